@@ -1,0 +1,38 @@
+import { existsSync, globSync, readFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { expect, test } from "vitest";
+
+// What the docs quote must be there: a reader follows links, greps for tests, and believes code in a table.
+
+const root = join(import.meta.dirname, "..");
+const pages = globSync("**/*.md", { cwd: root, exclude: (name) => /node_modules|\.toolchain/.test(name) });
+const read = (path: string) => readFileSync(join(root, path), "utf8");
+
+test.each(pages)("every link in %s leads to a file", (page) => {
+	const targets = [...read(page).matchAll(/\]\((?!https?:|#)([^)#]+)[^)]*\)/g)].map(
+		([, target]) => target ?? "",
+	);
+	const broken = targets.filter((target) => !existsSync(join(root, dirname(page), target)));
+	expect(broken).toEqual([]);
+});
+
+test("every test that docs/contracts.md names exists, and every line of code in it stands in the contracts", () => {
+	const page = read("docs/contracts.md");
+	const tests = globSync("{contracts/test,e2e/contracts}/**/*.{sol,ts}", { cwd: root }).map(read).join("\n");
+	const sources = globSync("{contracts/src,packages/protocol/src/evm}/**/*.{sol,ts}", { cwd: root })
+		.map(read)
+		.join("\n")
+		.replace(/\s+/g, " ");
+	const rows = page.split("\n").filter((line) => line.startsWith("| ") && line.split(" | ").length === 3);
+	const named = [...page.matchAll(/`((?:test|testFuzz|invariant)_?\w+)`/g)].map(([, name]) => name ?? "");
+	expect(named.length).toBeGreaterThan(20);
+	expect(named.filter((name) => !tests.includes(`function ${name}(`))).toEqual([]);
+
+	const titles = [...page.matchAll(/"([^"\n]{20,})"/g)].map(([, title]) => title ?? "");
+	expect(titles.filter((title) => !tests.includes(`"${title}"`))).toEqual([]);
+
+	const quoted = rows.flatMap((row) =>
+		[...(row.split(" | ")[1] ?? "").matchAll(/`([^`]{12,})`/g)].map(([, code]) => code ?? ""),
+	);
+	expect(quoted.filter((code) => !sources.includes(code.replace(/\s+/g, " ")))).toEqual([]);
+});

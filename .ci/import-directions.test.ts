@@ -1,0 +1,53 @@
+import { execFileSync } from "node:child_process";
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import { afterAll, expect, test } from "vitest";
+
+// The lint rules that hold the import directions are patterns, and a pattern that matches nothing says nothing. So each
+// direction is tried with a file that breaks it, in a copy of the layout.
+
+const root = join(import.meta.dirname, "..");
+const copy = mkdtempSync(join(tmpdir(), "geoswap-import-directions-"));
+afterAll(() => rmSync(copy, { recursive: true }));
+const { vcs: _, ...config } = JSON.parse(readFileSync(join(root, "biome.json"), "utf8"));
+writeFileSync(join(copy, "biome.json"), JSON.stringify(config));
+
+function isAllowed(file: string, imported: string): boolean {
+	const path = join(copy, file);
+	mkdirSync(dirname(path), { recursive: true });
+	writeFileSync(path, `import { a } from "${imported}";\nexport const b = a;\n`);
+	try {
+		execFileSync(join(root, "node_modules/.bin/biome"), ["lint", file], { cwd: copy, stdio: "pipe" });
+		return true;
+	} catch (error) {
+		if (!String((error as { stderr: Buffer }).stderr).includes("noRestrictedImports")) throw error;
+		return false;
+	} finally {
+		rmSync(path);
+	}
+}
+
+test.each([
+	["packages/protocol/src/x.ts", "./order.ts"],
+	["packages/protocol/src/x.ts", "viem"],
+	["contracts/deploy/x.ts", "@geoswap/protocol"],
+	["devnet/src/x.ts", "@geoswap/contracts"],
+	["devnet/src/x.ts", "@geoswap/protocol"],
+	["e2e/contracts/x.ts", "@geoswap/devnet"],
+	["e2e/contracts/x.ts", "../environment.ts"],
+])("%s may import %s", (file, imported) => {
+	expect(isAllowed(file, imported)).toBe(true);
+});
+
+test.each([
+	["packages/protocol/src/x.ts", "@geoswap/contracts"],
+	["packages/protocol/src/evm/x.ts", "../../../../devnet/src/main.ts"],
+	["contracts/deploy/x.ts", "@geoswap/devnet"],
+	["contracts/deploy/x.ts", "../../packages/protocol/src/order.ts"],
+	["devnet/src/x.ts", "@geoswap/e2e"],
+	["devnet/src/x.ts", "../../contracts/deploy/main.ts"],
+	["e2e/contracts/x.ts", "../../devnet/src/main.ts"],
+])("%s may not import %s", (file, imported) => {
+	expect(isAllowed(file, imported)).toBe(false);
+});
