@@ -1,0 +1,249 @@
+// SPDX-License-Identifier: MIT
+pragma solidity 0.8.37;
+
+import {IERC20} from "@openzeppelin/contracts/token/ERC20/IERC20.sol";
+import {SafeERC20} from "@openzeppelin/contracts/token/ERC20/utils/SafeERC20.sol";
+import {ReentrancyGuardTransient} from "@openzeppelin/contracts/utils/ReentrancyGuardTransient.sol";
+import {ECDSA} from "@openzeppelin/contracts/utils/cryptography/ECDSA.sol";
+import {EIP712} from "@openzeppelin/contracts/utils/cryptography/EIP712.sol";
+import {Order, Terms, attesterSetHash, toAddress, toWord} from "./Order.sol";
+import {Attestation, EscrowState, IGeoEscrow} from "./interfaces/IGeoEscrow.sol";
+import {IGeoVault, VaultState} from "./interfaces/IGeoVault.sol";
+
+/// @title GeoEscrow
+/// @notice Holds each order's input whole until the order is decided.
+/// @dev No owner, no upgrade, no pause: what can happen to an order was fixed when its wallet opened it. An order of
+/// another chain or escrow has another id, so it is simply not open here.
+contract GeoEscrow is IGeoEscrow, EIP712, ReentrancyGuardTransient {
+    using SafeERC20 for IERC20;
+
+    /// @notice No order can keep an input longer than this after it was opened.
+    uint256 public constant MAX_REFUND_DELAY = 3 days;
+
+    /// @dev Enough for a wallet with code to receive the native token, too little to do much else.
+    uint256 private constant NATIVE_TRANSFER_GAS = 50_000;
+
+    /// @dev What a payment must find left, or a caller could starve it and so turn it into a credit at will: enough
+    /// to hand on NATIVE_TRANSFER_GAS in full. A token's transfer gets 63/64 of all that is left.
+    uint256 private constant MIN_PAYMENT_GAS = 100_000;
+
+    bytes32 private constant RELEASE_TYPEHASH = keccak256("Release(bytes32[] orderIds)");
+    bytes32 private constant REFUND_TYPEHASH = keccak256("Refund(bytes32[] orderIds)");
+
+    /// @inheritdoc IGeoEscrow
+    mapping(bytes32 orderId => EscrowState) public orderState;
+
+    /// @inheritdoc IGeoEscrow
+    mapping(address token => mapping(address beneficiary => uint256)) public credit;
+
+    constructor() EIP712("GeoEscrow", "1") {}
+
+    /// @inheritdoc IGeoEscrow
+    function open(Terms calldata terms) external payable nonReentrant returns (bytes32 orderId) {
+        if (
+            !terms.deadlines.isOrdered() || block.timestamp > terms.deadlines.openDeadline()
+                || terms.deadlines.refundAfter() > block.timestamp + MAX_REFUND_DELAY
+        ) revert InvalidDeadlines();
+        if (terms.inputAmount == 0) revert ZeroAmount();
+        toAddress(terms.originVault);
+
+        orderId = Order({
+            originChainId: block.chainid,
+            destinationChainId: terms.destinationChainId,
+            escrow: toWord(address(this)),
+            originVault: terms.originVault,
+            destinationVault: terms.destinationVault,
+            attesterSet: terms.attesterSet,
+            wallet: toWord(msg.sender),
+            inputToken: terms.inputToken,
+            inputAmount: terms.inputAmount,
+            outputToken: terms.outputToken,
+            minOutput: terms.minOutput,
+            recipient: terms.recipient,
+            swapKey: terms.swapKey,
+            deadlines: terms.deadlines
+        }).orderId();
+        if (orderState[orderId] != EscrowState.None) revert AlreadyOpened(orderId);
+        orderState[orderId] = EscrowState.Opened;
+        emit Opened(orderId, msg.sender, terms);
+
+        uint256 received = msg.value;
+        address token = toAddress(terms.inputToken);
+        if (token != address(0)) {
+            if (received != 0) revert WrongAmount(0, received);
+            uint256 before = IERC20(token).balanceOf(address(this));
+            IERC20(token).safeTransferFrom(msg.sender, address(this), terms.inputAmount);
+            received = IERC20(token).balanceOf(address(this)) - before;
+        }
+        if (received != terms.inputAmount) revert WrongAmount(terms.inputAmount, received);
+    }
+
+    /// @inheritdoc IGeoEscrow
+    function release(Order calldata order, Attestation calldata attestation) external nonReentrant {
+        _release(_attestedOrder(order, attestation, RELEASE_TYPEHASH), order);
+    }
+
+    /// @inheritdoc IGeoEscrow
+    function releaseMany(Order[] calldata orders, Attestation calldata attestation) external nonReentrant {
+        _decideMany(orders, attestation, RELEASE_TYPEHASH, _release);
+    }
+
+    /// @inheritdoc IGeoEscrow
+    function releaseFilled(Order calldata order) external nonReentrant {
+        if (order.destinationChainId != block.chainid || order.destinationVault != toWord(msg.sender)) {
+            revert NotTheVault(msg.sender);
+        }
+        _release(_openOrder(order), order);
+    }
+
+    /// @inheritdoc IGeoEscrow
+    function refundEarly(Order calldata order, Attestation calldata attestation) external nonReentrant {
+        _refund(_attestedOrder(order, attestation, REFUND_TYPEHASH), order);
+    }
+
+    /// @inheritdoc IGeoEscrow
+    function refundMany(Order[] calldata orders, Attestation calldata attestation) external nonReentrant {
+        _decideMany(orders, attestation, REFUND_TYPEHASH, _refund);
+    }
+
+    /// @inheritdoc IGeoEscrow
+    function refund(Order calldata order) external nonReentrant {
+        bytes32 orderId = _openOrder(order);
+        if (block.timestamp < order.deadlines.refundAfter() && !_isClosedHere(orderId, order)) {
+            revert TooEarly(order.deadlines.refundAfter());
+        }
+        _refund(orderId, order);
+    }
+
+    /// @inheritdoc IGeoEscrow
+    function claim(address token, address beneficiary) external {
+        _claim(token, beneficiary, beneficiary);
+    }
+
+    /// @inheritdoc IGeoEscrow
+    function claimTo(address token, address to) external {
+        _claim(token, msg.sender, to);
+    }
+
+    /// @inheritdoc IGeoEscrow
+    function orderIdOf(Order calldata order) external pure returns (bytes32) {
+        return order.orderId();
+    }
+
+    /// @inheritdoc IGeoEscrow
+    function releaseDigest(bytes32[] calldata orderIds) external view returns (bytes32) {
+        return _digest(RELEASE_TYPEHASH, orderIds);
+    }
+
+    /// @inheritdoc IGeoEscrow
+    function refundDigest(bytes32[] calldata orderIds) external view returns (bytes32) {
+        return _digest(REFUND_TYPEHASH, orderIds);
+    }
+
+    function _release(bytes32 orderId, Order calldata order) private {
+        orderState[orderId] = EscrowState.Released;
+        emit Released(orderId, _payOrCredit(orderId, order, toAddress(order.originVault)));
+    }
+
+    function _refund(bytes32 orderId, Order calldata order) private {
+        orderState[orderId] = EscrowState.Refunded;
+        emit Refunded(orderId, _payOrCredit(orderId, order, toAddress(order.wallet)));
+    }
+
+    /// @dev The order is decided either way: an input that cannot be paid out never becomes payable to someone else.
+    function _payOrCredit(bytes32 orderId, Order calldata order, address to) private returns (bool paid) {
+        address token = toAddress(order.inputToken);
+        paid = _pay(token, to, order.inputAmount);
+        if (!paid) {
+            credit[token][to] += order.inputAmount;
+            emit Credited(orderId, to, token, order.inputAmount);
+        }
+    }
+
+    function _claim(address token, address beneficiary, address to) private nonReentrant {
+        uint256 amount = credit[token][beneficiary];
+        if (amount == 0) revert NothingToClaim();
+        credit[token][beneficiary] = 0;
+        if (!_pay(token, to, amount)) revert ClaimFailed();
+        emit Claimed(beneficiary, token, to, amount);
+    }
+
+    function _pay(address token, address to, uint256 amount) private returns (bool paid) {
+        if (gasleft() < MIN_PAYMENT_GAS) revert InsufficientGas();
+        if (token != address(0)) return IERC20(token).trySafeTransfer(to, amount);
+        assembly ("memory-safe") {
+            // Return data is not copied: a recipient could make that dear.
+            paid := call(NATIVE_TRANSFER_GAS, to, amount, 0, 0, 0, 0)
+        }
+    }
+
+    /// @dev The order's own vault is on this chain and says that no fill can follow.
+    function _isClosedHere(bytes32 orderId, Order calldata order) private view returns (bool) {
+        if (order.destinationChainId != block.chainid) return false;
+        VaultState state = IGeoVault(toAddress(order.destinationVault)).orderState(orderId);
+        return
+            state == VaultState.Voided
+                || (state == VaultState.None && block.timestamp >= order.deadlines.fillDeadline());
+    }
+
+    function _openOrder(Order calldata order) private view returns (bytes32 orderId) {
+        orderId = order.orderId();
+        if (orderState[orderId] != EscrowState.Opened) revert NotOpen(orderId);
+    }
+
+    function _attestedOrder(Order calldata order, Attestation calldata attestation, bytes32 typehash)
+        private
+        view
+        returns (bytes32 orderId)
+    {
+        orderId = _openOrder(order);
+        bytes32 set = attesterSetHash(attestation.threshold, attestation.attesters);
+        if (order.attesterSet != set) revert WrongAttesterSet(order.attesterSet, set);
+        bytes32[] memory orderIds = new bytes32[](1);
+        orderIds[0] = orderId;
+        _checkSignatures(_digest(typehash, orderIds), attestation);
+    }
+
+    /// @dev Whether an order is open is asked right before it is decided: a list may name it twice.
+    function _decideMany(
+        Order[] calldata orders,
+        Attestation calldata attestation,
+        bytes32 typehash,
+        function(bytes32, Order calldata) internal decide
+    ) private {
+        bytes32 set = attesterSetHash(attestation.threshold, attestation.attesters);
+        bytes32[] memory orderIds = new bytes32[](orders.length);
+        for (uint256 i = 0; i < orders.length; ++i) {
+            orderIds[i] = orders[i].orderId();
+        }
+        _checkSignatures(_digest(typehash, orderIds), attestation);
+        for (uint256 i = 0; i < orders.length; ++i) {
+            if (orderState[orderIds[i]] == EscrowState.Opened && orders[i].attesterSet == set) {
+                decide(orderIds[i], orders[i]);
+            } else {
+                emit Skipped(orderIds[i]);
+            }
+        }
+    }
+
+    function _checkSignatures(bytes32 digest, Attestation calldata attestation) private pure {
+        uint256 count = attestation.signatures.length;
+        if (count < attestation.threshold || attestation.threshold == 0) {
+            revert ThresholdNotMet(count, attestation.threshold);
+        }
+        address previous;
+        uint256 next;
+        for (uint256 i = 0; i < count; ++i) {
+            address signer = ECDSA.recoverCalldata(digest, attestation.signatures[i]);
+            // Strictly ascending: no signer counts twice, even if the set names it twice.
+            if (signer <= previous) revert InvalidAttester(signer);
+            previous = signer;
+            while (next < attestation.attesters.length && attestation.attesters[next] != signer) ++next;
+            if (next == attestation.attesters.length) revert InvalidAttester(signer);
+        }
+    }
+
+    function _digest(bytes32 typehash, bytes32[] memory orderIds) private view returns (bytes32) {
+        return _hashTypedDataV4(keccak256(abi.encode(typehash, keccak256(abi.encodePacked(orderIds)))));
+    }
+}

@@ -1,0 +1,25 @@
+/** An order's three times, in unix seconds of the chain that checks each. */
+export type Deadlines = {
+	/** The last second in which the order may be opened. */
+	openDeadline: bigint;
+	/** The first second in which it can no longer be filled. */
+	fillDeadline: bigint;
+	/** The first second in which anyone may refund it. */
+	refundAfter: bigint;
+};
+
+const uint64 = (1n << 64n) - 1n;
+
+/** The one word in which an order carries its times. */
+export function packDeadlines({ openDeadline, fillDeadline, refundAfter }: Deadlines): bigint {
+	for (const time of [openDeadline, fillDeadline, refundAfter]) {
+		if (time < 0n || time > uint64) throw new RangeError(`${time} is not a time in unix seconds`);
+	}
+	return (openDeadline << 128n) | (fillDeadline << 64n) | refundAfter;
+}
+
+/** The times in an order's word. */
+export function unpackDeadlines(word: bigint): Deadlines {
+	if (word < 0n || word >> 192n !== 0n) throw new RangeError("the word has bits above its three times");
+	return { openDeadline: word >> 128n, fillDeadline: (word >> 64n) & uint64, refundAfter: word & uint64 };
+}

@@ -1,0 +1,164 @@
+import { type Address, getAddress, type Hash, isAddress, isHash } from "viem";
+import * as z from "zod";
+import { type AttesterSet, attesterSetHash } from "./attester-set.ts";
+
+/** An EVM address, given back with its checksum. A mixed-case one with a wrong checksum is refused. */
+export const evmAddressSchema = z
+	.string()
+	.refine((text) => isAddress(text), "not an address, or its checksum is wrong")
+	.transform((text): Address => getAddress(text));
+
+/** Which fees a transaction pays: the chain's alone, or also those of the chain below it. */
+export const chainKindSchema = z.enum(["eip1559", "op-stack", "arbitrum"]);
+export type ChainKind = z.infer<typeof chainKindSchema>;
+
+export const assetDeploymentSchema = z.strictObject({
+	symbol: z.string().min(1).max(32),
+	/** The zero address is the native token. */
+	address: evmAddressSchema,
+	decimals: z.int().min(0).max(36),
+	kind: z.enum(["stable", "volatile"]),
+	/** Its price in USD, with Chainlink's AggregatorV3 interface. */
+	feed: z.strictObject({ address: evmAddressSchema, heartbeatSeconds: z.int().positive() }),
+	/**
+	 * The ways from the settlement token to this asset, as fee tiers of the pools: one pool, or two by way of the
+	 * wrapped native token. The native token has those of the wrapped one, the settlement token none.
+	 */
+	paths: z.array(z.array(z.int().min(1).max(999_999)).min(1).max(2)),
+});
+export type AssetDeployment = z.infer<typeof assetDeploymentSchema>;
+
+export const attesterSetSchema = z
+	.strictObject({ threshold: z.int().positive(), attesters: z.array(evmAddressSchema).min(1) })
+	.superRefine((set, context) => {
+		const issue = attesterSetIssue(set);
+		if (issue) context.addIssue({ code: "custom", message: issue });
+	});
+
+export const feeDiscountTokenSchema = z.strictObject({
+	symbol: z.string().min(1).max(32),
+	address: evmAddressSchema,
+	decimals: z.int().min(0).max(36),
+});
+
+export const uniswapDeploymentSchema = z.strictObject({
+	factory: evmAddressSchema,
+	/** SwapRouter02. */
+	router: evmAddressSchema,
+	quoterV2: evmAddressSchema,
+});
+
+const hashSchema = z
+	.string()
+	.refine((text) => isHash(text), "not a 32-byte hash")
+	.transform((text) => text as Hash);
+
+export const chainDeploymentSchema = z
+	.strictObject({
+		chainId: z.int().positive(),
+		name: z.string().min(1),
+		kind: chainKindSchema,
+		contracts: z.strictObject({
+			entryPoint: evmAddressSchema,
+			/** The GeoAccount that wallets are asked to delegate to. */
+			delegate: evmAddressSchema,
+			/** Still accepted where a wallet delegated to one before. */
+			earlierDelegates: z.array(evmAddressSchema),
+			escrow: evmAddressSchema,
+			vault: evmAddressSchema,
+			accessManager: evmAddressSchema,
+			permit2: evmAddressSchema.optional(),
+		}),
+		attesterSet: z.strictObject({
+			threshold: z.int().positive(),
+			attesters: z.array(evmAddressSchema).min(1),
+			/** As orders carry it. Redundant on purpose: a reader can check what it computes itself. */
+			hash: hashSchema,
+		}),
+		uniswap: uniswapDeploymentSchema,
+		wrappedNative: evmAddressSchema,
+		settlementToken: evmAddressSchema,
+		assets: z.array(assetDeploymentSchema).min(1),
+		feeDiscountToken: feeDiscountTokenSchema.optional(),
+		/** The vault's first block: no event of an order that names it is older. */
+		deployedAtBlock: z.int().nonnegative(),
+	})
+	.superRefine((chain, context) => {
+		const issue = attesterSetIssue(chain.attesterSet);
+		if (issue) context.addIssue({ code: "custom", path: ["attesterSet"], message: issue });
+		for (const message of assetProblems(chain)) {
+			context.addIssue({ code: "custom", path: ["assets"], message });
+		}
+	});
+export type ChainDeployment = z.infer<typeof chainDeploymentSchema>;
+
+/** What is deployed where: a server is configured from it, an SDK pins it. It is published, so it holds no secret. */
+export const deploymentSchema = z.strictObject({
+	chains: z.array(chainDeploymentSchema).superRefine((chains, context) => {
+		const ids = chains.map((chain) => chain.chainId);
+		for (const id of repeated(ids))
+			context.addIssue({ code: "custom", message: `chain ${id} is listed twice` });
+	}),
+});
+export type Deployment = z.infer<typeof deploymentSchema>;
+
+/**
+ * The deployment with this chain's entry added or put in place of the old one. A delegate that is no longer current
+ * stays accepted: wallets that chose it would otherwise be locked out.
+ */
+export function withChainDeployment(deployment: Deployment, chain: ChainDeployment): Deployment {
+	const before = deployment.chains.find((other) => other.chainId === chain.chainId)?.contracts;
+	const earlier = [...chain.contracts.earlierDelegates, ...(before?.earlierDelegates ?? [])];
+	if (before) earlier.push(before.delegate);
+	const earlierDelegates = [...new Set(earlier)].filter((delegate) => delegate !== chain.contracts.delegate);
+	const others = deployment.chains.filter((other) => other.chainId !== chain.chainId);
+	return {
+		chains: [...others, { ...chain, contracts: { ...chain.contracts, earlierDelegates } }].sort(
+			(a, b) => a.chainId - b.chainId,
+		),
+	};
+}
+
+/** The file's text. Parsing orders the keys as the schema names them, so equal deployments are equal bytes. */
+export function formatDeployment(deployment: Deployment): string {
+	return `${JSON.stringify(deploymentSchema.parse(deployment), null, "\t")}\n`;
+}
+
+/** What is wrong with a chain's list of assets, in words. */
+export function assetProblems({
+	assets,
+	settlementToken,
+}: {
+	assets: AssetDeployment[];
+	settlementToken: Address;
+}): string[] {
+	const settlement = assets.find((asset) => asset.address === settlementToken);
+	const problems = [
+		...repeated(assets.map((asset) => asset.symbol)).map((symbol) => `the symbol ${symbol} is used twice`),
+		...repeated(assets.map((asset) => asset.address)).map((address) => `${address} is listed twice`),
+	];
+	if (!settlement) problems.push(`the settlement token ${settlementToken} is not among the assets`);
+	else if (settlement.kind !== "stable")
+		problems.push(`the settlement token ${settlement.symbol} is not a stable`);
+	for (const asset of assets) {
+		const isSettlement = asset === settlement;
+		if (isSettlement && asset.paths.length > 0)
+			problems.push(`${asset.symbol} is the settlement token: no paths`);
+		if (!isSettlement && asset.paths.length === 0) problems.push(`${asset.symbol} has no path`);
+	}
+	return problems;
+}
+
+function attesterSetIssue({ hash, ...set }: AttesterSet & { hash?: Hash }): string | undefined {
+	try {
+		const computed = attesterSetHash(set);
+		if (hash !== undefined && hash !== computed) return `hash is ${hash}, but the set's hash is ${computed}`;
+	} catch (error) {
+		return (error as Error).message;
+	}
+	return undefined;
+}
+
+function repeated<T>(values: T[]): T[] {
+	return [...new Set(values.filter((value, i) => values.indexOf(value) !== i))];
+}

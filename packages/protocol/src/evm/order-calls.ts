@@ -1,0 +1,29 @@
+import { type Address, encodeFunctionData, erc20Abi, type Hex } from "viem";
+import { geoEscrowAbi } from "../abi/geo-escrow-abi.ts";
+import { type Order, orderTerms } from "../order.ts";
+import { fromWord } from "../word.ts";
+
+export type Call = { to: Address; value: bigint; data: Hex };
+
+const native = "0x0000000000000000000000000000000000000000";
+
+/**
+ * The calls by which an order's wallet opens it: approve and open, or open alone for the native token.
+ * Where an allowance stands it is cleared first, since some tokens refuse to change one that is not zero.
+ */
+export function orderCalls({ order, allowance }: { order: Order; allowance: bigint }): Call[] {
+	const escrow = fromWord(order.escrow);
+	const token = fromWord(order.inputToken);
+	const open = encodeFunctionData({ abi: geoEscrowAbi, functionName: "open", args: [orderTerms(order)] });
+	if (token === native) return [{ to: escrow, value: order.inputAmount, data: open }];
+	const approve = (amount: bigint): Call => ({
+		to: token,
+		value: 0n,
+		data: encodeFunctionData({ abi: erc20Abi, functionName: "approve", args: [escrow, amount] }),
+	});
+	return [
+		...(allowance === 0n ? [] : [approve(0n)]),
+		approve(order.inputAmount),
+		{ to: escrow, value: 0n, data: open },
+	];
+}

@@ -1,0 +1,14 @@
+import { type Address, getAddress, type Hex, pad, slice } from "viem";
+
+/** An EVM address as the 32-byte word that an order holds. */
+export function toWord(address: Address): Hex {
+	return pad(address.toLowerCase() as Address, { size: 32 });
+}
+
+/** The EVM address in a word. Throws where the word holds anything more, as the contracts do. */
+export function fromWord(word: Hex): Address {
+	if (toWord(slice(word, 12)) !== word.toLowerCase()) {
+		throw new RangeError(`${word} is not the word of an EVM address`);
+	}
+	return getAddress(slice(word, 12));
+}
