@@ -16,14 +16,17 @@ import {SignerEIP7702} from "@openzeppelin/contracts/utils/cryptography/signers/
 /// of an earlier delegate. Only the EntryPoint, with a signed user operation, and the wallet itself can execute.
 contract GeoAccount is Account, SignerEIP7702, ERC7821, ERC721Holder, ERC1155Holder, IERC1271 {
     /// @notice Whether the wallet's key signed `hash`.
-    /// @dev Plain ECDSA: what verified for the wallet before it had code, a Permit2 permit for one, still does. The
-    /// account is its own signer, so no second account exists on which such a signature could be replayed.
+    /// @dev Plain ECDSA, as for a wallet without code: a Permit2 permit still verifies. The account is its own signer,
+    /// so no second account exists on which such a signature could be replayed.
     /// @param hash The hash that was signed.
     /// @param signature 65 bytes, low s, v 27 or 28.
     /// @return magicValue The ERC-1271 selector, or 0xffffffff.
     function isValidSignature(bytes32 hash, bytes calldata signature) external view returns (bytes4 magicValue) {
         return _rawSignatureValidation(hash, signature) ? IERC1271.isValidSignature.selector : bytes4(0xffffffff);
     }
+
+    /// @notice Takes any call and does nothing, as a wallet without code does: a payment with a note arrives.
+    fallback() external payable {}
 
     /// @dev Wallets sign the op's hash with `personal_sign`, which every wallet offers.
     function _signableUserOpHash(PackedUserOperation calldata, bytes32 userOpHash)

@@ -24,7 +24,8 @@ contract GeoEscrow is IGeoEscrow, EIP712, ReentrancyGuardTransient {
     uint256 private constant NATIVE_TRANSFER_GAS = 50_000;
 
     /// @dev What a payment must find left, or a caller could starve it and so turn it into a credit at will: enough
-    /// to hand on NATIVE_TRANSFER_GAS in full. A token's transfer gets 63/64 of all that is left.
+    /// to hand on NATIVE_TRANSFER_GAS in full. A token's transfer gets 63/64 of all that is left, and the last 64th
+    /// cannot pay for writing a credit unless the transfer had more than a million.
     uint256 private constant MIN_PAYMENT_GAS = 100_000;
 
     bytes32 private constant RELEASE_TYPEHASH = keccak256("Release(bytes32[] orderIds)");
@@ -44,7 +45,10 @@ contract GeoEscrow is IGeoEscrow, EIP712, ReentrancyGuardTransient {
             !terms.deadlines.isOrdered() || block.timestamp > terms.deadlines.openDeadline()
                 || terms.deadlines.refundAfter() > block.timestamp + MAX_REFUND_DELAY
         ) revert InvalidDeadlines();
-        if (terms.inputAmount == 0) revert ZeroAmount();
+        // The upper bound keeps credits, which are sums of inputs, from ever overflowing.
+        if (terms.inputAmount == 0 || terms.minOutput == 0 || terms.inputAmount > type(uint128).max) {
+            revert InvalidAmount();
+        }
         toAddress(terms.originVault);
 
         orderId = Order({
@@ -199,6 +203,7 @@ contract GeoEscrow is IGeoEscrow, EIP712, ReentrancyGuardTransient {
         orderId = _openOrder(order);
         bytes32 set = attesterSetHash(attestation.threshold, attestation.attesters);
         if (order.attesterSet != set) revert WrongAttesterSet(order.attesterSet, set);
+        if (!_isAttestable(order, typehash)) revert NotTheVault(msg.sender);
         bytes32[] memory orderIds = new bytes32[](1);
         orderIds[0] = orderId;
         _checkSignatures(_digest(typehash, orderIds), attestation);
@@ -218,12 +223,20 @@ contract GeoEscrow is IGeoEscrow, EIP712, ReentrancyGuardTransient {
         }
         _checkSignatures(_digest(typehash, orderIds), attestation);
         for (uint256 i = 0; i < orders.length; ++i) {
-            if (orderState[orderIds[i]] == EscrowState.Opened && orders[i].attesterSet == set) {
+            if (
+                orderState[orderIds[i]] == EscrowState.Opened && orders[i].attesterSet == set
+                    && _isAttestable(orders[i], typehash)
+            ) {
                 decide(orderIds[i], orders[i]);
             } else {
                 emit Skipped(orderIds[i]);
             }
         }
+    }
+
+    /// @dev On one chain, delivery and release are one call. No attester needs to be believed, so none is.
+    function _isAttestable(Order calldata order, bytes32 typehash) private view returns (bool) {
+        return typehash != RELEASE_TYPEHASH || order.destinationChainId != block.chainid;
     }
 
     function _checkSignatures(bytes32 digest, Attestation calldata attestation) private pure {

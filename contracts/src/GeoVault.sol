@@ -6,6 +6,7 @@ import {IERC20} from "@openzeppelin/contracts/token/ERC20/IERC20.sol";
 import {SafeERC20} from "@openzeppelin/contracts/token/ERC20/utils/SafeERC20.sol";
 import {Pausable} from "@openzeppelin/contracts/utils/Pausable.sol";
 import {ReentrancyGuardTransient} from "@openzeppelin/contracts/utils/ReentrancyGuardTransient.sol";
+import {Math} from "@openzeppelin/contracts/utils/math/Math.sol";
 import {Order, toAddress, toWord} from "./Order.sol";
 import {IGeoEscrow} from "./interfaces/IGeoEscrow.sol";
 import {Fill, IGeoVault, VaultState} from "./interfaces/IGeoVault.sol";
@@ -29,6 +30,10 @@ contract GeoVault is IGeoVault, AccessManaged, Pausable, ReentrancyGuardTransien
 
     /// @dev Enough for a wallet with code to receive the native token, too little to do much else.
     uint256 private constant NATIVE_TRANSFER_GAS = 50_000;
+
+    /// @dev What a native payment must find left to be handed NATIVE_TRANSFER_GAS in full: an item of a batch that is
+    /// starved by those before it must not look like a recipient that refuses.
+    uint256 private constant MIN_PAYMENT_GAS = 100_000;
 
     /// @notice The escrow of this chain: of same-chain orders, and of the vault's credits.
     IGeoEscrow public immutable ESCROW;
@@ -117,8 +122,9 @@ contract GeoVault is IGeoVault, AccessManaged, Pausable, ReentrancyGuardTransien
     /// @inheritdoc IGeoVault
     function setOutflowCap(address token, uint96 perHour) external restricted {
         Outflow storage outflow = _outflow[token];
+        // No more than the new cap: a lower one would otherwise take hours to let anything out again.
         // forge-lint: disable-next-line(unsafe-typecast)
-        outflow.used = uint96(_used(outflow));
+        outflow.used = uint96(Math.min(_used(outflow), perHour));
         outflow.updatedAt = uint64(block.timestamp);
         outflow.perHour = perHour;
         emit OutflowCapSet(token, perHour);
@@ -153,10 +159,13 @@ contract GeoVault is IGeoVault, AccessManaged, Pausable, ReentrancyGuardTransien
         bytes32 orderId = _ownOrder(order);
         if (orderState[orderId] != VaultState.None) revert AlreadyDecided(orderId);
         if (block.timestamp >= order.deadlines.fillDeadline()) revert FillExpired(order.deadlines.fillDeadline());
+        if (item.amount == 0) revert ZeroAmount();
         orderState[orderId] = VaultState.Filled;
 
         if (order.originChainId == block.chainid) {
-            if (order.escrow != toWord(address(ESCROW))) revert WrongEscrow(order.escrow);
+            if (order.escrow != toWord(address(ESCROW)) || order.originVault != toWord(address(this))) {
+                revert WrongOrigin(order.escrow, order.originVault);
+            }
             // Reverts unless the order is open: on one chain, delivery and release are one.
             ESCROW.releaseFilled(order);
         }
@@ -167,7 +176,9 @@ contract GeoVault is IGeoVault, AccessManaged, Pausable, ReentrancyGuardTransien
         uint256 delivered = token == address(0)
             ? _deliverNative(item, toAddress(order.recipient))
             : _deliverToken(item, token, toAddress(order.recipient));
-        if (delivered < order.minOutput) revert TooLittleDelivered(delivered, order.minOutput);
+        // At least one unit, whatever an order that was never opened here may say.
+        uint256 minimum = Math.max(1, Math.max(order.minOutput, item.minOutput));
+        if (delivered < minimum) revert TooLittleDelivered(delivered, minimum);
         emit Filled(orderId, delivered, spentToken, item.amount);
     }
 
@@ -188,12 +199,16 @@ contract GeoVault is IGeoVault, AccessManaged, Pausable, ReentrancyGuardTransien
         _sendNative(recipient, amount);
     }
 
-    /// @dev The path is built here, so that a call can choose pools of known tokens but not a token of its own.
+    /// @dev The path is built here, of tokens that the admin has listed: a call can choose among their pools.
     function _swap(Fill calldata item, address token, address to) private returns (uint256 amountOut) {
+        address output = toAddress(item.order.outputToken);
+        if (_outflow[output].perHour == 0) revert NotListed(output);
+        bool isDirect = item.secondPoolFee == 0;
+        uint256 stranded = isDirect ? 0 : IERC20(WRAPPED_NATIVE).balanceOf(address(ROUTER));
         IERC20(SETTLEMENT_TOKEN).forceApprove(address(ROUTER), item.amount);
         amountOut = ROUTER.exactInput(
             ISwapRouter.ExactInputParams({
-                path: item.secondPoolFee == 0
+                path: isDirect
                     ? abi.encodePacked(SETTLEMENT_TOKEN, item.poolFee, token)
                     : abi.encodePacked(SETTLEMENT_TOKEN, item.poolFee, WRAPPED_NATIVE, item.secondPoolFee, token),
                 recipient: to,
@@ -201,8 +216,10 @@ contract GeoVault is IGeoVault, AccessManaged, Pausable, ReentrancyGuardTransien
                 amountOutMinimum: item.minOutput
             })
         );
-        // A pool that ran out of liquidity takes less than it was offered, and the books would not add up.
+        // A pool that runs dry takes less than it is offered: the first leaves it to us, the second to whoever sweeps
+        // the router.
         uint256 left = IERC20(SETTLEMENT_TOKEN).allowance(address(this), address(ROUTER));
+        if (!isDirect) left += IERC20(WRAPPED_NATIVE).balanceOf(address(ROUTER)) - stranded;
         if (left != 0) revert BudgetNotSpent(left);
     }
 
@@ -212,6 +229,7 @@ contract GeoVault is IGeoVault, AccessManaged, Pausable, ReentrancyGuardTransien
     }
 
     function _sendNative(address to, uint256 amount) private {
+        if (gasleft() < MIN_PAYMENT_GAS) revert InsufficientGas();
         bool sent;
         assembly ("memory-safe") {
             // Return data is not copied: a recipient could make that dear.

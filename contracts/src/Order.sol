@@ -69,15 +69,18 @@ function refundAfter(Deadlines deadlines) pure returns (uint256) {
     return Deadlines.unwrap(deadlines) & type(uint64).max;
 }
 
-/// @dev The word is canonical and its times follow one another.
+/// @dev Nothing but three times is in the word, and they follow one another.
 function isOrdered(Deadlines deadlines) pure returns (bool) {
     return Deadlines.unwrap(deadlines) >> 192 == 0 && deadlines.openDeadline() < deadlines.fillDeadline()
         && deadlines.fillDeadline() < deadlines.refundAfter();
 }
 
 /// @dev The hash of the order's fourteen words. Chain and escrow are among them, so no two escrows share an id.
-function orderId(Order memory order) pure returns (bytes32) {
-    return keccak256(abi.encode(order));
+function orderId(Order memory order) pure returns (bytes32 id) {
+    assembly ("memory-safe") {
+        // In memory the struct is its own encoding: fourteen words, one after the other.
+        id := keccak256(order, 0x1c0)
+    }
 }
 
 /// @dev The hash that an order carries for its attesters.

@@ -42,11 +42,11 @@ interface IGeoEscrow {
     error NotOpen(bytes32 orderId);
     /// @notice The deadlines are out of order, passed, or too far away.
     error InvalidDeadlines();
-    /// @notice An order of nothing.
-    error ZeroAmount();
+    /// @notice An order of nothing, for nothing, or of more than 2^128 - 1 units.
+    error InvalidAmount();
     /// @notice Another amount arrived than the order names.
     error WrongAmount(uint256 expected, uint256 received);
-    /// @notice Only the order's own vault may release a same-chain order.
+    /// @notice A same-chain order is released by its own vault, while filling it, and by nobody else.
     error NotTheVault(address caller);
     /// @notice Neither may anyone refund yet, nor is the order closed on this chain.
     error TooEarly(uint256 refundAfter);
@@ -68,10 +68,11 @@ interface IGeoEscrow {
     /// @return orderId The order's id.
     function open(Terms calldata terms) external payable returns (bytes32 orderId);
 
-    /// @notice Pays the input to the order's origin vault.
+    /// @notice Pays the input to the order's origin vault. For orders that are delivered on another chain.
     function release(Order calldata order, Attestation calldata attestation) external;
 
-    /// @notice Releases many orders on one attestation; passes over those that are not open or of another set.
+    /// @notice Releases many orders on one attestation; passes over those that are not open, of another set, or
+    /// delivered on this chain.
     function releaseMany(Order[] calldata orders, Attestation calldata attestation) external;
 
     /// @notice Releases a same-chain order. Only its destination vault may call, while filling it.

@@ -13,9 +13,9 @@ enum VaultState {
 /// @notice How to deliver an order's output.
 struct Fill {
     Order order;
-    /// From stock: what the recipient gets. Through the router: what is spent of the settlement token.
+    /// From stock: what is sent to the recipient. Through the router: what is spent of the settlement token.
     uint256 amount;
-    /// Through the router: the least that must come out, where a fresh price asks for more than the order does.
+    /// The least that must arrive, where a fresh price asks for more than the order does.
     uint256 minOutput;
     /// Fee tier of the pool from the settlement token. Zero delivers from stock.
     uint24 poolFee;
@@ -39,20 +39,26 @@ interface IGeoVault {
 
     /// @notice The order is to be filled on another chain or by another vault.
     error WrongVault(uint256 destinationChainId, bytes32 destinationVault);
-    /// @notice A same-chain order of an escrow other than this vault's.
-    error WrongEscrow(bytes32 escrow);
+    /// @notice A same-chain order whose input is not held by this vault's escrow, or would not come to this vault.
+    error WrongOrigin(bytes32 escrow, bytes32 originVault);
+    /// @notice A fill of nothing.
+    error ZeroAmount();
+    /// @notice The router delivers only tokens that have an outflow cap.
+    error NotListed(address token);
     /// @notice The order was filled or voided before.
     error AlreadyDecided(bytes32 orderId);
     /// @notice The order's fill deadline has come.
     error FillExpired(uint256 fillDeadline);
-    /// @notice The recipient got less than the order's minimum.
+    /// @notice The recipient got less than the order's minimum, or the fill's.
     error TooLittleDelivered(uint256 delivered, uint256 minimum);
-    /// @notice The router did not take the whole budget.
+    /// @notice The pools did not take the whole budget.
     error BudgetNotSpent(uint256 left);
     /// @notice The recipient could not be paid in the native token.
     error NativeTransferFailed(address to);
     /// @notice The token's outflow cap leaves less than was asked for.
     error OutflowCapExceeded(address token, uint256 asked, uint256 available);
+    /// @notice The call has too little gas to make a payment that can be trusted to have failed by itself.
+    error InsufficientGas();
     /// @notice Only the vault itself calls this, one item of a batch at a time.
     error OnlySelf();
 
@@ -65,7 +71,7 @@ interface IGeoVault {
     /// @notice Closes an unfilled order for good. Operator; never paused.
     function void(Order calldata order) external;
 
-    /// @notice Closes many; passes over those already decided. Operator; never paused.
+    /// @notice Closes many; passes over those already decided and those of other vaults. Operator; never paused.
     function voidMany(Order[] calldata orders) external;
 
     /// @notice Stops filling. Guardian.
@@ -74,7 +80,8 @@ interface IGeoVault {
     /// @notice Resumes filling. Admin.
     function unpause() external;
 
-    /// @notice Sets what may leave of a token by fills: this much at once, and this much more each hour. Admin.
+    /// @notice Sets what may leave of a token by fills: this much at once, and this much more each hour. A token
+    /// without a cap is not delivered at all. Admin.
     function setOutflowCap(address token, uint96 perHour) external;
 
     /// @notice Takes stock out. Treasury.

@@ -5,10 +5,9 @@ export type AttesterSet = { threshold: number; attesters: readonly Address[] };
 
 /** The hash that an order carries for its attesters. Throws for a set that could never decide anything. */
 export function attesterSetHash({ threshold, attesters }: AttesterSet): Hex {
-	const isAscending = attesters.every(
-		(attester, i) => i === 0 || BigInt(attester) > BigInt(attesters[i - 1] ?? 0),
-	);
-	if (!isAscending) throw new RangeError("attesters must be distinct and in ascending order");
+	// The first is compared with zero, which signs nothing.
+	const isAscending = attesters.every((attester, i) => BigInt(attester) > BigInt(attesters[i - 1] ?? 0));
+	if (!isAscending) throw new RangeError("attesters must be distinct, not zero, and in ascending order");
 	if (!Number.isInteger(threshold) || threshold < 1 || threshold > attesters.length) {
 		throw new RangeError(`a threshold of ${threshold} does not fit ${attesters.length} attesters`);
 	}

@@ -1,4 +1,4 @@
-import { type Address, getAddress, type Hash, isAddress, isHash } from "viem";
+import { type Address, getAddress, type Hash, isAddress, isHash, zeroAddress } from "viem";
 import * as z from "zod";
 import { type AttesterSet, attesterSetHash } from "./attester-set.ts";
 
@@ -128,15 +128,19 @@ export function formatDeployment(deployment: Deployment): string {
 export function assetProblems({
 	assets,
 	settlementToken,
+	wrappedNative,
 }: {
 	assets: AssetDeployment[];
 	settlementToken: Address;
+	wrappedNative: Address;
 }): string[] {
 	const settlement = assets.find((asset) => asset.address === settlementToken);
 	const problems = [
 		...repeated(assets.map((asset) => asset.symbol)).map((symbol) => `the symbol ${symbol} is used twice`),
 		...repeated(assets.map((asset) => asset.address)).map((address) => `${address} is listed twice`),
 	];
+	// Uniswap's router would pay with whatever ether lies in it, and the vault's books would not add up.
+	if (settlementToken === wrappedNative) problems.push("the settlement token is the wrapped native token");
 	if (!settlement) problems.push(`the settlement token ${settlementToken} is not among the assets`);
 	else if (settlement.kind !== "stable")
 		problems.push(`the settlement token ${settlement.symbol} is not a stable`);
@@ -145,6 +149,10 @@ export function assetProblems({
 		if (isSettlement && asset.paths.length > 0)
 			problems.push(`${asset.symbol} is the settlement token: no paths`);
 		if (!isSettlement && asset.paths.length === 0) problems.push(`${asset.symbol} has no path`);
+		const isNative = asset.address === zeroAddress || asset.address === wrappedNative;
+		if (isNative && asset.paths.some((fees) => fees.length > 1)) {
+			problems.push(`${asset.symbol} cannot be reached by way of itself`);
+		}
 	}
 	return problems;
 }

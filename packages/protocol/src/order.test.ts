@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 import fc from "fast-check";
-import { type Address, type Hex, toHex } from "viem";
+import { type Address, type Hex, toHex, zeroAddress } from "viem";
 import { expect, test } from "vitest";
 import {
 	attestationDigest,
@@ -109,6 +109,7 @@ test("a set that no signatures can satisfy, or that counts one signer twice, is 
 	expect(() => attesterSetHash({ threshold: 2, attesters: [first] })).toThrow(RangeError);
 	expect(() => attesterSetHash({ threshold: 1, attesters: [second, first] })).toThrow(RangeError);
 	expect(() => attesterSetHash({ threshold: 2, attesters: [first, first] })).toThrow(RangeError);
+	expect(() => attesterSetHash({ threshold: 1, attesters: [zeroAddress] })).toThrow(RangeError);
 });
 
 test("calls are approve and open; clear first where an allowance stands; open alone for the native token", () => {

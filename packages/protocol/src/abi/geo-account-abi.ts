@@ -1,6 +1,10 @@
 // Generated from contracts/src by `pnpm generate`. Do not edit.
 export const geoAccountAbi = [
 	{
+		"type": "fallback",
+		"stateMutability": "payable"
+	},
+	{
 		"type": "receive",
 		"stateMutability": "payable"
 	},

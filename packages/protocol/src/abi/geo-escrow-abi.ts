@@ -1194,6 +1194,11 @@ export const geoEscrowAbi = [
 	},
 	{
 		"type": "error",
+		"name": "InvalidAmount",
+		"inputs": []
+	},
+	{
+		"type": "error",
 		"name": "InvalidAttester",
 		"inputs": [
 			{
@@ -1336,10 +1341,5 @@ export const geoEscrowAbi = [
 				"internalType": "bytes32"
 			}
 		]
-	},
-	{
-		"type": "error",
-		"name": "ZeroAmount",
-		"inputs": []
 	}
 ] as const;

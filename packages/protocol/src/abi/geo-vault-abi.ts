@@ -1004,6 +1004,11 @@ export const geoVaultAbi = [
 	},
 	{
 		"type": "error",
+		"name": "InsufficientGas",
+		"inputs": []
+	},
+	{
+		"type": "error",
 		"name": "NativeTransferFailed",
 		"inputs": [
 			{
@@ -1021,6 +1026,17 @@ export const geoVaultAbi = [
 				"name": "word",
 				"type": "bytes32",
 				"internalType": "bytes32"
+			}
+		]
+	},
+	{
+		"type": "error",
+		"name": "NotListed",
+		"inputs": [
+			{
+				"name": "token",
+				"type": "address",
+				"internalType": "address"
 			}
 		]
 	},
@@ -1084,10 +1100,15 @@ export const geoVaultAbi = [
 	},
 	{
 		"type": "error",
-		"name": "WrongEscrow",
+		"name": "WrongOrigin",
 		"inputs": [
 			{
 				"name": "escrow",
+				"type": "bytes32",
+				"internalType": "bytes32"
+			},
+			{
+				"name": "originVault",
 				"type": "bytes32",
 				"internalType": "bytes32"
 			}
@@ -1108,5 +1129,10 @@ export const geoVaultAbi = [
 				"internalType": "bytes32"
 			}
 		]
+	},
+	{
+		"type": "error",
+		"name": "ZeroAmount",
+		"inputs": []
 	}
 ] as const;

@@ -1,0 +1,36 @@
+import type { TestChain, TestChains } from "@geoswap/devnet";
+import { type AttestationKind, attestationTypedData, type Order, orderId } from "@geoswap/protocol";
+import type { Address, Hex } from "viem";
+import { privateKeyToAccount } from "viem/accounts";
+
+export type Attestation = { threshold: bigint; attesters: readonly Address[]; signatures: Hex[] };
+
+/** What the devnet's attesters sign for orders of this chain: as many of them as the threshold asks for. */
+export async function attest({
+	chain,
+	keys,
+	kind,
+	orders,
+}: {
+	chain: TestChain;
+	keys: TestChains["keys"];
+	kind: AttestationKind;
+	orders: Order[];
+}): Promise<Attestation> {
+	const { attesterSet, contracts } = chain.deployment;
+	const typedData = attestationTypedData({
+		kind,
+		originChainId: chain.chainId,
+		escrow: contracts.escrow,
+		orderIds: orders.map(orderId),
+	});
+	const signers = keys.attesters
+		.map((key) => privateKeyToAccount(key))
+		.toSorted((a, b) => (BigInt(a.address) < BigInt(b.address) ? -1 : 1))
+		.slice(0, attesterSet.threshold);
+	return {
+		threshold: BigInt(attesterSet.threshold),
+		attesters: attesterSet.attesters,
+		signatures: await Promise.all(signers.map((signer) => signer.signTypedData(typedData))),
+	};
+}

@@ -1,0 +1,313 @@
+import { readArtifact } from "@geoswap/contracts";
+import { startTestChains, type TestChain, type TestChains } from "@geoswap/devnet";
+import { geoEscrowAbi, geoVaultAbi, type Order, orderTerms } from "@geoswap/protocol";
+import {
+	type Abi,
+	type Address,
+	encodeFunctionData,
+	encodePacked,
+	erc20Abi,
+	type Hex,
+	type LocalAccount,
+} from "viem";
+import { type PrivateKeyAccount, privateKeyToAccount } from "viem/accounts";
+import { attest } from "../attest.ts";
+import { assetAddress, makeOrder } from "../make-order.ts";
+import { sendBundle, sendTransaction, signDelegation, signOrderOp } from "../send-bundle.ts";
+import { delegatedWallet, fundEther, fundedWallet, mintUsdc } from "../test-wallet.ts";
+
+/** Gas of what we do, beside what the same would cost with nothing of ours around it. */
+export type GasRow = { what: string; gas: bigint; bare: string; bareGas: bigint };
+
+const batch = 10;
+const swapRouterAbi = [
+	{
+		type: "function",
+		name: "exactInput",
+		stateMutability: "payable",
+		inputs: [
+			{
+				name: "params",
+				type: "tuple",
+				components: [
+					{ name: "path", type: "bytes" },
+					{ name: "recipient", type: "address" },
+					{ name: "amountIn", type: "uint256" },
+					{ name: "amountOutMinimum", type: "uint256" },
+				],
+			},
+		],
+		outputs: [{ name: "amountOut", type: "uint256" }],
+	},
+] as const;
+
+/**
+ * Measures every step by the receipts of real transactions on one pair of chains. Both sides of a row start from the
+ * same state: tokens left over on either side of a transfer, so that no slot is first written or cleared in one alone.
+ */
+export async function measureGas(report: (row: GasRow) => void): Promise<void> {
+	const chains = await startTestChains({ automine: true });
+	try {
+		const bench = await prepare(chains);
+		for (const measure of [measureOpens, measureFills, measureDecisions]) {
+			for (const row of await measure(bench)) report(row);
+		}
+	} finally {
+		await chains.stop();
+	}
+}
+
+type Bench = {
+	chains: TestChains;
+	origin: TestChain;
+	destination: TestChain;
+	relayer: PrivateKeyAccount;
+	usdc: Address;
+	/** Opened and undecided, all of one attester set. */
+	opened: Order[];
+};
+
+async function prepare(chains: TestChains): Promise<Bench> {
+	const { origin, destination, keys } = chains;
+	const relayer = privateKeyToAccount(keys.relayers[0] ?? "0x");
+	const usdc = assetAddress(origin, "USDC");
+	await mintUsdc({ chain: origin, relayer, to: origin.deployment.contracts.escrow, amount: 1n });
+	return {
+		chains,
+		origin,
+		destination,
+		relayer,
+		usdc,
+		opened: [],
+	};
+}
+
+async function measureOpens(bench: Bench): Promise<GasRow[]> {
+	const { origin, relayer } = bench;
+	const escrow = origin.deployment.contracts.escrow;
+
+	const newWallet = await richWallet(bench, fundedWallet);
+	const first = await sendBundle({
+		chain: origin,
+		relayer,
+		userOps: [await openOp(bench, newWallet)],
+		authorizations: [await signDelegation(origin, newWallet)],
+	});
+
+	const wallets = [];
+	for (let i = 0; i < batch + 1; i++) wallets.push(await richWallet(bench, delegatedWallet));
+	const [single, ...others] = wallets as [PrivateKeyAccount, ...PrivateKeyAccount[]];
+	const later = await sendBundle({ chain: origin, relayer, userOps: [await openOp(bench, single)] });
+	const bundle = await sendBundle({
+		chain: origin,
+		relayer,
+		userOps: await Promise.all(others.map((wallet) => openOp(bench, wallet))),
+	});
+
+	// The bare twin: a plain account with ether of its own.
+	const plain = await richWallet(bench, fundedWallet);
+	await fundEther(origin, plain.address);
+	const order = await orderOf(bench, plain);
+	bench.opened.push(order);
+	const bareOpen =
+		(await approve(bench, plain, escrow, order.inputAmount)) +
+		(await gasOf(origin, plain, escrow, {
+			data: encodeFunctionData({ abi: geoEscrowAbi, functionName: "open", args: [orderTerms(order)] }),
+		}));
+
+	const deposit = readArtifact("DevDeposit");
+	const depositAddress = await deploy(bench, deposit.bytecode);
+	await mintUsdc({ chain: origin, relayer, to: depositAddress, amount: 1n });
+	const bareDeposit =
+		(await approve(bench, plain, depositAddress, order.inputAmount)) +
+		(await gasOf(origin, plain, depositAddress, {
+			data: encodeFunctionData({
+				abi: deposit.abi as Abi,
+				functionName: "deposit",
+				args: [orderTerms(order)],
+			}),
+		}));
+
+	const bareOpenName = "an account's own approve + open";
+	const bareDepositName = "approve + a deposit that stores nothing";
+	const rows: [string, bigint][] = [
+		["first swap: delegation and op", first.gasUsed],
+		["later swap: one op", later.gasUsed],
+		["bundle of ten, per op", bundle.gasUsed / BigInt(batch)],
+	];
+	return rows.flatMap(([what, gas]) => [
+		{ what, gas, bare: bareOpenName, bareGas: bareOpen },
+		{ what, gas, bare: bareDepositName, bareGas: bareDeposit },
+	]);
+}
+
+async function measureFills(bench: Bench): Promise<GasRow[]> {
+	const { destination, relayer } = bench;
+	const { vault } = destination.deployment.contracts;
+	const usdc = assetAddress(destination, "USDC");
+	const volatile = destination.deployment.assets.find(
+		({ kind, address }) =>
+			kind === "volatile" && BigInt(address) !== 0n && address !== destination.deployment.wrappedNative,
+	);
+	if (volatile === undefined) throw new Error("the devnet has a volatile token");
+	const recipient = await holderOn(bench, destination);
+
+	const fillItem = async (outputToken: Address, routed: boolean) => {
+		const order = await orderOf(bench, { address: recipient.address }, outputToken);
+		return {
+			order: { ...order, minOutput: 1n },
+			amount: 9_990_000n,
+			minOutput: 0n,
+			poolFee: routed ? 3000 : 0,
+			secondPoolFee: 0,
+		};
+	};
+	const fill = async (outputToken: Address, routed: boolean) =>
+		gasOf(destination, relayer, vault, {
+			data: encodeFunctionData({
+				abi: geoVaultAbi,
+				functionName: "fill",
+				args: [await fillItem(outputToken, routed)],
+			}),
+		});
+
+	// Once unmeasured: the recipient then holds the token, and the vault's and pool's slots are written.
+	await fill(usdc, false);
+	await fill(volatile.address, true);
+	const fromStock = await fill(usdc, false);
+	const routed = await fill(volatile.address, true);
+	const items = [];
+	for (let i = 0; i < batch; i++) items.push(await fillItem(usdc, false));
+	const many = await gasOf(destination, relayer, vault, {
+		data: encodeFunctionData({ abi: geoVaultAbi, functionName: "fillMany", args: [items] }),
+	});
+
+	const transfer = await gasOf(destination, recipient, usdc, {
+		data: encodeFunctionData({ abi: erc20Abi, functionName: "transfer", args: [vault, 1n] }),
+	});
+	const { router } = destination.deployment.uniswap;
+	const bareSwap =
+		(await gasOf(destination, recipient, usdc, {
+			data: encodeFunctionData({ abi: erc20Abi, functionName: "approve", args: [router, 5_000_000n] }),
+		})) +
+		(await gasOf(destination, recipient, router, {
+			data: encodeFunctionData({
+				abi: swapRouterAbi,
+				functionName: "exactInput",
+				args: [
+					{
+						path: encodePacked(["address", "uint24", "address"], [usdc, 3000, volatile.address]),
+						recipient: recipient.address,
+						amountIn: 5_000_000n,
+						amountOutMinimum: 0n,
+					},
+				],
+			}),
+		}));
+	const bare = "a token transfer";
+	return [
+		{ what: "fill from stock", gas: fromStock, bare, bareGas: transfer },
+		{ what: "ten fills from stock, per fill", gas: many / BigInt(batch), bare, bareGas: transfer },
+		{
+			what: "fill through the router",
+			gas: routed,
+			bare: "an account's own approve + exactInput",
+			bareGas: bareSwap,
+		},
+	];
+}
+
+async function measureDecisions(bench: Bench): Promise<GasRow[]> {
+	const { origin, relayer, usdc } = bench;
+	const { escrow, vault } = origin.deployment.contracts;
+	const take = (count: number) => bench.opened.splice(0, count);
+	const decide = async (
+		kind: "Release" | "Refund",
+		functionName: "release" | "refundEarly" | "releaseMany" | "refundMany",
+		orders: Order[],
+	) => {
+		const attestation = await attest({ chain: origin, keys: bench.chains.keys, kind, orders });
+		const isMany = functionName === "releaseMany" || functionName === "refundMany";
+		return gasOf(origin, relayer, escrow, {
+			data: isMany
+				? encodeFunctionData({ abi: geoEscrowAbi, functionName, args: [orders, attestation] })
+				: encodeFunctionData({ abi: geoEscrowAbi, functionName, args: [orders[0] as Order, attestation] }),
+		});
+	};
+	const release = await decide("Release", "release", take(1));
+	const refundEarly = await decide("Refund", "refundEarly", take(1));
+	while (bench.opened.length < batch + 1) await openAnother(bench);
+	const releases = await decide("Release", "releaseMany", take(batch));
+	await origin.testClient.increaseTime({ seconds: 200 });
+	await origin.testClient.mine({ blocks: 1 });
+	const refund = await gasOf(origin, relayer, escrow, {
+		data: encodeFunctionData({ abi: geoEscrowAbi, functionName: "refund", args: [take(1)[0] as Order] }),
+	});
+
+	const holder = await holderOn(bench, origin);
+	const transfer = await gasOf(origin, holder, usdc, {
+		data: encodeFunctionData({ abi: erc20Abi, functionName: "transfer", args: [vault, 1n] }),
+	});
+	const bare = "a token transfer";
+	return [
+		{ what: "release", gas: release, bare, bareGas: transfer },
+		{ what: "ten releases, per release", gas: releases / BigInt(batch), bare, bareGas: transfer },
+		{ what: "refund on attestation", gas: refundEarly, bare, bareGas: transfer },
+		{ what: "refund by anyone", gas: refund, bare, bareGas: transfer },
+	];
+}
+
+async function openAnother(bench: Bench): Promise<void> {
+	const wallet = await richWallet(bench, delegatedWallet);
+	await sendBundle({ chain: bench.origin, relayer: bench.relayer, userOps: [await openOp(bench, wallet)] });
+}
+
+async function openOp(bench: Bench, wallet: LocalAccount) {
+	const order = await orderOf(bench, wallet);
+	bench.opened.push(order);
+	return signOrderOp({ chain: bench.origin, order, wallet });
+}
+
+function orderOf(bench: Bench, wallet: { address: Address }, outputToken?: Address): Promise<Order> {
+	return makeOrder({
+		chains: bench.chains,
+		wallet: wallet.address,
+		inputToken: bench.usdc,
+		outputToken: outputToken ?? assetAddress(bench.destination, "USDC"),
+	});
+}
+
+async function richWallet(bench: Bench, make: typeof fundedWallet): Promise<PrivateKeyAccount> {
+	const wallet = await make(bench.origin, bench.relayer);
+	await mintUsdc({ chain: bench.origin, relayer: bench.relayer, to: wallet.address, amount: 90_000_000n });
+	return wallet;
+}
+
+async function holderOn(bench: Bench, chain: TestChain): Promise<PrivateKeyAccount> {
+	const holder = await fundedWallet(chain, bench.relayer);
+	await fundEther(chain, holder.address);
+	return holder;
+}
+
+function approve(bench: Bench, from: LocalAccount, spender: Address, amount: bigint): Promise<bigint> {
+	const data = encodeFunctionData({ abi: erc20Abi, functionName: "approve", args: [spender, amount] });
+	return gasOf(bench.origin, from, bench.usdc, { data });
+}
+
+async function gasOf(
+	chain: TestChain,
+	account: LocalAccount,
+	to: Address,
+	{ data }: { data: Hex },
+): Promise<bigint> {
+	await chain.publicClient.call({ account, to, data });
+	const receipt = await sendTransaction({ chain, account, to, data });
+	if (receipt.status !== "success") throw new Error(`transaction ${receipt.transactionHash} reverted`);
+	return receipt.gasUsed;
+}
+
+async function deploy(bench: Bench, bytecode: Hex): Promise<Address> {
+	const receipt = await sendTransaction({ chain: bench.origin, account: bench.relayer, data: bytecode });
+	if (receipt.contractAddress == null) throw new Error("nothing was deployed");
+	return receipt.contractAddress;
+}

@@ -1,0 +1,115 @@
+import { startTestChains, type TestChains } from "@geoswap/devnet";
+import { encodeFunctionData, erc20Abi, type Hex, maxUint256 } from "viem";
+import { generatePrivateKey, privateKeyToAccount } from "viem/accounts";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { assetAddress } from "../make-order.ts";
+import { revertOf } from "../revert-of.ts";
+import { sendTransaction } from "../send-bundle.ts";
+import { delegatedWallet, fundEther } from "../test-wallet.ts";
+
+const permitTypes = {
+	PermitTransferFrom: [
+		{ name: "permitted", type: "TokenPermissions" },
+		{ name: "spender", type: "address" },
+		{ name: "nonce", type: "uint256" },
+		{ name: "deadline", type: "uint256" },
+	],
+	TokenPermissions: [
+		{ name: "token", type: "address" },
+		{ name: "amount", type: "uint256" },
+	],
+} as const;
+
+const permit2Abi = [
+	{
+		type: "function",
+		name: "permitTransferFrom",
+		stateMutability: "nonpayable",
+		inputs: [
+			{
+				name: "permit",
+				type: "tuple",
+				components: [
+					{
+						name: "permitted",
+						type: "tuple",
+						components: [
+							{ name: "token", type: "address" },
+							{ name: "amount", type: "uint256" },
+						],
+					},
+					{ name: "nonce", type: "uint256" },
+					{ name: "deadline", type: "uint256" },
+				],
+			},
+			{
+				name: "transferDetails",
+				type: "tuple",
+				components: [
+					{ name: "to", type: "address" },
+					{ name: "requestedAmount", type: "uint256" },
+				],
+			},
+			{ name: "owner", type: "address" },
+			{ name: "signature", type: "bytes" },
+		],
+		outputs: [],
+	},
+	{ type: "error", name: "InvalidContractSignature", inputs: [] },
+] as const;
+
+let chains: TestChains;
+beforeAll(async () => {
+	chains = await startTestChains({ automine: true });
+});
+afterAll(() => chains.stop());
+
+test("the signatures of a delegated wallet still verify: a Permit2 transfer goes through ERC-1271", async () => {
+	const { origin } = chains;
+	const relayer = privateKeyToAccount(chains.keys.relayers[0] ?? "0x");
+	const usdc = assetAddress(origin, "USDC");
+	const permit2 = origin.deployment.contracts.permit2;
+	if (permit2 === undefined) throw new Error("the devnet deploys Permit2");
+	const wallet = await delegatedWallet(chains.origin, relayer);
+	await fundEther(origin, wallet.address);
+	await sendTransaction({
+		chain: origin,
+		account: wallet,
+		to: usdc,
+		data: encodeFunctionData({ abi: erc20Abi, functionName: "approve", args: [permit2, maxUint256] }),
+	});
+	const permit = { permitted: { token: usdc, amount: 1_000_000n }, nonce: 7n, deadline: maxUint256 };
+	const typedData = {
+		domain: { name: "Permit2", chainId: origin.chainId, verifyingContract: permit2 },
+		types: permitTypes,
+		primaryType: "PermitTransferFrom",
+		message: { ...permit, spender: relayer.address },
+	} as const;
+	const recipient = privateKeyToAccount(generatePrivateKey()).address;
+	const transfer = (signed: Hex) =>
+		encodeFunctionData({
+			abi: permit2Abi,
+			functionName: "permitTransferFrom",
+			args: [permit, { to: recipient, requestedAmount: 1_000_000n }, wallet.address, signed],
+		});
+
+	const forged = await relayer.signTypedData(typedData);
+	const forging = origin.publicClient.call({ account: relayer, to: permit2, data: transfer(forged) });
+	expect((await revertOf(permit2Abi, forging)).errorName).toBe("InvalidContractSignature");
+
+	const signature = await wallet.signTypedData(typedData);
+	const receipt = await sendTransaction({
+		chain: origin,
+		account: relayer,
+		to: permit2,
+		data: transfer(signature),
+	});
+	expect(receipt.status).toBe("success");
+	const received = await origin.publicClient.readContract({
+		address: usdc,
+		abi: erc20Abi,
+		functionName: "balanceOf",
+		args: [recipient],
+	});
+	expect(received).toBe(1_000_000n);
+});

@@ -1,0 +1,62 @@
+import { randomBytes } from "node:crypto";
+import type { TestChain, TestChains } from "@geoswap/devnet";
+import { type Order, packDeadlines, toWord } from "@geoswap/protocol";
+import { type Address, type Hex, toHex } from "viem";
+
+/** A minute of chain time to open, and as much again for each later step: short enough to warp past. */
+const stepSeconds = 60n;
+
+/** An order from one chain to the other, or on one, with terms that hold right now. */
+export async function makeOrder({
+	chains,
+	wallet,
+	inputToken,
+	outputToken,
+	inputAmount = 10_000_000n,
+	minOutput = 9_900_000n,
+	recipient = wallet,
+	destination = chains.destination,
+}: {
+	chains: TestChains;
+	wallet: Address;
+	inputToken: Address;
+	outputToken: Address;
+	inputAmount?: bigint;
+	minOutput?: bigint;
+	recipient?: Address;
+	destination?: TestChain;
+}): Promise<Order> {
+	const { origin } = chains;
+	const { timestamp: now } = await origin.publicClient.getBlock();
+	return {
+		originChainId: BigInt(origin.chainId),
+		destinationChainId: BigInt(destination.chainId),
+		escrow: toWord(origin.deployment.contracts.escrow),
+		originVault: toWord(origin.deployment.contracts.vault),
+		destinationVault: toWord(destination.deployment.contracts.vault),
+		attesterSet: origin.deployment.attesterSet.hash,
+		wallet: toWord(wallet),
+		inputToken: toWord(inputToken),
+		inputAmount,
+		outputToken: toWord(outputToken),
+		minOutput,
+		recipient: toWord(recipient),
+		swapKey: randomSwapKey(),
+		deadlines: packDeadlines({
+			openDeadline: now + stepSeconds,
+			fillDeadline: now + 2n * stepSeconds,
+			refundAfter: now + 3n * stepSeconds,
+		}),
+	};
+}
+
+function randomSwapKey(): Hex {
+	return toHex(BigInt(toHex(randomBytes(16))), { size: 32 });
+}
+
+/** The address of an asset of the devnet by its symbol. */
+export function assetAddress(chain: TestChain, symbol: string): Address {
+	const asset = chain.deployment.assets.find((candidate) => candidate.symbol === symbol);
+	if (asset === undefined) throw new Error(`no asset ${symbol} on chain ${chain.chainId}`);
+	return asset.address;
+}
