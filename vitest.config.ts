@@ -2,10 +2,26 @@ import { defineConfig } from "vitest/config";
 
 export default defineConfig({
 	test: {
+		// Files wait for chains and child processes more than they compute.
+		maxWorkers: 3,
 		projects: [
 			{ test: { name: "unit", include: ["packages/*/src/**/*.test.ts", ".ci/*.test.ts"] } },
-			{ test: { name: "contracts", include: ["e2e/contracts/*.test.ts"], testTimeout: 30_000, hookTimeout: 60_000 } },
-			{ test: { name: "devnet", include: ["devnet/test/*.test.ts"], testTimeout: 60_000, hookTimeout: 60_000 } },
+			{
+				test: {
+					name: "contracts",
+					include: ["e2e/contracts/*.test.ts"],
+					testTimeout: 30_000,
+					hookTimeout: 60_000,
+				},
+			},
+			{
+				test: {
+					name: "devnet",
+					include: ["devnet/test/*.test.ts"],
+					testTimeout: 60_000,
+					hookTimeout: 60_000,
+				},
+			},
 		],
 	},
 });

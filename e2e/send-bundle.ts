@@ -13,7 +13,7 @@ import {
 } from "viem";
 import { entryPoint09Abi, entryPoint09Address, type PackedUserOperation } from "viem/account-abstraction";
 
-export const opGas: UserOpGas = { verificationGasLimit: 60_000n, callGasLimit: 250_000n };
+const opGas: UserOpGas = { verificationGasLimit: 60_000n, callGasLimit: 250_000n };
 
 /** The op that opens an order, signed as wallets sign it: `personal_sign` over the hash's 32 bytes. */
 export async function signOrderOp({

@@ -29,6 +29,11 @@ contract DevFeed {
         emit AnswerUpdated(answer, _latest, block.timestamp);
     }
 
+    /// @notice Starts a new round with the answer of the last: the price stays, only its age goes.
+    function refresh() external {
+        setAnswer(_rounds[_latest].answer);
+    }
+
     function latestRoundData() external view returns (uint80, int256, uint256, uint256, uint80) {
         return getRoundData(_latest);
     }

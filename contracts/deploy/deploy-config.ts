@@ -1,0 +1,101 @@
+import { readFileSync } from "node:fs";
+import {
+	assetDeploymentSchema,
+	assetProblems,
+	attesterSetSchema,
+	chainKindSchema,
+	evmAddressSchema,
+	feeDiscountTokenSchema,
+	uniswapDeploymentSchema,
+} from "@geoswap/protocol";
+import { zeroAddress } from "viem";
+import * as z from "zod";
+import { DeployError } from "./deploy-error.ts";
+
+const maxUint96 = (1n << 96n) - 1n;
+
+const amountSchema = z
+	.string()
+	.regex(/^(0|[1-9][0-9]{0,28})$/, "an amount is a string of digits, in the token's smallest unit")
+	.transform((text) => BigInt(text))
+	.refine((amount) => amount <= maxUint96, "an outflow cap is at most 2^96 - 1");
+
+const memberSchema = evmAddressSchema.refine((member) => member !== zeroAddress, "is the zero address");
+const membersSchema = z.array(memberSchema).min(1);
+
+/** What a deployment is made from. The RPC endpoint and the deployer's key are not in it: they are secrets. */
+const deployConfigSchema = z
+	.strictObject({
+		chainId: z.int().positive(),
+		name: z.string().min(1),
+		kind: chainKindSchema,
+		uniswap: uniswapDeploymentSchema,
+		wrappedNative: evmAddressSchema,
+		settlementToken: evmAddressSchema,
+		permit2: evmAddressSchema.optional(),
+		assets: z.array(assetDeploymentSchema).min(1),
+		feeDiscountToken: feeDiscountTokenSchema.optional(),
+		attesterSet: attesterSetSchema,
+		/** Delegates of earlier deployments that wallets may still have. */
+		earlierDelegates: z.array(evmAddressSchema).default([]),
+		roles: z.strictObject({
+			/** Ends up as the only admin. */
+			admin: memberSchema,
+			operators: membersSchema,
+			guardians: membersSchema,
+			treasuries: membersSchema,
+		}),
+		/** By asset symbol, in its smallest unit: what may leave the vault at once, and again each hour. */
+		outflowCaps: z.record(z.string(), amountSchema),
+		/** Only asked for if the node cannot say in which block the vault was deployed. */
+		deployedAtBlock: z.int().nonnegative().optional(),
+	})
+	.superRefine((config, context) => {
+		for (const message of assetProblems(config)) {
+			context.addIssue({ code: "custom", path: ["assets"], message });
+		}
+		const symbols = config.assets.map((asset) => asset.symbol);
+		for (const symbol of Object.keys(config.outflowCaps)) {
+			if (!symbols.includes(symbol)) {
+				context.addIssue({
+					code: "custom",
+					path: ["outflowCaps", symbol],
+					message: "is no asset of this chain",
+				});
+			}
+		}
+		for (const symbol of symbols) {
+			if (config.outflowCaps[symbol] === undefined) {
+				context.addIssue({
+					code: "custom",
+					path: ["outflowCaps", symbol],
+					message: "missing: nothing could leave",
+				});
+			}
+		}
+	});
+
+/** A config as it is written in its file. */
+export type DeployConfigInput = z.input<typeof deployConfigSchema>;
+export type DeployConfig = z.output<typeof deployConfigSchema>;
+
+export function readDeployConfig(path: string): DeployConfig {
+	let json: unknown;
+	try {
+		json = JSON.parse(readFileSync(path, "utf8"));
+	} catch (error) {
+		throw new DeployError(`${path} cannot be read as JSON: ${(error as Error).message}`, {
+			next: "name a JSON file with --config",
+			cause: error,
+		});
+	}
+	return parseDeployConfig(json, path);
+}
+
+export function parseDeployConfig(json: unknown, source = "the config"): DeployConfig {
+	const parsed = deployConfigSchema.safeParse(json);
+	if (parsed.success) return parsed.data;
+	throw new DeployError(`${source} is not a deployment config:\n${z.prettifyError(parsed.error)}`, {
+		next: "mend the entries above; contracts/deploy/README.md describes each",
+	});
+}

@@ -1,0 +1,191 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import type { ChainDeployment } from "@geoswap/protocol";
+import { attesterSetHash } from "@geoswap/protocol";
+import { type Account, type Hash, parseAbiItem, type Transport } from "viem";
+import { entryPoint09Address } from "viem/account-abstraction";
+import { accessManagerAbi } from "./access-manager-abi.ts";
+import { checkPrerequisites } from "./check-prerequisites.ts";
+import { createDeployClient, type DeployClient } from "./deploy-client.ts";
+import type { DeployConfig } from "./deploy-config.ts";
+import { DeployError } from "./deploy-error.ts";
+import { type DeployedContracts, type DeployStep, deploySteps } from "./deploy-steps.ts";
+import { adminRole } from "./vault-roles.ts";
+
+export type StepReport = { step: DeployStep; outcome: "already done" | "done" | "would do"; hash?: Hash };
+
+type DeployOptions = {
+	transport: Transport;
+	account: Account;
+	config: DeployConfig;
+	/** What an earlier run recorded of this chain: spares the node a search. */
+	earlier?: ChainDeployment | undefined;
+	pollingIntervalMs?: number;
+	/** Told of each step as soon as it is so. What it throws ends the run; another run goes on from there. */
+	onStep?: (report: StepReport) => void | Promise<void>;
+};
+
+/**
+ * Brings the chain to what the config says and tells what is there. Every step asks the chain first, so that a run
+ * after an interrupted one, or after a complete one, does only what is missing.
+ */
+export async function deployContracts(options: DeployOptions): Promise<ChainDeployment> {
+	const { config, account, onStep } = options;
+	const client = deployClient(options);
+	await checkPrerequisites({ client, deployer: account.address, config });
+	await waitForPendingTransactions(client);
+
+	const { contracts, steps } = deploySteps({ client, deployer: account.address, config });
+	let vaultBlock: bigint | undefined;
+	for (const step of steps) {
+		if (await step.isDone()) {
+			await onStep?.({ step, outcome: "already done" });
+			continue;
+		}
+		if (step.needsAdmin) await expectAdmin(client, contracts, step);
+		const { hash, blockNumber } = await send(client, step);
+		if (step.creates === contracts.vault) vaultBlock = blockNumber;
+		await onStep?.({ step, outcome: "done", hash });
+	}
+	if (options.earlier?.contracts.vault === contracts.vault)
+		vaultBlock ??= BigInt(options.earlier.deployedAtBlock);
+	vaultBlock ??= await findVaultBlock(client, config, contracts);
+	return chainDeployment(config, contracts, vaultBlock);
+}
+
+/** What `deployContracts` would do. Reads the chain, sends nothing. */
+export async function planContracts(options: DeployOptions): Promise<DeployedContracts> {
+	const { config, account, onStep } = options;
+	const client = deployClient(options);
+	await checkPrerequisites({ client, deployer: account.address, config });
+	const { contracts, steps } = deploySteps({ client, deployer: account.address, config });
+	for (const step of steps) {
+		await onStep?.({ step, outcome: (await step.isDone()) ? "already done" : "would do" });
+	}
+	return contracts;
+}
+
+function deployClient({ transport, account, config, pollingIntervalMs = 250 }: DeployOptions): DeployClient {
+	return createDeployClient({
+		transport,
+		account,
+		chainId: config.chainId,
+		name: config.name,
+		pollingIntervalMs,
+	});
+}
+
+/** A run that was killed may have left a transaction on its way: to look before it lands is to send it twice. */
+async function waitForPendingTransactions(client: DeployClient, timeoutMs = 120_000): Promise<void> {
+	const { address } = client.account;
+	const deadline = Date.now() + timeoutMs;
+	for (;;) {
+		const [mined, pending] = await Promise.all([
+			client.getTransactionCount({ address, blockTag: "latest" }),
+			client.getTransactionCount({ address, blockTag: "pending" }),
+		]);
+		if (pending <= mined) return;
+		if (Date.now() > deadline) {
+			throw new DeployError(`${pending - mined} transactions of the deployer ${address} are still pending`, {
+				next: "wait until they are mined, or replace them with a higher fee, then run again",
+			});
+		}
+		await sleep(client.pollingInterval);
+	}
+}
+
+async function expectAdmin(
+	client: DeployClient,
+	contracts: DeployedContracts,
+	step: DeployStep,
+): Promise<void> {
+	const [isAdmin] = await client.readContract({
+		address: contracts.accessManager,
+		abi: accessManagerAbi,
+		functionName: "hasRole",
+		args: [adminRole, client.account.address],
+	});
+	if (isAdmin) return;
+	throw new DeployError(
+		`not so yet: ${step.name}. The deployer ${client.account.address} is no longer an admin of ${contracts.accessManager}`,
+		{ next: `have the admin call ${step.to} with ${step.data}, then run again` },
+	);
+}
+
+async function send(client: DeployClient, step: DeployStep): Promise<{ hash: Hash; blockNumber: bigint }> {
+	let hash: Hash;
+	try {
+		hash = await client.sendTransaction({ to: step.to, data: step.data });
+	} catch (error) {
+		const reason = (error as { shortMessage?: string }).shortMessage ?? (error as Error).message;
+		throw new DeployError(`could not be sent: ${step.name}. ${reason}`, {
+			next: `see that the deployer ${client.account.address} has native tokens for gas, then run again`,
+			cause: error,
+		});
+	}
+	const receipt = await client.waitForTransactionReceipt({ hash });
+	if (receipt.status !== "success") {
+		throw new DeployError(`reverted: ${step.name}, in transaction ${hash}`, {
+			next: "run again; if it reverts again, trace the transaction",
+		});
+	}
+	// The receipt may come from a node that is ahead of the one that answers the next read.
+	for (let attempt = 0; !(await step.isDone()); attempt++) {
+		if (attempt === 10) {
+			throw new DeployError(`mined in ${hash}, but the chain does not show it: ${step.name}`, {
+				next: "run again; the node may lag behind, or the block was dropped",
+			});
+		}
+		await sleep(client.pollingInterval);
+	}
+	return { hash, blockNumber: receipt.blockNumber };
+}
+
+/** Where a run finds the vault deployed, its constructor's event says in which block. */
+async function findVaultBlock(
+	client: DeployClient,
+	config: DeployConfig,
+	contracts: DeployedContracts,
+): Promise<bigint> {
+	if (config.deployedAtBlock !== undefined) return BigInt(config.deployedAtBlock);
+	try {
+		const [first] = await client.getLogs({
+			address: contracts.vault,
+			event: parseAbiItem("event AuthorityUpdated(address authority)"),
+			fromBlock: 0n,
+		});
+		if (first) return first.blockNumber;
+	} catch {
+		// Many nodes refuse so long a range: the operator says it instead.
+	}
+	throw new DeployError(`the node does not say in which block the vault ${contracts.vault} was deployed`, {
+		next: "look it up in an explorer and put it into the config as deployedAtBlock",
+	});
+}
+
+function chainDeployment(
+	config: DeployConfig,
+	contracts: DeployedContracts,
+	deployedAtBlock: bigint,
+): ChainDeployment {
+	return {
+		chainId: config.chainId,
+		name: config.name,
+		kind: config.kind,
+		contracts: {
+			entryPoint: entryPoint09Address,
+			delegate: contracts.delegate,
+			earlierDelegates: config.earlierDelegates,
+			escrow: contracts.escrow,
+			vault: contracts.vault,
+			accessManager: contracts.accessManager,
+			...(config.permit2 ? { permit2: config.permit2 } : {}),
+		},
+		attesterSet: { ...config.attesterSet, hash: attesterSetHash(config.attesterSet) },
+		uniswap: config.uniswap,
+		wrappedNative: config.wrappedNative,
+		settlementToken: config.settlementToken,
+		assets: config.assets,
+		...(config.feeDiscountToken ? { feeDiscountToken: config.feeDiscountToken } : {}),
+		deployedAtBlock: Number(deployedAtBlock),
+	};
+}

@@ -1,0 +1,127 @@
+import { Command, CommanderError } from "commander";
+import { type Hex, http, isHex, size } from "viem";
+import { privateKeyToAccount } from "viem/accounts";
+import { readDeployConfig } from "./deploy-config.ts";
+import { deployContracts, planContracts, type StepReport } from "./deploy-contracts.ts";
+import { DeployError } from "./deploy-error.ts";
+import { readDeploymentFile, updateDeploymentFile } from "./deployment-file.ts";
+
+const failed = 1;
+const wrongInput = 2;
+
+type Options = { config: string; out?: string; dryRun?: boolean; json?: boolean };
+
+const program = new Command("deploy-contracts")
+	.description("Deploys Geoswap's contracts to one chain, wires their roles and records the result.")
+	.requiredOption("--config <file>", "what to deploy and for whom, see contracts/deploy/README.md")
+	.option("--out <file>", "deployment file; this chain's entry is added or updated")
+	.option("--dry-run", "read the chain, say what would be done, send nothing")
+	.option("--json", "print the result as JSON on stdout, progress on stderr")
+	.addHelpText(
+		"after",
+		`
+Environment:
+  RPC_URL               a node of the chain
+  DEPLOYER_PRIVATE_KEY  pays the gas; is admin until the last step hands over
+
+A run that was interrupted is simply run again: what is done is read from the chain and left alone.
+
+Exit codes: 0 all is as the config says, 1 it could not be made so, 2 wrong options, environment or config`,
+	)
+	.allowExcessArguments(false)
+	.exitOverride();
+
+process.exitCode = await run();
+
+async function run(): Promise<number> {
+	let input: ReturnType<typeof readInput>;
+	try {
+		input = readInput(program.parse().opts<Options>());
+	} catch (error) {
+		if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : wrongInput;
+		return report(error, wrongInput);
+	}
+	try {
+		await deploy(input);
+		return 0;
+	} catch (error) {
+		return report(error, failed);
+	}
+}
+
+function readInput(options: Options) {
+	const { RPC_URL: rpcUrl, DEPLOYER_PRIVATE_KEY: key } = process.env;
+	if (!options.out && !options.dryRun) {
+		throw new DeployError("no --out", { next: "name the deployment file with --out, or use --dry-run" });
+	}
+	const config = readDeployConfig(options.config);
+	if (!rpcUrl) {
+		throw new DeployError("RPC_URL is not set", { next: `set it to a node of chain ${config.chainId}` });
+	}
+	// The key itself is never part of a message.
+	if (!isPrivateKey(key)) {
+		throw new DeployError(`DEPLOYER_PRIVATE_KEY is ${key ? "not a private key" : "not set"}`, {
+			next: "set it to the deployer's key: 0x and 64 hexadecimal digits",
+		});
+	}
+	// Read before anything is sent: a file that cannot be updated is found out in time.
+	const { chains } = options.out ? readDeploymentFile(options.out) : { chains: [] };
+	const earlier = chains.find(({ chainId }) => chainId === config.chainId);
+	return { options, config, earlier, transport: http(rpcUrl), account: privateKeyToAccount(key) };
+}
+
+async function deploy({
+	options,
+	config,
+	earlier,
+	transport,
+	account,
+}: ReturnType<typeof readInput>): Promise<void> {
+	const say = options.json ? console.error : console.log;
+	const reports: StepReport[] = [];
+	const onStep = (stepReport: StepReport) => {
+		reports.push(stepReport);
+		say(describe(stepReport, options.dryRun === true));
+	};
+	say(`${config.name} (chain ${config.chainId}), deployer ${account.address}`);
+
+	if (options.dryRun) {
+		const contracts = await planContracts({ transport, account, config, onStep });
+		const open = reports.filter(({ outcome }) => outcome === "would do").length;
+		say(`nothing was sent; ${open} of ${reports.length} steps would be done`);
+		if (options.json) console.log(JSON.stringify({ contracts, steps: reports.map(summary) }));
+		return;
+	}
+	const deployment = await deployContracts({ transport, account, config, earlier, onStep });
+	if (options.out) updateDeploymentFile(options.out, deployment);
+	say(`all is as the config says; recorded in ${options.out}`);
+	if (options.json) console.log(JSON.stringify({ deployment, steps: reports.map(summary) }));
+}
+
+function describe({ step, outcome, hash }: StepReport, isDryRun: boolean): string {
+	const where = step.creates ? ` at ${step.creates}` : "";
+	const line = `${outcome.padEnd(13)} ${step.name}${where}`;
+	if (hash) return `${line}, transaction ${hash}`;
+	if (!isDryRun) return line;
+	return `${line}\n${"".padEnd(13)}   call ${step.to} with ${step.data.slice(0, 10)}... (${size(step.data)} bytes)`;
+}
+
+function summary({ step, outcome, hash }: StepReport) {
+	const { name, to, creates, data } = step;
+	return { name, outcome, to, creates, data, hash };
+}
+
+function report(error: unknown, exitCode: number): number {
+	if (error instanceof DeployError) {
+		console.error(`error: ${error.message}\nnext: ${error.next}`);
+	} else {
+		// viem's long message names the endpoint, which may hold a key.
+		console.error(`error: ${(error as { shortMessage?: string }).shortMessage ?? (error as Error).message}`);
+		console.error("next: run again; what is done stays done");
+	}
+	return exitCode;
+}
+
+function isPrivateKey(key: string | undefined): key is Hex {
+	return isHex(key) && size(key) === 32;
+}

@@ -1,0 +1,132 @@
+import { createHash, randomUUID } from "node:crypto";
+import { existsSync, globSync, readFileSync } from "node:fs";
+import { mkdir, readdir, readFile, rename, rm, stat, utimes, writeFile } from "node:fs/promises";
+import { join, relative } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { promisify } from "node:util";
+import { gunzip } from "node:zlib";
+import { type ChainDeployment, deploymentSchema } from "@geoswap/protocol";
+import { hexToBytes } from "viem";
+import { connectDevnetChain, devnetChains } from "./devnet-chain.ts";
+import { setUpChain } from "./set-up-chain.ts";
+import { startAnvil } from "./start-anvil.ts";
+
+/** A chain that is set up, ready to be loaded by a new process. */
+export type ChainState = { chainId: number; stateFile: string; deployment: ChainDeployment };
+
+const root = join(import.meta.dirname, "../..");
+const cacheFolder = join(root, "node_modules/.cache/geoswap-devnet");
+
+/** Everything that decides what a chain looks like once it is set up. */
+const sources = [
+	"contracts/artifacts/*.json",
+	"contracts/deploy/**/*.ts",
+	"devnet/src/**/*.ts",
+	"packages/protocol/src/**/*.ts",
+	"pnpm-lock.yaml",
+];
+
+const unusedAfterMs = 7 * 24 * 3_600_000;
+const buildTimeoutMs = 60_000;
+
+/** The devnet's chains as files: set up once per version of the code, by whoever asks first, then shared. */
+export async function chainStates(): Promise<ChainState[]> {
+	const folder = join(cacheFolder, sourceHash());
+	const lock = `${folder}.lock`;
+	await mkdir(cacheFolder, { recursive: true });
+	const deadline = Date.now() + buildTimeoutMs;
+	while (!existsSync(folder)) {
+		if (await takeLock(lock)) {
+			try {
+				if (!existsSync(folder)) await build(folder);
+			} finally {
+				await rm(lock, { force: true });
+			}
+		} else {
+			if (Date.now() > deadline) throw new Error(`another process holds ${lock}: delete it and run again`);
+			await sleep(50);
+		}
+	}
+	// Marks the folder as in use for whoever clears the cache.
+	await utimes(folder, new Date(), new Date()).catch(() => {});
+	const { chains } = deploymentSchema.parse(
+		JSON.parse(await readFile(join(folder, "deployment.json"), "utf8")),
+	);
+	return chains.map((deployment) => ({
+		chainId: deployment.chainId,
+		stateFile: join(folder, `${deployment.chainId}.json`),
+		deployment,
+	}));
+}
+
+async function build(folder: string): Promise<void> {
+	const unfinished = join(cacheFolder, `unfinished-${randomUUID()}`);
+	await mkdir(unfinished);
+	try {
+		const chains = await Promise.all(devnetChains.map(({ chainId }) => buildChain(unfinished, chainId)));
+		await writeFile(join(unfinished, "deployment.json"), JSON.stringify({ chains }));
+		// The folder is there as a whole or not at all.
+		await rename(unfinished, folder).catch((error) => {
+			// Two that both found the lock abandoned built the same.
+			if (!existsSync(folder)) throw error;
+		});
+	} finally {
+		await rm(unfinished, { recursive: true, force: true });
+	}
+	await clearUnused();
+}
+
+async function buildChain(folder: string, chainId: number): Promise<ChainDeployment> {
+	const anvil = await startAnvil({ chainId });
+	try {
+		const chain = connectDevnetChain({ chainId, rpcUrl: anvil.url });
+		const deployment = await setUpChain(chain);
+		const state = await promisify(gunzip)(hexToBytes(await chain.testClient.dumpState()));
+		await writeFile(join(folder, `${chainId}.json`), state);
+		return deployment;
+	} finally {
+		await anvil.stop();
+	}
+}
+
+/** A lock is a file with its holder's process id; one whose holder is gone is nobody's. */
+async function takeLock(lock: string): Promise<boolean> {
+	try {
+		await writeFile(lock, String(process.pid), { flag: "wx" });
+		return true;
+	} catch {
+		const holder = Number(await readFile(lock, "utf8").catch(() => ""));
+		if (holder > 0 && !isRunning(holder)) await rm(lock, { force: true });
+		return false;
+	}
+}
+
+function isRunning(pid: number): boolean {
+	try {
+		process.kill(pid, 0);
+		return true;
+	} catch {
+		return false;
+	}
+}
+
+async function clearUnused(): Promise<void> {
+	for (const entry of await readdir(cacheFolder)) {
+		const path = join(cacheFolder, entry);
+		const { mtimeMs } = await stat(path).catch(() => ({ mtimeMs: Date.now() }));
+		if (Date.now() - mtimeMs > unusedAfterMs) await rm(path, { recursive: true, force: true });
+	}
+}
+
+function sourceHash(): string {
+	const hash = createHash("sha256");
+	for (const path of sources.flatMap((pattern) => globSync(pattern, { cwd: root })).sort()) {
+		if (path.endsWith(".test.ts")) continue;
+		hash
+			.update(relative(root, join(root, path)))
+			.update("\0")
+			.update(readFileSync(join(root, path)))
+			.update("\0");
+	}
+	return hash.digest("hex").slice(0, 32);
+}

@@ -1,0 +1,16 @@
+import { deterministicDeployment } from "@geoswap/contracts";
+import type { Address, Hex } from "viem";
+import type { DevnetChain } from "./devnet-chain.ts";
+import { sendAs } from "./send-as.ts";
+
+/** Deploys by CREATE2: the address follows from the code and the salt, not from what was sent before. */
+export async function deployCode(
+	chain: DevnetChain,
+	from: Address,
+	initCode: Hex,
+	salt?: Hex,
+): Promise<Address> {
+	const { address, to, data } = deterministicDeployment(initCode, salt);
+	await sendAs(chain, from, { to, data });
+	return address;
+}

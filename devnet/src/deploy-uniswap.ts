@@ -1,0 +1,129 @@
+import { createRequire } from "node:module";
+import {
+	type Abi,
+	type Address,
+	encodeDeployData,
+	encodeFunctionData,
+	getContractAddress,
+	type Hex,
+	maxUint256,
+	zeroAddress,
+} from "viem";
+import { deployCode } from "./deploy-code.ts";
+import { type DevnetPool, devnetPools, devnetToken, unitsForUsd } from "./devnet-assets.ts";
+import type { DevnetChain } from "./devnet-chain.ts";
+import { integerSqrt } from "./integer-sqrt.ts";
+import { sendAs } from "./send-as.ts";
+import { factoryAbi, positionManagerAbi } from "./uniswap-abi.ts";
+
+const require = createRequire(import.meta.url);
+
+const maxTick = 887_272;
+
+export type Uniswap = { factory: Address; router: Address; quoterV2: Address; positionManager: Address };
+
+/** Uniswap v3 from its published artifacts. `owner` owns the factory. */
+export async function deployUniswap(
+	chain: DevnetChain,
+	owner: Address,
+	wrappedNative: Address,
+): Promise<Uniswap> {
+	const nonce = await chain.publicClient.getTransactionCount({ address: owner });
+	const factory = getContractAddress({ from: owner, nonce: BigInt(nonce) });
+	// Not by CREATE2: the factory is owned by whoever deploys it, and its owner enables the lowest fee.
+	await sendAs(chain, owner, {
+		data: initCode(
+			require("@uniswap/v3-core/artifacts/contracts/UniswapV3Factory.sol/UniswapV3Factory.json"),
+			[],
+		),
+	});
+	await sendAs(chain, owner, {
+		to: factory,
+		data: encodeFunctionData({ abi: factoryAbi, functionName: "enableFeeAmount", args: [100, 1] }),
+	});
+
+	// Nobody looks at the positions' pictures, which the missing descriptor would draw.
+	const positionManager = await deployCode(
+		chain,
+		owner,
+		initCode(
+			require("@uniswap/v3-periphery/artifacts/contracts/NonfungiblePositionManager.sol/NonfungiblePositionManager.json"),
+			[factory, wrappedNative, zeroAddress],
+		),
+	);
+	const router = await deployCode(
+		chain,
+		owner,
+		initCode(
+			require("@uniswap/swap-router-contracts/artifacts/contracts/SwapRouter02.sol/SwapRouter02.json"),
+			[zeroAddress, factory, positionManager, wrappedNative],
+		),
+	);
+	const quoterV2 = await deployCode(
+		chain,
+		owner,
+		initCode(require("@uniswap/swap-router-contracts/artifacts/contracts/lens/QuoterV2.sol/QuoterV2.json"), [
+			factory,
+			wrappedNative,
+		]),
+	);
+	return { factory, router, quoterV2, positionManager };
+}
+
+/** Creates the devnet's pools at the feeds' prices and fills them. `provider` holds the tokens and has approved. */
+export async function createPools(
+	chain: DevnetChain,
+	provider: Address,
+	positionManager: Address,
+	addressOf: (symbol: string) => Address,
+): Promise<void> {
+	for (const pool of devnetPools) {
+		await sendAs(chain, provider, { to: positionManager, data: poolCreation(pool, provider, addressOf) });
+	}
+}
+
+function poolCreation(pool: DevnetPool, provider: Address, addressOf: (symbol: string) => Address): Hex {
+	const [token0, token1] = pool.symbols
+		.map((symbol) => ({ ...devnetToken(symbol), address: addressOf(symbol) }))
+		.sort((a, b) => (BigInt(a.address) < BigInt(b.address) ? -1 : 1));
+	if (!token0 || !token1) throw new Error("a pool has two tokens");
+	const sqrtPriceX96 = integerSqrt((unitsForUsd(token1, "1000000") << 192n) / unitsForUsd(token0, "1000000"));
+	const tick = Math.log((Number(sqrtPriceX96) / 2 ** 96) ** 2) / Math.log(1.0001);
+	const onSpacing = (tick: number) => Math.trunc(tick / pool.tickSpacing) * pool.tickSpacing;
+
+	const create = encodeFunctionData({
+		abi: positionManagerAbi,
+		functionName: "createAndInitializePoolIfNecessary",
+		args: [token0.address, token1.address, pool.fee, sqrtPriceX96],
+	});
+	const mints = pool.positions.map(({ usdPerSide, widthTicks }) =>
+		encodeFunctionData({
+			abi: positionManagerAbi,
+			functionName: "mint",
+			args: [
+				{
+					token0: token0.address,
+					token1: token1.address,
+					fee: pool.fee,
+					tickLower: onSpacing(widthTicks === "full" ? -maxTick : tick - widthTicks),
+					tickUpper: onSpacing(widthTicks === "full" ? maxTick : tick + widthTicks),
+					amount0Desired: unitsForUsd(token0, usdPerSide),
+					amount1Desired: unitsForUsd(token1, usdPerSide),
+					amount0Min: 0n,
+					amount1Min: 0n,
+					recipient: provider,
+					deadline: maxUint256,
+				},
+			],
+		}),
+	);
+	return encodeFunctionData({
+		abi: positionManagerAbi,
+		functionName: "multicall",
+		args: [[create, ...mints]],
+	});
+}
+
+function initCode({ abi, bytecode }: { abi: Abi; bytecode: Hex }, args: unknown[]): Hex {
+	return args.length === 0 ? bytecode : encodeDeployData({ abi, bytecode, args });
+}

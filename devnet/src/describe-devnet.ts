@@ -1,0 +1,56 @@
+import { relative } from "node:path";
+import { privateKeyToAddress } from "viem/accounts";
+import type { Devnet } from "./start-devnet.ts";
+
+/** What is where, for a person to read. */
+export function describeDevnet({ running, deployment, keys, files }: Devnet): string {
+	const lines: string[] = [];
+	const columns = deployment.chains.map((chain) => ({
+		chain,
+		rpcUrl: running.chains.find(({ chainId }) => chainId === chain.chainId)?.rpcUrl ?? "",
+	}));
+	const row = (title: string, cells: string[]) =>
+		lines.push(`  ${title.padEnd(16)}${cells.map((cell) => cell.padEnd(44)).join("")}`.trimEnd());
+	const each = (title: string, cell: (chain: (typeof columns)[number]["chain"]) => string) =>
+		row(
+			title,
+			columns.map(({ chain }) => cell(chain)),
+		);
+
+	lines.push("Chains");
+	each("", (chain) => `${chain.name} (${chain.chainId})`);
+	row(
+		"rpc",
+		columns.map(({ rpcUrl }) => rpcUrl),
+	);
+	for (const [title, key] of [
+		["EntryPoint", "entryPoint"],
+		["GeoAccount", "delegate"],
+		["GeoEscrow", "escrow"],
+		["GeoVault", "vault"],
+		["AccessManager", "accessManager"],
+	] as const) {
+		each(title, (chain) => chain.contracts[key]);
+	}
+	each("SwapRouter02", (chain) => chain.uniswap.router);
+	each("QuoterV2", (chain) => chain.uniswap.quoterV2);
+
+	lines.push("", "Assets");
+	for (const { symbol, decimals, kind } of deployment.chains[0]?.assets ?? []) {
+		each(symbol, (chain) => chain.assets.find((asset) => asset.symbol === symbol)?.address ?? "");
+		lines.push(`  ${"".padEnd(16)}${decimals} decimals, ${kind}`);
+	}
+	each(
+		deployment.chains[0]?.feeDiscountToken?.symbol ?? "",
+		(chain) => chain.feeDiscountToken?.address ?? "",
+	);
+
+	lines.push("", "Wallets, with tokens and not one wei (development keys, in the keys file)");
+	for (const key of keys.wallets) lines.push(`  ${privateKeyToAddress(key)}`);
+	lines.push("", "Relayers");
+	for (const key of keys.relayers) lines.push(`  ${privateKeyToAddress(key)}`);
+	lines.push("", "Files");
+	lines.push(`  ${"deployment".padEnd(16)}${relative(process.cwd(), files.deployment)}`);
+	lines.push(`  ${"keys".padEnd(16)}${relative(process.cwd(), files.keys)}`);
+	return lines.join("\n");
+}

@@ -1,0 +1,78 @@
+import { mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { devnetMnemonic } from "@geoswap/contracts";
+import { type Deployment, deploymentSchema, formatDeployment } from "@geoswap/protocol";
+import type { Hex } from "viem";
+import { privateKeyToAddress } from "viem/accounts";
+import type { DevnetKeys } from "./devnet-keys.ts";
+
+export const defaultPort = 8545;
+
+/** Where a devnet is, while it runs. An endpoint is a fact of the process, so it is not in the deployment. */
+export type RunningDevnet = { pid: number; chains: { chainId: number; rpcUrl: string }[] };
+
+export type DevnetFiles = { deployment: string; keys: string; running: string };
+
+/** A devnet on another port gets a folder of its own, so that two side by side do not mix. */
+export function defaultDataDir(port: number): string {
+	const folder = join(import.meta.dirname, "../../.devnet");
+	return port === defaultPort ? folder : join(folder, `port-${port}`);
+}
+
+function devnetFiles(dataDir: string): DevnetFiles {
+	return {
+		deployment: join(dataDir, "deployment.json"),
+		keys: join(dataDir, "keys.json"),
+		running: join(dataDir, "running.json"),
+	};
+}
+
+export function writeDevnetFiles(
+	dataDir: string,
+	{ deployment, keys, running }: { deployment: Deployment; keys: DevnetKeys; running: RunningDevnet },
+): DevnetFiles {
+	const files = devnetFiles(dataDir);
+	mkdirSync(dataDir, { recursive: true });
+	writeFileSync(files.deployment, formatDeployment(deployment));
+	writeFileSync(files.keys, formatJson(describeKeys(keys)));
+	writeFileSync(files.running, formatJson(running));
+	return files;
+}
+
+export function removeRunningFile(dataDir: string): void {
+	rmSync(devnetFiles(dataDir).running, { force: true });
+}
+
+export function readRunningDevnet(dataDir: string): RunningDevnet & { deployment: Deployment } {
+	const files = devnetFiles(dataDir);
+	let running: RunningDevnet;
+	try {
+		running = JSON.parse(readFileSync(files.running, "utf8"));
+	} catch {
+		throw new Error(
+			`no devnet is running from ${dataDir}: start one with \`pnpm devnet\`, or name its --port or --data-dir`,
+		);
+	}
+	return {
+		...running,
+		deployment: deploymentSchema.parse(JSON.parse(readFileSync(files.deployment, "utf8"))),
+	};
+}
+
+function describeKeys(keys: DevnetKeys) {
+	const describe = (privateKey: Hex) => ({ address: privateKeyToAddress(privateKey), privateKey });
+	return {
+		warning: "Development keys. Everyone has them: never send anything of value to their addresses.",
+		mnemonic: devnetMnemonic,
+		deployer: describe(keys.deployer),
+		guardian: describe(keys.guardian),
+		treasury: describe(keys.treasury),
+		relayers: keys.relayers.map(describe),
+		attesters: keys.attesters.map(describe),
+		wallets: keys.wallets.map(describe),
+	};
+}
+
+function formatJson(value: unknown): string {
+	return `${JSON.stringify(value, null, "\t")}\n`;
+}

@@ -1,0 +1,75 @@
+import type { Deployment } from "@geoswap/protocol";
+import { connectDevnetChain, type DevnetChain, devnetChains } from "./devnet-chain.ts";
+import { type DevnetFiles, type RunningDevnet, removeRunningFile, writeDevnetFiles } from "./devnet-files.ts";
+import { type DevnetKeys, deriveDevnetKeys } from "./devnet-keys.ts";
+import { keepFeedsFresh } from "./keep-feeds-fresh.ts";
+import { setUpChain } from "./set-up-chain.ts";
+import { type Anvil, expectFreePort, startAnvil } from "./start-anvil.ts";
+
+export type Devnet = {
+	running: RunningDevnet;
+	deployment: Deployment;
+	keys: DevnetKeys;
+	files: DevnetFiles;
+	/** Settles when one of the chains ended by itself. */
+	failed: Promise<never>;
+	stop: () => Promise<void>;
+};
+
+/** Both chains with everything on them, a block a second, fresh feeds, and the files that describe them. */
+export async function startDevnet({
+	port,
+	dataDir,
+	onProgress = () => {},
+}: {
+	/** Of the first chain; the second is on the next. */
+	port: number;
+	dataDir: string;
+	onProgress?: (line: string) => void;
+}): Promise<Devnet> {
+	const { actors: _, ...keys } = deriveDevnetKeys();
+	const specs = devnetChains.map((spec, i) => ({ ...spec, port: port + i }));
+	for (const spec of specs) await expectFreePort(spec.port);
+
+	const anvils: Anvil[] = [];
+	let isStopping = false;
+	try {
+		const chains = await Promise.all(
+			specs.map(async ({ chainId, name, port }) => {
+				const anvil = await startAnvil({ chainId, port });
+				anvils.push(anvil);
+				onProgress(`${name}: listens on ${anvil.url}`);
+				const chain = connectDevnetChain({ chainId, rpcUrl: anvil.url });
+				const deployment = await setUpChain(chain, (line) => onProgress(`${name}: ${line}`));
+				// Blocks at once were for the set-up; from here on the chain has a pace, as real ones have.
+				await chain.testClient.setIntervalMining({ interval: 1 });
+				return { chain, deployment };
+			}),
+		);
+		const deployment: Deployment = { chains: chains.map(({ deployment }) => deployment) };
+		const running = { pid: process.pid, chains: chains.map(({ chain }) => endpoint(chain)) };
+		const files = writeDevnetFiles(dataDir, { deployment, keys, running });
+		const stopKeeping = chains.map(({ chain, deployment }) => keepFeedsFresh(chain, deployment));
+		return {
+			running,
+			deployment,
+			keys,
+			files,
+			failed: Promise.race(anvils.map((anvil) => anvil.exited)).then(() =>
+				isStopping ? new Promise<never>(() => {}) : Promise.reject(new Error("a chain ended by itself")),
+			),
+			stop: async () => {
+				isStopping = true;
+				removeRunningFile(dataDir);
+				await Promise.all([...stopKeeping.map((stop) => stop()), ...anvils.map((anvil) => anvil.stop())]);
+			},
+		};
+	} catch (error) {
+		await Promise.all(anvils.map((anvil) => anvil.stop()));
+		throw error;
+	}
+}
+
+function endpoint({ chainId, rpcUrl }: DevnetChain): { chainId: number; rpcUrl: string } {
+	return { chainId, rpcUrl };
+}

@@ -1,0 +1,69 @@
+import type { ChainDeployment, Deployment } from "@geoswap/protocol";
+import { type ChainState, chainStates } from "./chain-states.ts";
+import { connectDevnetChain, type DevnetChain } from "./devnet-chain.ts";
+import { type DevnetKeys, deriveDevnetKeys } from "./devnet-keys.ts";
+import { keepFeedsFresh } from "./keep-feeds-fresh.ts";
+import { refreshFeeds } from "./refresh-feeds.ts";
+import { startAnvil } from "./start-anvil.ts";
+
+export type TestChain = DevnetChain & { deployment: ChainDeployment };
+
+export type TestChains = {
+	origin: TestChain;
+	destination: TestChain;
+	deployment: Deployment;
+	/** Development private keys. */
+	keys: DevnetKeys;
+	stop: () => Promise<void>;
+};
+
+/** Enough blocks that `safe` and `finalized` are ones whose state this process has. */
+const blocksToFinality = 5;
+
+/**
+ * Two chains of the caller's own, set up like the devnet's, on free ports. They end with `stop`, or with the process.
+ * Automine gives each transaction a block and makes none without; then the caller refreshes the feeds if it moves
+ * the clock. Otherwise there is a block each second, and the feeds are kept fresh.
+ */
+export async function startTestChains({ automine = true }: { automine?: boolean } = {}): Promise<TestChains> {
+	const states = await chainStates();
+	const starting = states.map((state) => startChain(state, automine));
+	const started = await Promise.all(starting).catch(async (error) => {
+		const settled = await Promise.allSettled(starting);
+		for (const one of settled) if (one.status === "fulfilled") await one.value.stop();
+		throw error;
+	});
+	const [origin, destination] = started.map(({ chain }) => chain);
+	if (!origin || !destination) throw new Error("the devnet has two chains");
+	const { actors: _, ...keys } = deriveDevnetKeys();
+	return {
+		origin,
+		destination,
+		deployment: { chains: [origin.deployment, destination.deployment] },
+		keys,
+		stop: async () => {
+			await Promise.all(started.map(({ stop }) => stop()));
+		},
+	};
+}
+
+async function startChain(
+	{ chainId, stateFile, deployment }: ChainState,
+	automine: boolean,
+): Promise<{ chain: TestChain; stop: () => Promise<void> }> {
+	const anvil = await startAnvil({ chainId, stateFile });
+	const chain: TestChain = { ...connectDevnetChain({ chainId, rpcUrl: anvil.url }), deployment };
+	// The state is as old as the cache; the clock is today's.
+	await refreshFeeds(chain, deployment);
+	await chain.testClient.mine({ blocks: blocksToFinality });
+	if (automine) return { chain, stop: anvil.stop };
+
+	await chain.testClient.setIntervalMining({ interval: 1 });
+	const stopKeeping = keepFeedsFresh(chain, deployment);
+	return {
+		chain,
+		stop: async () => {
+			await Promise.all([stopKeeping(), anvil.stop()]);
+		},
+	};
+}

@@ -1,0 +1,19 @@
+import type { DeployConfigInput } from "@geoswap/contracts";
+import type { ChainDeployment } from "@geoswap/protocol";
+import type { Address } from "viem";
+
+/** The config that leads to this deployment, with other people in its roles. */
+export function deployConfigFor(
+	{ contracts, attesterSet, deployedAtBlock: _, ...chain }: ChainDeployment,
+	roles: { admin: Address; operators: Address[]; guardians: Address[]; treasuries: Address[] },
+): DeployConfigInput {
+	return {
+		...chain,
+		permit2: contracts.permit2,
+		attesterSet: { threshold: attesterSet.threshold, attesters: attesterSet.attesters },
+		roles,
+		outflowCaps: Object.fromEntries(
+			chain.assets.map(({ symbol }, i) => [symbol, String(1_000_000 * (i + 1))]),
+		),
+	};
+}

@@ -1,0 +1,224 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import { once } from "node:events";
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
+import { type AddressInfo, createServer } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { deploymentSchema } from "@geoswap/protocol";
+import { type Address, erc20Abi, zeroAddress } from "viem";
+import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
+import { connectDevnetChain, readFeeds } from "../src/index.ts";
+import { expectFreePort } from "../src/start-anvil.ts";
+
+const main = join(import.meta.dirname, "../src/main.ts");
+const folder = mkdtempSync(join(tmpdir(), "geoswap-devnet-"));
+const begun = new Set<ChildProcess>();
+afterAll(() => {
+	for (const child of begun) child.kill("SIGKILL");
+	rmSync(folder, { recursive: true });
+});
+
+function command(args: string[]) {
+	const child = spawn(process.execPath, [main, ...args], { stdio: ["ignore", "pipe", "pipe"] });
+	begun.add(child);
+	let stdout = "";
+	let stderr = "";
+	child.stdout.on("data", (chunk) => (stdout += chunk));
+	child.stderr.on("data", (chunk) => (stderr += chunk));
+	const finished = once(child, "close").then(([code]: (number | null)[]) => {
+		begun.delete(child);
+		return { code, stdout, stderr };
+	});
+	return { child, finished, stdout: () => stdout };
+}
+
+type Up = {
+	pid: number;
+	chains: { chainId: number; rpcUrl: string }[];
+	files: { deployment: string; keys: string; running: string };
+};
+
+async function start(port: number) {
+	const dataDir = join(folder, String(port));
+	const startedAt = performance.now();
+	const run = command(["--json", "--port", String(port), "--data-dir", dataDir]);
+	await Promise.race([once(run.child.stdout, "data"), run.finished]);
+	if (run.child.exitCode !== null) throw new Error((await run.finished).stderr);
+	await vi.waitUntil(() => run.stdout().endsWith("\n"));
+	const up: Up = JSON.parse(run.stdout());
+	return { ...run, up, dataDir, port, upAfterMs: performance.now() - startedAt };
+}
+
+/** The chains on this port, and the readers beside them. */
+function processesOn(port: number): string[] {
+	const found: string[] = [];
+	for (const pid of readdirSync("/proc").filter((name) => /^\d+$/.test(name))) {
+		try {
+			const args = readFileSync(`/proc/${pid}/cmdline`, "utf8").split("\0");
+			const isChain = args.some((arg) => arg.includes("anvil")) && args.includes(String(port));
+			if (isChain) found.push(`${pid} ${args.join(" ")}`);
+		} catch {
+			// Gone while we looked.
+		}
+	}
+	return found;
+}
+
+/** A port that is free, and the next one too. */
+async function freePort(): Promise<number> {
+	for (;;) {
+		const server = createServer().listen(0, "127.0.0.1");
+		await once(server, "listening");
+		const { port } = server.address() as AddressInfo;
+		server.close();
+		await once(server, "close");
+		const isNextFree = await expectFreePort(port + 1).then(
+			() => true,
+			() => false,
+		);
+		if (isNextFree) return port;
+	}
+}
+
+describe("a devnet that runs", () => {
+	let devnet: Awaited<ReturnType<typeof start>>;
+	let second: Awaited<ReturnType<typeof start>>;
+	beforeAll(async () => {
+		devnet = await start(await freePort());
+		second = await start(await freePort());
+	});
+
+	test("is up within ten seconds", () => {
+		expect(devnet.upAfterMs).toBeLessThan(10_000);
+	});
+
+	test("has another beside it on other ports, with chains of its own", async () => {
+		const [one, two] = [devnet, second].map(({ up }) =>
+			connectDevnetChain(up.chains[0] ?? { chainId: 0, rpcUrl: "" }),
+		);
+		const address = "0x00000000000000000000000000000000000000aa";
+		await one?.testClient.setBalance({ address, value: 5n });
+		expect(await one?.publicClient.getBalance({ address })).toBe(5n);
+		expect(await two?.publicClient.getBalance({ address })).toBe(0n);
+	});
+
+	test("writes a deployment that passes its schema and holds no key", () => {
+		const text = readFileSync(devnet.up.files.deployment, "utf8");
+		expect(deploymentSchema.parse(JSON.parse(text)).chains.map(({ chainId }) => chainId)).toEqual([
+			31337, 31338,
+		]);
+		const keys: string[] = readFileSync(devnet.up.files.keys, "utf8").match(/0x[0-9a-f]{64}/g) ?? [];
+		expect(keys.length).toBeGreaterThan(10);
+		for (const key of keys) expect(text).not.toContain(key);
+	});
+
+	test("has wallets that hold tokens and exactly 0 wei, relayers with gas, a vault with stock of every asset", async () => {
+		const { deployment, keys } = files(devnet.up);
+		for (const chain of deployment.chains) {
+			const { publicClient } = connectDevnetChain(endpoint(devnet.up, chain.chainId));
+			const balance = (token: Address, owner: Address) =>
+				token === zeroAddress
+					? publicClient.getBalance({ address: owner })
+					: publicClient.readContract({
+							address: token,
+							abi: erc20Abi,
+							functionName: "balanceOf",
+							args: [owner],
+						});
+			for (const { address } of keys.wallets) {
+				expect(await balance(zeroAddress, address)).toBe(0n);
+				expect(await balance(chain.settlementToken, address)).toBeGreaterThan(0n);
+				expect(await balance(chain.wrappedNative, address)).toBeGreaterThan(0n);
+			}
+			for (const { address } of keys.relayers)
+				expect(await balance(zeroAddress, address)).toBeGreaterThan(0n);
+			for (const asset of chain.assets) {
+				expect(await balance(asset.address, chain.contracts.vault)).toBeGreaterThan(0n);
+			}
+		}
+	});
+
+	test("has feeds that are fresh again right after an hour of the chain's time", async () => {
+		const { deployment } = files(devnet.up);
+		const chain = deployment.chains[0];
+		if (!chain) throw new Error("no chain");
+		const connected = connectDevnetChain(endpoint(devnet.up, chain.chainId));
+		const { timestamp } = await connected.publicClient.getBlock();
+		await connected.testClient.increaseTime({ seconds: 3_600 });
+		const isFresh = async () => {
+			const { timestamp: now } = await connected.publicClient.getBlock();
+			const feeds = await readFeeds(connected, chain);
+			return now >= timestamp + 3_600n && feeds.every((feed) => feed.ageSeconds < feed.heartbeatSeconds);
+		};
+		await expect.poll(isFresh, { timeout: 10_000, interval: 200 }).toBe(true);
+	});
+
+	test("takes a price change from another terminal, up and down", async () => {
+		const at = ["--data-dir", devnet.dataDir];
+		const up = await command(["price", "ETH", "+5", "--json", ...at]).finished;
+		expect(JSON.parse(up.stdout)).toMatchObject([
+			{ chainId: 31337, feed: { before: "3000", after: "3150" } },
+			{ chainId: 31338, feed: { before: "3000", after: "3150" } },
+		]);
+		const down = await command(["price", "ETH", "-50%", "--chain", "31338", ...at]).finished;
+		expect(down.stdout).toContain("3150 -> 1575 USD");
+		expect(down.stdout).not.toContain("31337");
+		const unknown = await command(["price", "DOGE", "+5", ...at]).finished;
+		expect(unknown).toMatchObject({ code: 1, stderr: expect.stringContaining("choose one of ETH, USDC") });
+	});
+
+	test("refuses its port to another, in one line that names the way out", async () => {
+		const { code, stdout, stderr } = await command(["--port", String(devnet.port)]).finished;
+		expect(code).toBe(1);
+		expect(stdout).toBe("");
+		expect(stderr).toBe(
+			`error: port ${devnet.port} is taken: stop what listens there, or choose another with \`pnpm devnet --port ${devnet.port + 1000}\`\n`,
+		);
+	});
+
+	test("leaves no process behind after Ctrl-C", async () => {
+		expect(processesOn(devnet.port)).not.toEqual([]);
+		devnet.child.kill("SIGINT");
+		expect((await devnet.finished).code).toBe(0);
+		await expect.poll(() => [...processesOn(devnet.port), ...processesOn(devnet.port + 1)]).toEqual([]);
+		expect(existsSync(devnet.up.files.running)).toBe(false);
+	});
+
+	test("leaves no process behind after kill -9", async () => {
+		expect(processesOn(second.port)).not.toEqual([]);
+		second.child.kill("SIGKILL");
+		await second.finished;
+		await expect.poll(() => [...processesOn(second.port), ...processesOn(second.port + 1)]).toEqual([]);
+	});
+});
+
+test("ended while it starts, it leaves no process behind either", async () => {
+	const port = await freePort();
+	const run = command(["--port", String(port), "--data-dir", join(folder, "early")]);
+	await once(run.child.stdout, "data");
+	run.child.kill("SIGTERM");
+	await run.finished;
+	await expect.poll(() => [...processesOn(port), ...processesOn(port + 1)]).toEqual([]);
+});
+
+test("a price change without a devnet says how to start one", async () => {
+	const { code, stderr } = await command(["price", "ETH", "-5", "--data-dir", join(folder, "none")]).finished;
+	expect(code).toBe(1);
+	expect(stderr).toContain("start one with `pnpm devnet`");
+});
+
+function files(up: Up) {
+	return {
+		deployment: deploymentSchema.parse(JSON.parse(readFileSync(up.files.deployment, "utf8"))),
+		keys: JSON.parse(readFileSync(up.files.keys, "utf8")) as Record<
+			"wallets" | "relayers",
+			{ address: Address }[]
+		>,
+	};
+}
+
+function endpoint({ chains }: Up, chainId: number): { chainId: number; rpcUrl: string } {
+	const found = chains.find((chain) => chain.chainId === chainId);
+	if (!found) throw new Error(`no chain ${chainId}`);
+	return found;
+}

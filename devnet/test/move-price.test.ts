@@ -1,0 +1,95 @@
+import { encodeFunctionData } from "viem";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { callMany } from "../src/call-many.ts";
+import { devFeedAbi } from "../src/dev-contract-abi.ts";
+import { deriveDevnetKeys } from "../src/devnet-keys.ts";
+import {
+	movePrice,
+	type PriceMove,
+	readFeeds,
+	refreshFeeds,
+	startTestChains,
+	type TestChains,
+} from "../src/index.ts";
+import { parsePercent } from "../src/move-price.ts";
+
+/** A pool keeps its price in 96 binary digits: what is left over is far below a millionth. */
+const tolerance = 1e-6;
+
+let chains: TestChains;
+beforeAll(async () => {
+	chains = await startTestChains();
+});
+afterAll(() => chains.stop());
+
+function expectMoved({ feed, pools }: PriceMove, factor: number): void {
+	for (const { before, after } of [feed, ...pools]) {
+		expect(Math.abs(Number(after) / Number(before) / factor - 1)).toBeLessThan(tolerance);
+	}
+}
+
+test.each([
+	["ETH", "+5", 1.05, ["USDC", "ORB"]],
+	["WETH", "-5%", 0.95, ["USDC", "ORB"]],
+	["orb", "+40", 1.4, ["USDC", "WETH"]],
+	["ORB", "-60", 0.4, ["USDC", "WETH"]],
+	["USDT", "-0.5", 0.995, ["USDC"]],
+	["USDC", "+1.25", 1.0125, ["USDT", "WETH", "ORB"]],
+	["ETH", "+900", 10, ["USDC", "ORB"]],
+	["ETH", "-90", 0.1, ["USDC", "ORB"]],
+])(
+	"%s by %s (a factor of %d) moves its feed and all its pools by that much",
+	async (symbol, percent, factor, against) => {
+		for (const chain of [chains.origin, chains.destination]) {
+			const move = await movePrice(chain, chain.deployment, { symbol, percent });
+			expectMoved(move, factor);
+			expect(move.pools.map((pool) => pool.against).sort()).toEqual(against.toSorted());
+		}
+	},
+);
+
+test("moved again and again, a price still arrives, and back where it was", async () => {
+	const { origin } = chains;
+	const first = await movePrice(origin, origin.deployment, { symbol: "ORB", percent: "+25" });
+	for (const percent of ["-20", "+100", "-50", "+25"]) {
+		await movePrice(origin, origin.deployment, { symbol: "ORB", percent });
+	}
+	const last = await movePrice(origin, origin.deployment, { symbol: "ORB", percent: "-20" });
+	for (const [i, pool] of last.pools.entries()) {
+		expect(Math.abs(Number(pool.after) / Number(first.pools[i]?.before) - 1)).toBeLessThan(tolerance);
+	}
+});
+
+test("a refreshed feed keeps a moved price", async () => {
+	const { origin } = chains;
+	const moved = await movePrice(origin, origin.deployment, { symbol: "ETH", percent: "+7" });
+	await refreshFeeds(origin, origin.deployment);
+	const feeds = await readFeeds(origin, origin.deployment);
+	const eth = feeds.find(({ feed }) => feed === moved.feed.address);
+	expect(Number(eth?.answer) / 1e8).toBe(Number(moved.feed.after));
+});
+
+test("a price moved between a refresh's reading and its posting is the one that stays", async () => {
+	const { origin } = chains;
+	const { testClient, deployment } = origin;
+	const [target] = await readFeeds(origin, deployment);
+	if (!target) throw new Error("no feeds");
+	// Both wait for one block; the price was posted first, but the refresh could not see it yet.
+	await testClient.setAutomine(false);
+	const set = encodeFunctionData({ abi: devFeedAbi, functionName: "setAnswer", args: [target.answer * 2n] });
+	const { market } = deriveDevnetKeys().actors;
+	const posted = callMany(origin, market, [{ to: target.feed, data: set }]);
+	await expect.poll(async () => (await testClient.getTxpoolStatus()).pending).toBe(1);
+	const refreshed = refreshFeeds(origin, deployment);
+	await expect.poll(async () => (await testClient.getTxpoolStatus()).pending).toBe(2);
+	await testClient.mine({ blocks: 1 });
+	await testClient.setAutomine(true);
+	await testClient.mine({ blocks: 1 });
+	await Promise.all([posted, refreshed]);
+	const feeds = await readFeeds(origin, deployment);
+	expect(feeds.find(({ feed }) => feed === target.feed)?.answer).toBe(target.answer * 2n);
+});
+
+test.each(["", "5x", "-100", "1e3", "--5", "-101"])("%j is no percentage", (text) => {
+	expect(() => parsePercent(text)).toThrow(RangeError);
+});
