@@ -1,21 +1,8 @@
-import type { TestChain } from "@geoswap/devnet";
+import { devTokenAbi, type TestChain } from "@geoswap/devnet";
 import { type Address, encodeFunctionData, parseEther } from "viem";
 import { generatePrivateKey, type PrivateKeyAccount, privateKeyToAccount } from "viem/accounts";
 import { assetAddress } from "./make-order.ts";
 import { sendTransaction, signDelegation } from "./send-bundle.ts";
-
-const mintAbi = [
-	{
-		type: "function",
-		name: "mint",
-		stateMutability: "nonpayable",
-		inputs: [
-			{ name: "to", type: "address" },
-			{ name: "amount", type: "uint256" },
-		],
-		outputs: [],
-	},
-] as const;
 
 /** A new wallet that holds 10 USDC and not one wei. */
 export async function fundedWallet(chain: TestChain, relayer: PrivateKeyAccount): Promise<PrivateKeyAccount> {
@@ -47,7 +34,7 @@ export async function mintUsdc({
 	to: Address;
 	amount: bigint;
 }): Promise<void> {
-	const data = encodeFunctionData({ abi: mintAbi, functionName: "mint", args: [to, amount] });
+	const data = encodeFunctionData({ abi: devTokenAbi, functionName: "mint", args: [to, amount] });
 	await sendTransaction({ chain, account: relayer, to: assetAddress(chain, "USDC"), data });
 }
 

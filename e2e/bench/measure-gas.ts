@@ -1,5 +1,5 @@
 import { readArtifact } from "@geoswap/contracts";
-import { startTestChains, type TestChain, type TestChains } from "@geoswap/devnet";
+import { routerAbi, startTestChains, type TestChain, type TestChains } from "@geoswap/devnet";
 import { geoEscrowAbi, geoVaultAbi, type Order, orderTerms } from "@geoswap/protocol";
 import {
 	type Abi,
@@ -20,27 +20,6 @@ import { delegatedWallet, fundEther, fundedWallet, mintUsdc } from "../test-wall
 export type GasRow = { what: string; gas: bigint; bare: string; bareGas: bigint };
 
 const batch = 10;
-const swapRouterAbi = [
-	{
-		type: "function",
-		name: "exactInput",
-		stateMutability: "payable",
-		inputs: [
-			{
-				name: "params",
-				type: "tuple",
-				components: [
-					{ name: "path", type: "bytes" },
-					{ name: "recipient", type: "address" },
-					{ name: "amountIn", type: "uint256" },
-					{ name: "amountOutMinimum", type: "uint256" },
-				],
-			},
-		],
-		outputs: [{ name: "amountOut", type: "uint256" }],
-	},
-] as const;
-
 /**
  * Measures every step by the receipts of real transactions on one pair of chains. Both sides of a row start from the
  * same state: tokens left over on either side of a transfer, so that no slot is first written or cleared in one alone.
@@ -192,7 +171,7 @@ async function measureFills(bench: Bench): Promise<GasRow[]> {
 		})) +
 		(await gasOf(destination, recipient, router, {
 			data: encodeFunctionData({
-				abi: swapRouterAbi,
+				abi: routerAbi,
 				functionName: "exactInput",
 				args: [
 					{

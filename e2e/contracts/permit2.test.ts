@@ -1,5 +1,5 @@
 import { startTestChains, type TestChains } from "@geoswap/devnet";
-import { encodeFunctionData, erc20Abi, type Hex, maxUint256 } from "viem";
+import { encodeFunctionData, erc20Abi, type Hex, maxUint256, parseAbi } from "viem";
 import { generatePrivateKey, privateKeyToAccount } from "viem/accounts";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { assetAddress } from "../make-order.ts";
@@ -20,43 +20,13 @@ const permitTypes = {
 	],
 } as const;
 
-const permit2Abi = [
-	{
-		type: "function",
-		name: "permitTransferFrom",
-		stateMutability: "nonpayable",
-		inputs: [
-			{
-				name: "permit",
-				type: "tuple",
-				components: [
-					{
-						name: "permitted",
-						type: "tuple",
-						components: [
-							{ name: "token", type: "address" },
-							{ name: "amount", type: "uint256" },
-						],
-					},
-					{ name: "nonce", type: "uint256" },
-					{ name: "deadline", type: "uint256" },
-				],
-			},
-			{
-				name: "transferDetails",
-				type: "tuple",
-				components: [
-					{ name: "to", type: "address" },
-					{ name: "requestedAmount", type: "uint256" },
-				],
-			},
-			{ name: "owner", type: "address" },
-			{ name: "signature", type: "bytes" },
-		],
-		outputs: [],
-	},
-	{ type: "error", name: "InvalidContractSignature", inputs: [] },
-] as const;
+const permit2Abi = parseAbi([
+	"error InvalidContractSignature()",
+	"struct TokenPermissions { address token; uint256 amount; }",
+	"struct PermitTransferFrom { TokenPermissions permitted; uint256 nonce; uint256 deadline; }",
+	"struct SignatureTransferDetails { address to; uint256 requestedAmount; }",
+	"function permitTransferFrom(PermitTransferFrom permit, SignatureTransferDetails transferDetails, address owner, bytes signature)",
+]);
 
 let chains: TestChains;
 beforeAll(async () => {
