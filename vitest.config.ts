@@ -9,7 +9,7 @@ export default defineConfig({
 			{
 				test: {
 					name: "contracts",
-					include: ["e2e/contracts/*.test.ts"],
+					include: ["e2e/contracts/*.test.ts", "contracts/test/*.test.ts"],
 					testTimeout: 30_000,
 					hookTimeout: 60_000,
 				},

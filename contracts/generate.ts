@@ -5,6 +5,7 @@ import { execFileSync } from "node:child_process";
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
+import { forgeBinary } from "./forge.ts";
 
 const usage = `Usage: node contracts/generate.ts [--check] [--json]
 
@@ -37,7 +38,7 @@ const here = import.meta.dirname;
 const abiFolder = join(here, "../packages/protocol/src/abi");
 const artifactFolder = join(here, "artifacts");
 
-execFileSync(join(here, "node_modules/.bin/forge"), ["build", "--skip", "test", "--quiet"], {
+execFileSync(forgeBinary(), ["build", "--skip", "test", "--quiet"], {
 	cwd: here,
 	stdio: ["ignore", "inherit", "inherit"],
 });

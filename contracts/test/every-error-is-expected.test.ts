@@ -1,0 +1,74 @@
+// Reads what the compiled contracts can fail with and emit, and sees that a test expects each of it.
+// Wants a build: run forge first.
+import { readdirSync, readFileSync } from "node:fs";
+import { join, resolve } from "node:path";
+import { expect, test } from "vitest";
+import { contracts } from "../forge.ts";
+
+const out = resolve(contracts, process.env.FOUNDRY_OUT ?? "out");
+
+// What no call can bring about, and why.
+const unreachable: Record<string, string> = {
+	AccessManagedRequiredDelay: "declared by OpenZeppelin and thrown by nothing: the manager throws its own",
+	InvalidShortString: "the EIP-712 name and version are short constants",
+	StringTooLong: "the EIP-712 name and version are short constants",
+	EIP712DomainChanged: "the domain never changes",
+	ERC7579UnsupportedExecType: "execute refuses every mode but one before",
+	ERC7579TryExecuteFail: "execute refuses the mode that tries",
+	OutOfRangeAccess: "the batch is decoded, with its bounds, before",
+};
+
+type AbiItem = { type: string; name: string; of: string };
+
+const abi: AbiItem[] = ["GeoAccount", "GeoEscrow", "GeoVault"].flatMap((name) =>
+	JSON.parse(readFileSync(join(out, `${name}.sol`, `${name}.json`), "utf8")).abi.map(
+		(item: Omit<AbiItem, "of">) => ({
+			...item,
+			of: name,
+		}),
+	),
+);
+
+const tests = readdirSync(join(contracts, "test"), { recursive: true, encoding: "utf8" })
+	.filter((path) => path.endsWith(".t.sol"))
+	.map((path) => readFileSync(join(contracts, "test", path), "utf8"))
+	.join("\n");
+
+const interfaces = Object.fromEntries(
+	["IGeoEscrow", "IGeoVault"].map((name) => [
+		name,
+		readFileSync(join(contracts, "src/interfaces", `${name}.sol`), "utf8"),
+	]),
+);
+
+/** An error or event that escrow and vault each declare is expected of each: `IGeoVault.Skipped`, not just any. */
+function qualified({ type, name, of }: AbiItem): string {
+	const own = `I${of}`;
+	return interfaces[own]?.includes(`${type} ${name}(`) ? `\\b${own}\\.${name}` : `\\b${name}`;
+}
+
+const reachable = abi.filter(({ name }) => unreachable[name] === undefined);
+
+test("the compiled contracts were read", () => {
+	const names = abi.map(({ name }) => name);
+	expect(names).toEqual(expect.arrayContaining(["AccountUnauthorized", "AlreadyOpened", "FillExpired"]));
+});
+
+test.each(reachable.filter(({ type }) => type === "error"))(
+	"a test expects the error $name of $of",
+	(item) => {
+		expect(tests).toMatch(new RegExp(`${qualified(item)}\\.selector\\b`));
+	},
+);
+
+test.each(reachable.filter(({ type }) => type === "event"))(
+	"a test expects the event $name of $of",
+	(item) => {
+		expect(tests).toMatch(new RegExp(`\\bemit [\\w.]*${qualified(item)}\\(`));
+	},
+);
+
+test.each(Object.keys(unreachable))("%s is in a contract, and no test reaches it", (name) => {
+	expect(abi.map((item) => item.name)).toContain(name);
+	expect(tests).not.toContain(`${name}.selector`);
+});

@@ -1,0 +1,187 @@
+#!/usr/bin/env node
+// Plants one bug at a time in a copy of the contracts and sees that the tests catch it: a suite that passes whatever the
+// contracts do would show nothing.
+import { execFile } from "node:child_process";
+import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { availableParallelism, tmpdir } from "node:os";
+import { join, resolve } from "node:path";
+import { parseArgs } from "node:util";
+import { contracts, forgeBinary } from "../forge.ts";
+import { type PlantedBug, plantedBugs } from "./planted-bugs-list.ts";
+
+const help = `Plants one bug at a time in a copy of the contracts and sees that the tests catch it.
+
+Usage: planted-bugs.ts [options]
+
+  --only <text>   only bugs whose name contains this
+  --seed <n>      seed of the campaigns (default 1: the same calls every time)
+  --keep          leave the copy in place and print where it is
+  --list          print the names of the bugs and exit
+  --help          print this and exit
+
+Exit status: 0 if every bug was caught, 1 if one survived or could not be planted.`;
+
+const { values: options } = parseArgs({
+	options: {
+		only: { type: "string", default: "" },
+		seed: { type: "string", default: "1" },
+		keep: { type: "boolean", default: false },
+		list: { type: "boolean", default: false },
+		help: { type: "boolean", default: false },
+	},
+});
+
+// An invariant's number, or the promise that has none.
+const violation = /\b(I\d+|cap|roles|pause): [\w',. -]+/;
+const suites = {
+	GeoEscrow: { variable: "GEO_ESCROW", match: "FewOrdersInvariantsTest", caught: violation },
+	GeoVault: { variable: "GEO_VAULT", match: "FewOrdersInvariantsTest", caught: violation },
+	// It has no state to keep invariant: its tests say what it must refuse.
+	GeoAccount: { variable: "GEO_ACCOUNT", match: "GeoAccountTest", caught: /(?<=\[FAIL[^\n]*\] )test_\w+/ },
+};
+
+const config = `
+[profile.default]
+src = "src"
+test = "test"
+libs = ["node_modules"]
+remappings = ["@openzeppelin/contracts/=node_modules/@openzeppelin/contracts/"]
+solc = "${join(contracts, "solc.mjs")}"
+offline = true
+evm_version = "prague"
+# What counts here is how soon the bugs are compiled.
+optimizer = false
+# Or the copy's path would be in the code, and with it in what the campaigns draw from.
+bytecode_hash = "none"
+cbor_metadata = false
+fs_permissions = [{ access = "read", path = "./" }, { access = "read", path = "${resolve(contracts, "..")}" }]
+
+[profile.default.invariant]
+runs = 4
+depth = 3000
+fail_on_revert = true
+shrink_run_limit = 0
+
+[profile.default.lint]
+lint_on_build = false
+`;
+
+/** Replaces text that must be there exactly once: a bug that no longer fits its contract must be seen. */
+function plant(source: string, { name, edits }: PlantedBug): string {
+	for (const [from, to] of edits) {
+		const count = source.split(from).length - 1;
+		if (count !== 1)
+			throw new Error(`${name}: the text to replace is there ${count} times, not once:\n${from}`);
+		source = source.replace(from, () => to);
+	}
+	return source;
+}
+
+function makeCopy(bugs: PlantedBug[]): string {
+	const root = mkdtempSync(join(tmpdir(), "planted-bugs-"));
+	writeFileSync(join(root, "foundry.toml"), config);
+	symlinkSync(join(contracts, "node_modules"), join(root, "node_modules"));
+	for (const name of ["interfaces", "Order.sol", "GeoEscrow.sol", "GeoVault.sol", "GeoAccount.sol"]) {
+		cpSync(join(contracts, "src", name), join(root, "src", name), { recursive: true });
+	}
+	for (const name of ["base", "mocks", "invariant", "unit/GeoAccount.t.sol", "fuzz/Outflow.t.sol"]) {
+		cpSync(join(contracts, "test", name), join(root, "test", name), { recursive: true });
+	}
+	for (const bug of bugs) {
+		const source = readFileSync(join(contracts, "src", `${bug.contract}.sol`), "utf8");
+		const planted = plant(source, bug).replaceAll('from "./', 'from "../../');
+		mkdirSync(join(root, "src/planted", bug.name), { recursive: true });
+		writeFileSync(join(root, "src/planted", bug.name, `${bug.contract}.sol`), planted);
+	}
+	return root;
+}
+
+function runForge(
+	root: string,
+	args: string[],
+	environment: Record<string, string> = {},
+): Promise<{ ok: boolean; output: string }> {
+	const env = { ...process.env };
+	// The caller's settings are for the caller's copy.
+	for (const name of Object.keys(env)) if (name.startsWith("FOUNDRY_")) delete env[name];
+	for (const [contract, { variable }] of Object.entries(suites))
+		env[variable] = `src/${contract}.sol:${contract}`;
+	Object.assign(env, environment);
+	return new Promise((done) => {
+		execFile(forgeBinary(), args, { cwd: root, env, maxBuffer: 1 << 28 }, (error, stdout, stderr) =>
+			done({ ok: error === null, output: `${stdout}\n${stderr}` }),
+		);
+	});
+}
+
+async function tryBug(root: string, bug: PlantedBug): Promise<{ survived: string } | { caughtBy: string }> {
+	const { variable, match, caught } = suites[bug.contract];
+	const artifact = `src/planted/${bug.name}/${bug.contract}.sol:${bug.contract}`;
+	const args = ["test", "--match-contract", bug.match ?? match, "--fuzz-seed", options.seed, "--fail-fast"];
+	const failures = join(root, "failures", bug.name);
+	const { ok, output } = await runForge(root, args, {
+		[variable]: artifact,
+		FOUNDRY_INVARIANT_FAILURE_PERSIST_DIR: failures,
+	});
+	if (ok) return { survived: "no test failed" };
+	const caughtBy = output.match(caught)?.[0].trim();
+	return caughtBy === undefined
+		? { survived: `failed, but not by what it should:\n${output.slice(-2000)}` }
+		: { caughtBy };
+}
+
+/** Runs `work` on all items, as many at a time as there are cores. */
+async function inParallel<Item>(items: Item[], work: (item: Item) => Promise<void>): Promise<void> {
+	const waiting = [...items];
+	const worker = async () => {
+		for (let item = waiting.shift(); item !== undefined; item = waiting.shift()) await work(item);
+	};
+	await Promise.all(Array.from({ length: availableParallelism() }, worker));
+}
+
+async function main(): Promise<void> {
+	const bugs = plantedBugs.filter((bug) => bug.name.includes(options.only));
+	if (bugs.length === 0) throw new Error(`no bug is called like "${options.only}"`);
+	const startedAt = Date.now();
+	const say = (text: string) =>
+		console.log(`[${((Date.now() - startedAt) / 1000).toFixed(0).padStart(3)} s] ${text}`);
+
+	const root = makeCopy(bugs);
+	try {
+		say(`planted ${bugs.length} bugs, compiling`);
+		const build = await runForge(root, ["build"]);
+		if (!build.ok) throw new Error(`the copy does not compile:\n${build.output.slice(-3000)}`);
+		say("compiled, trying the contracts as they are");
+		const control = await runForge(root, ["test", "--fuzz-seed", options.seed], {
+			FOUNDRY_INVARIANT_RUNS: "1",
+		});
+		if (!control.ok || !control.output.includes(" tests passed, 0 failed"))
+			throw new Error(`the tests fail without a bug:\n${control.output.slice(-3000)}`);
+		say("no test fails without a bug");
+
+		const survivors: PlantedBug[] = [];
+		await inParallel(bugs, async (bug) => {
+			const outcome = await tryBug(root, bug);
+			if ("survived" in outcome) survivors.push(bug);
+			say(
+				"survived" in outcome
+					? `SURVIVED  ${bug.name}: ${outcome.survived}`
+					: `caught    ${bug.name}: ${outcome.caughtBy}`,
+			);
+		});
+		say(`${bugs.length - survivors.length} of ${bugs.length} planted bugs were caught`);
+		if (survivors.length !== 0) process.exitCode = 1;
+	} finally {
+		if (options.keep) say(`the copy is in ${root}`);
+		else rmSync(root, { recursive: true });
+	}
+}
+
+if (options.help) console.log(help);
+else if (options.list) console.log(plantedBugs.map((bug) => bug.name).join("\n"));
+else {
+	await main().catch((error) => {
+		console.error(error.message);
+		process.exitCode = 1;
+	});
+}
