@@ -187,7 +187,7 @@ abstract contract Books is Chains {
         Entry storage entry = entries[log.topics[1]];
         _check(entry.escrow == EscrowState.Opened, "I4: an order was decided that was not open");
         _check(unword(order.escrow) == log.emitter, "I4: an escrow decided an order of another escrow");
-        if (entry.escrow != EscrowState.Opened) return;
+        if (entry.escrow != EscrowState.Opened || unword(order.escrow) != log.emitter) return;
         entry.escrow = state;
         if (entry.ours) _bury(log.topics[1]);
         address token = unword(order.inputToken);
