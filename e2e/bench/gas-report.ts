@@ -54,6 +54,8 @@ Where it goes:
 - A swap pays for three slots: the order's state in the escrow, the EntryPoint's nonce (each swap has a key of its own,
   so that no two ops wait for each other), and for an instant the allowance. An account's own open pays for the first and
   the last, and for a second transaction.
+- A first swap pays for its authorization. The devnet's nodes refund 12,500 of that even for an address that never held
+  ether; a real chain refunds it only to addresses that exist, so a new wallet's first swap can cost that much more.
 - The deposit that stores nothing shows what being held safely costs: it forgets who paid, and could never refund.
 - A fill pays for its own slot, which is what makes it happen once, for the outflow cap, the access manager's answer and
   two looks at the recipient's balance.

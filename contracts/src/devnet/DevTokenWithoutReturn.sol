@@ -5,7 +5,9 @@ pragma solidity 0.8.37;
 /// @notice A token for development chains with the two habits of USDT: its calls return nothing, and an allowance can
 /// only be set where none stands. Anyone may mint it.
 contract DevTokenWithoutReturn {
+    /// @notice Tokens moved.
     event Transfer(address indexed from, address indexed to, uint256 value);
+    /// @notice An allowance was set.
     event Approval(address indexed owner, address indexed spender, uint256 value);
 
     /// @notice An allowance stands; set it to zero first.
@@ -31,16 +33,19 @@ contract DevTokenWithoutReturn {
         emit Transfer(address(0), to, amount);
     }
 
+    /// @notice Sets an allowance where none stands, or clears one.
     function approve(address spender, uint256 amount) external {
         if (amount != 0 && allowance[msg.sender][spender] != 0) revert AllowanceStands();
         allowance[msg.sender][spender] = amount;
         emit Approval(msg.sender, spender, amount);
     }
 
+    /// @notice Moves the caller's tokens.
     function transfer(address to, uint256 amount) external {
         _move(msg.sender, to, amount);
     }
 
+    /// @notice Moves tokens of whoever allowed it.
     function transferFrom(address from, address to, uint256 amount) external {
         allowance[from][msg.sender] -= amount;
         _move(from, to, amount);
