@@ -4,6 +4,8 @@ export default defineConfig({
 	test: {
 		// Files wait for chains and child processes more than they compute.
 		maxWorkers: 3,
+		// A test.only that was left in would pass for the whole file.
+		allowOnly: false,
 		projects: [
 			{ test: { name: "unit", include: ["packages/*/src/**/*.test.ts", ".ci/*.test.ts"] } },
 			{

@@ -43,6 +43,7 @@ test.each([
 test.each([
 	["packages/protocol/src/x.ts", "@geoswap/contracts"],
 	["packages/protocol/src/evm/x.ts", "../../../../devnet/src/main.ts"],
+	["packages/protocol/src/x.ts", "node:fs"],
 	["contracts/deploy/x.ts", "@geoswap/devnet"],
 	["contracts/deploy/x.ts", "../../packages/protocol/src/order.ts"],
 	["devnet/src/x.ts", "@geoswap/e2e"],

@@ -1,5 +1,10 @@
 import type { TestChain, TestChains } from "@geoswap/devnet";
-import { type AttestationKind, attestationTypedData, type Order, orderId } from "@geoswap/protocol";
+import {
+	type AttestationKind,
+	attestationMessage,
+	attestationTypedData,
+	type Order,
+} from "@geoswap/protocol";
 import type { Address, Hex } from "viem";
 import { privateKeyToAccount } from "viem/accounts";
 
@@ -17,13 +22,8 @@ export async function attest({
 	kind: AttestationKind;
 	orders: Order[];
 }): Promise<Attestation> {
-	const { attesterSet, contracts } = chain.deployment;
-	const typedData = attestationTypedData({
-		kind,
-		originChainId: chain.chainId,
-		escrow: contracts.escrow,
-		orderIds: orders.map(orderId),
-	});
+	const { attesterSet } = chain.deployment;
+	const typedData = attestationTypedData(attestationMessage(kind, orders));
 	const signers = keys.attesters
 		.map((key) => privateKeyToAccount(key))
 		.toSorted((a, b) => (BigInt(a.address) < BigInt(b.address) ? -1 : 1))

@@ -48,6 +48,8 @@ export function readRunningDevnet(dataDir: string): RunningDevnet & { deployment
 	let running: RunningDevnet;
 	try {
 		running = JSON.parse(readFileSync(files.running, "utf8"));
+		// One that was killed leaves the file behind. Signal 0 only asks whether the process is there.
+		process.kill(running.pid, 0);
 	} catch {
 		throw new Error(
 			`no devnet is running from ${dataDir}: start one with \`pnpm devnet\`, or name its --port or --data-dir`,

@@ -34,7 +34,7 @@ export async function startDevnet({
 	const anvils: Anvil[] = [];
 	let isStopping = false;
 	try {
-		const chains = await Promise.all(
+		const starting = await Promise.allSettled(
 			specs.map(async ({ chainId, name, port }) => {
 				const anvil = await startAnvil({ chainId, port });
 				anvils.push(anvil);
@@ -46,18 +46,26 @@ export async function startDevnet({
 				return { chain, deployment };
 			}),
 		);
+		// Only now: a chain that was still starting when the other failed would be left running.
+		const chains = starting.map((one) => {
+			if (one.status === "rejected") throw one.reason;
+			return one.value;
+		});
 		const deployment: Deployment = { chains: chains.map(({ deployment }) => deployment) };
 		const running = { pid: process.pid, chains: chains.map(({ chain }) => endpoint(chain)) };
 		const files = writeDevnetFiles(dataDir, { deployment, keys, running });
 		const stopKeeping = chains.map(({ chain, deployment }) => keepFeedsFresh(chain, deployment));
+		const failed = Promise.race(anvils.map((anvil) => anvil.exited)).then(() =>
+			isStopping ? new Promise<never>(() => {}) : Promise.reject(new Error("a chain ended by itself")),
+		);
+		// A caller need not look at it.
+		failed.catch(() => {});
 		return {
 			running,
 			deployment,
 			keys,
 			files,
-			failed: Promise.race(anvils.map((anvil) => anvil.exited)).then(() =>
-				isStopping ? new Promise<never>(() => {}) : Promise.reject(new Error("a chain ended by itself")),
-			),
+			failed,
 			stop: async () => {
 				isStopping = true;
 				removeRunningFile(dataDir);

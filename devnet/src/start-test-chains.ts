@@ -53,9 +53,14 @@ async function startChain(
 ): Promise<{ chain: TestChain; stop: () => Promise<void> }> {
 	const anvil = await startAnvil({ chainId, stateFile });
 	const chain: TestChain = { ...connectDevnetChain({ chainId, rpcUrl: anvil.url }), deployment };
-	// The state is as old as the cache; the clock is today's.
-	await refreshFeeds(chain, deployment);
-	await chain.testClient.mine({ blocks: blocksToFinality });
+	try {
+		// The state is as old as the cache; the clock is today's.
+		await refreshFeeds(chain, deployment);
+		await chain.testClient.mine({ blocks: blocksToFinality });
+	} catch (error) {
+		await anvil.stop();
+		throw error;
+	}
 	if (automine) return { chain, stop: anvil.stop };
 
 	await chain.testClient.setIntervalMining({ interval: 1 });

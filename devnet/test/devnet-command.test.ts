@@ -1,6 +1,6 @@
-import { type ChildProcess, spawn } from "node:child_process";
+import { type ChildProcess, execFileSync, spawn } from "node:child_process";
 import { once } from "node:events";
-import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
+import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { type AddressInfo, createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -51,17 +51,8 @@ async function start(port: number) {
 
 /** The chains on this port, and the readers beside them. */
 function processesOn(port: number): string[] {
-	const found: string[] = [];
-	for (const pid of readdirSync("/proc").filter((name) => /^\d+$/.test(name))) {
-		try {
-			const args = readFileSync(`/proc/${pid}/cmdline`, "utf8").split("\0");
-			const isChain = args.some((arg) => arg.includes("anvil")) && args.includes(String(port));
-			if (isChain) found.push(`${pid} ${args.join(" ")}`);
-		} catch {
-			// Gone while we looked.
-		}
-	}
-	return found;
+	const processes = execFileSync("ps", ["-axo", "pid=,args="], { encoding: "utf8" }).split("\n");
+	return processes.filter((line) => line.includes("anvil") && line.split(" ").includes(String(port)));
 }
 
 /** A port that is free, and the next one too. */
@@ -189,6 +180,8 @@ describe("a devnet that runs", () => {
 		second.child.kill("SIGKILL");
 		await second.finished;
 		await expect.poll(() => [...processesOn(second.port), ...processesOn(second.port + 1)]).toEqual([]);
+		const late = await command(["price", "ETH", "-5", "--data-dir", second.dataDir]).finished;
+		expect(late.stderr).toContain("start one with `pnpm devnet`");
 	});
 });
 

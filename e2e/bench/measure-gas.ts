@@ -9,6 +9,8 @@ import {
 	erc20Abi,
 	type Hex,
 	type LocalAccount,
+	parseEventLogs,
+	type TransactionReceipt,
 } from "viem";
 import { type PrivateKeyAccount, privateKeyToAccount } from "viem/accounts";
 import { attest } from "../attest.ts";
@@ -72,16 +74,19 @@ async function measureOpens(bench: Bench): Promise<GasRow[]> {
 		userOps: [await openOp(bench, newWallet)],
 		authorizations: [await signDelegation(origin, newWallet)],
 	});
+	expectEvents(first, "Opened", 1);
 
 	const wallets = [];
 	for (let i = 0; i < batch + 1; i++) wallets.push(await richWallet(bench, delegatedWallet));
 	const [single, ...others] = wallets as [PrivateKeyAccount, ...PrivateKeyAccount[]];
 	const later = await sendBundle({ chain: origin, relayer, userOps: [await openOp(bench, single)] });
+	expectEvents(later, "Opened", 1);
 	const bundle = await sendBundle({
 		chain: origin,
 		relayer,
 		userOps: await Promise.all(others.map((wallet) => openOp(bench, wallet))),
 	});
+	expectEvents(bundle, "Opened", batch);
 
 	// The bare twin: a plain account with ether of its own.
 	const plain = await richWallet(bench, fundedWallet);
@@ -159,6 +164,7 @@ async function measureFills(bench: Bench): Promise<GasRow[]> {
 	for (let i = 0; i < batch; i++) items.push(await fillItem(usdc, false));
 	const many = await gasOf(destination, relayer, vault, {
 		data: encodeFunctionData({ abi: geoVaultAbi, functionName: "fillMany", args: [items] }),
+		events: ["Filled", batch],
 	});
 
 	const transfer = await gasOf(destination, recipient, usdc, {
@@ -211,6 +217,7 @@ async function measureDecisions(bench: Bench): Promise<GasRow[]> {
 			data: isMany
 				? encodeFunctionData({ abi: geoEscrowAbi, functionName, args: [orders, attestation] })
 				: encodeFunctionData({ abi: geoEscrowAbi, functionName, args: [orders[0] as Order, attestation] }),
+			events: [kind === "Release" ? "Released" : "Refunded", orders.length],
 		});
 	};
 	const release = await decide("Release", "release", take(1));
@@ -277,12 +284,24 @@ async function gasOf(
 	chain: TestChain,
 	account: LocalAccount,
 	to: Address,
-	{ data }: { data: Hex },
+	{ data, events }: { data: Hex; events?: ExpectedEvents },
 ): Promise<bigint> {
 	await chain.publicClient.call({ account, to, data });
 	const receipt = await sendTransaction({ chain, account, to, data });
 	if (receipt.status !== "success") throw new Error(`transaction ${receipt.transactionHash} reverted`);
+	if (events !== undefined) expectEvents(receipt, ...events);
 	return receipt.gasUsed;
+}
+
+type ExpectedEvents = ["Opened" | "Filled" | "Released" | "Refunded", number];
+
+/** Bundles and batches succeed with items that failed, and those are cheap. */
+function expectEvents({ logs, transactionHash }: TransactionReceipt, ...[name, count]: ExpectedEvents): void {
+	const seen = parseEventLogs({ abi: [...geoEscrowAbi, ...geoVaultAbi], logs }).filter(
+		({ eventName }) => eventName === name,
+	).length;
+	if (seen !== count)
+		throw new Error(`transaction ${transactionHash} has ${seen} events ${name}, not ${count}`);
 }
 
 async function deploy(bench: Bench, bytecode: Hex): Promise<Address> {

@@ -1,4 +1,7 @@
 import { type Address, type Hex, hashTypedData, type TypedDataDefinition } from "viem";
+import { toChainId } from "./chain-id.ts";
+import { type Order, orderId } from "./order.ts";
+import { fromWord } from "./word.ts";
 
 /** What attesters say of a list of orders: their outputs were delivered, or never can be. */
 export type AttestationKind = "Release" | "Refund";
@@ -14,6 +17,22 @@ const types = {
 	Release: [{ name: "orderIds", type: "bytes32[]" }],
 	Refund: [{ name: "orderIds", type: "bytes32[]" }],
 } as const;
+
+/** What is said of these orders. All must be of one escrow: a message is bound to one. */
+export function attestationMessage(kind: AttestationKind, orders: readonly Order[]): AttestationMessage {
+	const [first] = orders;
+	if (first === undefined) throw new RangeError("an attestation is of at least one order");
+	const { originChainId, escrow } = first;
+	if (orders.some((order) => order.originChainId !== originChainId || order.escrow !== escrow)) {
+		throw new RangeError("the orders of one attestation must be of one escrow");
+	}
+	return {
+		kind,
+		originChainId: toChainId(originChainId),
+		escrow: fromWord(escrow),
+		orderIds: orders.map(orderId),
+	};
+}
 
 /** The EIP-712 message that an attester signs. The domain binds it to one escrow on one chain. */
 export function attestationTypedData({

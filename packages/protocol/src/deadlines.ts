@@ -10,10 +10,13 @@ export type Deadlines = {
 
 const uint64 = (1n << 64n) - 1n;
 
-/** The one word in which an order carries its times. */
+/** The one word in which an order carries its times. Throws where no escrow would open such an order. */
 export function packDeadlines({ openDeadline, fillDeadline, refundAfter }: Deadlines): bigint {
 	for (const time of [openDeadline, fillDeadline, refundAfter]) {
 		if (time < 0n || time > uint64) throw new RangeError(`${time} is not a time in unix seconds`);
+	}
+	if (openDeadline >= fillDeadline || fillDeadline >= refundAfter) {
+		throw new RangeError(`times must follow one another: ${openDeadline}, ${fillDeadline}, ${refundAfter}`);
 	}
 	return (openDeadline << 128n) | (fillDeadline << 64n) | refundAfter;
 }

@@ -5,9 +5,11 @@ export {
 	type AttestationKind,
 	type AttestationMessage,
 	attestationDigest,
+	attestationMessage,
 	attestationTypedData,
 } from "./attestation.ts";
 export { type AttesterSet, attesterSetHash } from "./attester-set.ts";
+export { toChainId } from "./chain-id.ts";
 export { type Deadlines, packDeadlines, unpackDeadlines } from "./deadlines.ts";
 export {
 	type AssetDeployment,

@@ -4,6 +4,7 @@ import { type Address, type Hex, toHex, zeroAddress } from "viem";
 import { expect, test } from "vitest";
 import {
 	attestationDigest,
+	attestationMessage,
 	attesterSetHash,
 	fromWord,
 	type Order,
@@ -71,23 +72,50 @@ test("a change of any field changes the order's id, and the op's hash where the 
 });
 
 test("terms are the order less what the escrow derives", () => {
-	const { originChainId, escrow, wallet, ...rest } = anyOrder;
-	expect(orderTerms(anyOrder)).toEqual(rest);
-	expect([originChainId, escrow, wallet]).not.toContain(undefined);
+	expect(Object.keys(orderTerms(anyOrder))).toEqual([
+		...["destinationChainId", "originVault", "destinationVault", "attesterSet", "inputToken", "inputAmount"],
+		...["outputToken", "minOutput", "recipient", "swapKey", "deadlines"],
+	]);
 });
 
-test("deadlines survive packing, and times beyond 64 bits are refused", () => {
+test("an attestation is of orders of one escrow on one chain", () => {
+	const [order, other] = [anyOrder, { ...anyOrder, minOutput: 1n }];
+	expect(attestationMessage("Release", [order, other])).toEqual({
+		kind: "Release",
+		originChainId: 31337,
+		escrow: fromWord(order.escrow),
+		orderIds: [orderId(order), orderId(other)],
+	});
+	expect(() => attestationMessage("Refund", [])).toThrow(RangeError);
+	expect(() => attestationMessage("Refund", [order, { ...order, originChainId: 1n }])).toThrow(RangeError);
+	expect(() => attestationMessage("Refund", [order, { ...order, escrow: order.wallet }])).toThrow(RangeError);
+});
+
+test("no op is made for a chain id that is none, or a swap key that is no UUID", () => {
+	const make = (change: Partial<Order>) => () =>
+		orderUserOp({ order: { ...anyOrder, ...change }, delegate, allowance: 0n, gas });
+	expect(make({ originChainId: 2n ** 53n })).toThrow(RangeError);
+	expect(make({ originChainId: 0n })).toThrow(RangeError);
+	expect(make({ swapKey: toHex(2n ** 128n, { size: 32 }) })).toThrow(RangeError);
+});
+
+test("deadlines survive packing; times beyond 64 bits or out of order are refused", () => {
 	const time = fc.bigInt({ min: 0n, max: 2n ** 64n - 1n });
 	fc.assert(
-		fc.property(time, time, time, (openDeadline, fillDeadline, refundAfter) => {
+		fc.property(fc.uniqueArray(time, { minLength: 3, maxLength: 3 }), (times) => {
+			const [openDeadline = 0n, fillDeadline = 0n, refundAfter = 0n] = times.toSorted((a, b) =>
+				a < b ? -1 : 1,
+			);
 			const deadlines = { openDeadline, fillDeadline, refundAfter };
 			expect(unpackDeadlines(packDeadlines(deadlines))).toEqual(deadlines);
+			expect(() => packDeadlines({ ...deadlines, openDeadline: fillDeadline })).toThrow(RangeError);
+			expect(() => packDeadlines({ ...deadlines, refundAfter: fillDeadline })).toThrow(RangeError);
 		}),
 	);
-	expect(() => packDeadlines({ openDeadline: 2n ** 64n, fillDeadline: 0n, refundAfter: 0n })).toThrow(
+	expect(() => packDeadlines({ openDeadline: -1n, fillDeadline: 1n, refundAfter: 2n })).toThrow(RangeError);
+	expect(() => packDeadlines({ openDeadline: 0n, fillDeadline: 1n, refundAfter: 2n ** 64n })).toThrow(
 		RangeError,
 	);
-	expect(() => packDeadlines({ openDeadline: 0n, fillDeadline: -1n, refundAfter: 0n })).toThrow(RangeError);
 	expect(() => unpackDeadlines(2n ** 192n)).toThrow(RangeError);
 });
 
@@ -98,6 +126,8 @@ test("an address survives its word, and a word with more in it is refused", () =
 		}),
 	);
 	expect(() => fromWord(toHex(2n ** 160n, { size: 32 }))).toThrow(RangeError);
+	expect(() => toWord("0x1234")).toThrow(RangeError);
+	expect(() => toWord(toHex(1, { size: 32 }))).toThrow(RangeError);
 });
 
 test("a set that no signatures can satisfy, or that counts one signer twice, is refused", () => {

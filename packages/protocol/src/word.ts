@@ -1,7 +1,9 @@
-import { type Address, getAddress, type Hex, pad, slice } from "viem";
+import { type Address, getAddress, type Hex, isAddress, pad, slice } from "viem";
 
 /** An EVM address as the 32-byte word that an order holds. */
 export function toWord(address: Address): Hex {
+	// Padding would make a word of anything shorter too.
+	if (!isAddress(address, { strict: false })) throw new RangeError(`${address} is not an EVM address`);
 	return pad(address.toLowerCase() as Address, { size: 32 });
 }
 

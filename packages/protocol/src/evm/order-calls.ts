@@ -1,11 +1,9 @@
-import { type Address, encodeFunctionData, erc20Abi, type Hex } from "viem";
+import { type Address, encodeFunctionData, erc20Abi, type Hex, zeroAddress } from "viem";
 import { geoEscrowAbi } from "../abi/geo-escrow-abi.ts";
 import { type Order, orderTerms } from "../order.ts";
 import { fromWord } from "../word.ts";
 
 export type Call = { to: Address; value: bigint; data: Hex };
-
-const native = "0x0000000000000000000000000000000000000000";
 
 /**
  * The calls by which an order's wallet opens it: approve and open, or open alone for the native token.
@@ -15,7 +13,7 @@ export function orderCalls({ order, allowance }: { order: Order; allowance: bigi
 	const escrow = fromWord(order.escrow);
 	const token = fromWord(order.inputToken);
 	const open = encodeFunctionData({ abi: geoEscrowAbi, functionName: "open", args: [orderTerms(order)] });
-	if (token === native) return [{ to: escrow, value: order.inputAmount, data: open }];
+	if (token === zeroAddress) return [{ to: escrow, value: order.inputAmount, data: open }];
 	const approve = (amount: bigint): Call => ({
 		to: token,
 		value: 0n,

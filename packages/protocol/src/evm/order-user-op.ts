@@ -7,6 +7,7 @@ import {
 	type UserOperation,
 } from "viem/account-abstraction";
 import { geoAccountAbi } from "../abi/geo-account-abi.ts";
+import { toChainId } from "../chain-id.ts";
 import type { Order } from "../order.ts";
 import { fromWord } from "../word.ts";
 import { type Call, orderCalls } from "./order-calls.ts";
@@ -56,7 +57,7 @@ export function orderUserOp({
 	};
 	return {
 		hash: getUserOperationHash({
-			chainId: Number(order.originChainId),
+			chainId: toChainId(order.originChainId),
 			entryPointAddress: entryPoint09Address,
 			entryPointVersion: "0.9",
 			userOperation,
@@ -67,6 +68,7 @@ export function orderUserOp({
 
 /** The swap's own nonce key, at sequence 0: ops of two swaps never wait for each other, and each runs once. */
 export function userOpNonce(order: Pick<Order, "swapKey">): bigint {
+	if (BigInt(order.swapKey) >> 128n !== 0n) throw new RangeError(`swapKey ${order.swapKey} is not a UUID`);
 	return BigInt(order.swapKey) << 64n;
 }
 
