@@ -1,0 +1,26 @@
+import fc from "fast-check";
+import { expect, test } from "vitest";
+import { packDeadlines, unpackDeadlines } from "./deadlines.ts";
+
+test("deadlines survive packing; those that do not follow one another are refused", () => {
+	const time = fc.bigInt({ min: 0n, max: 2n ** 64n - 1n });
+	fc.assert(
+		fc.property(fc.uniqueArray(time, { minLength: 3, maxLength: 3 }), (times) => {
+			const [openDeadline = 0n, fillDeadline = 0n, refundAfter = 0n] = times.toSorted((a, b) =>
+				a < b ? -1 : 1,
+			);
+			const deadlines = { openDeadline, fillDeadline, refundAfter };
+			expect(unpackDeadlines(packDeadlines(deadlines))).toEqual(deadlines);
+			expect(() => packDeadlines({ ...deadlines, openDeadline: fillDeadline })).toThrow(RangeError);
+			expect(() => packDeadlines({ ...deadlines, refundAfter: fillDeadline })).toThrow(RangeError);
+		}),
+	);
+});
+
+test("times that are not 64 bits are refused", () => {
+	expect(() => packDeadlines({ openDeadline: -1n, fillDeadline: 1n, refundAfter: 2n })).toThrow(RangeError);
+	expect(() => packDeadlines({ openDeadline: 0n, fillDeadline: 1n, refundAfter: 2n ** 64n })).toThrow(
+		RangeError,
+	);
+	expect(() => unpackDeadlines(2n ** 192n)).toThrow(RangeError);
+});
