@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from "node:timers/promises";
 import type { TestChain } from "@geoswap/devnet";
 import { type Order, orderUserOp, type UserOpGas } from "@geoswap/protocol";
 import {
@@ -5,11 +6,13 @@ import {
 	type Address,
 	createWalletClient,
 	encodeFunctionData,
+	type Hash,
 	type Hex,
 	http,
 	type LocalAccount,
 	type SignedAuthorization,
 	type TransactionReceipt,
+	TransactionReceiptNotFoundError,
 } from "viem";
 import { entryPoint09Abi, entryPoint09Address, type PackedUserOperation } from "viem/account-abstraction";
 
@@ -97,6 +100,16 @@ export async function sendTransaction({
 		// Fixed, so that a gas report shows what was used, and no estimate stands between two sends.
 		gas: 8_000_000n,
 	});
-	const receipt = await chain.publicClient.waitForTransactionReceipt({ hash, pollingInterval: 20 });
-	return receipt;
+	return receiptOf(chain, hash);
+}
+
+/** Asks again and again: viem's own waiting looks only when a block is new, and an automining chain makes none. */
+async function receiptOf({ publicClient }: TestChain, hash: Hash): Promise<TransactionReceipt> {
+	for (const deadline = Date.now() + 10_000; ; await sleep(10)) {
+		try {
+			return await publicClient.getTransactionReceipt({ hash });
+		} catch (error) {
+			if (!(error instanceof TransactionReceiptNotFoundError) || Date.now() > deadline) throw error;
+		}
+	}
 }

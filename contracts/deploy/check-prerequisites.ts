@@ -1,19 +1,18 @@
-import { type Address, type Client, erc20Abi, isAddressEqual, parseAbi, zeroAddress } from "viem";
+import type { Address, Client } from "viem";
 import { entryPoint09Address } from "viem/account-abstraction";
-import { getChainId, getCode, readContract } from "viem/actions";
+import { getChainId } from "viem/actions";
+import { checkTokens } from "./check-tokens.ts";
+import { checkPaths, checkUniswap } from "./check-uniswap.ts";
 import type { DeployConfig } from "./deploy-config.ts";
 import { DeployError } from "./deploy-error.ts";
 import { deterministicDeployer } from "./deterministic-deployment.ts";
 import { developmentAddressesAmong, developmentChainIds } from "./development-keys.ts";
-
-const uniswapPeripheryAbi = parseAbi([
-	"function factory() view returns (address)",
-	"function WETH9() view returns (address)",
-]);
+import { expectCode } from "./expect-code.ts";
+import { type FeedReading, readFeeds } from "./read-feeds.ts";
 
 /**
  * Everything that must be so before the first transaction. The vault's router and tokens can never be changed, so
- * they are asked who they are first.
+ * they are asked who they are first. Tells what the feeds say: that each is of its asset, only a person can see.
  */
 export async function checkPrerequisites({
 	client,
@@ -23,7 +22,7 @@ export async function checkPrerequisites({
 	client: Client;
 	deployer: Address;
 	config: DeployConfig;
-}): Promise<void> {
+}): Promise<FeedReading[]> {
 	refuseDevelopmentKeys({ deployer, config });
 
 	const chainId = await getChainId(client).catch((cause) => {
@@ -40,80 +39,24 @@ export async function checkPrerequisites({
 
 	await Promise.all([
 		expectCode(
+			client,
 			"the deterministic deployer",
 			deterministicDeployer,
 			"put it there with its presigned transaction (github.com/Arachnid/deterministic-deployment-proxy)",
 		),
 		expectCode(
+			client,
 			"EntryPoint v0.9",
 			entryPoint09Address,
 			"deploy it from eth-infinitism/account-abstraction v0.9 with its published salt; the address is the same on every chain",
 		),
-		expectCode("Uniswap's factory", config.uniswap.factory),
-		expectCode("wrappedNative", config.wrappedNative),
-		...(config.permit2 ? [expectCode("Permit2", config.permit2)] : []),
-		expectPeriphery("Uniswap's router", config.uniswap.router),
-		expectPeriphery("Uniswap's QuoterV2", config.uniswap.quoterV2),
-		...config.assets.flatMap(({ symbol, address, decimals, feed }) => [
-			...(address === zeroAddress ? [] : [expectDecimals(symbol, address, decimals)]),
-			expectCode(`the feed of ${symbol}`, feed.address),
-		]),
-		...(config.feeDiscountToken
-			? [
-					expectDecimals(
-						config.feeDiscountToken.symbol,
-						config.feeDiscountToken.address,
-						config.feeDiscountToken.decimals,
-					),
-				]
-			: []),
+		...(config.permit2 ? [expectCode(client, "Permit2", config.permit2)] : []),
+		checkTokens(client, config),
+		checkUniswap(client, config),
 	]);
-
-	async function expectCode(name: string, address: Address, next = "correct its address in the config") {
-		if ((await getCode(client, { address })) === undefined) {
-			throw new DeployError(`there is no contract at ${address}, where ${name} should be`, { next });
-		}
-	}
-
-	async function expectPeriphery(name: string, address: Address) {
-		await expectCode(name, address);
-		const [factory, wrappedNative] = await Promise.all([
-			readContract(client, { address, abi: uniswapPeripheryAbi, functionName: "factory" }),
-			readContract(client, { address, abi: uniswapPeripheryAbi, functionName: "WETH9" }),
-		]).catch((cause) => {
-			throw new DeployError(`${address} does not answer as ${name}`, {
-				next: "correct its address in the config",
-				cause,
-			});
-		});
-		if (!isAddressEqual(factory, config.uniswap.factory)) {
-			throw new DeployError(`${name} at ${address} is of the factory ${factory}`, {
-				next: `correct uniswap in the config, which names the factory ${config.uniswap.factory}`,
-			});
-		}
-		if (!isAddressEqual(wrappedNative, config.wrappedNative)) {
-			throw new DeployError(`${name} at ${address} wraps into ${wrappedNative}`, {
-				next: `correct wrappedNative in the config, which is ${config.wrappedNative}`,
-			});
-		}
-	}
-
-	async function expectDecimals(symbol: string, address: Address, decimals: number) {
-		await expectCode(symbol, address);
-		const actual = await readContract(client, { address, abi: erc20Abi, functionName: "decimals" }).catch(
-			(cause) => {
-				throw new DeployError(`${address} does not answer as the token ${symbol}`, {
-					next: "correct its address in the config",
-					cause,
-				});
-			},
-		);
-		if (actual !== decimals) {
-			throw new DeployError(`${symbol} has ${actual} decimals, the config says ${decimals}`, {
-				next: "correct the asset's decimals or address in the config",
-			});
-		}
-	}
+	// After the tokens: an amount means nothing before the decimals are right.
+	const [feeds] = await Promise.all([readFeeds(client, config), checkPaths(client, config)]);
+	return feeds;
 }
 
 function refuseDevelopmentKeys({ deployer, config }: { deployer: Address; config: DeployConfig }): void {

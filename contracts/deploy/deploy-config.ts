@@ -8,9 +8,10 @@ import {
 	feeDiscountTokenSchema,
 	uniswapDeploymentSchema,
 } from "@geoswap/protocol";
-import { zeroAddress } from "viem";
+import { getAddress, isAddress, zeroAddress } from "viem";
 import * as z from "zod";
 import { DeployError } from "./deploy-error.ts";
+import { roleOverlaps } from "./role-overlaps.ts";
 
 const maxUint96 = (1n << 96n) - 1n;
 
@@ -20,7 +21,18 @@ const amountSchema = z
 	.transform((text) => BigInt(text))
 	.refine((amount) => amount <= maxUint96, "an outflow cap is at most 2^96 - 1");
 
-const memberSchema = evmAddressSchema.refine((member) => member !== zeroAddress, "is the zero address");
+/**
+ * Someone who is given power. Nobody answers from such an address during a deployment, so its checksum is all that
+ * tells a wrong digit, which would hand the vault to nobody.
+ */
+const checksummedSchema = z
+	.string()
+	.refine(
+		(text): boolean => isAddress(text) && getAddress(text) === text,
+		"not an address with its checksum: copy it from the wallet, in upper and lower case as it is there",
+	)
+	.refine((text) => text !== zeroAddress, "is the zero address");
+const memberSchema = checksummedSchema.pipe(evmAddressSchema);
 const membersSchema = z.array(memberSchema).min(1);
 
 /** What a deployment is made from. The RPC endpoint and the deployer's key are not in it: they are secrets. */
@@ -35,11 +47,13 @@ const deployConfigSchema = z
 		permit2: evmAddressSchema.optional(),
 		assets: z.array(assetDeploymentSchema).min(1),
 		feeDiscountToken: feeDiscountTokenSchema.optional(),
-		attesterSet: attesterSetSchema,
+		attesterSet: z
+			.strictObject({ threshold: z.int().positive(), attesters: z.array(checksummedSchema) })
+			.pipe(attesterSetSchema),
 		/** Delegates of earlier deployments that wallets may still have. */
 		earlierDelegates: z.array(evmAddressSchema).default([]),
 		roles: z.strictObject({
-			/** Ends up as the only admin. */
+			/** Takes over from the deployer. */
 			admin: memberSchema,
 			operators: membersSchema,
 			guardians: membersSchema,
@@ -49,10 +63,15 @@ const deployConfigSchema = z
 		outflowCaps: z.record(z.string(), amountSchema),
 		/** Only asked for if the node cannot say in which block the vault was deployed. */
 		deployedAtBlock: z.int().nonnegative().optional(),
+		/** How many blocks the last transaction must be in, its own included, before its result is recorded. */
+		confirmations: z.int().min(1).max(1_000).optional(),
 	})
 	.superRefine((config, context) => {
 		for (const message of assetProblems(config)) {
 			context.addIssue({ code: "custom", path: ["assets"], message });
+		}
+		for (const message of roleOverlaps(config)) {
+			context.addIssue({ code: "custom", path: ["roles"], message });
 		}
 		const symbols = config.assets.map((asset) => asset.symbol);
 		for (const symbol of Object.keys(config.outflowCaps)) {

@@ -1,14 +1,17 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { ChainDeployment } from "@geoswap/protocol";
 import { attesterSetHash } from "@geoswap/protocol";
-import { type Account, type Hash, parseAbiItem, type Transport } from "viem";
+import { type Account, type Hash, parseAbiItem, TransactionReceiptNotFoundError, type Transport } from "viem";
 import { entryPoint09Address } from "viem/account-abstraction";
 import { accessManagerAbi } from "./access-manager-abi.ts";
 import { checkPrerequisites } from "./check-prerequisites.ts";
 import { createDeployClient, type DeployClient } from "./deploy-client.ts";
 import type { DeployConfig } from "./deploy-config.ts";
 import { DeployError } from "./deploy-error.ts";
-import { type DeployedContracts, type DeployStep, deploySteps } from "./deploy-steps.ts";
+import { type DeployedContracts, type DeployPlan, type DeployStep, deploySteps } from "./deploy-steps.ts";
+import { developmentChainIds } from "./development-keys.ts";
+import type { FeedReading } from "./read-feeds.ts";
+import { refuseReplacement } from "./refuse-replacement.ts";
 import { adminRole } from "./vault-roles.ts";
 
 export type StepReport = { step: DeployStep; outcome: "already done" | "done" | "would do"; hash?: Hash };
@@ -17,11 +20,15 @@ type DeployOptions = {
 	transport: Transport;
 	account: Account;
 	config: DeployConfig;
-	/** What an earlier run recorded of this chain: spares the node a search. */
+	/** What an earlier run recorded of this chain. A run that would use other contracts than it names is refused. */
 	earlier?: ChainDeployment | undefined;
+	/** Lets other contracts take the place of those that `earlier` names. */
+	replace?: boolean | undefined;
 	pollingIntervalMs?: number;
 	/** Told of each step as soon as it is so. What it throws ends the run; another run goes on from there. */
 	onStep?: (report: StepReport) => void | Promise<void>;
+	/** Told of each asset's feed before anything is sent. */
+	onFeed?: (reading: FeedReading) => void;
 };
 
 /**
@@ -29,13 +36,12 @@ type DeployOptions = {
  * after an interrupted one, or after a complete one, does only what is missing.
  */
 export async function deployContracts(options: DeployOptions): Promise<ChainDeployment> {
-	const { config, account, onStep } = options;
-	const client = deployClient(options);
-	await checkPrerequisites({ client, deployer: account.address, config });
+	const { config, earlier, onStep } = options;
+	const { client, contracts, steps } = await checkedPlan(options);
 	await waitForPendingTransactions(client);
 
-	const { contracts, steps } = deploySteps({ client, deployer: account.address, config });
-	let vaultBlock: bigint | undefined;
+	let vaultHash: Hash | undefined;
+	let lastBlock: bigint | undefined;
 	for (const step of steps) {
 		if (await step.isDone()) {
 			await onStep?.({ step, outcome: "already done" });
@@ -43,25 +49,38 @@ export async function deployContracts(options: DeployOptions): Promise<ChainDepl
 		}
 		if (step.needsAdmin) await expectAdmin(client, contracts, step);
 		const { hash, blockNumber } = await send(client, step);
-		if (step.creates === contracts.vault) vaultBlock = blockNumber;
+		lastBlock = blockNumber;
+		if (step.creates === contracts.vault) vaultHash = hash;
 		await onStep?.({ step, outcome: "done", hash });
 	}
-	if (options.earlier?.contracts.vault === contracts.vault)
-		vaultBlock ??= BigInt(options.earlier.deployedAtBlock);
+	if (lastBlock !== undefined) {
+		await waitForBlock(client, lastBlock + BigInt(confirmationsOf(config)) - 1n);
+		await expectStillDone(client, steps);
+	}
+	let vaultBlock = vaultHash && (await findBlock(client, vaultHash));
+	if (earlier?.contracts.vault === contracts.vault) vaultBlock ??= BigInt(earlier.deployedAtBlock);
 	vaultBlock ??= await findVaultBlock(client, config, contracts);
 	return chainDeployment(config, contracts, vaultBlock);
 }
 
 /** What `deployContracts` would do. Reads the chain, sends nothing. */
 export async function planContracts(options: DeployOptions): Promise<DeployedContracts> {
-	const { config, account, onStep } = options;
-	const client = deployClient(options);
-	await checkPrerequisites({ client, deployer: account.address, config });
-	const { contracts, steps } = deploySteps({ client, deployer: account.address, config });
+	const { contracts, steps } = await checkedPlan(options);
 	for (const step of steps) {
-		await onStep?.({ step, outcome: (await step.isDone()) ? "already done" : "would do" });
+		await options.onStep?.({ step, outcome: (await step.isDone()) ? "already done" : "would do" });
 	}
 	return contracts;
+}
+
+/** The steps of a deployment that nothing speaks against. */
+async function checkedPlan(options: DeployOptions): Promise<DeployPlan & { client: DeployClient }> {
+	const { account, config, earlier, replace, onFeed } = options;
+	const client = deployClient(options);
+	const { contracts, steps } = deploySteps({ client, deployer: account.address, config });
+	if (earlier && !replace) refuseReplacement(earlier, contracts);
+	const feeds = await checkPrerequisites({ client, deployer: account.address, config });
+	for (const reading of feeds) onFeed?.(reading);
+	return { client, contracts, steps };
 }
 
 function deployClient({ transport, account, config, pollingIntervalMs = 250 }: DeployOptions): DeployClient {
@@ -122,22 +141,78 @@ async function send(client: DeployClient, step: DeployStep): Promise<{ hash: Has
 			cause: error,
 		});
 	}
-	const receipt = await client.waitForTransactionReceipt({ hash });
+	const receipt = await waitForReceipt(client, step, hash);
 	if (receipt.status !== "success") {
 		throw new DeployError(`reverted: ${step.name}, in transaction ${hash}`, {
 			next: "run again; if it reverts again, trace the transaction",
 		});
 	}
-	// The receipt may come from a node that is ahead of the one that answers the next read.
-	for (let attempt = 0; !(await step.isDone()); attempt++) {
-		if (attempt === 10) {
-			throw new DeployError(`mined in ${hash}, but the chain does not show it: ${step.name}`, {
-				next: "run again; the node may lag behind, or the block was dropped",
+	if (!(await isDoneSoon(client, step))) {
+		throw new DeployError(`mined in ${hash}, but the chain does not show it: ${step.name}`, {
+			next: "run again; the node may lag behind, or the block was dropped",
+		});
+	}
+	return { hash, blockNumber: receipt.blockNumber };
+}
+
+/** Asks for the receipt itself: viem waits for the next block's number, which a chain that mines on demand never has. */
+async function waitForReceipt(client: DeployClient, step: DeployStep, hash: Hash, timeoutMs = 180_000) {
+	const deadline = Date.now() + timeoutMs;
+	for (;;) {
+		const receipt = await client.getTransactionReceipt({ hash }).catch((error) => {
+			if (error instanceof TransactionReceiptNotFoundError) return undefined;
+			throw error;
+		});
+		if (receipt) return receipt;
+		if (Date.now() > deadline) {
+			throw new DeployError(`not mined yet: ${step.name}, in transaction ${hash}`, {
+				next: "wait until it is mined, or replace it with a higher fee, then run again",
 			});
 		}
 		await sleep(client.pollingInterval);
 	}
-	return { hash, blockNumber: receipt.blockNumber };
+}
+
+/** What was heard of a transaction may come from a node that is ahead of the one that answers the next read. */
+async function isDoneSoon(client: DeployClient, step: DeployStep): Promise<boolean> {
+	for (let attempt = 0; attempt < 10; attempt++) {
+		if (await step.isDone()) return true;
+		await sleep(client.pollingInterval);
+	}
+	return false;
+}
+
+/** A devnet's blocks stay. Elsewhere a few on top make it unlikely enough that a step is undone. */
+function confirmationsOf({ chainId, confirmations }: DeployConfig): number {
+	return confirmations ?? (developmentChainIds.includes(chainId) ? 1 : 5);
+}
+
+async function waitForBlock(client: DeployClient, number: bigint, timeoutMs = 600_000): Promise<void> {
+	const deadline = Date.now() + timeoutMs;
+	while ((await client.getBlockNumber()) < number) {
+		if (Date.now() > deadline) {
+			throw new DeployError(`all steps are done, but the chain has not come to block ${number}`, {
+				next: "see that the chain makes blocks, then run again: only then is the result recorded",
+			});
+		}
+		await sleep(client.pollingInterval);
+	}
+}
+
+/** The chain may have dropped a block in which a step was done, after the step was seen there. */
+async function expectStillDone(client: DeployClient, steps: DeployStep[]): Promise<void> {
+	for (const step of steps) {
+		if (await isDoneSoon(client, step)) continue;
+		throw new DeployError(`the chain dropped the block in which it was done: ${step.name}`, {
+			next: "run again; what is done stays done. If it happens again, raise confirmations in the config",
+		});
+	}
+}
+
+/** Asked for anew: after a reorganisation, the transaction may be in another block than the one first heard of. */
+async function findBlock(client: DeployClient, hash: Hash): Promise<bigint | undefined> {
+	const receipt = await client.getTransactionReceipt({ hash }).catch(() => undefined);
+	return receipt?.blockNumber;
 }
 
 /** Where a run finds the vault deployed, its constructor's event says in which block. */
@@ -176,7 +251,9 @@ function chainDeployment(
 			delegate: contracts.delegate,
 			earlierDelegates: config.earlierDelegates,
 			escrow: contracts.escrow,
+			earlierEscrows: [],
 			vault: contracts.vault,
+			earlierVaults: [],
 			accessManager: contracts.accessManager,
 			...(config.permit2 ? { permit2: config.permit2 } : {}),
 		},

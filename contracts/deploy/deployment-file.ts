@@ -1,4 +1,5 @@
-import { existsSync, readFileSync, renameSync, writeFileSync } from "node:fs";
+import { existsSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { dirname } from "node:path";
 import {
 	type ChainDeployment,
 	type Deployment,
@@ -25,13 +26,36 @@ export function readDeploymentFile(path: string): Deployment {
 	});
 }
 
-/** Adds or updates one chain's entry. */
-export function updateDeploymentFile(path: string, chain: ChainDeployment): void {
-	const text = formatDeployment(withChainDeployment(readDeploymentFile(path), chain));
+/** Adds or updates one chain's entry, and gives it back as it is in the file now. */
+export function updateDeploymentFile(path: string, chain: ChainDeployment): ChainDeployment {
+	const deployment = withChainDeployment(readDeploymentFile(path), chain);
 	// A reader sees the old file or the new one, never half of it.
-	const unfinished = `${path}.${process.pid}.unfinished`;
-	writeFileSync(unfinished, text);
-	renameSync(unfinished, path);
+	writeFileSync(unfinished(path), formatDeployment(deployment));
+	renameSync(unfinished(path), path);
+	return deployment.chains.find(({ chainId }) => chainId === chain.chainId) ?? chain;
+}
+
+/** Refuses a path at which the file could not be written: after the hand-over is too late to find out. */
+export function expectWritable(path: string): void {
+	const folder = dirname(path);
+	if (!existsSync(folder)) {
+		throw new DeployError(`there is no folder ${folder} for the deployment file`, {
+			next: "create it, or name another file with --out",
+		});
+	}
+	try {
+		writeFileSync(unfinished(path), "");
+		rmSync(unfinished(path));
+	} catch (cause) {
+		throw new DeployError(`${path} cannot be written: ${(cause as Error).message}`, {
+			next: "make its folder one you can write to, or name another file with --out",
+			cause,
+		});
+	}
+}
+
+function unfinished(path: string): string {
+	return `${path}.${process.pid}.unfinished`;
 }
 
 const notOurs = "mend it, or name another file with --out";

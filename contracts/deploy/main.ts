@@ -1,21 +1,23 @@
 import { Command, CommanderError } from "commander";
-import { type Hex, http, isHex, size } from "viem";
-import { privateKeyToAccount } from "viem/accounts";
+import { formatUnits, http, size } from "viem";
 import { readDeployConfig } from "./deploy-config.ts";
 import { deployContracts, planContracts, type StepReport } from "./deploy-contracts.ts";
 import { DeployError } from "./deploy-error.ts";
-import { readDeploymentFile, updateDeploymentFile } from "./deployment-file.ts";
+import { deployerAccount } from "./deployer-account.ts";
+import { expectWritable, readDeploymentFile, updateDeploymentFile } from "./deployment-file.ts";
+import type { FeedReading } from "./read-feeds.ts";
 
 const failed = 1;
 const wrongInput = 2;
 
-type Options = { config: string; out?: string; dryRun?: boolean; json?: boolean };
+type Options = { config: string; out?: string; dryRun?: boolean; replace?: boolean; json?: boolean };
 
 const program = new Command("deploy-contracts")
 	.description("Deploys Geoswap's contracts to one chain, wires their roles and records the result.")
 	.requiredOption("--config <file>", "what to deploy and for whom, see contracts/deploy/README.md")
 	.option("--out <file>", "deployment file; this chain's entry is added or updated")
 	.option("--dry-run", "read the chain, say what would be done, send nothing")
+	.option("--replace", "deploy anew where the file names other contracts; those are kept as earlier ones")
 	.option("--json", "print the result as JSON on stdout, progress on stderr")
 	.addHelpText(
 		"after",
@@ -58,16 +60,12 @@ function readInput(options: Options) {
 	if (!rpcUrl) {
 		throw new DeployError("RPC_URL is not set", { next: `set it to a node of chain ${config.chainId}` });
 	}
-	// The key itself is never part of a message.
-	if (!isPrivateKey(key)) {
-		throw new DeployError(`DEPLOYER_PRIVATE_KEY is ${key ? "not a private key" : "not set"}`, {
-			next: "set it to the deployer's key: 0x and 64 hexadecimal digits",
-		});
-	}
-	// Read before anything is sent: a file that cannot be updated is found out in time.
+	const account = deployerAccount(key);
+	// Before anything is sent: a file that cannot be read or updated is found out in time.
 	const { chains } = options.out ? readDeploymentFile(options.out) : { chains: [] };
+	if (options.out) expectWritable(options.out);
 	const earlier = chains.find(({ chainId }) => chainId === config.chainId);
-	return { options, config, earlier, transport: http(rpcUrl), account: privateKeyToAccount(key) };
+	return { options, config, earlier, transport: http(rpcUrl), account };
 }
 
 async function deploy({
@@ -83,17 +81,25 @@ async function deploy({
 		reports.push(stepReport);
 		say(describe(stepReport, options.dryRun === true));
 	};
+	const feeds: FeedReading[] = [];
+	const onFeed = (reading: FeedReading) => {
+		feeds.push(reading);
+		say(describeFeed(reading));
+	};
+	const { replace } = options;
+	const common = { transport, account, config, earlier, replace, onStep, onFeed };
 	say(`${config.name} (chain ${config.chainId}), deployer ${account.address}`);
 
 	if (options.dryRun) {
-		const contracts = await planContracts({ transport, account, config, onStep });
+		const contracts = await planContracts(common);
 		const open = reports.filter(({ outcome }) => outcome === "would do").length;
 		say(`nothing was sent; ${open} of ${reports.length} steps would be done`);
-		if (options.json) console.log(JSON.stringify({ contracts, steps: reports.map(summary) }));
+		if (options.json)
+			console.log(JSON.stringify({ contracts, feeds: feeds.map(feedSummary), steps: reports.map(summary) }));
 		return;
 	}
-	const deployment = await deployContracts({ transport, account, config, earlier, onStep });
-	if (options.out) updateDeploymentFile(options.out, deployment);
+	const result = await deployContracts(common);
+	const deployment = options.out ? updateDeploymentFile(options.out, result) : result;
 	say(`all is as the config says; recorded in ${options.out}`);
 	if (options.json) console.log(JSON.stringify({ deployment, steps: reports.map(summary) }));
 }
@@ -104,6 +110,15 @@ function describe({ step, outcome, hash }: StepReport, isDryRun: boolean): strin
 	if (hash) return `${line}, transaction ${hash}`;
 	if (!isDryRun) return line;
 	return `${line}\n${"".padEnd(13)}   call ${step.to} with ${step.data.slice(0, 10)}... (${size(step.data)} bytes)`;
+}
+
+function describeFeed(reading: FeedReading): string {
+	const { symbol, description, price } = feedSummary(reading);
+	return `the feed of ${symbol} is "${description}" and says ${price}`;
+}
+
+function feedSummary({ symbol, description, answer, decimals }: FeedReading) {
+	return { symbol, description, price: formatUnits(answer, decimals) };
 }
 
 function summary({ step, outcome, hash }: StepReport) {
@@ -120,8 +135,4 @@ function report(error: unknown, exitCode: number): number {
 		console.error("next: run again; what is done stays done");
 	}
 	return exitCode;
-}
-
-function isPrivateKey(key: string | undefined): key is Hex {
-	return isHex(key) && size(key) === 32;
 }

@@ -8,6 +8,12 @@ export const evmAddressSchema = z
 	.refine((text) => isAddress(text), "not an address, or its checksum is wrong")
 	.transform((text): Address => getAddress(text));
 
+/** Where a contract is. The zero address is one that was left out: whatever is sent there is gone. */
+const contractAddressSchema = evmAddressSchema.refine(
+	(address) => address !== zeroAddress,
+	"is the zero address, where no contract can be",
+);
+
 /** Which fees a transaction pays: the chain's alone, or also those of the chain below it. */
 export const chainKindSchema = z.enum(["eip1559", "op-stack", "arbitrum"]);
 export type ChainKind = z.infer<typeof chainKindSchema>;
@@ -19,7 +25,7 @@ export const assetDeploymentSchema = z.strictObject({
 	decimals: z.int().min(0).max(36),
 	kind: z.enum(["stable", "volatile"]),
 	/** Its price in USD, with Chainlink's AggregatorV3 interface. */
-	feed: z.strictObject({ address: evmAddressSchema, heartbeatSeconds: z.int().positive() }),
+	feed: z.strictObject({ address: contractAddressSchema, heartbeatSeconds: z.int().positive() }),
 	/**
 	 * The ways from the settlement token to this asset, as fee tiers of the pools: one pool, or two by way of the
 	 * wrapped native token. The native token has those of the wrapped one, the settlement token none.
@@ -37,15 +43,15 @@ export const attesterSetSchema = z
 
 export const feeDiscountTokenSchema = z.strictObject({
 	symbol: z.string().min(1).max(32),
-	address: evmAddressSchema,
+	address: contractAddressSchema,
 	decimals: z.int().min(0).max(36),
 });
 
 export const uniswapDeploymentSchema = z.strictObject({
-	factory: evmAddressSchema,
+	factory: contractAddressSchema,
 	/** SwapRouter02. */
-	router: evmAddressSchema,
-	quoterV2: evmAddressSchema,
+	router: contractAddressSchema,
+	quoterV2: contractAddressSchema,
 });
 
 const hashSchema = z
@@ -59,15 +65,19 @@ export const chainDeploymentSchema = z
 		name: z.string().min(1),
 		kind: chainKindSchema,
 		contracts: z.strictObject({
-			entryPoint: evmAddressSchema,
+			entryPoint: contractAddressSchema,
 			/** The GeoAccount that wallets are asked to delegate to. */
-			delegate: evmAddressSchema,
+			delegate: contractAddressSchema,
 			/** Still accepted where a wallet delegated to one before. */
-			earlierDelegates: z.array(evmAddressSchema),
-			escrow: evmAddressSchema,
-			vault: evmAddressSchema,
-			accessManager: evmAddressSchema,
-			permit2: evmAddressSchema.optional(),
+			earlierDelegates: z.array(contractAddressSchema),
+			escrow: contractAddressSchema,
+			/** Orders opened in one before end there. */
+			earlierEscrows: z.array(contractAddressSchema),
+			vault: contractAddressSchema,
+			/** Still named by orders of before, and may still hold stock. Each tells its own AccessManager. */
+			earlierVaults: z.array(contractAddressSchema),
+			accessManager: contractAddressSchema,
+			permit2: contractAddressSchema.optional(),
 		}),
 		attesterSet: z.strictObject({
 			threshold: z.int().positive(),
@@ -76,11 +86,11 @@ export const chainDeploymentSchema = z
 			hash: hashSchema,
 		}),
 		uniswap: uniswapDeploymentSchema,
-		wrappedNative: evmAddressSchema,
-		settlementToken: evmAddressSchema,
+		wrappedNative: contractAddressSchema,
+		settlementToken: contractAddressSchema,
 		assets: z.array(assetDeploymentSchema).min(1),
 		feeDiscountToken: feeDiscountTokenSchema.optional(),
-		/** The vault's first block: no event of an order that names it is older. */
+		/** The first block of the oldest vault listed: no event of an order that names one of them is older. */
 		deployedAtBlock: z.int().nonnegative(),
 	})
 	.superRefine((chain, context) => {
@@ -102,20 +112,32 @@ export const deploymentSchema = z.strictObject({
 });
 export type Deployment = z.infer<typeof deploymentSchema>;
 
+/** Each contract that can be succeeded by another, and the list in which it stays known. */
+const earlierLists = [
+	["delegate", "earlierDelegates"],
+	["escrow", "earlierEscrows"],
+	["vault", "earlierVaults"],
+] as const;
+
 /**
- * The deployment with this chain's entry added or put in place of the old one. A delegate that is no longer current
- * stays accepted: wallets that chose it would otherwise be locked out.
+ * The deployment with this chain's entry added or put in place of the old one. A contract that is no longer current
+ * stays listed: wallets chose the delegate, orders name the escrow and the vault, and the vault holds stock.
  */
 export function withChainDeployment(deployment: Deployment, chain: ChainDeployment): Deployment {
-	const before = deployment.chains.find((other) => other.chainId === chain.chainId)?.contracts;
-	const earlier = [...chain.contracts.earlierDelegates, ...(before?.earlierDelegates ?? [])];
-	if (before) earlier.push(before.delegate);
-	const earlierDelegates = [...new Set(earlier)].filter((delegate) => delegate !== chain.contracts.delegate);
+	const before = deployment.chains.find((other) => other.chainId === chain.chainId);
+	const contracts = { ...chain.contracts };
+	for (const [current, list] of earlierLists) {
+		const earlier = [...contracts[list], ...(before?.contracts[list] ?? [])];
+		if (before) earlier.push(before.contracts[current]);
+		contracts[list] = [...new Set(earlier)].filter((address) => address !== contracts[current]);
+	}
+	const deployedAtBlock =
+		before && contracts.earlierVaults.length > 0
+			? Math.min(before.deployedAtBlock, chain.deployedAtBlock)
+			: chain.deployedAtBlock;
 	const others = deployment.chains.filter((other) => other.chainId !== chain.chainId);
 	return {
-		chains: [...others, { ...chain, contracts: { ...chain.contracts, earlierDelegates } }].sort(
-			(a, b) => a.chainId - b.chainId,
-		),
+		chains: [...others, { ...chain, contracts, deployedAtBlock }].sort((a, b) => a.chainId - b.chainId),
 	};
 }
 

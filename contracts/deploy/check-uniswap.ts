@@ -1,0 +1,105 @@
+import {
+	type Address,
+	BaseError,
+	type Client,
+	concat,
+	type Hex,
+	isAddressEqual,
+	numberToHex,
+	parseAbi,
+	zeroAddress,
+} from "viem";
+import { readContract, simulateContract } from "viem/actions";
+import type { DeployConfig } from "./deploy-config.ts";
+import { DeployError } from "./deploy-error.ts";
+import { doesNotAnswer } from "./does-not-answer.ts";
+import { expectCode } from "./expect-code.ts";
+
+const peripheryAbi = parseAbi([
+	"function factory() view returns (address)",
+	"function WETH9() view returns (address)",
+]);
+const routerAbi = parseAbi(["function positionManager() view returns (address)"]);
+const quoterAbi = parseAbi([
+	"function quoteExactInput(bytes path, uint256 amountIn) returns (uint256 amountOut, uint160[] sqrtPriceX96AfterList, uint32[] initializedTicksCrossedList, uint256 gasEstimate)",
+]);
+
+/** Router and quoter must be of the factory and the wrapped native token that the config names. */
+export async function checkUniswap(client: Client, { uniswap, wrappedNative }: DeployConfig): Promise<void> {
+	await Promise.all([
+		expectCode(client, "Uniswap's factory", uniswap.factory),
+		expectPeriphery("Uniswap's SwapRouter02", uniswap.router),
+		expectPeriphery("Uniswap's QuoterV2", uniswap.quoterV2),
+	]);
+	// The quoter and the first SwapRouter, whose calls differ, are of the same factory but do not know this.
+	await readContract(client, {
+		address: uniswap.router,
+		abi: routerAbi,
+		functionName: "positionManager",
+	}).catch((cause) => {
+		throw doesNotAnswer("Uniswap's SwapRouter02", uniswap.router, cause);
+	});
+
+	async function expectPeriphery(name: string, address: Address) {
+		await expectCode(client, name, address);
+		const [actualFactory, actualWrappedNative] = await Promise.all([
+			readContract(client, { address, abi: peripheryAbi, functionName: "factory" }),
+			readContract(client, { address, abi: peripheryAbi, functionName: "WETH9" }),
+		]).catch((cause) => {
+			throw doesNotAnswer(name, address, cause);
+		});
+		if (!isAddressEqual(actualFactory, uniswap.factory)) {
+			throw new DeployError(`${name} at ${address} is of the factory ${actualFactory}`, {
+				next: `correct uniswap in the config, which names the factory ${uniswap.factory}`,
+			});
+		}
+		if (!isAddressEqual(actualWrappedNative, wrappedNative)) {
+			throw new DeployError(`${name} at ${address} wraps into ${actualWrappedNative}`, {
+				next: `correct wrappedNative in the config, which is ${wrappedNative}`,
+			});
+		}
+	}
+}
+
+/** Every path must buy something for one settlement token: only a real quoter over real pools says so. */
+export async function checkPaths(client: Client, config: DeployConfig): Promise<void> {
+	const { assets, settlementToken, wrappedNative, uniswap } = config;
+	const settlement = assets.find(({ address }) => address === settlementToken);
+	if (!settlement) throw new Error("a parsed config has its settlement token among its assets");
+	const amountIn = 10n ** BigInt(settlement.decimals);
+	await Promise.all(
+		assets.flatMap(({ symbol, address, paths }) =>
+			paths.map(async (fees) => {
+				const amountOut = await quote(encodePath(address, fees)).catch((cause) => {
+					const reason = cause instanceof BaseError ? `: ${cause.shortMessage}` : "";
+					throw pathProblem(`cannot be quoted by ${uniswap.quoterV2}${reason}`, symbol, fees, cause);
+				});
+				if (amountOut === 0n) throw pathProblem(`buys nothing for 1 ${settlement.symbol}`, symbol, fees);
+			}),
+		),
+	);
+
+	async function quote(path: Hex): Promise<bigint> {
+		const { result } = await simulateContract(client, {
+			address: uniswap.quoterV2,
+			abi: quoterAbi,
+			functionName: "quoteExactInput",
+			args: [path, amountIn],
+		});
+		return result[0];
+	}
+
+	function encodePath(asset: Address, fees: number[]): Hex {
+		const between = fees.length > 1 ? [wrappedNative] : [];
+		const stops = [...between, asset === zeroAddress ? wrappedNative : asset];
+		const hops = stops.flatMap((stop, i) => [numberToHex(fees[i] ?? 0, { size: 3 }), stop]);
+		return concat([settlementToken, ...hops]);
+	}
+}
+
+function pathProblem(what: string, symbol: string, fees: number[], cause?: unknown): DeployError {
+	return new DeployError(`the path [${fees.join(", ")}] to ${symbol} ${what}`, {
+		next: `correct the paths of ${symbol} in the config: each is of fee tiers of pools that exist and have liquidity. If they are right, correct uniswap.quoterV2`,
+		cause,
+	});
+}

@@ -1,0 +1,18 @@
+import type { ChainDeployment } from "@geoswap/protocol";
+import { DeployError } from "./deploy-error.ts";
+import type { DeployedContracts } from "./deploy-steps.ts";
+
+/** Another deployer or other code gives other addresses: the vault that holds the stock would be left behind. */
+export function refuseReplacement(earlier: ChainDeployment, contracts: DeployedContracts): void {
+	const replaced = (["accessManager", "escrow", "vault"] as const).filter(
+		(name) => earlier.contracts[name] !== contracts[name],
+	);
+	if (replaced.length === 0) return;
+	const changes = replaced.map((name) => `${name} ${earlier.contracts[name]} by ${contracts[name]}`);
+	throw new DeployError(
+		`on chain ${earlier.chainId} this run would replace what the deployment file names: ${changes.join(", ")}`,
+		{
+			next: "use the deployer, the code and the addresses in the config with which those were deployed; if they are to be replaced, pass --replace, which keeps them in the file as earlier ones",
+		},
+	);
+}

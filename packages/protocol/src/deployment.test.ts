@@ -1,0 +1,167 @@
+import { type Address, getAddress, numberToHex, zeroAddress } from "viem";
+import { describe, expect, test } from "vitest";
+import { attesterSetHash } from "./attester-set.ts";
+import {
+	type AssetDeployment,
+	assetProblems,
+	type ChainDeployment,
+	chainDeploymentSchema,
+	deploymentSchema,
+	formatDeployment,
+	withChainDeployment,
+} from "./deployment.ts";
+
+const at = (n: number): Address => getAddress(numberToHex(n, { size: 20 }));
+const [usdc, weth, orb] = [at(0xa), at(0xb), at(0xc)];
+const attesterSet = { threshold: 1, attesters: [at(0x51), at(0x52)] };
+
+function asset(
+	symbol: string,
+	address: Address,
+	paths: number[][],
+	kind: "stable" | "volatile" = "volatile",
+): AssetDeployment {
+	return { symbol, address, decimals: 18, kind, feed: { address: at(0xfeed), heartbeatSeconds: 60 }, paths };
+}
+const assets = [
+	asset("USDC", usdc, [], "stable"),
+	asset("ETH", zeroAddress, [[500]]),
+	asset("ORB", orb, [[3000], [500, 3000]]),
+];
+
+function chainWith(
+	contracts: Partial<ChainDeployment["contracts"]> = {},
+	changes: Partial<ChainDeployment> = {},
+): ChainDeployment {
+	return {
+		chainId: 1,
+		name: "Test",
+		kind: "eip1559",
+		contracts: {
+			entryPoint: at(1),
+			delegate: at(2),
+			earlierDelegates: [],
+			escrow: at(3),
+			earlierEscrows: [],
+			vault: at(4),
+			earlierVaults: [],
+			accessManager: at(5),
+			...contracts,
+		},
+		attesterSet: { ...attesterSet, hash: attesterSetHash(attesterSet) },
+		uniswap: { factory: at(6), router: at(7), quoterV2: at(8) },
+		wrappedNative: weth,
+		settlementToken: usdc,
+		assets,
+		deployedAtBlock: 100,
+		...changes,
+	};
+}
+
+describe.each([
+	["delegate", "earlierDelegates"],
+	["escrow", "earlierEscrows"],
+	["vault", "earlierVaults"],
+] as const)("a %s that is succeeded", (current, list) => {
+	/** The contract's address and its list after each of these was the current one in turn. */
+	function after(...addresses: Address[]) {
+		const { chains } = addresses.reduce(
+			(deployment, address) => withChainDeployment(deployment, chainWith({ [current]: address })),
+			{ chains: [] } as { chains: ChainDeployment[] },
+		);
+		expect(chains).toHaveLength(1);
+		return [chains[0]?.contracts[current], chains[0]?.contracts[list]];
+	}
+
+	test("stays listed, and what came before it too", () => {
+		expect(after(at(11))).toEqual([at(11), []]);
+		expect(after(at(11), at(12))).toEqual([at(12), [at(11)]]);
+		expect(after(at(11), at(12), at(13))).toEqual([at(13), [at(11), at(12)]]);
+	});
+
+	test("is listed once, and not while it is current", () => {
+		expect(after(at(11), at(11))).toEqual([at(11), []]);
+		expect(after(at(11), at(12), at(11))).toEqual([at(11), [at(12)]]);
+		expect(after(at(11), at(12), at(11), at(12))).toEqual([at(12), [at(11)]]);
+		const [chain] = withChainDeployment(
+			{ chains: [] },
+			chainWith({ [current]: at(11), [list]: [at(11), at(12), at(12)] }),
+		).chains;
+		expect(chain?.contracts[list]).toEqual([at(12)]);
+	});
+});
+
+test("while an earlier vault is listed, the first block stays that of the oldest", () => {
+	const firstBlock = (vault: Address) => {
+		const chain = chainWith({ vault }, { deployedAtBlock: 200 });
+		return withChainDeployment({ chains: [chainWith()] }, chain).chains[0]?.deployedAtBlock;
+	};
+	expect(firstBlock(at(44))).toBe(100);
+	expect(firstBlock(chainWith().contracts.vault)).toBe(200);
+});
+
+test("a chain's entry leaves those of other chains as they are", () => {
+	const two = chainWith({ vault: at(44) }, { chainId: 2 });
+	const { chains } = withChainDeployment({ chains: [two] }, chainWith());
+	expect(chains).toEqual([chainWith(), two]);
+});
+
+test.each(Object.keys(chainWith({ permit2: at(9) }).contracts))(
+	"contracts.%s is never the zero address",
+	(name) => {
+		const zero = name.startsWith("earlier") ? [zeroAddress] : zeroAddress;
+		const { success, error } = chainDeploymentSchema.safeParse(chainWith({ [name]: zero }));
+		expect(success).toBe(false);
+		expect(error?.issues[0]?.message).toContain("zero address");
+		expect(error?.issues[0]?.path.slice(0, 2)).toEqual(["contracts", name]);
+	},
+);
+
+test("an attester set's hash that is not its own is refused", () => {
+	const wrong = chainWith(
+		{},
+		{ attesterSet: { ...attesterSet, threshold: 2, hash: attesterSetHash(attesterSet) } },
+	);
+	expect(chainDeploymentSchema.safeParse(wrong).error?.issues[0]?.message).toContain("the set's hash is");
+});
+
+test("a chain listed twice is refused", () => {
+	const { error } = deploymentSchema.safeParse({ chains: [chainWith(), chainWith()] });
+	expect(error?.issues[0]?.message).toBe("chain 1 is listed twice");
+});
+
+test("equal deployments are equal bytes, in whatever order their keys and chains come", () => {
+	const [one, two] = [chainWith({ permit2: at(9) }), chainWith({}, { chainId: 2 })];
+	const reversed = (chain: ChainDeployment) =>
+		Object.fromEntries(
+			Object.entries({
+				...chain,
+				contracts: Object.fromEntries(Object.entries(chain.contracts).reverse()),
+			}).reverse(),
+		) as ChainDeployment;
+	const text = formatDeployment({ chains: [one, two] });
+	expect(formatDeployment(withChainDeployment({ chains: [reversed(two)] }, reversed(one)))).toBe(text);
+	expect(formatDeployment(deploymentSchema.parse(JSON.parse(text)))).toBe(text);
+	expect(text.endsWith("}\n")).toBe(true);
+});
+
+test.each<[string, Partial<Parameters<typeof assetProblems>[0]>]>([
+	["the symbol ORB is used twice", { assets: [...assets, asset("ORB", at(0xd), [[500]])] }],
+	[`${orb} is listed twice`, { assets: [...assets, asset("ORB2", orb, [[500]])] }],
+	["the settlement token is the wrapped native token", { wrappedNative: usdc }],
+	[`the settlement token ${at(0xd)} is not among the assets`, { settlementToken: at(0xd) }],
+	["the settlement token USDC is not a stable", { assets: [asset("USDC", usdc, []), ...assets.slice(1)] }],
+	["USDC is the settlement token: no paths", { assets: [asset("USDC", usdc, [[500]], "stable")] }],
+	["ORB has no path", { assets: [...assets.slice(0, 2), asset("ORB", orb, [])] }],
+	[
+		"ETH cannot be reached by way of itself",
+		{ assets: [...assets.slice(0, 1), asset("ETH", zeroAddress, [[1, 2]])] },
+	],
+	["WETH cannot be reached by way of itself", { assets: [...assets, asset("WETH", weth, [[500], [1, 2]])] }],
+])("a problem of the assets: %s", (problem, changes) => {
+	const chain = { assets, settlementToken: usdc, wrappedNative: weth };
+	expect(assetProblems(chain)).toEqual([]);
+	expect(assetProblems({ ...chain, ...changes })).toContain(problem);
+	const { success } = chainDeploymentSchema.safeParse(chainWith({}, changes));
+	expect(success).toBe(false);
+});
