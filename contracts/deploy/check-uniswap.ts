@@ -1,14 +1,5 @@
-import {
-	type Address,
-	BaseError,
-	type Client,
-	concat,
-	type Hex,
-	isAddressEqual,
-	numberToHex,
-	parseAbi,
-	zeroAddress,
-} from "viem";
+import { vaultPath } from "@geoswap/protocol";
+import { type Address, BaseError, type Client, type Hex, isAddressEqual, parseAbi } from "viem";
 import { readContract, simulateContract } from "viem/actions";
 import type { DeployConfig } from "./deploy-config.ts";
 import { DeployError } from "./deploy-error.ts";
@@ -63,14 +54,14 @@ export async function checkUniswap(client: Client, { uniswap, wrappedNative }: D
 
 /** Every path must buy something for one settlement token: only a real quoter over real pools says so. */
 export async function checkPaths(client: Client, config: DeployConfig): Promise<void> {
-	const { assets, settlementToken, wrappedNative, uniswap } = config;
+	const { assets, settlementToken, uniswap } = config;
 	const settlement = assets.find(({ address }) => address === settlementToken);
 	if (!settlement) throw new Error("a parsed config has its settlement token among its assets");
 	const amountIn = 10n ** BigInt(settlement.decimals);
 	await Promise.all(
 		assets.flatMap(({ symbol, address, paths }) =>
 			paths.map(async (fees) => {
-				const amountOut = await quote(encodePath(address, fees)).catch((cause) => {
+				const amountOut = await quote(vaultPath(config, { asset: address, fees })).catch((cause) => {
 					const reason = cause instanceof BaseError ? `: ${cause.shortMessage}` : "";
 					throw pathProblem(`cannot be quoted by ${uniswap.quoterV2}${reason}`, symbol, fees, cause);
 				});
@@ -87,13 +78,6 @@ export async function checkPaths(client: Client, config: DeployConfig): Promise<
 			args: [path, amountIn],
 		});
 		return result[0];
-	}
-
-	function encodePath(asset: Address, fees: number[]): Hex {
-		const between = fees.length > 1 ? [wrappedNative] : [];
-		const stops = [...between, asset === zeroAddress ? wrappedNative : asset];
-		const hops = stops.flatMap((stop, i) => [numberToHex(fees[i] ?? 0, { size: 3 }), stop]);
-		return concat([settlementToken, ...hops]);
 	}
 }
 

@@ -1,3 +1,4 @@
+export { foundryBinary } from "../foundry-binary.ts";
 export {
 	type DeployConfig,
 	type DeployConfigInput,

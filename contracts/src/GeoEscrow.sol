@@ -6,6 +6,7 @@ import {SafeERC20} from "@openzeppelin/contracts/token/ERC20/utils/SafeERC20.sol
 import {ReentrancyGuardTransient} from "@openzeppelin/contracts/utils/ReentrancyGuardTransient.sol";
 import {ECDSA} from "@openzeppelin/contracts/utils/cryptography/ECDSA.sol";
 import {EIP712} from "@openzeppelin/contracts/utils/cryptography/EIP712.sol";
+import {MIN_PAYMENT_GAS, tryPayNative} from "./NativePayment.sol";
 import {Order, Terms, attesterSetHash, toAddress, toWord} from "./Order.sol";
 import {Attestation, EscrowState, IGeoEscrow} from "./interfaces/IGeoEscrow.sol";
 import {IGeoVault, VaultState} from "./interfaces/IGeoVault.sol";
@@ -19,14 +20,6 @@ contract GeoEscrow is IGeoEscrow, EIP712, ReentrancyGuardTransient {
 
     /// @notice No order can keep an input longer than this after it was opened.
     uint256 public constant MAX_REFUND_DELAY = 3 days;
-
-    /// @dev Enough for a wallet with code to receive the native token, too little to do much else.
-    uint256 private constant NATIVE_TRANSFER_GAS = 50_000;
-
-    /// @dev What a payment must find left, or a caller could starve it and so turn it into a credit at will: enough
-    /// to hand on NATIVE_TRANSFER_GAS in full. A token's transfer gets 63/64 of all that is left, and the last 64th
-    /// cannot pay for writing a credit unless the transfer had more than a million.
-    uint256 private constant MIN_PAYMENT_GAS = 100_000;
 
     bytes32 private constant RELEASE_TYPEHASH = keccak256("Release(bytes32[] orderIds)");
     bytes32 private constant REFUND_TYPEHASH = keccak256("Refund(bytes32[] orderIds)");
@@ -172,13 +165,11 @@ contract GeoEscrow is IGeoEscrow, EIP712, ReentrancyGuardTransient {
         emit Claimed(beneficiary, token, to, amount);
     }
 
+    /// @dev Not starved: a caller could else turn a payment into a credit at will. A token's transfer gets 63/64 of all
+    /// gas that is left, and the last 64th cannot pay for writing a credit unless the transfer had more than a million.
     function _pay(address token, address to, uint256 amount) private returns (bool paid) {
         if (gasleft() < MIN_PAYMENT_GAS) revert InsufficientGas();
-        if (token != address(0)) return IERC20(token).trySafeTransfer(to, amount);
-        assembly ("memory-safe") {
-            // Return data is not copied: a recipient could make that dear.
-            paid := call(NATIVE_TRANSFER_GAS, to, amount, 0, 0, 0, 0)
-        }
+        return token == address(0) ? tryPayNative(to, amount) : IERC20(token).trySafeTransfer(to, amount);
     }
 
     /// @dev The order's own vault is on this chain and says that no fill can follow.

@@ -7,6 +7,7 @@ import {SafeERC20} from "@openzeppelin/contracts/token/ERC20/utils/SafeERC20.sol
 import {Pausable} from "@openzeppelin/contracts/utils/Pausable.sol";
 import {ReentrancyGuardTransient} from "@openzeppelin/contracts/utils/ReentrancyGuardTransient.sol";
 import {Math} from "@openzeppelin/contracts/utils/math/Math.sol";
+import {MIN_PAYMENT_GAS, tryPayNative} from "./NativePayment.sol";
 import {Order, toAddress, toWord} from "./Order.sol";
 import {IGeoEscrow} from "./interfaces/IGeoEscrow.sol";
 import {Fill, IGeoVault, VaultState} from "./interfaces/IGeoVault.sol";
@@ -27,13 +28,6 @@ contract GeoVault is IGeoVault, AccessManaged, Pausable, ReentrancyGuardTransien
         uint96 used;
         uint64 updatedAt;
     }
-
-    /// @dev Enough for a wallet with code to receive the native token, too little to do much else.
-    uint256 private constant NATIVE_TRANSFER_GAS = 50_000;
-
-    /// @dev What a native payment must find left to be handed NATIVE_TRANSFER_GAS in full: an item of a batch that is
-    /// starved by those before it must not look like a recipient that refuses.
-    uint256 private constant MIN_PAYMENT_GAS = 100_000;
 
     /// @notice The escrow of this chain: of same-chain orders, and of the vault's credits.
     IGeoEscrow public immutable ESCROW;
@@ -230,12 +224,7 @@ contract GeoVault is IGeoVault, AccessManaged, Pausable, ReentrancyGuardTransien
 
     function _sendNative(address to, uint256 amount) private {
         if (gasleft() < MIN_PAYMENT_GAS) revert InsufficientGas();
-        bool sent;
-        assembly ("memory-safe") {
-            // Return data is not copied: a recipient could make that dear.
-            sent := call(NATIVE_TRANSFER_GAS, to, amount, 0, 0, 0, 0)
-        }
-        if (!sent) revert NativeTransferFailed(to);
+        if (!tryPayNative(to, amount)) revert NativeTransferFailed(to);
     }
 
     function _spend(address token, uint256 amount) private {

@@ -81,7 +81,14 @@ function makeCopy(bugs: PlantedBug[]): string {
 	const root = mkdtempSync(join(tmpdir(), "planted-bugs-"));
 	writeFileSync(join(root, "foundry.toml"), config);
 	symlinkSync(join(contracts, "node_modules"), join(root, "node_modules"));
-	for (const name of ["interfaces", "Order.sol", "GeoEscrow.sol", "GeoVault.sol", "GeoAccount.sol"]) {
+	for (const name of [
+		"interfaces",
+		"Order.sol",
+		"NativePayment.sol",
+		"GeoEscrow.sol",
+		"GeoVault.sol",
+		"GeoAccount.sol",
+	]) {
 		cpSync(join(contracts, "src", name), join(root, "src", name), { recursive: true });
 	}
 	for (const name of ["base", "mocks", "invariant", "unit/GeoAccount.t.sol", "fuzz/Outflow.t.sol"]) {

@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from "node:child_process";
-import { createRequire } from "node:module";
 import { createServer } from "node:net";
+import { foundryBinary } from "@geoswap/contracts";
 
 export type Anvil = {
 	url: string;
@@ -44,7 +44,7 @@ export async function startAnvil({
 		["--accounts", "0"],
 		...(stateFile ? [["--load-state", stateFile]] : []),
 	].flat();
-	const child = spawn("/bin/sh", ["-c", withWatchdog, anvilBinary(), ...args], {
+	const child = spawn("/bin/sh", ["-c", withWatchdog, foundryBinary("anvil", import.meta.url), ...args], {
 		stdio: ["ignore", "pipe", "pipe", "pipe"],
 		// Out of the terminal's reach: a Ctrl-C there is ours to handle, in our order.
 		detached: true,
@@ -121,12 +121,4 @@ class PortTakenError extends Error {
 			`port ${port} is taken: stop what listens there, or choose another with \`pnpm devnet --port ${port + 1000}\``,
 		);
 	}
-}
-
-/** The package's own launcher would be a second process between us and the chain. */
-function anvilBinary(): string {
-	const platform = `${process.platform}-${process.arch === "x64" ? "amd64" : process.arch}`;
-	const require = createRequire(import.meta.url);
-	const launcher = require.resolve("@foundry-rs/anvil/package.json");
-	return createRequire(launcher).resolve(`@foundry-rs/anvil-${platform}/bin/anvil`);
 }

@@ -1,11 +1,10 @@
 import { readArtifact } from "@geoswap/contracts";
 import { routerAbi, startTestChains, type TestChain, type TestChains } from "@geoswap/devnet";
-import { geoEscrowAbi, geoVaultAbi, type Order, orderTerms } from "@geoswap/protocol";
+import { geoEscrowAbi, geoVaultAbi, type Order, orderTerms, vaultPath } from "@geoswap/protocol";
 import {
 	type Abi,
 	type Address,
 	encodeFunctionData,
-	encodePacked,
 	erc20Abi,
 	type Hex,
 	type LocalAccount,
@@ -181,7 +180,7 @@ async function measureFills(bench: Bench): Promise<GasRow[]> {
 				functionName: "exactInput",
 				args: [
 					{
-						path: encodePacked(["address", "uint24", "address"], [usdc, 3000, volatile.address]),
+						path: vaultPath(destination.deployment, { asset: volatile.address, fees: [3000] }),
 						recipient: recipient.address,
 						amountIn: 5_000_000n,
 						amountOutMinimum: 0n,

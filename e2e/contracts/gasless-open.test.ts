@@ -9,6 +9,7 @@ import { assetAddress, makeOrder } from "../make-order.ts";
 import { revertOf } from "../revert-of.ts";
 import { sendBundle, sendTransaction, signDelegation, signOrderOp } from "../send-bundle.ts";
 import { delegatedWallet, fundEther, fundedWallet, mintUsdc } from "../test-wallet.ts";
+import { tokenBalance } from "../token-balance.ts";
 
 /** ERC-7821: a batch that reverts as a whole; and no calls in it. */
 const batchMode = `0x01${"00".repeat(31)}` as const;
@@ -245,12 +246,7 @@ function stateOf(order: Order): Promise<number> {
 }
 
 function usdcOf(owner: Address): Promise<bigint> {
-	return origin.publicClient.readContract({
-		address: usdc,
-		abi: erc20Abi,
-		functionName: "balanceOf",
-		args: [owner],
-	});
+	return tokenBalance(origin, usdc, owner);
 }
 
 function allowanceOf(owner: Address): Promise<bigint> {

@@ -1,6 +1,6 @@
 import { startTestChains, type TestChain, type TestChains } from "@geoswap/devnet";
 import { fromWord, geoEscrowAbi, geoVaultAbi, type Order, orderId, unpackDeadlines } from "@geoswap/protocol";
-import { type Address, encodeFunctionData, erc20Abi, type Hex } from "viem";
+import { type Address, encodeFunctionData, type Hex } from "viem";
 import { type PrivateKeyAccount, privateKeyToAccount } from "viem/accounts";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { attest } from "../attest.ts";
@@ -8,6 +8,7 @@ import { assetAddress, makeOrder } from "../make-order.ts";
 import { revertOf } from "../revert-of.ts";
 import { sendBundle, sendTransaction, signDelegation, signOrderOp } from "../send-bundle.ts";
 import { fundedWallet } from "../test-wallet.ts";
+import { tokenBalance } from "../token-balance.ts";
 
 let chains: TestChains;
 let relayer: PrivateKeyAccount;
@@ -23,10 +24,10 @@ test("a delivered order is released to the vault, and can then no longer be refu
 	const order = await openOrder();
 	const output = assetAddress(destination, "USDC");
 	const { originVault, wallet } = addressesOf(order);
-	const stock = await balance(origin, assetAddress(origin, "USDC"), originVault);
+	const stock = await tokenBalance(origin, assetAddress(origin, "USDC"), originVault);
 
 	await send(destination, destination.deployment.contracts.vault, fillData(order, 9_950_000n));
-	expect(await balance(destination, output, wallet)).toBe(9_950_000n);
+	expect(await tokenBalance(destination, output, wallet)).toBe(9_950_000n);
 
 	const attestation = await attest({ chain: origin, keys, kind: "Release", orders: [order] });
 	await send(
@@ -34,7 +35,9 @@ test("a delivered order is released to the vault, and can then no longer be refu
 		origin.deployment.contracts.escrow,
 		encodeFunctionData({ abi: geoEscrowAbi, functionName: "release", args: [order, attestation] }),
 	);
-	expect(await balance(origin, assetAddress(origin, "USDC"), originVault)).toBe(stock + order.inputAmount);
+	expect(await tokenBalance(origin, assetAddress(origin, "USDC"), originVault)).toBe(
+		stock + order.inputAmount,
+	);
 	await warpPast(origin, unpackDeadlines(order.deadlines).refundAfter);
 	expect(await escrowRefusal(refundData(order))).toBe("NotOpen");
 });
@@ -67,7 +70,7 @@ test("a voided order can no longer be filled, and its whole input goes back on a
 		origin.deployment.contracts.escrow,
 		encodeFunctionData({ abi: geoEscrowAbi, functionName: "refundEarly", args: [order, attestation] }),
 	);
-	expect(await balance(origin, assetAddress(origin, "USDC"), addressesOf(order).wallet)).toBe(
+	expect(await tokenBalance(origin, assetAddress(origin, "USDC"), addressesOf(order).wallet)).toBe(
 		order.inputAmount,
 	);
 });
@@ -78,7 +81,7 @@ test("with the service gone, anyone gets the whole input back to the wallet afte
 	expect(await escrowRefusal(refundData(order))).toBe("TooEarly");
 	await warpPast(origin, unpackDeadlines(order.deadlines).refundAfter);
 	await send(origin, origin.deployment.contracts.escrow, refundData(order));
-	expect(await balance(origin, assetAddress(origin, "USDC"), addressesOf(order).wallet)).toBe(
+	expect(await tokenBalance(origin, assetAddress(origin, "USDC"), addressesOf(order).wallet)).toBe(
 		order.inputAmount,
 	);
 });
@@ -88,7 +91,9 @@ test("a same-chain order is delivered and released by one transaction", async ()
 	const order = await openOrder(origin);
 	const { vault, escrow } = origin.deployment.contracts;
 	await send(origin, vault, fillData(order, 9_950_000n));
-	expect(await balance(origin, assetAddress(origin, "USDT"), addressesOf(order).wallet)).toBe(9_950_000n);
+	expect(await tokenBalance(origin, assetAddress(origin, "USDT"), addressesOf(order).wallet)).toBe(
+		9_950_000n,
+	);
 	const released = 2;
 	expect(
 		await origin.publicClient.readContract({
@@ -142,15 +147,6 @@ async function escrowRefusal(data: Hex): Promise<string> {
 async function send(chain: TestChain, to: Address, data: Hex): Promise<void> {
 	const receipt = await sendTransaction({ chain, account: relayer, to, data });
 	expect(receipt.status).toBe("success");
-}
-
-function balance(chain: TestChain, token: Address, owner: Address): Promise<bigint> {
-	return chain.publicClient.readContract({
-		address: token,
-		abi: erc20Abi,
-		functionName: "balanceOf",
-		args: [owner],
-	});
 }
 
 async function warpPast(chain: TestChain, timestamp: bigint): Promise<void> {

@@ -6,6 +6,7 @@ import { assetAddress } from "../make-order.ts";
 import { revertOf } from "../revert-of.ts";
 import { sendTransaction } from "../send-bundle.ts";
 import { delegatedWallet, fundEther } from "../test-wallet.ts";
+import { tokenBalance } from "../token-balance.ts";
 
 const permitTypes = {
 	PermitTransferFrom: [
@@ -75,11 +76,5 @@ test("the signatures of a delegated wallet still verify: a Permit2 transfer goes
 		data: transfer(signature),
 	});
 	expect(receipt.status).toBe("success");
-	const received = await origin.publicClient.readContract({
-		address: usdc,
-		abi: erc20Abi,
-		functionName: "balanceOf",
-		args: [recipient],
-	});
-	expect(received).toBe(1_000_000n);
+	expect(await tokenBalance(origin, usdc, recipient)).toBe(1_000_000n);
 });

@@ -1,11 +1,12 @@
 import { movePrice, quoterAbi, startTestChains, type TestChain, type TestChains } from "@geoswap/devnet";
-import { fromWord, geoVaultAbi, type Order } from "@geoswap/protocol";
-import { type Address, concat, encodeFunctionData, erc20Abi, type Hex, numberToHex, zeroAddress } from "viem";
+import { fromWord, geoVaultAbi, type Order, vaultPath } from "@geoswap/protocol";
+import { type Address, encodeFunctionData, erc20Abi, type Hex } from "viem";
 import { generatePrivateKey, privateKeyToAccount, privateKeyToAddress } from "viem/accounts";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { assetAddress, makeOrder } from "../make-order.ts";
 import { revertOf } from "../revert-of.ts";
 import { sendTransaction } from "../send-bundle.ts";
+import { tokenBalance } from "../token-balance.ts";
 
 const budget = 25_000_000n;
 
@@ -89,46 +90,23 @@ function fillData(route: Route): Hex {
 	return encodeFunctionData({ abi: geoVaultAbi, functionName: "fill", args: [fillItem(route)] });
 }
 
-async function quote(symbol: string, [fee = 0, secondFee]: readonly number[]): Promise<bigint> {
-	const { uniswap, settlementToken, wrappedNative } = destination.deployment;
-	const asset = assetAddress(destination, symbol);
-	const last = asset === zeroAddress ? wrappedNative : asset;
-	const hop = (tier: number) => numberToHex(tier, { size: 3 });
-	const { result } = await destination.publicClient.simulateContract({
-		address: uniswap.quoterV2,
+async function quote(symbol: string, fees: readonly number[]): Promise<bigint> {
+	const { deployment, publicClient } = destination;
+	const { result } = await publicClient.simulateContract({
+		address: deployment.uniswap.quoterV2,
 		abi: quoterAbi,
 		functionName: "quoteExactInput",
-		args: [
-			concat([
-				settlementToken,
-				hop(fee),
-				...(secondFee === undefined ? [] : [wrappedNative, hop(secondFee)]),
-				last,
-			]),
-			budget,
-		],
+		args: [vaultPath(deployment, { asset: assetAddress(destination, symbol), fees }), budget],
 	});
 	return result[0];
 }
 
 function received(order: Order, symbol: string): Promise<bigint> {
-	const recipient = fromWord(order.recipient);
-	const token = assetAddress(destination, symbol);
-	if (token === zeroAddress) return destination.publicClient.getBalance({ address: recipient });
-	return balanceOf(token, recipient);
+	return tokenBalance(destination, assetAddress(destination, symbol), fromWord(order.recipient));
 }
 
 function usdcOf(owner: Address): Promise<bigint> {
-	return balanceOf(destination.deployment.settlementToken, owner);
-}
-
-function balanceOf(token: Address, owner: Address): Promise<bigint> {
-	return destination.publicClient.readContract({
-		address: token,
-		abi: erc20Abi,
-		functionName: "balanceOf",
-		args: [owner],
-	});
+	return tokenBalance(destination, destination.deployment.settlementToken, owner);
 }
 
 function routerAllowance(): Promise<bigint> {

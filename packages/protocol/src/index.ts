@@ -30,5 +30,6 @@ export {
 } from "./deployment.ts";
 export { type Call, orderCalls } from "./evm/order-calls.ts";
 export { type OrderUserOp, orderUserOp, type UserOpGas, userOpNonce } from "./evm/order-user-op.ts";
+export { vaultPath } from "./evm/vault-path.ts";
 export { type Order, orderId, orderTerms, type Terms } from "./order.ts";
 export { fromWord, toWord } from "./word.ts";

@@ -1,0 +1,19 @@
+import { type Address, concat, type Hex, numberToHex, zeroAddress } from "viem";
+import type { ChainDeployment } from "../deployment.ts";
+
+/**
+ * The path through Uniswap's pools that a chain's vault builds for an asset: from the settlement token by one pool, or
+ * by two with the wrapped native token between them. The native token is reached as the wrapped one.
+ */
+export function vaultPath(
+	{ settlementToken, wrappedNative }: Pick<ChainDeployment, "settlementToken" | "wrappedNative">,
+	{ asset, fees }: { asset: Address; fees: readonly number[] },
+): Hex {
+	const last = asset === zeroAddress ? wrappedNative : asset;
+	const stops = fees.length > 1 ? [wrappedNative, last] : [last];
+	if (fees.length !== stops.length) throw new RangeError(`a path is of one pool or two, not ${fees.length}`);
+	return concat([
+		settlementToken,
+		...stops.flatMap((stop, i) => [numberToHex(fees[i] ?? 0, { size: 3 }), stop]),
+	]);
+}
