@@ -1,6 +1,7 @@
 export { geoAccountAbi } from "./abi/geo-account-abi.ts";
 export { geoEscrowAbi } from "./abi/geo-escrow-abi.ts";
 export { geoVaultAbi } from "./abi/geo-vault-abi.ts";
+export { mulDivDown, mulDivUp, rescaleDown, rescaleUp } from "./amount.ts";
 export {
 	type AttestationKind,
 	type AttestationMessage,
@@ -28,8 +29,70 @@ export {
 	uniswapDeploymentSchema,
 	withChainDeployment,
 } from "./deployment.ts";
+export {
+	type ErrorCode,
+	type ErrorDetails,
+	errorCatalogue,
+	errorCodes,
+	type NextStep,
+	nextSteps,
+	SwapError,
+} from "./error-code.ts";
 export { type Call, orderCalls } from "./evm/order-calls.ts";
 export { type OrderUserOp, orderUserOp, type UserOpGas, userOpNonce } from "./evm/order-user-op.ts";
 export { vaultPath } from "./evm/vault-path.ts";
+export { type Heartbeat, heartbeatTypedData } from "./heartbeat.ts";
 export { type Order, orderId, orderTerms, type Terms } from "./order.ts";
+export {
+	firstSwapUuidAt,
+	fromSwapId,
+	fromSwapKey,
+	newSwapUuid,
+	type SwapUuid,
+	swapUuidTimeMs,
+	toSwapId,
+	toSwapKey,
+} from "./swap-id.ts";
+export {
+	canMove,
+	type FailureCode,
+	failureCodes,
+	isTerminal,
+	type SwapStage,
+	type SwapStatus,
+	swapStages,
+	swapStatuses,
+	swapTransitions,
+} from "./swap-status.ts";
+export {
+	type Authorization,
+	type AuthorizationBody,
+	authorizationSchema,
+	type BuildResponse,
+	buildRequestSchema,
+	buildResponseSchema,
+	type GeoOp,
+	geoOpSchema,
+} from "./wire/build.ts";
+export {
+	type DelegationQuery,
+	type DelegationResponse,
+	delegationQuerySchema,
+	delegationResponseSchema,
+} from "./wire/delegation.ts";
+export {
+	type ErrorBody,
+	errorBodySchema,
+	solanaChainId,
+} from "./wire/fields.ts";
+export { type OrderJson, orderSchema, orderToJson } from "./wire/order.ts";
+export {
+	type QuoteRequest,
+	type QuoteRequestBody,
+	type QuoteResponse,
+	quoteRequestSchema,
+	quoteResponseSchema,
+} from "./wire/quote.ts";
+export { type StatusResponse, statusQuerySchema, statusResponseSchema } from "./wire/status.ts";
+export { type SubmitResponse, submitRequestSchema, submitResponseSchema } from "./wire/submit.ts";
 export { fromWord, toWord } from "./word.ts";

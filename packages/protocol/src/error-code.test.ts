@@ -1,0 +1,58 @@
+import { expect, test } from "vitest";
+import { errorCatalogue, errorCodes, nextSteps, SwapError } from "./error-code.ts";
+
+test("codes, statuses and next steps are what callers were told", () => {
+	const table = errorCodes.map((code) => {
+		const { http, next, retryable } = errorCatalogue[code];
+		return `${http} ${code} ${next}${retryable ? " retryable" : ""}`;
+	});
+	expect(table).toMatchInlineSnapshot(`
+		[
+		  "400 INVALID_REQUEST fix_request",
+		  "400 INVALID_SIGNATURE resign",
+		  "401 UNAUTHORIZED check_key",
+		  "401 INVALID_TOKEN requote",
+		  "404 SWAP_NOT_FOUND fix_request",
+		  "404 NOT_FOUND fix_request",
+		  "405 METHOD_NOT_ALLOWED fix_request",
+		  "409 NEEDS_DELEGATION reauthorize",
+		  "409 INVALID_AUTHORIZATION reauthorize",
+		  "409 LIQUIDITY_CHANGED requote",
+		  "410 QUOTE_EXPIRED requote",
+		  "410 OP_EXPIRED requote",
+		  "413 BODY_TOO_LARGE fix_request",
+		  "415 UNSUPPORTED_MEDIA_TYPE fix_request",
+		  "422 UNSUPPORTED_DELEGATION use_other_wallet",
+		  "422 NO_ROUTE fix_request",
+		  "422 NEEDS_LARGER_SIZE fix_request",
+		  "422 INSUFFICIENT_BALANCE fund_wallet retryable",
+		  "422 SIMULATION_FAILED requote",
+		  "429 RATE_LIMITED retry retryable",
+		  "500 INTERNAL retry retryable",
+		  "503 UPSTREAM_UNAVAILABLE retry retryable",
+		]
+	`);
+});
+
+test.each(errorCodes)("%s says what happened and then what to do", (code) => {
+	const { message, next } = errorCatalogue[code];
+	const sentences = message.split(/(?<=\.) /);
+	expect(sentences.length).toBeGreaterThanOrEqual(2);
+	for (const sentence of sentences) expect(sentence).toMatch(/^[A-Z].+\.$/);
+	expect(nextSteps).toContain(next);
+});
+
+test("the same bytes are worth a retry exactly where the next step keeps them", () => {
+	for (const code of errorCodes) {
+		const { next, retryable } = errorCatalogue[code];
+		expect(retryable, code).toBe(next === "retry" || next === "fund_wallet");
+	}
+});
+
+test("an error says its catalogue's message, or a more exact one, and keeps its cause", () => {
+	const cause = new Error("why");
+	const error = new SwapError("SIMULATION_FAILED", { reason: "AA23" }, { cause });
+	expect(error).toMatchObject({ code: "SIMULATION_FAILED", details: { reason: "AA23" }, cause });
+	expect(error.message).toBe(errorCatalogue.SIMULATION_FAILED.message);
+	expect(new SwapError("NOT_FOUND", undefined, { message: "No /x." }).message).toBe("No /x.");
+});

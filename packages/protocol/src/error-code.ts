@@ -1,0 +1,204 @@
+/** What a machine should do about an error. */
+export const nextSteps = [
+	"retry",
+	"fix_request",
+	"requote",
+	"rebuild",
+	"resign",
+	"reauthorize",
+	"fund_wallet",
+	"use_other_wallet",
+	"check_key",
+	"contact_operator",
+] as const;
+export type NextStep = (typeof nextSteps)[number];
+
+type Entry = { http: number; next: NextStep; retryable: boolean; message: string };
+
+/** Every error of the interface. `message` says what happened and what to do; a thrower may say it more exactly. */
+export const errorCatalogue = {
+	INVALID_REQUEST: {
+		http: 400,
+		next: "fix_request",
+		retryable: false,
+		message: "The request is malformed. Correct the fields listed in details.issues and send it again.",
+	},
+	INVALID_SIGNATURE: {
+		http: 400,
+		next: "resign",
+		retryable: false,
+		message:
+			"The signature is not the wallet's over geoOpHash. Sign the raw 32 bytes with personal_sign (EIP-191) and submit again.",
+	},
+	UNAUTHORIZED: {
+		http: 401,
+		next: "check_key",
+		retryable: false,
+		message: "The API key is missing, unknown or revoked. Send a valid key in the x-api-key header.",
+	},
+	INVALID_TOKEN: {
+		http: 401,
+		next: "requote",
+		retryable: false,
+		message:
+			"The sealed token was altered, or belongs to another endpoint or account. Pass it on exactly as it was issued, or start from a new quote.",
+	},
+	SWAP_NOT_FOUND: {
+		http: 404,
+		next: "fix_request",
+		retryable: false,
+		message: "There is no such swap in this account. Use the swapId that submit returned.",
+	},
+	NOT_FOUND: {
+		http: 404,
+		next: "fix_request",
+		retryable: false,
+		message: "There is no such path. See /openapi.json or the documentation for those that exist.",
+	},
+	METHOD_NOT_ALLOWED: {
+		http: 405,
+		next: "fix_request",
+		retryable: false,
+		message: "This path does not take that method. Use one that the Allow header names.",
+	},
+	NEEDS_DELEGATION: {
+		http: 409,
+		next: "reauthorize",
+		retryable: false,
+		message:
+			"The wallet is not delegated on the origin chain. Sign the fields of GET /swap/delegation and attach them as authorization.",
+	},
+	INVALID_AUTHORIZATION: {
+		http: 409,
+		next: "reauthorize",
+		retryable: false,
+		message:
+			"The authorization does not fit the wallet's state. Read GET /swap/delegation again, sign a fresh authorization and rebuild.",
+	},
+	LIQUIDITY_CHANGED: {
+		http: 409,
+		next: "requote",
+		retryable: false,
+		message: "The quoted output is no longer available and nothing was executed. Request a fresh quote.",
+	},
+	QUOTE_EXPIRED: {
+		http: 410,
+		next: "requote",
+		retryable: false,
+		message: "The quote has expired. Request a fresh quote and rebuild.",
+	},
+	OP_EXPIRED: {
+		http: 410,
+		next: "requote",
+		retryable: false,
+		message: "The operation has expired and was not submitted. Request a fresh quote and rebuild.",
+	},
+	BODY_TOO_LARGE: {
+		http: 413,
+		next: "fix_request",
+		retryable: false,
+		message: "The body is too large. Send at most 32 KiB.",
+	},
+	UNSUPPORTED_MEDIA_TYPE: {
+		http: 415,
+		next: "fix_request",
+		retryable: false,
+		message: "The body must be JSON. Send it with content-type: application/json.",
+	},
+	UNSUPPORTED_DELEGATION: {
+		http: 422,
+		next: "use_other_wallet",
+		retryable: false,
+		message:
+			"The wallet is delegated to another provider or is a contract on this chain. Use a different wallet on this chain.",
+	},
+	NO_ROUTE: {
+		http: 422,
+		next: "fix_request",
+		retryable: false,
+		message: "This swap is not offered. See details.reason, and choose another chain, token or amount.",
+	},
+	NEEDS_LARGER_SIZE: {
+		http: 422,
+		next: "fix_request",
+		retryable: false,
+		message: "The amount is too small to pay for its own network costs. Send at least details.minimumAmount.",
+	},
+	INSUFFICIENT_BALANCE: {
+		http: 422,
+		next: "fund_wallet",
+		retryable: true,
+		message: "The wallet holds less than the swap's input. Fund it, or request a quote for less.",
+	},
+	SIMULATION_FAILED: {
+		http: 422,
+		next: "requote",
+		retryable: false,
+		message:
+			"The operation would fail on the origin chain and was not sent. See details.reason, and request a fresh quote.",
+	},
+	RATE_LIMITED: {
+		http: 429,
+		next: "retry",
+		retryable: true,
+		message: "There were too many requests. Wait as long as the Retry-After header says, then send it again.",
+	},
+	INTERNAL: {
+		http: 500,
+		next: "retry",
+		retryable: true,
+		message:
+			"Something went wrong on our side. Send the same request again; if it persists, give the operator the requestId.",
+	},
+	UPSTREAM_UNAVAILABLE: {
+		http: 503,
+		next: "retry",
+		retryable: true,
+		message: "A chain or service that this needs does not answer. Send the same request again in a moment.",
+	},
+} as const satisfies Record<string, Entry>;
+
+export type ErrorCode = keyof typeof errorCatalogue;
+export const errorCodes = Object.keys(errorCatalogue) as [ErrorCode, ...ErrorCode[]];
+
+/** What the details of an error hold, where they hold anything. */
+export type ErrorDetails = {
+	INVALID_REQUEST: {
+		issues: { path: string; message: string }[];
+		accepted?: readonly string[];
+		didYouMean?: Record<string, string>;
+	};
+	INVALID_SIGNATURE: { expected: string; recovered?: string; looksLike?: string };
+	INVALID_TOKEN: { reason: "unreadable" | "wrong_endpoint" | "other_account" };
+	METHOD_NOT_ALLOWED: { allow: readonly string[] };
+	NEEDS_DELEGATION: { delegationTarget: string; accountNonce: number };
+	INVALID_AUTHORIZATION: {
+		reason: "nonce" | "signer" | "address" | "chain" | "pending_transactions";
+		expected?: string | number;
+	};
+	QUOTE_EXPIRED: { expiredAt: string };
+	OP_EXPIRED: { expiredAt: string };
+	UNSUPPORTED_DELEGATION: { delegatedTo?: string };
+	NO_ROUTE: { reason: "chain" | "token" | "pair" | "paused" | "capacity"; maximumAmount?: string };
+	NEEDS_LARGER_SIZE: { minimumAmount: string };
+	INSUFFICIENT_BALANCE: { balance: string; required: string };
+	SIMULATION_FAILED: { reason: string };
+	LIQUIDITY_CHANGED: { reason: "price" | "stock" };
+	RATE_LIMITED: { reason?: "rate" | "gas_budget" | "reserved_value"; retryAfterSeconds?: number };
+	UPSTREAM_UNAVAILABLE: { upstream?: string };
+};
+
+type DetailsOf<Code extends ErrorCode> = Code extends keyof ErrorDetails ? ErrorDetails[Code] : undefined;
+
+/** An error of the catalogue. Anything else that is thrown is a bug, and reads as INTERNAL. */
+export class SwapError<Code extends ErrorCode = ErrorCode> extends Error {
+	override name = "SwapError";
+	readonly code: Code;
+	readonly details: DetailsOf<Code>;
+
+	constructor(code: Code, details: DetailsOf<Code>, options: { message?: string; cause?: unknown } = {}) {
+		super(options.message ?? errorCatalogue[code].message, { cause: options.cause });
+		this.code = code;
+		this.details = details;
+	}
+}

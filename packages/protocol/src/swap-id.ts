@@ -1,0 +1,60 @@
+import { TypeID } from "typeid-js";
+import { bytesToHex, type Hex, pad } from "viem";
+
+/** A swap's UUIDv7 in lower case with dashes: its key in the database, the engine and the order. */
+export type SwapUuid = string;
+
+const prefix = "swp";
+
+/** A new UUIDv7. Ids made later sort later, to the millisecond. */
+export function newSwapUuid({ nowMs, random }: { nowMs: number; random: Uint8Array }): SwapUuid {
+	if (random.length !== 10) throw new RangeError("a UUIDv7 has ten random bytes");
+	const bytes = new Uint8Array(16);
+	new DataView(bytes.buffer).setBigUint64(0, BigInt(nowMs) << 16n);
+	bytes.set(random, 6);
+	bytes[6] = 0x70 | ((bytes[6] ?? 0) & 0x0f);
+	bytes[8] = 0x80 | ((bytes[8] ?? 0) & 0x3f);
+	return toDashed(bytesToHex(bytes));
+}
+
+/** The least UUID that a swap made at this moment can have: where a partition begins. */
+export function firstSwapUuidAt(nowMs: number): SwapUuid {
+	return toDashed(`0x${BigInt(nowMs).toString(16).padStart(12, "0").padEnd(32, "0")}`);
+}
+
+/** When the id was made, in unix milliseconds. */
+export function swapUuidTimeMs(uuid: SwapUuid): number {
+	return Number.parseInt(uuid.replaceAll("-", "").slice(0, 12), 16);
+}
+
+/** `swp_…`, as callers see it. */
+export function toSwapId(uuid: SwapUuid): string {
+	return TypeID.fromUUID(prefix, uuid).toString();
+}
+
+/** The UUID in a `swp_…`, or undefined where the text is anything else. */
+export function fromSwapId(swapId: string): SwapUuid | undefined {
+	try {
+		const uuid = TypeID.fromString(swapId, prefix).toUUID();
+		// Only the one spelling: two texts for one swap would be two keys.
+		return toSwapId(uuid) === swapId ? uuid : undefined;
+	} catch {
+		return undefined;
+	}
+}
+
+/** The word in which an order carries its swap. */
+export function toSwapKey(uuid: SwapUuid): Hex {
+	return pad(`0x${uuid.replaceAll("-", "")}`, { size: 32 });
+}
+
+/** The swap that an order's word names. Anyone can open an order under any word: trust it only with its order id. */
+export function fromSwapKey(swapKey: Hex): SwapUuid {
+	if (BigInt(swapKey) >> 128n !== 0n) throw new RangeError(`swapKey ${swapKey} is not a UUID`);
+	return toDashed(`0x${swapKey.slice(-32)}`);
+}
+
+function toDashed(hex: Hex): SwapUuid {
+	const h = hex.slice(2);
+	return [h.slice(0, 8), h.slice(8, 12), h.slice(12, 16), h.slice(16, 20), h.slice(20)].join("-");
+}

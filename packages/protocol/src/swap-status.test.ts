@@ -1,0 +1,57 @@
+import { expect, test } from "vitest";
+import {
+	canMove,
+	isTerminal,
+	type SwapStage,
+	swapStages,
+	swapStatuses,
+	swapTransitions,
+} from "./swap-status.ts";
+
+const terminal = swapStatuses.filter(isTerminal);
+
+/** Every stage and status that a swap can come to from this stage. */
+function reachableFrom(stage: SwapStage): Set<string> {
+	const reached = new Set<string>([stage]);
+	// A set gives its iterator what is added while it runs.
+	for (const from of reached) {
+		for (const transition of swapTransitions) if (transition.from === from) reached.add(transition.to);
+	}
+	return reached;
+}
+
+test("no transition leaves a terminal status", () => {
+	const from: string[] = swapTransitions.map((transition) => transition.from);
+	expect(terminal).toEqual(["settled", "failed", "refunded"]);
+	expect(terminal.filter((status) => from.includes(status))).toEqual([]);
+});
+
+test("a swap starts by opening, and every stage of a pending swap and every terminal status is reached from there", () => {
+	const reached = reachableFrom("opening");
+	// Delivered is where a settled swap stays.
+	const expected = [...swapStages.filter((stage) => stage !== "delivered"), ...terminal];
+	expect(expected.filter((state) => !reached.has(state))).toEqual([]);
+});
+
+test("every stage that a pending swap has leads to an end", () => {
+	for (const { from } of swapTransitions) {
+		expect(
+			terminal.some((status) => reachableFrom(from).has(status)),
+			from,
+		).toBe(true);
+	}
+});
+
+test("a swap fails only while nothing was taken, and is refunded only from refunding", () => {
+	const comingTo = (to: string) => swapTransitions.filter((one) => one.to === to).map((one) => one.from);
+	expect(comingTo("failed")).toEqual(["opening"]);
+	expect(comingTo("refunded")).toEqual(["refunding"]);
+	expect(canMove("deposited", "failed")).toBe(false);
+	expect(canMove("opening", "refunded")).toBe(false);
+	expect(canMove("opening", "deposited")).toBe(true);
+});
+
+test("no transition is listed twice", () => {
+	const pairs = swapTransitions.map(({ from, to }) => `${from} ${to}`);
+	expect(new Set(pairs).size).toBe(pairs.length);
+});

@@ -1,0 +1,55 @@
+/** What a caller waits for. Only `pending` ever changes. */
+export const swapStatuses = ["pending", "settled", "failed", "refunded"] as const;
+export type SwapStatus = (typeof swapStatuses)[number];
+
+/** How far a pending swap is; the last one it reached stays with a terminal one. */
+export const swapStages = ["opening", "deposited", "delivering", "delivered", "refunding"] as const;
+export type SwapStage = (typeof swapStages)[number];
+
+/** Why a swap did not settle. */
+export const failureCodes = [
+	/** The order was not opened before its deadline: nothing was taken. */
+	"NOT_OPENED",
+	/** The output fell below the minimum before it could be delivered. */
+	"PRICE_MOVED",
+	/** There was too little stock, or too little of it may leave at once. */
+	"NO_LIQUIDITY",
+	/** The recipient could not be paid. */
+	"RECIPIENT_REFUSED",
+	/** It could not be delivered in time. */
+	"TOO_LATE",
+] as const;
+export type FailureCode = (typeof failureCodes)[number];
+
+/**
+ * The one table of transitions. A stage may go back to an earlier one while the swap is pending: a chain can drop a
+ * deposit that was seen. A terminal status never changes.
+ */
+export const swapTransitions = [
+	{ from: "opening", to: "deposited", when: "the escrow has the input" },
+	{ from: "deposited", to: "opening", when: "the chain dropped the deposit" },
+	{ from: "deposited", to: "delivering", when: "the deposit is deep enough for its value" },
+	{ from: "delivering", to: "opening", when: "the chain dropped the deposit" },
+	{ from: "delivering", to: "settled", when: "the recipient has the output, at the destination's depth" },
+	{
+		from: "opening",
+		to: "settled",
+		when: "the chain dropped the deposit, but the output had been delivered",
+	},
+	{ from: "deposited", to: "refunding", when: "the output cannot be delivered" },
+	{ from: "delivering", to: "refunding", when: "the output cannot be delivered" },
+	{ from: "refunding", to: "opening", when: "the chain dropped the deposit" },
+	{ from: "refunding", to: "settled", when: "a delivery landed before the order was closed" },
+	{ from: "refunding", to: "refunded", when: "the wallet has the whole input back" },
+	{ from: "opening", to: "failed", when: "the order was never opened, at a final block past its deadline" },
+] as const satisfies readonly { from: SwapStage; to: SwapStage | SwapStatus; when: string }[];
+
+/** Whether a swap can no longer change. */
+export function isTerminal(status: SwapStatus): status is Exclude<SwapStatus, "pending"> {
+	return status !== "pending";
+}
+
+/** Whether the table has this step. */
+export function canMove(from: SwapStage, to: SwapStage | Exclude<SwapStatus, "pending">): boolean {
+	return swapTransitions.some((transition) => transition.from === from && transition.to === to);
+}

@@ -1,0 +1,58 @@
+import * as z from "zod";
+import { errorCodes, nextSteps } from "../error-code.ts";
+
+/** Solana's chain id, as this ecosystem writes it. */
+export const solanaChainId = 792_703_809;
+
+/** A chain's id: an integer or its decimal string. */
+export const chainIdSchema = z
+	.union([
+		z.int().positive(),
+		z
+			.string()
+			.regex(/^[1-9]\d{0,15}$/, "not a chain id")
+			// Above it two ids would become one number.
+			.refine((text) => Number(text) <= Number.MAX_SAFE_INTEGER, "not a chain id"),
+	])
+	.transform((id) => Number(id));
+
+const maxUint256 = (1n << 256n) - 1n;
+
+/** An amount in smallest units: a decimal string, or a whole number that JSON carries exactly. */
+export const amountSchema = z
+	.union([
+		z
+			.string()
+			.regex(/^[1-9]\d{0,77}$/, "must be digits only, without a leading zero, and at least 1")
+			.refine((text) => !/^[1-9]\d{0,77}$/.test(text) || BigInt(text) <= maxUint256, "is above 2^256 - 1"),
+		z
+			.number()
+			.refine((n) => Number.isInteger(n) && n >= 1, "must be a whole number of smallest units, at least 1")
+			.refine((n) => n <= Number.MAX_SAFE_INTEGER, "is too large for a JSON number: send a string"),
+	])
+	.transform((amount) => BigInt(amount));
+
+/** ISO 8601 in UTC with milliseconds. */
+export const timeSchema = z.iso.datetime({ precision: 3 });
+
+/** A sealed token. Any non-empty string has the right shape; only the exact bytes issued open. */
+export const sealedTokenSchema = z.string().min(1);
+
+export const hexSchema = z.string().regex(/^0x[0-9a-fA-F]*$/);
+
+/** An optional null is absent. */
+export function optional<Schema extends z.ZodType>(schema: Schema) {
+	return schema.nullish().transform((value) => value ?? undefined) as unknown as z.ZodType<
+		z.output<Schema> | undefined
+	>;
+}
+
+export const errorBodySchema = z.object({
+	code: z.enum(errorCodes),
+	message: z.string(),
+	next: z.enum(nextSteps),
+	retryable: z.boolean(),
+	requestId: z.string(),
+	details: z.record(z.string(), z.unknown()).optional(),
+});
+export type ErrorBody = z.infer<typeof errorBodySchema>;

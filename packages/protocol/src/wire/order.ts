@@ -1,0 +1,40 @@
+import { type Hex, isHex } from "viem";
+import * as z from "zod";
+import type { Order } from "../order.ts";
+
+const wordSchema = z
+	.string()
+	.refine((text) => isHex(text) && text.length === 66, "not a 32-byte word")
+	.transform((text) => text.toLowerCase() as Hex);
+const uintSchema = z
+	.string()
+	.regex(/^(0|[1-9]\d{0,77})$/, "not a whole number")
+	.transform((text) => BigInt(text))
+	.refine((value) => value < 1n << 256n, "is above 2^256 - 1");
+
+/** An order as JSON: numbers as decimal strings, words as hex. */
+export const orderSchema: z.ZodType<Order, OrderJson> = z.strictObject({
+	originChainId: uintSchema,
+	destinationChainId: uintSchema,
+	escrow: wordSchema,
+	originVault: wordSchema,
+	destinationVault: wordSchema,
+	attesterSet: wordSchema,
+	wallet: wordSchema,
+	inputToken: wordSchema,
+	inputAmount: uintSchema,
+	outputToken: wordSchema,
+	minOutput: uintSchema,
+	recipient: wordSchema,
+	swapKey: wordSchema,
+	deadlines: uintSchema,
+});
+
+export type OrderJson = { [Field in keyof Order]: string };
+
+/** The order as JSON. */
+export function orderToJson(order: Order): OrderJson {
+	return Object.fromEntries(
+		Object.entries(order).map(([field, value]) => [field, String(value)]),
+	) as OrderJson;
+}

@@ -1,0 +1,40 @@
+import { expect, test } from "vitest";
+import { quoteRequestSchema } from "./quote.ts";
+
+const body = {
+	originChain: "1",
+	destinationChain: 10,
+	inputToken: "0xa",
+	outputToken: "0xb",
+	amount: "5",
+	walletAddress: "0xc",
+};
+
+test("a request is parsed into chain ids as numbers and its amount as a bigint", () => {
+	expect(quoteRequestSchema.parse(body)).toMatchObject({ originChain: 1, destinationChain: 10, amount: 5n });
+});
+
+test("an optional null is absent", () => {
+	const parsed = quoteRequestSchema.parse({ ...body, recipient: null, slippageBps: null });
+	expect(parsed.recipient).toBeUndefined();
+	expect(parsed.slippageBps).toBeUndefined();
+	expect(quoteRequestSchema.parse(body)).toEqual(parsed);
+});
+
+test.each(Object.keys(body))("%s is required, and null does not stand for it", (field) => {
+	expect(quoteRequestSchema.safeParse({ ...body, [field]: undefined }).success).toBe(false);
+	expect(quoteRequestSchema.safeParse({ ...body, [field]: null }).success).toBe(false);
+});
+
+test("a field that is not known is refused by name", () => {
+	const { error } = quoteRequestSchema.safeParse({ ...body, slippage: 50 });
+	expect(error?.issues[0]).toMatchObject({ code: "unrecognized_keys", keys: ["slippage"] });
+});
+
+test.each([0, 5001, 1.5, "50", -1])("a slippage of %j is refused", (slippageBps) => {
+	expect(quoteRequestSchema.safeParse({ ...body, slippageBps }).success).toBe(false);
+});
+
+test.each([[], null, "{}", 1])("%j is no request", (value) => {
+	expect(quoteRequestSchema.safeParse(value).success).toBe(false);
+});
