@@ -1,0 +1,12 @@
+import type { QuoteRequestBody, QuoteResponse } from "@geoswap/protocol";
+import type { Client } from "./create-client.ts";
+import { request } from "./request.ts";
+
+/** Prices a swap. The quote lives for 30 seconds; do not keep it. */
+export function getQuote(
+	client: Client,
+	quoteRequest: QuoteRequestBody,
+	{ signal }: { signal?: AbortSignal } = {},
+): Promise<QuoteResponse> {
+	return request(client, { path: "/swap/quote", body: quoteRequest, signal });
+}

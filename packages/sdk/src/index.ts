@@ -1,0 +1,12 @@
+export { buildOp } from "./build-op.ts";
+export { type Client, createClient } from "./create-client.ts";
+export { GeoswapError, type GeoswapErrorCode } from "./geoswap-error.ts";
+export { getDelegation } from "./get-delegation.ts";
+export { getQuote } from "./get-quote.ts";
+export { getStatus } from "./get-status.ts";
+export { signDelegation } from "./sign-delegation.ts";
+export { submitOp } from "./submit-op.ts";
+export { VerificationError } from "./verification-error.ts";
+export { verifyAndSign } from "./verify-and-sign.ts";
+export { type OpToVerify, verifyOp } from "./verify-op.ts";
+export { type EndedSwap, waitForSwap } from "./wait-for-swap.ts";

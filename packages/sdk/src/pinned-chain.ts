@@ -1,0 +1,44 @@
+import { attesterSetHash, type ChainDeployment, type Deployment } from "@geoswap/protocol";
+import { entryPoint09Address } from "viem/account-abstraction";
+import { VerificationError } from "./verification-error.ts";
+
+/** What the caller has pinned of a chain. Refused where it is not pinned, or the pins contradict themselves. */
+export function pinnedChain(
+	pins: Deployment,
+	{ field, chainId }: { field: string; chainId: number },
+): ChainDeployment {
+	const chain = pins.chains.find((candidate) => candidate.chainId === chainId);
+	if (chain === undefined) {
+		const pinned = pins.chains.map((candidate) => candidate.chainId).join(", ");
+		throw new VerificationError({ field, expected: `a pinned chain (${pinned})`, actual: chainId });
+	}
+	const { contracts, attesterSet } = chain;
+	if (contracts.entryPoint.toLowerCase() !== entryPoint09Address.toLowerCase()) {
+		throw new VerificationError({
+			field: `pins.${chainId}.entryPoint`,
+			expected: entryPoint09Address,
+			actual: contracts.entryPoint,
+		});
+	}
+	const hash = hashOf(chain);
+	if (hash !== attesterSet.hash.toLowerCase()) {
+		throw new VerificationError({
+			field: `pins.${chainId}.attesterSet.hash`,
+			expected: hash,
+			actual: attesterSet.hash,
+		});
+	}
+	return chain;
+}
+
+function hashOf({ chainId, attesterSet }: ChainDeployment): string {
+	try {
+		return attesterSetHash(attesterSet);
+	} catch (error) {
+		throw new VerificationError({
+			field: `pins.${chainId}.attesterSet`,
+			expected: "a set that can decide",
+			actual: (error as Error).message,
+		});
+	}
+}

@@ -1,0 +1,26 @@
+import { GeoswapError } from "./geoswap-error.ts";
+import { sleep } from "./sleep.ts";
+
+const firstDelayMs = 500;
+const longestDelayMs = 10_000;
+
+/**
+ * Sends the same request again while the service says that this may help and patience lasts. Only for requests that
+ * are safe to repeat.
+ */
+export async function sendAgain<Answer>(
+	send: () => Promise<Answer>,
+	{ patienceMs, signal }: { patienceMs: number; signal?: AbortSignal | undefined },
+): Promise<Answer> {
+	const startedMs = performance.now();
+	for (let delayMs = firstDelayMs; ; delayMs = Math.min(2 * delayMs, longestDelayMs)) {
+		try {
+			return await send();
+		} catch (error) {
+			if (!(error instanceof GeoswapError) || error.next !== "retry") throw error;
+			const pauseMs = error.retryAfterMs ?? delayMs;
+			if (performance.now() - startedMs + pauseMs > patienceMs) throw error;
+			await sleep(pauseMs, signal);
+		}
+	}
+}

@@ -1,0 +1,65 @@
+import type { DelegationResponse } from "@geoswap/protocol";
+import { zeroAddress } from "viem";
+import { recoverAuthorizationAddress } from "viem/utils";
+import { afterEach, expect, test } from "vitest";
+import { account, makePins } from "../test/op-fixture.ts";
+import { serveAnswers } from "../test/serve-answers.ts";
+import { signDelegation } from "./sign-delegation.ts";
+
+const pins = makePins();
+const delegate = pins.chains[0]?.contracts.delegate ?? zeroAddress;
+const earlier = pins.chains[0]?.contracts.earlierDelegates[0] ?? zeroAddress;
+const undelegated = { delegated: false, originReady: false, delegationTarget: delegate, accountNonce: 3 };
+
+let served: Awaited<ReturnType<typeof serveAnswers>>;
+afterEach(() => served.close());
+
+async function signWhen(state: Partial<DelegationResponse>, chainId = 31337) {
+	served = await serveAnswers({ body: { chainId, walletAddress: account.address, ...state } });
+	return signDelegation(served.client, { chainId, account, pins });
+}
+
+test("a wallet without a delegation signs for the pinned delegate, on this chain alone, at its nonce", async () => {
+	const authorization = await signWhen(undelegated);
+	expect(authorization).toMatchObject({ chainId: 31337, address: delegate, nonce: 3 });
+	const { yParity, r, s } = authorization as { yParity: number; r: `0x${string}`; s: `0x${string}` };
+	const signed = { chainId: 31337, address: delegate, nonce: 3, yParity, r, s };
+	expect(await recoverAuthorizationAddress({ authorization: signed })).toBe(account.address);
+});
+
+test("a wallet delegated to a pinned delegate, current or earlier, signs nothing", async () => {
+	for (const delegatedTo of [delegate, earlier]) {
+		expect(await signWhen({ delegated: true, originReady: true, delegatedTo })).toBeUndefined();
+		await served.close();
+	}
+});
+
+test.each<[string, string, Partial<DelegationResponse>]>([
+	["another target", "delegationTarget", { ...undelegated, delegationTarget: zeroAddress }],
+	["an earlier delegate as target", "delegationTarget", { ...undelegated, delegationTarget: earlier }],
+	["no target", "delegationTarget", { delegated: false, originReady: false, accountNonce: 3 }],
+	["a nonce that is none", "accountNonce", { ...undelegated, accountNonce: -1 }],
+	[
+		"ready by another's code",
+		"delegatedTo",
+		{ delegated: true, originReady: true, delegatedTo: zeroAddress },
+	],
+])("an answer with %s is refused", async (_, field, state) => {
+	await expect(signWhen(state)).rejects.toMatchObject({ code: "VERIFICATION_FAILED", field });
+});
+
+test("a wallet that belongs to another provider is told to use another wallet", async () => {
+	const state = { delegated: true, originReady: false, delegatedTo: zeroAddress } as const;
+	await expect(signWhen({ ...state, blocked: "UNSUPPORTED_DELEGATION" })).rejects.toMatchObject({
+		code: "UNSUPPORTED_DELEGATION",
+		next: "use_other_wallet",
+	});
+});
+
+test("a chain that is not pinned is refused before the service is asked", async () => {
+	await expect(signWhen(undelegated, 1)).rejects.toMatchObject({
+		code: "VERIFICATION_FAILED",
+		field: "chainId",
+	});
+	expect(served.requests).toEqual([]);
+});

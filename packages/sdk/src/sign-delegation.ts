@@ -1,0 +1,64 @@
+import type { AuthorizationBody, Deployment } from "@geoswap/protocol";
+import type { LocalAccount } from "viem";
+import type { Client } from "./create-client.ts";
+import { GeoswapError } from "./geoswap-error.ts";
+import { getDelegation } from "./get-delegation.ts";
+import { pinnedChain } from "./pinned-chain.ts";
+import { VerificationError } from "./verification-error.ts";
+
+/**
+ * The authorization that a wallet's first build on a chain needs, or undefined where it needs none. Whoever is
+ * delegated to can do anything with the wallet, so only the pinned delegate is ever signed for.
+ */
+export async function signDelegation(
+	client: Client,
+	{
+		chainId,
+		account,
+		pins,
+		signal,
+	}: {
+		chainId: number;
+		account: Pick<LocalAccount, "address" | "signAuthorization">;
+		pins: Deployment;
+		signal?: AbortSignal;
+	},
+): Promise<AuthorizationBody | undefined> {
+	const { delegate, earlierDelegates } = pinnedChain(pins, { field: "chainId", chainId }).contracts;
+	const state = await getDelegation(client, { chainId, walletAddress: account.address, signal });
+	if (state.originReady) {
+		expectOneOf("delegatedTo", [delegate, ...earlierDelegates], state.delegatedTo);
+		return undefined;
+	}
+	if (state.blocked !== undefined) {
+		throw new GeoswapError(
+			`${account.address} is delegated to another provider or is a contract on chain ${chainId}. Use a different wallet on this chain.`,
+			{
+				code: state.blocked,
+				next: "use_other_wallet",
+				retryable: false,
+				docs: `${client.baseUrl}/docs`,
+				details: { delegatedTo: state.delegatedTo },
+			},
+		);
+	}
+	expectOneOf("delegationTarget", [delegate], state.delegationTarget);
+	const { accountNonce: nonce } = state;
+	if (nonce === undefined || !Number.isSafeInteger(nonce) || nonce < 0) {
+		throw new VerificationError({ field: "accountNonce", expected: "a nonce", actual: nonce });
+	}
+	if (account.signAuthorization === undefined) {
+		throw new TypeError(
+			"the account cannot sign an authorization (EIP-7702): use one that holds its own key",
+		);
+	}
+	// The pinned values, not the answer's. A chain id of zero would be good on every chain.
+	const { yParity, r, s } = await account.signAuthorization({ chainId, address: delegate, nonce });
+	if (yParity === undefined) throw new TypeError("the account signed without yParity");
+	return { chainId, address: delegate, nonce, yParity, r, s };
+}
+
+function expectOneOf(field: string, expected: string[], actual: string | undefined): void {
+	if (expected.some((one) => one.toLowerCase() === actual?.toLowerCase())) return;
+	throw new VerificationError({ field, expected: expected.join(" or "), actual });
+}

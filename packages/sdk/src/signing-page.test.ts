@@ -1,0 +1,22 @@
+import { execFileSync } from "node:child_process";
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import { account, makeBuild } from "../test/op-fixture.ts";
+
+// A reader runs the example to check us: it must give what the SDK gives, and what the page says it prints.
+test("the example in docs/signing.md gives the SDK's own hash and signature, and prints what the page says", async () => {
+	const cwd = join(import.meta.dirname, "..");
+	const page = readFileSync(join(cwd, "../../docs/signing.md"), "utf8");
+	const example = /```ts\n([\s\S]*?)```/.exec(page)?.[1] ?? "";
+	const printed = /It prints\n\n```\n([\s\S]*?)```/.exec(page)?.[1];
+	const output = execFileSync(process.execPath, ["--input-type=module-typescript", "-"], {
+		cwd,
+		input: example,
+		encoding: "utf8",
+	});
+	expect(output).toBe(printed);
+	const { geoOp, geoOpHash } = makeBuild();
+	const signature = await account.signMessage({ message: { raw: geoOpHash as `0x${string}` } });
+	expect(output).toBe(`orderId    ${geoOp.orderId}\ngeoOpHash  ${geoOpHash}\nsignature  ${signature}\n`);
+});

@@ -1,0 +1,25 @@
+import { GeoswapError } from "./geoswap-error.ts";
+
+/** Nothing was signed: this field is not what the caller asked for, was quoted or has pinned. */
+export class VerificationError extends GeoswapError {
+	override name = "VerificationError";
+	readonly field: string;
+	readonly expected: string;
+	readonly actual: string;
+
+	constructor({ field, expected, actual }: { field: string; expected: unknown; actual: unknown }) {
+		super(
+			`Nothing was signed: ${field} should be ${expected}, but is ${actual}. Do not sign this; ask the operator why it differs.`,
+			{
+				code: "VERIFICATION_FAILED",
+				next: "contact_operator",
+				retryable: false,
+				docs: "docs/signing.md",
+				details: { field, expected: String(expected), actual: String(actual) },
+			},
+		);
+		this.field = field;
+		this.expected = String(expected);
+		this.actual = String(actual);
+	}
+}

@@ -1,0 +1,256 @@
+import { type Order, packDeadlines, toWord } from "@geoswap/protocol";
+import fc from "fast-check";
+import { getAddress, recoverMessageAddress, toHex, zeroAddress } from "viem";
+import { expect, test } from "vitest";
+import {
+	account,
+	gas,
+	makeBuild,
+	makeIntent,
+	makeOrder,
+	makePins,
+	makeQuote,
+	nowMs,
+} from "../test/op-fixture.ts";
+import { VerificationError } from "./verification-error.ts";
+import { verifyAndSign } from "./verify-and-sign.ts";
+import type { OpToVerify } from "./verify-op.ts";
+
+const limits = { nowMs };
+const makeOp = (changes: Partial<OpToVerify> = {}): OpToVerify => ({
+	intent: makeIntent(),
+	quote: makeQuote(),
+	build: makeBuild(),
+	pins: makePins(),
+	limits,
+	...changes,
+});
+const sign = (op: OpToVerify) => verifyAndSign({ ...op, account });
+
+/** The field for which nothing was signed; undefined where it was. */
+async function refusedField(op: OpToVerify): Promise<string | undefined> {
+	let isAsked = false;
+	const watched: typeof account = {
+		...account,
+		signMessage: (parameters) => {
+			isAsked = true;
+			return account.signMessage(parameters);
+		},
+	};
+	try {
+		await verifyAndSign({ ...op, account: watched });
+		return undefined;
+	} catch (error) {
+		expect(isAsked).toBe(false);
+		expect(error).toBeInstanceOf(VerificationError);
+		return (error as VerificationError).field;
+	}
+}
+
+/** What a signature does not depend on. Everything else is refused when it changes. */
+const inert = [
+	// The quote's preview, and the tokens, which only the service can read.
+	/^quote\.(geoQuoteToken|expiresAt|feeBps|inputUsd|outputUsd|priceImpactBps|warnings\..*|etaSeconds|summary)$/,
+	/^build\.(geoOpToken|expiresAt)$/,
+	// Only ever lower: the minimum stays.
+	/^quote\.output$/,
+	// Parts of the deployment that an order does not name.
+	/^pins\.chains\.\d\.(name|kind|uniswap\..*|wrappedNative|settlementToken|assets\..*|deployedAtBlock)$/,
+	/^pins\.chains\.\d\.contracts\.(earlier\w+\.\d|accessManager)$/,
+	/^pins\.chains\.1\.contracts\.(delegate|escrow)$/,
+];
+
+test("a change of any one value of request, quote, op or pins is refused before the account is asked", async () => {
+	const { limits: _, ...op } = makeOp();
+	const paths = leafPaths(op);
+	expect(paths.length).toBeGreaterThan(100);
+	const signature = await sign(makeOp());
+	const touched = new Set<string>();
+	await fc.assert(
+		fc.asyncProperty(fc.constantFrom(...paths), fc.nat(), async (path, seed) => {
+			const changed = changeAt(structuredClone(op), path, seed);
+			const field = await refusedField({ ...changed, limits });
+			touched.add(path);
+			if (field !== undefined) return;
+			expect(path).toSatisfy((text: string) => inert.some((pattern) => pattern.test(text)));
+			expect(await sign({ ...changed, limits })).toBe(signature);
+		}),
+		{ numRuns: 600, examples: paths.map((path): [string, number] => [path, 0]) },
+	);
+	expect(touched.size).toBe(paths.length);
+});
+
+test("a build that lacks any one value is refused", async () => {
+	const build = makeBuild();
+	for (const path of leafPaths(build).filter((text) => !/^(geoOpToken|expiresAt)$/.test(text))) {
+		const lacking = setAt(structuredClone(build), path, undefined);
+		expect(await refusedField(makeOp({ build: lacking })), path).toBeDefined();
+	}
+	expect(await refusedField(makeOp({ build: {} as never }))).toBe("geoOp.order.deadlines");
+});
+
+test("a service that changes a term and encodes all the rest to match is refused by that term's name", async () => {
+	const order = makeOrder();
+	for (const field of Object.keys(order) as (keyof Order)[]) {
+		if (field === "deadlines") continue;
+		const value = order[field];
+		const other = typeof value === "bigint" ? value + 1n : toHex(BigInt(value) + 1n, { size: 32 });
+		const build = makeBuild({ order: makeOrder({ [field]: other }) });
+		expect(await refusedField(makeOp({ build })), field).toBe(`geoOp.order.${field}`);
+	}
+});
+
+test("a call too many is refused, shown or not", async () => {
+	const build = makeBuild();
+	const { geoOp } = build;
+	const [call] = geoOp.calls;
+	if (!call) throw new Error("an op has calls");
+	const shown = { ...build, geoOp: { ...geoOp, calls: [...geoOp.calls, call] } };
+	expect(await refusedField(makeOp({ build: shown }))).toBe("geoOp.calls.length");
+	// The op of another order in place of the one shown.
+	const { geoOpHash, geoOp: hidden } = makeBuild({ order: makeOrder({ inputAmount: 10_000_001n }) });
+	const swapped = { ...build, geoOpHash, geoOp: { ...geoOp, userOp: hidden.userOp } };
+	expect(await refusedField(makeOp({ build: swapped }))).toBe("geoOp.userOp.callData");
+});
+
+test("an unchanged op is signed by personal_sign over the hash's 32 bytes", async () => {
+	const op = makeOp();
+	const signature = await sign(op);
+	const raw = makeBuild().geoOpHash as `0x${string}`;
+	expect(await recoverMessageAddress({ message: { raw }, signature })).toBe(account.address);
+});
+
+test("it is signed whichever allowance stands, for an earlier delegate, in any case of hex, and natively", async () => {
+	const earlier = makePins().chains[0]?.contracts.earlierDelegates[0] ?? zeroAddress;
+	const lower = JSON.parse(
+		JSON.stringify(makeBuild()).replace(/0x[0-9a-fA-F]+/g, (hex) => hex.toLowerCase()),
+	);
+	const native = makeBuild({ order: makeOrder({ inputToken: toWord(zeroAddress) }) });
+	expect(await refusedField(makeOp({ build: makeBuild({ allowance: 5n }) }))).toBeUndefined();
+	expect(await refusedField(makeOp({ build: makeBuild({ delegate: earlier }) }))).toBeUndefined();
+	expect(await refusedField(makeOp({ build: lower }))).toBeUndefined();
+	const intent = makeIntent({ inputToken: zeroAddress });
+	expect(await refusedField(makeOp({ intent, build: native }))).toBeUndefined();
+});
+
+test("without a recipient the wallet is the recipient, and nobody else", async () => {
+	const { recipient: _, ...intent } = makeIntent();
+	const order = makeOrder({ recipient: toWord(account.address) });
+	const op = { intent, quote: makeQuote({ recipient: account.address }), build: makeBuild({ order }) };
+	expect(await refusedField(makeOp(op))).toBeUndefined();
+	expect(await refusedField(makeOp({ intent }))).toBe("quote.recipient");
+});
+
+test("a delegate, a set or contracts that were current once open no new order", async () => {
+	const [chain] = makePins().chains;
+	if (!chain) throw new Error("two chains are pinned");
+	const { earlierEscrows, earlierVaults, escrow } = chain.contracts;
+	const refused = (changes: Partial<Order>) =>
+		refusedField(makeOp({ build: makeBuild({ order: makeOrder(changes) }) }));
+	expect(await refused({ escrow: toWord(earlierEscrows[0] ?? escrow) })).toBe("geoOp.order.escrow");
+	expect(await refused({ originVault: toWord(earlierVaults[0] ?? escrow) })).toBe("geoOp.order.originVault");
+	const stranger = getAddress(toHex(0xbad, { size: 20 }));
+	expect(await refusedField(makeOp({ build: makeBuild({ delegate: stranger }) }))).toBe("geoOp.delegate");
+});
+
+const now = BigInt(nowMs / 1000);
+test.each([
+	["opens in the past", { openDeadline: now, fillDeadline: now + 10n, refundAfter: now + 20n }],
+	["opens too late", { openDeadline: now + 901n, fillDeadline: now + 910n, refundAfter: now + 920n }],
+	[
+		"keeps the input too long",
+		{ openDeadline: now + 60n, fillDeadline: now + 70n, refundAfter: now + 60n + 259_201n },
+	],
+])("an order that %s is refused", async (_, deadlines) => {
+	const order = makeOrder({ deadlines: packDeadlines(deadlines) });
+	expect(await refusedField(makeOp({ build: makeBuild({ order }) }))).toMatch(/^geoOp\.order\.deadlines/);
+});
+
+test("deadlines out of order, or with bits above them, are refused", async () => {
+	const times = (open: bigint, fill: bigint, refund: bigint) => (open << 128n) | (fill << 64n) | refund;
+	for (const deadlines of [
+		times(now + 60n, now + 60n, now + 90n),
+		times(now + 60n, now + 70n, now + 70n),
+		times(now + 60n, now + 70n, now + 80n) | (1n << 192n),
+	]) {
+		const build = makeBuild({ order: makeOrder({ deadlines }) });
+		expect(await refusedField(makeOp({ build }))).toBe("geoOp.order.deadlines");
+	}
+});
+
+test("a minimum that slippage does not explain, or below the caller's own, is refused", async () => {
+	const refused = (minOutput: bigint, changes: Partial<OpToVerify> = {}) => {
+		const build = makeBuild({ order: makeOrder({ minOutput }) });
+		return refusedField(makeOp({ build, quote: makeQuote({ minOutput: String(minOutput) }), ...changes }));
+	};
+	// 9,980,000 less 50 bps is 9,930,100.
+	expect(await refused(9_930_099n)).toBe("quote.minOutput");
+	expect(await refused(9_930_100n)).toBeUndefined();
+	expect(await refused(9_980_001n)).toBe("quote.minOutput");
+	const atLeast = (minOutput: bigint) => ({ limits: { nowMs, minOutput } });
+	expect(await refused(9_930_100n, atLeast(9_930_100n))).toBeUndefined();
+	expect(await refused(9_930_100n, atLeast(9_930_101n))).toBe("quote.minOutput");
+});
+
+test("a default slippage above the documented one is refused", async () => {
+	const { slippageBps: _, ...intent } = makeIntent();
+	expect(await refusedField(makeOp({ intent, quote: makeQuote({ slippageBps: 300 }) }))).toBeUndefined();
+	expect(await refusedField(makeOp({ intent, quote: makeQuote({ slippageBps: 301 }) }))).toBe(
+		"quote.slippageBps",
+	);
+});
+
+test("gas limits beyond what an op needs are refused", async () => {
+	const refused = (changes: Partial<typeof gas>) =>
+		refusedField(makeOp({ build: makeBuild({ opGas: { ...gas, ...changes } }) }));
+	expect(await refused({ verificationGasLimit: 200_001n })).toBe("geoOp.gas.verificationGasLimit");
+	expect(await refused({ callGasLimit: 1_000_001n })).toBe("geoOp.gas.callGasLimit");
+});
+
+test("another wallet's op, and a chain that is not pinned, are refused", async () => {
+	const intent = makeIntent({ walletAddress: zeroAddress });
+	expect(await refusedField(makeOp({ intent }))).toBe("intent.walletAddress");
+	const elsewhere = makeIntent({ destinationChain: 1 });
+	expect(await refusedField(makeOp({ intent: elsewhere }))).toBe("intent.destinationChain");
+});
+
+/** The path to each value that is no object, as in `quote.warnings.0.code`. */
+function leafPaths(value: object): string[] {
+	return Object.entries(value).flatMap(([key, child]) =>
+		typeof child === "object" && child !== null ? leafPaths(child).map((path) => `${key}.${path}`) : [key],
+	);
+}
+
+function setAt<T extends object>(root: T, path: string, value: unknown): T {
+	const keys = path.split(".");
+	const last = keys.pop() ?? "";
+	const parent = keys.reduce(
+		(object, key) => object[key] as Record<string, unknown>,
+		root as Record<string, unknown>,
+	);
+	parent[last] = value;
+	return root;
+}
+
+/** Another value of the same kind, so that only its meaning is wrong and never its form alone. */
+function changeAt<T extends object>(root: T, path: string, seed: number): T {
+	const value = path
+		.split(".")
+		.reduce<unknown>((object, key) => (object as Record<string, unknown>)[key], root);
+	return setAt(root, path, otherThan(value, seed));
+}
+
+function otherThan(value: unknown, seed: number): unknown {
+	if (typeof value === "number") return value + (seed % 2 === 0 ? 1 + seed : -1 - seed);
+	const text = String(value);
+	if (/^\d+$/.test(text)) {
+		const change = BigInt(1 + seed);
+		return String(seed % 2 === 1 && BigInt(text) >= change ? BigInt(text) - change : BigInt(text) + change);
+	}
+	if (!/^0x/.test(text))
+		return `${text.slice(0, seed % text.length)}~${text.slice((seed % text.length) + 1)}`;
+	if (text === "0x") return "0x00";
+	const i = 2 + (seed % (text.length - 2));
+	const digit = ((Number.parseInt(text.charAt(i), 16) + 1 + (seed % 15)) % 16).toString(16);
+	return `${text.slice(0, i)}${digit}${text.slice(i + 1)}`;
+}

@@ -1,0 +1,14 @@
+import type { Hex, LocalAccount } from "viem";
+import { type OpToVerify, verifyOp } from "./verify-op.ts";
+
+/**
+ * The wallet's signature of an op: `personal_sign` over the 32 bytes of its hash. Throws a VerificationError, and signs
+ * nothing, unless the op does exactly what the caller asked for, as it was quoted, with the contracts it has pinned.
+ */
+export async function verifyAndSign({
+	account,
+	...op
+}: OpToVerify & { account: Pick<LocalAccount, "address" | "signMessage"> }): Promise<Hex> {
+	const hash = verifyOp({ ...op, wallet: account.address });
+	return account.signMessage({ message: { raw: hash } });
+}

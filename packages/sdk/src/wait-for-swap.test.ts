@@ -1,0 +1,64 @@
+import type { StatusResponse } from "@geoswap/protocol";
+import { afterEach, expect, test } from "vitest";
+import { type Answer, serveAnswers } from "../test/serve-answers.ts";
+import { waitForSwap } from "./wait-for-swap.ts";
+
+type Served = Awaited<ReturnType<typeof serveAnswers>>;
+let served: Served;
+afterEach(() => served.close());
+
+function swap(changes: Partial<StatusResponse>): StatusResponse {
+	return {
+		swapId: "swp_1",
+		status: "pending",
+		stage: "opening",
+		orderId: "0x01",
+		updatedAt: "2026-01-01T00:00:00.000Z",
+		funds: { chainId: 1, holder: "wallet", token: "0x02", amount: "1" },
+		...changes,
+	};
+}
+const answer = (changes: Partial<StatusResponse>): Answer => ({ body: swap(changes) });
+
+test("it waits through outages until the swap is terminal, and tells each change once", async () => {
+	served = await serveAnswers(
+		answer({}),
+		"hang up",
+		{ status: 503, headers: { "retry-after": "0" }, body: "<html>" },
+		answer({}),
+		answer({ status: "settled", stage: "delivered" }),
+	);
+	const updates: string[] = [];
+	const startedMs = performance.now();
+	const ended = await waitForSwap(served.client, "swp_1", {
+		onUpdate: ({ status, stage }) => updates.push(`${status} ${stage}`),
+	});
+	expect(ended.status).toBe("settled");
+	expect(updates).toEqual(["pending opening", "settled delivered"]);
+	// Three rounds, of which none but the last may end within its second.
+	expect(performance.now() - startedMs).toBeGreaterThan(1_900);
+});
+
+test("it ends with the signal's reason, at once", async () => {
+	served = await serveAnswers(answer({}));
+	const abort = new AbortController();
+	const reason = new Error("enough");
+	const waiting = waitForSwap(served.client, "swp_1", {
+		onUpdate: () => abort.abort(reason),
+		signal: abort.signal,
+	});
+	await expect(waiting).rejects.toBe(reason);
+	expect(served.requests).toHaveLength(1);
+});
+
+test("an error that waiting cannot mend ends it", async () => {
+	const body = {
+		code: "SWAP_NOT_FOUND",
+		message: "No.",
+		next: "fix_request",
+		retryable: false,
+		requestId: "r",
+	};
+	served = await serveAnswers({ status: 404, body });
+	await expect(waitForSwap(served.client, "swp_1")).rejects.toMatchObject({ code: "SWAP_NOT_FOUND" });
+});

@@ -1,0 +1,39 @@
+import type { StatusResponse, SwapStatus } from "@geoswap/protocol";
+import type { Client } from "./create-client.ts";
+import { getStatus } from "./get-status.ts";
+import { sendAgain } from "./send-again.ts";
+import { sleep } from "./sleep.ts";
+
+/** A swap that can no longer change. */
+export type EndedSwap = StatusResponse & { status: Exclude<SwapStatus, "pending"> };
+
+/** A call that the service did not hold must not become a busy loop. */
+const shortestRoundMs = 1000;
+
+/**
+ * Waits until the swap is settled, failed or refunded, through any outage of the service: the swap goes on without
+ * us, and each has a time by which it is decided. Only the signal, or an error that waiting cannot mend, ends it
+ * earlier.
+ */
+export async function waitForSwap(
+	client: Client,
+	swapId: string,
+	{ onUpdate, signal }: { onUpdate?: (swap: StatusResponse) => void; signal?: AbortSignal } = {},
+): Promise<EndedSwap> {
+	for (let last = ""; ; ) {
+		const startedMs = performance.now();
+		const swap = await sendAgain(() => getStatus(client, swapId, { signal }), {
+			patienceMs: Number.POSITIVE_INFINITY,
+			signal,
+		});
+		const text = JSON.stringify(swap);
+		if (text !== last) onUpdate?.(swap);
+		if (isEnded(swap)) return swap;
+		last = text;
+		await sleep(Math.max(0, startedMs + shortestRoundMs - performance.now()), signal);
+	}
+}
+
+function isEnded(swap: StatusResponse): swap is EndedSwap {
+	return swap.status !== "pending";
+}

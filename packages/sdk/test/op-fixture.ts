@@ -1,0 +1,176 @@
+import {
+	attesterSetHash,
+	type BuildResponse,
+	type ChainDeployment,
+	type Deployment,
+	fromWord,
+	newSwapUuid,
+	type Order,
+	orderCalls,
+	orderId,
+	orderToJson,
+	orderUserOp,
+	packDeadlines,
+	type QuoteRequestBody,
+	type QuoteResponse,
+	toSwapId,
+	toSwapKey,
+	toWord,
+	type UserOpGas,
+} from "@geoswap/protocol";
+import { type Address, getAddress, numberToHex, zeroAddress } from "viem";
+import { entryPoint09Address } from "viem/account-abstraction";
+import { privateKeyToAccount } from "viem/accounts";
+
+export const nowMs = 1_800_000_000_000;
+export const account = privateKeyToAccount(`0x${"11".repeat(32)}`);
+export const gas: UserOpGas = { verificationGasLimit: 80_000n, callGasLimit: 250_000n };
+
+const address = (n: number): Address => getAddress(numberToHex(n, { size: 20 }));
+const [usdc, otherUsdc, recipient] = [address(0xa1), address(0xa2), address(0xa3)];
+const uuid = newSwapUuid({ nowMs, random: new Uint8Array(10).fill(7) });
+
+function pinnedChain(chainId: number, settlementToken: Address): ChainDeployment {
+	const at = (n: number) => address(chainId * 0x100 + n);
+	const attesterSet = { threshold: 2, attesters: [at(0x51), at(0x52), at(0x53)] };
+	return {
+		chainId,
+		name: `Chain ${chainId}`,
+		kind: "eip1559",
+		contracts: {
+			entryPoint: entryPoint09Address,
+			delegate: at(1),
+			earlierDelegates: [at(2)],
+			escrow: at(3),
+			earlierEscrows: [at(4)],
+			vault: at(5),
+			earlierVaults: [at(6)],
+			accessManager: at(7),
+		},
+		attesterSet: { ...attesterSet, hash: attesterSetHash(attesterSet) },
+		uniswap: { factory: at(8), router: at(9), quoterV2: at(10) },
+		wrappedNative: at(11),
+		settlementToken,
+		assets: [
+			{
+				symbol: "USDC",
+				address: settlementToken,
+				decimals: 6,
+				kind: "stable",
+				feed: { address: at(12), heartbeatSeconds: 60 },
+				paths: [],
+			},
+		],
+		deployedAtBlock: 1,
+	};
+}
+
+export function makePins(): Deployment {
+	return { chains: [pinnedChain(31337, usdc), pinnedChain(31338, otherUsdc)] };
+}
+
+export function makeIntent(changes: Partial<QuoteRequestBody> = {}): QuoteRequestBody {
+	return {
+		originChain: 31337,
+		destinationChain: "31338",
+		inputToken: usdc,
+		outputToken: otherUsdc,
+		amount: "10000000",
+		walletAddress: account.address,
+		recipient,
+		slippageBps: 50,
+		...changes,
+	};
+}
+
+/** The order of `makeIntent`. */
+export function makeOrder(changes: Partial<Order> = {}): Order {
+	const [origin, destination] = makePins().chains;
+	if (!origin || !destination) throw new Error("two chains are pinned");
+	const now = BigInt(nowMs / 1000);
+	return {
+		originChainId: 31337n,
+		destinationChainId: 31338n,
+		escrow: toWord(origin.contracts.escrow),
+		originVault: toWord(origin.contracts.vault),
+		destinationVault: toWord(destination.contracts.vault),
+		attesterSet: origin.attesterSet.hash,
+		wallet: toWord(account.address),
+		inputToken: toWord(usdc),
+		inputAmount: 10_000_000n,
+		outputToken: toWord(otherUsdc),
+		minOutput: 9_930_100n,
+		recipient: toWord(recipient),
+		swapKey: toSwapKey(uuid),
+		deadlines: packDeadlines({
+			openDeadline: now + 300n,
+			fillDeadline: now + 2_000n,
+			refundAfter: now + 90_000n,
+		}),
+		...changes,
+	};
+}
+
+export function makeQuote(changes: Partial<QuoteResponse> = {}): QuoteResponse {
+	return {
+		geoQuoteToken: "sealed-quote",
+		expiresAt: new Date(nowMs + 30_000).toISOString(),
+		origin: "evm",
+		output: "9980000",
+		minOutput: "9930100",
+		feeBps: 12.5,
+		inputUsd: "10.00",
+		outputUsd: "9.98",
+		priceImpactBps: -20,
+		warnings: [{ code: "HIGH_PRICE_IMPACT", message: "not really" }],
+		swapId: toSwapId(uuid),
+		recipient,
+		slippageBps: 50,
+		etaSeconds: 12,
+		summary: "10 USDC for 9.98 USDC",
+		...changes,
+	};
+}
+
+/** A build that agrees with itself, whatever its order says: all that a hostile service could show. */
+export function makeBuild({
+	order = makeOrder(),
+	allowance = 0n,
+	opGas = gas,
+	delegate = makePins().chains[0]?.contracts.delegate ?? zeroAddress,
+}: {
+	order?: Order;
+	allowance?: bigint;
+	opGas?: UserOpGas;
+	delegate?: Address;
+} = {}): BuildResponse {
+	const { hash, userOp } = orderUserOp({ order, delegate, allowance, gas: opGas });
+	return {
+		geoOpHash: hash,
+		geoOpToken: "sealed-op",
+		expiresAt: new Date(nowMs + 90_000).toISOString(),
+		geoOp: {
+			entryPoint: entryPoint09Address,
+			chainId: Number(order.originChainId),
+			orderId: orderId(order),
+			order: orderToJson(order),
+			delegate,
+			allowance: String(allowance),
+			gas: {
+				verificationGasLimit: String(opGas.verificationGasLimit),
+				callGasLimit: String(opGas.callGasLimit),
+			},
+			calls: orderCalls({ order, allowance }).map((call) => ({ ...call, value: String(call.value) })),
+			userOp: {
+				sender: fromWord(order.wallet),
+				nonce: String(userOp.nonce),
+				initCode: userOp.initCode,
+				callData: userOp.callData,
+				accountGasLimits: userOp.accountGasLimits,
+				preVerificationGas: String(userOp.preVerificationGas),
+				gasFees: userOp.gasFees,
+				paymasterAndData: userOp.paymasterAndData,
+			},
+		},
+	};
+}
