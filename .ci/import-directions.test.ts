@@ -36,6 +36,14 @@ test.each([
 	["devnet/src/x.ts", "@geoswap/protocol"],
 	["e2e/contracts/x.ts", "@geoswap/devnet"],
 	["e2e/contracts/x.ts", "../environment.ts"],
+	["packages/sdk/src/x.ts", "@geoswap/protocol"],
+	["apps/server/src/price/x.ts", "../chain/evm/y.ts"],
+	["apps/server/src/venue/x.ts", "../price/y.ts"],
+	["apps/server/src/lane/x.ts", "../durable/durable.ts"],
+	["apps/server/src/swap/x.ts", "../venue/desk.ts"],
+	["apps/server/src/routes/x.ts", "../swap/y.ts"],
+	["apps/server/src/durable/x.ts", "@restatedev/restate-sdk"],
+	["apps/server/src/main.ts", "./lane/x.ts"],
 ])("%s may import %s", (file, imported) => {
 	expect(isAllowed(file, imported)).toBe(true);
 });
@@ -49,6 +57,21 @@ test.each([
 	["devnet/src/x.ts", "@geoswap/e2e"],
 	["devnet/src/x.ts", "../../contracts/deploy/main.ts"],
 	["e2e/contracts/x.ts", "../../devnet/src/main.ts"],
+	["e2e/cases/x.ts", "../../apps/server/src/config.ts"],
+	["packages/sdk/src/x.ts", "node:fs"],
+	["packages/sdk/src/x.ts", "@geoswap/devnet"],
+	["apps/server/src/chain/evm/x.ts", "../../store/y.ts"],
+	["apps/server/src/store/x.ts", "../chain/evm/y.ts"],
+	["apps/server/src/store/ledger/x.ts", "../../swap/y.ts"],
+	["apps/server/src/price/x.ts", "../store/y.ts"],
+	["apps/server/src/attest/x.ts", "../store/y.ts"],
+	["apps/server/src/audit/x.ts", "../store/y.ts"],
+	["apps/server/src/swap/x.ts", "../lane/y.ts"],
+	["apps/server/src/lane/x.ts", "../swap/y.ts"],
+	["apps/server/src/routes/x.ts", "../lane/y.ts"],
+	["apps/server/src/swap/x.ts", "@restatedev/restate-sdk"],
+	["apps/server/src/main.ts", "@restatedev/restate-sdk"],
+	["apps/server/src/swap/x.ts", "@geoswap/sdk"],
 ])("%s may not import %s", (file, imported) => {
 	expect(isAllowed(file, imported)).toBe(false);
 });

@@ -1,0 +1,59 @@
+import { readFileSync } from "node:fs";
+import { dirname, resolve } from "node:path";
+import { attesterSetHash, attesterSetSchema, deploymentSchema } from "@geoswap/protocol";
+import type { Hex } from "viem";
+import * as z from "zod";
+import { connectChain, type EvmChain } from "../chain/evm/chain-client.ts";
+import { ConfigError } from "../config.ts";
+
+const attesterConfigSchema = z.strictObject({
+	/** The file of what is deployed where, relative to this one: a copy of the attester's own. */
+	deployment: z.string(),
+	/** By chain id. Endpoints of the attester's own, not the service's: it is there to see for itself. */
+	chains: z.record(z.string().regex(/^[1-9]\d*$/), z.strictObject({ rpcUrl: z.url() })),
+	/** Sets that orders of before still name. */
+	earlierAttesterSets: z.array(attesterSetSchema).default([]),
+	host: z.string().default("127.0.0.1"),
+	port: z.int().min(0).max(65_535),
+	logLevel: z.enum(["trace", "debug", "info", "warn", "error", "silent"]).default("info"),
+});
+
+/** What an attester knows of the world: the contracts it signs for, and where it looks. */
+export type AttesterConfig = {
+	chains: readonly EvmChain[];
+	/** Hashes of the sets of before. */
+	earlierAttesterSets: readonly Hex[];
+	host: string;
+	port: number;
+	logLevel: string;
+};
+
+/** The configuration in a file, with the deployment file that it names. Throws a message that a person can act on. */
+export function readAttesterConfig(path: string): AttesterConfig {
+	const file = parse(attesterConfigSchema, path);
+	const deploymentPath = resolve(dirname(path), file.deployment);
+	const deployment = parse(deploymentSchema, deploymentPath);
+	return {
+		chains: Object.entries(file.chains).map(([id, { rpcUrl }]) => {
+			const deployed = deployment.chains.find(({ chainId }) => chainId === Number(id));
+			if (!deployed) throw new ConfigError(path, `chains.${id}: ${deploymentPath} has no such chain`);
+			return connectChain({ chainId: deployed.chainId, rpcUrl, deployment: deployed });
+		}),
+		earlierAttesterSets: file.earlierAttesterSets.map(attesterSetHash),
+		host: file.host,
+		port: file.port,
+		logLevel: file.logLevel,
+	};
+}
+
+function parse<Schema extends z.ZodType>(schema: Schema, path: string): z.output<Schema> {
+	let json: unknown;
+	try {
+		json = JSON.parse(readFileSync(path, "utf8"));
+	} catch (error) {
+		throw new ConfigError(path, (error as Error).message);
+	}
+	const result = schema.safeParse(json);
+	if (!result.success) throw new ConfigError(path, z.prettifyError(result.error));
+	return result.data;
+}

@@ -1,0 +1,120 @@
+import { startTestChains, type TestChains } from "@geoswap/devnet";
+import {
+	attestationDigest,
+	attestationMessage,
+	type Heartbeat,
+	heartbeatTypedData,
+	type Order,
+	orderId,
+	orderToJson,
+	toWord,
+} from "@geoswap/protocol";
+import { type Address, type Hex, recoverAddress, recoverTypedDataAddress } from "viem";
+import { privateKeyToAccount } from "viem/accounts";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { orderActions } from "../../test/order-actions.ts";
+import { connectChain } from "../chain/evm/chain-client.ts";
+import { createLog } from "../log.ts";
+import { type Refusal, startAttester } from "./start-attester.ts";
+
+let chains: TestChains;
+let actions: ReturnType<typeof orderActions>;
+let attester: Awaited<ReturnType<typeof startAttester>>;
+let account: ReturnType<typeof privateKeyToAccount>;
+
+beforeAll(async () => {
+	chains = await startTestChains();
+	actions = orderActions(chains);
+	account = privateKeyToAccount(chains.keys.attesters[0] ?? "0x");
+	attester = await startAttester({
+		config: {
+			chains: [chains.origin, chains.destination].map((chain) => connectChain(chain)),
+			earlierAttesterSets: [],
+			host: "127.0.0.1",
+			port: 0,
+			logLevel: "silent",
+		},
+		account,
+		nowMs: () => 1_700_000_000_000,
+		log: createLog({ level: "silent", process: "test" }),
+	});
+});
+afterAll(async () => {
+	await attester?.close();
+	await chains?.stop();
+});
+
+async function ask(kind: "Release" | "Refund", orders: Order[]) {
+	const response = await fetch(`${attester.url}/attest`, {
+		method: "POST",
+		headers: { "content-type": "application/json" },
+		body: JSON.stringify({ kind, orders: orders.map(orderToJson) }),
+	});
+	const body = (await response.json()) as { refused: Refusal[]; attester: Address; signature: Hex };
+	return { status: response.status, body };
+}
+
+test("a release is signed once its fill is final, and not before; it is then never refunded", async () => {
+	const order = await actions.makeOrder();
+	expect(await ask("Release", [order])).toEqual({
+		status: 409,
+		body: { refused: [{ orderId: orderId(order), reason: "not_filled" }] },
+	});
+	await actions.fill(order, 9_000_000n);
+	expect((await ask("Release", [order])).status).toBe(409);
+	await actions.finalize();
+	const { status, body } = await ask("Release", [order]);
+	expect(status).toBe(200);
+	const hash = attestationDigest(attestationMessage("Release", [order]));
+	expect(await recoverAddress({ hash, signature: body.signature })).toBe(account.address);
+	expect(body.attester).toBe(account.address);
+	expect((await ask("Refund", [order])).body.refused).toEqual([
+		{ orderId: orderId(order), reason: "filled" },
+	]);
+});
+
+test("a refund is signed once its void is final, or its deadline at a final block, and not before", async () => {
+	const voided = await actions.makeOrder();
+	const expired = await actions.makeOrder({ stepSeconds: 10n });
+	await actions.voidOrder(voided);
+	const { body } = await ask("Refund", [voided, expired]);
+	expect(body.refused).toEqual([
+		{ orderId: orderId(voided), reason: "not_expired" },
+		{ orderId: orderId(expired), reason: "not_expired" },
+	]);
+	await actions.finalize();
+	expect((await ask("Refund", [voided])).status).toBe(200);
+	await chains.destination.testClient.increaseTime({ seconds: 21 });
+	await chains.destination.testClient.mine({ blocks: 1 });
+	expect((await ask("Refund", [voided, expired])).status).toBe(409);
+	await actions.finalize();
+	expect((await ask("Refund", [voided, expired])).status).toBe(200);
+});
+
+test("nothing is signed for contracts, chains and assets that are not in the attester's own configuration", async () => {
+	const order = await actions.makeOrder();
+	await actions.fill(order, 9_000_000n);
+	await actions.finalize();
+	const stranger = toWord(account.address);
+	const reasonOf = async (change: Partial<Order>) =>
+		(await ask("Release", [{ ...order, ...change }])).body.refused[0]?.reason;
+	expect(await reasonOf({ escrow: stranger })).toBe("unknown_escrow");
+	expect(await reasonOf({ originVault: stranger })).toBe("unknown_vault");
+	expect(await reasonOf({ destinationVault: stranger })).toBe("unknown_vault");
+	expect(await reasonOf({ attesterSet: stranger })).toBe("unknown_attester_set");
+	expect(await reasonOf({ inputToken: stranger })).toBe("unknown_asset");
+	expect(await reasonOf({ destinationChainId: 1n })).toBe("unknown_chain");
+	expect(await reasonOf({ destinationChainId: order.originChainId })).toBe("same_chain");
+	expect((await ask("Release", [order])).status).toBe(200);
+	expect((await ask("Release", [])).status).toBe(400);
+});
+
+test("a heartbeat says how far each chain is final, signed", async () => {
+	const response = await fetch(`${attester.url}/heartbeat`);
+	const beats = (await response.json()) as (Heartbeat & { signature: Hex })[];
+	expect(beats.map((beat) => beat.chainId)).toEqual([31337, 31338]);
+	for (const { signature, ...beat } of beats) {
+		expect(beat.signedAtUnixSeconds).toBe(1_700_000_000);
+		expect(await recoverTypedDataAddress({ ...heartbeatTypedData(beat), signature })).toBe(account.address);
+	}
+});

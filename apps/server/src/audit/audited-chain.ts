@@ -1,0 +1,88 @@
+import type { ChainDeployment } from "@geoswap/protocol";
+import {
+	type Address,
+	type Chain,
+	createPublicClient,
+	defineChain,
+	erc20Abi,
+	getChainContractAddress,
+	type HttpTransport,
+	http,
+	multicall3Abi,
+	type PublicClient,
+	zeroAddress,
+} from "viem";
+
+export type AuditedChain = {
+	chainId: number;
+	deployment: ChainDeployment;
+	client: PublicClient<HttpTransport, Chain>;
+	escrows: Address[];
+	vaults: Address[];
+};
+
+export function connectAuditedChain({
+	chainId,
+	rpcUrl,
+	deployment,
+}: {
+	chainId: number;
+	rpcUrl: string;
+	deployment: ChainDeployment;
+}): AuditedChain {
+	const { contracts } = deployment;
+	const chain = defineChain({
+		id: chainId,
+		name: deployment.name,
+		nativeCurrency: { name: "Native", symbol: "ETH", decimals: 18 },
+		rpcUrls: { default: { http: [rpcUrl] } },
+		contracts: { multicall3: { address: "0xcA11bde05977b3631167028862bE2a173976CA11" } },
+	});
+	return {
+		chainId,
+		deployment,
+		client: createPublicClient({ chain, transport: http(rpcUrl), cacheTime: 0 }),
+		escrows: [contracts.escrow, ...contracts.earlierEscrows],
+		vaults: [contracts.vault, ...contracts.earlierVaults],
+	};
+}
+
+/** What each holder has of each token at a block: a list per token. */
+export async function balancesAt(
+	{ client }: AuditedChain,
+	{ tokens, holders, block }: { tokens: readonly Address[]; holders: readonly Address[]; block: number },
+): Promise<bigint[][]> {
+	const address = getChainContractAddress({ chain: client.chain, contract: "multicall3" });
+	const read = await client.multicall({
+		allowFailure: false,
+		blockNumber: BigInt(block),
+		contracts: tokens.flatMap((token) =>
+			holders.map((holder) =>
+				token === zeroAddress
+					? { address, abi: multicall3Abi, functionName: "getEthBalance" as const, args: [holder] as const }
+					: { address: token, abi: erc20Abi, functionName: "balanceOf" as const, args: [holder] as const },
+			),
+		),
+	});
+	return tokens.map((_, i) => read.slice(i * holders.length, (i + 1) * holders.length));
+}
+
+/** What each wallet lets a spender take at a block. */
+export function allowancesAt(
+	{ client }: AuditedChain,
+	{
+		grants,
+		block,
+	}: { grants: readonly { token: Address; wallet: Address; spender: Address }[]; block: number },
+): Promise<bigint[]> {
+	return client.multicall({
+		allowFailure: false,
+		blockNumber: BigInt(block),
+		contracts: grants.map(({ token, wallet, spender }) => ({
+			address: token,
+			abi: erc20Abi,
+			functionName: "allowance" as const,
+			args: [wallet, spender] as const,
+		})),
+	});
+}

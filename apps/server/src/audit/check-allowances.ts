@@ -1,0 +1,30 @@
+import { fromWord } from "@geoswap/protocol";
+import { zeroAddress } from "viem";
+import { type AuditedChain, allowancesAt } from "./audited-chain.ts";
+import type { AuditedSwap } from "./read-books.ts";
+import type { Breach } from "./report.ts";
+
+/** I13: a swap leaves its wallet with no allowance to our escrow. */
+export async function checkAllowances(
+	chain: AuditedChain,
+	{ swaps, block }: { swaps: readonly AuditedSwap[]; block: number },
+): Promise<Breach[]> {
+	const grants = new Map(
+		swaps
+			.filter(({ order, isEnded }) => isEnded && order.originChainId === BigInt(chain.chainId))
+			.map(({ order }) => ({
+				token: fromWord(order.inputToken),
+				wallet: fromWord(order.wallet),
+				spender: fromWord(order.escrow),
+			}))
+			.filter(({ token }) => token !== zeroAddress)
+			.map((grant) => [Object.values(grant).join(), grant]),
+	);
+	const list = [...grants.values()];
+	const allowances = await allowancesAt(chain, { grants: list, block });
+	return list.flatMap(({ token, wallet }, i): Breach[] => {
+		const left = allowances[i] ?? 0n;
+		const message = `wallet ${wallet} still lets the escrow on chain ${chain.chainId} take ${left} of ${token}`;
+		return left === 0n ? [] : [{ invariant: "I13", message }];
+	});
+}

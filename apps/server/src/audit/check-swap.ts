@@ -1,0 +1,39 @@
+import { orderId as orderIdOf, unpackDeadlines } from "@geoswap/protocol";
+import type { OrderHistory } from "./order-history.ts";
+import type { AuditedSwap } from "./read-books.ts";
+import type { Breach, Invariant } from "./report.ts";
+
+/** How long after `refundAfter` a swap may take to say what happened to it. */
+const graceSeconds = 3_600;
+
+/** I8, I9 and I14: what callers were told is what the chains say. What is not final yet is not judged. */
+export function checkSwap(
+	{ id, orderId, order, status, isEnded, deliveredAmount }: AuditedSwap,
+	{ history, nowMs }: { history: OrderHistory | undefined; nowMs: number },
+): Breach[] {
+	const breaches: Breach[] = [];
+	const expect = (isSo: boolean, invariant: Invariant, message: string) => {
+		if (!isSo) breaches.push({ invariant, message: `swap ${id} ${message}`, orderId });
+	};
+	expect(orderIdOf(order) === orderId, "I8", "has an order id that is not its order's");
+	if (status === "failed") {
+		expect(!history || history.opened.length === 0, "I8", "is failed, but its order was opened");
+	}
+	if (status === "settled" && isEnded) {
+		const delivered = history?.filled[0]?.delivered;
+		expect(delivered !== undefined, "I8", "is settled, but nothing was delivered");
+		expect(
+			delivered === undefined || deliveredAmount === undefined || delivered === deliveredAmount,
+			"I8",
+			`says that ${deliveredAmount} was delivered, but it was ${delivered}`,
+		);
+	}
+	if (status === "refunded" && isEnded) {
+		expect(history?.refunded[0]?.paid === true, "I9", "is refunded, but its wallet was not paid");
+		expect(history?.opened[0]?.order.inputAmount === order.inputAmount, "I9", "was not refunded in full");
+	}
+	const { refundAfter } = unpackDeadlines(order.deadlines);
+	const isLate = nowMs / 1_000 > Number(refundAfter) + graceSeconds;
+	expect(status !== "pending" || !isLate, "I14", "is pending past the time by which it had to be decided");
+	return breaches;
+}

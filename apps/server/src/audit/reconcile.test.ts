@@ -1,0 +1,175 @@
+import { devTokenAbi, startTestChains, type TestChain, type TestChains } from "@geoswap/devnet";
+import { fromSwapKey, type Order, orderId, orderToJson } from "@geoswap/protocol";
+import { type Address, encodeFunctionData, type Hex, hexToBytes } from "viem";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { assetAddress, orderActions } from "../../test/order-actions.ts";
+import { createTestDatabase, type TestDatabase } from "../../test/test-database.ts";
+import { connectChain } from "../chain/evm/chain-client.ts";
+import { advance } from "../follow/advance.ts";
+import { createLog } from "../log.ts";
+import { reconcile } from "./reconcile.ts";
+import { formatReport, type Report } from "./report.ts";
+
+let chains: TestChains;
+let actions: ReturnType<typeof orderActions>;
+let database: TestDatabase;
+
+beforeAll(async () => {
+	[chains, database] = await Promise.all([startTestChains(), createTestDatabase()]);
+	actions = orderActions(chains);
+	await follow();
+});
+afterAll(async () => {
+	await database?.drop();
+	await chains?.stop();
+});
+
+/** Until all that happened is final and booked. */
+async function follow(): Promise<void> {
+	await actions.finalize();
+	for (const chain of [chains.origin, chains.destination]) {
+		const following = {
+			chain: connectChain(chain),
+			pool: database.pool,
+			engine: { startSwap: async () => {}, raise: async () => {}, poke: async () => {} },
+			relayers: [],
+			log: createLog({ level: "silent", process: "test" }),
+		};
+		while (await advance(following));
+	}
+}
+
+async function audit({ nowMs = Date.now() } = {}): Promise<Report> {
+	await follow();
+	return reconcile({ pool: database.pool, chains: [chains.origin, chains.destination], nowMs });
+}
+
+async function insertSwap(order: Order, status: string, deliveredAmount?: bigint): Promise<void> {
+	await database.pool.query(
+		`insert into swaps (id, order_id, order_terms, output, value_usd_cents, delivery, status, delivered_amount, ended_at)
+		values ($1, $2, $3, 0, 0, '{}', $4, $5, case when $4 <> 'pending' then now() end)`,
+		[
+			fromSwapKey(order.swapKey),
+			hexToBytes(orderId(order)),
+			orderToJson(order),
+			status,
+			deliveredAmount ?? null,
+		],
+	);
+}
+
+/** Moves tokens as no key can. */
+async function steal(chain: TestChain, { from, amount }: { from: Address; amount: bigint }): Promise<void> {
+	const { testClient, publicClient } = chain;
+	await testClient.impersonateAccount({ address: from });
+	// For the gas, with which it would otherwise be missing too.
+	await testClient.setBalance({ address: from, value: 2n * 10n ** 21n });
+	const hash = await testClient.request<{
+		Method: "eth_sendTransaction";
+		Parameters: [{ from: Address; to: Address; data: Hex }];
+		ReturnType: Hex;
+	}>({
+		method: "eth_sendTransaction",
+		params: [
+			{
+				from,
+				to: assetAddress(chain, "USDC"),
+				data: encodeFunctionData({
+					abi: devTokenAbi,
+					functionName: "transfer",
+					args: [actions.relayer.address, amount],
+				}),
+			},
+		],
+	});
+	await publicClient.waitForTransactionReceipt({ hash, pollingInterval: 20 });
+}
+
+test("a service that kept its promises reconciles", async () => {
+	const delivered = await actions.makeOrder();
+	const refunded = await actions.makeOrder({ input: "USDT" });
+	const open = await actions.makeOrder({ input: "ORB" });
+	const failed = await actions.makeOrder();
+	for (const order of [delivered, refunded, open]) await actions.open(order);
+	await actions.fill(delivered, 9_000_000n);
+	await actions.voidOrder(refunded);
+	await follow();
+	await actions.decide("Release", delivered);
+	await actions.decide("Refund", refunded);
+	await insertSwap(delivered, "settled", 9_000_000n);
+	await insertSwap(refunded, "refunded");
+	await insertSwap(open, "pending");
+	await insertSwap(failed, "failed");
+
+	const report = await audit();
+	expect(report.breaches).toEqual([]);
+	expect(report).toMatchObject({ ok: true, orders: 3, swaps: 4 });
+	const orb = report.chains[0]?.tokens.find((token) => token.symbol === "ORB");
+	expect(orb).toMatchObject({ escrowExpected: "10000000", escrowActual: "10000000", donated: "0" });
+	expect(orb?.stockActual).toBe(orb?.stockBooked);
+	expect(formatReport(report)).toMatch(/ORB: escrow 10000000, .*\n3 orders, 4 swaps: all invariants hold$/s);
+});
+
+test("what was told to callers and is not so is found", async () => {
+	const opened = await actions.makeOrder();
+	await actions.open(opened);
+	await insertSwap(opened, "failed");
+	const undelivered = await actions.makeOrder();
+	await insertSwap(undelivered, "settled", 1n);
+	const unpaid = await actions.makeOrder();
+	await insertSwap(unpaid, "refunded");
+	const stuck = await actions.makeOrder({ stepSeconds: 600n });
+	await insertSwap(stuck, "pending");
+	const { breaches } = await audit({ nowMs: Date.now() + 5_500_000 });
+	expect(breaches.map(({ invariant, orderId }) => [orderId, invariant]).sort()).toEqual(
+		[
+			[orderId(opened), "I8"],
+			[orderId(undelivered), "I8"],
+			[orderId(unpaid), "I9"],
+			[orderId(unpaid), "I9"],
+			[orderId(stuck), "I14"],
+		].sort(),
+	);
+	await database.pool.query("delete from swaps where order_id = any($1)", [
+		[opened, undelivered, unpaid, stuck].map((order) => hexToBytes(orderId(order))),
+	]);
+	expect((await audit()).ok).toBe(true);
+});
+
+test("an input that was released before its delivery, or refunded after it, is found", async () => {
+	const released = await actions.makeOrder();
+	const refunded = await actions.makeOrder();
+	for (const order of [released, refunded]) await actions.open(order);
+	await actions.decide("Release", released);
+	await actions.fill(refunded, 9_000_000n);
+	await actions.decide("Refund", refunded);
+	const { breaches } = await audit();
+	expect(breaches.map(({ invariant, orderId }) => [orderId, invariant]).sort()).toEqual(
+		[
+			[orderId(released), "I5"],
+			[orderId(refunded), "I5"],
+		].sort(),
+	);
+});
+
+test("money that is missing in escrow or vault, a book that does not add up and an allowance left are found", async () => {
+	const before = await audit();
+	const { origin, destination } = chains;
+	await steal(origin, { from: origin.deployment.contracts.escrow, amount: 7n });
+	await steal(destination, { from: destination.deployment.contracts.vault, amount: 8n });
+	const approving = await actions.makeOrder();
+	await actions.approve(approving);
+	await database.pool.query(
+		"update entries set amount = amount + 1 where ctid = (select ctid from entries where account = 'wallet' limit 1)",
+	);
+	const report = await audit();
+	const known = new Set(before.breaches.map(({ message }) => message));
+	const found = report.breaches.filter(({ message }) => !known.has(message));
+	expect(found.map(({ invariant, message }) => `${invariant} ${message}`)).toEqual([
+		expect.stringMatching(/^I2 posting .* does not add up/),
+		expect.stringMatching(/^I1 escrow .* short of 7 USDC/),
+		expect.stringMatching(/^I13 wallet .* take 10000000 of/),
+		expect.stringMatching(/^I2 the vaults on chain 31338 hold 8 USDC less/),
+	]);
+	expect(formatReport(report)).toContain("BREACH I1 ");
+});

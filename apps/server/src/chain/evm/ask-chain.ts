@@ -1,0 +1,10 @@
+import { SwapError } from "@geoswap/protocol";
+
+/** A chain's answer. Where it gives none, the caller may send the same request again. */
+export async function askChain<T>(chainId: number, asking: Promise<T>): Promise<T> {
+	try {
+		return await asking;
+	} catch (cause) {
+		throw new SwapError("UPSTREAM_UNAVAILABLE", { upstream: `chain ${chainId}` }, { cause });
+	}
+}

@@ -1,0 +1,75 @@
+import { type Authorization, SwapError } from "@geoswap/protocol";
+import { type Address, isAddressEqual } from "viem";
+import { recoverAuthorizationAddress } from "viem/utils";
+import type { EvmChain } from "./chain-client.ts";
+import { isLowS } from "./normalize-signature.ts";
+import type { AccountNonces } from "./read-account-nonces.ts";
+import { readDelegation } from "./read-delegation.ts";
+import type { WalletDelegation } from "./wallet-delegation.ts";
+
+/**
+ * The delegate under which the wallet's op will run, and the authorization that makes it so where it is needed. An
+ * authorization of a wallet that is ours already is ignored, stale or not: two first swaps at once carry the same one.
+ */
+export async function checkDelegation({
+	chain,
+	wallet,
+	delegation,
+	target,
+	authorization,
+	readNonces,
+}: {
+	chain: EvmChain;
+	wallet: Address;
+	delegation: WalletDelegation;
+	/** Whom an authorization must name. */
+	target: Address;
+	authorization: Authorization | undefined;
+	/** Called only for a wallet without a delegation. */
+	readNonces: () => Promise<AccountNonces>;
+}): Promise<{ delegate: Address; authorization?: Authorization }> {
+	if (delegation.kind === "ours") return { delegate: delegation.delegate };
+	if (delegation.kind === "other") {
+		throw new SwapError("UNSUPPORTED_DELEGATION", { delegatedTo: delegation.delegate });
+	}
+	if (delegation.kind === "contract") throw new SwapError("UNSUPPORTED_DELEGATION", {});
+	const nonces = await readNonces();
+	if (!authorization) {
+		throw new SwapError("NEEDS_DELEGATION", { delegationTarget: target, accountNonce: nonces.latest });
+	}
+
+	const refuse = (
+		reason: SwapError<"INVALID_AUTHORIZATION">["details"]["reason"],
+		expected: string | number,
+	) => new SwapError("INVALID_AUTHORIZATION", { reason, expected });
+	// Zero would hold on every chain: more than a swap on this one needs.
+	if (authorization.chainId !== BigInt(chain.chainId)) throw refuse("chain", chain.chainId);
+	if (!isAddressEqual(authorization.address, target)) throw refuse("address", target);
+	if (!(await isSignedBy(wallet, authorization))) throw refuse("signer", wallet);
+	const isUnderWay = nonces.pending !== nonces.latest;
+	if (isUnderWay || authorization.nonce !== BigInt(nonces.latest)) {
+		// A first swap that landed between the two readings moved the nonce and made the wallet ours.
+		const now = await readDelegation(chain, wallet);
+		if (now.kind === "ours") return { delegate: now.delegate };
+		throw isUnderWay ? refuse("pending_transactions", nonces.pending) : refuse("nonce", nonces.latest);
+	}
+	return { delegate: target, authorization };
+}
+
+async function isSignedBy(wallet: Address, authorization: Authorization): Promise<boolean> {
+	// A chain passes over an authorization with a high s, though it recovers.
+	if (!isLowS(authorization.s)) return false;
+	try {
+		const signer = await recoverAuthorizationAddress({
+			authorization: {
+				chainId: Number(authorization.chainId),
+				address: authorization.address,
+				nonce: Number(authorization.nonce),
+			},
+			signature: { r: authorization.r, s: authorization.s, yParity: Number(authorization.yParity) },
+		});
+		return isAddressEqual(signer, wallet);
+	} catch {
+		return false;
+	}
+}

@@ -1,0 +1,55 @@
+import { geoEscrowAbi, geoVaultAbi, type Order } from "@geoswap/protocol";
+import { type Address, type ContractFunctionArgs, encodeFunctionData, type Hex } from "viem";
+import { entryPoint09Abi, type PackedUserOperation } from "viem/account-abstraction";
+
+export type Fill = ContractFunctionArgs<typeof geoVaultAbi, "nonpayable", "fillMany">[0][number];
+export type Attestation = ContractFunctionArgs<typeof geoEscrowAbi, "nonpayable", "releaseMany">[1];
+
+/** What one transaction of a relayer does, for many orders where the contract can. */
+export type Bundle =
+	| { kind: "open"; entryPoint: Address; userOps: PackedUserOperation[]; beneficiary: Address }
+	| { kind: "fill"; vault: Address; fills: Fill[] }
+	| { kind: "void"; vault: Address; orders: Order[] }
+	| { kind: "release"; escrow: Address; orders: Order[]; attestation: Attestation }
+	| { kind: "refund"; escrow: Address; orders: Order[]; attestation: Attestation }
+	| { kind: "late-refund"; escrow: Address; order: Order };
+
+/** The call that the relayer signs. */
+export function encodeBundle(bundle: Bundle): { to: Address; data: Hex } {
+	switch (bundle.kind) {
+		case "open":
+			return {
+				to: bundle.entryPoint,
+				data: encodeFunctionData({
+					abi: entryPoint09Abi,
+					functionName: "handleOps",
+					args: [bundle.userOps, bundle.beneficiary],
+				}),
+			};
+		case "fill":
+			return {
+				to: bundle.vault,
+				data: encodeFunctionData({ abi: geoVaultAbi, functionName: "fillMany", args: [bundle.fills] }),
+			};
+		case "void":
+			return {
+				to: bundle.vault,
+				data: encodeFunctionData({ abi: geoVaultAbi, functionName: "voidMany", args: [bundle.orders] }),
+			};
+		case "release":
+		case "refund":
+			return {
+				to: bundle.escrow,
+				data: encodeFunctionData({
+					abi: geoEscrowAbi,
+					functionName: bundle.kind === "release" ? "releaseMany" : "refundMany",
+					args: [bundle.orders, bundle.attestation],
+				}),
+			};
+		case "late-refund":
+			return {
+				to: bundle.escrow,
+				data: encodeFunctionData({ abi: geoEscrowAbi, functionName: "refund", args: [bundle.order] }),
+			};
+	}
+}

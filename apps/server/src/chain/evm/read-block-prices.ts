@@ -1,0 +1,191 @@
+import { type AssetDeployment, type ChainDeployment, rescaleDown, vaultPath } from "@geoswap/protocol";
+import { type Address, concat, type Hex, parseAbi, size, slice } from "viem";
+import type { EvmChain } from "./chain-client.ts";
+
+/** What a path of pools pays for one size. */
+export type Rung = { input: bigint; output: bigint };
+
+/** What a path of pools pays, by ascending size. The fee tiers are in the direction away from the settlement token. */
+export type Ladder = { fees: number[]; rungs: Rung[] };
+
+/** A feed's answer with 18 decimals, and when it was given, by the chain's clock. Zero where it gave no price. */
+export type FeedAnswer = { usdE18: bigint; updatedAtUnixSeconds: number };
+
+export type AssetPrices = {
+	feed: FeedAnswer;
+	/** From the settlement token to the asset, and back. Both empty for the settlement token itself. */
+	buy: Ladder[];
+	sell: Ladder[];
+};
+
+/** Everything that prices depend on, as of one block. */
+export type BlockPrices = {
+	chainId: number;
+	blockHash: Hex;
+	blockNumber: number;
+	timestampUnixSeconds: number;
+	baseFee: bigint;
+	assets: Map<Address, AssetPrices>;
+};
+
+type Block = { hash: Hex; number: bigint; timestamp: bigint; baseFeePerGas: bigint | null };
+
+// On the chain it is not a view: it swaps and reverts. For a call that makes no difference.
+const quoterAbi = parseAbi([
+	"function quoteExactInput(bytes path, uint256 amountIn) view returns (uint256 amountOut, uint160[] sqrtPriceX96AfterList, uint32[] initializedTicksCrossedList, uint256 gasEstimate)",
+]);
+const feedAbi = parseAbi([
+	"function decimals() view returns (uint8)",
+	"function latestRoundData() view returns (uint80 roundId, int256 answer, uint256 startedAt, uint256 updatedAt, uint80 answeredInRound)",
+]);
+
+/** How far the rungs are below the top one: eight sizes, each a bit less than five times the one below. */
+const rungDivisors = [50_000n, 10_000n, 2_500n, 500n, 100n, 20n, 4n, 1n];
+
+/**
+ * All pools and feeds of a chain as of one block, by one call. How much of an asset is worth `topUsd` is taken from
+ * `previous`, since the sizes must be known before they are asked for; without it the feeds are asked first.
+ */
+export async function readBlockPrices(
+	chain: EvmChain,
+	{ block, topUsd, previous }: { block: Block; topUsd: number; previous?: BlockPrices | undefined },
+): Promise<BlockPrices> {
+	const { deployment } = chain;
+	const known = previous ?? (await readBlockPricesAt(chain, block, []));
+	const answers = new Map([...known.assets].map(([asset, { feed }]) => [asset, feed]));
+	return readBlockPricesAt(chain, block, ladderQuestions(deployment, answers, topUsd));
+}
+
+type Question = { asset: Address; direction: "buy" | "sell"; fees: number[]; path: Hex; inputs: bigint[] };
+
+async function readBlockPricesAt(
+	{ chainId, client, deployment }: EvmChain,
+	block: Block,
+	questions: Question[],
+): Promise<BlockPrices> {
+	const feeds = [...new Set(deployment.assets.map(({ feed }) => feed.address))];
+	// Assets that share their pools, as the native token and the wrapped one do, are asked for once.
+	const quotes = new Map(
+		questions.flatMap(({ path, inputs }) =>
+			inputs.map((input) => [quoteKey(path, input), { path, input }] as const),
+		),
+	);
+	const results = await client.multicall({
+		blockNumber: block.number,
+		// One call, however long.
+		batchSize: 0,
+		contracts: [
+			...feeds.flatMap((address) => [
+				{ address, abi: feedAbi, functionName: "decimals" } as const,
+				{ address, abi: feedAbi, functionName: "latestRoundData" } as const,
+			]),
+			...[...quotes.values()].map(
+				({ path, input }) =>
+					({
+						address: deployment.uniswap.quoterV2,
+						abi: quoterAbi,
+						functionName: "quoteExactInput",
+						args: [path, input],
+					}) as const,
+			),
+		],
+	});
+	// A node that does not answer reads as if each call had failed by itself.
+	const [first] = results;
+	if (first?.status === "failure" && results.every(({ status }) => status === "failure")) throw first.error;
+	const feedAnswers = new Map(
+		feeds.map((address, i) => [address, feedAnswer(results[2 * i]?.result, results[2 * i + 1]?.result)]),
+	);
+	const outputs = new Map(
+		[...quotes.keys()].map((key, i) => [key, quotedOutput(results[2 * feeds.length + i]?.result)]),
+	);
+	const laddersOf = ({ address }: AssetDeployment, direction: Question["direction"]): Ladder[] =>
+		questions
+			.filter((question) => question.asset === address && question.direction === direction)
+			.map(({ fees, path, inputs }) => ({
+				fees,
+				rungs: answeredRungs(
+					inputs.map((input) => ({ input, output: outputs.get(quoteKey(path, input)) ?? 0n })),
+				),
+			}));
+	return {
+		chainId,
+		blockHash: block.hash,
+		blockNumber: Number(block.number),
+		timestampUnixSeconds: Number(block.timestamp),
+		baseFee: block.baseFeePerGas ?? 0n,
+		assets: new Map(
+			deployment.assets.map((asset) => [
+				asset.address,
+				{
+					feed: feedAnswers.get(asset.feed.address) ?? noAnswer,
+					buy: laddersOf(asset, "buy"),
+					sell: laddersOf(asset, "sell"),
+				},
+			]),
+		),
+	};
+}
+
+function ladderQuestions(
+	deployment: ChainDeployment,
+	feeds: Map<Address, FeedAnswer>,
+	topUsd: number,
+): Question[] {
+	const settlement = deployment.assets.find(({ address }) => address === deployment.settlementToken);
+	if (!settlement) throw new RangeError(`chain ${deployment.chainId} has no settlement token`);
+	return deployment.assets.flatMap((asset) =>
+		asset.paths.flatMap((fees) => {
+			const path = vaultPath(deployment, { asset: asset.address, fees });
+			return [
+				{ asset: asset.address, direction: "buy" as const, fees, path, inputs: sizesOf(settlement) },
+				{
+					asset: asset.address,
+					direction: "sell" as const,
+					fees,
+					path: reversePath(path),
+					inputs: sizesOf(asset),
+				},
+			];
+		}),
+	);
+
+	function sizesOf({ address, decimals }: AssetDeployment): bigint[] {
+		const usdE18 = feeds.get(address)?.usdE18 ?? 0n;
+		if (usdE18 === 0n) return [];
+		const top = (BigInt(Math.round(topUsd)) * 10n ** BigInt(18 + decimals)) / usdE18;
+		return [...new Set(rungDivisors.map((divisor) => top / divisor))].filter((input) => input > 0n);
+	}
+}
+
+/** A path is an address, and for each further pool its fee in three bytes and the next address. */
+function reversePath(path: Hex): Hex {
+	const pools = (size(path) - 20) / 23;
+	const token = (i: number) => slice(path, i * 23, i * 23 + 20);
+	const fee = (i: number) => slice(path, i * 23 + 20, i * 23 + 23);
+	const backward = Array.from({ length: pools }, (_, i) => pools - 1 - i);
+	return concat([token(pools), ...backward.flatMap((i) => [fee(i), token(i)])]);
+}
+
+/** Up to the first size that the pools could not answer: above it nothing is known. */
+function answeredRungs(rungs: Rung[]): Rung[] {
+	const dry = rungs.findIndex(({ output }) => output === 0n);
+	return dry === -1 ? rungs : rungs.slice(0, dry);
+}
+
+function quoteKey(path: Hex, input: bigint): string {
+	return `${path}:${input}`;
+}
+
+const noAnswer: FeedAnswer = { usdE18: 0n, updatedAtUnixSeconds: 0 };
+
+function feedAnswer(decimals: unknown, round: unknown): FeedAnswer {
+	if (typeof decimals !== "number" || !Array.isArray(round)) return noAnswer;
+	const [, answer, , updatedAt] = round as [bigint, bigint, bigint, bigint, bigint];
+	if (answer <= 0n) return noAnswer;
+	return { usdE18: rescaleDown(answer, decimals, 18), updatedAtUnixSeconds: Number(updatedAt) };
+}
+
+function quotedOutput(result: unknown): bigint {
+	return Array.isArray(result) ? (result[0] as bigint) : 0n;
+}

@@ -1,0 +1,32 @@
+import { type Hex, toHex } from "viem";
+import { mnemonicToAccount } from "viem/accounts";
+
+/** The chains that exist on one machine only. */
+const developmentChainIds: readonly number[] = [31337, 31338];
+
+/** The devnet's, and the default one of anvil and hardhat. Whatever their keys hold on a real network is anyone's. */
+const publicMnemonics = [
+	"public test key never use this swap only inside laptop develop machine",
+	"test test test test test test test test test test test junk",
+];
+const checkedKeysPerMnemonic = 50;
+
+/** Throws where a key that everyone knows would be used on a chain that is not of this machine alone. */
+export function refuseDevelopmentKeys(keys: readonly Hex[], chainIds: readonly number[]): void {
+	const realChainId = chainIds.find((chainId) => !developmentChainIds.includes(chainId));
+	if (realChainId === undefined) return;
+	const known = new Set(publicMnemonics.flatMap(keysOf));
+	if (keys.some((key) => known.has(key.toLowerCase()))) {
+		throw new Error(
+			`a key is a development key, which everyone knows: chain ${realChainId} needs one of its own`,
+		);
+	}
+}
+
+function keysOf(mnemonic: string): string[] {
+	// One parent for all: stretching the mnemonic is the slow part.
+	const parent = mnemonicToAccount(mnemonic, { path: "m/44'/60'/0'/0" }).getHdKey();
+	return Array.from({ length: checkedKeysPerMnemonic }, (_, index) =>
+		toHex(parent.deriveChild(index).privateKey ?? new Uint8Array()),
+	);
+}

@@ -1,0 +1,133 @@
+import { readFileSync } from "node:fs";
+import { dirname, resolve } from "node:path";
+import { type ChainDeployment, type Deployment, deploymentSchema } from "@geoswap/protocol";
+import * as z from "zod";
+
+const portSchema = z.int().min(0).max(65_535);
+const listenSchema = z.strictObject({ host: z.string().default("127.0.0.1"), port: portSchema });
+
+/** A deposit of at most this value is acted on this many blocks after its own; above all of them, when final. */
+const depthSchema = z.strictObject({ upToUsd: z.number().positive(), blocks: z.int().nonnegative() });
+
+const chainSchema = z.strictObject({
+	rpcUrl: z.url(),
+	/** How often to ask for a new block. */
+	pollMs: z.int().positive().default(1_000),
+	depths: z.array(depthSchema).default([]),
+	/** How long a block takes to be final, generously. */
+	finalitySeconds: z.int().positive(),
+	/** From the quote to the last moment an order can be opened. */
+	openSeconds: z.int().positive().default(300),
+	/** From the open deadline to the last moment it can be filled. */
+	fillSeconds: z.int().positive(),
+	/** From the fill deadline until anyone may refund. */
+	refundSeconds: z.int().positive(),
+	/** Blocks after which a transaction that was not mined is sent again with a higher fee. */
+	replaceAfterBlocks: z.int().positive().default(5),
+	/** Of this chain's smallest fee unit, added to the base fee. */
+	priorityFeeWei: z.string().regex(/^\d+$/).default("1000000"),
+	/** Most jobs in one transaction. */
+	bundleSize: z.int().min(1).max(100).default(20),
+	/** How long the first job of a bundle waits for others. */
+	bundleWindowMs: z.int().nonnegative().default(50),
+});
+
+const rateSchema = z.strictObject({
+	quote: z.number().positive().default(20),
+	build: z.number().positive().default(10),
+	submit: z.number().positive().default(10),
+	delegation: z.number().positive().default(10),
+	status: z.number().positive().default(20),
+});
+
+export const configSchema = z.strictObject({
+	/** The published file of what is deployed where, relative to this one. */
+	deployment: z.string(),
+	chains: z.record(z.string().regex(/^[1-9]\d*$/), chainSchema),
+	api: listenSchema.extend({
+		corsOrigins: z.array(z.string()).default([]),
+		/** Per second and key; the burst is twenty times that. */
+		rates: rateSchema.default({ quote: 20, build: 10, submit: 10, delegation: 10, status: 20 }),
+		heldStatusCalls: z.int().positive().default(50),
+		/** Requests per second and address without a valid key. */
+		unauthenticatedPerSecond: z.number().positive().default(20),
+	}),
+	/** Where the engine reaches the worker. */
+	worker: listenSchema,
+	restate: z.strictObject({ ingressUrl: z.url(), adminUrl: z.url() }),
+	attesters: z.array(z.strictObject({ url: z.url() })).default([]),
+	/** How long an attester counts as alive after a heartbeat. */
+	heartbeatSeconds: z.int().positive().default(600),
+	price: z
+		.strictObject({
+			feeBps: z.number().min(0).max(1_000).default(12.5),
+			/** What the caller's option costs, in hundredths of a basis point. */
+			optionCentibps: z
+				.strictObject({
+					stable: z.int().nonnegative().default(100),
+					volatile: z.int().nonnegative().default(1_500),
+				})
+				.default({ stable: 100, volatile: 1_500 }),
+			/** How far above the reference feed a price may be. */
+			feedMarginBps: z.int().nonnegative().default(10),
+			/** How far a pool may be from the feed before its asset stops. */
+			feedDeviationBps: z.int().positive().default(300),
+			highImpactBps: z.int().default(-300),
+			minimumUsd: z.number().positive().default(1),
+			maximumUsd: z.number().positive().default(250_000),
+			/** The top rung of a ladder. */
+			ladderTopUsd: z.number().positive().default(500_000),
+		})
+		.prefault({}),
+	limits: z
+		.strictObject({
+			/** Reserved value of an account's swaps that are not opened yet. */
+			unopenedUsdPerAccount: z.number().positive().default(1_000_000),
+			reservationSeconds: z.int().positive().default(60),
+		})
+		.prefault({}),
+	logLevel: z.enum(["trace", "debug", "info", "warn", "error", "silent"]).default("info"),
+});
+
+export type ConfigFile = z.input<typeof configSchema>;
+export type ChainConfig = z.output<typeof chainSchema> & { chainId: number; deployment: ChainDeployment };
+export type Config = Omit<z.output<typeof configSchema>, "chains" | "deployment"> & {
+	deployment: Deployment;
+	chains: ChainConfig[];
+};
+
+/** The configuration in a file, with the deployment file that it names. Throws a message that a person can act on. */
+export function readConfig(path: string): Config {
+	const { deployment: deploymentPath, chains, ...rest } = parse(configSchema, path);
+	const deployment = parse(deploymentSchema, resolve(dirname(path), deploymentPath));
+	return {
+		...rest,
+		deployment,
+		chains: Object.entries(chains).map(([id, chain]) => {
+			const chainId = Number(id);
+			const deployed = deployment.chains.find((candidate) => candidate.chainId === chainId);
+			if (!deployed) throw new ConfigError(path, `chains.${id}: the deployment file has no such chain`);
+			return { ...chain, chainId, deployment: deployed };
+		}),
+	};
+}
+
+function parse<Schema extends z.ZodType>(schema: Schema, path: string): z.output<Schema> {
+	let json: unknown;
+	try {
+		json = JSON.parse(readFileSync(path, "utf8"));
+	} catch (error) {
+		throw new ConfigError(path, (error as Error).message);
+	}
+	const result = schema.safeParse(json);
+	if (!result.success) throw new ConfigError(path, z.prettifyError(result.error));
+	return result.data;
+}
+
+export class ConfigError extends Error {
+	override name = "ConfigError";
+
+	constructor(path: string, problem: string) {
+		super(`${path}: ${problem}`);
+	}
+}

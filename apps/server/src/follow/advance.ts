@@ -1,0 +1,124 @@
+import type { Address, Hex } from "viem";
+import type { EvmChain } from "../chain/evm/chain-client.ts";
+import type { ContractEvent } from "../chain/evm/decode-events.ts";
+import { ourContracts } from "../chain/evm/our-contracts.ts";
+import { type Block, readBlock } from "../chain/evm/read-block.ts";
+import { readEvents } from "../chain/evm/read-events.ts";
+import { readGasCosts } from "../chain/evm/read-gas-costs.ts";
+import { readStock } from "../chain/evm/read-stock.ts";
+import type { Engine } from "../durable/durable.ts";
+import type { Log } from "../log.ts";
+import { applyBlock } from "../store/apply-block.ts";
+import { type FollowedHead, readBlockHash, readHead } from "../store/chain-head.ts";
+import { type DatabasePool, inTransaction } from "../store/database.ts";
+import { laneHashesAmong } from "../store/lane-hashes.ts";
+import { startFollowing } from "./start-following.ts";
+import { undoFork } from "./undo-fork.ts";
+import { wake } from "./wake.ts";
+
+/** Blocks that are asked for at once where the follower is behind. */
+const blocksAtOnce = 20;
+
+export type Following = {
+	chain: EvmChain;
+	pool: DatabasePool;
+	engine: Engine;
+	/** Of this chain's lanes. */
+	relayers: readonly Address[];
+	log: Log;
+};
+
+/**
+ * Takes in what the chain has beyond the head: some blocks, or the news that some are gone. Returns whether there was
+ * anything. Whatever it throws, it can be called again.
+ */
+export async function advance(following: Following): Promise<boolean> {
+	const { chain, pool, log } = following;
+	const { chainId } = chain;
+	const head = await readHead(pool, chainId);
+	if (!head) return startFollowing({ chain, pool });
+
+	const latest = await readBlock(chain, "latest");
+	if (latest.hash === head.hash) return false;
+	if (latest.number < head.finalizedNumber) throw new Error(`chain ${chainId} is behind what was final`);
+	const finalized = await readBlock(chain, "finalized");
+	if (await isForked({ pool, chainId, head, latest, finalized })) return undo();
+	if (latest.number <= head.number) return false;
+
+	const numbers = Array.from(
+		{ length: Math.min(latest.number - head.number, blocksAtOnce) },
+		(_, i) => head.number + 1 + i,
+	);
+	const blocks = await Promise.all(
+		numbers.map(async (number) => {
+			const block = number === latest.number ? latest : await readBlock(chain, number);
+			return { block, events: await readEvents(chain, { blockHash: block.hash }) };
+		}),
+	);
+	const orderIds = new Set<Hex>();
+	let parent: { hash: Hex } = head;
+	for (const { block, events } of blocks) {
+		if (block.parentHash !== parent.hash) return undo();
+		const stock = block === latest ? await readStock(chain, { blockNumber: block.number }) : undefined;
+		for (const orderId of await take({ following, block, events, finalized, stock })) orderIds.add(orderId);
+		parent = block;
+	}
+	await wake({ ...following, chainId, headHash: parent.hash, orderIds: [...orderIds] });
+	return true;
+
+	async function undo(): Promise<boolean> {
+		const seen = (await readHead(pool, chainId)) ?? (head as FollowedHead);
+		const undone = await undoFork({ chain, pool, head: seen, latestNumber: latest.number });
+		log.warn({ chainId, from: seen.number, to: undone.number }, "the chain dropped blocks");
+		await wake({ ...following, chainId, headHash: latest.hash, orderIds: undone.orderIds });
+		return true;
+	}
+}
+
+/** Whether a block that was taken in is no longer the chain's. A node that is only behind has not forked. */
+async function isForked({
+	pool,
+	chainId,
+	head,
+	latest,
+	finalized,
+}: {
+	pool: DatabasePool;
+	chainId: number;
+	head: FollowedHead;
+	latest: Block;
+	finalized: Block;
+}): Promise<boolean> {
+	if (latest.number === head.number + 1) return latest.parentHash !== head.hash;
+	for (const { number, hash } of [finalized, latest]) {
+		const seen = number > head.number ? undefined : await readBlockHash(pool, { chainId, number });
+		if (seen !== undefined && seen !== hash) return true;
+	}
+	return false;
+}
+
+async function take({
+	following: { chain, pool, log },
+	block,
+	events,
+	finalized,
+	stock,
+}: {
+	following: Following;
+	block: Block;
+	events: ContractEvent[];
+	finalized: Block;
+	stock: Awaited<ReturnType<typeof readStock>> | undefined;
+}): Promise<Hex[]> {
+	const { chainId } = chain;
+	const hashes = await laneHashesAmong(pool, { chainId, hashes: block.transactionHashes });
+	const mined = hashes.length > 0 ? await readGasCosts(chain, { blockHash: block.hash, hashes }) : [];
+	const { vaults } = ourContracts(chain.deployment);
+	const { orderIds, unbooked } = await inTransaction(pool, (db) =>
+		applyBlock(db, { chainId, block, events, mined, finalized, vaults, ...(stock ? { stock } : {}) }),
+	);
+	if (unbooked.length > 0) {
+		log.error({ chainId, events: unbooked }, "the ledger cannot book events of orders that are not known");
+	}
+	return orderIds;
+}

@@ -1,0 +1,40 @@
+import type { Hex } from "viem";
+import type { EvmChain } from "../chain/evm/chain-client.ts";
+import { readBlock } from "../chain/evm/read-block.ts";
+import { type FollowedHead, readBlockHash } from "../store/chain-head.ts";
+import { type DatabasePool, inTransaction } from "../store/database.ts";
+import { undoBlocks } from "../store/undo-blocks.ts";
+
+/** The chain dropped a block that it had called final. What was decided on it cannot be undone: a person is needed. */
+export class FinalityBrokenError extends Error {
+	override name = "FinalityBrokenError";
+
+	constructor(chainId: number, number: number) {
+		super(`chain ${chainId} dropped block ${number}, which was final: following it has stopped`);
+	}
+}
+
+/** Goes back to the last block that the chain still has. Returns the orders that lost an event. */
+export async function undoFork({
+	chain,
+	pool,
+	head,
+	latestNumber,
+}: {
+	chain: EvmChain;
+	pool: DatabasePool;
+	head: FollowedHead;
+	latestNumber: number;
+}): Promise<{ number: number; orderIds: Hex[] }> {
+	const { chainId } = chain;
+	for (let number = Math.min(head.number, latestNumber); number >= head.finalizedNumber; number--) {
+		const [seen, { hash }] = await Promise.all([
+			readBlockHash(pool, { chainId, number }),
+			readBlock(chain, number),
+		]);
+		if (seen === hash) {
+			return { number, orderIds: await inTransaction(pool, (db) => undoBlocks(db, { chainId, number })) };
+		}
+	}
+	throw new FinalityBrokenError(chainId, head.finalizedNumber);
+}

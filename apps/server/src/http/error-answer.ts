@@ -1,0 +1,71 @@
+import { type ErrorBody, errorCatalogue, SwapError } from "@geoswap/protocol";
+
+export type ErrorAnswer = { status: number; headers: Record<string, string>; body: ErrorBody };
+
+/** The one place where a thrown error becomes an HTTP answer. What is not of the catalogue tells the caller nothing. */
+export function errorAnswer(error: unknown, { requestId }: { requestId: string }): ErrorAnswer {
+	const known = toSwapError(error);
+	const { http: status, next, retryable } = errorCatalogue[known.code];
+	return {
+		status,
+		headers: headersOf(known),
+		body: {
+			code: known.code,
+			message: known.message,
+			next,
+			retryable,
+			requestId,
+			...(known.details && { details: { ...known.details } }),
+		},
+	};
+}
+
+/** An answer for a request that never became one: the bytes of it, for the bare socket. */
+export function rawErrorAnswer(error: unknown, { requestId }: { requestId: string }): string {
+	const { status, headers, body } = errorAnswer(error, { requestId });
+	const text = JSON.stringify(body);
+	const lines = Object.entries({
+		...headers,
+		"content-type": "application/json; charset=utf-8",
+		"content-length": String(Buffer.byteLength(text)),
+		"x-request-id": requestId,
+		connection: "close",
+	}).map(([name, value]) => `${name}: ${value}`);
+	return [`HTTP/1.1 ${status} Error`, ...lines, "", text].join("\r\n");
+}
+
+function toSwapError(error: unknown): SwapError {
+	if (error instanceof SwapError) return error;
+	const { code, statusCode } =
+		error instanceof Error ? (error as { code?: unknown; statusCode?: unknown } & Error) : {};
+	switch (code) {
+		case "FST_ERR_CTP_BODY_TOO_LARGE":
+			return new SwapError("BODY_TOO_LARGE", undefined);
+		case "FST_ERR_CTP_INVALID_MEDIA_TYPE":
+			return new SwapError("UNSUPPORTED_MEDIA_TYPE", undefined);
+		case "HPE_HEADER_OVERFLOW":
+			return invalid("the request's headers are too large");
+		case "ERR_HTTP_REQUEST_TIMEOUT":
+			return invalid("the request did not arrive in time");
+	}
+	const isCallersFault =
+		(typeof statusCode === "number" && statusCode >= 400 && statusCode < 500) ||
+		(typeof code === "string" && code.startsWith("HPE_"));
+	return isCallersFault
+		? invalid("the request is not well-formed HTTP")
+		: new SwapError("INTERNAL", undefined, { cause: error });
+}
+
+function invalid(message: string): SwapError {
+	return new SwapError("INVALID_REQUEST", { issues: [{ path: "", message }] });
+}
+
+function headersOf(error: SwapError): Record<string, string> {
+	if (isCode(error, "METHOD_NOT_ALLOWED")) return { allow: error.details.allow.join(", ") };
+	if (isCode(error, "RATE_LIMITED")) return { "retry-after": String(error.details.retryAfterSeconds ?? 1) };
+	return {};
+}
+
+function isCode<Code extends SwapError["code"]>(error: SwapError, code: Code): error is SwapError<Code> {
+	return error.code === code;
+}

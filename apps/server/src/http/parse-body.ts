@@ -1,0 +1,23 @@
+import { SwapError } from "@geoswap/protocol";
+
+const decoder = new TextDecoder("utf-8", { fatal: true });
+
+/** The JSON object in a body's bytes. Throws INVALID_REQUEST for anything else, nothing included. */
+export function parseBody(bytes: unknown): Record<string, unknown> {
+	if (!(bytes instanceof Uint8Array) || bytes.length === 0)
+		throw invalid("the body is empty: send a JSON object");
+	let value: unknown;
+	try {
+		value = JSON.parse(decoder.decode(bytes));
+	} catch {
+		throw invalid("the body is not JSON");
+	}
+	if (typeof value !== "object" || value === null || Array.isArray(value)) {
+		throw invalid("the body must be a JSON object");
+	}
+	return value as Record<string, unknown>;
+}
+
+function invalid(message: string): SwapError {
+	return new SwapError("INVALID_REQUEST", { issues: [{ path: "", message }] });
+}

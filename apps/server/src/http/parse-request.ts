@@ -1,0 +1,100 @@
+import { SwapError } from "@geoswap/protocol";
+import * as z from "zod";
+
+type Issue = { path: string; message: string };
+
+/**
+ * The parsed value of a body or a query. Throws INVALID_REQUEST with all issues. Where a field is missing or unknown it
+ * also says which there are, and which one may have been meant.
+ */
+export function parseRequest<Schema extends z.ZodType>(schema: Schema, value: unknown): z.output<Schema> {
+	const result = schema.safeParse(value);
+	if (result.success) return result.data;
+	const fields: object = typeof value === "object" && value !== null ? value : {};
+	const isMissing = ({ path: [field] }: z.core.$ZodIssue) =>
+		field !== undefined && !Object.hasOwn(fields, field);
+	const issues = withoutRepeats(
+		result.error.issues.flatMap((issue) =>
+			isMissing(issue)
+				? [{ path: issue.path.map(String).join("."), message: "required" }]
+				: toIssues(issue, []),
+		),
+	);
+	const isNameWrong = result.error.issues.some(
+		(issue) => issue.code === "unrecognized_keys" || isMissing(issue),
+	);
+	if (!(schema instanceof z.ZodObject) || !isNameWrong) throw new SwapError("INVALID_REQUEST", { issues });
+	const accepted = Object.keys(schema.shape);
+	const didYouMean = Object.keys(fields).flatMap((name) => {
+		const meant = accepted.includes(name) ? undefined : closest(name, accepted);
+		return meant ? [[name, meant]] : [];
+	});
+	throw new SwapError("INVALID_REQUEST", {
+		issues,
+		accepted,
+		...(didYouMean.length > 0 && { didYouMean: Object.fromEntries(didYouMean) }),
+	});
+}
+
+/** Two checks of a field may say the same. */
+function withoutRepeats(issues: Issue[]): Issue[] {
+	return issues.filter(
+		({ path, message }, i) =>
+			issues.findIndex((other) => other.path === path && other.message === message) === i,
+	);
+}
+
+function toIssues(issue: z.core.$ZodIssue, parents: PropertyKey[]): Issue[] {
+	const path = [...parents, ...issue.path];
+	if (issue.code === "unrecognized_keys") {
+		return issue.keys.map((key) => ({
+			path: [...path, key].map(String).join("."),
+			message: "unknown field",
+		}));
+	}
+	if (issue.code === "invalid_union") {
+		// The branch that took the value's type knows best what is wrong with it.
+		const branch = issue.errors.find((errors) => errors.some(({ code }) => code !== "invalid_type"));
+		if (branch) return branch.flatMap((inner) => toIssues(inner, path));
+		const expected = issue.errors.flatMap(([first]) =>
+			first?.code === "invalid_type" ? [first.expected] : [],
+		);
+		if (expected.length > 0) {
+			return [
+				{ path: path.map(String).join("."), message: `expected ${[...new Set(expected)].join(" or ")}` },
+			];
+		}
+	}
+	return [{ path: path.map(String).join("."), message: issue.message }];
+}
+
+function closest(name: string, accepted: string[]): string | undefined {
+	const [best] = accepted
+		.map((candidate) => ({
+			candidate,
+			distance: editDistance(name.slice(0, 64).toLowerCase(), candidate.toLowerCase()),
+		}))
+		.sort((a, b) => a.distance - b.distance);
+	return best && best.distance <= Math.max(name.length, best.candidate.length) / 3
+		? best.candidate
+		: undefined;
+}
+
+/** How many characters must be put in, taken out or replaced to make one text of the other. */
+function editDistance(a: string, b: string): number {
+	let row = Array.from({ length: b.length + 1 }, (_, i) => i);
+	for (let i = 1; i <= a.length; i++) {
+		const next = [i];
+		for (let j = 1; j <= b.length; j++) {
+			next.push(
+				Math.min(
+					(row[j] ?? 0) + 1,
+					(next[j - 1] ?? 0) + 1,
+					(row[j - 1] ?? 0) + (a[i - 1] === b[j - 1] ? 0 : 1),
+				),
+			);
+		}
+		row = next;
+	}
+	return row[b.length] ?? 0;
+}

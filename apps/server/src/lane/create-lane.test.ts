@@ -1,0 +1,491 @@
+import { randomUUID } from "node:crypto";
+import {
+	attestationMessage,
+	attestationTypedData,
+	fromWord,
+	geoEscrowAbi,
+	geoVaultAbi,
+	type Order,
+	orderId,
+	toWord,
+} from "@geoswap/protocol";
+import { type Hex, hexToBytes, keccak256, parseTransaction } from "viem";
+import { generatePrivateKey, privateKeyToAccount, privateKeyToAddress } from "viem/accounts";
+import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
+import {
+	assetOf,
+	createLaneScene,
+	followHead,
+	type LaneScene,
+	newOrder,
+	newWallet,
+	queueWork,
+	readJob,
+	sendAsAnyone,
+	signOp,
+} from "../../test/lane-scene.ts";
+import type { EvmChain } from "../chain/evm/chain-client.ts";
+import { encodeBundle } from "../chain/evm/encode-bundle.ts";
+import type { Durable } from "../durable/durable.ts";
+import { createLog } from "../log.ts";
+import type { Delivery } from "../store/swap-record.ts";
+import { createLane } from "./create-lane.ts";
+import { laneKey } from "./lane-key.ts";
+
+const policy = { bundleSize: 20, replaceAfterBlocks: 5, priorityFeeWei: "1000000", finalitySeconds: 5 };
+const stock: Delivery = { kind: "stock", amount: 9_950_000n };
+
+let scene: LaneScene;
+beforeAll(async () => {
+	scene = await createLaneScene();
+});
+beforeEach(async () => {
+	// Whatever the test before sent is final by now, and nobody waits for it.
+	await scene.pool.query("truncate jobs, waits, attestations");
+	await settleAll();
+});
+afterAll(() => scene.stop());
+
+const raised: string[] = [];
+const durable: Durable = {
+	step: (_, run) => run(),
+	newSignal: unexpected,
+	sleep: unexpected,
+	poke: unexpected,
+};
+
+/** A process with all lanes of both chains. */
+function startLanes({
+	bundleSize = policy.bundleSize,
+	freshMinimum = 0n,
+	origin = scene.origin,
+	destination = scene.destination,
+	nowMs = Date.now,
+}: {
+	bundleSize?: number;
+	freshMinimum?: bigint;
+	origin?: EvmChain;
+	destination?: EvmChain;
+	nowMs?: () => number;
+} = {}) {
+	const run = createLane({
+		chains: [origin, destination].map((chain) => ({
+			chain,
+			policy: { ...policy, bundleSize },
+			accounts: scene.relayers,
+		})),
+		pool: scene.pool,
+		engine: {
+			raise: async (signal) => {
+				raised.push(signal);
+			},
+		},
+		freshMinimum: () => freshMinimum,
+		nowMs,
+		log: createLog({ level: "silent", process: "test" }),
+	});
+	return (chain: EvmChain, relayer = 0) =>
+		run(durable, laneKey({ chainId: chain.chainId, relayer: scene.relayers[relayer]?.address ?? "0x" }));
+}
+
+/** What a lane does when it is poked after the follower has seen the newest block. */
+async function pump(chain: EvmChain, options: Parameters<typeof startLanes>[0] = {}): Promise<void> {
+	await followHead(scene.pool, chain);
+	await startLanes(options)(chain);
+}
+
+test("ops travel in one transaction; one with an authorization travels alone, and only while it is needed", async () => {
+	const [first, second] = await Promise.all([newWallet(scene), newWallet(scene)]);
+	// Two first swaps of one wallet at once: the second's authorization is stale by then.
+	const opens: [typeof first, boolean][] = [
+		[first, true],
+		[first, true],
+		[second, true],
+	];
+	const activating = [];
+	for (const [wallet, authorize] of opens) activating.push(await open(wallet, authorize));
+	await pump(scene.origin);
+	expect(await nonces(activating.map((order) => order.swapId))).toHaveLength(3);
+	expect(await states(activating.map(({ order }) => order))).toEqual([1, 1, 1]);
+
+	const later = [await open(first, false), await open(second, false), await open(second, true)];
+	await pump(scene.origin);
+	const jobs = await Promise.all(later.map(({ swapId }) => readJob(scene.pool, swapId, "open")));
+	expect(await states(later.map(({ order }) => order))).toEqual([1, 1, 1]);
+	expect(jobs[0]?.nonce).toBe(jobs[1]?.nonce);
+	expect(jobs[2]?.nonce).not.toBe(jobs[0]?.nonce);
+	const { rows } = await scene.pool.query<{ raw: Uint8Array }>(
+		"select raw from lane_transactions where chain_id = $1 and nonce = $2",
+		[scene.origin.chainId, jobs[2]?.nonce],
+	);
+	const [type] = rows.map(({ raw }) => raw[0]);
+	expect(type).toBe(2);
+});
+
+test("an op that the chain refuses spoils no other, gets three tries, and its swap is woken", async () => {
+	const [honest, other] = await Promise.all([newWallet(scene), newWallet(scene)]);
+	await Promise.all([open(honest, true), open(other, true)]);
+	await pump(scene.origin);
+
+	const poor = await open(other, false, { inputAmount: 10n ** 12n });
+	const forged = await open(other, false);
+	await scene.pool.query(
+		"update jobs set payload = jsonb_set(payload, '{op,signature}', $2) where swap_id = $1",
+		[forged.swapId, JSON.stringify(await honest.signMessage({ message: "no" }))],
+	);
+	const good = await open(honest, false);
+	for (const { swapId, order } of [poor, forged]) await waitFor(swapId, order);
+	for (let block = 0; block < 3; block++) {
+		await pump(scene.origin);
+		await scene.chains.origin.testClient.mine({ blocks: 1 });
+	}
+	expect(await states([good.order, poor.order, forged.order])).toEqual([1, 0, 0]);
+	for (const { swapId } of [poor, forged]) {
+		expect(await readJob(scene.pool, swapId, "open")).toMatchObject({ state: "refused", reason: "reverted" });
+		expect(raised).toContain(`signal of ${swapId}`);
+	}
+});
+
+test("fills travel in one transaction without those that would fail, which are refused for what they fail of", async () => {
+	const { chains, pool, destination } = scene;
+	const orb = toWord(assetOf(chains.destination, "ORB"));
+	const eth = toWord(assetOf(chains.destination, "ETH"));
+	// Has no way to take the native token.
+	const refusing = toWord(destination.deployment.contracts.escrow);
+	const router: Delivery = { kind: "router", budget: 10_000_000n, fees: [3000] };
+	const cases = [
+		{ delivery: stock, terms: {}, ends: { state: "sent" } },
+		{ delivery: stock, terms: {}, ends: { state: "sent" } },
+		{ delivery: router, terms: { outputToken: orb, minOutput: 1n }, ends: { state: "sent" } },
+		{
+			delivery: { kind: "stock", amount: 10n ** 15n },
+			terms: { outputToken: eth, minOutput: 1n },
+			ends: { state: "sent" },
+		},
+		{
+			delivery: router,
+			terms: { outputToken: orb, minOutput: 10n ** 30n },
+			ends: { state: "refused", reason: "price" },
+		},
+		{
+			delivery: { kind: "stock", amount: 10n ** 15n },
+			terms: {},
+			ends: { state: "refused", reason: "liquidity" },
+		},
+		{
+			delivery: { kind: "stock", amount: 10n ** 15n },
+			terms: { outputToken: eth, minOutput: 1n, recipient: refusing },
+			ends: { state: "refused", reason: "recipient" },
+		},
+	] as const;
+	const swapIds = [];
+	for (const { delivery, terms } of cases) {
+		const order = await newOrder(scene, { wallet: randomWord(), ...terms });
+		swapIds.push(
+			await queueWork(pool, order, { kind: "fill", payload: { delivery: { ...delivery } as Delivery } }),
+		);
+	}
+	await pump(destination);
+	const jobs = await Promise.all(swapIds.map((swapId) => readJob(pool, swapId, "fill")));
+	expect(jobs).toMatchObject(cases.map(({ ends }) => ends));
+	const sent = jobs.filter((job) => job.state === "sent");
+	expect(new Set(sent.map((job) => job.nonce)).size).toBe(1);
+	expect(await Promise.all(sent.map(({ orderId: id }) => vaultState(id)))).toEqual([1, 1, 1, 1]);
+});
+
+test("a fill of the native token that travels alone finds the gas that its payment asks for", async () => {
+	const outputToken = toWord(assetOf(scene.chains.destination, "ETH"));
+	const order = await newOrder(scene, { wallet: randomWord(), outputToken, minOutput: 1n });
+	const delivery: Delivery = { kind: "stock", amount: 10n ** 15n };
+	await queueWork(scene.pool, order, { kind: "fill", payload: { delivery } });
+	await pump(scene.destination);
+	expect(await vaultState(orderId(order))).toBe(1);
+});
+
+test("a fill through the router delivers at least what a fresh price asks for", async () => {
+	const outputToken = toWord(assetOf(scene.chains.destination, "ORB"));
+	const order = await newOrder(scene, { wallet: randomWord(), outputToken, minOutput: 1n });
+	const delivery: Delivery = { kind: "router", budget: 10_000_000n, fees: [3000] };
+	const swapId = await queueWork(scene.pool, order, { kind: "fill", payload: { delivery } });
+	await pump(scene.destination, { freshMinimum: 10n ** 30n });
+	expect(await readJob(scene.pool, swapId, "fill")).toMatchObject({ state: "refused", reason: "price" });
+	expect(await vaultState(orderId(order))).toBe(0);
+});
+
+test("nothing is signed for an order that is too late, by the chain's clock or ours", async () => {
+	const wallet = await newWallet(scene);
+	const expired = await open(wallet, true);
+	const order = await newOrder(scene, { wallet: randomWord() });
+	const late = await queueWork(scene.pool, order, { kind: "fill", payload: { delivery: stock } });
+	await pump(scene.origin, { nowMs: () => Date.now() + 61_000 });
+	await pump(scene.destination, { nowMs: () => Date.now() + 116_000 });
+	expect(await readJob(scene.pool, expired.swapId, "open")).toMatchObject({
+		state: "refused",
+		reason: "expired",
+	});
+	expect(await readJob(scene.pool, late, "fill")).toMatchObject({ state: "refused", reason: "too_late" });
+});
+
+test("releases go before all other work, as the whole list that was signed for", async () => {
+	const { pool, origin, chains } = scene;
+	const wallet = await newWallet(scene);
+	const opened = [await open(wallet, true), await open(wallet, true), await open(wallet, true)];
+	await pump(origin);
+	const another = await open(wallet, false);
+	const orders = opened.map(({ order }) => order);
+	const attestationId = await attested("Release", orders);
+	for (const order of orders) await queueWork(pool, order, { kind: "release", payload: {} });
+	await pool.query("update jobs set attestation_id = $1 where kind = 'release'", [attestationId]);
+	// One of them was released meanwhile, by anyone: the others still are.
+	await sendAsAnyone(chains.origin, await releaseOne(orders.slice(1, 2)));
+	await pump(origin, { bundleSize: 1 });
+	expect(await states(orders)).toEqual([2, 2, 2]);
+	const jobs = await Promise.all(opened.map(({ swapId }) => readJob(pool, swapId, "release")));
+	expect(jobs).toMatchObject([{ state: "sent" }, { state: "queued" }, { state: "sent" }]);
+	expect(jobs[0]?.nonce).toBe(jobs[2]?.nonce);
+	expect((await readJob(pool, another.swapId, "open")).nonce).toBeGreaterThan(jobs[0]?.nonce ?? 0);
+});
+
+test("voids close orders, and a refund without attesters waits until the escrow allows it", async () => {
+	const { pool, origin, destination } = scene;
+	const wallet = await newWallet(scene);
+	const { order, swapId } = await open(wallet, true);
+	await pump(origin);
+	await queueWork(pool, order, { kind: "void", payload: {} });
+	await queueWork(pool, order, { kind: "refund", payload: { attested: false } });
+	await pump(destination);
+	await pump(origin);
+	expect(await vaultState(orderId(order))).toBe(2);
+	expect(await states([order])).toEqual([1]);
+	expect(await readJob(pool, swapId, "refund")).toMatchObject({ state: "queued", strikes: 1 });
+});
+
+test("what was journalled and not sent is sent later, byte for byte, and nothing is signed behind it", async () => {
+	const { pool, destination } = scene;
+	const [first, second] = [await queueFill(), await queueFill()];
+	await pump(destination, { destination: unableToSend(destination), bundleSize: 1 });
+	const { rows: before } = await openTransactions(destination);
+	expect(before).toMatchObject([{ state: "signed" }]);
+	expect((await readJob(pool, second.swapId, "fill")).state).toBe("queued");
+
+	await pump(destination, { bundleSize: 1 });
+	expect(await vaultState(orderId(first.order))).toBe(1);
+	expect(await vaultState(orderId(second.order))).toBe(1);
+	const { rows: after } = await openTransactions(destination);
+	expect(after[0]).toMatchObject({ state: "broadcast", raw: before[0]?.raw });
+});
+
+test("a stuck transaction is replaced for a quarter more with the same call; a fill that is late by then, by nothing", async () => {
+	const { pool, chains, destination } = scene;
+	const { testClient } = chains.destination;
+	await testClient.setAutomine(false);
+	try {
+		const kept = await queueFill();
+		await pump(destination, { bundleSize: 1 });
+		await followHead(pool, destination, { blocksAhead: 5 });
+		await startLanes()(destination);
+		const { rows } = await openTransactions(destination);
+		const [original, replacement] = rows.map(({ raw }) => parseTransaction(toHex(raw)));
+		expect(replacement).toMatchObject({ nonce: original?.nonce, data: original?.data, gas: original?.gas });
+		expect(replacement?.maxFeePerGas).toBeGreaterThanOrEqual(((original?.maxFeePerGas ?? 0n) * 5n) / 4n);
+		await testClient.mine({ blocks: 1 });
+		expect(await vaultState(orderId(kept.order))).toBe(1);
+		expect((await destination.client.getBlock()).transactions).toEqual([keccak256(toHex(rows[1]?.raw))]);
+		await settleAll();
+
+		const late = await queueFill();
+		await pump(destination);
+		await followHead(pool, destination, { blocksAhead: 5 });
+		await startLanes({ nowMs: () => Date.now() + 116_000 })(destination);
+		await testClient.mine({ blocks: 1 });
+		expect(await vaultState(orderId(late.order))).toBe(0);
+		const { rows: cancelled } = await openTransactions(destination);
+		expect(cancelled.map((row) => row.kind)).toEqual(["fill", "cancel"]);
+	} finally {
+		await testClient.setAutomine(true);
+	}
+});
+
+test("a replacement keeps the authorization that its op needs", async () => {
+	const { pool, chains, origin } = scene;
+	const { order } = await open(await newWallet(scene), true);
+	await chains.origin.testClient.setAutomine(false);
+	try {
+		await pump(origin);
+		await followHead(pool, origin, { blocksAhead: 5 });
+		await startLanes()(origin);
+		await chains.origin.testClient.mine({ blocks: 1 });
+		const { rows } = await openTransactions(origin);
+		expect((await origin.client.getBlock()).transactions).toEqual([keccak256(toHex(rows[1]?.raw))]);
+		expect(await states([order])).toEqual([1]);
+	} finally {
+		await chains.origin.testClient.setAutomine(true);
+	}
+});
+
+test("jobs whose nonce was spent by something else are queued again, once that is final", async () => {
+	const { pool, chains, destination, relayers } = scene;
+	const { order, swapId } = await queueFill();
+	const run = startLanes({ destination: unableToSend(destination) });
+	await followHead(pool, destination);
+	await run(destination, 1);
+	const relayer = relayers[1];
+	if (!relayer) throw new Error("the devnet has several relayers");
+	await sendAsAnyone(chains.destination, { to: relayer.address }, relayer);
+	await pool.query("update lane_transactions set state = 'broadcast' where state = 'signed'");
+	await followHead(pool, destination, { blocksAhead: 5 });
+	await startLanes()(destination, 1);
+	expect(await vaultState(orderId(order))).toBe(0);
+	expect((await readJob(pool, swapId, "fill")).state).toBe("sent");
+
+	await chains.destination.testClient.mine({ blocks: 10 });
+	await followHead(pool, destination, { blocksAhead: 10 });
+	await startLanes()(destination, 1);
+	expect(await vaultState(orderId(order))).toBe(1);
+});
+
+test("lanes that run at once, each even twice, take each job once and leave no gap in their nonces", async () => {
+	const { pool, destination } = scene;
+	const queued = [];
+	for (let i = 0; i < 24; i++) queued.push(await queueFill());
+	await followHead(pool, destination);
+	const processes = [startLanes({ bundleSize: 3 }), startLanes({ bundleSize: 3 })];
+	await Promise.all(processes.flatMap((run) => [0, 1, 2].map((relayer) => run(destination, relayer))));
+	const filled = await Promise.all(queued.map(({ order }) => vaultState(orderId(order))));
+	expect(filled).toEqual(queued.map(() => 1));
+	const { rows } = await pool.query<{ jobs: { swapId: string }[] }>(
+		"select jobs from lane_transactions where chain_id = $1 and state <> 'final'",
+		[destination.chainId],
+	);
+	const taken = rows.flatMap(({ jobs }) => jobs.map((job) => job.swapId));
+	expect(taken.toSorted()).toEqual(queued.map(({ swapId }) => swapId).toSorted());
+	for (const relayer of [0, 1, 2]) {
+		const address = scene.relayers[relayer]?.address ?? "0x";
+		const { rows: lanes } = await pool.query<{ next_nonce: number }>(
+			"select next_nonce from lanes where chain_id = $1 and relayer = $2",
+			[destination.chainId, hexToBytes(address)],
+		);
+		expect(await destination.client.getTransactionCount({ address })).toBe(lanes[0]?.next_nonce);
+	}
+});
+
+async function open(
+	wallet: Awaited<ReturnType<typeof newWallet>>,
+	authorize: boolean,
+	terms: Partial<Order> = {},
+): Promise<{ order: Order; swapId: string }> {
+	const order = await newOrder(scene, { wallet: toWord(wallet.address), ...terms });
+	const op = await signOp(scene, { order, wallet, authorize });
+	return { order, swapId: await queueWork(scene.pool, order, { kind: "open", payload: { op } }) };
+}
+
+async function queueFill(): Promise<{ order: Order; swapId: string }> {
+	const order = await newOrder(scene, { wallet: randomWord() });
+	const swapId = await queueWork(scene.pool, order, { kind: "fill", payload: { delivery: stock } });
+	return { order, swapId };
+}
+
+async function waitFor(swapId: string, order: Order): Promise<void> {
+	await scene.pool.query("insert into waits (swap_id, order_id, signal_id) values ($1, $2, $3)", [
+		swapId,
+		hexToBytes(orderId(order)),
+		`signal of ${swapId}`,
+	]);
+}
+
+async function nonces(swapIds: string[]): Promise<number[]> {
+	const jobs = await Promise.all(swapIds.map((swapId) => readJob(scene.pool, swapId, "open")));
+	return [...new Set(jobs.flatMap((job) => job.nonce ?? []))];
+}
+
+function openTransactions({ chainId }: EvmChain) {
+	return scene.pool.query<{ raw: Uint8Array; state: string; kind: string }>(
+		"select * from lane_transactions where chain_id = $1 and state <> 'final' order by relayer, nonce, attempt",
+		[chainId],
+	);
+}
+
+/** What a follower does once all is final. */
+async function settleAll(): Promise<void> {
+	await scene.pool.query("update lane_transactions set state = 'final'");
+}
+
+function states(orders: readonly Order[]): Promise<number[]> {
+	return Promise.all(
+		orders.map((order) =>
+			scene.origin.client.readContract({
+				address: fromWord(order.escrow),
+				abi: geoEscrowAbi,
+				functionName: "orderState",
+				args: [orderId(order)],
+			}),
+		),
+	);
+}
+
+function vaultState(id: Hex): Promise<number> {
+	return scene.destination.client.readContract({
+		address: scene.destination.deployment.contracts.vault,
+		abi: geoVaultAbi,
+		functionName: "orderState",
+		args: [id],
+	});
+}
+
+async function attestationOf(kind: "Release" | "Refund", orders: Order[]) {
+	const { threshold, attesters } = scene.origin.deployment.attesterSet;
+	const typedData = attestationTypedData(attestationMessage(kind, orders));
+	const signers = scene.chains.keys.attesters.map((key) => privateKeyToAccount(key)).slice(0, threshold);
+	const signatures = await Promise.all(signers.map((signer) => signer.signTypedData(typedData)));
+	return { threshold, attesters, signatures };
+}
+
+async function attested(kind: "Release" | "Refund", orders: Order[]): Promise<string> {
+	const { threshold, attesters, signatures } = await attestationOf(kind, orders);
+	const id = randomUUID();
+	await scene.pool.query(
+		`insert into attestations (id, chain_id, kind, threshold, attesters, signatures, order_ids)
+		values ($1, $2, $3, $4, $5, $6, $7)`,
+		[
+			id,
+			scene.origin.chainId,
+			kind,
+			threshold,
+			JSON.stringify(attesters),
+			JSON.stringify(signatures),
+			JSON.stringify(orders.map(orderId)),
+		],
+	);
+	return id;
+}
+
+async function releaseOne(orders: Order[]) {
+	const attestation = await attestationOf("Release", orders);
+	return encodeBundle({
+		kind: "release",
+		escrow: scene.origin.deployment.contracts.escrow,
+		orders,
+		attestation: { ...attestation, threshold: BigInt(attestation.threshold) },
+	});
+}
+
+/** A chain that answers, and takes no transaction. */
+function unableToSend(chain: EvmChain): EvmChain {
+	const request = async (call: { method: string }) => {
+		if (call.method === "eth_sendRawTransaction") throw new Error("connection refused");
+		return chain.client.request(call as never);
+	};
+	return { ...chain, client: { ...chain.client, request } as typeof chain.client };
+}
+
+function randomWord(): Hex {
+	return toWord(privateKeyToAddress(generatePrivateKey()));
+}
+
+function toHex(bytes: Uint8Array | undefined): Hex {
+	return `0x${Buffer.from(bytes ?? []).toString("hex")}`;
+}
+
+function unexpected(): never {
+	throw new Error("a lane waits for nothing and asks nobody");
+}

@@ -1,0 +1,90 @@
+import type { BundleSimulation } from "../chain/evm/simulate-bundle.ts";
+import { skipCause } from "../chain/evm/skip-cause.ts";
+import { type Job, type JobKind, type JobReason, maxStrikes } from "../store/job.ts";
+
+/** What becomes of a job after its bundle was simulated. */
+export type Verdict =
+	| { do: "send" }
+	| { do: "refuse"; reason: JobReason }
+	/** Tried again after so many blocks. */
+	| { do: "postpone"; blocks: number; alone: boolean; strikes: 0 | 1 }
+	/** Nothing is known of it: another one spoilt the bundle. */
+	| { do: "leave" };
+
+const eventOf: Record<JobKind, string> = {
+	open: "Opened",
+	fill: "Filled",
+	void: "Voided",
+	release: "Released",
+	refund: "Refunded",
+};
+
+/** What the vault or the chain may get over by itself: time tells, or the follower. */
+const laterBlocks = 5;
+
+/** A verdict on each job, in their order. */
+export function judgeJobs(jobs: readonly Job[], simulation: BundleSimulation): Verdict[] {
+	if (simulation.succeeds) return jobs.map((job) => judgeItem(job, simulation.events));
+	const { opIndex } = simulation;
+	const [first] = jobs;
+	if (first?.kind === "fill" || first?.kind === "void") {
+		// Batches pass over what fails: a vault that refuses all of it is paused, or does not know the relayer.
+		return jobs.map(() => ({ do: "postpone", blocks: laterBlocks, alone: false, strikes: 0 }));
+	}
+	if (jobs.length === 1 || first?.attestationId !== undefined) return jobs.map(strike);
+	if (opIndex !== undefined && jobs[opIndex]) {
+		return jobs.map((job, i) => (i === opIndex ? strike(job) : { do: "leave" }));
+	}
+	return jobs.map(() => ({ do: "postpone", blocks: 0, alone: true, strikes: 0 }));
+}
+
+type SimulatedEvents = Extract<BundleSimulation, { succeeds: true }>["events"];
+
+function judgeItem(job: Job, events: SimulatedEvents): Verdict {
+	const own = events.filter((event) => event.orderId === job.orderId);
+	if (own.some((event) => event.name === eventOf[job.kind])) return { do: "send" };
+	if (job.kind === "fill") return judgeSkippedFill(job, own);
+	// Decided already: its event is on the chain, and the follower or the workflow has yet to see it.
+	if (job.kind === "void") return { do: "postpone", blocks: laterBlocks, alone: false, strikes: 0 };
+	return strike(job);
+}
+
+function judgeSkippedFill(job: Job<"fill">, own: SimulatedEvents): Verdict {
+	const skipped = own.find((event) => event.name === "Skipped");
+	const selector = skipped?.name === "Skipped" ? skipped.data.reason : undefined;
+	const cause = skipCause(selector ?? "0x00000000", {
+		throughRouter: job.payload.delivery.kind === "router",
+	});
+	switch (cause) {
+		case "price":
+		case "liquidity":
+		case "recipient":
+		case "too_late":
+			return { do: "refuse", reason: cause };
+		case "decided":
+			return { do: "postpone", blocks: laterBlocks, alone: false, strikes: 0 };
+		case "not_open":
+			return { do: "postpone", blocks: 1, alone: false, strikes: 0 };
+		case "gas":
+			return job.alone ? strike(job) : { do: "postpone", blocks: 0, alone: true, strikes: 0 };
+		case "other":
+			return strike(job);
+	}
+}
+
+/** Money that is owed is owed however often the chain refuses it: such a job only waits longer and longer. */
+const isOwed: Record<JobKind, boolean> = {
+	open: false,
+	fill: false,
+	void: true,
+	release: true,
+	refund: true,
+};
+
+function strike(job: Job): Verdict {
+	if (isOwed[job.kind]) {
+		return { do: "postpone", blocks: 2 ** Math.min(job.strikes, laterBlocks), alone: job.alone, strikes: 1 };
+	}
+	if (job.strikes + 1 >= maxStrikes) return { do: "refuse", reason: "reverted" };
+	return { do: "postpone", blocks: 1, alone: true, strikes: 1 };
+}

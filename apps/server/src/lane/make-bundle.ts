@@ -1,0 +1,85 @@
+import { fromWord, type Order, orderUserOp } from "@geoswap/protocol";
+import type { Address, SignedAuthorization } from "viem";
+import type { Attestation, Bundle, Fill } from "../chain/evm/encode-bundle.ts";
+import { readDelegation } from "../chain/evm/read-delegation.ts";
+import type { Job } from "../store/job.ts";
+import type { Lane } from "./lane.ts";
+
+/** What a transaction for these jobs is made of. They are of one kind, for one contract. */
+export type Draft = { bundle: Bundle; authorizationList?: SignedAuthorization[] };
+
+/** The list that attesters signed for may name more orders than there are jobs left to do. */
+export type AttestedOrders = { orders: Order[]; attestation: Attestation };
+
+export async function makeBundle(
+	lane: Lane,
+	jobs: readonly Job[],
+	attested: AttestedOrders | undefined,
+): Promise<Draft> {
+	const [first] = jobs;
+	if (!first) throw new RangeError("a bundle is of at least one job");
+	const escrow = fromWord(first.order.escrow);
+	const vault = fromWord(first.order.destinationVault);
+	switch (first.kind) {
+		case "open":
+			return makeOpens(
+				lane,
+				jobs.filter((job) => job.kind === "open"),
+			);
+		case "fill":
+			return {
+				bundle: {
+					kind: "fill",
+					vault,
+					fills: jobs.flatMap((job) => (job.kind === "fill" ? fillOf(lane, job) : [])),
+				},
+			};
+		case "void":
+			return { bundle: { kind: "void", vault, orders: jobs.map((job) => job.order) } };
+		case "release":
+		case "refund":
+			return attested
+				? { bundle: { kind: first.kind, escrow, ...attested } }
+				: { bundle: { kind: "late-refund", escrow, order: first.order } };
+	}
+}
+
+async function makeOpens({ chain, account }: Lane, jobs: Job<"open">[]): Promise<Draft> {
+	const userOps = jobs.map(({ order, payload: { op } }) => ({
+		...orderUserOp({ order, delegate: op.delegate, allowance: op.allowance, gas: op.gas }).userOp,
+		signature: op.signature,
+	}));
+	const bundle: Bundle = {
+		kind: "open",
+		entryPoint: chain.deployment.contracts.entryPoint,
+		userOps,
+		beneficiary: account.address,
+	};
+	// One with an authorization travels alone.
+	const [first] = jobs;
+	const authorization = first?.payload.op.authorization;
+	if (!first || !authorization) return { bundle };
+	const isDelegated = await isDelegatedTo(chain, first);
+	return isDelegated ? { bundle } : { bundle, authorizationList: [authorization] };
+}
+
+/** Read each time: a delegation stays even where the transaction that brought it reverted. */
+async function isDelegatedTo(chain: Lane["chain"], { order, payload }: Job<"open">): Promise<boolean> {
+	const delegation = await readDelegation(chain, fromWord(order.wallet));
+	const delegate: Address | undefined = delegation.kind === "ours" ? delegation.delegate : undefined;
+	return delegate === payload.op.delegate;
+}
+
+function fillOf({ freshMinimum }: Lane, { order, payload: { delivery } }: Job<"fill">): Fill {
+	if (delivery.kind === "stock") {
+		return { order, amount: delivery.amount, minOutput: 0n, poolFee: 0, secondPoolFee: 0 };
+	}
+	const [poolFee = 0, secondPoolFee = 0] = delivery.fees;
+	return {
+		order,
+		amount: delivery.budget,
+		minOutput: freshMinimum({ order, delivery }),
+		poolFee,
+		secondPoolFee,
+	};
+}

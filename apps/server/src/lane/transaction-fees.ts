@@ -1,0 +1,28 @@
+export type Fees = { maxFeePerGas: bigint; maxPriorityFeePerGas: bigint };
+
+/** Enough for six full blocks in a row, each of which raises the base fee by an eighth. */
+export function freshFees({ baseFee, priorityFee }: { baseFee: bigint; priorityFee: bigint }): Fees {
+	return { maxFeePerGas: 2n * baseFee + priorityFee, maxPriorityFeePerGas: priorityFee };
+}
+
+/** How far above a fresh fee replacements go. Beyond it the fee is not what holds the transaction up. */
+const ceiling = 10n;
+
+/**
+ * What a replacement offers: a quarter more than the attempt before, since chains want at least an eighth, and no less
+ * than a new transaction. Undefined where more would not help.
+ */
+export function replacementFees(before: Fees, fresh: Fees): Fees | undefined {
+	if (before.maxFeePerGas >= ceiling * fresh.maxFeePerGas) return undefined;
+	const maxFeePerGas = max(raised(before.maxFeePerGas), fresh.maxFeePerGas);
+	const maxPriorityFeePerGas = max(raised(before.maxPriorityFeePerGas), fresh.maxPriorityFeePerGas);
+	return { maxFeePerGas: max(maxFeePerGas, maxPriorityFeePerGas), maxPriorityFeePerGas };
+}
+
+function raised(fee: bigint): bigint {
+	return (fee * 5n + 3n) / 4n;
+}
+
+function max(a: bigint, b: bigint): bigint {
+	return a > b ? a : b;
+}

@@ -1,0 +1,35 @@
+import { mulDivDown, mulDivUp } from "@geoswap/protocol";
+
+/** A token as its feed prices it: how much a whole one is worth in USD, with 18 decimals. */
+export type PricedToken = { decimals: number; usdE18: bigint };
+
+/** What the amount is worth in USD, with 18 decimals. */
+export function usdValueDown(amount: bigint, { decimals, usdE18 }: PricedToken): bigint {
+	return mulDivDown(amount, usdE18, 10n ** BigInt(decimals));
+}
+
+export function usdValueUp(amount: bigint, { decimals, usdE18 }: PricedToken): bigint {
+	return mulDivUp(amount, usdE18, 10n ** BigInt(decimals));
+}
+
+/** How much of the token this value buys at the feed's price. */
+export function amountWorthDown(valueE18: bigint, { decimals, usdE18 }: PricedToken): bigint {
+	return mulDivDown(valueE18, 10n ** BigInt(decimals), usdE18);
+}
+
+export function amountWorthUp(valueE18: bigint, { decimals, usdE18 }: PricedToken): bigint {
+	return mulDivUp(valueE18, 10n ** BigInt(decimals), usdE18);
+}
+
+/** As much of `to` as the amount of `from` is worth, by their feeds, in one rounding. */
+export function convertDown(amount: bigint, from: PricedToken, to: PricedToken): bigint {
+	return mulDivDown(
+		amount,
+		from.usdE18 * 10n ** BigInt(to.decimals),
+		to.usdE18 * 10n ** BigInt(from.decimals),
+	);
+}
+
+export function convertUp(amount: bigint, from: PricedToken, to: PricedToken): bigint {
+	return mulDivUp(amount, from.usdE18 * 10n ** BigInt(to.decimals), to.usdE18 * 10n ** BigInt(from.decimals));
+}

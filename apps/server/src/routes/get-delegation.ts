@@ -1,0 +1,67 @@
+import { type DelegationResponse, delegationQuerySchema, SwapError, solanaChainId } from "@geoswap/protocol";
+import type { Address } from "viem";
+import * as z from "zod";
+import type { EvmChain } from "../chain/evm/chain-client.ts";
+import { readAccountNonces } from "../chain/evm/read-account-nonces.ts";
+import { readDelegation } from "../chain/evm/read-delegation.ts";
+import { parseRequest } from "../http/parse-request.ts";
+import type { Route } from "../http/route.ts";
+import { anyCaseAddressSchema } from "./any-case-address-schema.ts";
+
+const solanaWalletSchema = z.object({
+	walletAddress: z.string().regex(/^[1-9A-HJ-NP-Za-km-z]{32,44}$/, "not a Solana address"),
+});
+const evmWalletSchema = z.object({ walletAddress: anyCaseAddressSchema });
+
+/** GET /swap/delegation?chainId=&walletAddress=. */
+export function getDelegation({ chains }: { chains: ReadonlyMap<number, EvmChain> }): Route {
+	return {
+		method: "GET",
+		path: "/swap/delegation",
+		operation: "delegation",
+		async handle({ query }): Promise<DelegationResponse> {
+			const { chainId } = parseRequest(delegationQuerySchema, query);
+			if (chainId === solanaChainId) {
+				const { walletAddress } = parseRequest(solanaWalletSchema, query);
+				return { chainId, walletAddress, delegated: false, originReady: true };
+			}
+			const chain = chains.get(chainId);
+			if (!chain) {
+				const message = `not a chain of this service; these are: ${[...chains.keys()].join(", ")}`;
+				throw new SwapError("INVALID_REQUEST", { issues: [{ path: "chainId", message }] });
+			}
+			const { walletAddress } = parseRequest(evmWalletSchema, query);
+			return { chainId, walletAddress, ...(await delegationOf(chain, walletAddress)) };
+		},
+	};
+}
+
+async function delegationOf(
+	chain: EvmChain,
+	wallet: Address,
+): Promise<Omit<DelegationResponse, "chainId" | "walletAddress">> {
+	const [delegation, nonces] = await Promise.all([
+		readDelegation(chain, wallet),
+		readAccountNonces(chain, wallet),
+	]);
+	switch (delegation.kind) {
+		case "ours":
+			return { delegated: true, originReady: true, delegatedTo: delegation.delegate };
+		case "none":
+			return {
+				delegated: false,
+				originReady: false,
+				delegationTarget: chain.deployment.contracts.delegate,
+				accountNonce: nonces.latest,
+			};
+		case "other":
+			return {
+				delegated: true,
+				originReady: false,
+				delegatedTo: delegation.delegate,
+				blocked: "UNSUPPORTED_DELEGATION",
+			};
+		case "contract":
+			return { delegated: false, originReady: false, blocked: "UNSUPPORTED_DELEGATION" };
+	}
+}

@@ -1,0 +1,337 @@
+import { randomBytes, randomUUID } from "node:crypto";
+import {
+	newSwapUuid,
+	type Order,
+	orderId,
+	orderToJson,
+	packDeadlines,
+	type StatusResponse,
+	statusResponseSchema,
+	toSwapId,
+	toSwapKey,
+	toWord,
+} from "@geoswap/protocol";
+import { pino } from "pino";
+import { getAddress, hexToBytes, zeroHash } from "viem";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { createTestDatabase, type TestDatabase } from "../../test/test-database.ts";
+import { readSwap } from "../store/read-swap.ts";
+import { deliveryToJson, signedOpToJson } from "../store/swap-json.ts";
+import { createSwapListener, type SwapListener } from "../store/swap-listener.ts";
+import type { Delivery, SignedOp } from "../store/swap-record.ts";
+import { getReady } from "./get-ready.ts";
+import { getStatus } from "./get-status.ts";
+
+const wallet = getAddress(`0x${"a1".repeat(20)}`);
+const token = getAddress(`0x${"b2".repeat(20)}`);
+const accountId = randomUUID();
+const refundAfter = 2_000_000_000;
+const hash = `0x${"ab".repeat(32)}` as const;
+
+let database: TestDatabase;
+let listener: SwapListener;
+let status: ReturnType<typeof getStatus>;
+beforeAll(async () => {
+	database = await createTestDatabase();
+	// So long that no test passes by the slow way round.
+	listener = createSwapListener({
+		url: database.url,
+		db: database.pool,
+		rereadMs: 3_600_000,
+		reconnectMs: 20,
+	});
+	status = getStatus({
+		db: database.pool,
+		listener,
+		finalitySeconds: new Map([
+			[31337, 5],
+			[31338, 7],
+		]),
+	});
+});
+afterAll(async () => {
+	await listener.close();
+	await database.drop();
+});
+
+async function listenerPid(): Promise<number | undefined> {
+	const { rows } = await database.pool.query(
+		"select pid from pg_stat_activity where datname = current_database() and query = 'listen swap_terminal'",
+	);
+	return rows[0]?.pid;
+}
+const isListening = () => expect.poll(listenerPid, { timeout: 10_000 }).toBeDefined();
+
+const op: SignedOp = {
+	delegate: wallet,
+	allowance: 2n ** 200n,
+	gas: { verificationGasLimit: 60_000n, callGasLimit: 1n },
+	signature: `0x${"cd".repeat(65)}`,
+	authorization: { chainId: 31337, address: wallet, nonce: 3, yParity: 1, r: hash, s: hash },
+};
+
+async function insertSwap({ delivery = { kind: "stock", amount: 7n } as Delivery } = {}) {
+	const uuid = newSwapUuid({ nowMs: Date.now(), random: randomBytes(10) });
+	const order: Order = {
+		originChainId: 31337n,
+		destinationChainId: 31338n,
+		escrow: toWord(token),
+		originVault: toWord(token),
+		destinationVault: toWord(token),
+		attesterSet: zeroHash,
+		wallet: toWord(wallet),
+		inputToken: toWord(token),
+		inputAmount: 2n ** 255n + 1n,
+		outputToken: toWord(wallet),
+		minOutput: 5n,
+		recipient: toWord(wallet),
+		swapKey: toSwapKey(uuid),
+		deadlines: packDeadlines({ openDeadline: 1n, fillDeadline: 2n, refundAfter: BigInt(refundAfter) }),
+	};
+	await database.pool.query(
+		`insert into swaps (id, account_id, order_id, order_terms, output, value_usd_cents, delivery, op)
+		values ($1, $2, $3, $4, 7, 700, $5, $6)`,
+		[
+			uuid,
+			accountId,
+			hexToBytes(orderId(order)),
+			orderToJson(order),
+			deliveryToJson(delivery),
+			signedOpToJson(op),
+		],
+	);
+	return { uuid, order };
+}
+
+const log = pino({ level: "silent" });
+async function ask(
+	swapId: string,
+	{
+		wait,
+		key = "key",
+		account = accountId,
+		signal = new AbortController().signal,
+		held = 50,
+	}: {
+		wait?: unknown;
+		key?: string;
+		account?: string;
+		signal?: AbortSignal;
+		held?: number;
+	} = {},
+): Promise<StatusResponse> {
+	const limits = {
+		rates: { quote: 1, build: 1, submit: 1, delegation: 1, status: 1 },
+		heldStatusCalls: held,
+	};
+	const body = await status.handle({
+		body: undefined,
+		query: wait === undefined ? {} : { wait },
+		params: { swapId },
+		requestId: "",
+		log,
+		signal,
+		account: { accountId: account, keyId: key, limits },
+	});
+	return statusResponseSchema.strict().parse(body) as StatusResponse;
+}
+
+const update = (uuid: string, set: string) =>
+	database.pool.query(`update swaps set ${set} where id = $1`, [uuid]);
+
+test("a row is read as it was written", async () => {
+	const { uuid, order } = await insertSwap({
+		delivery: { kind: "router", budget: 2n ** 130n, fees: [500, 3000] },
+	});
+	expect(await readSwap(database.pool, uuid)).toMatchObject({
+		id: uuid,
+		accountId,
+		orderId: orderId(order),
+		order,
+		output: 7n,
+		valueUsdCents: 700n,
+		delivery: { kind: "router", budget: 2n ** 130n, fees: [500, 3000] },
+		op,
+		status: "pending",
+		failure: undefined,
+		originTxHash: undefined,
+		endedAt: undefined,
+	});
+	expect(await readSwap(database.pool, randomUUID())).toBeUndefined();
+});
+
+test("a new swap has no hashes, its money is in the wallet, and it says by when it is decided", async () => {
+	const { uuid, order } = await insertSwap();
+	const answer = await ask(toSwapId(uuid), { wait: "0" });
+	expect(answer).toEqual({
+		swapId: toSwapId(uuid),
+		status: "pending",
+		stage: "opening",
+		orderId: orderId(order),
+		decidedBy: new Date((refundAfter + 12) * 1_000).toISOString(),
+		updatedAt: expect.any(String),
+		funds: { chainId: 31337, holder: "wallet", token, amount: String(2n ** 255n + 1n) },
+	});
+});
+
+test("funds follow the swap from wallet to escrow to recipient, or back", async () => {
+	const { uuid } = await insertSwap();
+	const { uuid: other } = await insertSwap();
+	const stages = ["deposited", "delivering", "refunding"];
+	for (const stage of stages) {
+		await update(uuid, `stage = '${stage}', origin_tx_hash = '\\x${"ab".repeat(32)}'`);
+		expect(await ask(toSwapId(uuid), { wait: "0" })).toMatchObject({
+			funds: { chainId: 31337, holder: "escrow" },
+			originTxHash: hash,
+		});
+	}
+	await update(
+		uuid,
+		`status = 'settled', stage = 'delivered', delivered_amount = 6, delivery_tx_hash = origin_tx_hash`,
+	);
+	const settled = await ask(toSwapId(uuid));
+	expect(settled).toMatchObject({
+		status: "settled",
+		deliveryTxHash: hash,
+		funds: { chainId: 31338, holder: "recipient", token: wallet, amount: "6" },
+	});
+	expect(settled).not.toHaveProperty("decidedBy");
+	await update(
+		other,
+		`status = 'refunded', stage = 'refunding', failure = '{"code": "TOO_LATE", "message": "m"}', refund_tx_hash = '\\x${"ab".repeat(32)}'`,
+	);
+	expect(await ask(toSwapId(other))).toMatchObject({
+		status: "refunded",
+		refundTxHash: hash,
+		failure: { code: "TOO_LATE", message: "m" },
+		funds: { chainId: 31337, holder: "wallet", token, amount: String(2n ** 255n + 1n) },
+	});
+});
+
+test("anything but the id of one of the account's swaps is 404 at once", async () => {
+	const { uuid } = await insertSwap();
+	const { uuid: ownerless } = await insertSwap();
+	await update(ownerless, "account_id = null");
+	const id = toSwapId(uuid);
+	const unknown = toSwapId(newSwapUuid({ nowMs: Date.now(), random: randomBytes(10) }));
+	const started = performance.now();
+	for (const wrong of [
+		"",
+		"x",
+		uuid,
+		id.toUpperCase(),
+		`${id}0`,
+		`${id.slice(0, -1)}`,
+		"swp_",
+		unknown,
+		toSwapId(ownerless),
+	]) {
+		await expect(ask(wrong), wrong).rejects.toMatchObject({ code: "SWAP_NOT_FOUND" });
+	}
+	await expect(ask(id, { account: randomUUID() })).rejects.toMatchObject({ code: "SWAP_NOT_FOUND" });
+	expect(performance.now() - started).toBeLessThan(5_000);
+	for (const wait of ["16", "-1", "1.5", "", "x", ["1", "2"]]) {
+		await expect(ask(id, { wait })).rejects.toMatchObject({ code: "INVALID_REQUEST" });
+	}
+});
+
+test("a held call returns when the swap is terminal and not on mere progress", async () => {
+	const { uuid } = await insertSwap();
+	let isAnswered = false;
+	const calls = Promise.all(Array.from({ length: 5 }, () => ask(toSwapId(uuid)))).finally(() => {
+		isAnswered = true;
+	});
+	await update(uuid, "stage = 'deposited'");
+	// Notifications come in order: once this one of another swap is through, so would be one of the first.
+	const { uuid: other } = await insertSwap();
+	const otherCall = ask(toSwapId(other));
+	await update(other, "status = 'failed'");
+	expect((await otherCall).status).toBe("failed");
+	expect(isAnswered).toBe(false);
+	await update(uuid, "status = 'settled', stage = 'delivered'");
+	expect((await calls).map((answer) => answer.status)).toEqual(Array(5).fill("settled"));
+});
+
+test("a held call returns the latest state when its time is over, or the caller or the process goes", async () => {
+	const { uuid } = await insertSwap();
+	const started = performance.now();
+	expect((await ask(toSwapId(uuid), { wait: "1" })).status).toBe("pending");
+	expect(performance.now() - started).toBeGreaterThan(990);
+	const stop = new AbortController();
+	const call = ask(toSwapId(uuid), { signal: stop.signal });
+	stop.abort();
+	expect((await call).status).toBe("pending");
+	expect((await ask(toSwapId(uuid), { signal: stop.signal })).status).toBe("pending");
+	expect(performance.now() - started).toBeLessThan(5_000);
+});
+
+test("a call beyond the key's allowance is answered at once, and the allowance comes back", async () => {
+	const { uuid } = await insertSwap();
+	const id = toSwapId(uuid);
+	const stop = new AbortController();
+	const held = [ask(id, { held: 2, signal: stop.signal }), ask(id, { held: 2, signal: stop.signal })];
+	const started = performance.now();
+	expect((await ask(id, { held: 2 })).status).toBe("pending");
+	expect(performance.now() - started).toBeLessThan(5_000);
+	stop.abort();
+	await Promise.all(held);
+	const again = ask(id, { held: 1 });
+	await update(uuid, "status = 'settled', stage = 'delivered'");
+	expect((await again).status).toBe("settled");
+});
+
+test("a waiter outlives the loss of the listening connection, and hears what was said meanwhile", async () => {
+	const { uuid } = await insertSwap();
+	const call = ask(toSwapId(uuid));
+	await isListening();
+	const pid = await listenerPid();
+	await database.pool.query("select pg_terminate_backend($1)", [pid]);
+	await update(uuid, "status = 'settled', stage = 'delivered'");
+	expect((await call).status).toBe("settled");
+	await isListening();
+	expect(await listenerPid()).not.toBe(pid);
+});
+
+test("a notification that never came is made up for by reading again", async () => {
+	const { uuid } = await insertSwap();
+	const deaf = createSwapListener({ url: "postgres://127.0.0.1:1/x", db: database.pool, rereadMs: 50 });
+	const heard = deaf.waitForTerminal(uuid, 10_000, new AbortController().signal);
+	const started = performance.now();
+	await update(uuid, "status = 'settled', stage = 'delivered'");
+	await heard;
+	expect(performance.now() - started).toBeLessThan(5_000);
+	await deaf.close();
+});
+
+test("a process is ready when every check passes in time, and says which one did not", async () => {
+	const request = {
+		body: undefined,
+		query: {},
+		params: {},
+		requestId: "",
+		log,
+		signal: new AbortController().signal,
+	};
+	const ready = (...checks: (() => Promise<void>)[]) => {
+		const route = getReady({
+			checks: checks.map((check, i) => ({ name: `check ${i}`, check })),
+			timeoutMs: 20,
+		});
+		if (route.operation !== undefined) throw new Error("ready needs no key");
+		return route.handle(request);
+	};
+	expect(await ready(async () => {})).toEqual({ status: "ready" });
+	const broken = { code: "UPSTREAM_UNAVAILABLE", details: { upstream: "check 1" } };
+	await expect(
+		ready(
+			async () => {},
+			() => Promise.reject(new Error("down")),
+		),
+	).rejects.toMatchObject(broken);
+	await expect(
+		ready(
+			async () => {},
+			() => new Promise(() => {}),
+		),
+	).rejects.toMatchObject(broken);
+});

@@ -1,0 +1,110 @@
+import {
+	authorizationSchema,
+	type BuildResponse,
+	buildRequestSchema,
+	type GeoOp,
+	type Order,
+	orderCalls,
+	orderId,
+	orderSchema,
+	orderToJson,
+	orderUserOp,
+	SwapError,
+} from "@geoswap/protocol";
+import * as z from "zod";
+import type { EvmChain } from "../chain/evm/chain-client.ts";
+import { openGas } from "../chain/evm/open-gas.ts";
+import { simulateCalls } from "../chain/evm/simulate-open.ts";
+import { parseRequest } from "../http/parse-request.ts";
+import type { Route } from "../http/route.ts";
+import { openToken } from "../seal/open-token.ts";
+import type { SealKeys } from "../seal/seal-keys.ts";
+import { sealToken } from "../seal/seal-token.ts";
+import type { Database } from "../store/database.ts";
+import type { SealedQuote } from "../venue/sealed-quote.ts";
+import { anyCaseAddressSchema } from "./any-case-address-schema.ts";
+import { checkOrigin } from "./check-origin.ts";
+import { originChain, readOrigin } from "./read-origin.ts";
+import type { SealedOp } from "./sealed-op.ts";
+
+const withAuthorizationSchema = z.object({
+	authorization: authorizationSchema.extend({ address: anyCaseAddressSchema }),
+});
+
+/** POST /swap/build-geo-op. */
+export function postBuildGeoOp({
+	chains,
+	db,
+	sealKeys,
+	nowMs,
+}: {
+	chains: ReadonlyMap<number, EvmChain>;
+	db: Database;
+	sealKeys: SealKeys;
+	nowMs: () => number;
+}): Route {
+	return {
+		method: "POST",
+		path: "/swap/build-geo-op",
+		operation: "build",
+		async handle({ body, account: { accountId } }): Promise<BuildResponse> {
+			const { geoQuoteToken, authorization: given } = parseRequest(buildRequestSchema, body);
+			const quote = await openToken<SealedQuote>(sealKeys, geoQuoteToken, {
+				purpose: "quote:evm",
+				accountId,
+			});
+			const attached =
+				given === undefined ? undefined : parseRequest(withAuthorizationSchema, { authorization: given });
+			if (nowMs() > quote.expiresAtMs) {
+				throw new SwapError("QUOTE_EXPIRED", { expiredAt: new Date(quote.expiresAtMs).toISOString() });
+			}
+			const order = orderSchema.parse(quote.order);
+			const chain = originChain(chains, order);
+			const authorization = attached?.authorization;
+			const origin = await readOrigin({ chain, db, order, authorization, nowMs: nowMs() });
+			const delegation = await checkOrigin(origin, { target: chain.deployment.contracts.delegate });
+			const { allowance } = origin.reading;
+
+			const simulation = await simulateCalls({ chain, order, allowance, delegate: delegation.delegate });
+			if (!simulation.opens) throw new SwapError("SIMULATION_FAILED", { reason: simulation.reason });
+			const op: SealedOp = { quote, ...delegation, allowance, gas: openGas(simulation.gasUsed) };
+			return {
+				geoOpHash: orderUserOp({ order, ...op }).hash,
+				geoOpToken: await sealToken(sealKeys, { purpose: "op:evm", accountId, payload: op }),
+				expiresAt: new Date(quote.opExpiresAtMs).toISOString(),
+				geoOp: readableOp(chain, order, op),
+			};
+		},
+	};
+}
+
+function readableOp(
+	{ chainId, deployment }: EvmChain,
+	order: Order,
+	{ delegate, allowance, gas }: SealedOp,
+): GeoOp {
+	const { userOp } = orderUserOp({ order, delegate, allowance, gas });
+	return {
+		entryPoint: deployment.contracts.entryPoint,
+		chainId,
+		orderId: orderId(order),
+		order: orderToJson(order),
+		delegate,
+		allowance: String(allowance),
+		gas: {
+			verificationGasLimit: String(gas.verificationGasLimit),
+			callGasLimit: String(gas.callGasLimit),
+		},
+		calls: orderCalls({ order, allowance }).map((call) => ({ ...call, value: String(call.value) })),
+		userOp: {
+			sender: userOp.sender,
+			nonce: String(userOp.nonce),
+			initCode: userOp.initCode,
+			callData: userOp.callData,
+			accountGasLimits: userOp.accountGasLimits,
+			preVerificationGas: String(userOp.preVerificationGas),
+			gasFees: userOp.gasFees,
+			paymasterAndData: userOp.paymasterAndData,
+		},
+	};
+}

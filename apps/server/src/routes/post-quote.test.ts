@@ -1,0 +1,90 @@
+import { randomBytes } from "node:crypto";
+import { startTestChains, type TestChains } from "@geoswap/devnet";
+import { fromSwapId, orderSchema, quoteResponseSchema, unpackDeadlines } from "@geoswap/protocol";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { readTestPrices, testBook, testConfig } from "../../test/test-prices.ts";
+import type { RouteRequest } from "../http/route.ts";
+import { createLog } from "../log.ts";
+import { openToken } from "../seal/open-token.ts";
+import type { SealKeys } from "../seal/seal-keys.ts";
+import { createDesk } from "../venue/desk.ts";
+import type { SealedQuote } from "../venue/sealed-quote.ts";
+import { postQuote } from "./post-quote.ts";
+
+const sealKeys: SealKeys = [{ kid: "test", secret: randomBytes(32) }];
+const account = {
+	accountId: "01890000-0000-7000-8000-000000000000",
+	keyId: "test",
+	limits: { rates: { quote: 1, build: 1, submit: 1, delegation: 1, status: 1 }, heldStatusCalls: 1 },
+};
+const wallet = "0x1111111111111111111111111111111111111111";
+
+let chains: TestChains;
+let quote: (body: unknown) => Promise<unknown>;
+beforeAll(async () => {
+	chains = await startTestChains();
+	const prices = await Promise.all([readTestPrices(chains.origin), readTestPrices(chains.destination)]);
+	const nowMs = Math.max(...prices.map(({ timestampUnixSeconds }) => timestampUnixSeconds)) * 1_000;
+	const config = testConfig(chains);
+	const book = testBook(config, prices, { nowMs });
+	// Whatever else a quote asked a chain would now fail.
+	await chains.stop();
+	const { handle } = postQuote({
+		desk: createDesk({ config, book, nowMs: () => nowMs, random: (size) => randomBytes(size) }),
+		sealKeys,
+	});
+	quote = (body) =>
+		(handle as (request: RouteRequest) => Promise<unknown>)({
+			body,
+			query: {},
+			params: {},
+			account,
+			requestId: "test",
+			log: createLog({ level: "silent", process: "test" }),
+			signal: new AbortController().signal,
+		});
+});
+afterAll(() => chains.stop());
+
+function body(change: Record<string, unknown> = {}): Record<string, unknown> {
+	return {
+		originChain: "31337",
+		destinationChain: 31338,
+		inputToken: chains.origin.deployment.settlementToken.toLowerCase(),
+		outputToken: chains.destination.deployment.settlementToken,
+		amount: 10_000_000,
+		walletAddress: wallet,
+		recipient: null,
+		...change,
+	};
+}
+
+test("without a chain or a database, a quote is answered, and its token holds all that was said", async () => {
+	const response = quoteResponseSchema.strict().parse(await quote(body()));
+	expect(response.geoQuoteToken.length).toBeLessThan(4_096);
+	const sealed = await openToken<SealedQuote>(sealKeys, response.geoQuoteToken, {
+		purpose: "quote:evm",
+		accountId: account.accountId,
+	});
+	const order = orderSchema.parse(sealed.order);
+	expect(sealed.uuid).toBe(fromSwapId(response.swapId));
+	expect(String(sealed.output)).toBe(response.output);
+	expect(sealed.delivery).toEqual({ kind: "stock", amount: sealed.output });
+	expect(String(order.minOutput)).toBe(response.minOutput);
+	expect(new Date(sealed.expiresAtMs).toISOString()).toBe(response.expiresAt);
+	expect(sealed.expiresAtMs - sealed.issuedAtMs).toBe(30_000);
+	expect(sealed.opExpiresAtMs).toBe(Number(unpackDeadlines(order.deadlines).openDeadline) * 1_000 - 30_000);
+	expect(response).toMatchObject({ origin: "evm", feeBps: 12.5, recipient: wallet, slippageBps: 50 });
+});
+
+test("two quotes of one request are two swaps", async () => {
+	const [a, b] = await Promise.all([quote(body()), quote(body())]);
+	expect(quoteResponseSchema.parse(a).swapId).not.toBe(quoteResponseSchema.parse(b).swapId);
+});
+
+test("a misspelt field is refused, with the one that was meant", async () => {
+	await expect(quote(body({ slippageBbs: 10 }))).rejects.toMatchObject({
+		code: "INVALID_REQUEST",
+		details: { didYouMean: { slippageBbs: "slippageBps" } },
+	});
+});

@@ -1,0 +1,248 @@
+import { fromSwapId, submitResponseSchema, toSwapId } from "@geoswap/protocol";
+import {
+	encodeFunctionData,
+	erc20Abi,
+	type Hex,
+	parseSignature,
+	serializeCompactSignature,
+	signatureToCompactSignature,
+} from "viem";
+import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
+import { fundEther, refusalOf } from "../../test/origin-scene.ts";
+import { type SubmitScene, startSubmitScene } from "../../test/submit-scene.ts";
+import { readSwap } from "../store/read-swap.ts";
+
+let scene: SubmitScene;
+beforeAll(async () => {
+	scene = await startSubmitScene();
+});
+afterAll(() => scene.stop());
+beforeEach(() => scene.reset());
+
+test("a signed op becomes a pending swap with its reservation, and its workflow is started", async () => {
+	const wallet = await scene.newWallet();
+	const { quote, built, signature } = await scene.signedOp(wallet, await scene.authorize(wallet));
+	const answer = submitResponseSchema.parse(await scene.submit(built, signature));
+	expect(answer).toEqual({ swapId: toSwapId(quote.uuid), status: "pending" });
+	expect(scene.started()).toEqual([quote.uuid]);
+	expect(await readSwap(scene.database.pool, quote.uuid)).toMatchObject({
+		accountId: scene.accountId,
+		order: quote.terms,
+		output: quote.output,
+		delivery: quote.delivery,
+		op: { signature, delegate: built.geoOp.delegate, authorization: { nonce: 0 } },
+		stage: "opening",
+		givingUp: undefined,
+	});
+	const { rows } = await scene.database.pool.query("select sum(amount) as amount from reservations");
+	expect(rows).toEqual([{ amount: 9_950_000n }]);
+});
+
+test("a signature counts in each of its spellings, and is stored in the one that contracts take", async () => {
+	const wallet = await scene.newWallet({ isDelegated: true });
+	const { quote, built, signature } = await scene.signedOp(wallet);
+	const { r, s, yParity } = parseSignature(signature);
+	const compact = signatureToCompactSignature({ r, s, yParity: yParity === 1 ? 1 : 0 });
+	await scene.submit(built, serializeCompactSignature(compact).slice(2));
+	expect((await readSwap(scene.database.pool, quote.uuid))?.op?.signature).toBe(signature);
+});
+
+test("a signature that is malformed or not the wallet's over the hash makes nothing", async () => {
+	const wallet = await scene.newWallet({ isDelegated: true });
+	const { built } = await scene.signedOp(wallet);
+	expect(await refusalOf(scene.submit(built, "0x12"))).toMatchObject({ code: "INVALID_REQUEST" });
+	const overText = await wallet.signMessage({ message: built.geoOpHash });
+	expect(await refusalOf(scene.submit(built, overText))).toMatchObject({
+		code: "INVALID_SIGNATURE",
+		details: { expected: wallet.address, looksLike: "hex_text" },
+	});
+	expect(await scene.swapCount()).toBe(0);
+});
+
+test("40 concurrent submits of one quote, by two builds of it, are one swap that is started once", async () => {
+	const wallet = await scene.newWallet({ isDelegated: true });
+	const { quote, built, signature } = await scene.signedOp(wallet);
+	const again = await scene.build(quote);
+	const answers = await Promise.all(
+		Array.from({ length: 40 }, (_, i) => scene.submit(i % 2 ? built : again, signature)),
+	);
+	expect(new Set(answers.map((answer) => JSON.stringify(answer)))).toEqual(
+		new Set([JSON.stringify({ swapId: toSwapId(quote.uuid), status: "pending" })]),
+	);
+	expect(scene.started()).toEqual([quote.uuid]);
+	expect(await scene.swapCount()).toBe(1);
+});
+
+test("a replay returns the swap as it is now, expired or not, without asking the chain", async () => {
+	const wallet = await scene.newWallet({ isDelegated: true });
+	const { built, signature } = await scene.signedOp(wallet);
+	const { swapId } = await scene.submit(built, signature);
+	await scene.database.pool.query("update swaps set status = 'settled'");
+	scene.clock.aheadMs = 3_600_000;
+	const dead = { route: scene.submitRoute(scene.deadChains) };
+	expect(await scene.submit(built, signature, dead)).toEqual({ swapId, status: "settled" });
+	expect(scene.started()).toHaveLength(1);
+	expect(await refusalOf(scene.submit(built, signature, { as: "another" }))).toEqual({
+		code: "INVALID_TOKEN",
+		details: { reason: "other_account" },
+	});
+	await scene.database.pool.query("update swaps set account_id = null");
+	await scene.submit(built, signature);
+	expect(await readSwap(scene.database.pool, fromSwapId(swapId) ?? "")).toMatchObject({
+		accountId: scene.accountId,
+	});
+});
+
+test("a first submit is refused once the op has expired, and only then", async () => {
+	const wallet = await scene.newWallet({ isDelegated: true });
+	const { quote, built, signature } = await scene.signedOp(wallet);
+	scene.clock.aheadMs = 50_000;
+	expect(await refusalOf(scene.submit(built, signature))).toEqual({
+		code: "OP_EXPIRED",
+		details: { expiredAt: new Date(quote.opExpiresAtMs).toISOString() },
+	});
+	scene.clock.aheadMs = 40_000;
+	expect(quote.expiresAtMs).toBeLessThan(scene.nowMs());
+	await scene.submit(built, signature);
+});
+
+test("a quote token is no op token", async () => {
+	const wallet = await scene.newWallet();
+	const geoOpToken = await scene.seal(scene.newQuote(wallet.address));
+	expect(await refusalOf(scene.call(scene.submitRoute(), { geoOpToken, signature: "malformed" }))).toEqual({
+		code: "INVALID_TOKEN",
+		details: { reason: "wrong_endpoint" },
+	});
+});
+
+test("an authorization that became stale since the build is refused and nothing is made of it", async () => {
+	const wallet = await scene.newWallet();
+	await fundEther(scene, wallet.address);
+	const { built, signature } = await scene.signedOp(wallet, await scene.authorize(wallet));
+	await scene.send(wallet, { to: wallet.address });
+	expect(await refusalOf(scene.submit(built, signature))).toEqual({
+		code: "INVALID_AUTHORIZATION",
+		details: { reason: "nonce", expected: 1 },
+	});
+	expect(await scene.swapCount()).toBe(0);
+});
+
+test("a wallet that withdrew its delegation, or gave it to another, since the build is refused", async () => {
+	const wallet = await scene.newWallet({ isDelegated: true });
+	const { built, signature } = await scene.signedOp(wallet);
+	const delegateTo = async (address: Hex) => {
+		const authorizationList = [await scene.authorize(wallet, { address })];
+		await scene.send(scene.relayer, { to: scene.relayer.address, authorizationList });
+	};
+	await delegateTo("0x0000000000000000000000000000000000000000");
+	expect(await refusalOf(scene.submit(built, signature))).toMatchObject({ code: "NEEDS_DELEGATION" });
+	await delegateTo("0x5555555555555555555555555555555555555555");
+	expect(await refusalOf(scene.submit(built, signature))).toMatchObject({ code: "UNSUPPORTED_DELEGATION" });
+});
+
+test("two first swaps of one wallet both work, though the first makes the second's authorization stale", async () => {
+	const wallet = await scene.newWallet({ amount: 20_000_000n });
+	const authorization = await scene.authorize(wallet);
+	const [first, second, third] = await Promise.all([
+		scene.signedOp(wallet, authorization),
+		scene.signedOp(wallet, authorization),
+		scene.signedOp(wallet, authorization),
+	]);
+	await scene.submit(first.built, first.signature);
+	await scene.land(first.built, first.signature, { quote: first.quote, authorization });
+	await scene.submit(second.built, second.signature);
+	await scene.land(second.built, second.signature, { quote: second.quote, authorization });
+	expect(await scene.swapCount()).toBe(2);
+	// What is left is short by a third swap's input, and no more.
+	expect(await refusalOf(scene.submit(third.built, third.signature))).toMatchObject({
+		code: "INSUFFICIENT_BALANCE",
+		details: { balance: "0" },
+	});
+});
+
+test("the wallet's other swaps are subtracted until they are open on chain, by the chain's own word", async () => {
+	const wallet = await scene.newWallet({ isDelegated: true, amount: 25_000_000n });
+	const ops = [await scene.signedOp(wallet), await scene.signedOp(wallet), await scene.signedOp(wallet)];
+	const [first, second, third] = ops;
+	if (!first || !second || !third) throw new Error("there are three");
+	await scene.submit(first.built, first.signature);
+	await scene.submit(second.built, second.signature);
+	const short = { code: "INSUFFICIENT_BALANCE", details: { balance: "5000000", required: "10000000" } };
+	expect(await refusalOf(scene.submit(third.built, third.signature))).toEqual(short);
+	expect(await refusalOf(scene.build(scene.newQuote(wallet.address)))).toEqual(short);
+	// Nobody has told the database that it is open: it must not count twice.
+	await scene.land(first.built, first.signature, first);
+	expect(await refusalOf(scene.submit(third.built, third.signature))).toEqual(short);
+});
+
+test("an op that would fail is refused with the reason, and nothing is made of it", async () => {
+	const inputToken = scene.assetOf("USDT");
+	const wallet = await scene.newWallet({ symbol: "USDT", isDelegated: true });
+	await fundEther(scene, wallet.address);
+	const { built, signature } = await scene.signedOp(
+		wallet,
+		undefined,
+		scene.newQuote(wallet.address, { inputToken }),
+	);
+	const { escrow } = scene.origin.deployment.contracts;
+	const data = encodeFunctionData({ abi: erc20Abi, functionName: "approve", args: [escrow, 5n] });
+	await scene.send(wallet, { to: inputToken, data });
+	expect(await refusalOf(scene.submit(built, signature))).toMatchObject({ code: "SIMULATION_FAILED" });
+	expect(await scene.swapCount()).toBe(0);
+});
+
+test("a swap that can no longer be delivered as quoted is refused, and nothing is made of it", async () => {
+	const wallet = await scene.newWallet({ isDelegated: true });
+	const { built, signature } = await scene.signedOp(wallet);
+	await scene.setStock(9_949_999n);
+	expect(await refusalOf(scene.submit(built, signature))).toEqual({
+		code: "LIQUIDITY_CHANGED",
+		details: { reason: "stock" },
+	});
+	scene.knobs.isPriceGone = true;
+	expect(await refusalOf(scene.submit(built, signature))).toEqual({
+		code: "LIQUIDITY_CHANGED",
+		details: { reason: "price" },
+	});
+	scene.knobs.isPriceGone = false;
+	await scene.setStock(10n ** 12n);
+	scene.knobs.unopenedUsdPerAccount = 9.99;
+	expect(await refusalOf(scene.submit(built, signature))).toMatchObject({
+		code: "RATE_LIMITED",
+		details: { reason: "reserved_value" },
+	});
+	expect(await scene.swapCount()).toBe(0);
+	expect(scene.started()).toEqual([]);
+});
+
+test("an op that someone else sent first is taken up, and is to be refunded where nothing is left to deliver", async () => {
+	for (const [stock, givingUp] of [
+		[10n ** 12n, undefined],
+		[0n, "NO_LIQUIDITY"],
+	] as const) {
+		await scene.setStock(stock);
+		const wallet = await scene.newWallet({ isDelegated: true });
+		const { quote, built, signature } = await scene.signedOp(wallet);
+		await scene.land(built, signature, { quote });
+		expect(await scene.submit(built, signature)).toMatchObject({ status: "pending" });
+		expect(await readSwap(scene.database.pool, quote.uuid)).toMatchObject({ givingUp });
+	}
+	expect(scene.started()).toHaveLength(2);
+});
+
+test("a swap counts as submitted though the engine does not answer", async () => {
+	scene.knobs.startSwap = () => Promise.reject(new Error("no engine"));
+	const wallet = await scene.newWallet({ isDelegated: true });
+	const { built, signature } = await scene.signedOp(wallet);
+	expect(await scene.submit(built, signature)).toMatchObject({ status: "pending" });
+});
+
+test("a chain that does not answer leaves no swap behind", async () => {
+	const wallet = await scene.newWallet({ isDelegated: true });
+	const { built, signature } = await scene.signedOp(wallet);
+	const dead = { route: scene.submitRoute(scene.deadChains) };
+	expect(await refusalOf(scene.submit(built, signature, dead))).toMatchObject({
+		code: "UPSTREAM_UNAVAILABLE",
+	});
+	expect(await scene.swapCount()).toBe(0);
+});

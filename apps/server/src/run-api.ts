@@ -1,0 +1,115 @@
+import { randomBytes } from "node:crypto";
+import type { AddressInfo } from "node:net";
+import { createApiKeys } from "./api-key/api-keys.ts";
+import { createRateLimits } from "./api-key/rate-limits.ts";
+import { connectChain } from "./chain/evm/chain-client.ts";
+import { readConfig } from "./config.ts";
+import { connectEngine } from "./durable/connect-engine.ts";
+import { createApp } from "./http/create-app.ts";
+import { createLog } from "./log.ts";
+import { keepBook } from "./price/keep-book.ts";
+import { createPriceBook } from "./price/price-book.ts";
+import { getDelegation } from "./routes/get-delegation.ts";
+import { getHealth } from "./routes/get-health.ts";
+import { getReady } from "./routes/get-ready.ts";
+import { getStatus } from "./routes/get-status.ts";
+import { postBuildGeoOp } from "./routes/post-build-geo-op.ts";
+import { postQuote } from "./routes/post-quote.ts";
+import { postSubmit } from "./routes/post-submit.ts";
+import { runUntilStopped } from "./run-until-stopped.ts";
+import { parseSealKeys } from "./seal/seal-keys.ts";
+import { readSecret } from "./secrets.ts";
+import { openDatabase } from "./store/database.ts";
+import { createSwapListener } from "./store/swap-listener.ts";
+import { createDesk } from "./venue/desk.ts";
+
+/** The process that answers callers. It holds no key that can move anything. */
+export async function runApi(configPath: string): Promise<void> {
+	const config = readConfig(configPath);
+	const databaseUrl = readSecret("DATABASE_URL");
+	const sealKeys = parseSealKeys(readSecret("GEOSWAP_SEAL_KEYS"));
+	const pepper = readSecret("GEOSWAP_API_KEY_PEPPER");
+	const redisUrl = readSecret("REDIS_URL");
+	const log = createLog({ level: config.logLevel, process: "api" });
+	const nowMs = Date.now;
+	const stopping = new AbortController();
+
+	const pool = openDatabase({ url: databaseUrl, applicationName: "geoswapd api", max: 20 });
+	const listener = createSwapListener({
+		url: databaseUrl,
+		db: pool,
+		onError: (error) => log.warn({ err: error }, "the listener lost its connection"),
+	});
+	const chains = new Map(config.chains.map((chain) => [chain.chainId, connectChain(chain)]));
+	const book = createPriceBook({
+		chains: config.chains.map((chain) => chain.deployment),
+		feedMarginBps: config.price.feedMarginBps,
+		feedDeviationBps: config.price.feedDeviationBps,
+	});
+	const books = config.chains.map(({ chainId, pollMs }) => {
+		const chain = chains.get(chainId);
+		if (!chain) throw new Error(`chain ${chainId} is not connected`);
+		const { ladderTopUsd: topUsd } = config.price;
+		return keepBook({ chain, book, topUsd, pollMs, nowMs, signal: stopping.signal, log });
+	});
+	const desk = createDesk({ config, book, nowMs, random: randomBytes });
+	const engine = connectEngine(config.restate);
+	const rateLimits = createRateLimits({
+		redisUrl,
+		unauthenticatedPerSecond: config.api.unauthenticatedPerSecond,
+		onRedisError: (error) => log.debug({ err: error }, "redis"),
+	});
+
+	const app = createApp({
+		routes: [
+			postQuote({ desk, sealKeys }),
+			getDelegation({ chains }),
+			postBuildGeoOp({ chains, db: pool, sealKeys, nowMs }),
+			postSubmit({ chains, pool, sealKeys, desk, engine, limits: config.limits, nowMs }),
+			getStatus({
+				db: pool,
+				listener,
+				finalitySeconds: new Map(config.chains.map((chain) => [chain.chainId, chain.finalitySeconds])),
+			}),
+			getHealth(),
+			getReady({
+				checks: [
+					{
+						name: "stock, which the worker writes",
+						check: async () => {
+							const { rows } = await pool.query("select distinct chain_id from stock");
+							if (rows.length < config.chains.length) throw new Error("a chain is not followed yet");
+						},
+					},
+					...config.chains.map(({ chainId }) => ({
+						name: `prices of chain ${chainId}`,
+						check: async () => {
+							if (!book.isReady(chainId, { nowMs: nowMs() })) throw new Error("there are no fresh prices");
+						},
+					})),
+				],
+			}),
+		],
+		apiKeys: createApiKeys({
+			db: pool,
+			pepper,
+			limits: { rates: config.api.rates, heldStatusCalls: config.api.heldStatusCalls },
+		}),
+		rateLimits,
+		log,
+		corsOrigins: config.api.corsOrigins,
+	});
+	await app.listen({ host: config.api.host, port: config.api.port });
+	log.info({ port: (app.server.address() as AddressInfo).port }, "listening");
+	await runUntilStopped({
+		stopping,
+		close: [
+			() => app.close(),
+			() => Promise.all(books),
+			() => listener.close(),
+			() => rateLimits.close(),
+			() => pool.end(),
+		],
+		log,
+	});
+}

@@ -1,0 +1,26 @@
+import { privateKeyToAccount } from "viem/accounts";
+import { readAttesterConfig } from "./attest/attester-config.ts";
+import { startAttester } from "./attest/start-attester.ts";
+import { refuseDevelopmentKeys } from "./chain/evm/refuse-development-keys.ts";
+import { createLog } from "./log.ts";
+import { runUntilStopped } from "./run-until-stopped.ts";
+import { parsePrivateKey, readSecret } from "./secrets.ts";
+
+/** The process that says what it saw final. It has no database and no engine, and believes nobody. */
+export async function runAttester(configPath: string): Promise<void> {
+	const config = readAttesterConfig(configPath);
+	const key = parsePrivateKey("GEOSWAP_ATTESTER_KEY", readSecret("GEOSWAP_ATTESTER_KEY"));
+	refuseDevelopmentKeys(
+		[key],
+		config.chains.map((chain) => chain.chainId),
+	);
+	const log = createLog({ level: config.logLevel, process: "attester" });
+	const attester = await startAttester({
+		config,
+		account: privateKeyToAccount(key),
+		nowMs: Date.now,
+		log,
+	});
+	log.info({ url: attester.url }, "listening");
+	await runUntilStopped({ stopping: new AbortController(), close: [() => attester.close()], log });
+}

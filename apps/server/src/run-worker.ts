@@ -1,0 +1,155 @@
+import { randomBytes } from "node:crypto";
+import { setTimeout as sleep } from "node:timers/promises";
+import type { Address } from "viem";
+import { privateKeyToAccount } from "viem/accounts";
+import { connectChain, type EvmChain } from "./chain/evm/chain-client.ts";
+import { refuseDevelopmentKeys } from "./chain/evm/refuse-development-keys.ts";
+import { type ChainConfig, ConfigError, readConfig } from "./config.ts";
+import { connectEngine } from "./durable/connect-engine.ts";
+import { registerDeployment } from "./durable/register-deployment.ts";
+import { serveDurable } from "./durable/serve-durable.ts";
+import { followChain } from "./follow/follow-chain.ts";
+import { createLane } from "./lane/create-lane.ts";
+import { pokeLanes } from "./lane/poke-lanes.ts";
+import { createLog } from "./log.ts";
+import { keepBook } from "./price/keep-book.ts";
+import { createPriceBook } from "./price/price-book.ts";
+import { runUntilStopped } from "./run-until-stopped.ts";
+import { parseRelayerKeys, readSecret } from "./secrets.ts";
+import { openDatabase } from "./store/database.ts";
+import { ensurePartitions } from "./store/ensure-partitions.ts";
+import { createAttestation } from "./swap/attestation-object.ts";
+import { connectAttester } from "./swap/attester-client.ts";
+import { pollHeartbeats } from "./swap/poll-heartbeats.ts";
+import { createSwapWorkflow, type PokeChain } from "./swap/swap-workflow.ts";
+import { sweep } from "./swap/sweep.ts";
+import { createDesk } from "./venue/desk.ts";
+
+const sweepEveryMs = 10_000;
+const partitionsEveryMs = 3_600_000;
+const partitionsDaysAhead = 7;
+/** Several within the time that one counts. */
+const heartbeatsPerLife = 5;
+const retryMaxMs = 5_000;
+const attesterTimeoutMs = 3_000;
+/** How long the first order of a list waits for others: one set of signatures serves them all. */
+const attestationWindowMs = 100;
+
+/** The process that runs swaps: their workflows, the lanes, and a follower for each chain. */
+export async function runWorker(configPath: string): Promise<void> {
+	const config = readConfig(configPath);
+	const databaseUrl = readSecret("DATABASE_URL");
+	const chains = config.chains.map((chain) => ({
+		config: chain,
+		chain: connectChain(chain),
+		accounts: relayersOf(chain),
+	}));
+	const log = createLog({ level: config.logLevel, process: "worker" });
+	const nowMs = Date.now;
+	const stopping = new AbortController();
+	const { signal } = stopping;
+
+	const pool = openDatabase({ url: databaseUrl, applicationName: "geoswapd worker", max: 30 });
+	const engine = connectEngine(config.restate);
+	const book = createPriceBook({
+		chains: config.chains.map((chain) => chain.deployment),
+		feedMarginBps: config.price.feedMarginBps,
+		feedDeviationBps: config.price.feedDeviationBps,
+	});
+	const desk = createDesk({ config, book, nowMs, random: randomBytes });
+	const attesters = config.attesters.map(({ url }) => connectAttester({ url, timeoutMs: attesterTimeoutMs }));
+	const relayers = new Map(
+		chains.map(({ chain, accounts }) => [chain.chainId, accounts.map((account) => account.address)]),
+	);
+	const pokeLanesOf: PokeChain = async (durable, { chainId, nowMs: now }) => {
+		const { bundleWindowMs } = config.chains.find((chain) => chain.chainId === chainId) ?? {};
+		if (bundleWindowMs === undefined) return;
+		await pokeLanes(durable, { chainId, relayers: relayers.get(chainId) ?? [], bundleWindowMs, nowMs: now });
+	};
+	const pokeAttestation: PokeChain = async (durable, { chainId, nowMs: now }) => {
+		const key = String(chainId);
+		const dedupeKey = `${key}:${Math.floor(now / attestationWindowMs)}`;
+		await durable.poke({ object: "attestation", key }, { delayMs: attestationWindowMs, dedupeKey });
+	};
+
+	await Promise.all(chains.map(refuseDelegatedRelayers));
+	await ensurePartitions(pool, { nowMs: nowMs(), daysAhead: partitionsDaysAhead });
+	const server = await serveDurable({
+		swap: createSwapWorkflow({ config, pool, pokeLanes: pokeLanesOf, pokeAttestation, nowMs, log }),
+		lane: createLane({
+			chains: chains.map(({ chain, config: policy, accounts }) => ({ chain, policy, accounts })),
+			pool,
+			engine,
+			freshMinimum: desk.freshMinimum,
+			nowMs,
+			log,
+		}),
+		attestation: createAttestation({ config, pool, attesters, pokeLanes: pokeLanesOf, nowMs, log }),
+		host: config.worker.host,
+		port: config.worker.port,
+		retryMaxMs,
+		log,
+	});
+	log.info({ url: server.url }, "listening");
+
+	const loops = [
+		...chains.flatMap(({ chain, config: { pollMs } }) => [
+			keepBook({ chain, book, topUsd: config.price.ladderTopUsd, pollMs, nowMs, signal, log }),
+			followChain({ chain, pool, engine, relayers: relayers.get(chain.chainId) ?? [], pollMs, log, signal }),
+		]),
+		registerDeployment({ adminUrl: config.restate.adminUrl, url: server.url, signal }).then(
+			() => log.info("the engine knows this worker"),
+			(error: unknown) => {
+				if (!signal.aborted) log.error({ err: error }, "the engine does not know this worker");
+			},
+		),
+		every(sweepEveryMs, "sweep", () => sweep({ db: pool, engine, nowMs: nowMs() })),
+		every((config.heartbeatSeconds * 1_000) / heartbeatsPerLife, "heartbeats", () =>
+			pollHeartbeats({ config, attesters, db: pool, nowMs: nowMs(), log }),
+		),
+		every(partitionsEveryMs, "partitions", () =>
+			ensurePartitions(pool, { nowMs: nowMs(), daysAhead: partitionsDaysAhead }),
+		),
+	];
+
+	async function every(ms: number, name: string, run: () => Promise<unknown>): Promise<void> {
+		while (!signal.aborted) {
+			await run().catch((error: unknown) => {
+				if (!signal.aborted) log.warn({ err: error }, `${name} failed; it is tried again`);
+			});
+			await sleep(ms, undefined, { signal }).catch(() => {});
+		}
+	}
+
+	await runUntilStopped({
+		stopping,
+		close: [() => server.close(), () => Promise.all(loops), () => pool.end()],
+		log,
+	});
+}
+
+/** The accounts that send transactions on a chain. Throws a message that a person can act on. */
+function relayersOf({ chainId }: ChainConfig) {
+	const keys = parseRelayerKeys(readSecret("GEOSWAP_RELAYER_KEYS")).get(chainId) ?? [];
+	if (keys.length === 0) throw new ConfigError("GEOSWAP_RELAYER_KEYS", `has no key for chain ${chainId}`);
+	refuseDevelopmentKeys(keys, [chainId]);
+	return keys.map((key) => privateKeyToAccount(key));
+}
+
+/** The EntryPoint takes bundles only from an account without code. */
+async function refuseDelegatedRelayers({
+	chain: { chainId, client },
+	accounts,
+}: {
+	chain: EvmChain;
+	accounts: readonly { address: Address }[];
+}): Promise<void> {
+	for (const { address } of accounts) {
+		if (await client.getCode({ address })) {
+			throw new ConfigError(
+				"GEOSWAP_RELAYER_KEYS",
+				`${address} has code on chain ${chainId} and cannot bundle`,
+			);
+		}
+	}
+}

@@ -1,0 +1,47 @@
+import { type Hex, isHex } from "viem";
+import { ConfigError } from "./config.ts";
+
+/** What must not stand in a file that is committed or printed. All of it comes from the environment. */
+const variables = {
+	DATABASE_URL: "postgres://user:password@host:5432/geoswap",
+	REDIS_URL: "redis://host:6379",
+	GEOSWAP_SEAL_KEYS: "kid:32 bytes in base64url, comma-separated; the first seals, all open",
+	GEOSWAP_API_KEY_PEPPER: "at least 32 random characters",
+	GEOSWAP_RELAYER_KEYS: "chainId:0xprivatekey, comma-separated",
+	GEOSWAP_ATTESTER_KEY: "0xprivatekey",
+} as const;
+
+export type SecretName = keyof typeof variables;
+
+/** A secret that this process cannot do without. */
+export function readSecret(name: SecretName, environment: NodeJS.ProcessEnv = process.env): string {
+	const value = environment[name];
+	if (!value) throw new ConfigError(name, `is not set in the environment; it is ${variables[name]}`);
+	return value;
+}
+
+/** Relayers' private keys by chain. */
+export function parseRelayerKeys(text: string): Map<number, Hex[]> {
+	const keys = new Map<number, Hex[]>();
+	for (const entry of text.split(",")) {
+		const [chainId = "", key = ""] = entry.trim().split(":");
+		if (!/^[1-9]\d*$/.test(chainId) || !isPrivateKey(key)) {
+			// The entry itself is not shown: half of it is a secret.
+			throw new ConfigError(
+				"GEOSWAP_RELAYER_KEYS",
+				`has an entry that is not ${variables.GEOSWAP_RELAYER_KEYS}`,
+			);
+		}
+		keys.set(Number(chainId), [...(keys.get(Number(chainId)) ?? []), key]);
+	}
+	return keys;
+}
+
+export function parsePrivateKey(name: SecretName, text: string): Hex {
+	if (!isPrivateKey(text)) throw new ConfigError(name, "is not a private key of 32 bytes in hex");
+	return text;
+}
+
+function isPrivateKey(text: string): text is Hex {
+	return isHex(text) && text.length === 66;
+}

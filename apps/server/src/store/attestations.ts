@@ -1,0 +1,83 @@
+import type { AttestationKind, AttesterSet } from "@geoswap/protocol";
+import { type Hex, hexToBytes } from "viem";
+import { type Database, type DatabasePool, inTransaction } from "./database.ts";
+import type { Job } from "./job.ts";
+import { type JobRow, jobFromRow } from "./jobs.ts";
+
+/** The jobs of an origin chain that attesters have yet to sign for; those that were turned down last come last. */
+export async function readUnattestedJobs(
+	db: Database,
+	{ chainId, limit }: { chainId: number; limit: number },
+): Promise<Job[]> {
+	const { rows } = await db.query<JobRow>(
+		`select * from jobs where chain_id = $1 and state = 'unattested'
+		order by priority, updated_at limit $2`,
+		[chainId, limit],
+	);
+	return rows.map(jobFromRow);
+}
+
+/**
+ * Stores signatures over a list of orders and hands their jobs to the lanes. The signatures bind the whole list, so it
+ * is all of them or none: false where one has changed meanwhile.
+ */
+export async function storeAttestation(
+	pool: DatabasePool,
+	{
+		id,
+		chainId,
+		kind,
+		set,
+		signatures,
+		orderIds,
+	}: {
+		id: string;
+		chainId: number;
+		kind: AttestationKind;
+		set: AttesterSet;
+		signatures: Hex[];
+		orderIds: readonly Hex[];
+	},
+): Promise<boolean> {
+	return inTransaction(pool, async (db) => {
+		const { rows } = await db.query(
+			`select from jobs where chain_id = $1 and kind = $2 and state = 'unattested' and order_id = any($3)
+			order by swap_id for update`,
+			[chainId, jobKindOf[kind], orderIds.map((orderId) => hexToBytes(orderId))],
+		);
+		if (rows.length !== orderIds.length) return false;
+		await db.query(
+			`insert into attestations (id, chain_id, kind, threshold, attesters, signatures, order_ids)
+			values ($1, $2, $3, $4, $5, $6, $7)`,
+			[
+				id,
+				chainId,
+				kind,
+				set.threshold,
+				JSON.stringify(set.attesters),
+				JSON.stringify(signatures),
+				JSON.stringify(orderIds),
+			],
+		);
+		await db.query(
+			`update jobs set state = 'queued', attestation_id = $4, updated_at = now()
+			where chain_id = $1 and kind = $2 and state = 'unattested' and order_id = any($3)`,
+			[chainId, jobKindOf[kind], orderIds.map((orderId) => hexToBytes(orderId)), id],
+		);
+		return true;
+	});
+}
+
+/** Lets others go first: orders that no attester signs for must not stand in their way. */
+export async function postponeUnattested(
+	db: Database,
+	{ chainId, kind, orderIds }: { chainId: number; kind: AttestationKind; orderIds: readonly Hex[] },
+): Promise<void> {
+	await db.query(
+		`update jobs set updated_at = now()
+		where chain_id = $1 and kind = $2 and state = 'unattested' and order_id = any($3)`,
+		[chainId, jobKindOf[kind], orderIds.map((orderId) => hexToBytes(orderId))],
+	);
+}
+
+const jobKindOf = { Release: "release", Refund: "refund" } as const satisfies Record<AttestationKind, string>;

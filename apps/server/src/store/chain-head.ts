@@ -1,0 +1,78 @@
+import { bytesToHex, type Hash, hexToBytes } from "viem";
+import type { Database } from "./database.ts";
+
+/** How far a chain was followed. */
+export type FollowedHead = {
+	number: number;
+	hash: Hash;
+	finalizedNumber: number;
+	/** Up to here the events are in the ledger. */
+	bookedNumber: number;
+};
+
+export type BlockHeader = { number: number; hash: Hash; timestamp: number; baseFee: bigint };
+
+export async function readHead(db: Database, chainId: number): Promise<FollowedHead | undefined> {
+	return head(db, "select * from chain_heads where chain_id = $1", chainId);
+}
+
+/** The head, which nobody else can move until the transaction ends. */
+export async function lockHead(db: Database, chainId: number): Promise<FollowedHead | undefined> {
+	return head(db, "select * from chain_heads where chain_id = $1 for update", chainId);
+}
+
+async function head(db: Database, sql: string, chainId: number): Promise<FollowedHead | undefined> {
+	const { rows } = await db.query<{
+		number: number;
+		hash: Buffer;
+		finalized_number: number;
+		booked_number: number;
+	}>(sql, [chainId]);
+	const [row] = rows;
+	return (
+		row && {
+			number: row.number,
+			hash: bytesToHex(row.hash),
+			finalizedNumber: row.finalized_number,
+			bookedNumber: row.booked_number,
+		}
+	);
+}
+
+/** The hash of a block that can still be dropped, or of the newest final one, as it was seen. */
+export async function readBlockHash(
+	db: Database,
+	{ chainId, number }: { chainId: number; number: number },
+): Promise<Hash | undefined> {
+	const { rows } = await db.query<{ hash: Buffer }>(
+		"select hash from chain_blocks where chain_id = $1 and number = $2",
+		[chainId, number],
+	);
+	return rows[0] && bytesToHex(rows[0].hash);
+}
+
+/** Following begins after this block. What happened up to `bookedNumber` is in the opening balances. */
+export async function insertHead(
+	db: Database,
+	{ chainId, block, bookedNumber }: { chainId: number; block: BlockHeader; bookedNumber: number },
+): Promise<void> {
+	await db.query(
+		`insert into chain_heads (chain_id, number, hash, timestamp, base_fee, finalized_number, finalized_timestamp,
+			booked_number)
+		values ($1, $2, $3, $4, $5, $2, $4, $6)`,
+		[chainId, block.number, hexToBytes(block.hash), block.timestamp, block.baseFee, bookedNumber],
+	);
+	await insertBlock(db, { chainId, block });
+}
+
+export async function insertBlock(
+	db: Database,
+	{ chainId, block }: { chainId: number; block: BlockHeader },
+): Promise<void> {
+	await db.query("insert into chain_blocks (chain_id, number, hash, timestamp) values ($1, $2, $3, $4)", [
+		chainId,
+		block.number,
+		hexToBytes(block.hash),
+		block.timestamp,
+	]);
+}

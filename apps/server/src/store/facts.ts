@@ -1,0 +1,46 @@
+import type { Hex } from "viem";
+import type { Job, JobKind } from "./job.ts";
+import type { SwapRecord } from "./swap-record.ts";
+
+/** How far a chain is, as the follower saw it. */
+export type ChainHead = {
+	chainId: number;
+	number: number;
+	timestamp: number;
+	baseFee: bigint;
+	finalizedNumber: number;
+	finalizedTimestamp: number;
+};
+
+/** An event of the order on the chain as it is now. */
+export type OrderEvent<Name extends OrderEventName = OrderEventName> = {
+	[N in Name]: {
+		name: N;
+		blockNumber: number;
+		transactionHash: Hex;
+		data: OrderEventData[N];
+	};
+}[Name];
+
+export type OrderEventName = "Opened" | "Released" | "Refunded" | "Filled" | "Voided";
+export type OrderEventData = {
+	Opened: Record<never, never>;
+	/** Not paid: it became a credit of its beneficiary. */
+	Released: { paid: boolean };
+	Refunded: { paid: boolean };
+	Filled: { delivered: bigint; spentToken: Hex; spent: bigint };
+	Voided: Record<never, never>;
+};
+
+/** Everything that the next decision about a swap depends on. Read in one transaction. */
+export type Facts = {
+	swap: SwapRecord;
+	origin: ChainHead;
+	destination: ChainHead;
+	events: { [Name in OrderEventName]?: OrderEvent<Name> };
+	jobs: { [Kind in JobKind]?: Job<Kind> };
+	/** Whether stock is reserved for it. */
+	isReserved: boolean;
+	/** How many attesters of its set were heard of lately, on both its chains. */
+	attestersAlive: number;
+};

@@ -1,0 +1,67 @@
+import type { Order, SwapUuid } from "@geoswap/protocol";
+import type { Address, Hex } from "viem";
+import type { Delivery, SignedOp } from "./swap-record.ts";
+
+/** A lane's unit of work: one call's worth for one order. */
+export type JobKind = "open" | "fill" | "void" | "release" | "refund";
+
+export type JobState =
+	/** Waits for attesters to sign. */
+	| "unattested"
+	/** Waits for a lane. */
+	| "queued"
+	/** Is in a transaction that was signed. */
+	| "sent"
+	/** Its event is on the chain. */
+	| "done"
+	/** Will not be tried again; `reason` says why. */
+	| "refused";
+
+/** Why a job is refused. */
+export type JobReason =
+	/** The order can no longer be opened. */
+	| "expired"
+	/** A fill now could be undone after the order can no longer be filled. */
+	| "too_late"
+	/** The pools give less than the minimum. */
+	| "price"
+	/** The vault has too little of the token, or may not let more of it out. */
+	| "liquidity"
+	/** The recipient does not take the native token. */
+	| "recipient"
+	/** The chain refuses it again and again. */
+	| "reverted";
+
+/** What each kind needs beside the order. */
+export type JobPayload = {
+	open: { op: SignedOp };
+	fill: { delivery: Delivery };
+	void: Record<never, never>;
+	release: Record<never, never>;
+	/** With attesters' signatures, or, after `refundAfter` and on one chain, without. */
+	refund: { attested: boolean };
+};
+
+export type Job<Kind extends JobKind = JobKind> = {
+	[K in Kind]: {
+		swapId: SwapUuid;
+		kind: K;
+		chainId: number;
+		orderId: Hex;
+		order: Order;
+		payload: JobPayload[K];
+		state: JobState;
+		alone: boolean;
+		strikes: number;
+		reason: JobReason | undefined;
+		attestationId: string | undefined;
+		relayer: Address | undefined;
+		nonce: number | undefined;
+	};
+}[Kind];
+
+/** Which jobs go first. A release that comes too late is a double payment. */
+export const jobPriority: Record<JobKind, number> = { release: 0, refund: 1, void: 2, fill: 3, open: 4 };
+
+/** After so many times that a chain refused a job it is refused for good. */
+export const maxStrikes = 3;

@@ -1,0 +1,69 @@
+import { orderId, packDeadlines } from "@geoswap/protocol";
+import { numberToHex, zeroHash } from "viem";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { createTestDatabase, type TestDatabase } from "../../test/test-database.ts";
+import type { JobState } from "./job.ts";
+import { type JobRow, jobFromRow, type NewJob, queueJob } from "./jobs.ts";
+
+let database: TestDatabase;
+beforeAll(async () => {
+	database = await createTestDatabase();
+});
+afterAll(() => database.drop());
+
+const order = {
+	originChainId: 1n,
+	destinationChainId: 2n,
+	escrow: numberToHex(1, { size: 32 }),
+	originVault: numberToHex(2, { size: 32 }),
+	destinationVault: numberToHex(3, { size: 32 }),
+	attesterSet: zeroHash,
+	wallet: numberToHex(4, { size: 32 }),
+	inputToken: numberToHex(5, { size: 32 }),
+	inputAmount: 2n ** 127n,
+	outputToken: numberToHex(6, { size: 32 }),
+	minOutput: 1n,
+	recipient: numberToHex(7, { size: 32 }),
+	swapKey: zeroHash,
+	deadlines: packDeadlines({ openDeadline: 1n, fillDeadline: 2n, refundAfter: 3n }),
+};
+const job: NewJob = {
+	swapId: "019a0000-0000-7000-8000-000000000000",
+	kind: "fill",
+	chainId: 2,
+	orderId: orderId(order),
+	order,
+	payload: { delivery: { kind: "router", budget: 2n ** 100n, fees: [500, 3000] } },
+	state: "queued",
+	alone: false,
+};
+
+test("a job is read as it was queued", async () => {
+	await queueJob(database.pool, job);
+	expect(await read()).toMatchObject(job);
+});
+
+test.each<[JobState, boolean]>([
+	["unattested", true],
+	["queued", false],
+	["sent", false],
+	["done", true],
+	["refused", true],
+])(
+	"one that is %s is queued again: %s, only where that is asked for, with its strikes",
+	async (state, moves) => {
+		await database.pool.query("update jobs set state = $1, strikes = 2, nonce = 7, reason = 'price'", [
+			state,
+		]);
+		await queueJob(database.pool, job);
+		expect(await read()).toMatchObject({ state, strikes: 2, nonce: 7 });
+		await queueJob(database.pool, { ...job, again: true });
+		const after = moves ? { state: "queued", nonce: undefined, reason: undefined } : { state, nonce: 7 };
+		expect(await read()).toMatchObject({ ...after, strikes: 2 });
+	},
+);
+
+async function read() {
+	const { rows } = await database.pool.query<JobRow>("select * from jobs");
+	return rows.map(jobFromRow)[0];
+}

@@ -1,0 +1,145 @@
+import type { SwapUuid } from "@geoswap/protocol";
+import { type Address, bytesToHex, type Hex, hexToBytes } from "viem";
+import type { Database } from "./database.ts";
+import type { Job, JobKind } from "./job.ts";
+import { type JobRow, jobFromRow } from "./jobs.ts";
+
+/** One relayer on one chain: a sequence of nonces. */
+export type LaneId = { chainId: number; relayer: Address };
+
+/** A transaction of a lane that is in no block yet, by its latest attempt. */
+export type LaneTransaction = {
+	nonce: number;
+	attempt: number;
+	hash: Hex;
+	raw: Hex;
+	/** A cancel takes the nonce and does nothing. */
+	kind: JobKind | "cancel";
+	jobs: LaneTransactionJob[];
+	maxFeePerGas: bigint;
+	state: "signed" | "broadcast";
+	sentAtBlock: number;
+};
+
+export type LaneTransactionJob = { swapId: SwapUuid; kind: JobKind; orderId: Hex };
+
+/** The lane's next nonce is at least what the chain says. */
+export async function raiseNonce(db: Database, lane: LaneId, chainNonce: number): Promise<void> {
+	await db.query(
+		`insert into lanes (chain_id, relayer, next_nonce) values ($1, $2, $3)
+		on conflict (chain_id, relayer) do update set next_nonce = greatest(lanes.next_nonce, excluded.next_nonce)`,
+		[...laneColumns(lane), chainNonce],
+	);
+}
+
+/**
+ * The lane's next nonce. Until the transaction ends nobody else signs for this lane: an execution that the engine gave
+ * up and ran again elsewhere may still be alive.
+ */
+export async function lockNonce(db: Database, lane: LaneId): Promise<number> {
+	const { rows } = await db.query<{ next_nonce: number }>(
+		"select next_nonce from lanes where chain_id = $1 and relayer = $2 for update",
+		laneColumns(lane),
+	);
+	if (!rows[0]) throw new Error(`lane ${lane.chainId}:${lane.relayer} has no nonce yet`);
+	return rows[0].next_nonce;
+}
+
+/** Those that are in no block yet, lowest nonce first. */
+export async function openLaneTransactions(db: Database, lane: LaneId): Promise<LaneTransaction[]> {
+	const { rows } = await db.query<LaneTransactionRow>(
+		`select distinct on (nonce) * from lane_transactions as latest
+		where chain_id = $1 and relayer = $2 and state <> 'final' and not exists (
+			select from lane_transactions as mined where mined.chain_id = latest.chain_id
+				and mined.relayer = latest.relayer and mined.nonce = latest.nonce and mined.state in ('mined', 'final')
+		)
+		order by nonce, attempt desc`,
+		laneColumns(lane),
+	);
+	return rows.map((row) => ({
+		nonce: row.nonce,
+		attempt: row.attempt,
+		hash: bytesToHex(row.hash),
+		raw: bytesToHex(row.raw),
+		kind: row.kind,
+		jobs: row.jobs,
+		maxFeePerGas: row.max_fee_per_gas,
+		state: row.state,
+		sentAtBlock: row.sent_at_block,
+	}));
+}
+
+type LaneTransactionRow = {
+	nonce: number;
+	attempt: number;
+	hash: Uint8Array;
+	raw: Uint8Array;
+	kind: LaneTransaction["kind"];
+	jobs: LaneTransactionJob[];
+	max_fee_per_gas: bigint;
+	state: LaneTransaction["state"];
+	sent_at_block: number;
+};
+
+/** Written before the transaction is sent: only bytes that are kept are ever sent. */
+export async function insertLaneTransaction(
+	db: Database,
+	lane: LaneId,
+	transaction: LaneTransaction,
+): Promise<void> {
+	await db.query(
+		`insert into lane_transactions
+			(chain_id, relayer, nonce, attempt, hash, raw, kind, jobs, max_fee_per_gas, state, sent_at_block)
+		values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)`,
+		[
+			...laneColumns(lane),
+			transaction.nonce,
+			transaction.attempt,
+			hexToBytes(transaction.hash),
+			hexToBytes(transaction.raw),
+			transaction.kind,
+			JSON.stringify(transaction.jobs),
+			transaction.maxFeePerGas,
+			transaction.state,
+			transaction.sentAtBlock,
+		],
+	);
+	await db.query(
+		`update lanes set next_nonce = greatest(next_nonce, $3) where chain_id = $1 and relayer = $2`,
+		[...laneColumns(lane), transaction.nonce + 1],
+	);
+}
+
+/** The chain was offered this attempt, at this block. */
+export async function markBroadcast(
+	db: Database,
+	lane: LaneId,
+	{ nonce, attempt, atBlock }: { nonce: number; attempt: number; atBlock: number },
+): Promise<void> {
+	await db.query(
+		`update lane_transactions set state = 'broadcast', sent_at_block = $5
+		where chain_id = $1 and relayer = $2 and nonce = $3 and attempt = $4 and state in ('signed', 'broadcast')`,
+		[...laneColumns(lane), nonce, attempt, atBlock],
+	);
+}
+
+/** The nonce was spent, for good, on a transaction that is not ours: no attempt can land any more. */
+export async function endLaneTransaction(db: Database, lane: LaneId, nonce: number): Promise<void> {
+	await db.query(
+		"update lane_transactions set state = 'final' where chain_id = $1 and relayer = $2 and nonce = $3",
+		[...laneColumns(lane), nonce],
+	);
+}
+
+/** The jobs that still wait for the transaction of that nonce. */
+export async function jobsOfNonce(db: Database, lane: LaneId, nonce: number): Promise<Job[]> {
+	const { rows } = await db.query<JobRow>(
+		"select * from jobs where chain_id = $1 and relayer = $2 and nonce = $3 and state = 'sent'",
+		[...laneColumns(lane), nonce],
+	);
+	return rows.map(jobFromRow);
+}
+
+function laneColumns({ chainId, relayer }: LaneId): [number, Uint8Array] {
+	return [chainId, hexToBytes(relayer)];
+}

@@ -1,0 +1,102 @@
+import { type Order, orderSchema } from "@geoswap/protocol";
+import { type Address, bytesToHex, type Hex, zeroAddress } from "viem";
+import type { Database } from "../database.ts";
+import { type BookedEvent, bookedEventNames, eventEntries } from "./event-entries.ts";
+import { type Posting, post } from "./post.ts";
+
+export type GasSpent = { hash: Hex; blockNumber: number; gasCost: bigint };
+
+/** Books the events, and the gas of our transactions, in blocks that became final. Returns what could not be booked. */
+export async function bookFinal(
+	db: Database,
+	{
+		chainId,
+		after,
+		upTo,
+		gas,
+		vaults,
+	}: {
+		chainId: number;
+		after: number;
+		upTo: number;
+		/** Of our transactions that became final. */
+		gas: readonly GasSpent[];
+		vaults: readonly Address[];
+	},
+): Promise<string[]> {
+	const { rows } = await db.query<EventRow>(
+		`select e.block_number, e.block_hash, e.log_index, e.order_id, e.name, e.data,
+			(select o.data->'order' from chain_events o where o.order_id = e.order_id and o.name = 'Opened' limit 1)
+				as order_terms,
+			exists (select from chain_events f where f.order_id = e.order_id and f.name = 'Filled') as is_delivered
+		from chain_events e
+		where e.chain_id = $1 and e.block_number > $2 and e.block_number <= $3 and e.name = any($4)
+		order by e.block_number, e.log_index`,
+		[chainId, after, upTo, bookedEventNames],
+	);
+	const orders = await readOrders(db, rows);
+	const unbooked: string[] = [];
+	const postings = rows.map((row): Posting => {
+		const orderId = row.order_id ? bytesToHex(row.order_id) : undefined;
+		const key = `${chainId}:${bytesToHex(row.block_hash)}:${row.log_index}`;
+		const order = orderId && orders.get(orderId);
+		const entries = eventEntries(row as BookedEvent, {
+			order: order || undefined,
+			vaults,
+			isDelivered: row.is_delivered,
+		});
+		if (!entries) unbooked.push(key);
+		return { key, chainId, blockNumber: row.block_number, name: row.name, orderId, entries: entries ?? [] };
+	});
+	postings.push(...gas.map((spent) => gasPosting(chainId, spent)));
+	if (postings.length > 0) await post(db, postings);
+	await db.query("update chain_heads set booked_number = greatest(booked_number, $2) where chain_id = $1", [
+		chainId,
+		upTo,
+	]);
+	return unbooked;
+}
+
+type EventRow = {
+	block_number: number;
+	block_hash: Buffer;
+	log_index: number;
+	order_id: Buffer | null;
+	name: string;
+	data: object;
+	order_terms: unknown;
+	is_delivered: boolean;
+};
+
+/** From the event that opened it, or where following began later than that, from the swap. */
+async function readOrders(db: Database, rows: readonly EventRow[]): Promise<Map<Hex, Order>> {
+	const orders = new Map<Hex, Order>();
+	const missing: Buffer[] = [];
+	for (const { order_id, order_terms } of rows) {
+		if (!order_id) continue;
+		if (order_terms) orders.set(bytesToHex(order_id), orderSchema.parse(order_terms));
+		else missing.push(order_id);
+	}
+	if (missing.length > 0) {
+		const { rows: swaps } = await db.query<{ order_id: Buffer; order_terms: unknown }>(
+			"select order_id, order_terms from swaps where order_id = any($1)",
+			[missing],
+		);
+		for (const swap of swaps) orders.set(bytesToHex(swap.order_id), orderSchema.parse(swap.order_terms));
+	}
+	return orders;
+}
+
+function gasPosting(chainId: number, { hash, blockNumber, gasCost }: GasSpent): Posting {
+	return {
+		key: `${chainId}:gas:${hash}`,
+		chainId,
+		blockNumber,
+		name: "gas",
+		orderId: undefined,
+		entries: [
+			{ account: "gas", token: zeroAddress, amount: gasCost },
+			{ account: "relayer", token: zeroAddress, amount: -gasCost },
+		],
+	};
+}

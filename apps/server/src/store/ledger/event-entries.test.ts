@@ -1,0 +1,102 @@
+import { type Order, packDeadlines, toWord } from "@geoswap/protocol";
+import fc from "fast-check";
+import { type Address, getAddress, pad, toHex } from "viem";
+import { expect, test } from "vitest";
+import { type BookedEvent, eventEntries } from "./event-entries.ts";
+
+const address = (n: number): Address => getAddress(toHex(n, { size: 20 }));
+const vault = address(1);
+const stranger = address(2);
+const tokens = [address(10), address(11), address(0)];
+const tokenArbitrary = fc.constantFrom(...tokens);
+const amountArbitrary = fc.bigInt(1n, (1n << 128n) - 1n);
+const someoneArbitrary = fc.constantFrom(vault, stranger);
+
+const orderArbitrary: fc.Arbitrary<Order> = fc
+	.record({ input: tokenArbitrary, output: tokenArbitrary, amount: amountArbitrary, vault: someoneArbitrary })
+	.map(({ input, output, amount, vault }) => ({
+		originChainId: 1n,
+		destinationChainId: 1n,
+		escrow: toWord(address(3)),
+		originVault: toWord(vault),
+		destinationVault: toWord(vault),
+		attesterSet: pad("0x01"),
+		wallet: toWord(stranger),
+		inputToken: toWord(input),
+		inputAmount: amount,
+		outputToken: toWord(output),
+		minOutput: 1n,
+		recipient: toWord(stranger),
+		swapKey: pad("0x01"),
+		deadlines: packDeadlines({ openDeadline: 1n, fillDeadline: 2n, refundAfter: 3n }),
+	}));
+
+const eventArbitrary: fc.Arbitrary<BookedEvent> = fc.oneof(
+	fc.constant({ name: "Opened" as const, data: {} }),
+	fc.record({
+		name: fc.constantFrom("Released" as const, "Refunded" as const),
+		data: fc.record({ paid: fc.boolean() }),
+	}),
+	fc.record({
+		name: fc.constant("Filled" as const),
+		data: fc.record({
+			delivered: amountArbitrary.map(String),
+			spentToken: tokenArbitrary,
+			spent: amountArbitrary.map(String),
+		}),
+	}),
+	fc.record({
+		name: fc.constant("Claimed" as const),
+		data: fc.record({
+			beneficiary: someoneArbitrary,
+			token: tokenArbitrary,
+			to: someoneArbitrary,
+			amount: amountArbitrary.map(String),
+		}),
+	}),
+	fc.record({
+		name: fc.constant("Withdrawn" as const),
+		data: fc.record({ token: tokenArbitrary, to: someoneArbitrary, amount: amountArbitrary.map(String) }),
+	}),
+);
+
+test("whatever happens, nothing is made or lost: each token's entries add up to zero", () => {
+	fc.assert(
+		fc.property(
+			eventArbitrary,
+			fc.option(orderArbitrary, { nil: undefined }),
+			fc.boolean(),
+			(event, order, isDelivered) => {
+				const entries = eventEntries(event, { order, vaults: [vault], isDelivered }) ?? [];
+				for (const token of tokens) {
+					const ofToken = entries.filter((entry) => entry.token === token);
+					expect(ofToken.reduce((sum, { amount }) => sum + amount, 0n)).toBe(0n);
+				}
+			},
+		),
+	);
+});
+
+test("what an order put into escrow leaves it whole, wherever it goes, and its loss is called so", () => {
+	fc.assert(
+		fc.property(
+			orderArbitrary,
+			fc.constantFrom("Released" as const, "Refunded" as const),
+			fc.boolean(),
+			fc.boolean(),
+			(order, name, paid, isDelivered) => {
+				const context = { order, vaults: [vault], isDelivered };
+				const entries = [
+					...(eventEntries({ name: "Opened", data: {} }, context) ?? []),
+					...(eventEntries({ name, data: { paid } }, context) ?? []),
+				];
+				const sumOf = (account: string) =>
+					entries.reduce((sum, entry) => sum + (entry.account === account ? entry.amount : 0n), 0n);
+				expect(sumOf("escrow")).toBe(0n);
+				expect(sumOf("loss")).toBe(name === "Refunded" && isDelivered ? order.inputAmount : 0n);
+				const isOurs = name === "Released" && order.originVault === toWord(vault);
+				expect(sumOf("stock")).toBe(isOurs && paid ? order.inputAmount : 0n);
+			},
+		),
+	);
+});

@@ -1,0 +1,148 @@
+import { type Order, type SwapUuid, toChainId } from "@geoswap/protocol";
+import { type Address, bytesToHex, type Hex, hexToBytes } from "viem";
+import { type DatabasePool, inTransaction } from "./database.ts";
+import type { ChainHead, Facts, OrderEvent, OrderEventData, OrderEventName } from "./facts.ts";
+import type { Job } from "./job.ts";
+import { type JobRow, jobFromRow } from "./jobs.ts";
+import { type SwapRow, swapFromRow } from "./read-swap.ts";
+
+const eventNames: readonly OrderEventName[] = ["Opened", "Released", "Refunded", "Filled", "Voided"];
+
+/** Everything that the next decision about a swap depends on; `unfollowed` where a chain's head is not known yet. */
+export async function look(
+	pool: DatabasePool,
+	{
+		swapId,
+		signalId,
+		heartbeatSeconds,
+		attestersOf,
+		nowMs,
+	}: {
+		swapId: SwapUuid;
+		signalId: string;
+		heartbeatSeconds: number;
+		/** Who decides the order. */
+		attestersOf: (order: Order) => readonly Address[];
+		nowMs: number;
+	},
+): Promise<Facts | "unfollowed" | "no-swap"> {
+	// Committed before anything is read: a fact that comes later than the reading finds the signal.
+	const { rowCount } = await pool.query({
+		name: "look-wait",
+		text: `insert into waits (swap_id, order_id, signal_id)
+			select id, order_id, $2 from swaps where id = $1
+			on conflict (swap_id) do update set signal_id = excluded.signal_id, head_chain_id = null,
+				head_number = null, finalized_chain_id = null, finalized_number = null`,
+		values: [swapId, signalId],
+	});
+	if (rowCount === 0) return "no-swap";
+
+	return inTransaction(pool, async (db) => {
+		// All from one moment: an event without the job that it finished would be done twice.
+		await db.query("set transaction isolation level repeatable read, read only");
+		const { rows: swapRows } = await db.query<SwapRow & { is_reserved: boolean }>({
+			name: "look-swap",
+			text: `select *, exists (select from reservations where swap_id = id) as is_reserved
+				from swaps where id = $1`,
+			values: [swapId],
+		});
+		const [swapRow] = swapRows;
+		if (!swapRow) return "no-swap";
+		const swap = swapFromRow(swapRow);
+		const { order, orderId } = swap;
+		const chainIds = [toChainId(order.originChainId), toChainId(order.destinationChainId)] as const;
+
+		const { rows: headRows } = await db.query<HeadRow>({
+			name: "look-heads",
+			text: `select chain_id, number, timestamp, base_fee, finalized_number, finalized_timestamp
+				from chain_heads where chain_id = any($1)`,
+			values: [chainIds],
+		});
+		const [origin, destination] = chainIds.map((chainId) =>
+			headRows.map(headFromRow).find((head) => head.chainId === chainId),
+		);
+		if (!origin || !destination) return "unfollowed";
+
+		const { rows: eventRows } = await db.query<EventRow>({
+			name: "look-events",
+			text: `select name, block_number, transaction_hash, data from chain_events
+				where order_id = $1 and chain_id = any($2) and name = any($3)`,
+			values: [hexToBytes(orderId), chainIds, eventNames],
+		});
+		const { rows: jobRows } = await db.query<JobRow>({
+			name: "look-jobs",
+			text: "select * from jobs where swap_id = $1",
+			values: [swapId],
+		});
+		const { rows: aliveRows } = await db.query<{ alive: number }>({
+			name: "look-attesters",
+			text: `select count(*) as alive from (
+				select from heartbeats
+				where attester = any($1) and chain_id = any($2) and signed_at > to_timestamp($3::double precision)
+				group by attester having count(*) = $4
+			) as attester`,
+			values: [
+				attestersOf(order).map((attester) => hexToBytes(attester)),
+				chainIds,
+				nowMs / 1_000 - heartbeatSeconds,
+				new Set(chainIds).size,
+			],
+		});
+		return {
+			swap,
+			origin,
+			destination,
+			events: Object.fromEntries(eventRows.map((row) => [row.name, eventFromRow(row)])),
+			jobs: Object.fromEntries(jobRows.map((row): [string, Job] => [row.kind, jobFromRow(row)])),
+			isReserved: swapRow.is_reserved,
+			attestersAlive: aliveRows[0]?.alive ?? 0,
+		};
+	});
+}
+
+type HeadRow = {
+	chain_id: number;
+	number: number;
+	timestamp: number;
+	base_fee: bigint;
+	finalized_number: number;
+	finalized_timestamp: number;
+};
+
+function headFromRow(row: HeadRow): ChainHead {
+	return {
+		chainId: row.chain_id,
+		number: row.number,
+		timestamp: row.timestamp,
+		baseFee: row.base_fee,
+		finalizedNumber: row.finalized_number,
+		finalizedTimestamp: row.finalized_timestamp,
+	};
+}
+
+type EventRow = {
+	name: OrderEventName;
+	block_number: number;
+	transaction_hash: Buffer;
+	data: { paid?: boolean; delivered?: string; spentToken?: Hex; spent?: string };
+};
+
+function eventFromRow({ name, block_number, transaction_hash, data }: EventRow): OrderEvent {
+	return {
+		name,
+		blockNumber: block_number,
+		transactionHash: bytesToHex(transaction_hash),
+		data: eventData(name, data),
+	} as OrderEvent;
+}
+
+function eventData(name: OrderEventName, data: EventRow["data"]): OrderEventData[OrderEventName] {
+	if (name === "Filled") {
+		return {
+			delivered: BigInt(data.delivered ?? 0),
+			spentToken: data.spentToken ?? "0x",
+			spent: BigInt(data.spent ?? 0),
+		};
+	}
+	return name === "Released" || name === "Refunded" ? { paid: data.paid === true } : {};
+}

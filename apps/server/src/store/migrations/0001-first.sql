@@ -1,0 +1,273 @@
+-- Accounts and the keys that speak for them.
+create table accounts (
+	id uuid primary key,
+	name text not null unique,
+	created_at timestamptz not null default now()
+);
+create table api_keys (
+	-- The part of the key that is not secret.
+	id text primary key,
+	account_id uuid not null references accounts,
+	-- HMAC-SHA256 of the whole key under the pepper: a copy of this table opens nothing.
+	hash bytea not null,
+	limits jsonb not null default '{}',
+	created_at timestamptz not null default now(),
+	revoked_at timestamptz
+);
+
+-- What the caller sees. One row per quote that was submitted, for good: the primary key is the permanent lock.
+create table swaps (
+	id uuid not null primary key,
+	-- Null where the row was rebuilt from the chain and nobody submitted it since.
+	account_id uuid,
+	order_id bytea not null,
+	order_terms jsonb not null,
+	-- What was quoted, and how it is to be delivered.
+	output numeric(78, 0) not null,
+	value_usd_cents bigint not null,
+	delivery jsonb not null,
+	-- The signed op: what is sent to open the order.
+	op jsonb,
+	status text not null default 'pending' check (status in ('pending', 'settled', 'failed', 'refunded')),
+	stage text not null default 'opening'
+		check (stage in ('opening', 'deposited', 'delivering', 'delivered', 'refunding')),
+	failure jsonb,
+	-- Why the output will not be delivered; set once, and from then on the order is voided and refunded.
+	giving_up text,
+	origin_tx_hash bytea,
+	delivery_tx_hash bytea,
+	refund_tx_hash bytea,
+	delivered_amount numeric(78, 0),
+	created_at timestamptz not null default now(),
+	updated_at timestamptz not null default now(),
+	-- When the deciding transaction was final and nothing is left to do.
+	ended_at timestamptz
+) partition by range (id);
+create index swaps_by_order on swaps (order_id);
+create index swaps_by_account on swaps (account_id, id desc);
+create index swaps_not_ended on swaps (id) where ended_at is null;
+create index swaps_unopened_by_wallet on swaps ((order_terms->>'wallet'))
+	where status = 'pending' and stage = 'opening';
+
+-- The history of each swap: one row per fact.
+create table swap_events (
+	swap_id uuid not null,
+	seq bigint generated always as identity,
+	at timestamptz not null default now(),
+	fact text not null,
+	data jsonb not null default '{}',
+	primary key (swap_id, seq)
+) partition by range (swap_id);
+
+-- What wakes each workflow that waits. In-flight swaps only.
+create table waits (
+	swap_id uuid primary key,
+	order_id bytea not null,
+	signal_id text not null,
+	-- Wake when this chain's head, or its finalized block, reaches a number.
+	head_chain_id bigint,
+	head_number bigint,
+	finalized_chain_id bigint,
+	finalized_number bigint
+);
+create index waits_by_order on waits (order_id);
+create index waits_by_head on waits (head_chain_id, head_number);
+create index waits_by_finalized on waits (finalized_chain_id, finalized_number);
+
+-- What the follower has seen of each chain.
+create table chain_heads (
+	chain_id bigint primary key,
+	number bigint not null,
+	hash bytea not null,
+	timestamp bigint not null,
+	base_fee numeric(78, 0) not null,
+	finalized_number bigint not null,
+	finalized_timestamp bigint not null,
+	-- Up to here the events are in the ledger.
+	booked_number bigint not null,
+	updated_at timestamptz not null default now()
+);
+-- The blocks above the finalized one: how a reorganization is noticed.
+create table chain_blocks (
+	chain_id bigint not null,
+	number bigint not null,
+	hash bytea not null,
+	timestamp bigint not null,
+	primary key (chain_id, number)
+);
+-- Events of our escrows and vaults on the chain as it is now: those of a block that was dropped are deleted.
+create table chain_events (
+	chain_id bigint not null,
+	block_number bigint not null,
+	log_index integer not null,
+	block_hash bytea not null,
+	transaction_hash bytea not null,
+	contract bytea not null,
+	order_id bytea,
+	name text not null,
+	data jsonb not null,
+	primary key (chain_id, block_number, log_index)
+);
+create index chain_events_by_order on chain_events (order_id);
+
+-- Work for the lanes. One row per swap and kind.
+create table jobs (
+	swap_id uuid not null,
+	kind text not null check (kind in ('open', 'fill', 'void', 'release', 'refund')),
+	chain_id bigint not null,
+	order_id bytea not null,
+	order_terms jsonb not null,
+	payload jsonb not null default '{}',
+	-- unattested → queued → sent → done; sent → queued where a transaction did not do it; refused for good.
+	state text not null check (state in ('unattested', 'queued', 'sent', 'done', 'refused')),
+	-- Lower goes first: releases before all other work.
+	priority smallint not null,
+	-- Travels in a transaction of its own.
+	alone boolean not null default false,
+	strikes integer not null default 0,
+	-- Not tried again before the chain is here.
+	not_before_block bigint not null default 0,
+	reason text,
+	attestation_id uuid,
+	relayer bytea,
+	nonce bigint,
+	created_at timestamptz not null default now(),
+	updated_at timestamptz not null default now(),
+	primary key (swap_id, kind)
+);
+create index jobs_queued on jobs (chain_id, priority, created_at) where state = 'queued';
+create index jobs_unattested on jobs (chain_id, kind, created_at) where state = 'unattested';
+create index jobs_sent on jobs (chain_id, relayer, nonce) where state = 'sent';
+create index jobs_by_order on jobs (order_id);
+
+-- Signatures of attesters over a list of orders. One list, one transaction: they bind the whole list.
+create table attestations (
+	id uuid primary key,
+	chain_id bigint not null,
+	kind text not null check (kind in ('Release', 'Refund')),
+	threshold integer not null,
+	attesters jsonb not null,
+	signatures jsonb not null,
+	-- In the order in which they were signed.
+	order_ids jsonb not null,
+	created_at timestamptz not null default now()
+);
+
+-- Each relayer's nonces have one writer: the lane of that name.
+create table lanes (
+	chain_id bigint not null,
+	relayer bytea not null,
+	next_nonce bigint not null,
+	primary key (chain_id, relayer)
+);
+create table lane_transactions (
+	chain_id bigint not null,
+	relayer bytea not null,
+	nonce bigint not null,
+	-- A replacement has the same nonce and the same jobs, or is an empty cancel.
+	attempt integer not null,
+	hash bytea not null,
+	raw bytea not null,
+	kind text not null,
+	jobs jsonb not null,
+	max_fee_per_gas numeric(78, 0) not null,
+	state text not null check (state in ('signed', 'broadcast', 'mined', 'final')),
+	sent_at_block bigint not null,
+	block_number bigint,
+	gas_cost numeric(78, 0),
+	created_at timestamptz not null default now(),
+	primary key (chain_id, relayer, nonce, attempt)
+);
+create unique index lane_transactions_by_hash on lane_transactions (chain_id, hash);
+create index lane_transactions_open on lane_transactions (chain_id, relayer, nonce) where state <> 'final';
+
+-- What the vaults hold and may let out, as of a block, and what is promised of it.
+create table stock (
+	chain_id bigint not null,
+	token bytea not null,
+	balance numeric(78, 0) not null,
+	outflow_available numeric(78, 0) not null,
+	reserved numeric(78, 0) not null default 0 check (reserved >= 0),
+	block_number bigint not null,
+	primary key (chain_id, token)
+);
+-- Volume that was sold on a ladder and has not reached the pool yet.
+create table pair_volume (
+	chain_id bigint not null,
+	token bytea not null,
+	direction text not null check (direction in ('sell', 'buy')),
+	in_flight numeric(78, 0) not null default 0 check (in_flight >= 0),
+	primary key (chain_id, token, direction)
+);
+create table reservations (
+	swap_id uuid primary key,
+	account_id uuid,
+	-- What leaves the vault: the output itself, or the settlement token that buys it.
+	chain_id bigint not null,
+	token bytea not null,
+	amount numeric(78, 0) not null,
+	value_usd_cents bigint not null,
+	-- Volume on the ladders: [{chainId, token, direction, amount}].
+	volumes jsonb not null,
+	opened boolean not null default false,
+	lapses_at timestamptz not null
+);
+create index reservations_unopened on reservations (account_id) where not opened;
+
+-- The double entry. Written once per final event, never changed.
+create table postings (
+	id bigint generated always as identity primary key,
+	-- chain:block hash:log index, or what else happened once.
+	key text not null unique,
+	chain_id bigint not null,
+	block_number bigint not null,
+	name text not null,
+	order_id bytea,
+	at timestamptz not null default now()
+);
+create table entries (
+	posting_id bigint not null references postings,
+	account text not null,
+	chain_id bigint not null,
+	token bytea not null,
+	-- Debit above zero, credit below.
+	amount numeric(78, 0) not null
+);
+create index entries_by_posting on entries (posting_id);
+create index entries_by_account on entries (chain_id, token, account);
+create function entries_balance() returns trigger language plpgsql as $$
+begin
+	if exists (
+		select from entries where posting_id = new.posting_id group by chain_id, token having sum(amount) <> 0
+	) then
+		raise exception 'posting % does not balance', new.posting_id;
+	end if;
+	return null;
+end $$;
+create constraint trigger entries_balance after insert on entries
+	deferrable initially deferred for each row execute function entries_balance();
+
+-- Who of the attesters was seen alive, and how far they see.
+create table heartbeats (
+	attester bytea not null,
+	chain_id bigint not null,
+	finalized_number bigint not null,
+	signed_at timestamptz not null,
+	primary key (attester, chain_id)
+);
+
+-- A status call that waits is woken by this.
+create function swap_is_terminal() returns trigger language plpgsql as $$
+begin
+	perform pg_notify('swap_terminal', new.id::text);
+	return null;
+end $$;
+create trigger swap_is_terminal after update of status on swaps
+	for each row when (old.status = 'pending' and new.status <> 'pending') execute function swap_is_terminal();
+-- A terminal status never changes, whoever tries.
+create function terminal_is_terminal() returns trigger language plpgsql as $$
+begin
+	raise exception 'swap % is % and stays so', old.id, old.status;
+end $$;
+create trigger terminal_is_terminal before update of status on swaps
+	for each row when (old.status <> 'pending' and new.status <> old.status) execute function terminal_is_terminal();

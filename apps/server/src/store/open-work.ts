@@ -1,0 +1,27 @@
+import { bytesToHex } from "viem";
+import type { Database } from "./database.ts";
+
+export type OpenWork = {
+	/** Jobs wait for any lane of the chain. */
+	hasQueued: boolean;
+	hasUnattested: boolean;
+	/** In lower case: those with a transaction that is not mined. */
+	relayers: Set<string>;
+};
+
+/** What on this chain is not done yet. */
+export async function readOpenWork(db: Database, chainId: number): Promise<OpenWork> {
+	const { rows } = await db.query<{ queued: boolean; unattested: boolean; relayers: Buffer[] }>(
+		`select exists (select from jobs where chain_id = $1 and state = 'queued') as queued,
+			exists (select from jobs where chain_id = $1 and state = 'unattested') as unattested,
+			array(select distinct relayer from lane_transactions
+				where chain_id = $1 and state in ('signed', 'broadcast')) as relayers`,
+		[chainId],
+	);
+	const [row] = rows;
+	return {
+		hasQueued: row?.queued ?? false,
+		hasUnattested: row?.unattested ?? false,
+		relayers: new Set(row?.relayers.map((relayer) => bytesToHex(relayer))),
+	};
+}

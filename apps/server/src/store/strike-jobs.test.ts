@@ -1,0 +1,51 @@
+import { randomUUID } from "node:crypto";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { createTestDatabase, type TestDatabase } from "../../test/test-database.ts";
+import { strikeJobs } from "./strike-jobs.ts";
+
+let database: TestDatabase;
+beforeAll(async () => {
+	database = await createTestDatabase();
+});
+afterAll(() => database?.drop());
+
+/** A job in a transaction that was mined at block 10. Returns what becomes of it. */
+async function strike({ kind, attestationId }: { kind: string; attestationId?: string }, sentAs = kind) {
+	const swapId = randomUUID();
+	const nonce = Math.floor(Math.random() * 1e9);
+	await database.pool.query(
+		`insert into jobs (swap_id, kind, chain_id, order_id, order_terms, state, priority, attestation_id, relayer, nonce)
+		values ($1, $2, 1, '\\x01', '{}', 'sent', 0, $3, '\\x02', $4)`,
+		[swapId, kind, attestationId ?? null, nonce],
+	);
+	await database.pool.query(
+		`insert into lane_transactions (chain_id, relayer, nonce, attempt, hash, raw, kind, jobs, max_fee_per_gas, state,
+			sent_at_block, block_number)
+		values (1, '\\x02', $1, 0, $2, '', $3, '[]', 0, 'mined', 9, 10)`,
+		[nonce, Buffer.from(swapId), sentAs],
+	);
+	await strikeJobs(database.pool, { chainId: 1, headNumber: 11 });
+	const { rows } = await database.pool.query(
+		"select state, strikes, alone, attestation_id, relayer from jobs where swap_id = $1",
+		[swapId],
+	);
+	return rows[0];
+}
+
+test("a job that was signed for in a list needs signatures of its own before it is sent again", async () => {
+	expect(await strike({ kind: "release", attestationId: randomUUID() })).toEqual({
+		state: "unattested",
+		strikes: 1,
+		alone: true,
+		attestation_id: null,
+		relayer: null,
+	});
+});
+
+test("a job whose transaction was cancelled is queued again and is not to blame", async () => {
+	expect(await strike({ kind: "fill" }, "cancel")).toMatchObject({
+		state: "queued",
+		strikes: 0,
+		alone: false,
+	});
+});

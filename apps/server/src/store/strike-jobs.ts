@@ -1,0 +1,79 @@
+import { geoVaultAbi } from "@geoswap/protocol";
+import { bytesToHex, type Hex, toFunctionSelector } from "viem";
+import { formatAbiItem } from "viem/utils";
+import type { Database } from "./database.ts";
+import { type JobReason, maxStrikes } from "./job.ts";
+
+/** What the escrow and the vault owe someone is tried for ever: a release that is given up is a loss. */
+const isOut = `s.kind in ('open', 'fill') and j.strikes + s.strikes >= ${maxStrikes}`;
+
+/**
+ * The jobs of a mined transaction that did not do them, once a block lies on top of it: each goes back to travel alone,
+ * and an open or a fill is refused after some strikes. One that was attested in a list needs a signature for a list of its own.
+ * Returns their orders.
+ */
+export async function strikeJobs(
+	db: Database,
+	{ chainId, headNumber }: { chainId: number; headNumber: number },
+): Promise<Hex[]> {
+	const { rows } = await db.query<Struck>(
+		`select j.swap_id, j.kind, j.order_id, j.payload->'delivery'->>'kind' as delivery, t.kind = 'cancel' as cancelled,
+			(select data->>'reason' from chain_events e
+			where e.chain_id = t.chain_id and e.order_id = j.order_id and e.name = 'Skipped'
+				and e.transaction_hash = t.hash limit 1) as selector
+		from lane_transactions t join jobs j using (chain_id, relayer, nonce)
+		where chain_id = $1 and t.state = 'mined' and t.block_number < $2 and j.state = 'sent'`,
+		[chainId, headNumber],
+	);
+	if (rows.length === 0) return [];
+	await db.query(
+		`update jobs j set
+			strikes = j.strikes + s.strikes,
+			state = case when ${isOut} then 'refused'
+				when attestation_id is not null then 'unattested' else 'queued' end,
+			reason = case when ${isOut} then s.reason end,
+			alone = alone or s.strikes > 0, attestation_id = null, relayer = null, nonce = null, updated_at = now()
+		from unnest($1::uuid[], $2::text[], $3::int[], $4::text[]) as s (swap_id, kind, strikes, reason)
+		where j.swap_id = s.swap_id and j.kind = s.kind`,
+		[
+			rows.map((row) => row.swap_id),
+			rows.map((row) => row.kind),
+			rows.map((row) => (row.cancelled ? 0 : 1)),
+			rows.map(reasonOf),
+		],
+	);
+	return rows.map((row) => bytesToHex(row.order_id));
+}
+
+type Struck = {
+	swap_id: string;
+	kind: string;
+	order_id: Buffer;
+	delivery: string | null;
+	cancelled: boolean;
+	selector: Hex | null;
+};
+
+const errorString = toFunctionSelector("Error(string)");
+const insufficientBalance = toFunctionSelector("ERC20InsufficientBalance(address,uint256,uint256)");
+const vaultErrorReasons: Record<string, JobReason> = {
+	FillExpired: "too_late",
+	TooLittleDelivered: "price",
+	BudgetNotSpent: "price",
+	OutflowCapExceeded: "liquidity",
+	NotListed: "liquidity",
+	NativeTransferFailed: "recipient",
+};
+const reasonsBySelector = new Map<Hex, JobReason>(
+	geoVaultAbi.flatMap((item): [Hex, JobReason][] => {
+		const reason = item.type === "error" ? vaultErrorReasons[item.name] : undefined;
+		return item.type === "error" && reason ? [[toFunctionSelector(formatAbiItem(item)), reason]] : [];
+	}),
+);
+
+function reasonOf({ selector, delivery }: Struck): JobReason {
+	if (selector === insufficientBalance) return "liquidity";
+	// Uniswap's router says in words that it would give too little.
+	if (selector === errorString && delivery === "router") return "price";
+	return (selector && reasonsBySelector.get(selector)) ?? "reverted";
+}

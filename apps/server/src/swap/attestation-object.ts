@@ -1,0 +1,88 @@
+import { randomUUID } from "node:crypto";
+import { type AttestationKind, orderId } from "@geoswap/protocol";
+import type { Config } from "../config.ts";
+import type { ObjectExecution } from "../durable/durable.ts";
+import type { Log } from "../log.ts";
+import { postponeUnattested, readUnattestedJobs, storeAttestation } from "../store/attestations.ts";
+import type { DatabasePool } from "../store/database.ts";
+import type { Job } from "../store/job.ts";
+import type { AttesterClient } from "./attester-client.ts";
+import { gatherSignatures } from "./gather-signatures.ts";
+import { attesterSetOf } from "./swap-policy.ts";
+import type { PokeChain } from "./swap-workflow.ts";
+
+export type AttestationOptions = {
+	config: Pick<Config, "deployment">;
+	pool: DatabasePool;
+	attesters: readonly AttesterClient[];
+	pokeLanes: PokeChain;
+	nowMs: () => number;
+	log: Log;
+};
+
+/** Most orders that one set of signatures is over, and that one transaction decides. */
+const batchSize = 50;
+const retryMs = 2_000;
+
+/**
+ * Key: the origin chain's id. Signatures bind a list of orders to one escrow on one chain; two gatherings at once for
+ * one chain would ask for the same orders in two lists.
+ */
+export function createAttestation(options: AttestationOptions): ObjectExecution {
+	return async (durable, key) => {
+		const chainId = Number(key);
+		const { attested, left, nowMs } = await durable.step("signatures-gathered", () =>
+			attestJobs(options, chainId),
+		);
+		if (attested > 0) await options.pokeLanes(durable, { chainId, nowMs });
+		if (left > 0) {
+			const dedupeKey = `${key}:again:${Math.floor(nowMs / retryMs)}`;
+			await durable.poke({ object: "attestation", key }, { delayMs: retryMs, dedupeKey });
+		}
+	};
+}
+
+async function attestJobs(
+	options: AttestationOptions,
+	chainId: number,
+): Promise<{ attested: number; left: number; nowMs: number }> {
+	let attested = 0;
+	while (true) {
+		const jobs = await readUnattestedJobs(options.pool, { chainId, limit: batchSize });
+		let progress = 0;
+		for (const batch of batchesOf(jobs)) progress += await attestBatch(options, chainId, batch);
+		attested += progress;
+		const isMoreLikely = jobs.length === batchSize && progress > 0;
+		if (!isMoreLikely) return { attested, left: jobs.length - progress, nowMs: options.nowMs() };
+	}
+}
+
+async function attestBatch(
+	{ config, pool, attesters, log }: AttestationOptions,
+	chainId: number,
+	batch: readonly Job[],
+): Promise<number> {
+	const [first] = batch;
+	if (!first) return 0;
+	const kind: AttestationKind = first.kind === "release" ? "Release" : "Refund";
+	const set = attesterSetOf(config, first.order.attesterSet);
+	if (!set) log.error({ chainId, attesterSet: first.order.attesterSet }, "the attester set is not known");
+	const orders = batch.map((job) => job.order);
+	const gathered = set && (await gatherSignatures({ attesters, set, kind, orders, log }));
+	const { signatures = [], orders: signed = [] } = gathered ?? {};
+	const orderIds = signed.map(orderId);
+	const isStored =
+		set !== undefined &&
+		orderIds.length > 0 &&
+		(await storeAttestation(pool, { id: randomUUID(), chainId, kind, set, signatures, orderIds }));
+	const turnedDown = batch.map((job) => job.orderId).filter((id) => !isStored || !orderIds.includes(id));
+	await postponeUnattested(pool, { chainId, kind, orderIds: turnedDown });
+	return isStored ? orderIds.length : 0;
+}
+
+/** One list of orders is of one kind, of one escrow and for one set of attesters. What must travel alone is one. */
+function batchesOf(jobs: readonly Job[]): Job[][] {
+	const listOf = ({ kind, order, alone, orderId }: Job) =>
+		[kind, order.escrow, order.attesterSet, alone ? orderId : ""].join(":");
+	return Object.values(Object.groupBy(jobs, listOf)).filter((batch) => batch !== undefined);
+}

@@ -1,0 +1,324 @@
+import { canMove, type FailureCode, type SwapStage } from "@geoswap/protocol";
+import type { Move, Notes } from "../store/advance-swap.ts";
+import type { ChainHead, Facts, OrderEvent } from "../store/facts.ts";
+import type { Job, JobReason } from "../store/job.ts";
+import type { WaitFor } from "../store/set-wait.ts";
+import type { Action, Decision, QueueAction } from "./decision.ts";
+import type { SwapPolicy } from "./swap-policy.ts";
+import {
+	depthBlocks,
+	isDeep,
+	isDelivered,
+	isDeposited,
+	isFinal,
+	isTooLateToFill,
+	lastFillAt,
+	type SwapView,
+	swapView,
+} from "./swap-view.ts";
+
+/** Nobody wakes a swap when attesters are heard of again. */
+const heartbeatMs = 2_000;
+
+/** What to do about a swap, from the facts alone. */
+export function decide(facts: Facts, policy: SwapPolicy, nowMs: number): Decision {
+	const view = swapView(facts, policy, nowMs);
+	const { Filled, Refunded, Opened } = facts.events;
+	// A follower that is catching up has not seen yet all that is final.
+	if ([facts.origin, facts.destination].some((head) => head.finalizedNumber > head.number)) {
+		return decision(view, "chain-behind", {});
+	}
+	if (Filled) return afterFill(view, Filled);
+	if (Refunded) return afterRefund(view, Refunded);
+	// What was promised as settled is delivered again, deposit or not.
+	const isOwed = facts.swap.status === "settled" && view.isCrossChain;
+	if (!Opened && !isOwed) return beforeDeposit(view);
+	const code = reasonToGiveUp(view);
+	return code ? closeOrder(view, code) : deliver(view);
+}
+
+/** No deposit is on the chain: it was not made yet, or the chain dropped it. */
+function beforeDeposit(view: SwapView): Decision {
+	const { swap, origin, isPending, isFillOut, jobs } = view;
+	const actions: Action[] = [];
+	if (isPending) note(actions, swap, { originTxHash: null, deliveryTxHash: null, deliveredAmount: null });
+	if (isPending && !isFillOut) advance(view, actions, "opening");
+	if (isPending && jobs.fill?.state === "queued") {
+		actions.push({ do: "withdraw", kind: "fill" });
+		return decision(view, "deposit-dropped", { actions, timeoutMs: 0 });
+	}
+	if (view.isOpenExpired && !isFillOut) {
+		if (view.isReserved) actions.push({ do: "unreserve" });
+		if (isPending) advance(view, actions, "failed");
+		return decision(view, "not-opened", { actions, isEnd: true });
+	}
+	const lapsesAtMs = swap.createdAt.getTime() + view.policy.reservationSeconds * 1_000;
+	const isLapsed = view.nowMs >= lapsesAtMs || jobs.open?.state === "refused";
+	if (view.isReserved && isLapsed && isPending && !isFillOut) actions.push({ do: "unreserve" });
+	actions.push(...openAgain(view));
+	return decision(view, "opening", {
+		actions,
+		...untilFinal(view, origin, view.openDeadline),
+		momentsMs: [lapsesAtMs, view.openDeadline * 1_000],
+	});
+}
+
+/** The op is sent while it can open the order; one that was refused is not, but somebody else may send it. */
+function openAgain({ swap, jobs, origin, openDeadline, nowMs }: SwapView): Action[] {
+	if (swap.givingUp) return jobs.open?.state === "queued" ? [{ do: "withdraw", kind: "open" }] : [];
+	const isInTime = Math.max(origin.timestamp, nowMs / 1_000) <= openDeadline;
+	const isUndone = !jobs.open || jobs.open.state === "done";
+	return swap.op && isInTime && isUndone
+		? [{ do: "queue", kind: "open", again: jobs.open !== undefined }]
+		: [];
+}
+
+const failureOfReason: Record<JobReason, FailureCode> = {
+	expired: "TOO_LATE",
+	too_late: "TOO_LATE",
+	price: "PRICE_MOVED",
+	liquidity: "NO_LIQUIDITY",
+	recipient: "RECIPIENT_REFUSED",
+	reverted: "RECIPIENT_REFUSED",
+};
+
+function reasonToGiveUp(view: SwapView): FailureCode | undefined {
+	const { swap, jobs } = view;
+	if (swap.givingUp) return swap.givingUp;
+	// Nobody asked us to deliver it.
+	if (!swap.op) return "TOO_LATE";
+	if (view.isPending && jobs.fill?.state === "refused") {
+		return failureOfReason[jobs.fill.reason ?? "reverted"];
+	}
+	return isTooLateToFill(view) && !view.isFillOut ? "TOO_LATE" : undefined;
+}
+
+/** The deposit is there, and the output is to be delivered. */
+function deliver(view: SwapView): Decision {
+	const { swap, jobs, origin, isPending } = view;
+	const { Opened } = view.events;
+	const actions: Action[] = noteHashes(view);
+	const momentsMs = [lastFillAt(view) * 1_000];
+	if (isPending && swap.stage === "opening") advance(view, actions, "deposited");
+	if (!isPending && !Opened) actions.push(...openAgain(view));
+
+	const isFilling = jobs.fill && jobs.fill.state !== "refused";
+	if (isFilling) {
+		if (isPending) advance(view, actions, "delivering");
+		const wait = untilFinal(view, view.destination, view.fillDeadline);
+		return decision(view, "delivering", { actions, ...wait, momentsMs });
+	}
+	if (isPending && !view.isReserved) {
+		actions.push({ do: "reserve" });
+		return decision(view, "stock-not-reserved", { actions, timeoutMs: 0 });
+	}
+	if (isPending && Opened && !isDeposited(view, Opened)) {
+		return decision(view, "deposited", { actions, ...untilDeep(view, Opened, origin), momentsMs });
+	}
+	if (isPending && view.isCrossChain && view.attestersAlive < view.policy.attesterThreshold) {
+		return decision(view, "attesters-silent", { actions, timeoutMs: heartbeatMs, momentsMs });
+	}
+	if (isPending) advance(view, actions, "delivering");
+	// What was delivered once is owed as such, whatever the pools say now.
+	const delivery =
+		isPending || swap.deliveredAmount === undefined
+			? swap.delivery
+			: { kind: "stock" as const, amount: swap.deliveredAmount };
+	const queued = queueOnce(view, jobs.fill, { do: "queue", kind: "fill", delivery, again: false });
+	actions.push(...queued.actions);
+	return decision(view, "delivering", { actions, pauseMs: queued.pauseMs, momentsMs });
+}
+
+/** The output will not be delivered: the order is closed on the destination, then refunded on the origin. */
+function closeOrder(view: SwapView, code: FailureCode): Decision {
+	const { swap, jobs, destination, isPending } = view;
+	const { Opened, Voided } = view.events;
+	const actions: Action[] = noteHashes(view);
+	if (!swap.givingUp) actions.push({ do: "give-up", code });
+	if (isPending) advance(view, actions, "refunding");
+	if (jobs.fill?.state === "queued") {
+		actions.push({ do: "withdraw", kind: "fill" });
+		return decision(view, "fill-withdrawn", { actions, timeoutMs: 0 });
+	}
+	if (view.isReserved && !view.isFillOut) actions.push({ do: "unreserve" });
+
+	if (view.isFillExpired || (Voided && isFinal(Voided, destination))) {
+		if (Opened) return refund(view, actions);
+		const isEnd = view.isOpenExpired;
+		return decision(view, "closed-unopened", {
+			actions,
+			isEnd,
+			...untilFinal(view, view.origin, view.openDeadline),
+		});
+	}
+	if (Voided) return decision(view, "voided", { actions, ...untilFinalEvent(Voided, destination) });
+
+	const wait = untilFinal(view, destination, view.fillDeadline);
+	const momentsMs = [view.fillDeadline * 1_000];
+	if (view.isFillOut) return decision(view, "fill-undecided", { actions, ...wait, momentsMs });
+	// An order that nobody submitted is not worth a void: it closes by itself.
+	if (!swap.op || destination.timestamp >= view.fillDeadline) {
+		return decision(view, "expiring", { actions, ...wait, momentsMs });
+	}
+	const queued = queueOnce(view, jobs.void, { do: "queue", kind: "void", again: false });
+	actions.push(...queued.actions);
+	return decision(view, "voiding", { actions, pauseMs: queued.pauseMs, ...wait, momentsMs });
+}
+
+function refund(view: SwapView, actions: Action[]): Decision {
+	const { jobs, origin, refundAfter } = view;
+	// Attesters may be gone for good; from `refundAfter` on nobody needs them.
+	const attested = view.isCrossChain && origin.timestamp < refundAfter;
+	const action: QueueAction = { do: "queue", kind: "refund", attested, again: false };
+	if (jobs.refund?.state === "unattested" && !attested) actions.push({ ...action, again: true });
+	const queued = queueOnce(view, jobs.refund, action);
+	actions.push(...queued.actions);
+	const momentsMs = [refundAfter * 1_000];
+	return decision(view, "refunding", { actions, pauseMs: queued.pauseMs, momentsMs });
+}
+
+/** The wallet has its input back, or a credit for it. */
+function afterRefund(view: SwapView, refunded: OrderEvent<"Refunded">): Decision {
+	const { swap, origin, jobs, isPending } = view;
+	const actions: Action[] = noteHashes(view);
+	if (!swap.givingUp) actions.push({ do: "give-up", code: "TOO_LATE" });
+	if (jobs.fill?.state === "queued") actions.push({ do: "withdraw", kind: "fill" });
+	if (view.isReserved) actions.push({ do: "unreserve" });
+	if (isPending) advance(view, actions, "refunding");
+	// A credit is not in the wallet: whoever claims it for the wallet, no event of this order tells.
+	if (!refunded.data.paid) return decision(view, "refund-credited", { actions });
+	const isEnd = isFinal(refunded, origin);
+	// On one chain the void that allowed it could be dropped together with it.
+	if (isPending && (isEnd || (view.isCrossChain && isDeep(view, refunded, origin)))) {
+		note(actions, swap, { refundTxHash: refunded.transactionHash });
+		advance(view, actions, "refunded");
+	}
+	const fact = isEnd ? "refund-final" : "refunded";
+	return decision(view, fact, { actions, isEnd, ...untilDeep(view, refunded, origin) });
+}
+
+/** The recipient has the output. */
+function afterFill(view: SwapView, filled: OrderEvent<"Filled">): Decision {
+	const { swap, jobs, origin, destination, isPending } = view;
+	const { Opened, Released, Refunded } = view.events;
+	const isFillFinal = isFinal(filled, destination);
+	const actions: Action[] = noteHashes(view);
+	if (isPending && Opened && swap.stage !== "refunding") advance(view, actions, "delivering");
+	if (isPending && isDelivered(view, filled)) advance(view, actions, "settled");
+	if (jobs.void?.state === "queued") actions.push({ do: "withdraw", kind: "void" });
+	if (!Opened) actions.push(...openAgain(view));
+	if (!isFillFinal) {
+		return decision(view, "delivered", { actions, ...untilDeep(view, filled, destination) });
+	}
+	// Until now what it took stayed reserved, to deliver again from.
+	if (view.isReserved) actions.push({ do: "unreserve" });
+	if (!view.isCrossChain) return decision(view, "delivery-final", { actions, isEnd: true });
+
+	const decided = Released ?? Refunded;
+	if (decided) {
+		const fact = Released ? "released" : "delivered-and-refunded";
+		const isEnd = isFinal(decided, origin);
+		return decision(view, fact, { actions, isEnd, ...untilFinalEvent(decided, origin) });
+	}
+	if (!Opened) {
+		const wait = untilFinal(view, origin, view.openDeadline);
+		return decision(view, "delivered-unopened", { actions, isEnd: view.isOpenExpired, ...wait });
+	}
+	const queued = queueOnce(view, jobs.release, { do: "queue", kind: "release", again: false });
+	actions.push(...queued.actions);
+	return decision(view, "delivery-final", { actions, pauseMs: queued.pauseMs });
+}
+
+/** A job that must be done: what was refused is tried again, later. */
+function queueOnce(
+	view: SwapView,
+	job: Job | undefined,
+	action: QueueAction,
+): { actions: Action[]; pauseMs: number } {
+	if (!job) return { actions: [action], pauseMs: 0 };
+	const isOver = job.state === "refused" || job.state === "done";
+	if (!isOver) return { actions: [], pauseMs: 0 };
+	return { actions: [{ ...action, again: true }], pauseMs: slowMs(view) };
+}
+
+/** The hashes of what is on the chains now. A delivery that is settled stays named until it is made again. */
+function noteHashes({ swap, isPending, events: { Opened, Filled } }: SwapView): Action[] {
+	const actions: Action[] = [];
+	if (Opened) note(actions, swap, { originTxHash: Opened.transactionHash });
+	if (Filled) {
+		note(actions, swap, { deliveryTxHash: Filled.transactionHash, deliveredAmount: Filled.data.delivered });
+	} else if (isPending) {
+		note(actions, swap, { deliveryTxHash: null, deliveredAmount: null });
+	}
+	return actions;
+}
+
+function note(actions: Action[], swap: Facts["swap"], notes: Notes): void {
+	const isNews = Object.entries(notes).some(
+		([field, value]) => (swap[field as keyof Notes] ?? null) !== value,
+	);
+	if (isNews) actions.push({ do: "note", notes });
+}
+
+const stageAfter: Partial<Record<Move, Move>> = { opening: "deposited", deposited: "delivering" };
+
+/** Adds the steps from where the swap is, or from where earlier ones lead. In a row they are one action. */
+function advance({ swap }: SwapView, actions: Action[], to: Move): void {
+	const before = actions.find((action) => action.do === "advance");
+	const path = before?.path ?? [];
+	for (let at: Move | undefined = path.at(-1) ?? swap.stage; at && at !== to; at = stageAfter[at]) {
+		if (at !== (path.at(-1) ?? swap.stage)) path.push(at);
+		if (!canMove(at as SwapStage, to)) continue;
+		path.push(to);
+		break;
+	}
+	if (!before && path.length > 0) actions.push({ do: "advance", path });
+}
+
+function untilDeep(view: SwapView, event: { blockNumber: number }, head: ChainHead): { wait: WaitFor } {
+	const blocks = depthBlocks(view, head);
+	const number = event.blockNumber + (blocks ?? 0);
+	const { wait } = untilFinalEvent(event, head);
+	const isAhead = blocks !== undefined && number > head.number;
+	return { wait: isAhead ? { ...wait, head: { chainId: head.chainId, number } } : wait };
+}
+
+function untilFinalEvent(event: { blockNumber: number }, head: ChainHead): { wait: WaitFor } {
+	return { wait: { finalized: { chainId: head.chainId, number: event.blockNumber } } };
+}
+
+/** Until a final block is past a time: which block that will be is not known, so each one wakes once it can be. */
+function untilFinal({ nowMs }: SwapView, head: ChainHead, time: number): { wait: WaitFor } {
+	const isNear = nowMs / 1_000 > time;
+	return { wait: isNear ? { finalized: { chainId: head.chainId, number: head.finalizedNumber + 1 } } : {} };
+}
+
+/** How long a wake-up that was lost may delay a swap. */
+function slowMs({ policy }: SwapView): number {
+	const finalitySeconds = Math.max(policy.origin.finalitySeconds, policy.destination.finalitySeconds);
+	return Math.min(60_000, Math.max(10_000, finalitySeconds * 1_000));
+}
+
+function decision(
+	view: SwapView,
+	fact: string,
+	{
+		actions = [],
+		wait = {},
+		momentsMs = [],
+		timeoutMs,
+		pauseMs = 0,
+		isEnd = false,
+	}: Partial<Decision> & { /** When to look again, where it is sooner. */ momentsMs?: number[] },
+): Decision {
+	const untilMoments = momentsMs.map((at) => Math.ceil(at - view.nowMs)).filter((ms) => ms > 0);
+	return {
+		fact,
+		actions,
+		wait,
+		...(untilMoments.length > 0 && { momentMs: Math.min(...untilMoments) }),
+		timeoutMs: timeoutMs ?? slowMs(view),
+		pauseMs,
+		isEnd,
+	};
+}

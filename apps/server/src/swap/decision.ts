@@ -1,0 +1,39 @@
+import type { FailureCode } from "@geoswap/protocol";
+import type { Move, Notes } from "../store/advance-swap.ts";
+import type { WaitFor } from "../store/set-wait.ts";
+import type { Delivery } from "../store/swap-record.ts";
+
+/** A job to be queued. `again`: also where there is one that is done, refused or not attested. */
+export type QueueAction = { do: "queue"; again: boolean } & (
+	| { kind: "open" | "void" | "release" }
+	| { kind: "fill"; delivery: Delivery }
+	| { kind: "refund"; attested: boolean }
+);
+
+export type Action =
+	/** Through these, each a step of the one table. */
+	| { do: "advance"; path: Move[] }
+	| { do: "note"; notes: Notes }
+	/** From now on the output is not delivered any more. */
+	| { do: "give-up"; code: FailureCode }
+	| QueueAction
+	/** Takes a job back, where no transaction has it yet. */
+	| { do: "withdraw"; kind: "open" | "fill" | "void" }
+	/** Reserves what the delivery takes; gives up where there is too little. */
+	| { do: "reserve" }
+	| { do: "unreserve" };
+
+/** What to do about a swap now, and what to wait for then. */
+export type Decision = {
+	/** What is the case: the name of the step. */
+	fact: string;
+	actions: Action[];
+	wait: WaitFor;
+	/** When to look again: at a moment that is known, and at the latest after this, for a wake-up can be lost. */
+	momentMs?: number;
+	timeoutMs: number;
+	/** Act only after this: what was refused is not tried again at once. */
+	pauseMs: number;
+	/** Nothing is left to do, for good. */
+	isEnd: boolean;
+};

@@ -1,0 +1,42 @@
+import { heartbeatTypedData } from "@geoswap/protocol";
+import { type Address, recoverTypedDataAddress } from "viem";
+import type { Config } from "../config.ts";
+import type { Log } from "../log.ts";
+import type { Database } from "../store/database.ts";
+import { storeHeartbeat } from "../store/heartbeats.ts";
+import type { AttesterClient } from "./attester-client.ts";
+
+/** How far an attester's clock may be ahead of ours. */
+const skewSeconds = 60;
+
+/** Asks every attester for a sign of life and remembers those that are signed by one of a known set. */
+export async function pollHeartbeats({
+	config,
+	attesters,
+	db,
+	nowMs,
+	log,
+}: {
+	config: Pick<Config, "deployment">;
+	attesters: readonly AttesterClient[];
+	db: Database;
+	nowMs: number;
+	log: Log;
+}): Promise<void> {
+	const known = new Set<Address>(config.deployment.chains.flatMap((chain) => chain.attesterSet.attesters));
+	await Promise.all(
+		attesters.map(async ({ url, heartbeats }) => {
+			try {
+				for (const { signature, ...heartbeat } of await heartbeats()) {
+					const attester = await recoverTypedDataAddress({ ...heartbeatTypedData(heartbeat), signature });
+					// One from the future would count as alive long after its attester died.
+					const isEarly = heartbeat.signedAtUnixSeconds > nowMs / 1_000 + skewSeconds;
+					if (isEarly || !known.has(attester)) log.error({ attester: url, heartbeat }, "heartbeat ignored");
+					else await storeHeartbeat(db, { ...heartbeat, attester });
+				}
+			} catch (error) {
+				log.warn({ attester: url, problem: (error as Error).message }, "attester did not answer");
+			}
+		}),
+	);
+}

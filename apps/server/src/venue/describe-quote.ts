@@ -1,0 +1,45 @@
+import { formatUnits } from "viem";
+import type { Side } from "./resolve-request.ts";
+
+const cent = 10n ** 16n;
+const significantDigits = 6;
+
+/** One line for a person. */
+export function describeQuote({
+	origin,
+	destination,
+	amount,
+	output,
+}: {
+	origin: Side;
+	destination: Side;
+	amount: bigint;
+	output: bigint;
+}): string {
+	const from = `${formatUnits(amount, origin.asset.decimals)} ${origin.asset.symbol}`;
+	const to = `${roughly(output, destination.asset.decimals)} ${destination.asset.symbol}`;
+	return `${from} on ${origin.chain.deployment.name} -> about ${to} on ${destination.chain.deployment.name}`;
+}
+
+/** Dollars and cents, rounded down. */
+export function formatUsd(valueE18: bigint): string {
+	const cents = String(valueE18 / cent).padStart(3, "0");
+	return `${cents.slice(0, -2)}.${cents.slice(-2)}`;
+}
+
+export function usdCentsUp(valueE18: bigint): bigint {
+	return (valueE18 + cent - 1n) / cent;
+}
+
+/** How much less the output is worth, in basis points below zero; rounded toward worse. */
+export function priceImpactBps({ inputE18, outputE18 }: { inputE18: bigint; outputE18: bigint }): number {
+	const change = (outputE18 - inputE18) * 10_000n;
+	const isExact = change % inputE18 === 0n;
+	return Number(change / inputE18 - (change < 0n && !isExact ? 1n : 0n));
+}
+
+/** Its first digits, the rest rounded down: "about" must not promise more. */
+function roughly(amount: bigint, decimals: number): string {
+	const surplus = BigInt(Math.max(0, Math.min(String(amount).length - significantDigits, decimals)));
+	return formatUnits((amount / 10n ** surplus) * 10n ** surplus, decimals);
+}

@@ -1,0 +1,65 @@
+import type { Call, Order, QuoteRequest, SwapUuid } from "@geoswap/protocol";
+import type { Address } from "viem";
+import type { Reservation } from "../store/submit-swap.ts";
+import type { Delivery } from "../store/swap-record.ts";
+
+/** Whoever can carry out a swap: prices a request, gives the origin calls, says how the outcome is learned. */
+export type Venue = {
+	/** Prices a request and fixes all terms of its order. Throws an error of the catalogue where it does not offer it. */
+	quote: (request: QuoteRequest, options?: { feeCentibps?: number }) => DeskQuote;
+	/** What the wallet calls on the origin chain to commit its input. */
+	originCalls: (options: { order: Order; allowance: bigint }) => Call[];
+	/** Where the outcome is read: here from the events that escrow and vault emit under the order's id. */
+	outcome: "order-events";
+};
+
+export type DeskQuote = {
+	uuid: SwapUuid;
+	order: Order;
+	/** What we expect to deliver. */
+	output: bigint;
+	minOutput: bigint;
+	delivery: Delivery;
+	/** In hundredths of a basis point, as `reprice` needs it. */
+	feeCentibps: number;
+	feeBps: number;
+	/** The input's value, rounded up: caps and depths go by it. */
+	valueUsdCents: bigint;
+	inputUsd: string;
+	outputUsd: string;
+	/** Signed; below zero the output is worth less. Rounded toward worse. */
+	priceImpactBps: number;
+	warnings: { code: string; message: string }[];
+	recipient: Address;
+	slippageBps: number;
+	etaSeconds: number;
+	summary: string;
+	issuedAtMs: number;
+	expiresAtMs: number;
+	opExpiresAtMs: number;
+};
+
+/** What a swap takes from the vault and the ladders. On a ladder the native token counts as the wrapped one. */
+export type Repriced = Reservation & {
+	/** What we now expect to deliver. */
+	output: bigint;
+};
+
+/** The priced part of a quote, as far as later steps need it. */
+export type PricedOrder = { order: Order; delivery: Delivery };
+
+/** The venue that delivers from the operator's own stock. */
+export type Desk = Venue & {
+	/**
+	 * Prices the order again, at the volume that others have in flight on its two ladders. Never more than was quoted;
+	 * undefined where it would be below the order's minimum, or cannot be priced now.
+	 */
+	reprice: (
+		priced: PricedOrder & { feeCentibps: number },
+		inFlight: { sell: bigint; buy: bigint },
+	) => Repriced | undefined;
+	/** The ladders that the swap puts volume on: none, one or both of sell and buy. */
+	volumes: (priced: PricedOrder) => Reservation["volumes"];
+	/** The least that a fill must deliver now: the order's minimum, or near the fresh price where that asks for more. */
+	freshMinimum: (priced: PricedOrder) => bigint;
+};

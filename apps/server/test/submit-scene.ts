@@ -1,0 +1,126 @@
+import { type BuildResponse, orderUserOp, type SubmitResponse } from "@geoswap/protocol";
+import {
+	encodeFunctionData,
+	type Hex,
+	hexToBytes,
+	type PrivateKeyAccount,
+	type SignedAuthorization,
+} from "viem";
+import { entryPoint09Abi, entryPoint09Address } from "viem/account-abstraction";
+import type { EvmChain } from "../src/chain/evm/chain-client.ts";
+import type { Route } from "../src/http/route.ts";
+import { postBuildGeoOp } from "../src/routes/post-build-geo-op.ts";
+import { postSubmit } from "../src/routes/post-submit.ts";
+import type { SealedOp } from "../src/routes/sealed-op.ts";
+import { openToken } from "../src/seal/open-token.ts";
+import type { SealedQuote } from "../src/venue/sealed-quote.ts";
+import type { Desk } from "../src/venue/venue.ts";
+import { startOriginScene } from "./origin-scene.ts";
+
+export type SubmitScene = Awaited<ReturnType<typeof startSubmitScene>>;
+
+/** An origin scene with a desk and an engine that do as a test says. */
+export async function startSubmitScene() {
+	const scene = await startOriginScene();
+	const { chains, database, sealKeys, nowMs, accountId, testChains } = scene;
+	let started: string[] = [];
+	const usual = () => ({
+		isPriceGone: false,
+		unopenedUsdPerAccount: 1_000,
+		startSwap: async (uuid: string) => void started.push(uuid),
+	});
+	const knobs = usual();
+
+	/** Delivers USDC from stock as quoted, or nothing once the price is gone. */
+	const desk: Pick<Desk, "reprice" | "volumes"> = {
+		reprice: ({ delivery }) => {
+			if (knobs.isPriceGone || delivery.kind !== "stock") return undefined;
+			const { chainId, deployment } = testChains.destination;
+			const { amount } = delivery;
+			return { delivery, output: amount, chainId, token: deployment.settlementToken, amount, volumes: [] };
+		},
+		volumes: () => [],
+	};
+	const buildRoute = postBuildGeoOp({ chains, db: database.pool, sealKeys, nowMs });
+	const submitRoute = (served: ReadonlyMap<number, EvmChain> = chains): Route =>
+		postSubmit({
+			chains: served,
+			pool: database.pool,
+			sealKeys,
+			desk,
+			engine: { startSwap: (uuid) => knobs.startSwap(uuid) },
+			limits: { unopenedUsdPerAccount: knobs.unopenedUsdPerAccount, reservationSeconds: 60 },
+			nowMs,
+		});
+
+	async function build(quote: SealedQuote, authorization?: unknown): Promise<BuildResponse> {
+		const geoQuoteToken = await scene.seal(quote);
+		return scene.call<BuildResponse>(buildRoute, { geoQuoteToken, authorization });
+	}
+
+	async function setStock(amount: bigint): Promise<void> {
+		const { chainId, deployment } = testChains.destination;
+		await database.pool.query(
+			`insert into stock (chain_id, token, balance, outflow_available, block_number) values ($1, $2, $3, $3, 1)
+			on conflict (chain_id, token) do update set balance = $3, outflow_available = $3, reserved = 0`,
+			[chainId, hexToBytes(deployment.settlementToken), amount],
+		);
+	}
+
+	return {
+		...scene,
+		knobs,
+		/** The swaps whose workflows were started. */
+		started: () => started,
+		build,
+		setStock,
+		submitRoute,
+		submit: (
+			{ geoOpToken }: BuildResponse,
+			signature: string,
+			{ as, route = submitRoute() }: { as?: string; route?: Route } = {},
+		) => scene.call<SubmitResponse>(route, { geoOpToken, signature }, as),
+		signedOp: async (
+			wallet: PrivateKeyAccount,
+			authorization?: unknown,
+			quote = scene.newQuote(wallet.address),
+		) => {
+			const built = await build(quote, authorization);
+			const signature = await wallet.signMessage({ message: { raw: built.geoOpHash as Hex } });
+			return { quote, built, signature };
+		},
+		/** Sends the op as anyone could. */
+		land: async (
+			{ geoOpToken }: BuildResponse,
+			signature: Hex,
+			{
+				quote,
+				authorization,
+			}: { quote: ReturnType<typeof scene.newQuote>; authorization?: SignedAuthorization },
+		) => {
+			const op = await openToken<SealedOp>(sealKeys, geoOpToken, { purpose: "op:evm", accountId });
+			const { userOp } = orderUserOp({ order: quote.terms, ...op });
+			await scene.send(scene.relayer, {
+				to: entryPoint09Address,
+				data: encodeFunctionData({
+					abi: entryPoint09Abi,
+					functionName: "handleOps",
+					args: [[{ ...userOp, signature }], scene.relayer.address],
+				}),
+				...(authorization && { authorizationList: [authorization] }),
+			});
+		},
+		swapCount: async (): Promise<number> => {
+			const { rows } = await database.pool.query("select count(*) as count from swaps");
+			return rows[0].count;
+		},
+		/** No swaps, plenty of stock, and everything works. */
+		reset: async () => {
+			scene.clock.aheadMs = 0;
+			started = [];
+			Object.assign(knobs, usual());
+			await database.pool.query("truncate swaps, swap_events, reservations");
+			await setStock(10n ** 12n);
+		},
+	};
+}

@@ -1,0 +1,146 @@
+import { randomBytes, randomUUID } from "node:crypto";
+import {
+	newSwapUuid,
+	type Order,
+	orderId,
+	orderToJson,
+	packDeadlines,
+	toSwapKey,
+	toWord,
+} from "@geoswap/protocol";
+import { pino } from "pino";
+import { type Address, type Hex, hexToBytes } from "viem";
+import { anyOrder } from "../../../packages/protocol/vectors/read-vectors.ts";
+import type { ChainConfig } from "../src/config.ts";
+import type { DatabasePool } from "../src/store/database.ts";
+import { deliveryToJson, signedOpToJson } from "../src/store/swap-json.ts";
+import type { SwapWorkflowOptions } from "../src/swap/swap-workflow.ts";
+
+const log = pino({ level: "silent" });
+export const token: Address = "0x00000000000000000000000000000000000000aa";
+const attesters: Address[] = [
+	"0x0000000000000000000000000000000000000a01",
+	"0x0000000000000000000000000000000000000a02",
+];
+const attesterSetHash: Hex = `0x${"5e".repeat(32)}`;
+export const [originId, destinationId] = [31337, 31338];
+
+let logs = 0;
+
+/** The chains as a follower would write them, the clock, and one swap that was submitted. */
+export async function createSwapScene(pool: DatabasePool, { isReserved = true } = {}) {
+	const startMs = Date.now();
+	const now = Math.floor(startMs / 1_000);
+	const uuid = newSwapUuid({ nowMs: startMs, random: randomBytes(10) });
+	const order: Order = {
+		...anyOrder(),
+		originChainId: BigInt(originId),
+		destinationChainId: BigInt(destinationId),
+		attesterSet: attesterSetHash,
+		outputToken: toWord(token),
+		swapKey: toSwapKey(uuid),
+		deadlines: packDeadlines({
+			openDeadline: BigInt(now + 75),
+			fillDeadline: BigInt(now + 120),
+			refundAfter: BigInt(now + 150),
+		}),
+	};
+	const id = hexToBytes(orderId(order));
+	const delivery = { kind: "stock", amount: 400n } as const;
+	const op = {
+		delegate: token,
+		allowance: 0n,
+		gas: { verificationGasLimit: 1n, callGasLimit: 1n },
+		signature: "0x12",
+	} as const;
+	await pool.query(
+		`insert into swaps (id, account_id, order_id, order_terms, output, value_usd_cents, delivery, op)
+		values ($1, $2, $3, $4, 400, 4000, $5, $6)`,
+		[uuid, randomUUID(), id, orderToJson(order), deliveryToJson(delivery), signedOpToJson(op)],
+	);
+	if (isReserved) {
+		await pool.query("update stock set reserved = reserved + 400 where token = $1", [hexToBytes(token)]);
+		await pool.query("update pair_volume set in_flight = in_flight + 7");
+		const volumes = [{ chainId: destinationId, token, direction: "buy", amount: "7" }];
+		await pool.query("insert into reservations values ($1, null, $2, $3, 400, 4000, $4, false, now())", [
+			uuid,
+			destinationId,
+			hexToBytes(token),
+			JSON.stringify(volumes),
+		]);
+	}
+	const clock = { nowMs: startMs, number: 100 };
+	async function moveHeads(seconds: number): Promise<void> {
+		clock.nowMs += seconds * 1_000;
+		clock.number += seconds;
+		const time = Math.floor(clock.nowMs / 1_000);
+		for (const chainId of [originId, destinationId]) {
+			await pool.query(
+				`insert into chain_heads values ($1, $2, '\\x', $3, 1, $4, $5, 0)
+				on conflict (chain_id) do update set number = $2, timestamp = $3, finalized_number = $4,
+					finalized_timestamp = $5`,
+				[chainId, clock.number, time, clock.number - 3, time - 3],
+			);
+		}
+		for (const attester of attesters) {
+			for (const chainId of [originId, destinationId]) {
+				await pool.query(
+					`insert into heartbeats values ($1, $2, 1, to_timestamp($3))
+					on conflict (attester, chain_id) do update set signed_at = excluded.signed_at`,
+					[hexToBytes(attester), chainId, time],
+				);
+			}
+		}
+	}
+	async function emit(name: string, chainId: number, data: object = {}): Promise<void> {
+		await pool.query(`insert into chain_events values ($1, $2, $3, '\\x00', $4, '\\x00', $5, $6, $7)`, [
+			chainId,
+			clock.number,
+			++logs,
+			randomBytes(32),
+			id,
+			name,
+			data,
+		]);
+	}
+	const jobs = async (): Promise<Record<string, string>> => {
+		const { rows } = await pool.query("select kind, state from jobs where swap_id = $1", [uuid]);
+		return Object.fromEntries(rows.map((row) => [row.kind, row.state]));
+	};
+	const setJob = (kind: string, state: string, reason?: string) =>
+		pool.query("update jobs set state = $3, reason = $4 where swap_id = $1 and kind = $2", [
+			uuid,
+			kind,
+			state,
+			reason ?? null,
+		]);
+	await moveHeads(0);
+	return { uuid, orderId: orderId(order), clock, moveHeads, emit, jobs, setJob };
+}
+
+export function workflowOptions(pool: DatabasePool, clock: { nowMs: number }): SwapWorkflowOptions {
+	const chain = (chainId: number) =>
+		({
+			chainId,
+			depths: [{ upToUsd: 1_000, blocks: 1 }],
+			finalitySeconds: 5,
+			deployment: { settlementToken: token },
+		}) as unknown as ChainConfig;
+	return {
+		config: {
+			chains: [chain(originId), chain(destinationId)],
+			deployment: {
+				chains: [{ attesterSet: { threshold: 2, attesters, hash: attesterSetHash } }],
+			} as unknown as SwapWorkflowOptions["config"]["deployment"],
+			limits: { unopenedUsdPerAccount: 1, reservationSeconds: 60 },
+			heartbeatSeconds: 10,
+		},
+		pool,
+		pokeLanes: (durable, { chainId }) => durable.poke({ object: "lane", key: String(chainId) }),
+		pokeAttestation: (durable, { chainId }) => durable.poke({ object: "attestation", key: String(chainId) }),
+		nowMs: () => clock.nowMs,
+		log,
+	};
+}
+
+export type SwapScene = Awaited<ReturnType<typeof createSwapScene>>;
