@@ -7,7 +7,20 @@ export default defineConfig({
 		// A test.only that was left in would pass for the whole file.
 		allowOnly: false,
 		projects: [
-			{ test: { name: "unit", include: ["packages/*/src/**/*.test.ts", ".ci/*.test.ts"] } },
+			{
+				test: {
+					name: "unit",
+					include: [
+						"packages/*/src/**/*.test.ts",
+						"apps/*/src/**/*.test.ts",
+						"e2e/*.test.ts",
+						".ci/*.test.ts",
+					],
+					globalSetup: ["apps/server/test/global-setup.ts"],
+					testTimeout: 20_000,
+					hookTimeout: 60_000,
+				},
+			},
 			{
 				test: {
 					name: "contracts",
@@ -22,6 +35,29 @@ export default defineConfig({
 					include: ["devnet/test/*.test.ts"],
 					testTimeout: 60_000,
 					hookTimeout: 60_000,
+				},
+			},
+			{
+				test: {
+					name: "e2e",
+					include: ["e2e/cases/*.test.ts"],
+					globalSetup: ["e2e/global-setup.ts"],
+					// Stories wait for blocks nearly all the time, and all of them on the same services.
+					maxWorkers: 8,
+					maxConcurrency: 30,
+					sequence: { groupOrder: 1 },
+					testTimeout: 180_000,
+					hookTimeout: 60_000,
+				},
+			},
+			{
+				test: {
+					name: "chaos",
+					include: ["e2e/chaos/*.test.ts"],
+					// Each has an environment of its own, which fills the machine.
+					fileParallelism: false,
+					testTimeout: 1_800_000,
+					hookTimeout: 120_000,
 				},
 			},
 		],

@@ -8,6 +8,7 @@ import { gunzip } from "node:zlib";
 import { type ChainDeployment, deploymentSchema } from "@geoswap/protocol";
 import { hexToBytes } from "viem";
 import { connectDevnetChain, devnetChains } from "./devnet-chain.ts";
+import { isRunning } from "./is-running.ts";
 import { setUpChain } from "./set-up-chain.ts";
 import { startAnvil } from "./start-anvil.ts";
 
@@ -21,7 +22,7 @@ const cacheFolder = join(root, "node_modules/.cache/geoswap-devnet");
 const sources = [
 	"contracts/artifacts/*.json",
 	"contracts/deploy/**/*.ts",
-	"devnet/src/**/*.ts",
+	"devnet/src/*.ts",
 	"packages/protocol/src/**/*.ts",
 	"pnpm-lock.yaml",
 ];
@@ -97,15 +98,6 @@ async function takeLock(lock: string): Promise<boolean> {
 	} catch {
 		const holder = Number(await readFile(lock, "utf8").catch(() => ""));
 		if (holder > 0 && !isRunning(holder)) await rm(lock, { force: true });
-		return false;
-	}
-}
-
-function isRunning(pid: number): boolean {
-	try {
-		process.kill(pid, 0);
-		return true;
-	} catch {
 		return false;
 	}
 }

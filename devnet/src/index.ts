@@ -1,8 +1,16 @@
 export { devTokenAbi } from "./dev-contract-abi.ts";
 export { connectDevnetChain, type DevnetChain } from "./devnet-chain.ts";
 export type { DevnetKeys } from "./devnet-keys.ts";
+export { fundWallet } from "./fund-wallet.ts";
 export { movePrice, type PriceMove } from "./move-price.ts";
 export { type FeedReading, readFeeds, refreshFeeds } from "./refresh-feeds.ts";
+export { portSource } from "./stack/port-source.ts";
+export { baseEnvironment, createApiKey, serverCommand, serverMain } from "./stack/server-command.ts";
+export { type ServiceProcess, serviceProcess } from "./stack/service-process.ts";
+export { defaultStackPort, readStackFile, stackDataDir } from "./stack/stack-file.ts";
+export { startPostgres } from "./stack/start-postgres.ts";
+export { startRedis } from "./stack/start-redis.ts";
+export { type Stack, type StackChains, startStack } from "./stack/start-stack.ts";
 export { type Devnet, startDevnet } from "./start-devnet.ts";
 export { startTestChains, type TestChain, type TestChains } from "./start-test-chains.ts";
 export { quoterAbi, routerAbi } from "./uniswap-abi.ts";

@@ -1,0 +1,27 @@
+import { accessSync, constants, globSync } from "node:fs";
+import { delimiter, join } from "node:path";
+
+/** Where packages put binaries that they keep off the PATH. */
+const folders = [
+	"/usr/lib/postgresql/*/bin",
+	"/opt/homebrew/opt/postgresql*/bin",
+	"/usr/local/opt/postgresql*/bin",
+];
+
+/** The path of a program on this machine, the newest version where there are several; undefined if it has none. */
+export function findBinary(name: string): string | undefined {
+	const onPath = (process.env.PATH ?? "").split(delimiter).filter(Boolean);
+	const elsewhere = folders
+		.flatMap((pattern) => globSync(pattern))
+		.sort((a, b) => b.localeCompare(a, undefined, { numeric: true }));
+	return [...onPath, ...elsewhere].map((folder) => join(folder, name)).find(isExecutable);
+}
+
+function isExecutable(path: string): boolean {
+	try {
+		accessSync(path, constants.X_OK);
+		return true;
+	} catch {
+		return false;
+	}
+}

@@ -1,0 +1,6 @@
+/** Whether a GET of this is answered with success. */
+export async function isAnswering(url: string): Promise<boolean> {
+	const response = await fetch(url, { signal: AbortSignal.timeout(1_000) });
+	await response.body?.cancel();
+	return response.ok;
+}

@@ -1,0 +1,135 @@
+import { relative, resolve } from "node:path";
+import { Command, InvalidArgumentError } from "commander";
+import { privateKeyToAddress } from "viem/accounts";
+import { readRunningDevnet } from "../devnet-files.ts";
+import { startDevnet } from "../start-devnet.ts";
+import {
+	defaultStackPort,
+	readStackFile,
+	removeStackFile,
+	stackDataDir,
+	writeStackFile,
+} from "./stack-file.ts";
+import { type Stack, type StackChains, startStack } from "./start-stack.ts";
+
+type Options = { port: number; dataDir?: string; json?: boolean };
+
+const program = new Command("start")
+	.description(
+		"Geoswap on this machine: chains, services, an API key. Runs until Ctrl-C, and leaves nothing running.",
+	)
+	.option(
+		"--port <number>",
+		"the API's port; everything else is on the next ones",
+		parsePort,
+		defaultStackPort,
+	)
+	.option("--data-dir <path>", "where its files are (default: .devnet, or .devnet/port-<number>)")
+	.option("--json", "print the result as JSON on stdout, progress on stderr")
+	.addHelpText(
+		"after",
+		"\nDATABASE_URL and REDIS_URL, where set, name servers to use in place of own ones.\nThen: pnpm demo",
+	)
+	.allowExcessArguments(false)
+	.action(start);
+
+try {
+	await program.parseAsync();
+} catch (error) {
+	console.error(`error: ${(error as { shortMessage?: string }).shortMessage ?? (error as Error).message}`);
+	process.exit(1);
+}
+
+async function start(options: Options): Promise<void> {
+	const say = options.json ? console.error : console.log;
+	const dataDir = options.dataDir ? resolve(options.dataDir) : stackDataDir(options.port);
+	if (readStackFile(dataDir)) {
+		throw new Error(
+			`a stack runs from ${dataDir} already: stop it, or start another with \`pnpm start --port ${options.port + 100}\``,
+		);
+	}
+	if (hasDevnet(dataDir)) {
+		throw new Error(`a devnet runs from ${dataDir}: stop it, or name another folder with --data-dir`);
+	}
+	const ending = new AbortController();
+	const askedToEnd = new Promise<void>((resolve) => ending.signal.addEventListener("abort", () => resolve()));
+	for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) {
+		process.on(signal, () => {
+			if (!ending.signal.aborted) say("stopping");
+			ending.abort();
+		});
+	}
+	let stack: Stack;
+	const failure = Promise.withResolvers<string>();
+	try {
+		stack = await startStack({
+			dataDir,
+			port: options.port,
+			startChains: (nextPort) => startChains(dataDir, nextPort),
+			onProgress: say,
+			onUnexpectedExit: failure.resolve,
+			signal: ending.signal,
+		});
+	} catch (error) {
+		if (ending.signal.aborted) process.exit(0);
+		throw error;
+	}
+
+	const { baseUrl, apiKey, chains } = stack;
+	const running = {
+		pid: process.pid,
+		baseUrl,
+		apiKey,
+		chains,
+		deployment: "deployment.json",
+		keys: "keys.json",
+	};
+	const file = writeStackFile(dataDir, running);
+	console.log(options.json ? JSON.stringify({ ...running, file }) : describe(stack, dataDir));
+
+	const problem = await Promise.race([askedToEnd, failure.promise]);
+	removeStackFile(dataDir);
+	await stack.stop();
+	if (problem) throw new Error(problem);
+	process.exit(0);
+}
+
+async function startChains(dataDir: string, nextPort: () => Promise<number>): Promise<StackChains> {
+	const port = await nextPort();
+	const { running, deployment, keys, stop } = await startDevnet({ port, dataDir });
+	return { endpoints: running.chains, deployment, keys, stop };
+}
+
+function hasDevnet(dataDir: string): boolean {
+	try {
+		return Boolean(readRunningDevnet(dataDir));
+	} catch {
+		return false;
+	}
+}
+
+function describe({ baseUrl, apiKey, chains, keys, adminUrl, logDir }: Stack, dataDir: string): string {
+	const here = (path: string) => relative(process.cwd(), path) || ".";
+	const [wallet] = keys.wallets;
+	const rows = [
+		["API", baseUrl],
+		["API key", apiKey],
+		[
+			"Demo wallet",
+			`${wallet ? privateKeyToAddress(wallet) : ""}  (tokens, not one wei; its key is in the files)`,
+		],
+		...chains.map(({ chainId, rpcUrl }) => [`Chain ${chainId}`, rpcUrl]),
+		["Engine", adminUrl],
+		["Files", here(dataDir)],
+		["Logs", here(logDir)],
+	];
+	const table = rows.map(([title = "", value]) => `  ${title.padEnd(14)}${value}`).join("\n");
+	return `\n${table}\n\nTry: pnpm demo\nCtrl-C ends it.\n`;
+}
+
+function parsePort(text: string): number {
+	const port = Number(text);
+	if (!/^\d+$/.test(text) || port < 1 || port > 65_000)
+		throw new InvalidArgumentError("a port is from 1 to 65000.");
+	return port;
+}

@@ -1,0 +1,12 @@
+import pg from "pg";
+
+/** One statement on a connection of its own. Gives back its rows. */
+export async function runSql(databaseUrl: string, sql: string): Promise<unknown[]> {
+	const client = new pg.Client({ connectionString: databaseUrl });
+	await client.connect();
+	try {
+		return (await client.query(sql)).rows;
+	} finally {
+		await client.end();
+	}
+}

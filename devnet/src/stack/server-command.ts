@@ -1,0 +1,35 @@
+import { execFile } from "node:child_process";
+import { join } from "node:path";
+import { promisify } from "node:util";
+
+export const serverMain = join(import.meta.dirname, "../../../apps/server/src/main.ts");
+
+/** What any process of the server is given. Six of them load the same code: compiled once, they start in half the time. */
+export function baseEnvironment(): Record<string, string> {
+	return {
+		PATH: process.env.PATH ?? "",
+		HOME: process.env.HOME ?? "",
+		NODE_COMPILE_CACHE: join(import.meta.dirname, "../../../node_modules/.cache/geoswap-compiled"),
+	};
+}
+
+/** Runs one of the server's commands to its end and gives back what it printed. */
+export async function serverCommand(environment: Record<string, string>, args: string[]): Promise<string> {
+	try {
+		const { stdout } = await promisify(execFile)(process.execPath, [serverMain, ...args], {
+			env: environment,
+		});
+		return stdout;
+	} catch (error) {
+		const { stderr, stdout, message } = error as Error & { stderr?: string; stdout?: string };
+		throw new Error(`geoswapd ${args[0]} failed: ${stderr?.trim() || stdout?.trim() || message}`);
+	}
+}
+
+/** A new key of an account, which is made where there is none of that name. */
+export async function createApiKey(environment: Record<string, string>, account: string): Promise<string> {
+	const { apiKey } = JSON.parse(
+		await serverCommand(environment, ["keys", "create", "--account", account, "--json"]),
+	);
+	return apiKey;
+}

@@ -1,0 +1,85 @@
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import type { Hex } from "viem";
+import { isAnswering } from "./is-answering.ts";
+import { isListening } from "./port-source.ts";
+import { baseEnvironment, serverMain } from "./server-command.ts";
+import { type ServiceProcess, serviceProcess } from "./service-process.ts";
+import { attesterConfig, type StackEndpoint } from "./stack-config.ts";
+
+export type ServerProcesses = { api: ServiceProcess; worker: ServiceProcess; attesters: ServiceProcess[] };
+
+/** The service's own processes, not started yet. Each gets those secrets that are its, and no other. */
+export function serverProcesses({
+	dataDir,
+	configFile,
+	environment,
+	endpoints,
+	ports,
+	attesterKeys,
+	adminUrl,
+	logFile,
+	onUnexpectedExit,
+}: {
+	dataDir: string;
+	configFile: string;
+	environment: Record<string, string>;
+	endpoints: readonly StackEndpoint[];
+	ports: { api: number; worker: number; attesters: number[] };
+	attesterKeys: readonly Hex[];
+	adminUrl: string;
+	logFile: (name: string) => string;
+	onUnexpectedExit: ((message: string) => void) | undefined;
+}): ServerProcesses {
+	const start = (
+		name: string,
+		command: string,
+		{
+			env,
+			config,
+			isReady,
+		}: { env: Record<string, string>; config: string; isReady: () => Promise<boolean> },
+	) =>
+		serviceProcess({
+			name,
+			command: process.execPath,
+			args: [serverMain, command, "--config", config],
+			env: { ...baseEnvironment(), ...env },
+			logFile: logFile(name),
+			isReady,
+			onUnexpectedExit,
+		});
+	return {
+		attesters: ports.attesters.map((port, i) => {
+			const name = `attester-${i + 1}`;
+			const config = join(dataDir, `${name}.json`);
+			writeFileSync(config, JSON.stringify(attesterConfig({ endpoints, port }), null, "\t"));
+			return start(name, "attester", {
+				env: { GEOSWAP_ATTESTER_KEY: attesterKeys[i] ?? "" },
+				config,
+				isReady: () => isAnswering(`http://127.0.0.1:${port}/health`),
+			});
+		}),
+		worker: start("worker", "worker", {
+			env: pick(environment, ["DATABASE_URL", "GEOSWAP_RELAYER_KEYS"]),
+			config: configFile,
+			// After a restart the engine lists what it knew before: that alone does not say that the worker is there.
+			isReady: async () => (await isListening(ports.worker)) && (await hasSwapService(adminUrl)),
+		}),
+		api: start("api", "api", {
+			env: pick(environment, ["DATABASE_URL", "REDIS_URL", "GEOSWAP_SEAL_KEYS", "GEOSWAP_API_KEY_PEPPER"]),
+			config: configFile,
+			isReady: () => isAnswering(`http://127.0.0.1:${ports.api}/health`),
+		}),
+	};
+}
+
+async function hasSwapService(adminUrl: string): Promise<boolean> {
+	const response = await fetch(`${adminUrl}/services`, { signal: AbortSignal.timeout(1_000) });
+	const { services } = (await response.json()) as { services: { name: string }[] };
+	return services.some(({ name }) => name === "swap");
+}
+
+function pick(environment: Record<string, string>, names: string[]): Record<string, string> {
+	return Object.fromEntries(names.map((name) => [name, environment[name] ?? ""]));
+}

@@ -1,0 +1,56 @@
+import { readFileSync, rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { type Deployment, deploymentSchema } from "@geoswap/protocol";
+import { defaultDataDir, defaultPort } from "../devnet-files.ts";
+import { isRunning } from "../is-running.ts";
+import type { StackEndpoint } from "./stack-config.ts";
+
+/** How to reach a stack that runs, for another terminal. */
+export type RunningStack = {
+	pid: number;
+	baseUrl: string;
+	apiKey: string;
+	chains: readonly StackEndpoint[];
+	/** Relative to the file. */
+	deployment: string;
+	keys: string;
+};
+
+export const defaultStackPort = 8700;
+
+/** A stack on other ports gets a folder of its own, so that two side by side do not mix. */
+export function stackDataDir(port = defaultStackPort): string {
+	return defaultDataDir(port === defaultStackPort ? defaultPort : port);
+}
+
+export function writeStackFile(dataDir: string, running: RunningStack): string {
+	const path = stackFile(dataDir);
+	// A file that is there keeps its mode when it is written again.
+	rmSync(path, { force: true });
+	writeFileSync(path, `${JSON.stringify(running, null, "\t")}\n`, { mode: 0o600 });
+	return path;
+}
+
+export function removeStackFile(dataDir: string): void {
+	rmSync(stackFile(dataDir), { force: true });
+}
+
+/** The stack that runs from a folder, or undefined. */
+export function readStackFile(
+	dataDir: string,
+): (Omit<RunningStack, "deployment"> & { deployment: Deployment }) | undefined {
+	let running: RunningStack;
+	try {
+		running = JSON.parse(readFileSync(stackFile(dataDir), "utf8"));
+	} catch {
+		return undefined;
+	}
+	// One that was killed leaves the file behind.
+	if (!isRunning(running.pid)) return undefined;
+	const deployment = readFileSync(join(dataDir, running.deployment), "utf8");
+	return { ...running, deployment: deploymentSchema.parse(JSON.parse(deployment)) };
+}
+
+function stackFile(dataDir: string): string {
+	return join(dataDir, "stack.json");
+}

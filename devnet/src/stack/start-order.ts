@@ -1,0 +1,32 @@
+export type Stoppable = { stop: () => Promise<void> };
+
+/** Remembers what was started, so that all of it can be stopped, the last first. */
+export function startOrder(): {
+	together: <T extends Record<string, Promise<Stoppable>>>(
+		starting: T,
+	) => Promise<{ [Name in keyof T]: Awaited<T[Name]> }>;
+	stop: () => Promise<void>;
+} {
+	const started: Stoppable[] = [];
+	return {
+		/** If one fails, the others are waited for: what is still starting cannot be stopped. */
+		together: async (starting) => {
+			const names = Object.keys(starting);
+			const settled = await Promise.allSettled(Object.values(starting));
+			for (const one of settled) if (one.status === "fulfilled") started.push(one.value);
+			const values = settled.map((one) => {
+				if (one.status === "rejected") throw one.reason;
+				return one.value;
+			});
+			return Object.fromEntries(values.map((value, i) => [names[i], value])) as {
+				[Name in keyof typeof starting]: Awaited<(typeof starting)[Name]>;
+			};
+		},
+		stop: async () => {
+			const problems: unknown[] = [];
+			// One that cannot be stopped must not keep the others running.
+			for (const one of started.splice(0).reverse()) await one.stop().catch((error) => problems.push(error));
+			if (problems.length > 0) throw problems[0];
+		},
+	};
+}

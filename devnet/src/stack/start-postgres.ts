@@ -1,0 +1,143 @@
+import { execFile, execFileSync } from "node:child_process";
+import { randomBytes } from "node:crypto";
+import { chownSync, mkdirSync, mkdtempSync, readdirSync, realpathSync, rmSync } from "node:fs";
+import { rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import { promisify } from "node:util";
+import { isRunning } from "../is-running.ts";
+import { findBinary } from "./find-binary.ts";
+import { runSql } from "./run-sql.ts";
+import { type ServiceProcess, serviceProcess } from "./service-process.ts";
+
+export type StackPostgres = {
+	url: string;
+	/** Absent where the server is not ours. */
+	process?: ServiceProcess;
+	stop: () => Promise<void>;
+};
+
+const folderPrefix = "geoswap-postgres-";
+
+/** A database of its own on a server that runs already. It is dropped at the end. */
+export async function createDatabase(serverUrl: string): Promise<StackPostgres> {
+	const name = `geoswap_${randomBytes(6).toString("hex")}`;
+	await runSql(serverUrl, `create database ${name}`);
+	const url = new URL(serverUrl);
+	url.pathname = `/${name}`;
+	return {
+		url: url.href,
+		stop: async () => {
+			await runSql(serverUrl, `drop database ${name} with (force)`);
+		},
+	};
+}
+
+/** A server of its own from the machine's binaries. Its data goes with it. */
+export async function startPostgres({
+	dataDir,
+	logFile,
+	port,
+	onUnexpectedExit,
+}: {
+	dataDir: string;
+	logFile: string;
+	port: number;
+	onUnexpectedExit?: ((message: string) => void) | undefined;
+}): Promise<StackPostgres> {
+	const found = findBinary("postgres");
+	if (!found) {
+		throw new Error(
+			"PostgreSQL is not on this machine: `apt install postgresql`, `brew install postgresql@15`, or `docker compose up -d` and set DATABASE_URL as compose.yaml says",
+		);
+	}
+	// Beside its siblings: initdb looks for the server where it is itself.
+	const binaries = dirname(realpathSync(found));
+	const user = unprivilegedUser();
+	const folder = dataFolder(dataDir, user);
+	const removeData = () => rm(folder, { recursive: true, force: true });
+	const env = { PATH: process.env.PATH, LC_ALL: "C" };
+	const clusterFolder = join(folder, "cluster");
+	try {
+		await promisify(execFile)(
+			join(binaries, "initdb"),
+			["-D", clusterFolder, "-U", "geoswap", "--auth=trust", "--encoding=UTF8", "--locale=C", "--no-sync"],
+			{ env, cwd: "/", ...user },
+		);
+		const url = `postgres://geoswap@127.0.0.1:${port}/postgres`;
+		const server = serviceProcess({
+			name: "postgres",
+			command: join(binaries, "postgres"),
+			args: [
+				["-D", clusterFolder],
+				["-h", "127.0.0.1"],
+				["-p", String(port)],
+				["-c", "unix_socket_directories="],
+				["-c", "max_connections=200"],
+				// The data outlives a killed process without it, and is not meant to outlive a power cut.
+				["-c", "fsync=off"],
+			].flat(),
+			env,
+			user,
+			logFile,
+			// Its SIGTERM waits for every client to leave.
+			stopSignal: "SIGINT",
+			isReady: async () => {
+				await runSql(url, "select 1");
+				return true;
+			},
+			onUnexpectedExit,
+		});
+		await server.start();
+		return {
+			url,
+			process: server,
+			stop: async () => {
+				await server.stop();
+				await removeData();
+			},
+		};
+	} catch (error) {
+		await removeData();
+		throw error;
+	}
+}
+
+/** PostgreSQL refuses to run as root. */
+function unprivilegedUser(): { uid: number; gid: number } | undefined {
+	if (process.getuid?.() !== 0) return undefined;
+	for (const name of ["postgres", "nobody"]) {
+		try {
+			const id = (flag: string) => Number(execFileSync("id", [flag, name], { stdio: "pipe" }));
+			return { uid: id("-u"), gid: id("-g") };
+		} catch {
+			// No such user on this machine.
+		}
+	}
+	throw new Error(
+		"PostgreSQL refuses to run as root, and there is no user `postgres` or `nobody` to run it as",
+	);
+}
+
+function dataFolder(dataDir: string, user: { uid: number; gid: number } | undefined): string {
+	if (!user) {
+		const folder = join(dataDir, "postgres");
+		mkdirSync(folder, { recursive: true, mode: 0o700 });
+		return folder;
+	}
+	// What is root's may be closed to others all the way down. The name has our process id for whoever clears up.
+	removeAbandoned();
+	const folder = mkdtempSync(join(tmpdir(), `${folderPrefix}${process.pid}-`));
+	chownSync(folder, user.uid, user.gid);
+	return folder;
+}
+
+/** Those of processes that were killed. */
+function removeAbandoned(): void {
+	for (const name of readdirSync(tmpdir())) {
+		const owner = name.startsWith(folderPrefix)
+			? Number.parseInt(name.slice(folderPrefix.length), 10)
+			: Number.NaN;
+		if (owner > 0 && !isRunning(owner)) rmSync(join(tmpdir(), name), { recursive: true, force: true });
+	}
+}

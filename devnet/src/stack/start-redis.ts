@@ -1,0 +1,50 @@
+import { connect } from "node:net";
+import { findBinary } from "./find-binary.ts";
+import { type ServiceProcess, serviceProcess } from "./service-process.ts";
+
+export type StackRedis = {
+	url: string;
+	/** Absent where the server is not ours. */
+	process?: ServiceProcess;
+	stop: () => Promise<void>;
+};
+
+/** A Redis of its own that keeps nothing: it counts requests, and a count is worth seconds. */
+export async function startRedis({
+	logFile,
+	port,
+	onUnexpectedExit,
+}: {
+	logFile: string;
+	port: number;
+	onUnexpectedExit?: ((message: string) => void) | undefined;
+}): Promise<StackRedis> {
+	const command = findBinary("redis-server");
+	if (!command) {
+		throw new Error(
+			"Redis is not on this machine: `apt install redis-server`, `brew install redis`, or `docker compose up -d` and set REDIS_URL as compose.yaml says",
+		);
+	}
+	const server = serviceProcess({
+		name: "redis",
+		command,
+		args: ["--bind", "127.0.0.1", "--port", String(port), "--save", "", "--appendonly", "no"],
+		env: { PATH: process.env.PATH },
+		logFile,
+		isReady: () => answersPing(port),
+		onUnexpectedExit,
+	});
+	await server.start();
+	return { url: `redis://127.0.0.1:${port}`, process: server, stop: server.stop };
+}
+
+function answersPing(port: number): Promise<boolean> {
+	return new Promise((resolve) => {
+		const socket = connect(port, "127.0.0.1", () => socket.write("PING\r\n"));
+		socket.once("error", () => resolve(false));
+		socket.once("data", (chunk) => {
+			socket.destroy();
+			resolve(chunk.toString().startsWith("+PONG"));
+		});
+	});
+}

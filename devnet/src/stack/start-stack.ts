@@ -1,0 +1,193 @@
+import { randomBytes } from "node:crypto";
+import { mkdirSync, rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { type Deployment, formatDeployment } from "@geoswap/protocol";
+import type { DevnetKeys } from "../devnet-keys.ts";
+import { isAnswering } from "./is-answering.ts";
+import { portSource } from "./port-source.ts";
+import { runSql } from "./run-sql.ts";
+import { baseEnvironment, createApiKey, serverCommand } from "./server-command.ts";
+import { type ServerProcesses, serverProcesses } from "./server-processes.ts";
+import type { ServiceProcess } from "./service-process.ts";
+import { relayerKeys, type StackConfig, type StackEndpoint, stackConfig } from "./stack-config.ts";
+import { startOrder } from "./start-order.ts";
+import { createDatabase, startPostgres } from "./start-postgres.ts";
+import { type StackRedis, startRedis } from "./start-redis.ts";
+import { startRestate } from "./start-restate.ts";
+import { waitUntil } from "./wait-until.ts";
+
+/** Chains that run. The services are told these endpoints, which may be those of something in between. */
+export type StackChains = {
+	endpoints: readonly StackEndpoint[];
+	deployment: Deployment;
+	keys: DevnetKeys;
+	stop: () => Promise<void>;
+};
+
+export type Stack = {
+	baseUrl: string;
+	apiKey: string;
+	chains: readonly StackEndpoint[];
+	deployment: Deployment;
+	keys: DevnetKeys;
+	databaseUrl: string;
+	redisUrl: string;
+	ingressUrl: string;
+	adminUrl: string;
+	logDir: string;
+	/** With which any command of the server can be run beside it. Holds this run's secrets. */
+	environment: Record<string, string>;
+	/** PostgreSQL and Redis only where they are the stack's own. */
+	processes: ServerProcesses & { restate: ServiceProcess; postgres?: ServiceProcess; redis?: ServiceProcess };
+	stop: () => Promise<void>;
+};
+
+const firstBlocksTimeoutMs = 30_000;
+
+/** Chains, database, engine and every process of the service, all on 127.0.0.1, up and answering. */
+export async function startStack({
+	dataDir,
+	port,
+	startChains,
+	databaseUrl = process.env.DATABASE_URL,
+	redisUrl = process.env.REDIS_URL,
+	attesterCount = 3,
+	configure = (config) => config,
+	onProgress = () => {},
+	onUnexpectedExit,
+	signal,
+}: {
+	/** For configuration, logs and data. What an earlier run left there is removed. */
+	dataDir: string;
+	/** The API's; the others are the next ones. Without it, free ones. */
+	port?: number;
+	startChains: (nextPort: () => Promise<number>) => Promise<StackChains>;
+	/** A server on which the stack gets a database of its own; without it, a server of its own. */
+	databaseUrl?: string | undefined;
+	redisUrl?: string | undefined;
+	attesterCount?: number;
+	/** Changes what the server is configured with. */
+	configure?: (config: StackConfig) => StackConfig;
+	onProgress?: (line: string) => void;
+	/** Told when a process ended and nobody here had asked for that. */
+	onUnexpectedExit?: (message: string) => void;
+	/** Gives up at the next step, and leaves nothing running. */
+	signal?: AbortSignal;
+}): Promise<Stack> {
+	const logDir = join(dataDir, "logs");
+	for (const left of ["logs", "postgres"]) rmSync(join(dataDir, left), { recursive: true, force: true });
+	mkdirSync(logDir, { recursive: true });
+	const logFile = (name: string) => join(logDir, `${name}.log`);
+	const nextPort = portSource(port);
+	const ports = {
+		api: await nextPort(),
+		worker: await nextPort(),
+		restate: { ingress: await nextPort(), admin: await nextPort(), node: await nextPort() },
+		postgres: await nextPort(),
+		redis: await nextPort(),
+		attesters: [] as number[],
+	};
+	while (ports.attesters.length < attesterCount) ports.attesters.push(await nextPort());
+
+	const order = startOrder();
+	const startedAt = performance.now();
+	const step = (line: string) => {
+		signal?.throwIfAborted();
+		onProgress(`${((performance.now() - startedAt) / 1_000).toFixed(1)} s  ${line}`);
+	};
+	try {
+		step("starting chains, PostgreSQL, Redis, Restate");
+		const { chains, postgres, redis, restate } = await order.together({
+			chains: startChains(nextPort),
+			postgres: databaseUrl
+				? createDatabase(databaseUrl)
+				: startPostgres({ dataDir, logFile: logFile("postgres"), port: ports.postgres, onUnexpectedExit }),
+			redis: redisUrl
+				? Promise.resolve<StackRedis>({ url: redisUrl, stop: async () => {} })
+				: startRedis({ logFile: logFile("redis"), port: ports.redis, onUnexpectedExit }),
+			restate: startRestate({
+				dataDir,
+				logFile: logFile("restate"),
+				ports: ports.restate,
+				onUnexpectedExit,
+			}),
+		});
+		const { endpoints, deployment, keys } = chains;
+
+		step("migrating the database");
+		writeFileSync(join(dataDir, "deployment.json"), formatDeployment(deployment));
+		const configFile = join(dataDir, "config.json");
+		const attesterUrls = ports.attesters.map((port) => `http://127.0.0.1:${port}`);
+		const config = configure(stackConfig({ endpoints, ports, restate, attesterUrls }));
+		writeFileSync(configFile, JSON.stringify(config, null, "\t"));
+		const environment = {
+			...baseEnvironment(),
+			GEOSWAP_CONFIG: configFile,
+			DATABASE_URL: postgres.url,
+			REDIS_URL: redis.url,
+			GEOSWAP_SEAL_KEYS: `dev:${randomBytes(32).toString("base64url")}`,
+			GEOSWAP_API_KEY_PEPPER: randomBytes(32).toString("base64url"),
+			GEOSWAP_RELAYER_KEYS: relayerKeys(endpoints, keys),
+		};
+		await serverCommand(environment, ["migrate"]);
+
+		step("starting attesters, worker, API");
+		const processes = serverProcesses({
+			dataDir,
+			configFile,
+			environment,
+			endpoints,
+			ports,
+			attesterKeys: keys.attesters,
+			adminUrl: restate.adminUrl,
+			logFile,
+			onUnexpectedExit,
+		});
+		const creatingKey = createApiKey(environment, "demo");
+		await order.together({
+			...Object.fromEntries(processes.attesters.map((attester) => [attester.name, started(attester)])),
+			worker: started(processes.worker),
+			api: started(processes.api),
+			key: creatingKey.then(() => ({ stop: async () => {} })),
+		});
+		step("waiting for prices and stock");
+		const baseUrl = `http://127.0.0.1:${ports.api}`;
+		// Before its follower saw a block, the service takes its vaults for empty and refuses every swap.
+		const hasStock = async () =>
+			(await runSql(postgres.url, "select distinct chain_id from stock")).length === endpoints.length;
+		await waitUntil(async () => (await isAnswering(`${baseUrl}/ready`)) && (await hasStock()), {
+			timeoutMs: firstBlocksTimeoutMs,
+			problem: () => `the service has no prices or no stock: see ${logDir}`,
+		});
+		step("up");
+
+		return {
+			baseUrl,
+			apiKey: await creatingKey,
+			chains: endpoints,
+			deployment,
+			keys,
+			databaseUrl: postgres.url,
+			redisUrl: redis.url,
+			ingressUrl: restate.ingressUrl,
+			adminUrl: restate.adminUrl,
+			logDir,
+			environment,
+			processes: {
+				...processes,
+				restate: restate.process,
+				...(postgres.process ? { postgres: postgres.process } : {}),
+				...(redis.process ? { redis: redis.process } : {}),
+			},
+			stop: order.stop,
+		};
+	} catch (error) {
+		await order.stop();
+		throw error;
+	}
+}
+
+async function started(service: ServiceProcess): Promise<ServiceProcess> {
+	await service.start();
+	return service;
+}

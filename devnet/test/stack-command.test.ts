@@ -1,0 +1,88 @@
+import { type ChildProcess, execFileSync, spawn } from "node:child_process";
+import { once } from "node:events";
+import { existsSync, mkdtempSync, rmSync, statSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
+import { readStackFile } from "../src/index.ts";
+import { isAnswering } from "../src/stack/is-answering.ts";
+import { portSource } from "../src/stack/port-source.ts";
+
+const main = join(import.meta.dirname, "../src/stack/main.ts");
+const folder = mkdtempSync(join(tmpdir(), "geoswap-stack-command-"));
+const begun = new Set<ChildProcess>();
+afterAll(() => {
+	for (const child of begun) child.kill("SIGKILL");
+	rmSync(folder, { recursive: true });
+});
+
+function command(args: string[]) {
+	const child = spawn(process.execPath, [main, ...args], { stdio: ["ignore", "pipe", "pipe"] });
+	begun.add(child);
+	let stdout = "";
+	let stderr = "";
+	child.stdout.on("data", (chunk) => (stdout += chunk));
+	child.stderr.on("data", (chunk) => (stderr += chunk));
+	const finished = once(child, "close").then(([code]: (number | null)[]) => {
+		begun.delete(child);
+		return { code, stdout, stderr };
+	});
+	return { child, finished, stdout: () => stdout, stderr: () => stderr };
+}
+
+/** What has the folder or one of the ports in its command line, the readers beside them included. */
+function processesOf({ dataDir, port }: { dataDir: string; port: number }): string[] {
+	const ports = Array.from({ length: 12 }, (_, i) => String(port + i));
+	const all = execFileSync("ps", ["-axo", "pid=,args="], { encoding: "utf8" }).split("\n");
+	return all.filter(
+		(line) => line.includes(dataDir) || ports.some((one) => line.split(/[\s:]/).includes(one)),
+	);
+}
+
+describe("a stack that runs", () => {
+	let port = 0;
+	let dataDir = "";
+	let stack: ReturnType<typeof command>;
+	beforeAll(async () => {
+		port = await portSource()();
+		dataDir = join(folder, "first");
+		stack = command(["--json", "--port", String(port), "--data-dir", dataDir]);
+		await Promise.race([vi.waitUntil(() => stack.stdout().endsWith("\n"), 60_000), stack.finished]);
+		if (stack.child.exitCode !== null) throw new Error((await stack.finished).stderr);
+	});
+
+	test("one command brings up a service that answers, and tells another terminal how to use it", async () => {
+		const running = readStackFile(dataDir);
+		expect(JSON.parse(stack.stdout())).toMatchObject({ baseUrl: running?.baseUrl, apiKey: running?.apiKey });
+		expect(await isAnswering(`${running?.baseUrl}/health`)).toBe(true);
+		// It has the key.
+		expect(statSync(join(dataDir, "stack.json")).mode & 0o777).toBe(0o600);
+	});
+
+	test("a second one in the same folder, or on the same port, is refused with the way out", async () => {
+		const sameFolder = await command(["--port", String(port + 50), "--data-dir", dataDir]).finished;
+		expect(sameFolder).toMatchObject({ code: 1, stderr: expect.stringContaining("runs from") });
+		const samePort = await command(["--port", String(port), "--data-dir", join(folder, "second")]).finished;
+		expect(samePort).toMatchObject({ code: 1, stderr: expect.stringContaining(`port ${port} is taken`) });
+	});
+
+	test("Ctrl-C leaves neither a process nor the key behind", async () => {
+		expect(processesOf({ dataDir, port }).length).toBeGreaterThan(8);
+		stack.child.kill("SIGINT");
+		expect((await stack.finished).code).toBe(0);
+		await expect.poll(() => processesOf({ dataDir, port }), { timeout: 5_000 }).toEqual([]);
+		expect(existsSync(join(dataDir, "stack.json"))).toBe(false);
+	});
+});
+
+test.each(["SIGTERM", "SIGKILL"] as const)(
+	"ended by %s while it starts, it leaves no process behind",
+	async (signal) => {
+		const early = { dataDir: join(folder, signal), port: await portSource()() };
+		const run = command(["--port", String(early.port), "--data-dir", early.dataDir]);
+		await vi.waitUntil(() => processesOf(early).length > 3, { timeout: 10_000 });
+		run.child.kill(signal);
+		await run.finished;
+		await expect.poll(() => processesOf(early), { timeout: 15_000 }).toEqual([]);
+	},
+);
