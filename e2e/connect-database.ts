@@ -1,0 +1,17 @@
+import pg from "pg";
+
+/** One connection to the service's database, for looking at what the interface does not show. */
+export type DatabaseConnection = {
+	query: <Row>(sql: string, values?: unknown[]) => Promise<Row[]>;
+	end: () => Promise<void>;
+};
+
+export async function connectDatabase(databaseUrl: string): Promise<DatabaseConnection> {
+	const client = new pg.Client({ connectionString: databaseUrl });
+	await client.connect();
+	return {
+		query: async <Row>(sql: string, values: unknown[] = []) =>
+			(await client.query(sql, values)).rows as Row[],
+		end: () => client.end(),
+	};
+}

@@ -1,0 +1,124 @@
+import { connectDevnetChain, fundWallet } from "@geoswap/devnet";
+import type { ChainDeployment, Deployment, StatusResponse } from "@geoswap/protocol";
+import {
+	buildOp,
+	createClient,
+	getQuote,
+	getStatus,
+	signDelegation,
+	submitOp,
+	verifyAndSign,
+} from "@geoswap/sdk";
+import { type Address, erc20Abi, formatUnits } from "viem";
+import { generatePrivateKey, privateKeyToAccount } from "viem/accounts";
+
+export type DemoStep = { elapsedMs: number; what: string };
+
+export type DemoResult = {
+	swap: StatusResponse;
+	wallet: Address;
+	/** In smallest units, once the swap is decided. */
+	walletBalance: string;
+	recipientBalance: string;
+	steps: DemoStep[];
+};
+
+const symbol = "USDC";
+const wholeAmount = 100n;
+
+/** A wallet that never existed before, without one wei, swaps on its first day. */
+export async function runDemo(
+	stack: {
+		baseUrl: string;
+		apiKey: string;
+		deployment: Deployment;
+		chains: readonly { chainId: number; rpcUrl: string }[];
+	},
+	onStep: (step: DemoStep) => void,
+): Promise<DemoResult> {
+	const startedAt = performance.now();
+	const steps: DemoStep[] = [];
+	const say = (what: string) => {
+		const step = { elapsedMs: Math.round(performance.now() - startedAt), what };
+		steps.push(step);
+		onStep(step);
+	};
+	const { deployment: pins, chains } = stack;
+	const [origin, destination] = chains.map((endpoint) => {
+		const deployment = pins.chains.find(({ chainId }) => chainId === endpoint.chainId);
+		if (!deployment) throw new Error(`the deployment file has no chain ${endpoint.chainId}`);
+		return { ...connectDevnetChain(endpoint), deployment, asset: assetOf(deployment) };
+	});
+	if (!origin || !destination) throw new Error("the stack has two chains");
+	type Side = typeof origin;
+	const balance = ({ publicClient, asset }: Side, owner: Address) =>
+		publicClient.readContract({
+			address: asset.address,
+			abi: erc20Abi,
+			functionName: "balanceOf",
+			args: [owner],
+		});
+	const show = (units: bigint, { asset }: Side) => `${formatUnits(units, asset.decimals)} ${symbol}`;
+
+	const account = privateKeyToAccount(generatePrivateKey());
+	const wallet = account.address;
+	const amount = wholeAmount * 10n ** BigInt(origin.asset.decimals);
+	await fundWallet(origin, { deployment: origin.deployment, wallet, token: origin.asset.address, amount });
+	const wei = await origin.publicClient.getBalance({ address: wallet });
+	say(`new wallet ${wallet} holds ${show(amount, origin)} and ${wei} wei on ${origin.deployment.name}`);
+
+	const client = createClient(stack);
+	const intent = {
+		originChain: origin.chainId,
+		destinationChain: destination.chainId,
+		inputToken: origin.asset.address,
+		outputToken: destination.asset.address,
+		amount: String(amount),
+		walletAddress: wallet,
+	};
+	const quote = await getQuote(client, intent);
+	say(`quoted: ${quote.summary}`);
+	const authorization = await signDelegation(client, { chainId: origin.chainId, account, pins });
+	say(authorization ? "signed the delegation, which this wallet never did before" : "delegated already");
+	const build = await buildOp(client, { geoQuoteToken: quote.geoQuoteToken, authorization });
+	const signature = await verifyAndSign({ intent, quote, build, pins, account });
+	say("built, compared with the deployment file, signed");
+	const { swapId } = await submitOp(client, { geoOpToken: build.geoOpToken, signature });
+	say(`submitted: ${swapId}`);
+
+	const told = new Set<string>();
+	const tellOnce = (what: string) => {
+		if (!told.has(what)) say(what);
+		told.add(what);
+	};
+	for (;;) {
+		// Held for a second at most, where an agent would hold it for fifteen: here someone watches.
+		const swap = await getStatus(client, swapId, { waitSeconds: 1 });
+		if (swap.originTxHash) tellOnce(`input in escrow: ${swap.originTxHash} on ${origin.deployment.name}`);
+		if (swap.deliveryTxHash)
+			tellOnce(`output sent: ${swap.deliveryTxHash} on ${destination.deployment.name}`);
+		tellOnce(swap.status === "pending" ? swap.stage : swap.status);
+		if (swap.status === "pending") continue;
+		if (swap.failure) say(swap.failure.message);
+
+		const [walletBalance, recipientBalance] = [
+			await balance(origin, wallet),
+			await balance(destination, wallet),
+		];
+		say(`the wallet holds ${show(walletBalance, origin)} on ${origin.deployment.name}`);
+		say(`the recipient holds ${show(recipientBalance, destination)} on ${destination.deployment.name}`);
+		return {
+			swap,
+			wallet,
+			walletBalance: String(walletBalance),
+			recipientBalance: String(recipientBalance),
+			steps,
+		};
+	}
+}
+
+function assetOf({ name, assets }: ChainDeployment) {
+	const asset = assets.find((candidate) => candidate.symbol === symbol);
+	if (!asset) throw new Error(`${name} has no ${symbol}`);
+	return asset;
+}
