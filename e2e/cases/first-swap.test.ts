@@ -1,0 +1,113 @@
+import { buildOp, getDelegation, getQuote, submitOp, verifyAndSign, waitForSwap } from "@geoswap/sdk";
+import { type Address, erc20Abi, parseUnits } from "viem";
+import { beforeAll, test } from "vitest";
+import { doSwap, signSwap, submitSigned, swapIntent } from "../do-swap.ts";
+import type { Environment } from "../environment.ts";
+import { assetAddress } from "../make-order.ts";
+import { sharedEnvironment } from "../shared-environment.ts";
+import { tokenBalance } from "../token-balance.ts";
+
+const hundred = parseUnits("100", 6);
+
+let environment: Environment;
+let client: Environment["client"];
+
+beforeAll(async () => {
+	environment = sharedEnvironment();
+	client = await environment.newClient();
+});
+
+test.concurrent("a wallet's first swap needs no wei, delivers what was promised and delegates the wallet; its second needs no authorization", async ({
+	expect,
+}) => {
+	const { origin, destination, deployment: pins } = environment;
+	const account = await environment.newWallet({ chain: origin, token: "USDC", amount: 2n * hundred });
+	const wallet = account.address;
+	const output = assetAddress(destination, "USDC");
+	const intent = swapIntent({
+		from: { chain: origin, token: "USDC", amount: hundred },
+		to: { chain: destination, token: "USDC" },
+		account,
+	});
+	expect(await origin.publicClient.getBalance({ address: wallet })).toBe(0n);
+	expect(await getDelegation(client, { chainId: origin.chainId, walletAddress: wallet })).toEqual({
+		chainId: origin.chainId,
+		walletAddress: wallet,
+		delegated: false,
+		originReady: false,
+		delegationTarget: origin.deployment.contracts.delegate,
+		accountNonce: 0,
+	});
+
+	const first = await doSwap({ client, pins, account }, intent);
+	expect(first.swap).toMatchObject({ status: "settled", swapId: first.signed.quote.swapId });
+	const delivered = await tokenBalance(destination, output, wallet);
+	expect(first.swap.funds).toEqual({
+		chainId: destination.chainId,
+		holder: "recipient",
+		token: output,
+		amount: String(delivered),
+	});
+	// From stock it is what was quoted, or what the price was when it was submitted, whichever is less.
+	expect(delivered).toBeGreaterThanOrEqual(BigInt(first.signed.quote.minOutput));
+	expect(delivered).toBeLessThanOrEqual(BigInt(first.signed.quote.output));
+
+	const { delegate } = origin.deployment.contracts;
+	expect(await getDelegation(client, { chainId: origin.chainId, walletAddress: wallet })).toEqual({
+		chainId: origin.chainId,
+		walletAddress: wallet,
+		delegated: true,
+		originReady: true,
+		delegatedTo: delegate,
+	});
+	expect(await origin.publicClient.getCode({ address: wallet })).toBe(
+		`0xef0100${delegate.slice(2).toLowerCase()}`,
+	);
+
+	const quote = await getQuote(client, intent);
+	const build = await buildOp(client, { geoQuoteToken: quote.geoQuoteToken });
+	const signature = await verifyAndSign({ intent, quote, build, pins, account });
+	const { swapId } = await submitOp(client, { geoOpToken: build.geoOpToken, signature });
+	const second = await waitForSwap(client, swapId);
+	expect(second.status).toBe("settled");
+	expect(await tokenBalance(destination, output, wallet)).toBe(delivered + BigInt(second.funds.amount));
+	expect(await remains(environment, wallet)).toEqual({ input: 0n, allowance: 0n, wei: 0n });
+});
+
+test.concurrent("two first swaps of one wallet at once, with the same authorization, both settle", async ({
+	expect,
+}) => {
+	const { origin, destination, deployment: pins } = environment;
+	const account = await environment.newWallet({ chain: origin, token: "USDC", amount: 2n * hundred });
+	const caller = { client, pins, account };
+	const intent = swapIntent({
+		from: { chain: origin, token: "USDC", amount: hundred },
+		to: { chain: destination, token: "USDC" },
+		account,
+	});
+	const signed = await Promise.all([signSwap(caller, intent), signSwap(caller, intent)]);
+	const submitted = await Promise.all(signed.map((swap) => submitSigned(caller, swap)));
+	expect(new Set(submitted.map(({ swapId }) => swapId)).size).toBe(2);
+	const swaps = await Promise.all(submitted.map(({ swapId }) => waitForSwap(client, swapId)));
+	expect(swaps.map(({ status }) => status)).toEqual(["settled", "settled"]);
+	expect(await tokenBalance(destination, assetAddress(destination, "USDC"), account.address)).toBe(
+		swaps.reduce((sum, { funds }) => sum + BigInt(funds.amount), 0n),
+	);
+	expect(await remains(environment, account.address)).toEqual({ input: 0n, allowance: 0n, wei: 0n });
+	expect(await origin.publicClient.getTransactionCount({ address: account.address })).toBe(1);
+});
+
+/** What a wallet that swapped all its USDC still has, and still allows. */
+async function remains({ origin }: Environment, wallet: Address) {
+	const token = assetAddress(origin, "USDC");
+	return {
+		input: await tokenBalance(origin, token, wallet),
+		allowance: await origin.publicClient.readContract({
+			address: token,
+			abi: erc20Abi,
+			functionName: "allowance",
+			args: [wallet, origin.deployment.contracts.escrow],
+		}),
+		wei: await origin.publicClient.getBalance({ address: wallet }),
+	};
+}

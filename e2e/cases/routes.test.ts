@@ -1,0 +1,275 @@
+import { serverCommand, type TestChain } from "@geoswap/devnet";
+import { geoEscrowAbi } from "@geoswap/protocol";
+import { type EndedSwap, GeoswapError, getQuote } from "@geoswap/sdk";
+import {
+	type Address,
+	encodeFunctionData,
+	erc20Abi,
+	type Hex,
+	parseEther,
+	parseUnits,
+	zeroAddress,
+} from "viem";
+import {
+	generatePrivateKey,
+	type PrivateKeyAccount,
+	privateKeyToAccount,
+	privateKeyToAddress,
+} from "viem/accounts";
+import { beforeAll, type ExpectStatic, test } from "vitest";
+import { doSwap, type SignedSwap, swapIntent } from "../do-swap.ts";
+import type { Environment } from "../environment.ts";
+import { assetAddress } from "../make-order.ts";
+import { sendTransaction } from "../send-bundle.ts";
+import { sharedEnvironment } from "../shared-environment.ts";
+import { tokenBalance } from "../token-balance.ts";
+
+const escrowStates = ["None", "Opened", "Released", "Refunded"] as const;
+
+/** Time for a delivery to be final, attested and paid out of escrow, on a busy machine. */
+const decidedWithinMs = 60_000;
+
+let environment: Environment;
+let client: Environment["client"];
+
+beforeAll(async () => {
+	environment = sharedEnvironment();
+	client = await environment.newClient();
+});
+
+type Way = "there" | "back" | "on one chain";
+type Route = { from: string; amount: string; to: string; what: string; way?: Way };
+
+test.concurrent.for<Route>([
+	{ from: "USDC", amount: "100", to: "USDC", what: "a stable to the same, from stock" },
+	{ from: "USDC", amount: "100", to: "ORB", what: "6 decimals to 18, through the router" },
+	{ from: "USDC", amount: "300.000001", to: "WETH", what: "a stable to the wrapped native token" },
+	{ from: "USDC", amount: "250", to: "ETH", what: "a stable to the native token" },
+	{ from: "ORB", amount: "80.123456789012345678", to: "USDC", what: "18 decimals to 6" },
+	{ from: "ORB", amount: "80", to: "ETH", what: "a volatile token to the native one" },
+	{ from: "WETH", amount: "0.1", to: "ORB", what: "a volatile token to another" },
+	{ from: "ETH", amount: "0.05", to: "USDC", what: "the native token, all that the wallet has of it" },
+	{ from: "ETH", amount: "0.05", to: "ETH", what: "the native token to itself" },
+	{ from: "USDT", amount: "100", to: "USDC", what: "a token that returns nothing, as input" },
+	{ from: "USDC", amount: "100", to: "USDT", what: "a token that returns nothing, as output" },
+	{ from: "USDC", amount: "100", to: "USDC", what: "back", way: "back" },
+	{ from: "ORB", amount: "80", to: "WETH", what: "back, through the router", way: "back" },
+	{ from: "USDC", amount: "100", to: "ORB", what: "on one chain, through the router", way: "on one chain" },
+	{ from: "USDT", amount: "100", to: "USDC", what: "on one chain, from stock", way: "on one chain" },
+	{ from: "ETH", amount: "0.05", to: "USDT", what: "on one chain, the native token", way: "on one chain" },
+])("$amount $from to $to settles exactly: $what", async (route, { expect }) => {
+	const { origin } = chainsOf(route.way);
+	const amount = parseUnits(route.amount, decimalsOf(origin, route.from));
+	const account = await environment.newWallet({ chain: origin, token: route.from, amount });
+	const { signed, swap } = await settleExactly(expect, { ...route, account, amount });
+	if (route.to === "USDC") {
+		// From stock it is what was quoted, or what the price was when it was submitted, whichever is less.
+		expect(BigInt(swap.funds.amount)).toBeLessThanOrEqual(BigInt(signed.quote.output));
+	}
+});
+
+test.concurrent("another recipient gets all of the output, and the wallet none of it", async ({ expect }) => {
+	const { origin, destination } = environment;
+	const amount = parseUnits("100", 6);
+	const recipient = privateKeyToAddress(generatePrivateKey());
+	const account = await environment.newWallet({ chain: origin, token: "USDC", amount });
+	const { signed } = await settleExactly(expect, { from: "USDC", to: "ORB", account, amount, recipient });
+	expect(signed.quote.recipient).toBe(recipient);
+	const output = assetAddress(destination, "ORB");
+	expect(await tokenBalance(destination, output, account.address)).toBe(0n);
+});
+
+test.concurrent("an allowance that stood before a swap is gone after it", async ({ expect }) => {
+	const { origin: chain } = environment;
+	const amount = parseUnits("100", 6);
+	const ethWei = parseEther("1");
+	const account = await environment.newWallet({ chain, token: "USDT", amount, ethWei });
+	const { escrow } = chain.deployment.contracts;
+	const data = encodeFunctionData({ abi: erc20Abi, functionName: "approve", args: [escrow, amount + 1n] });
+	await sendTransaction({ chain, account, to: assetAddress(chain, "USDT"), data });
+	expect(await allowanceLeft(chain, assetAddress(chain, "USDT"), account.address)).toBe(amount + 1n);
+	await settleExactly(expect, { from: "USDT", to: "USDC", account, amount });
+});
+
+test.concurrent("what is left after a swap stays in the wallet", async ({ expect }) => {
+	const amount = parseUnits("100", 6);
+	const chain = environment.origin;
+	const account = await environment.newWallet({ chain, token: "USDT", amount: amount + 1n });
+	await settleExactly(expect, { from: "USDT", to: "USDT", account, amount });
+	expect(await tokenBalance(chain, assetAddress(chain, "USDT"), account.address)).toBe(1n);
+});
+
+test.concurrent.for([
+	{ size: "smallest", to: "ORB", asked: 1n, code: "NEEDS_LARGER_SIZE", limit: "minimumAmount" },
+	{ size: "largest", to: "USDC", asked: 10n ** 15n, code: "NO_ROUTE", limit: "maximumAmount" },
+])(
+	"the $size amount that a refusal names settles exactly",
+	async ({ to, asked, code, limit }, { expect }) => {
+		const { origin, destination } = environment;
+		const unfunded = privateKeyToAccount(generatePrivateKey());
+		const request = (account: PrivateKeyAccount, amount: bigint) =>
+			swapIntent({
+				from: { chain: origin, token: "USDC", amount },
+				to: { chain: destination, token: to },
+				account,
+			});
+		const refusal = await getQuote(client, request(unfunded, asked)).catch((error: unknown) => error);
+		expect(refusal).toBeInstanceOf(GeoswapError);
+		expect(refusal).toMatchObject({ code, details: { [limit]: expect.stringMatching(/^[1-9]\d*$/) } });
+		const amount = BigInt(String((refusal as GeoswapError).details?.[limit]));
+		const account = await environment.newWallet({ chain: origin, token: "USDC", amount });
+		await settleExactly(expect, { from: "USDC", to, account, amount });
+	},
+);
+
+test.concurrent.for<{ where: string; way: Way }>([
+	{ where: "on another chain", way: "there" },
+	{ where: "on the same chain", way: "on one chain" },
+])(
+	"a recipient $where that refuses ether costs the wallet nothing: its whole input is refunded",
+	async ({ way }, { expect }) => {
+		const { origin, destination } = chainsOf(way);
+		const amount = parseUnits("100", 6);
+		const account = await environment.newWallet({ chain: origin, token: "USDC", amount });
+		const recipient = privateKeyToAddress(generatePrivateKey());
+		const revertAlways = "0x5f5ffd";
+		await destination.testClient.setCode({ address: recipient, bytecode: revertAlways });
+		const intent = swapIntent({
+			from: { chain: origin, token: "USDC", amount },
+			to: { chain: destination, token: "ETH" },
+			account,
+			recipient,
+		});
+		const { swap } = await doSwap({ client, pins: environment.deployment, account }, intent);
+		const input = assetAddress(origin, "USDC");
+		expect(swap).toMatchObject({
+			status: "refunded",
+			failure: { code: "RECIPIENT_REFUSED" },
+			refundTxHash: expect.stringMatching(/^0x[0-9a-f]{64}$/),
+			funds: { chainId: origin.chainId, holder: "wallet", token: input, amount: String(amount) },
+		});
+		expect(swap).not.toHaveProperty("deliveryTxHash");
+		expect(await tokenBalance(origin, input, account.address)).toBe(amount);
+		expect(await tokenBalance(destination, zeroAddress, recipient)).toBe(0n);
+		expect(await escrowState(origin, swap)).toBe("Refunded");
+		expect(await allowanceLeft(origin, input, account.address)).toBe(0n);
+	},
+);
+
+test("after all of them the books agree with the chains to the unit", async ({ expect }) => {
+	const chains = [environment.origin, environment.destination];
+	const heads = await Promise.all(chains.map(({ publicClient }) => publicClient.getBlockNumber()));
+	// Books are of final blocks: those of the last swaps are still to come. They agree at every block.
+	for (const deadline = Date.now() + decidedWithinMs; ; ) {
+		const printed = await serverCommand(environment.serverEnvironment, ["reconcile", "--json"]);
+		const report: Reconciliation = JSON.parse(printed);
+		expect(report).toMatchObject({ ok: true, breaches: [] });
+		const tokens = report.chains.flatMap((chain) => chain.tokens);
+		expect(tokens.filter(({ donated, unbooked }) => donated !== "0" || unbooked !== "0")).toEqual([]);
+		const isBooked = ({ chainId }: TestChain, i: number) =>
+			report.chains.some((chain) => chain.chainId === chainId && chain.block >= Number(heads[i]));
+		if (chains.every(isBooked)) break;
+		expect(Date.now()).toBeLessThan(deadline);
+	}
+});
+
+type Reconciliation = {
+	chains: { chainId: number; block: number; tokens: { donated: string; unbooked: string }[] }[];
+};
+
+/** Swaps, and expects each unit where it belongs: with the recipient, gone from the wallet, out of escrow. */
+async function settleExactly(
+	expect: ExpectStatic,
+	{
+		from,
+		to,
+		account,
+		amount,
+		way,
+		recipient,
+	}: {
+		from: string;
+		to: string;
+		account: PrivateKeyAccount;
+		amount: bigint;
+		way?: Way;
+		recipient?: Address;
+	},
+): Promise<{ signed: SignedSwap; swap: EndedSwap }> {
+	const { origin, destination } = chainsOf(way);
+	const [input, output] = [assetAddress(origin, from), assetAddress(destination, to)];
+	const holdings = () =>
+		Promise.all([
+			tokenBalance(origin, input, account.address),
+			tokenBalance(destination, output, recipient ?? account.address),
+		]);
+	const intent = swapIntent({
+		from: { chain: origin, token: from, amount },
+		to: { chain: destination, token: to },
+		account,
+		...(recipient && { recipient }),
+	});
+
+	const [inputBefore, outputBefore] = await holdings();
+	const { signed, swap } = await doSwap({ client, pins: environment.deployment, account }, intent);
+	const [inputAfter, outputAfter] = await holdings();
+	expect(swap).toMatchObject({
+		status: "settled",
+		originTxHash: expect.stringMatching(/^0x[0-9a-f]{64}$/),
+		deliveryTxHash: expect.stringMatching(/^0x[0-9a-f]{64}$/),
+	});
+	expect(inputBefore - inputAfter).toBe(amount);
+	const delivered = outputAfter - outputBefore;
+	expect(swap.funds).toEqual({
+		chainId: destination.chainId,
+		holder: "recipient",
+		token: output,
+		amount: String(delivered),
+	});
+	expect(delivered).toBeGreaterThanOrEqual(BigInt(signed.quote.minOutput));
+	expect(await allowanceLeft(origin, input, account.address)).toBe(0n);
+	await expect
+		.poll(() => escrowState(origin, swap), { timeout: decidedWithinMs, interval: 500 })
+		.toBe("Released");
+	return { signed, swap };
+}
+
+function chainsOf(way: Way = "there"): { origin: TestChain; destination: TestChain } {
+	const { origin, destination } = environment;
+	if (way === "there") return { origin, destination };
+	return { origin: way === "back" ? destination : origin, destination: origin };
+}
+
+async function escrowState(
+	{ publicClient, deployment }: TestChain,
+	{ orderId }: EndedSwap,
+): Promise<(typeof escrowStates)[number] | undefined> {
+	const state = await publicClient.readContract({
+		address: deployment.contracts.escrow,
+		abi: geoEscrowAbi,
+		functionName: "orderState",
+		args: [orderId as Hex],
+	});
+	return escrowStates[state];
+}
+
+/** What the escrow may still take of the wallet's. */
+async function allowanceLeft(
+	{ publicClient, deployment }: TestChain,
+	token: Address,
+	owner: Address,
+): Promise<bigint> {
+	if (token === zeroAddress) return 0n;
+	return publicClient.readContract({
+		address: token,
+		abi: erc20Abi,
+		functionName: "allowance",
+		args: [owner, deployment.contracts.escrow],
+	});
+}
+
+function decimalsOf(chain: TestChain, symbol: string): number {
+	const asset = chain.deployment.assets.find((candidate) => candidate.symbol === symbol);
+	if (!asset) throw new Error(`no asset ${symbol} on chain ${chain.chainId}`);
+	return asset.decimals;
+}
