@@ -1,6 +1,7 @@
 import { existsSync, globSync, readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { expect, test } from "vitest";
+import { swapTransitions } from "../packages/protocol/src/swap-status.ts";
 
 // What the docs quote must be there: a reader follows links, greps for tests, and believes code in a table.
 
@@ -40,4 +41,11 @@ test("every test that docs/contracts.md names exists, and every line of code in 
 	);
 	expect(quoted.length).toBeGreaterThan(20);
 	expect(quoted.filter((code) => !sources.includes(code.replace(/\s+/g, " ")))).toEqual([]);
+});
+
+test("the picture of a swap's states in docs/flow.md is the table of transitions", () => {
+	const arrows = swapTransitions.map(({ from, to, when }) => `\t${from} --> ${to}: ${when}`);
+	const ends = ["settled", "failed", "refunded"].map((status) => `\t${status} --> [*]`);
+	const picture = ["stateDiagram-v2", "\t[*] --> opening: submitted", ...arrows, ...ends].join("\n");
+	expect(read("docs/flow.md")).toContain(`\`\`\`mermaid\n${picture}\n\`\`\``);
 });
