@@ -10,6 +10,7 @@ export { type ServiceProcess, serviceProcess } from "./stack/service-process.ts"
 export { defaultStackPort, readStackFile, stackDataDir } from "./stack/stack-file.ts";
 export { startPostgres } from "./stack/start-postgres.ts";
 export { startRedis } from "./stack/start-redis.ts";
+export { startRestate } from "./stack/start-restate.ts";
 export { type Stack, type StackChains, startStack } from "./stack/start-stack.ts";
 export { type Devnet, startDevnet } from "./start-devnet.ts";
 export { startTestChains, type TestChain, type TestChains } from "./start-test-chains.ts";

@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
-import { startRestate, type TestRestate } from "../../test/start-restate.ts";
+import { startTestRestate, type TestRestate } from "../../test/start-test-restate.ts";
 import { createLog } from "../log.ts";
 import { connectEngine } from "./connect-engine.ts";
 import type { Durable, Engine, ObjectExecution, SwapExecution } from "./durable.ts";
@@ -16,7 +16,7 @@ const swaps = new Map<string, SwapExecution>();
 const pumps = new Map<string, ObjectExecution>();
 
 beforeAll(async () => {
-	restate = await startRestate();
+	restate = await startTestRestate();
 	server = await serve(0);
 	engine = connectEngine(restate);
 	await registerDeployment({ adminUrl: restate.adminUrl, url: server.url });

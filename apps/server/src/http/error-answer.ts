@@ -5,15 +5,14 @@ export type ErrorAnswer = { status: number; headers: Record<string, string>; bod
 /** The one place where a thrown error becomes an HTTP answer. What is not of the catalogue tells the caller nothing. */
 export function errorAnswer(error: unknown, { requestId }: { requestId: string }): ErrorAnswer {
 	const known = toSwapError(error);
-	const { http: status, next, retryable } = errorCatalogue[known.code];
 	return {
-		status,
+		status: errorCatalogue[known.code].http,
 		headers: headersOf(known),
 		body: {
 			code: known.code,
 			message: known.message,
-			next,
-			retryable,
+			next: known.next,
+			retryable: known.retryable,
 			requestId,
 			...(known.details && { details: { ...known.details } }),
 		},

@@ -306,6 +306,18 @@ test("a stuck transaction is replaced for a quarter more with the same call; a f
 	}
 });
 
+test("a transaction in a block that the follower has yet to see is not replaced, however far behind that is", async () => {
+	const { pool, destination } = scene;
+	const { order } = await queueFill();
+	await pump(destination);
+	expect(await vaultState(orderId(order))).toBe(1);
+	await followHead(pool, destination, { blocksAhead: 5 });
+	await startLanes()(destination);
+	const { rows } = await openTransactions(destination);
+	expect(rows).toHaveLength(1);
+	await settleAll();
+});
+
 test("a replacement keeps the authorization that its op needs", async () => {
 	const { pool, chains, origin } = scene;
 	const { order } = await open(await newWallet(scene), true);

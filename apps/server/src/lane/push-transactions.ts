@@ -23,25 +23,27 @@ import { freshFees, replacementFees } from "./transaction-fees.ts";
 export async function pushTransactions(lane: Lane, head: ChainHead): Promise<number | undefined> {
 	const open = await openLaneTransactions(lane.pool, lane.id);
 	const priorityFee = BigInt(lane.policy.priorityFeeWei);
+	const isStuck = ({ state, sentAtBlock }: LaneTransaction) =>
+		state === "broadcast" && head.number - sentAtBlock >= lane.policy.replaceAfterBlocks;
+	const spent = open.some(isStuck) ? await readSpentNonces(lane, head) : undefined;
 	let underWay = 0;
-	for (const [i, transaction] of open.entries()) {
-		const isWaiting =
-			transaction.state === "broadcast" &&
-			head.number - transaction.sentAtBlock < lane.policy.replaceAfterBlocks;
-		if (isWaiting) {
-			underWay++;
-			continue;
-		}
+	for (const transaction of open) {
 		let next = transaction;
-		if (transaction.state === "broadcast") {
-			const isFront = i === 0;
-			if (isFront && (await isLost(lane, { nonce: transaction.nonce, head }))) {
+		if (spent && isStuck(transaction)) {
+			if (transaction.nonce < spent.finally) {
+				// No attempt of ours was in a final block that the follower has seen.
 				await giveUp(lane, transaction);
 				continue;
 			}
+			// It is in a block that the follower has yet to see.
+			if (transaction.nonce < spent.byNow) continue;
 			// One behind a stuck one is not itself stuck, unless its fee is too low by now.
+			const isFront = transaction.nonce === spent.byNow;
 			const isUnderpriced = transaction.maxFeePerGas < head.baseFee + priorityFee;
 			if (isFront || isUnderpriced) next = await replace(lane, { transaction, head });
+		} else if (transaction.state === "broadcast") {
+			underWay++;
+			continue;
 		}
 		if (!(await broadcast(lane, { transaction: next, head }))) return undefined;
 		underWay++;
@@ -67,16 +69,16 @@ export async function broadcast(
 	return true;
 }
 
-/** The nonce is spent in a final block that the follower has seen, and none of our attempts was there. */
-async function isLost(
-	{ chain, id }: Lane,
-	{ nonce, head }: { nonce: number; head: ChainHead },
-): Promise<boolean> {
-	const spent = await chain.client.getTransactionCount({
-		address: id.relayer,
-		blockNumber: BigInt(head.finalizedNumber),
-	});
-	return spent > nonce;
+/** How many nonces are spent in final blocks that the follower has seen, and how many in any block. */
+async function readSpentNonces(
+	{ chain: { client }, id: { relayer: address } }: Lane,
+	{ finalizedNumber }: ChainHead,
+): Promise<{ finally: number; byNow: number }> {
+	const [finallySpent, byNow] = await Promise.all([
+		client.getTransactionCount({ address, blockNumber: BigInt(finalizedNumber) }),
+		client.getTransactionCount({ address }),
+	]);
+	return { finally: finallySpent, byNow };
 }
 
 async function giveUp({ pool, id, log }: Lane, { nonce, hash }: LaneTransaction): Promise<void> {

@@ -233,6 +233,8 @@ describe("what is not offered", () => {
 		expect(refusal(() => deskAt(nowMs + 20_000).quote(request()))).toMatchObject({
 			code: "NO_ROUTE",
 			details: { reason: "paused" },
+			next: "retry",
+			retryable: true,
 		});
 	});
 

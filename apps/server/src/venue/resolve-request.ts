@@ -111,7 +111,8 @@ export function noRoute(
 	return new SwapError(
 		"NO_ROUTE",
 		{ reason, ...(maximumAmount === undefined ? {} : { maximumAmount: String(maximumAmount) }) },
-		{ message },
+		// What is paused comes back by itself; anything else is for the caller to change.
+		{ message, ...(reason === "paused" && { next: "retry", retryable: true }) },
 	);
 }
 

@@ -1,0 +1,37 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { portSource, startRestate } from "@geoswap/devnet";
+
+export type TestRestate = {
+	ingressUrl: string;
+	adminUrl: string;
+	/** Ends it with kill -9 and starts it again on the same data. */
+	crash: () => Promise<void>;
+	stop: () => Promise<void>;
+};
+
+/** An engine of the test's own, on free ports, with its data in a folder that goes with it. */
+export async function startTestRestate(): Promise<TestRestate> {
+	const dataDir = mkdtempSync(join(tmpdir(), "geoswap-restate-"));
+	const freePort = portSource();
+	const { ingressUrl, adminUrl, process, stop } = await startRestate({
+		dataDir,
+		logFile: join(dataDir, "restate.log"),
+		ports: { ingress: await freePort(), admin: await freePort(), node: await freePort() },
+	});
+	return {
+		ingressUrl,
+		adminUrl,
+		crash: async () => {
+			const gone = process.exited();
+			process.kill("SIGKILL");
+			await gone;
+			await process.start();
+		},
+		stop: async () => {
+			await stop();
+			rmSync(dataDir, { recursive: true, force: true });
+		},
+	};
+}
