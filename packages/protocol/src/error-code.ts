@@ -195,10 +195,19 @@ export class SwapError<Code extends ErrorCode = ErrorCode> extends Error {
 	override name = "SwapError";
 	readonly code: Code;
 	readonly details: DetailsOf<Code>;
+	readonly next: NextStep;
+	/** Whether the same bytes may succeed later. */
+	readonly retryable: boolean;
 
-	constructor(code: Code, details: DetailsOf<Code>, options: { message?: string; cause?: unknown } = {}) {
+	constructor(
+		code: Code,
+		details: DetailsOf<Code>,
+		options: { message?: string; cause?: unknown; next?: NextStep; retryable?: boolean } = {},
+	) {
 		super(options.message ?? errorCatalogue[code].message, { cause: options.cause });
 		this.code = code;
 		this.details = details;
+		this.next = options.next ?? errorCatalogue[code].next;
+		this.retryable = options.retryable ?? errorCatalogue[code].retryable;
 	}
 }

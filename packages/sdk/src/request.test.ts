@@ -47,6 +47,13 @@ test("each action calls its own endpoint with the key", async () => {
 	for (const { headers } of requests) expect(headers["x-api-key"]).toBe("key-1");
 });
 
+test("an authorization may be as an account signed it, with a bigint that JSON has no word for", async () => {
+	const { client, requests } = await serve({ body: {} });
+	const authorization = { chainId: 1, address: "0x1", nonce: 0, yParity: 0, r: "0x2", s: "0x3", v: 27n };
+	await buildOp(client, { geoQuoteToken: "q", authorization });
+	expect(JSON.parse(requests[0]?.body ?? "")).toMatchObject({ authorization: { nonce: 0, v: "27" } });
+});
+
 test("an error says what the service said, and never the key", async () => {
 	const details = { expiredAt: "2026-01-01T00:00:00.000Z" };
 	const body = {

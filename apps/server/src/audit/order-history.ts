@@ -1,4 +1,4 @@
-import type { Order } from "@geoswap/protocol";
+import { type Order, toWord } from "@geoswap/protocol";
 import type { Hex } from "viem";
 import type { ChainEvents } from "./read-chain-events.ts";
 
@@ -11,6 +11,8 @@ export type OrderHistory = {
 	refunded: ChainEvents["refunded"];
 	filled: ChainEvents["filled"];
 	voided: ChainEvents["voided"];
+	/** Of what its chain owed the wallet, which an input that could not be refunded is part of. */
+	claimed: ChainEvents["claimed"];
 };
 
 const kinds = ["opened", "released", "refunded", "filled", "voided"] as const;
@@ -27,9 +29,33 @@ export function orderHistories(chains: readonly ChainEvents[]): Map<Hex, OrderHi
 			}
 		}
 	}
+	for (const history of histories.values())
+		history.claimed = chains.flatMap((events) => claimsOf(history, events));
 	return histories;
 }
 
 function emptyHistory(orderId: Hex): OrderHistory {
-	return { orderId, order: undefined, opened: [], released: [], refunded: [], filled: [], voided: [] };
+	return {
+		orderId,
+		order: undefined,
+		opened: [],
+		released: [],
+		refunded: [],
+		filled: [],
+		voided: [],
+		claimed: [],
+	};
+}
+
+function claimsOf({ order, refunded }: OrderHistory, { claimed }: ChainEvents): ChainEvents["claimed"] {
+	const [refund] = refunded;
+	if (!order || !refund) return [];
+	return claimed.filter(
+		({ chainId, block, escrow, beneficiary, token }) =>
+			chainId === refund.chainId &&
+			block >= refund.block &&
+			toWord(escrow) === order.escrow &&
+			toWord(beneficiary) === order.wallet &&
+			toWord(token) === order.inputToken,
+	);
 }

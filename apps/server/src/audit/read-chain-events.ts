@@ -8,7 +8,7 @@ export type ChainEvents = {
 	released: At<{ orderId: Hex; paid: boolean }>[];
 	refunded: At<{ orderId: Hex; paid: boolean }>[];
 	credited: At<{ escrow: Address; token: Address; amount: bigint }>[];
-	claimed: At<{ escrow: Address; token: Address; amount: bigint }>[];
+	claimed: At<{ escrow: Address; beneficiary: Address; token: Address; amount: bigint }>[];
 	filled: At<{ orderId: Hex; delivered: bigint }>[];
 	voided: At<{ orderId: Hex }>[];
 };

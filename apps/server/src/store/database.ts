@@ -17,7 +17,14 @@ export function openDatabase({
 	applicationName: string;
 	max?: number;
 }): DatabasePool {
-	const pool = new pg.Pool({ connectionString: url, application_name: applicationName, max });
+	const pool = new pg.Pool({
+		connectionString: url,
+		application_name: applicationName,
+		max,
+		// A database that does not answer must become an error: whoever waits for it holds up others.
+		connectionTimeoutMillis: 5_000,
+		query_timeout: 30_000,
+	});
 	// A connection that breaks while idle is replaced; without a listener the process would end.
 	pool.on("error", () => {});
 	return pool;
@@ -30,17 +37,21 @@ export async function inTransaction<T>(
 ): Promise<T> {
 	const client = await pool.connect();
 	let broken: Error | undefined;
+	const breakOff = (error: Error) => {
+		broken = error;
+	};
+	// The pool listens only while a connection is idle; unheard, an error would end the process.
+	client.on("error", breakOff);
 	try {
 		await client.query("begin");
 		const result = await run(client);
 		await client.query("commit");
 		return result;
 	} catch (error) {
-		await client.query("rollback").catch((failure: Error) => {
-			broken = failure;
-		});
+		await client.query("rollback").catch(breakOff);
 		throw error;
 	} finally {
+		client.off("error", breakOff);
 		client.release(broken);
 	}
 }

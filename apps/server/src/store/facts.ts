@@ -38,6 +38,8 @@ export type Facts = {
 	origin: ChainHead;
 	destination: ChainHead;
 	events: { [Name in OrderEventName]?: OrderEvent<Name> };
+	/** Where the refund became a credit: what paid that credit out. */
+	claimed?: Pick<OrderEvent, "blockNumber" | "transactionHash">;
 	jobs: { [Kind in JobKind]?: Job<Kind> };
 	/** Whether stock is reserved for it. */
 	isReserved: boolean;

@@ -1,6 +1,6 @@
-import { type Order, type SwapUuid, toChainId } from "@geoswap/protocol";
+import { fromWord, type Order, type SwapUuid, toChainId } from "@geoswap/protocol";
 import { type Address, bytesToHex, type Hex, hexToBytes } from "viem";
-import { type DatabasePool, inTransaction } from "./database.ts";
+import { type Database, type DatabasePool, inTransaction } from "./database.ts";
 import type { ChainHead, Facts, OrderEvent, OrderEventData, OrderEventName } from "./facts.ts";
 import type { Job } from "./job.ts";
 import { type JobRow, jobFromRow } from "./jobs.ts";
@@ -69,6 +69,9 @@ export async function look(
 				where order_id = $1 and chain_id = any($2) and name = any($3)`,
 			values: [hexToBytes(orderId), chainIds, eventNames],
 		});
+		const events: Facts["events"] = Object.fromEntries(eventRows.map((row) => [row.name, eventFromRow(row)]));
+		const isCredited = events.Refunded?.data.paid === false;
+		const claimed = isCredited ? await lookForClaim(db, { orderId, order }) : undefined;
 		const { rows: jobRows } = await db.query<JobRow>({
 			name: "look-jobs",
 			text: "select * from jobs where swap_id = $1",
@@ -92,12 +95,38 @@ export async function look(
 			swap,
 			origin,
 			destination,
-			events: Object.fromEntries(eventRows.map((row) => [row.name, eventFromRow(row)])),
+			events,
+			...(claimed && { claimed }),
 			jobs: Object.fromEntries(jobRows.map((row): [string, Job] => [row.kind, jobFromRow(row)])),
 			isReserved: swapRow.is_reserved,
 			attestersAlive: aliveRows[0]?.alive ?? 0,
 		};
 	});
+}
+
+/** A claim pays out all that its beneficiary is owed of a token, so the first one after the refund paid this one too. */
+async function lookForClaim(
+	db: Database,
+	{ orderId, order }: { orderId: Hex; order: Order },
+): Promise<Facts["claimed"]> {
+	const { rows } = await db.query<Pick<EventRow, "block_number" | "transaction_hash">>({
+		name: "look-claim",
+		text: `select claimed.block_number, claimed.transaction_hash
+			from chain_events refunded join chain_events claimed using (chain_id, contract)
+			where refunded.order_id = $1 and refunded.chain_id = $2 and refunded.name = 'Refunded'
+				and claimed.order_id is null and claimed.name = 'Claimed'
+				and claimed.data->>'beneficiary' = $3 and claimed.data->>'token' = $4
+				and (claimed.block_number, claimed.log_index) > (refunded.block_number, refunded.log_index)
+			order by claimed.block_number, claimed.log_index limit 1`,
+		values: [
+			hexToBytes(orderId),
+			toChainId(order.originChainId),
+			fromWord(order.wallet),
+			fromWord(order.inputToken),
+		],
+	});
+	const [row] = rows;
+	return row && { blockNumber: row.block_number, transactionHash: bytesToHex(row.transaction_hash) };
 }
 
 type HeadRow = {

@@ -80,7 +80,7 @@ test("nothing is filled while too few attesters are alive, and then it is refund
 	expect(world.nowSeconds).toBeGreaterThan(modelDeadlines.refund);
 });
 
-test("a refund that is only a credit is never called refunded", () => {
+test("a refund that is only a credit is not called refunded until it is claimed", () => {
 	const world = newWorld({});
 	for (let seconds = 0; seconds < 300; seconds++) {
 		if (world.has("Opened")) world.facts.swap.givingUp = "NO_LIQUIDITY";
@@ -91,6 +91,9 @@ test("a refund that is only a credit is never called refunded", () => {
 	}
 	expect(world.has("Refunded")).toBe(true);
 	expect(settleRounds(world)).toBe("refund-credited");
+	world.facts.claimed = { blockNumber: world.facts.origin.number, transactionHash: "0xc1a1" };
+	expect(runToEnd(world).at(-1)).toBe("refund-final");
+	expect(world.facts.swap).toMatchObject({ status: "refunded", refundTxHash: "0xc1a1" });
 });
 
 test("no void is queued while a fill that was signed may still land", () => {

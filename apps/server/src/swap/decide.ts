@@ -185,16 +185,17 @@ function afterRefund(view: SwapView, refunded: OrderEvent<"Refunded">): Decision
 	if (jobs.fill?.state === "queued") actions.push({ do: "withdraw", kind: "fill" });
 	if (view.isReserved) actions.push({ do: "unreserve" });
 	if (isPending) advance(view, actions, "refunding");
-	// A credit is not in the wallet: whoever claims it for the wallet, no event of this order tells.
-	if (!refunded.data.paid) return decision(view, "refund-credited", { actions });
-	const isEnd = isFinal(refunded, origin);
+	// A credit is not in the wallet until someone claims it.
+	const payment = refunded.data.paid ? refunded : view.claimed;
+	if (!payment) return decision(view, "refund-credited", { actions });
+	const isEnd = isFinal(payment, origin);
 	// On one chain the void that allowed it could be dropped together with it.
-	if (isPending && (isEnd || (view.isCrossChain && isDeep(view, refunded, origin)))) {
-		note(actions, swap, { refundTxHash: refunded.transactionHash });
+	if (isPending && (isEnd || (view.isCrossChain && isDeep(view, payment, origin)))) {
+		note(actions, swap, { refundTxHash: payment.transactionHash });
 		advance(view, actions, "refunded");
 	}
 	const fact = isEnd ? "refund-final" : "refunded";
-	return decision(view, fact, { actions, isEnd, ...untilDeep(view, refunded, origin) });
+	return decision(view, fact, { actions, isEnd, ...untilDeep(view, payment, origin) });
 }
 
 /** The recipient has the output. */

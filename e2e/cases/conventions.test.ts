@@ -1,0 +1,271 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { serverCommand } from "@geoswap/devnet";
+import type { QuoteRequestBody } from "@geoswap/protocol";
+import { getQuote } from "@geoswap/sdk";
+import { generatePrivateKey, privateKeyToAccount } from "viem/accounts";
+import { beforeAll, test } from "vitest";
+import { type ApiCall, callApi } from "../call-api.ts";
+import { swapIntent } from "../do-swap.ts";
+import type { Environment } from "../environment.ts";
+import { expectRefusal, issuesAt } from "../expect-refusal.ts";
+import { sharedEnvironment } from "../shared-environment.ts";
+
+const keyed = [
+	["POST", "/swap/quote"],
+	["GET", "/swap/delegation"],
+	["POST", "/swap/build-geo-op"],
+	["POST", "/swap/submit"],
+	["GET", "/swap/status/swp_x"],
+] as const;
+const posts = keyed.filter(([method]) => method === "POST").map(([, path]) => path);
+
+/** How long a key may go on after its revocation. */
+const revokedWithinMs = 2_000;
+
+let environment: Environment;
+let client: Environment["client"];
+beforeAll(async () => {
+	environment = sharedEnvironment();
+	client = await environment.newClient();
+});
+
+const call = (path: string, options?: ApiCall) => callApi(client, path, options);
+
+/** A quote that is answered, as it is sent. */
+function goodQuote(): QuoteRequestBody {
+	const { origin, destination } = environment;
+	return swapIntent({
+		from: { chain: origin, token: "USDC", amount: 10_000_000n },
+		to: { chain: destination, token: "USDC" },
+		account: privateKeyToAccount(generatePrivateKey()),
+	});
+}
+
+test.concurrent.for(keyed)(
+	"%s %s without a key, with an unknown or an altered one is 401 before all else",
+	async ([method, path], { expect }) => {
+		const { apiKey } = client;
+		const other = apiKey.endsWith("0") ? "1" : "0";
+		for (const wrong of [undefined, "", "x", `${apiKey.slice(0, -1)}${other}`, ` ${apiKey}x`]) {
+			const answer = await call(path, {
+				method,
+				headers: { "x-api-key": wrong, "content-type": "text/plain" },
+				...(method === "POST" && { body: "[" }),
+			});
+			expectRefusal(expect, answer, "UNAUTHORIZED");
+		}
+	},
+);
+
+test.concurrent("a revoked key is refused within two seconds, and the account's other key goes on with its tokens", async ({
+	expect,
+}) => {
+	const account = `revoking-${Date.now()}`;
+	const create = async () =>
+		JSON.parse(
+			await serverCommand(environment.serverEnvironment, ["keys", "create", "--account", account, "--json"]),
+		) as { apiKey: string; keyId: string };
+	const [first, second] = await Promise.all([create(), create()]);
+	const ask = ({ apiKey }: { apiKey: string }) =>
+		callApi({ ...client, apiKey }, "/swap/quote", { body: goodQuote() });
+	const quoted = await ask(first);
+	expect(quoted.status).toBe(200);
+	// In use all the time: a key that is remembered must still be read again.
+	const using = new AbortController();
+	const asked = (async () => {
+		while (!using.signal.aborted) await Promise.all([ask(first), sleep(100)]);
+	})();
+	await serverCommand(environment.serverEnvironment, ["keys", "revoke", first.keyId, "--json"]);
+	await sleep(revokedWithinMs);
+	expectRefusal(expect, await ask(first), "UNAUTHORIZED");
+	using.abort();
+	await asked;
+	// A token is the account's, not the key's.
+	const { geoQuoteToken } = quoted.body as { geoQuoteToken: string };
+	const built = await callApi({ ...client, apiKey: second.apiKey }, "/swap/build-geo-op", {
+		body: { geoQuoteToken },
+	});
+	expect(["NEEDS_DELEGATION", "QUOTE_EXPIRED"]).toContain(built.body?.code);
+});
+
+test.concurrent("a path that does not exist is 404, with or without a key", async ({ expect }) => {
+	for (const path of [
+		"/",
+		"/swap",
+		"/swap/quotes",
+		"/swap/Quote",
+		"/swap/status",
+		"/%zz",
+		"/swap/%ff",
+		"/..x",
+	]) {
+		for (const options of [{}, { body: "[" }, { headers: { "x-api-key": undefined } }]) {
+			expectRefusal(expect, await call(path, options), "NOT_FOUND");
+		}
+	}
+});
+
+test.concurrent("a wrong method is 405 and names the right one, with or without a key", async ({
+	expect,
+}) => {
+	for (const [right, path] of keyed) {
+		const allow = right === "GET" ? ["GET", "HEAD"] : ["POST"];
+		for (const method of ["GET", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"]) {
+			if (method === right) continue;
+			const answer = await call(path, { method, headers: { "x-api-key": undefined } });
+			expectRefusal(expect, answer, "METHOD_NOT_ALLOWED", { allow });
+			expect(answer.headers.allow).toBe(allow.join(", "));
+		}
+	}
+});
+
+test.concurrent("trailing and doubled slashes make no difference", async ({ expect }) => {
+	for (const path of ["/swap/quote/", "//swap/quote", "/swap//quote//", "///swap///quote///?x=//"]) {
+		const answer = await call(path, { body: goodQuote() });
+		expect([answer.status, path]).toEqual([200, path]);
+		expect(answer.headers["x-request-id"]).toMatch(/^[0-9a-f-]{36}$/);
+	}
+	expectRefusal(expect, await call("//swap//status//swp_x//"), "SWAP_NOT_FOUND");
+	expect((await call("//health/")).status).toBe(200);
+});
+
+test.concurrent("any text in place of a swap's id is one that names no swap", async ({ expect }) => {
+	for (const text of ["%zz", "%", "%ff", "a%2Fb", "%00", "'--", "x".repeat(5_000)]) {
+		expectRefusal(expect, await call(`/swap/status/${text}`), "SWAP_NOT_FOUND");
+	}
+});
+
+test.concurrent.for(posts)(
+	"%s takes JSON of any parameters, and another or no type is 415",
+	async (path, { expect }) => {
+		for (const type of [
+			undefined,
+			"",
+			"text/plain",
+			"application/jsonp",
+			"application/x-www-form-urlencoded",
+		]) {
+			// The type is looked at before the size and the content.
+			for (const body of ["{}", "[", "x".repeat(40_000)]) {
+				const answer = await call(path, { body, headers: { "content-type": type } });
+				expectRefusal(expect, answer, "UNSUPPORTED_MEDIA_TYPE");
+			}
+		}
+		for (const type of [
+			"application/json; charset=utf-8",
+			"Application/JSON;a=b",
+			'application/json; q="a;b"',
+		]) {
+			const answer = await call(path, { body: "{}", headers: { "content-type": type } });
+			expect([answer.status, answer.body?.code]).toEqual([400, "INVALID_REQUEST"]);
+		}
+	},
+);
+
+test.concurrent.for(posts)(
+	"%s takes nothing but a JSON object of at most 32 KiB",
+	async (path, { expect }) => {
+		for (const body of ["", "null", "[]", "[{}]", "1", '"{}"', "{", "{}x", "\u0000", "true"]) {
+			expectRefusal(expect, await call(path, { body }), "INVALID_REQUEST", issuesAt(expect, ""));
+		}
+		expectRefusal(expect, await call(path, { method: "POST" }), "INVALID_REQUEST", issuesAt(expect, ""));
+		for (const body of ["{".padEnd(32 * 1024 + 1), JSON.stringify({ geoQuoteToken: "x".repeat(33_000) })]) {
+			expectRefusal(expect, await call(path, { body }), "BODY_TOO_LARGE");
+		}
+		const largest = await call(path, { body: "{}".padEnd(32 * 1024) });
+		expect(largest.body?.code).toBe("INVALID_REQUEST");
+	},
+);
+
+test.concurrent("no page of another origin is let in, and a preflight is a wrong method", async ({
+	expect,
+}) => {
+	const headers = { origin: "https://other.example", "access-control-request-method": "POST" };
+	const preflight = await call("/swap/quote", { method: "OPTIONS", headers });
+	expectRefusal(expect, preflight, "METHOD_NOT_ALLOWED", { allow: ["POST"] });
+	const answer = await call("/swap/quote", { body: goodQuote(), headers });
+	for (const { headers: answered } of [preflight, answer]) {
+		expect(answered).not.toHaveProperty("access-control-allow-origin");
+	}
+});
+
+test.concurrent("a request's id is the service's own, and a new one each time", async ({ expect }) => {
+	const answers = await Promise.all(
+		["/health", "/health", "/nowhere"].map((path) => call(path, { headers: { "x-request-id": "theirs" } })),
+	);
+	const ids = answers.map(({ headers }) => headers["x-request-id"]);
+	expect(new Set([...ids, "theirs"]).size).toBe(4);
+});
+
+test.concurrent("a key's burst is twenty seconds' worth of one operation; beyond it is 429 until the time that is named", async ({
+	expect,
+}) => {
+	const limited = await environment.newClient();
+	// Malformed on purpose: the rate is asked before the body.
+	const build = () => callApi(limited, "/swap/build-geo-op", { body: "[" });
+	const burst = 200;
+	const answers = await Promise.all(Array.from({ length: burst }, build));
+	expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([400]));
+	expect(new Set(answers.map(({ headers }) => headers["ratelimit-limit"]))).toEqual(new Set(["200"]));
+	// Where Redis is slow a process counts for itself: then it lets through what Redis had not counted.
+	let refused = await build();
+	for (let i = 0; i < burst && refused.status !== 429; i++) refused = await build();
+	const waitSeconds = Number(refused.headers["retry-after"]);
+	expectRefusal(expect, refused, "RATE_LIMITED", { reason: "rate", retryAfterSeconds: waitSeconds });
+	expect(refused.headers).toMatchObject({
+		"ratelimit-limit": "200",
+		"ratelimit-remaining": "0",
+		"ratelimit-reset": String(waitSeconds),
+	});
+	expect(waitSeconds).toBeGreaterThanOrEqual(1);
+	expect(waitSeconds).toBeLessThanOrEqual(20);
+
+	// Neither another operation nor another key is touched, and a wrong path costs nothing.
+	const { status, headers } = await callApi(limited, "/swap/quote", { body: goodQuote() });
+	expect([status, headers["ratelimit-limit"], headers["ratelimit-remaining"]]).toEqual([200, "400", "399"]);
+	expect((await call("/swap/build-geo-op", { body: "[" })).status).toBe(400);
+	await sleep(waitSeconds * 1_000);
+	expect((await build()).status).toBe(400);
+});
+
+test.concurrent("an operator can give a key rates of its own", async ({ expect }) => {
+	const args = ["keys", "create", "--account", `slow-${Date.now()}`, "--rate", "status=0.1", "--json"];
+	const { apiKey } = JSON.parse(await serverCommand(environment.serverEnvironment, args));
+	const ask = () => callApi({ ...client, apiKey }, "/swap/status/swp_x");
+	for (const remaining of ["1", "0"]) {
+		expect((await ask()).headers).toMatchObject({
+			"ratelimit-limit": "2",
+			"ratelimit-remaining": remaining,
+		});
+	}
+	expect((await ask()).status).toBe(429);
+	expect((await callApi({ ...client, apiKey }, "/swap/quote", { body: goodQuote() })).status).toBe(200);
+	await expect(
+		serverCommand(environment.serverEnvironment, [...args.slice(0, 4), "--rate", "swaps=1"]),
+	).rejects.toThrow("is not a rate");
+});
+
+test.concurrent("a flood without a key is limited by its address, and callers with keys do not feel it", async ({
+	expect,
+}) => {
+	// An address of this machine that nobody else calls from.
+	const localAddress = "127.0.0.77";
+	const flood = () => call("/swap/quote", { body: "[", headers: { "x-api-key": "none" }, localAddress });
+	const answers = await Promise.all(Array.from({ length: 400 }, flood));
+	expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([401]));
+	const refused = await flood();
+	expectRefusal(expect, refused, "RATE_LIMITED", {
+		reason: "rate",
+		retryAfterSeconds: Number(refused.headers["retry-after"]),
+	});
+	expect((await call("/swap/quote", { body: goodQuote(), localAddress })).status).toBe(200);
+	const elsewhere = await call("/swap/quote", { body: "[", headers: { "x-api-key": "none" } });
+	expectRefusal(expect, elsewhere, "UNAUTHORIZED");
+});
+
+test.concurrent("outside of a quote, fields that nobody knows are ignored", async ({ expect }) => {
+	const { geoQuoteToken } = await getQuote(client, goodQuote());
+	const body = { geoQuoteToken, authorization: null, slipage: 1, nested: { a: [null] } };
+	const answer = await call("/swap/build-geo-op", { body });
+	expect(answer.body?.code).toBe("NEEDS_DELEGATION");
+});

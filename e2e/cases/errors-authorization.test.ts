@@ -1,0 +1,213 @@
+import type { BuildResponse } from "@geoswap/protocol";
+import { buildOp, getQuote, waitForSwap } from "@geoswap/sdk";
+import { createWalletClient, getAddress, type Hex, http, parseEther, zeroAddress } from "viem";
+import { generatePrivateKey, type PrivateKeyAccount, privateKeyToAccount } from "viem/accounts";
+import { beforeAll, test } from "vitest";
+import { type ApiAnswer, callApi } from "../call-api.ts";
+import { swapIntent } from "../do-swap.ts";
+import type { Environment } from "../environment.ts";
+import { expectRefusal, issuesAt } from "../expect-refusal.ts";
+import { sendTransaction } from "../send-bundle.ts";
+import { sharedEnvironment } from "../shared-environment.ts";
+import { signAuthorization } from "../sign-authorization.ts";
+
+const amount = 10_000_000n;
+const otherProvider = getAddress(`0x${"5a".repeat(20)}`);
+const groupOrder = 0xfffffffffffffffffffffffffffffffebaaedce6af48a03bbfd25e8cd0364141n;
+
+let environment: Environment;
+let client: Environment["client"];
+beforeAll(async () => {
+	environment = sharedEnvironment();
+	client = await environment.newClient();
+});
+
+function funded({ ethWei }: { ethWei?: bigint } = {}): Promise<PrivateKeyAccount> {
+	const holding = { chain: environment.origin, token: "USDC", amount };
+	return environment.newWallet(ethWei === undefined ? holding : { ...holding, ethWei });
+}
+
+function penniless(): PrivateKeyAccount {
+	return privateKeyToAccount(generatePrivateKey());
+}
+
+async function quoteToken(account: PrivateKeyAccount): Promise<string> {
+	const { origin, destination } = environment;
+	const from = { chain: origin, token: "USDC", amount };
+	const intent = swapIntent({ from, to: { chain: destination, token: "USDC" }, account });
+	return (await getQuote(client, intent)).geoQuoteToken;
+}
+
+function build(geoQuoteToken: string, authorization?: unknown): Promise<ApiAnswer> {
+	return callApi(client, "/swap/build-geo-op", { body: { geoQuoteToken, authorization } });
+}
+
+function sign(
+	account: PrivateKeyAccount,
+	options?: Parameters<typeof signAuthorization>[2],
+): ReturnType<typeof signAuthorization> {
+	return signAuthorization(environment.origin, account, options);
+}
+
+/** Submits what was built, signed as it should be. */
+async function submit(
+	account: PrivateKeyAccount,
+	{ geoOpHash, geoOpToken }: BuildResponse,
+): Promise<ApiAnswer> {
+	const signature = await account.signMessage({ message: { raw: geoOpHash as Hex } });
+	return callApi(client, "/swap/submit", { body: { geoOpToken, signature } });
+}
+
+/** A transaction of the wallet itself, which moves its nonce. */
+function moveNonce(account: PrivateKeyAccount): Promise<unknown> {
+	return sendTransaction({ chain: environment.origin, account, to: account.address });
+}
+
+test.concurrent("an authorization that would not take effect is 409 with the reason, and the right one is taken in any spelling", async ({
+	expect,
+}) => {
+	const { chainId, deployment } = environment.origin;
+	const account = await funded();
+	const good = await sign(account);
+	const twin = {
+		s: `0x${(groupOrder - BigInt(good.s)).toString(16).padStart(64, "0")}`,
+		yParity: 1 - good.yParity,
+	};
+	const { delegate } = deployment.contracts;
+	const signer = { reason: "signer", expected: account.address };
+	const wrong = [
+		[await sign(account, { chainId: 0 }), { reason: "chain", expected: chainId }],
+		[
+			await sign(account, { chainId: environment.destination.chainId }),
+			{ reason: "chain", expected: chainId },
+		],
+		[await sign(account, { address: zeroAddress }), { reason: "address", expected: delegate }],
+		[await sign(account, { address: otherProvider }), { reason: "address", expected: delegate }],
+		[await sign(penniless()), signer],
+		[{ ...good, ...twin }, signer],
+		[{ ...good, nonce: 1 }, signer],
+		[{ ...good, yParity: twin.yParity }, signer],
+		[{ ...good, r: `0x${"f".repeat(64)}` }, signer],
+		[{ ...good, r: "0", s: "0" }, signer],
+		[await sign(account, { nonce: 1 }), { reason: "nonce", expected: 0 }],
+		// Several at once: the chain first, then the address, then the signer.
+		[
+			await sign(penniless(), { chainId: 0, address: otherProvider, nonce: 5 }),
+			{ reason: "chain", expected: chainId },
+		],
+		[
+			await sign(penniless(), { address: otherProvider, nonce: 5 }),
+			{ reason: "address", expected: delegate },
+		],
+		[await sign(penniless(), { nonce: 5 }), signer],
+	] as const;
+	const token = await quoteToken(account);
+	// At once: the quote does not live long.
+	const answers = await Promise.all(wrong.map(([authorization]) => build(token, authorization)));
+	for (const [i, answer] of answers.entries()) {
+		expectRefusal(expect, answer, "INVALID_AUTHORIZATION", wrong[i]?.[1]);
+	}
+	const { r, s, yParity } = good;
+	for (const spelled of [
+		{ chainId, address: delegate, nonce: 0, yParity, r, s, v: "27" },
+		{ chainId: String(chainId), address: delegate.toLowerCase(), nonce: "0", yParity: String(yParity), r, s },
+		{ chainId: `0x${chainId.toString(16)}`, address: delegate, nonce: "0x0", yParity: `0x${yParity}`, r, s },
+		{ chainId, address: delegate, nonce: 0, yParity, r: r.slice(2), s: s.slice(2).toUpperCase() },
+	]) {
+		expect((await build(token, spelled)).body).toMatchObject({ geoOpHash: expect.any(String) });
+	}
+});
+
+test.concurrent("an authorization that is malformed is 400 and names the field", async ({ expect }) => {
+	const account = penniless();
+	const [token, good] = [await quoteToken(account), await sign(account)];
+	const wrong: [path: string, authorization: unknown][] = [
+		...["x", 1, true, []].map((value): [string, unknown] => ["authorization", value]),
+		...(["chainId", "address", "nonce", "yParity", "r", "s"] as const).flatMap(
+			(field): [string, unknown][] => [
+				[`authorization.${field}`, { ...good, [field]: undefined }],
+				[`authorization.${field}`, { ...good, [field]: null }],
+				[`authorization.${field}`, { ...good, [field]: "0xzz" }],
+				[`authorization.${field}`, { ...good, [field]: {} }],
+			],
+		),
+		["authorization.address", { ...good, address: good.address.toLowerCase().slice(0, -1) }],
+		["authorization.nonce", { ...good, nonce: -1 }],
+		["authorization.nonce", { ...good, nonce: 0.5 }],
+		["authorization.chainId", { ...good, chainId: "1e3" }],
+		["authorization.yParity", { ...good, yParity: 27 }],
+		["authorization.r", { ...good, r: `${good.r}00` }],
+	];
+	const answers = await Promise.all(wrong.map(([, authorization]) => build(token, authorization)));
+	for (const [i, answer] of answers.entries()) {
+		expectRefusal(expect, answer, "INVALID_REQUEST", issuesAt(expect, wrong[i]?.[0] ?? ""));
+	}
+});
+
+test.concurrent("a nonce that moved between signing and build is 409, and a fresh authorization is taken", async ({
+	expect,
+}) => {
+	const account = await funded({ ethWei: parseEther("1") });
+	const stale = await sign(account);
+	await moveNonce(account);
+	const token = await quoteToken(account);
+	expectRefusal(expect, await build(token, stale), "INVALID_AUTHORIZATION", { reason: "nonce", expected: 1 });
+	expectRefusal(expect, await build(token), "NEEDS_DELEGATION", {
+		delegationTarget: environment.origin.deployment.contracts.delegate,
+		accountNonce: 1,
+	});
+	expect((await build(token, await sign(account, { nonce: 1 }))).status).toBe(200);
+});
+
+test.concurrent("a nonce that moved between build and submit is 409, nothing is executed, and rebuilt the same quote settles", async ({
+	expect,
+}) => {
+	const account = await funded({ ethWei: parseEther("1") });
+	const geoQuoteToken = await quoteToken(account);
+	const built = await buildOp(client, { geoQuoteToken, authorization: await sign(account) });
+	await moveNonce(account);
+	const moved = { reason: "nonce", expected: 1 };
+	expectRefusal(expect, await submit(account, built), "INVALID_AUTHORIZATION", moved);
+	const again = await buildOp(client, { geoQuoteToken, authorization: await sign(account, { nonce: 1 }) });
+	const { swapId } = (await submit(account, again)).body as { swapId: string };
+	expect((await waitForSwap(client, swapId)).status).toBe("settled");
+});
+
+test.concurrent("while a transaction of the wallet is under way an authorization is 409; one that cannot run yet does not matter", async ({
+	expect,
+}) => {
+	const { origin } = environment;
+	const account = await funded({ ethWei: parseEther("1") });
+	const wallet = createWalletClient({ account, chain: origin.chain, transport: http(origin.rpcUrl) });
+	const broadcast = (nonce: number) => wallet.sendTransaction({ to: account.address, nonce, gas: 50_000n });
+	await broadcast(1_000);
+	const token = await quoteToken(account);
+	expect((await build(token, await sign(account))).status).toBe(200);
+
+	// Now and then a block comes in between: then it is the nonce that is wrong, and the next one is tried.
+	for (let nonce = 0; ; nonce++) {
+		const authorization = await sign(account, { nonce });
+		await broadcast(nonce);
+		const answer = await build(token, authorization);
+		const details = answer.body?.details as { reason?: string } | undefined;
+		if (details?.reason === "nonce" && nonce < 10) continue;
+		expectRefusal(expect, answer, "INVALID_AUTHORIZATION", {
+			reason: "pending_transactions",
+			expected: nonce + 1,
+		});
+		break;
+	}
+});
+
+test.concurrent("a delegation is asked for before the balance: a wallet with nothing and a wrong authorization hears of that first", async ({
+	expect,
+}) => {
+	const account = penniless();
+	const token = await quoteToken(account);
+	const stale = await build(token, await sign(account, { nonce: 3 }));
+	expectRefusal(expect, stale, "INVALID_AUTHORIZATION", { reason: "nonce", expected: 0 });
+	expectRefusal(expect, await build(token, await sign(account)), "INSUFFICIENT_BALANCE", {
+		balance: "0",
+		required: String(amount),
+	});
+});

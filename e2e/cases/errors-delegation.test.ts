@@ -1,0 +1,200 @@
+import type { BuildResponse } from "@geoswap/protocol";
+import { buildOp, getQuote, waitForSwap } from "@geoswap/sdk";
+import { getAddress, type Hex, zeroAddress } from "viem";
+import { generatePrivateKey, type PrivateKeyAccount, privateKeyToAccount } from "viem/accounts";
+import { beforeAll, test } from "vitest";
+import { type ApiAnswer, callApi } from "../call-api.ts";
+import { delegateWallet } from "../delegate-wallet.ts";
+import { swapIntent } from "../do-swap.ts";
+import type { Environment } from "../environment.ts";
+import { expectRefusal, issuesAt } from "../expect-refusal.ts";
+import { sharedEnvironment } from "../shared-environment.ts";
+import { signAuthorization } from "../sign-authorization.ts";
+
+const amount = 10_000_000n;
+const otherProvider = getAddress(`0x${"5a".repeat(20)}`);
+const _groupOrder = 0xfffffffffffffffffffffffffffffffebaaedce6af48a03bbfd25e8cd0364141n;
+
+let environment: Environment;
+let client: Environment["client"];
+beforeAll(async () => {
+	environment = sharedEnvironment();
+	client = await environment.newClient();
+});
+
+function funded(): Promise<PrivateKeyAccount> {
+	return environment.newWallet({ chain: environment.origin, token: "USDC", amount });
+}
+
+function penniless(): PrivateKeyAccount {
+	return privateKeyToAccount(generatePrivateKey());
+}
+
+async function quoteToken(account: PrivateKeyAccount): Promise<string> {
+	const { origin, destination } = environment;
+	const from = { chain: origin, token: "USDC", amount };
+	const intent = swapIntent({ from, to: { chain: destination, token: "USDC" }, account });
+	return (await getQuote(client, intent)).geoQuoteToken;
+}
+
+function build(geoQuoteToken: string, authorization?: unknown): Promise<ApiAnswer> {
+	return callApi(client, "/swap/build-geo-op", { body: { geoQuoteToken, authorization } });
+}
+
+function sign(
+	account: PrivateKeyAccount,
+	options?: Parameters<typeof signAuthorization>[2],
+): ReturnType<typeof signAuthorization> {
+	return signAuthorization(environment.origin, account, options);
+}
+
+/** Submits what was built, signed as it should be. */
+async function submit(
+	account: PrivateKeyAccount,
+	{ geoOpHash, geoOpToken }: BuildResponse,
+): Promise<ApiAnswer> {
+	const signature = await account.signMessage({ message: { raw: geoOpHash as Hex } });
+	return callApi(client, "/swap/submit", { body: { geoOpToken, signature } });
+}
+
+test.concurrent("GET /swap/delegation tells a wallet without delegation from ours, another provider's and a contract", async ({
+	expect,
+}) => {
+	const { origin } = environment;
+	const { chainId } = origin;
+	const { delegate } = origin.deployment.contracts;
+	const [none, ours, others, contract] = [penniless(), penniless(), penniless(), penniless()];
+	await Promise.all([
+		delegateWallet(origin, ours),
+		delegateWallet(origin, others, otherProvider),
+		origin.testClient.setCode({ address: contract.address, bytecode: "0x6001" }),
+		origin.testClient.setNonce({ address: none.address, nonce: 7 }),
+	]);
+	const blocked = "UNSUPPORTED_DELEGATION";
+	for (const [{ address: walletAddress }, state] of [
+		[none, { delegated: false, originReady: false, delegationTarget: delegate, accountNonce: 7 }],
+		[ours, { delegated: true, originReady: true, delegatedTo: delegate }],
+		[others, { delegated: true, originReady: false, delegatedTo: otherProvider, blocked }],
+		[contract, { delegated: false, originReady: false, blocked }],
+	] as const) {
+		for (const spelled of [walletAddress, walletAddress.toLowerCase()]) {
+			const answer = await callApi(client, `/swap/delegation?chainId=${chainId}&walletAddress=${spelled}`);
+			expect(answer.status).toBe(200);
+			expect(answer.body).toEqual({ chainId, walletAddress, ...state });
+		}
+	}
+	const solana = { chainId: 792_703_809, walletAddress: "So11111111111111111111111111111111111111112" };
+	const answer = await callApi(
+		client,
+		`/swap/delegation?chainId=${solana.chainId}&walletAddress=${solana.walletAddress}`,
+	);
+	expect(answer.body).toEqual({ ...solana, delegated: false, originReady: true });
+});
+
+test.concurrent("a delegation query that is wrong is 400, and one with wrong names lists the right ones", async ({
+	expect,
+}) => {
+	const { chainId } = environment.origin;
+	const { address } = penniless();
+	const misnamed = await callApi(client, `/swap/delegation?chain_id=${chainId}&wallet=${address}`);
+	expectRefusal(expect, misnamed, "INVALID_REQUEST", {
+		issues: [
+			{ path: "chainId", message: "required" },
+			{ path: "walletAddress", message: "required" },
+		],
+		accepted: ["chainId", "walletAddress"],
+		didYouMean: { chain_id: "chainId" },
+	});
+	for (const [path, query] of [
+		["chainId", `chainId=x&walletAddress=${address}`],
+		["chainId", `chainId=1&walletAddress=${address}`],
+		["chainId", `chainId=${chainId}&chainId=${chainId}&walletAddress=${address}`],
+		["walletAddress", `chainId=${chainId}&walletAddress=${address.slice(0, -1)}`],
+		["walletAddress", `chainId=${chainId}&walletAddress=So11111111111111111111111111111111111111112`],
+		["walletAddress", `chainId=792703809&walletAddress=${address}`],
+	]) {
+		const answer = await callApi(client, `/swap/delegation?${query}`);
+		expectRefusal(expect, answer, "INVALID_REQUEST", issuesAt(expect, path ?? ""));
+	}
+});
+
+test.concurrent("a wallet without a delegation is told what to sign, whatever it holds", async ({
+	expect,
+}) => {
+	const details = {
+		delegationTarget: environment.origin.deployment.contracts.delegate,
+		accountNonce: 0,
+	};
+	for (const account of [penniless(), await funded()]) {
+		const token = await quoteToken(account);
+		for (const absent of [undefined, null]) {
+			expectRefusal(expect, await build(token, absent), "NEEDS_DELEGATION", details);
+		}
+	}
+});
+
+test.concurrent("a wallet of another provider, or with code of its own, is 422 with or without an authorization", async ({
+	expect,
+}) => {
+	const { origin } = environment;
+	const [others, contract] = [penniless(), penniless()];
+	await Promise.all([
+		delegateWallet(origin, others, otherProvider),
+		origin.testClient.setCode({ address: contract.address, bytecode: "0x6001" }),
+	]);
+	for (const [account, details] of [
+		[others, { delegatedTo: otherProvider }],
+		[contract, {}],
+	] as const) {
+		const token = await quoteToken(account);
+		const authorizations = [
+			undefined,
+			await sign(account, { nonce: 1 }),
+			await sign(account, { chainId: 0 }),
+		];
+		for (const authorization of authorizations) {
+			expectRefusal(expect, await build(token, authorization), "UNSUPPORTED_DELEGATION", details);
+		}
+	}
+});
+
+test.concurrent("a wallet that goes to another provider between build and submit is 422, one that leaves us 409", async ({
+	expect,
+}) => {
+	const { origin } = environment;
+	const [leaving, left] = await Promise.all([funded(), funded()]);
+	await delegateWallet(origin, left);
+	const [first, second] = await Promise.all([
+		buildOp(client, { geoQuoteToken: await quoteToken(leaving), authorization: await sign(leaving) }),
+		buildOp(client, { geoQuoteToken: await quoteToken(left) }),
+	]);
+	await Promise.all([
+		delegateWallet(origin, leaving, otherProvider),
+		delegateWallet(origin, left, zeroAddress),
+	]);
+	const unsupported = { delegatedTo: otherProvider };
+	expectRefusal(expect, await submit(leaving, first), "UNSUPPORTED_DELEGATION", unsupported);
+	expectRefusal(expect, await submit(left, second), "NEEDS_DELEGATION", {
+		delegationTarget: origin.deployment.contracts.delegate,
+		accountNonce: 2,
+	});
+});
+
+test.concurrent("a wallet that is ours already may carry any authorization, and its swap settles", async ({
+	expect,
+}) => {
+	const account = await funded();
+	await delegateWallet(environment.origin, account);
+	const geoQuoteToken = await quoteToken(account);
+	const plain = await buildOp(client, { geoQuoteToken });
+	for (const stale of [
+		await sign(account),
+		await sign(account, { chainId: 0, nonce: 9 }),
+		await sign(penniless()),
+	]) {
+		expect((await build(geoQuoteToken, stale)).body).toMatchObject({ geoOpHash: plain.geoOpHash });
+	}
+	const stale = (await build(geoQuoteToken, await sign(account))).body as BuildResponse;
+	const { swapId } = (await submit(account, stale)).body as { swapId: string };
+	expect((await waitForSwap(client, swapId)).status).toBe("settled");
+});

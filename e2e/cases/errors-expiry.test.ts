@@ -1,0 +1,139 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import type { BuildResponse, QuoteResponse } from "@geoswap/protocol";
+import { buildOp, getQuote, signDelegation, waitForSwap } from "@geoswap/sdk";
+import type { Hex } from "viem";
+import {
+	generatePrivateKey,
+	type PrivateKeyAccount,
+	privateKeyToAccount,
+	setSignEntropy,
+} from "viem/accounts";
+import { beforeAll, test } from "vitest";
+import { type ApiAnswer, callApi } from "../call-api.ts";
+import { type SignedSwap, signSwap, swapIntent } from "../do-swap.ts";
+import type { Environment } from "../environment.ts";
+import { expectRefusal, issuesAt } from "../expect-refusal.ts";
+import { sharedEnvironment } from "../shared-environment.ts";
+
+const amount = 10_000_000n;
+
+let environment: Environment;
+let client: Environment["client"];
+let stranger: Environment["client"];
+beforeAll(async () => {
+	environment = sharedEnvironment();
+	[client, stranger] = await Promise.all([environment.newClient(), environment.newClient()]);
+	// Each signature has other bytes, even of the same hash.
+	setSignEntropy(true);
+});
+
+function intentOf(account: PrivateKeyAccount): ReturnType<typeof swapIntent> {
+	const { origin, destination } = environment;
+	const from = { chain: origin, token: "USDC", amount };
+	return swapIntent({ from, to: { chain: destination, token: "USDC" }, account });
+}
+
+/** An op of a new wallet, ready to be submitted. */
+async function signedSwap(): Promise<SignedSwap & { account: PrivateKeyAccount }> {
+	const account = await environment.newWallet({ chain: environment.origin, token: "USDC", amount });
+	const caller = { client, pins: environment.deployment, account };
+	return { account, ...(await signSwap(caller, intentOf(account))) };
+}
+
+function sign(account: PrivateKeyAccount, { geoOpHash }: BuildResponse): Promise<Hex> {
+	return account.signMessage({ message: { raw: geoOpHash as Hex } });
+}
+
+function submit({ geoOpToken }: BuildResponse, signature: unknown, caller = client): Promise<ApiAnswer> {
+	return callApi(caller, "/swap/submit", { body: { geoOpToken, signature } });
+}
+
+function build({ geoQuoteToken }: QuoteResponse, authorization?: unknown): Promise<ApiAnswer> {
+	return callApi(client, "/swap/build-geo-op", { body: { geoQuoteToken, authorization } });
+}
+
+/** Another last character. */
+function altered(token: string): string {
+	return token.slice(0, -1) + (token.endsWith("A") ? "B" : "A");
+}
+
+async function untilPast(time: string): Promise<void> {
+	const marginMs = 250;
+	await sleep(Math.max(0, Date.parse(time) - Date.now() + marginMs));
+}
+
+test.concurrent("a quote can be built for 30 seconds and no longer; what is wrong with the request is said first, what is wrong with the wallet after", async ({
+	expect,
+}) => {
+	const account = privateKeyToAccount(generatePrivateKey());
+	const quote = await getQuote(client, intentOf(account));
+	expectRefusal(expect, await build(quote), "NEEDS_DELEGATION", expect.anything());
+	await untilPast(quote.expiresAt);
+	expectRefusal(expect, await build(quote), "QUOTE_EXPIRED", { expiredAt: quote.expiresAt });
+	const unreadable = { ...quote, geoQuoteToken: altered(quote.geoQuoteToken) };
+	expectRefusal(expect, await build(unreadable, "x"), "INVALID_TOKEN", { reason: "unreadable" });
+	expectRefusal(expect, await build(quote, "x"), "INVALID_REQUEST", issuesAt(expect, "authorization"));
+});
+
+test.concurrent("an op can be submitted after its quote expired, and the swap settles", async ({
+	expect,
+}) => {
+	const { quote, build: built, signature } = await signedSwap();
+	expect(Date.parse(built.expiresAt)).toBeGreaterThan(Date.parse(quote.expiresAt));
+	await untilPast(quote.expiresAt);
+	expectRefusal(expect, await build(quote), "QUOTE_EXPIRED", { expiredAt: quote.expiresAt });
+	expect((await submit(built, signature)).body).toEqual({ swapId: quote.swapId, status: "pending" });
+	expect((await waitForSwap(client, quote.swapId)).status).toBe("settled");
+});
+
+test.concurrent("an op is submitted before its own time is over or never; token and signature are looked at first", async ({
+	expect,
+}) => {
+	const { quote, build: built, signature } = await signedSwap();
+	await untilPast(built.expiresAt);
+	expectRefusal(expect, await submit(built, signature), "OP_EXPIRED", { expiredAt: built.expiresAt });
+	const unreadable = { ...built, geoOpToken: altered(built.geoOpToken) };
+	expectRefusal(expect, await submit(unreadable, "x"), "INVALID_TOKEN", { reason: "unreadable" });
+	expectRefusal(expect, await submit(built, "x"), "INVALID_REQUEST", issuesAt(expect, "signature"));
+	const strangers = await submit(built, await sign(privateKeyToAccount(generatePrivateKey()), built));
+	expectRefusal(expect, strangers, "INVALID_SIGNATURE", expect.anything());
+	expectRefusal(expect, await callApi(client, `/swap/status/${quote.swapId}`), "SWAP_NOT_FOUND");
+});
+
+test.concurrent("a replay is the same swap: by the same or another valid signature, by another build, before and after expiry, whatever became of the wallet", async ({
+	expect,
+}) => {
+	const { account, quote, build: built, signature } = await signedSwap();
+	const { chainId } = environment.origin;
+	const authorization = await signDelegation(client, { chainId, account, pins: environment.deployment });
+	const rebuilt = await buildOp(client, { geoQuoteToken: quote.geoQuoteToken, authorization });
+	const [other, ofRebuilt] = [await sign(account, built), await sign(account, rebuilt)];
+	expect(other).not.toBe(signature);
+	const { swapId } = quote;
+	const answers = await Promise.all([
+		...Array.from({ length: 5 }, () => submit(built, signature)),
+		submit(built, other),
+		submit(rebuilt, ofRebuilt),
+	]);
+	for (const answer of answers) expect(answer.body).toEqual({ swapId, status: "pending" });
+	expect((await waitForSwap(client, swapId)).status).toBe("settled");
+	const settled = { swapId, status: "settled" };
+	// The wallet is empty by now: a first submit would be refused.
+	expect((await submit(built, other)).body).toEqual(settled);
+	await untilPast(built.expiresAt);
+	for (const [token, valid] of [
+		[built, signature],
+		[built, other],
+		[rebuilt, ofRebuilt],
+	] as const) {
+		expect((await submit(token, valid)).body).toEqual(settled);
+	}
+	const someone = privateKeyToAccount(generatePrivateKey());
+	const wrong = await submit(built, await sign(someone, built));
+	expectRefusal(expect, wrong, "INVALID_SIGNATURE", {
+		expected: account.address,
+		recovered: someone.address,
+	});
+	const elsewhere = await submit(built, signature, stranger);
+	expectRefusal(expect, elsewhere, "INVALID_TOKEN", { reason: "other_account" });
+});
