@@ -1,6 +1,15 @@
 import { type ChildProcess, execFileSync, spawn } from "node:child_process";
 import { once } from "node:events";
-import { existsSync, mkdtempSync, rmSync, statSync } from "node:fs";
+import {
+	existsSync,
+	mkdirSync,
+	mkdtempSync,
+	readdirSync,
+	readFileSync,
+	rmSync,
+	statSync,
+	writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
@@ -73,6 +82,16 @@ describe("a stack that runs", () => {
 		await expect.poll(() => processesOf({ dataDir, port }), { timeout: 5_000 }).toEqual([]);
 		expect(existsSync(join(dataDir, "stack.json"))).toBe(false);
 	});
+});
+
+test("a folder with files of someone else is left as it is", async () => {
+	const dataDir = join(folder, "project");
+	mkdirSync(join(dataDir, "logs"), { recursive: true });
+	writeFileSync(join(dataDir, "logs/mine"), "kept");
+	const refused = await command(["--port", String(await portSource()()), "--data-dir", dataDir]).finished;
+	expect(refused).toMatchObject({ code: 1, stderr: expect.stringContaining("name an empty folder") });
+	expect(readFileSync(join(dataDir, "logs/mine"), "utf8")).toBe("kept");
+	expect(readdirSync(dataDir)).toEqual(["logs"]);
 });
 
 test.each(["SIGTERM", "SIGKILL"] as const)(

@@ -1,9 +1,24 @@
 import { readFileSync } from "node:fs";
 import { dirname, resolve } from "node:path";
-import { type ChainDeployment, type Deployment, deploymentSchema } from "@geoswap/protocol";
+import {
+	attesterSetHash,
+	attesterSetSchema,
+	type ChainDeployment,
+	type Deployment,
+	deploymentSchema,
+} from "@geoswap/protocol";
 import * as z from "zod";
+import { configProblems } from "./config-problems.ts";
 
 const portSchema = z.int().min(0).max(65_535);
+/** As a browser names it. */
+const originSchema = z.string().superRefine((text, context) => {
+	if (text === "*") {
+		context.addIssue("* would let every page use a key that it finds: name each origin");
+	} else if (!URL.canParse(text) || new URL(text).origin !== text) {
+		context.addIssue("an origin is scheme, host and port alone, as in https://app.example");
+	}
+});
 const listenSchema = z.strictObject({ host: z.string().default("127.0.0.1"), port: portSchema });
 
 /** A deposit of at most this value is acted on this many blocks after its own; above all of them, when final. */
@@ -30,6 +45,10 @@ const chainSchema = z.strictObject({
 	bundleSize: z.int().min(1).max(100).default(20),
 	/** How long the first job of a bundle waits for others. */
 	bundleWindowMs: z.int().nonnegative().default(50),
+	/** Most value that may be delivered elsewhere against inputs from here that are not released yet, per attester set. */
+	unreleasedCapUsd: z.number().positive().default(1_000_000),
+	/** Most of it whose deposits are not final: what a reorganization of this chain could cost. */
+	unfinalCapUsd: z.number().positive().default(250_000),
 });
 
 const rateSchema = z.strictObject({
@@ -45,17 +64,23 @@ export const configSchema = z.strictObject({
 	deployment: z.string(),
 	chains: z.record(z.string().regex(/^[1-9]\d*$/), chainSchema),
 	api: listenSchema.extend({
-		corsOrigins: z.array(z.string()).default([]),
+		corsOrigins: z.array(originSchema).default([]),
 		/** Per second and key; the burst is twenty times that. */
 		rates: rateSchema.default({ quote: 20, build: 10, submit: 10, delegation: 10, status: 20 }),
 		heldStatusCalls: z.int().positive().default(50),
 		/** Requests per second and address without a valid key. */
 		unauthenticatedPerSecond: z.number().positive().default(20),
 	}),
-	/** Where the engine reaches the worker. */
-	worker: listenSchema,
+	worker: listenSchema.extend({
+		/** Where the engine reaches it, if that is not where it listens. */
+		publicUrl: z.url().optional(),
+	}),
 	restate: z.strictObject({ ingressUrl: z.url(), adminUrl: z.url() }),
 	attesters: z.array(z.strictObject({ url: z.url() })).default([]),
+	/** Sets that orders of before still name. */
+	earlierAttesterSets: z
+		.array(attesterSetSchema.transform((set) => ({ ...set, hash: attesterSetHash(set) })))
+		.default([]),
 	/** How long an attester counts as alive after a heartbeat. */
 	heartbeatSeconds: z.int().positive().default(600),
 	price: z
@@ -72,7 +97,7 @@ export const configSchema = z.strictObject({
 			feedMarginBps: z.int().nonnegative().default(10),
 			/** How far a pool may be from the feed before its asset stops. */
 			feedDeviationBps: z.int().positive().default(300),
-			highImpactBps: z.int().default(-300),
+			highImpactBps: z.int().max(0).default(-300),
 			minimumUsd: z.number().positive().default(1),
 			maximumUsd: z.number().positive().default(250_000),
 			/** The top rung of a ladder. */
@@ -84,6 +109,16 @@ export const configSchema = z.strictObject({
 			/** Reserved value of an account's swaps that are not opened yet. */
 			unopenedUsdPerAccount: z.number().positive().default(1_000_000),
 			reservationSeconds: z.int().positive().default(60),
+			/** Gas that an account's swaps may cost in a day without being settled. */
+			unsettledGasUsdPerDay: z.number().positive().default(50),
+			/** Most value of an asset that the vault takes in on a chain; the settlement token has no limit. */
+			exposureUsd: z
+				.strictObject({
+					perAsset: z.number().nonnegative().default(5_000_000),
+					/** Where it is another for one. */
+					bySymbol: z.record(z.string(), z.number().nonnegative()).default({}),
+				})
+				.prefault({}),
 		})
 		.prefault({}),
 	logLevel: z.enum(["trace", "debug", "info", "warn", "error", "silent"]).default("info"),
@@ -100,7 +135,7 @@ export type Config = Omit<z.output<typeof configSchema>, "chains" | "deployment"
 export function readConfig(path: string): Config {
 	const { deployment: deploymentPath, chains, ...rest } = parse(configSchema, path);
 	const deployment = parse(deploymentSchema, resolve(dirname(path), deploymentPath));
-	return {
+	const config: Config = {
 		...rest,
 		deployment,
 		chains: Object.entries(chains).map(([id, chain]) => {
@@ -110,6 +145,9 @@ export function readConfig(path: string): Config {
 			return { ...chain, chainId, deployment: deployed };
 		}),
 	};
+	const problems = configProblems(config);
+	if (problems.length > 0) throw new ConfigError(path, problems.join("\n"));
+	return config;
 }
 
 function parse<Schema extends z.ZodType>(schema: Schema, path: string): z.output<Schema> {

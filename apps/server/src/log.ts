@@ -47,7 +47,7 @@ export function createLog({
  * An error's names, messages and first stack. viem's messages hold the endpoint, which may hold a key, and the whole
  * request: of those only the short message is kept.
  */
-function describeError(error: unknown): Record<string, unknown> {
+export function describeError(error: unknown): Record<string, unknown> {
 	if (!(error instanceof Error)) return { message: String(error) };
 	const { shortMessage, code } = error as { shortMessage?: string; code?: unknown };
 	return {

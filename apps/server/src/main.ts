@@ -1,11 +1,18 @@
 #!/usr/bin/env node
-import { Command } from "commander";
+import { Command, CommanderError } from "commander";
 import { ConfigError } from "./config.ts";
 
 // Each command loads only what it needs: an attester has no database driver in its process.
 const program = new Command("geoswapd")
 	.description("The Geoswap service: its processes and its operator's commands.")
-	.showHelpAfterError("(see --help)");
+	.showHelpAfterError("(see --help)")
+	.addHelpText(
+		"after",
+		`
+Exit codes: 0 done, 1 failed, 2 wrong input: an option, the configuration, a variable of the environment.
+reconcile: 1 where books and chains differ, 3 where that could not be checked.`,
+	)
+	.exitOverride();
 
 const withConfig = (name: string, description: string) =>
 	program
@@ -27,7 +34,9 @@ withConfig("attester", "sign what was seen final; needs only its key and endpoin
 		await runAttester(config);
 	},
 );
-withConfig("migrate", "bring the database's schema up to date")
+program
+	.command("migrate")
+	.description("bring the database's schema up to date")
 	.option("--json", "print the result as JSON")
 	.action(async ({ json }) => {
 		const { migrateCommand } = await import("./commands/migrate-command.ts");
@@ -63,21 +72,31 @@ keys
 		await revokeKeyCommand({ id, json });
 	});
 
-withConfig("reconcile", "check the books against the chains; exits 1 where they differ")
+withConfig(
+	"reconcile",
+	"check the books against the chains; exits 1 where they differ, 3 where it cannot tell",
+)
 	.option("--json", "print the report as JSON")
 	.action(async ({ config, json }) => {
 		const { reconcileCommand } = await import("./commands/reconcile-command.ts");
 		process.exitCode = await reconcileCommand({ config, json });
 	});
 withConfig("config", "check the configuration file and print what it comes to").action(async ({ config }) => {
-	const { readConfig } = await import("./config.ts");
-	console.log(JSON.stringify(readConfig(config), null, "\t"));
+	const { configCommand } = await import("./commands/config-command.ts");
+	configCommand(config);
 });
 
 try {
 	await program.parseAsync();
 } catch (error) {
+	// It has said what is wrong by itself, or that nothing is.
+	if (error instanceof CommanderError) process.exit(error.exitCode === 0 ? 0 : 2);
 	// What a person can mend is a sentence; anything else is a bug, and its stack is wanted.
-	console.error(error instanceof ConfigError ? `error: ${error.message}` : error);
-	process.exit(error instanceof ConfigError ? 2 : 1);
+	if (error instanceof ConfigError) {
+		console.error(`error: ${error.message}`);
+		process.exit(2);
+	}
+	const { describeError } = await import("./log.ts");
+	console.error("error:", describeError(error));
+	process.exit(1);
 }

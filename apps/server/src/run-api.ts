@@ -5,6 +5,7 @@ import { createRateLimits } from "./api-key/rate-limits.ts";
 import { connectChain } from "./chain/evm/chain-client.ts";
 import { readConfig } from "./config.ts";
 import { connectEngine } from "./durable/connect-engine.ts";
+import { expectChainIds } from "./expect-chain-ids.ts";
 import { createApp } from "./http/create-app.ts";
 import { createLog } from "./log.ts";
 import { keepBook } from "./price/keep-book.ts";
@@ -17,8 +18,7 @@ import { postBuildGeoOp } from "./routes/post-build-geo-op.ts";
 import { postQuote } from "./routes/post-quote.ts";
 import { postSubmit } from "./routes/post-submit.ts";
 import { runUntilStopped } from "./run-until-stopped.ts";
-import { parseSealKeys } from "./seal/seal-keys.ts";
-import { readSecret } from "./secrets.ts";
+import { readPepper, readSealKeys, readSecret } from "./secrets.ts";
 import { openDatabase } from "./store/database.ts";
 import { createSwapListener } from "./store/swap-listener.ts";
 import { createDesk } from "./venue/desk.ts";
@@ -27,9 +27,11 @@ import { createDesk } from "./venue/desk.ts";
 export async function runApi(configPath: string): Promise<void> {
 	const config = readConfig(configPath);
 	const databaseUrl = readSecret("DATABASE_URL");
-	const sealKeys = parseSealKeys(readSecret("GEOSWAP_SEAL_KEYS"));
-	const pepper = readSecret("GEOSWAP_API_KEY_PEPPER");
+	const sealKeys = readSealKeys();
+	const pepper = readPepper();
 	const redisUrl = readSecret("REDIS_URL");
+	const chains = new Map(config.chains.map((chain) => [chain.chainId, connectChain(chain)]));
+	await expectChainIds([...chains.values()]);
 	const log = createLog({ level: config.logLevel, process: "api" });
 	const nowMs = Date.now;
 	const stopping = new AbortController();
@@ -40,7 +42,6 @@ export async function runApi(configPath: string): Promise<void> {
 		db: pool,
 		onError: (error) => log.warn({ err: error }, "the listener lost its connection"),
 	});
-	const chains = new Map(config.chains.map((chain) => [chain.chainId, connectChain(chain)]));
 	const book = createPriceBook({
 		chains: config.chains.map((chain) => chain.deployment),
 		feedMarginBps: config.price.feedMarginBps,
@@ -65,7 +66,7 @@ export async function runApi(configPath: string): Promise<void> {
 			postQuote({ desk, sealKeys }),
 			getDelegation({ chains }),
 			postBuildGeoOp({ chains, db: pool, sealKeys, nowMs }),
-			postSubmit({ chains, pool, sealKeys, desk, engine, limits: config.limits, nowMs }),
+			postSubmit({ chains, pool, sealKeys, desk, engine, config, nowMs }),
 			getStatus({
 				db: pool,
 				listener,

@@ -2,6 +2,7 @@ import { privateKeyToAccount } from "viem/accounts";
 import { readAttesterConfig } from "./attest/attester-config.ts";
 import { startAttester } from "./attest/start-attester.ts";
 import { refuseDevelopmentKeys } from "./chain/evm/refuse-development-keys.ts";
+import { expectChainIds } from "./expect-chain-ids.ts";
 import { createLog } from "./log.ts";
 import { runUntilStopped } from "./run-until-stopped.ts";
 import { parsePrivateKey, readSecret } from "./secrets.ts";
@@ -14,6 +15,7 @@ export async function runAttester(configPath: string): Promise<void> {
 		[key],
 		config.chains.map((chain) => chain.chainId),
 	);
+	await expectChainIds(config.chains);
 	const log = createLog({ level: config.logLevel, process: "attester" });
 	const attester = await startAttester({
 		config,

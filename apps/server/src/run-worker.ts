@@ -8,6 +8,7 @@ import { type ChainConfig, ConfigError, readConfig } from "./config.ts";
 import { connectEngine } from "./durable/connect-engine.ts";
 import { registerDeployment } from "./durable/register-deployment.ts";
 import { serveDurable } from "./durable/serve-durable.ts";
+import { expectChainIds } from "./expect-chain-ids.ts";
 import { followChain } from "./follow/follow-chain.ts";
 import { createLane } from "./lane/create-lane.ts";
 import { pokeLanes } from "./lane/poke-lanes.ts";
@@ -30,10 +31,12 @@ const partitionsEveryMs = 3_600_000;
 const partitionsDaysAhead = 7;
 /** Several within the time that one counts. */
 const heartbeatsPerLife = 5;
+/** And often enough that nobody waits long for attesters that are back. */
+const heartbeatEveryMs = 15_000;
 const retryMaxMs = 5_000;
 const attesterTimeoutMs = 3_000;
 /** How long the first order of a list waits for others: one set of signatures serves them all. */
-const attestationWindowMs = 100;
+const attestationWindowMs = 500;
 
 /** The process that runs swaps: their workflows, the lanes, and a follower for each chain. */
 export async function runWorker(configPath: string): Promise<void> {
@@ -44,6 +47,7 @@ export async function runWorker(configPath: string): Promise<void> {
 		chain: connectChain(chain),
 		accounts: relayersOf(chain),
 	}));
+	await expectChainIds(chains.map(({ chain }) => chain));
 	const log = createLog({ level: config.logLevel, process: "worker" });
 	const nowMs = Date.now;
 	const stopping = new AbortController();
@@ -75,7 +79,7 @@ export async function runWorker(configPath: string): Promise<void> {
 	await Promise.all(chains.map(refuseDelegatedRelayers));
 	await ensurePartitions(pool, { nowMs: nowMs(), daysAhead: partitionsDaysAhead });
 	const server = await serveDurable({
-		swap: createSwapWorkflow({ config, pool, pokeLanes: pokeLanesOf, pokeAttestation, nowMs, log }),
+		swap: createSwapWorkflow({ config, pool, desk, pokeLanes: pokeLanesOf, pokeAttestation, nowMs, log }),
 		lane: createLane({
 			chains: chains.map(({ chain, config: policy, accounts }) => ({ chain, policy, accounts })),
 			pool,
@@ -97,15 +101,21 @@ export async function runWorker(configPath: string): Promise<void> {
 			keepBook({ chain, book, topUsd: config.price.ladderTopUsd, pollMs, nowMs, signal, log }),
 			followChain({ chain, pool, engine, relayers: relayers.get(chain.chainId) ?? [], pollMs, log, signal }),
 		]),
-		registerDeployment({ adminUrl: config.restate.adminUrl, url: server.url, signal }).then(
+		registerDeployment({
+			adminUrl: config.restate.adminUrl,
+			url: config.worker.publicUrl ?? server.url,
+			signal,
+		}).then(
 			() => log.info("the engine knows this worker"),
 			(error: unknown) => {
 				if (!signal.aborted) log.error({ err: error }, "the engine does not know this worker");
 			},
 		),
 		every(sweepEveryMs, "sweep", () => sweep({ db: pool, engine, nowMs: nowMs() })),
-		every((config.heartbeatSeconds * 1_000) / heartbeatsPerLife, "heartbeats", () =>
-			pollHeartbeats({ config, attesters, db: pool, nowMs: nowMs(), log }),
+		every(
+			Math.min(heartbeatEveryMs, (config.heartbeatSeconds * 1_000) / heartbeatsPerLife),
+			"heartbeats",
+			() => pollHeartbeats({ config, attesters, db: pool, nowMs: nowMs(), log }),
 		),
 		every(partitionsEveryMs, "partitions", () =>
 			ensurePartitions(pool, { nowMs: nowMs(), daysAhead: partitionsDaysAhead }),

@@ -1,5 +1,6 @@
 import { type Hex, isHex } from "viem";
 import { ConfigError } from "./config.ts";
+import { parseSealKeys, type SealKeys } from "./seal/seal-keys.ts";
 
 /** What must not stand in a file that is committed or printed. All of it comes from the environment. */
 const variables = {
@@ -18,6 +19,22 @@ export function readSecret(name: SecretName, environment: NodeJS.ProcessEnv = pr
 	const value = environment[name];
 	if (!value) throw new ConfigError(name, `is not set in the environment; it is ${variables[name]}`);
 	return value;
+}
+
+/** With which API keys are hashed. A short one could be found by trying, and then any key be made. */
+export function readPepper(environment: NodeJS.ProcessEnv = process.env): string {
+	const pepper = readSecret("GEOSWAP_API_KEY_PEPPER", environment);
+	if (pepper.length < 32) throw new ConfigError("GEOSWAP_API_KEY_PEPPER", "has fewer than 32 characters");
+	return pepper;
+}
+
+export function readSealKeys(environment: NodeJS.ProcessEnv = process.env): SealKeys {
+	const text = readSecret("GEOSWAP_SEAL_KEYS", environment);
+	try {
+		return parseSealKeys(text);
+	} catch (error) {
+		throw new ConfigError("GEOSWAP_SEAL_KEYS", (error as Error).message);
+	}
 }
 
 /** Relayers' private keys by chain. */

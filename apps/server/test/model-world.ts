@@ -3,7 +3,7 @@ import { anyOrder } from "../../../packages/protocol/vectors/read-vectors.ts";
 import type { Facts, OrderEvent, OrderEventName } from "../src/store/facts.ts";
 import type { Job, JobKind, JobReason } from "../src/store/job.ts";
 import type { Decision } from "../src/swap/decision.ts";
-import type { SwapPolicy } from "../src/swap/swap-policy.ts";
+import type { ChainPolicy, SwapPolicy } from "../src/swap/swap-policy.ts";
 
 export type ModelOptions = {
 	isCrossChain: boolean;
@@ -18,9 +18,15 @@ const startsAt = 1_000_000;
 const finalityBlocks = 4;
 export const modelDeadlines = { open: startsAt + 75, fill: startsAt + 120, refund: startsAt + 150 };
 
+const chainPolicy: ChainPolicy = {
+	depths: [{ upToUsd: 1_000, blocks: 1 }],
+	finalitySeconds: 5,
+	unreleasedCapUsd: 100_000,
+	unfinalCapUsd: 50_000,
+};
 export const modelPolicy: SwapPolicy = {
-	origin: { depths: [{ upToUsd: 1_000, blocks: 1 }], finalitySeconds: 5 },
-	destination: { depths: [{ upToUsd: 1_000, blocks: 1 }], finalitySeconds: 5 },
+	origin: chainPolicy,
+	destination: chainPolicy,
 	attesterThreshold: 2,
 	reservationSeconds: 60,
 };
@@ -65,6 +71,7 @@ export class ModelWorld {
 				order,
 				output: 100n,
 				valueUsdCents: this.chance(0.8) ? 5_000n : 500_000n,
+				feeCentibps: 0,
 				delivery: { kind: "stock", amount: 100n },
 				op: {
 					delegate: "0x",
@@ -118,6 +125,9 @@ export class ModelWorld {
 
 	apply(decision: Decision): void {
 		const { swap, jobs } = this.facts;
+		// There is no room at the cap.
+		const isCapped = decision.actions.some((action) => action.do === "queue" && "caps" in action);
+		if (isCapped && this.isHostile && this.chance(0.3)) return;
 		// A lane was faster than the decision.
 		for (const job of Object.values(jobs)) {
 			if (job.state === "queued" && this.isHostile && this.chance(0.2)) job.state = "sent";

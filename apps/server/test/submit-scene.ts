@@ -1,4 +1,4 @@
-import { type BuildResponse, orderUserOp, type SubmitResponse } from "@geoswap/protocol";
+import { type BuildResponse, fromWord, orderUserOp, type SubmitResponse } from "@geoswap/protocol";
 import {
 	encodeFunctionData,
 	type Hex,
@@ -16,6 +16,7 @@ import { openToken } from "../src/seal/open-token.ts";
 import type { SealedQuote } from "../src/venue/sealed-quote.ts";
 import type { Desk } from "../src/venue/venue.ts";
 import { startOriginScene } from "./origin-scene.ts";
+import { testConfig } from "./test-prices.ts";
 
 export type SubmitScene = Awaited<ReturnType<typeof startSubmitScene>>;
 
@@ -23,16 +24,27 @@ export type SubmitScene = Awaited<ReturnType<typeof startSubmitScene>>;
 export async function startSubmitScene() {
 	const scene = await startOriginScene();
 	const { chains, database, sealKeys, nowMs, accountId, testChains } = scene;
+	const config = testConfig(testChains);
 	let started: string[] = [];
 	const usual = () => ({
 		isPriceGone: false,
 		unopenedUsdPerAccount: 1_000,
+		/** What a unit of gas is worth. */
+		gasUsdCents: 0n,
+		/** How much of the input the vault takes in. */
+		exposure: undefined as bigint | undefined,
 		startSwap: async (uuid: string) => void started.push(uuid),
 	});
 	const knobs = usual();
 
 	/** Delivers USDC from stock as quoted, or nothing once the price is gone. */
-	const desk: Pick<Desk, "reprice" | "volumes"> = {
+	const desk: Pick<Desk, "reprice" | "volumes" | "isPriceable" | "gasUsdCents" | "exposureLimit"> = {
+		isPriceable: () => true,
+		gasUsdCents: ({ wei }) => wei * knobs.gasUsdCents,
+		exposureLimit: ({ originChainId, inputToken }) =>
+			knobs.exposure === undefined
+				? undefined
+				: { chainId: Number(originChainId), token: fromWord(inputToken), amount: knobs.exposure },
 		reprice: ({ delivery }) => {
 			if (knobs.isPriceGone || delivery.kind !== "stock") return undefined;
 			const { chainId, deployment } = testChains.destination;
@@ -49,7 +61,7 @@ export async function startSubmitScene() {
 			sealKeys,
 			desk,
 			engine: { startSwap: (uuid) => knobs.startSwap(uuid) },
-			limits: { unopenedUsdPerAccount: knobs.unopenedUsdPerAccount, reservationSeconds: 60 },
+			config: { ...config, limits: { ...config.limits, unopenedUsdPerAccount: knobs.unopenedUsdPerAccount } },
 			nowMs,
 		});
 
@@ -67,9 +79,27 @@ export async function startSubmitScene() {
 		);
 	}
 
+	/** As many attesters are alive, on both chains. */
+	async function setAttesters(count: number): Promise<void> {
+		await database.pool.query("truncate heartbeats, chain_heads");
+		for (const { chainId, deployment } of [testChains.origin, testChains.destination]) {
+			await database.pool.query("insert into chain_heads values ($1, 100, '', 1000, 1, 90, 990, 0)", [
+				chainId,
+			]);
+			for (const attester of deployment.attesterSet.attesters.slice(0, count)) {
+				await database.pool.query("insert into heartbeats values ($1, $2, 90, $3)", [
+					hexToBytes(attester),
+					chainId,
+					new Date(),
+				]);
+			}
+		}
+	}
+
 	return {
 		...scene,
 		knobs,
+		setAttesters,
 		/** The swaps whose workflows were started. */
 		started: () => started,
 		build,
@@ -119,8 +149,9 @@ export async function startSubmitScene() {
 			scene.clock.aheadMs = 0;
 			started = [];
 			Object.assign(knobs, usual());
-			await database.pool.query("truncate swaps, swap_events, reservations");
+			await database.pool.query("truncate swaps, swap_events, reservations, unsettled_gas");
 			await setStock(10n ** 12n);
+			await setAttesters(2);
 		},
 	};
 }

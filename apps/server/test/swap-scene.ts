@@ -14,6 +14,7 @@ import { anyOrder } from "../../../packages/protocol/vectors/read-vectors.ts";
 import type { ChainConfig } from "../src/config.ts";
 import type { DatabasePool } from "../src/store/database.ts";
 import { deliveryToJson, signedOpToJson } from "../src/store/swap-json.ts";
+import type { DecisionDesk } from "../src/swap/apply-decision.ts";
 import type { SwapWorkflowOptions } from "../src/swap/swap-workflow.ts";
 
 const log = pino({ level: "silent" });
@@ -54,8 +55,8 @@ export async function createSwapScene(pool: DatabasePool, { isReserved = true } 
 		signature: "0x12",
 	} as const;
 	await pool.query(
-		`insert into swaps (id, account_id, order_id, order_terms, output, value_usd_cents, delivery, op)
-		values ($1, $2, $3, $4, 400, 4000, $5, $6)`,
+		`insert into swaps (id, account_id, order_id, order_terms, output, value_usd_cents, delivery, op, fee_centibps)
+		values ($1, $2, $3, $4, 400, 4000, $5, $6, 1250)`,
 		[uuid, randomUUID(), id, orderToJson(order), deliveryToJson(delivery), signedOpToJson(op)],
 	);
 	if (isReserved) {
@@ -85,9 +86,10 @@ export async function createSwapScene(pool: DatabasePool, { isReserved = true } 
 		for (const attester of attesters) {
 			for (const chainId of [originId, destinationId]) {
 				await pool.query(
-					`insert into heartbeats values ($1, $2, 1, to_timestamp($3))
-					on conflict (attester, chain_id) do update set signed_at = excluded.signed_at`,
-					[hexToBytes(attester), chainId, time],
+					`insert into heartbeats values ($1, $2, $4, to_timestamp($3))
+					on conflict (attester, chain_id) do update
+					set signed_at = excluded.signed_at, finalized_number = excluded.finalized_number`,
+					[hexToBytes(attester), chainId, time, clock.number - 3],
 				);
 			}
 		}
@@ -118,12 +120,28 @@ export async function createSwapScene(pool: DatabasePool, { isReserved = true } 
 	return { uuid, orderId: orderId(order), clock, moveHeads, emit, jobs, setJob };
 }
 
-export function workflowOptions(pool: DatabasePool, clock: { nowMs: number }): SwapWorkflowOptions {
+/** Delivers as it was priced before. */
+export const sameAsBefore: DecisionDesk = {
+	isPriceable: () => true,
+	volumes: () => [],
+	reprice: ({ delivery }) => {
+		const amount = delivery.kind === "stock" ? delivery.amount : delivery.budget;
+		return { delivery, output: amount, chainId: destinationId, token, amount, volumes: [] };
+	},
+};
+
+export function workflowOptions(
+	pool: DatabasePool,
+	clock: { nowMs: number },
+	changes: Partial<SwapWorkflowOptions> = {},
+): SwapWorkflowOptions {
 	const chain = (chainId: number) =>
 		({
 			chainId,
 			depths: [{ upToUsd: 1_000, blocks: 1 }],
 			finalitySeconds: 5,
+			unreleasedCapUsd: 1_000,
+			unfinalCapUsd: 1_000,
 			deployment: { settlementToken: token },
 		}) as unknown as ChainConfig;
 	return {
@@ -132,14 +150,22 @@ export function workflowOptions(pool: DatabasePool, clock: { nowMs: number }): S
 			deployment: {
 				chains: [{ attesterSet: { threshold: 2, attesters, hash: attesterSetHash } }],
 			} as unknown as SwapWorkflowOptions["config"]["deployment"],
-			limits: { unopenedUsdPerAccount: 1, reservationSeconds: 60 },
+			earlierAttesterSets: [],
+			limits: {
+				unopenedUsdPerAccount: 1,
+				reservationSeconds: 60,
+				unsettledGasUsdPerDay: 1,
+				exposureUsd: { perAsset: 1, bySymbol: {} },
+			},
 			heartbeatSeconds: 10,
 		},
 		pool,
+		desk: sameAsBefore,
 		pokeLanes: (durable, { chainId }) => durable.poke({ object: "lane", key: String(chainId) }),
 		pokeAttestation: (durable, { chainId }) => durable.poke({ object: "attestation", key: String(chainId) }),
 		nowMs: () => clock.nowMs,
 		log,
+		...changes,
 	};
 }
 

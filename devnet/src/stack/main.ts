@@ -24,7 +24,10 @@ const program = new Command("start")
 		parsePort,
 		defaultStackPort,
 	)
-	.option("--data-dir <path>", "where its files are (default: .devnet, or .devnet/port-<number>)")
+	.option(
+		"--data-dir <path>",
+		"where its files are: a new or empty folder, or that of an earlier start (default: .devnet, or .devnet/port-<number>)",
+	)
 	.option("--json", "print the result as JSON on stdout, progress on stderr")
 	.addHelpText(
 		"after",

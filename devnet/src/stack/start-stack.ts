@@ -3,6 +3,7 @@ import { mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { type Deployment, formatDeployment } from "@geoswap/protocol";
 import type { DevnetKeys } from "../devnet-keys.ts";
+import { claimFolder } from "./claim-folder.ts";
 import { isAnswering } from "./is-answering.ts";
 import { portSource } from "./port-source.ts";
 import { runSql } from "./run-sql.ts";
@@ -57,7 +58,7 @@ export async function startStack({
 	onUnexpectedExit,
 	signal,
 }: {
-	/** For configuration, logs and data. What an earlier run left there is removed. */
+	/** For configuration, logs and data: new, empty, or of an earlier run, which is removed. */
 	dataDir: string;
 	/** The API's; the others are the next ones. Without it, free ones. */
 	port?: number;
@@ -74,6 +75,7 @@ export async function startStack({
 	/** Gives up at the next step, and leaves nothing running. */
 	signal?: AbortSignal;
 }): Promise<Stack> {
+	claimFolder(dataDir);
 	const logDir = join(dataDir, "logs");
 	for (const left of ["logs", "postgres"]) rmSync(join(dataDir, left), { recursive: true, force: true });
 	mkdirSync(logDir, { recursive: true });

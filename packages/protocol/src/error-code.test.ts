@@ -56,3 +56,12 @@ test("an error says its catalogue's message, or a more exact one, and keeps its 
 	expect(error.message).toBe(errorCatalogue.SIMULATION_FAILED.message);
 	expect(new SwapError("NOT_FOUND", undefined, { message: "No /x." }).message).toBe("No /x.");
 });
+
+test("an error's next step is its catalogue's, unless the thrower knows a better one", () => {
+	expect(new SwapError("NO_ROUTE", { reason: "pair" })).toMatchObject({
+		next: "fix_request",
+		retryable: false,
+	});
+	const paused = new SwapError("NO_ROUTE", { reason: "paused" }, { next: "retry", retryable: true });
+	expect(paused).toMatchObject({ next: "retry", retryable: true });
+});

@@ -3,6 +3,8 @@ import { sleep } from "./sleep.ts";
 
 const firstDelayMs = 500;
 const longestDelayMs = 10_000;
+/** Whatever the answer asks for: whoever waits for a swap should not sleep through its end. */
+const longestPauseMs = 60_000;
 
 /**
  * Sends the same request again while the service says that this may help and patience lasts. Only for requests that
@@ -18,7 +20,7 @@ export async function sendAgain<Answer>(
 			return await send();
 		} catch (error) {
 			if (!(error instanceof GeoswapError) || error.next !== "retry") throw error;
-			const pauseMs = error.retryAfterMs ?? delayMs;
+			const pauseMs = Math.min(error.retryAfterMs ?? delayMs, longestPauseMs);
 			if (performance.now() - startedMs + pauseMs > patienceMs) throw error;
 			await sleep(pauseMs, signal);
 		}

@@ -33,7 +33,7 @@ export function createRateLimits({
 	redisUrl,
 	unauthenticatedPerSecond,
 	prefix = "geoswap:rate",
-	redisTimeoutMs = 25,
+	redisTimeoutMs = 100,
 	onRedisError = () => {},
 }: {
 	redisUrl: string;

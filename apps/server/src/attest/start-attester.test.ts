@@ -44,8 +44,8 @@ afterAll(async () => {
 	await chains?.stop();
 });
 
-async function ask(kind: "Release" | "Refund", orders: Order[]) {
-	const response = await fetch(`${attester.url}/attest`, {
+async function ask(kind: "Release" | "Refund", orders: Order[], url = attester.url) {
+	const response = await fetch(`${url}/attest`, {
 		method: "POST",
 		headers: { "content-type": "application/json" },
 		body: JSON.stringify({ kind, orders: orders.map(orderToJson) }),
@@ -107,6 +107,48 @@ test("nothing is signed for contracts, chains and assets that are not in the att
 	expect(await reasonOf({ destinationChainId: order.originChainId })).toBe("same_chain");
 	expect((await ask("Release", [order])).status).toBe(200);
 	expect((await ask("Release", [])).status).toBe(400);
+});
+
+test("all that cannot be signed for is told at once, and of a chain that does not answer so", async () => {
+	const [filled, unfilled, foreign] = [
+		await actions.makeOrder(),
+		await actions.makeOrder(),
+		{ ...(await actions.makeOrder()), originVault: toWord(account.address) },
+	];
+	await actions.fill(filled, 9_000_000n);
+	await actions.finalize();
+	expect((await ask("Release", [filled, unfilled, foreign])).body.refused).toEqual([
+		{ orderId: orderId(unfilled), reason: "not_filled" },
+		{ orderId: orderId(foreign), reason: "unknown_vault" },
+	]);
+	const blind = await startAttester({
+		config: {
+			chains: [
+				connectChain(chains.origin),
+				connectChain({ ...chains.destination, rpcUrl: "http://127.0.0.1:9" }),
+			],
+			earlierAttesterSets: [],
+			host: "127.0.0.1",
+			port: 0,
+			logLevel: "silent",
+		},
+		account,
+		nowMs: Date.now,
+		log: createLog({ level: "silent", process: "test" }),
+	});
+	try {
+		expect(await ask("Release", [filled, foreign], blind.url)).toEqual({
+			status: 409,
+			body: {
+				refused: [
+					{ orderId: orderId(filled), reason: "chain_unavailable" },
+					{ orderId: orderId(foreign), reason: "unknown_vault" },
+				],
+			},
+		});
+	} finally {
+		await blind.close();
+	}
 });
 
 test("a heartbeat says how far each chain is final, signed", async () => {

@@ -21,7 +21,14 @@ const attestRequestSchema = z.strictObject({
 	orders: z.array(orderSchema).min(1).max(50),
 });
 
-export type Refusal = { orderId: Hex; reason: TermsRefusal | OutcomeRefusal };
+export type Refusal = {
+	orderId: Hex;
+	reason:
+		| TermsRefusal
+		| OutcomeRefusal
+		/** The destination does not answer this attester: of other chains it still speaks. */
+		| "chain_unavailable";
+};
 
 /** More than fifty orders take. */
 const bodyLimit = 256 * 1024;
@@ -53,13 +60,7 @@ export async function startAttester({
 		) {
 			return reply.code(400).send({ message: "the orders of one attestation must be of one escrow" });
 		}
-		let refused: Refusal[];
-		try {
-			refused = await refusals(config, { kind, orders });
-		} catch (error) {
-			log.warn({ err: error }, "a chain does not answer");
-			return reply.code(503).send({ message: "a chain does not answer; ask again" });
-		}
+		const refused = await refusals(config, { kind, orders, log });
 		if (refused.length > 0) return reply.code(409).send({ refused });
 		const message = attestationMessage(kind, orders);
 		const signature = await account.signTypedData(attestationTypedData(message));
@@ -86,26 +87,31 @@ export async function startAttester({
 	return { url, close: () => app.close() };
 }
 
-/** Which orders cannot be signed for, and why. Throws where a chain does not answer. */
+/** Which orders cannot be signed for, and why: all of them at once, so that whoever asks can ask for the rest. */
 async function refusals(
 	config: AttesterConfig,
-	{ kind, orders }: { kind: AttestationKind; orders: readonly Order[] },
+	{ kind, orders, log }: { kind: AttestationKind; orders: readonly Order[]; log: Log },
 ): Promise<Refusal[]> {
-	const foreign = orders.flatMap((order): Refusal[] => {
-		const reason = checkTerms(config, { kind, order });
-		return reason ? [{ orderId: orderId(order), reason }] : [];
-	});
-	if (foreign.length > 0) return foreign;
-	const perChain = await Promise.all(
+	const reasons = new Map<Order, Refusal["reason"] | undefined>(
+		orders.map((order) => [order, checkTerms(config, { kind, order })]),
+	);
+	await Promise.all(
 		config.chains.map(async (chain) => {
-			const there = orders.filter((order) => order.destinationChainId === BigInt(chain.chainId));
-			if (there.length === 0) return [];
-			const outcomes = await checkOutcomes(chain, { kind, orders: there });
-			return there.flatMap((order, i): Refusal[] => {
-				const reason = outcomes[i];
-				return reason ? [{ orderId: orderId(order), reason }] : [];
-			});
+			const there = orders.filter(
+				(order) => order.destinationChainId === BigInt(chain.chainId) && !reasons.get(order),
+			);
+			if (there.length === 0) return;
+			try {
+				const outcomes = await checkOutcomes(chain, { kind, orders: there });
+				for (const [i, order] of there.entries()) reasons.set(order, outcomes[i]);
+			} catch (error) {
+				log.warn({ err: error, chainId: chain.chainId }, "a chain does not answer");
+				for (const order of there) reasons.set(order, "chain_unavailable");
+			}
 		}),
 	);
-	return perChain.flat();
+	return orders.flatMap((order): Refusal[] => {
+		const reason = reasons.get(order);
+		return reason ? [{ orderId: orderId(order), reason }] : [];
+	});
 }

@@ -25,6 +25,12 @@ export type AuditedSwap = {
 /** What the database says, all at one moment. Numbers come as text: how the driver reads them is not trusted. */
 export async function readBooks(pool: pg.Pool): Promise<Books> {
 	const client = await pool.connect();
+	let broken: Error | undefined;
+	const breakOff = (error: Error) => {
+		broken = error;
+	};
+	// The pool listens only while a connection is idle; unheard, an error would end the process.
+	client.on("error", breakOff);
 	try {
 		await client.query("begin isolation level repeatable read, read only");
 		const heads = await client.query<{ chain: string; block: string }>(
@@ -60,8 +66,9 @@ export async function readBooks(pool: pg.Pool): Promise<Books> {
 			})),
 		};
 	} finally {
-		await client.query("rollback");
-		client.release();
+		await client.query("rollback").catch(breakOff);
+		client.off("error", breakOff);
+		client.release(broken);
 	}
 }
 

@@ -41,7 +41,12 @@ async function follow(): Promise<void> {
 
 async function audit({ nowMs = Date.now() } = {}): Promise<Report> {
 	await follow();
-	return reconcile({ pool: database.pool, chains: [chains.origin, chains.destination], nowMs });
+	return reconcile({
+		pool: database.pool,
+		chains: [chains.origin, chains.destination],
+		earlierAttesterSets: [],
+		nowMs,
+	});
 }
 
 async function insertSwap(order: Order, status: string, deliveredAmount?: bigint): Promise<void> {

@@ -1,5 +1,6 @@
 import type { ChainDeployment } from "@geoswap/protocol";
 import type pg from "pg";
+import type { Hex } from "viem";
 import { connectAuditedChain } from "./audited-chain.ts";
 import { checkAllowances } from "./check-allowances.ts";
 import { checkBalances } from "./check-balances.ts";
@@ -17,10 +18,13 @@ import type { Breach, Report } from "./report.ts";
 export async function reconcile({
 	pool,
 	chains: configs,
+	earlierAttesterSets,
 	nowMs,
 }: {
 	pool: pg.Pool;
 	chains: readonly { chainId: number; rpcUrl: string; deployment: ChainDeployment }[];
+	/** Hashes of the sets that orders of before name. */
+	earlierAttesterSets: readonly Hex[];
 	nowMs: number;
 }): Promise<Report> {
 	const books = await readBooks(pool);
@@ -48,7 +52,8 @@ export async function reconcile({
 		breaches.push(...balances.breaches, ...(await checkAllowances(chain, { swaps: books.swaps, block })));
 	}
 	const histories = orderHistories(perChain.map(({ events }) => events));
-	for (const history of histories.values()) breaches.push(...checkOrder(history, chains));
+	for (const history of histories.values())
+		breaches.push(...checkOrder(history, { chains, earlierAttesterSets }));
 	for (const swap of books.swaps) {
 		breaches.push(...checkSwap(swap, { history: histories.get(swap.orderId), nowMs }));
 	}

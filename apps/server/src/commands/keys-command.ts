@@ -1,7 +1,8 @@
 import { randomBytes, randomUUID } from "node:crypto";
 import { createApiKey } from "../api-key/api-key.ts";
 import type { Operation } from "../api-key/api-keys.ts";
-import { readSecret } from "../secrets.ts";
+import { ConfigError } from "../config.ts";
+import { readPepper, readSecret } from "../secrets.ts";
 import { ensureAccount, insertApiKey, listApiKeys, revokeApiKey } from "../store/api-keys.ts";
 import { type Database, openDatabase } from "../store/database.ts";
 
@@ -18,7 +19,7 @@ export async function createKeyCommand({
 	json?: boolean;
 }): Promise<void> {
 	const limits = rate.length > 0 ? { rates: Object.fromEntries(rate.map(parseRate)) } : {};
-	const pepper = readSecret("GEOSWAP_API_KEY_PEPPER");
+	const pepper = readPepper();
 	await withDatabase(async (db) => {
 		const accountId = await ensureAccount(db, { id: randomUUID(), name: account });
 		const { id, key, hash } = createApiKey({ pepper, random: randomBytes });
@@ -44,8 +45,9 @@ export async function revokeKeyCommand({ id, json }: { id: string; json?: boolea
 	await withDatabase(async (db) => {
 		const isRevoked = await revokeApiKey(db, id);
 		if (json) console.log(JSON.stringify({ keyId: id, revoked: isRevoked }));
-		else console.log(isRevoked ? `${id} is revoked` : `there is no valid key ${id}: see geoswapd keys list`);
-		if (!isRevoked) process.exitCode = 1;
+		else if (isRevoked) console.log(`${id} is revoked`);
+		if (!isRevoked)
+			throw new ConfigError("keys revoke", `no valid key has the id ${id}: see geoswapd keys list`);
 	});
 }
 
@@ -53,7 +55,10 @@ function parseRate(text: string): [Operation, number] {
 	const [, name, perSecond] = /^(\w+)=(\d{1,6}(?:\.\d+)?)$/.exec(text) ?? [];
 	const operation = operations.find((candidate) => candidate === name);
 	if (!operation || !(Number(perSecond) > 0)) {
-		throw new RangeError(`"${text}" is not a rate: write one of ${operations.join(", ")}, = and a number`);
+		throw new ConfigError(
+			"--rate",
+			`"${text}" is not a rate: write one of ${operations.join(", ")}, = and a number`,
+		);
 	}
 	return [operation, Number(perSecond)];
 }

@@ -1,10 +1,11 @@
 import { reconcile } from "../audit/reconcile.ts";
-import { formatReport } from "../audit/report.ts";
+import { formatReport, type Report } from "../audit/report.ts";
 import { readConfig } from "../config.ts";
+import { describeError } from "../log.ts";
 import { readSecret } from "../secrets.ts";
 import { openDatabase } from "../store/database.ts";
 
-/** Returns the exit code: 0 where all invariants hold, 1 where one does not. */
+/** Returns the exit code: 0 where all invariants hold, 1 where one does not, 3 where that could not be found out. */
 export async function reconcileCommand({
 	config,
 	json,
@@ -12,17 +13,22 @@ export async function reconcileCommand({
 	config: string;
 	json?: boolean;
 }): Promise<number> {
-	const { chains } = readConfig(config);
+	const { chains, earlierAttesterSets: earlier } = readConfig(config);
 	const pool = openDatabase({
 		url: readSecret("DATABASE_URL"),
 		applicationName: "geoswapd reconcile",
 		max: 2,
 	});
+	let report: Report;
 	try {
-		const report = await reconcile({ pool, chains, nowMs: Date.now() });
-		console.log(json ? JSON.stringify(report) : formatReport(report));
-		return report.ok ? 0 : 1;
+		const earlierAttesterSets = earlier.map((set) => set.hash);
+		report = await reconcile({ pool, chains, earlierAttesterSets, nowMs: Date.now() });
+	} catch (error) {
+		console.error("error: the books could not be checked:", describeError(error));
+		return 3;
 	} finally {
 		await pool.end();
 	}
+	console.log(json ? JSON.stringify(report) : formatReport(report));
+	return report.ok ? 0 : 1;
 }

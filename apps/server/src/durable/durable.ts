@@ -15,7 +15,7 @@ export type Durable = {
 	poke: (target: PokeTarget, options?: PokeOptions) => Promise<void>;
 };
 
-export type Signal = { id: string; wait: (timeoutMs: number) => Promise<"signalled" | "timeout"> };
+type Signal = { id: string; wait: (timeoutMs: number) => Promise<"signalled" | "timeout"> };
 
 /** A durable object's handler that takes no argument: everything it needs is in the store. */
 export type PokeTarget = { object: "lane" | "attestation"; key: string };

@@ -3,11 +3,13 @@ import { fromSwapKey, type Order, orderId, orderToJson } from "@geoswap/protocol
 import { type Address, bytesToHex, erc20Abi, type Hash, hexToBytes, parseUnits, zeroAddress } from "viem";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import { orderActions } from "../../test/order-actions.ts";
+import { someoneWaits } from "../../test/someone-waits.ts";
 import { createTestDatabase, type TestDatabase } from "../../test/test-database.ts";
 import { connectChain } from "../chain/evm/chain-client.ts";
 import { readBalances } from "../chain/evm/read-balances.ts";
 import { createLog } from "../log.ts";
 import { readHead } from "../store/chain-head.ts";
+import { inTransaction } from "../store/database.ts";
 import { advance } from "./advance.ts";
 import { FinalityBrokenError } from "./undo-fork.ts";
 
@@ -16,6 +18,7 @@ let actions: ReturnType<typeof orderActions>;
 let database: TestDatabase;
 const raised: string[] = [];
 const poked: string[] = [];
+const pokeKeys: string[] = [];
 let isEngineDown = false;
 
 beforeAll(async () => {
@@ -41,7 +44,13 @@ async function follow(chain: TestChain): Promise<void> {
 				if (isEngineDown) throw new Error("the engine is down");
 				raised.push(signalId);
 			},
-			poke: async ({ object, key }: { object: string; key: string }) => void poked.push(`${object} ${key}`),
+			poke: async (
+				{ object, key }: { object: string; key: string },
+				{ dedupeKey = "" }: { dedupeKey?: string } = {},
+			) => {
+				poked.push(`${object} ${key}`);
+				pokeKeys.push(dedupeKey);
+			},
 		},
 		relayers: [actions.relayer.address],
 		log: createLog({ level: "silent", process: "test" }),
@@ -119,6 +128,7 @@ test("an event finishes its job, wakes who waits for its order, and is unsaid wh
 	expect(raised).toEqual(["opened"]);
 
 	await wait(order, "dropped");
+	pokeKeys.length = 0;
 	await origin.testClient.revert({ id: snapshot });
 	await follow(origin);
 	expect(await eventNames(order)).toEqual(["Opened"]);
@@ -127,6 +137,9 @@ test("an event finishes its job, wakes who waits for its order, and is unsaid wh
 	expect(await eventNames(order)).toEqual([]);
 	expect(await jobOf(order)).toMatchObject({ state: "queued" });
 	expect(raised).toEqual(["opened", "dropped"]);
+	// What is poked under one name twice runs once: the block after the dropped ones must be another occasion.
+	expect(pokeKeys.length).toBeGreaterThan(1);
+	expect(new Set(pokeKeys).size).toBe(pokeKeys.length);
 	const { number, hash } = await origin.publicClient.getBlock();
 	expect(await readHead(database.pool, origin.chainId)).toMatchObject({ number: Number(number), hash });
 });
@@ -187,6 +200,36 @@ test("a mined transaction that did not do a job is a strike, once a block lies o
 		await follow(destination);
 		expect(await jobOf(order)).toEqual({ state, alone: true, strikes, reason });
 	}
+});
+
+test("a transaction that is final by the time it is seen strikes all the same", async () => {
+	const { destination } = chains;
+	await follow(destination);
+	const order = await actions.makeOrder();
+	await queueJob(order, { kind: "fill", chain: destination });
+	await journal(order, (await actions.fill(order, parseUnits("3000000", 6))).transactionHash, destination);
+	await database.pool.query("delete from lane_transactions where hash = ''");
+	await actions.finalize();
+	await follow(destination);
+	expect(await jobOf(order)).toMatchObject({ state: "queued", strikes: 1 });
+});
+
+test("nobody who waits for a swap keeps the follower on the stock that all submits want", async () => {
+	const { origin } = chains;
+	const order = await actions.makeOrder();
+	await wait(order, "held");
+	await actions.open(order);
+	let following: Promise<void> | undefined;
+	await inTransaction(database.pool, async (holder) => {
+		await holder.query("select from waits where signal_id = 'held' for update");
+		following = follow(origin);
+		await someoneWaits(database.pool);
+		await inTransaction(database.pool, async (submit) => {
+			await submit.query("set local lock_timeout = 2000");
+			await submit.query("update stock set reserved = reserved");
+		});
+	});
+	await following;
 });
 
 test("a job goes back to its own transaction while that can be mined again; when one attempt is final, all are", async () => {

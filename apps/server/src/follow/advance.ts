@@ -63,14 +63,16 @@ export async function advance(following: Following): Promise<boolean> {
 		for (const orderId of await take({ following, block, events, finalized, stock })) orderIds.add(orderId);
 		parent = block;
 	}
-	await wake({ ...following, chainId, headHash: parent.hash, orderIds: [...orderIds] });
+	await wake({ ...following, chainId, occasion: parent.hash, orderIds: [...orderIds] });
 	return true;
 
 	async function undo(): Promise<boolean> {
 		const seen = (await readHead(pool, chainId)) ?? (head as FollowedHead);
 		const undone = await undoFork({ chain, pool, head: seen, latestNumber: latest.number });
 		log.warn({ chainId, from: seen.number, to: undone.number }, "the chain dropped blocks");
-		await wake({ ...following, chainId, headHash: latest.hash, orderIds: undone.orderIds });
+		// The block that comes next may be this very one, and pokes again.
+		const occasion = `${latest.hash} without ${seen.hash}`;
+		await wake({ ...following, chainId, occasion, orderIds: undone.orderIds });
 		return true;
 	}
 }

@@ -1,4 +1,4 @@
-import type { Address, Hash, Hex } from "viem";
+import type { Address, Hex } from "viem";
 import type { Engine } from "../durable/durable.ts";
 import type { Database } from "../store/database.ts";
 import { clearSignals, readDueSignals } from "../store/due-signals.ts";
@@ -12,15 +12,15 @@ export async function wake({
 	engine,
 	chainId,
 	relayers,
-	headHash,
+	occasion,
 	orderIds,
 }: {
 	pool: Database;
 	engine: Engine;
 	chainId: number;
 	relayers: readonly Address[];
-	/** Of the head: one poke a block is enough. */
-	headHash: Hash;
+	/** What happened, by a name that nothing else has: one poke for each is enough. */
+	occasion: string;
 	orderIds: readonly Hex[];
 }): Promise<void> {
 	const due = await readDueSignals(pool, { chainId, orderIds });
@@ -37,13 +37,13 @@ export async function wake({
 	await Promise.all([
 		...busy.map((relayer) => {
 			const key = `${chainId}:${relayer.toLowerCase()}`;
-			return engine.poke({ object: "lane", key }, { dedupeKey: `${key}:${headHash}` });
+			return engine.poke({ object: "lane", key }, { dedupeKey: `${key}:${occasion}` });
 		}),
 		...(work.hasUnattested
 			? [
 					engine.poke(
 						{ object: "attestation", key: String(chainId) },
-						{ dedupeKey: `${chainId}:${headHash}` },
+						{ dedupeKey: `${chainId}:${occasion}` },
 					),
 				]
 			: []),

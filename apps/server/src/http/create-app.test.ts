@@ -37,6 +37,7 @@ function limitsOf({ left }: { left: number }): RateLimits {
 }
 
 const held = Promise.withResolvers<void>();
+const isAbandoned = Promise.withResolvers<boolean>();
 const echo = async ({ body, query, params }: PublicRequest) => ({ body, query, params });
 const routes: Route[] = [
 	{ method: "POST", path: "/swap/quote", operation: "quote", handle: echo },
@@ -59,6 +60,15 @@ const routes: Route[] = [
 	},
 	{
 		method: "GET",
+		path: "/held-with-key",
+		operation: "status",
+		handle: async ({ signal }) => {
+			isAbandoned.resolve(signal.aborted);
+			return {};
+		},
+	},
+	{
+		method: "GET",
 		path: "/held",
 		operation: undefined,
 		handle: async ({ signal }) => {
@@ -74,10 +84,12 @@ afterEach(() => Promise.all(apps.splice(0).map((app) => app.close())));
 
 function start({
 	left = Number.POSITIVE_INFINITY,
+	keys = apiKeys,
 	corsOrigins = [],
 	logLines,
 }: {
 	left?: number;
+	keys?: ApiKeys;
 	corsOrigins?: string[];
 	logLines?: string[];
 } = {}): FastifyInstance {
@@ -85,7 +97,7 @@ function start({
 		{ level: logLines ? "debug" : "silent" },
 		{ write: (line: string) => logLines?.push(line) },
 	);
-	const app = createApp({ routes, apiKeys, rateLimits: limitsOf({ left }), log, corsOrigins });
+	const app = createApp({ routes, apiKeys: keys, rateLimits: limitsOf({ left }), log, corsOrigins });
 	apps.push(app);
 	return app;
 }
@@ -185,6 +197,9 @@ test("only JSON objects of at most 32 KiB are bodies", async () => {
 		400,
 		"INVALID_REQUEST",
 	);
+	for (const type of ["text/plain", "", "json"]) {
+		expectError(await post("", type), 400, "INVALID_REQUEST");
+	}
 	const large = JSON.stringify({ a: "x".repeat(32 * 1024) });
 	expectError(await post(large, "application/json"), 413, "BODY_TOO_LARGE");
 	// The type is looked at first.
@@ -276,20 +291,21 @@ test("a preflight of a configured origin needs no key; other origins get nothing
 	}
 });
 
+function detailsOf(schema: z.ZodType, value: unknown) {
+	try {
+		parseRequest(schema, value);
+	} catch (error) {
+		return (error as SwapError).details;
+	}
+	return undefined;
+}
+
 test("a misspelt field is named, with those that exist and the one that was meant", () => {
 	const strict = z.strictObject({
 		amount: z.string(),
 		slippageBps: z.int().optional(),
 		inputToken: z.string(),
 	});
-	const detailsOf = (schema: z.ZodType, value: unknown) => {
-		try {
-			parseRequest(schema, value);
-		} catch (error) {
-			return (error as SwapError).details;
-		}
-		return undefined;
-	};
 	expect(detailsOf(strict, { amount: "1", inputToken: "x", slipageBps: 1, zzzzzz: 2 })).toEqual({
 		issues: [
 			{ path: "slipageBps", message: "unknown field" },
@@ -312,6 +328,17 @@ test("a misspelt field is named, with those that exist and the one that was mean
 	expect(detailsOf(loose, { chainId: null })).toEqual({
 		issues: [{ path: "chainId", message: "expected number or string" }],
 	});
+});
+
+test("a body full of wrong names is refused quickly, by the first of them", () => {
+	const strict = z.strictObject({ amount: z.string(), slippageBps: z.int().optional() });
+	const full = Object.fromEntries(Array.from({ length: 4_000 }, (_, i) => [`amount${i}`, 1]));
+	const startedMs = performance.now();
+	for (let round = 0; round < 20; round++) {
+		const { issues, didYouMean } = detailsOf(strict, full) as SwapError<"INVALID_REQUEST">["details"];
+		expect([issues.length, Object.keys(didYouMean ?? {}).length]).toEqual([20, 20]);
+	}
+	expect((performance.now() - startedMs) / 20).toBeLessThan(50);
 });
 
 /** What a real socket answers to these bytes. */
@@ -359,4 +386,28 @@ test("a stop answers held calls with what is known, and accepts no new ones", as
 	expect(await (await answer).json()).toEqual({ status: "as it is" });
 	await closed;
 	await expect(fetch(`http://127.0.0.1:${port}/health`)).rejects.toThrow("fetch failed");
+});
+
+test("a caller who leaves while its key is looked up holds nothing", async () => {
+	const asked = Promise.withResolvers<void>();
+	const lookedUp = Promise.withResolvers<typeof account>();
+	const app = start({
+		keys: {
+			authenticate() {
+				asked.resolve();
+				return lookedUp.promise;
+			},
+		},
+	});
+	await app.listen({ host: "127.0.0.1", port: 0 });
+	const gone = new Promise((resolve) =>
+		app.server.once("connection", (socket) => socket.once("close", resolve)),
+	);
+	const caller = connect((app.server.address() as AddressInfo).port, "127.0.0.1");
+	caller.write("GET /held-with-key HTTP/1.1\r\nhost: a\r\nx-api-key: right\r\n\r\n");
+	await asked.promise;
+	caller.destroy();
+	await gone;
+	lookedUp.resolve(account);
+	expect(await isAbandoned.promise).toBe(true);
 });

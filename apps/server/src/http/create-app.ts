@@ -95,6 +95,8 @@ export function createApp({
 		});
 		reply.headers(rateHeaders(state));
 		refuseAbove(state);
+		// What is empty is of no type: that is what is wrong with it, not the type it names.
+		if (hasNoBody(request)) delete request.raw.headers["content-type"];
 	});
 
 	for (const route of routes) {
@@ -103,12 +105,15 @@ export function createApp({
 			url: route.path,
 			handler: async (request, reply) => {
 				const hold = new AbortController();
-				if (isClosing) hold.abort();
-				holds.add(hold);
-				reply.raw.once("close", () => {
-					holds.delete(hold);
-					hold.abort();
-				});
+				// A caller who left while its key was looked up says so no second time.
+				if (isClosing || reply.raw.destroyed) hold.abort();
+				else {
+					holds.add(hold);
+					reply.raw.once("close", () => {
+						holds.delete(hold);
+						hold.abort();
+					});
+				}
 				const bare = {
 					body: route.method === "POST" ? parseBody(request.body) : undefined,
 					query: request.query as Record<string, unknown>,
@@ -145,6 +150,10 @@ export function createApp({
 /** A HEAD is a GET whose body is not sent. */
 function methodOf({ method }: FastifyRequest): string {
 	return method === "HEAD" ? "GET" : method;
+}
+
+function hasNoBody({ headers }: FastifyRequest): boolean {
+	return headers["transfer-encoding"] === undefined && Number(headers["content-length"] ?? 0) === 0;
 }
 
 function noRoute(routes: readonly Route[], { url }: FastifyRequest): SwapError {

@@ -3,9 +3,12 @@ import * as z from "zod";
 
 type Issue = { path: string; message: string };
 
+/** Enough to mend a request by. A body has room for thousands of wrong names, and all of them would cost time. */
+const maxIssues = 20;
+
 /**
- * The parsed value of a body or a query. Throws INVALID_REQUEST with all issues. Where a field is missing or unknown it
- * also says which there are, and which one may have been meant.
+ * The parsed value of a body or a query. Throws INVALID_REQUEST with its first issues. Where a field is missing or unknown
+ * it also says which there are, and which one may have been meant.
  */
 export function parseRequest<Schema extends z.ZodType>(schema: Schema, value: unknown): z.output<Schema> {
 	const result = schema.safeParse(value);
@@ -13,7 +16,7 @@ export function parseRequest<Schema extends z.ZodType>(schema: Schema, value: un
 	const fields: object = typeof value === "object" && value !== null ? value : {};
 	const isMissing = ({ path: [field] }: z.core.$ZodIssue) =>
 		field !== undefined && !Object.hasOwn(fields, field);
-	const issues = withoutRepeats(
+	const issues = firstOf(
 		result.error.issues.flatMap((issue) =>
 			isMissing(issue)
 				? [{ path: issue.path.map(String).join("."), message: "required" }]
@@ -25,8 +28,9 @@ export function parseRequest<Schema extends z.ZodType>(schema: Schema, value: un
 	);
 	if (!(schema instanceof z.ZodObject) || !isNameWrong) throw new SwapError("INVALID_REQUEST", { issues });
 	const accepted = Object.keys(schema.shape);
-	const didYouMean = Object.keys(fields).flatMap((name) => {
-		const meant = accepted.includes(name) ? undefined : closest(name, accepted);
+	const unknown = Object.keys(fields).filter((name) => !accepted.includes(name));
+	const didYouMean = unknown.slice(0, maxIssues).flatMap((name) => {
+		const meant = closest(name, accepted);
 		return meant ? [[name, meant]] : [];
 	});
 	throw new SwapError("INVALID_REQUEST", {
@@ -36,18 +40,16 @@ export function parseRequest<Schema extends z.ZodType>(schema: Schema, value: un
 	});
 }
 
-/** Two checks of a field may say the same. */
-function withoutRepeats(issues: Issue[]): Issue[] {
-	return issues.filter(
-		({ path, message }, i) =>
-			issues.findIndex((other) => other.path === path && other.message === message) === i,
-	);
+/** The first of them, each once: two checks of a field may say the same. */
+function firstOf(issues: Issue[]): Issue[] {
+	const said = new Map(issues.map((issue) => [JSON.stringify([issue.path, issue.message]), issue]));
+	return [...said.values()].slice(0, maxIssues);
 }
 
 function toIssues(issue: z.core.$ZodIssue, parents: PropertyKey[]): Issue[] {
 	const path = [...parents, ...issue.path];
 	if (issue.code === "unrecognized_keys") {
-		return issue.keys.map((key) => ({
+		return issue.keys.slice(0, maxIssues).map((key) => ({
 			path: [...path, key].map(String).join("."),
 			message: "unknown field",
 		}));

@@ -9,7 +9,7 @@ import {
 	orderId,
 	toWord,
 } from "@geoswap/protocol";
-import { type Hex, hexToBytes, keccak256, parseTransaction } from "viem";
+import { type Hex, hexToBytes, keccak256, parseGwei, parseTransaction, RpcRequestError } from "viem";
 import { generatePrivateKey, privateKeyToAccount, privateKeyToAddress } from "viem/accounts";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import {
@@ -57,13 +57,13 @@ const durable: Durable = {
 /** A process with all lanes of both chains. */
 function startLanes({
 	bundleSize = policy.bundleSize,
-	freshMinimum = 0n,
+	freshMinimum = () => 0n,
 	origin = scene.origin,
 	destination = scene.destination,
 	nowMs = Date.now,
 }: {
 	bundleSize?: number;
-	freshMinimum?: bigint;
+	freshMinimum?: (fill: { inFlight: bigint }) => bigint;
 	origin?: EvmChain;
 	destination?: EvmChain;
 	nowMs?: () => number;
@@ -80,7 +80,7 @@ function startLanes({
 				raised.push(signal);
 			},
 		},
-		freshMinimum: () => freshMinimum,
+		freshMinimum,
 		nowMs,
 		log: createLog({ level: "silent", process: "test" }),
 	});
@@ -146,7 +146,7 @@ test("an op that the chain refuses spoils no other, gets three tries, and its sw
 	}
 });
 
-test("fills travel in one transaction without those that would fail, which are refused for what they fail of", async () => {
+test("fills travel in one transaction without those that would fail, which are refused for it or tried alone", async () => {
 	const { chains, pool, destination } = scene;
 	const orb = toWord(assetOf(chains.destination, "ORB"));
 	const eth = toWord(assetOf(chains.destination, "ETH"));
@@ -165,7 +165,7 @@ test("fills travel in one transaction without those that would fail, which are r
 		{
 			delivery: router,
 			terms: { outputToken: orb, minOutput: 10n ** 30n },
-			ends: { state: "refused", reason: "price" },
+			ends: { state: "queued", alone: true, strikes: 1 },
 		},
 		{
 			delivery: { kind: "stock", amount: 10n ** 15n },
@@ -207,9 +207,31 @@ test("a fill through the router delivers at least what a fresh price asks for", 
 	const order = await newOrder(scene, { wallet: randomWord(), outputToken, minOutput: 1n });
 	const delivery: Delivery = { kind: "router", budget: 10_000_000n, fees: [3000] };
 	const swapId = await queueWork(scene.pool, order, { kind: "fill", payload: { delivery } });
-	await pump(scene.destination, { freshMinimum: 10n ** 30n });
+	for (let block = 0; block < 3; block++) {
+		expect((await readJob(scene.pool, swapId, "fill")).state).toBe("queued");
+		await pump(scene.destination, { freshMinimum: () => 10n ** 30n });
+		await scene.chains.destination.testClient.mine({ blocks: 1 });
+	}
 	expect(await readJob(scene.pool, swapId, "fill")).toMatchObject({ state: "refused", reason: "price" });
 	expect(await vaultState(orderId(order))).toBe(0);
+});
+
+test("a fill that others of its bundle left too little is tried alone in the next block", async () => {
+	const { pool, chains, destination } = scene;
+	const outputToken = toWord(assetOf(chains.destination, "ORB"));
+	const delivery: Delivery = { kind: "router", budget: 10_000_000n, fees: [3000] };
+	const swapIds: string[] = [];
+	for (let i = 0; i < 2; i++) {
+		const order = await newOrder(scene, { wallet: randomWord(), outputToken, minOutput: 1n });
+		swapIds.push(await queueWork(pool, order, { kind: "fill", payload: { delivery } }));
+	}
+	const freshMinimum = ({ inFlight }: { inFlight: bigint }) => (inFlight === 0n ? 1n : 10n ** 30n);
+	const read = () => Promise.all(swapIds.map((swapId) => readJob(pool, swapId, "fill")));
+	await followHead(pool, destination);
+	await startLanes({ freshMinimum })(destination);
+	expect(await read()).toMatchObject([{ state: "sent" }, { state: "queued", alone: true, strikes: 1 }]);
+	await pump(destination, { freshMinimum });
+	expect(await read()).toMatchObject([{ state: "sent" }, { state: "sent" }]);
 });
 
 test("nothing is signed for an order that is too late, by the chain's clock or ours", async () => {
@@ -303,6 +325,91 @@ test("a stuck transaction is replaced for a quarter more with the same call; a f
 		expect(cancelled.map((row) => row.kind)).toEqual(["fill", "cancel"]);
 	} finally {
 		await testClient.setAutomine(true);
+	}
+});
+
+test("a transaction whose fee the chain refuses is signed again for more, with the same jobs", async () => {
+	const { pool, chains, destination } = scene;
+	const { order } = await queueFill();
+	await followHead(pool, destination);
+	// It rises to a multiple before the lane hears of it.
+	await chains.destination.testClient.setNextBlockBaseFeePerGas({ baseFeePerGas: parseGwei("50") });
+	await chains.destination.testClient.mine({ blocks: 1 });
+	await startLanes()(destination);
+	expect((await openTransactions(destination)).rows).toMatchObject([{ state: "signed" }]);
+	await followHead(pool, destination, { blocksAhead: 3 });
+	await startLanes()(destination);
+	expect((await openTransactions(destination)).rows).toHaveLength(1);
+
+	await followHead(pool, destination, { blocksAhead: 4 });
+	await startLanes()(destination);
+	expect((await openTransactions(destination)).rows).toMatchObject([
+		{ state: "signed" },
+		{ state: "broadcast", kind: "fill" },
+	]);
+	expect(await vaultState(orderId(order))).toBe(1);
+});
+
+test("an op that the chain never takes makes room for others, and counts as a strike", async () => {
+	const { pool, origin } = scene;
+	const refused = await open(await newWallet(scene), true);
+	const refusing = { origin: refusingDelegations(origin) };
+	await pump(origin, refusing);
+	const { rows: before } = await openTransactions(origin);
+	for (const blocksAhead of [5, 10]) {
+		await followHead(pool, origin, { blocksAhead });
+		await startLanes(refusing)(origin);
+	}
+	const { rows } = await openTransactions(origin);
+	expect(rows.map(({ kind, state }) => `${kind} ${state}`)).toEqual([
+		"open signed",
+		"open signed",
+		"cancel broadcast",
+	]);
+	expect((await origin.client.getBlock()).transactions).toEqual([keccak256(toHex(rows[2]?.raw))]);
+	expect(rows[0]?.raw).toEqual(before[0]?.raw);
+	expect(await readJob(pool, refused.swapId, "open")).toMatchObject({
+		state: "sent",
+		strikes: 1,
+		alone: true,
+	});
+});
+
+test("a relayer without funds signs nothing more, and sends what it signed once it has some", async () => {
+	const { pool, chains, destination, relayers } = scene;
+	const address = relayers[0]?.address ?? "0x";
+	const value = await destination.client.getBalance({ address });
+	await chains.destination.testClient.setBalance({ address, value: 0n });
+	const first = await queueFill();
+	await pump(destination);
+	const second = await queueFill();
+	await followHead(pool, destination, { blocksAhead: 20 });
+	await startLanes()(destination);
+	const { rows } = await openTransactions(destination);
+	expect(rows).toMatchObject([{ state: "signed" }]);
+	expect((await readJob(pool, second.swapId, "fill")).state).toBe("queued");
+
+	await chains.destination.testClient.setBalance({ address, value });
+	await pump(destination);
+	expect(await vaultState(orderId(first.order))).toBe(1);
+	expect((await openTransactions(destination)).rows[0]).toMatchObject({
+		state: "broadcast",
+		raw: rows[0]?.raw,
+	});
+});
+
+test("a stuck transaction is replaced by a node that knows no old state", async () => {
+	const { pool, chains, destination } = scene;
+	await chains.destination.testClient.setAutomine(false);
+	try {
+		await queueFill();
+		await pump(destination);
+		await followHead(pool, destination, { blocksAhead: 5 });
+		await startLanes({ destination: forgetful(destination) })(destination);
+		expect((await openTransactions(destination)).rows).toHaveLength(2);
+	} finally {
+		await chains.destination.testClient.mine({ blocks: 1 });
+		await chains.destination.testClient.setAutomine(true);
 	}
 });
 
@@ -488,6 +595,29 @@ function unableToSend(chain: EvmChain): EvmChain {
 		return chain.client.request(call as never);
 	};
 	return { ...chain, client: { ...chain.client, request } as typeof chain.client };
+}
+
+/** A chain that takes no transaction with an authorization, as where its wallet has transactions on the way. */
+function refusingDelegations(chain: EvmChain): EvmChain {
+	const request = async (call: { method: string; params?: unknown }) => {
+		const [raw] = Array.isArray(call.params) ? call.params : [];
+		if (call.method === "eth_sendRawTransaction" && String(raw).startsWith("0x04")) {
+			const error = { code: -32_000, message: "authority already reserved" };
+			throw new RpcRequestError({ body: {}, error, url: "" });
+		}
+		return chain.client.request(call as never);
+	};
+	return { ...chain, client: { ...chain.client, request } as typeof chain.client };
+}
+
+/** A chain whose node has the state of the newest block only. */
+function forgetful(chain: EvmChain): EvmChain {
+	const { getTransactionCount } = chain.client;
+	const recent: typeof getTransactionCount = (options) => {
+		if (options.blockNumber !== undefined) throw new Error("missing trie node");
+		return getTransactionCount(options);
+	};
+	return { ...chain, client: { ...chain.client, getTransactionCount: recent } };
 }
 
 function randomWord(): Hex {

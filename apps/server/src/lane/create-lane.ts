@@ -43,7 +43,7 @@ export function createLane({
 			await wakeSwaps(lane, refused);
 			if (!found) return;
 			if (!transaction) continue;
-			if (!(await broadcast(lane, { transaction, head }))) return;
+			if ((await broadcast(lane, { transaction, head })) !== "sent") return;
 			underWay++;
 		}
 	}

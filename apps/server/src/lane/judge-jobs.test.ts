@@ -81,6 +81,19 @@ test("the EntryPoint's refusal of one op is held against that op alone", () => {
 	]);
 });
 
+test("a fill below its minimum is refused only where it is alone, and for the third time", () => {
+	const skip = (count: number, strikes: number) => {
+		const jobs = Array.from({ length: count }, (_, i) =>
+			jobOf("fill", i, { strikes, alone: false, routed: true }),
+		);
+		const events = jobs.flatMap((_, i) => eventOf("fill", i, "skipped", "0x08c379a0"));
+		return judgeJobs(jobs, { succeeds: true, gasUsed: 1n, events })[0];
+	};
+	const later = { do: "postpone", blocks: 1, alone: true, strikes: 1 };
+	expect([skip(2, 0), skip(2, 2), skip(1, 0), skip(1, 1)]).toEqual([later, later, later, later]);
+	expect(skip(1, 2)).toEqual({ do: "refuse", reason: "price" });
+});
+
 function jobOf(
 	kind: JobKind,
 	i: number,

@@ -24,7 +24,9 @@ const laterBlocks = 5;
 
 /** A verdict on each job, in their order. */
 export function judgeJobs(jobs: readonly Job[], simulation: BundleSimulation): Verdict[] {
-	if (simulation.succeeds) return jobs.map((job) => judgeItem(job, simulation.events));
+	if (simulation.succeeds) {
+		return jobs.map((job) => judgeItem(job, simulation.events, { isAlone: jobs.length === 1 }));
+	}
 	const { opIndex } = simulation;
 	const [first] = jobs;
 	if (first?.kind === "fill" || first?.kind === "void") {
@@ -40,16 +42,20 @@ export function judgeJobs(jobs: readonly Job[], simulation: BundleSimulation): V
 
 type SimulatedEvents = Extract<BundleSimulation, { succeeds: true }>["events"];
 
-function judgeItem(job: Job, events: SimulatedEvents): Verdict {
+function judgeItem(job: Job, events: SimulatedEvents, { isAlone }: { isAlone: boolean }): Verdict {
 	const own = events.filter((event) => event.orderId === job.orderId);
 	if (own.some((event) => event.name === eventOf[job.kind])) return { do: "send" };
-	if (job.kind === "fill") return judgeSkippedFill(job, own);
+	if (job.kind === "fill") return judgeSkippedFill(job, own, { isAlone });
 	// Decided already: its event is on the chain, and the follower or the workflow has yet to see it.
 	if (job.kind === "void") return { do: "postpone", blocks: laterBlocks, alone: false, strikes: 0 };
 	return strike(job);
 }
 
-function judgeSkippedFill(job: Job<"fill">, own: SimulatedEvents): Verdict {
+function judgeSkippedFill(
+	job: Job<"fill">,
+	own: SimulatedEvents,
+	{ isAlone }: { isAlone: boolean },
+): Verdict {
 	const skipped = own.find((event) => event.name === "Skipped");
 	const selector = skipped?.name === "Skipped" ? skipped.data.reason : undefined;
 	const cause = skipCause(selector ?? "0x00000000", {
@@ -57,6 +63,10 @@ function judgeSkippedFill(job: Job<"fill">, own: SimulatedEvents): Verdict {
 	});
 	switch (cause) {
 		case "price":
+			// Those before it in the bundle moved the pool, or someone else did for a block.
+			return isAlone && job.strikes + 1 >= maxStrikes
+				? { do: "refuse", reason: cause }
+				: { do: "postpone", blocks: 1, alone: true, strikes: 1 };
 		case "liquidity":
 		case "recipient":
 		case "too_late":

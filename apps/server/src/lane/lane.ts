@@ -8,7 +8,7 @@ import type { DatabasePool } from "../store/database.ts";
 import type { LaneId } from "../store/lane-transactions.ts";
 import type { Delivery } from "../store/swap-record.ts";
 
-export type LanePolicy = Pick<
+type LanePolicy = Pick<
 	ChainConfig,
 	"bundleSize" | "replaceAfterBlocks" | "priorityFeeWei" | "finalitySeconds"
 >;
@@ -20,8 +20,8 @@ export type LaneDeps = {
 	pool: DatabasePool;
 	/** To wake the swaps of jobs that are refused. */
 	engine: Pick<Engine, "raise">;
-	/** The least that a fill through the router must deliver at prices of now. */
-	freshMinimum: (fill: { order: Order; delivery: Delivery }) => bigint;
+	/** The least that a fill through the router must deliver at prices of now, once so much was spent on the same token. */
+	freshMinimum: (fill: { order: Order; delivery: Delivery; inFlight: bigint }) => bigint;
 	nowMs: () => number;
 	log: Log;
 };

@@ -1,5 +1,5 @@
 import { fromWord, type Order, orderUserOp } from "@geoswap/protocol";
-import type { Address, SignedAuthorization } from "viem";
+import { type Address, type SignedAuthorization, zeroAddress } from "viem";
 import type { Attestation, Bundle, Fill } from "../chain/evm/encode-bundle.ts";
 import { readDelegation } from "../chain/evm/read-delegation.ts";
 import type { Job } from "../store/job.ts";
@@ -31,7 +31,10 @@ export async function makeBundle(
 				bundle: {
 					kind: "fill",
 					vault,
-					fills: jobs.flatMap((job) => (job.kind === "fill" ? fillOf(lane, job) : [])),
+					fills: fillsOf(
+						lane,
+						jobs.filter((job) => job.kind === "fill"),
+					),
 				},
 			};
 		case "void":
@@ -70,16 +73,20 @@ async function isDelegatedTo(chain: Lane["chain"], { order, payload }: Job<"open
 	return delegate === payload.op.delegate;
 }
 
-function fillOf({ freshMinimum }: Lane, { order, payload: { delivery } }: Job<"fill">): Fill {
-	if (delivery.kind === "stock") {
-		return { order, amount: delivery.amount, minOutput: 0n, poolFee: 0, secondPoolFee: 0 };
-	}
-	const [poolFee = 0, secondPoolFee = 0] = delivery.fees;
-	return {
-		order,
-		amount: delivery.budget,
-		minOutput: freshMinimum({ order, delivery }),
-		poolFee,
-		secondPoolFee,
-	};
+function fillsOf({ freshMinimum, chain }: Lane, jobs: readonly Job<"fill">[]): Fill[] {
+	const { wrappedNative } = chain.deployment;
+	const spentOn = new Map<Address, bigint>();
+	return jobs.map(({ order, payload: { delivery } }) => {
+		if (delivery.kind === "stock") {
+			return { order, amount: delivery.amount, minOutput: 0n, poolFee: 0, secondPoolFee: 0 };
+		}
+		// The native token's pools are the wrapped one's.
+		const output = fromWord(order.outputToken);
+		const token = output === zeroAddress ? wrappedNative : output;
+		const inFlight = spentOn.get(token) ?? 0n;
+		spentOn.set(token, inFlight + delivery.budget);
+		const [poolFee = 0, secondPoolFee = 0] = delivery.fees;
+		const minOutput = freshMinimum({ order, delivery, inFlight });
+		return { order, amount: delivery.budget, minOutput, poolFee, secondPoolFee };
+	});
 }

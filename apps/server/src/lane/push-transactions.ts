@@ -2,7 +2,7 @@ import { keccak256, parseTransaction } from "viem";
 import { sendRaw } from "../chain/evm/send-raw.ts";
 import { inTransaction } from "../store/database.ts";
 import type { ChainHead } from "../store/facts.ts";
-import { requeueSentJobs } from "../store/jobs.ts";
+import { requeueSentJobs, strikeSentJobs } from "../store/jobs.ts";
 import {
 	endLaneTransaction,
 	insertLaneTransaction,
@@ -23,9 +23,12 @@ import { freshFees, replacementFees } from "./transaction-fees.ts";
 export async function pushTransactions(lane: Lane, head: ChainHead): Promise<number | undefined> {
 	const open = await openLaneTransactions(lane.pool, lane.id);
 	const priorityFee = BigInt(lane.policy.priorityFeeWei);
-	const isStuck = ({ state, sentAtBlock }: LaneTransaction) =>
-		state === "broadcast" && head.number - sentAtBlock >= lane.policy.replaceAfterBlocks;
-	const spent = open.some(isStuck) ? await readSpentNonces(lane, head) : undefined;
+	const isOverdue = ({ sentAtBlock }: LaneTransaction) =>
+		head.number - sentAtBlock >= lane.policy.replaceAfterBlocks;
+	const isStuck = (transaction: LaneTransaction) =>
+		transaction.state === "broadcast" && isOverdue(transaction);
+	const stuck = open.filter(isStuck);
+	const spent = stuck.length > 0 ? await readSpentNonces(lane, { stuck, head }) : undefined;
 	let underWay = 0;
 	for (const transaction of open) {
 		let next = transaction;
@@ -45,40 +48,54 @@ export async function pushTransactions(lane: Lane, head: ChainHead): Promise<num
 			underWay++;
 			continue;
 		}
-		if (!(await broadcast(lane, { transaction: next, head }))) return undefined;
+		let outcome = await broadcast(lane, { transaction: next, head });
+		if (outcome === "refused" && next === transaction && isOverdue(transaction)) {
+			next = await replace(lane, { transaction, head, isRefused: true });
+			outcome = await broadcast(lane, { transaction: next, head });
+		}
+		if (outcome !== "sent") return undefined;
 		underWay++;
 	}
 	return underWay;
 }
 
-/** Offers the transaction to the chain. False where the chain does not take it. */
+/** Offers the transaction to the chain: `refused` by what it says to these bytes, `unsent` for other reasons. */
 export async function broadcast(
 	{ id, chain, pool, log }: Lane,
 	{ transaction, head }: { transaction: LaneTransaction; head: ChainHead },
-): Promise<boolean> {
+): Promise<"sent" | "refused" | "unsent"> {
 	const { nonce, attempt, hash, kind, jobs } = transaction;
 	const about = { ...id, nonce, attempt, hash, kind, swapIds: jobs.map((job) => job.swapId) };
 	try {
-		const outcome = await sendRaw(chain, transaction.raw);
-		log.info({ ...about, outcome }, "transaction sent");
+		const sent = await sendRaw(chain, transaction.raw);
+		if (sent.outcome === "unfunded") {
+			// Whatever is signed now would only wait behind it.
+			log.error({ ...about, problem: sent.problem }, "the relayer cannot pay for gas: send it more");
+			return "unsent";
+		}
+		if (sent.outcome === "refused") {
+			log.error({ ...about, problem: sent.problem }, "the chain does not take the transaction");
+			return "refused";
+		}
+		log.info({ ...about, outcome: sent.outcome }, "transaction sent");
 	} catch (err) {
-		log.error({ ...about, err }, "the chain does not take the transaction");
-		return false;
+		log.error({ ...about, err }, "the chain does not answer");
+		return "unsent";
 	}
 	await markBroadcast(pool, id, { nonce, attempt, atBlock: head.number });
-	return true;
+	return "sent";
 }
 
 /** How many nonces are spent in final blocks that the follower has seen, and how many in any block. */
 async function readSpentNonces(
 	{ chain: { client }, id: { relayer: address } }: Lane,
-	{ finalizedNumber }: ChainHead,
+	{ stuck, head }: { stuck: readonly LaneTransaction[]; head: ChainHead },
 ): Promise<{ finally: number; byNow: number }> {
-	const [finallySpent, byNow] = await Promise.all([
-		client.getTransactionCount({ address, blockNumber: BigInt(finalizedNumber) }),
-		client.getTransactionCount({ address }),
-	]);
-	return { finally: finallySpent, byNow };
+	const byNow = await client.getTransactionCount({ address });
+	// A node may have no state of a block so far back: it is asked only where the answer matters.
+	if (stuck.every(({ nonce }) => nonce >= byNow)) return { finally: 0, byNow };
+	const blockNumber = BigInt(head.finalizedNumber);
+	return { finally: await client.getTransactionCount({ address, blockNumber }), byNow };
 }
 
 async function giveUp({ pool, id, log }: Lane, { nonce, hash }: LaneTransaction): Promise<void> {
@@ -93,25 +110,39 @@ async function giveUp({ pool, id, log }: Lane, { nonce, hash }: LaneTransaction)
 	});
 }
 
-/** Signs the same call again for a higher fee, or nothing at all where its jobs must not or need not be done now. */
+/**
+ * Signs the same call again for a higher fee, or nothing at all where its jobs must not or need not be done now. A call
+ * that the chain refuses even so, such as an op whose wallet has transactions of its own on the way, makes room for
+ * others: its jobs are struck, and travel alone once the nonce is spent.
+ */
 async function replace(
 	lane: Lane,
-	{ transaction, head }: { transaction: LaneTransaction; head: ChainHead },
+	{
+		transaction,
+		head,
+		isRefused = false,
+	}: { transaction: LaneTransaction; head: ChainHead; isRefused?: boolean },
 ): Promise<LaneTransaction> {
 	const { id, account, policy, pool, nowMs } = lane;
 	// Without its signature: what is signed would else include it.
 	const { r: _, s: __, v: ___, yParity: ____, ...before } = parseTransaction(transaction.raw);
-	const fees = replacementFees(
-		{ maxFeePerGas: transaction.maxFeePerGas, maxPriorityFeePerGas: before.maxPriorityFeePerGas ?? 0n },
-		freshFees({ baseFee: head.baseFee, priorityFee: BigInt(policy.priorityFeeWei) }),
-	);
-	if (!fees) return transaction;
+	const { maxFeePerGas } = transaction;
+	const feesBefore = { maxFeePerGas, maxPriorityFeePerGas: before.maxPriorityFeePerGas ?? 0n };
+	const freshest = freshFees({ baseFee: head.baseFee, priorityFee: BigInt(policy.priorityFeeWei) });
+	const raised = replacementFees(feesBefore, freshest);
+	if (!raised && !isRefused) return transaction;
+	const fees = raised ?? feesBefore;
 	return inTransaction(pool, async (db) => {
 		await lockNonce(db, id);
 		const jobs = await jobsOfNonce(db, id, transaction.nonce);
 		const clock = { head, finalitySeconds: policy.finalitySeconds, nowMs: nowMs() };
+		const isHopeless = isRefused && transaction.attempt > 0 && transaction.kind !== "cancel";
+		if (isHopeless) await strikeSentJobs(db, { ...id, nonce: transaction.nonce });
 		const isCancelled =
-			transaction.kind === "cancel" || jobs.length === 0 || jobs.some((job) => lateReason(job, clock));
+			isHopeless ||
+			transaction.kind === "cancel" ||
+			jobs.length === 0 ||
+			jobs.some((job) => lateReason(job, clock));
 		const nothing = { chainId: id.chainId, to: account.address, gas: 21_000n, type: "eip1559" } as const;
 		const raw = await account.signTransaction({
 			...(isCancelled ? nothing : before),

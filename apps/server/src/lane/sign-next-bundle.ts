@@ -10,6 +10,7 @@ import {
 	markSent,
 	refuseJobs,
 	requeueJobs,
+	takeAttestedJobs,
 	takeFirstJob,
 	takeMoreJobs,
 	unattestJobs,
@@ -22,9 +23,6 @@ import type { Lane } from "./lane.ts";
 import { lateReason } from "./late-reason.ts";
 import { type AttestedOrders, type Draft, makeBundle } from "./make-bundle.ts";
 import { freshFees } from "./transaction-fees.ts";
-
-/** More than attesters sign for at once. */
-const maxAttestedJobs = 1_000;
 
 export type SignedBundle = {
 	/** Whether there was anything to do. */
@@ -43,8 +41,9 @@ export function signNextBundle(lane: Lane, head: ChainHead): Promise<SignedBundl
 	return inTransaction(lane.pool, async (db) => {
 		const nonce = await lockNonce(db, lane.id);
 		const taken = await takeJobs(db, lane, head);
+		if (!taken) return { found: false, refused: [] };
 		const [first] = taken;
-		if (!first) return { found: false, refused: [] };
+		if (!first) return { found: true, refused: [] };
 
 		const refused = await refuseLate(db, lane, { jobs: taken, head });
 		const jobs = taken.filter((job) => !refused.includes(job.swapId));
@@ -96,19 +95,19 @@ export function signNextBundle(lane: Lane, head: ChainHead): Promise<SignedBundl
 	});
 }
 
-async function takeJobs(db: Database, { id, policy }: Lane, head: ChainHead): Promise<Job[]> {
+/** Undefined where there is nothing to do; no job at all where another lane was faster. */
+async function takeJobs(db: Database, { id, policy }: Lane, head: ChainHead): Promise<Job[] | undefined> {
 	const place = { chainId: id.chainId, headNumber: head.number };
+	// A list that was signed for as a whole is sent as a whole; nothing is more urgent.
+	const attested = await takeAttestedJobs(db, place);
+	if (attested) return attested;
 	const first = await takeFirstJob(db, place);
-	if (!first) return [];
-	const isSingle = first.attestationId === undefined && travelsAlone(first);
-	if (isSingle) return [first];
+	if (!first || travelsAlone(first)) return first && [first];
 	const group: JobGroup = {
 		...place,
 		kind: first.kind,
 		contract: contractOf(first),
-		attestationId: first.attestationId,
-		// A list that was signed for as a whole is sent as a whole.
-		limit: first.attestationId === undefined ? policy.bundleSize - 1 : maxAttestedJobs,
+		limit: policy.bundleSize - 1,
 	};
 	const jobs = [first, ...(await takeMoreJobs(db, group, first))];
 	if (first.kind !== "open") return jobs;
@@ -122,7 +121,7 @@ function travelsAlone(job: Job): boolean {
 }
 
 function contractOf({ kind, order }: Job): JobGroup["contract"] {
-	// Ops of all escrows go through the one EntryPoint; a list was signed for one escrow.
+	// Ops of all escrows go through the one EntryPoint.
 	if (kind !== "fill" && kind !== "void") return undefined;
 	return { field: "destinationVault", word: order.destinationVault };
 }

@@ -89,6 +89,13 @@ describe("an asset is stopped", () => {
 		expect(bookOf(prices).isReady(chainId, { nowMs: nowMs + 16_000 })).toBe(false);
 		expect(bookOf().isReady(chainId, { nowMs })).toBe(false);
 	});
+
+	test("a minute after its chain's last block, however long it stood still before that", () => {
+		const before = { ...prices, blockNumber: prices.blockNumber - 1, timestampUnixSeconds: 1_000_000_000 };
+		const book = bookOf(before, prices);
+		expect(book.isReady(chainId, { nowMs: nowMs + 59_000 })).toBe(true);
+		expect(book.isReady(chainId, { nowMs: nowMs + 61_000 })).toBe(false);
+	});
 });
 
 test("no price is better than the feeds by more than the margin", () => {

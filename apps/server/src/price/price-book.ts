@@ -13,6 +13,8 @@ const feedGraceSeconds = 120;
 
 const staleAfterMs = 15_000;
 const staleAfterBlocks = 10;
+/** However long its blocks seem to take: a chain that stood still makes the last ones look slow. */
+const staleAtLatestMs = 60_000;
 
 const bps = 10_000n;
 
@@ -212,7 +214,8 @@ function ageMs(page: Page | undefined, nowMs: number): number | undefined {
 function isFresh(page: Page | undefined, nowMs: number): boolean {
 	const age = ageMs(page, nowMs);
 	if (!page || age === undefined) return false;
-	return age <= Math.max(staleAfterMs, staleAfterBlocks * blockSeconds(page) * 1_000);
+	const paceMs = staleAfterBlocks * blockSeconds(page) * 1_000;
+	return age <= Math.min(Math.max(staleAfterMs, paceMs), staleAtLatestMs);
 }
 
 function blockSeconds({ blocks }: Page): number {

@@ -185,6 +185,14 @@ test("funds follow the swap from wallet to escrow to recipient, or back", async 
 			originTxHash: hash,
 		});
 	}
+	await update(uuid, "stage = 'delivering', delivered_amount = 6, delivery_tx_hash = origin_tx_hash");
+	expect(await ask(toSwapId(uuid), { wait: "0" })).toMatchObject({
+		status: "pending",
+		funds: { chainId: 31338, holder: "recipient", token: wallet, amount: "6" },
+	});
+	await update(uuid, "delivered_amount = null, delivery_tx_hash = null, origin_tx_hash = null");
+	expect((await ask(toSwapId(uuid), { wait: "0" })).funds.holder).toBe("wallet");
+	await update(uuid, `origin_tx_hash = '\\x${"ab".repeat(32)}'`);
 	await update(
 		uuid,
 		`status = 'settled', stage = 'delivered', delivered_amount = 6, delivery_tx_hash = origin_tx_hash`,

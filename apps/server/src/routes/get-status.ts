@@ -93,8 +93,10 @@ export function getStatus({
 }
 
 /** Where the money is now. */
-function fundsOf({ order, status, stage, deliveredAmount, output }: SwapRecord): StatusResponse["funds"] {
-	if (status === "settled" || (status === "pending" && stage === "delivered")) {
+function fundsOf(swap: SwapRecord): StatusResponse["funds"] {
+	const { order, status, originTxHash, deliveryTxHash, deliveredAmount, output } = swap;
+	// Hashes are noted as soon as a chain has them; a stage waits until they are deep.
+	if (status === "settled" || (status === "pending" && deliveryTxHash)) {
 		return {
 			chainId: Number(order.destinationChainId),
 			holder: "recipient",
@@ -102,7 +104,7 @@ function fundsOf({ order, status, stage, deliveredAmount, output }: SwapRecord):
 			amount: String(deliveredAmount ?? output),
 		};
 	}
-	const isInWallet = status !== "pending" || stage === "opening";
+	const isInWallet = status !== "pending" || !originTxHash;
 	return {
 		chainId: Number(order.originChainId),
 		holder: isInWallet ? "wallet" : "escrow",

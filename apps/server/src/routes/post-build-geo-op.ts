@@ -55,8 +55,10 @@ export function postBuildGeoOp({
 			});
 			const attached =
 				given === undefined ? undefined : parseRequest(withAuthorizationSchema, { authorization: given });
-			if (nowMs() > quote.expiresAtMs) {
-				throw new SwapError("QUOTE_EXPIRED", { expiredAt: new Date(quote.expiresAtMs).toISOString() });
+			// The open deadline may leave an op less time than a quote has.
+			const expiresAtMs = Math.min(quote.expiresAtMs, quote.opExpiresAtMs);
+			if (nowMs() > expiresAtMs) {
+				throw new SwapError("QUOTE_EXPIRED", { expiredAt: new Date(expiresAtMs).toISOString() });
 			}
 			const order = orderSchema.parse(quote.order);
 			const chain = originChain(chains, order);

@@ -3,6 +3,7 @@ import {
 	encodeFunctionData,
 	erc20Abi,
 	type Hex,
+	hexToBytes,
 	parseSignature,
 	serializeCompactSignature,
 	signatureToCompactSignature,
@@ -213,6 +214,62 @@ test("a swap that can no longer be delivered as quoted is refused, and nothing i
 	});
 	expect(await scene.swapCount()).toBe(0);
 	expect(scene.started()).toEqual([]);
+});
+
+test("an account whose unsettled swaps used up its day's gas is told when to come back, and only then", async () => {
+	const wallet = await scene.newWallet({ isDelegated: true });
+	const { built, signature } = await scene.signedOp(wallet);
+	const hourAgo = new Date(Date.now() - 3_600_000);
+	const spend = (account: string, at: Date) =>
+		scene.database.pool.query("insert into unsettled_gas values (gen_random_uuid(), 31337, $1, $2, 30)", [
+			account,
+			at,
+		]);
+	scene.knobs.gasUsdCents = 100n;
+	await spend(scene.accountId, hourAgo);
+	await spend(scene.accountId, hourAgo);
+	const refusal = await refusalOf(scene.submit(built, signature));
+	expect(refusal).toMatchObject({ code: "RATE_LIMITED", details: { reason: "gas_budget" } });
+	const { retryAfterSeconds } = refusal.details as { retryAfterSeconds: number };
+	expect(retryAfterSeconds).toBeGreaterThan(23 * 3_600 - 60);
+	expect(retryAfterSeconds).toBeLessThanOrEqual(23 * 3_600);
+	expect(await scene.swapCount()).toBe(0);
+
+	await scene.database.pool.query("truncate unsettled_gas");
+	await spend(scene.accountId, hourAgo);
+	await spend(scene.accountId, new Date(Date.now() - 25 * 3_600_000));
+	await spend(crypto.randomUUID(), hourAgo);
+	await scene.submit(built, signature);
+});
+
+test("no more of an input is taken in than its limit, with what the vault holds and others sell", async () => {
+	const wallet = await scene.newWallet({ isDelegated: true });
+	const { built, signature } = await scene.signedOp(wallet);
+	await scene.database.pool.query("insert into stock values (31337, $1, 5000000, 0, 0, 1)", [
+		hexToBytes(scene.assetOf("USDC")),
+	]);
+	scene.knobs.exposure = 14_999_999n;
+	expect(await refusalOf(scene.submit(built, signature))).toEqual({
+		code: "LIQUIDITY_CHANGED",
+		details: { reason: "stock" },
+	});
+	expect(await scene.swapCount()).toBe(0);
+	scene.knobs.exposure = 15_000_000n;
+	await scene.submit(built, signature);
+});
+
+test("while too few attesters are alive, or see the chains, nothing is taken, and the same bytes succeed later", async () => {
+	const wallet = await scene.newWallet({ isDelegated: true });
+	const { built, signature } = await scene.signedOp(wallet);
+	const silent = { code: "UPSTREAM_UNAVAILABLE", details: { upstream: "attesters" } };
+	await scene.setAttesters(1);
+	expect(await refusalOf(scene.submit(built, signature))).toEqual(silent);
+	await scene.setAttesters(2);
+	await scene.database.pool.query("update chain_heads set finalized_number = 2000, number = 2010");
+	expect(await refusalOf(scene.submit(built, signature))).toEqual(silent);
+	expect(await scene.swapCount()).toBe(0);
+	await scene.setAttesters(2);
+	await scene.submit(built, signature);
 });
 
 test("an op that someone else sent first is taken up, and is to be refunded where nothing is left to deliver", async () => {

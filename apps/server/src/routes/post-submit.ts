@@ -25,6 +25,8 @@ import type { DatabasePool } from "../store/database.ts";
 import { readSwap } from "../store/read-swap.ts";
 import { submitSwap } from "../store/submit-swap.ts";
 import type { SignedAuthorization, SwapRecord } from "../store/swap-record.ts";
+import { readUnsettledGas } from "../store/unsettled-gas.ts";
+import { attestersWanted, type PolicyConfig } from "../swap/swap-policy.ts";
 import type { Desk } from "../venue/venue.ts";
 import { checkOrigin } from "./check-origin.ts";
 import { originChain, readOrigin } from "./read-origin.ts";
@@ -37,17 +39,18 @@ export function postSubmit({
 	sealKeys,
 	desk,
 	engine,
-	limits,
+	config,
 	nowMs,
 }: {
 	chains: ReadonlyMap<number, EvmChain>;
 	pool: DatabasePool;
 	sealKeys: SealKeys;
-	desk: Pick<Desk, "reprice" | "volumes">;
+	desk: Pick<Desk, "reprice" | "volumes" | "isPriceable" | "gasUsdCents" | "exposureLimit">;
 	engine: Pick<Engine, "startSwap">;
-	limits: { unopenedUsdPerAccount: number; reservationSeconds: number };
+	config: PolicyConfig;
 	nowMs: () => number;
 }): Route {
+	const { limits } = config;
 	// A caller that sends the same again before it has an answer shares that answer, and costs nothing more.
 	const underWay = new Map<string, Promise<SubmitResponse>>();
 	return {
@@ -118,13 +121,15 @@ export function postSubmit({
 			throw new SwapError("OP_EXPIRED", { expiredAt: new Date(quote.opExpiresAtMs).toISOString() });
 		}
 		const chain = originChain(chains, order);
-		const [origin, simulation] = await Promise.all([
+		const [origin, simulation, gas] = await Promise.all([
 			readOrigin({ chain, db: pool, order, authorization: op.authorization, nowMs: nowMs() }),
 			simulateOp({ chain, order, op: { ...op, signature } }),
+			readUnsettledGas(pool, { accountId, nowMs: nowMs() }),
 		]);
 		const { isOpened } = origin.reading;
 		// Anyone may have sent the op: then the wallet has given its input, and what it is left with does not matter.
 		if (!isOpened) {
+			checkGasBudget(gas);
 			await checkOrigin(origin, { target: op.delegate });
 			if (!simulation.opens) throw new SwapError("SIMULATION_FAILED", { reason: simulation.reason });
 		}
@@ -138,6 +143,7 @@ export function postSubmit({
 				order,
 				output,
 				valueUsdCents,
+				feeCentibps,
 				delivery,
 				op: {
 					...unauthorized,
@@ -152,6 +158,10 @@ export function postSubmit({
 				unopenedUsdCents: BigInt(Math.floor(limits.unopenedUsdPerAccount * 100)),
 				reservationSeconds: limits.reservationSeconds,
 			},
+			// Without a price it is refused for that.
+			exposure: desk.isPriceable(order) ? desk.exposureLimit(order) : undefined,
+			attesters:
+				order.originChainId === order.destinationChainId ? undefined : attestersWanted(config, order),
 			nowMs: nowMs(),
 		});
 		switch (result.outcome) {
@@ -161,6 +171,15 @@ export function postSubmit({
 			case "price":
 			case "stock":
 				throw new SwapError("LIQUIDITY_CHANGED", { reason: result.outcome });
+			case "attesters":
+				throw new SwapError(
+					"UPSTREAM_UNAVAILABLE",
+					{ upstream: "attesters" },
+					{
+						message:
+							"Too few of those who would attest this swap answer now, and nothing was executed. Send the same request again in a moment.",
+					},
+				);
 			case "unopened":
 				throw new SwapError(
 					"RATE_LIMITED",
@@ -171,6 +190,19 @@ export function postSubmit({
 					},
 				);
 		}
+	}
+
+	function checkGasBudget({ spent, retryAfterSeconds }: Awaited<ReturnType<typeof readUnsettledGas>>): void {
+		const usdCents = spent.reduce((sum, gas) => sum + desk.gasUsdCents(gas), 0n);
+		if (usdCents < BigInt(Math.floor(limits.unsettledGasUsdPerDay * 100))) return;
+		throw new SwapError(
+			"RATE_LIMITED",
+			{ reason: "gas_budget", retryAfterSeconds },
+			{
+				message:
+					"Swaps of this account that were not settled have used up the day's budget of gas. Send it again later.",
+			},
+		);
 	}
 }
 

@@ -1,7 +1,7 @@
 /** Which endpoint family a token is for. */
 export type SealPurpose = "quote:evm" | "quote:solana" | "op:evm" | "op:solana";
 
-export type SealKey = { kid: string; secret: Uint8Array };
+type SealKey = { kid: string; secret: Uint8Array };
 /** The first seals, all open: a new key is put in front, an old one goes once its tokens have expired. */
 export type SealKeys = readonly [SealKey, ...SealKey[]];
 
@@ -13,8 +13,10 @@ export function parseSealKeys(text: string): SealKeys {
 	const [first, ...others] = text.split(",").map((entry): SealKey => {
 		const [kid = "", encoded = "", ...rest] = entry.trim().split(":");
 		const secret = Buffer.from(encoded, "base64url");
+		// Decoding passes over whatever is no base64url: a key with a typing error would be another key.
+		const isExact = secret.length === 32 && secret.toString("base64url") === encoded;
 		// The message must not repeat what it refuses: that may be most of a secret.
-		if (!/^[A-Za-z0-9_-]{1,32}$/.test(kid) || rest.length > 0 || secret.length !== 32) {
+		if (!/^[A-Za-z0-9_-]{1,32}$/.test(kid) || rest.length > 0 || !isExact) {
 			throw new RangeError("a seal key is an id, a colon, and 32 bytes of base64url");
 		}
 		return { kid, secret };

@@ -126,6 +126,10 @@ test("keys that cannot be read are refused without repeating them", () => {
 	for (const text of ["", "a", "a:short", `${newKey},${newKey}`, `${newKey},`, "a:b:c"]) {
 		expect(() => parseSealKeys(text)).toThrow(RangeError);
 	}
+	// What decodes, but is not what anyone wrote down as a key.
+	for (const text of [`${newKey}=`, `${newKey}!`, `a:${"A".repeat(42)}B`, `a:${"A+".repeat(22)}`]) {
+		expect(() => parseSealKeys(text)).toThrow(RangeError);
+	}
 	const short = randomBytes(31).toString("base64url");
 	expect(() => parseSealKeys(`a:${short}`)).not.toThrow(short);
 });

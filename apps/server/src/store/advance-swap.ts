@@ -110,12 +110,20 @@ export async function recordFact(
 	);
 }
 
-/** Nothing is left to do: what was kept for the work in flight goes. */
-export async function endSwap(db: Database, swapId: string, { nowMs }: { nowMs: number }): Promise<void> {
+/** Nothing is left to do: what was kept for the work in flight goes. `stale` where the swap has looked again since. */
+export async function endSwap(
+	db: Database,
+	{ swapId, signalId }: { swapId: string; signalId: string },
+	{ nowMs }: { nowMs: number },
+): Promise<"ended" | "stale"> {
 	await db.query(
 		"update swaps set ended_at = to_timestamp($2::double precision / 1000) where id = $1 and ended_at is null",
 		[swapId, nowMs],
 	);
-	await db.query("delete from waits where swap_id = $1", [swapId]);
 	await db.query("delete from jobs where swap_id = $1", [swapId]);
+	const { rowCount } = await db.query("delete from waits where swap_id = $1 and signal_id = $2", [
+		swapId,
+		signalId,
+	]);
+	return rowCount === 1 ? "ended" : "stale";
 }

@@ -2,6 +2,7 @@ import { type Address, bytesToHex, type Hash, type Hex, hexToBytes } from "viem"
 import { type BlockHeader, insertBlock, lockHead } from "./chain-head.ts";
 import type { Database } from "./database.ts";
 import { markDue } from "./due-signals.ts";
+import { markDepositsFinal } from "./exposure.ts";
 import type { JobKind } from "./job.ts";
 import { bookFinal, type GasSpent } from "./ledger/book-final.ts";
 import { type StockBalance, saveStock } from "./stock-balance.ts";
@@ -83,10 +84,11 @@ export async function applyBlock(
 		const gas = await settleNonces(db, { chainId, finalizedNumber });
 		unbooked = await bookFinal(db, { chainId, after: head.bookedNumber, upTo: finalizedNumber, gas, vaults });
 	}
-	if (stock) await saveStock(db, { chainId, blockNumber: block.number, stock });
-
 	const orderIds = [...new Set([...events.flatMap((event) => event.orderId ?? []), ...finished, ...struck])];
 	await markDue(db, { chainId, orderIds });
+	// Last: every submit to a token of this chain waits for these rows.
+	if (stock) await saveStock(db, { chainId, blockNumber: block.number, stock });
+	await markDepositsFinal(db, { chainId, after: head.finalizedNumber, upTo: finalizedNumber });
 	return { orderIds, unbooked };
 }
 

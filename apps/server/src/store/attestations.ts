@@ -4,15 +4,21 @@ import { type Database, type DatabasePool, inTransaction } from "./database.ts";
 import type { Job } from "./job.ts";
 import { type JobRow, jobFromRow } from "./jobs.ts";
 
-/** The jobs of an origin chain that attesters have yet to sign for; those that were turned down last come last. */
+/**
+ * The jobs of an origin chain that attesters have yet to sign for; those that were turned down last come last. As many
+ * of each kind: releases that nobody signs for must not stand in the way of refunds.
+ */
 export async function readUnattestedJobs(
 	db: Database,
-	{ chainId, limit }: { chainId: number; limit: number },
+	{ chainId, limitPerKind }: { chainId: number; limitPerKind: number },
 ): Promise<Job[]> {
 	const { rows } = await db.query<JobRow>(
-		`select * from jobs where chain_id = $1 and state = 'unattested'
-		order by priority, updated_at limit $2`,
-		[chainId, limit],
+		`(select * from jobs where chain_id = $1 and kind = 'release' and state = 'unattested'
+			order by updated_at limit $2)
+		union all
+		(select * from jobs where chain_id = $1 and kind = 'refund' and state = 'unattested'
+			order by updated_at limit $2)`,
+		[chainId, limitPerKind],
 	);
 	return rows.map(jobFromRow);
 }

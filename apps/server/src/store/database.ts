@@ -24,6 +24,8 @@ export function openDatabase({
 		// A database that does not answer must become an error: whoever waits for it holds up others.
 		connectionTimeoutMillis: 5_000,
 		query_timeout: 30_000,
+		keepAlive: true,
+		keepAliveInitialDelayMillis: 10_000,
 	});
 	// A connection that breaks while idle is replaced; without a listener the process would end.
 	pool.on("error", () => {});

@@ -8,10 +8,12 @@ export async function markDue(
 ): Promise<void> {
 	if (orderIds.length === 0) return;
 	// It is woken whatever else it waits for, so that can be overwritten.
-	await db.query("update waits set head_chain_id = $1, head_number = 0 where order_id = any($2)", [
-		chainId,
-		orderIds.map((id) => hexToBytes(id)),
-	]);
+	await db.query(
+		`update waits set head_chain_id = $1, head_number = 0 where swap_id in (
+			select swap_id from waits where order_id = any($2) order by swap_id for update
+		)`,
+		[chainId, orderIds.map((id) => hexToBytes(id))],
+	);
 }
 
 /**
@@ -37,7 +39,9 @@ export async function readDueSignals(
 export async function clearSignals(db: Database, signalIds: readonly string[]): Promise<void> {
 	await db.query(
 		`update waits set head_chain_id = null, head_number = null, finalized_chain_id = null, finalized_number = null
-		where signal_id = any($1)`,
+		where signal_id = any($1) and swap_id in (
+			select swap_id from waits where signal_id = any($1) order by swap_id for update
+		)`,
 		[signalIds],
 	);
 }

@@ -2,8 +2,17 @@ import { orderId, packDeadlines } from "@geoswap/protocol";
 import { numberToHex, zeroHash } from "viem";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { createTestDatabase, type TestDatabase } from "../../test/test-database.ts";
+import { inTransaction } from "./database.ts";
 import type { JobState } from "./job.ts";
-import { type JobRow, jobFromRow, type NewJob, queueJob } from "./jobs.ts";
+import {
+	type JobRow,
+	jobFromRow,
+	type NewJob,
+	queueJob,
+	requeueJobs,
+	takeAttestedJobs,
+	takeFirstJob,
+} from "./jobs.ts";
 
 let database: TestDatabase;
 beforeAll(async () => {
@@ -50,7 +59,7 @@ test.each<[JobState, boolean]>([
 	["done", true],
 	["refused", true],
 ])(
-	"one that is %s is queued again: %s, only where that is asked for, with its strikes",
+	"one that is %s is queued again: %s, only where that is asked for, and without its strikes",
 	async (state, moves) => {
 		await database.pool.query("update jobs set state = $1, strikes = 2, nonce = 7, reason = 'price'", [
 			state,
@@ -58,10 +67,36 @@ test.each<[JobState, boolean]>([
 		await queueJob(database.pool, job);
 		expect(await read()).toMatchObject({ state, strikes: 2, nonce: 7 });
 		await queueJob(database.pool, { ...job, again: true });
-		const after = moves ? { state: "queued", nonce: undefined, reason: undefined } : { state, nonce: 7 };
-		expect(await read()).toMatchObject({ ...after, strikes: 2 });
+		const again = { state: "queued", nonce: undefined, reason: undefined, strikes: 0 };
+		expect(await read()).toMatchObject(moves ? again : { state, nonce: 7, strikes: 2 });
 	},
 );
+
+test("a list that another lane holds is left to it, every job of it", async () => {
+	const id = "019a0000-0000-7000-8000-000000000001";
+	await database.pool.query(
+		"update jobs set state = 'queued', kind = 'release', priority = 0, attestation_id = $1",
+		[id],
+	);
+	await database.pool.query("insert into attestations values ($1, 2, 'Release', 1, '[]', '[]', '[]')", [id]);
+	const place = { chainId: 2, headNumber: 1 };
+	await inTransaction(database.pool, async (other) => {
+		await other.query("select from attestations for update");
+		expect(await takeAttestedJobs(database.pool, place)).toBeUndefined();
+		expect(await takeFirstJob(database.pool, place)).toBeUndefined();
+	});
+	expect(await takeAttestedJobs(database.pool, place)).toHaveLength(1);
+});
+
+test("a job that was put back is not taken before its block, unless none comes for half a minute", async () => {
+	await database.pool.query("truncate jobs");
+	await queueJob(database.pool, job);
+	await requeueJobs(database.pool, [job], { notBeforeBlock: 2, alone: true, strikes: 0 });
+	const place = { chainId: 2, headNumber: 1 };
+	expect(await takeFirstJob(database.pool, place)).toBeUndefined();
+	await database.pool.query("update jobs set updated_at = now() - interval '31 seconds'");
+	expect(await takeFirstJob(database.pool, place)).toMatchObject({ swapId: job.swapId });
+});
 
 async function read() {
 	const { rows } = await database.pool.query<JobRow>("select * from jobs");

@@ -25,7 +25,7 @@ export async function queueJob(db: Database, job: NewJob): Promise<void> {
 		`insert into jobs (swap_id, kind, chain_id, order_id, order_terms, payload, state, priority, alone)
 		values ($1, $2, $3, $4, $5, $6, $7, $8, $9)
 		on conflict (swap_id, kind) do update set payload = excluded.payload, state = excluded.state,
-			alone = excluded.alone, reason = null, attestation_id = null, relayer = null, nonce = null,
+			alone = excluded.alone, strikes = 0, reason = null, attestation_id = null, relayer = null, nonce = null,
 			not_before_block = 0, updated_at = now()
 		where $10 and jobs.state in ('done', 'refused', 'unattested')`,
 		[
@@ -44,23 +44,54 @@ export async function queueJob(db: Database, job: NewJob): Promise<void> {
 }
 
 /** Which jobs can be in one transaction with the first one. */
-export type JobGroup = {
-	chainId: number;
-	headNumber: number;
+export type JobGroup = JobPlace & {
 	kind: JobKind;
 	/** The field of the order that names the contract which is called, and its value. */
 	contract: { field: "escrow" | "destinationVault"; word: Hex } | undefined;
-	attestationId: string | undefined;
 	limit: number;
 };
 
-/** The job that goes first, locked until the transaction ends. Those that another lane holds are passed over. */
+/** Where the lane is. */
+export type JobPlace = { chainId: number; headNumber: number };
+
+/**
+ * A chain without traffic makes no blocks: there a job has waited long enough by time. By the clock that wrote when it
+ * was put back: by one that is ahead of it, it would be taken again at once, for ever.
+ */
+const isRipe = `chain_id = $1 and state = 'queued'
+	and (not_before_block <= $2 or updated_at < now() - interval '30 seconds')`;
+
+/**
+ * The jobs of the list of orders that goes first, all signed for together, and locked until the transaction ends.
+ * Undefined where there is no such list, or only such as other lanes hold.
+ */
+export async function takeAttestedJobs(
+	db: Database,
+	{ chainId, headNumber }: JobPlace,
+): Promise<Job[] | undefined> {
+	// The list before its jobs: two lanes that each held some of them would both send all of it.
+	const { rows: lists } = await db.query<{ id: string }>(
+		`select id from attestations where id = any(array(
+			select attestation_id from jobs where ${isRipe} and priority <= $3 and attestation_id is not null
+		)) order by kind = 'Release' desc, created_at limit 1 for update skip locked`,
+		[chainId, headNumber, jobPriority.refund],
+	);
+	const [list] = lists;
+	if (!list) return undefined;
+	const { rows } = await db.query<JobRow>(
+		`select * from jobs where ${isRipe} and attestation_id = $3 order by created_at for update skip locked`,
+		[chainId, headNumber, list.id],
+	);
+	return rows.map(jobFromRow);
+}
+
+/** Of the others, the one that goes first, locked likewise. Those that another lane holds are passed over. */
 export async function takeFirstJob(
 	db: Database,
-	{ chainId, headNumber }: { chainId: number; headNumber: number },
+	{ chainId, headNumber }: JobPlace,
 ): Promise<Job | undefined> {
 	const { rows } = await db.query<JobRow>(
-		`select * from jobs where chain_id = $1 and state = 'queued' and not_before_block <= $2
+		`select * from jobs where ${isRipe} and attestation_id is null
 		order by priority, created_at limit 1 for update skip locked`,
 		[chainId, headNumber],
 	);
@@ -70,17 +101,15 @@ export async function takeFirstJob(
 /** Further jobs for the first one's transaction, locked likewise. */
 export async function takeMoreJobs(db: Database, group: JobGroup, first: Job): Promise<Job[]> {
 	const { rows } = await db.query<JobRow>(
-		`select * from jobs where chain_id = $1 and state = 'queued' and not_before_block <= $2 and kind = $3
-			and swap_id <> $4 and attestation_id is not distinct from $5
-			and ($5 is not null or not alone and payload->'op'->'authorization' is null)
-			and ($6::text is null or order_terms->>$6 = $7)
-		order by created_at limit $8 for update skip locked`,
+		`select * from jobs where ${isRipe} and kind = $3 and swap_id <> $4 and attestation_id is null
+			and not alone and payload->'op'->'authorization' is null
+			and ($5::text is null or order_terms->>$5 = $6)
+		order by created_at limit $7 for update skip locked`,
 		[
 			group.chainId,
 			group.headNumber,
 			group.kind,
 			first.swapId,
-			group.attestationId ?? null,
 			group.contract?.field ?? null,
 			group.contract?.word ?? null,
 			group.limit,
@@ -143,6 +172,18 @@ export async function requeueSentJobs(
 ): Promise<void> {
 	await db.query(
 		`update jobs set state = 'queued', relayer = null, nonce = null, updated_at = now()
+		where chain_id = $1 and relayer = $2 and nonce = $3 and state = 'sent'`,
+		[chainId, hexToBytes(relayer), nonce],
+	);
+}
+
+/** The transaction that has these jobs is given up because of them. They stay with its nonce until that is spent. */
+export async function strikeSentJobs(
+	db: Database,
+	{ chainId, relayer, nonce }: { chainId: number; relayer: Hex; nonce: number },
+): Promise<void> {
+	await db.query(
+		`update jobs set strikes = strikes + 1, alone = true, updated_at = now()
 		where chain_id = $1 and relayer = $2 and nonce = $3 and state = 'sent'`,
 		[chainId, hexToBytes(relayer), nonce],
 	);

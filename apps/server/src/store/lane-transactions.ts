@@ -21,7 +21,7 @@ export type LaneTransaction = {
 	sentAtBlock: number;
 };
 
-export type LaneTransactionJob = { swapId: SwapUuid; kind: JobKind; orderId: Hex };
+type LaneTransactionJob = { swapId: SwapUuid; kind: JobKind; orderId: Hex };
 
 /** The lane's next nonce is at least what the chain says. */
 export async function raiseNonce(db: Database, lane: LaneId, chainNonce: number): Promise<void> {

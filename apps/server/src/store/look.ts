@@ -1,7 +1,8 @@
 import { fromWord, type Order, type SwapUuid, toChainId } from "@geoswap/protocol";
-import { type Address, bytesToHex, type Hex, hexToBytes } from "viem";
+import { bytesToHex, type Hex, hexToBytes } from "viem";
 import { type Database, type DatabasePool, inTransaction } from "./database.ts";
 import type { ChainHead, Facts, OrderEvent, OrderEventData, OrderEventName } from "./facts.ts";
+import { type AttestersWanted, countAttestersAlive } from "./heartbeats.ts";
 import type { Job } from "./job.ts";
 import { type JobRow, jobFromRow } from "./jobs.ts";
 import { type SwapRow, swapFromRow } from "./read-swap.ts";
@@ -14,15 +15,13 @@ export async function look(
 	{
 		swapId,
 		signalId,
-		heartbeatSeconds,
 		attestersOf,
 		nowMs,
 	}: {
 		swapId: SwapUuid;
 		signalId: string;
-		heartbeatSeconds: number;
 		/** Who decides the order. */
-		attestersOf: (order: Order) => readonly Address[];
+		attestersOf: (order: Order) => AttestersWanted;
 		nowMs: number;
 	},
 ): Promise<Facts | "unfollowed" | "no-swap"> {
@@ -77,20 +76,6 @@ export async function look(
 			text: "select * from jobs where swap_id = $1",
 			values: [swapId],
 		});
-		const { rows: aliveRows } = await db.query<{ alive: number }>({
-			name: "look-attesters",
-			text: `select count(*) as alive from (
-				select from heartbeats
-				where attester = any($1) and chain_id = any($2) and signed_at > to_timestamp($3::double precision)
-				group by attester having count(*) = $4
-			) as attester`,
-			values: [
-				attestersOf(order).map((attester) => hexToBytes(attester)),
-				chainIds,
-				nowMs / 1_000 - heartbeatSeconds,
-				new Set(chainIds).size,
-			],
-		});
 		return {
 			swap,
 			origin,
@@ -99,7 +84,7 @@ export async function look(
 			...(claimed && { claimed }),
 			jobs: Object.fromEntries(jobRows.map((row): [string, Job] => [row.kind, jobFromRow(row)])),
 			isReserved: swapRow.is_reserved,
-			attestersAlive: aliveRows[0]?.alive ?? 0,
+			attestersAlive: await countAttestersAlive(db, { ...attestersOf(order), nowMs }),
 		};
 	});
 }

@@ -18,6 +18,7 @@ export type SwapRow = {
 	order_terms: unknown;
 	output: bigint;
 	value_usd_cents: number;
+	fee_centibps: number;
 	delivery: unknown;
 	op: unknown;
 	status: SwapStatus;
@@ -50,6 +51,7 @@ export function swapFromRow(row: SwapRow): SwapRecord {
 		order: orderSchema.parse(row.order_terms),
 		output: row.output,
 		valueUsdCents: BigInt(row.value_usd_cents),
+		feeCentibps: row.fee_centibps,
 		delivery: deliveryFromJson(row.delivery),
 		op: row.op === null ? undefined : signedOpFromJson(row.op),
 		status: row.status,

@@ -7,15 +7,25 @@ export type WaitFor = {
 	finalized?: { chainId: number; number: number };
 };
 
-/** Which blocks wake the swap. Its events wake it anyway: false where one has marked it since it looked. */
+/**
+ * Which blocks wake the swap. Its events wake it anyway: `due` where one has marked it since it looked. `stale` where it
+ * has looked again since, and has a signal of another name.
+ */
 export async function setWait(
 	db: Database,
-	swapId: SwapUuid,
+	{ swapId, signalId }: { swapId: SwapUuid; signalId: string },
 	{ head, finalized }: WaitFor,
-): Promise<boolean> {
-	const { rowCount } = await db.query(
+): Promise<"set" | "due" | "stale"> {
+	// Held until the transaction ends: a look that comes now reads all that was written here.
+	const { rows } = await db.query<{ head_number: number | null }>(
+		"select head_number from waits where swap_id = $1 and signal_id = $2 for update",
+		[swapId, signalId],
+	);
+	if (!rows[0]) return "stale";
+	if (rows[0].head_number === 0) return "due";
+	await db.query(
 		`update waits set head_chain_id = $2, head_number = $3, finalized_chain_id = $4, finalized_number = $5
-		where swap_id = $1 and head_number is distinct from 0`,
+		where swap_id = $1`,
 		[
 			swapId,
 			head?.chainId ?? null,
@@ -24,7 +34,7 @@ export async function setWait(
 			finalized?.number ?? null,
 		],
 	);
-	return rowCount === 1;
+	return "set";
 }
 
 /**

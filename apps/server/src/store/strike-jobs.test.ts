@@ -10,13 +10,17 @@ beforeAll(async () => {
 afterAll(() => database?.drop());
 
 /** A job in a transaction that was mined at block 10. Returns what becomes of it. */
-async function strike({ kind, attestationId }: { kind: string; attestationId?: string }, sentAs = kind) {
+async function strike(
+	{ kind, attestationId, strikes = 0 }: { kind: string; attestationId?: string; strikes?: number },
+	sentAs = kind,
+) {
 	const swapId = randomUUID();
 	const nonce = Math.floor(Math.random() * 1e9);
 	await database.pool.query(
-		`insert into jobs (swap_id, kind, chain_id, order_id, order_terms, state, priority, attestation_id, relayer, nonce)
-		values ($1, $2, 1, '\\x01', '{}', 'sent', 0, $3, '\\x02', $4)`,
-		[swapId, kind, attestationId ?? null, nonce],
+		`insert into jobs (swap_id, kind, chain_id, order_id, order_terms, state, priority, attestation_id, relayer, nonce,
+			strikes)
+		values ($1, $2, 1, '\\x01', '{}', 'sent', 0, $3, '\\x02', $4, $5)`,
+		[swapId, kind, attestationId ?? null, nonce, strikes],
 	);
 	await database.pool.query(
 		`insert into lane_transactions (chain_id, relayer, nonce, attempt, hash, raw, kind, jobs, max_fee_per_gas, state,
@@ -48,4 +52,9 @@ test("a job whose transaction was cancelled is queued again and is not to blame"
 		strikes: 0,
 		alone: false,
 	});
+});
+
+test("an op that was struck out while its transaction was cancelled is refused", async () => {
+	expect(await strike({ kind: "open", strikes: 2 }, "cancel")).toMatchObject({ state: "queued", strikes: 2 });
+	expect(await strike({ kind: "open", strikes: 3 }, "cancel")).toMatchObject({ state: "refused" });
 });

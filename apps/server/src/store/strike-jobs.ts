@@ -21,8 +21,8 @@ export async function strikeJobs(
 			(select data->>'reason' from chain_events e
 			where e.chain_id = t.chain_id and e.order_id = j.order_id and e.name = 'Skipped'
 				and e.transaction_hash = t.hash limit 1) as selector
-		from lane_transactions t join jobs j using (chain_id, relayer, nonce)
-		where chain_id = $1 and t.state = 'mined' and t.block_number < $2 and j.state = 'sent'`,
+		from jobs j join lane_transactions t using (chain_id, relayer, nonce)
+		where chain_id = $1 and j.state = 'sent' and t.state in ('mined', 'final') and t.block_number < $2`,
 		[chainId, headNumber],
 	);
 	if (rows.length === 0) return [];

@@ -216,6 +216,7 @@ function newSwap({
 		},
 		output: 76n,
 		valueUsdCents,
+		feeCentibps: 1_250,
 		delivery: { kind: "stock", amount: 76n },
 		op: {
 			delegate: "0x00000000000000000000000000000000000000D1",

@@ -1,6 +1,8 @@
 import { type FailureCode, type Order, orderId, orderToJson, type SwapUuid } from "@geoswap/protocol";
 import { type Address, hexToBytes } from "viem";
 import { type Database, type DatabasePool, inTransaction } from "./database.ts";
+import { type AttestersWanted, countAttestersAlive } from "./heartbeats.ts";
+import { lockPairs, type Pair, pairColumns } from "./lock-pairs.ts";
 import { readSwap, type SwapRow, swapFromRow } from "./read-swap.ts";
 import { deliveryToJson, signedOpToJson } from "./swap-json.ts";
 import type { Delivery, SignedOp, SwapRecord } from "./swap-record.ts";
@@ -12,12 +14,10 @@ export type NewSwap = {
 	/** As quoted. */
 	output: bigint;
 	valueUsdCents: bigint;
+	feeCentibps: number;
 	delivery: Delivery;
 	op: SignedOp;
 };
-
-/** A ladder on which volume can be in flight. */
-export type Pair = { chainId: number; token: Address; direction: "sell" | "buy" };
 
 /** What is taken for a swap: of the vault's stock, and of the ladders. */
 export type Reservation = {
@@ -30,8 +30,14 @@ export type Reservation = {
 
 export type SubmitOutcome =
 	| { outcome: "created" | "existing"; swap: SwapRecord }
-	/** The price fell below the order's minimum; there is too little stock; the account has too much unopened. */
-	| { outcome: "price" | "stock" | "unopened" };
+	/**
+	 * The price fell below the order's minimum; there is too little stock, or too much of the input; the account has too
+	 * much unopened; too few of the attesters that would decide the order are alive.
+	 */
+	| { outcome: "price" | "stock" | "unopened" | "attesters" };
+
+/** The most of a token that the vault takes in. */
+export type ExposureLimit = { chainId: number; token: Address; amount: bigint };
 
 /**
  * Reserves what the swap needs and inserts it, or does nothing. A swap that exists is returned, whatever else would
@@ -50,16 +56,34 @@ export async function submitSwap(
 		reserve: (inFlight: { sell: bigint; buy: bigint }) => Reservation | undefined;
 		isOpened: boolean;
 		limits: { unopenedUsdCents: bigint; reservationSeconds: number };
+		/** Where its input is limited. */
+		exposure?: ExposureLimit | undefined;
+		/** Where attesters decide it. */
+		attesters?: (AttestersWanted & { threshold: number }) | undefined;
 		nowMs: number;
 	},
 ): Promise<SubmitOutcome> {
-	const { swap, isOpened } = submission;
+	const { swap, isOpened, exposure, attesters, nowMs } = submission;
 	try {
 		return await inTransaction(pool, async (db): Promise<SubmitOutcome> => {
 			await lockAccount(db, swap);
-			const reservation = submission.reserve(await lockPairs(db, submission.pairs));
+			if (
+				attesters &&
+				!isOpened &&
+				(await countAttestersAlive(db, { ...attesters, nowMs })) < attesters.threshold
+			) {
+				throw new NothingWritten("attesters");
+			}
+			const inFlight = await lockPairs(db, submission.pairs);
+			const reservation = submission.reserve(inFlight);
 			if (!reservation && !isOpened) throw new NothingWritten("price");
-			const { has_room, is_reserved, ...row } = await insertSwap(db, { ...submission, reservation });
+			const sold = inFlight.sell + swap.order.inputAmount;
+			const isTakenIn = !exposure || (await readBalance(db, exposure)) + sold <= exposure.amount;
+			const { has_room, is_reserved, ...row } = await insertSwap(db, {
+				...submission,
+				reservation,
+				isTakenIn,
+			});
 			if (row.id !== null) return { outcome: "created", swap: swapFromRow(row as SwapRow) };
 			if (is_reserved || isOpened) throw new NothingWritten("existing");
 			throw new NothingWritten(has_room ? "stock" : "unopened");
@@ -77,7 +101,7 @@ export async function submitSwap(
 /** Takes back what the transaction did so far. */
 class NothingWritten extends Error {
 	override name = "NothingWritten";
-	readonly why: "existing" | "price" | "stock" | "unopened";
+	readonly why: "existing" | "price" | "stock" | "unopened" | "attesters";
 
 	constructor(why: NothingWritten["why"]) {
 		super(`the swap was not inserted: ${why}`);
@@ -96,21 +120,13 @@ async function lockAccount(db: Database, { accountId, id }: NewSwap): Promise<vo
 	if (rows[0]?.is_known) throw new NothingWritten("existing");
 }
 
-async function lockPairs(db: Database, pairs: readonly Pair[]): Promise<{ sell: bigint; buy: bigint }> {
-	const inFlight = { sell: 0n, buy: 0n };
-	if (pairs.length === 0) return inFlight;
-	const { rows } = await db.query<{ direction: "sell" | "buy"; in_flight: bigint }>({
-		name: "lock-pairs",
-		text: `insert into pair_volume (chain_id, token, direction)
-			select chain_id, token, direction
-			from unnest($1::bigint[], $2::bytea[], $3::text[]) as pair (chain_id, token, direction)
-			order by chain_id, token, direction
-			on conflict (chain_id, token, direction) do update set in_flight = pair_volume.in_flight
-			returning direction, in_flight`,
-		values: pairColumns(pairs),
+async function readBalance(db: Database, { chainId, token }: ExposureLimit): Promise<bigint> {
+	const { rows } = await db.query<{ balance: bigint }>({
+		name: "read-balance",
+		text: "select balance from stock where chain_id = $1 and token = $2",
+		values: [chainId, hexToBytes(token)],
 	});
-	for (const row of rows) inFlight[row.direction] += row.in_flight;
-	return inFlight;
+	return rows[0]?.balance ?? 0n;
 }
 
 type InsertRow = { has_room: boolean; is_reserved: boolean } & (SwapRow | { id: null });
@@ -121,12 +137,14 @@ async function insertSwap(
 	{
 		swap,
 		reservation,
+		isTakenIn,
 		isOpened,
 		limits,
 		nowMs,
 	}: {
 		swap: NewSwap;
 		reservation: Reservation | undefined;
+		isTakenIn: boolean;
 		isOpened: boolean;
 		limits: { unopenedUsdCents: bigint; reservationSeconds: number };
 		nowMs: number;
@@ -143,11 +161,12 @@ async function insertSwap(
 				update stock set reserved = reserved + $13
 				from room
 				where chain_id = $11 and token = $12 and least(balance, outflow_available) - reserved >= $13 and has_room
+					and $21::boolean
 				returning 1
 			), created as (
 				insert into swaps
-					(id, account_id, order_id, order_terms, output, value_usd_cents, delivery, op, giving_up)
-				select $1, $4, $5, $6, $8, $7, $9, $10, case when not exists (select from taken) then $14 end
+					(id, account_id, order_id, order_terms, output, value_usd_cents, delivery, op, fee_centibps, giving_up)
+				select $1, $4, $5, $6, $8, $7, $9, $10, $22, case when not exists (select from taken) then $14 end
 				where $2 or exists (select from taken)
 				on conflict do nothing
 				returning *
@@ -183,17 +202,11 @@ async function insertSwap(
 			new Date(nowMs + limits.reservationSeconds * 1000),
 			...pairColumns(volumes),
 			volumes.map((volume) => volume.amount),
+			isTakenIn,
+			swap.feeCentibps,
 		],
 	});
 	const [row] = rows;
 	if (!row) throw new Error("an aggregate has a row");
 	return row;
-}
-
-function pairColumns(pairs: readonly Pair[]): [number[], Uint8Array[], string[]] {
-	return [
-		pairs.map((pair) => pair.chainId),
-		pairs.map((pair) => Buffer.from(hexToBytes(pair.token))),
-		pairs.map((pair) => pair.direction),
-	];
 }

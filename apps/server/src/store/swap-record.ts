@@ -1,7 +1,7 @@
 import type { FailureCode, Order, SwapStage, SwapStatus, SwapUuid } from "@geoswap/protocol";
 import type { Address, Hex } from "viem";
 
-/** How the output leaves the vault. Fixed at submit. */
+/** How the output leaves the vault. Fixed at submit, and once more where the order is opened late. */
 export type Delivery =
 	/** Exactly this much of the output token, from stock. */
 	| { kind: "stock"; amount: bigint }
@@ -36,6 +36,8 @@ export type SwapRecord = {
 	order: Order;
 	output: bigint;
 	valueUsdCents: bigint;
+	/** As quoted, in hundredths of a basis point. */
+	feeCentibps: number;
 	delivery: Delivery;
 	op: SignedOp | undefined;
 	status: SwapStatus;

@@ -1,33 +1,49 @@
-import { fromWord, toChainId } from "@geoswap/protocol";
-import type { Address } from "viem";
+import { toChainId } from "@geoswap/protocol";
 import { advanceSwap, endSwap, giveUpSwap, lockSwap, noteOnSwap, recordFact } from "../store/advance-swap.ts";
 import { type Database, type DatabasePool, inTransaction } from "../store/database.ts";
+import { dropExposure, takeExposure } from "../store/exposure.ts";
 import { type NewJob, queueJob } from "../store/jobs.ts";
 import { markReservationOpened, reserveAgain, unreserve } from "../store/reservations.ts";
 import { isWaitOver, setWait } from "../store/set-wait.ts";
 import type { SwapRecord } from "../store/swap-record.ts";
+import { recordUnsettledGas } from "../store/unsettled-gas.ts";
 import { withdrawJob } from "../store/withdraw-job.ts";
+import type { Desk } from "../venue/venue.ts";
 import type { Action, Decision, QueueAction } from "./decision.ts";
+
+/** What a decision waits for that only shows when it is applied. */
+export type Hold = "exposure-cap" | "price-unknown";
+
+/** Prices an order again that was opened late. */
+export type DecisionDesk = Pick<Desk, "reprice" | "volumes" | "isPriceable">;
 
 /** Whom to tell of work. */
 export type Poke = { who: "lanes" | "attesters"; chainId: number };
 
-/** Does what was decided, all or nothing. Doing it again changes nothing. */
+/**
+ * Does what was decided, all or nothing. Doing it again changes nothing, nor does doing what was decided before the swap
+ * looked again: an execution that the engine gave up may still be alive.
+ *
+ * Locks are taken in one order everywhere: swap, jobs, waits, ladders, stock, exposure. All swaps to a token want its stock, and a
+ * lane holds jobs while it asks a chain about them, so nobody may hold the one and wait for the other.
+ */
 export async function applyDecision(
 	pool: DatabasePool,
 	{
 		swapId,
+		signalId,
 		decision,
-		settlementTokenOf,
+		desk,
 		nowMs,
 	}: {
 		swapId: string;
+		/** Of the look from which it was decided. */
+		signalId: string;
 		decision: Decision;
-		/** What buys an output that is not in stock. */
-		settlementTokenOf: (chainId: number) => Address | undefined;
+		desk: DecisionDesk;
 		nowMs: number;
 	},
-): Promise<{ pokes: Poke[]; isDue: boolean }> {
+): Promise<{ pokes: Poke[]; isDue: boolean; heldBy?: Hold }> {
 	const { wait, actions, isEnd, fact } = decision;
 	const applied = await inTransaction(pool, async (db) => {
 		const swap = await lockSwap(db, swapId);
@@ -35,22 +51,63 @@ export async function applyDecision(
 		const pokes: Poke[] = [];
 		for (const action of actions) {
 			if (action.do === "queue") pokes.push(await queue(db, swap, action));
-			else await act(db, swap, action, settlementTokenOf);
+			else await act(db, swap, action);
 		}
 		await recordFact(db, swapId, { fact, data: factData(decision) });
-		if (isEnd) await endSwap(db, swapId, { nowMs });
-		return { pokes, isDue: !isEnd && !(await setWait(db, swapId, wait)) };
+		if (isEnd) await recordUnsettledGas(db, { swapId, nowMs });
+		const look = { swapId, signalId };
+		const outcome = isEnd ? await endSwap(db, look, { nowMs }) : await setWait(db, look, wait);
+		if (outcome === "stale") throw new StaleDecisionError();
+		// A swap that has ended keeps nothing, whatever led there.
+		if (isEnd || actions.some((action) => action.do === "unreserve")) await unreserve(db, swapId);
+		if (actions.some((action) => action.do === "reserve")) await reserve(db, swap, desk);
+		if (isEnd || actions.some((action) => action.do === "unreserve" || action.do === "withdraw")) {
+			await dropExposure(db, swapId);
+		}
+		// Last of all, for it is held by one at a time.
+		for (const action of actions) {
+			if (action.do !== "queue" || action.kind !== "fill" || !action.caps) continue;
+			if (!(await takeExposure(db, { swap, caps: action.caps }))) throw new HeldError("exposure-cap");
+		}
+		return { pokes, isDue: outcome === "due" };
+	}).catch(async (error: unknown) => {
+		if (error instanceof StaleDecisionError) return { pokes: [], isDue: true };
+		if (!(error instanceof HeldError)) throw error;
+		const rest = { ...decision, fact: error.hold, actions: unheld(actions) };
+		const applied = await applyDecision(pool, { swapId, signalId, decision: rest, desk, nowMs });
+		return { ...applied, heldBy: error.hold };
 	});
 	const isWaiting = !isEnd && (wait.head !== undefined || wait.finalized !== undefined);
 	return { ...applied, isDue: applied.isDue || (isWaiting && (await isWaitOver(pool, wait))) };
 }
 
-async function act(
-	db: Database,
-	swap: SwapRecord,
-	action: Exclude<Action, QueueAction>,
-	settlementTokenOf: (chainId: number) => Address | undefined,
-): Promise<void> {
+/** Takes back what the transaction did so far. */
+class StaleDecisionError extends Error {
+	override name = "StaleDecisionError";
+}
+
+/** What could not be done now, and may be later. Takes back what the transaction did so far. */
+class HeldError extends Error {
+	override name = "HeldError";
+	readonly hold: Hold;
+
+	constructor(hold: Hold) {
+		super(`held by ${hold}`);
+		this.hold = hold;
+	}
+}
+
+/** What can be done all the same: the output is not on its way yet. */
+function unheld(actions: readonly Action[]): Action[] {
+	return actions.flatMap((action): Action[] => {
+		if (action.do === "reserve" || (action.do === "queue" && action.kind === "fill")) return [];
+		if (action.do !== "advance") return [action];
+		const path = action.path.filter((step) => step !== "delivering");
+		return path.length > 0 ? [{ ...action, path }] : [];
+	});
+}
+
+async function act(db: Database, swap: SwapRecord, action: Exclude<Action, QueueAction>): Promise<void> {
 	switch (action.do) {
 		case "advance":
 			await advanceSwap(db, swap, action.path);
@@ -65,22 +122,22 @@ async function act(
 		case "withdraw":
 			return withdrawJob(db, { swapId: swap.id, kind: action.kind });
 		case "unreserve":
-			return unreserve(db, swap.id);
 		case "reserve":
-			if (!(await reserve(db, swap, settlementTokenOf))) await giveUpSwap(db, swap.id, "NO_LIQUIDITY");
+			// Once all other rows are held.
+			return;
 	}
 }
 
-async function reserve(
-	db: Database,
-	{ id, accountId, order, delivery, valueUsdCents }: SwapRecord,
-	settlementTokenOf: (chainId: number) => Address | undefined,
-): Promise<boolean> {
-	const chainId = toChainId(order.destinationChainId);
-	const token = delivery.kind === "stock" ? fromWord(order.outputToken) : settlementTokenOf(chainId);
-	if (!token) return false;
-	const amount = delivery.kind === "stock" ? delivery.amount : delivery.budget;
-	return reserveAgain(db, { swapId: id, accountId, chainId, token, amount, valueUsdCents });
+/** What was reserved has lapsed: the price that it was reserved at may be gone. */
+async function reserve(db: Database, swap: SwapRecord, desk: DecisionDesk): Promise<void> {
+	if (!desk.isPriceable(swap.order)) throw new HeldError("price-unknown");
+	const reserved = await reserveAgain(db, {
+		swap,
+		pairs: desk.volumes(swap),
+		reserve: (inFlight) => desk.reprice(swap, inFlight),
+	});
+	if (reserved === "price") await giveUpSwap(db, swap.id, "PRICE_MOVED");
+	if (reserved === "stock") await giveUpSwap(db, swap.id, "NO_LIQUIDITY");
 }
 
 async function queue(db: Database, swap: SwapRecord, action: QueueAction): Promise<Poke> {

@@ -13,7 +13,16 @@ import {
 } from "@geoswap/protocol";
 import Fastify from "fastify";
 import { pino } from "pino";
-import { type Hex, recoverTypedDataAddress } from "viem";
+import {
+	type Hex,
+	numberToHex,
+	parseSignature,
+	recoverTypedDataAddress,
+	serializeCompactSignature,
+	serializeSignature,
+	signatureToCompactSignature,
+	slice,
+} from "viem";
 import { generatePrivateKey, type PrivateKeyAccount, privateKeyToAccount } from "viem/accounts";
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from "vitest";
 import { anyOrder } from "../../../../packages/protocol/vectors/read-vectors.ts";
@@ -33,12 +42,17 @@ const accounts = [generatePrivateKey(), generatePrivateKey(), generatePrivateKey
 const set = { threshold: 2, attesters: accounts.map((account) => account.address) };
 const config = {
 	deployment: { chains: [{ attesterSet: { ...set, hash: attesterSetHash(set) } }] } as unknown as Deployment,
+	earlierAttesterSets: [] as (typeof set & { hash: Hex })[],
 };
 
 /** An attester as seen from here: it signs what it is asked, but for the orders that it is told to refuse. */
 type TestAttester = {
 	client: AttesterClient;
 	refused: Set<Hex>;
+	/** Refuses the first order of every list that it is asked for. */
+	isFickle: boolean;
+	/** What it makes of its signatures. */
+	deform: (signature: Hex) => Hex;
 	isDown: boolean;
 	close: () => Promise<void>;
 };
@@ -54,20 +68,24 @@ async function startTestAttester(account: PrivateKeyAccount): Promise<TestAttest
 	});
 	app.post<{ Body: { kind: AttestationKind; orders: OrderJson[] } }>("/attest", async (request, reply) => {
 		const orders = request.body.orders.map((order) => orderSchema.parse(order));
-		const refused = orders.map(orderId).filter((id) => attester.refused.has(id));
+		const refused = orders
+			.map(orderId)
+			.filter((id, i) => attester.refused.has(id) || (attester.isFickle && i === 0));
 		if (refused.length > 0) {
 			return reply.code(409).send({ refused: refused.map((id) => ({ orderId: id, reason: "not_filled" })) });
 		}
 		const message = attestationMessage(request.body.kind, orders);
 		return {
 			attester: account.address,
-			signature: await account.signTypedData(attestationTypedData(message)),
+			signature: attester.deform(await account.signTypedData(attestationTypedData(message))),
 		};
 	});
 	const url = await app.listen({ host: "127.0.0.1", port: 0 });
 	const attester: TestAttester = {
 		client: connectAttester({ url, timeoutMs: 3_000 }),
 		refused: new Set(),
+		isFickle: false,
+		deform: (signature) => signature,
 		isDown: false,
 		close: () => app.close(),
 	};
@@ -86,7 +104,11 @@ beforeEach(async () => {
 });
 afterEach(() => Promise.all(attesters.map((attester) => attester.close())));
 
-async function queueOrders(count: number, kind: "release" | "refund" = "release"): Promise<Order[]> {
+async function queueOrders(
+	count: number,
+	kind: "release" | "refund" = "release",
+	terms: Partial<Order> = {},
+): Promise<Order[]> {
 	const orders: Order[] = [];
 	for (let i = 0; i < count; i++) {
 		const swapId = crypto.randomUUID();
@@ -95,6 +117,7 @@ async function queueOrders(count: number, kind: "release" | "refund" = "release"
 			originChainId: BigInt(chainId),
 			attesterSet: attesterSetHash(set),
 			swapKey: toSwapKey(swapId),
+			...terms,
 		};
 		const common = {
 			swapId,
@@ -111,10 +134,10 @@ async function queueOrders(count: number, kind: "release" | "refund" = "release"
 	return orders;
 }
 
-async function attest() {
+async function attest(known = config) {
 	const durable = createInProcessDurable(() => Promise.reject(new Error("it waits")));
 	const attestation = createAttestation({
-		config,
+		config: known,
 		pool: database.pool,
 		attesters: attesters.map((attester) => attester.client),
 		pokeLanes: (engine, target) => engine.poke({ object: "lane", key: String(target.chainId) }),
@@ -168,6 +191,71 @@ test("one attester that refuses all, or is gone, changes nothing; two leave ever
 	const { attestations, pokes } = await attest();
 	expect(attestations).toHaveLength(1);
 	expect(pokes).toEqual(["attestation"]);
+});
+
+test("one attester that refuses another order each time holds up none that two others sign for", async () => {
+	const ids = (await queueOrders(6)).map(orderId);
+	const [fickle, , picky] = attesters as [TestAttester, TestAttester, TestAttester];
+	fickle.isFickle = true;
+	for (const id of ids.slice(3, 5)) picky.refused.add(id);
+	const { attestations } = await attest();
+	expect(attestations.flatMap((row) => row.order_ids)).toEqual(expect.arrayContaining([ids[2], ids[5]]));
+});
+
+test("orders to a chain that no attester sees hold up none to another", async () => {
+	const [seen] = await queueOrders(1);
+	const unseen = await queueOrders(2, "release", { destinationChainId: 99n });
+	for (const attester of attesters) for (const order of unseen) attester.refused.add(orderId(order));
+	const asked: Order[][] = [];
+	for (const attester of attesters) {
+		const { attest: ask } = attester.client;
+		attester.client.attest = (kind, orders) => {
+			asked.push([...orders]);
+			return ask(kind, orders);
+		};
+	}
+	const { attestations } = await attest();
+	expect(attestations.map((row) => row.order_ids)).toEqual([[orderId(seen as Order)]]);
+	for (const orders of asked) expect(new Set(orders.map((order) => order.destinationChainId)).size).toBe(1);
+});
+
+test("however many orders nobody signs for, the others of both kinds are signed for at once", async () => {
+	for (const order of await queueOrders(60)) for (const { refused } of attesters) refused.add(orderId(order));
+	const good = [...(await queueOrders(1)), ...(await queueOrders(1, "refund"))].map(orderId);
+	const { attestations } = await attest();
+	expect(attestations.flatMap((row) => row.order_ids).toSorted()).toEqual(good.toSorted());
+});
+
+test("a signature is stored in the one form that the escrow takes, or does not count", async () => {
+	const [highS, compact, short] = attesters as [TestAttester, TestAttester, TestAttester];
+	highS.deform = (signature) => {
+		const { r, s, yParity } = parseSignature(signature);
+		const order = 0xfffffffffffffffffffffffffffffffebaaedce6af48a03bbfd25e8cd0364141n;
+		return serializeSignature({ r, s: numberToHex(order - BigInt(s), { size: 32 }), yParity: 1 - yParity });
+	};
+	compact.deform = (signature) => {
+		const { r, s, yParity } = parseSignature(signature);
+		return serializeCompactSignature(signatureToCompactSignature({ r, s, yParity: yParity === 1 ? 1 : 0 }));
+	};
+	short.deform = (signature) => `${slice(signature, 0, 64)}0${parseSignature(signature).yParity}`;
+	const [order] = await queueOrders(1);
+	const [row] = (await attest()).attestations;
+	const typedData = attestationTypedData(attestationMessage("Release", [order as Order]));
+	const expected = await Promise.all(
+		[1, 2].map((i) => (accounts[i] as PrivateKeyAccount).signTypedData(typedData)),
+	);
+	expect(row.signatures).toEqual(expected);
+});
+
+test("orders of an earlier set are signed for by that set, and its attesters' heartbeats count", async () => {
+	const known = { deployment: { chains: [] } as unknown as Deployment, earlierAttesterSets: [] as never[] };
+	const earlier = { ...known, earlierAttesterSets: [{ ...set, hash: attesterSetHash(set) }] };
+	await queueOrders(1);
+	expect((await attest(known)).attestations).toEqual([]);
+	expect((await attest(earlier)).attestations).toHaveLength(1);
+	const clients = attesters.map((attester) => attester.client);
+	await pollHeartbeats({ config: earlier, attesters: clients, db: database.pool, nowMs, log });
+	expect((await database.pool.query("select from heartbeats")).rowCount).toBe(3);
 });
 
 test("more orders than one list holds are signed for in several", async () => {

@@ -12,7 +12,7 @@ import { attesterSetOf } from "./swap-policy.ts";
 import type { PokeChain } from "./swap-workflow.ts";
 
 export type AttestationOptions = {
-	config: Pick<Config, "deployment">;
+	config: Pick<Config, "deployment" | "earlierAttesterSets">;
 	pool: DatabasePool;
 	attesters: readonly AttesterClient[];
 	pokeLanes: PokeChain;
@@ -22,6 +22,8 @@ export type AttestationOptions = {
 
 /** Most orders that one set of signatures is over, and that one transaction decides. */
 const batchSize = 50;
+/** The engine wants to hear of a step before it believes it dead. */
+const longestMs = 20_000;
 const retryMs = 2_000;
 
 /**
@@ -46,14 +48,22 @@ async function attestJobs(
 	options: AttestationOptions,
 	chainId: number,
 ): Promise<{ attested: number; left: number; nowMs: number }> {
+	const asked = new Set<string>();
 	let attested = 0;
+	const endsAtMs = options.nowMs() + longestMs;
 	while (true) {
-		const jobs = await readUnattestedJobs(options.pool, { chainId, limit: batchSize });
+		const jobs = await readUnattestedJobs(options.pool, { chainId, limitPerKind: batchSize });
 		let progress = 0;
-		for (const batch of batchesOf(jobs)) progress += await attestBatch(options, chainId, batch);
+		for (const batch of batchesOf(jobs)) {
+			if (options.nowMs() < endsAtMs) progress += await attestBatch(options, chainId, batch);
+		}
 		attested += progress;
-		const isMoreLikely = jobs.length === batchSize && progress > 0;
-		if (!isMoreLikely) return { attested, left: jobs.length - progress, nowMs: options.nowMs() };
+		// Those that were turned down come last: one that comes again has nobody behind it.
+		const isMoreLikely = jobs.length >= batchSize && jobs.every((job) => !asked.has(job.orderId));
+		if (!isMoreLikely || options.nowMs() >= endsAtMs) {
+			return { attested, left: jobs.length - progress, nowMs: options.nowMs() };
+		}
+		for (const job of jobs) asked.add(job.orderId);
 	}
 }
 
@@ -80,9 +90,12 @@ async function attestBatch(
 	return isStored ? orderIds.length : 0;
 }
 
-/** One list of orders is of one kind, of one escrow and for one set of attesters. What must travel alone is one. */
+/**
+ * One list of orders is of one kind, of one escrow and for one set of attesters. It is of one destination, so that a
+ * chain that attesters do not see holds up its own orders only. What must travel alone is one.
+ */
 function batchesOf(jobs: readonly Job[]): Job[][] {
 	const listOf = ({ kind, order, alone, orderId }: Job) =>
-		[kind, order.escrow, order.attesterSet, alone ? orderId : ""].join(":");
+		[kind, order.escrow, order.attesterSet, order.destinationChainId, alone ? orderId : ""].join(":");
 	return Object.values(Object.groupBy(jobs, listOf)).filter((batch) => batch !== undefined);
 }

@@ -19,7 +19,7 @@ const heartbeatsSchema = z
 	)
 	.max(100);
 
-export type AttestAnswer = { signature: Hex } | { refused: { orderId: Hex; reason: string }[] };
+type AttestAnswer = { signature: Hex } | { refused: { orderId: Hex; reason: string }[] };
 
 /** An attester, reached over the network. What it says is to be checked. */
 export type AttesterClient = {

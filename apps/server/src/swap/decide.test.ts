@@ -122,6 +122,43 @@ test("an output that was delivered is settled, even where the input was refunded
 	expect(world.facts.swap.status).toBe("settled");
 });
 
+test("a settled delivery that its chain dropped is made again as it was made before", () => {
+	const world = newWorld({});
+	const delivery = { kind: "router", budget: 90n, fees: [500] } as const;
+	world.facts.swap.delivery = { ...delivery, fees: [500] };
+	while (world.facts.swap.status !== "settled") {
+		settleRounds(world);
+		world.tick();
+	}
+	expect(world.isFinal("Filled")).toBe(false);
+	world.events = world.events.filter((event) => event.name !== "Filled");
+	world.facts.events = { Opened: world.facts.events.Opened } as typeof world.facts.events;
+	const { actions } = decide(world.facts, modelPolicy, world.nowSeconds * 1_000);
+	expect(actions).toEqual([]);
+	Object.assign(world.facts.jobs, { fill: { ...world.facts.jobs.fill, state: "refused", reason: "price" } });
+	const again = decide(world.facts, modelPolicy, world.nowSeconds * 1_000);
+	expect(again.actions).toEqual([{ do: "queue", kind: "fill", delivery, again: true }]);
+});
+
+test.each(["origin", "destination"] as const)(
+	"nothing is delivered while the %s chain stands still",
+	(chain) => {
+		const world = newWorld({});
+		while (!world.has("Opened")) {
+			settleRounds(world);
+			world.tick();
+		}
+		world.tick();
+		world.facts[chain].timestamp -= 61;
+		const { fact, actions, wait } = decide(world.facts, modelPolicy, world.nowSeconds * 1_000);
+		expect(fact).toBe(`${chain}-stale`);
+		expect(actions.filter((action) => action.do === "queue")).toEqual([]);
+		expect(wait.head).toEqual({ chainId: world.facts[chain].chainId, number: world.facts[chain].number + 1 });
+		world.facts[chain].timestamp += 1;
+		expect(decide(world.facts, modelPolicy, world.nowSeconds * 1_000).fact).toBe("delivering");
+	},
+);
+
 test("a follower that is behind decides nothing", () => {
 	const world = newWorld({});
 	world.facts.origin.finalizedNumber = world.facts.origin.number + 1;

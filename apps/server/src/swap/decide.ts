@@ -4,13 +4,14 @@ import type { ChainHead, Facts, OrderEvent } from "../store/facts.ts";
 import type { Job, JobReason } from "../store/job.ts";
 import type { WaitFor } from "../store/set-wait.ts";
 import type { Action, Decision, QueueAction } from "./decision.ts";
-import type { SwapPolicy } from "./swap-policy.ts";
+import { exposureCaps, type SwapPolicy } from "./swap-policy.ts";
 import {
 	depthBlocks,
 	isDeep,
 	isDelivered,
 	isDeposited,
 	isFinal,
+	isStale,
 	isTooLateToFill,
 	lastFillAt,
 	type SwapView,
@@ -115,16 +116,22 @@ function deliver(view: SwapView): Decision {
 	if (isPending && Opened && !isDeposited(view, Opened)) {
 		return decision(view, "deposited", { actions, ...untilDeep(view, Opened, origin), momentsMs });
 	}
+	for (const [head, fact] of [
+		[origin, "origin-stale"],
+		[view.destination, "destination-stale"],
+	] as const) {
+		if (!isPending || !isStale(view, head)) continue;
+		const wait = { head: { chainId: head.chainId, number: head.number + 1 } };
+		return decision(view, fact, { actions, wait, momentsMs });
+	}
 	if (isPending && view.isCrossChain && view.attestersAlive < view.policy.attesterThreshold) {
 		return decision(view, "attesters-silent", { actions, timeoutMs: heartbeatMs, momentsMs });
 	}
 	if (isPending) advance(view, actions, "delivering");
-	// What was delivered once is owed as such, whatever the pools say now.
-	const delivery =
-		isPending || swap.deliveredAmount === undefined
-			? swap.delivery
-			: { kind: "stock" as const, amount: swap.deliveredAmount };
-	const queued = queueOnce(view, jobs.fill, { do: "queue", kind: "fill", delivery, again: false });
+	const { delivery } = swap;
+	// What was settled is owed, whatever is at risk.
+	const caps = isPending && view.isCrossChain ? { caps: exposureCaps(view.policy.origin) } : {};
+	const queued = queueOnce(view, jobs.fill, { do: "queue", kind: "fill", delivery, ...caps, again: false });
 	actions.push(...queued.actions);
 	return decision(view, "delivering", { actions, pauseMs: queued.pauseMs, momentsMs });
 }

@@ -1,12 +1,14 @@
 import type { FailureCode } from "@geoswap/protocol";
 import type { Move, Notes } from "../store/advance-swap.ts";
+import type { ExposureCaps } from "../store/exposure.ts";
 import type { WaitFor } from "../store/set-wait.ts";
 import type { Delivery } from "../store/swap-record.ts";
 
 /** A job to be queued. `again`: also where there is one that is done, refused or not attested. */
 export type QueueAction = { do: "queue"; again: boolean } & (
 	| { kind: "open" | "void" | "release" }
-	| { kind: "fill"; delivery: Delivery }
+	/** Not where it would put more at risk than the caps allow. */
+	| { kind: "fill"; delivery: Delivery; caps?: ExposureCaps }
 	| { kind: "refund"; attested: boolean }
 );
 
@@ -19,7 +21,10 @@ export type Action =
 	| QueueAction
 	/** Takes a job back, where no transaction has it yet. */
 	| { do: "withdraw"; kind: "open" | "fill" | "void" }
-	/** Reserves what the delivery takes; gives up where there is too little. */
+	/**
+	 * Reserves what the delivery takes, at the price of now where that is worse; gives up where it is below the minimum or
+	 * there is too little.
+	 */
 	| { do: "reserve" }
 	| { do: "unreserve" };
 

@@ -6,74 +6,83 @@ import {
 	type Order,
 	orderId,
 } from "@geoswap/protocol";
-import { type Address, type Hex, recoverTypedDataAddress } from "viem";
+import { type Address, type Hex, recoverTypedDataAddress, zeroAddress } from "viem";
+import { normalizeSignature } from "../chain/evm/normalize-signature.ts";
 import type { Log } from "../log.ts";
 import type { AttesterClient } from "./attester-client.ts";
 
 export type Gathered = { orders: readonly Order[]; signatures: Hex[] };
 
+type Question = {
+	attesters: readonly AttesterClient[];
+	set: AttesterSet;
+	kind: AttestationKind;
+	orders: readonly Order[];
+	log: Log;
+};
+
+/** What each attester that answered does not sign for: nothing, where it signed. */
+type Answers = { signatures: Hex[]; refusals: Map<AttesterClient, ReadonlySet<Hex>> };
+
 /**
  * Signatures of enough attesters over one list of orders, in the order in which the escrow wants them; undefined where
  * too few sign. Orders that they refuse are left out of the list.
  */
-export async function gatherSignatures({
-	attesters,
-	set,
-	kind,
-	orders,
-	log,
-}: {
-	attesters: readonly AttesterClient[];
-	set: AttesterSet;
-	kind: AttestationKind;
-	orders: readonly Order[];
-	log: Log;
-}): Promise<Gathered | undefined> {
-	const first = await askAll({ attesters, set, kind, orders, log });
-	if (first.signatures.length >= set.threshold) return { orders, signatures: first.signatures };
-
-	// One that refuses everything must not hold up the others: listen to those who refuse least.
-	const willing = [...first.refusals, ...first.signatures.map(() => [])]
-		.toSorted((a, b) => a.length - b.length)
-		.slice(0, set.threshold);
-	if (willing.length < set.threshold) return undefined;
-	const refused = new Set<Hex>(willing.flat());
-	const rest = orders.filter((order) => !refused.has(orderId(order)));
-	if (rest.length === 0 || rest.length === orders.length) return undefined;
-	const second = await askAll({ attesters, set, kind, orders: rest, log });
-	return second.signatures.length >= set.threshold
-		? { orders: rest, signatures: second.signatures }
-		: undefined;
+export async function gatherSignatures(question: Question): Promise<Gathered | undefined> {
+	const { set } = question;
+	let { attesters, orders } = question;
+	let before: Answers["refusals"] = new Map();
+	// Every round leaves out an order or an attester, and those who tell the truth say all of it in the first.
+	for (let round = 0; round < question.attesters.length + 2 && orders.length > 0; round++) {
+		const { signatures, refusals } = await askAll({ ...question, attesters, orders });
+		if (signatures.length >= set.threshold) return { orders, signatures };
+		const fickle = attesters.filter((attester) => isFickle(before.get(attester), refusals.get(attester)));
+		attesters = attesters.filter((attester) => !fickle.includes(attester));
+		// One that refuses everything must not hold up the others: listen to those who refuse least.
+		const willing = attesters
+			.flatMap((attester) => refusals.get(attester) ?? [])
+			.toSorted((a, b) => a.size - b.size)
+			.slice(0, set.threshold);
+		if (willing.length < set.threshold) return undefined;
+		const rest = orders.filter((order) => willing.every((refused) => !refused.has(orderId(order))));
+		if (rest.length === orders.length && fickle.length === 0) return undefined;
+		orders = rest;
+		before = refusals;
+	}
+	return undefined;
 }
 
-async function askAll({
-	attesters,
-	set,
-	kind,
-	orders,
-	log,
-}: {
-	attesters: readonly AttesterClient[];
-	set: AttesterSet;
-	kind: AttestationKind;
-	orders: readonly Order[];
-	log: Log;
-}): Promise<{ signatures: Hex[]; refusals: Hex[][] }> {
+/** It refuses what it would have signed for: by one such order at a time it could hold up all of them. */
+function isFickle(before: ReadonlySet<Hex> | undefined, now: ReadonlySet<Hex> | undefined): boolean {
+	return before !== undefined && now !== undefined && [...now].some((id) => !before.has(id));
+}
+
+async function askAll({ attesters, set, kind, orders, log }: Question): Promise<Answers> {
 	const typedData = attestationTypedData(attestationMessage(kind, orders));
 	const signed = new Map<Address, Hex>();
-	const refusals: Hex[][] = [];
+	const refusals: Answers["refusals"] = new Map();
 	await Promise.all(
-		attesters.map(async ({ url, attest }) => {
+		attesters.map(async (attester) => {
+			const { url, attest } = attester;
 			try {
 				const answer = await attest(kind, orders);
 				if ("refused" in answer) {
 					log.info({ attester: url, kind, refused: answer.refused }, "attester refused");
-					refusals.push(answer.refused.map((refusal) => refusal.orderId.toLowerCase() as Hex));
+					const refused = new Set(answer.refused.map((refusal) => refusal.orderId.toLowerCase() as Hex));
+					if (!orders.some((order) => refused.has(orderId(order))))
+						throw new Error("it neither signs nor refuses");
+					refusals.set(attester, refused);
 					return;
 				}
-				const signer = await recoverTypedDataAddress({ ...typedData, signature: answer.signature });
-				if (set.attesters.includes(signer)) signed.set(signer, answer.signature);
-				else log.error({ attester: url, signer }, "the signature is of no attester of the set");
+				// The escrow refuses a whole transaction for one signature in another form.
+				const signature = normalizeSignature(answer.signature, { wallet: zeroAddress });
+				const signer = await recoverTypedDataAddress({ ...typedData, signature });
+				if (!set.attesters.includes(signer)) {
+					log.error({ attester: url, signer }, "the signature is of no attester of the set");
+					return;
+				}
+				signed.set(signer, signature);
+				refusals.set(attester, new Set());
 			} catch (error) {
 				log.warn({ attester: url, problem: (error as Error).message }, "attester did not answer");
 			}

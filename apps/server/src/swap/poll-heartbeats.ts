@@ -17,13 +17,14 @@ export async function pollHeartbeats({
 	nowMs,
 	log,
 }: {
-	config: Pick<Config, "deployment">;
+	config: Pick<Config, "deployment" | "earlierAttesterSets">;
 	attesters: readonly AttesterClient[];
 	db: Database;
 	nowMs: number;
 	log: Log;
 }): Promise<void> {
-	const known = new Set<Address>(config.deployment.chains.flatMap((chain) => chain.attesterSet.attesters));
+	const current = config.deployment.chains.map((chain) => chain.attesterSet);
+	const known = new Set<Address>([...current, ...config.earlierAttesterSets].flatMap((set) => set.attesters));
 	await Promise.all(
 		attesters.map(async ({ url, heartbeats }) => {
 			try {

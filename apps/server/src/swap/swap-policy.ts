@@ -1,11 +1,16 @@
-import type { AttesterSet, Order } from "@geoswap/protocol";
+import { type AttesterSet, type Order, toChainId } from "@geoswap/protocol";
 import type { Hex } from "viem";
-import type { Config } from "../config.ts";
+import type { ChainConfig, Config } from "../config.ts";
+import type { ExposureCaps } from "../store/exposure.ts";
+import type { AttestersWanted } from "../store/heartbeats.ts";
 
 export type ChainPolicy = {
 	/** By value: how many blocks after its own an event counts. Above all of them, when final. */
 	depths: readonly { upToUsd: number; blocks: number }[];
 	finalitySeconds: number;
+	/** Of inputs from this chain: what may be delivered and not released, and against deposits that are not final. */
+	unreleasedCapUsd: number;
+	unfinalCapUsd: number;
 };
 
 /** How careful to be with one swap. */
@@ -17,28 +22,56 @@ export type SwapPolicy = {
 	reservationSeconds: number;
 };
 
+export type PolicyConfig = Pick<
+	Config,
+	"chains" | "deployment" | "earlierAttesterSets" | "limits" | "heartbeatSeconds"
+>;
+
 /** The policy for an order, or undefined where one of its chains is not ours any more. */
-export function swapPolicy(
-	config: Pick<Config, "chains" | "deployment" | "limits">,
-	order: Order,
-): SwapPolicy | undefined {
-	const origin = config.chains.find((chain) => BigInt(chain.chainId) === order.originChainId);
-	const destination = config.chains.find((chain) => BigInt(chain.chainId) === order.destinationChainId);
+export function swapPolicy(config: PolicyConfig, order: Order): SwapPolicy | undefined {
+	const [origin, destination] = chainsOf(config, order);
 	if (!origin || !destination) return undefined;
-	const set = attesterSetOf(config, order.attesterSet);
 	return {
 		origin,
 		destination,
-		// A set that nobody knows never has enough of its attesters alive.
-		attesterThreshold: set?.threshold ?? Number.POSITIVE_INFINITY,
+		attesterThreshold: attestersWanted(config, order).threshold,
 		reservationSeconds: config.limits.reservationSeconds,
 	};
 }
 
 /** The attesters that an order names. */
 export function attesterSetOf(
-	{ deployment }: Pick<Config, "deployment">,
+	{ deployment, earlierAttesterSets }: Pick<Config, "deployment" | "earlierAttesterSets">,
 	hash: Hex,
 ): AttesterSet | undefined {
-	return deployment.chains.find((chain) => chain.attesterSet.hash === hash)?.attesterSet;
+	const current = deployment.chains.map((chain) => chain.attesterSet);
+	return [...current, ...earlierAttesterSets].find((set) => set.hash === hash);
+}
+
+/** Who of an order's attesters counts as alive, and how many must be. */
+export function attestersWanted(config: PolicyConfig, order: Order): AttestersWanted & { threshold: number } {
+	const set = attesterSetOf(config, order.attesterSet);
+	const finality = chainsOf(config, order).map((chain) => chain?.finalitySeconds ?? 0);
+	const { heartbeatSeconds } = config;
+	return {
+		attesters: set?.attesters ?? [],
+		chainIds: [toChainId(order.originChainId), toChainId(order.destinationChainId)],
+		heartbeatSeconds,
+		// Finality comes in leaps, and what was signed a while ago could not tell of the last ones.
+		sightSeconds: 2 * (heartbeatSeconds + Math.max(...finality)),
+		// A set that nobody knows never has enough of its attesters alive.
+		threshold: set?.threshold ?? Number.POSITIVE_INFINITY,
+	};
+}
+
+/** What may be at risk of inputs from a chain. */
+export function exposureCaps({ unreleasedCapUsd, unfinalCapUsd }: ChainPolicy): ExposureCaps {
+	const usdCents = (usd: number) => BigInt(Math.floor(usd * 100));
+	return { unreleasedUsdCents: usdCents(unreleasedCapUsd), unfinalUsdCents: usdCents(unfinalCapUsd) };
+}
+
+function chainsOf({ chains }: Pick<Config, "chains">, order: Order): (ChainConfig | undefined)[] {
+	return [order.originChainId, order.destinationChainId].map((chainId) =>
+		chains.find((chain) => BigInt(chain.chainId) === chainId),
+	);
 }

@@ -63,6 +63,12 @@ export function isDelivered(view: SwapView, filled: OrderEvent): boolean {
 	return isDeep(view, filled, view.destination) && secondsLeft >= view.policy.destination.finalitySeconds;
 }
 
+/** Longer without a block than a chain that is well, or a follower that is. Deposits may be gone that it still shows. */
+export function isStale({ policy, origin, nowMs }: SwapView, head: ChainHead): boolean {
+	const { finalitySeconds } = head.chainId === origin.chainId ? policy.origin : policy.destination;
+	return nowMs / 1_000 - head.timestamp > Math.max(60, finalitySeconds / 10);
+}
+
 export function isFinal(event: { blockNumber: number }, head: ChainHead): boolean {
 	return event.blockNumber <= head.finalizedNumber;
 }

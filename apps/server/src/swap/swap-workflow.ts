@@ -1,14 +1,13 @@
-import type { Address } from "viem";
-import type { Config } from "../config.ts";
 import type { Durable, SwapExecution } from "../durable/durable.ts";
 import type { Log } from "../log.ts";
 import { IllegalMoveError } from "../store/advance-swap.ts";
 import type { DatabasePool } from "../store/database.ts";
+import type { Facts } from "../store/facts.ts";
 import { look } from "../store/look.ts";
-import { applyDecision, type Poke } from "./apply-decision.ts";
+import { applyDecision, type DecisionDesk, type Hold, type Poke } from "./apply-decision.ts";
 import { decide } from "./decide.ts";
 import type { Decision } from "./decision.ts";
-import { attesterSetOf, swapPolicy } from "./swap-policy.ts";
+import { attestersWanted, type PolicyConfig, swapPolicy } from "./swap-policy.ts";
 
 /** `nowMs` was remembered by the engine: what is made of it is the same when an execution is replayed. */
 export type PokeChain = (
@@ -17,8 +16,9 @@ export type PokeChain = (
 ) => Promise<void>;
 
 export type SwapWorkflowOptions = {
-	config: Pick<Config, "chains" | "deployment" | "limits" | "heartbeatSeconds">;
+	config: PolicyConfig;
 	pool: DatabasePool;
+	desk: DecisionDesk;
 	pokeLanes: PokeChain;
 	pokeAttestation: PokeChain;
 	nowMs: () => number;
@@ -28,6 +28,8 @@ export type SwapWorkflowOptions = {
 /** How soon to look again where it cannot be said yet what to do. */
 const blindMs = 10_000;
 const longestWaitMs = 600_000;
+/** Nobody wakes a swap when there is room again, or a price. */
+const heldMs = 2_000;
 
 /**
  * Key: the swap's UUID. One execution per swap is the narrowest that serialises what is written to its row, and swaps
@@ -37,53 +39,74 @@ export function createSwapWorkflow(options: SwapWorkflowOptions): SwapExecution 
 	return async (durable, swapId) => {
 		let before: Decision | undefined;
 		let idleRounds = 0;
+		let wasSilent = false;
 		while (true) {
 			const signal = await durable.newSignal();
-			const decision = await durable.step("looked", () => lookAndDecide(options, swapId, signal.id));
-			if (decision === "no-swap") return;
+			const looked = await durable.step("looked", () => lookAndDecide(options, swapId, signal.id));
+			if (looked === "no-swap") return;
+			const { decision, undone, nowMs } = looked;
 			if (decision.pauseMs > 0) await durable.sleep(decision.pauseMs);
 			let isDue = false;
 			idleRounds = decision.fact === before?.fact ? idleRounds + 1 : 0;
 			if (isNews(decision, before)) {
-				const applied = await durable.step(decision.fact, () => apply(options, swapId, decision));
+				const applied = await durable.step(decision.fact, () =>
+					apply(options, { swapId, signalId: signal.id, decision }),
+				);
 				if (applied === "illegal") {
 					await durable.sleep(blindMs);
 					continue;
 				}
 				for (const poke of applied.pokes) await tell(durable, options, poke, applied.nowMs);
 				isDue = applied.isDue;
+				if (applied.heldBy) {
+					before = decision;
+					await signal.wait(waitMs({ ...decision, timeoutMs: heldMs }, idleRounds));
+					continue;
+				}
 			}
-			if (decision.isEnd) return;
+			if (decision.isEnd && !isDue) return;
+			// Else each block tells them; on a chain without traffic there may be none until they act.
+			if (wasSilent) for (const poke of undone) await tell(durable, options, poke, nowMs);
 			before = decision;
-			if (!isDue && decision.timeoutMs > 0) await signal.wait(waitMs(decision, idleRounds));
+			const isOver = isDue || decision.timeoutMs === 0;
+			wasSilent = !isOver && (await signal.wait(waitMs(decision, idleRounds))) === "timeout";
 		}
 	};
 }
+
+type Looked = { decision: Decision; undone: Poke[]; nowMs: number };
 
 async function lookAndDecide(
 	{ config, pool, nowMs: clock, log }: SwapWorkflowOptions,
 	swapId: string,
 	signalId: string,
-): Promise<Decision | "no-swap"> {
+): Promise<Looked | "no-swap"> {
 	const nowMs = clock();
 	const facts = await look(pool, {
 		swapId,
 		signalId,
-		heartbeatSeconds: config.heartbeatSeconds,
-		attestersOf: (order) => attesterSetOf(config, order.attesterSet)?.attesters ?? [],
+		attestersOf: (order) => attestersWanted(config, order),
 		nowMs,
 	});
 	if (facts === "no-swap") {
 		log.error({ swapId }, "a workflow was started for a swap that has no row");
 		return facts;
 	}
-	if (facts === "unfollowed") return blind("chain-unfollowed");
+	if (facts === "unfollowed") return { decision: blind("chain-unfollowed"), undone: [], nowMs };
 	const policy = swapPolicy(config, facts.swap.order);
 	if (!policy) {
 		log.error({ swapId }, "a swap is on a chain that is not configured");
-		return blind("chain-unconfigured");
+		return { decision: blind("chain-unconfigured"), undone: [], nowMs };
 	}
-	return decide(facts, policy, nowMs);
+	return { decision: decide(facts, policy, nowMs), undone: undoneBy(facts), nowMs };
+}
+
+/** Whom the swap's jobs wait for. */
+function undoneBy({ jobs }: Facts): Poke[] {
+	return Object.values(jobs).flatMap(({ state, chainId }): Poke[] => {
+		if (state === "unattested") return [{ who: "attesters", chainId }];
+		return state === "queued" || state === "sent" ? [{ who: "lanes", chainId }] : [];
+	});
 }
 
 /** Longer and longer: the engine remembers every round, and goes through all of them to start another. */
@@ -103,15 +126,20 @@ function isNews(decision: Decision, before: Decision | undefined): boolean {
 }
 
 async function apply(
-	{ config, pool, nowMs: clock, log }: SwapWorkflowOptions,
-	swapId: string,
-	decision: Decision,
-): Promise<{ pokes: Poke[]; isDue: boolean; nowMs: number } | "illegal"> {
-	const settlementTokenOf = (chainId: number): Address | undefined =>
-		config.chains.find((chain) => chain.chainId === chainId)?.deployment.settlementToken;
+	{ pool, desk, nowMs: clock, log }: SwapWorkflowOptions,
+	{ swapId, signalId, decision }: { swapId: string; signalId: string; decision: Decision },
+): Promise<{ pokes: Poke[]; isDue: boolean; heldBy?: Hold; nowMs: number } | "illegal"> {
 	try {
-		const applied = await applyDecision(pool, { swapId, decision, settlementTokenOf, nowMs: clock() });
-		log.info({ swapId, actions: decision.actions.map((action) => action.do) }, decision.fact);
+		const applied = await applyDecision(pool, {
+			swapId,
+			signalId,
+			decision,
+			desk,
+			nowMs: clock(),
+		});
+		const actions = decision.actions.map((action) => action.do);
+		if (applied.heldBy) log.warn({ swapId, fact: decision.fact }, applied.heldBy);
+		else log[isLoss(decision) ? "error" : "info"]({ swapId, actions }, decision.fact);
 		// Later than what was queued: a lane that is told of it finds it.
 		return { ...applied, nowMs: clock() };
 	} catch (error) {
@@ -119,6 +147,11 @@ async function apply(
 		log.error({ swapId, fact: decision.fact }, error.message);
 		return "illegal";
 	}
+}
+
+/** The output was delivered and the input is not ours: a person must know. */
+function isLoss({ fact, isEnd }: Decision): boolean {
+	return fact === "delivered-and-refunded" || (fact === "delivered-unopened" && isEnd);
 }
 
 async function tell(

@@ -278,6 +278,17 @@ describe("after the quote", () => {
 				direction: "buy",
 				amount: quote.delivery.budget,
 			},
+			// It may be bought by way of the wrapped native token.
+			{
+				chainId: two,
+				token: chains.destination.deployment.wrappedNative,
+				direction: "buy",
+				amount: quote.delivery.budget,
+			},
+		]);
+		const wrapped = desk.quote(request({ to: "WETH", amount: 1_000_000_000n }));
+		expect(desk.volumes(wrapped).map((volume) => volume.token)).toEqual([
+			chains.destination.deployment.wrappedNative,
 		]);
 		expect(desk.volumes(desk.quote(request()))).toEqual([]);
 		expect(settlementToken).toBe(request().inputToken);
@@ -291,9 +302,27 @@ describe("after the quote", () => {
 		expect(deskAt(nowMs + 20_000).reprice(quote, none)).toBeUndefined();
 	});
 
+	test("as much of an input is taken in as its limit is worth, and any of the settlement token", () => {
+		const { order } = desk.quote(request({ from: "WETH", amount: 10n ** 18n }));
+		expect(desk.exposureLimit(order)).toEqual({
+			chainId: one,
+			token: assetOf(one, "WETH").asset.address,
+			amount: worth(one, "WETH", 5_000_000),
+		});
+		expect(desk.exposureLimit(desk.quote(request()).order)).toBeUndefined();
+	});
+
+	test("gas is worth what the chain's native token is", () => {
+		const wei = worth(one, "ETH", 50);
+		expect(desk.gasUsdCents({ chainId: one, wei })).toBe(5_000n);
+		expect(desk.gasUsdCents({ chainId: 1, wei })).toBe(0n);
+	});
+
 	test("a fill through the router asks for the fresh price less 30 bps; without one, for the minimum", () => {
 		const quote = desk.quote(request({ to: "ORB", amount: 1_000_000_000n }));
 		expect(desk.freshMinimum(quote)).toBe(mulDivDown(quote.output, 9_970n, 10_000n));
+		// What is spent on the token just before it moves the pool.
+		expect(desk.freshMinimum({ ...quote, inFlight: 10_000_000_000n })).toBeLessThan(desk.freshMinimum(quote));
 		expect(deskAt(nowMs + 20_000).freshMinimum(quote)).toBe(quote.minOutput);
 		const fromStock = desk.quote(request());
 		expect(desk.freshMinimum(fromStock)).toBe(fromStock.minOutput);

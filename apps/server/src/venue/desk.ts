@@ -14,6 +14,7 @@ import type { ChainConfig, Config } from "../config.ts";
 import { greater, lesser } from "../price/lesser.ts";
 import type { PriceBook } from "../price/price-book.ts";
 import { amountWorthDown, amountWorthUp, usdValueDown, usdValueUp } from "../price/usd-value.ts";
+import type { ExposureLimit } from "../store/submit-swap.ts";
 import { describeQuote, formatUsd, priceImpactBps, usdCentsUp } from "./describe-quote.ts";
 import { deskOrder } from "./desk-order.ts";
 import { isSettlement, nativeAsset } from "./network-cost.ts";
@@ -43,7 +44,7 @@ export function createDesk({
 	nowMs,
 	random,
 }: {
-	config: Pick<Config, "chains" | "price">;
+	config: Pick<Config, "chains" | "price" | "limits">;
 	book: PriceBook;
 	nowMs: () => number;
 	random: (size: number) => Uint8Array;
@@ -53,7 +54,17 @@ export function createDesk({
 	const defaultFeeCentibps = Math.round(config.price.feeBps * 100);
 	for (const chain of config.chains) assertPriceable(chain);
 
-	return { quote, reprice, volumes, freshMinimum, originCalls: orderCalls, outcome: "order-events" };
+	return {
+		quote,
+		reprice,
+		isPriceable,
+		gasUsdCents,
+		exposureLimit,
+		volumes,
+		freshMinimum,
+		originCalls: orderCalls,
+		outcome: "order-events",
+	};
 
 	function quote(
 		request: QuoteRequest,
@@ -128,16 +139,45 @@ export function createDesk({
 		return [
 			...(isSold ? [{ ...pairOf(origin), direction: "sell" as const, amount: order.inputAmount }] : []),
 			...(delivery.kind === "router"
-				? [{ ...pairOf(destination), direction: "buy" as const, amount: delivery.budget }]
+				? boughtOn(destination).map((pair) => ({
+						...pair,
+						direction: "buy" as const,
+						amount: delivery.budget,
+					}))
 				: []),
 		];
 	}
 
-	function freshMinimum({ order, delivery }: PricedOrder): bigint {
+	function isPriceable(order: Order): boolean {
+		const sides = sidesOf(order);
+		return sides !== undefined && isLive(sides, nowMs());
+	}
+
+	function gasUsdCents({ chainId, wei }: { chainId: number; wei: bigint }): bigint {
+		const chain = chains.get(chainId);
+		if (!chain || book.ageMs(chainId, { nowMs: nowMs() }) === undefined) return 0n;
+		const { usdE18 } = book.reference({ chainId, asset: nativeAsset(chain).address });
+		return usdCentsUp(usdValueUp(wei, { decimals: 18, usdE18 }));
+	}
+
+	function exposureLimit(order: Order): ExposureLimit | undefined {
+		const origin = sidesOf(order)?.origin;
+		if (!origin || isSettlement(origin)) return undefined;
+		const { perAsset, bySymbol } = config.limits.exposureUsd;
+		const usd = bySymbol[origin.asset.symbol] ?? perAsset;
+		const { chainId, asset: token } = assetId(origin);
+		return {
+			chainId,
+			token,
+			amount: amountWorthDown(usdE18(usd), book.reference({ chainId, asset: token })),
+		};
+	}
+
+	function freshMinimum({ order, delivery, inFlight = 0n }: PricedOrder & { inFlight?: bigint }): bigint {
 		const destination = sidesOf(order)?.destination;
 		if (delivery.kind === "stock" || !destination) return order.minOutput;
 		if (!book.isLive(assetId(destination), { nowMs: nowMs() })) return order.minOutput;
-		const bought = book.buy({ ...assetId(destination), budget: delivery.budget });
+		const bought = book.buy({ ...assetId(destination), budget: delivery.budget, inFlight });
 		const fresh = mulDivDown(bought?.output ?? 0n, bps - fillToleranceBps, bps);
 		return greater(fresh, order.minOutput);
 	}
@@ -223,6 +263,13 @@ export function createDesk({
 function pairOf({ chain, asset }: Side): { chainId: number; token: Address } {
 	const token = asset.address === zeroAddress ? chain.deployment.wrappedNative : asset.address;
 	return { chainId: chain.chainId, token };
+}
+
+/** On a way of two pools the wrapped native token is bought first. Which way is taken may change until then. */
+function boughtOn(side: Side): { chainId: number; token: Address }[] {
+	const { chainId, deployment } = side.chain;
+	const isByWayOfNative = side.asset.paths.some((fees) => fees.length > 1);
+	return isByWayOfNative ? [pairOf(side), { chainId, token: deployment.wrappedNative }] : [pairOf(side)];
 }
 
 /** A swap on a chain whose fees are not known would be sold below its cost. */

@@ -1,10 +1,10 @@
 import type { Call, Order, QuoteRequest, SwapUuid } from "@geoswap/protocol";
 import type { Address } from "viem";
-import type { Reservation } from "../store/submit-swap.ts";
+import type { ExposureLimit, Reservation } from "../store/submit-swap.ts";
 import type { Delivery } from "../store/swap-record.ts";
 
 /** Whoever can carry out a swap: prices a request, gives the origin calls, says how the outcome is learned. */
-export type Venue = {
+type Venue = {
 	/** Prices a request and fixes all terms of its order. Throws an error of the catalogue where it does not offer it. */
 	quote: (request: QuoteRequest, options?: { feeCentibps?: number }) => DeskQuote;
 	/** What the wallet calls on the origin chain to commit its input. */
@@ -58,8 +58,20 @@ export type Desk = Venue & {
 		priced: PricedOrder & { feeCentibps: number },
 		inFlight: { sell: bigint; buy: bigint },
 	) => Repriced | undefined;
-	/** The ladders that the swap puts volume on: none, one or both of sell and buy. */
+	/** Whether the order can be priced now at all: prices are fresh and certain. */
+	isPriceable: (order: Order) => boolean;
+	/** What gas cost, by the chain's newest price, rounded up. */
+	gasUsdCents: (spent: { chainId: number; wei: bigint }) => bigint;
+	/** The most of the order's input that the vault may hold, where it is limited. Only where the order is priceable. */
+	exposureLimit: (order: Order) => ExposureLimit | undefined;
+	/**
+	 * The ladders that the swap puts volume on: what it sells, what it buys, and the wrapped native token's where that may
+	 * be bought on the way.
+	 */
 	volumes: (priced: PricedOrder) => Reservation["volumes"];
-	/** The least that a fill must deliver now: the order's minimum, or near the fresh price where that asks for more. */
-	freshMinimum: (priced: PricedOrder) => bigint;
+	/**
+	 * The least that a fill must deliver now: the order's minimum, or near the fresh price where that asks for more.
+	 * `inFlight` was spent on the same token just before.
+	 */
+	freshMinimum: (priced: PricedOrder & { inFlight?: bigint }) => bigint;
 };

@@ -7,6 +7,14 @@ import type { AccountNonces } from "./read-account-nonces.ts";
 import { readDelegation } from "./read-delegation.ts";
 import type { WalletDelegation } from "./wallet-delegation.ts";
 
+/** What is under way may be this wallet's own first swap, after which the authorization is not needed any more. */
+const underWay = {
+	message:
+		"The wallet has a transaction under way, which may change its state. Send the same request again once it is mined.",
+	next: "retry",
+	retryable: true,
+} as const;
+
 /**
  * The delegate under which the wallet's op will run, and the authorization that makes it so where it is needed. An
  * authorization of a wallet that is ours already is ignored, stale or not: two first swaps at once carry the same one.
@@ -41,7 +49,8 @@ export async function checkDelegation({
 	const refuse = (
 		reason: SwapError<"INVALID_AUTHORIZATION">["details"]["reason"],
 		expected: string | number,
-	) => new SwapError("INVALID_AUTHORIZATION", { reason, expected });
+		options: ConstructorParameters<typeof SwapError>[2] = {},
+	) => new SwapError("INVALID_AUTHORIZATION", { reason, expected }, options);
 	// Zero would hold on every chain: more than a swap on this one needs.
 	if (authorization.chainId !== BigInt(chain.chainId)) throw refuse("chain", chain.chainId);
 	if (!isAddressEqual(authorization.address, target)) throw refuse("address", target);
@@ -51,7 +60,9 @@ export async function checkDelegation({
 		// A first swap that landed between the two readings moved the nonce and made the wallet ours.
 		const now = await readDelegation(chain, wallet);
 		if (now.kind === "ours") return { delegate: now.delegate };
-		throw isUnderWay ? refuse("pending_transactions", nonces.pending) : refuse("nonce", nonces.latest);
+		throw isUnderWay
+			? refuse("pending_transactions", nonces.pending, underWay)
+			: refuse("nonce", nonces.latest);
 	}
 	return { delegate: target, authorization };
 }

@@ -9,7 +9,7 @@ export type Rung = { input: bigint; output: bigint };
 export type Ladder = { fees: number[]; rungs: Rung[] };
 
 /** A feed's answer with 18 decimals, and when it was given, by the chain's clock. Zero where it gave no price. */
-export type FeedAnswer = { usdE18: bigint; updatedAtUnixSeconds: number };
+type FeedAnswer = { usdE18: bigint; updatedAtUnixSeconds: number };
 
 export type AssetPrices = {
 	feed: FeedAnswer;

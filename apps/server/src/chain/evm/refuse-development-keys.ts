@@ -1,5 +1,6 @@
 import { type Hex, toHex } from "viem";
 import { mnemonicToAccount } from "viem/accounts";
+import { ConfigError } from "../../config.ts";
 
 /** The chains that exist on one machine only. */
 const developmentChainIds: readonly number[] = [31337, 31338];
@@ -17,8 +18,9 @@ export function refuseDevelopmentKeys(keys: readonly Hex[], chainIds: readonly n
 	if (realChainId === undefined) return;
 	const known = new Set(publicMnemonics.flatMap(keysOf));
 	if (keys.some((key) => known.has(key.toLowerCase()))) {
-		throw new Error(
-			`a key is a development key, which everyone knows: chain ${realChainId} needs one of its own`,
+		throw new ConfigError(
+			"a private key",
+			`is a development key, which everyone knows: chain ${realChainId} needs one of its own`,
 		);
 	}
 }

@@ -96,6 +96,9 @@ test("what an order put into escrow leaves it whole, wherever it goes, and its l
 				expect(sumOf("loss")).toBe(name === "Refunded" && isDelivered ? order.inputAmount : 0n);
 				const isOurs = name === "Released" && order.originVault === toWord(vault);
 				expect(sumOf("stock")).toBe(isOurs && paid ? order.inputAmount : 0n);
+				// What a later claim takes is there.
+				const credited = sumOf("credit:vault") + sumOf("credit:wallet");
+				expect(credited).toBe(paid ? 0n : order.inputAmount);
 			},
 		),
 	);

@@ -66,11 +66,13 @@ export function eventEntries(
 	if (!order) return undefined;
 	const token = fromWord(order.inputToken);
 	if (name === "Opened") return move(token, order.inputAmount, { from: "wallet", to: "escrow" });
-	return move(token, order.inputAmount, { from: "escrow", to: beneficiaryAccount() });
+	const entries = move(token, order.inputAmount, { from: "escrow", to: beneficiaryAccount() });
+	// The wallet has the output as well: what it gets back, now or when it claims, is lost.
+	const isLost = name === "Refunded" && isDelivered;
+	return isLost ? [...entries, ...move(token, order.inputAmount, { from: "wallet", to: "loss" })] : entries;
 
 	function beneficiaryAccount(): Account {
 		const { paid } = data as { paid: boolean };
-		if (name === "Refunded" && isDelivered) return "loss";
 		const isOurs = name === "Released" && order !== undefined && isVault(fromWord(order.originVault));
 		if (isOurs) return paid ? "stock" : "credit:vault";
 		return paid ? "wallet" : "credit:wallet";

@@ -25,6 +25,8 @@ create table swaps (
 	-- What was quoted, and how it is to be delivered.
 	output numeric(78, 0) not null,
 	value_usd_cents bigint not null,
+	-- As quoted, in hundredths of a basis point: an order that is opened late is priced again.
+	fee_centibps integer not null default 0,
 	delivery jsonb not null,
 	-- The signed op: what is sent to open the order.
 	op jsonb,
@@ -136,7 +138,7 @@ create table jobs (
 	primary key (swap_id, kind)
 );
 create index jobs_queued on jobs (chain_id, priority, created_at) where state = 'queued';
-create index jobs_unattested on jobs (chain_id, kind, created_at) where state = 'unattested';
+create index jobs_unattested on jobs (chain_id, kind, updated_at) where state = 'unattested';
 create index jobs_sent on jobs (chain_id, relayer, nonce) where state = 'sent';
 create index jobs_by_order on jobs (order_id);
 
@@ -179,6 +181,7 @@ create table lane_transactions (
 	primary key (chain_id, relayer, nonce, attempt)
 );
 create unique index lane_transactions_by_hash on lane_transactions (chain_id, hash);
+create index lane_transactions_by_job on lane_transactions using gin (jobs jsonb_path_ops);
 create index lane_transactions_open on lane_transactions (chain_id, relayer, nonce) where state <> 'final';
 
 -- What the vaults hold and may let out, as of a block, and what is promised of it.
@@ -213,6 +216,30 @@ create table reservations (
 	lapses_at timestamptz not null
 );
 create index reservations_unopened on reservations (account_id) where not opened;
+
+-- Value that is delivered on another chain, or may be, while its input is not ours yet. In-flight swaps only.
+create table exposures (
+	swap_id uuid primary key,
+	order_id bytea not null,
+	origin_chain_id bigint not null,
+	attester_set bytea not null,
+	value_usd_cents bigint not null,
+	-- Whether the deposit is: a chain can drop it until then.
+	is_final boolean not null
+);
+create index exposures_by_origin on exposures (origin_chain_id);
+create index exposures_by_order on exposures (order_id);
+
+-- Gas of swaps that ended without being settled: each account has a budget of it.
+create table unsettled_gas (
+	swap_id uuid not null,
+	chain_id bigint not null,
+	account_id uuid not null,
+	at timestamptz not null,
+	wei numeric(78, 0) not null,
+	primary key (swap_id, chain_id)
+);
+create index unsettled_gas_by_account on unsettled_gas (account_id, at);
 
 -- The double entry. Written once per final event, never changed.
 create table postings (

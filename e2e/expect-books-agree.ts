@@ -10,7 +10,7 @@ type Reconciliation = {
 const bookedWithinMs = 60_000;
 
 /** Expects the books to agree with the chains to the unit, at every block until all that happened so far is booked. */
-export async function expectExactBooks(
+export async function expectBooksAgree(
 	expect: ExpectStatic,
 	{ origin, destination, serverEnvironment }: Environment,
 ): Promise<void> {

@@ -1,0 +1,81 @@
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { startTestChains, type TestChains } from "@geoswap/devnet";
+import { formatDeployment } from "@geoswap/protocol";
+import { getAddress } from "viem";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { type ConfigFile, readConfig } from "./config.ts";
+
+const folder = mkdtempSync(join(tmpdir(), "geoswap-config-"));
+const path = join(folder, "config.json");
+let chains: TestChains;
+beforeAll(async () => {
+	chains = await startTestChains();
+	writeDeployment(chains.deployment);
+});
+afterAll(async () => {
+	rmSync(folder, { recursive: true });
+	await chains.stop();
+});
+
+function writeDeployment(deployment: TestChains["deployment"]): void {
+	writeFileSync(join(folder, "deployment.json"), formatDeployment(deployment));
+}
+
+const pace = { rpcUrl: "http://a", finalitySeconds: 5, openSeconds: 75, fillSeconds: 45, refundSeconds: 30 };
+const file: ConfigFile = {
+	deployment: "deployment.json",
+	chains: { 31337: pace, 31338: pace },
+	api: { port: 0 },
+	worker: { port: 0 },
+	restate: { ingressUrl: "http://a", adminUrl: "http://a" },
+	attesters: [{ url: "http://a" }, { url: "http://b" }],
+};
+
+function read(change: Partial<ConfigFile> = {}) {
+	writeFileSync(path, JSON.stringify({ ...file, ...change }));
+	return readConfig(path);
+}
+const withPace = (change: Partial<typeof pace>, other: Partial<typeof pace> = change) => ({
+	chains: { 31337: { ...pace, ...change }, 31338: { ...pace, ...other } },
+});
+
+test("deadlines that leave time for both chains to be final are taken, the slower chain's for each way", () => {
+	expect(read().chains).toMatchObject([{ chainId: 31337 }, { chainId: 31338 }]);
+	read(withPace({ finalitySeconds: 900, fillSeconds: 2_400, refundSeconds: 90_000 }, {}));
+});
+
+test.each<[string, Partial<typeof pace>, Partial<typeof pace>?]>([
+	["openSeconds", { openSeconds: 60 }, {}],
+	["fillSeconds", { fillSeconds: 10 }],
+	["fillSeconds", { finalitySeconds: 40 }, {}],
+	["refundSeconds", { refundSeconds: 10 }],
+	["openSeconds, fillSeconds, refundSeconds", { refundSeconds: 259_000 }, {}],
+])("a deadline too near or too far is refused: %s", (field, change, other) => {
+	expect(() => read(withPace(change, other))).toThrow(`${field}: `);
+});
+
+test("swaps between chains need as many attesters as an order's set asks for; on one chain none", () => {
+	expect(() => read({ attesters: [{ url: "http://a" }] })).toThrow("attesters: chain 31337 needs 2");
+	read({ attesters: [], chains: { 31337: pace } });
+});
+
+test("an EntryPoint that ops are not made for is refused", () => {
+	const [first, ...others] = chains.deployment.chains;
+	if (!first) throw new Error("no chain");
+	const contracts = { ...first.contracts, entryPoint: getAddress(`0x${"1".repeat(40)}`) };
+	writeDeployment({ chains: [{ ...first, contracts }, ...others] });
+	expect(() => read()).toThrow("EntryPoint");
+	writeDeployment(chains.deployment);
+});
+
+test.each<[string, Partial<ConfigFile>]>([
+	["name each origin", { api: { port: 0, corsOrigins: ["*"] } }],
+	["an origin is", { api: { port: 0, corsOrigins: ["https://a.example/"] } }],
+	["minimumUsd", { price: { minimumUsd: 5, maximumUsd: 5 } }],
+	["highImpactBps", { price: { highImpactBps: 1 } }],
+	["publicUrl", { worker: { port: 0, publicUrl: "here" } }],
+])("a value that cannot be meant is refused, and named: %s", (message, change) => {
+	expect(() => read(change)).toThrow(message);
+});

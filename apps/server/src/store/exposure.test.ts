@@ -1,0 +1,105 @@
+import { orderId, packDeadlines } from "@geoswap/protocol";
+import { hexToBytes } from "viem";
+import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
+import { anyOrder } from "../../../../packages/protocol/vectors/read-vectors.ts";
+import { createTestDatabase, type TestDatabase } from "../../test/test-database.ts";
+import { inTransaction } from "./database.ts";
+import { dropExposure, type ExposureCaps, markDepositsFinal, takeExposure } from "./exposure.ts";
+import { queueJob } from "./jobs.ts";
+
+let database: TestDatabase;
+beforeAll(async () => {
+	database = await createTestDatabase();
+});
+afterAll(() => database.drop());
+beforeEach(() => database.pool.query("truncate jobs, exposures, chain_events, chain_heads"));
+
+const plenty: ExposureCaps = { unreleasedUsdCents: 10_000n, unfinalUsdCents: 10_000n };
+
+function swapOf(n: number, terms: Partial<ReturnType<typeof anyOrder>> = {}) {
+	const deadlines = packDeadlines({ openDeadline: BigInt(n), fillDeadline: 2_000n, refundAfter: 3_000n });
+	const order = { ...anyOrder(), originChainId: 1n, destinationChainId: 2n, deadlines, ...terms };
+	return { id: `019a0000-0000-7000-8000-${String(n).padStart(12, "0")}`, order, valueUsdCents: 1_000n };
+}
+
+/** Takes it back where it is too much. */
+function take(swap: ReturnType<typeof swapOf>, caps: Partial<ExposureCaps>): Promise<boolean> {
+	return inTransaction(database.pool, async (db) => {
+		if (await takeExposure(db, { swap, caps: { ...plenty, ...caps } })) return true;
+		throw new Error("too much");
+	}).catch(() => false);
+}
+
+function openAt(n: number, blockNumber: number) {
+	return database.pool.query("insert into chain_events values (1, $2, $3, '', '', '', $1, 'Opened', '{}')", [
+		hexToBytes(orderId(swapOf(n).order)),
+		blockNumber,
+		n,
+	]);
+}
+
+function finalizeAt(number: number) {
+	return database.pool.query(
+		`insert into chain_heads values (1, 100, '', 0, 1, $1, 0, 0)
+		on conflict (chain_id) do update set finalized_number = $1`,
+		[number],
+	);
+}
+
+test("of fills that are queued at once, as many are as the cap has room for", async () => {
+	const taken = await Promise.all(
+		Array.from({ length: 12 }, (_, n) => take(swapOf(n), { unreleasedUsdCents: 4_999n })),
+	);
+	expect(taken.filter(Boolean)).toHaveLength(4);
+	expect((await database.pool.query("select from exposures")).rowCount).toBe(4);
+	expect(await take(swapOf(taken.indexOf(true)), { unreleasedUsdCents: 4_999n })).toBe(true);
+});
+
+test("what is at risk stays so while a fill is out, and makes room once none is", async () => {
+	const caps = { unreleasedUsdCents: 1_000n };
+	const { id: swapId, order } = swapOf(1);
+	await queueJob(database.pool, {
+		swapId,
+		kind: "fill",
+		chainId: 2,
+		orderId: orderId(order),
+		order,
+		payload: { delivery: { kind: "stock", amount: 1n } },
+		state: "queued",
+		alone: false,
+	});
+	expect(await take(swapOf(1), caps)).toBe(true);
+	for (const state of ["queued", "sent", "done"]) {
+		await database.pool.query("update jobs set state = $1", [state]);
+		await dropExposure(database.pool, swapId);
+		expect(await take(swapOf(2), caps)).toBe(false);
+	}
+	await database.pool.query("update jobs set state = 'refused'");
+	await dropExposure(database.pool, swapId);
+	expect(await take(swapOf(2), caps)).toBe(true);
+});
+
+test("a cap is of one origin chain and one set of attesters", async () => {
+	const caps = { unreleasedUsdCents: 1_000n };
+	expect(await take(swapOf(0), caps)).toBe(true);
+	expect(await take(swapOf(1), caps)).toBe(false);
+	expect(await take(swapOf(2, { originChainId: 3n }), caps)).toBe(true);
+	expect(await take(swapOf(3, { attesterSet: `0x${"77".repeat(32)}` }), caps)).toBe(true);
+});
+
+test("against deposits that are not final less is delivered, and against a final one as if there were no others", async () => {
+	const caps = { unfinalUsdCents: 2_500n };
+	await finalizeAt(9);
+	for (const n of [0, 1, 2]) await openAt(n, 10);
+	expect(await take(swapOf(0), caps)).toBe(true);
+	expect(await take(swapOf(1), caps)).toBe(true);
+	expect(await take(swapOf(2), caps)).toBe(false);
+	await openAt(5, 9);
+	expect(await take(swapOf(5), caps)).toBe(true);
+	await openAt(6, 11);
+	await finalizeAt(10);
+	await markDepositsFinal(database.pool, { chainId: 1, after: 9, upTo: 10 });
+	expect(await take(swapOf(6), caps)).toBe(true);
+	const { rows } = await database.pool.query("select count(*) from exposures where not is_final");
+	expect(rows).toEqual([{ count: 1 }]);
+});

@@ -1,0 +1,16 @@
+import { once } from "node:events";
+import { request } from "node:http";
+import type { HoldLoad } from "./load-process.ts";
+
+/** Sends so many GETs, each on a connection of its own, and returns when all are on their way. */
+export async function holdAll({ url, headers, count }: HoldLoad): Promise<"holding"> {
+	await Promise.all(
+		Array.from({ length: count }, async () => {
+			const sending = request(url, { agent: false, headers }, (response) => response.resume());
+			sending.end();
+			await once(sending, "finish");
+			sending.on("error", () => {});
+		}),
+	);
+	return "holding";
+}

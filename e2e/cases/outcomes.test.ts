@@ -1,0 +1,193 @@
+import { fundWallet, type TestChain } from "@geoswap/devnet";
+import { type BuildResponse, fromSwapId, orderSchema, unpackDeadlines } from "@geoswap/protocol";
+import { getStatus, waitForSwap } from "@geoswap/sdk";
+import { encodeFunctionData, erc20Abi, type Hex, parseEther, parseGwei, parseUnits } from "viem";
+import type { PackedUserOperation } from "viem/account-abstraction";
+import { generatePrivateKey, type PrivateKeyAccount, privateKeyToAddress } from "viem/accounts";
+import { afterAll, beforeAll, test } from "vitest";
+import { connectDatabase, type DatabaseConnection } from "../connect-database.ts";
+import { type SignedSwap, signSwap, submitSigned, swapIntent } from "../do-swap.ts";
+import type { Environment } from "../environment.ts";
+import { escrowState } from "../escrow-state.ts";
+import { expectBooksAgree } from "../expect-books-agree.ts";
+import { assetAddress } from "../make-order.ts";
+import { sendBundle, sendTransaction, signDelegation } from "../send-bundle.ts";
+import { sharedEnvironment } from "../shared-environment.ts";
+import { tokenBalance } from "../token-balance.ts";
+
+const amount = parseUnits("100", 6);
+
+let environment: Environment;
+let client: Environment["client"];
+let database: DatabaseConnection;
+
+beforeAll(async () => {
+	environment = sharedEnvironment();
+	[client, database] = await Promise.all([environment.newClient(), connectDatabase(environment.databaseUrl)]);
+});
+afterAll(() => database.end());
+
+test.concurrent.for([
+	{ what: "whose tokens are gone", isDelegated: true, moved: amount },
+	{ what: "whose nonce moved on under its authorization", isDelegated: false, moved: 1n },
+])(
+	"a swap of a wallet $what before its op is mined fails once it can never be opened, and takes nothing",
+	async ({ isDelegated, moved }, { expect }) => {
+		const { origin, destination, deployment: pins } = environment;
+		const token = assetAddress(origin, "USDC");
+		const [account, stranger] = await Promise.all([
+			environment.newWallet({ chain: origin, token: "USDC", amount, ethWei: parseEther("1") }),
+			newStranger(origin),
+		]);
+		if (isDelegated) {
+			const authorizationList = [await signDelegation(origin, account)];
+			await sendTransaction({ chain: origin, account: stranger, to: account.address, authorizationList });
+		}
+		const intent = swapIntent({
+			from: { chain: origin, token: "USDC", amount },
+			to: { chain: destination, token: "USDC" },
+			account,
+		});
+		const signed = await signSwap({ client, pins, account }, intent);
+		const elsewhere = privateKeyToAddress(generatePrivateKey());
+		const transfer = await account.signTransaction({
+			type: "eip1559",
+			chainId: origin.chainId,
+			nonce: await origin.publicClient.getTransactionCount({ address: account.address }),
+			to: token,
+			data: encodeFunctionData({ abi: erc20Abi, functionName: "transfer", args: [elsewhere, moved] }),
+			gas: 100_000n,
+			// Before everything else in its block.
+			maxPriorityFeePerGas: parseGwei("100"),
+			maxFeePerGas: parseGwei("1000"),
+		});
+
+		const { swapId, status } = await submitSigned({ client, pins, account }, signed);
+		await origin.publicClient.sendRawTransaction({ serializedTransaction: transfer });
+		expect(status).toBe("pending");
+		const { orderId, order } = signed.build.geoOp;
+		const uuid = fromSwapId(swapId);
+		const reservations = () => database.query("select from reservations where swap_id = $1", [uuid]);
+		// What was reserved is free long before it lapses: nobody could be kept from it by such swaps.
+		await expect.poll(reservations, { timeout: 40_000, interval: 500 }).toEqual([]);
+		expect(await getStatus(client, swapId, { waitSeconds: 0 })).toMatchObject({
+			status: "pending",
+			stage: "opening",
+			funds: { chainId: origin.chainId, holder: "wallet", token, amount: String(amount) },
+		});
+
+		const swap = await waitForSwap(client, swapId);
+		const { timestamp } = await origin.publicClient.getBlock({ blockTag: "finalized" });
+		expect(timestamp).toBeGreaterThan(unpackDeadlines(orderSchema.parse(order).deadlines).openDeadline);
+		expect(swap).toMatchObject({ status: "failed", orderId, failure: { code: "NOT_OPENED" } });
+		for (const hash of ["originTxHash", "deliveryTxHash", "refundTxHash"]) {
+			expect(swap).not.toHaveProperty(hash);
+		}
+		expect(await escrowState(origin, orderId)).toBe("None");
+		expect(await tokenBalance(origin, token, account.address)).toBe(amount - moved);
+		expect(await tokenBalance(destination, assetAddress(destination, "USDC"), account.address)).toBe(0n);
+
+		// Nothing can be taken later either, by whoever has the signature: the op is dead, funds or not.
+		await fundWallet(origin, {
+			deployment: origin.deployment,
+			wallet: account.address,
+			token,
+			amount: moved,
+		});
+		const authorizations = isDelegated ? [] : [await signDelegation(origin, account)];
+		await sendOp(origin, { signed, stranger, authorizations }).catch(() => undefined);
+		expect(await tokenBalance(origin, token, account.address)).toBe(amount);
+		expect(await escrowState(origin, orderId)).toBe("None");
+	},
+);
+
+test.concurrent("a swap whose op a stranger sent before it was submitted goes on from there and settles", async ({
+	expect,
+}) => {
+	const { origin, destination, deployment: pins } = environment;
+	const [account, stranger] = await Promise.all([
+		environment.newWallet({ chain: origin, token: "USDC", amount }),
+		newStranger(origin),
+	]);
+	const caller = { client, pins, account };
+	const intent = swapIntent({
+		from: { chain: origin, token: "USDC", amount },
+		to: { chain: destination, token: "USDC" },
+		account,
+	});
+	const signed = await signSwap(caller, intent);
+	const authorizations = [await signDelegation(origin, account)];
+	const { transactionHash } = await sendOp(origin, { signed, stranger, authorizations });
+	expect(await escrowState(origin, signed.build.geoOp.orderId)).toBe("Opened");
+
+	const { swapId } = await submitSigned(caller, signed);
+	const swap = await waitForSwap(client, swapId);
+	expect(swap).toMatchObject({ status: "settled", originTxHash: transactionHash });
+	expect(await tokenBalance(origin, assetAddress(origin, "USDC"), account.address)).toBe(0n);
+	const delivered = await tokenBalance(destination, assetAddress(destination, "USDC"), account.address);
+	expect(delivered).toBe(BigInt(swap.funds.amount));
+	expect(delivered).toBeGreaterThanOrEqual(BigInt(signed.quote.minOutput));
+});
+
+test.concurrent("a stranger who sends the op while the service does changes nothing: it is opened once and settles", async ({
+	expect,
+}) => {
+	const { origin, destination, deployment: pins } = environment;
+	const [account, stranger] = await Promise.all([
+		environment.newWallet({ chain: origin, token: "USDC", amount: 2n * amount }),
+		newStranger(origin),
+	]);
+	const caller = { client, pins, account };
+	const intent = swapIntent({
+		from: { chain: origin, token: "USDC", amount },
+		to: { chain: destination, token: "USDC" },
+		account,
+	});
+	const signed = await signSwap(caller, intent);
+	const authorizations = [await signDelegation(origin, account)];
+	const [{ swapId }] = await Promise.all([
+		submitSigned(caller, signed),
+		// Whoever is second is refused by the EntryPoint.
+		sendOp(origin, { signed, stranger, authorizations }).catch(() => undefined),
+	]);
+	const swap = await waitForSwap(client, swapId);
+	expect(swap.status).toBe("settled");
+	expect(await tokenBalance(origin, assetAddress(origin, "USDC"), account.address)).toBe(amount);
+	expect(await tokenBalance(destination, assetAddress(destination, "USDC"), account.address)).toBe(
+		BigInt(swap.funds.amount),
+	);
+});
+
+test("after all of them the books agree with the chains to the unit", async ({ expect }) => {
+	await expectBooksAgree(expect, environment);
+});
+
+/** Someone with gas, and with a nonce that nobody else uses. */
+function newStranger(chain: TestChain): Promise<PrivateKeyAccount> {
+	return environment.newWallet({ chain, token: "ETH", amount: parseEther("1") });
+}
+
+function sendOp(
+	chain: TestChain,
+	{
+		signed: { build, signature },
+		stranger,
+		authorizations,
+	}: {
+		signed: SignedSwap;
+		stranger: PrivateKeyAccount;
+		authorizations: Awaited<ReturnType<typeof signDelegation>>[];
+	},
+) {
+	const userOps = [signedUserOp(build, signature)];
+	return sendBundle({ chain, relayer: stranger, userOps, authorizations });
+}
+
+function signedUserOp({ geoOp: { userOp } }: BuildResponse, signature: Hex): PackedUserOperation {
+	return {
+		...(userOp as { [field in keyof typeof userOp]: Hex }),
+		nonce: BigInt(userOp.nonce),
+		preVerificationGas: BigInt(userOp.preVerificationGas),
+		signature,
+	};
+}

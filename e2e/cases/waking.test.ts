@@ -1,0 +1,128 @@
+import { createApiKey } from "@geoswap/devnet";
+import type { StatusResponse } from "@geoswap/protocol";
+import { type Client, createClient, getStatus, waitForSwap } from "@geoswap/sdk";
+import { parseUnits } from "viem";
+import { generatePrivateKey } from "viem/accounts";
+import { beforeAll, test } from "vitest";
+import { type SignedSwap, type SwapCaller, signSwap, submitSigned, swapIntent } from "../do-swap.ts";
+import type { Environment } from "../environment.ts";
+import { holdBack } from "../hold-back.ts";
+import { percentile } from "../percentile.ts";
+import { sharedEnvironment } from "../shared-environment.ts";
+
+const amount = parseUnits("100", 6);
+const swaps = 20;
+const callsPerSwap = 10;
+const keys = 5;
+/** As many as a key may hold. */
+const heldPerKey = 50;
+
+let environment: Environment;
+
+beforeAll(() => {
+	environment = sharedEnvironment();
+});
+
+test.concurrent("95 of 100 held calls are answered within 250 ms of the terminal write, beyond what any call takes at that time", async ({
+	expect,
+}) => {
+	const accountName = `waking-${generatePrivateKey().slice(2, 14)}`;
+	const clients = await Promise.all(
+		Array.from({ length: keys }, async () =>
+			createClient({
+				baseUrl: environment.baseUrl,
+				apiKey: await createApiKey(environment.serverEnvironment, accountName),
+			}),
+		),
+	);
+	// In a few rows, one swap after the other: so the terminal writes are spread over many blocks.
+	const ofEachSwap: Answered[][] = [];
+	const unheldMs: number[] = [];
+	await Promise.all(
+		clients.map(async (client) => {
+			for (let i = 0; i < swaps / clients.length; i++) {
+				const [caller, signed] = await sign(client);
+				const { swapId } = await submitSigned(caller, signed);
+				const calls = Array.from({ length: callsPerSwap }, () => answeredStatus(client, swapId));
+				ofEachSwap.push(await Promise.all(calls));
+				unheldMs.push((await timedStatus(client, swapId, { waitSeconds: 0 })).elapsedMs);
+			}
+		}),
+	);
+
+	const delaysMs = ofEachSwap.flatMap((answers) => {
+		// A swap's row can be written again later. The first who saw it terminal saw the write that made it so.
+		const writtenAtMs = Math.min(...answers.map(({ swap }) => Date.parse(swap.updatedAt)));
+		return answers.map(({ answeredAtMs }) => answeredAtMs - writtenAtMs);
+	});
+	const [p50, p95] = [percentile(delaysMs, 50), percentile(delaysMs, 95)];
+	const lagMs = percentile(unheldMs, 95);
+	console.log(
+		`${delaysMs.length} held calls woken: p50 ${p50} ms, p95 ${p95} ms; an unheld call took ${Math.round(lagMs)} ms`,
+	);
+	expect(delaysMs).toHaveLength(swaps * callsPerSwap);
+	// The lag is what the machine takes for any call while all stories run on it; alone it is some milliseconds.
+	expect(p95).toBeLessThanOrEqual(250 + lagMs);
+});
+
+test.concurrent("while a swap stays pending a call is held for 15 s, but for no time where it asks so or is beyond the key's allowance", async ({
+	expect,
+}) => {
+	const client = await environment.newClient();
+	const [caller, signed] = await sign(client);
+	const { swapId } = signed.quote;
+	const { release } = await holdBack(environment.databaseUrl, swapId);
+	try {
+		await submitSigned(caller, signed);
+
+		const beyond = 10;
+		const calls = Array.from({ length: heldPerKey + beyond }, () => timedStatus(client, swapId));
+		const unheld = await timedStatus(client, swapId, { waitSeconds: 0 });
+		const answers = (await Promise.all(calls)).toSorted((a, b) => a.elapsedMs - b.elapsedMs);
+
+		for (const { swap } of [unheld, ...answers]) expect(swap.status).toBe("pending");
+		// As long as the machine takes for so many calls at once, while all stories run on it.
+		const lagMs = Math.max(...[unheld, ...answers.slice(0, beyond)].map(({ elapsedMs }) => elapsedMs));
+		expect(lagMs).toBeLessThan(5_000);
+		for (const { elapsedMs } of answers.slice(beyond)) {
+			expect(elapsedMs).toBeGreaterThanOrEqual(14_000);
+			expect(elapsedMs).toBeLessThanOrEqual(16_000 + lagMs);
+		}
+	} finally {
+		await release();
+	}
+	expect(await waitForSwap(client, swapId)).toMatchObject({ status: "settled" });
+});
+
+type Answered = { swap: StatusResponse; answeredAtMs: number };
+
+/** A swap of a new wallet, ready to be submitted. */
+async function sign(client: Client): Promise<[SwapCaller, SignedSwap]> {
+	const { origin, destination, deployment: pins } = environment;
+	const account = await environment.newWallet({ chain: origin, token: "USDC", amount });
+	const caller = { client, pins, account };
+	const intent = swapIntent({
+		from: { chain: origin, token: "USDC", amount },
+		to: { chain: destination, token: "USDC" },
+		account,
+	});
+	return [caller, await signSwap(caller, intent)];
+}
+
+/** The answer that says how the swap ended, and when it arrived. */
+async function answeredStatus(client: Client, swapId: string): Promise<Answered> {
+	for (;;) {
+		const swap = await getStatus(client, swapId);
+		if (swap.status !== "pending") return { swap, answeredAtMs: Date.now() };
+	}
+}
+
+async function timedStatus(
+	client: Client,
+	swapId: string,
+	options: { waitSeconds?: number } = {},
+): Promise<{ swap: StatusResponse; elapsedMs: number }> {
+	const startedAt = performance.now();
+	const swap = await getStatus(client, swapId, options);
+	return { swap, elapsedMs: performance.now() - startedAt };
+}

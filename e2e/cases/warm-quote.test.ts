@@ -1,0 +1,134 @@
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import { baseEnvironment, portSource, serverMain, serviceProcess } from "@geoswap/devnet";
+import { createClient, getQuote } from "@geoswap/sdk";
+import { parseUnits } from "viem";
+import { generatePrivateKey, privateKeyToAccount } from "viem/accounts";
+import { expect, onTestFinished, test } from "vitest";
+import { swapIntent } from "../do-swap.ts";
+import type { Environment } from "../environment.ts";
+import { type QueryCounts, startQueryCounter } from "../query-counter.ts";
+import { type RpcCounts, readRpcCounts, startRpcCounter } from "../rpc-counter.ts";
+import { sharedEnvironment } from "../shared-environment.ts";
+
+const quotes = 500;
+/** Within this, and before prices are too old to quote from, all quotes are made. */
+const lookEveryMs = 12_000;
+
+test("five hundred warm quotes call no chain and query nothing but the key's row, once a second", async () => {
+	const environment = sharedEnvironment();
+	const { baseUrl, rpcCounts, queryCounts } = await startQuietApi(environment);
+	const { origin, destination } = environment;
+	const client = createClient({ baseUrl, apiKey: await environment.newKey() });
+	const account = privateKeyToAccount(generatePrivateKey());
+	const looks = async () => (await rpcCounts()).map((counts) => counts.eth_getBlockByNumber ?? 0);
+	const quote = (i: number) => {
+		const [from, to] = i % 2 === 0 ? ["USDC", "ORB"] : ["WETH", "USDC"];
+		return getQuote(
+			client,
+			swapIntent({
+				from: {
+					chain: origin,
+					token: from ?? "",
+					amount: parseUnits("1", from === "USDC" ? 8 : 16) + BigInt(i),
+				},
+				to: { chain: destination, token: to ?? "" },
+				account,
+			}),
+		);
+	};
+	await quote(0);
+
+	// The process looks at its chains on its own, now and then. Right after it looked at all there is a time without.
+	const looksAtFirst = Math.max(...(await looks()));
+	await expect
+		.poll(looks, { timeout: 2 * lookEveryMs, interval: 100 })
+		.toEqual(environment.chains.map(() => looksAtFirst + 1));
+	let rpcBefore = await rpcCounts();
+	const isQuiet = async () => {
+		const last = rpcBefore;
+		rpcBefore = await rpcCounts();
+		return JSON.stringify(last) === JSON.stringify(rpcBefore);
+	};
+	await expect.poll(isQuiet, { timeout: lookEveryMs / 2, interval: 500 }).toBe(true);
+
+	const queriesBefore = queryCounts();
+	const startedAt = performance.now();
+	const answers = await inBatches(quotes, 50, quote);
+	const elapsedSeconds = (performance.now() - startedAt) / 1_000;
+	const queries = increase(queriesBefore, queryCounts());
+
+	expect(new Set(answers.map(({ swapId }) => swapId)).size).toBe(quotes);
+	expect(await rpcCounts()).toEqual(rpcBefore);
+	const keyReads = Object.keys(queries).filter((sql) => /^select k\.\*.* from api_keys k /.test(sql));
+	expect(Object.keys(queries)).toEqual(keyReads);
+	expect(sum(queries)).toBeLessThanOrEqual(Math.ceil(elapsedSeconds) + 1);
+});
+
+/**
+ * An API process beside the shared one, so that what it calls is what these quotes cause: its own counters stand
+ * before the chains and the database, and it looks at the chains rarely enough to leave a pause.
+ */
+async function startQuietApi({ serverEnvironment, chains }: Environment): Promise<{
+	baseUrl: string;
+	rpcCounts: () => Promise<RpcCounts[]>;
+	queryCounts: () => QueryCounts;
+}> {
+	const [rpcCounters, queryCounter, port] = await Promise.all([
+		Promise.all(chains.map(({ rpcUrl }) => startRpcCounter(rpcUrl))),
+		startQueryCounter(serverEnvironment.DATABASE_URL ?? ""),
+		portSource()(),
+	]);
+	const dir = mkdtempSync(join(tmpdir(), "geoswap-warm-quote-"));
+	const sharedFile = serverEnvironment.GEOSWAP_CONFIG ?? "";
+	const config = JSON.parse(readFileSync(sharedFile, "utf8"));
+	config.deployment = join(dirname(sharedFile), config.deployment);
+	config.api = { ...config.api, port, rates: { quote: quotes } };
+	for (const [i, { chainId }] of chains.entries()) {
+		Object.assign(config.chains[chainId], { rpcUrl: rpcCounters[i]?.url, pollMs: lookEveryMs });
+	}
+	const configFile = join(dir, "config.json");
+	writeFileSync(configFile, JSON.stringify(config));
+	const baseUrl = `http://127.0.0.1:${port}`;
+	const api = serviceProcess({
+		name: "quiet api",
+		command: process.execPath,
+		args: [serverMain, "api", "--config", configFile],
+		env: { ...baseEnvironment(), ...serverEnvironment, DATABASE_URL: queryCounter.url },
+		logFile: join(dir, "api.log"),
+		isReady: async () => (await fetch(`${baseUrl}/ready`)).ok,
+	});
+	onTestFinished(async () => {
+		await api.stop();
+		await Promise.all([...rpcCounters, queryCounter].map((counter) => counter.stop()));
+		rmSync(dir, { recursive: true });
+	});
+	await api.start();
+	return {
+		baseUrl,
+		rpcCounts: () => Promise.all(rpcCounters.map(({ url }) => readRpcCounts(url))),
+		queryCounts: queryCounter.counts,
+	};
+}
+
+async function inBatches<T>(count: number, size: number, run: (i: number) => Promise<T>): Promise<T[]> {
+	const results: T[] = [];
+	while (results.length < count) {
+		const from = results.length;
+		results.push(...(await Promise.all(Array.from({ length: size }, (_, i) => run(from + i)))));
+	}
+	return results;
+}
+
+function increase(before: QueryCounts, after: QueryCounts): QueryCounts {
+	return Object.fromEntries(
+		Object.entries(after)
+			.map(([sql, count]): [string, number] => [sql, count - (before[sql] ?? 0)])
+			.filter(([, count]) => count > 0),
+	);
+}
+
+function sum(counts: QueryCounts): number {
+	return Object.values(counts).reduce((total, count) => total + count, 0);
+}

@@ -1,0 +1,151 @@
+import type { TestChain } from "@geoswap/devnet";
+import { type PrivateKeyAccount, privateKeyToAccount } from "viem/accounts";
+import { expect, test } from "vitest";
+import { connectDatabase } from "../connect-database.ts";
+import type { RpcCounts } from "../rpc-counter.ts";
+import { sendTransaction, signDelegation } from "../send-bundle.ts";
+import { blocksPass } from "./blocks-pass.ts";
+import { expectBooksExact } from "./expect-books-exact.ts";
+import { expectExact } from "./expect-exact.ts";
+import { countStatuses, type PlannedSwap, planSwap } from "./mixed-swaps.ts";
+import { ownEnvironment } from "./own-environment.ts";
+import { swapThrough } from "./swap-through.ts";
+
+const { walletCount, swapsPerWallet } = process.env.GEOSWAP_FULL
+	? { walletCount: 100, swapsPerWallet: 3 }
+	: { walletCount: 50, swapsPerWallet: 2 };
+/** The others bring their authorization along. */
+const delegatedBefore = walletCount * 0.8;
+const idleBlocks = 5n;
+const decidedWithinMs = 180_000;
+
+type Window = { blocks: number; calls: RpcCounts };
+
+const environmentOf = ownEnvironment({
+	// One account asks for all of them at once.
+	configure: (config) => ({
+		...config,
+		api: {
+			...(config.api as object),
+			rates: { quote: 1_000, build: 1_000, submit: 1_000, delegation: 1_000, status: 1_000 },
+			heldStatusCalls: walletCount * swapsPerWallet,
+		},
+	}),
+});
+
+test("a crowd's swaps all end exact, in bundles, and cost calls to the nodes by block and transaction", async () => {
+	const environment = environmentOf();
+	const { origin, destination, deployment: pins, keys, client, databaseUrl } = environment;
+	const chains = [origin, destination];
+	const crowd = await Promise.all(
+		Array.from({ length: walletCount }, async (_, i) => {
+			const plans = Array.from({ length: swapsPerWallet }, () => planSwap(environment, i));
+			const [{ from }] = plans as [PlannedSwap, ...PlannedSwap[]];
+			const account = await environment.newWallet({ ...from, amount: from.amount * BigInt(swapsPerWallet) });
+			return { account, plans, chain: from.chain };
+		}),
+	);
+	const stranger = privateKeyToAccount(keys.relayers.at(-1) ?? "0x");
+	await Promise.all(
+		chains.map((chain) =>
+			delegateAll(
+				chain,
+				stranger,
+				crowd.slice(0, delegatedBefore).flatMap((one) => (one.chain === chain ? one.account : [])),
+			),
+		),
+	);
+
+	const idle = await Promise.all(
+		chains.map((chain) => countCalls(chain, () => blocksPass(chain, idleBlocks))),
+	);
+	const startedAt = performance.now();
+	const swapping = Promise.all(
+		crowd.flatMap(({ account, plans }) => plans.map((plan) => swapThrough({ client, pins, account }, plan))),
+	);
+	const busy = await Promise.all(chains.map((chain) => countCalls(chain, () => swapping)));
+	const swaps = await swapping;
+	console.log(`decided in ${Math.round(performance.now() - startedAt)} ms:`, countStatuses(swaps));
+	await expectBooksExact(environment, { withinMs: decidedWithinMs });
+	console.log(`ended in ${Math.round(performance.now() - startedAt)} ms`);
+	await expectExact(environment, swaps);
+
+	expect(countStatuses(swaps)).toEqual({ settled: walletCount * swapsPerWallet, failed: 0, refunded: 0 });
+
+	const bundles = await readBundles(databaseUrl);
+	console.table(bundles);
+	for (const kind of ["open", "fill", "release"]) {
+		expect(bundles.some((row) => row.kind === kind && row.largest > 1)).toBe(true);
+	}
+	for (const [i, { chainId }] of chains.entries()) {
+		const swapsFrom = swaps.filter(({ from }) => from.chain.chainId === chainId).length;
+		const transactions = bundles
+			.filter((row) => row.chainId === chainId)
+			.reduce((sum, row) => sum + row.transactions, 0);
+		console.log({ chainId, swapsFrom, transactions, idle: idle[i], busy: busy[i] });
+		expectFewCalls({ idle: idle[i], busy: busy[i], swapsFrom, transactions });
+	}
+
+	/** The services' calls of each method while something is done, and how many blocks that took. */
+	async function countCalls(chain: TestChain, run: () => Promise<unknown>): Promise<Window> {
+		const state = () => Promise.all([environment.rpcCounts(chain), chain.publicClient.getBlockNumber()]);
+		const [countsBefore, blockBefore] = await state();
+		await run();
+		const [countsAfter, blockAfter] = await state();
+		const calls = Object.entries(countsAfter).map(([method, count]) => [
+			method,
+			count - (countsBefore[method] ?? 0),
+		]);
+		return { blocks: Number(blockAfter - blockBefore), calls: Object.fromEntries(calls) };
+	}
+});
+
+/** Following a chain costs the same however many swaps there are; each swap and each transaction costs a few calls. */
+function expectFewCalls({
+	idle = { blocks: 0, calls: {} },
+	busy = { blocks: 0, calls: {} },
+	swapsFrom,
+	transactions,
+}: {
+	idle: Window | undefined;
+	busy: Window | undefined;
+	/** Of which this is the origin chain. */
+	swapsFrom: number;
+	transactions: number;
+}): void {
+	const follows = ([method]: [string, number]) => /^eth_getBlock|^eth_getLogs$/.test(method);
+	const count = (calls: [string, number][]) => calls.reduce((sum, [, calls]) => sum + calls, 0);
+	const inBusy = Object.entries(busy.calls);
+	const idlePerBlock = count(Object.entries(idle.calls)) / idle.blocks;
+	expect(count(inBusy.filter(follows))).toBeLessThanOrEqual(1.5 * idlePerBlock * busy.blocks);
+	// To build and to submit: code, nonces, balances and a simulation; to send: a simulation, and attesters' looks.
+	expect(count(inBusy.filter((call) => !follows(call)))).toBeLessThanOrEqual(
+		idlePerBlock * busy.blocks + 12 * swapsFrom + 6 * transactions,
+	);
+	expect(busy.calls.eth_sendRawTransaction).toBeLessThanOrEqual(1.2 * transactions);
+}
+
+async function readBundles(
+	databaseUrl: string,
+): Promise<{ chainId: number; kind: string; transactions: number; largest: number; jobs: number }[]> {
+	const database = await connectDatabase(databaseUrl);
+	try {
+		return await database.query(
+			`select chain_id::int as "chainId", kind, count(*)::int as transactions,
+				max(jsonb_array_length(jobs)) as largest, sum(jsonb_array_length(jobs))::int as jobs
+			from lane_transactions group by chain_id, kind order by chain_id, kind`,
+		);
+	} finally {
+		await database.end();
+	}
+}
+
+/** Delegates all wallets in one transaction of somebody with gas. */
+async function delegateAll(
+	chain: TestChain,
+	account: PrivateKeyAccount,
+	wallets: readonly PrivateKeyAccount[],
+): Promise<void> {
+	const authorizationList = await Promise.all(wallets.map((wallet) => signDelegation(chain, wallet)));
+	await sendTransaction({ chain, account, to: account.address, authorizationList });
+}

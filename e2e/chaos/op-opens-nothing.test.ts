@@ -1,0 +1,86 @@
+import { waitForSwap } from "@geoswap/sdk";
+import { encodeFunctionData, erc20Abi, type Hex, parseEther, parseGwei, parseUnits } from "viem";
+import { generatePrivateKey, privateKeyToAddress } from "viem/accounts";
+import { expect, test } from "vitest";
+import { connectDatabase, type DatabaseConnection } from "../connect-database.ts";
+import { signSwap, submitSigned, swapIntent } from "../do-swap.ts";
+import { escrowState } from "../escrow-state.ts";
+import { assetAddress } from "../make-order.ts";
+import { sendTransaction, signDelegation } from "../send-bundle.ts";
+import { tokenBalance } from "../token-balance.ts";
+import { expectBooksExact } from "./expect-books-exact.ts";
+import { ownEnvironment } from "./own-environment.ts";
+
+const patience = { timeout: 30_000, interval: 50 };
+
+const environmentOf = ownEnvironment({
+	// As short as an op can live and still be submitted: until then nobody can say that it failed.
+	configure: ({ chains, ...config }) => ({
+		...config,
+		chains: Object.fromEntries(
+			Object.entries(chains).map(([chainId, chain]) => [chainId, { ...chain, openSeconds: 45 }]),
+		),
+	}),
+});
+
+test.runIf(process.env.GEOSWAP_FULL)(
+	"an op that was sent in good faith, is mined and opens nothing is no deposit: nothing is delivered, and the swap fails",
+	async () => {
+		const { origin, destination, deployment: pins, client, databaseUrl, newWallet } = environmentOf();
+		const amount = parseUnits("100", 6);
+		const token = assetAddress(origin, "USDC");
+		const [account, stranger, database] = await Promise.all([
+			newWallet({ chain: origin, token: "USDC", amount, ethWei: parseEther("1") }),
+			newWallet({ chain: origin, token: "ETH", amount: parseEther("1") }),
+			connectDatabase(databaseUrl),
+		]);
+		const authorizationList = [await signDelegation(origin, account)];
+		await sendTransaction({ chain: origin, account: stranger, to: account.address, authorizationList });
+		const caller = { client, pins, account };
+		const intent = swapIntent({
+			from: { chain: origin, token: "USDC", amount },
+			to: { chain: destination, token: "USDC" },
+			account,
+		});
+		const signed = await signSwap(caller, intent);
+		const elsewhere = privateKeyToAddress(generatePrivateKey());
+
+		await origin.testClient.setIntervalMining({ interval: 0 });
+		const { swapId } = await submitSigned(caller, signed);
+		await expect.poll(async () => (await bundles(database)).length, patience).toBe(1);
+		const [{ hash } = { hash: "0x" as Hex }] = await bundles(database);
+		await expect
+			.poll(() => origin.publicClient.getTransaction({ hash }).catch(() => undefined), patience)
+			.toBeDefined();
+		// Now that the bundle waits for its block, something that pays more gets there before it.
+		await origin.publicClient.sendRawTransaction({
+			serializedTransaction: await account.signTransaction({
+				type: "eip1559",
+				chainId: origin.chainId,
+				nonce: await origin.publicClient.getTransactionCount({ address: account.address }),
+				to: token,
+				data: encodeFunctionData({ abi: erc20Abi, functionName: "transfer", args: [elsewhere, amount] }),
+				gas: 100_000n,
+				maxPriorityFeePerGas: parseGwei("100"),
+				maxFeePerGas: parseGwei("1000"),
+			}),
+		});
+		await origin.testClient.setIntervalMining({ interval: 1 });
+
+		const swap = await waitForSwap(client, swapId);
+		expect(await origin.publicClient.getTransactionReceipt({ hash })).toMatchObject({ status: "success" });
+		expect(swap).toMatchObject({ status: "failed", failure: { code: "NOT_OPENED" } });
+		expect(swap).not.toHaveProperty("originTxHash");
+		expect(await escrowState(origin, swap.orderId)).toBe("None");
+		expect(await tokenBalance(origin, token, elsewhere)).toBe(amount);
+		expect(await tokenBalance(destination, assetAddress(destination, "USDC"), account.address)).toBe(0n);
+		// What it could never do was not tried again.
+		expect(await bundles(database)).toHaveLength(1);
+		await database.end();
+		await expectBooksExact(environmentOf(), { withinMs: 60_000 });
+	},
+);
+
+function bundles(database: DatabaseConnection): Promise<{ hash: Hex }[]> {
+	return database.query("select '0x' || encode(hash, 'hex') as hash from lane_transactions");
+}

@@ -1,0 +1,318 @@
+import { movePrice, type TestChain } from "@geoswap/devnet";
+import { type FailureCode, geoEscrowAbi, geoVaultAbi, orderSchema, unpackDeadlines } from "@geoswap/protocol";
+import { type Client, type EndedSwap, getStatus, waitForSwap } from "@geoswap/sdk";
+import { type Address, encodeFunctionData, type Hex, parseEther, parseUnits } from "viem";
+import { generatePrivateKey, privateKeyToAccount, privateKeyToAddress } from "viem/accounts";
+import { beforeAll, describe, type ExpectStatic, test } from "vitest";
+import { type SignedSwap, type SwapCaller, signSwap, submitSigned, swapIntent } from "../do-swap.ts";
+import type { OwnEnvironment } from "../environment.ts";
+import { escrowCredit } from "../escrow-credit.ts";
+import { escrowState } from "../escrow-state.ts";
+import { expectBooksAgree } from "../expect-books-agree.ts";
+import { freezeInToken } from "../freeze-in-token.ts";
+import { assetAddress } from "../make-order.ts";
+import { revertOf } from "../revert-of.ts";
+import { sendTransaction } from "../send-bundle.ts";
+import { tokenBalance } from "../token-balance.ts";
+import { expectBooksExact } from "./expect-books-exact.ts";
+import { ownEnvironment } from "./own-environment.ts";
+
+/** Time for a delivery to be final, attested and paid out of escrow, on a busy machine. */
+const decidedWithinMs = 60_000;
+
+/** More than a ladder pays for at once. */
+const crowd = process.env.GEOSWAP_FULL ? 50 : 24;
+
+const usdc = (text: string) => parseUnits(text, 6);
+
+const environmentOf = ownEnvironment();
+let environment: OwnEnvironment;
+let client: Client;
+
+beforeAll(() => {
+	environment = environmentOf();
+	client = environment.client;
+});
+
+/** Prices, stock and the token itself are everybody's: these stories are about different ones. */
+describe("what changes under a swap", () => {
+	test.concurrent("between submit and delivery costs the wallet nothing: within its minimum it settles, else its whole input is back", async ({
+		expect,
+	}) => {
+		const { destination: from, origin: to } = environment;
+		const large = { from, to, input: "USDC", amount: usdc("240000"), output: "USDC" };
+		const small = { from, to, input: "USDC", amount: usdc("100"), output: "ORB" };
+		const [narrow, wide, short] = await Promise.all([
+			sign({ ...small, slippageBps: 10 }),
+			sign({ ...small, slippageBps: 500 }),
+			sign(large),
+		]);
+
+		// No deposit is made, so nothing is delivered, until price and stock on the other chain are not what they were.
+		await from.testClient.setIntervalMining({ interval: 0 });
+		try {
+			await Promise.all([narrow, wide, short].map((swap) => submitSigned(swap, swap.signed)));
+			await movePrice(to, to.deployment, { symbol: "ORB", percent: "+2" });
+			await withdrawAllBut(to, usdc("1000"));
+		} finally {
+			await from.testClient.setIntervalMining({ interval: 1 });
+		}
+
+		const [narrowEnded, wideEnded, shortEnded] = await Promise.all(
+			[narrow, wide, short].map(({ signed }) => waitForSwap(client, signed.quote.swapId)),
+		);
+		await expectRefunded(expect, { ...narrow, swap: narrowEnded, code: "PRICE_MOVED" });
+		await expectRefunded(expect, { ...short, swap: shortEnded, code: "NO_LIQUIDITY" });
+		expect(wideEnded).toMatchObject({ status: "settled" });
+		const delivered = await tokenBalance(to, assetAddress(to, "ORB"), wide.account.address);
+		expect(wideEnded?.funds).toMatchObject({ holder: "recipient", amount: String(delivered) });
+		expect(delivered).toBeGreaterThanOrEqual(BigInt(wide.signed.quote.minOutput));
+		expect(delivered).toBeLessThan(BigInt(wide.signed.quote.output));
+
+		const later = await sign(large);
+		const answer = await submitSigned(later, later.signed).catch((error: unknown) => error);
+		await expectRefused(expect, { ...later, answer, reason: "stock" });
+	});
+
+	test.concurrent("while many are submitted at once on one ladder: those that its depth pays for settle, the others are refused untouched", async ({
+		expect,
+	}) => {
+		const { origin: from, destination: to } = environment;
+		const terms = { from, to, input: "USDC", amount: usdc("10000"), output: "ORB", slippageBps: 30 };
+		const swaps = await Promise.all(Array.from({ length: crowd }, () => sign(terms)));
+		const outcomes = await Promise.all(
+			swaps.map(async (swap) => ({
+				...swap,
+				answer: await submitSigned(swap, swap.signed).catch((error: unknown) => error),
+			})),
+		);
+		const refused = outcomes.filter(({ answer }) => answer instanceof Error);
+		const accepted = outcomes.filter(({ answer }) => !(answer instanceof Error));
+		expect(accepted.length).toBeGreaterThan(0);
+		expect(refused.length).toBeGreaterThan(0);
+		for (const swap of refused) await expectRefused(expect, { ...swap, reason: "price" });
+		await Promise.all(
+			accepted.map(async ({ signed: { quote }, account }) => {
+				const swap = await waitForSwap(client, quote.swapId);
+				expect(swap).toMatchObject({ status: "settled" });
+				const delivered = await tokenBalance(to, assetAddress(to, "ORB"), account.address);
+				expect(delivered).toBeGreaterThanOrEqual(BigInt(quote.minOutput));
+				expect(swap.funds).toMatchObject({ holder: "recipient", amount: String(delivered) });
+				expect(await tokenBalance(from, assetAddress(from, "USDC"), account.address)).toBe(0n);
+			}),
+		);
+	});
+
+	test.concurrent("when its token freezes our vault: it settles, what we are owed is a credit that nobody else can have, and is paid once it can be", async ({
+		expect,
+	}) => {
+		const { origin: from, destination: to } = environment;
+		const { escrow, vault } = from.deployment.contracts;
+		const token = assetAddress(from, "USDT");
+		const amount = usdc("100");
+		const stockBefore = await tokenBalance(from, token, vault);
+		const unfreeze = await freezeInToken(from, { token, holder: vault });
+
+		const swap = await sign({ from, to, input: "USDT", amount, output: "USDC" });
+		const { swapId } = await submitSigned(swap, swap.signed);
+		expect(await waitForSwap(client, swapId)).toMatchObject({ status: "settled" });
+		const { orderId, order: terms } = swap.signed.build.geoOp;
+		await expect
+			.poll(() => escrowState(from, orderId), { timeout: decidedWithinMs, interval: 500 })
+			.toBe("Released");
+		expect(await escrowCredit(from, token, vault)).toBe(amount);
+		expect(await tokenBalance(from, token, vault)).toBe(stockBefore);
+		await expectBooksAgree(expect, environment);
+
+		const order = orderSchema.parse(terms);
+		const { errorName } = await revertOf(
+			geoEscrowAbi,
+			from.publicClient.simulateContract({
+				address: escrow,
+				abi: geoEscrowAbi,
+				functionName: "refund",
+				args: [order],
+				blockOverrides: { time: unpackDeadlines(order.deadlines).refundAfter + 1n },
+			}),
+		);
+		expect(errorName).toBe("NotOpen");
+
+		const claiming = from.publicClient.simulateContract({
+			address: escrow,
+			abi: geoEscrowAbi,
+			functionName: "claim",
+			args: [token, vault],
+		});
+		expect((await revertOf(geoEscrowAbi, claiming)).errorName).toBe("ClaimFailed");
+		await unfreeze();
+		await claim(from, token, vault);
+		expect(await escrowCredit(from, token, vault)).toBe(0n);
+		expect(await tokenBalance(from, token, vault)).toBe(stockBefore + amount);
+	});
+
+	test.concurrent("when its token freezes the wallet: a refund that is only a credit is not called refunded until it is claimed", async ({
+		expect,
+	}) => {
+		const { origin: from, destination: to } = environment;
+		const recipient = await newRefuser(to);
+		const amount = parseUnits("80", 18);
+		const token = assetAddress(from, "ORB");
+		const swap = await sign({ from, to, input: "ORB", amount, output: "ETH", recipient });
+		const unfreeze = await freezeInToken(from, { token, holder: swap.account.address });
+		const { swapId } = await submitSigned(swap, swap.signed);
+		await expect
+			.poll(() => escrowCredit(from, token, swap.account.address), {
+				timeout: decidedWithinMs,
+				interval: 500,
+			})
+			.toBe(amount);
+		const credited = await getStatus(client, swapId, { waitSeconds: 4 });
+		expect(credited).toMatchObject({
+			status: "pending",
+			stage: "refunding",
+			funds: { chainId: from.chainId, holder: "escrow", token, amount: String(amount) },
+		});
+
+		await unfreeze();
+		const refundTxHash = await claim(from, token, swap.account.address);
+		const ended = await waitForSwap(client, swapId);
+		await expectRefunded(expect, { ...swap, swap: ended, code: "RECIPIENT_REFUSED" });
+		expect(ended).toMatchObject({ refundTxHash });
+	});
+});
+
+test("a swap on one chain that cannot be delivered is refunded without a single attester", async ({
+	expect,
+}) => {
+	const { origin: chain, stack } = environment;
+	const { attesters } = stack.processes;
+	const recipient = await newRefuser(chain);
+	const signing = { from: chain, to: chain, input: "USDC", amount: usdc("100"), output: "ETH", recipient };
+	await Promise.all(attesters.map((attester) => attester.stop()));
+	try {
+		const signed = await sign(signing);
+		const { swapId } = await submitSigned(signed, signed.signed);
+		const swap = await waitForSwap(client, swapId);
+		await expectRefunded(expect, { ...signed, swap, code: "RECIPIENT_REFUSED" });
+	} finally {
+		await Promise.all(attesters.map((attester) => attester.start()));
+	}
+});
+
+test("after all of them nothing is reserved or in escrow, and the books agree with the chains to the unit", async () => {
+	await expectBooksExact(environment, { withinMs: decidedWithinMs });
+});
+
+type SwapTerms = {
+	from: TestChain;
+	to: TestChain;
+	input: string;
+	amount: bigint;
+	output: string;
+	slippageBps?: number;
+	recipient?: Address;
+};
+type SwapToSubmit = SwapTerms & SwapCaller & { signed: SignedSwap };
+
+/** A wallet with so much of a token, and its signature to swap all of it. */
+async function sign(terms: SwapTerms): Promise<SwapToSubmit> {
+	const { from, to, input, amount, output, slippageBps, recipient } = terms;
+	const account = await environment.newWallet({ chain: from, token: input, amount });
+	const caller = { client, pins: environment.deployment, account };
+	const intent = swapIntent({
+		from: { chain: from, token: input, amount },
+		to: { chain: to, token: output },
+		account,
+		...(slippageBps && { slippageBps }),
+		...(recipient && { recipient }),
+	});
+	return { ...terms, ...caller, signed: await signSwap(caller, intent) };
+}
+
+async function expectRefunded(
+	expect: ExpectStatic,
+	{
+		signed,
+		account,
+		from,
+		to,
+		input,
+		amount,
+		swap,
+		code,
+	}: SwapToSubmit & { swap: EndedSwap | undefined; code: FailureCode },
+): Promise<void> {
+	const token = assetAddress(from, input);
+	const { orderId } = signed.build.geoOp;
+	expect(swap).toMatchObject({
+		swapId: signed.quote.swapId,
+		status: "refunded",
+		failure: { code },
+		originTxHash: expect.stringMatching(/^0x[0-9a-f]{64}$/),
+		refundTxHash: expect.stringMatching(/^0x[0-9a-f]{64}$/),
+		funds: { chainId: from.chainId, holder: "wallet", token, amount: String(amount) },
+	});
+	expect(swap).not.toHaveProperty("deliveryTxHash");
+	expect(await tokenBalance(from, token, account.address)).toBe(amount);
+	expect(await escrowState(from, orderId)).toBe("Refunded");
+	const voided = await to.publicClient.getContractEvents({
+		address: to.deployment.contracts.vault,
+		abi: geoVaultAbi,
+		eventName: "Voided",
+		args: { orderId: orderId as Hex },
+		fromBlock: 0n,
+	});
+	expect(voided).toHaveLength(1);
+}
+
+/** Expects a submit that was refused, and all to be as if it had never been sent. */
+async function expectRefused(
+	expect: ExpectStatic,
+	{
+		signed,
+		account,
+		from,
+		input,
+		amount,
+		answer,
+		reason,
+	}: SwapToSubmit & { answer: unknown; reason: string },
+): Promise<void> {
+	expect(answer).toMatchObject({ code: "LIQUIDITY_CHANGED", status: 409, details: { reason } });
+	const { quote, build } = signed;
+	const status = await getStatus(client, quote.swapId).catch((error: unknown) => error);
+	expect(status).toMatchObject({ code: "SWAP_NOT_FOUND" });
+	expect(await escrowState(from, build.geoOp.orderId)).toBe("None");
+	expect(await tokenBalance(from, assetAddress(from, input), account.address)).toBe(amount);
+	expect(await from.publicClient.getTransactionCount({ address: account.address })).toBe(0);
+}
+
+/** An address that takes no ether. */
+async function newRefuser({ testClient }: TestChain): Promise<Address> {
+	const address = privateKeyToAddress(generatePrivateKey());
+	const revertAlways = "0x5f5ffd";
+	await testClient.setCode({ address, bytecode: revertAlways });
+	return address;
+}
+
+/** A stranger has it paid to whom it is owed. */
+async function claim(chain: TestChain, token: Address, beneficiary: Address): Promise<Hex> {
+	const account = await environment.newWallet({ chain, token: "ETH", amount: parseEther("1") });
+	const data = encodeFunctionData({ abi: geoEscrowAbi, functionName: "claim", args: [token, beneficiary] });
+	const to = chain.deployment.contracts.escrow;
+	const { status, transactionHash } = await sendTransaction({ chain, account, to, data });
+	if (status !== "success") throw new Error("the credit could not be claimed");
+	return transactionHash;
+}
+
+/** The treasury takes stock elsewhere, as it may at any time. */
+async function withdrawAllBut(chain: TestChain, left: bigint): Promise<void> {
+	const { vault } = chain.deployment.contracts;
+	const token: Address = assetAddress(chain, "USDC");
+	const treasury = privateKeyToAccount(environment.keys.treasury);
+	const held = await tokenBalance(chain, token, vault);
+	const args = [token, treasury.address, held - left] as const;
+	const data = encodeFunctionData({ abi: geoVaultAbi, functionName: "withdraw", args });
+	const { status } = await sendTransaction({ chain, account: treasury, to: vault, data });
+	if (status !== "success") throw new Error("the treasury could not withdraw");
+}

@@ -1,0 +1,27 @@
+import { afterEach, expect, test, vi } from "vitest";
+import { GeoswapError } from "./geoswap-error.ts";
+import { sendAgain } from "./send-again.ts";
+
+afterEach(() => {
+	vi.useRealTimers();
+});
+
+test("however long the service asks to be left alone, it is asked again after a minute", async () => {
+	vi.useFakeTimers();
+	const send = vi
+		.fn(async () => "answer")
+		.mockRejectedValueOnce(
+			new GeoswapError("Wait.", {
+				code: "RATE_LIMITED",
+				next: "retry",
+				retryable: true,
+				docs: "",
+				retryAfterMs: 3_600_000_000,
+			}),
+		);
+	const answer = sendAgain(send, { patienceMs: Number.POSITIVE_INFINITY });
+	await vi.advanceTimersByTimeAsync(59_000);
+	expect(send).toHaveBeenCalledTimes(1);
+	await vi.advanceTimersByTimeAsync(1_000);
+	expect(await answer).toBe("answer");
+});
