@@ -3,21 +3,23 @@ import { GeoswapError, waitForSwap } from "@geoswap/sdk";
 import { type SignedSwap, type SwapCaller, signSwap, submitSigned, swapIntent } from "../do-swap.ts";
 import type { EndedPlan, PlannedSwap } from "./mixed-swaps.ts";
 
-const pauseMs = 250;
+const pauseMs = 500;
+/** No outage here lasts so long: what is refused until then is refused for another reason. */
+const patienceMs = 90_000;
 
 /** A whole swap through any outage, as an agent does it that wants it done. */
 export async function swapThrough(caller: SwapCaller, plan: PlannedSwap): Promise<EndedPlan> {
 	const { client, account } = caller;
 	const { from, to, recipient } = plan;
 	const intent = swapIntent({ from, to, recipient, account });
-	for (;;) {
+	for (const deadline = performance.now() + patienceMs; ; await sleep(pauseMs)) {
 		let signed: SignedSwap;
 		try {
 			signed = await signSwap(caller, intent);
 		} catch (error) {
 			// Nothing is submitted yet: whoever gets no answer begins again.
 			if (!isAskedAgain(error) && !isToRequote(error)) throw error;
-			await sleep(pauseMs);
+			if (performance.now() > deadline) throw error;
 			continue;
 		}
 		try {
@@ -25,7 +27,7 @@ export async function swapThrough(caller: SwapCaller, plan: PlannedSwap): Promis
 			return { ...plan, account, signed, swap: await waitForSwap(client, swapId) };
 		} catch (error) {
 			// The service says that nothing was executed. Without its word, a new quote could be a second swap.
-			if (!isToRequote(error)) throw error;
+			if (!isToRequote(error) || performance.now() > deadline) throw error;
 		}
 	}
 }

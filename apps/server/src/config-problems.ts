@@ -19,6 +19,13 @@ export function configProblems({ chains, attesters, price }: Omit<Config, "deplo
 			problems.push(`attesters: chain ${chainId} needs ${threshold}, and there are ${attesters.length}`);
 		}
 	}
+	for (const { chainId, unreleasedCapUsd } of chains) {
+		if (unreleasedCapUsd < price.maximumUsd) {
+			problems.push(
+				`chains.${chainId}.unreleasedCapUsd: is below price.maximumUsd, and such a swap is never filled`,
+			);
+		}
+	}
 	if (price.minimumUsd >= price.maximumUsd) problems.push("price.minimumUsd: is not below price.maximumUsd");
 	return problems;
 }

@@ -74,6 +74,8 @@ test.each<[string, Partial<ConfigFile>]>([
 	["name each origin", { api: { port: 0, corsOrigins: ["*"] } }],
 	["an origin is", { api: { port: 0, corsOrigins: ["https://a.example/"] } }],
 	["minimumUsd", { price: { minimumUsd: 5, maximumUsd: 5 } }],
+	["unreleasedCapUsd", { price: { maximumUsd: 1_000_001 } }],
+	["threshold", { earlierAttesterSets: [{ threshold: 0, attesters: [getAddress(`0x${"1".repeat(40)}`)] }] }],
 	["highImpactBps", { price: { highImpactBps: 1 } }],
 	["publicUrl", { worker: { port: 0, publicUrl: "here" } }],
 ])("a value that cannot be meant is refused, and named: %s", (message, change) => {

@@ -114,7 +114,7 @@ export const configSchema = z.strictObject({
 			/** Most value of an asset that the vault takes in on a chain; the settlement token has no limit. */
 			exposureUsd: z
 				.strictObject({
-					perAsset: z.number().nonnegative().default(5_000_000),
+					perAsset: z.number().nonnegative().default(10_000_000),
 					/** Where it is another for one. */
 					bySymbol: z.record(z.string(), z.number().nonnegative()).default({}),
 				})

@@ -155,6 +155,21 @@ test("an input that was released before its delivery, or refunded after it, is f
 			[orderId(refunded), "I5"],
 		].sort(),
 	);
+	// Also by a set that is not the current one any more.
+	const hash: Hex = `0x${"77".repeat(32)}`;
+	const rotated = [chains.origin, chains.destination].map(({ chainId, rpcUrl, deployment }) => ({
+		chainId,
+		rpcUrl,
+		deployment: { ...deployment, attesterSet: { ...deployment.attesterSet, hash } },
+	}));
+	const earlierAttesterSets = [released.attesterSet];
+	const later = await reconcile({
+		pool: database.pool,
+		chains: rotated,
+		earlierAttesterSets,
+		nowMs: Date.now(),
+	});
+	expect(later.breaches).toEqual(breaches);
 });
 
 test("money that is missing in escrow or vault, a book that does not add up and an allowance left are found", async () => {

@@ -307,7 +307,7 @@ describe("after the quote", () => {
 		expect(desk.exposureLimit(order)).toEqual({
 			chainId: one,
 			token: assetOf(one, "WETH").asset.address,
-			amount: worth(one, "WETH", 5_000_000),
+			amount: worth(one, "WETH", 10_000_000),
 		});
 		expect(desk.exposureLimit(desk.quote(request()).order)).toBeUndefined();
 	});
