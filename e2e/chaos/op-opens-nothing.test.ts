@@ -18,7 +18,7 @@ const environmentOf = ownEnvironment({
 	configure: ({ chains, ...config }) => ({
 		...config,
 		chains: Object.fromEntries(
-			Object.entries(chains).map(([chainId, chain]) => [chainId, { ...chain, openSeconds: 45 }]),
+			Object.entries(chains).map(([chainId, chain]) => [chainId, { ...chain, openSeconds: 61 }]),
 		),
 	}),
 });
