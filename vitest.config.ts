@@ -52,6 +52,17 @@ export default defineConfig({
 			},
 			{
 				test: {
+					name: "alone",
+					include: ["e2e/alone/*.test.ts"],
+					// What is timed or counted: nothing else may run meanwhile.
+					fileParallelism: false,
+					sequence: { groupOrder: 2 },
+					testTimeout: 300_000,
+					hookTimeout: 120_000,
+				},
+			},
+			{
+				test: {
 					name: "chaos",
 					include: ["e2e/chaos/*.test.ts"],
 					// Each has an environment of its own; most of them wait for deadlines most of the time.

@@ -1,11 +1,11 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { ServiceProcess } from "@geoswap/devnet";
 import { expect, test } from "vitest";
-import { expectBooksExact } from "./expect-books-exact.ts";
-import { expectExact } from "./expect-exact.ts";
-import { countStatuses, type EndedPlan, planSwap } from "./mixed-swaps.ts";
-import { ownEnvironment } from "./own-environment.ts";
-import { swapThrough } from "./swap-through.ts";
+import { expectBooksExact } from "../expect-books-exact.ts";
+import { expectExact } from "../expect-exact.ts";
+import { countStatuses, type EndedPlan, planSwap } from "../mixed-swaps.ts";
+import { ownEnvironment } from "../own-environment.ts";
+import { swapThrough } from "../swap-through.ts";
 
 const { swapCount, killsEach, streamCount } = process.env.GEOSWAP_FULL
 	? { swapCount: 300, killsEach: 10, streamCount: 20 }

@@ -5,11 +5,11 @@ import { expect, test } from "vitest";
 import { connectDatabase, type DatabaseConnection } from "../connect-database.ts";
 import { signSwap, submitSigned, swapIntent } from "../do-swap.ts";
 import { escrowState } from "../escrow-state.ts";
+import { expectBooksExact } from "../expect-books-exact.ts";
 import { assetAddress } from "../make-order.ts";
+import { ownEnvironment } from "../own-environment.ts";
 import { sendTransaction, signDelegation } from "../send-bundle.ts";
 import { tokenBalance } from "../token-balance.ts";
-import { expectBooksExact } from "./expect-books-exact.ts";
-import { ownEnvironment } from "./own-environment.ts";
 
 const patience = { timeout: 30_000, interval: 50 };
 

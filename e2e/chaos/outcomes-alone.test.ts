@@ -9,13 +9,13 @@ import type { OwnEnvironment } from "../environment.ts";
 import { escrowCredit } from "../escrow-credit.ts";
 import { escrowState } from "../escrow-state.ts";
 import { expectBooksAgree } from "../expect-books-agree.ts";
+import { expectBooksExact } from "../expect-books-exact.ts";
 import { freezeInToken } from "../freeze-in-token.ts";
 import { assetAddress } from "../make-order.ts";
+import { ownEnvironment } from "../own-environment.ts";
 import { revertOf } from "../revert-of.ts";
 import { sendTransaction } from "../send-bundle.ts";
 import { tokenBalance } from "../token-balance.ts";
-import { expectBooksExact } from "./expect-books-exact.ts";
-import { ownEnvironment } from "./own-environment.ts";
 
 /** Time for a delivery to be final, attested and paid out of escrow, on a busy machine. */
 const decidedWithinMs = 60_000;

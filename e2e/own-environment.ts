@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach } from "vitest";
-import { type OwnEnvironment, startEnvironment } from "../environment.ts";
+import { type OwnEnvironment, startEnvironment } from "./environment.ts";
 
 /** An environment for the tests of one file. Its services' logs are kept where a test failed. */
 export function ownEnvironment(options: Parameters<typeof startEnvironment>[0] = {}): () => OwnEnvironment {

@@ -2,10 +2,10 @@ import type { TestChain } from "@geoswap/devnet";
 import { geoEscrowAbi, geoVaultAbi } from "@geoswap/protocol";
 import type { Hex } from "viem";
 import { expect } from "vitest";
-import type { Environment } from "../environment.ts";
-import { assetAddress } from "../make-order.ts";
-import { tokenBalance } from "../token-balance.ts";
+import type { Environment } from "./environment.ts";
+import { assetAddress } from "./make-order.ts";
 import type { EndedPlan } from "./mixed-swaps.ts";
+import { tokenBalance } from "./token-balance.ts";
 
 /**
  * Expects each unit where the swap's status says it is: delivered once and exactly, or never taken, or given back. The

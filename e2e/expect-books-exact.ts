@@ -1,9 +1,9 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { expect } from "vitest";
-import { connectDatabase } from "../connect-database.ts";
-import type { Environment } from "../environment.ts";
-import { expectBooksAgree } from "../expect-books-agree.ts";
-import { tokenBalance } from "../token-balance.ts";
+import { connectDatabase } from "./connect-database.ts";
+import type { Environment } from "./environment.ts";
+import { expectBooksAgree } from "./expect-books-agree.ts";
+import { tokenBalance } from "./token-balance.ts";
 
 /**
  * Waits until nothing is left to do on any swap, then expects the books to agree with the chains to the unit, with

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { GeoswapError, waitForSwap } from "@geoswap/sdk";
-import { type SignedSwap, type SwapCaller, signSwap, submitSigned, swapIntent } from "../do-swap.ts";
+import { type SignedSwap, type SwapCaller, signSwap, submitSigned, swapIntent } from "./do-swap.ts";
 import type { EndedPlan, PlannedSwap } from "./mixed-swaps.ts";
 
 const pauseMs = 500;

@@ -1,19 +1,18 @@
 import type { TestChain } from "@geoswap/devnet";
 import { type PrivateKeyAccount, privateKeyToAccount } from "viem/accounts";
 import { expect, test } from "vitest";
+import { blocksPass } from "../blocks-pass.ts";
 import { connectDatabase } from "../connect-database.ts";
+import { expectBooksExact } from "../expect-books-exact.ts";
+import { expectExact } from "../expect-exact.ts";
+import { countStatuses, type PlannedSwap, planSwap } from "../mixed-swaps.ts";
+import { ownEnvironment } from "../own-environment.ts";
 import type { RpcCounts } from "../rpc-counter.ts";
 import { sendTransaction, signDelegation } from "../send-bundle.ts";
-import { blocksPass } from "./blocks-pass.ts";
-import { expectBooksExact } from "./expect-books-exact.ts";
-import { expectExact } from "./expect-exact.ts";
-import { countStatuses, type PlannedSwap, planSwap } from "./mixed-swaps.ts";
-import { ownEnvironment } from "./own-environment.ts";
-import { swapThrough } from "./swap-through.ts";
+import { swapThrough } from "../swap-through.ts";
 
-const { walletCount, swapsPerWallet } = process.env.GEOSWAP_FULL
-	? { walletCount: 100, swapsPerWallet: 3 }
-	: { walletCount: 50, swapsPerWallet: 2 };
+const walletCount = 100;
+const swapsPerWallet = 3;
 /** The others bring their authorization along. */
 const delegatedBefore = walletCount * 0.8;
 const idleBlocks = 5n;

@@ -2,8 +2,8 @@ import type { TestChain } from "@geoswap/devnet";
 import type { EndedSwap } from "@geoswap/sdk";
 import { type Address, type PrivateKeyAccount, parseUnits } from "viem";
 import { generatePrivateKey, privateKeyToAddress } from "viem/accounts";
-import type { SignedSwap } from "../do-swap.ts";
-import type { Environment } from "../environment.ts";
+import type { SignedSwap } from "./do-swap.ts";
+import type { Environment } from "./environment.ts";
 
 type Side = { chain: TestChain; token: string };
 
