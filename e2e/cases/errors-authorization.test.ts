@@ -1,15 +1,12 @@
-import type { BuildResponse } from "@geoswap/protocol";
-import { buildOp, getQuote, waitForSwap } from "@geoswap/sdk";
-import { createWalletClient, getAddress, type Hex, http, parseEther, zeroAddress } from "viem";
+import { buildOp, waitForSwap } from "@geoswap/sdk";
+import { createWalletClient, getAddress, http, parseEther, zeroAddress } from "viem";
 import { generatePrivateKey, type PrivateKeyAccount, privateKeyToAccount } from "viem/accounts";
 import { beforeAll, test } from "vitest";
-import { type ApiAnswer, callApi } from "../call-api.ts";
-import { swapIntent } from "../do-swap.ts";
 import type { Environment } from "../environment.ts";
 import { expectRefusal, issuesAt } from "../expect-refusal.ts";
+import { type OriginCaller, originCaller } from "../origin-caller.ts";
 import { sendTransaction } from "../send-bundle.ts";
 import { sharedEnvironment } from "../shared-environment.ts";
-import { signAuthorization } from "../sign-authorization.ts";
 
 const amount = 10_000_000n;
 const otherProvider = getAddress(`0x${"5a".repeat(20)}`);
@@ -17,45 +14,19 @@ const groupOrder = 0xfffffffffffffffffffffffffffffffebaaedce6af48a03bbfd25e8cd03
 
 let environment: Environment;
 let client: Environment["client"];
+let funded: OriginCaller["funded"];
+let quoteToken: OriginCaller["quoteToken"];
+let build: OriginCaller["build"];
+let sign: OriginCaller["sign"];
+let submit: OriginCaller["submit"];
 beforeAll(async () => {
 	environment = sharedEnvironment();
 	client = await environment.newClient();
+	({ funded, quoteToken, build, sign, submit } = originCaller(environment, client));
 });
-
-function funded({ ethWei }: { ethWei?: bigint } = {}): Promise<PrivateKeyAccount> {
-	const holding = { chain: environment.origin, token: "USDC", amount };
-	return environment.newWallet(ethWei === undefined ? holding : { ...holding, ethWei });
-}
 
 function penniless(): PrivateKeyAccount {
 	return privateKeyToAccount(generatePrivateKey());
-}
-
-async function quoteToken(account: PrivateKeyAccount): Promise<string> {
-	const { origin, destination } = environment;
-	const from = { chain: origin, token: "USDC", amount };
-	const intent = swapIntent({ from, to: { chain: destination, token: "USDC" }, account });
-	return (await getQuote(client, intent)).geoQuoteToken;
-}
-
-function build(geoQuoteToken: string, authorization?: unknown): Promise<ApiAnswer> {
-	return callApi(client, "/swap/build-geo-op", { body: { geoQuoteToken, authorization } });
-}
-
-function sign(
-	account: PrivateKeyAccount,
-	options?: Parameters<typeof signAuthorization>[2],
-): ReturnType<typeof signAuthorization> {
-	return signAuthorization(environment.origin, account, options);
-}
-
-/** Submits what was built, signed as it should be. */
-async function submit(
-	account: PrivateKeyAccount,
-	{ geoOpHash, geoOpToken }: BuildResponse,
-): Promise<ApiAnswer> {
-	const signature = await account.signMessage({ message: { raw: geoOpHash as Hex } });
-	return callApi(client, "/swap/submit", { body: { geoOpToken, signature } });
 }
 
 /** A transaction of the wallet itself, which moves its nonce. */

@@ -1,60 +1,32 @@
 import type { BuildResponse } from "@geoswap/protocol";
-import { buildOp, getQuote, waitForSwap } from "@geoswap/sdk";
-import { getAddress, type Hex, zeroAddress } from "viem";
+import { buildOp, waitForSwap } from "@geoswap/sdk";
+import { getAddress, zeroAddress } from "viem";
 import { generatePrivateKey, type PrivateKeyAccount, privateKeyToAccount } from "viem/accounts";
 import { beforeAll, test } from "vitest";
-import { type ApiAnswer, callApi } from "../call-api.ts";
+import { callApi } from "../call-api.ts";
 import { delegateWallet } from "../delegate-wallet.ts";
-import { swapIntent } from "../do-swap.ts";
 import type { Environment } from "../environment.ts";
 import { expectRefusal, issuesAt } from "../expect-refusal.ts";
+import { type OriginCaller, originCaller } from "../origin-caller.ts";
 import { sharedEnvironment } from "../shared-environment.ts";
-import { signAuthorization } from "../sign-authorization.ts";
 
-const amount = 10_000_000n;
 const otherProvider = getAddress(`0x${"5a".repeat(20)}`);
-const _groupOrder = 0xfffffffffffffffffffffffffffffffebaaedce6af48a03bbfd25e8cd0364141n;
 
 let environment: Environment;
 let client: Environment["client"];
+let funded: OriginCaller["funded"];
+let quoteToken: OriginCaller["quoteToken"];
+let build: OriginCaller["build"];
+let sign: OriginCaller["sign"];
+let submit: OriginCaller["submit"];
 beforeAll(async () => {
 	environment = sharedEnvironment();
 	client = await environment.newClient();
+	({ funded, quoteToken, build, sign, submit } = originCaller(environment, client));
 });
-
-function funded(): Promise<PrivateKeyAccount> {
-	return environment.newWallet({ chain: environment.origin, token: "USDC", amount });
-}
 
 function penniless(): PrivateKeyAccount {
 	return privateKeyToAccount(generatePrivateKey());
-}
-
-async function quoteToken(account: PrivateKeyAccount): Promise<string> {
-	const { origin, destination } = environment;
-	const from = { chain: origin, token: "USDC", amount };
-	const intent = swapIntent({ from, to: { chain: destination, token: "USDC" }, account });
-	return (await getQuote(client, intent)).geoQuoteToken;
-}
-
-function build(geoQuoteToken: string, authorization?: unknown): Promise<ApiAnswer> {
-	return callApi(client, "/swap/build-geo-op", { body: { geoQuoteToken, authorization } });
-}
-
-function sign(
-	account: PrivateKeyAccount,
-	options?: Parameters<typeof signAuthorization>[2],
-): ReturnType<typeof signAuthorization> {
-	return signAuthorization(environment.origin, account, options);
-}
-
-/** Submits what was built, signed as it should be. */
-async function submit(
-	account: PrivateKeyAccount,
-	{ geoOpHash, geoOpToken }: BuildResponse,
-): Promise<ApiAnswer> {
-	const signature = await account.signMessage({ message: { raw: geoOpHash as Hex } });
-	return callApi(client, "/swap/submit", { body: { geoOpToken, signature } });
 }
 
 test.concurrent("GET /swap/delegation tells a wallet without delegation from ours, another provider's and a contract", async ({

@@ -1,11 +1,11 @@
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { startTestChains, type TestChains } from "@geoswap/devnet";
 import { formatDeployment } from "@geoswap/protocol";
 import { getAddress } from "viem";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { type ConfigFile, readConfig } from "./config.ts";
+import { type ConfigFile, configSchema, readConfig } from "./config.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "geoswap-config-"));
 const path = join(folder, "config.json");
@@ -80,4 +80,10 @@ test.each<[string, Partial<ConfigFile>]>([
 	["publicUrl", { worker: { port: 0, publicUrl: "here" } }],
 ])("a value that cannot be meant is refused, and named: %s", (message, change) => {
 	expect(() => read(change)).toThrow(message);
+});
+
+test("the example in docs/operations.md is a configuration", () => {
+	const page = readFileSync(join(import.meta.dirname, "../../../docs/operations.md"), "utf8");
+	const example = /```json\n([\s\S]*?)```/.exec(page)?.[1] ?? "";
+	expect(() => configSchema.parse(JSON.parse(example))).not.toThrow();
 });

@@ -1,4 +1,3 @@
-import { readFileSync } from "node:fs";
 import { dirname, resolve } from "node:path";
 import {
 	attesterSetHash,
@@ -8,7 +7,9 @@ import {
 	deploymentSchema,
 } from "@geoswap/protocol";
 import * as z from "zod";
+import { ConfigError } from "./config-error.ts";
 import { configProblems } from "./config-problems.ts";
+import { parseJsonFile } from "./parse-json-file.ts";
 
 const portSchema = z.int().min(0).max(65_535);
 /** As a browser names it. */
@@ -133,8 +134,8 @@ export type Config = Omit<z.output<typeof configSchema>, "chains" | "deployment"
 
 /** The configuration in a file, with the deployment file that it names. Throws a message that a person can act on. */
 export function readConfig(path: string): Config {
-	const { deployment: deploymentPath, chains, ...rest } = parse(configSchema, path);
-	const deployment = parse(deploymentSchema, resolve(dirname(path), deploymentPath));
+	const { deployment: deploymentPath, chains, ...rest } = parseJsonFile(configSchema, path);
+	const deployment = parseJsonFile(deploymentSchema, resolve(dirname(path), deploymentPath));
 	const config: Config = {
 		...rest,
 		deployment,
@@ -148,24 +149,4 @@ export function readConfig(path: string): Config {
 	const problems = configProblems(config);
 	if (problems.length > 0) throw new ConfigError(path, problems.join("\n"));
 	return config;
-}
-
-function parse<Schema extends z.ZodType>(schema: Schema, path: string): z.output<Schema> {
-	let json: unknown;
-	try {
-		json = JSON.parse(readFileSync(path, "utf8"));
-	} catch (error) {
-		throw new ConfigError(path, (error as Error).message);
-	}
-	const result = schema.safeParse(json);
-	if (!result.success) throw new ConfigError(path, z.prettifyError(result.error));
-	return result.data;
-}
-
-export class ConfigError extends Error {
-	override name = "ConfigError";
-
-	constructor(path: string, problem: string) {
-		super(`${path}: ${problem}`);
-	}
 }

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { EvmChain } from "./chain/evm/chain-client.ts";
-import { ConfigError } from "./config.ts";
+import { ConfigError } from "./config-error.ts";
 
 const pauseMs = 500;
 

@@ -1,5 +1,5 @@
 import { type Hex, isHex } from "viem";
-import { ConfigError } from "./config.ts";
+import { ConfigError } from "./config-error.ts";
 import { parseSealKeys, type SealKeys } from "./seal/seal-keys.ts";
 
 /** What must not stand in a file that is committed or printed. All of it comes from the environment. */

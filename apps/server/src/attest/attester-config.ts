@@ -1,10 +1,10 @@
-import { readFileSync } from "node:fs";
 import { dirname, resolve } from "node:path";
 import { attesterSetHash, attesterSetSchema, deploymentSchema } from "@geoswap/protocol";
 import type { Hex } from "viem";
 import * as z from "zod";
 import { connectChain, type EvmChain } from "../chain/evm/chain-client.ts";
-import { ConfigError } from "../config.ts";
+import { ConfigError } from "../config-error.ts";
+import { parseJsonFile } from "../parse-json-file.ts";
 
 const attesterConfigSchema = z.strictObject({
 	/** The file of what is deployed where, relative to this one: a copy of the attester's own. */
@@ -30,9 +30,9 @@ export type AttesterConfig = {
 
 /** The configuration in a file, with the deployment file that it names. Throws a message that a person can act on. */
 export function readAttesterConfig(path: string): AttesterConfig {
-	const file = parse(attesterConfigSchema, path);
+	const file = parseJsonFile(attesterConfigSchema, path);
 	const deploymentPath = resolve(dirname(path), file.deployment);
-	const deployment = parse(deploymentSchema, deploymentPath);
+	const deployment = parseJsonFile(deploymentSchema, deploymentPath);
 	return {
 		chains: Object.entries(file.chains).map(([id, { rpcUrl }]) => {
 			const deployed = deployment.chains.find(({ chainId }) => chainId === Number(id));
@@ -44,16 +44,4 @@ export function readAttesterConfig(path: string): AttesterConfig {
 		port: file.port,
 		logLevel: file.logLevel,
 	};
-}
-
-function parse<Schema extends z.ZodType>(schema: Schema, path: string): z.output<Schema> {
-	let json: unknown;
-	try {
-		json = JSON.parse(readFileSync(path, "utf8"));
-	} catch (error) {
-		throw new ConfigError(path, (error as Error).message);
-	}
-	const result = schema.safeParse(json);
-	if (!result.success) throw new ConfigError(path, z.prettifyError(result.error));
-	return result.data;
 }

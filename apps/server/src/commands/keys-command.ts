@@ -1,7 +1,7 @@
 import { randomBytes, randomUUID } from "node:crypto";
 import { createApiKey } from "../api-key/api-key.ts";
 import type { Operation } from "../api-key/api-keys.ts";
-import { ConfigError } from "../config.ts";
+import { ConfigError } from "../config-error.ts";
 import { readPepper, readSecret } from "../secrets.ts";
 import { ensureAccount, insertApiKey, listApiKeys, revokeApiKey } from "../store/api-keys.ts";
 import { type Database, openDatabase } from "../store/database.ts";
