@@ -1,4 +1,4 @@
-export { devTokenAbi } from "./dev-contract-abi.ts";
+export { devFeedAbi, devTokenAbi } from "./dev-contract-abi.ts";
 export { connectDevnetChain, type DevnetChain } from "./devnet-chain.ts";
 export type { DevnetKeys } from "./devnet-keys.ts";
 export { fundWallet } from "./fund-wallet.ts";

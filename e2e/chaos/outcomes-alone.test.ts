@@ -1,15 +1,17 @@
-import { movePrice, type TestChain } from "@geoswap/devnet";
+import { devFeedAbi, movePrice, type TestChain } from "@geoswap/devnet";
 import { type FailureCode, geoEscrowAbi, geoVaultAbi, orderSchema, unpackDeadlines } from "@geoswap/protocol";
 import { type Client, type EndedSwap, getStatus, waitForSwap } from "@geoswap/sdk";
 import { type Address, encodeFunctionData, type Hex, parseEther, parseUnits } from "viem";
 import { generatePrivateKey, privateKeyToAccount, privateKeyToAddress } from "viem/accounts";
 import { beforeAll, describe, type ExpectStatic, test } from "vitest";
+import { callApi } from "../call-api.ts";
 import { type SignedSwap, type SwapCaller, signSwap, submitSigned, swapIntent } from "../do-swap.ts";
 import type { OwnEnvironment } from "../environment.ts";
 import { escrowCredit } from "../escrow-credit.ts";
 import { escrowState } from "../escrow-state.ts";
 import { expectBooksAgree } from "../expect-books-agree.ts";
 import { expectBooksExact } from "../expect-books-exact.ts";
+import { expectRefusal } from "../expect-refusal.ts";
 import { freezeInToken } from "../freeze-in-token.ts";
 import { assetAddress } from "../make-order.ts";
 import { ownEnvironment } from "../own-environment.ts";
@@ -196,6 +198,44 @@ test("a swap on one chain that cannot be delivered is refunded without a single 
 		await expectRefunded(expect, { ...signed, swap, code: "RECIPIENT_REFUSED" });
 	} finally {
 		await Promise.all(attesters.map((attester) => attester.start()));
+	}
+});
+
+test("an asset whose feed and pools disagree is not quoted, others are, and it is again once they agree", async ({
+	expect,
+}) => {
+	const { origin, destination } = environment;
+	const feed = origin.deployment.assets.find(({ symbol }) => symbol === "ORB")?.feed.address;
+	if (!feed) throw new Error("the devnet has ORB");
+	const [, answer] = await origin.publicClient.readContract({
+		address: feed,
+		abi: devFeedAbi,
+		functionName: "latestRoundData",
+	});
+	const account = privateKeyToAccount(environment.keys.relayers.at(-1) ?? "0x");
+	const say = (price: bigint) => {
+		const data = encodeFunctionData({ abi: devFeedAbi, functionName: "setAnswer", args: [price] });
+		return sendTransaction({ chain: origin, account, to: feed, data });
+	};
+	const quote = (token: string) =>
+		callApi(client, "/swap/quote", {
+			body: swapIntent({
+				from: { chain: origin, token, amount: token === "USDC" ? usdc("100") : parseEther("100") },
+				to: { chain: destination, token: "USDC" },
+				account,
+			}),
+		});
+	const becomes = async (status: number) => {
+		await expect.poll(async () => (await quote("ORB")).status, { timeout: 20_000 }).toBe(status);
+		return quote("ORB");
+	};
+
+	for (const wrong of [(answer * 110n) / 100n, 0n]) {
+		await say(wrong);
+		expectRefusal(expect, await becomes(422), "NO_ROUTE", { reason: "paused" });
+		expect(await quote("USDC")).toMatchObject({ status: 200 });
+		await say(answer);
+		await becomes(200);
 	}
 });
 
