@@ -22,12 +22,12 @@ const environmentOf = ownEnvironment({
 	configure: ({ chains, ...config }) => ({
 		...config,
 		heartbeatSeconds,
-		// As short as can be. Of what goes back the refund is due later: it is still to be made when what went there had
-		// to be refunded without attesters.
+		// Of what goes back the refund is due later: it is still to be made, with time to spare, when what went there had to
+		// be refunded without attesters.
 		chains: Object.fromEntries(
 			Object.entries(chains).map(([chainId, chain], i) => [
 				chainId,
-				{ ...chain, openSeconds: i === 0 ? 61 : 75, fillSeconds: 11, refundSeconds: 12 },
+				{ ...chain, openSeconds: i === 0 ? 61 : 95, fillSeconds: 11, refundSeconds: 30 },
 			]),
 		),
 	}),
