@@ -45,8 +45,10 @@ test("while too few attesters are heard of nothing is taken on or filled that ne
 	const filled = await countFilled();
 	const local = await swapAll(onOneChain);
 	await expect.poll(countSilent, patience).toBe(there.length + back.length);
+	const submitted = await countSubmitted();
 	const refused = swapAll(there);
 	await blocksPass(environment.destination, 5n);
+	expect(await countSubmitted()).toBe(submitted);
 	expect(await countFilled()).toBe(filled + onOneChain.length);
 
 	await Promise.all(gone.map((attester) => attester.start()));

@@ -16,7 +16,7 @@ const decidedWithinMs = 180_000;
 
 const environmentOf = ownEnvironment();
 
-test("kill -9 of any process, again and again, loses no swap and pays none twice", async () => {
+test("kill -9 of API, worker, engine and attesters, again and again, loses no swap and pays none twice", async () => {
 	const environment = environmentOf();
 	const { stack, deployment: pins } = environment;
 	const client = await environment.newClient();

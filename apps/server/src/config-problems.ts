@@ -3,6 +3,7 @@ import type { ChainConfig, Config } from "./config.ts";
 
 /** A quote lives half of it; an op ends the other half before the last moment to open. */
 const minOpenSeconds = 60;
+const maxOpenSeconds = 900;
 /** In which a transaction that the deadline allows is sent. */
 const sendSeconds = 5;
 /** The escrow's limit, by the time of the block that opens; a chain's clock may be behind ours. */
@@ -33,6 +34,12 @@ export function configProblems({ chains, attesters, price }: Omit<Config, "deplo
 function chainProblems({ chainId, openSeconds, deployment }: ChainConfig): string[] {
 	const { entryPoint } = deployment.contracts;
 	return [
+		deployment.kind === "eip1559"
+			? []
+			: `chains.${chainId}: is of kind ${deployment.kind}, and the fees of the chain below it cannot be priced yet`,
+		openSeconds <= maxOpenSeconds
+			? []
+			: `chains.${chainId}.openSeconds: must be at most ${maxOpenSeconds}: no wallet should sign for longer, and the SDK refuses`,
 		openSeconds > minOpenSeconds
 			? []
 			: `chains.${chainId}.openSeconds: must be above ${minOpenSeconds}, for a quote to be built and submitted`,

@@ -1,8 +1,20 @@
+import { toSwapId } from "@geoswap/protocol";
 import { createPublicClient, http } from "viem";
 import { expect, test } from "vitest";
 import { createLog } from "./log.ts";
 
 const endpoint = "http://127.0.0.1:1/v2/a-key-of-the-endpoint";
+
+test("a swap has one spelling in every line", () => {
+	const lines: string[] = [];
+	const log = createLog({ level: "info", process: "test", write: (line) => lines.push(line) });
+	const uuid = "01a1dd3d-d1fe-7a4e-8b60-4003c9744a5b";
+	log.info({ swapId: uuid }, "one");
+	log.info({ swapIds: [uuid] }, "many");
+	log.child({ swapId: toSwapId(uuid) }).info("spelt already");
+	expect(lines.filter((line) => line.includes(toSwapId(uuid)))).toHaveLength(3);
+	expect(lines.join("")).not.toContain(uuid);
+});
 
 test("neither keys, signatures and tokens nor an endpoint in a chain's error are logged", async () => {
 	const lines: string[] = [];

@@ -1,3 +1,4 @@
+import { toSwapId } from "@geoswap/protocol";
 import { type Logger, type LoggerOptions, pino } from "pino";
 
 export type Log = Logger;
@@ -16,7 +17,11 @@ export function createLog({
 	const options: LoggerOptions = {
 		level,
 		base: { process: name },
-		serializers: { err: describeError },
+		serializers: {
+			err: describeError,
+			swapId: spellSwapId,
+			swapIds: (ids: unknown[]) => ids.map(spellSwapId),
+		},
 		redact: {
 			paths: [
 				"signature",
@@ -41,6 +46,11 @@ export function createLog({
 		},
 	};
 	return write ? pino(options, { write }) : pino(options);
+}
+
+/** As its caller knows it: who looks for a swap has that spelling. */
+function spellSwapId(id: unknown): unknown {
+	return typeof id === "string" && /^[0-9a-f]{8}-/.test(id) ? toSwapId(id) : id;
 }
 
 /**

@@ -53,7 +53,7 @@ export const errorCatalogue = {
 		http: 404,
 		next: "fix_request",
 		retryable: false,
-		message: "There is no such path. See /openapi.json or the documentation for those that exist.",
+		message: "There is no such path. See the documentation for those that exist.",
 	},
 	METHOD_NOT_ALLOWED: {
 		http: 405,

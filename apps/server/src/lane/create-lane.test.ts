@@ -136,6 +136,11 @@ test("an op that the chain refuses spoils no other, gets three tries, and its sw
 	const good = await open(honest, false);
 	for (const { swapId, order } of [poor, forged]) await waitFor(swapId, order);
 	for (let block = 0; block < 3; block++) {
+		if (block > 0) {
+			for (const { swapId } of [poor, forged]) {
+				expect(await readJob(scene.pool, swapId, "open")).toMatchObject({ state: "queued", strikes: block });
+			}
+		}
 		await pump(scene.origin);
 		await scene.chains.origin.testClient.mine({ blocks: 1 });
 	}

@@ -173,7 +173,7 @@ test("an order that is never opened fails, but only once that is final, and its 
 	});
 });
 
-test("a late open reserves again, or is refunded where nothing is left", async () => {
+test("a late open reserves again, or is given up where nothing is left", async () => {
 	const scene = await createSwapScene(database.pool, { isReserved: false });
 	const poor = await createSwapScene(database.pool, { isReserved: false });
 	const stop = () => Promise.reject(new Error("seen enough"));

@@ -52,7 +52,8 @@ export function createDesk({
 	const chains = new Map(config.chains.map((chain) => [chain.chainId, chain]));
 	const ownAddresses = ownAddressesOf(config.chains);
 	const defaultFeeCentibps = Math.round(config.price.feeBps * 100);
-	for (const chain of config.chains) assertPriceable(chain);
+	// Its gas is paid in it: a chain without a price of it cannot be quoted.
+	for (const chain of config.chains) nativeAsset(chain);
 
 	return {
 		quote,
@@ -270,15 +271,6 @@ function boughtOn(side: Side): { chainId: number; token: Address }[] {
 	const { chainId, deployment } = side.chain;
 	const isByWayOfNative = side.asset.paths.some((fees) => fees.length > 1);
 	return isByWayOfNative ? [pairOf(side), { chainId, token: deployment.wrappedNative }] : [pairOf(side)];
-}
-
-/** A swap on a chain whose fees are not known would be sold below its cost. */
-function assertPriceable(chain: ChainConfig): void {
-	nativeAsset(chain);
-	const { kind, name } = chain.deployment;
-	if (kind !== "eip1559") {
-		throw new RangeError(`${name} is of kind ${kind}: the fees of the chain below it cannot be priced yet`);
-	}
 }
 
 /** Of a number in the config, to the millionth. */

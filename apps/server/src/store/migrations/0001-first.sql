@@ -46,7 +46,6 @@ create table swaps (
 	ended_at timestamptz
 ) partition by range (id);
 create index swaps_by_order on swaps (order_id);
-create index swaps_by_account on swaps (account_id, id desc);
 create index swaps_not_ended on swaps (id) where ended_at is null;
 create index swaps_unopened_by_wallet on swaps ((order_terms->>'wallet'))
 	where status = 'pending' and stage = 'opening';
@@ -73,6 +72,7 @@ create table waits (
 	finalized_number bigint
 );
 create index waits_by_order on waits (order_id);
+create index waits_by_signal on waits (signal_id);
 create index waits_by_head on waits (head_chain_id, head_number);
 create index waits_by_finalized on waits (finalized_chain_id, finalized_number);
 
@@ -261,7 +261,7 @@ create table entries (
 	amount numeric(78, 0) not null
 );
 create index entries_by_posting on entries (posting_id);
-create index entries_by_account on entries (chain_id, token, account);
+create index entries_by_account on entries (account, chain_id, token);
 create function entries_balance() returns trigger language plpgsql as $$
 begin
 	if exists (
