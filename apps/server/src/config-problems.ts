@@ -60,9 +60,9 @@ function deadlineProblems(from: ChainConfig, to: ChainConfig): string[] {
 		fillSeconds > bothFinal
 			? []
 			: `fillSeconds: ${fillSeconds} ${way} is not above the ${bothFinal} in which both are final`,
-		refundSeconds > to.finalitySeconds + sendSeconds
+		refundSeconds > bothFinal + sendSeconds
 			? []
-			: `refundSeconds: ${refundSeconds} ${way} leaves no time to release what was filled last: it is final after ${to.finalitySeconds}`,
+			: `refundSeconds: ${refundSeconds} ${way} leaves no time to release what was filled last: fill and release are final after ${bothFinal}`,
 		allSeconds <= maxRefundSeconds
 			? []
 			: `openSeconds, fillSeconds, refundSeconds: ${allSeconds} together ${way}, and an escrow takes ${maxRefundSeconds}`,

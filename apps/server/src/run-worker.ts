@@ -12,7 +12,7 @@ import { serveDurable } from "./durable/serve-durable.ts";
 import { expectChainIds } from "./expect-chain-ids.ts";
 import { followChain } from "./follow/follow-chain.ts";
 import { createLane } from "./lane/create-lane.ts";
-import { pokeLanes } from "./lane/poke-lanes.ts";
+import { lanePoke } from "./lane/lane-poke.ts";
 import { createLog } from "./log.ts";
 import { keepBook } from "./price/keep-book.ts";
 import { createPriceBook } from "./price/price-book.ts";
@@ -23,7 +23,7 @@ import { ensurePartitions } from "./store/ensure-partitions.ts";
 import { createAttestation } from "./swap/attestation-object.ts";
 import { connectAttester } from "./swap/attester-client.ts";
 import { pollHeartbeats } from "./swap/poll-heartbeats.ts";
-import { createSwapWorkflow, type PokeChain } from "./swap/swap-workflow.ts";
+import { type ChainPoke, createSwapWorkflow } from "./swap/swap-workflow.ts";
 import { sweep } from "./swap/sweep.ts";
 import { createDesk } from "./venue/desk.ts";
 
@@ -66,21 +66,21 @@ export async function runWorker(configPath: string): Promise<void> {
 	const relayers = new Map(
 		chains.map(({ chain, accounts }) => [chain.chainId, accounts.map((account) => account.address)]),
 	);
-	const pokeLanesOf: PokeChain = async (durable, { chainId, nowMs: now }) => {
+	const lanePokeOf: ChainPoke = ({ chainId, nowMs: now }) => {
 		const { bundleWindowMs } = config.chains.find((chain) => chain.chainId === chainId) ?? {};
-		if (bundleWindowMs === undefined) return;
-		await pokeLanes(durable, { chainId, relayers: relayers.get(chainId) ?? [], bundleWindowMs, nowMs: now });
+		if (bundleWindowMs === undefined) return [];
+		return lanePoke({ chainId, relayers: relayers.get(chainId) ?? [], bundleWindowMs, nowMs: now });
 	};
-	const pokeAttestation: PokeChain = async (durable, { chainId, nowMs: now }) => {
+	const attestationPoke: ChainPoke = ({ chainId, nowMs: now }) => {
 		const key = String(chainId);
 		const dedupeKey = `${key}:${Math.floor(now / attestationWindowMs)}`;
-		await durable.poke({ object: "attestation", key }, { delayMs: attestationWindowMs, dedupeKey });
+		return [{ target: { object: "attestation", key }, options: { delayMs: attestationWindowMs, dedupeKey } }];
 	};
 
 	await Promise.all(chains.map(refuseDelegatedRelayers));
 	await ensurePartitions(pool, { nowMs: nowMs(), daysAhead: partitionsDaysAhead });
 	const server = await serveDurable({
-		swap: createSwapWorkflow({ config, pool, desk, pokeLanes: pokeLanesOf, pokeAttestation, nowMs, log }),
+		swap: createSwapWorkflow({ config, pool, desk, lanePoke: lanePokeOf, attestationPoke, nowMs, log }),
 		lane: createLane({
 			chains: chains.map(({ chain, config: policy, accounts }) => ({ chain, policy, accounts })),
 			pool,
@@ -89,7 +89,7 @@ export async function runWorker(configPath: string): Promise<void> {
 			nowMs,
 			log,
 		}),
-		attestation: createAttestation({ config, pool, attesters, pokeLanes: pokeLanesOf, nowMs, log }),
+		attestation: createAttestation({ config, pool, attesters, lanePoke: lanePokeOf, nowMs, log }),
 		host: config.worker.host,
 		port: config.worker.port,
 		retryMaxMs,

@@ -161,8 +161,10 @@ export function workflowOptions(
 		},
 		pool,
 		desk: sameAsBefore,
-		pokeLanes: (durable, { chainId }) => durable.poke({ object: "lane", key: String(chainId) }),
-		pokeAttestation: (durable, { chainId }) => durable.poke({ object: "attestation", key: String(chainId) }),
+		lanePoke: ({ chainId }) => [{ target: { object: "lane", key: String(chainId) }, options: {} }],
+		attestationPoke: ({ chainId }) => [
+			{ target: { object: "attestation", key: String(chainId) }, options: {} },
+		],
 		nowMs: () => clock.nowMs,
 		log,
 		...changes,

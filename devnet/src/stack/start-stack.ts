@@ -6,7 +6,6 @@ import type { DevnetKeys } from "../devnet-keys.ts";
 import { claimFolder } from "./claim-folder.ts";
 import { isAnswering } from "./is-answering.ts";
 import { portSource } from "./port-source.ts";
-import { runSql } from "./run-sql.ts";
 import { baseEnvironment, createApiKey, serverCommand } from "./server-command.ts";
 import { type ServerProcesses, serverProcesses } from "./server-processes.ts";
 import type { ServiceProcess } from "./service-process.ts";

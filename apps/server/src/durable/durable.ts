@@ -20,6 +20,11 @@ type Signal = { id: string; wait: (timeoutMs: number) => Promise<"signalled" | "
 /** A durable object's handler that takes no argument: everything it needs is in the store. */
 export type PokeTarget = { object: "lane" | "attestation"; key: string };
 export type PokeOptions = { delayMs?: number; dedupeKey?: string };
+/**
+ * A poke made ready. It is made in a step: one that was made of the configuration outside of it could differ when the
+ * execution is replayed, and an execution that asks for something else than it did is stuck.
+ */
+export type PreparedPoke = { target: PokeTarget; options: PokeOptions };
 
 /** What processes outside an execution can ask of the engine. */
 export type Engine = {

@@ -88,7 +88,7 @@ export async function applyBlock(
 	await markDue(db, { chainId, orderIds });
 	// Last: every submit to a token of this chain waits for these rows.
 	if (stock) await saveStock(db, { chainId, blockNumber: block.number, stock });
-	await markDepositsFinal(db, { chainId, after: head.finalizedNumber, upTo: finalizedNumber });
+	await markDepositsFinal(db, { chainId, upTo: finalizedNumber });
 	return { orderIds, unbooked };
 }
 

@@ -98,7 +98,7 @@ test("against deposits that are not final less is delivered, and against a final
 	expect(await take(swapOf(5), caps)).toBe(true);
 	await openAt(6, 11);
 	await finalizeAt(10);
-	await markDepositsFinal(database.pool, { chainId: 1, after: 9, upTo: 10 });
+	await markDepositsFinal(database.pool, { chainId: 1, upTo: 10 });
 	expect(await take(swapOf(6), caps)).toBe(true);
 	const { rows } = await database.pool.query("select count(*) from exposures where not is_final");
 	expect(rows).toEqual([{ count: 1 }]);

@@ -58,15 +58,15 @@ export async function dropExposure(db: Database, swapId: SwapUuid): Promise<void
 	);
 }
 
-/** The deposits in these blocks can no longer be dropped. */
+/** The deposits up to this block can no longer be dropped. Those of before too: one may have been taken in meanwhile. */
 export async function markDepositsFinal(
 	db: Database,
-	{ chainId, after, upTo }: { chainId: number; after: number; upTo: number },
+	{ chainId, upTo }: { chainId: number; upTo: number },
 ): Promise<void> {
 	await db.query(
 		`update exposures set is_final = true from chain_events e
-		where e.chain_id = $1 and e.block_number > $2 and e.block_number <= $3 and e.name = 'Opened'
+		where e.chain_id = $1 and e.block_number <= $2 and e.name = 'Opened'
 			and exposures.order_id = e.order_id and origin_chain_id = $1 and not is_final`,
-		[chainId, after, upTo],
+		[chainId, upTo],
 	);
 }

@@ -82,7 +82,8 @@ export async function takeAttestedJobs(
 		`select * from jobs where ${isRipe} and attestation_id = $3 order by created_at for update skip locked`,
 		[chainId, headNumber, list.id],
 	);
-	return rows.map(jobFromRow);
+	// Someone holds them all: other work goes on meanwhile.
+	return rows.length > 0 ? rows.map(jobFromRow) : undefined;
 }
 
 /** Of the others, the one that goes first, locked likewise. Those that another lane holds are passed over. */

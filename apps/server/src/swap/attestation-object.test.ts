@@ -140,7 +140,7 @@ async function attest(known = config) {
 		config: known,
 		pool: database.pool,
 		attesters: attesters.map((attester) => attester.client),
-		pokeLanes: (engine, target) => engine.poke({ object: "lane", key: String(target.chainId) }),
+		lanePoke: (at) => [{ target: { object: "lane", key: String(at.chainId) }, options: {} }],
 		nowMs: () => nowMs,
 		log,
 	});

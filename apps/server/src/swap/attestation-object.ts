@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { type AttestationKind, orderId } from "@geoswap/protocol";
 import type { Config } from "../config.ts";
-import type { ObjectExecution } from "../durable/durable.ts";
+import type { ObjectExecution, PreparedPoke } from "../durable/durable.ts";
 import type { Log } from "../log.ts";
 import { postponeUnattested, readUnattestedJobs, storeAttestation } from "../store/attestations.ts";
 import type { DatabasePool } from "../store/database.ts";
@@ -9,13 +9,13 @@ import type { Job } from "../store/job.ts";
 import type { AttesterClient } from "./attester-client.ts";
 import { gatherSignatures } from "./gather-signatures.ts";
 import { attesterSetOf } from "./swap-policy.ts";
-import type { PokeChain } from "./swap-workflow.ts";
+import type { ChainPoke } from "./swap-workflow.ts";
 
 export type AttestationOptions = {
 	config: Pick<Config, "deployment" | "earlierAttesterSets">;
 	pool: DatabasePool;
 	attesters: readonly AttesterClient[];
-	pokeLanes: PokeChain;
+	lanePoke: ChainPoke;
 	nowMs: () => number;
 	log: Log;
 };
@@ -33,21 +33,25 @@ const retryMs = 2_000;
 export function createAttestation(options: AttestationOptions): ObjectExecution {
 	return async (durable, key) => {
 		const chainId = Number(key);
-		const { attested, left, nowMs } = await durable.step("signatures-gathered", () =>
-			attestJobs(options, chainId),
-		);
-		if (attested > 0) await options.pokeLanes(durable, { chainId, nowMs });
-		if (left > 0) {
+		const pokes = await durable.step("signatures-gathered", async (): Promise<PreparedPoke[]> => {
+			const { attested, left } = await attestJobs(options, chainId);
+			const nowMs = options.nowMs();
 			const dedupeKey = `${key}:again:${Math.floor(nowMs / retryMs)}`;
-			await durable.poke({ object: "attestation", key }, { delayMs: retryMs, dedupeKey });
-		}
+			return [
+				...(attested > 0 ? options.lanePoke({ chainId, nowMs }) : []),
+				...(left > 0
+					? [{ target: { object: "attestation", key }, options: { delayMs: retryMs, dedupeKey } } as const]
+					: []),
+			];
+		});
+		for (const { target, options: how } of pokes) await durable.poke(target, how);
 	};
 }
 
 async function attestJobs(
 	options: AttestationOptions,
 	chainId: number,
-): Promise<{ attested: number; left: number; nowMs: number }> {
+): Promise<{ attested: number; left: number }> {
 	const asked = new Set<string>();
 	let attested = 0;
 	const endsAtMs = options.nowMs() + longestMs;
@@ -61,7 +65,7 @@ async function attestJobs(
 		// Those that were turned down come last: one that comes again has nobody behind it.
 		const isMoreLikely = jobs.length >= batchSize && jobs.every((job) => !asked.has(job.orderId));
 		if (!isMoreLikely || options.nowMs() >= endsAtMs) {
-			return { attested, left: jobs.length - progress, nowMs: options.nowMs() };
+			return { attested, left: jobs.length - progress };
 		}
 		for (const job of jobs) asked.add(job.orderId);
 	}

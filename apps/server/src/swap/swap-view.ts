@@ -49,11 +49,15 @@ export function isTooLateToFill(view: SwapView): boolean {
 	return Math.max(view.destination.timestamp, view.nowMs / 1_000) >= lastFillAt(view);
 }
 
+/** In which an op that was dropped is seen to be gone, sent again and mined. */
+const mostSecondsToBringBack = 60;
+
 /** Deep enough for its value, with time left to bring it back should the chain drop it; or final. */
 export function isDeposited(view: SwapView, opened: OrderEvent): boolean {
 	if (isFinal(opened, view.origin)) return true;
 	const secondsLeft = view.openDeadline - Math.max(view.origin.timestamp, view.nowMs / 1_000);
-	return isDeep(view, opened, view.origin) && secondsLeft >= view.policy.origin.finalitySeconds;
+	const toBringBack = Math.min(mostSecondsToBringBack, view.policy.origin.finalitySeconds);
+	return isDeep(view, opened, view.origin) && secondsLeft >= toBringBack;
 }
 
 /** Deep enough for its value, with time left to deliver again should the chain drop it; or final. */

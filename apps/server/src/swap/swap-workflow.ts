@@ -1,4 +1,4 @@
-import type { Durable, SwapExecution } from "../durable/durable.ts";
+import type { PreparedPoke, SwapExecution } from "../durable/durable.ts";
 import type { Log } from "../log.ts";
 import { IllegalMoveError } from "../store/advance-swap.ts";
 import type { DatabasePool } from "../store/database.ts";
@@ -9,18 +9,15 @@ import { decide } from "./decide.ts";
 import type { Decision } from "./decision.ts";
 import { attestersWanted, type PolicyConfig, swapPolicy } from "./swap-policy.ts";
 
-/** `nowMs` was remembered by the engine: what is made of it is the same when an execution is replayed. */
-export type PokeChain = (
-	durable: Pick<Durable, "poke">,
-	options: { chainId: number; nowMs: number },
-) => Promise<void>;
+/** What to send to whoever works for a chain; nothing where nobody does. */
+export type ChainPoke = (options: { chainId: number; nowMs: number }) => PreparedPoke[];
 
 export type SwapWorkflowOptions = {
 	config: PolicyConfig;
 	pool: DatabasePool;
 	desk: DecisionDesk;
-	pokeLanes: PokeChain;
-	pokeAttestation: PokeChain;
+	lanePoke: ChainPoke;
+	attestationPoke: ChainPoke;
 	nowMs: () => number;
 	log: Log;
 };
@@ -28,6 +25,11 @@ export type SwapWorkflowOptions = {
 /** How soon to look again where it cannot be said yet what to do. */
 const blindMs = 10_000;
 const longestWaitMs = 600_000;
+/**
+ * The engine goes through all rounds again to start another. After so many this execution ends, and the sweep starts
+ * the swap anew from the facts.
+ */
+const mostRounds = 1_000;
 /** Nobody wakes a swap when there is room again, or a price. */
 const heldMs = 2_000;
 
@@ -40,11 +42,11 @@ export function createSwapWorkflow(options: SwapWorkflowOptions): SwapExecution 
 		let before: Decision | undefined;
 		let idleRounds = 0;
 		let wasSilent = false;
-		while (true) {
+		for (let round = 0; round < mostRounds; round++) {
 			const signal = await durable.newSignal();
 			const looked = await durable.step("looked", () => lookAndDecide(options, swapId, signal.id));
 			if (looked === "no-swap") return;
-			const { decision, undone, nowMs } = looked;
+			const { decision, undone } = looked;
 			if (decision.pauseMs > 0) await durable.sleep(decision.pauseMs);
 			let isDue = false;
 			idleRounds = decision.fact === before?.fact ? idleRounds + 1 : 0;
@@ -56,7 +58,7 @@ export function createSwapWorkflow(options: SwapWorkflowOptions): SwapExecution 
 					await durable.sleep(blindMs);
 					continue;
 				}
-				for (const poke of applied.pokes) await tell(durable, options, poke, applied.nowMs);
+				for (const { target, options: how } of applied.pokes) await durable.poke(target, how);
 				isDue = applied.isDue;
 				if (applied.heldBy) {
 					before = decision;
@@ -66,7 +68,7 @@ export function createSwapWorkflow(options: SwapWorkflowOptions): SwapExecution 
 			}
 			if (decision.isEnd && !isDue) return;
 			// Else each block tells them; on a chain without traffic there may be none until they act.
-			if (wasSilent) for (const poke of undone) await tell(durable, options, poke, nowMs);
+			if (wasSilent) for (const { target, options: how } of undone) await durable.poke(target, how);
 			before = decision;
 			const isOver = isDue || decision.timeoutMs === 0;
 			wasSilent = !isOver && (await signal.wait(waitMs(decision, idleRounds))) === "timeout";
@@ -74,14 +76,15 @@ export function createSwapWorkflow(options: SwapWorkflowOptions): SwapExecution 
 	};
 }
 
-type Looked = { decision: Decision; undone: Poke[]; nowMs: number };
+type Looked = { decision: Decision; undone: PreparedPoke[] };
 
 async function lookAndDecide(
-	{ config, pool, nowMs: clock, log }: SwapWorkflowOptions,
+	options: SwapWorkflowOptions,
 	swapId: string,
 	signalId: string,
 ): Promise<Looked | "no-swap"> {
-	const nowMs = clock();
+	const { config, pool, log } = options;
+	const nowMs = options.nowMs();
 	const facts = await look(pool, {
 		swapId,
 		signalId,
@@ -92,13 +95,14 @@ async function lookAndDecide(
 		log.error({ swapId }, "a workflow was started for a swap that has no row");
 		return facts;
 	}
-	if (facts === "unfollowed") return { decision: blind("chain-unfollowed"), undone: [], nowMs };
+	if (facts === "unfollowed") return { decision: blind("chain-unfollowed"), undone: [] };
 	const policy = swapPolicy(config, facts.swap.order);
 	if (!policy) {
 		log.error({ swapId }, "a swap is on a chain that is not configured");
-		return { decision: blind("chain-unconfigured"), undone: [], nowMs };
+		return { decision: blind("chain-unconfigured"), undone: [] };
 	}
-	return { decision: decide(facts, policy, nowMs), undone: undoneBy(facts), nowMs };
+	const undone = undoneBy(facts).flatMap((poke) => prepare(options, poke, nowMs));
+	return { decision: decide(facts, policy, nowMs), undone };
 }
 
 /** Whom the swap's jobs wait for. */
@@ -126,9 +130,10 @@ function isNews(decision: Decision, before: Decision | undefined): boolean {
 }
 
 async function apply(
-	{ pool, desk, nowMs: clock, log }: SwapWorkflowOptions,
+	options: SwapWorkflowOptions,
 	{ swapId, signalId, decision }: { swapId: string; signalId: string; decision: Decision },
-): Promise<{ pokes: Poke[]; isDue: boolean; heldBy?: Hold; nowMs: number } | "illegal"> {
+): Promise<{ pokes: PreparedPoke[]; isDue: boolean; heldBy?: Hold } | "illegal"> {
+	const { pool, desk, nowMs: clock, log } = options;
 	try {
 		const applied = await applyDecision(pool, {
 			swapId,
@@ -140,8 +145,9 @@ async function apply(
 		const actions = decision.actions.map((action) => action.do);
 		if (applied.heldBy) log.warn({ swapId, fact: decision.fact }, applied.heldBy);
 		else log[isLoss(decision) ? "error" : "info"]({ swapId, actions }, decision.fact);
-		// Later than what was queued: a lane that is told of it finds it.
-		return { ...applied, nowMs: clock() };
+		// Of a moment after what was queued: a lane that is told of it finds it.
+		const nowMs = clock();
+		return { ...applied, pokes: applied.pokes.flatMap((poke) => prepare(options, poke, nowMs)) };
 	} catch (error) {
 		if (!(error instanceof IllegalMoveError)) throw error;
 		log.error({ swapId, fact: decision.fact }, error.message);
@@ -154,11 +160,10 @@ function isLoss({ fact, isEnd }: Decision): boolean {
 	return fact === "delivered-and-refunded" || (fact === "delivered-unopened" && isEnd);
 }
 
-async function tell(
-	durable: Durable,
-	{ pokeLanes, pokeAttestation }: SwapWorkflowOptions,
+function prepare(
+	{ lanePoke, attestationPoke }: SwapWorkflowOptions,
 	{ who, chainId }: Poke,
 	nowMs: number,
-): Promise<void> {
-	await (who === "lanes" ? pokeLanes : pokeAttestation)(durable, { chainId, nowMs });
+): PreparedPoke[] {
+	return (who === "lanes" ? lanePoke : attestationPoke)({ chainId, nowMs });
 }
