@@ -326,8 +326,7 @@ test("a stuck transaction is replaced for a quarter more with the same call; a f
 		await startLanes({ nowMs: () => Date.now() + 116_000 })(destination);
 		await testClient.mine({ blocks: 1 });
 		expect(await vaultState(orderId(late.order))).toBe(0);
-		const { rows: cancelled } = await openTransactions(destination);
-		expect(cancelled.map((row) => row.kind)).toEqual(["fill", "cancel"]);
+		expect(await journal(destination)).toEqual(["fill broadcast", "cancel broadcast"]);
 	} finally {
 		await testClient.setAutomine(true);
 	}
@@ -355,24 +354,28 @@ test("a transaction whose fee the chain refuses is signed again for more, with t
 	expect(await vaultState(orderId(order))).toBe(1);
 });
 
-test("an op that the chain never takes makes room for others, and counts as a strike", async () => {
+test("a transaction that was not sent in time is cancelled instead where its fill is late by then", async () => {
+	const { pool, destination } = scene;
+	const { order } = await queueFill();
+	await pump(destination, { destination: unableToSend(destination) });
+	await followHead(pool, destination, { blocksAhead: 5 });
+	await startLanes({ nowMs: () => Date.now() + 116_000 })(destination);
+	expect(await vaultState(orderId(order))).toBe(0);
+	expect(await journal(destination)).toEqual(["fill signed", "cancel broadcast"]);
+});
+
+test("an op whose authorization the chain does not take makes room for others at once, and counts as a strike", async () => {
 	const { pool, origin } = scene;
+	const other = await newWallet(scene);
+	await open(other, true);
+	await pump(origin);
+	await settleAll();
+
 	const refused = await open(await newWallet(scene), true);
-	const refusing = { origin: refusingDelegations(origin) };
-	await pump(origin, refusing);
-	const { rows: before } = await openTransactions(origin);
-	for (const blocksAhead of [5, 10]) {
-		await followHead(pool, origin, { blocksAhead });
-		await startLanes(refusing)(origin);
-	}
-	const { rows } = await openTransactions(origin);
-	expect(rows.map(({ kind, state }) => `${kind} ${state}`)).toEqual([
-		"open signed",
-		"open signed",
-		"cancel broadcast",
-	]);
-	expect((await origin.client.getBlock()).transactions).toEqual([keccak256(toHex(rows[2]?.raw))]);
-	expect(rows[0]?.raw).toEqual(before[0]?.raw);
+	const behind = await open(other, false);
+	await pump(origin, { origin: refusing(origin, { message: "authority already reserved", prefix: "0x04" }) });
+	expect(await journal(origin)).toEqual(["open signed", "cancel broadcast", "open broadcast"]);
+	expect(await states([refused.order, behind.order])).toEqual([0, 1]);
 	expect(await readJob(pool, refused.swapId, "open")).toMatchObject({
 		state: "sent",
 		strikes: 1,
@@ -380,7 +383,43 @@ test("an op that the chain never takes makes room for others, and counts as a st
 	});
 });
 
-test("a relayer without funds signs nothing more, and sends what it signed once it has some", async () => {
+test("an op is not given up because a provider has had enough, or because its fee is too low", async () => {
+	const { pool, origin } = scene;
+	const { order, swapId } = await open(await newWallet(scene), true);
+	await pump(origin, { origin: refusing(origin, { message: "max fee per gas less than block base fee" }) });
+	expect(await journal(origin)).toEqual(["open signed"]);
+	const answers = [
+		{ code: -32_005, message: "daily request count exceeded, request rate limited" },
+		{ code: -32_603, message: "Internal error" },
+	];
+	for (const [i, answer] of answers.entries()) {
+		await followHead(pool, origin, { blocksAhead: 5 * (i + 1) });
+		await startLanes({ origin: refusing(origin, answer) })(origin);
+		expect(await journal(origin)).toEqual(["open signed"]);
+	}
+	expect(await readJob(pool, swapId, "open")).toMatchObject({ state: "sent", strikes: 0 });
+	await pump(origin);
+	expect(await states([order])).toEqual([1]);
+});
+
+test("a refused call whose fee is high enough is cancelled, and a refused cancel likewise stays as it is", async () => {
+	const { pool, destination } = scene;
+	const refuseAll = { destination: refusing(destination, { message: "exceeds block gas limit" }) };
+	const { swapId } = await queueFill();
+	await followHead(pool, destination);
+	await pool.query("update chain_heads set base_fee = base_fee * 100");
+	await startLanes(refuseAll)(destination);
+	for (const blocksAhead of [5, 10, 15]) {
+		await followHead(pool, destination, { blocksAhead });
+		await startLanes(refuseAll)(destination);
+		expect(await journal(destination)).toEqual(["fill signed", "cancel signed"]);
+	}
+	expect(await readJob(pool, swapId, "fill")).toMatchObject({ state: "sent", strikes: 1 });
+	await pump(destination);
+	expect(await journal(destination)).toEqual(["fill signed", "cancel broadcast"]);
+});
+
+test("a relayer without funds signs nothing more, gives its jobs to others, and fills the gap once it has some", async () => {
 	const { pool, chains, destination, relayers } = scene;
 	const address = relayers[0]?.address ?? "0x";
 	const value = await destination.client.getBalance({ address });
@@ -388,19 +427,29 @@ test("a relayer without funds signs nothing more, and sends what it signed once 
 	const first = await queueFill();
 	await pump(destination);
 	const second = await queueFill();
-	await followHead(pool, destination, { blocksAhead: 20 });
+	await followHead(pool, destination, { blocksAhead: 4 });
 	await startLanes()(destination);
-	const { rows } = await openTransactions(destination);
-	expect(rows).toMatchObject([{ state: "signed" }]);
-	expect((await readJob(pool, second.swapId, "fill")).state).toBe("queued");
+	expect((await readJob(pool, first.swapId, "fill")).state).toBe("sent");
+	await followHead(pool, destination, { blocksAhead: 5 });
+	for (let run = 0; run < 2; run++) await startLanes()(destination);
+	expect(await journal(destination)).toEqual(["fill signed", "cancel signed"]);
+	for (const { swapId } of [first, second]) {
+		expect((await readJob(pool, swapId, "fill")).state).toBe("queued");
+	}
+	await startLanes()(destination, 1);
+	for (const { order } of [first, second]) expect(await vaultState(orderId(order))).toBe(1);
 
 	await chains.destination.testClient.setBalance({ address, value });
+	const third = await queueFill();
 	await pump(destination);
-	expect(await vaultState(orderId(first.order))).toBe(1);
-	expect((await openTransactions(destination)).rows[0]).toMatchObject({
-		state: "broadcast",
-		raw: rows[0]?.raw,
-	});
+	expect(await vaultState(orderId(third.order))).toBe(1);
+	const { rows } = await openTransactions(destination);
+	const ownRows = rows.filter(({ relayer }) => toHex(relayer) === address.toLowerCase());
+	expect(ownRows.map(({ kind, state }) => `${kind} ${state}`)).toEqual([
+		"fill signed",
+		"cancel broadcast",
+		"fill broadcast",
+	]);
 });
 
 test("a stuck transaction is replaced by a node that knows no old state", async () => {
@@ -523,10 +572,15 @@ async function nonces(swapIds: string[]): Promise<number[]> {
 }
 
 function openTransactions({ chainId }: EvmChain) {
-	return scene.pool.query<{ raw: Uint8Array; state: string; kind: string }>(
+	return scene.pool.query<{ relayer: Uint8Array; raw: Uint8Array; state: string; kind: string }>(
 		"select * from lane_transactions where chain_id = $1 and state <> 'final' order by relayer, nonce, attempt",
 		[chainId],
 	);
+}
+
+async function journal(chain: EvmChain): Promise<string[]> {
+	const { rows } = await openTransactions(chain);
+	return rows.map(({ kind, state }) => `${kind} ${state}`);
 }
 
 /** What a follower does once all is final. */
@@ -602,13 +656,15 @@ function unableToSend(chain: EvmChain): EvmChain {
 	return { ...chain, client: { ...chain.client, request } as typeof chain.client };
 }
 
-/** A chain that takes no transaction with an authorization, as where its wallet has transactions on the way. */
-function refusingDelegations(chain: EvmChain): EvmChain {
+/** A chain that answers so to all transactions, or to those that begin so. */
+function refusing(
+	chain: EvmChain,
+	{ code = -32_000, message, prefix = "0x" }: { code?: number; message: string; prefix?: Hex },
+): EvmChain {
 	const request = async (call: { method: string; params?: unknown }) => {
 		const [raw] = Array.isArray(call.params) ? call.params : [];
-		if (call.method === "eth_sendRawTransaction" && String(raw).startsWith("0x04")) {
-			const error = { code: -32_000, message: "authority already reserved" };
-			throw new RpcRequestError({ body: {}, error, url: "" });
+		if (call.method === "eth_sendRawTransaction" && String(raw).startsWith(prefix)) {
+			throw new RpcRequestError({ body: {}, error: { code, message }, url: "" });
 		}
 		return chain.client.request(call as never);
 	};

@@ -11,6 +11,7 @@ import {
 	lockNonce,
 	markBroadcast,
 	openLaneTransactions,
+	wasNeverBroadcast,
 } from "../store/lane-transactions.ts";
 import type { Lane } from "./lane.ts";
 import { lateReason } from "./late-reason.ts";
@@ -43,27 +44,48 @@ export async function pushTransactions(lane: Lane, head: ChainHead): Promise<num
 			// One behind a stuck one is not itself stuck, unless its fee is too low by now.
 			const isFront = transaction.nonce === spent.byNow;
 			const isUnderpriced = transaction.maxFeePerGas < head.baseFee + priorityFee;
-			if (isFront || isUnderpriced) next = await replace(lane, { transaction, head });
+			if (isFront || isUnderpriced) next = await replace(lane, { transaction, head, why: "stuck" });
 		} else if (transaction.state === "broadcast") {
 			underWay++;
 			continue;
+		} else if (isOverdue(transaction) && transaction.kind !== "cancel") {
+			next = await replace(lane, { transaction, head, why: "unsent" });
 		}
 		let outcome = await broadcast(lane, { transaction: next, head });
 		if (outcome === "refused" && next === transaction && isOverdue(transaction)) {
-			next = await replace(lane, { transaction, head, isRefused: true });
-			outcome = await broadcast(lane, { transaction: next, head });
+			next = await replace(lane, { transaction, head, why: "refused" });
+			if (next !== transaction) outcome = await broadcast(lane, { transaction: next, head });
 		}
+		if (outcome === "unfunded" && isOverdue(transaction)) await giveBack(lane, transaction);
 		if (outcome !== "sent") return undefined;
 		underWay++;
 	}
 	return underWay;
 }
 
-/** Offers the transaction to the chain: `refused` by what it says to these bytes, `unsent` for other reasons. */
-export async function broadcast(
+type Offer = { transaction: LaneTransaction; head: ChainHead };
+type Outcome = "sent" | "refused" | "unfunded" | "unsent";
+
+/**
+ * Offers the transaction to the chain: `refused` by what it says to these bytes, `unsent` for other reasons. An op whose
+ * authorization the chain does not take, as where its wallet has transactions of its own on the way, makes room for
+ * others at once: a higher fee would not help.
+ */
+export async function broadcast(lane: Lane, { transaction, head }: Offer): Promise<Outcome> {
+	const outcome = await offer(lane, { transaction, head });
+	if (outcome !== "unacceptable") return outcome;
+	const { kind, attempt, raw } = transaction;
+	const isFirstDelegation = kind === "open" && attempt === 0 && raw.startsWith("0x04");
+	if (!isFirstDelegation) return "refused";
+	const cancel = await replace(lane, { transaction, head, why: "unacceptable" });
+	return (await offer(lane, { transaction: cancel, head })) === "sent" ? "sent" : "unsent";
+}
+
+/** Likewise, `unacceptable` where the chain refuses it for more than its fees or nonce. */
+async function offer(
 	{ id, chain, pool, log }: Lane,
-	{ transaction, head }: { transaction: LaneTransaction; head: ChainHead },
-): Promise<"sent" | "refused" | "unsent"> {
+	{ transaction, head }: Offer,
+): Promise<Outcome | "unacceptable"> {
 	const { nonce, attempt, hash, kind, jobs } = transaction;
 	const about = { ...id, nonce, attempt, hash, kind, swapIds: jobs.map((job) => job.swapId) };
 	try {
@@ -71,11 +93,11 @@ export async function broadcast(
 		if (sent.outcome === "unfunded") {
 			// Whatever is signed now would only wait behind it.
 			log.error({ ...about, problem: sent.problem }, "the relayer cannot pay for gas: send it more");
-			return "unsent";
+			return "unfunded";
 		}
 		if (sent.outcome === "refused") {
 			log.error({ ...about, problem: sent.problem }, "the chain does not take the transaction");
-			return "refused";
+			return sent.isForContent ? "unacceptable" : "refused";
 		}
 		log.info({ ...about, outcome: sent.outcome }, "transaction sent");
 	} catch (err) {
@@ -110,18 +132,23 @@ async function giveUp({ pool, id, log }: Lane, { nonce, hash }: LaneTransaction)
 	});
 }
 
+/** Lets other lanes do the jobs of a transaction that its relayer cannot pay for. Its nonce is filled by a cancel later. */
+async function giveBack({ pool, id }: Lane, { nonce }: LaneTransaction): Promise<void> {
+	await inTransaction(pool, async (db) => {
+		await lockNonce(db, id);
+		// One that the chain once took may still land, and its jobs would only be skipped elsewhere.
+		if (await wasNeverBroadcast(db, id, nonce)) await requeueSentJobs(db, { ...id, nonce });
+	});
+}
+
 /**
  * Signs the same call again for a higher fee, or nothing at all where its jobs must not or need not be done now. A call
- * that the chain refuses even so, such as an op whose wallet has transactions of its own on the way, makes room for
- * others: its jobs are struck, and travel alone once the nonce is spent.
+ * that the chain refuses even so makes room for others: its jobs are struck, and travel alone once the nonce is spent.
+ * One that was not sent yet stays as it is while its jobs can be done. Returns what is to be sent now.
  */
 async function replace(
 	lane: Lane,
-	{
-		transaction,
-		head,
-		isRefused = false,
-	}: { transaction: LaneTransaction; head: ChainHead; isRefused?: boolean },
+	{ transaction, head, why }: Offer & { why: "stuck" | "unsent" | "refused" | "unacceptable" },
 ): Promise<LaneTransaction> {
 	const { id, account, policy, pool, nowMs } = lane;
 	// Without its signature: what is signed would else include it.
@@ -130,19 +157,20 @@ async function replace(
 	const feesBefore = { maxFeePerGas, maxPriorityFeePerGas: before.maxPriorityFeePerGas ?? 0n };
 	const freshest = freshFees({ baseFee: head.baseFee, priorityFee: BigInt(policy.priorityFeeWei) });
 	const raised = replacementFees(feesBefore, freshest);
-	if (!raised && !isRefused) return transaction;
+	const isCancel = transaction.kind === "cancel";
+	// It would be the same bytes.
+	if (!raised && (isCancel || why === "stuck")) return transaction;
+	const isHopeless =
+		!isCancel && (why === "unacceptable" || (why === "refused" && (transaction.attempt > 0 || !raised)));
 	const fees = raised ?? feesBefore;
 	return inTransaction(pool, async (db) => {
 		await lockNonce(db, id);
 		const jobs = await jobsOfNonce(db, id, transaction.nonce);
 		const clock = { head, finalitySeconds: policy.finalitySeconds, nowMs: nowMs() };
-		const isHopeless = isRefused && transaction.attempt > 0 && transaction.kind !== "cancel";
 		if (isHopeless) await strikeSentJobs(db, { ...id, nonce: transaction.nonce });
 		const isCancelled =
-			isHopeless ||
-			transaction.kind === "cancel" ||
-			jobs.length === 0 ||
-			jobs.some((job) => lateReason(job, clock));
+			isHopeless || isCancel || jobs.length === 0 || jobs.some((job) => lateReason(job, clock));
+		if (why === "unsent" && !isCancelled) return transaction;
 		const nothing = { chainId: id.chainId, to: account.address, gas: 21_000n, type: "eip1559" } as const;
 		const raw = await account.signTransaction({
 			...(isCancelled ? nothing : before),

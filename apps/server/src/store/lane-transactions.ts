@@ -123,6 +123,15 @@ export async function markBroadcast(
 	);
 }
 
+/** Whether the chain took no attempt of that nonce. */
+export async function wasNeverBroadcast(db: Database, lane: LaneId, nonce: number): Promise<boolean> {
+	const { rows } = await db.query(
+		`select from lane_transactions where chain_id = $1 and relayer = $2 and nonce = $3 and state <> 'signed' limit 1`,
+		[...laneColumns(lane), nonce],
+	);
+	return rows.length === 0;
+}
+
 /** The nonce was spent, for good, on a transaction that is not ours: no attempt can land any more. */
 export async function endLaneTransaction(db: Database, lane: LaneId, nonce: number): Promise<void> {
 	await db.query(

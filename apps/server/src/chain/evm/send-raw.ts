@@ -7,10 +7,14 @@ export type SendOutcome =
 	| { outcome: "spent" }
 	/** The sender cannot pay for it. */
 	| { outcome: "unfunded"; problem: string }
-	/** The node answered, and does not take these bytes. */
-	| { outcome: "refused"; problem: string };
+	/** The chain does not take these bytes: for what they do or carry, or only for their fees or nonce. */
+	| { outcome: "refused"; problem: string; isForContent: boolean };
 
-/** Offers a signed transaction to the chain. Throws where the chain says nothing. */
+const termsProblem = /nonce|underpriced|\bfees?\b|fee ?(too|per|cap)|gas ?price|gas tip/i;
+const contentProblem =
+	/intrinsic gas|gas limit|gas required|revert|authori[sz]ation(?! header)|authority|delegat|already reserved|invalid (transaction|tx|sender|signature|chain)|(transaction|tx) type|oversized data|initcode/i;
+
+/** Offers a signed transaction to the chain. Throws where the chain says nothing, or nothing of the transaction. */
 export async function sendRaw({ client }: EvmChain, raw: Hex): Promise<SendOutcome> {
 	try {
 		await client.request({ method: "eth_sendRawTransaction", params: [raw] });
@@ -25,7 +29,11 @@ export async function sendRaw({ client }: EvmChain, raw: Hex): Promise<SendOutco
 		if (/insufficient ?funds|exceeds account balance/i.test(problem)) return { outcome: "unfunded", problem };
 		const isAnswer =
 			error instanceof BaseError && error.walk((cause) => cause instanceof RpcRequestError) !== null;
-		if (isAnswer) return { outcome: "refused", problem };
+		// A provider that has had enough of us answers too: that is no reason to give a transaction up.
+		const isForContent = contentProblem.test(problem);
+		if (isAnswer && (isForContent || termsProblem.test(problem))) {
+			return { outcome: "refused", problem, isForContent };
+		}
 		throw new Error(problem);
 	}
 }
