@@ -65,8 +65,8 @@ export default defineConfig({
 				test: {
 					name: "chaos",
 					include: ["e2e/chaos/*.test.ts"],
-					// Each has an environment of its own; most of them wait for deadlines most of the time.
-					maxWorkers: 4,
+					// Each has an environment of its own; most of them wait for deadlines most of the time, but not at full size.
+					maxWorkers: process.env.GEOSWAP_FULL ? 2 : 4,
 					testTimeout: 1_800_000,
 					hookTimeout: 120_000,
 				},
