@@ -1,36 +1,16 @@
-import { type ChildProcess, execFileSync, spawn } from "node:child_process";
+import { execFileSync } from "node:child_process";
 import { once } from "node:events";
-import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
 import { type AddressInfo, createServer } from "node:net";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { deploymentSchema } from "@geoswap/protocol";
 import { type Address, erc20Abi, zeroAddress } from "viem";
-import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
+import { beforeAll, describe, expect, test, vi } from "vitest";
 import { connectDevnetChain, readFeeds } from "../src/index.ts";
 import { expectFreePort } from "../src/start-anvil.ts";
+import { commandsInFolder } from "./commands-in-folder.ts";
 
-const main = join(import.meta.dirname, "../src/main.ts");
-const folder = mkdtempSync(join(tmpdir(), "geoswap-devnet-"));
-const begun = new Set<ChildProcess>();
-afterAll(() => {
-	for (const child of begun) child.kill("SIGKILL");
-	rmSync(folder, { recursive: true });
-});
-
-function command(args: string[]) {
-	const child = spawn(process.execPath, [main, ...args], { stdio: ["ignore", "pipe", "pipe"] });
-	begun.add(child);
-	let stdout = "";
-	let stderr = "";
-	child.stdout.on("data", (chunk) => (stdout += chunk));
-	child.stderr.on("data", (chunk) => (stderr += chunk));
-	const finished = once(child, "close").then(([code]: (number | null)[]) => {
-		begun.delete(child);
-		return { code, stdout, stderr };
-	});
-	return { child, finished, stdout: () => stdout };
-}
+const { folder, command } = commandsInFolder(join(import.meta.dirname, "../src/main.ts"));
 
 type Up = {
 	pid: number;

@@ -1,43 +1,13 @@
-import { type ChildProcess, execFileSync, spawn } from "node:child_process";
-import { once } from "node:events";
-import {
-	existsSync,
-	mkdirSync,
-	mkdtempSync,
-	readdirSync,
-	readFileSync,
-	rmSync,
-	statSync,
-	writeFileSync,
-} from "node:fs";
-import { tmpdir } from "node:os";
+import { execFileSync } from "node:child_process";
+import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
+import { beforeAll, describe, expect, test, vi } from "vitest";
 import { readStackFile } from "../src/index.ts";
 import { isAnswering } from "../src/stack/is-answering.ts";
 import { portSource } from "../src/stack/port-source.ts";
+import { commandsInFolder } from "./commands-in-folder.ts";
 
-const main = join(import.meta.dirname, "../src/stack/main.ts");
-const folder = mkdtempSync(join(tmpdir(), "geoswap-stack-command-"));
-const begun = new Set<ChildProcess>();
-afterAll(() => {
-	for (const child of begun) child.kill("SIGKILL");
-	rmSync(folder, { recursive: true });
-});
-
-function command(args: string[]) {
-	const child = spawn(process.execPath, [main, ...args], { stdio: ["ignore", "pipe", "pipe"] });
-	begun.add(child);
-	let stdout = "";
-	let stderr = "";
-	child.stdout.on("data", (chunk) => (stdout += chunk));
-	child.stderr.on("data", (chunk) => (stderr += chunk));
-	const finished = once(child, "close").then(([code]: (number | null)[]) => {
-		begun.delete(child);
-		return { code, stdout, stderr };
-	});
-	return { child, finished, stdout: () => stdout, stderr: () => stderr };
-}
+const { folder, command } = commandsInFolder(join(import.meta.dirname, "../src/stack/main.ts"));
 
 /** What has the folder or one of the ports in its command line, the readers beside them included. */
 function processesOf({ dataDir, port }: { dataDir: string; port: number }): string[] {

@@ -1,10 +1,9 @@
 import { buildOp, waitForSwap } from "@geoswap/sdk";
 import { createWalletClient, getAddress, http, parseEther, zeroAddress } from "viem";
 import { generatePrivateKey, type PrivateKeyAccount, privateKeyToAccount } from "viem/accounts";
-import { beforeAll, test } from "vitest";
-import type { Environment } from "../environment.ts";
+import { test } from "vitest";
 import { expectRefusal, issuesAt } from "../expect-refusal.ts";
-import { type OriginCaller, originCaller } from "../origin-caller.ts";
+import { originCaller } from "../origin-caller.ts";
 import { sendTransaction } from "../send-bundle.ts";
 import { sharedEnvironment } from "../shared-environment.ts";
 
@@ -12,18 +11,9 @@ const amount = 10_000_000n;
 const otherProvider = getAddress(`0x${"5a".repeat(20)}`);
 const groupOrder = 0xfffffffffffffffffffffffffffffffebaaedce6af48a03bbfd25e8cd0364141n;
 
-let environment: Environment;
-let client: Environment["client"];
-let funded: OriginCaller["funded"];
-let quoteToken: OriginCaller["quoteToken"];
-let build: OriginCaller["build"];
-let sign: OriginCaller["sign"];
-let submit: OriginCaller["submit"];
-beforeAll(async () => {
-	environment = sharedEnvironment();
-	client = await environment.newClient();
-	({ funded, quoteToken, build, sign, submit } = originCaller(environment, client));
-});
+const environment = sharedEnvironment();
+const client = await environment.newClient();
+const { funded, quoteToken, build, sign, submit } = originCaller(environment, client);
 
 function penniless(): PrivateKeyAccount {
 	return privateKeyToAccount(generatePrivateKey());

@@ -2,28 +2,18 @@ import type { BuildResponse } from "@geoswap/protocol";
 import { buildOp, waitForSwap } from "@geoswap/sdk";
 import { getAddress, zeroAddress } from "viem";
 import { generatePrivateKey, type PrivateKeyAccount, privateKeyToAccount } from "viem/accounts";
-import { beforeAll, test } from "vitest";
+import { test } from "vitest";
 import { callApi } from "../call-api.ts";
 import { delegateWallet } from "../delegate-wallet.ts";
-import type { Environment } from "../environment.ts";
 import { expectRefusal, issuesAt } from "../expect-refusal.ts";
-import { type OriginCaller, originCaller } from "../origin-caller.ts";
+import { originCaller } from "../origin-caller.ts";
 import { sharedEnvironment } from "../shared-environment.ts";
 
 const otherProvider = getAddress(`0x${"5a".repeat(20)}`);
 
-let environment: Environment;
-let client: Environment["client"];
-let funded: OriginCaller["funded"];
-let quoteToken: OriginCaller["quoteToken"];
-let build: OriginCaller["build"];
-let sign: OriginCaller["sign"];
-let submit: OriginCaller["submit"];
-beforeAll(async () => {
-	environment = sharedEnvironment();
-	client = await environment.newClient();
-	({ funded, quoteToken, build, sign, submit } = originCaller(environment, client));
-});
+const environment = sharedEnvironment();
+const client = await environment.newClient();
+const { funded, quoteToken, build, sign, submit } = originCaller(environment, client);
 
 function penniless(): PrivateKeyAccount {
 	return privateKeyToAccount(generatePrivateKey());

@@ -1,7 +1,7 @@
 import { fundWallet, type TestChain } from "@geoswap/devnet";
 import { type BuildResponse, fromSwapId, orderSchema, unpackDeadlines } from "@geoswap/protocol";
 import { getStatus, waitForSwap } from "@geoswap/sdk";
-import { encodeFunctionData, erc20Abi, type Hex, parseEther, parseGwei, parseUnits } from "viem";
+import { type Hex, parseEther, parseUnits } from "viem";
 import type { PackedUserOperation } from "viem/account-abstraction";
 import { generatePrivateKey, type PrivateKeyAccount, privateKeyToAddress } from "viem/accounts";
 import { afterAll, beforeAll, test } from "vitest";
@@ -13,6 +13,7 @@ import { expectBooksAgree } from "../expect-books-agree.ts";
 import { assetAddress } from "../make-order.ts";
 import { sendBundle, sendTransaction, signDelegation } from "../send-bundle.ts";
 import { sharedEnvironment } from "../shared-environment.ts";
+import { signUrgentTransfer } from "../sign-urgent-transfer.ts";
 import { tokenBalance } from "../token-balance.ts";
 
 const amount = parseUnits("100", 6);
@@ -50,17 +51,7 @@ test.concurrent.for([
 		});
 		const signed = await signSwap({ client, pins, account }, intent);
 		const elsewhere = privateKeyToAddress(generatePrivateKey());
-		const transfer = await account.signTransaction({
-			type: "eip1559",
-			chainId: origin.chainId,
-			nonce: await origin.publicClient.getTransactionCount({ address: account.address }),
-			to: token,
-			data: encodeFunctionData({ abi: erc20Abi, functionName: "transfer", args: [elsewhere, moved] }),
-			gas: 100_000n,
-			// Before everything else in its block.
-			maxPriorityFeePerGas: parseGwei("100"),
-			maxFeePerGas: parseGwei("1000"),
-		});
+		const transfer = await signUrgentTransfer(origin, account, { token, to: elsewhere, amount: moved });
 
 		const { swapId, status } = await submitSigned({ client, pins, account }, signed);
 		await origin.publicClient.sendRawTransaction({ serializedTransaction: transfer });

@@ -1,15 +1,6 @@
-import { serverCommand, type TestChain } from "@geoswap/devnet";
-import { geoEscrowAbi } from "@geoswap/protocol";
+import type { TestChain } from "@geoswap/devnet";
 import { type EndedSwap, GeoswapError, getQuote } from "@geoswap/sdk";
-import {
-	type Address,
-	encodeFunctionData,
-	erc20Abi,
-	type Hex,
-	parseEther,
-	parseUnits,
-	zeroAddress,
-} from "viem";
+import { type Address, encodeFunctionData, erc20Abi, parseEther, parseUnits, zeroAddress } from "viem";
 import {
 	generatePrivateKey,
 	type PrivateKeyAccount,
@@ -19,12 +10,12 @@ import {
 import { beforeAll, type ExpectStatic, test } from "vitest";
 import { doSwap, type SignedSwap, swapIntent } from "../do-swap.ts";
 import type { Environment } from "../environment.ts";
+import { escrowState } from "../escrow-state.ts";
+import { expectBooksAgree } from "../expect-books-agree.ts";
 import { assetAddress } from "../make-order.ts";
 import { sendTransaction } from "../send-bundle.ts";
 import { sharedEnvironment } from "../shared-environment.ts";
 import { tokenBalance } from "../token-balance.ts";
-
-const escrowStates = ["None", "Opened", "Released", "Refunded"] as const;
 
 /** Time for a delivery to be final, attested and paid out of escrow, on a busy machine. */
 const decidedWithinMs = 60_000;
@@ -151,31 +142,14 @@ test.concurrent.for<{ where: string; way: Way }>([
 		expect(swap).not.toHaveProperty("deliveryTxHash");
 		expect(await tokenBalance(origin, input, account.address)).toBe(amount);
 		expect(await tokenBalance(destination, zeroAddress, recipient)).toBe(0n);
-		expect(await escrowState(origin, swap)).toBe("Refunded");
+		expect(await escrowState(origin, swap.orderId)).toBe("Refunded");
 		expect(await allowanceLeft(origin, input, account.address)).toBe(0n);
 	},
 );
 
 test("after all of them the books agree with the chains to the unit", async ({ expect }) => {
-	const chains = [environment.origin, environment.destination];
-	const heads = await Promise.all(chains.map(({ publicClient }) => publicClient.getBlockNumber()));
-	// Books are of final blocks: those of the last swaps are still to come. They agree at every block.
-	for (const deadline = Date.now() + decidedWithinMs; ; ) {
-		const printed = await serverCommand(environment.serverEnvironment, ["reconcile", "--json"]);
-		const report: Reconciliation = JSON.parse(printed);
-		expect(report).toMatchObject({ ok: true, breaches: [] });
-		const tokens = report.chains.flatMap((chain) => chain.tokens);
-		expect(tokens.filter(({ donated, unbooked }) => donated !== "0" || unbooked !== "0")).toEqual([]);
-		const isBooked = ({ chainId }: TestChain, i: number) =>
-			report.chains.some((chain) => chain.chainId === chainId && chain.block >= Number(heads[i]));
-		if (chains.every(isBooked)) break;
-		expect(Date.now()).toBeLessThan(deadline);
-	}
+	await expectBooksAgree(expect, environment);
 });
-
-type Reconciliation = {
-	chains: { chainId: number; block: number; tokens: { donated: string; unbooked: string }[] }[];
-};
 
 /** Swaps, and expects each unit where it belongs: with the recipient, gone from the wallet, out of escrow. */
 async function settleExactly(
@@ -229,7 +203,7 @@ async function settleExactly(
 	expect(delivered).toBeGreaterThanOrEqual(BigInt(signed.quote.minOutput));
 	expect(await allowanceLeft(origin, input, account.address)).toBe(0n);
 	await expect
-		.poll(() => escrowState(origin, swap), { timeout: decidedWithinMs, interval: 500 })
+		.poll(() => escrowState(origin, swap.orderId), { timeout: decidedWithinMs, interval: 500 })
 		.toBe("Released");
 	return { signed, swap };
 }
@@ -238,19 +212,6 @@ function chainsOf(way: Way = "there"): { origin: TestChain; destination: TestCha
 	const { origin, destination } = environment;
 	if (way === "there") return { origin, destination };
 	return { origin: way === "back" ? destination : origin, destination: origin };
-}
-
-async function escrowState(
-	{ publicClient, deployment }: TestChain,
-	{ orderId }: EndedSwap,
-): Promise<(typeof escrowStates)[number] | undefined> {
-	const state = await publicClient.readContract({
-		address: deployment.contracts.escrow,
-		abi: geoEscrowAbi,
-		functionName: "orderState",
-		args: [orderId as Hex],
-	});
-	return escrowStates[state];
 }
 
 /** What the escrow may still take of the wallet's. */

@@ -1,5 +1,5 @@
 import { waitForSwap } from "@geoswap/sdk";
-import { encodeFunctionData, erc20Abi, type Hex, parseEther, parseGwei, parseUnits } from "viem";
+import { type Hex, parseEther, parseUnits } from "viem";
 import { generatePrivateKey, privateKeyToAddress } from "viem/accounts";
 import { expect, test } from "vitest";
 import { connectDatabase, type DatabaseConnection } from "../connect-database.ts";
@@ -9,6 +9,7 @@ import { expectBooksExact } from "../expect-books-exact.ts";
 import { assetAddress } from "../make-order.ts";
 import { ownEnvironment } from "../own-environment.ts";
 import { sendTransaction, signDelegation } from "../send-bundle.ts";
+import { signUrgentTransfer } from "../sign-urgent-transfer.ts";
 import { tokenBalance } from "../token-balance.ts";
 
 const patience = { timeout: 30_000, interval: 50 };
@@ -54,16 +55,7 @@ test.runIf(process.env.GEOSWAP_FULL)(
 			.toBeDefined();
 		// Now that the bundle waits for its block, something that pays more gets there before it.
 		await origin.publicClient.sendRawTransaction({
-			serializedTransaction: await account.signTransaction({
-				type: "eip1559",
-				chainId: origin.chainId,
-				nonce: await origin.publicClient.getTransactionCount({ address: account.address }),
-				to: token,
-				data: encodeFunctionData({ abi: erc20Abi, functionName: "transfer", args: [elsewhere, amount] }),
-				gas: 100_000n,
-				maxPriorityFeePerGas: parseGwei("100"),
-				maxFeePerGas: parseGwei("1000"),
-			}),
+			serializedTransaction: await signUrgentTransfer(origin, account, { token, to: elsewhere, amount }),
 		});
 		await origin.testClient.setIntervalMining({ interval: 1 });
 

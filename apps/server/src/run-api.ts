@@ -8,8 +8,7 @@ import { connectEngine } from "./durable/connect-engine.ts";
 import { expectChainIds } from "./expect-chain-ids.ts";
 import { createApp } from "./http/create-app.ts";
 import { createLog } from "./log.ts";
-import { keepBook } from "./price/keep-book.ts";
-import { createPriceBook } from "./price/price-book.ts";
+import { keepPrices } from "./price/keep-prices.ts";
 import { getDelegation } from "./routes/get-delegation.ts";
 import { getHealth } from "./routes/get-health.ts";
 import { getReady } from "./routes/get-ready.ts";
@@ -42,17 +41,8 @@ export async function runApi(configPath: string): Promise<void> {
 		db: pool,
 		onError: (error) => log.warn({ err: error }, "the listener lost its connection"),
 	});
-	const book = createPriceBook({
-		chains: config.chains.map((chain) => chain.deployment),
-		feedMarginBps: config.price.feedMarginBps,
-		feedDeviationBps: config.price.feedDeviationBps,
-	});
-	const books = config.chains.map(({ chainId, pollMs }) => {
-		const chain = chains.get(chainId);
-		if (!chain) throw new Error(`chain ${chainId} is not connected`);
-		const { ladderTopUsd: topUsd } = config.price;
-		return keepBook({ chain, book, topUsd, pollMs, nowMs, signal: stopping.signal, log });
-	});
+	const prices = { config, chains: [...chains.values()], nowMs, signal: stopping.signal, log };
+	const { book, kept } = keepPrices(prices);
 	const desk = createDesk({ config, book, nowMs, random: randomBytes });
 	const engine = connectEngine(config.restate);
 	const rateLimits = createRateLimits({
@@ -106,7 +96,7 @@ export async function runApi(configPath: string): Promise<void> {
 		stopping,
 		close: [
 			() => app.close(),
-			() => Promise.all(books),
+			() => kept,
 			() => listener.close(),
 			() => rateLimits.close(),
 			() => pool.end(),

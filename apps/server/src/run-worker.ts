@@ -1,6 +1,6 @@
 import { randomBytes } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
-import type { Address } from "viem";
+import type { Address, Hex } from "viem";
 import { privateKeyToAccount } from "viem/accounts";
 import { connectChain, type EvmChain } from "./chain/evm/chain-client.ts";
 import { refuseDevelopmentKeys } from "./chain/evm/refuse-development-keys.ts";
@@ -14,8 +14,7 @@ import { followChain } from "./follow/follow-chain.ts";
 import { createLane } from "./lane/create-lane.ts";
 import { lanePoke } from "./lane/lane-poke.ts";
 import { createLog } from "./log.ts";
-import { keepBook } from "./price/keep-book.ts";
-import { createPriceBook } from "./price/price-book.ts";
+import { keepPrices } from "./price/keep-prices.ts";
 import { runUntilStopped } from "./run-until-stopped.ts";
 import { parseRelayerKeys, readSecret } from "./secrets.ts";
 import { openDatabase } from "./store/database.ts";
@@ -43,10 +42,11 @@ const attestationWindowMs = 500;
 export async function runWorker(configPath: string): Promise<void> {
 	const config = readConfig(configPath);
 	const databaseUrl = readSecret("DATABASE_URL");
+	const relayerKeys = parseRelayerKeys(readSecret("GEOSWAP_RELAYER_KEYS"));
 	const chains = config.chains.map((chain) => ({
 		config: chain,
 		chain: connectChain(chain),
-		accounts: relayersOf(chain),
+		accounts: relayersOf(chain, relayerKeys),
 	}));
 	await expectChainIds(chains.map(({ chain }) => chain));
 	const log = createLog({ level: config.logLevel, process: "worker" });
@@ -56,11 +56,8 @@ export async function runWorker(configPath: string): Promise<void> {
 
 	const pool = openDatabase({ url: databaseUrl, applicationName: "geoswapd worker", max: 30 });
 	const engine = connectEngine(config.restate);
-	const book = createPriceBook({
-		chains: config.chains.map((chain) => chain.deployment),
-		feedMarginBps: config.price.feedMarginBps,
-		feedDeviationBps: config.price.feedDeviationBps,
-	});
+	const prices = { config, chains: chains.map(({ chain }) => chain), nowMs, signal, log };
+	const { book, kept } = keepPrices(prices);
 	const desk = createDesk({ config, book, nowMs, random: randomBytes });
 	const attesters = config.attesters.map(({ url }) => connectAttester({ url, timeoutMs: attesterTimeoutMs }));
 	const relayers = new Map(
@@ -98,10 +95,10 @@ export async function runWorker(configPath: string): Promise<void> {
 	log.info({ url: server.url }, "listening");
 
 	const loops = [
-		...chains.flatMap(({ chain, config: { pollMs } }) => [
-			keepBook({ chain, book, topUsd: config.price.ladderTopUsd, pollMs, nowMs, signal, log }),
+		kept,
+		...chains.map(({ chain, config: { pollMs } }) =>
 			followChain({ chain, pool, engine, relayers: relayers.get(chain.chainId) ?? [], pollMs, log, signal }),
-		]),
+		),
 		registerDeployment({
 			adminUrl: config.restate.adminUrl,
 			url: config.worker.publicUrl ?? server.url,
@@ -140,8 +137,8 @@ export async function runWorker(configPath: string): Promise<void> {
 }
 
 /** The accounts that send transactions on a chain. Throws a message that a person can act on. */
-function relayersOf({ chainId }: ChainConfig) {
-	const keys = parseRelayerKeys(readSecret("GEOSWAP_RELAYER_KEYS")).get(chainId) ?? [];
+function relayersOf({ chainId }: ChainConfig, relayerKeys: ReadonlyMap<number, Hex[]>) {
+	const keys = relayerKeys.get(chainId) ?? [];
 	if (keys.length === 0) throw new ConfigError("GEOSWAP_RELAYER_KEYS", `has no key for chain ${chainId}`);
 	refuseDevelopmentKeys(keys, [chainId]);
 	return keys.map((key) => privateKeyToAccount(key));

@@ -1,0 +1,32 @@
+import type { EvmChain } from "../chain/evm/chain-client.ts";
+import type { Config } from "../config.ts";
+import type { Log } from "../log.ts";
+import { keepBook } from "./keep-book.ts";
+import { createPriceBook, type PriceBook } from "./price-book.ts";
+
+/** The book of all configured chains, kept fresh until the signal. `kept` settles when nothing is read any more. */
+export function keepPrices({
+	config: { chains: configs, price },
+	chains,
+	nowMs,
+	signal,
+	log,
+}: {
+	config: Pick<Config, "chains" | "price">;
+	chains: readonly EvmChain[];
+	nowMs: () => number;
+	signal: AbortSignal;
+	log: Log;
+}): { book: PriceBook; kept: Promise<unknown> } {
+	const book = createPriceBook({
+		chains: chains.map((chain) => chain.deployment),
+		feedMarginBps: price.feedMarginBps,
+		feedDeviationBps: price.feedDeviationBps,
+	});
+	const loops = configs.map(({ chainId, pollMs }) => {
+		const chain = chains.find((candidate) => candidate.chainId === chainId);
+		if (!chain) throw new Error(`chain ${chainId} is not connected`);
+		return keepBook({ chain, book, topUsd: price.ladderTopUsd, pollMs, nowMs, signal, log });
+	});
+	return { book, kept: Promise.all(loops) };
+}
