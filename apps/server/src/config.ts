@@ -5,6 +5,7 @@ import {
 	type ChainDeployment,
 	type Deployment,
 	deploymentSchema,
+	type SolanaDeployment,
 } from "@geoswap/protocol";
 import * as z from "zod";
 import { ConfigError } from "./config-error.ts";
@@ -52,6 +53,42 @@ const chainSchema = z.strictObject({
 	unfinalCapUsd: z.number().positive().default(250_000),
 });
 
+const solanaSchema = z.strictObject({
+	rpcUrl: z.url(),
+	pollMs: z.int().positive().default(400),
+	/** In slots. */
+	depths: z.array(depthSchema).default([]),
+	finalitySeconds: z.int().positive().default(20),
+	openSeconds: z.int().positive().default(180),
+	fillSeconds: z.int().positive(),
+	refundSeconds: z.int().positive(),
+	/** How long a new blockhash surely lives, and how long it can live at most: 150 blocks, at the pace of this cluster. */
+	blockhashSeconds: z
+		.strictObject({ least: z.int().positive(), most: z.int().positive() })
+		.default({ least: 45, most: 120 }),
+	/** In millionths of a lamport per unit of computing: what puts our transactions before others'. */
+	computePriceMicroLamports: z
+		.string()
+		.regex(/^\d{1,9}$/)
+		.default("50000"),
+	/** Most transactions that one run of a lane signs. */
+	bundleSize: z.int().min(1).max(100).default(20),
+	bundleWindowMs: z.int().nonnegative().default(50),
+	/** What a marker holds comes back when it is closed, and with it goes the guard against a second payment. */
+	markerSeconds: z
+		.int()
+		.positive()
+		.default(30 * 86_400),
+	/** What the desk takes on assets that it prices by their feed alone. */
+	spreadBps: z
+		.strictObject({ stable: z.int().nonnegative().default(5), volatile: z.int().nonnegative().default(30) })
+		.prefault({}),
+	/** Most whole tokens that leave the vault in an hour, by symbol. Kept by this service alone: no program does it. */
+	outflowCaps: z.record(z.string(), z.string().regex(/^\d+$/)).default({}),
+	unreleasedCapUsd: z.number().positive().default(1_000_000),
+	unfinalCapUsd: z.number().positive().default(250_000),
+});
+
 const rateSchema = z.strictObject({
 	quote: z.number().positive().default(20),
 	build: z.number().positive().default(10),
@@ -64,6 +101,8 @@ export const configSchema = z.strictObject({
 	/** The published file of what is deployed where, relative to this one. */
 	deployment: z.string(),
 	chains: z.record(z.string().regex(/^[1-9]\d*$/), chainSchema),
+	/** Absent where Solana is not offered. */
+	solana: solanaSchema.exactOptional(),
 	api: listenSchema.extend({
 		corsOrigins: z.array(originSchema).default([]),
 		/** Per second and key; the burst is twenty times that. */
@@ -127,14 +166,17 @@ export const configSchema = z.strictObject({
 
 export type ConfigFile = z.input<typeof configSchema>;
 export type ChainConfig = z.output<typeof chainSchema> & { chainId: number; deployment: ChainDeployment };
-export type Config = Omit<z.output<typeof configSchema>, "chains" | "deployment"> & {
+export type SolanaConfig = z.output<typeof solanaSchema> & { chainId: number; deployment: SolanaDeployment };
+export type Config = Omit<z.output<typeof configSchema>, "chains" | "deployment" | "solana"> & {
 	deployment: Deployment;
+	/** Those of the EVM kind. */
 	chains: ChainConfig[];
+	solana?: SolanaConfig;
 };
 
 /** The configuration in a file, with the deployment file that it names. Throws a message that a person can act on. */
 export function readConfig(path: string): Config {
-	const { deployment: deploymentPath, chains, ...rest } = parseJsonFile(configSchema, path);
+	const { deployment: deploymentPath, chains, solana, ...rest } = parseJsonFile(configSchema, path);
 	const deployment = parseJsonFile(deploymentSchema, resolve(dirname(path), deploymentPath));
 	const config: Config = {
 		...rest,
@@ -146,6 +188,11 @@ export function readConfig(path: string): Config {
 			return { ...chain, chainId, deployment: deployed };
 		}),
 	};
+	if (solana) {
+		const deployed = deployment.solana;
+		if (!deployed) throw new ConfigError(path, "solana: the deployment file has no such chain");
+		config.solana = { ...solana, chainId: deployed.chainId, deployment: deployed };
+	}
 	const problems = configProblems(config);
 	if (problems.length > 0) throw new ConfigError(path, problems.join("\n"));
 	return config;

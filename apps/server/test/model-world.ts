@@ -19,6 +19,7 @@ const finalityBlocks = 4;
 export const modelDeadlines = { open: startsAt + 75, fill: startsAt + 120, refund: startsAt + 150 };
 
 const chainPolicy: ChainPolicy = {
+	kind: "evm",
 	depths: [{ upToUsd: 1_000, blocks: 1 }],
 	finalitySeconds: 5,
 	unreleasedCapUsd: 100_000,
@@ -61,6 +62,7 @@ export class ModelWorld {
 			baseFee: 0n,
 			finalizedNumber: 0,
 			finalizedTimestamp: 0,
+			finalizedHeight: 0,
 		};
 		const at = new Date(startsAt * 1_000);
 		this.facts = {

@@ -125,7 +125,7 @@ export const sameAsBefore: DecisionDesk = {
 	isPriceable: () => true,
 	volumes: () => [],
 	reprice: ({ delivery }) => {
-		const amount = delivery.kind === "stock" ? delivery.amount : delivery.budget;
+		const amount = delivery.kind === "router" ? delivery.budget : delivery.amount;
 		return { delivery, output: amount, chainId: destinationId, token, amount, volumes: [] };
 	},
 };

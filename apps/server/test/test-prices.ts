@@ -6,7 +6,11 @@ import { createPriceBook, type PriceBook } from "../src/price/price-book.ts";
 
 /** The configuration of the devnet, on the test's own chains. */
 export function testConfig({ origin, destination, deployment }: TestChains): Config {
-	const { chains, ...config } = configSchema.parse({
+	const {
+		chains,
+		solana: _,
+		...config
+	} = configSchema.parse({
 		deployment: "",
 		chains: Object.fromEntries(
 			[origin, destination].map(({ chainId, rpcUrl }) => [

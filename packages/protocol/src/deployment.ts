@@ -1,18 +1,8 @@
-import { type Address, getAddress, type Hash, isAddress, isHash, zeroAddress } from "viem";
+import { type Address, type Hash, isHash, zeroAddress } from "viem";
 import * as z from "zod";
 import { type AttesterSet, attesterSetHash } from "./attester-set.ts";
-
-/** An EVM address, given back with its checksum. A mixed-case one with a wrong checksum is refused. */
-export const evmAddressSchema = z
-	.string()
-	.refine((text) => isAddress(text), "not an address, or its checksum is wrong")
-	.transform((text): Address => getAddress(text));
-
-/** Where a contract is. The zero address is one that was left out: whatever is sent there is gone. */
-const contractAddressSchema = evmAddressSchema.refine(
-	(address) => address !== zeroAddress,
-	"is the zero address, where no contract can be",
-);
+import { contractAddressSchema, evmAddressSchema } from "./contract-address.ts";
+import { solanaDeploymentSchema } from "./solana/solana-deployment.ts";
 
 /** Which fees a transaction pays: the chain's alone, or also those of the chain below it. */
 export const chainKindSchema = z.enum(["eip1559", "op-stack", "arbitrum"]);
@@ -109,6 +99,8 @@ export const deploymentSchema = z.strictObject({
 		for (const id of repeated(ids))
 			context.addIssue({ code: "custom", message: `chain ${id} is listed twice` });
 	}),
+	/** Absent where Solana is not offered. */
+	solana: solanaDeploymentSchema.exactOptional(),
 });
 export type Deployment = z.infer<typeof deploymentSchema>;
 
@@ -137,6 +129,7 @@ export function withChainDeployment(deployment: Deployment, chain: ChainDeployme
 			: chain.deployedAtBlock;
 	const others = deployment.chains.filter((other) => other.chainId !== chain.chainId);
 	return {
+		...deployment,
 		chains: [...others, { ...chain, contracts, deployedAtBlock }].sort((a, b) => a.chainId - b.chainId),
 	};
 }

@@ -30,6 +30,13 @@ export const errorCatalogue = {
 		message:
 			"The signature is not the wallet's over geoOpHash. Sign the raw 32 bytes with personal_sign (EIP-191) and submit again.",
 	},
+	TRANSACTION_CHANGED: {
+		http: 400,
+		next: "resign",
+		retryable: false,
+		message:
+			"The transaction is not the one that was built: a wallet may have added to it. Sign the bytes of unsignedTransaction as they are, with a key that changes nothing.",
+	},
 	UNAUTHORIZED: {
 		http: 401,
 		next: "check_key",
@@ -169,6 +176,7 @@ export type ErrorDetails = {
 		didYouMean?: Record<string, string>;
 	};
 	INVALID_SIGNATURE: { expected: string; recovered?: string; looksLike?: string };
+	TRANSACTION_CHANGED: { changed: string };
 	INVALID_TOKEN: { reason: "unreadable" | "wrong_endpoint" | "other_account" };
 	METHOD_NOT_ALLOWED: { allow: readonly string[] };
 	NEEDS_DELEGATION: { delegationTarget: string; accountNonce: number };

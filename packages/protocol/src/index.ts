@@ -10,7 +10,16 @@ export {
 	attestationTypedData,
 } from "./attestation.ts";
 export { type AttesterSet, attesterSetHash } from "./attester-set.ts";
+export {
+	addressOfWord,
+	formatAddress,
+	formatTransactionHash,
+	isSolana,
+	parseAddress,
+	wordOfAddress,
+} from "./chain-address.ts";
 export { toChainId } from "./chain-id.ts";
+export { evmAddressSchema } from "./contract-address.ts";
 export { type Deadlines, packDeadlines, unpackDeadlines } from "./deadlines.ts";
 export {
 	type AssetDeployment,
@@ -23,7 +32,6 @@ export {
 	chainKindSchema,
 	type Deployment,
 	deploymentSchema,
-	evmAddressSchema,
 	feeDiscountTokenSchema,
 	formatDeployment,
 	uniswapDeploymentSchema,
@@ -43,6 +51,33 @@ export { type OrderUserOp, orderUserOp, type UserOpGas, userOpNonce } from "./ev
 export { vaultPath } from "./evm/vault-path.ts";
 export { type Heartbeat, heartbeatTypedData } from "./heartbeat.ts";
 export { type Order, orderId, orderTerms, type Terms } from "./order.ts";
+export {
+	emptyAccountRentLamports,
+	markerAddress,
+	markerSeed,
+	tokenAccountRentLamports,
+	tokenAccountSize,
+} from "./solana/marker-address.ts";
+export {
+	memoProgramAddress,
+	type OrderMessageParts,
+	type OrderTransaction,
+	orderTransaction,
+	tokenAccountOf,
+} from "./solana/order-message.ts";
+export {
+	fromSolanaWord,
+	type SolanaAddress,
+	solanaAddressSchema,
+	solanaNativeToken,
+	toSolanaWord,
+} from "./solana/solana-address.ts";
+export {
+	type SolanaAssetDeployment,
+	type SolanaDeployment,
+	solanaDeploymentSchema,
+} from "./solana/solana-deployment.ts";
+export { solanaChainId } from "./solana-chain-id.ts";
 export {
 	firstSwapUuidAt,
 	fromSwapId,
@@ -75,6 +110,12 @@ export {
 	geoOpSchema,
 } from "./wire/build.ts";
 export {
+	type BuildSolanaResponse,
+	buildSolanaResponseSchema,
+	type SolanaOp,
+	solanaOpSchema,
+} from "./wire/build-solana.ts";
+export {
 	type DelegationQuery,
 	type DelegationResponse,
 	delegationQuerySchema,
@@ -83,7 +124,6 @@ export {
 export {
 	type ErrorBody,
 	errorBodySchema,
-	solanaChainId,
 } from "./wire/fields.ts";
 export { type OrderJson, orderSchema, orderToJson } from "./wire/order.ts";
 export {
@@ -94,5 +134,10 @@ export {
 	quoteResponseSchema,
 } from "./wire/quote.ts";
 export { type StatusResponse, statusQuerySchema, statusResponseSchema } from "./wire/status.ts";
-export { type SubmitResponse, submitRequestSchema, submitResponseSchema } from "./wire/submit.ts";
+export {
+	type SubmitResponse,
+	submitRequestSchema,
+	submitResponseSchema,
+	submitSolanaRequestSchema,
+} from "./wire/submit.ts";
 export { fromWord, toWord } from "./word.ts";

@@ -1,4 +1,5 @@
 import type { Job, JobKind } from "../store/job.ts";
+import { evmOp } from "./evm-op.ts";
 
 /** The EntryPoint's own work, for the bundle and for each op. */
 const entryPointGas = { perBundle: 100_000n, perOp: 60_000n };
@@ -27,7 +28,8 @@ export function opsGas(jobs: readonly Job[]): bigint {
 	return jobs.reduce((sum, job) => sum + (job.kind === "open" ? opGas(job) : 0n), entryPointGas.perBundle);
 }
 
-function opGas({ payload: { op } }: Job<"open">): bigint {
-	const limits = op.gas.verificationGasLimit + op.gas.callGasLimit;
+function opGas(job: Job<"open">): bigint {
+	const { gas } = evmOp(job);
+	const limits = gas.verificationGasLimit + gas.callGasLimit;
 	return (limits * 64n) / 63n + entryPointGas.perOp;
 }

@@ -3,6 +3,7 @@ import { type Address, type SignedAuthorization, zeroAddress } from "viem";
 import type { Attestation, Bundle, Fill } from "../chain/evm/encode-bundle.ts";
 import { readDelegation } from "../chain/evm/read-delegation.ts";
 import type { Job } from "../store/job.ts";
+import { evmOp } from "./evm-op.ts";
 import type { Lane } from "./lane.ts";
 
 /** What a transaction for these jobs is made of. They are of one kind, for one contract. */
@@ -48,10 +49,10 @@ export async function makeBundle(
 }
 
 async function makeOpens({ chain, account }: Lane, jobs: Job<"open">[]): Promise<Draft> {
-	const userOps = jobs.map(({ order, payload: { op } }) => ({
-		...orderUserOp({ order, delegate: op.delegate, allowance: op.allowance, gas: op.gas }).userOp,
-		signature: op.signature,
-	}));
+	const userOps = jobs.map((job) => {
+		const { delegate, allowance, gas, signature } = evmOp(job);
+		return { ...orderUserOp({ order: job.order, delegate, allowance, gas }).userOp, signature };
+	});
 	const bundle: Bundle = {
 		kind: "open",
 		entryPoint: chain.deployment.contracts.entryPoint,
@@ -60,23 +61,24 @@ async function makeOpens({ chain, account }: Lane, jobs: Job<"open">[]): Promise
 	};
 	// One with an authorization travels alone.
 	const [first] = jobs;
-	const authorization = first?.payload.op.authorization;
+	const authorization = first && evmOp(first).authorization;
 	if (!first || !authorization) return { bundle };
 	const isDelegated = await isDelegatedTo(chain, first);
 	return isDelegated ? { bundle } : { bundle, authorizationList: [authorization] };
 }
 
 /** Read each time: a delegation stays even where the transaction that brought it reverted. */
-async function isDelegatedTo(chain: Lane["chain"], { order, payload }: Job<"open">): Promise<boolean> {
-	const delegation = await readDelegation(chain, fromWord(order.wallet));
+async function isDelegatedTo(chain: Lane["chain"], job: Job<"open">): Promise<boolean> {
+	const delegation = await readDelegation(chain, fromWord(job.order.wallet));
 	const delegate: Address | undefined = delegation.kind === "ours" ? delegation.delegate : undefined;
-	return delegate === payload.op.delegate;
+	return delegate === evmOp(job).delegate;
 }
 
 function fillsOf({ freshMinimum, chain }: Lane, jobs: readonly Job<"fill">[]): Fill[] {
 	const { wrappedNative } = chain.deployment;
 	const spentOn = new Map<Address, bigint>();
 	return jobs.map(({ order, payload: { delivery } }) => {
+		if (delivery.kind === "payout") throw new Error("a payout is made on Solana");
 		if (delivery.kind === "stock") {
 			return { order, amount: delivery.amount, minOutput: 0n, poolFee: 0, secondPoolFee: 0 };
 		}

@@ -18,6 +18,7 @@ import {
 import { insertLaneTransaction, type LaneTransaction, lockNonce } from "../store/lane-transactions.ts";
 import { readAttestedBatch } from "../store/read-attested-batch.ts";
 import { bundleGas, opsGas } from "./bundle-gas.ts";
+import { evmOp } from "./evm-op.ts";
 import { judgeJobs, type Verdict } from "./judge-jobs.ts";
 import type { Lane } from "./lane.ts";
 import { lateReason } from "./late-reason.ts";
@@ -117,7 +118,7 @@ async function takeJobs(db: Database, { id, policy }: Lane, head: ChainHead): Pr
 
 function travelsAlone(job: Job): boolean {
 	if (job.alone || job.kind === "refund") return true;
-	return job.kind === "open" && job.payload.op.authorization !== undefined;
+	return job.kind === "open" && evmOp(job).authorization !== undefined;
 }
 
 function contractOf({ kind, order }: Job): JobGroup["contract"] {

@@ -10,6 +10,8 @@ export type ChainHead = {
 	baseFee: bigint;
 	finalizedNumber: number;
 	finalizedTimestamp: number;
+	/** Solana: how many blocks there were up to the final one; some numbers have none. Else 0. */
+	finalizedHeight: number;
 };
 
 /** An event of the order on the chain as it is now. */

@@ -1,6 +1,6 @@
 import type { Order, SwapUuid } from "@geoswap/protocol";
 import type { Address, Hex } from "viem";
-import type { Delivery, SignedOp } from "./swap-record.ts";
+import type { Delivery, SignedOp, SignedSolanaOp } from "./swap-record.ts";
 
 /** A lane's unit of work: one call's worth for one order. */
 export type JobKind = "open" | "fill" | "void" | "release" | "refund";
@@ -34,7 +34,7 @@ export type JobReason =
 
 /** What each kind needs beside the order. */
 export type JobPayload = {
-	open: { op: SignedOp };
+	open: { op: SignedOp | SignedSolanaOp };
 	fill: { delivery: Delivery };
 	void: Record<never, never>;
 	release: Record<never, never>;

@@ -1,5 +1,5 @@
 import { type Order, orderSchema, orderToJson, type SwapUuid } from "@geoswap/protocol";
-import { bytesToHex, getAddress, type Hex, hexToBytes } from "viem";
+import { bytesToHex, type Hex, hexToBytes } from "viem";
 import type { Database } from "./database.ts";
 import { type Job, type JobKind, type JobPayload, type JobReason, jobPriority } from "./job.ts";
 import { deliveryFromJson, deliveryToJson, signedOpFromJson, signedOpToJson } from "./swap-json.ts";
@@ -219,7 +219,7 @@ export function jobFromRow(row: JobRow): Job {
 		strikes: row.strikes,
 		reason: row.reason ?? undefined,
 		attestationId: row.attestation_id ?? undefined,
-		relayer: row.relayer ? getAddress(bytesToHex(row.relayer)) : undefined,
+		relayer: row.relayer ? bytesToHex(row.relayer) : undefined,
 		nonce: row.nonce ?? undefined,
 	} as Job;
 }

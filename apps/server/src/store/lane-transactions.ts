@@ -13,10 +13,12 @@ export type LaneTransaction = {
 	attempt: number;
 	hash: Hex;
 	raw: Hex;
-	/** A cancel takes the nonce and does nothing. */
-	kind: JobKind | "cancel";
+	/** A cancel takes the nonce and does nothing. A close gives back what old markers hold. */
+	kind: JobKind | "cancel" | "close";
 	jobs: LaneTransactionJob[];
 	maxFeePerGas: bigint;
+	/** Solana: the last height at which it can land. */
+	lastValidHeight?: number;
 	state: "signed" | "broadcast";
 	sentAtBlock: number;
 };
@@ -64,6 +66,7 @@ export async function openLaneTransactions(db: Database, lane: LaneId): Promise<
 		kind: row.kind,
 		jobs: row.jobs,
 		maxFeePerGas: row.max_fee_per_gas,
+		...(row.last_valid_height === null ? {} : { lastValidHeight: row.last_valid_height }),
 		state: row.state,
 		sentAtBlock: row.sent_at_block,
 	}));
@@ -77,6 +80,7 @@ type LaneTransactionRow = {
 	kind: LaneTransaction["kind"];
 	jobs: LaneTransactionJob[];
 	max_fee_per_gas: bigint;
+	last_valid_height: number | null;
 	state: LaneTransaction["state"];
 	sent_at_block: number;
 };
@@ -89,8 +93,9 @@ export async function insertLaneTransaction(
 ): Promise<void> {
 	await db.query(
 		`insert into lane_transactions
-			(chain_id, relayer, nonce, attempt, hash, raw, kind, jobs, max_fee_per_gas, state, sent_at_block)
-		values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)`,
+			(chain_id, relayer, nonce, attempt, hash, raw, kind, jobs, max_fee_per_gas, state, sent_at_block,
+			last_valid_height)
+		values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)`,
 		[
 			...laneColumns(lane),
 			transaction.nonce,
@@ -102,6 +107,7 @@ export async function insertLaneTransaction(
 			transaction.maxFeePerGas,
 			transaction.state,
 			transaction.sentAtBlock,
+			transaction.lastValidHeight ?? null,
 		],
 	);
 	await db.query(

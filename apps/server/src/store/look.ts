@@ -53,7 +53,7 @@ export async function look(
 
 		const { rows: headRows } = await db.query<HeadRow>({
 			name: "look-heads",
-			text: `select chain_id, number, timestamp, base_fee, finalized_number, finalized_timestamp
+			text: `select chain_id, number, timestamp, base_fee, finalized_number, finalized_timestamp, finalized_height
 				from chain_heads where chain_id = any($1)`,
 			values: [chainIds],
 		});
@@ -121,6 +121,7 @@ type HeadRow = {
 	base_fee: bigint;
 	finalized_number: number;
 	finalized_timestamp: number;
+	finalized_height: number;
 };
 
 function headFromRow(row: HeadRow): ChainHead {
@@ -131,6 +132,7 @@ function headFromRow(row: HeadRow): ChainHead {
 		baseFee: row.base_fee,
 		finalizedNumber: row.finalized_number,
 		finalizedTimestamp: row.finalized_timestamp,
+		finalizedHeight: row.finalized_height,
 	};
 }
 

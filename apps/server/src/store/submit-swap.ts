@@ -5,7 +5,7 @@ import { type AttestersWanted, countAttestersAlive } from "./heartbeats.ts";
 import { lockPairs, type Pair, pairColumns } from "./lock-pairs.ts";
 import { readSwap, type SwapRow, swapFromRow } from "./read-swap.ts";
 import { deliveryToJson, signedOpToJson } from "./swap-json.ts";
-import type { Delivery, SignedOp, SwapRecord } from "./swap-record.ts";
+import type { Delivery, SignedOp, SignedSolanaOp, SwapRecord } from "./swap-record.ts";
 
 export type NewSwap = {
 	id: SwapUuid;
@@ -16,7 +16,7 @@ export type NewSwap = {
 	valueUsdCents: bigint;
 	feeCentibps: number;
 	delivery: Delivery;
-	op: SignedOp;
+	op: SignedOp | SignedSolanaOp;
 };
 
 /** What is taken for a swap: of the vault's stock, and of the ladders. */

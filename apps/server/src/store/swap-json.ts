@@ -1,6 +1,7 @@
+import { solanaAddressSchema } from "@geoswap/protocol";
 import { type Address, getAddress, type Hex } from "viem";
 import * as z from "zod";
-import type { Delivery, SignedOp } from "./swap-record.ts";
+import type { Delivery, SignedOp, SignedSolanaOp } from "./swap-record.ts";
 
 const uintSchema = z
 	.string()
@@ -15,9 +16,19 @@ const hexSchema = z
 const deliverySchema = z.discriminatedUnion("kind", [
 	z.strictObject({ kind: z.literal("stock"), amount: uintSchema }),
 	z.strictObject({ kind: z.literal("router"), budget: uintSchema, fees: z.array(z.int()) }),
+	z.strictObject({ kind: z.literal("payout"), amount: uintSchema, unusedRent: uintSchema }),
 ]);
 
-const signedOpSchema = z.strictObject({
+const signedSolanaOpSchema = z.strictObject({
+	kind: z.literal("solana"),
+	feePayer: solanaAddressSchema,
+	blockhash: z.string(),
+	lastValidBlockHeight: uintSchema,
+	compute: z.strictObject({ unitLimit: z.int(), microLamportsPerUnit: uintSchema }),
+	signature: hexSchema,
+});
+
+const signedEvmOpSchema = z.strictObject({
 	delegate: addressSchema,
 	allowance: uintSchema,
 	gas: z.strictObject({ verificationGasLimit: uintSchema, callGasLimit: uintSchema }),
@@ -34,14 +45,25 @@ const signedOpSchema = z.strictObject({
 		.exactOptional(),
 });
 
+const signedOpSchema = z.union([signedEvmOpSchema, signedSolanaOpSchema]);
+
 export type DeliveryJson = z.input<typeof deliverySchema>;
 export type SignedOpJson = z.input<typeof signedOpSchema>;
 
 /** As the `delivery` column and a fill's payload hold it: amounts are decimal strings. */
 export function deliveryToJson(delivery: Delivery): DeliveryJson {
-	return delivery.kind === "stock"
-		? { kind: "stock", amount: String(delivery.amount) }
-		: { kind: "router", budget: String(delivery.budget), fees: delivery.fees };
+	switch (delivery.kind) {
+		case "stock":
+			return { kind: "stock", amount: String(delivery.amount) };
+		case "router":
+			return { kind: "router", budget: String(delivery.budget), fees: delivery.fees };
+		case "payout":
+			return {
+				kind: "payout",
+				amount: String(delivery.amount),
+				unusedRent: String(delivery.unusedRent),
+			};
+	}
 }
 
 export function deliveryFromJson(json: unknown): Delivery {
@@ -49,7 +71,14 @@ export function deliveryFromJson(json: unknown): Delivery {
 }
 
 /** As the `op` column and an open's payload hold it. */
-export function signedOpToJson(op: SignedOp): SignedOpJson {
+export function signedOpToJson(op: SignedOp | SignedSolanaOp): SignedOpJson {
+	if ("kind" in op) {
+		return {
+			...op,
+			lastValidBlockHeight: String(op.lastValidBlockHeight),
+			compute: { ...op.compute, microLamportsPerUnit: String(op.compute.microLamportsPerUnit) },
+		};
+	}
 	return {
 		...op,
 		allowance: String(op.allowance),
@@ -60,6 +89,6 @@ export function signedOpToJson(op: SignedOp): SignedOpJson {
 	};
 }
 
-export function signedOpFromJson(json: unknown): SignedOp {
+export function signedOpFromJson(json: unknown): SignedOp | SignedSolanaOp {
 	return signedOpSchema.parse(json);
 }

@@ -1,4 +1,4 @@
-import type { FailureCode, Order, SwapStage, SwapStatus, SwapUuid } from "@geoswap/protocol";
+import type { FailureCode, Order, SolanaAddress, SwapStage, SwapStatus, SwapUuid } from "@geoswap/protocol";
 import type { Address, Hex } from "viem";
 
 /** How the output leaves the vault. Fixed at submit, and once more where the order is opened late. */
@@ -6,7 +6,12 @@ export type Delivery =
 	/** Exactly this much of the output token, from stock. */
 	| { kind: "stock"; amount: bigint }
 	/** Whatever this much of the settlement token buys on these pools (fee tiers: one, or two). */
-	| { kind: "router"; budget: bigint; fees: number[] };
+	| { kind: "router"; budget: bigint; fees: number[] }
+	/**
+	 * On Solana: this much of the output token from stock, and `unusedRent` more where the recipient has an account for
+	 * it, whose rent was charged in case we must make it.
+	 */
+	| { kind: "payout"; amount: bigint; unusedRent: bigint };
 
 /** The op as the wallet signed it: with the order, everything that a relayer needs to send it. */
 export type SignedOp = {
@@ -17,6 +22,18 @@ export type SignedOp = {
 	signature: Hex;
 	/** Absent where the wallet was delegated when the op was built. */
 	authorization?: SignedAuthorization;
+};
+
+/** A Solana wallet's op: the message that we built and the wallet signed. One such message per swap is ever co-signed. */
+export type SignedSolanaOp = {
+	kind: "solana";
+	feePayer: SolanaAddress;
+	blockhash: string;
+	/** The last height at which it can land. */
+	lastValidBlockHeight: bigint;
+	compute: { unitLimit: number; microLamportsPerUnit: bigint };
+	/** The wallet's, 64 bytes. */
+	signature: Hex;
 };
 
 export type SignedAuthorization = {
@@ -39,7 +56,7 @@ export type SwapRecord = {
 	/** As quoted, in hundredths of a basis point. */
 	feeCentibps: number;
 	delivery: Delivery;
-	op: SignedOp | undefined;
+	op: SignedOp | SignedSolanaOp | undefined;
 	status: SwapStatus;
 	stage: SwapStage;
 	failure: { code: FailureCode; message: string } | undefined;

@@ -1,10 +1,11 @@
-import { type AttesterSet, type Order, toChainId } from "@geoswap/protocol";
+import { type AttesterSet, isSolana, type Order, toChainId } from "@geoswap/protocol";
 import type { Hex } from "viem";
-import type { ChainConfig, Config } from "../config.ts";
+import type { Config } from "../config.ts";
 import type { ExposureCaps } from "../store/exposure.ts";
 import type { AttestersWanted } from "../store/heartbeats.ts";
 
 export type ChainPolicy = {
+	kind: "evm" | "solana";
 	/** By value: how many blocks after its own an event counts. Above all of them, when final. */
 	depths: readonly { upToUsd: number; blocks: number }[];
 	finalitySeconds: number;
@@ -24,7 +25,7 @@ export type SwapPolicy = {
 
 export type PolicyConfig = Pick<
 	Config,
-	"chains" | "deployment" | "earlierAttesterSets" | "limits" | "heartbeatSeconds"
+	"chains" | "solana" | "deployment" | "earlierAttesterSets" | "limits" | "heartbeatSeconds"
 >;
 
 /** The policy for an order, or undefined where one of its chains is not ours any more. */
@@ -70,8 +71,13 @@ export function exposureCaps({ unreleasedCapUsd, unfinalCapUsd }: ChainPolicy): 
 	return { unreleasedUsdCents: usdCents(unreleasedCapUsd), unfinalUsdCents: usdCents(unfinalCapUsd) };
 }
 
-function chainsOf({ chains }: Pick<Config, "chains">, order: Order): (ChainConfig | undefined)[] {
-	return [order.originChainId, order.destinationChainId].map((chainId) =>
-		chains.find((chain) => BigInt(chain.chainId) === chainId),
-	);
+function chainsOf(
+	{ chains, solana }: Pick<Config, "chains" | "solana">,
+	order: Order,
+): (ChainPolicy | undefined)[] {
+	return [order.originChainId, order.destinationChainId].map((chainId): ChainPolicy | undefined => {
+		if (isSolana(chainId)) return solana && { kind: "solana", ...solana };
+		const chain = chains.find((candidate) => BigInt(candidate.chainId) === chainId);
+		return chain && { kind: "evm", ...chain };
+	});
 }

@@ -176,7 +176,7 @@ export function createDesk({
 
 	function freshMinimum({ order, delivery, inFlight = 0n }: PricedOrder & { inFlight?: bigint }): bigint {
 		const destination = sidesOf(order)?.destination;
-		if (delivery.kind === "stock" || !destination) return order.minOutput;
+		if (delivery.kind !== "router" || !destination) return order.minOutput;
 		if (!book.isLive(assetId(destination), { nowMs: nowMs() })) return order.minOutput;
 		const bought = book.buy({ ...assetId(destination), budget: delivery.budget, inFlight });
 		const fresh = mulDivDown(bought?.output ?? 0n, bps - fillToleranceBps, bps);

@@ -64,7 +64,7 @@ export function priceDelivery(
 
 /** What a delivery takes of the destination's settlement token. */
 export function budgetOf(delivery: Delivery): bigint {
-	return delivery.kind === "stock" ? delivery.amount : delivery.budget;
+	return delivery.kind === "router" ? delivery.budget : delivery.amount;
 }
 
 export function assetId({ chain, asset }: Side): { chainId: number; asset: Side["asset"]["address"] } {

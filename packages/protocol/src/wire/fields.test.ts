@@ -1,6 +1,7 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { amountSchema, chainIdSchema, sealedTokenSchema, solanaChainId, timeSchema } from "./fields.ts";
+import { solanaChainId } from "../solana-chain-id.ts";
+import { amountSchema, chainIdSchema, sealedTokenSchema, timeSchema } from "./fields.ts";
 
 const accepts = (schema: { safeParse: (value: unknown) => { success: boolean } }, value: unknown) =>
 	schema.safeParse(value).success;

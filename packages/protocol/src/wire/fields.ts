@@ -1,9 +1,6 @@
 import * as z from "zod";
 import { errorCodes, nextSteps } from "../error-code.ts";
 
-/** Solana's chain id, as this ecosystem writes it. */
-export const solanaChainId = 792_703_809;
-
 /** A chain's id: an integer or its decimal string. */
 export const chainIdSchema = z
 	.union([
@@ -39,6 +36,8 @@ export const timeSchema = z.iso.datetime({ precision: 3 });
 export const sealedTokenSchema = z.string().min(1);
 
 export const hexSchema = z.string().regex(/^0x[0-9a-fA-F]*$/);
+
+export const transactionHashSchema = z.string().regex(/^(0x[0-9a-f]{64}|[1-9A-HJ-NP-Za-km-z]{64,88})$/i);
 
 /** An optional null is absent. */
 export function optional<Schema extends z.ZodType>(schema: Schema) {

@@ -1,6 +1,6 @@
 import * as z from "zod";
 import { failureCodes, swapStages, swapStatuses } from "../swap-status.ts";
-import { hexSchema, timeSchema } from "./fields.ts";
+import { hexSchema, timeSchema, transactionHashSchema } from "./fields.ts";
 
 /** GET /swap/status/{swapId}?wait=. */
 export const statusQuerySchema = z.object({
@@ -14,11 +14,12 @@ export const statusQuerySchema = z.object({
 export const statusResponseSchema = z.object({
 	swapId: z.string(),
 	status: z.enum(swapStatuses),
-	originTxHash: hexSchema.optional(),
-	deliveryTxHash: hexSchema.optional(),
+	/** As the chain's explorers know it: hex, or base58 on Solana. */
+	originTxHash: transactionHashSchema.optional(),
+	deliveryTxHash: transactionHashSchema.optional(),
 	stage: z.enum(swapStages),
 	orderId: hexSchema,
-	refundTxHash: hexSchema.optional(),
+	refundTxHash: transactionHashSchema.optional(),
 	failure: z.object({ code: z.enum(failureCodes), message: z.string() }).optional(),
 	/** While pending: the latest time it can stay so. */
 	decidedBy: timeSchema.optional(),

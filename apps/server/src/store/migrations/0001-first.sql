@@ -85,6 +85,8 @@ create table chain_heads (
 	base_fee numeric(78, 0) not null,
 	finalized_number bigint not null,
 	finalized_timestamp bigint not null,
+	-- On Solana a number is a slot, and some slots have no block: a transaction dies by the count of blocks.
+	finalized_height bigint not null default 0,
 	-- Up to here the events are in the ledger.
 	booked_number bigint not null,
 	updated_at timestamptz not null default now()
@@ -173,6 +175,8 @@ create table lane_transactions (
 	kind text not null,
 	jobs jsonb not null,
 	max_fee_per_gas numeric(78, 0) not null,
+	-- Solana: the last height at which it can land. A nonce is there but a number in a row.
+	last_valid_height bigint,
 	state text not null check (state in ('signed', 'broadcast', 'mined', 'final')),
 	sent_at_block bigint not null,
 	block_number bigint,
@@ -183,6 +187,21 @@ create table lane_transactions (
 create unique index lane_transactions_by_hash on lane_transactions (chain_id, hash);
 create index lane_transactions_by_job on lane_transactions using gin (jobs jsonb_path_ops);
 create index lane_transactions_open on lane_transactions (chain_id, relayer, nonce) where state <> 'final';
+
+-- On Solana: the accounts that keep an order from being decided twice. Each holds lamports until it is closed.
+create table markers (
+	chain_id bigint not null,
+	address bytea not null,
+	order_id bytea not null,
+	-- Who signs for its address, and its owner: who may close it.
+	base text not null check (base in ('vault', 'escrow')),
+	owner text not null check (owner in ('vault', 'escrow')),
+	lamports numeric(78, 0) not null,
+	made_at timestamptz not null,
+	closed_at timestamptz,
+	primary key (chain_id, address)
+);
+create index markers_open on markers (chain_id, made_at) where closed_at is null;
 
 -- What the vaults hold and may let out, as of a block, and what is promised of it.
 create table stock (

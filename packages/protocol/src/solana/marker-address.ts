@@ -1,0 +1,40 @@
+import { createAddressWithSeed } from "@solana/kit";
+import { TOKEN_PROGRAM_ADDRESS } from "@solana-program/token";
+import { bytesToHex, type Hex, hexToBytes } from "viem";
+import { base64UrlOf } from "./base64-url.ts";
+import type { SolanaAddress } from "./solana-address.ts";
+
+/** As many bytes of an order's id as a seed of 32 characters holds: two orders that share them cannot be found. */
+const seedBytes = 24;
+
+/**
+ * Where an order's marker is: a token account that exists once the order is decided on this side, and that can be made
+ * only once. `base` signs for it, and is the vault (was the output paid, or the order closed?) or the escrow (was the
+ * input released, or refunded?). The marker's owner says which: the vault where the vault got or gave its due, the
+ * escrow where the input is the wallet's.
+ */
+export async function markerAddress({
+	base,
+	orderId,
+}: {
+	base: SolanaAddress;
+	orderId: Hex;
+}): Promise<SolanaAddress> {
+	return createAddressWithSeed({
+		baseAddress: base,
+		programAddress: TOKEN_PROGRAM_ADDRESS,
+		seed: markerSeed(orderId),
+	});
+}
+
+export function markerSeed(orderId: Hex): string {
+	const bytes = hexToBytes(orderId);
+	if (bytes.length !== 32) throw new RangeError(`${bytesToHex(bytes)} is not an order's id`);
+	return base64UrlOf(bytes.slice(0, seedBytes));
+}
+
+/** The size of a token account, and what it must hold so that the chain keeps it. */
+export const tokenAccountSize = 165;
+export const tokenAccountRentLamports = 2_039_280n;
+/** What an account without data must hold, or hold nothing at all. */
+export const emptyAccountRentLamports = 890_880n;
