@@ -10,6 +10,7 @@ test("codes, statuses and next steps are what callers were told", () => {
 		[
 		  "400 INVALID_REQUEST fix_request",
 		  "400 INVALID_SIGNATURE resign",
+		  "400 TRANSACTION_CHANGED resign",
 		  "401 UNAUTHORIZED check_key",
 		  "401 INVALID_TOKEN requote",
 		  "404 SWAP_NOT_FOUND fix_request",

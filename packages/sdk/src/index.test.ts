@@ -5,6 +5,7 @@ test("what the package offers changes only on purpose", () => {
 	expect(Object.keys(sdk)).toMatchInlineSnapshot(`
 		[
 		  "buildOp",
+		  "buildSolanaTx",
 		  "createClient",
 		  "GeoswapError",
 		  "getDelegation",
@@ -12,9 +13,12 @@ test("what the package offers changes only on purpose", () => {
 		  "getStatus",
 		  "signDelegation",
 		  "submitOp",
+		  "submitSolana",
 		  "VerificationError",
 		  "verifyAndSign",
+		  "verifyAndSignSolana",
 		  "verifyOp",
+		  "verifySolanaOp",
 		  "waitForSwap",
 		]
 	`);

@@ -1,4 +1,5 @@
 export { buildOp } from "./build-op.ts";
+export { buildSolanaTx } from "./build-solana-tx.ts";
 export { type Client, createClient } from "./create-client.ts";
 export { GeoswapError, type GeoswapErrorCode } from "./geoswap-error.ts";
 export { getDelegation } from "./get-delegation.ts";
@@ -6,7 +7,10 @@ export { getQuote } from "./get-quote.ts";
 export { getStatus } from "./get-status.ts";
 export { signDelegation } from "./sign-delegation.ts";
 export { submitOp } from "./submit-op.ts";
+export { submitSolana } from "./submit-solana.ts";
 export { VerificationError } from "./verification-error.ts";
 export { verifyAndSign } from "./verify-and-sign.ts";
+export { verifyAndSignSolana } from "./verify-and-sign-solana.ts";
 export { type OpToVerify, verifyOp } from "./verify-op.ts";
+export { type SolanaOpToVerify, verifySolanaOp } from "./verify-solana-op.ts";
 export { type EndedSwap, waitForSwap } from "./wait-for-swap.ts";

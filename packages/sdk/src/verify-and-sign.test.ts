@@ -2,6 +2,7 @@ import { type Order, packDeadlines, toWord } from "@geoswap/protocol";
 import fc from "fast-check";
 import { getAddress, recoverMessageAddress, toHex, zeroAddress } from "viem";
 import { expect, test } from "vitest";
+import { changeAt, leafPaths, setAt } from "../test/change-at.ts";
 import {
 	account,
 	gas,
@@ -213,44 +214,3 @@ test("another wallet's op, and a chain that is not pinned, are refused", async (
 	const elsewhere = makeIntent({ destinationChain: 1 });
 	expect(await refusedField(makeOp({ intent: elsewhere }))).toBe("intent.destinationChain");
 });
-
-/** The path to each value that is no object, as in `quote.warnings.0.code`. */
-function leafPaths(value: object): string[] {
-	return Object.entries(value).flatMap(([key, child]) =>
-		typeof child === "object" && child !== null ? leafPaths(child).map((path) => `${key}.${path}`) : [key],
-	);
-}
-
-function setAt<T extends object>(root: T, path: string, value: unknown): T {
-	const keys = path.split(".");
-	const last = keys.pop() ?? "";
-	const parent = keys.reduce(
-		(object, key) => object[key] as Record<string, unknown>,
-		root as Record<string, unknown>,
-	);
-	parent[last] = value;
-	return root;
-}
-
-/** Another value of the same kind, so that only its meaning is wrong and never its form alone. */
-function changeAt<T extends object>(root: T, path: string, seed: number): T {
-	const value = path
-		.split(".")
-		.reduce<unknown>((object, key) => (object as Record<string, unknown>)[key], root);
-	return setAt(root, path, otherThan(value, seed));
-}
-
-function otherThan(value: unknown, seed: number): unknown {
-	if (typeof value === "number") return value + (seed % 2 === 0 ? 1 + seed : -1 - seed);
-	const text = String(value);
-	if (/^\d+$/.test(text)) {
-		const change = BigInt(1 + seed);
-		return String(seed % 2 === 1 && BigInt(text) >= change ? BigInt(text) - change : BigInt(text) + change);
-	}
-	if (!/^0x/.test(text))
-		return `${text.slice(0, seed % text.length)}~${text.slice((seed % text.length) + 1)}`;
-	if (text === "0x") return "0x00";
-	const i = 2 + (seed % (text.length - 2));
-	const digit = ((Number.parseInt(text.charAt(i), 16) + 1 + (seed % 15)) % 16).toString(16);
-	return `${text.slice(0, i)}${digit}${text.slice(i + 1)}`;
-}

@@ -1,0 +1,142 @@
+import type { Deployment, QuoteRequestBody, QuoteResponse } from "@geoswap/protocol";
+import {
+	fromSwapId,
+	isSolana,
+	mulDivDown,
+	type Order,
+	packDeadlines,
+	parseAddress,
+	toSolanaWord,
+	toSwapKey,
+	toWord,
+	unpackDeadlines,
+	wordOfAddress,
+} from "@geoswap/protocol";
+import { type Hex, zeroHash } from "viem";
+import { pinnedChain } from "./pinned-chain.ts";
+import { pinnedSolana } from "./pinned-solana.ts";
+import { VerificationError } from "./verification-error.ts";
+import { at, isSame, natural, refuse } from "./wire-value.ts";
+
+export type Terms = {
+	/** What the caller asked for. */
+	intent: QuoteRequestBody;
+	quote: QuoteResponse;
+	/** What is deployed where, from a file that the caller trusts: not from the service. */
+	pins: Deployment;
+	limits?: {
+		/** The least output that the caller will sign for, whatever was quoted. */
+		minOutput?: bigint;
+		nowMs?: number;
+	};
+};
+
+const maxDefaultSlippageBps = 300;
+const maxSecondsToOpen = 15n * 60n;
+/** The escrow's own limit. */
+const maxSecondsToRefund = 3n * 24n * 60n * 60n;
+
+/** The order that the caller's request, the quote and the pins leave, with the build's deadlines. */
+export function expectedOrder({
+	intent,
+	quote,
+	build,
+	pins,
+	wallet,
+	origin: originKind,
+	limits = {},
+}: Terms & { build: unknown; wallet: string; origin: QuoteResponse["origin"] }): Order {
+	const originChainId = Number(intent.originChain);
+	const destinationChainId = Number(intent.destinationChain);
+	const origin = pinnedWords(pins, { field: "intent.originChain", chainId: originChainId });
+	const destination = pinnedWords(pins, { field: "intent.destinationChain", chainId: destinationChainId });
+	const recipient = intent.recipient ?? intent.walletAddress;
+	if (!isSame(wallet, intent.walletAddress)) refuse("intent.walletAddress", wallet, intent.walletAddress);
+	if (quote.origin !== originKind) refuse("quote.origin", originKind, quote.origin);
+	if (!isSame(recipient, quote.recipient)) refuse("quote.recipient", recipient, quote.recipient);
+	const uuid = fromSwapId(quote.swapId);
+	if (uuid === undefined) refuse("quote.swapId", "a swap's id", quote.swapId);
+	return {
+		originChainId: BigInt(originChainId),
+		destinationChainId: BigInt(destinationChainId),
+		escrow: origin.escrow,
+		originVault: origin.vault,
+		destinationVault: destination.vault,
+		attesterSet: origin.attesterSet,
+		wallet: wordOf("intent.walletAddress", originChainId, wallet),
+		inputToken: wordOf("intent.inputToken", originChainId, intent.inputToken),
+		inputAmount: natural("intent.amount", String(intent.amount)),
+		outputToken: wordOf("intent.outputToken", destinationChainId, intent.outputToken),
+		minOutput: expectedMinimum({ intent, quote, limits }),
+		recipient: wordOf("intent.recipient", destinationChainId, recipient),
+		swapKey: toSwapKey(uuid),
+		deadlines: expectedDeadlines(build, limits.nowMs ?? Date.now()),
+	};
+}
+
+/** What an order names of a chain. No attesters decide over what is in the service's custody anyway. */
+function pinnedWords(
+	pins: Deployment,
+	place: { field: string; chainId: number },
+): { escrow: Hex; vault: Hex; attesterSet: Hex } {
+	if (isSolana(place.chainId)) {
+		const { escrow, vault } = pinnedSolana(pins, place);
+		return { escrow: toSolanaWord(escrow), vault: toSolanaWord(vault), attesterSet: zeroHash };
+	}
+	const { contracts, attesterSet } = pinnedChain(pins, place);
+	return {
+		escrow: toWord(contracts.escrow),
+		vault: toWord(contracts.vault),
+		attesterSet: attesterSet.hash,
+	};
+}
+
+/** The quoted minimum, where slippage explains it and the caller accepts it. */
+function expectedMinimum({ intent, quote, limits }: Omit<Required<Terms>, "pins">): bigint {
+	const { slippageBps } = quote;
+	const isDefault = intent.slippageBps === undefined;
+	const isExpected = isDefault
+		? Number.isInteger(slippageBps) && slippageBps >= 1 && slippageBps <= maxDefaultSlippageBps
+		: slippageBps === intent.slippageBps;
+	if (!isExpected) {
+		refuse(
+			"quote.slippageBps",
+			isDefault ? `1 to ${maxDefaultSlippageBps}` : intent.slippageBps,
+			slippageBps,
+		);
+	}
+	const output = natural("quote.output", quote.output);
+	const minOutput = natural("quote.minOutput", quote.minOutput);
+	const leastBySlippage = mulDivDown(output, 10_000n - BigInt(slippageBps), 10_000n);
+	const least = [1n, leastBySlippage, limits.minOutput ?? 0n].reduce((a, b) => (a > b ? a : b));
+	if (minOutput < least) refuse("quote.minOutput", `at least ${least}`, minOutput);
+	if (minOutput > output) refuse("quote.minOutput", `at most the output, ${output}`, minOutput);
+	return minOutput;
+}
+
+/** The build's deadlines: open soon, and the input back within the escrow's limit if all else fails. */
+function expectedDeadlines(build: unknown, nowMs: number): bigint {
+	const field = "geoOp.order.deadlines";
+	const word = natural(field, at(build, field));
+	const now = BigInt(Math.floor(nowMs / 1000));
+	try {
+		const deadlines = unpackDeadlines(word);
+		const { openDeadline, refundAfter } = deadlines;
+		if (openDeadline <= now || openDeadline > now + maxSecondsToOpen) {
+			refuse(`${field} (openDeadline)`, `after ${now}, at most ${now + maxSecondsToOpen}`, openDeadline);
+		}
+		if (refundAfter > openDeadline + maxSecondsToRefund) {
+			refuse(`${field} (refundAfter)`, `at most ${openDeadline + maxSecondsToRefund}`, refundAfter);
+		}
+		return packDeadlines(deadlines);
+	} catch (error) {
+		if (error instanceof VerificationError) throw error;
+		return refuse(field, "three times in order", (error as Error).message);
+	}
+}
+
+function wordOf(field: string, chainId: number, text: string): Hex {
+	const address = parseAddress(chainId, isSolana(chainId) ? text : text.toLowerCase());
+	if (address === undefined) refuse(field, isSolana(chainId) ? "a Solana address" : "an EVM address", text);
+	return wordOfAddress(chainId, address);
+}

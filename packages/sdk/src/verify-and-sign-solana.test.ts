@@ -1,0 +1,149 @@
+import { type Order, solanaNativeToken, toSolanaWord } from "@geoswap/protocol";
+import { getBase64Encoder, getTransactionDecoder, type SignatureBytes, verifySignature } from "@solana/kit";
+import fc from "fast-check";
+import { toHex } from "viem";
+import { expect, test } from "vitest";
+import { changeAt, leafPaths, setAt } from "../test/change-at.ts";
+import * as evm from "../test/op-fixture.ts";
+import {
+	makeBuild,
+	makeIntent,
+	makeOrder,
+	makeOrderToSolana,
+	makePins,
+	makeQuote,
+	nowMs,
+	otherPayer,
+	signer,
+} from "../test/solana-op-fixture.ts";
+import { VerificationError } from "./verification-error.ts";
+import { verifyAndSign } from "./verify-and-sign.ts";
+import { verifyAndSignSolana } from "./verify-and-sign-solana.ts";
+import type { SolanaOpToVerify } from "./verify-solana-op.ts";
+
+const limits = { nowMs };
+const makeOp = async (changes: Partial<SolanaOpToVerify> = {}): Promise<SolanaOpToVerify> => ({
+	intent: makeIntent(),
+	quote: makeQuote(),
+	build: await makeBuild(),
+	pins: makePins(),
+	limits,
+	...changes,
+});
+
+/** The field for which nothing was signed; undefined where it was. */
+async function refusedField(op: SolanaOpToVerify): Promise<string | undefined> {
+	let isAsked = false;
+	const watched: typeof signer = {
+		...signer,
+		signTransactions: (...parameters) => {
+			isAsked = true;
+			return signer.signTransactions(...parameters);
+		},
+	};
+	try {
+		await verifyAndSignSolana({ ...op, signer: watched });
+		return undefined;
+	} catch (error) {
+		expect(isAsked).toBe(false);
+		expect(error).toBeInstanceOf(VerificationError);
+		return (error as VerificationError).field;
+	}
+}
+
+/** What a signature does not depend on. Everything else is refused when it changes. */
+const inert = [
+	/^quote\.(geoQuoteToken|expiresAt|feeBps|inputUsd|outputUsd|priceImpactBps|warnings\..*|etaSeconds|summary)$/,
+	/^build\.(geoOpToken|expiresAt|geoOp\.lastValidBlockHeight)$/,
+	/^quote\.output$/,
+	/^pins\.chains\.0\./,
+	/^pins\.chains\.1\.(name|kind|uniswap\..*|wrappedNative|settlementToken|assets\..*|deployedAtBlock)$/,
+	/^pins\.chains\.1\.contracts\.(earlier\w+\.\d|accessManager|delegate|escrow)$/,
+	/^pins\.solana\.(name|genesisHash|feePayers\.1|settlementToken)$/,
+	/^pins\.solana\.assets\.(0\.(symbol|kind|feed\..*)|1\..*)$/,
+];
+
+test("a change of any one value of request, quote, transaction or pins is refused before the key is asked", async () => {
+	const { limits: _, ...op } = await makeOp();
+	const paths = leafPaths(op);
+	const signed = await verifyAndSignSolana({ ...op, limits, signer });
+	const touched = new Set<string>();
+	await fc.assert(
+		fc.asyncProperty(fc.constantFrom(...paths), fc.nat(), async (path, seed) => {
+			const changed = changeAt(structuredClone(op), path, seed);
+			const field = await refusedField({ ...changed, limits });
+			touched.add(path);
+			if (field !== undefined) return;
+			expect(path).toSatisfy((text: string) => inert.some((pattern) => pattern.test(text)));
+			expect(await verifyAndSignSolana({ ...changed, limits, signer })).toBe(signed);
+		}),
+		{ numRuns: 300, examples: paths.map((path): [string, number] => [path, 0]) },
+	);
+	expect(touched.size).toBe(paths.length);
+});
+
+test("a build that lacks any one value is refused", async () => {
+	const build = await makeBuild();
+	const inertOfBuild = /^(geoOpToken|expiresAt|geoOp\.lastValidBlockHeight)$/;
+	for (const path of leafPaths(build).filter((text) => !inertOfBuild.test(text))) {
+		const lacking = setAt(structuredClone(build), path, undefined);
+		expect(await refusedField(await makeOp({ build: lacking })), path).toBeDefined();
+	}
+});
+
+test("a service that changes a term and makes all the rest to match is refused", async () => {
+	const order = makeOrder();
+	for (const field of Object.keys(order) as (keyof Order)[]) {
+		// The input must be a token that is listed for the transaction to be made at all.
+		if (field === "deadlines" || field === "inputToken") continue;
+		const value = order[field];
+		const other = typeof value === "bigint" ? value + 1n : toHex(BigInt(value) + 1n, { size: 32 });
+		const build = await makeBuild({ order: makeOrder({ [field]: other }) });
+		expect(await refusedField(await makeOp({ build })), field).toBeDefined();
+	}
+	const native = makeOrder({ inputToken: toSolanaWord(solanaNativeToken) });
+	expect(await refusedField(await makeOp({ build: await makeBuild({ order: native }) }))).toBeDefined();
+});
+
+test("the transaction of another order in place of the one shown is refused", async () => {
+	const build = await makeBuild();
+	const more = makeOrder({ inputAmount: 10_000_001n });
+	const { unsignedTransaction } = await makeBuild({ order: more });
+	const swapped = { ...build, unsignedTransaction };
+	expect(await refusedField(await makeOp({ build: swapped }))).toBe("unsignedTransaction");
+});
+
+test("limits of computing beyond what the transaction needs are refused", async () => {
+	const refused = async (changes: Parameters<typeof makeBuild>[0]) =>
+		refusedField(await makeOp({ build: await makeBuild(changes) }));
+	expect(await refused({ unitLimit: 200_001 })).toBe("geoOp.compute.unitLimit");
+	expect(await refused({ microLamportsPerUnit: 5_000_001n })).toBe("geoOp.compute.microLamportsPerUnit");
+	expect(await refused({ payer: otherPayer })).toBeUndefined();
+	expect(await refused({ payer: signer.address })).toBe("geoOp.feePayer");
+});
+
+test("what is signed is the message, in the wallet's place, and the fee payer's place stays empty", async () => {
+	for (const inputToken of [makeIntent().inputToken, solanaNativeToken]) {
+		const build = await makeBuild({ order: makeOrder({ inputToken: toSolanaWord(inputToken as never) }) });
+		const op = await makeOp({ build, intent: makeIntent({ inputToken }) });
+		const signed = await verifyAndSignSolana({ ...op, signer });
+		const transaction = getTransactionDecoder().decode(getBase64Encoder().encode(signed));
+		const signature = transaction.signatures[signer.address] as SignatureBytes;
+		expect(await verifySignature(signer.keyPair.publicKey, signature, transaction.messageBytes)).toBe(true);
+		expect(Object.values(transaction.signatures)[0]).toBeNull();
+		expect(getBase64Encoder().encode(build.geoOp.message)).toEqual(new Uint8Array(transaction.messageBytes));
+	}
+});
+
+test("without pins of Solana nothing to or from it is signed", async () => {
+	const { solana: _, ...pins } = makePins();
+	expect(await refusedField(await makeOp({ pins }))).toBe("intent.originChain");
+	const { intent, order, quote } = makeOrderToSolana();
+	const op = { intent, quote, build: evm.makeBuild({ order }), limits, account: evm.account };
+	await expect(verifyAndSign({ ...op, pins })).rejects.toMatchObject({ field: "intent.destinationChain" });
+	expect(await verifyAndSign({ ...op, pins: makePins() })).toMatch(/^0x/);
+	const elsewhere = { ...intent, recipient: solanaNativeToken };
+	await expect(verifyAndSign({ ...op, intent: elsewhere, pins: makePins() })).rejects.toBeInstanceOf(
+		VerificationError,
+	);
+});

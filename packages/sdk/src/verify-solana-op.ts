@@ -1,0 +1,82 @@
+import {
+	type BuildSolanaResponse,
+	type OrderTransaction,
+	orderId,
+	orderToJson,
+	orderTransaction,
+	solanaChainId,
+} from "@geoswap/protocol";
+import { getBase64Decoder, isBlockhash } from "@solana/kit";
+import { expectedOrder, type Terms } from "./expected-order.ts";
+import { pinnedSolana } from "./pinned-solana.ts";
+import { at, bounded, expectSame, isSame, natural, refuse } from "./wire-value.ts";
+
+export type SolanaOpToVerify = Terms & { build: BuildSolanaResponse };
+
+/** The service pays, so these cost the wallet nothing; a bound keeps the transaction one that lands. */
+const maxComputeUnits = 200_000n;
+const maxMicroLamportsPerUnit = 5_000_000n;
+
+/**
+ * The transaction to sign. It is made here, from the caller's request, the pins and the quoted minimum; of the build
+ * only deadlines, fee payer, blockhash and the limits of computing are taken, each within bounds. Then the build must
+ * be the very same bytes: another instruction, account or amount is refused.
+ */
+export async function verifySolanaOp({
+	wallet,
+	...op
+}: SolanaOpToVerify & { wallet: string }): Promise<OrderTransaction> {
+	const { build, pins, intent } = op;
+	const order = expectedOrder({ wallet, origin: "solana", ...op });
+	const field = "intent.originChain";
+	const pinned = pinnedSolana(pins, { field, chainId: Number(intent.originChain) });
+	if (!pinned.assets.some((asset) => isSame(asset.address, intent.inputToken))) {
+		const listed = pinned.assets.map((asset) => asset.address).join(" or ");
+		refuse("intent.inputToken", listed, intent.inputToken);
+	}
+
+	const named = at(build, "geoOp.feePayer");
+	const feePayer = pinned.feePayers.find((payer) => isSame(payer, named));
+	if (feePayer === undefined) refuse("geoOp.feePayer", pinned.feePayers.join(" or "), named);
+	const blockhash = at(build, "geoOp.blockhash");
+	if (typeof blockhash !== "string" || !isBlockhash(blockhash))
+		refuse("geoOp.blockhash", "a blockhash", blockhash);
+	const unitLimit = at(build, "geoOp.compute.unitLimit");
+	const compute = {
+		unitLimit: Number(bounded("geoOp.compute.unitLimit", String(unitLimit), maxComputeUnits)),
+		microLamportsPerUnit: natural(
+			"geoOp.compute.microLamportsPerUnit",
+			at(build, "geoOp.compute.microLamportsPerUnit"),
+		),
+	};
+	if (compute.microLamportsPerUnit > maxMicroLamportsPerUnit) {
+		refuse(
+			"geoOp.compute.microLamportsPerUnit",
+			`at most ${maxMicroLamportsPerUnit}`,
+			compute.microLamportsPerUnit,
+		);
+	}
+
+	const transaction = await orderTransaction(pinned, order, { feePayer, blockhash, compute }).catch(
+		// An amount that no token holds, or pins that contradict themselves.
+		(error: Error) => refuse("intent.amount", "a transaction that can be made", error.message),
+	);
+	const base64 = getBase64Decoder();
+	expectSame(
+		{
+			unsignedTransaction: base64.decode(transaction.unsigned),
+			geoOp: {
+				chainId: solanaChainId,
+				orderId: orderId(order),
+				order: orderToJson(order),
+				feePayer,
+				escrow: pinned.escrow,
+				blockhash,
+				compute,
+				message: base64.decode(transaction.message),
+			},
+		},
+		build,
+	);
+	return transaction;
+}

@@ -1,0 +1,126 @@
+import {
+	type BuildSolanaResponse,
+	type Deployment,
+	fromSolanaWord,
+	type Order,
+	orderId,
+	orderToJson,
+	orderTransaction,
+	type QuoteRequestBody,
+	type QuoteResponse,
+	type SolanaAddress,
+	solanaChainId,
+	solanaNativeToken,
+	toSolanaWord,
+} from "@geoswap/protocol";
+import { createKeyPairSignerFromPrivateKeyBytes, getBase64Decoder } from "@solana/kit";
+import { getAddress, numberToHex, zeroHash } from "viem";
+import * as evm from "./op-fixture.ts";
+
+export const { nowMs } = evm;
+/** A key that everyone knows. */
+export const signer = await createKeyPairSignerFromPrivateKeyBytes(new Uint8Array(32).fill(0x11));
+
+const solanaAddress = (n: number): SolanaAddress => fromSolanaWord(numberToHex(n, { size: 32 }));
+const [usdc, feePayer, otherFeePayer, escrow, vault] = [1, 2, 3, 4, 5].map((n) =>
+	solanaAddress(0xa0 + n),
+) as [SolanaAddress, SolanaAddress, SolanaAddress, SolanaAddress, SolanaAddress];
+const feed = { chainId: 31337, address: getAddress(numberToHex(0xfeed, { size: 20 })), heartbeatSeconds: 60 };
+
+export function makePins(): Deployment {
+	return {
+		...evm.makePins(),
+		solana: {
+			chainId: solanaChainId,
+			name: "Solana",
+			genesisHash: solanaAddress(0x9e),
+			feePayers: [feePayer, otherFeePayer],
+			escrow,
+			vault,
+			settlementToken: usdc,
+			assets: [
+				{ symbol: "USDC", address: usdc, decimals: 6, kind: "stable", feed },
+				{ symbol: "SOL", address: solanaNativeToken, decimals: 9, kind: "volatile", feed },
+			],
+		},
+	};
+}
+
+/** From Solana to the EVM chain of the other fixture. */
+export function makeIntent(changes: Partial<QuoteRequestBody> = {}): QuoteRequestBody {
+	return evm.makeIntent({
+		originChain: solanaChainId,
+		inputToken: usdc,
+		walletAddress: signer.address,
+		...changes,
+	});
+}
+
+export function makeOrder(changes: Partial<Order> = {}): Order {
+	return evm.makeOrder({
+		originChainId: BigInt(solanaChainId),
+		escrow: toSolanaWord(escrow),
+		originVault: toSolanaWord(vault),
+		attesterSet: zeroHash,
+		wallet: toSolanaWord(signer.address),
+		inputToken: toSolanaWord(usdc),
+		...changes,
+	});
+}
+
+/** The order of the EVM fixture's wallet to Solana. */
+export function makeOrderToSolana(): { intent: QuoteRequestBody; order: Order; quote: QuoteResponse } {
+	const recipient = signer.address;
+	return {
+		intent: evm.makeIntent({ destinationChain: solanaChainId, outputToken: usdc, recipient }),
+		order: evm.makeOrder({
+			destinationChainId: BigInt(solanaChainId),
+			destinationVault: toSolanaWord(vault),
+			outputToken: toSolanaWord(usdc),
+			recipient: toSolanaWord(recipient),
+		}),
+		quote: evm.makeQuote({ recipient }),
+	};
+}
+
+export function makeQuote(changes: Partial<QuoteResponse> = {}): QuoteResponse {
+	return evm.makeQuote({ origin: "solana", ...changes });
+}
+
+/** A build that agrees with itself, whatever its order says: all that a hostile service could show. */
+export async function makeBuild({
+	order = makeOrder(),
+	payer = feePayer,
+	unitLimit = 60_000,
+	microLamportsPerUnit = 50_000n,
+}: {
+	order?: Order;
+	payer?: SolanaAddress;
+	unitLimit?: number;
+	microLamportsPerUnit?: bigint;
+} = {}): Promise<BuildSolanaResponse> {
+	const { solana } = makePins();
+	if (!solana) throw new Error("Solana is pinned");
+	const blockhash = solanaAddress(0xb10c);
+	const parts = { feePayer: payer, blockhash, compute: { unitLimit, microLamportsPerUnit } };
+	const { message, unsigned } = await orderTransaction(solana, order, parts);
+	const base64 = getBase64Decoder();
+	return {
+		unsignedTransaction: base64.decode(unsigned),
+		geoOpToken: "sealed-op",
+		expiresAt: new Date(nowMs + 45_000).toISOString(),
+		geoOp: {
+			chainId: solanaChainId,
+			orderId: orderId(order),
+			order: orderToJson(order),
+			feePayer: payer,
+			escrow,
+			blockhash,
+			lastValidBlockHeight: "1150",
+			compute: { unitLimit, microLamportsPerUnit: String(microLamportsPerUnit) },
+			message: base64.decode(message),
+		},
+	};
+}
+
+export const otherPayer = otherFeePayer;
