@@ -1,4 +1,3 @@
-import type { TestChain } from "@geoswap/devnet";
 import type {
 	BuildResponse,
 	Deployment,
@@ -17,6 +16,7 @@ import {
 	waitForSwap,
 } from "@geoswap/sdk";
 import type { Hex, PrivateKeyAccount } from "viem";
+import type { AnyChain } from "./holding.ts";
 import { assetAddress } from "./make-order.ts";
 
 export type SwapCaller = { client: Client; pins: Deployment; account: PrivateKeyAccount };
@@ -28,15 +28,15 @@ export function swapIntent({
 	account,
 	...rest
 }: {
-	from: { chain: TestChain; token: string; amount: bigint };
-	to: { chain: TestChain; token: string };
-	account: PrivateKeyAccount;
+	from: { chain: AnyChain; token: string; amount: bigint };
+	to: { chain: AnyChain; token: string };
+	account: { address: string };
 } & Pick<QuoteRequestBody, "recipient" | "slippageBps">): QuoteRequestBody {
 	return {
 		originChain: from.chain.chainId,
 		destinationChain: to.chain.chainId,
-		inputToken: assetAddress(from.chain, from.token),
-		outputToken: assetAddress(to.chain, to.token),
+		inputToken: assetAddress<string>(from.chain, from.token),
+		outputToken: assetAddress<string>(to.chain, to.token),
 		amount: String(from.amount),
 		walletAddress: account.address,
 		...rest,

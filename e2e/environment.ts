@@ -7,15 +7,19 @@ import {
 	type DevnetKeys,
 	fundWallet,
 	type Stack,
+	solanaFeeds,
 	startStack,
 	startTestChains,
+	startTestSolana,
 	type TestChain,
 } from "@geoswap/devnet";
-import type { Deployment } from "@geoswap/protocol";
+import { type Deployment, isSolana } from "@geoswap/protocol";
 import { type Client, createClient } from "@geoswap/sdk";
 import { generatePrivateKey, type PrivateKeyAccount, privateKeyToAccount } from "viem/accounts";
 import { assetAddress } from "./make-order.ts";
 import { type RpcCounts, readRpcCounts, startRpcCounter } from "./rpc-counter.ts";
+import { connectSolanaChain, type SolanaTestChain } from "./solana-chain.ts";
+import { solanaHoldings } from "./solana-holdings.ts";
 
 /** What another process needs to use an environment. */
 export type EnvironmentAddress = {
@@ -28,14 +32,22 @@ export type EnvironmentAddress = {
 	keys: DevnetKeys;
 	/** The nodes themselves, and the counters that the services reach them through. */
 	chains: { chainId: number; rpcUrl: string; counterUrl: string }[];
+	solana: {
+		rpcUrl: string;
+		wsUrl: string;
+		counterUrl: string;
+		/** By symbol, before the first swap. */
+		heldAtStart: { vault: Record<string, string>; escrow: Record<string, string> };
+	};
 	/** With which the server's commands can be run. */
 	serverEnvironment: Record<string, string>;
 };
 
 /** The whole service on chains of its own, as its users see it. */
-export type Environment = EnvironmentAddress & {
+export type Environment = Omit<EnvironmentAddress, "solana"> & {
 	origin: TestChain;
 	destination: TestChain;
+	solana: SolanaTestChain & Pick<EnvironmentAddress["solana"], "heldAtStart">;
 	/** With the key that everyone shares. */
 	client: Client;
 	/** A client of an account that nobody else has. */
@@ -50,7 +62,7 @@ export type Environment = EnvironmentAddress & {
 		ethWei?: bigint;
 	}) => Promise<PrivateKeyAccount>;
 	/** How often the services called each method of a chain's node so far. */
-	rpcCounts: (chain: TestChain) => Promise<RpcCounts>;
+	rpcCounts: (chain: { chainId: number }) => Promise<RpcCounts>;
 };
 
 export type OwnEnvironment = Environment & {
@@ -67,30 +79,49 @@ export async function startEnvironment(
 ): Promise<OwnEnvironment> {
 	const dataDir = mkdtempSync(join(tmpdir(), "geoswap-e2e-"));
 	let chains: EnvironmentAddress["chains"] = [];
+	let solana: EnvironmentAddress["solana"] | undefined;
 	const stack = await startStack({
 		...options,
 		dataDir,
 		startChains: async () => {
-			const { origin, destination, deployment, keys, stop } = await startTestChains({ automine: false });
-			const counters = await Promise.all([origin, destination].map(({ rpcUrl }) => startRpcCounter(rpcUrl)));
+			const evm = await startTestChains({ automine: false });
+			const { origin, destination, keys } = evm;
+			const testSolana = await startTestSolana({ feeds: solanaFeeds(origin.deployment) }).catch(
+				async (error) => {
+					await evm.stop();
+					throw error;
+				},
+			);
+			const deployment: Deployment = { ...evm.deployment, solana: testSolana.deployment };
+			const counters = await Promise.all(
+				[origin, destination, testSolana].map(({ rpcUrl }) => startRpcCounter(rpcUrl)),
+			);
 			chains = [origin, destination].map(({ chainId, rpcUrl }, i) => ({
 				chainId,
 				rpcUrl,
 				counterUrl: counters[i]?.url ?? "",
 			}));
+			const { rpcUrl, wsUrl } = testSolana;
+			const counterUrl = counters[2]?.url ?? "";
+			solana = { rpcUrl, wsUrl, counterUrl, heldAtStart: await solanaHoldings(testSolana) };
 			return {
 				endpoints: chains.map(({ chainId, counterUrl }) => ({ chainId, rpcUrl: counterUrl })),
+				solana: {
+					chainId: testSolana.deployment.chainId,
+					...{ rpcUrl: counterUrl, wsUrl, keys: testSolana.keys },
+				},
 				deployment,
 				keys,
 				stop: async () => {
-					await Promise.all([...counters.map((counter) => counter.stop()), stop()]);
+					await Promise.all([...counters.map((counter) => counter.stop()), evm.stop(), testSolana.stop()]);
 				},
 			};
 		},
 	});
+	if (!solana) throw new Error("an environment has a Solana");
 	const { baseUrl, apiKey, databaseUrl, adminUrl, logDir, deployment, keys } = stack;
 	const address: EnvironmentAddress = {
-		...{ baseUrl, apiKey, databaseUrl, adminUrl, logDir, deployment, keys, chains },
+		...{ baseUrl, apiKey, databaseUrl, adminUrl, logDir, deployment, keys, chains, solana },
 		serverEnvironment: stack.environment,
 	};
 	return {
@@ -106,18 +137,23 @@ export async function startEnvironment(
 
 /** Uses an environment that runs already, in this process or in another. */
 export function joinEnvironment(address: EnvironmentAddress): Environment {
-	const { baseUrl, apiKey, deployment, chains, serverEnvironment } = address;
+	const { baseUrl, apiKey, deployment, chains, solana, serverEnvironment } = address;
 	const [origin, destination] = chains.map((endpoint): TestChain => {
 		const deployed = deployment.chains.find(({ chainId }) => chainId === endpoint.chainId);
 		if (!deployed) throw new Error(`the deployment has no chain ${endpoint.chainId}`);
 		return { ...connectDevnetChain(endpoint), deployment: deployed };
 	});
-	if (!origin || !destination) throw new Error("an environment has two chains");
+	if (!origin || !destination || !deployment.solana)
+		throw new Error("an environment has two chains and a Solana");
 	const newKey = () => createApiKey(serverEnvironment, `account-${generatePrivateKey().slice(2, 14)}`);
 	return {
 		...address,
 		origin,
 		destination,
+		solana: {
+			...connectSolanaChain({ ...solana, deployment: deployment.solana }),
+			heldAtStart: solana.heldAtStart,
+		},
 		client: createClient({ baseUrl, apiKey }),
 		newKey,
 		newClient: async () => createClient({ baseUrl, apiKey: await newKey() }),
@@ -133,7 +169,9 @@ export function joinEnvironment(address: EnvironmentAddress): Environment {
 			return account;
 		},
 		rpcCounts: ({ chainId }) => {
-			const counterUrl = chains.find((chain) => chain.chainId === chainId)?.counterUrl;
+			const counterUrl = isSolana(chainId)
+				? solana.counterUrl
+				: chains.find((chain) => chain.chainId === chainId)?.counterUrl;
 			if (!counterUrl) throw new Error(`no counter for chain ${chainId}`);
 			return readRpcCounts(counterUrl);
 		},

@@ -12,14 +12,18 @@ const bookedWithinMs = 60_000;
 /** Expects the books to agree with the chains to the unit, at every block until all that happened so far is booked. */
 export async function expectBooksAgree(
 	expect: ExpectStatic,
-	{ origin, destination, serverEnvironment }: Environment,
+	{ origin, destination, solana, serverEnvironment }: Environment,
 ): Promise<void> {
-	const chains = await Promise.all(
-		[origin, destination].map(async ({ chainId, publicClient }) => ({
+	const chains = await Promise.all([
+		...[origin, destination].map(async ({ chainId, publicClient }) => ({
 			chainId,
 			head: Number(await publicClient.getBlockNumber()),
 		})),
-	);
+		solana.rpc
+			.getSlot({ commitment: "confirmed" })
+			.send()
+			.then((slot) => ({ chainId: solana.chainId, head: Number(slot) })),
+	]);
 	for (const deadline = Date.now() + bookedWithinMs; ; ) {
 		const printed = await serverCommand(serverEnvironment, ["reconcile", "--json"]);
 		const report: Reconciliation = JSON.parse(printed);

@@ -3,6 +3,7 @@ import { expect } from "vitest";
 import { connectDatabase } from "./connect-database.ts";
 import type { Environment } from "./environment.ts";
 import { expectBooksAgree } from "./expect-books-agree.ts";
+import { solanaHoldings } from "./solana-holdings.ts";
 import { tokenBalance } from "./token-balance.ts";
 
 /**
@@ -13,7 +14,7 @@ export async function expectBooksExact(
 	environment: Environment,
 	{ withinMs }: { withinMs: number },
 ): Promise<void> {
-	const { origin, destination } = environment;
+	const { origin, destination, solana } = environment;
 	const deadline = Date.now() + withinMs;
 	const database = await connectDatabase(environment.databaseUrl);
 	try {
@@ -46,4 +47,5 @@ export async function expectBooksExact(
 		),
 	);
 	expect(held.filter(({ inEscrow }) => inEscrow !== 0n)).toEqual([]);
+	expect((await solanaHoldings(solana)).escrow).toEqual(solana.heldAtStart.escrow);
 }

@@ -3,17 +3,18 @@ import { geoEscrowAbi, geoVaultAbi } from "@geoswap/protocol";
 import type { Hex } from "viem";
 import { expect } from "vitest";
 import type { Environment } from "./environment.ts";
-import { assetAddress } from "./make-order.ts";
-import type { EndedPlan } from "./mixed-swaps.ts";
-import { tokenBalance } from "./token-balance.ts";
+import { holding, isSolanaChain } from "./holding.ts";
+import type { EndedAnyPlan } from "./mixed-swaps.ts";
+import { solanaHoldings } from "./solana-holdings.ts";
+import { solanaMarker } from "./solana-marker.ts";
 
 /**
  * Expects each unit where the swap's status says it is: delivered once and exactly, or never taken, or given back. The
  * wallets held nothing but the inputs of these swaps.
  */
 export async function expectExact(
-	{ origin, destination }: Environment,
-	swaps: readonly EndedPlan[],
+	{ origin, destination, solana }: Environment,
+	swaps: readonly EndedAnyPlan[],
 ): Promise<void> {
 	const chains = [origin, destination];
 	const [opened, filled] = await Promise.all([
@@ -23,12 +24,15 @@ export async function expectExact(
 	const outcomes = await Promise.all(
 		swaps.map(async ({ from, to, recipient, signed, swap }) => {
 			const { status, orderId, funds } = swap;
-			const received = await tokenBalance(to.chain, assetAddress(to.chain, to.token), recipient);
+			const received = await holding(to.chain, to.token, recipient);
 			const isSettled = status === "settled";
 			return {
 				swapId: swap.swapId,
-				opened: opened.get(orderId as Hex) ?? 0,
-				filled: filled.get(orderId as Hex) ?? 0,
+				// Of a wallet on Solana its balance says whether the input was taken; below.
+				opened: isSolanaChain(from.chain) ? Number(status !== "failed") : (opened.get(orderId as Hex) ?? 0),
+				filled: isSolanaChain(to.chain)
+					? Number((await solanaMarker(to.chain, { side: "vault", orderId })) === "vault")
+					: (filled.get(orderId as Hex) ?? 0),
 				received,
 				isEnough: !isSettled || received >= BigInt(signed.quote.minOutput),
 				expected: {
@@ -47,17 +51,33 @@ export async function expectExact(
 	expect(wrong).toEqual([]);
 	// Nothing was delivered for anybody else, either.
 	expect([...filled.values()].reduce((sum, count) => sum + count, 0)).toBe(
-		swaps.filter(({ swap }) => swap.status === "settled").length,
+		swaps.filter(({ to, swap }) => swap.status === "settled" && !isSolanaChain(to.chain)).length,
 	);
+	await expectVaultExact(solana, swaps);
 	const left = await Promise.all(
 		[...byWallet(swaps).values()].map(async (own) => {
 			const [{ account, from }] = own;
 			const kept = own.filter(({ swap }) => swap.status !== "settled");
-			const balance = await tokenBalance(from.chain, assetAddress(from.chain, from.token), account.address);
+			const balance = await holding(from.chain, from.token, account.address);
 			return { wallet: account.address, missing: sum(kept.map((one) => one.from.amount)) - balance };
 		}),
 	);
 	expect(left.filter(({ missing }) => missing !== 0n)).toEqual([]);
+}
+
+/** On Solana the vault has to the unit what it had, with what these swaps brought and without what they took. */
+async function expectVaultExact(
+	solana: Environment["solana"],
+	swaps: readonly EndedAnyPlan[],
+): Promise<void> {
+	const settled = swaps.filter(({ swap }) => swap.status === "settled");
+	const expected = solana.deployment.assets.map(({ symbol }) => {
+		const isHere = (side: EndedAnyPlan["to"]) => isSolanaChain(side.chain) && side.token === symbol;
+		const taken = settled.filter(({ from }) => isHere(from)).map(({ from }) => from.amount);
+		const paid = settled.filter(({ to }) => isHere(to)).map(({ swap }) => BigInt(swap.funds.amount));
+		return [symbol, String(BigInt(solana.heldAtStart.vault[symbol] ?? 0) + sum(taken) - sum(paid))];
+	});
+	expect((await solanaHoldings(solana)).vault).toEqual(Object.fromEntries(expected));
 }
 
 /** How often each order has an event of this name. */
@@ -81,8 +101,8 @@ async function countByOrder(
 }
 
 /** By wallet, chain and token. */
-function byWallet(swaps: readonly EndedPlan[]): Map<string, [EndedPlan, ...EndedPlan[]]> {
-	const groups = new Map<string, [EndedPlan, ...EndedPlan[]]>();
+function byWallet(swaps: readonly EndedAnyPlan[]): Map<string, [EndedAnyPlan, ...EndedAnyPlan[]]> {
+	const groups = new Map<string, [EndedAnyPlan, ...EndedAnyPlan[]]>();
 	for (const one of swaps) {
 		const key = `${one.account.address}:${one.from.chain.chainId}:${one.from.token}`;
 		const group = groups.get(key);

@@ -6,6 +6,7 @@ import type { ApiAnswer } from "./call-api.ts";
 const promised: Partial<Record<ErrorCode, [status: number, next: string, retryable: boolean]>> = {
 	INVALID_REQUEST: [400, "fix_request", false],
 	INVALID_SIGNATURE: [400, "resign", false],
+	TRANSACTION_CHANGED: [400, "resign", false],
 	UNAUTHORIZED: [401, "check_key", false],
 	INVALID_TOKEN: [401, "requote", false],
 	SWAP_NOT_FOUND: [404, "fix_request", false],

@@ -54,8 +54,11 @@ function randomSwapKey(): Hex {
 	return toHex(BigInt(toHex(randomBytes(16))), { size: 32 });
 }
 
-/** The address of an asset of the devnet by its symbol. */
-export function assetAddress(chain: TestChain, symbol: string): Address {
+/** The address of an asset of the devnet by its symbol, as its chain writes it. */
+export function assetAddress<Address extends string>(
+	chain: { chainId: number; deployment: { assets: readonly { symbol: string; address: Address }[] } },
+	symbol: string,
+): Address {
 	const asset = chain.deployment.assets.find((candidate) => candidate.symbol === symbol);
 	if (asset === undefined) throw new Error(`no asset ${symbol} on chain ${chain.chainId}`);
 	return asset.address;

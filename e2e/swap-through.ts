@@ -1,21 +1,69 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { GeoswapError, waitForSwap } from "@geoswap/sdk";
+import type { SubmitResponse } from "@geoswap/protocol";
+import { type Client, type EndedSwap, GeoswapError, waitForSwap } from "@geoswap/sdk";
+import { type SolanaCaller, signSolanaSwap, submitSignedSolana } from "./do-solana-swap.ts";
 import { type SignedSwap, type SwapCaller, signSwap, submitSigned, swapIntent } from "./do-swap.ts";
-import type { EndedPlan, PlannedSwap } from "./mixed-swaps.ts";
+import type { Environment } from "./environment.ts";
+import { isSolanaChain } from "./holding.ts";
+import type { AnyPlan, EndedAnyPlan } from "./mixed-swaps.ts";
 
 const pauseMs = 500;
 /** No outage here lasts so long: what is refused until then is refused for another reason. */
 const patienceMs = 90_000;
 
 /** A whole swap through any outage, as an agent does it that wants it done. */
-export async function swapThrough(caller: SwapCaller, plan: PlannedSwap): Promise<EndedPlan> {
+export async function swapThrough<Plan extends AnyPlan>(
+	caller: SwapCaller,
+	plan: Plan,
+): Promise<Plan & { account: SwapCaller["account"]; signed: SignedSwap; swap: EndedSwap }> {
 	const { client, account } = caller;
 	const { from, to, recipient } = plan;
 	const intent = swapIntent({ from, to, recipient, account });
+	const done = await throughOutages(client, {
+		sign: () => signSwap(caller, intent),
+		submit: (signed) => submitSigned(caller, signed),
+	});
+	return { ...plan, account, ...done };
+}
+
+/** The same from Solana. */
+async function solanaSwapThrough(caller: SolanaCaller, plan: AnyPlan): Promise<EndedAnyPlan> {
+	const { client, account } = caller;
+	const { from, to, recipient } = plan;
+	const intent = swapIntent({ from, to, recipient, account });
+	const done = await throughOutages(client, {
+		sign: () => signSolanaSwap(caller, intent),
+		submit: (signed) => submitSignedSolana(caller, signed),
+	});
+	return { ...plan, account, ...done };
+}
+
+/** The same from a chain of any kind, by a new wallet that holds the input and nothing else. */
+export async function newWalletSwapsThrough(
+	environment: Environment,
+	client: Client,
+	plan: AnyPlan,
+): Promise<EndedAnyPlan> {
+	const { deployment: pins, solana } = environment;
+	const { chain, token, amount } = plan.from;
+	if (!isSolanaChain(chain)) {
+		const account = await environment.newWallet({ chain, token, amount });
+		return swapThrough({ client, pins, account }, plan);
+	}
+	const holding = token === "SOL" ? { lamports: amount } : { [token.toLowerCase()]: amount };
+	const account = await solana.newWallet(holding);
+	return solanaSwapThrough({ client, pins, account }, plan);
+}
+
+/** Signs and submits until it is done: again where nothing can have been executed, and only there. */
+async function throughOutages<Signed>(
+	client: Client,
+	{ sign, submit }: { sign: () => Promise<Signed>; submit: (signed: Signed) => Promise<SubmitResponse> },
+): Promise<{ signed: Signed; swap: EndedSwap }> {
 	for (const deadline = performance.now() + patienceMs; ; await sleep(pauseMs)) {
-		let signed: SignedSwap;
+		let signed: Signed;
 		try {
-			signed = await signSwap(caller, intent);
+			signed = await sign();
 		} catch (error) {
 			// Nothing is submitted yet: whoever gets no answer begins again.
 			if (!isAskedAgain(error) && !isToRequote(error)) throw error;
@@ -23,8 +71,8 @@ export async function swapThrough(caller: SwapCaller, plan: PlannedSwap): Promis
 			continue;
 		}
 		try {
-			const { swapId } = await submitSigned(caller, signed);
-			return { ...plan, account, signed, swap: await waitForSwap(client, swapId) };
+			const { swapId } = await submit(signed);
+			return { signed, swap: await waitForSwap(client, swapId) };
 		} catch (error) {
 			// The service says that nothing was executed. Without its word, a new quote could be a second swap.
 			if (!isToRequote(error) || performance.now() > deadline) throw error;

@@ -1,9 +1,12 @@
 import { relative } from "node:path";
+import type { SolanaDeployment } from "@geoswap/protocol";
 import { privateKeyToAddress } from "viem/accounts";
+import type { SolanaEndpoint } from "./devnet-files.ts";
+import { type SolanaDevnetKeys, solanaAddressOfKey } from "./solana/development-solana-keys.ts";
 import type { Devnet } from "./start-devnet.ts";
 
 /** What is where, for a person to read. */
-export function describeDevnet({ running, deployment, keys, files }: Devnet): string {
+export function describeDevnet({ running, deployment, keys, solanaKeys, files }: Devnet): string {
 	const lines: string[] = [];
 	const columns = deployment.chains.map((chain) => ({
 		chain,
@@ -49,8 +52,29 @@ export function describeDevnet({ running, deployment, keys, files }: Devnet): st
 	for (const key of keys.wallets) lines.push(`  ${privateKeyToAddress(key)}`);
 	lines.push("", "Relayers");
 	for (const key of keys.relayers) lines.push(`  ${privateKeyToAddress(key)}`);
+	lines.push(...describeSolana(running.solana, deployment.solana, solanaKeys));
 	lines.push("", "Files");
 	lines.push(`  ${"deployment".padEnd(16)}${relative(process.cwd(), files.deployment)}`);
 	lines.push(`  ${"keys".padEnd(16)}${relative(process.cwd(), files.keys)}`);
 	return lines.join("\n");
+}
+
+function describeSolana(
+	{ rpcUrl, wsUrl }: SolanaEndpoint,
+	deployment: SolanaDeployment | undefined,
+	keys: SolanaDevnetKeys,
+): string[] {
+	if (!deployment) return [];
+	const row = (title: string, value: string) => `  ${title.padEnd(16)}${value}`;
+	return [
+		"",
+		`${deployment.name} (${deployment.chainId})`,
+		row("rpc", rpcUrl),
+		row("subscriptions", wsUrl),
+		row("escrow", deployment.escrow),
+		row("vault", deployment.vault),
+		...deployment.feePayers.map((address) => row("fee payer", address)),
+		...deployment.assets.map(({ symbol, address }) => row(symbol, address)),
+		...keys.wallets.map((key) => row("wallet", solanaAddressOfKey(key))),
+	];
 }

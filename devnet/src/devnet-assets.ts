@@ -84,6 +84,9 @@ export const devnetTokens: readonly DevnetToken[] = [
 /** Holds and pays like WETH, with the zero address for its own. */
 export const devnetNative = { symbol: "ETH", stock: "1000", outflowPerHour: "500" } as const;
 
+/** Solana's native token. Of it the EVM chains know the price alone. */
+export const devnetSol = { symbol: "SOL", usd: "150", heartbeatSeconds: hour } as const;
+
 /** Lowers fees for who holds it. Not quoted: it has no pool and no feed. */
 export const devnetFeeDiscountToken = {
 	symbol: "GEO",

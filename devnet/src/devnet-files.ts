@@ -2,14 +2,22 @@ import { mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { devnetMnemonic } from "@geoswap/contracts";
 import { type Deployment, deploymentSchema, formatDeployment } from "@geoswap/protocol";
+import { getBase58Decoder } from "@solana/kit";
 import type { Hex } from "viem";
 import { privateKeyToAddress } from "viem/accounts";
 import type { DevnetKeys } from "./devnet-keys.ts";
+import { type SolanaDevnetKeys, solanaAddressOfKey } from "./solana/development-solana-keys.ts";
 
 export const defaultPort = 8545;
 
 /** Where a devnet is, while it runs. An endpoint is a fact of the process, so it is not in the deployment. */
-export type RunningDevnet = { pid: number; chains: { chainId: number; rpcUrl: string }[] };
+export type RunningDevnet = {
+	pid: number;
+	chains: { chainId: number; rpcUrl: string }[];
+	solana: SolanaEndpoint;
+};
+
+export type SolanaEndpoint = { chainId: number; rpcUrl: string; wsUrl: string };
 
 export type DevnetFiles = { deployment: string; keys: string; running: string };
 
@@ -29,12 +37,17 @@ function devnetFiles(dataDir: string): DevnetFiles {
 
 export function writeDevnetFiles(
 	dataDir: string,
-	{ deployment, keys, running }: { deployment: Deployment; keys: DevnetKeys; running: RunningDevnet },
+	{
+		deployment,
+		keys,
+		solanaKeys,
+		running,
+	}: { deployment: Deployment; keys: DevnetKeys; solanaKeys: SolanaDevnetKeys; running: RunningDevnet },
 ): DevnetFiles {
 	const files = devnetFiles(dataDir);
 	mkdirSync(dataDir, { recursive: true });
 	writeFileSync(files.deployment, formatDeployment(deployment));
-	writeFileSync(files.keys, formatJson(describeKeys(keys)));
+	writeFileSync(files.keys, formatJson(describeKeys(keys, solanaKeys)));
 	writeFileSync(files.running, formatJson(running));
 	return files;
 }
@@ -61,8 +74,13 @@ export function readRunningDevnet(dataDir: string): RunningDevnet & { deployment
 	};
 }
 
-function describeKeys(keys: DevnetKeys) {
+function describeKeys(keys: DevnetKeys, solana: SolanaDevnetKeys) {
 	const describe = (privateKey: Hex) => ({ address: privateKeyToAddress(privateKey), privateKey });
+	// As Solana's own tools write them: the secret's 32 bytes and the address's.
+	const describeSolana = (keypair: Uint8Array) => ({
+		address: solanaAddressOfKey(keypair),
+		keypair: getBase58Decoder().decode(keypair),
+	});
 	return {
 		warning: "Development keys. Everyone has them: never send anything of value to their addresses.",
 		mnemonic: devnetMnemonic,
@@ -72,6 +90,13 @@ function describeKeys(keys: DevnetKeys) {
 		relayers: keys.relayers.map(describe),
 		attesters: keys.attesters.map(describe),
 		wallets: keys.wallets.map(describe),
+		solana: {
+			feePayers: solana.feePayers.map(describeSolana),
+			escrow: describeSolana(solana.escrow),
+			vault: describeSolana(solana.vault),
+			wallets: solana.wallets.map(describeSolana),
+			strangers: solana.strangers.map(describeSolana),
+		},
 	};
 }
 

@@ -3,7 +3,21 @@ export { connectDevnetChain, type DevnetChain } from "./devnet-chain.ts";
 export type { DevnetKeys } from "./devnet-keys.ts";
 export { fundWallet } from "./fund-wallet.ts";
 export { movePrice, type PriceMove } from "./move-price.ts";
+export { moveSolPrice } from "./move-sol-price.ts";
 export { type FeedReading, readFeeds, refreshFeeds } from "./refresh-feeds.ts";
+export { describeSolana, type SolanaFeeds } from "./solana/describe-solana.ts";
+export {
+	deriveSolanaDevnetKeys,
+	developmentSolanaAddresses,
+	type SolanaDevnetKeys,
+	solanaAddressOfKey,
+} from "./solana/development-solana-keys.ts";
+export type { SolanaFaults } from "./solana/faults.ts";
+export { connectSolanaAdmin, type SolanaAdmin } from "./solana/solana-admin.ts";
+export { solanaKeysVariable } from "./solana/solana-keys-variable.ts";
+export { type SolanaProcess, startSolana } from "./solana/start-solana.ts";
+export { startTestSolana, type TestSolana } from "./solana/start-test-solana.ts";
+export { solanaFeeds } from "./solana-feeds.ts";
 export { portSource } from "./stack/port-source.ts";
 export { baseEnvironment, createApiKey, serverCommand, serverMain } from "./stack/server-command.ts";
 export { type ServiceProcess, serviceProcess } from "./stack/service-process.ts";

@@ -1,16 +1,19 @@
 import { resolve } from "node:path";
 import { Command, InvalidArgumentError } from "commander";
 import { describeDevnet } from "./describe-devnet.ts";
+import { devnetSol } from "./devnet-assets.ts";
 import { connectDevnetChain } from "./devnet-chain.ts";
 import { defaultDataDir, defaultPort, readRunningDevnet } from "./devnet-files.ts";
 import { movePrice, type PriceMove, parsePercent } from "./move-price.ts";
+import { moveSolPrice } from "./move-sol-price.ts";
+import { hasSolFeed } from "./solana-feeds.ts";
 import { startDevnet } from "./start-devnet.ts";
 
 type Options = { port: number; dataDir?: string; json?: boolean };
 
 const program = new Command("devnet")
 	.description(
-		"Two chains on this machine with everything a swap needs. Runs until Ctrl-C, and leaves nothing running.",
+		"Two EVM chains and a Solana on this machine with everything a swap needs. Runs until Ctrl-C, and leaves nothing running.",
 	)
 	.enablePositionalOptions()
 	.allowExcessArguments(false)
@@ -18,14 +21,19 @@ const program = new Command("devnet")
 const price = program
 	.command("price")
 	.description("Move an asset's price in all its pools and its feed, on a devnet that runs")
-	.argument("<asset>", "symbol, such as ETH")
+	.argument("<asset>", "symbol, such as ETH or SOL")
 	.argument("<percent>", "how far, such as +5 or -2.5")
-	.option("--chain <id>", "on this chain only (default: on both)", parseWholeNumber)
+	.option("--chain <id>", "on this chain only (default: wherever it has a price)", parseWholeNumber)
 	.addHelpText("after", "\nExample: pnpm devnet price ETH -2.5")
 	.action(changePrice);
 for (const command of [program, price]) {
 	command
-		.option("--port <number>", "port of the first chain; the second is on the next", parsePort, defaultPort)
+		.option(
+			"--port <number>",
+			"port of the first chain; the others are on the next ones",
+			parsePort,
+			defaultPort,
+		)
 		.option("--data-dir <path>", "where its files are (default: .devnet, or .devnet/port-<number>)")
 		.option("--json", "print the result as JSON on stdout, progress on stderr");
 }
@@ -79,8 +87,12 @@ async function changePrice(
 	if (chosen.length === 0) {
 		throw new Error(`no chain ${options.chain}: choose one of ${chains.map((c) => c.chainId).join(", ")}`);
 	}
+	// Solana's own token has one feed, on one of the chains.
+	const isSol = symbol.toUpperCase() === devnetSol.symbol;
+	const priced = isSol && options.chain === undefined ? chosen.filter(hasSolFeed) : chosen;
 	const moves = await Promise.all(
-		chosen.map((endpoint) => {
+		priced.map((endpoint) => {
+			if (isSol) return moveSolPrice(connectDevnetChain(endpoint), { percent });
 			const chain = deployment.chains.find(({ chainId }) => chainId === endpoint.chainId);
 			if (!chain) throw new Error(`the deployment file has no chain ${endpoint.chainId}`);
 			return movePrice(connectDevnetChain(endpoint), chain, { symbol, percent });
@@ -112,7 +124,7 @@ function withNegativePercent(argv: string[]): string[] {
 
 function parsePort(text: string): number {
 	const port = parseWholeNumber(text);
-	if (port < 1 || port > 65_534) throw new InvalidArgumentError("a port is from 1 to 65534.");
+	if (port < 1 || port > 65_533) throw new InvalidArgumentError("a port is from 1 to 65533.");
 	return port;
 }
 

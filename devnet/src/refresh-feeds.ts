@@ -2,8 +2,10 @@ import type { ChainDeployment } from "@geoswap/protocol";
 import { type Address, encodeFunctionData } from "viem";
 import { callMany } from "./call-many.ts";
 import { devFeedAbi } from "./dev-contract-abi.ts";
+import { devnetSol } from "./devnet-assets.ts";
 import type { DevnetChain } from "./devnet-chain.ts";
 import { deriveDevnetKeys } from "./devnet-keys.ts";
+import { hasSolFeed, solFeedAddress } from "./solana-feeds.ts";
 
 /** What a feed last said, and how long ago by the chain's clock. */
 export type FeedReading = {
@@ -15,12 +17,11 @@ export type FeedReading = {
 
 export async function readFeeds(
 	{ publicClient }: DevnetChain,
-	{ assets }: ChainDeployment,
+	deployment: ChainDeployment,
 ): Promise<FeedReading[]> {
-	const heartbeats = new Map(assets.map(({ feed }) => [feed.address, feed.heartbeatSeconds]));
 	const { timestamp, number: blockNumber } = await publicClient.getBlock();
 	return Promise.all(
-		[...heartbeats].map(async ([feed, heartbeatSeconds]) => {
+		[...heartbeatsOf(deployment)].map(async ([feed, heartbeatSeconds]) => {
 			const [, answer, , updatedAt] = await publicClient.readContract({
 				address: feed,
 				abi: devFeedAbi,
@@ -33,12 +34,18 @@ export async function readFeeds(
 }
 
 /** Posts each feed's own last answer again. The chain does it, so a price moved at the same time is never undone. */
-export async function refreshFeeds(chain: DevnetChain, { assets }: ChainDeployment): Promise<void> {
-	const feeds = new Set(assets.map(({ feed }) => feed.address));
+export async function refreshFeeds(chain: DevnetChain, deployment: ChainDeployment): Promise<void> {
 	const data = encodeFunctionData({ abi: devFeedAbi, functionName: "refresh" });
 	await callMany(
 		chain,
 		deriveDevnetKeys().actors.feedKeeper,
-		[...feeds].map((to) => ({ to, data })),
+		[...heartbeatsOf(deployment).keys()].map((to) => ({ to, data })),
 	);
+}
+
+/** The feeds of the chain's assets, and those that price what is not on it. */
+function heartbeatsOf(deployment: ChainDeployment): Map<Address, number> {
+	const heartbeats = new Map(deployment.assets.map(({ feed }) => [feed.address, feed.heartbeatSeconds]));
+	if (hasSolFeed(deployment)) heartbeats.set(solFeedAddress(), devnetSol.heartbeatSeconds);
+	return heartbeats;
 }

@@ -2,7 +2,6 @@ import { createRequire } from "node:module";
 import { deployContracts, parseDeployConfig, readArtifact } from "@geoswap/contracts";
 import type { ChainDeployment } from "@geoswap/protocol";
 import {
-	type Abi,
 	type Address,
 	encodeDeployData,
 	encodeFunctionData,
@@ -24,14 +23,15 @@ import {
 	devnetFeeDiscountToken,
 	devnetNative,
 	devnetTokens,
-	feedDecimals,
 	settlementSymbol,
 	wrappedNativeSymbol,
 } from "./devnet-assets.ts";
 import type { DevnetChain } from "./devnet-chain.ts";
 import { deriveDevnetKeys } from "./devnet-keys.ts";
+import { feedInitCode } from "./feed-init-code.ts";
 import { placePredeploys } from "./place-predeploys.ts";
 import { sendAs } from "./send-as.ts";
+import { hasSolFeed, solFeedInitCode } from "./solana-feeds.ts";
 
 const require = createRequire(import.meta.url);
 
@@ -75,8 +75,9 @@ export async function setUpChain(
 	const feeds = new Map<string, Address>();
 	for (const token of devnetTokens) {
 		tokens.set(token.symbol, await deployCode(chain, market, tokenInitCode(token), assetSalt(chain)));
-		feeds.set(token.symbol, await deployCode(chain, market, feedInitCode(token), assetSalt(chain)));
+		feeds.set(token.symbol, await deployCode(chain, market, tokenFeedInitCode(token), assetSalt(chain)));
 	}
+	if (hasSolFeed(chain)) await deployCode(chain, market, solFeedInitCode());
 	const feeDiscountToken = await deployCode(
 		chain,
 		market,
@@ -214,13 +215,8 @@ function tokenInitCode(token: Pick<DevnetToken, "contract" | "name" | "symbol" |
 	});
 }
 
-function feedInitCode({ symbol, usd }: DevnetToken): Hex {
-	const { abi, bytecode }: { abi: Abi; bytecode: Hex } = readArtifact("DevFeed");
-	return encodeDeployData({
-		abi,
-		bytecode,
-		args: [`${symbol === wrappedNativeSymbol ? "ETH" : symbol} / USD`, parseUnits(usd, feedDecimals)],
-	});
+function tokenFeedInitCode({ symbol, usd }: DevnetToken): Hex {
+	return feedInitCode({ name: symbol === wrappedNativeSymbol ? "ETH" : symbol, usd });
 }
 
 function known(addresses: Map<string, Address>, symbol: string): Address {

@@ -4,34 +4,40 @@ import { type DevnetFiles, type RunningDevnet, removeRunningFile, writeDevnetFil
 import { type DevnetKeys, deriveDevnetKeys } from "./devnet-keys.ts";
 import { keepFeedsFresh } from "./keep-feeds-fresh.ts";
 import { setUpChain } from "./set-up-chain.ts";
+import type { SolanaDevnetKeys } from "./solana/development-solana-keys.ts";
+import { startTestSolana, type TestSolana } from "./solana/start-test-solana.ts";
+import { solanaFeeds } from "./solana-feeds.ts";
 import { type Anvil, expectFreePort, startAnvil } from "./start-anvil.ts";
 
 export type Devnet = {
 	running: RunningDevnet;
 	deployment: Deployment;
 	keys: DevnetKeys;
+	solanaKeys: SolanaDevnetKeys;
 	files: DevnetFiles;
 	/** Settles when one of the chains ended by itself. */
 	failed: Promise<never>;
 	stop: () => Promise<void>;
 };
 
-/** Both chains with everything on them, a block a second, fresh feeds, and the files that describe them. */
+/** All chains with everything on them, their own pace, fresh feeds, and the files that describe them. */
 export async function startDevnet({
 	port,
 	dataDir,
 	onProgress = () => {},
 }: {
-	/** Of the first chain; the second is on the next. */
+	/** Of the first chain; the second and Solana are on the next. */
 	port: number;
 	dataDir: string;
 	onProgress?: (line: string) => void;
 }): Promise<Devnet> {
 	const { actors: _, ...keys } = deriveDevnetKeys();
 	const specs = devnetChains.map((spec, i) => ({ ...spec, port: port + i }));
-	for (const spec of specs) await expectFreePort(spec.port);
+	const solanaPort = port + specs.length;
+	for (const one of [...specs.map((spec) => spec.port), solanaPort]) await expectFreePort(one);
 
 	const anvils: Anvil[] = [];
+	let solana: TestSolana | undefined;
 	let isStopping = false;
 	try {
 		const starting = await Promise.allSettled(
@@ -51,11 +57,24 @@ export async function startDevnet({
 			if (one.status === "rejected") throw one.reason;
 			return one.value;
 		});
-		const deployment: Deployment = { chains: chains.map(({ deployment }) => deployment) };
-		const running = { pid: process.pid, chains: chains.map(({ chain }) => endpoint(chain)) };
-		const files = writeDevnetFiles(dataDir, { deployment, keys, running });
+		const [first] = chains;
+		if (!first) throw new Error("the devnet has chains");
+		// Its deployment names the feeds of a chain that is set up.
+		const started = await startTestSolana({ port: solanaPort, feeds: solanaFeeds(first.deployment) });
+		solana = started;
+		onProgress(`${started.deployment.name}: listens on ${started.rpcUrl}`);
+		const deployment: Deployment = {
+			chains: chains.map(({ deployment }) => deployment),
+			solana: started.deployment,
+		};
+		const running: RunningDevnet = {
+			pid: process.pid,
+			chains: chains.map(({ chain }) => endpoint(chain)),
+			solana: { chainId: started.deployment.chainId, rpcUrl: started.rpcUrl, wsUrl: started.wsUrl },
+		};
+		const files = writeDevnetFiles(dataDir, { deployment, keys, solanaKeys: started.keys, running });
 		const stopKeeping = chains.map(({ chain, deployment }) => keepFeedsFresh(chain, deployment));
-		const failed = Promise.race(anvils.map((anvil) => anvil.exited)).then(() =>
+		const failed = Promise.race([...anvils, started].map(({ exited }) => exited)).then(() =>
 			isStopping ? new Promise<never>(() => {}) : Promise.reject(new Error("a chain ended by itself")),
 		);
 		// A caller need not look at it.
@@ -64,16 +83,21 @@ export async function startDevnet({
 			running,
 			deployment,
 			keys,
+			solanaKeys: started.keys,
 			files,
 			failed,
 			stop: async () => {
 				isStopping = true;
 				removeRunningFile(dataDir);
-				await Promise.all([...stopKeeping.map((stop) => stop()), ...anvils.map((anvil) => anvil.stop())]);
+				await Promise.all([
+					...stopKeeping.map((stop) => stop()),
+					...anvils.map((anvil) => anvil.stop()),
+					started.stop(),
+				]);
 			},
 		};
 	} catch (error) {
-		await Promise.all(anvils.map((anvil) => anvil.stop()));
+		await Promise.all([...anvils.map((anvil) => anvil.stop()), solana?.stop()]);
 		throw error;
 	}
 }

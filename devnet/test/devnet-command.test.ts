@@ -3,7 +3,8 @@ import { once } from "node:events";
 import { existsSync, readFileSync } from "node:fs";
 import { type AddressInfo, createServer } from "node:net";
 import { join } from "node:path";
-import { deploymentSchema } from "@geoswap/protocol";
+import { deploymentSchema, type SolanaAddress, solanaNativeToken, tokenAccountOf } from "@geoswap/protocol";
+import { createSolanaRpc } from "@solana/kit";
 import { type Address, erc20Abi, zeroAddress } from "viem";
 import { beforeAll, describe, expect, test, vi } from "vitest";
 import { connectDevnetChain, readFeeds } from "../src/index.ts";
@@ -15,8 +16,11 @@ const { folder, command } = commandsInFolder(join(import.meta.dirname, "../src/m
 type Up = {
 	pid: number;
 	chains: { chainId: number; rpcUrl: string }[];
+	solana: { chainId: number; rpcUrl: string; wsUrl: string };
 	files: { deployment: string; keys: string; running: string };
 };
+
+type SolanaKey = { address: SolanaAddress; keypair: string };
 
 async function start(port: number) {
 	const dataDir = join(folder, String(port));
@@ -32,10 +36,12 @@ async function start(port: number) {
 /** The chains on this port, and the readers beside them. */
 function processesOn(port: number): string[] {
 	const processes = execFileSync("ps", ["-axo", "pid=,args="], { encoding: "utf8" }).split("\n");
-	return processes.filter((line) => line.includes("anvil") && line.split(" ").includes(String(port)));
+	return processes.filter(
+		(line) => /anvil|solana/.test(line) && [0, 1, 2].some((i) => line.split(" ").includes(String(port + i))),
+	);
 }
 
-/** A port that is free, and the next one too. */
+/** A port that is free, and the next two as well. */
 async function freePort(): Promise<number> {
 	for (;;) {
 		const server = createServer().listen(0, "127.0.0.1");
@@ -43,11 +49,11 @@ async function freePort(): Promise<number> {
 		const { port } = server.address() as AddressInfo;
 		server.close();
 		await once(server, "close");
-		const isNextFree = await expectFreePort(port + 1).then(
+		const areNextFree = await Promise.all([port + 1, port + 2].map(expectFreePort)).then(
 			() => true,
 			() => false,
 		);
-		if (isNextFree) return port;
+		if (areNextFree) return port;
 	}
 }
 
@@ -81,6 +87,10 @@ describe("a devnet that runs", () => {
 		const keys: string[] = readFileSync(devnet.up.files.keys, "utf8").match(/0x[0-9a-f]{64}/g) ?? [];
 		expect(keys.length).toBeGreaterThan(10);
 		for (const key of keys) expect(text).not.toContain(key);
+		const { solana } = files(devnet.up).keys;
+		for (const { keypair } of [solana.escrow, solana.vault, ...solana.feePayers]) {
+			expect(text).not.toContain(keypair);
+		}
 	});
 
 	test("has wallets that hold tokens and exactly 0 wei, relayers with gas, a vault with stock of every asset", async () => {
@@ -109,6 +119,47 @@ describe("a devnet that runs", () => {
 		}
 	});
 
+	test("has a Solana whose wallets hold tokens and not one lamport, whose fee payers have SOL, whose vault has stock of every asset", async () => {
+		const { deployment, keys } = files(devnet.up);
+		const { solana } = deployment;
+		if (!solana) throw new Error("no Solana");
+		expect(devnet.up.solana).toMatchObject({ chainId: solana.chainId, wsUrl: expect.stringMatching(/^ws:/) });
+		const rpc = createSolanaRpc(devnet.up.solana.rpcUrl);
+		expect(await rpc.getGenesisHash().send()).toBe(solana.genesisHash);
+		const lamports = async (address: SolanaAddress) => (await rpc.getBalance(address).send()).value;
+		const balance = async (token: SolanaAddress, owner: SolanaAddress) => {
+			if (token === solanaNativeToken) return lamports(owner);
+			const account = await tokenAccountOf({ owner, token });
+			return BigInt((await rpc.getTokenAccountBalance(account).send()).value.amount);
+		};
+		expect([solana.escrow, solana.vault]).toEqual([keys.solana.escrow.address, keys.solana.vault.address]);
+		expect(keys.solana.wallets.length).toBeGreaterThan(0);
+		for (const { address } of keys.solana.wallets) {
+			expect(await lamports(address)).toBe(0n);
+			expect(await balance(solana.settlementToken, address)).toBeGreaterThan(0n);
+		}
+		for (const address of solana.feePayers) expect(await lamports(address)).toBeGreaterThan(0n);
+		for (const { address } of solana.assets) expect(await balance(address, solana.vault)).toBeGreaterThan(0n);
+	});
+
+	test("prices Solana's assets by fresh feeds of the first chain", async () => {
+		const { deployment } = files(devnet.up);
+		const [chain] = deployment.chains;
+		if (!chain) throw new Error("no chain");
+		const readings = await readFeeds(connectDevnetChain(endpoint(devnet.up, chain.chainId)), chain);
+		const prices = deployment.solana?.assets.map(({ symbol, feed }) => {
+			const reading = readings.find((one) => one.feed === feed.address);
+			const isFresh = reading !== undefined && reading.ageSeconds < feed.heartbeatSeconds;
+			return { symbol, chainId: feed.chainId, answer: reading?.answer, isFresh };
+		});
+		const { chainId } = chain;
+		expect(prices).toEqual([
+			{ symbol: "USDC", chainId, answer: 100_000_000n, isFresh: true },
+			{ symbol: "USDT", chainId, answer: 100_000_000n, isFresh: true },
+			{ symbol: "SOL", chainId, answer: 15_000_000_000n, isFresh: true },
+		]);
+	});
+
 	test("has feeds that are fresh again right after an hour of the chain's time", async () => {
 		const { deployment } = files(devnet.up);
 		const chain = deployment.chains[0];
@@ -134,6 +185,12 @@ describe("a devnet that runs", () => {
 		const down = await command(["price", "ETH", "-50%", "--chain", "31338", ...at]).finished;
 		expect(down.stdout).toContain("3150 -> 1575 USD");
 		expect(down.stdout).not.toContain("31337");
+		const sol = await command(["price", "sol", "-10", "--json", ...at]).finished;
+		expect(JSON.parse(sol.stdout)).toMatchObject([
+			{ chainId: 31337, symbol: "SOL", feed: { before: "150", after: "135" }, pools: [] },
+		]);
+		const elsewhere = await command(["price", "SOL", "-10", "--chain", "31338", ...at]).finished;
+		expect(elsewhere).toMatchObject({ code: 1, stderr: expect.stringContaining("no feed on chain 31338") });
 		const unknown = await command(["price", "DOGE", "+5", ...at]).finished;
 		expect(unknown).toMatchObject({ code: 1, stderr: expect.stringContaining("choose one of ETH, USDC") });
 	});
@@ -151,7 +208,7 @@ describe("a devnet that runs", () => {
 		expect(processesOn(devnet.port)).not.toEqual([]);
 		devnet.child.kill("SIGINT");
 		expect((await devnet.finished).code).toBe(0);
-		await expect.poll(() => [...processesOn(devnet.port), ...processesOn(devnet.port + 1)]).toEqual([]);
+		await expect.poll(() => processesOn(devnet.port)).toEqual([]);
 		expect(existsSync(devnet.up.files.running)).toBe(false);
 	});
 
@@ -159,7 +216,7 @@ describe("a devnet that runs", () => {
 		expect(processesOn(second.port)).not.toEqual([]);
 		second.child.kill("SIGKILL");
 		await second.finished;
-		await expect.poll(() => [...processesOn(second.port), ...processesOn(second.port + 1)]).toEqual([]);
+		await expect.poll(() => processesOn(second.port)).toEqual([]);
 		const late = await command(["price", "ETH", "-5", "--data-dir", second.dataDir]).finished;
 		expect(late.stderr).toContain("start one with `pnpm devnet`");
 	});
@@ -171,7 +228,7 @@ test("ended while it starts, it leaves no process behind either", async () => {
 	await once(run.child.stdout, "data");
 	run.child.kill("SIGTERM");
 	await run.finished;
-	await expect.poll(() => [...processesOn(port), ...processesOn(port + 1)]).toEqual([]);
+	await expect.poll(() => processesOn(port)).toEqual([]);
 });
 
 test("a price change without a devnet says how to start one", async () => {
@@ -186,7 +243,9 @@ function files(up: Up) {
 		keys: JSON.parse(readFileSync(up.files.keys, "utf8")) as Record<
 			"wallets" | "relayers",
 			{ address: Address }[]
-		>,
+		> & {
+			solana: Record<"escrow" | "vault", SolanaKey> & Record<"feePayers" | "wallets", SolanaKey[]>;
+		},
 	};
 }
 

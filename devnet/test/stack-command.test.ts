@@ -11,7 +11,7 @@ const { folder, command } = commandsInFolder(join(import.meta.dirname, "../src/s
 
 /** What has the folder or one of the ports in its command line, the readers beside them included. */
 function processesOf({ dataDir, port }: { dataDir: string; port: number }): string[] {
-	const ports = Array.from({ length: 12 }, (_, i) => String(port + i));
+	const ports = Array.from({ length: 13 }, (_, i) => String(port + i));
 	const all = execFileSync("ps", ["-axo", "pid=,args="], { encoding: "utf8" }).split("\n");
 	return all.filter(
 		(line) => line.includes(dataDir) || ports.some((one) => line.split(/[\s:]/).includes(one)),

@@ -14,7 +14,9 @@ const keyed = [
 	["POST", "/swap/quote"],
 	["GET", "/swap/delegation"],
 	["POST", "/swap/build-geo-op"],
+	["POST", "/swap/build-solana-tx"],
 	["POST", "/swap/submit"],
+	["POST", "/swap/submit-solana"],
 	["GET", "/swap/status/swp_x"],
 ] as const;
 const posts = keyed.filter(([method]) => method === "POST").map(([, path]) => path);

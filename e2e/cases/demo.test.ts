@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
 import { runDemo } from "../demo/run-demo.ts";
+import { runSolanaDemo } from "../demo/run-solana-demo.ts";
 import { sharedEnvironment } from "../shared-environment.ts";
 
 test("the demo's new wallet, without one wei, has its tokens on the other chain", async () => {
@@ -12,4 +13,13 @@ test("the demo's new wallet, without one wei, has its tokens on the other chain"
 	expect(walletBalance).toBe("0");
 	expect(recipientBalance).toBe(swap.funds.amount);
 	expect(steps.map(({ what }) => what).join("\n")).toContain("100 USDC and 0 wei");
+});
+
+test("the demo of Solana goes there and back with wallets that have neither a wei nor a lamport", async () => {
+	const { there, back, steps } = await runSolanaDemo(sharedEnvironment(), () => {});
+	const onSolana = expect.stringMatching(/^[1-9A-HJ-NP-Za-km-z]{64,88}$/);
+	const onEvm = expect.stringMatching(/^0x[0-9a-f]{64}$/);
+	expect(there).toMatchObject({ status: "settled", originTxHash: onEvm, deliveryTxHash: onSolana });
+	expect(back).toMatchObject({ status: "settled", originTxHash: onSolana, deliveryTxHash: onEvm });
+	expect(steps.map(({ what }) => what).join("\n")).toContain("0 lamports");
 });

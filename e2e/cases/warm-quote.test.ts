@@ -18,23 +18,29 @@ const lookEveryMs = 12_000;
 
 test("five hundred warm quotes call no chain and query nothing but the key's row, once a second", async () => {
 	const environment = sharedEnvironment();
-	const { baseUrl, rpcCounts, queryCounts } = await startQuietApi(environment);
-	const { origin, destination } = environment;
+	const { baseUrl, rpcCounts, solanaCounts, queryCounts } = await startQuietApi(environment);
+	const { origin, destination, solana } = environment;
 	const client = createClient({ baseUrl, apiKey: await environment.newKey() });
 	const account = privateKeyToAccount(generatePrivateKey());
 	const looks = async () => (await rpcCounts()).map((counts) => counts.eth_getBlockByNumber ?? 0);
 	const quote = (i: number) => {
-		const [from, to] = i % 2 === 0 ? ["USDC", "ORB"] : ["WETH", "USDC"];
+		const routes = [
+			{ from: "USDC", to: { chain: destination, token: "ORB" } },
+			{ from: "WETH", to: { chain: destination, token: "USDC" } },
+			{ from: "USDC", to: { chain: solana, token: "SOL" }, recipient: solana.deployment.vault },
+		];
+		const { from = "", to = { chain: destination, token: "" }, recipient } = routes[i % routes.length] ?? {};
 		return getQuote(
 			client,
 			swapIntent({
 				from: {
 					chain: origin,
-					token: from ?? "",
+					token: from,
 					amount: parseUnits("1", from === "USDC" ? 8 : 16) + BigInt(i),
 				},
-				to: { chain: destination, token: to ?? "" },
+				to,
 				account,
+				...(recipient && { recipient }),
 			}),
 		);
 	};
@@ -52,6 +58,7 @@ test("five hundred warm quotes call no chain and query nothing but the key's row
 		.poll(unpriced, { timeout: lookEveryMs / 2, interval: 100 })
 		.toEqual(environment.chains.map(() => 0));
 	const rpcBefore = await rpcCounts();
+	const solanaBefore = await solanaCounts();
 
 	const queriesBefore = queryCounts();
 	const startedAt = performance.now();
@@ -61,6 +68,7 @@ test("five hundred warm quotes call no chain and query nothing but the key's row
 
 	expect(new Set(answers.map(({ swapId }) => swapId)).size).toBe(quotes);
 	expect(await rpcCounts()).toEqual(rpcBefore);
+	expect(await solanaCounts()).toEqual(solanaBefore);
 	const keyReads = Object.keys(queries).filter((sql) => /^select k\.\*.* from api_keys k /.test(sql));
 	expect(Object.keys(queries)).toEqual(keyReads);
 	expect(sum(queries)).toBeLessThanOrEqual(Math.ceil(elapsedSeconds) + 1);
@@ -70,13 +78,15 @@ test("five hundred warm quotes call no chain and query nothing but the key's row
  * An API process beside the shared one, so that what it calls is what these quotes cause: its own counters stand
  * before the chains and the database, and it looks at the chains rarely enough to leave a pause.
  */
-async function startQuietApi({ serverEnvironment, chains }: Environment): Promise<{
+async function startQuietApi({ serverEnvironment, chains, solana }: Environment): Promise<{
 	baseUrl: string;
 	rpcCounts: () => Promise<RpcCounts[]>;
+	solanaCounts: () => Promise<RpcCounts>;
 	queryCounts: () => QueryCounts;
 }> {
-	const [rpcCounters, queryCounter, port] = await Promise.all([
+	const [rpcCounters, solanaCounter, queryCounter, port] = await Promise.all([
 		Promise.all(chains.map(({ rpcUrl }) => startRpcCounter(rpcUrl))),
+		startRpcCounter(solana.rpcUrl),
 		startQueryCounter(serverEnvironment.DATABASE_URL ?? ""),
 		portSource()(),
 	]);
@@ -88,6 +98,7 @@ async function startQuietApi({ serverEnvironment, chains }: Environment): Promis
 	for (const [i, { chainId }] of chains.entries()) {
 		Object.assign(config.chains[chainId], { rpcUrl: rpcCounters[i]?.url, pollMs: lookEveryMs });
 	}
+	Object.assign(config.solana, { rpcUrl: solanaCounter.url, pollMs: lookEveryMs });
 	const configFile = join(dir, "config.json");
 	writeFileSync(configFile, JSON.stringify(config));
 	const baseUrl = `http://127.0.0.1:${port}`;
@@ -101,13 +112,14 @@ async function startQuietApi({ serverEnvironment, chains }: Environment): Promis
 	});
 	onTestFinished(async () => {
 		await api.stop();
-		await Promise.all([...rpcCounters, queryCounter].map((counter) => counter.stop()));
+		await Promise.all([...rpcCounters, solanaCounter, queryCounter].map((counter) => counter.stop()));
 		rmSync(dir, { recursive: true });
 	});
 	await api.start();
 	return {
 		baseUrl,
 		rpcCounts: () => Promise.all(rpcCounters.map(({ url }) => readRpcCounts(url))),
+		solanaCounts: () => readRpcCounts(solanaCounter.url),
 		queryCounts: queryCounter.counts,
 	};
 }

@@ -1,8 +1,7 @@
-import { setTimeout as sleep } from "node:timers/promises";
-import type { ServiceProcess } from "@geoswap/devnet";
 import { expect, test } from "vitest";
 import { expectBooksExact } from "../expect-books-exact.ts";
 import { expectExact } from "../expect-exact.ts";
+import { killInTurn } from "../kill-in-turn.ts";
 import { countStatuses, type EndedPlan, planSwap } from "../mixed-swaps.ts";
 import { ownEnvironment } from "../own-environment.ts";
 import { swapThrough } from "../swap-through.ts";
@@ -54,17 +53,3 @@ test("kill -9 of API, worker, engine and attesters, again and again, loses no sw
 	await expectBooksExact(environment, { withinMs: decidedWithinMs });
 	await expectExact(environment, swaps);
 });
-
-async function killInTurn(processes: readonly ServiceProcess[], times: number): Promise<void> {
-	for (let round = 0; round < times; round++) {
-		for (const [i, process] of processes.entries()) {
-			// Of different lengths, so that the next one dies at another point of what the others do.
-			const outageMs = 200 + 150 * ((round + i) % 5);
-			process.kill("SIGKILL");
-			await process.exited();
-			await sleep(outageMs);
-			await process.start();
-			await sleep(outageMs);
-		}
-	}
-}

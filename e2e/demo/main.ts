@@ -1,7 +1,9 @@
 import { resolve } from "node:path";
 import { parseArgs } from "node:util";
 import { defaultStackPort, readStackFile, stackDataDir } from "@geoswap/devnet";
+import type { DemoStep } from "./demo-steps.ts";
 import { runDemo } from "./run-demo.ts";
+import { runSolanaDemo } from "./run-solana-demo.ts";
 
 const help = `Usage: pnpm demo [options]
 
@@ -9,10 +11,11 @@ A new wallet without one wei swaps 100 USDC to another chain, on the stack that 
 
   --port <number>    the stack's port (default: ${defaultStackPort})
   --data-dir <path>  the stack's folder, where it was started with one
+  --solana           to a new wallet on Solana, and from there back
   --json             print the result as JSON on stdout, the steps on stderr
   --help             this
 
-Exits 0 when the swap settled, 1 when it did not, 2 when no stack runs.`;
+Exits 0 when the swap settled (with --solana, both), 1 when it did not, 2 when no stack runs.`;
 
 const { values } = parseOptions();
 if (values.help) {
@@ -29,11 +32,12 @@ if (!stack) {
 }
 const say = values.json ? console.error : console.log;
 try {
-	const result = await runDemo(stack, ({ elapsedMs, what }) =>
-		say(`${(elapsedMs / 1_000).toFixed(2).padStart(7)} s  ${what}`),
-	);
+	const tell = ({ elapsedMs, what }: DemoStep) =>
+		say(`${(elapsedMs / 1_000).toFixed(2).padStart(7)} s  ${what}`);
+	const result = values.solana ? await runSolanaDemo(stack, tell) : await runDemo(stack, tell);
 	if (values.json) console.log(JSON.stringify(result));
-	process.exitCode = result.swap.status === "settled" ? 0 : 1;
+	const last = "swap" in result ? result.swap : result.back;
+	process.exitCode = last?.status === "settled" ? 0 : 1;
 } catch (error) {
 	console.error(`error: ${(error as Error).message}`);
 	process.exitCode = 1;
@@ -45,6 +49,7 @@ function parseOptions() {
 			options: {
 				port: { type: "string" },
 				"data-dir": { type: "string" },
+				solana: { type: "boolean" },
 				json: { type: "boolean" },
 				help: { type: "boolean", short: "h" },
 			},

@@ -1,18 +1,10 @@
 import { connectDevnetChain, fundWallet } from "@geoswap/devnet";
 import type { ChainDeployment, Deployment, StatusResponse } from "@geoswap/protocol";
-import {
-	buildOp,
-	createClient,
-	getQuote,
-	getStatus,
-	signDelegation,
-	submitOp,
-	verifyAndSign,
-} from "@geoswap/sdk";
+import { buildOp, createClient, getQuote, signDelegation, submitOp, verifyAndSign } from "@geoswap/sdk";
 import { type Address, erc20Abi, formatUnits } from "viem";
 import { generatePrivateKey, privateKeyToAccount } from "viem/accounts";
-
-export type DemoStep = { elapsedMs: number; what: string };
+import { type DemoStep, demoSteps } from "./demo-steps.ts";
+import { watchSwap } from "./watch-swap.ts";
 
 export type DemoResult = {
 	swap: StatusResponse;
@@ -36,13 +28,7 @@ export async function runDemo(
 	},
 	onStep: (step: DemoStep) => void,
 ): Promise<DemoResult> {
-	const startedAt = performance.now();
-	const steps: DemoStep[] = [];
-	const say = (what: string) => {
-		const step = { elapsedMs: Math.round(performance.now() - startedAt), what };
-		steps.push(step);
-		onStep(step);
-	};
+	const { steps, say } = demoSteps(onStep);
 	const { deployment: pins, chains } = stack;
 	const [origin, destination] = chains.map((endpoint) => {
 		const deployment = pins.chains.find(({ chainId }) => chainId === endpoint.chainId);
@@ -86,35 +72,21 @@ export async function runDemo(
 	const { swapId } = await submitOp(client, { geoOpToken: build.geoOpToken, signature });
 	say(`submitted: ${swapId}`);
 
-	const told = new Set<string>();
-	const tellOnce = (what: string) => {
-		if (!told.has(what)) say(what);
-		told.add(what);
+	const [from, to] = [origin.deployment.name, destination.deployment.name];
+	const swap = await watchSwap(client, swapId, { origin: from, destination: to, say });
+	const [walletBalance, recipientBalance] = [
+		await balance(origin, wallet),
+		await balance(destination, wallet),
+	];
+	say(`the wallet holds ${show(walletBalance, origin)} on ${from}`);
+	say(`the recipient holds ${show(recipientBalance, destination)} on ${to}`);
+	return {
+		swap,
+		wallet,
+		walletBalance: String(walletBalance),
+		recipientBalance: String(recipientBalance),
+		steps,
 	};
-	for (;;) {
-		// Held for a second at most, where an agent would hold it for fifteen: here someone watches.
-		const swap = await getStatus(client, swapId, { waitSeconds: 1 });
-		if (swap.originTxHash) tellOnce(`input in escrow: ${swap.originTxHash} on ${origin.deployment.name}`);
-		if (swap.deliveryTxHash)
-			tellOnce(`output sent: ${swap.deliveryTxHash} on ${destination.deployment.name}`);
-		tellOnce(swap.status === "pending" ? swap.stage : swap.status);
-		if (swap.status === "pending") continue;
-		if (swap.failure) say(swap.failure.message);
-
-		const [walletBalance, recipientBalance] = [
-			await balance(origin, wallet),
-			await balance(destination, wallet),
-		];
-		say(`the wallet holds ${show(walletBalance, origin)} on ${origin.deployment.name}`);
-		say(`the recipient holds ${show(recipientBalance, destination)} on ${destination.deployment.name}`);
-		return {
-			swap,
-			wallet,
-			walletBalance: String(walletBalance),
-			recipientBalance: String(recipientBalance),
-			steps,
-		};
-	}
 }
 
 function assetOf({ name, assets }: ChainDeployment) {

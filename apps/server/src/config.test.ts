@@ -1,7 +1,7 @@
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { startTestChains, type TestChains } from "@geoswap/devnet";
+import { describeSolana, solanaFeeds, startTestChains, type TestChains } from "@geoswap/devnet";
 import { formatDeployment } from "@geoswap/protocol";
 import { getAddress } from "viem";
 import { afterAll, beforeAll, expect, test } from "vitest";
@@ -59,6 +59,55 @@ test.each<[string, Partial<typeof pace>, Partial<typeof pace>?]>([
 test("swaps between chains need as many attesters as an order's set asks for; on one chain none", () => {
 	expect(() => read({ attesters: [{ url: "http://a" }] })).toThrow("attesters: chain 31337 needs 2");
 	read({ attesters: [], chains: { 31337: pace } });
+});
+
+const solanaPace = {
+	rpcUrl: "http://a",
+	finalitySeconds: 8,
+	openSeconds: 75,
+	fillSeconds: 60,
+	refundSeconds: 30,
+	blockhashSeconds: { least: 20, most: 35 },
+};
+
+function readWithSolana(
+	change: Partial<NonNullable<ConfigFile["solana"]>> = {},
+	other: Partial<ConfigFile> = {},
+) {
+	const [first] = chains.deployment.chains;
+	if (!first) throw new Error("no chain");
+	const solana = describeSolana({ genesisHash: "1".repeat(32), feeds: solanaFeeds(first) });
+	writeDeployment({ ...chains.deployment, solana });
+	try {
+		return read({ solana: { ...solanaPace, ...change }, ...other });
+	} finally {
+		writeDeployment(chains.deployment);
+	}
+}
+
+test("Solana is taken where the deployment has it, with times that a transaction's life fits into", () => {
+	expect(readWithSolana().solana).toMatchObject({
+		chainId: 792703809,
+		deployment: { name: "Devnet Solana" },
+	});
+	expect(() => read({ solana: solanaPace })).toThrow("solana: the deployment file has no such chain");
+});
+
+test.each<[string, Partial<NonNullable<ConfigFile["solana"]>>, Partial<ConfigFile>?]>([
+	["solana.blockhashSeconds: least", { blockhashSeconds: { least: 35, most: 35 } }],
+	["solana.openSeconds: must be at least 65", { openSeconds: 64 }],
+	["solana.openSeconds: must be at most", { openSeconds: 901 }],
+	["solana.openSeconds: must be above 60", { openSeconds: 60, blockhashSeconds: { least: 10, most: 20 } }],
+	["fillSeconds: 48 from chain 31337 to chain 792703809", { fillSeconds: 48 }],
+	["refundSeconds: ", { finalitySeconds: 20, refundSeconds: 30, fillSeconds: 100 }],
+	["solana.computePriceMicroLamports: is above", { computePriceMicroLamports: "5000001" }],
+	["solana.markerSeconds: must be above 165", { markerSeconds: 165 }],
+	["solana.outflowCaps.ETH: ", { outflowCaps: { ETH: "5" } }],
+	["solana.unreleasedCapUsd: ", { unreleasedCapUsd: 1 }],
+	["the feed of USDC is on chain 31337", {}, { chains: { 31338: pace } }],
+	["attesters: chain 31337 needs 2", {}, { attesters: [], chains: { 31337: pace } }],
+])("what would lose money or refuse every swap on Solana is refused: %s", (message, change, other) => {
+	expect(() => readWithSolana(change, other)).toThrow(message);
 });
 
 test("an EntryPoint that ops are not made for is refused", () => {

@@ -1,8 +1,6 @@
-import { setTimeout as sleep } from "node:timers/promises";
+import { askUntil } from "./ask-until.ts";
 import type { EvmChain } from "./chain/evm/chain-client.ts";
 import { ConfigError } from "./config-error.ts";
-
-const pauseMs = 500;
 
 /**
  * Throws where an endpoint is another chain's than the configuration says: what is read there would be taken for the
@@ -25,15 +23,4 @@ export async function expectChainIds(
 			);
 		}),
 	);
-}
-
-async function askUntil(ask: () => Promise<number>, deadlineMs: number): Promise<number | undefined> {
-	for (;;) {
-		try {
-			return await ask();
-		} catch {
-			if (performance.now() + pauseMs > deadlineMs) return undefined;
-			await sleep(pauseMs);
-		}
-	}
 }

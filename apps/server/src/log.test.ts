@@ -28,8 +28,14 @@ test("neither keys, signatures and tokens nor an endpoint in a chain's error are
 		"call",
 	);
 	log.info({ req: { headers: { "x-api-key": "an-api-key" } }, tx: { raw: "a-raw-transaction" } }, "call");
+	log.info(
+		{ body: { signedTransaction: "a-signed-transaction" }, signedTransaction: "a-signed-one" },
+		"call",
+	);
 	const text = lines.join("");
 	expect(text).toContain("swp_1");
 	expect(text).toContain("HTTP request failed");
-	expect(text).not.toMatch(/a-key-of-the-endpoint|a-signature|an-api-key|a-token|a-raw-transaction/);
+	expect(text).not.toMatch(
+		/a-key-of-the-endpoint|a-signature|an-api-key|a-token|a-raw-transaction|a-signed-/,
+	);
 });

@@ -37,6 +37,8 @@ export function createLog({
 				"geoOpToken",
 				"*.geoQuoteToken",
 				"*.geoOpToken",
+				"signedTransaction",
+				"*.signedTransaction",
 				"authorization",
 				"*.authorization",
 				"raw",

@@ -3,9 +3,11 @@ import type { AddressInfo } from "node:net";
 import { createApiKeys } from "./api-key/api-keys.ts";
 import { createRateLimits } from "./api-key/rate-limits.ts";
 import { connectChain } from "./chain/evm/chain-client.ts";
-import { readConfig } from "./config.ts";
+import { connectSolana } from "./chain/solana/connect-solana.ts";
+import { type Config, readConfig } from "./config.ts";
 import { connectEngine } from "./durable/connect-engine.ts";
 import { expectChainIds } from "./expect-chain-ids.ts";
+import { expectGenesisHash } from "./expect-genesis-hash.ts";
 import { createApp } from "./http/create-app.ts";
 import { createLog } from "./log.ts";
 import { keepPrices } from "./price/keep-prices.ts";
@@ -14,8 +16,10 @@ import { getHealth } from "./routes/get-health.ts";
 import { getReady } from "./routes/get-ready.ts";
 import { getStatus } from "./routes/get-status.ts";
 import { postBuildGeoOp } from "./routes/post-build-geo-op.ts";
+import { postBuildSolanaTx } from "./routes/post-build-solana-tx.ts";
 import { postQuote } from "./routes/post-quote.ts";
 import { postSubmit } from "./routes/post-submit.ts";
+import { postSubmitSolana } from "./routes/post-submit-solana.ts";
 import { runUntilStopped } from "./run-until-stopped.ts";
 import { readPepper, readSealKeys, readSecret } from "./secrets.ts";
 import { openDatabase } from "./store/database.ts";
@@ -30,7 +34,8 @@ export async function runApi(configPath: string): Promise<void> {
 	const pepper = readPepper();
 	const redisUrl = readSecret("REDIS_URL");
 	const chains = new Map(config.chains.map((chain) => [chain.chainId, connectChain(chain)]));
-	await expectChainIds([...chains.values()]);
+	const solana = config.solana && connectSolana(config.solana);
+	await Promise.all([expectChainIds([...chains.values()]), solana && expectGenesisHash(solana)]);
 	const log = createLog({ level: config.logLevel, process: "api" });
 	const nowMs = Date.now;
 	const stopping = new AbortController();
@@ -51,16 +56,20 @@ export async function runApi(configPath: string): Promise<void> {
 		onRedisError: (error) => log.debug({ err: error }, "redis"),
 	});
 
+	const followed = [...config.chains, ...(config.solana ? [config.solana] : [])];
+	const submitDeps = { pool, sealKeys, desk, engine, config, nowMs };
 	const app = createApp({
 		routes: [
 			postQuote({ desk, sealKeys }),
 			getDelegation({ chains }),
 			postBuildGeoOp({ chains, db: pool, sealKeys, nowMs }),
-			postSubmit({ chains, pool, sealKeys, desk, engine, config, nowMs }),
+			postBuildSolanaTx({ solana, config, db: pool, sealKeys, nowMs }),
+			postSubmit({ chains, ...submitDeps }),
+			postSubmitSolana({ solana, ...submitDeps }),
 			getStatus({
 				db: pool,
 				listener,
-				finalitySeconds: new Map(config.chains.map((chain) => [chain.chainId, chain.finalitySeconds])),
+				finalitySeconds: finalitySecondsOf(config),
 			}),
 			getHealth(),
 			getReady({
@@ -69,10 +78,10 @@ export async function runApi(configPath: string): Promise<void> {
 						name: "stock, which the worker writes",
 						check: async () => {
 							const { rows } = await pool.query("select distinct chain_id from stock");
-							if (rows.length < config.chains.length) throw new Error("a chain is not followed yet");
+							if (rows.length < followed.length) throw new Error("a chain is not followed yet");
 						},
 					},
-					...config.chains.map(({ chainId }) => ({
+					...followed.map(({ chainId }) => ({
 						name: `prices of chain ${chainId}`,
 						check: async () => {
 							if (!book.isReady(chainId, { nowMs: nowMs() })) throw new Error("there are no fresh prices");
@@ -103,4 +112,12 @@ export async function runApi(configPath: string): Promise<void> {
 		],
 		log,
 	});
+}
+
+/** On Solana a transaction that does not land must die before another is sent. */
+function finalitySecondsOf({ chains, solana }: Config): Map<number, number> {
+	return new Map([
+		...chains.map(({ chainId, finalitySeconds }) => [chainId, finalitySeconds] as const),
+		...(solana ? [[solana.chainId, solana.finalitySeconds + solana.blockhashSeconds.most] as const] : []),
+	]);
 }

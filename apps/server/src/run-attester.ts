@@ -3,6 +3,7 @@ import { readAttesterConfig } from "./attest/attester-config.ts";
 import { startAttester } from "./attest/start-attester.ts";
 import { refuseDevelopmentKeys } from "./chain/evm/refuse-development-keys.ts";
 import { expectChainIds } from "./expect-chain-ids.ts";
+import { expectGenesisHash } from "./expect-genesis-hash.ts";
 import { createLog } from "./log.ts";
 import { runUntilStopped } from "./run-until-stopped.ts";
 import { parsePrivateKey, readSecret } from "./secrets.ts";
@@ -15,7 +16,7 @@ export async function runAttester(configPath: string): Promise<void> {
 		[key],
 		config.chains.map((chain) => chain.chainId),
 	);
-	await expectChainIds(config.chains);
+	await Promise.all([expectChainIds(config.chains), config.solana && expectGenesisHash(config.solana)]);
 	const log = createLog({ level: config.logLevel, process: "attester" });
 	const attester = await startAttester({
 		config,

@@ -1,18 +1,26 @@
 import { randomBytes } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
+import { toSolanaWord } from "@geoswap/protocol";
 import type { Address, Hex } from "viem";
 import { privateKeyToAccount } from "viem/accounts";
 import { connectChain, type EvmChain } from "./chain/evm/chain-client.ts";
 import { refuseDevelopmentKeys } from "./chain/evm/refuse-development-keys.ts";
-import { type ChainConfig, readConfig } from "./config.ts";
+import { connectSolana, type SolanaChain } from "./chain/solana/connect-solana.ts";
+import { refuseSolanaDevelopmentKeys } from "./chain/solana/refuse-solana-development-keys.ts";
+import { parseSolanaKeys, type SolanaKeys } from "./chain/solana/solana-keys.ts";
+import { type ChainConfig, readConfig, type SolanaConfig } from "./config.ts";
 import { ConfigError } from "./config-error.ts";
 import { connectEngine } from "./durable/connect-engine.ts";
 import { registerDeployment } from "./durable/register-deployment.ts";
 import { serveDurable } from "./durable/serve-durable.ts";
 import { expectChainIds } from "./expect-chain-ids.ts";
+import { expectGenesisHash } from "./expect-genesis-hash.ts";
 import { followChain } from "./follow/follow-chain.ts";
+import { followSolana } from "./follow/follow-solana.ts";
 import { createLane } from "./lane/create-lane.ts";
+import { createSolanaLane } from "./lane/create-solana-lane.ts";
 import { lanePoke } from "./lane/lane-poke.ts";
+import { lanesByChain } from "./lane/lanes-by-chain.ts";
 import { createLog } from "./log.ts";
 import { keepPrices } from "./price/keep-prices.ts";
 import { runUntilStopped } from "./run-until-stopped.ts";
@@ -48,7 +56,11 @@ export async function runWorker(configPath: string): Promise<void> {
 		chain: connectChain(chain),
 		accounts: relayersOf(chain, relayerKeys),
 	}));
-	await expectChainIds(chains.map(({ chain }) => chain));
+	const solana = config.solana && (await solanaOf(config.solana));
+	await Promise.all([
+		expectChainIds(chains.map(({ chain }) => chain)),
+		solana && expectGenesisHash(solana.chain),
+	]);
 	const log = createLog({ level: config.logLevel, process: "worker" });
 	const nowMs = Date.now;
 	const stopping = new AbortController();
@@ -64,6 +76,13 @@ export async function runWorker(configPath: string): Promise<void> {
 		chains.map(({ chain, accounts }) => [chain.chainId, accounts.map((account) => account.address)]),
 	);
 	const lanePokeOf: ChainPoke = ({ chainId, nowMs: now }) => {
+		if (solana && chainId === solana.chain.chainId) {
+			const { bundleWindowMs } = solana.config;
+			// All of them: an op names who pays for it, and no other lane can send it.
+			return solana.relayers.flatMap((relayer) =>
+				lanePoke({ chainId, relayers: [relayer], bundleWindowMs, nowMs: now }),
+			);
+		}
 		const { bundleWindowMs } = config.chains.find((chain) => chain.chainId === chainId) ?? {};
 		if (bundleWindowMs === undefined) return [];
 		return lanePoke({ chainId, relayers: relayers.get(chainId) ?? [], bundleWindowMs, nowMs: now });
@@ -78,13 +97,26 @@ export async function runWorker(configPath: string): Promise<void> {
 	await ensurePartitions(pool, { nowMs: nowMs(), daysAhead: partitionsDaysAhead });
 	const server = await serveDurable({
 		swap: createSwapWorkflow({ config, pool, desk, lanePoke: lanePokeOf, attestationPoke, nowMs, log }),
-		lane: createLane({
-			chains: chains.map(({ chain, config: policy, accounts }) => ({ chain, policy, accounts })),
-			pool,
-			engine,
-			freshMinimum: desk.freshMinimum,
-			nowMs,
-			log,
+		lane: lanesByChain({
+			evm: createLane({
+				chains: chains.map(({ chain, config: policy, accounts }) => ({ chain, policy, accounts })),
+				pool,
+				engine,
+				freshMinimum: desk.freshMinimum,
+				nowMs,
+				log,
+			}),
+			solana:
+				solana &&
+				createSolanaLane({
+					chain: solana.chain,
+					keys: solana.keys,
+					policy: solana.config,
+					pool,
+					engine,
+					nowMs,
+					log,
+				}),
 		}),
 		attestation: createAttestation({ config, pool, attesters, lanePoke: lanePokeOf, nowMs, log }),
 		host: config.worker.host,
@@ -99,6 +131,18 @@ export async function runWorker(configPath: string): Promise<void> {
 		...chains.map(({ chain, config: { pollMs } }) =>
 			followChain({ chain, pool, engine, relayers: relayers.get(chain.chainId) ?? [], pollMs, log, signal }),
 		),
+		solana &&
+			followSolana({
+				chain: solana.chain,
+				pool,
+				engine,
+				relayers: solana.relayers,
+				outflowCaps: solana.config.outflowCaps,
+				markerSeconds: solana.config.markerSeconds,
+				pollMs: solana.config.pollMs,
+				log,
+				signal,
+			}),
 		registerDeployment({
 			adminUrl: config.restate.adminUrl,
 			url: config.worker.publicUrl ?? server.url,
@@ -142,6 +186,16 @@ function relayersOf({ chainId }: ChainConfig, relayerKeys: ReadonlyMap<number, H
 	if (keys.length === 0) throw new ConfigError("GEOSWAP_RELAYER_KEYS", `has no key for chain ${chainId}`);
 	refuseDevelopmentKeys(keys, [chainId]);
 	return keys.map((key) => privateKeyToAccount(key));
+}
+
+/** Solana, the keys of all that the service has there, and its lanes' names. Throws a message that a person can act on. */
+async function solanaOf(
+	config: SolanaConfig,
+): Promise<{ config: SolanaConfig; chain: SolanaChain; keys: SolanaKeys; relayers: Hex[] }> {
+	const keys = await parseSolanaKeys(readSecret("GEOSWAP_SOLANA_KEYS"), config.deployment);
+	refuseSolanaDevelopmentKeys(config.deployment);
+	const relayers = keys.feePayers.map(({ address }) => toSolanaWord(address));
+	return { config, chain: connectSolana(config), keys, relayers };
 }
 
 /** The EntryPoint takes bundles only from an account without code. */

@@ -9,6 +9,8 @@ const variables = {
 	GEOSWAP_SEAL_KEYS: "kid:32 bytes in base64url, comma-separated; the first seals, all open",
 	GEOSWAP_API_KEY_PEPPER: "at least 32 random characters",
 	GEOSWAP_RELAYER_KEYS: "chainId:0xprivatekey, comma-separated",
+	GEOSWAP_SOLANA_KEYS:
+		"feePayer:key,escrow:key,vault:key, comma-separated; each key the 64 bytes of a key pair in base58",
 	GEOSWAP_ATTESTER_KEY: "0xprivatekey",
 } as const;
 

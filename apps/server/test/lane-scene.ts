@@ -25,7 +25,7 @@ import { connectChain, type EvmChain } from "../src/chain/evm/chain-client.ts";
 import type { DatabasePool } from "../src/store/database.ts";
 import type { Job } from "../src/store/job.ts";
 import { type JobRow, jobFromRow, type NewJob, queueJob } from "../src/store/jobs.ts";
-import type { Delivery, SignedOp } from "../src/store/swap-record.ts";
+import type { Delivery, SignedOp, SignedSolanaOp } from "../src/store/swap-record.ts";
 import { createTestDatabase } from "./test-database.ts";
 
 export type LaneScene = {
@@ -162,7 +162,7 @@ export async function signOp(
 }
 
 type Work =
-	| { kind: "open"; payload: { op: SignedOp } }
+	| { kind: "open"; payload: { op: SignedOp | SignedSolanaOp } }
 	| { kind: "fill"; payload: { delivery: Delivery } }
 	| { kind: "void"; payload: Record<never, never> }
 	| { kind: "release"; payload: Record<never, never> }

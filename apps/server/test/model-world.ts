@@ -1,12 +1,16 @@
-import { canMove, isTerminal, packDeadlines, type SwapStatus } from "@geoswap/protocol";
+import { canMove, isTerminal, packDeadlines, type SwapStatus, solanaNativeToken } from "@geoswap/protocol";
 import { anyOrder } from "../../../packages/protocol/vectors/read-vectors.ts";
 import type { Facts, OrderEvent, OrderEventName } from "../src/store/facts.ts";
 import type { Job, JobKind, JobReason } from "../src/store/job.ts";
+import type { SignedOp, SignedSolanaOp } from "../src/store/swap-record.ts";
 import type { Decision } from "../src/swap/decision.ts";
 import type { ChainPolicy, SwapPolicy } from "../src/swap/swap-policy.ts";
 
 export type ModelOptions = {
 	isCrossChain: boolean;
+	/** Where the sides are on one chain, they are of one kind. */
+	origin: ChainPolicy["kind"];
+	destination: ChainPolicy["kind"];
 	/** Between zero and one, the next number of a sequence. */
 	random: () => number;
 	/** Until this second of its life the world is hostile; then it only does what it must. */
@@ -18,18 +22,34 @@ const startsAt = 1_000_000;
 const finalityBlocks = 4;
 export const modelDeadlines = { open: startsAt + 75, fill: startsAt + 120, refund: startsAt + 150 };
 
-const chainPolicy: ChainPolicy = {
-	kind: "evm",
+/** On Solana, how many blocks a transaction lives; of four slots one may have no block. */
+const lifeBlocks = 15;
+export const mostLifeSeconds = 20;
+
+const pace = {
 	depths: [{ upToUsd: 1_000, blocks: 1 }],
 	finalitySeconds: 5,
 	unreleasedCapUsd: 100_000,
 	unfinalCapUsd: 50_000,
 };
-export const modelPolicy: SwapPolicy = {
-	origin: chainPolicy,
-	destination: chainPolicy,
-	attesterThreshold: 2,
-	reservationSeconds: 60,
+const chainPolicies: Record<ChainPolicy["kind"], ChainPolicy> = {
+	evm: { ...pace, kind: "evm" },
+	solana: { ...pace, kind: "solana", blockhashSeconds: { most: mostLifeSeconds } },
+};
+
+const evmOp: SignedOp = {
+	delegate: "0x",
+	allowance: 0n,
+	gas: { verificationGasLimit: 1n, callGasLimit: 1n },
+	signature: "0x",
+};
+const solanaOp: SignedSolanaOp = {
+	kind: "solana",
+	feePayer: solanaNativeToken,
+	blockhash: "",
+	lastValidBlockHeight: BigInt(lifeBlocks),
+	compute: { unitLimit: 1, microLamportsPerUnit: 1n },
+	signature: "0x",
 };
 
 type ModelEvent = OrderEvent & { chain: "origin" | "destination" };
@@ -38,13 +58,26 @@ type ModelEvent = OrderEvent & { chain: "origin" | "destination" };
 export class ModelWorld {
 	readonly facts: Facts;
 	readonly options: ModelOptions;
+	readonly policy: SwapPolicy;
 	nowSeconds = startsAt;
 	events: ModelEvent[] = [];
 	isEnded = false;
 	private transactions = 0;
+	/** Until then nobody's transaction gets into a block of a Solana chain. */
+	private crowdedUntil = 0;
+	/** Of each block since the start, how many there were before it. */
+	private readonly heights = [0];
+	/** On Solana, the last height at which what was signed for a job can land, whatever became of the job. */
+	private readonly lastHeights = new Map<JobKind, number>();
 
 	constructor(options: ModelOptions) {
 		this.options = options;
+		this.policy = {
+			origin: chainPolicies[options.origin],
+			destination: chainPolicies[options.destination],
+			attesterThreshold: options.origin === "solana" ? 0 : 2,
+			reservationSeconds: 60,
+		};
 		const order = {
 			...anyOrder(),
 			originChainId: 1n,
@@ -75,12 +108,7 @@ export class ModelWorld {
 				valueUsdCents: this.chance(0.8) ? 5_000n : 500_000n,
 				feeCentibps: 0,
 				delivery: { kind: "stock", amount: 100n },
-				op: {
-					delegate: "0x",
-					allowance: 0n,
-					gas: { verificationGasLimit: 1n, callGasLimit: 1n },
-					signature: "0x",
-				},
+				op: options.origin === "solana" ? solanaOp : evmOp,
 				status: "pending",
 				stage: "opening",
 				failure: undefined,
@@ -113,16 +141,34 @@ export class ModelWorld {
 
 	/** A second passes. */
 	tick(): void {
-		this.nowSeconds++;
+		this.passSecond();
 		if (this.isHostile && this.chance(0.05)) this.reorganize("origin");
 		if (this.isHostile && this.options.isCrossChain && this.chance(0.05)) this.reorganize("destination");
 		if (this.isHostile && this.chance(0.05)) this.facts.attestersAlive = this.chance(0.5) ? 0 : 2;
 		if (!this.isHostile) this.facts.attestersAlive = 2;
+		if (this.isHostile && this.chance(0.02)) this.crowdedUntil = this.nowSeconds + 60 * this.options.random();
 		for (const job of Object.values(this.facts.jobs)) this.work(job);
 		// Anyone may do these.
-		if (this.isHostile && this.chance(0.02)) this.land("open");
-		if (this.isHostile && this.chance(0.01)) this.land("refund", { attested: false });
+		if (this.options.origin === "evm") {
+			if (this.isHostile && this.chance(0.02)) this.land("open");
+			if (this.isHostile && this.chance(0.01)) this.land("refund", { attested: false });
+		}
 		this.publish();
+	}
+
+	/** All that was signed on Solana and can still land does, though nobody sends it any more. */
+	landLeftovers(): void {
+		for (let second = 0; second < 3 * mostLifeSeconds; second++) {
+			this.passSecond();
+			for (const kind of this.lastHeights.keys()) if (this.isAlive(kind)) this.land(kind);
+		}
+	}
+
+	private passSecond(): void {
+		this.nowSeconds++;
+		const height = this.heights.at(-1) ?? 0;
+		const isRecent = this.heights.at(-4) !== height - 3;
+		this.heights.push(this.isHostile && !isRecent && this.chance(0.3) ? height : height + 1);
 	}
 
 	apply(decision: Decision): void {
@@ -132,7 +178,7 @@ export class ModelWorld {
 		if (isCapped && this.isHostile && this.chance(0.3)) return;
 		// A lane was faster than the decision.
 		for (const job of Object.values(jobs)) {
-			if (job.state === "queued" && this.isHostile && this.chance(0.2)) job.state = "sent";
+			if (job.state === "queued" && this.isHostile && this.chance(0.2)) this.sign(job);
 		}
 		for (const action of decision.actions) {
 			if (action.do === "advance") this.advance(action.path);
@@ -150,12 +196,12 @@ export class ModelWorld {
 			} else {
 				const before = jobs[action.kind];
 				if (before && !(action.again && ["done", "refused", "unattested"].includes(before.state))) continue;
-				const isAttested = action.kind === "release" || (action.kind === "refund" && action.attested);
+				const isAttested = "attested" in action && action.attested;
 				Object.assign(jobs, {
 					[action.kind]: {
 						kind: action.kind,
 						state: isAttested ? "unattested" : "queued",
-						payload: action.kind === "refund" ? { attested: action.attested } : {},
+						payload: "attested" in action ? { attested: action.attested } : {},
 					},
 				});
 			}
@@ -194,7 +240,15 @@ export class ModelWorld {
 		} else if (job.state === "queued") {
 			const reason = this.reasonToRefuse(job);
 			if (reason) Object.assign(job, { state: "refused", reason });
-			else job.state = "sent";
+			else this.sign(job);
+		} else if (job.state === "sent" && this.kindOf(job.kind) === "solana") {
+			// It is not signed again, nor given up, before it can land no more.
+			const canLand = this.isAlive(job.kind) && this.nowSeconds >= this.crowdedUntil;
+			if (canLand && this.land(job.kind)) job.state = "done";
+			else if (this.isDead(job.kind)) {
+				if (job.kind === "open") Object.assign(job, { state: "refused", reason: "expired" });
+				else job.state = "queued";
+			}
 		} else if (job.state === "sent") {
 			const attested = job.kind === "refund" ? job.payload.attested : isCrossChain;
 			if (this.land(job.kind, { attested })) job.state = "done";
@@ -202,23 +256,64 @@ export class ModelWorld {
 		}
 	}
 
+	private sign(job: Job): void {
+		job.state = "sent";
+		if (this.kindOf(job.kind) === "evm") return;
+		const height = this.heights.at(-1) ?? 0;
+		this.lastHeights.set(job.kind, job.kind === "open" ? lifeBlocks : height + lifeBlocks);
+	}
+
+	private kindOf(kind: JobKind): ChainPolicy["kind"] {
+		return kind === "fill" || kind === "void" ? this.options.destination : this.options.origin;
+	}
+
+	private isAlive(kind: JobKind): boolean {
+		return (this.heights.at(-1) ?? 0) <= (this.lastHeights.get(kind) ?? 0);
+	}
+
+	private isDead(kind: JobKind): boolean {
+		return this.finalizedHeight > (this.lastHeights.get(kind) ?? 0);
+	}
+
+	get finalizedHeight(): number {
+		return this.heights.at(-1 - finalityBlocks) ?? 0;
+	}
+
 	private reasonToRefuse({ kind }: Job): JobReason | undefined {
 		if (kind === "fill" && this.isHostile && this.chance(0.1)) return "price";
 		if (kind === "open" && this.isHostile && this.chance(0.05)) return "reverted";
-		if (kind === "fill" && this.nowSeconds >= modelDeadlines.fill - 5) return "too_late";
-		return kind === "open" && this.nowSeconds > modelDeadlines.open ? "expired" : undefined;
+		const margin = this.options.destination === "solana" ? mostLifeSeconds : pace.finalitySeconds;
+		if (kind === "fill" && this.nowSeconds >= modelDeadlines.fill - margin) return "too_late";
+		if (kind !== "open") return undefined;
+		const isLate =
+			this.options.origin === "solana"
+				? (this.heights.at(-1) ?? 0) > lifeBlocks
+				: this.nowSeconds > modelDeadlines.open;
+		return isLate ? "expired" : undefined;
 	}
 
 	private isClosed(): boolean {
 		if (this.has("Filled")) return false;
-		return this.isFinal("Voided") || this.nowSeconds - finalityBlocks >= modelDeadlines.fill;
+		if (this.isFinal("Voided")) return true;
+		return this.options.destination === "evm" && this.nowSeconds - finalityBlocks >= modelDeadlines.fill;
 	}
 
-	/** As the contracts would. */
+	/** As the contracts would, and Solana, where only markers are in the way. */
 	private land(kind: JobKind, { attested } = { attested: false }): boolean {
 		const { isCrossChain } = this.options;
 		const isOpen = this.has("Opened") && !this.has("Released") && !this.has("Refunded");
 		const isUndecided = !this.has("Filled") && !this.has("Voided");
+		if (this.kindOf(kind) === "solana") {
+			if (kind === "open") return !this.has("Opened") && this.emit("Opened", "origin", {});
+			if (kind === "void") return isUndecided && this.emit("Voided", "destination", {});
+			if (kind === "fill") {
+				if (!isUndecided) return false;
+				if (!isCrossChain) this.emit("Released", "origin", { paid: true });
+				return this.emit("Filled", "destination", { delivered: 100n, spentToken: "0x", spent: 100n });
+			}
+			if (this.has("Refunded") || (isCrossChain && this.has("Released"))) return false;
+			return this.emit(kind === "release" ? "Released" : "Refunded", "origin", { paid: true });
+		}
 		if (kind === "open") {
 			return (
 				!this.has("Opened") && this.nowSeconds <= modelDeadlines.open && this.emit("Opened", "origin", {})
@@ -258,7 +353,8 @@ export class ModelWorld {
 		};
 		for (const { name } of this.events.filter(isDropped)) {
 			const job = this.facts.jobs[kindOf[name]];
-			if (job?.state === "done") job.state = this.chance(0.5) ? "sent" : "queued";
+			if (job?.state !== "done") continue;
+			job.state = this.kindOf(job.kind) === "solana" || this.chance(0.5) ? "sent" : "queued";
 		}
 		this.events = this.events.filter((event) => !isDropped(event));
 	}
@@ -270,6 +366,7 @@ export class ModelWorld {
 			head.timestamp = nowSeconds;
 			head.finalizedNumber = nowSeconds - finalityBlocks;
 			head.finalizedTimestamp = nowSeconds - finalityBlocks;
+			head.finalizedHeight = this.finalizedHeight;
 		}
 		facts.events = Object.fromEntries(this.events.map((event) => [event.name, event]));
 	}

@@ -88,8 +88,8 @@ export async function startOriginScene() {
 			{ purpose = "quote:evm", to = accountId }: { purpose?: SealPurpose; to?: string } = {},
 		) => sealToken(sealKeys, { purpose, accountId: to, payload }),
 		call: <Answer = BuildResponse | SubmitResponse>(route: Route, body: unknown, as = accountId) =>
-			call(route, { body, accountId: as }) as Promise<Answer>,
-		query: (route: Route, query: Record<string, unknown>) => call(route, { query, accountId }),
+			callRoute(route, { body, accountId: as }) as Promise<Answer>,
+		query: (route: Route, query: Record<string, unknown>) => callRoute(route, { query, accountId }),
 		stop: async () => {
 			await Promise.all([testChains.stop(), database.drop()]);
 		},
@@ -106,7 +106,7 @@ export async function refusalOf(answer: Promise<unknown>): Promise<{ code: strin
 	return { code: error.code, details: error.details };
 }
 
-function call(
+export function callRoute(
 	route: Route,
 	{ accountId, ...request }: { accountId: string; body?: unknown; query?: Record<string, unknown> },
 ): Promise<unknown> {

@@ -83,7 +83,7 @@ export async function startSubmitScene() {
 	async function setAttesters(count: number): Promise<void> {
 		await database.pool.query("truncate heartbeats, chain_heads");
 		for (const { chainId, deployment } of [testChains.origin, testChains.destination]) {
-			await database.pool.query("insert into chain_heads values ($1, 100, '', 1000, 1, 90, 990, 0)", [
+			await database.pool.query("insert into chain_heads values ($1, 100, '', 1000, 1, 90, 990, 0, 0)", [
 				chainId,
 			]);
 			for (const attester of deployment.attesterSet.attesters.slice(0, count)) {

@@ -77,7 +77,7 @@ export async function createSwapScene(pool: DatabasePool, { isReserved = true } 
 		const time = Math.floor(clock.nowMs / 1_000);
 		for (const chainId of [originId, destinationId]) {
 			await pool.query(
-				`insert into chain_heads values ($1, $2, '\\x', $3, 1, $4, $5, 0)
+				`insert into chain_heads values ($1, $2, '\\x', $3, 1, $4, $5, 0, 0)
 				on conflict (chain_id) do update set number = $2, timestamp = $3, finalized_number = $4,
 					finalized_timestamp = $5`,
 				[chainId, clock.number, time, clock.number - 3, time - 3],

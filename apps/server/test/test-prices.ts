@@ -1,4 +1,5 @@
 import type { TestChain, TestChains } from "@geoswap/devnet";
+import type { SolanaDeployment } from "@geoswap/protocol";
 import { connectChain } from "../src/chain/evm/chain-client.ts";
 import { type BlockPrices, readBlockPrices } from "../src/chain/evm/read-block-prices.ts";
 import { type Config, configSchema } from "../src/config.ts";
@@ -39,18 +40,40 @@ export function testConfig({ origin, destination, deployment }: TestChains): Con
 	};
 }
 
-export async function readTestPrices({ chainId, rpcUrl, deployment }: TestChain): Promise<BlockPrices> {
+/** The same with Solana in it, at the devnet's terms. */
+export function withSolana(
+	config: Config,
+	{ rpcUrl = "http://127.0.0.1:1", deployment }: { rpcUrl?: string; deployment: SolanaDeployment },
+): Config {
+	const { solana } = configSchema
+		.pick({ solana: true })
+		.parse({ solana: { rpcUrl, finalitySeconds: 10, openSeconds: 75, fillSeconds: 45, refundSeconds: 60 } });
+	if (!solana) throw new Error("it was given");
+	return {
+		...config,
+		deployment: { ...config.deployment, solana: deployment },
+		solana: { ...solana, chainId: deployment.chainId, deployment },
+	};
+}
+
+export async function readTestPrices(
+	{ chainId, rpcUrl, deployment }: TestChain,
+	solana?: SolanaDeployment,
+): Promise<BlockPrices> {
 	const chain = connectChain({ chainId, rpcUrl, deployment });
-	return readBlockPrices(chain, { block: await chain.client.getBlock(), topUsd: 500_000 });
+	const feedsForOthers = (solana?.assets ?? [])
+		.filter(({ feed }) => feed.chainId === chainId)
+		.map(({ feed }) => feed.address);
+	return readBlockPrices(chain, { block: await chain.client.getBlock(), topUsd: 500_000, feedsForOthers });
 }
 
 /** A book with these prices only. */
 export function testBook(
-	{ chains, price }: Config,
+	{ chains, solana, price }: Config,
 	prices: readonly BlockPrices[],
 	{ nowMs }: { nowMs: number },
 ): PriceBook {
-	const book = createPriceBook({ ...price, chains: chains.map(({ deployment }) => deployment) });
+	const book = createPriceBook({ ...price, solana, chains: chains.map(({ deployment }) => deployment) });
 	for (const block of prices) book.update(block, { nowMs });
 	return book;
 }

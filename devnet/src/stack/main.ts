@@ -78,12 +78,15 @@ async function start(options: Options): Promise<void> {
 		throw error;
 	}
 
-	const { baseUrl, apiKey, chains } = stack;
+	const { baseUrl, apiKey, chains, solana } = stack;
 	const running = {
 		pid: process.pid,
 		baseUrl,
 		apiKey,
 		chains,
+		...(solana && {
+			solana: { chainId: solana.chainId, rpcUrl: solana.rpcUrl, wsUrl: solana.wsUrl },
+		}),
 		deployment: "deployment.json",
 		keys: "keys.json",
 	};
@@ -99,8 +102,9 @@ async function start(options: Options): Promise<void> {
 
 async function startChains(dataDir: string, nextPort: () => Promise<number>): Promise<StackChains> {
 	const port = await nextPort();
-	const { running, deployment, keys, stop } = await startDevnet({ port, dataDir });
-	return { endpoints: running.chains, deployment, keys, stop };
+	const { running, deployment, keys, solanaKeys, stop } = await startDevnet({ port, dataDir });
+	const solana = { ...running.solana, keys: solanaKeys };
+	return { endpoints: running.chains, solana, deployment, keys, stop };
 }
 
 function hasDevnet(dataDir: string): boolean {
@@ -111,7 +115,10 @@ function hasDevnet(dataDir: string): boolean {
 	}
 }
 
-function describe({ baseUrl, apiKey, chains, keys, adminUrl, logDir }: Stack, dataDir: string): string {
+function describe(
+	{ baseUrl, apiKey, chains, solana, keys, adminUrl, logDir }: Stack,
+	dataDir: string,
+): string {
 	const here = (path: string) => relative(process.cwd(), path) || ".";
 	const [wallet] = keys.wallets;
 	const rows = [
@@ -122,6 +129,7 @@ function describe({ baseUrl, apiKey, chains, keys, adminUrl, logDir }: Stack, da
 			`${wallet ? privateKeyToAddress(wallet) : ""}  (tokens, not one wei; its key is in the files)`,
 		],
 		...chains.map(({ chainId, rpcUrl }) => [`Chain ${chainId}`, rpcUrl]),
+		...(solana ? [["Solana", solana.rpcUrl]] : []),
 		["Engine", adminUrl],
 		["Files", here(dataDir)],
 		["Logs", here(logDir)],

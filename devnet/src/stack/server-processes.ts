@@ -5,7 +5,7 @@ import { isAnswering } from "./is-answering.ts";
 import { isListening } from "./port-source.ts";
 import { baseEnvironment, serverMain } from "./server-command.ts";
 import { type ServiceProcess, serviceProcess } from "./service-process.ts";
-import { attesterConfig, type StackEndpoint } from "./stack-config.ts";
+import { attesterConfig, type StackEndpoint, type StackSolanaEndpoint } from "./stack-config.ts";
 
 export type ServerProcesses = { api: ServiceProcess; worker: ServiceProcess; attesters: ServiceProcess[] };
 
@@ -15,6 +15,7 @@ export function serverProcesses({
 	configFile,
 	environment,
 	endpoints,
+	solana,
 	ports,
 	attesterKeys,
 	adminUrl,
@@ -25,6 +26,7 @@ export function serverProcesses({
 	configFile: string;
 	environment: Record<string, string>;
 	endpoints: readonly StackEndpoint[];
+	solana?: StackSolanaEndpoint | undefined;
 	ports: { api: number; worker: number; attesters: number[] };
 	attesterKeys: readonly Hex[];
 	adminUrl: string;
@@ -53,7 +55,7 @@ export function serverProcesses({
 		attesters: ports.attesters.map((port, i) => {
 			const name = `attester-${i + 1}`;
 			const config = join(dataDir, `${name}.json`);
-			writeFileSync(config, JSON.stringify(attesterConfig({ endpoints, port }), null, "\t"));
+			writeFileSync(config, JSON.stringify(attesterConfig({ endpoints, solana, port }), null, "\t"));
 			return start(name, "attester", {
 				env: { GEOSWAP_ATTESTER_KEY: attesterKeys[i] ?? "" },
 				config,
@@ -61,7 +63,7 @@ export function serverProcesses({
 			});
 		}),
 		worker: start("worker", "worker", {
-			env: pick(environment, ["DATABASE_URL", "GEOSWAP_RELAYER_KEYS"]),
+			env: pick(environment, ["DATABASE_URL", "GEOSWAP_RELAYER_KEYS", "GEOSWAP_SOLANA_KEYS"]),
 			config: configFile,
 			// After a restart the engine lists what it knew before: that alone does not say that the worker is there.
 			isReady: async () => (await isListening(ports.worker)) && (await hasSwapService(adminUrl)),
@@ -81,5 +83,7 @@ async function hasSwapService(adminUrl: string): Promise<boolean> {
 }
 
 function pick(environment: Record<string, string>, names: string[]): Record<string, string> {
-	return Object.fromEntries(names.map((name) => [name, environment[name] ?? ""]));
+	return Object.fromEntries(
+		names.flatMap((name) => (environment[name] === undefined ? [] : [[name, environment[name]]])),
+	);
 }

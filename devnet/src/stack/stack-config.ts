@@ -2,9 +2,14 @@ import type { Hex } from "viem";
 import type { DevnetKeys } from "../devnet-keys.ts";
 
 export type StackEndpoint = { chainId: number; rpcUrl: string };
+export type StackSolanaEndpoint = { rpcUrl: string };
 
 /** What the server's configuration file says here; a caller may change any of it. */
-export type StackConfig = { chains: Record<string, Record<string, unknown>>; [key: string]: unknown };
+export type StackConfig = {
+	chains: Record<string, Record<string, unknown>>;
+	solana?: Record<string, unknown>;
+	[key: string]: unknown;
+};
 
 /** On chains with a block a second, what takes minutes on real ones takes seconds. */
 const chainPace = {
@@ -16,13 +21,26 @@ const chainPace = {
 	refundSeconds: 30,
 };
 
+/** Of slots of 200 ms, of which 32 make one final, and of blockhashes that live for 150. */
+const solanaPace = {
+	pollMs: 200,
+	depths: [{ upToUsd: 1_000_000, blocks: 0 }],
+	finalitySeconds: 8,
+	openSeconds: 75,
+	fillSeconds: 60,
+	refundSeconds: 30,
+	blockhashSeconds: { least: 20, most: 35 },
+};
+
 export function stackConfig({
 	endpoints,
+	solana,
 	ports,
 	restate,
 	attesterUrls,
 }: {
 	endpoints: readonly StackEndpoint[];
+	solana?: StackSolanaEndpoint | undefined;
 	ports: { api: number; worker: number };
 	restate: { ingressUrl: string; adminUrl: string };
 	attesterUrls: string[];
@@ -30,6 +48,7 @@ export function stackConfig({
 	return {
 		deployment: "deployment.json",
 		chains: Object.fromEntries(endpoints.map(({ chainId, rpcUrl }) => [chainId, { rpcUrl, ...chainPace }])),
+		...(solana && { solana: { rpcUrl: solana.rpcUrl, ...solanaPace } }),
 		api: { port: ports.api },
 		worker: { port: ports.worker },
 		restate: { ingressUrl: restate.ingressUrl, adminUrl: restate.adminUrl },
@@ -38,10 +57,19 @@ export function stackConfig({
 	};
 }
 
-export function attesterConfig({ endpoints, port }: { endpoints: readonly StackEndpoint[]; port: number }) {
+export function attesterConfig({
+	endpoints,
+	solana,
+	port,
+}: {
+	endpoints: readonly StackEndpoint[];
+	solana?: StackSolanaEndpoint | undefined;
+	port: number;
+}) {
 	return {
 		deployment: "deployment.json",
 		chains: Object.fromEntries(endpoints.map(({ chainId, rpcUrl }) => [chainId, { rpcUrl }])),
+		...(solana && { solana: { rpcUrl: solana.rpcUrl } }),
 		host: "127.0.0.1",
 		port,
 	};

@@ -1,7 +1,7 @@
 import { readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { type Deployment, deploymentSchema } from "@geoswap/protocol";
-import { defaultDataDir, defaultPort } from "../devnet-files.ts";
+import { defaultDataDir, defaultPort, type SolanaEndpoint } from "../devnet-files.ts";
 import { isRunning } from "../is-running.ts";
 import type { StackEndpoint } from "./stack-config.ts";
 
@@ -11,6 +11,7 @@ export type RunningStack = {
 	baseUrl: string;
 	apiKey: string;
 	chains: readonly StackEndpoint[];
+	solana?: SolanaEndpoint;
 	/** Relative to the file. */
 	deployment: string;
 	keys: string;

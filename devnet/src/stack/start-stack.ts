@@ -2,7 +2,10 @@ import { randomBytes } from "node:crypto";
 import { mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { type Deployment, formatDeployment } from "@geoswap/protocol";
+import type { SolanaEndpoint } from "../devnet-files.ts";
 import type { DevnetKeys } from "../devnet-keys.ts";
+import type { SolanaDevnetKeys } from "../solana/development-solana-keys.ts";
+import { solanaKeysVariable } from "../solana/solana-keys-variable.ts";
 import { claimFolder } from "./claim-folder.ts";
 import { isAnswering } from "./is-answering.ts";
 import { portSource } from "./port-source.ts";
@@ -19,15 +22,20 @@ import { waitUntil } from "./wait-until.ts";
 /** Chains that run. The services are told these endpoints, which may be those of something in between. */
 export type StackChains = {
 	endpoints: readonly StackEndpoint[];
+	/** Absent where Solana is not offered. */
+	solana?: StackSolana;
 	deployment: Deployment;
 	keys: DevnetKeys;
 	stop: () => Promise<void>;
 };
 
+export type StackSolana = SolanaEndpoint & { keys: SolanaDevnetKeys };
+
 export type Stack = {
 	baseUrl: string;
 	apiKey: string;
 	chains: readonly StackEndpoint[];
+	solana?: StackSolana;
 	deployment: Deployment;
 	keys: DevnetKeys;
 	databaseUrl: string;
@@ -113,13 +121,13 @@ export async function startStack({
 				onUnexpectedExit,
 			}),
 		});
-		const { endpoints, deployment, keys } = chains;
+		const { endpoints, solana, deployment, keys } = chains;
 
 		step("migrating the database");
 		writeFileSync(join(dataDir, "deployment.json"), formatDeployment(deployment));
 		const configFile = join(dataDir, "config.json");
 		const attesterUrls = ports.attesters.map((port) => `http://127.0.0.1:${port}`);
-		const config = configure(stackConfig({ endpoints, ports, restate, attesterUrls }));
+		const config = configure(stackConfig({ endpoints, solana, ports, restate, attesterUrls }));
 		writeFileSync(configFile, JSON.stringify(config, null, "\t"));
 		const environment = {
 			...baseEnvironment(),
@@ -129,6 +137,7 @@ export async function startStack({
 			GEOSWAP_SEAL_KEYS: `dev:${randomBytes(32).toString("base64url")}`,
 			GEOSWAP_API_KEY_PEPPER: randomBytes(32).toString("base64url"),
 			GEOSWAP_RELAYER_KEYS: relayerKeys(endpoints, keys),
+			...(solana && { GEOSWAP_SOLANA_KEYS: solanaKeysVariable(solana.keys) }),
 		};
 		await serverCommand(environment, ["migrate"]);
 
@@ -138,6 +147,7 @@ export async function startStack({
 			configFile,
 			environment,
 			endpoints,
+			solana,
 			ports,
 			attesterKeys: keys.attesters,
 			adminUrl: restate.adminUrl,
@@ -163,6 +173,7 @@ export async function startStack({
 			baseUrl,
 			apiKey: await creatingKey,
 			chains: endpoints,
+			...(solana && { solana }),
 			deployment,
 			keys,
 			databaseUrl: postgres.url,

@@ -3,6 +3,7 @@ import { attesterSetHash, attesterSetSchema, deploymentSchema } from "@geoswap/p
 import type { Hex } from "viem";
 import * as z from "zod";
 import { connectChain, type EvmChain } from "../chain/evm/chain-client.ts";
+import { connectSolana, type SolanaChain } from "../chain/solana/connect-solana.ts";
 import { ConfigError } from "../config-error.ts";
 import { parseJsonFile } from "../parse-json-file.ts";
 
@@ -11,6 +12,8 @@ const attesterConfigSchema = z.strictObject({
 	deployment: z.string(),
 	/** By chain id. Endpoints of the attester's own, not the service's: it is there to see for itself. */
 	chains: z.record(z.string().regex(/^[1-9]\d*$/), z.strictObject({ rpcUrl: z.url() })),
+	/** Solana, where this attester sees it too. */
+	solana: z.strictObject({ rpcUrl: z.url() }).exactOptional(),
 	/** Sets that orders of before still name. */
 	earlierAttesterSets: z.array(attesterSetSchema).default([]),
 	host: z.string().default("127.0.0.1"),
@@ -20,7 +23,9 @@ const attesterConfigSchema = z.strictObject({
 
 /** What an attester knows of the world: the contracts it signs for, and where it looks. */
 export type AttesterConfig = {
+	/** Those of the EVM kind. */
 	chains: readonly EvmChain[];
+	solana?: SolanaChain;
 	/** Hashes of the sets of before. */
 	earlierAttesterSets: readonly Hex[];
 	host: string;
@@ -33,7 +38,7 @@ export function readAttesterConfig(path: string): AttesterConfig {
 	const file = parseJsonFile(attesterConfigSchema, path);
 	const deploymentPath = resolve(dirname(path), file.deployment);
 	const deployment = parseJsonFile(deploymentSchema, deploymentPath);
-	return {
+	const config: AttesterConfig = {
 		chains: Object.entries(file.chains).map(([id, { rpcUrl }]) => {
 			const deployed = deployment.chains.find(({ chainId }) => chainId === Number(id));
 			if (!deployed) throw new ConfigError(path, `chains.${id}: ${deploymentPath} has no such chain`);
@@ -44,4 +49,9 @@ export function readAttesterConfig(path: string): AttesterConfig {
 		port: file.port,
 		logLevel: file.logLevel,
 	};
+	if (file.solana) {
+		if (!deployment.solana) throw new ConfigError(path, `solana: ${deploymentPath} has no such chain`);
+		config.solana = connectSolana({ rpcUrl: file.solana.rpcUrl, deployment: deployment.solana });
+	}
+	return config;
 }

@@ -1,5 +1,13 @@
-import { type AttestationKind, type ChainDeployment, type Order, toWord } from "@geoswap/protocol";
-import type { Address, Hex } from "viem";
+import {
+	type AttestationKind,
+	type ChainDeployment,
+	isSolana,
+	type Order,
+	type SolanaDeployment,
+	toSolanaWord,
+	toWord,
+} from "@geoswap/protocol";
+import type { Hex } from "viem";
 import { ourContracts } from "../chain/evm/our-contracts.ts";
 import type { AttesterConfig } from "./attester-config.ts";
 
@@ -12,36 +20,55 @@ export type TermsRefusal =
 	| "unknown_asset"
 	/** On one chain, delivery and release are one call, and no attester needs to be believed. */
 	| "same_chain"
+	/** Solana's escrow is a key, and asks no attester. */
+	| "custodial_origin"
 	/** No escrow opens an order with such times. */
 	| "invalid_deadlines";
 
-/** An attester signs only for contracts and assets in its own configuration. */
+/** What of an order's words an attester knows on a chain. */
+type Known = { escrows: Hex[]; vaults: Hex[]; assets: Hex[] };
+
+/** An attester signs only for contracts, keys and assets in its own configuration. */
 export function checkTerms(
-	{ chains, earlierAttesterSets }: Pick<AttesterConfig, "chains" | "earlierAttesterSets">,
+	{ chains, solana, earlierAttesterSets }: Pick<AttesterConfig, "chains" | "solana" | "earlierAttesterSets">,
 	{ kind, order }: { kind: AttestationKind; order: Order },
 ): TermsRefusal | undefined {
 	const deploymentOf = (chainId: bigint) =>
 		chains.find((chain) => BigInt(chain.chainId) === chainId)?.deployment;
-	const origin = deploymentOf(order.originChainId);
-	const destination = deploymentOf(order.destinationChainId);
+	if (isSolana(order.originChainId)) return "custodial_origin";
+	const originDeployment = deploymentOf(order.originChainId);
+	const destinationDeployment = deploymentOf(order.destinationChainId);
+	const origin = originDeployment && knownOn(originDeployment);
+	const destination = isSolana(order.destinationChainId)
+		? solana && knownOnSolana(solana.deployment)
+		: destinationDeployment && knownOn(destinationDeployment);
 	if (!origin || !destination) return "unknown_chain";
 	if (order.deadlines >> 192n !== 0n) return "invalid_deadlines";
-	if (kind === "Release" && origin === destination) return "same_chain";
-	if (!includes(ourContracts(origin).escrows, order.escrow)) return "unknown_escrow";
-	if (!includes(ourContracts(origin).vaults, order.originVault)) return "unknown_vault";
-	if (!includes(ourContracts(destination).vaults, order.destinationVault)) return "unknown_vault";
-	if (![origin.attesterSet.hash, ...earlierAttesterSets].includes(order.attesterSet)) {
+	if (kind === "Release" && order.originChainId === order.destinationChainId) return "same_chain";
+	if (!origin.escrows.includes(order.escrow)) return "unknown_escrow";
+	if (!origin.vaults.includes(order.originVault)) return "unknown_vault";
+	if (!destination.vaults.includes(order.destinationVault)) return "unknown_vault";
+	if (![originDeployment.attesterSet.hash, ...earlierAttesterSets].includes(order.attesterSet)) {
 		return "unknown_attester_set";
 	}
 	const hasAssets =
-		includes(assetsOf(origin), order.inputToken) && includes(assetsOf(destination), order.outputToken);
+		origin.assets.includes(order.inputToken) && destination.assets.includes(order.outputToken);
 	return hasAssets ? undefined : "unknown_asset";
 }
 
-function assetsOf({ assets }: ChainDeployment): Address[] {
-	return assets.map((asset) => asset.address);
+function knownOn(deployment: ChainDeployment): Known {
+	const { escrows, vaults } = ourContracts(deployment);
+	return {
+		escrows: escrows.map(toWord),
+		vaults: vaults.map(toWord),
+		assets: deployment.assets.map((asset) => toWord(asset.address)),
+	};
 }
 
-function includes(addresses: readonly Address[], word: Hex): boolean {
-	return addresses.some((address) => toWord(address) === word);
+function knownOnSolana({ escrow, vault, assets }: SolanaDeployment): Known {
+	return {
+		escrows: [toSolanaWord(escrow)],
+		vaults: [toSolanaWord(vault)],
+		assets: assets.map((asset) => toSolanaWord(asset.address)),
+	};
 }

@@ -1,11 +1,24 @@
-import { type Order, toWord } from "@geoswap/protocol";
-import type { Hex } from "viem";
+import {
+	isSolana,
+	type Order,
+	type SolanaDeployment,
+	toSolanaWord,
+	toWord,
+	unpackDeadlines,
+} from "@geoswap/protocol";
+import { type Hex, zeroHash } from "viem";
 import type { AuditedChain } from "./audited-chain.ts";
 import type { OrderHistory } from "./order-history.ts";
 import type { Breach, Invariant } from "./report.ts";
 
 /** Which orders are of this service: whose contracts and attesters they name. */
-type Ours = { chains: readonly AuditedChain[]; earlierAttesterSets: readonly Hex[] };
+type Ours = {
+	chains: readonly AuditedChain[];
+	solana: SolanaDeployment | undefined;
+	earlierAttesterSets: readonly Hex[];
+	/** When an order's input was refunded, where that matters. */
+	refundedAt: ReadonlyMap<Hex, bigint>;
+};
 
 /** I3, I4 and I5: an order is delivered at most once, and its input goes one way only. */
 export function checkOrder(
@@ -27,18 +40,40 @@ export function checkOrder(
 			expect(delivered >= order.minOutput, "I3", `delivered ${delivered}, less than ${order.minOutput}`);
 		}
 		expect(released.length === 0 || filled.length > 0, "I5", "released although no delivery is final");
+		expect(
+			!isEarlyRefund({ order, refunded, voided }) ||
+				(ours.refundedAt.get(orderId) ?? 0n) >= unpackDeadlines(order.deadlines).refundAfter,
+			"I5",
+			"refunded although no void is final on Solana",
+		);
 	}
 	return breaches;
 }
 
-function isOurs(order: Order, { chains, earlierAttesterSets }: Ours): boolean {
-	const origin = chains.find((chain) => BigInt(chain.chainId) === order.originChainId);
-	const destination = chains.find((chain) => BigInt(chain.chainId) === order.destinationChainId);
+/** Whether an order to Solana was refunded without being void, which only `refundAfter` allows: no other time closes it. */
+export function isEarlyRefund({
+	order,
+	refunded,
+	voided,
+}: Pick<OrderHistory, "order" | "refunded" | "voided">): boolean {
 	return (
-		origin !== undefined &&
-		destination !== undefined &&
-		[origin.deployment.attesterSet.hash, ...earlierAttesterSets].includes(order.attesterSet) &&
-		origin.vaults.some((vault) => toWord(vault) === order.originVault) &&
-		destination.vaults.some((vault) => toWord(vault) === order.destinationVault)
+		order !== undefined && isSolana(order.destinationChainId) && refunded.length > 0 && voided.length === 0
+	);
+}
+
+function isOurs(order: Order, { chains, solana, earlierAttesterSets }: Ours): boolean {
+	const vaultsOf = (chainId: bigint): Hex[] => {
+		if (isSolana(chainId)) return solana ? [toSolanaWord(solana.vault)] : [];
+		return chains.find((chain) => BigInt(chain.chainId) === chainId)?.vaults.map(toWord) ?? [];
+	};
+	const origin = chains.find((chain) => BigInt(chain.chainId) === order.originChainId);
+	// On Solana there are no attesters, and an order's set says so.
+	const sets = isSolana(order.originChainId)
+		? [zeroHash]
+		: [...(origin ? [origin.deployment.attesterSet.hash] : []), ...earlierAttesterSets];
+	return (
+		sets.includes(order.attesterSet) &&
+		vaultsOf(order.originChainId).includes(order.originVault) &&
+		vaultsOf(order.destinationChainId).includes(order.destinationVault)
 	);
 }

@@ -1,4 +1,11 @@
-import { type Order, orderSchema, type SwapStatus } from "@geoswap/protocol";
+import {
+	fromSolanaWord,
+	type Order,
+	orderSchema,
+	type SolanaAddress,
+	type SwapStatus,
+	solanaChainId,
+} from "@geoswap/protocol";
 import type pg from "pg";
 import type { Address, Hex } from "viem";
 
@@ -7,9 +14,20 @@ export type Books = {
 	bookedBlocks: Map<number, number>;
 	/** By `${chainId}:${token}`, the token in lower case. */
 	stock: Map<string, bigint>;
+	/** On Solana every account of the ledger has its like on the chain. Absent where the books do not know it. */
+	solana: SolanaBooks | undefined;
 	/** Keys of postings that do not add up. */
 	unbalanced: string[];
 	swaps: AuditedSwap[];
+};
+
+export type SolanaBooks = {
+	/** Up to here all is in the balances with which the books began. */
+	openingSlot: number;
+	/** All that there ever were. */
+	feePayers: SolanaAddress[];
+	/** By account, token (in hex) and what it was booked for. */
+	sums: { account: string; token: Hex; posting: string; amount: bigint }[];
 };
 
 export type AuditedSwap = {
@@ -40,6 +58,20 @@ export async function readBooks(pool: pg.Pool): Promise<Books> {
 			`select chain_id::text as chain, encode(token, 'hex') as token, sum(amount)::text as sum
 			from entries where account = 'stock' group by 1, 2`,
 		);
+		const opening = await client.query<{ slot: string }>(
+			"select block_number::text as slot from postings where chain_id = $1 and name = 'opening'",
+			[solanaChainId],
+		);
+		const sums = await client.query<{ account: string; token: string; posting: string; sum: string }>(
+			`select account, encode(token, 'hex') as token, name as posting, sum(amount)::text as sum
+			from entries e join postings p on p.id = e.posting_id join chain_heads h on h.chain_id = e.chain_id
+			where e.chain_id = $1 and p.block_number <= h.booked_number group by 1, 2, 3`,
+			[solanaChainId],
+		);
+		const lanes = await client.query<{ relayer: string }>(
+			"select encode(relayer, 'hex') as relayer from lanes where chain_id = $1",
+			[solanaChainId],
+		);
 		const unbalanced = await client.query<{ key: string }>(
 			`select distinct key from postings join (
 				select posting_id from entries group by posting_id, chain_id, token having sum(amount) <> 0
@@ -55,6 +87,16 @@ export async function readBooks(pool: pg.Pool): Promise<Books> {
 			stock: new Map(
 				stock.rows.map(({ chain, token, sum }) => [stockKey(Number(chain), `0x${token}`), BigInt(sum)]),
 			),
+			solana: opening.rows[0] && {
+				openingSlot: Number(opening.rows[0].slot),
+				feePayers: lanes.rows.map(({ relayer }) => fromSolanaWord(`0x${relayer}`)),
+				sums: sums.rows.map(({ account, token, posting, sum }) => ({
+					account,
+					token: `0x${token}`,
+					posting,
+					amount: BigInt(sum),
+				})),
+			},
 			unbalanced: unbalanced.rows.map((row) => row.key),
 			swaps: swaps.rows.map((row) => ({
 				id: row.id,

@@ -22,21 +22,17 @@ export async function readChainEvents(
 	chain: AuditedChain,
 	{ toBlock }: { toBlock: number },
 ): Promise<ChainEvents> {
-	const events: ChainEvents = {
-		opened: [],
-		released: [],
-		refunded: [],
-		credited: [],
-		claimed: [],
-		filled: [],
-		voided: [],
-	};
+	const events = noEvents();
 	for (let from = chain.deployment.deployedAtBlock; from <= toBlock; from += blocksAtOnce) {
 		const to = Math.min(from + blocksAtOnce - 1, toBlock);
 		await addEscrowEvents(chain, { from, to, events });
 		await addVaultEvents(chain, { from, to, events });
 	}
 	return events;
+}
+
+export function noEvents(): ChainEvents {
+	return { opened: [], released: [], refunded: [], credited: [], claimed: [], filled: [], voided: [] };
 }
 
 type Span = { from: number; to: number; events: ChainEvents };

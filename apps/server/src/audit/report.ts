@@ -1,4 +1,4 @@
-import type { Address, Hex } from "viem";
+import type { Hex } from "viem";
 
 export type Invariant = "I1" | "I2" | "I3" | "I4" | "I5" | "I8" | "I9" | "I13" | "I14";
 
@@ -7,7 +7,8 @@ export type Breach = { invariant: Invariant; message: string; orderId?: Hex };
 
 /** What the books say of a token, and what the chain does, at one block. Amounts are decimal strings. */
 export type TokenReport = {
-	token: Address;
+	/** As its chain writes addresses. */
+	token: string;
 	symbol: string;
 	/** Open orders and credits, by the events of the chain. */
 	escrowExpected: string;
@@ -20,9 +21,17 @@ export type TokenReport = {
 	unbooked: string;
 };
 
+/** A block is a slot on Solana. There, `lamports` is what the fee payers spent. */
+export type ChainReport = {
+	chainId: number;
+	block: number;
+	tokens: TokenReport[];
+	lamports?: { fees: string; inMarkers: string; rent: string };
+};
+
 export type Report = {
 	ok: boolean;
-	chains: { chainId: number; block: number; tokens: TokenReport[] }[];
+	chains: ChainReport[];
 	orders: number;
 	swaps: number;
 	breaches: Breach[];
@@ -30,8 +39,8 @@ export type Report = {
 
 /** The report as people read it. */
 export function formatReport({ ok, chains, orders, swaps, breaches }: Report): string {
-	const lines = chains.flatMap(({ chainId, block, tokens }) => [
-		`chain ${chainId} at block ${block}`,
+	const lines = chains.flatMap(({ chainId, block, tokens, lamports }) => [
+		`chain ${chainId} at ${lamports ? "slot" : "block"} ${block}`,
 		...tokens.map((token) => {
 			const extra = [
 				token.donated === "0" ? [] : [`${token.donated} given to escrow`],
@@ -40,6 +49,9 @@ export function formatReport({ ok, chains, orders, swaps, breaches }: Report): s
 			const note = extra.length > 0 ? ` (${extra.join(", ")})` : "";
 			return `  ${token.symbol}: escrow ${token.escrowActual}, stock ${token.stockActual}${note}`;
 		}),
+		...(lamports
+			? [`  lamports: fees ${lamports.fees}, in markers ${lamports.inMarkers}, rent ${lamports.rent}`]
+			: []),
 	]);
 	const found = breaches.map(
 		({ invariant, message, orderId }) =>

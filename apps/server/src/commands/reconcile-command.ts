@@ -13,7 +13,7 @@ export async function reconcileCommand({
 	config: string;
 	json?: boolean;
 }): Promise<number> {
-	const { chains, earlierAttesterSets: earlier } = readConfig(config);
+	const { chains, solana, earlierAttesterSets: earlier } = readConfig(config);
 	const pool = openDatabase({
 		url: readSecret("DATABASE_URL"),
 		applicationName: "geoswapd reconcile",
@@ -22,7 +22,7 @@ export async function reconcileCommand({
 	let report: Report;
 	try {
 		const earlierAttesterSets = earlier.map((set) => set.hash);
-		report = await reconcile({ pool, chains, earlierAttesterSets, nowMs: Date.now() });
+		report = await reconcile({ pool, chains, solana, earlierAttesterSets, nowMs: Date.now() });
 	} catch (error) {
 		console.error("error: the books could not be checked:", describeError(error));
 		return 3;

@@ -2,7 +2,7 @@ import type { EvmChain } from "../chain/evm/chain-client.ts";
 import { ourContracts } from "../chain/evm/our-contracts.ts";
 import { readBalances } from "../chain/evm/read-balances.ts";
 import { readBlock } from "../chain/evm/read-block.ts";
-import { insertHead } from "../store/chain-head.ts";
+import { insertBlock, insertHead } from "../store/chain-head.ts";
 import { type DatabasePool, inTransaction } from "../store/database.ts";
 import { postOpening } from "../store/ledger/post-opening.ts";
 
@@ -36,6 +36,7 @@ export async function startFollowing({
 	]);
 	await inTransaction(pool, async (db) => {
 		await insertHead(db, { chainId, block, bookedNumber: finalized.number });
+		await insertBlock(db, { chainId, block });
 		await postOpening(db, {
 			chainId,
 			blockNumber: finalized.number,

@@ -1,15 +1,8 @@
 import type { BundleSimulation } from "../chain/evm/simulate-bundle.ts";
 import { skipCause } from "../chain/evm/skip-cause.ts";
-import { type Job, type JobKind, type JobReason, maxStrikes } from "../store/job.ts";
-
-/** What becomes of a job after its bundle was simulated. */
-export type Verdict =
-	| { do: "send" }
-	| { do: "refuse"; reason: JobReason }
-	/** Tried again after so many blocks. */
-	| { do: "postpone"; blocks: number; alone: boolean; strikes: 0 | 1 }
-	/** Nothing is known of it: another one spoilt the bundle. */
-	| { do: "leave" };
+import { type Job, type JobKind, maxStrikes } from "../store/job.ts";
+import { strike } from "./strike.ts";
+import type { Verdict } from "./verdict.ts";
 
 const eventOf: Record<JobKind, string> = {
 	open: "Opened",
@@ -80,21 +73,4 @@ function judgeSkippedFill(
 		case "other":
 			return strike(job);
 	}
-}
-
-/** Money that is owed is owed however often the chain refuses it: such a job only waits longer and longer. */
-const isOwed: Record<JobKind, boolean> = {
-	open: false,
-	fill: false,
-	void: true,
-	release: true,
-	refund: true,
-};
-
-function strike(job: Job): Verdict {
-	if (isOwed[job.kind]) {
-		return { do: "postpone", blocks: 2 ** Math.min(job.strikes, laterBlocks), alone: job.alone, strikes: 1 };
-	}
-	if (job.strikes + 1 >= maxStrikes) return { do: "refuse", reason: "reverted" };
-	return { do: "postpone", blocks: 1, alone: true, strikes: 1 };
 }

@@ -19,8 +19,9 @@ export async function makeBundle(
 ): Promise<Draft> {
 	const [first] = jobs;
 	if (!first) throw new RangeError("a bundle is of at least one job");
-	const escrow = fromWord(first.order.escrow);
-	const vault = fromWord(first.order.destinationVault);
+	// Read only where the job is of that side: the order's other one may be no EVM chain.
+	const escrow = () => fromWord(first.order.escrow);
+	const vault = () => fromWord(first.order.destinationVault);
 	switch (first.kind) {
 		case "open":
 			return makeOpens(
@@ -31,7 +32,7 @@ export async function makeBundle(
 			return {
 				bundle: {
 					kind: "fill",
-					vault,
+					vault: vault(),
 					fills: fillsOf(
 						lane,
 						jobs.filter((job) => job.kind === "fill"),
@@ -39,12 +40,12 @@ export async function makeBundle(
 				},
 			};
 		case "void":
-			return { bundle: { kind: "void", vault, orders: jobs.map((job) => job.order) } };
+			return { bundle: { kind: "void", vault: vault(), orders: jobs.map((job) => job.order) } };
 		case "release":
 		case "refund":
 			return attested
-				? { bundle: { kind: first.kind, escrow, ...attested } }
-				: { bundle: { kind: "late-refund", escrow, order: first.order } };
+				? { bundle: { kind: first.kind, escrow: escrow(), ...attested } }
+				: { bundle: { kind: "late-refund", escrow: escrow(), order: first.order } };
 	}
 }
 

@@ -9,7 +9,6 @@ import {
 	type JobGroup,
 	markSent,
 	refuseJobs,
-	requeueJobs,
 	takeAttestedJobs,
 	takeFirstJob,
 	takeMoreJobs,
@@ -19,11 +18,12 @@ import { insertLaneTransaction, type LaneTransaction, lockNonce } from "../store
 import { readAttestedBatch } from "../store/read-attested-batch.ts";
 import { bundleGas, opsGas } from "./bundle-gas.ts";
 import { evmOp } from "./evm-op.ts";
-import { judgeJobs, type Verdict } from "./judge-jobs.ts";
+import { judgeJobs } from "./judge-jobs.ts";
 import type { Lane } from "./lane.ts";
 import { lateReason } from "./late-reason.ts";
 import { type AttestedOrders, type Draft, makeBundle } from "./make-bundle.ts";
 import { freshFees } from "./transaction-fees.ts";
+import { writeVerdicts } from "./write-verdicts.ts";
 
 export type SignedBundle = {
 	/** Whether there was anything to do. */
@@ -138,24 +138,6 @@ async function refuseLate(
 		if (!reason) continue;
 		await refuseJobs(db, [job], { reason });
 		refused.push(job.swapId);
-	}
-	return refused;
-}
-
-async function writeVerdicts(
-	db: Database,
-	{ jobs, verdicts, head }: { jobs: readonly Job[]; verdicts: readonly Verdict[]; head: ChainHead },
-): Promise<SwapUuid[]> {
-	const refused: SwapUuid[] = [];
-	for (const [i, job] of jobs.entries()) {
-		const verdict = verdicts[i];
-		if (verdict?.do === "refuse") {
-			await refuseJobs(db, [job], verdict);
-			refused.push(job.swapId);
-		} else if (verdict?.do === "postpone") {
-			const { blocks, alone, strikes } = verdict;
-			await requeueJobs(db, [job], { notBeforeBlock: head.number + blocks, alone, strikes });
-		}
 	}
 	return refused;
 }

@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises";
+import type { Address } from "viem";
 import type { EvmChain } from "../chain/evm/chain-client.ts";
 import { type BlockPrices, readBlockPrices } from "../chain/evm/read-block-prices.ts";
 import type { Log } from "../log.ts";
@@ -9,6 +10,7 @@ export async function keepBook({
 	chain,
 	book,
 	topUsd,
+	feedsForOthers = [],
 	pollMs,
 	nowMs,
 	signal,
@@ -18,6 +20,7 @@ export async function keepBook({
 	book: PriceBook;
 	/** The size of the top rung. */
 	topUsd: number;
+	feedsForOthers?: readonly Address[];
 	pollMs: number;
 	nowMs: () => number;
 	signal: AbortSignal;
@@ -28,7 +31,7 @@ export async function keepBook({
 		try {
 			const block = await chain.client.getBlock();
 			if (block.hash !== previous?.blockHash) {
-				previous = await readBlockPrices(chain, { block, topUsd, previous });
+				previous = await readBlockPrices(chain, { block, topUsd, previous, feedsForOthers });
 				book.update(previous, { nowMs: nowMs() });
 			}
 		} catch (error) {

@@ -1,8 +1,9 @@
 import { movePrice, startTestChains, type TestChains } from "@geoswap/devnet";
 import fc from "fast-check";
-import type { Address } from "viem";
+import { type Address, zeroHash } from "viem";
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
-import { readTestPrices, testBook, testConfig } from "../../test/test-prices.ts";
+import { readTestPrices, testBook, testConfig, withSolana } from "../../test/test-prices.ts";
+import { testSolanaDeployment } from "../../test/test-solana-deployment.ts";
 import { connectChain } from "../chain/evm/chain-client.ts";
 import {
 	type AssetPrices,
@@ -177,6 +178,36 @@ test("the book follows the chain block by block", async () => {
 	);
 	stopping.abort();
 	await kept;
+});
+
+test("feeds that price another chain's assets are read in the same call, and only where they are", async () => {
+	const { origin, destination } = chains;
+	const solana = testSolanaDeployment(origin.deployment);
+	const feeds = solana.assets.map(({ feed }) => feed.address);
+	const chain = connectChain({ chainId, rpcUrl: origin.rpcUrl, deployment: origin.deployment });
+	const block = await chain.client.getBlock();
+	const calls = vi.spyOn(chain.client, "multicall");
+	const read = await readBlockPrices(chain, {
+		block,
+		topUsd: 500_000,
+		previous: prices,
+		feedsForOthers: feeds,
+	});
+	expect(calls).toHaveBeenCalledTimes(1);
+	expect([...read.assets.keys()]).toEqual([...prices.assets.keys()]);
+	const readAtMs = read.timestampUnixSeconds * 1_000;
+	const config = withSolana(testConfig(chains), { deployment: solana });
+	const book = testBook(config, [read], { nowMs: readAtMs });
+	const sol = { chainId: solana.chainId, asset: zeroHash };
+	expect(book.reference(sol)).toEqual({ decimals: 9, usdE18: 150n * 10n ** 18n });
+	expect(book.isLive(sol, { nowMs: readAtMs })).toBe(true);
+	expect(book.isLive(sol, { nowMs: readAtMs + 16_000 })).toBe(false);
+	expect(book.isReady(solana.chainId, { nowMs: readAtMs })).toBe(true);
+	expect(await readTestPrices(destination, solana)).toMatchObject({ chainId: destination.chainId });
+	// A chain of which the feed was not read has no price of it.
+	const without = testBook(config, [prices], { nowMs: readAtMs });
+	expect(without.isLive(sol, { nowMs: readAtMs })).toBe(false);
+	expect(() => without.reference(sol)).toThrow("no price");
 });
 
 test("a node that does not answer gives no prices, rather than empty ones", async () => {

@@ -96,6 +96,9 @@ test("wrong names are answered with the right ones, and wrong values with what i
 		[{ chainId, walletAddress: "0x1" }, "walletAddress"],
 		[{ chainId: "5", walletAddress: wallet }, "chainId"],
 		[{ chainId: String(solanaChainId), walletAddress: wallet }, "walletAddress"],
+		// Base58, but not of 32 bytes.
+		[{ chainId: String(solanaChainId), walletAddress: "z".repeat(44) }, "walletAddress"],
+		[{ chainId, walletAddress: "7EcDhSYGxXyscszYEp35KHN8vvw3svAuLKTzXwCFLtV" }, "walletAddress"],
 	] as const) {
 		expect(await refusalOf(ask(query))).toMatchObject({
 			code: "INVALID_REQUEST",

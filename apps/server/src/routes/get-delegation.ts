@@ -1,4 +1,10 @@
-import { type DelegationResponse, delegationQuerySchema, SwapError, solanaChainId } from "@geoswap/protocol";
+import {
+	type DelegationResponse,
+	delegationQuerySchema,
+	isSolana,
+	SwapError,
+	solanaAddressSchema,
+} from "@geoswap/protocol";
 import type { Address } from "viem";
 import * as z from "zod";
 import type { EvmChain } from "../chain/evm/chain-client.ts";
@@ -8,9 +14,7 @@ import { parseRequest } from "../http/parse-request.ts";
 import type { Route } from "../http/route.ts";
 import { anyCaseAddressSchema } from "./any-case-address-schema.ts";
 
-const solanaWalletSchema = z.object({
-	walletAddress: z.string().regex(/^[1-9A-HJ-NP-Za-km-z]{32,44}$/, "not a Solana address"),
-});
+const solanaWalletSchema = z.object({ walletAddress: solanaAddressSchema });
 const evmWalletSchema = z.object({ walletAddress: anyCaseAddressSchema });
 
 /** GET /swap/delegation?chainId=&walletAddress=. */
@@ -21,7 +25,7 @@ export function getDelegation({ chains }: { chains: ReadonlyMap<number, EvmChain
 		operation: "delegation",
 		async handle({ query }): Promise<DelegationResponse> {
 			const { chainId } = parseRequest(delegationQuerySchema, query);
-			if (chainId === solanaChainId) {
+			if (isSolana(chainId)) {
 				const { walletAddress } = parseRequest(solanaWalletSchema, query);
 				return { chainId, walletAddress, delegated: false, originReady: true };
 			}

@@ -5,12 +5,16 @@ import {
 	orderId,
 	orderToJson,
 	packDeadlines,
+	type SolanaAddress,
 	type StatusResponse,
+	solanaChainId,
 	statusResponseSchema,
+	toSolanaWord,
 	toSwapId,
 	toSwapKey,
 	toWord,
 } from "@geoswap/protocol";
+import { getBase58Decoder } from "@solana/kit";
 import { pino } from "pino";
 import { getAddress, hexToBytes, zeroHash } from "viem";
 import { afterAll, beforeAll, expect, test } from "vitest";
@@ -18,7 +22,7 @@ import { createTestDatabase, type TestDatabase } from "../../test/test-database.
 import { readSwap } from "../store/read-swap.ts";
 import { deliveryToJson, signedOpToJson } from "../store/swap-json.ts";
 import { createSwapListener, type SwapListener } from "../store/swap-listener.ts";
-import type { Delivery, SignedOp } from "../store/swap-record.ts";
+import type { Delivery, SignedOp, SignedSolanaOp } from "../store/swap-record.ts";
 import { getReady } from "./get-ready.ts";
 import { getStatus } from "./get-status.ts";
 
@@ -46,6 +50,7 @@ beforeAll(async () => {
 		finalitySeconds: new Map([
 			[31337, 5],
 			[31338, 7],
+			[solanaChainId, 43],
 		]),
 	});
 });
@@ -70,7 +75,11 @@ const op: SignedOp = {
 	authorization: { chainId: 31337, address: wallet, nonce: 3, yParity: 1, r: hash, s: hash },
 };
 
-async function insertSwap({ delivery = { kind: "stock", amount: 7n } as Delivery } = {}) {
+async function insertSwap({
+	delivery = { kind: "stock", amount: 7n } as Delivery,
+	change = {} as Partial<Order>,
+	signed = op as SignedOp | SignedSolanaOp,
+} = {}) {
 	const uuid = newSwapUuid({ nowMs: Date.now(), random: randomBytes(10) });
 	const order: Order = {
 		originChainId: 31337n,
@@ -87,6 +96,7 @@ async function insertSwap({ delivery = { kind: "stock", amount: 7n } as Delivery
 		recipient: toWord(wallet),
 		swapKey: toSwapKey(uuid),
 		deadlines: packDeadlines({ openDeadline: 1n, fillDeadline: 2n, refundAfter: BigInt(refundAfter) }),
+		...change,
 	};
 	await database.pool.query(
 		`insert into swaps (id, account_id, order_id, order_terms, output, value_usd_cents, delivery, op)
@@ -97,7 +107,7 @@ async function insertSwap({ delivery = { kind: "stock", amount: 7n } as Delivery
 			hexToBytes(orderId(order)),
 			orderToJson(order),
 			deliveryToJson(delivery),
-			signedOpToJson(op),
+			signedOpToJson(signed),
 		],
 	);
 	return { uuid, order };
@@ -213,6 +223,53 @@ test("funds follow the swap from wallet to escrow to recipient, or back", async 
 		refundTxHash: hash,
 		failure: { code: "TOO_LATE", message: "m" },
 		funds: { chainId: 31337, holder: "wallet", token, amount: String(2n ** 255n + 1n) },
+	});
+});
+
+test("what is on Solana is told as Solana writes it, and what is not as before", async () => {
+	const address = "7EcDhSYGxXyscszYEp35KHN8vvw3svAuLKTzXwCFLtV" as SolanaAddress;
+	const signature = `0x${"5a".repeat(64)}` as const;
+	const spelt = getBase58Decoder().decode(hexToBytes(signature));
+	const signed: SignedSolanaOp = {
+		kind: "solana",
+		feePayer: address,
+		blockhash: address,
+		lastValidBlockHeight: 2n ** 60n,
+		compute: { unitLimit: 60_000, microLamportsPerUnit: 50_000n },
+		signature,
+	};
+	const from = await insertSwap({
+		signed,
+		change: { originChainId: BigInt(solanaChainId), inputToken: toSolanaWord(address) },
+	});
+	expect((await readSwap(database.pool, from.uuid))?.op).toEqual(signed);
+	expect(await ask(toSwapId(from.uuid), { wait: "0" })).toMatchObject({
+		decidedBy: new Date((refundAfter + 43 + 7) * 1_000).toISOString(),
+		funds: { chainId: solanaChainId, holder: "wallet", token: address },
+	});
+	await database.pool.query(
+		`update swaps set origin_tx_hash = $2, delivery_tx_hash = $3, refund_tx_hash = $2 where id = $1`,
+		[from.uuid, hexToBytes(signature), hexToBytes(hash)],
+	);
+	expect(await ask(toSwapId(from.uuid), { wait: "0" })).toMatchObject({
+		originTxHash: spelt,
+		deliveryTxHash: hash,
+		refundTxHash: spelt,
+		funds: { chainId: 31338, token: wallet },
+	});
+
+	const to = await insertSwap({
+		delivery: { kind: "payout", amount: 7n, unusedRent: 2n },
+		change: { destinationChainId: BigInt(solanaChainId), outputToken: toSolanaWord(address) },
+	});
+	await database.pool.query(
+		`update swaps set origin_tx_hash = $2, delivery_tx_hash = $3, delivered_amount = 9 where id = $1`,
+		[to.uuid, hexToBytes(hash), hexToBytes(signature)],
+	);
+	expect(await ask(toSwapId(to.uuid), { wait: "0" })).toMatchObject({
+		originTxHash: hash,
+		deliveryTxHash: spelt,
+		funds: { chainId: solanaChainId, holder: "recipient", token: address, amount: "9" },
 	});
 });
 

@@ -1,6 +1,8 @@
 import {
+	addressOfWord,
+	formatAddress,
+	formatTransactionHash,
 	fromSwapId,
-	fromWord,
 	isTerminal,
 	type StatusResponse,
 	SwapError,
@@ -8,6 +10,7 @@ import {
 	toSwapId,
 	unpackDeadlines,
 } from "@geoswap/protocol";
+import type { Hex } from "viem";
 import { parseRequest } from "../http/parse-request.ts";
 import type { Route } from "../http/route.ts";
 import type { Database } from "../store/database.ts";
@@ -25,7 +28,7 @@ export function getStatus({
 }: {
 	db: Database;
 	listener: SwapListener;
-	/** Of each chain, by its id. */
+	/** Of each chain, by its id: in which what is sent there is final, or is sent again and final then. */
 	finalitySeconds: ReadonlyMap<number, number>;
 }): Route {
 	const heldByKey = new Map<string, number>();
@@ -68,14 +71,17 @@ export function getStatus({
 	};
 
 	function statusOf(swap: SwapRecord): StatusResponse {
+		const { originChainId, destinationChainId } = swap.order;
 		return {
 			swapId: toSwapId(swap.id),
 			status: swap.status,
-			...(swap.originTxHash && { originTxHash: swap.originTxHash }),
-			...(swap.deliveryTxHash && { deliveryTxHash: swap.deliveryTxHash }),
+			...(swap.originTxHash && { originTxHash: formatTransactionHash(originChainId, swap.originTxHash) }),
+			...(swap.deliveryTxHash && {
+				deliveryTxHash: formatTransactionHash(destinationChainId, swap.deliveryTxHash),
+			}),
 			stage: swap.stage,
 			orderId: swap.orderId,
-			...(swap.refundTxHash && { refundTxHash: swap.refundTxHash }),
+			...(swap.refundTxHash && { refundTxHash: formatTransactionHash(originChainId, swap.refundTxHash) }),
 			...(swap.failure && { failure: swap.failure }),
 			...(!isTerminal(swap.status) && { decidedBy: decidedBy(swap) }),
 			updatedAt: swap.updatedAt.toISOString(),
@@ -83,7 +89,10 @@ export function getStatus({
 		};
 	}
 
-	/** At the latest it is refunded once anyone may do that, and the refund is final. */
+	/**
+	 * At the latest it is refunded once anyone may do that, and the refund is final. An input on Solana nobody but the
+	 * service can refund, which does so before that time where its chains answer.
+	 */
 	function decidedBy({ order }: SwapRecord): string {
 		const margin = [order.originChainId, order.destinationChainId]
 			.map((chainId) => finalitySeconds.get(Number(chainId)) ?? 0)
@@ -100,7 +109,7 @@ function fundsOf(swap: SwapRecord): StatusResponse["funds"] {
 		return {
 			chainId: Number(order.destinationChainId),
 			holder: "recipient",
-			token: fromWord(order.outputToken),
+			token: tokenOf(order.destinationChainId, order.outputToken),
 			amount: String(deliveredAmount ?? output),
 		};
 	}
@@ -108,7 +117,12 @@ function fundsOf(swap: SwapRecord): StatusResponse["funds"] {
 	return {
 		chainId: Number(order.originChainId),
 		holder: isInWallet ? "wallet" : "escrow",
-		token: fromWord(order.inputToken),
+		token: tokenOf(order.originChainId, order.inputToken),
 		amount: String(order.inputAmount),
 	};
+}
+
+/** As its chain writes it. */
+function tokenOf(chainId: bigint, word: Hex): string {
+	return formatAddress(chainId, addressOfWord(chainId, word));
 }

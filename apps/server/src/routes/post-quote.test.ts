@@ -1,8 +1,17 @@
 import { randomBytes } from "node:crypto";
 import { startTestChains, type TestChains } from "@geoswap/devnet";
-import { fromSwapId, orderSchema, quoteResponseSchema, unpackDeadlines } from "@geoswap/protocol";
+import {
+	fromSwapId,
+	orderSchema,
+	quoteResponseSchema,
+	type SolanaDeployment,
+	solanaChainId,
+	unpackDeadlines,
+} from "@geoswap/protocol";
+import { zeroHash } from "viem";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { readTestPrices, testBook, testConfig } from "../../test/test-prices.ts";
+import { readTestPrices, testBook, testConfig, withSolana } from "../../test/test-prices.ts";
+import { testSolanaDeployment } from "../../test/test-solana-deployment.ts";
 import type { RouteRequest } from "../http/route.ts";
 import { createLog } from "../log.ts";
 import { openToken } from "../seal/open-token.ts";
@@ -20,12 +29,16 @@ const account = {
 const wallet = "0x1111111111111111111111111111111111111111";
 
 let chains: TestChains;
+let solana: SolanaDeployment;
 let quote: (body: unknown) => Promise<unknown>;
 beforeAll(async () => {
 	chains = await startTestChains();
-	const prices = await Promise.all([readTestPrices(chains.origin), readTestPrices(chains.destination)]);
+	solana = testSolanaDeployment(chains.origin.deployment);
+	const prices = await Promise.all(
+		[chains.origin, chains.destination].map((chain) => readTestPrices(chain, solana)),
+	);
 	const nowMs = Math.max(...prices.map(({ timestampUnixSeconds }) => timestampUnixSeconds)) * 1_000;
-	const config = testConfig(chains);
+	const config = withSolana(testConfig(chains), { deployment: solana });
 	const book = testBook(config, prices, { nowMs });
 	// Whatever else a quote asked a chain would now fail.
 	await chains.stop();
@@ -75,6 +88,22 @@ test("without a chain or a database, a quote is answered, and its token holds al
 	expect(sealed.expiresAtMs - sealed.issuedAtMs).toBe(30_000);
 	expect(sealed.opExpiresAtMs).toBe(Number(unpackDeadlines(order.deadlines).openDeadline) * 1_000 - 30_000);
 	expect(response).toMatchObject({ origin: "evm", feeBps: 12.5, recipient: wallet, slippageBps: 50 });
+});
+
+test("a quote from Solana is sealed for Solana's build, and says so", async () => {
+	const request = body({
+		originChain: solanaChainId,
+		inputToken: solana.settlementToken,
+		walletAddress: "7EcDhSYGxXyscszYEp35KHN8vvw3svAuLKTzXwCFLtV",
+		recipient: wallet,
+	});
+	const response = quoteResponseSchema.strict().parse(await quote(request));
+	expect(response).toMatchObject({ origin: "solana", recipient: wallet });
+	const open = (purpose: "quote:evm" | "quote:solana") =>
+		openToken<SealedQuote>(sealKeys, response.geoQuoteToken, { purpose, accountId: account.accountId });
+	await expect(open("quote:evm")).rejects.toMatchObject({ details: { reason: "wrong_endpoint" } });
+	const order = orderSchema.parse((await open("quote:solana")).order);
+	expect(order).toMatchObject({ originChainId: BigInt(solanaChainId), attesterSet: zeroHash });
 });
 
 test("two quotes of one request are two swaps", async () => {

@@ -15,14 +15,14 @@ export function postQuote({ desk, sealKeys }: { desk: Pick<Desk, "quote">; sealK
 		handle: async ({ body, account }): Promise<QuoteResponse> => {
 			const quote = desk.quote(parseRequest(quoteRequestSchema, body));
 			const geoQuoteToken = await sealToken(sealKeys, {
-				purpose: "quote:evm",
+				purpose: `quote:${quote.originKind}`,
 				accountId: account.accountId,
 				payload: sealedQuote(quote),
 			});
 			return {
 				geoQuoteToken,
 				expiresAt: new Date(quote.expiresAtMs).toISOString(),
-				origin: "evm",
+				origin: quote.originKind,
 				output: String(quote.output),
 				minOutput: String(quote.minOutput),
 				feeBps: quote.feeBps,

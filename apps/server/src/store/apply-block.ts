@@ -1,10 +1,11 @@
-import { type Address, bytesToHex, type Hash, type Hex, hexToBytes } from "viem";
+import { type Address, type Hash, type Hex, hexToBytes } from "viem";
 import { type BlockHeader, insertBlock, lockHead } from "./chain-head.ts";
 import type { Database } from "./database.ts";
 import { markDue } from "./due-signals.ts";
 import { markDepositsFinal } from "./exposure.ts";
-import type { JobKind } from "./job.ts";
-import { bookFinal, type GasSpent } from "./ledger/book-final.ts";
+import { finishJobs } from "./finish-jobs.ts";
+import { bookFinal } from "./ledger/book-final.ts";
+import { settleNonces } from "./settle-nonces.ts";
 import { type StockBalance, saveStock } from "./stock-balance.ts";
 import { strikeJobs } from "./strike-jobs.ts";
 
@@ -28,15 +29,6 @@ export type AppliedBlock = {
 	vaults: readonly Address[];
 	/** Read at this block; absent where it is not the newest. */
 	stock?: readonly StockBalance[];
-};
-
-/** The event that shows that a job is done. */
-export const doneEvent: Record<JobKind, string> = {
-	open: "Opened",
-	fill: "Filled",
-	void: "Voided",
-	release: "Released",
-	refund: "Refunded",
 };
 
 /**
@@ -82,7 +74,13 @@ export async function applyBlock(
 			finalizedNumber,
 		]);
 		const gas = await settleNonces(db, { chainId, finalizedNumber });
-		unbooked = await bookFinal(db, { chainId, after: head.bookedNumber, upTo: finalizedNumber, gas, vaults });
+		({ unbooked } = await bookFinal(db, {
+			chainId,
+			after: head.bookedNumber,
+			upTo: finalizedNumber,
+			gas,
+			vaults,
+		}));
 	}
 	const orderIds = [...new Set([...events.flatMap((event) => event.orderId ?? []), ...finished, ...struck])];
 	await markDue(db, { chainId, orderIds });
@@ -114,25 +112,6 @@ async function insertEvents(
 	);
 }
 
-/** Whoever sent it: what a job was for has happened. */
-async function finishJobs(
-	db: Database,
-	{ chainId, events }: Pick<AppliedBlock, "chainId" | "events">,
-): Promise<Hex[]> {
-	const done = Object.entries(doneEvent).flatMap(([kind, name]) =>
-		events.flatMap((event) =>
-			event.name === name && event.orderId ? [{ kind, orderId: event.orderId }] : [],
-		),
-	);
-	if (done.length === 0) return [];
-	await db.query(
-		`update jobs set state = 'done', reason = null, updated_at = now()
-		where chain_id = $1 and (order_id, kind) in (select * from unnest($2::bytea[], $3::text[]))`,
-		[chainId, done.map((job) => hexToBytes(job.orderId)), done.map((job) => job.kind)],
-	);
-	return done.map((job) => job.orderId);
-}
-
 async function markMined(
 	db: Database,
 	{ chainId, blockNumber, mined }: { chainId: number; blockNumber: number } & Pick<AppliedBlock, "mined">,
@@ -141,24 +120,5 @@ async function markMined(
 		`update lane_transactions t set state = 'mined', block_number = $2, gas_cost = m.gas_cost
 		from unnest($3::bytea[], $4::numeric[]) as m (hash, gas_cost) where t.chain_id = $1 and t.hash = m.hash`,
 		[chainId, blockNumber, mined.map(({ hash }) => hexToBytes(hash)), mined.map(({ gasCost }) => gasCost)],
-	);
-}
-
-/** The other attempts of a nonce whose transaction is final can never be mined. Returns what those that were mined cost. */
-async function settleNonces(
-	db: Database,
-	{ chainId, finalizedNumber }: { chainId: number; finalizedNumber: number },
-): Promise<GasSpent[]> {
-	const { rows } = await db.query<{ hash: Buffer; block_number: number | null; gas_cost: bigint | null }>(
-		`update lane_transactions t set state = 'final' from lane_transactions m
-		where m.chain_id = $1 and m.state = 'mined' and m.block_number <= $2
-			and t.chain_id = m.chain_id and t.relayer = m.relayer and t.nonce = m.nonce
-		returning t.hash, t.block_number, t.gas_cost`,
-		[chainId, finalizedNumber],
-	);
-	return rows.flatMap(({ hash, block_number, gas_cost }) =>
-		block_number === null || gas_cost === null
-			? []
-			: [{ hash: bytesToHex(hash), blockNumber: block_number, gasCost: gas_cost }],
 	);
 }

@@ -1,4 +1,4 @@
-import { bytesToHex, type Hash, hexToBytes } from "viem";
+import { bytesToHex, concat, type Hash, hexToBytes, numberToHex, slice } from "viem";
 import type { Database } from "./database.ts";
 
 /** How far a chain was followed. */
@@ -6,6 +6,8 @@ export type FollowedHead = {
 	number: number;
 	hash: Hash;
 	finalizedNumber: number;
+	/** Solana: how many blocks there were up to the final one. Else 0. */
+	finalizedHeight: number;
 	/** Up to here the events are in the ledger. */
 	bookedNumber: number;
 };
@@ -26,6 +28,7 @@ async function head(db: Database, sql: string, chainId: number): Promise<Followe
 		number: number;
 		hash: Buffer;
 		finalized_number: number;
+		finalized_height: number;
 		booked_number: number;
 	}>(sql, [chainId]);
 	const [row] = rows;
@@ -34,6 +37,7 @@ async function head(db: Database, sql: string, chainId: number): Promise<Followe
 			number: row.number,
 			hash: bytesToHex(row.hash),
 			finalizedNumber: row.finalized_number,
+			finalizedHeight: row.finalized_height,
 			bookedNumber: row.booked_number,
 		}
 	);
@@ -54,15 +58,27 @@ export async function readBlockHash(
 /** Following begins after this block. What happened up to `bookedNumber` is in the opening balances. */
 export async function insertHead(
 	db: Database,
-	{ chainId, block, bookedNumber }: { chainId: number; block: BlockHeader; bookedNumber: number },
+	{
+		chainId,
+		block,
+		bookedNumber,
+		finalizedHeight = 0,
+	}: { chainId: number; block: BlockHeader; bookedNumber: number; finalizedHeight?: number },
 ): Promise<void> {
 	await db.query(
 		`insert into chain_heads (chain_id, number, hash, timestamp, base_fee, finalized_number, finalized_timestamp,
-			booked_number)
-		values ($1, $2, $3, $4, $5, $2, $4, $6)`,
-		[chainId, block.number, hexToBytes(block.hash), block.timestamp, block.baseFee, bookedNumber],
+			booked_number, finalized_height)
+		values ($1, $2, $3, $4, $5, $2, $4, $6, $7)`,
+		[
+			chainId,
+			block.number,
+			hexToBytes(block.hash),
+			block.timestamp,
+			block.baseFee,
+			bookedNumber,
+			finalizedHeight,
+		],
 	);
-	await insertBlock(db, { chainId, block });
 }
 
 export async function insertBlock(
@@ -75,4 +91,13 @@ export async function insertBlock(
 		hexToBytes(block.hash),
 		block.timestamp,
 	]);
+}
+
+/**
+ * What stands for a block's hash on Solana, where blocks are not read: the slot, and how often the head was written.
+ * Whoever finds another one than he began with was overtaken.
+ */
+export function slotHash(slot: number, before?: Hash): Hash {
+	const writes = before ? BigInt(slice(before, 16)) + 1n : 0n;
+	return concat([numberToHex(slot, { size: 16 }), numberToHex(writes, { size: 16 })]);
 }

@@ -45,3 +45,21 @@ export async function clearSignals(db: Database, signalIds: readonly string[]): 
 		[signalIds],
 	);
 }
+
+/** How long a head may stand still that nobody waits for, so that a chain which stands still looks different. */
+const headStandsFor = "1 second";
+
+/** Whether someone waits for the chain to be here, or its head was not written for a while. */
+export async function isHeadWanted(
+	db: Database,
+	{ chainId, number, finalizedNumber }: { chainId: number; number: number; finalizedNumber: number },
+): Promise<boolean> {
+	const { rows } = await db.query<{ wanted: boolean }>(
+		`select exists (select from waits where head_chain_id = $1 and head_number <= $2)
+			or exists (select from waits where finalized_chain_id = $1 and finalized_number <= $3)
+			or not exists (select from chain_heads
+				where chain_id = $1 and updated_at > now() - interval '${headStandsFor}') as wanted`,
+		[chainId, number, finalizedNumber],
+	);
+	return rows[0]?.wanted ?? true;
+}

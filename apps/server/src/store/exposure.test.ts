@@ -40,7 +40,7 @@ function openAt(n: number, blockNumber: number) {
 
 function finalizeAt(number: number) {
 	return database.pool.query(
-		`insert into chain_heads values (1, 100, '', 0, 1, $1, 0, 0)
+		`insert into chain_heads values (1, 100, '', 0, 1, $1, 0, 0, 0)
 		on conflict (chain_id) do update set finalized_number = $1`,
 		[number],
 	);

@@ -1,4 +1,4 @@
-import { type Order, orderSchema, orderToJson, type SwapUuid } from "@geoswap/protocol";
+import { type Order, orderSchema, orderToJson, type SolanaAddress, type SwapUuid } from "@geoswap/protocol";
 import { bytesToHex, type Hex, hexToBytes } from "viem";
 import type { Database } from "./database.ts";
 import { type Job, type JobKind, type JobPayload, type JobReason, jobPriority } from "./job.ts";
@@ -119,6 +119,22 @@ export async function takeMoreJobs(db: Database, group: JobGroup, first: Job): P
 	return rows.map(jobFromRow);
 }
 
+/**
+ * The jobs that go first, of any kind, for transactions of their own, locked likewise. An op names who pays for it: only
+ * that lane can send it.
+ */
+export async function takeSingleJobs(
+	db: Database,
+	{ chainId, headNumber, feePayer, limit }: JobPlace & { feePayer: SolanaAddress; limit: number },
+): Promise<Job[]> {
+	const { rows } = await db.query<JobRow>(
+		`select * from jobs where ${isRipe} and (kind <> 'open' or payload->'op'->>'feePayer' = $3)
+		order by priority, created_at limit $4 for update skip locked`,
+		[chainId, headNumber, feePayer, limit],
+	);
+	return rows.map(jobFromRow);
+}
+
 export type JobKey = { swapId: SwapUuid; kind: JobKind };
 
 /** These jobs are in the transaction of that nonce. */
@@ -175,6 +191,19 @@ export async function requeueSentJobs(
 		`update jobs set state = 'queued', relayer = null, nonce = null, updated_at = now()
 		where chain_id = $1 and relayer = $2 and nonce = $3 and state = 'sent'`,
 		[chainId, hexToBytes(relayer), nonce],
+	);
+}
+
+/** What a transaction that is lost for good was for, and what cannot be signed for a second time. */
+export async function refuseSentJobs(
+	db: Database,
+	{ chainId, relayer, nonce }: { chainId: number; relayer: Hex; nonce: number },
+	{ reason }: { reason: JobReason },
+): Promise<void> {
+	await db.query(
+		`update jobs set state = 'refused', reason = $4, updated_at = now()
+		where chain_id = $1 and relayer = $2 and nonce = $3 and state = 'sent'`,
+		[chainId, hexToBytes(relayer), nonce, reason],
 	);
 }
 

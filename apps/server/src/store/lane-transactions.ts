@@ -16,6 +16,8 @@ export type LaneTransaction = {
 	/** A cancel takes the nonce and does nothing. A close gives back what old markers hold. */
 	kind: JobKind | "cancel" | "close";
 	jobs: LaneTransactionJob[];
+	/** A close's: the addresses of what it closes. */
+	markers?: Hex[];
 	maxFeePerGas: bigint;
 	/** Solana: the last height at which it can land. */
 	lastValidHeight?: number;
@@ -23,7 +25,9 @@ export type LaneTransaction = {
 	sentAtBlock: number;
 };
 
-type LaneTransactionJob = { swapId: SwapUuid; kind: JobKind; orderId: Hex };
+export type LaneTransactionJob = { swapId: SwapUuid; kind: JobKind; orderId: Hex };
+/** What the `jobs` column of a close lists. */
+export type LaneTransactionMarker = { marker: Hex };
 
 /** The lane's next nonce is at least what the chain says. */
 export async function raiseNonce(db: Database, lane: LaneId, chainNonce: number): Promise<void> {
@@ -64,7 +68,10 @@ export async function openLaneTransactions(db: Database, lane: LaneId): Promise<
 		hash: bytesToHex(row.hash),
 		raw: bytesToHex(row.raw),
 		kind: row.kind,
-		jobs: row.jobs,
+		jobs: row.jobs.filter((job) => "swapId" in job),
+		...(row.kind === "close" && {
+			markers: row.jobs.flatMap((job) => ("marker" in job ? [job.marker] : [])),
+		}),
 		maxFeePerGas: row.max_fee_per_gas,
 		...(row.last_valid_height === null ? {} : { lastValidHeight: row.last_valid_height }),
 		state: row.state,
@@ -78,7 +85,7 @@ type LaneTransactionRow = {
 	hash: Uint8Array;
 	raw: Uint8Array;
 	kind: LaneTransaction["kind"];
-	jobs: LaneTransactionJob[];
+	jobs: (LaneTransactionJob | LaneTransactionMarker)[];
 	max_fee_per_gas: bigint;
 	last_valid_height: number | null;
 	state: LaneTransaction["state"];
@@ -91,30 +98,64 @@ export async function insertLaneTransaction(
 	lane: LaneId,
 	transaction: LaneTransaction,
 ): Promise<void> {
-	await db.query(
-		`insert into lane_transactions
-			(chain_id, relayer, nonce, attempt, hash, raw, kind, jobs, max_fee_per_gas, state, sent_at_block,
-			last_valid_height)
-		values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)`,
-		[
-			...laneColumns(lane),
-			transaction.nonce,
-			transaction.attempt,
-			hexToBytes(transaction.hash),
-			hexToBytes(transaction.raw),
-			transaction.kind,
-			JSON.stringify(transaction.jobs),
-			transaction.maxFeePerGas,
-			transaction.state,
-			transaction.sentAtBlock,
-			transaction.lastValidHeight ?? null,
-		],
-	);
+	await db.query(insertSql, rowOf(lane, transaction));
+	await spendNonce(db, lane, transaction.nonce);
+}
+
+const insertSql = `insert into lane_transactions as known
+		(chain_id, relayer, nonce, attempt, hash, raw, kind, jobs, max_fee_per_gas, state, sent_at_block,
+		last_valid_height)
+	values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)`;
+
+function rowOf(lane: LaneId, transaction: LaneTransaction): unknown[] {
+	const { jobs, markers = [] } = transaction;
+	return [
+		...laneColumns(lane),
+		transaction.nonce,
+		transaction.attempt,
+		hexToBytes(transaction.hash),
+		hexToBytes(transaction.raw),
+		transaction.kind,
+		JSON.stringify([...jobs, ...markers.map((marker): LaneTransactionMarker => ({ marker }))]),
+		transaction.maxFeePerGas,
+		transaction.state,
+		transaction.sentAtBlock,
+		transaction.lastValidHeight ?? null,
+	];
+}
+
+async function spendNonce(db: Database, lane: LaneId, nonce: number): Promise<void> {
 	await db.query(
 		`update lanes set next_nonce = greatest(next_nonce, $3) where chain_id = $1 and relayer = $2`,
-		[...laneColumns(lane), transaction.nonce + 1],
+		[...laneColumns(lane), nonce + 1],
 	);
 }
+
+/**
+ * The same for one whose name follows from what it does, so that this store may know it: a chain dropped it, or said
+ * that it was lost. Whoever follows the chain then looks for it again. Returns where it is kept, or undefined where it
+ * is seen in a block.
+ */
+export async function adoptLaneTransaction(
+	db: Database,
+	lane: LaneId,
+	transaction: LaneTransaction,
+): Promise<{ relayer: Hex; nonce: number } | undefined> {
+	const { rows } = await db.query<{ relayer: Uint8Array; nonce: number; state: string; is_new: boolean }>(
+		`${insertSql} on conflict (chain_id, hash) do update set
+			last_valid_height = case when ${isGivenUp} then excluded.last_valid_height else known.last_valid_height end,
+			state = case when ${isGivenUp} then 'broadcast' else known.state end
+		returning relayer, nonce, state, xmax = 0 as is_new`,
+		rowOf(lane, transaction),
+	);
+	const [row] = rows;
+	if (!row || row.state === "mined" || row.state === "final") return undefined;
+	if (row.is_new) await spendNonce(db, lane, transaction.nonce);
+	return { relayer: bytesToHex(row.relayer), nonce: row.nonce };
+}
+
+/** It ended in no block. */
+const isGivenUp = "known.state = 'final' and known.block_number is null";
 
 /** The chain was offered this attempt, at this block. */
 export async function markBroadcast(
@@ -144,6 +185,19 @@ export async function endLaneTransaction(db: Database, lane: LaneId, nonce: numb
 		"update lane_transactions set state = 'final' where chain_id = $1 and relayer = $2 and nonce = $3",
 		[...laneColumns(lane), nonce],
 	);
+}
+
+/**
+ * The transaction of that nonce can no longer land. Returns whether that is news: where someone has seen it in a block,
+ * it is not so.
+ */
+export async function endUnseenTransaction(db: Database, lane: LaneId, nonce: number): Promise<boolean> {
+	const { rowCount } = await db.query(
+		`update lane_transactions set state = 'final'
+		where chain_id = $1 and relayer = $2 and nonce = $3 and state in ('signed', 'broadcast')`,
+		[...laneColumns(lane), nonce],
+	);
+	return rowCount === 1;
 }
 
 /** The jobs that still wait for the transaction of that nonce. */

@@ -1,4 +1,4 @@
-import { fromWord, type Order, type SwapUuid, toChainId } from "@geoswap/protocol";
+import { addressOfWord, type Order, type SwapUuid, toChainId } from "@geoswap/protocol";
 import { bytesToHex, type Hex, hexToBytes } from "viem";
 import { type Database, type DatabasePool, inTransaction } from "./database.ts";
 import type { ChainHead, Facts, OrderEvent, OrderEventData, OrderEventName } from "./facts.ts";
@@ -106,8 +106,8 @@ async function lookForClaim(
 		values: [
 			hexToBytes(orderId),
 			toChainId(order.originChainId),
-			fromWord(order.wallet),
-			fromWord(order.inputToken),
+			addressOfWord(order.originChainId, order.wallet),
+			addressOfWord(order.originChainId, order.inputToken),
 		],
 	});
 	const [row] = rows;

@@ -11,16 +11,21 @@ afterAll(() => database?.drop());
 
 /** A job in a transaction that was mined at block 10. Returns what becomes of it. */
 async function strike(
-	{ kind, attestationId, strikes = 0 }: { kind: string; attestationId?: string; strikes?: number },
+	{
+		kind,
+		attestationId,
+		strikes = 0,
+		payload = {},
+	}: { kind: string; attestationId?: string; strikes?: number; payload?: object },
 	sentAs = kind,
 ) {
 	const swapId = randomUUID();
 	const nonce = Math.floor(Math.random() * 1e9);
 	await database.pool.query(
 		`insert into jobs (swap_id, kind, chain_id, order_id, order_terms, state, priority, attestation_id, relayer, nonce,
-			strikes)
-		values ($1, $2, 1, '\\x01', '{}', 'sent', 0, $3, '\\x02', $4, $5)`,
-		[swapId, kind, attestationId ?? null, nonce, strikes],
+			strikes, payload)
+		values ($1, $2, 1, '\\x01', '{}', 'sent', 0, $3, '\\x02', $4, $5, $6)`,
+		[swapId, kind, attestationId ?? null, nonce, strikes, payload],
 	);
 	await database.pool.query(
 		`insert into lane_transactions (chain_id, relayer, nonce, attempt, hash, raw, kind, jobs, max_fee_per_gas, state,
@@ -57,4 +62,10 @@ test("a job whose transaction was cancelled is queued again and is not to blame"
 test("an op that was struck out while its transaction was cancelled is refused", async () => {
 	expect(await strike({ kind: "open", strikes: 2 }, "cancel")).toMatchObject({ state: "queued", strikes: 2 });
 	expect(await strike({ kind: "open", strikes: 3 }, "cancel")).toMatchObject({ state: "refused" });
+});
+
+test("a Solana wallet's message is not sent a second time: its first strike is its last", async () => {
+	const payload = { op: { kind: "solana" } };
+	expect(await strike({ kind: "open", payload })).toMatchObject({ state: "refused", strikes: 1 });
+	expect(await strike({ kind: "open", payload: { op: {} } })).toMatchObject({ state: "queued", strikes: 1 });
 });

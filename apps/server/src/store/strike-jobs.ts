@@ -4,8 +4,12 @@ import { formatAbiItem } from "viem/utils";
 import type { Database } from "./database.ts";
 import { type JobReason, maxStrikes } from "./job.ts";
 
-/** What the escrow and the vault owe someone is tried for ever: a release that is given up is a loss. */
-const isOut = `s.kind in ('open', 'fill') and j.strikes + s.strikes >= ${maxStrikes}`;
+/**
+ * What the escrow and the vault owe someone is tried for ever: a release that is given up is a loss. A Solana wallet's
+ * message is co-signed once.
+ */
+const isOut = `(s.kind in ('open', 'fill') and j.strikes + s.strikes >= ${maxStrikes}
+	or j.payload->'op'->>'kind' = 'solana')`;
 
 /**
  * The jobs of a mined transaction that did not do them, once a block lies on top of it: each goes back to travel alone,

@@ -1,5 +1,5 @@
 import { type FailureCode, type Order, orderId, orderToJson, type SwapUuid } from "@geoswap/protocol";
-import { type Address, hexToBytes } from "viem";
+import { type Hex, hexToBytes } from "viem";
 import { type Database, type DatabasePool, inTransaction } from "./database.ts";
 import { type AttestersWanted, countAttestersAlive } from "./heartbeats.ts";
 import { lockPairs, type Pair, pairColumns } from "./lock-pairs.ts";
@@ -23,7 +23,7 @@ export type NewSwap = {
 export type Reservation = {
 	delivery: Delivery;
 	chainId: number;
-	token: Address;
+	token: Hex;
 	amount: bigint;
 	volumes: (Pair & { amount: bigint })[];
 };
@@ -37,7 +37,7 @@ export type SubmitOutcome =
 	| { outcome: "price" | "stock" | "unopened" | "attesters" };
 
 /** The most of a token that the vault takes in. */
-export type ExposureLimit = { chainId: number; token: Address; amount: bigint };
+export type ExposureLimit = { chainId: number; token: Hex; amount: bigint };
 
 /**
  * Reserves what the swap needs and inserts it, or does nothing. A swap that exists is returned, whatever else would

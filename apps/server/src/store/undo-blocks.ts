@@ -1,13 +1,11 @@
-import { bytesToHex, type Hex } from "viem";
-import { doneEvent } from "./apply-block.ts";
+import type { Hex } from "viem";
 import { lockHead } from "./chain-head.ts";
 import type { Database } from "./database.ts";
 import { markDue } from "./due-signals.ts";
+import { undoJobs } from "./undo-jobs.ts";
 
 /**
- * Makes this block the head again: the chain dropped all after it. A job whose event is gone is done no more: its
- * transaction is broadcast again by its lane, or where it has none, it waits for one. Returns the orders that lost an
- * event.
+ * Makes this block the head again: the chain dropped all after it. Returns the orders that lost an event.
  */
 export async function undoBlocks(
 	db: Database,
@@ -30,21 +28,7 @@ export async function undoBlocks(
 		"delete from chain_events where chain_id = $1 and block_number > $2 returning order_id, name",
 		[chainId, number],
 	);
-	const lost = rows.flatMap(({ order_id, name }) => (order_id ? [{ orderId: order_id, name }] : []));
-	const undone = Object.entries(doneEvent).flatMap(([kind, name]) =>
-		lost.filter((event) => event.name === name).map(({ orderId }) => ({ kind, orderId })),
-	);
-	await db.query(
-		`update jobs j set updated_at = now(), state = case
-			when exists (select from lane_transactions t
-				where t.chain_id = j.chain_id and t.relayer = j.relayer and t.nonce = j.nonce and t.state <> 'final')
-			then 'sent'
-			when kind = 'release' or (kind = 'refund' and (payload->>'attested')::boolean) then 'unattested'
-			else 'queued' end
-		where chain_id = $1 and state = 'done' and (order_id, kind) in (select * from unnest($2::bytea[], $3::text[]))`,
-		[chainId, undone.map((job) => job.orderId), undone.map((job) => job.kind)],
-	);
-	const orderIds = [...new Set(lost.map(({ orderId }) => bytesToHex(orderId)))];
+	const orderIds = await undoJobs(db, { chainId, lost: rows });
 	await markDue(db, { chainId, orderIds });
 	return orderIds;
 }

@@ -1,4 +1,5 @@
 import { randomBytes } from "node:crypto";
+import { solanaChainId } from "@geoswap/protocol";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { createSwapScene, originId } from "../../test/swap-scene.ts";
 import { createTestDatabase, type TestDatabase } from "../../test/test-database.ts";
@@ -16,7 +17,7 @@ test("a swap that is not settled costs its account its share of each transaction
 	let nonce = 0;
 	const spend = (swapIds: string[], gasCost: number | null) =>
 		pool.query(
-			`insert into lane_transactions values ($1, '', $2, 0, $3, '', 'open', $4, 0, 'final', 0, 1, $5)`,
+			`insert into lane_transactions values ($1, '', $2, 0, $3, '', 'open', $4, 0, null, 'final', 0, 1, $5)`,
 			[originId, ++nonce, randomBytes(32), JSON.stringify(swapIds.map((swapId) => ({ swapId }))), gasCost],
 		);
 	// The first two did not open it: they cost what they cost.
@@ -40,4 +41,30 @@ test("a swap that is not settled costs its account its share of each transaction
 		retryAfterSeconds: 23 * 3_600,
 	});
 	expect((await read(24 * 3_600_000)).spent).toEqual([]);
+});
+
+test("a swap that is refunded into an account that we had to make costs its account what that holds, beside the fees", async () => {
+	const { pool } = database;
+	const scene = await createSwapScene(pool);
+	await pool.query(
+		`insert into lane_transactions values ($1, '', 1001, 0, $2, '', 'refund', $3, 0, null, 'final', 0, 1, 15000)`,
+		[solanaChainId, randomBytes(64), JSON.stringify([{ swapId: scene.uuid }])],
+	);
+	const say = (name: string, logIndex: number) =>
+		pool.query(
+			`insert into chain_events
+			select $1, 1, $2, '', '', '', order_id, $3, '{"lamports": "2039280"}' from swaps where id = $4`,
+			[solanaChainId, logIndex, name, scene.uuid],
+		);
+	// What a marker holds comes back.
+	await say("MarkerMade", 0);
+	await say("AccountMade", 1);
+	const { rows } = await pool.query(
+		"update swaps set status = 'refunded' where id = $1 returning account_id",
+		[scene.uuid],
+	);
+	const nowMs = Date.now();
+	await recordUnsettledGas(pool, { swapId: scene.uuid, nowMs });
+	const { spent } = await readUnsettledGas(pool, { accountId: rows[0].account_id, nowMs: nowMs + 1 });
+	expect(spent).toEqual([{ chainId: solanaChainId, wei: 2_039_280n + 15_000n }]);
 });

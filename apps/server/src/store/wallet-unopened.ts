@@ -1,5 +1,5 @@
-import { firstSwapUuidAt, fromSwapKey, fromWord, type Order } from "@geoswap/protocol";
-import { type Address, bytesToHex, type Hex } from "viem";
+import { addressOfWord, firstSwapUuidAt, fromSwapKey, type Order } from "@geoswap/protocol";
+import { bytesToHex, type Hex } from "viem";
 import type { Database } from "./database.ts";
 
 /** No order can be opened this long after its quote: partitions before need no look. */
@@ -12,7 +12,7 @@ const oldestMs = 86_400_000;
 export async function walletUnopened(
 	db: Database,
 	{ order, nowMs }: { order: Order; nowMs: number },
-): Promise<{ orderId: Hex; escrow: Address; amount: bigint }[]> {
+): Promise<{ orderId: Hex; escrow: Hex; amount: bigint }[]> {
 	const { rows } = await db.query<{ order_id: Buffer; escrow: Hex; amount: string }>({
 		name: "wallet-unopened",
 		text: `select order_id, order_terms->>'escrow' as escrow, order_terms->>'inputAmount' as amount
@@ -29,7 +29,7 @@ export async function walletUnopened(
 	});
 	return rows.map((row) => ({
 		orderId: bytesToHex(row.order_id),
-		escrow: fromWord(row.escrow),
+		escrow: addressOfWord(order.originChainId, row.escrow),
 		amount: BigInt(row.amount),
 	}));
 }

@@ -69,6 +69,21 @@ test("what was decided before the swap looked again is not done any more", async
 	expect(await scene.jobs()).toEqual({ open: "queued" });
 });
 
+test.each(["release", "refund"] as const)(
+	"a %s waits for attesters where they decide, and for a lane alone where they do not",
+	async (kind) => {
+		for (const [signalId, attested, state, who] of [
+			["first", true, "unattested", "attesters"],
+			["second", false, "queued", "lanes"],
+		] as const) {
+			await look(signalId);
+			const applied = await apply(signalId, { actions: [{ do: "queue", kind, attested, again: true }] });
+			expect(applied.pokes).toMatchObject([{ who }]);
+			expect(await scene.jobs()).toEqual({ [kind]: state });
+		}
+	},
+);
+
 test("a swap that has ended keeps nothing reserved, and its end can be repeated", async () => {
 	await look("last");
 	for (let i = 0; i < 2; i++)

@@ -159,13 +159,16 @@ function newJob({ id, orderId, order, op }: SwapRecord, action: QueueAction): Ne
 		case "void":
 			return { ...common, kind: "void", chainId: destination, payload: {} };
 		case "release":
-			return { ...common, kind: "release", chainId: origin, payload: {}, state: "unattested" };
+			return { ...common, kind: "release", chainId: origin, payload: {}, state: stateOf(action) };
 		case "refund": {
 			const { attested } = action;
-			const state = attested ? "unattested" : "queued";
-			return { ...common, kind: "refund", chainId: origin, payload: { attested }, state };
+			return { ...common, kind: "refund", chainId: origin, payload: { attested }, state: stateOf(action) };
 		}
 	}
+}
+
+function stateOf({ attested }: { attested: boolean }): "unattested" | "queued" {
+	return attested ? "unattested" : "queued";
 }
 
 /** What of the decision a reader of the history wants to know. */

@@ -1,3 +1,4 @@
+import { randomBytes } from "node:crypto";
 import {
 	type AttestationKind,
 	attestationMessage,
@@ -9,12 +10,14 @@ import {
 	type OrderJson,
 	orderId,
 	orderSchema,
+	solanaChainId,
 	toSwapKey,
 } from "@geoswap/protocol";
 import Fastify from "fastify";
 import { pino } from "pino";
 import {
 	type Hex,
+	hexToBytes,
 	numberToHex,
 	parseSignature,
 	recoverTypedDataAddress,
@@ -54,8 +57,11 @@ type TestAttester = {
 	/** What it makes of its signatures. */
 	deform: (signature: Hex) => Hex;
 	isDown: boolean;
+	/** All that it was asked. */
+	asked: AttestBody[];
 	close: () => Promise<void>;
 };
+type AttestBody = { kind: AttestationKind; orders: OrderJson[]; deliveries?: Record<Hex, Hex> };
 
 async function startTestAttester(account: PrivateKeyAccount): Promise<TestAttester> {
 	const app = Fastify({ forceCloseConnections: true });
@@ -66,7 +72,8 @@ async function startTestAttester(account: PrivateKeyAccount): Promise<TestAttest
 		const beat = { chainId, finalizedNumber: 5, signedAtUnixSeconds: nowMs / 1_000 };
 		return [{ ...beat, signature: await account.signTypedData(heartbeatTypedData(beat)) }];
 	});
-	app.post<{ Body: { kind: AttestationKind; orders: OrderJson[] } }>("/attest", async (request, reply) => {
+	app.post<{ Body: AttestBody }>("/attest", async (request, reply) => {
+		attester.asked.push(request.body);
 		const orders = request.body.orders.map((order) => orderSchema.parse(order));
 		const refused = orders
 			.map(orderId)
@@ -87,6 +94,7 @@ async function startTestAttester(account: PrivateKeyAccount): Promise<TestAttest
 		isFickle: false,
 		deform: (signature) => signature,
 		isDown: false,
+		asked: [],
 		close: () => app.close(),
 	};
 	return attester;
@@ -99,7 +107,7 @@ beforeAll(async () => {
 });
 afterAll(() => database.drop());
 beforeEach(async () => {
-	await database.pool.query("truncate jobs, attestations, heartbeats");
+	await database.pool.query("truncate jobs, attestations, heartbeats, chain_events");
 	attesters = await Promise.all(accounts.map(startTestAttester));
 });
 afterEach(() => Promise.all(attesters.map((attester) => attester.close())));
@@ -217,6 +225,40 @@ test("orders to a chain that no attester sees hold up none to another", async ()
 	const { attestations } = await attest();
 	expect(attestations.map((row) => row.order_ids)).toEqual([[orderId(seen as Order)]]);
 	for (const orders of asked) expect(new Set(orders.map((order) => order.destinationChainId)).size).toBe(1);
+});
+
+test("where an order was paid on Solana, attesters are told by which transaction, and of no other order", async () => {
+	const destinationChainId = BigInt(solanaChainId);
+	const [paid, , refused] = await queueOrders(3, "release", { destinationChainId });
+	await queueOrders(1, "refund", { destinationChainId });
+	const [elsewhere] = await queueOrders(1);
+	const deliver = async (order: Order | undefined, at: number, name: string): Promise<Hex> => {
+		const hash = `0x${randomBytes(64).toString("hex")}` as const;
+		const id = hexToBytes(orderId(order as Order));
+		await database.pool.query(
+			"insert into chain_events values ($1, 7, $2, '\\x00', $3, '\\x00', $4, $5, '{}')",
+			[at, ++events, hexToBytes(hash), id, name],
+		);
+		return hash;
+	};
+	let events = 0;
+	const hash = await deliver(paid, solanaChainId, "Filled");
+	await deliver(paid, solanaChainId, "MarkerMade");
+	await deliver(paid, chainId, "Filled");
+	await deliver(elsewhere, solanaChainId + 1, "Filled");
+	const otherHash = await deliver(refused, solanaChainId, "Filled");
+	for (const attester of attesters) attester.refused.add(orderId(refused as Order));
+	expect((await attest()).attestations.flatMap((row) => row.order_ids)).toHaveLength(4);
+	const asked = attesters.flatMap((attester) => attester.asked);
+	const hints = asked.flatMap(({ deliveries }) => (deliveries ? [deliveries] : []));
+	const all = { [orderId(paid as Order)]: hash, [orderId(refused as Order)]: otherHash };
+	expect(hints).toContainEqual(all);
+	// Once it is refused nobody is told of it again.
+	expect(hints).toContainEqual({ [orderId(paid as Order)]: hash });
+	expect(hints.every((hint) => Object.keys(hint).every((id) => id in all))).toBe(true);
+	const isHinted = ({ kind, orders }: AttestBody) =>
+		kind === "Release" && orders.some((order) => order.destinationChainId === String(solanaChainId));
+	for (const body of asked) expect(body.deliveries !== undefined).toBe(isHinted(body));
 });
 
 test("however many orders nobody signs for, the others of both kinds are signed for at once", async () => {

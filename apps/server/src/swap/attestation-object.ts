@@ -1,9 +1,15 @@
 import { randomUUID } from "node:crypto";
-import { type AttestationKind, orderId } from "@geoswap/protocol";
+import { type AttestationKind, isSolana, orderId, toChainId } from "@geoswap/protocol";
+import type { Hex } from "viem";
 import type { Config } from "../config.ts";
 import type { ObjectExecution, PreparedPoke } from "../durable/durable.ts";
 import type { Log } from "../log.ts";
-import { postponeUnattested, readUnattestedJobs, storeAttestation } from "../store/attestations.ts";
+import {
+	postponeUnattested,
+	readDeliveryTransactions,
+	readUnattestedJobs,
+	storeAttestation,
+} from "../store/attestations.ts";
 import type { DatabasePool } from "../store/database.ts";
 import type { Job } from "../store/job.ts";
 import type { AttesterClient } from "./attester-client.ts";
@@ -82,7 +88,16 @@ async function attestBatch(
 	const set = attesterSetOf(config, first.order.attesterSet);
 	if (!set) log.error({ chainId, attesterSet: first.order.attesterSet }, "the attester set is not known");
 	const orders = batch.map((job) => job.order);
-	const gathered = set && (await gatherSignatures({ attesters, set, kind, orders, log }));
+	const { destinationChainId } = first.order;
+	// On Solana nothing leads from an order to the transaction that paid it, once that is done.
+	const deliveries =
+		kind === "Release" && isSolana(destinationChainId)
+			? await readDeliveryTransactions(pool, {
+					chainId: toChainId(destinationChainId),
+					orderIds: batch.map((job) => job.orderId),
+				})
+			: new Map<Hex, Hex>();
+	const gathered = set && (await gatherSignatures({ attesters, set, kind, orders, deliveries, log }));
 	const { signatures = [], orders: signed = [] } = gathered ?? {};
 	const orderIds = signed.map(orderId);
 	const isStored =

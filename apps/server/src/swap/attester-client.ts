@@ -21,10 +21,13 @@ const heartbeatsSchema = z
 
 type AttestAnswer = { signature: Hex } | { refused: { orderId: Hex; reason: string }[] };
 
+/** By order id: the transaction that delivered it, where attesters cannot find it themselves. */
+export type Deliveries = ReadonlyMap<Hex, Hex>;
+
 /** An attester, reached over the network. What it says is to be checked. */
 export type AttesterClient = {
 	url: string;
-	attest: (kind: AttestationKind, orders: readonly Order[]) => Promise<AttestAnswer>;
+	attest: (kind: AttestationKind, orders: readonly Order[], deliveries?: Deliveries) => Promise<AttestAnswer>;
 	heartbeats: () => Promise<(Heartbeat & { signature: Hex })[]>;
 };
 
@@ -33,11 +36,12 @@ export function connectAttester({ url, timeoutMs }: { url: string; timeoutMs: nu
 		fetch(`${url.replace(/\/$/, "")}${path}`, { ...init, signal: AbortSignal.timeout(timeoutMs) });
 	return {
 		url,
-		attest: async (kind, orders) => {
+		attest: async (kind, orders, deliveries = new Map()) => {
+			const hints = deliveries.size > 0 ? { deliveries: Object.fromEntries(deliveries) } : {};
 			const response = await ask("/attest", {
 				method: "POST",
 				headers: { "content-type": "application/json" },
-				body: JSON.stringify({ kind, orders: orders.map(orderToJson) }),
+				body: JSON.stringify({ kind, orders: orders.map(orderToJson), ...hints }),
 			});
 			if (response.status === 409) return refusedSchema.parse(await response.json());
 			if (!response.ok) throw new Error(`${url} answered ${response.status}`);

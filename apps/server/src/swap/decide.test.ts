@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { ModelWorld, modelDeadlines, modelPolicy } from "../../test/model-world.ts";
+import { type ModelOptions, ModelWorld, modelDeadlines, mostLifeSeconds } from "../../test/model-world.ts";
 import { decide } from "./decide.ts";
 import type { Decision } from "./decision.ts";
 
@@ -15,14 +15,27 @@ function sequence(seed: number): () => number {
 	};
 }
 
-function newWorld({ seed = 1, isCrossChain = true, hostileSeconds = 0 }): ModelWorld {
-	return new ModelWorld({ isCrossChain, random: sequence(seed), hostileSeconds });
+function newWorld({
+	seed = 1,
+	isCrossChain = true,
+	hostileSeconds = 0,
+	origin = "evm",
+	destination = "evm",
+}: Partial<Omit<ModelOptions, "random">> & { seed?: number }): ModelWorld {
+	return new ModelWorld({ isCrossChain, origin, destination, random: sequence(seed), hostileSeconds });
 }
+
+/** Ways of a swap with Solana at an end, or at both. */
+const solanaWays = {
+	"from Solana": { origin: "solana" },
+	"to Solana": { destination: "solana" },
+	"on Solana": { origin: "solana", destination: "solana", isCrossChain: false },
+} as const;
 
 /** Decides and applies until there is nothing to do at once; `check` sees every decision before it is applied. */
 function settleRounds(world: ModelWorld, check: (decision: Decision) => void = () => {}): string {
 	for (let round = 0; round < 10; round++) {
-		const decision = decide(world.facts, modelPolicy, world.nowSeconds * 1_000);
+		const decision = decide(world.facts, world.policy, world.nowSeconds * 1_000);
 		check(decision);
 		world.apply(decision);
 		if (!decision.isEnd && decision.timeoutMs === 0) continue;
@@ -36,7 +49,7 @@ function settleRounds(world: ModelWorld, check: (decision: Decision) => void = (
 
 function runToEnd(world: ModelWorld, check?: (decision: Decision) => void): string[] {
 	const facts: string[] = [];
-	for (let seconds = 0; seconds < 600; seconds++) {
+	for (let seconds = 0; seconds < 900; seconds++) {
 		const fact = settleRounds(world, check);
 		if (facts.at(-1) !== fact) facts.push(fact);
 		if (world.isEnded) return facts;
@@ -109,6 +122,99 @@ test("no void is queued while a fill that was signed may still land", () => {
 	expect(world.facts.swap.status).toBe("settled");
 });
 
+test("a payment on Solana counts as out, whatever the time, until its lane says that it is dead", () => {
+	const world = newWorld({ destination: "solana" });
+	while (world.facts.jobs.fill?.state !== "sent") {
+		settleRounds(world);
+		world.tick();
+	}
+	const decideAt = (seconds: number) => {
+		for (const head of [world.facts.origin, world.facts.destination]) {
+			Object.assign(head, { timestamp: seconds, finalizedTimestamp: seconds });
+		}
+		return decide(world.facts, world.policy, seconds * 1_000);
+	};
+	expect(decideAt(modelDeadlines.refund + 1_000)).toMatchObject({ fact: "delivering" });
+	world.facts.swap.givingUp = "TOO_LATE";
+	expect(decideAt(modelDeadlines.refund + 1_000)).toMatchObject({ fact: "fill-undecided" });
+
+	// Anyone may have refunded the input by now: the swap has not ended while the payment may land.
+	const refunded = {
+		name: "Refunded",
+		blockNumber: 0,
+		transactionHash: "0x01",
+		data: { paid: true },
+	} as const;
+	world.facts.events.Refunded = refunded;
+	expect(decideAt(modelDeadlines.refund + 1_000)).toMatchObject({ fact: "refunded", isEnd: false });
+	delete world.facts.events.Refunded;
+
+	Object.assign(world.facts.jobs.fill ?? {}, { state: "queued" });
+	expect(decideAt(modelDeadlines.refund + 1_000)).toMatchObject({ fact: "fill-withdrawn" });
+	delete world.facts.jobs.fill;
+	const { fact, actions } = decideAt(modelDeadlines.refund + 1_000);
+	expect(fact).toBe("voiding");
+	expect(actions).toContainEqual({ do: "queue", kind: "void", again: false });
+});
+
+test("a payment on Solana settles before it is final only while there is time to see it die and pay again", () => {
+	const world = newWorld({ destination: "solana" });
+	while (!world.has("Filled")) {
+		settleRounds(world);
+		world.tick();
+	}
+	world.facts.swap.valueUsdCents = 5_000n;
+	world.facts.destination.number++;
+	const { finalitySeconds } = world.policy.destination;
+	const lastMoment = modelDeadlines.fill - 2 * mostLifeSeconds - finalitySeconds;
+	const settlesAt = (seconds: number) =>
+		decide(world.facts, world.policy, seconds * 1_000).actions.some(
+			(action) => action.do === "advance" && action.path.includes("settled"),
+		);
+	expect(settlesAt(lastMoment)).toBe(true);
+	expect(settlesAt(lastMoment + 1)).toBe(false);
+});
+
+test("an order to Solana that nobody submitted is closed by a void too: no time closes it", () => {
+	const world = newWorld({ destination: "solana" });
+	while (!world.has("Opened")) {
+		settleRounds(world);
+		world.tick();
+	}
+	world.facts.swap.op = undefined;
+	expect(decide(world.facts, world.policy, world.nowSeconds * 1_000).fact).toBe("voiding");
+});
+
+test("a deposit on Solana that was co-signed is given up only once its lane says that it is dead", () => {
+	const world = newWorld({ origin: "solana" });
+	settleRounds(world);
+	Object.assign(world.facts.jobs.open ?? {}, { state: "sent" });
+	const lastHeight = world.facts.swap.op && "kind" in world.facts.swap.op ? 15 : 0;
+	Object.assign(world.facts.origin, { finalizedHeight: lastHeight, finalizedNumber: 1_000 });
+	world.facts.origin.number = 1_004;
+	const decideNow = () => decide(world.facts, world.policy, world.nowSeconds * 1_000);
+	expect(decideNow()).toMatchObject({
+		fact: "opening",
+		wait: { finalized: { chainId: 1, number: 1_001 } },
+	});
+	world.facts.origin.finalizedHeight = lastHeight + 1;
+	expect(decideNow()).toMatchObject({ fact: "opening", actions: [], wait: {} });
+	Object.assign(world.facts.jobs.open ?? {}, { state: "refused", reason: "expired" });
+	expect(decideNow()).toMatchObject({ fact: "not-opened", isEnd: true });
+});
+
+test("what waits for attesters whom it does not need is queued for a lane", () => {
+	const world = newWorld({ origin: "solana" });
+	while (!world.facts.jobs.release) {
+		settleRounds(world);
+		world.tick();
+	}
+	world.facts.events.Released = undefined as never;
+	Object.assign(world.facts.jobs.release, { state: "unattested" });
+	const { actions } = decide(world.facts, world.policy, world.nowSeconds * 1_000);
+	expect(actions).toContainEqual({ do: "queue", kind: "release", attested: false, again: true });
+});
+
 test("an output that was delivered is settled, even where the input was refunded too", () => {
 	const world = newWorld({});
 	while (!world.has("Filled")) {
@@ -133,10 +239,10 @@ test("a settled delivery that its chain dropped is made again as it was made bef
 	expect(world.isFinal("Filled")).toBe(false);
 	world.events = world.events.filter((event) => event.name !== "Filled");
 	world.facts.events = { Opened: world.facts.events.Opened } as typeof world.facts.events;
-	const { actions } = decide(world.facts, modelPolicy, world.nowSeconds * 1_000);
+	const { actions } = decide(world.facts, world.policy, world.nowSeconds * 1_000);
 	expect(actions).toEqual([]);
 	Object.assign(world.facts.jobs, { fill: { ...world.facts.jobs.fill, state: "refused", reason: "price" } });
-	const again = decide(world.facts, modelPolicy, world.nowSeconds * 1_000);
+	const again = decide(world.facts, world.policy, world.nowSeconds * 1_000);
 	expect(again.actions).toEqual([{ do: "queue", kind: "fill", delivery, again: true }]);
 });
 
@@ -150,12 +256,12 @@ test.each(["origin", "destination"] as const)(
 		}
 		world.tick();
 		world.facts[chain].timestamp -= 61;
-		const { fact, actions, wait } = decide(world.facts, modelPolicy, world.nowSeconds * 1_000);
+		const { fact, actions, wait } = decide(world.facts, world.policy, world.nowSeconds * 1_000);
 		expect(fact).toBe(`${chain}-stale`);
 		expect(actions.filter((action) => action.do === "queue")).toEqual([]);
 		expect(wait.head).toEqual({ chainId: world.facts[chain].chainId, number: world.facts[chain].number + 1 });
 		world.facts[chain].timestamp += 1;
-		expect(decide(world.facts, modelPolicy, world.nowSeconds * 1_000).fact).toBe("delivering");
+		expect(decide(world.facts, world.policy, world.nowSeconds * 1_000).fact).toBe("delivering");
 	},
 );
 
@@ -163,43 +269,68 @@ test("a follower that is behind decides nothing", () => {
 	const world = newWorld({});
 	world.facts.origin.finalizedNumber = world.facts.origin.number + 1;
 	world.facts.origin.finalizedTimestamp = modelDeadlines.open + 1;
-	expect(decide(world.facts, modelPolicy, world.nowSeconds * 1_000)).toMatchObject({
+	expect(decide(world.facts, world.policy, world.nowSeconds * 1_000)).toMatchObject({
 		fact: "chain-behind",
 		actions: [],
 		isEnd: false,
 	});
 });
 
-test("whatever the chains, lanes and attesters do, it ends, and no rule of money is broken", () => {
-	const outcomes: Record<string, number> = {};
-	fc.assert(
-		fc.property(
-			fc.integer({ min: 1, max: 2 ** 31 - 1 }),
-			fc.boolean(),
-			fc.integer({ min: 0, max: 220 }),
-			(seed, isCrossChain, hostileSeconds) => {
-				const world = newWorld({ seed, isCrossChain, hostileSeconds });
-				runToEnd(world, (decision) => checkDecision(world, decision));
-				const { swap, isReserved } = world.facts;
-				outcomes[swap.status] = (outcomes[swap.status] ?? 0) + 1;
-				expect(swap.status).not.toBe("pending");
-				expect(isReserved).toBe(false);
-				if (swap.status === "failed") expect(world.has("Opened")).toBe(false);
-				if (swap.status === "refunded") {
-					expect(swap.givingUp).toBeDefined();
-					expect(world.has("Refunded") || !world.has("Opened")).toBe(true);
-				}
-				// The caller has the output or the input, always.
-				expect(world.has("Filled") || world.has("Refunded") || !world.has("Opened")).toBe(true);
-				if (world.has("Released")) expect(world.isFinal("Filled")).toBe(true);
-			},
-		),
-		{ numRuns: 1_000 },
-	);
-	expect(Object.keys(outcomes).toSorted()).toEqual(["failed", "refunded", "settled"]);
-});
+const ways = { "between EVM chains": {}, "on an EVM chain": { isCrossChain: false }, ...solanaWays };
+
+test.each(Object.entries(ways))(
+	"whatever the chains, lanes and attesters do, a swap %s ends, and no rule of money is broken",
+	(_, way) => {
+		const outcomes: Record<string, number> = {};
+		fc.assert(
+			fc.property(
+				fc.integer({ min: 1, max: 2 ** 31 - 1 }),
+				fc.integer({ min: 0, max: 220 }),
+				(seed, hostileSeconds) => {
+					const world = newWorld({ ...way, seed, hostileSeconds });
+					runToEnd(world, (decision) => checkDecision(world, decision));
+					const { swap, isReserved } = world.facts;
+					outcomes[swap.status] = (outcomes[swap.status] ?? 0) + 1;
+					expect(swap.status).not.toBe("pending");
+					expect(isReserved).toBe(false);
+					checkOutcome(world);
+					world.landLeftovers();
+					checkOutcome(world);
+				},
+			),
+			{ numRuns: 1_000 },
+		);
+		expect(Object.keys(outcomes).toSorted()).toEqual(["failed", "refunded", "settled"]);
+	},
+);
+
+function checkOutcome(world: ModelWorld): void {
+	const { swap } = world.facts;
+	const { origin, isCrossChain } = world.options;
+	if (swap.status === "failed") expect(world.has("Opened")).toBe(false);
+	if (swap.status === "refunded") {
+		expect(swap.givingUp).toBeDefined();
+		expect(world.has("Refunded") || !world.has("Opened")).toBe(true);
+	}
+	// The caller has the output or the input, always.
+	expect(world.has("Filled") || world.has("Refunded") || !world.has("Opened")).toBe(true);
+	if (world.has("Released")) expect(world.isFinal("Filled")).toBe(true);
+	// Both only where a stranger refunded once anyone may.
+	const refunded = world.events.find(({ name }) => name === "Refunded");
+	if (refunded && world.has("Filled")) {
+		expect(origin).toBe("evm");
+		expect(refunded.blockNumber).toBeGreaterThanOrEqual(modelDeadlines.refund);
+	}
+	if (origin === "evm") return;
+	// Out of the one account with everybody's inputs nothing is paid that was not paid in.
+	for (const name of ["Released", "Refunded"] as const) {
+		if (world.has(name)) expect(world.has("Opened")).toBe(true);
+	}
+	if (!isCrossChain && world.has("Filled")) expect(world.has("Opened")).toBe(true);
+}
 
 function checkDecision(world: ModelWorld, { actions }: Decision): void {
+	const { policy } = world;
 	const { events, origin, destination, jobs, swap } = world.facts;
 	const queues = (kind: string) => actions.some((action) => action.do === "queue" && action.kind === kind);
 	const moves = actions.flatMap((action) => (action.do === "advance" ? action.path : []));
@@ -208,19 +339,35 @@ function checkDecision(world: ModelWorld, { actions }: Decision): void {
 		expect(["queued", "sent", "done"]).not.toContain(jobs.fill?.state);
 	}
 	if (queues("fill")) {
-		expect(world.nowSeconds).toBeLessThan(modelDeadlines.fill - modelPolicy.destination.finalitySeconds);
+		const margin =
+			policy.destination.kind === "solana" ? mostLifeSeconds : policy.destination.finalitySeconds;
+		expect(world.nowSeconds).toBeLessThan(modelDeadlines.fill - margin);
 		if (swap.status === "pending") expect(events.Opened?.blockNumber).toBeLessThan(origin.number);
 		expect(jobs.void).toBeUndefined();
 		expect(swap.givingUp).toBeUndefined();
 		expect(events.Voided).toBeUndefined();
+		// There the payment would not miss a deposit that is dropped.
+		const mustBeFinal = swap.status === "pending" && policy.origin.kind === "solana";
+		if (mustBeFinal && !world.options.isCrossChain) {
+			expect(events.Opened?.blockNumber).toBeLessThanOrEqual(origin.finalizedNumber);
+		}
 	}
+	// What was said to be delivered is delivered again in time.
+	if (swap.status === "settled") expect(queues("void") || queues("refund")).toBe(false);
+	if (queues("open") && policy.origin.kind === "solana") expect(jobs.open).toBeUndefined();
 	if (queues("release")) {
 		expect(events.Filled?.blockNumber).toBeLessThanOrEqual(destination.finalizedNumber);
 	}
 	if (queues("refund")) {
 		const isVoid = events.Voided && events.Voided.blockNumber <= destination.finalizedNumber;
+		const isExpired =
+			policy.destination.kind === "evm" && destination.finalizedTimestamp >= modelDeadlines.fill;
 		expect(events.Filled).toBeUndefined();
-		expect(isVoid || destination.finalizedTimestamp >= modelDeadlines.fill).toBe(true);
+		expect(isVoid || isExpired).toBe(true);
+	}
+	if (policy.origin.kind === "solana" && (queues("release") || queues("refund"))) {
+		expect(events.Opened?.blockNumber).toBeLessThanOrEqual(origin.finalizedNumber);
+		expect(actions).not.toContainEqual(expect.objectContaining({ attested: true }));
 	}
 	if (moves.includes("settled")) expect(events.Filled).toBeDefined();
 	if (moves.includes("refunded")) {
@@ -229,6 +376,9 @@ function checkDecision(world: ModelWorld, { actions }: Decision): void {
 	}
 	if (moves.includes("failed")) {
 		expect(events.Opened).toBeUndefined();
-		expect(origin.finalizedTimestamp).toBeGreaterThan(modelDeadlines.open);
+		if (swap.op && "kind" in swap.op) {
+			expect(origin.finalizedHeight).toBeGreaterThan(Number(swap.op.lastValidBlockHeight));
+			expect(["sent", "done"]).not.toContain(jobs.open?.state);
+		} else expect(origin.finalizedTimestamp).toBeGreaterThan(modelDeadlines.open);
 	}
 }

@@ -14,6 +14,7 @@ import {
 	isStale,
 	isTooLateToFill,
 	lastFillAt,
+	lastOpenHeight,
 	type SwapView,
 	swapView,
 } from "./swap-view.ts";
@@ -40,7 +41,7 @@ export function decide(facts: Facts, policy: SwapPolicy, nowMs: number): Decisio
 
 /** No deposit is on the chain: it was not made yet, or the chain dropped it. */
 function beforeDeposit(view: SwapView): Decision {
-	const { swap, origin, isPending, isFillOut, jobs } = view;
+	const { swap, isPending, isFillOut, jobs } = view;
 	const actions: Action[] = [];
 	if (isPending) note(actions, swap, { originTxHash: null, deliveryTxHash: null, deliveredAmount: null });
 	if (isPending && !isFillOut) advance(view, actions, "opening");
@@ -59,13 +60,20 @@ function beforeDeposit(view: SwapView): Decision {
 	actions.push(...openAgain(view));
 	return decision(view, "opening", {
 		actions,
-		...untilFinal(view, origin, view.openDeadline),
+		...untilOpenExpired(view),
 		momentsMs: [lapsesAtMs, view.openDeadline * 1_000],
 	});
 }
 
 /** The op is sent while it can open the order; one that was refused is not, but somebody else may send it. */
 function openAgain({ swap, jobs, origin, openDeadline, nowMs }: SwapView): Action[] {
+	const lastHeight = lastOpenHeight(swap);
+	if (lastHeight !== undefined && !swap.givingUp) {
+		// One message is co-signed, once: a job that was there before is the lane's to finish.
+		return jobs.open || origin.finalizedHeight > lastHeight
+			? []
+			: [{ do: "queue", kind: "open", again: false }];
+	}
 	if (swap.givingUp) return jobs.open?.state === "queued" ? [{ do: "withdraw", kind: "open" }] : [];
 	const isInTime = Math.max(origin.timestamp, nowMs / 1_000) <= openDeadline;
 	const isUndone = !jobs.open || jobs.open.state === "done";
@@ -106,8 +114,7 @@ function deliver(view: SwapView): Decision {
 	const isFilling = jobs.fill && jobs.fill.state !== "refused";
 	if (isFilling) {
 		if (isPending) advance(view, actions, "delivering");
-		const wait = untilFinal(view, view.destination, view.fillDeadline);
-		return decision(view, "delivering", { actions, ...wait, momentsMs });
+		return decision(view, "delivering", { actions, ...untilFillExpired(view), momentsMs });
 	}
 	if (isPending && !view.isReserved) {
 		actions.push({ do: "reserve" });
@@ -152,19 +159,15 @@ function closeOrder(view: SwapView, code: FailureCode): Decision {
 	if (view.isFillExpired || (Voided && isFinal(Voided, destination))) {
 		if (Opened) return refund(view, actions);
 		const isEnd = view.isOpenExpired;
-		return decision(view, "closed-unopened", {
-			actions,
-			isEnd,
-			...untilFinal(view, view.origin, view.openDeadline),
-		});
+		return decision(view, "closed-unopened", { actions, isEnd, ...untilOpenExpired(view) });
 	}
 	if (Voided) return decision(view, "voided", { actions, ...untilFinalEvent(Voided, destination) });
 
-	const wait = untilFinal(view, destination, view.fillDeadline);
+	const wait = untilFillExpired(view);
 	const momentsMs = [view.fillDeadline * 1_000];
 	if (view.isFillOut) return decision(view, "fill-undecided", { actions, ...wait, momentsMs });
-	// An order that nobody submitted is not worth a void: it closes by itself.
-	if (!swap.op || destination.timestamp >= view.fillDeadline) {
+	// An order that nobody submitted is not worth a void: it closes by itself. On Solana none does.
+	if (!view.isSolanaDestination && (!swap.op || destination.timestamp >= view.fillDeadline)) {
 		return decision(view, "expiring", { actions, ...wait, momentsMs });
 	}
 	const queued = queueOnce(view, jobs.void, { do: "queue", kind: "void", again: false });
@@ -174,14 +177,23 @@ function closeOrder(view: SwapView, code: FailureCode): Decision {
 
 function refund(view: SwapView, actions: Action[]): Decision {
 	const { jobs, origin, refundAfter } = view;
+	const unfinal = depositToWaitFor(view);
+	if (unfinal) return decision(view, "deposit-not-final", { actions, ...untilFinalEvent(unfinal, origin) });
 	// Attesters may be gone for good; from `refundAfter` on nobody needs them.
-	const attested = view.isCrossChain && origin.timestamp < refundAfter;
+	const attested = view.isCrossChain && !view.isSolanaOrigin && origin.timestamp < refundAfter;
 	const action: QueueAction = { do: "queue", kind: "refund", attested, again: false };
-	if (jobs.refund?.state === "unattested" && !attested) actions.push({ ...action, again: true });
 	const queued = queueOnce(view, jobs.refund, action);
 	actions.push(...queued.actions);
 	const momentsMs = [refundAfter * 1_000];
 	return decision(view, "refunding", { actions, pauseMs: queued.pauseMs, momentsMs });
+}
+
+/**
+ * On Solana all inputs are in one account, and no program knows whose is whose: what is paid out of it for a deposit that
+ * the chain can still drop would be somebody else's.
+ */
+function depositToWaitFor({ isSolanaOrigin, origin, events: { Opened } }: SwapView): OrderEvent | undefined {
+	return isSolanaOrigin && Opened && !isFinal(Opened, origin) ? Opened : undefined;
 }
 
 /** The wallet has its input back, or a credit for it. */
@@ -195,7 +207,8 @@ function afterRefund(view: SwapView, refunded: OrderEvent<"Refunded">): Decision
 	// A credit is not in the wallet until someone claims it.
 	const payment = refunded.data.paid ? refunded : view.claimed;
 	if (!payment) return decision(view, "refund-credited", { actions });
-	const isEnd = isFinal(payment, origin);
+	// On Solana no deadline of the order stops a payment that was signed: it must be dead.
+	const isEnd = isFinal(payment, origin) && !(view.isSolanaDestination && view.isFillOut);
 	// On one chain the void that allowed it could be dropped together with it.
 	if (isPending && (isEnd || (view.isCrossChain && isDeep(view, payment, origin)))) {
 		note(actions, swap, { refundTxHash: payment.transactionHash });
@@ -229,10 +242,13 @@ function afterFill(view: SwapView, filled: OrderEvent<"Filled">): Decision {
 		return decision(view, fact, { actions, isEnd, ...untilFinalEvent(decided, origin) });
 	}
 	if (!Opened) {
-		const wait = untilFinal(view, origin, view.openDeadline);
+		const wait = untilOpenExpired(view);
 		return decision(view, "delivered-unopened", { actions, isEnd: view.isOpenExpired, ...wait });
 	}
-	const queued = queueOnce(view, jobs.release, { do: "queue", kind: "release", again: false });
+	const unfinal = depositToWaitFor(view);
+	if (unfinal) return decision(view, "deposit-not-final", { actions, ...untilFinalEvent(unfinal, origin) });
+	const attested = !view.isSolanaOrigin;
+	const queued = queueOnce(view, jobs.release, { do: "queue", kind: "release", attested, again: false });
 	actions.push(...queued.actions);
 	return decision(view, "delivery-final", { actions, pauseMs: queued.pauseMs });
 }
@@ -244,6 +260,10 @@ function queueOnce(
 	action: QueueAction,
 ): { actions: Action[]; pauseMs: number } {
 	if (!job) return { actions: [action], pauseMs: 0 };
+	// It waits for those whom it does not need any more.
+	if (job.state === "unattested" && "attested" in action && !action.attested) {
+		return { actions: [{ ...action, again: true }], pauseMs: 0 };
+	}
 	const isOver = job.state === "refused" || job.state === "done";
 	if (!isOver) return { actions: [], pauseMs: 0 };
 	return { actions: [{ ...action, again: true }], pauseMs: slowMs(view) };
@@ -293,6 +313,22 @@ function untilDeep(view: SwapView, event: { blockNumber: number }, head: ChainHe
 
 function untilFinalEvent(event: { blockNumber: number }, head: ChainHead): { wait: WaitFor } {
 	return { wait: { finalized: { chainId: head.chainId, number: event.blockNumber } } };
+}
+
+/** Until the order cannot be opened any more. */
+function untilOpenExpired(view: SwapView): { wait: WaitFor } {
+	const { swap, origin, openDeadline } = view;
+	const lastHeight = lastOpenHeight(swap);
+	if (lastHeight === undefined) return untilFinal(view, origin, openDeadline);
+	// Each slot has one block at most: the height cannot be there before this slot. Then it is for the lane to say.
+	const blocks = lastHeight + 1 - origin.finalizedHeight;
+	if (blocks <= 0) return { wait: {} };
+	return { wait: { finalized: { chainId: origin.chainId, number: origin.finalizedNumber + blocks } } };
+}
+
+/** Until the order cannot be filled any more. On Solana that is no matter of time. */
+function untilFillExpired(view: SwapView): { wait: WaitFor } {
+	return view.isSolanaDestination ? { wait: {} } : untilFinal(view, view.destination, view.fillDeadline);
 }
 
 /** Until a final block is past a time: which block that will be is not known, so each one wakes once it can be. */

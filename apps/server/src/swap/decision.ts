@@ -6,10 +6,11 @@ import type { Delivery } from "../store/swap-record.ts";
 
 /** A job to be queued. `again`: also where there is one that is done, refused or not attested. */
 export type QueueAction = { do: "queue"; again: boolean } & (
-	| { kind: "open" | "void" | "release" }
+	| { kind: "open" | "void" }
 	/** Not where it would put more at risk than the caps allow. */
 	| { kind: "fill"; delivery: Delivery; caps?: ExposureCaps }
-	| { kind: "refund"; attested: boolean }
+	/** Attested: once attesters have signed for it. */
+	| { kind: "release" | "refund"; attested: boolean }
 );
 
 export type Action =

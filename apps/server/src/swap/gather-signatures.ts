@@ -9,7 +9,7 @@ import {
 import { type Address, type Hex, recoverTypedDataAddress, zeroAddress } from "viem";
 import { normalizeSignature } from "../chain/evm/normalize-signature.ts";
 import type { Log } from "../log.ts";
-import type { AttesterClient } from "./attester-client.ts";
+import type { AttesterClient, Deliveries } from "./attester-client.ts";
 
 export type Gathered = { orders: readonly Order[]; signatures: Hex[] };
 
@@ -18,6 +18,7 @@ type Question = {
 	set: AttesterSet;
 	kind: AttestationKind;
 	orders: readonly Order[];
+	deliveries?: Deliveries;
 	log: Log;
 };
 
@@ -57,7 +58,7 @@ function isFickle(before: ReadonlySet<Hex> | undefined, now: ReadonlySet<Hex> | 
 	return before !== undefined && now !== undefined && [...now].some((id) => !before.has(id));
 }
 
-async function askAll({ attesters, set, kind, orders, log }: Question): Promise<Answers> {
+async function askAll({ attesters, set, kind, orders, deliveries, log }: Question): Promise<Answers> {
 	const typedData = attestationTypedData(attestationMessage(kind, orders));
 	const signed = new Map<Address, Hex>();
 	const refusals: Answers["refusals"] = new Map();
@@ -65,7 +66,7 @@ async function askAll({ attesters, set, kind, orders, log }: Question): Promise<
 		attesters.map(async (attester) => {
 			const { url, attest } = attester;
 			try {
-				const answer = await attest(kind, orders);
+				const answer = await attest(kind, orders, deliveriesOf(orders, deliveries));
 				if ("refused" in answer) {
 					log.info({ attester: url, kind, refused: answer.refused }, "attester refused");
 					const refused = new Set(answer.refused.map((refusal) => refusal.orderId.toLowerCase() as Hex));
@@ -91,4 +92,14 @@ async function askAll({ attesters, set, kind, orders, log }: Question): Promise<
 	// In the set's own order, which is ascending; no more than needed, for each costs gas.
 	const signatures = set.attesters.flatMap((attester) => signed.get(attester) ?? []).slice(0, set.threshold);
 	return { signatures, refusals };
+}
+
+/** Only of those that are asked for: the others were refused already. */
+function deliveriesOf(orders: readonly Order[], deliveries: Deliveries = new Map()): Deliveries {
+	return new Map(
+		orders.flatMap((order): [Hex, Hex][] => {
+			const hash = deliveries.get(orderId(order));
+			return hash ? [[orderId(order), hash]] : [];
+		}),
+	);
 }

@@ -5,20 +5,23 @@ import type { ExposureCaps } from "../store/exposure.ts";
 import type { AttestersWanted } from "../store/heartbeats.ts";
 
 export type ChainPolicy = {
-	kind: "evm" | "solana";
 	/** By value: how many blocks after its own an event counts. Above all of them, when final. */
 	depths: readonly { upToUsd: number; blocks: number }[];
 	finalitySeconds: number;
 	/** Of inputs from this chain: what may be delivered and not released, and against deposits that are not final. */
 	unreleasedCapUsd: number;
 	unfinalCapUsd: number;
-};
+} & (
+	| { kind: "evm" }
+	/** There a transaction dies by itself: how long one that was just signed may take to land, at most. */
+	| { kind: "solana"; blockhashSeconds: { most: number } }
+);
 
 /** How careful to be with one swap. */
 export type SwapPolicy = {
 	origin: ChainPolicy;
 	destination: ChainPolicy;
-	/** How many attesters decide it. */
+	/** How many attesters decide it. None where the origin is Solana: there the input is in the service's custody. */
 	attesterThreshold: number;
 	reservationSeconds: number;
 };
@@ -49,9 +52,12 @@ export function attesterSetOf(
 	return [...current, ...earlierAttesterSets].find((set) => set.hash === hash);
 }
 
+/** An input on Solana needs no one's word: its escrow is a key of the service. */
+const nobody = { attesters: [], threshold: 0 };
+
 /** Who of an order's attesters counts as alive, and how many must be. */
 export function attestersWanted(config: PolicyConfig, order: Order): AttestersWanted & { threshold: number } {
-	const set = attesterSetOf(config, order.attesterSet);
+	const set = isSolana(order.originChainId) ? nobody : attesterSetOf(config, order.attesterSet);
 	const finality = chainsOf(config, order).map((chain) => chain?.finalitySeconds ?? 0);
 	const { heartbeatSeconds } = config;
 	return {

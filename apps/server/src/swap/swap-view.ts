@@ -11,6 +11,9 @@ export type SwapView = Facts & {
 	openDeadline: number;
 	fillDeadline: number;
 	refundAfter: number;
+	/** Its events there are transactions of the service's own keys; no contract checks them against each other. */
+	isSolanaOrigin: boolean;
+	isSolanaDestination: boolean;
 	/** A transaction that was signed may still fill it. */
 	isFillOut: boolean;
 	/** The order cannot be opened in any block that is still to come. */
@@ -20,29 +23,54 @@ export type SwapView = Facts & {
 };
 
 export function swapView(facts: Facts, policy: SwapPolicy, nowMs: number): SwapView {
-	const { swap, origin, destination, jobs } = facts;
+	const { swap, destination, jobs } = facts;
 	const deadlines = unpackDeadlines(swap.order.deadlines);
 	const fillDeadline = Number(deadlines.fillDeadline);
 	const openDeadline = Number(deadlines.openDeadline);
-	const isFillExpired = destination.finalizedTimestamp >= fillDeadline;
+	const isSolanaDestination = policy.destination.kind === "solana";
+	// On Solana no time closes an order: only its marker does.
+	const isFillExpired = !isSolanaDestination && destination.finalizedTimestamp >= fillDeadline;
 	return {
 		...facts,
 		policy,
 		nowMs,
 		isPending: swap.status === "pending",
 		isCrossChain: swap.order.originChainId !== swap.order.destinationChainId,
+		isSolanaOrigin: policy.origin.kind === "solana",
+		isSolanaDestination,
 		openDeadline,
 		fillDeadline,
 		refundAfter: Number(deadlines.refundAfter),
 		isFillOut: !isFillExpired && (jobs.fill?.state === "sent" || jobs.fill?.state === "done"),
-		isOpenExpired: origin.finalizedTimestamp > openDeadline,
+		isOpenExpired: isOpenExpired(facts, openDeadline),
 		isFillExpired,
 	};
 }
 
-/** A fill that is dropped by its chain must leave time to see that, and to fill again. */
-export function lastFillAt({ fillDeadline, policy }: SwapView): number {
-	return fillDeadline - policy.destination.finalitySeconds;
+/**
+ * By a final block past the deadline. On Solana by the last height at which the one message could land, and the lane's
+ * word where it was co-signed: it has asked for that very transaction since.
+ */
+function isOpenExpired({ swap, origin, jobs }: Facts, openDeadline: number): boolean {
+	const lastHeight = lastOpenHeight(swap);
+	if (lastHeight === undefined) return origin.finalizedTimestamp > openDeadline;
+	const isOut = jobs.open?.state === "sent" || jobs.open?.state === "done";
+	return origin.finalizedHeight > lastHeight && !isOut;
+}
+
+/** The last height at which a Solana wallet's message can land; undefined where the op is of another kind. */
+export function lastOpenHeight({ op }: Facts["swap"]): number | undefined {
+	return op && "kind" in op ? Number(op.lastValidBlockHeight) : undefined;
+}
+
+/**
+ * A fill that is dropped by its chain must leave time to see that, and to fill again. On Solana a fill that is signed
+ * must be dead by the deadline, if it has not landed.
+ */
+export function lastFillAt({ fillDeadline, policy: { destination } }: SwapView): number {
+	const margin =
+		destination.kind === "solana" ? destination.blockhashSeconds.most : destination.finalitySeconds;
+	return fillDeadline - margin;
 }
 
 export function isTooLateToFill(view: SwapView): boolean {
@@ -55,16 +83,30 @@ const mostSecondsToBringBack = 60;
 /** Deep enough for its value, with time left to bring it back should the chain drop it; or final. */
 export function isDeposited(view: SwapView, opened: OrderEvent): boolean {
 	if (isFinal(opened, view.origin)) return true;
+	if (view.isSolanaOrigin) return isDeep(view, opened, view.origin) && canBringBack(view);
 	const secondsLeft = view.openDeadline - Math.max(view.origin.timestamp, view.nowMs / 1_000);
 	const toBringBack = Math.min(mostSecondsToBringBack, view.policy.origin.finalitySeconds);
 	return isDeep(view, opened, view.origin) && secondsLeft >= toBringBack;
 }
 
+/**
+ * A Solana deposit that is dropped comes back only as the same bytes, while they live: as many blocks must be left to
+ * them as are not final now. On one chain nothing binds a payout to the deposit, so that it must be final.
+ */
+function canBringBack({ swap, origin, isCrossChain }: SwapView): boolean {
+	const unfinal = origin.number - origin.finalizedNumber;
+	const height = origin.finalizedHeight + unfinal;
+	return isCrossChain && (lastOpenHeight(swap) ?? 0) - height >= unfinal;
+}
+
 /** Deep enough for its value, with time left to deliver again should the chain drop it; or final. */
 export function isDelivered(view: SwapView, filled: OrderEvent): boolean {
 	if (isFinal(filled, view.destination)) return true;
+	const { destination } = view.policy;
 	const secondsLeft = lastFillAt(view) - Math.max(view.destination.timestamp, view.nowMs / 1_000);
-	return isDeep(view, filled, view.destination) && secondsLeft >= view.policy.destination.finalitySeconds;
+	// On Solana another is signed only once the one that was dropped is dead.
+	const toDie = destination.kind === "solana" ? destination.blockhashSeconds.most : 0;
+	return isDeep(view, filled, view.destination) && secondsLeft >= destination.finalitySeconds + toDie;
 }
 
 /** Longer without a block than a chain that is well, or a follower that is. Deposits may be gone that it still shows. */

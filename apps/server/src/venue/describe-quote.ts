@@ -1,5 +1,5 @@
 import { formatUnits } from "viem";
-import type { Side } from "./resolve-request.ts";
+import type { Side } from "./desk-chain.ts";
 
 const cent = 10n ** 16n;
 const significantDigits = 6;
@@ -18,7 +18,7 @@ export function describeQuote({
 }): string {
 	const from = `${formatUnits(amount, origin.asset.decimals)} ${origin.asset.symbol}`;
 	const to = `${roughly(output, destination.asset.decimals)} ${destination.asset.symbol}`;
-	return `${from} on ${origin.chain.deployment.name} -> about ${to} on ${destination.chain.deployment.name}`;
+	return `${from} on ${origin.chain.name} -> about ${to} on ${destination.chain.name}`;
 }
 
 /** Dollars and cents, rounded down. */

@@ -1,4 +1,4 @@
-import { type Order, packDeadlines, type SwapUuid, toSwapKey, toWord } from "@geoswap/protocol";
+import { type Order, packDeadlines, type SwapUuid, toSwapKey, wordOfAddress } from "@geoswap/protocol";
 import type { ResolvedRequest } from "./resolve-request.ts";
 
 /** The order of a quote: all its terms, fixed now. */
@@ -14,16 +14,16 @@ export function deskOrder(
 	return {
 		originChainId: BigInt(from.chainId),
 		destinationChainId: BigInt(to.chainId),
-		escrow: toWord(from.deployment.contracts.escrow),
-		originVault: toWord(from.deployment.contracts.vault),
-		destinationVault: toWord(to.deployment.contracts.vault),
-		attesterSet: from.deployment.attesterSet.hash,
-		wallet: toWord(wallet),
-		inputToken: toWord(origin.asset.address),
+		escrow: wordOfAddress(from.chainId, from.escrow),
+		originVault: wordOfAddress(from.chainId, from.vault),
+		destinationVault: wordOfAddress(to.chainId, to.vault),
+		attesterSet: from.attesterSet,
+		wallet: wordOfAddress(from.chainId, wallet),
+		inputToken: wordOfAddress(from.chainId, origin.asset.address),
 		inputAmount: amount,
-		outputToken: toWord(destination.asset.address),
+		outputToken: wordOfAddress(to.chainId, destination.asset.address),
 		minOutput,
-		recipient: toWord(recipient),
+		recipient: wordOfAddress(to.chainId, recipient),
 		swapKey: toSwapKey(uuid),
 		deadlines: packDeadlines({ openDeadline, fillDeadline, refundAfter }),
 	};

@@ -17,7 +17,8 @@ import type { BlockPrices } from "../chain/evm/read-block-prices.ts";
 import type { PriceBook } from "../price/price-book.ts";
 import { usdValueDown, usdValueUp } from "../price/usd-value.ts";
 import { createDesk } from "./desk.ts";
-import { isSettlement, networkCost } from "./network-cost.ts";
+import { deskChains, isSettlement } from "./desk-chain.ts";
+import { networkCost } from "./network-cost.ts";
 import type { Desk, DeskQuote } from "./venue.ts";
 
 const wallet: Address = "0x1111111111111111111111111111111111111111";
@@ -49,8 +50,8 @@ function deskAt(atMs: number, own: PriceBook = book): Desk {
 }
 
 function assetOf(chainId: number, symbol: string) {
-	const chain = testConfig(chains).chains.find((candidate) => candidate.chainId === chainId);
-	const asset = chain?.deployment.assets.find((candidate) => candidate.symbol === symbol);
+	const chain = deskChains(testConfig(chains)).get(chainId);
+	const asset = chain?.assets.find((candidate) => candidate.symbol === symbol);
 	if (!chain || !asset) throw new Error(`no ${symbol} on ${chainId}`);
 	return { chain, asset };
 }

@@ -1,5 +1,7 @@
 import {
-	fromWord,
+	addressOfWord,
+	emptyAccountRentLamports,
+	formatAddress,
 	mulDivDown,
 	newSwapUuid,
 	type Order,
@@ -9,23 +11,18 @@ import {
 	toChainId,
 	unpackDeadlines,
 } from "@geoswap/protocol";
-import { type Address, zeroAddress } from "viem";
-import type { ChainConfig, Config } from "../config.ts";
+import { type Hex, zeroAddress } from "viem";
+import type { Config } from "../config.ts";
 import { greater, lesser } from "../price/lesser.ts";
 import type { PriceBook } from "../price/price-book.ts";
 import { amountWorthDown, amountWorthUp, usdValueDown, usdValueUp } from "../price/usd-value.ts";
 import type { ExposureLimit } from "../store/submit-swap.ts";
 import { describeQuote, formatUsd, priceImpactBps, usdCentsUp } from "./describe-quote.ts";
+import { type DeskChain, deskChains, isLamports, isSettlement, type Side } from "./desk-chain.ts";
 import { deskOrder } from "./desk-order.ts";
-import { isSettlement, nativeAsset } from "./network-cost.ts";
-import { assetId, budgetOf, leastOutput, priceDelivery, priceSwap, type SwapPrice } from "./price-swap.ts";
-import {
-	noRoute,
-	ownAddressesOf,
-	type ResolvedRequest,
-	resolveRequest,
-	type Side,
-} from "./resolve-request.ts";
+import { ownAddresses } from "./own-addresses.ts";
+import { assetId, leastOutput, lesserDelivery, priceSwap, type SwapPrice } from "./price-swap.ts";
+import { noRoute, type ResolvedRequest, resolveRequest } from "./resolve-request.ts";
 import { greatestPassing, leastPassing } from "./size-limits.ts";
 import type { Desk, DeskQuote, PricedOrder, Repriced } from "./venue.ts";
 
@@ -44,16 +41,14 @@ export function createDesk({
 	nowMs,
 	random,
 }: {
-	config: Pick<Config, "chains" | "price" | "limits">;
+	config: Pick<Config, "chains" | "solana" | "price" | "limits">;
 	book: PriceBook;
 	nowMs: () => number;
 	random: (size: number) => Uint8Array;
 }): Desk {
-	const chains = new Map(config.chains.map((chain) => [chain.chainId, chain]));
-	const ownAddresses = ownAddressesOf(config.chains);
+	const chains = deskChains(config);
+	const refused = ownAddresses(config);
 	const defaultFeeCentibps = Math.round(config.price.feeBps * 100);
-	// Its gas is paid in it: a chain without a price of it cannot be quoted.
-	for (const chain of config.chains) nativeAsset(chain);
 
 	return {
 		quote,
@@ -72,7 +67,7 @@ export function createDesk({
 		{ feeCentibps = defaultFeeCentibps }: { feeCentibps?: number } = {},
 	): DeskQuote {
 		const issuedAtMs = nowMs();
-		const resolved = resolveRequest(request, { chains, ownAddresses });
+		const resolved = resolveRequest(request, { chains, ownAddresses: refused });
 		const { origin, destination, amount, recipient, slippageBps } = resolved;
 		if (!isLive(resolved, issuedAtMs)) {
 			throw noRoute("paused", "Prices of this pair are not certain at the moment. Try again in a minute.");
@@ -89,6 +84,7 @@ export function createDesk({
 		return {
 			uuid,
 			order,
+			originKind: origin.chain.kind,
 			output,
 			minOutput: order.minOutput,
 			delivery,
@@ -99,7 +95,7 @@ export function createDesk({
 			outputUsd: formatUsd(outputE18),
 			priceImpactBps: impactBps,
 			warnings: warningsOf(impactBps),
-			recipient,
+			recipient: formatAddress(destination.chain.chainId, recipient),
 			slippageBps,
 			etaSeconds: Math.ceil(
 				secondsToDepth(origin.chain, valueUsdCents) + secondsToDepth(destination.chain, valueUsdCents),
@@ -119,15 +115,17 @@ export function createDesk({
 		if (!sides || !isLive(sides, nowMs())) return undefined;
 		const now = price({ ...sides, amount: order.inputAmount }, { feeCentibps, inFlight });
 		if (typeof now === "string") return undefined;
-		const budget = lesser(budgetOf(delivery), budgetOf(now.delivery));
 		const { destination } = sides;
-		const repriced = priceDelivery(book, { destination, budget, inFlight: inFlight.buy });
-		if (typeof repriced === "string" || repriced.output < order.minOutput) return undefined;
+		const repriced = lesserDelivery(book, {
+			destination,
+			quoted: delivery,
+			now: now.delivery,
+			inFlight: inFlight.buy,
+		});
+		if (!repriced || repriced.output < order.minOutput) return undefined;
 		return {
 			...repriced,
 			chainId: destination.chain.chainId,
-			token: destination.chain.deployment.settlementToken,
-			amount: budget,
 			volumes: volumes({ order, delivery: repriced.delivery }),
 		};
 	}
@@ -157,8 +155,8 @@ export function createDesk({
 	function gasUsdCents({ chainId, wei }: { chainId: number; wei: bigint }): bigint {
 		const chain = chains.get(chainId);
 		if (!chain || book.ageMs(chainId, { nowMs: nowMs() }) === undefined) return 0n;
-		const { usdE18 } = book.reference({ chainId, asset: nativeAsset(chain).address });
-		return usdCentsUp(usdValueUp(wei, { decimals: 18, usdE18 }));
+		const { usdE18 } = book.reference({ chainId, asset: chain.native.address });
+		return usdCentsUp(usdValueUp(wei, { decimals: chain.nativeDecimals, usdE18 }));
 	}
 
 	function exposureLimit(order: Order): ExposureLimit | undefined {
@@ -199,7 +197,9 @@ export function createDesk({
 		const maximum = amountWorthDown(usdE18(config.price.maximumUsd), reference);
 		const priceOf = (size: bigint): SwapPrice => {
 			if (size > maximum) return "too-large";
-			return size < minimum ? "too-small" : price({ ...resolved, amount: size }, { feeCentibps });
+			if (size < minimum) return "too-small";
+			const priced = price({ ...resolved, amount: size }, { feeCentibps });
+			return typeof priced === "string" || isKept(resolved, size, priced.output) ? priced : "too-small";
 		};
 		const passes = (size: bigint): boolean => typeof priceOf(size) !== "string";
 
@@ -218,11 +218,24 @@ export function createDesk({
 		return priced;
 	}
 
+	/** A wallet on Solana that holds nothing else takes no less than this: neither the output nor a refund would land. */
+	function isKept(
+		{ origin, destination, slippageBps }: ResolvedRequest,
+		input: bigint,
+		output: bigint,
+	): boolean {
+		const paid = [
+			...(isLamports(origin) ? [input] : []),
+			...(isLamports(destination) ? [leastOutput(output, slippageBps)] : []),
+		];
+		return paid.every((lamports) => lamports >= emptyAccountRentLamports);
+	}
+
 	function isLive({ origin, destination }: { origin: Side; destination: Side }, nowMs: number): boolean {
 		return [origin, destination].every(
 			({ chain, asset }) =>
 				book.isLive({ chainId: chain.chainId, asset: asset.address }, { nowMs }) &&
-				book.isReferenceLive({ chainId: chain.chainId, asset: nativeAsset(chain).address }, { nowMs }),
+				book.isReferenceLive({ chainId: chain.chainId, asset: chain.native.address }, { nowMs }),
 		);
 	}
 
@@ -238,7 +251,7 @@ export function createDesk({
 	}
 
 	/** How long until a transaction sent now is as deep as its value asks for. */
-	function secondsToDepth(chain: ChainConfig, valueUsdCents: bigint): number {
+	function secondsToDepth(chain: DeskChain, valueUsdCents: bigint): number {
 		const blockSeconds = book.blockSeconds(chain.chainId);
 		const depth = chain.depths
 			.filter(({ upToUsd }) => valueUsdCents <= BigInt(Math.floor(upToUsd * 100)))
@@ -248,29 +261,32 @@ export function createDesk({
 
 	/** The two sides of an order, as far as they are still offered. */
 	function sidesOf(order: Order): { origin: Side; destination: Side } | undefined {
-		const origin = sideOf(order.originChainId, fromWord(order.inputToken));
-		const destination = sideOf(order.destinationChainId, fromWord(order.outputToken));
+		const origin = sideOf(order.originChainId, order.inputToken);
+		const destination = sideOf(order.destinationChainId, order.outputToken);
 		return origin && destination && { origin, destination };
 	}
 
-	function sideOf(chainId: bigint, token: Address): Side | undefined {
+	function sideOf(chainId: bigint, word: Hex): Side | undefined {
 		const chain = chains.get(toChainId(chainId));
-		const asset = chain?.deployment.assets.find(({ address }) => address === token);
+		const token = addressOfWord(chainId, word);
+		const asset = chain?.assets.find(({ address }) => address === token);
 		return chain && asset && { chain, asset };
 	}
 }
 
 /** The native token's pools are the wrapped one's: their volume adds up. */
-function pairOf({ chain, asset }: Side): { chainId: number; token: Address } {
-	const token = asset.address === zeroAddress ? chain.deployment.wrappedNative : asset.address;
-	return { chainId: chain.chainId, token };
+function pairOf({ chain, asset }: Side): { chainId: number; token: Hex } {
+	const isWrapped = chain.kind === "evm" && asset.address === zeroAddress;
+	return { chainId: chain.chainId, token: isWrapped ? chain.wrappedNative : asset.address };
 }
 
 /** On a way of two pools the wrapped native token is bought first. Which way is taken may change until then. */
-function boughtOn(side: Side): { chainId: number; token: Address }[] {
-	const { chainId, deployment } = side.chain;
-	const isByWayOfNative = side.asset.paths.some((fees) => fees.length > 1);
-	return isByWayOfNative ? [pairOf(side), { chainId, token: deployment.wrappedNative }] : [pairOf(side)];
+function boughtOn(side: Side): { chainId: number; token: Hex }[] {
+	const { chain, asset } = side;
+	const isByWayOfNative = chain.kind === "evm" && asset.paths.some((fees) => fees.length > 1);
+	return isByWayOfNative
+		? [pairOf(side), { chainId: chain.chainId, token: chain.wrappedNative }]
+		: [pairOf(side)];
 }
 
 /** Of a number in the config, to the millionth. */

@@ -1,9 +1,7 @@
-import { type AssetDeployment, mulDivUp } from "@geoswap/protocol";
-import { zeroAddress } from "viem";
-import type { ChainConfig } from "../config.ts";
+import { mulDivUp, tokenAccountRentLamports } from "@geoswap/protocol";
 import type { PriceBook } from "../price/price-book.ts";
 import { convertUp } from "../price/usd-value.ts";
-import type { Side } from "./resolve-request.ts";
+import { type DeskChain, isLamports, isSettlement, type Side } from "./desk-chain.ts";
 
 // As docs/gas.md measured them, each alone in its transaction: a bundle costs less, but nobody knows if there will be
 // one. A quote does not know whether the wallet is delegated, so it pays for that too, on an address that is new.
@@ -19,6 +17,23 @@ const secondPoolGas = 100_000n;
 const sameChainReleaseGas = 30_000n;
 const voidGas = 60_000n;
 
+/**
+ * What each transaction of a swap takes on Solana: who signs it (the fee payer and the wallet, the vault or the escrow)
+ * and the most that it may compute, which is paid for whether it is used or not.
+ */
+export const solanaTransactions = {
+	open: { signatures: 2n, units: 60_000n },
+	fill: { signatures: 2n, units: 100_000n },
+	/** It moves the input too, for which the escrow signs: no release of its own. */
+	sameChainFill: { signatures: 3n, units: 100_000n },
+	void: { signatures: 2n, units: 30_000n },
+	release: { signatures: 2n, units: 60_000n },
+	refund: { signatures: 2n, units: 100_000n },
+} as const;
+
+/** Of a marker's rent, which comes back after a month: a hundredth pays for having waited, and for closing it. */
+const markerLamports = mulDivUp(tokenAccountRentLamports, 1n, 100n);
+
 /** How many swaps are assumed to end in a refund, which nobody else pays for. */
 const refundedBps = 200n;
 
@@ -28,41 +43,62 @@ export function networkCost(
 	{ origin, destination }: { origin: Side; destination: Side },
 ): bigint {
 	const isSameChain = origin.chain.chainId === destination.chain.chainId;
-	const fillGas = isSettlement(destination)
-		? fillFromStockGas
-		: fillThroughRouterGas + (destination.asset.paths.some((fees) => fees.length > 1) ? secondPoolGas : 0n);
-	const onOrigin = openGas + (isSameChain ? sameChainReleaseGas : releaseGas) + shareOf(refundGas);
-	const onDestination = fillGas + shareOf(voidGas);
-	return cost(origin.chain, onOrigin) + cost(destination.chain, onDestination);
+	const sides = { book, isSameChain };
+	return (
+		inSettlement(origin.chain, costOnOrigin(origin, sides)) +
+		inSettlement(destination.chain, costOnDestination(destination, sides))
+	);
 
-	function cost(chain: ChainConfig, gas: bigint): bigint {
-		// Twice the base fee: it may rise by an eighth a block until the last of the transactions is sent.
-		const wei = gas * (2n * book.baseFee(chain.chainId) + BigInt(chain.priorityFeeWei));
-		const native = nativeAsset(chain);
-		const { chainId, deployment } = destination.chain;
+	function inSettlement({ chainId, native, nativeDecimals }: DeskChain, fees: bigint): bigint {
+		const { chain } = destination;
 		return convertUp(
-			wei,
-			{ ...book.reference({ chainId: chain.chainId, asset: native.address }), decimals: 18 },
-			book.reference({ chainId, asset: deployment.settlementToken }),
+			fees,
+			{ ...book.reference({ chainId, asset: native.address }), decimals: nativeDecimals },
+			book.reference({ chainId: chain.chainId, asset: chain.settlementToken }),
 		);
 	}
 }
 
-/** The asset whose feed prices the chain's gas. */
-export function nativeAsset({ deployment }: ChainConfig): AssetDeployment {
-	const { assets, wrappedNative, name } = deployment;
-	const native =
-		assets.find(({ address }) => address === zeroAddress) ??
-		assets.find(({ address }) => address === wrappedNative);
-	if (!native)
-		throw new RangeError(`${name} lists neither its native token nor the wrapped one: no price of gas`);
-	return native;
+type Sides = { book: PriceBook; isSameChain: boolean };
+
+/** Open, release, and its share of refunds, in the chain's own unit of fees. */
+function costOnOrigin(side: Side, { book, isSameChain }: Sides): bigint {
+	const { chain } = side;
+	if (chain.kind === "evm") {
+		const gas = openGas + (isSameChain ? sameChainReleaseGas : releaseGas) + shareOf(refundGas);
+		return gas * gasPrice(book, chain);
+	}
+	const lamports = lamportsOn(book, chain);
+	const { open, release, refund } = solanaTransactions;
+	// The wallet may have closed its account for the token meanwhile, and then we make it one.
+	const refunded = lamports(refund) + markerLamports + (isLamports(side) ? 0n : tokenAccountRentLamports);
+	return lamports(open) + (isSameChain ? 0n : lamports(release) + markerLamports) + shareOf(refunded);
 }
 
-export function isSettlement({ chain, asset }: Side): boolean {
-	return asset.address === chain.deployment.settlementToken;
+/** Fill, and its share of voids. The recipient's account on Solana is no part of it: see `pricePayout`. */
+function costOnDestination(side: Side, { book, isSameChain }: Sides): bigint {
+	const { chain, asset } = side;
+	if (chain.kind === "evm") {
+		const fillGas = isSettlement(side)
+			? fillFromStockGas
+			: fillThroughRouterGas + (asset.paths.some((fees) => fees.length > 1) ? secondPoolGas : 0n);
+		return (fillGas + shareOf(voidGas)) * gasPrice(book, chain);
+	}
+	const lamports = lamportsOn(book, chain);
+	const { fill, sameChainFill, void: closing } = solanaTransactions;
+	return lamports(isSameChain ? sameChainFill : fill) + markerLamports + shareOf(lamports(closing));
 }
 
-function shareOf(gas: bigint): bigint {
-	return mulDivUp(gas, refundedBps, 10_000n);
+function gasPrice(book: PriceBook, { chainId, priorityFeeWei }: DeskChain & { kind: "evm" }): bigint {
+	// Twice the base fee: it may rise by an eighth a block until the last of the transactions is sent.
+	return 2n * book.baseFee(chainId) + priorityFeeWei;
+}
+
+function lamportsOn(book: PriceBook, { chainId, computePriceMicroLamports }: DeskChain & { kind: "solana" }) {
+	return ({ signatures, units }: { signatures: bigint; units: bigint }): bigint =>
+		signatures * book.baseFee(chainId) + mulDivUp(units, computePriceMicroLamports, 1_000_000n);
+}
+
+function shareOf(cost: bigint): bigint {
+	return mulDivUp(cost, refundedBps, 10_000n);
 }

@@ -1,19 +1,23 @@
-import { mulDivDown, mulDivUp, rescaleDown } from "@geoswap/protocol";
+import { mulDivDown, mulDivUp, rescaleDown, tokenAccountRentLamports } from "@geoswap/protocol";
+import type { Hex } from "viem";
 import { greater, lesser } from "../price/lesser.ts";
 import type { PriceBook } from "../price/price-book.ts";
-import { convertDown } from "../price/usd-value.ts";
+import { convertDown, convertUp } from "../price/usd-value.ts";
 import type { Delivery } from "../store/swap-record.ts";
-import { isSettlement, networkCost } from "./network-cost.ts";
-import type { Side } from "./resolve-request.ts";
+import { isLamports, isSettlement, type Side } from "./desk-chain.ts";
+import { networkCost } from "./network-cost.ts";
 
 /** A hundredth of a basis point is a millionth. */
 const centibpsOfAll = 1_000_000n;
+
+/** No account on Solana holds more of anything. */
+const mostOnSolana = 2n ** 64n - 1n;
 
 export type SwapPrice =
 	| { delivery: Delivery; output: bigint }
 	/** It does not pay for its own costs. */
 	| "too-small"
-	/** It is beyond a ladder. */
+	/** It is beyond a ladder, or what an account can hold. */
 	| "too-large";
 
 /**
@@ -39,6 +43,7 @@ export function priceSwap(
 		inFlight?: { sell: bigint; buy: bigint };
 	},
 ): SwapPrice {
+	if (origin.chain.kind === "solana" && amount > mostOnSolana) return "too-large";
 	const sold = book.sell({ ...assetId(origin), amount, inFlight: inFlight.sell });
 	if (sold === undefined) return "too-large";
 	const value = acrossSettlement(book, { sold, origin, destination });
@@ -55,6 +60,7 @@ export function priceDelivery(
 	{ destination, budget, inFlight }: { destination: Side; budget: bigint; inFlight: bigint },
 ): SwapPrice {
 	if (budget <= 0n) return "too-small";
+	if (destination.chain.kind === "solana") return pricePayout(book, { destination, budget });
 	if (isSettlement(destination)) return { delivery: { kind: "stock", amount: budget }, output: budget };
 	const bought = book.buy({ ...assetId(destination), budget, inFlight });
 	if (!bought) return "too-large";
@@ -62,12 +68,64 @@ export function priceDelivery(
 	return { delivery: { kind: "router", budget, fees: bought.fees }, output: bought.output };
 }
 
+/**
+ * From stock, less the rent of an account for the recipient, which is the recipient's once we made it: whoever closes it
+ * has paid for what comes out. What is returned where it is not needed is less than what was charged by at most a unit.
+ */
+function pricePayout(
+	book: PriceBook,
+	{ destination, budget }: { destination: Side; budget: bigint },
+): SwapPrice {
+	const { chain } = destination;
+	const bought = isSettlement(destination)
+		? budget
+		: (book.buy({ ...assetId(destination), budget })?.output ?? 0n);
+	const rent = isLamports(destination) ? 0n : tokenAccountRentLamports;
+	const [native, own] = [
+		book.reference({ chainId: chain.chainId, asset: chain.native.address }),
+		book.reference(assetId(destination)),
+	];
+	const amount = bought - convertUp(rent, native, own);
+	const unusedRent = convertDown(rent, native, own);
+	if (amount <= 0n) return "too-small";
+	if (amount + unusedRent > mostOnSolana) return "too-large";
+	return { delivery: { kind: "payout", amount, unusedRent }, output: amount };
+}
+
+/** The lesser of a delivery as it was quoted and as it is priced now, and what it takes of which token. */
+export function lesserDelivery(
+	book: PriceBook,
+	{
+		destination,
+		quoted,
+		now,
+		inFlight,
+	}: { destination: Side; quoted: Delivery; now: Delivery; inFlight: bigint },
+): { delivery: Delivery; output: bigint; token: Hex; amount: bigint } | undefined {
+	const { chain, asset } = destination;
+	if (quoted.kind === "payout" || now.kind === "payout") {
+		if (quoted.kind !== "payout" || now.kind !== "payout") return undefined;
+		// Each by itself: with the account or without, neither more than was quoted nor more than it is worth now.
+		const amount = lesser(quoted.amount, now.amount);
+		const unusedRent = lesser(quoted.unusedRent, now.unusedRent);
+		return {
+			delivery: { kind: "payout", amount, unusedRent },
+			output: amount,
+			token: asset.address,
+			amount: amount + unusedRent,
+		};
+	}
+	const budget = lesser(budgetOf(quoted), budgetOf(now));
+	const priced = priceDelivery(book, { destination, budget, inFlight });
+	return typeof priced === "string" ? undefined : { ...priced, token: chain.settlementToken, amount: budget };
+}
+
 /** What a delivery takes of the destination's settlement token. */
-export function budgetOf(delivery: Delivery): bigint {
+function budgetOf(delivery: Exclude<Delivery, { kind: "payout" }>): bigint {
 	return delivery.kind === "router" ? delivery.budget : delivery.amount;
 }
 
-export function assetId({ chain, asset }: Side): { chainId: number; asset: Side["asset"]["address"] } {
+export function assetId({ chain, asset }: Side): { chainId: number; asset: Hex } {
 	return { chainId: chain.chainId, asset: asset.address };
 }
 
@@ -77,7 +135,7 @@ function acrossSettlement(
 	{ sold, origin, destination }: { sold: bigint; origin: Side; destination: Side },
 ): bigint {
 	const [from, to] = [origin, destination].map(({ chain }) =>
-		book.reference({ chainId: chain.chainId, asset: chain.deployment.settlementToken }),
+		book.reference({ chainId: chain.chainId, asset: chain.settlementToken }),
 	);
 	if (!from || !to) throw new RangeError("a swap has two sides");
 	const atPar = rescaleDown(sold, from.decimals, to.decimals);

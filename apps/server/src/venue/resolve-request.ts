@@ -1,22 +1,22 @@
-import { type AssetDeployment, type QuoteRequest, SwapError } from "@geoswap/protocol";
-import { type Address, zeroAddress } from "viem";
-import type { ChainConfig } from "../config.ts";
+import { formatAddress, parseAddress, type QuoteRequest, SwapError } from "@geoswap/protocol";
+import type { Hex } from "viem";
+import type { DeskAsset, DeskChain, Side } from "./desk-chain.ts";
 import { evmAddress } from "./evm-address.ts";
-
-/** One end of a swap. */
-export type Side = { chain: ChainConfig; asset: AssetDeployment };
+import { holderProblem } from "./holder-problem.ts";
 
 export type ResolvedRequest = {
 	origin: Side;
 	destination: Side;
 	amount: bigint;
-	wallet: Address;
-	recipient: Address;
+	wallet: Hex;
+	recipient: Hex;
 	slippageBps: number;
 };
 
-/** Where precompiles are, and where chains put system contracts of their own. */
-const lastReservedAddress = 0xffffn;
+const notAnAddress = {
+	evm: "is not an EVM address, or its checksum is wrong",
+	solana: "is not a Solana address",
+} as const;
 
 const stableSlippageBps = 50;
 const volatileSlippageBps = 300;
@@ -24,21 +24,24 @@ const volatileSlippageBps = 300;
 /** The chains, assets and addresses that a request names. Throws where one is malformed or not offered. */
 export function resolveRequest(
 	request: QuoteRequest,
-	{ chains, ownAddresses }: { chains: ReadonlyMap<number, ChainConfig>; ownAddresses: ReadonlySet<Address> },
+	{ chains, ownAddresses }: { chains: ReadonlyMap<number, DeskChain>; ownAddresses: ReadonlySet<Hex> },
 ): ResolvedRequest {
 	const originChain = chainOf(request.originChain);
 	const destinationChain = chainOf(request.destinationChain);
 	const issues: { path: string; message: string }[] = [];
-	const inputToken = read("inputToken", request.inputToken);
-	const outputToken = read("outputToken", request.outputToken);
-	const wallet = readHolder("walletAddress", request.walletAddress);
-	const recipient = request.recipient === undefined ? wallet : readHolder("recipient", request.recipient);
+	const inputToken = read("inputToken", request.inputToken, originChain);
+	const outputToken = read("outputToken", request.outputToken, destinationChain);
+	const wallet = readHolder("walletAddress", request.walletAddress, originChain);
+	const recipient =
+		request.recipient === undefined
+			? sameAsWallet()
+			: readHolder("recipient", request.recipient, destinationChain);
 	if (issues.length > 0 || !inputToken || !outputToken || !wallet || !recipient) {
 		throw new SwapError("INVALID_REQUEST", { issues });
 	}
 
-	const origin = { chain: originChain, asset: assetOf(originChain, inputToken) };
-	const destination = { chain: destinationChain, asset: assetOf(destinationChain, outputToken) };
+	const origin: Side = { chain: originChain, asset: assetOf(originChain, inputToken) };
+	const destination: Side = { chain: destinationChain, asset: assetOf(destinationChain, outputToken) };
 	if (originChain.chainId === destinationChain.chainId && inputToken === outputToken) {
 		throw noRoute(
 			"pair",
@@ -55,7 +58,7 @@ export function resolveRequest(
 		slippageBps: request.slippageBps ?? (areStable ? stableSlippageBps : volatileSlippageBps),
 	};
 
-	function chainOf(chainId: number): ChainConfig {
+	function chainOf(chainId: number): DeskChain {
 		const chain = chains.get(chainId);
 		if (!chain) {
 			const offered = [...chains.keys()].join(", ");
@@ -64,43 +67,26 @@ export function resolveRequest(
 		return chain;
 	}
 
-	function read(path: string, text: string): Address | undefined {
-		const address = evmAddress(text);
-		if (!address) issues.push({ path, message: "is not an EVM address, or its checksum is wrong" });
+	function read(path: string, text: string, { kind, chainId }: DeskChain): Hex | undefined {
+		const address = kind === "evm" ? evmAddress(text) : parseAddress(chainId, text);
+		if (!address) issues.push({ path, message: notAnAddress[kind] });
 		return address;
 	}
 
 	/** An address that can hold what it gets: what is sent to any other is gone. */
-	function readHolder(path: string, text: string): Address | undefined {
-		const address = read(path, text);
-		const problem = address && holderProblem(address);
+	function readHolder(path: string, text: string, chain: DeskChain): Hex | undefined {
+		const address = read(path, text, chain);
+		const problem = address && holderProblem(chain, address, ownAddresses);
 		if (problem) issues.push({ path, message: problem });
 		return problem ? undefined : address;
 	}
 
-	function holderProblem(address: Address): string | undefined {
-		if (address === zeroAddress) return "is the zero address: name an address that someone holds";
-		if (BigInt(address) <= lastReservedAddress) return "is a precompile: name an address that someone holds";
-		if (ownAddresses.has(address)) {
-			return "is a token or a contract of this service: name an address that someone holds";
-		}
+	function sameAsWallet(): Hex | undefined {
+		if (originChain.kind === destinationChain.kind) return wallet;
+		const { name } = destinationChain;
+		issues.push({ path: "recipient", message: `is needed: the wallet's address is none on ${name}` });
 		return undefined;
 	}
-}
-
-/** Every contract that the chains' swaps involve, none of which is ever a wallet or a recipient. */
-export function ownAddressesOf(chains: readonly ChainConfig[]): Set<Address> {
-	return new Set(
-		chains.flatMap(({ deployment: { contracts, uniswap, assets, ...deployment } }) => [
-			...Object.values(contracts)
-				.flat()
-				.filter((address) => address !== undefined),
-			...Object.values(uniswap),
-			...assets.flatMap(({ address, feed }) => [address, feed.address]),
-			deployment.wrappedNative,
-			...(deployment.feeDiscountToken ? [deployment.feeDiscountToken.address] : []),
-		]),
-	);
 }
 
 export function noRoute(
@@ -116,11 +102,12 @@ export function noRoute(
 	);
 }
 
-function assetOf({ deployment }: ChainConfig, address: Address): AssetDeployment {
-	const asset = deployment.assets.find((candidate) => candidate.address === address);
+function assetOf({ chainId, name, assets }: DeskChain, address: Hex): DeskAsset {
+	const asset = assets.find((candidate) => candidate.address === address);
 	if (!asset) {
-		const offered = deployment.assets.map(({ symbol }) => symbol).join(", ");
-		throw noRoute("token", `${address} is not offered on ${deployment.name}. Choose one of ${offered}.`);
+		const offered = assets.map(({ symbol }) => symbol).join(", ");
+		const token = formatAddress(chainId, address);
+		throw noRoute("token", `${token} is not offered on ${name}. Choose one of ${offered}.`);
 	}
 	return asset;
 }

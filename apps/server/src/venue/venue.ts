@@ -1,13 +1,13 @@
 import type { Call, Order, QuoteRequest, SwapUuid } from "@geoswap/protocol";
-import type { Address } from "viem";
 import type { ExposureLimit, Reservation } from "../store/submit-swap.ts";
 import type { Delivery } from "../store/swap-record.ts";
+import type { DeskChain } from "./desk-chain.ts";
 
 /** Whoever can carry out a swap: prices a request, gives the origin calls, says how the outcome is learned. */
 type Venue = {
 	/** Prices a request and fixes all terms of its order. Throws an error of the catalogue where it does not offer it. */
 	quote: (request: QuoteRequest, options?: { feeCentibps?: number }) => DeskQuote;
-	/** What the wallet calls on the origin chain to commit its input. */
+	/** What the wallet calls on an EVM chain to commit its input. On Solana it signs the order's one transaction. */
 	originCalls: (options: { order: Order; allowance: bigint }) => Call[];
 	/** Where the outcome is read: here from the events that escrow and vault emit under the order's id. */
 	outcome: "order-events";
@@ -16,7 +16,9 @@ type Venue = {
 export type DeskQuote = {
 	uuid: SwapUuid;
 	order: Order;
-	/** What we expect to deliver. */
+	/** Of the origin chain: which build call comes next. */
+	originKind: DeskChain["kind"];
+	/** What we expect to deliver; on Solana at least, as if the recipient needed an account. */
 	output: bigint;
 	minOutput: bigint;
 	delivery: Delivery;
@@ -30,7 +32,8 @@ export type DeskQuote = {
 	/** Signed; below zero the output is worth less. Rounded toward worse. */
 	priceImpactBps: number;
 	warnings: { code: string; message: string }[];
-	recipient: Address;
+	/** As its chain writes it. */
+	recipient: string;
 	slippageBps: number;
 	etaSeconds: number;
 	summary: string;
@@ -60,13 +63,14 @@ export type Desk = Venue & {
 	) => Repriced | undefined;
 	/** Whether the order can be priced now at all: prices are fresh and certain. */
 	isPriceable: (order: Order) => boolean;
-	/** What gas cost, by the chain's newest price, rounded up. */
+	/** What gas cost, in the chain's smallest unit, by its newest price, rounded up. */
 	gasUsdCents: (spent: { chainId: number; wei: bigint }) => bigint;
 	/** The most of the order's input that the vault may hold, where it is limited. Only where the order is priceable. */
 	exposureLimit: (order: Order) => ExposureLimit | undefined;
 	/**
 	 * The ladders that the swap puts volume on: what it sells, what it buys, and the wrapped native token's where that may
-	 * be bought on the way.
+	 * be bought on the way. Where feeds alone give the price, volume moves none; what is sold there counts all the same,
+	 * since the vault takes in only so much of it.
 	 */
 	volumes: (priced: PricedOrder) => Reservation["volumes"];
 	/**

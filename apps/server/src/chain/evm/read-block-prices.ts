@@ -9,7 +9,7 @@ export type Rung = { input: bigint; output: bigint };
 export type Ladder = { fees: number[]; rungs: Rung[] };
 
 /** A feed's answer with 18 decimals, and when it was given, by the chain's clock. Zero where it gave no price. */
-type FeedAnswer = { usdE18: bigint; updatedAtUnixSeconds: number };
+export type FeedAnswer = { usdE18: bigint; updatedAtUnixSeconds: number };
 
 export type AssetPrices = {
 	feed: FeedAnswer;
@@ -26,6 +26,8 @@ export type BlockPrices = {
 	timestampUnixSeconds: number;
 	baseFee: bigint;
 	assets: Map<Address, AssetPrices>;
+	/** Every feed that was read, by its address: those of the assets, and those that price assets of other chains. */
+	feeds: Map<Address, FeedAnswer>;
 };
 
 type Block = { hash: Hex; number: bigint; timestamp: bigint; baseFeePerGas: bigint | null };
@@ -48,22 +50,36 @@ const rungDivisors = [50_000n, 10_000n, 2_500n, 500n, 100n, 20n, 4n, 1n];
  */
 export async function readBlockPrices(
 	chain: EvmChain,
-	{ block, topUsd, previous }: { block: Block; topUsd: number; previous?: BlockPrices | undefined },
+	{
+		block,
+		topUsd,
+		previous,
+		feedsForOthers = [],
+	}: {
+		block: Block;
+		topUsd: number;
+		previous?: BlockPrices | undefined;
+		/** Feeds on this chain that price assets of chains without any. */
+		feedsForOthers?: readonly Address[];
+	},
 ): Promise<BlockPrices> {
 	const { deployment } = chain;
-	const known = previous ?? (await readBlockPricesAt(chain, block, []));
+	const feeds = [...new Set([...deployment.assets.map(({ feed }) => feed.address), ...feedsForOthers])];
+	const known = previous ?? (await readBlockPricesAt(chain, { block, feeds, questions: [] }));
 	const answers = new Map([...known.assets].map(([asset, { feed }]) => [asset, feed]));
-	return readBlockPricesAt(chain, block, ladderQuestions(deployment, answers, topUsd));
+	return readBlockPricesAt(chain, {
+		block,
+		feeds,
+		questions: ladderQuestions(deployment, answers, topUsd),
+	});
 }
 
 type Question = { asset: Address; direction: "buy" | "sell"; fees: number[]; path: Hex; inputs: bigint[] };
 
 async function readBlockPricesAt(
 	{ chainId, client, deployment }: EvmChain,
-	block: Block,
-	questions: Question[],
+	{ block, feeds, questions }: { block: Block; feeds: Address[]; questions: Question[] },
 ): Promise<BlockPrices> {
-	const feeds = [...new Set(deployment.assets.map(({ feed }) => feed.address))];
 	// Assets that share their pools, as the native token and the wrapped one do, are asked for once.
 	const quotes = new Map(
 		questions.flatMap(({ path, inputs }) =>
@@ -124,6 +140,7 @@ async function readBlockPricesAt(
 				},
 			]),
 		),
+		feeds: feedAnswers,
 	};
 }
 

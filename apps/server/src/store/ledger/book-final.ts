@@ -1,12 +1,12 @@
-import { type Order, orderSchema } from "@geoswap/protocol";
-import { type Address, bytesToHex, type Hex, zeroAddress } from "viem";
+import { isSolana, type Order, orderSchema } from "@geoswap/protocol";
+import { bytesToHex, type Hex, zeroAddress, zeroHash } from "viem";
 import type { Database } from "../database.ts";
 import { type BookedEvent, bookedEventNames, eventEntries } from "./event-entries.ts";
 import { type Posting, post } from "./post.ts";
 
 export type GasSpent = { hash: Hex; blockNumber: number; gasCost: bigint };
 
-/** Books the events, and the gas of our transactions, in blocks that became final. Returns what could not be booked. */
+/** Books the events, and the gas of our transactions, in blocks that became final. Says what could not be booked. */
 export async function bookFinal(
 	db: Database,
 	{
@@ -21,11 +21,11 @@ export async function bookFinal(
 		upTo: number;
 		/** Of our transactions that became final. */
 		gas: readonly GasSpent[];
-		vaults: readonly Address[];
+		vaults: readonly Hex[];
 	},
-): Promise<string[]> {
+): Promise<{ unbooked: string[]; booked: Posting[] }> {
 	const { rows } = await db.query<EventRow>(
-		`select e.block_number, e.block_hash, e.log_index, e.order_id, e.name, e.data,
+		`select e.block_number, e.block_hash, e.log_index, e.transaction_hash, e.order_id, e.name, e.data,
 			(select o.data->'order' from chain_events o where o.order_id = e.order_id and o.name = 'Opened' limit 1)
 				as order_terms,
 			exists (select from chain_events f where f.order_id = e.order_id and f.name = 'Filled') as is_delivered
@@ -38,9 +38,9 @@ export async function bookFinal(
 	const unbooked: string[] = [];
 	const postings = rows.map((row): Posting => {
 		const orderId = row.order_id ? bytesToHex(row.order_id) : undefined;
-		const key = `${chainId}:${bytesToHex(row.block_hash)}:${row.log_index}`;
+		const key = eventKey(chainId, row);
 		const order = orderId && orders.get(orderId);
-		const entries = eventEntries(row as BookedEvent, {
+		const entries = eventEntries(row as unknown as BookedEvent, {
 			order: order || undefined,
 			vaults,
 			isDelivered: row.is_delivered,
@@ -49,21 +49,29 @@ export async function bookFinal(
 		return { key, chainId, blockNumber: row.block_number, name: row.name, orderId, entries: entries ?? [] };
 	});
 	postings.push(...gas.map((spent) => gasPosting(chainId, spent)));
-	if (postings.length > 0) await post(db, postings);
+	const booked = await post(db, postings);
 	await db.query("update chain_heads set booked_number = greatest(booked_number, $2) where chain_id = $1", [
 		chainId,
 		upTo,
 	]);
-	return unbooked;
+	return { unbooked, booked };
+}
+
+/** On Solana by the transaction, which lands once: an event's place among those of its slot is ours alone. */
+function eventKey(chainId: number, row: EventRow): string {
+	if (!isSolana(chainId)) return `${chainId}:${bytesToHex(row.block_hash)}:${row.log_index}`;
+	const key = `${chainId}:${bytesToHex(row.transaction_hash)}:${row.name}`;
+	return row.name === "MarkerClosed" ? `${key}:${row.data.address}` : key;
 }
 
 type EventRow = {
 	block_number: number;
 	block_hash: Buffer;
 	log_index: number;
+	transaction_hash: Buffer;
 	order_id: Buffer | null;
 	name: string;
-	data: object;
+	data: { address?: Hex };
 	order_terms: unknown;
 	is_delivered: boolean;
 };
@@ -88,6 +96,7 @@ async function readOrders(db: Database, rows: readonly EventRow[]): Promise<Map<
 }
 
 function gasPosting(chainId: number, { hash, blockNumber, gasCost }: GasSpent): Posting {
+	const token = isSolana(chainId) ? zeroHash : zeroAddress;
 	return {
 		key: `${chainId}:gas:${hash}`,
 		chainId,
@@ -95,8 +104,8 @@ function gasPosting(chainId: number, { hash, blockNumber, gasCost }: GasSpent): 
 		name: "gas",
 		orderId: undefined,
 		entries: [
-			{ account: "gas", token: zeroAddress, amount: gasCost },
-			{ account: "relayer", token: zeroAddress, amount: -gasCost },
+			{ account: "gas", token, amount: gasCost },
+			{ account: "relayer", token, amount: -gasCost },
 		],
 	};
 }

@@ -1,6 +1,6 @@
-import { type Order, packDeadlines, toWord } from "@geoswap/protocol";
+import { type Order, packDeadlines, solanaChainId, toWord } from "@geoswap/protocol";
 import fc from "fast-check";
-import { type Address, getAddress, pad, toHex } from "viem";
+import { type Address, getAddress, pad, toHex, zeroHash } from "viem";
 import { expect, test } from "vitest";
 import { type BookedEvent, eventEntries } from "./event-entries.ts";
 
@@ -58,6 +58,14 @@ const eventArbitrary: fc.Arbitrary<BookedEvent> = fc.oneof(
 		name: fc.constant("Withdrawn" as const),
 		data: fc.record({ token: tokenArbitrary, to: someoneArbitrary, amount: amountArbitrary.map(String) }),
 	}),
+	fc.record({
+		name: fc.constantFrom("MarkerMade" as const, "AccountMade" as const),
+		data: fc.record({ lamports: amountArbitrary.map(String) }),
+	}),
+	fc.record({
+		name: fc.constant("MarkerClosed" as const),
+		data: fc.record({ lamports: amountArbitrary.map(String), booked: amountArbitrary.map(String) }),
+	}),
 );
 
 test("whatever happens, nothing is made or lost: each token's entries add up to zero", () => {
@@ -68,7 +76,7 @@ test("whatever happens, nothing is made or lost: each token's entries add up to 
 			fc.boolean(),
 			(event, order, isDelivered) => {
 				const entries = eventEntries(event, { order, vaults: [vault], isDelivered }) ?? [];
-				for (const token of tokens) {
+				for (const token of [...tokens, zeroHash]) {
 					const ofToken = entries.filter((entry) => entry.token === token);
 					expect(ofToken.reduce((sum, { amount }) => sum + amount, 0n)).toBe(0n);
 				}
@@ -102,4 +110,42 @@ test("what an order put into escrow leaves it whole, wherever it goes, and its l
 			},
 		),
 	);
+});
+
+test("on Solana a token is all 32 bytes of its word, and a vault is ours by all of them", () => {
+	const word = pad("0x5e", { size: 32, dir: "right" });
+	const solanaVault = pad("0x7a", { size: 32, dir: "right" });
+	fc.assert(
+		fc.property(orderArbitrary, (evmOrder) => {
+			const order = {
+				...evmOrder,
+				originChainId: BigInt(solanaChainId),
+				destinationChainId: BigInt(solanaChainId),
+				inputToken: word,
+				outputToken: zeroHash,
+				originVault: solanaVault,
+				destinationVault: solanaVault,
+			};
+			const context = { order, vaults: [solanaVault], isDelivered: true };
+			const filled = { delivered: "5", spentToken: zeroHash, spent: "5" };
+			expect(eventEntries({ name: "Filled", data: filled }, context)).toEqual([
+				{ account: "recipient", token: zeroHash, amount: 5n },
+				{ account: "stock", token: zeroHash, amount: -5n },
+			]);
+			expect(eventEntries({ name: "Released", data: { paid: true } }, context)).toEqual([
+				{ account: "stock", token: word, amount: order.inputAmount },
+				{ account: "escrow", token: word, amount: -order.inputAmount },
+			]);
+		}),
+	);
+});
+
+test("a marker's lamports come back whole, and what strangers sent it is nobody's", () => {
+	const context = { order: undefined, vaults: [], isDelivered: false };
+	expect(eventEntries({ name: "MarkerClosed", data: { lamports: "12", booked: "10" } }, context)).toEqual([
+		{ account: "relayer", token: zeroHash, amount: 10n },
+		{ account: "marker", token: zeroHash, amount: -10n },
+		{ account: "relayer", token: zeroHash, amount: 2n },
+		{ account: "unattributed", token: zeroHash, amount: -2n },
+	]);
 });

@@ -1,8 +1,8 @@
-import { fromWord, type Order } from "@geoswap/protocol";
-import { type Address, type Hex, isAddressEqual } from "viem";
+import { addressOfWord, type Order } from "@geoswap/protocol";
+import { type Address, type Hex, zeroHash } from "viem";
 
 /** Debit above zero, credit below. */
-export type Entry = { account: Account; token: Address; amount: bigint };
+export type Entry = { account: Account; token: Hex; amount: bigint };
 
 type Account =
 	| "escrow"
@@ -15,6 +15,9 @@ type Account =
 	| "treasury"
 	| "gas"
 	| "relayer"
+	| "marker"
+	| "rent"
+	| "unattributed"
 	| "loss"
 	| "opening";
 
@@ -24,9 +27,23 @@ export type BookedEvent =
 	| { name: "Released" | "Refunded"; data: { paid: boolean } }
 	| { name: "Filled"; data: { delivered: string; spentToken: Hex; spent: string } }
 	| { name: "Claimed"; data: { beneficiary: Address; token: Address; to: Address; amount: string } }
-	| { name: "Withdrawn"; data: { token: Address; to: Address; amount: string } };
+	| { name: "Withdrawn"; data: { token: Address; to: Address; amount: string } }
+	/** On Solana: lamports that the fee payer put into what a transaction made. */
+	| { name: "MarkerMade" | "AccountMade"; data: { lamports: string } }
+	/** And what came back to it: all that a marker held, of which so much is in the books. */
+	| { name: "MarkerClosed"; data: { lamports: string; booked: string } };
 
-export const bookedEventNames = ["Opened", "Released", "Refunded", "Filled", "Claimed", "Withdrawn"] as const;
+export const bookedEventNames = [
+	"Opened",
+	"Released",
+	"Refunded",
+	"Filled",
+	"Claimed",
+	"Withdrawn",
+	"MarkerMade",
+	"AccountMade",
+	"MarkerClosed",
+] as const;
 
 /** What an event moved from where to where. Undefined where that takes an order which is not known. */
 export function eventEntries(
@@ -38,12 +55,12 @@ export function eventEntries(
 	}: {
 		order: Order | undefined;
 		/** All our vaults on the event's chain. */
-		vaults: readonly Address[];
+		vaults: readonly Hex[];
 		/** Whether the order's output was delivered. */
 		isDelivered: boolean;
 	},
 ): Entry[] | undefined {
-	const isVault = (address: Address) => vaults.some((vault) => isAddressEqual(vault, address));
+	const isVault = (address: Hex) => vaults.some((vault) => isSame(vault, address));
 	if (name === "Claimed") {
 		const from = isVault(data.beneficiary) ? "credit:vault" : "credit:wallet";
 		return move(data.token, BigInt(data.amount), { from, to: isVault(data.to) ? "stock" : "wallet" });
@@ -52,10 +69,22 @@ export function eventEntries(
 		const to = isVault(data.to) ? "stock" : "treasury";
 		return move(data.token, BigInt(data.amount), { from: "stock", to });
 	}
+	if (name === "MarkerMade" || name === "AccountMade") {
+		const to = name === "MarkerMade" ? "marker" : "rent";
+		return move(zeroHash, BigInt(data.lamports), { from: "relayer", to });
+	}
+	if (name === "MarkerClosed") {
+		const booked = BigInt(data.booked);
+		return [
+			...move(zeroHash, booked, { from: "marker", to: "relayer" }),
+			// Anyone can send something to a marker.
+			...move(zeroHash, BigInt(data.lamports) - booked, { from: "unattributed", to: "relayer" }),
+		];
+	}
 	if (name === "Filled") {
 		const spent = BigInt(data.spent);
-		const output = order && fromWord(order.outputToken);
-		if (output && isAddressEqual(output, data.spentToken)) {
+		const output = order && addressOfWord(order.destinationChainId, order.outputToken);
+		if (output && isSame(output, data.spentToken)) {
 			return move(data.spentToken, spent, { from: "stock", to: "recipient" });
 		}
 		return [
@@ -64,7 +93,7 @@ export function eventEntries(
 		];
 	}
 	if (!order) return undefined;
-	const token = fromWord(order.inputToken);
+	const token = addressOfWord(order.originChainId, order.inputToken);
 	if (name === "Opened") return move(token, order.inputAmount, { from: "wallet", to: "escrow" });
 	const entries = move(token, order.inputAmount, { from: "escrow", to: beneficiaryAccount() });
 	// The wallet has the output as well: what it gets back, now or when it claims, is lost.
@@ -73,15 +102,23 @@ export function eventEntries(
 
 	function beneficiaryAccount(): Account {
 		const { paid } = data as { paid: boolean };
-		const isOurs = name === "Released" && order !== undefined && isVault(fromWord(order.originVault));
+		const isOurs =
+			name === "Released" &&
+			order !== undefined &&
+			isVault(addressOfWord(order.originChainId, order.originVault));
 		if (isOurs) return paid ? "stock" : "credit:vault";
 		return paid ? "wallet" : "credit:wallet";
 	}
 }
 
-function move(token: Address, amount: bigint, { from, to }: { from: Account; to: Account }): Entry[] {
+function move(token: Hex, amount: bigint, { from, to }: { from: Account; to: Account }): Entry[] {
+	if (amount === 0n) return [];
 	return [
 		{ account: to, token, amount },
 		{ account: from, token, amount: -amount },
 	];
+}
+
+function isSame(one: Hex, other: Hex): boolean {
+	return one.toLowerCase() === other.toLowerCase();
 }

@@ -1,6 +1,6 @@
-import type { Address } from "viem";
+import type { Hex } from "viem";
 import type { Database } from "../database.ts";
-import { post } from "./post.ts";
+import { type Posting, post } from "./post.ts";
 
 /** The balances with which the books of a chain begin. */
 export function postOpening(
@@ -12,12 +12,12 @@ export function postOpening(
 	}: {
 		chainId: number;
 		blockNumber: number;
-		balances: readonly { account: "stock" | "escrow"; token: Address; amount: bigint }[];
+		balances: readonly { account: "stock" | "escrow"; token: Hex; amount: bigint }[];
 	},
-): Promise<void> {
+): Promise<Posting[]> {
 	return post(db, [
 		{
-			key: `${chainId}:opening`,
+			key: openingKey(chainId),
 			chainId,
 			blockNumber,
 			name: "opening",
@@ -30,4 +30,17 @@ export function postOpening(
 				]),
 		},
 	]);
+}
+
+/** What happened up to here is in the opening balances. */
+export async function readOpeningNumber(db: Database, chainId: number): Promise<number> {
+	const { rows } = await db.query<{ block_number: number }>(
+		"select block_number from postings where key = $1",
+		[openingKey(chainId)],
+	);
+	return rows[0]?.block_number ?? 0;
+}
+
+function openingKey(chainId: number): string {
+	return `${chainId}:opening`;
 }

@@ -12,8 +12,9 @@ export type Posting = {
 	entries: readonly Entry[];
 };
 
-/** Writes what is not written yet. */
-export async function post(db: Database, postings: readonly Posting[]): Promise<void> {
+/** Writes what is not written yet, and returns that. */
+export async function post(db: Database, postings: readonly Posting[]): Promise<Posting[]> {
+	if (postings.length === 0) return [];
 	const { rows } = await db.query<{ id: number; key: string }>(
 		`insert into postings (key, chain_id, block_number, name, order_id)
 		select * from unnest($1::text[], $2::bigint[], $3::bigint[], $4::text[], $5::bytea[])
@@ -42,4 +43,5 @@ export async function post(db: Database, postings: readonly Posting[]): Promise<
 			entries.map((entry) => entry.amount),
 		],
 	);
+	return postings.filter(({ key }) => ids.has(key));
 }

@@ -293,6 +293,23 @@ end $$;
 create constraint trigger entries_balance after insert on entries
 	deferrable initially deferred for each row execute function entries_balance();
 
+-- On Solana: what the accounts that are compared with the chain come to, so that nobody has to add up all entries.
+create table ledger_balances (
+	chain_id bigint not null,
+	account text not null check (account in ('escrow', 'stock')),
+	token bytea not null,
+	balance numeric(78, 0) not null,
+	primary key (chain_id, account, token)
+);
+-- And what left the vault, by the minute: no program there keeps the cap.
+create table outflows (
+	chain_id bigint not null,
+	token bytea not null,
+	minute bigint not null,
+	amount numeric(78, 0) not null,
+	primary key (chain_id, minute, token)
+);
+
 -- Who of the attesters was seen alive, and how far they see.
 create table heartbeats (
 	attester bytea not null,

@@ -1,0 +1,15 @@
+import { setTimeout as sleep } from "node:timers/promises";
+
+const pauseMs = 500;
+
+/** The first answer; undefined where there is none until the deadline, by `performance.now()`. */
+export async function askUntil<T>(ask: () => Promise<T>, deadlineMs: number): Promise<T | undefined> {
+	for (;;) {
+		try {
+			return await ask();
+		} catch {
+			if (performance.now() + pauseMs > deadlineMs) return undefined;
+			await sleep(pauseMs);
+		}
+	}
+}

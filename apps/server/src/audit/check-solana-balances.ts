@@ -1,0 +1,144 @@
+import { fromSolanaWord, type SolanaAddress, solanaNativeToken, toSolanaWord } from "@geoswap/protocol";
+import type { Hex } from "viem";
+import type { AuditedSolana, Holder } from "./audited-solana.ts";
+import type { SolanaBooks } from "./read-books.ts";
+import type { ChainEvents } from "./read-chain-events.ts";
+import type { SolanaTransaction } from "./read-solana-transactions.ts";
+import type { Breach, ChainReport, TokenReport } from "./report.ts";
+import { changeOf, type SolanaEvents } from "./solana-events.ts";
+import { solanaSpending } from "./solana-spending.ts";
+
+export type SolanaReading = {
+	/** What our accounts held at a final slot, and every transaction that concerns them up to it. */
+	slot: number;
+	holdings: ReadonlyMap<SolanaAddress, bigint>;
+	transactions: readonly SolanaTransaction[];
+};
+
+/**
+ * I1 and I2 on Solana, at the slot up to which it is booked: what escrow and vault hold is what orders and books account
+ * for, and what came or went for no order, or was spent by fee payers, is in the books to the unit. The books make what
+ * they cannot explain `unattributed`, so it is not enough that they agree with what is there.
+ */
+export function checkSolanaBalances(
+	chain: AuditedSolana,
+	{
+		slot,
+		reading,
+		events: { events, unattributed },
+		books,
+	}: { slot: number; reading: SolanaReading; events: SolanaEvents; books: SolanaBooks },
+): { report: ChainReport; breaches: Breach[] } {
+	const { chainId, deployment } = chain;
+	const breaches: Breach[] = [];
+	const breach = (invariant: "I1" | "I2", message: string) => breaches.push({ invariant, message });
+	const isBooked = (at: { slot: number }) => at.slot > books.openingSlot && at.slot <= slot;
+	const strays = unattributed.filter(isBooked);
+	for (const { holder, token, slot: at, amount } of strays) {
+		if (amount >= 0n) continue;
+		const invariant = holder === "escrow" ? "I1" : "I2";
+		breach(invariant, `${-amount} of ${token} left the ${holder} on Solana for no order, in slot ${at}`);
+	}
+	const spending = solanaSpending(chain, reading.transactions.filter(isBooked));
+
+	const tokens = deployment.assets.map(({ address: token, symbol }): TokenReport => {
+		const escrowActual = heldAt(chain, reading, { holder: "escrow", token, slot });
+		const stockActual = heldAt(chain, reading, { holder: "vault", token, slot });
+		const booked = (account: string, posting?: string) => bookedAs(books, { account, token, posting });
+		// What was there when the books began and was no order's, and what was sent there since.
+		const notOrders =
+			booked("escrow", "opening") -
+			owedAt(events, { token, slot: books.openingSlot }) +
+			booked("escrow", "unattributed");
+		const escrowExpected = owedAt(events, { token, slot }) + notOrders;
+		const donated = escrowActual - escrowExpected;
+		if (donated < 0n) breach("I1", `the escrow on Solana is short of ${-donated} ${symbol}`);
+		const stockBooked = booked("stock");
+		const unbooked = stockActual - stockBooked;
+		if (unbooked < 0n)
+			breach("I2", `the vault on Solana holds ${-unbooked} ${symbol} less than the books say`);
+		const escrowUnbooked = escrowActual - booked("escrow");
+		if (escrowUnbooked < 0n) {
+			breach("I2", `the escrow on Solana holds ${-escrowUnbooked} ${symbol} less than the books say`);
+		}
+		const found = token === solanaNativeToken ? spending.found : 0n;
+		const strayed = sum(strays.filter((stray) => stray.token === token).map(({ amount }) => amount)) + found;
+		const strayBooked = -booked("unattributed");
+		if (strayBooked + unbooked + escrowUnbooked !== strayed) {
+			breach("I2", `${strayBooked} ${symbol} is booked as no order's on Solana, but ${strayed} is`);
+		}
+		return {
+			token,
+			symbol,
+			escrowExpected: String(escrowExpected),
+			escrowActual: String(escrowActual),
+			stockBooked: String(stockBooked),
+			stockActual: String(stockActual),
+			donated: String(positive(donated)),
+			unbooked: String(positive(unbooked)),
+		};
+	});
+
+	const { fees, inMarkers, rent } = spending;
+	for (const [account, spent] of [
+		["gas", fees],
+		["marker", inMarkers],
+		["rent", rent],
+	] as const) {
+		const booked = bookedAs(books, { account, token: solanaNativeToken });
+		if (booked !== spent)
+			breach("I2", `${booked} lamports are booked as ${account} on Solana, but it is ${spent}`);
+	}
+	const lamports = { fees: String(fees), inMarkers: String(inMarkers), rent: String(rent) };
+	return { report: { chainId, block: slot, tokens, lamports }, breaches };
+}
+
+/** What an account of ours held at the end of a slot: what it holds later, without what changed in between. */
+function heldAt(
+	chain: AuditedSolana,
+	{ holdings, transactions }: SolanaReading,
+	{ holder, token, slot }: { holder: Holder; token: SolanaAddress; slot: number },
+): bigint {
+	const account = chain.accounts.find((one) => one.holder === holder && one.token === token);
+	if (!account) throw new Error(`the ${holder} has no account for ${token}`);
+	const since = transactions.filter((transaction) => transaction.slot > slot);
+	return (
+		(holdings.get(account.address) ?? 0n) - sum(since.map((transaction) => changeOf(transaction, account)))
+	);
+}
+
+/** Inputs of orders that are open at the end of a slot. */
+function owedAt(
+	{ opened, released, refunded }: ChainEvents,
+	{ token, slot }: { token: SolanaAddress; slot: number },
+): bigint {
+	const isThen = (event: { block: number }) => event.block <= slot;
+	const decided = new Set([...released, ...refunded].filter(isThen).map(({ orderId }) => orderId));
+	return sum(
+		opened
+			.filter(isThen)
+			.filter(({ orderId, order }) => !decided.has(orderId) && fromSolanaWord(order.inputToken) === token)
+			.map(({ order }) => order.inputAmount),
+	);
+}
+
+function bookedAs(
+	{ sums }: SolanaBooks,
+	{ account, token, posting }: { account: string; token: SolanaAddress; posting?: string | undefined },
+): bigint {
+	const word: Hex = toSolanaWord(token);
+	return sum(
+		sums
+			.filter((one) => one.account === account && one.token === word)
+			.filter((one) => posting === undefined || one.posting === posting)
+			.map(({ amount }) => amount),
+	);
+}
+
+function positive(amount: bigint): bigint {
+	return amount > 0n ? amount : 0n;
+}
+
+function sum(amounts: readonly bigint[]): bigint {
+	return amounts.reduce((total, amount) => total + amount, 0n);
+}

@@ -1,0 +1,467 @@
+import { startTestChains, startTestSolana, type TestChains, type TestSolana } from "@geoswap/devnet";
+import {
+	fromSolanaWord,
+	fromSwapKey,
+	markerAddress,
+	type Order,
+	orderId,
+	orderToJson,
+	type SolanaAddress,
+	toSolanaWord,
+} from "@geoswap/protocol";
+import { generateKeyPairSigner, type KeyPairSigner } from "@solana/kit";
+import { hexToBytes } from "viem";
+import { afterAll, beforeAll, beforeEach, expect, test, vi } from "vitest";
+import { orderActions } from "../../test/order-actions.ts";
+import { type SolanaActions, solanaActions } from "../../test/solana-actions.ts";
+import { createTestDatabase, type TestDatabase } from "../../test/test-database.ts";
+import { connectChain } from "../chain/evm/chain-client.ts";
+import { signClose } from "../chain/solana/sign-close.ts";
+import type { SignedTransaction } from "../chain/solana/sign-instructions.ts";
+import { advance } from "../follow/advance.ts";
+import { advanceSolana } from "../follow/advance-solana.ts";
+import { createLog } from "../log.ts";
+import type { JobKind } from "../store/job.ts";
+import { connectAuditedSolana } from "./audited-solana.ts";
+import { readSolanaTransactions } from "./read-solana-transactions.ts";
+import { reconcile } from "./reconcile.ts";
+import { type Breach, formatReport, type Report } from "./report.ts";
+
+// Each test settles several orders on three chains, and follows them to their ends.
+vi.setConfig({ testTimeout: 60_000 });
+
+const slowSlotMs = 3_600_000;
+const payout = 9_500_000n;
+
+let chains: TestChains;
+let solana: TestSolana;
+let actions: ReturnType<typeof orderActions>;
+let on: SolanaActions;
+let database: TestDatabase;
+/** What was found before, and stays: the chains forget nothing. */
+let known: Set<string>;
+let nonce = 0;
+
+beforeAll(async () => {
+	[chains, solana, database] = await Promise.all([
+		startTestChains(),
+		startTestSolana({ slotMs: slowSlotMs }),
+		createTestDatabase(),
+	]);
+	actions = orderActions(chains);
+	on = await solanaActions(solana);
+	await follow();
+});
+afterAll(async () => {
+	await database?.drop();
+	await Promise.all([chains?.stop(), solana?.stop()]);
+});
+beforeEach(async () => {
+	known = new Set((await audit()).breaches.map(keyOf));
+});
+
+/** Until all that happened is final and booked. */
+async function follow(): Promise<void> {
+	await Promise.all([actions.finalize(), on.finalize()]);
+	const common = {
+		pool: database.pool,
+		engine: { startSwap: async () => {}, raise: async () => {}, poke: async () => {} },
+		relayers: [],
+		log: createLog({ level: "silent", process: "test" }),
+	};
+	for (const chain of [chains.origin, chains.destination]) {
+		while (await advance({ ...common, chain: connectChain(chain) }));
+	}
+	// Without news a head that is new is left alone.
+	await database.pool.query("update chain_heads set updated_at = now() - interval '1 day'");
+	const followed = { ...common, chain: on.chain, outflowCaps: {}, markerSeconds: 1_000_000 };
+	while (await advanceSolana(followed));
+}
+
+function check(as = solana): Promise<Report> {
+	return reconcile({
+		pool: database.pool,
+		chains: [chains.origin, chains.destination],
+		solana: as,
+		earlierAttesterSets: [],
+		nowMs: Date.now(),
+	});
+}
+
+async function audit(): Promise<Report> {
+	await follow();
+	return check();
+}
+
+const keyOf = ({ message, orderId: id }: Breach) => `${message} ${id}`;
+
+/** What is found now and was not before. */
+async function findings(): Promise<string[]> {
+	const { breaches } = await audit();
+	return breaches
+		.filter((breach) => !known.has(keyOf(breach)))
+		.map(({ invariant, message }) => `${invariant} ${message}`);
+}
+
+async function insertSwap(order: Order, status: string, deliveredAmount?: bigint): Promise<void> {
+	await database.pool.query(
+		`insert into swaps (id, order_id, order_terms, output, value_usd_cents, delivery, status, delivered_amount, ended_at)
+		values ($1, $2, $3, 0, 0, '{}', $4, $5, case when $4 <> 'pending' then now() end)`,
+		[
+			fromSwapKey(order.swapKey),
+			hexToBytes(orderId(order)),
+			orderToJson(order),
+			status,
+			deliveredAmount ?? null,
+		],
+	);
+}
+
+/** As a lane does it: written down, then sent. */
+async function send(kind: JobKind | "close", order: Order | undefined, signed: SignedTransaction) {
+	const { chainId, feePayers } = solana.deployment;
+	const job = order && { swapId: fromSwapKey(order.swapKey), kind, orderId: orderId(order) };
+	if (job && order) {
+		await database.pool.query(
+			`insert into jobs (swap_id, kind, chain_id, order_id, order_terms, state, priority)
+			values ($1, $2, $3, $4, $5, 'sent', 0) on conflict do nothing`,
+			[job.swapId, kind, chainId, hexToBytes(job.orderId), orderToJson(order)],
+		);
+	}
+	await database.pool.query(
+		`insert into lane_transactions (chain_id, relayer, nonce, attempt, hash, raw, kind, jobs, max_fee_per_gas,
+			last_valid_height, state, sent_at_block)
+		values ($1, $2, $3, 0, $4, $5, $6, $7, 0, 1000000, 'broadcast', 0)`,
+		[
+			chainId,
+			hexToBytes(toSolanaWord(feePayers[0] as SolanaAddress)),
+			++nonce,
+			hexToBytes(signed.signature),
+			hexToBytes(signed.raw),
+			kind,
+			JSON.stringify(job ? [job] : []),
+		],
+	);
+	await on.land(signed);
+}
+
+const toSolana = async (terms: Parameters<SolanaActions["toSolana"]>[1] = {}) =>
+	on.toSolana(await actions.makeOrder(), terms);
+const fromSolana = async (terms: Parameters<SolanaActions["fromSolana"]>[1] = {}) =>
+	on.fromSolana(await actions.makeOrder(), terms);
+const deposit = async (order: Order) => send("open", order, await on.signDeposit(order));
+const pay = async (order: Order, amount = payout) => send("fill", order, await on.signPayout(order, amount));
+
+async function closeMarker(order: Order, base: "vault" | "escrow", owner: "vault" | "escrow") {
+	const address = await markerAddress({ base: solana.deployment[base], orderId: orderId(order) });
+	const { value } = await on.chain.rpc.getLatestBlockhash({ commitment: "confirmed" }).send();
+	const { keys, feePayer } = on;
+	const parts = { keys, feePayer, blockhash: value.blockhash, computePrice: 1_000n };
+	await send("close", undefined, await signClose({ ...parts, markers: [{ address, owner }] }));
+}
+
+test("a service that kept its promises reconciles, to the lamport", async () => {
+	const { address: newcomer } = await generateKeyPairSigner();
+	const delivered = await toSolana({ recipient: newcomer });
+	const refunded = await toSolana();
+	for (const order of [delivered, refunded]) await actions.open(order);
+	await send("fill", delivered, await on.signPayout(delivered, payout, { createsAccount: true }));
+	// The second one fails at the marker, and costs its fee.
+	await send("fill", delivered, await on.signPayout(delivered, payout));
+	await send("void", refunded, await on.signVoid(refunded));
+
+	const released = await fromSolana();
+	const returned = await fromSolana({ symbol: "USDT" });
+	const open = await fromSolana({ symbol: "USDT", inputAmount: 7_000_000n });
+	const within = on.toSolana(await fromSolana(), { symbol: "SOL", minOutput: 1_000_000n });
+	const failed = await fromSolana();
+	for (const order of [released, returned, open, within]) await deposit(order);
+	await actions.fill(released, payout);
+	await actions.voidOrder(returned);
+	await follow();
+	await actions.decide("Release", delivered);
+	await actions.decide("Refund", refunded);
+	await send("release", released, await on.signRelease(released));
+	await send("refund", returned, await on.signRefund(returned));
+	await pay(within, 2_000_000n);
+	await closeMarker(refunded, "vault", "escrow");
+
+	for (const order of [delivered, released]) await insertSwap(order, "settled", payout);
+	await insertSwap(within, "settled", 2_000_000n);
+	for (const order of [refunded, returned]) await insertSwap(order, "refunded");
+	await insertSwap(open, "pending");
+	await insertSwap(failed, "failed");
+
+	const report = await audit();
+	expect(report.breaches).toEqual([]);
+	expect(report).toMatchObject({ ok: true, orders: 6, swaps: 7 });
+	const { tokens, lamports, chainId } = report.chains[2] ?? {};
+	expect(chainId).toBe(solana.deployment.chainId);
+	expect(tokens?.find(({ symbol }) => symbol === "USDT")).toMatchObject({
+		escrowExpected: "7000000",
+		escrowActual: "7000000",
+		donated: "0",
+		unbooked: "0",
+	});
+	// Delivered, released, returned and within have theirs; the newcomer has an account.
+	expect(lamports).toMatchObject({ inMarkers: String(4 * 2_039_280), rent: "2039280" });
+	expect(formatReport(report)).toMatch(
+		/at slot \d+\n {2}USDC: escrow 0, .*\n.*\n.*\n {2}lamports: fees \d+, /,
+	);
+});
+
+test("a history of many pages is read as a whole", async () => {
+	const chain = await connectAuditedSolana(solana);
+	const [whole, inPages] = [
+		await readSolanaTransactions(chain),
+		await readSolanaTransactions(chain, { pageSize: 2 }),
+	];
+	expect(whole.length).toBeGreaterThan(10);
+	expect(inPages).toEqual(whole);
+});
+
+test("what strangers send is in the books as theirs, and at every slot what is there is what is booked", async () => {
+	const to = solana.deployment;
+	const gifts = [
+		...(await on.transfer("USDC", 11n, { from: on.wallets[5] as KeyPairSigner, to: to.vault })),
+		...(await on.transfer("USDT", 12n, { from: on.wallets[5] as KeyPairSigner, to: to.escrow })),
+		...(await on.transfer("SOL", 1_000_000n, { from: on.stranger, to: to.escrow })),
+	];
+	await on.land(await on.sign(gifts, { payer: on.stranger }));
+	expect((await check()).breaches).toEqual([]);
+	// It is final and not booked: the books are judged by what was there when they were written.
+	await on.finalize();
+	const before = await check();
+	expect(before.breaches).toEqual([]);
+	const after = await audit();
+	expect(after.breaches).toEqual([]);
+	const stock = ({ chains: reports }: Report) =>
+		BigInt(reports[2]?.tokens.find(({ symbol }) => symbol === "USDC")?.stockActual ?? 0);
+	expect(stock(after) - stock(before)).toBe(11n);
+	const extra = after.chains.flatMap(({ tokens }) =>
+		tokens.map(({ donated, unbooked }) => [donated, unbooked]),
+	);
+	expect(new Set(extra.flat())).toEqual(new Set(["0"]));
+});
+
+test("a book that says something else than the chain is found", async () => {
+	const { chainId } = solana.deployment;
+	/** Moves something from one account to another that never was moved. */
+	const misbook = (from: string, to: string, symbol: string, amount: bigint) =>
+		database.pool.query(
+			`with posted as (
+				insert into postings (key, chain_id, block_number, name)
+				select $1, $2, booked_number, 'wrong' from chain_heads where chain_id = $2 returning id
+			)
+			insert into entries select id, account, $2, $3, amount
+			from posted, (values ($4, $6::numeric), ($5, -$6::numeric)) as e (account, amount)`,
+			[`wrong:${from}:${to}`, chainId, hexToBytes(on.word(symbol)), to, from, amount],
+		);
+	const unbook = (from: string, to: string) =>
+		database.pool.query(
+			`with wrong as (delete from entries where posting_id = (select id from postings where key = $1))
+			delete from entries where false`,
+			[`wrong:${from}:${to}`],
+		);
+	const found = async (from: string, to: string, symbol = "SOL") => {
+		await misbook(from, to, symbol, 3n);
+		const { breaches } = await check();
+		await unbook(from, to);
+		return breaches
+			.filter((breach) => !known.has(keyOf(breach)))
+			.map(({ invariant, message }) => `${invariant} ${message}`);
+	};
+	expect((await found("wallet", "stock", "USDC"))[0]).toBe(
+		"I2 the vault on Solana holds 3 USDC less than the books say",
+	);
+	expect((await found("wallet", "escrow", "USDT"))[0]).toMatch(
+		/^I2 the escrow on Solana holds 3 USDT less than the books say/,
+	);
+	expect(await found("unattributed", "recipient", "USDC")).toEqual([
+		expect.stringMatching(/^I2 \S+ USDC is booked as no order's on Solana, but \S+ is/),
+	]);
+	expect(await found("relayer", "gas")).toEqual([
+		expect.stringMatching(/^I2 \d+ lamports are booked as gas on Solana, but it is \d+/),
+	]);
+	expect(await found("relayer", "marker")).toEqual([
+		expect.stringMatching(/^I2 \d+ lamports are booked as marker on Solana, but it is \d+/),
+	]);
+	expect(await found("relayer", "rent")).toEqual([
+		expect.stringMatching(/^I2 \d+ lamports are booked as rent on Solana, but it is \d+/),
+	]);
+	expect(await findings()).toEqual([]);
+});
+
+test("money that left escrow or vault for no order is found, however it is booked", async () => {
+	const { vault, escrow } = on.keys;
+	const thief = on.stranger;
+	const { address: to } = on.wallets[4] as KeyPairSigner;
+	const loot = [
+		...(await on.transfer("USDC", 5n, { from: vault, to })),
+		...(await on.transfer("USDT", 6n, { from: escrow, to })),
+	];
+	await on.land(await on.sign(loot, { payer: thief }));
+	expect(await findings()).toEqual([
+		expect.stringMatching(/^I2 5 of \S+ left the vault on Solana for no order/),
+		expect.stringMatching(/^I1 6 of \S+ left the escrow on Solana for no order/),
+	]);
+});
+
+test("what was told to callers and is not so is found", async () => {
+	const opened = await fromSolana();
+	await deposit(opened);
+	await insertSwap(opened, "failed");
+	const undelivered = await toSolana();
+	await insertSwap(undelivered, "settled", 1n);
+	const unpaid = await fromSolana();
+	await insertSwap(unpaid, "refunded");
+	const told = (await findings()).map((line) => line.replace(/swap \S+ /, ""));
+	expect(told.sort()).toEqual([
+		"I8 is failed, but its order was opened",
+		"I8 is settled, but nothing was delivered",
+		"I9 is refunded, but its wallet was not paid",
+		"I9 was not refunded in full",
+	]);
+	await database.pool.query("delete from swaps where order_id = any($1)", [
+		[undelivered, unpaid].map((order) => hexToBytes(orderId(order))),
+	]);
+});
+
+test("a payout to another, of another token, too small, or made twice, is found", async () => {
+	const wallets = on.wallets as [KeyPairSigner, KeyPairSigner];
+	const misled = await toSolana();
+	const mistaken = await toSolana();
+	const small = await toSolana();
+	const twice = await toSolana();
+	for (const order of [misled, mistaken, small, twice]) await actions.open(order);
+	const { vault } = on.keys;
+	await send(
+		"fill",
+		misled,
+		await on.sign([
+			...(await on.transfer("USDC", payout, { from: vault, to: wallets[1].address })),
+			...(await on.marker(misled)),
+		]),
+	);
+	await send(
+		"fill",
+		mistaken,
+		await on.sign([
+			...(await on.transfer("USDT", payout, { from: vault, to: wallets[0].address })),
+			...(await on.marker(mistaken)),
+		]),
+	);
+	await send(
+		"fill",
+		small,
+		await on.sign([
+			...(await on.transfer("USDC", 8_999_999n, { from: vault, to: wallets[0].address })),
+			...(await on.marker(small)),
+		]),
+	);
+	await pay(twice);
+	await follow();
+	await closeMarker(twice, "vault", "vault");
+	await pay(twice, payout + 1n);
+	const found = await findings();
+	expect(found).toEqual(
+		expect.arrayContaining([
+			expect.stringMatching(/^I3 the vault has -9500000 of \S+ too many or too few in slot/),
+			"I3 delivered 0, less than 9000000",
+			"I3 delivered 8999999, less than 9000000",
+			"I3 delivered 2 times",
+		]),
+	);
+	// Two are of another than the order's money, and both delivered nothing.
+	expect(found.filter((line) => line.startsWith("I3 the vault has"))).toHaveLength(2);
+	expect(found.filter((line) => line === "I3 delivered 0, less than 9000000")).toHaveLength(2);
+});
+
+test("an input that went back in part, to another, or both ways, is found", async () => {
+	const part = await fromSolana();
+	const elsewhere = await fromSolana();
+	const both = await fromSolana();
+	for (const order of [part, elsewhere, both]) {
+		await deposit(order);
+		await insertSwap(order, "pending");
+	}
+	const { escrow } = on.keys;
+	const marker = (order: Order) => on.marker(order, { base: escrow, owner: escrow.address });
+	const to = fromSolanaWord(part.wallet);
+	const { address: other } = on.wallets[4] as KeyPairSigner;
+	await send(
+		"refund",
+		part,
+		await on.sign([
+			...(await on.transfer("USDC", 4_000_000n, { from: escrow, to })),
+			...(await marker(part)),
+		]),
+	);
+	await send(
+		"refund",
+		elsewhere,
+		await on.sign([
+			...(await on.transfer("USDC", 10_000_000n, { from: escrow, to: other })),
+			...(await marker(elsewhere)),
+		]),
+	);
+	await send("refund", both, await on.signRefund(both));
+	await follow();
+	await closeMarker(both, "escrow", "escrow");
+	// With what is there of others'.
+	await send("release", both, await on.signRelease(both));
+	const found = await findings();
+	expect(found).toEqual(
+		expect.arrayContaining([
+			expect.stringMatching(/^I4 the escrow has 6000000 of \S+ too many or too few in slot/),
+			expect.stringMatching(/^I4 the wallet's \S+ changed by 4000000 and not by 10000000 in slot/),
+			expect.stringMatching(/^I4 the wallet's \S+ changed by 0 and not by 10000000 in slot/),
+			"I4 its input left the escrow more than once",
+		]),
+	);
+});
+
+test("an input on another chain that was released before its payout, or refunded before its void, is found", async () => {
+	const released = await toSolana();
+	const refunded = await toSolana();
+	const paidBack = await toSolana();
+	for (const order of [released, refunded, paidBack]) await actions.open(order);
+	await actions.decide("Release", released);
+	await actions.decide("Refund", refunded);
+	await pay(paidBack);
+	await actions.decide("Refund", paidBack);
+	// From then on anyone may refund it, and nothing is wrong.
+	const late = on.toSolana(await actions.makeOrder({ stepSeconds: 600n }));
+	await actions.open(late);
+	await chains.origin.testClient.increaseTime({ seconds: 2_000 });
+	await actions.decide("Refund", late);
+	const { breaches } = await audit();
+	const found = breaches.filter((breach) => breach.invariant === "I5" && !known.has(keyOf(breach)));
+	expect(found.map(({ message, orderId: id }) => [id, message]).sort()).toEqual(
+		[
+			[orderId(released), "released although no delivery is final"],
+			[orderId(refunded), "refunded although no void is final on Solana"],
+			[orderId(paidBack), "refunded although it was delivered"],
+			[orderId(paidBack), "refunded although no void is final on Solana"],
+		].sort(),
+	);
+});
+
+test("an input on Solana that was released before its delivery is found, and a marker for an order of nobody's", async () => {
+	const released = await fromSolana();
+	await deposit(released);
+	await insertSwap(released, "pending");
+	await send("release", released, await on.signRelease(released));
+	const nobodys = await toSolana();
+	await on.land(await on.signVoid(nobodys));
+	const found = await findings();
+	expect(found).toContain("I5 released although no delivery is final");
+	expect(found).toContainEqual(expect.stringMatching(/^I3 an order that nobody knows was voided in slot/));
+});
+
+test("a chain that is not in the books is found", async () => {
+	const { chainId } = solana.deployment;
+	await database.pool.query("delete from chain_heads where chain_id = $1", [chainId]);
+	const { breaches } = await check();
+	expect(breaches.map(({ message }) => message)).toContain(`chain ${chainId} is not in the books`);
+});

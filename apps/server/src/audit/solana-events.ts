@@ -1,0 +1,148 @@
+import {
+	isSolana,
+	markerSeed,
+	memoProgramAddress,
+	type Order,
+	orderId as orderIdOf,
+	type SolanaAddress,
+	solanaNativeToken,
+} from "@geoswap/protocol";
+import type { Hex } from "viem";
+import { type AuditedSolana, type Holder, holdingOf } from "./audited-solana.ts";
+import { type ChainEvents, noEvents } from "./read-chain-events.ts";
+import type { SolanaTransaction } from "./read-solana-transactions.ts";
+import type { Breach, Invariant } from "./report.ts";
+import { type MadeMarker, madeMarkers } from "./solana-markers.ts";
+
+export type SolanaEvents = {
+	/** As the contracts of other chains would tell them. */
+	events: ChainEvents;
+	/** Transactions that did something else with our money than their order says. */
+	breaches: Breach[];
+	/** What came to escrow or vault, or left them, for no order. */
+	unattributed: { holder: Holder; token: SolanaAddress; slot: number; amount: bigint }[];
+};
+
+/** What happened to orders on Solana: by the markers and memos of final transactions, and by what moved in them. */
+export async function solanaEvents(
+	chain: AuditedSolana,
+	{
+		transactions,
+		orders,
+	}: {
+		transactions: readonly SolanaTransaction[];
+		/** All that are known anywhere: on Solana nobody writes down an order's terms. */
+		orders: Iterable<Order>;
+	},
+): Promise<SolanaEvents> {
+	const found: SolanaEvents = { events: noEvents(), breaches: [], unattributed: [] };
+	const known = new Map(
+		[...orders].map((order) => [orderIdOf(order), { orderId: orderIdOf(order), order }] as const),
+	);
+	const bySeed = new Map([...known.values()].map((entry) => [markerSeed(entry.orderId), entry]));
+	for (const transaction of transactions) {
+		if (transaction.isFailed) continue;
+		const breach = (invariant: Invariant, message: string, orderId?: Hex) =>
+			found.breaches.push({
+				invariant,
+				message: `${message} in slot ${transaction.slot}`,
+				...(orderId ? { orderId } : {}),
+			});
+		const markers = madeMarkers(chain.deployment, transaction);
+		if (markers.length > 1) breach("I3", `${markers.length} orders were decided by one transaction`);
+		const memo = depositMemo(chain, transaction);
+		const deposited = memo === undefined ? undefined : known.get(memo);
+		const due: Due = new Map();
+		let orderId: Hex | undefined;
+		if (deposited && markers.length === 0) {
+			orderId = deposited.orderId;
+			await addDeposit(chain, { transaction, ...deposited, due, found });
+		}
+		for (const marker of markers) {
+			const decided = bySeed.get(marker.seed);
+			if (decided) {
+				orderId = decided.orderId;
+				await addDecision(chain, { transaction, marker, ...decided, due, found });
+			} else breach("I3", `an order that nobody knows was ${marker.decided}`);
+		}
+		for (const { holder, token, address } of chain.accounts) {
+			const amount = changeOf(transaction, { address, token }) - (due.get(address)?.amount ?? 0n);
+			if (amount === 0n) continue;
+			// Nobody can add to a transaction of ours, so in one that is an order's all must be the order's.
+			if (orderId) {
+				const invariant = holder === "vault" ? "I3" : "I4";
+				breach(invariant, `the ${holder} has ${amount} of ${token} too many or too few`, orderId);
+			} else found.unattributed.push({ holder, token, slot: transaction.slot, amount });
+		}
+		for (const { address, token, amount } of due.values()) {
+			const isOurs = chain.accounts.some((account) => account.address === address);
+			const actual = changeOf(transaction, { address, token });
+			if (!isOurs && actual !== amount) {
+				breach("I4", `the wallet's ${token} changed by ${actual} and not by ${amount}`, orderId);
+			}
+		}
+	}
+	return found;
+}
+
+type Account = { address: SolanaAddress; token: SolanaAddress };
+/** By address: how an order's terms have an account change. */
+type Due = Map<SolanaAddress, Account & { amount: bigint }>;
+type Step = {
+	transaction: SolanaTransaction;
+	orderId: Hex;
+	order: Order;
+	due: Due;
+	found: SolanaEvents;
+};
+
+async function addDeposit(
+	chain: AuditedSolana,
+	{ transaction, orderId, order, due, found }: Step,
+): Promise<void> {
+	if (!isSolana(order.originChainId)) return;
+	add(due, await holdingOf(order.wallet, order.inputToken), -order.inputAmount);
+	add(due, await holdingOf(order.escrow, order.inputToken), order.inputAmount);
+	found.events.opened.push({ chainId: chain.chainId, block: transaction.slot, orderId, order });
+}
+
+async function addDecision(
+	chain: AuditedSolana,
+	{ transaction, marker, orderId, order, due, found }: Step & { marker: MadeMarker },
+): Promise<void> {
+	const at = { chainId: chain.chainId, block: transaction.slot, orderId };
+	const { decided } = marker;
+	if (decided === "filled") {
+		const recipient = await holdingOf(order.recipient, order.outputToken);
+		const delivered = changeOf(transaction, recipient);
+		add(due, await holdingOf(order.destinationVault, order.outputToken), -delivered);
+		found.events.filled.push({ ...at, delivered });
+	} else if (decided === "voided") found.events.voided.push(at);
+	// Within Solana, delivery and release are one transaction with one marker.
+	const isReleased = decided === "released" || (decided === "filled" && isSolana(order.originChainId));
+	if (!isReleased && decided !== "refunded") return;
+	const beneficiary = isReleased ? order.originVault : order.wallet;
+	add(due, await holdingOf(order.escrow, order.inputToken), -order.inputAmount);
+	add(due, await holdingOf(beneficiary, order.inputToken), order.inputAmount);
+	found.events[isReleased ? "released" : "refunded"].push({ ...at, paid: true });
+}
+
+function add(due: Due, account: Account, amount: bigint): void {
+	due.set(account.address, { ...account, amount: (due.get(account.address)?.amount ?? 0n) + amount });
+}
+
+/** By how much an account holds more of its token. */
+export function changeOf({ tokens, lamports }: SolanaTransaction, { address, token }: Account): bigint {
+	const change = token === solanaNativeToken ? lamports.get(address) : tokens.get(address);
+	return change ? change.after - change.before : 0n;
+}
+
+/** The order that a transaction says it pays for. Only what one of our fee payers signed was ever a deposit of ours. */
+function depositMemo(
+	{ feePayers }: AuditedSolana,
+	{ feePayer, instructions }: SolanaTransaction,
+): Hex | undefined {
+	if (!feePayers.includes(feePayer)) return undefined;
+	const memo = instructions.find(({ program }) => program === memoProgramAddress);
+	return memo && (Buffer.from(memo.data).toString("utf8") as Hex);
+}

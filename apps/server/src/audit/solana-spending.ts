@@ -1,0 +1,48 @@
+import { type SolanaAddress, solanaNativeToken } from "@geoswap/protocol";
+import type { AuditedSolana } from "./audited-solana.ts";
+import type { SolanaTransaction } from "./read-solana-transactions.ts";
+import { changeOf } from "./solana-events.ts";
+import { closedAccounts, madeMarkers } from "./solana-markers.ts";
+
+/** What fee payers spent, in lamports. */
+export type SolanaSpending = {
+	fees: bigint;
+	/** Comes back when the markers are closed. */
+	inMarkers: bigint;
+	/** What is in accounts that were made for others. */
+	rent: bigint;
+	/** What came back with markers and was not ours. */
+	found: bigint;
+};
+
+/** What our fee payers spent in these transactions. */
+export function solanaSpending(
+	{ deployment, feePayers }: AuditedSolana,
+	transactions: readonly SolanaTransaction[],
+): SolanaSpending {
+	const spending: SolanaSpending = { fees: 0n, inMarkers: 0n, rent: 0n, found: 0n };
+	const markers = new Map<SolanaAddress, bigint>();
+	for (const transaction of transactions) {
+		if (!feePayers.includes(transaction.feePayer)) continue;
+		spending.fees += transaction.fee;
+		if (transaction.isFailed) continue;
+		const change = (address: SolanaAddress) => changeOf(transaction, { address, token: solanaNativeToken });
+		const made = madeMarkers(deployment, transaction).map(({ address }) => address);
+		for (const address of made) {
+			markers.set(address, change(address));
+			spending.inMarkers += change(address);
+		}
+		const closed = closedAccounts(transaction);
+		for (const address of closed) {
+			const held = markers.get(address) ?? 0n;
+			markers.delete(address);
+			spending.inMarkers -= held;
+			spending.found += -change(address) - held;
+		}
+		// All other token accounts hold their rent and no more: what they got is what they were made with.
+		for (const address of transaction.tokens.keys()) {
+			if (!made.includes(address) && !closed.includes(address)) spending.rent += change(address);
+		}
+	}
+	return spending;
+}

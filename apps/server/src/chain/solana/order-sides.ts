@@ -1,0 +1,52 @@
+import { fromSolanaWord, isSolana, type Order, type SolanaDeployment, toSolanaWord } from "@geoswap/protocol";
+import { isHex } from "viem";
+
+// Who asks for a signature has looked already. A key still signs for no order that is not this deployment's.
+
+/** Throws unless the order's input comes to this deployment's escrow, and on to its vault. */
+export function expectOrigin(deployment: SolanaDeployment, order: Order): void {
+	expectEscrow(deployment, order);
+	expectSame("origin vault", order.originVault, toSolanaWord(deployment.vault));
+}
+
+/** Throws unless the order's input comes to this deployment's escrow: what a refund needs. */
+export function expectEscrow(deployment: SolanaDeployment, order: Order): void {
+	if (!isSolana(order.originChainId)) throw new RangeError("the order's input is not on Solana");
+	expectSame("escrow", order.escrow, toSolanaWord(deployment.escrow));
+	expectAsset(deployment, order.inputToken);
+	expectStranger(deployment, order.wallet);
+	if (order.inputAmount <= 0n) throw new RangeError("the order has no input");
+}
+
+/** Throws unless the order's output comes from this deployment's vault: what a void needs. */
+export function expectVault(deployment: SolanaDeployment, order: Order): void {
+	if (!isSolana(order.destinationChainId)) throw new RangeError("the order's output is not on Solana");
+	expectSame("destination vault", order.destinationVault, toSolanaWord(deployment.vault));
+}
+
+/** Throws unless the order's output comes from this deployment's vault, and is one that it can pay. */
+export function expectDestination(deployment: SolanaDeployment, order: Order): void {
+	expectVault(deployment, order);
+	expectAsset(deployment, order.outputToken);
+	expectStranger(deployment, order.recipient);
+}
+
+function expectSame(name: string, given: string, expected: string): void {
+	if (!isHex(given) || given.toLowerCase() !== expected) {
+		throw new RangeError(`the order's ${name} is not the deployment's`);
+	}
+}
+
+function expectAsset({ assets }: SolanaDeployment, token: Order["inputToken"]): void {
+	const address = fromSolanaWord(token);
+	if (!assets.some((asset) => asset.address === address)) {
+		throw new RangeError(`${address} is no asset of this deployment`);
+	}
+}
+
+/** A transfer between our own keys is never a user's. */
+function expectStranger({ feePayers, escrow, vault }: SolanaDeployment, word: Order["wallet"]): void {
+	const address = fromSolanaWord(word);
+	if ([...feePayers, escrow, vault].includes(address))
+		throw new RangeError(`${address} is one of our own keys`);
+}

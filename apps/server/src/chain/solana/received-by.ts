@@ -1,0 +1,22 @@
+import { fromSolanaWord, type SolanaAddress, solanaNativeToken, tokenAccountOf } from "@geoswap/protocol";
+import type { Hex } from "viem";
+import type { Landed } from "./read-landed.ts";
+
+/**
+ * How much more an owner holds since, by balances and not by what instructions say; negative where it holds less. A
+ * token counts in the owner's one account for it, whoever that account belongs to. The fee that the owner paid for the
+ * transaction is not counted.
+ */
+export async function receivedBy(
+	landed: Landed,
+	{ owner, token }: { owner: SolanaAddress; token: Hex },
+): Promise<bigint> {
+	const mint = fromSolanaWord(token);
+	if (mint === solanaNativeToken) {
+		const change = landed.lamports.get(owner);
+		if (!change) return 0n;
+		return change.after - change.before + (owner === landed.message.feePayer ? landed.fee : 0n);
+	}
+	const change = landed.tokens.get(await tokenAccountOf({ owner, token: mint }));
+	return change?.mint === mint ? change.after - change.before : 0n;
+}

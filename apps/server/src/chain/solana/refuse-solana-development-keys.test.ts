@@ -1,0 +1,37 @@
+import {
+	deriveSolanaDevnetKeys,
+	describeSolana,
+	developmentSolanaAddresses,
+	startTestSolana,
+	type TestSolana,
+} from "@geoswap/devnet";
+import { generateKeyPairSigner } from "@solana/kit";
+import { beforeAll, expect, test } from "vitest";
+import { refuseSolanaDevelopmentKeys } from "./refuse-solana-development-keys.ts";
+
+/** The main cluster's first block. */
+const genesisHash = "5eykt4UsFv8P8NJdTREpY1vzqKqZKvdpKuc147dw2N9d";
+
+let solana: TestSolana;
+beforeAll(async () => {
+	solana = await startTestSolana();
+	await solana.stop();
+});
+
+test("a key that everyone knows is for the cluster of one machine only", async () => {
+	expect(() => refuseSolanaDevelopmentKeys(solana.deployment)).not.toThrow();
+	expect(deriveSolanaDevnetKeys().feePayers.length).toBeLessThan(16);
+	expect(() => refuseSolanaDevelopmentKeys(describeSolana({ genesisHash, feeds: {} }))).toThrow(
+		"development key",
+	);
+	const [feePayer, escrow, vault] = await Promise.all(
+		Array.from({ length: 3 }, async () => (await generateKeyPairSigner()).address),
+	);
+	if (!feePayer || !escrow || !vault) throw new Error("three keys were made");
+	const own = { genesisHash, feePayers: [feePayer], escrow, vault };
+	expect(() => refuseSolanaDevelopmentKeys(own)).not.toThrow();
+	for (const [i, known] of developmentSolanaAddresses().entries()) {
+		const places = [{ feePayers: [feePayer, known] }, { escrow: known }, { vault: known }];
+		expect(() => refuseSolanaDevelopmentKeys({ ...own, ...places[i % 3] })).toThrow(known);
+	}
+});

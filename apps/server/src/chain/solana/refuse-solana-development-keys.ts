@@ -1,0 +1,54 @@
+import { createHash, createPrivateKey, createPublicKey } from "node:crypto";
+import type { SolanaAddress, SolanaDeployment } from "@geoswap/protocol";
+import { getAddressDecoder, getBase58Decoder } from "@solana/kit";
+import { ConfigError } from "../../config-error.ts";
+
+/** The devnet's first block: a cluster that exists on one machine only. */
+const developmentGenesisHash: string = getBase58Decoder().decode(sha256("geoswap devnet: Solana"));
+
+/** From which the devnet derives its keys. Whatever they hold on a real cluster is anyone's. */
+const developmentSeed = "geoswap devnet: public development keys, never use them on a cluster";
+const checkedKeysPerRole = 16;
+
+/** Throws where a key that everyone knows would be used on a cluster that is not of this machine alone. */
+export function refuseSolanaDevelopmentKeys({
+	genesisHash,
+	feePayers,
+	escrow,
+	vault,
+}: Pick<SolanaDeployment, "genesisHash" | "feePayers" | "escrow" | "vault">): void {
+	if (genesisHash === developmentGenesisHash) return;
+	const known = new Set(developmentAddresses());
+	const used = [...feePayers, escrow, vault].find((address) => known.has(address));
+	if (used) {
+		throw new ConfigError(
+			"the deployment's solana",
+			`${used} is of a development key, which everyone knows: this cluster needs one of its own`,
+		);
+	}
+}
+
+function developmentAddresses(): SolanaAddress[] {
+	const numbered = ["fee payer", "wallet", "stranger"].flatMap((role) =>
+		Array.from({ length: checkedKeysPerRole }, (_, index) => `${role} ${index}`),
+	);
+	const named = ["escrow", "vault", "mint USDC", "mint USDT", "mint authority", "faucet"];
+	return [...numbered, ...named].map(developmentAddress);
+}
+
+/** What PKCS #8 puts before the 32 bytes of an Ed25519 key. */
+const pkcs8Prefix = Buffer.from("302e020100300506032b657004220420", "hex");
+
+function developmentAddress(name: string): SolanaAddress {
+	const privateKey = createPrivateKey({
+		key: Buffer.concat([pkcs8Prefix, sha256(`${developmentSeed}/${name}`)]),
+		format: "der",
+		type: "pkcs8",
+	});
+	const { x } = createPublicKey(privateKey).export({ format: "jwk" });
+	return getAddressDecoder().decode(Buffer.from(x ?? "", "base64url"));
+}
+
+function sha256(text: string): Buffer {
+	return createHash("sha256").update(text).digest();
+}

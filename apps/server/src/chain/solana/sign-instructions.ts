@@ -1,0 +1,77 @@
+import {
+	appendTransactionMessageInstructions,
+	type Blockhash,
+	createTransactionMessage,
+	getTransactionEncoder,
+	type Instruction,
+	type KeyPairSigner,
+	pipe,
+	setTransactionMessageFeePayerSigner,
+	setTransactionMessageLifetimeUsingBlockhash,
+	signTransactionMessageWithSigners,
+} from "@solana/kit";
+import {
+	getSetComputeUnitLimitInstruction,
+	getSetComputeUnitPriceInstruction,
+} from "@solana-program/compute-budget";
+import { bytesToHex, type Hex, slice } from "viem";
+
+/** A transaction as it is sent, and its name. */
+export type SignedTransaction = { signature: Hex; raw: Hex };
+
+/** What every transaction of ours needs beside what it does. */
+export type SigningParts = {
+	/** One of the deployment's. */
+	feePayer: KeyPairSigner;
+	blockhash: string;
+	/** In micro-lamports per compute unit. */
+	computePrice: bigint;
+};
+
+// Limits of compute units are set per kind, for the Token program as it was before its last, much cheaper, version: a
+// transfer takes 6,500 units of it, an account 4,500, closing one 3,000, and an associated account some 25,000 and 1,500
+// more for each try at its address.
+
+/** The most bytes that the chain takes. */
+export const maximumTransactionBytes = 1232;
+
+/** Signs with every key that the instructions carry. Same instructions and blockhash, same bytes. */
+export async function signInstructions({
+	feePayer,
+	blockhash,
+	computePrice,
+	unitLimit,
+	instructions,
+}: SigningParts & { unitLimit: number; instructions: readonly Instruction[] }): Promise<SignedTransaction> {
+	const message = pipe(
+		createTransactionMessage({ version: 0 }),
+		(empty) => setTransactionMessageFeePayerSigner(feePayer, empty),
+		// Until which height it lives is not part of the bytes.
+		(paid) =>
+			setTransactionMessageLifetimeUsingBlockhash(
+				{ blockhash: blockhash as Blockhash, lastValidBlockHeight: 0n },
+				paid,
+			),
+		(living) =>
+			appendTransactionMessageInstructions(
+				[
+					getSetComputeUnitLimitInstruction({ units: unitLimit }),
+					getSetComputeUnitPriceInstruction({ microLamports: computePrice }),
+					...instructions,
+				],
+				living,
+			),
+	);
+	const signed = await signTransactionMessageWithSigners(message);
+	const bytes = new Uint8Array(getTransactionEncoder().encode(signed));
+	if (bytes.length > maximumTransactionBytes) {
+		throw new RangeError(`a transaction of ${bytes.length} bytes is too large`);
+	}
+	const raw = bytesToHex(bytes);
+	return { raw, signature: firstSignature(raw) };
+}
+
+/** The fee payer's, after the one byte that counts them. */
+function firstSignature(raw: Hex): Hex {
+	return slice(raw, 1, 65);
+}

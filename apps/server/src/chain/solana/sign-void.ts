@@ -1,0 +1,28 @@
+import { type Order, orderId, type SolanaDeployment } from "@geoswap/protocol";
+import { markerInstructions } from "./marker-instructions.ts";
+import { expectVault } from "./order-sides.ts";
+import { type SignedTransaction, type SigningParts, signInstructions } from "./sign-instructions.ts";
+import type { SolanaKeys } from "./solana-keys.ts";
+
+const unitLimit = 25_000;
+
+/** Closes an order at its destination for good: no payout can land any more. Fails where one did. */
+export async function signVoid({
+	deployment,
+	keys,
+	order,
+	...parts
+}: SigningParts & {
+	deployment: SolanaDeployment;
+	keys: SolanaKeys;
+	order: Order;
+}): Promise<SignedTransaction> {
+	expectVault(deployment, order);
+	const instructions = await markerInstructions({
+		feePayer: parts.feePayer,
+		base: keys.vault,
+		orderId: orderId(order),
+		owner: keys.escrow.address,
+	});
+	return signInstructions({ ...parts, unitLimit, instructions });
+}

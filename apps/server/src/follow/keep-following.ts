@@ -1,0 +1,43 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import type { Log } from "../log.ts";
+import type { DatabasePool } from "../store/database.ts";
+import { holdLeadership } from "../store/leadership.ts";
+
+/**
+ * Advances along a chain until the signal is aborted. Of all processes that do so, one at a time really does; when it
+ * ends, another goes on where it was.
+ */
+export async function keepFollowing({
+	chainId,
+	pool,
+	advance,
+	pollMs,
+	log,
+	signal,
+}: {
+	chainId: number;
+	pool: DatabasePool;
+	/** Says whether there may be more at once. */
+	advance: () => Promise<boolean>;
+	pollMs: number;
+	log: Log;
+	signal: AbortSignal;
+}): Promise<void> {
+	while (!signal.aborted) {
+		try {
+			await holdLeadership(pool, { name: `follow:${chainId}` }, async (isHeld) => {
+				log.info({ chainId }, "following the chain");
+				while (!signal.aborted && isHeld()) {
+					if (!(await advance())) await pause();
+				}
+			});
+		} catch (error) {
+			log.error({ chainId, err: error }, "following the chain failed; it is tried again");
+		}
+		await pause();
+	}
+
+	async function pause(): Promise<void> {
+		await sleep(pollMs, undefined, { signal }).catch(() => {});
+	}
+}

@@ -1,0 +1,52 @@
+import { expect, test } from "vitest";
+import type { Job, JobKind } from "../store/job.ts";
+import { judgeSimulation } from "./judge-simulation.ts";
+import { later } from "./later.ts";
+
+const job = (kind: JobKind, strikes = 0) => ({ kind, strikes, alone: false }) as Job;
+const poor = { isPayerPoor: true };
+const rich = { isPayerPoor: false };
+const failing = (reason: string, ...logs: string[]) => ({ reason, logs });
+
+test.each([
+	"BlockhashNotFound",
+	"AccountInUse",
+	"AlreadyProcessed",
+	"AccountNotFound",
+	"InsufficientFundsForFee",
+	"WouldExceedMaxBlockCostLimit",
+])("what passes by itself costs a job nothing: %s", (reason) => {
+	expect(judgeSimulation(job("fill", 2), failing(reason), rich)).toEqual(later);
+	expect(judgeSimulation(job("open", 2), failing(reason), rich)).toEqual(later);
+});
+
+test("an order that was decided a moment ago is looked at again", () => {
+	const told = failing("instruction 5: Custom 0", "Allocate: account Address { .. } already in use");
+	expect(judgeSimulation(job("fill", 2), told, rich)).toEqual(later);
+});
+
+test("a payout says what stands against it", () => {
+	const frozen = failing("instruction 2: Custom 17", "Program log: Error: Account is frozen");
+	expect(judgeSimulation(job("fill"), frozen, rich)).toEqual({ do: "refuse", reason: "recipient" });
+	const rent = failing("InsufficientFundsForRent");
+	expect(judgeSimulation(job("fill"), rent, rich)).toEqual({ do: "refuse", reason: "recipient" });
+	const empty = failing("instruction 2: Custom 1", "Program log: Error: insufficient funds");
+	expect(judgeSimulation(job("fill"), empty, rich)).toEqual({ do: "refuse", reason: "liquidity" });
+});
+
+test("a job is not blamed for a fee payer that has too little: another lane may do it", () => {
+	const told = failing("instruction 3: Custom 1", "Transfer: insufficient lamports 1, need 2039280");
+	expect(judgeSimulation(job("fill"), told, poor)).toEqual({ do: "leave" });
+	expect(judgeSimulation(job("release"), told, poor)).toEqual({ do: "leave" });
+});
+
+test("what is refused again and again is given up, unless it is owed", () => {
+	const told = failing("instruction 2: InvalidAccountData");
+	for (const kind of ["open", "fill"] as const) {
+		expect(judgeSimulation(job(kind, 1), told, rich)).toMatchObject({ do: "postpone", strikes: 1 });
+		expect(judgeSimulation(job(kind, 2), told, rich)).toEqual({ do: "refuse", reason: "reverted" });
+	}
+	for (const kind of ["void", "release", "refund"] as const) {
+		expect(judgeSimulation(job(kind, 50), told, rich)).toMatchObject({ do: "postpone", blocks: 160 });
+	}
+});

@@ -1,0 +1,103 @@
+import type { SwapUuid } from "@geoswap/protocol";
+import { readLanded } from "../chain/solana/read-landed.ts";
+import { readSlots } from "../chain/solana/read-slots.ts";
+import { readStatuses } from "../chain/solana/read-statuses.ts";
+import { sendRaw } from "../chain/solana/send-raw.ts";
+import { inTransaction } from "../store/database.ts";
+import type { ChainHead } from "../store/facts.ts";
+import { refuseSentJobs, requeueSentJobs } from "../store/jobs.ts";
+import {
+	endUnseenTransaction,
+	type LaneTransaction,
+	lockNonce,
+	markBroadcast,
+	openLaneTransactions,
+} from "../store/lane-transactions.ts";
+import type { SolanaLane } from "./solana-lane.ts";
+
+/** About two seconds. Nodes forget what they could not hand on, and nobody tells. */
+const offerAgainAfterSlots = 5;
+
+/**
+ * Sends again what is not seen to have landed, and gives up what never can. Returns the swaps whose jobs were in what
+ * is given up.
+ */
+export async function pushSolanaTransactions(lane: SolanaLane, head: ChainHead): Promise<SwapUuid[]> {
+	const open = await openLaneTransactions(lane.pool, lane.id);
+	const isPast = ({ lastValidHeight }: LaneTransaction) =>
+		lastValidHeight !== undefined && head.finalizedHeight > lastValidHeight;
+	const past = open.filter(isPast);
+	const isDue = ({ state, sentAtBlock }: LaneTransaction) =>
+		state === "signed" || head.number - sentAtBlock >= offerAgainAfterSlots;
+	const [lost] = await Promise.all([
+		past.length > 0 ? giveUpLost(lane, past) : [],
+		offerAll(lane, { transactions: open.filter((one) => !isPast(one) && isDue(one)), head }),
+	]);
+	return lost;
+}
+
+/**
+ * Offers the kept bytes to the chain. What it does not take, or does not answer to, is offered again at the next run.
+ */
+export async function offerAll(
+	{ id, chain, pool, log }: SolanaLane,
+	{ transactions, head }: { transactions: readonly LaneTransaction[]; head: ChainHead },
+): Promise<void> {
+	await Promise.all(
+		transactions.map(async ({ nonce, attempt, hash, kind, jobs, raw }) => {
+			// Found on the chain: there is nothing to send.
+			if (raw === "0x") return;
+			const about = { ...id, nonce, hash, kind, swapIds: jobs.map((job) => job.swapId) };
+			try {
+				await sendRaw(chain, raw);
+			} catch (err) {
+				log.warn({ ...about, err }, "the chain does not take the transaction; it is offered again");
+				return;
+			}
+			log.info(about, "transaction sent");
+			await markBroadcast(pool, id, { nonce, attempt, atBlock: head.number });
+		}),
+	);
+}
+
+/**
+ * Of the transactions whose blockhash is dead at finality, those that never landed. The order of the questions counts:
+ * a node that is itself past the last valid height knows whatever landed before it.
+ */
+async function giveUpLost(lane: SolanaLane, past: readonly LaneTransaction[]): Promise<SwapUuid[]> {
+	const { chain, log, id } = lane;
+	try {
+		const { finalized } = await readSlots(chain);
+		const dead = past.filter(({ lastValidHeight = finalized.height }) => finalized.height > lastValidHeight);
+		const statuses = await readStatuses(
+			chain,
+			dead.map(({ hash }) => hash),
+		);
+		const unknown = dead.filter((_, i) => statuses[i] === undefined);
+		// Two sources: nodes keep statuses and transactions apart.
+		const landed = await Promise.all(unknown.map(({ hash }) => readLanded(chain, hash)));
+		const lost = unknown.filter((_, i) => landed[i] === undefined);
+		const swapIds = await Promise.all(lost.map((transaction) => giveUp(lane, transaction)));
+		return swapIds.flat();
+	} catch (err) {
+		// Nothing is known of them, so nothing is done: the rest of the run does not depend on it.
+		log.warn({ ...id, err }, "the chain does not tell what became of transactions");
+		return [];
+	}
+}
+
+async function giveUp(lane: SolanaLane, { nonce, hash, kind, jobs }: LaneTransaction): Promise<SwapUuid[]> {
+	const { pool, id, log } = lane;
+	const isLost = await inTransaction(pool, async (db) => {
+		await lockNonce(db, id);
+		if (!(await endUnseenTransaction(db, id, nonce))) return false;
+		// The wallet signed for this one message.
+		if (kind === "open") await refuseSentJobs(db, { ...id, nonce }, { reason: "expired" });
+		else await requeueSentJobs(db, { ...id, nonce });
+		return true;
+	});
+	if (!isLost) return [];
+	const swapIds = jobs.map((job) => job.swapId);
+	log.warn({ ...id, nonce, hash, kind, swapIds }, "transaction never landed");
+	return swapIds;
+}

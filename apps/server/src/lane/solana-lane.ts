@@ -1,0 +1,20 @@
+import type { KeyPairSigner } from "@solana/kit";
+import type { SolanaChain } from "../chain/solana/connect-solana.ts";
+import type { SolanaKeys } from "../chain/solana/solana-keys.ts";
+import type { SolanaConfig } from "../config.ts";
+import type { LaneId } from "../store/lane-transactions.ts";
+import type { LaneDeps } from "./lane.ts";
+
+export type SolanaLanePolicy = Pick<
+	SolanaConfig,
+	"bundleSize" | "blockhashSeconds" | "computePriceMicroLamports" | "markerSeconds"
+>;
+
+export type SolanaLaneDeps = Omit<LaneDeps, "freshMinimum"> & {
+	chain: SolanaChain;
+	keys: SolanaKeys;
+	policy: SolanaLanePolicy;
+};
+
+/** One fee payer's. Its nonces are but numbers in a row: what a transaction needs to land is a blockhash that lives. */
+export type SolanaLane = SolanaLaneDeps & { id: LaneId; feePayer: KeyPairSigner };

@@ -1,0 +1,124 @@
+import {
+	type BuildSolanaResponse,
+	buildRequestSchema,
+	fromSolanaWord,
+	type Order,
+	orderId,
+	orderSchema,
+	orderToJson,
+	orderTransaction,
+	type SolanaAddress,
+	type SolanaDeployment,
+	type SolanaOp,
+	SwapError,
+	type SwapUuid,
+} from "@geoswap/protocol";
+import type { SolanaChain } from "../chain/solana/connect-solana.ts";
+import { readBlockhash } from "../chain/solana/read-blockhash.ts";
+import { simulateTransaction, toBase64 } from "../chain/solana/simulate-transaction.ts";
+import type { SolanaConfig } from "../config.ts";
+import { parseRequest } from "../http/parse-request.ts";
+import type { Route } from "../http/route.ts";
+import { openToken } from "../seal/open-token.ts";
+import type { SealKeys } from "../seal/seal-keys.ts";
+import { sealToken } from "../seal/seal-token.ts";
+import type { Database } from "../store/database.ts";
+import { solanaTransactions } from "../venue/network-cost.ts";
+import type { SealedQuote } from "../venue/sealed-quote.ts";
+import { checkSolanaBalance } from "./check-solana-balance.ts";
+import { readSolanaAvailable } from "./read-solana-available.ts";
+import type { SealedSolanaOp } from "./sealed-op.ts";
+import { servedSolana } from "./served-solana.ts";
+
+/** POST /swap/build-solana-tx. There is nothing to delegate on Solana: an authorization is ignored, whatever it is. */
+export function postBuildSolanaTx({
+	solana,
+	config,
+	db,
+	sealKeys,
+	nowMs,
+}: {
+	solana: SolanaChain | undefined;
+	config: { solana?: Pick<SolanaConfig, "blockhashSeconds" | "computePriceMicroLamports"> };
+	db: Database;
+	sealKeys: SealKeys;
+	nowMs: () => number;
+}): Route {
+	return {
+		method: "POST",
+		path: "/swap/build-solana-tx",
+		operation: "build",
+		async handle({ body, account: { accountId } }): Promise<BuildSolanaResponse> {
+			const { geoQuoteToken } = parseRequest(buildRequestSchema, body);
+			const quote = await openToken<SealedQuote>(sealKeys, geoQuoteToken, {
+				purpose: "quote:solana",
+				accountId,
+			});
+			const builtAtMs = nowMs();
+			// The open deadline may leave an op less time than a quote has.
+			const quoteExpiresAtMs = Math.min(quote.expiresAtMs, quote.opExpiresAtMs);
+			if (builtAtMs > quoteExpiresAtMs) {
+				throw new SwapError("QUOTE_EXPIRED", { expiredAt: new Date(quoteExpiresAtMs).toISOString() });
+			}
+			const order = orderSchema.parse(quote.order);
+			const chain = servedSolana(solana);
+			const { blockhashSeconds, computePriceMicroLamports } = servedConfig(config);
+			const [available, recent] = await Promise.all([
+				readSolanaAvailable({ chain, db, order, nowMs: builtAtMs }),
+				readBlockhash(chain),
+			]);
+			checkSolanaBalance(order, available);
+
+			const op: SealedSolanaOp = {
+				quote,
+				feePayer: feePayerOf(chain.deployment, quote.uuid),
+				...recent,
+				compute: {
+					unitLimit: Number(solanaTransactions.open.units),
+					microLamportsPerUnit: BigInt(computePriceMicroLamports),
+				},
+				// A blockhash is at least as old as the moment at which it was asked for.
+				expiresAtMs: Math.min(builtAtMs + blockhashSeconds.least * 1_000, quote.opExpiresAtMs),
+			};
+			const { unsigned, message } = await orderTransaction(chain.deployment, order, op);
+			const simulation = await simulateTransaction(chain, unsigned);
+			if (!simulation.ok) throw new SwapError("SIMULATION_FAILED", { reason: simulation.reason });
+			return {
+				unsignedTransaction: toBase64(unsigned),
+				geoOpToken: await sealToken(sealKeys, { purpose: "op:solana", accountId, payload: op }),
+				expiresAt: new Date(op.expiresAtMs).toISOString(),
+				geoOp: readableOp(order, op, message),
+			};
+		},
+	};
+}
+
+function servedConfig<Solana>({ solana }: { solana?: Solana }): Solana {
+	if (!solana) throw new SwapError("NO_ROUTE", { reason: "chain" });
+	return solana;
+}
+
+/** Every build of a quote has the same one, and all have about the same share of swaps. */
+function feePayerOf({ feePayers }: SolanaDeployment, uuid: SwapUuid): SolanaAddress {
+	// The last digits of an id are random.
+	const feePayer = feePayers[Number.parseInt(uuid.slice(-8), 16) % feePayers.length];
+	if (!feePayer) throw new Error("a deployment has at least one fee payer");
+	return feePayer;
+}
+
+function readableOp(order: Order, op: SealedSolanaOp, message: Uint8Array): SolanaOp {
+	return {
+		chainId: Number(order.originChainId),
+		orderId: orderId(order),
+		order: orderToJson(order),
+		feePayer: op.feePayer,
+		escrow: fromSolanaWord(order.escrow),
+		blockhash: op.blockhash,
+		lastValidBlockHeight: String(op.lastValidBlockHeight),
+		compute: {
+			unitLimit: op.compute.unitLimit,
+			microLamportsPerUnit: String(op.compute.microLamportsPerUnit),
+		},
+		message: toBase64(message),
+	};
+}

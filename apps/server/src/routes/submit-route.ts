@@ -1,0 +1,220 @@
+import {
+	isSolana,
+	type Order,
+	orderSchema,
+	type SubmitResponse,
+	SwapError,
+	type SwapUuid,
+	toSwapId,
+} from "@geoswap/protocol";
+import type { Hex } from "viem";
+import type { Engine } from "../durable/durable.ts";
+import type { Route } from "../http/route.ts";
+import type { Log } from "../log.ts";
+import { openToken } from "../seal/open-token.ts";
+import type { SealKeys, SealPurpose } from "../seal/seal-keys.ts";
+import { adoptSwap } from "../store/adopt-swap.ts";
+import type { DatabasePool } from "../store/database.ts";
+import { readSwap } from "../store/read-swap.ts";
+import { type SubmitOutcome, submitSwap } from "../store/submit-swap.ts";
+import type { SignedOp, SignedSolanaOp, SwapRecord } from "../store/swap-record.ts";
+import { readUnsettledGas } from "../store/unsettled-gas.ts";
+import { attestersWanted, type PolicyConfig } from "../swap/swap-policy.ts";
+import type { SealedQuote } from "../venue/sealed-quote.ts";
+import type { Desk } from "../venue/venue.ts";
+
+/** What every submit needs. */
+export type SubmitDeps = {
+	pool: DatabasePool;
+	sealKeys: SealKeys;
+	desk: Pick<Desk, "reprice" | "volumes" | "isPriceable" | "gasUsdCents" | "exposureLimit">;
+	engine: Pick<Engine, "startSwap">;
+	config: PolicyConfig;
+	nowMs: () => number;
+};
+
+/** How the submit of one kind of origin differs from the others. Each step comes once those before it have passed. */
+export type OriginSubmit<Op extends { quote: SealedQuote }> = {
+	path: string;
+	purpose: SealPurpose;
+	/** The op's token, and what the wallet signed as the caller spells it. */
+	parse: (body: unknown) => { geoOpToken: string; signed: string };
+	/** The wallet's signature. Throws where it is malformed, or not the wallet's over the op. */
+	checkSignature: (op: Op, order: Order, signed: string) => Promise<Hex>;
+	/** The last moment for a first submit. */
+	expiresAtMs: (op: Op) => number;
+	/** Reads the origin chain. */
+	look: (op: Op, order: Order, signature: Hex) => Promise<OriginLook>;
+	/** As it is stored: with the order, all that is needed to send it. */
+	signedOp: (op: Op, signature: Hex) => SignedOp | SignedSolanaOp;
+};
+
+type OriginLook = {
+	/** Whether the order is open already, by whomever. */
+	isOpened: boolean;
+	/** Throws where the op would not open the order now. */
+	check: () => Promise<void>;
+};
+
+/** A submit call. What is the same for every kind of origin is here. */
+export function submitRoute<Op extends { quote: SealedQuote }>(
+	origin: OriginSubmit<Op>,
+	{ pool, sealKeys, desk, engine, config, nowMs }: SubmitDeps,
+): Route {
+	const { limits } = config;
+	// A caller that sends the same again before it has an answer shares that answer, and costs nothing more.
+	const underWay = new Map<string, Promise<SubmitResponse>>();
+	return {
+		method: "POST",
+		path: origin.path,
+		operation: "submit",
+		async handle({ body, account: { accountId }, log }): Promise<SubmitResponse> {
+			const submission = origin.parse(body);
+			const same = JSON.stringify([accountId, submission.geoOpToken, submission.signed]);
+			const first = underWay.get(same);
+			if (first) return first;
+			const answering = submit(submission, { accountId, log }).finally(() => underWay.delete(same));
+			underWay.set(same, answering);
+			return answering;
+		},
+	};
+
+	async function submit(
+		{ geoOpToken, signed }: { geoOpToken: string; signed: string },
+		{ accountId, log }: { accountId: string; log: Log },
+	): Promise<SubmitResponse> {
+		const op = await openToken<Op>(sealKeys, geoOpToken, { purpose: origin.purpose, accountId });
+		const order = orderSchema.parse(op.quote.order);
+		const signature = await origin.checkSignature(op, order, signed);
+
+		const existing = await readExisting();
+		if (existing) return answer(existing);
+		try {
+			const submitted = await submitFirst({ accountId, op, order, signature });
+			if (submitted.outcome === "created") start(submitted.swap);
+			return answer(submitted.swap);
+		} catch (error) {
+			if (!(error instanceof SwapError)) throw error;
+			// The same submit, sent twice at once, may have made the swap and changed what this one read.
+			const twin = await readExisting();
+			if (!twin) throw error;
+			return answer(twin);
+		}
+
+		async function readExisting(): Promise<SwapRecord | undefined> {
+			const swap = await readSwap(pool, op.quote.uuid);
+			if (swap && swap.accountId === undefined) await adoptSwap(pool, { id: swap.id, accountId });
+			return swap;
+		}
+
+		/** Nobody waits for it: a swap that is not started now is found and started later. */
+		function start({ id }: { id: SwapUuid }): void {
+			const swapId = toSwapId(id);
+			log.info({ swapId }, "swap submitted");
+			engine.startSwap(id).catch((err: unknown) => log.warn({ swapId, err }, "swap not started yet"));
+		}
+	}
+
+	async function submitFirst({
+		accountId,
+		op,
+		order,
+		signature,
+	}: {
+		accountId: string;
+		op: Op;
+		order: Order;
+		signature: Hex;
+	}): Promise<{ outcome: "created" | "existing"; swap: SwapRecord }> {
+		const expiresAtMs = origin.expiresAtMs(op);
+		if (nowMs() > expiresAtMs) {
+			throw new SwapError("OP_EXPIRED", { expiredAt: new Date(expiresAtMs).toISOString() });
+		}
+		const [{ isOpened, check }, gas] = await Promise.all([
+			origin.look(op, order, signature),
+			readUnsettledGas(pool, { accountId, nowMs: nowMs() }),
+		]);
+		// Anyone may have sent the op: then the wallet has given its input, and what it is left with does not matter.
+		if (!isOpened) {
+			checkGasBudget(gas);
+			await check();
+		}
+
+		const { uuid, delivery, output, feeCentibps, valueUsdCents } = op.quote;
+		const isAttested = order.originChainId !== order.destinationChainId && !isSolana(order.originChainId);
+		const result = await submitSwap(pool, {
+			swap: {
+				id: uuid,
+				accountId,
+				order,
+				output,
+				valueUsdCents,
+				feeCentibps,
+				delivery,
+				op: origin.signedOp(op, signature),
+			},
+			pairs: desk.volumes({ order, delivery }),
+			reserve: (inFlight) => desk.reprice({ order, delivery, feeCentibps }, inFlight),
+			isOpened,
+			limits: {
+				unopenedUsdCents: BigInt(Math.floor(limits.unopenedUsdPerAccount * 100)),
+				reservationSeconds: limits.reservationSeconds,
+			},
+			// Without a price it is refused for that.
+			exposure: desk.isPriceable(order) ? desk.exposureLimit(order) : undefined,
+			attesters: isAttested ? attestersWanted(config, order) : undefined,
+			nowMs: nowMs(),
+		});
+		if (result.outcome === "created" || result.outcome === "existing") {
+			return { outcome: result.outcome, swap: result.swap };
+		}
+		throw refusal(result.outcome, limits);
+	}
+
+	function checkGasBudget({ spent, retryAfterSeconds }: Awaited<ReturnType<typeof readUnsettledGas>>): void {
+		const usdCents = spent.reduce((sum, gas) => sum + desk.gasUsdCents(gas), 0n);
+		if (usdCents < BigInt(Math.floor(limits.unsettledGasUsdPerDay * 100))) return;
+		throw new SwapError(
+			"RATE_LIMITED",
+			{ reason: "gas_budget", retryAfterSeconds },
+			{
+				message:
+					"Swaps of this account that were not settled have used up the day's budget of gas. Send it again later.",
+			},
+		);
+	}
+}
+
+function answer({ id, status }: SwapRecord): SubmitResponse {
+	return { swapId: toSwapId(id), status };
+}
+
+/** Why nothing was written, as the caller is told. */
+function refusal(
+	outcome: Exclude<SubmitOutcome["outcome"], "created" | "existing">,
+	{ reservationSeconds }: { reservationSeconds: number },
+): SwapError {
+	switch (outcome) {
+		case "price":
+		case "stock":
+			return new SwapError("LIQUIDITY_CHANGED", { reason: outcome });
+		case "attesters":
+			return new SwapError(
+				"UPSTREAM_UNAVAILABLE",
+				{ upstream: "attesters" },
+				{
+					message:
+						"Too few of those who would attest this swap answer now, and nothing was executed. Send the same request again in a moment.",
+				},
+			);
+		case "unopened":
+			return new SwapError(
+				"RATE_LIMITED",
+				{ reason: "reserved_value", retryAfterSeconds: reservationSeconds },
+				{
+					message:
+						"Too much is reserved for swaps of this account that are not open yet. Send it again later.",
+				},
+			);
+	}
+}

@@ -1,0 +1,83 @@
+import { bytesToHex, type Hex, hexToBytes } from "viem";
+import type { Database } from "../database.ts";
+import type { Entry } from "./event-entries.ts";
+import { type Posting, post } from "./post.ts";
+
+/** What escrow and vault held at a final slot, by token. */
+export type SlotHoldings = {
+	slot: number;
+	vault: ReadonlyMap<Hex, bigint>;
+	escrow: ReadonlyMap<Hex, bigint>;
+};
+
+/** The ledger's accounts that the chain can be asked about. */
+const comparedAccounts = ["escrow", "stock"] as const;
+type ComparedAccount = (typeof comparedAccounts)[number];
+
+/**
+ * Books what came into escrow or vault, or left them, by no transaction of ours. To be called when everything of ours up
+ * to the slot is booked, and nothing of after it: then what is different can be nothing else.
+ */
+export async function bookUnattributed(
+	db: Database,
+	{ chainId, holdings }: { chainId: number; holdings: SlotHoldings },
+): Promise<Posting[]> {
+	const balances = await readLedgerBalances(db, chainId);
+	const held = { escrow: holdings.escrow, stock: holdings.vault };
+	const postings = comparedAccounts.flatMap((account) =>
+		[...held[account]].flatMap(([token, amount]): Posting[] => {
+			const difference = amount - (balances.get(`${account}:${token}`) ?? 0n);
+			if (difference === 0n) return [];
+			return [
+				{
+					key: `${chainId}:unattributed:${holdings.slot}:${account}:${token}`,
+					chainId,
+					blockNumber: holdings.slot,
+					name: "unattributed",
+					orderId: undefined,
+					entries: [
+						{ account, token, amount: difference },
+						{ account: "unattributed", token, amount: -difference },
+					],
+				},
+			];
+		}),
+	);
+	const posted = await post(db, postings);
+	await addToLedgerBalances(
+		db,
+		chainId,
+		posted.flatMap((posting) => posting.entries),
+	);
+	return posted;
+}
+
+/** Keeps up what the compared accounts come to. Every entry of theirs must pass here once. */
+export async function addToLedgerBalances(
+	db: Database,
+	chainId: number,
+	entries: readonly Entry[],
+): Promise<void> {
+	const compared = entries.filter(({ account }) => comparedAccounts.includes(account as ComparedAccount));
+	if (compared.length === 0) return;
+	await db.query(
+		`insert into ledger_balances (chain_id, account, token, balance)
+		select $1, account, token, sum(amount)
+		from unnest($2::text[], $3::bytea[], $4::numeric[]) as e (account, token, amount) group by account, token
+		on conflict (chain_id, account, token) do update set balance = ledger_balances.balance + excluded.balance`,
+		[
+			chainId,
+			compared.map(({ account }) => account),
+			compared.map(({ token }) => hexToBytes(token)),
+			compared.map(({ amount }) => amount),
+		],
+	);
+}
+
+async function readLedgerBalances(db: Database, chainId: number): Promise<Map<string, bigint>> {
+	const { rows } = await db.query<{ account: string; token: Buffer; balance: bigint }>(
+		"select account, token, balance from ledger_balances where chain_id = $1",
+		[chainId],
+	);
+	return new Map(rows.map(({ account, token, balance }) => [`${account}:${bytesToHex(token)}`, balance]));
+}

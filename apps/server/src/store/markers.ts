@@ -1,0 +1,80 @@
+import { bytesToHex, type Hex, hexToBytes } from "viem";
+import type { Database } from "./database.ts";
+
+/** An account on Solana that keeps an order from being decided twice. */
+export type Marker = {
+	/** 32 bytes. */
+	address: Hex;
+	orderId: Hex;
+	/** Who signed for its address: which side of the order it decides. */
+	base: MarkerKey;
+	/** Who may close it: how that side was decided. */
+	owner: MarkerKey;
+};
+type MarkerKey = "vault" | "escrow";
+
+/** Markers that were made, by transactions that are final. Those that are known stay as they are. */
+export async function insertMarkers(
+	db: Database,
+	{
+		chainId,
+		markers,
+	}: { chainId: number; markers: readonly (Marker & { lamports: bigint; madeAt: Date })[] },
+): Promise<void> {
+	if (markers.length === 0) return;
+	await db.query(
+		`insert into markers (chain_id, address, order_id, base, owner, lamports, made_at)
+		select $1, * from unnest($2::bytea[], $3::bytea[], $4::text[], $5::text[], $6::numeric[], $7::timestamptz[])
+		on conflict do nothing`,
+		[
+			chainId,
+			markers.map(({ address }) => hexToBytes(address)),
+			markers.map(({ orderId }) => hexToBytes(orderId)),
+			markers.map(({ base }) => base),
+			markers.map(({ owner }) => owner),
+			markers.map(({ lamports }) => lamports),
+			markers.map(({ madeAt }) => madeAt),
+		],
+	);
+}
+
+/**
+ * Markers that guard nothing any more: older than that, of swaps that have ended, and not in a transaction that closes
+ * them. Oldest first, and locked until the transaction ends.
+ */
+export async function readDueMarkers(
+	db: Database,
+	{ chainId, madeBefore, limit }: { chainId: number; madeBefore: Date; limit: number },
+): Promise<Marker[]> {
+	const { rows } = await db.query<MarkerRow>(
+		`select address, order_id, base, owner from markers m
+		where chain_id = $1 and closed_at is null and made_at < $2
+			and exists (select from swaps s where s.order_id = m.order_id and s.ended_at is not null)
+			and not exists (select from jobs j where j.order_id = m.order_id and j.state in ('queued', 'sent', 'unattested'))
+			and not exists (
+				select from lane_transactions t where t.chain_id = m.chain_id and t.kind = 'close' and t.state <> 'final'
+					and t.jobs @> jsonb_build_array(jsonb_build_object('marker', '0x' || encode(m.address, 'hex')))
+			)
+		order by made_at limit $3 for update skip locked`,
+		[chainId, madeBefore, limit],
+	);
+	return rows.map((row) => ({
+		address: bytesToHex(row.address),
+		orderId: bytesToHex(row.order_id),
+		base: row.base,
+		owner: row.owner,
+	}));
+}
+
+type MarkerRow = { address: Uint8Array; order_id: Uint8Array; base: MarkerKey; owner: MarkerKey };
+
+/** What these held is the fee payer's again, in a transaction that is final. */
+export async function markMarkersClosed(
+	db: Database,
+	{ chainId, addresses, closedAt }: { chainId: number; addresses: readonly Hex[]; closedAt: Date },
+): Promise<void> {
+	await db.query(
+		`update markers set closed_at = $3 where chain_id = $1 and address = any($2::bytea[]) and closed_at is null`,
+		[chainId, addresses.map((address) => hexToBytes(address)), closedAt],
+	);
+}

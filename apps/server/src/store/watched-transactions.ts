@@ -1,0 +1,96 @@
+import { type Order, orderSchema } from "@geoswap/protocol";
+import { bytesToHex, type Hex, hexToBytes } from "viem";
+import type { Database } from "./database.ts";
+import type { JobKind } from "./job.ts";
+
+/** A lane's transaction of which the chain may still tell something new. */
+export type WatchedTransaction = {
+	hash: Hex;
+	/** Where it was seen. */
+	slot: number | undefined;
+	lastValidHeight: number | undefined;
+};
+
+/** Those of a Solana chain that are not final. */
+export async function readWatched(db: Database, chainId: number): Promise<WatchedTransaction[]> {
+	const { rows } = await db.query<{
+		hash: Buffer;
+		block_number: number | null;
+		last_valid_height: number | null;
+	}>(
+		"select hash, block_number, last_valid_height from lane_transactions where chain_id = $1 and state <> 'final'",
+		[chainId],
+	);
+	return rows.map((row) => ({
+		hash: bytesToHex(row.hash),
+		slot: row.block_number ?? undefined,
+		lastValidHeight: row.last_valid_height ?? undefined,
+	}));
+}
+
+/** What a transaction was to do: a job for an order, or to close markers. */
+export type WatchedWork = { kind: JobKind; orderId: Hex; order: Order } | { kind: "close" };
+
+/** By transaction. */
+export async function readWatchedWork(
+	db: Database,
+	{ chainId, hashes }: { chainId: number; hashes: readonly Hex[] },
+): Promise<Map<Hex, WatchedWork>> {
+	const { rows } = await db.query<{
+		hash: Buffer;
+		kind: string;
+		job_kind: JobKind | null;
+		order_id: Buffer | null;
+		order_terms: unknown;
+	}>(
+		// A transaction that was found on the chain may have done what there is no job for: the order is any job's.
+		`select t.hash, t.kind, t.jobs->0->>'kind' as job_kind, j.order_id, j.order_terms from lane_transactions t
+		left join lateral (
+			select order_id, order_terms from jobs where swap_id = (t.jobs->0->>'swapId')::uuid
+			union all
+			select order_id, order_terms from swaps where id = (t.jobs->0->>'swapId')::uuid
+			limit 1
+		) j on true
+		where t.chain_id = $1 and t.hash = any($2)`,
+		[chainId, hashes.map((hash) => hexToBytes(hash))],
+	);
+	return new Map(
+		rows.flatMap(({ hash, kind, job_kind, order_id, order_terms }): [Hex, WatchedWork][] => {
+			if (kind === "close") return [[bytesToHex(hash), { kind }]];
+			if (!job_kind || !order_id) return [];
+			const order = orderSchema.parse(order_terms);
+			return [[bytesToHex(hash), { kind: job_kind, orderId: bytesToHex(order_id), order }]];
+		}),
+	);
+}
+
+/** The orders of these transactions' jobs. */
+export async function readWatchedOrders(
+	db: Database,
+	{ chainId, hashes }: { chainId: number; hashes: readonly Hex[] },
+): Promise<Hex[]> {
+	if (hashes.length === 0) return [];
+	const { rows } = await db.query<{ order_id: Hex }>(
+		`select distinct job->>'orderId' as order_id from lane_transactions, jsonb_array_elements(jobs) as job
+		where chain_id = $1 and hash = any($2) and job ? 'orderId'`,
+		[chainId, hashes.map((hash) => hexToBytes(hash))],
+	);
+	return rows.map((row) => row.order_id);
+}
+
+/**
+ * The newest transaction of ours that is final, with where it was, if that is above the slot: while the chain still has
+ * it, it has what was before it.
+ */
+export async function readFinalWitness(
+	db: Database,
+	{ chainId, above, upTo }: { chainId: number; above: number; upTo: number },
+): Promise<{ hash: Hex; slot: number } | undefined> {
+	const { rows } = await db.query<{ transaction_hash: Buffer; block_number: number }>(
+		`select transaction_hash, block_number from chain_events
+		where chain_id = $1 and block_number > $2 and block_number <= $3
+		order by block_number desc, log_index desc limit 1`,
+		[chainId, above, upTo],
+	);
+	return rows[0] && { hash: bytesToHex(rows[0].transaction_hash), slot: rows[0].block_number };
+}

@@ -1,0 +1,99 @@
+import {
+	type AssetDeployment,
+	type SolanaAssetDeployment,
+	solanaNativeToken,
+	toSolanaWord,
+} from "@geoswap/protocol";
+import { type Address, type Hex, zeroAddress, zeroHash } from "viem";
+import type { ChainConfig, Config, SolanaConfig } from "../config.ts";
+
+/** An asset as the desk sees it. Its address is hex, of 32 bytes on Solana. */
+export type DeskAsset = Pick<AssetDeployment, "symbol" | "decimals" | "kind" | "paths"> & { address: Hex };
+
+/** A chain as the desk sees it, with what an order on it names. */
+export type DeskChain = Pick<
+	ChainConfig,
+	"chainId" | "depths" | "finalitySeconds" | "openSeconds" | "fillSeconds" | "refundSeconds"
+> & {
+	name: string;
+	escrow: Hex;
+	vault: Hex;
+	/** Who decides the orders that are opened here. */
+	attesterSet: Hex;
+	settlementToken: Hex;
+	assets: DeskAsset[];
+	/** The asset whose feed prices the chain's fees, and how many decimals the fees have. */
+	native: DeskAsset;
+	nativeDecimals: number;
+} & (
+		| { kind: "evm"; wrappedNative: Address; priorityFeeWei: bigint }
+		| { kind: "solana"; computePriceMicroLamports: bigint }
+	);
+
+/** One end of a swap. */
+export type Side = { chain: DeskChain; asset: DeskAsset };
+
+/** All configured chains by id. Throws where one cannot be quoted. */
+export function deskChains({ chains, solana }: Pick<Config, "chains" | "solana">): Map<number, DeskChain> {
+	const all = [...chains.map(evmDeskChain), ...(solana ? [solanaDeskChain(solana)] : [])];
+	return new Map(all.map((chain) => [chain.chainId, chain]));
+}
+
+export function isSettlement({ chain, asset }: Side): boolean {
+	return asset.address === chain.settlementToken;
+}
+
+/** Whether it is Solana's native token, which needs no account to be held in. */
+export function isLamports({ chain, asset }: Side): boolean {
+	return chain.kind === "solana" && asset.address === zeroHash;
+}
+
+function evmDeskChain({ deployment, ...config }: ChainConfig): DeskChain {
+	const { name, contracts, attesterSet, settlementToken, assets, wrappedNative } = deployment;
+	const native =
+		assets.find(({ address }) => address === zeroAddress) ??
+		assets.find(({ address }) => address === wrappedNative);
+	// Its gas is paid in it: a chain without a price of it cannot be quoted.
+	if (!native)
+		throw new RangeError(`${name} lists neither its native token nor the wrapped one: no price of gas`);
+	return {
+		...config,
+		kind: "evm",
+		name,
+		escrow: contracts.escrow,
+		vault: contracts.vault,
+		attesterSet: attesterSet.hash,
+		settlementToken,
+		assets,
+		native,
+		nativeDecimals: 18,
+		wrappedNative,
+		priorityFeeWei: BigInt(config.priorityFeeWei),
+	};
+}
+
+function solanaDeskChain({ deployment, ...config }: SolanaConfig): DeskChain {
+	const { name, escrow, vault, settlementToken } = deployment;
+	const assets = deployment.assets.map(solanaDeskAsset);
+	const native = assets.find(({ address }) => address === toSolanaWord(solanaNativeToken));
+	if (!native) throw new RangeError(`${name} does not list its native token: no price of fees`);
+	return {
+		...config,
+		kind: "solana",
+		name,
+		escrow: toSolanaWord(escrow),
+		vault: toSolanaWord(vault),
+		// Inputs are in our custody: nobody attests.
+		attesterSet: zeroHash,
+		settlementToken: toSolanaWord(settlementToken),
+		assets,
+		native,
+		nativeDecimals: native.decimals,
+		computePriceMicroLamports: BigInt(config.computePriceMicroLamports),
+	};
+}
+
+/** It is never bought on the way: no pools. */
+function solanaDeskAsset({ symbol, address, decimals, kind }: SolanaAssetDeployment): DeskAsset {
+	return { symbol, decimals, kind, address: toSolanaWord(address), paths: [] };
+}

@@ -1,0 +1,368 @@
+import {
+	emptyAccountRentLamports,
+	mulDivDown,
+	mulDivUp,
+	tokenAccountRentLamports,
+	toSolanaWord,
+	toWord,
+	unpackDeadlines,
+} from "@geoswap/protocol";
+import fc from "fast-check";
+import { type Hex, zeroHash } from "viem";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import {
+	evmWallet,
+	inward,
+	one,
+	outward,
+	refusal,
+	type SolanaDeskScene,
+	solana,
+	startSolanaDeskScene,
+	two,
+	type Way,
+	within,
+} from "../../test/solana-desk-scene.ts";
+import { isSettlement } from "./desk-chain.ts";
+import { networkCost } from "./network-cost.ts";
+import { priceDelivery } from "./price-swap.ts";
+import type { DeskQuote } from "./venue.ts";
+
+let scene: SolanaDeskScene;
+let chains: SolanaDeskScene["chains"];
+let deployment: SolanaDeskScene["deployment"];
+let nowMs: SolanaDeskScene["nowMs"];
+let book: SolanaDeskScene["book"];
+let desk: SolanaDeskScene["desk"];
+let wallet: SolanaDeskScene["wallet"];
+let deskWith: SolanaDeskScene["deskWith"];
+let bookWith: SolanaDeskScene["bookWith"];
+let side: SolanaDeskScene["side"];
+let worth: SolanaDeskScene["worth"];
+let request: SolanaDeskScene["request"];
+beforeAll(async () => {
+	scene = await startSolanaDeskScene();
+	({ chains, deployment, nowMs, book, desk, wallet, deskWith, bookWith, side, worth, request } = scene);
+});
+afterAll(() => scene.stop());
+
+const symbolsOn = { [one]: ["ETH", "USDC", "ORB"], [solana]: ["USDC", "USDT", "SOL"] };
+const none = { sell: 0n, buy: 0n };
+
+function payout({ delivery }: Pick<DeskQuote, "delivery">): { amount: bigint; unusedRent: bigint } {
+	if (delivery.kind !== "payout") throw new Error(`is a ${delivery.kind}`);
+	return delivery;
+}
+
+describe("a quote fixes every term of its order", () => {
+	const seconds = () => BigInt(Math.floor(nowMs / 1_000));
+
+	test("to Solana", () => {
+		const quote = desk.quote(request(outward));
+		const { contracts, attesterSet } = chains.origin.deployment;
+		const { amount } = payout(quote);
+		expect(quote).toMatchObject({ originKind: "evm", recipient: wallet, output: amount, slippageBps: 50 });
+		// Two blocks there, and ten seconds to finality here after a slot.
+		expect(quote.etaSeconds).toBe(13);
+		expect(quote.order).toMatchObject({
+			originChainId: 31337n,
+			destinationChainId: BigInt(solana),
+			escrow: toWord(contracts.escrow),
+			originVault: toWord(contracts.vault),
+			destinationVault: toSolanaWord(deployment.vault),
+			attesterSet: attesterSet.hash,
+			wallet: toWord(evmWallet),
+			outputToken: toSolanaWord(deployment.settlementToken),
+			minOutput: mulDivDown(amount, 9_950n, 10_000n),
+			recipient: toSolanaWord(wallet),
+		});
+		expect(quote.summary).toMatch(/^10 USDC on Devnet One -> about 9\.\d{1,5} USDC on Solana Test$/);
+	});
+
+	test("from Solana: its own keys hold and get the input, and nobody attests", () => {
+		const quote = desk.quote(request(inward));
+		expect(quote).toMatchObject({
+			originKind: "solana",
+			recipient: evmWallet,
+			delivery: { kind: "stock", amount: quote.output },
+			valueUsdCents: 1_000n,
+			opExpiresAtMs: Number(seconds()) * 1_000 + 45_000,
+		});
+		expect(quote.order).toMatchObject({
+			originChainId: BigInt(solana),
+			escrow: toSolanaWord(deployment.escrow),
+			originVault: toSolanaWord(deployment.vault),
+			destinationVault: toWord(chains.destination.deployment.contracts.vault),
+			attesterSet: zeroHash,
+			wallet: toSolanaWord(wallet),
+			inputToken: toSolanaWord(deployment.settlementToken),
+			recipient: toWord(evmWallet),
+		});
+		// The slower of the two decides.
+		expect(unpackDeadlines(quote.order.deadlines)).toEqual({
+			openDeadline: seconds() + 75n,
+			fillDeadline: seconds() + 120n,
+			refundAfter: seconds() + 180n,
+		});
+	});
+
+	test("within Solana, to the wallet where no other is named", () => {
+		const quote = desk.quote(request(within));
+		expect(quote).toMatchObject({ originKind: "solana", recipient: wallet });
+		expect(payout(quote).unusedRent).toBe(0n);
+		expect(quote.order).toMatchObject({
+			escrow: toSolanaWord(deployment.escrow),
+			originVault: toSolanaWord(deployment.vault),
+			destinationVault: toSolanaWord(deployment.vault),
+			outputToken: zeroHash,
+			recipient: toSolanaWord(wallet),
+		});
+	});
+});
+
+const sides = [one, solana].flatMap((chainId) =>
+	(symbolsOn[chainId] ?? []).map((symbol): [number, string] => [chainId, symbol]),
+);
+const ways = sides.flatMap((from) =>
+	sides
+		.filter((to) => [from[0], to[0]].includes(solana) && String(from) !== String(to))
+		.map((to): Way => ({ from, to })),
+);
+
+test("for every pair and size, all that is paid is worth at most the input less fee and spreads, but for the EVM feeds' margin", () => {
+	fc.assert(
+		fc.property(fc.constantFrom(...ways), fc.integer({ min: 4, max: 249_000 }), (way, usd) => {
+			const quote = desk.quote(request({ ...way, amount: worth(way.from, usd) }));
+			const [origin, destination] = [side(...way.from), side(...way.to)];
+			let [most, of] = [quote.order.inputAmount * (1_000_000n - 1_250n), 1_000_000n];
+			for (const { chain, asset } of [origin, destination].filter((end) => !isSettlement(end))) {
+				const kept = chain.kind === "evm" ? 10_010n : asset.kind === "stable" ? 9_995n : 9_970n;
+				[most, of] = [most * kept, of * 10_000n];
+			}
+			const paid = quote.delivery.kind === "payout" ? quote.output + quote.delivery.unusedRent : quote.output;
+			const [input, output] = [origin, destination].map(({ chain, asset }) =>
+				book.reference({ chainId: chain.chainId, asset: asset.address }),
+			);
+			if (!input || !output) throw new Error("no reference");
+			expect(paid * output.usdE18 * 10n ** BigInt(input.decimals) * of).toBeLessThanOrEqual(
+				most * input.usdE18 * 10n ** BigInt(output.decimals),
+			);
+			expect(quote.output).toBeGreaterThanOrEqual(quote.minOutput);
+			expect(desk.reprice(quote, none)).toMatchObject({ delivery: quote.delivery, output: quote.output });
+		}),
+		{ numRuns: 400 },
+	);
+});
+
+test("there and back, whoever swaps loses both spreads and both fees at least", () => {
+	fc.assert(
+		fc.property(fc.integer({ min: 10, max: 249_000 }), (usd) => {
+			const amount = worth([one, "USDC"], usd);
+			const bought = desk.quote(request({ from: [one, "USDC"], to: [solana, "SOL"], amount }));
+			const back = desk.quote(
+				request({ from: [solana, "SOL"], to: [one, "USDC"], amount: bought.output }),
+			).output;
+			const kept = 9_970n * (1_000_000n - 1_250n);
+			expect(back * (10_000n * 1_000_000n) ** 2n).toBeLessThanOrEqual(amount * kept ** 2n);
+		}),
+		{ numRuns: 50 },
+	);
+});
+
+test("between settlement tokens every unit is accounted for: fee, option, network cost and rent, each rounded up", () => {
+	const network = {
+		outward: networkCost(book, { origin: side(one, "USDC"), destination: side(solana, "USDC") }),
+		inward: networkCost(book, { origin: side(solana, "USDC"), destination: side(two, "USDC") }),
+	};
+	const rent = mulDivUp(tokenAccountRentLamports * 150n, 1n, 1_000n);
+	fc.assert(
+		fc.property(fc.bigInt(5_000_000n, 250_000_000_000n), (amount) => {
+			const taken = mulDivUp(amount, 1_250n, 1_000_000n) + mulDivUp(amount, 100n, 1_000_000n);
+			const out = desk.quote(request({ ...outward, amount }));
+			expect(out.output + taken + network.outward + rent).toBe(amount);
+			expect(desk.quote(request({ ...inward, amount })).output + taken + network.inward).toBe(amount);
+		}),
+	);
+});
+
+describe("the rent of a recipient's account", () => {
+	const usdE18 = fc.bigInt(10n ** 15n, 10n ** 22n);
+
+	test("is charged at its whole worth at any price, so that closing the account gains nothing", () => {
+		fc.assert(
+			fc.property(usdE18, usdE18, fc.bigInt(10n ** 12n, 10n ** 15n), (sol, usdt, budget) => {
+				const own = bookWith({ SOL: { usdE18: sol }, USDT: { usdE18: usdt } });
+				const destination = side(solana, "USDT");
+				const priced = priceDelivery(own, { destination, budget, inFlight: 0n });
+				const whole = own.buy({ chainId: solana, asset: destination.asset.address, budget })?.output ?? 0n;
+				if (typeof priced === "string") {
+					expect(priced).toBe("too-small");
+					return;
+				}
+				const { amount, unusedRent } = payout(priced);
+				const charged = whole - amount;
+				// In units of 10^-18 dollars over 10^9 lamports and 10^6 units of the token.
+				expect(charged * usdt * 10n ** 3n).toBeGreaterThanOrEqual(tokenAccountRentLamports * sol);
+				expect(unusedRent * usdt * 10n ** 3n).toBeLessThanOrEqual(tokenAccountRentLamports * sol);
+				expect(charged - unusedRent).toBeLessThanOrEqual(1n);
+				expect(priced.output).toBe(amount);
+			}),
+		);
+	});
+
+	test("is charged for tokens alone", () => {
+		for (const symbol of ["USDC", "USDT"]) {
+			const quote = desk.quote(request({ from: [one, "USDC"], to: [solana, symbol] }));
+			expect(payout(quote).unusedRent).toBe(mulDivDown(tokenAccountRentLamports * 150n, 1n, 1_000n));
+		}
+		expect(payout(desk.quote(request({ from: [one, "USDC"], to: [solana, "SOL"] }))).unusedRent).toBe(0n);
+	});
+});
+
+describe("sizes", () => {
+	test.each(ways)("$from to $to: a refused size names one that is not refused", (way) => {
+		const small = refusal(() => desk.quote(request({ ...way, amount: 1n })));
+		expect(small.code).toBe("NEEDS_LARGER_SIZE");
+		const minimum = BigInt((small.details as { minimumAmount: string }).minimumAmount);
+		expect(desk.quote(request({ ...way, amount: minimum })).output).toBeGreaterThan(0n);
+
+		const large = refusal(() => desk.quote(request({ ...way, amount: 2n ** 256n - 1n })));
+		expect(large.details).toMatchObject({ reason: "capacity" });
+		const maximum = BigInt((large.details as { maximumAmount: string }).maximumAmount);
+		expect(desk.quote(request({ ...way, amount: maximum })).output).toBeGreaterThan(0n);
+		expect(maximum).toBeGreaterThan(worth(way.from, 200_000));
+	});
+
+	const dear = { SOL: { usdE18: 20_000n * 10n ** 18n } };
+	const natives: Way[] = [
+		{ from: [one, "USDC"], to: [solana, "SOL"] },
+		{ from: [solana, "SOL"], to: [one, "USDC"] },
+		within,
+	];
+
+	test.each(natives)(
+		"$from to $to: no SOL is paid, or paid back, that an empty wallet could not keep",
+		(way) => {
+			const own = bookWith(dear);
+			const dearDesk = deskWith(own);
+			const slippageBps = 5_000;
+			const amount = worth(way.from, 8, own);
+			const small = refusal(() => dearDesk.quote(request({ ...way, amount, slippageBps })));
+			expect(small.code).toBe("NEEDS_LARGER_SIZE");
+			const minimum = BigInt((small.details as { minimumAmount: string }).minimumAmount);
+			const quote = dearDesk.quote(request({ ...way, amount: minimum, slippageBps }));
+			const lamports = way.to[1] === "SOL" ? quote.order.minOutput : quote.order.inputAmount;
+			expect(lamports).toBeGreaterThanOrEqual(emptyAccountRentLamports);
+			expect(lamports).toBeLessThan((emptyAccountRentLamports * 103n) / 100n);
+		},
+	);
+
+	test("more than an account can hold is too much, whatever it is worth", () => {
+		// A dollar is 10^18 of its smallest unit.
+		const cheap = bookWith({ USDT: { usdE18: 10n ** 6n } });
+		const most = 2n ** 64n - 1n;
+		const way: Way = { from: [solana, "USDT"], to: [one, "USDC"] };
+		const error = refusal(() => deskWith(cheap).quote(request({ ...way, amount: most + 1n })));
+		expect(error).toMatchObject({ code: "NO_ROUTE", details: { reason: "capacity" } });
+		const { maximumAmount } = error.details as { maximumAmount: string };
+		expect(BigInt(maximumAmount)).toBeLessThanOrEqual(most);
+		expect(BigInt(maximumAmount)).toBeGreaterThan((most * 98n) / 100n);
+		const destination = side(solana, "USDT");
+		expect(priceDelivery(cheap, { destination, budget: 10_000_000n, inFlight: 0n })).not.toBe("too-large");
+		expect(priceDelivery(cheap, { destination, budget: 20_000_000n, inFlight: 0n })).toBe("too-large");
+	});
+});
+
+describe("a pair is paused", () => {
+	const old = () => ({ updatedAtUnixSeconds: Math.floor(nowMs / 1_000) - 26 * 3_600 });
+	const evmOnly: Way = { from: [one, "USDC"], to: [two, "USDC"] };
+
+	test.each(["SOL", "USDC", "USDT"])("while the feed of %s that it needs is old", (symbol) => {
+		const late = deskWith(bookWith({ [symbol]: old() }));
+		// Fees are paid in SOL, and every price goes by way of the settlement token.
+		const way: Way = symbol === "USDT" ? { from: [solana, "USDT"], to: [one, "USDC"] } : outward;
+		expect(refusal(() => late.quote(request(way)))).toMatchObject({
+			code: "NO_ROUTE",
+			details: { reason: "paused" },
+		});
+		expect(late.quote(request(evmOnly)).originKind).toBe("evm");
+		const quote = desk.quote(request(way));
+		expect(late.reprice(quote, none)).toBeUndefined();
+		expect(late.isPriceable(quote.order)).toBe(false);
+		expect(desk.isPriceable(quote.order)).toBe(true);
+	});
+});
+
+describe("after the quote", () => {
+	test("stock of the output itself is taken, with what is paid where no account is made", () => {
+		const quote = desk.quote(request({ from: [one, "ETH"], to: [solana, "USDT"] }));
+		const { amount, unusedRent } = payout(quote);
+		expect(desk.reprice(quote, none)).toEqual({
+			delivery: quote.delivery,
+			output: amount,
+			chainId: solana,
+			token: side(solana, "USDT").asset.address,
+			amount: amount + unusedRent,
+			volumes: desk.volumes(quote),
+		});
+		expect(desk.freshMinimum(quote)).toBe(quote.minOutput);
+	});
+
+	test("the price at submit is never above the quoted one, with the account or without it", () => {
+		const quote = desk.quote(request({ ...outward, slippageBps: 5_000 }));
+		const before = payout(quote);
+		fc.assert(
+			fc.property(fc.bigInt(10n ** 18n, 3_000n * 10n ** 18n), (sol) => {
+				const own = bookWith({ SOL: { usdE18: sol } });
+				const now = deskWith(own).reprice(quote, none);
+				if (!now) {
+					expect(sol).toBeGreaterThan(1_000n * 10n ** 18n);
+					return;
+				}
+				const { amount, unusedRent } = payout(now);
+				expect(amount).toBeLessThanOrEqual(before.amount);
+				expect(amount).toBeGreaterThanOrEqual(quote.minOutput);
+				expect(unusedRent).toBeLessThanOrEqual(before.unusedRent);
+				expect(now.amount).toBe(amount + unusedRent);
+				expect(unusedRent * 10n ** 3n * 10n ** 18n).toBeLessThanOrEqual(tokenAccountRentLamports * sol);
+			}),
+		);
+		const tight = desk.quote(request({ ...outward, slippageBps: 1 }));
+		expect(deskWith(bookWith({ SOL: { usdE18: 160n * 10n ** 18n } })).reprice(tight, none)).toBeUndefined();
+	});
+
+	test("what Solana sells counts toward what the vault takes in; what it delivers moves no ladder", () => {
+		const [sol, usdt] = ["SOL", "USDT"].map((symbol) => side(solana, symbol).asset.address) as [Hex, Hex];
+		const amount = worth([solana, "SOL"], 100);
+		const quote = desk.quote(request({ from: [solana, "SOL"], to: [one, "ORB"], amount }));
+		expect(desk.volumes(quote)[0]).toEqual({ chainId: solana, token: sol, direction: "sell", amount });
+		expect(
+			desk
+				.volumes(quote)
+				.slice(1)
+				.every(({ direction }) => direction === "buy"),
+		).toBe(true);
+		expect(desk.volumes(desk.quote(request(outward)))).toEqual([]);
+		expect(desk.volumes(desk.quote(request({ from: [one, "ETH"], to: [solana, "SOL"] })))).toMatchObject([
+			{ chainId: one, direction: "sell" },
+		]);
+		expect(desk.exposureLimit(quote.order)).toEqual({
+			chainId: solana,
+			token: sol,
+			amount: worth([solana, "SOL"], 10_000_000),
+		});
+		const stable = desk.quote(request({ from: [solana, "USDT"], to: [one, "USDC"] }));
+		expect(desk.exposureLimit(stable.order)).toMatchObject({ chainId: solana, token: usdt });
+		expect(desk.exposureLimit(desk.quote(request(inward)).order)).toBeUndefined();
+	});
+
+	test("fees are worth what SOL is", () => {
+		expect(desk.gasUsdCents({ chainId: solana, wei: 10n ** 9n })).toBe(15_000n);
+		expect(desk.gasUsdCents({ chainId: solana, wei: 1n })).toBe(1n);
+	});
+
+	test("a delivery of another kind than was quoted is none", () => {
+		const quote = desk.quote(request(outward));
+		expect(desk.reprice({ ...quote, delivery: { kind: "stock", amount: 1n } }, none)).toBeUndefined();
+	});
+});

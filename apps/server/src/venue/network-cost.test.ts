@@ -1,0 +1,64 @@
+import { mulDivUp } from "@geoswap/protocol";
+import { parseUnits } from "viem";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import {
+	one,
+	type SolanaDeskScene,
+	solana,
+	startSolanaDeskScene,
+	two,
+} from "../../test/solana-desk-scene.ts";
+import { deskChains } from "./desk-chain.ts";
+import { networkCost, solanaTransactions } from "./network-cost.ts";
+
+let scene: SolanaDeskScene;
+let config: SolanaDeskScene["config"];
+let book: SolanaDeskScene["book"];
+let bookWith: SolanaDeskScene["bookWith"];
+let side: SolanaDeskScene["side"];
+beforeAll(async () => {
+	scene = await startSolanaDeskScene();
+	({ config, book, bookWith, side } = scene);
+});
+afterAll(() => scene.stop());
+
+test("every signature, unit of computing and marker is charged for, and a share of refunds", () => {
+	const cost = (from: [number, string], to: [number, string]) =>
+		networkCost(book, { origin: side(...from), destination: side(...to) });
+	const inMicroUsd = (lamports: bigint) => mulDivUp(lamports, 150n, 1_000n);
+	const marker = 20_393n;
+	const [open, release, fill, fillOnOne] = [13_000n, 13_000n, 15_000n, 20_000n];
+	// Two in a hundred: a refund with its marker, and the account it may have to make; a void.
+	const [refunds, refundsOfSol, voids] = [41_494n, 708n, 230n];
+	expect(cost([solana, "USDC"], [solana, "USDT"])).toBe(
+		inMicroUsd(open + refunds) + inMicroUsd(fillOnOne + marker + voids),
+	);
+	expect(cost([solana, "SOL"], [solana, "USDT"])).toBe(
+		inMicroUsd(open + refundsOfSol) + inMicroUsd(fillOnOne + marker + voids),
+	);
+	// What the EVM sides cost cancels out.
+	expect(
+		cost([solana, "USDC"], [two, "USDC"]) -
+			cost([one, "USDC"], [two, "USDC"]) +
+			cost([one, "USDC"], [solana, "USDC"]),
+	).toBe(inMicroUsd(open + release + marker + refunds) + inMicroUsd(fill + marker + voids));
+});
+
+test("a dearer computing price, or SOL, is charged for on both sides", () => {
+	const pair = { origin: side(solana, "USDC"), destination: side(solana, "USDT") };
+	const cost = networkCost(book, pair);
+	expect(networkCost(bookWith({ SOL: { usdE18: parseUnits("300", 18) } }), pair)).toBeGreaterThanOrEqual(
+		2n * cost - 2n,
+	);
+	if (!config.solana) throw new Error("no Solana");
+	const busy = { ...config, solana: { ...config.solana, computePriceMicroLamports: "1000000" } };
+	const chain = deskChains(busy).get(solana);
+	if (!chain) throw new Error("no Solana");
+	const dear = networkCost(book, {
+		origin: { ...pair.origin, chain },
+		destination: { ...pair.destination, chain },
+	});
+	// What open and fill may compute, at a whole lamport a unit instead of a twentieth.
+	const { open, sameChainFill } = solanaTransactions;
+	expect(dear - cost).toBeGreaterThan(((open.units + sameChainFill.units) * 95n * 150n) / (100n * 1_000n));
+});

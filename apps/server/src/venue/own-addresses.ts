@@ -1,0 +1,44 @@
+import { memoProgramAddress, type SolanaAddress, toSolanaWord } from "@geoswap/protocol";
+import { ASSOCIATED_TOKEN_PROGRAM_ADDRESS, TOKEN_PROGRAM_ADDRESS } from "@solana-program/token";
+import type { Hex } from "viem";
+import type { ChainConfig, Config, SolanaConfig } from "../config.ts";
+
+const token2022 = "TokenzQdBNbLqP5VEhdkAS6EPFLC1PHnBqCXEpPxuEb" as SolanaAddress;
+const firstMemo = "Memo1UhkJRfHyvLMcVucJwxXeuD728EqVDDwQDxFMNo" as SolanaAddress;
+const wrappedSol = "So11111111111111111111111111111111111111112" as SolanaAddress;
+
+/**
+ * Every contract, key and program that the chains' swaps involve, none of which is ever a wallet or a recipient. Our
+ * token accounts on Solana are left out: they have no key, and no address without one is taken.
+ */
+export function ownAddresses({ chains, solana }: Pick<Config, "chains" | "solana">): Set<Hex> {
+	return new Set([...chains.flatMap(onEvm), ...(solana ? onSolana(solana) : [])]);
+}
+
+function onEvm({ deployment: { contracts, uniswap, assets, ...deployment } }: ChainConfig): Hex[] {
+	return [
+		...Object.values(contracts)
+			.flat()
+			.filter((address) => address !== undefined),
+		...Object.values(uniswap),
+		...assets.flatMap(({ address, feed }) => [address, feed.address]),
+		deployment.wrappedNative,
+		...(deployment.feeDiscountToken ? [deployment.feeDiscountToken.address] : []),
+	];
+}
+
+function onSolana({ deployment: { feePayers, escrow, vault, assets } }: SolanaConfig): Hex[] {
+	const addresses = [
+		...feePayers,
+		escrow,
+		vault,
+		...assets.map(({ address }) => address),
+		TOKEN_PROGRAM_ADDRESS,
+		ASSOCIATED_TOKEN_PROGRAM_ADDRESS,
+		memoProgramAddress,
+		token2022,
+		firstMemo,
+		wrappedSol,
+	];
+	return [...addresses.map(toSolanaWord), ...assets.map(({ feed }) => feed.address)];
+}

@@ -1,0 +1,225 @@
+import type { SolanaAddress } from "@geoswap/protocol";
+import {
+	type AccountMeta,
+	AccountRole,
+	appendTransactionMessageInstructions,
+	type Blockhash,
+	compileTransactionMessage,
+	createTransactionMessage,
+	decompileTransactionMessage,
+	getAddressDecoder,
+	getCompiledTransactionMessageDecoder,
+	getCompiledTransactionMessageEncoder,
+	type Instruction,
+	pipe,
+	setTransactionMessageFeePayer,
+	setTransactionMessageLifetimeUsingBlockhash,
+} from "@solana/kit";
+import { getTransferSolInstruction } from "@solana-program/system";
+
+/** Numbers below a limit, as many as a mutation asks for. */
+export type Dice = (below: number) => number;
+
+type Draft = {
+	version: 0 | 1 | "legacy";
+	feePayer: SolanaAddress;
+	blockhash: string;
+	instructions: Instruction[];
+};
+
+/** Each takes the message that was built and makes another of it. */
+export type MessageMutation = (message: Uint8Array, dice: Dice) => Uint8Array;
+
+export const messageMutations: Record<string, MessageMutation> = {
+	"a bit": (message, dice) => {
+		const bytes = new Uint8Array(message);
+		const at = dice(bytes.length);
+		bytes[at] = (bytes[at] ?? 0) ^ (1 << dice(8));
+		return bytes;
+	},
+	"a byte": (message, dice) => {
+		const bytes = new Uint8Array(message);
+		const at = dice(bytes.length);
+		bytes[at] = ((bytes[at] ?? 0) + 1 + dice(255)) % 256;
+		return bytes;
+	},
+	"bytes cut off": (message, dice) => message.slice(0, dice(message.length)),
+	"bytes added": (message, dice) =>
+		new Uint8Array([...message, ...Array.from({ length: 1 + dice(40) }, () => dice(256))]),
+	"bytes put in": (message, dice) => {
+		const at = dice(message.length);
+		return new Uint8Array([...message.slice(0, at), dice(256), ...message.slice(at)]);
+	},
+	"an instruction added": redrafted((draft, dice) => {
+		draft.instructions.splice(dice(draft.instructions.length + 1), 0, anyInstruction(draft, dice));
+	}),
+	"an instruction left out": redrafted((draft, dice) => {
+		draft.instructions.splice(dice(draft.instructions.length), 1);
+	}),
+	"an instruction twice": redrafted((draft, dice) => {
+		const instruction = pick(draft.instructions, dice);
+		draft.instructions.splice(dice(draft.instructions.length + 1), 0, instruction);
+	}),
+	"an instruction for another": redrafted((draft, dice) => {
+		draft.instructions[dice(draft.instructions.length)] = anyInstruction(draft, dice);
+	}),
+	"instructions in another order": redrafted((draft, dice) => {
+		const from = dice(draft.instructions.length);
+		const [moved] = draft.instructions.splice(from, 1);
+		const to = (from + 1 + dice(draft.instructions.length)) % (draft.instructions.length + 1);
+		if (moved) draft.instructions.splice(to, 0, moved);
+	}),
+	"another program": redrafted((draft, dice) =>
+		change(draft, dice(draft.instructions.length), { programAddress: anyAddress(dice) }),
+	),
+	"another unit limit": redrafted((draft, dice) => changeData(draft, 0, 1 + dice(4), dice)),
+	"another unit price": redrafted((draft, dice) => changeData(draft, 1, 1 + dice(8), dice)),
+	"another amount": redrafted((draft, dice) =>
+		// After the one byte of a token's transfer, or the four of a lamport transfer.
+		changeData(draft, 2, (draft.instructions[2]?.data?.[0] === 12 ? 1 : 4) + dice(8), dice),
+	),
+	"another memo": redrafted((draft, dice) => changeData(draft, 3, dice(66), dice)),
+	"another account": redrafted((draft, dice) => {
+		const accounts = [...(draft.instructions[2]?.accounts ?? [])] as AccountMeta[];
+		const at = dice(accounts.length);
+		accounts[at] = { role: AccountRole.WRITABLE, ...accounts[at], address: anyAddress(dice) };
+		change(draft, 2, { accounts });
+	}),
+	"accounts swapped": redrafted((draft, dice) => {
+		const accounts = [...(draft.instructions[2]?.accounts ?? [])] as AccountMeta[];
+		const at = dice(accounts.length);
+		const [one, other] = [accounts[at], accounts[(at + 1) % accounts.length]];
+		if (one && other) [accounts[at], accounts[(at + 1) % accounts.length]] = [other, one];
+		change(draft, 2, { accounts });
+	}),
+	"an account more": redrafted((draft, dice) => {
+		const at = dice(draft.instructions.length);
+		const role = pick([AccountRole.READONLY, AccountRole.WRITABLE], dice);
+		change(draft, at, {
+			accounts: [...(draft.instructions[at]?.accounts ?? []), { address: anyAddress(dice), role }],
+		});
+	}),
+	"another role": redrafted((draft, dice) => {
+		const accounts = [...(draft.instructions[2]?.accounts ?? [])] as AccountMeta[];
+		const at = dice(accounts.length);
+		const was = accounts[at];
+		const roles = [
+			AccountRole.READONLY,
+			AccountRole.WRITABLE,
+			AccountRole.READONLY_SIGNER,
+			AccountRole.WRITABLE_SIGNER,
+		].filter((role) => role !== was?.role);
+		if (was) accounts[at] = { ...was, role: pick(roles, dice) };
+		change(draft, 2, { accounts });
+	}),
+	"another signer": redrafted((draft, dice) => {
+		const memo = draft.instructions[3];
+		change(draft, 3, {
+			accounts: [...(memo?.accounts ?? []), { address: anyAddress(dice), role: AccountRole.READONLY_SIGNER }],
+		});
+	}),
+	"another fee payer": redrafted((draft, dice) => {
+		draft.feePayer = anyAddress(dice);
+	}),
+	"the wallet as fee payer": redrafted((draft) => {
+		const wallet = draft.instructions[2]?.accounts?.at(-1)?.address;
+		if (wallet) draft.feePayer = wallet;
+	}),
+	"another blockhash": redrafted((draft, dice) => {
+		draft.blockhash = anyAddress(dice);
+	}),
+	"the legacy version": redrafted((draft) => {
+		draft.version = "legacy";
+	}),
+	"a newer version": redrafted((draft) => {
+		draft.version = 1;
+	}),
+	"a version that is none": (message, dice) => new Uint8Array([0x81 + dice(127), ...message.slice(1)]),
+	"a lookup table": (message, dice) => {
+		// The last byte counts the tables: one that lends an account to nobody, or to the last instruction.
+		const table = new Uint8Array(32).map(() => dice(256));
+		const [writable, readonly] = dice(2) ? [[1, dice(256)], [0]] : [[0], [1, dice(256)]];
+		return new Uint8Array([...message.slice(0, -1), 1, ...table, ...writable, ...readonly]);
+	},
+	"a lookup table in place of an account": redrafted((draft, dice) => {
+		const accounts = [...(draft.instructions[2]?.accounts ?? [])] as AccountMeta[];
+		const writable = accounts.findIndex(({ role }) => role === AccountRole.WRITABLE);
+		const was = accounts[writable];
+		if (!was) return;
+		// Where else the account is named it would stay.
+		accounts[writable] = {
+			address: was.address,
+			addressIndex: dice(256),
+			lookupTableAddress: anyAddress(dice),
+			role: AccountRole.WRITABLE,
+		} as AccountMeta;
+		change(draft, 2, { accounts });
+	}),
+};
+
+function redrafted(mutate: (draft: Draft, dice: Dice) => void): MessageMutation {
+	return (message, dice) => {
+		const decompiled = decompileTransactionMessage(getCompiledTransactionMessageDecoder().decode(message));
+		const draft: Draft = {
+			version: 0,
+			feePayer: decompiled.feePayer.address,
+			blockhash: (decompiled.lifetimeConstraint as { blockhash: string }).blockhash,
+			instructions: [...decompiled.instructions],
+		};
+		mutate(draft, dice);
+		return compile(draft);
+	};
+}
+
+function compile({ version, feePayer, blockhash, instructions }: Draft): Uint8Array {
+	const message = pipe(
+		createTransactionMessage({ version: version as 0 }),
+		(empty) => setTransactionMessageFeePayer(feePayer, empty),
+		(paid) =>
+			setTransactionMessageLifetimeUsingBlockhash(
+				{ blockhash: blockhash as Blockhash, lastValidBlockHeight: 0n },
+				paid,
+			),
+		(living) => appendTransactionMessageInstructions(instructions, living),
+	);
+	return new Uint8Array(getCompiledTransactionMessageEncoder().encode(compileTransactionMessage(message)));
+}
+
+/** One that would cost the fee payer or the wallet something, or one of nothing known. */
+function anyInstruction({ feePayer, instructions }: Draft, dice: Dice): Instruction {
+	const wallet = instructions[2]?.accounts?.find(({ role }) => role >= AccountRole.READONLY_SIGNER);
+	const payer = dice(2) ? feePayer : (wallet?.address ?? feePayer);
+	const transfer = getTransferSolInstruction({
+		source: { address: payer } as never,
+		destination: anyAddress(dice),
+		amount: BigInt(1 + dice(1_000_000)),
+	});
+	return dice(3)
+		? { ...transfer, accounts: transfer.accounts.map(({ address, role }) => ({ address, role })) }
+		: {
+				programAddress: anyAddress(dice),
+				accounts: [{ address: feePayer, role: AccountRole.WRITABLE_SIGNER }],
+				data: new Uint8Array([dice(256), dice(256)]),
+			};
+}
+
+function change(draft: Draft, at: number, changes: Partial<Instruction>): void {
+	const instruction = draft.instructions[at];
+	if (instruction) draft.instructions[at] = { ...instruction, ...changes };
+}
+
+function changeData(draft: Draft, at: number, byte: number, dice: Dice): void {
+	const data = new Uint8Array(draft.instructions[at]?.data ?? []);
+	data[byte] = ((data[byte] ?? 0) + 1 + dice(255)) % 256;
+	change(draft, at, { data });
+}
+
+function pick<T>(from: readonly T[], dice: Dice): T {
+	const picked = from[dice(from.length)];
+	if (picked === undefined) throw new RangeError("nothing to pick from");
+	return picked;
+}
+
+function anyAddress(dice: Dice): SolanaAddress {
+	return getAddressDecoder().decode(new Uint8Array(32).map(() => dice(256)));
+}

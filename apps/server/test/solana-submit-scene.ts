@@ -1,0 +1,262 @@
+import { randomBytes, randomUUID } from "node:crypto";
+import { startTestSolana } from "@geoswap/devnet";
+import {
+	type BuildSolanaResponse,
+	newSwapUuid,
+	type Order,
+	orderToJson,
+	packDeadlines,
+	type SolanaAddress,
+	type SubmitResponse,
+	solanaChainId,
+	solanaNativeToken,
+	toSolanaWord,
+	toSwapKey,
+	toWord,
+} from "@geoswap/protocol";
+import { generateKeyPairSigner, type KeyPairSigner, signBytes } from "@solana/kit";
+import { type Address, hexToBytes, zeroHash } from "viem";
+import { connectSolana, type SolanaChain } from "../src/chain/solana/connect-solana.ts";
+import { configSchema } from "../src/config.ts";
+import type { Route } from "../src/http/route.ts";
+import { postBuildSolanaTx } from "../src/routes/post-build-solana-tx.ts";
+import { postSubmitSolana } from "../src/routes/post-submit-solana.ts";
+import { parseSealKeys, type SealPurpose } from "../src/seal/seal-keys.ts";
+import { sealToken } from "../src/seal/seal-token.ts";
+import type { SealedQuote } from "../src/venue/sealed-quote.ts";
+import type { Desk } from "../src/venue/venue.ts";
+import { callRoute } from "./origin-scene.ts";
+import { createTestDatabase } from "./test-database.ts";
+
+export type SolanaSubmitScene = Awaited<ReturnType<typeof startSolanaSubmitScene>>;
+
+/** An EVM chain that nobody looks at: where what is swapped from Solana is delivered. */
+const destinationId = 31338;
+const destinationToken: Address = "0x00000000000000000000000000000000000C0000";
+
+/** A Solana chain, a database, a clock that can be put forward, and a desk and an engine that do as a test says. */
+export async function startSolanaSubmitScene() {
+	const [solana, database] = await Promise.all([startTestSolana(), createTestDatabase()]);
+	const { deployment, admin, rpcUrl } = solana;
+	const { pool } = database;
+	const chain = connectSolana({ rpcUrl, deployment });
+	/** The same where nothing listens. */
+	const deadChain = connectSolana({ rpcUrl: "http://127.0.0.1:9", deployment });
+	const sealKeys = parseSealKeys(`test:${randomBytes(32).toString("base64url")}`);
+	const accountId: string = randomUUID();
+	const clock = { aheadMs: 0 };
+	const nowMs = () => Date.now() + clock.aheadMs;
+	const { solana: policy, ...file } = configSchema.parse({
+		deployment: "",
+		chains: {},
+		solana: {
+			rpcUrl,
+			openSeconds: 75,
+			fillSeconds: 60,
+			refundSeconds: 30,
+			blockhashSeconds: { least: 20, most: 35 },
+		},
+		api: { port: 0 },
+		worker: { port: 0 },
+		restate: { ingressUrl: "http://127.0.0.1:1", adminUrl: "http://127.0.0.1:1" },
+	});
+	if (!policy) throw new Error("it was given");
+	const config = {
+		...file,
+		chains: [],
+		deployment: { chains: [], solana: deployment },
+		solana: { ...policy, chainId: solanaChainId, deployment },
+	};
+
+	let started: string[] = [];
+	const usual = () => ({
+		isPriceGone: false,
+		unopenedUsdPerAccount: 1_000,
+		/** What a unit of gas is worth. */
+		gasUsdCents: 0n,
+		startSwap: async (uuid: string) => void started.push(uuid),
+	});
+	const knobs = usual();
+	const desk: Pick<Desk, "reprice" | "volumes" | "isPriceable" | "gasUsdCents" | "exposureLimit"> = {
+		isPriceable: () => true,
+		gasUsdCents: ({ wei }) => wei * knobs.gasUsdCents,
+		exposureLimit: () => undefined,
+		reprice: ({ delivery }) => {
+			if (knobs.isPriceGone || delivery.kind !== "stock") return undefined;
+			const { amount } = delivery;
+			return {
+				delivery,
+				output: amount,
+				chainId: destinationId,
+				token: destinationToken,
+				amount,
+				volumes: [],
+			};
+		},
+		volumes: () => [],
+	};
+
+	const routesOn = (served: SolanaChain | undefined) => ({
+		build: postBuildSolanaTx({ solana: served, config, db: pool, sealKeys, nowMs }),
+		submit: postSubmitSolana({
+			solana: served,
+			pool,
+			sealKeys,
+			desk,
+			engine: { startSwap: (uuid) => knobs.startSwap(uuid) },
+			config: { ...config, limits: { ...config.limits, unopenedUsdPerAccount: knobs.unopenedUsdPerAccount } },
+			nowMs,
+		}),
+	});
+	const buildRoute = (served = chain): Route => routesOn(served).build;
+	const submitRoute = (served = chain): Route => routesOn(served).submit;
+	const call = <Answer>(route: Route, body: unknown, as = accountId) =>
+		callRoute(route, { body, accountId: as }) as Promise<Answer>;
+	const seal = (
+		payload: unknown,
+		{ purpose = "quote:solana", to = accountId }: { purpose?: SealPurpose; to?: string } = {},
+	) => sealToken(sealKeys, { purpose, accountId: to, payload });
+
+	async function build(quote: SealedQuote, { authorization, route = buildRoute() }: BuildOptions = {}) {
+		const geoQuoteToken = await seal(quote);
+		return call<BuildSolanaResponse>(route, { geoQuoteToken, authorization });
+	}
+
+	async function newWallet({
+		token = deployment.settlementToken,
+		amount = 10_000_000n,
+	}: {
+		token?: SolanaAddress;
+		amount?: bigint;
+	} = {}): Promise<KeyPairSigner> {
+		const wallet = await generateKeyPairSigner();
+		if (token === solanaNativeToken) await admin.airdrop({ address: wallet.address, lamports: amount });
+		else await admin.mintTo({ owner: wallet.address, token, amount });
+		return wallet;
+	}
+
+	async function setStock(amount: bigint): Promise<void> {
+		await pool.query(
+			`insert into stock (chain_id, token, balance, outflow_available, block_number) values ($1, $2, $3, $3, 1)
+			on conflict (chain_id, token) do update set balance = $3, outflow_available = $3, reserved = 0`,
+			[destinationId, hexToBytes(destinationToken), amount],
+		);
+	}
+
+	return {
+		solana,
+		chain,
+		deadChain,
+		database,
+		accountId,
+		clock,
+		nowMs,
+		policy,
+		knobs,
+		started: () => started,
+		buildRoute,
+		submitRoute,
+		/** As they are where Solana is not offered. */
+		routesWithoutSolana: () => routesOn(undefined),
+		call,
+		seal,
+		build,
+		newWallet,
+		setStock,
+		newQuote: (wallet: SolanaAddress, options: SolanaQuoteOptions = {}) =>
+			newQuote({ deployment, wallet, nowMs: nowMs(), ...options }),
+		signedTransaction: async (
+			wallet: KeyPairSigner,
+			quote = newQuote({ ...solana, wallet: wallet.address, nowMs: nowMs() }),
+		) => {
+			const built = await build(quote);
+			return { quote, built, signed: await signTransaction(wallet, built.unsignedTransaction) };
+		},
+		submit: (
+			{ geoOpToken }: BuildSolanaResponse,
+			signedTransaction: string,
+			{ as, route = submitRoute() }: { as?: string; route?: Route } = {},
+		) => call<SubmitResponse>(route, { geoOpToken, signedTransaction }, as),
+		swapCount: async (): Promise<number> => {
+			const { rows } = await pool.query("select count(*) as count from swaps");
+			return rows[0].count;
+		},
+		/** No swaps, plenty of stock, and everything works. */
+		reset: async () => {
+			clock.aheadMs = 0;
+			started = [];
+			Object.assign(knobs, usual());
+			await pool.query("truncate swaps, swap_events, reservations, unsettled_gas");
+			await setStock(10n ** 12n);
+		},
+		stop: async () => {
+			await Promise.all([solana.stop(), database.drop()]);
+		},
+	};
+}
+
+type BuildOptions = { authorization?: unknown; route?: Route };
+
+/** Puts the wallet's signature, the second of two, into a transaction. */
+export async function signTransaction(wallet: KeyPairSigner, unsigned: string): Promise<string> {
+	const bytes = Buffer.from(unsigned, "base64");
+	const message = bytes.subarray(1 + 2 * 64);
+	bytes.set(await signBytes(wallet.keyPair.privateKey, message), 1 + 64);
+	return bytes.toString("base64");
+}
+
+export type SolanaQuoteOptions = {
+	inputToken?: SolanaAddress;
+	inputAmount?: bigint;
+	change?: Partial<Order>;
+};
+
+/** A quote as the desk seals it, for the whole of what a new wallet holds. */
+function newQuote({
+	deployment,
+	wallet,
+	nowMs,
+	inputToken = deployment.settlementToken,
+	inputAmount = 10_000_000n,
+	change = {},
+}: SolanaQuoteOptions & {
+	deployment: Awaited<ReturnType<typeof startTestSolana>>["deployment"];
+	wallet: SolanaAddress;
+	nowMs: number;
+}): SealedQuote & { terms: Order } {
+	const uuid = newSwapUuid({ nowMs, random: randomBytes(10) });
+	const openDeadline = BigInt(Math.floor(nowMs / 1_000) + 75);
+	const terms: Order = {
+		originChainId: BigInt(solanaChainId),
+		destinationChainId: BigInt(destinationId),
+		escrow: toSolanaWord(deployment.escrow),
+		originVault: toSolanaWord(deployment.vault),
+		destinationVault: toWord("0x00000000000000000000000000000000000A0000"),
+		attesterSet: zeroHash,
+		wallet: toSolanaWord(wallet),
+		inputToken: toSolanaWord(inputToken),
+		inputAmount,
+		outputToken: toWord(destinationToken),
+		minOutput: 9_900_000n,
+		recipient: toWord("0x00000000000000000000000000000000000B0000"),
+		swapKey: toSwapKey(uuid),
+		deadlines: packDeadlines({
+			openDeadline,
+			fillDeadline: openDeadline + 60n,
+			refundAfter: openDeadline + 90n,
+		}),
+		...change,
+	};
+	return {
+		uuid,
+		terms,
+		order: orderToJson(terms),
+		output: 9_950_000n,
+		delivery: { kind: "stock", amount: 9_950_000n },
+		feeCentibps: 1_250,
+		valueUsdCents: 1_000n,
+		issuedAtMs: nowMs,
+		expiresAtMs: nowMs + 30_000,
+		opExpiresAtMs: nowMs + 45_000,
+	};
+}

@@ -1,0 +1,41 @@
+import { deterministicDeployment } from "@geoswap/contracts";
+import type { ChainDeployment, SolanaAssetDeployment } from "@geoswap/protocol";
+import type { Address } from "viem";
+import { devnetSol } from "./devnet-assets.ts";
+import { devnetChains } from "./devnet-chain.ts";
+import { feedInitCode } from "./feed-init-code.ts";
+
+/** SOL's feed is on the first EVM chain only: it is one feed that prices it, wherever it is delivered. */
+export function hasSolFeed({ chainId }: { chainId: number }): boolean {
+	return chainId === devnetChains[0].chainId;
+}
+
+let address: Address | undefined;
+
+/** Where SOL's feed is: it follows from its code. */
+export function solFeedAddress(): Address {
+	address ??= deterministicDeployment(solFeedInitCode()).address;
+	return address;
+}
+
+export function solFeedInitCode() {
+	return feedInitCode({ name: devnetSol.symbol, usd: devnetSol.usd });
+}
+
+/** What prices each of Solana's assets: the feeds of the first EVM chain. */
+export function solanaFeeds(
+	chain: ChainDeployment,
+): Record<"USDC" | "USDT" | "SOL", SolanaAssetDeployment["feed"]> {
+	const { chainId, assets } = chain;
+	if (!hasSolFeed(chain)) throw new Error(`SOL has no feed on chain ${chainId}`);
+	const feedOf = (symbol: string) => {
+		const asset = assets.find((candidate) => candidate.symbol === symbol);
+		if (!asset) throw new Error(`chain ${chainId} has no ${symbol}`);
+		return { chainId, ...asset.feed };
+	};
+	return {
+		USDC: feedOf("USDC"),
+		USDT: feedOf("USDT"),
+		SOL: { chainId, address: solFeedAddress(), heartbeatSeconds: devnetSol.heartbeatSeconds },
+	};
+}

@@ -1,0 +1,34 @@
+import { type SolanaAssetDeployment, type SolanaDeployment, solanaChainId } from "@geoswap/protocol";
+import { deriveSolanaDevnetKeys, solanaAddressOfKey } from "./development-solana-keys.ts";
+import { type SolanaDevnetSymbol, solanaDevnetAssets } from "./solana-devnet-assets.ts";
+
+export type SolanaFeeds = Partial<Record<SolanaDevnetSymbol, SolanaAssetDeployment["feed"]>>;
+
+/** What the service has on the devnet's Solana. An asset whose feed is not given has one where nothing answers. */
+export function describeSolana({
+	genesisHash,
+	feeds = {},
+}: {
+	genesisHash: string;
+	feeds?: SolanaFeeds;
+}): SolanaDeployment {
+	const { feePayers, escrow, vault } = deriveSolanaDevnetKeys();
+	const assets = solanaDevnetAssets.map(({ heartbeatSeconds, ...asset }, index) => ({
+		...asset,
+		feed: feeds[asset.symbol] ?? {
+			chainId: 31337,
+			address: `0x${String(index + 1).padStart(40, "0")}` as const,
+			heartbeatSeconds,
+		},
+	}));
+	return {
+		chainId: solanaChainId,
+		name: "Devnet Solana",
+		genesisHash,
+		feePayers: feePayers.map(solanaAddressOfKey),
+		escrow: solanaAddressOfKey(escrow),
+		vault: solanaAddressOfKey(vault),
+		settlementToken: solanaAddressOfKey(deriveSolanaDevnetKeys().actors.usdc),
+		assets,
+	};
+}

@@ -1,0 +1,78 @@
+import { createHash, createPrivateKey, createPublicKey } from "node:crypto";
+import type { SolanaAddress } from "@geoswap/protocol";
+import { getAddressDecoder } from "@solana/kit";
+
+/** Development key pairs of 64 bytes, private half first. Everyone can derive them. */
+export type SolanaDevnetKeys = {
+	feePayers: Uint8Array[];
+	escrow: Uint8Array;
+	vault: Uint8Array;
+	/** Wallets that hold tokens and not one lamport. */
+	wallets: Uint8Array[];
+	/** Nobody's: they hold SOL and are what a stranger to the service would use. */
+	strangers: Uint8Array[];
+};
+
+/** Who nobody signs as, but the chain itself. */
+export type SolanaDevnetActors = {
+	usdc: Uint8Array;
+	usdt: Uint8Array;
+	mintAuthority: Uint8Array;
+	faucet: Uint8Array;
+};
+
+/** Public: whatever keys that come from it hold on a real cluster is anyone's. */
+const developmentSeed = "geoswap devnet: public development keys, never use them on a cluster";
+
+const feePayerCount = 2;
+const strangerCount = 2;
+const walletCount = 10;
+
+let derived: (SolanaDevnetKeys & { actors: SolanaDevnetActors }) | undefined;
+
+export function deriveSolanaDevnetKeys(): SolanaDevnetKeys & { actors: SolanaDevnetActors } {
+	derived ??= {
+		feePayers: several("fee payer", feePayerCount),
+		escrow: keyPair("escrow"),
+		vault: keyPair("vault"),
+		wallets: several("wallet", walletCount),
+		strangers: several("stranger", strangerCount),
+		actors: {
+			usdc: keyPair("mint USDC"),
+			usdt: keyPair("mint USDT"),
+			mintAuthority: keyPair("mint authority"),
+			faucet: keyPair("faucet"),
+		},
+	};
+	return derived;
+}
+
+/** All that these keys are: a server must refuse them on any cluster but the devnet's. */
+export function developmentSolanaAddresses(): SolanaAddress[] {
+	const { feePayers, escrow, vault, wallets, strangers, actors } = deriveSolanaDevnetKeys();
+	return [...feePayers, escrow, vault, ...wallets, ...strangers, ...Object.values(actors)].map(
+		solanaAddressOfKey,
+	);
+}
+
+export function solanaAddressOfKey(key: Uint8Array): SolanaAddress {
+	return getAddressDecoder().decode(key.subarray(32));
+}
+
+function several(name: string, count: number): Uint8Array[] {
+	return Array.from({ length: count }, (_, index) => keyPair(`${name} ${index}`));
+}
+
+/** What PKCS #8 puts before the 32 bytes of an Ed25519 key. */
+const pkcs8Prefix = Buffer.from("302e020100300506032b657004220420", "hex");
+
+function keyPair(name: string): Uint8Array {
+	const secret = createHash("sha256").update(`${developmentSeed}/${name}`).digest();
+	const privateKey = createPrivateKey({
+		key: Buffer.concat([pkcs8Prefix, secret]),
+		format: "der",
+		type: "pkcs8",
+	});
+	const { x } = createPublicKey(privateKey).export({ format: "jwk" });
+	return new Uint8Array(Buffer.concat([secret, Buffer.from(x ?? "", "base64url")]));
+}

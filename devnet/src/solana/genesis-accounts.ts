@@ -1,0 +1,37 @@
+import type { EncodedAccount } from "@solana/kit";
+import { deriveSolanaDevnetKeys, solanaAddressOfKey } from "./development-solana-keys.ts";
+import { emptyRentLamports, mintAccount, systemAccount, systemProgram, tokenAccount } from "./new-account.ts";
+import { solanaDevnetAssets } from "./solana-devnet-assets.ts";
+
+const solLamports = 1_000_000_000n;
+
+/** What the chain begins with, besides its programs and the mint of wrapped SOL. */
+export async function genesisAccounts(): Promise<EncodedAccount[]> {
+	const { feePayers, escrow, vault, wallets, strangers, actors } = deriveSolanaDevnetKeys();
+	const holders = [
+		{ key: vault, whole: 5_000_000n },
+		{ key: escrow, whole: 0n },
+		...wallets.map((key) => ({ key, whole: 10_000n })),
+	];
+	const authority = solanaAddressOfKey(actors.mintAuthority);
+	const tokens = solanaDevnetAssets.filter(({ address }) => address !== systemProgram);
+	const held = tokens.flatMap(({ address: token, decimals }) =>
+		holders.map(({ key, whole }) =>
+			tokenAccount({ token, owner: solanaAddressOfKey(key), amount: whole * 10n ** BigInt(decimals) }),
+		),
+	);
+	const wholeSupply = holders.reduce((sum, { whole }) => sum + whole, 0n);
+	return [
+		systemAccount(solanaAddressOfKey(vault), 20_000n * solLamports),
+		// An account that holds anything must hold this much: whoever sends less to an empty one is refused.
+		systemAccount(solanaAddressOfKey(escrow), emptyRentLamports),
+		...[...feePayers, ...strangers].map((key) =>
+			systemAccount(solanaAddressOfKey(key), 1_000n * solLamports),
+		),
+		systemAccount(solanaAddressOfKey(actors.faucet), 1_000_000_000n * solLamports),
+		...tokens.map(({ address, decimals }) =>
+			mintAccount({ address, authority, decimals, supply: wholeSupply * 10n ** BigInt(decimals) }),
+		),
+		...(await Promise.all(held)),
+	];
+}

@@ -1,0 +1,6 @@
+/** A cluster writes 64-bit integers as bare digits, however large. */
+export function toRawJson(value: unknown): string {
+	return JSON.stringify(value, (_, part) => (typeof part === "bigint" ? rawJson(String(part)) : part));
+}
+
+const { rawJSON: rawJson } = JSON as unknown as { rawJSON: (digits: string) => unknown };

@@ -1,0 +1,72 @@
+import type { Blockhash } from "@solana/kit";
+import { expect, test } from "vitest";
+import { airdropTransaction } from "../src/solana/airdrop-transaction.ts";
+import { deriveSolanaDevnetKeys, solanaAddressOfKey } from "../src/solana/development-solana-keys.ts";
+import { genesisAccounts } from "../src/solana/genesis-accounts.ts";
+import { solanaChain } from "../src/solana/solana-chain.ts";
+import { readWireTransaction } from "../src/solana/wire-transaction.ts";
+
+/** A chain without a clock, and a transaction for the blockhash of its newest block. */
+async function begin(skipEvery?: number) {
+	const chain = solanaChain({ confirmedSlots: 2, finalitySlots: 32, skipEvery, now: Date.now });
+	for (const account of await genesisAccounts()) chain.states.write(account.address, account);
+	const born = chain.head("processed");
+	const bytes = await airdropTransaction({
+		to: solanaAddressOfKey(deriveSolanaDevnetKeys().vault),
+		lamports: 1n,
+		blockhash: born.blockhash as Blockhash,
+	});
+	return { chain, born, wire: readWireTransaction(bytes) };
+}
+
+function makeBlocks(chain: Awaited<ReturnType<typeof begin>>["chain"], count: number) {
+	const end = chain.head("processed").height + count;
+	while (chain.head("processed").height < end) chain.tick();
+}
+
+test.each([undefined, 3])(
+	"the block after the last valid height is the last to take a blockhash",
+	async (skipEvery) => {
+		const inTime = await begin(skipEvery);
+		makeBlocks(inTime.chain, 150);
+		inTime.chain.send(inTime.wire);
+		makeBlocks(inTime.chain, 1);
+		const landed = inTime.chain.transaction(inTime.wire.signature);
+		expect(landed?.block.height).toBe(inTime.chain.lastValidBlockHeight(inTime.born) + 1);
+
+		const late = await begin(skipEvery);
+		makeBlocks(late.chain, 151);
+		late.chain.send(late.wire);
+		makeBlocks(late.chain, 5);
+		expect(late.chain.transaction(late.wire.signature)).toBeUndefined();
+	},
+);
+
+test("a send that came too early for its blockhash is gone, not kept", async () => {
+	const { chain } = await begin();
+	const other = await begin();
+	chain.send(other.wire);
+	makeBlocks(chain, 2);
+	expect(chain.transaction(other.wire.signature)).toBeUndefined();
+});
+
+test("what is read as of a slot stays what it was, until that slot is behind the finalized one", async () => {
+	const { chain, wire } = await begin();
+	const vault = solanaAddressOfKey(deriveSolanaDevnetKeys().vault);
+	const lamports = (commitment: "processed" | "confirmed" | "finalized") =>
+		chain.accountAt(vault, commitment)?.lamports ?? 0n;
+	const before = lamports("finalized");
+	chain.send(wire);
+	makeBlocks(chain, 1);
+	expect([lamports("processed"), lamports("confirmed"), lamports("finalized")]).toEqual([
+		before + 1n,
+		before,
+		before,
+	]);
+	makeBlocks(chain, 2);
+	expect([lamports("confirmed"), lamports("finalized")]).toEqual([before + 1n, before]);
+	makeBlocks(chain, 29);
+	expect(lamports("finalized")).toBe(before);
+	makeBlocks(chain, 1);
+	expect(lamports("finalized")).toBe(before + 1n);
+});

@@ -1,0 +1,394 @@
+import {
+	type ErrorCode,
+	emptyAccountRentLamports,
+	type SolanaAddress,
+	tokenAccountOf,
+} from "@geoswap/protocol";
+import { waitForSwap } from "@geoswap/sdk";
+import { AccountRole, generateKeyPairSigner, type KeyPairSigner } from "@solana/kit";
+import {
+	getSetComputeUnitLimitInstruction as setLimit,
+	getSetComputeUnitPriceInstruction as setPrice,
+} from "@solana-program/compute-budget";
+import { getAllocateInstruction } from "@solana-program/system";
+import { getTransferCheckedInstruction } from "@solana-program/token";
+import { parseUnits } from "viem";
+import { beforeAll, type ExpectStatic, test } from "vitest";
+import type { Environment } from "../environment.ts";
+import { expectBooksAgree } from "../expect-books-agree.ts";
+import { expectRefusal, issuesAt } from "../expect-refusal.ts";
+import { holding } from "../holding.ts";
+import { assetAddress } from "../make-order.ts";
+import { type MessageDraft, redraftMessage } from "../redraft-message.ts";
+import { sendSolana } from "../send-solana.ts";
+import { sharedEnvironment } from "../shared-environment.ts";
+import {
+	type SolanaScene,
+	type SolanaSteps,
+	signMessage,
+	solanaSteps,
+	tenUsdc,
+	wireTransaction,
+} from "../solana-caller.ts";
+
+/** By which browser wallets make sure that a transaction did what it showed. */
+const lighthouse = "L2TExMFKdjpN9kozasaurPirfHy9P8sbXoAN1qA3S95" as SolanaAddress;
+const noSignature = new Uint8Array(64);
+const transactionBytes = 1_232;
+
+let environment: Environment;
+let client: Environment["client"];
+let steps: SolanaSteps;
+beforeAll(async () => {
+	environment = sharedEnvironment();
+	client = await environment.newClient();
+	steps = solanaSteps(environment, client);
+});
+
+async function sceneOf(terms?: Parameters<SolanaSteps["scene"]>[1]): Promise<SolanaScene> {
+	return steps.scene(await environment.solana.newWallet({ usdc: tenUsdc }), terms);
+}
+
+function messageOf({ built }: Pick<SolanaScene, "built">): Uint8Array {
+	return new Uint8Array(Buffer.from(built.geoOp.message, "base64"));
+}
+
+/** Refused, and what the refusal says. */
+type Refused = { signed: string; details: unknown };
+
+/** Expects each to be refused so. All at once: what was built lives for 20 seconds, and is needed after. */
+async function expectRefused(
+	expect: ExpectStatic,
+	{ built }: Pick<SolanaScene, "built">,
+	code: ErrorCode,
+	refused: readonly Refused[],
+): Promise<void> {
+	const answers = await Promise.all(refused.map(({ signed }) => steps.submit(built, signed)));
+	for (const [i, answer] of answers.entries()) {
+		const { signed, details } = refused[i] ?? {};
+		expect([answer.body?.code, signed]).toEqual([code, signed]);
+		expectRefusal(expect, answer, code, details);
+	}
+}
+
+/** What was refused is no swap and took nothing; what was built still settles as if nothing had been. */
+async function expectStillFresh(
+	expect: ExpectStatic,
+	{ account, quote, built, signed }: SolanaScene,
+): Promise<void> {
+	expect((await steps.submit(built, signed)).body).toEqual({ swapId: quote.swapId, status: "pending" });
+	expect((await waitForSwap(client, quote.swapId)).status).toBe("settled");
+	expect(await holding(environment.solana, "USDC", account.address)).toBe(0n);
+}
+
+async function expectNothing(expect: ExpectStatic, { account, quote }: SolanaScene): Promise<void> {
+	expectRefusal(expect, await steps.status(quote), "SWAP_NOT_FOUND");
+	expect(await holding(environment.solana, "USDC", account.address)).toBe(tenUsdc);
+}
+
+test.concurrent("what is not the base64 of a transaction is 400, and makes no swap", async ({ expect }) => {
+	const scene = await sceneOf();
+	const { signed } = scene;
+	const bytes = Buffer.from(signed, "base64");
+	const padded = (size: number) => Buffer.concat([bytes, Buffer.alloc(size)]).subarray(0, size);
+	const message = messageOf(scene);
+	const malformed = [
+		...["", "x", "not base64!", "💥", "null", `${signed}=`, `=${signed}`, ` ${signed}`, `${signed}\n`],
+		// Other spellings of the same bytes: only one is the one.
+		...[
+			`${signed.slice(0, 20)}\n${signed.slice(20)}`,
+			`data:base64,${signed}`,
+			signed.replace(/=*$/, "===="),
+		],
+		...[nonCanonical(bytes), bytes.toString("base64url"), bytes.toString("hex")].filter(
+			(text) => text !== signed,
+		),
+		...[bytes.subarray(0, 64), bytes.subarray(0, 200), bytes.subarray(1), message].map(base64),
+		// Places for none or one signature, where the message asks for two.
+		...[wireTransaction(message, []), wireTransaction(message, [noSignature])],
+		wireTransaction(message, [noSignature, noSignature, noSignature]),
+		...[base64(Buffer.alloc(transactionBytes)), base64(padded(transactionBytes + 1)), base64(padded(4_000))],
+		"A".repeat(20_000),
+	];
+	const details = issuesAt(expect, "signedTransaction");
+	const refused = malformed.map((text) => ({ signed: text, details }));
+	await expectRefused(expect, scene, "INVALID_REQUEST", refused);
+	await expectNothing(expect, scene);
+	await expectStillFresh(expect, scene);
+});
+
+test.concurrent("a transaction without the wallet's signature over it is 400, and makes no swap", async ({
+	expect,
+}) => {
+	const scene = await sceneOf();
+	const { account, built } = scene;
+	const message = messageOf(scene);
+	const [own, someone] = [await signMessage(account, message), await generateKeyPairSigner()];
+	const altered = own.with(0, (own[0] ?? 0) ^ 1);
+	const elsewhere = await signMessage(account, new TextEncoder().encode(built.geoOp.message));
+	const theirs = await signMessage(someone, message);
+	const details = { expected: account.address };
+	const refused = [
+		[noSignature, noSignature],
+		[own, noSignature],
+		[noSignature, theirs],
+		[noSignature, altered],
+		[noSignature, own.with(63, (own[63] ?? 0) ^ 0x80)],
+		[noSignature, elsewhere],
+		[theirs, theirs],
+	].map((signatures) => ({ signed: wireTransaction(message, signatures), details }));
+	await expectRefused(expect, scene, "INVALID_SIGNATURE", refused);
+	const unsigned = await steps.submit(built, built.unsignedTransaction);
+	expectRefusal(expect, unsigned, "INVALID_SIGNATURE", details);
+	expect(unsigned.body?.message).toContain("missing");
+	await expectNothing(expect, scene);
+	await expectStillFresh(expect, scene);
+});
+
+test.concurrent("a transaction that a wallet changed in any way has an error of its own that says what, and makes no swap", async ({
+	expect,
+}) => {
+	const { solana } = environment;
+	const account = await solana.newWallet({ usdc: tenUsdc });
+	const another = await steps.scene(account);
+	const scene = await steps.scene(account);
+	const { built } = scene;
+	const message = messageOf(scene);
+	const thief = await generateKeyPairSigner();
+	const theirs = await tokenAccountOf({ owner: thief.address, token: assetAddress(solana, "USDC") });
+	const otherFeePayer = solana.deployment.feePayers.find((one) => one !== built.geoOp.feePayer);
+	const assertion = {
+		programAddress: lighthouse,
+		accounts: [{ address: account.address, role: AccountRole.READONLY_SIGNER }],
+		data: new Uint8Array([5, 1, 0, 0, 0, 0, 0, 0, 0, 0, 4]),
+	};
+	const changes: [changed: string, change: (draft: MessageDraft) => unknown][] = [
+		// What browser wallets do by themselves.
+		["instructions", ({ instructions }) => instructions.push(assertion)],
+		["instructions", ({ instructions }) => instructions.unshift(assertion)],
+		["instructions", ({ instructions }) => instructions.splice(1, 1, setPrice({ microLamports: 1n }))],
+		["instructions", ({ instructions }) => instructions.splice(0, 1, setLimit({ units: 1_000_000 }))],
+		["fee payer", (draft) => Object.assign(draft, { feePayer: account.address })],
+		// What would take from someone else, give less, or leave the order out.
+		["fee payer", (draft) => Object.assign(draft, { feePayer: otherFeePayer ?? thief.address })],
+		["instructions", ({ instructions }) => changeData(instructions, 2, 1)],
+		["instructions", ({ instructions }) => changeData(instructions, 2, 8)],
+		["instructions", ({ instructions }) => changeData(instructions, 3, 2)],
+		["instructions", ({ instructions }) => instructions.pop()],
+		["instructions", ({ instructions }) => instructions.splice(0, 2)],
+		["instructions", ({ instructions }) => instructions.reverse()],
+		["instructions", ({ instructions }) => instructions.push(...instructions.slice(2, 3))],
+		["accounts", ({ instructions }) => changeAccount(instructions, 0, theirs)],
+		["accounts", ({ instructions }) => changeAccount(instructions, 2, theirs)],
+		["blockhash", (draft) => Object.assign(draft, { blockhash: thief.address })],
+		["version", (draft) => Object.assign(draft, { version: "legacy" })],
+	];
+	const changed = [
+		...changes.map(([what, change]) => ({ what, message: redraftMessage(message, change) })),
+		// The last byte counts lookup tables: one that lends an account to nobody.
+		{
+			what: "lookup tables",
+			message: new Uint8Array([...message.slice(0, -1), 1, ...new Uint8Array(32), 1, 0, 0]),
+		},
+		{ what: "bytes", message: new Uint8Array([...message, 0]) },
+		{ what: "bytes", message: message.slice(0, -1) },
+	];
+	const refused = changed.map(async ({ what, message: other }): Promise<Refused[]> => {
+		const signatures = [noSignature, await signMessage(account, other)].slice(-signerCount(other));
+		const unsigned = signatures.map(() => noSignature);
+		// It is said before anything about its signature.
+		const both = [signatures, unsigned].map((given) => wireTransaction(other, given));
+		return both.map((signed) => ({ signed, details: { changed: what } }));
+	});
+	// Another transaction of the service's own for the same wallet, which differs by its memo at least.
+	const what = expect.stringMatching(/^(instructions|blockhash|fee payer)$/);
+	const ofOther = { signed: another.signed, details: { changed: what } };
+	const all = [...(await Promise.all(refused)).flat(), ofOther];
+	await expectRefused(expect, scene, "TRANSACTION_CHANGED", all);
+	expectRefusal(expect, await steps.status(another.quote), "SWAP_NOT_FOUND");
+	await expectNothing(expect, scene);
+	await expectStillFresh(expect, scene);
+});
+
+test.concurrent("a build says all that the transaction is made of, and any authorization is ignored", async ({
+	expect,
+}) => {
+	const { solana } = environment;
+	const account = await solana.newWallet({ usdc: tenUsdc });
+	const quote = await steps.quote(account);
+	const authorization = {
+		...{ chainId: environment.origin.chainId, address: environment.origin.deployment.contracts.delegate },
+		...{ nonce: 0, yParity: 0, r: `0x${"1".repeat(64)}`, s: `0x${"2".repeat(64)}` },
+	};
+	for (const ignored of [undefined, null, "x", 1, [], {}, { chainId: "x" }, authorization]) {
+		const before = Date.now();
+		const { status, body } = await steps.build(quote, ignored);
+		expect(status, JSON.stringify(body)).toBe(200);
+		const { unsignedTransaction, geoOp, expiresAt } = body as SolanaScene["built"];
+		const bytes = Buffer.from(unsignedTransaction, "base64");
+		expect(bytes.toString("base64")).toBe(unsignedTransaction);
+		// Two places without a signature, then a message of version 0.
+		expect(bytes.subarray(0, 129)).toEqual(Buffer.concat([Buffer.of(2), Buffer.alloc(128)]));
+		expect(bytes[129]).toBe(0x80);
+		expect(bytes.subarray(129).toString("base64")).toBe(geoOp.message);
+		expect(solana.deployment.feePayers).toContain(geoOp.feePayer);
+		expect(geoOp).toMatchObject({ chainId: solana.chainId, escrow: solana.deployment.escrow });
+		expect(Date.parse(expiresAt)).toBeGreaterThan(before);
+		const { value: lives } = await solana.rpc.isBlockhashValid(geoOp.blockhash as never).send();
+		expect(lives).toBe(true);
+	}
+});
+
+test.concurrent("a wallet that holds too little is told so at build and at submit, and once funded the same bytes succeed", async ({
+	expect,
+}) => {
+	const { solana } = environment;
+	const [account, friend, penniless] = [
+		await solana.newWallet({ usdc: tenUsdc, lamports: parseUnits("0.1", 9) }),
+		await solana.newWallet({ usdc: 1n }),
+		await solana.newWallet(),
+	];
+	const short = (balance: bigint, required: bigint) => ({
+		balance: String(balance),
+		required: String(required),
+	});
+	const tooMuch = await steps.quote(account, { amount: tenUsdc + 1n });
+	expectRefusal(expect, await steps.build(tooMuch), "INSUFFICIENT_BALANCE", short(tenUsdc, tenUsdc + 1n));
+	const withoutAccount = await steps.build(await steps.quote(penniless));
+	expectRefusal(expect, withoutAccount, "INSUFFICIENT_BALANCE", short(0n, tenUsdc));
+
+	const scene = await steps.scene(account);
+	await moveUsdc(account, friend, 1n);
+	const refused = await steps.submit(scene.built, scene.signed);
+	expectRefusal(expect, refused, "INSUFFICIENT_BALANCE", short(tenUsdc - 1n, tenUsdc));
+	expectRefusal(expect, await steps.status(scene.quote), "SWAP_NOT_FOUND");
+	await solana.admin.mintTo({ owner: account.address, token: assetAddress(solana, "USDC"), amount: 1n });
+	await expectStillFresh(expect, scene);
+});
+
+test.concurrent("what is left of a wallet's SOL is nothing, or enough for the chain to keep it", async ({
+	expect,
+}) => {
+	const { solana } = environment;
+	const amount = parseUnits("0.1", 9);
+	const least = emptyAccountRentLamports;
+	for (const [lamports, required] of [
+		[0n, amount],
+		[amount - 1n, amount],
+		[amount + 1n, amount + least],
+		[amount + least - 1n, amount + least],
+	] as const) {
+		const account = await solana.newWallet({ lamports });
+		const answer = await steps.build(await steps.quote(account, { token: "SOL", amount }));
+		const details = { balance: String(lamports), required: String(required) };
+		expectRefusal(expect, answer, "INSUFFICIENT_BALANCE", details);
+		// Enough but for what would be left: that must be said, for the wallet holds more than the input.
+		if (lamports > amount) expect(answer.body?.message).toContain(String(least));
+	}
+	for (const lamports of [amount, amount + least]) {
+		const account = await solana.newWallet({ lamports });
+		expect((await steps.build(await steps.quote(account, { token: "SOL", amount }))).status).toBe(200);
+	}
+});
+
+test.concurrent("what a submitted swap will take is not there for another", async ({ expect }) => {
+	const account = await environment.solana.newWallet({ usdc: 3n * tenUsdc });
+	const [first, second] = await Promise.all([
+		steps.scene(account, { amount: 2n * tenUsdc }),
+		steps.scene(account, { amount: 2n * tenUsdc }),
+	]);
+	expect((await steps.submit(first.built, first.signed)).status).toBe(200);
+	// While it is being taken it may be counted twice, never not at all.
+	const balance = expect.stringMatching(/^(0|10000000)$/);
+	const details = { balance, required: String(2n * tenUsdc) };
+	expectRefusal(expect, await steps.submit(second.built, second.signed), "INSUFFICIENT_BALANCE", details);
+	expectRefusal(expect, await steps.build(second.quote), "INSUFFICIENT_BALANCE", details);
+	expectRefusal(expect, await steps.status(second.quote), "SWAP_NOT_FOUND");
+	expect((await waitForSwap(client, first.quote.swapId)).status).toBe("settled");
+	expect(await holding(environment.solana, "USDC", account.address)).toBe(tenUsdc);
+});
+
+test.concurrent("a transaction that the chain would refuse is 422 with its reason, and makes no swap", async ({
+	expect,
+}) => {
+	const { solana } = environment;
+	const account = await solana.newWallet({ lamports: parseUnits("1", 9) });
+	const scene = await steps.scene(account, { token: "SOL", amount: parseUnits("0.1", 9) });
+	// From an address that holds data nothing can be transferred.
+	const instructions = [getAllocateInstruction({ newAccount: account, space: 8n })];
+	await sendSolana(solana, { feePayer: account, instructions });
+	const reason = expect.stringMatching(/^instruction 2: /);
+	expectRefusal(expect, await steps.submit(scene.built, scene.signed), "SIMULATION_FAILED", { reason });
+	expectRefusal(expect, await steps.build(scene.quote), "SIMULATION_FAILED", { reason });
+	expectRefusal(expect, await steps.status(scene.quote), "SWAP_NOT_FOUND");
+});
+
+test.concurrent("a price that others' swaps moved below the minimum since the quote is 409, and a fresh quote settles", async ({
+	expect,
+}) => {
+	const { destination, solana } = environment;
+	const to = { chain: destination, token: "ORB" };
+	const large = parseUnits("2000", 6);
+	const [whale, account] = [
+		await solana.newWallet({ usdc: large }),
+		await solana.newWallet({ usdc: tenUsdc }),
+	];
+	const [first, tight] = await Promise.all([
+		steps.scene(whale, { amount: large, to }),
+		steps.scene(account, { to, slippageBps: 1 }),
+	]);
+	expect((await steps.submit(first.built, first.signed)).status).toBe(200);
+	const refused = await steps.submit(tight.built, tight.signed);
+	expectRefusal(expect, refused, "LIQUIDITY_CHANGED", { reason: "price" });
+	expectRefusal(expect, await steps.status(tight.quote), "SWAP_NOT_FOUND");
+	const fresh = await steps.scene(account, { to });
+	expect((await steps.submit(fresh.built, fresh.signed)).status).toBe(200);
+	const swaps = [first, fresh].map(({ quote }) => waitForSwap(client, quote.swapId));
+	expect((await Promise.all(swaps)).map(({ status }) => status)).toEqual(["settled", "settled"]);
+});
+
+test("after all of them the books agree with the chains to the unit", async ({ expect }) => {
+	await expectBooksAgree(expect, environment);
+});
+
+function base64(bytes: Uint8Array): string {
+	return Buffer.from(bytes).toString("base64");
+}
+
+/** The same bytes to a decoder that does not mind which bits are set where none count. */
+function nonCanonical(bytes: Uint8Array): string {
+	const alphabet = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+	const text = base64(bytes);
+	const at = text.indexOf("=") - 1;
+	if (at < 0) return text;
+	return text.slice(0, at) + alphabet.charAt(alphabet.indexOf(text.charAt(at)) + 1) + text.slice(at + 1);
+}
+
+/** How many sign a message: the byte after its version, or the first of one that has none. */
+function signerCount(message: Uint8Array): number {
+	return message[message[0] === 0x80 ? 1 : 0] ?? 0;
+}
+
+function changeData(instructions: MessageDraft["instructions"], at: number, byte: number): void {
+	const instruction = instructions[at];
+	const data = new Uint8Array(instruction?.data ?? []);
+	data[byte] = (data[byte] ?? 0) ^ 1;
+	if (instruction) instructions[at] = { ...instruction, data };
+}
+
+function changeAccount(instructions: MessageDraft["instructions"], at: number, address: SolanaAddress): void {
+	const transfer = instructions[2];
+	const accounts = transfer?.accounts?.map((meta, i) => (i === at ? { ...meta, address } : meta));
+	if (transfer && accounts) instructions[2] = { ...transfer, accounts };
+}
+
+async function moveUsdc(from: KeyPairSigner, to: KeyPairSigner, amount: bigint): Promise<void> {
+	const { solana } = environment;
+	const mint = assetAddress(solana, "USDC");
+	const [source, destination] = [
+		await tokenAccountOf({ owner: from.address, token: mint }),
+		await tokenAccountOf({ owner: to.address, token: mint }),
+	];
+	const transfer = { source, mint, destination, authority: from, amount, decimals: 6 };
+	await sendSolana(solana, { feePayer: from, instructions: [getTransferCheckedInstruction(transfer)] });
+}

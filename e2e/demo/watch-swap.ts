@@ -1,0 +1,25 @@
+import type { StatusResponse } from "@geoswap/protocol";
+import { type Client, getStatus } from "@geoswap/sdk";
+
+/** Tells each thing that happens to a swap, once, until it is decided. */
+export async function watchSwap(
+	client: Client,
+	swapId: string,
+	{ origin, destination, say }: { origin: string; destination: string; say: (what: string) => void },
+): Promise<StatusResponse> {
+	const told = new Set<string>();
+	const tellOnce = (what: string) => {
+		if (!told.has(what)) say(what);
+		told.add(what);
+	};
+	for (;;) {
+		// Held for a second at most, where an agent would hold it for fifteen: here someone watches.
+		const swap = await getStatus(client, swapId, { waitSeconds: 1 });
+		if (swap.originTxHash) tellOnce(`input in escrow: ${swap.originTxHash} on ${origin}`);
+		if (swap.deliveryTxHash) tellOnce(`output sent: ${swap.deliveryTxHash} on ${destination}`);
+		tellOnce(swap.status === "pending" ? swap.stage : swap.status);
+		if (swap.status === "pending") continue;
+		if (swap.failure) say(swap.failure.message);
+		return swap;
+	}
+}
