@@ -203,6 +203,22 @@ test("a deposit on Solana that was co-signed is given up only once its lane says
 	expect(decideNow()).toMatchObject({ fact: "not-opened", isEnd: true });
 });
 
+test("a store that was restored and knows of no deposit asks the lane before it says failed, however late", () => {
+	const world = newWorld({ origin: "solana" });
+	settleRounds(world);
+	Object.assign(world.facts.origin, { finalizedHeight: 1_000, finalizedNumber: 2_000, number: 2_004 });
+	const decideNow = () => decide(world.facts, world.policy, world.nowSeconds * 1_000);
+	Object.assign(world.facts.jobs.open ?? {}, { state: "queued" });
+	expect(decideNow()).toMatchObject({ fact: "opening", isEnd: false });
+	delete world.facts.jobs.open;
+	for (const givingUp of [undefined, "TOO_LATE"] as const) {
+		world.facts.swap.givingUp = givingUp;
+		const { fact, actions } = decideNow();
+		expect(fact).toBe("opening");
+		expect(actions).toContainEqual({ do: "queue", kind: "open", again: false });
+	}
+});
+
 test("what waits for attesters whom it does not need is queued for a lane", () => {
 	const world = newWorld({ origin: "solana" });
 	while (!world.facts.jobs.release) {

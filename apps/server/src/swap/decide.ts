@@ -67,12 +67,10 @@ function beforeDeposit(view: SwapView): Decision {
 
 /** The op is sent while it can open the order; one that was refused is not, but somebody else may send it. */
 function openAgain({ swap, jobs, origin, openDeadline, nowMs }: SwapView): Action[] {
-	const lastHeight = lastOpenHeight(swap);
-	if (lastHeight !== undefined && !swap.givingUp) {
-		// One message is co-signed, once: a job that was there before is the lane's to finish.
-		return jobs.open || origin.finalizedHeight > lastHeight
-			? []
-			: [{ do: "queue", kind: "open", again: false }];
+	if (lastOpenHeight(swap) !== undefined) {
+		// One message is co-signed, once: a job that is there is the lane's to finish. One that is not is queued however
+		// late: the lane alone can say that the message never landed.
+		return jobs.open ? [] : [{ do: "queue", kind: "open", again: false }];
 	}
 	if (swap.givingUp) return jobs.open?.state === "queued" ? [{ do: "withdraw", kind: "open" }] : [];
 	const isInTime = Math.max(origin.timestamp, nowMs / 1_000) <= openDeadline;

@@ -49,13 +49,12 @@ export function swapView(facts: Facts, policy: SwapPolicy, nowMs: number): SwapV
 
 /**
  * By a final block past the deadline. On Solana by the last height at which the one message could land, and the lane's
- * word where it was co-signed: it has asked for that very transaction since.
+ * word: it has asked for that very transaction since. A store that was restored may not know that it was sent.
  */
 function isOpenExpired({ swap, origin, jobs }: Facts, openDeadline: number): boolean {
 	const lastHeight = lastOpenHeight(swap);
 	if (lastHeight === undefined) return origin.finalizedTimestamp > openDeadline;
-	const isOut = jobs.open?.state === "sent" || jobs.open?.state === "done";
-	return origin.finalizedHeight > lastHeight && !isOut;
+	return origin.finalizedHeight > lastHeight && jobs.open?.state === "refused";
 }
 
 /** The last height at which a Solana wallet's message can land; undefined where the op is of another kind. */

@@ -23,6 +23,7 @@ import {
 	type Way,
 	within,
 } from "../../test/solana-desk-scene.ts";
+import { createDesk } from "./desk.ts";
 import { isSettlement } from "./desk-chain.ts";
 import { networkCost } from "./network-cost.ts";
 import { priceDelivery } from "./price-swap.ts";
@@ -104,6 +105,19 @@ describe("a quote fixes every term of its order", () => {
 			fillDeadline: seconds() + 120n,
 			refundAfter: seconds() + 180n,
 		});
+	});
+
+	test("within Solana, where a deposit must be final, it takes no less than finality at whatever depth counts elsewhere", () => {
+		const { config } = scene;
+		const depths = [{ upToUsd: 1_000_000, blocks: 0 }];
+		const own = createDesk({
+			config: { ...config, ...(config.solana && { solana: { ...config.solana, depths } }) },
+			book,
+			nowMs: () => nowMs,
+			random: (size) => new Uint8Array(size),
+		});
+		expect(own.quote(request(within)).etaSeconds).toBe(11);
+		expect(own.quote(request(inward)).etaSeconds).toBe(3);
 	});
 
 	test("within Solana, to the wallet where no other is named", () => {

@@ -98,7 +98,7 @@ export function createDesk({
 			recipient: formatAddress(destination.chain.chainId, recipient),
 			slippageBps,
 			etaSeconds: Math.ceil(
-				secondsToDepth(origin.chain, valueUsdCents) + secondsToDepth(destination.chain, valueUsdCents),
+				secondsToDeposit(resolved, valueUsdCents) + secondsToDepth(destination.chain, valueUsdCents),
 			),
 			summary: describeQuote({ origin, destination, amount, output }),
 			issuedAtMs,
@@ -248,6 +248,16 @@ export function createDesk({
 				message: `The output is worth ${percent} % less than the input, all costs included.`,
 			},
 		];
+	}
+
+	/** Until a deposit counts. On Solana alone nothing binds the payout to it, so that it must be final. */
+	function secondsToDeposit(
+		{ origin: { chain }, destination }: Pick<ResolvedRequest, "origin" | "destination">,
+		valueUsdCents: bigint,
+	): number {
+		const isOnSolanaAlone = chain.kind === "solana" && chain.chainId === destination.chain.chainId;
+		if (!isOnSolanaAlone) return secondsToDepth(chain, valueUsdCents);
+		return book.blockSeconds(chain.chainId) + chain.finalitySeconds;
 	}
 
 	/** How long until a transaction sent now is as deep as its value asks for. */
