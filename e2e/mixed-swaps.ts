@@ -92,6 +92,12 @@ export async function planSolanaSwap(environment: Environment, n: number): Promi
 	};
 }
 
+/** The n-th of a mix of all kinds on all chains: every other one has Solana on one side or on both. */
+export async function planMixedSwap(environment: Environment, n: number): Promise<AnyPlan> {
+	const half = Math.floor(n / 2);
+	return n % 2 === 0 ? planSwap(environment, half) : planSolanaSwap(environment, half);
+}
+
 export function countStatuses(swaps: readonly { swap: EndedSwap }[]): Record<EndedSwap["status"], number> {
 	const counts = { settled: 0, failed: 0, refunded: 0 };
 	for (const { swap } of swaps) counts[swap.status]++;

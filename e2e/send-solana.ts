@@ -1,16 +1,6 @@
-import {
-	appendTransactionMessageInstructions,
-	createTransactionMessage,
-	getBase64EncodedWireTransaction,
-	getSignatureFromTransaction,
-	type Instruction,
-	type KeyPairSigner,
-	pipe,
-	setTransactionMessageFeePayerSigner,
-	setTransactionMessageLifetimeUsingBlockhash,
-	signTransactionMessageWithSigners,
-} from "@solana/kit";
-import { expect } from "vitest";
+import { setTimeout as sleep } from "node:timers/promises";
+import type { Instruction, KeyPairSigner } from "@solana/kit";
+import { signSolana } from "./sign-solana.ts";
 import type { SolanaTestChain } from "./solana-chain.ts";
 
 const landsWithinMs = 20_000;
@@ -19,28 +9,13 @@ const landsWithinMs = 20_000;
 export async function sendSolana(
 	{ rpc }: Pick<SolanaTestChain, "rpc">,
 	{ feePayer, instructions }: { feePayer: KeyPairSigner; instructions: readonly Instruction[] },
-): Promise<string> {
-	const { value: latest } = await rpc.getLatestBlockhash({ commitment: "confirmed" }).send();
-	const message = pipe(
-		createTransactionMessage({ version: 0 }),
-		(empty) => setTransactionMessageFeePayerSigner(feePayer, empty),
-		(paid) => setTransactionMessageLifetimeUsingBlockhash(latest, paid),
-		(living) => appendTransactionMessageInstructions(instructions, living),
-	);
-	const transaction = await signTransactionMessageWithSigners(message);
-	const signature = getSignatureFromTransaction(transaction);
-	await rpc.sendTransaction(getBase64EncodedWireTransaction(transaction), { encoding: "base64" }).send();
-	await expect
-		.poll(
-			async () => {
-				const { value } = await rpc.getSignatureStatuses([signature]).send();
-				const [status] = value;
-				const isSeen =
-					status?.confirmationStatus === "confirmed" || status?.confirmationStatus === "finalized";
-				return isSeen && status?.err === null;
-			},
-			{ timeout: landsWithinMs, interval: 100 },
-		)
-		.toBe(true);
-	return signature;
+): Promise<void> {
+	const { signature, wire } = await signSolana({ rpc }, { feePayer, instructions });
+	await rpc.sendTransaction(wire, { encoding: "base64" }).send();
+	for (const deadline = Date.now() + landsWithinMs; Date.now() < deadline; await sleep(100)) {
+		const [status] = (await rpc.getSignatureStatuses([signature]).send()).value;
+		if (status?.err) throw new Error(`${signature} failed`);
+		if (["confirmed", "finalized"].includes(status?.confirmationStatus ?? "")) return;
+	}
+	throw new Error(`${signature} did not land`);
 }

@@ -11,18 +11,15 @@ import {
 } from "@geoswap/protocol";
 import {
 	type Address,
-	appendTransactionMessageInstructions,
 	type Base64EncodedWireTransaction,
 	createKeyPairSignerFromBytes,
-	createTransactionMessage,
-	getBase64EncodedWireTransaction,
-	getSignatureFromTransaction,
-	pipe,
+	type KeyPairSigner,
 	type Signature,
-	setTransactionMessageFeePayerSigner,
-	setTransactionMessageLifetimeUsingBlockhash,
-	signTransactionMessageWithSigners,
 } from "@solana/kit";
+import {
+	getSetComputeUnitLimitInstruction,
+	getSetComputeUnitPriceInstruction,
+} from "@solana-program/compute-budget";
 import { getAllocateWithSeedInstruction, getTransferSolInstruction } from "@solana-program/system";
 import {
 	getCreateAssociatedTokenIdempotentInstruction,
@@ -30,25 +27,33 @@ import {
 	getTransferCheckedInstruction,
 	TOKEN_PROGRAM_ADDRESS,
 } from "@solana-program/token";
+import { signSolana } from "./sign-solana.ts";
 import type { SolanaTestChain } from "./solana-chain.ts";
 
 const nativeMint = "So11111111111111111111111111111111111111112" as Address;
 
 /**
- * Another payout of an order to a token on Solana than the service's own, signed with the service's keys, as by a worker
+ * Another payout of an order to a token on Solana than the service's own, signed with the vault's key, as by a worker
  * that has forgotten the first: nothing is wrong with it but that there are two.
  */
 export async function signRivalPayout(
-	{ rpc, deployment }: SolanaTestChain,
-	{ order, amount }: { order: Order; amount: bigint },
+	chain: SolanaTestChain,
+	{
+		order,
+		amount,
+		feePayer,
+		computePrice,
+	}: {
+		order: Order;
+		amount: bigint;
+		feePayer: KeyPairSigner;
+		/** Of those in one slot the one that offers more goes first. */
+		computePrice: bigint;
+	},
 ): Promise<{ signature: Signature; wire: Base64EncodedWireTransaction }> {
-	const keys = deriveSolanaDevnetKeys();
-	const [vault, feePayer] = await Promise.all([
-		createKeyPairSignerFromBytes(keys.vault),
-		createKeyPairSignerFromBytes(keys.feePayers[1] ?? keys.vault),
-	]);
+	const vault = await createKeyPairSignerFromBytes(deriveSolanaDevnetKeys().vault);
 	const mint = fromSolanaWord(order.outputToken);
-	const asset = deployment.assets.find(({ address }) => address === mint);
+	const asset = chain.deployment.assets.find(({ address }) => address === mint);
 	if (!asset) throw new Error(`no asset ${mint} on Solana`);
 	const recipient = fromSolanaWord(order.recipient);
 	const [source, destination, marker] = await Promise.all([
@@ -57,6 +62,8 @@ export async function signRivalPayout(
 		markerAddress({ base: vault.address, orderId: orderId(order) }),
 	]);
 	const instructions = [
+		getSetComputeUnitLimitInstruction({ units: 100_000 }),
+		getSetComputeUnitPriceInstruction({ microLamports: computePrice }),
 		getCreateAssociatedTokenIdempotentInstruction({
 			...{ payer: feePayer, ata: destination, owner: recipient, mint },
 		}),
@@ -74,13 +81,5 @@ export async function signRivalPayout(
 		}),
 		getInitializeAccount3Instruction({ account: marker, mint: nativeMint, owner: vault.address }),
 	];
-	const { value: latest } = await rpc.getLatestBlockhash({ commitment: "confirmed" }).send();
-	const message = pipe(
-		createTransactionMessage({ version: 0 }),
-		(empty) => setTransactionMessageFeePayerSigner(feePayer, empty),
-		(paid) => setTransactionMessageLifetimeUsingBlockhash(latest, paid),
-		(living) => appendTransactionMessageInstructions(instructions, living),
-	);
-	const signed = await signTransactionMessageWithSigners(message);
-	return { signature: getSignatureFromTransaction(signed), wire: getBase64EncodedWireTransaction(signed) };
+	return signSolana(chain, { feePayer, instructions });
 }

@@ -21,7 +21,7 @@ export type SolanaTestChain = {
 	newWallet: (holding?: SolanaHolding) => Promise<KeyPairSigner>;
 };
 
-export type SolanaHolding = { usdc?: bigint; usdt?: bigint; lamports?: bigint };
+type SolanaHolding = { usdc?: bigint; usdt?: bigint; lamports?: bigint };
 
 export function connectSolanaChain({
 	rpcUrl,

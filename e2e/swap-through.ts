@@ -11,11 +11,21 @@ const pauseMs = 500;
 /** No outage here lasts so long: what is refused until then is refused for another reason. */
 const patienceMs = 90_000;
 
+/** From any chain. */
+export type TimedSwap = EndedAnyPlan & Pick<Done<unknown>, "decidedMs">;
+
+type Done<Signed> = {
+	signed: Signed;
+	swap: EndedSwap;
+	/** From the submit to the answer that says how it ended. */
+	decidedMs: number;
+};
+
 /** A whole swap through any outage, as an agent does it that wants it done. */
 export async function swapThrough<Plan extends AnyPlan>(
 	caller: SwapCaller,
 	plan: Plan,
-): Promise<Plan & { account: SwapCaller["account"]; signed: SignedSwap; swap: EndedSwap }> {
+): Promise<Plan & { account: SwapCaller["account"] } & Done<SignedSwap>> {
 	const { client, account } = caller;
 	const { from, to, recipient } = plan;
 	const intent = swapIntent({ from, to, recipient, account });
@@ -27,7 +37,7 @@ export async function swapThrough<Plan extends AnyPlan>(
 }
 
 /** The same from Solana. */
-async function solanaSwapThrough(caller: SolanaCaller, plan: AnyPlan): Promise<EndedAnyPlan> {
+async function solanaSwapThrough(caller: SolanaCaller, plan: AnyPlan): Promise<TimedSwap> {
 	const { client, account } = caller;
 	const { from, to, recipient } = plan;
 	const intent = swapIntent({ from, to, recipient, account });
@@ -43,7 +53,7 @@ export async function newWalletSwapsThrough(
 	environment: Environment,
 	client: Client,
 	plan: AnyPlan,
-): Promise<EndedAnyPlan> {
+): Promise<TimedSwap> {
 	const { deployment: pins, solana } = environment;
 	const { chain, token, amount } = plan.from;
 	if (!isSolanaChain(chain)) {
@@ -59,7 +69,7 @@ export async function newWalletSwapsThrough(
 async function throughOutages<Signed>(
 	client: Client,
 	{ sign, submit }: { sign: () => Promise<Signed>; submit: (signed: Signed) => Promise<SubmitResponse> },
-): Promise<{ signed: Signed; swap: EndedSwap }> {
+): Promise<Done<Signed>> {
 	for (const deadline = performance.now() + patienceMs; ; await sleep(pauseMs)) {
 		let signed: Signed;
 		try {
@@ -70,9 +80,11 @@ async function throughOutages<Signed>(
 			if (performance.now() > deadline) throw error;
 			continue;
 		}
+		const submittedAt = performance.now();
 		try {
 			const { swapId } = await submit(signed);
-			return { signed, swap: await waitForSwap(client, swapId) };
+			const swap = await waitForSwap(client, swapId);
+			return { signed, swap, decidedMs: performance.now() - submittedAt };
 		} catch (error) {
 			// The service says that nothing was executed. Without its word, a new quote could be a second swap.
 			if (!isToRequote(error) || performance.now() > deadline) throw error;

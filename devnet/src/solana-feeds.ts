@@ -4,6 +4,7 @@ import type { Address } from "viem";
 import { devnetSol } from "./devnet-assets.ts";
 import { devnetChains } from "./devnet-chain.ts";
 import { feedInitCode } from "./feed-init-code.ts";
+import { solanaDeviationBps } from "./solana/solana-devnet-assets.ts";
 
 /** SOL's feed is on the first EVM chain only: it is one feed that prices it, wherever it is delivered. */
 export function hasSolFeed({ chainId }: { chainId: number }): boolean {
@@ -31,11 +32,16 @@ export function solanaFeeds(
 	const feedOf = (symbol: string) => {
 		const asset = assets.find((candidate) => candidate.symbol === symbol);
 		if (!asset) throw new Error(`chain ${chainId} has no ${symbol}`);
-		return { chainId, ...asset.feed };
+		return { chainId, ...asset.feed, deviationBps: solanaDeviationBps[asset.kind] };
 	};
 	return {
 		USDC: feedOf("USDC"),
 		USDT: feedOf("USDT"),
-		SOL: { chainId, address: solFeedAddress(), heartbeatSeconds: devnetSol.heartbeatSeconds },
+		SOL: {
+			chainId,
+			address: solFeedAddress(),
+			heartbeatSeconds: devnetSol.heartbeatSeconds,
+			deviationBps: solanaDeviationBps.volatile,
+		},
 	};
 }

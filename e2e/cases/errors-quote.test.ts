@@ -14,7 +14,6 @@ const fields = [
 	...["recipient", "slippageBps"],
 ];
 const required = fields.slice(0, 6);
-const solanaChainId = 792_703_809;
 
 let environment: Environment;
 let client: Environment["client"];
@@ -199,7 +198,6 @@ test.concurrent("what is not offered is NO_ROUTE with the reason", async ({ expe
 		[{ originChain: 1 }, "chain"],
 		[{ destinationChain: "10" }, "chain"],
 		[{ destinationChain: Number.MAX_SAFE_INTEGER }, "chain"],
-		[{ destinationChain: solanaChainId, recipient: "11111111111111111111111111111111" }, "chain"],
 		[{ inputToken: unknown }, "token"],
 		[{ outputToken: unknown }, "token"],
 		[{ destinationChain: origin.chainId, outputToken: usdc }, "pair"],

@@ -23,6 +23,8 @@ const builtIn = [
 	"SysvarC1ock11111111111111111111111111111111",
 	"Vote111111111111111111111111111111111111111",
 ];
+/** As the stack's configuration has it. */
+const solanaFinalitySeconds = 8;
 /** Below which nothing is swapped, in USDC. */
 const leastUsd = 1_000_000n;
 
@@ -92,6 +94,9 @@ test.concurrent("a quote from Solana says so, in addresses of both forms, and la
 		});
 		expect(asText.status).toBe(200);
 	}
+	// On Solana alone a deposit must be final before it is paid out, and nobody is told that it takes less.
+	const alone = await quote(within);
+	expect(alone.body?.etaSeconds).toBeGreaterThanOrEqual(solanaFinalitySeconds);
 });
 
 test.concurrent("a recipient is needed where the wallet's address is none on the destination, and there only", async ({

@@ -149,3 +149,33 @@ test.concurrent("a token and a transaction must be strings, the token not an emp
 	}
 	expectAsked(await callApi(client, submitSolana.path, { body: {} }), "geoOpToken", "signedTransaction");
 });
+
+test.concurrent("fields that nobody knows are ignored in a build and in a submit", async ({ expect }) => {
+	const unknown = { slipage: 1, signature: null, nested: { a: [null] } };
+	const build = { geoQuoteToken: tokens.quoteEvm, ...unknown };
+	const built = await callApi(client, buildSolana.path, { body: build });
+	expectRefusal(expect, built, "INVALID_TOKEN", { reason: "wrong_endpoint" });
+	const submit = { geoOpToken: tokens.opSolana, signedTransaction: "x", ...unknown };
+	const submitted = await callApi(client, submitSolana.path, { body: submit });
+	expectRefusal(expect, submitted, "INVALID_REQUEST", issuesAt(expect, "signedTransaction"));
+});
+
+test.concurrent("builds of both kinds share a key's rate, and so do submits", async ({ expect }) => {
+	const name = `solana-slow-${generatePrivateKey().slice(2, 14)}`;
+	const args = ["keys", "create", "--account", name, "--json", "--rate", "build=0.1", "submit=0.1"];
+	const { apiKey } = JSON.parse(await serverCommand(environment.serverEnvironment, args));
+	for (const endpoints of [
+		[buildEvm, buildSolana],
+		[submitEvm, submitSolana],
+	]) {
+		// Twenty seconds' worth are two calls, one of each kind.
+		for (const endpoint of endpoints) {
+			expect((await send(endpoint, undefined, { ...client, apiKey })).status).toBe(400);
+		}
+		for (const endpoint of endpoints) {
+			const refused = await send(endpoint, "x", { ...client, apiKey });
+			const retryAfterSeconds = Number(refused.headers["retry-after"]);
+			expectRefusal(expect, refused, "RATE_LIMITED", { reason: "rate", retryAfterSeconds });
+		}
+	}
+});

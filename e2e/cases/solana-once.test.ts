@@ -102,7 +102,7 @@ test.concurrent("a hundred submits of one quote at once, of two builds and with 
 
 	const swap = await waitForSwap(client, swapId);
 	expect(swap.status).toBe("settled");
-	await expectOneDeposit(expect, { account, swapId, others: [second], left: 2n * tenUsdc });
+	await expectOneDeposit(expect, { account, swapId, others: ops, left: 2n * tenUsdc });
 	const filled = await destination.publicClient.getContractEvents({
 		address: destination.deployment.contracts.vault,
 		abi: geoVaultAbi,

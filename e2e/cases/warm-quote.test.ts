@@ -3,6 +3,7 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { baseEnvironment, portSource, serverMain, serviceProcess } from "@geoswap/devnet";
 import { createClient, getQuote } from "@geoswap/sdk";
+import { generateKeyPairSigner } from "@solana/kit";
 import { parseUnits } from "viem";
 import { generatePrivateKey, privateKeyToAccount } from "viem/accounts";
 import { expect, onTestFinished, test } from "vitest";
@@ -22,12 +23,13 @@ test("five hundred warm quotes call no chain and query nothing but the key's row
 	const { origin, destination, solana } = environment;
 	const client = createClient({ baseUrl, apiKey: await environment.newKey() });
 	const account = privateKeyToAccount(generatePrivateKey());
+	const { address: onSolana } = await generateKeyPairSigner();
 	const looks = async () => (await rpcCounts()).map((counts) => counts.eth_getBlockByNumber ?? 0);
 	const quote = (i: number) => {
 		const routes = [
 			{ from: "USDC", to: { chain: destination, token: "ORB" } },
 			{ from: "WETH", to: { chain: destination, token: "USDC" } },
-			{ from: "USDC", to: { chain: solana, token: "SOL" }, recipient: solana.deployment.vault },
+			{ from: "USDC", to: { chain: solana, token: "SOL" }, recipient: onSolana },
 		];
 		const { from = "", to = { chain: destination, token: "" }, recipient } = routes[i % routes.length] ?? {};
 		return getQuote(

@@ -15,7 +15,7 @@ const maxRefundSeconds = 3 * 24 * 3_600 - 600;
 /** What no field shows alone: each sentence is one thing that would lose money or refuse every swap. */
 export function configProblems({ chains, solana, attesters, price }: Omit<Config, "deployment">): string[] {
 	const problems = chains.flatMap((chain) => chainProblems(chain));
-	if (solana) problems.push(...solanaProblems(solana, { chains }));
+	if (solana) problems.push(...solanaProblems(solana, { chains, price }));
 	const all: AnyChain[] = [...chains, ...(solana ? [solana] : [])];
 	for (const from of all) for (const to of all) problems.push(...deadlineProblems(from, to));
 	// On one chain there is nothing to attest, nor where the input is on Solana.
@@ -73,10 +73,10 @@ function openProblems(chain: AnyChain): string[] {
 	].flat();
 }
 
-function solanaProblems(solana: SolanaConfig, { chains }: { chains: readonly ChainConfig[] }): string[] {
+function solanaProblems(solana: SolanaConfig, { chains, price }: Pick<Config, "chains" | "price">): string[] {
 	const { deployment, openSeconds, markerSeconds, blockhashSeconds } = solana;
 	const { least, most } = blockhashSeconds;
-	const price = BigInt(solana.computePriceMicroLamports);
+	const computePrice = BigInt(solana.computePriceMicroLamports);
 	const symbols = deployment.assets.map(({ symbol }) => symbol);
 	// The slower chain decides how long an order takes.
 	const slowest = (seconds: (chain: AnyChain) => number) => Math.max(...[solana, ...chains].map(seconds));
@@ -90,7 +90,7 @@ function solanaProblems(solana: SolanaConfig, { chains }: { chains: readonly Cha
 		openSeconds >= quoteSeconds + most
 			? []
 			: `solana.openSeconds: must be at least ${quoteSeconds + most}: what is built when a quote ends can land for ${most} more`,
-		price <= maximumMicroLamportsPerUnit
+		computePrice <= maximumMicroLamportsPerUnit
 			? []
 			: `solana.computePriceMicroLamports: is above ${maximumMicroLamportsPerUnit}, and no fee payer signs for that`,
 		markerSeconds > orderSeconds
@@ -99,6 +99,18 @@ function solanaProblems(solana: SolanaConfig, { chains }: { chains: readonly Cha
 		Object.keys(solana.outflowCaps)
 			.filter((symbol) => !symbols.includes(symbol))
 			.map((symbol) => `solana.outflowCaps.${symbol}: the deployment has no such asset`),
+		deployment.assets
+			.filter(({ kind, symbol }) => kind === "volatile" && solana.outflowCaps[symbol] === undefined)
+			.map(
+				({ symbol }) =>
+					`solana.outflowCaps: has no cap for ${symbol}, and a feed that is wrong would cost all of it`,
+			),
+		deployment.assets.flatMap(({ symbol, kind, feed: { deviationBps } }) => {
+			const takenBps = (100 * solana.spreadBps[kind] + price.optionCentibps[kind]) / 100;
+			return takenBps >= deviationBps
+				? []
+				: `solana.spreadBps.${kind}: with price.optionCentibps.${kind} it takes ${takenBps}, and the feed of ${symbol} may be wrong by ${deviationBps}: each swap could take the rest`;
+		}),
 		deployment.assets
 			.filter(({ feed }) => !chains.some(({ chainId }) => chainId === feed.chainId))
 			.map(

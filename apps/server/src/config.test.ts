@@ -68,6 +68,7 @@ const solanaPace = {
 	fillSeconds: 60,
 	refundSeconds: 30,
 	blockhashSeconds: { least: 20, most: 35 },
+	outflowCaps: { SOL: "100" },
 };
 
 function readWithSolana(
@@ -90,6 +91,7 @@ test("Solana is taken where the deployment has it, with times that a transaction
 		chainId: 792703809,
 		deployment: { name: "Devnet Solana" },
 	});
+	readWithSolana({ spreadBps: { stable: 4, volatile: 15 } });
 	expect(() => read({ solana: solanaPace })).toThrow("solana: the deployment file has no such chain");
 });
 
@@ -102,7 +104,15 @@ test.each<[string, Partial<NonNullable<ConfigFile["solana"]>>, Partial<ConfigFil
 	["refundSeconds: ", { finalitySeconds: 20, refundSeconds: 30, fillSeconds: 100 }],
 	["solana.computePriceMicroLamports: is above", { computePriceMicroLamports: "5000001" }],
 	["solana.markerSeconds: must be above 165", { markerSeconds: 165 }],
-	["solana.outflowCaps.ETH: ", { outflowCaps: { ETH: "5" } }],
+	["solana.outflowCaps.ETH: ", { outflowCaps: { SOL: "5", ETH: "5" } }],
+	["solana.outflowCaps: has no cap for SOL", { outflowCaps: { USDC: "5" } }],
+	["solana.spreadBps.stable: with price.optionCentibps.stable it takes 4", { spreadBps: { stable: 3 } }],
+	["solana.spreadBps.volatile: with price", { spreadBps: { volatile: 14 } }],
+	[
+		"it takes 29.99, and the feed of SOL may be wrong by 30",
+		{ spreadBps: { volatile: 25 } },
+		{ price: { optionCentibps: { stable: 100, volatile: 499 } } },
+	],
 	["solana.unreleasedCapUsd: ", { unreleasedCapUsd: 1 }],
 	["the feed of USDC is on chain 31337", {}, { chains: { 31338: pace } }],
 	["attesters: chain 31337 needs 2", {}, { attesters: [], chains: { 31337: pace } }],

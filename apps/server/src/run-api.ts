@@ -4,6 +4,7 @@ import { createApiKeys } from "./api-key/api-keys.ts";
 import { createRateLimits } from "./api-key/rate-limits.ts";
 import { connectChain } from "./chain/evm/chain-client.ts";
 import { connectSolana } from "./chain/solana/connect-solana.ts";
+import { refuseSolanaDevelopmentKeys } from "./chain/solana/refuse-solana-development-keys.ts";
 import { type Config, readConfig } from "./config.ts";
 import { connectEngine } from "./durable/connect-engine.ts";
 import { expectChainIds } from "./expect-chain-ids.ts";
@@ -29,6 +30,7 @@ import { createDesk } from "./venue/desk.ts";
 /** The process that answers callers. It holds no key that can move anything. */
 export async function runApi(configPath: string): Promise<void> {
 	const config = readConfig(configPath);
+	if (config.solana) refuseSolanaDevelopmentKeys(config.solana.deployment);
 	const databaseUrl = readSecret("DATABASE_URL");
 	const sealKeys = readSealKeys();
 	const pepper = readPepper();
@@ -57,15 +59,15 @@ export async function runApi(configPath: string): Promise<void> {
 	});
 
 	const followed = [...config.chains, ...(config.solana ? [config.solana] : [])];
-	const submitDeps = { pool, sealKeys, desk, engine, config, nowMs };
+	const submitDeps = { solana, pool, sealKeys, desk, engine, config, nowMs };
 	const app = createApp({
 		routes: [
 			postQuote({ desk, sealKeys }),
-			getDelegation({ chains }),
+			getDelegation({ chains, solana }),
 			postBuildGeoOp({ chains, db: pool, sealKeys, nowMs }),
 			postBuildSolanaTx({ solana, config, db: pool, sealKeys, nowMs }),
 			postSubmit({ chains, ...submitDeps }),
-			postSubmitSolana({ solana, ...submitDeps }),
+			postSubmitSolana(submitDeps),
 			getStatus({
 				db: pool,
 				listener,

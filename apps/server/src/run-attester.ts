@@ -2,6 +2,7 @@ import { privateKeyToAccount } from "viem/accounts";
 import { readAttesterConfig } from "./attest/attester-config.ts";
 import { startAttester } from "./attest/start-attester.ts";
 import { refuseDevelopmentKeys } from "./chain/evm/refuse-development-keys.ts";
+import { refuseSolanaDevelopmentKeys } from "./chain/solana/refuse-solana-development-keys.ts";
 import { expectChainIds } from "./expect-chain-ids.ts";
 import { expectGenesisHash } from "./expect-genesis-hash.ts";
 import { createLog } from "./log.ts";
@@ -11,6 +12,7 @@ import { parsePrivateKey, readSecret } from "./secrets.ts";
 /** The process that says what it saw final. It has no database and no engine, and believes nobody. */
 export async function runAttester(configPath: string): Promise<void> {
 	const config = readAttesterConfig(configPath);
+	if (config.solana) refuseSolanaDevelopmentKeys(config.solana.deployment);
 	const key = parsePrivateKey("GEOSWAP_ATTESTER_KEY", readSecret("GEOSWAP_ATTESTER_KEY"));
 	refuseDevelopmentKeys(
 		[key],

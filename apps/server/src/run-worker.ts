@@ -5,6 +5,7 @@ import type { Address, Hex } from "viem";
 import { privateKeyToAccount } from "viem/accounts";
 import { connectChain, type EvmChain } from "./chain/evm/chain-client.ts";
 import { refuseDevelopmentKeys } from "./chain/evm/refuse-development-keys.ts";
+import { checkOwnAccounts } from "./chain/solana/check-own-accounts.ts";
 import { connectSolana, type SolanaChain } from "./chain/solana/connect-solana.ts";
 import { refuseSolanaDevelopmentKeys } from "./chain/solana/refuse-solana-development-keys.ts";
 import { parseSolanaKeys, type SolanaKeys } from "./chain/solana/solana-keys.ts";
@@ -15,6 +16,7 @@ import { registerDeployment } from "./durable/register-deployment.ts";
 import { serveDurable } from "./durable/serve-durable.ts";
 import { expectChainIds } from "./expect-chain-ids.ts";
 import { expectGenesisHash } from "./expect-genesis-hash.ts";
+import { expectNamedKeys } from "./expect-named-keys.ts";
 import { followChain } from "./follow/follow-chain.ts";
 import { followSolana } from "./follow/follow-solana.ts";
 import { createLane } from "./lane/create-lane.ts";
@@ -37,6 +39,7 @@ import { createDesk } from "./venue/desk.ts";
 const sweepEveryMs = 10_000;
 const partitionsEveryMs = 3_600_000;
 const partitionsDaysAhead = 7;
+const ownAccountsEveryMs = 60_000;
 /** Several within the time that one counts. */
 const heartbeatsPerLife = 5;
 /** And often enough that nobody waits long for attesters that are back. */
@@ -61,6 +64,8 @@ export async function runWorker(configPath: string): Promise<void> {
 		expectChainIds(chains.map(({ chain }) => chain)),
 		solana && expectGenesisHash(solana.chain),
 	]);
+	const lacking = solana ? await checkOwnAccounts(solana.chain) : [];
+	if (lacking.length > 0) throw new ConfigError("solana", lacking.join("; "));
 	const log = createLog({ level: config.logLevel, process: "worker" });
 	const nowMs = Date.now;
 	const stopping = new AbortController();
@@ -94,6 +99,7 @@ export async function runWorker(configPath: string): Promise<void> {
 	};
 
 	await Promise.all(chains.map(refuseDelegatedRelayers));
+	if (solana) await expectNamedKeys(pool, solana.config.deployment);
 	await ensurePartitions(pool, { nowMs: nowMs(), daysAhead: partitionsDaysAhead });
 	const server = await serveDurable({
 		swap: createSwapWorkflow({ config, pool, desk, lanePoke: lanePokeOf, attestationPoke, nowMs, log }),
@@ -131,18 +137,24 @@ export async function runWorker(configPath: string): Promise<void> {
 		...chains.map(({ chain, config: { pollMs } }) =>
 			followChain({ chain, pool, engine, relayers: relayers.get(chain.chainId) ?? [], pollMs, log, signal }),
 		),
-		solana &&
-			followSolana({
-				chain: solana.chain,
-				pool,
-				engine,
-				relayers: solana.relayers,
-				outflowCaps: solana.config.outflowCaps,
-				markerSeconds: solana.config.markerSeconds,
-				pollMs: solana.config.pollMs,
-				log,
-				signal,
-			}),
+		...(solana
+			? [
+					followSolana({
+						chain: solana.chain,
+						pool,
+						engine,
+						relayers: solana.relayers,
+						outflowCaps: solana.config.outflowCaps,
+						markerSeconds: solana.config.markerSeconds,
+						pollMs: solana.config.pollMs,
+						log,
+						signal,
+					}),
+					every(ownAccountsEveryMs, "a look at our Solana accounts", async () => {
+						for (const lack of await checkOwnAccounts(solana.chain)) log.error(lack);
+					}),
+				]
+			: []),
 		registerDeployment({
 			adminUrl: config.restate.adminUrl,
 			url: config.worker.publicUrl ?? server.url,

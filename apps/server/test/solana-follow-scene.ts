@@ -6,7 +6,7 @@ import { expect } from "vitest";
 import { readHoldings } from "../src/chain/solana/read-holdings.ts";
 import { readSlots } from "../src/chain/solana/read-slots.ts";
 import { advanceSolana } from "../src/follow/advance-solana.ts";
-import { createLog } from "../src/log.ts";
+import { createLog, type Log } from "../src/log.ts";
 import { readHead } from "../src/store/chain-head.ts";
 import {
 	createSolanaScene,
@@ -38,13 +38,18 @@ export async function createSolanaFollowScene() {
 		markerSeconds = 1_000,
 		outflowCaps = {},
 		before,
+		through = chain,
+		log = createLog({ level: "silent", process: "test" }),
 	}: {
 		markerSeconds?: number;
 		outflowCaps?: Record<string, string>;
 		before?: { call: number; happens: () => Promise<void> };
+		/** The nodes that are asked. */
+		through?: SolanaScene["chain"];
+		log?: Log;
 	} = {}): Promise<boolean> {
 		return advanceSolana({
-			chain: before ? { ...chain, rpc: interrupted(chain.rpc, before) } : chain,
+			chain: before ? { ...through, rpc: interrupted(through.rpc, before) } : through,
 			pool,
 			engine: {
 				startSwap: () => Promise.reject(new Error("a follower starts no swap")),
@@ -58,7 +63,7 @@ export async function createSolanaFollowScene() {
 			relayers: [actions.relayer],
 			outflowCaps,
 			markerSeconds,
-			log: createLog({ level: "silent", process: "test" }),
+			log,
 		});
 	}
 

@@ -36,7 +36,12 @@ export async function solanaOrderScene(): Promise<SolanaOrderScene> {
 		signerOf(5),
 		signerOf(6),
 	]);
-	const feed = { chainId: 31337, address: zeroAddress.replace(/0$/, "1"), heartbeatSeconds: 3600 };
+	const feed = {
+		chainId: 31337,
+		address: zeroAddress.replace(/0$/, "1"),
+		heartbeatSeconds: 3600,
+		deviationBps: 5,
+	};
 	const deployment = solanaDeploymentSchema.parse({
 		chainId: solanaChainId,
 		name: "Scene",

@@ -14,9 +14,14 @@ import {
 	toSwapKey,
 	toWord,
 } from "@geoswap/protocol";
-import { generateKeyPairSigner, type KeyPairSigner, signBytes } from "@solana/kit";
+import { generateKeyPairSigner, type Instruction, type KeyPairSigner, signBytes } from "@solana/kit";
 import { type Address, hexToBytes, zeroHash } from "viem";
+import { expect } from "vitest";
 import { connectSolana, type SolanaChain } from "../src/chain/solana/connect-solana.ts";
+import { readBlockhash } from "../src/chain/solana/read-blockhash.ts";
+import { readStatuses } from "../src/chain/solana/read-statuses.ts";
+import { sendRaw } from "../src/chain/solana/send-raw.ts";
+import { signInstructions } from "../src/chain/solana/sign-instructions.ts";
 import { configSchema } from "../src/config.ts";
 import type { Route } from "../src/http/route.ts";
 import { postBuildSolanaTx } from "../src/routes/post-build-solana-tx.ts";
@@ -26,6 +31,7 @@ import { sealToken } from "../src/seal/seal-token.ts";
 import type { SealedQuote } from "../src/venue/sealed-quote.ts";
 import type { Desk } from "../src/venue/venue.ts";
 import { callRoute } from "./origin-scene.ts";
+import { startStubSolanaRpc } from "./stub-solana-rpc.ts";
 import { createTestDatabase } from "./test-database.ts";
 
 export type SolanaSubmitScene = Awaited<ReturnType<typeof startSolanaSubmitScene>>;
@@ -74,12 +80,14 @@ export async function startSolanaSubmitScene() {
 		unopenedUsdPerAccount: 1_000,
 		/** What a unit of gas is worth. */
 		gasUsdCents: 0n,
+		lamportsPerUsdCent: undefined as bigint | undefined,
 		startSwap: async (uuid: string) => void started.push(uuid),
 	});
 	const knobs = usual();
 	const desk: Pick<Desk, "reprice" | "volumes" | "isPriceable" | "gasUsdCents" | "exposureLimit"> = {
 		isPriceable: () => true,
-		gasUsdCents: ({ wei }) => wei * knobs.gasUsdCents,
+		gasUsdCents: ({ wei }) =>
+			knobs.lamportsPerUsdCent === undefined ? wei * knobs.gasUsdCents : wei / knobs.lamportsPerUsdCent,
 		exposureLimit: () => undefined,
 		reprice: ({ delivery }) => {
 			if (knobs.isPriceGone || delivery.kind !== "stock") return undefined;
@@ -135,6 +143,30 @@ export async function startSolanaSubmitScene() {
 		return wallet;
 	}
 
+	/** Lands a transaction of the wallet's own. */
+	async function send(wallet: KeyPairSigner, instructions: Instruction[]): Promise<void> {
+		await admin.airdrop({ address: wallet.address, lamports: 10_000_000n });
+		const { blockhash } = await readBlockhash(chain);
+		const paid = { feePayer: wallet, blockhash, computePrice: 0n, unitLimit: 20_000 };
+		const { signature, raw } = await signInstructions({ ...paid, instructions });
+		await sendRaw(chain, raw);
+		await expect
+			.poll(async () => (await readStatuses(chain, [signature]))[0], { timeout: 15_000 })
+			.toMatchObject({ isFailed: false });
+	}
+
+	/** The chain by a node that says of every transaction that it would fail so. */
+	async function nodeThatSimulates(err: unknown): Promise<{ chain: SolanaChain; stop: () => Promise<void> }> {
+		const node = await startStubSolanaRpc(() => ({
+			result: { context: { slot: 1 }, value: { err, logs: [] } },
+		}));
+		const { rpc } = connectSolana({ rpcUrl: node.rpcUrl, deployment });
+		const simulating = new Proxy(chain.rpc, {
+			get: (real, method) => Reflect.get(method === "simulateTransaction" ? rpc : real, method),
+		});
+		return { chain: { ...chain, rpc: simulating }, stop: node.stop };
+	}
+
 	async function setStock(amount: bigint): Promise<void> {
 		await pool.query(
 			`insert into stock (chain_id, token, balance, outflow_available, block_number) values ($1, $2, $3, $3, 1)
@@ -158,6 +190,9 @@ export async function startSolanaSubmitScene() {
 		submitRoute,
 		/** As they are where Solana is not offered. */
 		routesWithoutSolana: () => routesOn(undefined),
+		routesOn,
+		send,
+		nodeThatSimulates,
 		call,
 		seal,
 		build,

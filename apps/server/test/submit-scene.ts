@@ -8,6 +8,7 @@ import {
 } from "viem";
 import { entryPoint09Abi, entryPoint09Address } from "viem/account-abstraction";
 import type { EvmChain } from "../src/chain/evm/chain-client.ts";
+import type { SolanaChain } from "../src/chain/solana/connect-solana.ts";
 import type { Route } from "../src/http/route.ts";
 import { postBuildGeoOp } from "../src/routes/post-build-geo-op.ts";
 import { postSubmit } from "../src/routes/post-submit.ts";
@@ -54,9 +55,13 @@ export async function startSubmitScene() {
 		volumes: () => [],
 	};
 	const buildRoute = postBuildGeoOp({ chains, db: database.pool, sealKeys, nowMs });
-	const submitRoute = (served: ReadonlyMap<number, EvmChain> = chains): Route =>
+	const submitRoute = (
+		served: ReadonlyMap<number, EvmChain> = chains,
+		solana: SolanaChain | undefined = undefined,
+	): Route =>
 		postSubmit({
 			chains: served,
+			solana,
 			pool: database.pool,
 			sealKeys,
 			desk,
@@ -96,9 +101,21 @@ export async function startSubmitScene() {
 		}
 	}
 
+	/** Those that are alive see another chain too. */
+	async function seeAttestersOn(chainId: number): Promise<void> {
+		await database.pool.query("insert into chain_heads values ($1, 100, '', 1000, 1, 90, 990, 0, 0)", [
+			chainId,
+		]);
+		await database.pool.query(
+			"insert into heartbeats select attester, $1::bigint, 90, min(signed_at) from heartbeats group by attester",
+			[chainId],
+		);
+	}
+
 	return {
 		...scene,
 		knobs,
+		seeAttestersOn,
 		setAttesters,
 		/** The swaps whose workflows were started. */
 		started: () => started,

@@ -31,7 +31,7 @@ const program = new Command("start")
 	.option("--json", "print the result as JSON on stdout, progress on stderr")
 	.addHelpText(
 		"after",
-		"\nDATABASE_URL and REDIS_URL, where set, name servers to use in place of own ones.\nThen: pnpm demo",
+		"\nDATABASE_URL and REDIS_URL, where set, name servers to use in place of own ones.\nThen: pnpm demo, or pnpm demo --solana",
 	)
 	.allowExcessArguments(false)
 	.action(start);
@@ -135,7 +135,7 @@ function describe(
 		["Logs", here(logDir)],
 	];
 	const table = rows.map(([title = "", value]) => `  ${title.padEnd(14)}${value}`).join("\n");
-	return `\n${table}\n\nTry: pnpm demo\nCtrl-C ends it.\n`;
+	return `\n${table}\n\nTry: pnpm demo, or pnpm demo --solana\nCtrl-C ends it.\n`;
 }
 
 function parsePort(text: string): number {

@@ -30,6 +30,8 @@ const solanaPace = {
 	fillSeconds: 60,
 	refundSeconds: 30,
 	blockhashSeconds: { least: 20, most: 35 },
+	// As for the other volatile assets, more than any story takes.
+	outflowCaps: { SOL: "100000" },
 };
 
 export function stackConfig({

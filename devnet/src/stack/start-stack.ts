@@ -29,7 +29,7 @@ export type StackChains = {
 	stop: () => Promise<void>;
 };
 
-export type StackSolana = SolanaEndpoint & { keys: SolanaDevnetKeys };
+type StackSolana = SolanaEndpoint & { keys: SolanaDevnetKeys };
 
 export type Stack = {
 	baseUrl: string;

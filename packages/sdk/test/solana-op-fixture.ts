@@ -25,7 +25,12 @@ const solanaAddress = (n: number): SolanaAddress => fromSolanaWord(numberToHex(n
 const [usdc, feePayer, otherFeePayer, escrow, vault] = [1, 2, 3, 4, 5].map((n) =>
 	solanaAddress(0xa0 + n),
 ) as [SolanaAddress, SolanaAddress, SolanaAddress, SolanaAddress, SolanaAddress];
-const feed = { chainId: 31337, address: getAddress(numberToHex(0xfeed, { size: 20 })), heartbeatSeconds: 60 };
+const feed = {
+	chainId: 31337,
+	address: getAddress(numberToHex(0xfeed, { size: 20 })),
+	heartbeatSeconds: 60,
+	deviationBps: 5,
+};
 
 export function makePins(): Deployment {
 	return {

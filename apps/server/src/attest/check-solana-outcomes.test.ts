@@ -8,19 +8,40 @@ import {
 	type Order,
 	orderId,
 	orderToJson,
+	type SolanaAddress,
 	toSolanaWord,
 } from "@geoswap/protocol";
-import { AccountRole, generateKeyPairSigner, type Instruction, type KeyPairSigner } from "@solana/kit";
+import {
+	AccountRole,
+	generateKeyPairSigner,
+	getCompiledTransactionMessageDecoder,
+	getCompiledTransactionMessageEncoder,
+	getTransactionDecoder,
+	type Instruction,
+	type KeyPairSigner,
+	signBytes,
+} from "@solana/kit";
+import { getRequestHeapFrameInstruction } from "@solana-program/compute-budget";
 import { getAddMemoInstruction } from "@solana-program/memo";
 import { getCloseAccountInstruction } from "@solana-program/token";
-import { type Address, bytesToHex, type Hex, recoverAddress, recoverTypedDataAddress } from "viem";
+import {
+	type Address,
+	bytesToHex,
+	type Hex,
+	hexToBytes,
+	recoverAddress,
+	recoverTypedDataAddress,
+} from "viem";
 import { privateKeyToAccount } from "viem/accounts";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { orderActions } from "../../test/order-actions.ts";
 import { type SolanaActions, solanaActions } from "../../test/solana-actions.ts";
 import { connectChain } from "../chain/evm/chain-client.ts";
 import { connectSolana } from "../chain/solana/connect-solana.ts";
+import { markerInstructions } from "../chain/solana/marker-instructions.ts";
 import { readLanded } from "../chain/solana/read-landed.ts";
+import type { SignedTransaction } from "../chain/solana/sign-instructions.ts";
+import { transferInstructions } from "../chain/solana/transfer-instructions.ts";
 import { createLog } from "../log.ts";
 import { type Refusal, startAttester } from "./start-attester.ts";
 
@@ -247,6 +268,119 @@ test("what others pay the recipient, or the recipient sells, or gives back, is n
 	).toBe("not_filled");
 	expect(await makeLie(() => vaultTo(recipient))).toBeUndefined();
 });
+
+test("a payout with anything about it that it does not need is no payout", async () => {
+	const { feePayer, stranger, keys } = on;
+	const reference = { address: stranger.address, role: AccountRole.READONLY };
+	const named = (instruction: Instruction): Instruction => ({
+		...instruction,
+		accounts: [...(instruction.accounts ?? []), reference],
+	});
+	const longer = (instruction: Instruction): Instruction => ({
+		...instruction,
+		data: new Uint8Array([...(instruction.data ?? []), 7]),
+	});
+	const toSol = (to: SolanaAddress) => on.transfer("SOL", 1_000_000n, { from: feePayer, to });
+	const accountOf = async (owner: SolanaAddress) => {
+		const [create] = await transferInstructions({
+			deployment: solana.deployment,
+			from: keys.vault,
+			to: owner,
+			token: on.word("USDC"),
+			amount: payout,
+			accountPaidBy: feePayer,
+		});
+		return create as Instruction;
+	};
+	const { address: newcomer } = await generateKeyPairSigner();
+	type Parts = { order: Order; pay: Instruction; marker: Instruction[] };
+	const all = ({ pay, marker }: Parts) => [pay, ...marker];
+	const lies: Record<string, (parts: Parts) => Promise<readonly Instruction[]> | readonly Instruction[]> = {
+		"an account beside what computing costs": (parts) => [
+			named(getRequestHeapFrameInstruction({ bytes: 32_768 })),
+			...all(parts),
+		],
+		"computing that a payout asks nothing of": (parts) => [
+			getRequestHeapFrameInstruction({ bytes: 32_768 }),
+			...all(parts),
+		],
+		"an account beside the recipient's": async (parts) => [
+			named(await accountOf(walletOf(0).address)),
+			...all(parts),
+		],
+		"an account made for another": async (parts) => [await accountOf(newcomer), ...all(parts)],
+		"an account made twice": async (parts) => [
+			await accountOf(walletOf(0).address),
+			await accountOf(walletOf(0).address),
+			...all(parts),
+		],
+		"rent to another": async (parts) => [...(await toSol(stranger.address)), ...all(parts)],
+		"rent twice": ({ pay, marker }) => [pay, ...marker.slice(0, 1), ...marker],
+		"rent of another's": async ({ order, pay, marker }) => {
+			const [paid] = await markerInstructions({
+				feePayer: stranger,
+				base: keys.vault,
+				orderId: orderId(order),
+				owner: keys.vault.address,
+			});
+			return [pay, paid as Instruction, ...marker.slice(1)];
+		},
+		"an account beside the marker": ({ pay, marker }) => [
+			pay,
+			...marker.slice(0, 2),
+			...marker.slice(2).map(named),
+		],
+		"an account beside the marker's rent": ({ pay, marker }) => [
+			pay,
+			...marker.slice(0, 1).map(named),
+			...marker.slice(1),
+		],
+		"words after the payment": ({ pay, marker }) => [longer(pay), ...marker],
+	};
+	for (const [what, lie] of Object.entries(lies)) {
+		const order = await makeOrder();
+		const [pay] = await vaultTo(walletOf(0));
+		const marker = await on.marker(order);
+		const signature = await landed(await lie({ order, pay: pay as Instruction, marker }));
+		expect([what, await reasonOf("Release", order, signature)]).toEqual([what, "not_filled"]);
+	}
+	// In no instruction at all, nor signed for.
+	const order = await makeOrder();
+	const signed = await on.sign([...(await vaultTo(walletOf(0))), ...(await on.marker(order))]);
+	const aside = await on.land(await namingAside(signed, stranger.address));
+	expect((await readLanded(on.chain, aside))?.isFailed).toBe(false);
+	expect(await reasonOf("Release", order, aside)).toBe("not_filled");
+	await closeMarker(order);
+	// What it does need, and no more.
+	const needed = [await accountOf(walletOf(0).address), ...(await vaultTo(walletOf(0)))];
+	const plain = await landed([...needed, ...(await on.marker(order))]);
+	expect(await reasonOf("Release", order, plain)).toBeUndefined();
+});
+
+/** The same transaction, with an account among its own that nothing in it uses. */
+async function namingAside({ raw }: SignedTransaction, address: SolanaAddress): Promise<SignedTransaction> {
+	const { messageBytes } = getTransactionDecoder().decode(hexToBytes(raw));
+	const message = getCompiledTransactionMessageDecoder().decode(messageBytes);
+	const { header } = message;
+	const bytes = new Uint8Array(
+		getCompiledTransactionMessageEncoder().encode({
+			...message,
+			header: { ...header, numReadonlyNonSignerAccounts: header.numReadonlyNonSignerAccounts + 1 },
+			staticAccounts: [...message.staticAccounts, address],
+		} as typeof message),
+	);
+	const keys = [on.feePayer, on.keys.vault];
+	const signatures = await Promise.all(
+		message.staticAccounts
+			.slice(0, header.numSignerAccounts)
+			.map((signer) => keys.find((key) => key.address === signer) as KeyPairSigner)
+			.map((key) => signBytes(key.keyPair.privateKey, bytes)),
+	);
+	return {
+		raw: bytesToHex(new Uint8Array([signatures.length, ...signatures.flatMap((one) => [...one]), ...bytes])),
+		signature: bytesToHex(signatures[0] as Uint8Array),
+	};
+}
 
 test("what goes from one key of ours to another has paid nobody", async () => {
 	for (const recipient of [on.keys.escrow.address, on.feePayer.address]) {

@@ -70,6 +70,7 @@ async function isPaid(
 	const landed = await readLanded(chain, signature, "finalized");
 	if (!landed || landed.isFailed) return false;
 	if (!makesMarker(landed, { base: vault, orderId: orderId(order), owner: vault })) return false;
-	if (!(await isPlainPayout(landed, { from: vault, to: recipient, order }))) return false;
-	return (await receivedBy(landed, { owner: recipient, token: order.outputToken })) >= order.minOutput;
+	const amount = await receivedBy(landed, { owner: recipient, token: order.outputToken });
+	if (amount < order.minOutput) return false;
+	return isPlainPayout(landed, { deployment: chain.deployment, order, amount });
 }

@@ -1,96 +1,74 @@
+import { fromSolanaWord, type Order, orderId, type SolanaDeployment } from "@geoswap/protocol";
+import { createNoopSigner, type Instruction } from "@solana/kit";
 import {
-	fromSolanaWord,
-	type Order,
-	type SolanaAddress,
-	solanaNativeToken,
-	tokenAccountOf,
-} from "@geoswap/protocol";
-import { COMPUTE_BUDGET_PROGRAM_ADDRESS } from "@solana-program/compute-budget";
-import {
-	ALLOCATE_WITH_SEED_DISCRIMINATOR,
-	getTransferSolInstructionDataDecoder,
-	SYSTEM_PROGRAM_ADDRESS,
-	TRANSFER_SOL_DISCRIMINATOR,
-} from "@solana-program/system";
-import {
-	ASSOCIATED_TOKEN_PROGRAM_ADDRESS,
-	getTransferCheckedInstructionDataDecoder,
-	INITIALIZE_ACCOUNT3_DISCRIMINATOR,
-	TOKEN_PROGRAM_ADDRESS,
-	TRANSFER_CHECKED_DISCRIMINATOR,
-} from "@solana-program/token";
+	COMPUTE_BUDGET_PROGRAM_ADDRESS,
+	SET_COMPUTE_UNIT_LIMIT_DISCRIMINATOR,
+	SET_COMPUTE_UNIT_PRICE_DISCRIMINATOR,
+} from "@solana-program/compute-budget";
+import { markerInstructions } from "../chain/solana/marker-instructions.ts";
 import type { Landed, LandedInstruction } from "../chain/solana/read-landed.ts";
+import { transferInstructions } from "../chain/solana/transfer-instructions.ts";
 
 /**
- * Whether a transaction is the vault's one payment to an order's recipient, its marker and nothing more. A payment can
- * settle two debts: two orders with two markers, or an order and what the recipient sells in the same transaction, or
- * what another owes the recipient. So nothing is let pass that could make it be about something else: no second
- * payment, no second account with a seed, no other program, no memo, no account that a transfer does not need, and no
- * signature of the recipient's.
+ * Whether a transaction is the vault's one payment of this amount to an order's recipient, its marker and nothing more. A
+ * payment can settle two debts: two orders with two markers, or an order and what the recipient sells in the same
+ * transaction, or what another owes the recipient. So nothing is let pass that could make it be about something else: it
+ * must be made of the very instructions of a payout, to the byte, and name no other account and no other signer.
  */
 export async function isPlainPayout(
-	{ message }: Landed,
-	{ from, to, order }: { from: SolanaAddress; to: SolanaAddress; order: Order },
+	{ message, lamports }: Landed,
+	{ deployment, order, amount }: { deployment: SolanaDeployment; order: Order; amount: bigint },
 ): Promise<boolean> {
-	if (message.signers.includes(to)) return false;
-	const payment = await paymentOf(order, { from, to });
-	const kinds = message.instructions.map((instruction) => kindOf(instruction, payment));
-	const count = (kind: Kind) => kinds.filter((candidate) => candidate === kind).length;
+	const to = fromSolanaWord(order.recipient);
+	if (amount <= 0n || message.signers.includes(to)) return false;
+	const feePayer = createNoopSigner(message.feePayer);
+	const vault = createNoopSigner(deployment.vault);
+	const payment = { deployment, from: vault, to, token: order.outputToken, amount };
+	const [transfer, withAccount, marker] = await Promise.all([
+		transferInstructions(payment),
+		transferInstructions({ ...payment, accountPaidBy: feePayer }),
+		markerInstructions({ feePayer, base: vault, orderId: orderId(order), owner: vault.address }),
+	]);
+	const instructions = message.instructions.filter((instruction) => !isComputing(instruction));
+	const expected = [transfer, withAccount]
+		.map((paying) => [...paying, ...marker])
+		.find((list) => areSame(instructions, list));
+	if (!expected) return false;
+	const needed = new Set([
+		message.feePayer,
+		COMPUTE_BUDGET_PROGRAM_ADDRESS,
+		...expected.flatMap(({ programAddress, accounts = [] }) => [
+			programAddress,
+			...accounts.map(({ address }) => address),
+		]),
+	]);
 	return (
-		count("other") === 0 &&
-		count("payment") === 1 &&
-		count("allocation") === 1 &&
-		count("initialization") === 1
+		message.signers.every((signer) => signer === message.feePayer || signer === deployment.vault) &&
+		[...lamports.keys()].every((address) => needed.has(address))
 	);
 }
 
-type Kind = "computing" | "account" | "rent" | "payment" | "allocation" | "initialization" | "other";
-type Payment = { program: SolanaAddress; accounts: SolanaAddress[]; minimum: bigint; to: SolanaAddress };
-
-async function paymentOf(
-	order: Order,
-	{ from, to }: { from: SolanaAddress; to: SolanaAddress },
-): Promise<Payment> {
-	const mint = fromSolanaWord(order.outputToken);
-	const minimum = order.minOutput;
-	if (mint === solanaNativeToken)
-		return { program: SYSTEM_PROGRAM_ADDRESS, accounts: [from, to], minimum, to };
-	const [source, destination] = await Promise.all([
-		tokenAccountOf({ owner: from, token: mint }),
-		tokenAccountOf({ owner: to, token: mint }),
-	]);
-	return { program: TOKEN_PROGRAM_ADDRESS, accounts: [source, mint, destination, from], minimum, to };
-}
-
-function kindOf(instruction: LandedInstruction, payment: Payment): Kind {
-	const { program, accounts, data } = instruction;
-	if (program === COMPUTE_BUDGET_PROGRAM_ADDRESS) return "computing";
-	if (program === ASSOCIATED_TOKEN_PROGRAM_ADDRESS) return "account";
-	if (program === TOKEN_PROGRAM_ADDRESS) {
-		if (data[0] === INITIALIZE_ACCOUNT3_DISCRIMINATOR) return "initialization";
-		const isPayment =
-			data[0] === TRANSFER_CHECKED_DISCRIMINATOR &&
-			isSame(instruction, payment) &&
-			getTransferCheckedInstructionDataDecoder().decode(data).amount >= payment.minimum;
-		return isPayment ? "payment" : "other";
-	}
-	if (program !== SYSTEM_PROGRAM_ADDRESS) return "other";
-	const [number, ...rest] = data.subarray(0, 4);
-	if (rest.some((byte) => byte !== 0)) return "other";
-	if (number === ALLOCATE_WITH_SEED_DISCRIMINATOR) return "allocation";
-	if (number !== TRANSFER_SOL_DISCRIMINATOR) return "other";
-	if (isSame(instruction, payment)) {
-		const { amount } = getTransferSolInstructionDataDecoder().decode(data);
-		return amount >= payment.minimum ? "payment" : "other";
-	}
-	// The marker's rent. Nobody else is to pay the recipient here.
-	return accounts.length === 2 && accounts[1] !== payment.to ? "rent" : "other";
-}
-
-function isSame({ program, accounts }: LandedInstruction, payment: Payment): boolean {
+/** What a transaction may use and what it bids for that, as bare as it can be said. */
+function isComputing({ program, accounts, data }: LandedInstruction): boolean {
+	if (program !== COMPUTE_BUDGET_PROGRAM_ADDRESS || accounts.length > 0) return false;
 	return (
-		program === payment.program &&
-		accounts.length === payment.accounts.length &&
-		accounts.every((address, i) => address === payment.accounts[i])
+		(data[0] === SET_COMPUTE_UNIT_LIMIT_DISCRIMINATOR && data.length === 5) ||
+		(data[0] === SET_COMPUTE_UNIT_PRICE_DISCRIMINATOR && data.length === 9)
+	);
+}
+
+function areSame(landed: readonly LandedInstruction[], expected: readonly Instruction[]): boolean {
+	return (
+		landed.length === expected.length &&
+		landed.every(({ program, accounts, data }, i) => {
+			const one = expected[i];
+			const addresses = (one?.accounts ?? []).map(({ address }) => address);
+			return (
+				program === one?.programAddress &&
+				accounts.length === addresses.length &&
+				accounts.every((address, n) => address === addresses[n]) &&
+				Buffer.from(data).equals(Buffer.from(one.data ?? []))
+			);
+		})
 	);
 }

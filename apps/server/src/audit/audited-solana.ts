@@ -5,9 +5,11 @@ import {
 	solanaNativeToken,
 	tokenAccountOf,
 } from "@geoswap/protocol";
-import { createSolanaRpc, type Rpc, type SolanaRpcApi } from "@solana/kit";
+import { createSolanaRpc, isSome, type Rpc, type SolanaRpcApi } from "@solana/kit";
+import { SYSTEM_PROGRAM_ADDRESS } from "@solana-program/system";
 import { getTokenDecoder, TOKEN_PROGRAM_ADDRESS } from "@solana-program/token";
 import type { Hex } from "viem";
+import type { Breach } from "./report.ts";
 
 export type AuditedSolana = {
 	chainId: number;
@@ -68,25 +70,42 @@ export async function holdingOf(
 	return { address, token: fromSolanaWord(token) };
 }
 
-/** What each of our accounts holds at one final slot, which is not below the one that is asked for. */
+/**
+ * What each of our accounts holds at one final slot, which is not below the one that is asked for, and which of
+ * them another can take it from: a balance does not tell.
+ */
 export async function finalHoldings(
-	{ rpc, accounts }: AuditedSolana,
+	{ rpc, deployment, accounts }: AuditedSolana,
 	{ minSlot }: { minSlot: number },
-): Promise<{ slot: number; holdings: Map<SolanaAddress, bigint> }> {
+): Promise<{ slot: number; holdings: Map<SolanaAddress, bigint>; breaches: Breach[] }> {
 	const { context, value } = await rpc
 		.getMultipleAccounts(
 			accounts.map(({ address }) => address),
 			{ commitment: "finalized", encoding: "base64", minContextSlot: BigInt(minSlot) },
 		)
 		.send();
-	const holdings = accounts.map(({ token, address }, i): [SolanaAddress, bigint] => {
+	const breaches: Breach[] = [];
+	const holdings = accounts.map(({ holder, token, address }, i): [SolanaAddress, bigint] => {
+		const breach = (message: string) =>
+			breaches.push({ invariant: holder === "escrow" ? "I1" : "I2", message });
 		const account = value[i];
 		if (!account) return [address, 0n];
-		if (token === solanaNativeToken) return [address, account.lamports];
+		if (token === solanaNativeToken) {
+			if (account.owner !== SYSTEM_PROGRAM_ADDRESS) {
+				breach(`the ${holder} on Solana, ${address}, belongs to the program ${account.owner}`);
+			}
+			return [address, account.lamports];
+		}
 		if (account.owner !== TOKEN_PROGRAM_ADDRESS) throw new Error(`${address} is no token account`);
-		const { mint, amount } = getTokenDecoder().decode(Buffer.from(account.data[0], "base64"));
+		const { mint, amount, owner, delegate, closeAuthority } = getTokenDecoder().decode(
+			Buffer.from(account.data[0], "base64"),
+		);
 		if (mint !== token) throw new Error(`${address} is of another token`);
+		const whose = `the ${holder}'s account ${address} on Solana`;
+		if (owner !== deployment[holder]) breach(`${whose} belongs to ${owner}`);
+		if (isSome(delegate)) breach(`${delegate.value} may take from ${whose}`);
+		if (isSome(closeAuthority)) breach(`${closeAuthority.value} may close ${whose}`);
 		return [address, amount];
 	});
-	return { slot: Number(context.slot), holdings: new Map(holdings) };
+	return { slot: Number(context.slot), holdings: new Map(holdings), breaches };
 }

@@ -22,13 +22,15 @@ type Ours = {
 
 /** I3, I4 and I5: an order is delivered at most once, and its input goes one way only. */
 export function checkOrder(
-	{ orderId, order, released, refunded, filled, voided }: OrderHistory,
+	{ orderId, order, opened, released, refunded, filled, voided }: OrderHistory,
 	ours: Ours,
 ): Breach[] {
 	const breaches: Breach[] = [];
 	const expect = (isSo: boolean, invariant: Invariant, message: string) => {
 		if (!isSo) breaches.push({ invariant, message, orderId });
 	};
+	// On Solana no contract keeps a wallet from paying twice.
+	expect(opened.length <= 1, "I4", `its input was taken ${opened.length} times`);
 	expect(filled.length <= 1, "I3", `delivered ${filled.length} times`);
 	expect(filled.length === 0 || voided.length === 0, "I3", "delivered and voided");
 	expect(released.length + refunded.length <= 1, "I4", "its input left the escrow more than once");

@@ -53,6 +53,8 @@ export function checkSolanaBalances(
 		const escrowExpected = owedAt(events, { token, slot }) + notOrders;
 		const donated = escrowActual - escrowExpected;
 		if (donated < 0n) breach("I1", `the escrow on Solana is short of ${-donated} ${symbol}`);
+		// What strangers send is booked as theirs: what is left over was taken from someone.
+		if (donated > 0n) breach("I1", `the escrow on Solana holds ${donated} ${symbol} too many`);
 		const stockBooked = booked("stock");
 		const unbooked = stockActual - stockBooked;
 		if (unbooked < 0n)

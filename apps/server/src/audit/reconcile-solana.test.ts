@@ -7,9 +7,12 @@ import {
 	orderId,
 	orderToJson,
 	type SolanaAddress,
+	tokenAccountOf,
 	toSolanaWord,
 } from "@geoswap/protocol";
 import { generateKeyPairSigner, type KeyPairSigner } from "@solana/kit";
+import { getAssignInstruction } from "@solana-program/system";
+import { AuthorityType, getApproveInstruction, getSetAuthorityInstruction } from "@solana-program/token";
 import { hexToBytes } from "viem";
 import { afterAll, beforeAll, beforeEach, expect, test, vi } from "vitest";
 import { orderActions } from "../../test/order-actions.ts";
@@ -307,6 +310,19 @@ test("money that left escrow or vault for no order is found, however it is booke
 	]);
 });
 
+test("an input that was taken twice is found, before and after one of them went back", async () => {
+	const twice = await fromSolana({ symbol: "USDT" });
+	await insertSwap(twice, "pending");
+	await deposit(twice);
+	await deposit(twice);
+	expect(await findings()).toEqual(["I4 its input was taken 2 times"]);
+	await send("refund", twice, await on.signRefund(twice));
+	expect(await findings()).toEqual([
+		"I1 the escrow on Solana holds 10000000 USDT too many",
+		"I4 its input was taken 2 times",
+	]);
+});
+
 test("what was told to callers and is not so is found", async () => {
 	const opened = await fromSolana();
 	await deposit(opened);
@@ -457,6 +473,46 @@ test("an input on Solana that was released before its delivery is found, and a m
 	const found = await findings();
 	expect(found).toContain("I5 released although no delivery is final");
 	expect(found).toContainEqual(expect.stringMatching(/^I3 an order that nobody knows was voided in slot/));
+});
+
+test("an account of ours that another owns, may take from or may close is found, whatever it holds", async () => {
+	const { vault, escrow } = on.keys;
+	const { address: thief } = on.stranger;
+	const accountOf = (owner: KeyPairSigner, symbol: string) =>
+		tokenAccountOf({ owner: owner.address, token: fromSolanaWord(on.word(symbol)) });
+	const [owned, taken, closed] = await Promise.all([
+		accountOf(vault, "USDC"),
+		accountOf(escrow, "USDT"),
+		accountOf(vault, "USDT"),
+	]);
+	const { AccountOwner, CloseAccount } = AuthorityType;
+	await on.land(
+		await on.sign([
+			getSetAuthorityInstruction({
+				owned,
+				owner: vault,
+				authorityType: AccountOwner,
+				newAuthority: thief,
+			}),
+			getApproveInstruction({ source: taken, delegate: thief, owner: escrow, amount: 1n }),
+			getSetAuthorityInstruction({
+				owned: closed,
+				owner: vault,
+				authorityType: CloseAccount,
+				newAuthority: thief,
+			}),
+			// Lamports are whoever's whose program has the account.
+			getAssignInstruction({ account: escrow, programAddress: thief }),
+		]),
+	);
+	expect(await findings()).toEqual(
+		expect.arrayContaining([
+			`I1 ${thief} may take from the escrow's account ${taken} on Solana`,
+			`I1 the escrow on Solana, ${escrow.address}, belongs to the program ${thief}`,
+			`I2 ${thief} may close the vault's account ${closed} on Solana`,
+			`I2 the vault's account ${owned} on Solana belongs to ${thief}`,
+		]),
+	);
 });
 
 test("a chain that is not in the books is found", async () => {

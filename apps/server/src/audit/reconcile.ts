@@ -73,7 +73,7 @@ export async function reconcile({
 		const orders = knownOrders(books, allEvents);
 		const events = await solanaEvents(solana, { transactions: reading.transactions, orders });
 		allEvents.push(events.events);
-		breaches.push(...events.breaches);
+		breaches.push(...holdings.breaches, ...events.breaches);
 		const slot = books.bookedBlocks.get(solana.chainId);
 		if (slot === undefined || !books.solana) {
 			breaches.push({ invariant: "I2", message: `chain ${solana.chainId} is not in the books` });

@@ -1,4 +1,11 @@
-import { fromSwapKey, orderToJson, tokenAccountRentLamports, toSolanaWord } from "@geoswap/protocol";
+import {
+	emptyAccountRentLamports,
+	fromSwapKey,
+	orderToJson,
+	solanaNativeToken,
+	tokenAccountRentLamports,
+	toSolanaWord,
+} from "@geoswap/protocol";
 import { generateKeyPairSigner } from "@solana/kit";
 import { hexToBytes, parseUnits } from "viem";
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from "vitest";
@@ -362,10 +369,22 @@ test("what leaves the vault in an hour is what the cap leaves less", async () =>
 	expect((await available())?.outflow_available).toBe(parseUnits("1000", 6));
 });
 
+test("of the vault's SOL only that can be promised which can be paid: its own address must stay alive", async () => {
+	await scene.forgetLook();
+	await scene.follow();
+	const { rows } = await scene.pool.query<{ balance: bigint; outflow_available: bigint }>(
+		"select balance, outflow_available from stock where token = $1",
+		[hexToBytes(toSolanaWord(solanaNativeToken))],
+	);
+	const [stock] = rows;
+	expect(stock?.balance).toBeGreaterThan(0n);
+	expect(stock?.outflow_available).toBe((stock?.balance ?? 0n) - emptyAccountRentLamports);
+});
+
 test("a lane is poked where there are markers old enough to close", async () => {
 	await scene.followToEnd();
 	scene.poked.length = 0;
 	await scene.forgetLook();
 	await scene.follow({ markerSeconds: -10 });
-	expect(scene.poked.map(({ dedupeKey }) => dedupeKey?.includes(":markers "))).toContain(true);
+	expect(scene.poked.map(({ dedupeKey }) => dedupeKey?.includes(":leftovers "))).toContain(true);
 });

@@ -10,6 +10,7 @@ import { type AppliedSlots, applySlots } from "../store/apply-slots.ts";
 import { readHead } from "../store/chain-head.ts";
 import { type DatabasePool, inTransaction } from "../store/database.ts";
 import { isHeadWanted } from "../store/due-signals.ts";
+import { readOrphanLanes } from "../store/lane-transactions.ts";
 import { hasOldMarkers, readMarkerLamports } from "../store/marker-lamports.ts";
 import {
 	readFinalWitness,
@@ -71,9 +72,18 @@ export async function advanceSolana(following: FollowingSolana): Promise<boolean
 			upTo: head.finalizedNumber,
 		}),
 	]);
-	const seen = await seeTransactions({ chain, watched, witness, finalized });
+	const seen = await seeTransactions({ chain, watched, witness, finalized, confirmed });
 	const { vanished, isComplete } = seen;
-	if (!isComplete) log.debug({ chainId, slot: finalized.slot }, "the node does not tell all that is final");
+	if (!isComplete) log.warn({ chainId, slot: finalized.slot }, "the node does not tell all that is final");
+	const givenUp = new Set(watched.flatMap(({ hash, isGivenUp }) => (isGivenUp ? [hash] : [])));
+	const found = seen.landed.flatMap(({ signature }) => (givenUp.has(signature) ? [signature] : []));
+	if (found.length > 0) {
+		const orderIds = await readWatchedOrders(pool, { chainId, hashes: found });
+		log.error(
+			{ chainId, hashes: found, orderIds },
+			"deposits are there that were given up: see to their swaps",
+		);
+	}
 
 	// Those that were known to be dead before have been told of.
 	const wereAlive = new Set(
@@ -115,7 +125,7 @@ export async function advanceSolana(following: FollowingSolana): Promise<boolean
 	// What lanes have sent they send again about once a second; what was put back to them, they get at once.
 	const occasion = hasRequeued ? hash : `second ${confirmed.timestamp}`;
 	await wake({ ...following, chainId, occasion, orderIds });
-	await pokeForMarkers(following, confirmed.timestamp);
+	await pokeForLeftovers(following, confirmed.timestamp);
 	return true;
 }
 
@@ -151,15 +161,21 @@ async function describe({
 	);
 }
 
-/** Closing old markers is nobody's job: a lane that is poked does it when it has nothing else to do. */
-async function pokeForMarkers(
+/**
+ * Closing old markers is nobody's job, nor what a fee payer has left behind that is gone: any lane that is poked does it.
+ */
+async function pokeForLeftovers(
 	{ chain: { chainId }, pool, engine, relayers, markerSeconds }: FollowingSolana,
 	timestamp: number,
 ): Promise<void> {
 	const [relayer] = relayers;
 	const madeBefore = new Date((timestamp - markerSeconds) * 1_000);
-	if (!relayer || !(await hasOldMarkers(pool, { chainId, madeBefore }))) return;
+	if (!relayer) return;
+	const hasLeftovers =
+		(await hasOldMarkers(pool, { chainId, madeBefore })) ||
+		(await readOrphanLanes(pool, { chainId, relayers })).length > 0;
+	if (!hasLeftovers) return;
 	const key = `${chainId}:${relayer.toLowerCase()}`;
-	const dedupeKey = `${key}:markers ${Math.floor(timestamp / 60)}`;
+	const dedupeKey = `${key}:leftovers ${Math.floor(timestamp / 60)}`;
 	await engine.poke({ object: "lane", key }, { dedupeKey });
 }

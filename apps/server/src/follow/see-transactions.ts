@@ -1,7 +1,8 @@
 import type { Hex } from "viem";
 import type { SolanaChain } from "../chain/solana/connect-solana.ts";
 import { type Landed, readLanded } from "../chain/solana/read-landed.ts";
-import { readStatuses, type SignatureStatus } from "../chain/solana/read-statuses.ts";
+import { askStatuses, type SignatureStatus } from "../chain/solana/read-statuses.ts";
+import { readUnknown } from "../chain/solana/read-unknown.ts";
 import type { WatchedTransaction } from "../store/watched-transactions.ts";
 import { FinalityBrokenError } from "./undo-fork.ts";
 
@@ -20,57 +21,79 @@ export type SeenTransactions = {
 };
 
 /**
- * What became of transactions. To be asked after the chain said what is final: so what is not seen here, and can land no
- * more by then, never landed.
+ * What became of transactions. To be asked after the chain said how far it is: so a node that is as far knows all that
+ * was there by then. What another one does not know is not over, and not gone.
  */
 export async function seeTransactions({
 	chain,
 	watched,
 	witness,
 	finalized,
+	confirmed,
 }: {
 	chain: SolanaChain;
 	watched: readonly WatchedTransaction[];
 	/** One that is final: if that is gone, nothing that was final is certain. */
 	witness: { hash: Hex; slot: number } | undefined;
 	finalized: { slot: number; height: number };
+	confirmed: { slot: number; height: number };
 }): Promise<SeenTransactions> {
 	const asked = [...watched.map(({ hash }) => hash), ...(witness ? [witness.hash] : [])];
-	const statuses = await readStatuses(chain, asked);
-	if (witness) await expectThere(witness, statuses.at(-1)?.slot);
+	const answers = await askStatuses(chain, asked);
+	const isComplete = answers.every(({ asOf }) => asOf >= finalized.slot);
+	const seen: SeenTransactions = { landed: [], vanished: [], expired: [], isComplete };
+	if (witness) await expectThere(witness, answers.at(-1)?.status?.slot);
 
-	const seen: SeenTransactions = { landed: [], vanished: [], expired: [], isComplete: true };
+	const missed: WatchedTransaction[] = [];
 	const changed: { transaction: WatchedTransaction; status: SignatureStatus | undefined }[] = [];
 	for (const [i, transaction] of watched.entries()) {
-		const status = statuses[i];
-		if (status && status.slot === transaction.slot) expectFinal(status);
-		else if (status || transaction.slot !== undefined || isExpired(transaction)) {
-			changed.push({ transaction, status });
+		const { status, slot } = answers[i] ?? {};
+		if (status) {
+			if (status.slot === transaction.slot) expectFinal(status);
+			else changed.push({ transaction, status });
+			continue;
 		}
+		if (slot !== undefined) expectFinal({ slot, isFinal: false });
+		if (transaction.slot !== undefined || isOver(transaction)) missed.push(transaction);
+	}
+	const unknown = await readUnknown(chain, missed, confirmed);
+	for (const transaction of missed) {
+		const { hash, slot } = transaction;
+		if (!unknown.has(hash)) changed.push({ transaction, status: undefined });
+		else if (slot === undefined) seen.expired.push(hash);
+		else vanish({ hash, slot });
 	}
 	for (let i = 0; i < changed.length; i += fetchesAtOnce) {
 		await Promise.all(changed.slice(i, i + fetchesAtOnce).map(fetchChanged));
 	}
 	return seen;
 
-	/** New, or gone: the statuses' word alone is not enough for either. */
+	/** New, or elsewhere, or not told of: the statuses' word alone is not enough for any. */
 	async function fetchChanged({ transaction, status }: (typeof changed)[number]): Promise<void> {
 		const { hash, slot } = transaction;
-		const isOver = slot === undefined && isExpired(transaction);
-		const landed = await readLanded(chain, hash, isOver ? "finalized" : "confirmed");
-		if (landed && landed.slot === slot) return expectFinal({ slot, isFinal: false });
-		if (slot !== undefined) seen.vanished.push({ hash, slot });
-		if (landed) {
-			seen.landed.push(landed);
-			expectFinal({ slot: landed.slot, isFinal: status?.isFinal ?? isOver });
-		} else if (status) {
-			// The node cannot tell yet what it did.
-			expectFinal({ slot: status.slot, isFinal: false });
-		} else if (isExpired(transaction)) seen.expired.push(hash);
+		const isLate = isOver(transaction);
+		const landed = await readLanded(chain, hash, isLate ? "finalized" : "confirmed");
+		if (!landed || landed.slot === slot) {
+			// The node cannot tell yet what it did, or whether it is final.
+			for (const place of [slot, status?.slot]) {
+				if (place !== undefined) expectFinal({ slot: place, isFinal: false });
+			}
+			return;
+		}
+		if (slot !== undefined) vanish({ hash, slot });
+		seen.landed.push(landed);
+		expectFinal({ slot: landed.slot, isFinal: status?.isFinal ?? isLate });
 	}
 
-	function isExpired({ lastValidHeight }: WatchedTransaction): boolean {
-		return lastValidHeight !== undefined && lastValidHeight < finalized.height;
+	/** What was there was counted on: nothing of after it is final before it is certain what is. */
+	function vanish({ hash, slot }: { hash: Hex; slot: number }): void {
+		seen.vanished.push({ hash, slot });
+		expectFinal({ slot, isFinal: false });
+	}
+
+	/** Not seen, and can land no more; and nobody has said so yet. */
+	function isOver({ slot, lastValidHeight = finalized.height, isGivenUp }: WatchedTransaction): boolean {
+		return slot === undefined && !isGivenUp && lastValidHeight < finalized.height;
 	}
 
 	function expectFinal({ slot, isFinal }: { slot: number; isFinal: boolean }): void {
@@ -80,6 +103,9 @@ export async function seeTransactions({
 	async function expectThere({ hash, slot }: { hash: Hex; slot: number }, now: number | undefined) {
 		if (now === slot) return;
 		const landed = await readLanded(chain, hash);
-		if (landed?.slot !== slot) throw new FinalityBrokenError(chain.chainId, slot);
+		if (landed?.slot === slot) return;
+		const isGone = landed || (await readUnknown(chain, [{ hash, slot }], confirmed)).has(hash);
+		if (isGone) throw new FinalityBrokenError(chain.chainId, slot);
+		seen.isComplete = false;
 	}
 }

@@ -4,6 +4,7 @@ import { hexToBytes, zeroHash } from "viem";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { createSolanaFollowScene, type SolanaFollowScene } from "../../test/solana-follow-scene.ts";
 import { markerOf, mintOf, newSolanaWallet } from "../../test/solana-lane-scene.ts";
+import { toSignature } from "../chain/solana/read-statuses.ts";
 
 let scene: SolanaFollowScene;
 beforeAll(async () => {
@@ -161,9 +162,10 @@ test("a transaction that was believed lost is booked when it is found, and nothi
 	const order = scene.deposit();
 	const transaction = await scene.actions.open(order, scene.wallet);
 	await scene.actions.landed(transaction);
-	await scene.pool.query("update lane_transactions set state = 'final' where hash = $1", [
-		hexToBytes(transaction.signature),
-	]);
+	await scene.pool.query(
+		"update lane_transactions set state = 'final', created_at = now() - interval '2 hours' where hash = $1",
+		[hexToBytes(transaction.signature)],
+	);
 	await scene.followToEnd();
 	expect(await scene.booked("unattributed")).not.toEqual(before);
 	await scene.pool.query("update lane_transactions set state = 'broadcast' where hash = $1", [
@@ -171,6 +173,34 @@ test("a transaction that was believed lost is booked when it is found, and nothi
 	]);
 	await scene.followToEnd();
 	expect(await scene.namesOf(order)).toEqual(["Opened"]);
+	await scene.expectBooksToMatch();
+	expect(await scene.booked("unattributed")).toEqual(before);
+});
+
+test("one that is found late by a look that is not told all that is final is booked by the next that is", async () => {
+	await scene.followToEnd();
+	const before = await scene.booked("unattributed");
+	const [late, other] = [scene.deposit(), scene.deposit()];
+	const transaction = await scene.actions.open(late, scene.wallet);
+	await scene.actions.landed(transaction);
+	const setState = (state: string) =>
+		scene.pool.query(
+			"update lane_transactions set state = $2, created_at = now() - interval '2 hours' where hash = $1",
+			[hexToBytes(transaction.signature), state],
+		);
+	await setState("final");
+	await scene.followToEnd();
+	await setState("broadcast");
+	const untold = await scene.actions.open(other, scene.wallet);
+	await scene.actions.landed(untold);
+	await scene.actions.finalized();
+	const signatures = [toSignature(untold.signature)];
+	await scene.admin.setFaults({ lieAboutStatus: { methods: ["getTransaction"], signatures } });
+	await scene.follow();
+	expect(await scene.namesOf(late)).toEqual(["Opened"]);
+	expect(await scene.namesOf(other)).toEqual([]);
+	await scene.admin.setFaults({});
+	await scene.followToEnd();
 	await scene.expectBooksToMatch();
 	expect(await scene.booked("unattributed")).toEqual(before);
 });

@@ -10,6 +10,7 @@ import { type Hex, hexToBytes } from "viem";
 import { afterAll, beforeEach, expect, test } from "vitest";
 import { followLanes, rememberMarker } from "../../test/solana-lane-scene.ts";
 import { createSolanaLanes, markerSeconds } from "../../test/solana-lanes.ts";
+import { createLog } from "../log.ts";
 import { openLaneTransactions } from "../store/lane-transactions.ts";
 import { markMarkersClosed, readDueMarkers } from "../store/markers.ts";
 
@@ -124,6 +125,28 @@ test("a close that a restored store has forgotten is named for the follower, and
 	]);
 	expect(await decided([forgotten, other], "vault")).toEqual([undefined, undefined]);
 	expect(await due()).toEqual([]);
+});
+
+test("markers that are gone in no way that can be found are told of, and the others are closed", async () => {
+	const alarms: object[] = [];
+	const log = createLog({ level: "silent", process: "test" });
+	log.error = ((about: object) => {
+		alarms.push(about);
+	}) as typeof log.error;
+	const standing = await oldPaidOrder();
+	for (let i = 0; i < 8; i++) {
+		const { order } = await queuePayout();
+		await pool.query("delete from jobs where order_id = $1", [hexToBytes(orderId(order))]);
+		const older = new Date(old.getTime() - 1_000);
+		await rememberMarker(scene, { order, base: "vault", owner: "vault", madeAt: older });
+		await recordSwap(order, { isEnded: true });
+	}
+	await pump({ log });
+	expect(alarms).toMatchObject([{ addresses: { length: 8 } }]);
+	await pump({ log });
+	await slots(3);
+	expect(await decided([standing], "vault")).toEqual([undefined]);
+	expect(alarms).toHaveLength(1);
 });
 
 /** Paid long ago, as far as the store knows. */

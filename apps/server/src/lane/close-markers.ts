@@ -14,7 +14,7 @@ import {
 	lockNonce,
 	openLaneTransactions,
 } from "../store/lane-transactions.ts";
-import { type Marker, readDueMarkers } from "../store/markers.ts";
+import { type Marker, markMarkersClosed, readDueMarkers } from "../store/markers.ts";
 import type { SolanaLane } from "./solana-lane.ts";
 import { withoutSignatures } from "./without-signatures.ts";
 
@@ -89,22 +89,26 @@ async function standing(lane: SolanaLane, due: readonly Marker[]): Promise<Marke
 	return sides.flat();
 }
 
-/** What is not there was closed in a transaction that this store has forgotten: who follows the chain takes it in. */
+/**
+ * What is not there was closed in a transaction that this store has forgotten: who follows the chain takes it in. Where
+ * there is none to take in, a person must look: it counts as closed, or it would be taken again for ever, before others.
+ */
 async function adoptCloses(
 	db: Database,
-	{ id, chain, log }: SolanaLane,
+	{ id, chain, nowMs, log }: SolanaLane,
 	{ gone, nonce, head }: { gone: readonly Marker[]; nonce: number; head: ChainHead },
 ): Promise<void> {
 	const closed = new Map<Hex, Hex[]>();
-	for (const { address, orderId } of gone) {
+	const lost: Hex[] = [];
+	for (const { address } of gone) {
 		const hash = await findCloseTransaction(chain, fromSolanaWord(address));
 		if (hash) closed.set(hash, [...(closed.get(hash) ?? []), address]);
-		else log.error({ ...id, address, orderId }, "a marker is gone, and nobody knows how");
+		else lost.push(address);
 	}
 	const { lastValidBlockHeight } = await readBlockhash(chain);
 	for (const [i, [hash, markers]] of [...closed].entries()) {
 		const lastValidHeight = Number(lastValidBlockHeight);
-		await adoptLaneTransaction(db, id, {
+		const adopted = await adoptLaneTransaction(db, id, {
 			...{
 				nonce: nonce + i,
 				attempt: 0,
@@ -117,5 +121,13 @@ async function adoptCloses(
 			},
 			...{ lastValidHeight, state: "broadcast", sentAtBlock: head.number },
 		});
+		// It was taken in before, and did not close them then.
+		if (!adopted) lost.push(...markers);
 	}
+	if (lost.length === 0) return;
+	log.error(
+		{ ...id, addresses: lost },
+		"markers are gone, and nobody knows how: see what became of their rent",
+	);
+	await markMarkersClosed(db, { chainId: id.chainId, addresses: lost, closedAt: new Date(nowMs()) });
 }

@@ -9,7 +9,7 @@ import {
 	quietLog,
 	solanaLanePolicy,
 } from "../../test/solana-lanes.ts";
-import type { SolanaChain } from "../chain/solana/connect-solana.ts";
+import { withLamports } from "../../test/with-lamports.ts";
 import { createLog } from "../log.ts";
 import { createSolanaLane } from "./create-solana-lane.ts";
 
@@ -127,22 +127,7 @@ test("a fee payer that runs out is reported once a minute, and pays as long as i
 		told.push(about);
 	}) as typeof log.error;
 	let nowMs = Date.now();
-	const broke: SolanaChain = {
-		...scene.chain,
-		rpc: new Proxy(scene.chain.rpc, {
-			get: (rpc, name, receiver) => {
-				if (name !== "getMultipleAccounts") return Reflect.get(rpc, name, receiver);
-				return (...args: Parameters<typeof rpc.getMultipleAccounts>) => ({
-					send: async () => {
-						const answer = await rpc.getMultipleAccounts(...args).send();
-						const isPayer = args[0][0] === feePayerOf(0);
-						const [first, ...rest] = answer.value;
-						return isPayer ? { ...answer, value: [{ ...first, lamports: 99_999_999n }, ...rest] } : answer;
-					},
-				});
-			},
-		}),
-	};
+	const broke = withLamports(scene.chain, { address: feePayerOf(0), lamports: 99_999_999n });
 	const run = start({ chain: broke, log, nowMs: () => nowMs });
 	for (const passing of [0, 30_000, 30_000]) {
 		nowMs += passing;

@@ -4,11 +4,12 @@ import { raiseNonce } from "../store/lane-transactions.ts";
 import { readChainHead } from "../store/read-chain-head.ts";
 import { closeMarkers } from "./close-markers.ts";
 import { laneKey } from "./lane-key.ts";
+import { pushOrphans } from "./push-orphans.ts";
 import { offerAll, pushSolanaTransactions } from "./push-solana-transactions.ts";
 import { signSolanaJobs } from "./sign-solana-jobs.ts";
 import type { SolanaLane, SolanaLaneDeps } from "./solana-lane.ts";
 import { wakeSwaps } from "./wake-swaps.ts";
-import { watchFeePayer } from "./watch-fee-payer.ts";
+import { type FeePayerFunds, watchFeePayer } from "./watch-fee-payer.ts";
 
 /**
  * The lanes of Solana: one for each fee payer, so that no two runs sign for the same job or send for the same payer at
@@ -17,20 +18,24 @@ import { watchFeePayer } from "./watch-fee-payer.ts";
  */
 export function createSolanaLane(deps: SolanaLaneDeps): ObjectExecution {
 	const { chainId } = deps.chain;
-	const lanes = new Map<string, SolanaLane & { isPoor: () => Promise<boolean> }>(
+	const lanes = new Map<string, SolanaLane & { readFunds: () => Promise<FeePayerFunds> }>(
 		deps.keys.feePayers.map((feePayer) => {
 			const id = { chainId, relayer: toSolanaWord(feePayer.address) };
 			const lane = { ...deps, id, feePayer };
-			return [laneKey(id), { ...lane, isPoor: watchFeePayer(lane) }];
+			return [laneKey(id), { ...lane, readFunds: watchFeePayer(lane) }];
 		}),
 	);
 
-	async function pump({ isPoor, ...lane }: SolanaLane & { isPoor: () => Promise<boolean> }): Promise<void> {
+	async function pump({
+		readFunds,
+		...lane
+	}: SolanaLane & { readFunds: () => Promise<FeePayerFunds> }): Promise<void> {
 		const head = await readChainHead(lane.pool, chainId);
 		if (!head) return;
 		await raiseNonce(lane.pool, lane.id, 0);
-		await wakeSwaps(lane, await pushSolanaTransactions(lane, head));
-		const { found, transactions, refused } = await signSolanaJobs(lane, { head, isPoor });
+		const pushed = await Promise.all([pushSolanaTransactions(lane, head), pushOrphans(lane, head)]);
+		await wakeSwaps(lane, pushed.flat());
+		const { found, transactions, refused } = await signSolanaJobs(lane, { head, readFunds });
 		await Promise.all([wakeSwaps(lane, refused), offerAll(lane, { transactions, head })]);
 		// Nobody waits for what markers hold.
 		if (!found) await offerAll(lane, { transactions: await closeMarkers(lane, head), head });

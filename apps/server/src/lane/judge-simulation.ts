@@ -1,15 +1,17 @@
+import type { SolanaAddress, SolanaDeployment } from "@geoswap/protocol";
+import { isPassingFailure } from "../chain/solana/is-passing-failure.ts";
+import type { TransactionSimulation } from "../chain/solana/simulate-transaction.ts";
 import type { Job } from "../store/job.ts";
 import { later } from "./later.ts";
 import { strike } from "./strike.ts";
 import type { Verdict } from "./verdict.ts";
 
-/** The node, or the payer, is the cause: another try or another lane may do it. */
-const passing =
-	/Blockhash ?NotFound|AccountInUse|AlreadyProcessed|ClusterMaintenance|InsufficientFundsForFee|AccountNotFound|WouldExceed/i;
-/** Decided a moment ago: the marker is there. */
-const decided = /already in use/i;
+/** Decided a moment ago: the marker is there, or the transaction itself. */
+const decided = /already in use|AlreadyProcessed/i;
 const tooLittle = /insufficient (funds|lamports)/i;
-const refusedByRecipient = /frozen|InsufficientFundsForRent/i;
+const frozen = /frozen/i;
+
+type OwnAddresses = Pick<SolanaDeployment, "feePayers" | "escrow" | "vault">;
 
 /** Slots that are about as long as a block of other chains. */
 const slotsPerBlock = 5;
@@ -17,17 +19,28 @@ const slotsPerBlock = 5;
 /** What becomes of a job whose transaction would fail. */
 export function judgeSimulation(
 	job: Job,
-	{ reason, logs }: { reason: string; logs: readonly string[] },
-	{ isPayerPoor }: { isPayerPoor: boolean },
+	{ reason, logs, poorAccount }: Extract<TransactionSimulation, { ok: false }>,
+	{ isPayerPoor, deployment }: { isPayerPoor: boolean; deployment: OwnAddresses },
 ): Verdict {
 	const told = [reason, ...logs].join("\n");
-	if (passing.test(reason) || decided.test(told)) return later;
+	if (poorAccount && deployment.feePayers.includes(poorAccount)) return { do: "leave" };
+	if (isPassingFailure({ reason }, deployment) || decided.test(told)) return later;
 	if (tooLittle.test(told) && isPayerPoor) return { do: "leave" };
+	// Ours to mend. Only the recipient's own account is the recipient's fault.
+	if (poorAccount && isOwnAccount(poorAccount, deployment)) return later;
 	if (job.kind === "fill") {
-		if (refusedByRecipient.test(told)) return { do: "refuse", reason: "recipient" };
+		if (poorAccount || frozen.test(told)) return { do: "refuse", reason: "recipient" };
 		if (tooLittle.test(told)) return { do: "refuse", reason: "liquidity" };
 	}
 	return strikeInSlots(job);
+}
+
+/** One that holds what users gave or get. */
+export function isOwnAccount(
+	account: SolanaAddress | undefined,
+	{ escrow, vault }: Pick<OwnAddresses, "escrow" | "vault">,
+): boolean {
+	return account === escrow || account === vault;
 }
 
 /** As on other chains, by slots. */

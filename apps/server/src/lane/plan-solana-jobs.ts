@@ -14,6 +14,7 @@ import type { ChainHead } from "../store/facts.ts";
 import type { Job, JobKind } from "../store/job.ts";
 import { lateReason } from "./late-reason.ts";
 import { later } from "./later.ts";
+import { mostLamports } from "./most-lamports.ts";
 import type { SolanaLane } from "./solana-lane.ts";
 import type { Verdict } from "./verdict.ts";
 
@@ -29,20 +30,24 @@ export type SolanaPlan =
 	| { do: "sign"; draft: SolanaDraft }
 	/** The order is decided already, as by a job of this kind, in a transaction that this store may have forgotten. */
 	| { do: "adopt"; kind: JobKind; hash: Hex }
-	| Extract<Verdict, { do: "refuse" | "postpone" }>;
+	| Extract<Verdict, { do: "refuse" | "postpone" | "leave" }>;
 
 const native = toSolanaWord(solanaNativeToken);
 
-/** What to do about each of the jobs, by what the chain holds now. */
+/**
+ * What to do about each of the jobs, by what the chain holds now, and as far as the fee payer's lamports go. One that
+ * cannot be planned keeps no other from it.
+ */
 export async function planSolanaJobs(
 	lane: SolanaLane,
-	{ jobs, head }: { jobs: readonly Job[]; head: ChainHead },
+	{ jobs, head, lamports }: { jobs: readonly Job[]; head: ChainHead; lamports: bigint },
 ): Promise<SolanaPlan[]> {
 	const [decided, accounts, stock] = await Promise.all([
 		readDecisions(lane, jobs),
-		Promise.all(jobs.map((job) => readReceiver(lane, job))),
+		Promise.allSettled(jobs.map((job) => readReceiver(lane, job))),
 		jobs.some(({ kind }) => kind === "fill") ? readStock(lane) : new Map<Hex, bigint>(),
 	]);
+	let left = lamports;
 	return jobs.map((job, i): SolanaPlan => {
 		const decision = decided.get(job);
 		if (decision) return decision;
@@ -50,10 +55,21 @@ export async function planSolanaJobs(
 		// An op dies with its blockhash, not at a time.
 		const reason = job.kind === "open" ? undefined : lateReason(job, clock);
 		if (reason) return { do: "refuse", reason };
-		const receiver = accounts[i] ?? { hasAccount: true, lamports: 0n };
-		return job.kind === "fill"
-			? planPayout(job, { receiver, stock })
-			: { do: "sign", draft: draftOf(job, receiver) };
+		const account = accounts[i];
+		if (account?.status === "rejected") {
+			const { swapId, kind } = job;
+			lane.log.error({ ...lane.id, swapId, kind, err: account.reason }, "the job cannot be planned");
+			return later;
+		}
+		// Each is simulated as if it were alone. Together they must not take more than there is.
+		if (left < mostLamports(job.kind)) return { do: "leave" };
+		const receiver = account?.value ?? { hasAccount: true, lamports: 0n };
+		const plan: SolanaPlan =
+			job.kind === "fill"
+				? planPayout(job, { receiver, stock })
+				: { do: "sign", draft: draftOf(job, receiver) };
+		if (plan.do === "sign") left -= mostLamports(job.kind);
+		return plan;
 	});
 }
 
@@ -132,14 +148,23 @@ async function readDecisions(
 		const base = chain.deployment[side];
 		const orderIds = concerned.map(({ orderId }) => orderId);
 		const owners = await readMarkers(chain, { base, orderIds, commitment: "confirmed" });
-		for (const [i, job] of concerned.entries()) {
-			const owner = owners[i];
-			if (!owner) continue;
-			const hash = await findMarkerTransaction(chain, { base, orderId: job.orderId });
-			if (!hash)
-				log.warn({ ...id, swapId: job.swapId, kind: job.kind }, "what decided the order is not found");
-			decisions.set(job, hash ? { do: "adopt", kind: decidedBy[owner], hash } : later);
-		}
+		const decide = async (job: Job, owner: "vault" | "escrow") => {
+			const { swapId, kind, orderId } = job;
+			try {
+				const hash = await findMarkerTransaction(chain, { base, orderId });
+				if (!hash) log.warn({ ...id, swapId, kind }, "what decided the order is not found");
+				decisions.set(job, hash ? { do: "adopt", kind: decidedBy[owner], hash } : later);
+			} catch (err) {
+				log.error({ ...id, swapId, kind, err }, "what decided the order cannot be looked for");
+				decisions.set(job, later);
+			}
+		};
+		await Promise.all(
+			concerned.flatMap((job, i) => {
+				const owner = owners[i];
+				return owner ? [decide(job, owner)] : [];
+			}),
+		);
 	};
 	await Promise.all([readSide("vault"), readSide("escrow")]);
 	return decisions;

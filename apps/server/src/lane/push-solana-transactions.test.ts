@@ -1,5 +1,6 @@
 import { tokenAccountOf } from "@geoswap/protocol";
 import { afterAll, beforeEach, expect, test } from "vitest";
+import { laggingSolana } from "../../test/lagging-solana.ts";
 import { readJob } from "../../test/lane-scene.ts";
 import { followLanes, followSlots, markerOf, mintOf, successesOf } from "../../test/solana-lane-scene.ts";
 import { createSolanaLanes } from "../../test/solana-lanes.ts";
@@ -155,6 +156,21 @@ test("an op that never landed is refused once it is dead at finality, and not si
 	expect(await readJob(scene.pool, swapId, "open")).toMatchObject({ state: "refused", reason: "expired" });
 	expect(woken()).toEqual([swapId]);
 	expect(await transactions()).toMatchObject([{ state: "final" }]);
+});
+
+test.each([
+	{ node: "is behind", passing: 200, hides: (slot: number) => ({ asOf: slot }) },
+	{ node: "has forgotten its blocks", passing: 600, hides: (slot: number) => ({ first: slot + 100 }) },
+])("a deposit that landed is not lost by the word of a node that $node", async ({ passing, hides }) => {
+	const { order } = await queueOpen();
+	await pump();
+	const { slot } = await followSlots(scene);
+	await slots(passing);
+	await followSlots(scene);
+	await start({ chain: laggingSolana(scene.chain, hides(slot)) })();
+	expect(await states([order], "open")).toEqual(["sent"]);
+	await pump();
+	expect(await states([order], "open")).toEqual(["done"]);
 });
 
 test("a deposit that the chain dropped is sent again as it was", async () => {

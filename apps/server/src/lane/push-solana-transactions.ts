@@ -1,7 +1,6 @@
 import type { SwapUuid } from "@geoswap/protocol";
-import { readLanded } from "../chain/solana/read-landed.ts";
 import { readSlots } from "../chain/solana/read-slots.ts";
-import { readStatuses } from "../chain/solana/read-statuses.ts";
+import { readUnknown } from "../chain/solana/read-unknown.ts";
 import { sendRaw } from "../chain/solana/send-raw.ts";
 import { inTransaction } from "../store/database.ts";
 import type { ChainHead } from "../store/facts.ts";
@@ -62,21 +61,22 @@ export async function offerAll(
 
 /**
  * Of the transactions whose blockhash is dead at finality, those that never landed. The order of the questions counts:
- * a node that is itself past the last valid height knows whatever landed before it.
+ * a node that is at a final slot past the last valid height knows whatever landed before it.
  */
 async function giveUpLost(lane: SolanaLane, past: readonly LaneTransaction[]): Promise<SwapUuid[]> {
 	const { chain, log, id } = lane;
 	try {
 		const { finalized } = await readSlots(chain);
 		const dead = past.filter(({ lastValidHeight = finalized.height }) => finalized.height > lastValidHeight);
-		const statuses = await readStatuses(
-			chain,
-			dead.map(({ hash }) => hash),
-		);
-		const unknown = dead.filter((_, i) => statuses[i] === undefined);
-		// Two sources: nodes keep statuses and transactions apart.
-		const landed = await Promise.all(unknown.map(({ hash }) => readLanded(chain, hash)));
-		const lost = unknown.filter((_, i) => landed[i] === undefined);
+		const unknown = await readUnknown(chain, dead, finalized);
+		const lost = dead.filter(({ hash }) => unknown.has(hash));
+		if (lost.length < dead.length) {
+			const hashes = dead.flatMap(({ hash }) => (unknown.has(hash) ? [] : [hash]));
+			log.warn(
+				{ ...id, hashes },
+				"these landed, or the node is behind or has forgotten: they are not given up",
+			);
+		}
 		const swapIds = await Promise.all(lost.map((transaction) => giveUp(lane, transaction)));
 		return swapIds.flat();
 	} catch (err) {

@@ -1,8 +1,10 @@
 import { type Order, packDeadlines, toSolanaWord } from "@geoswap/protocol";
 import { afterAll, beforeEach, expect, test } from "vitest";
+import { laggingSolana } from "../../test/lagging-solana.ts";
 import { queueWork, readJob } from "../../test/lane-scene.ts";
 import {
 	depositOrder,
+	followSlots,
 	mintOf,
 	newSolanaWallet,
 	payoutOrder,
@@ -226,6 +228,20 @@ test("an op that is dead before a lane saw it is refused, and so is one that is 
 		reason: "reverted",
 	});
 	expect(await transactions()).toEqual([]);
+});
+
+test("an op that was sent before the store was restored is not refused by the word of a node that is behind", async () => {
+	const { order } = await queueOpen();
+	await pump();
+	const { slot } = await followSlots(scene);
+	await slots(200);
+	await forget();
+	await pump({ chain: laggingSolana(scene.chain, { asOf: slot }) });
+	expect(await states([order], "open")).toEqual(["queued"]);
+	await slots(20);
+	await pump();
+	await pump();
+	expect(await states([order], "open")).toEqual(["done"]);
 });
 
 test("an op that its wallet cannot pay for gets three tries, and nothing is sent", async () => {

@@ -1,25 +1,33 @@
-import type { SwapUuid } from "@geoswap/protocol";
+import { emptyAccountRentLamports, type SwapUuid } from "@geoswap/protocol";
 import type { Hex } from "viem";
-import { CoSignError, coSignOrder } from "../chain/solana/co-sign-order.ts";
+import { CoSignError, coSignOrder, maximumMicroLamportsPerUnit } from "../chain/solana/co-sign-order.ts";
 import { readBlockhash } from "../chain/solana/read-blockhash.ts";
 import { readLanded } from "../chain/solana/read-landed.ts";
-import { readStatuses } from "../chain/solana/read-statuses.ts";
+import { readUnknown } from "../chain/solana/read-unknown.ts";
 import { signPayout } from "../chain/solana/sign-payout.ts";
 import { signRefund } from "../chain/solana/sign-refund.ts";
 import { signRelease } from "../chain/solana/sign-release.ts";
 import { signVoid } from "../chain/solana/sign-void.ts";
 import { simulateTransaction } from "../chain/solana/simulate-transaction.ts";
+import { countLostAttempts } from "../store/count-lost-attempts.ts";
 import { type Database, inTransaction } from "../store/database.ts";
 import type { ChainHead } from "../store/facts.ts";
 import type { Job, JobKind } from "../store/job.ts";
 import { markSent, takeSingleJobs } from "../store/jobs.ts";
-import { adoptLaneTransaction, type LaneTransaction, lockNonce } from "../store/lane-transactions.ts";
+import {
+	adoptLaneTransaction,
+	type LaneTransaction,
+	lockNonce,
+	openLaneTransactions,
+} from "../store/lane-transactions.ts";
 import type { SignedSolanaOp } from "../store/swap-record.ts";
-import { judgeSimulation, strikeInSlots } from "./judge-simulation.ts";
+import { isOwnAccount, judgeSimulation, strikeInSlots } from "./judge-simulation.ts";
 import { later } from "./later.ts";
+import { mostLamports } from "./most-lamports.ts";
 import { planSolanaJobs, type SolanaDraft, type SolanaPlan } from "./plan-solana-jobs.ts";
 import type { SolanaLane } from "./solana-lane.ts";
 import type { Verdict } from "./verdict.ts";
+import type { FeePayerFunds } from "./watch-fee-payer.ts";
 import { withoutSignatures } from "./without-signatures.ts";
 import { writeVerdicts } from "./write-verdicts.ts";
 
@@ -43,25 +51,38 @@ type Done = { do: "journal"; kind: JobKind } & Signed;
  */
 export function signSolanaJobs(
 	lane: SolanaLane,
-	{ head, isPoor }: { head: ChainHead; isPoor: () => Promise<boolean> },
+	{ head, readFunds }: { head: ChainHead; readFunds: () => Promise<FeePayerFunds> },
 ): Promise<SignedJobs> {
 	const { id, chain, feePayer, policy, pool } = lane;
 	return inTransaction(pool, async (db) => {
 		const nonce = await lockNonce(db, id);
+		// Before the lamports: what lands meanwhile is taken off twice, and not forgotten.
+		const open = await openLaneTransactions(db, id);
+		const funds = await readFunds();
+		const lamports =
+			funds.lamports -
+			emptyAccountRentLamports -
+			open.reduce((sum, { kind }) => sum + mostLamports(kind), 0n);
 		const place = { chainId: id.chainId, headNumber: head.number };
 		const jobs = await takeSingleJobs(db, {
 			...place,
 			feePayer: feePayer.address,
+			isOpensOnly: lamports < mostLamports("fill"),
 			limit: policy.bundleSize,
 		});
 		if (jobs.length === 0) return { found: false, transactions: [], refused: [] };
-		const [plans, life, isPayerPoor] = await Promise.all([
-			planSolanaJobs(lane, { jobs, head }),
+		const lost = await countLostAttempts(db, { chainId: id.chainId, jobs });
+		const [plans, life] = await Promise.all([
+			planSolanaJobs(lane, { jobs, head, lamports }),
 			readBlockhash(chain),
-			isPoor(),
 		]);
 		const outcomes = await Promise.all(
-			jobs.map((job, i) => carryOut(lane, { job, plan: plans[i] ?? later, life, head, isPayerPoor })),
+			jobs.map((job, i) =>
+				carryOut(lane, {
+					...{ job, plan: plans[i] ?? later, lost: lost[i] ?? 0 },
+					...{ life, head, isPayerPoor: funds.isPoor },
+				}),
+			),
 		);
 		const { transactions, verdicts } = await journal(db, lane, { jobs, outcomes, nonce, head });
 		const refused = await writeVerdicts(db, { jobs, verdicts, head });
@@ -69,7 +90,15 @@ export function signSolanaJobs(
 	});
 }
 
-type Attempt = { job: Job; plan: SolanaPlan; life: Life; head: ChainHead; isPayerPoor: boolean };
+type Attempt = {
+	job: Job;
+	plan: SolanaPlan;
+	/** How many transactions for it never landed. */
+	lost: number;
+	life: Life;
+	head: ChainHead;
+	isPayerPoor: boolean;
+};
 
 /** One that cannot be carried out keeps no other from it. */
 async function carryOut(lane: SolanaLane, attempt: Attempt): Promise<Done | Verdict> {
@@ -120,8 +149,9 @@ async function open(lane: SolanaLane, attempt: Attempt, job: Job<"open">): Promi
 	const landed = await readLanded(chain, signed.signature);
 	if (landed) return landed.isFailed ? { do: "refuse", reason: "reverted" } : done;
 	if (attempt.head.finalizedHeight > done.lastValidHeight) {
-		const [status] = await readStatuses(chain, [signed.signature]);
-		return status ? later : { do: "refuse", reason: "expired" };
+		const { finalizedNumber: slot, finalizedHeight: height } = attempt.head;
+		const unknown = await readUnknown(chain, [done], { slot, height });
+		return unknown.has(done.hash) ? { do: "refuse", reason: "expired" } : later;
 	}
 	return simulated(lane, attempt, done);
 }
@@ -136,18 +166,20 @@ async function decide(
 	attempt: Attempt,
 	draft: Exclude<SolanaDraft, { kind: "open" }>,
 ): Promise<Done | Verdict> {
-	const { signature, raw } = await sign(lane, attempt.life, draft);
+	const { signature, raw } = await sign(lane, attempt, draft);
 	const lastValidHeight = Number(attempt.life.lastValidBlockHeight);
 	return simulated(lane, attempt, { do: "journal", kind: draft.kind, hash: signature, raw, lastValidHeight });
 }
 
 function sign(
 	{ chain: { deployment }, keys, feePayer, policy }: SolanaLane,
-	{ blockhash }: Life,
+	{ life: { blockhash }, lost }: Attempt,
 	draft: Exclude<SolanaDraft, { kind: "open" }>,
 ): Promise<{ signature: Hex; raw: Hex }> {
 	const { order } = draft.job;
-	const computePrice = BigInt(policy.computePriceMicroLamports);
+	// What was lost may have been worth too little to whoever makes blocks.
+	let computePrice = BigInt(policy.computePriceMicroLamports) << BigInt(lost);
+	if (computePrice > maximumMicroLamportsPerUnit) computePrice = maximumMicroLamportsPerUnit;
 	const common = { deployment, keys, feePayer, order, blockhash, computePrice };
 	switch (draft.kind) {
 		case "fill":
@@ -168,9 +200,13 @@ async function simulated(
 ): Promise<Done | Verdict> {
 	const simulation = await simulateTransaction(chain, withoutSignatures(done.raw));
 	if (simulation.ok) return done;
-	const { reason, logs } = simulation;
-	log.warn({ ...id, swapId: job.swapId, kind: job.kind, reason, logs }, "transaction would fail");
-	return judgeSimulation(job, simulation, { isPayerPoor });
+	const { reason, logs, poorAccount } = simulation;
+	const { deployment } = chain;
+	const told = { ...id, swapId: job.swapId, kind: job.kind, reason, logs, poorAccount };
+	if (isOwnAccount(poorAccount, deployment))
+		log.error(told, "escrow or vault has too few lamports: send it more");
+	else log.warn(told, "transaction would fail");
+	return judgeSimulation(job, simulation, { isPayerPoor, deployment });
 }
 
 /** Writes down what is to be sent, each with its job. What is left of the jobs is up to the verdicts. */

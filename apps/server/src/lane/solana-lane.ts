@@ -5,7 +5,7 @@ import type { SolanaConfig } from "../config.ts";
 import type { LaneId } from "../store/lane-transactions.ts";
 import type { LaneDeps } from "./lane.ts";
 
-export type SolanaLanePolicy = Pick<
+type SolanaLanePolicy = Pick<
 	SolanaConfig,
 	"bundleSize" | "blockhashSeconds" | "computePriceMicroLamports" | "markerSeconds"
 >;

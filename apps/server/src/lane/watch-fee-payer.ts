@@ -6,15 +6,18 @@ import type { SolanaLane } from "./solana-lane.ts";
 const enoughLamports = 100_000_000n;
 const remindAfterMs = 60_000;
 
-/** Whether the fee payer has too little left. Tells the operator, who must send it more, once a minute. */
-export function watchFeePayer({ chain, feePayer, id, nowMs, log }: SolanaLane): () => Promise<boolean> {
+/** What the fee payer has, and whether that is little. */
+export type FeePayerFunds = { lamports: bigint; isPoor: boolean };
+
+/** Looks what the fee payer has left. Tells the operator, who must send it more, once a minute. */
+export function watchFeePayer({ chain, feePayer, id, nowMs, log }: SolanaLane): () => Promise<FeePayerFunds> {
 	let toldAtMs = Number.NEGATIVE_INFINITY;
 	return async () => {
 		const { lamports } = await readSolanaWallet(chain, {
 			wallet: feePayer.address,
 			token: toSolanaWord(solanaNativeToken),
 		});
-		if (lamports >= enoughLamports) return false;
+		if (lamports >= enoughLamports) return { lamports, isPoor: false };
 		if (nowMs() - toldAtMs >= remindAfterMs) {
 			toldAtMs = nowMs();
 			log.error(
@@ -22,6 +25,6 @@ export function watchFeePayer({ chain, feePayer, id, nowMs, log }: SolanaLane): 
 				"the fee payer runs out of SOL: send it more",
 			);
 		}
-		return true;
+		return { lamports, isPoor: true };
 	};
 }

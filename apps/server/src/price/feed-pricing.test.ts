@@ -29,7 +29,7 @@ function deploymentOf(): SolanaDeployment {
 }
 
 function feed(chainId: number, n: number, heartbeatSeconds: number) {
-	return { chainId, address: feedOf(n), heartbeatSeconds };
+	return { chainId, address: feedOf(n), heartbeatSeconds, deviationBps: 5 };
 }
 
 type Answers = { usdc?: Partial<FeedAnswer>; coin?: Partial<FeedAnswer>; sol?: Partial<FeedAnswer> };

@@ -2,16 +2,23 @@ import { delegationResponseSchema, solanaChainId } from "@geoswap/protocol";
 import { type Address, getAddress } from "viem";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { type OriginScene, refusalOf, startOriginScene } from "../../test/origin-scene.ts";
+import { testSolanaDeployment } from "../../test/test-solana-deployment.ts";
+import { connectSolana, type SolanaChain } from "../chain/solana/connect-solana.ts";
 import type { Route } from "../http/route.ts";
 import { getDelegation } from "./get-delegation.ts";
 
 let scene: OriginScene;
+let solana: SolanaChain;
 let route: Route;
 let chainId: string;
 let delegate: Address;
 beforeAll(async () => {
 	scene = await startOriginScene();
-	route = getDelegation({ chains: scene.chains });
+	solana = connectSolana({
+		rpcUrl: "http://127.0.0.1:9",
+		deployment: testSolanaDeployment(scene.origin.deployment),
+	});
+	route = getDelegation({ chains: scene.chains, solana });
 	chainId = String(scene.origin.chainId);
 	({ delegate } = scene.origin.deployment.contracts);
 });
@@ -53,7 +60,7 @@ test("a wallet that delegated to an earlier delegate of ours is ready", async ()
 	const authorizationList = [await scene.authorize(wallet, { address: earlier })];
 	await scene.send(scene.relayer, { to: wallet.address, authorizationList });
 	expect(
-		await scene.query(getDelegation({ chains }), { chainId, walletAddress: wallet.address }),
+		await scene.query(getDelegation({ chains, solana }), { chainId, walletAddress: wallet.address }),
 	).toMatchObject({ delegated: true, originReady: true, delegatedTo: earlier });
 	expect(await ask({ chainId, walletAddress: wallet.address })).toMatchObject({
 		delegated: true,
@@ -84,6 +91,27 @@ test("a Solana wallet needs no delegation", async () => {
 	});
 });
 
+test("where Solana is not offered it is a chain like any other that is not, and elsewhere it is in the list", async () => {
+	const query = {
+		chainId: String(solanaChainId),
+		walletAddress: "7EcDhSYGxXyscszYEp35KHN8vvw3svAuLKTzXwCFLtV",
+	};
+	const without = getDelegation({ chains: scene.chains, solana: undefined });
+	const known = [...scene.chains.keys()];
+	const refusal = (chainIds: number[]) => ({
+		code: "INVALID_REQUEST",
+		details: {
+			issues: [
+				{ path: "chainId", message: `not a chain of this service; these are: ${chainIds.join(", ")}` },
+			],
+		},
+	});
+	expect(await refusalOf(scene.query(without, query))).toEqual(refusal(known));
+	expect(await refusalOf(scene.query(route, { ...query, chainId: "5" }))).toEqual(
+		refusal([...known, solanaChainId]),
+	);
+});
+
 test("wrong names are answered with the right ones, and wrong values with what is wrong", async () => {
 	expect(await refusalOf(ask({ chain: chainId, wallet: "0x" }))).toMatchObject({
 		code: "INVALID_REQUEST",
@@ -109,7 +137,7 @@ test("wrong names are answered with the right ones, and wrong values with what i
 });
 
 test("a chain that does not answer is said to be unavailable", async () => {
-	const dead = getDelegation({ chains: scene.deadChains });
+	const dead = getDelegation({ chains: scene.deadChains, solana });
 	expect(await refusalOf(scene.query(dead, { chainId, walletAddress: scene.relayer.address }))).toMatchObject(
 		{
 			code: "UPSTREAM_UNAVAILABLE",

@@ -10,6 +10,7 @@ import * as z from "zod";
 import type { EvmChain } from "../chain/evm/chain-client.ts";
 import { readAccountNonces } from "../chain/evm/read-account-nonces.ts";
 import { readDelegation } from "../chain/evm/read-delegation.ts";
+import type { SolanaChain } from "../chain/solana/connect-solana.ts";
 import { parseRequest } from "../http/parse-request.ts";
 import type { Route } from "../http/route.ts";
 import { anyCaseAddressSchema } from "./any-case-address-schema.ts";
@@ -18,20 +19,27 @@ const solanaWalletSchema = z.object({ walletAddress: solanaAddressSchema });
 const evmWalletSchema = z.object({ walletAddress: anyCaseAddressSchema });
 
 /** GET /swap/delegation?chainId=&walletAddress=. */
-export function getDelegation({ chains }: { chains: ReadonlyMap<number, EvmChain> }): Route {
+export function getDelegation({
+	chains,
+	solana,
+}: {
+	chains: ReadonlyMap<number, EvmChain>;
+	solana: SolanaChain | undefined;
+}): Route {
 	return {
 		method: "GET",
 		path: "/swap/delegation",
 		operation: "delegation",
 		async handle({ query }): Promise<DelegationResponse> {
 			const { chainId } = parseRequest(delegationQuerySchema, query);
-			if (isSolana(chainId)) {
+			if (solana && isSolana(chainId)) {
 				const { walletAddress } = parseRequest(solanaWalletSchema, query);
 				return { chainId, walletAddress, delegated: false, originReady: true };
 			}
 			const chain = chains.get(chainId);
 			if (!chain) {
-				const message = `not a chain of this service; these are: ${[...chains.keys()].join(", ")}`;
+				const known = [...chains.keys(), ...(solana ? [solana.chainId] : [])];
+				const message = `not a chain of this service; these are: ${known.join(", ")}`;
 				throw new SwapError("INVALID_REQUEST", { issues: [{ path: "chainId", message }] });
 			}
 			const { walletAddress } = parseRequest(evmWalletSchema, query);

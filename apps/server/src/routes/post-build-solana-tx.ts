@@ -15,6 +15,7 @@ import {
 } from "@geoswap/protocol";
 import type { SolanaChain } from "../chain/solana/connect-solana.ts";
 import { readBlockhash } from "../chain/solana/read-blockhash.ts";
+import { readHeight } from "../chain/solana/read-height.ts";
 import { simulateTransaction, toBase64 } from "../chain/solana/simulate-transaction.ts";
 import type { SolanaConfig } from "../config.ts";
 import { parseRequest } from "../http/parse-request.ts";
@@ -25,6 +26,7 @@ import { sealToken } from "../seal/seal-token.ts";
 import type { Database } from "../store/database.ts";
 import { solanaTransactions } from "../venue/network-cost.ts";
 import type { SealedQuote } from "../venue/sealed-quote.ts";
+import { checkSimulation } from "./check-simulation.ts";
 import { checkSolanaBalance } from "./check-solana-balance.ts";
 import { readSolanaAvailable } from "./read-solana-available.ts";
 import type { SealedSolanaOp } from "./sealed-op.ts";
@@ -61,11 +63,12 @@ export function postBuildSolanaTx({
 				throw new SwapError("QUOTE_EXPIRED", { expiredAt: new Date(quoteExpiresAtMs).toISOString() });
 			}
 			const order = orderSchema.parse(quote.order);
-			const chain = servedSolana(solana);
+			const chain = servedSolana(solana, order.inputToken);
 			const { blockhashSeconds, computePriceMicroLamports } = servedConfig(config);
-			const [available, recent] = await Promise.all([
+			const [available, recent, height] = await Promise.all([
 				readSolanaAvailable({ chain, db, order, nowMs: builtAtMs }),
 				readBlockhash(chain),
+				readHeight(chain),
 			]);
 			checkSolanaBalance(order, available);
 
@@ -77,12 +80,14 @@ export function postBuildSolanaTx({
 					unitLimit: Number(solanaTransactions.open.units),
 					microLamportsPerUnit: BigInt(computePriceMicroLamports),
 				},
-				// A blockhash is at least as old as the moment at which it was asked for.
-				expiresAtMs: Math.min(builtAtMs + blockhashSeconds.least * 1_000, quote.opExpiresAtMs),
+				expiresAtMs: Math.min(
+					builtAtMs + lifeMs({ ...recent, height, leastMs: blockhashSeconds.least * 1_000 }),
+					quote.opExpiresAtMs,
+				),
 			};
 			const { unsigned, message } = await orderTransaction(chain.deployment, order, op);
 			const simulation = await simulateTransaction(chain, unsigned);
-			if (!simulation.ok) throw new SwapError("SIMULATION_FAILED", { reason: simulation.reason });
+			checkSimulation(chain, simulation);
 			return {
 				unsignedTransaction: toBase64(unsigned),
 				geoOpToken: await sealToken(sealKeys, { purpose: "op:solana", accountId, payload: op }),
@@ -96,6 +101,30 @@ export function postBuildSolanaTx({
 function servedConfig<Solana>({ solana }: { solana?: Solana }): Solana {
 	if (!solana) throw new SwapError("NO_ROUTE", { reason: "chain" });
 	return solana;
+}
+
+/** As many blocks as a blockhash lives from the one on that made it. */
+const blockhashBlocks = 150n;
+
+/**
+ * How long a blockhash surely lives. It is at least as old as the moment at which it was asked for, and older where a
+ * node that is behind named it.
+ */
+function lifeMs({
+	lastValidBlockHeight,
+	height,
+	leastMs,
+}: {
+	lastValidBlockHeight: bigint;
+	height: bigint;
+	/** What all its blocks take at the least. */
+	leastMs: number;
+}): number {
+	const blocks = lastValidBlockHeight - height;
+	if (blocks <= 0n) return 0;
+	return blocks < blockhashBlocks
+		? Math.floor((leastMs * Number(blocks)) / Number(blockhashBlocks))
+		: leastMs;
 }
 
 /** Every build of a quote has the same one, and all have about the same share of swaps. */

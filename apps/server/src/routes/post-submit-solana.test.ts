@@ -1,13 +1,23 @@
-import { fromSwapId, orderTransaction, toSolanaWord, toSwapId } from "@geoswap/protocol";
+import {
+	fromSwapId,
+	orderTransaction,
+	solanaChainId,
+	solanaNativeToken,
+	toSolanaWord,
+	toSwapId,
+} from "@geoswap/protocol";
 import { generateKeyPairSigner } from "@solana/kit";
+import { getAllocateInstruction } from "@solana-program/system";
 import { bytesToHex, concat } from "viem";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
+import { giveAccountAway } from "../../test/give-account-away.ts";
 import { refusalOf } from "../../test/origin-scene.ts";
 import {
 	type SolanaSubmitScene,
 	signTransaction,
 	startSolanaSubmitScene,
 } from "../../test/solana-submit-scene.ts";
+import type { SolanaChain } from "../chain/solana/connect-solana.ts";
 import { readHoldings } from "../chain/solana/read-holdings.ts";
 import { readSwap } from "../store/read-swap.ts";
 
@@ -156,14 +166,88 @@ test("the wallet's other swaps are subtracted from what it holds, at submit and 
 });
 
 test("a transaction that would fail by now is refused with the reason, and nothing is made of it", async () => {
-	const wallet = await scene.newWallet();
-	const { built, signed } = await scene.signedTransaction(wallet);
-	await scene.solana.admin.warp({ slots: 200 });
+	const lamports = 10_000_000n;
+	const wallet = await scene.newWallet({ token: solanaNativeToken, amount: lamports });
+	const { built, signed } = await scene.signedTransaction(
+		wallet,
+		scene.newQuote(wallet.address, { inputToken: solanaNativeToken, inputAmount: lamports }),
+	);
+	// From an address that holds data nothing can be transferred.
+	await scene.send(wallet, [getAllocateInstruction({ newAccount: wallet, space: 8n })]);
 	expect(await refusalOf(scene.submit(built, signed))).toMatchObject({
 		code: "SIMULATION_FAILED",
-		details: { reason: "BlockhashNotFound" },
+		details: { reason: expect.stringMatching(/^instruction 2: /) },
 	});
 	expect(await scene.swapCount()).toBe(0);
+});
+
+test("what a node that is behind, or a fee payer without SOL, stands against may be sent again as it is", async () => {
+	const unavailable = { code: "UPSTREAM_UNAVAILABLE", details: { upstream: `chain ${solanaChainId}` } };
+	const wallet = await scene.newWallet();
+	const { built, signed } = await scene.signedTransaction(wallet);
+	const answers = [
+		"BlockhashNotFound",
+		"AccountNotFound",
+		"InsufficientFundsForFee",
+		{ InsufficientFundsForRent: { account_index: 0 } },
+	];
+	for (const err of answers) {
+		const node = await scene.nodeThatSimulates(err);
+		const route = scene.submitRoute(node.chain);
+		expect(await refusalOf(scene.submit(built, signed, { route }))).toEqual(unavailable);
+		const building = scene.build(scene.newQuote(wallet.address), { route: scene.buildRoute(node.chain) });
+		expect(await refusalOf(building)).toEqual(unavailable);
+		await node.stop();
+	}
+	// The wallet's own account is not ours to fill.
+	const node = await scene.nodeThatSimulates({ InsufficientFundsForRent: { account_index: 1 } });
+	const route = scene.submitRoute(node.chain);
+	expect(await refusalOf(scene.submit(built, signed, { route }))).toMatchObject({
+		code: "SIMULATION_FAILED",
+	});
+	await node.stop();
+	expect(await scene.submit(built, signed)).toMatchObject({ status: "pending" });
+});
+
+test("a recipient whose token account is another's is refused before anything is taken, and paid once it is its own", async () => {
+	const { settlementToken: token, vault } = scene.solana.deployment;
+	const [wallet, recipient] = [await scene.newWallet(), await scene.newWallet()];
+	const quote = scene.newQuote(wallet.address, {
+		change: {
+			destinationChainId: BigInt(solanaChainId),
+			destinationVault: toSolanaWord(vault),
+			outputToken: toSolanaWord(token),
+			recipient: toSolanaWord(recipient.address),
+		},
+	});
+	const { built, signed } = await scene.signedTransaction(wallet, quote);
+	const stranger = await giveAccountAway(scene.solana, { token, from: recipient });
+	expect(await refusalOf(scene.submit(built, signed))).toEqual({
+		code: "SIMULATION_FAILED",
+		details: { reason: "the recipient's token account belongs to another owner, or is frozen" },
+	});
+	expect(await scene.swapCount()).toBe(0);
+	const back = { token, from: stranger, to: recipient.address, account: recipient.address };
+	await giveAccountAway(scene.solana, back);
+	expect(await scene.submit(built, signed)).toMatchObject({ status: "pending" });
+});
+
+test("swaps of the account that may have to be refunded use up its budget of gas before they are", async () => {
+	const { pool } = scene.database;
+	const [first, second] = [
+		await scene.signedTransaction(await scene.newWallet()),
+		await scene.signedTransaction(await scene.newWallet()),
+	];
+	// A lamport is worth so much that one refund uses up the day, and a tenth of it does not.
+	scene.knobs.lamportsPerUsdCent = 400n;
+	await scene.submit(first.built, first.signed);
+	await pool.query("update swaps set giving_up = 'RECIPIENT_REFUSED'");
+	expect(await refusalOf(scene.submit(second.built, second.signed))).toEqual({
+		code: "RATE_LIMITED",
+		details: { reason: "gas_budget", retryAfterSeconds: 60 },
+	});
+	await pool.query("update swaps set giving_up = null");
+	await scene.submit(second.built, second.signed);
 });
 
 test("a swap that can no longer be delivered as quoted is refused, and nothing is made of it", async () => {
@@ -215,6 +299,32 @@ test("a chain that does not answer, or is not offered any more, leaves no swap b
 		details: { reason: "chain" },
 	});
 	expect(await scene.swapCount()).toBe(0);
+});
+
+test("where Solana or the token is not offered any more, form and signature are checked and a replay has its answer", async () => {
+	const { deployment } = scene.chain;
+	const assets = deployment.assets.filter(({ address }) => address !== deployment.settlementToken);
+	const delisted: SolanaChain = { ...scene.chain, deployment: { ...deployment, assets } };
+	const { quote, built, signed } = await scene.signedTransaction(await scene.newWallet());
+	for (const [routes, reason] of [
+		[scene.routesWithoutSolana(), "chain"],
+		[scene.routesOn(delisted), "token"],
+	] as const) {
+		const route = routes.submit;
+		await scene.database.pool.query("truncate swaps, swap_events, reservations");
+		expect(await refusalOf(scene.submit(built, "not base64!", { route }))).toMatchObject({
+			code: "INVALID_REQUEST",
+		});
+		expect(await refusalOf(scene.submit(built, built.unsignedTransaction, { route }))).toMatchObject({
+			code: "INVALID_SIGNATURE",
+		});
+		const noRoute = { code: "NO_ROUTE", details: { reason } };
+		expect(await refusalOf(scene.submit(built, signed, { route }))).toEqual(noRoute);
+		const geoQuoteToken = await scene.seal(quote);
+		expect(await refusalOf(scene.call(routes.build, { geoQuoteToken }))).toEqual(noRoute);
+		const first = await scene.submit(built, signed);
+		expect(await scene.submit(built, signed, { route })).toEqual(first);
+	}
 });
 
 test("what a stranger puts into the fee payer's place is not what counts", async () => {

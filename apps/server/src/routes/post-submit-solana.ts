@@ -1,9 +1,9 @@
-import { orderTransaction, SwapError, submitSolanaRequestSchema } from "@geoswap/protocol";
+import { orderTransaction, submitSolanaRequestSchema } from "@geoswap/protocol";
 import { checkSignedTransaction } from "../chain/solana/check-signed-transaction.ts";
-import type { SolanaChain } from "../chain/solana/connect-solana.ts";
 import { simulateTransaction } from "../chain/solana/simulate-transaction.ts";
 import { parseRequest } from "../http/parse-request.ts";
 import type { Route } from "../http/route.ts";
+import { checkSimulation } from "./check-simulation.ts";
 import { checkSolanaBalance } from "./check-solana-balance.ts";
 import { readSolanaAvailable } from "./read-solana-available.ts";
 import type { SealedSolanaOp } from "./sealed-op.ts";
@@ -14,11 +14,8 @@ import { type OriginSubmit, type SubmitDeps, submitRoute } from "./submit-route.
  * POST /swap/submit-solana. The API has no key on Solana: what the wallet signed is written down, and the lane of its fee
  * payer signs it too and sends it. So nobody else can have sent it, and the order cannot be open before.
  */
-export function postSubmitSolana({
-	solana,
-	...deps
-}: SubmitDeps & { solana: SolanaChain | undefined }): Route {
-	const { pool, nowMs } = deps;
+export function postSubmitSolana(deps: SubmitDeps): Route {
+	const { solana, pool, nowMs } = deps;
 	const origin: OriginSubmit<SealedSolanaOp> = {
 		path: "/swap/submit-solana",
 		purpose: "op:solana",
@@ -28,14 +25,14 @@ export function postSubmitSolana({
 		},
 		checkSignature: (op, order, signedTransaction) =>
 			checkSignedTransaction({
-				deployment: servedSolana(solana).deployment,
+				deployment: solana?.deployment,
 				order,
 				parts: op,
 				signedTransaction,
 			}),
 		expiresAtMs: ({ expiresAtMs }) => expiresAtMs,
 		async look(op, order) {
-			const chain = servedSolana(solana);
+			const chain = servedSolana(solana, order.inputToken);
 			const { unsigned } = await orderTransaction(chain.deployment, order, op);
 			const [available, simulation] = await Promise.all([
 				readSolanaAvailable({ chain, db: pool, order, nowMs: nowMs() }),
@@ -45,7 +42,7 @@ export function postSubmitSolana({
 				isOpened: false,
 				async check() {
 					checkSolanaBalance(order, available);
-					if (!simulation.ok) throw new SwapError("SIMULATION_FAILED", { reason: simulation.reason });
+					checkSimulation(chain, simulation);
 				},
 			};
 		},

@@ -1,4 +1,13 @@
-import { fromSwapId, submitResponseSchema, toSwapId } from "@geoswap/protocol";
+import { startTestSolana } from "@geoswap/devnet";
+import {
+	fromSwapId,
+	orderToJson,
+	solanaChainId,
+	submitResponseSchema,
+	toSolanaWord,
+	toSwapId,
+} from "@geoswap/protocol";
+import { generateKeyPairSigner } from "@solana/kit";
 import {
 	encodeFunctionData,
 	erc20Abi,
@@ -8,9 +17,11 @@ import {
 	serializeCompactSignature,
 	signatureToCompactSignature,
 } from "viem";
-import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
+import { afterAll, beforeAll, beforeEach, expect, onTestFinished, test } from "vitest";
+import { giveAccountAway } from "../../test/give-account-away.ts";
 import { fundEther, refusalOf } from "../../test/origin-scene.ts";
 import { type SubmitScene, startSubmitScene } from "../../test/submit-scene.ts";
+import { connectSolana, type SolanaChain } from "../chain/solana/connect-solana.ts";
 import { readSwap } from "../store/read-swap.ts";
 
 let scene: SubmitScene;
@@ -302,4 +313,52 @@ test("a chain that does not answer leaves no swap behind", async () => {
 		code: "UPSTREAM_UNAVAILABLE",
 	});
 	expect(await scene.swapCount()).toBe(0);
+});
+
+test("a recipient on Solana is looked at before anything is taken, and not where the input is given already", async () => {
+	const solana = await startTestSolana();
+	onTestFinished(() => solana.stop());
+	const chain = connectSolana(solana);
+	const { settlementToken: token, vault } = solana.deployment;
+	const recipient = await generateKeyPairSigner();
+	await solana.admin.mintTo({ owner: recipient.address, token, amount: 1n });
+	const stranger = await giveAccountAway(solana, { token, from: recipient });
+	await scene.seeAttestersOn(solanaChainId);
+	const toSolana = async () => {
+		const wallet = await scene.newWallet({ isDelegated: true });
+		const quote = scene.newQuote(wallet.address);
+		const terms = {
+			...quote.terms,
+			destinationChainId: BigInt(solanaChainId),
+			destinationVault: toSolanaWord(vault),
+			outputToken: toSolanaWord(token),
+			recipient: toSolanaWord(recipient.address),
+		};
+		return scene.signedOp(wallet, undefined, { ...quote, terms, order: orderToJson(terms) });
+	};
+	const { built, signature } = await toSolana();
+	const by = (served: SolanaChain | undefined) => ({ route: scene.submitRoute(scene.chains, served) });
+	expect(await refusalOf(scene.submit(built, signature, by(chain)))).toEqual({
+		code: "SIMULATION_FAILED",
+		details: { reason: "the recipient's token account belongs to another owner, or is frozen" },
+	});
+	const dead = connectSolana({ rpcUrl: "http://127.0.0.1:9", deployment: solana.deployment });
+	expect(await refusalOf(scene.submit(built, signature, by(dead)))).toEqual({
+		code: "UPSTREAM_UNAVAILABLE",
+		details: { upstream: `chain ${solanaChainId}` },
+	});
+	expect(await refusalOf(scene.submit(built, signature, by(undefined)))).toEqual({
+		code: "NO_ROUTE",
+		details: { reason: "chain" },
+	});
+	expect(await scene.swapCount()).toBe(0);
+
+	const sent = await toSolana();
+	await scene.land(sent.built, sent.signature, { quote: sent.quote });
+	for (const served of [dead, chain]) {
+		expect(await scene.submit(sent.built, sent.signature, by(served))).toMatchObject({ status: "pending" });
+	}
+	const back = { token, from: stranger, to: recipient.address, account: recipient.address };
+	await giveAccountAway(solana, back);
+	expect(await scene.submit(built, signature, by(chain))).toMatchObject({ status: "pending" });
 });

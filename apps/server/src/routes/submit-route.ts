@@ -8,6 +8,7 @@ import {
 	toSwapId,
 } from "@geoswap/protocol";
 import type { Hex } from "viem";
+import type { SolanaChain } from "../chain/solana/connect-solana.ts";
 import type { Engine } from "../durable/durable.ts";
 import type { Route } from "../http/route.ts";
 import type { Log } from "../log.ts";
@@ -18,13 +19,16 @@ import type { DatabasePool } from "../store/database.ts";
 import { readSwap } from "../store/read-swap.ts";
 import { type SubmitOutcome, submitSwap } from "../store/submit-swap.ts";
 import type { SignedOp, SignedSolanaOp, SwapRecord } from "../store/swap-record.ts";
-import { readUnsettledGas } from "../store/unsettled-gas.ts";
+import { readUnsettledGas, type UnsettledGas } from "../store/unsettled-gas.ts";
 import { attestersWanted, type PolicyConfig } from "../swap/swap-policy.ts";
 import type { SealedQuote } from "../venue/sealed-quote.ts";
 import type { Desk } from "../venue/venue.ts";
+import { checkRecipient } from "./check-recipient.ts";
+import { readRecipient } from "./read-recipient.ts";
 
 /** What every submit needs. */
 export type SubmitDeps = {
+	solana: SolanaChain | undefined;
 	pool: DatabasePool;
 	sealKeys: SealKeys;
 	desk: Pick<Desk, "reprice" | "volumes" | "isPriceable" | "gasUsdCents" | "exposureLimit">;
@@ -59,7 +63,7 @@ type OriginLook = {
 /** A submit call. What is the same for every kind of origin is here. */
 export function submitRoute<Op extends { quote: SealedQuote }>(
 	origin: OriginSubmit<Op>,
-	{ pool, sealKeys, desk, engine, config, nowMs }: SubmitDeps,
+	{ solana, pool, sealKeys, desk, engine, config, nowMs }: SubmitDeps,
 ): Route {
 	const { limits } = config;
 	// A caller that sends the same again before it has an answer shares that answer, and costs nothing more.
@@ -130,6 +134,9 @@ export function submitRoute<Op extends { quote: SealedQuote }>(
 		if (nowMs() > expiresAtMs) {
 			throw new SwapError("OP_EXPIRED", { expiredAt: new Date(expiresAtMs).toISOString() });
 		}
+		const recipient = readRecipient(solana, order);
+		// Nobody asks for it where the order is open.
+		recipient.catch(() => {});
 		const [{ isOpened, check }, gas] = await Promise.all([
 			origin.look(op, order, signature),
 			readUnsettledGas(pool, { accountId, nowMs: nowMs() }),
@@ -138,6 +145,7 @@ export function submitRoute<Op extends { quote: SealedQuote }>(
 		if (!isOpened) {
 			checkGasBudget(gas);
 			await check();
+			checkRecipient(await recipient);
 		}
 
 		const { uuid, delivery, output, feeCentibps, valueUsdCents } = op.quote;
@@ -171,15 +179,18 @@ export function submitRoute<Op extends { quote: SealedQuote }>(
 		throw refusal(result.outcome, limits);
 	}
 
-	function checkGasBudget({ spent, retryAfterSeconds }: Awaited<ReturnType<typeof readUnsettledGas>>): void {
-		const usdCents = spent.reduce((sum, gas) => sum + desk.gasUsdCents(gas), 0n);
-		if (usdCents < BigInt(Math.floor(limits.unsettledGasUsdPerDay * 100))) return;
+	function checkGasBudget({ ended, undecided }: Awaited<ReturnType<typeof readUnsettledGas>>): void {
+		const usdCents = ({ spent }: UnsettledGas) => spent.reduce((sum, gas) => sum + desk.gasUsdCents(gas), 0n);
+		const budget = BigInt(Math.floor(limits.unsettledGasUsdPerDay * 100));
+		const endedUsdCents = usdCents(ended);
+		if (endedUsdCents + usdCents(undecided) < budget) return;
+		const { retryAfterSeconds } = endedUsdCents < budget ? undecided : ended;
 		throw new SwapError(
 			"RATE_LIMITED",
 			{ reason: "gas_budget", retryAfterSeconds },
 			{
 				message:
-					"Swaps of this account that were not settled have used up the day's budget of gas. Send it again later.",
+					"Swaps of this account that were not settled, or may not be, have used up the day's budget of gas. Send it again later.",
 			},
 		);
 	}

@@ -1,3 +1,4 @@
+import { emptyAccountRentLamports, solanaNativeToken, toSolanaWord } from "@geoswap/protocol";
 import { type Hash, type Hex, hexToBytes, zeroHash } from "viem";
 import { type FollowedHead, lockHead, slotHash } from "./chain-head.ts";
 import type { Database } from "./database.ts";
@@ -69,10 +70,11 @@ export async function applySlots(
 	const number = Math.max(confirmed.slot, head.number);
 	const hash = slotHash(number, head.hash);
 	const finalizedNumber = Math.max(finalized?.slot ?? 0, head.finalizedNumber);
+	const bookedNumber = await bookedBefore(db, { chainId, head, landed });
 	await db.query(
 		`update chain_heads set number = $2, hash = $3, timestamp = greatest(timestamp, $4), base_fee = $5,
 			finalized_number = $6, finalized_timestamp = greatest(finalized_timestamp, $7),
-			finalized_height = greatest(finalized_height, $8), updated_at = now()
+			finalized_height = greatest(finalized_height, $8), booked_number = $9, updated_at = now()
 		where chain_id = $1`,
 		[
 			chainId,
@@ -83,9 +85,10 @@ export async function applySlots(
 			finalizedNumber,
 			finalized?.timestamp ?? 0,
 			finalized?.height ?? 0,
+			bookedNumber,
 		],
 	);
-	const unbooked = finalized ? await book(db, { applied, head, finalizedNumber }) : [];
+	const unbooked = finalized ? await book(db, { applied, head, finalizedNumber, bookedNumber }) : [];
 
 	const orderIds = [
 		...new Set([
@@ -171,16 +174,16 @@ async function markLanded(db: Database, { chainId, landed }: AppliedSlots): Prom
 async function book(
 	db: Database,
 	{
-		applied: { chainId, landed, holdings, vault },
+		applied: { chainId, holdings, vault },
 		head,
 		finalizedNumber,
-	}: { applied: AppliedSlots; head: FollowedHead; finalizedNumber: number },
+		bookedNumber: after,
+	}: { applied: AppliedSlots; head: FollowedHead; finalizedNumber: number; bookedNumber: number },
 ): Promise<string[]> {
 	const gas = await settleNonces(db, { chainId, finalizedNumber });
-	// A node that is behind has nothing to compare with.
-	const compared = holdings && holdings.slot >= head.bookedNumber ? holdings : undefined;
+	// A node that is behind has nothing to compare with: more may be booked than it has.
+	const compared = holdings && holdings.slot >= head.finalizedNumber ? holdings : undefined;
 	const upTo = compared?.slot ?? head.bookedNumber;
-	const after = await bookedBefore(db, { chainId, head, landed });
 	const { unbooked, booked } = await bookFinal(db, { chainId, after, upTo, gas, vaults: [vault] });
 	await addToLedgerBalances(
 		db,
@@ -193,8 +196,8 @@ async function book(
 }
 
 /**
- * Where the books end. A transaction that was believed lost, and was found later, is booked all the same, unless it is
- * in the opening balances.
+ * Where the books end. They go back to before a transaction that is found late, and stay there until they are written
+ * again: what is in them is not written twice. What is in the opening balances is not written at all.
  */
 async function bookedBefore(
 	db: Database,
@@ -213,6 +216,8 @@ function spentIn(events: readonly SlotEvent[]): { token: Hex; amount: bigint }[]
 	});
 }
 
+const native = toSolanaWord(solanaNativeToken);
+
 async function saveCappedStock(
 	db: Database,
 	{ applied: { chainId, confirmed, stock }, number }: { applied: AppliedSlots; number: number },
@@ -222,8 +227,11 @@ async function saveCappedStock(
 		chainId,
 		blockNumber: number,
 		stock: stock.map(({ token, balance, outflowCap }) => {
-			const room = outflowCap === undefined ? balance : outflowCap - (left.get(token) ?? 0n);
-			return { token, balance, outflowAvailable: lesserOf(balance, room < 0n ? 0n : room) };
+			// The vault's own address must stay alive.
+			const payable = token === native ? balance - emptyAccountRentLamports : balance;
+			const room = outflowCap === undefined ? payable : outflowCap - (left.get(token) ?? 0n);
+			const available = lesserOf(payable, room);
+			return { token, balance, outflowAvailable: available < 0n ? 0n : available };
 		}),
 	});
 }

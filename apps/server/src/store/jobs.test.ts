@@ -1,9 +1,9 @@
-import { orderId, packDeadlines } from "@geoswap/protocol";
+import { orderId, packDeadlines, type SolanaAddress } from "@geoswap/protocol";
 import { numberToHex, zeroHash } from "viem";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { createTestDatabase, type TestDatabase } from "../../test/test-database.ts";
 import { inTransaction } from "./database.ts";
-import type { JobState } from "./job.ts";
+import type { Job, JobState } from "./job.ts";
 import {
 	type JobRow,
 	jobFromRow,
@@ -12,6 +12,7 @@ import {
 	requeueJobs,
 	takeAttestedJobs,
 	takeFirstJob,
+	takeSingleJobs,
 } from "./jobs.ts";
 
 let database: TestDatabase;
@@ -97,6 +98,49 @@ test("a job that was put back is not taken before its block, unless none comes f
 	await database.pool.query("update jobs set updated_at = now() - interval '31 seconds'");
 	expect(await takeFirstJob(database.pool, place)).toMatchObject({ swapId: job.swapId });
 });
+
+test("refunds that Solana refuses keep nobody from anything: what was refused least often goes first", async () => {
+	await database.pool.query("truncate jobs");
+	const refund = { ...job, kind: "refund", payload: { attested: false } } as const;
+	const queue = (i: number, change: Partial<NewJob>) =>
+		queueJob(database.pool, {
+			...refund,
+			...change,
+			swapId: `019a0000-0000-7000-8000-00000000010${i}`,
+		} as NewJob);
+	for (let i = 0; i < 4; i++) await queue(i, {});
+	const stuck = await takeSolanaJobs();
+	expect(stuck).toHaveLength(3);
+	await requeueJobs(database.pool, stuck, { notBeforeBlock: 1, alone: false, strikes: 1 });
+	await queue(4, { kind: "void", payload: {} });
+	await queue(5, { kind: "fill", payload: job.payload } as Partial<NewJob>);
+	expect((await takeSolanaJobs()).map(({ kind, strikes }) => [kind, strikes])).toEqual([
+		["refund", 0],
+		["void", 0],
+		["fill", 0],
+	]);
+	// Once all others are done with, they have their turn.
+	await database.pool.query("update jobs set state = 'done' where strikes = 0");
+	expect((await takeSolanaJobs()).map(({ swapId }) => swapId)).toEqual(stuck.map(({ swapId }) => swapId));
+});
+
+test("a job that Solana refused waits for its slot, however long; one that was put back for less does not", async () => {
+	await database.pool.query("truncate jobs");
+	await queueJob(database.pool, job);
+	await requeueJobs(database.pool, [job], { notBeforeBlock: 2, alone: false, strikes: 0 });
+	await database.pool.query("update jobs set updated_at = now() - interval '31 seconds'");
+	expect(await takeSolanaJobs()).toHaveLength(1);
+	await database.pool.query("update jobs set strikes = 1");
+	expect(await takeSolanaJobs()).toEqual([]);
+	// Where blocks may be missing altogether it does not.
+	expect(await takeFirstJob(database.pool, { chainId: 2, headNumber: 1 })).toBeDefined();
+	expect(await takeSolanaJobs(2)).toHaveLength(1);
+});
+
+function takeSolanaJobs(headNumber = 1): Promise<Job[]> {
+	const feePayer = "11111111111111111111111111111112" as SolanaAddress;
+	return takeSingleJobs(database.pool, { chainId: 2, headNumber, feePayer, isOpensOnly: false, limit: 3 });
+}
 
 async function read() {
 	const { rows } = await database.pool.query<JobRow>("select * from jobs");

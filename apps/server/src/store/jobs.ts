@@ -62,6 +62,12 @@ const isRipe = `chain_id = $1 and state = 'queued'
 	and (not_before_block <= $2 or updated_at < now() - interval '30 seconds')`;
 
 /**
+ * Solana makes slots without traffic too. What it refused waits for its slot: hundreds of refunds that can never be paid
+ * would else be tried all the time.
+ */
+const isRipeOnSolana = `${isRipe} and (not_before_block <= $2 or strikes = 0)`;
+
+/**
  * The jobs of the list of orders that goes first, all signed for together, and locked until the transaction ends.
  * Undefined where there is no such list, or only such as other lanes hold.
  */
@@ -121,16 +127,23 @@ export async function takeMoreJobs(db: Database, group: JobGroup, first: Job): P
 
 /**
  * The jobs that go first, of any kind, for transactions of their own, locked likewise. An op names who pays for it: only
- * that lane can send it.
+ * that lane can send it, and one that can pay for no more leaves the rest to others. What was refused least often goes
+ * first: a wallet can see to it that its refunds never succeed, and they must not keep others from theirs.
  */
 export async function takeSingleJobs(
 	db: Database,
-	{ chainId, headNumber, feePayer, limit }: JobPlace & { feePayer: SolanaAddress; limit: number },
+	{
+		chainId,
+		headNumber,
+		feePayer,
+		isOpensOnly,
+		limit,
+	}: JobPlace & { feePayer: SolanaAddress; isOpensOnly: boolean; limit: number },
 ): Promise<Job[]> {
 	const { rows } = await db.query<JobRow>(
-		`select * from jobs where ${isRipe} and (kind <> 'open' or payload->'op'->>'feePayer' = $3)
-		order by priority, created_at limit $4 for update skip locked`,
-		[chainId, headNumber, feePayer, limit],
+		`select * from jobs where ${isRipeOnSolana} and (kind <> 'open' and not $4 or payload->'op'->>'feePayer' = $3)
+		order by strikes, priority, created_at limit $5 for update skip locked`,
+		[chainId, headNumber, feePayer, isOpensOnly, limit],
 	);
 	return rows.map(jobFromRow);
 }

@@ -25,9 +25,9 @@ export type LaneTransaction = {
 	sentAtBlock: number;
 };
 
-export type LaneTransactionJob = { swapId: SwapUuid; kind: JobKind; orderId: Hex };
+type LaneTransactionJob = { swapId: SwapUuid; kind: JobKind; orderId: Hex };
 /** What the `jobs` column of a close lists. */
-export type LaneTransactionMarker = { marker: Hex };
+type LaneTransactionMarker = { marker: Hex };
 
 /** The lane's next nonce is at least what the chain says. */
 export async function raiseNonce(db: Database, lane: LaneId, chainNonce: number): Promise<void> {
@@ -77,6 +77,19 @@ export async function openLaneTransactions(db: Database, lane: LaneId): Promise<
 		state: row.state,
 		sentAtBlock: row.sent_at_block,
 	}));
+}
+
+/** Lanes of relayers other than these that have such transactions. */
+export async function readOrphanLanes(
+	db: Database,
+	{ chainId, relayers }: { chainId: number; relayers: readonly Hex[] },
+): Promise<LaneId[]> {
+	const { rows } = await db.query<{ relayer: Uint8Array }>(
+		`select distinct relayer from lane_transactions
+		where chain_id = $1 and state in ('signed', 'broadcast') and relayer <> all($2)`,
+		[chainId, relayers.map((relayer) => hexToBytes(relayer))],
+	);
+	return rows.map(({ relayer }) => ({ chainId, relayer: bytesToHex(relayer) }));
 }
 
 type LaneTransactionRow = {

@@ -35,7 +35,7 @@ async function strike(
 	);
 	await strikeJobs(database.pool, { chainId: 1, headNumber: 11 });
 	const { rows } = await database.pool.query(
-		"select state, strikes, alone, attestation_id, relayer from jobs where swap_id = $1",
+		"select state, reason, strikes, alone, attestation_id, relayer from jobs where swap_id = $1",
 		[swapId],
 	);
 	return rows[0];
@@ -44,6 +44,7 @@ async function strike(
 test("a job that was signed for in a list needs signatures of its own before it is sent again", async () => {
 	expect(await strike({ kind: "release", attestationId: randomUUID() })).toEqual({
 		state: "unattested",
+		reason: null,
 		strikes: 1,
 		alone: true,
 		attestation_id: null,
@@ -62,6 +63,20 @@ test("a job whose transaction was cancelled is queued again and is not to blame"
 test("an op that was struck out while its transaction was cancelled is refused", async () => {
 	expect(await strike({ kind: "open", strikes: 2 }, "cancel")).toMatchObject({ state: "queued", strikes: 2 });
 	expect(await strike({ kind: "open", strikes: 3 }, "cancel")).toMatchObject({ state: "refused" });
+});
+
+test("a Solana payout that fails again and again is not called its recipient's fault", async () => {
+	const refused = { state: "refused", strikes: 3 };
+	const payout = { delivery: { kind: "payout" } };
+	expect(await strike({ kind: "fill", strikes: 2, payload: payout })).toMatchObject({
+		...refused,
+		reason: "too_late",
+	});
+	const stock = { delivery: { kind: "stock" } };
+	expect(await strike({ kind: "fill", strikes: 2, payload: stock })).toMatchObject({
+		...refused,
+		reason: "reverted",
+	});
 });
 
 test("a Solana wallet's message is not sent a second time: its first strike is its last", async () => {

@@ -79,5 +79,7 @@ function reasonOf({ selector, delivery }: Struck): JobReason {
 	if (selector === insufficientBalance) return "liquidity";
 	// Uniswap's router says in words that it would give too little.
 	if (selector === errorString && delivery === "router") return "price";
+	// On Solana nothing says why it failed, after it was seen to succeed: that it was the recipient is not known.
+	if (delivery === "payout") return "too_late";
 	return (selector && reasonsBySelector.get(selector)) ?? "reverted";
 }

@@ -1,4 +1,4 @@
-import { randomBytes } from "node:crypto";
+import { randomBytes, randomUUID } from "node:crypto";
 import { solanaChainId } from "@geoswap/protocol";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { createSwapScene, originId } from "../../test/swap-scene.ts";
@@ -32,18 +32,18 @@ test("a swap that is not settled costs its account its share of each transaction
 	const read = (afterMs: number) => readUnsettledGas(pool, { accountId, nowMs: nowMs + afterMs });
 
 	await record();
-	expect((await read(0)).spent).toEqual([]);
+	expect((await read(0)).ended.spent).toEqual([]);
 	await pool.query("update swaps set status = 'refunded' where id = $1", [scene.uuid]);
 	await record();
 	await record();
-	expect(await read(3_600_000)).toEqual({
+	expect((await read(3_600_000)).ended).toEqual({
 		spent: [{ chainId: originId, wei: 571n }],
 		retryAfterSeconds: 23 * 3_600,
 	});
-	expect((await read(24 * 3_600_000)).spent).toEqual([]);
+	expect((await read(24 * 3_600_000)).ended.spent).toEqual([]);
 });
 
-test("a swap that is refunded into an account that we had to make costs its account what that holds, beside the fees", async () => {
+test("a swap that is refunded into an account that we had to make costs its account what that holds, beside the fees and a tenth of what a marker holds", async () => {
 	const { pool } = database;
 	const scene = await createSwapScene(pool);
 	await pool.query(
@@ -56,7 +56,7 @@ test("a swap that is refunded into an account that we had to make costs its acco
 			select $1, 1, $2, '', '', '', order_id, $3, '{"lamports": "2039280"}' from swaps where id = $4`,
 			[solanaChainId, logIndex, name, scene.uuid],
 		);
-	// What a marker holds comes back.
+	// What a marker holds comes back, after a month.
 	await say("MarkerMade", 0);
 	await say("AccountMade", 1);
 	const { rows } = await pool.query(
@@ -65,6 +65,44 @@ test("a swap that is refunded into an account that we had to make costs its acco
 	);
 	const nowMs = Date.now();
 	await recordUnsettledGas(pool, { swapId: scene.uuid, nowMs });
-	const { spent } = await readUnsettledGas(pool, { accountId: rows[0].account_id, nowMs: nowMs + 1 });
-	expect(spent).toEqual([{ chainId: solanaChainId, wei: 2_039_280n + 15_000n }]);
+	const read = await readUnsettledGas(pool, { accountId: rows[0].account_id, nowMs: nowMs + 1 });
+	expect(read.ended.spent).toEqual([{ chainId: solanaChainId, wei: 2_039_280n + 203_928n + 15_000n }]);
+	expect(read.undecided.spent).toEqual([]);
+});
+
+test("what has not ended counts as if it were refunded at the worst, and a tenth of it while nothing says so", async () => {
+	const { pool } = database;
+	const scenes = await Promise.all(Array.from({ length: 6 }, () => createSwapScene(pool)));
+	const [deposited, refunding, stuck, settled, native, fromEvm] = scenes.map(({ uuid }) => uuid);
+	const accountId = randomUUID();
+	await pool.query(
+		"update swaps set account_id = $1, order_terms = order_terms || jsonb_build_object('originChainId', $2::text) where id = any($3)",
+		[accountId, solanaChainId, [deposited, refunding, stuck, settled, native]],
+	);
+	await pool.query("update swaps set giving_up = 'RECIPIENT_REFUSED' where id = any($1)", [
+		[refunding, stuck],
+	]);
+	await pool.query("update swaps set status = 'settled' where id = $1", [settled]);
+	await pool.query(
+		`update swaps set order_terms = order_terms || jsonb_build_object('inputToken', '0x${"0".repeat(64)}') where id = $1`,
+		[native],
+	);
+	await pool.query("update swaps set account_id = $1 where id = $2", [accountId, fromEvm]);
+	const nowMs = Date.now();
+	const worst = 2_039_280n + 203_928n + 100_000n;
+	const read = () => readUnsettledGas(pool, { accountId, nowMs });
+	expect(await read()).toEqual({
+		ended: { spent: [], retryAfterSeconds: 24 * 3_600 },
+		undecided: {
+			spent: [{ chainId: solanaChainId, wei: 2n * worst + worst / 10n }],
+			retryAfterSeconds: 60,
+		},
+	});
+	// What it did cost is known once its refund is final.
+	await pool.query("update swaps set status = 'refunded' where id = any($1)", [[refunding, stuck]]);
+	expect((await read()).undecided.spent).toEqual([{ chainId: solanaChainId, wei: 2n * worst + worst / 10n }]);
+	await pool.query("update swaps set ended_at = now() where id = any($1)", [[refunding, stuck]]);
+	expect((await read()).undecided.spent).toEqual([{ chainId: solanaChainId, wei: worst / 10n }]);
+	const tomorrow = await readUnsettledGas(pool, { accountId, nowMs: nowMs + 25 * 3_600_000 });
+	expect(tomorrow.undecided.spent).toEqual([]);
 });

@@ -9,22 +9,34 @@ export type WatchedTransaction = {
 	/** Where it was seen. */
 	slot: number | undefined;
 	lastValidHeight: number | undefined;
+	/** A deposit that was taken for lost. */
+	isGivenUp: boolean;
 };
 
-/** Those of a Solana chain that are not final. */
+/**
+ * Those of a Solana chain that are not final, and the deposits that were given up of late: should one be there after all,
+ * someone must be told.
+ */
 export async function readWatched(db: Database, chainId: number): Promise<WatchedTransaction[]> {
 	const { rows } = await db.query<{
 		hash: Buffer;
 		block_number: number | null;
 		last_valid_height: number | null;
+		is_given_up: boolean;
 	}>(
-		"select hash, block_number, last_valid_height from lane_transactions where chain_id = $1 and state <> 'final'",
+		`select hash, block_number, last_valid_height, false as is_given_up from lane_transactions
+		where chain_id = $1 and state <> 'final'
+		union all
+		select hash, block_number, last_valid_height, true from lane_transactions
+		where chain_id = $1 and kind = 'open' and state = 'final' and block_number is null
+			and last_valid_height is not null and created_at > now() - interval '1 hour'`,
 		[chainId],
 	);
 	return rows.map((row) => ({
 		hash: bytesToHex(row.hash),
 		slot: row.block_number ?? undefined,
 		lastValidHeight: row.last_valid_height ?? undefined,
+		isGivenUp: row.is_given_up,
 	}));
 }
 

@@ -14,6 +14,8 @@ const solanaAssetSchema = z.strictObject({
 		chainId: z.int().positive(),
 		address: contractAddressSchema,
 		heartbeatSeconds: z.int().positive(),
+		/** How far the price moves before the feed says so ahead of its heartbeat: until then it may be that wrong. */
+		deviationBps: z.int().positive().max(10_000),
 	}),
 });
 

@@ -10,6 +10,7 @@ import { bytesEqual } from "@solana/kit";
 import { bytesToHex, type Hex } from "viem";
 import { changedPart } from "./changed-part.ts";
 import { decodeWireTransaction } from "./decode-wire-transaction.ts";
+import { isListed } from "./is-listed.ts";
 import { maximumTransactionBytes } from "./sign-instructions.ts";
 import { verifyWalletSignature } from "./verify-wallet-signature.ts";
 
@@ -17,7 +18,8 @@ const field = "signedTransaction";
 
 /**
  * The wallet's signature in a transaction that it signed, which must be the one that was built. What stands in the fee
- * payer's place is ignored: that signature is made later, and not here.
+ * payer's place is ignored: that signature is made later, and not here. Where none could be built any more, there is
+ * nothing to compare with: whoever asks can be told what became of it, and must not make anything of it.
  */
 export async function checkSignedTransaction({
 	deployment,
@@ -25,15 +27,19 @@ export async function checkSignedTransaction({
 	parts,
 	signedTransaction,
 }: {
-	deployment: SolanaDeployment;
+	/** Undefined where Solana is not offered any more. */
+	deployment: SolanaDeployment | undefined;
 	order: Order;
 	parts: OrderMessageParts;
 	/** Base64. */
 	signedTransaction: string;
 }): Promise<Hex> {
 	const { message, signatures } = parseTransaction(signedTransaction);
-	const built = await orderTransaction(deployment, order, parts);
-	if (!bytesEqual(message, built.message)) {
+	const built =
+		deployment && isListed(deployment, order.inputToken)
+			? await orderTransaction(deployment, order, parts)
+			: undefined;
+	if (built && !bytesEqual(message, built.message)) {
 		throw new SwapError("TRANSACTION_CHANGED", { changed: changedPart(built.message, message) });
 	}
 	const wallet = fromSolanaWord(order.wallet);

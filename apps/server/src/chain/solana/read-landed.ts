@@ -31,7 +31,7 @@ export type Landed = {
 	tokens: Map<SolanaAddress, TokenChange>;
 };
 
-/** Undefined where the chain knows of no such transaction at that commitment. */
+/** Undefined where the node knows of no such transaction at that commitment. It may be behind: see `readUnknown`. */
 export async function readLanded(
 	{ chainId, rpc }: SolanaChain,
 	signature: Hex,

@@ -5,6 +5,7 @@ import {
 	startTestSolana,
 	type TestSolana,
 } from "@geoswap/devnet";
+import { solanaNativeToken } from "@geoswap/protocol";
 import { generateKeyPairSigner } from "@solana/kit";
 import { beforeAll, expect, test } from "vitest";
 import { refuseSolanaDevelopmentKeys } from "./refuse-solana-development-keys.ts";
@@ -28,10 +29,13 @@ test("a key that everyone knows is for the cluster of one machine only", async (
 		Array.from({ length: 3 }, async () => (await generateKeyPairSigner()).address),
 	);
 	if (!feePayer || !escrow || !vault) throw new Error("three keys were made");
-	const own = { genesisHash, feePayers: [feePayer], escrow, vault };
+	const assets = [{ address: solanaNativeToken }];
+	const own = { genesisHash, feePayers: [feePayer], escrow, vault, assets };
 	expect(() => refuseSolanaDevelopmentKeys(own)).not.toThrow();
 	for (const [i, known] of developmentSolanaAddresses().entries()) {
 		const places = [{ feePayers: [feePayer, known] }, { escrow: known }, { vault: known }];
 		expect(() => refuseSolanaDevelopmentKeys({ ...own, ...places[i % 3] })).toThrow(known);
+		const listed = { ...own, assets: [...assets, { address: known }] };
+		expect(() => refuseSolanaDevelopmentKeys(listed)).toThrow(known);
 	}
 });

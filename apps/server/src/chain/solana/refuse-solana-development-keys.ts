@@ -9,17 +9,25 @@ const developmentGenesisHash: string = getBase58Decoder().decode(sha256("geoswap
 /** From which the devnet derives its keys. Whatever they hold on a real cluster is anyone's. */
 const developmentSeed = "geoswap devnet: public development keys, never use them on a cluster";
 const checkedKeysPerRole = 16;
+let known: Set<SolanaAddress> | undefined;
 
-/** Throws where a key that everyone knows would be used on a cluster that is not of this machine alone. */
+/**
+ * Throws where a key that everyone knows would be used on a cluster that is not of this machine alone, or a mint whose
+ * address is one's: anyone could have made it, with as many tokens as they like.
+ */
 export function refuseSolanaDevelopmentKeys({
 	genesisHash,
 	feePayers,
 	escrow,
 	vault,
-}: Pick<SolanaDeployment, "genesisHash" | "feePayers" | "escrow" | "vault">): void {
+	assets,
+}: Pick<SolanaDeployment, "genesisHash" | "feePayers" | "escrow" | "vault"> & {
+	assets: readonly Pick<SolanaDeployment["assets"][number], "address">[];
+}): void {
 	if (genesisHash === developmentGenesisHash) return;
-	const known = new Set(developmentAddresses());
-	const used = [...feePayers, escrow, vault].find((address) => known.has(address));
+	known ??= new Set(developmentAddresses());
+	const mints = assets.map(({ address }) => address);
+	const used = [...feePayers, escrow, vault, ...mints].find((address) => known?.has(address));
 	if (used) {
 		throw new ConfigError(
 			"the deployment's solana",

@@ -1,9 +1,15 @@
-import { orderTransaction, toSolanaWord } from "@geoswap/protocol";
+import {
+	orderTransaction,
+	solanaNativeToken,
+	tokenAccountRentLamports,
+	toSolanaWord,
+} from "@geoswap/protocol";
 import { bytesToHex } from "viem";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { type SolanaChainScene, solanaChainScene } from "../../../test/solana-chain-scene.ts";
 import { readSlots } from "./read-slots.ts";
 import { readSolanaWallet } from "./read-solana-wallet.ts";
+import { signPayout } from "./sign-payout.ts";
 import { signVoid } from "./sign-void.ts";
 import { simulateTransaction } from "./simulate-transaction.ts";
 
@@ -32,6 +38,21 @@ test("a transaction that would fail says why", async () => {
 		ok: false,
 		reason: expect.stringMatching(/^instruction 3: /),
 	});
+});
+
+test("whose account would be left with less than its rent is named", async () => {
+	const payer = await scene.newWallet();
+	const lamports = tokenAccountRentLamports + 100_000n;
+	await scene.solana.admin.airdrop({ address: payer.address, lamports });
+	const recipient = (await scene.newWallet()).address;
+	const order = scene.orderTo(recipient, { outputToken: toSolanaWord(solanaNativeToken), minOutput: 1n });
+	const left = await signVoid({ ...(await scene.parts()), feePayer: payer, order });
+	const poor = { ok: false, reason: "InsufficientFundsForRent" };
+	await expect
+		.poll(() => simulateTransaction(scene.chain, left.raw))
+		.toMatchObject({ ...poor, poorAccount: payer.address });
+	const paid = await signPayout({ ...(await scene.parts()), order, amount: 890_879n, createsAccount: false });
+	expect(await simulateTransaction(scene.chain, paid.raw)).toMatchObject({ ...poor, poorAccount: recipient });
 });
 
 test("a transaction whose blockhash is past its time would not land", async () => {

@@ -1,9 +1,22 @@
-import type { Base64EncodedWireTransaction } from "@solana/kit";
+import type { SolanaAddress } from "@geoswap/protocol";
+import {
+	type Base64EncodedWireTransaction,
+	getCompiledTransactionMessageDecoder,
+	getTransactionDecoder,
+} from "@solana/kit";
 import { type Hex, hexToBytes } from "viem";
 import { askChain } from "../evm/ask-chain.ts";
 import type { SolanaChain } from "./connect-solana.ts";
 
-export type TransactionSimulation = { ok: true } | { ok: false; reason: string; logs: string[] };
+export type TransactionSimulation =
+	| { ok: true }
+	| {
+			ok: false;
+			reason: string;
+			logs: string[];
+			/** Would be left with something, and with less than its rent. */
+			poorAccount?: SolanaAddress;
+	  };
 
 /** Whether a transaction would succeed now. Its signatures may be missing, its blockhash must live. */
 export async function simulateTransaction(
@@ -21,14 +34,29 @@ export async function simulateTransaction(
 			})
 			.send(),
 	);
-	return value.err === null
-		? { ok: true }
-		: { ok: false, reason: reasonOf(value.err), logs: [...(value.logs ?? [])] };
+	if (value.err === null) return { ok: true };
+	const poorAccount = poorAccountOf(value.err, raw);
+	return {
+		ok: false,
+		reason: reasonOf(value.err),
+		logs: [...(value.logs ?? [])],
+		...(poorAccount && { poorAccount }),
+	};
 }
 
 export function toBase64(raw: Hex | Uint8Array): Base64EncodedWireTransaction {
-	const bytes = typeof raw === "string" ? hexToBytes(raw) : raw;
-	return Buffer.from(bytes).toString("base64") as Base64EncodedWireTransaction;
+	return Buffer.from(toBytes(raw)).toString("base64") as Base64EncodedWireTransaction;
+}
+
+function toBytes(raw: Hex | Uint8Array): Uint8Array {
+	return typeof raw === "string" ? hexToBytes(raw) : raw;
+}
+
+function poorAccountOf(error: unknown, raw: Hex | Uint8Array): SolanaAddress | undefined {
+	if (typeof error !== "object" || error === null || !("InsufficientFundsForRent" in error)) return undefined;
+	const { account_index: index } = error.InsufficientFundsForRent as { account_index: number | bigint };
+	const { messageBytes } = getTransactionDecoder().decode(toBytes(raw));
+	return getCompiledTransactionMessageDecoder().decode(messageBytes).staticAccounts[Number(index)];
 }
 
 /** As `InstructionError: instruction 2: Custom 1`. */

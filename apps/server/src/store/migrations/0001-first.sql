@@ -49,6 +49,8 @@ create index swaps_by_order on swaps (order_id);
 create index swaps_not_ended on swaps (id) where ended_at is null;
 create index swaps_unopened_by_wallet on swaps ((order_terms->>'wallet'))
 	where status = 'pending' and stage = 'opening';
+create index swaps_not_ended_by_account on swaps (account_id, (order_terms->>'originChainId'))
+	where ended_at is null;
 
 -- The history of each swap: one row per fact.
 create table swap_events (
@@ -187,6 +189,8 @@ create table lane_transactions (
 create unique index lane_transactions_by_hash on lane_transactions (chain_id, hash);
 create index lane_transactions_by_job on lane_transactions using gin (jobs jsonb_path_ops);
 create index lane_transactions_open on lane_transactions (chain_id, relayer, nonce) where state <> 'final';
+create index lane_transactions_given_up on lane_transactions (chain_id, created_at)
+	where kind = 'open' and state = 'final' and block_number is null and last_valid_height is not null;
 
 -- On Solana: the accounts that keep an order from being decided twice. Each holds lamports until it is closed.
 create table markers (

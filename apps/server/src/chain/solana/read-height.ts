@@ -1,0 +1,7 @@
+import { askChain } from "../evm/ask-chain.ts";
+import type { SolanaChain } from "./connect-solana.ts";
+
+/** How many blocks there are: by them a transaction dies. */
+export function readHeight({ chainId, rpc }: SolanaChain): Promise<bigint> {
+	return askChain(chainId, rpc.getBlockHeight({ commitment: "confirmed" }).send());
+}

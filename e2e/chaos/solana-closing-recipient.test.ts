@@ -1,0 +1,153 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { type SolanaAddress, tokenAccountRentLamports, toSolanaWord } from "@geoswap/protocol";
+import type { Client, EndedSwap } from "@geoswap/sdk";
+import { generateKeyPairSigner } from "@solana/kit";
+import { parseUnits } from "viem";
+import { beforeAll, describe, expect, test } from "vitest";
+import { closeTokenAccount, tryToCloseTokenAccount } from "../close-token-account.ts";
+import { connectDatabase } from "../connect-database.ts";
+import { doSolanaSwap } from "../do-solana-swap.ts";
+import { swapIntent } from "../do-swap.ts";
+import type { OwnEnvironment } from "../environment.ts";
+import { expectBooksExact } from "../expect-books-exact.ts";
+import { holding } from "../holding.ts";
+import { assetAddress } from "../make-order.ts";
+import { ownEnvironment } from "../own-environment.ts";
+import { hasTokenAccount } from "../solana-balance.ts";
+
+const { repetitions, recipientCount, clientCount } = process.env.GEOSWAP_FULL
+	? { repetitions: 1_000, recipientCount: 50, clientCount: 3 }
+	: { repetitions: 20, recipientCount: 10, clientCount: 1 };
+
+const decidedWithinMs = 120_000;
+/** The devnet's: 150 dollars for a SOL, a dollar for a USDC. */
+const usdcPerSol = parseUnits("150", 6);
+const lamportsPerSol = 10n ** 9n;
+/** Of two signatures. */
+const closingFee = 10_000n;
+
+const environmentOf = ownEnvironment();
+let environment: OwnEnvironment;
+let token: SolanaAddress;
+beforeAll(() => {
+	environment = environmentOf();
+	token = assetAddress(environment.solana, "USDC");
+});
+
+describe("an account that is made for a recipient", () => {
+	test.concurrent(`closed by it, gains it nothing, ${repetitions} times over`, async () => {
+		const { solana } = environment;
+		const startedAt = performance.now();
+		const clients = await Promise.all(Array.from({ length: clientCount }, environment.newClient));
+		const hoards = await Promise.all(
+			Array.from({ length: recipientCount }, async (_, i) => {
+				const hoard = await solana.newWallet({ lamports: lamportsPerSol, usdc: 1n });
+				const client = clients[i % clientCount] ?? environment.client;
+				return { client, hoard, recipient: await generateKeyPairSigner() };
+			}),
+		);
+		await Promise.all(
+			hoards.map(async (one) => {
+				for (let n = 0; n < repetitions / recipientCount; n++) {
+					expect(await swapTo(one.client, one.recipient.address)).toBe("settled");
+					await closeTokenAccount(solana, { owner: one.recipient, token, to: one.hoard });
+				}
+			}),
+		);
+		const seconds = (performance.now() - startedAt) / 1_000;
+		console.log(
+			`${repetitions} swaps and closings in ${seconds.toFixed(0)} s, ${(repetitions / seconds).toFixed(1)} a second`,
+		);
+
+		for (const { hoard, recipient } of hoards) {
+			const paid = await paidTo(recipient.address);
+			expect(paid.count).toBe(repetitions / recipientCount);
+			expect(await hasTokenAccount(solana, token, recipient.address)).toBe(false);
+			const gained = (await holding(solana, "USDC", hoard.address)) - 1n;
+			expect(gained).toBe(paid.delivered);
+			// Each account was made by us, and its rent came out of it. What closing costs is not counted.
+			const fees = closingFee * BigInt(paid.count);
+			expect((await holding(solana, "SOL", hoard.address)) - lamportsPerSol + fees).toBe(paid.rent);
+			expect(paid.rent).toBe(tokenAccountRentLamports * BigInt(paid.count));
+			const rentValue = (paid.rent * usdcPerSol) / lamportsPerSol;
+			expect(gained + rentValue).toBeLessThanOrEqual(paid.withoutClosing);
+		}
+	});
+
+	test.concurrent("closed in the moment that it is paid into, again and again, gains it nothing", async () => {
+		const { solana } = environment;
+		const client = await environment.newClient();
+		const hoard = await solana.newWallet({ lamports: lamportsPerSol, usdc: 1n });
+		const recipient = await generateKeyPairSigner();
+		let isSwapping = true;
+		const closing = (async () => {
+			for (;;) {
+				const isOpen = await hasTokenAccount(solana, token, recipient.address);
+				if (!isOpen && !isSwapping) return;
+				// It may be paid again meanwhile: then it is closed the next time.
+				if (isOpen) await tryToCloseTokenAccount(solana, { owner: recipient, token, to: hoard });
+				await sleep(100);
+			}
+		})();
+		await Promise.all(Array.from({ length: 6 }, () => swapTo(client, recipient.address))).finally(() => {
+			isSwapping = false;
+		});
+		await closing;
+		// Whoever closes it under each payout has none, and the wallet its input.
+		const paid = await paidTo(recipient.address);
+		const gained = (await holding(solana, "USDC", hoard.address)) - 1n;
+		expect(gained).toBe(paid.delivered);
+		const rentValue = (paid.rent * usdcPerSol) / lamportsPerSol;
+		expect(gained + rentValue).toBeLessThanOrEqual(paid.withoutClosing);
+	});
+
+	test.concurrent("is paid for by it: one that had its own gets so much more", async () => {
+		const { solana } = environment;
+		const client = await environment.newClient();
+		const recipient = await solana.newWallet({ usdc: 1n });
+		expect(await swapTo(client, recipient.address)).toBe("settled");
+		const paid = await paidTo(recipient.address);
+		expect(paid).toMatchObject({ count: 1, rent: 0n });
+		expect(paid.delivered).toBe(paid.withoutClosing);
+		expect(await holding(solana, "USDC", recipient.address)).toBe(paid.delivered + 1n);
+	});
+});
+
+test("after all of them the books agree with the chains to the unit", async () => {
+	await expectBooksExact(environment, { withinMs: decidedWithinMs });
+});
+
+/** From a new wallet on Solana. */
+async function swapTo(client: Client, recipient: SolanaAddress): Promise<EndedSwap["status"]> {
+	const { solana, deployment: pins } = environment;
+	const amount = parseUnits("10", 6);
+	const account = await solana.newWallet({ usdt: amount });
+	const from = { chain: solana, token: "USDT", amount };
+	const intent = swapIntent({ from, to: { chain: solana, token: "USDC" }, account, recipient });
+	const { swap } = await doSolanaSwap({ client, pins, account }, intent);
+	expect(await holding(solana, "USDT", account.address)).toBe(swap.status === "settled" ? 0n : amount);
+	return swap.status;
+}
+
+/** What a recipient was paid, what it would have been paid in an account of its own, and what we gave away with new ones. */
+async function paidTo(
+	recipient: SolanaAddress,
+): Promise<{ count: number; delivered: bigint; withoutClosing: bigint; rent: bigint }> {
+	const database = await connectDatabase(environment.databaseUrl);
+	const [row] = await database.query<Record<"count" | "delivered" | "whole" | "rent", string>>(
+		`select count(*), sum(delivered_amount) as delivered,
+			sum((delivery->>'amount')::numeric + (delivery->>'unusedRent')::numeric) as whole,
+			coalesce((select sum((data->>'lamports')::numeric) from chain_events e
+				where e.name = 'AccountMade' and e.order_id in (select order_id from swaps s where s.order_terms->>'recipient' = $1)), 0) as rent
+		from swaps where order_terms->>'recipient' = $1 and status = 'settled'`,
+		[toSolanaWord(recipient)],
+	);
+	await database.end();
+	if (!row) throw new Error("a sum has a row");
+	return {
+		count: Number(row.count),
+		delivered: BigInt(row.delivered),
+		withoutClosing: BigInt(row.whole),
+		rent: BigInt(row.rent),
+	};
+}

@@ -1,0 +1,374 @@
+import {
+	emptyAccountRentLamports,
+	fromSwapId,
+	markerAddress,
+	type SolanaAddress,
+	type StatusResponse,
+	solanaChainId,
+	tokenAccountOf,
+	tokenAccountRentLamports,
+} from "@geoswap/protocol";
+import { type Client, getStatus, waitForSwap } from "@geoswap/sdk";
+import { generateKeyPairSigner, type KeyPairSigner } from "@solana/kit";
+import { getTransferSolInstruction } from "@solana-program/system";
+import { AuthorityType, getSetAuthorityInstruction } from "@solana-program/token";
+import { type Address, type Hex, hexToBytes, type PrivateKeyAccount, parseUnits } from "viem";
+import { generatePrivateKey, privateKeyToAddress } from "viem/accounts";
+import { afterAll, afterEach, beforeAll, describe, type ExpectStatic, test } from "vitest";
+import { closeTokenAccount } from "../close-token-account.ts";
+import { connectDatabase, type DatabaseConnection } from "../connect-database.ts";
+import { signSolanaSwap, submitSignedSolana } from "../do-solana-swap.ts";
+import { signSwap, submitSigned, swapIntent } from "../do-swap.ts";
+import type { OwnEnvironment } from "../environment.ts";
+import { escrowState } from "../escrow-state.ts";
+import { expectBooksExact } from "../expect-books-exact.ts";
+import { holdBack } from "../hold-back.ts";
+import { type AnyChain, holding, isSolanaChain } from "../holding.ts";
+import { assetAddress } from "../make-order.ts";
+import { ownEnvironment } from "../own-environment.ts";
+import { sendSolana } from "../send-solana.ts";
+import { hasTokenAccount } from "../solana-balance.ts";
+import { solanaChanges } from "../solana-changes.ts";
+import { solanaJournal } from "../solana-journal.ts";
+import { solanaMarker } from "../solana-marker.ts";
+
+const amount = parseUnits("100", 6);
+/** As many as a blockhash lives, with those that make it final that they have passed. */
+const slotsOfDeath = 200;
+/** Time for what a story waits for, on a busy machine. */
+const withinMs = 60_000;
+const poll = { timeout: withinMs, interval: 100 };
+/** An account costs about a third of a dollar: two of them are more. */
+const gasBudgetUsd = 0.6;
+
+const environmentOf = ownEnvironment({
+	configure: (config) => ({
+		...config,
+		limits: { unsettledGasUsdPerDay: gasBudgetUsd },
+	}),
+});
+let environment: OwnEnvironment;
+let database: DatabaseConnection;
+
+beforeAll(async () => {
+	environment = environmentOf();
+	database = await connectDatabase(environment.databaseUrl);
+});
+afterEach(() => environment.solana.admin.setFaults({}));
+afterAll(() => database.end());
+
+test("a blockhash that dies takes nothing: a deposit that never landed is failed, a payout is signed again and paid once", async ({
+	expect,
+}) => {
+	const { origin, destination, solana } = environment;
+	const { admin, rpc } = solana;
+	const client = await environment.newClient();
+	await admin.setFaults({ dropSends: true });
+	const [from, to] = await Promise.all([
+		started(client, { from: solana, to: destination }),
+		started(client, { from: origin, to: solana }),
+	]);
+	const opens = () => solanaJournal(database, { kind: "open", swapId: from.swapId });
+	const fills = () => solanaJournal(database, { kind: "fill", swapId: to.swapId });
+	await expect.poll(async () => (await opens())[0]?.state, poll).toBe("broadcast");
+	await expect.poll(async () => (await fills())[0]?.state, poll).toBe("broadcast");
+	await admin.warp({ slots: slotsOfDeath });
+	const failed = await waitForSwap(client, from.swapId);
+	await expect.poll(async () => (await fills()).length, poll).toBe(2);
+	await admin.setFaults({});
+	const settled = await waitForSwap(client, to.swapId);
+
+	expect(failed).toMatchObject({
+		status: "failed",
+		failure: { code: "NOT_OPENED" },
+		funds: { holder: "wallet", amount: String(amount) },
+	});
+	expect(await opens()).toHaveLength(1);
+	const [first, second] = await fills();
+	expect(settled).toMatchObject({ status: "settled", deliveryTxHash: second?.signature });
+	expect(await holding(solana, "USDC", to.recipient)).toBe(BigInt(settled.funds.amount));
+	// Whoever kept the dead ones can do nothing with them.
+	const dead = [(await opens())[0], first].flatMap((transaction) => transaction ?? []);
+	for (const { wire } of dead) {
+		await rpc.sendTransaction(wire, { encoding: "base64", skipPreflight: true }).send();
+	}
+	await admin.warp({ slots: 5 });
+	const { value } = await rpc
+		.getSignatureStatuses(
+			dead.map(({ signature }) => signature),
+			{ searchTransactionHistory: true },
+		)
+		.send();
+	expect(value).toEqual([null, null]);
+	expect(await holding(solana, "USDC", from.account.address)).toBe(amount);
+	expect(await holding(solana, "USDC", to.recipient)).toBe(BigInt(settled.funds.amount));
+});
+
+test("while nothing becomes final there is no release, no refund and no failed swap, and all go on after", async ({
+	expect,
+}) => {
+	const { origin, destination, solana } = environment;
+	const { admin } = solana;
+	const client = await environment.newClient();
+	const refuser = await newRefuser();
+	await admin.setFaults({ stallFinality: true });
+	const [toSolana, fromSolana, onSolana, refused, unpayable] = await Promise.all([
+		started(client, { from: origin, to: solana }),
+		started(client, { from: solana, to: destination }),
+		started(client, { from: solana, to: solana, output: "USDT" }),
+		started(client, { from: solana, to: destination, output: "ETH", recipient: refuser }),
+		startedUnpayable(client),
+	]);
+	// What is delivered is settled: no minimum of finality was promised for that.
+	for (const { swapId } of [toSolana, fromSolana]) {
+		expect(await waitForSwap(client, swapId)).toMatchObject({ status: "settled" });
+	}
+	const waitsFor = (swap: Signed, fact: string) =>
+		expect.poll(() => lastFact(swap.swapId), { ...poll, message: fact }).toBe(fact);
+	await waitsFor(unpayable, "voided");
+	await admin.setFaults({ stallFinality: true, dropSends: true });
+	const late = await started(await environment.newClient(), { from: solana, to: destination });
+	const open = async () => (await solanaJournal(database, { kind: "open", swapId: late.swapId }))[0]?.state;
+	await expect.poll(open, poll).toBe("broadcast");
+	await admin.warp({ slots: slotsOfDeath });
+	await admin.setFaults({ stallFinality: true });
+
+	await waitsFor(toSolana, "delivered");
+	await waitsFor(fromSolana, "deposit-not-final");
+	await waitsFor(onSolana, "deposited");
+	await waitsFor(refused, "deposit-not-final");
+	await waitsFor(unpayable, "voided");
+	await waitsFor(late, "opening");
+	// They have all seen slots of after.
+	const warped = Number(await solana.rpc.getSlot({ commitment: "confirmed" }).send());
+	await expect.poll(headOf, poll).toBeGreaterThan(warped + 10);
+	for (const [swap, stage] of [
+		[onSolana, "deposited"],
+		[refused, "refunding"],
+		[unpayable, "refunding"],
+		[late, "opening"],
+	] as const) {
+		const status = await getStatus(swap.client, swap.swapId, { waitSeconds: 0 });
+		expect(status).toMatchObject({ status: "pending", stage });
+	}
+	expect(await escrowState(origin, toSolana.orderId)).toBe("Opened");
+	expect(await escrowState(origin, unpayable.orderId)).toBe("Opened");
+	for (const { orderId } of [fromSolana, refused]) {
+		expect(await solanaMarker(solana, { side: "escrow", orderId })).toBeUndefined();
+	}
+
+	await admin.setFaults({});
+	const [onSolanaEnded, refusedEnded, unpayableEnded, lateEnded] = await Promise.all(
+		[onSolana, refused, unpayable, late].map((swap) => waitForSwap(swap.client, swap.swapId)),
+	);
+	expect(onSolanaEnded).toMatchObject({ status: "settled" });
+	expect(refusedEnded).toMatchObject({ status: "refunded", failure: { code: "RECIPIENT_REFUSED" } });
+	expect(unpayableEnded).toMatchObject({ status: "refunded", failure: { code: "RECIPIENT_REFUSED" } });
+	expect(lateEnded).toMatchObject({ status: "failed", failure: { code: "NOT_OPENED" } });
+	await expect.poll(() => escrowState(origin, toSolana.orderId), poll).toBe("Released");
+	await expect.poll(() => lastFact(fromSolana.swapId), poll).toBe("released");
+	for (const swap of [refused, unpayable, late]) {
+		expect(await holding(swap.from, "USDC", swap.account.address)).toBe(amount);
+	}
+});
+
+describe("what someone gains by it", () => {
+	test.concurrent("nothing by lamports at the addresses of an order's markers: it is paid once, and they close", async ({
+		expect,
+		onTestFinished,
+	}) => {
+		const { origin, destination, solana } = environment;
+		// Its own: the other story asks at the same time.
+		const database = await connectDatabase(environment.databaseUrl);
+		onTestFinished(() => database.end());
+		const client = await environment.newClient();
+		const stranger = await solana.newWallet({ lamports: 1_000_000_000n });
+		const give = async (side: "vault" | "escrow", { orderId }: Signed, lamports: bigint) => {
+			const address = await markerAddress({ base: solana.deployment[side], orderId });
+			const gift = getTransferSolInstruction({ source: stranger, destination: address, amount: lamports });
+			await sendSolana(solana, { feePayer: stranger, instructions: [gift] });
+			return address;
+		};
+		const gifts = [emptyAccountRentLamports, tokenAccountRentLamports] as const;
+		const markers: SolanaAddress[] = [];
+		const to = await signed(client, { from: origin, to: solana });
+		markers.push(await give("vault", to, gifts[0]));
+		await to.submit();
+		const from = await signed(client, { from: solana, to: destination });
+		markers.push(await give("escrow", from, gifts[1]));
+		await from.submit();
+
+		const settled = await waitForSwap(client, to.swapId);
+		expect(settled).toMatchObject({ status: "settled" });
+		expect(await waitForSwap(client, from.swapId)).toMatchObject({ status: "settled" });
+		expect(await holding(solana, "USDC", to.recipient)).toBe(BigInt(settled.funds.amount));
+		const held = () =>
+			Promise.all(markers.map(async (marker) => (await solana.rpc.getBalance(marker).send()).value));
+		await expect.poll(held, poll).toEqual(gifts.map((gift) => tokenAccountRentLamports + gift));
+		const known = [to, from].map(({ orderId }) => hexToBytes(orderId));
+		// They are closed a month after both swaps have ended.
+		const over = () =>
+			database.query(
+				"select from markers join swaps using (order_id) where order_id = any($1) and ended_at is not null",
+				[known],
+			);
+		await expect.poll(over, poll).toHaveLength(markers.length);
+		await database.query(
+			"update markers set made_at = made_at - interval '31 days' where order_id = any($1)",
+			[known],
+		);
+		await expect.poll(held, poll).toEqual([0n, 0n]);
+	});
+
+	test.concurrent("a wallet that gave all and closed its account gets its whole input back, in a new one, until its account's budget of gas is used up", async ({
+		expect,
+	}) => {
+		const { destination, solana } = environment;
+		const client = await environment.newClient();
+		const recipient = await newRefuser();
+		const token = assetAddress(solana, "USDC");
+		const stranger = await solana.newWallet({ lamports: 1_000_000_000n });
+		const terms = { from: solana, to: destination, output: "ETH", recipient };
+		const ended = await Promise.all(
+			Array.from({ length: 2 }, async () => {
+				const { swapId, account } = await started(client, terms);
+				const owner = account as KeyPairSigner;
+				await expect.poll(() => holding(solana, "USDC", owner.address), poll).toBe(0n);
+				await closeTokenAccount(solana, { owner, token, to: stranger });
+				expect(await hasTokenAccount(solana, token, owner.address)).toBe(false);
+				expect(await holding(solana, "SOL", owner.address)).toBe(0n);
+
+				const refunded = await waitForSwap(client, swapId);
+				expect(refunded).toMatchObject({
+					status: "refunded",
+					failure: { code: "RECIPIENT_REFUSED" },
+					funds: { holder: "wallet", amount: String(amount) },
+				});
+				expect(await holding(solana, "USDC", owner.address)).toBe(amount);
+				const holds = await tokenAccountOf({ owner: owner.address, token });
+				expect((await solana.rpc.getBalance(holds).send()).value).toBe(tokenAccountRentLamports);
+				return refunded;
+			}),
+		);
+		for (const refunded of ended) await expectCounted(expect, refunded);
+		const third = await signed(client, terms);
+		const answer = await third.submit().catch((error: unknown) => error);
+		expect(answer).toMatchObject({ code: "RATE_LIMITED", status: 429, details: { reason: "gas_budget" } });
+		expect(await holding(solana, "USDC", third.account.address)).toBe(amount);
+	});
+});
+
+test("after all of them nothing is reserved or in escrow, and the books agree with the chains to the unit", async () => {
+	await expectBooksExact(environment, { withinMs });
+});
+
+type Signed = Awaited<ReturnType<typeof signed>>;
+
+async function started(...terms: Parameters<typeof signed>): Promise<Signed> {
+	const swap = await signed(...terms);
+	await swap.submit();
+	return swap;
+}
+
+/** A new wallet that holds 100 USDC and nothing else, and its signature to swap all of it. */
+async function signed(
+	client: Client,
+	{
+		from,
+		to,
+		output = "USDC",
+		recipient: named,
+	}: { from: AnyChain; to: AnyChain; output?: string; recipient?: string },
+) {
+	const { solana, deployment: pins } = environment;
+	const recipient =
+		named ??
+		(isSolanaChain(to) ? (await generateKeyPairSigner()).address : privateKeyToAddress(generatePrivateKey()));
+	const intentOf = (account: { address: string }) =>
+		swapIntent({
+			from: { chain: from, token: "USDC", amount },
+			to: { chain: to, token: output },
+			account,
+			recipient,
+		});
+	if (isSolanaChain(from)) {
+		const account = await solana.newWallet({ usdc: amount });
+		const caller = { client, pins, account };
+		const signedSwap = await signSolanaSwap(caller, intentOf(account));
+		return {
+			...described({ client, from, account, recipient }, signedSwap),
+			submit: () => submitSignedSolana(caller, signedSwap),
+		};
+	}
+	const account = await environment.newWallet({ chain: from, token: "USDC", amount });
+	const caller = { client, pins, account };
+	const signedSwap = await signSwap(caller, intentOf(account));
+	return {
+		...described({ client, from, account, recipient }, signedSwap),
+		submit: () => submitSigned(caller, signedSwap),
+	};
+}
+
+function described(
+	parties: { client: Client; from: AnyChain; account: KeyPairSigner | PrivateKeyAccount; recipient: string },
+	{ quote, build }: { quote: { swapId: string }; build: { geoOp: { orderId: string } } },
+) {
+	return { ...parties, swapId: quote.swapId, orderId: build.geoOp.orderId as Hex };
+}
+
+/** Where the swap's last round ended. */
+async function lastFact(swapId: string): Promise<string | undefined> {
+	const [last] = await database.query<{ fact: string }>(
+		"select fact from swap_events where swap_id = $1 order by seq desc limit 1",
+		[fromSwapId(swapId)],
+	);
+	return last?.fact;
+}
+
+async function headOf(): Promise<number> {
+	const [head] = await database.query<{ number: string }>(
+		"select number from chain_heads where chain_id = $1",
+		[solanaChainId],
+	);
+	return Number(head?.number);
+}
+
+/** Expects that the account is charged for all that the refund cost: fees, and what is in the wallet's new account. */
+async function expectCounted(expect: ExpectStatic, refunded: StatusResponse): Promise<void> {
+	const { solana } = environment;
+	const hashes = [refunded.originTxHash ?? "", refunded.refundTxHash ?? ""];
+	const fees = await Promise.all(hashes.map(async (hash) => (await solanaChanges(solana, hash)).fee));
+	const cost = fees.reduce((sum, fee) => sum + fee, tokenAccountRentLamports);
+	const counted = async (): Promise<bigint> => {
+		const [row] = await database.query<{ wei: string }>(
+			"select wei from unsettled_gas where swap_id = $1 and chain_id = $2",
+			[fromSwapId(refunded.swapId), solanaChainId],
+		);
+		return BigInt(row?.wei ?? 0);
+	};
+	await expect.poll(counted, poll).toBeGreaterThanOrEqual(cost);
+}
+
+/** An address on the EVM chain that takes no ether. */
+async function newRefuser(): Promise<Address> {
+	const address = privateKeyToAddress(generatePrivateKey());
+	await environment.destination.testClient.setCode({ address, bytecode: "0x5f5ffd" });
+	return address;
+}
+
+/** To an address on Solana that cannot be paid any more: its account for USDC is another's since. */
+async function startedUnpayable(client: Client): Promise<Signed> {
+	const { origin, solana, databaseUrl } = environment;
+	const stranger = await solana.newWallet({ lamports: 1_000_000_000n });
+	const owner = await solana.newWallet({ usdc: 1n });
+	const swap = await signed(client, { from: origin, to: solana, recipient: owner.address });
+	const { release } = await holdBack(databaseUrl, swap.swapId);
+	await swap.submit();
+	const owned = await tokenAccountOf({ owner: owner.address, token: assetAddress(solana, "USDC") });
+	const givingAway = getSetAuthorityInstruction({
+		...{ owned, owner, authorityType: AuthorityType.AccountOwner, newAuthority: stranger.address },
+	});
+	await sendSolana(solana, { feePayer: stranger, instructions: [givingAway] });
+	await release();
+	return swap;
+}
