@@ -1,4 +1,5 @@
 import type { Deployment } from "@geoswap/protocol";
+import { expectFreePort } from "./chain-process.ts";
 import { connectDevnetChain, type DevnetChain, devnetChains } from "./devnet-chain.ts";
 import { type DevnetFiles, type RunningDevnet, removeRunningFile, writeDevnetFiles } from "./devnet-files.ts";
 import { type DevnetKeys, deriveDevnetKeys } from "./devnet-keys.ts";
@@ -7,7 +8,7 @@ import { setUpChain } from "./set-up-chain.ts";
 import type { SolanaDevnetKeys } from "./solana/development-solana-keys.ts";
 import { startTestSolana, type TestSolana } from "./solana/start-test-solana.ts";
 import { solanaFeeds } from "./solana-feeds.ts";
-import { type Anvil, expectFreePort, startAnvil } from "./start-anvil.ts";
+import { type Anvil, startAnvil } from "./start-anvil.ts";
 
 export type Devnet = {
 	running: RunningDevnet;

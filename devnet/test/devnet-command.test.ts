@@ -7,8 +7,8 @@ import { deploymentSchema, type SolanaAddress, solanaNativeToken, tokenAccountOf
 import { createSolanaRpc } from "@solana/kit";
 import { type Address, erc20Abi, zeroAddress } from "viem";
 import { beforeAll, describe, expect, test, vi } from "vitest";
+import { expectFreePort } from "../src/chain-process.ts";
 import { connectDevnetChain, readFeeds } from "../src/index.ts";
-import { expectFreePort } from "../src/start-anvil.ts";
 import { commandsInFolder } from "./commands-in-folder.ts";
 
 const { folder, command } = commandsInFolder(join(import.meta.dirname, "../src/main.ts"));

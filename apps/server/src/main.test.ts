@@ -4,7 +4,10 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { startTestChains } from "@geoswap/devnet";
 import { formatDeployment } from "@geoswap/protocol";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { afterAll, beforeAll, expect, test, vi } from "vitest";
+
+// Each command is a process of its own, and they start all at once beside whatever else runs.
+vi.setConfig({ testTimeout: 60_000 });
 
 const folder = mkdtempSync(join(tmpdir(), "geoswap-main-"));
 const config = join(folder, "config.json");

@@ -1,0 +1,103 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import { createServer } from "node:net";
+
+export type ChainProcess = {
+	/** Where it listens: 127.0.0.1 and its port. */
+	address: string;
+	pid: number;
+	/** Settles when the process is gone, whoever ended it. */
+	exited: Promise<void>;
+	stop: () => Promise<void>;
+};
+
+/**
+ * The shell becomes the chain (`exec`, same process) and leaves a reader behind, which ends the chain when the pipe on
+ * its descriptor 3 closes. The pipe's other end is ours alone: the system closes it however we die, kill -9 included.
+ */
+const withWatchdog = '(cat; kill "$$") <&3 >/dev/null 2>&1 & exec "$0" "$@" 3<&-';
+
+const running = new Set<ChildProcess>();
+process.once("exit", () => {
+	for (const child of running) child.kill("SIGKILL");
+});
+
+/** Starts a chain in a process of its own, and waits until it says where it listens. */
+export async function startChainProcess({
+	name,
+	port,
+	command: [program, ...args],
+}: {
+	/** For messages. */
+	name: string;
+	/** 0 for a free one. */
+	port: number;
+	command: [program: string, ...args: string[]];
+}): Promise<ChainProcess> {
+	if (port !== 0) await expectFreePort(port);
+	const child = spawn("/bin/sh", ["-c", withWatchdog, program, ...args], {
+		stdio: ["ignore", "pipe", "pipe", "pipe"],
+		// Out of the terminal's reach: a Ctrl-C there is ours to handle, in our order.
+		detached: true,
+	});
+	running.add(child);
+	const exited = new Promise<void>((resolve) => {
+		child.once("exit", () => {
+			running.delete(child);
+			// Lets the reader end as well.
+			child.stdio[3]?.destroy();
+			resolve();
+		});
+	});
+	return {
+		address: await listeningAddress(child, name),
+		pid: child.pid ?? 0,
+		exited,
+		stop: async () => {
+			child.kill("SIGTERM");
+			const kill = setTimeout(() => child.kill("SIGKILL"), 2_000);
+			await exited;
+			clearTimeout(kill);
+		},
+	};
+}
+
+function listeningAddress(child: ChildProcess, name: string): Promise<string> {
+	return new Promise((resolve, reject) => {
+		let output = "";
+		const read = (chunk: Buffer) => {
+			output += chunk;
+			const address = /Listening on (127\.0\.0\.1:\d+)/.exec(output)?.[1];
+			if (!address) return;
+			child.off("exit", fail);
+			// Read on and forget: a full pipe would stop the process.
+			for (const stream of [child.stdout, child.stderr]) stream?.off("data", read).resume();
+			resolve(address);
+		};
+		const fail = () => reject(new Error(`${name} did not start: ${output.trim().split("\n").at(-1)}`));
+		child.stdout?.on("data", read);
+		child.stderr?.on("data", read);
+		child.once("exit", fail);
+		child.once("error", reject);
+	});
+}
+
+/** Refuses before anything is started: a chain's own error does not say what to do. */
+export function expectFreePort(port: number): Promise<void> {
+	return new Promise((resolve, reject) => {
+		const server = createServer();
+		server.once("error", (error: NodeJS.ErrnoException) => {
+			reject(error.code === "EADDRINUSE" ? new PortTakenError(port) : error);
+		});
+		server.listen(port, "127.0.0.1", () => server.close(() => resolve()));
+	});
+}
+
+class PortTakenError extends Error {
+	override name = "PortTakenError";
+
+	constructor(port: number) {
+		super(
+			`port ${port} is taken: stop what listens there, or choose another with \`pnpm devnet --port ${port + 1000}\``,
+		);
+	}
+}
