@@ -1,5 +1,5 @@
 import type { Address } from "viem";
-import { askChain } from "./ask-chain.ts";
+import { askChain } from "../ask-chain.ts";
 import type { EvmChain } from "./chain-client.ts";
 
 /** The wallet's next nonce by the newest block, and with what it sent since. */

@@ -1,5 +1,5 @@
 import type { Address } from "viem";
-import { askChain } from "./ask-chain.ts";
+import { askChain } from "../ask-chain.ts";
 import type { EvmChain } from "./chain-client.ts";
 import { type WalletDelegation, walletDelegation } from "./wallet-delegation.ts";
 

@@ -10,7 +10,7 @@ import {
 	slice,
 	zeroAddress,
 } from "viem";
-import { askChain } from "./ask-chain.ts";
+import { askChain } from "../ask-chain.ts";
 import type { EvmChain } from "./chain-client.ts";
 import { readDelegation } from "./read-delegation.ts";
 import type { WalletDelegation } from "./wallet-delegation.ts";

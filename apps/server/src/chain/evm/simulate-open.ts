@@ -20,7 +20,7 @@ import {
 	type StateOverride,
 } from "viem";
 import { entryPoint09Abi, entryPoint09Address } from "viem/account-abstraction";
-import { askChain } from "./ask-chain.ts";
+import { askChain } from "../ask-chain.ts";
 import type { EvmChain } from "./chain-client.ts";
 import { delegationPrefix } from "./wallet-delegation.ts";
 

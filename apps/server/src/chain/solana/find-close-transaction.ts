@@ -1,7 +1,7 @@
 import type { SolanaAddress } from "@geoswap/protocol";
 import { getBase58Encoder } from "@solana/kit";
 import { bytesToHex, type Hex } from "viem";
-import { askChain } from "../evm/ask-chain.ts";
+import { askChain } from "../ask-chain.ts";
 import type { SolanaChain } from "./connect-solana.ts";
 import { readLanded } from "./read-landed.ts";
 

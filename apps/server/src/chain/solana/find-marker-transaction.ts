@@ -1,7 +1,7 @@
 import { markerAddress, type SolanaAddress } from "@geoswap/protocol";
 import { getBase58Encoder, type Signature } from "@solana/kit";
 import { bytesToHex, type Hex } from "viem";
-import { askChain } from "../evm/ask-chain.ts";
+import { askChain } from "../ask-chain.ts";
 import type { SolanaChain } from "./connect-solana.ts";
 import { madeMarkerOwner } from "./makes-marker.ts";
 import { readLanded } from "./read-landed.ts";

@@ -1,7 +1,7 @@
 import type { SolanaAddress } from "@geoswap/protocol";
 import { getBase64Encoder } from "@solana/kit";
 import { AccountState, getTokenDecoder, TOKEN_PROGRAM_ADDRESS, type Token } from "@solana-program/token";
-import { askChain } from "../evm/ask-chain.ts";
+import { askChain } from "../ask-chain.ts";
 import type { SolanaChain, SolanaCommitment } from "./connect-solana.ts";
 
 /** As many as a node answers for at once. */

@@ -1,4 +1,4 @@
-import { askChain } from "../evm/ask-chain.ts";
+import { askChain } from "../ask-chain.ts";
 import type { SolanaChain } from "./connect-solana.ts";
 
 /** How many blocks there are: by them a transaction dies. */

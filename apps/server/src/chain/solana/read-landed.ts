@@ -8,7 +8,7 @@ import {
 	type TokenBalance,
 } from "@solana/kit";
 import type { Hex } from "viem";
-import { askChain } from "../evm/ask-chain.ts";
+import { askChain } from "../ask-chain.ts";
 import type { SolanaChain, SolanaCommitment } from "./connect-solana.ts";
 import { toSignature } from "./read-statuses.ts";
 

@@ -1,4 +1,4 @@
-import { askChain } from "../evm/ask-chain.ts";
+import { askChain } from "../ask-chain.ts";
 import type { SolanaChain, SolanaCommitment } from "./connect-solana.ts";
 
 /** A slot that has a block, how many blocks there are up to it, and its time in seconds. */

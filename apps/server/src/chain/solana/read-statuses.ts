@@ -1,6 +1,6 @@
 import { getBase58Decoder, type Signature } from "@solana/kit";
 import { type Hex, hexToBytes } from "viem";
-import { askChain } from "../evm/ask-chain.ts";
+import { askChain } from "../ask-chain.ts";
 import type { SolanaChain } from "./connect-solana.ts";
 
 /** As many as a node answers for at once. */

@@ -1,5 +1,5 @@
 import type { Hex } from "viem";
-import { askChain } from "../evm/ask-chain.ts";
+import { askChain } from "../ask-chain.ts";
 import type { SolanaChain } from "./connect-solana.ts";
 import { readLanded } from "./read-landed.ts";
 import { askStatuses } from "./read-statuses.ts";

@@ -5,7 +5,7 @@ import {
 	getTransactionDecoder,
 } from "@solana/kit";
 import { type Hex, hexToBytes } from "viem";
-import { askChain } from "../evm/ask-chain.ts";
+import { askChain } from "../ask-chain.ts";
 import type { SolanaChain } from "./connect-solana.ts";
 
 export type TransactionSimulation =
