@@ -17,6 +17,7 @@ import { serveDurable } from "./durable/serve-durable.ts";
 import { expectChainIds } from "./expect-chain-ids.ts";
 import { expectGenesisHash } from "./expect-genesis-hash.ts";
 import { expectNamedKeys } from "./expect-named-keys.ts";
+import { expectOwnAccounts } from "./expect-own-accounts.ts";
 import { followChain } from "./follow/follow-chain.ts";
 import { followSolana } from "./follow/follow-solana.ts";
 import { createLane } from "./lane/create-lane.ts";
@@ -64,8 +65,7 @@ export async function runWorker(configPath: string): Promise<void> {
 		expectChainIds(chains.map(({ chain }) => chain)),
 		solana && expectGenesisHash(solana.chain),
 	]);
-	const lacking = solana ? await checkOwnAccounts(solana.chain) : [];
-	if (lacking.length > 0) throw new ConfigError("solana", lacking.join("; "));
+	if (solana) await expectOwnAccounts(solana.chain);
 	const log = createLog({ level: config.logLevel, process: "worker" });
 	const nowMs = Date.now;
 	const stopping = new AbortController();
