@@ -63,8 +63,7 @@ export {
 	type OrderMessageParts,
 	type OrderTransaction,
 	orderTransaction,
-	tokenAccountOf,
-} from "./solana/order-message.ts";
+} from "./solana/order-transaction.ts";
 export {
 	fromSolanaWord,
 	type SolanaAddress,
@@ -77,6 +76,7 @@ export {
 	type SolanaDeployment,
 	solanaDeploymentSchema,
 } from "./solana/solana-deployment.ts";
+export { tokenAccountOf, transferInstruction } from "./solana/transfer-instruction.ts";
 export { solanaChainId } from "./solana-chain-id.ts";
 export {
 	firstSwapUuidAt,

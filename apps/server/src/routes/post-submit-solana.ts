@@ -12,7 +12,8 @@ import { type OriginSubmit, type SubmitDeps, submitRoute } from "./submit-route.
 
 /**
  * POST /swap/submit-solana. The API has no key on Solana: what the wallet signed is written down, and the lane of its fee
- * payer signs it too and sends it. So nobody else can have sent it, and the order cannot be open before.
+ * payer signs it too and sends it. So nobody else can have sent it, and the order is not open before it has a row; one
+ * whose row was lost is not looked for here.
  */
 export function postSubmitSolana(deps: SubmitDeps): Route {
 	const { solana, pool, nowMs } = deps;

@@ -1,3 +1,4 @@
+import type { Order, SolanaDeployment } from "@geoswap/protocol";
 import {
 	appendTransactionMessageInstructions,
 	type Blockhash,
@@ -15,6 +16,7 @@ import {
 	getSetComputeUnitPriceInstruction,
 } from "@solana-program/compute-budget";
 import { bytesToHex, type Hex, slice } from "viem";
+import type { SolanaKeys } from "./solana-keys.ts";
 
 /** A transaction as it is sent, and its name. */
 export type SignedTransaction = { signature: Hex; raw: Hex };
@@ -27,6 +29,9 @@ export type SigningParts = {
 	/** In micro-lamports per compute unit. */
 	computePrice: bigint;
 };
+
+/** And where it decides an order. */
+export type OrderParts = SigningParts & { deployment: SolanaDeployment; keys: SolanaKeys; order: Order };
 
 // Limits of compute units are set per kind, for the Token program as it was before its last, much cheaper, version: a
 // transfer takes 6,500 units of it, an account 4,500, closing one 3,000, and an associated account some 25,000 and 1,500

@@ -1,8 +1,8 @@
-import { fromSolanaWord, type Order, orderId, type SolanaDeployment } from "@geoswap/protocol";
+import { fromSolanaWord, orderId } from "@geoswap/protocol";
 import { markerInstructions } from "./marker-instructions.ts";
-import { expectDestination, expectOrigin } from "./order-sides.ts";
-import { type SignedTransaction, type SigningParts, signInstructions } from "./sign-instructions.ts";
-import type { SolanaKeys } from "./solana-keys.ts";
+import { expectDestination } from "./order-sides.ts";
+import { releaseInstructions } from "./release-instructions.ts";
+import { type OrderParts, type SignedTransaction, signInstructions } from "./sign-instructions.ts";
 import { transferInstructions } from "./transfer-instructions.ts";
 
 const unitLimit = { transfers: 40_000, account: 60_000 };
@@ -18,10 +18,7 @@ export async function signPayout({
 	amount,
 	createsAccount,
 	...parts
-}: SigningParts & {
-	deployment: SolanaDeployment;
-	keys: SolanaKeys;
-	order: Order;
+}: OrderParts & {
 	/** Of the output token, to the recipient. */
 	amount: bigint;
 	/** Whether the fee payer makes the recipient's token account. Without, it must exist. */
@@ -38,16 +35,7 @@ export async function signPayout({
 		accountPaidBy: createsAccount ? parts.feePayer : undefined,
 	});
 	const isSameChain = order.originChainId === order.destinationChainId;
-	if (isSameChain) expectOrigin(deployment, order);
-	const release = isSameChain
-		? await transferInstructions({
-				deployment,
-				from: keys.escrow,
-				to: keys.vault.address,
-				token: order.inputToken,
-				amount: order.inputAmount,
-			})
-		: [];
+	const release = isSameChain ? await releaseInstructions({ deployment, keys, order }) : [];
 	const marker = await markerInstructions({
 		feePayer: parts.feePayer,
 		base: keys.vault,

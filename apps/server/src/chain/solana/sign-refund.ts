@@ -1,8 +1,7 @@
-import { fromSolanaWord, type Order, orderId, type SolanaDeployment } from "@geoswap/protocol";
+import { fromSolanaWord, orderId } from "@geoswap/protocol";
 import { markerInstructions } from "./marker-instructions.ts";
 import { expectEscrow } from "./order-sides.ts";
-import { type SignedTransaction, type SigningParts, signInstructions } from "./sign-instructions.ts";
-import type { SolanaKeys } from "./solana-keys.ts";
+import { type OrderParts, type SignedTransaction, signInstructions } from "./sign-instructions.ts";
 import { transferInstructions } from "./transfer-instructions.ts";
 
 const unitLimit = { transfer: 40_000, account: 60_000 };
@@ -14,10 +13,7 @@ export async function signRefund({
 	order,
 	createsAccount,
 	...parts
-}: SigningParts & {
-	deployment: SolanaDeployment;
-	keys: SolanaKeys;
-	order: Order;
+}: OrderParts & {
 	/** Whether the fee payer makes the wallet's token account, which it may have closed. */
 	createsAccount: boolean;
 }): Promise<SignedTransaction> {

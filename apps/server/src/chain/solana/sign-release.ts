@@ -1,9 +1,7 @@
-import { type Order, orderId, type SolanaDeployment } from "@geoswap/protocol";
+import { orderId } from "@geoswap/protocol";
 import { markerInstructions } from "./marker-instructions.ts";
-import { expectOrigin } from "./order-sides.ts";
-import { type SignedTransaction, type SigningParts, signInstructions } from "./sign-instructions.ts";
-import type { SolanaKeys } from "./solana-keys.ts";
-import { transferInstructions } from "./transfer-instructions.ts";
+import { releaseInstructions } from "./release-instructions.ts";
+import { type OrderParts, type SignedTransaction, signInstructions } from "./sign-instructions.ts";
 
 const unitLimit = 40_000;
 
@@ -13,24 +11,13 @@ export async function signRelease({
 	keys,
 	order,
 	...parts
-}: SigningParts & {
-	deployment: SolanaDeployment;
-	keys: SolanaKeys;
-	order: Order;
-}): Promise<SignedTransaction> {
-	expectOrigin(deployment, order);
-	const transfer = await transferInstructions({
-		deployment,
-		from: keys.escrow,
-		to: keys.vault.address,
-		token: order.inputToken,
-		amount: order.inputAmount,
-	});
+}: OrderParts): Promise<SignedTransaction> {
+	const release = await releaseInstructions({ deployment, keys, order });
 	const marker = await markerInstructions({
 		feePayer: parts.feePayer,
 		base: keys.escrow,
 		orderId: orderId(order),
 		owner: keys.vault.address,
 	});
-	return signInstructions({ ...parts, unitLimit, instructions: [...transfer, ...marker] });
+	return signInstructions({ ...parts, unitLimit, instructions: [...release, ...marker] });
 }

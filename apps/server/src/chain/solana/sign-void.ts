@@ -1,8 +1,7 @@
-import { type Order, orderId, type SolanaDeployment } from "@geoswap/protocol";
+import { orderId } from "@geoswap/protocol";
 import { markerInstructions } from "./marker-instructions.ts";
 import { expectVault } from "./order-sides.ts";
-import { type SignedTransaction, type SigningParts, signInstructions } from "./sign-instructions.ts";
-import type { SolanaKeys } from "./solana-keys.ts";
+import { type OrderParts, type SignedTransaction, signInstructions } from "./sign-instructions.ts";
 
 const unitLimit = 25_000;
 
@@ -12,11 +11,7 @@ export async function signVoid({
 	keys,
 	order,
 	...parts
-}: SigningParts & {
-	deployment: SolanaDeployment;
-	keys: SolanaKeys;
-	order: Order;
-}): Promise<SignedTransaction> {
+}: OrderParts): Promise<SignedTransaction> {
 	expectVault(deployment, order);
 	const instructions = await markerInstructions({
 		feePayer: parts.feePayer,

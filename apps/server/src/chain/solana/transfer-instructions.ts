@@ -4,23 +4,17 @@ import {
 	type SolanaDeployment,
 	solanaNativeToken,
 	tokenAccountOf,
+	transferInstruction,
 } from "@geoswap/protocol";
 import type { Instruction, TransactionSigner } from "@solana/kit";
-import { getTransferSolInstruction } from "@solana-program/system";
-import {
-	getCreateAssociatedTokenIdempotentInstruction,
-	getTransferCheckedInstruction,
-} from "@solana-program/token";
+import { getCreateAssociatedTokenIdempotentInstruction } from "@solana-program/token";
 import type { Hex } from "viem";
 
 /** Moves an asset between two owners. With `accountPaidBy`, the receiver's account is made where it is missing. */
 export async function transferInstructions({
 	deployment,
-	from,
-	to,
-	token,
-	amount,
 	accountPaidBy,
+	...transfer
 }: {
 	deployment: SolanaDeployment;
 	from: TransactionSigner;
@@ -29,29 +23,15 @@ export async function transferInstructions({
 	amount: bigint;
 	accountPaidBy?: TransactionSigner | undefined;
 }): Promise<Instruction[]> {
-	const mint = fromSolanaWord(token);
+	const { from, to, token } = transfer;
 	if (to === from.address) throw new RangeError(`${to} cannot pay itself`);
-	if (mint === solanaNativeToken) {
-		return [getTransferSolInstruction({ source: from, destination: to, amount })];
-	}
-	const asset = deployment.assets.find(({ address }) => address === mint);
-	if (!asset) throw new RangeError(`${mint} is no asset of this deployment`);
-	const source = await tokenAccountOf({ owner: from.address, token: mint });
-	const destination = await tokenAccountOf({ owner: to, token: mint });
-	const transfer = getTransferCheckedInstruction({
-		source,
-		mint,
-		destination,
-		authority: from,
-		amount,
-		decimals: asset.decimals,
-	});
-	if (!accountPaidBy) return [transfer];
-	const create = getCreateAssociatedTokenIdempotentInstruction({
-		payer: accountPaidBy,
-		ata: destination,
-		owner: to,
-		mint,
-	});
-	return [create, transfer];
+	const moving = await transferInstruction(deployment, transfer);
+	const mint = fromSolanaWord(token);
+	// Lamports need no account.
+	if (!accountPaidBy || mint === solanaNativeToken) return [moving];
+	const ata = await tokenAccountOf({ owner: to, token: mint });
+	return [
+		getCreateAssociatedTokenIdempotentInstruction({ payer: accountPaidBy, ata, owner: to, mint }),
+		moving,
+	];
 }

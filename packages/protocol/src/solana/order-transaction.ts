@@ -5,7 +5,6 @@ import {
 	createNoopSigner,
 	createTransactionMessage,
 	getTransactionEncoder,
-	type Instruction,
 	pipe,
 	setTransactionMessageFeePayer,
 	setTransactionMessageLifetimeUsingBlockhash,
@@ -15,15 +14,10 @@ import {
 	getSetComputeUnitPriceInstruction,
 } from "@solana-program/compute-budget";
 import { getAddMemoInstruction } from "@solana-program/memo";
-import { getTransferSolInstruction } from "@solana-program/system";
-import {
-	findAssociatedTokenPda,
-	getTransferCheckedInstruction,
-	TOKEN_PROGRAM_ADDRESS,
-} from "@solana-program/token";
 import { type Order, orderId } from "../order.ts";
-import { fromSolanaWord, type SolanaAddress, solanaNativeToken } from "./solana-address.ts";
+import { fromSolanaWord, type SolanaAddress } from "./solana-address.ts";
 import type { SolanaDeployment } from "./solana-deployment.ts";
+import { transferInstruction } from "./transfer-instruction.ts";
 
 /** The memo program that clusters and wallets know; the package's default is another. */
 export const memoProgramAddress = "MemoSq4gqABAXKb96qnH8TysNcWxMyWCqXgDLGmfcHr" as SolanaAddress;
@@ -56,7 +50,12 @@ export async function orderTransaction(
 	const instructions = [
 		getSetComputeUnitLimitInstruction({ units: compute.unitLimit }),
 		getSetComputeUnitPriceInstruction({ microLamports: compute.microLamportsPerUnit }),
-		await depositInstruction(deployment, order),
+		await transferInstruction(deployment, {
+			from: createNoopSigner(fromSolanaWord(order.wallet)),
+			to: fromSolanaWord(order.escrow),
+			token: order.inputToken,
+			amount: order.inputAmount,
+		}),
 		getAddMemoInstruction({ memo: orderId(order) }, { programAddress: memoProgramAddress }),
 	];
 	const message = pipe(
@@ -75,40 +74,4 @@ export async function orderTransaction(
 		message: new Uint8Array(transaction.messageBytes),
 		unsigned: new Uint8Array(getTransactionEncoder().encode(transaction)),
 	};
-}
-
-/** The whole input from the wallet to the escrow. */
-async function depositInstruction(deployment: SolanaDeployment, order: Order): Promise<Instruction> {
-	const wallet = createNoopSigner(fromSolanaWord(order.wallet));
-	const escrow = fromSolanaWord(order.escrow);
-	const token = fromSolanaWord(order.inputToken);
-	if (token === solanaNativeToken) {
-		return getTransferSolInstruction({ source: wallet, destination: escrow, amount: order.inputAmount });
-	}
-	const asset = deployment.assets.find(({ address }) => address === token);
-	if (!asset) throw new RangeError(`${token} is no asset of this deployment`);
-	const [source, destination] = await Promise.all(
-		[wallet.address, escrow].map((owner) => tokenAccountOf({ owner, token })),
-	);
-	if (!source || !destination) throw new RangeError("a transfer has two ends");
-	return getTransferCheckedInstruction({
-		source,
-		mint: token,
-		destination,
-		authority: wallet,
-		amount: order.inputAmount,
-		decimals: asset.decimals,
-	});
-}
-
-/** The one account in which an owner is expected to hold a token. */
-export async function tokenAccountOf({
-	owner,
-	token,
-}: {
-	owner: SolanaAddress;
-	token: SolanaAddress;
-}): Promise<SolanaAddress> {
-	const [address] = await findAssociatedTokenPda({ owner, mint: token, tokenProgram: TOKEN_PROGRAM_ADDRESS });
-	return address;
 }

@@ -1,0 +1,46 @@
+import type { Instruction, TransactionSigner } from "@solana/kit";
+import { getTransferSolInstruction } from "@solana-program/system";
+import {
+	findAssociatedTokenPda,
+	getTransferCheckedInstruction,
+	TOKEN_PROGRAM_ADDRESS,
+} from "@solana-program/token";
+import type { Hex } from "viem";
+import { fromSolanaWord, type SolanaAddress, solanaNativeToken } from "./solana-address.ts";
+import type { SolanaDeployment } from "./solana-deployment.ts";
+
+/** Moves an asset of the deployment from one owner to another, between their associated accounts or as lamports. */
+export async function transferInstruction(
+	{ assets }: SolanaDeployment,
+	{
+		from,
+		to,
+		token,
+		amount,
+	}: { from: TransactionSigner; to: SolanaAddress /** As an order holds it. */; token: Hex; amount: bigint },
+): Promise<Instruction> {
+	const mint = fromSolanaWord(token);
+	if (mint === solanaNativeToken) return getTransferSolInstruction({ source: from, destination: to, amount });
+	const asset = assets.find(({ address }) => address === mint);
+	if (!asset) throw new RangeError(`${mint} is no asset of this deployment`);
+	return getTransferCheckedInstruction({
+		source: await tokenAccountOf({ owner: from.address, token: mint }),
+		mint,
+		destination: await tokenAccountOf({ owner: to, token: mint }),
+		authority: from,
+		amount,
+		decimals: asset.decimals,
+	});
+}
+
+/** The one account in which an owner is expected to hold a token. */
+export async function tokenAccountOf({
+	owner,
+	token,
+}: {
+	owner: SolanaAddress;
+	token: SolanaAddress;
+}): Promise<SolanaAddress> {
+	const [address] = await findAssociatedTokenPda({ owner, mint: token, tokenProgram: TOKEN_PROGRAM_ADDRESS });
+	return address;
+}
