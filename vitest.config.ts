@@ -14,6 +14,7 @@ export default defineConfig({
 						"packages/*/src/**/*.test.ts",
 						"apps/*/src/**/*.test.ts",
 						"e2e/*.test.ts",
+						"e2e/conformance/*.test.ts",
 						".ci/*.test.ts",
 					],
 					globalSetup: ["apps/server/test/global-setup.ts"],

@@ -1,5 +1,6 @@
 import { Agent, type IncomingHttpHeaders, request } from "node:http";
 import { text } from "node:stream/consumers";
+import { keepRefusal } from "./refusals.ts";
 
 export type ApiAnswer = {
 	status: number;
@@ -40,6 +41,7 @@ export async function callApi(
 		sent.on("response", (response) => {
 			text(response).then((answer) => {
 				const { statusCode: status = 0, headers } = response;
+				if (status !== 200) keepRefusal(baseUrl, answer);
 				resolve({ status, headers, body: answer === "" ? undefined : JSON.parse(answer) });
 			}, reject);
 		});

@@ -1,3 +1,4 @@
+import { randomBytes } from "node:crypto";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -17,6 +18,8 @@ import { type Deployment, isSolana } from "@geoswap/protocol";
 import { type Client, createClient } from "@geoswap/sdk";
 import { generatePrivateKey, type PrivateKeyAccount, privateKeyToAccount } from "viem/accounts";
 import { assetAddress } from "./make-order.ts";
+import { startOtlpCollector } from "./otlp-collector.ts";
+import { keepRefusals } from "./refusals.ts";
 import { type RpcCounts, readRpcCounts, startRpcCounter } from "./rpc-counter.ts";
 import { connectSolanaChain, type SolanaTestChain } from "./solana-chain.ts";
 import { solanaHoldings } from "./solana-holdings.ts";
@@ -28,6 +31,10 @@ export type EnvironmentAddress = {
 	databaseUrl: string;
 	adminUrl: string;
 	logDir: string;
+	/** Where the services' spans arrive, each a line of JSON. */
+	tracesFile: string;
+	/** Of the API and of the worker. */
+	metricsUrls: { api: string; worker: string };
 	deployment: Deployment;
 	keys: DevnetKeys;
 	/** The nodes themselves, and the counters that the services reach them through. */
@@ -80,8 +87,12 @@ export async function startEnvironment(
 	const dataDir = mkdtempSync(join(tmpdir(), "geoswap-e2e-"));
 	let chains: EnvironmentAddress["chains"] = [];
 	let solana: EnvironmentAddress["solana"] | undefined;
+	const tracesFile = join(dataDir, "logs", "traces.jsonl");
+	const collector = await startOtlpCollector(tracesFile);
+	const { configure = (config) => config } = options;
 	const stack = await startStack({
 		...options,
+		configure: (config) => configure({ ...config, telemetry: { tracesUrl: collector.tracesUrl } }),
 		dataDir,
 		startChains: async () => {
 			const evm = await startTestChains({ automine: false });
@@ -104,11 +115,13 @@ export async function startEnvironment(
 			const { rpcUrl, wsUrl } = testSolana;
 			const counterUrl = counters[2]?.url ?? "";
 			solana = { rpcUrl, wsUrl, counterUrl, heldAtStart: await solanaHoldings(testSolana) };
+			// As at a provider's: whoever reads the address has the key.
+			const withKey = (url: string) => `${url}/${randomBytes(24).toString("base64url")}`;
 			return {
-				endpoints: chains.map(({ chainId, counterUrl }) => ({ chainId, rpcUrl: counterUrl })),
+				endpoints: chains.map(({ chainId, counterUrl }) => ({ chainId, rpcUrl: withKey(counterUrl) })),
 				solana: {
 					chainId: testSolana.deployment.chainId,
-					...{ rpcUrl: counterUrl, wsUrl, keys: testSolana.keys },
+					...{ rpcUrl: withKey(counterUrl), wsUrl, keys: testSolana.keys },
 				},
 				deployment,
 				keys,
@@ -119,9 +132,10 @@ export async function startEnvironment(
 		},
 	});
 	if (!solana) throw new Error("an environment has a Solana");
-	const { baseUrl, apiKey, databaseUrl, adminUrl, logDir, deployment, keys } = stack;
+	const { baseUrl, apiKey, databaseUrl, adminUrl, logDir, metricsUrls, deployment, keys } = stack;
 	const address: EnvironmentAddress = {
 		...{ baseUrl, apiKey, databaseUrl, adminUrl, logDir, deployment, keys, chains, solana },
+		...{ tracesFile, metricsUrls },
 		serverEnvironment: stack.environment,
 	};
 	return {
@@ -130,6 +144,7 @@ export async function startEnvironment(
 		stack,
 		stop: async ({ keepFiles = false } = {}) => {
 			await stack.stop();
+			await collector.stop();
 			if (!keepFiles) rmSync(dataDir, { recursive: true });
 		},
 	};
@@ -138,6 +153,7 @@ export async function startEnvironment(
 /** Uses an environment that runs already, in this process or in another. */
 export function joinEnvironment(address: EnvironmentAddress): Environment {
 	const { baseUrl, apiKey, deployment, chains, solana, serverEnvironment } = address;
+	keepRefusals(address);
 	const [origin, destination] = chains.map((endpoint): TestChain => {
 		const deployed = deployment.chains.find(({ chainId }) => chainId === endpoint.chainId);
 		if (!deployed) throw new Error(`the deployment has no chain ${endpoint.chainId}`);

@@ -1,5 +1,7 @@
 import type { TestProject } from "vitest/node";
 import { type EnvironmentAddress, startEnvironment } from "./environment.ts";
+import { findLeaks } from "./find-leaks.ts";
+import { loggingAll } from "./logging-all.ts";
 
 declare module "vitest" {
 	interface ProvidedContext {
@@ -7,13 +9,21 @@ declare module "vitest" {
 	}
 }
 
-/** One environment for all stories: starting it takes longer than most of them. */
+/**
+ * One environment for all stories: starting it takes longer than most of them. When they are over nothing secret may be
+ * in what its services wrote.
+ */
 export default async function globalSetup(project: TestProject): Promise<() => Promise<void>> {
-	const { address, stop } = await startEnvironment();
+	const { address, stop } = await startEnvironment({ configure: loggingAll() });
 	project.provide("environment", address);
 	return async () => {
-		const hasFailed = project.vitest.state.getCountOfFailedTests() > 0;
-		await stop({ keepFiles: hasFailed });
-		if (hasFailed) console.error(`The services' logs: ${address.logDir}`);
+		const leaks = await findLeaks(address).catch((error: unknown) => [`not looked for: ${error}`]);
+		const keepFiles = project.vitest.state.getCountOfFailedTests() > 0 || leaks.length > 0;
+		await stop({ keepFiles });
+		if (keepFiles) console.error(`The services' logs: ${address.logDir}`);
+		if (leaks.length === 0) return;
+		console.error(`Secrets that can be read by whoever reads logs or metrics:\n${leaks.join("\n")}`);
+		// No test failed: the run does.
+		process.exitCode = 1;
 	};
 }

@@ -17,7 +17,7 @@ export async function makeOrder({
 	recipient = wallet,
 	destination = chains.destination,
 }: {
-	chains: TestChains;
+	chains: Pick<TestChains, "origin" | "destination">;
 	wallet: Address;
 	inputToken: Address;
 	outputToken: Address;

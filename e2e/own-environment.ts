@@ -1,12 +1,17 @@
-import { afterAll, beforeAll, beforeEach } from "vitest";
+import { afterAll, beforeAll, beforeEach, expect } from "vitest";
 import { type OwnEnvironment, startEnvironment } from "./environment.ts";
+import { findLeaks } from "./find-leaks.ts";
+import { loggingAll } from "./logging-all.ts";
 
-/** An environment for the tests of one file. Its services' logs are kept where a test failed. */
+/**
+ * An environment for the tests of one file. Its services' logs are kept where a test failed. In the end nothing secret
+ * may be in them.
+ */
 export function ownEnvironment(options: Parameters<typeof startEnvironment>[0] = {}): () => OwnEnvironment {
 	let environment: OwnEnvironment | undefined;
 	let hasFailed = false;
 	beforeAll(async () => {
-		environment = await startEnvironment(options);
+		environment = await startEnvironment({ ...options, configure: loggingAll(options.configure) });
 	});
 	beforeEach(({ onTestFailed }) => {
 		onTestFailed(() => {
@@ -14,8 +19,14 @@ export function ownEnvironment(options: Parameters<typeof startEnvironment>[0] =
 		});
 	});
 	afterAll(async () => {
-		await environment?.stop({ keepFiles: hasFailed });
-		if (hasFailed) console.error(`The services' logs: ${environment?.logDir}`);
+		if (!environment) return;
+		const leaks = await findLeaks(environment.address).catch((error: unknown) => [
+			`not looked for: ${error}`,
+		]);
+		const keepFiles = hasFailed || leaks.length > 0;
+		await environment.stop({ keepFiles });
+		if (keepFiles) console.error(`The services' logs: ${environment.logDir}`);
+		expect(leaks).toEqual([]);
 	});
 	return () => {
 		if (!environment) throw new Error("the environment is not up");

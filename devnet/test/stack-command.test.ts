@@ -11,7 +11,7 @@ const { folder, command } = commandsInFolder(join(import.meta.dirname, "../src/s
 
 /** What has the folder or one of the ports in its command line, the readers beside them included. */
 function processesOf({ dataDir, port }: { dataDir: string; port: number }): string[] {
-	const ports = Array.from({ length: 13 }, (_, i) => String(port + i));
+	const ports = Array.from({ length: 15 }, (_, i) => String(port + i));
 	// Without their ids, any of which could be such a number.
 	const all = execFileSync("ps", ["-axo", "args="], { encoding: "utf8" }).split("\n");
 	return all.filter(

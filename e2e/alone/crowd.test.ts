@@ -29,6 +29,8 @@ const environmentOf = ownEnvironment({
 			rates: { quote: 1_000, build: 1_000, submit: 1_000, delegation: 1_000, status: 1_000 },
 			heldStatusCalls: walletCount * swapsPerWallet,
 		},
+		// As where it is deployed: a wallet's discount is read once in all this time, so that each read can be counted.
+		feeDiscount: { ...(config.feeDiscount as object), cacheSeconds: 3_600 },
 	}),
 });
 
@@ -82,7 +84,9 @@ test("a crowd's swaps all end exact, in bundles, and cost calls to the nodes by 
 			.filter((row) => row.chainId === chainId)
 			.reduce((sum, row) => sum + row.transactions, 0);
 		console.log({ chainId, swapsFrom, transactions, idle: idle[i], busy: busy[i] });
-		expectFewCalls({ idle: idle[i], busy: busy[i], swapsFrom, transactions });
+		// What they hold of the token that lowers fees is on one chain, wherever they swap from.
+		const discountReads = chainId === origin.chainId ? walletCount : 0;
+		expectFewCalls({ idle: idle[i], busy: busy[i], swapsFrom, transactions, discountReads });
 	}
 
 	/** The services' calls of each method while something is done, and how many blocks that took. */
@@ -105,12 +109,14 @@ function expectFewCalls({
 	busy = { blocks: 0, calls: {} },
 	swapsFrom,
 	transactions,
+	discountReads,
 }: {
 	idle: Window | undefined;
 	busy: Window | undefined;
 	/** Of which this is the origin chain. */
 	swapsFrom: number;
 	transactions: number;
+	discountReads: number;
 }): void {
 	const follows = ([method]: [string, number]) => /^eth_getBlock|^eth_getLogs$/.test(method);
 	const count = (calls: [string, number][]) => calls.reduce((sum, [, calls]) => sum + calls, 0);
@@ -119,7 +125,7 @@ function expectFewCalls({
 	expect(count(inBusy.filter(follows))).toBeLessThanOrEqual(1.5 * idlePerBlock * busy.blocks);
 	// To build and to submit: code, nonces, balances and a simulation; to send: a simulation, and attesters' looks.
 	expect(count(inBusy.filter((call) => !follows(call)))).toBeLessThanOrEqual(
-		idlePerBlock * busy.blocks + 12 * swapsFrom + 6 * transactions,
+		idlePerBlock * busy.blocks + 12 * swapsFrom + 6 * transactions + discountReads,
 	);
 	expect(busy.calls.eth_sendRawTransaction).toBeLessThanOrEqual(1.2 * transactions);
 }

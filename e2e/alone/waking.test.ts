@@ -18,7 +18,7 @@ const heldPerKey = 50;
 
 const environmentOf = ownEnvironment();
 
-test("95 of 100 held calls are answered within 250 ms of the terminal write", async () => {
+test("95 of 100 held calls are answered within 250 ms of the terminal write [I4-29]", async () => {
 	const environment = environmentOf();
 	const accountName = `waking-${generatePrivateKey().slice(2, 14)}`;
 	const clients = await Promise.all(
@@ -58,7 +58,7 @@ test("95 of 100 held calls are answered within 250 ms of the terminal write", as
 	expect(p95).toBeLessThanOrEqual(250);
 });
 
-test("while a swap stays pending a call is held for 15 s, but for no time where it asks so or is beyond the key's allowance", async () => {
+test("while a swap stays pending a call is held for 15 s, but for no time where it asks so or is beyond the key's allowance [I4-30, I8-2, D-limits-7, D-status-5]", async () => {
 	const environment = environmentOf();
 	const client = await environment.newClient();
 	const [caller, signed] = await sign(client);

@@ -1,5 +1,7 @@
 // Makes one load, told by its parent, and answers with what it measured.
 import type { EnvironmentAddress } from "../environment.ts";
+import type { PollResult } from "./poll-all.ts";
+import type { FloodResult } from "./send-flood.ts";
 import type { RequestsResult } from "./send-requests.ts";
 import type { SwapsResult } from "./time-swaps.ts";
 
@@ -14,17 +16,44 @@ export type RequestsLoad = {
 };
 export type HoldLoad = { kind: "hold"; url: string; headers: Record<string, string>; count: number };
 export type SwapsLoad = { kind: "swaps"; environment: EnvironmentAddress; count: number; inFlight: number };
-export type Load = RequestsLoad | HoldLoad | SwapsLoad;
-export type LoadResult = { requests: RequestsResult; hold: "holding"; swaps: SwapsResult };
+export type FloodLoad = {
+	kind: "flood";
+	url: string;
+	/** Of this machine, to send from. */
+	addresses: string[];
+	perSecond: number;
+	durationMs: number;
+};
+export type PollLoad = {
+	kind: "poll";
+	baseUrl: string;
+	apiKey: string;
+	swapIds: string[];
+	/** Of this machine, to send from. */
+	address: string;
+	/** How many begin to poll a second. */
+	perSecond: number;
+};
+export type Load = RequestsLoad | HoldLoad | SwapsLoad | FloodLoad | PollLoad;
+export type LoadResult = {
+	requests: RequestsResult;
+	hold: "holding";
+	swaps: SwapsResult;
+	flood: FloodResult;
+	poll: PollResult;
+};
 
 process.once("disconnect", () => process.exit());
 process.once("message", (load: Load) => {
+	const ending = new AbortController();
+	// Whatever else the parent says, it has seen enough.
+	process.once("message", () => ending.abort());
 	// The parent ends it: whoever holds requests goes on holding them until then.
-	void run(load).then((result) => process.send?.(result));
+	void run(load, ending.signal).then((result) => process.send?.(result));
 });
 
 /** Each loads only what it needs: the least of them start in a tenth of the time. */
-async function run(load: Load): Promise<LoadResult[Load["kind"]]> {
+async function run(load: Load, ending: AbortSignal): Promise<LoadResult[Load["kind"]]> {
 	switch (load.kind) {
 		case "requests":
 			return (await import("./send-requests.ts")).sendRequests(load);
@@ -32,5 +61,9 @@ async function run(load: Load): Promise<LoadResult[Load["kind"]]> {
 			return (await import("./hold-all.ts")).holdAll(load);
 		case "swaps":
 			return (await import("./time-swaps.ts")).timeSwaps(load);
+		case "flood":
+			return (await import("./send-flood.ts")).sendFlood(load);
+		case "poll":
+			return (await import("./poll-all.ts")).pollAll(load, ending);
 	}
 }

@@ -1,4 +1,3 @@
-import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import {
@@ -14,6 +13,7 @@ import { signSwap, submitSigned, swapIntent } from "../do-swap.ts";
 import { type OwnEnvironment, startEnvironment } from "../environment.ts";
 import { holdBack } from "../hold-back.ts";
 import { percentile } from "../percentile.ts";
+import { openFiles, residentBytes } from "../process-figures.ts";
 import { holdRequests, runLoad } from "./run-load.ts";
 import type { RequestsResult } from "./send-requests.ts";
 
@@ -49,6 +49,8 @@ export async function measureService(size: BenchSize, say: (line: string) => voi
 				heldStatusCalls: unlimited,
 			},
 			logLevel: "warn",
+			// As it is by default: a trace of each request is a cost of its own.
+			telemetry: {},
 		}),
 	});
 	const bare: ServiceProcess[] = [];
@@ -188,8 +190,7 @@ async function bytesPerHeld(
 	{ pid = 0 }: ServiceProcess,
 	{ url, headers, count }: { url: string; headers: Record<string, string>; count: number },
 ): Promise<number> {
-	const openFiles = () => readdirSync(`/proc/${pid}/fd`).length;
-	const filesBefore = openFiles();
+	const filesBefore = openFiles(pid);
 	const until = async (isSo: () => boolean) => {
 		for (const deadline = performance.now() + 10_000; !isSo() && performance.now() < deadline; )
 			await sleep(50);
@@ -199,18 +200,13 @@ async function bytesPerHeld(
 	// What a process takes at its first calls, it takes once.
 	const warmUp = await holdRequests({ kind: "hold", url, headers, count: Math.ceil(count / 5) });
 	await warmUp.release();
-	await until(() => openFiles() <= filesBefore);
+	await until(() => openFiles(pid) <= filesBefore);
 	const bytesBefore = residentBytes(pid);
 	const { release } = await holdRequests({ kind: "hold", url, headers, count });
-	await until(() => openFiles() >= filesBefore + count);
+	await until(() => openFiles(pid) >= filesBefore + count);
 	const bytes = residentBytes(pid) - bytesBefore;
 	await release();
 	return bytes / count;
-}
-
-function residentBytes(pid: number): number {
-	const [, kib = "0"] = /VmRSS:\s+(\d+) kB/.exec(readFileSync(`/proc/${pid}/status`, "utf8")) ?? [];
-	return Number(kib) * 1_024;
 }
 
 async function register({ adminUrl }: OwnEnvironment, uri: string): Promise<boolean> {

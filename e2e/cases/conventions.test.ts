@@ -44,7 +44,7 @@ function goodQuote(): QuoteRequestBody {
 }
 
 test.concurrent.for(keyed)(
-	"%s %s without a key, with an unknown or an altered one is 401 before all else",
+	"%s %s without a key, with an unknown or an altered one is 401 before all else [I4-1, I5-1, D-errors-8]",
 	async ([method, path], { expect }) => {
 		const { apiKey } = client;
 		const other = apiKey.endsWith("0") ? "1" : "0";
@@ -59,7 +59,7 @@ test.concurrent.for(keyed)(
 	},
 );
 
-test.concurrent("a revoked key is refused within two seconds, and the account's other key goes on with its tokens", async ({
+test.concurrent("a revoked key is refused within two seconds, and the account's other key goes on with its tokens [D-conventions-21, D-errors-9]", async ({
 	expect,
 }) => {
 	const account = `revoking-${Date.now()}`;
@@ -90,7 +90,9 @@ test.concurrent("a revoked key is refused within two seconds, and the account's 
 	expect(["NEEDS_DELEGATION", "QUOTE_EXPIRED"]).toContain(built.body?.code);
 });
 
-test.concurrent("a path that does not exist is 404, with or without a key", async ({ expect }) => {
+test.concurrent("a path that does not exist is 404, with or without a key [D-errors-12, D-order-1]", async ({
+	expect,
+}) => {
 	for (const path of [
 		"/",
 		"/swap",
@@ -107,7 +109,7 @@ test.concurrent("a path that does not exist is 404, with or without a key", asyn
 	}
 });
 
-test.concurrent("a wrong method is 405 and names the right one, with or without a key", async ({
+test.concurrent("a wrong method is 405 and names the right one, with or without a key [D-conventions-30, D-errors-13, D-order-1]", async ({
 	expect,
 }) => {
 	for (const [right, path] of keyed) {
@@ -121,7 +123,7 @@ test.concurrent("a wrong method is 405 and names the right one, with or without 
 	}
 });
 
-test.concurrent("trailing and doubled slashes make no difference", async ({ expect }) => {
+test.concurrent("trailing and doubled slashes make no difference [D-conventions-29]", async ({ expect }) => {
 	for (const path of ["/swap/quote/", "//swap/quote", "/swap//quote//", "///swap///quote///?x=//"]) {
 		const answer = await call(path, { body: goodQuote() });
 		expect([answer.status, path]).toEqual([200, path]);
@@ -131,14 +133,16 @@ test.concurrent("trailing and doubled slashes make no difference", async ({ expe
 	expect((await call("//health/")).status).toBe(200);
 });
 
-test.concurrent("any text in place of a swap's id is one that names no swap", async ({ expect }) => {
+test.concurrent("any text in place of a swap's id is one that names no swap [D-errors-11, D-status-4]", async ({
+	expect,
+}) => {
 	for (const text of ["%zz", "%", "%ff", "a%2Fb", "%00", "'--", "x".repeat(5_000)]) {
 		expectRefusal(expect, await call(`/swap/status/${text}`), "SWAP_NOT_FOUND");
 	}
 });
 
 test.concurrent.for(posts)(
-	"%s takes JSON of any parameters, and another or no type is 415",
+	"%s takes JSON of any parameters, and another or no type is 415 [I1-1, D-conventions-26, D-conventions-27, D-errors-20, D-order-4]",
 	async (path, { expect }) => {
 		for (const type of [
 			undefined,
@@ -165,7 +169,7 @@ test.concurrent.for(posts)(
 );
 
 test.concurrent.for(posts)(
-	"%s takes nothing but a JSON object of at most 32 KiB",
+	"%s takes nothing but a JSON object of at most 32 KiB [D-conventions-28, D-errors-5, D-errors-19, D-limits-8]",
 	async (path, { expect }) => {
 		for (const body of ["", "null", "[]", "[{}]", "1", '"{}"', "{", "{}x", "\u0000", "true"]) {
 			expectRefusal(expect, await call(path, { body }), "INVALID_REQUEST", issuesAt(expect, ""));
@@ -179,7 +183,7 @@ test.concurrent.for(posts)(
 	},
 );
 
-test.concurrent("no page of another origin is let in, and a preflight is a wrong method", async ({
+test.concurrent("no page of another origin is let in, and a preflight is a wrong method [D-conventions-31]", async ({
 	expect,
 }) => {
 	const headers = { origin: "https://other.example", "access-control-request-method": "POST" };
@@ -191,7 +195,9 @@ test.concurrent("no page of another origin is let in, and a preflight is a wrong
 	}
 });
 
-test.concurrent("a request's id is the service's own, and a new one each time", async ({ expect }) => {
+test.concurrent("a request's id is the service's own, and a new one each time [D-conventions-34]", async ({
+	expect,
+}) => {
 	const answers = await Promise.all(
 		["/health", "/health", "/nowhere"].map((path) => call(path, { headers: { "x-request-id": "theirs" } })),
 	);
@@ -199,7 +205,7 @@ test.concurrent("a request's id is the service's own, and a new one each time", 
 	expect(new Set([...ids, "theirs"]).size).toBe(4);
 });
 
-test.concurrent("a key's burst is twenty seconds' worth of one operation; beyond it is 429 until the time that is named", async ({
+test.concurrent("a key's burst is twenty seconds' worth of one operation; beyond it is 429 until the time that is named [D-errors-26, D-limits-2, D-limits-6]", async ({
 	expect,
 }) => {
 	const limited = await environment.newClient();
@@ -230,7 +236,7 @@ test.concurrent("a key's burst is twenty seconds' worth of one operation; beyond
 	expect((await build()).status).toBe(400);
 });
 
-test.concurrent("an operator can give a key rates of its own", async ({ expect }) => {
+test.concurrent("an operator can give a key rates of its own [I4-33, D-limits-9]", async ({ expect }) => {
 	const args = ["keys", "create", "--account", `slow-${Date.now()}`, "--rate", "status=0.1", "--json"];
 	const { apiKey } = JSON.parse(await serverCommand(environment.serverEnvironment, args));
 	const ask = () => callApi({ ...client, apiKey }, "/swap/status/swp_x");
@@ -247,7 +253,7 @@ test.concurrent("an operator can give a key rates of its own", async ({ expect }
 	).rejects.toThrow("is not a rate");
 });
 
-test.concurrent("a flood without a key is limited by its address, and callers with keys do not feel it", async ({
+test.concurrent("a flood without a key is limited by its address, and callers with keys do not feel it [D-limits-10]", async ({
 	expect,
 }) => {
 	// An address of this machine that nobody else calls from.
@@ -255,17 +261,24 @@ test.concurrent("a flood without a key is limited by its address, and callers wi
 	const flood = () => call("/swap/quote", { body: "[", headers: { "x-api-key": "none" }, localAddress });
 	const answers = await Promise.all(Array.from({ length: 400 }, flood));
 	expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([401]));
-	const refused = await flood();
-	expectRefusal(expect, refused, "RATE_LIMITED", {
-		reason: "rate",
-		retryAfterSeconds: Number(refused.headers["retry-after"]),
-	});
+	// Twenty more are free each second meanwhile.
+	const more = await Promise.all(Array.from({ length: 200 }, flood));
+	const refused = more.filter(({ status }) => status !== 401);
+	expect(refused.length).toBeGreaterThan(0);
+	for (const answer of refused) {
+		expectRefusal(expect, answer, "RATE_LIMITED", {
+			reason: "rate",
+			retryAfterSeconds: Number(answer.headers["retry-after"]),
+		});
+	}
 	expect((await call("/swap/quote", { body: goodQuote(), localAddress })).status).toBe(200);
 	const elsewhere = await call("/swap/quote", { body: "[", headers: { "x-api-key": "none" } });
 	expectRefusal(expect, elsewhere, "UNAUTHORIZED");
 });
 
-test.concurrent("outside of a quote, fields that nobody knows are ignored", async ({ expect }) => {
+test.concurrent("outside of a quote, fields that nobody knows are ignored [D-conventions-15, D-conventions-16]", async ({
+	expect,
+}) => {
 	const { geoQuoteToken } = await getQuote(client, goodQuote());
 	const body = { geoQuoteToken, authorization: null, slipage: 1, nested: { a: [null] } };
 	const answer = await call("/swap/build-geo-op", { body });

@@ -86,7 +86,7 @@ function highS(signature: Hex): string {
 	return `${r}${twin}${yParity === 0 ? "1c" : "1b"}`;
 }
 
-test.concurrent("a signature that is not the wallet's over the hash is 400, says what it looks like, and makes no swap", async ({
+test.concurrent("a signature that is not the wallet's over the hash is 400, says what it looks like, and makes no swap [I3-3, I4-18, D-errors-6, D-submit-5, D-submit-6, D-submit-7, D-submit-13]", async ({
 	expect,
 }) => {
 	const { account, quote, built, signature } = await sceneOf(await newWallet());
@@ -132,17 +132,20 @@ test.concurrent.for([
 	},
 	{ form: "without 0x", spell: (signature: Hex) => signature.slice(2) },
 	{ form: "upper case", spell: (signature: Hex) => `0x${signature.slice(2).toUpperCase()}` },
-])("a signature in the form $form opens the order, and the swap settles", async ({ spell }, { expect }) => {
-	const { quote, built, signature } = await sceneOf(await newWallet());
-	const answer = await submit(built, spell(signature));
-	expect(answer.status).toBe(200);
-	expect(answer.body).toEqual({ swapId: quote.swapId, status: "pending" });
-	expect((await waitForSwap(client, quote.swapId)).status).toBe("settled");
-	// The usual form of the same signature is the same swap.
-	expect((await submit(built, signature)).body).toEqual({ swapId: quote.swapId, status: "settled" });
-});
+])(
+	"a signature in the form $form opens the order, and the swap settles [D-submit-2, D-submit-3, D-submit-4]",
+	async ({ spell }, { expect }) => {
+		const { quote, built, signature } = await sceneOf(await newWallet());
+		const answer = await submit(built, spell(signature));
+		expect(answer.status).toBe(200);
+		expect(answer.body).toEqual({ swapId: quote.swapId, status: "pending" });
+		expect((await waitForSwap(client, quote.swapId)).status).toBe("settled");
+		// The usual form of the same signature is the same swap.
+		expect((await submit(built, signature)).body).toEqual({ swapId: quote.swapId, status: "settled" });
+	},
+);
 
-test.concurrent("a wallet that holds too little is told so at build and at submit, and once funded the same bytes succeed", async ({
+test.concurrent("a wallet that holds too little is told so at build and at submit, and once funded the same bytes succeed [D-errors-3, D-errors-24, D-order-13, D-submit-13]", async ({
 	expect,
 }) => {
 	const { origin } = environment;
@@ -187,7 +190,7 @@ test.concurrent("what a submitted swap will take is not there for another, opene
 	expectRefusal(expect, await build(second.quote), "INSUFFICIENT_BALANCE", details);
 });
 
-test.concurrent("an op that the chain would refuse is 422 and makes no swap; rebuilt it settles", async ({
+test.concurrent("an op that the chain would refuse is 422 and makes no swap; rebuilt it settles [D-errors-25, D-submit-13]", async ({
 	expect,
 }) => {
 	const { origin } = environment;
@@ -218,7 +221,7 @@ test.concurrent("a quote whose order is open already is not built again", async 
 	expectRefusal(expect, await build(quote), "SIMULATION_FAILED", { reason: "AlreadyOpened" });
 });
 
-test.concurrent("a price that others' swaps moved below the minimum since the quote is 409, and a fresh quote settles", async ({
+test.concurrent("a price that others' swaps moved below the minimum since the quote is 409, and a fresh quote settles [D-errors-16, D-submit-13]", async ({
 	expect,
 }) => {
 	const large = parseUnits("20000", 18);
@@ -240,7 +243,7 @@ test.concurrent("a price that others' swaps moved below the minimum since the qu
 	expect((await Promise.all(swaps)).map(({ status }) => status)).toEqual(["settled", "settled"]);
 });
 
-test.concurrent("status knows the account's own submitted swaps and nothing else, and says so at once", async ({
+test.concurrent("status knows the account's own submitted swaps and nothing else, and says so at once [I3-9, D-errors-11, D-quote-response-15, D-status-3, D-status-4]", async ({
 	expect,
 }) => {
 	const { quote, built, signature } = await sceneOf(await newWallet());

@@ -32,7 +32,7 @@ test.concurrent.for([
 	{ what: "whose tokens are gone", isDelegated: true, moved: amount },
 	{ what: "whose nonce moved on under its authorization", isDelegated: false, moved: 1n },
 ])(
-	"a swap of a wallet $what before its op is mined fails once it can never be opened, and takes nothing",
+	"a swap of a wallet $what before its op is mined fails once it can never be opened, and takes nothing [I3-5, D-status-9, D-status-17, D-status-18]",
 	async ({ isDelegated, moved }, { expect }) => {
 		const { origin, destination, deployment: pins } = environment;
 		const token = assetAddress(origin, "USDC");

@@ -48,18 +48,23 @@ test.concurrent.for<Route>([
 	{ from: "USDC", amount: "100", to: "ORB", what: "on one chain, through the router", way: "on one chain" },
 	{ from: "USDT", amount: "100", to: "USDC", what: "on one chain, from stock", way: "on one chain" },
 	{ from: "ETH", amount: "0.05", to: "USDT", what: "on one chain, the native token", way: "on one chain" },
-])("$amount $from to $to settles exactly: $what", async (route, { expect }) => {
-	const { origin } = chainsOf(route.way);
-	const amount = parseUnits(route.amount, decimalsOf(origin, route.from));
-	const account = await environment.newWallet({ chain: origin, token: route.from, amount });
-	const { signed, swap } = await settleExactly(expect, { ...route, account, amount });
-	if (route.to === "USDC") {
-		// From stock it is what was quoted, or what the price was when it was submitted, whichever is less.
-		expect(BigInt(swap.funds.amount)).toBeLessThanOrEqual(BigInt(signed.quote.output));
-	}
-});
+])(
+	"$amount $from to $to settles exactly: $what [I1-9, I3-4, D-conventions-4, D-conventions-6, D-conventions-7, D-quote-request-2, D-quote-request-5, D-status-12, D-status-14]",
+	async (route, { expect }) => {
+		const { origin } = chainsOf(route.way);
+		const amount = parseUnits(route.amount, decimalsOf(origin, route.from));
+		const account = await environment.newWallet({ chain: origin, token: route.from, amount });
+		const { signed, swap } = await settleExactly(expect, { ...route, account, amount });
+		if (route.to === "USDC") {
+			// From stock it is what was quoted, or what the price was when it was submitted, whichever is less.
+			expect(BigInt(swap.funds.amount)).toBeLessThanOrEqual(BigInt(signed.quote.output));
+		}
+	},
+);
 
-test.concurrent("another recipient gets all of the output, and the wallet none of it", async ({ expect }) => {
+test.concurrent("another recipient gets all of the output, and the wallet none of it [D-quote-request-8, D-quote-response-16]", async ({
+	expect,
+}) => {
 	const { origin, destination } = environment;
 	const amount = parseUnits("100", 6);
 	const recipient = privateKeyToAddress(generatePrivateKey());
@@ -94,7 +99,7 @@ test.concurrent.for([
 	{ size: "smallest", to: "ORB", asked: 1n, code: "NEEDS_LARGER_SIZE", limit: "minimumAmount" },
 	{ size: "largest", to: "USDC", asked: 10n ** 15n, code: "NO_ROUTE", limit: "maximumAmount" },
 ])(
-	"the $size amount that a refusal names settles exactly",
+	"the $size amount that a refusal names settles exactly [D-quote-response-23, D-quote-response-24]",
 	async ({ to, asked, code, limit }, { expect }) => {
 		const { origin, destination } = environment;
 		const unfunded = privateKeyToAccount(generatePrivateKey());
@@ -117,7 +122,7 @@ test.concurrent.for<{ where: string; way: Way }>([
 	{ where: "on another chain", way: "there" },
 	{ where: "on the same chain", way: "on one chain" },
 ])(
-	"a recipient $where that refuses ether costs the wallet nothing: its whole input is refunded",
+	"a recipient $where that refuses ether costs the wallet nothing: its whole input is refunded [I3-6, D-status-8, D-status-20]",
 	async ({ way }, { expect }) => {
 		const { origin, destination } = chainsOf(way);
 		const amount = parseUnits("100", 6);

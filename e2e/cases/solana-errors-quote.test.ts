@@ -31,12 +31,15 @@ const leastUsd = 1_000_000n;
 let environment: Environment;
 let client: Environment["client"];
 let solanaWallet: SolanaAddress;
+/** Of more than 32 bytes, however short the wallet's own happens to be. */
+let tooLong: string;
 const evmWallet = privateKeyToAddress(generatePrivateKey());
 
 beforeAll(async () => {
 	environment = sharedEnvironment();
 	client = await environment.newClient();
 	solanaWallet = (await generateKeyPairSigner()).address;
+	tooLong = `${solanaWallet}1111`;
 });
 
 type Change = Record<string, unknown>;
@@ -72,7 +75,7 @@ async function expectIssue(
 	}
 }
 
-test.concurrent("a quote from Solana says so, in addresses of both forms, and lasts 30 seconds", async ({
+test.concurrent("a quote from Solana says so, in addresses of both forms, and lasts 30 seconds [D-conventions-1, D-quote-response-1, D-quote-response-2]", async ({
 	expect,
 }) => {
 	const { toSolana, fromSolana, within } = routes();
@@ -99,7 +102,7 @@ test.concurrent("a quote from Solana says so, in addresses of both forms, and la
 	expect(alone.body?.etaSeconds).toBeGreaterThanOrEqual(solanaFinalitySeconds);
 });
 
-test.concurrent("a recipient is needed where the wallet's address is none on the destination, and there only", async ({
+test.concurrent("a recipient is needed where the wallet's address is none on the destination, and there only [D-quote-request-7, D-quote-request-8]", async ({
 	expect,
 }) => {
 	const { toSolana, fromSolana, within } = routes();
@@ -112,11 +115,11 @@ test.concurrent("a recipient is needed where the wallet's address is none on the
 	}
 });
 
-test.concurrent("each address is in the form of its own chain", async ({ expect }) => {
+test.concurrent("each address is in the form of its own chain [D-quote-request-6]", async ({ expect }) => {
 	const { toSolana, fromSolana, within } = routes();
 	const { origin, solana } = environment;
 	const misspelt = [
-		...[evmWallet, evmWallet.toLowerCase(), "x", "", solanaWallet.slice(0, 30), `${solanaWallet}1`],
+		...[evmWallet, evmWallet.toLowerCase(), "x", "", solanaWallet.slice(0, 30), tooLong],
 		...[` ${solanaWallet}`, `0${solanaWallet.slice(1)}`, `l${solanaWallet.slice(1)}`, "wallet.sol", 1, {}],
 		...["1".repeat(31), "1".repeat(33), "z".repeat(44)],
 	];
@@ -133,7 +136,7 @@ test.concurrent("each address is in the form of its own chain", async ({ expect 
 	expectRefusal(expect, several, "INVALID_REQUEST", issuesAt(expect, "outputToken", "recipient"));
 });
 
-test.concurrent("nothing is sent to, or taken from, an address on Solana that no one's key signs for, or that is ours", async ({
+test.concurrent("nothing is sent to, or taken from, an address on Solana that no one's key signs for, or that is ours [D-quote-request-9]", async ({
 	expect,
 }) => {
 	const { toSolana, fromSolana, within } = routes();
@@ -155,7 +158,7 @@ test.concurrent("nothing is sent to, or taken from, an address on Solana that no
 	await expectIssue(expect, fromSolana, "recipient", [contracts.vault, contracts.escrow]);
 });
 
-test.concurrent("a token of Solana that is not offered is NO_ROUTE, and so is a token for itself", async ({
+test.concurrent("a token of Solana that is not offered is NO_ROUTE, and so is a token for itself [D-quote-request-4, D-quote-response-20, D-quote-response-21]", async ({
 	expect,
 }) => {
 	const { toSolana, fromSolana, within } = routes();
@@ -185,7 +188,7 @@ test.concurrent.for<Pair>([
 	{ from: "SOL", to: "USDT", on: "within" },
 	{ from: "USDT", to: "USDC", on: "within" },
 ])(
-	"$on, $from to $to: a size that is refused names one that is quoted",
+	"$on, $from to $to: a size that is refused names one that is quoted [D-quote-response-23, D-quote-response-24]",
 	async ({ from, to, on }, { expect }) => {
 		const route: readonly [AnyChain, AnyChain] = routes()[on];
 		const [inputToken, outputToken] = [
@@ -221,7 +224,7 @@ test.concurrent("the smallest size that is named is the least but for a hundredt
 	expectRefusal(expect, less, "NEEDS_LARGER_SIZE", { minimumAmount });
 });
 
-test.concurrent("SOL is never promised in an amount that an empty wallet cannot take, whatever slippage is allowed", async ({
+test.concurrent("SOL is never promised in an amount that an empty wallet cannot take, whatever slippage is allowed [D-conventions-5]", async ({
 	expect,
 }) => {
 	const { toSolana, within } = routes();
@@ -235,7 +238,7 @@ test.concurrent("SOL is never promised in an amount that an empty wallet cannot 
 	}
 });
 
-test.concurrent("a wallet on Solana needs no delegation, and an address that is none there is 400", async ({
+test.concurrent("a wallet on Solana needs no delegation, and an address that is none there is 400 [D-delegation-7, D-delegation-8]", async ({
 	expect,
 }) => {
 	const { chainId } = environment.solana;
@@ -249,7 +252,7 @@ test.concurrent("a wallet on Solana needs no delegation, and an address that is 
 		delegated: false,
 		originReady: true,
 	});
-	for (const walletAddress of ["", "x", evmWallet, `${solanaWallet}1`, solanaWallet.slice(0, 30)]) {
+	for (const walletAddress of ["", "x", evmWallet, tooLong, solanaWallet.slice(0, 30)]) {
 		const wrong = await ask({ chainId: String(chainId), walletAddress });
 		expectRefusal(expect, wrong, "INVALID_REQUEST", issuesAt(expect, "walletAddress"));
 	}

@@ -86,7 +86,9 @@ async function expectNothing(expect: ExpectStatic, { account, quote }: SolanaSce
 	expect(await holding(environment.solana, "USDC", account.address)).toBe(tenUsdc);
 }
 
-test.concurrent("what is not the base64 of a transaction is 400, and makes no swap", async ({ expect }) => {
+test.concurrent("what is not the base64 of a transaction is 400, and makes no swap [I4-23, D-submit-13]", async ({
+	expect,
+}) => {
 	const scene = await sceneOf();
 	const { signed } = scene;
 	const bytes = Buffer.from(signed, "base64");
@@ -117,7 +119,7 @@ test.concurrent("what is not the base64 of a transaction is 400, and makes no sw
 	await expectStillFresh(expect, scene);
 });
 
-test.concurrent("a transaction without the wallet's signature over it is 400, and makes no swap", async ({
+test.concurrent("a transaction without the wallet's signature over it is 400, and makes no swap [I3-3, D-errors-6, D-submit-13]", async ({
 	expect,
 }) => {
 	const scene = await sceneOf();
@@ -145,7 +147,7 @@ test.concurrent("a transaction without the wallet's signature over it is 400, an
 	await expectStillFresh(expect, scene);
 });
 
-test.concurrent("a transaction that a wallet changed in any way has an error of its own that says what, and makes no swap", async ({
+test.concurrent("a transaction that a wallet changed in any way has an error of its own that says what, and makes no swap [D-errors-7, D-submit-13]", async ({
 	expect,
 }) => {
 	const { solana } = environment;
@@ -210,7 +212,7 @@ test.concurrent("a transaction that a wallet changed in any way has an error of 
 	await expectStillFresh(expect, scene);
 });
 
-test.concurrent("a build says all that the transaction is made of, and any authorization is ignored", async ({
+test.concurrent("a build says all that the transaction is made of, and any authorization is ignored [I2.3-3, I4-14, D-build-13, D-build-20]", async ({
 	expect,
 }) => {
 	const { solana } = environment;
@@ -239,7 +241,7 @@ test.concurrent("a build says all that the transaction is made of, and any autho
 	}
 });
 
-test.concurrent("a wallet that holds too little is told so at build and at submit, and once funded the same bytes succeed", async ({
+test.concurrent("a wallet that holds too little is told so at build and at submit, and once funded the same bytes succeed [D-errors-3, D-errors-24, D-order-13]", async ({
 	expect,
 }) => {
 	const { solana } = environment;
@@ -308,7 +310,7 @@ test.concurrent("what a submitted swap will take is not there for another", asyn
 	expect(await holding(environment.solana, "USDC", account.address)).toBe(tenUsdc);
 });
 
-test.concurrent("a transaction that the chain would refuse is 422 with its reason, and makes no swap", async ({
+test.concurrent("a transaction that the chain would refuse is 422 with its reason, and makes no swap [D-errors-25]", async ({
 	expect,
 }) => {
 	const { solana } = environment;
@@ -323,7 +325,7 @@ test.concurrent("a transaction that the chain would refuse is 422 with its reaso
 	expectRefusal(expect, await steps.status(scene.quote), "SWAP_NOT_FOUND");
 });
 
-test.concurrent("a price that others' swaps moved below the minimum since the quote is 409, and a fresh quote settles", async ({
+test.concurrent("a price that others' swaps moved below the minimum since the quote is 409, and a fresh quote settles [D-errors-16]", async ({
 	expect,
 }) => {
 	const { destination, solana } = environment;

@@ -42,7 +42,7 @@ beforeAll(async () => {
 
 type Route = { from: string; amount: string; to: string; what: string };
 
-test.concurrent("a stable from an EVM chain arrives on Solana at a wallet that has neither a token account nor a lamport", async ({
+test.concurrent("a stable from an EVM chain arrives on Solana at a wallet that has neither a token account nor a lamport [I1-9, D-status-14]", async ({
 	expect,
 }) => {
 	const { origin, solana } = environment;
@@ -88,42 +88,48 @@ test.concurrent.for<Route>([
 	{ from: "USDT", amount: "100", to: "USDT", what: "a token that returns nothing" },
 	{ from: "ORB", amount: "80.123456789012345678", to: "USDC", what: "18 decimals to 6" },
 	{ from: "ETH", amount: "0.05", to: "SOL", what: "a native token to the other" },
-])("$amount $from to $to on Solana settles exactly: $what", async (route, { expect }) => {
-	const { origin, solana } = environment;
-	const amount = parseUnits(route.amount, decimalsOf(origin, route.from));
-	const account = await environment.newWallet({ chain: origin, token: route.from, amount });
-	await settleExactly(expect, {
-		from: { chain: origin, token: route.from, amount },
-		to: { chain: solana, token: route.to },
-		account,
-		recipient: (await generateKeyPairSigner()).address,
-	});
-});
+])(
+	"$amount $from to $to on Solana settles exactly: $what [D-conventions-5, D-conventions-7, D-status-14]",
+	async (route, { expect }) => {
+		const { origin, solana } = environment;
+		const amount = parseUnits(route.amount, decimalsOf(origin, route.from));
+		const account = await environment.newWallet({ chain: origin, token: route.from, amount });
+		await settleExactly(expect, {
+			from: { chain: origin, token: route.from, amount },
+			to: { chain: solana, token: route.to },
+			account,
+			recipient: (await generateKeyPairSigner()).address,
+		});
+	},
+);
 
 test.concurrent.for<Route>([
 	{ from: "USDC", amount: "100", to: "USDC", what: "a stable to the same" },
 	{ from: "USDC", amount: "100.000001", to: "ORB", what: "through the router" },
 	{ from: "USDT", amount: "250", to: "ETH", what: "a stable to the native token" },
 	{ from: "SOL", amount: "0.5", to: "USDC", what: "Solana's native token, all that the wallet has of it" },
-])("$amount $from on Solana to $to on an EVM chain settles exactly: $what", async (route, { expect }) => {
-	const { destination, solana } = environment;
-	const amount = parseUnits(route.amount, decimalsOf(solana, route.from));
-	const account = await solana.newWallet(holdingOf(route.from, amount));
-	await settleExactly(expect, {
-		from: { chain: solana, token: route.from, amount },
-		to: { chain: destination, token: route.to },
-		account,
-		recipient: privateKeyToAddress(generatePrivateKey()),
-	});
-	expect(await holding(solana, "SOL", account.address)).toBe(0n);
-});
+])(
+	"$amount $from on Solana to $to on an EVM chain settles exactly: $what [I1-8, I4-24, D-conventions-6, D-quote-request-5, D-status-14]",
+	async (route, { expect }) => {
+		const { destination, solana } = environment;
+		const amount = parseUnits(route.amount, decimalsOf(solana, route.from));
+		const account = await solana.newWallet(holdingOf(route.from, amount));
+		await settleExactly(expect, {
+			from: { chain: solana, token: route.from, amount },
+			to: { chain: destination, token: route.to },
+			account,
+			recipient: privateKeyToAddress(generatePrivateKey()),
+		});
+		expect(await holding(solana, "SOL", account.address)).toBe(0n);
+	},
+);
 
 test.concurrent.for<Route>([
 	{ from: "USDC", amount: "100", to: "SOL", what: "to the native token" },
 	{ from: "USDT", amount: "100", to: "USDC", what: "a stable to another" },
 	{ from: "SOL", amount: "0.5", to: "USDT", what: "from the native token" },
 ])(
-	"$amount $from to $to on Solana alone settles exactly, paid and released by one transaction: $what",
+	"$amount $from to $to on Solana alone settles exactly, paid and released by one transaction: $what [D-quote-request-2]",
 	async (route, { expect }) => {
 		const { solana } = environment;
 		const amount = parseUnits(route.amount, decimalsOf(solana, route.from));
@@ -141,7 +147,9 @@ test.concurrent.for<Route>([
 	},
 );
 
-test.concurrent("without another recipient a wallet on Solana gets the output itself", async ({ expect }) => {
+test.concurrent("without another recipient a wallet on Solana gets the output itself [D-quote-request-8]", async ({
+	expect,
+}) => {
 	const { solana } = environment;
 	const amount = parseUnits("100", 6);
 	const account = await solana.newWallet({ usdc: amount });

@@ -38,7 +38,7 @@ beforeAll(() => {
 
 /** Prices, stock and the token itself are everybody's: these stories are about different ones. */
 describe("what changes under a swap", () => {
-	test.concurrent("between submit and delivery costs the wallet nothing: within its minimum it settles, else its whole input is back", async ({
+	test.concurrent("between submit and delivery costs the wallet nothing: within its minimum it settles, else its whole input is back [D-quote-response-5, D-status-20]", async ({
 		expect,
 	}) => {
 		const { destination: from, origin: to } = environment;
@@ -152,7 +152,7 @@ describe("what changes under a swap", () => {
 		expect(await tokenBalance(from, token, vault)).toBe(stockBefore + amount);
 	});
 
-	test.concurrent("when its token freezes the wallet: a refund that is only a credit is not called refunded until it is claimed", async ({
+	test.concurrent("when its token freezes the wallet: a refund that is only a credit is not called refunded until it is claimed [D-status-20]", async ({
 		expect,
 	}) => {
 		const { origin: from, destination: to } = environment;
@@ -201,7 +201,7 @@ test("a swap on one chain that cannot be delivered is refunded without a single 
 	}
 });
 
-test("an asset whose feed and pools disagree is not quoted, others are, and it is again once they agree", async ({
+test("an asset whose feed and pools disagree is not quoted, others are, and it is again once they agree [D-quote-response-22]", async ({
 	expect,
 }) => {
 	const { origin, destination } = environment;

@@ -57,7 +57,7 @@ beforeAll(async () => {
 afterEach(() => environment.solana.admin.setFaults({}));
 afterAll(() => database.end());
 
-test("a blockhash that dies takes nothing: a deposit that never landed is failed, a payout is signed again and paid once", async ({
+test("a blockhash that dies takes nothing: a deposit that never landed is failed, a payout is signed again and paid once [D-status-17, D-status-19]", async ({
 	expect,
 }) => {
 	const { origin, destination, solana } = environment;
@@ -104,7 +104,7 @@ test("a blockhash that dies takes nothing: a deposit that never landed is failed
 	expect(await holding(solana, "USDC", to.recipient)).toBe(BigInt(settled.funds.amount));
 });
 
-test("while nothing becomes final there is no release, no refund and no failed swap, and all go on after", async ({
+test("while nothing becomes final there is no release, no refund and no failed swap, and all go on after [D-status-19, D-status-22]", async ({
 	expect,
 }) => {
 	const { origin, destination, solana } = environment;

@@ -13,7 +13,13 @@ const sendSeconds = 5;
 const maxRefundSeconds = 3 * 24 * 3_600 - 600;
 
 /** What no field shows alone: each sentence is one thing that would lose money or refuse every swap. */
-export function configProblems({ chains, solana, attesters, price }: Omit<Config, "deployment">): string[] {
+export function configProblems({
+	chains,
+	solana,
+	attesters,
+	price,
+	feeDiscount,
+}: Omit<Config, "deployment">): string[] {
 	const problems = chains.flatMap((chain) => chainProblems(chain));
 	if (solana) problems.push(...solanaProblems(solana, { chains, price }));
 	const all: AnyChain[] = [...chains, ...(solana ? [solana] : [])];
@@ -33,6 +39,7 @@ export function configProblems({ chains, solana, attesters, price }: Omit<Config
 		}
 	}
 	if (price.minimumUsd >= price.maximumUsd) problems.push("price.minimumUsd: is not below price.maximumUsd");
+	if (feeDiscount) problems.push(...discountProblems(feeDiscount, { chains }));
 	return problems;
 }
 
@@ -117,6 +124,33 @@ function solanaProblems(solana: SolanaConfig, { chains, price }: Pick<Config, "c
 				({ symbol, feed }) =>
 					`solana: the feed of ${symbol} is on chain ${feed.chainId}, which is not configured`,
 			),
+	].flat();
+}
+
+function discountProblems(
+	{ chainId, tiers }: NonNullable<Config["feeDiscount"]>,
+	{ chains }: Pick<Config, "chains">,
+): string[] {
+	const chain = chains.find((candidate) => candidate.chainId === chainId);
+	const names = tiers.map(({ name }) => name);
+	return [
+		chain ? [] : `feeDiscount.chainId: chain ${chainId} is not configured, or not of the EVM kind`,
+		!chain || chain.deployment.feeDiscountToken
+			? []
+			: `feeDiscount.chainId: the deployment of chain ${chainId} has no feeDiscountToken`,
+		names
+			.filter((name, i) => names.indexOf(name) !== i)
+			.map((name) => `feeDiscount.tiers: two are named ${name}`),
+		tiers.slice(1).flatMap((tier, i) => {
+			const before = tiers[i];
+			const isAbove =
+				before &&
+				BigInt(tier.minimum) > BigInt(before.minimum) &&
+				tier.discountPercent > before.discountPercent;
+			return isAbove
+				? []
+				: `feeDiscount.tiers: ${tier.name} must ask for more, and take more off, than ${before?.name}, which is before it`;
+		}),
 	].flat();
 }
 

@@ -61,6 +61,49 @@ test("swaps between chains need as many attesters as an order's set asks for; on
 	read({ attesters: [], chains: { 31337: pace } });
 });
 
+const tier = (name: string, minimum: string, discountPercent: number) => ({ name, minimum, discountPercent });
+const discount = (tiers = [tier("a", "10", 5)], chainId = 31337) => ({ feeDiscount: { chainId, tiers } });
+
+test("discounts ascend, each tier with a name of its own, on a chain whose deployment has the token", () => {
+	read(discount([tier("a", "9", 5), tier("b", "10", 7.5), tier("c", "100", 100)]));
+	expect(() => read(discount([tier("a", "10", 5), tier("a", "20", 6)]))).toThrow("two are named a");
+	for (const second of [tier("b", "9", 6), tier("b", "10", 6), tier("b", "20", 5), tier("b", "20", 4)]) {
+		expect(() => read(discount([tier("a", "10", 5), second]))).toThrow(
+			"feeDiscount.tiers: b must ask for more, and take more off, than a",
+		);
+	}
+	expect(() => read(discount(undefined, 1))).toThrow("feeDiscount.chainId: chain 1 is not configured");
+	expect(() => read(discount([]))).toThrow("feeDiscount.tiers");
+	expect(() => read(discount([tier("a", "0", 5)]))).toThrow("minimum");
+	writeDeployment({
+		...chains.deployment,
+		chains: chains.deployment.chains.map(({ feeDiscountToken: _, ...chain }) => chain),
+	});
+	try {
+		expect(() => read(discount())).toThrow("the deployment of chain 31337 has no feeDiscountToken");
+	} finally {
+		writeDeployment(chains.deployment);
+	}
+});
+
+test("proxies that are believed are addresses and networks, and not everyone", () => {
+	const withProxies = (...trustedProxies: string[]) => read({ api: { port: 0, trustedProxies } });
+	const proxies = ["127.0.0.1", "10.0.0.0/8", "192.0.2.7/32", "::1", "fd00::/8", "2001:db8::/128"];
+	expect(withProxies(...proxies).api.trustedProxies).toEqual(proxies);
+	for (const wrong of [
+		"",
+		"proxy.internal",
+		"10.0.0",
+		"10.0.0.0/33",
+		"10.0.0.0/",
+		"10.0.0.0/8/8",
+		"::1/129",
+	]) {
+		expect(() => withProxies(wrong), wrong).toThrow("at api.trustedProxies[0]");
+	}
+	expect(() => withProxies("0.0.0.0/0")).toThrow("would believe everyone");
+});
+
 const solanaPace = {
 	rpcUrl: "http://a",
 	finalitySeconds: 8,

@@ -1,3 +1,4 @@
+import { isIP } from "node:net";
 import { dirname, resolve } from "node:path";
 import {
 	attesterSetHash,
@@ -11,6 +12,7 @@ import * as z from "zod";
 import { ConfigError } from "./config-error.ts";
 import { configProblems } from "./config-problems.ts";
 import { parseJsonFile } from "./parse-json-file.ts";
+import { urlSchema } from "./url-schema.ts";
 
 const portSchema = z.int().min(0).max(65_535);
 /** As a browser names it. */
@@ -21,13 +23,27 @@ const originSchema = z.string().superRefine((text, context) => {
 		context.addIssue("an origin is scheme, host and port alone, as in https://app.example");
 	}
 });
+/** An address, or a network as address/bits. */
+const networkSchema = z.string().superRefine((text, context) => {
+	const [address = "", bits, ...more] = text.split("/");
+	const longest = { 0: 0, 4: 32, 6: 128 }[isIP(address)] ?? 0;
+	if (longest === 0 || more.length > 0) {
+		context.addIssue("a proxy is an address or a network, as in 10.1.2.3, 10.0.0.0/8 or fd00::/8");
+	} else if (bits !== undefined && !(/^[1-9]\d{0,2}$/.test(bits) && Number(bits) <= longest)) {
+		context.addIssue(
+			bits === "0"
+				? "/0 would believe everyone who they are: name the proxies' own addresses"
+				: `a network of ${address} has 1 to ${longest} bits`,
+		);
+	}
+});
 const listenSchema = z.strictObject({ host: z.string().default("127.0.0.1"), port: portSchema });
 
 /** A deposit of at most this value is acted on this many blocks after its own; above all of them, when final. */
 const depthSchema = z.strictObject({ upToUsd: z.number().positive(), blocks: z.int().nonnegative() });
 
 const chainSchema = z.strictObject({
-	rpcUrl: z.url(),
+	rpcUrl: urlSchema,
 	/** How often to ask for a new block. */
 	pollMs: z.int().positive().default(1_000),
 	depths: z.array(depthSchema).default([]),
@@ -54,7 +70,7 @@ const chainSchema = z.strictObject({
 });
 
 const solanaSchema = z.strictObject({
-	rpcUrl: z.url(),
+	rpcUrl: urlSchema,
 	pollMs: z.int().positive().default(400),
 	/** In slots. */
 	depths: z.array(depthSchema).default([]),
@@ -95,6 +111,35 @@ const rateSchema = z.strictObject({
 	submit: z.number().positive().default(10),
 	delegation: z.number().positive().default(10),
 	status: z.number().positive().default(20),
+	/** Of the lists: chains, tokens, swaps. */
+	list: z.number().positive().default(10),
+});
+
+/** What a wallet that holds enough of the service's token pays less. The deployment file says which token that is. */
+const feeDiscountSchema = z.strictObject({
+	/** Whose `feeDiscountToken` counts. */
+	chainId: z.int().positive(),
+	tiers: z
+		.array(
+			z.strictObject({
+				name: z.string().min(1).max(32),
+				/** In whole tokens. */
+				minimum: z.string().regex(/^[1-9]\d{0,30}$/),
+				discountPercent: z.number().positive().max(100),
+			}),
+		)
+		.min(1),
+	/** How long a tier counts after its balance was read. */
+	cacheSeconds: z.int().positive().default(300),
+	/** How long the chain may take to answer. No quote waits for it. */
+	timeoutMs: z.int().positive().default(1_000),
+});
+
+const telemetrySchema = z.strictObject({
+	/** Where traces are sent, as OTLP over HTTP: a collector's `/v1/traces`. Without it none are. */
+	tracesUrl: urlSchema.exactOptional(),
+	/** Of a hundred swaps, this many times a hundredth are traced; one that is traced is so whole. */
+	sampleRatio: z.number().min(0).max(1).default(1),
 });
 
 export const configSchema = z.strictObject({
@@ -106,17 +151,26 @@ export const configSchema = z.strictObject({
 	api: listenSchema.extend({
 		corsOrigins: z.array(originSchema).default([]),
 		/** Per second and key; the burst is twenty times that. */
-		rates: rateSchema.default({ quote: 20, build: 10, submit: 10, delegation: 10, status: 20 }),
+		rates: rateSchema.prefault({}),
 		heldStatusCalls: z.int().positive().default(50),
 		/** Requests per second and address without a valid key. */
 		unauthenticatedPerSecond: z.number().positive().default(20),
+		/** Proxies in front, by address or network (10.0.0.0/8): who calls is what they say in X-Forwarded-For. */
+		trustedProxies: z.array(networkSchema).default([]),
+		/** How long a process that is told to stop goes on to serve while /ready says no: a balancer's time to notice. */
+		drainSeconds: z.number().nonnegative().max(60).default(0),
+		/** Where Prometheus reads. Without a login: for a private network. */
+		metrics: listenSchema.exactOptional(),
 	}),
 	worker: listenSchema.extend({
 		/** Where the engine reaches it, if that is not where it listens. */
-		publicUrl: z.url().optional(),
+		publicUrl: urlSchema.optional(),
+		metrics: listenSchema.exactOptional(),
+		/** How long one that is told to stop while a newer version serves tries to leave it nothing half done. */
+		drainSeconds: z.number().nonnegative().default(300),
 	}),
-	restate: z.strictObject({ ingressUrl: z.url(), adminUrl: z.url() }),
-	attesters: z.array(z.strictObject({ url: z.url() })).default([]),
+	restate: z.strictObject({ ingressUrl: urlSchema, adminUrl: urlSchema }),
+	attesters: z.array(z.strictObject({ url: urlSchema })).default([]),
 	/** Sets that orders of before still name. */
 	earlierAttesterSets: z
 		.array(attesterSetSchema.transform((set) => ({ ...set, hash: attesterSetHash(set) })))
@@ -144,6 +198,8 @@ export const configSchema = z.strictObject({
 			ladderTopUsd: z.number().positive().default(500_000),
 		})
 		.prefault({}),
+	feeDiscount: feeDiscountSchema.exactOptional(),
+	telemetry: telemetrySchema.prefault({}),
 	limits: z
 		.strictObject({
 			/** Reserved value of an account's swaps that are not opened yet. */

@@ -62,7 +62,7 @@ test.concurrent.each<[string[], string]>([
 
 test.concurrent("neither what is configured nor what failed shows a key", async () => {
 	const [printed, failed, unchecked] = await Promise.all([
-		run("config", "--config", config),
+		run("config", "print", "--config", config),
 		run("keys", "list"),
 		run("reconcile", "--config", config),
 	]);

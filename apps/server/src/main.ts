@@ -1,6 +1,8 @@
 #!/usr/bin/env node
-import { Command, CommanderError } from "commander";
-import { ConfigError } from "./config-error.ts";
+import { Command } from "commander";
+import { defineConfigCommands } from "./commands/define-config-commands.ts";
+import { defineAccountsCommands, defineKeysCommands } from "./commands/define-keys-commands.ts";
+import { runProgram } from "./commands/run-program.ts";
 
 // Each command loads only what it needs: an attester has no database driver in its process.
 const program = new Command("geoswapd")
@@ -10,7 +12,8 @@ const program = new Command("geoswapd")
 		"after",
 		`
 Exit codes: 0 done, 1 failed, 2 wrong input: an option, the configuration, a variable of the environment.
-reconcile: 1 where books and chains differ, 3 where that could not be checked.`,
+reconcile: 1 where books and chains differ, 3 where that could not be checked.
+keys scan: 1 where a key is found that could be used, 3 where that could not be checked.`,
 	)
 	.exitOverride();
 
@@ -43,34 +46,8 @@ program
 		await migrateCommand({ json });
 	});
 
-const keys = program.command("keys").description("API keys of accounts");
-keys
-	.command("create")
-	.description("make a key; it is shown once")
-	.requiredOption("--account <name>", "the account's name; made where there is none")
-	.option("--rate <operation=number...>", "requests per second instead of the configured ones: quote=100")
-	.option("--json", "print the result as JSON")
-	.action(async ({ account, rate, json }) => {
-		const { createKeyCommand } = await import("./commands/keys-command.ts");
-		await createKeyCommand({ account, rate, json });
-	});
-keys
-	.command("list")
-	.description("all keys, without their secrets")
-	.option("--json", "print the result as JSON")
-	.action(async ({ json }) => {
-		const { listKeysCommand } = await import("./commands/keys-command.ts");
-		await listKeysCommand({ json });
-	});
-keys
-	.command("revoke")
-	.description("end a key; every API process sees it within two seconds")
-	.argument("<id>", "the key's id, the part between the underscores")
-	.option("--json", "print the result as JSON")
-	.action(async (id, { json }) => {
-		const { revokeKeyCommand } = await import("./commands/keys-command.ts");
-		await revokeKeyCommand({ id, json });
-	});
+defineAccountsCommands(program);
+defineKeysCommands(program);
 
 withConfig(
 	"reconcile",
@@ -81,22 +58,8 @@ withConfig(
 		const { reconcileCommand } = await import("./commands/reconcile-command.ts");
 		process.exitCode = await reconcileCommand({ config, json });
 	});
-withConfig("config", "check the configuration file and print what it comes to").action(async ({ config }) => {
-	const { configCommand } = await import("./commands/config-command.ts");
-	configCommand(config);
-});
+defineConfigCommands(program);
 
-try {
-	await program.parseAsync();
-} catch (error) {
-	// It has said what is wrong by itself, or that nothing is.
-	if (error instanceof CommanderError) process.exit(error.exitCode === 0 ? 0 : 2);
-	// What a person can mend is a sentence; anything else is a bug, and its stack is wanted.
-	if (error instanceof ConfigError) {
-		console.error(`error: ${error.message}`);
-		process.exit(2);
-	}
-	const { describeError } = await import("./log.ts");
-	console.error("error:", describeError(error));
-	process.exit(1);
-}
+const exitCode = await runProgram(program, process.argv.slice(2));
+// Something that failed may leave behind what would keep the process alive.
+if (exitCode !== undefined) process.exit(exitCode);

@@ -1,6 +1,7 @@
 import { readFileSync } from "node:fs";
 import * as z from "zod";
 import { ConfigError } from "./config-error.ts";
+import { maskUrls } from "./mask-url.ts";
 
 /** What a file of JSON holds, checked. Throws a message that a person can act on. */
 export function parseJsonFile<Schema extends z.ZodType>(schema: Schema, path: string): z.output<Schema> {
@@ -8,9 +9,14 @@ export function parseJsonFile<Schema extends z.ZodType>(schema: Schema, path: st
 	try {
 		json = JSON.parse(readFileSync(path, "utf8"));
 	} catch (error) {
-		throw new ConfigError(path, (error as Error).message);
+		// The parser quotes what stands around its mistake, and an endpoint's key may stand there.
+		const { message } = error as Error;
+		throw new ConfigError(
+			path,
+			message.replace(/, (\.{3})?".*"(\.{3})? is not valid JSON$/s, ": it is not JSON"),
+		);
 	}
 	const result = schema.safeParse(json);
-	if (!result.success) throw new ConfigError(path, z.prettifyError(result.error));
+	if (!result.success) throw new ConfigError(path, maskUrls(z.prettifyError(result.error)));
 	return result.data;
 }

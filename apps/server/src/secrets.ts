@@ -1,4 +1,4 @@
-import { type Hex, isHex } from "viem";
+import type { Hex } from "viem";
 import { ConfigError } from "./config-error.ts";
 import { parseSealKeys, type SealKeys } from "./seal/seal-keys.ts";
 
@@ -15,6 +15,7 @@ const variables = {
 } as const;
 
 export type SecretName = keyof typeof variables;
+export const secretNames = Object.keys(variables) as SecretName[];
 
 /** A secret that this process cannot do without. */
 export function readSecret(name: SecretName, environment: NodeJS.ProcessEnv = process.env): string {
@@ -62,5 +63,5 @@ export function parsePrivateKey(name: SecretName, text: string): Hex {
 }
 
 function isPrivateKey(text: string): text is Hex {
-	return isHex(text) && text.length === 66;
+	return /^0x[0-9a-fA-F]{64}$/.test(text);
 }

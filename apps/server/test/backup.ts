@@ -14,9 +14,9 @@ export async function takeBackup(pool: DatabasePool): Promise<void> {
 export async function restoreBackup(pool: DatabasePool): Promise<void> {
 	const tables = await tablesOf(pool);
 	await inTransaction(pool, async (db) => {
-		await db.query(`truncate ${tables.join(", ")} cascade`);
-		// What one refers to may come after it.
+		// What one refers to may come after it, and a table that keeps its rows for good is filled anew too.
 		await db.query("set local session_replication_role = replica");
+		await db.query(`truncate ${tables.join(", ")} cascade`);
 		for (const table of tables) {
 			await db.query(`insert into public.${table} overriding system value select * from backup.${table}`);
 		}

@@ -120,6 +120,7 @@ export class ModelWorld {
 				createdAt: at,
 				updatedAt: at,
 				endedAt: undefined,
+				trace: undefined,
 			},
 			origin: { ...head },
 			destination: { ...head, chainId: options.isCrossChain ? 2 : 1 },

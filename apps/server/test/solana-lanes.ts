@@ -14,8 +14,10 @@ import type { Durable } from "../src/durable/durable.ts";
 import { createSolanaLane } from "../src/lane/create-solana-lane.ts";
 import { laneKey } from "../src/lane/lane-key.ts";
 import { createLog } from "../src/log.ts";
+import type { DatabasePool } from "../src/store/database.ts";
 import type { JobKind } from "../src/store/job.ts";
 import type { Delivery } from "../src/store/swap-record.ts";
+import type { Tracer } from "../src/telemetry/tracer.ts";
 import { queueWork, readJob } from "./lane-scene.ts";
 import {
 	createSolanaScene,
@@ -49,6 +51,8 @@ export const forgetfulDurable: Durable = {
 export type StartOptions = {
 	chain?: SolanaChain;
 	nowMs?: () => number;
+	pool?: DatabasePool;
+	tracer?: Tracer;
 	log?: typeof quietLog;
 	bundleSize?: number;
 };
@@ -68,6 +72,8 @@ export async function createSolanaLanes({ follower = "simple" }: { follower?: "s
 	/** A process with all lanes of Solana. */
 	const start = ({
 		chain: connection = chain,
+		pool: database = pool,
+		tracer,
 		nowMs = Date.now,
 		log = quietLog,
 		bundleSize = 20,
@@ -76,7 +82,8 @@ export async function createSolanaLanes({ follower = "simple" }: { follower?: "s
 			chain: connection,
 			keys,
 			policy: { ...solanaLanePolicy, bundleSize },
-			pool,
+			pool: database,
+			tracer,
 			engine: {
 				raise: async (signal) => {
 					raised.push(signal);

@@ -8,6 +8,8 @@ export type TestRestate = {
 	adminUrl: string;
 	/** Ends it with kill -9 and starts it again on the same data. */
 	crash: () => Promise<void>;
+	/** Ends it with kill -9 and starts it again without any data. */
+	wipe: () => Promise<void>;
 	stop: () => Promise<void>;
 };
 
@@ -20,13 +22,21 @@ export async function startTestRestate(): Promise<TestRestate> {
 		logFile: join(dataDir, "restate.log"),
 		ports: { ingress: await freePort(), admin: await freePort(), node: await freePort() },
 	});
+	const kill = async () => {
+		const gone = process.exited();
+		process.kill("SIGKILL");
+		await gone;
+	};
 	return {
 		ingressUrl,
 		adminUrl,
 		crash: async () => {
-			const gone = process.exited();
-			process.kill("SIGKILL");
-			await gone;
+			await kill();
+			await process.start();
+		},
+		wipe: async () => {
+			await kill();
+			rmSync(join(dataDir, "restate"), { recursive: true });
 			await process.start();
 		},
 		stop: async () => {

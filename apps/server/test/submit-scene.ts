@@ -27,6 +27,8 @@ export async function startSubmitScene() {
 	const { chains, database, sealKeys, nowMs, accountId, testChains } = scene;
 	const config = testConfig(testChains);
 	let started: string[] = [];
+	/** In hundredths of a basis point, of each time the price was made again. */
+	const repricedFees: number[] = [];
 	const usual = () => ({
 		isPriceGone: false,
 		unopenedUsdPerAccount: 1_000,
@@ -46,7 +48,8 @@ export async function startSubmitScene() {
 			knobs.exposure === undefined
 				? undefined
 				: { chainId: Number(originChainId), token: fromWord(inputToken), amount: knobs.exposure },
-		reprice: ({ delivery }) => {
+		reprice: ({ delivery, feeCentibps }) => {
+			repricedFees.push(feeCentibps);
 			if (knobs.isPriceGone || delivery.kind !== "stock") return undefined;
 			const { chainId, deployment } = testChains.destination;
 			const { amount } = delivery;
@@ -119,6 +122,7 @@ export async function startSubmitScene() {
 		setAttesters,
 		/** The swaps whose workflows were started. */
 		started: () => started,
+		repricedFees,
 		build,
 		setStock,
 		submitRoute,

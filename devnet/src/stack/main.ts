@@ -116,13 +116,14 @@ function hasDevnet(dataDir: string): boolean {
 }
 
 function describe(
-	{ baseUrl, apiKey, chains, solana, keys, adminUrl, logDir }: Stack,
+	{ baseUrl, apiKey, chains, solana, keys, adminUrl, metricsUrls, logDir }: Stack,
 	dataDir: string,
 ): string {
 	const here = (path: string) => relative(process.cwd(), path) || ".";
 	const [wallet] = keys.wallets;
 	const rows = [
 		["API", baseUrl],
+		["Docs", `${baseUrl}/docs`],
 		["API key", apiKey],
 		[
 			"Demo wallet",
@@ -131,6 +132,7 @@ function describe(
 		...chains.map(({ chainId, rpcUrl }) => [`Chain ${chainId}`, rpcUrl]),
 		...(solana ? [["Solana", solana.rpcUrl]] : []),
 		["Engine", adminUrl],
+		["Metrics", `${metricsUrls.api}  ${metricsUrls.worker}`],
 		["Files", here(dataDir)],
 		["Logs", here(logDir)],
 	];

@@ -18,6 +18,7 @@ export function serverProcesses({
 	solana,
 	ports,
 	attesterKeys,
+	logLevel,
 	adminUrl,
 	logFile,
 	onUnexpectedExit,
@@ -29,6 +30,8 @@ export function serverProcesses({
 	solana?: StackSolanaEndpoint | undefined;
 	ports: { api: number; worker: number; attesters: number[] };
 	attesterKeys: readonly Hex[];
+	/** Of the attesters; the others read theirs in the configuration. */
+	logLevel: unknown;
 	adminUrl: string;
 	logFile: (name: string) => string;
 	onUnexpectedExit: ((message: string) => void) | undefined;
@@ -55,7 +58,10 @@ export function serverProcesses({
 		attesters: ports.attesters.map((port, i) => {
 			const name = `attester-${i + 1}`;
 			const config = join(dataDir, `${name}.json`);
-			writeFileSync(config, JSON.stringify(attesterConfig({ endpoints, solana, port }), null, "\t"));
+			writeFileSync(
+				config,
+				JSON.stringify(attesterConfig({ endpoints, solana, port, logLevel }), null, "\t"),
+			);
 			return start(name, "attester", {
 				env: { GEOSWAP_ATTESTER_KEY: attesterKeys[i] ?? "" },
 				config,

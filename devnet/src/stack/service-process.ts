@@ -14,8 +14,8 @@ export type ServiceProcess = {
 	stop: () => Promise<void>;
 	/** Only sends the signal: `exited` tells when it had its effect. */
 	kill: (signal: NodeJS.Signals) => void;
-	/** Settles when the process that runs now is gone. */
-	exited: () => Promise<void>;
+	/** Settles when the process that runs now is gone, and says how it ended. */
+	exited: () => Promise<string | undefined>;
 };
 
 export type ServiceOptions = {
@@ -62,7 +62,7 @@ export function serviceProcess({
 	stopSignal = "SIGTERM",
 	onUnexpectedExit,
 }: ServiceOptions): ServiceProcess {
-	let current: { child: ChildProcess; exited: Promise<void>; isEndAskedFor: boolean } | undefined;
+	let current: { child: ChildProcess; exited: Promise<string>; isEndAskedFor: boolean } | undefined;
 
 	const launch = () => {
 		mkdirSync(dirname(logFile), { recursive: true });
@@ -81,14 +81,14 @@ export function serviceProcess({
 		const launched = {
 			child,
 			isEndAskedFor: false,
-			exited: new Promise<void>((resolve) => {
+			exited: new Promise<string>((resolve) => {
 				const end = (how: string) => {
 					running.delete(child);
 					// Lets the reader end as well.
 					child.stdio[3]?.destroy();
 					if (current === launched) current = undefined;
 					if (!launched.isEndAskedFor) onUnexpectedExit?.(`${name} ended by itself (${how}): see ${logFile}`);
-					resolve();
+					resolve(how);
 				};
 				child.once("error", (error) => end(error.message));
 				child.once("exit", (code, signal) => end(signal ?? `exit code ${code}`));

@@ -34,6 +34,16 @@ const solanaPace = {
 	outflowCaps: { SOL: "100000" },
 };
 
+/** Of the token that the devnet's wallets hold more and more of. Read again soon, so that a change shows. */
+const discountTiers = {
+	cacheSeconds: 5,
+	tiers: [
+		{ name: "bronze", minimum: "1000", discountPercent: 10 },
+		{ name: "silver", minimum: "10000", discountPercent: 25 },
+		{ name: "gold", minimum: "100000", discountPercent: 50 },
+	],
+};
+
 export function stackConfig({
 	endpoints,
 	solana,
@@ -43,7 +53,7 @@ export function stackConfig({
 }: {
 	endpoints: readonly StackEndpoint[];
 	solana?: StackSolanaEndpoint | undefined;
-	ports: { api: number; worker: number };
+	ports: { api: number; worker: number; metrics: { api: number; worker: number } };
 	restate: { ingressUrl: string; adminUrl: string };
 	attesterUrls: string[];
 }): StackConfig {
@@ -51,8 +61,9 @@ export function stackConfig({
 		deployment: "deployment.json",
 		chains: Object.fromEntries(endpoints.map(({ chainId, rpcUrl }) => [chainId, { rpcUrl, ...chainPace }])),
 		...(solana && { solana: { rpcUrl: solana.rpcUrl, ...solanaPace } }),
-		api: { port: ports.api },
-		worker: { port: ports.worker },
+		...(endpoints[0] && { feeDiscount: { chainId: endpoints[0].chainId, ...discountTiers } }),
+		api: { port: ports.api, metrics: { port: ports.metrics.api } },
+		worker: { port: ports.worker, metrics: { port: ports.metrics.worker } },
 		restate: { ingressUrl: restate.ingressUrl, adminUrl: restate.adminUrl },
 		attesters: attesterUrls.map((url) => ({ url })),
 		heartbeatSeconds: 10,
@@ -63,10 +74,13 @@ export function attesterConfig({
 	endpoints,
 	solana,
 	port,
+	logLevel,
 }: {
 	endpoints: readonly StackEndpoint[];
 	solana?: StackSolanaEndpoint | undefined;
 	port: number;
+	/** The usual one where undefined. */
+	logLevel?: unknown;
 }) {
 	return {
 		deployment: "deployment.json",
@@ -74,6 +88,7 @@ export function attesterConfig({
 		...(solana && { solana: { rpcUrl: solana.rpcUrl } }),
 		host: "127.0.0.1",
 		port,
+		logLevel,
 	};
 }
 

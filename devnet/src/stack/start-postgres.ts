@@ -64,7 +64,8 @@ export async function startPostgres({
 			["-D", clusterFolder, "-U", "geoswap", "--auth=trust", "--encoding=UTF8", "--locale=C", "--no-sync"],
 			{ env, cwd: "/", ...user },
 		);
-		const url = `postgres://geoswap@127.0.0.1:${port}/postgres`;
+		// Nobody is asked for the password: it is there to be looked for where passwords must not be.
+		const url = `postgres://geoswap:${randomBytes(18).toString("base64url")}@127.0.0.1:${port}/postgres`;
 		const server = serviceProcess({
 			name: "postgres",
 			command: join(binaries, "postgres"),

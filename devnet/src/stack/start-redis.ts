@@ -13,10 +13,13 @@ export type StackRedis = {
 export async function startRedis({
 	logFile,
 	port,
+	password,
 	onUnexpectedExit,
 }: {
 	logFile: string;
 	port: number;
+	/** Without it nobody is asked for one. */
+	password?: string;
 	onUnexpectedExit?: ((message: string) => void) | undefined;
 }): Promise<StackRedis> {
 	const command = findBinary("redis-server");
@@ -28,14 +31,18 @@ export async function startRedis({
 	const server = serviceProcess({
 		name: "redis",
 		command,
-		args: ["--bind", "127.0.0.1", "--port", String(port), "--save", "", "--appendonly", "no"],
+		args: [
+			...["--bind", "127.0.0.1", "--port", String(port), "--save", "", "--appendonly", "no"],
+			...(password === undefined ? [] : ["--requirepass", password]),
+		],
 		env: { PATH: process.env.PATH },
 		logFile,
 		isReady: () => answersPing(port),
 		onUnexpectedExit,
 	});
 	await server.start();
-	return { url: `redis://127.0.0.1:${port}`, process: server, stop: server.stop };
+	const login = password === undefined ? "" : `:${password}@`;
+	return { url: `redis://${login}127.0.0.1:${port}`, process: server, stop: server.stop };
 }
 
 function answersPing(port: number): Promise<boolean> {
@@ -44,7 +51,7 @@ function answersPing(port: number): Promise<boolean> {
 		socket.once("error", () => resolve(false));
 		socket.once("data", (chunk) => {
 			socket.destroy();
-			resolve(chunk.toString().startsWith("+PONG"));
+			resolve(/^(\+PONG|-NOAUTH)/.test(chunk.toString()));
 		});
 	});
 }

@@ -7,7 +7,7 @@ import type { DevnetKeys } from "../devnet-keys.ts";
 import type { SolanaDevnetKeys } from "../solana/development-solana-keys.ts";
 import { solanaKeysVariable } from "../solana/solana-keys-variable.ts";
 import { claimFolder } from "./claim-folder.ts";
-import { isAnswering } from "./is-answering.ts";
+import { isEverythingReady } from "./is-everything-ready.ts";
 import { portSource } from "./port-source.ts";
 import { baseEnvironment, createApiKey, serverCommand } from "./server-command.ts";
 import { type ServerProcesses, serverProcesses } from "./server-processes.ts";
@@ -43,6 +43,8 @@ export type Stack = {
 	ingressUrl: string;
 	adminUrl: string;
 	logDir: string;
+	/** Where the metrics of each process are read. */
+	metricsUrls: { api: string; worker: string };
 	/** With which any command of the server can be run beside it. Holds this run's secrets. */
 	environment: Record<string, string>;
 	/** PostgreSQL and Redis only where they are the stack's own. */
@@ -95,8 +97,10 @@ export async function startStack({
 		postgres: await nextPort(),
 		redis: await nextPort(),
 		attesters: [] as number[],
+		metrics: { api: 0, worker: 0 },
 	};
 	while (ports.attesters.length < attesterCount) ports.attesters.push(await nextPort());
+	ports.metrics = { api: await nextPort(), worker: await nextPort() };
 
 	const order = startOrder();
 	const startedAt = performance.now();
@@ -113,7 +117,12 @@ export async function startStack({
 				: startPostgres({ dataDir, logFile: logFile("postgres"), port: ports.postgres, onUnexpectedExit }),
 			redis: redisUrl
 				? Promise.resolve<StackRedis>({ url: redisUrl, stop: async () => {} })
-				: startRedis({ logFile: logFile("redis"), port: ports.redis, onUnexpectedExit }),
+				: startRedis({
+						logFile: logFile("redis"),
+						port: ports.redis,
+						password: randomBytes(18).toString("base64url"),
+						onUnexpectedExit,
+					}),
 			restate: startRestate({
 				dataDir,
 				logFile: logFile("restate"),
@@ -134,7 +143,10 @@ export async function startStack({
 			GEOSWAP_CONFIG: configFile,
 			DATABASE_URL: postgres.url,
 			REDIS_URL: redis.url,
-			GEOSWAP_SEAL_KEYS: `dev:${randomBytes(32).toString("base64url")}`,
+			// As after a rotation: the first seals, both open.
+			GEOSWAP_SEAL_KEYS: ["dev", "before"]
+				.map((kid) => `${kid}:${randomBytes(32).toString("base64url")}`)
+				.join(","),
 			GEOSWAP_API_KEY_PEPPER: randomBytes(32).toString("base64url"),
 			GEOSWAP_RELAYER_KEYS: relayerKeys(endpoints, keys),
 			...(solana && { GEOSWAP_SOLANA_KEYS: solanaKeysVariable(solana.keys) }),
@@ -150,6 +162,7 @@ export async function startStack({
 			solana,
 			ports,
 			attesterKeys: keys.attesters,
+			logLevel: config.logLevel,
 			adminUrl: restate.adminUrl,
 			logFile,
 			onUnexpectedExit,
@@ -163,7 +176,7 @@ export async function startStack({
 		});
 		step("waiting for prices and stock");
 		const baseUrl = `http://127.0.0.1:${ports.api}`;
-		await waitUntil(() => isAnswering(`${baseUrl}/ready`), {
+		await waitUntil(() => isEverythingReady(baseUrl), {
 			timeoutMs: firstBlocksTimeoutMs,
 			problem: () => `the service has no prices or no stock: see ${logDir}`,
 		});
@@ -181,6 +194,10 @@ export async function startStack({
 			ingressUrl: restate.ingressUrl,
 			adminUrl: restate.adminUrl,
 			logDir,
+			metricsUrls: {
+				api: `http://127.0.0.1:${ports.metrics.api}/metrics`,
+				worker: `http://127.0.0.1:${ports.metrics.worker}/metrics`,
+			},
 			environment,
 			processes: {
 				...processes,

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { errorCatalogue, errorCodes, nextSteps, SwapError } from "./error-code.ts";
 
-test("codes, statuses and next steps are what callers were told", () => {
+test("codes, statuses and next steps are what callers were told [D-errors-4]", () => {
 	const table = errorCodes.map((code) => {
 		const { http, next, retryable } = errorCatalogue[code];
 		return `${http} ${code} ${next}${retryable ? " retryable" : ""}`;
@@ -35,7 +35,7 @@ test("codes, statuses and next steps are what callers were told", () => {
 	`);
 });
 
-test.each(errorCodes)("%s says what happened and then what to do", (code) => {
+test.each(errorCodes)("%s says what happened and then what to do [D-errors-2]", (code) => {
 	const { message, next } = errorCatalogue[code];
 	const sentences = message.split(/(?<=\.) /);
 	expect(sentences.length).toBeGreaterThanOrEqual(2);
@@ -43,7 +43,7 @@ test.each(errorCodes)("%s says what happened and then what to do", (code) => {
 	expect(nextSteps).toContain(next);
 });
 
-test("the same bytes are worth a retry exactly where the next step keeps them", () => {
+test("the same bytes are worth a retry exactly where the next step keeps them [D-errors-3]", () => {
 	for (const code of errorCodes) {
 		const { next, retryable } = errorCatalogue[code];
 		expect(retryable, code).toBe(next === "retry" || next === "fund_wallet");

@@ -41,7 +41,7 @@ export const errorCatalogue = {
 		http: 401,
 		next: "check_key",
 		retryable: false,
-		message: "The API key is missing, unknown or revoked. Send a valid key in the x-api-key header.",
+		message: "The API key is missing, unknown, expired or revoked. Send a valid key in the x-api-key header.",
 	},
 	INVALID_TOKEN: {
 		http: 401,
@@ -60,7 +60,7 @@ export const errorCatalogue = {
 		http: 404,
 		next: "fix_request",
 		retryable: false,
-		message: "There is no such path. See the documentation for those that exist.",
+		message: "There is no such path. GET /docs shows those that exist.",
 	},
 	METHOD_NOT_ALLOWED: {
 		http: 405,
@@ -193,7 +193,11 @@ export type ErrorDetails = {
 	SIMULATION_FAILED: { reason: string };
 	LIQUIDITY_CHANGED: { reason: "price" | "stock" };
 	RATE_LIMITED: { reason?: "rate" | "gas_budget" | "reserved_value"; retryAfterSeconds?: number };
-	UPSTREAM_UNAVAILABLE: { upstream?: string };
+	UPSTREAM_UNAVAILABLE: {
+		upstream?: string;
+		/** Of /ready: all that the process waits for, of which `upstream` is the first. */
+		notReady?: readonly { name: string; problem: string }[];
+	};
 };
 
 type DetailsOf<Code extends ErrorCode> = Code extends keyof ErrorDetails ? ErrorDetails[Code] : undefined;

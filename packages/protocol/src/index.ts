@@ -116,6 +116,11 @@ export {
 	solanaOpSchema,
 } from "./wire/build-solana.ts";
 export {
+	type ChainEntry,
+	type ChainsResponse,
+	chainsResponseSchema,
+} from "./wire/chains.ts";
+export {
 	type DelegationQuery,
 	type DelegationResponse,
 	delegationQuerySchema,
@@ -133,6 +138,7 @@ export {
 	quoteRequestSchema,
 	quoteResponseSchema,
 } from "./wire/quote.ts";
+export { type ReadyResponse, readyResponseSchema } from "./wire/ready.ts";
 export { type StatusResponse, statusQuerySchema, statusResponseSchema } from "./wire/status.ts";
 export {
 	type SubmitResponse,
@@ -140,4 +146,11 @@ export {
 	submitResponseSchema,
 	submitSolanaRequestSchema,
 } from "./wire/submit.ts";
+export { type SwapsResponse, swapsQuerySchema, swapsResponseSchema } from "./wire/swaps.ts";
+export {
+	type TokenEntry,
+	type TokensResponse,
+	tokensQuerySchema,
+	tokensResponseSchema,
+} from "./wire/tokens.ts";
 export { fromWord, toWord } from "./word.ts";

@@ -20,7 +20,7 @@ function reachableFrom(stage: SwapStage): Set<string> {
 	return reached;
 }
 
-test("no transition leaves a terminal status", () => {
+test("no transition leaves a terminal status [D-status-21]", () => {
 	const from: string[] = swapTransitions.map((transition) => transition.from);
 	expect(terminal).toEqual(["settled", "failed", "refunded"]);
 	expect(terminal.filter((status) => from.includes(status))).toEqual([]);
@@ -42,7 +42,7 @@ test("every stage that a pending swap has leads to an end", () => {
 	}
 });
 
-test("a swap fails only while nothing was taken, and is refunded only from refunding", () => {
+test("a swap fails only while nothing was taken, and is refunded only from refunding [D-status-22]", () => {
 	const comingTo = (to: string) => swapTransitions.filter((one) => one.to === to).map((one) => one.from);
 	expect(comingTo("failed")).toEqual(["opening"]);
 	expect(comingTo("refunded")).toEqual(["refunding"]);

@@ -67,8 +67,17 @@ test("an error says what the service said, and never the key", async () => {
 	const { client } = await serve({ status: 410, body });
 	const error = await errorOf(buildOp(client, { geoQuoteToken: "q" }));
 	expect(error).toBeInstanceOf(GeoswapError);
-	expect(error).toMatchObject({ ...body, status: 410, docs: `${client.baseUrl}/docs` });
+	expect(error).toMatchObject({ ...body, status: 410 });
 	expect(JSON.stringify(error) + error.stack).not.toContain("key-1");
+});
+
+test("an error leads to the service's page about it, and what has none to the service's pages", async () => {
+	const body = { code: "NO_ROUTE", message: "No.", next: "fix_request", retryable: false, requestId: "r1" };
+	const { client } = await serve({ status: 422, body }, { status: 502, body: "<html>" }, "hang up");
+	const docs = async () => (await errorOf(getStatus(client, "swp_1"))).docs;
+	expect(await docs()).toBe(`${client.baseUrl}/docs/errors/NO_ROUTE`);
+	expect(await docs()).toBe(`${client.baseUrl}/docs`);
+	expect(await docs()).toBe(`${client.baseUrl}/docs`);
 });
 
 test("an answer that is not the service's own is an error, worth a retry only where it may pass", async () => {

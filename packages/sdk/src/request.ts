@@ -1,5 +1,6 @@
 import type { ErrorBody } from "@geoswap/protocol";
 import type { Client } from "./create-client.ts";
+import { docsUrl } from "./docs-url.ts";
 import { GeoswapError } from "./geoswap-error.ts";
 
 /** Longer than a status call is held. */
@@ -45,7 +46,7 @@ export async function request<Answer>(
 		signal?.throwIfAborted();
 		throw new GeoswapError(
 			`${client.baseUrl} does not answer. Send the same request again; if it persists, check the address.`,
-			{ code: "UNREACHABLE", next: "retry", retryable: true, docs: docsOf(client), cause },
+			{ code: "UNREACHABLE", next: "retry", retryable: true, docs: docsUrl(client), cause },
 		);
 	}
 	const answer = parseObject(text);
@@ -61,7 +62,6 @@ function errorOf(client: Client, response: Response, answer: object | undefined)
 		status,
 		requestId: body?.requestId ?? headers.get("x-request-id") ?? undefined,
 		retryAfterMs: retryAfterSeconds >= 0 ? retryAfterSeconds * 1000 : undefined,
-		docs: docsOf(client),
 	};
 	if (body?.code === undefined || body.next === undefined) {
 		// A proxy in between answers in its own words.
@@ -70,6 +70,7 @@ function errorOf(client: Client, response: Response, answer: object | undefined)
 			`${client.baseUrl} answered ${status} in a form that is not Geoswap's. ${mayPass ? "Send the same request again" : "Check the address"}.`,
 			{
 				...context,
+				docs: docsUrl(client),
 				code: "UNEXPECTED_RESPONSE",
 				next: mayPass ? "retry" : "contact_operator",
 				retryable: mayPass,
@@ -78,6 +79,7 @@ function errorOf(client: Client, response: Response, answer: object | undefined)
 	}
 	return new GeoswapError(body.message ?? body.code, {
 		...context,
+		docs: docsUrl(client, body.code),
 		code: body.code,
 		next: body.next,
 		retryable: body.retryable === true,
@@ -88,10 +90,6 @@ function errorOf(client: Client, response: Response, answer: object | undefined)
 /** Accounts sign with bigints here and there, such as `v`, and JSON has none. */
 function toJson(body: object): string {
 	return JSON.stringify(body, (_, value: unknown) => (typeof value === "bigint" ? String(value) : value));
-}
-
-function docsOf(client: Client): string {
-	return `${client.baseUrl}/docs`;
 }
 
 function parseObject(text: string): object | undefined {

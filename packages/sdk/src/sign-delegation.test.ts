@@ -53,6 +53,7 @@ test("a wallet that belongs to another provider is told to use another wallet", 
 	await expect(signWhen({ ...state, blocked: "UNSUPPORTED_DELEGATION" })).rejects.toMatchObject({
 		code: "UNSUPPORTED_DELEGATION",
 		next: "use_other_wallet",
+		docs: expect.stringMatching(/\/docs\/errors\/UNSUPPORTED_DELEGATION$/),
 	});
 });
 

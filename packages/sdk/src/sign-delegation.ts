@@ -1,6 +1,7 @@
 import type { AuthorizationBody, Deployment } from "@geoswap/protocol";
 import type { LocalAccount } from "viem";
 import type { Client } from "./create-client.ts";
+import { docsUrl } from "./docs-url.ts";
 import { GeoswapError } from "./geoswap-error.ts";
 import { getDelegation } from "./get-delegation.ts";
 import { pinnedChain } from "./pinned-chain.ts";
@@ -37,7 +38,7 @@ export async function signDelegation(
 				code: state.blocked,
 				next: "use_other_wallet",
 				retryable: false,
-				docs: `${client.baseUrl}/docs`,
+				docs: docsUrl(client, state.blocked),
 				details: { delegatedTo: state.delegatedTo },
 			},
 		);

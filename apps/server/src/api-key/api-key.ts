@@ -1,14 +1,22 @@
 import { createHmac, timingSafeEqual } from "node:crypto";
+import { crc32 } from "node:zlib";
 
-/**
- * `gsk_<id>_<secret>`, all of it base32. The secret ends in a tag of the rest under the pepper, so that a key we never
- * made is refused without asking the database.
- */
-const pattern = /^gsk_([0-9a-z]{12})_([0-9a-z]{40})$/;
 const alphabet = "0123456789abcdefghjkmnpqrstvwxyz";
 const idLength = 12;
 const randomLength = 32;
 const tagLength = 8;
+const checksumLength = 7;
+
+/**
+ * `geosk_<id>_<secret><tag><checksum>`, all of it base32. The tag is of what stands before it under the pepper, so that
+ * a key we never made is refused without asking the database. The checksum needs no secret: whoever finds something
+ * that looks like a key can tell whether it is one, and scanners of leaked keys do.
+ */
+const pattern = /geosk_([0-9a-hjkmnp-tv-z]{12})_[0-9a-hjkmnp-tv-z]{47}/;
+const exactPattern = new RegExp(`^${pattern.source}$`);
+/** All keys are as long. */
+export const apiKeyLength =
+	"geosk_".length + idLength + "_".length + randomLength + tagLength + checksumLength;
 
 /** A new key. The text is shown once; only the id and the hash are kept. */
 export function createApiKey({ pepper, random }: { pepper: string; random: (bytes: number) => Uint8Array }): {
@@ -17,22 +25,51 @@ export function createApiKey({ pepper, random }: { pepper: string; random: (byte
 	hash: Uint8Array;
 } {
 	const id = toBase32(random(idLength));
-	const untagged = `gsk_${id}_${toBase32(random(randomLength))}`;
-	const key = untagged + tagOf(untagged, pepper);
+	const untagged = `geosk_${id}_${toBase32(random(randomLength))}`;
+	const tagged = untagged + tagOf(untagged, pepper);
+	const key = tagged + checksumOf(tagged);
 	return { id, key, hash: hashOf(key, pepper) };
 }
 
 /** The id in a key that we made, or undefined. Whether it is still valid only the database knows. */
 export function readApiKeyId(key: string, { pepper }: { pepper: string }): string | undefined {
-	const id = pattern.exec(key)?.[1];
-	if (!id) return undefined;
-	const tag = tagOf(key.slice(0, -tagLength), pepper);
-	return timingSafeEqual(Buffer.from(tag), Buffer.from(key.slice(-tagLength))) ? id : undefined;
+	const id = exactPattern.exec(key)?.[1];
+	if (!id || !hasRightChecksum(key)) return undefined;
+	const tagged = key.slice(0, -checksumLength);
+	const tag = tagOf(tagged.slice(0, -tagLength), pepper);
+	return timingSafeEqual(Buffer.from(tag), Buffer.from(tagged.slice(-tagLength))) ? id : undefined;
 }
 
 export function isApiKey(key: string, { hash, pepper }: { hash: Uint8Array; pepper: string }): boolean {
 	const actual = hashOf(key, pepper);
 	return hash.length === actual.length && timingSafeEqual(hash, actual);
+}
+
+export type FoundKey = { key: string; id: string; offset: number; isRightChecksum: boolean };
+
+/** Whatever looks like a key in a text. */
+export function findApiKeysIn(text: string): FoundKey[] {
+	return Array.from(text.matchAll(new RegExp(pattern, "g")), ({ 0: key, 1: id = "", index }) => ({
+		key,
+		id,
+		offset: index,
+		isRightChecksum: hasRightChecksum(key),
+	}));
+}
+
+function hasRightChecksum(key: string): boolean {
+	return checksumOf(key.slice(0, -checksumLength)) === key.slice(-checksumLength);
+}
+
+/** CRC-32 as seven digits, the highest first. */
+function checksumOf(text: string): string {
+	let rest = crc32(text);
+	let digits = "";
+	while (digits.length < checksumLength) {
+		digits = alphabet.charAt(rest % 32) + digits;
+		rest = Math.floor(rest / 32);
+	}
+	return digits;
 }
 
 function hashOf(key: string, pepper: string): Uint8Array {

@@ -1,228 +1,336 @@
 import { randomBytes, randomUUID } from "node:crypto";
-import { once } from "node:events";
-import { type AddressInfo, connect, createServer, type Socket } from "node:net";
-import { Redis } from "ioredis";
-import { afterAll, beforeAll, expect, inject, test } from "vitest";
+import { afterAll, afterEach, beforeAll, beforeEach, expect, onTestFinished, test, vi } from "vitest";
 import { createTestDatabase, type TestDatabase } from "../../test/test-database.ts";
-import { ensureAccount, findApiKey, insertApiKey, listApiKeys, revokeApiKey } from "../store/api-keys.ts";
+import { ensureAccount } from "../store/accounts.ts";
+import {
+	findApiKeys,
+	insertApiKeys,
+	listApiKeys,
+	revokeApiKey,
+	setApiKeyExpiry,
+	setApiKeyLimits,
+} from "../store/api-keys.ts";
 import type { Database } from "../store/database.ts";
 import { createApiKey } from "./api-key.ts";
 import { createApiKeys } from "./api-keys.ts";
-import { createRateLimits, type RateLimits } from "./rate-limits.ts";
 
 const pepper = "pepper";
 const patience = { timeout: 10_000 };
 const limits = {
-	rates: { quote: 20, build: 10, submit: 10, delegation: 10, status: 20 },
+	rates: { quote: 20, build: 10, submit: 10, delegation: 10, status: 20, list: 10 },
 	heldStatusCalls: 50,
 };
-const redisUrl = inject("redisUrl");
 
 let database: TestDatabase;
 beforeAll(async () => {
 	database = await createTestDatabase();
 });
 afterAll(() => database.drop());
+// The database's own timeouts go on.
+beforeEach(() => void vi.useFakeTimers({ toFake: ["setInterval", "clearInterval"] }));
+afterEach(() => void vi.useRealTimers());
 
-async function insertKey(own = {}) {
-	const created = createApiKey({ pepper, random: randomBytes });
+async function insertKeys(count: number, own = {}) {
+	const keys = Array.from({ length: count }, () => createApiKey({ pepper, random: randomBytes }));
 	const accountId = await ensureAccount(database.pool, { id: randomUUID(), name: "test" });
-	await insertApiKey(database.pool, { id: created.id, accountId, hash: created.hash, limits: own });
-	return { accountId, ...created };
+	await insertApiKeys(database.pool, { keys, accountId, ...own });
+	return keys.map((key) => ({ accountId, ...key }));
+}
+async function insertKey(own = {}) {
+	const [key] = await insertKeys(1, own);
+	if (!key) throw new Error("no key was made");
+	return key;
 }
 
-/** The real database, counted. */
-function counted() {
-	let queries = 0;
-	const query = (...args: Parameters<Database["query"]>) => {
-		queries++;
-		return database.pool.query(...args);
+/** The real database, counted, which may be down. */
+function startApiKeys(own: { maxEntries?: number } = {}) {
+	const queries: string[] = [];
+	const errors: unknown[] = [];
+	const state = { isDown: false, nowMs: 1_000_000, answers: 0 };
+	const query = async (...args: Parameters<Database["query"]>) => {
+		const [statement] = args as unknown as [string | { text: string }];
+		queries.push(typeof statement === "string" ? statement : statement.text);
+		if (state.isDown) throw new Error("connection refused");
+		const answer: unknown = await Promise.resolve(database.pool.query(...args));
+		state.answers++;
+		return answer;
 	};
-	return { db: { query } as unknown as Database, queries: () => queries };
+	const apiKeys = createApiKeys({
+		db: { query } as unknown as Database,
+		pepper,
+		limits,
+		nowMs: () => state.nowMs,
+		onError: (error) => errors.push(error),
+		...own,
+	});
+	onTestFinished(() => apiKeys.close());
+	const reads = () => queries.filter((sql) => sql.startsWith("select k.id")).length;
+	/** Time passes, for timers and for the clock. What they began may not be over. */
+	const pass = (ms: number) => {
+		state.nowMs += ms;
+		vi.advanceTimersByTime(ms);
+	};
+	/** Another answer than before, seen without a further question. */
+	const seen = (key: string) =>
+		expect.poll(
+			() =>
+				apiKeys.authenticate(key).then(
+					({ limits }) => limits.rates.quote,
+					({ code }) => code,
+				),
+			patience,
+		);
+	return { ...apiKeys, state, reads, queries, errors, pass, seen };
 }
+
+const unauthorized = { code: "UNAUTHORIZED" };
 
 test("a key speaks for its account with its own limits, and the database holds nothing that opens", async () => {
-	const { key, id, accountId } = await insertKey({ rates: { quote: 5 }, heldStatusCalls: 3 });
-	const account = await createApiKeys({ db: database.pool, pepper, limits }).authenticate(key);
-	expect(account).toEqual({
+	const { key, id, accountId } = await insertKey({ limits: { rates: { quote: 5 }, heldStatusCalls: 3 } });
+	const { rows } = await database.pool.query("select created_at from accounts where id = $1", [accountId]);
+	expect(await startApiKeys().authenticate(key)).toEqual({
 		accountId,
+		accountCreatedAt: rows[0].created_at,
 		keyId: id,
 		limits: { rates: { ...limits.rates, quote: 5 }, heldStatusCalls: 3 },
 	});
-	expect(key).toMatch(/^gsk_[0-9a-z]{12}_[0-9a-z]{40}$/);
 	const stored = JSON.stringify(await listApiKeys(database.pool));
 	expect(stored).toContain(id);
-	expect(stored).not.toContain(key.slice(-40));
-	const otherPepper = createApiKeys({ db: database.pool, pepper: "other", limits });
-	await expect(otherPepper.authenticate(key)).rejects.toMatchObject({ code: "UNAUTHORIZED" });
+	expect(stored).not.toContain(key.slice(-47));
 });
 
 test("a key we never made is refused without a query, with any character of it changed too", async () => {
 	const { key } = await insertKey();
-	const { db, queries } = counted();
-	const apiKeys = createApiKeys({ db, pepper, limits });
+	const { authenticate, queries } = startApiKeys();
 	const changed = Array.from(key, (c, i) => key.slice(0, i) + (c === "0" ? "1" : "0") + key.slice(i + 1));
-	for (const wrong of [undefined, "", "gsk_", key.toUpperCase(), `${key} `, key.slice(0, -1), ...changed]) {
-		await expect(apiKeys.authenticate(wrong)).rejects.toMatchObject({ code: "UNAUTHORIZED" });
+	const ofAnother = createApiKey({ pepper: "other", random: randomBytes }).key;
+	const wrongs = [undefined, "", "geosk_", key.toUpperCase(), `${key} `, key.slice(0, -1), ofAnother];
+	for (const wrong of [...wrongs, ...changed]) {
+		await expect(authenticate(wrong)).rejects.toMatchObject(unauthorized);
 	}
-	expect(queries()).toBe(0);
+	expect(queries).toEqual([]);
 });
 
-test("a warm key costs no query, and a revoked one stops within two seconds", async () => {
+test("a warm key costs no query, and a revoked one stops within two seconds where nothing was read meanwhile", async () => {
 	const { key, id } = await insertKey();
-	const { db, queries } = counted();
-	let now = 0;
-	const apiKeys = createApiKeys({ db, pepper, limits, nowMs: () => now });
-	await Promise.all(Array.from({ length: 20 }, () => apiKeys.authenticate(key)));
-	now = 999;
-	await apiKeys.authenticate(key);
-	expect(queries()).toBe(1);
-
+	const { authenticate, state, reads } = startApiKeys();
+	await Promise.all(Array.from({ length: 20 }, () => authenticate(key)));
 	expect(await revokeApiKey(database.pool, id)).toBe(true);
 	expect(await revokeApiKey(database.pool, id)).toBe(false);
-	now = 2_000;
-	await expect(apiKeys.authenticate(key)).rejects.toMatchObject({ code: "UNAUTHORIZED" });
-	await expect(apiKeys.authenticate(key)).rejects.toMatchObject({ code: "UNAUTHORIZED" });
-	expect(queries()).toBe(2);
-	expect((await findApiKey(database.pool, id))?.revokedAt).toBeInstanceOf(Date);
+	state.nowMs += 1_999;
+	await authenticate(key);
+	expect(reads()).toBe(1);
+	state.nowMs += 1;
+	await expect(authenticate(key)).rejects.toMatchObject(unauthorized);
+	await expect(authenticate(key)).rejects.toMatchObject(unauthorized);
+	expect(reads()).toBe(2);
 });
 
-test("a key in use is read again in the background, once", async () => {
+test("two thousand keys in use cost one query a second, and none once they rest", async () => {
+	const keys = await insertKeys(2_000);
+	const { authenticate, pass, reads, state, queries } = startApiKeys();
+	await Promise.all(keys.map(({ key }) => authenticate(key)));
+	expect(reads()).toBe(1);
+	for (let second = 1; second <= 5; second++) {
+		pass(1_000);
+		await expect.poll(reads, patience).toBe(1 + second);
+		await Promise.all(keys.map(({ key }) => authenticate(key)));
+		expect(reads()).toBe(1 + second);
+	}
+	pass(1_000);
+	await expect.poll(reads, patience).toBe(7);
+	for (let second = 0; second < 3; second++) pass(1_000);
+	expect(reads()).toBe(7);
+	state.nowMs += 60_000;
+	await Promise.all(keys.map(({ key }) => authenticate(key)));
+	expect(reads()).toBe(8);
+	expect(queries.every((sql) => /^select k\.id|set last_used_at/.test(sql))).toBe(true);
+});
+
+test("what changes of a key in use is seen within two seconds by every process: limits, expiry, revocation", async () => {
 	const { key, id } = await insertKey();
-	const { db, queries } = counted();
-	let now = 0;
-	const apiKeys = createApiKeys({ db, pepper, limits, nowMs: () => now });
-	await apiKeys.authenticate(key);
+	const processes = [startApiKeys(), startApiKeys()];
+	for (const { authenticate } of processes) await authenticate(key);
+	const expectSeen = async (answer: unknown) => {
+		const readsBefore = processes.map(({ reads }) => reads());
+		for (const { state } of processes) state.nowMs += 1_000;
+		vi.advanceTimersByTime(1_000);
+		for (const { seen } of processes) await seen(key).toBe(answer);
+		expect(processes.map(({ reads }) => reads())).toEqual(readsBefore.map((count) => count + 1));
+	};
+	await setApiKeyLimits(database.pool, { id, limits: { rates: { quote: 7 } } });
+	await expectSeen(7);
+	await setApiKeyExpiry(database.pool, { id, expiresAt: new Date(0) });
+	await expectSeen("UNAUTHORIZED");
+	await setApiKeyExpiry(database.pool, { id, expiresAt: undefined });
+	await expectSeen(7);
 	await revokeApiKey(database.pool, id);
-	now = 1_500;
-	await Promise.all(Array.from({ length: 20 }, () => apiKeys.authenticate(key)));
-	expect(queries()).toBe(2);
-	await expect
-		.poll(() => apiKeys.authenticate(key).catch((error) => error.code), patience)
-		.toBe("UNAUTHORIZED");
+	await expectSeen("UNAUTHORIZED");
 });
 
-test("without a database a key is neither right nor wrong: the caller may try again, and then it works", async () => {
+test("a key ends with the millisecond in which it expires, without a query", async () => {
+	const { key } = await insertKey({ expiresAt: new Date(1_000_500) });
+	const { authenticate, state, reads } = startApiKeys();
+	state.nowMs = 1_000_499;
+	await authenticate(key);
+	state.nowMs = 1_000_500;
+	await expect(authenticate(key)).rejects.toMatchObject(unauthorized);
+	expect(reads()).toBe(1);
+});
+
+test("a clock that is set back makes no old answer young", async () => {
+	const { key, id } = await insertKey();
+	const { authenticate, state } = startApiKeys();
+	await authenticate(key);
+	await revokeApiKey(database.pool, id);
+	state.nowMs -= 60_000;
+	await expect(authenticate(key)).rejects.toMatchObject(unauthorized);
+});
+
+test("without a database a key in use goes on for two seconds; then it is neither right nor wrong until there is one", async () => {
 	const { key } = await insertKey();
-	let isDown = true;
-	const db = {
-		query: (...args: Parameters<Database["query"]>) =>
-			isDown ? Promise.reject(new Error("connection refused")) : database.pool.query(...args),
-	} as unknown as Database;
-	const apiKeys = createApiKeys({ db, pepper, limits });
-	await expect(apiKeys.authenticate(key)).rejects.toMatchObject({ code: "UPSTREAM_UNAVAILABLE" });
-	isDown = false;
-	await expect(apiKeys.authenticate(key)).resolves.toMatchObject({ limits });
+	const { authenticate, state, pass, errors } = startApiKeys();
+	state.isDown = true;
+	await expect(authenticate(key)).rejects.toMatchObject({ code: "UPSTREAM_UNAVAILABLE" });
+	state.isDown = false;
+	await expect(authenticate(key)).resolves.toMatchObject({ limits });
+	state.isDown = true;
+	pass(1_000);
+	await expect.poll(() => errors.length, patience).toBe(1);
+	await expect(authenticate(key)).resolves.toMatchObject({ limits });
+	pass(1_000);
+	await expect(authenticate(key)).rejects.toMatchObject({ code: "UPSTREAM_UNAVAILABLE" });
+	state.isDown = false;
+	await expect(authenticate(key)).resolves.toMatchObject({ limits });
 });
 
-test("processes count a key's requests together, per operation", async () => {
-	const prefix = `geoswap:test:${randomUUID()}`;
-	const redis = new Redis(redisUrl);
-	const processes = ["one", "two"].map((name) => ({
-		name,
-		limits: createRateLimits({ redisUrl, unauthenticatedPerSecond: 1, prefix, redisTimeoutMs: 5_000 }),
-	}));
-	try {
-		for (const { name, limits } of processes) {
-			await expect
-				.poll(async () => {
-					await limits.takeForKey({ keyId: name, operation: "quote", perSecond: 100 });
-					return redis.exists(`${prefix}:${name}:quote`);
-				}, patience)
-				.toBe(1);
+test("an answer that comes late brings no key back that was refused meanwhile", async () => {
+	const { key, id } = await insertKey();
+	const asked = Promise.withResolvers<void>();
+	const held = Promise.withResolvers<void>();
+	let isHeld = false;
+	let now = 0;
+	const query = async (...args: Parameters<Database["query"]>) => {
+		const mustWait = isHeld;
+		const answer: unknown = await Promise.resolve(database.pool.query(...args));
+		if (mustWait) {
+			asked.resolve();
+			await held.promise;
 		}
-		for (const operation of ["quote", "status"] as const) {
-			const states = [];
-			for (let i = 0; i < 12; i++) {
-				states.push(await processes[i % 2]?.limits.takeForKey({ keyId: "k", operation, perSecond: 0.5 }));
-			}
-			expect(states.map((state) => state?.isAllowed)).toEqual([...Array(10).fill(true), false, false]);
-			expect(states.map((state) => state?.remaining)).toEqual([9, 8, 7, 6, 5, 4, 3, 2, 1, 0, 0, 0]);
-			for (const state of states) {
-				expect(state?.limit).toBe(10);
-				expect(state?.resetSeconds).toBeGreaterThan(0);
-				expect(state?.resetSeconds).toBeLessThanOrEqual(20);
-			}
-		}
-	} finally {
-		for (const { limits } of processes) limits.close();
-		const keys = await redis.keys(`${prefix}*`);
-		if (keys.length > 0) await redis.del(keys);
-		redis.disconnect();
-	}
+		return answer;
+	};
+	const db = { query } as unknown as Database;
+	const apiKeys = createApiKeys({ db, pepper, limits, nowMs: () => now });
+	onTestFinished(() => apiKeys.close());
+	await apiKeys.authenticate(key);
+	isHeld = true;
+	now = 1_000;
+	vi.advanceTimersByTime(1_000);
+	await asked.promise;
+	isHeld = false;
+	await revokeApiKey(database.pool, id);
+	now = 2_100;
+	await expect(apiKeys.authenticate(key)).rejects.toMatchObject(unauthorized);
+	held.resolve();
+	await new Promise((resolve) => setImmediate(resolve));
+	await expect(apiKeys.authenticate(key)).rejects.toMatchObject(unauthorized);
 });
 
-/** Ten of twelve requests are let through, soon. */
-async function expectLimited(rateLimits: RateLimits): Promise<void> {
-	const started = performance.now();
-	const allowed = [];
-	for (let i = 0; i < 12; i++) {
-		const { isAllowed } = await rateLimits.takeForKey({ keyId: "k", operation: "quote", perSecond: 0.5 });
-		allowed.push(isAllowed);
+test("what the database said more than two seconds ago lets nobody in, however late it arrives", async () => {
+	const { key, id } = await insertKey();
+	const asked = Promise.withResolvers<void>();
+	const held = Promise.withResolvers<void>();
+	let now = 0;
+	const query = async (...args: Parameters<Database["query"]>) => {
+		const answer: unknown = await Promise.resolve(database.pool.query(...args));
+		asked.resolve();
+		await held.promise;
+		return answer;
+	};
+	const db = { query } as unknown as Database;
+	const apiKeys = createApiKeys({ db, pepper, limits, nowMs: () => now });
+	onTestFinished(() => apiKeys.close());
+	const first = apiKeys.authenticate(key);
+	await asked.promise;
+	await revokeApiKey(database.pool, id);
+	now = 1_900;
+	const joined = apiKeys.authenticate(key);
+	now = 2_000;
+	held.resolve();
+	for (const late of [first, joined]) {
+		await expect(late).rejects.toMatchObject({
+			code: "UPSTREAM_UNAVAILABLE",
+			details: { upstream: "database" },
+		});
 	}
-	expect(allowed).toEqual([...Array(10).fill(true), false, false]);
-	expect(performance.now() - started).toBeLessThan(5_000);
-}
-
-test("without Redis limits go on and nothing fails", async () => {
-	const rateLimits = createRateLimits({ redisUrl: "redis://127.0.0.1:1", unauthenticatedPerSecond: 1 });
-	await expectLimited(rateLimits);
-	rateLimits.close();
+	await expect(apiKeys.authenticate(key)).rejects.toMatchObject(unauthorized);
 });
 
-test("with a Redis that stops answering limits go on and nothing waits", async () => {
-	const { hostname, port } = new URL(redisUrl);
-	const clients: Socket[] = [];
-	const proxy = createServer((client) => {
-		const upstream = connect(Number(port || 6379), hostname);
-		client.pipe(upstream).pipe(client);
-		client.on("close", () => upstream.destroy());
-		// Either end may go first.
-		for (const socket of [client, upstream]) socket.on("error", () => {});
-		clients.push(client);
-	}).listen(0, "127.0.0.1");
-	await once(proxy, "listening");
-	const prefix = `geoswap:test:${randomUUID()}`;
-	const redis = new Redis(redisUrl);
-	const rateLimits = createRateLimits({
-		redisUrl: `redis://127.0.0.1:${(proxy.address() as AddressInfo).port}`,
-		unauthenticatedPerSecond: 1,
-		prefix,
+test("ids that nobody has are forgotten, are not read again by themselves, and push out no key in use", async () => {
+	const { key } = await insertKey();
+	const { authenticate, reads, pass, state } = startApiKeys({ maxEntries: 10 });
+	const unknown = () => createApiKey({ pepper, random: randomBytes }).key;
+	const refuse = (wrong: string) => expect(authenticate(wrong)).rejects.toMatchObject(unauthorized);
+	const first = unknown();
+	await authenticate(key);
+	await refuse(first);
+	for (let i = 0; i < 8; i++) await refuse(unknown());
+	await refuse(first);
+	expect(reads()).toBe(10);
+	// The key becomes the one that was read last.
+	pass(1_000);
+	await expect.poll(() => state.answers, patience).toBe(11);
+	await authenticate(key);
+	for (let i = 0; i < 9; i++) await refuse(unknown());
+	await authenticate(key);
+	expect(reads()).toBe(20);
+	await refuse(first);
+	expect(reads()).toBe(21);
+});
+
+test("when a key was last used is written every ten seconds in one statement, and at the end; a refused one is not", async () => {
+	const [used, usedLate, refused, unused] = await insertKeys(4);
+	if (!used || !usedLate || !refused || !unused) throw new Error("no keys were made");
+	await revokeApiKey(database.pool, refused.id);
+	const { authenticate, state, pass, queries, close } = startApiKeys();
+	const writes = () => queries.filter((sql) => sql.includes("set last_used_at")).length;
+	const lastUsed = async () => {
+		const records = await findApiKeys(database.pool, [used.id, usedLate.id, refused.id, unused.id]);
+		return Object.fromEntries(records.map(({ id, lastUsedAt }) => [id, lastUsedAt?.getTime()]));
+	};
+	await authenticate(used.key);
+	await expect(authenticate(refused.key)).rejects.toMatchObject(unauthorized);
+	state.nowMs += 500;
+	await authenticate(used.key);
+	expect(writes()).toBe(0);
+	pass(10_000);
+	await expect.poll(lastUsed, patience).toEqual({
+		[used.id]: 1_000_500,
+		[usedLate.id]: undefined,
+		[refused.id]: undefined,
+		[unused.id]: undefined,
 	});
-	await expect
-		.poll(async () => {
-			await rateLimits.takeForKey({ keyId: "warm", operation: "quote", perSecond: 100 });
-			return redis.exists(`${prefix}:warm:quote`);
-		}, patience)
-		.toBe(1);
-	for (const client of clients) client.unpipe();
-	await expectLimited(rateLimits);
-	rateLimits.close();
-	for (const client of clients) client.destroy();
-	proxy.close();
-	await redis.del(`${prefix}:warm:quote`);
-	redis.disconnect();
+	pass(10_000);
+	expect(writes()).toBe(1);
+	await authenticate(usedLate.key);
+	await close();
+	expect(writes()).toBe(2);
+	expect((await lastUsed())[usedLate.id]).toBe(state.nowMs);
 });
 
-test("an address counts alone, and all of an IPv6 network as one", async () => {
-	const rateLimits = createRateLimits({ redisUrl, unauthenticatedPerSecond: 0.1 });
-	const allowed = async (address: string) => (await rateLimits.takeForAddress(address)).isAllowed;
-	expect([await allowed("10.0.0.1"), await allowed("10.0.0.1"), await allowed("10.0.0.1")]).toEqual([
-		true,
-		true,
-		false,
-	]);
-	expect(await allowed("10.0.0.2")).toBe(true);
-	expect([
-		await allowed("2001:db8::1"),
-		await allowed("2001:db8:0:0:5::2"),
-		await allowed("2001:db8::ffff:3"),
-	]).toEqual([true, true, false]);
-	expect(await allowed("2001:db8:0:1::1")).toBe(true);
-	expect([
-		await allowed("::ffff:10.0.0.3"),
-		await allowed("::ffff:10.0.0.4"),
-		await allowed("::ffff:10.0.0.5"),
-	]).toEqual([true, true, true]);
-	rateLimits.close();
+test("a last use that could not be written is written the next time, and fails no call", async () => {
+	const { key, id } = await insertKey();
+	const other = await insertKey();
+	const { authenticate, state, pass, errors } = startApiKeys();
+	await authenticate(key);
+	await authenticate(other.key);
+	state.isDown = true;
+	vi.advanceTimersByTime(10_000);
+	await expect.poll(() => errors.length, patience).toBeGreaterThan(1);
+	await authenticate(other.key);
+	state.isDown = false;
+	pass(10_000);
+	await expect
+		.poll(async () => (await findApiKeys(database.pool, [id]))[0]?.lastUsedAt?.getTime(), patience)
+		.toBe(1_000_000);
 });

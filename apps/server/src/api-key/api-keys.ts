@@ -1,9 +1,10 @@
 import { SwapError } from "@geoswap/protocol";
-import { type ApiKeyRecord, findApiKey } from "../store/api-keys.ts";
+import { type ApiKeyRecord, findApiKeys, touchApiKeys } from "../store/api-keys.ts";
 import type { Database } from "../store/database.ts";
 import { isApiKey, readApiKeyId } from "./api-key.ts";
+import type { Operation } from "./operations.ts";
 
-export type Operation = "quote" | "build" | "submit" | "delegation" | "status";
+export type { Operation };
 
 export type KeyLimits = {
 	/** Per second, by operation. */
@@ -12,26 +13,32 @@ export type KeyLimits = {
 };
 
 /** Who calls. */
-export type Account = { accountId: string; keyId: string; limits: KeyLimits };
+export type Account = { accountId: string; accountCreatedAt: Date; keyId: string; limits: KeyLimits };
 
 export type ApiKeys = {
 	/** Who a header's value speaks for. Throws UNAUTHORIZED. */
 	authenticate(key: string | undefined): Promise<Account>;
 };
 
-type Entry = { readAtMs: number; record: Promise<ApiKeyRecord | undefined>; isRefreshing: boolean };
+type Entry = { readAtMs: number; record: ApiKeyRecord | undefined; isUsed: boolean };
+type Read = { startedAtMs: number; entry: Promise<Entry> };
 
-const freshMs = 1_000;
+const rereadMs = 1_000;
 /** How long a revoked key may go on. */
 const staleMs = 2_000;
+const writeLastUsedMs = 10_000;
 
-/** Keys with a memory of two seconds. One that is in use is read again before that, so no call waits for it. */
+/**
+ * Keys with a memory of two seconds. Once a second those that were used since are read again, all in one query, so that
+ * no call with a key in use waits for the database. One that was not read again in time is read before it is trusted.
+ */
 export function createApiKeys({
 	db,
 	pepper,
 	limits,
 	nowMs = Date.now,
 	maxEntries = 10_000,
+	onError = () => {},
 }: {
 	db: Database;
 	pepper: string;
@@ -39,18 +46,28 @@ export function createApiKeys({
 	limits: KeyLimits;
 	nowMs?: () => number;
 	maxEntries?: number;
-}): ApiKeys {
+	/** Of what no caller waits for. */
+	onError?: (error: unknown) => void;
+}): ApiKeys & {
+	/** Writes when keys were last used. No key is read again by itself after it. */
+	close(): Promise<void>;
+} {
 	const entries = new Map<string, Entry>();
+	const reads = new Map<string, Read>();
+	let lastUsedMs = new Map<string, number>();
+	let nextRead: { ids: string[]; records: Promise<Map<string, ApiKeyRecord>> } | undefined;
+	let isRereading = false;
 
-	function read(id: string): Entry {
-		const entry: Entry = { readAtMs: nowMs(), record: findApiKey(db, id), isRefreshing: false };
-		entry.record.catch(() => {
-			if (entries.get(id) === entry) entries.delete(id);
-		});
-		return entry;
+	function isFresh(readAtMs: number): boolean {
+		const ageMs = nowMs() - readAtMs;
+		// A clock that was set back must not make an old entry young.
+		return ageMs >= 0 && ageMs < staleMs;
 	}
 
 	function remember(id: string, entry: Entry): void {
+		const known = entries.get(id);
+		// A slow answer may come after a later question's.
+		if (known && isFresh(known.readAtMs) && known.readAtMs > entry.readAtMs) return;
 		entries.delete(id);
 		entries.set(id, entry);
 		// A map keeps its order: the first is the one read longest ago.
@@ -58,41 +75,116 @@ export function createApiKeys({
 		if (entries.size > maxEntries && !oldest.done) entries.delete(oldest.value);
 	}
 
-	function lookUp(id: string): Promise<ApiKeyRecord | undefined> {
-		const known = entries.get(id);
-		const ageMs = known ? nowMs() - known.readAtMs : Number.POSITIVE_INFINITY;
-		if (known && ageMs < freshMs) return known.record;
-		if (known && ageMs < staleMs) {
-			if (!known.isRefreshing) {
-				known.isRefreshing = true;
-				const next = read(id);
-				next.record.then(
-					() => remember(id, next),
-					() => {
-						known.isRefreshing = false;
-					},
-				);
-			}
-			return known.record;
+	/** Whoever asks in the same turn shares a query. */
+	function readTogether(id: string): Promise<ApiKeyRecord | undefined> {
+		if (!nextRead) {
+			const ids: string[] = [];
+			const records = new Promise((resolve) => setImmediate(resolve)).then(() => {
+				nextRead = undefined;
+				return readRecords(db, ids);
+			});
+			nextRead = { ids, records };
 		}
-		const entry = read(id);
-		remember(id, entry);
-		return entry.record;
+		nextRead.ids.push(id);
+		return nextRead.records.then((records) => records.get(id));
 	}
+
+	async function read(id: string): Promise<Entry> {
+		const known = reads.get(id);
+		if (known && isFresh(known.startedAtMs)) return known.entry;
+		const startedAtMs = nowMs();
+		const entry = readTogether(id).then((record) => ({ readAtMs: startedAtMs, record, isUsed: true }));
+		const started = { startedAtMs, entry };
+		reads.set(id, started);
+		try {
+			remember(id, await entry);
+			return await entry;
+		} finally {
+			if (reads.get(id) === started) reads.delete(id);
+		}
+	}
+
+	async function reread(): Promise<void> {
+		const used: string[] = [];
+		for (const [id, entry] of entries) {
+			// An id that nobody has is not worth it: whoever makes them up would have all of them read for two seconds.
+			if (entry.isUsed && entry.record) used.push(id);
+			else if (!isFresh(entry.readAtMs)) entries.delete(id);
+			entry.isUsed = false;
+		}
+		if (used.length === 0) return;
+		const readAtMs = nowMs();
+		const records = await readRecords(db, used);
+		for (const id of used) {
+			remember(id, { readAtMs, record: records.get(id), isUsed: entries.get(id)?.isUsed ?? false });
+		}
+	}
+
+	async function writeLastUsed(): Promise<void> {
+		if (lastUsedMs.size === 0) return;
+		const written = lastUsedMs;
+		lastUsedMs = new Map();
+		try {
+			await touchApiKeys(db, written);
+		} catch (error) {
+			// With the next ones, then.
+			lastUsedMs = new Map([...written, ...lastUsedMs]);
+			onError(error);
+		}
+	}
+
+	const rereading = setInterval(() => {
+		// A database that hangs is not asked again and again.
+		if (isRereading) return;
+		isRereading = true;
+		reread()
+			.catch(onError)
+			.finally(() => {
+				isRereading = false;
+			});
+	}, rereadMs);
+	let writing = Promise.resolve();
+	const startWriting = () => {
+		writing = writing.then(writeLastUsed);
+		return writing;
+	};
+	const writingLastUsed = setInterval(() => void startWriting(), writeLastUsedMs);
 
 	return {
 		async authenticate(key) {
 			const id = key === undefined ? undefined : readApiKeyId(key, { pepper });
 			if (key === undefined || id === undefined) throw new SwapError("UNAUTHORIZED", undefined);
-			const record = await lookUp(id).catch((cause: unknown) => {
-				throw new SwapError("UPSTREAM_UNAVAILABLE", { upstream: "database" }, { cause });
-			});
-			if (!record || record.revokedAt || !isApiKey(key, { hash: record.hash, pepper })) {
+			const known = entries.get(id);
+			const entry = known && isFresh(known.readAtMs) ? known : await read(id).catch(unavailable);
+			// An answer says what was true when it was asked for: one that took too long is as old as one that was kept.
+			if (!isFresh(entry.readAtMs)) unavailable();
+			entry.isUsed = true;
+			const { record } = entry;
+			if (!record || !isApiKey(key, { hash: record.hash, pepper }) || isOver(record, nowMs())) {
 				throw new SwapError("UNAUTHORIZED", undefined);
 			}
-			return { accountId: record.accountId, keyId: id, limits: withOwn(limits, record.limits) };
+			lastUsedMs.set(id, nowMs());
+			const { accountId, accountCreatedAt } = record;
+			return { accountId, accountCreatedAt, keyId: id, limits: withOwn(limits, record.limits) };
+		},
+		close() {
+			clearInterval(rereading);
+			clearInterval(writingLastUsed);
+			return startWriting();
 		},
 	};
+}
+
+function unavailable(cause?: unknown): never {
+	throw new SwapError("UPSTREAM_UNAVAILABLE", { upstream: "database" }, { cause });
+}
+
+async function readRecords(db: Database, ids: readonly string[]): Promise<Map<string, ApiKeyRecord>> {
+	return new Map((await findApiKeys(db, ids)).map((record) => [record.id, record]));
+}
+
+function isOver({ revokedAt, expiresAt }: ApiKeyRecord, nowMs: number): boolean {
+	return revokedAt !== undefined || (expiresAt !== undefined && expiresAt.getTime() <= nowMs);
 }
 
 function withOwn(limits: KeyLimits, own: ApiKeyRecord["limits"]): KeyLimits {

@@ -1,112 +1,99 @@
-import { isIPv6 } from "node:net";
-import { Redis } from "ioredis";
-import {
-	type RateLimiterAbstract,
-	RateLimiterMemory,
-	RateLimiterRedis,
-	RateLimiterRes,
-} from "rate-limiter-flexible";
 import type { Operation } from "./api-keys.ts";
+import { createMemoryBuckets } from "./memory-buckets.ts";
+import { networkOf } from "./network-of.ts";
+import type { PromptRedis } from "./prompt-redis.ts";
+import { createRedisBuckets } from "./redis-buckets.ts";
+import { type Bucket, bucketOf, type Taken, tokensLeft, untilTokenUs } from "./token-bucket.ts";
 
 /** Where a caller stands after a request. */
-export type RateState = { isAllowed: boolean; limit: number; remaining: number; resetSeconds: number };
+export type RateState = {
+	isAllowed: boolean;
+	/** All that may come at once. */
+	limit: number;
+	/** What may still come at once now. */
+	remaining: number;
+	/** Until the next request is let through, for one that is refused; else until `remaining` is `limit` again. */
+	resetSeconds: number;
+};
+
+/** What is counted by address: what should have shown a key, what needs none, and what browsers ask beforehand. */
+type AddressKind = "unauthenticated" | "public" | "preflight";
 
 export type RateLimits = {
 	/** Counts a request of a key. */
 	takeForKey(request: { keyId: string; operation: Operation; perSecond: number }): Promise<RateState>;
-	/** Counts a request that showed no valid key. */
-	takeForAddress(address: string): Promise<RateState>;
-	close(): void;
+	/** Counts a request of an address. */
+	takeForAddress(address: string, kind: AddressKind): RateState;
+	/** Where an address stands that may send nothing without a key now; undefined where it may. Counts nothing. */
+	refusalOf(address: string): RateState | undefined;
 };
 
-/**
- * The burst is twenty times the rate, so a window of twenty seconds holds both: all of it may come at once. Across the
- * border of two windows twice the burst can.
- */
-const windowSeconds = 20;
+/** A page and the files of it are worth more than a wrong key. */
+const publicFactor = 10;
 
 /**
  * Limits of keys are counted in Redis, for all processes together. Where Redis does not answer at once each process
  * counts for itself; no request fails or waits for it. Addresses are counted in the process: there is no end to them.
  */
 export function createRateLimits({
-	redisUrl,
+	redis,
 	unauthenticatedPerSecond,
 	prefix = "geoswap:rate",
-	redisTimeoutMs = 100,
-	onRedisError = () => {},
+	nowUs = () => Math.floor(performance.now() * 1_000),
 }: {
-	redisUrl: string;
+	redis: PromptRedis;
 	unauthenticatedPerSecond: number;
 	prefix?: string;
-	redisTimeoutMs?: number;
-	onRedisError?: (error: Error) => void;
+	nowUs?: () => number;
 }): RateLimits {
-	const redis = new Redis(redisUrl, {
-		enableOfflineQueue: false,
-		maxRetriesPerRequest: 0,
-		commandTimeout: redisTimeoutMs,
-		connectTimeout: 1_000,
-		retryStrategy: (attempt) => Math.min(attempt * 100, 2_000),
-	});
-	redis.on("error", onRedisError);
-
-	const limiters = new Map<number, RateLimiterRedis>();
-	function limiterOf(points: number): RateLimiterRedis {
-		const known = limiters.get(points);
-		if (known) return known;
-		const limiter = new RateLimiterRedis({
-			storeClient: redis,
-			rejectIfRedisNotReady: true,
-			keyPrefix: prefix,
-			points,
-			duration: windowSeconds,
-			// A caller far above its limit costs no round trip.
-			inMemoryBlockOnConsumed: points + 1,
-			insuranceLimiter: new RateLimiterMemory({ points, duration: windowSeconds }),
-		});
-		limiters.set(points, limiter);
-		return limiter;
-	}
-	const addresses = new RateLimiterMemory({
-		points: pointsOf(unauthenticatedPerSecond),
-		duration: windowSeconds,
-	});
+	const shared = createRedisBuckets({ redis, prefix });
+	/**
+	 * As Redis last said. Nothing but time fills a bucket: while one is empty here nobody need ask. And whoever must count
+	 * alone goes on from there: a Redis that blinks gives nobody another burst.
+	 */
+	const own = createMemoryBuckets({ nowUs });
+	const publicBucket = bucketOf(unauthenticatedPerSecond * publicFactor);
+	const addresses = {
+		unauthenticated: { bucket: bucketOf(unauthenticatedPerSecond), counts: createMemoryBuckets({ nowUs }) },
+		public: { bucket: publicBucket, counts: createMemoryBuckets({ nowUs }) },
+		// A page's requests must not fail since somebody else there looks for paths that do not exist.
+		preflight: { bucket: publicBucket, counts: createMemoryBuckets({ nowUs }) },
+	};
 
 	return {
-		takeForKey: ({ keyId, operation, perSecond }) =>
-			take(limiterOf(pointsOf(perSecond)), `${keyId}:${operation}`),
-		takeForAddress: (address) => take(addresses, networkOf(address)),
-		close: () => redis.disconnect(),
+		async takeForKey({ keyId, operation, perSecond }) {
+			const name = `${keyId}:${operation}`;
+			const bucket = bucketOf(perSecond);
+			const refusal = own.refusal(name, bucket);
+			if (refusal) return stateOf(bucket, refusal);
+			const taken = await shared.take(name, bucket);
+			if (!taken) return stateOf(bucket, own.take(name, bucket));
+			own.note(name, taken);
+			return stateOf(bucket, taken);
+		},
+		takeForAddress(address, kind) {
+			const { bucket, counts } = addresses[kind];
+			return stateOf(bucket, counts.take(networkOf(address), bucket));
+		},
+		refusalOf(address) {
+			const { bucket, counts } = addresses.unauthenticated;
+			const taken = counts.refusal(networkOf(address), bucket);
+			return taken && stateOf(bucket, taken);
+		},
 	};
 }
 
-function pointsOf(perSecond: number): number {
-	return Math.ceil(perSecond * windowSeconds);
-}
-
-async function take(limiter: RateLimiterAbstract, key: string): Promise<RateState> {
-	const [isAllowed, result] = await limiter.consume(key).then(
-		(allowed): [boolean, RateLimiterRes] => [true, allowed],
-		(refused: unknown): [boolean, RateLimiterRes] => {
-			if (refused instanceof RateLimiterRes) return [false, refused];
-			throw refused;
-		},
-	);
+function stateOf(bucket: Bucket, taken: Taken): RateState {
+	const { isAllowed } = taken;
 	return {
 		isAllowed,
-		limit: limiter.points,
-		remaining: result.remainingPoints,
-		resetSeconds: Math.max(1, Math.ceil(result.msBeforeNext / 1_000)),
+		limit: bucket.capacity,
+		remaining: isAllowed ? tokensLeft(bucket, taken) : 0,
+		resetSeconds: wholeSeconds(isAllowed ? taken.untilFullUs : untilTokenUs(bucket, taken)),
 	};
 }
 
-/** Whoever has one IPv6 address has 2^64 of them. */
-function networkOf(address: string): string {
-	if (!isIPv6(address) || address.startsWith("::ffff:")) return address;
-	const [head = "", tail = ""] = address.split("::");
-	const groups = head.split(":").filter(Boolean);
-	const missing = 8 - groups.length - tail.split(":").filter(Boolean).length;
-	const all = address.includes("::") ? [...groups, ...Array<string>(missing).fill("0")] : groups;
-	return all.slice(0, 4).join(":");
+/** Never too early, and never zero: who waits no time asks for ever. */
+function wholeSeconds(us: number): number {
+	return Math.max(1, Math.ceil(us / 1_000_000));
 }

@@ -6,14 +6,15 @@ import { connectChain, type EvmChain } from "../chain/evm/chain-client.ts";
 import { connectSolana, type SolanaChain } from "../chain/solana/connect-solana.ts";
 import { ConfigError } from "../config-error.ts";
 import { parseJsonFile } from "../parse-json-file.ts";
+import { urlSchema } from "../url-schema.ts";
 
 const attesterConfigSchema = z.strictObject({
 	/** The file of what is deployed where, relative to this one: a copy of the attester's own. */
 	deployment: z.string(),
 	/** By chain id. Endpoints of the attester's own, not the service's: it is there to see for itself. */
-	chains: z.record(z.string().regex(/^[1-9]\d*$/), z.strictObject({ rpcUrl: z.url() })),
+	chains: z.record(z.string().regex(/^[1-9]\d*$/), z.strictObject({ rpcUrl: urlSchema })),
 	/** Solana, where this attester sees it too. */
-	solana: z.strictObject({ rpcUrl: z.url() }).exactOptional(),
+	solana: z.strictObject({ rpcUrl: urlSchema }).exactOptional(),
 	/** Sets that orders of before still name. */
 	earlierAttesterSets: z.array(attesterSetSchema).default([]),
 	host: z.string().default("127.0.0.1"),

@@ -1,4 +1,5 @@
 import type { Engine, PokeOptions, PokeTarget } from "./durable.ts";
+import { swapKey } from "./swap-key.ts";
 
 const timeoutMs = 10_000;
 
@@ -23,7 +24,8 @@ export function connectEngine({ ingressUrl }: { ingressUrl: string }): Engine {
 
 	return {
 		// Of a workflow that was started before the answer is `PreviouslyAccepted`, which is as good.
-		startSwap: (swapUuid) => expectAccepted(post(`/swap/${swapUuid}/run/send`)),
+		startSwap: (swapUuid, execution = 0) =>
+			expectAccepted(post(`/swap/${swapKey({ swapUuid, execution })}/run/send`)),
 		raise: async (signalId) => {
 			// Anything but a fault of the engine means that nobody waits for this signal any more.
 			await post(`/restate/awakeables/${signalId}/resolve`);

@@ -5,6 +5,7 @@ import { startTestRestate, type TestRestate } from "../../test/start-test-restat
 import { createLog } from "../log.ts";
 import { connectEngine } from "./connect-engine.ts";
 import type { Durable, Engine, ObjectExecution, SwapExecution } from "./durable.ts";
+import { connectEngineAdmin } from "./engine-admin.ts";
 import { registerDeployment } from "./register-deployment.ts";
 import { type DurableServer, serveDurable } from "./serve-durable.ts";
 
@@ -19,7 +20,7 @@ beforeAll(async () => {
 	restate = await startTestRestate();
 	server = await serve(0);
 	engine = connectEngine(restate);
-	await registerDeployment({ adminUrl: restate.adminUrl, url: server.url });
+	await registerDeployment({ admin: connectEngineAdmin(restate), url: server.url });
 });
 afterEach(() => {
 	swaps.clear();
@@ -171,7 +172,7 @@ test("kill -9 of the engine and a restart of ours lose no step and no waiting wo
 	const { port } = new URL(server.url);
 	await Promise.all([restate.crash(), server.close()]);
 	server = await serve(Number(port));
-	await registerDeployment({ adminUrl: restate.adminUrl, url: server.url });
+	await registerDeployment({ admin: connectEngineAdmin(restate), url: server.url });
 	for (const id of signals.values()) {
 		await expect
 			.poll(

@@ -28,12 +28,13 @@ export type PreparedPoke = { target: PokeTarget; options: PokeOptions };
 
 /** What processes outside an execution can ask of the engine. */
 export type Engine = {
-	/** Starts the swap's workflow. Does nothing where it was started before. */
-	startSwap: (swapUuid: string) => Promise<void>;
+	/** Starts an execution of the swap's workflow, the first unless told. Does nothing where it was started before. */
+	startSwap: (swapUuid: string, execution?: number) => Promise<void>;
 	/** Wakes whoever waits for the signal. Does nothing where nobody does any more. */
 	raise: (signalId: string) => Promise<void>;
 	poke: (target: PokeTarget, options?: PokeOptions) => Promise<void>;
 };
 
-export type SwapExecution = (durable: Durable, swapUuid: string) => Promise<void>;
+/** `execution` counts those of one swap, from 0: each goes on from the facts where the one before was ended. */
+export type SwapExecution = (durable: Durable, swapUuid: string, execution?: number) => Promise<void>;
 export type ObjectExecution = (durable: Durable, key: string) => Promise<void>;

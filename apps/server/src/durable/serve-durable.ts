@@ -16,14 +16,15 @@ import {
 import type { Log } from "../log.ts";
 import type { Durable, ObjectExecution, PokeTarget, SwapExecution } from "./durable.ts";
 import { journalSerde } from "./journal-serde.ts";
+import { parseSwapKey } from "./swap-key.ts";
 
 const noArgument = { input: serde.empty, output: serde.empty };
 
 export type DurableServer = { url: string; close: () => Promise<void> };
 
 /**
- * Where the engine runs our code: the workflow `swap`, keyed by the swap's uuid, and the objects `lane` and
- * `attestation`, of which each key runs one `pump` at a time.
+ * Where the engine runs our code: the workflow `swap`, keyed by the swap's uuid and the number of its execution, and the
+ * objects `lane` and `attestation`, of which each key runs one `pump` at a time.
  */
 export async function serveDurable({
 	swap,
@@ -57,10 +58,14 @@ export async function serveDurable({
 		workflow({
 			name: "swap",
 			handlers: {
-				run: handlers.workflow.workflow(noArgument, (ctx: WorkflowContext) => swap(durableOf(ctx), ctx.key)),
+				run: handlers.workflow.workflow(noArgument, (ctx: WorkflowContext) => {
+					const { swapUuid, execution } = parseSwapKey(ctx.key);
+					return swap(durableOf(ctx), swapUuid, execution);
+				}),
 			},
-			// The swap's row is the permanent lock; this only bridges the moment until it says that all is done.
-			options: { ...options, workflowRetention: { minutes: 10 } },
+			// The swap's row is the permanent lock; this only bridges the moment until it says that all is done. But where it
+			// is started anew, no timer of before may ring in it: this is longer than any.
+			options: { ...options, workflowRetention: { minutes: 11 } },
 		}),
 		pumpObject("lane", lane, objectOptions),
 		pumpObject("attestation", attestation, objectOptions),

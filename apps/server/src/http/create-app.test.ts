@@ -6,6 +6,7 @@ import type { FastifyInstance } from "fastify";
 import { pino } from "pino";
 import { afterEach, expect, test } from "vitest";
 import * as z from "zod";
+import { sceneDoc } from "../../test/scene-doc.ts";
 import type { ApiKeys } from "../api-key/api-keys.ts";
 import type { RateLimits } from "../api-key/rate-limits.ts";
 import { createApp } from "./create-app.ts";
@@ -14,9 +15,10 @@ import type { PublicRequest, Route } from "./route.ts";
 
 const account = {
 	accountId: "account",
+	accountCreatedAt: new Date(0),
 	keyId: "key",
 	limits: {
-		rates: { quote: 20, build: 10, submit: 10, delegation: 10, status: 20 },
+		rates: { quote: 20, build: 10, submit: 10, delegation: 10, status: 20, list: 10 },
 		heldStatusCalls: 50,
 	},
 };
@@ -27,26 +29,38 @@ const apiKeys: ApiKeys = {
 	},
 };
 function limitsOf({ left }: { left: number }): RateLimits {
-	const take = async () => ({
-		isAllowed: left-- > 0,
+	const stateOf = (isAllowed: boolean) => ({
+		isAllowed,
 		limit: 400,
 		remaining: Math.max(left, 0),
 		resetSeconds: 7,
 	});
-	return { takeForKey: take, takeForAddress: take, close: () => {} };
+	const take = () => stateOf(left-- > 0);
+	return {
+		takeForKey: async () => take(),
+		takeForAddress: (_, kind) => (kind === "unauthenticated" ? take() : stateOf(true)),
+		refusalOf: () => (left < 0 ? stateOf(false) : undefined),
+	};
 }
 
 const held = Promise.withResolvers<void>();
 const isAbandoned = Promise.withResolvers<boolean>();
 const echo = async ({ body, query, params }: PublicRequest) => ({ body, query, params });
 const routes: Route[] = [
-	{ method: "POST", path: "/swap/quote", operation: "quote", handle: echo },
-	{ method: "GET", path: "/swap/status/:swapId", operation: "status", handle: echo },
-	{ method: "GET", path: "/health", operation: undefined, handle: async () => ({ status: "ok" }) },
+	{ method: "POST", path: "/swap/quote", operation: "quote", doc: sceneDoc, handle: echo },
+	{ method: "GET", path: "/swap/status/:swapId", operation: "status", doc: sceneDoc, handle: echo },
+	{
+		method: "GET",
+		path: "/health",
+		operation: undefined,
+		doc: sceneDoc,
+		handle: async () => ({ status: "ok" }),
+	},
 	{
 		method: "GET",
 		path: "/docs",
 		operation: undefined,
+		doc: sceneDoc,
 		contentType: "text/html; charset=utf-8",
 		handle: async () => "<p>",
 	},
@@ -54,6 +68,7 @@ const routes: Route[] = [
 		method: "GET",
 		path: "/broken",
 		operation: undefined,
+		doc: sceneDoc,
 		handle: async () => {
 			throw new Error("the password is swordfish");
 		},
@@ -62,6 +77,7 @@ const routes: Route[] = [
 		method: "GET",
 		path: "/held-with-key",
 		operation: "status",
+		doc: sceneDoc,
 		handle: async ({ signal }) => {
 			isAbandoned.resolve(signal.aborted);
 			return {};
@@ -71,6 +87,7 @@ const routes: Route[] = [
 		method: "GET",
 		path: "/held",
 		operation: undefined,
+		doc: sceneDoc,
 		handle: async ({ signal }) => {
 			held.resolve();
 			await once(signal, "abort");
@@ -86,18 +103,20 @@ function start({
 	left = Number.POSITIVE_INFINITY,
 	keys = apiKeys,
 	corsOrigins = [],
+	rateLimits = limitsOf({ left }),
 	logLines,
 }: {
 	left?: number;
 	keys?: ApiKeys;
 	corsOrigins?: string[];
+	rateLimits?: RateLimits;
 	logLines?: string[];
 } = {}): FastifyInstance {
 	const log = pino(
 		{ level: logLines ? "debug" : "silent" },
 		{ write: (line: string) => logLines?.push(line) },
 	);
-	const app = createApp({ routes, apiKeys: keys, rateLimits: limitsOf({ left }), log, corsOrigins });
+	const app = createApp({ routes, apiKeys: keys, rateLimits, log, corsOrigins });
 	apps.push(app);
 	return app;
 }
@@ -142,7 +161,7 @@ test("a path that does not exist is 404 and a wrong method 405 with Allow, befor
 	expect(answer.headers.allow).toBe("GET, HEAD");
 });
 
-test("the key is asked before the rate, the rate before the body", async () => {
+test("the key is asked before the rate, the rate before the body [D-order-2, D-order-3]", async () => {
 	const wrong = { method: "POST", url: "/swap/quote", body: "[" } as const;
 	const app = start({ left: 1 });
 	expectError(await app.inject({ ...wrong, headers: { "content-type": "x" } }), 401, "UNAUTHORIZED");
@@ -208,7 +227,13 @@ test("only JSON objects of at most 32 KiB are bodies", async () => {
 
 test("trailing and doubled slashes make no difference, and any parameter is just text", async () => {
 	const app = start();
-	for (const url of ["/swap/status/x", "/swap/status/x/", "//swap///status//x//?a=//", "/swap/status/x/?"]) {
+	for (const url of [
+		"/swap/status/x",
+		"/swap/status/x/",
+		"//swap///status//x//?a=//",
+		"/swap/status/x/?",
+		"http://proxied.example//swap/status/x",
+	]) {
 		const answer = await app.inject({ url, headers: json });
 		expect([answer.statusCode, answer.json().params], url).toEqual([200, { swapId: "x" }]);
 	}
@@ -245,7 +270,7 @@ test("a request id is ours alone, and a new one each time", async () => {
 	for (const id of ids) expect(id).toMatch(/^[0-9a-f-]{36}$/);
 });
 
-test("an error outside the catalogue is logged with its stack and tells the caller nothing", async () => {
+test("an error outside the catalogue is logged with its stack and tells the caller nothing [D-errors-27]", async () => {
 	const logLines: string[] = [];
 	const answer = await start({ logLines }).inject("/broken");
 	const body = expectError(answer, 500, "INTERNAL");
@@ -260,7 +285,7 @@ test("a public page needs no key and may be text", async () => {
 	expect([answer.body, answer.headers["content-type"]]).toEqual(["<p>", "text/html; charset=utf-8"]);
 });
 
-test("a preflight of a configured origin needs no key; other origins get nothing", async () => {
+test("a preflight of a configured origin needs no key; other origins get nothing [D-conventions-32]", async () => {
 	const preflight = (origin: string) => ({
 		method: "OPTIONS" as const,
 		url: "/swap/quote",
@@ -330,6 +355,15 @@ test("a misspelt field is named, with those that exist and the one that was mean
 	});
 });
 
+test("a name that is longer than any is shown by its beginning, and nothing is taken for it", () => {
+	const long = "amount".repeat(40);
+	const details = detailsOf(z.strictObject({ amount: z.string() }), { amount: "1", [long]: 1 });
+	expect(details).toEqual({
+		issues: [{ path: `${long.slice(0, 32)}…`, message: "unknown field" }],
+		accepted: ["amount"],
+	});
+});
+
 test("a body full of wrong names is refused quickly, by the first of them", () => {
 	const strict = z.strictObject({ amount: z.string(), slippageBps: z.int().optional() });
 	const full = Object.fromEntries(Array.from({ length: 4_000 }, (_, i) => [`amount${i}`, 1]));
@@ -354,7 +388,7 @@ async function answerTo(app: FastifyInstance, bytes: string): Promise<string> {
 	return text;
 }
 
-test("bytes that are no HTTP request are answered in our form too", async () => {
+test("bytes that are no HTTP request are answered in our form too [D-conventions-33]", async () => {
 	const app = start();
 	for (const bytes of [
 		"nonsense\r\n\r\n",
@@ -374,6 +408,55 @@ test("bytes that are no HTTP request are answered in our form too", async () => 
 	);
 	expect(noHost).toMatch(/^HTTP\/1.1 405 /);
 	expect(noHost).toContain("METHOD_NOT_ALLOWED");
+	for (const [target, status] of [
+		["other.example:443", 404],
+		["/swap/quote", 405],
+	]) {
+		const answer = await answerTo(app, `CONNECT ${target} HTTP/1.1\r\nhost: a\r\n\r\n`);
+		const [head = "", body = ""] = answer.split("\r\n\r\n");
+		expect(head).toMatch(new RegExp(`^HTTP/1.1 ${status} `));
+		expect(head.includes("\r\nallow: POST")).toBe(status === 405);
+		errorBodySchema.parse(JSON.parse(body));
+	}
+});
+
+test("whoever sends no HTTP and never closes does not keep the connection", async () => {
+	const app = start();
+	await app.listen({ host: "127.0.0.1", port: 0 });
+	const { port } = app.server.address() as AddressInfo;
+	for (const bytes of ["nonsense\r\n\r\n", "CONNECT a:1 HTTP/1.1\r\nhost: a\r\n\r\n"]) {
+		const left = new Promise((resolve) =>
+			app.server.once("connection", (socket) => socket.once("close", resolve)),
+		);
+		const caller = connect({ port, host: "127.0.0.1", allowHalfOpen: true });
+		caller.resume();
+		caller.write(bytes);
+		await left;
+		caller.destroy();
+	}
+});
+
+test("an address that sends too many CONNECTs is hung up on, and its preflights are still answered", async () => {
+	const app = start({
+		corsOrigins: ["https://ours.example"],
+		rateLimits: {
+			...limitsOf({ left: 9 }),
+			takeForAddress: (_, kind) => ({
+				isAllowed: kind === "preflight",
+				limit: 1,
+				remaining: 0,
+				resetSeconds: 1,
+			}),
+		},
+	});
+	expect(await answerTo(app, "CONNECT a:1 HTTP/1.1\r\nhost: a\r\n\r\n")).toBe("");
+	expectError(await app.inject("/nowhere"), 429, "RATE_LIMITED");
+	const preflight = await app.inject({
+		method: "OPTIONS",
+		url: "/swap/quote",
+		headers: { origin: "https://ours.example", "access-control-request-method": "POST" },
+	});
+	expect(preflight.statusCode).toBe(200);
 });
 
 test("a stop answers held calls with what is known, and accepts no new ones", async () => {

@@ -1,5 +1,4 @@
 import { randomUUID } from "node:crypto";
-import { SwapError } from "@geoswap/protocol";
 import {
 	type FastifyBaseLogger,
 	type FastifyInstance,
@@ -8,12 +7,20 @@ import {
 	fastify,
 	LogController,
 } from "fastify";
-import type { Account, ApiKeys } from "../api-key/api-keys.ts";
-import type { RateLimits, RateState } from "../api-key/rate-limits.ts";
+import type { ApiKeys } from "../api-key/api-keys.ts";
+import type { RateLimits } from "../api-key/rate-limits.ts";
 import type { Log } from "../log.ts";
+import type { RequestMetrics } from "../telemetry/request-metrics.ts";
+import type { Tracer } from "../telemetry/tracer.ts";
+import { createAdmission } from "./admission.ts";
 import { cleanUrl } from "./clean-url.ts";
 import { answerCors } from "./cors.ts";
+import { endQuietConnections } from "./end-quiet-connections.ts";
+import { endWithAnswer } from "./end-with-answer.ts";
 import { errorAnswer, rawErrorAnswer } from "./error-answer.ts";
+import { createHolds } from "./holds.ts";
+import { noRoute } from "./no-route.ts";
+import { observeRequests } from "./observe-requests.ts";
 import { parseBody } from "./parse-body.ts";
 import type { Route } from "./route.ts";
 
@@ -23,7 +30,9 @@ const receiveTimeoutMs = 60_000;
 
 /**
  * The HTTP server of a list of routes. Its checks come in a fixed order: route, key, rate, media type and size, JSON.
- * `close` stops accepting, lets those who hold a call answer now, and waits for what is under way.
+ * `close` stops accepting, lets those who hold a call answer now, and waits for what is under way. From `stopping` on each
+ * answer tells the caller to connect anew, so that by then those that were used have ended. One that was idle all along
+ * heard nothing and is closed: a request that is sent on it in that moment is lost, and the caller must send it again.
  */
 export function createApp({
 	routes,
@@ -31,17 +40,32 @@ export function createApp({
 	rateLimits,
 	log,
 	corsOrigins = [],
+	trustedProxies = [],
+	stopping,
+	tracer,
+	metrics,
+	nowMs = Date.now,
 }: {
 	routes: readonly Route[];
 	apiKeys: ApiKeys;
 	rateLimits: RateLimits;
 	log: Log;
 	corsOrigins?: readonly string[];
+	/** Addresses and networks that are believed who calls. */
+	trustedProxies?: readonly string[];
+	/** Aborted once the process is told to stop. */
+	stopping?: AbortSignal;
+	/** Absent where nothing is traced. */
+	tracer?: Tracer | undefined;
+	/** Absent where nobody counts. */
+	metrics?: RequestMetrics | undefined;
+	nowMs?: () => number;
 }): FastifyInstance {
 	const app = fastify({
 		loggerInstance: log as FastifyBaseLogger,
 		logController: new LogController({ disableRequestLogging: true, requestIdLogLabel: "requestId" }),
 		genReqId: () => randomUUID(),
+		trustProxy: trustedProxies.length > 0 ? [...trustedProxies] : false,
 		bodyLimit: bodyLimitBytes,
 		requestTimeout: receiveTimeoutMs,
 		rewriteUrl: (request) => cleanUrl(request.url ?? "/"),
@@ -52,82 +76,84 @@ export function createApp({
 		http: { requireHostHeader: false, headersTimeout: receiveTimeoutMs },
 		clientErrorHandler: (error, socket) => {
 			if (error.code === "ECONNRESET" || !socket.writable) return void socket.destroy();
-			socket.end(rawErrorAnswer(error, { requestId: randomUUID() }));
+			endWithAnswer(socket, rawErrorAnswer(error, { requestId: randomUUID() }));
 		},
 	});
 	app.server.on("checkExpectation", (request, response) => app.server.emit("request", request, response));
+	// No request for the framework, and without this one closed in silence, as it is for whoever sends too many of them.
+	app.server.on("connect", (request, socket) => {
+		const { remoteAddress = "" } = request.socket;
+		if (!rateLimits.takeForAddress(remoteAddress, "public").isAllowed) return void socket.destroy();
+		const error = noRoute(routes, { url: cleanUrl(request.url ?? "/") });
+		endWithAnswer(socket, rawErrorAnswer(error, { requestId: randomUUID() }));
+	});
 
 	app.removeAllContentTypeParsers();
 	// Parsed later: an error of a parser closes the connection.
 	app.addContentTypeParser("application/json", { parseAs: "buffer" }, (_, body, done) => done(null, body));
 
-	const accounts = new WeakMap<FastifyRequest, Account>();
-	const operations = new Map(routes.map((route) => [`${route.method} ${route.path}`, route.operation]));
-	const holds = new Set<AbortController>();
-	let isClosing = false;
-
-	async function authenticate({ headers, ip }: FastifyRequest, reply: FastifyReply): Promise<Account> {
-		const key = headers["x-api-key"];
-		try {
-			return await apiKeys.authenticate(typeof key === "string" ? key : undefined);
-		} catch (error) {
-			if (!(error instanceof SwapError) || error.code !== "UNAUTHORIZED") throw error;
-			const state = await rateLimits.takeForAddress(ip);
-			if (!state.isAllowed) reply.headers(rateHeaders(state));
-			refuseAbove(state);
-			throw error;
-		}
-	}
-
+	const holds = createHolds();
+	const endConnections = endQuietConnections(app.server);
+	const observer = observeRequests(app, { tracer, metrics, nowMs });
+	const admission = createAdmission({ apiKeys, rateLimits, observer });
+	app.decorateRequest("account", undefined);
 	app.addHook("onRequest", async (request, reply) => {
 		reply.header("x-request-id", request.id);
-		if (answerCors(request, reply, { origins: corsOrigins })) return reply.send();
+		if (answerCors(request, reply, { origins: corsOrigins })) {
+			admission.preflight(request, reply);
+			return reply.send();
+		}
+		if (!request.is404) return;
+		admission.withoutKey(request, reply);
 		// Here and not in a handler: that would run after the body was parsed.
-		if (request.is404) throw noRoute(routes, request);
-		const operation = operations.get(`${methodOf(request)} ${request.routeOptions.url}`);
-		if (operation === undefined) return;
-		const account = await authenticate(request, reply);
-		accounts.set(request, account);
-		const state = await rateLimits.takeForKey({
-			keyId: account.keyId,
-			operation,
-			perSecond: account.limits.rates[operation],
-		});
-		reply.headers(rateHeaders(state));
-		refuseAbove(state);
-		// What is empty is of no type: that is what is wrong with it, not the type it names.
-		if (hasNoBody(request)) delete request.raw.headers["content-type"];
+		throw noRoute(routes, request);
 	});
+	app.addHook("onSend", (_request, reply, _payload, done) => {
+		if (stopping?.aborted) reply.header("connection", "close");
+		done();
+	});
+
+	/** What a route's requests must pass before their body is looked at. */
+	function admit(route: Route): (request: FastifyRequest, reply: FastifyReply) => Promise<unknown> {
+		if (route.operation === undefined) {
+			return async (request, reply) => {
+				if (!route.isUnlimited) admission.withoutKey(request, reply);
+			};
+		}
+		const withKey = admission.withKey(route.operation);
+		return async (request, reply) => {
+			// What is empty is of no type: that is what is wrong with it, not the type it names.
+			if (hasNoBody(request)) delete request.raw.headers["content-type"];
+			return withKey(request, reply);
+		};
+	}
 
 	for (const route of routes) {
 		app.route({
 			method: route.method,
 			url: route.path,
+			onRequest: admit(route),
 			handler: async (request, reply) => {
-				const hold = new AbortController();
-				// A caller who left while its key was looked up says so no second time.
-				if (isClosing || reply.raw.destroyed) hold.abort();
-				else {
-					holds.add(hold);
-					reply.raw.once("close", () => {
-						holds.delete(hold);
-						hold.abort();
-					});
-				}
-				const bare = {
+				let signal: AbortSignal | undefined;
+				const asked = {
 					body: route.method === "POST" ? parseBody(request.body) : undefined,
 					query: request.query as Record<string, unknown>,
 					params: request.params as Record<string, string>,
 					requestId: request.id,
 					log: request.log as Log,
-					signal: hold.signal,
+					span: observer.spanOf(request),
+					// Made where it is asked for: most requests are not held.
+					get signal() {
+						signal ??= holds.signalOf(reply.raw);
+						return signal;
+					},
 				};
-				const account = accounts.get(request);
 				const body =
 					route.operation === undefined
-						? await route.handle(bare)
-						: await route.handle({ ...bare, account: account ?? unreachable() });
+						? await route.handle(asked)
+						: await route.handle(Object.assign(asked, { account: request.account ?? unreachable() }));
 				if (route.contentType) reply.type(route.contentType);
+				if (route.headers) reply.headers(route.headers);
 				return reply.send(body);
 			},
 		});
@@ -135,53 +161,21 @@ export function createApp({
 
 	app.setErrorHandler((error, request, reply) => {
 		const { status, headers, body } = errorAnswer(error, { requestId: request.id });
+		observer.refused(request, body);
 		const context = { method: request.method, path: request.routeOptions.url, code: body.code };
 		if (status >= 500) request.log.error({ ...context, err: error }, "request failed");
 		else request.log.debug(context, "request refused");
 		return reply.code(status).headers(headers).send(body);
 	});
 	app.addHook("preClose", async () => {
-		isClosing = true;
-		for (const hold of holds) hold.abort();
+		holds.endAll();
+		endConnections();
 	});
 	return app;
 }
 
-/** A HEAD is a GET whose body is not sent. */
-function methodOf({ method }: FastifyRequest): string {
-	return method === "HEAD" ? "GET" : method;
-}
-
 function hasNoBody({ headers }: FastifyRequest): boolean {
 	return headers["transfer-encoding"] === undefined && Number(headers["content-length"] ?? 0) === 0;
-}
-
-function noRoute(routes: readonly Route[], { url }: FastifyRequest): SwapError {
-	const segments = url.replace(/\?.*$/, "").split("/");
-	const allow = routes
-		.filter(({ path }) => {
-			const pattern = path.split("/");
-			return (
-				pattern.length === segments.length &&
-				pattern.every((part, i) => (part.startsWith(":") ? segments[i] !== "" : part === segments[i]))
-			);
-		})
-		.flatMap(({ method }) => (method === "GET" ? ["GET", "HEAD"] : [method]));
-	return allow.length > 0
-		? new SwapError("METHOD_NOT_ALLOWED", { allow })
-		: new SwapError("NOT_FOUND", undefined);
-}
-
-function rateHeaders({ limit, remaining, resetSeconds }: RateState): Record<string, string> {
-	return {
-		"ratelimit-limit": String(limit),
-		"ratelimit-remaining": String(remaining),
-		"ratelimit-reset": String(resetSeconds),
-	};
-}
-
-function refuseAbove({ isAllowed, resetSeconds }: RateState): void {
-	if (!isAllowed) throw new SwapError("RATE_LIMITED", { reason: "rate", retryAfterSeconds: resetSeconds });
 }
 
 function unreachable(): never {

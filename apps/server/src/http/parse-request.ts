@@ -5,6 +5,8 @@ type Issue = { path: string; message: string };
 
 /** Enough to mend a request by. A body has room for thousands of wrong names, and all of them would cost time. */
 const maxIssues = 20;
+/** Longer than any name of ours. A caller that puts a secret in the place of a name does not get it back, nor into logs. */
+const maxNameLength = 64;
 
 /**
  * The parsed value of a body or a query. Throws INVALID_REQUEST with its first issues. Where a field is missing or unknown
@@ -30,6 +32,7 @@ export function parseRequest<Schema extends z.ZodType>(schema: Schema, value: un
 	const accepted = Object.keys(schema.shape);
 	const unknown = Object.keys(fields).filter((name) => !accepted.includes(name));
 	const didYouMean = unknown.slice(0, maxIssues).flatMap((name) => {
+		if (name.length > maxNameLength) return [];
 		const meant = closest(name, accepted);
 		return meant ? [[name, meant]] : [];
 	});
@@ -50,7 +53,7 @@ function toIssues(issue: z.core.$ZodIssue, parents: PropertyKey[]): Issue[] {
 	const path = [...parents, ...issue.path];
 	if (issue.code === "unrecognized_keys") {
 		return issue.keys.slice(0, maxIssues).map((key) => ({
-			path: [...path, key].map(String).join("."),
+			path: [...path, shortened(key)].map(String).join("."),
 			message: "unknown field",
 		}));
 	}
@@ -70,11 +73,15 @@ function toIssues(issue: z.core.$ZodIssue, parents: PropertyKey[]): Issue[] {
 	return [{ path: path.map(String).join("."), message: issue.message }];
 }
 
+function shortened(name: string): string {
+	return name.length > maxNameLength ? `${name.slice(0, maxNameLength / 2)}…` : name;
+}
+
 function closest(name: string, accepted: string[]): string | undefined {
 	const [best] = accepted
 		.map((candidate) => ({
 			candidate,
-			distance: editDistance(name.slice(0, 64).toLowerCase(), candidate.toLowerCase()),
+			distance: editDistance(name.toLowerCase(), candidate.toLowerCase()),
 		}))
 		.sort((a, b) => a.distance - b.distance);
 	return best && best.distance <= Math.max(name.length, best.candidate.length) / 3

@@ -1,5 +1,7 @@
 import type { Account, Operation } from "../api-key/api-keys.ts";
 import type { Log } from "../log.ts";
+import type { RouteDoc } from "../openapi/route-doc.ts";
+import type { Span } from "../telemetry/tracer.ts";
 
 /** A request, without the framework. */
 export type PublicRequest = {
@@ -11,6 +13,8 @@ export type PublicRequest = {
 	log: Log;
 	/** Aborted when the caller is gone or the process stops: answer with what is known. */
 	signal: AbortSignal;
+	/** Where the request is traced. */
+	span?: Span | undefined;
 };
 export type RouteRequest = PublicRequest & { account: Account };
 
@@ -21,6 +25,10 @@ export type Route = {
 	path: string;
 	/** Where it is set the body is text of that type instead of JSON. */
 	contentType?: string;
+	/** What else a 200 carries. */
+	headers?: Record<string, string>;
+	/** For the interface's document. */
+	doc: RouteDoc;
 } & (
 	| {
 			/** Which of the key's rates it counts against. */
@@ -30,6 +38,8 @@ export type Route = {
 	| {
 			/** Needs no key. */
 			operation: undefined;
+			/** A balancer asks it: refused above a limit, it would take the process for dead. */
+			isUnlimited?: boolean;
 			handle: (request: PublicRequest) => Promise<unknown>;
 	  }
 );

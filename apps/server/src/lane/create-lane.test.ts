@@ -11,7 +11,8 @@ import {
 } from "@geoswap/protocol";
 import { type Hex, hexToBytes, keccak256, parseGwei, parseTransaction, RpcRequestError } from "viem";
 import { generatePrivateKey, privateKeyToAccount, privateKeyToAddress } from "viem/accounts";
-import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
+import { afterAll, beforeAll, beforeEach, expect, test, vi } from "vitest";
+import { answeringTraces } from "../../test/answering-traces.ts";
 import {
 	assetOf,
 	createLaneScene,
@@ -28,7 +29,9 @@ import type { EvmChain } from "../chain/evm/chain-client.ts";
 import { encodeBundle } from "../chain/evm/encode-bundle.ts";
 import type { Durable } from "../durable/durable.ts";
 import { createLog } from "../log.ts";
+import type { DatabasePool } from "../store/database.ts";
 import type { Delivery } from "../store/swap-record.ts";
+import type { Tracer } from "../telemetry/tracer.ts";
 import { createLane } from "./create-lane.ts";
 import { laneKey } from "./lane-key.ts";
 
@@ -61,12 +64,16 @@ function startLanes({
 	origin = scene.origin,
 	destination = scene.destination,
 	nowMs = Date.now,
+	pool = scene.pool,
+	tracer,
 }: {
 	bundleSize?: number;
 	freshMinimum?: (fill: { inFlight: bigint }) => bigint;
 	origin?: EvmChain;
 	destination?: EvmChain;
 	nowMs?: () => number;
+	pool?: DatabasePool;
+	tracer?: Tracer;
 } = {}) {
 	const run = createLane({
 		chains: [origin, destination].map((chain) => ({
@@ -74,7 +81,8 @@ function startLanes({
 			policy: { ...policy, bundleSize },
 			accounts: scene.relayers,
 		})),
-		pool: scene.pool,
+		pool,
+		tracer,
 		engine: {
 			raise: async (signal) => {
 				raised.push(signal);
@@ -417,6 +425,35 @@ test("a refused call whose fee is high enough is cancelled, and a refused cancel
 	expect(await readJob(pool, swapId, "fill")).toMatchObject({ state: "sent", strikes: 1 });
 	await pump(destination);
 	expect(await journal(destination)).toEqual(["fill signed", "cancel broadcast"]);
+});
+
+test("nothing is sent later because nobody says which swaps are traced", async () => {
+	const { pool, destination } = scene;
+	const { order } = await queueFill();
+	const never = answeringTraces(pool, () => new Promise(() => {}));
+	await pump(destination, { pool: never, tracer: { begin: unexpected, record: unexpected } });
+	expect(await vaultState(orderId(order))).toBe(1);
+});
+
+test("what the chain does not take is told once, however often it is offered, and then that it was sent", async () => {
+	const { destination } = scene;
+	await queueFill();
+	const told: string[] = [];
+	const traced = {
+		pool: answeringTraces(scene.pool, async (ids) => ids.map((id) => ({ id, trace: "a trace" }))),
+		tracer: {
+			begin: unexpected,
+			record: (...[name, { attributes }]: Parameters<Tracer["record"]>) =>
+				told.push([name, attributes.attempt, attributes.outcome].join(" ").trim()),
+		},
+	};
+	for (let run = 0; run < 4; run++) {
+		await pump(destination, { ...traced, destination: unableToSend(destination) });
+	}
+	await pump(destination, traced);
+	await vi.waitFor(() =>
+		expect(told).toEqual(["transaction signed 0", "transaction sent 0 unsent", "transaction sent 0 sent"]),
+	);
 });
 
 test("a relayer without funds signs nothing more, gives its jobs to others, and fills the gap once it has some", async () => {

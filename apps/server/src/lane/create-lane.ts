@@ -5,6 +5,7 @@ import type { Lane, LaneChain, LaneDeps } from "./lane.ts";
 import { laneKey } from "./lane-key.ts";
 import { broadcast, pushTransactions } from "./push-transactions.ts";
 import { signNextBundle } from "./sign-next-bundle.ts";
+import { traceTransaction } from "./trace-transaction.ts";
 import { wakeSwaps } from "./wake-swaps.ts";
 
 /** Nodes keep about so many transactions of one account that wait for a block. */
@@ -39,11 +40,13 @@ export function createLane({
 		}
 		let underWay = await pushTransactions(lane, head);
 		while (underWay !== undefined && underWay < maxUnderWay) {
+			const startMs = lane.nowMs();
 			const { found, transaction, refused } = await signNextBundle(lane, head);
+			if (transaction) void traceTransaction(lane, transaction, { name: "transaction signed", startMs });
 			await wakeSwaps(lane, refused);
 			if (!found) return;
 			if (!transaction) continue;
-			if ((await broadcast(lane, { transaction, head })) !== "sent") return;
+			if ((await broadcast(lane, { transaction, head, isNew: true })) !== "sent") return;
 			underWay++;
 		}
 	}

@@ -1,4 +1,5 @@
 import { afterAll, beforeEach, expect, test } from "vitest";
+import { answeringTraces } from "../../test/answering-traces.ts";
 import { queueWork, readJob } from "../../test/lane-scene.ts";
 import { payThroughFaults } from "../../test/solana-lane-chaos.ts";
 import { followLanes, followSlots, markerOf, successesOf } from "../../test/solana-lane-scene.ts";
@@ -47,6 +48,19 @@ test("runs at the same time, of one lane and of two, pay once each", async () =>
 		expect(await successesOf(scene, await markerOf(scene, order, "vault"))).toHaveLength(1);
 	}
 	expect(await transactions()).toHaveLength(6);
+});
+
+test("nothing is sent later because nobody says which swaps are traced", async () => {
+	const { recipient } = await queuePayout();
+	const unexpected = () => {
+		throw new Error("unexpected");
+	};
+	await pump({
+		pool: answeringTraces(scene.pool, () => new Promise(() => {})),
+		tracer: { begin: unexpected, record: unexpected },
+	});
+	await slots(3);
+	expect(await balance(recipient)).toBe(9_950_000n);
 });
 
 test("a second payout that is on its way fails at the marker, and the job is done once", async () => {

@@ -8,12 +8,13 @@ import { pushOrphans } from "./push-orphans.ts";
 import { offerAll, pushSolanaTransactions } from "./push-solana-transactions.ts";
 import { signSolanaJobs } from "./sign-solana-jobs.ts";
 import type { SolanaLane, SolanaLaneDeps } from "./solana-lane.ts";
+import { traceTransaction } from "./trace-transaction.ts";
 import { wakeSwaps } from "./wake-swaps.ts";
 import { type FeePayerFunds, watchFeePayer } from "./watch-fee-payer.ts";
 
 /**
- * The lanes of Solana: one for each fee payer, so that no two runs sign for the same job or send for the same payer at
- * once. A run sends what was not seen to land, takes jobs, each for a transaction of its own, and waits for nothing. All
+ * The lanes of Solana: one for each fee payer, so that no two runs sign for the same job, nor, but for one that the
+ * engine gave up, send for the same payer at once. A run sends what was not seen to land, takes jobs, each for a transaction of its own, and waits for nothing. All
  * it knows is in the store, so it can be repeated from any point.
  */
 export function createSolanaLane(deps: SolanaLaneDeps): ObjectExecution {
@@ -35,7 +36,10 @@ export function createSolanaLane(deps: SolanaLaneDeps): ObjectExecution {
 		await raiseNonce(lane.pool, lane.id, 0);
 		const pushed = await Promise.all([pushSolanaTransactions(lane, head), pushOrphans(lane, head)]);
 		await wakeSwaps(lane, pushed.flat());
+		const startMs = lane.nowMs();
 		const { found, transactions, refused } = await signSolanaJobs(lane, { head, readFunds });
+		const signed = { name: "transaction signed", startMs } as const;
+		for (const transaction of transactions) void traceTransaction(lane, transaction, signed);
 		await Promise.all([wakeSwaps(lane, refused), offerAll(lane, { transactions, head })]);
 		// Nobody waits for what markers hold.
 		if (!found) await offerAll(lane, { transactions: await closeMarkers(lane, head), head });

@@ -7,6 +7,7 @@ import type { Log } from "../log.ts";
 import type { DatabasePool } from "../store/database.ts";
 import type { LaneId } from "../store/lane-transactions.ts";
 import type { Delivery } from "../store/swap-record.ts";
+import type { Tracer } from "../telemetry/tracer.ts";
 
 type LanePolicy = Pick<
 	ChainConfig,
@@ -23,6 +24,8 @@ export type LaneDeps = {
 	/** The least that a fill through the router must deliver at prices of now, once so much was spent on the same token. */
 	freshMinimum: (fill: { order: Order; delivery: Delivery; inFlight: bigint }) => bigint;
 	nowMs: () => number;
+	/** Absent where nothing is traced. */
+	tracer?: Tracer | undefined;
 	log: Log;
 };
 

@@ -13,6 +13,7 @@ import {
 	openLaneTransactions,
 } from "../store/lane-transactions.ts";
 import type { SolanaLane } from "./solana-lane.ts";
+import { traceTransaction } from "./trace-transaction.ts";
 
 /** About two seconds. Nodes forget what they could not hand on, and nobody tells. */
 const offerAgainAfterSlots = 5;
@@ -39,11 +40,14 @@ export async function pushSolanaTransactions(lane: SolanaLane, head: ChainHead):
  * Offers the kept bytes to the chain. What it does not take, or does not answer to, is offered again at the next run.
  */
 export async function offerAll(
-	{ id, chain, pool, log }: SolanaLane,
+	lane: SolanaLane,
 	{ transactions, head }: { transactions: readonly LaneTransaction[]; head: ChainHead },
 ): Promise<void> {
+	const { id, chain, pool, nowMs, log } = lane;
 	await Promise.all(
-		transactions.map(async ({ nonce, attempt, hash, kind, jobs, raw }) => {
+		transactions.map(async (transaction) => {
+			const { nonce, attempt, hash, kind, jobs, raw } = transaction;
+			const startMs = nowMs();
 			// Found on the chain: there is nothing to send.
 			if (raw === "0x") return;
 			const about = { ...id, nonce, hash, kind, swapIds: jobs.map((job) => job.swapId) };
@@ -55,6 +59,10 @@ export async function offerAll(
 			}
 			log.info(about, "transaction sent");
 			await markBroadcast(pool, id, { nonce, attempt, atBlock: head.number });
+			// It is offered again every two seconds until it is seen to have landed: the first time is what there is to tell.
+			if (transaction.state === "signed") {
+				void traceTransaction(lane, transaction, { name: "transaction sent", startMs });
+			}
 		}),
 	);
 }

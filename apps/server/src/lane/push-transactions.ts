@@ -15,6 +15,7 @@ import {
 } from "../store/lane-transactions.ts";
 import type { Lane } from "./lane.ts";
 import { lateReason } from "./late-reason.ts";
+import { traceTransaction } from "./trace-transaction.ts";
 import { freshFees, replacementFees } from "./transaction-fees.ts";
 
 /**
@@ -51,10 +52,10 @@ export async function pushTransactions(lane: Lane, head: ChainHead): Promise<num
 		} else if (isOverdue(transaction) && transaction.kind !== "cancel") {
 			next = await replace(lane, { transaction, head, why: "unsent" });
 		}
-		let outcome = await broadcast(lane, { transaction: next, head });
+		let outcome = await broadcast(lane, { transaction: next, head, isNew: next !== transaction });
 		if (outcome === "refused" && next === transaction && isOverdue(transaction)) {
 			next = await replace(lane, { transaction, head, why: "refused" });
-			if (next !== transaction) outcome = await broadcast(lane, { transaction: next, head });
+			if (next !== transaction) outcome = await broadcast(lane, { transaction: next, head, isNew: true });
 		}
 		if (outcome === "unfunded" && isOverdue(transaction)) await giveBack(lane, transaction);
 		if (outcome !== "sent") return undefined;
@@ -64,6 +65,8 @@ export async function pushTransactions(lane: Lane, head: ChainHead): Promise<num
 }
 
 type Offer = { transaction: LaneTransaction; head: ChainHead };
+/** Whether it was signed just now, and is offered for the first time. */
+type FirstOffer = Offer & { isNew: boolean };
 type Outcome = "sent" | "refused" | "unfunded" | "unsent";
 
 /**
@@ -71,18 +74,32 @@ type Outcome = "sent" | "refused" | "unfunded" | "unsent";
  * authorization the chain does not take, as where its wallet has transactions of its own on the way, makes room for
  * others at once: a higher fee would not help.
  */
-export async function broadcast(lane: Lane, { transaction, head }: Offer): Promise<Outcome> {
-	const outcome = await offer(lane, { transaction, head });
+export async function broadcast(lane: Lane, { transaction, head, isNew }: FirstOffer): Promise<Outcome> {
+	const outcome = await offer(lane, { transaction, head, isNew });
 	if (outcome !== "unacceptable") return outcome;
 	const { kind, attempt, raw } = transaction;
 	const isFirstDelegation = kind === "open" && attempt === 0 && raw.startsWith("0x04");
 	if (!isFirstDelegation) return "refused";
 	const cancel = await replace(lane, { transaction, head, why: "unacceptable" });
-	return (await offer(lane, { transaction: cancel, head })) === "sent" ? "sent" : "unsent";
+	return (await offer(lane, { transaction: cancel, head, isNew: true })) === "sent" ? "sent" : "unsent";
 }
 
 /** Likewise, `unacceptable` where the chain refuses it for more than its fees or nonce. */
 async function offer(
+	lane: Lane,
+	{ transaction, head, isNew }: FirstOffer,
+): Promise<Outcome | "unacceptable"> {
+	const startMs = lane.nowMs();
+	const outcome = await offerUntraced(lane, { transaction, head });
+	const isError = outcome !== "sent";
+	// What the chain does not take is offered again for hours, in bundles of many: of those only what is new is told.
+	if (isError ? isNew : transaction.state === "signed") {
+		void traceTransaction(lane, transaction, { name: "transaction sent", startMs, outcome, isError });
+	}
+	return outcome;
+}
+
+async function offerUntraced(
 	{ id, chain, pool, log }: Lane,
 	{ transaction, head }: Offer,
 ): Promise<Outcome | "unacceptable"> {
@@ -163,7 +180,8 @@ async function replace(
 	const isHopeless =
 		!isCancel && (why === "unacceptable" || (why === "refused" && (transaction.attempt > 0 || !raised)));
 	const fees = raised ?? feesBefore;
-	return inTransaction(pool, async (db) => {
+	const startMs = nowMs();
+	const signed = await inTransaction(pool, async (db) => {
 		await lockNonce(db, id);
 		const jobs = await jobsOfNonce(db, id, transaction.nonce);
 		const clock = { head, finalitySeconds: policy.finalitySeconds, nowMs: nowMs() };
@@ -190,4 +208,6 @@ async function replace(
 		await insertLaneTransaction(db, id, replacement);
 		return replacement;
 	});
+	if (signed !== transaction) void traceTransaction(lane, signed, { name: "transaction signed", startMs });
+	return signed;
 }

@@ -56,6 +56,10 @@ export function createFeedPricing({
 			fees: [],
 		}),
 		reference,
+		feedUpdatedAtUnixSeconds: (address) => {
+			const asset = assets.get(address);
+			return asset && answerOf(asset)?.updatedAtUnixSeconds;
+		},
 		baseFee: () => signatureFee,
 		blockSeconds: () => slotSeconds,
 	};

@@ -82,6 +82,7 @@ export function createLadderPricing({
 			return { output: lesser(paid.output, best), fees: paid.fees };
 		},
 		reference: (asset) => referenceOf(page, asset),
+		feedUpdatedAtUnixSeconds: (asset) => page.blocks[0]?.assets.get(asset)?.feed.updatedAtUnixSeconds,
 		baseFee: () => page.blocks.map((block) => block.baseFee).reduce(greater, 0n),
 		blockSeconds: () => blockSeconds(page),
 	};

@@ -28,6 +28,8 @@ export type PriceBook = {
 	) => { output: bigint; fees: number[] } | undefined;
 	/** The asset at its feed's price. Only where that is live. */
 	reference: (id: AssetId) => PricedToken;
+	/** When the asset's feed was last written; undefined before the first price. */
+	feedUpdatedAtUnixSeconds: (id: AssetId) => number | undefined;
 	/** The highest base fee of the last blocks; on Solana what a signature costs. */
 	baseFee: (chainId: number) => bigint;
 	/** How long a block takes, as the last ones did; at least a second but on Solana. */
@@ -73,6 +75,7 @@ export function createPriceBook({
 		sell: ({ chainId, inFlight = 0n, ...sale }) => pricingOf(chainId).sell({ ...sale, inFlight }),
 		buy: ({ chainId, inFlight = 0n, ...purchase }) => pricingOf(chainId).buy({ ...purchase, inFlight }),
 		reference: ({ chainId, asset }) => pricingOf(chainId).reference(asset),
+		feedUpdatedAtUnixSeconds: ({ chainId, asset }) => pricings.get(chainId)?.feedUpdatedAtUnixSeconds(asset),
 		baseFee: (chainId) => pricingOf(chainId).baseFee(),
 		blockSeconds: (chainId) => pricingOf(chainId).blockSeconds(),
 	};

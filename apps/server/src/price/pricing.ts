@@ -23,6 +23,8 @@ export type Pricing = {
 		inFlight: bigint;
 	}) => { output: bigint; fees: number[] } | undefined;
 	reference: (asset: Address) => PricedToken;
+	/** When its feed was last written; undefined before the first price. */
+	feedUpdatedAtUnixSeconds: (asset: Address) => number | undefined;
 	/** What the chain itself asks at least: for a unit of gas, on Solana for a signature. */
 	baseFee: () => bigint;
 	blockSeconds: () => number;

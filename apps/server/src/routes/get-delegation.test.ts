@@ -136,7 +136,7 @@ test("wrong names are answered with the right ones, and wrong values with what i
 	await ask({ chainId, walletAddress: `0x${wallet.slice(2).toUpperCase()}` });
 });
 
-test("a chain that does not answer is said to be unavailable", async () => {
+test("a chain that does not answer is said to be unavailable [D-errors-28]", async () => {
 	const dead = getDelegation({ chains: scene.deadChains, solana });
 	expect(await refusalOf(scene.query(dead, { chainId, walletAddress: scene.relayer.address }))).toMatchObject(
 		{

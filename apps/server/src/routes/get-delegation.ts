@@ -13,6 +13,7 @@ import { readDelegation } from "../chain/evm/read-delegation.ts";
 import type { SolanaChain } from "../chain/solana/connect-solana.ts";
 import { parseRequest } from "../http/parse-request.ts";
 import type { Route } from "../http/route.ts";
+import { getDelegationDoc } from "../openapi/endpoints/get-delegation.ts";
 import { anyCaseAddressSchema } from "./any-case-address-schema.ts";
 
 const solanaWalletSchema = z.object({ walletAddress: solanaAddressSchema });
@@ -30,6 +31,7 @@ export function getDelegation({
 		method: "GET",
 		path: "/swap/delegation",
 		operation: "delegation",
+		doc: getDelegationDoc,
 		async handle({ query }): Promise<DelegationResponse> {
 			const { chainId } = parseRequest(delegationQuerySchema, query);
 			if (solana && isSolana(chainId)) {

@@ -228,7 +228,7 @@ test("an order that the escrow would not open is refused with the escrow's reaso
 	});
 });
 
-test("a chain that does not answer is said to be unavailable", async () => {
+test("a chain that does not answer is said to be unavailable [D-errors-28]", async () => {
 	const { deadChains: chains, sealKeys, nowMs } = scene;
 	const dead = postBuildGeoOp({ chains, db: scene.database.pool, sealKeys, nowMs });
 	const geoQuoteToken = await scene.seal(scene.newQuote(scene.relayer.address));

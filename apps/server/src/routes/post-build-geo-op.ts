@@ -17,6 +17,7 @@ import { openGas } from "../chain/evm/open-gas.ts";
 import { simulateCalls } from "../chain/evm/simulate-open.ts";
 import { parseRequest } from "../http/parse-request.ts";
 import type { Route } from "../http/route.ts";
+import { postBuildGeoOpDoc } from "../openapi/endpoints/post-build-geo-op.ts";
 import { openToken } from "../seal/open-token.ts";
 import type { SealKeys } from "../seal/seal-keys.ts";
 import { sealToken } from "../seal/seal-token.ts";
@@ -47,6 +48,7 @@ export function postBuildGeoOp({
 		method: "POST",
 		path: "/swap/build-geo-op",
 		operation: "build",
+		doc: postBuildGeoOpDoc,
 		async handle({ body, account: { accountId } }): Promise<BuildResponse> {
 			const { geoQuoteToken, authorization: given } = parseRequest(buildRequestSchema, body);
 			const quote = await openToken<SealedQuote>(sealKeys, geoQuoteToken, {

@@ -20,6 +20,7 @@ import { simulateTransaction, toBase64 } from "../chain/solana/simulate-transact
 import type { SolanaConfig } from "../config.ts";
 import { parseRequest } from "../http/parse-request.ts";
 import type { Route } from "../http/route.ts";
+import { postBuildSolanaTxDoc } from "../openapi/endpoints/post-build-solana-tx.ts";
 import { openToken } from "../seal/open-token.ts";
 import type { SealKeys } from "../seal/seal-keys.ts";
 import { sealToken } from "../seal/seal-token.ts";
@@ -50,6 +51,7 @@ export function postBuildSolanaTx({
 		method: "POST",
 		path: "/swap/build-solana-tx",
 		operation: "build",
+		doc: postBuildSolanaTxDoc,
 		async handle({ body, account: { accountId } }): Promise<BuildSolanaResponse> {
 			const { geoQuoteToken } = parseRequest(buildRequestSchema, body);
 			const quote = await openToken<SealedQuote>(sealKeys, geoQuoteToken, {

@@ -12,25 +12,29 @@ import { zeroHash } from "viem";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { readTestPrices, testBook, testConfig, withSolana } from "../../test/test-prices.ts";
 import { testSolanaDeployment } from "../../test/test-solana-deployment.ts";
+import { createFeeDiscounts, type FeeDiscounts } from "../discount/fee-discounts.ts";
 import type { RouteRequest } from "../http/route.ts";
 import { createLog } from "../log.ts";
 import { openToken } from "../seal/open-token.ts";
 import type { SealKeys } from "../seal/seal-keys.ts";
 import { createDesk } from "../venue/desk.ts";
 import type { SealedQuote } from "../venue/sealed-quote.ts";
+import type { Desk } from "../venue/venue.ts";
 import { postQuote } from "./post-quote.ts";
 
 const sealKeys: SealKeys = [{ kid: "test", secret: randomBytes(32) }];
 const account = {
 	accountId: "01890000-0000-7000-8000-000000000000",
+	accountCreatedAt: new Date(0),
 	keyId: "test",
-	limits: { rates: { quote: 1, build: 1, submit: 1, delegation: 1, status: 1 }, heldStatusCalls: 1 },
+	limits: { rates: { quote: 1, build: 1, submit: 1, delegation: 1, status: 1, list: 1 }, heldStatusCalls: 1 },
 };
 const wallet = "0x1111111111111111111111111111111111111111";
 
 let chains: TestChains;
 let solana: SolanaDeployment;
-let quote: (body: unknown) => Promise<unknown>;
+let desk: Desk;
+let quote: (body: unknown, feeDiscounts?: FeeDiscounts) => Promise<unknown>;
 beforeAll(async () => {
 	chains = await startTestChains();
 	solana = testSolanaDeployment(chains.origin.deployment);
@@ -42,12 +46,10 @@ beforeAll(async () => {
 	const book = testBook(config, prices, { nowMs });
 	// Whatever else a quote asked a chain would now fail.
 	await chains.stop();
-	const { handle } = postQuote({
-		desk: createDesk({ config, book, nowMs: () => nowMs, random: (size) => randomBytes(size) }),
-		sealKeys,
-	});
-	quote = (body) =>
-		(handle as (request: RouteRequest) => Promise<unknown>)({
+	desk = createDesk({ config, book, nowMs: () => nowMs, random: (size) => randomBytes(size) });
+	quote = (body, feeDiscounts) => {
+		const { handle } = postQuote({ desk, feeDiscounts, sealKeys });
+		return (handle as (request: RouteRequest) => Promise<unknown>)({
 			body,
 			query: {},
 			params: {},
@@ -56,6 +58,7 @@ beforeAll(async () => {
 			log: createLog({ level: "silent", process: "test" }),
 			signal: new AbortController().signal,
 		});
+	};
 });
 afterAll(() => chains.stop());
 
@@ -116,4 +119,59 @@ test("a misspelt field is refused, with the one that was meant", async () => {
 		code: "INVALID_REQUEST",
 		details: { didYouMean: { slippageBbs: "slippageBps" } },
 	});
+});
+
+const silver = { name: "silver", minimum: "1000", discountPercent: 33 };
+const openQuote = (geoQuoteToken: string) =>
+	openToken<SealedQuote>(sealKeys, geoQuoteToken, { purpose: "quote:evm", accountId: account.accountId });
+
+test("a wallet with a tier is charged the fee that it is shown, in the output, the token and the price at submit", async () => {
+	const asked: unknown[] = [];
+	const discounts: FeeDiscounts = {
+		tierOf: (...wallet) => {
+			asked.push(wallet);
+			return silver;
+		},
+	};
+	const base = quoteResponseSchema.strict().parse(await quote(body()));
+	const less = quoteResponseSchema.strict().parse(await quote(body(), discounts));
+	expect(asked).toEqual([[wallet, { originChainId: 31337, accountId: account.accountId }]]);
+	expect(base).not.toHaveProperty("feeDiscount");
+	// 8.375 is rounded up to what can be charged.
+	expect(less).toMatchObject({
+		feeBps: 8.38,
+		feeDiscount: { tier: "silver", discountPercent: 33, baseFeeBps: 12.5 },
+	});
+	const saved = BigInt(less.output) - BigInt(base.output);
+	// 4.12 basis points of ten dollars, to the rounding of each of the two.
+	expect(Math.abs(Number(saved) - 4_120)).toBeLessThan(5);
+
+	const { order, ...sealed } = await openQuote(less.geoQuoteToken);
+	expect(sealed.feeCentibps).toBe(838);
+	const terms = { order: orderSchema.parse(order), delivery: sealed.delivery };
+	const inFlight = { sell: 0n, buy: 0n };
+	expect(desk.reprice({ ...terms, feeCentibps: 838 }, inFlight)?.output).toBe(BigInt(less.output));
+	expect(desk.reprice({ ...terms, feeCentibps: 1_250 }, inFlight)?.output).toBe(BigInt(base.output));
+});
+
+test("a fee can be discounted to nothing", async () => {
+	const free = { ...silver, discountPercent: 100 };
+	const response = quoteResponseSchema.parse(await quote(body(), { tierOf: () => free }));
+	expect(response).toMatchObject({ feeBps: 0, feeDiscount: { discountPercent: 100, baseFeeBps: 12.5 } });
+	expect((await openQuote(response.geoQuoteToken)).feeCentibps).toBe(0);
+});
+
+test("where the chain of the discount fails, or never answers, quotes go on at the base fee", async () => {
+	for (const readBalance of [() => Promise.reject(new Error("down")), () => new Promise<bigint>(() => {})]) {
+		const discounts = createFeeDiscounts({
+			...{ tiers: [silver], decimals: 18, cacheSeconds: 300, timeoutMs: 10, nowMs: Date.now },
+			readBalance,
+		});
+		for (let i = 0; i < 3; i++) {
+			const response = quoteResponseSchema.strict().parse(await quote(body(), discounts));
+			expect(response.feeBps).toBe(12.5);
+			expect(response).not.toHaveProperty("feeDiscount");
+			await new Promise(setImmediate);
+		}
+	}
 });

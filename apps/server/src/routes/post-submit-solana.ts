@@ -3,6 +3,7 @@ import { checkSignedTransaction } from "../chain/solana/check-signed-transaction
 import { simulateTransaction } from "../chain/solana/simulate-transaction.ts";
 import { parseRequest } from "../http/parse-request.ts";
 import type { Route } from "../http/route.ts";
+import { postSubmitSolanaDoc } from "../openapi/endpoints/post-submit-solana.ts";
 import { checkSimulation } from "./check-simulation.ts";
 import { checkSolanaBalance } from "./check-solana-balance.ts";
 import { readSolanaAvailable } from "./read-solana-available.ts";
@@ -19,6 +20,7 @@ export function postSubmitSolana(deps: SubmitDeps): Route {
 	const { solana, pool, nowMs } = deps;
 	const origin: OriginSubmit<SealedSolanaOp> = {
 		path: "/swap/submit-solana",
+		doc: postSubmitSolanaDoc,
 		purpose: "op:solana",
 		parse(body) {
 			const { geoOpToken, signedTransaction } = parseRequest(submitSolanaRequestSchema, body);

@@ -31,6 +31,15 @@ beforeAll(async () => {
 afterAll(() => scene.stop());
 beforeEach(() => scene.reset());
 
+test("a swap that was quoted with a discount is priced again with that fee, and keeps it", async () => {
+	const wallet = await scene.newWallet();
+	const discounted = { ...scene.newQuote(wallet.address), feeCentibps: 1_125 };
+	const { quote, built, signature } = await scene.signedOp(wallet, await scene.authorize(wallet), discounted);
+	await scene.submit(built, signature);
+	expect(scene.repricedFees.at(-1)).toBe(1_125);
+	expect(await readSwap(scene.database.pool, quote.uuid)).toMatchObject({ feeCentibps: 1_125 });
+});
+
 test("a signed op becomes a pending swap with its reservation, and its workflow is started", async () => {
 	const wallet = await scene.newWallet();
 	const { quote, built, signature } = await scene.signedOp(wallet, await scene.authorize(wallet));

@@ -5,6 +5,7 @@ import { normalizeSignature } from "../chain/evm/normalize-signature.ts";
 import { simulateOp } from "../chain/evm/simulate-open.ts";
 import { parseRequest } from "../http/parse-request.ts";
 import type { Route } from "../http/route.ts";
+import { postSubmitDoc } from "../openapi/endpoints/post-submit.ts";
 import type { SignedAuthorization } from "../store/swap-record.ts";
 import { checkOrigin } from "./check-origin.ts";
 import { originChain, readOrigin } from "./read-origin.ts";
@@ -19,6 +20,7 @@ export function postSubmit({
 	const { pool, nowMs } = deps;
 	const origin: OriginSubmit<SealedOp> = {
 		path: "/swap/submit",
+		doc: postSubmitDoc,
 		purpose: "op:evm",
 		parse(body) {
 			const { geoOpToken, signature } = parseRequest(submitRequestSchema, body);

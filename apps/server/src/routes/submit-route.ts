@@ -12,6 +12,7 @@ import type { SolanaChain } from "../chain/solana/connect-solana.ts";
 import type { Engine } from "../durable/durable.ts";
 import type { Route } from "../http/route.ts";
 import type { Log } from "../log.ts";
+import type { RouteDoc } from "../openapi/route-doc.ts";
 import { openToken } from "../seal/open-token.ts";
 import type { SealKeys, SealPurpose } from "../seal/seal-keys.ts";
 import { adoptSwap } from "../store/adopt-swap.ts";
@@ -21,6 +22,7 @@ import { type SubmitOutcome, submitSwap } from "../store/submit-swap.ts";
 import type { SignedOp, SignedSolanaOp, SwapRecord } from "../store/swap-record.ts";
 import { readUnsettledGas, type UnsettledGas } from "../store/unsettled-gas.ts";
 import { attestersWanted, type PolicyConfig } from "../swap/swap-policy.ts";
+import type { Span } from "../telemetry/tracer.ts";
 import type { SealedQuote } from "../venue/sealed-quote.ts";
 import type { Desk } from "../venue/venue.ts";
 import { checkRecipient } from "./check-recipient.ts";
@@ -40,6 +42,7 @@ export type SubmitDeps = {
 /** How the submit of one kind of origin differs from the others. Each step comes once those before it have passed. */
 export type OriginSubmit<Op extends { quote: SealedQuote }> = {
 	path: string;
+	doc: RouteDoc;
 	purpose: SealPurpose;
 	/** The op's token, and what the wallet signed as the caller spells it. */
 	parse: (body: unknown) => { geoOpToken: string; signed: string };
@@ -72,12 +75,13 @@ export function submitRoute<Op extends { quote: SealedQuote }>(
 		method: "POST",
 		path: origin.path,
 		operation: "submit",
-		async handle({ body, account: { accountId }, log }): Promise<SubmitResponse> {
+		doc: origin.doc,
+		async handle({ body, account: { accountId }, log, span }): Promise<SubmitResponse> {
 			const submission = origin.parse(body);
 			const same = JSON.stringify([accountId, submission.geoOpToken, submission.signed]);
 			const first = underWay.get(same);
 			if (first) return first;
-			const answering = submit(submission, { accountId, log }).finally(() => underWay.delete(same));
+			const answering = submit(submission, { accountId, log, span }).finally(() => underWay.delete(same));
 			underWay.set(same, answering);
 			return answering;
 		},
@@ -85,16 +89,21 @@ export function submitRoute<Op extends { quote: SealedQuote }>(
 
 	async function submit(
 		{ geoOpToken, signed }: { geoOpToken: string; signed: string },
-		{ accountId, log }: { accountId: string; log: Log },
+		{ accountId, log, span }: { accountId: string; log: Log; span: Span | undefined },
 	): Promise<SubmitResponse> {
 		const op = await openToken<Op>(sealKeys, geoOpToken, { purpose: origin.purpose, accountId });
 		const order = orderSchema.parse(op.quote.order);
+		span?.set({
+			swapId: toSwapId(op.quote.uuid),
+			originChainId: String(order.originChainId),
+			destinationChainId: String(order.destinationChainId),
+		});
 		const signature = await origin.checkSignature(op, order, signed);
 
 		const existing = await readExisting();
 		if (existing) return answer(existing);
 		try {
-			const submitted = await submitFirst({ accountId, op, order, signature });
+			const submitted = await submitFirst({ accountId, op, order, signature, trace: span?.traceparent });
 			if (submitted.outcome === "created") start(submitted.swap);
 			return answer(submitted.swap);
 		} catch (error) {
@@ -124,11 +133,13 @@ export function submitRoute<Op extends { quote: SealedQuote }>(
 		op,
 		order,
 		signature,
+		trace,
 	}: {
 		accountId: string;
 		op: Op;
 		order: Order;
 		signature: Hex;
+		trace: string | undefined;
 	}): Promise<{ outcome: "created" | "existing"; swap: SwapRecord }> {
 		const expiresAtMs = origin.expiresAtMs(op);
 		if (nowMs() > expiresAtMs) {
@@ -160,6 +171,7 @@ export function submitRoute<Op extends { quote: SealedQuote }>(
 				feeCentibps,
 				delivery,
 				op: origin.signedOp(op, signature),
+				trace,
 			},
 			pairs: desk.volumes({ order, delivery }),
 			reserve: (inFlight) => desk.reprice({ order, delivery, feeCentibps }, inFlight),

@@ -1,5 +1,5 @@
-/** Which endpoint family a token is for. */
-export type SealPurpose = "quote:evm" | "quote:solana" | "op:evm" | "op:solana";
+/** Which endpoint family a token is for, or which list a cursor. */
+export type SealPurpose = "quote:evm" | "quote:solana" | "op:evm" | "op:solana" | "cursor:swaps";
 
 type SealKey = { kid: string; secret: Uint8Array };
 /** The first seals, all open: a new key is put in front, an old one goes once its tokens have expired. */

@@ -9,7 +9,7 @@ import { sealToken } from "./seal-token.ts";
 const keyText = (kid: string) => `${kid}:${randomBytes(32).toString("base64url")}`;
 const [oldKey, newKey] = [keyText("old"), keyText("new")];
 const keys = parseSealKeys(newKey);
-const purposes: SealPurpose[] = ["quote:evm", "quote:solana", "op:evm", "op:solana"];
+const purposes: SealPurpose[] = ["quote:evm", "quote:solana", "op:evm", "op:solana", "cursor:swaps"];
 const mine = { purpose: "quote:evm", accountId: "a" } as const;
 const alphabet = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
 
@@ -118,7 +118,7 @@ test("after a rotation old tokens open, new ones are sealed with the new key, an
 	expect(await reasonOf(after, parseSealKeys(keyText("new")))).toBe("unreadable");
 });
 
-test("what no token could carry is not sealed", async () => {
+test("what no token could carry is not sealed [D-conventions-19]", async () => {
 	await expect(sealToken(keys, { ...mine, payload: "x".repeat(8_000) })).rejects.toThrow("too long");
 });
 

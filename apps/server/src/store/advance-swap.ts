@@ -96,18 +96,19 @@ export async function giveUpSwap(db: Database, swapId: string, code: FailureCode
 	]);
 }
 
-/** One row of history per fact, however often it is found to be so. */
+/** One row of history per fact, however often it is found to be so. Returns whether it is news. */
 export async function recordFact(
 	db: Database,
 	swapId: string,
 	{ fact, data }: { fact: string; data: unknown },
-): Promise<void> {
-	await db.query(
+): Promise<boolean> {
+	const { rowCount } = await db.query(
 		`insert into swap_events (swap_id, fact, data) select $1, $2, $3 where $2 is distinct from (
 			select fact from swap_events where swap_id = $1 order by seq desc limit 1
 		)`,
 		[swapId, fact, data],
 	);
+	return rowCount === 1;
 }
 
 /** Nothing is left to do: what was kept for the work in flight goes. `stale` where the swap has looked again since. */

@@ -11,66 +11,83 @@ export type ApiKeyRecord = {
 	id: string;
 	accountId: string;
 	accountName: string;
+	accountCreatedAt: Date;
 	hash: Uint8Array;
 	limits: StoredLimits;
 	createdAt: Date;
+	expiresAt: Date | undefined;
 	revokedAt: Date | undefined;
+	/** The key that was made in its place. */
+	replacedBy: string | undefined;
+	lastUsedAt: Date | undefined;
 };
 
 type ApiKeyRow = {
 	id: string;
 	account_id: string;
 	account_name: string;
+	account_created_at: Date;
 	hash: Buffer;
 	limits: StoredLimits;
 	created_at: Date;
+	expires_at: Date | null;
 	revoked_at: Date | null;
+	replaced_by: string | null;
+	last_used_at: Date | null;
 };
 
-const select =
-	"select k.*, a.name as account_name from api_keys k join accounts a on a.id = k.account_id" as const;
+// Each column by its name: a prepared statement over all there are fails once a later version has added one.
+const select = `select k.id, k.account_id, a.name as account_name, a.created_at as account_created_at, k.hash, k.limits,
+	k.created_at, k.expires_at, k.revoked_at, k.replaced_by, k.last_used_at
+	from api_keys k join accounts a on a.id = k.account_id`;
 
-/** The id of the account of this name, which is made where there is none. */
-export async function ensureAccount(
-	db: Database,
-	{ id, name }: { id: string; name: string },
-): Promise<string> {
-	const { rows } = await db.query<{ id: string }>(
-		"insert into accounts (id, name) values ($1, $2) on conflict (name) do update set name = $2 returning id",
-		[id, name],
-	);
-	return rows[0]?.id ?? id;
-}
-
-export async function insertApiKey(
+/** Several of one account at once: all of them, or none. */
+export async function insertApiKeys(
 	db: Database,
 	{
-		id,
+		keys,
 		accountId,
-		hash,
 		limits = {},
-	}: { id: string; accountId: string; hash: Uint8Array; limits?: StoredLimits },
+		expiresAt,
+	}: {
+		keys: readonly { id: string; hash: Uint8Array }[];
+		accountId: string;
+		limits?: StoredLimits;
+		expiresAt?: Date | undefined;
+	},
 ): Promise<void> {
-	await db.query("insert into api_keys (id, account_id, hash, limits) values ($1, $2, $3, $4)", [
-		id,
-		accountId,
-		hash,
-		limits,
-	]);
+	await db.query(
+		`insert into api_keys (id, account_id, hash, limits, expires_at)
+		select id, $3, hash, $4, $5 from unnest($1::text[], $2::bytea[]) as made (id, hash)`,
+		[keys.map(({ id }) => id), keys.map(({ hash }) => hash), accountId, limits, expiresAt ?? null],
+	);
 }
 
-export async function findApiKey(db: Database, id: string): Promise<ApiKeyRecord | undefined> {
+/** Those of them that there are. */
+export async function findApiKeys(db: Database, ids: readonly string[]): Promise<ApiKeyRecord[]> {
 	const { rows } = await db.query<ApiKeyRow>({
-		name: "find-api-key",
-		text: `${select} where k.id = $1`,
-		values: [id],
+		name: "find-api-keys",
+		text: `${select} where k.id = any($1)`,
+		values: [ids],
 	});
+	return rows.map(apiKeyFromRow);
+}
+
+/** Nobody else changes it until the transaction ends. */
+export async function lockApiKey(db: Database, id: string): Promise<ApiKeyRecord | undefined> {
+	const { rows } = await db.query<ApiKeyRow>(`${select} where k.id = $1 for no key update of k`, [id]);
 	return rows[0] && apiKeyFromRow(rows[0]);
 }
 
 /** Newest first. */
-export async function listApiKeys(db: Database): Promise<ApiKeyRecord[]> {
-	const { rows } = await db.query<ApiKeyRow>(`${select} order by k.created_at desc, k.id`);
+export async function listApiKeys(
+	db: Database,
+	{ accountId }: { accountId?: string | undefined } = {},
+): Promise<ApiKeyRecord[]> {
+	const { rows } = await db.query<ApiKeyRow>(
+		`${select} where $1::uuid is null or k.account_id = $1 order by k.created_at desc, k.id`,
+		[accountId ?? null],
+	);
 	return rows.map(apiKeyFromRow);
 }
 
@@ -83,14 +100,60 @@ export async function revokeApiKey(db: Database, id: string): Promise<boolean> {
 	return rowCount === 1;
 }
 
+export async function setApiKeyLimits(
+	db: Database,
+	{ id, limits }: { id: string; limits: StoredLimits },
+): Promise<void> {
+	await db.query("update api_keys set limits = $2 where id = $1", [id, limits]);
+}
+
+export async function setApiKeyExpiry(
+	db: Database,
+	{ id, expiresAt }: { id: string; expiresAt: Date | undefined },
+): Promise<void> {
+	await db.query("update api_keys set expires_at = $2 where id = $1", [id, expiresAt ?? null]);
+}
+
+/** From then on the other one is to be used. Returns when it ends, which is never later than it would have. */
+export async function replaceApiKey(
+	db: Database,
+	{ id, replacedBy, expiresAt }: { id: string; replacedBy: string; expiresAt: Date },
+): Promise<Date> {
+	const { rows } = await db.query<{ expires_at: Date }>(
+		`update api_keys set replaced_by = $2, expires_at = least(expires_at, $3::timestamptz) where id = $1
+		returning expires_at`,
+		[id, replacedBy, expiresAt],
+	);
+	return rows[0]?.expires_at ?? expiresAt;
+}
+
+/** When each was used, as far as that is news. */
+export async function touchApiKeys(db: Database, usedAtMs: ReadonlyMap<string, number>): Promise<void> {
+	// In one order, since other processes write the same rows at the same time.
+	await db.query(
+		`with used as (
+			select k.id, u.at
+			from unnest($1::text[], $2::timestamptz[]) as u (id, at) join api_keys k using (id)
+			where k.last_used_at is null or k.last_used_at < u.at
+			order by k.id for no key update of k
+		)
+		update api_keys k set last_used_at = greatest(k.last_used_at, used.at) from used where k.id = used.id`,
+		[[...usedAtMs.keys()], Array.from(usedAtMs.values(), (ms) => new Date(ms).toISOString())],
+	);
+}
+
 function apiKeyFromRow(row: ApiKeyRow): ApiKeyRecord {
 	return {
 		id: row.id,
 		accountId: row.account_id,
 		accountName: row.account_name,
+		accountCreatedAt: row.account_created_at,
 		hash: row.hash,
 		limits: row.limits,
 		createdAt: row.created_at,
+		expiresAt: row.expires_at ?? undefined,
 		revokedAt: row.revoked_at ?? undefined,
+		replacedBy: row.replaced_by ?? undefined,
+		lastUsedAt: row.last_used_at ?? undefined,
 	};
 }

@@ -1,6 +1,8 @@
+import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { createTestDatabase, type TestDatabase } from "../../test/test-database.ts";
-import { inTransaction } from "./database.ts";
+import { inTransaction, openDatabase } from "./database.ts";
+import { ensurePartitions } from "./ensure-partitions.ts";
 
 let database: TestDatabase;
 beforeAll(async () => {
@@ -16,4 +18,32 @@ test("a connection that is lost in a transaction fails that one and not the proc
 	});
 	await expect(lost).rejects.toThrow();
 	expect(await inTransaction(database.pool, async () => "works")).toBe("works");
+});
+
+test("a statement that is run often locks the partition of its id, not all of them", async () => {
+	await ensurePartitions(database.pool, { nowMs: Date.now(), daysAhead: 60 });
+	const most = await inTransaction(database.pool, async (db) => {
+		const read = { name: "read-one", text: "select id from swaps where id = $1", values: [randomUUID()] };
+		// PostgreSQL thinks of a plan for all values after five runs.
+		for (let run = 0; run < 10; run++) await db.query(read);
+		const { rows } = await db.query<{ locks: number }>(
+			"select count(*)::int as locks from pg_locks where pid = pg_backend_pid() and locktype = 'relation'",
+		);
+		return rows[0]?.locks;
+	});
+	expect(most).toBeLessThan(40);
+});
+
+test("options in the database's address stand beside ours", async () => {
+	const url = new URL(database.url);
+	url.searchParams.set("options", "-c statement_timeout=12345");
+	const pool = openDatabase({ url: url.href, applicationName: "test", max: 1 });
+	try {
+		const { rows } = await pool.query(
+			"select current_setting('plan_cache_mode') as plans, current_setting('statement_timeout') as timeout",
+		);
+		expect(rows).toEqual([{ plans: "force_custom_plan", timeout: "12345ms" }]);
+	} finally {
+		await pool.end();
+	}
 });

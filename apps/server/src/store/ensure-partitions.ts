@@ -3,6 +3,8 @@ import type { Database } from "./database.ts";
 
 const dayMs = 86_400_000;
 const tables = ["swaps", "swap_events"] as const;
+/** Any number that nothing else in the database locks. */
+const lockId = 7_461_002;
 
 /**
  * Makes a partition for each day from yesterday to `daysAhead` from now, where there is none. An id is made at quote
@@ -17,7 +19,12 @@ export async function ensurePartitions(
 		const name = new Date(day * dayMs).toISOString().slice(0, 10).replaceAll("-", "_");
 		const range = `from ('${firstSwapUuidAt(day * dayMs)}') to ('${firstSwapUuidAt((day + 1) * dayMs)}')`;
 		for (const table of tables) {
-			await db.query(`create table if not exists ${table}_${name} partition of ${table} for values ${range}`);
+			// Two workers that start at once would both find none and both make it: the second fails. What is sent together is
+			// one transaction, which holds the lock until it is done.
+			await db.query(
+				`select pg_advisory_xact_lock(${lockId});
+				create table if not exists ${table}_${name} partition of ${table} for values ${range}`,
+			);
 		}
 	}
 }

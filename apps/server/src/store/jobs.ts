@@ -248,6 +248,10 @@ export type JobRow = {
 	nonce: number | null;
 };
 
+/** The columns of a JobRow, for prepared statements: one over all there are fails once a later version has added one. */
+export const jobColumns =
+	"swap_id, kind, chain_id, order_id, order_terms, payload, state, alone, strikes, reason, attestation_id, relayer, nonce";
+
 export function jobFromRow(row: JobRow): Job {
 	return {
 		swapId: row.swap_id,

@@ -4,44 +4,59 @@ import { type Database, type DatabasePool, inTransaction } from "./database.ts";
 import type { ChainHead, Facts, OrderEvent, OrderEventData, OrderEventName } from "./facts.ts";
 import { type AttestersWanted, countAttestersAlive } from "./heartbeats.ts";
 import type { Job } from "./job.ts";
-import { type JobRow, jobFromRow } from "./jobs.ts";
-import { type SwapRow, swapFromRow } from "./read-swap.ts";
+import { type JobRow, jobColumns, jobFromRow } from "./jobs.ts";
+import { type SwapRow, swapColumns, swapFromRow } from "./read-swap.ts";
 
 const eventNames: readonly OrderEventName[] = ["Opened", "Released", "Refunded", "Filled", "Voided"];
 
-/** Everything that the next decision about a swap depends on; `unfollowed` where a chain's head is not known yet. */
+/**
+ * Everything that the next decision about a swap depends on; `unfollowed` where a chain's head is not known yet, `over`
+ * where the swap has ended or a later execution goes on with it.
+ */
 export async function look(
 	pool: DatabasePool,
 	{
 		swapId,
+		execution,
 		signalId,
 		attestersOf,
 		nowMs,
 	}: {
 		swapId: SwapUuid;
+		/** Whose look this is: none of an earlier one comes after it. */
+		execution: number;
 		signalId: string;
 		/** Who decides the order. */
 		attestersOf: (order: Order) => AttestersWanted;
 		nowMs: number;
 	},
-): Promise<Facts | "unfollowed" | "no-swap"> {
+): Promise<Facts | "unfollowed" | "over" | "no-swap"> {
 	// Committed before anything is read: a fact that comes later than the reading finds the signal.
 	const { rowCount } = await pool.query({
 		name: "look-wait",
-		text: `insert into waits (swap_id, order_id, signal_id)
-			select id, order_id, $2 from swaps where id = $1
-			on conflict (swap_id) do update set signal_id = excluded.signal_id, head_chain_id = null,
-				head_number = null, finalized_chain_id = null, finalized_number = null`,
-		values: [swapId, signalId],
+		text: `insert into waits (swap_id, order_id, signal_id, execution)
+			select id, order_id, $2, $3 from swaps where id = $1 and ended_at is null
+			on conflict (swap_id) do update set signal_id = excluded.signal_id, execution = excluded.execution,
+				head_chain_id = null, head_number = null, finalized_chain_id = null, finalized_number = null
+				where waits.execution <= excluded.execution`,
+		values: [swapId, signalId, execution],
 	});
-	if (rowCount === 0) return "no-swap";
+	if (rowCount === 0) {
+		const { rows } = await pool.query<{ ended: boolean }>(
+			"select ended_at is not null as ended from swaps where id = $1",
+			[swapId],
+		);
+		// Another execution may have looked in the very moment in which this swap ended.
+		if (rows[0]?.ended) await pool.query("delete from waits where swap_id = $1", [swapId]);
+		return rows[0] ? "over" : "no-swap";
+	}
 
 	return inTransaction(pool, async (db) => {
 		// All from one moment: an event without the job that it finished would be done twice.
 		await db.query("set transaction isolation level repeatable read, read only");
 		const { rows: swapRows } = await db.query<SwapRow & { is_reserved: boolean }>({
 			name: "look-swap",
-			text: `select *, exists (select from reservations where swap_id = id) as is_reserved
+			text: `select ${swapColumns}, exists (select from reservations where swap_id = id) as is_reserved
 				from swaps where id = $1`,
 			values: [swapId],
 		});
@@ -73,7 +88,7 @@ export async function look(
 		const claimed = isCredited ? await lookForClaim(db, { orderId, order }) : undefined;
 		const { rows: jobRows } = await db.query<JobRow>({
 			name: "look-jobs",
-			text: "select * from jobs where swap_id = $1",
+			text: `select ${jobColumns} from jobs where swap_id = $1`,
 			values: [swapId],
 		});
 		return {

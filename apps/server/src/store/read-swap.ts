@@ -32,12 +32,20 @@ export type SwapRow = {
 	created_at: Date;
 	updated_at: Date;
 	ended_at: Date | null;
+	trace: string | null;
 };
+
+/**
+ * The columns of a SwapRow. Named, since a prepared statement over all there are fails on every open connection once a
+ * later version has added one.
+ */
+export const swapColumns =
+	"id, account_id, order_id, order_terms, output, value_usd_cents, fee_centibps, delivery, op, status, stage, failure, giving_up, origin_tx_hash, delivery_tx_hash, refund_tx_hash, delivered_amount, created_at, updated_at, ended_at, trace";
 
 export async function readSwap(db: Database, uuid: SwapUuid): Promise<SwapRecord | undefined> {
 	const { rows } = await db.query<SwapRow>({
 		name: "read-swap",
-		text: "select * from swaps where id = $1",
+		text: `select ${swapColumns} from swaps where id = $1`,
 		values: [uuid],
 	});
 	return rows[0] && swapFromRow(rows[0]);
@@ -65,6 +73,7 @@ export function swapFromRow(row: SwapRow): SwapRecord {
 		createdAt: row.created_at,
 		updatedAt: row.updated_at,
 		endedAt: row.ended_at ?? undefined,
+		trace: row.trace ?? undefined,
 	};
 }
 

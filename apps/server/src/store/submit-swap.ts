@@ -17,6 +17,8 @@ export type NewSwap = {
 	feeCentibps: number;
 	delivery: Delivery;
 	op: SignedOp | SignedSolanaOp;
+	/** The trace that its submit began (a W3C traceparent), where it is traced. */
+	trace?: string | undefined;
 };
 
 /** What is taken for a swap: of the vault's stock, and of the ladders. */
@@ -165,8 +167,8 @@ async function insertSwap(
 				returning 1
 			), created as (
 				insert into swaps
-					(id, account_id, order_id, order_terms, output, value_usd_cents, delivery, op, fee_centibps, giving_up)
-				select $1, $4, $5, $6, $8, $7, $9, $10, $22, case when not exists (select from taken) then $14 end
+					(id, account_id, order_id, order_terms, output, value_usd_cents, delivery, op, fee_centibps, trace, giving_up)
+				select $1, $4, $5, $6, $8, $7, $9, $10, $22, $23, case when not exists (select from taken) then $14 end
 				where $2 or exists (select from taken)
 				on conflict do nothing
 				returning *
@@ -204,6 +206,7 @@ async function insertSwap(
 			volumes.map((volume) => volume.amount),
 			isTakenIn,
 			swap.feeCentibps,
+			swap.trace,
 		],
 	});
 	const [row] = rows;

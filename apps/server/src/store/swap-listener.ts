@@ -4,17 +4,24 @@ import type { Database } from "./database.ts";
 
 export type SwapListener = {
 	/**
-	 * Until the swap is terminal, the time is over, or the signal says so. It counts from the call itself: read the swap
-	 * after calling it, or a change in between is missed.
+	 * A wait for the swap to be terminal. It counts from the call itself: read the swap after it, or a change in between
+	 * is missed.
 	 */
-	waitForTerminal(uuid: SwapUuid, timeoutMs: number, signal: AbortSignal): Promise<void>;
+	waitForTerminal(uuid: SwapUuid, timeoutMs: number): TerminalWait;
 	close(): Promise<void>;
+};
+
+/** Thousands are under way at once: each is one promise and one timer. */
+type TerminalWait = {
+	/** When the swap is terminal, the time is over, or the wait was ended. */
+	over: Promise<void>;
+	end: () => void;
 };
 
 const rereadBatch = 1_000;
 
 /**
- * One connection that hears which swaps became terminal, whatever the number of waiters. A notification can be lost
+ * One connection that hears which swaps became terminal, whatever the number of waits. A notification can be lost
  * with its connection: what is waited for is read again every now and then, and after each reconnect.
  */
 export function createSwapListener({
@@ -30,21 +37,21 @@ export function createSwapListener({
 	reconnectMs?: number;
 	onError?: (error: unknown) => void;
 }): SwapListener {
-	const waiters = new Map<SwapUuid, Set<() => void>>();
+	const waits = new Map<SwapUuid, Set<TerminalWait>>();
 	let client: pg.Client | undefined;
 	let reconnect: NodeJS.Timeout | undefined;
 	let isClosed = false;
 	let isRereading = false;
 
 	function wake(uuid: SwapUuid): void {
-		for (const stop of waiters.get(uuid) ?? []) stop();
+		for (const { end } of waits.get(uuid) ?? []) end();
 	}
 
 	async function reread(): Promise<void> {
 		if (isRereading || isClosed) return;
 		isRereading = true;
 		try {
-			const uuids = [...waiters.keys()];
+			const uuids = [...waits.keys()];
 			for (let i = 0; i < uuids.length; i += rereadBatch) {
 				const { rows } = await db.query<{ id: SwapUuid }>(
 					"select id from swaps where id = any($1::uuid[]) and status <> 'pending'",
@@ -90,27 +97,26 @@ export function createSwapListener({
 	void listen();
 
 	return {
-		waitForTerminal: (uuid, timeoutMs, signal) =>
-			new Promise((resolve) => {
-				if (signal.aborted || isClosed) return resolve();
-				const ofSwap = waiters.get(uuid) ?? new Set();
-				waiters.set(uuid, ofSwap);
-				const stop = () => {
-					clearTimeout(timeout);
-					signal.removeEventListener("abort", stop);
-					ofSwap.delete(stop);
-					if (ofSwap.size === 0 && waiters.get(uuid) === ofSwap) waiters.delete(uuid);
-					resolve();
-				};
-				const timeout = setTimeout(stop, timeoutMs);
-				signal.addEventListener("abort", stop, { once: true });
-				ofSwap.add(stop);
-			}),
+		waitForTerminal(uuid, timeoutMs) {
+			const { promise: over, resolve } = Promise.withResolvers<void>();
+			if (isClosed) resolve();
+			const ofSwap = waits.get(uuid) ?? new Set();
+			const end = () => {
+				clearTimeout(timeout);
+				ofSwap.delete(wait);
+				if (ofSwap.size === 0 && waits.get(uuid) === ofSwap) waits.delete(uuid);
+				resolve();
+			};
+			const timeout = setTimeout(end, isClosed ? 0 : timeoutMs);
+			const wait: TerminalWait = { over, end };
+			waits.set(uuid, ofSwap.add(wait));
+			return wait;
+		},
 		async close() {
 			isClosed = true;
 			clearInterval(timer);
 			clearTimeout(reconnect);
-			for (const uuid of [...waiters.keys()]) wake(uuid);
+			for (const uuid of [...waits.keys()]) wake(uuid);
 			await client?.end().catch(() => {});
 		},
 	};

@@ -68,4 +68,6 @@ export type SwapRecord = {
 	createdAt: Date;
 	updatedAt: Date;
 	endedAt: Date | undefined;
+	/** A W3C traceparent; undefined where it is not traced. */
+	trace: string | undefined;
 };

@@ -61,8 +61,9 @@ const open: Decision["actions"] = [{ do: "queue", kind: "open", again: false }];
 test("what was decided before the swap looked again is not done any more", async () => {
 	await look("first");
 	await look("second");
-	expect(await apply("first", { actions: open })).toEqual({ pokes: [], isDue: true });
-	expect(await apply("first", { isEnd: true })).toEqual({ pokes: [], isDue: true });
+	const nothing = { pokes: [], isDue: true, isNews: false, moves: [] };
+	expect(await apply("first", { actions: open })).toEqual(nothing);
+	expect(await apply("first", { isEnd: true })).toEqual(nothing);
 	expect(await scene.jobs()).toEqual({});
 	expect(await reserved()).toBe(400n);
 	expect((await apply("second", { actions: open })).pokes).toHaveLength(1);
@@ -86,8 +87,13 @@ test.each(["release", "refund"] as const)(
 
 test("a swap that has ended keeps nothing reserved, and its end can be repeated", async () => {
 	await look("last");
-	for (let i = 0; i < 2; i++)
-		expect(await apply("last", { isEnd: true })).toEqual({ pokes: [], isDue: false });
+	for (const isNews of [true, false])
+		expect(await apply("last", { isEnd: true })).toMatchObject({
+			pokes: [],
+			isDue: false,
+			isNews,
+			moves: [],
+		});
 	expect(await reserved()).toBe(0n);
 });
 

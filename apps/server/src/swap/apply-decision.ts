@@ -1,5 +1,13 @@
 import { toChainId } from "@geoswap/protocol";
-import { advanceSwap, endSwap, giveUpSwap, lockSwap, noteOnSwap, recordFact } from "../store/advance-swap.ts";
+import {
+	advanceSwap,
+	endSwap,
+	giveUpSwap,
+	lockSwap,
+	type Move,
+	noteOnSwap,
+	recordFact,
+} from "../store/advance-swap.ts";
 import { type Database, type DatabasePool, inTransaction } from "../store/database.ts";
 import { dropExposure, takeExposure } from "../store/exposure.ts";
 import { type NewJob, queueJob } from "../store/jobs.ts";
@@ -19,6 +27,18 @@ export type DecisionDesk = Pick<Desk, "reprice" | "volumes" | "isPriceable">;
 
 /** Whom to tell of work. */
 export type Poke = { who: "lanes" | "attesters"; chainId: number };
+
+export type Applied = {
+	pokes: Poke[];
+	isDue: boolean;
+	heldBy?: Hold;
+	/** As it was before; absent where nothing was done. */
+	swap?: SwapRecord;
+	/** Whether the fact was another before. */
+	isNews: boolean;
+	/** What it became by this, and was not before: stages, or a status that ends them. */
+	moves: Move[];
+};
 
 /**
  * Does what was decided, all or nothing. Doing it again changes nothing, nor does doing what was decided before the swap
@@ -43,17 +63,19 @@ export async function applyDecision(
 		desk: DecisionDesk;
 		nowMs: number;
 	},
-): Promise<{ pokes: Poke[]; isDue: boolean; heldBy?: Hold }> {
+): Promise<Applied> {
 	const { wait, actions, isEnd, fact } = decision;
-	const applied = await inTransaction(pool, async (db) => {
+	const applied = await inTransaction(pool, async (db): Promise<Applied> => {
 		const swap = await lockSwap(db, swapId);
-		if (!swap || swap.endedAt) return { pokes: [], isDue: false };
+		if (!swap || swap.endedAt) return { pokes: [], isDue: false, isNews: false, moves: [] };
 		const pokes: Poke[] = [];
+		const moves: Move[] = [];
 		for (const action of actions) {
 			if (action.do === "queue") pokes.push(await queue(db, swap, action));
+			else if (action.do === "advance") moves.push(...(await advance(db, swap, action.path)));
 			else await act(db, swap, action);
 		}
-		await recordFact(db, swapId, { fact, data: factData(decision) });
+		const isNews = await recordFact(db, swapId, { fact, data: factData(decision) });
 		if (isEnd) await recordUnsettledGas(db, { swapId, nowMs });
 		const look = { swapId, signalId };
 		const outcome = isEnd ? await endSwap(db, look, { nowMs }) : await setWait(db, look, wait);
@@ -69,9 +91,9 @@ export async function applyDecision(
 			if (action.do !== "queue" || action.kind !== "fill" || !action.caps) continue;
 			if (!(await takeExposure(db, { swap, caps: action.caps }))) throw new HeldError("exposure-cap");
 		}
-		return { pokes, isDue: outcome === "due" };
-	}).catch(async (error: unknown) => {
-		if (error instanceof StaleDecisionError) return { pokes: [], isDue: true };
+		return { pokes, isDue: outcome === "due", swap, isNews, moves };
+	}).catch(async (error: unknown): Promise<Applied> => {
+		if (error instanceof StaleDecisionError) return { pokes: [], isDue: true, isNews: false, moves: [] };
 		if (!(error instanceof HeldError)) throw error;
 		const rest = { ...decision, fact: error.hold, actions: unheld(actions) };
 		const applied = await applyDecision(pool, { swapId, signalId, decision: rest, desk, nowMs });
@@ -107,12 +129,19 @@ function unheld(actions: readonly Action[]): Action[] {
 	});
 }
 
-async function act(db: Database, swap: SwapRecord, action: Exclude<Action, QueueAction>): Promise<void> {
+/** Returns what of the path was still before it. */
+async function advance(db: Database, swap: SwapRecord, path: readonly Move[]): Promise<Move[]> {
+	const outcome = await advanceSwap(db, swap, path);
+	if (path.includes("deposited")) await markReservationOpened(db, swap.id);
+	return outcome === "applied" ? path.slice(path.indexOf(swap.stage) + 1) : [];
+}
+
+async function act(
+	db: Database,
+	swap: SwapRecord,
+	action: Exclude<Action, QueueAction | { do: "advance" }>,
+): Promise<void> {
 	switch (action.do) {
-		case "advance":
-			await advanceSwap(db, swap, action.path);
-			if (action.path.includes("deposited")) await markReservationOpened(db, swap.id);
-			return;
 		case "note":
 			return noteOnSwap(db, swap.id, action.notes);
 		case "give-up":

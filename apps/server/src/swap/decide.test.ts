@@ -72,6 +72,26 @@ test("a swap that nothing disturbs is settled and ends once its release is final
 	expect(world.facts.isReserved).toBe(false);
 });
 
+test.each([
+	{ what: "two blocks deep, as its value asks for", cents: 5_000n, blocks: 2 },
+	{ what: "final, where its value is above all depths", cents: 500_000n, blocks: 4 },
+])(
+	"a delivery is called settled once it is $what, and no block sooner [D-status-15]",
+	({ cents, blocks }) => {
+		const world = newWorld({});
+		world.facts.swap.valueUsdCents = cents;
+		world.policy.destination = { ...world.policy.destination, depths: [{ upToUsd: 1_000, blocks: 2 }] };
+		for (let seconds = 0; seconds < 60 && world.facts.swap.status === "pending"; seconds++) {
+			world.tick();
+			settleRounds(world);
+			const { swap, destination, events } = world.facts;
+			const depth = events.Filled && destination.number - events.Filled.blockNumber;
+			expect(swap.status).toBe(depth !== undefined && depth >= blocks ? "settled" : "pending");
+		}
+		expect(world.facts.swap.status).toBe("settled");
+	},
+);
+
 test("on one chain it ends once the fill is final", () => {
 	const world = newWorld({ isCrossChain: false });
 	expect(runToEnd(world).at(-1)).toBe("delivery-final");
@@ -244,7 +264,7 @@ test("an output that was delivered is settled, even where the input was refunded
 	expect(world.facts.swap.status).toBe("settled");
 });
 
-test("a settled delivery that its chain dropped is made again as it was made before", () => {
+test("a settled delivery that its chain dropped is made again as it was made before [D-status-16]", () => {
 	const world = newWorld({});
 	const delivery = { kind: "router", budget: 90n, fees: [500] } as const;
 	world.facts.swap.delivery = { ...delivery, fees: [500] };
@@ -295,7 +315,7 @@ test("a follower that is behind decides nothing", () => {
 const ways = { "between EVM chains": {}, "on an EVM chain": { isCrossChain: false }, ...solanaWays };
 
 test.each(Object.entries(ways))(
-	"whatever the chains, lanes and attesters do, a swap %s ends, and no rule of money is broken",
+	"whatever the chains, lanes and attesters do, a swap %s ends, and no rule of money is broken [D-status-18, D-status-19, D-status-22]",
 	(_, way) => {
 		const outcomes: Record<string, number> = {};
 		fc.assert(

@@ -4,20 +4,24 @@ import { IllegalMoveError } from "../store/advance-swap.ts";
 import type { DatabasePool } from "../store/database.ts";
 import type { Facts } from "../store/facts.ts";
 import { look } from "../store/look.ts";
+import { passSwapOn } from "../store/pass-swap-on.ts";
 import { applyDecision, type DecisionDesk, type Hold, type Poke } from "./apply-decision.ts";
 import { decide } from "./decide.ts";
 import type { Decision } from "./decision.ts";
 import { attestersWanted, type PolicyConfig, swapPolicy } from "./swap-policy.ts";
+import { type SwapObserver, tellApplied } from "./tell-applied.ts";
 
 /** What to send to whoever works for a chain; nothing where nobody does. */
 export type ChainPoke = (options: { chainId: number; nowMs: number }) => PreparedPoke[];
 
-export type SwapWorkflowOptions = {
+export type SwapWorkflowOptions = SwapObserver & {
 	config: PolicyConfig;
 	pool: DatabasePool;
 	desk: DecisionDesk;
 	lanePoke: ChainPoke;
 	attestationPoke: ChainPoke;
+	/** How often one execution may look. */
+	mostRounds?: number;
 	nowMs: () => number;
 	log: Log;
 };
@@ -27,25 +31,30 @@ const blindMs = 10_000;
 const longestWaitMs = 600_000;
 /**
  * The engine goes through all rounds again to start another. After so many this execution ends, and the sweep starts
- * the swap anew from the facts.
+ * the next one, which goes on from the facts. The same one could not start before the engine has forgotten it.
  */
-const mostRounds = 1_000;
+const mostRoundsOfOne = 1_000;
 /** Nobody wakes a swap when there is room again, or a price. */
 const heldMs = 2_000;
 
 /**
- * Key: the swap's UUID. One execution per swap is the narrowest that serialises what is written to its row, and swaps
- * never wait for one another.
+ * Key: the swap's UUID, and a number where another version took over. One execution per swap is the narrowest that
+ * serialises what is written to its row, and swaps never wait for one another. Where a later one takes over, the earlier
+ * finds it in the store, and ends.
  */
 export function createSwapWorkflow(options: SwapWorkflowOptions): SwapExecution {
-	return async (durable, swapId) => {
+	const { mostRounds = mostRoundsOfOne } = options;
+	return async (durable, swapId, execution = 0) => {
 		let before: Decision | undefined;
 		let idleRounds = 0;
-		let wasSilent = false;
+		// Whoever was ended may not have told of what it queued.
+		let wasSilent = execution > 0;
 		for (let round = 0; round < mostRounds; round++) {
 			const signal = await durable.newSignal();
-			const looked = await durable.step("looked", () => lookAndDecide(options, swapId, signal.id));
-			if (looked === "no-swap") return;
+			const looked = await durable.step("looked", () =>
+				lookAndDecide(options, { swapId, execution, signalId: signal.id }),
+			);
+			if (looked === "no-swap" || looked === "over") return;
 			const { decision, undone } = looked;
 			if (decision.pauseMs > 0) await durable.sleep(decision.pauseMs);
 			let isDue = false;
@@ -73,6 +82,7 @@ export function createSwapWorkflow(options: SwapWorkflowOptions): SwapExecution 
 			const isOver = isDue || decision.timeoutMs === 0;
 			wasSilent = !isOver && (await signal.wait(waitMs(decision, idleRounds))) === "timeout";
 		}
+		await durable.step("passed-on", () => passSwapOn(options.pool, { swapId, execution }));
 	};
 }
 
@@ -80,13 +90,13 @@ type Looked = { decision: Decision; undone: PreparedPoke[] };
 
 async function lookAndDecide(
 	options: SwapWorkflowOptions,
-	swapId: string,
-	signalId: string,
-): Promise<Looked | "no-swap"> {
+	{ swapId, execution, signalId }: { swapId: string; execution: number; signalId: string },
+): Promise<Looked | "no-swap" | "over"> {
 	const { config, pool, log } = options;
 	const nowMs = options.nowMs();
 	const facts = await look(pool, {
 		swapId,
+		execution,
 		signalId,
 		attestersOf: (order) => attestersWanted(config, order),
 		nowMs,
@@ -95,6 +105,7 @@ async function lookAndDecide(
 		log.error({ swapId }, "a workflow was started for a swap that has no row");
 		return facts;
 	}
+	if (facts === "over") return facts;
 	if (facts === "unfollowed") return { decision: blind("chain-unfollowed"), undone: [] };
 	const policy = swapPolicy(config, facts.swap.order);
 	if (!policy) {
@@ -134,14 +145,12 @@ async function apply(
 	{ swapId, signalId, decision }: { swapId: string; signalId: string; decision: Decision },
 ): Promise<{ pokes: PreparedPoke[]; isDue: boolean; heldBy?: Hold } | "illegal"> {
 	const { pool, desk, nowMs: clock, log } = options;
+	const startMs = clock();
 	try {
-		const applied = await applyDecision(pool, {
-			swapId,
-			signalId,
-			decision,
-			desk,
-			nowMs: clock(),
-		});
+		const result = await applyDecision(pool, { swapId, signalId, decision, desk, nowMs: startMs });
+		tellApplied(options, { decision, applied: result, startMs, nowMs: clock() });
+		// Not for the journal.
+		const { swap: _, isNews: __, moves: ___, ...applied } = result;
 		const actions = decision.actions.map((action) => action.do);
 		if (applied.heldBy) log.warn({ swapId, fact: decision.fact }, applied.heldBy);
 		else log[isLoss(decision) ? "error" : "info"]({ swapId, actions }, decision.fact);

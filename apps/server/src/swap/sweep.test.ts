@@ -15,12 +15,36 @@ test("every swap that has not ended is started again, but not one that was just 
 	const [left, ended, young] = scenes.map((scene) => scene.uuid);
 	await database.pool.query("update swaps set created_at = now() - interval '10 s' where id <> $1", [young]);
 	await database.pool.query("update swaps set ended_at = now() where id = $1", [ended]);
-	const started: string[] = [];
+	const started: [string, number | undefined][] = [];
 	const engine = {
-		startSwap: async (uuid: string) => {
-			started.push(uuid);
+		startSwap: async (uuid: string, execution?: number) => {
+			started.push([uuid, execution]);
 		},
 	};
-	expect(await sweep({ db: database.pool, engine, nowMs: Date.now() })).toBe(1);
-	expect(started).toEqual([left]);
+	const { pool: db } = database;
+	expect(await sweep({ db, engine, nowMs: Date.now() })).toBe(1);
+	// Of one that was taken over, the execution that looked last.
+	await db.query("insert into waits (swap_id, order_id, signal_id, execution) values ($1, '', '', 3)", [
+		left,
+	]);
+	expect(await sweep({ db, engine, nowMs: Date.now() })).toBe(1);
+	expect(started).toEqual([
+		[left, 0],
+		[left, 3],
+	]);
+});
+
+test("a sweep of the newest starts none that was quoted before", async () => {
+	const { uuid } = await createSwapScene(database.pool, { isReserved: false });
+	const started: string[] = [];
+	const engine = {
+		startSwap: async (id: string) => {
+			started.push(id);
+		},
+	};
+	const nowMs = Date.now() + 60_000;
+	await sweep({ db: database.pool, engine, nowMs, fromMs: nowMs - 30_000 });
+	expect(started).toEqual([]);
+	await sweep({ db: database.pool, engine, nowMs, fromMs: nowMs - 3_600_000 });
+	expect(started).toContain(uuid);
 });

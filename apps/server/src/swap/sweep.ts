@@ -1,4 +1,4 @@
-import type { SwapUuid } from "@geoswap/protocol";
+import { firstSwapUuidAt, type SwapUuid } from "@geoswap/protocol";
 import type { Engine } from "../durable/durable.ts";
 import type { Database } from "../store/database.ts";
 import { readUnendedSwaps } from "../store/unended-swaps.ts";
@@ -8,18 +8,21 @@ const minimumAgeMs = 5_000;
 const pageSize = 500;
 const atOnce = 20;
 
-/** Starts the workflow of every swap that has not ended. Where it runs already, nothing happens. */
+/** Starts the workflow of every swap that has not ended, or of those since a moment. Where it runs already, nothing happens. */
 export async function sweep({
 	db,
 	engine,
 	nowMs,
+	fromMs,
 }: {
 	db: Database;
 	engine: Pick<Engine, "startSwap">;
 	nowMs: number;
+	/** When they were quoted. All of them are a look into each day's partition. */
+	fromMs?: number | undefined;
 }): Promise<number> {
 	let count = 0;
-	let after: SwapUuid | undefined;
+	let after: SwapUuid | undefined = fromMs === undefined ? undefined : firstSwapUuidAt(fromMs);
 	while (true) {
 		const page = await readUnendedSwaps(db, {
 			createdBeforeMs: nowMs - minimumAgeMs,
@@ -27,10 +30,12 @@ export async function sweep({
 			limit: pageSize,
 		});
 		for (let i = 0; i < page.length; i += atOnce) {
-			await Promise.all(page.slice(i, i + atOnce).map((swapId) => engine.startSwap(swapId)));
+			await Promise.all(
+				page.slice(i, i + atOnce).map(({ id, execution }) => engine.startSwap(id, execution)),
+			);
 		}
 		count += page.length;
 		if (page.length < pageSize) return count;
-		after = page.at(-1);
+		after = page.at(-1)?.id;
 	}
 }

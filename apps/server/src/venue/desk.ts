@@ -48,9 +48,14 @@ export function createDesk({
 }): Desk {
 	const chains = deskChains(config);
 	const refused = ownAddresses(config);
-	const defaultFeeCentibps = Math.round(config.price.feeBps * 100);
+	const baseFeeCentibps = Math.round(config.price.feeBps * 100);
 
 	return {
+		baseFeeCentibps,
+		isLive: ({ chainId, token }) => {
+			const side = sideOf(chainId, token);
+			return side !== undefined && isSideLive(side, nowMs());
+		},
 		quote,
 		reprice,
 		isPriceable,
@@ -64,7 +69,7 @@ export function createDesk({
 
 	function quote(
 		request: QuoteRequest,
-		{ feeCentibps = defaultFeeCentibps }: { feeCentibps?: number } = {},
+		{ feeCentibps = baseFeeCentibps }: { feeCentibps?: number } = {},
 	): DeskQuote {
 		const issuedAtMs = nowMs();
 		const resolved = resolveRequest(request, { chains, ownAddresses: refused });
@@ -232,10 +237,13 @@ export function createDesk({
 	}
 
 	function isLive({ origin, destination }: { origin: Side; destination: Side }, nowMs: number): boolean {
-		return [origin, destination].every(
-			({ chain, asset }) =>
-				book.isLive({ chainId: chain.chainId, asset: asset.address }, { nowMs }) &&
-				book.isReferenceLive({ chainId: chain.chainId, asset: chain.native.address }, { nowMs }),
+		return [origin, destination].every((side) => isSideLive(side, nowMs));
+	}
+
+	function isSideLive({ chain: { chainId, native }, asset }: Side, nowMs: number): boolean {
+		return (
+			book.isLive({ chainId, asset: asset.address }, { nowMs }) &&
+			book.isReferenceLive({ chainId, asset: native.address }, { nowMs })
 		);
 	}
 
@@ -271,14 +279,14 @@ export function createDesk({
 
 	/** The two sides of an order, as far as they are still offered. */
 	function sidesOf(order: Order): { origin: Side; destination: Side } | undefined {
-		const origin = sideOf(order.originChainId, order.inputToken);
-		const destination = sideOf(order.destinationChainId, order.outputToken);
+		const { originChainId: from, destinationChainId: to } = order;
+		const origin = sideOf(toChainId(from), addressOfWord(from, order.inputToken));
+		const destination = sideOf(toChainId(to), addressOfWord(to, order.outputToken));
 		return origin && destination && { origin, destination };
 	}
 
-	function sideOf(chainId: bigint, word: Hex): Side | undefined {
-		const chain = chains.get(toChainId(chainId));
-		const token = addressOfWord(chainId, word);
+	function sideOf(chainId: number, token: Hex): Side | undefined {
+		const chain = chains.get(chainId);
 		const asset = chain?.assets.find(({ address }) => address === token);
 		return chain && asset && { chain, asset };
 	}

@@ -1,4 +1,5 @@
 import type { Call, Order, QuoteRequest, SwapUuid } from "@geoswap/protocol";
+import type { Hex } from "viem";
 import type { ExposureLimit, Reservation } from "../store/submit-swap.ts";
 import type { Delivery } from "../store/swap-record.ts";
 import type { DeskChain } from "./desk-chain.ts";
@@ -53,6 +54,10 @@ export type PricedOrder = { order: Order; delivery: Delivery };
 
 /** The venue that delivers from the operator's own stock. */
 export type Desk = Venue & {
+	/** What a quote charges where it is not told otherwise, in hundredths of a basis point. */
+	baseFeeCentibps: number;
+	/** Whether the asset can be quoted now: its price and its chain's fees are fresh and certain. */
+	isLive: (asset: { chainId: number; token: Hex }) => boolean;
 	/**
 	 * Prices the order again, at the volume that others have in flight on its two ladders. Never more than was quoted;
 	 * undefined where it would be below the order's minimum, or cannot be priced now.

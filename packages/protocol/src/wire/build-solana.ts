@@ -6,26 +6,27 @@ import { hexSchema, sealedTokenSchema, timeSchema } from "./fields.ts";
  * again: `orderTransaction` of this package does, and docs/signing.md says how.
  */
 export const solanaOpSchema = z.object({
-	chainId: z.int(),
-	orderId: hexSchema,
-	order: z.record(z.string(), z.string()),
-	feePayer: z.string(),
-	escrow: z.string(),
+	chainId: z.int().describe("Solana's."),
+	orderId: hexSchema.describe("The hash of the order."),
+	order: z.record(z.string(), z.string()).describe("The terms: what is given, what is owed, by when."),
+	feePayer: z.string().describe("Who pays the fee and signs first: the service."),
+	escrow: z.string().describe("Who holds the input until it is delivered or refunded."),
 	blockhash: z.string(),
-	lastValidBlockHeight: z.string(),
+	lastValidBlockHeight: z.string().describe("Above this height the transaction can no longer land."),
 	compute: z.object({ unitLimit: z.int(), microLamportsPerUnit: z.string() }),
-	/** The message that is signed, in base64: the transaction without the places for its signatures. */
-	message: z.string(),
+	message: z
+		.string()
+		.describe(
+			"The message that is signed, in base64: the transaction without the places for its signatures.",
+		),
 });
 export type SolanaOp = z.infer<typeof solanaOpSchema>;
 
 /** POST /swap/build-solana-tx. Its request is that of build-geo-op; an authorization is ignored. */
 export const buildSolanaResponseSchema = z.object({
-	/** Base64. */
-	unsignedTransaction: z.string(),
-	geoOpToken: sealedTokenSchema,
-	/** The last moment for a first submit. */
-	expiresAt: timeSchema,
-	geoOp: solanaOpSchema,
+	unsignedTransaction: z.string().describe("The v0 transaction to sign as it is, in base64."),
+	geoOpToken: sealedTokenSchema.describe("The sealed op: pass it on to submit as it is."),
+	expiresAt: timeSchema.describe("The last moment for a first submit."),
+	geoOp: solanaOpSchema.describe("Everything that the transaction is made of, to be checked before signing."),
 });
 export type BuildSolanaResponse = z.infer<typeof buildSolanaResponseSchema>;

@@ -16,15 +16,16 @@ const scalarSchema = z
 
 /** A signed EIP-7702 authorization. Its form only: whether it fits the wallet is asked later. */
 export const authorizationSchema = z.object({
-	chainId: integerSchema,
+	chainId: integerSchema.describe("The origin chain. Zero, which would hold on every chain, is refused."),
 	address: z
 		.string()
 		.regex(/^0x[0-9a-fA-F]{40}$/, "not an address")
-		.transform((text) => text as Hex),
-	nonce: integerSchema,
-	yParity: integerSchema.refine((value) => value <= 1n, "must be 0 or 1"),
-	r: scalarSchema,
-	s: scalarSchema,
+		.transform((text) => text as Hex)
+		.describe("`delegationTarget` of GET /swap/delegation."),
+	nonce: integerSchema.describe("`accountNonce` of GET /swap/delegation."),
+	yParity: integerSchema.refine((value) => value <= 1n, "must be 0 or 1").describe("0 or 1."),
+	r: scalarSchema.describe("32 bytes of hex; `0x` is optional."),
+	s: scalarSchema.describe("32 bytes of hex; `0x` is optional."),
 });
 export type Authorization = z.output<typeof authorizationSchema>;
 export type AuthorizationBody = {
@@ -38,7 +39,7 @@ export type AuthorizationBody = {
 
 /** POST /swap/build-geo-op. The authorization's form is checked after the token is opened. */
 export const buildRequestSchema = z.object({
-	geoQuoteToken: sealedTokenSchema,
+	geoQuoteToken: sealedTokenSchema.describe("As the quote has it."),
 	authorization: optional(z.unknown()),
 });
 
@@ -47,32 +48,38 @@ export const buildRequestSchema = z.object({
  * package does, and docs/signing.md says how.
  */
 export const geoOpSchema = z.object({
-	entryPoint: z.string(),
-	chainId: z.int(),
-	orderId: hexSchema,
-	order: z.record(z.string(), z.string()),
-	delegate: z.string(),
-	allowance: z.string(),
+	entryPoint: z.string().describe("The contract that runs the op, of ERC-4337."),
+	chainId: z.int().describe("The origin chain."),
+	orderId: hexSchema.describe("The hash of the order."),
+	order: z.record(z.string(), z.string()).describe("The terms: what is given, what is owed, by when."),
+	delegate: z.string().describe("The contract that the wallet is, or will be, delegated to."),
+	allowance: z.string().describe("What the wallet allows the escrow to take already."),
 	gas: z.object({ verificationGasLimit: z.string(), callGasLimit: z.string() }),
-	calls: z.array(z.object({ to: z.string(), value: z.string(), data: hexSchema })),
-	userOp: z.object({
-		sender: z.string(),
-		nonce: z.string(),
-		initCode: hexSchema,
-		callData: hexSchema,
-		accountGasLimits: hexSchema,
-		preVerificationGas: z.string(),
-		gasFees: hexSchema,
-		paymasterAndData: hexSchema,
-	}),
+	calls: z
+		.array(z.object({ to: z.string(), value: z.string(), data: hexSchema }))
+		.describe("What the wallet does, in order: all of it or nothing."),
+	userOp: z
+		.object({
+			sender: z.string(),
+			nonce: z.string(),
+			initCode: hexSchema,
+			callData: hexSchema,
+			accountGasLimits: hexSchema,
+			preVerificationGas: z.string(),
+			gasFees: hexSchema,
+			paymasterAndData: hexSchema,
+		})
+		.describe("The op that `geoOpHash` is the hash of."),
 });
 export type GeoOp = z.infer<typeof geoOpSchema>;
 
 export const buildResponseSchema = z.object({
-	geoOpHash: hexSchema,
-	geoOpToken: sealedTokenSchema,
-	/** The last moment for a first submit. */
-	expiresAt: timeSchema,
-	geoOp: geoOpSchema,
+	geoOpHash: z
+		.string()
+		.regex(/^0x[0-9a-f]{64}$/)
+		.describe("The 32 bytes to sign, with `personal_sign` over the bytes and not over their text."),
+	geoOpToken: sealedTokenSchema.describe("The sealed op: pass it on to submit as it is."),
+	expiresAt: timeSchema.describe("The last moment for a first submit."),
+	geoOp: geoOpSchema.describe("Everything that the hash is made of, to be checked before signing."),
 });
 export type BuildResponse = z.infer<typeof buildResponseSchema>;

@@ -3,21 +3,28 @@ import { chainIdSchema } from "./fields.ts";
 
 /** GET /swap/delegation. */
 export const delegationQuerySchema = z.object({
-	chainId: chainIdSchema,
-	walletAddress: z.string().min(1),
+	chainId: chainIdSchema.describe("The origin chain."),
+	walletAddress: z.string().min(1).describe("The wallet, in the chain's own form."),
 });
 export type DelegationQuery = z.output<typeof delegationQuerySchema>;
 
 export const delegationResponseSchema = z.object({
 	chainId: z.int(),
 	walletAddress: z.string(),
-	delegated: z.boolean(),
-	/** A build needs no authorization. */
-	originReady: z.boolean(),
-	delegatedTo: z.string().optional(),
-	/** The two fields to sign, where the wallet has no delegation. */
-	delegationTarget: z.string().optional(),
-	accountNonce: z.int().optional(),
-	blocked: z.literal("UNSUPPORTED_DELEGATION").optional(),
+	delegated: z.boolean().describe("Whether the wallet is delegated on this chain, to whomever."),
+	originReady: z.boolean().describe("Whether a build needs no authorization. Branch on this one."),
+	delegatedTo: z.string().optional().describe("To which contract it is delegated."),
+	delegationTarget: z
+		.string()
+		.optional()
+		.describe("To be signed as the authorization's `address`, where the wallet is not delegated."),
+	accountNonce: z
+		.int()
+		.optional()
+		.describe("To be signed as the authorization's `nonce`, where the wallet is not delegated."),
+	blocked: z
+		.literal("UNSUPPORTED_DELEGATION")
+		.optional()
+		.describe("Why this wallet can never swap from this chain: use another one."),
 });
 export type DelegationResponse = z.infer<typeof delegationResponseSchema>;

@@ -25,9 +25,19 @@ export const amountSchema = z
 		z
 			.number()
 			.refine((n) => Number.isInteger(n) && n >= 1, "must be a whole number of smallest units, at least 1")
-			.refine((n) => n <= Number.MAX_SAFE_INTEGER, "is too large for a JSON number: send a string"),
+			.refine((n) => n <= Number.MAX_SAFE_INTEGER, "is too large for a JSON number: send a string")
+			// What the refinements say, for a document of the interface.
+			.meta({ type: "integer", minimum: 1, maximum: Number.MAX_SAFE_INTEGER }),
 	])
 	.transform((amount) => BigInt(amount));
+
+/** An amount as it is answered, zero included. */
+export const amountTextSchema = z.string().regex(/^(0|[1-9]\d{0,77})$/);
+
+/** Indicative: a decimal string with at least two decimals. */
+export const usdSchema = z.string().regex(/^\d+\.\d{2,}$/);
+
+export const swapIdSchema = z.string().regex(/^swp_[0-7][0-9a-hjkmnp-tv-z]{25}$/);
 
 /** ISO 8601 in UTC with milliseconds. */
 export const timeSchema = z.iso.datetime({ precision: 3 });

@@ -1,13 +1,16 @@
 import type { ChainDeployment } from "@geoswap/protocol";
 import {
 	type Address,
+	BaseError,
 	type Chain,
 	createPublicClient,
 	defineChain,
 	type HttpTransport,
 	http,
 	type PublicClient,
+	RpcRequestError,
 } from "viem";
+import type { OnChainCall } from "../on-chain-call.ts";
 
 /** Where Multicall3 is on every chain that has it. */
 const multicall3Address: Address = "0xcA11bde05977b3631167028862bE2a173976CA11";
@@ -23,10 +26,13 @@ export function connectChain({
 	chainId,
 	rpcUrl,
 	deployment,
+	onCall,
 }: {
 	chainId: number;
 	rpcUrl: string;
 	deployment: ChainDeployment;
+	/** Told of every call to the node. */
+	onCall?: OnChainCall | undefined;
 }): EvmChain {
 	const chain = defineChain({
 		id: chainId,
@@ -41,8 +47,35 @@ export function connectChain({
 		client: createPublicClient({
 			chain,
 			// Whoever asks decides whether to ask again: a retry in here would hide a chain that is slow.
-			transport: http(rpcUrl, { retryCount: 1, timeout: 10_000 }),
+			transport: told(http(rpcUrl, { retryCount: 1, timeout: 10_000 }), { chainId, onCall }),
 			cacheTime: 0,
 		}),
+	};
+}
+
+/** The same, and each call is told of, once with its retry. */
+function told(
+	transport: HttpTransport,
+	{ chainId, onCall }: { chainId: number; onCall: OnChainCall | undefined },
+): HttpTransport {
+	if (!onCall) return transport;
+	return (options) => {
+		const made = transport(options);
+		const request = (async (call) => {
+			const startedAt = performance.now();
+			const tell = (outcome: Parameters<OnChainCall>[0]["outcome"]) =>
+				onCall({ chainId, method: call.method, seconds: (performance.now() - startedAt) / 1_000, outcome });
+			try {
+				const answer = await made.request(call);
+				tell("ok");
+				return answer;
+			} catch (error) {
+				const isAnswer =
+					error instanceof BaseError && error.walk((cause) => cause instanceof RpcRequestError);
+				tell(isAnswer ? "refused" : "failed");
+				throw error;
+			}
+		}) as typeof made.request;
+		return { ...made, request };
 	};
 }

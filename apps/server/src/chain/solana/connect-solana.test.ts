@@ -2,6 +2,7 @@ import { SwapError } from "@geoswap/protocol";
 import { afterEach, expect, test } from "vitest";
 import { solanaOrderScene } from "../../../test/solana-order-scene.ts";
 import { type StubAnswer, type StubSolanaRpc, startStubSolanaRpc } from "../../../test/stub-solana-rpc.ts";
+import type { OnChainCall } from "../on-chain-call.ts";
 import { connectSolana } from "./connect-solana.ts";
 import { readBlockhash } from "./read-blockhash.ts";
 import { sendRaw } from "./send-raw.ts";
@@ -64,7 +65,22 @@ test("why a transaction could not be offered is told without the endpoint's addr
 	}
 });
 
-async function connected(answer: (count: number) => StubAnswer, options: { timeoutMs?: number } = {}) {
+test("each call is told of once, with what became of it", async () => {
+	const calls: string[] = [];
+	const onCall: OnChainCall = ({ method, outcome }) => calls.push(`${method} ${outcome}`);
+	await readBlockhash(await connected((count) => (count === 1 ? "hang up" : fine), { onCall }));
+	await stub.stop();
+	await expectNoAnswer(await connected(() => "hang up", { onCall }));
+	await stub.stop();
+	const busy = await connected(() => ({ error: { code: -32005, message: "node is behind" } }), { onCall });
+	await expectNoAnswer(busy);
+	expect(calls).toEqual(["ok", "failed", "refused"].map((outcome) => `getLatestBlockhash ${outcome}`));
+});
+
+async function connected(
+	answer: (count: number) => StubAnswer,
+	options: { timeoutMs?: number; onCall?: OnChainCall } = {},
+) {
 	stub = await startStubSolanaRpc((_, count) => answer(count));
 	const { deployment } = await solanaOrderScene();
 	return connectSolana({ rpcUrl: stub.rpcUrl, deployment, ...options });

@@ -6,6 +6,7 @@ import {
 	type RpcTransport,
 	type SolanaRpcApi,
 } from "@solana/kit";
+import type { OnChainCall } from "../on-chain-call.ts";
 
 /** Solana: where it answers, and what of ours is on it. */
 export type SolanaChain = { chainId: number; deployment: SolanaDeployment; rpc: Rpc<SolanaRpcApi> };
@@ -17,14 +18,19 @@ export function connectSolana({
 	rpcUrl,
 	deployment,
 	timeoutMs = 10_000,
+	onCall,
 }: {
 	rpcUrl: string;
 	deployment: SolanaDeployment;
 	timeoutMs?: number;
+	/** Told of every call to the node. */
+	onCall?: OnChainCall | undefined;
 }): SolanaChain {
-	const transport = withTimeoutAndRetry(createDefaultRpcTransport({ url: rpcUrl }), timeoutMs);
+	const { chainId } = deployment;
+	const patient = withTimeoutAndRetry(createDefaultRpcTransport({ url: rpcUrl }), timeoutMs);
+	const transport = told(patient, { chainId, onCall });
 	return {
-		chainId: deployment.chainId,
+		chainId,
 		deployment,
 		rpc: createSolanaRpcFromTransport(transport) as Rpc<SolanaRpcApi>,
 	};
@@ -45,4 +51,30 @@ function withTimeoutAndRetry(transport: RpcTransport, timeoutMs: number): RpcTra
 			return attempt();
 		}
 	};
+}
+
+/** The same, and each call is told of, once with its retry. */
+function told(
+	transport: RpcTransport,
+	{ chainId, onCall }: { chainId: number; onCall: OnChainCall | undefined },
+): RpcTransport {
+	if (!onCall) return transport;
+	return async <TResponse>(request: Parameters<RpcTransport>[0]) => {
+		const { method = "unknown" } = request.payload as { method?: string };
+		const startedAt = performance.now();
+		const tell = (outcome: Parameters<OnChainCall>[0]["outcome"]) =>
+			onCall({ chainId, method, seconds: (performance.now() - startedAt) / 1_000, outcome });
+		try {
+			const answer = await transport<TResponse>(request);
+			tell(isError(answer) ? "refused" : "ok");
+			return answer;
+		} catch (error) {
+			tell("failed");
+			throw error;
+		}
+	};
+}
+
+function isError(answer: unknown): boolean {
+	return typeof answer === "object" && answer !== null && "error" in answer;
 }

@@ -10,10 +10,114 @@ create table api_keys (
 	account_id uuid not null references accounts,
 	-- HMAC-SHA256 of the whole key under the pepper: a copy of this table opens nothing.
 	hash bytea not null,
-	limits jsonb not null default '{}',
+	-- Instead of the configured ones: {"rates": {"quote": 100}, "heldStatusCalls": 10}. What is none is refused here, since
+	-- whoever sets it by hand would only learn from a limit that does not hold.
+	limits jsonb not null default '{}' check (
+		jsonb_typeof(limits) = 'object'
+		and limits - '{rates,heldStatusCalls}'::text[] = '{}'
+		and coalesce(jsonb_typeof(limits -> 'rates'), 'object') = 'object'
+		and coalesce(limits -> 'rates', '{}') - '{quote,build,submit,delegation,status,list}'::text[] = '{}'
+		-- Strict: otherwise a list of numbers would pass for one.
+		and not coalesce(limits -> 'rates', '{}') @? 'strict $.* ? (@.type() != "number" || @ <= 0 || @ >= 1000000)'
+		and coalesce(jsonb_typeof(limits -> 'heldStatusCalls'), 'number') = 'number'
+		and not limits @? '$.heldStatusCalls ? (@ < 1 || @ >= 1000000 || @.floor() != @)'
+	),
 	created_at timestamptz not null default now(),
-	revoked_at timestamptz
+	-- From then on it is as if revoked. A key that is replaced gets one, so that both work for a while.
+	expires_at timestamptz,
+	revoked_at timestamptz,
+	-- The key that was made in its place.
+	replaced_by text references api_keys,
+	-- Written now and then, not with each request.
+	last_used_at timestamptz
 );
+create index api_keys_by_account on api_keys (account_id);
+
+-- Every change of the two tables above, by whomever and however it was made. Rows are only ever added, by the triggers.
+create table key_changes (
+	id bigint generated always as identity primary key,
+	at timestamptz not null default clock_timestamp(),
+	-- Who says that he made it: the setting geoswap.actor of the transaction, else the database's user.
+	actor text not null,
+	-- Whom the database knows to have made it.
+	database_user text not null default session_user,
+	account_id uuid not null,
+	key_id text,
+	change text not null,
+	-- The row, without the hash and the time of the last use. Null where there was or is none.
+	before jsonb,
+	after jsonb
+);
+create index key_changes_by_account on key_changes (account_id, id);
+create index key_changes_by_key on key_changes (key_id, id);
+-- An account by any name that it had, and a key by the id that it was given in place of another.
+create index key_changes_by_name on key_changes ((after->>'name')) where key_id is null;
+create index key_changes_by_new_key on key_changes ((after->>'id')) where key_id <> after->>'id';
+
+-- The two that write it do so as their owner, so that whoever changes keys need not be able to write rows here. The path is
+-- fixed, with temporary tables last: one that is named key_changes would get the rows instead.
+create function record_account_change() returns trigger language plpgsql
+	security definer set search_path = public, pg_temp as $$
+begin
+	insert into key_changes (actor, account_id, change, before, after) values (
+		coalesce(nullif(current_setting('geoswap.actor', true), ''), session_user),
+		coalesce(old.id, new.id),
+		case tg_op when 'INSERT' then 'account-created' when 'DELETE' then 'account-deleted' else 'account-changed' end,
+		to_jsonb(old),
+		to_jsonb(new)
+	);
+	return null;
+end $$;
+create trigger account_is_new after insert or delete on accounts
+	for each row execute function record_account_change();
+create trigger account_changed after update on accounts
+	for each row when (old is distinct from new) execute function record_account_change();
+
+create function record_key_change() returns trigger language plpgsql
+	security definer set search_path = public, pg_temp as $$
+begin
+	insert into key_changes (actor, account_id, key_id, change, before, after) values (
+		coalesce(nullif(current_setting('geoswap.actor', true), ''), session_user),
+		coalesce(old.account_id, new.account_id),
+		coalesce(old.id, new.id),
+		case
+			when tg_op = 'INSERT' then 'created'
+			when tg_op = 'DELETE' then 'deleted'
+			-- No command does these: they come first so that nothing else in the same statement hides them.
+			when new.hash <> old.hash then 'secret'
+			when new.account_id <> old.account_id or new.id <> old.id then 'moved'
+			when old.revoked_at is null and new.revoked_at is not null then 'revoked'
+			when old.revoked_at is not null and new.revoked_at is null then 'unrevoked'
+			when new.replaced_by is distinct from old.replaced_by then 'rotated'
+			when new.expires_at is distinct from old.expires_at then 'expiry'
+			when new.limits <> old.limits then 'limits'
+			else 'changed'
+		end,
+		to_jsonb(old) - 'hash' - 'last_used_at',
+		to_jsonb(new) - 'hash' - 'last_used_at'
+	);
+	return null;
+end $$;
+create trigger key_is_new after insert or delete on api_keys
+	for each row execute function record_key_change();
+create trigger key_changed after update on api_keys
+	for each row when (to_jsonb(old) - 'last_used_at' <> to_jsonb(new) - 'last_used_at')
+	execute function record_key_change();
+-- Or anyone could have them record the changes of a table of their own.
+revoke execute on function record_account_change, record_key_change from public;
+
+create function refuse_change() returns trigger language plpgsql as $$
+begin
+	raise exception '% of % is refused: what was changed, and by whom, is kept for good', lower(tg_op), tg_table_name;
+end $$;
+create trigger key_changes_stay before update or delete or truncate on key_changes
+	for each statement execute function refuse_change();
+-- No row of these would be seen to go.
+create trigger api_keys_stay before truncate on api_keys for each statement execute function refuse_change();
+create trigger accounts_stay before truncate on accounts for each statement execute function refuse_change();
+-- Outside any trigger: a row that someone makes up. Within one only a missing right to insert keeps them from it.
+create trigger key_changes_are_recorded before insert on key_changes
+	for each row when (pg_trigger_depth() < 1) execute function refuse_change();
 
 -- What the caller sees. One row per quote that was submitted, for good: the primary key is the permanent lock.
 create table swaps (
@@ -43,8 +147,13 @@ create table swaps (
 	created_at timestamptz not null default now(),
 	updated_at timestamptz not null default now(),
 	-- When the deciding transaction was final and nothing is left to do.
-	ended_at timestamptz
+	ended_at timestamptz,
+	-- The trace that its submit began (W3C traceparent): whatever is done for the swap later is part of it.
+	trace text
 ) partition by range (id);
+-- An account's own history, newest first.
+create index swaps_by_account on swaps (account_id, id desc);
+create index swaps_by_account_and_status on swaps (account_id, status, id desc);
 create index swaps_by_order on swaps (order_id);
 create index swaps_not_ended on swaps (id) where ended_at is null;
 create index swaps_unopened_by_wallet on swaps ((order_terms->>'wallet'))
@@ -67,6 +176,8 @@ create table waits (
 	swap_id uuid primary key,
 	order_id bytea not null,
 	signal_id text not null,
+	-- Which execution of the swap's workflow looked last. One with a lower number has been taken over from.
+	execution integer not null default 0,
 	-- Wake when this chain's head, or its finalized block, reaches a number.
 	head_chain_id bigint,
 	head_number bigint,

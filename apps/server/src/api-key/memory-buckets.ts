@@ -1,0 +1,61 @@
+import { type Bucket, type Taken, takeToken } from "./token-bucket.ts";
+
+/** Buckets of this process alone. */
+export type MemoryBuckets = {
+	take(name: string, bucket: Bucket): Taken;
+	/** How a bucket stands that has no token now, or undefined where it has one. Takes nothing. */
+	refusal(name: string, bucket: Bucket): Taken | undefined;
+	/** Remembers how a bucket stands that is counted elsewhere. */
+	note(name: string, taken: Taken): void;
+	/** How many are remembered. */
+	size(): number;
+};
+
+/** Remembers no more than so many buckets: beyond that the one that changed longest ago is full again. */
+export function createMemoryBuckets({
+	maxEntries = 100_000,
+	nowUs = () => Math.floor(performance.now() * 1_000),
+}: {
+	maxEntries?: number;
+	nowUs?: () => number;
+} = {}): MemoryBuckets {
+	/** When each is full, by name; in the order in which they last changed. */
+	const fullAtUs = new Map<string, number>();
+
+	/** A full bucket is like one that was never used. As each call adds one at most, looking at two keeps up. */
+	function forgetOldest(now: number): void {
+		let looked = 0;
+		for (const [name, fullAt] of fullAtUs) {
+			if (fullAt > now && fullAtUs.size <= maxEntries) return;
+			fullAtUs.delete(name);
+			if (++looked === 2) return;
+		}
+	}
+
+	function remember(name: string, fullAt: number, now: number): void {
+		fullAtUs.delete(name);
+		fullAtUs.set(name, fullAt);
+		forgetOldest(now);
+	}
+
+	return {
+		take(name, bucket) {
+			const now = nowUs();
+			const taken = takeToken(bucket, { fullAtUs: fullAtUs.get(name), nowUs: now });
+			if (!taken.isAllowed) return taken;
+			remember(name, now + taken.untilFullUs, now);
+			return taken;
+		},
+		refusal(name, bucket) {
+			const fullAt = fullAtUs.get(name);
+			if (fullAt === undefined) return undefined;
+			const taken = takeToken(bucket, { fullAtUs: fullAt, nowUs: nowUs() });
+			return taken.isAllowed ? undefined : taken;
+		},
+		note(name, { untilFullUs }) {
+			const now = nowUs();
+			remember(name, now + untilFullUs, now);
+		},
+		size: () => fullAtUs.size,
+	};
+}

@@ -1,0 +1,15 @@
+import { ConfigError } from "../config-error.ts";
+
+const maxLength = 64;
+
+/** A name that a person can read and type again: of an account, or of whoever changes one. */
+export function checkName(option: string, name: string): string {
+	const isPrintable = /^[^\p{C}\p{Z}](?:[^\p{C}\p{Z}]| (?! ))*(?<! )$/u.test(name);
+	if (!isPrintable || name.length > maxLength || name !== name.normalize("NFC")) {
+		throw new ConfigError(
+			option,
+			`must be 1 to ${maxLength} printable characters, with single spaces and only inside`,
+		);
+	}
+	return name;
+}

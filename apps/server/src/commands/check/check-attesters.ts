@@ -1,0 +1,59 @@
+import { heartbeatTypedData } from "@geoswap/protocol";
+import { type Address, recoverTypedDataAddress } from "viem";
+import type { Config } from "../../config.ts";
+import { maskUrl } from "../../mask-url.ts";
+import { connectAttester } from "../../swap/attester-client.ts";
+import { check, type Finding, fail, ok, warn } from "./finding.ts";
+
+const timeoutMs = 4_000;
+
+/** Whether the attesters answer, are of the chains' sets, and are enough for each. */
+export async function checkAttesters({ attesters, chains, solana }: Config): Promise<Finding[]> {
+	const heard = new Set<Address>();
+	const members = new Set(chains.flatMap(({ deployment }) => deployment.attesterSet.attesters));
+	const findings = await Promise.all(
+		attesters.map(({ url }) =>
+			check(`attester ${maskUrl(url)}`, async () => {
+				const heartbeats = await connectAttester({ url, timeoutMs }).heartbeats();
+				const signers = await Promise.all(
+					heartbeats.map(({ signature, ...heartbeat }) =>
+						recoverTypedDataAddress({ ...heartbeatTypedData(heartbeat), signature }),
+					),
+				);
+				for (const signer of signers) heard.add(signer);
+				const [stranger] = signers.filter((signer) => !members.has(signer));
+				if (stranger)
+					return fail(`signs as ${stranger}, which is in no attester set: is its key the right one?`);
+				if (signers.length === 0) return warn("answers, but sees no chain yet");
+				const seen = new Set(heartbeats.map(({ chainId }) => chainId));
+				const unseen = [...chains, ...(solana ? [solana] : [])].filter(({ chainId }) => !seen.has(chainId));
+				return unseen.length > 0
+					? warn(`does not see chain ${unseen.map(({ chainId }) => chainId).join(", ")}`)
+					: ok(`answers as ${signers[0]}`);
+			}),
+		),
+	);
+	const isNeeded = chains.length + (solana ? 1 : 0) > 1;
+	const quorums = await Promise.all(
+		(isNeeded ? chains : []).map(({ chainId, deployment: { attesterSet } }) =>
+			check(`attesters of chain ${chainId}`, async () => {
+				const { threshold } = attesterSet;
+				const alive = attesterSet.attesters.filter((member) => heard.has(member)).length;
+				return alive >= threshold
+					? ok(`${alive} answer, ${threshold} are needed`)
+					: fail(`${alive} answer and ${threshold} are needed: nothing is filled until they do`);
+			}),
+		),
+	);
+	// One that is silent is no fault of the configuration while the others are enough.
+	const isEnough = quorums.flat().every(({ result }) => result === "ok");
+	const told = findings
+		.flat()
+		.map(
+			(one): Finding =>
+				isEnough && one.result === "fail" && !one.message.startsWith("signs as")
+					? { ...one, result: "warn" }
+					: one,
+		);
+	return [...told, ...quorums.flat()];
+}

@@ -1,0 +1,23 @@
+import { readSecret } from "../secrets.ts";
+import { type Database, type DatabasePool, inTransaction, openDatabase } from "../store/database.ts";
+import { setActor } from "../store/key-changes.ts";
+
+export async function withDatabase<T>(run: (pool: DatabasePool) => Promise<T>): Promise<T> {
+	const url = readSecret("DATABASE_URL");
+	const pool = openDatabase({ url, applicationName: "geoswapd keys", max: 1 });
+	try {
+		return await run(pool);
+	} finally {
+		await pool.end();
+	}
+}
+
+/** All changes or none, with who makes them in the history. */
+export function changeAs<T>(actor: string, run: (db: Database) => Promise<T>): Promise<T> {
+	return withDatabase((pool) =>
+		inTransaction(pool, async (db) => {
+			await setActor(db, actor);
+			return run(db);
+		}),
+	);
+}

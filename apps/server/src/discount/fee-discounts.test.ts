@@ -1,0 +1,242 @@
+import { solanaChainId } from "@geoswap/protocol";
+import { type Address, numberToHex } from "viem";
+import { expect, test } from "vitest";
+import { createFeeDiscounts } from "./fee-discounts.ts";
+
+const tiers = [
+	{ name: "bronze", minimum: "10", discountPercent: 10 },
+	{ name: "gold", minimum: "1000", discountPercent: 50 },
+];
+const wallet = numberToHex(0xa11ce, { size: 20 });
+
+/** Discounts by a clock and a chain that the test moves. */
+function scene({ cacheSeconds = 300 } = {}) {
+	const state = {
+		nowMs: 1_000_000,
+		balance: 10n,
+		read: async (_wallet: Address, _signal: AbortSignal): Promise<bigint> => state.balance,
+	};
+	const reads: Address[] = [];
+	const errors: unknown[] = [];
+	const { tierOf } = createFeeDiscounts({
+		tiers,
+		decimals: 0,
+		cacheSeconds,
+		timeoutMs: 20,
+		readBalance: (asked, signal) => {
+			reads.push(asked);
+			return state.read(asked, signal);
+		},
+		nowMs: () => state.nowMs,
+		onError: (error) => errors.push(error),
+	});
+	const nameOf = (asked: string = wallet, { chainId: originChainId = 1, accountId = "account" } = {}) =>
+		tierOf(asked, { originChainId, accountId })?.name;
+	return { state, reads, errors, nameOf };
+}
+const down = () => Object.assign(new Error("down"), { name: "HttpRequestError" });
+/** As viem wraps it: what went wrong is the cause of what was asked. */
+const wrapped = (cause: Error) => Object.assign(new Error("call", { cause }), { name: "CallExecutionError" });
+const reverted = () => wrapped(Object.assign(new Error("reverted"), { name: "ExecutionRevertedError" }));
+const nth = (i: number) => numberToHex(i + 1, { size: 20 });
+const settle = () => new Promise(setImmediate);
+
+test("the first call knows nothing and waits for nothing; the next one has the tier, from one read", async () => {
+	const { reads, nameOf } = scene();
+	expect([nameOf(), nameOf(), nameOf()]).toEqual([undefined, undefined, undefined]);
+	await settle();
+	expect([nameOf(), nameOf(wallet.toUpperCase().replace("0X", "0x"), { chainId: 2 })]).toEqual([
+		"bronze",
+		"bronze",
+	]);
+	expect(reads).toEqual([wallet]);
+});
+
+test("a wallet of Solana, and whatever is no address, has no tier and costs no read", async () => {
+	const { reads, nameOf } = scene();
+	for (const text of ["", "0x", `${wallet}0`, "x".repeat(40_000), "0xzz", "__proto__"]) {
+		expect(nameOf(text)).toBeUndefined();
+	}
+	expect(nameOf(wallet, { chainId: solanaChainId })).toBeUndefined();
+	await settle();
+	expect(reads).toEqual([]);
+});
+
+test("an old tier goes on to count while it is read again, once, and then the new one does", async () => {
+	const { state, reads, nameOf } = scene();
+	nameOf();
+	await settle();
+	state.nowMs += 299_999;
+	expect(nameOf()).toBe("bronze");
+	expect(reads).toHaveLength(1);
+	state.nowMs += 1;
+	state.balance = 1_000n;
+	expect([nameOf(), nameOf()]).toEqual(["bronze", "bronze"]);
+	await settle();
+	expect(nameOf()).toBe("gold");
+	state.nowMs += 300_000;
+	state.balance = 9n;
+	expect(nameOf()).toBe("gold");
+	await settle();
+	expect(nameOf()).toBeUndefined();
+	expect(reads).toHaveLength(3);
+});
+
+test("where the chain is down a tier counts for ten times as long, and not one second more", async () => {
+	const { state, nameOf } = scene();
+	nameOf();
+	await settle();
+	state.read = () => Promise.reject(wrapped(down()));
+	for (let i = 0; i < 9; i++) {
+		state.nowMs += 300_000;
+		expect(nameOf()).toBe("bronze");
+		await settle();
+	}
+	state.nowMs += 299_999;
+	expect(nameOf()).toBe("bronze");
+	state.nowMs += 1;
+	expect(nameOf()).toBeUndefined();
+});
+
+test("a chain that is down is asked again after five seconds, however many quotes there are meanwhile", async () => {
+	const { state, reads, errors, nameOf } = scene();
+	state.read = () => Promise.reject(wrapped(down()));
+	nameOf();
+	await settle();
+	for (let i = 0; i < 1_000; i++) nameOf(nth(i));
+	await settle();
+	expect(reads).toHaveLength(1);
+	expect(errors).toHaveLength(1);
+	state.nowMs += 5_000;
+	state.read = async () => 10n;
+	nameOf();
+	await settle();
+	expect(nameOf()).toBe("bronze");
+});
+
+test("a chain that does not answer is waited for as long as the deadline, and no call notices", async () => {
+	const { state, errors, nameOf } = scene();
+	state.read = (_, signal) =>
+		new Promise((_, reject) => signal.addEventListener("abort", () => reject(signal.reason)));
+	expect(nameOf()).toBeUndefined();
+	await expect.poll(() => errors).toHaveLength(1);
+	expect(errors[0]).toMatchObject({ name: "TimeoutError" });
+	expect(nameOf()).toBeUndefined();
+});
+
+test("a wallet that the chain refuses is asked for again after five seconds, and nobody else waits for it", async () => {
+	const { state, reads, errors, nameOf } = scene();
+	state.read = (asked) => (asked === wallet ? Promise.reject(reverted()) : Promise.resolve(10n));
+	for (let i = 0; i < 3; i++) {
+		nameOf();
+		await settle();
+	}
+	expect(reads).toEqual([wallet]);
+	expect(errors).toHaveLength(1);
+	nameOf(nth(1));
+	await settle();
+	expect(nameOf(nth(1))).toBe("bronze");
+	state.nowMs += 5_000;
+	state.read = async () => 1_000n;
+	nameOf();
+	await settle();
+	expect(nameOf()).toBe("gold");
+});
+
+test("of a flood of wallets four are read at once and twenty in a second, from however many accounts", async () => {
+	const { state, reads, nameOf } = scene();
+	let underWay = 0;
+	let most = 0;
+	state.read = async () => {
+		most = Math.max(most, ++underWay);
+		await settle();
+		underWay--;
+		return 0n;
+	};
+	const ask = (i: number) => nameOf(nth(i), { accountId: `account ${i % 50}` });
+	for (let i = 0; i < 100; i++) ask(i);
+	expect(reads).toHaveLength(4);
+	for (let i = 0; i < 2_000; i++) {
+		ask(1_000 + i);
+		if (i % 20 === 0) await settle();
+	}
+	expect(most).toBe(4);
+	expect(reads.length).toBeLessThanOrEqual(20);
+	const first = reads.length;
+	for (let second = 0; second < 10; second++) {
+		for (let i = 0; i < 200; i++) {
+			state.nowMs += 5;
+			ask(10_000 + second * 200 + i);
+			await settle();
+		}
+	}
+	expect(reads.length - first).toBeLessThanOrEqual(10 * 20 + 1);
+	expect(reads.length - first).toBeGreaterThan(10 * 19);
+});
+
+test("an account that names ever new wallets has four of them read in a second, and others have theirs", async () => {
+	const { state, reads, nameOf } = scene();
+	const flood = async (from: number) => {
+		for (let i = 0; i < 100; i++) {
+			state.nowMs += 10;
+			nameOf(nth(from + i), { accountId: "flood" });
+			await settle();
+		}
+	};
+	await flood(0);
+	const first = reads.length;
+	for (let second = 1; second <= 10; second++) {
+		await flood(second * 1_000);
+		nameOf(nth(100_000 + second), { accountId: "other" });
+		await settle();
+		expect(nameOf(nth(100_000 + second), { accountId: "other" })).toBe("bronze");
+	}
+	expect(reads.length - first - 10).toBeLessThanOrEqual(10 * 4 + 1);
+});
+
+test("while reads of other wallets hang, one with a tier is read again all the same", async () => {
+	const { state, nameOf } = scene();
+	nameOf();
+	await settle();
+	state.nowMs += 300_000;
+	state.read = (asked) => (asked === wallet ? Promise.resolve(1_000n) : new Promise(() => {}));
+	for (let i = 0; i < 20; i++) nameOf(nth(i), { accountId: `account ${i}` });
+	nameOf();
+	await settle();
+	expect(nameOf()).toBe("gold");
+});
+
+test("in a flood of others a wallet with a tier is read again all the same", async () => {
+	const { state, reads, nameOf } = scene();
+	nameOf();
+	await settle();
+	state.nowMs += 300_000;
+	for (let i = 0; i < 500; i++) {
+		nameOf(nth(i));
+		await settle();
+	}
+	state.balance = 1_000n;
+	nameOf();
+	await settle();
+	expect(reads.at(-1)).toBe(wallet);
+	expect(nameOf()).toBe("gold");
+});
+
+test("ten thousand wallets are kept, and the one that was not asked for the longest goes first", async () => {
+	// So that none of them is old when it is asked for again.
+	const { state, reads, nameOf } = scene({ cacheSeconds: 1_000_000 });
+	const ask = async (asked: Address) => {
+		state.nowMs += 1_000;
+		const name = nameOf(asked);
+		await settle();
+		return name;
+	};
+	for (let i = 0; i < 10_000; i++) await ask(nth(i));
+	expect(await ask(nth(0))).toBe("bronze");
+	await ask(nth(10_000));
+	expect(reads).toHaveLength(10_001);
+	expect(await ask(nth(0))).toBe("bronze");
+	expect(await ask(nth(2))).toBe("bronze");
+	expect(await ask(nth(1))).toBeUndefined();
+	expect(reads).toHaveLength(10_002);
+});

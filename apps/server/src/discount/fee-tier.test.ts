@@ -1,0 +1,33 @@
+import { expect, test } from "vitest";
+import { discountedFee, earnedTier } from "./fee-tier.ts";
+
+const tiers = [
+	{ name: "bronze", minimum: "1000", discountPercent: 10 },
+	{ name: "gold", minimum: "100000", discountPercent: 50 },
+];
+const of = (discountPercent: number) => ({ name: "one", minimum: "1", discountPercent });
+
+test("a tier is earned by its minimum, and not by one unit less", () => {
+	const unit = 10n ** 18n;
+	const tierOf = (balance: bigint) => earnedTier(tiers, { balance, decimals: 18 })?.name;
+	expect(tierOf(0n)).toBeUndefined();
+	expect(tierOf(1_000n * unit - 1n)).toBeUndefined();
+	expect(tierOf(1_000n * unit)).toBe("bronze");
+	expect(tierOf(100_000n * unit - 1n)).toBe("bronze");
+	expect(tierOf(2n ** 255n)).toBe("gold");
+	expect(earnedTier(tiers, { balance: 1_000n, decimals: 0 })?.name).toBe("bronze");
+});
+
+test("what is left of a fee is rounded up to a hundredth of a basis point", () => {
+	expect(discountedFee(1_250, of(10))).toBe(1_125);
+	expect(discountedFee(1_250, of(33))).toBe(838);
+	expect(discountedFee(1_250, of(33.333))).toBe(834);
+	expect(discountedFee(1_250, of(99.9999))).toBe(1);
+	expect(discountedFee(1_250, of(100))).toBe(0);
+	expect(discountedFee(0, of(50))).toBe(0);
+	for (let percent = 1; percent <= 100; percent++) {
+		const left = discountedFee(1_237, of(percent));
+		expect(left * 100).toBeGreaterThanOrEqual(1_237 * (100 - percent));
+		expect(left * 100).toBeLessThan(1_237 * (100 - percent) + 100);
+	}
+});

@@ -1,0 +1,48 @@
+import { formatAddress, formatTransactionHash, toSwapId } from "@geoswap/protocol";
+import type { LaneId, LaneTransaction } from "../store/lane-transactions.ts";
+import { readTraces } from "../store/read-traces.ts";
+import type { LaneDeps } from "./lane.ts";
+
+/**
+ * Tells of a transaction to the trace of each swap that has a job in it; its hash is the same in all of them. Asks the
+ * database only where there are traces, and never rejects: a lane that waited for it would send late.
+ */
+export async function traceTransaction(
+	{ tracer, pool, log, id: { chainId, relayer } }: Pick<LaneDeps, "tracer" | "pool" | "log"> & { id: LaneId },
+	{ hash, nonce, attempt, kind, jobs }: LaneTransaction,
+	what: {
+		name: "transaction signed" | "transaction sent";
+		startMs: number;
+		outcome?: string;
+		isError?: boolean;
+	},
+): Promise<void> {
+	if (!tracer || jobs.length === 0) return;
+	const { name, startMs, outcome, isError = false } = what;
+	const chain = BigInt(chainId);
+	try {
+		for (const { swapId, trace } of await readTraces(
+			pool,
+			jobs.map((job) => job.swapId),
+		)) {
+			tracer.record(name, {
+				parent: trace,
+				startMs,
+				attributes: {
+					swapId: toSwapId(swapId),
+					chainId,
+					hash: formatTransactionHash(chain, hash),
+					relayer: formatAddress(chain, relayer),
+					nonce,
+					attempt,
+					kind,
+					bundled: jobs.length,
+					...(outcome && { outcome }),
+				},
+				isError,
+			});
+		}
+	} catch (err) {
+		log.warn({ chainId, hash, err }, "a transaction is missing in traces");
+	}
+}

@@ -1,0 +1,196 @@
+import type { ErrorCode } from "@geoswap/protocol";
+import * as z from "zod";
+import {
+	anyErrorResponse,
+	errorExamples,
+	errorResponses,
+	errorSchemas,
+	headersOf,
+} from "./error-responses.ts";
+import { interfaceVersion } from "./interface-version.ts";
+import { type JsonSchema, requestJsonSchema, responseJsonSchema } from "./json-schema.ts";
+import type { Answer, MediaType, OpenapiDocument, Operation, Parameter } from "./openapi-document.ts";
+import type { DocumentedRoute } from "./route-doc.ts";
+
+const description = `Geoswap swaps a token on one chain into a token on another, for a wallet that holds no gas token, with one
+signature. Gas comes out of the input. The swap either delivers or gives the whole input back.
+
+Quote, build, sign, submit, poll: the way of a swap, and what all endpoints have in common, is told on the service's
+\`/docs\`. Every error has a page at \`/docs/errors/{code}\`.
+
+Success is always 200. Every error has the same body, \`ErrorBody\`: \`code\` and \`next\` are for a machine, \`message\` is for
+a person. A path that does not exist is 404 \`NOT_FOUND\`, and a method that a path does not take 405 \`METHOD_NOT_ALLOWED\`
+with \`Allow\`; both come before the key is looked at. Objects may get more fields, and lists of codes more codes:
+clients tolerate what they do not know.`;
+
+const tags = [
+	{ name: "Swap", description: "The way of a swap." },
+	{ name: "Lists", description: "What is offered, and what an account has swapped." },
+	{ name: "Service", description: "The service itself. No key is needed." },
+];
+
+/** The OpenAPI document of a list of routes. */
+export function createOpenapi(routes: readonly DocumentedRoute[]): OpenapiDocument {
+	const schemas: Record<string, JsonSchema> = {};
+	const paths: OpenapiDocument["paths"] = {};
+	for (const route of routes) {
+		const path = route.path.replaceAll(/:(\w+)/g, "{$1}");
+		paths[path] = { ...paths[path], [route.method.toLowerCase()]: operationOf(route, schemas) };
+	}
+	return {
+		openapi: "3.1.0",
+		info: {
+			title: "Geoswap",
+			summary: "Swaps across chains, gasless, with one signature.",
+			description,
+			version: interfaceVersion,
+			license: { name: "MIT", identifier: "MIT" },
+		},
+		servers: [{ url: "/" }],
+		tags,
+		paths,
+		components: {
+			securitySchemes: {
+				apiKey: {
+					type: "apiKey",
+					in: "header",
+					name: "x-api-key",
+					description: "A key that the operator has made. It names the account, and what it may ask.",
+				},
+			},
+			headers: {
+				"x-request-id": {
+					description: "Of this request: what to name to the operator.",
+					schema: { type: "string" },
+					example: "7b0d2a4e-6f0c-4a53-9d0e-2f5b1c3a8e64",
+				},
+				"ratelimit-limit": integerHeader("How many requests of this kind the key can make at once.", 400),
+				"ratelimit-remaining": integerHeader("How many of them are left.", 399),
+				"ratelimit-reset": integerHeader("In how many seconds there are more again.", 1),
+				"retry-after": integerHeader("How many seconds to wait.", 1),
+			},
+			examples: errorExamples(),
+			responses: { AnyError: anyErrorResponse() },
+			schemas: { ...schemas, ...errorSchemas() },
+		},
+	};
+}
+
+function integerHeader(description: string, example: number) {
+	return { description, schema: { type: "integer" }, example };
+}
+
+/** Adds the schemas that it names. */
+function operationOf(
+	{ method, path, operation, isUnlimited = false, doc }: DocumentedRoute,
+	schemas: Record<string, JsonSchema>,
+): Operation {
+	const hasKey = operation !== undefined;
+	const name = `${doc.id[0]?.toUpperCase()}${doc.id.slice(1)}`;
+	const parameters = [...pathParameters(path, doc), ...queryParameters(doc)];
+	return {
+		operationId: doc.id,
+		tags: [operation === undefined ? "Service" : operation === "list" ? "Lists" : "Swap"],
+		summary: doc.summary,
+		description: doc.description,
+		security: hasKey ? [{ apiKey: [] }] : [],
+		...(parameters.length > 0 && { parameters }),
+		...(doc.body && {
+			requestBody: {
+				required: true,
+				content: {
+					"application/json": {
+						schema: component(`${name}Request`, requestJsonSchema(doc.body)),
+						example: doc.example.body,
+					},
+				},
+			},
+		}),
+		responses: {
+			"200": answerOf(),
+			...errorResponses([...commonErrors({ method, hasKey, isUnlimited }), ...doc.errors], { hasKey }),
+			default: { $ref: "#/components/responses/AnyError" },
+		},
+	};
+
+	function answerOf(): Answer {
+		const { response, example } = doc;
+		const headers = headersOf({ hasKey });
+		if (!(response instanceof z.ZodType)) {
+			const page: MediaType = { schema: { type: "string" }, example: example.response };
+			return { description: response.description, headers, content: { [response.contentType]: page } };
+		}
+		const schema = component(`${name}Response`, responseJsonSchema(response));
+		return {
+			description: `${doc.summary}.`,
+			headers,
+			content: { "application/json": { schema, example: example.response } },
+		};
+	}
+
+	function component(key: string, schema: JsonSchema): { $ref: string } {
+		schemas[key] = schema;
+		return { $ref: `#/components/schemas/${key}` };
+	}
+}
+
+/** What every endpoint of a kind can answer. Also a request that is no HTTP is malformed. */
+function commonErrors({
+	method,
+	hasKey,
+	isUnlimited,
+}: {
+	method: string;
+	hasKey: boolean;
+	isUnlimited: boolean;
+}): ErrorCode[] {
+	return [
+		...(["INVALID_REQUEST", "INTERNAL"] as const),
+		...(isUnlimited ? [] : (["RATE_LIMITED"] as const)),
+		...(hasKey ? (["UNAUTHORIZED", "UPSTREAM_UNAVAILABLE"] as const) : []),
+		...(method === "POST" ? (["BODY_TOO_LARGE", "UNSUPPORTED_MEDIA_TYPE"] as const) : []),
+	];
+}
+
+function pathParameters(path: string, { params = {}, example }: DocumentedRoute["doc"]): Parameter[] {
+	return [...path.matchAll(/:(\w+)/g)].map(([, name = ""]) =>
+		parameter({
+			name,
+			in: "path",
+			required: true,
+			schema: { type: "string", ...(params[name] && { description: params[name] }) },
+			example: example.params?.[name],
+		}),
+	);
+}
+
+function queryParameters({ query, example }: DocumentedRoute["doc"]): Parameter[] {
+	if (!query) return [];
+	const { properties = {}, required = [] } = requestJsonSchema(query) as {
+		properties?: Record<string, JsonSchema>;
+		required?: string[];
+	};
+	return Object.entries(properties).map(([name, schema]) =>
+		parameter({
+			name,
+			in: "query",
+			required: required.includes(name),
+			schema,
+			example: example.query?.[name],
+		}),
+	);
+}
+
+/** What is said of its schema is said of it. */
+function parameter({
+	schema: { description, ...schema },
+	example,
+	...rest
+}: Omit<Parameter, "example"> & { example: string | undefined }): Parameter {
+	return {
+		...rest,
+		...(typeof description === "string" && { description }),
+		schema,
+		...(example !== undefined && { example }),
+	};
+}

@@ -1,0 +1,28 @@
+import { statusQuerySchema, statusResponseSchema } from "@geoswap/protocol";
+import type { RouteDoc } from "../route-doc.ts";
+import { exampleStatus, exampleSwapId } from "./example-swap.ts";
+
+export const getStatusDoc: RouteDoc = {
+	id: "getStatus",
+	summary: "Follow a swap",
+	description: `Where the swap is, and where the money is. The call is held until the status is terminal or \`wait\` seconds
+have passed; then it answers with what is known. Ask again as soon as it answers: there is no need to sleep in between.
+
+| \`status\` | means |
+|---|---|
+| \`pending\` | not decided |
+| \`settled\` | the recipient has what was promised |
+| \`failed\` | nothing was taken, and nothing can be |
+| \`refunded\` | the whole input is back in the wallet, same token, same amount |
+
+A terminal status never changes. A key holds only so many calls at once; one beyond that is answered at once.`,
+	params: { swapId: "The id that submit returned." },
+	query: statusQuerySchema,
+	response: statusResponseSchema,
+	errors: ["SWAP_NOT_FOUND"],
+	example: {
+		params: { swapId: exampleSwapId },
+		query: { wait: "15" },
+		response: exampleStatus,
+	},
+};

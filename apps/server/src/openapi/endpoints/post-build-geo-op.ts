@@ -1,0 +1,48 @@
+import { authorizationSchema, buildRequestSchema, buildResponseSchema, geoOpSchema } from "@geoswap/protocol";
+import { orderFieldsSchema } from "../order-fields.ts";
+import type { RouteDoc } from "../route-doc.ts";
+import {
+	exampleAuthorization,
+	exampleGeoOp,
+	exampleGeoOpHash,
+	exampleOpToken,
+	exampleQuoteToken,
+} from "./example-swap.ts";
+
+export const postBuildGeoOpDoc: RouteDoc = {
+	id: "buildGeoOp",
+	summary: "Build a swap from an EVM chain",
+	description: `Turns a quote into the 32 bytes to sign. The wallet is read and the operation simulated: what would fail
+is refused here, before anything is signed.
+
+\`geoOp\` holds everything that the hash is made of, so that nobody signs blind. The SDK's \`verifyAndSign\` makes the hash
+again and compares it with what you asked for.
+
+**Next:** sign \`geoOpHash\` with \`personal_sign\` over its raw 32 bytes, and [submit](#submit) it before \`expiresAt\`.
+After \`NEEDS_DELEGATION\` or \`INVALID_AUTHORIZATION\` the same quote can be built again, as long as it lives.`,
+	body: buildRequestSchema.extend({
+		authorization: authorizationSchema
+			.nullish()
+			.describe(
+				"A signed EIP-7702 authorization, for a wallet that is not delegated yet. Ignored where it is. Numbers may be numbers, decimal or `0x` strings; other fields, such as `v`, are ignored.",
+			),
+	}),
+	response: buildResponseSchema.extend({
+		geoOp: geoOpSchema
+			.extend({ order: orderFieldsSchema })
+			.describe("Everything that the hash is made of, to be checked before signing."),
+	}),
+	errors: [
+		...(["INVALID_TOKEN", "QUOTE_EXPIRED", "UNSUPPORTED_DELEGATION", "NEEDS_DELEGATION"] as const),
+		...(["INVALID_AUTHORIZATION", "INSUFFICIENT_BALANCE", "SIMULATION_FAILED", "NO_ROUTE"] as const),
+	],
+	example: {
+		body: { geoQuoteToken: exampleQuoteToken, authorization: exampleAuthorization },
+		response: {
+			geoOpHash: exampleGeoOpHash,
+			geoOpToken: exampleOpToken,
+			expiresAt: "2026-06-01T12:01:30.000Z",
+			geoOp: exampleGeoOp,
+		},
+	},
+};

@@ -1,0 +1,37 @@
+import { quoteRequestSchema, quoteResponseSchema } from "@geoswap/protocol";
+import type { RouteDoc } from "../route-doc.ts";
+import { exampleIntent, exampleQuoteToken, exampleSwapId, exampleWallet } from "./example-swap.ts";
+
+export const postQuoteDoc: RouteDoc = {
+	id: "quote",
+	summary: "Price a swap",
+	description: `Prices a swap and seals all of its terms into \`geoQuoteToken\`. Nothing is reserved and no chain is asked: the
+wallet's balance is first looked at by the build call.
+
+A quote lives 30 seconds. Build it at once, and do not keep quotes: ask for a new one. A field that is not known is
+refused, since a misspelt one would cost money.
+
+**Next:** \`origin\` says which build call: [build-geo-op](#buildGeoOp) or [build-solana-tx](#buildSolanaTx).`,
+	body: quoteRequestSchema,
+	response: quoteResponseSchema,
+	errors: ["NO_ROUTE", "NEEDS_LARGER_SIZE"],
+	example: {
+		body: exampleIntent,
+		response: {
+			geoQuoteToken: exampleQuoteToken,
+			expiresAt: "2026-06-01T12:00:30.000Z",
+			origin: "evm",
+			output: "9980998",
+			minOutput: "9931093",
+			feeBps: 12.5,
+			inputUsd: "10.00",
+			outputUsd: "9.98",
+			priceImpactBps: -20,
+			swapId: exampleSwapId,
+			recipient: exampleWallet,
+			slippageBps: 50,
+			etaSeconds: 16,
+			summary: "10 USDC on Base -> about 9.98099 USDC on Optimism",
+		},
+	},
+};

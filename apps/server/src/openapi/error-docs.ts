@@ -1,0 +1,203 @@
+import {
+	type ErrorBody,
+	type ErrorCode,
+	type ErrorDetails,
+	errorCatalogue,
+	type NextStep,
+} from "@geoswap/protocol";
+import * as z from "zod";
+
+type ErrorDoc<Code extends ErrorCode> = (Code extends keyof ErrorDetails
+	? { details: z.ZodType<ErrorDetails[Code]>; example: ErrorDetails[Code] }
+	: { details?: never; example?: never }) & {
+	/** What else `next` may be, beside the catalogue's; the same bytes may succeed later then. */
+	alsoNext?: NextStep;
+};
+
+const wallet = "0x19E7E376E7C213B7E7e7e46cc70A5dD086DAff2A";
+const delegate = "0xdaf95cec9F422D8d9CA7c0Fe2a449890b36D0Fd8";
+const expired = z.object({ expiredAt: z.iso.datetime({ precision: 3 }) });
+
+/** What the details of each error look like, with plausible ones. */
+const errorDocs: { [Code in ErrorCode]: ErrorDoc<Code> } = {
+	INVALID_REQUEST: {
+		details: z.object({
+			issues: z
+				.array(z.object({ path: z.string(), message: z.string() }))
+				.describe("What is wrong, field by field. An empty path is the request itself."),
+			accepted: z.array(z.string()).exactOptional().describe("The fields that there are."),
+			didYouMean: z
+				.record(z.string(), z.string())
+				.exactOptional()
+				.describe("For a field that is unknown, the one that may have been meant."),
+		}),
+		example: {
+			issues: [{ path: "slippage", message: "unknown field" }],
+			accepted: [
+				...["originChain", "destinationChain", "inputToken", "outputToken"],
+				...["amount", "walletAddress", "recipient", "slippageBps"],
+			],
+			didYouMean: { slippage: "slippageBps" },
+		},
+	},
+	INVALID_SIGNATURE: {
+		details: z.object({
+			expected: z.string().describe("The wallet that must sign."),
+			recovered: z.string().exactOptional().describe("Who signed, if these were the right bytes."),
+			looksLike: z
+				.string()
+				.exactOptional()
+				.describe("The usual mistake it looks like: `hex_text` or `no_prefix`."),
+		}),
+		example: {
+			expected: wallet,
+			recovered: "0x4D1c5a9b7E2f1E6d0b8c3A7F5e9D2c4B6a8f0E1d",
+			looksLike: "hex_text",
+		},
+	},
+	TRANSACTION_CHANGED: {
+		details: z.object({ changed: z.string().describe("The first part that is not as it was built.") }),
+		example: { changed: "instructions" },
+	},
+	UNAUTHORIZED: {},
+	INVALID_TOKEN: {
+		details: z.object({ reason: z.enum(["unreadable", "wrong_endpoint", "other_account"]) }),
+		example: { reason: "wrong_endpoint" },
+	},
+	SWAP_NOT_FOUND: {},
+	NOT_FOUND: {},
+	METHOD_NOT_ALLOWED: {
+		details: z.object({ allow: z.array(z.string()) }),
+		example: { allow: ["POST"] },
+	},
+	NEEDS_DELEGATION: {
+		details: z.object({
+			delegationTarget: z.string().describe("To be signed as the authorization's `address`."),
+			accountNonce: z.int().describe("To be signed as the authorization's `nonce`."),
+		}),
+		example: { delegationTarget: delegate, accountNonce: 0 },
+	},
+	INVALID_AUTHORIZATION: {
+		details: z.object({
+			reason: z.enum(["nonce", "signer", "address", "chain", "pending_transactions"]),
+			expected: z.union([z.string(), z.int()]).exactOptional().describe("What it should be."),
+		}),
+		example: { reason: "nonce", expected: 4 },
+		alsoNext: "retry",
+	},
+	LIQUIDITY_CHANGED: {
+		details: z.object({ reason: z.enum(["price", "stock"]) }),
+		example: { reason: "price" },
+	},
+	QUOTE_EXPIRED: { details: expired, example: { expiredAt: "2026-06-01T12:00:30.000Z" } },
+	OP_EXPIRED: { details: expired, example: { expiredAt: "2026-06-01T12:01:30.000Z" } },
+	BODY_TOO_LARGE: {},
+	UNSUPPORTED_MEDIA_TYPE: {},
+	UNSUPPORTED_DELEGATION: {
+		details: z.object({
+			delegatedTo: z
+				.string()
+				.exactOptional()
+				.describe("The other provider's contract. Absent where the wallet is itself a contract."),
+		}),
+		example: { delegatedTo: "0x63c0c19a282a1B52b07dD5a65b58948A07DAE32B" },
+	},
+	NO_ROUTE: {
+		details: z.object({
+			reason: z.enum(["chain", "token", "pair", "paused", "capacity"]),
+			maximumAmount: z.string().exactOptional().describe("The most that can be swapped now."),
+		}),
+		example: { reason: "capacity", maximumAmount: "250000000000" },
+		alsoNext: "retry",
+	},
+	NEEDS_LARGER_SIZE: {
+		details: z.object({ minimumAmount: z.string() }),
+		example: { minimumAmount: "1250000" },
+	},
+	INSUFFICIENT_BALANCE: {
+		details: z.object({
+			balance: z.string().describe("What the wallet can give now."),
+			required: z.string(),
+		}),
+		example: { balance: "7500000", required: "10000000" },
+	},
+	SIMULATION_FAILED: {
+		details: z.object({ reason: z.string().describe("What the chain said, in its words.") }),
+		example: { reason: "ERC20: transfer amount exceeds balance" },
+	},
+	RATE_LIMITED: {
+		details: z.object({
+			reason: z.enum(["rate", "gas_budget", "reserved_value"]).exactOptional(),
+			retryAfterSeconds: z.number().exactOptional(),
+		}),
+		example: { reason: "rate", retryAfterSeconds: 1 },
+	},
+	INTERNAL: {},
+	UPSTREAM_UNAVAILABLE: {
+		details: z.object({
+			upstream: z.string().exactOptional().describe("What does not answer."),
+			notReady: z
+				.array(z.object({ name: z.string(), problem: z.string() }))
+				.exactOptional()
+				.describe("Of GET /ready: all that this process waits for, or that it is stopping."),
+		}),
+		example: { upstream: "chain 8453" },
+	},
+};
+
+/** What the details of this error look like; undefined where it has none. */
+export function errorDetailsSchema(code: ErrorCode): z.ZodType | undefined {
+	return errorDocs[code].details;
+}
+
+/** A body that this error could have. */
+export function errorExample(code: ErrorCode): ErrorBody {
+	const { message, next, retryable } = errorCatalogue[code];
+	const { example } = errorDocs[code];
+	return {
+		code,
+		message,
+		next,
+		retryable,
+		requestId: "7b0d2a4e-6f0c-4a53-9d0e-2f5b1c3a8e64",
+		...(example && { details: { ...example } }),
+	};
+}
+
+/** Exactly what a body with this code looks like. */
+export function errorSchema(code: ErrorCode): z.ZodType {
+	const { message, next, retryable, http } = errorCatalogue[code];
+	const { details, alsoNext } = errorDocs[code];
+	return z
+		.object({
+			code: z.literal(code),
+			message: z.string().describe("What happened and what to do, for a person."),
+			next: alsoNext ? z.enum([next, alsoNext]) : z.literal(next),
+			retryable: alsoNext
+				? z.boolean().describe("True with `next: retry`: the same bytes may succeed later.")
+				: z.literal(retryable),
+			requestId: z.string().describe("What to name to the operator."),
+			...(details && { details }),
+		})
+		.describe(`HTTP ${http}. ${message}`);
+}
+
+/** What a client must be ready for: codes, next steps and details may be added. */
+export const otherErrorSchema = z
+	.object({
+		code: z.string(),
+		message: z.string().describe("What happened and what to do, for a person."),
+		next: z.string().describe("One that is unknown is `contact_operator`."),
+		retryable: z.boolean().describe("Whether the same bytes may succeed later."),
+		requestId: z.string().describe("What to name to the operator."),
+		details: z.record(z.string(), z.unknown()).exactOptional(),
+	})
+	.describe(
+		"An error with a code, a next step or details that this version does not have. Treat it by its `next` and its HTTP status.",
+	);
+
+/** `NO_ROUTE` as `NoRouteError`. */
+export function errorSchemaName(code: ErrorCode): string {
+	const words = code.split("_").map((word) => `${word[0]}${word.slice(1).toLowerCase()}`);
+	return `${words.join("")}Error`;
+}

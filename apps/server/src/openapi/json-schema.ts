@@ -1,0 +1,30 @@
+import * as z from "zod";
+
+export type JsonSchema = { [keyword: string]: unknown };
+
+/** What a caller may send. */
+export function requestJsonSchema(schema: z.ZodType): JsonSchema {
+	return toJsonSchema(schema, "input");
+}
+
+/** What is answered. Left open: clients tolerate fields that they do not know. */
+export function responseJsonSchema(schema: z.ZodType): JsonSchema {
+	return toJsonSchema(schema, "output");
+}
+
+function toJsonSchema(schema: z.ZodType, io: "input" | "output"): JsonSchema {
+	const { $schema: _, ...rest } = z.toJSONSchema(schema, {
+		io,
+		override: ({ jsonSchema }) => {
+			if (io === "output") delete jsonSchema.additionalProperties;
+			// The library's pattern counts the days of each month; nobody reads that.
+			if (jsonSchema.format === "date-time") {
+				jsonSchema.pattern = "^\\d{4}-\\d{2}-\\d{2}T\\d{2}:\\d{2}:\\d{2}\\.\\d{3}Z$";
+			}
+			// Every integer has these bounds: they say nothing of this one.
+			if (jsonSchema.minimum === Number.MIN_SAFE_INTEGER) delete jsonSchema.minimum;
+			if (io === "output" && jsonSchema.maximum === Number.MAX_SAFE_INTEGER) delete jsonSchema.maximum;
+		},
+	});
+	return rest;
+}

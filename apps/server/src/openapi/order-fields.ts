@@ -1,0 +1,25 @@
+import type { OrderJson } from "@geoswap/protocol";
+import * as z from "zod";
+
+const word = z.string().regex(/^0x[0-9a-f]{64}$/);
+const number = z.string().regex(/^(0|[1-9]\d{0,77})$/);
+
+/** The fourteen fields of an order as answers have them: numbers as decimal strings, words as hex. */
+export const orderFieldsSchema = z
+	.object({
+		originChainId: number,
+		destinationChainId: number,
+		escrow: word.describe("Who holds the input until the order is decided."),
+		originVault: word.describe("Who gets the input once the output is delivered."),
+		destinationVault: word.describe("Who pays the output."),
+		attesterSet: word.describe("Those who attest the delivery, by their hash."),
+		wallet: word.describe("Who gives the input, and gets it back where the order is refunded."),
+		inputToken: word,
+		inputAmount: number,
+		outputToken: word,
+		minOutput: number,
+		recipient: word,
+		swapKey: word.describe("The swap's id, as a number."),
+		deadlines: number.describe("Open deadline, fill deadline and refund time, packed."),
+	} satisfies { [Field in keyof OrderJson]: z.ZodType<string> })
+	.describe("The terms: what is given, what is owed, by when. An address is 32 bytes here.");

@@ -1,0 +1,36 @@
+import { escapeHtml } from "./escape-html.ts";
+
+/** Longer ones are bytes, which nobody reads. */
+const longestText = 80;
+const shownText = 64;
+
+/** A value as a block of code, its long texts shortened. */
+export function jsonCode(value: unknown): string {
+	return codeBlock(colorJson(readableJson(value)));
+}
+
+/** As it is shown to a person: long texts are cut. */
+export function readableJson(value: unknown): string {
+	return JSON.stringify(
+		value,
+		(_, part: unknown) =>
+			typeof part === "string" && part.length > longestText ? `${part.slice(0, shownText)}…` : part,
+		2,
+	);
+}
+
+/** Can be scrolled by keys too. */
+export function codeBlock(html: string): string {
+	return `<pre tabindex="0"><code>${html}</code></pre>`;
+}
+
+/** Names, texts and other values apart by their color. */
+export function colorJson(text: string): string {
+	return escapeHtml(text).replace(
+		/(&quot;(?:(?!&quot;)[^\n])*?&quot;)(\s*:)?|(?<![\w.])(true|false|null|-?\d+(?:\.\d+)?)\b/g,
+		(whole, string: string | undefined, colon: string | undefined) => {
+			if (string === undefined) return `<b class="v">${whole}</b>`;
+			return colon === undefined ? `<b class="s">${string}</b>` : `<b class="k">${string}</b>${colon}`;
+		},
+	);
+}

@@ -1,0 +1,55 @@
+import { Marked, type Tokens } from "marked";
+import { escapeHtml } from "./escape-html.ts";
+import { codeBlock, colorJson } from "./json-code.ts";
+
+/** A page's markdown as HTML. Links between files of docs/ become links between what is served; others become text. */
+export function renderMarkdown(markdown: string): string {
+	return marked.parse(markdown, { async: false });
+}
+
+/** The sections of a page, to jump to. */
+export function sectionsOf(markdown: string): { id: string; title: string }[] {
+	return [...markdown.matchAll(/^## (.+)$/gm)].map(([, title = ""]) => ({ id: slug(title), title }));
+}
+
+const marked = new Marked({
+	renderer: {
+		heading({ tokens, depth, text }: Tokens.Heading): string {
+			const html = this.parser.parseInline(tokens);
+			return depth === 1 ? `<h1>${html}</h1>` : `<h${depth} id="${slug(text)}">${html}</h${depth}>`;
+		},
+		link({ href, tokens }: Tokens.Link): string {
+			const html = this.parser.parseInline(tokens);
+			const served = servedAt(href);
+			return served === undefined ? html : `<a href="${escapeHtml(served)}">${html}</a>`;
+		},
+		code({ text, lang }: Tokens.Code): string {
+			return codeBlock(lang === "json" ? colorJson(text) : escapeHtml(text));
+		},
+		table(token: Tokens.Table): string {
+			const row = (cells: Tokens.TableCell[], tag: "th" | "td") =>
+				`<tr>${cells.map(({ tokens }) => `<${tag}>${this.parser.parseInline(tokens)}</${tag}>`).join("")}</tr>`;
+			const body = token.rows.map((cells) => row(cells, "td")).join("");
+			return `<div class="scroll" tabindex="0"><table><thead>${row(token.header, "th")}</thead><tbody>${body}</tbody></table></div>`;
+		},
+	},
+});
+
+/** Where the target of a link in docs/ or docs/errors/ is served. */
+function servedAt(href: string): string | undefined {
+	if (href.startsWith("#")) return href;
+	const [, path = "", anchor = ""] = /^([^#]*)(#.*)?$/.exec(href) ?? [];
+	const name = path.replace(/^(\.\/|\.\.\/)+/, "");
+	if (name === "openapi.json") return "/openapi.json";
+	if (name === "api.md") return `/docs${anchor}`;
+	if (name === "errors" || name === "errors/README.md" || name === "README.md") return "/docs#errors";
+	const [, code] = /^(?:errors\/)?([A-Z_]+)\.md$/.exec(name) ?? [];
+	return code === undefined ? undefined : `/docs/errors/${code}`;
+}
+
+function slug(title: string): string {
+	return title
+		.toLowerCase()
+		.replace(/[^a-z0-9]+/g, "-")
+		.replace(/^-|-$/g, "");
+}

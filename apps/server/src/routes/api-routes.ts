@@ -1,0 +1,72 @@
+import type { HeldCalls } from "../api-key/held-calls.ts";
+import type { PromptRedis } from "../api-key/prompt-redis.ts";
+import type { EvmChain } from "../chain/evm/chain-client.ts";
+import type { SolanaChain } from "../chain/solana/connect-solana.ts";
+import type { Config } from "../config.ts";
+import type { FeeDiscounts } from "../discount/fee-discounts.ts";
+import type { Engine } from "../durable/durable.ts";
+import { finalitySecondsOf } from "../finality-seconds.ts";
+import type { Route } from "../http/route.ts";
+import type { PriceBook } from "../price/price-book.ts";
+import type { SealKeys } from "../seal/seal-keys.ts";
+import type { DatabasePool } from "../store/database.ts";
+import type { SwapListener } from "../store/swap-listener.ts";
+import type { Desk } from "../venue/venue.ts";
+import { docsRoutes } from "./docs-routes.ts";
+import { getChains } from "./get-chains.ts";
+import { getDelegation } from "./get-delegation.ts";
+import { getHealth } from "./get-health.ts";
+import { getReady } from "./get-ready.ts";
+import { getStatus } from "./get-status.ts";
+import { getSwaps } from "./get-swaps.ts";
+import { getTokens } from "./get-tokens.ts";
+import { postBuildGeoOp } from "./post-build-geo-op.ts";
+import { postBuildSolanaTx } from "./post-build-solana-tx.ts";
+import { postQuote } from "./post-quote.ts";
+import { postSubmit } from "./post-submit.ts";
+import { postSubmitSolana } from "./post-submit-solana.ts";
+import { readyChecks } from "./ready-checks.ts";
+
+/** All that the routes are made of. Nothing is done with any of it before the first request. */
+export type ApiParts = {
+	config: Config;
+	chains: ReadonlyMap<number, EvmChain>;
+	/** Absent where it is not offered. */
+	solana: SolanaChain | undefined;
+	pool: DatabasePool;
+	listener: SwapListener;
+	book: PriceBook;
+	desk: Desk;
+	/** Absent where nobody pays less. */
+	feeDiscounts: FeeDiscounts | undefined;
+	redis: Pick<PromptRedis, "run">;
+	heldCalls: HeldCalls;
+	engine: Pick<Engine, "startSwap">;
+	sealKeys: SealKeys;
+	nowMs: () => number;
+	/** Aborted once the process is told to stop. */
+	stopping: AbortSignal;
+};
+
+/** Every endpoint of the service. */
+export function apiRoutes(parts: ApiParts): Route[] {
+	const { config, chains, solana, pool, listener, book, desk, engine, sealKeys, nowMs } = parts;
+	const { feeDiscounts, redis, heldCalls, stopping } = parts;
+	const submitDeps = { solana, pool, sealKeys, desk, engine, config, nowMs };
+	const finalitySeconds = finalitySecondsOf(config);
+	const routes = [
+		postQuote({ desk, feeDiscounts, sealKeys }),
+		getDelegation({ chains, solana }),
+		postBuildGeoOp({ chains, db: pool, sealKeys, nowMs }),
+		postBuildSolanaTx({ solana, config, db: pool, sealKeys, nowMs }),
+		postSubmit({ chains, ...submitDeps }),
+		postSubmitSolana(submitDeps),
+		getStatus({ db: pool, listener, heldCalls, finalitySeconds }),
+		getChains({ config, desk }),
+		getTokens({ config, desk }),
+		getSwaps({ db: pool, sealKeys, finalitySeconds, nowMs }),
+		getHealth(),
+		getReady({ checks: readyChecks({ config, db: pool, redis, book, desk, nowMs }), stopping, nowMs }),
+	];
+	return [...routes, ...docsRoutes(routes)];
+}

@@ -1,0 +1,161 @@
+import { type ReadyResponse, readyResponseSchema, type SwapError } from "@geoswap/protocol";
+import { pino } from "pino";
+import { expect, test } from "vitest";
+import { getReady, type ReadyCheck } from "./get-ready.ts";
+
+const log = pino({ level: "silent" });
+
+function ask(route: ReturnType<typeof getReady>): Promise<ReadyResponse> {
+	if (route.operation !== undefined) throw new Error("ready needs no key");
+	const signal = new AbortController().signal;
+	return route
+		.handle({ body: undefined, query: {}, params: {}, requestId: "", log, signal })
+		.then((answer) => readyResponseSchema.strict().parse(answer));
+}
+const ready = (...checks: ReadyCheck[]) =>
+	ask(getReady({ checks, timeoutMs: 20, nowMs: () => performance.now() }));
+
+const good: ReadyCheck = { name: "good", check: async () => undefined };
+const wrong: ReadyCheck = { name: "wrong", check: async () => "it is upside down" };
+const broken: ReadyCheck = {
+	name: "broken",
+	check: () => Promise.reject(new Error("connect http://user:secret@10.0.0.1")),
+};
+const silent: ReadyCheck = { name: "silent", check: () => new Promise(() => {}) };
+
+test("where every check passes it is ready, and lists them", async () => {
+	expect(await ready(good, { ...good, name: "other" })).toEqual({
+		status: "ready",
+		checks: [
+			{ name: "good", ready: true },
+			{ name: "other", ready: true },
+		],
+	});
+});
+
+test("all that does not work is named and requests come all the same, in no error's own words", async () => {
+	const answer = await ready(good, broken, wrong, silent);
+	expect(answer).toEqual({
+		status: "degraded",
+		checks: [
+			{ name: "good", ready: true },
+			{ name: "broken", ready: false, problem: "it does not answer" },
+			{ name: "wrong", ready: false, problem: "it is upside down" },
+			{ name: "silent", ready: false, problem: "it does not answer" },
+		],
+	});
+});
+
+/** A process with a database and three chains, all gone at first, and a clock that each question moves by a second. */
+function startingProcess() {
+	const gone = new Set(["database", "one", "two", "three"]);
+	let now = 0;
+	const check = (name: string, neededAtStart: string): ReadyCheck => ({
+		...{ name, neededAtStart },
+		check: async () => (gone.has(name) ? "gone" : undefined),
+	});
+	const route = getReady({
+		checks: [
+			check("database", "database"),
+			...["one", "two", "three"].map((name) => check(name, "prices")),
+			wrong,
+		],
+		nowMs: () => now,
+	});
+	/** What is gone, by whether requests should come. */
+	const answer = async () => {
+		now += 1_000;
+		try {
+			const { checks } = await ask(route);
+			return { up: checks.flatMap((each) => (each.problem === "gone" ? [each.name] : [])) };
+		} catch (error) {
+			expect(error).toMatchObject({ code: "UPSTREAM_UNAVAILABLE", retryable: true });
+			const { upstream, notReady } = (error as SwapError<"UPSTREAM_UNAVAILABLE">).details;
+			expect(upstream).toBe(notReady?.[0]?.name);
+			return { down: notReady?.map(({ name }) => name) };
+		}
+	};
+	return { gone, answer };
+}
+
+test("a process gets no requests before the database has answered once and a chain could be quoted", async () => {
+	const { gone, answer } = startingProcess();
+	expect(await answer()).toEqual({ down: ["database", "one", "two", "three"] });
+	gone.delete("database");
+	for (let i = 0; i < 30; i++) expect(await answer()).toEqual({ down: ["one", "two", "three"] });
+	gone.clear();
+	expect(await answer()).toEqual({ up: [] });
+});
+
+test("a process that starts waits ten seconds for the other chains: a dead one keeps it away no longer", async () => {
+	const { gone, answer } = startingProcess();
+	gone.clear();
+	gone.add("two");
+	for (let i = 0; i < 10; i++) expect(await answer()).toEqual({ down: ["two"] });
+	expect(await answer()).toEqual({ up: ["two"] });
+});
+
+test("once it has come up it gets requests whatever is gone, the database and every chain", async () => {
+	const { gone, answer } = startingProcess();
+	gone.clear();
+	expect(await answer()).toEqual({ up: [] });
+	gone.add("two");
+	expect(await answer()).toEqual({ up: ["two"] });
+	for (const name of ["database", "one", "three"]) gone.add(name);
+	for (let i = 0; i < 30; i++) expect(await answer()).toEqual({ up: ["database", "one", "two", "three"] });
+});
+
+test("a flood of calls shares one round of checks, and its results for a quarter of a second", async () => {
+	let rounds = 0;
+	let now = 0;
+	const check = async () => {
+		rounds++;
+		await new Promise(setImmediate);
+		return undefined;
+	};
+	const route = getReady({ checks: [{ name: "counted", check }], nowMs: () => now });
+	await Promise.all(Array.from({ length: 1_000 }, () => ask(route)));
+	for (let i = 0; i < 1_000; i++) await ask(route);
+	now = 249;
+	await ask(route);
+	expect(rounds).toBe(1);
+	now = 250;
+	await Promise.all(Array.from({ length: 100 }, () => ask(route)));
+	expect(rounds).toBe(2);
+});
+
+test("a process that is told to stop says so at once, even where a round was just ready or does not end", async () => {
+	for (const checks of [[good], [silent]]) {
+		const stopping = new AbortController();
+		const route = getReady({ checks, stopping: stopping.signal, timeoutMs: 20, nowMs: () => 0 });
+		await ask(route);
+		stopping.abort();
+		await expect(ask(route)).rejects.toMatchObject({
+			details: { upstream: "this process", notReady: [{ name: "this process", problem: "it is stopping" }] },
+		});
+	}
+});
+
+test("what is wrong is logged when it changes, not with every round", async () => {
+	const lines: string[] = [];
+	const changing = { name: "changing", problem: undefined as string | undefined };
+	let now = 0;
+	const route = getReady({
+		checks: [{ name: changing.name, check: async () => changing.problem }],
+		nowMs: () => now,
+	});
+	if (route.operation !== undefined) throw new Error("ready needs no key");
+	const sink = pino({ level: "info" }, { write: (line: string) => void lines.push(JSON.parse(line).msg) });
+	const signal = new AbortController().signal;
+	const round = async (problem?: string) => {
+		changing.problem = problem;
+		now += 1_000;
+		await Promise.allSettled([
+			route.handle({ body: undefined, query: {}, params: {}, requestId: "", log: sink, signal }),
+		]);
+	};
+	for (let i = 1; i <= 5; i++) await round(`for ${i} s`);
+	await round();
+	await round();
+	expect(lines).toEqual(["not everything is ready", "everything is ready"]);
+});

@@ -1,0 +1,49 @@
+import { formatAddress, SwapError, type TokensResponse, tokensQuerySchema } from "@geoswap/protocol";
+import type { Config } from "../config.ts";
+import { configuredAssets } from "../configured-assets.ts";
+import { parseRequest } from "../http/parse-request.ts";
+import type { Route } from "../http/route.ts";
+import { getTokensDoc } from "../openapi/endpoints/get-tokens.ts";
+import type { Desk } from "../venue/venue.ts";
+
+/** GET /tokens?chainId=: what can be swapped, on one chain or on all. */
+export function getTokens({
+	config,
+	desk,
+}: {
+	config: Pick<Config, "chains" | "solana" | "price">;
+	desk: Pick<Desk, "isLive">;
+}): Route {
+	return {
+		method: "GET",
+		path: "/tokens",
+		operation: "list",
+		doc: getTokensDoc,
+		handle: async ({ query }): Promise<TokensResponse> => {
+			const { chainId } = parseRequest(tokensQuerySchema, query);
+			const { chains, solana, price } = config;
+			const known = [...chains, ...(solana ? [solana] : [])].map((chain) => chain.chainId);
+			if (chainId !== undefined && !known.includes(chainId)) {
+				const message = `not a chain of this service; these are: ${known.join(", ")}`;
+				throw new SwapError("INVALID_REQUEST", { issues: [{ path: "chainId", message }] });
+			}
+			return {
+				tokens: configuredAssets(config)
+					.filter((listed) => chainId === undefined || listed.chainId === chainId)
+					.map(({ token, isNative, ...listed }) => ({
+						...listed,
+						native: isNative,
+						address: formatAddress(listed.chainId, token),
+						live: desk.isLive({ chainId: listed.chainId, token }),
+						minimumUsd: formatUsd(price.minimumUsd),
+						maximumUsd: formatUsd(price.maximumUsd),
+					})),
+			};
+		},
+	};
+}
+
+/** Of a number in the config: at least two decimals, and as many as it has, up to six. */
+function formatUsd(usd: number): string {
+	return usd.toFixed(6).replace(/0{1,4}$/, "");
+}

@@ -1,0 +1,49 @@
+import { expect, test } from "vitest";
+import { createTurns } from "./take-turns.ts";
+
+const settle = () => new Promise(setImmediate);
+
+test("so many run at once, the others in the order in which they came, and a failure passes its turn on", async () => {
+	const inTurn = createTurns({ atOnce: 2, waitMs: 10_000, upstream: "database" });
+	const begun: number[] = [];
+	const works = Array.from({ length: 5 }, () => Promise.withResolvers<number>());
+	const answers = works.map(({ promise }, i) =>
+		inTurn(`account ${i}`, () => {
+			begun.push(i);
+			return promise;
+		}),
+	);
+	await settle();
+	expect(begun).toEqual([0, 1]);
+	works[1]?.reject(new Error("failed"));
+	await expect(answers[1]).rejects.toThrow("failed");
+	await settle();
+	expect(begun).toEqual([0, 1, 2]);
+	for (const [i, { resolve }] of works.entries()) resolve(i);
+	expect(await Promise.all(answers.filter((_, i) => i !== 1))).toEqual([0, 2, 3, 4]);
+	expect(begun).toEqual([0, 1, 2, 3, 4]);
+});
+
+test("who waits too long is refused and takes no turn, and those after it get theirs", async () => {
+	const inTurn = createTurns({ atOnce: 1, waitMs: 20, upstream: "database" });
+	const slow = Promise.withResolvers<string>();
+	const first = inTurn("first", () => slow.promise);
+	const late = inTurn("late", () => Promise.reject(new Error("it was refused")));
+	await expect(late).rejects.toMatchObject({
+		code: "UPSTREAM_UNAVAILABLE",
+		details: { upstream: "database" },
+	});
+	const next = inTurn("next", async () => "next");
+	slow.resolve("slow");
+	expect(await Promise.all([first, next])).toEqual(["slow", "next"]);
+	expect(await inTurn("last", async () => "last")).toBe("last");
+});
+
+test("whoever asks for much at once waits for itself, and holds up nobody else", async () => {
+	const inTurn = createTurns({ atOnce: 2, waitMs: 10_000, upstream: "database" });
+	const slow = Promise.withResolvers<string>();
+	const many = Array.from({ length: 5 }, () => inTurn("one", () => slow.promise));
+	expect(await inTurn("other", async () => "served")).toBe("served");
+	slow.resolve("done");
+	expect(await Promise.all(many)).toEqual(Array(5).fill("done"));
+});

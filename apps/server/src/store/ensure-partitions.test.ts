@@ -1,0 +1,19 @@
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { createTestDatabase, type TestDatabase } from "../../test/test-database.ts";
+import { ensurePartitions } from "./ensure-partitions.ts";
+
+let database: TestDatabase;
+beforeAll(async () => {
+	database = await createTestDatabase();
+});
+afterAll(() => database.drop());
+
+test("workers that start at once make each partition once, and none of them fails", async () => {
+	const days = { nowMs: Date.now() + 100 * 86_400_000, daysAhead: 10 };
+	await Promise.all(Array.from({ length: 6 }, () => ensurePartitions(database.pool, days)));
+	const { rows } = await database.pool.query<{ count: number }>(
+		"select count(*)::int from pg_inherits where inhparent = 'swaps'::regclass",
+	);
+	// With those of the database's own days.
+	expect(rows[0]?.count).toBe(12 + 3);
+});

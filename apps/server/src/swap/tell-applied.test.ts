@@ -1,0 +1,134 @@
+import { toSwapId } from "@geoswap/protocol";
+import { hexToBytes } from "viem";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { createInProcessDurable } from "../../test/in-process-durable.ts";
+import { keepSpans } from "../../test/keep-spans.ts";
+import { createSwapScene, destinationId, originId, token, workflowOptions } from "../../test/swap-scene.ts";
+import { createTestDatabase, type TestDatabase } from "../../test/test-database.ts";
+import type { Durable } from "../durable/durable.ts";
+import { readSwap } from "../store/read-swap.ts";
+import type { SwapMetrics } from "../telemetry/swap-metrics.ts";
+import { createSwapWorkflow } from "./swap-workflow.ts";
+import type { SwapObserver } from "./tell-applied.ts";
+
+let database: TestDatabase;
+beforeAll(async () => {
+	database = await createTestDatabase();
+	const { pool } = database;
+	await pool.query("insert into stock values ($1, $2, 100000, 100000, 0, 1)", [
+		destinationId,
+		hexToBytes(token),
+	]);
+	await pool.query("insert into pair_volume values ($1, $2, 'buy', 0)", [destinationId, hexToBytes(token)]);
+});
+afterAll(() => database.drop());
+
+const trace = { traceId: "0af7651916cd43dd8448eb211c80319c", spanId: "b7ad6b7169203331" };
+const facts = ["opening", "delivering", "delivered", "delivery-final", "released"];
+
+/** Settles a swap under an engine that may do more than it should, and returns what was told of it. */
+async function settle({
+	isTraced = true,
+	engine = (durable: Durable) => durable,
+	observer,
+}: {
+	isTraced?: boolean;
+	engine?: (durable: Durable) => Durable;
+	/** Instead of one that keeps what it is told. */
+	observer?: SwapObserver;
+} = {}) {
+	const scene = await createSwapScene(database.pool);
+	if (isTraced) {
+		await database.pool.query("update swaps set trace = $2 where id = $1", [
+			scene.uuid,
+			`00-${trace.traceId}-${trace.spanId}-01`,
+		]);
+	}
+	const nothing = async () => {};
+	const rest = [
+		() => scene.emit("Opened", originId),
+		() => scene.emit("Filled", destinationId, { delivered: "400", spentToken: token, spent: "400" }),
+		nothing,
+		nothing,
+		() => scene.emit("Released", originId, { paid: true }),
+	];
+	const durable = createInProcessDurable(async () => {
+		await rest.shift()?.();
+		await scene.moveHeads(1);
+		return "signalled";
+	});
+	const moves: string[] = [];
+	const decided: { status: string; seconds: number }[] = [];
+	const metrics: SwapMetrics = {
+		moved: ({ originChainId, destinationChainId }, to) =>
+			moves.push(`${originChainId}-${destinationChainId} ${to}`),
+		decided: (_, decision) => decided.push(decision),
+		sweeping: () => {},
+	};
+	const { tracer, spans } = keepSpans();
+	const options = workflowOptions(database.pool, scene.clock, observer ?? { tracer, metrics });
+	await createSwapWorkflow(options)(engine(durable), scene.uuid);
+	return { uuid: scene.uuid, swapId: toSwapId(scene.uuid), spans: await spans(), moves, decided };
+}
+
+test("each fact of a swap is one span of the trace that its submit began", async () => {
+	const { swapId, spans } = await settle();
+	expect(spans.map(({ name }) => name)).toEqual(facts);
+	for (const span of spans) {
+		expect(span).toMatchObject({ traceId: trace.traceId, parentId: trace.spanId, isError: false });
+		expect(span.attributes).toMatchObject({
+			swapId,
+			originChainId: String(originId),
+			destinationChainId: String(destinationId),
+			fact: span.name,
+		});
+	}
+	expect(spans[1]?.attributes).toMatchObject({ moved: "deposited, delivering" });
+	expect(spans[2]?.attributes).toMatchObject({ moved: "settled" });
+});
+
+test("each move is counted once, and the time to the final status is the swap's own", async () => {
+	const { moves, decided } = await settle();
+	const route = `${originId}-${destinationId}`;
+	expect(moves).toEqual([`${route} deposited`, `${route} delivering`, `${route} settled`]);
+	expect(decided).toMatchObject([{ status: "settled" }]);
+	expect(decided[0]?.seconds).toBeGreaterThan(1);
+	expect(decided[0]?.seconds).toBeLessThan(10);
+});
+
+test("a body that runs twice, as after a crash, tells once", async () => {
+	const twice = await settle({
+		engine: (durable) => ({
+			...durable,
+			// As after a crash that came before the engine heard of the first run.
+			step: async (name, body) => {
+				await body();
+				return durable.step(name, body);
+			},
+		}),
+	});
+	expect(twice.spans.map(({ name }) => name)).toEqual(facts);
+	expect(twice.moves).toHaveLength(3);
+});
+
+test("a swap that is not traced makes no spans", async () => {
+	const { spans, moves } = await settle({ isTraced: false });
+	expect(spans).toEqual([]);
+	expect(moves).toHaveLength(3);
+});
+
+test("a swap goes on where telling of it throws", async () => {
+	const fail = () => {
+		throw new Error("telemetry is broken");
+	};
+	for (const observer of [
+		{ tracer: { begin: fail, record: fail } },
+		{ metrics: { moved: fail, decided: fail, sweeping: fail } },
+	]) {
+		const { uuid } = await settle({ observer });
+		expect(await readSwap(database.pool, uuid)).toMatchObject({
+			status: "settled",
+			endedAt: expect.any(Date),
+		});
+	}
+});

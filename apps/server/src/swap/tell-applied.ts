@@ -1,0 +1,62 @@
+import { toSwapId } from "@geoswap/protocol";
+import type { Log } from "../log.ts";
+import type { SwapMetrics } from "../telemetry/swap-metrics.ts";
+import type { Tracer } from "../telemetry/tracer.ts";
+import type { Applied } from "./apply-decision.ts";
+import type { Decision } from "./decision.ts";
+
+/** Who is told of what swaps do. Either is absent where nobody asked. */
+export type SwapObserver = { tracer?: Tracer | undefined; metrics?: SwapMetrics | undefined };
+
+/**
+ * Tells of a fact that was applied, once. For the body of a step: what is replayed is not told again, and a
+ * body that runs again, because its process died before the engine knew that it was done, finds nothing new. A process
+ * that dies between the database and here leaves a gap. Never throws: the step is applied, and run again it would have
+ * nobody to poke.
+ */
+export function tellApplied({ log, ...observer }: SwapObserver & { log: Log }, told: Told): void {
+	try {
+		tell(observer, told);
+	} catch (err) {
+		log.warn(
+			{ swapId: told.applied.swap?.id, fact: told.decision.fact, err },
+			"a fact is missing in telemetry",
+		);
+	}
+}
+
+type Told = { decision: Decision; applied: Applied; startMs: number; nowMs: number };
+
+function tell(
+	{ tracer, metrics }: SwapObserver,
+	{ decision: { fact, actions }, applied: { swap, isNews, moves, heldBy }, startMs, nowMs }: Told,
+): void {
+	if (!swap) return;
+	for (const to of moves) {
+		metrics?.moved(swap.order, to);
+		if (!isDecided(to)) continue;
+		metrics?.decided(swap.order, { status: to, seconds: (nowMs - swap.createdAt.getTime()) / 1_000 });
+	}
+	if (!isNews && moves.length === 0) return;
+	tracer?.record(heldBy ?? fact, {
+		parent: swap.trace,
+		startMs,
+		attributes: {
+			swapId: toSwapId(swap.id),
+			originChainId: String(swap.order.originChainId),
+			destinationChainId: String(swap.order.destinationChainId),
+			fact,
+			...(heldBy && { heldBy }),
+			...(actions.length > 0 && { actions: actions.map(nameOf).join(", ") }),
+			...(moves.length > 0 && { moved: moves.join(", ") }),
+		},
+	});
+}
+
+function isDecided(to: Applied["moves"][number]): boolean {
+	return to === "settled" || to === "failed" || to === "refunded";
+}
+
+function nameOf(action: Decision["actions"][number]): string {
+	return "kind" in action ? `${action.do} ${action.kind}` : action.do;
+}

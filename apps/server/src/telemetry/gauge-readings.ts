@@ -1,0 +1,102 @@
+import { emptyResource } from "@opentelemetry/resources";
+import {
+	AggregationTemporality,
+	DataPointType,
+	type GaugeMetricData,
+	InstrumentType,
+	type MetricProducer,
+} from "@opentelemetry/sdk-metrics";
+import type { Reading, Sample } from "./meter.ts";
+
+/** Whoever looks waits this long for a reading, and then does without. */
+const readTimeoutMs = 3_000;
+
+/**
+ * Gauges as they are read now. The library's own remember every series for ever: a chain that is gone, or a database
+ * that does not answer, would look as it last did.
+ */
+export function gaugeReadings({
+	nowMs,
+	onFailure,
+}: {
+	nowMs: () => number;
+	onFailure: (failed: { name: string; error: unknown }) => void;
+}): { add: (reading: Reading) => void; producer: MetricProducer } {
+	const readings: (() => Promise<GaugeMetricData[]>)[] = [];
+	return {
+		add: (reading) => {
+			const read = rememberFor(reading, nowMs);
+			readings.push(async () => {
+				try {
+					return gaugesOf(reading, await within(readTimeoutMs, read()), nowMs());
+				} catch (error) {
+					onFailure({ name: reading.name, error });
+					return [];
+				}
+			});
+		},
+		producer: {
+			collect: async () => ({
+				resourceMetrics: {
+					resource: emptyResource(),
+					scopeMetrics: [
+						{
+							scope: { name: "geoswap" },
+							metrics: (await Promise.all(readings.map((read) => read()))).flat(),
+						},
+					],
+				},
+				errors: [],
+			}),
+		},
+	};
+}
+
+/** One at a time, however many look; what failed is tried again at the next look. */
+function rememberFor({ read, maxAgeMs = 0 }: Reading, nowMs: () => number): () => Promise<Sample[]> {
+	let last: { samples: Promise<Sample[]>; atMs: number; isUnderWay: boolean } | undefined;
+	return () => {
+		if (last && (last.isUnderWay || nowMs() - last.atMs < maxAgeMs)) return last.samples;
+		const samples = Promise.resolve().then(read);
+		const reading = { samples, atMs: nowMs(), isUnderWay: true };
+		last = reading;
+		samples.then(
+			() => {
+				reading.isUnderWay = false;
+			},
+			() => {
+				if (last === reading) last = undefined;
+			},
+		);
+		return samples;
+	};
+}
+
+async function within<T>(timeoutMs: number, promise: Promise<T>): Promise<T> {
+	const { promise: late, reject } = Promise.withResolvers<never>();
+	const timer = setTimeout(() => reject(new Error(`took longer than ${timeoutMs} ms`)), timeoutMs);
+	try {
+		return await Promise.race([promise, late]);
+	} finally {
+		clearTimeout(timer);
+	}
+}
+
+function gaugesOf({ gauges }: Reading, samples: readonly Sample[], nowMs: number): GaugeMetricData[] {
+	const time: [number, number] = [Math.floor(nowMs / 1_000), (nowMs % 1_000) * 1_000_000];
+	return Object.entries(gauges).map(([name, description]) => ({
+		descriptor: {
+			name,
+			description,
+			unit: "",
+			type: InstrumentType.OBSERVABLE_GAUGE,
+			valueType: 1,
+			advice: {},
+		},
+		aggregationTemporality: AggregationTemporality.CUMULATIVE,
+		dataPointType: DataPointType.GAUGE,
+		dataPoints: samples
+			.filter(({ gauge }) => gauge === name)
+			.map(({ labels = {}, value }) => ({ startTime: time, endTime: time, attributes: labels, value })),
+	}));
+}

@@ -1,0 +1,30 @@
+import type { Meter } from "./meter.ts";
+
+const secondsBounds = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
+
+/** A call to a chain's node that has ended. */
+type ChainCall = {
+	chainId: number;
+	method: string;
+	seconds: number;
+	/** `refused`: the node answered with an error, as to a transaction that would revert; `failed`: with nothing. */
+	outcome: "ok" | "refused" | "failed";
+};
+
+/** What is counted of the calls to chains' nodes. */
+export function rpcMetrics(meter: Meter): (call: ChainCall) => void {
+	const count = meter.counter(
+		"geoswap_rpc_calls_total",
+		"Calls to a chain's node, each with its one retry: ok, refused (it answered with an error), failed (no answer)",
+	);
+	const observe = meter.histogram(
+		"geoswap_rpc_call_duration_seconds",
+		"How long a chain's node took, or was waited for",
+		secondsBounds,
+	);
+	return ({ chainId, method, seconds, outcome }) => {
+		const chain = String(chainId);
+		count({ chain, method, outcome });
+		observe(seconds, { chain });
+	};
+}

@@ -1,0 +1,129 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import {
+	type Attributes as OtelAttributes,
+	ROOT_CONTEXT,
+	SpanKind,
+	SpanStatusCode,
+	trace,
+} from "@opentelemetry/api";
+import { OTLPTraceExporter } from "@opentelemetry/exporter-trace-otlp-http";
+import { resourceFromAttributes } from "@opentelemetry/resources";
+import {
+	AlwaysOnSampler,
+	BatchSpanProcessor,
+	type SpanExporter,
+	TracerProvider,
+} from "@opentelemetry/sdk-trace";
+import type { Log } from "../log.ts";
+import { quietExporter } from "./quiet-exporter.ts";
+import { formatTraceparent, parseTraceparent, type TraceName } from "./traceparent.ts";
+import { type Attributes, attributeNames, type Tracer } from "./tracer.ts";
+
+/** Spans beyond this are dropped until the collector takes some: a few megabytes. */
+const maxQueueSize = 4_096;
+const maxExportBatchSize = 512;
+/** What a process that is killed takes with it. */
+const exportEveryMs = 1_000;
+const exportTimeoutMs = 5_000;
+const stopTimeoutMs = 3_000;
+/** A Solana transaction's name is the longest. */
+const longestValue = 256;
+
+export type Tracing = {
+	tracer: Tracer;
+	/** Sends what is left. */
+	stop: () => Promise<void>;
+};
+
+/** Traces, sent in batches to a collector that understands OTLP over HTTP. */
+export function startTracing({
+	tracesUrl,
+	sampleRatio,
+	service,
+	nowMs,
+	random,
+	log,
+	exporter = new OTLPTraceExporter({ url: tracesUrl, timeoutMillis: exportTimeoutMs }),
+}: {
+	tracesUrl: string;
+	/** The share of traces that are kept. Decided where one begins, by us: a caller cannot ask to be traced. */
+	sampleRatio: number;
+	service: string;
+	nowMs: () => number;
+	random: () => number;
+	log: Log;
+	exporter?: SpanExporter;
+}): Tracing {
+	const provider = new TracerProvider({
+		resource: resourceFromAttributes({ "service.name": service }),
+		sampler: new AlwaysOnSampler(),
+		spanLimits: { attributeValueLengthLimit: longestValue },
+		spanProcessors: [
+			new BatchSpanProcessor({
+				exporter: quietExporter(exporter, { nowMs, log }),
+				maxQueueSize,
+				maxExportBatchSize,
+				scheduledDelayMillis: exportEveryMs,
+				exportTimeoutMillis: 2 * exportTimeoutMs,
+			}),
+		],
+	});
+	const tracer = provider.getTracer("geoswap");
+	return {
+		tracer: {
+			begin: (name, { startMs, attributes, callersTrace }) => {
+				// Before anything is made: what is not kept costs one comparison.
+				if (random() >= sampleRatio) return undefined;
+				const callers = parseTraceparent(callersTrace);
+				const span = tracer.startSpan(
+					name,
+					{
+						root: true,
+						kind: SpanKind.SERVER,
+						startTime: startMs,
+						attributes: listed(attributes),
+						...(callers && { links: [{ context: contextOf(callers) }] }),
+					},
+					ROOT_CONTEXT,
+				);
+				return {
+					traceparent: formatTraceparent(span.spanContext()),
+					set: (more) => span.setAttributes(listed(more)),
+					end: ({ isError } = { isError: false }) => {
+						if (isError) span.setStatus({ code: SpanStatusCode.ERROR });
+						span.end(nowMs());
+					},
+				};
+			},
+			record: (name, { parent, startMs, attributes, isError = false }) => {
+				const before = parseTraceparent(parent);
+				if (!before) return;
+				const span = tracer.startSpan(
+					name,
+					{ startTime: startMs, attributes: listed(attributes) },
+					trace.setSpanContext(ROOT_CONTEXT, contextOf(before)),
+				);
+				if (isError) span.setStatus({ code: SpanStatusCode.ERROR });
+				span.end(nowMs());
+			},
+		},
+		stop: async () => {
+			// What a collector does not take by then is not worth a slow stop.
+			await Promise.race([provider.shutdown(), sleep(stopTimeoutMs, undefined, { ref: false })]);
+		},
+	};
+}
+
+function contextOf(name: TraceName) {
+	return { ...name, traceFlags: 1, isRemote: true };
+}
+
+/** The type says so as well, but types are gone when it counts. */
+function listed(attributes: Attributes): OtelAttributes {
+	const kept: OtelAttributes = {};
+	for (const name of attributeNames) {
+		const value = attributes[name];
+		if (typeof value === "string" || typeof value === "number") kept[name] = value;
+	}
+	return kept;
+}

@@ -1,0 +1,56 @@
+import type { Meter } from "./meter.ts";
+
+const secondsBounds = [1, 2, 3, 5, 10, 20, 30, 60, 120, 300, 600, 1_800, 3_600, 21_600, 86_400];
+
+/** Which way a swap goes. */
+type SwapRoute = { originChainId: bigint; destinationChainId: bigint };
+
+/** What is counted of swaps, by who moves them. */
+export type SwapMetrics = {
+	/** It became that: a stage, or a status that ends it. */
+	moved: (swap: SwapRoute, to: string) => void;
+	/** Its status will not change any more, so long after it was submitted. */
+	decided: (swap: SwapRoute, decision: { status: string; seconds: number }) => void;
+	/** How many swaps it found, once it is through. */
+	sweeping: (sweep: Promise<number>) => void;
+};
+
+export function swapMetrics(meter: Meter): SwapMetrics {
+	const countMove = meter.counter(
+		"geoswap_swap_moves_total",
+		"Swaps that came to a stage or a final status, by route",
+	);
+	const observe = meter.histogram(
+		"geoswap_swap_duration_seconds",
+		"From a swap's submit to its final status",
+		secondsBounds,
+	);
+	const countSweep = meter.counter(
+		"geoswap_sweeps_total",
+		"Rounds in which every swap that has not ended was started again",
+		[{ outcome: "done" }, { outcome: "failed" }],
+	);
+	let lastSwept = 0;
+	meter.reading({
+		name: "sweep",
+		gauges: { geoswap_sweep_swaps: "Swaps that the last sweep found not ended" },
+		read: () => [{ gauge: "geoswap_sweep_swaps", value: lastSwept }],
+	});
+	return {
+		moved: (swap, to) => countMove({ ...labelsOf(swap), to }),
+		decided: (swap, { status, seconds }) => observe(seconds, { ...labelsOf(swap), status }),
+		sweeping: (sweep) => {
+			sweep.then(
+				(swaps) => {
+					lastSwept = swaps;
+					countSweep({ outcome: "done" });
+				},
+				() => countSweep({ outcome: "failed" }),
+			);
+		},
+	};
+}
+
+function labelsOf({ originChainId, destinationChainId }: SwapRoute) {
+	return { origin: String(originChainId), destination: String(destinationChainId) };
+}

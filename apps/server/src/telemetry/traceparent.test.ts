@@ -1,0 +1,31 @@
+import { expect, test } from "vitest";
+import { formatTraceparent, parseTraceparent } from "./traceparent.ts";
+
+const traceId = "0af7651916cd43dd8448eb211c80319c";
+const spanId = "b7ad6b7169203331";
+
+test("a traceparent names a span and its trace, of this version and of those to come", () => {
+	expect(formatTraceparent({ traceId, spanId })).toBe(`00-${traceId}-${spanId}-01`);
+	for (const text of [
+		`00-${traceId}-${spanId}-01`,
+		`00-${traceId}-${spanId}-00`,
+		`cc-${traceId}-${spanId}-01-more`,
+	]) {
+		expect(parseTraceparent(text)).toEqual({ traceId, spanId });
+	}
+});
+
+test.each([
+	undefined,
+	17,
+	"",
+	traceId,
+	`ff-${traceId}-${spanId}-01`,
+	`00-${traceId.toUpperCase()}-${spanId}-01`,
+	`00-${"0".repeat(32)}-${spanId}-01`,
+	`00-${traceId}-${"0".repeat(16)}-01`,
+	`00-${traceId}-${spanId}-01, 00-${traceId}-${spanId}-01`,
+	`00-${traceId}-${spanId}-01-${"x".repeat(300)}`,
+])("what is none names nothing: %s", (text) => {
+	expect(parseTraceparent(text)).toBeUndefined();
+});

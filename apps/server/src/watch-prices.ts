@@ -1,0 +1,50 @@
+import type { Config } from "./config.ts";
+import { configuredAssets } from "./configured-assets.ts";
+import type { PriceBook } from "./price/price-book.ts";
+import type { Meter, Sample } from "./telemetry/meter.ts";
+import type { Desk } from "./venue/venue.ts";
+
+/** Lets be seen how old this process's prices are, and which assets it quotes. */
+export function watchPrices({
+	meter,
+	config,
+	book,
+	desk,
+	nowMs,
+}: {
+	meter: Meter;
+	config: Pick<Config, "chains" | "solana">;
+	book: Pick<PriceBook, "ageMs" | "feedUpdatedAtUnixSeconds">;
+	desk: Pick<Desk, "isLive">;
+	nowMs: () => number;
+}): void {
+	const assets = configuredAssets(config);
+	const chainIds = new Set(assets.map(({ chainId }) => chainId));
+	meter.reading({
+		name: "prices",
+		gauges: {
+			geoswap_price_age_seconds: "How old the newest prices of a chain are",
+			geoswap_feed_age_seconds: "How long ago an asset's price feed was written",
+			geoswap_asset_live: "1 where the asset is quoted now, 0 where quotes of it are refused",
+		},
+		read: () => [
+			...[...chainIds].flatMap((chainId): Sample[] => {
+				const ageMs = book.ageMs(chainId, { nowMs: nowMs() });
+				if (ageMs === undefined) return [];
+				return [
+					{ gauge: "geoswap_price_age_seconds", labels: { chain: String(chainId) }, value: ageMs / 1_000 },
+				];
+			}),
+			...assets.flatMap(({ chainId, symbol, token }): Sample[] => {
+				const labels = { chain: String(chainId), token: symbol };
+				const updatedAt = book.feedUpdatedAtUnixSeconds({ chainId, asset: token });
+				return [
+					{ gauge: "geoswap_asset_live", labels, value: desk.isLive({ chainId, token }) ? 1 : 0 },
+					...(updatedAt === undefined
+						? []
+						: [{ gauge: "geoswap_feed_age_seconds", labels, value: nowMs() / 1_000 - updatedAt }]),
+				];
+			}),
+		],
+	});
+}

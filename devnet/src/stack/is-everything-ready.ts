@@ -1,0 +1,6 @@
+/** Whether a service has nothing to complain of: it takes requests before, as soon as it is of some use. */
+export async function isEverythingReady(baseUrl: string): Promise<boolean> {
+	const response = await fetch(`${baseUrl}/ready`, { signal: AbortSignal.timeout(3_000) });
+	const body = (await response.json()) as { status?: string };
+	return response.ok && body.status === "ready";
+}

@@ -1,0 +1,46 @@
+import { readFileSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { baseEnvironment, type ServiceProcess, serverMain, serviceProcess } from "@geoswap/devnet";
+import type { Environment } from "./environment.ts";
+import { keepRefusals } from "./refusals.ts";
+
+/** As the server's configuration file has it. */
+type ConfigText = {
+	api: Record<string, unknown>;
+	chains: Record<string, Record<string, unknown>>;
+	solana: Record<string, unknown>;
+	[section: string]: unknown;
+};
+
+/**
+ * Another API process of an environment, not started yet: the same configuration, but for what is changed in it, and
+ * secrets, a port of its own.
+ */
+export function apiBeside(
+	{ logDir, serverEnvironment }: Environment,
+	{
+		name,
+		port,
+		configure = () => {},
+	}: { name: string; port: number; configure?: (config: ConfigText) => void },
+): ServiceProcess & { baseUrl: string } {
+	const configFile = serverEnvironment.GEOSWAP_CONFIG ?? "";
+	const { api, ...config } = JSON.parse(readFileSync(configFile, "utf8"));
+	const { metrics: _, ...ownApi } = { ...api, port };
+	// Beside the other, whose deployment file it names.
+	const ownFile = join(dirname(configFile), `${name}.json`);
+	const ownConfig = { ...config, api: ownApi };
+	configure(ownConfig);
+	writeFileSync(ownFile, JSON.stringify(ownConfig));
+	const baseUrl = `http://127.0.0.1:${port}`;
+	keepRefusals({ baseUrl, logDir });
+	const service = serviceProcess({
+		name,
+		command: process.execPath,
+		args: [serverMain, "api", "--config", ownFile],
+		env: { ...baseEnvironment(), ...serverEnvironment },
+		logFile: join(logDir, `${name}.log`),
+		isReady: async () => (await fetch(`${baseUrl}/ready`)).ok,
+	});
+	return Object.assign(service, { baseUrl });
+}

@@ -1,0 +1,80 @@
+import { once } from "node:events";
+import { mkdtempSync, rmSync } from "node:fs";
+import { createServer, get, type IncomingMessage } from "node:http";
+import { type AddressInfo, connect, type Socket } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { text } from "node:stream/consumers";
+import { portSource } from "@geoswap/devnet";
+import { errorBodySchema } from "@geoswap/protocol";
+import { afterAll, beforeAll, expect, test, vi } from "vitest";
+import { startBalancer } from "./start-balancer.ts";
+
+vi.setConfig({ testTimeout: 60_000 });
+
+const folder = mkdtempSync(join(tmpdir(), "geoswap-balancer-"));
+const api = createServer((_, response) => response.end("{}"));
+let balancer: Awaited<ReturnType<typeof startBalancer>>;
+beforeAll(async () => {
+	api.listen(0, "127.0.0.1");
+	await once(api, "listening");
+	const { port } = api.address() as AddressInfo;
+	balancer = await startBalancer(
+		{ logDir: folder, serverEnvironment: { GEOSWAP_CONFIG: join(folder, "config.json") } },
+		{ port: await portSource()(), apiPorts: [port] },
+	);
+});
+afterAll(async () => {
+	await balancer?.stop();
+	api.closeAllConnections();
+	api.close();
+	rmSync(folder, { recursive: true });
+});
+
+/** An answer, asked for from an address of this machine. */
+async function askFrom(localAddress: string, headers: Record<string, string> = {}) {
+	const [response] = (await once(get(balancer.baseUrl, { localAddress, headers }), "response")) as [
+		IncomingMessage,
+	];
+	return { status: response.statusCode, headers: response.headers, text: await text(response) };
+}
+
+test("a flood without keys is refused by the balancer as the service would, and whoever shows a key goes on", async () => {
+	const source = "127.0.8.1";
+	let refusal: Awaited<ReturnType<typeof askFrom>> | undefined;
+	const startedAt = performance.now();
+	while (!refusal && performance.now() - startedAt < 9_000) {
+		const answers = await Promise.all(Array.from({ length: 100 }, () => askFrom(source)));
+		refusal = answers.find(({ status }) => status !== 200);
+	}
+	expect(refusal).toMatchObject({
+		status: 429,
+		headers: {
+			"retry-after": "10",
+			"ratelimit-limit": "2000",
+			"ratelimit-remaining": "0",
+			"ratelimit-reset": "10",
+		},
+	});
+	const body = errorBodySchema.parse(JSON.parse(refusal?.text ?? ""));
+	expect(body).toMatchObject({ code: "RATE_LIMITED", details: { retryAfterSeconds: 10 } });
+	expect(refusal?.headers["x-request-id"]).toBe(body.requestId);
+	expect((await askFrom(source, { "x-api-key": "geosk_any" })).status).toBe(200);
+});
+
+test("one source has a thousand connections and no more, and others are served meanwhile", async () => {
+	const { port } = new URL(balancer.baseUrl);
+	const open = new Set<Socket>();
+	const sockets = Array.from({ length: 1_050 }, () => {
+		const socket = connect({ port: Number(port), host: "127.0.0.1", localAddress: "127.0.8.2" });
+		socket.on("connect", () => open.add(socket));
+		socket.on("error", () => open.delete(socket));
+		socket.on("close", () => open.delete(socket));
+		// Only what is read can tell that the other side has hung up.
+		return socket.resume();
+	});
+	await expect.poll(() => sockets.filter(({ destroyed }) => destroyed).length, { timeout: 8_000 }).toBe(50);
+	expect(open.size).toBe(1_000);
+	expect((await askFrom("127.0.8.3")).status).toBe(200);
+	for (const socket of sockets) socket.destroy();
+});

@@ -1,0 +1,62 @@
+import { Agent, request } from "node:http";
+import { text } from "node:stream/consumers";
+import { setTimeout as sleep } from "node:timers/promises";
+import type { StatusResponse } from "@geoswap/protocol";
+import type { PollLoad } from "./load-process.ts";
+
+export type PollResult = {
+	/** How often each status was answered, or what went wrong. */
+	answers: Record<string, number>;
+	/** How long each call took whose swap was still pending then. */
+	pendingMs: number[];
+	/** When it was heard of each swap that it has ended. */
+	endedAtMs: Record<string, number>;
+};
+
+const tickMs = 10;
+
+/**
+ * Polls swaps, each on a connection of its own and at once again, as callers do who wait for them to end. In the end all
+ * leave, answered or not.
+ */
+export async function pollAll(
+	{ baseUrl, apiKey, swapIds, address, perSecond }: PollLoad,
+	ending: AbortSignal,
+): Promise<PollResult> {
+	const agent = new Agent({ keepAlive: true, localAddress: address });
+	const result: PollResult = { answers: {}, pendingMs: [], endedAtMs: {} };
+	const startedAt = performance.now();
+
+	function count(answer: string): void {
+		if (!ending.aborted) result.answers[answer] = (result.answers[answer] ?? 0) + 1;
+	}
+
+	function poll(swapId: string): void {
+		const sentAt = performance.now();
+		const failed = ({ code, message }: NodeJS.ErrnoException) => count(code ?? message);
+		const sending = request(`${baseUrl}/swap/status/${swapId}`, { agent, headers: { "x-api-key": apiKey } });
+		sending.on("error", failed);
+		sending.on("response", (response) => {
+			text(response).then((body) => {
+				count(String(response.statusCode));
+				if (response.statusCode !== 200 || ending.aborted) return;
+				const { status } = JSON.parse(body) as StatusResponse;
+				if (status !== "pending") {
+					result.endedAtMs[swapId] = Date.now();
+					return;
+				}
+				result.pendingMs.push(performance.now() - sentAt);
+				poll(swapId);
+			}, failed);
+		});
+		sending.end();
+	}
+
+	for (let begun = 0; !ending.aborted; await sleep(tickMs)) {
+		const due = Math.min(((performance.now() - startedAt) * perSecond) / 1_000, swapIds.length);
+		for (const swapId of swapIds.slice(begun, due)) poll(swapId);
+		begun = Math.max(begun, Math.floor(due));
+	}
+	agent.destroy();
+	return result;
+}

@@ -1,0 +1,49 @@
+import { Agent, request } from "node:http";
+import { setTimeout as sleep } from "node:timers/promises";
+import type { FloodLoad } from "./load-process.ts";
+
+/** How often each status was answered; "error" where there was no answer. */
+export type FloodResult = { perSecond: number; statuses: Record<string, number> };
+
+const connectionsPerAddress = 10;
+const tickMs = 10;
+
+/**
+ * Requests without a key, so many a second, from all the addresses in turn. With one under way on each connection none is
+ * added: a sender that only piles up requests has no time left to send them.
+ */
+export async function sendFlood({ url, addresses, perSecond, durationMs }: FloodLoad): Promise<FloodResult> {
+	const agents = addresses.map(
+		(localAddress) => new Agent({ keepAlive: true, maxSockets: connectionsPerAddress, localAddress }),
+	);
+	const statuses: Record<string, number> = {};
+	const count = (status: string) => {
+		statuses[status] = (statuses[status] ?? 0) + 1;
+	};
+	const startedAt = performance.now();
+	let sent = 0;
+	let underWay = 0;
+	for (;;) {
+		const elapsedMs = performance.now() - startedAt;
+		if (elapsedMs >= durationMs) break;
+		for (const due = (elapsedMs * perSecond) / 1_000; sent < due; sent++) {
+			if (underWay >= connectionsPerAddress * agents.length) continue;
+			underWay++;
+			const agent = agents[sent % agents.length];
+			const sending = request(url, { method: "POST", ...(agent && { agent }) }, (response) => {
+				count(String(response.statusCode));
+				response.resume();
+			});
+			sending.on("error", () => count("error"));
+			sending.on("close", () => {
+				underWay--;
+			});
+			sending.end();
+		}
+		await sleep(tickMs);
+	}
+	const answered = Object.values(statuses).reduce((sum, one) => sum + one, 0);
+	const seconds = (performance.now() - startedAt) / 1_000;
+	for (const agent of agents) agent.destroy();
+	return { perSecond: answered / seconds, statuses };
+}

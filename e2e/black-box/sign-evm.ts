@@ -1,0 +1,29 @@
+import type { Hex, PrivateKeyAccount } from "viem";
+import type { Authorization, Delegation, GeoOpBuild } from "./swap-api.ts";
+
+/** EIP-191 over the raw 32 bytes. */
+export function signGeoOp(account: PrivateKeyAccount, { geoOpHash }: GeoOpBuild): Promise<string> {
+	return account.signMessage({ message: { raw: geoOpHash as Hex } });
+}
+
+/** EIP-7702, over exactly the two fields that the service named. */
+export async function signAuthorization(
+	account: PrivateKeyAccount,
+	{ chainId, delegation }: { chainId: number; delegation: Delegation },
+): Promise<Authorization> {
+	const { delegationTarget, accountNonce } = delegation;
+	if (delegationTarget === undefined || accountNonce === undefined) throw new Error("nothing to sign");
+	const signed = await account.signAuthorization({
+		chainId,
+		address: delegationTarget as Hex,
+		nonce: accountNonce,
+	});
+	return {
+		chainId,
+		address: delegationTarget,
+		nonce: accountNonce,
+		yParity: signed.yParity ?? 0,
+		r: signed.r,
+		s: signed.s,
+	};
+}

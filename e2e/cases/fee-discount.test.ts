@@ -1,0 +1,134 @@
+import { fundWallet } from "@geoswap/devnet";
+import type { QuoteRequestBody, QuoteResponse } from "@geoswap/protocol";
+import { buildOp, getQuote, signDelegation, submitOp, verifyAndSign, waitForSwap } from "@geoswap/sdk";
+import { parseEther, parseUnits } from "viem";
+import { beforeAll, test } from "vitest";
+import { connectDatabase } from "../connect-database.ts";
+import { swapIntent } from "../do-swap.ts";
+import type { Environment } from "../environment.ts";
+import { assetAddress } from "../make-order.ts";
+import { sharedEnvironment } from "../shared-environment.ts";
+import { tokenBalance } from "../token-balance.ts";
+
+const amount = parseUnits("1000", 6);
+
+let environment: Environment;
+let client: Environment["client"];
+beforeAll(async () => {
+	environment = sharedEnvironment();
+	client = await environment.newClient();
+});
+
+/** A wallet with USDC on the chain that it swaps from, and so much of the service's token on the first chain. */
+async function newHolder(
+	chain: Environment["origin"],
+	geo: string,
+): Promise<Awaited<ReturnType<Environment["newWallet"]>>> {
+	const account = await environment.newWallet({ chain, token: "USDC", amount });
+	const { deployment } = environment.origin;
+	const token = deployment.feeDiscountToken?.address;
+	if (!token) throw new Error("the devnet has such a token");
+	await fundWallet(environment.origin, {
+		deployment,
+		wallet: account.address,
+		token,
+		amount: parseEther(geo),
+	});
+	return account;
+}
+
+/** Asks until the discount shows, which is soon after the first quote. */
+async function quoteWithDiscount(
+	expect: typeof import("vitest").expect,
+	intent: QuoteRequestBody,
+): Promise<QuoteResponse> {
+	let quote = await getQuote(client, intent);
+	await expect
+		.poll(
+			async () => {
+				quote = await getQuote(client, intent);
+				return quote.feeDiscount;
+			},
+			{ timeout: 20_000, interval: 200 },
+		)
+		.toBeDefined();
+	return quote;
+}
+
+test.concurrent("a wallet that holds enough pays less: the quote says how much, the output is larger by it, and the swap delivers that [I2.2-4, I2.2-6, I2.2-7, D-quote-response-7, D-quote-response-8]", async ({
+	expect,
+}) => {
+	const { origin, destination, deployment: pins } = environment;
+	const account = await newHolder(origin, "100000");
+	const stranger = await environment.newWallet({ chain: origin, token: "USDC", amount });
+	const sides = {
+		from: { chain: origin, token: "USDC", amount },
+		to: { chain: destination, token: "USDC" },
+	};
+	const intent = swapIntent({ ...sides, account });
+	await getQuote(client, intent);
+	const quote = await quoteWithDiscount(expect, intent);
+	expect(quote).toMatchObject({
+		feeBps: 6.25,
+		feeDiscount: { tier: "gold", discountPercent: 50, baseFeeBps: 12.5 },
+	});
+
+	// At the same time, and of the same stables, the fee alone is what they differ in.
+	const base = await getQuote(client, swapIntent({ ...sides, account: stranger }));
+	expect(base.feeBps).toBe(12.5);
+	expect(base).not.toHaveProperty("feeDiscount");
+	const saved = Number(BigInt(quote.output) - BigInt(base.output));
+	const half = (Number(amount) * 6.25) / 10_000;
+	expect(Math.abs(saved - half)).toBeLessThan(half / 20);
+
+	const authorization = await signDelegation(client, { chainId: origin.chainId, account, pins });
+	const build = await buildOp(client, { geoQuoteToken: quote.geoQuoteToken, authorization });
+	const signature = await verifyAndSign({ intent, quote, build, pins, account });
+	const { swapId } = await submitOp(client, { geoOpToken: build.geoOpToken, signature });
+	expect(await waitForSwap(client, swapId)).toMatchObject({ status: "settled" });
+	const delivered = await tokenBalance(destination, assetAddress(destination, "USDC"), account.address);
+	// Priced again at submit with the base fee it would have been less than what anyone else was quoted, or as much.
+	expect(delivered).toBeGreaterThan(BigInt(base.output));
+	expect(delivered).toBeLessThanOrEqual(BigInt(quote.output));
+	const database = await connectDatabase(environment.databaseUrl);
+	try {
+		const orderId = Buffer.from(build.geoOp.orderId.slice(2), "hex");
+		const sql = "select fee_centibps from swaps where order_id = $1";
+		expect(await database.query(sql, [orderId])).toEqual([{ fee_centibps: 625 }]);
+	} finally {
+		await database.end();
+	}
+});
+
+test.concurrent("what a wallet holds on the token's chain counts wherever on the EVM chains it swaps from", async ({
+	expect,
+}) => {
+	const { origin, destination } = environment;
+	const account = await newHolder(destination, "1000");
+	const intent = swapIntent({
+		from: { chain: destination, token: "USDC", amount },
+		to: { chain: origin, token: "USDC" },
+		account,
+	});
+	expect(await quoteWithDiscount(expect, intent)).toMatchObject({
+		feeBps: 11.25,
+		feeDiscount: { tier: "bronze", discountPercent: 10, baseFeeBps: 12.5 },
+	});
+});
+
+test.concurrent("a wallet that gets enough later gets the discount later, without doing anything [I2.2-6, D-quote-response-8]", async ({
+	expect,
+}) => {
+	const { origin, destination } = environment;
+	const account = await newHolder(origin, "999.999999");
+	const intent = swapIntent({
+		from: { chain: origin, token: "USDC", amount },
+		to: { chain: destination, token: "USDC" },
+		account,
+	});
+	for (let i = 0; i < 5; i++) expect(await getQuote(client, intent)).not.toHaveProperty("feeDiscount");
+	const { deployment } = origin;
+	const token = deployment.feeDiscountToken?.address ?? "0x";
+	await fundWallet(origin, { deployment, wallet: account.address, token, amount: parseEther("9000.000001") });
+	expect((await quoteWithDiscount(expect, intent)).feeDiscount?.tier).toBe("silver");
+});

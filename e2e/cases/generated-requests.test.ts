@@ -1,0 +1,198 @@
+import { randomInt } from "node:crypto";
+import { serverCommand } from "@geoswap/devnet";
+import fc from "fast-check";
+import { beforeAll, expect, test } from "vitest";
+import type { Environment } from "../environment.ts";
+import { type CheckAnswer, createAnswerCheck } from "../generated/check-answer.ts";
+import { bytesOf, type Draft } from "../generated/draft-request.ts";
+import { exchange, type RawAnswer } from "../generated/exchange.ts";
+import { hostile } from "../generated/hostile-request.ts";
+import { type DocumentedOperation, type OpenapiJson, operationsOf } from "../generated/interface-document.ts";
+import { createLiveValues, type LiveValues } from "../generated/live-values.ts";
+import { nearlyValid } from "../generated/nearly-valid-request.ts";
+import { validRequest } from "../generated/valid-request.ts";
+import { percentile } from "../percentile.ts";
+import { keepRefusal } from "../refusals.ts";
+import { sharedEnvironment } from "../shared-environment.ts";
+
+/** `GEOSWAP_REQUESTS` and `GEOSWAP_SEED` send others, or the same ones again. */
+const requestCount = Number(process.env.GEOSWAP_REQUESTS ?? (process.env.GEOSWAP_FULL ? 100_000 : 3_000));
+const seed = Number(process.env.GEOSWAP_SEED ?? randomInt(2 ** 31));
+const inFlight = 8;
+const rates = ["quote", "build", "submit", "delegation", "status", "list"];
+
+/** How long an answer may take. What asks chains takes longer than what does not. */
+const boundsMs: Record<string, number> = {
+	buildGeoOp: 3_000,
+	buildSolanaTx: 3_000,
+	submit: 3_000,
+	submitSolana: 3_000,
+	// A valid one asks to be held for a second at most.
+	getStatus: 2_000,
+};
+const usualBoundMs = 1_000;
+/** Where the time to be held is not what it should be, it is the longest. */
+const heldBoundMs = 16_000;
+function boundOf({ operation: { id }, class: kind }: Draft): number {
+	return id === "getStatus" && kind !== "valid" ? heldBoundMs : (boundsMs[id] ?? usualBoundMs);
+}
+
+/** A request that is slow for what is in it is slow each time; one that met a busy machine is not. */
+const tries = 3;
+const timeoutMs = 20_000;
+
+let environment: Environment;
+let document: OpenapiJson;
+let operations: DocumentedOperation[];
+let checkAnswer: CheckAnswer;
+beforeAll(async () => {
+	environment = sharedEnvironment();
+	document = (await (await fetch(`${environment.baseUrl}/openapi.json`)).json()) as OpenapiJson;
+	operations = operationsOf(document);
+	checkAnswer = createAnswerCheck(document);
+});
+
+async function createKey(...args: string[]): Promise<string> {
+	const account = `generated-${seed}-${randomInt(2 ** 31)}`;
+	const command = ["keys", "create", "--account", account, ...args, "--json"];
+	return JSON.parse(await serverCommand(environment.serverEnvironment, command)).apiKey;
+}
+
+function anyRequest(live: LiveValues): fc.Arbitrary<Draft> {
+	return fc.oneof(
+		...operations.map((operation) => ({
+			arbitrary: anyOf(operation, live),
+			// Those without parameters have little to be wrong.
+			weight: operation.needsKey ? 4 : 1,
+		})),
+	);
+}
+
+function anyOf(operation: DocumentedOperation, live: LiveValues): fc.Arbitrary<Draft> {
+	const valid = validRequest(document, operation, live);
+	return fc.oneof(
+		{ weight: 3, arbitrary: valid },
+		{ weight: 5, arbitrary: nearlyValid(document, valid) },
+		{ weight: 2, arbitrary: hostile(valid) },
+	);
+}
+
+/** Who calls: what comes without a key is counted by address, and no other story is to feel it. */
+function addressOf(n: number): string {
+	return `127.0.9.${1 + (n % 250)}`;
+}
+
+function send(draft: Draft, { apiKey, n }: { apiKey: string; n: number }): Promise<RawAnswer[]> {
+	const { hostname: host, port, host: name } = new URL(environment.baseUrl);
+	return exchange(
+		{ host, port: Number(port), localAddress: addressOf(n) },
+		bytesOf(draft, { apiKey, host: name }),
+		{
+			answerCount: draft.followedBy ? 2 : 1,
+			isHead: draft.method === "HEAD" && !draft.bytes,
+			isEnded: draft.isEnded ?? false,
+			timeoutMs,
+		},
+	);
+}
+
+function show(draft: Draft, n: number): string {
+	const bytes = bytesOf(draft, { apiKey: "{x-api-key}", host: "geoswap" });
+	const text = JSON.stringify(bytes.toString("latin1"));
+	const shown = text.length > 800 ? `${text.slice(0, 800)}… (${bytes.length} bytes)` : text;
+	return `request ${n}, ${draft.class}, ${draft.operation.id}, ${draft.twist}: ${shown}`;
+}
+
+test(`${requestCount} requests, valid, nearly valid and hostile, are answered within their time and as the document says, and none with 5xx`, {
+	timeout: 3_600_000,
+}, async () => {
+	console.log(`seed ${seed}: send the same again with GEOSWAP_SEED=${seed}`);
+	const rates = ["quote", "build", "submit", "delegation", "status", "list"];
+	const apiKey = await createKey(...rates.flatMap((rate) => ["--rate", `${rate}=100000`]));
+	const live = await createLiveValues(environment);
+	const request = anyRequest(live);
+	const problems: string[] = [];
+	const timesMs: Record<string, number[]> = Object.fromEntries(operations.map(({ id }) => [id, []]));
+	const codes: Record<string, number> = {};
+
+	async function sendOne(n: number): Promise<void> {
+		const [draft] = fc.sample(request, { seed: seed + n, numRuns: 1 });
+		if (!draft) throw new Error("nothing was generated");
+		const said = (problem: string) => problems.push(`${problem}\n    ${show(draft, n)}`);
+		try {
+			const [answer, behind] = await send(draft, { apiKey, n });
+			if (!answer) throw new Error("no answer");
+			const { status, body, tookMs } = answer;
+			for (const problem of checkAnswer(draft, answer)) said(`${problem}: ${status} ${body.slice(0, 500)}`);
+			if (behind && behind.status !== 200) said(`what followed was answered with ${behind.status}`);
+			const code = /^\{"code":"(\w+)"/.exec(body)?.[1];
+			if (draft.class === "valid" && code === "INVALID_REQUEST") said(`valid, and refused: ${body}`);
+			if (status === 429 && body.includes('"rate"')) said(`above a rate: ${body}`);
+			if (status !== 200) keepRefusal(environment.baseUrl, body);
+			else if (draft.class === "valid" && draft.isReaching) await learn(live, draft, body);
+			const group = `${draft.class}: ${status} ${code ?? ""}`;
+			codes[group] = (codes[group] ?? 0) + 1;
+			timesMs[draft.operation.id]?.push(tookMs);
+			const bound = boundOf(draft);
+			if (tookMs > bound && (await leastMs(draft, n)) > bound) said(`took ${tookMs} ms of ${bound}`);
+		} catch (error) {
+			said(String(error));
+		}
+	}
+
+	async function leastMs(draft: Draft, n: number): Promise<number> {
+		const again: number[] = [];
+		for (let i = 1; i < tries; i++) again.push((await send(draft, { apiKey, n }))[0]?.tookMs ?? timeoutMs);
+		return Math.min(...again);
+	}
+
+	let next = 0;
+	await Promise.all(
+		Array.from({ length: inFlight }, async () => {
+			while (next < requestCount && problems.length < 100) await sendOne(next++);
+		}),
+	);
+	console.log("answers:", codes);
+	console.log(
+		"milliseconds:",
+		Object.fromEntries(
+			Object.entries(timesMs).map(([id, times]) => [
+				id,
+				`${times.length} requests, p50 ${percentile(times, 50).toFixed(1)}, p99 ${percentile(times, 99).toFixed(1)}, slowest ${Math.max(...times).toFixed(1)}, bound ${boundsMs[id] ?? usualBoundMs}`,
+			]),
+		),
+	);
+	expect(problems, `seed ${seed}:\n${problems.slice(0, 20).join("\n")}`).toEqual([]);
+	// Else the pool of live values was never used.
+	for (const status of ["200 ", "422 INSUFFICIENT_BALANCE"]) {
+		expect(codes[`valid: ${status}`], status).toBeGreaterThan(0);
+	}
+	expect(live.swapIds.submitted.length).toBeGreaterThan(0);
+});
+
+test("a key above its rate is answered as the document says, by every operation", async () => {
+	// Two requests at once, and one more every ten seconds.
+	const apiKey = await createKey(...rates.flatMap((rate) => ["--rate", `${rate}=0.1`]));
+	const live = await createLiveValues(environment);
+	const problems: string[] = [];
+	for (const operation of operations.filter(({ needsKey }) => needsKey)) {
+		const request = anyOf(operation, live);
+		let isRefused = false;
+		// Where Redis is slow a process counts for itself, and lets through what Redis had not counted.
+		for (let n = 0; n < 20 && !isRefused; n++) {
+			const [draft] = fc.sample(request, { seed: seed + n, numRuns: 1 });
+			if (!draft?.isReaching) continue;
+			const [answer] = await send(draft, { apiKey, n });
+			if (!answer) throw new Error("no answer");
+			for (const problem of checkAnswer(draft, answer)) problems.push(`${problem}\n    ${show(draft, n)}`);
+			isRefused = answer.status === 429;
+		}
+		expect(isRefused, operation.id).toBe(true);
+	}
+	expect(problems.length, `seed ${seed}:\n${problems.join("\n")}`).toBe(0);
+});
+
+async function learn(live: LiveValues, draft: Draft, body: string): Promise<void> {
+	if (draft.operation.answers["200"]?.contentType !== "application/json") return;
+	await live.learn(draft, JSON.parse(body));
+}

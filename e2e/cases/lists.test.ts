@@ -1,0 +1,171 @@
+import { readyResponseSchema, solanaChainId } from "@geoswap/protocol";
+import { getChains, getQuote, getStatus, getTokens, listSwaps, waitForSwap } from "@geoswap/sdk";
+import { parseUnits, zeroAddress } from "viem";
+import { beforeAll, test } from "vitest";
+import { callApi } from "../call-api.ts";
+import { signSwap, submitSigned, swapIntent } from "../do-swap.ts";
+import type { Environment } from "../environment.ts";
+import { expectRefusal, issuesAt } from "../expect-refusal.ts";
+import { sharedEnvironment } from "../shared-environment.ts";
+
+const ten = parseUnits("10", 6);
+
+let environment: Environment;
+beforeAll(() => {
+	environment = sharedEnvironment();
+});
+
+test.concurrent("the chains are those of the deployment file, all of them live, and name what a caller pins [D-beyond-1]", async ({
+	expect,
+}) => {
+	const { client, deployment } = environment;
+	const { chains } = await getChains(client);
+	const evm = deployment.chains.map(({ chainId, name, contracts, attesterSet, settlementToken }) => ({
+		...{ chainId, name, settlementToken, kind: "evm", nativeToken: zeroAddress, live: true },
+		contracts: {
+			delegate: contracts.delegate,
+			entryPoint: contracts.entryPoint,
+			escrow: contracts.escrow,
+			vault: contracts.vault,
+			attesterSet: attesterSet.hash,
+		},
+	}));
+	expect(chains).toMatchObject([
+		...evm,
+		{
+			chainId: solanaChainId,
+			kind: "solana",
+			contracts: { escrow: deployment.solana?.escrow, vault: deployment.solana?.vault },
+			live: true,
+		},
+	]);
+});
+
+test.concurrent("every token that is listed as live can be quoted as it is written, from and to [D-beyond-2]", async ({
+	expect,
+}) => {
+	const { client, origin, deployment } = environment;
+	const { tokens } = await getTokens(client);
+	const counts = [...deployment.chains, deployment.solana].map((chain) => chain?.assets.length ?? 0);
+	expect(tokens).toHaveLength(counts.reduce((sum, count) => sum + count, 0));
+	const usdc = tokens.find(({ chainId, symbol }) => chainId === origin.chainId && symbol === "USDC");
+	const evmWallet = "0x1111111111111111111111111111111111111111";
+	const solanaWallet = "7EcDhSYGxXyscszYEp35KHN8vvw3svAuLKTzXwCFLtV";
+	for (const token of tokens.filter((candidate) => candidate !== usdc)) {
+		expect(token.live, `${token.symbol} on ${token.chainId}`).toBe(true);
+		const isOnSolana = token.chainId === solanaChainId;
+		// About a hundred dollars of either.
+		const amountOf = ({ symbol, decimals }: { symbol: string; decimals: number }) =>
+			String(parseUnits({ ETH: "0.04", WETH: "0.04", ORB: "40", SOL: "1" }[symbol] ?? "100", decimals));
+		const quoted = await Promise.all([
+			getQuote(client, {
+				...{ originChain: origin.chainId, inputToken: usdc?.address ?? "", amount: String(ten * 10n) },
+				...{ destinationChain: token.chainId, outputToken: token.address, walletAddress: evmWallet },
+				...(isOnSolana && { recipient: solanaWallet }),
+			}),
+			getQuote(client, {
+				...{ originChain: token.chainId, inputToken: token.address, amount: amountOf(token) },
+				...{ destinationChain: origin.chainId, outputToken: usdc?.address ?? "" },
+				walletAddress: isOnSolana ? solanaWallet : evmWallet,
+				...(isOnSolana && { recipient: evmWallet }),
+			}),
+		]);
+		for (const { output } of quoted) expect(BigInt(output)).toBeGreaterThan(0n);
+	}
+
+	const { tokens: some } = await getTokens(client, { chainId: solanaChainId });
+	expect(some).toEqual(tokens.filter(({ chainId }) => chainId === solanaChainId));
+	const refused = await callApi(client, "/tokens?chainId=1");
+	expectRefusal(expect, refused, "INVALID_REQUEST", issuesAt(expect, "chainId"));
+	expect(JSON.stringify(refused.body)).toContain(String(origin.chainId));
+});
+
+test.concurrent("an account's history is its own, newest first, whole while swaps are submitted, and the same as each status [D-beyond-3]", async ({
+	expect,
+}) => {
+	const { origin, destination, deployment: pins } = environment;
+	const [client, other] = await Promise.all([environment.newClient(), environment.newClient()]);
+	const account = await environment.newWallet({ chain: origin, token: "USDC", amount: 8n * ten });
+	const intent = swapIntent({
+		from: { chain: origin, token: "USDC", amount: ten },
+		to: { chain: destination, token: "USDC" },
+		account,
+	});
+	const swapAs = async (who: typeof client) => {
+		const caller = { client: who, pins, account };
+		return (await submitSigned(caller, await signSwap(caller, intent))).swapId;
+	};
+	expect(await listSwaps(client)).toEqual({ swaps: [] });
+	const foreign = await swapAs(other);
+	const first: string[] = [];
+	for (let i = 0; i < 4; i++) first.unshift(await swapAs(client));
+
+	const seen: string[] = [];
+	const later: Promise<string>[] = [];
+	let cursor: string | undefined;
+	do {
+		const page = await listSwaps(client, { limit: 1, ...(cursor && { cursor }) });
+		seen.push(...page.swaps.map(({ swapId }) => swapId));
+		cursor = page.nextCursor;
+		if (later.length < 2) later.push(swapAs(client));
+	} while (cursor !== undefined);
+	expect(seen.filter((swapId) => first.includes(swapId))).toEqual(first);
+	expect(new Set(seen).size).toBe(seen.length);
+
+	const all = [...first, ...(await Promise.all(later))];
+	await Promise.all([foreign].map((swapId) => waitForSwap(other, swapId)));
+	await Promise.all(all.map((swapId) => waitForSwap(client, swapId)));
+	const { swaps } = await listSwaps(client, { limit: 100 });
+	expect(new Set(swaps.map(({ swapId }) => swapId))).toEqual(new Set(all));
+	for (const { createdAt, ...swap } of swaps) {
+		expect(swap).toEqual(await getStatus(client, swap.swapId, { waitSeconds: 0 }));
+		expect(Date.parse(createdAt)).toBeLessThanOrEqual(Date.parse(swap.updatedAt));
+	}
+	expect((await listSwaps(client, { status: "settled" })).swaps).toHaveLength(all.length);
+	expect(await listSwaps(client, { status: "pending" })).toEqual({ swaps: [] });
+	expect((await listSwaps(other)).swaps).toMatchObject([{ swapId: foreign }]);
+
+	const { nextCursor = "" } = await listSwaps(client, { limit: 1 });
+	const withCursor = (key: { baseUrl: string; apiKey: string }, text: string) =>
+		callApi(key, `/swaps?cursor=${encodeURIComponent(text)}`);
+	expect((await withCursor(client, nextCursor)).status).toBe(200);
+	expectRefusal(expect, await withCursor(other, nextCursor), "INVALID_REQUEST", issuesAt(expect, "cursor"));
+	expectRefusal(
+		expect,
+		await withCursor(client, `${nextCursor}x`),
+		"INVALID_REQUEST",
+		issuesAt(expect, "cursor"),
+	);
+	expectRefusal(
+		expect,
+		await callApi(client, "/swaps?limit=101"),
+		"INVALID_REQUEST",
+		issuesAt(expect, "limit"),
+	);
+	expectRefusal(
+		expect,
+		await callApi(client, "/swaps?status=opening"),
+		"INVALID_REQUEST",
+		issuesAt(expect, "status"),
+	);
+});
+
+test.concurrent("the lists need a key; whether the service is ready anyone may ask, and every part is named [D-beyond-1, D-beyond-2, D-beyond-3, D-beyond-5]", async ({
+	expect,
+}) => {
+	const { baseUrl, origin, destination } = environment;
+	for (const path of ["/chains", "/tokens", "/swaps"]) {
+		expectRefusal(expect, await callApi({ baseUrl }, path), "UNAUTHORIZED");
+	}
+	const { status, body } = await callApi({ baseUrl }, "/ready");
+	expect(status).toBe(200);
+	const names = readyResponseSchema.parse(body).checks.map(({ name }) => name);
+	const ofChain = ({ chainId, deployment }: { chainId: number; deployment: { name: string } }) =>
+		["prices of", "assets of", "worker on"].map((what) => `${what} ${deployment.name} (${chainId})`);
+	expect(names).toEqual([
+		...["database", "redis", "engine"],
+		...[origin, destination, environment.solana].flatMap((chain) =>
+			ofChain({ chainId: chain.deployment.chainId, deployment: chain.deployment }),
+		),
+	]);
+});

@@ -1,0 +1,254 @@
+import { serverCommand } from "@geoswap/devnet";
+import type { BuildResponse, BuildSolanaResponse } from "@geoswap/protocol";
+import { buildOp, type Client, createClient, getQuote, waitForSwap } from "@geoswap/sdk";
+import type { Hex } from "viem";
+import { generatePrivateKey } from "viem/accounts";
+import { beforeAll, type ExpectStatic, test } from "vitest";
+import { type ApiAnswer, callApi } from "../call-api.ts";
+import { swapIntent } from "../do-swap.ts";
+import type { Environment } from "../environment.ts";
+import { expectRefusal } from "../expect-refusal.ts";
+import { resealToken, sealKeysOf } from "../reseal-token.ts";
+import { sharedEnvironment } from "../shared-environment.ts";
+import { signAuthorization } from "../sign-authorization.ts";
+import { signTransaction, solanaSteps, tenUsdc } from "../solana-caller.ts";
+import { changedCharacters, type Mutation, mixtures, otherSpellings, shortened } from "../token-mutations.ts";
+
+/** Each n-th place of a token with so many other characters. */
+const size = process.env.GEOSWAP_FULL ? { everyNth: 1, others: 5 } : { everyNth: 3, others: 1 };
+const inParallel = 32;
+
+type Purpose = "quote:evm" | "quote:solana" | "op:evm" | "op:solana";
+type Endpoint = { path: string; field: "geoQuoteToken" | "geoOpToken" };
+const endpoints: Record<Purpose, Endpoint> = {
+	"quote:evm": { path: "/swap/build-geo-op", field: "geoQuoteToken" },
+	"quote:solana": { path: "/swap/build-solana-tx", field: "geoQuoteToken" },
+	"op:evm": { path: "/swap/submit", field: "geoOpToken" },
+	"op:solana": { path: "/swap/submit-solana", field: "geoOpToken" },
+};
+const purposes = Object.keys(endpoints) as Purpose[];
+type Tokens = Record<Purpose, string>;
+
+let environment: Environment;
+/** Of one account. Thousands of requests come at once: with the usual rates that would take minutes. */
+let client: Client;
+let colleague: Client;
+let stranger: Client;
+/** The account's, of two swaps of each kind. */
+let tokens: Tokens;
+let otherTokens: Tokens;
+beforeAll(async () => {
+	environment = sharedEnvironment();
+	const name = `matrix-${generatePrivateKey().slice(2, 14)}`;
+	client = await newClient(name);
+	colleague = await newClient(name);
+	stranger = await newClient(`${name}-stranger`);
+	[tokens, otherTokens] = await Promise.all([issueTokens(), issueTokens()]);
+});
+
+async function newClient(account: string): Promise<Client> {
+	const args = ["keys", "create", "--account", account, "--json", "--rate", "build=5000", "submit=5000"];
+	const { apiKey } = JSON.parse(await serverCommand(environment.serverEnvironment, args));
+	return createClient({ baseUrl: environment.baseUrl, apiKey });
+}
+
+async function issueTokens(): Promise<Tokens> {
+	const { origin, solana } = environment;
+	const account = await environment.newWallet({ chain: origin, token: "USDC", amount: tenUsdc });
+	const { geoQuoteToken } = await getQuote(client, evmIntent(account));
+	const authorization = await signAuthorization(origin, account);
+	const { geoOpToken } = await buildOp(client, { geoQuoteToken, authorization });
+	const scene = await solanaSteps(environment, client).scene(await solana.newWallet({ usdc: tenUsdc }));
+	return {
+		"quote:evm": geoQuoteToken,
+		"op:evm": geoOpToken,
+		"quote:solana": scene.quote.geoQuoteToken,
+		"op:solana": scene.built.geoOpToken,
+	};
+}
+
+function evmIntent(account: { address: string }) {
+	const { origin, destination } = environment;
+	const from = { chain: origin, token: "USDC", amount: tenUsdc };
+	return swapIntent({ from, to: { chain: destination, token: "USDC" }, account });
+}
+
+/** All else in the body is malformed: a token that does not open is said first. */
+function send({ path, field }: Endpoint, token: string, caller: Client): Promise<ApiAnswer> {
+	const body = { [field]: token, signature: "x", signedTransaction: "x", authorization: "x" };
+	return callApi(caller, path, { body });
+}
+
+/** Expects that none of them opens, and gives back how many there were. */
+async function expectUnreadable(
+	expect: ExpectStatic,
+	endpoint: Endpoint,
+	mutations: readonly Mutation[],
+	caller = client,
+): Promise<number> {
+	const queue = mutations.values();
+	const wrong: string[] = [];
+	const work = async () => {
+		for (const { how, token } of queue) {
+			const { status, body } = await send(endpoint, token, caller);
+			const answer = JSON.stringify([status, body?.code, body?.details]);
+			if (answer !== '[401,"INVALID_TOKEN",{"reason":"unreadable"}]') wrong.push(`${how}: ${answer}`);
+		}
+	};
+	await Promise.all(Array.from({ length: inParallel }, work));
+	expect(wrong).toEqual([]);
+	return mutations.length;
+}
+
+/** Opened: what is wrong is what comes after the token, or its age; a Solana build needs nothing but the token. */
+function expectOpened(expect: ExpectStatic, { status, body }: ApiAnswer): void {
+	expect(["built", "INVALID_REQUEST", "QUOTE_EXPIRED"]).toContain(status === 200 ? "built" : body?.code);
+}
+
+test("a token with any byte changed or cut off is 401 at its own endpoint, whatever its purpose [I2.1-6, I4-12, I5-7, I7-11, D-conventions-23, D-errors-10]", {
+	timeout: 600_000,
+}, async ({ expect }) => {
+	const counts: Record<string, number> = {};
+	for (const purpose of purposes) {
+		const token = tokens[purpose];
+		const mutations = [
+			...changedCharacters(token, size),
+			...shortened(token, { everyNth: 5 * size.everyNth }),
+		];
+		counts[purpose] = await expectUnreadable(expect, endpoints[purpose], mutations);
+	}
+	console.log("tokens with a byte changed or cut off, each 401:", counts);
+});
+
+test("a token has one spelling: padding, whitespace, case, encodings, length and parts of two are 401 at every endpoint [D-conventions-23]", async ({
+	expect,
+}) => {
+	let count = 0;
+	for (const purpose of purposes) {
+		const token = tokens[purpose];
+		const mutations = [
+			...otherSpellings(token),
+			...mixtures(token, otherTokens[purpose]),
+			...purposes.flatMap((other) => (other === purpose ? [] : mixtures(token, tokens[other]))),
+		];
+		for (const endpoint of Object.values(endpoints)) {
+			count += await expectUnreadable(expect, endpoint, mutations);
+		}
+		count += await expectUnreadable(expect, endpoints[purpose], otherSpellings(token), stranger);
+	}
+	console.log(`other spellings and mixtures of tokens, each 401: ${count}`);
+});
+
+test("a token opens at the endpoint of its purpose and nowhere else, and for its own account only, with any of its keys [I2.1-7, I7-11, D-conventions-20, D-conventions-21, D-conventions-24]", async ({
+	expect,
+}) => {
+	for (const sealedFor of purposes) {
+		for (const purpose of purposes) {
+			for (const caller of [client, colleague, stranger]) {
+				const answer = await send(endpoints[purpose], tokens[sealedFor], caller);
+				const refuse = (reason: string) => expectRefusal(expect, answer, "INVALID_TOKEN", { reason });
+				if (purpose !== sealedFor) refuse("wrong_endpoint");
+				else if (caller === stranger) refuse("other_account");
+				else expectOpened(expect, answer);
+			}
+		}
+	}
+});
+
+test("a header that names an unknown key, another key or another algorithm opens nothing, even where the seal is right", async ({
+	expect,
+}) => {
+	const [sealing, earlier] = sealKeysOf(environment.serverEnvironment);
+	if (!sealing || !earlier) throw new Error("an environment has two seal keys");
+	const usual = { alg: "dir", enc: "A256GCM", kid: sealing.kid };
+	const headers = {
+		"an unknown key": { ...usual, kid: "unknown" },
+		"no key": { alg: "dir", enc: "A256GCM" },
+		"a key that is no text": { ...usual, kid: [sealing.kid] },
+		"the other key": { ...usual, kid: earlier.kid },
+		"the key in other case": { ...usual, kid: sealing.kid.toUpperCase() },
+		"no algorithm": { enc: "A256GCM", kid: sealing.kid },
+		"alg none": { ...usual, alg: "none" },
+		"alg A256KW": { ...usual, alg: "A256KW" },
+		"alg PBES2": { ...usual, alg: "PBES2-HS256+A128KW", p2s: "AAAA", p2c: 1 },
+		"enc A128GCM": { ...usual, enc: "A128GCM" },
+		"enc A256CBC-HS512": { ...usual, enc: "A256CBC-HS512" },
+		"a critical extension": { ...usual, crit: ["exp"], exp: 1 },
+		"a key of its own": {
+			...usual,
+			jwk: { kty: "oct", k: sealing.secret.toString("base64url") },
+			kid: "jwk",
+		},
+	};
+	let count = 0;
+	for (const purpose of purposes) {
+		const token = tokens[purpose];
+		const [, ...sealed] = token.split(".");
+		const mutations = Object.entries(headers).flatMap(([how, header]): Mutation[] => [
+			{
+				how: `${how}, sealed so`,
+				token: resealToken(token, { openWith: sealing.secret, sealWith: sealing.secret, header }),
+			},
+			// What was sealed under the usual header, under this one.
+			{
+				how: `${how}, put before it`,
+				token: [Buffer.from(JSON.stringify(header)).toString("base64url"), ...sealed].join("."),
+			},
+		]);
+		count += await expectUnreadable(expect, endpoints[purpose], mutations);
+
+		// After a rotation: sealed with the key that is no longer the first.
+		const before = resealToken(token, {
+			openWith: sealing.secret,
+			sealWith: earlier.secret,
+			header: { ...usual, kid: earlier.kid },
+		});
+		expectOpened(expect, await send(endpoints[purpose], before, client));
+		count += await expectUnreadable(expect, endpoints[purpose], mixtures(before, token));
+	}
+	console.log(`tokens under another header, each 401: ${count}`);
+});
+
+test("the exact token works from quote to settled, by any key of its account and however JSON spells it [I2.1-1]", async ({
+	expect,
+}) => {
+	const { origin, solana } = environment;
+	const expectOk = ({ status, body }: ApiAnswer): Record<string, unknown> => {
+		expect(status, JSON.stringify(body)).toBe(200);
+		return body ?? {};
+	};
+	const settle = async (caller: Client, path: string, body: Record<string, string>) => {
+		const submitted = expectOk(await callApi(caller, path, { body: escaped(body) }));
+		const again = expectOk(await callApi(client, path, { body }));
+		expect(again.swapId).toBe(submitted.swapId);
+		expect(await waitForSwap(caller, String(submitted.swapId))).toMatchObject({ status: "settled" });
+	};
+	const fromEvm = async () => {
+		const account = await environment.newWallet({ chain: origin, token: "USDC", amount: tenUsdc });
+		const { geoQuoteToken } = await getQuote(client, evmIntent(account));
+		const authorization = await signAuthorization(origin, account);
+		const body = `${escaped({ geoQuoteToken }).slice(0, -1)},"authorization":${JSON.stringify(authorization)}}`;
+		const built = expectOk(await callApi(colleague, endpoints["quote:evm"].path, { body }));
+		const { geoOpToken, geoOpHash } = built as BuildResponse;
+		const signature = await account.signMessage({ message: { raw: geoOpHash as Hex } });
+		await settle(colleague, endpoints["op:evm"].path, { geoOpToken, signature });
+	};
+	const fromSolana = async () => {
+		const account = await solana.newWallet({ usdc: tenUsdc });
+		const { geoQuoteToken } = await solanaSteps(environment, client).quote(account);
+		const body = escaped({ geoQuoteToken });
+		const built = expectOk(await callApi(colleague, endpoints["quote:solana"].path, { body }));
+		const { geoOpToken, geoOp } = built as BuildSolanaResponse;
+		const signedTransaction = await signTransaction(account, { geoOp });
+		await settle(colleague, endpoints["op:solana"].path, { geoOpToken, signedTransaction });
+	};
+	await Promise.all([fromEvm(), fromSolana()]);
+});
+
+/** The same object to whoever reads JSON, with every character of every text escaped. */
+function escaped(body: Record<string, string>): string {
+	const spell = (text: string) =>
+		Array.from(text, (letter) => `\\u${letter.charCodeAt(0).toString(16).padStart(4, "0")}`).join("");
+	const fields = Object.entries(body).map(([name, value]) => `"${name}":"${spell(value)}"`);
+	return `{${fields.join(",")}}`;
+}

@@ -1,0 +1,98 @@
+/** As much of JSON Schema as the document of the interface is written in. */
+export type JsonSchema = {
+	$ref?: string;
+	type?: string | string[];
+	const?: unknown;
+	enum?: unknown[];
+	anyOf?: JsonSchema[];
+	oneOf?: JsonSchema[];
+	pattern?: string;
+	minLength?: number;
+	minimum?: number;
+	exclusiveMinimum?: number;
+	maximum?: number;
+	properties?: Record<string, JsonSchema>;
+	required?: string[];
+	items?: JsonSchema;
+};
+
+type Parameter = { name: string; in: "query" | "path"; required: boolean; schema: JsonSchema };
+
+/** An answer as it is documented. */
+export type DocumentedAnswer = {
+	headers: string[];
+	/** Where in the document the schema of the body stands, and the body's type. */
+	schemaPointer: string;
+	contentType: string;
+};
+
+export type DocumentedOperation = {
+	id: string;
+	method: string;
+	path: string;
+	needsKey: boolean;
+	parameters: Parameter[];
+	body: JsonSchema | undefined;
+	/** By status, and by `default`. */
+	answers: Record<string, DocumentedAnswer>;
+};
+
+/** What GET /openapi.json answers, or the part of it that is read here. */
+export type OpenapiJson = {
+	paths: Record<string, Record<string, OperationJson>>;
+	components: { schemas: Record<string, JsonSchema> };
+};
+type AnswerJson = {
+	$ref?: string;
+	headers?: Record<string, unknown>;
+	content?: Record<string, { schema: JsonSchema }>;
+};
+type OperationJson = {
+	operationId: string;
+	security: unknown[];
+	parameters?: Parameter[];
+	requestBody?: { content: Record<string, { schema: JsonSchema }> };
+	responses: Record<string, AnswerJson>;
+};
+
+export function operationsOf(document: OpenapiJson): DocumentedOperation[] {
+	return Object.entries(document.paths).flatMap(([path, methods]) =>
+		Object.entries(methods).map(([method, operation]) => ({
+			id: operation.operationId,
+			method: method.toUpperCase(),
+			path,
+			needsKey: operation.security.length > 0,
+			parameters: operation.parameters ?? [],
+			body: operation.requestBody?.content["application/json"]?.schema,
+			answers: Object.fromEntries(
+				Object.keys(operation.responses).map((status) => [
+					status,
+					documentedAnswer(document, ["paths", path, method, "responses", status]),
+				]),
+			),
+		})),
+	);
+}
+
+function documentedAnswer(document: OpenapiJson, keys: string[]): DocumentedAnswer {
+	const answer = at(document, keys) as AnswerJson;
+	if (answer.$ref) return documentedAnswer(document, answer.$ref.split("/").slice(1));
+	const [contentType = ""] = Object.keys(answer.content ?? {});
+	const pointer = [...keys, "content", contentType, "schema"].map((key) =>
+		encodeURIComponent(key.replaceAll("~", "~0").replaceAll("/", "~1")),
+	);
+	return {
+		headers: Object.keys(answer.headers ?? {}),
+		schemaPointer: `#/${pointer.join("/")}`,
+		contentType,
+	};
+}
+
+/** The schema itself, where it stands elsewhere. */
+export function resolveSchema(document: OpenapiJson, schema: JsonSchema): JsonSchema {
+	return schema.$ref ? (at(document, schema.$ref.split("/").slice(1)) as JsonSchema) : schema;
+}
+
+function at(node: unknown, keys: string[]): unknown {
+	return keys.reduce((inner, key) => (inner as Record<string, unknown>)[key], node);
+}

@@ -1,0 +1,128 @@
+import { errorCodes, isSolana } from "@geoswap/protocol";
+import fc from "fast-check";
+import { arbitraryOf } from "./arbitrary-of.ts";
+import { type Draft, keyPlace } from "./draft-request.ts";
+import type { DocumentedOperation, OpenapiJson } from "./interface-document.ts";
+import type { LiveValues } from "./live-values.ts";
+
+/** A request that the document allows, with values that exist. */
+export function validRequest(
+	document: OpenapiJson,
+	operation: DocumentedOperation,
+	live: LiveValues,
+): fc.Arbitrary<Draft> {
+	const { parameters, body } = operation;
+	const fromSchema = fc.record(
+		Object.fromEntries(parameters.map(({ name, schema }) => [name, arbitraryOf(document, schema)])),
+		{ requiredKeys: parameters.filter(({ required }) => required).map(({ name }) => name) },
+	);
+	const existing = existingValues(operation.id, live);
+	return fc
+		.record({ named: fromSchema, json: body ? arbitraryOf(document, body) : fc.constant({}), existing })
+		.map(({ named, json, existing: known }): Draft => {
+			const values: Record<string, unknown> = { ...named, ...(body ? {} : known) };
+			const segment = (_: string, name: string) => encodeURIComponent(String(values[name]));
+			return {
+				...{ operation, class: "valid", twist: "", isReaching: true, version: "HTTP/1.1", framing: "length" },
+				method: operation.method,
+				path: operation.path.replace(/\{(\w+)\}/g, segment),
+				query: parameters
+					.filter(({ name, in: place }) => place === "query" && values[name] !== undefined)
+					.map(({ name }) => `${name}=${encodeURIComponent(String(values[name]))}`),
+				headers: [
+					...(operation.needsKey ? [["x-api-key", keyPlace] as [string, string]] : []),
+					...(body ? [["content-type", "application/json"] as [string, string]] : []),
+				],
+				body: body && { json: { ...(json as object), ...known } },
+			};
+		});
+}
+
+/** Values for the fields in which the document allows more than there is. */
+function existingValues(id: string, live: LiveValues): fc.Arbitrary<Record<string, unknown>> {
+	const dice = fc.nat();
+	const pick = <T>(list: readonly T[], n: number): T | undefined => list[n % list.length];
+	switch (id) {
+		case "quote":
+			return fc.oneof(
+				fc.tuple(dice, dice).map(([a, b]) => payersQuote(live, a, b)),
+				fc
+					.record({ from: dice, to: dice, wallet: dice, whole: fc.integer({ min: 1, max: 500 }) })
+					.map(({ from, to, wallet, whole }) => strangersQuote(live, { from, to, wallet, whole })),
+			);
+		case "getDelegation":
+			return fc.tuple(dice, dice).map(([a, b]) => {
+				const chainId = pick(live.assets, a)?.chainId ?? 0;
+				return { chainId, walletAddress: live.stranger(chainId, b) };
+			});
+		case "getTokens":
+			return fc.option(
+				dice.map((n) => ({ chainId: pick(live.assets, n)?.chainId })),
+				{ nil: { chainId: undefined } },
+			);
+		case "buildGeoOp":
+		case "buildSolanaTx":
+			return dice.map((n) => ({
+				// What the schema allows seldom fits a wallet.
+				...(id === "buildGeoOp" && { authorization: undefined }),
+				geoQuoteToken: newest(live.quoteTokens[id === "buildGeoOp" ? "evm" : "solana"], n) ?? "none yet",
+			}));
+		case "submit":
+		case "submitSolana":
+			return dice.map((n) => {
+				const { geoOpToken = "none yet", signed = "0x" } =
+					newest(live.ops[id === "submit" ? "evm" : "solana"], n) ?? {};
+				return { geoOpToken, [id === "submit" ? "signature" : "signedTransaction"]: signed };
+			});
+		case "getStatus":
+			return fc.tuple(dice, fc.boolean()).map(([n, isSubmitted]) => ({
+				swapId: pick(live.swapIds[isSubmitted ? "submitted" : "quoted"], n) ?? "swp_x",
+				// Seldom longer: who is held answers nothing else meanwhile.
+				wait: isSubmitted && n % 20 === 0 ? "1" : "0",
+			}));
+		case "listSwaps":
+			return dice.map((n) => {
+				const cursor = n % 2 ? pick(live.cursors, n) : undefined;
+				return { cursor, ...(cursor !== undefined && { status: undefined }) };
+			});
+		case "getErrorPage":
+			return fc.constantFrom(...errorCodes).map((code) => ({ code }));
+		default:
+			return fc.constant({});
+	}
+}
+
+/** Rather what still opens. */
+function newest<T>(list: readonly T[], n: number): T | undefined {
+	return list.at(-1 - (n % Math.max(1, n % 4 === 0 ? list.length : Math.min(list.length, 5))));
+}
+
+/** Of a wallet that can pay: it can be built and submitted. */
+function payersQuote(live: LiveValues, a: number, b: number): Record<string, unknown> {
+	const payer = live.payers[a % live.payers.length];
+	const others = live.assets.filter(({ address }) => address !== payer?.token);
+	const to = others[b % others.length];
+	return {
+		...{ originChain: payer?.chainId, inputToken: payer?.token, amount: payer?.amount },
+		...{ destinationChain: to?.chainId, outputToken: to?.address, walletAddress: payer?.address },
+		recipient: live.recipient(to?.chainId ?? 0),
+	};
+}
+
+/** Between any two assets: a wallet that has nothing is quoted too. */
+function strangersQuote(
+	live: LiveValues,
+	{ from, to, wallet, whole }: { from: number; to: number; wallet: number; whole: number },
+): Record<string, unknown> {
+	const input = live.assets[from % live.assets.length];
+	const output = live.assets[to % live.assets.length];
+	const { chainId = 0, decimals = 0, kind = "" } = input ?? {};
+	const amount = BigInt(whole) * 10n ** BigInt(Math.max(decimals - (kind === "stable" ? 0 : 3), 0));
+	const sameForm = isSolana(chainId) === isSolana(output?.chainId ?? 0);
+	return {
+		...{ originChain: chainId, inputToken: input?.address, amount: String(amount) },
+		...{ destinationChain: String(output?.chainId), outputToken: output?.address },
+		walletAddress: live.stranger(chainId, wallet),
+		recipient: sameForm && wallet % 2 ? null : live.recipient(output?.chainId ?? 0),
+	};
+}

@@ -1,0 +1,138 @@
+import { getBase58Decoder } from "@solana/kit";
+
+/** What must not be read by anyone who may read a log. */
+export type Secret = { kind: string; value: string | Uint8Array };
+
+export type Finding = {
+	kind: string;
+	/** Its line, from 1 on. */
+	line: number;
+	/** Enough to look for it, too little to use it. */
+	excerpt: string;
+};
+
+/** Secrets that are known by their looks. */
+const patterns: readonly { kind: string; pattern: RegExp }[] = [
+	{ kind: "API key", pattern: /geosk_[0-9a-z]{6,}_[0-9a-z]{20,}/gi },
+	{ kind: "sealed token", pattern: /eyJ[\w-]{16,}\.[\w-]*\.[\w-]+/g },
+	{ kind: "private key in PEM", pattern: /-----BEGIN [A-Z ]*PRIVATE KEY-----/g },
+	{ kind: "address with a password", pattern: /\b[a-z][a-z0-9+.-]*:\/\/[^\s:@/"']*:[^\s@/"']+@/gi },
+];
+
+/**
+ * Whoever prints a secret prints it whole or a good part of it: all of these long strings are looked for at every other
+ * place of it. They are long enough that none of them turns up by chance.
+ */
+const windowLength = 20;
+const windowStep = windowLength / 2;
+const bytesInWindow = 12;
+
+/** Texts in which a secret of whatever spelling could be. */
+const runs = /[A-Za-z0-9+/_=-]{20,}/g;
+/** `1,2,3`, as bytes are listed. */
+const byteLists = /(?:\d{1,3}[,\s]+){11,}\d{1,3}/g;
+/** `"0":1,"1":2`, as JSON has a Uint8Array. */
+const byteObjects = /(?:"\d+":\s*\d{1,3}[,\s]+){11,}"\d+":\s*\d{1,3}/g;
+/** `1a 2b`, as Node shows a buffer. */
+const spacedHex = /(?:[0-9a-f]{2}[ :]){11,}[0-9a-f]{2}/gi;
+
+/** Finds secrets in texts, in whatever way their bytes are spelled. What it costs does not depend on how many there are. */
+export function createSecretFinder(secrets: readonly Secret[]): (text: string) => Finding[] {
+	const exact = new Map<string, string>();
+	const hex = new Map<string, string>();
+	const base64 = new Map<string, string>();
+	const bytes = new Map<string, string>();
+	for (const { kind, value } of secrets) {
+		const raw = typeof value === "string" ? Buffer.from(value, "utf8") : Buffer.from(value);
+		if (typeof value === "string") addWindows(exact, value, kind);
+		else {
+			addWindows(exact, getBase58Decoder().decode(value), kind);
+			addWindows(exact, BigInt(`0x${raw.toString("hex")}`).toString(), kind);
+		}
+		addWindows(hex, raw.toString("hex"), kind);
+		for (const spelled of [raw, Buffer.from(raw.toString("hex"))].flatMap(base64Anywhere)) {
+			addWindows(base64, spelled, kind);
+		}
+		for (let i = 0; i + bytesInWindow <= raw.length; i += bytesInWindow / 2) {
+			bytes.set(raw.subarray(i, i + bytesInWindow).join(), kind);
+		}
+	}
+
+	return (text) => {
+		const found = new Map<string, { kind: string; index: number; excerpt: string }>();
+		const add = (kind: string, index: number, what: string) => {
+			const key = `${kind} ${what.slice(0, windowLength)}`;
+			if (!found.has(key)) found.set(key, { kind, index, excerpt: `${what.slice(0, 8)}…` });
+		};
+		for (const { kind, pattern } of patterns) {
+			for (const match of text.matchAll(pattern)) add(kind, match.index, match[0]);
+		}
+		for (const { 0: run, index } of text.matchAll(runs)) {
+			const spellings = [
+				[exact, run],
+				[hex, run.toLowerCase()],
+				[base64, run.replaceAll("-", "+").replaceAll("_", "/")],
+			] as const;
+			for (const [windows, spelled] of spellings) {
+				const at = firstWindow(windows, spelled);
+				if (at) add(at.kind, index, run.slice(at.index));
+			}
+		}
+		for (const { 0: spaced, index } of text.matchAll(spacedHex)) {
+			const at = firstWindow(hex, spaced.replace(/[ :]/g, "").toLowerCase());
+			if (at) add(at.kind, index, spaced);
+		}
+		for (const pattern of [byteLists, byteObjects]) {
+			for (const { 0: list, index } of text.matchAll(pattern)) {
+				const kind = kindOfBytes(bytes, list);
+				if (kind) add(kind, index, list);
+			}
+		}
+		return [...found.values()].map(({ kind, index, excerpt }) => ({
+			kind,
+			line: lineOf(text, index),
+			excerpt,
+		}));
+	};
+}
+
+function addWindows(windows: Map<string, string>, spelled: string, kind: string): void {
+	for (let i = 0; i + windowLength <= spelled.length; i += windowStep) {
+		windows.set(spelled.slice(i, i + windowLength), kind);
+	}
+}
+
+function firstWindow(
+	windows: ReadonlyMap<string, string>,
+	text: string,
+): { kind: string; index: number } | undefined {
+	for (let index = 0; index + windowLength <= text.length; index++) {
+		const kind = windows.get(text.slice(index, index + windowLength));
+		if (kind !== undefined) return { kind, index };
+	}
+	return undefined;
+}
+
+function kindOfBytes(windows: ReadonlyMap<string, string>, list: string): string | undefined {
+	const numbers = list.replace(/"\d+":/g, "").match(/\d+/g) ?? [];
+	for (let i = 0; i + bytesInWindow <= numbers.length; i++) {
+		const kind = windows.get(numbers.slice(i, i + bytesInWindow).join());
+		if (kind !== undefined) return kind;
+	}
+	return undefined;
+}
+
+/** How base64 spells these bytes in the middle of others: three ways, by where they begin. */
+function base64Anywhere(bytes: Buffer): string[] {
+	return [0, 1, 2].map((before) => {
+		const encoded = Buffer.concat([Buffer.alloc(before), bytes])
+			.toString("base64")
+			.replace(/=+$/, "");
+		// The first and the last character can be made of neighbours as well.
+		return encoded.slice(before === 0 ? 0 : before + 1, -1);
+	});
+}
+
+function lineOf(text: string, index: number): number {
+	return text.slice(0, index).split("\n").length;
+}

@@ -1,0 +1,48 @@
+import { readFileSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { portSource, type ServiceProcess, serverMain, serviceProcess } from "@geoswap/devnet";
+import type { Environment } from "./environment.ts";
+
+const freePort = portSource();
+
+/** Another version of the worker, at an address of its own: up, and the one on which swaps begin from now on. */
+export async function startWorkerBeside(
+	{ adminUrl, logDir, serverEnvironment }: Environment,
+	{ name }: { name: string },
+): Promise<ServiceProcess> {
+	const port = await freePort();
+	const configFile = serverEnvironment.GEOSWAP_CONFIG ?? "";
+	const config = JSON.parse(readFileSync(configFile, "utf8"));
+	// Beside the other, whose deployment file it names.
+	const ownFile = join(dirname(configFile), `${name}.json`);
+	writeFileSync(ownFile, JSON.stringify({ ...config, worker: { port } }));
+	const worker = serviceProcess({
+		name,
+		command: process.execPath,
+		args: [serverMain, "worker", "--config", ownFile],
+		env: serverEnvironment,
+		logFile: join(logDir, `${name}.log`),
+		isReady: async () => (await newestWorker(adminUrl)) === `http://127.0.0.1:${port}/`,
+	});
+	await worker.start();
+	return worker;
+}
+
+type Deployment = { id: string; uri: string };
+
+/** The addresses of all workers that the engine knows. */
+export async function knownWorkers(adminUrl: string): Promise<string[]> {
+	return (await readDeployments(adminUrl)).map(({ uri }) => uri);
+}
+
+/** The address of the worker on which swaps begin. */
+export async function newestWorker(adminUrl: string): Promise<string | undefined> {
+	const response = await fetch(new URL("/services/swap", adminUrl));
+	const { deployment_id: newest } = (await response.json()) as { deployment_id?: string };
+	return (await readDeployments(adminUrl)).find(({ id }) => id === newest)?.uri;
+}
+
+async function readDeployments(adminUrl: string): Promise<Deployment[]> {
+	const response = await fetch(new URL("/deployments", adminUrl));
+	return ((await response.json()) as { deployments: Deployment[] }).deployments;
+}

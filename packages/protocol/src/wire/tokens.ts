@@ -1,0 +1,23 @@
+import * as z from "zod";
+import { chainIdSchema, usdSchema } from "./fields.ts";
+
+/** GET /tokens?chainId=. */
+export const tokensQuerySchema = z.object({
+	chainId: chainIdSchema.optional().describe("Only this chain's. All chains' unless given."),
+});
+
+const tokenSchema = z.object({
+	chainId: z.int(),
+	address: z.string().describe("As its chain writes it, and as a quote takes it."),
+	symbol: z.string(),
+	decimals: z.int(),
+	kind: z.enum(["stable", "volatile"]),
+	native: z.boolean().describe("Whether it is the chain's own."),
+	live: z.boolean().describe("Whether it is quoted now."),
+	minimumUsd: usdSchema.describe("What an input is worth at least. Network costs may ask for more."),
+	maximumUsd: usdSchema.describe("What an input is worth at most. A pair may have room for less."),
+});
+export type TokenEntry = z.infer<typeof tokenSchema>;
+
+export const tokensResponseSchema = z.object({ tokens: z.array(tokenSchema) });
+export type TokensResponse = z.infer<typeof tokensResponseSchema>;
