@@ -24,6 +24,15 @@ export default defineConfig({
 			},
 			{
 				test: {
+					name: "sim",
+					include: ["apps/server/sim/**/*.test.ts"],
+					globalSetup: ["apps/server/test/global-setup.ts"],
+					testTimeout: 300_000,
+					hookTimeout: 60_000,
+				},
+			},
+			{
+				test: {
 					name: "contracts",
 					include: ["e2e/contracts/*.test.ts", "contracts/test/*.test.ts"],
 					testTimeout: 30_000,

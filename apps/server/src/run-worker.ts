@@ -1,4 +1,4 @@
-import { randomBytes } from "node:crypto";
+import { randomBytes, randomUUID } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
 import { toSolanaWord } from "@geoswap/protocol";
 import type { Address, Hex } from "viem";
@@ -175,7 +175,7 @@ export async function runWorker(configPath: string): Promise<void> {
 					log,
 				}),
 		}),
-		attestation: createAttestation({ config, pool, attesters, lanePoke: lanePokeOf, nowMs, log }),
+		attestation: createAttestation({ config, pool, attesters, lanePoke: lanePokeOf, nowMs, newId: randomUUID, log }),
 		host: config.worker.host,
 		port: config.worker.port,
 		retryMaxMs,

@@ -43,7 +43,8 @@ import { readLanded } from "../chain/solana/read-landed.ts";
 import type { SignedTransaction } from "../chain/solana/sign-instructions.ts";
 import { transferInstructions } from "../chain/solana/transfer-instructions.ts";
 import { createLog } from "../log.ts";
-import { type Refusal, startAttester } from "./start-attester.ts";
+import type { Refusal } from "./create-attester.ts";
+import { startAttester } from "./start-attester.ts";
 
 const slowSlotMs = 3_600_000;
 const payout = 9_500_000n;

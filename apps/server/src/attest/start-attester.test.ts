@@ -15,7 +15,8 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { orderActions } from "../../test/order-actions.ts";
 import { connectChain } from "../chain/evm/chain-client.ts";
 import { createLog } from "../log.ts";
-import { type Refusal, startAttester } from "./start-attester.ts";
+import type { Refusal } from "./create-attester.ts";
+import { startAttester } from "./start-attester.ts";
 
 let chains: TestChains;
 let actions: ReturnType<typeof orderActions>;

@@ -6,17 +6,17 @@ import {
 	defineChain,
 	erc20Abi,
 	getChainContractAddress,
-	type HttpTransport,
 	http,
 	multicall3Abi,
 	type PublicClient,
+	type Transport,
 	zeroAddress,
 } from "viem";
 
 export type AuditedChain = {
 	chainId: number;
 	deployment: ChainDeployment;
-	client: PublicClient<HttpTransport, Chain>;
+	client: PublicClient<Transport, Chain>;
 	escrows: Address[];
 	vaults: Address[];
 };
@@ -24,10 +24,13 @@ export type AuditedChain = {
 export function connectAuditedChain({
 	chainId,
 	rpcUrl,
+	transport = http(rpcUrl),
 	deployment,
 }: {
 	chainId: number;
 	rpcUrl: string;
+	/** How the node is reached, where not by its address. */
+	transport?: Transport;
 	deployment: ChainDeployment;
 }): AuditedChain {
 	const { contracts } = deployment;
@@ -41,7 +44,7 @@ export function connectAuditedChain({
 	return {
 		chainId,
 		deployment,
-		client: createPublicClient({ chain, transport: http(rpcUrl), cacheTime: 0 }),
+		client: createPublicClient({ chain, transport, cacheTime: 0 }),
 		escrows: [contracts.escrow, ...contracts.earlierEscrows],
 		vaults: [contracts.vault, ...contracts.earlierVaults],
 	};

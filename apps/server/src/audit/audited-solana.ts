@@ -5,7 +5,14 @@ import {
 	solanaNativeToken,
 	tokenAccountOf,
 } from "@geoswap/protocol";
-import { createSolanaRpc, isSome, type Rpc, type SolanaRpcApi } from "@solana/kit";
+import {
+	createDefaultRpcTransport,
+	createSolanaRpcFromTransport,
+	isSome,
+	type Rpc,
+	type RpcTransport,
+	type SolanaRpcApi,
+} from "@solana/kit";
 import { SYSTEM_PROGRAM_ADDRESS } from "@solana-program/system";
 import { getTokenDecoder, TOKEN_PROGRAM_ADDRESS } from "@solana-program/token";
 import type { Hex } from "viem";
@@ -24,10 +31,13 @@ export type Holder = "escrow" | "vault";
 
 export async function connectAuditedSolana({
 	rpcUrl,
+	transport = createDefaultRpcTransport({ url: rpcUrl }),
 	deployment,
 	earlierFeePayers = [],
 }: {
 	rpcUrl: string;
+	/** How the node is reached, where not by its address. */
+	transport?: RpcTransport;
 	deployment: SolanaDeployment;
 	/** What these signed was ours, whether the deployment still names them or not. */
 	earlierFeePayers?: readonly SolanaAddress[];
@@ -45,7 +55,7 @@ export async function connectAuditedSolana({
 		chainId,
 		deployment,
 		feePayers,
-		rpc: createSolanaRpc(rpcUrl),
+		rpc: createSolanaRpcFromTransport(transport) as Rpc<SolanaRpcApi>,
 		accounts: await Promise.all(accounts),
 	};
 }

@@ -1,4 +1,4 @@
-import { type ChainDeployment, type Order, orderId, type SolanaDeployment } from "@geoswap/protocol";
+import { type Order, orderId } from "@geoswap/protocol";
 import type pg from "pg";
 import type { Hex } from "viem";
 import { type AuditedChain, connectAuditedChain } from "./audited-chain.ts";
@@ -27,9 +27,9 @@ export async function reconcile({
 	nowMs,
 }: {
 	pool: pg.Pool;
-	chains: readonly { chainId: number; rpcUrl: string; deployment: ChainDeployment }[];
+	chains: readonly Parameters<typeof connectAuditedChain>[0][];
 	/** Absent where Solana is not offered. */
-	solana?: { rpcUrl: string; deployment: SolanaDeployment } | undefined;
+	solana?: Omit<Parameters<typeof connectAuditedSolana>[0], "earlierFeePayers"> | undefined;
 	/** Hashes of the sets that orders of before name. */
 	earlierAttesterSets: readonly Hex[];
 	nowMs: number;

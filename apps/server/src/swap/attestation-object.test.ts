@@ -1,4 +1,4 @@
-import { randomBytes } from "node:crypto";
+import { randomBytes, randomUUID } from "node:crypto";
 import {
 	type AttestationKind,
 	attestationMessage,
@@ -145,6 +145,7 @@ async function queueOrders(
 async function attest(known = config) {
 	const durable = createInProcessDurable(() => Promise.reject(new Error("it waits")));
 	const attestation = createAttestation({
+		newId: randomUUID,
 		config: known,
 		pool: database.pool,
 		attesters: attesters.map((attester) => attester.client),

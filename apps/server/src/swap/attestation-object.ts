@@ -1,4 +1,3 @@
-import { randomUUID } from "node:crypto";
 import { type AttestationKind, isSolana, orderId, toChainId } from "@geoswap/protocol";
 import type { Hex } from "viem";
 import type { Config } from "../config.ts";
@@ -23,6 +22,8 @@ export type AttestationOptions = {
 	attesters: readonly AttesterClient[];
 	lanePoke: ChainPoke;
 	nowMs: () => number;
+	/** A UUID for a list of signatures. */
+	newId: () => string;
 	log: Log;
 };
 
@@ -78,7 +79,7 @@ async function attestJobs(
 }
 
 async function attestBatch(
-	{ config, pool, attesters, log }: AttestationOptions,
+	{ config, pool, attesters, newId, log }: AttestationOptions,
 	chainId: number,
 	batch: readonly Job[],
 ): Promise<number> {
@@ -103,7 +104,7 @@ async function attestBatch(
 	const isStored =
 		set !== undefined &&
 		orderIds.length > 0 &&
-		(await storeAttestation(pool, { id: randomUUID(), chainId, kind, set, signatures, orderIds }));
+		(await storeAttestation(pool, { id: newId(), chainId, kind, set, signatures, orderIds }));
 	const turnedDown = batch.map((job) => job.orderId).filter((id) => !isStored || !orderIds.includes(id));
 	await postponeUnattested(pool, { chainId, kind, orderIds: turnedDown });
 	return isStored ? orderIds.length : 0;

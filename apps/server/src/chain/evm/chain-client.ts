@@ -5,10 +5,10 @@ import {
 	type Chain,
 	createPublicClient,
 	defineChain,
-	type HttpTransport,
 	http,
 	type PublicClient,
 	RpcRequestError,
+	type Transport,
 } from "viem";
 import type { OnChainCall } from "../on-chain-call.ts";
 
@@ -19,17 +19,21 @@ const multicall3Address: Address = "0xcA11bde05977b3631167028862bE2a173976CA11";
 export type EvmChain = {
 	chainId: number;
 	deployment: ChainDeployment;
-	client: PublicClient<HttpTransport, Chain>;
+	client: PublicClient<Transport, Chain>;
 };
 
 export function connectChain({
 	chainId,
 	rpcUrl,
+	// Whoever asks decides whether to ask again: a retry in here would hide a chain that is slow.
+	transport = http(rpcUrl, { retryCount: 1, timeout: 10_000 }),
 	deployment,
 	onCall,
 }: {
 	chainId: number;
 	rpcUrl: string;
+	/** How the node is reached, where not by its address. */
+	transport?: Transport;
 	deployment: ChainDeployment;
 	/** Told of every call to the node. */
 	onCall?: OnChainCall | undefined;
@@ -46,8 +50,7 @@ export function connectChain({
 		deployment,
 		client: createPublicClient({
 			chain,
-			// Whoever asks decides whether to ask again: a retry in here would hide a chain that is slow.
-			transport: told(http(rpcUrl, { retryCount: 1, timeout: 10_000 }), { chainId, onCall }),
+			transport: told(transport, { chainId, onCall }),
 			cacheTime: 0,
 		}),
 	};
@@ -55,9 +58,9 @@ export function connectChain({
 
 /** The same, and each call is told of, once with its retry. */
 function told(
-	transport: HttpTransport,
+	transport: Transport,
 	{ chainId, onCall }: { chainId: number; onCall: OnChainCall | undefined },
-): HttpTransport {
+): Transport {
 	if (!onCall) return transport;
 	return (options) => {
 		const made = transport(options);

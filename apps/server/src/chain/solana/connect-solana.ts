@@ -18,17 +18,19 @@ export function connectSolana({
 	rpcUrl,
 	deployment,
 	timeoutMs = 10_000,
+	transport: reached = withTimeoutAndRetry(createDefaultRpcTransport({ url: rpcUrl }), timeoutMs),
 	onCall,
 }: {
 	rpcUrl: string;
 	deployment: SolanaDeployment;
 	timeoutMs?: number;
+	/** How the node is reached, where not by its address. */
+	transport?: RpcTransport;
 	/** Told of every call to the node. */
 	onCall?: OnChainCall | undefined;
 }): SolanaChain {
 	const { chainId } = deployment;
-	const patient = withTimeoutAndRetry(createDefaultRpcTransport({ url: rpcUrl }), timeoutMs);
-	const transport = told(patient, { chainId, onCall });
+	const transport = told(reached, { chainId, onCall });
 	return {
 		chainId,
 		deployment,

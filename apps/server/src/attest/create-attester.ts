@@ -1,0 +1,136 @@
+import {
+	type AttestationKind,
+	attestationMessage,
+	attestationTypedData,
+	type Heartbeat,
+	heartbeatTypedData,
+	type Order,
+	orderId,
+} from "@geoswap/protocol";
+import type { Hex, LocalAccount } from "viem";
+import { readBlock } from "../chain/evm/read-block.ts";
+import { readSlots } from "../chain/solana/read-slots.ts";
+import type { Log } from "../log.ts";
+import type { AttesterConfig } from "./attester-config.ts";
+import { checkOutcomes, type OutcomeRefusal } from "./check-outcomes.ts";
+import { checkSolanaOutcomes, type SolanaOutcomeRefusal } from "./check-solana-outcomes.ts";
+import { checkTerms, type TermsRefusal } from "./check-terms.ts";
+
+export type Refusal = {
+	orderId: Hex;
+	reason:
+		| TermsRefusal
+		| OutcomeRefusal
+		| SolanaOutcomeRefusal
+		/** The destination does not answer this attester: of other chains it still speaks. */
+		| "chain_unavailable";
+};
+
+/** What an attester sees of the world, and signs. */
+export type Attester = {
+	attest: (question: Omit<Question, "log">) => Promise<{ refused: Refusal[] } | { signature: Hex }>;
+	heartbeats: () => Promise<(Heartbeat & { signature: Hex })[]>;
+};
+
+/** It says of orders what it saw itself, at finality. It remembers nothing and believes nobody. */
+export function createAttester({
+	config,
+	account,
+	nowMs,
+	log,
+}: {
+	config: Pick<AttesterConfig, "chains" | "solana" | "earlierAttesterSets">;
+	account: LocalAccount;
+	nowMs: () => number;
+	log: Log;
+}): Attester {
+	return {
+		/** Of orders of one escrow. */
+		attest: async ({ kind, orders, deliveries }) => {
+			const refused = await refusals(config, { kind, orders, deliveries, log });
+			if (refused.length > 0) return { refused };
+			const message = attestationMessage(kind, orders);
+			const signature = await account.signTypedData(attestationTypedData(message));
+			log.info({ kind, chainId: message.originChainId, orderIds: message.orderIds }, "signed");
+			return { signature };
+		},
+		heartbeats: async () => {
+			const signedAtUnixSeconds = Math.floor(nowMs() / 1_000);
+			const { solana } = config;
+			const sights = [
+				...config.chains.map(async (chain) => {
+					const { number: finalizedNumber } = await readBlock(chain, "finalized");
+					return { chainId: chain.chainId, finalizedNumber };
+				}),
+				...(solana
+					? [
+							readSlots(solana).then(({ finalized }) => ({
+								chainId: solana.chainId,
+								finalizedNumber: finalized.slot,
+							})),
+						]
+					: []),
+			];
+			const beats = await Promise.allSettled(
+				sights.map(async (seeing) => {
+					const beat = { ...(await seeing), signedAtUnixSeconds };
+					return { ...beat, signature: await account.signTypedData(heartbeatTypedData(beat)) };
+				}),
+			);
+			// A chain that this attester cannot see is one that it cannot sign for.
+			return beats.flatMap((beat) => (beat.status === "fulfilled" ? [beat.value] : []));
+		},
+	};
+}
+
+type Question = {
+	kind: AttestationKind;
+	orders: readonly Order[];
+	deliveries: ReadonlyMap<Hex, Hex>;
+	log: Log;
+};
+
+/** Which orders cannot be signed for, and why: all of them at once, so that whoever asks can ask for the rest. */
+async function refusals(
+	config: Pick<AttesterConfig, "chains" | "solana" | "earlierAttesterSets">,
+	{ kind, orders, deliveries, log }: Question,
+): Promise<Refusal[]> {
+	const reasons = new Map<Order, Refusal["reason"] | undefined>(
+		orders.map((order) => [order, checkTerms(config, { kind, order })]),
+	);
+	const { solana } = config;
+	const destinations = [
+		...config.chains.map((chain) => ({
+			chainId: chain.chainId,
+			check: (there: readonly Order[]) => checkOutcomes(chain, { kind, orders: there }),
+		})),
+		...(solana
+			? [
+					{
+						chainId: solana.chainId,
+						check: (there: readonly Order[]) =>
+							checkSolanaOutcomes(solana, { kind, orders: there, deliveries }),
+					},
+				]
+			: []),
+	];
+	await Promise.all(
+		destinations.map(async ({ chainId, check }) => {
+			const there = orders.filter(
+				(order) => order.destinationChainId === BigInt(chainId) && !reasons.get(order),
+			);
+			if (there.length === 0) return;
+			try {
+				const outcomes: (Refusal["reason"] | undefined)[] = await check(there);
+				for (const [i, order] of there.entries()) reasons.set(order, outcomes[i]);
+			} catch (error) {
+				log.warn({ err: error, chainId }, "a chain does not answer");
+				for (const order of there) reasons.set(order, "chain_unavailable");
+			}
+		}),
+	);
+	return orders.flatMap((order): Refusal[] => {
+		const reason = reasons.get(order);
+		return reason ? [{ orderId: orderId(order), reason }] : [];
+	});
+}
