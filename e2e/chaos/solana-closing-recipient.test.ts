@@ -17,7 +17,7 @@ import { hasTokenAccount } from "../solana-balance.ts";
 
 const { repetitions, recipientCount, clientCount } = process.env.GEOSWAP_FULL
 	? { repetitions: 1_000, recipientCount: 50, clientCount: 3 }
-	: { repetitions: 20, recipientCount: 10, clientCount: 1 };
+	: { repetitions: 5, recipientCount: 4, clientCount: 1 };
 
 const decidedWithinMs = 120_000;
 /** The devnet's: 150 dollars for a SOL, a dollar for a USDC. */
