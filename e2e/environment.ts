@@ -3,6 +3,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import {
+	type ChainRhythm,
 	connectDevnetChain,
 	createApiKey,
 	type DevnetKeys,
@@ -81,9 +82,13 @@ export type OwnEnvironment = Environment & {
 };
 
 /** An environment of the caller's own. */
-export async function startEnvironment(
-	options: Pick<Parameters<typeof startStack>[0], "attesterCount" | "configure" | "onProgress"> = {},
-): Promise<OwnEnvironment> {
+export async function startEnvironment({
+	rhythm = {},
+	...options
+}: Pick<Parameters<typeof startStack>[0], "attesterCount" | "configure" | "onProgress"> & {
+	/** Of the EVM chains. */
+	rhythm?: ChainRhythm;
+} = {}): Promise<OwnEnvironment> {
 	const dataDir = mkdtempSync(join(tmpdir(), "geoswap-e2e-"));
 	let chains: EnvironmentAddress["chains"] = [];
 	let solana: EnvironmentAddress["solana"] | undefined;
@@ -95,7 +100,7 @@ export async function startEnvironment(
 		configure: (config) => configure({ ...config, telemetry: { tracesUrl: collector.tracesUrl } }),
 		dataDir,
 		startChains: async () => {
-			const evm = await startTestChains({ automine: false });
+			const evm = await startTestChains({ automine: false, ...rhythm });
 			const { origin, destination, keys } = evm;
 			const testSolana = await startTestSolana({ feeds: solanaFeeds(origin.deployment) }).catch(
 				async (error) => {
@@ -118,10 +123,15 @@ export async function startEnvironment(
 			// As at a provider's: whoever reads the address has the key.
 			const withKey = (url: string) => `${url}/${randomBytes(24).toString("base64url")}`;
 			return {
-				endpoints: chains.map(({ chainId, counterUrl }) => ({ chainId, rpcUrl: withKey(counterUrl) })),
+				// The second provider is the node itself: it has what the first one has, by another way.
+				endpoints: chains.map(({ chainId, rpcUrl: secondRpcUrl, counterUrl }) => ({
+					chainId,
+					rpcUrl: withKey(counterUrl),
+					secondRpcUrl,
+				})),
 				solana: {
 					chainId: testSolana.deployment.chainId,
-					...{ rpcUrl: withKey(counterUrl), wsUrl, keys: testSolana.keys },
+					...{ rpcUrl: withKey(counterUrl), secondRpcUrl: rpcUrl, wsUrl, keys: testSolana.keys },
 				},
 				deployment,
 				keys,

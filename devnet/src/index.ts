@@ -1,7 +1,10 @@
+export { callMany } from "./call-many.ts";
 export { devFeedAbi, devTokenAbi } from "./dev-contract-abi.ts";
 export { connectDevnetChain, type DevnetChain } from "./devnet-chain.ts";
 export type { DevnetKeys } from "./devnet-keys.ts";
 export { fundWallet } from "./fund-wallet.ts";
+export { withoutBlocks } from "./keep-pace.ts";
+export { type Liar, type LyingNode, startLyingNode } from "./lying-node.ts";
 export { movePrice, type PriceMove } from "./move-price.ts";
 export { moveSolPrice } from "./move-sol-price.ts";
 export { type FeedReading, readFeeds, refreshFeeds } from "./refresh-feeds.ts";
@@ -27,5 +30,5 @@ export { startRedis } from "./stack/start-redis.ts";
 export { startRestate } from "./stack/start-restate.ts";
 export { type Stack, type StackChains, startStack } from "./stack/start-stack.ts";
 export { type Devnet, startDevnet } from "./start-devnet.ts";
-export { startTestChains, type TestChain, type TestChains } from "./start-test-chains.ts";
+export { type ChainRhythm, startTestChains, type TestChain, type TestChains } from "./start-test-chains.ts";
 export { quoterAbi, routerAbi } from "./uniswap-abi.ts";

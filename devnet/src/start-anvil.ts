@@ -8,19 +8,21 @@ export async function startAnvil({
 	chainId,
 	port = 0,
 	stateFile,
+	slotsInAnEpoch = 2,
 }: {
 	chainId: number;
 	port?: number;
 	/** A state to begin with. */
 	stateFile?: string;
+	/** A block is final when two epochs of blocks are above it. */
+	slotsInAnEpoch?: number;
 }): Promise<Anvil> {
 	const args = [
 		["--host", "127.0.0.1"],
 		["--port", String(port)],
 		["--chain-id", String(chainId)],
 		["--hardfork", "prague"],
-		// Few blocks from latest to safe and finalized.
-		["--slots-in-an-epoch", "2"],
+		["--slots-in-an-epoch", String(slotsInAnEpoch)],
 		// The accounts that everyone knows get nothing here: what works on the devnet works with keys of its own.
 		["--accounts", "0"],
 		...(stateFile ? [["--load-state", stateFile]] : []),

@@ -3,6 +3,7 @@ import { type ChainState, chainStates } from "./chain-states.ts";
 import { connectDevnetChain, type DevnetChain } from "./devnet-chain.ts";
 import { type DevnetKeys, deriveDevnetKeys } from "./devnet-keys.ts";
 import { keepFeedsFresh } from "./keep-feeds-fresh.ts";
+import { keepPace } from "./keep-pace.ts";
 import { refreshFeeds } from "./refresh-feeds.ts";
 import { startAnvil } from "./start-anvil.ts";
 
@@ -17,17 +18,25 @@ export type TestChains = {
 	stop: () => Promise<void>;
 };
 
-/** Enough blocks that `safe` and `finalized` are ones whose state this process has. */
-const blocksToFinality = 5;
+/** How fast chains are, and how long their blocks can be dropped. */
+export type ChainRhythm = {
+	/** A block is final when two epochs of blocks are above it: few, unless asked for more. */
+	slotsInAnEpoch?: number;
+	/** Where this is asked for, this process makes the blocks, and `withoutBlocks` can hold them back. */
+	blockMs?: number;
+};
 
 /**
  * Two chains of the caller's own, set up like the devnet's, on free ports. They end with `stop`, or with the process.
  * Automine gives each transaction a block and makes none without; then the caller refreshes the feeds if it moves
- * the clock. Otherwise there is a block each second, and the feeds are kept fresh.
+ * the clock. Otherwise there is a block each second, or as often as asked for, and the feeds are kept fresh.
  */
-export async function startTestChains({ automine = true }: { automine?: boolean } = {}): Promise<TestChains> {
+export async function startTestChains({
+	automine = true,
+	...rhythm
+}: { automine?: boolean } & ChainRhythm = {}): Promise<TestChains> {
 	const states = await chainStates();
-	const starting = states.map((state) => startChain(state, automine));
+	const starting = states.map((state) => startChain(state, automine, rhythm));
 	const started = await Promise.all(starting).catch(async (error) => {
 		const settled = await Promise.allSettled(starting);
 		for (const one of settled) if (one.status === "fulfilled") await one.value.stop();
@@ -50,25 +59,37 @@ export async function startTestChains({ automine = true }: { automine?: boolean 
 async function startChain(
 	{ chainId, stateFile, deployment }: ChainState,
 	automine: boolean,
+	{ slotsInAnEpoch = 2, blockMs }: ChainRhythm,
 ): Promise<{ chain: TestChain; stop: () => Promise<void> }> {
-	const anvil = await startAnvil({ chainId, stateFile });
+	const anvil = await startAnvil({ chainId, stateFile, slotsInAnEpoch });
 	const chain: TestChain = { ...connectDevnetChain({ chainId, rpcUrl: anvil.url }), deployment };
 	try {
 		// The state is as old as the cache; the clock is today's.
 		await refreshFeeds(chain, deployment);
-		await chain.testClient.mine({ blocks: blocksToFinality });
+		// So many that `safe` and `finalized` are ones whose state this process has.
+		await chain.testClient.mine({ blocks: 2 * slotsInAnEpoch + 1 });
 	} catch (error) {
 		await anvil.stop();
 		throw error;
 	}
 	if (automine) return { chain, stop: anvil.stop };
 
-	await chain.testClient.setIntervalMining({ interval: 1 });
+	const stopMaking = await makeBlocks(chain, blockMs);
 	const stopKeeping = keepFeedsFresh(chain, deployment);
 	return {
 		chain,
 		stop: async () => {
+			await stopMaking();
 			await Promise.all([stopKeeping(), anvil.stop()]);
 		},
 	};
+}
+
+async function makeBlocks(chain: TestChain, blockMs: number | undefined): Promise<() => Promise<void>> {
+	if (blockMs !== undefined) {
+		await chain.testClient.setAutomine(false);
+		return keepPace(chain, blockMs);
+	}
+	await chain.testClient.setIntervalMining({ interval: 1 });
+	return async () => {};
 }

@@ -30,6 +30,9 @@ export function createScheduler({
 	let nowMs = startMs;
 	let order = 0;
 	let outside = 0;
+	/** Of events that nobody else listens to. */
+	const failures: unknown[] = [];
+	let allIn: (() => void) | undefined;
 
 	const scheduleIn = (ms: number, name: string, run: () => unknown): Timer => {
 		const event: Event = { atMs: nowMs + Math.max(0, ms), order: order++, name, run };
@@ -39,8 +42,13 @@ export function createScheduler({
 
 	/** Promises' callbacks all run before the next immediate; what is outside is waited for. */
 	const settle = async () => {
-		do await new Promise((resolve) => setImmediate(resolve));
-		while (outside > 0);
+		await new Promise((resolve) => setImmediate(resolve));
+		while (outside > 0) {
+			await new Promise<void>((resolve) => {
+				allIn = resolve;
+			});
+			await new Promise((resolve) => setImmediate(resolve));
+		}
 	};
 
 	return {
@@ -52,7 +60,7 @@ export function createScheduler({
 			try {
 				return await work;
 			} finally {
-				outside--;
+				if (--outside === 0) allIn?.();
 			}
 		},
 		runUntil: async (isDone, untilMs) => {
@@ -66,9 +74,11 @@ export function createScheduler({
 				queue.pop();
 				nowMs = event.atMs;
 				onEvent?.(event);
+				// What it begins may need later events to end: it is not waited for.
 				const ran = event.run();
-				if (ran instanceof Promise) await ran;
+				if (ran instanceof Promise) ran.catch((error: unknown) => failures.push(error));
 				await settle();
+				if (failures.length > 0) throw failures[0];
 			}
 			return true;
 		},

@@ -32,6 +32,11 @@ export function configProblems({
 		}
 	}
 	for (const chain of all) {
+		if (chain.secondProvider && isSameEndpoint(chain.rpcUrl, chain.secondProvider.rpcUrl)) {
+			problems.push(
+				`${nameOf(chain)}.secondProvider.rpcUrl: is the endpoint of rpcUrl, which would only agree with itself`,
+			);
+		}
 		if (chain.unreleasedCapUsd < price.maximumUsd) {
 			problems.push(
 				`${nameOf(chain)}.unreleasedCapUsd: is below price.maximumUsd, and such a swap is never filled`,
@@ -44,6 +49,11 @@ export function configProblems({
 }
 
 type AnyChain = ChainConfig | SolanaConfig;
+
+/** By where it is: two keys of one host are one provider's. */
+function isSameEndpoint(one: string, other: string): boolean {
+	return new URL(one).host === new URL(other).host;
+}
 
 /** Where its fields stand in the file. */
 function nameOf(chain: AnyChain): string {

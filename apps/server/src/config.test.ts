@@ -184,6 +184,22 @@ test.each<[string, Partial<ConfigFile>]>([
 	expect(() => read(change)).toThrow(message);
 });
 
+const agreeing = (rpcUrl: string, agreeAboveUsd = 100) => ({
+	chains: { 31337: { ...pace, secondProvider: { rpcUrl, agreeAboveUsd } }, 31338: pace },
+});
+
+test("a second provider is at another host, and has a value above which it is asked", () => {
+	expect(read(agreeing("http://b/key")).chains[0]?.secondProvider).toEqual({
+		rpcUrl: "http://b/key",
+		agreeAboveUsd: 100,
+	});
+	read(agreeing("http://b", 0));
+	expect(() => read(agreeing("http://a/other-key"))).toThrow(
+		"chains.31337.secondProvider.rpcUrl: is the endpoint",
+	);
+	expect(() => read(agreeing("http://b", -1))).toThrow("agreeAboveUsd");
+});
+
 test("the example in docs/operations.md is a configuration", () => {
 	const page = readFileSync(join(import.meta.dirname, "../../../docs/operations.md"), "utf8");
 	const example = /```json\n([\s\S]*?)```/.exec(page)?.[1] ?? "";

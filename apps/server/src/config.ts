@@ -42,8 +42,13 @@ const listenSchema = z.strictObject({ host: z.string().default("127.0.0.1"), por
 /** A deposit of at most this value is acted on this many blocks after its own; above all of them, when final. */
 const depthSchema = z.strictObject({ upToUsd: z.number().positive(), blocks: z.int().nonnegative() });
 
+/** Another company's node of the same chain, or one of our own: a deposit above a value counts once it has it too. */
+const secondProviderSchema = z.strictObject({ rpcUrl: urlSchema, agreeAboveUsd: z.number().nonnegative() });
+
 const chainSchema = z.strictObject({
 	rpcUrl: urlSchema,
+	/** Absent where one provider is believed, whatever a deposit is worth. */
+	secondProvider: secondProviderSchema.exactOptional(),
 	/** How often to ask for a new block. */
 	pollMs: z.int().positive().default(1_000),
 	depths: z.array(depthSchema).default([]),
@@ -71,6 +76,7 @@ const chainSchema = z.strictObject({
 
 const solanaSchema = z.strictObject({
 	rpcUrl: urlSchema,
+	secondProvider: secondProviderSchema.exactOptional(),
 	pollMs: z.int().positive().default(400),
 	/** In slots. */
 	depths: z.array(depthSchema).default([]),
@@ -142,6 +148,14 @@ const telemetrySchema = z.strictObject({
 	sampleRatio: z.number().min(0).max(1).default(1),
 });
 
+const auditSchema = z.strictObject({
+	everySeconds: z.int().positive().default(300),
+	/** How often all there ever was is looked at, and not only what is undecided or new. */
+	wholeEverySeconds: z.int().positive().default(86_400),
+	/** What is found is looked for again after this, and only then pauses a chain. */
+	confirmSeconds: z.int().nonnegative().default(15),
+});
+
 export const configSchema = z.strictObject({
 	/** The published file of what is deployed where, relative to this one. */
 	deployment: z.string(),
@@ -199,6 +213,8 @@ export const configSchema = z.strictObject({
 		})
 		.prefault({}),
 	feeDiscount: feeDiscountSchema.exactOptional(),
+	/** How the books are checked against the chains, by one worker at a time. */
+	audit: auditSchema.prefault({}),
 	telemetry: telemetrySchema.prefault({}),
 	limits: z
 		.strictObject({

@@ -2,6 +2,7 @@
 import { Command } from "commander";
 import { defineConfigCommands } from "./commands/define-config-commands.ts";
 import { defineAccountsCommands, defineKeysCommands } from "./commands/define-keys-commands.ts";
+import { definePausesCommands } from "./commands/define-pauses-commands.ts";
 import { runProgram } from "./commands/run-program.ts";
 
 // Each command loads only what it needs: an attester has no database driver in its process.
@@ -13,6 +14,7 @@ const program = new Command("geoswapd")
 		`
 Exit codes: 0 done, 1 failed, 2 wrong input: an option, the configuration, a variable of the environment.
 reconcile: 1 where books and chains differ, 3 where that could not be checked.
+pauses list: 1 where a chain is paused. pauses lift: 1 where the chain is not, 3 where the books could not be checked.
 keys scan: 1 where a key is found that could be used, 3 where that could not be checked.`,
 	)
 	.exitOverride();
@@ -46,6 +48,15 @@ program
 		await migrateCommand({ json });
 	});
 
+program
+	.command("restored")
+	.description("after a database or an engine was restored from a backup: start every unfinished swap anew")
+	.option("--json", "print the result as JSON")
+	.action(async ({ json }) => {
+		const { restoredCommand } = await import("./commands/restored-command.ts");
+		await restoredCommand({ json });
+	});
+
 defineAccountsCommands(program);
 defineKeysCommands(program);
 
@@ -58,6 +69,7 @@ withConfig(
 		const { reconcileCommand } = await import("./commands/reconcile-command.ts");
 		process.exitCode = await reconcileCommand({ config, json });
 	});
+definePausesCommands(program);
 defineConfigCommands(program);
 
 const exitCode = await runProgram(program, process.argv.slice(2));

@@ -20,11 +20,13 @@ import { apiRoutes } from "./routes/api-routes.ts";
 import { runUntilStopped } from "./run-until-stopped.ts";
 import { readPepper, readSealKeys, readSecret } from "./secrets.ts";
 import { openDatabase } from "./store/database.ts";
+import { createPauseList } from "./store/pause-list.ts";
 import { createSwapListener } from "./store/swap-listener.ts";
 import { requestMetrics } from "./telemetry/request-metrics.ts";
 import { rpcMetrics } from "./telemetry/rpc-metrics.ts";
 import { startTelemetry } from "./telemetry/start-telemetry.ts";
 import { createDesk } from "./venue/desk.ts";
+import { watchPauses } from "./watch-pauses.ts";
 import { watchPrices } from "./watch-prices.ts";
 import { watchRedis } from "./watch-redis.ts";
 
@@ -68,8 +70,15 @@ export async function runApi(configPath: string): Promise<void> {
 	});
 	const prices = { config, chains: [...chains.values()], nowMs, signal: stopping.signal, log };
 	const { book, kept } = keepPrices(prices);
-	const desk = createDesk({ config, book, nowMs, random: randomBytes });
-	if (meter) watchPrices({ meter, config, book, desk, nowMs });
+	const pauses = await createPauseList({
+		db: pool,
+		onError: (error) => log.warn({ err: error }, "the database did not answer for pauses"),
+	});
+	const desk = createDesk({ config, book, pauses, nowMs, random: randomBytes });
+	if (meter) {
+		watchPrices({ meter, config, book, desk, nowMs });
+		watchPauses({ meter, config, read: pauses.open });
+	}
 	const feeDiscounts = chainFeeDiscounts({ config, chains, nowMs, log });
 	const engine = connectEngine(config.restate);
 	const answering = connectRedis({
@@ -89,7 +98,20 @@ export async function runApi(configPath: string): Promise<void> {
 
 	const app = createApp({
 		routes: apiRoutes({
-			...{ config, chains, solana, pool, listener, book, desk, feeDiscounts, engine, sealKeys, nowMs },
+			...{
+				config,
+				chains,
+				solana,
+				pool,
+				listener,
+				book,
+				desk,
+				pauses,
+				feeDiscounts,
+				engine,
+				sealKeys,
+				nowMs,
+			},
 			...{ redis, heldCalls: createHeldCalls({ redis }), stopping: told.signal },
 		}),
 		apiKeys,
@@ -115,6 +137,7 @@ export async function runApi(configPath: string): Promise<void> {
 			() => kept,
 			() => listener.close(),
 			() => apiKeys.close(),
+			() => pauses.close(),
 			() => redis.close(),
 			() => pool.end(),
 			() => telemetry.stop(),

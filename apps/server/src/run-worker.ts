@@ -10,7 +10,7 @@ import { checkOwnAccounts } from "./chain/solana/check-own-accounts.ts";
 import { connectSolana, type SolanaChain } from "./chain/solana/connect-solana.ts";
 import { refuseSolanaDevelopmentKeys } from "./chain/solana/refuse-solana-development-keys.ts";
 import { parseSolanaKeys, type SolanaKeys } from "./chain/solana/solana-keys.ts";
-import { type ChainConfig, readConfig, type SolanaConfig } from "./config.ts";
+import { type ChainConfig, type Config, readConfig, type SolanaConfig } from "./config.ts";
 import { ConfigError } from "./config-error.ts";
 import { connectEngine } from "./durable/connect-engine.ts";
 import { connectEngineAdmin } from "./durable/engine-admin.ts";
@@ -23,6 +23,7 @@ import { expectNamedKeys } from "./expect-named-keys.ts";
 import { expectOwnAccounts } from "./expect-own-accounts.ts";
 import { followChain } from "./follow/follow-chain.ts";
 import { followSolana } from "./follow/follow-solana.ts";
+import { keepAudited } from "./keep-audited.ts";
 import { createLane } from "./lane/create-lane.ts";
 import { createSolanaLane } from "./lane/create-solana-lane.ts";
 import { lanePoke } from "./lane/lane-poke.ts";
@@ -34,17 +35,24 @@ import { runUntilStopped } from "./run-until-stopped.ts";
 import { parseRelayerKeys, readSecret } from "./secrets.ts";
 import { openDatabase } from "./store/database.ts";
 import { ensurePartitions } from "./store/ensure-partitions.ts";
+import { readPauses } from "./store/pauses.ts";
 import { recentMs } from "./store/unended-swaps.ts";
 import { createAttestation } from "./swap/attestation-object.ts";
 import { connectAttester } from "./swap/attester-client.ts";
 import { pollHeartbeats } from "./swap/poll-heartbeats.ts";
+import { rebuildOrders } from "./swap/rebuild-orders.ts";
+import { createSecondProviders, type SecondProviders } from "./swap/second-providers.ts";
 import { type ChainPoke, createSwapWorkflow } from "./swap/swap-workflow.ts";
 import { sweep } from "./swap/sweep.ts";
 import { rpcMetrics } from "./telemetry/rpc-metrics.ts";
 import { startTelemetry } from "./telemetry/start-telemetry.ts";
 import { swapMetrics } from "./telemetry/swap-metrics.ts";
 import { createDesk } from "./venue/desk.ts";
+import { deskChains } from "./venue/desk-chain.ts";
+import { refundWorth } from "./venue/refund-worth.ts";
+import { watchAudit } from "./watch-audit.ts";
 import { watchDatabase } from "./watch-database.ts";
+import { watchPauses } from "./watch-pauses.ts";
 import { watchPrices } from "./watch-prices.ts";
 import { watchRelayers } from "./watch-relayers.ts";
 
@@ -68,7 +76,11 @@ const takeOverEveryMs = 5_000;
 const supersededWithinMs = 30_000;
 /** Apart from what swaps need: whoever looks at metrics waits in a line of its own, and not long. */
 const watchingDatabase = { applicationName: "geoswapd worker metrics", max: 1, statementTimeoutMs: 2_000 };
+const pausesMaxAgeMs = 5_000;
+/** One to hold the turn, one to read. */
+const auditingDatabase = { applicationName: "geoswapd worker audit", max: 2 };
 const attesterTimeoutMs = 3_000;
+const secondProviderTimeoutMs = 3_000;
 /** How long the first order of a list waits for others: one set of signatures serves them all. */
 const attestationWindowMs = 500;
 
@@ -88,7 +100,10 @@ export async function runWorker(configPath: string): Promise<void> {
 	});
 	const { tracer, meter } = telemetry;
 	const onCall = meter && rpcMetrics(meter);
-	const metrics = meter && swapMetrics(meter);
+	const secondProvidersOf = [...config.chains, ...(config.solana ? [config.solana] : [])].flatMap(
+		({ chainId, secondProvider }) => (secondProvider ? chainId : []),
+	);
+	const metrics = meter && swapMetrics(meter, { secondProvidersOf });
 	const chains = config.chains.map((chain) => ({
 		config: chain,
 		chain: connectChain({ ...chain, onCall }),
@@ -109,11 +124,14 @@ export async function runWorker(configPath: string): Promise<void> {
 	const prices = { config, chains: chains.map(({ chain }) => chain), nowMs, signal, log };
 	const { book, kept } = keepPrices(prices);
 	const desk = createDesk({ config, book, nowMs, random: randomBytes });
+	const pricedChains = deskChains(config);
 	const watching = meter && openDatabase({ url: databaseUrl, ...watchingDatabase });
+	const auditing = openDatabase({ url: databaseUrl, ...auditingDatabase });
 	if (meter && watching) {
 		watchPrices({ meter, config, book, desk, nowMs });
 		watchDatabase({ meter, config, db: watching, nowMs });
 		watchRelayers({ meter, chains, solana });
+		watchPauses({ meter, config, read: () => readPauses(watching), maxAgeMs: pausesMaxAgeMs });
 	}
 	const attesters = config.attesters.map(({ url }) => connectAttester({ url, timeoutMs: attesterTimeoutMs }));
 	const relayers = new Map(
@@ -147,6 +165,7 @@ export async function runWorker(configPath: string): Promise<void> {
 			desk,
 			lanePoke: lanePokeOf,
 			attestationPoke,
+			secondProviders: connectSecondProviders(config),
 			tracer,
 			metrics,
 			nowMs,
@@ -175,7 +194,15 @@ export async function runWorker(configPath: string): Promise<void> {
 					log,
 				}),
 		}),
-		attestation: createAttestation({ config, pool, attesters, lanePoke: lanePokeOf, nowMs, newId: randomUUID, log }),
+		attestation: createAttestation({
+			config,
+			pool,
+			attesters,
+			lanePoke: lanePokeOf,
+			nowMs,
+			newId: randomUUID,
+			log,
+		}),
 		host: config.worker.host,
 		port: config.worker.port,
 		retryMaxMs,
@@ -197,6 +224,19 @@ export async function runWorker(configPath: string): Promise<void> {
 	});
 	const loops = [
 		kept,
+		keepAudited({
+			config,
+			books: {
+				chains: config.chains,
+				solana: config.solana,
+				earlierAttesterSets: config.earlierAttesterSets.map(({ hash }) => hash),
+			},
+			pool: auditing,
+			...(meter && watchAudit({ meter, config, nowMs })),
+			nowMs,
+			signal,
+			log,
+		}),
 		...chains.map(({ chain, config: { pollMs } }) =>
 			followChain({
 				chain,
@@ -256,6 +296,16 @@ export async function runWorker(configPath: string): Promise<void> {
 			metrics?.sweeping(sweeping);
 			return sweeping;
 		}),
+		every(sweepEveryMs, "rebuilding orders that have no swap", () =>
+			rebuildOrders({
+				config,
+				pool,
+				engine,
+				worthOf: (order) => refundWorth(order, { chains: pricedChains, book, nowMs: nowMs() }),
+				nowMs,
+				log,
+			}),
+		),
 		every(
 			Math.min(heartbeatEveryMs, (config.heartbeatSeconds * 1_000) / heartbeatsPerLife),
 			"heartbeats",
@@ -297,10 +347,22 @@ export async function runWorker(configPath: string): Promise<void> {
 		close: [
 			() => server.close(),
 			() => Promise.all(loops),
-			() => Promise.all([pool.end(), watching?.end()]),
+			() => Promise.all([pool.end(), watching?.end(), auditing.end()]),
 			() => telemetry.stop(),
 		],
 		log,
+	});
+}
+
+/** One that is down holds up what is asked of it, and nothing else: it is not waited for here. */
+function connectSecondProviders({ chains, solana }: Config): SecondProviders {
+	const timeoutMs = secondProviderTimeoutMs;
+	return createSecondProviders({
+		evm: chains.flatMap(({ secondProvider, ...chain }) =>
+			secondProvider ? connectChain({ ...chain, rpcUrl: secondProvider.rpcUrl, timeoutMs }) : [],
+		),
+		solana:
+			solana?.secondProvider && connectSolana({ ...solana, rpcUrl: solana.secondProvider.rpcUrl, timeoutMs }),
 	});
 }
 

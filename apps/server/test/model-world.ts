@@ -336,7 +336,8 @@ export class ModelWorld {
 
 	private emit(name: OrderEventName, chain: ModelEvent["chain"], data: object): true {
 		const transactionHash = `0x${(++this.transactions).toString(16)}`;
-		this.events.push({ name, chain, blockNumber: this.nowSeconds, transactionHash, data } as ModelEvent);
+		const place = { blockNumber: this.nowSeconds, blockHash: transactionHash, transactionHash };
+		this.events.push({ name, chain, ...place, data } as ModelEvent);
 		return true;
 	}
 

@@ -12,7 +12,7 @@ export function routesWithoutParts(): Route[] {
 
 const partNames = [
 	...["chains", "solana", "pool", "listener", "book", "desk", "feeDiscounts", "redis", "heldCalls"],
-	...["engine", "sealKeys", "nowMs", "stopping"],
+	...["engine", "sealKeys", "pauses", "nowMs", "stopping"],
 ];
 
 /** Its fields can be handed on, but nothing can be called. */

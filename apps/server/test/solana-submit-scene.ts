@@ -77,6 +77,8 @@ export async function startSolanaSubmitScene() {
 	let started: string[] = [];
 	const usual = () => ({
 		isPriceGone: false,
+		/** By chain, why nothing is sold. */
+		paused: new Map<number, string>(),
 		unopenedUsdPerAccount: 1_000,
 		/** What a unit of gas is worth. */
 		gasUsdCents: 0n,
@@ -112,6 +114,7 @@ export async function startSolanaSubmitScene() {
 			sealKeys,
 			desk,
 			engine: { startSwap: (uuid) => knobs.startSwap(uuid) },
+			pauses: { reasonOf: (chainId) => knobs.paused.get(chainId) },
 			config: { ...config, limits: { ...config.limits, unopenedUsdPerAccount: knobs.unopenedUsdPerAccount } },
 			nowMs,
 		}),

@@ -16,6 +16,8 @@ export function accountStates(svm: LiteSVM) {
 	const newest = new Map<Address, AccountState>();
 	/** Oldest first. The first one says what was there before the others. */
 	const versions = new Map<Address, Version[]>();
+	/** What the machine had before, of all that is otherwise now. */
+	const originals = new Map<Address, AccountState>();
 
 	const load = (address: Address): AccountState => {
 		const account = svm.getAccount(address);
@@ -25,9 +27,13 @@ export function accountStates(svm: LiteSVM) {
 		return state;
 	};
 	const read = (address: Address) => (newest.has(address) ? newest.get(address) : load(address));
-	const write = (address: Address, account: AccountState) => {
+	const set = (address: Address, account: AccountState) => {
 		svm.setAccount(account ?? systemAccount(address, 0n));
 		newest.set(address, account);
+	};
+	const write = (address: Address, account: AccountState) => {
+		if (!originals.has(address)) originals.set(address, read(address));
+		set(address, account);
 	};
 
 	return {
@@ -43,6 +49,7 @@ export function accountStates(svm: LiteSVM) {
 			const before = read(address);
 			const after = load(address);
 			if (isSame(before, after)) return false;
+			if (!originals.has(address)) originals.set(address, before);
 			const past = versions.get(address) ?? [{ slot: -1, account: before }];
 			versions.set(address, past);
 			const last = past.at(-1);
@@ -71,6 +78,13 @@ export function accountStates(svm: LiteSVM) {
 				past.splice(kept + 1);
 				write(address, past[kept]?.account);
 			}
+		},
+		/** Leaves the machine as it was found. */
+		reset: () => {
+			for (const [address, account] of originals) set(address, account);
+			originals.clear();
+			newest.clear();
+			versions.clear();
 		},
 		/** Lets something look at these accounts as they were at the end of that slot. */
 		during: <T>(addresses: readonly Address[], slot: number, look: () => T): T => {

@@ -1,12 +1,11 @@
-import { type Address, lamports } from "@solana/kit";
-import { getMintEncoder, getTokenEncoder } from "@solana-program/token";
-import type { AccountState } from "./account-states.ts";
+import type { Address } from "@solana/kit";
 import type { Faults, SolanaFaults } from "./faults.ts";
-import { systemAccount, tokenAccount } from "./new-account.ts";
+import { giveLamports, giveTokens } from "./give.ts";
+import { tokenAccount } from "./new-account.ts";
 import { invalidParams } from "./rpc-error.ts";
 import { asAddress, configAt, type Methods, signatureOf } from "./rpc-params.ts";
 import type { SolanaChain } from "./solana-chain.ts";
-import { readMint, readTokenAccount } from "./token-balance.ts";
+import { readMint } from "./token-balance.ts";
 
 /** What only a chain of one's own can be asked for. Balances that it gives were always there: no slot has a change. */
 export function adminMethods(chain: SolanaChain, faults: Faults): Methods {
@@ -15,27 +14,12 @@ export function adminMethods(chain: SolanaChain, faults: Faults): Methods {
 			const { owner, token, amount } = mintRequest(configAt(params, 0));
 			if (!readMint(chain.states.read(token))) throw invalidParams(`${token} is no mint`);
 			const made = await tokenAccount({ owner, token, amount });
-			chain.states.amend(made.address, (account) => {
-				const held = readTokenAccount(account);
-				if (!account || !held) return made;
-				return withData(account, getTokenEncoder().encode({ ...held, amount: held.amount + amount }));
-			});
-			chain.states.amend(token, (account) => {
-				const mint = readMint(account);
-				if (!account || !mint) return account;
-				return withData(account, getMintEncoder().encode({ ...mint, supply: mint.supply + amount }));
-			});
+			giveTokens(chain, made);
 			return made.address;
 		},
 		devnet_airdrop: (params) => {
 			const config = configAt(params, 0);
-			const address = asAddress(config.address);
-			const amount = BigInt(String(config.lamports));
-			chain.states.amend(address, (account) =>
-				account
-					? { ...account, lamports: lamports(account.lamports + amount) }
-					: systemAccount(address, amount),
-			);
+			giveLamports(chain, asAddress(config.address), BigInt(String(config.lamports)));
 			return null;
 		},
 		devnet_warp: (params) => {
@@ -54,6 +38,12 @@ export function adminMethods(chain: SolanaChain, faults: Faults): Methods {
 			}
 			return null;
 		},
+		devnet_fork: (params) => {
+			const { depth, keep } = configAt(params, 0);
+			const kept = new Set((Array.isArray(keep) ? keep : []).map(signatureOf));
+			chain.fork({ depth: Number(depth), isKept: (signature) => kept.has(signature) });
+			return null;
+		},
 	};
 }
 
@@ -63,8 +53,4 @@ function mintRequest({ owner, token, amount }: Record<string, unknown>): {
 	amount: bigint;
 } {
 	return { owner: asAddress(owner), token: asAddress(token), amount: BigInt(String(amount)) };
-}
-
-function withData(account: NonNullable<AccountState>, data: ArrayLike<number>): NonNullable<AccountState> {
-	return { ...account, data: Uint8Array.from(data) };
 }

@@ -5,8 +5,15 @@ import { solanaDevnetAssets } from "./solana-devnet-assets.ts";
 
 const solLamports = 1_000_000_000n;
 
-/** What the chain begins with, besides its programs and the mint of wrapped SOL. */
-export async function genesisAccounts(): Promise<EncodedAccount[]> {
+let made: Promise<readonly EncodedAccount[]> | undefined;
+
+/** What every chain begins with, besides its programs and the mint of wrapped SOL. */
+export function genesisAccounts(): Promise<readonly EncodedAccount[]> {
+	made ??= makeGenesisAccounts();
+	return made;
+}
+
+async function makeGenesisAccounts(): Promise<EncodedAccount[]> {
 	const { feePayers, escrow, vault, wallets, strangers, actors } = deriveSolanaDevnetKeys();
 	const holders = [
 		{ key: vault, whole: 5_000_000n },

@@ -1,14 +1,8 @@
 import type { AddressInfo } from "node:net";
 import { parseArgs } from "node:util";
-import { accountMethods } from "./account-methods.ts";
-import { adminMethods } from "./admin-methods.ts";
-import { blockMethods } from "./block-methods.ts";
-import { faultState } from "./faults.ts";
-import { genesisAccounts } from "./genesis-accounts.ts";
 import { rpcServer } from "./rpc-server.ts";
 import { slotClock } from "./slot-clock.ts";
-import { solanaChain } from "./solana-chain.ts";
-import { transactionMethods } from "./transaction-methods.ts";
+import { solanaNode } from "./solana-node.ts";
 
 // Nothing here imports protocol but for its types: the process would take twice as long to start.
 const { values } = parseArgs({
@@ -21,25 +15,13 @@ const { values } = parseArgs({
 	},
 });
 
-const chain = solanaChain({
+const { chain, faults, methods } = await solanaNode({
 	confirmedSlots: Number(values["confirmed-slots"]),
 	finalitySlots: Number(values["finality-slots"]),
 	skipEvery: values["skip-every"] ? Number(values["skip-every"]) : undefined,
 	now: Date.now,
 });
-for (const account of await genesisAccounts()) chain.states.write(account.address, account);
-
-const faults = faultState({ onStall: chain.stallFinality });
-const server = rpcServer({
-	chain,
-	faults,
-	methods: {
-		...accountMethods(chain),
-		...blockMethods(chain),
-		...transactionMethods(chain, faults),
-		...adminMethods(chain, faults),
-	},
-});
+const server = rpcServer({ chain, faults, methods });
 slotClock({ slotMs: Number(values["slot-ms"]), tick: chain.tick });
 server.once("error", (error) => {
 	console.error(error.message);

@@ -18,17 +18,16 @@ export function systemAccount(address: Address, amount: bigint): EncodedAccount 
 	return newAccount({ address, programAddress: systemProgram, amount, data: new Uint8Array() });
 }
 
+type Holding = { token: Address; owner: Address; amount: bigint };
+
 /** The account in which an owner is expected to hold a token. */
-export async function tokenAccount({
-	token,
-	owner,
-	amount,
-}: {
-	token: Address;
-	owner: Address;
-	amount: bigint;
-}): Promise<EncodedAccount> {
+export async function tokenAccount(holding: Holding): Promise<EncodedAccount> {
+	const { owner, token } = holding;
 	const [address] = await findAssociatedTokenPda({ owner, mint: token, tokenProgram: TOKEN_PROGRAM_ADDRESS });
+	return tokenAccountAt(address, holding);
+}
+
+export function tokenAccountAt(address: Address, { token, owner, amount }: Holding): EncodedAccount {
 	const data = getTokenEncoder().encode({
 		mint: token,
 		owner,

@@ -12,6 +12,11 @@ export type SolanaAdmin = {
 	setFaults: (faults: SolanaFaults) => Promise<void>;
 	/** Takes back a transaction that is not final, as if another fork had won. */
 	dropTransaction: (dropped: { signature: string }) => Promise<void>;
+	/**
+	 * The newest blocks that are not final, at most so many, give way to empty ones. Transactions of theirs that are kept
+	 * wait for a slot again.
+	 */
+	fork: (fork: { depth: number; keep?: readonly string[] }) => Promise<void>;
 };
 
 export function connectSolanaAdmin(rpcUrl: string): SolanaAdmin {
@@ -39,6 +44,9 @@ export function connectSolanaAdmin(rpcUrl: string): SolanaAdmin {
 		},
 		dropTransaction: async ({ signature }) => {
 			await call("dropTransaction", { signature });
+		},
+		fork: async (fork) => {
+			await call("fork", fork);
 		},
 	};
 }

@@ -1,7 +1,8 @@
 import { createHash, randomBytes } from "node:crypto";
 import { type Address, type EncodedAccount, getBase58Decoder } from "@solana/kit";
-import { FailedTransactionMetadata, LiteSVM, type TransactionMetadata } from "litesvm";
+import { FailedTransactionMetadata, type LiteSVM, type TransactionMetadata } from "litesvm";
 import { type AccountState, type AccountStates, accountStates } from "./account-states.ts";
+import { solanaMachine } from "./solana-machine.ts";
 import { type TokenBalance, tokenBalance } from "./token-balance.ts";
 import { type TransactionErrorJson, transactionErrorJson } from "./transaction-error-json.ts";
 import type { WireTransaction } from "./wire-transaction.ts";
@@ -42,6 +43,15 @@ export type SolanaChainOptions = {
 	/** Every so many slots there is one without a block. */
 	skipEvery: number | undefined;
 	now: () => number;
+	/** Nobody else's as long as the chain is in use. */
+	svm?: LiteSVM;
+	/** What blockhashes follow from. Without it no two chains have the same. */
+	run?: Uint8Array;
+};
+
+type SlotOptions = {
+	/** Of transactions that wait, those that stay so. */
+	isHeldBack?: (wire: WireTransaction) => boolean;
 };
 
 /** How many blocks back a transaction's blockhash may be. */
@@ -49,37 +59,47 @@ const blockhashAge = 150;
 /** The chain is this old when it starts, so that nobody takes a height for a slot. */
 const firstSlot = 1_000;
 
-export const solanaDevnetGenesisHash: string = getBase58Decoder().decode(
+const base58 = getBase58Decoder();
+
+export const solanaDevnetGenesisHash: string = base58.decode(
 	createHash("sha256").update("geoswap devnet: Solana").digest(),
 );
 
 /** A chain of one node: a slot clock, blocks with their hashes, and finality by age, around a virtual machine. */
-export function solanaChain({ confirmedSlots, finalitySlots, skipEvery, now }: SolanaChainOptions) {
-	const svm = new LiteSVM()
-		.withBlockhashCheck(false)
-		.withSigverify(false)
-		.withTransactionHistory(0n)
-		.withNativeMints();
+export function solanaChain({
+	confirmedSlots,
+	finalitySlots,
+	skipEvery,
+	now,
+	// Otherwise what was signed for a chain that ended would be good on the next one.
+	run = randomBytes(16),
+	svm = solanaMachine(),
+}: SolanaChainOptions) {
 	const states: AccountStates = accountStates(svm);
 
-	const genesis = makeBlock({ slot: 0, height: 0, parentSlot: 0, blockhash: solanaDevnetGenesisHash });
+	const nowSeconds = () => Math.floor(now() / 1000);
+	const genesis: Block = {
+		slot: 0,
+		height: 0,
+		parentSlot: 0,
+		blockhash: solanaDevnetGenesisHash,
+		unixSeconds: nowSeconds(),
+		transactions: [],
+		changed: new Set(),
+	};
 	const blocks: Block[] = [genesis];
 	const heightByBlockhash = new Map([[genesis.blockhash, genesis.height]]);
 	const bySignature = new Map<string, LandedTransaction>();
 	const byAddress = new Map<Address, LandedTransaction[]>();
 	const listeners = new Set<() => void>();
-	// Otherwise what was signed for a chain that ended would be good on the next one.
-	const run = randomBytes(16);
 
 	let slot = firstSlot;
-	let pending: WireTransaction[] = [];
+	let forks = 0;
+	/** By signature. */
+	let pending = new Map<string, WireTransaction>();
 	/** Places in `blocks`. */
 	const places: Record<Commitment, number> = { processed: 0, confirmed: 0, finalized: 0 };
 	let isFinalityStalled = false;
-
-	function makeBlock(parts: Pick<Block, "slot" | "height" | "parentSlot" | "blockhash">): Block {
-		return { ...parts, unixSeconds: Math.floor(now() / 1000), transactions: [], changed: new Set() };
-	}
 
 	const head = (commitment: Commitment): Block => blocks[places[commitment]] ?? genesis;
 
@@ -107,9 +127,12 @@ export function solanaChain({ confirmedSlots, finalitySlots, skipEvery, now }: S
 		};
 	};
 
+	const isLandable = (wire: WireTransaction, block: Block): boolean =>
+		!bySignature.has(wire.signature) && isBlockhashKnown(wire.blockhash, block.height - 1);
+
 	const land = (wire: WireTransaction, block: Block) => {
 		// Nobody is told why a transaction that does not land does not.
-		if (bySignature.has(wire.signature) || !isBlockhashKnown(wire.blockhash, block.height - 1)) return;
+		if (!isLandable(wire, block)) return;
 		const before = snapshot(wire.keys);
 		const result = attempt(() => svm.sendTransaction(wire.transaction));
 		if (!result) return;
@@ -139,30 +162,44 @@ export function solanaChain({ confirmedSlots, finalitySlots, skipEvery, now }: S
 		}
 	};
 
-	const produceBlock = () => {
+	/** On top of the newest one, and still without transactions. */
+	const addBlock = (at: number, unixSeconds: number): Block => {
 		const parent = blocks.at(-1) ?? genesis;
-		const hash = createHash("sha256").update(run).update(parent.blockhash).update(String(slot)).digest();
-		const block = makeBlock({
-			slot,
+		const hash = createHash("sha256").update(run).update(parent.blockhash).update(`${at}/${forks}`).digest();
+		const block: Block = {
+			slot: at,
 			height: parent.height + 1,
 			parentSlot: parent.slot,
-			blockhash: getBase58Decoder().decode(hash),
-		});
+			blockhash: base58.decode(hash),
+			unixSeconds,
+			transactions: [],
+			changed: new Set(),
+		};
 		const clock = svm.getClock();
-		clock.slot = BigInt(slot);
-		clock.unixTimestamp = BigInt(block.unixSeconds);
+		clock.slot = BigInt(at);
+		clock.unixTimestamp = BigInt(unixSeconds);
 		svm.setClock(clock);
-		const ordered = pending.sort((a, b) => Number(b.microLamportsPerUnit - a.microLamportsPerUnit));
-		pending = [];
-		for (const wire of ordered) land(wire, block);
 		blocks.push(block);
 		heightByBlockhash.set(block.blockhash, block.height);
+		return block;
+	};
+
+	const produceBlock = (isHeldBack: SlotOptions["isHeldBack"]) => {
+		const block = addBlock(slot, nowSeconds());
+		const ordered = [...pending.values()].sort((a, b) =>
+			Number(b.microLamportsPerUnit - a.microLamportsPerUnit),
+		);
+		for (const wire of ordered) {
+			if (isHeldBack?.(wire) && isLandable(wire, block)) continue;
+			pending.delete(wire.signature);
+			land(wire, block);
+		}
 	};
 
 	/** The next slot. */
-	const tick = () => {
+	const tick = ({ isHeldBack }: SlotOptions = {}) => {
 		slot += 1;
-		if (!skipEvery || slot % skipEvery !== 0) produceBlock();
+		if (!skipEvery || slot % skipEvery !== 0) produceBlock(isHeldBack);
 		advance("processed", 0);
 		advance("confirmed", confirmedSlots);
 		if (!isFinalityStalled) advance("finalized", finalitySlots);
@@ -197,6 +234,39 @@ export function solanaChain({ confirmedSlots, finalitySlots, skipEvery, now }: S
 		};
 	};
 
+	/** Takes what is in the block out of all lists. What it did must have been undone. */
+	const forgetTransactions = (block: Block) => {
+		for (const { wire } of block.transactions) {
+			bySignature.delete(wire.signature);
+			for (const key of wire.keys) {
+				byAddress.set(key, byAddress.get(key)?.filter((landed) => landed.block !== block) ?? []);
+			}
+		}
+		block.transactions = [];
+	};
+
+	/**
+	 * Another fork wins: the newest blocks, as many as are not final at most, give way to others in the same slots that
+	 * are as old, and empty. So what was confirmed was so in vain, and their blockhashes are good for nothing. The
+	 * transactions that are kept wait for a slot, the others are gone.
+	 */
+	const fork = ({ depth, isKept }: { depth: number; isKept: (signature: string) => boolean }) => {
+		const gone = blocks.splice(Math.max(blocks.length - depth, places.finalized + 1));
+		const [first] = gone;
+		if (!first) return;
+		states.restore(first.slot - 1);
+		forks += 1;
+		const kept = gone.flatMap(({ transactions }) =>
+			transactions.flatMap(({ wire }) => (isKept(wire.signature) ? [[wire.signature, wire] as const] : [])),
+		);
+		for (const block of gone) {
+			heightByBlockhash.delete(block.blockhash);
+			forgetTransactions(block);
+			addBlock(block.slot, block.unixSeconds);
+		}
+		pending = new Map([...kept, ...pending]);
+	};
+
 	/**
 	 * As if another fork had won, on which all is the same but for this transaction. Its bytes are forgotten: who sends
 	 * them again has them land in a later slot.
@@ -209,13 +279,7 @@ export function solanaChain({ confirmedSlots, finalitySlots, skipEvery, now }: S
 		states.restore(from - 1);
 		const undone = blocks.slice(places.finalized + 1).filter((block) => block.slot >= from);
 		const again = undone.map((block) => ({ block, transactions: block.transactions }));
-		for (const { block, transactions } of again) {
-			block.transactions = [];
-			for (const { wire } of transactions) bySignature.delete(wire.signature);
-			for (const key of new Set(transactions.flatMap(({ wire }) => wire.keys))) {
-				byAddress.set(key, byAddress.get(key)?.filter((landed) => landed.block !== block) ?? []);
-			}
-		}
+		for (const { block } of again) forgetTransactions(block);
 		for (const { block, transactions } of again) {
 			for (const { wire } of transactions) if (wire.signature !== signature) land(wire, block);
 		}
@@ -232,11 +296,15 @@ export function solanaChain({ confirmedSlots, finalitySlots, skipEvery, now }: S
 		warp,
 		simulate,
 		dropTransaction,
+		fork,
 		isBlockhashKnown,
 		slot: () => slot,
 		send: (wire: WireTransaction) => {
-			pending.push(wire);
+			pending.set(wire.signature, wire);
 		},
+		waiting: (): string[] => [...pending.keys()],
+		/** Takes it back from where it waits for a slot. */
+		forget: (signature: string) => pending.delete(signature),
 		/** At the end of the newest slot of that commitment. */
 		accountAt: (address: Address, commitment: Commitment): AccountState =>
 			commitment === "processed" ? states.read(address) : states.readAt(address, head(commitment).slot),

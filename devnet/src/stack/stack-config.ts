@@ -1,8 +1,9 @@
 import type { Hex } from "viem";
 import type { DevnetKeys } from "../devnet-keys.ts";
 
-export type StackEndpoint = { chainId: number; rpcUrl: string };
-export type StackSolanaEndpoint = { rpcUrl: string };
+/** Where a chain answers, and where a second provider of it does, if there is one. */
+export type StackEndpoint = { chainId: number; rpcUrl: string; secondRpcUrl?: string };
+export type StackSolanaEndpoint = { rpcUrl: string; secondRpcUrl?: string };
 
 /** What the server's configuration file says here; a caller may change any of it. */
 export type StackConfig = {
@@ -44,6 +45,13 @@ const discountTiers = {
 	],
 };
 
+/** Little enough that the larger swaps of a story need it. */
+const agreeAboveUsd = 50;
+
+function endpoint({ rpcUrl, secondRpcUrl }: StackSolanaEndpoint) {
+	return { rpcUrl, ...(secondRpcUrl && { secondProvider: { rpcUrl: secondRpcUrl, agreeAboveUsd } }) };
+}
+
 export function stackConfig({
 	endpoints,
 	solana,
@@ -59,8 +67,8 @@ export function stackConfig({
 }): StackConfig {
 	return {
 		deployment: "deployment.json",
-		chains: Object.fromEntries(endpoints.map(({ chainId, rpcUrl }) => [chainId, { rpcUrl, ...chainPace }])),
-		...(solana && { solana: { rpcUrl: solana.rpcUrl, ...solanaPace } }),
+		chains: Object.fromEntries(endpoints.map((at) => [at.chainId, { ...endpoint(at), ...chainPace }])),
+		...(solana && { solana: { ...endpoint(solana), ...solanaPace } }),
 		...(endpoints[0] && { feeDiscount: { chainId: endpoints[0].chainId, ...discountTiers } }),
 		api: { port: ports.api, metrics: { port: ports.metrics.api } },
 		worker: { port: ports.worker, metrics: { port: ports.metrics.worker } },

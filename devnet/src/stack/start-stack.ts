@@ -12,7 +12,13 @@ import { portSource } from "./port-source.ts";
 import { baseEnvironment, createApiKey, serverCommand } from "./server-command.ts";
 import { type ServerProcesses, serverProcesses } from "./server-processes.ts";
 import type { ServiceProcess } from "./service-process.ts";
-import { relayerKeys, type StackConfig, type StackEndpoint, stackConfig } from "./stack-config.ts";
+import {
+	relayerKeys,
+	type StackConfig,
+	type StackEndpoint,
+	type StackSolanaEndpoint,
+	stackConfig,
+} from "./stack-config.ts";
 import { startOrder } from "./start-order.ts";
 import { createDatabase, startPostgres } from "./start-postgres.ts";
 import { type StackRedis, startRedis } from "./start-redis.ts";
@@ -29,7 +35,7 @@ export type StackChains = {
 	stop: () => Promise<void>;
 };
 
-type StackSolana = SolanaEndpoint & { keys: SolanaDevnetKeys };
+type StackSolana = SolanaEndpoint & StackSolanaEndpoint & { keys: SolanaDevnetKeys };
 
 export type Stack = {
 	baseUrl: string;

@@ -191,7 +191,7 @@ export type ErrorDetails = {
 	NEEDS_LARGER_SIZE: { minimumAmount: string };
 	INSUFFICIENT_BALANCE: { balance: string; required: string };
 	SIMULATION_FAILED: { reason: string };
-	LIQUIDITY_CHANGED: { reason: "price" | "stock" };
+	LIQUIDITY_CHANGED: { reason: "price" | "stock" | "paused" };
 	RATE_LIMITED: { reason?: "rate" | "gas_budget" | "reserved_value"; retryAfterSeconds?: number };
 	UPSTREAM_UNAVAILABLE: {
 		upstream?: string;

@@ -7,15 +7,25 @@ import {
 	erc20Abi,
 	getChainContractAddress,
 	http,
+	isAddressEqual,
 	multicall3Abi,
 	type PublicClient,
 	type Transport,
 	zeroAddress,
 } from "viem";
 
+/** What the service is configured to risk on inputs from a chain. What is not given is not checked. */
+export type AuditedPolicy = {
+	/** By value: how many blocks after its own a deposit counts. Above all of them, when final. */
+	depths?: readonly { upToUsd: number; blocks: number }[] | undefined;
+	unreleasedCapUsd?: number | undefined;
+	unfinalCapUsd?: number | undefined;
+};
+
 export type AuditedChain = {
 	chainId: number;
 	deployment: ChainDeployment;
+	policy: AuditedPolicy;
 	client: PublicClient<Transport, Chain>;
 	escrows: Address[];
 	vaults: Address[];
@@ -26,7 +36,10 @@ export function connectAuditedChain({
 	rpcUrl,
 	transport = http(rpcUrl),
 	deployment,
-}: {
+	depths,
+	unreleasedCapUsd,
+	unfinalCapUsd,
+}: AuditedPolicy & {
 	chainId: number;
 	rpcUrl: string;
 	/** How the node is reached, where not by its address. */
@@ -44,10 +57,16 @@ export function connectAuditedChain({
 	return {
 		chainId,
 		deployment,
+		policy: { depths, unreleasedCapUsd, unfinalCapUsd },
 		client: createPublicClient({ chain, transport, cacheTime: 0 }),
 		escrows: [contracts.escrow, ...contracts.earlierEscrows],
 		vaults: [contracts.vault, ...contracts.earlierVaults],
 	};
+}
+
+/** Whether the service offers the token there. */
+export function isListed({ deployment }: AuditedChain, token: Address): boolean {
+	return deployment.assets.some((asset) => isAddressEqual(asset.address, token));
 }
 
 /** What each holder has of each token at a block: a list per token. */

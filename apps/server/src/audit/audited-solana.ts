@@ -16,11 +16,13 @@ import {
 import { SYSTEM_PROGRAM_ADDRESS } from "@solana-program/system";
 import { getTokenDecoder, TOKEN_PROGRAM_ADDRESS } from "@solana-program/token";
 import type { Hex } from "viem";
-import type { Breach } from "./report.ts";
+import type { AuditedPolicy } from "./audited-chain.ts";
+import type { Finding } from "./report.ts";
 
 export type AuditedSolana = {
 	chainId: number;
 	deployment: SolanaDeployment;
+	policy: AuditedPolicy;
 	feePayers: SolanaAddress[];
 	rpc: Rpc<SolanaRpcApi>;
 	/** Where escrow and vault hold each asset. */
@@ -33,12 +35,18 @@ export async function connectAuditedSolana({
 	rpcUrl,
 	transport = createDefaultRpcTransport({ url: rpcUrl }),
 	deployment,
+	depths,
+	unreleasedCapUsd,
+	unfinalCapUsd,
 	earlierFeePayers = [],
 }: {
 	rpcUrl: string;
 	/** How the node is reached, where not by its address. */
 	transport?: RpcTransport;
 	deployment: SolanaDeployment;
+	depths?: AuditedPolicy["depths"];
+	unreleasedCapUsd?: number;
+	unfinalCapUsd?: number;
 	/** What these signed was ours, whether the deployment still names them or not. */
 	earlierFeePayers?: readonly SolanaAddress[];
 }): Promise<AuditedSolana> {
@@ -54,6 +62,7 @@ export async function connectAuditedSolana({
 	return {
 		chainId,
 		deployment,
+		policy: { depths, unreleasedCapUsd, unfinalCapUsd },
 		feePayers,
 		rpc: createSolanaRpcFromTransport(transport) as Rpc<SolanaRpcApi>,
 		accounts: await Promise.all(accounts),
@@ -87,17 +96,21 @@ export async function holdingOf(
 export async function finalHoldings(
 	{ rpc, deployment, accounts }: AuditedSolana,
 	{ minSlot }: { minSlot: number },
-): Promise<{ slot: number; holdings: Map<SolanaAddress, bigint>; breaches: Breach[] }> {
+): Promise<{ slot: number; holdings: Map<SolanaAddress, bigint>; breaches: Finding[] }> {
 	const { context, value } = await rpc
 		.getMultipleAccounts(
 			accounts.map(({ address }) => address),
 			{ commitment: "finalized", encoding: "base64", minContextSlot: BigInt(minSlot) },
 		)
 		.send();
-	const breaches: Breach[] = [];
+	const breaches: Finding[] = [];
 	const holdings = accounts.map(({ holder, token, address }, i): [SolanaAddress, bigint] => {
 		const breach = (message: string) =>
-			breaches.push({ invariant: holder === "escrow" ? "I1" : "I2", message });
+			breaches.push({
+				invariant: holder === "escrow" ? "I1" : "I2",
+				message,
+				chainIds: [deployment.chainId],
+			});
 		const account = value[i];
 		if (!account) return [address, 0n];
 		if (token === solanaNativeToken) {

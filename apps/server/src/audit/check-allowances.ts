@@ -2,13 +2,13 @@ import { fromWord } from "@geoswap/protocol";
 import { zeroAddress } from "viem";
 import { type AuditedChain, allowancesAt } from "./audited-chain.ts";
 import type { AuditedSwap } from "./read-books.ts";
-import type { Breach } from "./report.ts";
+import type { Finding } from "./report.ts";
 
 /** I13: a swap leaves its wallet with no allowance to our escrow. */
 export async function checkAllowances(
 	chain: AuditedChain,
 	{ swaps, block }: { swaps: readonly AuditedSwap[]; block: number },
-): Promise<Breach[]> {
+): Promise<{ checked: number; breaches: Finding[] }> {
 	const grants = new Map(
 		swaps
 			.filter(({ order, isEnded }) => isEnded && order.originChainId === BigInt(chain.chainId))
@@ -22,9 +22,13 @@ export async function checkAllowances(
 	);
 	const list = [...grants.values()];
 	const allowances = await allowancesAt(chain, { grants: list, block });
-	return list.flatMap(({ token, wallet }, i): Breach[] => {
+	const breaches = list.flatMap(({ token, wallet }, i): Finding[] => {
 		const left = allowances[i] ?? 0n;
 		const message = `wallet ${wallet} still lets the escrow on chain ${chain.chainId} take ${left} of ${token}`;
-		return left === 0n ? [] : [{ invariant: "I13", message }];
+		if (left === 0n) return [];
+		const amount = { token, amount: String(left) };
+		// A wallet may approve whom it likes.
+		return [{ invariant: "I13", message, chainIds: [chain.chainId], ...amount, pauses: false }];
 	});
+	return { checked: list.length, breaches };
 }

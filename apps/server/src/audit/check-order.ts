@@ -9,10 +9,10 @@ import {
 import { type Hex, zeroHash } from "viem";
 import type { AuditedChain } from "./audited-chain.ts";
 import type { OrderHistory } from "./order-history.ts";
-import type { Breach, Invariant } from "./report.ts";
+import type { Finding, Invariant } from "./report.ts";
 
 /** Which orders are of this service: whose contracts and attesters they name. */
-type Ours = {
+export type Ours = {
 	chains: readonly AuditedChain[];
 	solana: SolanaDeployment | undefined;
 	earlierAttesterSets: readonly Hex[];
@@ -20,14 +20,21 @@ type Ours = {
 	refundedAt: ReadonlyMap<Hex, bigint>;
 };
 
+/** By how much the clocks of two chains may differ. */
+const clockSeconds = 60n;
+
 /** I3, I4 and I5: an order is delivered at most once, and its input goes one way only. */
 export function checkOrder(
 	{ orderId, order, opened, released, refunded, filled, voided }: OrderHistory,
 	ours: Ours,
-): Breach[] {
-	const breaches: Breach[] = [];
+): Finding[] {
+	const breaches: Finding[] = [];
+	const events = [opened, released, refunded, filled, voided].flat();
+	const chainIds = order
+		? [...new Set([Number(order.originChainId), Number(order.destinationChainId)])]
+		: [...new Set(events.map(({ chainId }) => chainId))];
 	const expect = (isSo: boolean, invariant: Invariant, message: string) => {
-		if (!isSo) breaches.push({ invariant, message, orderId });
+		if (!isSo) breaches.push({ invariant, message, chainIds, orderId });
 	};
 	// On Solana no contract keeps a wallet from paying twice.
 	expect(opened.length <= 1, "I4", `its input was taken ${opened.length} times`);
@@ -42,28 +49,37 @@ export function checkOrder(
 			expect(delivered >= order.minOutput, "I3", `delivered ${delivered}, less than ${order.minOutput}`);
 		}
 		expect(released.length === 0 || filled.length > 0, "I5", "released although no delivery is final");
-		expect(
-			!isEarlyRefund({ order, refunded, voided }) ||
-				(ours.refundedAt.get(orderId) ?? 0n) >= unpackDeadlines(order.deadlines).refundAfter,
-			"I5",
-			"refunded although no void is final on Solana",
-		);
+		const { fillDeadline, refundAfter } = unpackDeadlines(order.deadlines);
+		const refundedAt = ours.refundedAt.get(orderId);
+		if (isRefundWithoutVoid({ refunded, voided })) {
+			// On Solana no time closes an order.
+			expect(
+				!isSolana(order.destinationChainId) || (refundedAt ?? 0n) >= refundAfter,
+				"I5",
+				"refunded although no void is final on Solana",
+			);
+			expect(
+				isSolana(order.destinationChainId) ||
+					filled.length > 0 ||
+					refundedAt === undefined ||
+					refundedAt >= fillDeadline - clockSeconds,
+				"I5",
+				"refunded although it was not void and could still be filled",
+			);
+		}
 	}
 	return breaches;
 }
 
-/** Whether an order to Solana was refunded without being void, which only `refundAfter` allows: no other time closes it. */
-export function isEarlyRefund({
-	order,
+/** Whether only the time can have allowed the refund. */
+export function isRefundWithoutVoid({
 	refunded,
 	voided,
-}: Pick<OrderHistory, "order" | "refunded" | "voided">): boolean {
-	return (
-		order !== undefined && isSolana(order.destinationChainId) && refunded.length > 0 && voided.length === 0
-	);
+}: Pick<OrderHistory, "refunded" | "voided">): boolean {
+	return refunded.length > 0 && voided.length === 0;
 }
 
-function isOurs(order: Order, { chains, solana, earlierAttesterSets }: Ours): boolean {
+export function isOurs(order: Order, { chains, solana, earlierAttesterSets }: Ours): boolean {
 	const vaultsOf = (chainId: bigint): Hex[] => {
 		if (isSolana(chainId)) return solana ? [toSolanaWord(solana.vault)] : [];
 		return chains.find((chain) => BigInt(chain.chainId) === chainId)?.vaults.map(toWord) ?? [];

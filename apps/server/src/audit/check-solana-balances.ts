@@ -4,7 +4,7 @@ import type { AuditedSolana, Holder } from "./audited-solana.ts";
 import type { SolanaBooks } from "./read-books.ts";
 import type { ChainEvents } from "./read-chain-events.ts";
 import type { SolanaTransaction } from "./read-solana-transactions.ts";
-import type { Breach, ChainReport, TokenReport } from "./report.ts";
+import type { ChainReport, Finding, TokenReport } from "./report.ts";
 import { changeOf, type SolanaEvents } from "./solana-events.ts";
 import { solanaSpending } from "./solana-spending.ts";
 
@@ -28,10 +28,11 @@ export function checkSolanaBalances(
 		events: { events, unattributed },
 		books,
 	}: { slot: number; reading: SolanaReading; events: SolanaEvents; books: SolanaBooks },
-): { report: ChainReport; breaches: Breach[] } {
+): { report: ChainReport; breaches: Finding[] } {
 	const { chainId, deployment } = chain;
-	const breaches: Breach[] = [];
-	const breach = (invariant: "I1" | "I2", message: string) => breaches.push({ invariant, message });
+	const breaches: Finding[] = [];
+	const breach = (invariant: "I1" | "I2", message: string) =>
+		breaches.push({ invariant, message, chainIds: [chainId] });
 	const isBooked = (at: { slot: number }) => at.slot > books.openingSlot && at.slot <= slot;
 	const strays = unattributed.filter(isBooked);
 	for (const { holder, token, slot: at, amount } of strays) {

@@ -1,7 +1,7 @@
 import { orderId as orderIdOf, unpackDeadlines } from "@geoswap/protocol";
 import type { OrderHistory } from "./order-history.ts";
 import type { AuditedSwap } from "./read-books.ts";
-import type { Breach, Invariant } from "./report.ts";
+import type { Finding, Invariant } from "./report.ts";
 
 /** How long after `refundAfter` a swap may take to say what happened to it. */
 const graceSeconds = 3_600;
@@ -9,15 +9,31 @@ const graceSeconds = 3_600;
 /** I8, I9 and I14: what callers were told is what the chains say. What is not final yet is not judged. */
 export function checkSwap(
 	{ id, orderId, order, status, isEnded, deliveredAmount }: AuditedSwap,
-	{ history, nowMs }: { history: OrderHistory | undefined; nowMs: number },
-): Breach[] {
-	const breaches: Breach[] = [];
+	{
+		history,
+		originFinalAt,
+		nowMs,
+	}: {
+		history: OrderHistory | undefined;
+		/** By the clock of the origin chain, where orders expire by that. */
+		originFinalAt: bigint | undefined;
+		nowMs: number;
+	},
+): Finding[] {
+	const breaches: Finding[] = [];
+	const chainIds = [...new Set([Number(order.originChainId), Number(order.destinationChainId)])];
 	const expect = (isSo: boolean, invariant: Invariant, message: string) => {
-		if (!isSo) breaches.push({ invariant, message: `swap ${id} ${message}`, orderId });
+		if (!isSo) breaches.push({ invariant, message: `swap ${id} ${message}`, chainIds, orderId, swapId: id });
 	};
+	const { openDeadline, refundAfter } = unpackDeadlines(order.deadlines);
 	expect(orderIdOf(order) === orderId, "I8", "has an order id that is not its order's");
 	if (status === "failed") {
 		expect(!history || history.opened.length === 0, "I8", "is failed, but its order was opened");
+		expect(
+			originFinalAt === undefined || originFinalAt > openDeadline,
+			"I8",
+			"is failed, but its order can still be opened",
+		);
 	}
 	if (status === "settled" && isEnded) {
 		const delivered = history?.filled[0]?.delivered;
@@ -33,7 +49,6 @@ export function checkSwap(
 		expect(isPaid === true, "I9", "is refunded, but its wallet was not paid");
 		expect(history?.opened[0]?.order.inputAmount === order.inputAmount, "I9", "was not refunded in full");
 	}
-	const { refundAfter } = unpackDeadlines(order.deadlines);
 	const isLate = nowMs / 1_000 > Number(refundAfter) + graceSeconds;
 	// What is owed as a credit is pending until somebody claims it, however long that takes.
 	const isCredited = history?.refunded[0]?.paid === false;

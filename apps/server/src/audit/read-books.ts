@@ -8,6 +8,7 @@ import {
 } from "@geoswap/protocol";
 import type pg from "pg";
 import type { Address, Hex } from "viem";
+import { sightingKey } from "./check-deposit-depth.ts";
 
 export type Books = {
 	/** Up to which block each chain is in the ledger. */
@@ -16,10 +17,21 @@ export type Books = {
 	stock: Map<string, bigint>;
 	/** On Solana every account of the ledger has its like on the chain. Absent where the books do not know it. */
 	solana: SolanaBooks | undefined;
-	/** Keys of postings that do not add up. */
+	/** Of how many postings it was looked at whether they add up, and the keys of those that do not. */
+	postings: number;
 	unbalanced: string[];
 	swaps: AuditedSwap[];
+	/** Orders of swaps that have not ended: which of them are delivered, and decided, in any block. */
+	events: { filled: Set<Hex>; decided: Set<Hex> };
+	/** Deposits that a second provider has, by order and block. */
+	sightings: Set<string>;
+	/** Orders that several swaps have. */
+	doubled: { orderId: Hex; swapIds: string[] }[];
+	nonces: { checked: number; wrong: WrongNonce[] };
 };
+
+/** A nonce with more than one set of jobs, or more than one transaction in a block. */
+export type WrongNonce = { chainId: number; relayer: string; nonce: string; sets: number; landed: number };
 
 export type SolanaBooks = {
 	/** Up to here all is in the balances with which the books began. */
@@ -37,11 +49,43 @@ export type AuditedSwap = {
 	status: SwapStatus;
 	/** Whether what decided it was final. */
 	isEnded: boolean;
+	endedAtMs: number | undefined;
 	deliveredAmount: bigint | undefined;
+	valueUsdCents: bigint;
+	stage: string;
+	/** Every stage that it was in, and the status that ended them. */
+	moves: string[];
+	/** The deposit on which its last delivery was decided, where that is written down. */
+	decidedOn: DecidedOn | undefined;
 };
 
+export type DecidedOn = {
+	blockNumber: number;
+	headNumber: number;
+	finalizedNumber: number;
+	/** Undefined where it had to be final. */
+	blocksNeeded: number | undefined;
+	/** The value above which a second provider had to have it. */
+	agreeAboveUsd: number | undefined;
+	atMs: number;
+};
+
+/** As many postings before the newest ones as can be written at once. */
+const postingsAtOnce = 10_000;
+
 /** What the database says, all at one moment. Numbers come as text: how the driver reads them is not trusted. */
-export async function readBooks(pool: pg.Pool): Promise<Books> {
+export async function readBooks(
+	pool: pg.Pool,
+	{
+		endedAfter,
+		postingsAfter,
+	}: {
+		/** Of swaps that have ended, only those that did so since. All of them unless given. */
+		endedAfter?: Date | undefined;
+		/** Whether postings add up is asked of those after this one. */
+		postingsAfter?: bigint | undefined;
+	} = {},
+): Promise<Books & { lastPosting: bigint }> {
 	const client = await pool.connect();
 	let broken: Error | undefined;
 	const breakOff = (error: Error) => {
@@ -72,16 +116,67 @@ export async function readBooks(pool: pg.Pool): Promise<Books> {
 			"select encode(relayer, 'hex') as relayer from lanes where chain_id = $1",
 			[solanaChainId],
 		);
+		const firstPosting = postingsAfter === undefined ? 0n : postingsAfter - BigInt(postingsAtOnce);
+		const postings = await client.query<{ count: string; last: string }>(
+			`select count(*) filter (where id > $1)::text as count, coalesce(max(id), 0)::text as last from postings
+			where id > $1`,
+			[String(firstPosting)],
+		);
 		const unbalanced = await client.query<{ key: string }>(
 			`select distinct key from postings join (
-				select posting_id from entries group by posting_id, chain_id, token having sum(amount) <> 0
+				select posting_id from entries where posting_id > $1
+				group by posting_id, chain_id, token having sum(amount) <> 0
 			) as wrong on wrong.posting_id = id`,
+			[String(firstPosting)],
 		);
+		const since = [endedAfter ?? null];
+		const isAudited = "(s.ended_at is null or $1::timestamptz is null or s.ended_at > $1)";
 		const swaps = await client.query<SwapRow>(
 			`select id::text as id, encode(order_id, 'hex') as order_id, order_terms::text as order_terms, status,
-				ended_at is not null as is_ended, delivered_amount::text as delivered_amount
-			from swaps`,
+				floor(extract(epoch from ended_at) * 1000)::text as ended_at_ms, delivered_amount::text as delivered_amount,
+				value_usd_cents::text as value_usd_cents, stage, moves
+			from swaps s where ${isAudited} order by id`,
+			since,
 		);
+		const decisions = await client.query<DecisionRow>(
+			`select distinct on (swap_id) swap_id::text as id, e.data->'deposit'->>'blockNumber' as block,
+				e.data->'deposit'->>'headNumber' as head, e.data->'deposit'->>'finalizedNumber' as finalized,
+				e.data->'deposit'->>'blocksNeeded' as needed, e.data->>'agreeAboveUsd' as agree_above,
+				floor(extract(epoch from e.at) * 1000)::text as at_ms
+			from swap_events e join swaps s on s.id = e.swap_id
+			where e.fact = 'delivering' and e.data ? 'deposit' and ${isAudited} order by swap_id, seq desc`,
+			since,
+		);
+		const sightings = await client.query<{ order_id: string; block: string }>(
+			`select encode(g.order_id, 'hex') as order_id, g.block_number::text as block
+			from sightings g join swaps s on s.order_id = g.order_id where ${isAudited}`,
+			since,
+		);
+		const events = await client.query<{ order_id: string; name: string }>(
+			`select encode(e.order_id, 'hex') as order_id, e.name
+			from chain_events e join swaps s on s.order_id = e.order_id
+			where s.ended_at is null and e.name in ('Filled', 'Released', 'Refunded')`,
+		);
+		const doubled = await client.query<{ order_id: string; ids: string[] }>(
+			`select encode(order_id, 'hex') as order_id, array_agg(id::text order by id) as ids from swaps
+			where order_id in (select order_id from swaps s where ${isAudited})
+			group by 1 having count(*) > 1 order by 1`,
+			since,
+		);
+		const nonces = await client.query<NonceRow>(
+			`select chain_id::text as chain, encode(relayer, 'hex') as relayer, nonce::text as nonce,
+				count(distinct (select jsonb_agg(job order by job) from jsonb_array_elements(jobs) as job))
+					filter (where kind <> 'cancel')::text as sets,
+				count(block_number)::text as landed
+			from lane_transactions t
+			where $1::timestamptz is null or created_at > $1 or exists (
+				select from lane_transactions o where o.chain_id = t.chain_id and o.relayer = t.relayer
+					and o.nonce = t.nonce and o.state <> 'final'
+			)
+			group by 1, 2, 3 order by 1, 2, 3`,
+			since,
+		);
+		const decidedOn = new Map(decisions.rows.map((row) => [row.id, decisionFromRow(row)]));
 		return {
 			bookedBlocks: new Map(heads.rows.map(({ chain, block }) => [Number(chain), Number(block)])),
 			stock: new Map(
@@ -97,14 +192,39 @@ export async function readBooks(pool: pg.Pool): Promise<Books> {
 					amount: BigInt(sum),
 				})),
 			},
+			postings: Number(postings.rows[0]?.count ?? 0),
+			lastPosting: BigInt(postings.rows[0]?.last ?? 0),
 			unbalanced: unbalanced.rows.map((row) => row.key),
+			events: {
+				filled: new Set(events.rows.filter(({ name }) => name === "Filled").map(orderIdOfRow)),
+				decided: new Set(events.rows.filter(({ name }) => name !== "Filled").map(orderIdOfRow)),
+			},
+			sightings: new Set(
+				sightings.rows.map((row) =>
+					sightingKey({ orderId: orderIdOfRow(row), blockNumber: Number(row.block) }),
+				),
+			),
+			doubled: doubled.rows.map((row) => ({ orderId: orderIdOfRow(row), swapIds: row.ids })),
+			nonces: {
+				checked: nonces.rows.length,
+				wrong: nonces.rows
+					.map(({ chain, relayer, nonce, sets, landed }) => ({
+						...{ chainId: Number(chain), relayer, nonce, sets: Number(sets), landed: Number(landed) },
+					}))
+					.filter(({ sets, landed }) => sets > 1 || landed > 1),
+			},
 			swaps: swaps.rows.map((row) => ({
 				id: row.id,
 				orderId: `0x${row.order_id}`,
 				order: orderSchema.parse(JSON.parse(row.order_terms)),
 				status: row.status,
-				isEnded: row.is_ended,
+				isEnded: row.ended_at_ms !== null,
+				endedAtMs: row.ended_at_ms === null ? undefined : Number(row.ended_at_ms),
 				deliveredAmount: row.delivered_amount === null ? undefined : BigInt(row.delivered_amount),
+				valueUsdCents: BigInt(row.value_usd_cents),
+				stage: row.stage,
+				moves: row.moves,
+				decidedOn: decidedOn.get(row.id),
 			})),
 		};
 	} finally {
@@ -119,9 +239,39 @@ type SwapRow = {
 	order_id: string;
 	order_terms: string;
 	status: SwapStatus;
-	is_ended: boolean;
+	ended_at_ms: string | null;
 	delivered_amount: string | null;
+	value_usd_cents: string;
+	stage: string;
+	moves: string[];
 };
+
+type NonceRow = { chain: string; relayer: string; nonce: string; sets: string; landed: string };
+
+type DecisionRow = {
+	id: string;
+	block: string;
+	head: string;
+	finalized: string;
+	needed: string | null;
+	agree_above: string | null;
+	at_ms: string;
+};
+
+function decisionFromRow(row: DecisionRow): DecidedOn {
+	return {
+		blockNumber: Number(row.block),
+		headNumber: Number(row.head),
+		finalizedNumber: Number(row.finalized),
+		blocksNeeded: row.needed === null ? undefined : Number(row.needed),
+		agreeAboveUsd: row.agree_above === null ? undefined : Number(row.agree_above),
+		atMs: Number(row.at_ms),
+	};
+}
+
+function orderIdOfRow({ order_id }: { order_id: string }): Hex {
+	return `0x${order_id}`;
+}
 
 export function stockKey(chainId: number, token: Address): string {
 	return `${chainId}:${token.toLowerCase()}`;

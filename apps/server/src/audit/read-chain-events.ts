@@ -17,16 +17,25 @@ type At<T> = T & { chainId: number; block: number };
 /** As many blocks as most nodes answer for at once. */
 const blocksAtOnce = 5_000;
 
-/** All events of our contracts since they were deployed, straight from the chain. */
+/** All events of our contracts since they were deployed, or since a block, straight from the chain. */
 export async function readChainEvents(
 	chain: AuditedChain,
-	{ toBlock }: { toBlock: number },
+	{
+		fromBlock = chain.deployment.deployedAtBlock,
+		toBlock,
+	}: {
+		/** What was before is known. */
+		fromBlock?: number | undefined;
+		toBlock: number;
+	},
 ): Promise<ChainEvents> {
 	const events = noEvents();
-	for (let from = chain.deployment.deployedAtBlock; from <= toBlock; from += blocksAtOnce) {
+	for (let from = fromBlock; from <= toBlock; from += blocksAtOnce) {
 		const to = Math.min(from + blocksAtOnce - 1, toBlock);
-		await addEscrowEvents(chain, { from, to, events });
-		await addVaultEvents(chain, { from, to, events });
+		await Promise.all([
+			addEscrowEvents(chain, { from, to, events }),
+			addVaultEvents(chain, { from, to, events }),
+		]);
 	}
 	return events;
 }

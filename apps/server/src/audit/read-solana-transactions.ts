@@ -32,14 +32,24 @@ const atOnce = 8;
 /** Every final transaction that names one of our keys or accounts, oldest first. */
 export async function readSolanaTransactions(
 	chain: AuditedSolana,
-	{ pageSize = maxPageSize }: { pageSize?: number } = {},
+	{
+		pageSize = maxPageSize,
+		known,
+	}: {
+		pageSize?: number;
+		/** By signature: these are not asked for again. */
+		known?: ReadonlyMap<string, SolanaTransaction> | undefined;
+	} = {},
 ): Promise<SolanaTransaction[]> {
 	const { escrow, vault } = chain.deployment;
 	const held = chain.accounts.map(({ address }) => address);
 	const addresses = [...new Set([...chain.feePayers, escrow, vault, ...held])];
 	const listed = await inTurns(addresses, (address) => signaturesOf(chain, { address, pageSize }));
 	const signatures = [...new Set(listed.flat())];
-	const transactions = await inTurns(signatures, (signature) => readTransaction(chain, signature));
+	const transactions = await inTurns(
+		signatures,
+		async (signature) => known?.get(hexOf(signature)) ?? readTransaction(chain, signature),
+	);
 	return transactions.toSorted((a, b) => a.slot - b.slot);
 }
 
@@ -96,7 +106,7 @@ async function readTransaction({ rpc }: AuditedSolana, signature: Signature): Pr
 	if (!("instructions" in message))
 		throw new Error(`transaction ${signature} is of a version not known here`);
 	return {
-		signature: bytesToHex(getBase58Encoder().encode(signature) as Uint8Array),
+		signature: hexOf(signature),
 		slot: Number(found.slot),
 		isFailed: meta.err !== null,
 		fee: meta.fee,
@@ -114,6 +124,10 @@ async function readTransaction({ rpc }: AuditedSolana, signature: Signature): Pr
 		),
 		tokens,
 	};
+}
+
+function hexOf(signature: Signature): Hex {
+	return bytesToHex(getBase58Encoder().encode(signature) as Uint8Array);
 }
 
 /** Results in the order of what they are of, a few at a time: a node answers only so many at once. */

@@ -108,8 +108,12 @@ async function findings(): Promise<string[]> {
 
 async function insertSwap(order: Order, status: string, deliveredAmount?: bigint): Promise<void> {
 	await database.pool.query(
-		`insert into swaps (id, order_id, order_terms, output, value_usd_cents, delivery, status, delivered_amount, ended_at)
-		values ($1, $2, $3, 0, 0, '{}', $4, $5, case when $4 <> 'pending' then now() end)`,
+		`insert into swaps (id, order_id, order_terms, output, value_usd_cents, delivery, status, delivered_amount, ended_at,
+			moves)
+		values ($1, $2, $3, 0, 0, '{}', $4, $5, case when $4 <> 'pending' then now() end, case $4
+			when 'settled' then '{opening,deposited,delivering,settled}'::text[]
+			when 'refunded' then '{opening,deposited,refunding,refunded}'
+			when 'failed' then '{opening,failed}' else '{opening}' end)`,
 		[
 			fromSwapKey(order.swapKey),
 			hexToBytes(orderId(order)),

@@ -49,16 +49,31 @@ async function audit({ nowMs = Date.now() } = {}): Promise<Report> {
 	});
 }
 
-async function insertSwap(order: Order, status: string, deliveredAmount?: bigint): Promise<void> {
+const movesTo = {
+	pending: ["opening"],
+	settled: ["opening", "deposited", "delivering", "settled"],
+	refunded: ["opening", "deposited", "refunding", "refunded"],
+	failed: ["opening", "failed"],
+} as const;
+
+async function insertSwap(
+	order: Order,
+	status: keyof typeof movesTo,
+	deliveredAmount?: bigint,
+	{ id = fromSwapKey(order.swapKey), usdCents = 0n }: { id?: string; usdCents?: bigint } = {},
+): Promise<void> {
 	await database.pool.query(
-		`insert into swaps (id, order_id, order_terms, output, value_usd_cents, delivery, status, delivered_amount, ended_at)
-		values ($1, $2, $3, 0, 0, '{}', $4, $5, case when $4 <> 'pending' then now() end)`,
+		`insert into swaps (id, order_id, order_terms, output, value_usd_cents, delivery, status, delivered_amount, ended_at,
+			moves)
+		values ($1, $2, $3, 0, $6, '{}', $4, $5, case when $4 <> 'pending' then now() end, $7)`,
 		[
-			fromSwapKey(order.swapKey),
+			id,
 			hexToBytes(orderId(order)),
 			orderToJson(order),
 			status,
 			deliveredAmount ?? null,
+			usdCents,
+			movesTo[status],
 		],
 	);
 }
@@ -94,7 +109,7 @@ test("a service that kept its promises reconciles", async () => {
 	const delivered = await actions.makeOrder();
 	const refunded = await actions.makeOrder({ input: "USDT" });
 	const open = await actions.makeOrder({ input: "ORB" });
-	const failed = await actions.makeOrder();
+	const failed = await actions.makeOrder({ stepSeconds: 1n });
 	for (const order of [delivered, refunded, open]) await actions.open(order);
 	await actions.fill(delivered, 9_000_000n);
 	await actions.voidOrder(refunded);
@@ -119,6 +134,8 @@ test("what was told to callers and is not so is found", async () => {
 	const opened = await actions.makeOrder();
 	await actions.open(opened);
 	await insertSwap(opened, "failed");
+	const openable = await actions.makeOrder();
+	await insertSwap(openable, "failed");
 	const undelivered = await actions.makeOrder();
 	await insertSwap(undelivered, "settled", 1n);
 	const unpaid = await actions.makeOrder();
@@ -129,6 +146,8 @@ test("what was told to callers and is not so is found", async () => {
 	expect(breaches.map(({ invariant, orderId }) => [orderId, invariant]).sort()).toEqual(
 		[
 			[orderId(opened), "I8"],
+			[orderId(opened), "I8"],
+			[orderId(openable), "I8"],
 			[orderId(undelivered), "I8"],
 			[orderId(unpaid), "I9"],
 			[orderId(unpaid), "I9"],
@@ -136,7 +155,7 @@ test("what was told to callers and is not so is found", async () => {
 		].sort(),
 	);
 	await database.pool.query("delete from swaps where order_id = any($1)", [
-		[opened, undelivered, unpaid, stuck].map((order) => hexToBytes(orderId(order))),
+		[opened, openable, undelivered, unpaid, stuck].map((order) => hexToBytes(orderId(order))),
 	]);
 	expect((await audit()).ok).toBe(true);
 });

@@ -1,71 +1,121 @@
 import { type Order, orderId } from "@geoswap/protocol";
 import type pg from "pg";
 import type { Hex } from "viem";
+import { type AuditMemory, eventsToKeep } from "./audit-memory.ts";
 import { type AuditedChain, connectAuditedChain } from "./audited-chain.ts";
 import { connectAuditedSolana, finalHoldings } from "./audited-solana.ts";
 import { checkAllowances } from "./check-allowances.ts";
 import { checkBalances } from "./check-balances.ts";
-import { checkOrder, isEarlyRefund } from "./check-order.ts";
+import { checkDepositDepth } from "./check-deposit-depth.ts";
+import { checkExposure, type ExposedChain } from "./check-exposure.ts";
+import { checkMoves } from "./check-moves.ts";
+import { checkOnce } from "./check-once.ts";
+import { checkOrder, isOurs, isRefundWithoutVoid, type Ours } from "./check-order.ts";
+import { checkRefundable } from "./check-refundable.ts";
 import { checkSolanaBalances } from "./check-solana-balances.ts";
 import { checkSwap } from "./check-swap.ts";
+import { checkUnknownFills } from "./check-unknown-fills.ts";
+import { CouldNotCheckError } from "./could-not-check-error.ts";
+import { findLosses } from "./find-losses.ts";
 import { type OrderHistory, orderHistories } from "./order-history.ts";
 import { type Books, readBooks } from "./read-books.ts";
 import { type ChainEvents, readChainEvents } from "./read-chain-events.ts";
 import { readSolanaTransactions } from "./read-solana-transactions.ts";
-import type { Breach, Report } from "./report.ts";
+import { breachOf, type Finding, type Invariant, invariants, type Report } from "./report.ts";
 import { solanaEvents } from "./solana-events.ts";
+
+/** How far the clocks of whoever writes when a swap ended may be apart. */
+const clocksMs = 600_000;
+
+export type ReconcileOptions = {
+	pool: pg.Pool;
+	/** With depths and caps where those are to be checked. */
+	chains: readonly Parameters<typeof connectAuditedChain>[0][];
+	/** Absent where Solana is not offered. */
+	solana?: Omit<Parameters<typeof connectAuditedSolana>[0], "earlierFeePayers"> | undefined;
+	/** Hashes of the sets that orders of before name. */
+	earlierAttesterSets: readonly Hex[];
+	/** Of an earlier audit: then only what is undecided, or was decided since, is looked at. It is brought up to date. */
+	memory?: AuditMemory | undefined;
+	/** What is known, and keeps no memory from going on. */
+	isKnown?: ((finding: Finding) => boolean) | undefined;
+	/** Since when deliveries are decided by the depths that are configured now. */
+	policySinceMs?: number | undefined;
+	nowMs: number;
+};
 
 /**
  * Checks the books against the chains, with SQL and decoding of its own, so that it does not repeat a mistake of what
- * it checks. Each chain is read as of the block up to which it is booked.
+ * it checks. Each chain is read as of the block up to which it is booked. Throws a CouldNotCheckError where the database or
+ * a chain does not answer.
  */
 export async function reconcile({
 	pool,
 	chains: configs,
 	solana: solanaConfig,
 	earlierAttesterSets,
+	memory,
+	isKnown = () => false,
+	policySinceMs,
 	nowMs,
-}: {
-	pool: pg.Pool;
-	chains: readonly Parameters<typeof connectAuditedChain>[0][];
-	/** Absent where Solana is not offered. */
-	solana?: Omit<Parameters<typeof connectAuditedSolana>[0], "earlierFeePayers"> | undefined;
-	/** Hashes of the sets that orders of before name. */
-	earlierAttesterSets: readonly Hex[];
-	nowMs: number;
-}): Promise<Report> {
-	const books = await readBooks(pool);
+}: ReconcileOptions): Promise<Report> {
+	const clean = memory?.clean;
+	const books = await CouldNotCheckError.unless(
+		"the database",
+		readBooks(pool, {
+			endedAfter: clean && new Date(clean.atMs - clocksMs),
+			postingsAfter: clean?.lastPosting,
+		}),
+	);
 	const chains = configs.map(connectAuditedChain);
 	const earlierFeePayers = books.solana?.feePayers ?? [];
 	const solana = solanaConfig && (await connectAuditedSolana({ ...solanaConfig, earlierFeePayers }));
 	// Read after the books, and up to what is final by now: a delivery is final before its release is booked. How far
 	// that is on each chain is asked at once, and the rest takes the time that it takes.
 	const [finals, holdings] = await Promise.all([
-		Promise.all(chains.map(({ client }) => client.getBlock({ blockTag: "finalized" }))),
-		solana && finalHoldings(solana, { minSlot: books.bookedBlocks.get(solana.chainId) ?? 0 }),
+		Promise.all(chains.map((chain) => ofChain(chain, finalBlock(chain, books)))),
+		solana &&
+			ofChain(solana, finalHoldings(solana, { minSlot: books.bookedBlocks.get(solana.chainId) ?? 0 })),
 	]);
 	const [perChain, transactions] = await Promise.all([
 		Promise.all(
 			chains.map(async (chain, i) => {
-				const events = await readChainEvents(chain, { toBlock: Number(finals[i]?.number) });
-				return { chain, events, block: books.bookedBlocks.get(chain.chainId) };
+				const final = finals[i] as (typeof finals)[number];
+				const before = memory?.chains.get(chain.chainId);
+				const toBlock = Number(final.number);
+				const read = readChainEvents(chain, { toBlock, fromBlock: before && before.upTo + 1 });
+				const events = joined(before?.events, await ofChain(chain, read));
+				return { chain, events, final, block: books.bookedBlocks.get(chain.chainId) };
 			}),
 		),
-		solana ? readSolanaTransactions(solana) : [],
+		solana ? ofChain(solana, readSolanaTransactions(solana, { known: memory?.solana })) : [],
 	]);
-	const breaches: Breach[] = books.unbalanced.map((key) => ({
+	const checked = Object.fromEntries(invariants.map((name) => [name, 0])) as Record<Invariant, number>;
+	const breaches: Finding[] = books.unbalanced.map((key) => ({
 		invariant: "I2",
 		message: `posting ${key} does not add up`,
+		chainIds: [Number(key.split(":")[0])].filter((chainId) => chainId > 0),
 	}));
+	checked.I2 += books.postings;
 	const reports: Report["chains"] = [];
 	for (const { chain, events, block } of perChain) {
 		if (block === undefined) {
-			breaches.push({ invariant: "I2", message: `chain ${chain.chainId} is not in the books` });
+			const message = `chain ${chain.chainId} is not in the books`;
+			breaches.push({ invariant: "I2", message, chainIds: [chain.chainId] });
 			continue;
 		}
-		const balances = await checkBalances(chain, { block, events, books });
+		const [balances, allowances] = await ofChain(
+			chain,
+			Promise.all([
+				checkBalances(chain, { block, events, books }),
+				checkAllowances(chain, { swaps: books.swaps, block }),
+			]),
+		);
 		reports.push({ chainId: chain.chainId, block, tokens: balances.tokens });
-		breaches.push(...balances.breaches, ...(await checkAllowances(chain, { swaps: books.swaps, block })));
+		checked.I1 += balances.tokens.length;
+		checked.I2 += balances.tokens.length;
+		checked.I13 += allowances.checked;
+		breaches.push(...balances.breaches, ...allowances.breaches);
 	}
 	const allEvents = perChain.map(({ events }) => events);
 	if (solana && holdings) {
@@ -76,27 +126,113 @@ export async function reconcile({
 		breaches.push(...holdings.breaches, ...events.breaches);
 		const slot = books.bookedBlocks.get(solana.chainId);
 		if (slot === undefined || !books.solana) {
-			breaches.push({ invariant: "I2", message: `chain ${solana.chainId} is not in the books` });
+			const message = `chain ${solana.chainId} is not in the books`;
+			breaches.push({ invariant: "I2", message, chainIds: [solana.chainId] });
 		} else {
 			const balances = checkSolanaBalances(solana, { slot, reading, events, books: books.solana });
 			reports.push(balances.report);
+			checked.I1 += balances.report.tokens.length;
+			checked.I2 += balances.report.tokens.length;
 			breaches.push(...balances.breaches);
 		}
 	}
+
 	const histories = orderHistories(allEvents);
-	const refundedAt = await refundTimes(chains, [...histories.values()].filter(isEarlyRefund));
+	const refundedAt = await refundTimes(chains, [...histories.values()].filter(isRefundWithoutVoid));
 	const ours = { chains, solana: solana?.deployment, earlierAttesterSets, refundedAt };
 	for (const history of histories.values()) breaches.push(...checkOrder(history, ours));
+	for (const invariant of ["I3", "I4", "I5"] as const) checked[invariant] += histories.size;
+	for (const { chain, final } of perChain) {
+		const refundable = await ofChain(
+			chain,
+			checkRefundable(chain, { histories: ofService(histories, ours), block: final }),
+		);
+		checked.I12 += refundable.checked;
+		breaches.push(...refundable.breaches);
+	}
+
+	// What is left of an order in a memory does not tell whether anyone knew it.
+	if (!clean) {
+		const known = new Set(books.swaps.map(({ orderId: id }) => id));
+		const unknown = [...histories.values()].filter(({ orderId: id, order }) => !order && !known.has(id));
+		breaches.push(...(await checkUnknownFills(chains, { histories: unknown, nowMs })));
+	}
+
+	const exposed: ExposedChain[] = [
+		...perChain.map(({ chain: { chainId, policy }, final }) => ({
+			chainId,
+			policy,
+			finalAt: final.timestamp,
+		})),
+		...(solana ? [{ chainId: solana.chainId, policy: solana.policy, finalAt: undefined }] : []),
+	];
 	for (const swap of books.swaps) {
-		breaches.push(...checkSwap(swap, { history: histories.get(swap.orderId), nowMs }));
+		const origin = exposed.find(({ chainId }) => BigInt(chainId) === swap.order.originChainId);
+		const history = histories.get(swap.orderId);
+		breaches.push(
+			...checkSwap(swap, { history, originFinalAt: origin?.finalAt, nowMs }),
+			...checkMoves(swap),
+			...checkDepositDepth(swap, { policy: origin?.policy ?? {}, sightings: books.sightings, policySinceMs }),
+		);
+	}
+	for (const invariant of ["I7", "I8", "I9", "I14"] as const) checked[invariant] += books.swaps.length;
+	checked.I6 += books.swaps.filter(({ decidedOn }) => decidedOn).length;
+	breaches.push(...checkOnce(books.swaps, books));
+	checked.I11 += books.swaps.length + books.nonces.checked;
+	const { swaps, events } = books;
+	const exposure = checkExposure({ chains: exposed, swaps, events, histories, nowMs });
+	breaches.push(...exposure.breaches);
+	checked.I10 += exposure.checked.I10;
+	checked.I15 += exposure.checked.I15;
+
+	const isRight = breaches.every((finding) => finding.pauses === false || isKnown(finding));
+	if (memory && isRight) {
+		const awaited = new Set(
+			swaps
+				.filter(({ endedAtMs }) => endedAtMs === undefined || endedAtMs > nowMs - clocksMs)
+				.map(({ orderId: id }) => id),
+		);
+		for (const { chain, events: read, final } of perChain) {
+			const kept = eventsToKeep(read, { histories, awaited });
+			memory.chains.set(chain.chainId, { upTo: Number(final.number), events: kept });
+		}
+		for (const transaction of transactions) memory.solana.set(transaction.signature, transaction);
+		memory.clean = { atMs: nowMs, lastPosting: books.lastPosting };
 	}
 	return {
-		ok: breaches.length === 0,
+		ok: breaches.every(({ pauses }) => pauses === false),
 		chains: reports,
 		orders: histories.size,
-		swaps: books.swaps.length,
-		breaches,
+		swaps: swaps.length,
+		checked,
+		breaches: breaches.map(breachOf),
+		...findLosses({ chains: exposed, swaps, histories, nowMs }),
 	};
+}
+
+function ofChain<T>({ chainId }: { chainId: number }, asking: Promise<T>): Promise<T> {
+	return CouldNotCheckError.unless(`chain ${chainId}`, asking);
+}
+
+async function finalBlock(
+	{ chainId, client }: AuditedChain,
+	{ bookedBlocks }: Books,
+): Promise<{ number: bigint; timestamp: bigint }> {
+	const { number, timestamp } = await client.getBlock({ blockTag: "finalized" });
+	const booked = bookedBlocks.get(chainId) ?? 0;
+	// It would seem as if what happened since had not.
+	if (number < booked) throw new Error(`its node is at block ${number}, and the books at ${booked}`);
+	return { number, timestamp };
+}
+
+function joined(before: ChainEvents | undefined, read: ChainEvents): ChainEvents {
+	if (!before) return read;
+	const kinds = Object.keys(read) as (keyof ChainEvents)[];
+	return Object.fromEntries(kinds.map((kind) => [kind, [...before[kind], ...read[kind]]])) as ChainEvents;
+}
+
+function ofService(histories: ReadonlyMap<Hex, OrderHistory>, ours: Ours): OrderHistory[] {
+	return [...histories.values()].filter(({ order }) => order && isOurs(order, ours));
 }
 
 /** All orders that the books or the contracts tell the terms of. */
@@ -113,13 +249,19 @@ async function refundTimes(
 	chains: readonly AuditedChain[],
 	histories: readonly OrderHistory[],
 ): Promise<Map<Hex, bigint>> {
-	const times = new Map<Hex, bigint>();
-	for (const { orderId: id, refunded } of histories) {
+	const blocks = new Map<string, Promise<bigint>>();
+	const times = histories.map(async ({ orderId: id, refunded }): Promise<[Hex, bigint][]> => {
 		const [refund] = refunded;
 		const chain = chains.find(({ chainId }) => chainId === refund?.chainId);
-		if (!chain || !refund) continue;
-		const { timestamp } = await chain.client.getBlock({ blockNumber: BigInt(refund.block) });
-		times.set(id, timestamp);
-	}
-	return times;
+		if (!chain || !refund) return [];
+		const key = `${refund.chainId}:${refund.block}`;
+		const time =
+			blocks.get(key) ??
+			ofChain(chain, chain.client.getBlock({ blockNumber: BigInt(refund.block) })).then(
+				({ timestamp }) => timestamp,
+			);
+		blocks.set(key, time);
+		return [[id, await time]];
+	});
+	return new Map((await Promise.all(times)).flat());
 }

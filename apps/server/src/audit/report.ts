@@ -1,9 +1,51 @@
 import type { Hex } from "viem";
 
-export type Invariant = "I1" | "I2" | "I3" | "I4" | "I5" | "I8" | "I9" | "I13" | "I14";
+/** As they stand in docs/operations.md. */
+export const invariants = [
+	...(["I1", "I2", "I3", "I4", "I5", "I6", "I7", "I8"] as const),
+	...(["I9", "I10", "I11", "I12", "I13", "I14", "I15"] as const),
+] as const;
+export type Invariant = (typeof invariants)[number];
 
-/** Something that must never be so. */
-export type Breach = { invariant: Invariant; message: string; orderId?: Hex };
+/** Something that must never be so, and is. */
+export type Finding = {
+	invariant: Invariant;
+	message: string;
+	/** The chains on which nothing new is to be sold until it is understood. */
+	chainIds: number[];
+	orderId?: Hex;
+	swapId?: string;
+	/** How much of what is missing, too much or in the wrong place. Decimal. */
+	amount?: string;
+	token?: string;
+	usdCents?: string;
+	/** False where anyone outside can bring it about: then it is told, and stops nothing. */
+	pauses?: false;
+};
+
+export type Breach = Finding & { next: string };
+
+const nextSteps: Record<Invariant, string> = {
+	I1: "find the transfer that took the escrow's tokens; stop releases by the guardian until it is known",
+	I2: "compare the vault's transfers with the postings since the last clean audit; move stock only through the books",
+	I3: "read the fills of the order on its destination; revoke the filler role if a key was used behind the service",
+	I4: "read what the escrow paid for the order; on Solana look at who signed",
+	I5: "a decision of attesters, or a late refund: compare what each attester signed, and book the loss",
+	I6: "look at the swap's history and the providers' answers: the output was sent on a deposit that was not certain",
+	I7: "look at the swap's moves and at who wrote its row: no step of the service leads there",
+	I8: "the caller was told what is not so: look at the order on both chains, then deliver or refund by hand",
+	I9: "the wallet lacks its input: look at the refund, and at the credit in the escrow",
+	I10: "let no more be delivered from the chain until its deposits are final; look at why the cap did not hold",
+	I11: "stop the workers that share a relayer; look at which of them signed what",
+	I12: "the wallet cannot get its input back by itself: simulate refund() of the order, and look at the token",
+	I13: "harmless while only the wallet can open orders: tell the wallet to set the allowance to zero",
+	I14: "look at the swap's history and jobs, and at what its chain or the attesters lack",
+	I15: "look at why releases wait: attesters, their endpoints, the origin's gas",
+};
+
+export function breachOf(finding: Finding): Breach {
+	return { ...finding, next: nextSteps[finding.invariant] };
+}
 
 /** What the books say of a token, and what the chain does, at one block. Amounts are decimal strings. */
 export type TokenReport = {
@@ -29,16 +71,54 @@ export type ChainReport = {
 	lamports?: { fees: string; inMarkers: string; rent: string };
 };
 
+/** Delivered, and the input is not the service's: it went back, or its chain dropped it for good. */
+export type Loss = {
+	/** Where the input was to come from. */
+	chainId: number;
+	orderId: Hex;
+	kind: "delivered-and-refunded" | "delivered-without-deposit";
+	token: string;
+	amount: string;
+	/** As quoted, where a swap tells. */
+	usdCents?: string;
+};
+
 export type Report = {
+	/** Whether nothing was found that stops a chain. */
 	ok: boolean;
 	chains: ChainReport[];
 	orders: number;
 	swaps: number;
+	/** How many things each invariant was checked on. */
+	checked: Record<Invariant, number>;
 	breaches: Breach[];
+	losses: Loss[];
+	/** By chain, decimal: what of the losses has a value. */
+	lostUsdCents: Record<string, string>;
+};
+
+/** What a chain's worth of an invariant is counted in, for people. */
+const counted: Record<Invariant, string> = {
+	I1: "tokens in escrow",
+	I2: "tokens in vaults, and postings",
+	I3: "orders",
+	I4: "orders",
+	I5: "orders",
+	I6: "deliveries",
+	I7: "swaps",
+	I8: "swaps",
+	I9: "swaps",
+	I10: "chains",
+	I11: "orders and nonces",
+	I12: "orders past refundAfter",
+	I13: "allowances",
+	I14: "swaps",
+	I15: "chains and sets",
 };
 
 /** The report as people read it. */
-export function formatReport({ ok, chains, orders, swaps, breaches }: Report): string {
+export function formatReport(report: Report): string {
+	const { ok, chains, orders, swaps, checked, breaches, losses, lostUsdCents } = report;
 	const lines = chains.flatMap(({ chainId, block, tokens, lamports }) => [
 		`chain ${chainId} at ${lamports ? "slot" : "block"} ${block}`,
 		...tokens.map((token) => {
@@ -53,10 +133,30 @@ export function formatReport({ ok, chains, orders, swaps, breaches }: Report): s
 			? [`  lamports: fees ${lamports.fees}, in markers ${lamports.inMarkers}, rent ${lamports.rent}`]
 			: []),
 	]);
-	const found = breaches.map(
-		({ invariant, message, orderId }) =>
-			`BREACH ${invariant} ${message}${orderId ? ` (order ${orderId})` : ""}`,
+	const perInvariant = invariants.map((invariant) => {
+		const count = breaches.filter((breach) => breach.invariant === invariant).length;
+		const verdict = count === 0 ? "holds" : count === 1 ? "1 breach" : `${count} breaches`;
+		return `${invariant} ${verdict}: ${checked[invariant]} ${counted[invariant]}`;
+	});
+	const found = breaches.flatMap(({ invariant, message, orderId, chainIds, pauses, next }) => [
+		`BREACH ${invariant} ${message}${orderId ? ` (order ${orderId})` : ""}`,
+		`  chains ${chainIds.join(", ")}${pauses === false ? " (stops nothing)" : ""}. Next: ${next}`,
+	]);
+	const lost = losses.map(({ chainId, orderId, kind, token, amount, usdCents }) => {
+		const value = usdCents === undefined ? "" : `, ${formatCents(usdCents)}`;
+		return `LOSS ${kind.replaceAll("-", " ")}: ${amount} of ${token} on chain ${chainId}${value} (order ${orderId})`;
+	});
+	const totals = Object.entries(lostUsdCents).map(
+		([chainId, cents]) => `lost on chain ${chainId}: ${formatCents(cents)}`,
 	);
 	const verdict = ok ? "all invariants hold" : `${breaches.length} breaches`;
-	return [...lines, ...found, `${orders} orders, ${swaps} swaps: ${verdict}`].join("\n");
+	return [
+		...[...lines, ...perInvariant, ...found, ...lost, ...totals],
+		`${orders} orders, ${swaps} swaps: ${verdict}`,
+	].join("\n");
+}
+
+function formatCents(cents: string): string {
+	const padded = cents.padStart(3, "0");
+	return `${padded.slice(0, -2)}.${padded.slice(-2)} USD`;
 }

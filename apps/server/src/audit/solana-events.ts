@@ -11,14 +11,14 @@ import type { Hex } from "viem";
 import { type AuditedSolana, type Holder, holdingOf } from "./audited-solana.ts";
 import { type ChainEvents, noEvents } from "./read-chain-events.ts";
 import type { SolanaTransaction } from "./read-solana-transactions.ts";
-import type { Breach, Invariant } from "./report.ts";
+import type { Finding, Invariant } from "./report.ts";
 import { type MadeMarker, madeMarkers } from "./solana-markers.ts";
 
 export type SolanaEvents = {
 	/** As the contracts of other chains would tell them. */
 	events: ChainEvents;
 	/** Transactions that did something else with our money than their order says. */
-	breaches: Breach[];
+	breaches: Finding[];
 	/** What came to escrow or vault, or left them, for no order. */
 	unattributed: { holder: Holder; token: SolanaAddress; slot: number; amount: bigint }[];
 };
@@ -46,6 +46,7 @@ export async function solanaEvents(
 			found.breaches.push({
 				invariant,
 				message: `${message} in slot ${transaction.slot}`,
+				chainIds: [chain.chainId],
 				...(orderId ? { orderId } : {}),
 			});
 		const markers = madeMarkers(chain.deployment, transaction);

@@ -3,7 +3,13 @@ import { randomBytes } from "node:crypto";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { describeSolana, solanaFeeds, startTestChains, type TestChains } from "@geoswap/devnet";
+import {
+	describeSolana,
+	solanaFeeds,
+	startLyingNode,
+	startTestChains,
+	type TestChains,
+} from "@geoswap/devnet";
 import {
 	formatDeployment,
 	newSwapUuid,
@@ -169,6 +175,39 @@ test.concurrent("check names each secret that is missing or wrong, for the proce
 		GEOSWAP_API_KEY_PEPPER: "fail",
 	});
 	expect(await results("worker")).toEqual({ DATABASE_URL: "ok", GEOSWAP_RELAYER_KEYS: "fail" });
+});
+
+test.concurrent("check finds a second provider that is another chain's, or has other blocks, and takes one that agrees", async ({
+	onTestFinished,
+}) => {
+	const { origin, destination } = chains;
+	const honest = await startLyingNode({ targetUrl: origin.rpcUrl });
+	const forked = await startLyingNode({ targetUrl: origin.rpcUrl });
+	onTestFinished(async () => {
+		await Promise.all([honest.stop(), forked.stop()]);
+	});
+	forked.liar = ({ method }, block) =>
+		method === "eth_getBlockByNumber"
+			? { result: { ...(block as object), hash: `0x${"f".repeat(64)}` } }
+			: undefined;
+	const check = async (name: string, secondUrl: string) => {
+		const secondProvider = { rpcUrl: secondUrl, agreeAboveUsd: 100 };
+		const chain = { rpcUrl: origin.rpcUrl, ...pace, secondProvider };
+		const config = configFile(`second-${name}.json`, { rpcUrl: "", chains: { 31337: chain } });
+		const { stdout } = await run(["check", "--json", "--for", "worker", "--config", config]);
+		const findings: Finding[] = JSON.parse(stdout);
+		return findings.find(({ part }) => part === "chain 31337 second provider");
+	};
+	expect(await check("honest", honest.url)).toMatchObject({ result: "ok" });
+	expect(await check("forked", forked.url)).toMatchObject({
+		result: "fail",
+		message: expect.stringContaining("another block"),
+	});
+	expect(await check("other", destination.rpcUrl)).toMatchObject({
+		result: "fail",
+		message: expect.stringContaining("is chain 31338"),
+	});
+	expect(await check("down", secretUrl("http"))).toMatchObject({ result: "fail" });
 });
 
 /** A file of a service that also offers Solana. */

@@ -1,9 +1,9 @@
-import { reconcile } from "../audit/reconcile.ts";
 import { formatReport, type Report } from "../audit/report.ts";
-import { readConfig } from "../config.ts";
+import { ConfigError } from "../config-error.ts";
 import { describeError } from "../log.ts";
 import { readSecret } from "../secrets.ts";
 import { openDatabase } from "../store/database.ts";
+import { auditBooks } from "./audit-books.ts";
 
 /** Returns the exit code: 0 where all invariants hold, 1 where one does not, 3 where that could not be found out. */
 export async function reconcileCommand({
@@ -13,7 +13,6 @@ export async function reconcileCommand({
 	config: string;
 	json?: boolean;
 }): Promise<number> {
-	const { chains, solana, earlierAttesterSets: earlier } = readConfig(config);
 	const pool = openDatabase({
 		url: readSecret("DATABASE_URL"),
 		applicationName: "geoswapd reconcile",
@@ -21,9 +20,9 @@ export async function reconcileCommand({
 	});
 	let report: Report;
 	try {
-		const earlierAttesterSets = earlier.map((set) => set.hash);
-		report = await reconcile({ pool, chains, solana, earlierAttesterSets, nowMs: Date.now() });
+		report = await auditBooks(pool, { config });
 	} catch (error) {
+		if (error instanceof ConfigError) throw error;
 		console.error("error: the books could not be checked:", describeError(error));
 		return 3;
 	} finally {

@@ -11,7 +11,6 @@ import { createLog } from "../log.ts";
 import { readHead } from "../store/chain-head.ts";
 import { inTransaction } from "../store/database.ts";
 import { advance } from "./advance.ts";
-import { FinalityBrokenError } from "./undo-fork.ts";
 
 let chains: TestChains;
 let actions: ReturnType<typeof orderActions>;
@@ -349,17 +348,3 @@ async function booked(chain: TestChain, account: string): Promise<Record<string,
 	);
 	return Object.fromEntries(rows.map(({ token, sum }) => [bytesToHex(token), sum]));
 }
-
-test("a chain that drops a final block is followed no further", async () => {
-	const { origin } = chains;
-	await follow(origin);
-	const snapshot = await origin.testClient.snapshot();
-	await origin.testClient.mine({ blocks: 12 });
-	await follow(origin);
-	const before = await readHead(database.pool, origin.chainId);
-	await origin.testClient.revert({ id: snapshot });
-	await origin.testClient.increaseTime({ seconds: 5 });
-	await origin.testClient.mine({ blocks: 14 });
-	await expect(follow(origin)).rejects.toThrow(FinalityBrokenError);
-	expect(await readHead(database.pool, origin.chainId)).toEqual(before);
-});

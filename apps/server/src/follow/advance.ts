@@ -11,9 +11,12 @@ import type { Log } from "../log.ts";
 import { applyBlock } from "../store/apply-block.ts";
 import { type FollowedHead, readBlockHash, readHead } from "../store/chain-head.ts";
 import { type DatabasePool, inTransaction } from "../store/database.ts";
+import { readFinalityBreak } from "../store/finality-breaks.ts";
 import { laneHashesAmong } from "../store/lane-hashes.ts";
+import { pauseOnBrokenFinality } from "./pause-on-broken-finality.ts";
 import { startFollowing } from "./start-following.ts";
-import { undoFork } from "./undo-fork.ts";
+import { undoFinal } from "./undo-final.ts";
+import { FinalityBrokenError, undoFork } from "./undo-fork.ts";
 import { wake } from "./wake.ts";
 
 /** Blocks that are asked for at once where the follower is behind. */
@@ -26,6 +29,7 @@ export type Following = {
 	/** Of this chain's lanes. */
 	relayers: readonly Address[];
 	log: Log;
+	nowMs?: () => number;
 };
 
 /**
@@ -33,7 +37,7 @@ export type Following = {
  * anything. Whatever it throws, it can be called again.
  */
 export async function advance(following: Following): Promise<boolean> {
-	const { chain, pool, log } = following;
+	const { chain, pool, log, nowMs = Date.now } = following;
 	const { chainId } = chain;
 	const head = await readHead(pool, chainId);
 	if (!head) return startFollowing({ chain, pool });
@@ -68,12 +72,39 @@ export async function advance(following: Following): Promise<boolean> {
 
 	async function undo(): Promise<boolean> {
 		const seen = (await readHead(pool, chainId)) ?? (head as FollowedHead);
-		const undone = await undoFork({ chain, pool, head: seen, latestNumber: latest.number });
+		const known = await readFinalityBreak(pool, chainId);
+		// Nothing is taken in until a person has looked, unless the chain has its blocks again.
+		if (known === "paused") return false;
+		const undone = await undoFork({ chain, pool, head: seen, latestNumber: latest.number }).catch(
+			async (error: unknown) => {
+				if (!(error instanceof FinalityBrokenError)) throw error;
+				return known === "accepted" ? accept(seen) : stop(error);
+			},
+		);
+		if (!undone) return false;
 		log.warn({ chainId, from: seen.number, to: undone.number }, "the chain dropped blocks");
 		// The block that comes next may be this very one, and pokes again.
 		const occasion = `${latest.hash} without ${seen.hash}`;
 		await wake({ ...following, chainId, occasion, orderIds: undone.orderIds });
 		return true;
+	}
+
+	async function stop(error: FinalityBrokenError): Promise<undefined> {
+		await pauseOnBrokenFinality({ pool, chainId, error, log, nowMs: nowMs() });
+	}
+
+	async function accept(seen: FollowedHead): Promise<{ number: number; orderIds: Hex[] }> {
+		const { number, orderIds, reversed, restarted } = await undoFinal({
+			chain,
+			pool,
+			head: seen,
+			nowMs: nowMs(),
+		});
+		log.error(
+			{ chainId, from: seen.finalizedNumber, to: number, orderIds, reversed, restarted },
+			"what was final is taken back, as a person has allowed",
+		);
+		return { number, orderIds };
 	}
 }
 

@@ -2,6 +2,8 @@ import { setTimeout as sleep } from "node:timers/promises";
 import type { Log } from "../log.ts";
 import type { DatabasePool } from "../store/database.ts";
 import { holdLeadership } from "../store/leadership.ts";
+import { pauseOnBrokenFinality } from "./pause-on-broken-finality.ts";
+import { FinalityBrokenError } from "./undo-fork.ts";
 
 /**
  * Advances along a chain until the signal is aborted. Of all processes that do so, one at a time really does; when it
@@ -32,9 +34,17 @@ export async function keepFollowing({
 				}
 			});
 		} catch (error) {
-			log.error({ chainId, err: error }, "following the chain failed; it is tried again");
+			await tell(error).catch((err: unknown) => log.error({ chainId, err }, "the chain could not be paused"));
 		}
 		await pause();
+	}
+
+	async function tell(error: unknown): Promise<void> {
+		if (error instanceof FinalityBrokenError) {
+			await pauseOnBrokenFinality({ pool, chainId, error, log, nowMs: Date.now() });
+		} else {
+			log.error({ chainId, err: error }, "following the chain failed; it is tried again");
+		}
 	}
 
 	async function pause(): Promise<void> {

@@ -5,12 +5,12 @@ import { type FollowedHead, readBlockHash } from "../store/chain-head.ts";
 import { type DatabasePool, inTransaction } from "../store/database.ts";
 import { undoBlocks } from "../store/undo-blocks.ts";
 
-/** The chain dropped a block that it had called final. What was decided on it cannot be undone: a person is needed. */
+/** The chain dropped a block that it had called final. What was paid because of it stays paid: a person is needed. */
 export class FinalityBrokenError extends Error {
 	override name = "FinalityBrokenError";
 
 	constructor(chainId: number, number: number) {
-		super(`chain ${chainId} dropped block ${number}, which was final: following it has stopped`);
+		super(`chain ${chainId} dropped block ${number}, which was final`);
 	}
 }
 

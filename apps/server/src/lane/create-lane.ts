@@ -10,6 +10,8 @@ import { wakeSwaps } from "./wake-swaps.ts";
 
 /** Nodes keep about so many transactions of one account that wait for a block. */
 const maxUnderWay = 16;
+/** Of these, places that only releases take: one that comes too late is a double payment. */
+const placesForReleases = 4;
 
 /**
  * The lanes: each the only writer of its relayer's nonces. A run sends what is stuck, then takes jobs until none is
@@ -41,7 +43,8 @@ export function createLane({
 		let underWay = await pushTransactions(lane, head);
 		while (underWay !== undefined && underWay < maxUnderWay) {
 			const startMs = lane.nowMs();
-			const { found, transaction, refused } = await signNextBundle(lane, head);
+			const releasesOnly = underWay >= maxUnderWay - placesForReleases;
+			const { found, transaction, refused } = await signNextBundle(lane, head, { releasesOnly });
 			if (transaction) void traceTransaction(lane, transaction, { name: "transaction signed", startMs });
 			await wakeSwaps(lane, refused);
 			if (!found) return;

@@ -49,7 +49,8 @@ export async function pushTransactions(lane: Lane, head: ChainHead): Promise<num
 		} else if (transaction.state === "broadcast") {
 			underWay++;
 			continue;
-		} else if (isOverdue(transaction) && transaction.kind !== "cancel") {
+		} else if (transaction.kind !== "cancel") {
+			// However few blocks there were since: on a chain that stands still it may be late by our clock.
 			next = await replace(lane, { transaction, head, why: "unsent" });
 		}
 		let outcome = await broadcast(lane, { transaction: next, head, isNew: next !== transaction });
@@ -153,7 +154,8 @@ async function giveUp({ pool, id, log }: Lane, { nonce, hash }: LaneTransaction)
 async function giveBack({ pool, id }: Lane, { nonce }: LaneTransaction): Promise<void> {
 	await inTransaction(pool, async (db) => {
 		await lockNonce(db, id);
-		// One that the chain once took may still land, and its jobs would only be skipped elsewhere.
+		// One that the chain once took may still land, and its jobs would only be skipped elsewhere. Of one whose answer was
+		// lost nobody knows: contracts do a job once, and a release that waits for a relayer's funds could be too late.
 		if (await wasNeverBroadcast(db, id, nonce)) await requeueSentJobs(db, { ...id, nonce });
 	});
 }

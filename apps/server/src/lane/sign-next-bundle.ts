@@ -38,10 +38,14 @@ export type SignedBundle = {
  * Takes the jobs that go next, looks at what they would do, and signs one transaction for those that would be done. The
  * jobs stay locked until it is journalled with them: no other lane can take one of them meanwhile.
  */
-export function signNextBundle(lane: Lane, head: ChainHead): Promise<SignedBundle> {
+export function signNextBundle(
+	lane: Lane,
+	head: ChainHead,
+	{ releasesOnly = false }: { releasesOnly?: boolean } = {},
+): Promise<SignedBundle> {
 	return inTransaction(lane.pool, async (db) => {
 		const nonce = await lockNonce(db, lane.id);
-		const taken = await takeJobs(db, lane, head);
+		const taken = await takeJobs(db, lane, { head, releasesOnly });
 		if (!taken) return { found: false, refused: [] };
 		const [first] = taken;
 		if (!first) return { found: true, refused: [] };
@@ -97,11 +101,15 @@ export function signNextBundle(lane: Lane, head: ChainHead): Promise<SignedBundl
 }
 
 /** Undefined where there is nothing to do; no job at all where another lane was faster. */
-async function takeJobs(db: Database, { id, policy }: Lane, head: ChainHead): Promise<Job[] | undefined> {
+async function takeJobs(
+	db: Database,
+	{ id, policy }: Lane,
+	{ head, releasesOnly }: { head: ChainHead; releasesOnly: boolean },
+): Promise<Job[] | undefined> {
 	const place = { chainId: id.chainId, headNumber: head.number };
 	// A list that was signed for as a whole is sent as a whole; nothing is more urgent.
-	const attested = await takeAttestedJobs(db, place);
-	if (attested) return attested;
+	const attested = await takeAttestedJobs(db, { ...place, last: releasesOnly ? "release" : "refund" });
+	if (attested || releasesOnly) return attested;
 	const first = await takeFirstJob(db, place);
 	if (!first || travelsAlone(first)) return first && [first];
 	const group: JobGroup = {

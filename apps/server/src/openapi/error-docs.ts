@@ -86,7 +86,7 @@ const errorDocs: { [Code in ErrorCode]: ErrorDoc<Code> } = {
 		alsoNext: "retry",
 	},
 	LIQUIDITY_CHANGED: {
-		details: z.object({ reason: z.enum(["price", "stock"]) }),
+		details: z.object({ reason: z.enum(["price", "stock", "paused"]) }),
 		example: { reason: "price" },
 	},
 	QUOTE_EXPIRED: { details: expired, example: { expiredAt: "2026-06-01T12:00:30.000Z" } },

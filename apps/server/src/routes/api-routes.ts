@@ -10,6 +10,7 @@ import type { Route } from "../http/route.ts";
 import type { PriceBook } from "../price/price-book.ts";
 import type { SealKeys } from "../seal/seal-keys.ts";
 import type { DatabasePool } from "../store/database.ts";
+import type { PauseList } from "../store/pause-list.ts";
 import type { SwapListener } from "../store/swap-listener.ts";
 import type { Desk } from "../venue/venue.ts";
 import { docsRoutes } from "./docs-routes.ts";
@@ -37,6 +38,7 @@ export type ApiParts = {
 	listener: SwapListener;
 	book: PriceBook;
 	desk: Desk;
+	pauses: Pick<PauseList, "reasonOf">;
 	/** Absent where nobody pays less. */
 	feeDiscounts: FeeDiscounts | undefined;
 	redis: Pick<PromptRedis, "run">;
@@ -50,9 +52,9 @@ export type ApiParts = {
 
 /** Every endpoint of the service. */
 export function apiRoutes(parts: ApiParts): Route[] {
-	const { config, chains, solana, pool, listener, book, desk, engine, sealKeys, nowMs } = parts;
+	const { config, chains, solana, pool, listener, book, desk, pauses, engine, sealKeys, nowMs } = parts;
 	const { feeDiscounts, redis, heldCalls, stopping } = parts;
-	const submitDeps = { solana, pool, sealKeys, desk, engine, config, nowMs };
+	const submitDeps = { solana, pool, sealKeys, desk, pauses, engine, config, nowMs };
 	const finalitySeconds = finalitySecondsOf(config);
 	const routes = [
 		postQuote({ desk, feeDiscounts, sealKeys }),
@@ -62,11 +64,15 @@ export function apiRoutes(parts: ApiParts): Route[] {
 		postSubmit({ chains, ...submitDeps }),
 		postSubmitSolana(submitDeps),
 		getStatus({ db: pool, listener, heldCalls, finalitySeconds }),
-		getChains({ config, desk }),
-		getTokens({ config, desk }),
+		getChains({ config, desk, pauses }),
+		getTokens({ config, desk, pauses }),
 		getSwaps({ db: pool, sealKeys, finalitySeconds, nowMs }),
 		getHealth(),
-		getReady({ checks: readyChecks({ config, db: pool, redis, book, desk, nowMs }), stopping, nowMs }),
+		getReady({
+			checks: readyChecks({ config, db: pool, redis, book, desk, pauses, nowMs }),
+			stopping,
+			nowMs,
+		}),
 	];
 	return [...routes, ...docsRoutes(routes)];
 }

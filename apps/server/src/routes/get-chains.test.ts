@@ -18,6 +18,7 @@ import { getTokens } from "./get-tokens.ts";
 
 const accountId = "01890000-0000-7000-8000-000000000000";
 const clock = { nowMs: 0 };
+const paused = new Map<number, string>();
 
 let testChains: TestChains;
 let solana: SolanaDeployment;
@@ -36,7 +37,8 @@ beforeAll(async () => {
 	stopped.feed.updatedAtUnixSeconds = 1;
 	const book = testBook(config, prices, clock);
 	const desk = createDesk({ config, book, nowMs: () => clock.nowMs, random: (size) => randomBytes(size) });
-	routes = { chains: getChains({ config, desk }), tokens: getTokens({ config, desk }) };
+	const pauses = { reasonOf: (chainId: number) => paused.get(chainId) };
+	routes = { chains: getChains({ config, desk, pauses }), tokens: getTokens({ config, desk, pauses }) };
 	await testChains.stop();
 });
 afterAll(() => testChains.stop());
@@ -91,6 +93,23 @@ test("every asset of every chain is listed as a quote takes it; one whose feed s
 	expect(new Set(listed.map(({ minimumUsd, maximumUsd }) => `${minimumUsd}-${maximumUsd}`))).toEqual(
 		new Set(["1.00-250000.00"]),
 	);
+});
+
+test("a paused chain and its tokens are listed as paused, with the reason, and are not live", async () => {
+	const { destination } = testChains;
+	paused.set(destination.chainId, "maintenance");
+	const isOfIt = ({ chainId }: { chainId: number }) => chainId === destination.chainId;
+	try {
+		for (const listed of [await chains(), await tokens()]) {
+			for (const entry of listed.filter(isOfIt)) {
+				expect(entry).toMatchObject({ live: false, paused: "maintenance" });
+			}
+			for (const entry of listed.filter((one) => !isOfIt(one))) expect(entry).not.toHaveProperty("paused");
+			expect(listed.some((entry) => !isOfIt(entry) && entry.live)).toBe(true);
+		}
+	} finally {
+		paused.clear();
+	}
 });
 
 test("a chain's tokens alone are listed by its id, and an unknown one is answered with those there are", async () => {

@@ -5,15 +5,18 @@ import type { ChainConfig, Config, SolanaConfig } from "../config.ts";
 import { configuredAssets } from "../configured-assets.ts";
 import type { Route } from "../http/route.ts";
 import { getChainsDoc } from "../openapi/endpoints/get-chains.ts";
+import type { PauseList } from "../store/pause-list.ts";
 import type { Desk } from "../venue/venue.ts";
 
 /** GET /chains: where swaps begin and end, and what is deployed there. */
 export function getChains({
 	config,
 	desk,
+	pauses,
 }: {
 	config: Pick<Config, "chains" | "solana">;
 	desk: Pick<Desk, "isLive">;
+	pauses: Pick<PauseList, "reasonOf">;
 }): Route {
 	const assets = configuredAssets(config);
 	return {
@@ -38,7 +41,7 @@ export function getChains({
 			contracts: { delegate, entryPoint, escrow, vault, attesterSet: attesterSet.hash },
 			openSeconds,
 			finalitySeconds,
-			live: isAnyLive(chainId),
+			...liveness(chainId),
 		};
 	}
 
@@ -53,11 +56,13 @@ export function getChains({
 			contracts: { escrow, vault },
 			openSeconds,
 			finalitySeconds,
-			live: isAnyLive(chainId),
+			...liveness(chainId),
 		};
 	}
 
-	function isAnyLive(chainId: number): boolean {
-		return assets.some((asset) => asset.chainId === chainId && desk.isLive(asset));
+	function liveness(chainId: number): Pick<ChainEntry, "live" | "paused"> {
+		const paused = pauses.reasonOf(chainId);
+		if (paused !== undefined) return { live: false, paused };
+		return { live: assets.some((asset) => asset.chainId === chainId && desk.isLive(asset)) };
 	}
 }

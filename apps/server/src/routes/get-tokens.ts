@@ -1,18 +1,28 @@
-import { formatAddress, SwapError, type TokensResponse, tokensQuerySchema } from "@geoswap/protocol";
+import {
+	formatAddress,
+	SwapError,
+	type TokenEntry,
+	type TokensResponse,
+	tokensQuerySchema,
+} from "@geoswap/protocol";
+import type { Hex } from "viem";
 import type { Config } from "../config.ts";
 import { configuredAssets } from "../configured-assets.ts";
 import { parseRequest } from "../http/parse-request.ts";
 import type { Route } from "../http/route.ts";
 import { getTokensDoc } from "../openapi/endpoints/get-tokens.ts";
+import type { PauseList } from "../store/pause-list.ts";
 import type { Desk } from "../venue/venue.ts";
 
 /** GET /tokens?chainId=: what can be swapped, on one chain or on all. */
 export function getTokens({
 	config,
 	desk,
+	pauses,
 }: {
 	config: Pick<Config, "chains" | "solana" | "price">;
 	desk: Pick<Desk, "isLive">;
+	pauses: Pick<PauseList, "reasonOf">;
 }): Route {
 	return {
 		method: "GET",
@@ -34,13 +44,18 @@ export function getTokens({
 						...listed,
 						native: isNative,
 						address: formatAddress(listed.chainId, token),
-						live: desk.isLive({ chainId: listed.chainId, token }),
+						...liveness({ chainId: listed.chainId, token }),
 						minimumUsd: formatUsd(price.minimumUsd),
 						maximumUsd: formatUsd(price.maximumUsd),
 					})),
 			};
 		},
 	};
+
+	function liveness(asset: { chainId: number; token: Hex }): Pick<TokenEntry, "live" | "paused"> {
+		const paused = pauses.reasonOf(asset.chainId);
+		return paused === undefined ? { live: desk.isLive(asset) } : { live: false, paused };
+	}
 }
 
 /** Of a number in the config: at least two decimals, and as many as it has, up to six. */

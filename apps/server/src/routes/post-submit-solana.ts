@@ -1,5 +1,6 @@
 import { orderTransaction, submitSolanaRequestSchema } from "@geoswap/protocol";
 import { checkSignedTransaction } from "../chain/solana/check-signed-transaction.ts";
+import { findDeposit } from "../chain/solana/find-deposit.ts";
 import { simulateTransaction } from "../chain/solana/simulate-transaction.ts";
 import { parseRequest } from "../http/parse-request.ts";
 import type { Route } from "../http/route.ts";
@@ -13,8 +14,8 @@ import { type OriginSubmit, type SubmitDeps, submitRoute } from "./submit-route.
 
 /**
  * POST /swap/submit-solana. The API has no key on Solana: what the wallet signed is written down, and the lane of its fee
- * payer signs it too and sends it. So nobody else can have sent it, and the order is not open before it has a row; one
- * whose row was lost is not looked for here.
+ * payer signs it too and sends it. So nobody else can have sent it, and the order is not open before it has a row. One
+ * whose row was lost is found by its memo.
  */
 export function postSubmitSolana(deps: SubmitDeps): Route {
 	const { solana, pool, nowMs } = deps;
@@ -34,6 +35,8 @@ export function postSubmitSolana(deps: SubmitDeps): Route {
 				signedTransaction,
 			}),
 		expiresAtMs: ({ expiresAtMs }) => expiresAtMs,
+		wasOpened: async ({ feePayer }, order) =>
+			solana !== undefined && (await findDeposit(solana, { order, feePayer })) !== undefined,
 		async look(op, order) {
 			const chain = servedSolana(solana, order.inputToken);
 			const { unsigned } = await orderTransaction(chain.deployment, order, op);

@@ -212,6 +212,25 @@ test("an op that would fail is refused with the reason, and nothing is made of i
 	expect(await scene.swapCount()).toBe(0);
 });
 
+test("a quote of before its chain was paused makes no swap, and one that made one keeps it", async () => {
+	const wallet = await scene.newWallet({ isDelegated: true });
+	const before = await scene.signedOp(wallet);
+	await scene.submit(before.built, before.signature);
+	const { built, signature } = await scene.signedOp(await scene.newWallet({ isDelegated: true }));
+	for (const { chainId } of [scene.testChains.origin, scene.testChains.destination]) {
+		scene.knobs.paused = new Map([[chainId, "the books differ"]]);
+		expect(await refusalOf(scene.submit(built, signature))).toEqual({
+			code: "LIQUIDITY_CHANGED",
+			details: { reason: "paused" },
+		});
+	}
+	expect(await scene.swapCount()).toBe(1);
+	await scene.submit(before.built, before.signature);
+	scene.knobs.paused = new Map();
+	await scene.submit(built, signature);
+	expect(await scene.swapCount()).toBe(2);
+});
+
 test("a swap that can no longer be delivered as quoted is refused, and nothing is made of it", async () => {
 	const wallet = await scene.newWallet({ isDelegated: true });
 	const { built, signature } = await scene.signedOp(wallet);

@@ -2,6 +2,7 @@ import { type Authorization, fromWord, orderUserOp, SwapError, submitRequestSche
 import type { EvmChain } from "../chain/evm/chain-client.ts";
 import { checkOpSignature } from "../chain/evm/check-op-signature.ts";
 import { normalizeSignature } from "../chain/evm/normalize-signature.ts";
+import { readWasOpened } from "../chain/evm/read-was-opened.ts";
 import { simulateOp } from "../chain/evm/simulate-open.ts";
 import { parseRequest } from "../http/parse-request.ts";
 import type { Route } from "../http/route.ts";
@@ -33,6 +34,7 @@ export function postSubmit({
 			return signature;
 		},
 		expiresAtMs: ({ quote }) => quote.opExpiresAtMs,
+		wasOpened: (_, order) => readWasOpened(originChain(chains, order), order),
 		async look({ quote: _, ...op }, order, signature) {
 			const chain = originChain(chains, order);
 			const [reading, simulation] = await Promise.all([

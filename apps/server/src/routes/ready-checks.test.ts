@@ -32,6 +32,7 @@ const usual = () => ({
 	isFresh: true,
 	staleFeeds: new Set<Hex>(),
 	paused: new Set<Hex>(),
+	pausedChains: new Map<number, string>(),
 	redis: 1 as number | undefined,
 });
 let state = usual();
@@ -73,6 +74,7 @@ async function problems({ db = database.pool, engineUrl = urlOf(engine.address()
 			blockSeconds: () => 1,
 		},
 		desk: { isLive: ({ token }) => !isDead(token) },
+		pauses: { reasonOf: (chainId) => state.pausedChains.get(chainId) },
 		nowMs: Date.now,
 	});
 	const said = await Promise.all(
@@ -89,6 +91,11 @@ function urlOf(address: AddressInfo | string | null): string {
 
 test("where all of it works nothing is said", async () => {
 	expect(await problems()).toEqual({});
+});
+
+test("a chain that is paused is named with the reason, and keeps no process from starting", async () => {
+	state.pausedChains.set(1, "the books and the chain differ (I2)");
+	expect(await problems()).toEqual({ "pause of One (1)": "paused: the books and the chain differ (I2)" });
 });
 
 test("a database that is gone, an engine that is ill or gone, are named", async () => {

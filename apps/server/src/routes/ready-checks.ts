@@ -5,6 +5,7 @@ import { configuredAssets } from "../configured-assets.ts";
 import { askEngine } from "../durable/ask-engine.ts";
 import type { PriceBook } from "../price/price-book.ts";
 import type { Database } from "../store/database.ts";
+import type { PauseList } from "../store/pause-list.ts";
 import { readFollowing } from "../store/read-following.ts";
 import type { Desk } from "../venue/venue.ts";
 import type { ReadyCheck } from "./get-ready.ts";
@@ -25,6 +26,7 @@ export function readyChecks({
 	redis,
 	book,
 	desk,
+	pauses,
 	nowMs,
 }: {
 	config: Pick<Config, "chains" | "solana" | "restate">;
@@ -32,6 +34,7 @@ export function readyChecks({
 	redis: Pick<PromptRedis, "run">;
 	book: Pick<PriceBook, "ageMs" | "isReady" | "isReferenceLive" | "blockSeconds">;
 	desk: Pick<Desk, "isLive">;
+	pauses: Pick<PauseList, "reasonOf">;
 	nowMs: () => number;
 }): ReadyCheck[] {
 	return [
@@ -65,6 +68,7 @@ export function readyChecks({
 		return [
 			{ name: `prices of ${named}`, neededAtStart: "prices", check: async () => priceProblem(chain) },
 			{ name: `assets of ${named}`, check: async () => assetProblem(chain) },
+			{ name: `pause of ${named}`, check: async () => pauseProblem(chain) },
 			{ name: `worker on ${named}`, check: () => followProblem(chain) },
 		];
 	}
@@ -92,6 +96,11 @@ export function readyChecks({
 			symbolsText("paused, by another feed or by pools that disagree:", dead.filter(isFeedLive)),
 		].flat();
 		return problems.length > 0 ? problems.join("; ") : undefined;
+	}
+
+	function pauseProblem({ chainId }: WatchedChain): string | undefined {
+		const reason = pauses.reasonOf(chainId);
+		return reason === undefined ? undefined : `paused: ${reason}`;
 	}
 
 	async function followProblem({ chainId }: WatchedChain): Promise<string | undefined> {

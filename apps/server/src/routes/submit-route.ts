@@ -1,10 +1,12 @@
 import {
 	isSolana,
 	type Order,
+	orderId,
 	orderSchema,
 	type SubmitResponse,
 	SwapError,
 	type SwapUuid,
+	toChainId,
 	toSwapId,
 } from "@geoswap/protocol";
 import type { Hex } from "viem";
@@ -17,7 +19,9 @@ import { openToken } from "../seal/open-token.ts";
 import type { SealKeys, SealPurpose } from "../seal/seal-keys.ts";
 import { adoptSwap } from "../store/adopt-swap.ts";
 import type { DatabasePool } from "../store/database.ts";
+import type { PauseList } from "../store/pause-list.ts";
 import { readSwap } from "../store/read-swap.ts";
+import { startAnew } from "../store/restart-swaps.ts";
 import { type SubmitOutcome, submitSwap } from "../store/submit-swap.ts";
 import type { SignedOp, SignedSolanaOp, SwapRecord } from "../store/swap-record.ts";
 import { readUnsettledGas, type UnsettledGas } from "../store/unsettled-gas.ts";
@@ -35,6 +39,7 @@ export type SubmitDeps = {
 	sealKeys: SealKeys;
 	desk: Pick<Desk, "reprice" | "volumes" | "isPriceable" | "gasUsdCents" | "exposureLimit">;
 	engine: Pick<Engine, "startSwap">;
+	pauses: Pick<PauseList, "reasonOf">;
 	config: PolicyConfig;
 	nowMs: () => number;
 };
@@ -50,6 +55,8 @@ export type OriginSubmit<Op extends { quote: SealedQuote }> = {
 	checkSignature: (op: Op, order: Order, signed: string) => Promise<Hex>;
 	/** The last moment for a first submit. */
 	expiresAtMs: (op: Op) => number;
+	/** Whether the order was ever opened, by whomever. */
+	wasOpened: (op: Op, order: Order) => Promise<boolean>;
 	/** Reads the origin chain. */
 	look: (op: Op, order: Order, signature: Hex) => Promise<OriginLook>;
 	/** As it is stored: with the order, all that is needed to send it. */
@@ -66,7 +73,7 @@ type OriginLook = {
 /** A submit call. What is the same for every kind of origin is here. */
 export function submitRoute<Op extends { quote: SealedQuote }>(
 	origin: OriginSubmit<Op>,
-	{ solana, pool, sealKeys, desk, engine, config, nowMs }: SubmitDeps,
+	{ solana, pool, sealKeys, desk, engine, pauses, config, nowMs }: SubmitDeps,
 ): Route {
 	const { limits } = config;
 	// A caller that sends the same again before it has an answer shares that answer, and costs nothing more.
@@ -104,7 +111,7 @@ export function submitRoute<Op extends { quote: SealedQuote }>(
 		if (existing) return answer(existing);
 		try {
 			const submitted = await submitFirst({ accountId, op, order, signature, trace: span?.traceparent });
-			if (submitted.outcome === "created") start(submitted.swap);
+			if (submitted.outcome === "created") start(submitted.swap, submitted.execution);
 			return answer(submitted.swap);
 		} catch (error) {
 			if (!(error instanceof SwapError)) throw error;
@@ -116,15 +123,19 @@ export function submitRoute<Op extends { quote: SealedQuote }>(
 
 		async function readExisting(): Promise<SwapRecord | undefined> {
 			const swap = await readSwap(pool, op.quote.uuid);
-			if (swap && swap.accountId === undefined) await adoptSwap(pool, { id: swap.id, accountId });
+			// Anyone may open an order of other terms under this id, and have that rebuilt.
+			if (swap?.orderId !== orderId(order)) return undefined;
+			if (swap.accountId === undefined) await adoptSwap(pool, { id: swap.id, accountId });
 			return swap;
 		}
 
 		/** Nobody waits for it: a swap that is not started now is found and started later. */
-		function start({ id }: { id: SwapUuid }): void {
+		function start({ id }: { id: SwapUuid }, execution: number): void {
 			const swapId = toSwapId(id);
 			log.info({ swapId }, "swap submitted");
-			engine.startSwap(id).catch((err: unknown) => log.warn({ swapId, err }, "swap not started yet"));
+			engine
+				.startSwap(id, execution)
+				.catch((err: unknown) => log.warn({ swapId, err }, "swap not started yet"));
 		}
 	}
 
@@ -140,20 +151,24 @@ export function submitRoute<Op extends { quote: SealedQuote }>(
 		order: Order;
 		signature: Hex;
 		trace: string | undefined;
-	}): Promise<{ outcome: "created" | "existing"; swap: SwapRecord }> {
+	}): Promise<{ outcome: "created" | "existing"; swap: SwapRecord; execution: number }> {
 		const expiresAtMs = origin.expiresAtMs(op);
-		if (nowMs() > expiresAtMs) {
+		const isExpired = nowMs() > expiresAtMs;
+		// What is open had been submitted before, to a database that was restored since: nobody may be told that nothing was
+		// executed.
+		if (isExpired && !(await origin.wasOpened(op, order))) {
 			throw new SwapError("OP_EXPIRED", { expiredAt: new Date(expiresAtMs).toISOString() });
 		}
 		const recipient = readRecipient(solana, order);
 		// Nobody asks for it where the order is open.
 		recipient.catch(() => {});
 		const [{ isOpened, check }, gas] = await Promise.all([
-			origin.look(op, order, signature),
+			isExpired ? alreadyOpened : origin.look(op, order, signature),
 			readUnsettledGas(pool, { accountId, nowMs: nowMs() }),
 		]);
 		// Anyone may have sent the op: then the wallet has given its input, and what it is left with does not matter.
 		if (!isOpened) {
+			checkPauses(order);
 			checkGasBudget(gas);
 			await check();
 			checkRecipient(await recipient);
@@ -186,9 +201,26 @@ export function submitRoute<Op extends { quote: SealedQuote }>(
 			nowMs: nowMs(),
 		});
 		if (result.outcome === "created" || result.outcome === "existing") {
-			return { outcome: result.outcome, swap: result.swap };
+			const { outcome, swap } = result;
+			const isForgotten = isExpired && outcome === "created";
+			const execution = isForgotten ? await startAnew(pool, { swap, nowMs: nowMs() }) : 0;
+			return { outcome, swap, execution };
 		}
 		throw refusal(result.outcome, limits);
+	}
+
+	function checkPauses({ originChainId, destinationChainId }: Order): void {
+		for (const chainId of [originChainId, destinationChainId]) {
+			const reason = pauses.reasonOf(toChainId(chainId));
+			if (reason === undefined) continue;
+			throw new SwapError(
+				"LIQUIDITY_CHANGED",
+				{ reason: "paused" },
+				{
+					message: `Chain ${chainId} is paused: ${reason}. Nothing was executed. Request a quote for another chain, or later.`,
+				},
+			);
+		}
 	}
 
 	function checkGasBudget({ ended, undecided }: Awaited<ReturnType<typeof readUnsettledGas>>): void {
@@ -207,6 +239,8 @@ export function submitRoute<Op extends { quote: SealedQuote }>(
 		);
 	}
 }
+
+const alreadyOpened: OriginLook = { isOpened: true, check: async () => {} };
 
 function answer({ id, status }: SwapRecord): SubmitResponse {
 	return { swapId: toSwapId(id), status };

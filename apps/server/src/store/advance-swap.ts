@@ -40,7 +40,8 @@ export async function advanceSwap(
 	if (last === undefined || last === swap.stage || last === swap.status) return "already applied";
 	let stage = swap.stage;
 	let status: SwapStatus = swap.status;
-	for (const to of path.slice(path.indexOf(stage) + 1)) {
+	const steps = path.slice(path.indexOf(stage) + 1);
+	for (const to of steps) {
 		if (isTerminal(status) || !canMove(stage, to)) throw new IllegalMoveError(swap, path);
 		if (to === "settled" || to === "failed" || to === "refunded") status = to;
 		else stage = to;
@@ -48,9 +49,10 @@ export async function advanceSwap(
 	if (status === "settled") stage = "delivered";
 	const code = status === "failed" ? "NOT_OPENED" : status === "refunded" ? swap.givingUp : undefined;
 	await db.query(
-		`update swaps set stage = $2, status = $3, failure = coalesce($4, failure), updated_at = now()
+		`update swaps set stage = $2, status = $3, failure = coalesce($4, failure), moves = moves || $5::text[],
+			updated_at = now()
 		where id = $1`,
-		[swap.id, stage, status, code ? { code, message: failureMessages[code] } : null],
+		[swap.id, stage, status, code ? { code, message: failureMessages[code] } : null, steps],
 	);
 	return "applied";
 }

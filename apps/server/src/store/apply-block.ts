@@ -5,6 +5,7 @@ import { markDue } from "./due-signals.ts";
 import { markDepositsFinal } from "./exposure.ts";
 import { finishJobs } from "./finish-jobs.ts";
 import { bookFinal } from "./ledger/book-final.ts";
+import { noteUnknownOrders } from "./note-unknown-orders.ts";
 import { settleNonces } from "./settle-nonces.ts";
 import { type StockBalance, saveStock } from "./stock-balance.ts";
 import { strikeJobs } from "./strike-jobs.ts";
@@ -69,6 +70,7 @@ export async function applyBlock(
 	);
 	let unbooked: string[] = [];
 	if (finalizedNumber > head.finalizedNumber) {
+		await noteUnknownOrders(db, { chainId, after: head.finalizedNumber, upTo: finalizedNumber });
 		await db.query("delete from chain_blocks where chain_id = $1 and number < $2", [
 			chainId,
 			finalizedNumber,

@@ -55,6 +55,19 @@ export async function readBlockHash(
 	return rows[0] && bytesToHex(rows[0].hash);
 }
 
+/** The blocks up to this one in which something of ours happened, as they were seen, newest first. */
+export async function readEventBlocks(
+	db: Database,
+	{ chainId, upTo, limit }: { chainId: number; upTo: number; limit: number },
+): Promise<{ number: number; hash: Hash }[]> {
+	const { rows } = await db.query<{ block_number: number; block_hash: Buffer }>(
+		`select distinct block_number, block_hash from chain_events where chain_id = $1 and block_number <= $2
+		order by block_number desc limit $3`,
+		[chainId, upTo, limit],
+	);
+	return rows.map(({ block_number, block_hash }) => ({ number: block_number, hash: bytesToHex(block_hash) }));
+}
+
 /** Following begins after this block. What happened up to `bookedNumber` is in the opening balances. */
 export async function insertHead(
 	db: Database,

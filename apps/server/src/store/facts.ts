@@ -19,6 +19,8 @@ export type OrderEvent<Name extends OrderEventName = OrderEventName> = {
 	[N in Name]: {
 		name: N;
 		blockNumber: number;
+		/** On Solana zero: there a slot and a transaction say where it is. */
+		blockHash: Hex;
 		transactionHash: Hex;
 		data: OrderEventData[N];
 	};
@@ -34,12 +36,17 @@ export type OrderEventData = {
 	Voided: Record<never, never>;
 };
 
+/** How far a chain's second provider was when it was asked for a deposit, and had it in the same block. */
+export type Sighting = { headNumber: number; finalizedNumber: number };
+
 /** Everything that the next decision about a swap depends on. Read in one transaction. */
 export type Facts = {
 	swap: SwapRecord;
 	origin: ChainHead;
 	destination: ChainHead;
 	events: { [Name in OrderEventName]?: OrderEvent<Name> };
+	/** Of the deposit where it is now; absent where the second provider has not been found to have it there. */
+	sighting?: Sighting;
 	/** Where the refund became a credit: what paid that credit out. */
 	claimed?: Pick<OrderEvent, "blockNumber" | "transactionHash">;
 	jobs: { [Kind in JobKind]?: Job<Kind> };

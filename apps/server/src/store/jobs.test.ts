@@ -83,10 +83,10 @@ test("a list that another lane holds is left to it, every job of it", async () =
 	const place = { chainId: 2, headNumber: 1 };
 	await inTransaction(database.pool, async (other) => {
 		await other.query("select from attestations for update");
-		expect(await takeAttestedJobs(database.pool, place)).toBeUndefined();
+		expect(await takeAttestedJobs(database.pool, { ...place, last: "refund" })).toBeUndefined();
 		expect(await takeFirstJob(database.pool, place)).toBeUndefined();
 	});
-	expect(await takeAttestedJobs(database.pool, place)).toHaveLength(1);
+	expect(await takeAttestedJobs(database.pool, { ...place, last: "refund" })).toHaveLength(1);
 });
 
 test("a job that was put back is not taken before its block, unless none comes for half a minute", async () => {
@@ -122,6 +122,26 @@ test("refunds that Solana refuses keep nobody from anything: what was refused le
 	// Once all others are done with, they have their turn.
 	await database.pool.query("update jobs set state = 'done' where strikes = 0");
 	expect((await takeSolanaJobs()).map(({ swapId }) => swapId)).toEqual(stuck.map(({ swapId }) => swapId));
+});
+
+test("on Solana too releases go before all other work, even one that was refused", async () => {
+	await database.pool.query("truncate jobs");
+	const queue = (i: number, change: Partial<NewJob>) =>
+		queueJob(database.pool, {
+			...job,
+			...change,
+			swapId: `019a0000-0000-7000-8000-00000000020${i}`,
+		} as NewJob);
+	await queue(0, { kind: "release", payload: {} });
+	await requeueJobs(database.pool, await takeSolanaJobs(), { notBeforeBlock: 1, alone: false, strikes: 1 });
+	await queue(1, { kind: "void", payload: {} });
+	await queue(2, { kind: "refund", payload: { attested: false } });
+	await queue(3, { kind: "release", payload: {} });
+	expect((await takeSolanaJobs()).map(({ kind, strikes }) => [kind, strikes])).toEqual([
+		["release", 0],
+		["release", 1],
+		["refund", 0],
+	]);
 });
 
 test("a job that Solana refused waits for its slot, however long; one that was put back for less does not", async () => {

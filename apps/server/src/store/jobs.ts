@@ -73,14 +73,14 @@ const isRipeOnSolana = `${isRipe} and (not_before_block <= $2 or strikes = 0)`;
  */
 export async function takeAttestedJobs(
 	db: Database,
-	{ chainId, headNumber }: JobPlace,
+	{ chainId, headNumber, last }: JobPlace & { /** What of it is least urgent. */ last: "release" | "refund" },
 ): Promise<Job[] | undefined> {
 	// The list before its jobs: two lanes that each held some of them would both send all of it.
 	const { rows: lists } = await db.query<{ id: string }>(
 		`select id from attestations where id = any(array(
 			select attestation_id from jobs where ${isRipe} and priority <= $3 and attestation_id is not null
 		)) order by kind = 'Release' desc, created_at limit 1 for update skip locked`,
-		[chainId, headNumber, jobPriority.refund],
+		[chainId, headNumber, jobPriority[last]],
 	);
 	const [list] = lists;
 	if (!list) return undefined;
@@ -127,8 +127,9 @@ export async function takeMoreJobs(db: Database, group: JobGroup, first: Job): P
 
 /**
  * The jobs that go first, of any kind, for transactions of their own, locked likewise. An op names who pays for it: only
- * that lane can send it, and one that can pay for no more leaves the rest to others. What was refused least often goes
- * first: a wallet can see to it that its refunds never succeed, and they must not keep others from theirs.
+ * that lane can send it, and one that can pay for no more leaves the rest to others. Releases go before all other work.
+ * Then what was refused least often: a wallet can see to it that its refunds never succeed, and they must not keep others
+ * from theirs.
  */
 export async function takeSingleJobs(
 	db: Database,
@@ -142,7 +143,7 @@ export async function takeSingleJobs(
 ): Promise<Job[]> {
 	const { rows } = await db.query<JobRow>(
 		`select * from jobs where ${isRipeOnSolana} and (kind <> 'open' and not $4 or payload->'op'->>'feePayer' = $3)
-		order by strikes, priority, created_at limit $5 for update skip locked`,
+		order by kind <> 'release', strikes, priority, created_at limit $5 for update skip locked`,
 		[chainId, headNumber, feePayer, isOpensOnly, limit],
 	);
 	return rows.map(jobFromRow);

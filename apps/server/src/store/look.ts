@@ -1,7 +1,7 @@
 import { addressOfWord, type Order, type SwapUuid, toChainId } from "@geoswap/protocol";
 import { bytesToHex, type Hex, hexToBytes } from "viem";
 import { type Database, type DatabasePool, inTransaction } from "./database.ts";
-import type { ChainHead, Facts, OrderEvent, OrderEventData, OrderEventName } from "./facts.ts";
+import type { ChainHead, Facts, OrderEvent, OrderEventData, OrderEventName, Sighting } from "./facts.ts";
 import { type AttestersWanted, countAttestersAlive } from "./heartbeats.ts";
 import type { Job } from "./job.ts";
 import { type JobRow, jobColumns, jobFromRow } from "./jobs.ts";
@@ -79,11 +79,14 @@ export async function look(
 
 		const { rows: eventRows } = await db.query<EventRow>({
 			name: "look-events",
-			text: `select name, block_number, transaction_hash, data from chain_events
-				where order_id = $1 and chain_id = any($2) and name = any($3)`,
+			text: `select e.name, block_number, block_hash, transaction_hash, e.data, s.head_number, s.finalized_number
+				from chain_events e
+				left join sightings s using (order_id, chain_id, block_number, block_hash, transaction_hash)
+				where order_id = $1 and chain_id = any($2) and e.name = any($3)`,
 			values: [hexToBytes(orderId), chainIds, eventNames],
 		});
 		const events: Facts["events"] = Object.fromEntries(eventRows.map((row) => [row.name, eventFromRow(row)]));
+		const sighting = sightingFromRows(eventRows);
 		const isCredited = events.Refunded?.data.paid === false;
 		const claimed = isCredited ? await lookForClaim(db, { orderId, order }) : undefined;
 		const { rows: jobRows } = await db.query<JobRow>({
@@ -96,6 +99,7 @@ export async function look(
 			origin,
 			destination,
 			events,
+			...(sighting && { sighting }),
 			...(claimed && { claimed }),
 			jobs: Object.fromEntries(jobRows.map((row): [string, Job] => [row.kind, jobFromRow(row)])),
 			isReserved: swapRow.is_reserved,
@@ -154,14 +158,25 @@ function headFromRow(row: HeadRow): ChainHead {
 type EventRow = {
 	name: OrderEventName;
 	block_number: number;
+	block_hash: Buffer;
 	transaction_hash: Buffer;
+	head_number: number | null;
+	finalized_number: number | null;
 	data: { paid?: boolean; delivered?: string; spentToken?: Hex; spent?: string };
 };
 
-function eventFromRow({ name, block_number, transaction_hash, data }: EventRow): OrderEvent {
+/** On one chain a deposit and its delivery may share a transaction: what was seen is the deposit. */
+function sightingFromRows(rows: readonly EventRow[]): Sighting | undefined {
+	const { head_number, finalized_number } = rows.find(({ name }) => name === "Opened") ?? {};
+	if (typeof head_number !== "number" || typeof finalized_number !== "number") return undefined;
+	return { headNumber: head_number, finalizedNumber: finalized_number };
+}
+
+function eventFromRow({ name, block_number, block_hash, transaction_hash, data }: EventRow): OrderEvent {
 	return {
 		name,
 		blockNumber: block_number,
+		blockHash: bytesToHex(block_hash),
 		transactionHash: bytesToHex(transaction_hash),
 		data: eventData(name, data),
 	} as OrderEvent;

@@ -16,7 +16,8 @@ async function strike(
 		attestationId,
 		strikes = 0,
 		payload = {},
-	}: { kind: string; attestationId?: string; strikes?: number; payload?: object },
+		headNumber = 11,
+	}: { kind: string; attestationId?: string; strikes?: number; payload?: object; headNumber?: number },
 	sentAs = kind,
 ) {
 	const swapId = randomUUID();
@@ -33,7 +34,7 @@ async function strike(
 		values (1, '\\x02', $1, 0, $2, '', $3, '[]', 0, 'mined', 9, 10)`,
 		[nonce, Buffer.from(swapId), sentAs],
 	);
-	await strikeJobs(database.pool, { chainId: 1, headNumber: 11 });
+	await strikeJobs(database.pool, { chainId: 1, headNumber });
 	const { rows } = await database.pool.query(
 		"select state, reason, strikes, alone, attestation_id, relayer from jobs where swap_id = $1",
 		[swapId],
@@ -48,6 +49,15 @@ test("a job that was signed for in a list needs signatures of its own before it 
 		strikes: 1,
 		alone: true,
 		attestation_id: null,
+		relayer: null,
+	});
+});
+
+test("a job stays with its nonce until a block lies on the one that spent it", async () => {
+	const early = await strike({ kind: "fill", headNumber: 10 }, "cancel");
+	expect(early).toMatchObject({ state: "sent", relayer: expect.anything() });
+	expect(await strike({ kind: "fill", headNumber: 11 }, "cancel")).toMatchObject({
+		state: "queued",
 		relayer: null,
 	});
 });

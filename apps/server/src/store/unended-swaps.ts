@@ -1,10 +1,13 @@
 import type { SwapUuid } from "@geoswap/protocol";
+import { bytesToHex, type Hex } from "viem";
 import type { Database } from "./database.ts";
 
 type UnendedSwap = {
 	id: SwapUuid;
-	/** Which execution of its workflow looked last. */
-	execution: number;
+	orderId: Hex;
+	/** Which execution of its workflow looked last; undefined where none did. */
+	execution: number | undefined;
+	createdAt: Date;
 };
 
 /**
@@ -18,12 +21,22 @@ export async function readUnendedSwaps(
 	db: Database,
 	{ createdBeforeMs, after, limit }: { createdBeforeMs: number; after: SwapUuid | undefined; limit: number },
 ): Promise<UnendedSwap[]> {
-	const { rows } = await db.query<UnendedSwap>(
-		`select id, coalesce(execution, 0) as execution from swaps left join waits on swap_id = id
+	const { rows } = await db.query<{
+		id: SwapUuid;
+		order_id: Buffer;
+		execution: number | null;
+		created_at: Date;
+	}>(
+		`select id, swaps.order_id, execution, created_at from swaps left join waits on swap_id = id
 		where ended_at is null and created_at < to_timestamp($1::double precision / 1000)
 			and ($2::uuid is null or id > $2)
 		order by id limit $3`,
 		[createdBeforeMs, after ?? null, limit],
 	);
-	return rows;
+	return rows.map((row) => ({
+		id: row.id,
+		orderId: bytesToHex(row.order_id),
+		execution: row.execution ?? undefined,
+		createdAt: row.created_at,
+	}));
 }

@@ -10,7 +10,9 @@ import {
 } from "../store/advance-swap.ts";
 import { type Database, type DatabasePool, inTransaction } from "../store/database.ts";
 import { dropExposure, takeExposure } from "../store/exposure.ts";
+import { isFinalityBroken } from "../store/finality-breaks.ts";
 import { type NewJob, queueJob } from "../store/jobs.ts";
+import { bookLoss } from "../store/ledger/book-loss.ts";
 import { markReservationOpened, reserveAgain, unreserve } from "../store/reservations.ts";
 import { isWaitOver, setWait } from "../store/set-wait.ts";
 import type { SwapRecord } from "../store/swap-record.ts";
@@ -20,7 +22,7 @@ import type { Desk } from "../venue/venue.ts";
 import type { Action, Decision, QueueAction } from "./decision.ts";
 
 /** What a decision waits for that only shows when it is applied. */
-export type Hold = "exposure-cap" | "price-unknown";
+export type Hold = "exposure-cap" | "price-unknown" | "finality-broken";
 
 /** Prices an order again that was opened late. */
 export type DecisionDesk = Pick<Desk, "reprice" | "volumes" | "isPriceable">;
@@ -77,6 +79,7 @@ export async function applyDecision(
 		}
 		const isNews = await recordFact(db, swapId, { fact, data: factData(decision) });
 		if (isEnd) await recordUnsettledGas(db, { swapId, nowMs });
+		if (isEnd && fact === "delivered-unopened") await bookLoss(db, swap.order);
 		const look = { swapId, signalId };
 		const outcome = isEnd ? await endSwap(db, look, { nowMs }) : await setWait(db, look, wait);
 		if (outcome === "stale") throw new StaleDecisionError();
@@ -89,6 +92,10 @@ export async function applyDecision(
 		// Last of all, for it is held by one at a time.
 		for (const action of actions) {
 			if (action.do !== "queue" || action.kind !== "fill" || !action.caps) continue;
+			const { originChainId, destinationChainId } = swap.order;
+			// What is known of a deposit there, or of a delivery, may not be so any more.
+			const isBroken = await isFinalityBroken(db, [originChainId, destinationChainId].map(toChainId));
+			if (isBroken) throw new HeldError("finality-broken");
 			if (!(await takeExposure(db, { swap, caps: action.caps }))) throw new HeldError("exposure-cap");
 		}
 		return { pokes, isDue: outcome === "due", swap, isNews, moves };
@@ -205,6 +212,8 @@ function factData({ actions }: Decision): Record<string, unknown> {
 	const data: Record<string, unknown> = {};
 	for (const action of actions) {
 		if (action.do === "give-up") data.givingUp = action.code;
+		if (action.do === "queue" && "agreeAboveUsd" in action) data.agreeAboveUsd = action.agreeAboveUsd;
+		if (action.do === "queue" && "deposit" in action) data.deposit = action.deposit;
 		if (action.do === "note") {
 			for (const [field, value] of Object.entries(action.notes)) data[field] = value && String(value);
 		}

@@ -3,10 +3,11 @@ import type { Move, Notes } from "../store/advance-swap.ts";
 import type { ChainHead, Facts, OrderEvent } from "../store/facts.ts";
 import type { Job, JobReason } from "../store/job.ts";
 import type { WaitFor } from "../store/set-wait.ts";
-import type { Action, Decision, QueueAction } from "./decision.ts";
+import type { Action, Decision, DepositThen, QueueAction } from "./decision.ts";
 import { exposureCaps, type SwapPolicy } from "./swap-policy.ts";
 import {
 	depthBlocks,
+	isAgreed,
 	isDeep,
 	isDelivered,
 	isDeposited,
@@ -15,23 +16,32 @@ import {
 	isTooLateToFill,
 	lastFillAt,
 	lastOpenHeight,
+	needsAgreement,
 	type SwapView,
+	sightToAskFor,
 	swapView,
 } from "./swap-view.ts";
 
 /** Nobody wakes a swap when attesters are heard of again. */
 const heartbeatMs = 2_000;
+/** Nor when a second provider has caught up. */
+const secondSightMs = 2_000;
 
 /** What to do about a swap, from the facts alone. */
 export function decide(facts: Facts, policy: SwapPolicy, nowMs: number): Decision {
 	const view = swapView(facts, policy, nowMs);
-	const { Filled, Refunded, Opened } = facts.events;
+	const { Filled, Refunded, Released, Opened } = facts.events;
 	// A follower that is catching up has not seen yet all that is final.
 	if ([facts.origin, facts.destination].some((head) => head.finalizedNumber > head.number)) {
 		return decision(view, "chain-behind", {});
 	}
 	if (Filled) return afterFill(view, Filled);
 	if (Refunded) return afterRefund(view, Refunded);
+	// Only a chain that drops what was final leads here: the vault fills no more, and the input is ours.
+	if (Released && view.isFillExpired) {
+		const isEnd = isFinal(Released, view.origin);
+		return decision(view, "released-undelivered", { isEnd, ...untilFinalEvent(Released, view.origin) });
+	}
 	// What was promised as settled is delivered again, deposit or not.
 	const isOwed = facts.swap.status === "settled" && view.isCrossChain;
 	if (!Opened && !isOwed) return beforeDeposit(view);
@@ -109,7 +119,15 @@ function deliver(view: SwapView): Decision {
 	if (isPending && swap.stage === "opening") advance(view, actions, "deposited");
 	if (!isPending && !Opened) actions.push(...openAgain(view));
 
+	const unseen = isPending && Opened ? depositToSee(view, Opened) : {};
 	const isFilling = jobs.fill && jobs.fill.state !== "refused";
+	// The chain dropped what it was queued for, and has it again elsewhere.
+	const isUnseen = needsAgreement(view) && !view.sighting;
+	const isMoved = isPending && Opened && (!isDeep(view, Opened, origin) || isUnseen);
+	if (isMoved && jobs.fill?.state === "queued") {
+		actions.push({ do: "withdraw", kind: "fill" });
+		return decision(view, "deposit-moved", { actions, timeoutMs: 0 });
+	}
 	if (isFilling) {
 		if (isPending) advance(view, actions, "delivering");
 		return decision(view, "delivering", { actions, ...untilFillExpired(view), momentsMs });
@@ -120,6 +138,9 @@ function deliver(view: SwapView): Decision {
 	}
 	if (isPending && Opened && !isDeposited(view, Opened)) {
 		return decision(view, "deposited", { actions, ...untilDeep(view, Opened, origin), momentsMs });
+	}
+	if (unseen.depositToSee) {
+		return decision(view, "deposit-unseen", { actions, ...unseen, timeoutMs: secondSightMs, momentsMs });
 	}
 	for (const [head, fact] of [
 		[origin, "origin-stale"],
@@ -136,9 +157,22 @@ function deliver(view: SwapView): Decision {
 	const { delivery } = swap;
 	// What was settled is owed, whatever is at risk.
 	const caps = isPending && view.isCrossChain ? { caps: exposureCaps(view.policy.origin) } : {};
-	const queued = queueOnce(view, jobs.fill, { do: "queue", kind: "fill", delivery, ...caps, again: false });
+	const { agreeAboveUsd } = view.policy.origin;
+	const agreement = isPending && agreeAboveUsd !== undefined ? { agreeAboveUsd } : {};
+	const fill: QueueAction = {
+		...{ do: "queue", kind: "fill", delivery, ...caps, ...agreement, again: false },
+		...(isPending && Opened && { deposit: depositThen(view, Opened) }),
+	};
+	const queued = queueOnce(view, jobs.fill, fill);
 	actions.push(...queued.actions);
 	return decision(view, "delivering", { actions, pauseMs: queued.pauseMs, momentsMs });
+}
+
+/** Kept with the decision, so that whoever audits it can tell whether the deposit was deep enough. */
+function depositThen(view: SwapView, { blockNumber }: OrderEvent): DepositThen {
+	const { number: headNumber, finalizedNumber } = view.origin;
+	const blocksNeeded = depthBlocks(view, view.origin) ?? null;
+	return { blockNumber, headNumber, finalizedNumber, blocksNeeded };
 }
 
 /** The output will not be delivered: the order is closed on the destination, then refunded on the origin. */
@@ -177,6 +211,10 @@ function refund(view: SwapView, actions: Action[]): Decision {
 	const { jobs, origin, refundAfter } = view;
 	const unfinal = depositToWaitFor(view);
 	if (unfinal) return decision(view, "deposit-not-final", { actions, ...untilFinalEvent(unfinal, origin) });
+	const unseen = view.isSolanaOrigin && view.events.Opened ? depositToSee(view, view.events.Opened) : {};
+	if (unseen.depositToSee) {
+		return decision(view, "deposit-unseen", { actions, ...unseen, timeoutMs: secondSightMs });
+	}
 	// Attesters may be gone for good; from `refundAfter` on nobody needs them.
 	const attested = view.isCrossChain && !view.isSolanaOrigin && origin.timestamp < refundAfter;
 	const action: QueueAction = { do: "queue", kind: "refund", attested, again: false };
@@ -186,9 +224,17 @@ function refund(view: SwapView, actions: Action[]): Decision {
 	return decision(view, "refunding", { actions, pauseMs: queued.pauseMs, momentsMs });
 }
 
+/** What a second provider is to be asked for, where its value asks for that and it was not found there yet. */
+function depositToSee(view: SwapView, opened: OrderEvent<"Opened">): Pick<Decision, "depositToSee"> {
+	if (!needsAgreement(view) || isAgreed(view, opened)) return {};
+	const { blockNumber, blockHash, transactionHash } = opened;
+	const where = { chainId: view.origin.chainId, blockNumber, blockHash, transactionHash };
+	return { depositToSee: { ...where, ...sightToAskFor(view, opened) } };
+}
+
 /**
  * On Solana all inputs are in one account, and no program knows whose is whose: what is paid out of it for a deposit that
- * the chain can still drop would be somebody else's.
+ * the chain can still drop would be somebody else's. So would what is paid back by one provider's word.
  */
 function depositToWaitFor({ isSolanaOrigin, origin, events: { Opened } }: SwapView): OrderEvent | undefined {
 	return isSolanaOrigin && Opened && !isFinal(Opened, origin) ? Opened : undefined;
@@ -346,6 +392,7 @@ function decision(
 	fact: string,
 	{
 		actions = [],
+		depositToSee,
 		wait = {},
 		momentsMs = [],
 		timeoutMs,
@@ -357,6 +404,7 @@ function decision(
 	return {
 		fact,
 		actions,
+		...(depositToSee && { depositToSee }),
 		wait,
 		...(untilMoments.length > 0 && { momentMs: Math.min(...untilMoments) }),
 		timeoutMs: timeoutMs ?? slowMs(view),

@@ -1,4 +1,5 @@
 import type { FailureCode } from "@geoswap/protocol";
+import type { Hex } from "viem";
 import type { Move, Notes } from "../store/advance-swap.ts";
 import type { ExposureCaps } from "../store/exposure.ts";
 import type { WaitFor } from "../store/set-wait.ts";
@@ -7,11 +8,28 @@ import type { Delivery } from "../store/swap-record.ts";
 /** A job to be queued. `again`: also where there is one that is done, refused or not attested. */
 export type QueueAction = { do: "queue"; again: boolean } & (
 	| { kind: "open" | "void" }
-	/** Not where it would put more at risk than the caps allow. */
-	| { kind: "fill"; delivery: Delivery; caps?: ExposureCaps }
+	/**
+	 * Not where it would put more at risk than the caps allow. `agreeAboveUsd`: the value above which a second provider
+	 * had to have the deposit too. `deposit`: where that was then, and how far its chain.
+	 */
+	| {
+			kind: "fill";
+			delivery: Delivery;
+			caps?: ExposureCaps;
+			agreeAboveUsd?: number;
+			deposit?: DepositThen;
+	  }
 	/** Attested: once attesters have signed for it. */
 	| { kind: "release" | "refund"; attested: boolean }
 );
+
+/** What a delivery was decided on. `blocksNeeded` is null where the deposit had to be final. */
+export type DepositThen = {
+	blockNumber: number;
+	headNumber: number;
+	finalizedNumber: number;
+	blocksNeeded: number | null;
+};
 
 export type Action =
 	/** Through these, each a step of the one table. */
@@ -29,11 +47,23 @@ export type Action =
 	| { do: "reserve" }
 	| { do: "unreserve" };
 
+/** A deposit that a second provider is to be asked for, and how far that one must be: with what is final, or its head. */
+export type DepositToSee = {
+	chainId: number;
+	blockNumber: number;
+	blockHash: Hex;
+	transactionHash: Hex;
+	finalizedNumber: number;
+	headNumber?: number;
+};
+
 /** What to do about a swap now, and what to wait for then. */
 export type Decision = {
 	/** What is the case: the name of the step. */
 	fact: string;
 	actions: Action[];
+	/** To be asked for once the actions are done, and before anything is waited for. */
+	depositToSee?: DepositToSee;
 	wait: WaitFor;
 	/** When to look again: at a moment that is known, and at the latest after this, for a wake-up can be lost. */
 	momentMs?: number;

@@ -1,6 +1,6 @@
 import { type AttesterSet, isSolana, type Order, toChainId } from "@geoswap/protocol";
 import type { Hex } from "viem";
-import type { Config } from "../config.ts";
+import type { ChainConfig, Config } from "../config.ts";
 import type { ExposureCaps } from "../store/exposure.ts";
 import type { AttestersWanted } from "../store/heartbeats.ts";
 
@@ -11,6 +11,8 @@ export type ChainPolicy = {
 	/** Of inputs from this chain: what may be delivered and not released, and against deposits that are not final. */
 	unreleasedCapUsd: number;
 	unfinalCapUsd: number;
+	/** A deposit of more counts once a second provider has it too. Absent where there is none. */
+	agreeAboveUsd?: number;
 } & (
 	| { kind: "evm" }
 	/** There a transaction dies by itself: how long one that was just signed may take to land, at most. */
@@ -82,8 +84,14 @@ function chainsOf(
 	order: Order,
 ): (ChainPolicy | undefined)[] {
 	return [order.originChainId, order.destinationChainId].map((chainId): ChainPolicy | undefined => {
-		if (isSolana(chainId)) return solana && { kind: "solana", ...solana };
+		if (isSolana(chainId)) return solana && { kind: "solana", ...solana, ...agreement(solana) };
 		const chain = chains.find((candidate) => BigInt(candidate.chainId) === chainId);
-		return chain && { kind: "evm", ...chain };
+		return chain && { kind: "evm", ...chain, ...agreement(chain) };
 	});
+}
+
+function agreement({
+	secondProvider,
+}: Pick<ChainConfig, "secondProvider">): Pick<ChainPolicy, "agreeAboveUsd"> {
+	return secondProvider ? { agreeAboveUsd: secondProvider.agreeAboveUsd } : {};
 }

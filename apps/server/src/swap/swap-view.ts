@@ -1,5 +1,5 @@
 import { unpackDeadlines } from "@geoswap/protocol";
-import type { ChainHead, Facts, OrderEvent } from "../store/facts.ts";
+import type { ChainHead, Facts, OrderEvent, Sighting } from "../store/facts.ts";
 import type { SwapPolicy } from "./swap-policy.ts";
 
 /** The facts, and what follows from them by the clocks alone. */
@@ -81,7 +81,34 @@ const mostSecondsToBringBack = 60;
 
 /** Deep enough for its value, with time left to bring it back should the chain drop it; or final. */
 export function isDeposited(view: SwapView, opened: OrderEvent): boolean {
-	if (isFinal(opened, view.origin)) return true;
+	return isFinal(opened, view.origin) || isDeepInTime(view, opened);
+}
+
+/** Whether its value asks for a second provider's word. */
+export function needsAgreement({ swap, policy: { origin } }: SwapView): boolean {
+	const { agreeAboveUsd } = origin;
+	return agreeAboveUsd !== undefined && swap.valueUsdCents > BigInt(Math.floor(agreeAboveUsd * 100));
+}
+
+/** Whether the second provider, by its own head, has the deposit as deep as the first one must. */
+export function isAgreed(view: SwapView, opened: OrderEvent<"Opened">): boolean {
+	const { sighting } = view;
+	if (!sighting) return false;
+	const { headNumber, finalizedNumber } = sightToAskFor(view, opened);
+	const isFarEnough = headNumber !== undefined && sighting.headNumber >= headNumber;
+	return isFarEnough || sighting.finalizedNumber >= finalizedNumber;
+}
+
+/** How far the second provider must be: this far with what is final, or, where that is enough, with its head. */
+export function sightToAskFor(view: SwapView, opened: OrderEvent<"Opened">): Partial<Sighting> & Final {
+	const { blockNumber } = opened;
+	const blocks = isDeepInTime(view, opened) ? depthBlocks(view, view.origin) : undefined;
+	return { finalizedNumber: blockNumber, ...(blocks !== undefined && { headNumber: blockNumber + blocks }) };
+}
+
+type Final = Pick<Sighting, "finalizedNumber">;
+
+function isDeepInTime(view: SwapView, opened: OrderEvent): boolean {
 	if (view.isSolanaOrigin) return isDeep(view, opened, view.origin) && canBringBack(view);
 	const secondsLeft = view.openDeadline - Math.max(view.origin.timestamp, view.nowMs / 1_000);
 	const toBringBack = Math.min(mostSecondsToBringBack, view.policy.origin.finalitySeconds);

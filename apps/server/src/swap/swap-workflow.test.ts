@@ -14,6 +14,7 @@ import {
 } from "../../test/swap-scene.ts";
 import { createTestDatabase, type TestDatabase } from "../../test/test-database.ts";
 import { markDue } from "../store/due-signals.ts";
+import { liftPauses, pauseChain } from "../store/pauses.ts";
 import { readSwap } from "../store/read-swap.ts";
 import type { DecisionDesk } from "./apply-decision.ts";
 import { createSwapWorkflow, type SwapWorkflowOptions } from "./swap-workflow.ts";
@@ -264,6 +265,31 @@ test("at the cap a fill waits for room", async () => {
 		"truncate jobs, exposures; update stock set reserved = 0; update pair_volume set in_flight = 0",
 	);
 });
+
+test.each([originId, destinationId])(
+	"while a chain is paused because it dropped what was final, nothing is filled from or to it: chain %i",
+	async (chainId) => {
+		const scene = await createSwapScene(database.pool);
+		const pause = { chainId, cause: "finality", reason: "a test", nowMs: 0 } as const;
+		await pauseChain(database.pool, pause);
+		const lift = () => liftPauses(database.pool, { chainId, by: "a test", reason: "a test", nowMs: 0 });
+		const steps = run(scene, [
+			({ emit }) => emit("Opened", originId),
+			async ({ jobs }) => {
+				expect(await jobs()).toEqual({ open: "queued" });
+				await lift();
+			},
+			async ({ jobs }) => {
+				expect(await jobs()).toEqual({ open: "queued", fill: "queued" });
+				throw new Error("seen enough");
+			},
+		]);
+		await expect(steps).rejects.toThrow("seen enough");
+		await database.pool.query(
+			"truncate jobs, exposures; update stock set reserved = 0; update pair_volume set in_flight = 0",
+		);
+	},
+);
 
 test("an input that was refunded although its output was delivered is an alarm", async () => {
 	const scene = await createSwapScene(database.pool);

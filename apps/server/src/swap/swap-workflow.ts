@@ -6,8 +6,10 @@ import type { Facts } from "../store/facts.ts";
 import { look } from "../store/look.ts";
 import { passSwapOn } from "../store/pass-swap-on.ts";
 import { applyDecision, type DecisionDesk, type Hold, type Poke } from "./apply-decision.ts";
+import { askSecondProvider, type SecondWord } from "./ask-second-provider.ts";
 import { decide } from "./decide.ts";
 import type { Decision } from "./decision.ts";
+import type { SecondProviders } from "./second-providers.ts";
 import { attestersWanted, type PolicyConfig, swapPolicy } from "./swap-policy.ts";
 import { type SwapObserver, tellApplied } from "./tell-applied.ts";
 
@@ -20,6 +22,8 @@ export type SwapWorkflowOptions = SwapObserver & {
 	desk: DecisionDesk;
 	lanePoke: ChainPoke;
 	attestationPoke: ChainPoke;
+	/** Absent where no chain has one. */
+	secondProviders?: SecondProviders | undefined;
 	/** How often one execution may look. */
 	mostRounds?: number;
 	nowMs: () => number;
@@ -47,6 +51,7 @@ export function createSwapWorkflow(options: SwapWorkflowOptions): SwapExecution 
 	return async (durable, swapId, execution = 0) => {
 		let before: Decision | undefined;
 		let idleRounds = 0;
+		let secondWord: SecondWord | undefined;
 		// Whoever was ended may not have told of what it queued.
 		let wasSilent = execution > 0;
 		for (let round = 0; round < mostRounds; round++) {
@@ -76,6 +81,15 @@ export function createSwapWorkflow(options: SwapWorkflowOptions): SwapExecution 
 				}
 			}
 			if (decision.isEnd && !isDue) return;
+			const { depositToSee: deposit } = decision;
+			if (deposit && !isDue) {
+				const about = { swapId, deposit, before: secondWord };
+				secondWord = await durable.step("second-provider-asked", () => askSecondProvider(options, about));
+				if (secondWord === "agrees") {
+					before = decision;
+					continue;
+				}
+			}
 			// Else each block tells them; on a chain without traffic there may be none until they act.
 			if (wasSilent) for (const { target, options: how } of undone) await durable.poke(target, how);
 			before = decision;
@@ -166,7 +180,8 @@ async function apply(
 
 /** The output was delivered and the input is not ours: a person must know. */
 function isLoss({ fact, isEnd }: Decision): boolean {
-	return fact === "delivered-and-refunded" || (fact === "delivered-unopened" && isEnd);
+	const isUneven = fact === "delivered-unopened" || fact === "released-undelivered";
+	return fact === "delivered-and-refunded" || (isUneven && isEnd);
 }
 
 function prepare(

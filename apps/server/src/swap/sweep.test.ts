@@ -48,3 +48,23 @@ test("a sweep of the newest starts none that was quoted before", async () => {
 	await sweep({ db: database.pool, engine, nowMs, fromMs: nowMs - 3_600_000 });
 	expect(started).toContain(uuid);
 });
+
+test("a swap that nobody looked at for long is started once under a name that the engine cannot know", async () => {
+	const { pool: db } = database;
+	await db.query("truncate swaps, waits");
+	const { uuid } = await createSwapScene(db, { isReserved: false });
+	const started: [string, number | undefined][] = [];
+	const engine = {
+		startSwap: async (id: string, execution?: number) => {
+			started.push([id, execution]);
+		},
+	};
+	const nowMs = Date.now();
+	await sweep({ db, engine, nowMs: nowMs + 20_000 });
+	expect(started).toEqual([[uuid, 0]]);
+	await sweep({ db, engine, nowMs: nowMs + 40_000 });
+	await sweep({ db, engine, nowMs: nowMs + 600_000 });
+	const [, first, second] = started;
+	expect(first?.[1]).toBeGreaterThan(1_000_000);
+	expect(second).toEqual(first);
+});

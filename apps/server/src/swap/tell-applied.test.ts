@@ -63,6 +63,7 @@ async function settle({
 		moved: ({ originChainId, destinationChainId }, to) =>
 			moves.push(`${originChainId}-${destinationChainId} ${to}`),
 		decided: (_, decision) => decided.push(decision),
+		secondAsked: () => {},
 		sweeping: () => {},
 	};
 	const { tracer, spans } = keepSpans();
@@ -123,7 +124,7 @@ test("a swap goes on where telling of it throws", async () => {
 	};
 	for (const observer of [
 		{ tracer: { begin: fail, record: fail } },
-		{ metrics: { moved: fail, decided: fail, sweeping: fail } },
+		{ metrics: { moved: fail, decided: fail, secondAsked: fail, sweeping: fail } },
 	]) {
 		const { uuid } = await settle({ observer });
 		expect(await readSwap(database.pool, uuid)).toMatchObject({

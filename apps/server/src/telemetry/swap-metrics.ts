@@ -11,11 +11,19 @@ export type SwapMetrics = {
 	moved: (swap: SwapRoute, to: string) => void;
 	/** Its status will not change any more, so long after it was submitted. */
 	decided: (swap: SwapRoute, decision: { status: string; seconds: number }) => void;
+	/** A chain's second provider was asked for a deposit. */
+	secondAsked: (chainId: number, word: string) => void;
 	/** How many swaps it found, once it is through. */
 	sweeping: (sweep: Promise<number>) => void;
 };
 
-export function swapMetrics(meter: Meter): SwapMetrics {
+/** What a chain's second provider may say of a deposit. */
+const secondWords = ["agrees", "behind", "differs", "silent"];
+
+export function swapMetrics(
+	meter: Meter,
+	{ secondProvidersOf }: { /** Chains that have a second provider. */ secondProvidersOf: readonly number[] },
+): SwapMetrics {
 	const countMove = meter.counter(
 		"geoswap_swap_moves_total",
 		"Swaps that came to a stage or a final status, by route",
@@ -30,6 +38,11 @@ export function swapMetrics(meter: Meter): SwapMetrics {
 		"Rounds in which every swap that has not ended was started again",
 		[{ outcome: "done" }, { outcome: "failed" }],
 	);
+	const countSecond = meter.counter(
+		"geoswap_second_provider_answers_total",
+		"What second providers said of deposits: agrees, behind, differs (a person must look), silent",
+		secondProvidersOf.flatMap((chainId) => secondWords.map((word) => ({ chain: String(chainId), word }))),
+	);
 	let lastSwept = 0;
 	meter.reading({
 		name: "sweep",
@@ -39,6 +52,7 @@ export function swapMetrics(meter: Meter): SwapMetrics {
 	return {
 		moved: (swap, to) => countMove({ ...labelsOf(swap), to }),
 		decided: (swap, { status, seconds }) => observe(seconds, { ...labelsOf(swap), status }),
+		secondAsked: (chainId, word) => countSecond({ chain: String(chainId), word }),
 		sweeping: (sweep) => {
 			sweep.then(
 				(swaps) => {

@@ -338,3 +338,24 @@ function worth(chainId: number, symbol: string, usd: number): bigint {
 	const { usdE18, decimals } = reference(chainId, symbol);
 	return (BigInt(usd) * 10n ** BigInt(18 + decimals)) / usdE18;
 }
+
+test("nothing from or to a paused chain is quoted, whatever its prices; the rest is", () => {
+	const paused = createDesk({
+		config: testConfig(chains),
+		book,
+		pauses: { reasonOf: (chainId) => (chainId === two ? "the books differ (I2)" : undefined) },
+		nowMs: () => nowMs,
+		random: (size) => new Uint8Array(size).fill(7),
+	});
+	for (const refused of [request(), request({ originChain: two, destinationChain: one })]) {
+		expect(() => paused.quote(refused)).toThrow(
+			expect.objectContaining({
+				code: "NO_ROUTE",
+				details: { reason: "paused" },
+				message: expect.stringContaining("is paused: the books differ (I2)"),
+				retryable: true,
+			}),
+		);
+	}
+	expect(paused.quote(request({ destinationChain: one, to: "USDT" })).output).toBeGreaterThan(0n);
+});

@@ -16,6 +16,7 @@ import type { Config } from "../config.ts";
 import { greater, lesser } from "../price/lesser.ts";
 import type { PriceBook } from "../price/price-book.ts";
 import { amountWorthDown, amountWorthUp, usdValueDown, usdValueUp } from "../price/usd-value.ts";
+import type { PauseList } from "../store/pause-list.ts";
 import type { ExposureLimit } from "../store/submit-swap.ts";
 import { describeQuote, formatUsd, priceImpactBps, usdCentsUp } from "./describe-quote.ts";
 import { type DeskChain, deskChains, isLamports, isSettlement, type Side } from "./desk-chain.ts";
@@ -38,11 +39,14 @@ const bps = 10_000n;
 export function createDesk({
 	config,
 	book,
+	pauses,
 	nowMs,
 	random,
 }: {
 	config: Pick<Config, "chains" | "solana" | "price" | "limits">;
 	book: PriceBook;
+	/** Absent where nothing new is sold. */
+	pauses?: Pick<PauseList, "reasonOf">;
 	nowMs: () => number;
 	random: (size: number) => Uint8Array;
 }): Desk {
@@ -74,6 +78,14 @@ export function createDesk({
 		const issuedAtMs = nowMs();
 		const resolved = resolveRequest(request, { chains, ownAddresses: refused });
 		const { origin, destination, amount, recipient, slippageBps } = resolved;
+		for (const { chain } of [origin, destination]) {
+			const reason = pauses?.reasonOf(chain.chainId);
+			if (reason === undefined) continue;
+			throw noRoute(
+				"paused",
+				`${chain.name} is paused: ${reason}. Swaps under way go on. Choose another chain, or try again later.`,
+			);
+		}
 		if (!isLive(resolved, issuedAtMs)) {
 			throw noRoute("paused", "Prices of this pair are not certain at the moment. Try again in a minute.");
 		}

@@ -1,6 +1,6 @@
 import { mulDivUp, tokenAccountRentLamports } from "@geoswap/protocol";
 import type { PriceBook } from "../price/price-book.ts";
-import { convertUp } from "../price/usd-value.ts";
+import { convertUp, usdValueUp } from "../price/usd-value.ts";
 import { type DeskChain, isLamports, isSettlement, type Side } from "./desk-chain.ts";
 
 // As docs/gas.md measured them, each alone in its transaction: a bundle costs less, but nobody knows if there will be
@@ -56,6 +56,25 @@ export function networkCost(
 			{ ...book.reference({ chainId, asset: native.address }), decimals: nativeDecimals },
 			book.reference({ chainId: chain.chainId, asset: chain.settlementToken }),
 		);
+	}
+}
+
+/**
+ * What it takes to give back the input of an order that nobody submitted, in USD with 18 decimals, rounded up: a refund,
+ * and on Solana, where no time closes an order, a void and what its marker holds.
+ */
+export function refundCostE18(
+	book: PriceBook,
+	{ origin, destination }: { origin: DeskChain & { kind: "evm" }; destination: DeskChain },
+): bigint {
+	const refund = inUsd(origin, refundGas * gasPrice(book, origin));
+	if (destination.kind === "evm") return refund;
+	const closing = lamportsOn(book, destination)(solanaTransactions.void) + tokenAccountRentLamports;
+	return refund + inUsd(destination, closing);
+
+	function inUsd({ chainId, native, nativeDecimals }: DeskChain, fees: bigint): bigint {
+		const { usdE18 } = book.reference({ chainId, asset: native.address });
+		return usdValueUp(fees, { decimals: nativeDecimals, usdE18 });
 	}
 }
 

@@ -41,6 +41,15 @@ export async function tokenAccountOf({
 	owner: SolanaAddress;
 	token: SolanaAddress;
 }): Promise<SolanaAddress> {
+	const key = `${owner}:${token}`;
+	const known = tokenAccounts.get(key);
+	if (known) return known;
 	const [address] = await findAssociatedTokenPda({ owner, mint: token, tokenProgram: TOKEN_PROGRAM_ADDRESS });
+	if (tokenAccounts.size >= mostTokenAccounts) tokenAccounts.clear();
+	tokenAccounts.set(key, address);
 	return address;
 }
+
+/** Found by trial, which takes a while, and of the service's own accounts again and again. */
+const tokenAccounts = new Map<string, SolanaAddress>();
+const mostTokenAccounts = 1_000;

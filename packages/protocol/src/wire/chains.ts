@@ -1,5 +1,5 @@
 import * as z from "zod";
-import { hexSchema } from "./fields.ts";
+import { hexSchema, pausedSchema } from "./fields.ts";
 
 const chainFields = z.object({
 	chainId: z.int(),
@@ -15,6 +15,7 @@ const chainFields = z.object({
 	live: z
 		.boolean()
 		.describe("Whether at least one token from and to here is quoted now; GET /tokens says which."),
+	paused: pausedSchema.exactOptional(),
 });
 
 const chainSchema = z.discriminatedUnion("kind", [

@@ -37,6 +37,11 @@ export const amountTextSchema = z.string().regex(/^(0|[1-9]\d{0,77})$/);
 /** Indicative: a decimal string with at least two decimals. */
 export const usdSchema = z.string().regex(/^\d+\.\d{2,}$/);
 
+/** Of a chain. Absent where it is not. */
+export const pausedSchema = z
+	.string()
+	.describe("Only while the chain is paused, whatever its prices: why nothing from or to it is quoted.");
+
 export const swapIdSchema = z.string().regex(/^swp_[0-7][0-9a-hjkmnp-tv-z]{25}$/);
 
 /** ISO 8601 in UTC with milliseconds. */

@@ -1,5 +1,5 @@
 import * as z from "zod";
-import { chainIdSchema, usdSchema } from "./fields.ts";
+import { chainIdSchema, pausedSchema, usdSchema } from "./fields.ts";
 
 /** GET /tokens?chainId=. */
 export const tokensQuerySchema = z.object({
@@ -14,6 +14,7 @@ const tokenSchema = z.object({
 	kind: z.enum(["stable", "volatile"]),
 	native: z.boolean().describe("Whether it is the chain's own."),
 	live: z.boolean().describe("Whether it is quoted now."),
+	paused: pausedSchema.exactOptional(),
 	minimumUsd: usdSchema.describe("What an input is worth at least. Network costs may ask for more."),
 	maximumUsd: usdSchema.describe("What an input is worth at most. A pair may have room for less."),
 });

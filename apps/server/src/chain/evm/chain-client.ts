@@ -25,13 +25,15 @@ export type EvmChain = {
 export function connectChain({
 	chainId,
 	rpcUrl,
+	timeoutMs = 10_000,
 	// Whoever asks decides whether to ask again: a retry in here would hide a chain that is slow.
-	transport = http(rpcUrl, { retryCount: 1, timeout: 10_000 }),
+	transport = http(rpcUrl, { retryCount: 1, timeout: timeoutMs }),
 	deployment,
 	onCall,
 }: {
 	chainId: number;
 	rpcUrl: string;
+	timeoutMs?: number;
 	/** How the node is reached, where not by its address. */
 	transport?: Transport;
 	deployment: ChainDeployment;

@@ -1,6 +1,7 @@
 import type { ChainDeployment } from "@geoswap/protocol";
 import { type Address, formatEther, parseAbi, zeroAddress } from "viem";
 import { connectChain, type EvmChain } from "../../chain/evm/chain-client.ts";
+import { readBlock } from "../../chain/evm/read-block.ts";
 import { readBlockPrices } from "../../chain/evm/read-block-prices.ts";
 import { maxTransactionGas } from "../../chain/evm/simulate-bundle.ts";
 import type { ChainConfig, Config } from "../../config.ts";
@@ -26,7 +27,13 @@ export async function checkEvmChain(
 	const endpoint = await check(`${part} endpoint`, () => checkEndpoint(chain));
 	// Whatever is asked of one that is not this chain's says nothing.
 	if (endpoint.some(({ result }) => result === "fail")) return endpoint;
+	const { secondProvider } = config;
 	const findings = await Promise.all([
+		secondProvider
+			? check(`${part} second provider`, () =>
+					checkSecondProvider(chain, connectChain({ ...config, rpcUrl: secondProvider.rpcUrl })),
+				)
+			: [],
 		check(`${part} contracts`, () => checkContracts(chain)),
 		check(`${part} feeds`, () => checkFeeds(chain, { price, solana })),
 		...relayers.map((relayer) => check(`${part} relayer ${relayer}`, () => checkRelayer(chain, relayer))),
@@ -38,6 +45,19 @@ export async function checkEvmChain(
 export async function checkEndpoint(chain: EvmChain): Promise<Found> {
 	await expectChainIds([chain], { patienceMs: 0 });
 	return ok(`answers as chain ${chain.chainId}`);
+}
+
+/** A chain of one's own may have any number: the block that both have must be the same. */
+async function checkSecondProvider(chain: EvmChain, second: EvmChain): Promise<Found> {
+	const actual = await second.client.getChainId();
+	if (actual !== chain.chainId)
+		return fail(`is chain ${actual}: no deposit above agreeAboveUsd would be delivered`);
+	const heads = await Promise.all([readBlock(chain, "finalized"), readBlock(second, "finalized")]);
+	const number = Math.min(...heads.map((head) => head.number));
+	const [one, other] = await Promise.all([readBlock(chain, number), readBlock(second, number)]);
+	return one.hash === other.hash
+		? ok(`answers as chain ${actual}, with the same block ${number}`)
+		: fail(`has another block ${number} than the first: it is not the same chain`);
 }
 
 async function checkContracts({ client, deployment }: EvmChain): Promise<Found | Found[]> {

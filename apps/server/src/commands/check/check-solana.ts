@@ -12,7 +12,13 @@ export async function checkSolana(config: SolanaConfig): Promise<Finding[]> {
 	const chain = connectSolana(config);
 	const endpoint = await check("Solana endpoint", () => checkSolanaEndpoint(chain));
 	if (endpoint.some(({ result }) => result === "fail")) return endpoint;
+	const { secondProvider } = config;
 	const findings = await Promise.all([
+		secondProvider
+			? check("Solana second provider", () =>
+					checkSolanaEndpoint(connectSolana({ ...config, rpcUrl: secondProvider.rpcUrl })),
+				)
+			: [],
 		check("Solana accounts", async () => {
 			const lacking = await checkOwnAccounts(chain);
 			return lacking.length > 0 ? lacking.map(fail) : ok("escrow and vault have all that they need");

@@ -1,6 +1,7 @@
 import { isSolana, type Order, orderSchema } from "@geoswap/protocol";
 import { bytesToHex, type Hex, zeroAddress, zeroHash } from "viem";
 import type { Database } from "../database.ts";
+import { bookKnownFills } from "./book-known-fills.ts";
 import { type BookedEvent, bookedEventNames, eventEntries } from "./event-entries.ts";
 import { type Posting, post } from "./post.ts";
 
@@ -50,6 +51,11 @@ export async function bookFinal(
 	});
 	postings.push(...gas.map((spent) => gasPosting(chainId, spent)));
 	const booked = await post(db, postings);
+	const opened = rows.flatMap(({ name, order_id }) => (name === "Opened" && order_id ? [order_id] : []));
+	await bookKnownFills(
+		db,
+		opened.flatMap((id) => orders.get(bytesToHex(id)) ?? []),
+	);
 	await db.query("update chain_heads set booked_number = greatest(booked_number, $2) where chain_id = $1", [
 		chainId,
 		upTo,

@@ -137,6 +137,8 @@ create table swaps (
 	status text not null default 'pending' check (status in ('pending', 'settled', 'failed', 'refunded')),
 	stage text not null default 'opening'
 		check (stage in ('opening', 'deposited', 'delivering', 'delivered', 'refunding')),
+	-- Every stage that it was in, in order, and the status that ended them: how it came to be where it is.
+	moves text[] not null default '{opening}',
 	failure jsonb,
 	-- Why the output will not be delivered; set once, and from then on the order is voided and refunded.
 	giving_up text,
@@ -226,6 +228,37 @@ create table chain_events (
 	primary key (chain_id, block_number, log_index)
 );
 create index chain_events_by_order on chain_events (order_id);
+-- Deposits that a chain's second provider has, asked itself: each by the block that it has it in. One whose block was
+-- dropped stays, and counts for nothing: it tells what was known when something was delivered.
+create table sightings (
+	chain_id bigint not null,
+	order_id bytea not null,
+	block_number bigint not null,
+	block_hash bytea not null,
+	transaction_hash bytea not null,
+	-- How far the second provider was then.
+	head_number bigint not null,
+	finalized_number bigint not null,
+	seen_at timestamptz not null default now(),
+	primary key (order_id, chain_id, block_number, block_hash, transaction_hash)
+);
+
+-- Orders that were open at a final block and had no swap: a database that was restored has forgotten them, or nobody
+-- submitted them.
+create table unknown_orders (
+	order_id bytea primary key,
+	chain_id bigint not null,
+	order_terms jsonb not null,
+	-- A first submit is refused before then: what is unknown after it stays so.
+	open_deadline bigint not null,
+	seen_at timestamptz not null default now(),
+	-- When it was last looked at.
+	looked_at timestamptz,
+	-- What became of it: it has a swap without an account now, somebody submitted it, or it is its wallet's to refund.
+	outcome text check (outcome in ('rebuilt', 'submitted', 'left')),
+	reason text
+);
+create index unknown_orders_undecided on unknown_orders (looked_at nulls first, open_deadline) where outcome is null;
 
 -- Work for the lanes. One row per swap and kind.
 create table jobs (
@@ -433,6 +466,31 @@ create table heartbeats (
 	signed_at timestamptz not null,
 	primary key (attester, chain_id)
 );
+
+-- Chains for which nothing new is sold, and why. One row per pause, for good: who lifted it and why stays too.
+create table pauses (
+	id bigint generated always as identity primary key,
+	chain_id bigint not null,
+	cause text not null check (cause in ('breach', 'finality', 'operator')),
+	reason text not null,
+	-- Who set it: a process, or the person who said so.
+	set_by text not null,
+	-- What was found, each as the auditor says it. Once the pause is lifted it pauses nothing again.
+	breaches text[] not null default '{}',
+	since timestamptz not null,
+	lifted_at timestamptz,
+	lifted_by text,
+	lifted_reason text,
+	check (num_nonnulls(lifted_at, lifted_by, lifted_reason) in (0, 3))
+);
+create unique index pauses_open on pauses (chain_id, cause) where lifted_at is null;
+create trigger pauses_stay before delete or truncate on pauses for each statement execute function refuse_change();
+create trigger pauses_are_lifted_once before update on pauses for each row when (
+	old.lifted_at is not null
+	or not new.breaches @> old.breaches
+	or to_jsonb(old) - '{breaches,lifted_at,lifted_by,lifted_reason}'::text[]
+		<> to_jsonb(new) - '{breaches,lifted_at,lifted_by,lifted_reason}'::text[]
+) execute function refuse_change();
 
 -- A status call that waits is woken by this.
 create function swap_is_terminal() returns trigger language plpgsql as $$

@@ -1,0 +1,26 @@
+import { join } from "node:path";
+import { pathToFileURL } from "node:url";
+
+/** Of a file in the repository: text that must be there exactly once, and what a mistake would have made of it. */
+export type Edit = { file: string; find: string; replace: string };
+
+const repository = join(import.meta.dirname, "../../../..");
+
+export function sourcePath(file: string): string {
+	return join(repository, file);
+}
+
+export function sourceUrl(file: string): string {
+	return pathToFileURL(sourcePath(file)).href;
+}
+
+/** The source with the edits made. A bug that no longer fits its file must be seen. */
+export function plantIn(source: string, edits: readonly Edit[]): string {
+	for (const { file, find, replace } of edits) {
+		const count = source.split(find).length - 1;
+		if (count !== 1)
+			throw new Error(`${file}: the text to replace is there ${count} times, not once:\n${find}`);
+		source = source.replace(find, () => replace);
+	}
+	return source;
+}

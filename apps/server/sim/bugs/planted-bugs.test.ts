@@ -1,0 +1,87 @@
+import { readFileSync } from "node:fs";
+import { expect, inject, test } from "vitest";
+import { planOfSeed } from "../plan.ts";
+import { type SimulationProcess, startSimulationProcess } from "../simulation-process.ts";
+import { plantIn, sourcePath } from "./plant-in.ts";
+import { type PlantedBug, plantedBugs } from "./planted-bugs.ts";
+
+/** As in the main run, but for the size. */
+const sizes = { swaps: 6 };
+const mostSeeds = 500;
+const processes = 2;
+
+test("every planted bug still fits its file", () => {
+	for (const { name, edits } of plantedBugs) {
+		for (const file of new Set(edits.map((edit) => edit.file))) {
+			const source = readFileSync(sourcePath(file), "utf8");
+			const planted = plantIn(
+				source,
+				edits.filter((edit) => edit.file === file),
+			);
+			expect(planted, name).not.toBe(source);
+		}
+	}
+});
+
+test("a bug that does not fit its file is not planted in silence", () => {
+	const edit = { file: "a.ts", find: "one", replace: "two" };
+	expect(() => plantIn("none", [{ ...edit, find: "three" }])).toThrow("0 times");
+	expect(() => plantIn("one one", [edit])).toThrow("2 times");
+	expect(plantIn("one", [edit])).toBe("two");
+});
+
+test("each planted bug is found, and the code as it is holds on the same seeds", {
+	timeout: 1_200_000,
+}, async () => {
+	const databaseUrl = inject("postgresUrl");
+	const missed: string[] = [];
+	const seeds = new Set<number>();
+	const waiting = [...plantedBugs];
+	await Promise.all(
+		Array.from({ length: processes }, async () => {
+			for (let bug = waiting.shift(); bug; bug = waiting.shift()) {
+				const found = await find(bug, databaseUrl);
+				if (!found) missed.push(bug.name);
+				else seeds.add(found.seed);
+				console.log(`${bug.name}: ${tell(found)}`);
+			}
+		}),
+	);
+	expect(missed).toEqual([]);
+
+	const clean = startSimulationProcess({ databaseUrl });
+	try {
+		for (const seed of seeds) {
+			const { violations } = await clean.run(planOfSeed(seed, sizes));
+			expect(violations, `seed ${seed} without a bug`).toEqual([]);
+		}
+	} finally {
+		await clean.stop();
+	}
+});
+
+type Found = { seed: number; swaps: number; violation: string };
+
+async function find({ name }: PlantedBug, databaseUrl: string): Promise<Found | undefined> {
+	const simulation = startSimulationProcess({ databaseUrl, bug: name });
+	try {
+		for (let seed = 1; seed <= mostSeeds; seed++) {
+			const violation = await firstViolation(simulation, seed);
+			if (violation) return { seed, swaps: seed * sizes.swaps, violation };
+		}
+		return undefined;
+	} finally {
+		await simulation.stop();
+	}
+}
+
+async function firstViolation(simulation: SimulationProcess, seed: number): Promise<string | undefined> {
+	const { violations } = await simulation.run(planOfSeed(seed, sizes));
+	return violations[0];
+}
+
+function tell(found: Found | undefined): string {
+	return found
+		? `found at seed ${found.seed}, after ${found.swaps} swaps: ${found.violation}`
+		: `not found in ${mostSeeds} seeds`;
+}

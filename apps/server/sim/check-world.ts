@@ -1,0 +1,166 @@
+import type { SolanaAddress } from "@geoswap/protocol";
+import type { Address } from "viem";
+import { reconcile } from "../src/audit/reconcile.ts";
+import type { SimSwap } from "./sim-wallets.ts";
+import type { World } from "./world.ts";
+
+type Row = {
+	id: string;
+	status: string;
+	stage: string;
+	is_ended: boolean;
+	delivered_amount: bigint | null;
+	last_fact: string | null;
+};
+
+export type Checked = { violations: string[]; byStatus: Record<string, number> };
+
+/** All that must hold of a world in which nothing goes wrong any more and everything had time to end. */
+export async function checkWorld(world: World): Promise<Checked> {
+	const { pool } = world.database;
+	const violations: string[] = [];
+	const rows = new Map(
+		(
+			await pool.query<Row>(
+				`select s.id, s.status, s.stage, s.ended_at is not null as is_ended, s.delivered_amount,
+					(select fact from swap_events e where e.swap_id = s.id order by seq desc limit 1) as last_fact
+				from swaps s order by s.id`,
+			)
+		).rows.map((row) => [row.id, row]),
+	);
+	const byStatus: Record<string, number> = {};
+	for (const swap of world.wallets.swaps) {
+		const row = swap.uuid === undefined ? undefined : rows.get(swap.uuid);
+		const status = row?.status ?? swap.outcome;
+		byStatus[status] = (byStatus[status] ?? 0) + 1;
+		violations.push(...checkSwap(world, swap, row).map((what) => `#${swap.index} ${what}`));
+	}
+	violations.push(...checkWallets(world, rows));
+	violations.push(...(await checkRest(world)));
+	violations.push(...checkSignatures(world));
+	violations.push(...world.engine.mismatches);
+	violations.push(...(await audit(world)));
+	return { violations, byStatus };
+}
+
+function checkSwap(world: World, swap: SimSwap, row: Row | undefined): string[] {
+	const { outcome, plan, order } = swap;
+	const received = balanceOf(world, plan.to, swap.outputToken, swap.recipient);
+	const violations: string[] = [];
+	if (outcome === "not-yet") violations.push("was never submitted");
+	if (!row || !order) {
+		if (received > 0n && !swap.isLost) violations.push(`has no row, and ${received} were delivered`);
+		if (outcome === "submitted" && !swap.isLost) violations.push("has no row");
+		return violations;
+	}
+	const { status, is_ended, stage, delivered_amount, last_fact } = row;
+	if (status === "pending" || !is_ended) {
+		violations.push(`is not terminal: ${status} ${stage}, last ${last_fact}`);
+	}
+	if (status === "settled") {
+		if (received < order.minOutput) violations.push(`is settled with ${received} of ${order.minOutput}`);
+		if (received !== delivered_amount) {
+			violations.push(`is settled: ${received} received, and ${delivered_amount} by the books`);
+		}
+	} else if (received > 0n && status !== "pending") {
+		violations.push(`is ${status}, and ${received} were delivered (last ${last_fact})`);
+	}
+	return violations;
+}
+
+/** Each wallet has what it was given, less the inputs of swaps that were settled and what it gave away itself. */
+function checkWallets(world: World, rows: ReadonlyMap<string, Row>): string[] {
+	const expected = new Map<string, { swap: SimSwap; amount: bigint; indexes: number[] }>();
+	for (const swap of world.wallets.swaps) {
+		const key = `${swap.plan.from} ${swap.wallet} ${swap.inputToken}`;
+		const sum = expected.get(key) ?? { swap, amount: 0n, indexes: [] };
+		const row = swap.uuid === undefined ? undefined : rows.get(swap.uuid);
+		const isGiven = row ? row.status === "settled" : isOpen(world, swap);
+		const moved = swap.sink ? balanceOf(world, swap.plan.from, swap.inputToken, swap.sink) : 0n;
+		sum.amount += (isGiven ? 0n : swap.inputAmount) - moved;
+		sum.indexes.push(swap.index);
+		expected.set(key, sum);
+	}
+	return [...expected.values()].flatMap(({ swap, amount, indexes }) => {
+		const isPaying =
+			swap.plan.input === "native" && swap.plan.from !== "solana" && swap.plan.behaviour !== "plain";
+		const has = balanceOf(world, swap.plan.from, swap.inputToken, swap.wallet);
+		if (has === amount || isPaying) return [];
+		const names = indexes.map((index) => `#${index}`).join(" ");
+		return [`the wallet of ${names} has ${has} of ${swap.inputToken}, and should have ${amount}`];
+	});
+}
+
+/** Whether its order is open and nobody knows of it: its wallet can take the input back later, by itself. */
+function isOpen({ evm }: World, { plan, orderId }: SimSwap): boolean {
+	return (
+		plan.from !== "solana" && orderId !== undefined && evm[plan.from].escrowStateOf(orderId) === "opened"
+	);
+}
+
+/** Nothing is left that waits, or that is held for someone. */
+async function checkRest(world: World): Promise<string[]> {
+	const { pool } = world.database;
+	const { rows: jobs } = await pool.query<{ kind: string; state: string; swap_id: string }>(
+		`select kind, state, swap_id from jobs where state in ('queued', 'sent', 'unattested')
+			and swap_id in (select id from swaps where ended_at is not null) order by swap_id, kind`,
+	);
+	const { rows: held } = await pool.query<{ swap_id: string }>("select swap_id from reservations order by 1");
+	const { rows: reserved } = await pool.query<{ reserved: bigint }>(
+		"select reserved from stock where reserved <> 0 order by chain_id, token",
+	);
+	const swaps = world.engine.unfinished().filter((name) => name.startsWith("swap"));
+	return [
+		...jobs.map(({ kind, state, swap_id }) => `${named(world, swap_id)}: its job ${kind} is still ${state}`),
+		...held.map(({ swap_id }) => `${named(world, swap_id)}: stock is still reserved for it`),
+		...reserved.map((row) => `${row.reserved} of stock is reserved for nobody`),
+		...swaps.map((name) => `the engine still runs ${name}`),
+	];
+}
+
+function named(world: World, uuid: string): string {
+	const swap = world.wallets.swaps.find((candidate) => candidate.uuid === uuid);
+	return swap ? `#${swap.index}` : uuid;
+}
+
+/** No attester says of one order that it was delivered and that it never will be. */
+function checkSignatures({ signed }: World): string[] {
+	return [...signed].flatMap(([orderId, words]) =>
+		[...words]
+			.filter((word) => word.endsWith("Release") && words.has(word.replace("Release", "Refund")))
+			.map((word) => `order ${orderId}: ${word} and refund are both signed`),
+	);
+}
+
+/** The auditor's own view, of chains as they are. */
+async function audit(world: World): Promise<string[]> {
+	const report = await reconcile({
+		pool: world.database.pool,
+		chains: world.config.chains.map((chain) => ({
+			...chain,
+			transport: world.truth(chain.chainId === world.evm.east.chainId ? "east" : "west").evm,
+		})),
+		solana: world.config.solana && {
+			...world.config.solana,
+			transport: world.truth("solana").solana,
+		},
+		earlierAttesterSets: [],
+		nowMs: world.scheduler.nowMs(),
+	});
+
+	// Who opens an order by himself may leave an allowance by himself.
+	const own = world.wallets.swaps
+		.filter(({ plan }) => plan.behaviour.startsWith("opens"))
+		.map(({ wallet }) => wallet);
+	return report.breaches
+		.filter(
+			({ invariant, message }) => invariant !== "I13" || !own.some((wallet) => message.includes(wallet)),
+		)
+		.map(({ invariant, message }) => `${invariant}: ${message}`);
+}
+
+function balanceOf(world: World, chain: SimSwap["plan"]["from"], token: string, holder: string): bigint {
+	return chain === "solana"
+		? world.solana.balanceOf(token as SolanaAddress, holder as SolanaAddress)
+		: world.evm[chain].balanceOf(token as Address, holder as Address);
+}

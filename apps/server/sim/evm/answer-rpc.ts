@@ -1,0 +1,269 @@
+import { type Address, type Hex, numberToHex, zeroAddress } from "viem";
+import { RpcFailure } from "../sim-chain.ts";
+import type { ContractPlace } from "./create-evm-context.ts";
+import type { EvmBlock } from "./evm-blocks.ts";
+import { lower } from "./evm-call.ts";
+import { parseAuthorization, type RpcAuthorization } from "./parse-raw-transaction.ts";
+import { rpcBlock, rpcLogs, rpcReceipt, rpcTransaction } from "./rpc-format.ts";
+import { type BlockTerms, type RunnableCall, runCall } from "./run-transaction.ts";
+import { createStateOverlay, type StateOverlay, stateKey } from "./state-overlay.ts";
+import { blockGasLimit, type TransactionPool } from "./transaction-pool.ts";
+import type { VersionedState } from "./versioned-state.ts";
+
+export type RpcWorld = {
+	chainId: number;
+	blocks: readonly EvmBlock[];
+	finalized: number;
+	/** Of the next block. */
+	baseFee: bigint;
+	state: VersionedState;
+	pool: TransactionPool;
+	contracts: ReadonlyMap<string, ContractPlace>;
+	send: (raw: Hex) => Hex;
+};
+
+type CallObject = {
+	from?: Address;
+	to?: Address;
+	value?: Hex;
+	data?: Hex;
+	input?: Hex;
+	gas?: Hex;
+	authorizationList?: RpcAuthorization[];
+};
+type StateOverrides = Record<Address, { code?: Hex; balance?: Hex; nonce?: Hex }>;
+type SimulatedBlocks = {
+	blockStateCalls: {
+		calls?: CallObject[];
+		stateOverrides?: StateOverrides;
+		blockOverrides?: { time?: Hex };
+	}[];
+};
+type LogFilter = {
+	address?: Address | Address[];
+	topics?: (Hex | Hex[] | null)[];
+	fromBlock?: string;
+	toBlock?: string;
+	blockHash?: Hex;
+};
+
+/** Code of a contract of which nobody reads more than whether there is any. */
+const someCode = "0xfe";
+const simulatedGas = 50_000_000n;
+
+/** One JSON-RPC call, answered as a node that has everything would. */
+export function answerRpc(
+	world: RpcWorld,
+	{ method, params }: { method: string; params: readonly unknown[] },
+): unknown {
+	const { chainId, blocks, state, pool } = world;
+	const account = () => lower(params[0] as string);
+	const numberAt = (key: string, tag: unknown) => (state.read(key, heightOf(world, tag)) ?? 0n) as bigint;
+	switch (method) {
+		case "eth_chainId":
+			return numberToHex(chainId);
+		case "net_version":
+			return String(chainId);
+		case "eth_blockNumber":
+			return numberToHex(blocks.length - 1);
+		case "eth_gasPrice":
+			return numberToHex(world.baseFee + 1_000_000_000n);
+		case "eth_maxPriorityFeePerGas":
+			return numberToHex(1_000_000_000n);
+		case "eth_getBlockByNumber": {
+			const block = blocks[numberOf(world, params[0])];
+			return block ? rpcBlock(block, { chainId, isFull: params[1] === true }) : null;
+		}
+		case "eth_getBlockByHash": {
+			const block = blockByHash(world, params[0]);
+			return block ? rpcBlock(block, { chainId, isFull: params[1] === true }) : null;
+		}
+		case "eth_getLogs":
+			return filteredLogs(world, params[0] as LogFilter);
+		case "eth_getBlockReceipts": {
+			const block = blocksOfParam(world, params[0]);
+			return block ? block.mined.map((_, i) => rpcReceipt(block, i)) : null;
+		}
+		case "eth_getTransactionReceipt": {
+			const place = minedPlace(world, params[0]);
+			return place ? rpcReceipt(place.block, place.index) : null;
+		}
+		case "eth_getTransactionByHash": {
+			const place = minedPlace(world, params[0]);
+			const mined = place?.block.mined[place.index];
+			if (place && mined) return rpcTransaction(mined.transaction, { chainId, ...place });
+			const waiting = pool.find(String(params[0]));
+			return waiting ? rpcTransaction(waiting, { chainId }) : null;
+		}
+		case "eth_getTransactionCount":
+			if (params[1] === "pending") return numberToHex(pool.pendingNonce(account()));
+			return numberToHex(numberAt(stateKey.nonce(account()), params[1]));
+		case "eth_getBalance":
+			return numberToHex(numberAt(stateKey.balance(zeroAddress, account()), params[1]));
+		case "eth_getCode": {
+			if (world.contracts.has(account())) return someCode;
+			const code = state.read(stateKey.code(account()), heightOf(world, params[1]));
+			return code === undefined || code === "" ? "0x" : code;
+		}
+		case "eth_call": {
+			const { outcome } = call(world, params[0] as CallObject, params[1]);
+			if (!outcome.isSuccess) throw new RpcFailure(3, "execution reverted", outcome.data);
+			return outcome.data;
+		}
+		case "eth_estimateGas": {
+			const { outcome } = call(world, params[0] as CallObject, params[1] ?? "latest");
+			if (!outcome.isSuccess) throw new RpcFailure(3, "execution reverted", outcome.data);
+			return numberToHex((outcome.gasUsed * 5n) / 4n);
+		}
+		case "eth_simulateV1":
+			return simulate(world, params[0] as SimulatedBlocks, params[1]);
+		case "eth_sendRawTransaction":
+			return world.send(params[0] as Hex);
+		default:
+			throw new RpcFailure(-32_601, `the method ${method} does not exist/is not available`);
+	}
+}
+
+/** The number that a tag means; -1 or too high where there is no such block. */
+function numberOf({ blocks, finalized }: RpcWorld, tag: unknown): number {
+	if (tag === undefined || tag === "latest" || tag === "pending") return blocks.length - 1;
+	if (tag === "finalized" || tag === "safe") return finalized;
+	return tag === "earliest" ? 0 : Number(tag);
+}
+
+function heightOf(world: RpcWorld, tag: unknown): number {
+	const height =
+		typeof tag === "object" && tag !== null
+			? (blocksOfParam(world, tag)?.number ?? -1)
+			: numberOf(world, tag);
+	if (!world.blocks[height]) throw new RpcFailure(-32_000, "header not found");
+	return height;
+}
+
+function blockByHash({ blocks }: RpcWorld, hash: unknown): EvmBlock | undefined {
+	// What is asked for is nearly always new.
+	for (let i = blocks.length - 1; i >= 0; i--) if (blocks[i]?.hash === hash) return blocks[i];
+	return undefined;
+}
+
+function blocksOfParam(world: RpcWorld, param: unknown): EvmBlock | undefined {
+	if (typeof param === "object" && param !== null) {
+		return blockByHash(world, (param as { blockHash?: Hex }).blockHash);
+	}
+	const isHash = typeof param === "string" && param.length === 66;
+	return isHash ? blockByHash(world, param) : world.blocks[numberOf(world, param)];
+}
+
+function minedPlace({ blocks }: RpcWorld, hash: unknown): { block: EvmBlock; index: number } | undefined {
+	for (let i = blocks.length - 1; i >= 0; i--) {
+		const block = blocks[i] as EvmBlock;
+		const index = block.mined.findIndex(({ transaction }) => transaction.hash === hash);
+		if (index !== -1) return { block, index };
+	}
+	return undefined;
+}
+
+function filteredLogs(world: RpcWorld, filter: LogFilter): unknown[] {
+	const addresses = filter.address && [filter.address].flat().map(lower);
+	return logBlocks(world, filter).flatMap((block) =>
+		rpcLogs(block).filter(
+			({ address, topics }) =>
+				(!addresses || addresses.includes(address)) &&
+				(filter.topics ?? []).every(
+					(wanted, i) => wanted === null || [wanted].flat().includes(topics[i] as Hex),
+				),
+		),
+	);
+}
+
+function logBlocks(world: RpcWorld, { blockHash, fromBlock, toBlock }: LogFilter): readonly EvmBlock[] {
+	if (blockHash === undefined) {
+		return world.blocks
+			.slice(numberOf(world, fromBlock), numberOf(world, toBlock) + 1)
+			.filter(({ mined }) => mined.length > 0);
+	}
+	const block = blockByHash(world, blockHash);
+	if (!block) throw new RpcFailure(-32_000, "unknown block");
+	return [block];
+}
+
+function runnable(given: CallObject): RunnableCall {
+	return {
+		from: lower(given.from ?? zeroAddress),
+		to: given.to && lower(given.to),
+		value: BigInt(given.value ?? 0n),
+		data: given.data ?? given.input ?? "0x",
+		gas: given.gas === undefined ? simulatedGas : BigInt(given.gas),
+		authorizations: (given.authorizationList ?? []).map(parseAuthorization),
+	};
+}
+
+function overlayAt({ state }: RpcWorld, height: number): StateOverlay {
+	return createStateOverlay((key) => state.read(key, height));
+}
+
+function call(world: RpcWorld, given: CallObject, tag: unknown) {
+	const { chainId, contracts } = world;
+	const height = heightOf(world, tag);
+	const { timestamp, baseFee } = world.blocks[height] as EvmBlock;
+	const block: BlockTerms = { number: BigInt(height), timestamp: BigInt(timestamp), baseFee };
+	const overlay = overlayAt(world, height);
+	return { outcome: runCall({ call: runnable(given), block, state: overlay, chainId, contracts }) };
+}
+
+/** Blocks that could follow, without fees, nonces or signatures of their senders. */
+function simulate(world: RpcWorld, { blockStateCalls }: SimulatedBlocks, tag: unknown): unknown[] {
+	const { chainId, contracts } = world;
+	const height = heightOf(world, tag);
+	const overlay = overlayAt(world, height);
+	let parent = world.blocks[height] as EvmBlock;
+	return blockStateCalls.map(({ calls = [], stateOverrides = {}, blockOverrides = {} }) => {
+		for (const [address, { code, balance, nonce }] of Object.entries(stateOverrides)) {
+			const at = lower(address);
+			if (code !== undefined) overlay.set(stateKey.code(at), code === "0x" ? "" : code.toLowerCase());
+			if (balance !== undefined) overlay.set(stateKey.balance(zeroAddress, at), BigInt(balance));
+			if (nonce !== undefined) overlay.set(stateKey.nonce(at), BigInt(nonce));
+		}
+		const block: EvmBlock = {
+			...parent,
+			number: parent.number + 1,
+			parentHash: parent.hash,
+			timestamp: blockOverrides.time === undefined ? parent.timestamp + 1 : Number(blockOverrides.time),
+			baseFee: 0n,
+			mined: [],
+		};
+		parent = block;
+		const terms: BlockTerms = {
+			number: BigInt(block.number),
+			timestamp: BigInt(block.timestamp),
+			baseFee: 0n,
+		};
+		let logs = 0;
+		const results = calls.map((given, i) => {
+			const outcome = runCall({ call: runnable(given), block: terms, state: overlay, chainId, contracts });
+			const place = {
+				blockHash: block.hash,
+				blockNumber: numberToHex(block.number),
+				transactionHash: block.hash,
+				transactionIndex: numberToHex(i),
+				removed: false,
+			};
+			const gasUsed = numberToHex(outcome.gasUsed);
+			if (!outcome.isSuccess) {
+				const error = { code: 3, message: "execution reverted", data: outcome.data };
+				return { returnData: outcome.data, logs: [], gasUsed, status: "0x0", error };
+			}
+			return {
+				returnData: outcome.data,
+				logs: outcome.logs.map((log) => ({ ...log, ...place, logIndex: numberToHex(logs++) })),
+				gasUsed,
+				status: "0x1",
+			};
+		});
+		return {
+			...rpcBlock(block, { chainId, isFull: false }),
+			gasLimit: numberToHex(blockGasLimit),
+			calls: results,
+		};
+	});
+}

@@ -1,0 +1,190 @@
+import type { AttesterSet, ChainDeployment } from "@geoswap/protocol";
+import { type Address, type Hex, parseEther, zeroAddress } from "viem";
+import { RpcFailure, type SimChain } from "../sim-chain.ts";
+import { answerRpc } from "./answer-rpc.ts";
+import { type EvmBlock, mineBlock } from "./evm-blocks.ts";
+import { lower } from "./evm-call.ts";
+import { parseRawTransaction } from "./parse-raw-transaction.ts";
+import { placeContracts } from "./place-contracts.ts";
+import { firstStockOf, simEvmDeployment } from "./sim-evm-deployment.ts";
+import type { VaultRoles } from "./sim-vault.ts";
+import { stateKey } from "./state-overlay.ts";
+import { createTransactionPool } from "./transaction-pool.ts";
+import { createVersionedState } from "./versioned-state.ts";
+
+type At = "latest" | "finalized" | number;
+
+/** An EVM chain in memory, and what is true on it whatever a node may say. */
+export type SimEvmChain = SimChain & {
+	deployment: ChainDeployment;
+	/** Tokens that were always there: no reorganization takes them away. The zero address is the native token. */
+	give: (token: Address, holder: Address, amount: bigint) => void;
+	/** Code that was always there. Whatever is not a delegation refuses every call and payment. */
+	placeCode: (address: Address, code: Hex) => void;
+	balanceOf: (token: Address, holder: Address, at?: At) => bigint;
+	allowanceOf: (token: Address, owner: Address, spender: Address, at?: At) => bigint;
+	nonceOf: (account: Address, at?: At) => number;
+	/** The account's code, as a delegated wallet has it too; empty where it has none. */
+	codeOf: (account: Address, at?: At) => string;
+	escrowStateOf: (orderId: Hex, at?: At) => "none" | "opened" | "released" | "refunded";
+	vaultStateOf: (orderId: Hex, at?: At) => "none" | "filled" | "voided";
+	creditOf: (token: Address, beneficiary: Address, at?: At) => bigint;
+	/** All that a sender has in blocks, in the chain's order. */
+	minedOf: (
+		sender: Address,
+		at?: At,
+	) => { hash: Hex; raw: Hex; nonce: number; blockNumber: number; isSuccess: boolean }[];
+	/** The newest block's time, in unix seconds. */
+	timestamp: (at?: At) => number;
+};
+
+const usualBaseFee = 1_000_000_000n;
+
+export function createSimEvmChain({
+	chainId,
+	name,
+	startMs,
+	finalityBlocks,
+	attesterSet,
+	relayers,
+	roles = {},
+	deployment = simEvmDeployment({ chainId, name, attesterSet }),
+	blockMs = 1_000,
+}: {
+	chainId: number;
+	name: string;
+	/** The time of the first blocks' last; there are enough of them that the contracts are final. */
+	startMs: number;
+	/** So many blocks behind the newest one a block is final. */
+	finalityBlocks: number;
+	attesterSet: AttesterSet;
+	/** Who may fill and void. They are given 100 of the native token. */
+	relayers: readonly Address[];
+	roles?: Partial<Omit<VaultRoles, "operators">>;
+	/** Where everything is, if not at addresses of its own. */
+	deployment?: ChainDeployment;
+	/** Between the first blocks. */
+	blockMs?: number;
+}): SimEvmChain {
+	const state = createVersionedState();
+	const contracts = placeContracts({
+		deployment,
+		roles: { admin: zeroAddress, guardians: [], treasuries: [], ...roles, operators: relayers },
+	});
+	const blocks: EvmBlock[] = [];
+	let finalized = 0;
+	let isStalled = false;
+	let baseFee = usualBaseFee;
+	let forks = 0;
+
+	const latest = () => blocks.length - 1;
+	const heightOf = (at: At) => (at === "latest" ? latest() : at === "finalized" ? finalized : at);
+	const read = (key: string, at: At = "latest") => state.read(key, heightOf(at));
+	const number = (key: string, at?: At) => (read(key, at) ?? 0n) as bigint;
+	const pool = createTransactionPool({
+		chainId,
+		accounts: {
+			nonce: (account) => Number(number(stateKey.nonce(account))),
+			balance: (account) => number(stateKey.balance(zeroAddress, account)),
+			isDelegated: (account) => (read(stateKey.code(account)) ?? "") !== "",
+		},
+	});
+
+	const mine = (options: {
+		timestamp: number;
+		baseFee: bigint;
+		isHeldBack: (transactionHash: string) => boolean;
+	}) => {
+		const parent = blocks.at(-1);
+		blocks.push(mineBlock({ ...options, parent, salt: forks, pool, state, chainId, contracts }));
+		pool.purge();
+		if (!isStalled) finalized = Math.max(finalized, latest() - finalityBlocks);
+	};
+
+	const chain: SimEvmChain = {
+		chainId,
+		deployment,
+		request: (method, params) =>
+			answerRpc({ chainId, blocks, finalized, baseFee, state, pool, contracts, send }, { method, params }),
+		produce: ({ atMs, holdBack = () => false, isEmpty = false }) => {
+			const timestamp = Math.max(Math.floor(atMs / 1_000), blocks.at(-1)?.timestamp ?? 0);
+			mine({ timestamp, baseFee, isHeldBack: isEmpty ? () => true : holdBack });
+		},
+		reorg: ({ depth, keep, pastFinality = false }) => {
+			const deepest = latest() - (pastFinality ? 0 : finalized);
+			const dropped = blocks.splice(blocks.length - Math.min(depth, deepest));
+			if (dropped.length === 0) return;
+			forks++;
+			state.dropAbove(latest());
+			const transactions = dropped.flatMap(({ mined }) => mined.map(({ transaction }) => transaction));
+			pool.takeBack(transactions.filter(({ hash }) => keep(hash)));
+			// What is kept is one block later than it was, or waits again.
+			dropped.forEach(({ timestamp, baseFee: fee }, i) => {
+				mine({ timestamp, baseFee: fee, isHeldBack: () => i === 0 });
+			});
+		},
+		drop: pool.drop,
+		stallFinality: (stalled) => {
+			isStalled = stalled;
+		},
+		setGasPrice: (multiple) => {
+			baseFee = (usualBaseFee * BigInt(Math.round(multiple * 1_000))) / 1_000n;
+		},
+		heights: () => ({ latest: latest(), finalized }),
+		waiting: pool.hashes,
+
+		give: (token, holder, amount) =>
+			state.rewrite(
+				stateKey.balance(lower(token), lower(holder)),
+				(value) => ((value ?? 0n) as bigint) + amount,
+			),
+		placeCode: (address, code) => state.rewrite(stateKey.code(lower(address)), () => code.toLowerCase()),
+		balanceOf: (token, holder, at) => number(stateKey.balance(lower(token), lower(holder)), at),
+		allowanceOf: (token, owner, spender, at) =>
+			number(stateKey.allowance(lower(token), lower(owner), lower(spender)), at),
+		nonceOf: (account, at) => Number(number(stateKey.nonce(lower(account)), at)),
+		codeOf: (account, at) => (read(stateKey.code(lower(account)), at) ?? "") as string,
+		escrowStateOf: (orderId, at) =>
+			(["none", "opened", "released", "refunded"] as const)[
+				Number(number(stateKey.escrowOrder(lower(deployment.contracts.escrow), orderId), at))
+			] ?? "none",
+		vaultStateOf: (orderId, at) =>
+			(["none", "filled", "voided"] as const)[
+				Number(number(stateKey.vaultOrder(lower(deployment.contracts.vault), orderId), at))
+			] ?? "none",
+		creditOf: (token, beneficiary, at) =>
+			number(stateKey.credit(lower(deployment.contracts.escrow), lower(token), lower(beneficiary)), at),
+		minedOf: (sender, at = "latest") =>
+			blocks.slice(0, heightOf(at) + 1).flatMap(({ number: blockNumber, mined }) =>
+				mined
+					.filter(({ transaction }) => transaction.from === lower(sender))
+					.map(({ transaction: { hash, raw, nonce }, isSuccess }) => ({
+						hash,
+						raw,
+						nonce,
+						blockNumber,
+						isSuccess,
+					})),
+			),
+		timestamp: (at = "latest") => blocks[heightOf(at)]?.timestamp ?? 0,
+	};
+
+	function send(raw: Hex): Hex {
+		const transaction = parseRawTransaction(raw);
+		if (!transaction) throw new RpcFailure(-32_602, "failed to decode signed transaction");
+		pool.add(transaction);
+		return transaction.hash;
+	}
+
+	const { vault } = deployment.contracts;
+	for (const { address, symbol } of deployment.assets) {
+		const { stock, outflowPerHour } = firstStockOf(symbol);
+		chain.give(address, vault, stock);
+		if (symbol === "WETH") chain.give(zeroAddress, address, stock);
+		state.rewrite(stateKey.outflow(lower(vault), lower(address), "perHour"), () => outflowPerHour);
+	}
+	for (const relayer of relayers) chain.give(zeroAddress, relayer, parseEther("100"));
+	const firstBlocks = finalityBlocks + deployment.deployedAtBlock + 1;
+	for (let i = firstBlocks - 1; i >= 0; i--) chain.produce({ atMs: startMs - i * blockMs, isEmpty: true });
+	return chain;
+}

@@ -1,0 +1,106 @@
+import { type Address, type Hex, keccak256, stringToHex, zeroAddress, zeroHash } from "viem";
+import type { ContractPlace } from "./create-evm-context.ts";
+import type { EvmTransaction } from "./parse-raw-transaction.ts";
+import {
+	type BlockTerms,
+	effectiveGasPrice,
+	runTransaction,
+	type TransactionOutcome,
+} from "./run-transaction.ts";
+import { createStateOverlay, type StateOverlay, stateKey } from "./state-overlay.ts";
+import { blockGasLimit, type TransactionPool } from "./transaction-pool.ts";
+import type { VersionedState } from "./versioned-state.ts";
+
+export type MinedTransaction = TransactionOutcome & {
+	transaction: EvmTransaction;
+	gasPrice: bigint;
+	/** Of its first log, within the block. */
+	firstLogIndex: number;
+};
+
+export type EvmBlock = {
+	number: number;
+	hash: Hex;
+	parentHash: Hex;
+	/** In unix seconds. */
+	timestamp: number;
+	baseFee: bigint;
+	gasUsed: bigint;
+	mined: MinedTransaction[];
+};
+
+/** Makes the next block, of what waits and can pay, the highest bid first, and writes what it changed. */
+export function mineBlock({
+	parent,
+	timestamp,
+	baseFee,
+	salt,
+	pool,
+	state,
+	chainId,
+	contracts,
+	isHeldBack,
+}: {
+	parent: EvmBlock | undefined;
+	timestamp: number;
+	baseFee: bigint;
+	/** Tells apart blocks of two forks that are otherwise the same. */
+	salt: number;
+	pool: TransactionPool;
+	state: VersionedState;
+	chainId: number;
+	contracts: ReadonlyMap<string, ContractPlace>;
+	isHeldBack: (hash: string) => boolean;
+}): EvmBlock {
+	const number = parent ? parent.number + 1 : 0;
+	const overlay = createStateOverlay((key) => state.read(key, number));
+	const terms: BlockTerms = { number: BigInt(number), timestamp: BigInt(timestamp), baseFee };
+	const mined: MinedTransaction[] = [];
+	let gasUsed = 0n;
+	let logs = 0;
+	for (;;) {
+		const transaction = bestOf(
+			pool
+				.fronts((sender) => nonceIn(overlay, sender))
+				.filter((front) => canGoIn(front, { overlay, baseFee, gasLeft: blockGasLimit - gasUsed }))
+				.filter(({ hash }) => !isHeldBack(hash)),
+			terms,
+		);
+		if (!transaction) break;
+		pool.remove(transaction);
+		const outcome = runTransaction({ transaction, block: terms, state: overlay, chainId, contracts });
+		const gasPrice = effectiveGasPrice(transaction, terms);
+		mined.push({ ...outcome, transaction, gasPrice, firstLogIndex: logs });
+		gasUsed += outcome.gasUsed;
+		logs += outcome.logs.length;
+	}
+	state.write(number, overlay.changes());
+	const parentHash = parent?.hash ?? zeroHash;
+	const content = [chainId, number, parentHash, timestamp, baseFee, salt];
+	const hashes = mined.map(({ transaction }) => transaction.hash);
+	const hash = keccak256(stringToHex([...content, ...hashes].join()));
+	return { number, hash, parentHash, timestamp, baseFee, gasUsed, mined };
+}
+
+function nonceIn(overlay: StateOverlay, account: Address): number {
+	return Number(overlay.number(stateKey.nonce(account)));
+}
+
+function canGoIn(
+	{ from, gas, maxFeePerGas, value }: EvmTransaction,
+	{ overlay, baseFee, gasLeft }: { overlay: StateOverlay; baseFee: bigint; gasLeft: bigint },
+): boolean {
+	const cost = gas * maxFeePerGas + value;
+	return (
+		maxFeePerGas >= baseFee && gas <= gasLeft && overlay.number(stateKey.balance(zeroAddress, from)) >= cost
+	);
+}
+
+/** Of those that bid the same, the first that came. */
+function bestOf(fronts: EvmTransaction[], terms: BlockTerms): EvmTransaction | undefined {
+	let best: EvmTransaction | undefined;
+	for (const front of fronts) {
+		if (!best || effectiveGasPrice(front, terms) > effectiveGasPrice(best, terms)) best = front;
+	}
+	return best;
+}

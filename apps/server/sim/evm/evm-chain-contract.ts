@@ -1,0 +1,621 @@
+import { geoEscrowAbi, geoVaultAbi, orderId, packDeadlines, toWord } from "@geoswap/protocol";
+import { decodeErrorResult, encodeFunctionData, type Hex, keccak256, parseEther, zeroAddress } from "viem";
+import { entryPoint09Abi, entryPoint09Address } from "viem/account-abstraction";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { readBalances } from "../../src/chain/evm/read-balances.ts";
+import { readBlock } from "../../src/chain/evm/read-block.ts";
+import { readDelegation } from "../../src/chain/evm/read-delegation.ts";
+import { readEvents } from "../../src/chain/evm/read-events.ts";
+import { readGasCosts } from "../../src/chain/evm/read-gas-costs.ts";
+import { readStock } from "../../src/chain/evm/read-stock.ts";
+import { readWallet } from "../../src/chain/evm/read-wallet.ts";
+import { simulateBundle } from "../../src/chain/evm/simulate-bundle.ts";
+import { simulateCalls, simulateOp } from "../../src/chain/evm/simulate-open.ts";
+import { RpcFailure } from "../sim-chain.ts";
+import { createEvmScene, type EvmScene, type EvmSubject, type RawLog } from "./evm-contract-scene.ts";
+import { tokenAbi } from "./sim-token.ts";
+
+/** Remembers an answer, to be compared with another chain's. */
+type Note = (what: string, answer: unknown) => void;
+
+/**
+ * What every chain that the server talks to must do, real or simulated. What each story was told is put into `said`:
+ * two chains that began in the same second with the same contracts must have said the same.
+ */
+export function evmChainContract(startSubject: () => Promise<EvmSubject>, said: Map<string, unknown>): void {
+	let subject: EvmSubject;
+	beforeAll(async () => {
+		subject = await startSubject();
+	});
+	afterAll(() => subject.stop());
+
+	const story = (title: string, run: (scene: EvmScene, note: Note) => Promise<void>) =>
+		test(title, async () => {
+			const answers: unknown[] = [];
+			said.set(title, answers);
+			await run(await createEvmScene(subject, title), (what, answer) => answers.push([what, plain(answer)]));
+		});
+
+	/** A delegated wallet with 100 USDC. */
+	const delegated = async (scene: EvmScene) => {
+		const { wallet, relayer, land, authorize, mint } = scene;
+		await mint("USDC", wallet.address, 100_000_000n);
+		const authorizationList = [await authorize(wallet, 0)];
+		await land(relayer, { to: relayer.address, authorizationList });
+	};
+
+	story(
+		"a first swap's authorization delegates its wallet and the op opens the order",
+		async (scene, note) => {
+			const { wallet, relayer, land, mint, authorize, handleOps, signedOp, chain } = scene;
+			await mint("USDC", wallet.address, 100_000_000n);
+			const order = await scene.makeOrder();
+			expect(await readDelegation(chain, wallet.address)).toEqual({ kind: "none" });
+			const bundle = handleOps([await signedOp(order)]);
+			const receipt = await land(relayer, { ...bundle, authorizationList: [await authorize(wallet, 0)] });
+			expect(receipt.status).toBe("0x1");
+			expect(receipt.type).toBe("0x4");
+			note("logs", logsOf(receipt.logs));
+			note("delegation", await readDelegation(chain, wallet.address));
+			note("nonce", await scene.nonceOf(wallet.address));
+			note("code", await scene.request("eth_getCode", [wallet.address, "latest"]));
+			note("reading", await readWallet({ chain, order, unopened: [] }));
+			const events = await readEvents(chain, { blockHash: receipt.blockHash });
+			expect(events.map(({ name }) => name)).toEqual(["Opened"]);
+			note("events", events);
+			const [cost] = await readGasCosts(chain, {
+				blockHash: receipt.blockHash,
+				hashes: [(await readBlock(chain, "latest")).transactionHashes[0] as Hex],
+			});
+			expect(cost?.gasCost).toBe(BigInt(receipt.gasUsed) * BigInt(receipt.effectiveGasPrice));
+			expect(cost?.gasCost).toBeGreaterThan(0n);
+		},
+	);
+
+	story(
+		"a stale authorization is passed over and the op of a delegated wallet still opens",
+		async (scene, note) => {
+			const { wallet, relayer, land, authorize, handleOps, signedOp } = scene;
+			await delegated(scene);
+			const order = await scene.makeOrder();
+			const bundle = handleOps([await signedOp(order)]);
+			const receipt = await land(relayer, { ...bundle, authorizationList: [await authorize(wallet, 0)] });
+			expect(receipt.status).toBe("0x1");
+			note("logs", logsOf(receipt.logs));
+			note("nonce", await scene.nonceOf(wallet.address));
+			const other = await authorize(wallet, 1, zeroAddress);
+			await land(relayer, { to: relayer.address, authorizationList: [other] });
+			note("undelegated", await readDelegation(scene.chain, wallet.address));
+			note("nonce then", await scene.nonceOf(wallet.address));
+		},
+	);
+
+	story("an authorization stands though its transaction reverts", async (scene, note) => {
+		const { wallet, relayer, land, authorize, handleOps, signedOp } = scene;
+		const stranger = scene.walletOf("stranger");
+		const order = await scene.makeOrder();
+		const bundle = handleOps([await signedOp(order, { signer: stranger })]);
+		const receipt = await land(relayer, { ...bundle, authorizationList: [await authorize(wallet, 0)] });
+		note("status", receipt.status);
+		note("logs", logsOf(receipt.logs));
+		note("delegation", await readDelegation(scene.chain, wallet.address));
+	});
+
+	story(
+		"an op that is not signed by its wallet, not delegated or sent again reverts the bundle",
+		async (scene, note) => {
+			const { wallet, relayer, land, handleOps, signedOp, call } = scene;
+			const order = await scene.makeOrder();
+			const reasonOf = async (bundle: ReturnType<typeof handleOps>) => {
+				const answer = await call(relayer.address, bundle);
+				note("revert", answer);
+				return "reverts" in answer
+					? decodeErrorResult({ abi: entryPoint09Abi, data: answer.reverts }).args
+					: undefined;
+			};
+			expect(await reasonOf(handleOps([await signedOp(order)]))).toEqual([wallet.address]);
+			await delegated(scene);
+			const bad = await signedOp(order, { signer: scene.walletOf("stranger") });
+			expect(await reasonOf(handleOps([bad]))).toEqual([0n, "AA24 signature error"]);
+			const short = { ...bad, signature: "0x1234" as Hex };
+			expect(await reasonOf(handleOps([short]))).toEqual([0n, "AA24 signature error"]);
+			const good = await signedOp(order);
+			expect(await reasonOf(handleOps([good, bad]))).toEqual([1n, "AA25 invalid account nonce"]);
+			await reasonOf(handleOps([good], zeroAddress));
+			note("landed", (await land(relayer, handleOps([good]))).status);
+			expect(await reasonOf(handleOps([good]))).toEqual([0n, "AA25 invalid account nonce"]);
+			const failing = await land(relayer, handleOps([good]));
+			expect([failing.status, failing.logs]).toEqual(["0x0", []]);
+			note("from a delegated account", await call(wallet.address, handleOps([bad])));
+		},
+	);
+
+	story(
+		"an op whose calls revert burns its nonce, says why and leaves the bundle whole",
+		async (scene, note) => {
+			const { wallet, relayer, land, handleOps, signedOp } = scene;
+			await delegated(scene);
+			const poor = await scene.makeOrder({ inputAmount: 200_000_000n });
+			const fine = await scene.makeOrder();
+			const weth = await scene.makeOrder({ inputToken: toWord(scene.asset("WETH")) });
+			const usdt = await scene.makeOrder({ inputToken: toWord(scene.asset("USDT")) });
+			const native = await scene.makeOrder({ inputToken: toWord(zeroAddress) });
+			const ops = await Promise.all([poor, fine, weth, usdt, native].map((order) => signedOp(order)));
+			const receipt = await land(relayer, handleOps(ops));
+			expect(receipt.status).toBe("0x1");
+			note("logs", logsOf(receipt.logs));
+			const nonce = await scene.chain.client.readContract({
+				address: entryPoint09Address,
+				abi: entryPoint09Abi,
+				functionName: "getNonce",
+				args: [wallet.address, BigInt(poor.swapKey)],
+			});
+			expect(nonce & 0xffn).toBe(1n);
+			note("balance", await scene.balanceOf("USDC", wallet.address));
+			note("order", await stateOf(scene, "escrow", orderId(poor)));
+		},
+	);
+
+	story("the escrow opens an order once, in time and for the whole amount", async (scene, note) => {
+		const { wallet, asset, escrow } = scene;
+		const order = await scene.makeOrder();
+		note("opened", logsOf((await scene.openOrder(order)).logs));
+		const { deadlines: _, ...terms } = order;
+		const at = await scene.now();
+		const open = (change: object, value = 0n) => ({
+			to: escrow,
+			value,
+			data: encodeFunctionData({
+				abi: geoEscrowAbi,
+				functionName: "open",
+				args: [{ ...terms, deadlines: order.deadlines, ...change }],
+			}),
+		});
+		const times = (openDeadline: bigint, fillDeadline: bigint, refundAfter: bigint) =>
+			(openDeadline << 128n) | (fillDeadline << 64n) | refundAfter;
+		const tries = {
+			again: open({}),
+			late: open({ deadlines: times(at - 1n, at + 10n, at + 20n) }),
+			long: open({ deadlines: times(at + 1n, at + 10n, at + 3n * 86_400n + 9n) }),
+			disordered: open({ deadlines: times(at + 10n, at + 10n, at + 20n) }),
+			nothing: open({ inputAmount: 0n }),
+			huge: open({ inputAmount: 1n << 128n }),
+			"no output": open({ minOutput: 0n }),
+			"no allowance": open({ minOutput: 1n }),
+			"with ether": open({ minOutput: 1n }, 5n),
+			"wrong ether": open({ inputToken: toWord(zeroAddress) }, 5n),
+			"no token": open({ inputToken: toWord(wallet.address) }),
+			"a Solana token": open({ inputToken: `0x${"11".repeat(32)}` }),
+			"a Solana vault": open({ originVault: `0x${"11".repeat(32)}` }),
+		};
+		for (const [name, attempt] of Object.entries(tries)) {
+			const answer = await scene.call(wallet.address, attempt);
+			expect(answer, name).toHaveProperty("reverts");
+			note(name, answer);
+		}
+		const native = await scene.makeOrder({ inputToken: toWord(zeroAddress), inputAmount: 1_000n });
+		note("native", logsOf((await scene.openOrder(native)).logs));
+		note(
+			"held",
+			await readBalances(scene.chain, {
+				holders: [escrow],
+				tokens: [zeroAddress],
+				blockNumber: (await readBlock(scene.chain, "latest")).number,
+			}),
+		);
+		note(
+			"allowance",
+			await scene.chain.client.readContract({
+				address: asset("USDC"),
+				abi: tokenAbi,
+				functionName: "allowance",
+				args: [wallet.address, escrow],
+			}),
+		);
+	});
+
+	story(
+		"a list of fills delivers what it can and says which items it passed over and why",
+		async (scene, note) => {
+			const { relayer, wallet, fillMany, land, asset, vault } = scene;
+			const refusing = scene.walletOf("refusing").address;
+			await scene.subject.refuseAll(refusing);
+			const at = await scene.now();
+			const done = await scene.makeFillable();
+			await land(relayer, fillMany([{ order: done, amount: 9_900_000n }]));
+			const deadlines = packDeadlines({ openDeadline: at - 3n, fillDeadline: at, refundAfter: at + 5n });
+			const items = {
+				fine: await scene.makeFillable(),
+				decided: done,
+				expired: await scene.makeFillable({ deadlines }),
+				"too little": await scene.makeFillable({ minOutput: 10_000_000n }),
+				"other vault": await scene.makeFillable({ destinationVault: toWord(wallet.address) }),
+				"no address": await scene.makeFillable({ outputToken: `0x${"11".repeat(32)}` }),
+				"not a token": await scene.makeFillable({ outputToken: toWord(wallet.address) }),
+				"to zero": await scene.makeFillable({ recipient: toWord(zeroAddress) }),
+				"to the vault": await scene.makeFillable({ recipient: toWord(vault) }),
+				native: await scene.makeFillable({ outputToken: toWord(zeroAddress) }),
+				refused: await scene.makeFillable({ outputToken: toWord(zeroAddress), recipient: toWord(refusing) }),
+				usdt: await scene.makeFillable({ outputToken: toWord(asset("USDT")) }),
+				weth: await scene.makeFillable({ outputToken: toWord(asset("WETH")) }),
+				"not open here": await scene.makeFillable({
+					originChainId: BigInt(scene.chainId),
+					escrow: toWord(scene.escrow),
+				}),
+				"wrong escrow": await scene.makeFillable({ originChainId: BigInt(scene.chainId) }),
+			};
+			const fills = Object.values(items).map((order) => ({ order, amount: 9_900_000n }));
+			const bundle = fillMany([...fills, { order: await scene.makeFillable(), amount: 0n }]);
+			const simulation = await simulateBundle(scene.chain, {
+				from: relayer.address,
+				to: vault,
+				data: bundle.data as Hex,
+			});
+			const receipt = await land(relayer, bundle);
+			expect(receipt.status).toBe("0x1");
+			note("logs", logsOf(receipt.logs));
+			const events = await readEvents(scene.chain, { blockHash: receipt.blockHash });
+			expect(events.filter(({ name }) => name === "Filled")).toHaveLength(4);
+			expect(events.filter(({ name }) => name === "Skipped")).toHaveLength(12);
+			expect(
+				simulation.succeeds && simulation.events.map(({ name, orderId: id, data }) => [name, id, data]),
+			).toEqual(events.map(({ name, orderId: id, data }) => [name, id, data]));
+			note("events", events);
+			note(
+				"alone",
+				await scene.call(relayer.address, {
+					to: vault,
+					data: encodeFunctionData({
+						abi: geoVaultAbi,
+						functionName: "fill",
+						args: [{ order: done, amount: 1n, minOutput: 0n, poolFee: 0, secondPoolFee: 0 }],
+					}),
+				}),
+			);
+			note("by a stranger", await scene.call(wallet.address, bundle));
+		},
+	);
+
+	story(
+		"on one chain a fill releases the order, and a void or the fill's end lets anyone refund it",
+		async (scene, note) => {
+			const { relayer, land, fillMany, vault } = scene;
+			const here = { destinationChainId: BigInt(scene.chainId), destinationVault: toWord(vault) };
+			const filled = await scene.makeOrder(here);
+			await scene.openOrder(filled);
+			note("filled", logsOf((await land(relayer, fillMany([{ order: filled, amount: 9_900_000n }]))).logs));
+			note(
+				"release by attesters",
+				await scene.call(relayer.address, await scene.decideMany("Release", [filled])),
+			);
+			const voided = await scene.makeOrder(here);
+			await scene.openOrder(voided);
+			note("early", await scene.call(relayer.address, scene.refund(voided)));
+			const attested = await land(relayer, await scene.decideMany("Release", [voided]));
+			note("attested release of one chain", logsOf(attested.logs));
+			const voidBoth = {
+				to: vault,
+				data: encodeFunctionData({
+					abi: geoVaultAbi,
+					functionName: "voidMany",
+					args: [[voided, filled, await scene.makeOrder()]],
+				}),
+			};
+			note("void", logsOf((await land(relayer, voidBoth)).logs));
+			note(
+				"fill of void",
+				logsOf((await land(relayer, fillMany([{ order: voided, amount: 9_900_000n }]))).logs),
+			);
+			note("refund", logsOf((await land(relayer, scene.refund(voided))).logs));
+			const expired = await scene.makeOrder(here);
+			await scene.openOrder(expired);
+			note("expired", logsOf((await land(relayer, scene.refund(expired), { secondsLater: 120 })).logs));
+			note("state", await stateOf(scene, "escrow", orderId(expired)));
+		},
+	);
+
+	story(
+		"attesters release and refund lists, once, and only with enough of the right signatures",
+		async (scene, note) => {
+			const { relayer, land, decideMany, call, keys } = scene;
+			const [one, other] = [await scene.makeOrder(), await scene.makeOrder()];
+			await scene.openOrder(one);
+			await scene.openOrder(other);
+			const [first, second, third] = keys.attesters as [Hex, Hex, Hex];
+			const tries = {
+				"one signature": { signers: [first] },
+				"twice the same": { signers: [first, first] },
+				"wrong order": { signers: [second, first] },
+				"a stranger": { signers: [first, keys.deployer] },
+				"no threshold": { threshold: 0, signers: [] },
+			};
+			for (const [name, options] of Object.entries(tries)) {
+				const answer = await call(relayer.address, await decideMany("Release", [one], options));
+				expect(answer, name).toHaveProperty("reverts");
+				note(name, answer);
+			}
+			const low = await land(relayer, await decideMany("Release", [one], { threshold: 1, signers: [first] }));
+			note("another set is passed over", logsOf(low.logs));
+			const broken = await scene.attestation("Release", [one]);
+			const single = (signatures: Hex[], fn: "release" | "refundEarly" = "release") => ({
+				to: scene.escrow,
+				data: encodeFunctionData({
+					abi: geoEscrowAbi,
+					functionName: fn,
+					args: [one, { ...broken, signatures }],
+				}),
+			});
+			note("short", await call(relayer.address, single(["0x1234", "0x1234"])));
+			note(
+				"for release, not refund",
+				await call(relayer.address, single([...broken.signatures], "refundEarly")),
+			);
+			const released = await land(
+				relayer,
+				await decideMany("Release", [one, one], { signers: [second, third] }),
+			);
+			note("released", logsOf(released.logs));
+			note("again", logsOf((await land(relayer, await decideMany("Release", [one]))).logs));
+			note("release alone", await call(relayer.address, single([...broken.signatures])));
+			note("refunded", logsOf((await land(relayer, await decideMany("Refund", [other, one]))).logs));
+			note("wallet", await scene.balanceOf("USDC", scene.wallet.address));
+		},
+	);
+
+	story("anyone refunds after refundAfter and nobody before", async (scene, note) => {
+		const { relayer, land, call, refund } = scene;
+		const order = await scene.makeOrder();
+		await scene.openOrder(order);
+		note("early", await call(relayer.address, refund(order)));
+		const receipt = await land(scene.walletOf("wallet"), refund(order), { secondsLater: 200 });
+		note("late", logsOf(receipt.logs));
+		note("again", await call(relayer.address, refund(order)));
+	});
+
+	story("what cannot be paid out is credited and can be claimed later", async (scene, note) => {
+		const { relayer, land, escrow, wallet } = scene;
+		const nowhere = await scene.makeOrder({ originVault: toWord(zeroAddress) });
+		await scene.openOrder(nowhere);
+		note("credited", logsOf((await land(relayer, await scene.decideMany("Release", [nowhere]))).logs));
+		const refuser = scene.walletOf("refuser").address;
+		await scene.subject.refuseAll(refuser);
+		const native = await scene.makeOrder({
+			inputToken: toWord(zeroAddress),
+			inputAmount: 5_000n,
+			originVault: toWord(refuser),
+		});
+		await scene.openOrder(native);
+		note("native", logsOf((await land(relayer, await scene.decideMany("Release", [native]))).logs));
+		const claim = (token: Hex, beneficiary: Hex) => ({
+			to: escrow,
+			data: encodeFunctionData({ abi: geoEscrowAbi, functionName: "claim", args: [token, beneficiary] }),
+		});
+		note("claim fails", await scene.call(relayer.address, claim(zeroAddress, refuser)));
+		note("nothing", await scene.call(relayer.address, claim(zeroAddress, wallet.address)));
+		note(
+			"credit",
+			await scene.chain.client.readContract({
+				address: escrow,
+				abi: geoEscrowAbi,
+				functionName: "credit",
+				args: [zeroAddress, refuser],
+			}),
+		);
+	});
+
+	story(
+		"no more leaves the vault in an hour than its cap, and nothing while it is paused",
+		async (scene, note) => {
+			const { relayer, land, call, fillMany, vault, keys, asset, account } = scene;
+			const vaultCall = (functionName: "pause" | "unpause") => ({
+				to: vault,
+				data: encodeFunctionData({ abi: geoVaultAbi, functionName }),
+			});
+			const orb = asset("ORB");
+			const cap = {
+				to: vault,
+				data: encodeFunctionData({
+					abi: geoVaultAbi,
+					functionName: "setOutflowCap",
+					args: [orb, 3_600_000n],
+				}),
+			};
+			note("cap", logsOf((await land(account(keys.deployer), cap)).logs));
+			note("cap by another", await call(relayer.address, cap));
+			const make = () => scene.makeFillable({ outputToken: toWord(orb), minOutput: 1n });
+			const fills = [
+				{ order: await make(), amount: 3_000_000n },
+				{ order: await make(), amount: 600_001n },
+				{ order: await make(), amount: 600_000n },
+			];
+			note("fills", logsOf((await land(relayer, fillMany(fills))).logs));
+			const at = (await readBlock(scene.chain, "latest")).number;
+			note(
+				"left",
+				await readStock(scene.chain, { blockNumber: at }).then((all) =>
+					all.map((one) => one.outflowAvailable > 0n),
+				),
+			);
+			const later = fillMany([
+				{ order: await make(), amount: 60_001n },
+				{ order: await make(), amount: 60_000n },
+			]);
+			note("a minute later", logsOf((await land(relayer, later, { secondsLater: 60 })).logs));
+			note("pause", logsOf((await land(account(keys.guardian), vaultCall("pause"))).logs));
+			const one = fillMany([{ order: await make(), amount: 1n }]);
+			note("paused", await call(relayer.address, one));
+			note("paused again", await call(account(keys.guardian).address, vaultCall("pause")));
+			const voidOne = {
+				to: vault,
+				data: encodeFunctionData({ abi: geoVaultAbi, functionName: "voidMany", args: [[await make()]] }),
+			};
+			note("void while paused", logsOf((await land(relayer, voidOne)).logs));
+			note("unpause by the guardian", await call(account(keys.guardian).address, vaultCall("unpause")));
+			note("unpause", logsOf((await land(account(keys.deployer), vaultCall("unpause"))).logs));
+			note("unpause again", await call(account(keys.deployer).address, vaultCall("unpause")));
+			note("fill", logsOf((await land(relayer, one)).logs));
+			const withdraw = {
+				to: vault,
+				data: encodeFunctionData({
+					abi: geoVaultAbi,
+					functionName: "withdraw",
+					args: [orb, relayer.address, 5n],
+				}),
+			};
+			note("withdraw", logsOf((await land(account(keys.treasury), withdraw)).logs));
+		},
+	);
+
+	story("simulations answer as the chain would and change nothing", async (scene, note) => {
+		const { chain, wallet, delegate, relayer, vault } = scene;
+		await scene.mint("USDC", wallet.address, 100_000_000n);
+		const order = await scene.makeOrder();
+		const opens = await simulateCalls({ chain, order, delegate, allowance: 0n });
+		expect(opens.opens && opens.gasUsed).toBeGreaterThan(21_000n);
+		const poor = await scene.makeOrder({ inputAmount: 200_000_000n });
+		note("poor", await simulateCalls({ chain, order: poor, delegate, allowance: 0n }));
+		const gas = { verificationGasLimit: 80_000n, callGasLimit: 400_000n };
+		const { signature } = await scene.signedOp(order);
+		const { r, s, yParity, nonce } = await scene.authorize(wallet, 0);
+		const authorization = {
+			...{ address: delegate, chainId: BigInt(scene.chainId), nonce: BigInt(nonce) },
+			...{ r, s, yParity: BigInt(yParity ?? 0) },
+		};
+		const op = { delegate, allowance: 0n, gas, signature, authorization };
+		expect((await simulateOp({ chain, order, op: op as never })).opens).toBe(true);
+		note("unsigned", await simulateOp({ chain, order, op: { ...op, signature: "0x12" } as never }));
+		note("undelegated", await readDelegation(chain, wallet.address));
+		const fill = scene.fillMany([{ order: await scene.makeFillable(), amount: 9_900_000n }]);
+		const data = fill.data as Hex;
+		const refused = await simulateBundle(chain, { from: wallet.address, to: vault, data });
+		note("refused", refused);
+		const shape = async (from: Hex) => {
+			const blocks = (await scene.request("eth_simulateV1", [
+				{ blockStateCalls: [{ calls: [{ from, to: vault, data }] }] },
+				"latest",
+			])) as { calls: { status: Hex; logs: RawLog[]; returnData: Hex; error?: { data?: Hex } }[] }[];
+			return blocks.map(({ calls }) =>
+				calls.map(({ status, logs, returnData, error }) => ({
+					status,
+					logs: logsOf(logs),
+					data: error?.data ?? returnData,
+				})),
+			);
+		};
+		note("shape", await shape(relayer.address));
+		note("shape of a revert", await shape(wallet.address));
+	});
+
+	story("a node refuses spent nonces and cheap replacements, and keeps gaps waiting", async (scene, note) => {
+		const { subject, relayer, request, nonceOf, sign, offer } = scene;
+		const sender = scene.walletOf("sender");
+		await subject.giveNative(sender.address, parseEther("1"));
+		const nothing = { to: relayer.address, gas: 21_000n };
+		note("gap", await offer(sender, { ...nothing, nonce: 2 }));
+		note("pending with a gap", await nonceOf(sender.address, "pending"));
+		note("first", await offer(sender, { ...nothing, nonce: 0 }));
+		note("known", await offer(sender, { ...nothing, nonce: 0 }));
+		note("cheaper", await offer(sender, { ...nothing, nonce: 0, feeGwei: "19" }));
+		note("replaced", await offer(sender, { ...nothing, nonce: 0, feeGwei: "40", value: 1n }));
+		note("pending", await nonceOf(sender.address, "pending"));
+		await subject.mine(1);
+		expect(await nonceOf(sender.address)).toBe(1);
+		const replacement = await sign(sender, { ...nothing, nonce: 0, feeGwei: "40", value: 1n });
+		note("mined", Boolean(await scene.receiptOf(keccak256(replacement))));
+		note("was replaced", await scene.receiptOf(keccak256(await sign(sender, { ...nothing, nonce: 0 }))));
+		note("spent", await offer(sender, { ...nothing, nonce: 0 }));
+		note("sent again", await offer(sender, { ...nothing, nonce: 0, feeGwei: "40", value: 1n }));
+		note("fills the gap", await offer(sender, { ...nothing, nonce: 1 }));
+		await subject.mine(1);
+		note("both", await nonceOf(sender.address));
+		const before = numberOfBlock(await request("eth_blockNumber", [])) - 1;
+		note("earlier", await request("eth_getTransactionCount", [sender.address, `0x${before.toString(16)}`]));
+		const poor = scene.walletOf("poor");
+		note("unfunded", await offer(poor, { ...nothing, nonce: 0 }));
+		note("little gas", await offer(sender, { ...nothing, gas: 20_000n, nonce: 3 }));
+		await expect(request("eth_sendRawTransaction", ["0x1234"])).rejects.toThrow(RpcFailure);
+	});
+
+	story(
+		"balances and states of earlier blocks can be read, and final ones stay behind",
+		async (scene, note) => {
+			const { chain, wallet, mint, subject } = scene;
+			await mint("USDC", wallet.address, 7n);
+			const then = await readBlock(chain, "latest");
+			await mint("USDC", wallet.address, 5n);
+			for (let i = 0; i < 4; i++) await subject.mine(1);
+			const latest = await readBlock(chain, "latest");
+			const finalized = await readBlock(chain, "finalized");
+			expect(latest.number - finalized.number).toBe(4);
+			expect((await readBlock(chain, then.number)).hash).toBe(then.hash);
+			expect((await readBlock(chain, then.number + 1)).parentHash).toBe(then.hash);
+			const at = { holders: [wallet.address], tokens: [scene.asset("USDC")] };
+			note("then", await readBalances(chain, { ...at, blockNumber: then.number }));
+			note("now", await readBalances(chain, { ...at, blockNumber: latest.number }));
+			note(
+				"future",
+				await scene.request("eth_getBlockByNumber", [`0x${(latest.number + 9).toString(16)}`, false]),
+			);
+			note("no receipt", await scene.request("eth_getTransactionReceipt", [`0x${"00".repeat(32)}`]));
+		},
+	);
+
+	story("what a reorganization drops is gone, and can be sent again", async (scene, note) => {
+		const { chain, subject, relayer, request, receiptOf, nonceOf } = scene;
+		await subject.mine(1);
+		const order = await scene.makeFillable();
+		const nonce = await nonceOf(relayer.address);
+		const before = await readBlock(chain, "latest");
+		const raw = await scene.sign(relayer, { ...scene.fillMany([{ order, amount: 9_900_000n }]), nonce });
+		await request("eth_sendRawTransaction", [raw]);
+		await subject.mine(1);
+		await subject.mine(1);
+		const filled = await receiptOf(keccak256(raw));
+		expect(filled?.status).toBe("0x1");
+		await subject.reorg(2);
+		expect(await receiptOf(keccak256(raw))).toBeNull();
+		expect(await nonceOf(relayer.address)).toBe(nonce);
+		note("state", await stateOf(scene, "vault", orderId(order)));
+		const latest = await readBlock(chain, "latest");
+		expect(latest.number).toBe(before.number + 2);
+		expect((await readBlock(chain, before.number)).hash).toBe(before.hash);
+		note("block", await request("eth_getBlockByHash", [filled?.blockHash, false]));
+		note("receipts", await request("eth_getBlockReceipts", [filled?.blockHash]));
+		await request("eth_sendRawTransaction", [raw]);
+		await subject.mine(1);
+		const again = await receiptOf(keccak256(raw));
+		note("again", logsOf(again?.logs ?? []));
+		note("state then", await stateOf(scene, "vault", orderId(order)));
+	});
+}
+
+function stateOf({ chain, escrow, vault }: EvmScene, which: "escrow" | "vault", id: Hex): Promise<number> {
+	const functionName = "orderState" as const;
+	return which === "escrow"
+		? chain.client.readContract({ address: escrow, abi: geoEscrowAbi, functionName, args: [id] })
+		: chain.client.readContract({ address: vault, abi: geoVaultAbi, functionName, args: [id] });
+}
+
+function numberOfBlock(hex: unknown): number {
+	return Number(hex as Hex);
+}
+
+/** The op's gas is the last word of its event, and no two chains need agree on it. */
+const opEvent = "0x49628fd1471006c1482da88028e9ce4dbb080b815c9b0344d39e5a8e6ec1419f";
+
+function logsOf(logs: readonly RawLog[]) {
+	return logs.map(({ address, topics, data }) => ({
+		address: address.toLowerCase(),
+		topics,
+		data: topics[0] === opEvent ? data.slice(0, -128) : data,
+	}));
+}
+
+/** As JSON has it, without hashes of blocks and transactions. */
+function plain(answer: unknown): unknown {
+	const hidden = new Set(["transactionHash", "blockHash", "gasUsed"]);
+	const text = JSON.stringify(answer ?? null, (key, value: unknown) =>
+		hidden.has(key) ? undefined : typeof value === "bigint" ? String(value) : value,
+	);
+	return JSON.parse(text);
+}

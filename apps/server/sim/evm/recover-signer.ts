@@ -1,0 +1,59 @@
+import { createRequire } from "node:module";
+import { type Address, type Hex, keccak256 } from "viem";
+
+/** The curve that viem itself signs with. What viem exports of it answers only later, and a chain here answers at once. */
+type Curve = {
+	Signature: new (
+		r: bigint,
+		s: bigint,
+	) => {
+		addRecoveryBit: (bit: number) => {
+			recoverPublicKey: (hash: string) => { toHex: (isCompressed: boolean) => string };
+		};
+	};
+};
+const requireOfViem = createRequire(createRequire(import.meta.url).resolve("viem"));
+const { secp256k1 } = requireOfViem("@noble/curves/secp256k1") as { secp256k1: Curve };
+
+const halfOfOrder = 0x7fffffffffffffffffffffffffffffff5d576e7357a4501ddfe92f46681b20a0n;
+const mostSigners = 20_000;
+const signers = new Map<string, Address | undefined>();
+
+/** Who signed the hash, in lower case; nobody where the signature is none or has a high s. */
+export function recoverSigner(
+	hash: Hex,
+	{ r, s, yParity }: { r: bigint; s: bigint; yParity: number },
+): Address | undefined {
+	const key = `${hash}:${r}:${s}:${yParity}`;
+	if (signers.size > mostSigners) signers.clear();
+	if (!signers.has(key)) signers.set(key, recover(hash, { r, s, yParity }));
+	return signers.get(key);
+}
+
+function recover(
+	hash: Hex,
+	{ r, s, yParity }: { r: bigint; s: bigint; yParity: number },
+): Address | undefined {
+	if (s > halfOfOrder) return undefined;
+	try {
+		const publicKey = new secp256k1.Signature(r, s)
+			.addRecoveryBit(yParity)
+			.recoverPublicKey(hash.slice(2))
+			.toHex(false);
+		return `0x${keccak256(`0x${publicKey.slice(2)}`).slice(-40)}`;
+	} catch {
+		return undefined;
+	}
+}
+
+/** Of a signature as contracts take it: 65 bytes with v 27 or 28. */
+export function recoverPackedSigner(hash: Hex, signature: Hex): Address | undefined {
+	if (signature.length !== 132) return undefined;
+	const v = Number.parseInt(signature.slice(130), 16);
+	if (v !== 27 && v !== 28) return undefined;
+	return recoverSigner(hash, {
+		r: BigInt(signature.slice(0, 66)),
+		s: BigInt(`0x${signature.slice(66, 130)}`),
+		yParity: v - 27,
+	});
+}

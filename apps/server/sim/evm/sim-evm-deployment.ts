@@ -1,0 +1,115 @@
+import { type AttesterSet, attesterSetHash, type ChainDeployment } from "@geoswap/protocol";
+import { type Address, getAddress, keccak256, parseUnits, stringToHex, zeroAddress } from "viem";
+import { entryPoint09Address } from "viem/account-abstraction";
+import type { TokenKind } from "./sim-token.ts";
+
+type SimAsset = {
+	symbol: string;
+	decimals: number;
+	kind: "stable" | "volatile";
+	paths: number[][];
+	stock: string;
+	outflowPerHour: string;
+};
+
+/** The devnet's assets and what its vaults hold of them, in whole tokens. */
+const assets: readonly SimAsset[] = [
+	{
+		symbol: "ETH",
+		decimals: 18,
+		kind: "volatile",
+		paths: [[500]],
+		stock: "1000",
+		outflowPerHour: "500",
+	},
+	{ symbol: "USDC", decimals: 6, kind: "stable", paths: [], stock: "5000000", outflowPerHour: "2000000" },
+	{
+		symbol: "USDT",
+		decimals: 6,
+		kind: "stable",
+		paths: [[100]],
+		stock: "5000000",
+		outflowPerHour: "2000000",
+	},
+	{
+		symbol: "WETH",
+		decimals: 18,
+		kind: "volatile",
+		paths: [[500]],
+		stock: "1000",
+		outflowPerHour: "500",
+	},
+	{
+		symbol: "ORB",
+		decimals: 18,
+		kind: "volatile",
+		paths: [[3000], [500, 3000]],
+		stock: "1000000",
+		outflowPerHour: "500000",
+	},
+];
+
+/** Contracts of a chain that exists nowhere else. The addresses follow from its id. */
+export function simEvmDeployment({
+	chainId,
+	name,
+	attesterSet: { threshold, attesters },
+}: {
+	chainId: number;
+	name: string;
+	attesterSet: AttesterSet;
+}): ChainDeployment {
+	const at = (what: string): Address =>
+		getAddress(`0x${keccak256(stringToHex(`${chainId}/${what}`)).slice(-40)}`);
+	return {
+		chainId,
+		name,
+		kind: "eip1559",
+		contracts: {
+			entryPoint: entryPoint09Address,
+			delegate: at("delegate"),
+			earlierDelegates: [],
+			escrow: at("escrow"),
+			earlierEscrows: [],
+			vault: at("vault"),
+			earlierVaults: [],
+			accessManager: at("access-manager"),
+		},
+		attesterSet: {
+			threshold,
+			attesters: [...attesters],
+			hash: attesterSetHash({ threshold, attesters }),
+		},
+		uniswap: { factory: at("factory"), router: at("router"), quoterV2: at("quoter") },
+		wrappedNative: at("WETH"),
+		settlementToken: at("USDC"),
+		assets: assets.map(({ symbol, decimals, kind, paths }) => ({
+			symbol,
+			address: symbol === "ETH" ? zeroAddress : at(symbol),
+			decimals,
+			kind,
+			feed: {
+				address: at(`${symbol === "ETH" ? "WETH" : symbol}/feed`),
+				heartbeatSeconds: 24 * 3_600,
+			},
+			paths,
+		})),
+		deployedAtBlock: 1,
+	};
+}
+
+/** How a token of this symbol behaves, on the devnet and here. */
+export function tokenKindOf(symbol: string): TokenKind {
+	if (symbol === "USDT") return "without-return";
+	return symbol === "WETH" ? "wrapped-native" : "standard";
+}
+
+/** What a vault holds at first and lets out in an hour, by the asset's symbol. */
+export function firstStockOf(symbol: string): { stock: bigint; outflowPerHour: bigint } {
+	const asset = assets.find((candidate) => candidate.symbol === symbol);
+	if (!asset) return { stock: 0n, outflowPerHour: 0n };
+	return {
+		stock: parseUnits(asset.stock, asset.decimals),
+		outflowPerHour: parseUnits(asset.outflowPerHour, asset.decimals),
+	};
+}

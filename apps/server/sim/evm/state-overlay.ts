@@ -1,0 +1,50 @@
+import type { Value } from "./versioned-state.ts";
+
+/** What a block, a call or a simulation changes, above a state that it leaves alone. */
+export type StateOverlay = {
+	number: (key: string) => bigint;
+	text: (key: string) => string;
+	set: (key: string, value: Value) => void;
+	/** A point to come back to. */
+	mark: () => number;
+	undoTo: (mark: number) => void;
+	changes: () => ReadonlyMap<string, Value>;
+};
+
+export function createStateOverlay(below: (key: string) => Value | undefined): StateOverlay {
+	const changes = new Map<string, Value>();
+	const undo: { key: string; before: Value | undefined }[] = [];
+	const get = (key: string) => changes.get(key) ?? below(key);
+	return {
+		number: (key) => (get(key) ?? 0n) as bigint,
+		text: (key) => (get(key) ?? "") as string,
+		set: (key, value) => {
+			undo.push({ key, before: changes.get(key) });
+			changes.set(key, value);
+		},
+		mark: () => undo.length,
+		undoTo: (mark) => {
+			while (undo.length > mark) {
+				const last = undo.pop();
+				if (last?.before !== undefined) changes.set(last.key, last.before);
+				else if (last) changes.delete(last.key);
+			}
+		},
+		changes: () => changes,
+	};
+}
+
+/** Where each thing is kept. Addresses are in lower case, the zero address is the native token. */
+export const stateKey = {
+	nonce: (account: string) => `nonce:${account}`,
+	code: (account: string) => `code:${account}`,
+	balance: (token: string, holder: string) => `balance:${token}:${holder}`,
+	allowance: (token: string, owner: string, spender: string) => `allowance:${token}:${owner}:${spender}`,
+	opNonce: (sender: string, key: bigint) => `op-nonce:${sender}:${key}`,
+	escrowOrder: (escrow: string, orderId: string) => `escrow-order:${escrow}:${orderId}`,
+	credit: (escrow: string, token: string, beneficiary: string) => `credit:${escrow}:${token}:${beneficiary}`,
+	vaultOrder: (vault: string, orderId: string) => `vault-order:${vault}:${orderId}`,
+	outflow: (vault: string, token: string, field: "perHour" | "used" | "updatedAt") =>
+		`outflow:${vault}:${token}:${field}`,
+	paused: (vault: string) => `paused:${vault}`,
+} as const;

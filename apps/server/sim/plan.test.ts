@@ -1,0 +1,50 @@
+import fc from "fast-check";
+import { expect, test } from "vitest";
+import { type Fault, planArbitrary, planOfSeed } from "./plan.ts";
+
+test("a seed stands for one plan of the size that was asked for", () => {
+	const plan = planOfSeed(7, { swaps: 50 });
+	expect(plan).toEqual(planOfSeed(7, { swaps: 50 }));
+	expect(plan).not.toEqual({ ...planOfSeed(8, { swaps: 50 }), seed: 7 });
+	expect([plan.swaps.length, plan.faults.length]).toEqual([50, 19]);
+});
+
+test("every kind of fault, route and wallet is among the plans of a few hundred seeds", () => {
+	const plans = Array.from({ length: 300 }, (_, seed) => planOfSeed(seed, { swaps: 6 }));
+	const kinds = new Set(plans.flatMap(({ faults }) => faults.map(({ kind }) => kind)));
+	expect([...kinds].toSorted()).toEqual([
+		...["attester", "clock-skew", "crash", "database", "drop", "finality-stall", "foreign-transaction"],
+		...["gas-spike", "hold-back", "price", "reorg", "restore", "rpc", "signals"],
+	]);
+	const swaps = plans.flatMap((plan) => plan.swaps);
+	expect(new Set(swaps.map(({ behaviour }) => behaviour)).size).toBe(6);
+	expect(new Set(swaps.map(({ from, to }) => `${from} ${to}`)).size).toBe(6);
+});
+
+test("what goes wrong is over when the hostile time is", () => {
+	for (let seed = 0; seed < 200; seed++) {
+		const { faults, hostileMs } = planOfSeed(seed, { swaps: 6 });
+		expect(Math.max(...faults.map(endOf))).toBeLessThanOrEqual(hostileMs);
+	}
+});
+
+function endOf(fault: Fault): number {
+	const lastsMs = "forMs" in fault ? fault.forMs : fault.kind === "crash" ? fault.downMs : 0;
+	return fault.atMs + lastsMs;
+}
+
+test("a plan that fails shrinks to the one fault and the one swap that matter", () => {
+	const seed = 7;
+	const { counterexample } = fc.check(
+		fc.property(
+			planArbitrary(seed, { swaps: 50 }),
+			({ faults, swaps }) =>
+				!faults.some(({ kind }) => kind === "crash") ||
+				!swaps.some(({ from, usdCents }) => from === "solana" && usdCents > 30_00),
+		),
+		{ seed, numRuns: 1, unbiased: true },
+	);
+	const [plan] = counterexample ?? [];
+	expect(plan?.faults).toMatchObject([{ kind: "crash", atMs: 0 }]);
+	expect(plan?.swaps).toMatchObject([{ from: "solana", usdCents: 30_01, atMs: 0, behaviour: "plain" }]);
+});

@@ -1,0 +1,334 @@
+import fc from "fast-check";
+
+/**
+ * All that befalls one simulated world: who swaps what and when, and what goes wrong. What a plan leaves open (how long a
+ * call takes, which transactions of a block a reorganization keeps) follows from its seed. Times are milliseconds from
+ * the start of the world.
+ */
+export type Plan = {
+	seed: number;
+	swaps: SwapPlan[];
+	faults: Fault[];
+	/** From then on nothing goes wrong any more, and what did is over: every swap must come to its end. */
+	hostileMs: number;
+};
+
+export const chainNames = ["east", "west", "solana"] as const;
+export type ChainName = (typeof chainNames)[number];
+export type EvmChainName = Exclude<ChainName, "solana">;
+
+export const workerNames = ["worker-1", "worker-2"] as const;
+export type WorkerName = (typeof workerNames)[number];
+export const attesterNames = ["attester-1", "attester-2", "attester-3"] as const;
+export type AttesterName = (typeof attesterNames)[number];
+export type ProcessName = WorkerName | AttesterName;
+
+/** Of each chain a process has two endpoints; the second is asked where the first fails, or where two must agree. */
+export type ProviderName = "first" | "second";
+
+/** The chain's settlement stablecoin; its own coin; another token whose price moves, of which the vault has stock. */
+export type AssetName = "stable" | "native" | "volatile";
+
+export type SwapPlan = {
+	/** When it is quoted. Build and submit follow at once, as the world's latency allows. */
+	atMs: number;
+	from: ChainName;
+	to: ChainName;
+	/** Never the same asset of the same chain. Solana has no volatile one: there it is its own coin. */
+	input: AssetName;
+	output: AssetName;
+	/** What the input is worth, and as many of its smallest units more, so that amounts are not round. */
+	usdCents: number;
+	oddUnits: number;
+	/** Wallets are numbered: swaps of one number on one kind of chain have one wallet, and may be at once. */
+	wallet: number;
+	behaviour: WalletBehaviour;
+	/** A recipient that refuses what it gets (native coins on an EVM chain): the input must come back. */
+	recipient: "takes" | "refuses";
+};
+
+export type WalletBehaviour =
+	/** Signs and submits. On an EVM chain with an authorization where the wallet is not delegated yet. */
+	| "plain"
+	/** Its authorization is used up before the op is sent: the wallet was delegated to the same account meanwhile. */
+	| "stale-authorization"
+	/** Submits, then sends its input tokens elsewhere before the order is opened. */
+	| "moves-tokens"
+	/** Submits, then opens the order itself by a transaction of its own. On Solana as plain. */
+	| "opens-itself"
+	/** Submits, and someone else sends the signed op first. On Solana as plain. */
+	| "front-run"
+	/** Opens the order on chain and never submits it: nobody knows of it but the chain. On Solana as plain. */
+	| "opens-unsubmitted";
+
+export type Fault =
+	/**
+	 * A worker dies at its n-th event after a time (an answer, a timer, a step), or right after a node took a
+	 * transaction from it, and comes back. What it held in memory is gone; the engine replays its executions, on the other
+	 * worker if that one is there.
+	 */
+	| {
+			kind: "crash";
+			process: WorkerName;
+			atMs: number;
+			at: { events: number } | "broadcast";
+			downMs: number;
+	  }
+	/** The newest blocks are replaced. Of their transactions each is kept with this chance, the others are gone. */
+	| { kind: "reorg"; chain: ChainName; atMs: number; depth: number; keepPercent: number }
+	/** Each transaction that waits for a block is forgotten by all nodes with this chance. */
+	| { kind: "drop"; chain: ChainName; atMs: number; percent: number }
+	/** Each transaction that comes in this while, or waits, is in no block until it is over, with this chance. */
+	| { kind: "hold-back"; chain: ChainName; atMs: number; forMs: number; percent: number }
+	/**
+	 * A relayer's key signs something that is not in the books: in the place of its oldest transaction that waits, or
+	 * with the next nonce of the chain.
+	 */
+	| { kind: "foreign-transaction"; chain: EvmChainName; atMs: number; how: "replaces" | "next" }
+	/**
+	 * One endpoint, for every worker, or for all attesters: fails; answers late; answers as of some blocks ago; or keeps
+	 * an event from its answers and has another instead (an order that was never opened, or not filled). Where `lies` is
+	 * not seen through, money is lost: only one of the two endpoints of a process lies at a time.
+	 */
+	| {
+			kind: "rpc";
+			chain: ChainName;
+			provider: ProviderName;
+			of: "workers" | "attesters";
+			how: "down" | "slow" | "stale" | "lies";
+			atMs: number;
+			forMs: number;
+	  }
+	| { kind: "finality-stall"; chain: ChainName; atMs: number; forMs: number }
+	/** Blocks cost so many times the usual. */
+	| { kind: "gas-spike"; chain: ChainName; atMs: number; forMs: number; multiple: number }
+	/** A process' clock is ahead (or, below zero, behind). */
+	| { kind: "clock-skew"; process: ProcessName; atMs: number; forMs: number; byMs: number }
+	/** An attester answers nobody, or after some seconds. */
+	| { kind: "attester"; process: AttesterName; how: "down" | "slow"; atMs: number; forMs: number }
+	/** Of the engine's signals and pokes that are raised in this while each is lost, or comes twice, with this chance. */
+	| { kind: "signals"; how: "lost" | "doubled"; atMs: number; forMs: number; percent: number }
+	/**
+	 * One statement or commit after the time does what it does, and the connection is lost before its answer; or no
+	 * connection of this worker works for a while.
+	 */
+	| { kind: "database"; process: WorkerName; how: "answer-lost"; atMs: number; statements: number }
+	| { kind: "database"; process: WorkerName; how: "down"; atMs: number; forMs: number }
+	/** Database and engine are set back to what they were a while before; both workers start anew. */
+	| { kind: "restore"; atMs: number; backMs: number }
+	/** The price of what is not stable is off by so much for a while, in all books. */
+	| { kind: "price"; atMs: number; forMs: number; bps: number };
+
+export type PlanSizes = { swaps: number; faults?: number | undefined };
+
+/** The plan that a seed stands for, always the same. */
+export function planOfSeed(seed: number, sizes: PlanSizes): Plan {
+	const [plan] = fc.sample(planArbitrary(seed, sizes), { seed, numRuns: 1, unbiased: true });
+	if (!plan) throw new Error("one plan was asked for");
+	return plan;
+}
+
+/**
+ * Plans of a seed. A plan that fails is made smaller by leaving out faults, then swaps, then by smaller numbers and
+ * plainer kinds. Run with `unbiased: true`, its first value is `planOfSeed`.
+ */
+export function planArbitrary(seed: number, { swaps, faults }: PlanSizes): fc.Arbitrary<Plan> {
+	const hostileMs = 90_000 + 1_000 * swaps;
+	const faultCount = faults ?? 2 + Math.ceil(swaps / 3);
+	return fc
+		.tuple(
+			new ShrinkingList(faultArbitrary(hostileMs), { length: faultCount, least: 0 }),
+			// The last ones are submitted while things still go wrong.
+			new ShrinkingList(swapArbitrary(hostileMs - 30_000), { length: swaps, least: 1 }),
+		)
+		.map(([faults, swaps]) => ({ seed, swaps, faults, hostileMs }));
+}
+
+function swapArbitrary(spanMs: number): fc.Arbitrary<SwapPlan> {
+	const route = fc.oneof(
+		{ weight: 5, arbitrary: fc.constant<[ChainName, ChainName]>(["east", "west"]) },
+		{ weight: 2, arbitrary: fc.constant<[ChainName, ChainName]>(["west", "east"]) },
+		{ weight: 2, arbitrary: fc.constant<[ChainName, ChainName]>(["east", "east"]) },
+		{ weight: 3, arbitrary: fc.constant<[ChainName, ChainName]>(["east", "solana"]) },
+		{ weight: 3, arbitrary: fc.constant<[ChainName, ChainName]>(["solana", "west"]) },
+		{ weight: 1, arbitrary: fc.constant<[ChainName, ChainName]>(["solana", "solana"]) },
+	);
+	const asset = () =>
+		fc.oneof(
+			{ weight: 4, arbitrary: fc.constant<AssetName>("stable") },
+			{ weight: 2, arbitrary: fc.constant<AssetName>("native") },
+			{ weight: 1, arbitrary: fc.constant<AssetName>("volatile") },
+		);
+	return fc
+		.record({
+			behaviour: fc.oneof(
+				{ withCrossShrink: true },
+				{ weight: 10, arbitrary: fc.constant<WalletBehaviour>("plain") },
+				{ weight: 2, arbitrary: fc.constant<WalletBehaviour>("stale-authorization") },
+				{ weight: 1, arbitrary: fc.constant<WalletBehaviour>("moves-tokens") },
+				{ weight: 1, arbitrary: fc.constant<WalletBehaviour>("opens-itself") },
+				{ weight: 1, arbitrary: fc.constant<WalletBehaviour>("front-run") },
+				{ weight: 1, arbitrary: fc.constant<WalletBehaviour>("opens-unsubmitted") },
+			),
+			recipient: fc.oneof(
+				{ withCrossShrink: true },
+				{ weight: 7, arbitrary: fc.constant<SwapPlan["recipient"]>("takes") },
+				{ weight: 1, arbitrary: fc.constant<SwapPlan["recipient"]>("refuses") },
+			),
+			route,
+			input: asset(),
+			output: asset(),
+			wallet: fc.nat(7),
+			// Small ones, and some that have to wait for finality.
+			usdCents: fc.oneof(
+				{ weight: 4, arbitrary: fc.integer({ min: 20_00, max: 2_000_00 }) },
+				{ weight: 1, arbitrary: fc.integer({ min: 20_00, max: 20_000_00 }) },
+			),
+			oddUnits: fc.nat(99_999),
+			atMs: fc.nat(spanMs),
+		})
+		.map(({ route: [from, to], input, output, ...rest }): SwapPlan => {
+			const isSame =
+				from === to && (input === output || (from === "solana" && input !== "stable" && output !== "stable"));
+			return { ...rest, from, to, input, output: isSame ? otherThan(input) : output };
+		});
+}
+
+const otherThan = (asset: AssetName): AssetName => (asset === "stable" ? "native" : "stable");
+
+function faultArbitrary(hostileMs: number): fc.Arbitrary<Fault> {
+	const atMs = fc.nat(hostileMs);
+	const forMs = fc.integer({ min: 500, max: 45_000 });
+	const chain = fc.constantFrom(...chainNames);
+	const evmChain = fc.constantFrom<EvmChainName[]>("east", "west");
+	const worker = fc.constantFrom(...workerNames);
+	const attester = fc.constantFrom(...attesterNames);
+	const percent = fc.integer({ min: 20, max: 100 });
+	const of = <K extends Fault["kind"]>(
+		kind: K,
+		weight: number,
+		fields: { [F in keyof Omit<Extract<Fault, { kind: K }>, "kind">]: fc.Arbitrary<unknown> },
+	) => ({
+		weight,
+		arbitrary: fc.record({ kind: fc.constant(kind), ...fields }) as unknown as fc.Arbitrary<Fault>,
+	});
+	return fc
+		.oneof(
+			of("crash", 6, {
+				process: worker,
+				atMs,
+				at: fc.oneof(
+					fc.record({ events: fc.integer({ min: 1, max: 40 }) }),
+					fc.constant("broadcast" as const),
+				),
+				downMs: fc.integer({ min: 100, max: 20_000 }),
+			}),
+			of("reorg", 5, {
+				chain,
+				atMs,
+				depth: fc.integer({ min: 1, max: 8 }),
+				keepPercent: fc.integer({ min: 0, max: 100 }),
+			}),
+			of("drop", 2, { chain, atMs, percent }),
+			of("hold-back", 2, { chain, atMs, forMs, percent }),
+			of("foreign-transaction", 1, { chain: evmChain, atMs, how: fc.constantFrom("replaces", "next") }),
+			of("rpc", 5, {
+				chain,
+				provider: fc.constantFrom("first", "second"),
+				of: fc.constantFrom("workers", "attesters"),
+				how: fc.constantFrom("down", "slow", "stale", "lies"),
+				atMs,
+				forMs,
+			}),
+			of("finality-stall", 1, { chain, atMs, forMs }),
+			of("gas-spike", 1, { chain, atMs, forMs, multiple: fc.integer({ min: 2, max: 20 }) }),
+			of("clock-skew", 1, {
+				process: fc.oneof(worker, attester),
+				atMs,
+				forMs,
+				byMs: fc.integer({ min: -5_000, max: 5_000 }),
+			}),
+			of("attester", 2, { process: attester, how: fc.constantFrom("down", "slow"), atMs, forMs }),
+			of("signals", 2, { how: fc.constantFrom("lost", "doubled"), atMs, forMs, percent }),
+			{
+				weight: 2,
+				arbitrary: fc.record({
+					kind: fc.constant("database" as const),
+					process: worker,
+					how: fc.constant("answer-lost" as const),
+					atMs,
+					statements: fc.integer({ min: 1, max: 40 }),
+				}),
+			},
+			{
+				weight: 1,
+				arbitrary: fc.record({
+					kind: fc.constant("database" as const),
+					process: worker,
+					how: fc.constant("down" as const),
+					atMs,
+					forMs,
+				}),
+			},
+			of("restore", 1, { atMs, backMs: fc.integer({ min: 1_000, max: 40_000 }) }),
+			of("price", 1, { atMs, forMs, bps: fc.integer({ min: -800, max: 800 }) }),
+		)
+		.map((fault) => endedBy(fault, hostileMs));
+}
+
+/** A fault that lasts is over when the hostile time is. */
+function endedBy(fault: Fault, hostileMs: number): Fault {
+	if ("forMs" in fault) return { ...fault, forMs: Math.min(fault.forMs, hostileMs - fault.atMs) };
+	if (fault.kind === "crash") return { ...fault, downMs: Math.min(fault.downMs, hostileMs - fault.atMs) };
+	return fault;
+}
+
+/**
+ * Always as long as it may be, so that a run has the size that it was asked for. Made smaller it loses a half, then a
+ * quarter, down to one item at a time, and only then are the items themselves made smaller.
+ */
+class ShrinkingList<T> extends fc.Arbitrary<T[]> {
+	private readonly item: fc.Arbitrary<T>;
+	private readonly length: number;
+	private readonly least: number;
+
+	constructor(item: fc.Arbitrary<T>, { length, least }: { length: number; least: number }) {
+		super();
+		this.item = item;
+		this.length = length;
+		this.least = least;
+	}
+
+	generate(random: fc.Random, bias: number | undefined): fc.Value<T[]> {
+		return listOf(Array.from({ length: this.length }, () => this.item.generate(random, bias)));
+	}
+
+	canShrinkWithoutContext(value: unknown): value is T[] {
+		return Array.isArray(value) && value.length === 0;
+	}
+
+	shrink(_: T[], context: unknown): fc.Stream<fc.Value<T[]>> {
+		return fc.stream(this.smaller((context ?? []) as fc.Value<T>[]));
+	}
+
+	private *smaller(items: fc.Value<T>[]): IterableIterator<fc.Value<T[]>> {
+		for (let cut = items.length; cut >= 1; cut = cut === 1 ? 0 : Math.ceil(cut / 2)) {
+			for (let at = 0; at < items.length; at += cut) {
+				const rest = [...items.slice(0, at), ...items.slice(at + cut)];
+				if (rest.length >= this.least) yield listOf(rest);
+			}
+		}
+		for (const [at, item] of items.entries()) {
+			for (const smaller of this.item.shrink(item.value, item.context)) {
+				yield listOf(items.with(at, smaller));
+			}
+		}
+	}
+}
+
+function listOf<T>(items: fc.Value<T>[]): fc.Value<T[]> {
+	return new fc.Value(
+		items.map(({ value }) => value),
+		items,
+	);
+}

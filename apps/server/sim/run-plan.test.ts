@@ -1,0 +1,55 @@
+import { afterAll, expect, inject, test } from "vitest";
+import type { ChainName, Fault, Plan, SwapPlan } from "./plan.ts";
+import { dropRunDatabases, runPlan } from "./run-plan.ts";
+
+const databaseUrl = inject("postgresUrl");
+afterAll(dropRunDatabases);
+
+const swap: SwapPlan = {
+	atMs: 0,
+	from: "east",
+	to: "west",
+	input: "stable",
+	output: "stable",
+	usdCents: 300_00,
+	oddUnits: 7,
+	wallet: 0,
+	behaviour: "plain",
+	recipient: "takes",
+};
+const routes: [ChainName, ChainName, SwapPlan["input"]][] = [
+	["east", "west", "stable"],
+	["east", "east", "native"],
+	["east", "solana", "stable"],
+	["solana", "west", "native"],
+	["solana", "solana", "native"],
+];
+
+function planOf(swaps: Partial<SwapPlan>[], faults: Fault[] = []): Plan {
+	return { seed: 7, swaps: swaps.map((change) => ({ ...swap, ...change })), faults, hostileMs: 20_000 };
+}
+
+test("where nothing goes wrong, a swap of each route is settled, and the books hold", async () => {
+	const plan = planOf(routes.map(([from, to, input], wallet) => ({ from, to, input, wallet })));
+	const { violations, stats } = await runPlan(plan, { databaseUrl, keepTrace: false });
+	expect(violations).toEqual([]);
+	expect(stats.byStatus).toEqual({ settled: routes.length });
+});
+
+test("under faults the same plan has the same trace, and what ends ends well", async () => {
+	const plan = planOf(
+		[{}, { wallet: 1, atMs: 3_000 }, { from: "solana", atMs: 1_000 }],
+		[
+			{ kind: "crash", process: "worker-1", atMs: 500, at: { events: 9 }, downMs: 2_000 },
+			{ kind: "crash", process: "worker-2", atMs: 4_000, at: "broadcast", downMs: 1_000 },
+			{ kind: "reorg", chain: "east", atMs: 9_000, depth: 2, keepPercent: 50 },
+			{ kind: "signals", how: "lost", atMs: 0, forMs: 15_000, percent: 50 },
+			{ kind: "database", process: "worker-1", how: "answer-lost", atMs: 8_000, statements: 5 },
+		],
+	);
+	const first = await runPlan(plan, { databaseUrl, keepTrace: true });
+	const second = await runPlan(plan, { databaseUrl, keepTrace: true });
+	expect(first.violations).toEqual([]);
+	expect(first.stats.faultsApplied).toEqual({ crash: 2, reorg: 1, signals: 1, database: 1 });
+	expect(second.trace).toEqual(first.trace);
+});

@@ -1,0 +1,192 @@
+import { randomBytes } from "node:crypto";
+import pg from "pg";
+import { checkRecord } from "./check-record.ts";
+import { checkWorld } from "./check-world.ts";
+import type { Plan } from "./plan.ts";
+import { openSimDatabase, type SimDatabase } from "./sim-database.ts";
+import { scheduleFaults } from "./sim-faults.ts";
+import { createWorld, type World, worldStartMs } from "./world.ts";
+
+export type RunOptions = {
+	/** A PostgreSQL server. This process makes a database of its own there, and uses it in one run after the other. */
+	databaseUrl: string;
+	/** Whether to keep the trace; it is long. */
+	keepTrace: boolean;
+};
+
+export type RunResult = {
+	/** What does not hold, in words; empty where all does. */
+	violations: string[];
+	/**
+	 * A line per event, always the same of one plan: `<ms from the start> <who>: <what>`. Faults begin with `! `, what
+	 * concerns one swap names it as `#<its place in the plan>`.
+	 */
+	trace: string[];
+	stats: RunStats;
+};
+
+export type RunStats = {
+	swaps: number;
+	byStatus: Record<string, number>;
+	events: number;
+	simulatedMs: number;
+	faultsApplied: Record<string, number>;
+	/** What the service lost by reorganizations and late refunds, as the books say. */
+	serviceLossUsdCents: string;
+	/** Where the real time went. */
+	wall: {
+		totalMs: number;
+		statements: number;
+		databaseMs: number;
+		chainCalls: number;
+		chainMs: number;
+	};
+};
+
+/** Until the chains are followed and attesters are heard of. */
+const warmUpMs = 6_000;
+/** How long the slowest swap may take once nothing goes wrong any more: its deadlines, and finality after each. */
+const patienceMs = 900_000;
+const lookEveryMs = 5_000;
+const seenWithinMs = 20_000;
+
+/** Runs a plan's world to its end, and says what does not hold. One at a time. */
+export async function runPlan(plan: Plan, options: RunOptions): Promise<RunResult> {
+	const { databaseUrl } = options;
+	const made = databases.get(databaseUrl) ?? createRunDatabase(databaseUrl);
+	databases.set(databaseUrl, made);
+	return runIn((await made).database, plan, options);
+}
+
+/** Those of this process, by their server. */
+const databases = new Map<string, Promise<RunDatabase>>();
+
+/** Leaves nothing behind on the server. */
+export async function dropRunDatabases(): Promise<void> {
+	const made = await Promise.all(databases.values());
+	databases.clear();
+	for (const { drop } of made) await drop();
+}
+
+type RunDatabase = { database: SimDatabase; drop: () => Promise<void> };
+
+/** A database for any number of runs, one after the other. */
+export async function createRunDatabase(serverUrl: string): Promise<RunDatabase> {
+	const name = `geoswap_sim_${randomBytes(6).toString("hex")}`;
+	await onServer(serverUrl, `create database ${name}`);
+	const url = new URL(serverUrl);
+	url.pathname = `/${name}`;
+	const database = await openSimDatabase({ url: url.href, startMs: worldStartMs });
+	return {
+		database,
+		drop: async () => {
+			await database.close();
+			await onServer(serverUrl, `drop database ${name} with (force)`);
+		},
+	};
+}
+
+async function onServer(serverUrl: string, sql: string): Promise<void> {
+	const client = new pg.Client({ connectionString: serverUrl });
+	await client.connect();
+	try {
+		await client.query(sql);
+	} finally {
+		await client.end();
+	}
+}
+
+async function runIn(database: SimDatabase, plan: Plan, { keepTrace }: RunOptions): Promise<RunResult> {
+	const startedAt = performance.now();
+	await database.reset();
+	const before = { ...database.figures };
+	const world = await createWorld({ seed: plan.seed, database, keepTrace });
+	const { scheduler, wallets } = world;
+	for (const [index, swap] of plan.swaps.entries()) {
+		scheduler.in(warmUpMs + swap.atMs, `#${index} begins`, () => {
+			void wallets.begin(swap, index);
+		});
+	}
+	const faultsApplied = scheduleFaults(world, plan, warmUpMs);
+	const quietMs = worldStartMs + warmUpMs + plan.hostileMs;
+	await scheduler.runUntil(() => false, quietMs);
+	const watched = watchEnds(world, plan.swaps.length);
+	await scheduler.runUntil(() => watched.isOver, quietMs + patienceMs);
+	const { violations, byStatus } = await inWorld(world, checkWorld(world));
+	const recorded = await inWorld(
+		world,
+		checkRecord({
+			plan,
+			record: world.record,
+			swaps: wallets.swaps,
+			pool: world.database.pool,
+			planStartMs: worldStartMs + warmUpMs,
+		}),
+	);
+	return {
+		violations: [...watched.violations, ...violations, ...recorded],
+		trace: world.trace,
+		stats: {
+			swaps: plan.swaps.length,
+			byStatus,
+			events: world.eventCount(),
+			simulatedMs: scheduler.nowMs() - worldStartMs,
+			faultsApplied,
+			serviceLossUsdCents: "0",
+			wall: {
+				totalMs: Math.round(performance.now() - startedAt),
+				statements: database.figures.statements - before.statements,
+				databaseMs: Math.round(database.figures.wallMs - before.wallMs),
+				chainCalls: world.figures.calls,
+				chainMs: Math.round(world.figures.wallMs),
+			},
+		},
+	};
+}
+
+/** While it lasts the world goes on: whoever has the database for itself at this moment must come to an end. */
+async function inWorld<T>({ scheduler }: World, work: Promise<T>): Promise<T> {
+	let isDone = false;
+	const done = work.finally(() => {
+		isDone = true;
+	});
+	// It is heard of below.
+	done.catch(() => {});
+	if (!(await scheduler.runUntil(() => isDone, scheduler.nowMs() + patienceMs))) {
+		throw new Error("the database is not given back");
+	}
+	return done;
+}
+
+/** Looks now and then whether all is done, and whether what was final changed. */
+function watchEnds(world: World, swaps: number): { isOver: boolean; violations: string[] } {
+	const watched = { isOver: false, violations: [] as string[] };
+	const known = new Map<string, string>();
+	const sinceMs = world.scheduler.nowMs();
+	const look = async () => {
+		const { rows } = await world.database.pool.query<{ id: string; status: string; is_ended: boolean }>(
+			"select id, status, ended_at is not null as is_ended from swaps order by id",
+		);
+		for (const { id, status, is_ended } of rows) {
+			const before = known.get(id);
+			if (before !== undefined && before !== status) {
+				watched.violations.push(`swap ${id} was ${before} and is ${status}`);
+			}
+			if (is_ended) known.set(id, status);
+		}
+		const isAllBegun =
+			world.wallets.swaps.length === swaps &&
+			world.wallets.swaps.every(({ outcome }) => outcome !== "not-yet");
+		const isIdle = world.engine.unfinished().every((name) => !name.startsWith("swap"));
+		// What is still on its way to a chain is seen there within that.
+		const isSeen = world.scheduler.nowMs() - sinceMs >= seenWithinMs;
+		const { rowCount: unknown } = await world.database.pool.query(
+			"select from unknown_orders where outcome is null limit 1",
+		);
+		watched.isOver =
+			isAllBegun && isIdle && isSeen && unknown === 0 && rows.every(({ is_ended }) => is_ended);
+		if (!watched.isOver) world.scheduler.in(lookEveryMs, "look", look);
+	};
+	world.scheduler.in(0, "look", look);
+	return watched;
+}

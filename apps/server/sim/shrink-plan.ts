@@ -1,0 +1,35 @@
+import fc from "fast-check";
+import { type Plan, type PlanSizes, planArbitrary } from "./plan.ts";
+import type { RunResult } from "./run-plan.ts";
+
+/** The smallest plan that still fails, of those that a while is enough to try. */
+export async function shrinkPlan({
+	seed,
+	sizes,
+	run,
+	forMs,
+	onSmaller,
+}: {
+	seed: number;
+	sizes: PlanSizes;
+	run: (plan: Plan) => Promise<RunResult>;
+	forMs: number;
+	onSmaller?: (plan: Plan, tried: number) => void;
+}): Promise<{ plan: Plan; tried: number }> {
+	let smallest: Plan | undefined;
+	let tried = 0;
+	await fc.check(
+		fc.asyncProperty(planArbitrary(seed, sizes), async (plan) => {
+			tried++;
+			const { violations } = await run(plan);
+			if (violations.length === 0) return true;
+			smallest = plan;
+			onSmaller?.(plan, tried);
+			return false;
+		}),
+		{ seed, numRuns: 1, unbiased: true, interruptAfterTimeLimit: forMs },
+	);
+	if (!smallest)
+		throw new Error(`seed ${seed} has no violation any more: its run is not the same every time`);
+	return { plan: smallest, tried };
+}

@@ -1,0 +1,79 @@
+import type { LocalAccount } from "viem";
+import { createAttester } from "../src/attest/create-attester.ts";
+import type { EvmChain } from "../src/chain/evm/chain-client.ts";
+import type { SolanaChain } from "../src/chain/solana/connect-solana.ts";
+import type { Log } from "../src/log.ts";
+import type { AttesterClient } from "../src/swap/attester-client.ts";
+import type { Scheduler } from "./scheduler.ts";
+import type { SeededRandom } from "./seeded-random.ts";
+import type { SimProcess } from "./sim-process.ts";
+
+/** After this long nobody waits for an attester any more. */
+const timeoutMs = 3_000;
+
+/** An attester that looks for itself, by nodes of its own. Whoever asks it does so over a way that takes time. */
+export function createSimAttester({
+	process,
+	account,
+	chains,
+	solana,
+	scheduler,
+	random,
+	nowMs,
+	faultOf,
+	onSigned,
+	log,
+}: {
+	process: SimProcess;
+	account: LocalAccount;
+	chains: readonly EvmChain[];
+	solana: SolanaChain;
+	scheduler: Scheduler;
+	random: SeededRandom;
+	nowMs: () => number;
+	faultOf: () => "down" | "slow" | undefined;
+	/** Told of what it put its name to. */
+	onSigned: (kind: "Release" | "Refund", orderIds: readonly string[]) => void;
+	log: Log;
+}): (asker: SimProcess) => AttesterClient {
+	const attester = createAttester({
+		config: { chains, solana, earlierAttesterSets: [] },
+		account,
+		nowMs,
+		log: {
+			...log,
+			info: (told: { kind?: "Release" | "Refund"; orderIds?: readonly string[] }, text: string) => {
+				if (text === "signed" && told.kind && told.orderIds) onSigned(told.kind, told.orderIds);
+			},
+		} as unknown as Log,
+	});
+	const url = `http://${process.name}.invalid`;
+	return (asker) => {
+		const ask = async <T>(what: string, answer: () => Promise<T>): Promise<T> => {
+			asker.touch(what);
+			const fault = faultOf();
+			if (fault === "down") {
+				await asker.hear(scheduler.sleep(random.between(1, timeoutMs), `${asker.name} asks ${process.name}`));
+				throw new Error(`${url} does not answer`);
+			}
+			if (fault === "slow") {
+				// It works, and nobody hears of it.
+				const isLate = random.chance(0.6);
+				await asker.hear(scheduler.sleep(random.between(1_000, 2_900), `${process.name} is slow`));
+				const answered = await asker.hear(answer());
+				if (isLate) throw new Error(`${url} took too long`);
+				return answered;
+			}
+			await asker.hear(scheduler.sleep(random.between(1, 20), `${asker.name} asks ${process.name}`));
+			const answered = await asker.hear(answer());
+			asker.touch(`${what} answered`);
+			return asker.hear(Promise.resolve(answered));
+		};
+		return {
+			url,
+			attest: (kind, orders, deliveries = new Map()) =>
+				ask("attest", () => attester.attest({ kind, orders, deliveries })),
+			heartbeats: () => ask("heartbeats", () => attester.heartbeats()),
+		};
+	};
+}

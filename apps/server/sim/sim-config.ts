@@ -1,0 +1,78 @@
+import type { ChainDeployment, SolanaDeployment } from "@geoswap/protocol";
+import { type Config, configSchema } from "../src/config.ts";
+import { configProblems } from "../src/config-problems.ts";
+
+/** How fast the world's chains are. */
+export const pace = {
+	evm: { blockMs: 3_000, finalityBlocks: 6 },
+	solana: { slotMs: 400, finalitySlots: 32 },
+};
+
+const evm = {
+	pollMs: 1_500,
+	depths: [
+		{ upToUsd: 1_000, blocks: 1 },
+		{ upToUsd: 5_000, blocks: 3 },
+	],
+	secondProvider: { rpcUrl: "http://second.invalid", agreeAboveUsd: 500 },
+	finalitySeconds: 20,
+	openSeconds: 75,
+	fillSeconds: 60,
+	refundSeconds: 60,
+	unfinalCapUsd: 20_000,
+	unreleasedCapUsd: 60_000,
+};
+
+const solana = {
+	pollMs: 2_000,
+	depths: [{ upToUsd: 1_000, blocks: 2 }],
+	secondProvider: { rpcUrl: "http://second.invalid", agreeAboveUsd: 500 },
+	finalitySeconds: 16,
+	openSeconds: 110,
+	fillSeconds: 120,
+	refundSeconds: 60,
+	blockhashSeconds: { least: 45, most: 80 },
+	outflowCaps: { SOL: "100000" },
+	unfinalCapUsd: 20_000,
+	unreleasedCapUsd: 60_000,
+};
+
+/** What the service is told of the world. Where nothing goes wrong a swap takes less than a minute. */
+export function simConfig({
+	chains: deployments,
+	solana: onSolana,
+}: {
+	chains: readonly ChainDeployment[];
+	solana: SolanaDeployment;
+}): Config {
+	const rpcUrl = "http://node.invalid";
+	const {
+		chains,
+		solana: solanaTerms,
+		...rest
+	} = configSchema.parse({
+		deployment: "",
+		chains: Object.fromEntries(deployments.map(({ chainId }) => [chainId, { rpcUrl, ...evm }])),
+		solana: { rpcUrl, ...solana },
+		api: { port: 0 },
+		worker: { port: 0 },
+		restate: { ingressUrl: rpcUrl, adminUrl: rpcUrl },
+		attesters: [1, 2, 3].map((n) => ({ url: `http://attester-${n}.invalid` })),
+		heartbeatSeconds: 60,
+		price: { maximumUsd: 50_000 },
+		limits: { unsettledGasUsdPerDay: 1_000_000_000 },
+	});
+	if (!solanaTerms) throw new Error("it was given");
+	const config: Config = {
+		...rest,
+		deployment: { chains: [...deployments], solana: onSolana },
+		chains: deployments.flatMap((deployment) => {
+			const chain = chains[deployment.chainId];
+			return chain ? [{ ...chain, chainId: deployment.chainId, deployment }] : [];
+		}),
+		solana: { ...solanaTerms, chainId: onSolana.chainId, deployment: onSolana },
+	};
+	const problems = configProblems(config);
+	if (problems.length > 0) throw new Error(problems.join("\n"));
+	return config;
+}

@@ -1,0 +1,118 @@
+import { createHash, KeyObject, sign, verify, type webcrypto } from "node:crypto";
+import { createRequire } from "node:module";
+import { pathToFileURL } from "node:url";
+import type { Scheduler } from "./scheduler.ts";
+
+type Subtle = webcrypto.SubtleCrypto;
+
+let holder: Pick<Scheduler, "during"> | undefined;
+let isHeld = false;
+
+/**
+ * WebCrypto answers from other threads, whenever those are done. In a simulated world what is signed and hashed is there
+ * at once; of the rest the clock waits for one after the other.
+ */
+export function holdCrypto(scheduler: Pick<Scheduler, "during">): void {
+	holder = scheduler;
+	if (isHeld) return;
+	isHeld = true;
+	const { subtle } = globalThis.crypto;
+	const real = {
+		sign: subtle.sign.bind(subtle),
+		verify: subtle.verify.bind(subtle),
+		digest: subtle.digest.bind(subtle),
+		importKey: subtle.importKey.bind(subtle) as (...args: unknown[]) => Promise<unknown>,
+		exportKey: subtle.exportKey.bind(subtle) as (...args: unknown[]) => Promise<unknown>,
+		generateKey: subtle.generateKey.bind(subtle) as (...args: unknown[]) => Promise<unknown>,
+	};
+	let last: Promise<unknown> = Promise.resolve();
+	const inTurn =
+		(run: (...args: unknown[]) => Promise<unknown>) =>
+		(...args: unknown[]) => {
+			const turn = last.then(() => run(...args));
+			last = turn.catch(() => {});
+			return holder ? holder.during(turn) : turn;
+		};
+	Object.assign(subtle, {
+		sign: async (algorithm: unknown, key: webcrypto.CryptoKey, data: Uint8Array) => {
+			if (nameOf(algorithm) !== "Ed25519") return real.sign(algorithm as "Ed25519", key, data);
+			return bytesOf(sign(null, data, KeyObject.from(key)));
+		},
+		verify: async (algorithm: unknown, key: webcrypto.CryptoKey, signature: Uint8Array, data: Uint8Array) => {
+			if (nameOf(algorithm) !== "Ed25519") return real.verify(algorithm as "Ed25519", key, signature, data);
+			return verify(null, data, KeyObject.from(key), signature);
+		},
+		digest: async (algorithm: unknown, data: Uint8Array) =>
+			bytesOf(
+				createHash(nameOf(algorithm).replace("-", "").toLowerCase())
+					.update(ArrayBuffer.isView(data) ? data : new Uint8Array(data))
+					.digest(),
+			),
+		importKey: inTurn(real.importKey),
+		exportKey: inTurn(real.exportKey),
+		generateKey: inTurn(real.generateKey),
+	} as unknown as Partial<Subtle>);
+}
+
+function nameOf(algorithm: unknown): string {
+	return typeof algorithm === "string" ? algorithm : (algorithm as { name: string }).name;
+}
+
+function bytesOf(buffer: Buffer): ArrayBuffer {
+	return new Uint8Array(buffer).buffer;
+}
+
+type Curve = {
+	getPublicKey: (privateKey: string, isCompressed: boolean) => Uint8Array;
+	sign: (hash: string, privateKey: string, options: object) => EcdsaSignature;
+	ProjectivePoint: { fromHex: (hex: string) => object };
+	Signature: { prototype: { recoverPublicKey: (hash: string) => object } };
+};
+type EcdsaSignature = { r: bigint; s: bigint; recovery: number };
+
+/** By what was signed and the signature: whose it is. */
+const signers = new Map<string, string>();
+let areSignersKnown = false;
+
+/**
+ * Whoever recovers a signer recovers one who signed here: what took the longest of all in a world need not be computed.
+ * A signature that nobody made here is still recovered as ever.
+ */
+export async function rememberSigners(): Promise<void> {
+	signers.clear();
+	if (areSignersKnown) return;
+	areSignersKnown = true;
+	const requireOfViem = createRequire(createRequire(import.meta.url).resolve("viem"));
+	const common = requireOfViem.resolve("@noble/curves/secp256k1");
+	// viem loads the one, and whoever wants it at once the other.
+	const { secp256k1: other } = requireOfViem(common) as { secp256k1: Curve };
+	const { secp256k1: own } = (await import(new URL("./esm/secp256k1.js", pathToFileURL(common)).href)) as {
+		secp256k1: Curve;
+	};
+	for (const curve of [own, other]) remember(curve);
+}
+
+function remember(curve: Curve): void {
+	const publicKeys = new Map<string, string>();
+	const points = new Map<string, object>();
+	const { sign: realSign, Signature } = curve;
+	const { recoverPublicKey } = Signature.prototype;
+	const keyOf = (hash: string, { r, s, recovery }: EcdsaSignature) => `${hash}:${r}:${s}:${recovery}`;
+	curve.sign = (hash, privateKey, options) => {
+		const signature = realSign(hash, privateKey, options);
+		let publicKey = publicKeys.get(privateKey);
+		if (publicKey === undefined) {
+			publicKey = Buffer.from(curve.getPublicKey(privateKey, false)).toString("hex");
+			publicKeys.set(privateKey, publicKey);
+		}
+		signers.set(keyOf(hash, signature), publicKey);
+		return signature;
+	};
+	Signature.prototype.recoverPublicKey = function recover(this: EcdsaSignature, hash) {
+		const publicKey = signers.get(keyOf(hash, this));
+		if (publicKey === undefined) return recoverPublicKey.call(this as never, hash);
+		const point = points.get(publicKey) ?? curve.ProjectivePoint.fromHex(publicKey);
+		points.set(publicKey, point);
+		return point;
+	};
+}

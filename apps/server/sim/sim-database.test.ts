@@ -1,0 +1,138 @@
+import { afterAll, beforeAll, beforeEach, expect, inject, test } from "vitest";
+import { inTransaction } from "../src/store/database.ts";
+import { createRunDatabase } from "./run-plan.ts";
+import { createScheduler } from "./scheduler.ts";
+import { seededRandom } from "./seeded-random.ts";
+import type { DatabaseFault, SimDatabase } from "./sim-database.ts";
+import { createSimProcess } from "./sim-process.ts";
+import { worldStartMs } from "./world.ts";
+
+let made: { database: SimDatabase; drop: () => Promise<void> };
+beforeAll(async () => {
+	made = await createRunDatabase(inject("postgresUrl"));
+});
+afterAll(() => made.drop());
+beforeEach(() => made.database.reset());
+
+/** A world with two processes, and a fault that can be set. */
+function scene() {
+	const scheduler = createScheduler({ startMs: worldStartMs });
+	const fault: { now: DatabaseFault } = { now: undefined };
+	const world = made.database.enter({ scheduler, random: seededRandom(1), faultOf: () => fault.now });
+	const [one, other] = [createSimProcess({ name: "one" }), createSimProcess({ name: "other" })];
+	const pass = (ms: number) => scheduler.runUntil(() => false, scheduler.nowMs() + ms);
+	const count = async () => (await world.pool.query("select count(*) as count from lanes")).rows[0].count;
+	return {
+		scheduler,
+		fault,
+		world,
+		one,
+		other,
+		pools: [world.poolOf(one), world.poolOf(other)] as const,
+		pass,
+		count,
+	};
+}
+const insert = (n: number) => `insert into lanes values (${n}, '', 0)`;
+
+test("now is the world's time, in defaults too", async () => {
+	const { world, scheduler, pass } = scene();
+	await pass(3_600_000);
+	await world.pool.query("insert into postings (key, chain_id, block_number, name) values ('k', 1, 1, 'n')");
+	const { rows } = await world.pool.query(
+		"select at, now() as now, clock_timestamp() as clock from postings",
+	);
+	const now = new Date(scheduler.nowMs());
+	expect(rows).toEqual([{ at: now, now, clock: now }]);
+});
+
+test("a transaction has the database for itself until it ends", async () => {
+	const { scheduler, pools, pass, world } = scene();
+	const seen: number[] = [];
+	void inTransaction(pools[0], async (db) => {
+		await db.query(insert(1));
+		await scheduler.sleep(1_000, "work");
+		await db.query(insert(2));
+	});
+	scheduler.in(500, "look", async () => {
+		const { rows } = await pools[1].query("select count(*) as count from lanes");
+		seen.push(rows[0].count, scheduler.nowMs() - worldStartMs);
+	});
+	await pass(5_000);
+	expect(seen[0]).toBe(2);
+	expect(seen[1]).toBeGreaterThanOrEqual(1_000);
+	expect(world).toBeDefined();
+});
+
+test("the open transaction of a process that dies is undone, and others go on", async () => {
+	const { scheduler, one, pools, pass, count } = scene();
+	let isOver = false;
+	void inTransaction(pools[0], async (db) => {
+		await db.query(insert(1));
+		await scheduler.sleep(1_000, "work");
+		isOver = true;
+	});
+	scheduler.in(500, "death", () => one.die());
+	scheduler.in(600, "other", () => void pools[1].query(insert(7)));
+	await pass(5_000);
+	expect([isOver, await count()]).toEqual([true, 1]);
+});
+
+test("a process that dies as it has its answer keeps nobody waiting", async () => {
+	const { one, pools, pass, count } = scene();
+	// At the question, then at the answer.
+	one.dieAt(2);
+	void pools[0].query(insert(1));
+	void pools[1].query(insert(2));
+	await pass(5_000);
+	expect([one.isAlive(), await count()]).toEqual([false, 2]);
+});
+
+test.each([
+	["lost", 0],
+	["answer-lost", 1],
+] as const)(
+	"where the connection is %s at the commit, %i rows are there, and an error is told",
+	async (how, rows) => {
+		const { fault, pools, pass, count } = scene();
+		let problem = "";
+		inTransaction(pools[0], async (db) => {
+			await db.query(insert(1));
+			fault.now = how;
+		}).catch((error: Error) => {
+			problem = error.message;
+		});
+		await pass(1_000);
+		fault.now = undefined;
+		expect([problem, await count()]).toEqual(["Connection terminated unexpectedly", rows]);
+	},
+);
+
+test("set back, all tables are as they were", async () => {
+	const { world, count } = scene();
+	await world.pool.query(insert(1));
+	await world.pool.query("insert into postings (key, chain_id, block_number, name) values ('k', 1, 1, 'n')");
+	await world.backUp();
+	await world.pool.query(insert(2));
+	await world.pool.query("delete from postings");
+	await world.restore();
+	expect(await count()).toBe(1);
+	const { rows } = await world.pool.query(
+		"insert into postings (key, chain_id, block_number, name) values ('l', 1, 1, 'n') returning id",
+	);
+	expect(rows).toEqual([{ id: 2 }]);
+});
+
+test("who leads does so until his connection ends", async () => {
+	const { pools, one } = scene();
+	const lock = (pool: (typeof pools)[number]) =>
+		pool
+			.connect()
+			.then((client) =>
+				client.query<{ locked: boolean }>("select pg_try_advisory_lock(hashtextextended($1, 0))", ["a"]),
+			)
+			.then(({ rows }) => rows[0]?.locked);
+	expect([await lock(pools[0]), await lock(pools[1])]).toEqual([true, false]);
+	one.die();
+	expect(await lock(pools[1])).toBe(true);
+});

@@ -1,0 +1,100 @@
+import { type Order, orderCalls, orderUserOp } from "@geoswap/protocol";
+import {
+	type Address,
+	bytesToHex,
+	encodeFunctionData,
+	erc20Abi,
+	type Hex,
+	type PrivateKeyAccount,
+	zeroAddress,
+} from "viem";
+import { entryPoint09Abi } from "viem/account-abstraction";
+import { privateKeyToAccount } from "viem/accounts";
+import type { SignedOp } from "../src/store/swap-record.ts";
+import type { SimEvmChain } from "./evm/create-sim-evm-chain.ts";
+import type { Scheduler } from "./scheduler.ts";
+import type { SeededRandom } from "./seeded-random.ts";
+import type { SimSwap } from "./sim-wallets.ts";
+
+type Call = { to: Address; value: bigint; data: Hex };
+
+/** A moment after the submit: before the lane, with it, or too late. */
+const withinMs = 4_000;
+const fees = { maxFeePerGas: 10n ** 11n, maxPriorityFeePerGas: 10n ** 9n };
+
+/** What wallets and strangers do on an EVM chain that the service did not ask for. */
+export function createMisbehaviour({
+	scheduler,
+	random,
+	tell,
+}: {
+	scheduler: Scheduler;
+	random: SeededRandom;
+	tell: (line: string) => void;
+}): (swap: SimSwap, by: { wallet: PrivateKeyAccount; chain: SimEvmChain }) => void {
+	const newStranger = () => privateKeyToAccount(bytesToHex(random.bytes(32)));
+
+	async function send(
+		chain: SimEvmChain,
+		from: PrivateKeyAccount,
+		calls: readonly Call[],
+		authorization?: SignedOp["authorization"],
+	): Promise<void> {
+		chain.give(zeroAddress, from.address, 10n ** 18n);
+		let nonce = Number(chain.request("eth_getTransactionCount", [from.address, "pending"]));
+		for (const call of calls) {
+			const transaction = { ...call, ...fees, chainId: chain.chainId, gas: 2_000_000n, nonce: nonce++ };
+			const raw = await from.signTransaction(
+				authorization
+					? { ...transaction, type: "eip7702", authorizationList: [authorization] }
+					: { ...transaction, type: "eip1559" },
+			);
+			chain.request("eth_sendRawTransaction", [raw]);
+		}
+	}
+
+	async function act(swap: SimSwap, wallet: PrivateKeyAccount, chain: SimEvmChain): Promise<void> {
+		const { plan, inputToken, inputAmount } = swap;
+		const [order, op] = [swap.order as Order, swap.op as SignedOp];
+		switch (plan.behaviour) {
+			case "moves-tokens": {
+				const sink = newStranger().address;
+				swap.sink = sink;
+				const args = [sink, inputAmount] as const;
+				const data = encodeFunctionData({ abi: erc20Abi, functionName: "transfer", args });
+				const isNative = inputToken === zeroAddress;
+				return send(chain, wallet, [
+					isNative
+						? { to: sink, value: inputAmount, data: "0x" }
+						: { to: inputToken as Address, value: 0n, data },
+				]);
+			}
+			case "opens-itself":
+			case "opens-unsubmitted":
+				return send(chain, wallet, orderCalls({ order, allowance: 0n }));
+			case "front-run": {
+				const stranger = newStranger();
+				const { userOp } = orderUserOp({ order, ...op });
+				const data = encodeFunctionData({
+					abi: entryPoint09Abi,
+					functionName: "handleOps",
+					args: [[{ ...userOp, signature: op.signature }], stranger.address],
+				});
+				const { entryPoint } = chain.deployment.contracts;
+				return send(chain, stranger, [{ to: entryPoint, value: 0n, data }], op.authorization);
+			}
+			case "stale-authorization":
+				if (!op.authorization) return;
+				return send(chain, newStranger(), [{ to: wallet.address, value: 0n, data: "0x" }], op.authorization);
+		}
+	}
+
+	return (swap, { wallet, chain }) => {
+		if (swap.plan.behaviour === "plain") return;
+		scheduler.in(random.between(0, withinMs), `#${swap.index} ${swap.plan.behaviour}`, () =>
+			act(swap, wallet, chain).catch((error: unknown) =>
+				tell(`#${swap.index} cannot misbehave: ${String(error).split("\n")[0]}`),
+			),
+		);
+	};
+}

@@ -1,0 +1,137 @@
+import type { RpcTransport } from "@solana/kit";
+import { custom, HttpRequestError, numberToHex, RpcRequestError, type Transport } from "viem";
+import type { Scheduler } from "./scheduler.ts";
+import type { SeededRandom } from "./seeded-random.ts";
+import { RpcFailure, type SimChain } from "./sim-chain.ts";
+import { never, type SimProcess } from "./sim-process.ts";
+
+/** What stands between a process and the truth at this moment. */
+export type NodeFault = "down" | "slow" | "stale" | "lies" | undefined;
+
+/** How a process reaches a chain: late, sometimes not at all, and never by a real wire. */
+export type SimNode = { evm: Transport; solana: RpcTransport };
+
+const latencyMs = { least: 5, most: 40 };
+const slowMs = { least: 1_000, most: 9_000 };
+/** A node that says nothing is given up after this long. */
+const timeoutMs = 10_000;
+const url = "http://node.invalid";
+const staleBlocks = 3;
+
+export function createSimNode({
+	chain,
+	process,
+	scheduler,
+	random,
+	faultOf,
+	onBroadcast,
+	figures,
+}: {
+	chain: SimChain;
+	/** Undefined for whoever looks from outside of the world: it is answered at once, and truly. */
+	process: SimProcess | undefined;
+	scheduler: Scheduler;
+	random: SeededRandom;
+	faultOf: () => NodeFault;
+	/** A node took a transaction, and nobody knows yet. */
+	onBroadcast?: (params: readonly unknown[]) => void;
+	figures?: { calls: number; wallMs: number };
+}): SimNode {
+	const answer = (method: string, params: readonly unknown[]): unknown => {
+		const startedAt = performance.now();
+		try {
+			return chain.request(method, params);
+		} finally {
+			if (figures) {
+				figures.calls++;
+				figures.wallMs += performance.now() - startedAt;
+			}
+		}
+	};
+
+	/** A node that is some blocks behind. Its word on single transactions is as good as any. */
+	const asOfBefore = (params: readonly unknown[]): unknown[] => {
+		const { latest, finalized } = chain.heights();
+		const behind = (height: number) => numberToHex(Math.max(1, height - staleBlocks));
+		return params.map((param) =>
+			param === "latest" ? behind(latest) : param === "finalized" ? behind(finalized) : param,
+		);
+	};
+
+	async function ask(method: string, params: readonly unknown[]): Promise<unknown> {
+		if (!process) return answer(method, params);
+		process.touch(method);
+		const fault = faultOf();
+		const isUnheard = fault === "down" && random.chance(0.3);
+		const { least, most } = fault === "slow" ? slowMs : latencyMs;
+		const takesMs = isUnheard ? timeoutMs : random.between(least, most);
+		await process.hear(scheduler.sleep(takesMs, `${process.name} ${method}`));
+		if (fault === "down") {
+			// What was sent may have arrived all the same.
+			if (isUnheard && isBroadcast(method) && random.chance(0.5)) attempt(() => answer(method, params));
+			throw new Unreachable();
+		}
+		const asked = fault === "stale" && method.startsWith("eth_") ? asOfBefore(params) : params;
+		const result = attempt(() => answer(method, asked));
+		if (isBroadcast(method)) onBroadcast?.(params);
+		process.touch(`${method} answered`);
+		if (!process.isAlive()) return never();
+		if ("error" in result) throw result.error;
+		return result.value;
+	}
+
+	return {
+		evm: custom(
+			{
+				request: async ({ method, params = [] }: { method: string; params?: readonly unknown[] }) => {
+					try {
+						return await ask(method, params);
+					} catch (error) {
+						throw asEvmError(error, method);
+					}
+				},
+			},
+			{ retryCount: 0 },
+		),
+		solana: async <TResponse>({ payload }: Parameters<RpcTransport>[0]) => {
+			const { id, method, params } = payload as { id: unknown; method: string; params: readonly unknown[] };
+			try {
+				return { jsonrpc: "2.0", id, result: await ask(method, params) } as TResponse;
+			} catch (error) {
+				if (!(error instanceof RpcFailure)) throw error;
+				const { code, message, data } = error;
+				return { jsonrpc: "2.0", id, error: { code, message, data } } as TResponse;
+			}
+		},
+	};
+}
+
+class Unreachable extends Error {
+	override name = "Unreachable";
+
+	constructor() {
+		super("the node does not answer");
+	}
+}
+
+function asEvmError(error: unknown, method: string): unknown {
+	if (error instanceof RpcFailure) {
+		const { code, message, data } = error;
+		return new RpcRequestError({ body: { method }, error: { code, message, data }, url });
+	}
+	if (error instanceof Unreachable)
+		return new HttpRequestError({ body: { method }, details: error.message, url });
+	return error;
+}
+
+function isBroadcast(method: string): boolean {
+	return method === "eth_sendRawTransaction" || method === "sendTransaction";
+}
+
+function attempt(run: () => unknown): { value: unknown } | { error: unknown } {
+	try {
+		return { value: run() };
+	} catch (error) {
+		return { error };
+	}
+}

@@ -1,0 +1,95 @@
+import type { AssetDeployment, ChainDeployment, SolanaDeployment } from "@geoswap/protocol";
+import { type Address, numberToHex } from "viem";
+import type { BlockPrices, FeedAnswer, Ladder } from "../src/chain/evm/read-block-prices.ts";
+
+const e18 = 10n ** 18n;
+const million = 1_000_000n;
+const sizesUsd = [10n, 1_000n, 100_000n, 500_000n];
+
+/** What a whole one is worth, before what befalls it. */
+export function usdE18Of(symbol: string, { kind }: { kind: "stable" | "volatile" }, offBps: number): bigint {
+	if (kind === "stable") return e18;
+	const usual = /ETH/.test(symbol) ? 2_500n : /SOL/.test(symbol) ? 150n : 7n;
+	return (usual * e18 * BigInt(10_000 + offBps)) / 10_000n;
+}
+
+/** The prices of one block: pools that take their fee and never run dry, and feeds that agree with them. */
+export function simPrices({
+	deployment,
+	solana,
+	nowMs,
+	blockNumber,
+	offBps,
+}: {
+	deployment: ChainDeployment;
+	solana: SolanaDeployment;
+	nowMs: number;
+	blockNumber: number;
+	/** How far what is not stable is from its usual price. */
+	offBps: number;
+}): BlockPrices {
+	const updatedAtUnixSeconds = Math.floor(nowMs / 1_000);
+	const feedOf = (asset: { symbol: string; kind: "stable" | "volatile" }): FeedAnswer => ({
+		usdE18: usdE18Of(asset.symbol, asset, offBps),
+		updatedAtUnixSeconds,
+	});
+	const settlement = deployment.assets.find(({ address }) => address === deployment.settlementToken);
+	if (!settlement) throw new Error("a chain has a settlement token");
+	const feeds = new Map<Address, FeedAnswer>(
+		[...deployment.assets, ...solana.assets.filter(({ feed }) => feed.chainId === deployment.chainId)].map(
+			(asset) => [asset.feed.address, feedOf(asset)],
+		),
+	);
+	return {
+		chainId: deployment.chainId,
+		blockHash: numberToHex(blockNumber, { size: 32 }),
+		blockNumber,
+		timestampUnixSeconds: updatedAtUnixSeconds,
+		baseFee: 1_000_000n,
+		assets: new Map(
+			deployment.assets.map((asset) => [
+				asset.address,
+				{
+					feed: feedOf(asset),
+					buy: laddersOf(asset, { from: settlement, to: asset, offBps }),
+					sell: laddersOf(asset, { from: asset, to: settlement, offBps }),
+				},
+			]),
+		),
+		feeds,
+	};
+}
+
+function laddersOf(
+	{ paths }: AssetDeployment,
+	{ from, to, offBps }: { from: AssetDeployment; to: AssetDeployment; offBps: number },
+): Ladder[] {
+	const [priceOfOne, priceOfOther] = [from, to].map((asset) => usdE18Of(asset.symbol, asset, offBps));
+	if (!priceOfOne || !priceOfOther) return [];
+	return paths.map((fees) => ({
+		fees,
+		rungs: sizesUsd.map((usd) => {
+			const input = (usd * 10n ** BigInt(from.decimals) * e18) / priceOfOne;
+			return { input, output: poolOutput({ input, from, to, fees, offBps }) };
+		}),
+	}));
+}
+
+/** What pools on a way pay, at any size. */
+function poolOutput({
+	input,
+	from,
+	to,
+	fees,
+	offBps,
+}: {
+	input: bigint;
+	from: Pick<AssetDeployment, "symbol" | "kind" | "decimals">;
+	to: Pick<AssetDeployment, "symbol" | "kind" | "decimals">;
+	fees: readonly number[];
+	offBps: number;
+}): bigint {
+	const value = input * usdE18Of(from.symbol, from, offBps) * 10n ** BigInt(to.decimals);
+	const fair = value / (usdE18Of(to.symbol, to, offBps) * 10n ** BigInt(from.decimals));
+	return fees.reduce((left, fee) => (left * (million - BigInt(fee))) / million, fair);
+}

@@ -1,0 +1,61 @@
+import { execFile } from "node:child_process";
+import { createHash } from "node:crypto";
+import { fileURLToPath } from "node:url";
+import { promisify } from "node:util";
+import { expect, inject, test } from "vitest";
+import { planOfSeed } from "./plan.ts";
+import { startSimulationProcess } from "./simulation-process.ts";
+
+const size = process.env.GEOSWAP_FULL ? { seeds: 2_000, swaps: 50 } : { seeds: 60, swaps: 50 };
+const main = fileURLToPath(new URL("main.ts", import.meta.url));
+const run = (...args: string[]) =>
+	promisify(execFile)(process.execPath, ["--no-warnings", main, ...args], { maxBuffer: 2 ** 28 });
+
+test("a seed has the same trace, byte for byte, in another process and after other seeds", async () => {
+	const databaseUrl = inject("postgresUrl");
+	const digests = async (seeds: number[]) => {
+		const simulation = startSimulationProcess({ databaseUrl });
+		try {
+			const found = new Map<number, string>();
+			for (const seed of seeds) {
+				const { trace, violations } = await simulation.run(planOfSeed(seed, { swaps: 10 }), {
+					keepTrace: true,
+				});
+				expect(trace.length).toBeGreaterThan(500);
+				const text = [...trace, ...violations].join("\n");
+				found.set(seed, createHash("sha256").update(text).digest("hex"));
+			}
+			return found;
+		} finally {
+			await simulation.stop();
+		}
+	};
+	const [one, other] = await Promise.all([digests([1, 2, 3]), digests([3, 2])]);
+	expect(other.get(3)).toBe(one.get(3));
+	expect(other.get(2)).toBe(one.get(2));
+	expect(one.get(2)).not.toBe(one.get(3));
+});
+
+test(`${size.seeds * size.swaps} swaps of ${size.seeds} seeds: nothing is violated`, {
+	timeout: 6 * 3_600_000,
+}, async () => {
+	const seeds = `1..${size.seeds}`;
+	const { stdout } = await run(
+		...["--seeds", seeds, "--swaps", String(size.swaps), "--jobs", "2", "--json"],
+	).catch((error: { stdout: string; stderr: string }) => {
+		throw new Error(`${error.stderr}\n${error.stdout}`);
+	});
+	const result = JSON.parse(stdout) as { swaps: number; seedsDone: number; failures: unknown[] };
+	console.log(stdout);
+	expect(result.failures).toEqual([]);
+	expect(result.seedsDone).toBe(size.seeds);
+	expect(result.swaps).toBe(size.seeds * size.swaps);
+});
+
+test("the command says how it is used, and refuses what it does not know", async () => {
+	const { stdout } = await run("--help");
+	expect(stdout).toContain("--seeds");
+	await expect(run("--seeds", "9..1")).rejects.toMatchObject({ code: 2 });
+	await expect(run("--bug", "none-such")).rejects.toMatchObject({ code: 2 });
+	await expect(run("--unheard-of")).rejects.toMatchObject({ code: 2 });
+});

@@ -1,0 +1,178 @@
+import { deriveSolanaDevnetKeys, describeSolana, solanaKeysVariable } from "@geoswap/devnet";
+import {
+	type Commitment,
+	type LandedTransaction,
+	RpcError,
+	readTokenAccount,
+	solanaMachine,
+	solanaNode,
+} from "@geoswap/devnet/solana-node";
+import { type SolanaAddress, type SolanaDeployment, solanaNativeToken } from "@geoswap/protocol";
+import { createKeyPairSignerFromPrivateKeyBytes, type KeyPairSigner } from "@solana/kit";
+import type { Hex } from "viem";
+import { parseSolanaKeys, type SolanaKeys } from "../../src/chain/solana/solana-keys.ts";
+import type { SeededRandom } from "../seeded-random.ts";
+import { RpcFailure, type SimChain } from "../sim-chain.ts";
+import { markerAddressOf, tokenAddressOf } from "./account-address.ts";
+
+export type SimSolanaChain = SimChain & {
+	deployment: SolanaDeployment;
+	genesisHash: string;
+	/** The service's. */
+	keys: SolanaKeys;
+	/** Slots. Not each has a block. */
+	heights: () => { latest: number; confirmed: number; finalized: number };
+	/** Nobody's so far: it holds nothing. */
+	newWallet: () => Promise<KeyPairSigner>;
+	/** As if it had always been there, at every commitment. The native token is lamports. */
+	give: (token: SolanaAddress, owner: SolanaAddress, amount: bigint) => void;
+	balanceOf: (token: SolanaAddress, owner: SolanaAddress, commitment?: Commitment) => bigint;
+	/** Who owns the order's marker: see `markerAddress` for what that says. */
+	markerOf: (
+		base: "vault" | "escrow",
+		orderId: Hex,
+		commitment?: Commitment,
+	) => "vault" | "escrow" | "someone" | undefined;
+	/** What became of a transaction, known by its signature in base58. */
+	landed: (signature: string, commitment?: Commitment) => LandedTransaction | undefined;
+	/** Those that named the address, oldest first, failed ones too. */
+	landedOf: (address: SolanaAddress, commitment?: Commitment) => LandedTransaction[];
+	/** Nothing may be asked of it any more: another chain takes its machine. */
+	close: () => void;
+};
+
+type SimSolanaOptions = {
+	startMs: number;
+	random: SeededRandom;
+	/** Slots until a block is confirmed, and until it is final. */
+	confirmedSlots?: number;
+	finalitySlots?: number;
+	/** Every so many slots there is one without a block. */
+	skipEvery?: number | undefined;
+	/** What transactions offer for a compute unit on a usual day. */
+	usualMicroLamports?: bigint;
+};
+
+/** The devnet's Solana in this process, without its clock. Of one seed and the same calls all answers are the same. */
+export async function createSimSolanaChain({
+	startMs,
+	random,
+	confirmedSlots = 2,
+	finalitySlots = 32,
+	skipEvery,
+	usualMicroLamports = 50_000n,
+}: SimSolanaOptions): Promise<SimSolanaChain> {
+	let nowMs = startMs;
+	const run = random.fork("blockhashes").bytes(16);
+	const walletKeys = random.fork("wallets");
+	const svm = spareMachines.pop() ?? solanaMachine();
+	const options = { confirmedSlots, finalitySlots, skipEvery, now: () => nowMs, run, svm };
+	const { chain, methods, giveLamports, giveTokens } = await solanaNode(options);
+	const genesisHash = chain.blocks[0]?.blockhash ?? "";
+	const deployment = describeSolana({ genesisHash });
+	const keys = await serviceKeys(deployment);
+	/** Of a compute unit. */
+	let leastMicroLamports = 0n;
+	let isClosed = false;
+
+	const isReached = ({ block }: LandedTransaction, commitment: Commitment) =>
+		block.slot <= chain.head(commitment).slot;
+	const tokenAt = (address: SolanaAddress, commitment: Commitment) =>
+		readTokenAccount(chain.accountAt(address, commitment));
+
+	return {
+		chainId: deployment.chainId,
+		deployment,
+		genesisHash,
+		keys,
+		request: (method, params) => {
+			const answer = isNodes(method) && Object.hasOwn(methods, method) ? methods[method] : undefined;
+			if (!answer) throw new RpcFailure(-32601, "Method not found");
+			try {
+				return answer(params.map(withNumbers));
+			} catch (error) {
+				if (error instanceof RpcError) throw new RpcFailure(error.code, error.message, error.data);
+				throw error;
+			}
+		},
+		produce: ({ atMs, holdBack, isEmpty = false }) => {
+			nowMs = atMs;
+			chain.tick({
+				isHeldBack: ({ signature, microLamportsPerUnit }) =>
+					isEmpty || microLamportsPerUnit < leastMicroLamports || (holdBack?.(signature) ?? false),
+			});
+		},
+		reorg: ({ depth, keep, pastFinality = false }) => {
+			const { slot: finalSlot } = chain.head("finalized");
+			if (pastFinality && (chain.blocks.at(-depth)?.slot ?? 0) <= finalSlot) {
+				throw new Error(`slot ${finalSlot} is final, and stays`);
+			}
+			chain.fork({ depth, isKept: keep });
+		},
+		drop: (isDropped) => {
+			for (const signature of chain.waiting().filter(isDropped)) chain.forget(signature);
+		},
+		stallFinality: chain.stallFinality,
+		setGasPrice: (multiple) => {
+			const hundredths = BigInt(Math.round(multiple * 100));
+			leastMicroLamports = multiple > 1 ? (usualMicroLamports * hundredths) / 100n : 0n;
+		},
+		heights: () => ({
+			latest: chain.head("processed").slot,
+			confirmed: chain.head("confirmed").slot,
+			finalized: chain.head("finalized").slot,
+		}),
+		waiting: chain.waiting,
+		newWallet: () => createKeyPairSignerFromPrivateKeyBytes(walletKeys.bytes(32)),
+		give: (token, owner, amount) => {
+			if (token === solanaNativeToken) giveLamports(owner, amount);
+			else giveTokens(tokenAddressOf({ owner, token }), { token, owner, amount });
+		},
+		balanceOf: (token, owner, commitment = "processed") => {
+			if (token === solanaNativeToken) return chain.accountAt(owner, commitment)?.lamports ?? 0n;
+			const held = tokenAt(tokenAddressOf({ owner, token }), commitment);
+			return held?.owner === owner && held.mint === token ? held.amount : 0n;
+		},
+		markerOf: (base, orderId, commitment = "processed") => {
+			const marker = tokenAt(markerAddressOf({ base: deployment[base], orderId }), commitment);
+			if (!marker) return undefined;
+			if (marker.owner === deployment.vault) return "vault";
+			return marker.owner === deployment.escrow ? "escrow" : "someone";
+		},
+		landed: (signature, commitment = "processed") => {
+			const landed = chain.transaction(signature);
+			return landed && isReached(landed, commitment) ? landed : undefined;
+		},
+		landedOf: (address, commitment = "processed") =>
+			chain.transactionsOf(address).filter((landed) => isReached(landed, commitment)),
+		close: () => {
+			if (isClosed) return;
+			isClosed = true;
+			chain.states.reset();
+			spareMachines.push(svm);
+		},
+	};
+}
+
+/** A machine takes 15 ms to make, and 8 MB that the garbage collector knows nothing of. */
+const spareMachines: ReturnType<typeof solanaMachine>[] = [];
+
+/** Nothing that only a chain of one's own can be asked for, or that does not answer at once. */
+function isNodes(method: string): boolean {
+	return !method.startsWith("devnet_") && method !== "requestAirdrop";
+}
+
+/** As over the wire, where an integer is digits and no more. */
+function withNumbers(param: unknown): unknown {
+	if (typeof param === "bigint") return Number(param);
+	if (typeof param !== "object" || param === null || Array.isArray(param)) return param;
+	return Object.fromEntries(Object.entries(param).map(([name, value]) => [name, withNumbers(value)]));
+}
+
+let parsed: Promise<SolanaKeys> | undefined;
+
+/** The same on every chain: what differs from run to run is what they sign. */
+function serviceKeys(deployment: SolanaDeployment): Promise<SolanaKeys> {
+	parsed ??= parseSolanaKeys(solanaKeysVariable(deriveSolanaDevnetKeys()), deployment);
+	return parsed;
+}

@@ -1,0 +1,22 @@
+import { solanaKeysVariable, startTestSolana } from "@geoswap/devnet";
+import { createDefaultRpcTransport } from "@solana/kit";
+import { parseSolanaKeys } from "../../src/chain/solana/solana-keys.ts";
+import { solanaChainContract } from "./solana-chain-contract.ts";
+import { subjectOptions } from "./solana-contract-scene.ts";
+
+solanaChainContract("the devnet's Solana", async () => {
+	const solana = await startTestSolana({ slotMs: 3_600_000, ...subjectOptions });
+	const { admin, deployment } = solana;
+	return {
+		deployment,
+		keys: await parseSolanaKeys(solanaKeysVariable(solana.keys), deployment),
+		transport: createDefaultRpcTransport({ url: solana.rpcUrl }),
+		slots: (slots) => admin.warp({ slots }),
+		give: async (gift) => {
+			await admin.mintTo(gift);
+		},
+		fork: admin.fork,
+		stallFinality: (stallFinality) => admin.setFaults({ stallFinality }),
+		stop: solana.stop,
+	};
+});

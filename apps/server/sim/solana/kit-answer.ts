@@ -1,0 +1,23 @@
+import type { RpcTransport } from "@solana/kit";
+import { RpcFailure, type SimChain } from "../sim-chain.ts";
+
+/**
+ * What a kit transport gives for a payload: the answer in its envelope, with errors of the node as answers. Numbers may
+ * be of either kind, since kit makes each what its method says.
+ */
+export function kitAnswer({ request }: Pick<SimChain, "request">, payload: unknown): unknown {
+	const { id, method, params = [] } = payload as { id: unknown; method: string; params?: readonly unknown[] };
+	try {
+		return { jsonrpc: "2.0", id, result: request(method, params) };
+	} catch (error) {
+		if (!(error instanceof RpcFailure)) throw error;
+		const { code, message, data } = error;
+		return { jsonrpc: "2.0", id, error: { code, message, ...(data === undefined ? {} : { data }) } };
+	}
+}
+
+/** A node that answers at once. */
+export function kitTransport(chain: Pick<SimChain, "request">): RpcTransport {
+	return async <TResponse>({ payload }: Parameters<RpcTransport>[0]) =>
+		kitAnswer(chain, payload) as TResponse;
+}

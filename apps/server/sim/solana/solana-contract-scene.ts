@@ -1,0 +1,153 @@
+import {
+	type Order,
+	orderId,
+	orderTransaction,
+	type SolanaAddress,
+	type SolanaDeployment,
+	solanaChainId,
+	toSolanaWord,
+} from "@geoswap/protocol";
+import {
+	createKeyPairSignerFromPrivateKeyBytes,
+	type KeyPairSigner,
+	type RpcTransport,
+	signBytes,
+} from "@solana/kit";
+import { bytesToHex, type Hex, toHex } from "viem";
+import { coSignOrder } from "../../src/chain/solana/co-sign-order.ts";
+import { connectSolana, type SolanaCommitment } from "../../src/chain/solana/connect-solana.ts";
+import { readBlockhash } from "../../src/chain/solana/read-blockhash.ts";
+import { readMarkers } from "../../src/chain/solana/read-markers.ts";
+import { readSolanaWallet } from "../../src/chain/solana/read-solana-wallet.ts";
+import { readStatuses, toSignature } from "../../src/chain/solana/read-statuses.ts";
+import { sendRaw } from "../../src/chain/solana/send-raw.ts";
+import type { SignedTransaction } from "../../src/chain/solana/sign-instructions.ts";
+import { signPayout } from "../../src/chain/solana/sign-payout.ts";
+import { signRefund } from "../../src/chain/solana/sign-refund.ts";
+import { signRelease } from "../../src/chain/solana/sign-release.ts";
+import { signVoid } from "../../src/chain/solana/sign-void.ts";
+import type { SolanaKeys } from "../../src/chain/solana/solana-keys.ts";
+import { solanaOrder } from "../../test/solana-order-scene.ts";
+
+/**
+ * A Solana chain whose slots pass only when it is told so. Blocks are confirmed after 2 slots and final after 32, and
+ * every tenth slot has none.
+ */
+export type SolanaSubject = {
+	deployment: SolanaDeployment;
+	keys: SolanaKeys;
+	transport: RpcTransport;
+	slots: (count: number) => Promise<void>;
+	give: (gift: { token: SolanaAddress; owner: SolanaAddress; amount: bigint }) => Promise<void>;
+	fork: (fork: { depth: number; keep: readonly string[] }) => Promise<void>;
+	stallFinality: (isStalled: boolean) => Promise<void>;
+	stop: () => Promise<void>;
+};
+
+export const subjectOptions = { confirmedSlots: 2, finalitySlots: 32, skipEvery: 10 };
+
+const computePrice = 1_000n;
+
+/** What the service does with orders on such a chain, by its own code. No two wallets or orders are the same. */
+export function solanaContractScene(subject: SolanaSubject) {
+	const { deployment, keys, transport, slots } = subject;
+	const chain = connectSolana({ rpcUrl: "", deployment, transport });
+	const [feePayer] = keys.feePayers;
+	if (!feePayer) throw new Error("there is no fee payer");
+	const usdc = deployment.settlementToken;
+	let made = 0;
+
+	const parts = async () => {
+		const { blockhash } = await readBlockhash(chain);
+		return { deployment, keys, feePayer, blockhash, computePrice };
+	};
+	const newWallet = (): Promise<KeyPairSigner> => {
+		made += 1;
+		return createKeyPairSignerFromPrivateKeyBytes(Uint8Array.from({ length: 32 }, (_, i) => (i ? made : 77)));
+	};
+	const send = async (signed: SignedTransaction): Promise<SignedTransaction> => {
+		await sendRaw(chain, signed.raw);
+		return signed;
+	};
+
+	return {
+		chain,
+		usdc,
+		feePayer: feePayer.address,
+		send,
+		newWallet,
+		/** Until it is confirmed. */
+		land: async (signed: SignedTransaction): Promise<SignedTransaction> => {
+			await send(signed);
+			await slots(4);
+			return signed;
+		},
+		/** With its wallet, which holds the input. */
+		orderFrom: async (): Promise<{ order: Order; wallet: KeyPairSigner }> => {
+			const wallet = await newWallet();
+			const order = solanaOrder({
+				deployment,
+				wallet: wallet.address,
+				swapKey: toHex(made, { size: 32 }),
+			});
+			await subject.give({ token: usdc, owner: wallet.address, amount: order.inputAmount });
+			return { order, wallet };
+		},
+		/** With its recipient, who has no account for the output. */
+		orderTo: async (): Promise<{ order: Order; recipient: SolanaAddress }> => {
+			const { address: recipient } = await newWallet();
+			const order = solanaOrder({
+				deployment,
+				wallet: recipient,
+				originChainId: 31337n,
+				destinationChainId: BigInt(solanaChainId),
+				destinationVault: toSolanaWord(deployment.vault),
+				recipient: toSolanaWord(recipient),
+				outputToken: toSolanaWord(usdc),
+				swapKey: toHex(made, { size: 32 }),
+			});
+			return { order, recipient };
+		},
+		signDeposit: async (order: Order, wallet: KeyPairSigner): Promise<SignedTransaction> => {
+			const { blockhash } = await readBlockhash(chain);
+			const compute = { unitLimit: 40_000, microLamportsPerUnit: computePrice };
+			const op = { feePayer: feePayer.address, blockhash, compute };
+			const { message } = await orderTransaction(deployment, order, op);
+			const signature = bytesToHex(new Uint8Array(await signBytes(wallet.keyPair.privateKey, message)));
+			return coSignOrder({ deployment, order, op: { ...op, signature }, feePayerKey: feePayer });
+		},
+		signPayout: async (order: Order, changes: { blockhash?: string; createsAccount?: boolean } = {}) =>
+			signPayout({
+				...(await parts()),
+				order,
+				amount: order.minOutput,
+				createsAccount: true,
+				...changes,
+			}),
+		signVoid: async (order: Order) => signVoid({ ...(await parts()), order }),
+		signRelease: async (order: Order) => signRelease({ ...(await parts()), order }),
+		signRefund: async (order: Order) => signRefund({ ...(await parts()), order, createsAccount: false }),
+		balance: async (owner: SolanaAddress): Promise<bigint> =>
+			(await readSolanaWallet(chain, { wallet: owner, token: toSolanaWord(usdc) })).balance,
+		marker: async (base: "vault" | "escrow", order: Order, commitment: SolanaCommitment = "confirmed") => {
+			const asked = { base: deployment[base], orderIds: [orderId(order)], commitment };
+			return (await readMarkers(chain, asked))[0];
+		},
+		status: async ({ signature }: { signature: Hex }) => (await readStatuses(chain, [signature]))[0],
+		/** What a node says at any commitment. */
+		rawStatus: async ({ signature }: { signature: Hex }) => {
+			const asked = [toSignature(signature)];
+			const { value } = await chain.rpc
+				.getSignatureStatuses(asked, { searchTransactionHistory: true })
+				.send();
+			return value[0];
+		},
+		lamports: async (address: SolanaAddress): Promise<bigint> =>
+			(await chain.rpc.getBalance(address, { commitment: "confirmed" }).send()).value,
+		/** The bare answer to a call. */
+		ask: (method: string, params: readonly unknown[]) =>
+			transport<{ result?: unknown; error?: { code: number; message: string } }>({
+				payload: { jsonrpc: "2.0", id: 1, method, params },
+			}),
+	};
+}

@@ -1,0 +1,95 @@
+import type { Plan, SwapPlan } from "./plan.ts";
+import type { RunResult } from "./run-plan.ts";
+
+const mostLines = 60;
+
+/** A line of a trace that says something: `<ms> <who>: <what>`. Who is `!` where it is a fault. Others are mere events. */
+const tracePattern = /^(\d+) ([^: ]+): (.*)$/;
+
+type Moment = { atMs: number; who: string; what: string; weight: number };
+
+/** A run as a person would tell it: what was planned, what happened, and what is wrong at the end. */
+export function timeline(
+	plan: Plan,
+	{ trace, violations }: Pick<RunResult, "trace" | "violations">,
+): string[] {
+	const blamed = swapsNamedIn(violations);
+	const head = [
+		`seed ${plan.seed}: ${plan.swaps.length} swaps, ${plan.faults.length} faults`,
+		...plan.swaps.flatMap((swap, i) => (isTold(i, plan, blamed) ? [`  #${i} ${tellSwap(swap)}`] : [])),
+		"",
+	];
+	const tail = ["", ...violations.slice(0, 8).map((violation) => `✗ ${violation}`)];
+	if (violations.length > 8) tail.push(`✗ and ${violations.length - 8} more`);
+
+	const moments = mergeRepeated(trace.flatMap((line) => readMoment(line, blamed)));
+	const told = heaviest(moments, Math.max(10, mostLines - head.length - tail.length));
+	return [...head, ...told.map(tellMoment), ...tail];
+}
+
+/** Of a large plan only those that something is said of. */
+function isTold(index: number, { swaps }: Plan, blamed: ReadonlySet<string>): boolean {
+	return swaps.length <= 10 || blamed.has(`#${index}`);
+}
+
+function swapsNamedIn(violations: readonly string[]): Set<string> {
+	return new Set(violations.flatMap((violation) => violation.match(/#\d+/g) ?? []));
+}
+
+/** Faults count most, then the swaps that the violations name, then other swaps, then the rest. */
+function readMoment(line: string, blamed: ReadonlySet<string>): Moment[] {
+	const [, atMs, who, what] = tracePattern.exec(line) ?? [];
+	if (atMs === undefined || who === undefined || what === undefined) return [];
+	const isFault = who === "!" || what.startsWith("! ");
+	const named = what.match(/#\d+/g) ?? [];
+	const weight = isFault ? 3 : named.some((name) => blamed.has(name)) ? 2 : named.length > 0 ? 1 : 0;
+	return [{ atMs: Number(atMs), who, what, weight }];
+}
+
+function mergeRepeated(moments: readonly Moment[]): Moment[] {
+	const merged: (Moment & { times: number })[] = [];
+	for (const moment of moments) {
+		const before = merged.at(-1);
+		if (before?.who === moment.who && before.what === moment.what) before.times++;
+		else merged.push({ ...moment, times: 1 });
+	}
+	return merged.map(({ times, ...moment }) =>
+		times === 1 ? moment : { ...moment, what: `${moment.what} (${times} times)` },
+	);
+}
+
+/** As many as there is room for, in their order; of equal weight the last, for the end tells most. */
+function heaviest(moments: readonly Moment[], room: number): Moment[] {
+	const ranked = moments
+		.map((moment, place) => ({ moment, place }))
+		.toSorted((a, b) => b.moment.weight - a.moment.weight || b.place - a.place)
+		.slice(0, room);
+	return ranked.toSorted((a, b) => a.place - b.place).map(({ moment }) => moment);
+}
+
+function tellMoment({ atMs, who, what }: Moment): string {
+	const seconds = (atMs / 1_000).toFixed(3).padStart(9);
+	const shortened = what.length > 150 ? `${what.slice(0, 149)}…` : what;
+	return `${seconds} s  ${who.padEnd(12)} ${shortened}`;
+}
+
+function tellSwap({
+	atMs,
+	from,
+	to,
+	input,
+	output,
+	usdCents,
+	wallet,
+	behaviour,
+	recipient,
+}: SwapPlan): string {
+	const route = from === to ? `on ${from}` : `${from} → ${to}`;
+	const how = [
+		...(behaviour === "plain" ? [] : [behaviour]),
+		...(recipient === "takes" ? [] : ["recipient refuses"]),
+	];
+	const value = (usdCents / 100).toFixed(2);
+	const told = `${(atMs / 1_000).toFixed(1)} s: ${value} USD, ${input} → ${output} ${route}, wallet ${wallet}`;
+	return how.length > 0 ? `${told}, ${how.join(", ")}` : told;
+}

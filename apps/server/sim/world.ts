@@ -1,0 +1,366 @@
+import { attesterSetHash } from "@geoswap/protocol";
+import { bytesToHex } from "viem";
+import { privateKeyToAccount } from "viem/accounts";
+import { connectChain } from "../src/chain/evm/chain-client.ts";
+import { connectSolana } from "../src/chain/solana/connect-solana.ts";
+import type { Log } from "../src/log.ts";
+import { createPriceBook } from "../src/price/price-book.ts";
+import { createSecondProviders } from "../src/swap/second-providers.ts";
+import { createDesk } from "../src/venue/desk.ts";
+import { deskChains } from "../src/venue/desk-chain.ts";
+import { refundWorth } from "../src/venue/refund-worth.ts";
+import { createSimEvmChain, type SimEvmChain } from "./evm/create-sim-evm-chain.ts";
+import {
+	type AttesterName,
+	attesterNames,
+	type ChainName,
+	chainNames,
+	type ProcessName,
+	type ProviderName,
+	type WorkerName,
+	workerNames,
+} from "./plan.ts";
+import { createScheduler, type Scheduler } from "./scheduler.ts";
+import { type SeededRandom, seededRandom } from "./seeded-random.ts";
+import { createSimAttester } from "./sim-attester.ts";
+import type { SimChain } from "./sim-chain.ts";
+import { pace, simConfig } from "./sim-config.ts";
+import { holdCrypto, rememberSigners } from "./sim-crypto.ts";
+import type { DatabaseFault, SimDatabase, WorldDatabase } from "./sim-database.ts";
+import { createSimEngine, type SignalFault, type SimEngine } from "./sim-engine.ts";
+import { createSimNode, type NodeFault, type SimNode } from "./sim-node.ts";
+import { simPrices } from "./sim-prices.ts";
+import { createSimProcess, type SimProcess } from "./sim-process.ts";
+import { createSimWallets, type SimWallets } from "./sim-wallets.ts";
+import { startSimWorker } from "./sim-worker.ts";
+import { createSimSolanaChain, type SimSolanaChain } from "./solana/create-sim-solana-chain.ts";
+import { createWorldRecord, type WorldRecord } from "./world-record.ts";
+
+/** What goes wrong at this moment. Whoever plans faults turns these. */
+export type Troubles = {
+	rpc: (chain: ChainName, of: "workers" | "attesters", provider: ProviderName) => NodeFault;
+	database: (worker: string) => DatabaseFault;
+	signals: () => SignalFault;
+	attester: (name: AttesterName) => "down" | "slow" | undefined;
+	skewMs: Map<ProcessName, number>;
+	holdBack: (chain: ChainName, transactionHash: string) => boolean;
+	priceOffBps: number;
+	/** Workers that die as soon as a node has taken a transaction from them. */
+	dieAtBroadcast: Set<string>;
+};
+
+export type World = {
+	scheduler: Scheduler;
+	startMs: number;
+	chains: Readonly<Record<ChainName, SimChain>>;
+	evm: Readonly<Record<"east" | "west", SimEvmChain>>;
+	solana: SimSolanaChain;
+	relayers: Readonly<Record<"east" | "west", ReturnType<typeof privateKeyToAccount>[]>>;
+	config: ReturnType<typeof simConfig>;
+	database: WorldDatabase;
+	engine: SimEngine;
+	wallets: SimWallets;
+	troubles: Troubles;
+	random: SeededRandom;
+	workers: Map<WorkerName, SimProcess>;
+	startWorker: (name: WorkerName) => void;
+	/** A way to a chain that is never wrong, for whoever looks from outside. */
+	truth: (chain: ChainName) => SimNode;
+	/** What attesters signed, by order: release or refund. */
+	signed: Map<string, Set<string>>;
+	tell: (who: string, what: string) => void;
+	figures: { calls: number; wallMs: number };
+	trace: string[];
+	/** What an onlooker wrote down. */
+	record: WorldRecord;
+	noteRestore: () => void;
+	eventCount: () => number;
+};
+
+/** When every world begins. */
+export const worldStartMs = Date.UTC(2030, 0, 1, 12);
+
+const relayersPerChain = 2;
+
+export async function createWorld({
+	seed,
+	database,
+	keepTrace,
+}: {
+	seed: number;
+	database: SimDatabase;
+	keepTrace: boolean;
+}): Promise<World> {
+	const random = seededRandom(seed);
+	const trace: string[] = [];
+	let events = 0;
+	const scheduler = createScheduler({
+		startMs: worldStartMs,
+		onEvent: ({ name }) => {
+			events++;
+			if (keepTrace) trace.push(`${scheduler.nowMs() - worldStartMs} ${name}`);
+		},
+	});
+	holdCrypto(scheduler);
+	await rememberSigners();
+	const tell = (who: string, what: string) => {
+		if (keepTrace) trace.push(`${scheduler.nowMs() - worldStartMs} ${who}: ${what}`);
+	};
+	const troubles: Troubles = {
+		rpc: () => undefined,
+		database: () => undefined,
+		signals: () => undefined,
+		attester: () => undefined,
+		skewMs: new Map(),
+		holdBack: () => false,
+		priceOffBps: 0,
+		dieAtBroadcast: new Set(),
+	};
+
+	// Keys are the same in every world: only what happens differs.
+	const keys = seededRandom("keys");
+	const newAccount = () => privateKeyToAccount(bytesToHex(keys.bytes(32)));
+	const attesterAccounts = attesterNames.map(newAccount);
+	const set = {
+		threshold: 2,
+		attesters: attesterAccounts
+			.map(({ address }) => address)
+			.toSorted((a, b) => (BigInt(a) < BigInt(b) ? -1 : 1)),
+	};
+	const attesterSet = { ...set, hash: attesterSetHash(set) };
+	const relayers = { east: accounts(), west: accounts() };
+	function accounts() {
+		return Array.from({ length: relayersPerChain }, newAccount);
+	}
+	const evmChain = (name: "east" | "west", chainId: number) =>
+		createSimEvmChain({
+			chainId,
+			name,
+			startMs: worldStartMs,
+			finalityBlocks: pace.evm.finalityBlocks,
+			attesterSet,
+			relayers: relayers[name].map(({ address }) => address),
+		});
+	const evm = { east: evmChain("east", 31_337), west: evmChain("west", 31_338) };
+	const solana = await scheduler.during(
+		createSimSolanaChain({
+			startMs: worldStartMs,
+			random: random.fork("solana"),
+			finalitySlots: pace.solana.finalitySlots,
+		}),
+	);
+	const chains: Record<ChainName, SimChain> = { ...evm, solana };
+	const config = simConfig({ chains: [evm.east.deployment, evm.west.deployment], solana: solana.deployment });
+
+	const worldDatabase = database.enter({
+		scheduler,
+		random: random.fork("database"),
+		faultOf: ({ name }) => troubles.database(name),
+	});
+	const engine = createSimEngine({
+		scheduler,
+		random: random.fork("engine"),
+		signalFault: () => troubles.signals(),
+		onRun: (line) => tell("engine", line),
+	});
+	const figures = { calls: 0, wallMs: 0 };
+	const { record, noteSent, noteBlock, noteRestore } = createWorldRecord({ scheduler, database });
+	const nodeRandom = random.fork("nodes");
+	const nodeOf = (
+		name: ChainName,
+		of: "workers" | "attesters",
+		process: SimProcess | undefined,
+		provider: ProviderName = "first",
+	) =>
+		createSimNode({
+			chain: chains[name],
+			process,
+			scheduler,
+			random: nodeRandom,
+			faultOf: () => troubles.rpc(name, of, provider),
+			figures,
+			onBroadcast: (params) => {
+				if (process) noteSent({ name, chain: chains[name], process: process.name, params });
+				if (!process || !troubles.dieAtBroadcast.delete(process.name)) return;
+				tell(process.name, "dies after a broadcast");
+				process.die();
+			},
+		});
+	const rpcUrl = "http://node.invalid";
+	const connectAll = (process: SimProcess, of: "workers" | "attesters", provider?: ProviderName) => ({
+		chains: (["east", "west"] as const).map((name) => {
+			const { chainId, deployment } = evm[name];
+			const transport = nodeOf(name, of, process, provider).evm;
+			return { name, chain: connectChain({ chainId, rpcUrl, deployment, transport }) };
+		}),
+		solana: connectSolana({
+			rpcUrl,
+			deployment: solana.deployment,
+			transport: nodeOf("solana", of, process, provider).solana,
+		}),
+	});
+	const clockOf = (name: ProcessName) => () => scheduler.nowMs() + (troubles.skewMs.get(name) ?? 0);
+
+	const book = createPriceBook({
+		...config.price,
+		solana: config.solana,
+		chains: config.chains.map(({ deployment }) => deployment),
+	});
+	const uuids = random.fork("uuids");
+	const desk = createDesk({ config, book, nowMs: scheduler.nowMs, random: (size) => uuids.bytes(size) });
+	const pricedChains = deskChains(config);
+	const updatePrices = () => {
+		for (const chain of Object.values(evm)) {
+			book.update(
+				simPrices({
+					deployment: chain.deployment,
+					solana: solana.deployment,
+					nowMs: scheduler.nowMs(),
+					blockNumber: chain.heights().latest,
+					offBps: troubles.priceOffBps,
+				}),
+				{ nowMs: scheduler.nowMs() },
+			);
+		}
+	};
+
+	/** Swaps by their place in the plan, as whoever reads a trace knows them. */
+	const nameOf = (uuid: unknown) => {
+		const swap = wallets.swaps.find((candidate) => candidate.uuid === uuid);
+		return swap ? `#${swap.index}` : uuid;
+	};
+	const signed: World["signed"] = new Map();
+	const attesters = attesterNames.map((name, i) => {
+		const process = createSimProcess({ name });
+		const account = attesterAccounts[i] as ReturnType<typeof newAccount>;
+		const { chains: seen, solana: seenSolana } = connectAll(process, "attesters");
+		return createSimAttester({
+			process,
+			account,
+			chains: seen.map(({ chain }) => chain),
+			solana: seenSolana,
+			scheduler,
+			random: random.fork(name),
+			nowMs: clockOf(name),
+			faultOf: () => troubles.attester(name),
+			onSigned: (kind, orderIds) => {
+				for (const id of orderIds) signed.set(id, (signed.get(id) ?? new Set()).add(`${name} ${kind}`));
+			},
+			log: logOf(name, tell, nameOf),
+		});
+	});
+
+	const workers: World["workers"] = new Map();
+	const ids = random.fork("attestation ids");
+	function startWorker(name: WorkerName): void {
+		const process = createSimProcess({ name });
+		workers.set(name, process);
+		tell(name, "starts");
+		const { chains: reached, solana: reachedSolana } = connectAll(process, "workers");
+		const second = connectAll(process, "workers", "second");
+		startSimWorker({
+			process,
+			config,
+			chains: reached.map(({ name: chain, chain: connected }) => ({
+				chain: connected,
+				accounts: relayers[chain],
+			})),
+			solana: { chain: reachedSolana, keys: solana.keys },
+			pool: worldDatabase.poolOf(process),
+			engine,
+			attesters: attesters.map((attester) => attester(process)),
+			secondProviders: createSecondProviders({
+				evm: second.chains.map(({ chain }) => chain),
+				solana: second.solana,
+			}),
+			worthOf: (order) => refundWorth(order, { chains: pricedChains, book, nowMs: scheduler.nowMs() }),
+			desk,
+			scheduler,
+			nowMs: clockOf(name),
+			newId: () => uuidOf(ids.bytes(16)),
+			log: logOf(name, tell, nameOf),
+		});
+	}
+
+	const api = createSimProcess({ name: "api" });
+	const wallets = createSimWallets({
+		evm,
+		solana,
+		config,
+		desk,
+		pool: worldDatabase.poolOf(api),
+		engine: engine.engineOf(api),
+		scheduler,
+		random: random.fork("wallets"),
+		tell: (line) => tell("api", line),
+	});
+
+	const every = (ms: number, name: string, run: () => void) => {
+		const again = () => {
+			run();
+			for (const chain of chainNames) noteBlock(chain, chains[chain]);
+			scheduler.in(ms, name, again);
+		};
+		scheduler.in(ms, name, again);
+	};
+	for (const name of ["east", "west"] as const) {
+		every(pace.evm.blockMs, `${name} block`, () =>
+			evm[name].produce({
+				atMs: scheduler.nowMs(),
+				holdBack: (hash) => troubles.holdBack(name, hash),
+			}),
+		);
+	}
+	every(pace.solana.slotMs, "solana slot", () =>
+		solana.produce({
+			atMs: scheduler.nowMs(),
+			holdBack: (hash) => troubles.holdBack("solana", hash),
+		}),
+	);
+	updatePrices();
+	every(3_000, "prices", updatePrices);
+	for (const name of workerNames) startWorker(name);
+
+	return {
+		...{ scheduler, startMs: worldStartMs, chains, evm, solana, relayers, config, engine, wallets, troubles },
+		...{ random, workers, startWorker, signed, tell, figures, trace, record, noteRestore },
+		database: worldDatabase,
+		truth: (chain) => nodeOf(chain, "workers", undefined),
+		eventCount: () => events,
+	};
+}
+
+/** What the service says becomes part of the trace. */
+function logOf(name: string, tell: World["tell"], nameOf: (uuid: unknown) => unknown): Log {
+	const write = (level: string) => (told: unknown, text?: string) => {
+		const { swapId, err, problem } = (typeof told === "object" && told ? told : {}) as Record<
+			string,
+			unknown
+		>;
+		const why = err instanceof Error ? err.message.split("\n")[0] : problem;
+		tell(
+			name,
+			[level, swapId && nameOf(swapId), text ?? (typeof told === "string" ? told : ""), why]
+				.filter(Boolean)
+				.join(" "),
+		);
+	};
+	return {
+		info: write(""),
+		warn: write("warns:"),
+		error: write("ERROR:"),
+		debug: () => {},
+		trace: () => {},
+	} as unknown as Log;
+}
+
+function uuidOf(bytes: Uint8Array): string {
+	const hex = bytesToHex(bytes).slice(2);
+	return [
+		hex.slice(0, 8),
+		hex.slice(8, 12),
+		`4${hex.slice(13, 16)}`,
+		`8${hex.slice(17, 20)}`,
+		hex.slice(20),
+	].join("-");
+}

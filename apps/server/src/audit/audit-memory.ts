@@ -1,0 +1,71 @@
+import type { Hex } from "viem";
+import type { OrderHistory } from "./order-history.ts";
+import { type ChainEvents, noEvents } from "./read-chain-events.ts";
+import type { SolanaTransaction } from "./read-solana-transactions.ts";
+
+/**
+ * What an audit that found nothing leaves for the next one, so that it reads only what is new: final events and
+ * transactions do not change. Of EVM chains only what may still matter is kept: orders that are not over, credits that
+ * are not claimed.
+ */
+export type AuditMemory = {
+	/** By chain: all up to this block is accounted for. */
+	chains: Map<number, { upTo: number; events: ChainEvents }>;
+	/** Final transactions, by signature. */
+	solana: Map<string, SolanaTransaction>;
+	/** When the books were read that were found right, and the newest posting then. */
+	clean: { atMs: number; lastPosting: bigint } | undefined;
+};
+
+export function createAuditMemory(): AuditMemory {
+	return { chains: new Map(), solana: new Map(), clean: undefined };
+}
+
+/** Of a chain's events, those that later ones may have to be judged by. */
+export function eventsToKeep(
+	events: ChainEvents,
+	{
+		histories,
+		awaited,
+	}: {
+		histories: ReadonlyMap<Hex, OrderHistory>;
+		/** Orders whose swaps the next audit looks at again. */
+		awaited: ReadonlySet<Hex>;
+	},
+): ChainEvents {
+	const isKept = ({ orderId }: { orderId: Hex }) => awaited.has(orderId) || !isOver(histories.get(orderId));
+	return {
+		...noEvents(),
+		opened: events.opened.filter(isKept),
+		released: events.released.filter(isKept),
+		refunded: events.refunded.filter(isKept),
+		filled: events.filled.filter(isKept),
+		voided: events.voided.filter(isKept),
+		...unclaimed(events),
+	};
+}
+
+/** Whether nothing is left that could happen to an order by the rules. */
+function isOver(history: OrderHistory | undefined): boolean {
+	if (!history) return true;
+	const { opened, released, refunded } = history;
+	// A refund that became a credit is paid by a claim.
+	const isPaid = refunded.every(({ paid }) => paid) || history.claimed.length > 0;
+	return opened.length > 0 && released.length + refunded.length > 0 && isPaid;
+}
+
+/** A claim takes all that its beneficiary is owed of a token: what was credited before one is settled with it. */
+function unclaimed({ credited, claimed }: ChainEvents): Pick<ChainEvents, "credited" | "claimed"> {
+	const keyOf = ({ escrow, token }: { escrow: string; token: string }) => `${escrow}:${token}`;
+	const sums = new Map<string, ChainEvents["credited"][number]>();
+	for (const [list, sign] of [
+		[credited, 1n],
+		[claimed, -1n],
+	] as const) {
+		for (const { chainId, block, escrow, token, amount } of list) {
+			const sum = sums.get(keyOf({ escrow, token }))?.amount ?? 0n;
+			sums.set(keyOf({ escrow, token }), { chainId, block, escrow, token, amount: sum + sign * amount });
+		}
+	}
+	return { credited: [...sums.values()].filter(({ amount }) => amount !== 0n), claimed: [] };
+}

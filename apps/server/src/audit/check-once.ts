@@ -1,0 +1,32 @@
+import { isSolana, toSwapKey } from "@geoswap/protocol";
+import type { AuditedSwap, Books } from "./read-books.ts";
+import type { Finding } from "./report.ts";
+
+/** I11: one swap per order, whose key is the swap's own id; and one set of jobs per nonce, of which one lands. */
+export function checkOnce(
+	swaps: readonly AuditedSwap[],
+	{ doubled, nonces }: Pick<Books, "doubled" | "nonces">,
+): Finding[] {
+	const byId = new Map(swaps.map((swap) => [swap.id, swap]));
+	return [
+		...swaps.flatMap(({ id, orderId, order }): Finding[] => {
+			if (toSwapKey(id) === order.swapKey) return [];
+			const message = `swap ${id} has the order of another swap`;
+			return [{ invariant: "I11", message, chainIds: [Number(order.originChainId)], orderId, swapId: id }];
+		}),
+		...doubled.map(({ orderId, swapIds }): Finding => {
+			const order = swapIds.map((id) => byId.get(id)?.order).find((known) => known !== undefined);
+			const chainIds = order ? [Number(order.originChainId)] : [];
+			const message = `swaps ${swapIds.join(", ")} have one order`;
+			return { invariant: "I11", message, chainIds, orderId };
+		}),
+		...nonces.wrong.map(({ chainId, relayer, nonce, sets, landed }): Finding => {
+			const what = isSolana(chainId) ? "row" : "nonce";
+			const message =
+				landed > 1
+					? `${landed} transactions of relayer 0x${relayer} with ${what} ${nonce} are in blocks of chain ${chainId}`
+					: `relayer 0x${relayer} signed ${sets} sets of jobs for ${what} ${nonce} on chain ${chainId}`;
+			return { invariant: "I11", message, chainIds: [chainId] };
+		}),
+	];
+}

@@ -1,0 +1,232 @@
+import { startTestChains, type TestChains } from "@geoswap/devnet";
+import { fromSwapKey, newSwapUuid, type Order, orderId, orderToJson, type SwapUuid } from "@geoswap/protocol";
+import { hexToBytes } from "viem";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { orderActions } from "../../test/order-actions.ts";
+import { createTestDatabase, type TestDatabase } from "../../test/test-database.ts";
+import { connectChain } from "../chain/evm/chain-client.ts";
+import { advance } from "../follow/advance.ts";
+import { createLog } from "../log.ts";
+import { createAuditMemory } from "./audit-memory.ts";
+import { CouldNotCheckError } from "./could-not-check-error.ts";
+import { type ReconcileOptions, reconcile } from "./reconcile.ts";
+import { formatReport, type Report } from "./report.ts";
+
+let chains: TestChains;
+let actions: ReturnType<typeof orderActions>;
+let database: TestDatabase;
+
+beforeAll(async () => {
+	[chains, database] = await Promise.all([startTestChains(), createTestDatabase()]);
+	actions = orderActions(chains);
+	await follow();
+}, 120_000);
+afterAll(async () => {
+	await database?.drop();
+	await chains?.stop();
+});
+
+async function follow(): Promise<void> {
+	await actions.finalize();
+	for (const chain of [chains.origin, chains.destination]) {
+		const engine = { startSwap: async () => {}, raise: async () => {}, poke: async () => {} };
+		const log = createLog({ level: "silent", process: "test" });
+		const following = { chain: connectChain(chain), pool: database.pool, engine, relayers: [], log };
+		while (await advance(following));
+	}
+}
+
+async function audit(options: Partial<ReconcileOptions> = {}): Promise<Report> {
+	await follow();
+	const { pool } = database;
+	const of = [chains.origin, chains.destination];
+	return reconcile({ pool, chains: of, earlierAttesterSets: [], nowMs: Date.now(), ...options });
+}
+
+/** What is found and was not before. */
+function foundIn({ breaches }: Report, of: Order): string[] {
+	return breaches.filter((breach) => breach.orderId === orderId(of)).map(({ invariant }) => invariant);
+}
+
+async function insertSwap(
+	order: Order,
+	{
+		id = fromSwapKey(order.swapKey),
+		usdCents = 0n,
+		status = "pending",
+		moves = ["opening"],
+	}: { id?: SwapUuid; usdCents?: bigint; status?: string; moves?: string[] } = {},
+): Promise<SwapUuid> {
+	await database.pool.query(
+		`insert into swaps (id, order_id, order_terms, output, value_usd_cents, delivery, status, moves, ended_at)
+		values ($1, $2, $3, 0, $4, '{}', $5, $6, case when $5 <> 'pending' then now() end)`,
+		[id, hexToBytes(orderId(order)), orderToJson(order), usdCents, status, moves],
+	);
+	return id;
+}
+
+const settledMoves = ["opening", "deposited", "delivering", "settled"];
+
+test("I6: a delivery on a deposit that was not deep enough, or that no second provider had, is found", async () => {
+	const order = await actions.makeOrder();
+	const swapId = await insertSwap(order, { usdCents: 20_000n });
+	const deposit = { blockNumber: 100, headNumber: 102, finalizedNumber: 90, blocksNeeded: 2 };
+	const decide = (data: object) =>
+		database.pool.query("insert into swap_events (swap_id, fact, data) values ($1, 'delivering', $2)", [
+			swapId,
+			data,
+		]);
+	await decide({ deposit });
+	expect(foundIn(await audit(), order)).toEqual([]);
+	// By what is configured, where that is known to be what was.
+	const strict = [chains.origin, chains.destination].map((chain) => ({
+		...{ chainId: chain.chainId, rpcUrl: chain.rpcUrl, deployment: chain.deployment },
+		depths: [{ upToUsd: 1_000, blocks: 3 }],
+	}));
+	expect(foundIn(await audit({ chains: strict }), order)).toEqual([]);
+	expect(foundIn(await audit({ chains: strict, policySinceMs: 0 }), order)).toEqual(["I6"]);
+	await decide({ deposit: { ...deposit, headNumber: 101 } });
+	expect(foundIn(await audit(), order)).toEqual(["I6"]);
+	await decide({ deposit: { ...deposit, blocksNeeded: null } });
+	expect(foundIn(await audit(), order)).toEqual(["I6"]);
+	await decide({ deposit: { ...deposit, finalizedNumber: 100 }, agreeAboveUsd: 100 });
+	expect(foundIn(await audit(), order)).toEqual(["I6"]);
+	await database.pool.query("insert into sightings values ($1, $2, 100, $3, $3, 102, 90)", [
+		chains.origin.chainId,
+		hexToBytes(orderId(order)),
+		hexToBytes("0x01"),
+	]);
+	expect(foundIn(await audit(), order)).toEqual([]);
+});
+
+test("I7: a step that is not in the picture, or a row that nobody moved there, is found", async () => {
+	const leaps = await actions.makeOrder();
+	await insertSwap(leaps, { moves: ["opening", "deposited", "refunding", "delivering", "opening"] });
+	const changed = await actions.makeOrder({ stepSeconds: 1n });
+	await insertSwap(changed, {
+		status: "failed",
+		moves: ["opening", "deposited", "opening", "failed", "opening"],
+	});
+	const rewritten = await actions.makeOrder();
+	await insertSwap(rewritten);
+	await database.pool.query("update swaps set stage = 'refunding' where order_id = $1", [
+		hexToBytes(orderId(rewritten)),
+	]);
+	const report = await audit();
+	expect(foundIn(report, leaps)).toEqual(["I7"]);
+	expect(foundIn(report, changed).filter((invariant) => invariant === "I7")).toHaveLength(2);
+	expect(foundIn(report, rewritten)).toEqual(["I7"]);
+	expect(report.checked.I7).toBe(report.swaps);
+});
+
+test("I10 and I15: what is delivered and not final, or not released, beyond its cap is found", async () => {
+	const unfinal = await actions.makeOrder();
+	await actions.fill(unfinal, 9_000_000n);
+	await insertSwap(unfinal, { usdCents: 1_100n });
+	const unreleased = await actions.makeOrder();
+	await actions.open(unreleased);
+	await actions.fill(unreleased, 9_000_000n);
+	await insertSwap(unreleased, { usdCents: 1_000n });
+	const capped = (unfinalCapUsd: number, unreleasedCapUsd: number) =>
+		[chains.origin, chains.destination].map(({ chainId, rpcUrl, deployment }) => ({
+			...{ chainId, rpcUrl, deployment, unfinalCapUsd, unreleasedCapUsd },
+		}));
+	const caps = async (...cap: [number, number]) =>
+		(await audit({ chains: capped(...cap) })).breaches
+			.filter(({ invariant }) => invariant === "I10" || invariant === "I15")
+			.map(({ invariant, chainIds, usdCents }) => [invariant, ...chainIds, usdCents]);
+	const { chainId } = chains.origin;
+	expect(await caps(11, 21)).toEqual([]);
+	expect(await caps(10.99, 21)).toEqual([["I10", chainId, "1100"]]);
+	expect(await caps(11, 20.99)).toEqual([["I15", chainId, "2100"]]);
+});
+
+test("I11: two swaps of one order, and two sets of jobs for one nonce, are found", async () => {
+	const order = await actions.makeOrder();
+	await insertSwap(order);
+	await insertSwap(order, { id: newSwapUuid({ nowMs: Date.now(), random: new Uint8Array(10).fill(9) }) });
+	expect(foundIn(await audit(), order).sort()).toEqual(["I11", "I11"]);
+	await database.pool.query("delete from swaps where order_id = $1", [hexToBytes(orderId(order))]);
+
+	const sign = (attempt: number, kind: string, jobs: object[]) =>
+		database.pool.query(
+			`insert into lane_transactions (chain_id, relayer, nonce, attempt, hash, raw, kind, jobs, max_fee_per_gas, state,
+				sent_at_block)
+			values (31337, '\\x11', 7, $1::int, decode(lpad($1::int::text, 64, '0'), 'hex'), '', $2, $3, 1, 'broadcast', 1)`,
+			[attempt, kind, JSON.stringify(jobs)],
+		);
+	const nonces = async () =>
+		(await audit()).breaches.filter(({ message }) => message.includes("relayer 0x11"));
+	await sign(1, "fill", [{ swapId: "a" }, { swapId: "b" }]);
+	await sign(2, "fill", [{ swapId: "b" }, { swapId: "a" }]);
+	await sign(3, "cancel", []);
+	expect(await nonces()).toEqual([]);
+	await sign(4, "fill", [{ swapId: "c" }]);
+	expect(await nonces()).toMatchObject([{ invariant: "I11", chainIds: [31_337] }]);
+	await database.pool.query("delete from lane_transactions");
+});
+
+test("with a memory only what is new is read, what is over is forgotten, and what is found is the same", async () => {
+	const memory = createAuditMemory();
+	const isKnown = () => true;
+	const order = await actions.makeOrder();
+	await actions.open(order);
+	await insertSwap(order);
+	expect(foundIn(await audit({ memory, isKnown }), order)).toEqual([]);
+	await actions.fill(order, 9_000_000n);
+	expect(foundIn(await audit({ memory, isKnown }), order)).toEqual([]);
+	await actions.decide("Release", order);
+	// The chain is ahead of the books.
+	expect(foundIn(await audit({ memory, isKnown }), order)).toEqual([]);
+	await database.pool.query(
+		"update swaps set status = 'settled', stage = 'delivered', moves = $2, ended_at = now() where order_id = $1",
+		[hexToBytes(orderId(order)), settledMoves],
+	);
+	expect(foundIn(await audit({ memory, isKnown }), order)).toEqual([]);
+	const opened = () => memory.chains.get(chains.origin.chainId)?.events.opened.map((event) => event.orderId);
+	expect(opened()).toContain(orderId(order));
+	await audit({ memory, isKnown, nowMs: Date.now() + 700_000 });
+	expect(opened()).not.toContain(orderId(order));
+	const [late, whole] = [await audit({ memory, nowMs: Date.now() + 1_500_000 }), await audit()];
+	expect(late.orders).toBeLessThan(whole.orders);
+	expect(late.chains.map(({ tokens }) => tokens)).toEqual(whole.chains.map(({ tokens }) => tokens));
+});
+
+test("I12: an order that anyone could refund by now, and cannot, is found; what is lost is told with its value", async () => {
+	const open = await actions.makeOrder({ stepSeconds: 30n });
+	await actions.open(open);
+	const gone = await actions.makeOrder({ stepSeconds: 30n });
+	await actions.fill(gone, 9_000_000n);
+	await insertSwap(gone, { usdCents: 1_234n });
+	const { testClient, publicClient } = chains.origin;
+	await testClient.increaseTime({ seconds: 300 });
+	const report = await audit();
+	expect(foundIn(report, open)).toEqual([]);
+	expect(report.checked.I12).toBe(1);
+	expect(report.losses).toMatchObject([
+		{ orderId: orderId(gone), kind: "delivered-without-deposit", amount: "10000000", usdCents: "1234" },
+	]);
+	expect(report.lostUsdCents).toEqual({ [chains.origin.chainId]: "1234" });
+	expect(formatReport(report)).toMatch(/LOSS .*12\.34 USD.*\nlost on chain 31337: 12\.34 USD/s);
+
+	const { escrow } = chains.origin.deployment.contracts;
+	const code = await publicClient.getCode({ address: escrow });
+	await testClient.setCode({ address: escrow, bytecode: "0xfe" });
+	expect(foundIn(await audit(), open)).toEqual(["I12"]);
+	await testClient.setCode({ address: escrow, bytecode: code ?? "0x" });
+});
+
+test("a chain that does not answer, or lags behind the books, is named, and nothing is judged", async () => {
+	await follow();
+	const { origin, destination } = chains;
+	const gone = { ...destination, rpcUrl: "http://127.0.0.1:1" };
+	const asking = audit({ chains: [origin, { ...gone, deployment: destination.deployment }] });
+	await expect(asking).rejects.toBeInstanceOf(CouldNotCheckError);
+	await expect(asking).rejects.toThrow(`chain ${destination.chainId} cannot be asked`);
+	await database.pool.query("update chain_heads set booked_number = 1000000 where chain_id = $1", [
+		origin.chainId,
+	]);
+	const { pool } = database;
+	const behind = reconcile({ pool, chains: [origin], earlierAttesterSets: [], nowMs: Date.now() });
+	await expect(behind).rejects.toThrow(/chain 31337 cannot be asked: its node is at block/);
+});

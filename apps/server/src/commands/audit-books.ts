@@ -1,0 +1,16 @@
+import { reconcile } from "../audit/reconcile.ts";
+import type { Report } from "../audit/report.ts";
+import { readConfig } from "../config.ts";
+import type { DatabasePool } from "../store/database.ts";
+
+/** A whole audit, by a configuration file. Throws a CouldNotCheckError where something does not answer. */
+export function auditBooks(pool: DatabasePool, { config: path }: { config: string }): Promise<Report> {
+	const { chains, solana, earlierAttesterSets } = readConfig(path);
+	return reconcile({
+		pool,
+		chains,
+		solana,
+		earlierAttesterSets: earlierAttesterSets.map((set) => set.hash),
+		nowMs: Date.now(),
+	});
+}

@@ -1,0 +1,67 @@
+import type { Breach } from "../audit/report.ts";
+import { breachKey } from "../breach-key.ts";
+import { describeError } from "../log.ts";
+import { liftPauses, type PauseCause, readPauses } from "../store/pauses.ts";
+import { auditBooks } from "./audit-books.ts";
+import { checkName } from "./check-name.ts";
+import { parseChainId } from "./parse-chain-id.ts";
+import { describePause } from "./pauses-list-command.ts";
+import { withDatabase } from "./with-database.ts";
+
+/**
+ * Returns the exit code: 0 where it was lifted, 1 where the chain is not paused, 3 where what is still breached could not
+ * be found out: then nothing is lifted, unless it is said that it need not be known. What is told as still breached is
+ * accepted with the lifting, and pauses nothing again.
+ */
+export async function liftPauseCommand({
+	chainId: text,
+	cause,
+	by,
+	reason,
+	unchecked = false,
+	config,
+	json,
+}: {
+	chainId: string;
+	cause?: PauseCause;
+	by: string;
+	reason: string;
+	unchecked?: boolean;
+	config: string;
+	json?: boolean;
+}): Promise<number> {
+	const chainId = parseChainId(text);
+	const name = checkName("--by", by);
+	return withDatabase(async (pool) => {
+		const open = (await readPauses(pool)).filter(
+			(pause) => pause.chainId === chainId && (cause === undefined || pause.cause === cause),
+		);
+		if (open.length === 0) {
+			console.error(`error: chain ${chainId} is not paused${cause ? ` for the cause ${cause}` : ""}`);
+			return 1;
+		}
+		let still: Breach[] | undefined;
+		try {
+			if (!unchecked) still = (await auditBooks(pool, { config })).breaches;
+		} catch (error) {
+			console.error("error: what is still breached could not be checked:", describeError(error));
+			console.error("Nothing was lifted. With --unchecked it is, whatever the books say.");
+			return 3;
+		}
+		const ofChain = still?.filter((breach) => breach.chainIds.includes(chainId));
+		const lifted = await liftPauses(pool, {
+			...{ chainId, cause, by: name, reason, nowMs: Date.now() },
+			breaches: ofChain?.map(breachKey) ?? [],
+		});
+		if (json) console.log(JSON.stringify({ chainId, lifted, stillBreached: ofChain ?? null }));
+		else {
+			for (const pause of lifted) console.log(`lifted: ${describePause(pause)}`);
+			for (const { invariant, message, next } of ofChain ?? []) {
+				console.log(`STILL BREACHED ${invariant} ${message}. Next: ${next}`);
+			}
+			if (ofChain?.length === 0) console.log(`all invariants hold on chain ${chainId}`);
+			if (!ofChain) console.log("whether the books hold was not checked");
+		}
+		return 0;
+	});
+}

@@ -1,0 +1,143 @@
+import { startTestChains, type TestChain, type TestChains } from "@geoswap/devnet";
+import { fromSwapKey, type Order, orderId, orderToJson } from "@geoswap/protocol";
+import { bytesToHex, hexToBytes } from "viem";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { orderActions } from "../../test/order-actions.ts";
+import { createTestDatabase, type TestDatabase } from "../../test/test-database.ts";
+import { connectChain } from "../chain/evm/chain-client.ts";
+import { readBalances } from "../chain/evm/read-balances.ts";
+import { createLog } from "../log.ts";
+import { readHead } from "../store/chain-head.ts";
+import { liftPauses, readPauses } from "../store/pauses.ts";
+import { advance } from "./advance.ts";
+
+let chains: TestChains;
+let actions: ReturnType<typeof orderActions>;
+let database: TestDatabase;
+const logged: { level: number; msg: string }[] = [];
+
+beforeAll(async () => {
+	[chains, database] = await Promise.all([startTestChains(), createTestDatabase()]);
+	actions = orderActions(chains);
+});
+afterAll(async () => {
+	await database?.drop();
+	await chains?.stop();
+});
+
+async function follow(chain: TestChain): Promise<void> {
+	const following = {
+		chain: connectChain(chain),
+		pool: database.pool,
+		engine: {
+			startSwap: () => Promise.reject(new Error("a follower starts no swap")),
+			raise: async () => {},
+			poke: async () => {},
+		},
+		relayers: [actions.relayer.address],
+		log: createLog({ level: "warn", process: "test", write: (line) => logged.push(JSON.parse(line)) }),
+	};
+	while (await advance(following));
+}
+
+/** A swap of an order, ended as it ends once all about it is final. */
+async function endedSwap(order: Order): Promise<void> {
+	await database.pool.query(
+		`insert into swaps (id, order_id, order_terms, output, value_usd_cents, delivery, status, stage, ended_at)
+		values ($1, $2, $3, 0, 1000, '{"kind": "stock", "amount": "0"}', 'settled', 'delivered', now())`,
+		[fromSwapKey(order.swapKey), hexToBytes(orderId(order)), orderToJson(order)],
+	);
+}
+
+async function eventNames(order: Order): Promise<string[]> {
+	const { rows } = await database.pool.query<{ name: string }>(
+		"select name from chain_events where order_id = $1 order by block_number, log_index",
+		[hexToBytes(orderId(order))],
+	);
+	return rows.map((row) => row.name);
+}
+
+async function expectBooksAsHeld(chain: TestChain): Promise<void> {
+	const tokens = chain.deployment.assets.map((asset) => asset.address);
+	const { escrow, vault } = chain.deployment.contracts;
+	const blockNumber = (await readHead(database.pool, chain.chainId))?.bookedNumber ?? 0;
+	for (const [account, holder] of [
+		["escrow", escrow],
+		["stock", vault],
+	] as const) {
+		const held = await readBalances(connectChain(chain), { holders: [holder], tokens, blockNumber });
+		const { rows } = await database.pool.query<{ token: Buffer; sum: bigint }>(
+			`select token, sum(amount) as sum from entries where chain_id = $1 and account = $2
+			group by token having sum(amount) <> 0`,
+			[chain.chainId, account],
+		);
+		expect(Object.fromEntries(rows.map(({ token, sum }) => [bytesToHex(token), sum]))).toEqual(
+			Object.fromEntries(tokens.map((token, i) => [token.toLowerCase(), held[i]]).filter(([, sum]) => sum)),
+		);
+	}
+}
+
+test("a chain that drops a final block is paused, once and loudly, and followed no further; when a person lifts that, what it dropped is taken back and the books are right", async () => {
+	const { origin } = chains;
+	await follow(origin);
+	const stays = await actions.makeOrder();
+	await actions.open(stays);
+	await actions.finalize();
+	await follow(origin);
+	const snapshot = await origin.testClient.snapshot();
+	const goes = await actions.makeOrder();
+	const comesBack = await actions.makeOrder({ input: "USDT" });
+	await actions.open(goes);
+	await actions.open(comesBack);
+	await actions.finalize();
+	await follow(origin);
+	await endedSwap(goes);
+	await expectBooksAsHeld(origin);
+	const before = await readHead(database.pool, origin.chainId);
+	expect(before?.bookedNumber).toBeGreaterThan(0);
+
+	await origin.testClient.revert({ id: snapshot });
+	await origin.testClient.increaseTime({ seconds: 5 });
+	await origin.testClient.mine({ blocks: 20 });
+	for (let i = 0; i < 3; i++) await follow(origin);
+	expect(await readHead(database.pool, origin.chainId)).toEqual(before);
+	const { chainId } = origin;
+	expect(await readPauses(database.pool)).toMatchObject([{ chainId, cause: "finality" }]);
+	expect(logged.filter(({ level }) => level === 50)).toMatchObject([
+		{ chainId, msg: "the chain dropped what was final: it is paused" },
+	]);
+
+	await liftPauses(database.pool, { chainId, by: "a person", reason: "looked", nowMs: Date.now() });
+	await follow(origin);
+	expect(await eventNames(stays)).toEqual(["Opened"]);
+	expect(await eventNames(goes)).toEqual([]);
+	expect(await eventNames(comesBack)).toEqual([]);
+	await expectBooksAsHeld(origin);
+	const { rows } = await database.pool.query(
+		"select status, ended_at, execution from swaps left join waits on swap_id = id where swaps.order_id = $1",
+		[hexToBytes(orderId(goes))],
+	);
+	expect(rows).toMatchObject([{ status: "settled", ended_at: null }]);
+	expect(rows[0]?.execution).toBeGreaterThan(0);
+
+	await actions.open(comesBack);
+	await actions.finalize();
+	await follow(origin);
+	expect(await eventNames(comesBack)).toEqual(["Opened"]);
+	await expectBooksAsHeld(origin);
+	expect(await readPauses(database.pool)).toEqual([]);
+});
+
+test("what was lifted was one break: the next one is another", async () => {
+	const { origin } = chains;
+	const { chainId } = origin;
+	await follow(origin);
+	const again = await origin.testClient.snapshot();
+	await origin.testClient.mine({ blocks: 12 });
+	await follow(origin);
+	await origin.testClient.revert({ id: again });
+	await origin.testClient.increaseTime({ seconds: 5 });
+	await origin.testClient.mine({ blocks: 14 });
+	await follow(origin);
+	expect(await readPauses(database.pool)).toMatchObject([{ chainId, cause: "finality" }]);
+});

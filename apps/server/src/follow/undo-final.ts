@@ -1,0 +1,48 @@
+import type { EvmChain } from "../chain/evm/chain-client.ts";
+import { type Block, readBlock } from "../chain/evm/read-block.ts";
+import { type FollowedHead, readEventBlocks } from "../store/chain-head.ts";
+import { type DatabasePool, inTransaction } from "../store/database.ts";
+import { readOpeningNumber } from "../store/ledger/post-opening.ts";
+import { undoFinalBlocks } from "../store/undo-final-blocks.ts";
+
+const blocksAtOnce = 20;
+
+/**
+ * Goes back behind what was final, to the last block with something of ours in it that the chain still has, and takes
+ * back what followed from all above it.
+ */
+export async function undoFinal({
+	chain,
+	pool,
+	head,
+	nowMs,
+}: {
+	chain: EvmChain;
+	pool: DatabasePool;
+	head: FollowedHead;
+	nowMs: number;
+}): Promise<{ number: number } & Awaited<ReturnType<typeof undoFinalBlocks>>> {
+	const { chainId } = chain;
+	const block =
+		(await lastKnown({ chain, pool, head })) ??
+		// Nothing of ours is left on it.
+		(await readBlock(chain, await readOpeningNumber(pool, chainId)));
+	const undone = await inTransaction(pool, (db) => undoFinalBlocks(db, { chainId, block, nowMs }));
+	return { number: block.number, ...undone };
+}
+
+/** Only of blocks with events in them the hashes are kept for good. */
+async function lastKnown({
+	chain,
+	pool,
+	head,
+}: Pick<Parameters<typeof undoFinal>[0], "chain" | "pool" | "head">): Promise<Block | undefined> {
+	const { chainId } = chain;
+	for (let upTo = head.finalizedNumber - 1; ; ) {
+		const seen = await readEventBlocks(pool, { chainId, upTo, limit: blocksAtOnce });
+		const blocks = await Promise.all(seen.map(({ number }) => readBlock(chain, number)));
+		const known = blocks.find(({ hash }, i) => hash === seen[i]?.hash);
+		if (known || seen.length < blocksAtOnce) return known;
+		upTo = (seen.at(-1)?.number ?? 0) - 1;
+	}
+}

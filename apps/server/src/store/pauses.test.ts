@@ -1,0 +1,72 @@
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { createTestDatabase, type TestDatabase } from "../../test/test-database.ts";
+import {
+	liftPauses,
+	pauseChain,
+	pauseForBreaches,
+	readAcceptedBreaches,
+	readLiftedPauses,
+	readPauses,
+} from "./pauses.ts";
+
+let database: TestDatabase;
+beforeAll(async () => {
+	database = await createTestDatabase();
+});
+afterAll(() => database.drop());
+
+const nowMs = 1_800_000_000_000;
+
+test("a chain is paused once per cause while that is open, and again after it was lifted", async () => {
+	const { pool } = database;
+	const breach = { chainId: 1, cause: "breach", reason: "I2: the vault is short" } as const;
+	const all = await Promise.all(Array.from({ length: 8 }, () => pauseChain(pool, { ...breach, nowMs })));
+	expect(all.filter((isNew) => isNew)).toHaveLength(1);
+	expect(await pauseChain(pool, { ...breach, reason: "another", nowMs: nowMs + 1 })).toBe(false);
+	expect(await pauseChain(pool, { chainId: 1, cause: "finality", reason: "gone back", nowMs })).toBe(true);
+	expect(await readPauses(pool)).toEqual([
+		{ ...breach, setBy: "geoswapd worker", since: new Date(nowMs), breaches: [] },
+		{
+			chainId: 1,
+			cause: "finality",
+			reason: "gone back",
+			setBy: "geoswapd worker",
+			since: new Date(nowMs),
+			breaches: [],
+		},
+	]);
+	const lift = { chainId: 1, by: "ada", reason: "the money is back", nowMs: nowMs + 5_000 };
+	expect(await liftPauses(pool, { ...lift, cause: "breach" })).toMatchObject([{ cause: "breach" }]);
+	expect(await liftPauses(pool, { ...lift, cause: "breach" })).toEqual([]);
+	expect(await readPauses(pool)).toMatchObject([{ cause: "finality" }]);
+	expect(await pauseChain(pool, { ...breach, nowMs: nowMs + 6_000 })).toBe(true);
+	expect(await liftPauses(pool, lift)).toHaveLength(2);
+	expect(await readPauses(pool)).toEqual([]);
+	expect((await readLiftedPauses(pool, { limit: 2 }))[0]).toMatchObject({
+		liftedBy: "ada",
+		liftedReason: "the money is back",
+		liftedAt: new Date(nowMs + 5_000),
+	});
+});
+
+test("what was paused, and who lifted it, stays", async () => {
+	const { pool } = database;
+	await pauseChain(pool, { chainId: 2, cause: "operator", reason: "a test", setBy: "ada", nowMs });
+	await liftPauses(pool, { chainId: 2, by: "ada", reason: "done", nowMs });
+	await expect(pool.query("delete from pauses")).rejects.toThrow("kept for good");
+	await expect(pool.query("update pauses set lifted_by = 'eve'")).rejects.toThrow("kept for good");
+	await pauseChain(pool, { chainId: 3, cause: "operator", reason: "a test", setBy: "ada", nowMs });
+	const change = pool.query("update pauses set reason = 'none' where lifted_at is null");
+	await expect(change).rejects.toThrow("kept for good");
+});
+
+test("what a breach is paused for grows while it is open, and is accepted once that is lifted", async () => {
+	const { pool } = database;
+	const pause = { chainId: 9, reason: "short", nowMs };
+	expect(await pauseForBreaches(pool, { ...pause, breaches: ["I2 a"] })).toBe(true);
+	expect(await pauseForBreaches(pool, { ...pause, breaches: ["I2 a", "I3 b"] })).toBe(false);
+	expect((await readPauses(pool)).find(({ chainId }) => chainId === 9)?.breaches).toEqual(["I2 a", "I3 b"]);
+	expect(await readAcceptedBreaches(pool)).toEqual(new Set());
+	await liftPauses(pool, { chainId: 9, by: "ada", reason: "known", nowMs });
+	expect(await readAcceptedBreaches(pool)).toEqual(new Set(["I2 a", "I3 b"]));
+});

@@ -1,0 +1,135 @@
+import type { Database } from "./database.ts";
+
+/** An invariant does not hold; a chain went back behind what was final; a person said so. */
+export type PauseCause = "breach" | "finality" | "operator";
+
+/** Nothing new is sold from or to the chain while this is open. */
+export type Pause = {
+	chainId: number;
+	cause: PauseCause;
+	/** What callers and operators read. */
+	reason: string;
+	setBy: string;
+	since: Date;
+	/** What an audit found, each as it says it. */
+	breaches: string[];
+};
+
+/** Stays as it is where one of that cause is open. Tells whether it is new. */
+export async function pauseChain(
+	db: Database,
+	{
+		chainId,
+		cause,
+		reason,
+		setBy = "geoswapd worker",
+		nowMs,
+	}: { chainId: number; cause: PauseCause; reason: string; setBy?: string; nowMs: number },
+): Promise<boolean> {
+	const { rowCount } = await db.query(
+		`insert into pauses (chain_id, cause, reason, set_by, since)
+		values ($1, $2, $3, $4, to_timestamp($5::double precision))
+		on conflict (chain_id, cause) where lifted_at is null do nothing`,
+		[chainId, cause, reason, setBy, nowMs / 1_000],
+	);
+	return rowCount === 1;
+}
+
+/** Pauses a chain for what an audit found, or adds that to what it is paused for. Tells whether it is new. */
+export async function pauseForBreaches(
+	db: Database,
+	{
+		chainId,
+		reason,
+		breaches,
+		nowMs,
+	}: { chainId: number; reason: string; breaches: readonly string[]; nowMs: number },
+): Promise<boolean> {
+	const { rows } = await db.query<{ is_new: boolean }>(
+		`insert into pauses (chain_id, cause, reason, set_by, since, breaches)
+		values ($1, 'breach', $2, 'geoswapd worker', to_timestamp($3::double precision), $4)
+		on conflict (chain_id, cause) where lifted_at is null do update
+		set breaches = pauses.breaches || array(select unnest(excluded.breaches) except select unnest(pauses.breaches))
+		returning xmax = 0 as is_new`,
+		[chainId, reason, nowMs / 1_000, breaches],
+	);
+	return rows[0]?.is_new ?? false;
+}
+
+/** What somebody has lifted a pause of, having seen it. */
+export async function readAcceptedBreaches(db: Database): Promise<Set<string>> {
+	const { rows } = await db.query<{ breach: string }>(
+		`select distinct unnest(breaches) as breach from pauses where cause = 'breach' and lifted_at is not null`,
+	);
+	return new Set(rows.map(({ breach }) => breach));
+}
+
+/** Those that are open, by chain and age. */
+export async function readPauses(db: Database): Promise<Pause[]> {
+	const { rows } = await db.query<PauseRow>(
+		`select chain_id, cause, reason, set_by, since, breaches from pauses where lifted_at is null
+		order by chain_id, since, cause`,
+	);
+	return rows.map(fromRow);
+}
+
+/** Returns what was lifted: nothing where the chain is not paused for that cause, or, without one, for any. */
+export async function liftPauses(
+	db: Database,
+	{
+		chainId,
+		cause,
+		by,
+		reason,
+		breaches = [],
+		nowMs,
+	}: {
+		chainId: number;
+		cause?: PauseCause | undefined;
+		by: string;
+		reason: string;
+		/** What else is accepted by it. */
+		breaches?: readonly string[];
+		nowMs: number;
+	},
+): Promise<Pause[]> {
+	const { rows } = await db.query<PauseRow>(
+		`update pauses
+		set lifted_at = to_timestamp($3::double precision), lifted_by = $4, lifted_reason = $5,
+			breaches = breaches || case when cause = 'breach' then $6::text[] else '{}' end
+		where chain_id = $1 and lifted_at is null and ($2::text is null or cause = $2)
+		returning chain_id, cause, reason, set_by, since, breaches`,
+		[chainId, cause ?? null, nowMs / 1_000, by, reason, breaches],
+	);
+	return rows.map(fromRow);
+}
+
+export type LiftedPause = Pause & { liftedAt: Date; liftedBy: string; liftedReason: string };
+
+/** The newest that were lifted, newest first. */
+export async function readLiftedPauses(db: Database, { limit }: { limit: number }): Promise<LiftedPause[]> {
+	const { rows } = await db.query<PauseRow & { lifted_at: Date; lifted_by: string; lifted_reason: string }>(
+		`select chain_id, cause, reason, set_by, since, breaches, lifted_at, lifted_by, lifted_reason from pauses
+		where lifted_at is not null order by id desc limit $1`,
+		[limit],
+	);
+	return rows.map((row) => ({
+		...fromRow(row),
+		liftedAt: row.lifted_at,
+		liftedBy: row.lifted_by,
+		liftedReason: row.lifted_reason,
+	}));
+}
+
+type PauseRow = {
+	chain_id: number;
+	cause: PauseCause;
+	reason: string;
+	set_by: string;
+	since: Date;
+	breaches: string[];
+};
+
+function fromRow({ chain_id, cause, reason, set_by, since, breaches }: PauseRow): Pause {
+	return { chainId: chain_id, cause, reason, setBy: set_by, since, breaches };
+}

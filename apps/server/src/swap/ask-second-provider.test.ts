@@ -1,0 +1,224 @@
+import { pino } from "pino";
+import { hexToBytes } from "viem";
+import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
+import { createInProcessDurable } from "../../test/in-process-durable.ts";
+import {
+	createSwapScene,
+	destinationId,
+	originId,
+	type SwapScene,
+	token,
+	workflowOptions,
+} from "../../test/swap-scene.ts";
+import { createTestDatabase, type TestDatabase } from "../../test/test-database.ts";
+import type { DepositSight, ToldDeposit } from "../chain/deposit-sight.ts";
+import { readSwap } from "../store/read-swap.ts";
+import { createSwapWorkflow, type SwapWorkflowOptions } from "./swap-workflow.ts";
+
+let database: TestDatabase;
+beforeAll(async () => {
+	database = await createTestDatabase();
+	const { pool } = database;
+	await pool.query("insert into stock values ($1, $2, 1000, 1000, 0, 1)", [destinationId, hexToBytes(token)]);
+	await pool.query("insert into pair_volume values ($1, $2, 'buy', 0)", [destinationId, hexToBytes(token)]);
+});
+afterAll(() => database.drop());
+beforeEach(() => {
+	asked.length = 0;
+	lines.length = 0;
+	words.length = 0;
+});
+
+const asked: ToldDeposit[] = [];
+const lines: { level: number; msg: string; how?: string; swapId?: string }[] = [];
+const words: string[] = [];
+const log = pino({ level: "info" }, { write: (line: string) => void lines.push(JSON.parse(line)) });
+const metrics = {
+	moved: () => {},
+	decided: () => {},
+	sweeping: () => {},
+	secondAsked: (_: number, word: string) => void words.push(word),
+};
+
+type Answer = (scene: SwapScene) => DepositSight | Error;
+const far: Answer = ({ clock }) => ({
+	verdict: "agrees",
+	headNumber: clock.number,
+	finalizedNumber: clock.number - 3,
+});
+
+/** A worker with a second provider at the origin that answers so. The swap of a scene is worth 40 dollars. */
+function worker(
+	scene: SwapScene,
+	{ answer, agreeAboveUsd = 10 }: { answer: Answer; agreeAboveUsd?: number },
+) {
+	const { config, ...options } = workflowOptions(database.pool, scene.clock, { metrics, log });
+	const chains = config.chains.map((chain) =>
+		chain.chainId === originId ? { ...chain, secondProvider: { rpcUrl: "http://b", agreeAboveUsd } } : chain,
+	);
+	const secondProviders: SwapWorkflowOptions["secondProviders"] = async (chainId, deposit) => {
+		expect(chainId).toBe(originId);
+		asked.push(deposit);
+		const said = answer(scene);
+		if (said instanceof Error) throw said;
+		return said;
+	};
+	return createSwapWorkflow({ ...options, config: { ...config, chains }, secondProviders });
+}
+
+class Over extends Error {}
+
+/** Every wait does the next thing of the list, and a second passes; after the last one the process is gone. */
+async function run(
+	scene: SwapScene,
+	how: Parameters<typeof worker>[1],
+	script: ((scene: SwapScene) => unknown)[],
+): Promise<string[]> {
+	const rest = [...script];
+	const durable = createInProcessDurable(async () => {
+		const next = rest.shift();
+		if (!next) throw new Over();
+		await next(scene);
+		await scene.moveHeads(1);
+		return "signalled";
+	});
+	await worker(scene, how)(durable, scene.uuid).catch((error: unknown) => {
+		if (!(error instanceof Over)) throw error;
+	});
+	expect(rest).toEqual([]);
+	return durable.steps.filter((step) => step !== "looked");
+}
+
+const opened = ({ emit }: SwapScene) => emit("Opened", originId);
+const pass = () => {};
+
+async function sightings(scene: SwapScene): Promise<number | null> {
+	const { rowCount } = await database.pool.query("select from sightings where order_id = $1", [
+		hexToBytes(scene.orderId),
+	]);
+	return rowCount;
+}
+
+test("a large deposit that one provider alone has is held, and delivered once the second has it too", async () => {
+	const scene = await createSwapScene(database.pool);
+	let answer: Answer = () => ({ verdict: "differs", how: "the block has no such deposit" });
+	const steps = await run(scene, { answer: (now) => answer(now) }, [
+		opened,
+		async ({ jobs }) => expect(await jobs()).not.toHaveProperty("fill"),
+		async ({ uuid, jobs }) => {
+			expect(await jobs()).not.toHaveProperty("fill");
+			expect(await readSwap(database.pool, uuid)).toMatchObject({ status: "pending", stage: "deposited" });
+			answer = far;
+		},
+		async ({ jobs }) => expect(await jobs()).toMatchObject({ fill: "queued" }),
+	]);
+	expect(steps).toEqual([
+		"opening",
+		"deposit-unseen",
+		...["second-provider-asked", "second-provider-asked", "second-provider-asked"],
+		"delivering",
+	]);
+	// Whoever reads the log is told once, with all that is needed to look for oneself.
+	expect(lines.filter(({ level }) => level === pino.levels.values.error)).toEqual([
+		expect.objectContaining({
+			swapId: scene.uuid,
+			chainId: originId,
+			orderId: scene.orderId,
+			how: "the block has no such deposit",
+			msg: expect.stringContaining("the providers differ"),
+		}),
+	]);
+	expect(words).toEqual(["differs", "differs", "agrees"]);
+	const { rows } = await database.pool.query(
+		"select data from swap_events where swap_id = $1 and fact = 'delivering'",
+		[scene.uuid],
+	);
+	expect(rows[0].data).toMatchObject({ agreeAboveUsd: 10 });
+});
+
+test("it is asked for the deposit that was told of: its order, its block, its transaction", async () => {
+	const scene = await createSwapScene(database.pool);
+	await run(scene, { answer: far }, [opened]);
+	const swap = await readSwap(database.pool, scene.uuid);
+	expect(asked).toEqual([
+		{
+			orderId: scene.orderId,
+			order: swap?.order,
+			blockNumber: 100,
+			blockHash: "0x00",
+			transactionHash: swap?.originTxHash,
+		},
+	]);
+});
+
+test("a small deposit is not held up, and nobody is asked", async () => {
+	const scene = await createSwapScene(database.pool);
+	const steps = await run(scene, { answer: () => new Error("must not be asked"), agreeAboveUsd: 40 }, [
+		opened,
+	]);
+	expect(steps).toEqual(["opening", "delivering"]);
+	expect(asked).toEqual([]);
+	expect(await scene.jobs()).toMatchObject({ fill: "queued" });
+});
+
+test("an execution that starts again does not ask for what was agreed", async () => {
+	const scene = await createSwapScene(database.pool);
+	await run(scene, { answer: far }, [opened]);
+	expect(await sightings(scene)).toBe(1);
+	await database.pool.query("delete from jobs where swap_id = $1 and kind = 'fill'", [scene.uuid]);
+	await run(scene, { answer: () => new Error("must not be asked") }, []);
+	expect(asked).toHaveLength(1);
+	expect(await scene.jobs()).toMatchObject({ fill: "queued" });
+});
+
+test("what was seen of a block that the chain dropped counts for nothing, and stays to be read", async () => {
+	const scene = await createSwapScene(database.pool);
+	await run(scene, { answer: far }, [opened]);
+	await database.pool.query("delete from chain_events where order_id = $1", [hexToBytes(scene.orderId)]);
+	await run(scene, { answer: () => ({ verdict: "behind" }) }, [opened, pass]);
+	expect(await scene.jobs()).not.toHaveProperty("fill");
+	expect(asked).toHaveLength(3);
+	await run(scene, { answer: far }, []);
+	expect(await scene.jobs()).toMatchObject({ fill: "queued" });
+	expect(await sightings(scene)).toBe(2);
+});
+
+test.each<[string, Answer, string]>([
+	["is behind", () => ({ verdict: "behind" }), "as deep yet"],
+	[
+		"has it, but not as deep",
+		() => ({ verdict: "agrees", headNumber: 100, finalizedNumber: 99 }),
+		"as deep yet",
+	],
+	["does not answer", () => new Error("took too long"), "does not answer"],
+])("while the second provider %s nothing is delivered, and it is said once", async (_, answer, said) => {
+	const scene = await createSwapScene(database.pool);
+	await run(scene, { answer }, [opened, pass, pass]);
+	expect(await scene.jobs()).toEqual({ open: "queued" });
+	expect(asked).toHaveLength(3);
+	expect(lines.filter(({ level }) => level === pino.levels.values.warn)).toEqual([
+		expect.objectContaining({ msg: expect.stringContaining(said) }),
+	]);
+	expect(await sightings(scene)).toBe(0);
+});
+
+test("a second provider that stays away until it is too late costs the swap its delivery, and not its refund", async () => {
+	const scene = await createSwapScene(database.pool);
+	const steps = await run(scene, { answer: () => new Error("down") }, [
+		opened,
+		({ moveHeads }) => moveHeads(115),
+		async ({ jobs, emit }) => {
+			expect(await jobs()).toMatchObject({ void: "queued" });
+			await emit("Voided", destinationId);
+		},
+		pass,
+		pass,
+		pass,
+		async ({ jobs }) => expect(await jobs()).toMatchObject({ refund: "unattested" }),
+	]);
+	expect(steps).toContain("voiding");
+	expect(await readSwap(database.pool, scene.uuid)).toMatchObject({
+		givingUp: "TOO_LATE",
+		stage: "refunding",
+	});
+});

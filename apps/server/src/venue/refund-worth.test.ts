@@ -1,0 +1,73 @@
+import { type Order, toWord } from "@geoswap/protocol";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { anyOrder } from "../../../../packages/protocol/vectors/read-vectors.ts";
+import {
+	one,
+	type SolanaDeskScene,
+	solana,
+	startSolanaDeskScene,
+	two,
+} from "../../test/solana-desk-scene.ts";
+import { deskChains } from "./desk-chain.ts";
+import { refundWorth } from "./refund-worth.ts";
+
+let scene: SolanaDeskScene;
+beforeAll(async () => {
+	scene = await startSolanaDeskScene();
+});
+afterAll(() => scene.stop());
+
+function orderTo(destination: number): Order {
+	const { settlementToken } = scene.chains.origin.deployment;
+	return {
+		...anyOrder(),
+		originChainId: BigInt(one),
+		destinationChainId: BigInt(destination),
+		inputToken: toWord(settlementToken),
+	};
+}
+
+function worthOf(order: Order, nowMs = scene.nowMs) {
+	return refundWorth(order, { chains: deskChains(scene.config), book: scene.book, nowMs });
+}
+
+/** The least input, in units of the settlement token, that is worth giving back. */
+function leastInput(order: Order): bigint {
+	let [less, enough] = [0n, 10n ** 12n];
+	while (enough - less > 1n) {
+		const inputAmount = (less + enough) / 2n;
+		if (worthOf({ ...order, inputAmount })?.isWorth) enough = inputAmount;
+		else less = inputAmount;
+	}
+	return enough;
+}
+
+/** What so much of a chain's own token is worth in units of USDC, with a dollar for each. */
+function inMicroDollars(chainId: number, fees: bigint): bigint {
+	const chain = deskChains(scene.config).get(chainId);
+	if (!chain) throw new Error("it is configured");
+	const { usdE18 } = scene.book.reference({ chainId, asset: chain.native.address });
+	return (fees * usdE18) / 10n ** BigInt(chain.nativeDecimals) / 10n ** 12n;
+}
+
+test("an input is worth rebuilding above ten refunds, and to Solana above ten refunds and voids with their rent", () => {
+	const { book, config } = scene;
+	const gasPrice = 2n * book.baseFee(one) + BigInt(config.chains[0]?.priorityFeeWei ?? 0);
+	const tenRefunds = inMicroDollars(one, 10n * 65_915n * gasPrice);
+	const least = leastInput(orderTo(two));
+	// A feed may say that the settlement token is a little more or less than a dollar.
+	expect(Number(least)).toBeGreaterThan(Number(tenRefunds) * 0.99);
+	expect(Number(least)).toBeLessThan(Number(tenRefunds) * 1.01 + 2);
+
+	const tenRents = inMicroDollars(solana, 10n * 2_039_280n);
+	const leastToSolana = leastInput(orderTo(solana));
+	expect(Number(leastToSolana)).toBeGreaterThan(Number(tenRefunds + tenRents) * 0.99);
+	expect(Number(leastToSolana)).toBeLessThan(Number(tenRefunds + tenRents) * 1.05);
+});
+
+test("what has no price has no worth yet, and what starts on Solana never has", () => {
+	const order = orderTo(two);
+	expect(worthOf(order)?.valueUsdCents).toBeGreaterThanOrEqual(0n);
+	expect(worthOf(order, scene.nowMs + 86_400_000)).toBeUndefined();
+	expect(worthOf({ ...order, originChainId: BigInt(solana) })).toBeUndefined();
+});

@@ -1,0 +1,37 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import type { DevnetChain } from "./devnet-chain.ts";
+
+/** By the chain's address: what is to be done between two of its blocks, one after the other. */
+const turns = new Map<string, Promise<unknown>>();
+
+/** Makes a block each time that so long has passed. Returns what stops it. */
+export function keepPace(chain: DevnetChain, blockMs: number): () => Promise<void> {
+	const stopping = new AbortController();
+	const done = keep();
+	return async () => {
+		stopping.abort();
+		await done;
+	};
+
+	async function keep(): Promise<void> {
+		let nextAt = performance.now();
+		while (!stopping.signal.aborted) {
+			// The chain may be about to stop under us: the next round sees.
+			await withoutBlocks(chain, () => chain.testClient.mine({ blocks: 1 })).catch(() => {});
+			const now = performance.now();
+			nextAt = Math.max(nextAt + blockMs, now);
+			await sleep(nextAt - now, undefined, { signal: stopping.signal }).catch(() => {});
+		}
+	}
+}
+
+/**
+ * Does something while the chain makes no block. A node that is told to drop blocks in the moment in which it makes one
+ * ends up with events that its state does not have.
+ */
+export async function withoutBlocks<T>({ rpcUrl }: DevnetChain, work: () => Promise<T>): Promise<T> {
+	const before = turns.get(rpcUrl) ?? Promise.resolve();
+	const turn = before.catch(() => {}).then(work);
+	turns.set(rpcUrl, turn);
+	return turn;
+}

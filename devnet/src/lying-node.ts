@@ -1,0 +1,60 @@
+import { once } from "node:events";
+import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
+import type { AddressInfo } from "node:net";
+
+export type NodeCall = { method: string; params: unknown[] };
+
+/** What a node says instead: another result or an error, or nothing, for as long as anyone waits. */
+export type Lie = { result: unknown } | { error: { code: number; message: string } } | "nothing";
+
+/** From a call and the true result to what is said; undefined where that is the truth. */
+export type Liar = (call: NodeCall, result: unknown) => Lie | undefined;
+
+/** A provider of a chain that tells what it is made to tell. */
+export type LyingNode = {
+	url: string;
+	calls: NodeCall[];
+	/** The node that knows the truth. */
+	targetUrl: string;
+	/** Undefined: it tells the truth. */
+	liar: Liar | undefined;
+	stop: () => Promise<void>;
+};
+
+/** Stands before a node. Each call and its result pass through a liar, where there is one. */
+export async function startLyingNode({ targetUrl = "" } = {}): Promise<LyingNode> {
+	const server = createServer((request, response) => {
+		// As it would be seen without anyone in between: a connection that breaks.
+		answer(node, request, response).catch(() => response.destroy());
+	});
+	server.listen(0, "127.0.0.1");
+	await once(server, "listening");
+	const node: LyingNode = {
+		url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+		calls: [],
+		targetUrl,
+		liar: undefined,
+		stop: async () => {
+			server.closeAllConnections();
+			server.close();
+			await once(server, "close");
+		},
+	};
+	return node;
+}
+
+async function answer(node: LyingNode, request: IncomingMessage, response: ServerResponse): Promise<void> {
+	const chunks: Buffer[] = [];
+	for await (const chunk of request) chunks.push(chunk as Buffer);
+	const body = Buffer.concat(chunks).toString();
+	const { id, ...call } = JSON.parse(body) as NodeCall & { id: unknown };
+	node.calls.push(call);
+	const headers = { "content-type": "application/json" };
+	const truth = await fetch(node.targetUrl, { method: "POST", headers, body });
+	// What is true is passed on as it is: numbers may be larger than JavaScript's.
+	const text = await truth.text();
+	const lie = node.liar?.(call, (JSON.parse(text) as { result?: unknown }).result);
+	if (lie === "nothing") return;
+	response.writeHead(truth.status, headers);
+	response.end(lie ? JSON.stringify({ jsonrpc: "2.0", id, ...lie }) : text);
+}

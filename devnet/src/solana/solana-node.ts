@@ -1,0 +1,38 @@
+import { accountMethods } from "./account-methods.ts";
+import { adminMethods } from "./admin-methods.ts";
+import { blockMethods } from "./block-methods.ts";
+import { faultState } from "./faults.ts";
+import { genesisAccounts } from "./genesis-accounts.ts";
+import { giveLamports, giveTokens } from "./give.ts";
+import { tokenAccountAt } from "./new-account.ts";
+import { type SolanaChainOptions, solanaChain } from "./solana-chain.ts";
+import { readTokenAccount } from "./token-balance.ts";
+import { transactionMethods } from "./transaction-methods.ts";
+
+export { RpcError } from "./rpc-error.ts";
+export type { Commitment, LandedTransaction } from "./solana-chain.ts";
+export { solanaMachine } from "./solana-machine.ts";
+export { readTokenAccount };
+
+/** A chain with what it begins with, and all that can be asked of it. Its slots pass when it is told so. */
+export async function solanaNode(options: SolanaChainOptions) {
+	const chain = solanaChain(options);
+	for (const account of await genesisAccounts()) chain.states.write(account.address, account);
+	const faults = faultState({ onStall: chain.stallFinality });
+	const methods = {
+		...accountMethods(chain),
+		...blockMethods(chain),
+		...transactionMethods(chain, faults),
+		...adminMethods(chain, faults),
+	};
+	return {
+		chain,
+		faults,
+		methods,
+		giveLamports: (address: Parameters<typeof giveLamports>[1], amount: bigint) =>
+			giveLamports(chain, address, amount),
+		/** In the account at the address, which is made where it is missing. */
+		giveTokens: (...holding: Parameters<typeof tokenAccountAt>) =>
+			giveTokens(chain, tokenAccountAt(...holding)),
+	};
+}

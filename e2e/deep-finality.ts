@@ -1,0 +1,37 @@
+import type { ownEnvironment } from "./own-environment.ts";
+
+type Options = NonNullable<Parameters<typeof ownEnvironment>[0]>;
+type Configure = NonNullable<Options["configure"]>;
+
+/** Two epochs of 32 blocks. */
+export const finalityBlocks = 64;
+
+/** In seconds that fit half a minute to finality. */
+const slowPace = {
+	depths: [
+		{ upToUsd: 60, blocks: 1 },
+		{ upToUsd: 150, blocks: 3 },
+	],
+	finalitySeconds: 40,
+	openSeconds: 120,
+	fillSeconds: 110,
+	refundSeconds: 110,
+};
+
+/** An environment whose EVM chains can drop many blocks, as real ones. */
+export function deepFinality({
+	blockMs,
+	perChain = [],
+}: {
+	blockMs: number;
+	/** What is configured otherwise for the first chain, and for the second. */
+	perChain?: readonly Record<string, unknown>[];
+}): Options {
+	const configure: Configure = (config) => ({
+		...config,
+		chains: Object.fromEntries(
+			Object.entries(config.chains).map(([id, chain], i) => [id, { ...chain, ...slowPace, ...perChain[i] }]),
+		),
+	});
+	return { rhythm: { slotsInAnEpoch: finalityBlocks / 2, blockMs }, configure };
+}
