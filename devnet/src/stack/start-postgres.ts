@@ -38,11 +38,14 @@ export async function startPostgres({
 	dataDir,
 	logFile,
 	port,
+	settings = [],
 	onUnexpectedExit,
 }: {
 	dataDir: string;
 	logFile: string;
 	port: number;
+	/** Of the server, as `name=value`. */
+	settings?: readonly string[];
 	onUnexpectedExit?: ((message: string) => void) | undefined;
 }): Promise<StackPostgres> {
 	const found = findBinary("postgres");
@@ -77,6 +80,7 @@ export async function startPostgres({
 				["-c", "max_connections=200"],
 				// The data outlives a killed process without it, and is not meant to outlive a power cut.
 				["-c", "fsync=off"],
+				...settings.map((setting) => ["-c", setting]),
 			].flat(),
 			env,
 			user,
