@@ -29,6 +29,12 @@ export function deepFinality({
 }): Options {
 	const configure: Configure = (config) => ({
 		...config,
+		// One account asks for all of them at once.
+		api: {
+			...(config.api as object),
+			rates: { quote: 1_000, build: 1_000, submit: 1_000, delegation: 1_000, status: 1_000 },
+			heldStatusCalls: 500,
+		},
 		chains: Object.fromEntries(
 			Object.entries(config.chains).map(([id, chain], i) => [id, { ...chain, ...slowPace, ...perChain[i] }]),
 		),

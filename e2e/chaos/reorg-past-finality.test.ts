@@ -76,7 +76,8 @@ test("a chain that drops what was final is paused: nothing is sold or delivered 
 	);
 	expect(said).toHaveLength(2);
 
-	const lift = ["pauses", "lift", String(origin.chainId), "--by", "a person", "--reason", "looked"];
+	const why = ["--cause", "finality", "--by", "a person", "--reason", "looked"];
+	const lift = ["pauses", "lift", String(origin.chainId), ...why];
 	await serverCommand(serverEnvironment, lift);
 	const losses = () =>
 		database.query(
