@@ -221,7 +221,7 @@ async function expectRebuilt(swaps: readonly Submitted[]): Promise<void> {
 	expect(new Set(answers)).toEqual(new Set(["SWAP_NOT_FOUND"]));
 }
 
-test("database and engine go back to an old backup: each order is found on its chain, and nothing is lost or paid twice [I4, I8-9]", () =>
+test("database and engine go back to an old backup: each order is found on its chain, and nothing is lost or paid twice [I8-9]", () =>
 	runStory("both"));
 
 // At landing the worst of the three.

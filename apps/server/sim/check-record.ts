@@ -5,8 +5,12 @@ import type { ChainName, Fault, Plan } from "./plan.ts";
 import type { SimSwap } from "./sim-wallets.ts";
 import type { SentTransaction, WorldRecord } from "./world-record.ts";
 
-/** How soon the lane gives an op to a node where nobody keeps it from that. */
-const promptMs = 25_000;
+/** How soon a lane gives a job to a node where nobody keeps it from that. */
+const promptMs = 10_000;
+/** What a fault delayed may take so long to come back to. */
+const recoverMs = 10_000;
+/** Likewise after the database was set back: until then workers catch up. */
+const recoverBackupMs = 30_000;
 
 export type Recorded = {
 	plan: Plan;
@@ -28,7 +32,7 @@ export async function checkRecord(recorded: Recorded): Promise<string[]> {
 		...(await checkRefunds(recorded)),
 		...checkFailures(recorded, rows),
 		...checkPrices(recorded, rows),
-		...checkPromptness(recorded, journal),
+		...(await checkPromptness(recorded, journal)),
 	];
 }
 
@@ -55,14 +59,17 @@ function checkJournal({ record: { sent } }: Recorded): string[] {
 }
 
 /** I11: one live set of jobs per relayer nonce. */
-function checkNonces({ record: { sent, restoredAtMs } }: Recorded): string[] {
+function checkNonces({ plan, record: { sent, restoredAtMs } }: Recorded): string[] {
 	const violations = new Set<string>();
 	const calls = new Map<string, SentTransaction>();
 	const known = new Set<Hex>();
 	for (const transaction of sent) {
 		const { chain, from, nonce, to, data, hash, spentNonce, atMs } = transaction;
 		const about = `nonce ${nonce} of ${from} on ${chain}`;
-		if (!known.has(hash) && nonce < spentNonce)
+		const isToldLate = plan.faults.some(
+			(fault) => fault.kind === "rpc" && fault.how === "stale" && fault.chain === chain,
+		);
+		if (!known.has(hash) && nonce < spentNonce && !isToldLate)
 			violations.add(`I11: ${about} was spent, and is signed again`);
 		known.add(hash);
 		// A cancel.
@@ -157,51 +164,80 @@ function checkPrices({ swaps, record }: Recorded, rows: ReadonlyMap<string, Row>
 	});
 }
 
-/** An op is given to a node soon, whatever the chain does with those before it. */
-function checkPromptness({ plan, record, swaps, planStartMs }: Recorded, journal: Journal): string[] {
-	if (record.restoredAtMs.length > 0) return [];
-	const firstSent = new Map<Hex, number>();
+type QueuedJob = { swap_id: string; kind: string; created_at: Date };
+
+/** Jobs that went well at the first try. */
+async function readJobs(pool: Recorded["pool"]): Promise<QueuedJob[]> {
+	const { rows } = await pool.query<QueuedJob>(
+		`select swap_id, kind, created_at from jobs where kind in ('open', 'fill') and state = 'done'
+			and strikes = 0 and not_before_block = 0 order by swap_id, kind`,
+	);
+	return rows;
+}
+
+/** A lane gives a job to a node soon, whatever the chain does with those before it. */
+async function checkPromptness(
+	{ plan, record, swaps, pool, planStartMs }: Recorded,
+	journal: Journal,
+): Promise<string[]> {
+	const firstSent = new Map<string, number>();
 	for (const { hash, atMs } of record.sent) {
-		for (const orderId of journal.get(hash)?.orderIds ?? []) {
-			if (!firstSent.has(orderId)) firstSent.set(orderId, atMs - planStartMs);
+		const { kind, orderIds = [] } = journal.get(hash) ?? {};
+		for (const orderId of orderIds) {
+			const job = `${kind} ${orderId}`;
+			if (!firstSent.has(job)) firstSent.set(job, atMs - planStartMs);
 		}
 	}
-	return swaps.flatMap(({ index, orderId, submittedAtMs, plan: swap }) => {
-		const isExpected = swap.behaviour === "plain" || swap.behaviour === "stale-authorization";
-		if (!isExpected || swap.from === "solana" || !orderId || submittedAtMs === undefined) return [];
-		const fromMs = submittedAtMs - planStartMs;
+	// Of what was sent before that the books say nothing any more.
+	const knownFromMs = Math.max(
+		Number.NEGATIVE_INFINITY,
+		...record.restoredAtMs.map((atMs) => atMs - planStartMs + recoverBackupMs),
+	);
+	const isPrompt = (chain: ChainName, fromMs: number, sentMs: number) => {
 		const dueMs = fromMs + promptMs;
-		const sentMs = firstSent.get(orderId) ?? Number.POSITIVE_INFINITY;
-		if (sentMs <= dueMs || plan.faults.some((fault) => hinders(fault, swap.from, { fromMs, dueMs })))
-			return [];
-		return [`#${index} was submitted, and its op was not sent within ${promptMs / 1_000} s`];
-	});
+		if (sentMs <= dueMs || fromMs < knownFromMs || chain === "solana") return true;
+		return plan.faults.some((fault) => hinders(fault, chain, { fromMs, dueMs }));
+	};
+	const violations = new Set<string>();
+	for (const { index, orderId, submittedAtMs, plan: swap } of swaps) {
+		const isExpected = swap.behaviour === "plain" || swap.behaviour === "stale-authorization";
+		if (!isExpected || !orderId || submittedAtMs === undefined) continue;
+		const sentMs = firstSent.get(`open ${orderId}`) ?? Number.POSITIVE_INFINITY;
+		if (!isPrompt(swap.from, submittedAtMs - planStartMs, sentMs))
+			violations.add(`#${index} was submitted, and its op was not sent within ${promptMs / 1_000} s`);
+	}
+	for (const { swap_id, kind, created_at } of await readJobs(pool)) {
+		const swap = swaps.find(({ uuid }) => uuid === swap_id);
+		const sentMs = firstSent.get(`${kind} ${swap?.orderId}`);
+		if (!swap || sentMs === undefined) continue;
+		const chain = kind === "open" ? swap.plan.from : swap.plan.to;
+		if (!isPrompt(chain, created_at.getTime() - planStartMs, sentMs))
+			violations.add(`#${swap.index}: its ${kind} was queued, and not sent within ${promptMs / 1_000} s`);
+	}
+	return [...violations];
 }
 
 /** Whether a fault may keep workers from sending what they have to, in this while. */
 function hinders(
 	fault: Fault,
-	origin: ChainName,
+	chain: ChainName,
 	{ fromMs, dueMs }: { fromMs: number; dueMs: number },
 ): boolean {
-	// What a fault delayed may take a while to come back to.
-	const afterMs = 20_000;
-	const lastsMs = "forMs" in fault ? fault.forMs : fault.kind === "crash" ? fault.downMs + 40_000 : 0;
-	if (fault.atMs > dueMs || fault.atMs + lastsMs + afterMs < fromMs) return false;
+	const lastsMs = "forMs" in fault ? fault.forMs : fault.kind === "crash" ? fault.downMs : 0;
+	if (fault.atMs > dueMs || fault.atMs + lastsMs + recoverMs < fromMs) return false;
 	switch (fault.kind) {
 		case "rpc":
-			return fault.of === "workers" && fault.chain === origin;
-		case "hold-back":
-		case "finality-stall":
-		case "attester":
-		case "price":
-			return false;
-		case "reorg":
-		case "drop":
+			return fault.of === "workers" && fault.chain === chain;
 		case "foreign-transaction":
-		case "gas-spike":
-			return fault.chain === origin;
-		default:
+			return fault.chain === chain;
+		case "signals":
+			return fault.how === "lost";
+		case "crash":
+		case "database":
+		case "restore":
 			return true;
+		// What a chain does with what it was given holds nobody up.
+		default:
+			return false;
 	}
 }

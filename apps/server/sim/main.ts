@@ -17,7 +17,7 @@ Usage: pnpm sim [options]
   --seeds <a..b>     which seeds, both ends included (default 1..20)
   --seed <n>         one seed alone
   --swaps <n>        swaps in each world (default 50)
-  --faults <n>       faults in each (default 2, and one more for every three swaps)
+  --faults <n>       faults in each (default 3, and one more for every two swaps)
   --jobs <n>         processes at once (default 2)
   --trace            print every event; with --seed
   --bug <name>       with a mistake planted in the code: ${plantedBugs.map(({ name }) => name).join(", ")}

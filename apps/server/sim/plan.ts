@@ -134,23 +134,46 @@ export function planOfSeed(seed: number, sizes: PlanSizes): Plan {
  */
 export function planArbitrary(seed: number, { swaps, faults }: PlanSizes): fc.Arbitrary<Plan> {
 	const hostileMs = 90_000 + 1_000 * swaps;
-	const faultCount = faults ?? 2 + Math.ceil(swaps / 3);
+	const bursts = Math.ceil(swaps / 30);
+	const faultCount = faults ?? 3 + Math.ceil(swaps / 2);
 	return fc
 		.tuple(
-			new ShrinkingList(faultArbitrary(hostileMs), { length: faultCount, least: 0 }),
+			new ShrinkingList(faultArbitrary(hostileMs, bursts), { length: faultCount, least: 0 }),
 			// The last ones are submitted while things still go wrong.
-			new ShrinkingList(swapArbitrary(hostileMs - 30_000), { length: swaps, least: 1 }),
+			new ShrinkingList(swapArbitrary(hostileMs - 30_000, bursts), { length: swaps, least: 1 }),
 		)
 		.map(([faults, swaps]) => ({ seed, swaps, faults, hostileMs }));
 }
 
-function swapArbitrary(spanMs: number): fc.Arbitrary<SwapPlan> {
+/**
+ * Most of what happens, happens together: swaps come in bursts, so that lanes have several jobs at once, and faults come
+ * while these are under way. What is alone in its world seldom meets anything.
+ */
+function timeArbitrary({
+	spanMs,
+	bursts,
+	burstMs,
+}: {
+	spanMs: number;
+	bursts: number;
+	burstMs: number;
+}): fc.Arbitrary<number> {
+	const inBurst = fc
+		.tuple(fc.nat(bursts - 1), fc.nat(burstMs))
+		.map(([burst, ms]) => Math.min(spanMs, firstBurstMs + burst * betweenBurstsMs + ms));
+	return fc.oneof({ weight: 1, arbitrary: fc.nat(spanMs) }, { weight: 2, arbitrary: inBurst });
+}
+
+const firstBurstMs = 5_000;
+const betweenBurstsMs = 60_000;
+
+function swapArbitrary(spanMs: number, bursts: number): fc.Arbitrary<SwapPlan> {
 	const route = fc.oneof(
-		{ weight: 5, arbitrary: fc.constant<[ChainName, ChainName]>(["east", "west"]) },
+		{ weight: 7, arbitrary: fc.constant<[ChainName, ChainName]>(["east", "west"]) },
 		{ weight: 2, arbitrary: fc.constant<[ChainName, ChainName]>(["west", "east"]) },
 		{ weight: 2, arbitrary: fc.constant<[ChainName, ChainName]>(["east", "east"]) },
 		{ weight: 3, arbitrary: fc.constant<[ChainName, ChainName]>(["east", "solana"]) },
-		{ weight: 3, arbitrary: fc.constant<[ChainName, ChainName]>(["solana", "west"]) },
+		{ weight: 2, arbitrary: fc.constant<[ChainName, ChainName]>(["solana", "west"]) },
 		{ weight: 1, arbitrary: fc.constant<[ChainName, ChainName]>(["solana", "solana"]) },
 	);
 	const asset = () =>
@@ -164,7 +187,7 @@ function swapArbitrary(spanMs: number): fc.Arbitrary<SwapPlan> {
 			behaviour: fc.oneof(
 				{ withCrossShrink: true },
 				{ weight: 10, arbitrary: fc.constant<WalletBehaviour>("plain") },
-				{ weight: 2, arbitrary: fc.constant<WalletBehaviour>("stale-authorization") },
+				{ weight: 3, arbitrary: fc.constant<WalletBehaviour>("stale-authorization") },
 				{ weight: 1, arbitrary: fc.constant<WalletBehaviour>("moves-tokens") },
 				{ weight: 1, arbitrary: fc.constant<WalletBehaviour>("opens-itself") },
 				{ weight: 1, arbitrary: fc.constant<WalletBehaviour>("front-run") },
@@ -172,20 +195,20 @@ function swapArbitrary(spanMs: number): fc.Arbitrary<SwapPlan> {
 			),
 			recipient: fc.oneof(
 				{ withCrossShrink: true },
-				{ weight: 7, arbitrary: fc.constant<SwapPlan["recipient"]>("takes") },
+				{ weight: 4, arbitrary: fc.constant<SwapPlan["recipient"]>("takes") },
 				{ weight: 1, arbitrary: fc.constant<SwapPlan["recipient"]>("refuses") },
 			),
 			route,
 			input: asset(),
 			output: asset(),
-			wallet: fc.nat(7),
+			wallet: fc.nat(5),
 			// Small ones, and some that have to wait for finality.
 			usdCents: fc.oneof(
 				{ weight: 4, arbitrary: fc.integer({ min: 20_00, max: 2_000_00 }) },
 				{ weight: 1, arbitrary: fc.integer({ min: 20_00, max: 20_000_00 }) },
 			),
 			oddUnits: fc.nat(99_999),
-			atMs: fc.nat(spanMs),
+			atMs: timeArbitrary({ spanMs, bursts, burstMs: 3_000 }),
 		})
 		.map(({ route: [from, to], input, output, ...rest }): SwapPlan => {
 			const isSame =
@@ -196,14 +219,14 @@ function swapArbitrary(spanMs: number): fc.Arbitrary<SwapPlan> {
 
 const otherThan = (asset: AssetName): AssetName => (asset === "stable" ? "native" : "stable");
 
-function faultArbitrary(hostileMs: number): fc.Arbitrary<Fault> {
-	const atMs = fc.nat(hostileMs);
+function faultArbitrary(hostileMs: number, bursts: number): fc.Arbitrary<Fault> {
+	const atMs = timeArbitrary({ spanMs: hostileMs, bursts, burstMs: 25_000 });
 	const forMs = fc.integer({ min: 500, max: 45_000 });
-	const chain = fc.constantFrom(...chainNames);
+	const chain = fc.constantFrom<ChainName[]>("east", "west", "east", "west", "solana");
 	const evmChain = fc.constantFrom<EvmChainName[]>("east", "west");
 	const worker = fc.constantFrom(...workerNames);
 	const attester = fc.constantFrom(...attesterNames);
-	const percent = fc.integer({ min: 20, max: 100 });
+	const percent = fc.oneof(fc.constant(100), fc.integer({ min: 20, max: 100 }));
 	const of = <K extends Fault["kind"]>(
 		kind: K,
 		weight: number,
@@ -223,14 +246,14 @@ function faultArbitrary(hostileMs: number): fc.Arbitrary<Fault> {
 				),
 				downMs: fc.integer({ min: 100, max: 20_000 }),
 			}),
-			of("reorg", 5, {
+			of("reorg", 7, {
 				chain,
 				atMs,
 				depth: fc.integer({ min: 1, max: 8 }),
-				keepPercent: fc.integer({ min: 0, max: 100 }),
+				keepPercent: fc.oneof(fc.constant(0), fc.nat(100)),
 			}),
 			of("drop", 2, { chain, atMs, percent }),
-			of("hold-back", 2, { chain, atMs, forMs, percent }),
+			of("hold-back", 4, { chain, atMs, forMs: fc.integer({ min: 500, max: 60_000 }), percent }),
 			of("foreign-transaction", 1, { chain: evmChain, atMs, how: fc.constantFrom("replaces", "next") }),
 			of("rpc", 5, {
 				chain,
@@ -241,7 +264,7 @@ function faultArbitrary(hostileMs: number): fc.Arbitrary<Fault> {
 				forMs,
 			}),
 			of("finality-stall", 1, { chain, atMs, forMs }),
-			of("gas-spike", 1, { chain, atMs, forMs, multiple: fc.integer({ min: 2, max: 20 }) }),
+			of("gas-spike", 3, { chain, atMs, forMs, multiple: fc.integer({ min: 2, max: 20 }) }),
 			of("clock-skew", 1, {
 				process: fc.oneof(worker, attester),
 				atMs,
@@ -270,8 +293,8 @@ function faultArbitrary(hostileMs: number): fc.Arbitrary<Fault> {
 					forMs,
 				}),
 			},
-			of("restore", 1, { atMs, backMs: fc.integer({ min: 1_000, max: 40_000 }) }),
-			of("price", 1, { atMs, forMs, bps: fc.integer({ min: -800, max: 800 }) }),
+			of("restore", 3, { atMs, backMs: fc.integer({ min: 1_000, max: 60_000 }) }),
+			of("price", 2, { atMs, forMs, bps: fc.integer({ min: -800, max: 800 }) }),
 		)
 		.map((fault) => endedBy(fault, hostileMs));
 }

@@ -1,5 +1,6 @@
 import { randomBytes } from "node:crypto";
 import pg from "pg";
+import { auditAt } from "./audit-world.ts";
 import { checkRecord } from "./check-record.ts";
 import { checkWorld } from "./check-world.ts";
 import type { Plan } from "./plan.ts";
@@ -48,6 +49,8 @@ const warmUpMs = 6_000;
 /** How long the slowest swap may take once nothing goes wrong any more: its deadlines, and finality after each. */
 const patienceMs = 900_000;
 const lookEveryMs = 5_000;
+/** When the books are audited beside at the end, as shares of the hostile time. */
+const auditShares = [0.3, 0.6, 0.9];
 const seenWithinMs = 20_000;
 
 /** Runs a plan's world to its end, and says what does not hold. One at a time. */
@@ -108,11 +111,15 @@ async function runIn(database: SimDatabase, plan: Plan, { keepTrace }: RunOption
 		});
 	}
 	const faultsApplied = scheduleFaults(world, plan, warmUpMs);
+	const audits = auditAt(
+		world,
+		auditShares.map((share) => warmUpMs + Math.round(plan.hostileMs * share)),
+	);
 	const quietMs = worldStartMs + warmUpMs + plan.hostileMs;
 	await scheduler.runUntil(() => false, quietMs);
 	const watched = watchEnds(world, plan.swaps.length);
 	await scheduler.runUntil(() => watched.isOver, quietMs + patienceMs);
-	const { violations, byStatus } = await inWorld(world, checkWorld(world));
+	const { violations, byStatus, lossUsdCents } = await inWorld(world, checkWorld(world, { faultsApplied }));
 	const recorded = await inWorld(
 		world,
 		checkRecord({
@@ -124,7 +131,7 @@ async function runIn(database: SimDatabase, plan: Plan, { keepTrace }: RunOption
 		}),
 	);
 	return {
-		violations: [...watched.violations, ...violations, ...recorded],
+		violations: [...audits.violations, ...watched.violations, ...violations, ...recorded],
 		trace: world.trace,
 		stats: {
 			swaps: plan.swaps.length,
@@ -132,7 +139,7 @@ async function runIn(database: SimDatabase, plan: Plan, { keepTrace }: RunOption
 			events: world.eventCount(),
 			simulatedMs: scheduler.nowMs() - worldStartMs,
 			faultsApplied,
-			serviceLossUsdCents: "0",
+			serviceLossUsdCents: String(lossUsdCents),
 			wall: {
 				totalMs: Math.round(performance.now() - startedAt),
 				statements: database.figures.statements - before.statements,
@@ -176,7 +183,8 @@ function watchEnds(world: World, swaps: number): { isOver: boolean; violations: 
 		}
 		const isAllBegun =
 			world.wallets.swaps.length === swaps &&
-			world.wallets.swaps.every(({ outcome }) => outcome !== "not-yet");
+			world.wallets.swaps.every(({ outcome }) => outcome !== "not-yet") &&
+			!world.wallets.isBusy();
 		const isIdle = world.engine.unfinished().every((name) => !name.startsWith("swap"));
 		// What is still on its way to a chain is seen there within that.
 		const isSeen = world.scheduler.nowMs() - sinceMs >= seenWithinMs;

@@ -5,8 +5,11 @@
  */
 export type SimChain = {
 	chainId: number;
-	/** Answers a JSON-RPC call as a node that has everything would. Throws a `RpcFailure` for an error that is an answer. */
-	request: (method: string, params: readonly unknown[]) => unknown;
+	/**
+	 * Answers a JSON-RPC call as a node that has everything would, or one that is behind. Throws a `RpcFailure` for an error
+	 * that is an answer.
+	 */
+	request: (method: string, params: readonly unknown[], options?: { isBehind?: boolean }) => unknown;
 	/** A block on an EVM chain, a slot on Solana, of this time. What waits and is not held back goes in. */
 	produce: (options: {
 		atMs: number;

@@ -66,7 +66,10 @@ type Curve = {
 	getPublicKey: (privateKey: string, isCompressed: boolean) => Uint8Array;
 	sign: (hash: string, privateKey: string, options: object) => EcdsaSignature;
 	ProjectivePoint: { fromHex: (hex: string) => object };
-	Signature: { prototype: { recoverPublicKey: (hash: string) => object } };
+	Signature: {
+		new (r: bigint, s: bigint): { addRecoveryBit: (bit: number) => EcdsaSignature };
+		prototype: { recoverPublicKey: (hash: string) => object };
+	};
 };
 type EcdsaSignature = { r: bigint; s: bigint; recovery: number };
 
@@ -75,8 +78,9 @@ const signers = new Map<string, string>();
 let areSignersKnown = false;
 
 /**
- * Whoever recovers a signer recovers one who signed here: what took the longest of all in a world need not be computed.
- * A signature that nobody made here is still recovered as ever.
+ * What took the longest of all in a world need not be computed: whoever recovers a signer recovers one who signed here. So
+ * a signature is of the right form, the same each time for one key and one hash, and no more. Whatever nobody signed here is
+ * recovered as ever.
  */
 export async function rememberSigners(): Promise<void> {
 	signers.clear();
@@ -95,11 +99,11 @@ export async function rememberSigners(): Promise<void> {
 function remember(curve: Curve): void {
 	const publicKeys = new Map<string, string>();
 	const points = new Map<string, object>();
-	const { sign: realSign, Signature } = curve;
+	const { Signature } = curve;
 	const { recoverPublicKey } = Signature.prototype;
 	const keyOf = (hash: string, { r, s, recovery }: EcdsaSignature) => `${hash}:${r}:${s}:${recovery}`;
-	curve.sign = (hash, privateKey, options) => {
-		const signature = realSign(hash, privateKey, options);
+	curve.sign = (hash, privateKey) => {
+		const signature = new curve.Signature(...standIn(hash, privateKey)).addRecoveryBit(0);
 		let publicKey = publicKeys.get(privateKey);
 		if (publicKey === undefined) {
 			publicKey = Buffer.from(curve.getPublicKey(privateKey, false)).toString("hex");
@@ -115,4 +119,13 @@ function remember(curve: Curve): void {
 		points.set(publicKey, point);
 		return point;
 	};
+}
+
+/** Below the half of the curve's order, as contracts want it. */
+function standIn(hash: string, privateKey: string): [r: bigint, s: bigint] {
+	const [r, s] = ["r", "s"].map((part) => {
+		const digest = createHash("sha256").update(`${part} ${privateKey} ${hash}`).digest("hex");
+		return BigInt(`0x1${digest.slice(2)}`);
+	});
+	return [r as bigint, s as bigint];
 }

@@ -1,9 +1,10 @@
-import pg from "pg";
+import type pg from "pg";
 import type { DatabasePool } from "../src/store/database.ts";
 import { ensurePartitions } from "../src/store/ensure-partitions.ts";
 import { migrate } from "../src/store/migrate.ts";
 import type { Scheduler } from "./scheduler.ts";
 import type { SeededRandom } from "./seeded-random.ts";
+import { openSimConnection, type SimConnection } from "./sim-connection.ts";
 import { never, type SimProcess } from "./sim-process.ts";
 
 /** What a connection suffers: nothing is done; it is done and nobody hears of it; it does what it should. */
@@ -58,68 +59,72 @@ export async function openSimDatabase({
 	url: string;
 	startMs: number;
 }): Promise<SimDatabase> {
-	const client = new pg.Client({
+	const connection = await openSimConnection({
 		connectionString: url,
 		application_name: "geoswap simulator",
 		// One plan for each statement, made anew in each world: what it depends on is the same each time.
 		options: "-c plan_cache_mode=force_generic_plan -c jit=off -c synchronous_commit=off",
 	});
-	await client.connect();
-	const onlooker = new pg.Client({ connectionString: url, application_name: "geoswap onlooker" });
-	await onlooker.connect();
-	const names = new Map<string, string>();
+	const onlooker = await openSimConnection({
+		connectionString: url,
+		application_name: "geoswap onlooker",
+	});
 	const figures = { statements: 0, wallMs: 0 };
 
 	const send: Run = async (statement, given) => {
 		const { text, values = given } = typeof statement === "string" ? { text: statement } : statement;
 		const startedAt = performance.now();
 		try {
-			if (!values && text.includes(";")) return await client.query(text);
-			const name = names.get(text) ?? `s${names.size}`;
-			names.set(text, name);
-			return await client.query({ name, text, values: values ?? [] });
+			if (!values && text.includes(";")) return await connection.script(text);
+			return await connection.run(text, values);
 		} finally {
 			figures.statements++;
 			figures.wallMs += performance.now() - startedAt;
 		}
 	};
 
-	const { rows } = await client.query("select to_regclass('public.swaps') is not null as is_made");
-	if (!rows[0].is_made) {
-		await client.query(`create schema sim;
+	const { rows } = await connection.script<{ is_made: boolean }>(
+		"select to_regclass('public.swaps') is not null as is_made",
+	);
+	if (!rows[0]?.is_made) {
+		await connection.script(`create schema sim;
 			create function sim.now() returns timestamptz language sql stable
 				as $$ select current_setting('sim.now')::timestamptz $$;
 			create function sim.clock_timestamp() returns timestamptz language sql stable
 				as $$ select current_setting('sim.now')::timestamptz $$`);
 	}
-	await client.query(`${searchPath}; ${setNow(startMs)}`);
+	await connection.script(`${searchPath}; ${setNow(startMs)}`);
 	const outside = { query: send, connect: async () => ({ query: send, release() {}, on() {}, off() {} }) };
 	await migrate(outside as unknown as DatabasePool);
 	await ensurePartitions(outside as unknown as DatabasePool, { nowMs: startMs, daysAhead: 1 });
-	const tables = await tableNames(client);
+	const tables = await tableNames(connection);
 	// Else rows would come in another order whenever it was at work.
-	for (const table of tables) await client.query(`alter table ${table} set (autovacuum_enabled = false)`);
+	for (const table of tables)
+		await connection.script(`alter table ${table} set (autovacuum_enabled = false)`);
 
 	const filled = async (): Promise<string[]> => {
 		const question = tables.map((table) => `exists (select from ${table}) as ${table}`).join(", ");
-		const answer = await client.query<Record<string, boolean>>(`select ${question}`);
+		const answer = await connection.script<Record<string, boolean>>(`select ${question}`);
 		return tables.filter((table) => answer.rows[0]?.[table]);
 	};
 
 	return {
 		figures,
 		close: async () => {
-			await Promise.all([client.end(), onlooker.end()]);
+			await Promise.all([connection.end(), onlooker.end()]);
 		},
-		onlook: (text, values) => onlooker.query(text, values),
+		onlook: async (text, values) => {
+			await connection.flush();
+			return onlooker.run(text, values);
+		},
 		reset: async () => {
-			await client.query("rollback");
+			await connection.script("rollback");
 			const some = await filled();
-			if (some.length > 0) await client.query(`truncate ${some.join(", ")} restart identity cascade`);
+			if (some.length > 0) await connection.script(`truncate ${some.join(", ")} restart identity cascade`);
 			// In every world the first to use a statement finds the same.
-			await client.query("discard plans");
+			await connection.script("discard plans");
 		},
-		enter: (world) => enterWorld({ ...world, client, send, filled, tables }),
+		enter: (world) => enterWorld({ ...world, connection, send, filled, tables }),
 	};
 }
 
@@ -127,12 +132,12 @@ function enterWorld({
 	scheduler,
 	random,
 	faultOf,
-	client,
+	connection,
 	send,
 	filled,
 	tables,
 }: DatabaseWorld & {
-	client: pg.Client;
+	connection: SimConnection;
 	send: Run;
 	filled: () => Promise<string[]>;
 	tables: readonly string[];
@@ -144,12 +149,17 @@ function enterWorld({
 
 	const run: Run = async (statement, values) => {
 		const text = typeof statement === "string" ? statement : statement.text;
-		if (sqlNowMs !== scheduler.nowMs() && /now\(\)|clock_timestamp|insert/i.test(text)) await tellTime();
-		return scheduler.during(send(statement, values));
+		if (sqlNowMs !== scheduler.nowMs() && asksForTime(text)) tellTime();
+		try {
+			return await scheduler.during(send(statement, values));
+		} catch (error) {
+			sqlNowMs = Number.NaN;
+			throw error;
+		}
 	};
-	async function tellTime(): Promise<void> {
+	function tellTime(): void {
 		sqlNowMs = scheduler.nowMs();
-		await scheduler.during(client.query(setNow(sqlNowMs)));
+		connection.later(setNow(sqlNowMs), { isOnce: true });
 	}
 
 	/** The way there takes a moment, in which others may come first. */
@@ -181,11 +191,15 @@ function enterWorld({
 		const session = {};
 		let giveBack: (() => void) | undefined;
 		let isBroken = false;
-		const end = async (how: "rollback") => {
+		/** Whether the transaction wrote what is only checked as it ends. */
+		let isChecked = false;
+		const rollBack = () => {
 			const give = giveBack;
 			giveBack = undefined;
 			if (!give) return;
-			await scheduler.during(client.query(how));
+			connection.later("rollback");
+			// The time was told within the transaction.
+			sqlNowMs = Number.NaN;
 			give();
 		};
 		const leave = () => {
@@ -193,12 +207,12 @@ function enterWorld({
 		};
 		const forget = process?.onDeath(() => {
 			leave();
-			void end("rollback");
+			rollBack();
 		});
-		const breakDown = async (): Promise<never> => {
+		const breakDown = (): never => {
 			isBroken = true;
 			leave();
-			await end("rollback");
+			rollBack();
 			throw connectionLost();
 		};
 
@@ -223,23 +237,38 @@ function enterWorld({
 				giveBack = give;
 				if (process && faultOf(process)) return breakDown();
 				// What is now in a transaction is when it began.
-				sqlNowMs = scheduler.nowMs();
-				return scheduler.during(client.query(`${text}; ${setNow(sqlNowMs)}`)) as Promise<pg.QueryResult>;
+				connection.later(text);
+				tellTime();
+				isChecked = false;
+				return noRows;
 			}
 			if (!giveBack) return once(process, statement, values);
 			if (text === "rollback") {
-				await end("rollback");
+				rollBack();
+				return noRows;
+			}
+			if (text.startsWith("set transaction")) {
+				connection.later(text);
 				return noRows;
 			}
 			process?.touch(text === "commit" ? "commit" : "statement");
 			if (process && !process.isAlive()) return never();
-			if (text !== "commit") return hearOf(scheduler.during(send(statement, values)));
+			if (text !== "commit") {
+				isChecked ||= text.includes("insert into entries");
+				return hearOf(
+					scheduler.during(send(statement, values)).catch((error: unknown) => {
+						sqlNowMs = Number.NaN;
+						throw error;
+					}),
+				);
+			}
 			const fault = process && faultOf(process);
 			if (fault === "lost") return breakDown();
 			const give = giveBack;
 			giveBack = undefined;
 			try {
-				await scheduler.during(client.query("commit"));
+				if (isChecked) await scheduler.during(connection.run("commit"));
+				else connection.later("commit");
 			} finally {
 				give();
 			}
@@ -278,7 +307,9 @@ function enterWorld({
 			const some = await scheduler.during(filled());
 			const copies = some.map((table) => `create table backup.${table} as table public.${table}`);
 			await scheduler.during(
-				client.query(["drop schema if exists backup cascade", "create schema backup", ...copies].join("; ")),
+				connection.script(
+					["drop schema if exists backup cascade", "create schema backup", ...copies].join("; "),
+				),
 			);
 			giveBack();
 		},
@@ -286,13 +317,13 @@ function enterWorld({
 			const giveBack = await turns.take();
 			const some = await scheduler.during(filled());
 			const { rows } = await scheduler.during(
-				client.query<{ name: string }>(
+				connection.script<{ name: string }>(
 					"select table_name as name from information_schema.tables where table_schema = 'backup' order by 1",
 				),
 			);
 			const ids = { swap_events: "seq", postings: "id" };
 			await scheduler.during(
-				client.query(
+				connection.script(
 					[
 						// Triggers were there when it was written.
 						"set session_replication_role = replica",
@@ -322,13 +353,26 @@ function connectionLost(): Error {
 	return Object.assign(new Error("Connection terminated unexpectedly"), { code: "ECONNRESET" });
 }
 
+/** No function, which would be a query: before a transaction's first one some things are still to be said. */
 function setNow(nowMs: number): string {
 	return `set sim.now = '${new Date(nowMs).toISOString()}'`;
 }
 
+const askingForTime = new Map<string, boolean>();
+
+/** Whether what it does depends on when: it says so, or fills in a default. */
+function asksForTime(text: string): boolean {
+	let asks = askingForTime.get(text);
+	if (asks === undefined) {
+		asks = /now\(\)|clock_timestamp|insert/i.test(text);
+		askingForTime.set(text, asks);
+	}
+	return asks;
+}
+
 /** Partitions rather than what they are parts of. */
-async function tableNames(client: pg.Client): Promise<string[]> {
-	const { rows } = await client.query<{ name: string }>(
+async function tableNames(connection: SimConnection): Promise<string[]> {
+	const { rows } = await connection.script<{ name: string }>(
 		`select relname as name from pg_class where relkind = 'r' and relnamespace = 'public'::regnamespace order by 1`,
 	);
 	return rows.map(({ name }) => name).filter((name) => !kept.includes(name));

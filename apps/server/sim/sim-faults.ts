@@ -135,6 +135,7 @@ export function scheduleFaults(world: World, plan: Plan, startsInMs: number): Re
 		await world.database.restore();
 		world.noteRestore();
 		world.engine.restore();
+		world.wallets.comeBack();
 		for (const name of world.workers.keys()) scheduler.in(500, `${name} comes back`, () => comeBack(name));
 	}
 

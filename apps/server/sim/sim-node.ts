@@ -1,8 +1,9 @@
 import type { RpcTransport } from "@solana/kit";
-import { custom, HttpRequestError, numberToHex, RpcRequestError, type Transport } from "viem";
+import { custom, HttpRequestError, RpcRequestError, type Transport } from "viem";
 import type { Scheduler } from "./scheduler.ts";
 import type { SeededRandom } from "./seeded-random.ts";
 import { RpcFailure, type SimChain } from "./sim-chain.ts";
+import { honest, type Lie } from "./sim-lies.ts";
 import { never, type SimProcess } from "./sim-process.ts";
 
 /** What stands between a process and the truth at this moment. */
@@ -16,7 +17,6 @@ const slowMs = { least: 1_000, most: 9_000 };
 /** A node that says nothing is given up after this long. */
 const timeoutMs = 10_000;
 const url = "http://node.invalid";
-const staleBlocks = 3;
 
 export function createSimNode({
 	chain,
@@ -24,6 +24,7 @@ export function createSimNode({
 	scheduler,
 	random,
 	faultOf,
+	lie = honest,
 	onBroadcast,
 	figures,
 }: {
@@ -33,29 +34,22 @@ export function createSimNode({
 	scheduler: Scheduler;
 	random: SeededRandom;
 	faultOf: () => NodeFault;
+	/** What it says where it lies. */
+	lie?: Lie;
 	/** A node took a transaction, and nobody knows yet. */
 	onBroadcast?: (params: readonly unknown[]) => void;
 	figures?: { calls: number; wallMs: number };
 }): SimNode {
-	const answer = (method: string, params: readonly unknown[]): unknown => {
+	const answer = (method: string, params: readonly unknown[], isBehind = false): unknown => {
 		const startedAt = performance.now();
 		try {
-			return chain.request(method, params);
+			return chain.request(method, params, { isBehind });
 		} finally {
 			if (figures) {
 				figures.calls++;
 				figures.wallMs += performance.now() - startedAt;
 			}
 		}
-	};
-
-	/** A node that is some blocks behind. Its word on single transactions is as good as any. */
-	const asOfBefore = (params: readonly unknown[]): unknown[] => {
-		const { latest, finalized } = chain.heights();
-		const behind = (height: number) => numberToHex(Math.max(1, height - staleBlocks));
-		return params.map((param) =>
-			param === "latest" ? behind(latest) : param === "finalized" ? behind(finalized) : param,
-		);
 	};
 
 	async function ask(method: string, params: readonly unknown[]): Promise<unknown> {
@@ -71,8 +65,10 @@ export function createSimNode({
 			if (isUnheard && isBroadcast(method) && random.chance(0.5)) attempt(() => answer(method, params));
 			throw new Unreachable();
 		}
-		const asked = fault === "stale" && method.startsWith("eth_") ? asOfBefore(params) : params;
-		const result = attempt(() => answer(method, asked));
+		const result = attempt(() => {
+			const answered = answer(method, params, fault === "stale");
+			return fault === "lies" ? lie(method, params, answered) : answered;
+		});
 		if (isBroadcast(method)) onBroadcast?.(params);
 		process.touch(`${method} answered`);
 		if (!process.isAlive()) return never();

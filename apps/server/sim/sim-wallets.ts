@@ -11,10 +11,17 @@ import {
 import { type KeyPairSigner, signBytes } from "@solana/kit";
 import { type Address, bytesToHex, getAddress, type Hex, type PrivateKeyAccount, zeroAddress } from "viem";
 import { privateKeyToAccount } from "viem/accounts";
+import type { EvmChain } from "../src/chain/evm/chain-client.ts";
+import { readWasOpened } from "../src/chain/evm/read-was-opened.ts";
+import type { SolanaChain } from "../src/chain/solana/connect-solana.ts";
+import { findDeposit } from "../src/chain/solana/find-deposit.ts";
 import type { Config } from "../src/config.ts";
 import type { Engine } from "../src/durable/durable.ts";
+import { adoptSwap } from "../src/store/adopt-swap.ts";
 import type { DatabasePool } from "../src/store/database.ts";
-import { submitSwap } from "../src/store/submit-swap.ts";
+import { readSwap } from "../src/store/read-swap.ts";
+import { startAnew } from "../src/store/restart-swaps.ts";
+import { type SubmitOutcome, submitSwap } from "../src/store/submit-swap.ts";
 import type { SignedOp, SignedSolanaOp } from "../src/store/swap-record.ts";
 import { attestersWanted } from "../src/swap/swap-policy.ts";
 import { solanaTransactions } from "../src/venue/network-cost.ts";
@@ -44,9 +51,14 @@ export type SimSwap = {
 	op?: SignedOp | SignedSolanaOp;
 	/** When its submit was answered. */
 	submittedAtMs?: number;
-	outcome: "not-yet" | "submitted" | "refused" | "unsubmitted";
-	/** Its row was written after the backup to which the database was set back. */
+	/** `expired`: after a restore its caller was told that nothing was executed, and nothing ever will be. */
+	outcome: "not-yet" | "submitted" | "refused" | "unsubmitted" | "expired";
+	/** Its row was written after the backup to which the database was set back, and it was submitted again. */
 	isLost?: boolean;
+	/** What its op token seals. */
+	quote?: DeskQuote;
+	/** The last moment for a first submit. */
+	expiresAtMs?: number;
 	/** Where the wallet sends its tokens behind the service's back, if it does. */
 	sink?: Address;
 };
@@ -55,6 +67,14 @@ export type SimWallets = {
 	swaps: SimSwap[];
 	/** Quotes, signs and submits, as the plan says. */
 	begin: (plan: SwapPlan, index: number) => Promise<void>;
+	/**
+	 * The service came back with an old backup. Callers ask for their swaps, and submit again what it does not know, as the
+	 * API tells them to. Not all on EVM chains do: what they opened is rebuilt without them. On Solana nobody knows the
+	 * terms of a deposit but its caller.
+	 */
+	comeBack: () => void;
+	/** Whether someone is about to submit again. */
+	isBusy: () => boolean;
 };
 
 /** The chains here have no pools: on an EVM chain the settlement token alone is delivered. */
@@ -70,11 +90,15 @@ const tries = 6;
 const againMs = 5_000;
 /** In which an authorization that someone else sends is used up. */
 const usedUpMs = 9_000;
+/** When callers ask for their swaps after the service was gone. */
+const asksAfterMs = { least: 3_000, most: 20_000 };
+const resubmitChance = 0.5;
 const accountId = "00000000-0000-4000-8000-000000000001";
 
 export function createSimWallets({
 	evm,
 	solana,
+	reached,
 	config,
 	desk,
 	pool,
@@ -85,6 +109,8 @@ export function createSimWallets({
 }: {
 	evm: Readonly<Record<"east" | "west", SimEvmChain>>;
 	solana: SimSolanaChain;
+	/** The chains as the API asks them. */
+	reached: { chains: readonly EvmChain[]; solana: SolanaChain };
 	config: Config;
 	desk: Desk;
 	pool: DatabasePool;
@@ -180,7 +206,11 @@ export function createSimWallets({
 		} as Parameters<Desk["quote"]>[0]);
 		const op = await signOp(quote, walletName);
 		// What is signed once may be sent by anyone: from now on this is the swap.
-		Object.assign(swap, { uuid: quote.uuid, orderId: orderId(quote.order), order: quote.order, op });
+		const { opExpiresAtMs, order, uuid } = quote;
+		const blockhashMs = (config.solana?.blockhashSeconds.least ?? 0) * 1_000;
+		const expiresAtMs =
+			plan.from === "solana" ? Math.min(scheduler.nowMs() + blockhashMs, opExpiresAtMs) : opExpiresAtMs;
+		Object.assign(swap, { uuid, orderId: orderId(order), order, op, quote, expiresAtMs });
 		if (plan.behaviour === "opens-unsubmitted" && plan.from !== "solana") {
 			swap.outcome = "unsubmitted";
 			misbehave(swap, { wallet: evmWallet(walletName), chain: evm[plan.from] });
@@ -190,31 +220,7 @@ export function createSimWallets({
 			misbehave(swap, { wallet: evmWallet(walletName), chain: evm[plan.from] });
 			await scheduler.sleep(usedUpMs, `#${index} submits late`);
 		}
-		const { order } = quote;
-		const isAttested = order.originChainId !== order.destinationChainId && !isSolana(order.originChainId);
-		const { limits } = config;
-		const result = await submitSwap(pool, {
-			swap: {
-				id: quote.uuid,
-				accountId,
-				order,
-				output: quote.output,
-				valueUsdCents: quote.valueUsdCents,
-				feeCentibps: quote.feeCentibps,
-				delivery: quote.delivery,
-				op,
-			},
-			pairs: desk.volumes(quote),
-			reserve: (inFlight) => desk.reprice(quote, inFlight),
-			isOpened: false,
-			limits: {
-				unopenedUsdCents: BigInt(limits.unopenedUsdPerAccount * 100),
-				reservationSeconds: limits.reservationSeconds,
-			},
-			exposure: desk.isPriceable(order) ? desk.exposureLimit(order) : undefined,
-			attesters: isAttested ? attestersWanted(config, order) : undefined,
-			nowMs: scheduler.nowMs(),
-		});
+		const result = await submit(swap, { isOpened: false });
 		if (result.outcome !== "created" && result.outcome !== "existing") return result.outcome;
 		swap.outcome = "submitted";
 		swap.submittedAtMs = scheduler.nowMs();
@@ -226,6 +232,93 @@ export function createSimWallets({
 			misbehave(swap, { wallet: evmWallet(walletName), chain: evm[plan.from] });
 		}
 		return undefined;
+	}
+
+	function submit(swap: SimSwap, { isOpened }: { isOpened: boolean }): Promise<SubmitOutcome> {
+		const { quote, op } = swap;
+		if (!quote || !op) throw new Error("what is not signed cannot be submitted");
+		const { order, uuid, output, valueUsdCents, feeCentibps, delivery } = quote;
+		const isAttested = order.originChainId !== order.destinationChainId && !isSolana(order.originChainId);
+		const { limits } = config;
+		return submitSwap(pool, {
+			swap: { id: uuid, accountId, order, output, valueUsdCents, feeCentibps, delivery, op },
+			pairs: desk.volumes(quote),
+			reserve: (inFlight) => desk.reprice(quote, inFlight),
+			isOpened,
+			limits: {
+				unopenedUsdCents: BigInt(limits.unopenedUsdPerAccount * 100),
+				reservationSeconds: limits.reservationSeconds,
+			},
+			exposure: desk.isPriceable(order) ? desk.exposureLimit(order) : undefined,
+			attesters: isAttested ? attestersWanted(config, order) : undefined,
+			nowMs: scheduler.nowMs(),
+		});
+	}
+
+	const callers = random.fork("callers");
+	let busy = 0;
+	function comeBack(): void {
+		for (const swap of swaps) {
+			if (swap.plan.from !== "solana" && !callers.chance(resubmitChance)) continue;
+			busy++;
+			const asksMs = callers.between(asksAfterMs.least, asksAfterMs.most);
+			scheduler.in(asksMs, `#${swap.index} asks`, () => {
+				void askAgain(swap).finally(() => {
+					busy--;
+				});
+			});
+		}
+	}
+
+	/** Until there is an answer that leaves nothing open. */
+	async function askAgain(swap: SimSwap): Promise<void> {
+		while (swap.outcome === "submitted") {
+			const refusal = await submitAgain(swap).catch((error: unknown) => String(error).split("\n")[0]);
+			if (refusal === undefined) return;
+			tell(`#${swap.index} is refused: ${refusal}`);
+			await scheduler.sleep(againMs, `#${swap.index} asks again`);
+		}
+	}
+
+	/** As the API's submit does with an op token that was submitted before. Says why it was refused. */
+	async function submitAgain(swap: SimSwap): Promise<string | undefined> {
+		const { index, uuid, order, plan, expiresAtMs = 0 } = swap;
+		if (!uuid || !order) throw new Error("what was submitted has an order");
+		const existing = await readSwap(pool, uuid);
+		if (existing) {
+			if (existing.accountId === undefined) await adoptSwap(pool, { id: uuid, accountId });
+			return undefined;
+		}
+		const isExpired = scheduler.nowMs() > expiresAtMs;
+		const wasOpened = await wasOpenedBefore(swap, order);
+		if (isExpired && !wasOpened) {
+			tell(`#${index} has expired, and nothing was executed`);
+			swap.outcome = "expired";
+			return undefined;
+		}
+		// Its simulation fails, and the API looks for deposits only of those that can land no more.
+		if (plan.from === "solana" && wasOpened && !isExpired) return "it was processed already";
+		const result = await submit(swap, { isOpened: wasOpened });
+		if (result.outcome !== "created" && result.outcome !== "existing") return result.outcome;
+		swap.isLost = true;
+		tell(`#${index} is submitted again`);
+		if (result.outcome === "existing") return undefined;
+		const execution = isExpired
+			? await startAnew(pool, { swap: result.swap, nowMs: scheduler.nowMs() })
+			: undefined;
+		void engine.startSwap(uuid, execution);
+		return undefined;
+	}
+
+	async function wasOpenedBefore({ plan, wallet, op }: SimSwap, order: Order): Promise<boolean> {
+		if (plan.from === "solana") {
+			const found = await findDeposit(reached.solana, { order, signature: op?.signature as Hex });
+			if (found === "none" || found === "this") return found === "this";
+			throw new Error(`the deposit of ${wallet} is by ${found}`);
+		}
+		const chain = reached.chains.find(({ chainId }) => BigInt(chainId) === order.originChainId);
+		if (!chain) throw new Error(`chain ${order.originChainId} is not of the world`);
+		return readWasOpened(chain, order);
 	}
 
 	async function signOp(quote: DeskQuote, walletName: string): Promise<SignedOp | SignedSolanaOp> {
@@ -278,5 +371,5 @@ export function createSimWallets({
 		return chain;
 	}
 
-	return { swaps, begin };
+	return { swaps, begin, comeBack, isBusy: () => busy > 0 };
 }

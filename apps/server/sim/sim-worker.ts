@@ -2,6 +2,7 @@ import { type Order, toSolanaWord } from "@geoswap/protocol";
 import type { LocalAccount } from "viem";
 import type { EvmChain } from "../src/chain/evm/chain-client.ts";
 import type { SolanaChain } from "../src/chain/solana/connect-solana.ts";
+import { readMarkers } from "../src/chain/solana/read-markers.ts";
 import type { SolanaKeys } from "../src/chain/solana/solana-keys.ts";
 import type { Config } from "../src/config.ts";
 import { advance } from "../src/follow/advance.ts";
@@ -23,6 +24,8 @@ import { sweep } from "../src/swap/sweep.ts";
 import type { RefundWorth } from "../src/venue/refund-worth.ts";
 import type { Desk } from "../src/venue/venue.ts";
 import type { Scheduler } from "./scheduler.ts";
+import type { SeededRandom } from "./seeded-random.ts";
+import { pace } from "./sim-config.ts";
 import type { SimEngine } from "./sim-engine.ts";
 import type { SimProcess } from "./sim-process.ts";
 
@@ -42,6 +45,7 @@ export type SimWorkerOptions = {
 	worthOf: (order: Order) => RefundWorth | undefined;
 	desk: Desk;
 	scheduler: Scheduler;
+	random: SeededRandom;
 	nowMs: () => number;
 	newId: () => string;
 	log: Log;
@@ -49,7 +53,7 @@ export type SimWorkerOptions = {
 
 /** A worker as the service runs it, from the same parts, on the world's time. */
 export function startSimWorker(options: SimWorkerOptions): void {
-	const { process, config, chains, solana, pool, attesters, desk, scheduler, nowMs, log } = options;
+	const { process, config, chains, solana, pool, attesters, desk, scheduler, random, nowMs, log } = options;
 	const engine = options.engine.engineOf(process);
 	const solanaRelayers = solana.keys.feePayers.map(({ address }) => toSolanaWord(address));
 	const policyOf = (chainId: number) => {
@@ -118,28 +122,40 @@ export function startSimWorker(options: SimWorkerOptions): void {
 
 	for (const { chain, accounts } of chains) {
 		const relayers = accounts.map(({ address }) => address);
-		void follow(chain.chainId, policyOf(chain.chainId).pollMs, () =>
-			advance({ chain, pool, engine, relayers, log }),
-		);
+		const { pollMs } = policyOf(chain.chainId);
+		// Nothing is new until the next block, and then for a poll's time at most nobody has seen it.
+		const untilNews = () =>
+			pace.evm.blockMs - (scheduler.nowMs() % pace.evm.blockMs) + random.between(1, pollMs);
+		void follow(chain.chainId, untilNews, () => advance({ chain, pool, engine, relayers, log, nowMs }));
 	}
 	const { outflowCaps, markerSeconds, pollMs } = config.solana;
-	void follow(solana.chain.chainId, pollMs, async () => {
-		await advanceSolana({
-			...{ chain: solana.chain, pool, engine, relayers: solanaRelayers, outflowCaps, markerSeconds, log },
-		});
-		return false;
-	});
+	void follow(
+		solana.chain.chainId,
+		() => pollMs,
+		async () => {
+			await advanceSolana({
+				...{ chain: solana.chain, pool, engine, relayers: solanaRelayers, outflowCaps, markerSeconds, log },
+			});
+			return false;
+		},
+	);
 	void every(sweepEveryMs, "sweep", () => sweep({ db: pool, engine, nowMs: nowMs() }));
 	void every(sweepEveryMs, "rebuilding orders", () =>
-		rebuildOrders({ config, pool, engine, worthOf: options.worthOf, nowMs, log }),
+		rebuildOrders({
+			...{ config, pool, engine, worthOf: options.worthOf, nowMs, log },
+			markersOf: (orderIds) =>
+				readMarkers(solana.chain, {
+					...{ base: solana.chain.deployment.vault, orderIds, commitment: "finalized" },
+				}),
+		}),
 	);
 	void every(heartbeatEveryMs, "heartbeats", () =>
 		pollHeartbeats({ config, attesters, db: pool, nowMs: nowMs(), log }),
 	);
 
 	/** As `keepFollowing` does, on the world's time. */
-	async function follow(chainId: number, pollMs: number, look: () => Promise<boolean>): Promise<void> {
-		const pause = () => process.hear(scheduler.sleep(pollMs, `${process.name} follows ${chainId}`));
+	async function follow(chainId: number, pauseMs: () => number, look: () => Promise<boolean>): Promise<void> {
+		const pause = () => process.hear(scheduler.sleep(pauseMs(), `${process.name} follows ${chainId}`));
 		while (process.isAlive()) {
 			try {
 				await holdLeadership(pool, { name: `follow:${chainId}` }, async (isHeld) => {

@@ -14,6 +14,7 @@ export type SimulationAnswer = { result: RunResult } | { error: string };
 
 const program = fileURLToPath(new URL("simulation-program.ts", import.meta.url));
 const planting = new URL("bugs/plant-bug.ts", import.meta.url).href;
+const quickening = new URL("quick-modules.ts", import.meta.url).href;
 
 /** A process that runs plans, with a bug planted in the service's code where one is named. */
 export function startSimulationProcess({
@@ -24,7 +25,7 @@ export function startSimulationProcess({
 	bug?: string | undefined;
 }): SimulationProcess {
 	const child = fork(program, [databaseUrl], {
-		execArgv: ["--no-warnings", ...(bug ? ["--import", planting] : [])],
+		execArgv: ["--no-warnings", "--import", quickening, ...(bug ? ["--import", planting] : [])],
 		env: { ...process.env, ...(bug && { GEOSWAP_PLANTED_BUG: bug }) },
 		stdio: ["ignore", "inherit", "pipe", "ipc"],
 	});

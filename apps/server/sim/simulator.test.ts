@@ -3,25 +3,37 @@ import { createHash } from "node:crypto";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { expect, inject, test } from "vitest";
-import { planOfSeed } from "./plan.ts";
+import { type Fault, type Plan, planOfSeed } from "./plan.ts";
 import { startSimulationProcess } from "./simulation-process.ts";
 
 const size = process.env.GEOSWAP_FULL ? { seeds: 2_000, swaps: 50 } : { seeds: 60, swaps: 50 };
+const databaseUrl = inject("postgresUrl");
 const main = fileURLToPath(new URL("main.ts", import.meta.url));
 const run = (...args: string[]) =>
 	promisify(execFile)(process.execPath, ["--no-warnings", main, ...args], { maxBuffer: 2 ** 28 });
 
-test("a seed has the same trace, byte for byte, in another process and after other seeds", async () => {
-	const databaseUrl = inject("postgresUrl");
+/** What befalls it is one fault of each kind, and of each way in which a kind goes wrong. */
+function planOfAllFaults(seed: number): Plan {
+	const sizes = { swaps: 10 };
+	const faults = new Map<string, Fault>();
+	for (let other = 0; other < 100; other++) {
+		for (const fault of planOfSeed(other, sizes).faults) {
+			faults.set(`${fault.kind} ${"how" in fault ? fault.how : ""}`, fault);
+		}
+	}
+	return { ...planOfSeed(seed, sizes), faults: [...faults.values()] };
+}
+
+test("a plan with every kind of fault has the same trace, byte for byte, in another process and after other plans", async () => {
 	const digests = async (seeds: number[]) => {
 		const simulation = startSimulationProcess({ databaseUrl });
 		try {
 			const found = new Map<number, string>();
 			for (const seed of seeds) {
-				const { trace, violations } = await simulation.run(planOfSeed(seed, { swaps: 10 }), {
-					keepTrace: true,
-				});
+				const plan = planOfAllFaults(seed);
+				const { trace, violations, stats } = await simulation.run(plan, { keepTrace: true });
 				expect(trace.length).toBeGreaterThan(500);
+				expect(Object.keys(stats.faultsApplied).length).toBe(14);
 				const text = [...trace, ...violations].join("\n");
 				found.set(seed, createHash("sha256").update(text).digest("hex"));
 			}
@@ -50,6 +62,25 @@ test(`${size.seeds * size.swaps} swaps of ${size.seeds} seeds: nothing is violat
 	expect(result.failures).toEqual([]);
 	expect(result.seedsDone).toBe(size.seeds);
 	expect(result.swaps).toBe(size.seeds * size.swaps);
+});
+
+test("of a violation the command tells a short story: the swap and the faults that matter", async () => {
+	const failed: { code: number; stdout: string } = await run(
+		...["--bug", "rounding-up", "--seed", "1", "--swaps", "6", "--json"],
+		...["--database", databaseUrl],
+	).then(
+		() => {
+			throw new Error("the planted bug was not found");
+		},
+		(error) => error,
+	);
+	expect(failed.code).toBe(1);
+	const { plan, timeline } = JSON.parse(failed.stdout) as { plan: Plan; timeline: string[] };
+	console.log(timeline.join("\n"));
+	expect(plan.swaps).toHaveLength(1);
+	expect(plan.faults).toEqual([]);
+	expect(timeline.length).toBeLessThan(25);
+	expect(timeline.at(-1)).toContain("more than its slippage allows");
 });
 
 test("the command says how it is used, and refuses what it does not know", async () => {

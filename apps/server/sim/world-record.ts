@@ -24,7 +24,10 @@ export type SentTransaction = {
 	nonce: number;
 	to: Hex | undefined;
 	data: Hex;
-	/** How many of its sender's nonces were spent two blocks before: nobody who asked could have missed that. */
+	/**
+	 * How many of its sender's nonces were spent before the database was last set back: nobody who asked since could have
+	 * missed that, unless by a node that is behind.
+	 */
 	spentNonce: number;
 	/** Whether it was in the books by then. */
 	isWritten: boolean;
@@ -50,15 +53,19 @@ export function createWorldRecord({
 	const { nowMs } = scheduler;
 	const record: WorldRecord = { sent: [], finality: [], restoredAtMs: [] };
 	const finalized = new Map<ChainName, number>();
+	const chains = new Map<ChainName, SimChain>();
+	const latestAtRestore = new Map<ChainName, number>();
 	return {
 		record,
 		noteSent: ({ name, chain, process, params: [raw] }) => {
 			const transaction = name === "solana" ? undefined : parseRawTransaction(raw as Hex);
 			if (!transaction) return;
 			const { hash, from, nonce, to, data } = transaction;
-			const spentNonce = Number(
-				chain.request("eth_getTransactionCount", [from, toHex(chain.heights().latest - 2)]),
-			);
+			const restored = latestAtRestore.get(name);
+			const spentNonce =
+				restored === undefined
+					? 0
+					: Number(chain.request("eth_getTransactionCount", [from, toHex(restored)]));
 			const sent = {
 				atMs: nowMs(),
 				chain: name,
@@ -78,11 +85,15 @@ export function createWorldRecord({
 			});
 		},
 		noteBlock: (name, chain) => {
+			chains.set(name, chain);
 			const heights = chain.heights();
 			if (finalized.get(name) === heights.finalized) return;
 			finalized.set(name, heights.finalized);
 			record.finality.push({ chain: name, atMs: nowMs(), finalized: heights.finalized });
 		},
-		noteRestore: () => record.restoredAtMs.push(nowMs()),
+		noteRestore: () => {
+			record.restoredAtMs.push(nowMs());
+			for (const [name, chain] of chains) latestAtRestore.set(name, chain.heights().latest);
+		},
 	};
 }

@@ -28,6 +28,7 @@ import { pace, simConfig } from "./sim-config.ts";
 import { holdCrypto, rememberSigners } from "./sim-crypto.ts";
 import type { DatabaseFault, SimDatabase, WorldDatabase } from "./sim-database.ts";
 import { createSimEngine, type SignalFault, type SimEngine } from "./sim-engine.ts";
+import { hideDeposits, honest, type Lie, misplaceDeposits } from "./sim-lies.ts";
 import { createSimNode, type NodeFault, type SimNode } from "./sim-node.ts";
 import { simPrices } from "./sim-prices.ts";
 import { createSimProcess, type SimProcess } from "./sim-process.ts";
@@ -166,6 +167,17 @@ export async function createWorld({
 	const figures = { calls: 0, wallMs: 0 };
 	const { record, noteSent, noteBlock, noteRestore } = createWorldRecord({ scheduler, database });
 	const nodeRandom = random.fork("nodes");
+	/** Attesters have a provider each: of those one lies. The first one of Solana never does. */
+	const lieOf = (
+		name: ChainName,
+		of: "workers" | "attesters",
+		process: SimProcess | undefined,
+		provider: ProviderName,
+	): Lie => {
+		if (of === "attesters" && process?.name !== attesterNames[0]) return honest;
+		if (of === "attesters" || provider === "second") return hideDeposits(name === "solana" ? name : "evm");
+		return name === "solana" ? honest : misplaceDeposits(() => wallets.swaps);
+	};
 	const nodeOf = (
 		name: ChainName,
 		of: "workers" | "attesters",
@@ -177,7 +189,11 @@ export async function createWorld({
 			process,
 			scheduler,
 			random: nodeRandom,
-			faultOf: () => troubles.rpc(name, of, provider),
+			// An attester has one provider, whichever is meant.
+			faultOf: () =>
+				troubles.rpc(name, of, provider) ??
+				(of === "attesters" ? troubles.rpc(name, of, "second") : undefined),
+			lie: lieOf(name, of, process, provider),
 			figures,
 			onBroadcast: (params) => {
 				if (process) noteSent({ name, chain: chains[name], process: process.name, params });
@@ -187,7 +203,11 @@ export async function createWorld({
 			},
 		});
 	const rpcUrl = "http://node.invalid";
-	const connectAll = (process: SimProcess, of: "workers" | "attesters", provider?: ProviderName) => ({
+	const connectAll = (
+		process: SimProcess | undefined,
+		of: "workers" | "attesters",
+		provider?: ProviderName,
+	) => ({
 		chains: (["east", "west"] as const).map((name) => {
 			const { chainId, deployment } = evm[name];
 			const transport = nodeOf(name, of, process, provider).evm;
@@ -252,6 +272,7 @@ export async function createWorld({
 
 	const workers: World["workers"] = new Map();
 	const ids = random.fork("attestation ids");
+	let starts = 0;
 	function startWorker(name: WorkerName): void {
 		const process = createSimProcess({ name });
 		workers.set(name, process);
@@ -276,6 +297,7 @@ export async function createWorld({
 			worthOf: (order) => refundWorth(order, { chains: pricedChains, book, nowMs: scheduler.nowMs() }),
 			desk,
 			scheduler,
+			random: random.fork(`${name} ${starts++}`),
 			nowMs: clockOf(name),
 			newId: () => uuidOf(ids.bytes(16)),
 			log: logOf(name, tell, nameOf),
@@ -283,9 +305,11 @@ export async function createWorld({
 	}
 
 	const api = createSimProcess({ name: "api" });
+	const seen = connectAll(undefined, "workers");
 	const wallets = createSimWallets({
 		evm,
 		solana,
+		reached: { chains: seen.chains.map(({ chain }) => chain), solana: seen.solana },
 		config,
 		desk,
 		pool: worldDatabase.poolOf(api),

@@ -223,6 +223,11 @@ export const configSchema = z.strictObject({
 			reservationSeconds: z.int().positive().default(60),
 			/** Gas that an account's swaps may cost in a day without being settled. */
 			unsettledGasUsdPerDay: z.number().positive().default(50),
+			/**
+			 * Orders to Solana that nobody submitted and that a void must close there, which anyone can make us pay for: so
+			 * many in a day. The others wait for the next.
+			 */
+			rebuiltVoidsPerDay: z.int().nonnegative().default(100),
 			/** Most value of an asset that the vault takes in on a chain; the settlement token has no limit. */
 			exposureUsd: z
 				.strictObject({

@@ -8,6 +8,7 @@ import { refuseDevelopmentKeys } from "./chain/evm/refuse-development-keys.ts";
 import type { OnChainCall } from "./chain/on-chain-call.ts";
 import { checkOwnAccounts } from "./chain/solana/check-own-accounts.ts";
 import { connectSolana, type SolanaChain } from "./chain/solana/connect-solana.ts";
+import { readMarkers } from "./chain/solana/read-markers.ts";
 import { refuseSolanaDevelopmentKeys } from "./chain/solana/refuse-solana-development-keys.ts";
 import { parseSolanaKeys, type SolanaKeys } from "./chain/solana/solana-keys.ts";
 import { type ChainConfig, type Config, readConfig, type SolanaConfig } from "./config.ts";
@@ -302,6 +303,12 @@ export async function runWorker(configPath: string): Promise<void> {
 				pool,
 				engine,
 				worthOf: (order) => refundWorth(order, { chains: pricedChains, book, nowMs: nowMs() }),
+				...(solana && {
+					markersOf: (orderIds) =>
+						readMarkers(solana.chain, {
+							...{ base: solana.chain.deployment.vault, orderIds, commitment: "finalized" },
+						}),
+				}),
 				nowMs,
 				log,
 			}),

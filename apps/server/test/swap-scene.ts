@@ -155,6 +155,7 @@ export function workflowOptions(
 				unopenedUsdPerAccount: 1,
 				reservationSeconds: 60,
 				unsettledGasUsdPerDay: 1,
+				rebuiltVoidsPerDay: 100,
 				exposureUsd: { perAsset: 1, bySymbol: {} },
 			},
 			heartbeatSeconds: 10,

@@ -84,6 +84,7 @@ export {
 	fromSwapKey,
 	newSwapUuid,
 	type SwapUuid,
+	spareSwapUuid,
 	swapUuidTimeMs,
 	toSwapId,
 	toSwapKey,

@@ -6,6 +6,7 @@ import {
 	fromSwapId,
 	fromSwapKey,
 	newSwapUuid,
+	spareSwapUuid,
 	swapUuidTimeMs,
 	toSwapId,
 	toSwapKey,
@@ -42,6 +43,19 @@ test("ids sort by the time they were made, and a partition's bound comes before 
 			const bound = firstSwapUuidAt(Math.max(a, b));
 			expect(bound < second).toBe(true);
 			if (a !== b) expect(first < bound).toBe(true);
+		}),
+	);
+});
+
+test("an order's spare id is of the same time, and another for every order", () => {
+	const orderIds = fc.uint8Array({ minLength: 32, maxLength: 32 }).map((bytes) => toHex(bytes));
+	fc.assert(
+		fc.property(uuids, orderIds, (uuid, orderId) => {
+			const spare = spareSwapUuid({ swapKey: toSwapKey(uuid), orderId });
+			expect(swapUuidTimeMs(spare)).toBe(swapUuidTimeMs(uuid));
+			expect(fromSwapId(toSwapId(spare))).toBe(spare);
+			const other = toHex(BigInt(orderId) ^ (1n << 240n), { size: 32 });
+			expect(spareSwapUuid({ swapKey: toSwapKey(uuid), orderId: other })).not.toBe(spare);
 		}),
 	);
 });

@@ -1,5 +1,5 @@
 import { TypeID } from "typeid-js";
-import { bytesToHex, type Hex, pad } from "viem";
+import { bytesToHex, type Hex, hexToBytes, pad } from "viem";
 
 /** A swap's UUIDv7 in lower case with dashes: its key in the database, the engine and the order. */
 export type SwapUuid = string;
@@ -52,6 +52,15 @@ export function toSwapKey(uuid: SwapUuid): Hex {
 export function fromSwapKey(swapKey: Hex): SwapUuid {
 	if (BigInt(swapKey) >> 128n !== 0n) throw new RangeError(`swapKey ${swapKey} is not a UUID`);
 	return toDashed(`0x${swapKey.slice(-32)}`);
+}
+
+/**
+ * The id of an order's swap where another order's swap has the one that its word names: of the same time, and the same
+ * whoever asks.
+ */
+export function spareSwapUuid({ swapKey, orderId }: { swapKey: Hex; orderId: Hex }): SwapUuid {
+	const nowMs = swapUuidTimeMs(fromSwapKey(swapKey));
+	return newSwapUuid({ nowMs, random: hexToBytes(orderId).slice(0, 10) });
 }
 
 function toDashed(hex: Hex): SwapUuid {

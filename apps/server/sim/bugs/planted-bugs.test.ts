@@ -6,7 +6,7 @@ import { plantIn, sourcePath } from "./plant-in.ts";
 import { type PlantedBug, plantedBugs } from "./planted-bugs.ts";
 
 /** As in the main run, but for the size. */
-const sizes = { swaps: 6 };
+const sizes = { swaps: 8 };
 const mostSeeds = 500;
 const processes = 2;
 
@@ -76,8 +76,15 @@ async function find({ name }: PlantedBug, databaseUrl: string): Promise<Found | 
 }
 
 async function firstViolation(simulation: SimulationProcess, seed: number): Promise<string | undefined> {
-	const { violations } = await simulation.run(planOfSeed(seed, sizes));
-	return violations[0];
+	try {
+		const { violations } = await simulation.run(planOfSeed(seed, sizes));
+		return violations[0];
+	} catch (error) {
+		// A world that cannot go on shows as much as one that ends wrongly; but not a bug that was never planted.
+		const { message } = error as Error;
+		if (message.includes("never loaded")) throw error;
+		return message.split("\n", 1)[0];
+	}
 }
 
 function tell(found: Found | undefined): string {

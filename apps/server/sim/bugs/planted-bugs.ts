@@ -57,12 +57,12 @@ export const plantedBugs: readonly PlantedBug[] = [
 	},
 	{
 		name: "reorg-ignored",
-		why: "Blocks that the chain dropped are forgotten, but not the events in them.",
+		why: "Blocks that the chain dropped are forgotten, but not what happened in them.",
 		edits: [
 			{
 				file: `${store}/undo-blocks.ts`,
-				find: '"delete from chain_events where chain_id = $1 and block_number > $2 returning order_id, name"',
-				replace: '"select order_id, name from chain_events where chain_id = $1 and block_number > $2"',
+				find: "	await db.query(\n		`update lane_transactions",
+				replace: "	if (head) return [];\n	await db.query(\n		`update lane_transactions",
 			},
 		],
 	},

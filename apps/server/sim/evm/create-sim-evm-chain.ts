@@ -39,6 +39,8 @@ export type SimEvmChain = SimChain & {
 };
 
 const usualBaseFee = 1_000_000_000n;
+/** Of a node that is. */
+const blocksBehind = 3;
 
 export function createSimEvmChain({
 	chainId,
@@ -104,8 +106,17 @@ export function createSimEvmChain({
 	const chain: SimEvmChain = {
 		chainId,
 		deployment,
-		request: (method, params) =>
-			answerRpc({ chainId, blocks, finalized, baseFee, state, pool, contracts, send }, { method, params }),
+		request: (method, params, { isBehind = false } = {}) => {
+			const world = { chainId, blocks, finalized, baseFee, state, pool, contracts, send };
+			const seen = isBehind
+				? {
+						...world,
+						blocks: blocks.slice(0, Math.max(1, blocks.length - blocksBehind)),
+						finalized: Math.max(0, finalized - blocksBehind),
+					}
+				: world;
+			return answerRpc(seen, { method, params });
+		},
 		produce: ({ atMs, holdBack = () => false, isEmpty = false }) => {
 			const timestamp = Math.max(Math.floor(atMs / 1_000), blocks.at(-1)?.timestamp ?? 0);
 			mine({ timestamp, baseFee, isHeldBack: isEmpty ? () => true : holdBack });

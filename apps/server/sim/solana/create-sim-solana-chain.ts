@@ -85,11 +85,14 @@ export async function createSimSolanaChain({
 		deployment,
 		genesisHash,
 		keys,
-		request: (method, params) => {
+		request: (method, given, { isBehind = false } = {}) => {
+			const params = isBehind ? given.map(asFinalized) : given;
 			const answer = isNodes(method) && Object.hasOwn(methods, method) ? methods[method] : undefined;
 			if (!answer) throw new RpcFailure(-32601, "Method not found");
 			try {
-				return answer(params.map(withNumbers));
+				const answered = answer(params.map(withNumbers));
+				const isOfStatuses = isBehind && method === "getSignatureStatuses";
+				return isOfStatuses ? statusesUpTo(answered, chain.head("finalized").slot) : answered;
 			} catch (error) {
 				if (error instanceof RpcError) throw new RpcFailure(error.code, error.message, error.data);
 				throw error;
@@ -167,6 +170,20 @@ function withNumbers(param: unknown): unknown {
 	if (typeof param === "bigint") return Number(param);
 	if (typeof param !== "object" || param === null || Array.isArray(param)) return param;
 	return Object.fromEntries(Object.entries(param).map(([name, value]) => [name, withNumbers(value)]));
+}
+
+/** A node that is behind has what is final, and takes it for all that is confirmed. */
+function asFinalized(param: unknown): unknown {
+	if (typeof param !== "object" || param === null || !("commitment" in param)) return param;
+	return { ...param, commitment: "finalized" };
+}
+
+function statusesUpTo(answered: unknown, slot: number): unknown {
+	const { context, value } = answered as { context: object; value: ({ slot: number } | null)[] };
+	return {
+		context: { ...context, slot },
+		value: value.map((status) => (status && status.slot <= slot ? status : null)),
+	};
 }
 
 let parsed: Promise<SolanaKeys> | undefined;

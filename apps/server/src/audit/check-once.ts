@@ -1,8 +1,8 @@
-import { isSolana, toSwapKey } from "@geoswap/protocol";
+import { fromSwapKey, isSolana, spareSwapUuid } from "@geoswap/protocol";
 import type { AuditedSwap, Books } from "./read-books.ts";
 import type { Finding } from "./report.ts";
 
-/** I11: one swap per order, whose key is the swap's own id; and one set of jobs per nonce, of which one lands. */
+/** I11: one swap per order, whose id is the one that the order names; and one set of jobs per nonce, of which one lands. */
 export function checkOnce(
 	swaps: readonly AuditedSwap[],
 	{ doubled, nonces }: Pick<Books, "doubled" | "nonces">,
@@ -10,7 +10,7 @@ export function checkOnce(
 	const byId = new Map(swaps.map((swap) => [swap.id, swap]));
 	return [
 		...swaps.flatMap(({ id, orderId, order }): Finding[] => {
-			if (toSwapKey(id) === order.swapKey) return [];
+			if (idsOf({ orderId, order }).includes(id)) return [];
 			const message = `swap ${id} has the order of another swap`;
 			return [{ invariant: "I11", message, chainIds: [Number(order.originChainId)], orderId, swapId: id }];
 		}),
@@ -29,4 +29,10 @@ export function checkOnce(
 			return { invariant: "I11", message, chainIds: [chainId] };
 		}),
 	];
+}
+
+/** Anyone can open an order under another one's key: a swap that is made of it has an id by the order's own. */
+function idsOf({ orderId, order: { swapKey } }: Pick<AuditedSwap, "orderId" | "order">): string[] {
+	if (BigInt(swapKey) >> 128n !== 0n) return [];
+	return [fromSwapKey(swapKey), spareSwapUuid({ swapKey, orderId })];
 }

@@ -6,7 +6,7 @@ import type { ChainEvents } from "./read-chain-events.ts";
 import type { SolanaTransaction } from "./read-solana-transactions.ts";
 import type { ChainReport, Finding, TokenReport } from "./report.ts";
 import { changeOf, type SolanaEvents } from "./solana-events.ts";
-import { solanaSpending } from "./solana-spending.ts";
+import { forgottenSpending, solanaSpending } from "./solana-spending.ts";
 
 export type SolanaReading = {
 	/** What our accounts held at a final slot, and every transaction that concerns them up to it. */
@@ -35,12 +35,17 @@ export function checkSolanaBalances(
 		breaches.push({ invariant, message, chainIds: [chainId] });
 	const isBooked = (at: { slot: number }) => at.slot > books.openingSlot && at.slot <= slot;
 	const strays = unattributed.filter(isBooked);
-	for (const { holder, token, slot: at, amount } of strays) {
-		if (amount >= 0n) continue;
+	for (const { holder, token, slot: at, amount, isRefund } of strays) {
+		if (amount >= 0n || isRefund) continue;
 		const invariant = holder === "escrow" ? "I1" : "I2";
 		breach(invariant, `${-amount} of ${token} left the ${holder} on Solana for no order, in slot ${at}`);
 	}
-	const spending = solanaSpending(chain, reading.transactions.filter(isBooked));
+	const isWritten = ({ signature }: SolanaTransaction) => books.written.has(signature);
+	const spending = solanaSpending(chain, reading.transactions.filter(isBooked).filter(isWritten));
+	const forgotten = forgottenSpending(
+		chain,
+		reading.transactions.filter((transaction) => isBooked(transaction) && !isWritten(transaction)),
+	);
 
 	const tokens = deployment.assets.map(({ address: token, symbol }): TokenReport => {
 		const escrowActual = heldAt(chain, reading, { holder: "escrow", token, slot });
@@ -91,6 +96,17 @@ export function checkSolanaBalances(
 		const booked = bookedAs(books, { account, token: solanaNativeToken });
 		if (booked !== spent)
 			breach("I2", `${booked} lamports are booked as ${account} on Solana, but it is ${spent}`);
+	}
+	if (forgotten.taken > 0n) {
+		breach(
+			"I2",
+			`${forgotten.taken} lamports left fee payers on Solana by transactions that are not in the books`,
+		);
+	}
+	if (forgotten.transactions > 0) {
+		const what = `${forgotten.lamports} lamports were spent on Solana by ${forgotten.transactions} transactions`;
+		const message = `${what} that are not in the books, as after a restore from an old backup`;
+		breaches.push({ invariant: "I2", message, chainIds: [chainId], pauses: false });
 	}
 	const lamports = { fees: String(fees), inMarkers: String(inMarkers), rent: String(rent) };
 	return { report: { chainId, block: slot, tokens, lamports }, breaches };

@@ -38,6 +38,8 @@ export type SolanaBooks = {
 	openingSlot: number;
 	/** All that there ever were. */
 	feePayers: SolanaAddress[];
+	/** Signatures of the transactions that lanes have written down. */
+	written: Set<Hex>;
 	/** By account, token (in hex) and what it was booked for. */
 	sums: { account: string; token: Hex; posting: string; amount: bigint }[];
 };
@@ -116,6 +118,10 @@ export async function readBooks(
 			"select encode(relayer, 'hex') as relayer from lanes where chain_id = $1",
 			[solanaChainId],
 		);
+		const written = await client.query<{ hash: string }>(
+			"select encode(hash, 'hex') as hash from lane_transactions where chain_id = $1",
+			[solanaChainId],
+		);
 		const firstPosting = postingsAfter === undefined ? 0n : postingsAfter - BigInt(postingsAtOnce);
 		const postings = await client.query<{ count: string; last: string }>(
 			`select count(*) filter (where id > $1)::text as count, coalesce(max(id), 0)::text as last from postings
@@ -185,6 +191,7 @@ export async function readBooks(
 			solana: opening.rows[0] && {
 				openingSlot: Number(opening.rows[0].slot),
 				feePayers: lanes.rows.map(({ relayer }) => fromSolanaWord(`0x${relayer}`)),
+				written: new Set(written.rows.map(({ hash }): Hex => `0x${hash}`)),
 				sums: sums.rows.map(({ account, token, posting, sum }) => ({
 					account,
 					token: `0x${token}`,

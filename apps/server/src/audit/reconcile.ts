@@ -1,9 +1,10 @@
 import { type Order, orderId } from "@geoswap/protocol";
+import { getBase58Decoder } from "@solana/kit";
 import type pg from "pg";
-import type { Hex } from "viem";
+import { type Hex, hexToBytes } from "viem";
 import { type AuditMemory, eventsToKeep } from "./audit-memory.ts";
 import { type AuditedChain, connectAuditedChain } from "./audited-chain.ts";
-import { connectAuditedSolana, finalHoldings } from "./audited-solana.ts";
+import { type AuditedSolana, connectAuditedSolana, finalHoldings } from "./audited-solana.ts";
 import { checkAllowances } from "./check-allowances.ts";
 import { checkBalances } from "./check-balances.ts";
 import { checkDepositDepth } from "./check-deposit-depth.ts";
@@ -22,7 +23,7 @@ import { type Books, readBooks } from "./read-books.ts";
 import { type ChainEvents, readChainEvents } from "./read-chain-events.ts";
 import { readSolanaTransactions } from "./read-solana-transactions.ts";
 import { breachOf, type Finding, type Invariant, invariants, type Report } from "./report.ts";
-import { solanaEvents } from "./solana-events.ts";
+import { type SolanaEvents, solanaEvents } from "./solana-events.ts";
 
 /** How far the clocks of whoever writes when a swap ended may be apart. */
 const clocksMs = 600_000;
@@ -98,6 +99,7 @@ export async function reconcile({
 	}));
 	checked.I2 += books.postings;
 	const reports: Report["chains"] = [];
+	const unattributedDeposits: Report["unattributedDeposits"] = [];
 	for (const { chain, events, block } of perChain) {
 		if (block === undefined) {
 			const message = `chain ${chain.chainId} is not in the books`;
@@ -123,6 +125,7 @@ export async function reconcile({
 		const orders = knownOrders(books, allEvents);
 		const events = await solanaEvents(solana, { transactions: reading.transactions, orders });
 		allEvents.push(events.events);
+		unattributedDeposits.push(...unattributed(solana, events));
 		breaches.push(...holdings.breaches, ...events.breaches);
 		const slot = books.bookedBlocks.get(solana.chainId);
 		if (slot === undefined || !books.solana) {
@@ -206,6 +209,7 @@ export async function reconcile({
 		swaps: swaps.length,
 		checked,
 		breaches: breaches.map(breachOf),
+		unattributedDeposits,
 		...findLosses({ chains: exposed, swaps, histories, nowMs }),
 	};
 }
@@ -233,6 +237,18 @@ function joined(before: ChainEvents | undefined, read: ChainEvents): ChainEvents
 
 function ofService(histories: ReadonlyMap<Hex, OrderHistory>, ours: Ours): OrderHistory[] {
 	return [...histories.values()].filter(({ order }) => order && isOurs(order, ours));
+}
+
+function unattributed(
+	{ chainId }: AuditedSolana,
+	{ deposits }: SolanaEvents,
+): Report["unattributedDeposits"] {
+	return deposits
+		.filter(({ isRefunded }) => !isRefunded)
+		.map(({ orderId: id, wallet, token, amount, signature, slot }) => ({
+			...{ chainId, orderId: id, wallet, token, amount: String(amount), slot },
+			signature: getBase58Decoder().decode(hexToBytes(signature)),
+		}));
 }
 
 /** All orders that the books or the contracts tell the terms of. */

@@ -83,6 +83,18 @@ export type Loss = {
 	usdCents?: string;
 };
 
+/** An input on Solana for an order that is in no books. Who has its op token can submit it again. */
+export type UnattributedDeposit = {
+	chainId: number;
+	orderId: Hex;
+	wallet: string;
+	token: string;
+	amount: string;
+	/** As explorers have it. */
+	signature: string;
+	slot: number;
+};
+
 export type Report = {
 	/** Whether nothing was found that stops a chain. */
 	ok: boolean;
@@ -92,6 +104,8 @@ export type Report = {
 	/** How many things each invariant was checked on. */
 	checked: Record<Invariant, number>;
 	breaches: Breach[];
+	/** Those that were not paid back. */
+	unattributedDeposits: UnattributedDeposit[];
 	losses: Loss[];
 	/** By chain, decimal: what of the losses has a value. */
 	lostUsdCents: Record<string, string>;
@@ -118,7 +132,7 @@ const counted: Record<Invariant, string> = {
 
 /** The report as people read it. */
 export function formatReport(report: Report): string {
-	const { ok, chains, orders, swaps, checked, breaches, losses, lostUsdCents } = report;
+	const { ok, chains, orders, swaps, checked, breaches, unattributedDeposits, losses, lostUsdCents } = report;
 	const lines = chains.flatMap(({ chainId, block, tokens, lamports }) => [
 		`chain ${chainId} at ${lamports ? "slot" : "block"} ${block}`,
 		...tokens.map((token) => {
@@ -146,12 +160,16 @@ export function formatReport(report: Report): string {
 		const value = usdCents === undefined ? "" : `, ${formatCents(usdCents)}`;
 		return `LOSS ${kind.replaceAll("-", " ")}: ${amount} of ${token} on chain ${chainId}${value} (order ${orderId})`;
 	});
+	const deposits = unattributedDeposits.map(
+		({ chainId, orderId, wallet, token, amount, signature, slot }) =>
+			`UNATTRIBUTED ${amount} of ${token} from ${wallet} on chain ${chainId}, slot ${slot}, transaction ${signature} (order ${orderId})`,
+	);
 	const totals = Object.entries(lostUsdCents).map(
 		([chainId, cents]) => `lost on chain ${chainId}: ${formatCents(cents)}`,
 	);
 	const verdict = ok ? "all invariants hold" : `${breaches.length} breaches`;
 	return [
-		...[...lines, ...perInvariant, ...found, ...lost, ...totals],
+		...[...lines, ...perInvariant, ...found, ...deposits, ...lost, ...totals],
 		`${orders} orders, ${swaps} swaps: ${verdict}`,
 	].join("\n");
 }

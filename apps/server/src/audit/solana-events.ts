@@ -7,6 +7,8 @@ import {
 	type SolanaAddress,
 	solanaNativeToken,
 } from "@geoswap/protocol";
+import { SYSTEM_PROGRAM_ADDRESS } from "@solana-program/system";
+import { TOKEN_PROGRAM_ADDRESS } from "@solana-program/token";
 import type { Hex } from "viem";
 import { type AuditedSolana, type Holder, holdingOf } from "./audited-solana.ts";
 import { type ChainEvents, noEvents } from "./read-chain-events.ts";
@@ -19,8 +21,30 @@ export type SolanaEvents = {
 	events: ChainEvents;
 	/** Transactions that did something else with our money than their order says. */
 	breaches: Finding[];
-	/** What came to escrow or vault, or left them, for no order. */
-	unattributed: { holder: Holder; token: SolanaAddress; slot: number; amount: bigint }[];
+	/** What came to escrow or vault, or left them, for no order that is known. */
+	unattributed: {
+		holder: Holder;
+		token: SolanaAddress;
+		slot: number;
+		amount: bigint;
+		/** It went back to where it had come from, with the order's marker or memo. */
+		isRefund?: true;
+	}[];
+	/** Inputs of orders whose terms nobody knows. */
+	deposits: UnknownDeposit[];
+};
+
+/** An input that came in for an order of ours that is in no books, as after a restore from an old backup. */
+export type UnknownDeposit = {
+	orderId: Hex;
+	signature: Hex;
+	slot: number;
+	token: SolanaAddress;
+	amount: bigint;
+	/** Who gave it, and the account that it came from. */
+	wallet: SolanaAddress;
+	source: SolanaAddress;
+	isRefunded: boolean;
 };
 
 /** What happened to orders on Solana: by the markers and memos of final transactions, and by what moved in them. */
@@ -35,7 +59,7 @@ export async function solanaEvents(
 		orders: Iterable<Order>;
 	},
 ): Promise<SolanaEvents> {
-	const found: SolanaEvents = { events: noEvents(), breaches: [], unattributed: [] };
+	const found: SolanaEvents = { events: noEvents(), breaches: [], unattributed: [], deposits: [] };
 	const known = new Map(
 		[...orders].map((order) => [orderIdOf(order), { orderId: orderIdOf(order), order }] as const),
 	);
@@ -59,12 +83,23 @@ export async function solanaEvents(
 			orderId = deposited.orderId;
 			await addDeposit(chain, { transaction, ...deposited, due, found });
 		}
+		const byHand = markers.length === 0 && !deposited && paidBackByHand(chain, transaction, found.deposits);
+		if (byHand) {
+			orderId = byHand.orderId;
+			refundUnknown(chain, { transaction, given: byHand, due, found });
+		}
 		for (const marker of markers) {
 			const decided = bySeed.get(marker.seed);
 			if (decided) {
 				orderId = decided.orderId;
 				await addDecision(chain, { transaction, marker, ...decided, due, found });
-			} else breach("I3", `an order that nobody knows was ${marker.decided}`);
+				continue;
+			}
+			const given = found.deposits.find((deposit) => markerSeed(deposit.orderId) === marker.seed);
+			if (given && marker.decided === "refunded" && !given.isRefunded) {
+				orderId = given.orderId;
+				refundUnknown(chain, { transaction, given, due, found });
+			} else breach("I3", `an order that nobody knows was ${marker.decided}`, given?.orderId);
 		}
 		for (const { holder, token, address } of chain.accounts) {
 			const amount = changeOf(transaction, { address, token }) - (due.get(address)?.amount ?? 0n);
@@ -73,7 +108,17 @@ export async function solanaEvents(
 			if (orderId) {
 				const invariant = holder === "vault" ? "I3" : "I4";
 				breach(invariant, `the ${holder} has ${amount} of ${token} too many or too few`, orderId);
-			} else found.unattributed.push({ holder, token, slot: transaction.slot, amount });
+				continue;
+			}
+			found.unattributed.push({ holder, token, slot: transaction.slot, amount });
+			const source = memo && holder === "escrow" && amount > 0n && sourceOf(transaction, { address, token });
+			if (source) {
+				const { signature, slot } = transaction;
+				found.deposits.push({
+					...{ orderId: memo, signature, slot, token, amount },
+					...{ ...source, isRefunded: false },
+				});
+			}
 		}
 		for (const { address, token, amount } of due.values()) {
 			const isOurs = chain.accounts.some((account) => account.address === address);
@@ -84,6 +129,42 @@ export async function solanaEvents(
 		}
 	}
 	return found;
+}
+
+/** What was paid in goes back to where it came from, all of it: that needs no terms. */
+function refundUnknown(
+	chain: AuditedSolana,
+	{
+		transaction: { slot },
+		given,
+		due,
+		found,
+	}: { transaction: SolanaTransaction; given: UnknownDeposit; due: Due; found: SolanaEvents },
+): void {
+	const { token, amount, source } = given;
+	const escrow = chain.accounts.find((account) => account.holder === "escrow" && account.token === token);
+	if (!escrow) throw new Error(`the escrow has no account for ${token}`);
+	add(due, { address: escrow.address, token }, -amount);
+	add(due, { address: source, token }, amount);
+	given.isRefunded = true;
+	found.unattributed.push({ holder: "escrow", token, slot, amount: -amount, isRefund: true });
+}
+
+/** Who paid into an account of ours, and from which of his own. */
+function sourceOf(
+	{ instructions }: SolanaTransaction,
+	{ address, token }: Account,
+): { wallet: SolanaAddress; source: SolanaAddress } | undefined {
+	for (const { program, accounts } of instructions) {
+		const isTransfer =
+			program === (token === solanaNativeToken ? SYSTEM_PROGRAM_ADDRESS : TOKEN_PROGRAM_ADDRESS) &&
+			accounts.includes(address);
+		const [source] = accounts;
+		// Of a token it is the last of them who owns the first.
+		const wallet = token === solanaNativeToken ? source : accounts.at(-1);
+		if (isTransfer && source && source !== address && wallet) return { wallet, source };
+	}
+	return undefined;
 }
 
 type Account = { address: SolanaAddress; token: SolanaAddress };
@@ -138,12 +219,26 @@ export function changeOf({ tokens, lamports }: SolanaTransaction, { address, tok
 	return change ? change.after - change.before : 0n;
 }
 
+/** The deposit that left the escrow again as a whole, by a transaction that names its order. */
+function paidBackByHand(
+	{ accounts }: AuditedSolana,
+	transaction: SolanaTransaction,
+	deposits: readonly UnknownDeposit[],
+): UnknownDeposit | undefined {
+	const memo = memoOf(transaction);
+	return deposits.find(({ orderId, isRefunded, token, amount }) => {
+		if (orderId !== memo || isRefunded) return false;
+		const escrow = accounts.find((account) => account.holder === "escrow" && account.token === token);
+		return escrow && changeOf(transaction, escrow) === -amount;
+	});
+}
+
 /** The order that a transaction says it pays for. Only what one of our fee payers signed was ever a deposit of ours. */
-function depositMemo(
-	{ feePayers }: AuditedSolana,
-	{ feePayer, instructions }: SolanaTransaction,
-): Hex | undefined {
-	if (!feePayers.includes(feePayer)) return undefined;
+function depositMemo({ feePayers }: AuditedSolana, transaction: SolanaTransaction): Hex | undefined {
+	return feePayers.includes(transaction.feePayer) ? memoOf(transaction) : undefined;
+}
+
+function memoOf({ instructions }: SolanaTransaction): Hex | undefined {
 	const memo = instructions.find(({ program }) => program === memoProgramAddress);
 	return memo && (Buffer.from(memo.data).toString("utf8") as Hex);
 }

@@ -15,6 +15,35 @@ export type SolanaSpending = {
 	found: bigint;
 };
 
+/** Transactions of fee payers that are not in the books: a store that was restored has forgotten them. */
+export type ForgottenSpending = {
+	transactions: number;
+	/** What they cost: fees, and what is in the accounts that they made. */
+	lamports: bigint;
+	/** What else left fee payers by them. */
+	taken: bigint;
+};
+
+export function forgottenSpending(
+	chain: AuditedSolana,
+	transactions: readonly SolanaTransaction[],
+): ForgottenSpending {
+	const sum: ForgottenSpending = { transactions: 0, lamports: 0n, taken: 0n };
+	for (const transaction of transactions) {
+		if (!chain.feePayers.includes(transaction.feePayer)) continue;
+		const { fees, inMarkers, rent } = solanaSpending(chain, [transaction]);
+		const spent = -chain.feePayers
+			.map((address) => changeOf(transaction, { address, token: solanaNativeToken }))
+			.reduce((total, change) => total + change, 0n);
+		// What came back with markers is what it is.
+		const explained = fees + inMarkers + rent;
+		sum.transactions++;
+		sum.lamports += explained;
+		if (spent > explained) sum.taken += spent - explained;
+	}
+	return sum;
+}
+
 /** What our fee payers spent in these transactions. */
 export function solanaSpending(
 	{ deployment, feePayers }: AuditedSolana,

@@ -36,7 +36,10 @@ export function definePausesCommands(program: Command): void {
 		.requiredOption(...by)
 		.requiredOption("--reason <text>", "why it may be lifted, for the record")
 		.addOption(
-			new Option("--cause <cause>", "only what has this cause").choices(["breach", "finality", "operator"]),
+			new Option(
+				"--cause <cause>",
+				"only what has this cause; without it all but finality, which takes back what was final",
+			).choices(["breach", "finality", "operator"]),
 		)
 		.option("--unchecked", "without an audit, where a chain does not answer")
 		.option("--config <file>", "the configuration file", process.env.GEOSWAP_CONFIG ?? "geoswap.json")

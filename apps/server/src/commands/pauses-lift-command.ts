@@ -33,9 +33,13 @@ export async function liftPauseCommand({
 	const chainId = parseChainId(text);
 	const name = checkName("--by", by);
 	return withDatabase(async (pool) => {
-		const open = (await readPauses(pool)).filter(
-			(pause) => pause.chainId === chainId && (cause === undefined || pause.cause === cause),
-		);
+		const ofChainNow = (await readPauses(pool)).filter((pause) => pause.chainId === chainId);
+		const open = ofChainNow.filter((pause) => (cause ? pause.cause === cause : pause.cause !== "finality"));
+		if (!cause && ofChainNow.length > open.length) {
+			console.error(
+				`chain ${chainId} stays paused for what was final: lifting that takes back what it dropped. To do so, say --cause finality`,
+			);
+		}
 		if (open.length === 0) {
 			console.error(`error: chain ${chainId} is not paused${cause ? ` for the cause ${cause}` : ""}`);
 			return 1;

@@ -9,7 +9,7 @@ import { readStock } from "../chain/evm/read-stock.ts";
 import type { Engine } from "../durable/durable.ts";
 import type { Log } from "../log.ts";
 import { applyBlock } from "../store/apply-block.ts";
-import { type FollowedHead, readBlockHash, readHead } from "../store/chain-head.ts";
+import { type FollowedHead, lockHead, readBlockHash, readHead } from "../store/chain-head.ts";
 import { type DatabasePool, inTransaction } from "../store/database.ts";
 import { readFinalityBreak } from "../store/finality-breaks.ts";
 import { laneHashesAmong } from "../store/lane-hashes.ts";
@@ -78,7 +78,7 @@ export async function advance(following: Following): Promise<boolean> {
 		const undone = await undoFork({ chain, pool, head: seen, latestNumber: latest.number }).catch(
 			async (error: unknown) => {
 				if (!(error instanceof FinalityBrokenError)) throw error;
-				return known === "accepted" ? accept(seen) : stop(error);
+				return known === "accepted" ? accept(seen) : stop(seen, error);
 			},
 		);
 		if (!undone) return false;
@@ -89,8 +89,15 @@ export async function advance(following: Following): Promise<boolean> {
 		return true;
 	}
 
-	async function stop(error: FinalityBrokenError): Promise<undefined> {
-		await pauseOnBrokenFinality({ pool, chainId, error, log, nowMs: nowMs() });
+	/** Not by what another follower has left behind: it may have gone on with the chain as that is now. */
+	async function stop(seen: FollowedHead, error: FinalityBrokenError): Promise<undefined> {
+		await inTransaction(pool, async (db) => {
+			const now = await lockHead(db, chainId);
+			if (now?.hash !== seen.hash || now.finalizedNumber !== seen.finalizedNumber) {
+				throw new Error(`another follower moved the head of chain ${chainId}`);
+			}
+			await pauseOnBrokenFinality({ db, chainId, error, log, nowMs: nowMs() });
+		});
 	}
 
 	async function accept(seen: FollowedHead): Promise<{ number: number; orderIds: Hex[] }> {

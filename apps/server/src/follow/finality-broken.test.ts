@@ -6,10 +6,14 @@ import { orderActions } from "../../test/order-actions.ts";
 import { createTestDatabase, type TestDatabase } from "../../test/test-database.ts";
 import { connectChain } from "../chain/evm/chain-client.ts";
 import { readBalances } from "../chain/evm/read-balances.ts";
+import { readBlock } from "../chain/evm/read-block.ts";
 import { createLog } from "../log.ts";
 import { readHead } from "../store/chain-head.ts";
+import { inTransaction } from "../store/database.ts";
 import { liftPauses, readPauses } from "../store/pauses.ts";
+import { undoFinalBlocks } from "../store/undo-final-blocks.ts";
 import { advance } from "./advance.ts";
+import { undoFork } from "./undo-fork.ts";
 
 let chains: TestChains;
 let actions: ReturnType<typeof orderActions>;
@@ -25,10 +29,10 @@ afterAll(async () => {
 	await chains?.stop();
 });
 
-async function follow(chain: TestChain): Promise<void> {
+async function follow(chain: TestChain, pool = database.pool): Promise<void> {
 	const following = {
 		chain: connectChain(chain),
-		pool: database.pool,
+		pool,
 		engine: {
 			startSwap: () => Promise.reject(new Error("a follower starts no swap")),
 			raise: async () => {},
@@ -107,7 +111,13 @@ test("a chain that drops a final block is paused, once and loudly, and followed 
 		{ chainId, msg: "the chain dropped what was final: it is paused" },
 	]);
 
-	await liftPauses(database.pool, { chainId, by: "a person", reason: "looked", nowMs: Date.now() });
+	await liftPauses(database.pool, {
+		chainId,
+		cause: "finality",
+		by: "a person",
+		reason: "looked",
+		nowMs: Date.now(),
+	});
 	await follow(origin);
 	expect(await eventNames(stays)).toEqual(["Opened"]);
 	expect(await eventNames(goes)).toEqual([]);
@@ -140,4 +150,126 @@ test("what was lifted was one break: the next one is another", async () => {
 	await origin.testClient.mine({ blocks: 14 });
 	await follow(origin);
 	expect(await readPauses(database.pool)).toMatchObject([{ chainId, cause: "finality" }]);
+});
+
+test("what is taken back and then happens in the very same blocks again is booked again, all of it", async () => {
+	const { origin } = chains;
+	const { chainId } = origin;
+	const { pool } = database;
+	await liftPauses(pool, { ...{ chainId, cause: "finality" }, by: "ada", reason: "seen", nowMs: 0 });
+	await follow(origin);
+	const order = await actions.makeOrder();
+	await actions.open(order);
+	await actions.finalize();
+	await follow(origin);
+	await expectBooksAsHeld(origin);
+	const block = async () => (await readHead(pool, chainId))?.finalizedNumber ?? 0;
+	const before = await postingsOf(order);
+	expect(before).toEqual(["Opened"]);
+	const { rows } = await pool.query<{ number: number }>(
+		"select min(block_number) - 1 as number from chain_events where order_id = $1",
+		[hexToBytes(orderId(order))],
+	);
+	const number = Number(rows[0]?.number);
+	expect(number).toBeLessThan(await block());
+	const known = await readBlock(connectChain(origin), number);
+	// As if the chain had dropped them, and then had the same ones again.
+	await inTransaction(pool, (db) => undoFinalBlocks(db, { chainId, block: known, nowMs: 0 }));
+	await follow(origin);
+	expect(await postingsOf(order)).toEqual(["Opened", "Opened", "reversal"]);
+	await expectBooksAsHeld(origin);
+});
+
+async function postingsOf(order: Order): Promise<string[]> {
+	const { rows } = await database.pool.query<{ name: string }>(
+		"select name from postings where order_id = $1 order by name",
+		[hexToBytes(orderId(order))],
+	);
+	return rows.map(({ name }) => name);
+}
+
+test("a follower that another one has overtaken pauses nothing", async () => {
+	const { origin } = chains;
+	const { chainId } = origin;
+	const { pool } = database;
+	await follow(origin);
+	const stale = await readHead(pool, chainId);
+	if (!stale) throw new Error("it is followed");
+	await origin.testClient.mine({ blocks: 30 });
+	await follow(origin);
+	const chain = connectChain(origin);
+	// By its head the blocks are not there any more, or its node is behind what the other one has seen as final.
+	await expect(undoFork({ chain, pool, head: stale, latestNumber: stale.number })).rejects.toThrow(
+		"another follower moved the head",
+	);
+	const head = await readHead(pool, chainId);
+	if (!head) throw new Error("it is followed");
+	await expect(undoFork({ chain, pool, head, latestNumber: head.finalizedNumber - 1 })).rejects.toThrow(
+		"is behind what was final",
+	);
+
+	// What it has seen is broken, and while it looks another one goes on.
+	const snapshot = await origin.testClient.snapshot();
+	await origin.testClient.mine({ blocks: 12 });
+	await follow(origin);
+	await origin.testClient.revert({ id: snapshot });
+	await origin.testClient.increaseTime({ seconds: 5 });
+	await origin.testClient.mine({ blocks: 14 });
+	const racing = new Proxy(pool, {
+		get(real, name) {
+			if (name !== "connect") return Reflect.get(real, name).bind?.(real) ?? Reflect.get(real, name);
+			return async () => {
+				await real.query(
+					"update chain_heads set finalized_number = finalized_number + 1 where chain_id = $1",
+					[chainId],
+				);
+				return real.connect();
+			};
+		},
+	});
+	await expect(follow(origin, racing)).rejects.toThrow("another follower moved the head");
+	expect(await readPauses(pool)).toEqual([]);
+});
+
+test("to take back what was final waits for whoever works on one of its swaps, and not the other way round", async () => {
+	const { origin } = chains;
+	const { chainId } = origin;
+	const { pool } = database;
+	const order = await actions.makeOrder();
+	await actions.open(order);
+	await actions.finalize();
+	await origin.testClient.mine({ blocks: 30 });
+	// On what the chain is now, whatever was left of others.
+	await pool.query("truncate chain_heads, chain_blocks, chain_events");
+	await pool.query("truncate postings, entries");
+	await follow(origin);
+	const head = await readHead(pool, chainId);
+	if (!head) throw new Error("it is followed");
+	const id = hexToBytes(orderId(order));
+	await pool.query("insert into chain_events values ($1, $2, 0, '', '', '', $3, 'Opened', '{}')", [
+		chainId,
+		head.finalizedNumber,
+		id,
+	]);
+	await endedSwap(order);
+	await pool.query("insert into waits (swap_id, order_id, signal_id) values ($1, $2, '')", [
+		fromSwapKey(order.swapKey),
+		id,
+	]);
+	const block = await readBlock(connectChain(origin), head.finalizedNumber - 1);
+	await pool.query("update postings set block_number = $2 where chain_id = $1", [chainId, block.number]);
+	let undoing: Promise<unknown> = Promise.resolve();
+	await inTransaction(pool, async (db) => {
+		await db.query("select from swaps where order_id = $1 for update", [id]);
+		undoing = inTransaction(pool, (other) => undoFinalBlocks(other, { chainId, block, nowMs: 0 }));
+		const isWaiting = async () =>
+			(
+				await pool.query(
+					"select from pg_stat_activity where wait_event_type = 'Lock' and datname = current_database()",
+				)
+			).rowCount;
+		await expect.poll(isWaiting, { timeout: 10_000 }).toBe(1);
+		await db.query("update waits set signal_id = 'looked' where order_id = $1", [id]);
+	});
+	expect(await undoing).toMatchObject({ orderIds: [orderId(order)], restarted: 1 });
 });

@@ -41,7 +41,7 @@ export async function keepFollowing({
 
 	async function tell(error: unknown): Promise<void> {
 		if (error instanceof FinalityBrokenError) {
-			await pauseOnBrokenFinality({ pool, chainId, error, log, nowMs: Date.now() });
+			await pauseOnBrokenFinality({ db: pool, chainId, error, log, nowMs: Date.now() });
 		} else {
 			log.error({ chainId, err: error }, "following the chain failed; it is tried again");
 		}

@@ -1,23 +1,23 @@
 import type { Log } from "../log.ts";
-import type { DatabasePool } from "../store/database.ts";
+import type { Database } from "../store/database.ts";
 import { pauseChain } from "../store/pauses.ts";
 import type { FinalityBrokenError } from "./undo-fork.ts";
 
 /** Sells nothing more from or to the chain, and says so once, however often it is found. */
 export async function pauseOnBrokenFinality({
-	pool,
+	db,
 	chainId,
 	error,
 	log,
 	nowMs,
 }: {
-	pool: DatabasePool;
+	db: Database;
 	chainId: number;
 	error: FinalityBrokenError;
 	log: Log;
 	nowMs: number;
 }): Promise<void> {
 	const reason = `${error.message}: nothing more of it is taken in until a person has looked`;
-	const isNew = await pauseChain(pool, { chainId, cause: "finality", reason, nowMs });
+	const isNew = await pauseChain(db, { chainId, cause: "finality", reason, nowMs });
 	if (isNew) log.error({ chainId, err: error }, "the chain dropped what was final: it is paused");
 }

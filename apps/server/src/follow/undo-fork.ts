@@ -27,11 +27,14 @@ export async function undoFork({
 	latestNumber: number;
 }): Promise<{ number: number; orderIds: Hex[] }> {
 	const { chainId } = chain;
+	if (latestNumber < head.finalizedNumber) throw new Error(`chain ${chainId} is behind what was final`);
 	for (let number = Math.min(head.number, latestNumber); number >= head.finalizedNumber; number--) {
 		const [seen, { hash }] = await Promise.all([
 			readBlockHash(pool, { chainId, number }),
 			readBlock(chain, number),
 		]);
+		// All from the newest final one on are kept, so that another follower is further than this head.
+		if (seen === undefined) throw new Error(`another follower moved the head of chain ${chainId}`);
 		if (seen === hash) {
 			return { number, orderIds: await inTransaction(pool, (db) => undoBlocks(db, { chainId, number })) };
 		}

@@ -10,7 +10,7 @@ import * as z from "zod";
 type ErrorDoc<Code extends ErrorCode> = (Code extends keyof ErrorDetails
 	? { details: z.ZodType<ErrorDetails[Code]>; example: ErrorDetails[Code] }
 	: { details?: never; example?: never }) & {
-	/** What else `next` may be, beside the catalogue's; the same bytes may succeed later then. */
+	/** What else `next` may be, beside the catalogue's. With `retry` the same bytes may succeed later. */
 	alsoNext?: NextStep;
 };
 
@@ -58,6 +58,7 @@ const errorDocs: { [Code in ErrorCode]: ErrorDoc<Code> } = {
 	TRANSACTION_CHANGED: {
 		details: z.object({ changed: z.string().describe("The first part that is not as it was built.") }),
 		example: { changed: "instructions" },
+		alsoNext: "contact_operator",
 	},
 	UNAUTHORIZED: {},
 	INVALID_TOKEN: {
@@ -90,7 +91,11 @@ const errorDocs: { [Code in ErrorCode]: ErrorDoc<Code> } = {
 		example: { reason: "price" },
 	},
 	QUOTE_EXPIRED: { details: expired, example: { expiredAt: "2026-06-01T12:00:30.000Z" } },
-	OP_EXPIRED: { details: expired, example: { expiredAt: "2026-06-01T12:01:30.000Z" } },
+	OP_EXPIRED: {
+		details: expired,
+		example: { expiredAt: "2026-06-01T12:01:30.000Z" },
+		alsoNext: "contact_operator",
+	},
 	BODY_TOO_LARGE: {},
 	UNSUPPORTED_MEDIA_TYPE: {},
 	UNSUPPORTED_DELEGATION: {
@@ -173,9 +178,10 @@ export function errorSchema(code: ErrorCode): z.ZodType {
 			code: z.literal(code),
 			message: z.string().describe("What happened and what to do, for a person."),
 			next: alsoNext ? z.enum([next, alsoNext]) : z.literal(next),
-			retryable: alsoNext
-				? z.boolean().describe("True with `next: retry`: the same bytes may succeed later.")
-				: z.literal(retryable),
+			retryable:
+				alsoNext === "retry"
+					? z.boolean().describe("True with `next: retry`: the same bytes may succeed later.")
+					: z.literal(retryable),
 			requestId: z.string().describe("What to name to the operator."),
 			...(details && { details }),
 		})

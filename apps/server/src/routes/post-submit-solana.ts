@@ -1,4 +1,4 @@
-import { orderTransaction, submitSolanaRequestSchema } from "@geoswap/protocol";
+import { orderTransaction, SwapError, submitSolanaRequestSchema } from "@geoswap/protocol";
 import { checkSignedTransaction } from "../chain/solana/check-signed-transaction.ts";
 import { findDeposit } from "../chain/solana/find-deposit.ts";
 import { simulateTransaction } from "../chain/solana/simulate-transaction.ts";
@@ -35,8 +35,12 @@ export function postSubmitSolana(deps: SubmitDeps): Route {
 				signedTransaction,
 			}),
 		expiresAtMs: ({ expiresAtMs }) => expiresAtMs,
-		wasOpened: async ({ feePayer }, order) =>
-			solana !== undefined && (await findDeposit(solana, { order, feePayer })) !== undefined,
+		async wasOpened(_, order, signature) {
+			const found = solana ? await findDeposit(solana, { order, signature }) : "none";
+			// Only the message that was signed is ever looked for again: of this one it would be said that it never landed.
+			if (found === "another") throw anotherExecuted();
+			return found === "this" ? "opened" : found === "none" ? "never" : "untold";
+		},
 		async look(op, order) {
 			const chain = servedSolana(solana, order.inputToken);
 			const { unsigned } = await orderTransaction(chain.deployment, order, op);
@@ -62,4 +66,16 @@ export function postSubmitSolana(deps: SubmitDeps): Route {
 		}),
 	};
 	return submitRoute(origin, deps);
+}
+
+function anotherExecuted(): SwapError {
+	return new SwapError(
+		"TRANSACTION_CHANGED",
+		{ changed: "blockhash" },
+		{
+			next: "contact_operator",
+			message:
+				"Another transaction of the same quote was executed, and the input was taken by that one. Submit that one again, with its geoOpToken; without it, give the operator the wallet and the requestId.",
+		},
+	);
 }

@@ -34,7 +34,8 @@ export function postSubmit({
 			return signature;
 		},
 		expiresAtMs: ({ quote }) => quote.opExpiresAtMs,
-		wasOpened: (_, order) => readWasOpened(originChain(chains, order), order),
+		wasOpened: async (_, order) =>
+			(await readWasOpened(originChain(chains, order), order)) ? "opened" : "never",
 		async look({ quote: _, ...op }, order, signature) {
 			const chain = originChain(chains, order);
 			const [reading, simulation] = await Promise.all([

@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { solanaKeysVariable } from "@geoswap/devnet";
-import { fromSwapId, orderId, orderToJson, toSwapId } from "@geoswap/protocol";
+import { fromSwapId, orderId, orderToJson, swapUuidTimeMs, toSwapId } from "@geoswap/protocol";
 import { signBytes } from "@solana/kit";
 import { bytesToHex, hexToBytes } from "viem";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
@@ -29,6 +29,23 @@ async function insertRebuilt({ uuid, terms }: Pick<Quoted, "uuid" | "terms">): P
 		values ($1, $2, $3, 1, 1, '{"kind":"stock","amount":"1"}')`,
 		[uuid, hexToBytes(orderId(terms)), orderToJson(terms)],
 	);
+}
+
+type SolanaSubmission = Omit<Awaited<ReturnType<SolanaSubmitScene["signedTransaction"]>>, "quote">;
+
+/** As the fee payer's lane does. */
+async function landOnSolana({ built, signed }: SolanaSubmission): Promise<void> {
+	const { chain } = solana;
+	const keys = await parseSolanaKeys(solanaKeysVariable(solana.solana.keys), chain.deployment);
+	const feePayer = keys.feePayers.find(({ address }) => address === built.geoOp.feePayer);
+	if (!feePayer) throw new Error("it is one of ours");
+	const bytes = Buffer.from(signed, "base64");
+	const signature = await signBytes(feePayer.keyPair.privateKey, bytes.subarray(1 + 2 * 64));
+	bytes.set(signature, 1);
+	await sendRaw(chain, bytesToHex(bytes));
+	await expect
+		.poll(async () => (await readStatuses(chain, [bytesToHex(signature)]))[0], { timeout: 15_000 })
+		.toMatchObject({ isFailed: false });
 }
 
 test("a rebuilt swap is its account's again once its op token is submitted again, and nobody else's", async () => {
@@ -81,27 +98,82 @@ test("of an op that expired nobody is told that nothing was executed where its o
 });
 
 test("a deposit on Solana whose row was lost goes on when its transaction is submitted again", async () => {
-	const { chain } = solana;
 	const wallet = await solana.newWallet();
 	const { quote, built, signed } = await solana.signedTransaction(wallet);
-	const keys = await parseSolanaKeys(solanaKeysVariable(solana.solana.keys), chain.deployment);
-	const feePayer = keys.feePayers.find(({ address }) => address === built.geoOp.feePayer);
-	if (!feePayer) throw new Error("it is one of ours");
 	solana.clock.aheadMs = 3_600_000;
 	expect(await refusalOf(solana.submit(built, signed))).toMatchObject({ code: "OP_EXPIRED" });
-
-	const bytes = Buffer.from(signed, "base64");
-	const signature = await signBytes(feePayer.keyPair.privateKey, bytes.subarray(1 + 2 * 64));
-	bytes.set(signature, 1);
-	await sendRaw(chain, bytesToHex(bytes));
-	await expect
-		.poll(async () => (await readStatuses(chain, [bytesToHex(signature)]))[0], { timeout: 15_000 })
-		.toMatchObject({ isFailed: false });
-
+	await landOnSolana({ built, signed });
 	const { swapId } = await solana.submit(built, signed);
 	expect(fromSwapId(swapId)).toBe(quote.uuid);
 	expect(await readSwap(solana.database.pool, quote.uuid)).toMatchObject({
 		accountId: solana.accountId,
 		op: { kind: "solana" },
 	});
+});
+
+test("where another build of the quote was executed nothing is made of this one, and whoever asks is told so", async () => {
+	const wallet = await solana.newWallet({ amount: 20_000_000n });
+	const { quote, ...executed } = await solana.signedTransaction(wallet);
+	// Of another fee payer or of the same.
+	await landOnSolana(executed);
+	const other = await solana.signedTransaction(wallet, quote);
+	solana.clock.aheadMs = 3_600_000;
+	await expect(solana.submit(other.built, other.signed)).rejects.toMatchObject({
+		code: "TRANSACTION_CHANGED",
+		next: "contact_operator",
+		retryable: false,
+		message: expect.stringContaining("was executed"),
+	});
+	expect(await solana.swapCount()).toBe(0);
+	expect(solana.started()).toEqual([]);
+	expect(await solana.submit(executed.built, executed.signed)).toMatchObject({ status: "pending" });
+});
+
+test("what expired on Solana so long ago that its markers may be gone is left to a person, and no chain is asked", async () => {
+	const { built, signed } = await solana.signedTransaction(await solana.newWallet());
+	const submit = () => solana.submit(built, signed, { route: solana.submitRoute(solana.deadChain) });
+	const dayMs = 86_400_000;
+	solana.clock.aheadMs = 26 * dayMs;
+	expect(await refusalOf(submit())).toMatchObject({ code: "UPSTREAM_UNAVAILABLE" });
+	solana.clock.aheadMs = 28 * dayMs;
+	await expect(submit()).rejects.toMatchObject({
+		code: "OP_EXPIRED",
+		next: "contact_operator",
+		message: expect.stringContaining("cannot be asked any more"),
+	});
+});
+
+test("a forgotten order of a day that the database has no partition for has its row all the same", async () => {
+	const wallet = await evm.newWallet({ isDelegated: true });
+	const { quote, built, signature } = await evm.signedOp(wallet);
+	await evm.land(built, signature, { quote });
+	const day = new Date(swapUuidTimeMs(quote.uuid)).toISOString().slice(0, 10).replaceAll("-", "_");
+	await evm.database.pool.query(`drop table swaps_${day}, swap_events_${day}`);
+	evm.clock.aheadMs = 3_600_000;
+	expect(await evm.submit(built, signature)).toMatchObject({ status: "pending" });
+});
+
+test("a swap of another order that has the quote's id is never the answer, nor given away", async () => {
+	const wallet = await evm.newWallet({ isDelegated: true });
+	const { quote, built, signature } = await evm.signedOp(wallet);
+	await insertRebuilt({ ...quote, terms: { ...quote.terms, minOutput: 7n } });
+	expect(await refusalOf(evm.submit(built, signature))).toEqual({
+		code: "SIMULATION_FAILED",
+		details: { reason: "another order has the quote's id" },
+	});
+	await evm.land(built, signature, { quote });
+	await expect(evm.submit(built, signature)).rejects.toThrow("the one that was submitted is open");
+	expect((await readSwap(evm.database.pool, quote.uuid))?.accountId).toBeUndefined();
+});
+
+test("whoever opens an order himself while its chain is paused has his input back, and takes nothing of the stock", async () => {
+	for (const { chainId } of [evm.testChains.origin, evm.testChains.destination]) {
+		const wallet = await evm.newWallet({ isDelegated: true });
+		const { quote, built, signature } = await evm.signedOp(wallet);
+		await evm.land(built, signature, { quote });
+		evm.knobs.paused = new Map([[chainId, "the books differ"]]);
+		expect(await evm.submit(built, signature)).toEqual({ swapId: toSwapId(quote.uuid), status: "pending" });
+		expect(await readSwap(evm.database.pool, quote.uuid)).toMatchObject({ givingUp: "PRICE_MOVED" });
+	}
+	expect((await evm.database.pool.query("select from reservations")).rowCount).toBe(0);
 });

@@ -6,6 +6,7 @@ import {
 	type SubmitResponse,
 	SwapError,
 	type SwapUuid,
+	swapUuidTimeMs,
 	toChainId,
 	toSwapId,
 } from "@geoswap/protocol";
@@ -19,6 +20,7 @@ import { openToken } from "../seal/open-token.ts";
 import type { SealKeys, SealPurpose } from "../seal/seal-keys.ts";
 import { adoptSwap } from "../store/adopt-swap.ts";
 import type { DatabasePool } from "../store/database.ts";
+import { ensurePartitions } from "../store/ensure-partitions.ts";
 import type { PauseList } from "../store/pause-list.ts";
 import { readSwap } from "../store/read-swap.ts";
 import { startAnew } from "../store/restart-swaps.ts";
@@ -55,8 +57,8 @@ export type OriginSubmit<Op extends { quote: SealedQuote }> = {
 	checkSignature: (op: Op, order: Order, signed: string) => Promise<Hex>;
 	/** The last moment for a first submit. */
 	expiresAtMs: (op: Op) => number;
-	/** Whether the order was ever opened, by whomever. */
-	wasOpened: (op: Op, order: Order) => Promise<boolean>;
+	/** Whether the order was ever opened, by whomever, in a way that the op can go on from. */
+	wasOpened: (op: Op, order: Order, signature: Hex) => Promise<"opened" | "never" | "untold">;
 	/** Reads the origin chain. */
 	look: (op: Op, order: Order, signature: Hex) => Promise<OriginLook>;
 	/** As it is stored: with the order, all that is needed to send it. */
@@ -68,6 +70,14 @@ type OriginLook = {
 	isOpened: boolean;
 	/** Throws where the op would not open the order now. */
 	check: () => Promise<void>;
+};
+
+type FirstSubmit = {
+	/** `existing` may be of another order: whoever opens one of other terms under the quote's id can have it rebuilt. */
+	outcome: "created" | "existing";
+	swap: SwapRecord;
+	execution: number;
+	isOpened: boolean;
 };
 
 /** A submit call. What is the same for every kind of origin is here. */
@@ -111,8 +121,13 @@ export function submitRoute<Op extends { quote: SealedQuote }>(
 		if (existing) return answer(existing);
 		try {
 			const submitted = await submitFirst({ accountId, op, order, signature, trace: span?.traceparent });
-			if (submitted.outcome === "created") start(submitted.swap, submitted.execution);
-			return answer(submitted.swap);
+			if (submitted.outcome === "created") {
+				start(submitted.swap, submitted.execution);
+				return answer(submitted.swap);
+			}
+			const known = await readExisting();
+			if (!known) throw idTaken(submitted);
+			return answer(known);
 		} catch (error) {
 			if (!(error instanceof SwapError)) throw error;
 			// The same submit, sent twice at once, may have made the swap and changed what this one read.
@@ -151,13 +166,16 @@ export function submitRoute<Op extends { quote: SealedQuote }>(
 		order: Order;
 		signature: Hex;
 		trace: string | undefined;
-	}): Promise<{ outcome: "created" | "existing"; swap: SwapRecord; execution: number }> {
+	}): Promise<FirstSubmit> {
 		const expiresAtMs = origin.expiresAtMs(op);
 		const isExpired = nowMs() > expiresAtMs;
 		// What is open had been submitted before, to a database that was restored since: nobody may be told that nothing was
 		// executed.
-		if (isExpired && !(await origin.wasOpened(op, order))) {
-			throw new SwapError("OP_EXPIRED", { expiredAt: new Date(expiresAtMs).toISOString() });
+		if (isExpired) {
+			const found = isForgottenOnSolana(op, order) ? "untold" : await origin.wasOpened(op, order, signature);
+			if (found !== "opened") throw expired(expiresAtMs, found);
+			// Its day may be older than any of a database that was just restored.
+			await ensurePartitions(pool, { nowMs: swapUuidTimeMs(op.quote.uuid), daysAhead: 0 });
 		}
 		const recipient = readRecipient(solana, order);
 		// Nobody asks for it where the order is open.
@@ -166,9 +184,10 @@ export function submitRoute<Op extends { quote: SealedQuote }>(
 			isExpired ? alreadyOpened : origin.look(op, order, signature),
 			readUnsettledGas(pool, { accountId, nowMs: nowMs() }),
 		]);
+		const paused = pausedChain(order);
 		// Anyone may have sent the op: then the wallet has given its input, and what it is left with does not matter.
 		if (!isOpened) {
-			checkPauses(order);
+			if (paused) throw paused;
 			checkGasBudget(gas);
 			await check();
 			checkRecipient(await recipient);
@@ -189,7 +208,8 @@ export function submitRoute<Op extends { quote: SealedQuote }>(
 				trace,
 			},
 			pairs: desk.volumes({ order, delivery }),
-			reserve: (inFlight) => desk.reprice({ order, delivery, feeCentibps }, inFlight),
+			// Whoever opens an order himself buys nothing from or to a chain that sells nothing: he has his input back.
+			reserve: (inFlight) => (paused ? undefined : desk.reprice({ order, delivery, feeCentibps }, inFlight)),
 			isOpened,
 			limits: {
 				unopenedUsdCents: BigInt(Math.floor(limits.unopenedUsdPerAccount * 100)),
@@ -204,16 +224,30 @@ export function submitRoute<Op extends { quote: SealedQuote }>(
 			const { outcome, swap } = result;
 			const isForgotten = isExpired && outcome === "created";
 			const execution = isForgotten ? await startAnew(pool, { swap, nowMs: nowMs() }) : 0;
-			return { outcome, swap, execution };
+			return { outcome, swap, execution, isOpened };
 		}
 		throw refusal(result.outcome, limits);
 	}
 
-	function checkPauses({ originChainId, destinationChainId }: Order): void {
+	/**
+	 * Whether an order's markers may be closed before all about it is decided once more: without them nothing on Solana
+	 * stands against a second payment.
+	 */
+	function isForgottenOnSolana(
+		{ quote: { uuid } }: Op,
+		{ originChainId, destinationChainId }: Order,
+	): boolean {
+		const { solana: served } = config;
+		if (!served || ![originChainId, destinationChainId].some(isSolana)) return false;
+		return nowMs() - swapUuidTimeMs(uuid) > served.markerSeconds * 1_000 * markerShare;
+	}
+
+	/** Why nothing is sold from or to one of its chains. */
+	function pausedChain({ originChainId, destinationChainId }: Order): SwapError | undefined {
 		for (const chainId of [originChainId, destinationChainId]) {
 			const reason = pauses.reasonOf(toChainId(chainId));
 			if (reason === undefined) continue;
-			throw new SwapError(
+			return new SwapError(
 				"LIQUIDITY_CHANGED",
 				{ reason: "paused" },
 				{
@@ -221,6 +255,7 @@ export function submitRoute<Op extends { quote: SealedQuote }>(
 				},
 			);
 		}
+		return undefined;
 	}
 
 	function checkGasBudget({ ended, undecided }: Awaited<ReturnType<typeof readUnsettledGas>>): void {
@@ -240,7 +275,26 @@ export function submitRoute<Op extends { quote: SealedQuote }>(
 	}
 }
 
+/** Of the time that a marker stands: in the rest of it an order that is submitted again is decided. */
+const markerShare = 0.9;
+
+function expired(expiresAtMs: number, found: "never" | "untold"): SwapError {
+	const details = { expiredAt: new Date(expiresAtMs).toISOString() };
+	if (found === "never") return new SwapError("OP_EXPIRED", details);
+	return new SwapError("OP_EXPIRED", details, {
+		next: "contact_operator",
+		message:
+			"The operation has expired, and the chain cannot be asked any more whether it was executed. Give the operator the wallet and the requestId.",
+	});
+}
+
 const alreadyOpened: OriginLook = { isOpened: true, check: async () => {} };
+
+function idTaken({ swap: { id }, isOpened }: FirstSubmit): Error {
+	// The input is taken, and a person has to see to it.
+	if (isOpened) return new Error(`swap ${id} is of another order, and the one that was submitted is open`);
+	return new SwapError("SIMULATION_FAILED", { reason: "another order has the quote's id" });
+}
 
 function answer({ id, status }: SwapRecord): SubmitResponse {
 	return { swapId: toSwapId(id), status };

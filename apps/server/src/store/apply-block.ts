@@ -9,6 +9,7 @@ import { noteUnknownOrders } from "./note-unknown-orders.ts";
 import { settleNonces } from "./settle-nonces.ts";
 import { type StockBalance, saveStock } from "./stock-balance.ts";
 import { strikeJobs } from "./strike-jobs.ts";
+import { takeUpUnknownOrders } from "./unknown-orders.ts";
 
 type BlockEvent = {
 	name: string;
@@ -46,6 +47,8 @@ export async function applyBlock(
 
 	await insertBlock(db, { chainId, block });
 	if (events.length > 0) await insertEvents(db, { chainId, block, events });
+	const filled = events.flatMap(({ name, orderId }) => (name === "Filled" && orderId ? [orderId] : []));
+	if (filled.length > 0) await takeUpUnknownOrders(db, filled);
 	const finished = events.length > 0 ? await finishJobs(db, { chainId, events }) : [];
 	if (mined.length > 0) await markMined(db, { chainId, blockNumber: block.number, mined });
 	const struck = await strikeJobs(db, { chainId, headNumber: block.number });

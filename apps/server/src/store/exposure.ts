@@ -26,15 +26,7 @@ export async function takeExposure(
 		text: "select pg_advisory_xact_lock(hashtextextended('exposure:' || $1, 0))",
 		values: [String(origin)],
 	});
-	await db.query({
-		name: "insert-exposure",
-		text: `insert into exposures (swap_id, order_id, origin_chain_id, attester_set, value_usd_cents, is_final)
-			values ($1, $2, $3, $4, $5, exists (
-				select from chain_events e join chain_heads h using (chain_id)
-				where e.order_id = $2 and e.name = 'Opened' and chain_id = $3 and e.block_number <= h.finalized_number
-			)) on conflict do nothing`,
-		values: [id, hexToBytes(orderId(order)), origin, hexToBytes(order.attesterSet), valueUsdCents],
-	});
+	await insertExposure(db, { id, order, valueUsdCents });
 	const { rows } = await db.query<{ unreleased: bigint; unfinal: bigint; is_final: boolean }>({
 		name: "sum-exposure",
 		text: `select coalesce(sum(value_usd_cents) filter (where attester_set = $2), 0) as unreleased,
@@ -46,6 +38,28 @@ export async function takeExposure(
 	const [sum] = rows;
 	if (!sum) throw new Error("an aggregate has a row");
 	return sum.unreleased <= caps.unreleasedUsdCents && (sum.is_final || sum.unfinal <= caps.unfinalUsdCents);
+}
+
+/** Counts what is at risk, whatever the caps: it is delivered, and a store that was restored may not know of it. */
+export async function insertExposure(
+	db: Database,
+	{ id, order, valueUsdCents }: { id: SwapUuid; order: Order; valueUsdCents: bigint },
+): Promise<void> {
+	await db.query({
+		name: "insert-exposure",
+		text: `insert into exposures (swap_id, order_id, origin_chain_id, attester_set, value_usd_cents, is_final)
+			values ($1, $2, $3, $4, $5, exists (
+				select from chain_events e join chain_heads h using (chain_id)
+				where e.order_id = $2 and e.name = 'Opened' and chain_id = $3 and e.block_number <= h.finalized_number
+			)) on conflict do nothing`,
+		values: [
+			id,
+			hexToBytes(orderId(order)),
+			toChainId(order.originChainId),
+			hexToBytes(order.attesterSet),
+			valueUsdCents,
+		],
+	});
 }
 
 /** Nothing is at risk any more where the swap has ended, or no transaction can fill its order. */

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { createTestDatabase, type TestDatabase } from "../../test/test-database.ts";
+import { readFinalityBreak } from "./finality-breaks.ts";
 import {
 	liftPauses,
 	pauseChain,
@@ -24,23 +25,18 @@ test("a chain is paused once per cause while that is open, and again after it wa
 	expect(all.filter((isNew) => isNew)).toHaveLength(1);
 	expect(await pauseChain(pool, { ...breach, reason: "another", nowMs: nowMs + 1 })).toBe(false);
 	expect(await pauseChain(pool, { chainId: 1, cause: "finality", reason: "gone back", nowMs })).toBe(true);
-	expect(await readPauses(pool)).toEqual([
-		{ ...breach, setBy: "geoswapd worker", since: new Date(nowMs), breaches: [] },
-		{
-			chainId: 1,
-			cause: "finality",
-			reason: "gone back",
-			setBy: "geoswapd worker",
-			since: new Date(nowMs),
-			breaches: [],
-		},
-	]);
+	const [finality, ...others] = (await readPauses(pool)).toSorted((a, b) => b.cause.localeCompare(a.cause));
+	expect(others).toEqual([{ ...breach, setBy: "geoswapd worker", since: new Date(nowMs), breaches: [] }]);
+	expect(finality).toMatchObject({ cause: "finality", reason: "gone back", setBy: "geoswapd worker" });
 	const lift = { chainId: 1, by: "ada", reason: "the money is back", nowMs: nowMs + 5_000 };
 	expect(await liftPauses(pool, { ...lift, cause: "breach" })).toMatchObject([{ cause: "breach" }]);
 	expect(await liftPauses(pool, { ...lift, cause: "breach" })).toEqual([]);
 	expect(await readPauses(pool)).toMatchObject([{ cause: "finality" }]);
 	expect(await pauseChain(pool, { ...breach, nowMs: nowMs + 6_000 })).toBe(true);
-	expect(await liftPauses(pool, lift)).toHaveLength(2);
+	expect(await liftPauses(pool, lift)).toMatchObject([{ cause: "breach" }]);
+	// It takes back what was final: nobody does so by the way.
+	expect(await readPauses(pool)).toMatchObject([{ cause: "finality" }]);
+	expect(await liftPauses(pool, { ...lift, cause: "finality" })).toMatchObject([{ cause: "finality" }]);
 	expect(await readPauses(pool)).toEqual([]);
 	expect((await readLiftedPauses(pool, { limit: 2 }))[0]).toMatchObject({
 		liftedBy: "ada",
@@ -69,4 +65,21 @@ test("what a breach is paused for grows while it is open, and is accepted once t
 	expect(await readAcceptedBreaches(pool)).toEqual(new Set());
 	await liftPauses(pool, { chainId: 9, by: "ada", reason: "known", nowMs });
 	expect(await readAcceptedBreaches(pool)).toEqual(new Set(["I2 a", "I3 b"]));
+});
+
+test("whether a broken finality was accepted for the head of now does not depend on a worker's clock", async () => {
+	const { pool } = database;
+	await pool.query("insert into chain_heads values (7, 100, '', 0, 1, 90, 0, 0, 0)");
+	const broken = { chainId: 7, cause: "finality", reason: "gone back" } as const;
+	const lift = { chainId: 7, cause: "finality", by: "ada", reason: "seen" } as const;
+	for (const skewMs of [-3_600_000, 3_600_000]) {
+		await pool.query("update chain_heads set updated_at = now() where chain_id = 7");
+		expect(await readFinalityBreak(pool, 7)).toBe("unknown");
+		await pauseChain(pool, { ...broken, nowMs: Date.now() + skewMs });
+		expect(await readFinalityBreak(pool, 7)).toBe("paused");
+		await liftPauses(pool, { ...lift, nowMs: Date.now() });
+		expect(await readFinalityBreak(pool, 7)).toBe("accepted");
+	}
+	await pool.query("update chain_heads set updated_at = now() where chain_id = 7");
+	expect(await readFinalityBreak(pool, 7)).toBe("unknown");
 });

@@ -15,7 +15,10 @@ export type Pause = {
 	breaches: string[];
 };
 
-/** Stays as it is where one of that cause is open. Tells whether it is new. */
+/**
+ * Stays as it is where one of that cause is open. Tells whether it is new. Since when what was final is broken is by the
+ * database's clock, as the heads are that it is compared with.
+ */
 export async function pauseChain(
 	db: Database,
 	{
@@ -28,7 +31,7 @@ export async function pauseChain(
 ): Promise<boolean> {
 	const { rowCount } = await db.query(
 		`insert into pauses (chain_id, cause, reason, set_by, since)
-		values ($1, $2, $3, $4, to_timestamp($5::double precision))
+		values ($1, $2, $3, $4, case when $2 = 'finality' then now() else to_timestamp($5::double precision) end)
 		on conflict (chain_id, cause) where lifted_at is null do nothing`,
 		[chainId, cause, reason, setBy, nowMs / 1_000],
 	);
@@ -73,7 +76,10 @@ export async function readPauses(db: Database): Promise<Pause[]> {
 	return rows.map(fromRow);
 }
 
-/** Returns what was lifted: nothing where the chain is not paused for that cause, or, without one, for any. */
+/**
+ * Returns what was lifted: nothing where the chain is not paused for that cause, or, without one, for any but broken
+ * finality. Lifting that takes back what was final, so it has to be named.
+ */
 export async function liftPauses(
 	db: Database,
 	{
@@ -97,7 +103,7 @@ export async function liftPauses(
 		`update pauses
 		set lifted_at = to_timestamp($3::double precision), lifted_by = $4, lifted_reason = $5,
 			breaches = breaches || case when cause = 'breach' then $6::text[] else '{}' end
-		where chain_id = $1 and lifted_at is null and ($2::text is null or cause = $2)
+		where chain_id = $1 and lifted_at is null and cause = coalesce($2::text, nullif(cause, 'finality'))
 		returning chain_id, cause, reason, set_by, since, breaches`,
 		[chainId, cause ?? null, nowMs / 1_000, by, reason, breaches],
 	);

@@ -24,6 +24,12 @@ export async function undoFinalBlocks(
 			`the books of chain ${chainId} begin after block ${block.number}: they cannot go back to it`,
 		);
 	}
+	// Before their jobs and waits, as everywhere.
+	await db.query(
+		`select from swaps where order_id in (select order_id from chain_events where chain_id = $1 and block_number > $2)
+		order by id for update`,
+		[chainId, block.number],
+	);
 	const reversed = await reversePostings(db, { chainId, above: block.number });
 	await db.query("delete from chain_blocks where chain_id = $1", [chainId]);
 	await insertBlock(db, { chainId, block });

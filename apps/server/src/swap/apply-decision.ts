@@ -9,7 +9,7 @@ import {
 	recordFact,
 } from "../store/advance-swap.ts";
 import { type Database, type DatabasePool, inTransaction } from "../store/database.ts";
-import { dropExposure, takeExposure } from "../store/exposure.ts";
+import { dropExposure, insertExposure, takeExposure } from "../store/exposure.ts";
 import { isFinalityBroken } from "../store/finality-breaks.ts";
 import { type NewJob, queueJob } from "../store/jobs.ts";
 import { bookLoss } from "../store/ledger/book-loss.ts";
@@ -98,6 +98,7 @@ export async function applyDecision(
 			if (isBroken) throw new HeldError("finality-broken");
 			if (!(await takeExposure(db, { swap, caps: action.caps }))) throw new HeldError("exposure-cap");
 		}
+		if (decision.isAtRisk && !isEnd) await insertExposure(db, swap);
 		return { pokes, isDue: outcome === "due", swap, isNews, moves };
 	}).catch(async (error: unknown): Promise<Applied> => {
 		if (error instanceof StaleDecisionError) return { pokes: [], isDue: true, isNews: false, moves: [] };

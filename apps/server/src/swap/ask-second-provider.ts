@@ -10,6 +10,12 @@ import type { SecondProviders } from "./second-providers.ts";
 /** What came of asking: `silent` where it did not answer. */
 export type SecondWord = "agrees" | "behind" | "differs" | "silent";
 
+/** Two honest nodes can be on two forks for so long. */
+const forkMs = 30_000;
+
+/** What it said last, since when, and whether a person was told that it differs. */
+export type SecondAnswer = { word: SecondWord; sinceMs: number; isAlarmed: boolean };
+
 /**
  * Asks the second provider of the swap's origin for its deposit, and keeps what it says where it agrees. Never throws
  * for a provider that does not answer: then the swap waits, as it does for one that is behind.
@@ -19,30 +25,32 @@ export async function askSecondProvider(
 		pool,
 		secondProviders,
 		metrics,
+		nowMs,
 		log,
 	}: {
 		pool: DatabasePool;
 		secondProviders?: SecondProviders | undefined;
 		metrics?: SwapMetrics | undefined;
+		nowMs: () => number;
 		log: Log;
 	},
-	{ swapId, deposit, before }: { swapId: string; deposit: DepositToSee; before: SecondWord | undefined },
-): Promise<SecondWord> {
+	{ swapId, deposit, before }: { swapId: string; deposit: DepositToSee; before: SecondAnswer | undefined },
+): Promise<SecondAnswer> {
 	const { chainId, finalizedNumber, headNumber, ...place } = deposit;
 	const swap = await readSwap(pool, swapId);
 	if (!swap) throw new Error(`swap ${swapId} has no row`);
 	const { orderId, order } = swap;
 	const about = { swapId, chainId, orderId, ...place };
-	const tell = (word: SecondWord, more: object = {}): SecondWord => {
+	const tell = (word: SecondWord, more: object = {}): SecondAnswer => {
 		metrics?.secondAsked(chainId, word);
+		const now = nowMs();
+		const same = before?.word === word ? before : undefined;
+		const sinceMs = same?.sinceMs ?? now;
+		const isAlarmed = word === "differs" && now - sinceMs >= forkMs;
 		// Once each, however often it is asked: a node that is down is down for many swaps, for a while.
-		if (word !== before) {
-			log[word === "differs" ? "error" : word === "agrees" ? "info" : "warn"](
-				{ ...about, ...more },
-				told[word],
-			);
-		}
-		return word;
+		if (isAlarmed && !same?.isAlarmed) log.error({ ...about, ...more }, told[word]);
+		else if (!same) log[word === "agrees" ? "info" : "warn"]({ ...about, ...more }, told[word]);
+		return { word, sinceMs, isAlarmed };
 	};
 	let sight: DepositSight;
 	try {

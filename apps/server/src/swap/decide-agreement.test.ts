@@ -3,6 +3,7 @@ import { expect, test } from "vitest";
 import { type ModelOptions, ModelWorld, modelDeadlines } from "../../test/model-world.ts";
 import { sequence } from "../../test/sequence.ts";
 import type { OrderEvent, Sighting } from "../store/facts.ts";
+import type { SecondWord } from "./ask-second-provider.ts";
 import { decide } from "./decide.ts";
 import type { Decision } from "./decision.ts";
 
@@ -13,6 +14,8 @@ type Second = (world: ModelWorld, deposit: NonNullable<Decision["depositToSee"]>
 class TwoProviders {
 	readonly world: ModelWorld;
 	readonly second: Second;
+	/** What the second provider said last. */
+	word?: SecondWord;
 	readonly asked: NonNullable<Decision["depositToSee"]>[] = [];
 	private readonly sightings = new Map<string, Sighting>();
 
@@ -37,7 +40,7 @@ class TwoProviders {
 		const sighting = Opened && this.sightings.get(placeOf(Opened));
 		if (sighting) facts.sighting = sighting;
 		else delete facts.sighting;
-		return decide(facts, policy, nowSeconds * 1_000);
+		return decide({ ...facts, secondWord: this.word }, policy, nowSeconds * 1_000);
 	}
 
 	/** Decides, applies and asks until there is nothing to do at once. */
@@ -228,6 +231,30 @@ test("a large Solana deposit is not paid back by one provider's word either: the
 	isBack = true;
 	two.run();
 	expect(two.world.facts.swap.status).toBe("refunded");
+});
+
+test.each(["silent", "behind"] as const)(
+	"a large Solana deposit that the second provider, %s, never speaks of is paid back from refundAfter on, and not before",
+	(word) => {
+		const two = new TwoProviders(never, { origin: "solana" });
+		two.word = word;
+		const facts = two.run(({ actions }) => {
+			const isRefunding = actions.some((action) => action.do === "queue" && action.kind === "refund");
+			if (isRefunding) expect(two.world.facts.origin.timestamp).toBeGreaterThanOrEqual(modelDeadlines.refund);
+		});
+		expect(facts).toContain("deposit-unseen");
+		expect(facts).toContain("refunding-unseen");
+		expect(two.world.facts.swap).toMatchObject({ status: "refunded", givingUp: "TOO_LATE" });
+	},
+);
+
+test("a Solana deposit that the second provider contradicts is a person's to decide, however long that takes", () => {
+	const two = new TwoProviders(never, { origin: "solana" });
+	two.word = "differs";
+	expect(() => two.run(({ actions }) => expect(JSON.stringify(actions)).not.toContain('"refund"'))).toThrow(
+		"it never ends",
+	);
+	expect(two.decide().fact).toBe("deposit-unseen");
 });
 
 const ways = {

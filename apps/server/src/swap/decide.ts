@@ -14,6 +14,7 @@ import {
 	isFinal,
 	isStale,
 	isTooLateToFill,
+	type KnownFacts,
 	lastFillAt,
 	lastOpenHeight,
 	needsAgreement,
@@ -28,14 +29,17 @@ const heartbeatMs = 2_000;
 const secondSightMs = 2_000;
 
 /** What to do about a swap, from the facts alone. */
-export function decide(facts: Facts, policy: SwapPolicy, nowMs: number): Decision {
+export function decide(facts: KnownFacts, policy: SwapPolicy, nowMs: number): Decision {
 	const view = swapView(facts, policy, nowMs);
 	const { Filled, Refunded, Released, Opened } = facts.events;
 	// A follower that is catching up has not seen yet all that is final.
 	if ([facts.origin, facts.destination].some((head) => head.finalizedNumber > head.number)) {
 		return decision(view, "chain-behind", {});
 	}
-	if (Filled) return afterFill(view, Filled);
+	if (Filled) {
+		const isAtRisk = view.isCrossChain && !Released && !Refunded;
+		return { ...afterFill(view, Filled), ...(isAtRisk && { isAtRisk }) };
+	}
 	if (Refunded) return afterRefund(view, Refunded);
 	// Only a chain that drops what was final leads here: the vault fills no more, and the input is ours.
 	if (Released && view.isFillExpired) {
@@ -212,8 +216,9 @@ function refund(view: SwapView, actions: Action[]): Decision {
 	const unfinal = depositToWaitFor(view);
 	if (unfinal) return decision(view, "deposit-not-final", { actions, ...untilFinalEvent(unfinal, origin) });
 	const unseen = view.isSolanaOrigin && view.events.Opened ? depositToSee(view, view.events.Opened) : {};
-	if (unseen.depositToSee) {
-		return decision(view, "deposit-unseen", { actions, ...unseen, timeoutMs: secondSightMs });
+	if (unseen.depositToSee && !isOneEnough(view)) {
+		const momentsMs = [refundAfter * 1_000];
+		return decision(view, "deposit-unseen", { actions, ...unseen, timeoutMs: secondSightMs, momentsMs });
 	}
 	// Attesters may be gone for good; from `refundAfter` on nobody needs them.
 	const attested = view.isCrossChain && !view.isSolanaOrigin && origin.timestamp < refundAfter;
@@ -221,7 +226,16 @@ function refund(view: SwapView, actions: Action[]): Decision {
 	const queued = queueOnce(view, jobs.refund, action);
 	actions.push(...queued.actions);
 	const momentsMs = [refundAfter * 1_000];
-	return decision(view, "refunding", { actions, pauseMs: queued.pauseMs, momentsMs });
+	const fact = unseen.depositToSee ? "refunding-unseen" : "refunding";
+	return decision(view, fact, { actions, pauseMs: queued.pauseMs, momentsMs });
+}
+
+/**
+ * A wallet does not wait for ever for a provider that says nothing: from `refundAfter` on the first one's word is enough,
+ * where the second was asked and does not contradict it.
+ */
+function isOneEnough({ origin, refundAfter, secondWord }: SwapView): boolean {
+	return origin.timestamp >= refundAfter && (secondWord === "silent" || secondWord === "behind");
 }
 
 /** What a second provider is to be asked for, where its value asks for that and it was not found there yet. */

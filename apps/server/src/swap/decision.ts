@@ -62,6 +62,8 @@ export type Decision = {
 	/** What is the case: the name of the step. */
 	fact: string;
 	actions: Action[];
+	/** The output is delivered, and the input neither ours nor gone: its value counts as such. */
+	isAtRisk?: true;
 	/** To be asked for once the actions are done, and before anything is waited for. */
 	depositToSee?: DepositToSee;
 	wait: WaitFor;

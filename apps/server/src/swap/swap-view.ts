@@ -1,9 +1,13 @@
 import { unpackDeadlines } from "@geoswap/protocol";
 import type { ChainHead, Facts, OrderEvent, Sighting } from "../store/facts.ts";
+import type { SecondWord } from "./ask-second-provider.ts";
 import type { SwapPolicy } from "./swap-policy.ts";
 
+/** What the store says, and what a second provider said last, where this execution has asked it. */
+export type KnownFacts = Facts & { secondWord?: SecondWord | undefined };
+
 /** The facts, and what follows from them by the clocks alone. */
-export type SwapView = Facts & {
+export type SwapView = KnownFacts & {
 	policy: SwapPolicy;
 	nowMs: number;
 	isPending: boolean;
@@ -22,7 +26,7 @@ export type SwapView = Facts & {
 	isFillExpired: boolean;
 };
 
-export function swapView(facts: Facts, policy: SwapPolicy, nowMs: number): SwapView {
+export function swapView(facts: KnownFacts, policy: SwapPolicy, nowMs: number): SwapView {
 	const { swap, destination, jobs } = facts;
 	const deadlines = unpackDeadlines(swap.order.deadlines);
 	const fillDeadline = Number(deadlines.fillDeadline);

@@ -272,7 +272,8 @@ test.each([originId, destinationId])(
 		const scene = await createSwapScene(database.pool);
 		const pause = { chainId, cause: "finality", reason: "a test", nowMs: 0 } as const;
 		await pauseChain(database.pool, pause);
-		const lift = () => liftPauses(database.pool, { chainId, by: "a test", reason: "a test", nowMs: 0 });
+		const lift = () =>
+			liftPauses(database.pool, { chainId, cause: "finality", by: "a test", reason: "a test", nowMs: 0 });
 		const steps = run(scene, [
 			({ emit }) => emit("Opened", originId),
 			async ({ jobs }) => {

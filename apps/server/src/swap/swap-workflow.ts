@@ -6,7 +6,7 @@ import type { Facts } from "../store/facts.ts";
 import { look } from "../store/look.ts";
 import { passSwapOn } from "../store/pass-swap-on.ts";
 import { applyDecision, type DecisionDesk, type Hold, type Poke } from "./apply-decision.ts";
-import { askSecondProvider, type SecondWord } from "./ask-second-provider.ts";
+import { askSecondProvider, type SecondAnswer } from "./ask-second-provider.ts";
 import { decide } from "./decide.ts";
 import type { Decision } from "./decision.ts";
 import type { SecondProviders } from "./second-providers.ts";
@@ -51,13 +51,13 @@ export function createSwapWorkflow(options: SwapWorkflowOptions): SwapExecution 
 	return async (durable, swapId, execution = 0) => {
 		let before: Decision | undefined;
 		let idleRounds = 0;
-		let secondWord: SecondWord | undefined;
+		let second: SecondAnswer | undefined;
 		// Whoever was ended may not have told of what it queued.
 		let wasSilent = execution > 0;
 		for (let round = 0; round < mostRounds; round++) {
 			const signal = await durable.newSignal();
 			const looked = await durable.step("looked", () =>
-				lookAndDecide(options, { swapId, execution, signalId: signal.id }),
+				lookAndDecide(options, { swapId, execution, signalId: signal.id, second }),
 			);
 			if (looked === "no-swap" || looked === "over") return;
 			const { decision, undone } = looked;
@@ -83,9 +83,9 @@ export function createSwapWorkflow(options: SwapWorkflowOptions): SwapExecution 
 			if (decision.isEnd && !isDue) return;
 			const { depositToSee: deposit } = decision;
 			if (deposit && !isDue) {
-				const about = { swapId, deposit, before: secondWord };
-				secondWord = await durable.step("second-provider-asked", () => askSecondProvider(options, about));
-				if (secondWord === "agrees") {
+				const about = { swapId, deposit, before: second };
+				second = await durable.step("second-provider-asked", () => askSecondProvider(options, about));
+				if (second.word === "agrees") {
 					before = decision;
 					continue;
 				}
@@ -104,7 +104,12 @@ type Looked = { decision: Decision; undone: PreparedPoke[] };
 
 async function lookAndDecide(
 	options: SwapWorkflowOptions,
-	{ swapId, execution, signalId }: { swapId: string; execution: number; signalId: string },
+	{
+		swapId,
+		execution,
+		signalId,
+		second,
+	}: { swapId: string; execution: number; signalId: string; second: SecondAnswer | undefined },
 ): Promise<Looked | "no-swap" | "over"> {
 	const { config, pool, log } = options;
 	const nowMs = options.nowMs();
@@ -127,7 +132,7 @@ async function lookAndDecide(
 		return { decision: blind("chain-unconfigured"), undone: [] };
 	}
 	const undone = undoneBy(facts).flatMap((poke) => prepare(options, poke, nowMs));
-	return { decision: decide(facts, policy, nowMs), undone };
+	return { decision: decide({ ...facts, secondWord: second?.word }, policy, nowMs), undone };
 }
 
 /** Whom the swap's jobs wait for. */
@@ -167,7 +172,7 @@ async function apply(
 		const { swap: _, isNews: __, moves: ___, ...applied } = result;
 		const actions = decision.actions.map((action) => action.do);
 		if (applied.heldBy) log.warn({ swapId, fact: decision.fact }, applied.heldBy);
-		else log[isLoss(decision) ? "error" : "info"]({ swapId, actions }, decision.fact);
+		else log[isForPerson(decision) ? "error" : "info"]({ swapId, actions }, decision.fact);
 		// Of a moment after what was queued: a lane that is told of it finds it.
 		const nowMs = clock();
 		return { ...applied, pokes: applied.pokes.flatMap((poke) => prepare(options, poke, nowMs)) };
@@ -178,10 +183,10 @@ async function apply(
 	}
 }
 
-/** The output was delivered and the input is not ours: a person must know. */
-function isLoss({ fact, isEnd }: Decision): boolean {
+/** The output was delivered and the input is not ours, or an input is paid back on one provider's word. */
+function isForPerson({ fact, isEnd }: Decision): boolean {
 	const isUneven = fact === "delivered-unopened" || fact === "released-undelivered";
-	return fact === "delivered-and-refunded" || (isUneven && isEnd);
+	return fact === "delivered-and-refunded" || fact === "refunding-unseen" || (isUneven && isEnd);
 }
 
 function prepare(

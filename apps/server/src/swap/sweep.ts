@@ -10,7 +10,7 @@ const minimumAgeMs = 5_000;
  * What nobody has looked at by then is known to the engine as something that is over: a database that was restored had
  * forgotten the swap, and it was submitted again. Started once more under another name, at worst it is one too many.
  */
-const unseenMs = 30_000;
+const unseenMs = 120_000;
 const pageSize = 500;
 const atOnce = 20;
 

@@ -71,3 +71,15 @@ test("what has no price has no worth yet, and what starts on Solana never has", 
 	expect(worthOf(order, scene.nowMs + 86_400_000)).toBeUndefined();
 	expect(worthOf({ ...order, originChainId: BigInt(solana) })).toBeUndefined();
 });
+
+test("an order to an EVM chain has a worth without a price of that chain's own token, to Solana it has none", () => {
+	const worthWithout = (chainId: number, order: Order) => {
+		const isLive: typeof scene.book.isReferenceLive = (asset, at) =>
+			asset.chainId !== chainId && scene.book.isReferenceLive(asset, at);
+		const book = { ...scene.book, isReferenceLive: isLive };
+		return refundWorth(order, { chains: deskChains(scene.config), book, nowMs: scene.nowMs });
+	};
+	expect(worthWithout(two, orderTo(two))).toEqual(worthOf(orderTo(two)));
+	expect(worthWithout(one, orderTo(two))).toBeUndefined();
+	expect(worthWithout(solana, orderTo(solana))).toBeUndefined();
+});

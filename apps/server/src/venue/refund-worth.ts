@@ -24,9 +24,11 @@ export function refundWorth(
 	const destination = chains.get(toChainId(order.destinationChainId));
 	if (origin?.kind !== "evm" || !destination) return undefined;
 	const asset = addressOfWord(order.originChainId, order.inputToken);
+	// Where time closes the order on the destination, nothing is paid for there.
+	const payingChains = destination.kind === "solana" ? [origin, destination] : [origin];
 	const isPriced =
 		book.isReferenceLive({ chainId: origin.chainId, asset }, { nowMs }) &&
-		[origin, destination].every(({ chainId, native }) =>
+		payingChains.every(({ chainId, native }) =>
 			book.isReferenceLive({ chainId, asset: native.address }, { nowMs }),
 		);
 	if (!isPriced) return undefined;

@@ -1,30 +1,74 @@
 import {
 	fromSolanaWord,
+	fromSwapKey,
 	memoProgramAddress,
 	type Order,
 	orderId,
-	type SolanaAddress,
+	SwapError,
+	swapUuidTimeMs,
 } from "@geoswap/protocol";
 import { getBase58Encoder, type Signature } from "@solana/kit";
 import { bytesToHex, type Hex } from "viem";
 import { askChain } from "../ask-chain.ts";
 import type { SolanaChain } from "./connect-solana.ts";
-import { readLanded } from "./read-landed.ts";
+import { type Landed, readLanded } from "./read-landed.ts";
 
 const signaturesPerRequest = 1000;
 /** A wallet's own transactions are its affair: what lies far behind them is left to a person. */
 const mostRequests = 3;
+/** Each is a request of its own, and anyone can write memos. */
+const mostRead = 5;
+/** The chain's clock and ours differ by less. */
+const clockSlackSeconds = 3_600;
 
 /**
- * The transaction that paid an order's input, among the wallet's newest: the fee payer signs nothing else that has the
- * order's id for a memo.
+ * `this`: the order's input was paid by the transaction with that signature of the wallet's. `another`: by another one
+ * of the same quote. `untold`: too much lies in between to tell.
+ */
+type DepositFound = "this" | "another" | "none" | "untold";
+
+/**
+ * Whether an order's input was paid, and by which transaction: among the wallet's since the quote, the one of a fee
+ * payer of ours that has the order's id for a memo.
  */
 export async function findDeposit(
 	chain: SolanaChain,
-	{ order, feePayer }: { order: Order; feePayer: SolanaAddress },
-): Promise<Hex | undefined> {
-	const { chainId, rpc } = chain;
+	{ order, signature }: { order: Order; signature: Hex },
+): Promise<DepositFound> {
 	const id = orderId(order);
+	const { memos, isAll } = await memosSinceQuote(chain, order);
+	// The oldest first: the id is known to others only once the deposit has told it.
+	const read = memos.toReversed().slice(0, mostRead);
+	let found: DepositFound = isAll && memos.length <= mostRead ? "none" : "untold";
+	for (const hash of read) {
+		const landed = await readLanded(chain, hash);
+		if (!landed) throw new SwapError("UPSTREAM_UNAVAILABLE", { upstream: `chain ${chain.chainId}` });
+		if (!isDeposit(landed)) continue;
+		if (landed.signatures.get(fromSolanaWord(order.wallet)) === signature) return "this";
+		found = "another";
+	}
+	return found;
+
+	/** Whose transaction it is decides: others write the same memo for nothing. */
+	function isDeposit({ message, isFailed }: Landed): boolean {
+		return (
+			!isFailed &&
+			chain.deployment.feePayers.includes(message.feePayer) &&
+			message.instructions.some(
+				({ program, data }) => program === memoProgramAddress && Buffer.from(data).toString("utf8") === id,
+			)
+		);
+	}
+}
+
+/** The wallet's transactions with the order's memo, newest first, and whether there can be no more of them. */
+async function memosSinceQuote(
+	{ chainId, rpc }: SolanaChain,
+	order: Order,
+): Promise<{ memos: Hex[]; isAll: boolean }> {
+	const id = orderId(order);
+	const sinceSeconds = swapUuidTimeMs(fromSwapKey(order.swapKey)) / 1_000 - clockSlackSeconds;
+	const memos: Hex[] = [];
 	let before: Signature | undefined;
 	for (let requests = 0; requests < mostRequests; requests++) {
 		const page = await askChain(
@@ -37,23 +81,14 @@ export async function findDeposit(
 				})
 				.send(),
 		);
-		// Anyone can write the same memo: whose transaction it is decides.
-		for (const { signature } of page.filter(({ err, memo }) => err === null && memo?.includes(id))) {
-			const hash = bytesToHex(new Uint8Array(getBase58Encoder().encode(signature)));
-			if (await isDeposit(hash)) return hash;
-		}
-		before = page.at(-1)?.signature;
-		if (page.length < signaturesPerRequest) return undefined;
-	}
-	return undefined;
-
-	async function isDeposit(hash: Hex): Promise<boolean> {
-		const landed = await readLanded(chain, hash);
-		return (
-			landed?.message.feePayer === feePayer &&
-			landed.message.instructions.some(
-				({ program, data }) => program === memoProgramAddress && Buffer.from(data).toString("utf8") === id,
-			)
+		const withMemo = page.filter(({ err, memo }) => err === null && memo?.includes(id));
+		memos.push(
+			...withMemo.map(({ signature }) => bytesToHex(new Uint8Array(getBase58Encoder().encode(signature)))),
 		);
+		const last = page.at(-1);
+		const isBeforeQuote = last?.blockTime != null && Number(last.blockTime) < sinceSeconds;
+		if (page.length < signaturesPerRequest || isBeforeQuote) return { memos, isAll: true };
+		before = last?.signature;
 	}
+	return { memos, isAll: false };
 }

@@ -100,6 +100,7 @@ function landed({
 		slot: 1,
 		isFailed,
 		fee: 5_000n,
+		signatures: new Map(),
 		message: { feePayer: scene.feePayers[0].address, signers, instructions, ...message },
 		lamports: new Map([[marker, { before: 0n, after: lamportsAfter }]]),
 		tokens: new Map(),

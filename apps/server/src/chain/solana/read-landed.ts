@@ -7,7 +7,7 @@ import {
 	MAX_SUPPORTED_TRANSACTION_VERSION,
 	type TokenBalance,
 } from "@solana/kit";
-import type { Hex } from "viem";
+import { bytesToHex, type Hex } from "viem";
 import { askChain } from "../ask-chain.ts";
 import type { SolanaChain, SolanaCommitment } from "./connect-solana.ts";
 import { toSignature } from "./read-statuses.ts";
@@ -23,6 +23,8 @@ export type Landed = {
 	/** It changed nothing then, but for its fee. */
 	isFailed: boolean;
 	fee: bigint;
+	/** Of those who signed it. */
+	signatures: Map<SolanaAddress, Hex>;
 	/** Only what the transaction itself says, not what programs called in turn. */
 	message: { feePayer: SolanaAddress; signers: SolanaAddress[]; instructions: LandedInstruction[] };
 	/** Of every account that it named. */
@@ -51,7 +53,7 @@ export async function readLanded(
 	const { meta, slot } = found;
 	// Without it nobody knows what was moved.
 	if (!meta) throw new Error(`the chain has no record of what ${toSignature(signature)} changed`);
-	const { compiledMessage, loadedAddresses } = decodeTransactionFromRpcResponse(found);
+	const { compiledMessage, loadedAddresses, transaction } = decodeTransactionFromRpcResponse(found);
 	const accounts = getAccountMetasFromCompiledTransactionMessage(compiledMessage, loadedAddresses);
 	const addresses = accounts.map((account) => account.address);
 	const [feePayer] = addresses;
@@ -67,6 +69,11 @@ export async function readLanded(
 		slot: Number(slot),
 		isFailed: meta.err !== null,
 		fee: meta.fee,
+		signatures: new Map(
+			Object.entries(transaction?.signatures ?? {}).flatMap(([address, bytes]) =>
+				bytes ? [[address as SolanaAddress, bytesToHex(new Uint8Array(bytes))]] : [],
+			),
+		),
 		message: {
 			feePayer,
 			signers: accounts.filter(({ role }) => isSignerRole(role)).map(({ address }) => address),

@@ -70,8 +70,40 @@ function oneLess(transaction: Transaction): Transaction {
 	return { ...transaction, meta: { ...meta, postTokenBalances } };
 }
 
+/** As a node that never had it tells, with what is final at its slot already. */
+function gone({ method }: Parameters<Liar>[0], result: unknown): ReturnType<Liar> {
+	if (method === "getEpochInfo") {
+		return { result: { ...(result as object), absoluteSlot: told.blockNumber } };
+	}
+	if (method === "getSignatureStatuses") return { result: { ...(result as object), value: [null] } };
+	return method === "getTransaction" ? { result: null } : undefined;
+}
+
+test.each<[string, Liar]>([
+	[
+		"is not final up to there yet",
+		(call, result) => {
+			const isFinal = !JSON.stringify(call.params).includes("confirmed");
+			if (call.method !== "getEpochInfo" || !isFinal) return gone(call, result);
+			return { result: { ...(result as object), absoluteSlot: told.blockNumber - 1 } };
+		},
+	],
+	[
+		"knows what became of it",
+		(call, result) => (call.method === "getSignatureStatuses" ? undefined : gone(call, result)),
+	],
+	[
+		"has forgotten the blocks of then",
+		(call, result) =>
+			call.method === "getFirstAvailableBlock" ? { result: told.blockNumber + 1 } : gone(call, result),
+	],
+])("one that does not have it, but %s, is behind", async (_, liar) => {
+	node.liar = liar;
+	expect(await seeSolanaDeposit(second, told)).toEqual({ verdict: "behind" });
+});
+
 test.each<[string, Liar, string]>([
-	["knows no such transaction", transactionThat(() => null), "it knows no such transaction"],
+	["is final past the place and has no such transaction", gone, "it knows no such transaction"],
 	["has it in another slot", transactionThat((landed) => ({ ...landed, slot: 3 })), "is in slot 3"],
 	[
 		"has it as one that failed",

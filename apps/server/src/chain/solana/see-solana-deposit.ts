@@ -2,6 +2,7 @@ import type { DepositSight, ToldDeposit } from "../deposit-sight.ts";
 import type { SolanaChain } from "./connect-solana.ts";
 import { readLanded } from "./read-landed.ts";
 import { readSlots } from "./read-slots.ts";
+import { readUnknown } from "./read-unknown.ts";
 import { receivedBy } from "./received-by.ts";
 
 /**
@@ -13,7 +14,13 @@ export async function seeSolanaDeposit(chain: SolanaChain, deposit: ToldDeposit)
 	const { finalized, confirmed } = await readSlots(chain);
 	if (confirmed.slot < deposit.blockNumber) return { verdict: "behind" };
 	const landed = await readLanded(chain, deposit.transactionHash);
-	if (!landed) return { verdict: "differs", how: "it knows no such transaction" };
+	if (!landed) {
+		// Until its final blocks are past the place, and unless it still has those, not to know it says nothing.
+		if (finalized.slot < deposit.blockNumber) return { verdict: "behind" };
+		const sought = { hash: deposit.transactionHash, slot: deposit.blockNumber };
+		const isGone = (await readUnknown(chain, [sought], finalized)).size > 0;
+		return isGone ? { verdict: "differs", how: "it knows no such transaction" } : { verdict: "behind" };
+	}
 	if (landed.slot !== deposit.blockNumber) {
 		return { verdict: "differs", how: `the transaction is in slot ${landed.slot}` };
 	}

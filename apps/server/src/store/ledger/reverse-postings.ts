@@ -23,9 +23,9 @@ export async function reversePostings(
 		select from reversed`,
 		[chainId, above],
 	);
-	// The same transaction can be mined again on another fork, and its gas is booked again then.
+	// All of it can happen again: the chain may return to these very blocks, or mine the same transaction on another fork.
 	await db.query(
-		"update postings set key = key || ':' || id where chain_id = $1 and block_number > $2 and name = 'gas'",
+		"update postings set key = key || ':' || id where chain_id = $1 and block_number > $2 and name <> 'reversal'",
 		[chainId, above],
 	);
 	return rowCount ?? 0;

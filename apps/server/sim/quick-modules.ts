@@ -1,0 +1,100 @@
+// Loaded before anything else, it lets libraries remember what they worked out before. They answer as they always do: only
+// what a world costs is another. Half of it was to hash the same signatures of functions, and to spell the same addresses.
+import { registerHooks } from "node:module";
+
+type Change = { module: RegExp; find: string; replace: string };
+
+const changes: Change[] = [
+	{
+		module: /\/@solana\/codecs-strings\/dist\/index\.node\.mjs$/,
+		find: `var getBase58Encoder = () => getBaseXEncoder(alphabet2);
+var getBase58Decoder = () => getBaseXDecoder(alphabet2);`,
+		replace: `
+var remembered = (known, key, work) => {
+  let value = known.get(key);
+  if (value === undefined) {
+    if (known.size > 50000) known.clear();
+    value = work();
+    known.set(key, value);
+  }
+  return value;
+};
+var slowBase58 = { encoder: getBaseXEncoder(alphabet2), decoder: getBaseXDecoder(alphabet2) };
+var [bytesOfText, textOfBytes] = [new Map(), new Map()];
+var bytesOf = (text) => remembered(bytesOfText, text, () => slowBase58.encoder.encode(text));
+var quickBase58Encoder = createEncoder({
+  getSizeFromValue: (text) => bytesOf(text).length,
+  write(text, bytes, offset) {
+    const found = bytesOf(text);
+    bytes.set(found, offset);
+    return offset + found.length;
+  }
+});
+var quickBase58Decoder = createDecoder({
+  read(rawBytes, offset) {
+    const bytes = offset === 0 ? rawBytes : rawBytes.slice(offset);
+    const key = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).latin1Slice();
+    return [remembered(textOfBytes, key, () => slowBase58.decoder.decode(bytes)), rawBytes.length];
+  }
+});
+var getBase58Encoder = () => quickBase58Encoder;
+var getBase58Decoder = () => quickBase58Decoder;`,
+	},
+	{
+		module: /\/viem\/_esm\/utils\/hash\/toSignatureHash\.js$/,
+		find: "    return hashSignature(toSignature(fn));",
+		replace: `    if (typeof fn !== "string") return hashSignature(toSignature(fn));
+    let hash = known.get(fn);
+    if (hash === undefined) {
+        hash = hashSignature(toSignature(fn));
+        known.set(fn, hash);
+    }
+    return hash;
+}
+const known = new Map();
+{`,
+	},
+	{
+		module: /\/viem\/_esm\/utils\/abi\/formatAbiItem\.js$/,
+		find: "export function formatAbiItem(abiItem, { includeName = false } = {}) {",
+		replace: `const known = new WeakMap();
+export function formatAbiItem(abiItem, { includeName = false } = {}) {
+    if (includeName) return formatAnew(abiItem, { includeName });
+    let text = known.get(abiItem);
+    if (text === undefined) {
+        text = formatAnew(abiItem, { includeName });
+        known.set(abiItem, text);
+    }
+    return text;
+}
+function formatAnew(abiItem, { includeName }) {`,
+	},
+	{
+		module: /\/viem\/_esm\/utils\/hash\/keccak256\.js$/,
+		find: "export function keccak256(value, to_) {",
+		replace: `const known = new Map();
+export function keccak256(value, to_) {
+    if (typeof value !== "string" || value.length > 4096 || (to_ && to_ !== "hex")) return hashAnew(value, to_);
+    let hash = known.get(value);
+    if (hash === undefined) {
+        if (known.size > 20000) known.clear();
+        hash = hashAnew(value, to_);
+        known.set(value, hash);
+    }
+    return hash;
+}
+function hashAnew(value, to_) {`,
+	},
+];
+
+registerHooks({
+	load(url, context, nextLoad) {
+		const loaded = nextLoad(url, context);
+		const change = changes.find(({ module }) => module.test(url));
+		if (!change) return loaded;
+		const source = String(loaded.source);
+		if (source.split(change.find).length !== 2)
+			throw new Error(`${url} is not as it was: see ${import.meta.url}`);
+		return { ...loaded, source: source.replace(change.find, () => change.replace) };
+	},
+});
