@@ -35,6 +35,7 @@ beforeAll(async () => {
 
 type Submitted = AnyPlan &
 	Pick<EndedAnyPlan, "account" | "signed"> & {
+		signed: { build: { geoOp: { orderId: string } } };
 		/** The same bytes again. */
 		submit: () => Promise<SubmitResponse>;
 		swapId: string;
@@ -95,8 +96,13 @@ async function askAgain(swap: Submitted): Promise<EndedAnyPlan> {
 	}
 }
 
-function neverOpened({ swapId }: Submitted): EndedSwap {
-	return { swapId, status: "failed", orderId: swapId, funds: { amount: "0" } } as unknown as EndedSwap;
+function neverOpened({ swapId, signed }: Submitted): EndedSwap {
+	return {
+		swapId,
+		status: "failed",
+		orderId: signed.build.geoOp.orderId,
+		funds: { amount: "0" },
+	} as unknown as EndedSwap;
 }
 
 async function runStory(what: "both" | "database" | "engine"): Promise<void> {

@@ -161,7 +161,11 @@ function timeArbitrary({
 	const inBurst = fc
 		.tuple(fc.nat(bursts - 1), fc.nat(burstMs))
 		.map(([burst, ms]) => Math.min(spanMs, firstBurstMs + burst * betweenBurstsMs + ms));
-	return fc.oneof({ weight: 1, arbitrary: fc.nat(spanMs) }, { weight: 2, arbitrary: inBurst });
+	return fc.oneof(
+		{ withCrossShrink: true },
+		{ weight: 1, arbitrary: fc.nat(spanMs) },
+		{ weight: 2, arbitrary: inBurst },
+	);
 }
 
 const firstBurstMs = 5_000;
