@@ -2,10 +2,10 @@ import { once } from "node:events";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 
-export type NodeCall = { method: string; params: unknown[] };
+type NodeCall = { method: string; params: unknown[] };
 
 /** What a node says instead: another result or an error, or nothing, for as long as anyone waits. */
-export type Lie = { result: unknown } | { error: { code: number; message: string } } | "nothing";
+type Lie = { result: unknown } | { error: { code: number; message: string } } | "nothing";
 
 /** From a call and the true result to what is said; undefined where that is the truth. */
 export type Liar = (call: NodeCall, result: unknown) => Lie | undefined;

@@ -15,7 +15,7 @@ export type Plan = {
 
 export const chainNames = ["east", "west", "solana"] as const;
 export type ChainName = (typeof chainNames)[number];
-export type EvmChainName = Exclude<ChainName, "solana">;
+type EvmChainName = Exclude<ChainName, "solana">;
 
 export const workerNames = ["worker-1", "worker-2"] as const;
 export type WorkerName = (typeof workerNames)[number];
@@ -47,7 +47,7 @@ export type SwapPlan = {
 	recipient: "takes" | "refuses";
 };
 
-export type WalletBehaviour =
+type WalletBehaviour =
 	/** Signs and submits. On an EVM chain with an authorization where the wallet is not delegated yet. */
 	| "plain"
 	/** Its authorization is used up before the op is sent: the wallet was delegated to the same account meanwhile. */

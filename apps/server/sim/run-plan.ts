@@ -26,7 +26,7 @@ export type RunResult = {
 	stats: RunStats;
 };
 
-export type RunStats = {
+type RunStats = {
 	swaps: number;
 	byStatus: Record<string, number>;
 	events: number;

@@ -25,7 +25,7 @@ export type SimDatabase = {
 	close: () => Promise<void>;
 };
 
-export type DatabaseWorld = {
+type DatabaseWorld = {
 	scheduler: Scheduler;
 	random: SeededRandom;
 	/** Asked before each statement, and before each commit. */

@@ -66,7 +66,19 @@ test(`${size.seeds * size.swaps} swaps of ${size.seeds} seeds: nothing is violat
 
 test("of a violation the command tells a short story: the swap and the faults that matter", async () => {
 	const failed: { code: number; stdout: string } = await run(
-		...["--bug", "rounding-up", "--seeds", "1..10", "--swaps", "6", "--jobs", "1", "--json"],
+		...[
+			"--bug",
+			"rounding-up",
+			"--seeds",
+			"1..10",
+			"--swaps",
+			"6",
+			"--jobs",
+			"1",
+			"--shrink-for",
+			"20",
+			"--json",
+		],
 		...["--database", databaseUrl],
 	).then(
 		() => {

@@ -38,7 +38,7 @@ import { createSimSolanaChain, type SimSolanaChain } from "./solana/create-sim-s
 import { createWorldRecord, type WorldRecord } from "./world-record.ts";
 
 /** What goes wrong at this moment. Whoever plans faults turns these. */
-export type Troubles = {
+type Troubles = {
 	rpc: (chain: ChainName, of: "workers" | "attesters", provider: ProviderName) => NodeFault;
 	database: (worker: string) => DatabaseFault;
 	signals: () => SignalFault;

@@ -29,7 +29,7 @@ import { stateKey } from "./state-overlay.ts";
 type Attestation = ContractFunctionArgs<typeof geoEscrowAbi, "nonpayable", "releaseMany">[1];
 type Decision = "Release" | "Refund";
 
-export const escrowState = { none: 0n, opened: 1n, released: 2n, refunded: 3n } as const;
+const escrowState = { none: 0n, opened: 1n, released: 2n, refunded: 3n } as const;
 /** As the vault has them; the escrow asks it about orders of one chain. */
 const vaultState = { none: 0n, filled: 1n, voided: 2n } as const;
 

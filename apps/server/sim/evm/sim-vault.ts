@@ -30,7 +30,7 @@ export type VaultRoles = {
 	treasuries: readonly Address[];
 };
 
-export const vaultState = { none: 0n, filled: 1n, voided: 2n } as const;
+const vaultState = { none: 0n, filled: 1n, voided: 2n } as const;
 const hour = 3_600n;
 const gas = { fill: 45_000n, void: 25_000n, setting: 30_000n, view: 3_000n };
 

@@ -5,7 +5,7 @@ import { RpcFailure, type SimChain } from "../sim-chain.ts";
  * What a kit transport gives for a payload: the answer in its envelope, with errors of the node as answers. Numbers may
  * be of either kind, since kit makes each what its method says.
  */
-export function kitAnswer({ request }: Pick<SimChain, "request">, payload: unknown): unknown {
+function kitAnswer({ request }: Pick<SimChain, "request">, payload: unknown): unknown {
 	const { id, method, params = [] } = payload as { id: unknown; method: string; params?: readonly unknown[] };
 	try {
 		return { jsonrpc: "2.0", id, result: request(method, params) };

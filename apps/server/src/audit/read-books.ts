@@ -31,7 +31,7 @@ export type Books = {
 };
 
 /** A nonce with more than one set of jobs, or more than one transaction in a block. */
-export type WrongNonce = { chainId: number; relayer: string; nonce: string; sets: number; landed: number };
+type WrongNonce = { chainId: number; relayer: string; nonce: string; sets: number; landed: number };
 
 export type SolanaBooks = {
 	/** Up to here all is in the balances with which the books began. */
@@ -61,7 +61,7 @@ export type AuditedSwap = {
 	decidedOn: DecidedOn | undefined;
 };
 
-export type DecidedOn = {
+type DecidedOn = {
 	blockNumber: number;
 	headNumber: number;
 	finalizedNumber: number;

@@ -84,7 +84,7 @@ export type Loss = {
 };
 
 /** An input on Solana for an order that is in no books. Who has its op token can submit it again. */
-export type UnattributedDeposit = {
+type UnattributedDeposit = {
 	chainId: number;
 	orderId: Hex;
 	wallet: string;

@@ -35,7 +35,7 @@ export type SolanaEvents = {
 };
 
 /** An input that came in for an order of ours that is in no books, as after a restore from an old backup. */
-export type UnknownDeposit = {
+type UnknownDeposit = {
 	orderId: Hex;
 	signature: Hex;
 	slot: number;
