@@ -46,32 +46,35 @@ export async function checkWorld(
 		).rows.map((row) => bytesToHex(row.order_id)),
 	);
 	const byStatus: Record<string, number> = {};
+	let lossUsdCents = await readLossUsdCents(world);
 	for (const swap of world.wallets.swaps) {
 		const row = swap.uuid === undefined ? undefined : rows.get(swap.uuid);
 		const status = row?.status ?? swap.outcome;
 		byStatus[status] = (byStatus[status] ?? 0) + 1;
-		violations.push(...checkSwap(world, { swap, row, left }).map((what) => `#${swap.index} ${what}`));
+		const unknownLoss = row ? 0n : forgottenUsdCents(world, swap, faultsApplied);
+		lossUsdCents += unknownLoss;
+		const isLoss = unknownLoss > 0n;
+		violations.push(...checkSwap(world, { swap, row, left, isLoss }).map((what) => `#${swap.index} ${what}`));
 	}
 	violations.push(...checkWallets(world, { rows, left, lost }));
 	violations.push(...(await checkRest(world)));
 	violations.push(...checkSignatures(world));
 	violations.push(...world.engine.mismatches);
 	violations.push(...(await auditWorld(world)).map(({ invariant, message }) => `${invariant}: ${message}`));
-	const lossUsdCents = await readLossUsdCents(world);
 	violations.push(...checkLoss(world, lossUsdCents, faultsApplied));
 	return { violations, byStatus, lossUsdCents };
 }
 
 function checkSwap(
 	world: World,
-	{ swap, row, left }: { swap: SimSwap; row: Row | undefined; left: Left },
+	{ swap, row, left, isLoss }: { swap: SimSwap; row: Row | undefined; left: Left; isLoss: boolean },
 ): string[] {
 	const { outcome, plan, order, orderId } = swap;
 	const received = balanceOf(world, plan.to, swap.outputToken, swap.recipient);
 	const violations: string[] = [];
 	if (outcome === "not-yet") violations.push("was never submitted");
 	if (!row || !order) {
-		if (received > 0n) violations.push(`has no row, and ${received} were delivered`);
+		if (received > 0n && !isLoss) violations.push(`has no row, and ${received} were delivered`);
 		if (outcome !== "submitted") return violations;
 		// A restore may forget what was submitted and not opened: nothing was taken. What was opened is rebuilt, or left to
 		// its wallet; and on Solana its caller asked again until it had a row, or an answer that it expired.
@@ -96,6 +99,26 @@ function checkSwap(
 		violations.push(`is ${status}, and ${received} were delivered (last ${last_fact})`);
 	}
 	return violations;
+}
+
+/**
+ * What was delivered for a deposit that its chain dropped, by a service that then forgot all of it, op and all: nobody but
+ * the caller has the bytes that would make the deposit again. The service's loss, as any other of a reorganization.
+ */
+function forgottenUsdCents(
+	world: World,
+	{ plan, orderId, outputToken, recipient }: SimSwap,
+	faults: Readonly<Record<string, number>>,
+): bigint {
+	const isForgotten = world.record.restoredAtMs.length > 0 && (faults.reorg ?? 0) > 0;
+	if (!isForgotten || plan.from === "solana" || orderId === undefined) return 0n;
+	if (world.evm[plan.from].escrowStateOf(orderId) !== "none") return 0n;
+	const { chainId } = plan.to === "solana" ? world.solana : world.evm[plan.to];
+	return usdCentsOf(world, {
+		chainId,
+		token: wordOf(outputToken),
+		amount: balanceOf(world, plan.to, outputToken, recipient),
+	});
 }
 
 /** Each wallet has what it was given, less the inputs of swaps that were settled and what it gave away itself. */
@@ -166,20 +189,29 @@ function checkSignatures({ signed }: World): string[] {
 	);
 }
 
-/** What the service lost by the books: outputs without an input, at the world's usual prices. */
+/** What the service lost by the books: outputs without an input. */
 async function readLossUsdCents({ database, config }: World): Promise<bigint> {
 	const { rows } = await database.pool.query<{ chain_id: number; token: Buffer; amount: bigint }>(
 		`select chain_id, token, sum(amount)::numeric as amount from entries where account = 'loss'
 		group by 1, 2 order by 1, 2`,
 	);
+	return rows.reduce(
+		(total, { chain_id, token, amount }) =>
+			total + usdCentsOf({ config }, { chainId: chain_id, token: bytesToHex(token), amount }),
+		0n,
+	);
+}
+
+/** At the world's usual prices. */
+function usdCentsOf(
+	{ config }: Pick<World, "config">,
+	{ chainId, token, amount }: { chainId: number; token: string; amount: bigint },
+): bigint {
 	const deployments = [...config.chains, ...(config.solana ? [config.solana] : [])];
-	return rows.reduce((total, { chain_id, token, amount }) => {
-		const { assets } = deployments.find(({ chainId }) => chainId === chain_id)?.deployment ?? { assets: [] };
-		const asset = [...assets].find(({ address }) => wordOf(address) === bytesToHex(token));
-		if (!asset) throw new Error(`what was lost on chain ${chain_id} is no asset`);
-		const { symbol, decimals } = asset;
-		return total + (amount * usdE18Of(symbol, asset, 0)) / 10n ** BigInt(decimals) / 10n ** 16n;
-	}, 0n);
+	const { assets } = deployments.find((chain) => chain.chainId === chainId)?.deployment ?? { assets: [] };
+	const asset = [...assets].find(({ address }) => wordOf(address) === token);
+	if (!asset) throw new Error(`what was lost on chain ${chainId} is no asset`);
+	return (amount * usdE18Of(asset.symbol, asset, 0)) / 10n ** BigInt(asset.decimals) / 10n ** 16n;
 }
 
 const wordOf = (address: string) =>
