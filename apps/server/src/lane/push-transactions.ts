@@ -13,8 +13,10 @@ import {
 	openLaneTransactions,
 	wasNeverBroadcast,
 } from "../store/lane-transactions.ts";
+import { fillNonceGap } from "./fill-nonce-gap.ts";
 import type { Lane } from "./lane.ts";
 import { lateReason } from "./late-reason.ts";
+import { signCancel } from "./sign-cancel.ts";
 import { traceTransaction } from "./trace-transaction.ts";
 import { freshFees, replacementFees } from "./transaction-fees.ts";
 
@@ -32,6 +34,13 @@ export async function pushTransactions(lane: Lane, head: ChainHead): Promise<num
 	const stuck = open.filter(isStuck);
 	const spent = stuck.length > 0 ? await readSpentNonces(lane, { stuck, head }) : undefined;
 	let underWay = 0;
+	const [lowest] = open;
+	if (spent && lowest) {
+		for (const cancel of await fillNonceGap(lane, { from: spent.byNow, to: lowest.nonce, head })) {
+			if ((await broadcast(lane, { transaction: cancel, head, isNew: true })) !== "sent") return undefined;
+			underWay++;
+		}
+	}
 	for (const transaction of open) {
 		let next = transaction;
 		if (spent && isStuck(transaction)) {
@@ -191,12 +200,12 @@ async function replace(
 		const isCancelled =
 			isHopeless || isCancel || jobs.length === 0 || jobs.some((job) => lateReason(job, clock));
 		if (why === "unsent" && !isCancelled) return transaction;
-		const nothing = { chainId: id.chainId, to: account.address, gas: 21_000n, type: "eip1559" } as const;
-		const raw = await account.signTransaction({
-			...(isCancelled ? nothing : before),
-			nonce: transaction.nonce,
-			...fees,
-		} as Parameters<typeof account.signTransaction>[0]);
+		const { nonce } = transaction;
+		const raw = isCancelled
+			? await signCancel(lane, { nonce, fees })
+			: await account.signTransaction({ ...before, nonce, ...fees } as Parameters<
+					typeof account.signTransaction
+				>[0]);
 		const replacement: LaneTransaction = {
 			...transaction,
 			attempt: transaction.attempt + 1,

@@ -79,6 +79,20 @@ export async function openLaneTransactions(db: Database, lane: LaneId): Promise<
 	}));
 }
 
+/** Of a range of nonces, those for which this lane ever signed something. */
+export async function noncesKnown(
+	db: Database,
+	lane: LaneId,
+	{ from, to }: { from: number; to: number },
+): Promise<Set<number>> {
+	const { rows } = await db.query<{ nonce: number }>(
+		`select distinct nonce from lane_transactions
+		where chain_id = $1 and relayer = $2 and nonce >= $3 and nonce < $4`,
+		[...laneColumns(lane), from, to],
+	);
+	return new Set(rows.map(({ nonce }) => nonce));
+}
+
 /** Lanes of relayers other than these that have such transactions. */
 export async function readOrphanLanes(
 	db: Database,

@@ -1,0 +1,18 @@
+import type { Hex } from "viem";
+import type { Lane } from "./lane.ts";
+import type { Fees } from "./transaction-fees.ts";
+
+/** A transaction that takes the nonce and does nothing. */
+export function signCancel(
+	{ id, account }: Pick<Lane, "id" | "account">,
+	{ nonce, fees }: { nonce: number; fees: Fees },
+): Promise<Hex> {
+	return account.signTransaction({
+		chainId: id.chainId,
+		to: account.address,
+		gas: 21_000n,
+		type: "eip1559",
+		nonce,
+		...fees,
+	});
+}
