@@ -63,6 +63,7 @@ function checkNonces({ plan, record: { sent, restoredAtMs } }: Recorded): string
 	const violations = new Set<string>();
 	const calls = new Map<string, SentTransaction>();
 	const known = new Set<Hex>();
+	if (process.env.CKDBG) for (const t of sent) if (process.env.CKDBG.split(",").includes(`${t.chain}${t.nonce}`)) console.error(t.atMs - 1893499200000, t.process, t.hash.slice(0, 10), t.from.slice(0, 8), t.nonce, t.spentNonce, t.to === t.from ? "cancel" : t.data.length);
 	for (const transaction of sent) {
 		const { chain, from, nonce, to, data, hash, spentNonce, atMs } = transaction;
 		const about = `nonce ${nonce} of ${from} on ${chain}`;

@@ -222,6 +222,29 @@ test("a store that is older than the chain begins at the chain's nonce, and what
 	expect(await readJob(pool, fresh.swapId, "fill")).toMatchObject({ state: "sent", nonce });
 });
 
+test("nonces that a restored store forgot and the chain dropped are spent on nothing, and what waits behind them lands", async () => {
+	const { pool, destination, relayers } = scene;
+	const columns = [destination.chainId, hexToBytes(relayers[0]?.address ?? "0x")];
+	await followHead(pool, destination);
+	// It began at the chain's nonce, and then the chain dropped two transactions of before.
+	await pool.query(
+		"update lanes set next_nonce = next_nonce + 2 where chain_id = $1 and relayer = $2",
+		columns,
+	);
+	const { order } = await queueFill();
+	await pump(destination);
+	expect(await received(order)).toBe(0n);
+	await scene.chains.destination.testClient.mine({ blocks: policy.replaceAfterBlocks });
+	await followHead(pool, destination);
+	await pump(destination);
+	expect((await transactions(destination)).map(({ kind, attempt }) => [kind, attempt])).toEqual([
+		["cancel", 0],
+		["cancel", 0],
+		["fill", 0],
+	]);
+	expect(await received(order)).toBe(amount);
+});
+
 test("a fill that was journalled and never sent is not sent late in its window, though no block came since", async () => {
 	const { pool, destination } = scene;
 	const { order, swapId } = await queueFill();
