@@ -63,14 +63,16 @@ function checkNonces({ plan, record: { sent, restoredAtMs } }: Recorded): string
 	const violations = new Set<string>();
 	const calls = new Map<string, SentTransaction>();
 	const known = new Set<Hex>();
-	if (process.env.CKDBG) for (const t of sent) if (process.env.CKDBG.split(",").includes(`${t.chain}${t.nonce}`)) console.error(t.atMs - 1893499200000, t.process, t.hash.slice(0, 10), t.from.slice(0, 8), t.nonce, t.spentNonce, t.to === t.from ? "cancel" : t.data.length);
 	for (const transaction of sent) {
-		const { chain, from, nonce, to, data, hash, spentNonce, atMs } = transaction;
+		const { chain, from, nonce, to, data, hash, spentNonce, attempt, atMs } = transaction;
 		const about = `nonce ${nonce} of ${from} on ${chain}`;
 		const isToldLate = plan.faults.some(
 			(fault) => fault.kind === "rpc" && fault.how === "stale" && fault.chain === chain,
 		);
-		if (!known.has(hash) && nonce < spentNonce && !isToldLate)
+		// Books that were set back may have a nonce as signed and not sent, though it was sent and is spent: another attempt
+		// at it has the same jobs or none, and the chain refuses it.
+		const isRetry = attempt !== undefined && attempt > 0;
+		if (!known.has(hash) && nonce < spentNonce && !isToldLate && !isRetry)
 			violations.add(`I11: ${about} was spent, and is signed again`);
 		known.add(hash);
 		// A cancel.
@@ -197,7 +199,7 @@ async function checkPromptness(
 	const isPrompt = (chain: ChainName, fromMs: number, sentMs: number) => {
 		const dueMs = fromMs + promptMs;
 		if (sentMs <= dueMs || fromMs < knownFromMs || chain === "solana") return true;
-		return plan.faults.some((fault) => hinders(fault, chain, { fromMs, dueMs }));
+		return plan.faults.some((fault) => hinders(fault, chain, { fromMs, dueMs, faults: plan.faults }));
 	};
 	const violations = new Set<string>();
 	for (const { index, orderId, submittedAtMs, plan: swap } of swaps) {
@@ -222,9 +224,9 @@ async function checkPromptness(
 function hinders(
 	fault: Fault,
 	chain: ChainName,
-	{ fromMs, dueMs }: { fromMs: number; dueMs: number },
+	{ fromMs, dueMs, faults }: { fromMs: number; dueMs: number; faults: readonly Fault[] },
 ): boolean {
-	const lastsMs = "forMs" in fault ? fault.forMs : fault.kind === "crash" ? fault.downMs : 0;
+	const lastsMs = lastingMs(fault, faults);
 	if (fault.atMs > dueMs || fault.atMs + lastsMs + recoverMs < fromMs) return false;
 	switch (fault.kind) {
 		case "rpc":
@@ -241,4 +243,19 @@ function hinders(
 		default:
 			return false;
 	}
+}
+
+/** How long a fault itself lasts. */
+function lastingMs(fault: Fault, faults: readonly Fault[]): number {
+	if ("forMs" in fault) return fault.forMs;
+	if (fault.kind === "crash") return fault.downMs;
+	if (fault.kind !== "foreign-transaction") return 0;
+	// It pays so much that nodes take nothing else for its nonce, and the relayer's lane gives them nothing more before it
+	// is in a block: as long as blocks may leave it out.
+	let untilMs = fault.atMs;
+	for (const other of faults.toSorted((a, b) => a.atMs - b.atMs)) {
+		const isHolding = other.kind === "hold-back" && other.chain === fault.chain && other.atMs <= untilMs;
+		if (isHolding) untilMs = Math.max(untilMs, other.atMs + other.forMs);
+	}
+	return untilMs - fault.atMs;
 }

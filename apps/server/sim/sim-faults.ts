@@ -78,10 +78,12 @@ export function scheduleFaults(world: World, plan: Plan, startsInMs: number): Re
 			case "crash":
 				return crash(fault);
 			case "reorg":
-				return chains[fault.chain].reorg({
+				chains[fault.chain].reorg({
 					depth: fault.depth,
 					keep: () => dice.chance(fault.keepPercent / 100),
 				});
+				world.noteReorg();
+				return;
 			case "drop":
 				return chains[fault.chain].drop(() => dice.chance(fault.percent / 100));
 			case "database":

@@ -1,4 +1,4 @@
-import { type Hex, hexToBytes, toHex } from "viem";
+import { type Hex, hexToBytes } from "viem";
 import { parseRawTransaction } from "./evm/parse-raw-transaction.ts";
 import type { ChainName } from "./plan.ts";
 import type { Scheduler } from "./scheduler.ts";
@@ -25,10 +25,13 @@ export type SentTransaction = {
 	to: Hex | undefined;
 	data: Hex;
 	/**
-	 * How many of its sender's nonces were spent before the database was last set back: nobody who asked since could have
-	 * missed that, unless by a node that is behind.
+	 * How many of its sender's nonces were spent when the database was last set back, and at every moment since: nobody who
+	 * asked could have missed that, unless by a node that is behind. What the chain dropped meanwhile could be free for a
+	 * while, even where it is in a block again.
 	 */
 	spentNonce: number;
+	/** How many others were signed for its nonce before, as far as the books knew then; undefined where it is not in them. */
+	attempt: number | undefined;
 	/** Whether it was in the books by then. */
 	isWritten: boolean;
 };
@@ -48,25 +51,30 @@ export function createWorldRecord({
 		params: readonly unknown[];
 	}) => void;
 	noteBlock: (name: ChainName, chain: SimChain) => void;
+	noteReorg: () => void;
 	noteRestore: () => void;
 } {
 	const { nowMs } = scheduler;
 	const record: WorldRecord = { sent: [], finality: [], restoredAtMs: [] };
 	const finalized = new Map<ChainName, number>();
-	const chains = new Map<ChainName, SimChain>();
-	const latestAtRestore = new Map<ChainName, number>();
+	/** Whoever sent something, and the fewest of his nonces that were spent at any moment since the last restore. */
+	const senders = new Map<string, { from: Hex; chain: SimChain; spent: number | undefined }>();
+	const countOf = ({ from, chain }: { from: Hex; chain: SimChain }) =>
+		Number(chain.request("eth_getTransactionCount", [from, "latest"]));
+	const countSpent = () => {
+		for (const sender of senders.values()) {
+			if (sender.spent !== undefined) sender.spent = Math.min(sender.spent, countOf(sender));
+		}
+	};
 	return {
 		record,
 		noteSent: ({ name, chain, process, params: [raw] }) => {
 			const transaction = name === "solana" ? undefined : parseRawTransaction(raw as Hex);
 			if (!transaction) return;
 			const { hash, from, nonce, to, data } = transaction;
-			const restored = latestAtRestore.get(name);
-			const spentNonce =
-				restored === undefined
-					? 0
-					: Number(chain.request("eth_getTransactionCount", [from, toHex(restored)]));
-			const sent = {
+			const sender = senders.get(`${name} ${from}`) ?? { from, chain, spent: undefined };
+			senders.set(`${name} ${from}`, sender);
+			const sent: SentTransaction = {
 				atMs: nowMs(),
 				chain: name,
 				process,
@@ -75,25 +83,30 @@ export function createWorldRecord({
 				nonce,
 				to,
 				data,
-				spentNonce,
+				spentNonce: sender.spent ?? 0,
+				attempt: undefined,
 				isWritten: true,
 			};
 			record.sent.push(sent);
-			const journalled = database.onlook("select from lane_transactions where hash = $1", [hexToBytes(hash)]);
-			void scheduler.during(journalled).then(({ rowCount }) => {
+			const journalled = database.onlook("select attempt from lane_transactions where hash = $1", [
+				hexToBytes(hash),
+			]);
+			void scheduler.during(journalled).then(({ rows, rowCount }) => {
 				sent.isWritten = rowCount === 1;
+				sent.attempt = (rows[0] as { attempt: number } | undefined)?.attempt;
 			});
 		},
 		noteBlock: (name, chain) => {
-			chains.set(name, chain);
+			countSpent();
 			const heights = chain.heights();
 			if (finalized.get(name) === heights.finalized) return;
 			finalized.set(name, heights.finalized);
 			record.finality.push({ chain: name, atMs: nowMs(), finalized: heights.finalized });
 		},
+		noteReorg: countSpent,
 		noteRestore: () => {
 			record.restoredAtMs.push(nowMs());
-			for (const [name, chain] of chains) latestAtRestore.set(name, chain.heights().latest);
+			for (const sender of senders.values()) sender.spent = countOf(sender);
 		},
 	};
 }

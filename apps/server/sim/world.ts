@@ -74,6 +74,7 @@ export type World = {
 	trace: string[];
 	/** What an onlooker wrote down. */
 	record: WorldRecord;
+	noteReorg: () => void;
 	noteRestore: () => void;
 	eventCount: () => number;
 };
@@ -165,7 +166,7 @@ export async function createWorld({
 		onRun: (line) => tell("engine", line),
 	});
 	const figures = { calls: 0, wallMs: 0 };
-	const { record, noteSent, noteBlock, noteRestore } = createWorldRecord({ scheduler, database });
+	const { record, noteSent, noteBlock, noteReorg, noteRestore } = createWorldRecord({ scheduler, database });
 	const nodeRandom = random.fork("nodes");
 	/** Attesters have a provider each: of those one lies. The first one of Solana never does. */
 	const lieOf = (
@@ -347,7 +348,7 @@ export async function createWorld({
 
 	return {
 		...{ scheduler, startMs: worldStartMs, chains, evm, solana, relayers, config, engine, wallets, troubles },
-		...{ random, workers, startWorker, signed, tell, figures, trace, record, noteRestore },
+		...{ random, workers, startWorker, signed, tell, figures, trace, record, noteReorg, noteRestore },
 		database: worldDatabase,
 		truth: (chain) => nodeOf(chain, "workers", undefined),
 		eventCount: () => events,
