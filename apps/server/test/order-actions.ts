@@ -52,8 +52,11 @@ export function orderActions(chains: TestChains) {
 			symbol = "USDC",
 			input = "USDC",
 			stepSeconds = 3_600n,
+			/** How long ago it was made. */
+			agoSeconds = 0n,
 		} = {}): Promise<Order> {
-			const { timestamp: now } = await origin.publicClient.getBlock();
+			const { timestamp } = await origin.publicClient.getBlock();
+			const now = timestamp - agoSeconds;
 			return {
 				originChainId: BigInt(origin.chainId),
 				destinationChainId: BigInt(to.chainId),

@@ -102,7 +102,7 @@ test("I6: a delivery on a deposit that was not deep enough, or that no second pr
 test("I7: a step that is not in the picture, or a row that nobody moved there, is found", async () => {
 	const leaps = await actions.makeOrder();
 	await insertSwap(leaps, { moves: ["opening", "deposited", "refunding", "delivering", "opening"] });
-	const changed = await actions.makeOrder({ stepSeconds: 1n });
+	const changed = await actions.makeOrder({ stepSeconds: 1n, agoSeconds: 60n });
 	await insertSwap(changed, {
 		status: "failed",
 		moves: ["opening", "deposited", "opening", "failed", "opening"],

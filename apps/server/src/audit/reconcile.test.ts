@@ -109,7 +109,8 @@ test("a service that kept its promises reconciles", async () => {
 	const delivered = await actions.makeOrder();
 	const refunded = await actions.makeOrder({ input: "USDT" });
 	const open = await actions.makeOrder({ input: "ORB" });
-	const failed = await actions.makeOrder({ stepSeconds: 1n });
+	// Its time to be opened is over.
+	const failed = await actions.makeOrder({ stepSeconds: 1n, agoSeconds: 60n });
 	for (const order of [delivered, refunded, open]) await actions.open(order);
 	await actions.fill(delivered, 9_000_000n);
 	await actions.voidOrder(refunded);
