@@ -161,7 +161,9 @@ test.concurrent("the lists need a key; whether the service is ready anyone may a
 	expect(status).toBe(200);
 	const names = readyResponseSchema.parse(body).checks.map(({ name }) => name);
 	const ofChain = ({ chainId, deployment }: { chainId: number; deployment: { name: string } }) =>
-		["prices of", "assets of", "pause of", "worker on"].map((what) => `${what} ${deployment.name} (${chainId})`);
+		["prices of", "assets of", "pause of", "worker on"].map(
+			(what) => `${what} ${deployment.name} (${chainId})`,
+		);
 	expect(names).toEqual([
 		...["database", "redis", "engine"],
 		...[origin, destination, environment.solana].flatMap((chain) =>
