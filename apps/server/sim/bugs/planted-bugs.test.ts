@@ -82,7 +82,7 @@ async function firstViolation(simulation: SimulationProcess, seed: number): Prom
 	} catch (error) {
 		// A world that cannot go on shows as much as one that ends wrongly; but not a bug that was never planted.
 		const { message } = error as Error;
-		if (message.includes("never loaded")) throw error;
+		if (/never loaded|not once|it ended with/.test(message)) throw error;
 		return message.split("\n", 1)[0];
 	}
 }

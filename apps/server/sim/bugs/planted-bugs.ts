@@ -154,15 +154,14 @@ import { makeBundle } from "./make-bundle.ts";
 			},
 			{
 				file: `${lane}/push-transactions.ts`,
-				find: "		const raw = await account.signTransaction({\n			...(isCancelled ? nothing : before),\n",
+				find: "		const raw = isCancelled\n",
 				replace: `		const stuck = [];
 		for (const { nonce } of isCancelled ? [] : await openLaneTransactions(db, id)) {
 			stuck.push(...(await jobsOfNonce(db, id, nonce)).filter(({ kind }) => kind === transaction.kind));
 		}
 		const draft = stuck.length > jobs.length ? await makeBundle(lane, stuck, undefined) : undefined;
-		const raw = await account.signTransaction({
-			...(isCancelled ? nothing : before),
-			...(draft && encodeBundle(draft.bundle)),
+		if (draft) Object.assign(before, encodeBundle(draft.bundle));
+		const raw = isCancelled
 `,
 			},
 		],
