@@ -10,6 +10,19 @@ const sizes = { swaps: 8 };
 const mostSeeds = 500;
 const processes = 2;
 
+/** Where each was last found first. At landing that seed is tried before all others; in full they are tried in order. */
+const foundAt: Record<string, number> = process.env.GEOSWAP_FULL
+	? {}
+	: {
+			"rounding-up": 2,
+			"stale-authorization-fatal": 2,
+			"replacement-with-other-jobs": 4,
+			"failed-before-the-deadline": 5,
+			"reorg-ignored": 6,
+			"lane-waits-for-a-receipt": 16,
+			"nonce-reused-after-restore": 22,
+		};
+
 test("every planted bug still fits its file", () => {
 	for (const { name, edits } of plantedBugs) {
 		for (const file of new Set(edits.map((edit) => edit.file))) {
@@ -65,9 +78,12 @@ type Found = { seed: number; swaps: number; violation: string };
 async function find({ name }: PlantedBug, databaseUrl: string): Promise<Found | undefined> {
 	const simulation = startSimulationProcess({ databaseUrl, bug: name });
 	try {
-		for (let seed = 1; seed <= mostSeeds; seed++) {
+		const inOrder = Array.from({ length: mostSeeds }, (_, i) => i + 1);
+		let tried = 0;
+		for (const seed of new Set([foundAt[name] ?? 1, ...inOrder])) {
 			const violation = await firstViolation(simulation, seed);
-			if (violation) return { seed, swaps: seed * sizes.swaps, violation };
+			tried++;
+			if (violation) return { seed, swaps: tried * sizes.swaps, violation };
 		}
 		return undefined;
 	} finally {
