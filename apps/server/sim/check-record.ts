@@ -2,7 +2,9 @@ import { unpackDeadlines } from "@geoswap/protocol";
 import { bytesToHex, type Hex } from "viem";
 import type { DatabasePool } from "../src/store/database.ts";
 import type { ChainName, Fault, Plan } from "./plan.ts";
+import { pace } from "./sim-config.ts";
 import type { SimSwap } from "./sim-wallets.ts";
+import { relayersPerChain } from "./world.ts";
 import type { SentTransaction, WorldRecord } from "./world-record.ts";
 
 /** How soon a lane gives a job to a node where nobody keeps it from that. */
@@ -11,6 +13,11 @@ const promptMs = 10_000;
 const recoverMs = 10_000;
 /** Likewise after the database was set back: until then workers catch up. */
 const recoverBackupMs = 30_000;
+
+/** Of a plan's. */
+const mostReorgDepth = 8;
+/** What landed on Solana did so at least that long before it was final, or in the place of blocks of then. */
+const leastFinalityMs = (pace.solana.finalitySlots - mostReorgDepth) * pace.solana.slotMs;
 
 export type Recorded = {
 	plan: Plan;
@@ -32,6 +39,7 @@ export async function checkRecord(recorded: Recorded): Promise<string[]> {
 		...(await checkRefunds(recorded)),
 		...checkFailures(recorded, rows),
 		...checkPrices(recorded, rows),
+		...(await checkLosses(recorded)),
 		...(await checkPromptness(recorded, journal)),
 	];
 }
@@ -109,6 +117,21 @@ async function checkReleases({ record, swaps, pool }: Recorded, journal: Journal
 				violations.add(`I5: #${swap.index} is released before its delivery is final`);
 		}
 	}
+	// What was sent on Solana nobody wrote down, but where it landed is known.
+	const { rows: released } = await pool.query<{ order_id: Buffer; block_number: number }>(
+		"select order_id, block_number from chain_events where name = 'Released' and order_id is not null order by 1",
+	);
+	for (const { order_id, block_number } of released) {
+		const orderId = bytesToHex(order_id);
+		const swap = swaps.find((candidate) => candidate.orderId === orderId);
+		const block = filledAt.get(orderId);
+		if (swap?.plan.from !== "solana" || swap.plan.to === "solana" || block === undefined) continue;
+		const finalMs = (chain: ChainName, number: number) =>
+			record.finality.find((at) => at.chain === chain && at.finalized >= number)?.atMs;
+		const landedMs = (finalMs("solana", block_number) ?? Number.POSITIVE_INFINITY) - leastFinalityMs;
+		if (landedMs < (finalMs(swap.plan.to, block) ?? Number.POSITIVE_INFINITY))
+			violations.add(`I5: #${swap.index} is released before its delivery is final`);
+	}
 	return [...violations];
 }
 
@@ -129,34 +152,42 @@ async function checkRefunds({ swaps, pool }: Recorded): Promise<string[]> {
 	});
 }
 
-type Row = { id: string; status: string; output: bigint; updated_at: Date };
+type Row = { id: string; status: string; output: bigint; updated_at: Date; is_rebuilt: boolean };
 
 async function readRows(pool: Recorded["pool"]): Promise<Map<string, Row>> {
 	const { rows } = await pool.query<Row>(
-		"select id, status, output, ended_at as updated_at from swaps order by id",
+		`select id, status, output, ended_at as updated_at,
+			exists (select from swap_events e where e.swap_id = s.id and fact = 'rebuilt') as is_rebuilt
+		from swaps s order by id`,
 	);
 	return new Map(rows.map((row) => [row.id, row]));
 }
 
 /** I8: nothing has failed that could still be opened. */
-function checkFailures({ swaps }: Recorded, rows: ReadonlyMap<string, Row>): string[] {
-	return swaps.flatMap(({ index, uuid, order, plan }) => {
+function checkFailures({ swaps, record }: Recorded, rows: ReadonlyMap<string, Row>): string[] {
+	return swaps.flatMap(({ index, uuid, order, op }) => {
 		const row = uuid && rows.get(uuid);
-		if (!row || !order || row.status !== "failed" || plan.from === "solana") return [];
+		if (!row || !order || row.status !== "failed") return [];
+		const endedMs = row.updated_at?.getTime() ?? Number.POSITIVE_INFINITY;
+		if (op && "kind" in op) {
+			// Of heights there are no more than slots.
+			const isDead = record.finality.some(
+				({ chain, finalized, atMs }) =>
+					chain === "solana" && BigInt(finalized) > op.lastValidBlockHeight && atMs <= endedMs,
+			);
+			return isDead ? [] : [`I8: #${index} has failed while its transaction could land`];
+		}
 		const { openDeadline } = unpackDeadlines(order.deadlines);
-		const isEarly = row.updated_at.getTime() <= Number(openDeadline) * 1_000;
-		return isEarly ? [`I8: #${index} has failed before its deadline`] : [];
+		return endedMs <= Number(openDeadline) * 1_000 ? [`I8: #${index} has failed before its deadline`] : [];
 	});
 }
 
 /** The least that a wallet signs for is not more than its slippage allows, to the last unit. */
-function checkPrices({ swaps, record }: Recorded, rows: ReadonlyMap<string, Row>): string[] {
-	// A row that was lost and made again from the chain has only the minimum.
-	if (record.restoredAtMs.length > 0) return [];
-	return swaps.flatMap(({ index, uuid, order, plan, outcome, isLost }) => {
+function checkPrices({ swaps }: Recorded, rows: ReadonlyMap<string, Row>): string[] {
+	return swaps.flatMap(({ index, uuid, order, plan }) => {
 		const row = uuid && rows.get(uuid);
-		// Of an order that nobody submitted, or whose row was lost, only the minimum is known.
-		if (!row || !order || outcome !== "submitted" || isLost) return [];
+		// Of what was made from the chain alone only the minimum is known.
+		if (!row || !order || row.is_rebuilt) return [];
 		// As the desk says where the caller does not.
 		const slippageBps = plan.input === "stable" && plan.output === "stable" ? 50n : 300n;
 		const isTooMuch =
@@ -164,6 +195,20 @@ function checkPrices({ swaps, record }: Recorded, rows: ReadonlyMap<string, Row>
 		return isTooMuch
 			? [`#${index} promises ${order.minOutput} of ${row.output}: more than its slippage allows`]
 			: [];
+	});
+}
+
+/** Nothing is lost but what was delivered for a deposit whose own chain dropped blocks. */
+async function checkLosses({ plan, swaps, pool }: Recorded): Promise<string[]> {
+	const { rows } = await pool.query<{ order_id: Buffer | null }>(
+		`select distinct p.order_id from postings p join entries e on e.posting_id = p.id
+		where e.account = 'loss' order by 1`,
+	);
+	return rows.flatMap(({ order_id }) => {
+		const orderId = order_id && bytesToHex(order_id);
+		const swap = swaps.find((candidate) => candidate.orderId === orderId);
+		const isDropped = plan.faults.some((fault) => fault.kind === "reorg" && fault.chain === swap?.plan.from);
+		return isDropped ? [] : [`#${swap?.index} is lost, and its chain dropped nothing`];
 	});
 }
 
@@ -191,14 +236,12 @@ async function checkPromptness(
 			if (!firstSent.has(job)) firstSent.set(job, atMs - planStartMs);
 		}
 	}
-	// Of what was sent before that the books say nothing any more.
-	const knownFromMs = Math.max(
-		Number.NEGATIVE_INFINITY,
-		...record.restoredAtMs.map((atMs) => atMs - planStartMs + recoverBackupMs),
-	);
+	const whiles = forgottenWhiles(plan);
 	const isPrompt = (chain: ChainName, fromMs: number, sentMs: number) => {
 		const dueMs = fromMs + promptMs;
-		if (sentMs <= dueMs || fromMs < knownFromMs || chain === "solana") return true;
+		const isForgotten = whiles.some((lost) => dueMs >= lost.fromMs && fromMs <= lost.untilMs);
+		if (sentMs <= dueMs || isForgotten || chain === "solana") return true;
+		if (areLanesFull(record, chain, planStartMs + dueMs)) return true;
 		return plan.faults.some((fault) => hinders(fault, chain, { fromMs, dueMs, faults: plan.faults }));
 	};
 	const violations = new Set<string>();
@@ -220,6 +263,35 @@ async function checkPromptness(
 	return [...violations];
 }
 
+/** What nodes keep of one account, less the places that are kept for releases. */
+const mostUnderWay = 12;
+
+/** Whether each relayer of the chain has as much on its way as it may have. */
+function areLanesFull({ sent, spent }: WorldRecord, chain: ChainName, atMs: number): boolean {
+	const relayers = new Map<Hex, number>();
+	for (const { from, nonce, ...one } of sent) {
+		if (one.chain === chain && one.atMs <= atMs)
+			relayers.set(from, Math.max(nonce + 1, relayers.get(from) ?? 0));
+	}
+	return (
+		relayers.size === relayersPerChain &&
+		[...relayers].every(([from, signed]) => {
+			const known = spent.filter((one) => one.chain === chain && one.from === from && one.atMs <= atMs);
+			return signed - (known.at(-1)?.count ?? 0) >= mostUnderWay;
+		})
+	);
+}
+
+/** Of what was sent after a backup the books say nothing once they are set back to it. There is one backup, the newest. */
+function forgottenWhiles({ faults }: Plan): { fromMs: number; untilMs: number }[] {
+	const restores = faults.filter((fault) => fault.kind === "restore");
+	const backupsMs = restores.map(({ atMs, backMs }) => Math.max(0, atMs - backMs));
+	return restores.map(({ atMs }) => ({
+		fromMs: Math.max(...backupsMs.filter((backupMs) => backupMs <= atMs)),
+		untilMs: atMs + recoverBackupMs,
+	}));
+}
+
 /** Whether a fault may keep workers from sending what they have to, in this while. */
 function hinders(
 	fault: Fault,
@@ -230,7 +302,10 @@ function hinders(
 	if (fault.atMs > dueMs || fault.atMs + lastsMs + recoverMs < fromMs) return false;
 	switch (fault.kind) {
 		case "rpc":
-			return fault.of === "workers" && fault.chain === chain;
+			// A lane asks its chain within a transaction, and here only one of those is open at a time.
+			return (
+				fault.of === "workers" && (fault.chain === chain || fault.how === "slow" || fault.how === "down")
+			);
 		case "foreign-transaction":
 			return fault.chain === chain;
 		case "signals":

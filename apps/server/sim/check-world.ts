@@ -1,7 +1,9 @@
-import { type SolanaAddress, toSolanaWord } from "@geoswap/protocol";
-import { type Address, bytesToHex, isAddress } from "viem";
+import { type SolanaAddress, toSolanaWord, unpackDeadlines } from "@geoswap/protocol";
+import { type Address, bytesToHex, isAddress, zeroAddress } from "viem";
 import type { Breach } from "../src/audit/report.ts";
 import { auditWorld } from "./audit-world.ts";
+import type { rpcReceipt } from "./evm/rpc-format.ts";
+import { attesterNames, type ChainName } from "./plan.ts";
 import { usdE18Of } from "./sim-prices.ts";
 import type { SimSwap } from "./sim-wallets.ts";
 import type { World } from "./world.ts";
@@ -13,12 +15,16 @@ type Row = {
 	is_ended: boolean;
 	delivered_amount: bigint | null;
 	last_fact: string | null;
+	/** When it was found too late to deliver it. */
+	too_late_at: Date | null;
 };
 
-/** Orders of which it was decided that their wallets take the input back themselves. */
-type Left = ReadonlySet<string>;
-
-export type Checked = { violations: string[]; byStatus: Record<string, number>; lossUsdCents: bigint };
+export type Checked = {
+	violations: string[];
+	/** `settled-refunded`: those whose delivery a chain dropped, and kept out until it was too late. */
+	byStatus: Record<string, number>;
+	lossUsdCents: bigint;
+};
 
 /** All that must hold of a world in which nothing goes wrong any more and everything had time to end. */
 export async function checkWorld(
@@ -31,15 +37,18 @@ export async function checkWorld(
 		(
 			await pool.query<Row>(
 				`select s.id, s.status, s.stage, s.ended_at is not null as is_ended, s.delivered_amount,
-					(select fact from swap_events e where e.swap_id = s.id order by seq desc limit 1) as last_fact
+					(select fact from swap_events e where e.swap_id = s.id order by seq desc limit 1) as last_fact,
+					(select min(at) from swap_events e where e.swap_id = s.id and data->>'givingUp' = 'TOO_LATE') as too_late_at
 				from swaps s order by s.id`,
 			)
 		).rows.map((row) => [row.id, row]),
 	);
-	const left: Left = new Set(
-		(
-			await pool.query<{ order_id: Buffer }>("select order_id from unknown_orders where outcome = 'left'")
-		).rows.map((row) => bytesToHex(row.order_id)),
+	// All orders here are of our desk, and worth ten refunds.
+	const { rows: left } = await pool.query<{ order_id: Buffer; reason: string | null }>(
+		"select order_id, reason from unknown_orders where outcome = 'left' order by order_id",
+	);
+	violations.push(
+		...left.map(({ order_id, reason }) => `order ${bytesToHex(order_id)} is left to its wallet: ${reason}`),
 	);
 	const lost = new Set(
 		(
@@ -47,34 +56,54 @@ export async function checkWorld(
 		).rows.map((row) => bytesToHex(row.order_id)),
 	);
 	const byStatus: Record<string, number> = {};
-	let lossUsdCents = await readLossUsdCents(world);
-	const forgotten: SimSwap[] = [];
+	const losses = await readLosses(world);
+	const forgotten: Forgotten[] = [];
+	const keptOut = new Set<string>();
 	for (const swap of world.wallets.swaps) {
 		const row = swap.uuid === undefined ? undefined : rows.get(swap.uuid);
-		const status = row?.status ?? swap.outcome;
+		const isKeptOut = row !== undefined && isKeptOutByChain(world, swap, row, faultsApplied);
+		if (isKeptOut) keptOut.add(row.id);
+		const status = isKeptOut ? "settled-refunded" : (row?.status ?? swap.outcome);
 		byStatus[status] = (byStatus[status] ?? 0) + 1;
 		// Its caller may have come again after that: such a row fails, as its deposit is not there, and knows no delivery.
 		const isUnknowing =
 			!row || (swap.plan.to === "solana" && row.status === "failed" && row.last_fact === "not-opened");
 		const unknownLoss = isUnknowing ? forgottenUsdCents(world, swap, faultsApplied) : 0n;
-		lossUsdCents += unknownLoss;
-		const isLoss = unknownLoss > 0n;
-		if (isLoss && !row) forgotten.push(swap);
-		violations.push(...checkSwap(world, { swap, row, left, isLoss }).map((what) => `#${swap.index} ${what}`));
+		addTo(losses, swap.plan.from, unknownLoss);
+		if (unknownLoss > 0n) forgotten.push({ swap, isKnown: row !== undefined });
+		const isLoss = unknownLoss > 0n || (swap.orderId !== undefined && lost.has(swap.orderId));
+		violations.push(
+			...checkSwap(world, { swap, row, isLoss, isKeptOut }).map((what) => `#${swap.index} ${what}`),
+		);
 	}
-	violations.push(...checkWallets(world, { rows, left, lost }));
+	violations.push(...checkWallets(world, { rows, lost, keptOut }));
+	const uuids = new Set<string | undefined>(world.wallets.swaps.map(({ uuid }) => uuid));
+	violations.push(...[...rows.keys()].filter((id) => !uuids.has(id)).map((id) => `${id} is nobody's swap`));
+	violations.push(...checkCalm(world, rows, faultsApplied));
 	violations.push(...(await checkRest(world)));
 	violations.push(...checkSignatures(world));
 	violations.push(...world.engine.mismatches);
 	const breaches = withoutForgotten(world, await auditWorld(world), forgotten);
-	violations.push(...breaches.map(({ invariant, message }) => `${invariant}: ${message}`));
-	violations.push(...checkLoss(world, lossUsdCents, faultsApplied));
+	const told = breaches.filter(({ invariant, swapId = "" }) => invariant === "I8" && keptOut.has(swapId));
+	if (told.length < keptOut.size) violations.push("a promise is broken, and the auditor does not say so");
+	violations.push(
+		...breaches
+			.filter((breach) => !told.includes(breach))
+			.map(({ invariant, message }) => `${invariant}: ${message}`),
+	);
+	violations.push(...checkLosses(world, losses, faultsApplied));
+	const lossUsdCents = [...losses.values()].reduce((sum, cents) => sum + cents, 0n);
 	return { violations, byStatus, lossUsdCents };
 }
 
 function checkSwap(
 	world: World,
-	{ swap, row, left, isLoss }: { swap: SimSwap; row: Row | undefined; left: Left; isLoss: boolean },
+	{
+		swap,
+		row,
+		isLoss,
+		isKeptOut,
+	}: { swap: SimSwap; row: Row | undefined; isLoss: boolean; isKeptOut: boolean },
 ): string[] {
 	const { outcome, plan, order, orderId } = swap;
 	const received = balanceOf(world, plan.to, swap.outputToken, swap.recipient);
@@ -83,13 +112,13 @@ function checkSwap(
 	if (!row || !order) {
 		if (received > 0n && !isLoss) violations.push(`has no row, and ${received} were delivered`);
 		if (outcome !== "submitted") return violations;
-		// A restore may forget what was submitted and not opened: nothing was taken. What was opened is rebuilt, or left to
-		// its wallet; and on Solana its caller asked again until it had a row, or an answer that it expired.
+		// A restore may forget what was submitted and not opened: nothing was taken. What was opened is rebuilt; and
+		// on Solana its caller asked again until it had a row, or an answer that it expired.
 		const isForgotten = world.record.restoredAtMs.length > 0 && plan.from !== "solana";
 		const isNothingTaken =
 			plan.from !== "solana" &&
 			orderId !== undefined &&
-			(left.has(orderId) || world.evm[plan.from].escrowStateOf(orderId) === "none");
+			world.evm[plan.from].escrowStateOf(orderId) === "none";
 		if (!isForgotten || !isNothingTaken) violations.push("has no row");
 		return violations;
 	}
@@ -97,7 +126,7 @@ function checkSwap(
 	if (status === "pending" || !is_ended) {
 		violations.push(`is not terminal: ${status} ${stage}, last ${last_fact}`);
 	}
-	if (status === "settled") {
+	if (status === "settled" && !isKeptOut) {
 		if (received < order.minOutput) violations.push(`is settled with ${received} of ${order.minOutput}`);
 		if (received !== delivered_amount) {
 			violations.push(`is settled: ${received} received, and ${delivered_amount} by the books`);
@@ -106,6 +135,36 @@ function checkSwap(
 		violations.push(`is ${status}, and ${received} were delivered (last ${last_fact})`);
 	}
 	return violations;
+}
+
+/** By which a plan sets a worker's clock ahead. */
+const mostSkewMs = 5_000;
+
+/**
+ * What is settled at its depth, and dropped by a deeper reorganization, is delivered again while that is in time. A chain
+ * that takes nothing until then breaks the promise: the wallet has its input back, and the auditor says so.
+ */
+function isKeptOutByChain(
+	world: World,
+	{ plan, order, orderId, recipient, outputToken }: SimSwap,
+	{ status, too_late_at }: Row,
+	faults: Readonly<Record<string, number>>,
+): boolean {
+	if (status !== "settled" || !order || !orderId || !too_late_at || !faults.reorg) return false;
+	if (balanceOf(world, plan.to, outputToken, recipient) > 0n) return false;
+	const { chains, solana } = world.config;
+	const chain = chains.find(({ chainId }) => BigInt(chainId) === order.destinationChainId);
+	const marginSeconds = chain?.finalitySeconds ?? solana?.blockhashSeconds.most ?? 0;
+	const lastFillAt = Number(unpackDeadlines(order.deadlines).fillDeadline) - marginSeconds;
+	// Clocks may be fast.
+	const isInTime = too_late_at.getTime() + mostSkewMs < lastFillAt * 1_000;
+	const isBack = plan.from === "solana" || world.evm[plan.from].escrowStateOf(orderId) === "refunded";
+	// Its swap's id is in the call. Who sent it once only did not try again.
+	const calls = world.record.sent.filter(
+		({ chain, data }) => chain === plan.to && data.includes(order.swapKey.slice(-32)),
+	);
+	const isTriedAgain = plan.to === "solana" || new Set(calls.map(({ hash }) => hash)).size > 1;
+	return !isInTime && isBack && isTriedAgain;
 }
 
 /**
@@ -128,26 +187,44 @@ function forgottenUsdCents(
 	});
 }
 
+/** Whether it has a row, which knows nothing of what was delivered. */
+type Forgotten = { swap: SimSwap; isKnown: boolean };
+
 /**
  * The auditor is right about such a loss on Solana, where nobody can tell whose delivery it was: money that left the vault
  * for no order, and a mark of the order in the same slot. Each swap that was lost explains one of either, of its amount.
+ * Where its terms are known by a row the auditor knows whose it is, and the books alone do not.
  */
 function withoutForgotten(
 	world: World,
 	breaches: readonly Breach[],
-	forgotten: readonly SimSwap[],
+	forgotten: readonly Forgotten[],
 ): Breach[] {
 	const rest = [...breaches];
 	const take = (isIt: (message: string) => boolean) => {
 		const at = rest.findIndex(({ message }) => isIt(message));
 		return at < 0 ? undefined : rest.splice(at, 1)[0]?.message;
 	};
-	for (const { plan, outputToken, recipient } of forgotten) {
+	const known = new Map<string, bigint>();
+	for (const { swap, isKnown } of forgotten) {
+		const { plan, outputToken, recipient } = swap;
 		if (plan.to !== "solana") continue;
 		const amount = balanceOf(world, plan.to, outputToken, recipient);
+		if (isKnown) {
+			known.set(outputToken, (known.get(outputToken) ?? 0n) + amount);
+			continue;
+		}
 		const left = `${amount} of ${outputToken} left the vault on Solana for no order, in slot `;
 		const slot = take((message) => message.startsWith(left))?.slice(left.length);
 		if (slot) take((message) => message === `an order that nobody knows was filled in slot ${slot}`);
+	}
+	for (const [token, amount] of known) {
+		const symbol = world.solana.deployment.assets.find(({ address }) => address === token)?.symbol;
+		const differ = new RegExp(`^(-?\\d+) ${symbol} is booked as no order's on Solana, but (-?\\d+) is$`);
+		take((message) => {
+			const [, booked, found] = differ.exec(message) ?? [];
+			return booked !== undefined && BigInt(found ?? 0) - BigInt(booked) === amount;
+		});
 	}
 	return rest;
 }
@@ -155,7 +232,15 @@ function withoutForgotten(
 /** Each wallet has what it was given, less the inputs of swaps that were settled and what it gave away itself. */
 function checkWallets(
 	world: World,
-	{ rows, left, lost }: { rows: ReadonlyMap<string, Row>; left: Left; lost: ReadonlySet<string> },
+	{
+		rows,
+		lost,
+		keptOut,
+	}: {
+		rows: ReadonlyMap<string, Row>;
+		lost: ReadonlySet<string>;
+		keptOut: ReadonlySet<string>;
+	},
 ): string[] {
 	const expected = new Map<string, { swap: SimSwap; amount: bigint; indexes: number[] }>();
 	for (const swap of world.wallets.swaps) {
@@ -164,26 +249,54 @@ function checkWallets(
 		const row = swap.uuid === undefined ? undefined : rows.get(swap.uuid);
 		// What was delivered for a deposit that its chain dropped is the service's loss, which has a cap of its own.
 		const isDropped = swap.orderId !== undefined && lost.has(swap.orderId);
-		const isGiven = isDropped ? false : row ? row.status === "settled" : isLeft(world, swap, left);
+		const isSettled = row?.status === "settled" && !keptOut.has(row.id);
+		const isGiven = isSettled && !isDropped;
 		const moved = swap.sink ? balanceOf(world, swap.plan.from, swap.inputToken, swap.sink) : 0n;
-		sum.amount += (isGiven ? 0n : swap.inputAmount) - moved;
+		sum.amount += (isGiven ? 0n : swap.inputAmount) - moved + forGas(world, swap);
 		sum.indexes.push(swap.index);
 		expected.set(key, sum);
 	}
 	return [...expected.values()].flatMap(({ swap, amount, indexes }) => {
-		const isPaying =
-			swap.plan.input === "native" && swap.plan.from !== "solana" && swap.plan.behaviour !== "plain";
 		const has = balanceOf(world, swap.plan.from, swap.inputToken, swap.wallet);
-		if (has === amount || isPaying) return [];
+		if (has === amount) return [];
 		const names = indexes.map((index) => `#${index}`).join(" ");
 		return [`the wallet of ${names} has ${has} of ${swap.inputToken}, and should have ${amount}`];
 	});
 }
 
-/** Whether its order is open and left to its wallet, which can take the input back later, by itself. */
-function isLeft({ evm }: World, { plan, orderId }: SimSwap, left: Left): boolean {
-	if (plan.from === "solana" || orderId === undefined || !left.has(orderId)) return false;
-	return evm[plan.from].escrowStateOf(orderId) === "opened";
+/** Those who send transactions of their own; for all others somebody else does. */
+const payers: ReadonlySet<string> = new Set(["moves-tokens", "opens-itself", "opens-unsubmitted"]);
+/** As sim-misbehaviour.ts has it. */
+const gasGift = 10n ** 18n;
+
+/** What a wallet that sends transactions of its own was given for that, less what those cost. */
+function forGas({ evm }: World, { plan, wallet, inputToken, outcome }: SimSwap): bigint {
+	if (plan.from === "solana" || inputToken !== zeroAddress) return 0n;
+	const chain = evm[plan.from];
+	const isPaying = payers.has(plan.behaviour) && outcome !== "refused" && outcome !== "not-yet";
+	return chain.minedOf(wallet as Address).reduce(
+		(rest, { hash }) => {
+			const receipt = chain.request("eth_getTransactionReceipt", [hash]) as ReturnType<typeof rpcReceipt>;
+			return rest - BigInt(receipt.gasUsed) * BigInt(receipt.effectiveGasPrice);
+		},
+		isPaying ? gasGift : 0n,
+	);
+}
+
+/** Where nothing goes wrong all that can be delivered is: what gives everything back would hold all else. */
+function checkCalm(
+	world: World,
+	rows: ReadonlyMap<string, Row>,
+	faults: Readonly<Record<string, number>>,
+): string[] {
+	if (Object.keys(faults).length > 0) return [];
+	const isDeliverable = ({ plan }: SimSwap) =>
+		(plan.recipient === "takes" || plan.to === "solana") &&
+		(plan.from === "solana" || !["moves-tokens", "opens-unsubmitted"].includes(plan.behaviour));
+	return world.wallets.swaps.filter(isDeliverable).flatMap(({ index, uuid = "", outcome }) => {
+		const status = rows.get(uuid)?.status ?? outcome;
+		return status === "settled" ? [] : [`#${index} is ${status}, and nothing went wrong`];
+	});
 }
 
 /** Nothing is left that waits, or that is held for someone. */
@@ -211,26 +324,47 @@ function named(world: World, uuid: string): string {
 	return swap ? `#${swap.index}` : uuid;
 }
 
-/** No attester says of one order that it was delivered and that it never will be. */
+/**
+ * No attester says of one order that it was delivered and that it never will be; nor do two, of those whose nodes tell the
+ * truth, however late.
+ */
 function checkSignatures({ signed }: World): string[] {
-	return [...signed].flatMap(([orderId, words]) =>
-		[...words]
-			.filter((word) => word.endsWith("Release") && words.has(word.replace("Release", "Refund")))
-			.map((word) => `order ${orderId}: ${word} and refund are both signed`),
-	);
+	const [liedTo] = attesterNames;
+	return [...signed].flatMap(([orderId, words]) => {
+		const by = (word: "Release" | "Refund") =>
+			attesterNames.filter((attester) => words.has(`${attester} ${word}`));
+		const refunding = by("Refund");
+		return by("Release")
+			.filter((name) => refunding.some((other) => other === name || (name !== liedTo && other !== liedTo)))
+			.map((name) => `order ${orderId}: ${name} signed its release, and ${refunding.join()} its refund`);
+	});
 }
 
+/** In US cents, by the chain whose deposits are not there; `unknown` where no order of the world explains it. */
+type Losses = Map<ChainName | "unknown", bigint>;
+
 /** What the service lost by the books: outputs without an input. */
-async function readLossUsdCents({ database, config }: World): Promise<bigint> {
-	const { rows } = await database.pool.query<{ chain_id: number; token: Buffer; amount: bigint }>(
-		`select chain_id, token, sum(amount)::numeric as amount from entries where account = 'loss'
-		group by 1, 2 order by 1, 2`,
+async function readLosses({ database, config, wallets }: World): Promise<Losses> {
+	const { rows } = await database.pool.query<{
+		order_id: Buffer | null;
+		chain_id: number;
+		token: Buffer;
+		amount: bigint;
+	}>(
+		`select p.order_id, e.chain_id, e.token, sum(e.amount)::numeric as amount
+		from entries e join postings p on p.id = e.posting_id where e.account = 'loss' group by 1, 2, 3 order by 1, 2, 3`,
 	);
-	return rows.reduce(
-		(total, { chain_id, token, amount }) =>
-			total + usdCentsOf({ config }, { chainId: chain_id, token: bytesToHex(token), amount }),
-		0n,
-	);
+	const losses: Losses = new Map();
+	for (const { order_id, chain_id, token, amount } of rows) {
+		const orderId = order_id && bytesToHex(order_id);
+		const from = wallets.swaps.find((swap) => swap.orderId === orderId)?.plan.from ?? "unknown";
+		addTo(losses, from, usdCentsOf({ config }, { chainId: chain_id, token: bytesToHex(token), amount }));
+	}
+	return losses;
+}
+
+function addTo(losses: Losses, chain: ChainName | "unknown", usdCents: bigint): void {
+	if (usdCents !== 0n) losses.set(chain, (losses.get(chain) ?? 0n) + usdCents);
 }
 
 /** At the world's usual prices. */
@@ -248,17 +382,19 @@ function usdCentsOf(
 const wordOf = (address: string) =>
 	isAddress(address) ? address.toLowerCase() : toSolanaWord(address as SolanaAddress);
 
-/** Only a chain that drops what it had can cost the service something, and never more than what may be unfinal. */
-function checkLoss(
-	{ config }: World,
-	lossUsdCents: bigint,
+/** Only a chain that drops what it had can cost the service something, and never more than what may be unfinal there. */
+function checkLosses(
+	{ config, chains }: World,
+	losses: Losses,
 	faults: Readonly<Record<string, number>>,
 ): string[] {
-	const caps = [...config.chains, ...(config.solana ? [config.solana] : [])].map(
-		({ unfinalCapUsd }) => unfinalCapUsd,
-	);
-	const most = faults.reorg ? BigInt(caps.reduce((sum, cap) => sum + cap, 0)) * 100n : 0n;
-	return lossUsdCents > most ? [`${lossUsdCents} cents are lost, and at most ${most} may be`] : [];
+	return [...losses].flatMap(([name, usdCents]) => {
+		const chainId = name === "unknown" ? undefined : chains[name].chainId;
+		const terms = [...config.chains, ...(config.solana ? [config.solana] : [])];
+		const capUsd = terms.find((chain) => chain.chainId === chainId)?.unfinalCapUsd ?? 0;
+		const most = faults.reorg ? BigInt(capUsd) * 100n : 0n;
+		return usdCents > most ? [`${usdCents} cents are lost by ${name}, and at most ${most} may be`] : [];
+	});
 }
 
 function balanceOf(world: World, chain: SimSwap["plan"]["from"], token: string, holder: string): bigint {

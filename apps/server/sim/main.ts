@@ -77,14 +77,13 @@ async function simulate(options: Options & { databaseUrl: string }): Promise<num
 			toldMs = Date.now();
 			console.error(tellProgress(soFar, { seeds: seeds.length, elapsedMs: toldMs - startMs }));
 		},
+		onFailure: ({ seed, violations }) => console.error(`seed ${seed}: ${violations[0]}`),
 	});
 	console.error(tellProgress(progress, { seeds: seeds.length, elapsedMs: Date.now() - startMs }));
 	const [first] = failures;
 	const story = first && (await tellFailure(first, options));
 	if (isJson) {
 		console.log(JSON.stringify({ ...progress, failures: failures.map(toJson), ...story }, undefined, "\t"));
-	} else {
-		for (const { seed, violations } of failures.slice(1)) console.log(`seed ${seed}: ${violations[0]}`);
 	}
 	return failures.length > 0 ? 1 : 0;
 }

@@ -22,6 +22,7 @@ export async function runSeeds({
 	keepsGoing,
 	start,
 	onProgress,
+	onFailure,
 }: {
 	seeds: readonly number[];
 	sizes: PlanSizes;
@@ -30,6 +31,8 @@ export async function runSeeds({
 	keepsGoing: boolean;
 	start: () => SimulationProcess;
 	onProgress?: (progress: Progress) => void;
+	/** At once: of a long run somebody may want to look at it before the end. */
+	onFailure?: (failure: SeedFailure) => void;
 }): Promise<{ progress: Progress; failures: SeedFailure[] }> {
 	const progress: Progress = {
 		seedsDone: 0,
@@ -53,6 +56,7 @@ export async function runSeeds({
 				if (violations.length > 0) {
 					progress.seedsFailed++;
 					failures.push({ seed, violations });
+					onFailure?.({ seed, violations });
 					if (!keepsGoing) waiting.length = 0;
 					// What broke may have left something behind.
 					await simulation.stop();

@@ -15,6 +15,7 @@ import type { EvmChain } from "../src/chain/evm/chain-client.ts";
 import { readWasOpened } from "../src/chain/evm/read-was-opened.ts";
 import type { SolanaChain } from "../src/chain/solana/connect-solana.ts";
 import { findDeposit } from "../src/chain/solana/find-deposit.ts";
+import { readHeight } from "../src/chain/solana/read-height.ts";
 import type { Config } from "../src/config.ts";
 import type { Engine } from "../src/durable/durable.ts";
 import { adoptSwap } from "../src/store/adopt-swap.ts";
@@ -245,6 +246,8 @@ export function createSimWallets({
 			pairs: desk.volumes(quote),
 			reserve: (inFlight) => desk.reprice(quote, inFlight),
 			isOpened,
+			// Whoever comes late is told so before.
+			isInTime: () => true,
 			limits: {
 				unopenedUsdCents: BigInt(limits.unopenedUsdPerAccount * 100),
 				reservationSeconds: limits.reservationSeconds,
@@ -282,33 +285,36 @@ export function createSimWallets({
 
 	/** As the API's submit does with an op token that was submitted before. Says why it was refused. */
 	async function submitAgain(swap: SimSwap): Promise<string | undefined> {
-		const { index, uuid, order, plan, expiresAtMs = 0 } = swap;
+		const { index, uuid, order, plan, op, expiresAtMs = 0 } = swap;
 		if (!uuid || !order) throw new Error("what was submitted has an order");
 		const existing = await readSwap(pool, uuid);
 		if (existing) {
 			if (existing.accountId === undefined) await adoptSwap(pool, { id: uuid, accountId });
 			return undefined;
 		}
-		const isExpired = scheduler.nowMs() > expiresAtMs;
+		const isOld = plan.from === "solana" || scheduler.nowMs() > expiresAtMs;
+		const isUndecided = op && "kind" in op && (await mayLand(op));
 		const wasOpened = await wasOpenedBefore(swap, order);
-		if (isExpired && !wasOpened) {
+		if (isUndecided && !wasOpened) return "it may still be executed";
+		if (isOld && !wasOpened) {
 			tell(`#${index} has expired, and nothing was executed`);
 			swap.outcome = "expired";
 			return undefined;
 		}
-		// Its simulation fails, and the API looks for deposits only of those that can land no more.
-		if (plan.from === "solana" && wasOpened && !isExpired) return "it was processed already";
 		const result = await submit(swap, { isOpened: wasOpened });
 		if (result.outcome !== "created" && result.outcome !== "existing") return result.outcome;
 		swap.isLost = true;
 		tell(`#${index} is submitted again`);
 		if (result.outcome === "existing") return undefined;
-		const execution = isExpired
+		const execution = isOld
 			? await startAnew(pool, { swap: result.swap, nowMs: scheduler.nowMs() })
 			: undefined;
 		void engine.startSwap(uuid, execution);
 		return undefined;
 	}
+
+	const mayLand = async ({ lastValidBlockHeight }: SignedSolanaOp) =>
+		(await readHeight(reached.solana, "finalized")) <= lastValidBlockHeight;
 
 	async function wasOpenedBefore({ plan, wallet, op }: SimSwap, order: Order): Promise<boolean> {
 		if (plan.from === "solana") {

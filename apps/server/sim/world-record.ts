@@ -12,6 +12,8 @@ export type WorldRecord = {
 	finality: { chain: ChainName; atMs: number; finalized: number }[];
 	/** When the database was set back. */
 	restoredAtMs: number[];
+	/** How many nonces of each sender are spent, whenever it is another number. */
+	spent: { chain: ChainName; from: Hex; atMs: number; count: number }[];
 };
 
 /** A relayer's transaction on an EVM chain, each time that a worker gave it to a node. */
@@ -55,15 +57,23 @@ export function createWorldRecord({
 	noteRestore: () => void;
 } {
 	const { nowMs } = scheduler;
-	const record: WorldRecord = { sent: [], finality: [], restoredAtMs: [] };
+	const record: WorldRecord = { sent: [], finality: [], restoredAtMs: [], spent: [] };
 	const finalized = new Map<ChainName, number>();
 	/** Whoever sent something, and the fewest of his nonces that were spent at any moment since the last restore. */
-	const senders = new Map<string, { from: Hex; chain: SimChain; spent: number | undefined }>();
+	const senders = new Map<
+		string,
+		{ name: ChainName; from: Hex; chain: SimChain; spent: number | undefined }
+	>();
 	const countOf = ({ from, chain }: { from: Hex; chain: SimChain }) =>
 		Number(chain.request("eth_getTransactionCount", [from, "latest"]));
+	const counts = new Map<string, number>();
 	const countSpent = () => {
-		for (const sender of senders.values()) {
-			if (sender.spent !== undefined) sender.spent = Math.min(sender.spent, countOf(sender));
+		for (const [name, sender] of senders) {
+			const count = countOf(sender);
+			if (sender.spent !== undefined) sender.spent = Math.min(sender.spent, count);
+			if (counts.get(name) === count) continue;
+			counts.set(name, count);
+			record.spent.push({ chain: sender.name, from: sender.from, atMs: nowMs(), count });
 		}
 	};
 	return {
@@ -72,7 +82,7 @@ export function createWorldRecord({
 			const transaction = name === "solana" ? undefined : parseRawTransaction(raw as Hex);
 			if (!transaction) return;
 			const { hash, from, nonce, to, data } = transaction;
-			const sender = senders.get(`${name} ${from}`) ?? { from, chain, spent: undefined };
+			const sender = senders.get(`${name} ${from}`) ?? { name, from, chain, spent: undefined };
 			senders.set(`${name} ${from}`, sender);
 			const sent: SentTransaction = {
 				atMs: nowMs(),

@@ -82,7 +82,7 @@ export type World = {
 /** When every world begins. */
 export const worldStartMs = Date.UTC(2030, 0, 1, 12);
 
-const relayersPerChain = 2;
+export const relayersPerChain = 2;
 
 export async function createWorld({
 	seed,

@@ -1,5 +1,6 @@
 import { devTokenAbi, startTestChains, type TestChains } from "@geoswap/devnet";
-import { type Address, encodeFunctionData, type Hex } from "viem";
+import { fromSwapKey, orderId, orderToJson } from "@geoswap/protocol";
+import { type Address, encodeFunctionData, type Hex, hexToBytes } from "viem";
 import { afterAll, beforeAll, expect, test, vi } from "vitest";
 import { assetAddress, orderActions } from "../test/order-actions.ts";
 import { createTestDatabase, type TestDatabase } from "../test/test-database.ts";
@@ -12,6 +13,10 @@ import { liftPauses, readPauses } from "./store/pauses.ts";
 let chains: TestChains;
 let database: TestDatabase;
 const log = createLog({ level: "silent", process: "test" });
+const config = {
+	audit: { everySeconds: 1, wholeEverySeconds: 3_600, confirmSeconds: 0 },
+	worker: { drainSeconds: 0 },
+};
 const patience = { timeout: 60_000, interval: 20 };
 
 beforeAll(async () => {
@@ -61,7 +66,7 @@ test("what is found twice pauses its chain alone; once lifted it pauses nothing 
 	const { origin, destination } = chains;
 	const audited = [1, 2].map(() =>
 		keepAudited({
-			config: { audit: { everySeconds: 1, wholeEverySeconds: 3_600, confirmSeconds: 0 } },
+			config,
 			books: { chains: [origin, destination], earlierAttesterSets: [] },
 			pool,
 			onRun: (run) => {
@@ -87,6 +92,10 @@ test("what is found twice pauses its chain alone; once lifted it pauses nothing 
 	const [pause] = await readPauses(pool);
 	expect(pause?.reason).toContain("I2");
 	expect(pause?.breaches).toEqual([expect.stringContaining("hold 8 USDC less than the books say")]);
+	// It is told as long as it is so, and what is paused for it already is not looked for again.
+	await more(3);
+	expect(runs.slice(-2).map(({ isWhole }) => isWhole)).toEqual([false, false]);
+	expect(runs.at(-1)?.report.breaches).toHaveLength(1);
 
 	await liftPauses(pool, {
 		...{ chainId: destination.chainId, by: "ada", reason: "a test", nowMs: Date.now() },
@@ -108,7 +117,7 @@ test("a chain that does not answer pauses nothing, and is counted", async () => 
 	const { origin, destination } = chains;
 	const before = await readPauses(database.pool);
 	const audited = keepAudited({
-		config: { audit: { everySeconds: 1, wholeEverySeconds: 3_600, confirmSeconds: 0 } },
+		config,
 		books: {
 			chains: [origin, { chainId: 31_338, rpcUrl: "http://127.0.0.1:1", deployment: destination.deployment }],
 			earlierAttesterSets: [],
@@ -125,4 +134,46 @@ test("a chain that does not answer pauses nothing, and is counted", async () => 
 	stopping.abort();
 	await audited;
 	expect(await readPauses(database.pool)).toEqual(before);
+}, 120_000);
+
+test("what a worker that leaves decides by depths of before is no breach, and what is decided later is", async () => {
+	const { origin, destination } = chains;
+	const audited = async (drainSeconds: number, atMs: number) => {
+		const order = await orderActions(chains).makeOrder();
+		const swapId = fromSwapKey(order.swapKey);
+		const { pool } = database;
+		await pool.query(
+			`insert into swaps (id, order_id, order_terms, output, value_usd_cents, delivery) values ($1, $2, $3, 0, 0, '{}')`,
+			[swapId, hexToBytes(orderId(order)), orderToJson(order)],
+		);
+		const deposit = { blockNumber: 100, headNumber: 102, finalizedNumber: 90, blocksNeeded: 2 };
+		await pool.query("insert into swap_events (swap_id, at, fact, data) values ($1, $2, 'delivering', $3)", [
+			swapId,
+			new Date(atMs),
+			{ deposit },
+		]);
+		const stopping = new AbortController();
+		let found: string[] = [];
+		await keepAudited({
+			config: { ...config, worker: { drainSeconds } },
+			books: {
+				chains: [origin, destination].map(({ chainId, rpcUrl, deployment }) => ({
+					...{ chainId, rpcUrl, deployment, depths: [{ upToUsd: 1_000, blocks: 3 }] },
+				})),
+				earlierAttesterSets: [],
+			},
+			pool,
+			onRun: (run) => {
+				if (!run) return;
+				found = run.report.breaches.filter((breach) => breach.swapId === swapId).map((one) => one.invariant);
+				stopping.abort();
+			},
+			nowMs: Date.now,
+			signal: stopping.signal,
+			log,
+		});
+		return found;
+	};
+	expect(await audited(3_600, Date.now() + 600_000)).toEqual([]);
+	expect(await audited(300, Date.now() + 600_000)).toEqual(["I6"]);
 }, 120_000);

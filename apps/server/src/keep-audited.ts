@@ -4,10 +4,11 @@ import { type ReconcileOptions, reconcile } from "./audit/reconcile.ts";
 import type { Breach, Finding, Report } from "./audit/report.ts";
 import { breachKey } from "./breach-key.ts";
 import type { Config } from "./config.ts";
+import { foundTwice } from "./found-twice.ts";
 import type { Log } from "./log.ts";
 import type { DatabasePool } from "./store/database.ts";
 import { holdLeadership } from "./store/leadership.ts";
-import { pauseForBreaches, readAcceptedBreaches } from "./store/pauses.ts";
+import { pauseForBreaches, readAcceptedBreaches, readPauses } from "./store/pauses.ts";
 
 /** How soon another worker takes over from one that is gone. */
 const takeOverMs = 10_000;
@@ -16,10 +17,10 @@ export type AuditRun = { report: Report; endedAtMs: number; durationMs: number; 
 
 /**
  * Audits the books on a timer, in one worker at a time. What it finds is looked for a second time, in all there is, before
- * a chain is paused for it. What a person has lifted a pause of pauses nothing again.
+ * a chain is paused for it. What a chain is paused for, or a person has lifted a pause of, pauses nothing again.
  */
 export async function keepAudited({
-	config: { audit: settings },
+	config: { audit: settings, worker },
 	books,
 	pool,
 	onRun = () => {},
@@ -28,7 +29,7 @@ export async function keepAudited({
 	signal,
 	log,
 }: {
-	config: Pick<Config, "audit">;
+	config: { audit: Config["audit"]; worker: Pick<Config["worker"], "drainSeconds"> };
 	/** What is audited. */
 	books: Pick<ReconcileOptions, "chains" | "solana" | "earlierAttesterSets">;
 	/** Nothing that a swap waits for may wait for this. */
@@ -41,8 +42,9 @@ export async function keepAudited({
 	log: Log;
 }): Promise<void> {
 	const { everySeconds, wholeEverySeconds, confirmSeconds } = settings;
-	// What was decided by processes with another configuration is theirs.
-	const policySinceMs = nowMs() + everySeconds * 1_000;
+	const workingSinceMs = nowMs();
+	// What was decided by processes with another configuration is theirs, and one that leaves still decides.
+	const policySinceMs = workingSinceMs + (everySeconds + worker.drainSeconds) * 1_000;
 	let memory = createAuditMemory();
 	let wholeAtMs: number | undefined;
 
@@ -67,7 +69,14 @@ export async function keepAudited({
 
 	async function auditOnce(): Promise<void> {
 		const accepted = await readAcceptedBreaches(pool);
-		const isKnown = (finding: Finding) => accepted.has(breachKey(finding));
+		const paused = await readPauses(pool);
+		const isPausedFor = (breach: string, chainId: number) =>
+			paused.some((pause) => pause.chainId === chainId && pause.breaches.includes(breach));
+		// There is nothing left to do about it but to tell it.
+		const isKnown = (finding: Finding) => {
+			const [key, { chainIds }] = [breachKey(finding), finding];
+			return accepted.has(key) || (chainIds.length > 0 && chainIds.every((id) => isPausedFor(key, id)));
+		};
 		const isNew = (breach: Breach) => breach.pauses !== false && !isKnown(breach);
 		const isWhole = wholeAtMs === undefined || nowMs() - wholeAtMs >= wholeEverySeconds * 1_000;
 		if (isWhole) memory = createAuditMemory();
@@ -82,8 +91,7 @@ export async function keepAudited({
 		const second = await run({ isKnown, isWhole: true });
 		wholeAtMs = second.endedAtMs;
 		onRun(second);
-		const before = new Set(first.report.breaches.map(sameKey));
-		const confirmed = second.report.breaches.filter((breach) => isNew(breach) && before.has(sameKey(breach)));
+		const confirmed = foundTwice(first.report.breaches, second.report.breaches, isNew);
 		for (const breach of confirmed) log.error({ ...breach }, "an invariant is breached");
 		const chainIds = new Set(confirmed.flatMap((breach) => breach.chainIds));
 		for (const chainId of chainIds) {
@@ -108,7 +116,8 @@ export async function keepAudited({
 		isWhole: boolean;
 	}): Promise<AuditRun> {
 		const startedAtMs = nowMs();
-		const report = await reconcile({ ...books, pool, memory, isKnown, policySinceMs, nowMs: startedAtMs });
+		const since = { policySinceMs, workingSinceMs };
+		const report = await reconcile({ ...books, pool, memory, isKnown, ...since, nowMs: startedAtMs });
 		const endedAtMs = nowMs();
 		const { orders, swaps, breaches, losses } = report;
 		const durationMs = endedAtMs - startedAtMs;
@@ -120,9 +129,4 @@ export async function keepAudited({
 	async function pause(ms: number): Promise<void> {
 		await sleep(ms, undefined, { signal }).catch(() => {});
 	}
-}
-
-/** The same thing, whatever the amounts of the moment. */
-function sameKey({ invariant, chainIds, orderId, swapId, token }: Finding): string {
-	return [invariant, chainIds.join(), orderId ?? "", swapId ?? "", token ?? ""].join(" ");
 }

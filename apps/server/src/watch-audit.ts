@@ -26,6 +26,7 @@ export function watchAudit({
 			geoswap_audit_age_seconds: "How long ago the last audit of the books ended that could be made",
 			geoswap_audit_duration_seconds: "How long it took",
 			geoswap_audit_breaches: "What it found that must not be so, by invariant and chain",
+			geoswap_audit_notices: "What it found that stops nothing, by invariant and chain",
 			geoswap_audit_lost_usd: "What was delivered and is not paid for, of what it looked at, by origin chain",
 		},
 		read: () => {
@@ -35,13 +36,17 @@ export function watchAudit({
 				{ gauge: "geoswap_audit_age_seconds", value: (nowMs() - endedAtMs) / 1_000 },
 				{ gauge: "geoswap_audit_duration_seconds", value: durationMs / 1_000 },
 				...chainIds.flatMap((chainId): Sample[] => [
-					...invariants.map((invariant) => ({
-						gauge: "geoswap_audit_breaches",
-						labels: { invariant, chain: String(chainId) },
-						value: report.breaches.filter(
+					...invariants.flatMap((invariant): Sample[] => {
+						const found = report.breaches.filter(
 							(breach) => breach.invariant === invariant && breach.chainIds.includes(chainId),
-						).length,
-					})),
+						);
+						const notices = found.filter(({ pauses }) => pauses === false).length;
+						const labels = { invariant, chain: String(chainId) };
+						return [
+							{ gauge: "geoswap_audit_breaches", labels, value: found.length - notices },
+							{ gauge: "geoswap_audit_notices", labels, value: notices },
+						];
+					}),
 					{
 						gauge: "geoswap_audit_lost_usd",
 						labels: { chain: String(chainId) },

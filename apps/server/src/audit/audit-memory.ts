@@ -1,24 +1,30 @@
+import { isSolana, type Order } from "@geoswap/protocol";
 import type { Hex } from "viem";
 import type { OrderHistory } from "./order-history.ts";
 import { type ChainEvents, noEvents } from "./read-chain-events.ts";
-import type { SolanaTransaction } from "./read-solana-transactions.ts";
+import type { SolanaHistory } from "./read-solana-transactions.ts";
+import type { Finding } from "./report.ts";
 
 /**
  * What an audit that found nothing leaves for the next one, so that it reads only what is new: final events and
  * transactions do not change. Of EVM chains only what may still matter is kept: orders that are not over, credits that
- * are not claimed.
+ * are not claimed. Of Solana all is judged again each time, so of orders that went there or came from there all is kept.
  */
 export type AuditMemory = {
 	/** By chain: all up to this block is accounted for. */
 	chains: Map<number, { upTo: number; events: ChainEvents }>;
-	/** Final transactions, by signature. */
-	solana: Map<string, SolanaTransaction>;
+	/** Final transactions. */
+	solana: SolanaHistory | undefined;
+	/** Terms of orders from or to Solana: nobody there writes them down, and swaps that ended are not read again. */
+	solanaOrders: Map<Hex, Order>;
+	/** What was found and is known. Of what is over it is told again, since nobody looks there before all is read anew. */
+	found: Finding[];
 	/** When the books were read that were found right, and the newest posting then. */
 	clean: { atMs: number; lastPosting: bigint } | undefined;
 };
 
 export function createAuditMemory(): AuditMemory {
-	return { chains: new Map(), solana: new Map(), clean: undefined };
+	return { chains: new Map(), solana: undefined, solanaOrders: new Map(), found: [], clean: undefined };
 }
 
 /** Of a chain's events, those that later ones may have to be judged by. */
@@ -33,7 +39,8 @@ export function eventsToKeep(
 		awaited: ReadonlySet<Hex>;
 	},
 ): ChainEvents {
-	const isKept = ({ orderId }: { orderId: Hex }) => awaited.has(orderId) || !isOver(histories.get(orderId));
+	const isKept = ({ orderId }: { orderId: Hex }) =>
+		awaited.has(orderId) || !isOver(histories.get(orderId)) || isOnSolana(histories.get(orderId));
 	return {
 		...noEvents(),
 		opened: events.opened.filter(isKept),
@@ -52,6 +59,13 @@ function isOver(history: OrderHistory | undefined): boolean {
 	// A refund that became a credit is paid by a claim.
 	const isPaid = refunded.every(({ paid }) => paid) || history.claimed.length > 0;
 	return opened.length > 0 && released.length + refunded.length > 0 && isPaid;
+}
+
+/** Whether something happened to an order on Solana: that is judged with what happened to it elsewhere. */
+function isOnSolana(history: OrderHistory | undefined): boolean {
+	if (!history) return false;
+	const { opened, released, refunded, filled, voided } = history;
+	return [opened, released, refunded, filled, voided].flat().some(({ chainId }) => isSolana(chainId));
 }
 
 /** A claim takes all that its beneficiary is owed of a token: what was credited before one is settled with it. */

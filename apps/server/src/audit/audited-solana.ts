@@ -110,6 +110,7 @@ export async function finalHoldings(
 				invariant: holder === "escrow" ? "I1" : "I2",
 				message,
 				chainIds: [deployment.chainId],
+				token,
 			});
 		const account = value[i];
 		if (!account) return [address, 0n];

@@ -8,37 +8,38 @@ import type { Finding } from "./report.ts";
  * configured now, by that as well.
  */
 export function checkDepositDepth(
-	{ id, orderId, order, valueUsdCents, decidedOn }: AuditedSwap,
+	{ id, orderId, order, valueUsdCents, decisions }: AuditedSwap,
 	{
 		policy,
 		sightings,
 		policySinceMs,
 	}: { policy: AuditedPolicy; sightings: ReadonlySet<string>; policySinceMs: number | undefined },
 ): Finding[] {
-	if (!decidedOn) return [];
-	const { blockNumber, headNumber, finalizedNumber, blocksNeeded, agreeAboveUsd, atMs } = decidedOn;
-	const finding = (message: string): Finding => ({
-		invariant: "I6",
-		message: `swap ${id} was delivered on a deposit in block ${blockNumber} ${message}`,
-		chainIds: [...new Set([Number(order.originChainId), Number(order.destinationChainId)])],
-		orderId,
-		swapId: id,
-		usdCents: String(valueUsdCents),
+	return decisions.flatMap((decidedOn) => {
+		const { blockNumber, headNumber, finalizedNumber, blocksNeeded, agreeAboveUsd, atMs } = decidedOn;
+		const finding = (message: string): Finding => ({
+			invariant: "I6",
+			message: `swap ${id} was delivered on a deposit in block ${blockNumber} ${message}`,
+			chainIds: [...new Set([Number(order.originChainId), Number(order.destinationChainId)])],
+			orderId,
+			swapId: id,
+			usdCents: String(valueUsdCents),
+		});
+		const findings: Finding[] = [];
+		const isFinal = blockNumber <= finalizedNumber;
+		const isDeep = (blocks: number | undefined) =>
+			isFinal || (blocks !== undefined && headNumber - blockNumber >= blocks);
+		const isOfNow = policySinceMs !== undefined && atMs >= policySinceMs && policy.depths !== undefined;
+		if (!isDeep(blocksNeeded) || (isOfNow && !isDeep(depthFor(policy, valueUsdCents)))) {
+			findings.push(finding(`when its chain was at ${headNumber}, and final up to ${finalizedNumber}`));
+		}
+		const needsAgreement =
+			agreeAboveUsd !== undefined && valueUsdCents > BigInt(Math.floor(agreeAboveUsd * 100));
+		if (needsAgreement && !sightings.has(sightingKey({ orderId, blockNumber }))) {
+			findings.push(finding("that no second provider was found to have"));
+		}
+		return findings;
 	});
-	const findings: Finding[] = [];
-	const isFinal = blockNumber <= finalizedNumber;
-	const isDeep = (blocks: number | undefined) =>
-		isFinal || (blocks !== undefined && headNumber - blockNumber >= blocks);
-	const isOfNow = policySinceMs !== undefined && atMs >= policySinceMs && policy.depths !== undefined;
-	if (!isDeep(blocksNeeded) || (isOfNow && !isDeep(depthFor(policy, valueUsdCents)))) {
-		findings.push(finding(`when its chain was at ${headNumber}, and final up to ${finalizedNumber}`));
-	}
-	const needsAgreement =
-		agreeAboveUsd !== undefined && valueUsdCents > BigInt(Math.floor(agreeAboveUsd * 100));
-	if (needsAgreement && !sightings.has(sightingKey({ orderId, blockNumber }))) {
-		findings.push(finding("that no second provider was found to have"));
-	}
-	return findings;
 }
 
 export function sightingKey({ orderId, blockNumber }: { orderId: string; blockNumber: number }): string {

@@ -79,7 +79,10 @@ export function isRefundWithoutVoid({
 	return refunded.length > 0 && voided.length === 0;
 }
 
-export function isOurs(order: Order, { chains, solana, earlierAttesterSets }: Ours): boolean {
+export function isOurs(
+	order: Order,
+	{ chains, solana, earlierAttesterSets }: Omit<Ours, "refundedAt">,
+): boolean {
 	const vaultsOf = (chainId: bigint): Hex[] => {
 		if (isSolana(chainId)) return solana ? [toSolanaWord(solana.vault)] : [];
 		return chains.find((chain) => BigInt(chain.chainId) === chainId)?.vaults.map(toWord) ?? [];

@@ -1,4 +1,5 @@
 import { fromWord, geoEscrowAbi, unpackDeadlines } from "@geoswap/protocol";
+import { ContractFunctionExecutionError, type Hex } from "viem";
 import { type AuditedChain, isListed } from "./audited-chain.ts";
 import type { OrderHistory } from "./order-history.ts";
 import type { Finding } from "./report.ts";
@@ -14,10 +15,13 @@ export async function checkRefundable(
 	chain: AuditedChain,
 	{
 		histories,
+		known,
 		block,
 	}: {
 		/** Of orders of the service. */
 		histories: readonly OrderHistory[];
+		/** Orders that have a swap. They are asked about first: anyone can open others, as many as he likes. */
+		known: ReadonlySet<Hex>;
 		block: { number: bigint; timestamp: bigint };
 	},
 ): Promise<{ checked: number; breaches: Finding[] }> {
@@ -28,7 +32,8 @@ export async function checkRefundable(
 		if (!isListed(chain, fromWord(order.inputToken))) return [];
 		return block.timestamp > unpackDeadlines(order.deadlines).refundAfter ? [{ orderId, order }] : [];
 	});
-	const asked = due.slice(0, mostAtOnce);
+	const { yes = [], no = [] } = Object.groupBy(due, ({ orderId }) => (known.has(orderId) ? "yes" : "no"));
+	const asked = [...yes, ...no].slice(0, mostAtOnce);
 	if (asked.length === 0) return { checked: 0, breaches: [] };
 	const answers = await chain.client.multicall({
 		allowFailure: true,
@@ -43,6 +48,8 @@ export async function checkRefundable(
 	const breaches = asked.flatMap(({ orderId, order }, i): Finding[] => {
 		const answer = answers[i];
 		if (!answer || answer.status === "success") return [];
+		// The node did not answer for the bundle of calls: of the order that says nothing.
+		if (!isOfOrder(answer.error)) throw answer.error;
 		return [
 			{
 				invariant: "I12",
@@ -55,4 +62,8 @@ export async function checkRefundable(
 		];
 	});
 	return { checked: asked.length, breaches };
+}
+
+function isOfOrder(error: Error): boolean {
+	return error instanceof ContractFunctionExecutionError && error.functionName === "refund";
 }

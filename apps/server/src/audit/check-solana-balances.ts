@@ -31,14 +31,18 @@ export function checkSolanaBalances(
 ): { report: ChainReport; breaches: Finding[] } {
 	const { chainId, deployment } = chain;
 	const breaches: Finding[] = [];
-	const breach = (invariant: "I1" | "I2", message: string) =>
-		breaches.push({ invariant, message, chainIds: [chainId] });
+	const breach = (invariant: "I1" | "I2", token: SolanaAddress, message: string) =>
+		breaches.push({ invariant, message, chainIds: [chainId], token });
 	const isBooked = (at: { slot: number }) => at.slot > books.openingSlot && at.slot <= slot;
 	const strays = unattributed.filter(isBooked);
 	for (const { holder, token, slot: at, amount, isRefund } of strays) {
 		if (amount >= 0n || isRefund) continue;
 		const invariant = holder === "escrow" ? "I1" : "I2";
-		breach(invariant, `${-amount} of ${token} left the ${holder} on Solana for no order, in slot ${at}`);
+		breach(
+			invariant,
+			token,
+			`${-amount} of ${token} left the ${holder} on Solana for no order, in slot ${at}`,
+		);
 	}
 	const isWritten = ({ signature }: SolanaTransaction) => books.written.has(signature);
 	const spending = solanaSpending(chain, reading.transactions.filter(isBooked).filter(isWritten));
@@ -58,22 +62,22 @@ export function checkSolanaBalances(
 			booked("escrow", "unattributed");
 		const escrowExpected = owedAt(events, { token, slot }) + notOrders;
 		const donated = escrowActual - escrowExpected;
-		if (donated < 0n) breach("I1", `the escrow on Solana is short of ${-donated} ${symbol}`);
+		if (donated < 0n) breach("I1", token, `the escrow on Solana is short of ${-donated} ${symbol}`);
 		// What strangers send is booked as theirs: what is left over was taken from someone.
-		if (donated > 0n) breach("I1", `the escrow on Solana holds ${donated} ${symbol} too many`);
+		if (donated > 0n) breach("I1", token, `the escrow on Solana holds ${donated} ${symbol} too many`);
 		const stockBooked = booked("stock");
 		const unbooked = stockActual - stockBooked;
 		if (unbooked < 0n)
-			breach("I2", `the vault on Solana holds ${-unbooked} ${symbol} less than the books say`);
+			breach("I2", token, `the vault on Solana holds ${-unbooked} ${symbol} less than the books say`);
 		const escrowUnbooked = escrowActual - booked("escrow");
 		if (escrowUnbooked < 0n) {
-			breach("I2", `the escrow on Solana holds ${-escrowUnbooked} ${symbol} less than the books say`);
+			breach("I2", token, `the escrow on Solana holds ${-escrowUnbooked} ${symbol} less than the books say`);
 		}
 		const found = token === solanaNativeToken ? spending.found : 0n;
 		const strayed = sum(strays.filter((stray) => stray.token === token).map(({ amount }) => amount)) + found;
 		const strayBooked = -booked("unattributed");
 		if (strayBooked + unbooked + escrowUnbooked !== strayed) {
-			breach("I2", `${strayBooked} ${symbol} is booked as no order's on Solana, but ${strayed} is`);
+			breach("I2", token, `${strayBooked} ${symbol} is booked as no order's on Solana, but ${strayed} is`);
 		}
 		return {
 			token,
@@ -94,19 +98,23 @@ export function checkSolanaBalances(
 		["rent", rent],
 	] as const) {
 		const booked = bookedAs(books, { account, token: solanaNativeToken });
-		if (booked !== spent)
-			breach("I2", `${booked} lamports are booked as ${account} on Solana, but it is ${spent}`);
+		if (booked !== spent) {
+			const message = `${booked} lamports are booked as ${account} on Solana, but it is ${spent}`;
+			breach("I2", solanaNativeToken, message);
+		}
 	}
 	if (forgotten.taken > 0n) {
 		breach(
 			"I2",
+			solanaNativeToken,
 			`${forgotten.taken} lamports left fee payers on Solana by transactions that are not in the books`,
 		);
 	}
 	if (forgotten.transactions > 0) {
 		const what = `${forgotten.lamports} lamports were spent on Solana by ${forgotten.transactions} transactions`;
 		const message = `${what} that are not in the books, as after a restore from an old backup`;
-		breaches.push({ invariant: "I2", message, chainIds: [chainId], pauses: false });
+		const token = solanaNativeToken;
+		breaches.push({ invariant: "I2", message, chainIds: [chainId], token, pauses: false });
 	}
 	const lamports = { fees: String(fees), inMarkers: String(inMarkers), rent: String(rent) };
 	return { report: { chainId, block: slot, tokens, lamports }, breaches };

@@ -3,7 +3,10 @@ import type { OrderHistory } from "./order-history.ts";
 import type { AuditedSwap } from "./read-books.ts";
 import type { Finding, Invariant } from "./report.ts";
 
-/** How long after `refundAfter` a swap may take to say what happened to it. */
+/**
+ * How long after `refundAfter` a swap may take to say what happened to it, and that to be final. Counted from when the
+ * service was there, and knew its swaps, if that was later.
+ */
 const graceSeconds = 3_600;
 
 /** I8, I9 and I14: what callers were told is what the chains say. What is not final yet is not judged. */
@@ -11,12 +14,18 @@ export function checkSwap(
 	{ id, orderId, order, status, isEnded, deliveredAmount }: AuditedSwap,
 	{
 		history,
-		originFinalAt,
+		finalAt,
+		bookedAt,
+		workingSinceMs = 0,
 		nowMs,
 	}: {
 		history: OrderHistory | undefined;
-		/** By the clock of the origin chain, where orders expire by that. */
-		originFinalAt: bigint | undefined;
+		/** Up to when its chains are final, each by its own clock, where orders expire by that. */
+		finalAt: { origin: bigint | undefined; destination: bigint | undefined };
+		/** Up to when what its chains have final was taken in, likewise. */
+		bookedAt: { origin: bigint | undefined; destination: bigint | undefined };
+		/** Since when the service could do something about it. */
+		workingSinceMs?: number | undefined;
 		nowMs: number;
 	},
 ): Finding[] {
@@ -26,16 +35,22 @@ export function checkSwap(
 		if (!isSo) breaches.push({ invariant, message: `swap ${id} ${message}`, chainIds, orderId, swapId: id });
 	};
 	const { openDeadline, refundAfter } = unpackDeadlines(order.deadlines);
+	const isLate = nowMs / 1_000 > Number(refundAfter) + graceSeconds;
+	const isFinalPast = [finalAt.origin, finalAt.destination].every(
+		(at) => at === undefined || Number(at) > Number(refundAfter) + graceSeconds,
+	);
+	// What callers were told and never became final is not so either.
+	const isOver = isEnded || (isLate && isFinalPast);
 	expect(orderIdOf(order) === orderId, "I8", "has an order id that is not its order's");
 	if (status === "failed") {
 		expect(!history || history.opened.length === 0, "I8", "is failed, but its order was opened");
 		expect(
-			originFinalAt === undefined || originFinalAt > openDeadline,
+			finalAt.origin === undefined || finalAt.origin > openDeadline,
 			"I8",
 			"is failed, but its order can still be opened",
 		);
 	}
-	if (status === "settled" && isEnded) {
+	if (status === "settled" && isOver) {
 		const delivered = history?.filled[0]?.delivered;
 		expect(delivered !== undefined, "I8", "is settled, but nothing was delivered");
 		expect(
@@ -43,17 +58,22 @@ export function checkSwap(
 			"I8",
 			`says that ${deliveredAmount} was delivered, but it was ${delivered}`,
 		);
+		const { opened = [], released = [], refunded = [] } = history ?? {};
+		const isInEscrow = opened.length > 0 && released.length + refunded.length === 0;
+		expect(isEnded || !isInEscrow, "I14", "is settled, but its input can go back to its wallet by now");
 	}
-	if (status === "refunded" && isEnded) {
+	if (status === "refunded" && isOver) {
 		const isPaid = history?.refunded.some(({ paid }) => paid || history.claimed.length > 0);
 		expect(isPaid === true, "I9", "is refunded, but its wallet was not paid");
 		expect(history?.opened[0]?.order.inputAmount === order.inputAmount, "I9", "was not refunded in full");
 	}
-	const isLate = nowMs / 1_000 > Number(refundAfter) + graceSeconds;
+	const isPendingLate =
+		nowMs / 1_000 > Math.max(Number(refundAfter), workingSinceMs / 1_000) + graceSeconds &&
+		[bookedAt.origin, bookedAt.destination].every((at) => at === undefined || at > refundAfter);
 	// What is owed as a credit is pending until somebody claims it, however long that takes.
 	const isCredited = history?.refunded[0]?.paid === false;
 	expect(
-		status !== "pending" || !isLate || isCredited,
+		status !== "pending" || !isPendingLate || isCredited,
 		"I14",
 		"is pending past the time by which it had to be decided",
 	);

@@ -68,35 +68,59 @@ async function insertSwap(
 const settledMoves = ["opening", "deposited", "delivering", "settled"];
 
 test("I6: a delivery on a deposit that was not deep enough, or that no second provider had, is found", async () => {
-	const order = await actions.makeOrder();
-	const swapId = await insertSwap(order, { usdCents: 20_000n });
 	const deposit = { blockNumber: 100, headNumber: 102, finalizedNumber: 90, blocksNeeded: 2 };
-	const decide = (data: object) =>
-		database.pool.query("insert into swap_events (swap_id, fact, data) values ($1, 'delivering', $2)", [
-			swapId,
-			data,
-		]);
-	await decide({ deposit });
-	expect(foundIn(await audit(), order)).toEqual([]);
+	const decided = async (...decisions: object[]) => {
+		const order = await actions.makeOrder();
+		const swapId = await insertSwap(order, { usdCents: 20_000n });
+		for (const data of decisions) {
+			await database.pool.query(
+				"insert into swap_events (swap_id, fact, data) values ($1, 'delivering', $2)",
+				[swapId, data],
+			);
+		}
+		return order;
+	};
+	const deep = await decided({ deposit });
+	const shallow = await decided({ deposit: { ...deposit, headNumber: 101 } });
+	const unfinal = await decided({ deposit: { ...deposit, blocksNeeded: null } });
+	const unseen = await decided({ deposit: { ...deposit, finalizedNumber: 100 }, agreeAboveUsd: 100 });
+	// The chain dropped the first deposit: what was delivered on it was delivered.
+	const again = await decided({ deposit: { ...deposit, headNumber: 101 } }, { deposit });
+	const report = await audit();
+	expect([deep, shallow, unfinal, unseen, again].map((order) => foundIn(report, order))).toEqual([
+		...[[], ["I6"], ["I6"], ["I6"], ["I6"]],
+	]);
+	await database.pool.query("insert into sightings values ($1, $2, 100, $3, $3, 102, 90)", [
+		chains.origin.chainId,
+		hexToBytes(orderId(unseen)),
+		hexToBytes("0x01"),
+	]);
+	expect(foundIn(await audit(), unseen)).toEqual([]);
 	// By what is configured, where that is known to be what was.
 	const strict = [chains.origin, chains.destination].map((chain) => ({
 		...{ chainId: chain.chainId, rpcUrl: chain.rpcUrl, deployment: chain.deployment },
 		depths: [{ upToUsd: 1_000, blocks: 3 }],
 	}));
-	expect(foundIn(await audit({ chains: strict }), order)).toEqual([]);
-	expect(foundIn(await audit({ chains: strict, policySinceMs: 0 }), order)).toEqual(["I6"]);
-	await decide({ deposit: { ...deposit, headNumber: 101 } });
-	expect(foundIn(await audit(), order)).toEqual(["I6"]);
-	await decide({ deposit: { ...deposit, blocksNeeded: null } });
-	expect(foundIn(await audit(), order)).toEqual(["I6"]);
-	await decide({ deposit: { ...deposit, finalizedNumber: 100 }, agreeAboveUsd: 100 });
-	expect(foundIn(await audit(), order)).toEqual(["I6"]);
-	await database.pool.query("insert into sightings values ($1, $2, 100, $3, $3, 102, 90)", [
-		chains.origin.chainId,
-		hexToBytes(orderId(order)),
-		hexToBytes("0x01"),
-	]);
-	expect(foundIn(await audit(), order)).toEqual([]);
+	expect(foundIn(await audit({ chains: strict }), deep)).toEqual([]);
+	expect(foundIn(await audit({ chains: strict, policySinceMs: 0 }), deep)).toEqual(["I6"]);
+});
+
+test("I2: a posting that does not add up stops its chain, whatever it was written for", async () => {
+	const { chainId } = chains.destination;
+	await database.pool.query("alter table entries disable trigger entries_balance");
+	await database.pool.query(
+		`with posted as (
+			insert into postings (key, chain_id, block_number, name) values ('loss:0x01:7', $1, 1, 'loss') returning id
+		)
+		insert into entries select id, 'loss', $1, '\\x01', 5 from posted`,
+		[chainId],
+	);
+	await database.pool.query("alter table entries enable trigger entries_balance");
+	const found = async (options?: Partial<ReconcileOptions>) =>
+		(await audit(options)).breaches.filter(({ message }) => message.includes("loss:0x01:7"));
+	expect(await found()).toMatchObject([{ invariant: "I2", chainIds: [chainId] }]);
+	await database.pool.query("delete from entries where account = 'loss'");
+	expect(await found()).toEqual([]);
 });
 
 test("I7: a step that is not in the picture, or a row that nobody moved there, is found", async () => {
@@ -190,6 +214,38 @@ test("with a memory only what is new is read, what is over is forgotten, and wha
 	const [late, whole] = [await audit({ memory, nowMs: Date.now() + 1_500_000 }), await audit()];
 	expect(late.orders).toBeLessThan(whole.orders);
 	expect(late.chains.map(({ tokens }) => tokens)).toEqual(whole.chains.map(({ tokens }) => tokens));
+});
+
+test("what was found of a swap that ended, and is known, is told until all is read anew", async () => {
+	const memory = createAuditMemory();
+	const isKnown = () => true;
+	const order = await actions.makeOrder({ stepSeconds: 1n, agoSeconds: 60n });
+	await insertSwap(order, { status: "failed", moves: ["opening", "deposited", "failed"] });
+	for (const laterMs of [0, 700_000, 1_400_000, 2_100_000]) {
+		const report = await audit({ memory, isKnown, nowMs: Date.now() + laterMs });
+		expect(foundIn(report, order)).toEqual(["I7"]);
+	}
+	// Whoever mends the row is believed when it is read.
+	await database.pool.query("update swaps set moves = '{opening,failed}' where order_id = $1", [
+		hexToBytes(orderId(order)),
+	]);
+	expect(foundIn(await audit({ memory: createAuditMemory(), isKnown }), order)).toEqual([]);
+});
+
+test("I6: with a memory too, a delivery for an order that nobody knows is found, and one for a swap of before is none", async () => {
+	const memory = createAuditMemory();
+	const isKnown = () => true;
+	await audit({ memory, isKnown });
+	const [unknown, ended] = [await actions.makeOrder(), await actions.makeOrder()];
+	for (const order of [unknown, ended]) await actions.fill(order, 9_000_000n);
+	await insertSwap(ended, { status: "settled", moves: settledMoves });
+	// The order may be in the books soon.
+	const soon = await audit({ memory, isKnown });
+	expect([unknown, ended].map((order) => foundIn(soon, order))).toEqual([[], []]);
+	for (const laterMs of [4_500_000, 9_000_000]) {
+		const late = await audit({ memory, isKnown, nowMs: Date.now() + laterMs });
+		expect([unknown, ended].map((order) => foundIn(late, order))).toEqual([["I6"], []]);
+	}
 });
 
 test("I12: an order that anyone could refund by now, and cannot, is found; what is lost is told with its value", async () => {

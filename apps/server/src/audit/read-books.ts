@@ -13,13 +13,17 @@ import { sightingKey } from "./check-deposit-depth.ts";
 export type Books = {
 	/** Up to which block each chain is in the ledger. */
 	bookedBlocks: Map<number, number>;
+	/** The time of the newest final block that was taken in of each chain, by that chain's clock. */
+	bookedAt: Map<number, bigint>;
+	/** When the database was last set back to a backup. */
+	restoredAtMs: number | undefined;
 	/** By `${chainId}:${token}`, the token in lower case. */
 	stock: Map<string, bigint>;
 	/** On Solana every account of the ledger has its like on the chain. Absent where the books do not know it. */
 	solana: SolanaBooks | undefined;
-	/** Of how many postings it was looked at whether they add up, and the keys of those that do not. */
+	/** Of how many postings it was looked at whether they add up, and those that do not, with the chains they are of. */
 	postings: number;
-	unbalanced: string[];
+	unbalanced: { key: string; chainIds: number[] }[];
 	swaps: AuditedSwap[];
 	/** Orders of swaps that have not ended: which of them are delivered, and decided, in any block. */
 	events: { filled: Set<Hex>; decided: Set<Hex> };
@@ -57,8 +61,8 @@ export type AuditedSwap = {
 	stage: string;
 	/** Every stage that it was in, and the status that ended them. */
 	moves: string[];
-	/** The deposit on which its last delivery was decided, where that is written down. */
-	decidedOn: DecidedOn | undefined;
+	/** The deposits on which deliveries were decided, oldest first: after a chain dropped one there is another. */
+	decisions: DecidedOn[];
 };
 
 type DecidedOn = {
@@ -97,8 +101,12 @@ export async function readBooks(
 	client.on("error", breakOff);
 	try {
 		await client.query("begin isolation level repeatable read, read only");
-		const heads = await client.query<{ chain: string; block: string }>(
-			"select chain_id::text as chain, booked_number::text as block from chain_heads",
+		const heads = await client.query<{ chain: string; block: string; at: string }>(
+			`select chain_id::text as chain, booked_number::text as block, finalized_timestamp::text as at
+			from chain_heads`,
+		);
+		const restores = await client.query<{ at_ms: string | null }>(
+			"select floor(extract(epoch from max(at)) * 1000)::text as at_ms from restores",
 		);
 		const stock = await client.query<{ chain: string; token: string; sum: string }>(
 			`select chain_id::text as chain, encode(token, 'hex') as token, sum(amount)::text as sum
@@ -128,11 +136,12 @@ export async function readBooks(
 			where id > $1`,
 			[String(firstPosting)],
 		);
-		const unbalanced = await client.query<{ key: string }>(
-			`select distinct key from postings join (
-				select posting_id from entries where posting_id > $1
+		const unbalanced = await client.query<{ key: string; chains: string[] }>(
+			`select p.key, array_agg(distinct chain::text) as chains from postings p join (
+				select posting_id, chain_id from entries where posting_id > $1
 				group by posting_id, chain_id, token having sum(amount) <> 0
-			) as wrong on wrong.posting_id = id`,
+			) as wrong on wrong.posting_id = p.id, unnest(array[p.chain_id, wrong.chain_id]) as chain
+			group by p.id order by p.id`,
 			[String(firstPosting)],
 		);
 		const since = [endedAfter ?? null];
@@ -145,12 +154,12 @@ export async function readBooks(
 			since,
 		);
 		const decisions = await client.query<DecisionRow>(
-			`select distinct on (swap_id) swap_id::text as id, e.data->'deposit'->>'blockNumber' as block,
+			`select swap_id::text as id, e.data->'deposit'->>'blockNumber' as block,
 				e.data->'deposit'->>'headNumber' as head, e.data->'deposit'->>'finalizedNumber' as finalized,
 				e.data->'deposit'->>'blocksNeeded' as needed, e.data->>'agreeAboveUsd' as agree_above,
 				floor(extract(epoch from e.at) * 1000)::text as at_ms
 			from swap_events e join swaps s on s.id = e.swap_id
-			where e.fact = 'delivering' and e.data ? 'deposit' and ${isAudited} order by swap_id, seq desc`,
+			where e.fact = 'delivering' and e.data ? 'deposit' and ${isAudited} order by seq`,
 			since,
 		);
 		const sightings = await client.query<{ order_id: string; block: string }>(
@@ -169,22 +178,25 @@ export async function readBooks(
 			group by 1 having count(*) > 1 order by 1`,
 			since,
 		);
+		// All that was ever signed for a nonce, where one of it is new or can still land.
+		const areMoving = `where (chain_id, relayer, nonce) in (
+			select chain_id, relayer, nonce from lane_transactions where created_at > $1
+			union select chain_id, relayer, nonce from lane_transactions where state <> 'final'
+		)`;
 		const nonces = await client.query<NonceRow>(
 			`select chain_id::text as chain, encode(relayer, 'hex') as relayer, nonce::text as nonce,
 				count(distinct (select jsonb_agg(job order by job) from jsonb_array_elements(jobs) as job))
 					filter (where kind <> 'cancel')::text as sets,
 				count(block_number)::text as landed
-			from lane_transactions t
-			where $1::timestamptz is null or created_at > $1 or exists (
-				select from lane_transactions o where o.chain_id = t.chain_id and o.relayer = t.relayer
-					and o.nonce = t.nonce and o.state <> 'final'
-			)
-			group by 1, 2, 3 order by 1, 2, 3`,
-			since,
+			from lane_transactions ${endedAfter ? areMoving : ""} group by 1, 2, 3 order by 1, 2, 3`,
+			endedAfter ? since : [],
 		);
-		const decidedOn = new Map(decisions.rows.map((row) => [row.id, decisionFromRow(row)]));
+		const decisionsOf = Map.groupBy(decisions.rows, ({ id }) => id);
+		const restoredAtMs = restores.rows[0]?.at_ms;
 		return {
 			bookedBlocks: new Map(heads.rows.map(({ chain, block }) => [Number(chain), Number(block)])),
+			bookedAt: new Map(heads.rows.map(({ chain, at }) => [Number(chain), BigInt(at)])),
+			restoredAtMs: typeof restoredAtMs === "string" ? Number(restoredAtMs) : undefined,
 			stock: new Map(
 				stock.rows.map(({ chain, token, sum }) => [stockKey(Number(chain), `0x${token}`), BigInt(sum)]),
 			),
@@ -201,7 +213,7 @@ export async function readBooks(
 			},
 			postings: Number(postings.rows[0]?.count ?? 0),
 			lastPosting: BigInt(postings.rows[0]?.last ?? 0),
-			unbalanced: unbalanced.rows.map((row) => row.key),
+			unbalanced: unbalanced.rows.map(({ key, chains }) => ({ key, chainIds: chains.map(Number) })),
 			events: {
 				filled: new Set(events.rows.filter(({ name }) => name === "Filled").map(orderIdOfRow)),
 				decided: new Set(events.rows.filter(({ name }) => name !== "Filled").map(orderIdOfRow)),
@@ -231,7 +243,7 @@ export async function readBooks(
 				valueUsdCents: BigInt(row.value_usd_cents),
 				stage: row.stage,
 				moves: row.moves,
-				decidedOn: decidedOn.get(row.id),
+				decisions: decisionsOf.get(row.id)?.map(decisionFromRow) ?? [],
 			})),
 		};
 	} finally {
@@ -239,6 +251,19 @@ export async function readBooks(
 		client.off("error", breakOff);
 		client.release(broken);
 	}
+}
+
+/** Which of these orders have a swap, whenever it ended. */
+export async function readOrdersOfSwaps(
+	pool: pg.Pool,
+	orders: readonly { orderId: Hex }[],
+): Promise<Set<Hex>> {
+	if (orders.length === 0) return new Set();
+	const { rows } = await pool.query<{ order_id: string }>(
+		"select encode(order_id, 'hex') as order_id from swaps where order_id = any($1::bytea[])",
+		[orders.map(({ orderId }) => Buffer.from(orderId.slice(2), "hex"))],
+	);
+	return new Set(rows.map(orderIdOfRow));
 }
 
 type SwapRow = {

@@ -10,7 +10,7 @@ import {
 	tokenAccountOf,
 	toSolanaWord,
 } from "@geoswap/protocol";
-import { generateKeyPairSigner, type KeyPairSigner } from "@solana/kit";
+import { createDefaultRpcTransport, generateKeyPairSigner, type KeyPairSigner } from "@solana/kit";
 import { getAssignInstruction } from "@solana-program/system";
 import { AuthorityType, getApproveInstruction, getSetAuthorityInstruction } from "@solana-program/token";
 import { hexToBytes } from "viem";
@@ -25,9 +25,10 @@ import { advance } from "../follow/advance.ts";
 import { advanceSolana } from "../follow/advance-solana.ts";
 import { createLog } from "../log.ts";
 import type { JobKind } from "../store/job.ts";
+import { createAuditMemory } from "./audit-memory.ts";
 import { connectAuditedSolana } from "./audited-solana.ts";
 import { readSolanaTransactions } from "./read-solana-transactions.ts";
-import { reconcile } from "./reconcile.ts";
+import { type ReconcileOptions, reconcile } from "./reconcile.ts";
 import { type Breach, formatReport, type Report } from "./report.ts";
 
 // Each test settles several orders on three chains, and follows them to their ends.
@@ -81,13 +82,14 @@ async function follow(): Promise<void> {
 	while (await advanceSolana(followed));
 }
 
-function check(as = solana): Promise<Report> {
+function check(as = solana, options: Partial<ReconcileOptions> = {}): Promise<Report> {
 	return reconcile({
 		pool: database.pool,
 		chains: [chains.origin, chains.destination],
 		solana: as,
 		earlierAttesterSets: [],
 		nowMs: Date.now(),
+		...options,
 	});
 }
 
@@ -217,14 +219,62 @@ test("a service that kept its promises reconciles, to the lamport", async () => 
 	);
 });
 
+test("with a memory nothing is found of orders that ended long ago, and what is found is the same", async () => {
+	await follow();
+	const memory = createAuditMemory();
+	const nowMs = Date.now();
+	const at = (laterMs: number) => check(solana, { memory, isKnown: () => true, nowMs: nowMs + laterMs });
+	const first = await at(0);
+	await at(700_000);
+	// By now no swap that ended is read any more.
+	const later = await at(1_400_000);
+	expect(later.swaps).toBeLessThan(first.swaps);
+	expect(later.breaches).toEqual(first.breaches);
+	expect(later.chains).toEqual(first.chains);
+});
+
 test("a history of many pages is read as a whole", async () => {
 	const chain = await connectAuditedSolana(solana);
 	const [whole, inPages] = [
 		await readSolanaTransactions(chain),
 		await readSolanaTransactions(chain, { pageSize: 2 }),
 	];
-	expect(whole.length).toBeGreaterThan(10);
+	expect(whole.transactions.length).toBeGreaterThan(10);
 	expect(inPages).toEqual(whole);
+});
+
+test("of a history that is known only what is newer is listed and read, and it comes to the same", async () => {
+	const asked: { method: string; listed: number }[] = [];
+	const real = createDefaultRpcTransport({ url: solana.rpcUrl });
+	const transport: typeof real = async (request) => {
+		const answer = await real(request);
+		const { method } = request.payload as { method: string };
+		const { result } = answer as { result: unknown };
+		asked.push({ method, listed: Array.isArray(result) ? result.length : 0 });
+		return answer as never;
+	};
+	const chain = await connectAuditedSolana({ ...solana, transport });
+	const first = await readSolanaTransactions(chain, { pageSize: 2 });
+	expect(first.transactions.length).toBeGreaterThan(10);
+	// All of it is kept in memory: of each transaction what changed, and no more.
+	const changes = first.transactions.flatMap(({ lamports }) => [...lamports.values()]);
+	expect(changes.filter((change) => change === 0n)).toEqual([]);
+	const gift = await on.transfer("USDC", 1n, {
+		from: on.wallets[5] as KeyPairSigner,
+		to: solana.deployment.vault,
+	});
+	await on.land(await on.sign(gift, { payer: on.stranger }));
+	asked.length = 0;
+	// What is not final may be dropped: it is not known before it is.
+	expect(await readSolanaTransactions(chain, { after: first })).toEqual(first);
+	expect(asked.filter(({ listed }) => listed > 0)).toEqual([]);
+	await on.finalize();
+	asked.length = 0;
+	const second = await readSolanaTransactions(chain, { after: first, pageSize: 2 });
+	expect(second.transactions.length).toBe(first.transactions.length + 1);
+	expect(asked.reduce((sum, { listed }) => sum + listed, 0)).toBe(1);
+	expect(asked.filter(({ method }) => method === "getTransaction")).toHaveLength(1);
+	expect(second).toEqual(await readSolanaTransactions(chain));
 });
 
 test("what strangers send is in the books as theirs, and at every slot what is there is what is booked", async () => {
@@ -274,6 +324,10 @@ test("a book that says something else than the chain is found", async () => {
 		await misbook(from, to, symbol, 3n);
 		const { breaches } = await check();
 		await unbook(from, to);
+		// By it two looks are compared: what is short of one token is not what is short of another.
+		for (const breach of breaches.filter((one) => !known.has(keyOf(one)))) {
+			expect(breach.token).toBe(fromSolanaWord(on.word(symbol)));
+		}
 		return breaches
 			.filter((breach) => !known.has(keyOf(breach)))
 			.map(({ invariant, message }) => `${invariant} ${message}`);

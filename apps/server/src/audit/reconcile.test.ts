@@ -1,6 +1,6 @@
 import { devTokenAbi, startTestChains, type TestChain, type TestChains } from "@geoswap/devnet";
-import { fromSwapKey, type Order, orderId, orderToJson } from "@geoswap/protocol";
-import { type Address, encodeFunctionData, type Hex, hexToBytes } from "viem";
+import { fromSwapKey, type Order, orderId, orderToJson, toWord } from "@geoswap/protocol";
+import { type Address, encodeFunctionData, type Hex, hexToBytes, http, type Transport } from "viem";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { assetAddress, orderActions } from "../../test/order-actions.ts";
 import { createTestDatabase, type TestDatabase } from "../../test/test-database.ts";
@@ -141,9 +141,13 @@ test("what was told to callers and is not so is found", async () => {
 	await insertSwap(undelivered, "settled", 1n);
 	const unpaid = await actions.makeOrder();
 	await insertSwap(unpaid, "refunded");
-	const stuck = await actions.makeOrder({ stepSeconds: 600n });
+	const stuck = await actions.makeOrder({ stepSeconds: 600n, agoSeconds: 1_860n });
 	await insertSwap(stuck, "pending");
-	const { breaches } = await audit({ nowMs: Date.now() + 5_500_000 });
+	// A chain that is not followed that far may have decided it.
+	const unfollowed = await actions.makeOrder({ stepSeconds: 600n });
+	await insertSwap(unfollowed, "pending");
+	const nowMs = Date.now() + 5_500_000;
+	const { breaches } = await audit({ nowMs });
 	expect(breaches.map(({ invariant, orderId }) => [orderId, invariant]).sort()).toEqual(
 		[
 			[orderId(opened), "I8"],
@@ -155,8 +159,13 @@ test("what was told to callers and is not so is found", async () => {
 			[orderId(stuck), "I14"],
 		].sort(),
 	);
+	// Nor had a database that was set back an hour ago the time for it.
+	await database.pool.query("insert into restores values ($1)", [new Date(nowMs - 3_600_000)]);
+	const restored = await audit({ nowMs });
+	expect(restored.breaches.filter(({ invariant }) => invariant === "I14")).toEqual([]);
+	await database.pool.query("delete from restores");
 	await database.pool.query("delete from swaps where order_id = any($1)", [
-		[opened, openable, undelivered, unpaid, stuck].map((order) => hexToBytes(orderId(order))),
+		[opened, openable, undelivered, unpaid, stuck, unfollowed].map((order) => hexToBytes(orderId(order))),
 	]);
 	expect((await audit()).ok).toBe(true);
 });
@@ -213,3 +222,36 @@ test("money that is missing in escrow or vault, a book that does not add up and 
 	]);
 	expect(formatReport(report)).toContain("BREACH I1 ");
 });
+
+test("when strangers had their refunds is nobody's business, and a node is asked a few things at a time", async () => {
+	const { origin, destination } = chains;
+	const foreign = toWord("0x00000000000000000000000000000000000000ff");
+	const made = await Promise.all(Array.from({ length: 12 }, () => actions.makeOrder()));
+	const orders = made.map((order, i) => (i < 2 ? { ...order, originVault: foreign } : order));
+	const asked = { blocks: new Set<number>(), now: 0, most: 0 };
+	const blocks: number[] = [];
+	for (const order of orders) {
+		await actions.open(order);
+		blocks.push(Number((await actions.decide("Refund", order)).blockNumber));
+	}
+	await follow();
+	const transport: Transport = (options) => {
+		const real = http(origin.rpcUrl)(options);
+		const request: typeof real.request = async (call) => {
+			const [tag] = (call.params ?? []) as [string?];
+			if (call.method !== "eth_getBlockByNumber" || !tag?.startsWith("0x")) return real.request(call);
+			asked.blocks.add(Number(tag));
+			asked.most = Math.max(asked.most, ++asked.now);
+			return real.request(call).finally(() => asked.now--) as never;
+		};
+		return { ...real, request };
+	};
+	await reconcile({
+		pool: database.pool,
+		chains: [{ ...origin, transport }, destination],
+		earlierAttesterSets: [],
+		nowMs: Date.now(),
+	});
+	expect(blocks.map((block) => asked.blocks.has(block))).toEqual(orders.map((_, i) => i >= 2));
+	expect(asked.most).toBeLessThanOrEqual(8);
+}, 60_000);

@@ -1,4 +1,4 @@
-import { type Order, orderId } from "@geoswap/protocol";
+import { isSolana, type Order, orderId } from "@geoswap/protocol";
 import { getBase58Decoder } from "@solana/kit";
 import type pg from "pg";
 import { type Hex, hexToBytes } from "viem";
@@ -18,8 +18,9 @@ import { checkSwap } from "./check-swap.ts";
 import { checkUnknownFills } from "./check-unknown-fills.ts";
 import { CouldNotCheckError } from "./could-not-check-error.ts";
 import { findLosses } from "./find-losses.ts";
+import { inTurns } from "./in-turns.ts";
 import { type OrderHistory, orderHistories } from "./order-history.ts";
-import { type Books, readBooks } from "./read-books.ts";
+import { type Books, readBooks, readOrdersOfSwaps } from "./read-books.ts";
 import { type ChainEvents, readChainEvents } from "./read-chain-events.ts";
 import { readSolanaTransactions } from "./read-solana-transactions.ts";
 import { breachOf, type Finding, type Invariant, invariants, type Report } from "./report.ts";
@@ -42,6 +43,8 @@ export type ReconcileOptions = {
 	isKnown?: ((finding: Finding) => boolean) | undefined;
 	/** Since when deliveries are decided by the depths that are configured now. */
 	policySinceMs?: number | undefined;
+	/** Since when swaps are worked on without a break. */
+	workingSinceMs?: number | undefined;
 	nowMs: number;
 };
 
@@ -58,6 +61,7 @@ export async function reconcile({
 	memory,
 	isKnown = () => false,
 	policySinceMs,
+	workingSinceMs = 0,
 	nowMs,
 }: ReconcileOptions): Promise<Report> {
 	const clean = memory?.clean;
@@ -78,7 +82,7 @@ export async function reconcile({
 		solana &&
 			ofChain(solana, finalHoldings(solana, { minSlot: books.bookedBlocks.get(solana.chainId) ?? 0 })),
 	]);
-	const [perChain, transactions] = await Promise.all([
+	const [perChain, history] = await Promise.all([
 		Promise.all(
 			chains.map(async (chain, i) => {
 				const final = finals[i] as (typeof finals)[number];
@@ -89,14 +93,17 @@ export async function reconcile({
 				return { chain, events, final, block: books.bookedBlocks.get(chain.chainId) };
 			}),
 		),
-		solana ? ofChain(solana, readSolanaTransactions(solana, { known: memory?.solana })) : [],
+		solana && ofChain(solana, readSolanaTransactions(solana, { after: memory?.solana })),
 	]);
 	const checked = Object.fromEntries(invariants.map((name) => [name, 0])) as Record<Invariant, number>;
-	const breaches: Finding[] = books.unbalanced.map((key) => ({
-		invariant: "I2",
-		message: `posting ${key} does not add up`,
-		chainIds: [Number(key.split(":")[0])].filter((chainId) => chainId > 0),
-	}));
+	const unbalanced = books.unbalanced.map(
+		({ key, chainIds }): Finding => ({
+			invariant: "I2",
+			message: `posting ${key} does not add up`,
+			chainIds,
+		}),
+	);
+	const breaches = [...unbalanced];
 	checked.I2 += books.postings;
 	const reports: Report["chains"] = [];
 	const unattributedDeposits: Report["unattributedDeposits"] = [];
@@ -120,9 +127,10 @@ export async function reconcile({
 		breaches.push(...balances.breaches, ...allowances.breaches);
 	}
 	const allEvents = perChain.map(({ events }) => events);
-	if (solana && holdings) {
-		const reading = { ...holdings, transactions: transactions.filter(({ slot }) => slot <= holdings.slot) };
-		const orders = knownOrders(books, allEvents);
+	if (solana && holdings && history) {
+		const transactions = history.transactions.filter(({ slot }) => slot <= holdings.slot);
+		const reading = { ...holdings, transactions };
+		const orders = knownOrders(books, allEvents, memory?.solanaOrders);
 		const events = await solanaEvents(solana, { transactions: reading.transactions, orders });
 		allEvents.push(events.events);
 		unattributedDeposits.push(...unattributed(solana, events));
@@ -141,25 +149,28 @@ export async function reconcile({
 	}
 
 	const histories = orderHistories(allEvents);
-	const refundedAt = await refundTimes(chains, [...histories.values()].filter(isRefundWithoutVoid));
-	const ours = { chains, solana: solana?.deployment, earlierAttesterSets, refundedAt };
+	const service = { chains, solana: solana?.deployment, earlierAttesterSets };
+	const refundedAt = await refundTimes(chains, ofService(histories, service).filter(isRefundWithoutVoid));
+	const ours = { ...service, refundedAt };
 	for (const history of histories.values()) breaches.push(...checkOrder(history, ours));
 	for (const invariant of ["I3", "I4", "I5"] as const) checked[invariant] += histories.size;
+	const known = new Set(books.swaps.map(({ orderId: id }) => id));
 	for (const { chain, final } of perChain) {
 		const refundable = await ofChain(
 			chain,
-			checkRefundable(chain, { histories: ofService(histories, ours), block: final }),
+			checkRefundable(chain, { histories: ofService(histories, ours), known, block: final }),
 		);
 		checked.I12 += refundable.checked;
 		breaches.push(...refundable.breaches);
 	}
 
-	// What is left of an order in a memory does not tell whether anyone knew it.
-	if (!clean) {
-		const known = new Set(books.swaps.map(({ orderId: id }) => id));
-		const unknown = [...histories.values()].filter(({ orderId: id, order }) => !order && !known.has(id));
-		breaches.push(...(await checkUnknownFills(chains, { histories: unknown, nowMs })));
-	}
+	const orphans = [...histories.values()].filter(
+		({ orderId: id, order, filled }) => filled.length > 0 && !order && !known.has(id),
+	);
+	// Of swaps that ended long ago a memory keeps nothing.
+	const ended = await CouldNotCheckError.unless("the database", readOrdersOfSwaps(pool, orphans));
+	const unknown = orphans.filter(({ orderId: id }) => !ended.has(id));
+	breaches.push(...(await checkUnknownFills(chains, { histories: unknown, nowMs })));
 
 	const exposed: ExposedChain[] = [
 		...perChain.map(({ chain: { chainId, policy }, final }) => ({
@@ -171,16 +182,25 @@ export async function reconcile({
 	];
 	for (const swap of books.swaps) {
 		const origin = exposed.find(({ chainId }) => BigInt(chainId) === swap.order.originChainId);
-		const history = histories.get(swap.orderId);
+		const destination = exposed.find(({ chainId }) => BigInt(chainId) === swap.order.destinationChainId);
+		const finalAt = { origin: origin?.finalAt, destination: destination?.finalAt };
+		const bookedAt = {
+			origin: books.bookedAt.get(Number(swap.order.originChainId)),
+			destination: books.bookedAt.get(Number(swap.order.destinationChainId)),
+		};
 		breaches.push(
-			...checkSwap(swap, { history, originFinalAt: origin?.finalAt, nowMs }),
+			...checkSwap(swap, {
+				...{ history: histories.get(swap.orderId), finalAt, bookedAt, nowMs },
+				workingSinceMs: Math.max(workingSinceMs, books.restoredAtMs ?? 0),
+			}),
 			...checkMoves(swap),
 			...checkDepositDepth(swap, { policy: origin?.policy ?? {}, sightings: books.sightings, policySinceMs }),
 		);
 	}
 	for (const invariant of ["I7", "I8", "I9", "I14"] as const) checked[invariant] += books.swaps.length;
-	checked.I6 += books.swaps.filter(({ decidedOn }) => decidedOn).length;
-	breaches.push(...checkOnce(books.swaps, books));
+	checked.I6 += books.swaps.reduce((sum, { decisions }) => sum + decisions.length, 0);
+	const doubled = checkOnce(books.swaps, books);
+	breaches.push(...doubled);
 	checked.I11 += books.swaps.length + books.nonces.checked;
 	const { swaps, events } = books;
 	const exposure = checkExposure({ chains: exposed, swaps, events, histories, nowMs });
@@ -188,6 +208,10 @@ export async function reconcile({
 	checked.I10 += exposure.checked.I10;
 	checked.I15 += exposure.checked.I15;
 
+	const isLookedAt = ({ orderId: id }: Finding) => id && (histories.has(id) || known.has(id));
+	const found = new Set(breaches.map(keyOf));
+	const before = (memory?.found ?? []).filter((one) => !isLookedAt(one) && !found.has(keyOf(one)));
+	breaches.push(...before);
 	const isRight = breaches.every((finding) => finding.pauses === false || isKnown(finding));
 	if (memory && isRight) {
 		const awaited = new Set(
@@ -199,7 +223,16 @@ export async function reconcile({
 			const kept = eventsToKeep(read, { histories, awaited });
 			memory.chains.set(chain.chainId, { upTo: Number(final.number), events: kept });
 		}
-		for (const transaction of transactions) memory.solana.set(transaction.signature, transaction);
+		memory.solana = history;
+		for (const { orderId: id, order } of swaps) {
+			if (isSolana(order.originChainId) || isSolana(order.destinationChainId))
+				memory.solanaOrders.set(id, order);
+		}
+		// Balances and caps are looked at each time. Of orders, postings and nonces those that are over are not.
+		const records = new Set([...unbalanced, ...doubled, ...before]);
+		memory.found = breaches.filter(
+			(finding) => finding.pauses !== false && (finding.orderId || records.has(finding)),
+		);
 		memory.clean = { atMs: nowMs, lastPosting: books.lastPosting };
 	}
 	return {
@@ -212,6 +245,10 @@ export async function reconcile({
 		unattributedDeposits,
 		...findLosses({ chains: exposed, swaps, histories, nowMs }),
 	};
+}
+
+function keyOf({ invariant, message, orderId: id }: Finding): string {
+	return `${invariant} ${message} ${id}`;
 }
 
 function ofChain<T>({ chainId }: { chainId: number }, asking: Promise<T>): Promise<T> {
@@ -235,7 +272,10 @@ function joined(before: ChainEvents | undefined, read: ChainEvents): ChainEvents
 	return Object.fromEntries(kinds.map((kind) => [kind, [...before[kind], ...read[kind]]])) as ChainEvents;
 }
 
-function ofService(histories: ReadonlyMap<Hex, OrderHistory>, ours: Ours): OrderHistory[] {
+function ofService(
+	histories: ReadonlyMap<Hex, OrderHistory>,
+	ours: Omit<Ours, "refundedAt">,
+): OrderHistory[] {
 	return [...histories.values()].filter(({ order }) => order && isOurs(order, ours));
 }
 
@@ -251,9 +291,14 @@ function unattributed(
 		}));
 }
 
-/** All orders that the books or the contracts tell the terms of. */
-function knownOrders({ swaps }: Books, events: readonly ChainEvents[]): Order[] {
+/** All orders that the books or the contracts tell the terms of, or told an earlier audit. */
+function knownOrders(
+	{ swaps }: Books,
+	events: readonly ChainEvents[],
+	before: ReadonlyMap<Hex, Order> = new Map(),
+): Order[] {
 	const orders = [
+		...before.values(),
 		...swaps.map(({ order }) => order),
 		...events.flatMap(({ opened }) => opened.map(({ order }) => order)),
 	];
@@ -265,19 +310,17 @@ async function refundTimes(
 	chains: readonly AuditedChain[],
 	histories: readonly OrderHistory[],
 ): Promise<Map<Hex, bigint>> {
-	const blocks = new Map<string, Promise<bigint>>();
-	const times = histories.map(async ({ orderId: id, refunded }): Promise<[Hex, bigint][]> => {
-		const [refund] = refunded;
+	const refunds = histories.flatMap(({ orderId: id, refunded: [refund] }) => {
 		const chain = chains.find(({ chainId }) => chainId === refund?.chainId);
-		if (!chain || !refund) return [];
-		const key = `${refund.chainId}:${refund.block}`;
-		const time =
-			blocks.get(key) ??
-			ofChain(chain, chain.client.getBlock({ blockNumber: BigInt(refund.block) })).then(
-				({ timestamp }) => timestamp,
-			);
-		blocks.set(key, time);
-		return [[id, await time]];
+		return chain && refund
+			? [{ id, chain, block: refund.block, key: `${chain.chainId}:${refund.block}` }]
+			: [];
 	});
-	return new Map((await Promise.all(times)).flat());
+	const blocks = [...new Map(refunds.map((refund) => [refund.key, refund])).values()];
+	const times = await inTurns(blocks, async ({ key, chain, block }): Promise<[string, bigint]> => {
+		const { timestamp } = await ofChain(chain, chain.client.getBlock({ blockNumber: BigInt(block) }));
+		return [key, timestamp];
+	});
+	const byBlock = new Map(times);
+	return new Map(refunds.map(({ id, key }) => [id, byBlock.get(key) as bigint]));
 }

@@ -1,20 +1,18 @@
 import {
 	isSolana,
 	markerSeed,
-	memoProgramAddress,
 	type Order,
 	orderId as orderIdOf,
 	type SolanaAddress,
 	solanaNativeToken,
 } from "@geoswap/protocol";
-import { SYSTEM_PROGRAM_ADDRESS } from "@solana-program/system";
-import { TOKEN_PROGRAM_ADDRESS } from "@solana-program/token";
 import type { Hex } from "viem";
 import { type AuditedSolana, type Holder, holdingOf } from "./audited-solana.ts";
 import { type ChainEvents, noEvents } from "./read-chain-events.ts";
 import type { SolanaTransaction } from "./read-solana-transactions.ts";
 import type { Finding, Invariant } from "./report.ts";
-import { type MadeMarker, madeMarkers } from "./solana-markers.ts";
+import type { PaymentSource } from "./solana-instructions.ts";
+import type { MadeMarker } from "./solana-markers.ts";
 
 export type SolanaEvents = {
 	/** As the contracts of other chains would tell them. */
@@ -35,15 +33,12 @@ export type SolanaEvents = {
 };
 
 /** An input that came in for an order of ours that is in no books, as after a restore from an old backup. */
-type UnknownDeposit = {
+type UnknownDeposit = PaymentSource & {
 	orderId: Hex;
 	signature: Hex;
 	slot: number;
 	token: SolanaAddress;
 	amount: bigint;
-	/** Who gave it, and the account that it came from. */
-	wallet: SolanaAddress;
-	source: SolanaAddress;
 	isRefunded: boolean;
 };
 
@@ -73,7 +68,7 @@ export async function solanaEvents(
 				chainIds: [chain.chainId],
 				...(orderId ? { orderId } : {}),
 			});
-		const markers = madeMarkers(chain.deployment, transaction);
+		const markers = transaction.made;
 		if (markers.length > 1) breach("I3", `${markers.length} orders were decided by one transaction`);
 		const memo = depositMemo(chain, transaction);
 		const deposited = memo === undefined ? undefined : known.get(memo);
@@ -111,7 +106,7 @@ export async function solanaEvents(
 				continue;
 			}
 			found.unattributed.push({ holder, token, slot: transaction.slot, amount });
-			const source = memo && holder === "escrow" && amount > 0n && sourceOf(transaction, { address, token });
+			const source = memo && holder === "escrow" && amount > 0n && transaction.sources.get(address);
 			if (source) {
 				const { signature, slot } = transaction;
 				found.deposits.push({
@@ -148,23 +143,6 @@ function refundUnknown(
 	add(due, { address: source, token }, amount);
 	given.isRefunded = true;
 	found.unattributed.push({ holder: "escrow", token, slot, amount: -amount, isRefund: true });
-}
-
-/** Who paid into an account of ours, and from which of his own. */
-function sourceOf(
-	{ instructions }: SolanaTransaction,
-	{ address, token }: Account,
-): { wallet: SolanaAddress; source: SolanaAddress } | undefined {
-	for (const { program, accounts } of instructions) {
-		const isTransfer =
-			program === (token === solanaNativeToken ? SYSTEM_PROGRAM_ADDRESS : TOKEN_PROGRAM_ADDRESS) &&
-			accounts.includes(address);
-		const [source] = accounts;
-		// Of a token it is the last of them who owns the first.
-		const wallet = token === solanaNativeToken ? source : accounts.at(-1);
-		if (isTransfer && source && source !== address && wallet) return { wallet, source };
-	}
-	return undefined;
 }
 
 type Account = { address: SolanaAddress; token: SolanaAddress };
@@ -215,8 +193,7 @@ function add(due: Due, account: Account, amount: bigint): void {
 
 /** By how much an account holds more of its token. */
 export function changeOf({ tokens, lamports }: SolanaTransaction, { address, token }: Account): bigint {
-	const change = token === solanaNativeToken ? lamports.get(address) : tokens.get(address);
-	return change ? change.after - change.before : 0n;
+	return (token === solanaNativeToken ? lamports : tokens).get(address) ?? 0n;
 }
 
 /** The deposit that left the escrow again as a whole, by a transaction that names its order. */
@@ -225,7 +202,7 @@ function paidBackByHand(
 	transaction: SolanaTransaction,
 	deposits: readonly UnknownDeposit[],
 ): UnknownDeposit | undefined {
-	const memo = memoOf(transaction);
+	const { memo } = transaction;
 	return deposits.find(({ orderId, isRefunded, token, amount }) => {
 		if (orderId !== memo || isRefunded) return false;
 		const escrow = accounts.find((account) => account.holder === "escrow" && account.token === token);
@@ -234,11 +211,6 @@ function paidBackByHand(
 }
 
 /** The order that a transaction says it pays for. Only what one of our fee payers signed was ever a deposit of ours. */
-function depositMemo({ feePayers }: AuditedSolana, transaction: SolanaTransaction): Hex | undefined {
-	return feePayers.includes(transaction.feePayer) ? memoOf(transaction) : undefined;
-}
-
-function memoOf({ instructions }: SolanaTransaction): Hex | undefined {
-	const memo = instructions.find(({ program }) => program === memoProgramAddress);
-	return memo && (Buffer.from(memo.data).toString("utf8") as Hex);
+function depositMemo({ feePayers }: AuditedSolana, { feePayer, memo }: SolanaTransaction): Hex | undefined {
+	return feePayers.includes(feePayer) ? memo : undefined;
 }

@@ -2,7 +2,7 @@ import type { SolanaAddress, SolanaDeployment } from "@geoswap/protocol";
 import { getAddressDecoder } from "@solana/kit";
 import { getAllocateWithSeedInstructionDataDecoder, SYSTEM_PROGRAM_ADDRESS } from "@solana-program/system";
 import { TOKEN_PROGRAM_ADDRESS } from "@solana-program/token";
-import type { SolanaTransaction } from "./read-solana-transactions.ts";
+import type { SolanaInstruction } from "./solana-instructions.ts";
 
 /** A marker that a transaction made: what was decided of an order on this side. */
 export type MadeMarker = {
@@ -24,9 +24,8 @@ const meaning = {
 /** The markers of our keys that a transaction made. */
 export function madeMarkers(
 	{ escrow, vault }: SolanaDeployment,
-	{ isFailed, instructions }: SolanaTransaction,
+	instructions: readonly SolanaInstruction[],
 ): MadeMarker[] {
-	if (isFailed) return [];
 	const keyOf = (address: SolanaAddress) =>
 		address === vault ? "vault" : address === escrow ? "escrow" : undefined;
 	return instructions.flatMap(({ program, accounts, data }): MadeMarker[] => {
@@ -49,17 +48,13 @@ export function madeMarkers(
 }
 
 /** The accounts that a transaction closed. */
-export function closedAccounts({ isFailed, instructions }: SolanaTransaction): SolanaAddress[] {
-	if (isFailed) return [];
+export function closedAccounts(instructions: readonly SolanaInstruction[]): SolanaAddress[] {
 	return instructions
 		.filter((instruction) => isTokenInstruction(instruction, instructionNumber.closeAccount))
 		.flatMap(({ accounts }) => accounts.slice(0, 1));
 }
 
-function isTokenInstruction(
-	{ program, data }: SolanaTransaction["instructions"][number],
-	number: number,
-): boolean {
+function isTokenInstruction({ program, data }: SolanaInstruction, number: number): boolean {
 	return program === TOKEN_PROGRAM_ADDRESS && data[0] === number;
 }
 

@@ -2,7 +2,6 @@ import { type SolanaAddress, solanaNativeToken } from "@geoswap/protocol";
 import type { AuditedSolana } from "./audited-solana.ts";
 import type { SolanaTransaction } from "./read-solana-transactions.ts";
 import { changeOf } from "./solana-events.ts";
-import { closedAccounts, madeMarkers } from "./solana-markers.ts";
 
 /** What fee payers spent, in lamports. */
 export type SolanaSpending = {
@@ -46,7 +45,7 @@ export function forgottenSpending(
 
 /** What our fee payers spent in these transactions. */
 export function solanaSpending(
-	{ deployment, feePayers }: AuditedSolana,
+	{ feePayers }: AuditedSolana,
 	transactions: readonly SolanaTransaction[],
 ): SolanaSpending {
 	const spending: SolanaSpending = { fees: 0n, inMarkers: 0n, rent: 0n, found: 0n };
@@ -56,12 +55,12 @@ export function solanaSpending(
 		spending.fees += transaction.fee;
 		if (transaction.isFailed) continue;
 		const change = (address: SolanaAddress) => changeOf(transaction, { address, token: solanaNativeToken });
-		const made = madeMarkers(deployment, transaction).map(({ address }) => address);
+		const made = transaction.made.map(({ address }) => address);
 		for (const address of made) {
 			markers.set(address, change(address));
 			spending.inMarkers += change(address);
 		}
-		const closed = closedAccounts(transaction);
+		const { closed } = transaction;
 		for (const address of closed) {
 			const held = markers.get(address) ?? 0n;
 			markers.delete(address);

@@ -1,7 +1,7 @@
 import type { Breach } from "../audit/report.ts";
 import { breachKey } from "../breach-key.ts";
 import { describeError } from "../log.ts";
-import { liftPauses, type PauseCause, readPauses } from "../store/pauses.ts";
+import { liftPauses, type Pause, type PauseCause, readPauses } from "../store/pauses.ts";
 import { auditBooks } from "./audit-books.ts";
 import { checkName } from "./check-name.ts";
 import { parseChainId } from "./parse-chain-id.ts";
@@ -10,8 +10,9 @@ import { withDatabase } from "./with-database.ts";
 
 /**
  * Returns the exit code: 0 where it was lifted, 1 where the chain is not paused, 3 where what is still breached could not
- * be found out: then nothing is lifted, unless it is said that it need not be known. What is told as still breached is
- * accepted with the lifting, and pauses nothing again.
+ * be found out: then nothing is lifted, unless it is said that it need not be known; 4 where an audit found more
+ * meanwhile, which is told and keeps the chain paused. What is told as still breached is accepted with the lifting, and
+ * pauses nothing again.
  */
 export async function liftPauseCommand({
 	chainId: text,
@@ -53,11 +54,16 @@ export async function liftPauseCommand({
 			return 3;
 		}
 		const ofChain = still?.filter((breach) => breach.chainIds.includes(chainId));
+		const breaches = ofChain?.map(breachKey) ?? [];
+		const seen = [...open.flatMap((pause) => pause.breaches), ...breaches];
 		const lifted = await liftPauses(pool, {
 			...{ chainId, cause, by: name, reason, nowMs: Date.now() },
-			breaches: ofChain?.map(breachKey) ?? [],
+			...{ breaches, seen },
 		});
-		if (json) console.log(JSON.stringify({ chainId, lifted, stillBreached: ofChain ?? null }));
+		const isLifted = (pause: Pause) => lifted.some((one) => one.cause === pause.cause);
+		const left = open.some((pause) => !isLifted(pause)) ? await readPauses(pool) : [];
+		const notLifted = left.filter((pause) => pause.chainId === chainId && pause.cause === "breach");
+		if (json) console.log(JSON.stringify({ chainId, lifted, notLifted, stillBreached: ofChain ?? null }));
 		else {
 			for (const pause of lifted) console.log(`lifted: ${describePause(pause)}`);
 			for (const { invariant, message, next } of ofChain ?? []) {
@@ -66,6 +72,13 @@ export async function liftPauseCommand({
 			if (ofChain?.length === 0) console.log(`all invariants hold on chain ${chainId}`);
 			if (!ofChain) console.log("whether the books hold was not checked");
 		}
-		return 0;
+		for (const pause of notLifted) {
+			const more = pause.breaches.filter((breach) => !seen.includes(breach));
+			console.error(
+				"error: the pause was not lifted, an audit found more meanwhile. To accept that too, lift again:",
+			);
+			for (const breach of more) console.error(`  ${breach}`);
+		}
+		return notLifted.length > 0 ? 4 : 0;
 	});
 }

@@ -16,6 +16,7 @@ import {
 import type { Log } from "../log.ts";
 import type { Durable, ObjectExecution, PokeTarget, SwapExecution } from "./durable.ts";
 import { journalSerde } from "./journal-serde.ts";
+import { quietError } from "./quiet-error.ts";
 import { parseSwapKey } from "./swap-key.ts";
 
 const noArgument = { input: serde.empty, output: serde.empty };
@@ -113,7 +114,12 @@ function retryForever(maxMs: number): RetryPolicy {
 
 function durableOf(ctx: Context): Durable {
 	return {
-		step: <T>(name: string, run: () => Promise<T>) => ctx.run(name, run) as Promise<T>,
+		step: <T>(name: string, run: () => Promise<T>) =>
+			ctx.run(name, () =>
+				run().catch((error: unknown) => {
+					throw quietError(error);
+				}),
+			) as Promise<T>,
 		newSignal: async () => {
 			const { id, promise } = ctx.awakeable(serde.empty);
 			return {

@@ -245,6 +245,50 @@ test("nonces that a restored store forgot and the chain dropped are spent on not
 	expect(await received(order)).toBe(amount);
 });
 
+test("where nodes take none of ours, as they hold better paid ones that a restored store forgot, what those wait for is filled", async () => {
+	const { pool, chains, destination, relayers } = scene;
+	const { testClient } = chains.destination;
+	const [relayer] = relayers;
+	if (!relayer) throw new Error("the scene has relayers");
+	await testClient.setAutomine(false);
+	try {
+		const { order } = await queueFill();
+		const nonce = await destination.client.getTransactionCount({ address: relayer.address });
+		await pool.query("update lanes set next_nonce = $1 where chain_id = $2", [
+			nonce + 1,
+			destination.chainId,
+		]);
+		// The nonce before it was spent once, and the chain has dropped that.
+		const forgotten = await relayer.signTransaction({
+			chainId: destination.chainId,
+			type: "eip1559",
+			to: relayer.address,
+			nonce: nonce + 1,
+			gas: 21_000n,
+			maxFeePerGas: 10n ** 14n,
+			maxPriorityFeePerGas: 10n ** 14n,
+		});
+		await destination.client.sendRawTransaction({ serializedTransaction: forgotten });
+		for (let blocksAhead = 0; blocksAhead <= 20; blocksAhead += 5) {
+			await followHead(pool, destination, { blocksAhead });
+			await pump(destination);
+		}
+		expect(await destination.client.getTransactionCount({ address: relayer.address })).toBe(nonce);
+		await testClient.mine({ blocks: 1 });
+		expect(await destination.client.getTransactionCount({ address: relayer.address })).toBe(nonce + 2);
+		// Once it is final what was to be done with its nonce is done with another.
+		for (let round = 0; round < 3; round++) {
+			await testClient.mine({ blocks: 100 });
+			await followHead(pool, destination);
+			await pump(destination);
+			await testClient.mine({ blocks: 1 });
+		}
+		expect(await received(order)).toBe(amount);
+	} finally {
+		await testClient.setAutomine(true);
+	}
+});
+
 test("a fill that was journalled and never sent is not sent late in its window, though no block came since", async () => {
 	const { pool, destination } = scene;
 	const { order, swapId } = await queueFill();

@@ -29,9 +29,8 @@ export async function pushTransactions(lane: Lane, head: ChainHead): Promise<num
 	const priorityFee = BigInt(lane.policy.priorityFeeWei);
 	const isOverdue = ({ sentAtBlock }: LaneTransaction) =>
 		head.number - sentAtBlock >= lane.policy.replaceAfterBlocks;
-	const isStuck = (transaction: LaneTransaction) =>
-		transaction.state === "broadcast" && isOverdue(transaction);
-	const stuck = open.filter(isStuck);
+	// What no node takes is as stuck as what no block has: nodes may hold another one of before a restore for its nonce.
+	const stuck = open.filter(isOverdue);
 	const spent = stuck.length > 0 ? await readSpentNonces(lane, { stuck, head }) : undefined;
 	let underWay = 0;
 	const [lowest] = open;
@@ -43,14 +42,15 @@ export async function pushTransactions(lane: Lane, head: ChainHead): Promise<num
 	}
 	for (const transaction of open) {
 		let next = transaction;
-		if (spent && isStuck(transaction)) {
-			if (transaction.nonce < spent.finally) {
-				// No attempt of ours was in a final block that the follower has seen.
-				await giveUp(lane, transaction);
-				continue;
-			}
-			// It is in a block that the follower has yet to see.
-			if (transaction.nonce < spent.byNow) continue;
+		const isStuck = spent !== undefined && isOverdue(transaction);
+		if (isStuck && transaction.nonce < spent.finally) {
+			// No attempt of ours was in a final block that the follower has seen.
+			await giveUp(lane, transaction);
+			continue;
+		}
+		// It is in a block that the follower has yet to see.
+		if (isStuck && transaction.nonce < spent.byNow) continue;
+		if (isStuck && transaction.state === "broadcast") {
 			// One behind a stuck one is not itself stuck, unless its fee is too low by now.
 			const isFront = transaction.nonce === spent.byNow;
 			const isUnderpriced = transaction.maxFeePerGas < head.baseFee + priorityFee;

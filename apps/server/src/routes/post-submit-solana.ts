@@ -1,6 +1,7 @@
 import { orderTransaction, SwapError, submitSolanaRequestSchema } from "@geoswap/protocol";
 import { checkSignedTransaction } from "../chain/solana/check-signed-transaction.ts";
 import { findDeposit } from "../chain/solana/find-deposit.ts";
+import { readHeight } from "../chain/solana/read-height.ts";
 import { simulateTransaction } from "../chain/solana/simulate-transaction.ts";
 import { parseRequest } from "../http/parse-request.ts";
 import type { Route } from "../http/route.ts";
@@ -41,6 +42,9 @@ export function postSubmitSolana(deps: SubmitDeps): Route {
 			if (found === "another") throw anotherExecuted();
 			return found === "this" ? "opened" : found === "none" ? "never" : "untold";
 		},
+		mayLand: async ({ lastValidBlockHeight }) =>
+			// Where no node can be asked any more nobody knows; and none is served either.
+			solana !== undefined && (await readHeight(solana, "finalized")) <= lastValidBlockHeight,
 		async look(op, order) {
 			const chain = servedSolana(solana, order.inputToken);
 			const { unsigned } = await orderTransaction(chain.deployment, order, op);

@@ -1,4 +1,12 @@
-import { type Authorization, fromWord, orderUserOp, SwapError, submitRequestSchema } from "@geoswap/protocol";
+import {
+	type Authorization,
+	fromWord,
+	orderUserOp,
+	SwapError,
+	submitRequestSchema,
+	unpackDeadlines,
+} from "@geoswap/protocol";
+import { askChain } from "../chain/ask-chain.ts";
 import type { EvmChain } from "../chain/evm/chain-client.ts";
 import { checkOpSignature } from "../chain/evm/check-op-signature.ts";
 import { normalizeSignature } from "../chain/evm/normalize-signature.ts";
@@ -36,6 +44,11 @@ export function postSubmit({
 		expiresAtMs: ({ quote }) => quote.opExpiresAtMs,
 		wasOpened: async (_, order) =>
 			(await readWasOpened(originChain(chains, order), order)) ? "opened" : "never",
+		async mayLand(_, order) {
+			const { chainId, client } = originChain(chains, order);
+			const { timestamp } = await askChain(chainId, client.getBlock({ blockTag: "finalized" }));
+			return timestamp <= unpackDeadlines(order.deadlines).openDeadline;
+		},
 		async look({ quote: _, ...op }, order, signature) {
 			const chain = originChain(chains, order);
 			const [reading, simulation] = await Promise.all([

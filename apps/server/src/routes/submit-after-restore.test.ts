@@ -11,6 +11,7 @@ import { readStatuses } from "../chain/solana/read-statuses.ts";
 import { sendRaw } from "../chain/solana/send-raw.ts";
 import { parseSolanaKeys } from "../chain/solana/solana-keys.ts";
 import { readSwap } from "../store/read-swap.ts";
+import { noteRestore } from "../store/restores.ts";
 
 let evm: SubmitScene;
 let solana: SolanaSubmitScene;
@@ -97,6 +98,19 @@ test("of an op that expired nobody is told that nothing was executed where its o
 	expect(evm.started()).toEqual([quote.uuid]);
 });
 
+test("after a restore an op is called expired only once no bundle of before can open its order any more", async () => {
+	const { pool } = evm.database;
+	const { built, signature } = await evm.signedOp(await evm.newWallet({ isDelegated: true }));
+	await noteRestore(pool, { nowMs: Date.now() });
+	evm.clock.aheadMs = 3_600_000;
+	await expect(evm.submit(built, signature)).rejects.toMatchObject({
+		code: "UPSTREAM_UNAVAILABLE",
+		message: expect.stringContaining("it cannot be told yet"),
+	});
+	await pool.query("delete from restores");
+	expect(await refusalOf(evm.submit(built, signature))).toMatchObject({ code: "OP_EXPIRED" });
+});
+
 test("a deposit on Solana whose row was lost goes on when its transaction is submitted again", async () => {
 	const wallet = await solana.newWallet();
 	const { quote, built, signed } = await solana.signedTransaction(wallet);
@@ -109,6 +123,41 @@ test("a deposit on Solana whose row was lost goes on when its transaction is sub
 		accountId: solana.accountId,
 		op: { kind: "solana" },
 	});
+});
+
+test("after a restore nothing of an earlier quote is executed a second time, nor called expired while it may still land", async () => {
+	const { pool } = solana.database;
+	const wallet = await solana.newWallet({ amount: 20_000_000n });
+	const { quote, ...executed } = await solana.signedTransaction(wallet);
+	await noteRestore(pool, { nowMs: Date.now() });
+	// Not expired: by its looks it could be executed now, as could the other one.
+	await expect(solana.submit(executed.built, executed.signed)).rejects.toMatchObject({
+		code: "UPSTREAM_UNAVAILABLE",
+		next: "retry",
+		message: expect.stringContaining("it cannot be told yet"),
+	});
+	solana.clock.aheadMs = 3_600_000;
+	expect(await refusalOf(solana.submit(executed.built, executed.signed))).toMatchObject({
+		code: "UPSTREAM_UNAVAILABLE",
+	});
+	solana.clock.aheadMs = 0;
+	await landOnSolana(executed);
+	const other = await solana.signedTransaction(wallet, quote);
+	await expect(solana.submit(other.built, other.signed)).rejects.toMatchObject({
+		code: "TRANSACTION_CHANGED",
+		next: "contact_operator",
+	});
+	expect(await solana.swapCount()).toBe(0);
+	expect(await solana.submit(executed.built, executed.signed)).toMatchObject({ status: "pending" });
+	await pool.query("delete from restores");
+});
+
+test("after a restore a quote of later is executed as ever", async () => {
+	const { pool } = solana.database;
+	await noteRestore(pool, { nowMs: Date.now() });
+	const { built, signed } = await solana.signedTransaction(await solana.newWallet());
+	expect(await solana.submit(built, signed)).toMatchObject({ status: "pending" });
+	await pool.query("delete from restores");
 });
 
 test("where another build of the quote was executed nothing is made of this one, and whoever asks is told so", async () => {

@@ -24,7 +24,8 @@ import { ensurePartitions } from "../store/ensure-partitions.ts";
 import type { PauseList } from "../store/pause-list.ts";
 import { readSwap } from "../store/read-swap.ts";
 import { startAnew } from "../store/restart-swaps.ts";
-import { type SubmitOutcome, submitSwap } from "../store/submit-swap.ts";
+import { wasRestoredSince } from "../store/restores.ts";
+import { type SubmitOutcome, submitSwap, waitForSubmits } from "../store/submit-swap.ts";
 import type { SignedOp, SignedSolanaOp, SwapRecord } from "../store/swap-record.ts";
 import { readUnsettledGas, type UnsettledGas } from "../store/unsettled-gas.ts";
 import { attestersWanted, type PolicyConfig } from "../swap/swap-policy.ts";
@@ -59,6 +60,8 @@ export type OriginSubmit<Op extends { quote: SealedQuote }> = {
 	expiresAtMs: (op: Op) => number;
 	/** Whether the order was ever opened, by whomever, in a way that the op can go on from. */
 	wasOpened: (op: Op, order: Order, signature: Hex) => Promise<"opened" | "never" | "untold">;
+	/** Whether what was submitted before a restore, and forgotten by it, may still open the order. */
+	mayLand: (op: Op, order: Order) => Promise<boolean>;
 	/** Reads the origin chain. */
 	look: (op: Op, order: Order, signature: Hex) => Promise<OriginLook>;
 	/** As it is stored: with the order, all that is needed to send it. */
@@ -169,19 +172,31 @@ export function submitRoute<Op extends { quote: SealedQuote }>(
 	}): Promise<FirstSubmit> {
 		const expiresAtMs = origin.expiresAtMs(op);
 		const isExpired = nowMs() > expiresAtMs;
+		const quotedAtMs = swapUuidTimeMs(op.quote.uuid);
+		// On an EVM chain the same op opens the same order, once: only there may it be sent as if it were new.
+		const isForgettable = isExpired || isSolana(order.originChainId);
+		const mayBeForgotten = isForgettable && (await wasRestoredSince(pool, quotedAtMs));
+		const isOld = isExpired || mayBeForgotten;
 		// What is open had been submitted before, to a database that was restored since: nobody may be told that nothing was
-		// executed.
-		if (isExpired) {
+		// executed, nor by something else of the same quote.
+		if (isOld) {
+			// Asked first: what has landed by then is found.
+			const isUndecided = mayBeForgotten && (await origin.mayLand(op, order));
 			const found = isForgottenOnSolana(op, order) ? "untold" : await origin.wasOpened(op, order, signature);
-			if (found !== "opened") throw expired(expiresAtMs, found);
+			if (found === "never" && isUndecided) throw notToldYet(order);
+			if (found !== "opened") {
+				// A copy that came in time may be about to make the swap, in another process.
+				await waitForSubmits(pool, accountId);
+				throw expired(expiresAtMs, found);
+			}
 			// Its day may be older than any of a database that was just restored.
-			await ensurePartitions(pool, { nowMs: swapUuidTimeMs(op.quote.uuid), daysAhead: 0 });
+			await ensurePartitions(pool, { nowMs: quotedAtMs, daysAhead: 0 });
 		}
 		const recipient = readRecipient(solana, order);
 		// Nobody asks for it where the order is open.
 		recipient.catch(() => {});
 		const [{ isOpened, check }, gas] = await Promise.all([
-			isExpired ? alreadyOpened : origin.look(op, order, signature),
+			isOld ? alreadyOpened : origin.look(op, order, signature),
 			readUnsettledGas(pool, { accountId, nowMs: nowMs() }),
 		]);
 		const paused = pausedChain(order);
@@ -211,6 +226,7 @@ export function submitRoute<Op extends { quote: SealedQuote }>(
 			// Whoever opens an order himself buys nothing from or to a chain that sells nothing: he has his input back.
 			reserve: (inFlight) => (paused ? undefined : desk.reprice({ order, delivery, feeCentibps }, inFlight)),
 			isOpened,
+			isInTime: () => isOld || nowMs() <= expiresAtMs,
 			limits: {
 				unopenedUsdCents: BigInt(Math.floor(limits.unopenedUsdPerAccount * 100)),
 				reservationSeconds: limits.reservationSeconds,
@@ -222,10 +238,11 @@ export function submitRoute<Op extends { quote: SealedQuote }>(
 		});
 		if (result.outcome === "created" || result.outcome === "existing") {
 			const { outcome, swap } = result;
-			const isForgotten = isExpired && outcome === "created";
+			const isForgotten = isOld && outcome === "created";
 			const execution = isForgotten ? await startAnew(pool, { swap, nowMs: nowMs() }) : 0;
 			return { outcome, swap, execution, isOpened };
 		}
+		if (result.outcome === "expired") throw expired(expiresAtMs, "never");
 		throw refusal(result.outcome, limits);
 	}
 
@@ -288,6 +305,17 @@ function expired(expiresAtMs: number, found: "never" | "untold"): SwapError {
 	});
 }
 
+function notToldYet({ originChainId }: Order): SwapError {
+	return new SwapError(
+		"UPSTREAM_UNAVAILABLE",
+		{ upstream: `chain ${originChainId}` },
+		{
+			message:
+				"The service was set back to a backup, and it cannot be told yet whether the transaction was executed before. Send the same request again in a moment; sign nothing else for this swap until then.",
+		},
+	);
+}
+
 const alreadyOpened: OriginLook = { isOpened: true, check: async () => {} };
 
 function idTaken({ swap: { id }, isOpened }: FirstSubmit): Error {
@@ -302,7 +330,7 @@ function answer({ id, status }: SwapRecord): SubmitResponse {
 
 /** Why nothing was written, as the caller is told. */
 function refusal(
-	outcome: Exclude<SubmitOutcome["outcome"], "created" | "existing">,
+	outcome: Exclude<SubmitOutcome["outcome"], "created" | "existing" | "expired">,
 	{ reservationSeconds }: { reservationSeconds: number },
 ): SwapError {
 	switch (outcome) {

@@ -176,7 +176,7 @@ test("however many partitions there are, a query locks those of a month at most,
 	};
 	const db = { query } as unknown as Database;
 	try {
-		const indices = 7;
+		const indices = 8;
 		const ofDays = (count: number) => (1 + count) * (1 + indices);
 		await listSwaps(db, { accountId: large, limit: 100, nowMs, accountCreatedAtMs: createdMs });
 		expect(locks).toHaveLength(1);

@@ -67,6 +67,19 @@ test("what a breach is paused for grows while it is open, and is accepted once t
 	expect(await readAcceptedBreaches(pool)).toEqual(new Set(["I2 a", "I3 b"]));
 });
 
+test("whoever lifts a breach accepts what he has seen: what an audit adds meanwhile keeps it open", async () => {
+	const { pool } = database;
+	const pause = { chainId: 10, reason: "short", nowMs };
+	const lift = { chainId: 10, by: "ada", reason: "known", nowMs };
+	await pauseForBreaches(pool, { ...pause, breaches: ["I2 a"] });
+	await pauseForBreaches(pool, { ...pause, breaches: ["I3 b"] });
+	await pauseChain(pool, { chainId: 10, cause: "operator", reason: "a test", nowMs });
+	expect(await liftPauses(pool, { ...lift, seen: ["I2 a"] })).toMatchObject([{ cause: "operator" }]);
+	expect((await readPauses(pool)).find(({ chainId }) => chainId === 10)?.breaches).toEqual(["I2 a", "I3 b"]);
+	const lifted = await liftPauses(pool, { ...lift, seen: ["I2 a", "I3 b", "I4 c"], breaches: ["I4 c"] });
+	expect(lifted).toMatchObject([{ cause: "breach", breaches: ["I2 a", "I3 b", "I4 c"] }]);
+});
+
 test("whether a broken finality was accepted for the head of now does not depend on a worker's clock", async () => {
 	const { pool } = database;
 	await pool.query("insert into chain_heads values (7, 100, '', 0, 1, 90, 0, 0, 0)");

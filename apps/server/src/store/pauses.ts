@@ -78,7 +78,8 @@ export async function readPauses(db: Database): Promise<Pause[]> {
 
 /**
  * Returns what was lifted: nothing where the chain is not paused for that cause, or, without one, for any but broken
- * finality. Lifting that takes back what was final, so it has to be named.
+ * finality. Lifting that takes back what was final, so it has to be named. A breach stays where there is more of it than
+ * was seen: an audit may add to it at any time.
  */
 export async function liftPauses(
 	db: Database,
@@ -88,6 +89,7 @@ export async function liftPauses(
 		by,
 		reason,
 		breaches = [],
+		seen,
 		nowMs,
 	}: {
 		chainId: number;
@@ -96,6 +98,8 @@ export async function liftPauses(
 		reason: string;
 		/** What else is accepted by it. */
 		breaches?: readonly string[];
+		/** What whoever lifts it knows of. All there is unless given. */
+		seen?: readonly string[] | undefined;
 		nowMs: number;
 	},
 ): Promise<Pause[]> {
@@ -104,8 +108,9 @@ export async function liftPauses(
 		set lifted_at = to_timestamp($3::double precision), lifted_by = $4, lifted_reason = $5,
 			breaches = breaches || case when cause = 'breach' then $6::text[] else '{}' end
 		where chain_id = $1 and lifted_at is null and cause = coalesce($2::text, nullif(cause, 'finality'))
+			and ($7::text[] is null or breaches <@ $7)
 		returning chain_id, cause, reason, set_by, since, breaches`,
-		[chainId, cause ?? null, nowMs / 1_000, by, reason, breaches],
+		[chainId, cause ?? null, nowMs / 1_000, by, reason, breaches, seen ?? null],
 	);
 	return rows.map(fromRow);
 }

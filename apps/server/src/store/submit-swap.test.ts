@@ -4,7 +4,7 @@ import { type Address, hexToBytes, zeroHash } from "viem";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import { createTestDatabase, type TestDatabase } from "../../test/test-database.ts";
 import { openDatabase } from "./database.ts";
-import { type NewSwap, type Reservation, submitSwap } from "./submit-swap.ts";
+import { type NewSwap, type Reservation, submitSwap, waitForSubmits } from "./submit-swap.ts";
 import { walletUnopened } from "./wallet-unopened.ts";
 
 const usdc: Address = "0x00000000000000000000000000000000000000c1";
@@ -76,6 +76,7 @@ test("concurrent swaps over one ladder are each priced behind the others", async
 					]);
 				},
 				isOpened: false,
+				isInTime: () => true,
 				limits,
 				nowMs: Date.now(),
 			}),
@@ -145,19 +146,45 @@ test("a wallet's unopened swaps of a token are those of that token and chain, wi
 	]);
 });
 
+test("once somebody may have been told that it expired no swap is made of it, and whoever tells that has waited for the others", async () => {
+	await setStock(100n);
+	const { accountId } = newSwap();
+	// It is in time, and has not written yet.
+	const slow = await database.pool.connect();
+	await slow.query("begin");
+	await slow.query("select pg_advisory_xact_lock(hashtextextended('account:' || $1, 0))", [accountId]);
+	let hasWaited = false;
+	const waits = waitForSubmits(database.pool, accountId).then(() => {
+		hasWaited = true;
+	});
+	await slow.query("select pg_sleep(0.1)");
+	expect(hasWaited).toBe(false);
+	await slow.query("commit");
+	slow.release();
+	await waits;
+	expect(await submit(newSwap(), { amount: 10n, isInTime: () => false })).toEqual({ outcome: "expired" });
+});
+
 function submit(
 	swap: NewSwap,
 	{
 		amount,
 		isOpened = false,
+		isInTime = () => true,
 		pool = database.pool,
-	}: { amount: bigint | undefined; isOpened?: boolean; pool?: TestDatabase["pool"] },
+	}: {
+		amount: bigint | undefined;
+		isOpened?: boolean;
+		isInTime?: () => boolean;
+		pool?: TestDatabase["pool"];
+	},
 ) {
 	return submitSwap(pool, {
 		swap,
 		pairs: [],
 		reserve: () => (amount === undefined ? undefined : reservation(amount)),
 		isOpened,
+		isInTime,
 		limits,
 		nowMs: Date.now(),
 	});

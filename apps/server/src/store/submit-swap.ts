@@ -34,9 +34,9 @@ export type SubmitOutcome =
 	| { outcome: "created" | "existing"; swap: SwapRecord }
 	/**
 	 * The price fell below the order's minimum; there is too little stock, or too much of the input; the account has too
-	 * much unopened; too few of the attesters that would decide the order are alive.
+	 * much unopened; too few of the attesters that would decide the order are alive; it took until it had expired.
 	 */
-	| { outcome: "price" | "stock" | "unopened" | "attesters" };
+	| { outcome: "price" | "stock" | "unopened" | "attesters" | "expired" };
 
 /** The most of a token that the vault takes in. */
 export type ExposureLimit = { chainId: number; token: Hex; amount: bigint };
@@ -57,6 +57,8 @@ export async function submitSwap(
 		/** The swap's price with this much of others in flight; undefined where it is below the minimum. */
 		reserve: (inFlight: { sell: bigint; buy: bigint }) => Reservation | undefined;
 		isOpened: boolean;
+		/** Asked once nobody else can write for the account: what is called expired by then is not made any more. */
+		isInTime: () => boolean;
 		limits: { unopenedUsdCents: bigint; reservationSeconds: number };
 		/** Where its input is limited. */
 		exposure?: ExposureLimit | undefined;
@@ -69,6 +71,7 @@ export async function submitSwap(
 	try {
 		return await inTransaction(pool, async (db): Promise<SubmitOutcome> => {
 			await lockAccount(db, swap);
+			if (!submission.isInTime()) throw new NothingWritten("expired");
 			if (
 				attesters &&
 				!isOpened &&
@@ -103,12 +106,21 @@ export async function submitSwap(
 /** Takes back what the transaction did so far. */
 class NothingWritten extends Error {
 	override name = "NothingWritten";
-	readonly why: "existing" | "price" | "stock" | "unopened" | "attesters";
+	readonly why: "existing" | "price" | "stock" | "unopened" | "attesters" | "expired";
 
 	constructor(why: NothingWritten["why"]) {
 		super(`the swap was not inserted: ${why}`);
 		this.why = why;
 	}
+}
+
+/** Until whoever was writing a swap of the account when this was asked has done so, or has not. */
+export async function waitForSubmits(db: Database, accountId: string): Promise<void> {
+	await db.query({
+		name: "wait-for-submits",
+		text: "select pg_advisory_xact_lock(hashtextextended('account:' || $1, 0))",
+		values: [accountId],
+	});
 }
 
 /** The sum of what an account has unopened is read later: it must not grow in between. */

@@ -186,6 +186,27 @@ test("a payment on Solana settles before it is final only while there is time to
 	expect(settlesAt(lastMoment + 1)).toBe(false);
 });
 
+test("what could not be delivered again is settled only once its delivery is final", () => {
+	for (const lacks of [{ isReserved: false }, { givingUp: "NO_LIQUIDITY" as const }]) {
+		const world = newWorld({});
+		while (!world.has("Filled")) {
+			settleRounds(world);
+			world.tick();
+		}
+		world.facts.destination.number = world.facts.destination.finalizedNumber + 100;
+		const settles = () =>
+			decide(world.facts, world.policy, world.nowSeconds * 1_000).actions.some(
+				(action) => action.do === "advance" && action.path.includes("settled"),
+			);
+		expect(settles()).toBe(true);
+		if ("givingUp" in lacks) Object.assign(world.facts.swap, lacks);
+		else Object.assign(world.facts, lacks);
+		expect(settles()).toBe(false);
+		world.facts.destination.finalizedNumber = world.facts.destination.number;
+		expect(settles()).toBe(true);
+	}
+});
+
 test("an order to Solana that nobody submitted is closed by a void too: no time closes it", () => {
 	const world = newWorld({ destination: "solana" });
 	while (!world.has("Opened")) {

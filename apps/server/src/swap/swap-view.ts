@@ -129,9 +129,11 @@ function canBringBack({ swap, origin, isCrossChain }: SwapView): boolean {
 	return isCrossChain && (lastOpenHeight(swap) ?? 0) - height >= unfinal;
 }
 
-/** Deep enough for its value, with time left to deliver again should the chain drop it; or final. */
+/** Deep enough for its value, with time and stock left to deliver again should the chain drop it; or final. */
 export function isDelivered(view: SwapView, filled: OrderEvent): boolean {
 	if (isFinal(filled, view.destination)) return true;
+	// One that was given up when its row was made anew, its order open, is closed if this delivery is dropped.
+	if (view.swap.givingUp || !view.isReserved) return false;
 	const { destination } = view.policy;
 	const secondsLeft = lastFillAt(view) - Math.max(view.destination.timestamp, view.nowMs / 1_000);
 	// On Solana another is signed only once the one that was dropped is dead.

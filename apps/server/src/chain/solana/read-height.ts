@@ -2,6 +2,9 @@ import { askChain } from "../ask-chain.ts";
 import type { SolanaChain } from "./connect-solana.ts";
 
 /** How many blocks there are: by them a transaction dies. */
-export function readHeight({ chainId, rpc }: SolanaChain): Promise<bigint> {
-	return askChain(chainId, rpc.getBlockHeight({ commitment: "confirmed" }).send());
+export function readHeight(
+	{ chainId, rpc }: SolanaChain,
+	commitment: "confirmed" | "finalized" = "confirmed",
+): Promise<bigint> {
+	return askChain(chainId, rpc.getBlockHeight({ commitment }).send());
 }

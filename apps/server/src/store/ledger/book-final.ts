@@ -2,6 +2,7 @@ import { isSolana, type Order, orderSchema } from "@geoswap/protocol";
 import { bytesToHex, type Hex, zeroAddress, zeroHash } from "viem";
 import type { Database } from "../database.ts";
 import { bookKnownFills } from "./book-known-fills.ts";
+import { bookLoss } from "./book-loss.ts";
 import { type BookedEvent, bookedEventNames, eventEntries } from "./event-entries.ts";
 import { type Posting, post } from "./post.ts";
 
@@ -56,11 +57,28 @@ export async function bookFinal(
 		db,
 		opened.flatMap((id) => orders.get(bytesToHex(id)) ?? []),
 	);
+	await bookForgottenFills(db, rows);
 	await db.query("update chain_heads set booked_number = greatest(booked_number, $2) where chain_id = $1", [
 		chainId,
 		upTo,
 	]);
 	return { unbooked, booked };
+}
+
+/**
+ * Books as lost what was delivered for orders that never came to be open, and whose swaps have ended with that: by
+ * transactions that a restored store had forgotten, and that landed late.
+ */
+async function bookForgottenFills(db: Database, events: readonly EventRow[]): Promise<void> {
+	const filled = events.flatMap(({ name, order_id, order_terms }) =>
+		name === "Filled" && order_id && !order_terms ? [order_id] : [],
+	);
+	if (filled.length === 0) return;
+	const { rows } = await db.query<{ order_terms: unknown }>(
+		"select order_terms from swaps where order_id = any($1) and status = 'failed' order by order_id",
+		[filled],
+	);
+	for (const { order_terms } of rows) await bookLoss(db, orderSchema.parse(order_terms));
 }
 
 /** On Solana by the transaction, which lands once: an event's place among those of its slot is ours alone. */

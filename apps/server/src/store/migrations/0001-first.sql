@@ -158,6 +158,8 @@ create index swaps_by_account on swaps (account_id, id desc);
 create index swaps_by_account_and_status on swaps (account_id, status, id desc);
 create index swaps_by_order on swaps (order_id);
 create index swaps_not_ended on swaps (id) where ended_at is null;
+-- An audit reads those that have ended since the last one.
+create index swaps_by_end on swaps (ended_at) where ended_at is not null;
 create index swaps_unopened_by_wallet on swaps ((order_terms->>'wallet'))
 	where status = 'pending' and stage = 'opening';
 create index swaps_not_ended_by_account on swaps (account_id, (order_terms->>'originChainId'))
@@ -190,6 +192,9 @@ create index waits_by_order on waits (order_id);
 create index waits_by_signal on waits (signal_id);
 create index waits_by_head on waits (head_chain_id, head_number);
 create index waits_by_finalized on waits (finalized_chain_id, finalized_number);
+
+-- When the database was set back to a backup: submits of before may be forgotten, and still be executed.
+create table restores (at timestamptz primary key);
 
 -- What the follower has seen of each chain.
 create table chain_heads (
@@ -333,6 +338,8 @@ create table lane_transactions (
 create unique index lane_transactions_by_hash on lane_transactions (chain_id, hash);
 create index lane_transactions_by_job on lane_transactions using gin (jobs jsonb_path_ops);
 create index lane_transactions_open on lane_transactions (chain_id, relayer, nonce) where state <> 'final';
+-- An audit reads what was signed since the last one.
+create index lane_transactions_by_age on lane_transactions (created_at);
 create index lane_transactions_given_up on lane_transactions (chain_id, created_at)
 	where kind = 'open' and state = 'final' and block_number is null and last_valid_height is not null;
 

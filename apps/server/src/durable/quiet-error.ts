@@ -1,0 +1,14 @@
+/**
+ * The same failure without what it may say too much: the engine writes what it is told into a log of its own. Messages of
+ * viem name the endpoint, whose address may hold a key, and the whole request, with what wallets signed.
+ */
+export function quietError(error: unknown): Error {
+	if (!(error instanceof Error)) return new Error("something was thrown that is no error");
+	const { shortMessage = error.message } = error as { shortMessage?: string };
+	const [firstLine = ""] = shortMessage.split("\n");
+	const quiet = new Error(firstLine.replace(/\b[a-z]+:\/\/\S+/gi, "(an address)"));
+	quiet.name = error.name;
+	const places = error.stack?.split("\n").filter((line) => /^\s+at /.test(line)) ?? [];
+	quiet.stack = [`${quiet.name}: ${quiet.message}`, ...places].join("\n");
+	return quiet;
+}

@@ -1,0 +1,39 @@
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { createSwapScene, destinationId, token } from "../../../test/swap-scene.ts";
+import { createTestDatabase, type TestDatabase } from "../../../test/test-database.ts";
+import { bookFinal } from "./book-final.ts";
+
+let database: TestDatabase;
+beforeAll(async () => {
+	database = await createTestDatabase();
+});
+afterAll(() => database.drop());
+
+test.each([
+	["failed", "400"],
+	["pending", undefined],
+])(
+	"what is delivered late for an order that was never opened is lost once its swap has %s",
+	async (status, lost) => {
+		const { pool } = database;
+		const scene = await createSwapScene(pool, { isReserved: false });
+		if (status === "failed") {
+			await pool.query("update swaps set status = 'failed', ended_at = now() where id = $1", [scene.uuid]);
+		}
+		await scene.emit("Filled", destinationId, { delivered: "400", spentToken: token, spent: "400" });
+		const { rows: events } = await pool.query("select max(block_number) as last from chain_events");
+		const book = () =>
+			bookFinal(pool, {
+				...{ chainId: destinationId, after: 0, upTo: Number(events[0].last), gas: [], vaults: [] },
+			});
+		await book();
+		// What is booked is booked once.
+		await book();
+		const { rows } = await pool.query(
+			`select sum(amount)::text as amount from entries e join postings p on p.id = e.posting_id
+		where account = 'loss' and order_id = (select order_id from swaps where id = $1)`,
+			[scene.uuid],
+		);
+		expect(rows[0].amount ?? undefined).toBe(lost);
+	},
+);

@@ -1,0 +1,16 @@
+import type { Database } from "./database.ts";
+
+/** That the database was set back to a backup: what was written between the two moments is forgotten. */
+export async function noteRestore(db: Database, { nowMs }: { nowMs: number }): Promise<void> {
+	await db.query("insert into restores (at) values ($1) on conflict do nothing", [new Date(nowMs)]);
+}
+
+/** Whether something that was written at that moment, or later, may be forgotten. */
+export async function wasRestoredSince(db: Database, sinceMs: number): Promise<boolean> {
+	const { rows } = await db.query<{ was_restored: boolean }>({
+		name: "was-restored-since",
+		text: "select exists (select from restores where at >= $1) as was_restored",
+		values: [new Date(sinceMs)],
+	});
+	return rows[0]?.was_restored ?? false;
+}
