@@ -1,6 +1,6 @@
-import { getBase58Decoder } from "@solana/kit";
+import { base58 } from "@scure/base";
 import { getAddress, type Hex, hexToBytes, isAddress } from "viem";
-import { fromSolanaWord, solanaAddressSchema, toSolanaWord } from "./solana/solana-address.ts";
+import { fromSolanaWord, isSolanaAddress, toSolanaWord } from "./solana/solana-address.ts";
 import { solanaChainId } from "./solana-chain-id.ts";
 import { fromWord, toWord } from "./word.ts";
 
@@ -26,13 +26,12 @@ export function formatAddress(chainId: number | bigint, address: Hex): string {
 /** What a person wrote, or undefined where it is no address of that chain. */
 export function parseAddress(chainId: number | bigint, text: string): Hex | undefined {
 	if (!isSolana(chainId)) return isAddress(text) ? getAddress(text) : undefined;
-	const parsed = solanaAddressSchema.safeParse(text);
-	return parsed.success ? toSolanaWord(parsed.data) : undefined;
+	return isSolanaAddress(text) ? toSolanaWord(text) : undefined;
 }
 
 /** A transaction's name as its chain's explorers know it. On Solana that is its first signature, in base58. */
 export function formatTransactionHash(chainId: number | bigint, hash: Hex): string {
-	return isSolana(chainId) ? getBase58Decoder().decode(hexToBytes(hash)) : hash;
+	return isSolana(chainId) ? base58.encode(hexToBytes(hash)) : hash;
 }
 
 export function isSolana(chainId: number | bigint): boolean {

@@ -67,10 +67,10 @@ export {
 export {
 	fromSolanaWord,
 	type SolanaAddress,
-	solanaAddressSchema,
 	solanaNativeToken,
 	toSolanaWord,
 } from "./solana/solana-address.ts";
+export { solanaAddressSchema } from "./solana/solana-address-schema.ts";
 export {
 	type SolanaAssetDeployment,
 	type SolanaDeployment,
@@ -131,7 +131,8 @@ export {
 	type ErrorBody,
 	errorBodySchema,
 } from "./wire/fields.ts";
-export { type OrderJson, orderSchema, orderToJson } from "./wire/order.ts";
+export { orderSchema } from "./wire/order.ts";
+export { type OrderJson, orderToJson } from "./wire/order-json.ts";
 export {
 	type QuoteRequest,
 	type QuoteRequestBody,

@@ -1,7 +1,18 @@
 import type { ErrorCode, NextStep } from "@geoswap/protocol";
 
 /** The service's own codes, and what can go wrong on this side of it. */
-export type GeoswapErrorCode = ErrorCode | "UNREACHABLE" | "UNEXPECTED_RESPONSE" | "VERIFICATION_FAILED";
+export type GeoswapErrorCode =
+	| ErrorCode
+	| "UNREACHABLE"
+	| "UNEXPECTED_RESPONSE"
+	| "VERIFICATION_FAILED"
+	| "SIGNER_FAILED"
+	| "BELOW_MIN_OUTPUT"
+	| "SWAP_IN_PROGRESS"
+	| "INTENT_CHANGED"
+	| "RECORD_UNREADABLE"
+	/** Of `swap()`: the store, the wallet or a callback that it was given threw. */
+	| "INTERRUPTED";
 
 type Context = {
 	code: GeoswapErrorCode;
@@ -32,6 +43,8 @@ export class GeoswapError extends Error {
 	readonly details: Record<string, unknown> | undefined;
 	/** How long the service asked to be left alone. */
 	readonly retryAfterMs: number | undefined;
+	/** Of what `swap()` throws: whether the intent may still be executed. False: nothing was taken, and nothing will be. */
+	mayExecute: boolean | undefined;
 
 	constructor(message: string, { cause, ...context }: Context) {
 		super(message, cause === undefined ? {} : { cause });

@@ -1,5 +1,7 @@
 import { expect, test } from "vitest";
+import * as fileStore from "./file-store.ts";
 import * as sdk from "./index.ts";
+import * as solana from "./solana.ts";
 
 test("what the package offers changes only on purpose", () => {
 	expect(Object.keys(sdk)).toMatchInlineSnapshot(`
@@ -7,6 +9,7 @@ test("what the package offers changes only on purpose", () => {
 		  "buildOp",
 		  "buildSolanaTx",
 		  "createClient",
+		  "evmSigner",
 		  "GeoswapError",
 		  "getChains",
 		  "getDelegation",
@@ -17,12 +20,25 @@ test("what the package offers changes only on purpose", () => {
 		  "signDelegation",
 		  "submitOp",
 		  "submitSolana",
+		  "swap",
+		  "getSwapState",
+		  "memoryStore",
 		  "VerificationError",
 		  "verifyAndSign",
-		  "verifyAndSignSolana",
 		  "verifyOp",
-		  "verifySolanaOp",
 		  "waitForSwap",
+		]
+	`);
+	expect(Object.keys(solana)).toMatchInlineSnapshot(`
+		[
+		  "solanaSigner",
+		  "verifyAndSignSolana",
+		  "verifySolanaOp",
+		]
+	`);
+	expect(Object.keys(fileStore)).toMatchInlineSnapshot(`
+		[
+		  "fileStore",
 		]
 	`);
 });

@@ -1,10 +1,11 @@
 import type { AuthorizationBody, Deployment } from "@geoswap/protocol";
-import type { LocalAccount } from "viem";
 import type { Client } from "./create-client.ts";
 import { docsUrl } from "./docs-url.ts";
+import type { EvmAccount } from "./evm-signer.ts";
 import { GeoswapError } from "./geoswap-error.ts";
 import { getDelegation } from "./get-delegation.ts";
 import { pinnedChain } from "./pinned-chain.ts";
+import { signWith } from "./sign-with.ts";
 import { VerificationError } from "./verification-error.ts";
 
 /**
@@ -20,9 +21,9 @@ export async function signDelegation(
 		signal,
 	}: {
 		chainId: number;
-		account: Pick<LocalAccount, "address" | "signAuthorization">;
+		account: Pick<EvmAccount, "address" | "signAuthorization">;
 		pins: Deployment;
-		signal?: AbortSignal;
+		signal?: AbortSignal | undefined;
 	},
 ): Promise<AuthorizationBody | undefined> {
 	const { delegate, earlierDelegates } = pinnedChain(pins, { field: "chainId", chainId }).contracts;
@@ -48,15 +49,21 @@ export async function signDelegation(
 	if (nonce === undefined || !Number.isSafeInteger(nonce) || nonce < 0) {
 		throw new VerificationError({ field: "accountNonce", expected: "a nonce", actual: nonce });
 	}
-	if (account.signAuthorization === undefined) {
-		throw new TypeError(
-			"the account cannot sign an authorization (EIP-7702): use one that holds its own key",
-		);
-	}
 	// The pinned values, not the answer's. A chain id of zero would be good on every chain.
-	const { yParity, r, s } = await account.signAuthorization({ chainId, address: delegate, nonce });
-	if (yParity === undefined) throw new TypeError("the account signed without yParity");
+	const signed = await signWith(
+		async () => account.signAuthorization?.({ chainId, address: delegate, nonce }),
+		{ signal },
+	);
+	if (signed?.yParity === undefined) throw cannotAuthorize(account.address);
+	const { yParity, r, s } = signed;
 	return { chainId, address: delegate, nonce, yParity, r, s };
+}
+
+function cannotAuthorize(address: string): GeoswapError {
+	return new GeoswapError(
+		`Nothing was sent: the account of ${address} does not sign authorizations (EIP-7702), which its first swap from a chain needs. Use one that holds its own key.`,
+		{ code: "SIGNER_FAILED", next: "use_other_wallet", retryable: false, docs: "docs/signing.md" },
+	);
 }
 
 function expectOneOf(field: string, expected: string[], actual: string | undefined): void {

@@ -64,17 +64,18 @@ export async function verifySolanaOp({
 	const base64 = getBase64Decoder();
 	expectSame(
 		{
-			unsignedTransaction: base64.decode(transaction.unsigned),
+			// First what has a name of its own: of bytes it can only be said that they differ.
 			geoOp: {
-				chainId: solanaChainId,
-				orderId: orderId(order),
 				order: orderToJson(order),
+				orderId: orderId(order),
+				chainId: solanaChainId,
 				feePayer,
 				escrow: pinned.escrow,
 				blockhash,
 				compute,
 				message: base64.decode(transaction.message),
 			},
+			unsignedTransaction: base64.decode(transaction.unsigned),
 		},
 		build,
 	);

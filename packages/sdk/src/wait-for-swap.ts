@@ -7,6 +7,10 @@ import { sleep } from "./sleep.ts";
 /** A swap that can no longer change. */
 export type EndedSwap = StatusResponse & { status: Exclude<SwapStatus, "pending"> };
 
+const endedStatuses = ["settled", "refunded", "failed"] satisfies EndedSwap["status"][];
+
+/** Who wants to hear of each stage is told of it about that late. */
+const updateSeconds = 2;
 /** A call that the service did not hold must not become a busy loop. */
 const shortestRoundMs = 1000;
 
@@ -22,7 +26,8 @@ export async function waitForSwap(
 ): Promise<EndedSwap> {
 	for (let last = ""; ; ) {
 		const startedMs = performance.now();
-		const swap = await sendAgain(() => getStatus(client, swapId, { signal }), {
+		const hold = onUpdate ? { waitSeconds: updateSeconds } : {};
+		const swap = await sendAgain(() => getStatus(client, swapId, { ...hold, signal }), {
 			patienceMs: Number.POSITIVE_INFINITY,
 			signal,
 		});
@@ -35,5 +40,6 @@ export async function waitForSwap(
 }
 
 function isEnded(swap: StatusResponse): swap is EndedSwap {
-	return swap.status !== "pending";
+	// By name: what stands in between may answer in the service's place, with anything.
+	return endedStatuses.some((status) => status === swap.status);
 }

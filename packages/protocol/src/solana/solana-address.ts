@@ -1,25 +1,36 @@
-import { type Address, getAddressDecoder, getAddressEncoder, isAddress } from "@solana/kit";
+import { base58 } from "@scure/base";
 import { bytesToHex, type Hex, hexToBytes } from "viem";
-import * as z from "zod";
 
-/** A Solana address in base58, as people and Solana's own programs write it. */
-export type SolanaAddress = Address;
+/**
+ * A Solana address in base58, as people and Solana's own programs write it. It is `@solana/kit`'s `Address`, spelled out:
+ * who has nothing to do with Solana need not have its types.
+ */
+export type SolanaAddress = string & {
+	readonly "__brand:@solana/kit": "Address";
+	readonly "__stringEncoding:@solana/kit": "base58";
+};
 
-export const solanaAddressSchema = z
-	.string()
-	.refine((text) => isAddress(text), "not a Solana address")
-	.transform((text) => text as SolanaAddress);
+export function isSolanaAddress(text: string): text is SolanaAddress {
+	// Others cannot be 32 bytes, and cost more to read the longer they are.
+	if (text.length < 32 || text.length > 44) return false;
+	try {
+		return base58.decode(text).length === 32;
+	} catch {
+		return false;
+	}
+}
 
 /** The native token's id. Its 32 bytes are zero, as the native token's on an EVM chain are. */
 export const solanaNativeToken = "11111111111111111111111111111111" as SolanaAddress;
 
 /** A Solana address as the 32-byte word that an order holds. */
 export function toSolanaWord(address: SolanaAddress): Hex {
-	return bytesToHex(getAddressEncoder().encode(address) as Uint8Array);
+	if (!isSolanaAddress(address)) throw new RangeError(`${address} is not a Solana address`);
+	return bytesToHex(base58.decode(address));
 }
 
 export function fromSolanaWord(word: Hex): SolanaAddress {
 	const bytes = hexToBytes(word);
 	if (bytes.length !== 32) throw new RangeError(`${word} is not a word`);
-	return getAddressDecoder().decode(bytes);
+	return base58.encode(bytes) as SolanaAddress;
 }

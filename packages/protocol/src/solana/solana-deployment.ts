@@ -1,7 +1,8 @@
 import * as z from "zod";
 import { contractAddressSchema } from "../contract-address.ts";
 import { solanaChainId } from "../solana-chain-id.ts";
-import { solanaAddressSchema, solanaNativeToken } from "./solana-address.ts";
+import { solanaNativeToken } from "./solana-address.ts";
+import { solanaAddressSchema } from "./solana-address-schema.ts";
 
 const solanaAssetSchema = z.strictObject({
 	symbol: z.string().min(1).max(32),

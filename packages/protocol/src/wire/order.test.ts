@@ -3,7 +3,8 @@ import { toHex } from "viem";
 import { expect, test } from "vitest";
 import { anyOrder } from "../../vectors/read-vectors.ts";
 import { type Order, orderId } from "../order.ts";
-import { orderSchema, orderToJson } from "./order.ts";
+import { orderSchema } from "./order.ts";
+import { orderToJson } from "./order-json.ts";
 
 const uint256 = fc.bigInt({ min: 0n, max: 2n ** 256n - 1n });
 const order = fc.record(

@@ -1,6 +1,7 @@
 import { type Hex, isHex } from "viem";
 import * as z from "zod";
 import type { Order } from "../order.ts";
+import type { OrderJson } from "./order-json.ts";
 
 const wordSchema = z
 	.string()
@@ -29,12 +30,3 @@ export const orderSchema: z.ZodType<Order, OrderJson> = z.strictObject({
 	swapKey: wordSchema,
 	deadlines: uintSchema,
 });
-
-export type OrderJson = { [Field in keyof Order]: string };
-
-/** The order as JSON. */
-export function orderToJson(order: Order): OrderJson {
-	return Object.fromEntries(
-		Object.entries(order).map(([field, value]) => [field, String(value)]),
-	) as OrderJson;
-}

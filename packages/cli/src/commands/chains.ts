@@ -1,0 +1,51 @@
+import type { ChainEntry, Deployment } from "@geoswap/protocol";
+import { getChains } from "@geoswap/sdk";
+import { type Call, openContext } from "../context.ts";
+import type { Line } from "../output.ts";
+import { isSameAddress, simplified } from "../pinned-assets.ts";
+
+export async function chainsCommand(call: Call): Promise<void> {
+	const { config, client, output } = await openContext(call);
+	const { chains } = await getChains(client);
+	const compared = chains.map((chain) => ({
+		...chain,
+		differs: differences(config.pins, chain),
+		hasRpc: config.rpc[chain.chainId] !== undefined,
+	}));
+	await output.result(
+		{ chains: compared },
+		compared.flatMap((chain): Line[] => [
+			`${String(chain.chainId).padEnd(10)} ${simplified(chain.name).padEnd(20)} ${chain.kind.padEnd(7)} ${liveness(chain)}`,
+			...chain.differs.map((what): Line => ["", `DIFFERS from the deployment file: ${what}`]),
+			...(chain.hasRpc
+				? []
+				: [["", `no endpoint: geoswap init --rpc ${chain.chainId}=<url>`] satisfies Line]),
+		]),
+	);
+}
+
+/** In what the service says something else than the file that is pinned. No swap is signed by what it says here. */
+function differences({ chains, solana }: Deployment, chain: ChainEntry): string[] {
+	if (chain.kind === "solana") {
+		return solana?.chainId === chain.chainId
+			? differing(chain.chainId, chain.contracts, { escrow: solana.escrow, vault: solana.vault })
+			: ["it is not in it"];
+	}
+	const pinned = chains.find(({ chainId }) => chainId === chain.chainId);
+	if (!pinned) return ["it is not in it"];
+	const { delegate, entryPoint, escrow, vault } = pinned.contracts;
+	return differing(chain.chainId, chain.contracts, {
+		...{ delegate, entryPoint, escrow, vault },
+		attesterSet: pinned.attesterSet.hash,
+	});
+}
+
+function differing(chainId: number, told: Record<string, string>, pinned: Record<string, string>): string[] {
+	return Object.entries(pinned)
+		.filter(([field, value]) => !isSameAddress(chainId, value, String(told[field])))
+		.map(([field, value]) => `${field} is ${told[field]}, not ${value}`);
+}
+
+function liveness({ live, paused }: ChainEntry): string {
+	return paused === undefined ? (live ? "live" : "not quoted now") : `paused: ${paused}`;
+}

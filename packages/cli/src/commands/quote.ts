@@ -1,0 +1,39 @@
+import { getQuote } from "@geoswap/sdk";
+import { belowMinOutput } from "../below-min-output.ts";
+import { type Call, openContext } from "../context.ts";
+import { assetJson, costLines, getLines, giveLines, quoteJson } from "../describe-terms.ts";
+import {
+	expectWithinMaxSpend,
+	readAmount,
+	readRecipient,
+	readTerms,
+	type TermOptions,
+} from "../read-terms.ts";
+import { readWallet } from "../wallet.ts";
+
+export async function quoteCommand(call: Call, options: TermOptions & { wallet?: string }): Promise<void> {
+	const { config, client, keys, output } = await openContext(call);
+	const terms = readTerms(config.pins, options);
+	const { from, to, slippageBps, minOutput } = terms;
+	const wallet = await readWallet(keys, from.chain, options.wallet);
+	const recipient = await readRecipient(keys, terms);
+	const amount = await readAmount(config, terms, wallet);
+	expectWithinMaxSpend(terms, amount);
+	const quote = await getQuote(client, {
+		originChain: from.chain.chainId,
+		destinationChain: to.chain.chainId,
+		inputToken: from.address,
+		outputToken: to.address,
+		amount: String(amount),
+		walletAddress: wallet,
+		...(recipient !== undefined && { recipient }),
+		...(slippageBps !== undefined && { slippageBps }),
+	});
+	if (minOutput !== undefined && BigInt(quote.minOutput) < minOutput) {
+		throw belowMinOutput(to, { quoted: quote.minOutput, minOutput: String(minOutput) });
+	}
+	await output.result(
+		{ from: { ...assetJson(from), amount, wallet }, to: assetJson(to), quote: quoteJson(quote) },
+		[...giveLines({ from, amount, wallet }), ...getLines({ to, quote }), ...costLines(quote)],
+	);
+}

@@ -1,0 +1,236 @@
+import { afterAll, beforeEach, expect, test } from "vitest";
+import {
+	makeSolanaBuild,
+	makeStatus,
+	pending,
+	pins,
+	recipient,
+	refusal,
+	startFakeService,
+	swapId,
+} from "../../test/fake-service.ts";
+import { makeHome, runCli } from "../../test/run-cli.ts";
+
+const service = await startFakeService();
+afterAll(() => service.close());
+const terms = [
+	"swap",
+	"--from",
+	"31337:USDC",
+	"--to",
+	"31338:USDC",
+	"--recipient",
+	recipient,
+	"--slippage-bps",
+	"50",
+];
+let env: Record<string, string | undefined>;
+
+beforeEach(async () => {
+	service.reset();
+	const home = makeHome();
+	env = home.env;
+	const rpc = `31337=${service.baseUrl}/rpc`;
+	await runCli(["init", "--base-url", service.baseUrl, "--deployment", home.deployment, "--rpc", rpc], {
+		env,
+	});
+});
+
+async function json(args: string[], interrupt?: AbortSignal) {
+	const { exit, stdout, stderr } = await runCli([...args, "--json"], {
+		env,
+		...(interrupt && { interrupt }),
+	});
+	return { exit, stderr, body: JSON.parse(stdout) };
+}
+const paths = (part: string) => service.seen.filter(({ path }) => path.includes(part));
+
+test("a swap is quoted, verified, signed, submitted and waited for: exit 0, its id on stderr before all else", async () => {
+	const { exit, body, stderr } = await json([...terms, "--amount", "10", "--id", "order-17"]);
+	expect({ exit, body }).toMatchObject({
+		exit: 0,
+		body: { id: "order-17", swap: { swapId, status: "settled" } },
+	});
+	expect(stderr.startsWith("id         order-17\n")).toBe(true);
+	expect(stderr).toContain(pins.chains[0]?.settlementToken);
+	expect(stderr).toContain(pins.chains[1]?.settlementToken);
+});
+
+test("from Solana too", async () => {
+	const build = await makeSolanaBuild();
+	service.handlers["/swap/build-solana-tx"] = () => ({ body: build });
+	const { exit, body } = await json([...terms.with(2, "solana:USDC"), "--amount", "10"]);
+	expect({ exit, body }).toMatchObject({ exit: 0, body: { swap: { status: "settled" } } });
+	expect(paths("/swap/submit-solana")).toHaveLength(1);
+});
+
+test("the same id again is the same swap, whatever the wallet holds by then", async () => {
+	const max = [...terms, "--amount", "max", "--id", "all"];
+	expect(await json(max)).toMatchObject({ exit: 0, body: { from: { amount: "10000000" } } });
+	service.handlers["/rpc"] = () => {
+		throw new Error("must not be asked");
+	};
+	expect(await json(max)).toMatchObject({
+		exit: 0,
+		body: { from: { amount: "10000000" }, swap: { swapId } },
+	});
+	expect(await json(["swap", "--resume", "all"])).toMatchObject({ exit: 0, body: { swap: { swapId } } });
+	expect(paths("/swap/submit")).toHaveLength(1);
+});
+
+test.each([
+	["--amount", "9"],
+	["--min-out", "1"],
+	["--slippage-bps", "51"],
+	["--recipient", "0x00000000000000000000000000000000000000ff"],
+	["--to", "31337:USDC"],
+])("an id with another %s is refused and sends nothing", async (option, value) => {
+	const first = [...terms, "--amount", "10", "--id", "one"];
+	await json(first);
+	service.seen.length = 0;
+	expect(await json([...first, option, value])).toMatchObject({
+		exit: 2,
+		body: { error: { code: "INTENT_CHANGED" } },
+	});
+	expect(service.seen).toEqual([]);
+});
+
+test("a resumed swap keeps its minimum: what was signed is dead, and the new quote is too low", async () => {
+	let quotes = 0;
+	const quote = service.handlers["/swap/quote"];
+	service.handlers["/swap/quote"] = (request) => {
+		const answer = quote?.(request) as { body: object };
+		return quotes++ === 0 ? answer : { body: { ...answer.body, output: "9000000", minOutput: "8955000" } };
+	};
+	service.handlers["/swap/submit"] = () => refusal(410, "OP_EXPIRED", "requote");
+	const args = [...terms, "--amount", "10", "--min-out", "9.9", "--id", "low"];
+	expect(await json(args)).toMatchObject({
+		exit: 3,
+		body: { error: { code: "BELOW_MIN_OUTPUT", mayExecute: false, id: "low" } },
+	});
+	expect(await json(["swap", "--resume", "low"])).toMatchObject({
+		exit: 3,
+		body: { error: { code: "BELOW_MIN_OUTPUT" } },
+	});
+});
+
+test("a swap that is refunded or failed is exit 4, with its reason", async () => {
+	const failure = { code: "PRICE_MOVED", message: "The price moved." } as const;
+	service.handlers["/swap/status"] = () => ({ body: makeStatus({ status: "refunded", failure }) });
+	expect(await json([...terms, "--amount", "10"])).toMatchObject({
+		exit: 4,
+		body: { swap: { status: "refunded", failure } },
+	});
+});
+
+test("Ctrl-C while it waits leaves the swap: exit 5, and the command that follows it, which works", async () => {
+	const controller = new AbortController();
+	service.handlers["/swap/status"] = () => {
+		setTimeout(() => controller.abort(), 50);
+		return { body: pending };
+	};
+	const { exit, body } = await json([...terms, "--amount", "10", "--id", "left"], controller.signal);
+	expect({ exit, body }).toMatchObject({
+		exit: 5,
+		body: {
+			error: {
+				...{ code: "INTERRUPTED", next: "resume", mayExecute: true, id: "left", swapId },
+				resume: `geoswap status ${swapId}`,
+			},
+		},
+	});
+	service.handlers["/swap/status"] = () => ({ body: pending });
+	expect(await json(["history", "--unfinished"])).toMatchObject({
+		body: { unfinished: [{ id: "left", swapId, resume: "geoswap swap --resume left" }] },
+	});
+	service.reset();
+	expect(await json(["status", swapId])).toMatchObject({ exit: 0 });
+	expect(await json(["status", "left"])).toMatchObject({ exit: 0, body: { id: "left", swap: { swapId } } });
+	expect(await json(["history", "--unfinished"])).toMatchObject({ body: { unfinished: [] } });
+});
+
+test("Ctrl-C before anything is signed is exit 3: nothing happened", async () => {
+	const controller = new AbortController();
+	service.handlers["/swap/quote"] = () => {
+		setTimeout(() => controller.abort(), 50);
+		return "hold";
+	};
+	expect(await json([...terms, "--amount", "10", "--id", "early"], controller.signal)).toMatchObject({
+		exit: 3,
+		body: { error: { code: "INTERRUPTED", mayExecute: false } },
+	});
+	expect(await json(["status", "early"])).toMatchObject({
+		exit: 3,
+		body: { error: { code: "NOT_SUBMITTED" } },
+	});
+});
+
+test("Ctrl-C while it is submitted is exit 5: it was signed, and is resumed by its id", async () => {
+	const controller = new AbortController();
+	service.handlers["/swap/submit"] = () => {
+		setTimeout(() => controller.abort(), 50);
+		return "hold";
+	};
+	expect(await json([...terms, "--amount", "10", "--id", "half way"], controller.signal)).toMatchObject({
+		exit: 5,
+		body: { error: { mayExecute: true, resume: "geoswap swap --resume 'half way'" } },
+	});
+	service.handlers["/swap/status"] = () => refusal(404, "SWAP_NOT_FOUND", "fix_request");
+	expect(await json(["status", "half way"])).toMatchObject({
+		exit: 5,
+		body: { error: { code: "SWAP_NOT_FOUND", mayExecute: true, id: "half way" } },
+	});
+	service.reset();
+	expect(await json(["swap", "--resume", "half way"])).toMatchObject({ exit: 0, body: { swap: { swapId } } });
+});
+
+test("a dry run verifies what was built, and neither signs nor sends", async () => {
+	expect(await json([...terms, "--amount", "10", "--dry-run"])).toMatchObject({
+		exit: 0,
+		body: { dryRun: true, verified: true, quote: { swapId } },
+	});
+	expect(service.seen.map(({ path }) => path)).toEqual(["/swap/quote", "/swap/build-geo-op"]);
+	const build = service.handlers["/swap/build-geo-op"];
+	service.handlers["/swap/build-geo-op"] = (request) => {
+		const answer = build?.(request) as { body: { geoOp: object } };
+		return { body: { ...answer.body, geoOp: { ...answer.body.geoOp, delegate: recipient } } };
+	};
+	expect(await json([...terms, "--amount", "10", "--dry-run"])).toMatchObject({
+		exit: 3,
+		body: { error: { code: "VERIFICATION_FAILED" } },
+	});
+});
+
+test("a dry run of a wallet's first swap says so instead of signing a delegation", async () => {
+	const [chain] = pins.chains;
+	service.handlers["/swap/build-geo-op"] = () => refusal(409, "NEEDS_DELEGATION", "reauthorize");
+	service.handlers["/swap/delegation"] = () => ({
+		body: {
+			delegated: false,
+			originReady: false,
+			delegationTarget: chain?.contracts.delegate,
+			accountNonce: 0,
+		},
+	});
+	expect(await json([...terms, "--amount", "10", "--dry-run"])).toMatchObject({
+		exit: 0,
+		body: { dryRun: true, verified: false, why: expect.stringContaining(chain?.contracts.delegate ?? "?") },
+	});
+	expect(service.seen.some(({ body }) => body.includes("authorization"))).toBe(false);
+});
+
+test("a service that is not the one of the intent is not sent what was signed for the other", async () => {
+	await json([...terms, "--amount", "10", "--id", "moved"]);
+	await runCli(["init", "--base-url", "https://other.example"], { env });
+	expect(await json(["swap", "--resume", "moved"])).toMatchObject({
+		exit: 2,
+		body: { error: { code: "INTENT_CHANGED" } },
+	});
+});
+
+test("no key is in any output", async () => {
+	const { stdout, stderr } = await runCli([...terms, "--amount", "10", "--json"], {
+		env: { ...env, GEOSWAP_DEBUG: "1" },
+	});
+	for (const secret of ["11".repeat(32), "key-1", "17,17"]) expect(stdout + stderr).not.toContain(secret);
+});

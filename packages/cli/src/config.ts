@@ -1,0 +1,113 @@
+import { createHash, randomUUID } from "node:crypto";
+import { chmod, mkdir, readFile, rename, writeFile } from "node:fs/promises";
+import { homedir } from "node:os";
+import { join } from "node:path";
+import { type Deployment, deploymentSchema } from "@geoswap/protocol";
+import * as z from "zod";
+import { CliError } from "./cli-error.ts";
+import type { Io } from "./io.ts";
+
+const configSchema = z.strictObject({
+	baseUrl: z.url({ protocol: /^https?$/ }),
+	deployment: z.strictObject({
+		/** Where it came from, for a person. */
+		source: z.string(),
+		sha256: z.string().regex(/^sha256:[0-9a-f]{64}$/),
+	}),
+	/** Endpoints of chains by their ids, of the caller's own choice: balances are not asked of the service. */
+	rpc: z.record(z.string().regex(/^[1-9]\d*$/), z.url({ protocol: /^https?$/ })),
+});
+export type Config = z.infer<typeof configSchema>;
+export type LoadedConfig = Config & { home: string; pins: Deployment };
+
+export function homeOf({ env }: Pick<Io, "env">): string {
+	return env.GEOSWAP_HOME || join(homedir(), ".config", "geoswap");
+}
+
+/** The configuration with its pins, which must be those that were looked at when they were stored. */
+export async function readConfig(io: Pick<Io, "env">): Promise<LoadedConfig> {
+	const home = homeOf(io);
+	const found = await findConfig(home);
+	if (!found) {
+		throw new CliError(
+			`There is no configuration in ${home}. Make one: geoswap init --base-url <url> --deployment <file>`,
+			{ code: "NOT_CONFIGURED", section: "init" },
+		);
+	}
+	return found;
+}
+
+/** Undefined where there is none yet. */
+export async function findConfig(home: string): Promise<LoadedConfig | undefined> {
+	const path = join(home, "config.json");
+	const text = await readIfThere(path);
+	if (text === undefined) return undefined;
+	const config = configSchema.safeParse(parseJson(text));
+	if (!config.success) throw broken(path, firstIssue(config.error));
+	const pinsPath = join(home, "deployment.json");
+	const pinsText = await readIfThere(pinsPath);
+	if (pinsText === undefined) throw broken(pinsPath, "it is missing");
+	if (hashOf(pinsText) !== config.data.deployment.sha256)
+		throw broken(
+			pinsPath,
+			`it is not the file that was stored, whose hash is ${config.data.deployment.sha256}`,
+		);
+	return { ...config.data, home, pins: parseDeployment(pinsText, pinsPath) };
+}
+
+/** Whole or not at all, and for nobody else to read. The pins come first: a configuration names them by their hash. */
+export async function writeConfig(home: string, config: Config, deploymentText: string): Promise<void> {
+	await mkdir(home, { recursive: true, mode: 0o700 });
+	await replace(join(home, "deployment.json"), deploymentText);
+	await replace(join(home, "config.json"), `${JSON.stringify(configSchema.parse(config), null, "\t")}\n`);
+}
+
+export function parseDeployment(text: string, source: string): Deployment {
+	const parsed = deploymentSchema.safeParse(parseJson(text));
+	if (parsed.success) return parsed.data;
+	throw new CliError(
+		`${source} is no deployment file: ${firstIssue(parsed.error)}. Get the operator's deployment.json.`,
+		{ code: "INVALID_DEPLOYMENT", section: "init" },
+	);
+}
+
+export function hashOf(text: string): string {
+	return `sha256:${createHash("sha256").update(text).digest("hex")}`;
+}
+
+async function replace(path: string, text: string): Promise<void> {
+	const fresh = `${path}.${randomUUID()}.new`;
+	await writeFile(fresh, text, { mode: 0o600, flush: true });
+	// The mode above is cut by the umask, never widened; of a file that is replaced nothing is kept.
+	await chmod(fresh, 0o600);
+	await rename(fresh, path);
+}
+
+function broken(path: string, why: string): CliError {
+	return new CliError(`${path} cannot be used: ${why}. Mend it, or run geoswap init again.`, {
+		code: "INVALID_CONFIG",
+		section: "init",
+	});
+}
+
+async function readIfThere(path: string): Promise<string | undefined> {
+	try {
+		return await readFile(path, "utf8");
+	} catch (error) {
+		if ((error as NodeJS.ErrnoException).code === "ENOENT") return undefined;
+		throw broken(path, (error as Error).message);
+	}
+}
+
+function parseJson(text: string): unknown {
+	try {
+		return JSON.parse(text);
+	} catch {
+		return undefined;
+	}
+}
+
+function firstIssue({ issues }: z.ZodError): string {
+	const [issue] = issues;
+	return issue ? `${issue.path.join(".") || "its content"}: ${issue.message}` : "unreadable";
+}

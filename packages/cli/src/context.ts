@@ -1,0 +1,28 @@
+import { type Client, createClient } from "@geoswap/sdk";
+import { type LoadedConfig, readConfig } from "./config.ts";
+import type { Io } from "./io.ts";
+import { type Keychain, openKeychain } from "./keychain.ts";
+import type { Output } from "./output.ts";
+import { readApiKey } from "./read-keys.ts";
+
+/** What every command is given. */
+export type Call = { io: Io; output: Output };
+
+/** What a command that asks the service works with. */
+export type Context = Call & {
+	config: LoadedConfig;
+	client: Client;
+	keys: { env: Io["env"]; keychain: Keychain };
+};
+
+export async function openContext(call: Call): Promise<Context> {
+	const { config, keys } = await openConfig(call);
+	const client = createClient({ baseUrl: config.baseUrl, apiKey: await readApiKey(keys) });
+	return { ...call, config, client, keys };
+}
+
+/** For a command that asks no service. */
+export async function openConfig({ io }: Call): Promise<Pick<Context, "config" | "keys">> {
+	const config = await readConfig(io);
+	return { config, keys: { env: io.env, keychain: openKeychain(config.home) } };
+}

@@ -1,0 +1,115 @@
+import { CliError } from "./cli-error.ts";
+import { type ExitCode, exitCode } from "./exit-code.ts";
+import type { Line } from "./output.ts";
+
+/** What went wrong with an intent, and all that is needed to go on with it. */
+export class FailedSwap extends Error {
+	readonly id: string;
+	readonly swapId: string | undefined;
+	readonly mayExecute: boolean;
+	readonly resume: string;
+
+	constructor(
+		cause: unknown,
+		{
+			id,
+			swapId,
+			mayExecute,
+			resume,
+		}: { id: string; swapId: string | undefined; mayExecute: boolean; resume: string },
+	) {
+		super("the swap did not come to its end", { cause });
+		this.id = id;
+		this.swapId = swapId;
+		this.mayExecute = mayExecute;
+		this.resume = resume;
+	}
+}
+
+export type ErrorJson = {
+	code: string;
+	message: string;
+	next: string;
+	retryable: boolean;
+	requestId?: string | undefined;
+	docs: string;
+	mayExecute?: boolean | undefined;
+	details?: Record<string, unknown> | undefined;
+	id?: string;
+	swapId?: string | undefined;
+	/** The command that goes on. */
+	resume?: string;
+};
+
+export async function describeError(error: unknown): Promise<{ exit: ExitCode; body: ErrorJson }> {
+	if (!(error instanceof FailedSwap)) return describePlain(error);
+	const { exit, body } = await describePlain(error.cause);
+	const { id, swapId, mayExecute, resume } = error;
+	// Of all that is to be said this comes first: whoever begins anew may pay twice.
+	const isOpen = mayExecute ? exitCode.mayExecute : exit;
+	return { exit: isOpen, body: { ...body, mayExecute, id, swapId, resume } };
+}
+
+async function describePlain(error: unknown): Promise<{ exit: ExitCode; body: ErrorJson }> {
+	if (error instanceof CliError) {
+		const { exit, code, message, next, retryable, docs, mayExecute, details } = error;
+		return { exit, body: { code, message, next, retryable, docs, mayExecute, details } };
+	}
+	const { GeoswapError } = await import("@geoswap/sdk");
+	if (error instanceof GeoswapError) {
+		const { code, message, next, retryable, requestId, docs, mayExecute, details } = error;
+		return {
+			exit: exitOf(error),
+			body: { code, message, next, retryable, requestId, docs, mayExecute, details },
+		};
+	}
+	const message = error instanceof Error ? error.message : String(error);
+	return {
+		exit: exitCode.unexpected,
+		body: {
+			code: "UNEXPECTED",
+			message: `Something went wrong that should not: ${message}. Try again; if it persists, report it with GEOSWAP_DEBUG=1.`,
+			next: "retry",
+			retryable: false,
+			docs: "docs/cli.md#exit-codes",
+		},
+	};
+}
+
+function exitOf({ code, mayExecute }: { code: string; mayExecute: boolean | undefined }): ExitCode {
+	if (code === "INTENT_CHANGED") return exitCode.usage;
+	return mayExecute ? exitCode.mayExecute : exitCode.refused;
+}
+
+const advice: Record<string, string> = {
+	retry: "try the same again",
+	fix_request: "correct what was asked for",
+	requote: "begin again",
+	rebuild: "begin again",
+	resign: "begin again",
+	reauthorize: "begin again",
+	fund_wallet: "send the wallet more of the input token",
+	use_other_wallet: "use another wallet on this chain",
+	check_key: "check the key",
+	contact_operator: "tell the operator, with the request's id where there is one",
+};
+
+export function errorLines({ message, next, requestId, docs, mayExecute, resume }: ErrorJson): Line[] {
+	const doNext = resume && (mayExecute || next === "resume") ? resume : (advice[next] ?? next);
+	return [
+		["error", message],
+		...(mayExecute === undefined
+			? []
+			: [
+					[
+						"swap",
+						mayExecute
+							? "it may still execute: do not begin another one for the same purpose"
+							: "nothing was taken, and nothing will be",
+					] satisfies Line,
+				]),
+		["next", doNext],
+		...(requestId === undefined ? [] : [["request", requestId] satisfies Line]),
+		["docs", docs],
+	];
+}

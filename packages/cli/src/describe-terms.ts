@@ -1,0 +1,45 @@
+import type { QuoteResponse } from "@geoswap/protocol";
+import { formatAmount } from "./format-amount.ts";
+import type { Line } from "./output.ts";
+import type { Asset } from "./pinned-assets.ts";
+
+/** One side of a swap, for a machine. */
+export function assetJson({ chain, symbol, address, decimals }: Asset) {
+	return { chainId: chain.chainId, chain: chain.name, symbol, token: address, decimals };
+}
+
+/** What is given and by whom, for a person. The address is what counts: it is always shown. */
+export function giveLines({ from, amount, wallet }: { from: Asset; amount: bigint; wallet: string }): Line[] {
+	return [
+		["give", `${formatAmount(amount, from.decimals)} ${from.symbol} on ${from.chain.name}`],
+		["", `token ${from.address}`],
+		["", `wallet ${wallet}`],
+	];
+}
+
+export function getLines({ to, quote }: { to: Asset; quote: QuoteResponse }): Line[] {
+	const shown = (units: string) => `${formatAmount(units, to.decimals)} ${to.symbol}`;
+	return [
+		["get", `about ${shown(quote.output)} on ${to.chain.name}`],
+		["", `at least ${shown(quote.minOutput)} (slippage ${quote.slippageBps} bps), or all back`],
+		["", `token ${to.address}`],
+		["", `recipient ${quote.recipient}`],
+	];
+}
+
+export function costLines(quote: QuoteResponse): Line[] {
+	const { inputUsd, outputUsd, priceImpactBps, warnings = [] } = quote;
+	const usd =
+		inputUsd === undefined || outputUsd === undefined ? "" : `; ${inputUsd} USD in, ${outputUsd} USD out`;
+	const impact = priceImpactBps === undefined ? "" : `, ${priceImpactBps} bps with all costs`;
+	return [
+		["fee", `${quote.feeBps} bps${usd}${impact}`],
+		["takes", `about ${quote.etaSeconds} s`],
+		...warnings.map(({ code, message }): Line => ["warning", `${code}: ${message}`]),
+	];
+}
+
+/** A quote without its sealed token, which is of use to nobody here. */
+export function quoteJson({ geoQuoteToken: _, ...quote }: QuoteResponse) {
+	return quote;
+}

@@ -1,0 +1,77 @@
+import { buildOp, GeoswapError, getDelegation, getQuote, verifyOp } from "@geoswap/sdk";
+import type { Address } from "viem";
+import { belowMinOutput } from "./below-min-output.ts";
+import { compareDelegation } from "./compare-delegation.ts";
+import type { Context } from "./context.ts";
+import { assetJson, costLines, getLines, giveLines, quoteJson } from "./describe-terms.ts";
+import { type ExitCode, exitCode } from "./exit-code.ts";
+import type { Intent } from "./intents.ts";
+import type { Line } from "./output.ts";
+import type { Terms } from "./read-terms.ts";
+
+/** All of a swap but its signatures. What the service built is compared as it would be before one. */
+export async function dryRun(
+	{ config, client, output }: Context,
+	{ from, to, minOutput, intent }: Pick<Terms, "from" | "to" | "minOutput"> & { intent: Intent },
+): Promise<ExitCode> {
+	const { pins } = config;
+	const { walletAddress: wallet, originChain, destinationChain, inputToken, outputToken, amount } = intent;
+	const asked = {
+		...{ originChain, destinationChain, inputToken, outputToken, amount, walletAddress: wallet },
+		...(intent.recipient !== undefined && { recipient: intent.recipient }),
+		...(intent.slippageBps !== undefined && { slippageBps: intent.slippageBps }),
+	};
+	const limits = minOutput === undefined ? {} : { minOutput };
+	const quote = await getQuote(client, asked);
+	if (minOutput !== undefined && BigInt(quote.minOutput) < minOutput) {
+		throw belowMinOutput(to, { quoted: quote.minOutput, minOutput: String(minOutput) });
+	}
+	const terms = { intent: asked, quote, pins, limits, wallet };
+
+	let verified: { isVerified: true; what: string } | { isVerified: false; why: string };
+	if (from.chain.kind === "solana") {
+		const { buildSolanaTx } = await import("@geoswap/sdk");
+		const { verifySolanaOp } = await import("@geoswap/sdk/solana");
+		const build = await buildSolanaTx(client, { geoQuoteToken: quote.geoQuoteToken });
+		await verifySolanaOp({ ...terms, build });
+		verified = { isVerified: true, what: `the transaction of order ${build.geoOp.orderId}` };
+	} else {
+		try {
+			const build = await buildOp(client, { geoQuoteToken: quote.geoQuoteToken });
+			const hash = verifyOp({ ...terms, build, wallet: wallet as Address });
+			verified = { isVerified: true, what: `the op ${hash}` };
+		} catch (error) {
+			if (!(error instanceof GeoswapError) || error.next !== "reauthorize") throw error;
+			// The service builds only with an authorization, and one that is signed and sent can be used.
+			const state = await getDelegation(client, { chainId: originChain, walletAddress: wallet });
+			const { delegate } = compareDelegation(pins, originChain, state);
+			verified = {
+				isVerified: false,
+				why: `the wallet's first swap from ${from.chain.name}: it would sign a delegation to ${delegate}, as pinned, and only then can an op be built`,
+			};
+		}
+	}
+
+	const { isVerified, ...rest } = verified;
+	const verdict: Line = verified.isVerified
+		? ["verified", `${verified.what}: the very one that was asked for`]
+		: ["not built", verified.why];
+	await output.result(
+		{
+			dryRun: true,
+			verified: isVerified,
+			...rest,
+			from: { ...assetJson(from), amount, wallet },
+			to: assetJson(to),
+			quote: quoteJson(quote),
+		},
+		[
+			...giveLines({ from, amount: BigInt(amount), wallet }),
+			...getLines({ to, quote }),
+			...costLines(quote),
+			verdict,
+			"Nothing was signed, and nothing sent.",
+		],
+	);
+	return exitCode.done;
+}

@@ -1,0 +1,7 @@
+/** Smallest units as whole tokens, exactly. */
+export function formatAmount(units: bigint | string, decimals: number): string {
+	const digits = String(units).padStart(decimals + 1, "0");
+	const whole = digits.slice(0, digits.length - decimals);
+	const fraction = digits.slice(digits.length - decimals).replace(/0+$/, "");
+	return fraction === "" ? whole : `${whole}.${fraction}`;
+}

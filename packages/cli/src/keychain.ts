@@ -1,0 +1,40 @@
+import { CliError } from "./cli-error.ts";
+
+const service = "geoswap";
+
+export type KeyName = "api-key" | "evm-key" | "solana-key";
+
+/** Secrets in the keychain of the system, for one configuration. */
+export type Keychain = {
+	/** Undefined where it has none, or there is no keychain. */
+	get: (name: KeyName) => Promise<string | undefined>;
+	set: (name: KeyName, secret: string) => Promise<void>;
+};
+
+export function openKeychain(home: string): Keychain {
+	const entryOf = async (name: KeyName) => {
+		// Loads a native library, which few calls need.
+		const { AsyncEntry } = await import("@napi-rs/keyring");
+		// The kernel's store, which would be taken otherwise, forgets with the next start of the machine.
+		return new AsyncEntry(service, `${name} of ${home}`, { linux: { store: "secret-service" } });
+	};
+	return {
+		get: async (name) => {
+			try {
+				return (await (await entryOf(name)).getPassword()) ?? undefined;
+			} catch {
+				return undefined;
+			}
+		},
+		set: async (name, secret) => {
+			try {
+				await (await entryOf(name)).setPassword(secret);
+			} catch {
+				throw new CliError(
+					"This machine has no keychain that can be used. Set the key in the environment instead: GEOSWAP_API_KEY, GEOSWAP_EVM_KEY, GEOSWAP_SOLANA_KEY.",
+					{ code: "NO_KEYCHAIN", section: "keys" },
+				);
+			}
+		},
+	};
+}

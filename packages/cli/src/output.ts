@@ -1,0 +1,69 @@
+import { styleText } from "node:util";
+import type { Io, Sink } from "./io.ts";
+
+type Style = Parameters<typeof styleText>[0];
+/** A line, or a word before a text. */
+export type Line = string | [label: string, text: string];
+
+/** What the program says: progress beside the result, and the result once. */
+export type Output = {
+	isJson: boolean;
+	/** For whoever watches, on stderr. */
+	say: (line: Line, style?: Style) => void;
+	/** On stdout: the document with --json, else the lines. */
+	result: (document: object, lines: Line[]) => Promise<void>;
+};
+
+const labelWidth = 11;
+
+export function createOutput(
+	{ env, stdout, stderr }: Pick<Io, "env" | "stdout" | "stderr">,
+	isJson: boolean,
+): Output {
+	const hasColour = stderr.isTerminal && !env.NO_COLOR && env.TERM !== "dumb";
+	return {
+		isJson,
+		say: (line, style) => {
+			const text = render(line, stderr);
+			const styled = style && hasColour ? styleText(style, text, { validateStream: false }) : text;
+			void stderr.write(`${styled}\n`);
+		},
+		result: (document, lines) =>
+			stdout.write(
+				isJson ? `${toJson(document)}\n` : lines.map((line) => `${render(line, stdout)}\n`).join(""),
+			),
+	};
+}
+
+function toJson(document: object): string {
+	return JSON.stringify(
+		document,
+		(_, value: unknown) => (typeof value === "bigint" ? String(value) : value),
+		2,
+	);
+}
+
+/** A line that fits the terminal, or several. */
+function render(line: Line, { columns }: Sink): string {
+	const width = columns() ?? Number.POSITIVE_INFINITY;
+	const [label, text] = typeof line === "string" ? ["", line] : [line[0].padEnd(labelWidth), line[1]];
+	return wrap(`${label}${printable(text)}`, { width, indent: label.length });
+}
+
+/** Names and messages come from elsewhere: they must not move the cursor, or turn the reading direction. */
+function printable(text: string): string {
+	return text.replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu, " ");
+}
+
+function wrap(text: string, { width, indent }: { width: number; indent: number }): string {
+	const lines: string[] = [];
+	let rest = text;
+	while (rest.length > width) {
+		// At a space behind the label; what has none is cut: a long hash.
+		const space = rest.lastIndexOf(" ", width);
+		const end = space > indent ? space : width;
+		lines.push(rest.slice(0, end).trimEnd());
+		rest = " ".repeat(indent) + rest.slice(end).trimStart();
+	}
+	return [...lines, rest].join("\n");
+}

@@ -1,0 +1,26 @@
+import { CliError } from "./cli-error.ts";
+
+const maxUint256 = (1n << 256n) - 1n;
+
+/** Whole tokens, as people write them, in smallest units. Exact, or refused: nothing is rounded. */
+export function parseAmount(option: string, text: string, decimals: number): bigint {
+	const match = /^(\d+)(?:\.(\d+))?$/.exec(text);
+	if (!match) {
+		throw invalid(option, `"${text}" is no amount. Write digits with at most one point, such as 12.5`);
+	}
+	const [, whole = "", fraction = ""] = match;
+	if (fraction.length > decimals) {
+		throw invalid(
+			option,
+			`${text} has ${fraction.length} decimals, and the token has ${decimals}. Nothing is rounded: write at most ${decimals}`,
+		);
+	}
+	const units = BigInt(whole + fraction.padEnd(decimals, "0"));
+	if (units === 0n) throw invalid(option, "the amount is zero. Write more");
+	if (units > maxUint256) throw invalid(option, `${text} is more than any token can hold. Write less`);
+	return units;
+}
+
+function invalid(option: string, what: string): CliError {
+	return new CliError(`${option}: ${what}.`, { code: "INVALID_AMOUNT", section: "amounts" });
+}

@@ -1,0 +1,31 @@
+import { confirm, isCancel, password, text } from "@clack/prompts";
+import { CliError } from "./cli-error.ts";
+import { exitCode } from "./exit-code.ts";
+
+// stdout is for results alone.
+const output = process.stderr;
+
+export async function askText(message: string, placeholder: string): Promise<string> {
+	const validate = (value: string | undefined) => (value ? undefined : "Please write something.");
+	return answered<string>(await text({ message, placeholder, output, validate }));
+}
+
+/** Not shown while it is typed. */
+export async function askSecret(message: string): Promise<string> {
+	return answered<string | undefined>(await password({ message, output })) ?? "";
+}
+
+export async function askConfirm(message: string): Promise<boolean> {
+	return answered<boolean>(await confirm({ message, output, initialValue: false }));
+}
+
+function answered<T>(answer: T | symbol): T {
+	if (!isCancel(answer)) return answer as T;
+	throw new CliError("Ended by you. What was written before stays.", {
+		code: "INTERRUPTED",
+		exit: exitCode.refused,
+		next: "retry",
+		retryable: true,
+		section: "init",
+	});
+}

@@ -1,0 +1,35 @@
+import { readFile } from "node:fs/promises";
+import { CliError } from "./cli-error.ts";
+
+const mostBytes = 4_000_000;
+const timeoutMs = 20_000;
+
+/** The text of a deployment file, from the disk or from an address that is encrypted or on this machine. */
+export async function readDeployment(source: string): Promise<string> {
+	if (!/^[a-z]+:\/\//i.test(source)) {
+		return readFile(source, "utf8").catch((error: NodeJS.ErrnoException) => {
+			throw unreadable(source, error.code === "ENOENT" ? "there is no such file" : error.message);
+		});
+	}
+	const { protocol, hostname } = new URL(source);
+	const isLocal = /^(localhost|127\.[\d.]+|\[::1\])$/.test(hostname);
+	if (protocol !== "https:" && !(protocol === "http:" && isLocal)) {
+		throw unreadable(source, "only https says who sent it");
+	}
+	try {
+		const response = await fetch(source, { signal: AbortSignal.timeout(timeoutMs) });
+		if (!response.ok) throw new Error(`the answer is ${response.status}`);
+		const text = await response.text();
+		if (text.length > mostBytes) throw new Error("it is too large");
+		return text;
+	} catch (error) {
+		throw unreadable(source, (error as Error).message);
+	}
+}
+
+function unreadable(source: string, why: string): CliError {
+	return new CliError(`${source} cannot be read: ${why}. Name the operator's deployment.json.`, {
+		code: "INVALID_DEPLOYMENT",
+		section: "init",
+	});
+}

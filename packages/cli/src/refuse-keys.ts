@@ -1,0 +1,24 @@
+import { CliError } from "./cli-error.ts";
+
+/** Arguments stand in the shell's history and in the list of processes, where others read them. */
+const secrets = [
+	// 32 bytes of hex; the hash of a file is marked as such.
+	/(?<![0-9a-z]|sha256:)(0x)?[0-9a-f]{64}(?![0-9a-z])/i,
+	// 64 bytes of base58. The 32 of an address are the same length as those of a key.
+	/(?<![0-9a-z])[1-9a-hj-np-z]{86,88}(?![0-9a-z])/i,
+	/(\d{1,3}\s*,\s*){31}\d{1,3}/,
+	/geosk_[0-9a-z]/i,
+	// The words of a wallet.
+	/(^|[\s=])([a-z]{3,8}\s+){11}[a-z]{3,8}($|\s)/,
+];
+
+/** Refuses what looks like a private key, a wallet's words or an API key, without showing it again. */
+export function refuseKeys(args: readonly string[]): void {
+	// A list that was not quoted is many arguments.
+	const text = args.join(" ");
+	if (!secrets.some((pattern) => pattern.test(text))) return;
+	throw new CliError(
+		"An argument looks like a private key or an API key, and was not read. Keys come from the keychain (geoswap init) or the environment. If it was a key, others may have seen it: replace it.",
+		{ code: "KEY_IN_ARGUMENTS", section: "keys" },
+	);
+}

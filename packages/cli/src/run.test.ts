@@ -1,0 +1,229 @@
+import { afterAll, beforeEach, expect, test } from "vitest";
+import { pending, pins, recipient, refusal, startFakeService, swapId } from "../test/fake-service.ts";
+import { makeHome, type Result, runCli } from "../test/run-cli.ts";
+import { exitCodeHelp } from "./exit-code.ts";
+
+const service = await startFakeService();
+afterAll(() => service.close());
+const { env, deployment } = makeHome();
+await runCli(
+	[
+		"init",
+		"--base-url",
+		service.baseUrl,
+		"--deployment",
+		deployment,
+		"--rpc",
+		`31337=${service.baseUrl}/rpc`,
+	],
+	{ env },
+);
+beforeEach(() => service.reset());
+
+const terms = ["--from", "31337:USDC", "--to", "31338:USDC", "--amount", "10", "--recipient", recipient];
+const usdc = pins.chains[0]?.settlementToken;
+
+/** The one document on stdout. */
+async function json(
+	...args: string[]
+): Promise<{ exit: number; body: Record<string, never>; stderr: string }> {
+	const { exit, stdout, stderr }: Result = await runCli([...args, "--json"], { env });
+	return { exit, stderr, body: JSON.parse(stdout) };
+}
+
+test("quote: the price, with every address that was resolved and without the sealed token", async () => {
+	const { exit, body } = await json("quote", ...terms, "--slippage-bps", "50");
+	expect(exit).toBe(0);
+	expect(body).toMatchObject({
+		from: { chainId: 31337, symbol: "USDC", token: usdc, amount: "10000000" },
+		to: { chainId: 31338, symbol: "USDC", token: pins.chains[1]?.settlementToken },
+		quote: { output: "9980000", minOutput: "9930100", swapId },
+	});
+	expect(JSON.stringify(body)).not.toContain("sealed-quote");
+	expect(service.seen.map(({ path, apiKey }) => [path, apiKey])).toEqual([["/swap/quote", "key-1"]]);
+});
+
+test("quote max: all that the chain says the wallet holds", async () => {
+	const { exit } = await json("quote", ...terms.with(5, "max"));
+	expect(exit).toBe(0);
+	const asked = service.seen.find(({ path }) => path === "/swap/quote");
+	expect(JSON.parse(asked?.body ?? "")).toMatchObject({ amount: "10000000" });
+});
+
+test("chains, tokens, delegation, history and balance answer with one document", async () => {
+	expect(await json("chains")).toMatchObject({
+		exit: 0,
+		body: {
+			chains: [
+				{ chainId: 31337, differs: [], hasRpc: true },
+				{ chainId: 31338, hasRpc: false },
+			],
+		},
+	});
+	expect(await json("tokens")).toMatchObject({
+		exit: 0,
+		body: { tokens: [{ symbol: "USDC", address: usdc }, {}] },
+	});
+	expect(await json("delegation", "31337")).toMatchObject({
+		exit: 0,
+		body: { ready: true, delegate: pins.chains[0]?.contracts.delegate },
+	});
+	expect(await json("delegation", "solana")).toMatchObject({ exit: 0, body: { ready: true, needed: false } });
+	expect(await json("history")).toMatchObject({ exit: 0, body: { swaps: [{ swapId, status: "settled" }] } });
+	expect(await json("history", "--unfinished")).toMatchObject({ exit: 0, body: { unfinished: [] } });
+	expect(await json("balance", "31337")).toMatchObject({
+		exit: 0,
+		body: { chains: [{ chainId: 31337, balances: [{ symbol: "USDC", amount: "10000000", shown: "10" }] }] },
+	});
+});
+
+test("balance tells of each chain without an endpoint, and of the others what they hold", async () => {
+	expect((await json("balance")).body).toMatchObject({
+		chains: [
+			{ balances: [{ shown: "10" }] },
+			{ problem: { code: "NO_RPC" } },
+			{ problem: { code: "NO_RPC" } },
+		],
+	});
+	expect(await json("balance", "31338")).toMatchObject({ exit: 2, body: { error: { code: "NO_RPC" } } });
+});
+
+test("an endpoint of another chain is not believed, and one that fails is named by its host alone", async () => {
+	const withKey = `${service.baseUrl}/rpc?key=hidden`;
+	await runCli(["init", "--rpc", `31338=${withKey}`], { env });
+	const other = await json("balance", "31338");
+	expect(other).toMatchObject({ exit: 2, body: { error: { code: "RPC_UNAVAILABLE" } } });
+	service.handlers["/rpc"] = () => ({ status: 500, body: {} });
+	const broken = await json("balance", "31338");
+	expect(broken).toMatchObject({ exit: 3, body: { error: { code: "RPC_UNAVAILABLE", retryable: true } } });
+	expect(JSON.stringify([other, broken])).not.toContain("hidden");
+});
+
+test("status: 0 settled, 4 refunded or failed, 5 pending", async () => {
+	expect(await json("status", swapId)).toMatchObject({ exit: 0, body: { swap: { status: "settled" } } });
+	for (const status of ["refunded", "failed"] as const) {
+		service.handlers["/swap/status"] = () => ({ body: { ...pending, status } });
+		expect(await json("status", swapId)).toMatchObject({ exit: 4, body: { swap: { status } } });
+	}
+	service.handlers["/swap/status"] = () => ({ body: pending });
+	expect(await json("status", swapId, "--no-wait")).toMatchObject({
+		exit: 5,
+		body: { swap: { status: "pending" } },
+	});
+});
+
+test("what the service tells otherwise than the deployment file is said", async () => {
+	const original = service.handlers["/tokens"];
+	service.handlers["/tokens"] = (request) => {
+		const answer = original?.(request) as { body: { tokens: object[] } };
+		return {
+			body: {
+				tokens: [
+					{ ...answer.body.tokens[0], decimals: 18 },
+					{ ...answer.body.tokens[1], address: usdc },
+				],
+			},
+		};
+	};
+	const { body } = await json("tokens");
+	expect(body).toMatchObject({
+		tokens: [{ differs: expect.stringContaining("6 decimals") }, { differs: "not in the deployment file" }],
+	});
+	service.handlers["/swap/delegation"] = () => ({
+		body: { delegated: false, originReady: false, delegationTarget: usdc, accountNonce: 0 },
+	});
+	expect(await json("delegation", "31337")).toMatchObject({
+		exit: 3,
+		body: { error: { code: "VERIFICATION_FAILED" } },
+	});
+});
+
+test.each([
+	[["quote"], "USAGE"],
+	[["swap", "--from", "31337:USDC"], "USAGE"],
+	[["nonsense"], "USAGE"],
+	[[], "USAGE"],
+	[["quote", "--unknown"], "USAGE"],
+	[["status"], "USAGE"],
+	[["chains", "excess"], "USAGE"],
+	[["history", "--limit", "1000"], "USAGE"],
+	[["history", "--status", "lost"], "USAGE"],
+	[["quote", ...terms, "--slippage-bps", "0"], "USAGE"],
+	[["swap", ...terms, "--id", swapId], "USAGE"],
+	[["swap", "--resume", "x", "--amount", "1"], "USAGE"],
+	[["swap", "--resume", "nobody"], "UNKNOWN_ID"],
+	[["status", "nobody"], "UNKNOWN_ID"],
+	[["quote", ...terms.with(1, "base:USDC")], "UNKNOWN_CHAIN"],
+	[["quote", ...terms.with(1, "31337:USDT")], "UNKNOWN_TOKEN"],
+	[["quote", ...terms.with(5, "1.0000001")], "INVALID_AMOUNT"],
+	[["quote", ...terms.with(7, "0xabc")], "INVALID_ADDRESS"],
+])("%j is wrong input: exit 2, and nothing is asked of the service", async (args, code) => {
+	const { exit, body } = await json(...args);
+	expect({ exit, body }).toMatchObject({
+		exit: 2,
+		body: { error: { code, message: expect.any(String), next: "fix_request", retryable: false } },
+	});
+	expect(body.error).toHaveProperty("docs", expect.stringContaining("docs/cli.md"));
+	expect(service.seen).toEqual([]);
+});
+
+test("what the service refuses is exit 3, with all that it said", async () => {
+	service.handlers["/swap/quote"] = () => refusal(422, "NEEDS_LARGER_SIZE", "fix_request");
+	expect(await json("quote", ...terms)).toMatchObject({
+		exit: 3,
+		body: {
+			error: {
+				...{ code: "NEEDS_LARGER_SIZE", next: "fix_request", retryable: false, requestId: "req-1" },
+				docs: `${service.baseUrl}/docs/errors/NEEDS_LARGER_SIZE`,
+			},
+		},
+	});
+});
+
+test("limits of the caller are kept before anything is signed: exit 3", async () => {
+	for (const command of [["quote"], ["swap"], ["swap", "--dry-run"]]) {
+		expect(await json(...command, ...terms, "--max-spend", "9.999999")).toMatchObject({
+			exit: 3,
+			body: { error: { code: "ABOVE_MAX_SPEND" } },
+		});
+		expect(await json(...command, ...terms, "--min-out", "9.930101")).toMatchObject({
+			exit: 3,
+			body: { error: { code: "BELOW_MIN_OUTPUT", message: expect.stringContaining("9.9301 USDC") } },
+		});
+	}
+	expect(service.seen.filter(({ path }) => /build|submit/.test(path))).toEqual([]);
+});
+
+test("a missing configuration and a missing key are exit 2", async () => {
+	const bare = makeHome();
+	const noConfig = await runCli(["chains", "--json"], { env: bare.env });
+	expect(noConfig.exit).toBe(2);
+	expect(JSON.parse(noConfig.stdout).error.code).toBe("NOT_CONFIGURED");
+	const noKey = await runCli(["chains", "--json"], { env: { ...env, GEOSWAP_API_KEY: "" } });
+	expect(noKey.exit).toBe(2);
+	expect(JSON.parse(noKey.stdout).error).toMatchObject({ code: "NO_KEY", next: "check_key" });
+});
+
+test("what nobody expected is exit 1, as a document too", async () => {
+	service.handlers["/chains"] = () => ({ body: { chains: "none" } });
+	expect(await json("chains")).toMatchObject({ exit: 1, body: { error: { code: "UNEXPECTED" } } });
+});
+
+test("help is exit 0 and has the exit codes, no line of it longer than 80 columns", async () => {
+	for (const args of [["--help"], ["swap", "--help"], ["init", "--help"], ["status", "--help"]]) {
+		const { exit, stdout, stderr } = await runCli(args, { env: {} });
+		expect({ exit, stderr }).toEqual({ exit: 0, stderr: "" });
+		for (const line of stdout.split("\n")) expect(line.length).toBeLessThanOrEqual(80);
+	}
+	expect((await runCli(["--help"], { env: {} })).stdout).toContain(exitCodeHelp);
+	expect(JSON.parse((await runCli(["--help", "--json"], { env: {} })).stdout).help).toContain(exitCodeHelp);
+});
+
+test("control characters in what the service says do not reach the terminal", async () => {
+	service.handlers["/swap/quote"] = () => ({
+		status: 422,
+		body: { code: "NO_ROUTE", message: "no\u001b[2J\u202eway", next: "fix_request", requestId: "r" },
+	});
+	const { stderr } = await runCli(["quote", ...terms], { env });
+	expect(stderr).toContain("no [2J way");
+});

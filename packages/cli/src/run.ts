@@ -1,0 +1,166 @@
+import { Command, CommanderError } from "commander";
+import { CliError } from "./cli-error.ts";
+import type { Call } from "./context.ts";
+import { describeError, errorLines } from "./describe-error.ts";
+import { type ExitCode, exitCode, exitCodeHelp } from "./exit-code.ts";
+import type { Io } from "./io.ts";
+import { createOutput } from "./output.ts";
+import { refuseKeys } from "./refuse-keys.ts";
+
+const helpColumns = 80;
+
+/** Runs what the arguments ask for, says what went wrong, and gives the code to exit with. */
+export async function run(args: readonly string[], io: Io): Promise<ExitCode> {
+	// Known before anything is parsed: what is wrong with the arguments is told in the form that was asked for, too.
+	const output = createOutput(io, args.includes("--json"));
+	let exit: ExitCode = exitCode.done;
+	let written = "";
+	try {
+		refuseKeys(args);
+		const program = defineProgram({ io, output }, (code) => {
+			exit = code;
+		});
+		for (const command of [program, ...program.commands]) {
+			command.exitOverride().configureOutput({
+				writeOut: (text) => {
+					written += text;
+				},
+				writeErr: () => {},
+				getOutHelpWidth: () => helpColumns,
+				getErrHelpWidth: () => helpColumns,
+			});
+		}
+		await program.parseAsync(args, { from: "user" });
+		return exit;
+	} catch (error) {
+		if (error instanceof CommanderError && error.exitCode === 0) {
+			await (output.isJson ? output.result({ help: written }, []) : io.stdout.write(written));
+			return exitCode.done;
+		}
+		const described = await describeError(error instanceof CommanderError ? usage(error) : error);
+		if (output.isJson) await output.result({ error: described.body }, []);
+		for (const line of errorLines(described.body)) {
+			output.say(line, line[0] === "error" ? "red" : undefined);
+		}
+		if (io.env.GEOSWAP_DEBUG) await io.stderr.write(`${debugText(error)}\n`);
+		return described.exit;
+	} finally {
+		// What was said before it is out, too, once this is: the process exits then.
+		await io.stderr.write("");
+	}
+}
+
+function defineProgram(call: Call, setExit: (code: ExitCode) => void): Command {
+	const program = new Command("geoswap")
+		.description("Swaps a token on one chain into a token on another, with one signature and no gas token.")
+		.option("--json", "one JSON document on stdout, for errors too")
+		.version("0.0.0")
+		.helpCommand(false)
+		.addHelpText(
+			"after",
+			`
+Keys come from the keychain (geoswap init) or from GEOSWAP_API_KEY,
+GEOSWAP_EVM_KEY and GEOSWAP_SOLANA_KEY; never from arguments.
+Files are in GEOSWAP_HOME, or ~/.config/geoswap.
+
+${exitCodeHelp}
+
+Docs: docs/cli.md`,
+		);
+	const command = (name: string, description: string) =>
+		program
+			.command(name)
+			.description(description)
+			.option("--json", "one JSON document on stdout, for errors too")
+			.allowExcessArguments(false);
+	const withTerms = (defined: Command) =>
+		defined
+			.option("--from <chain:token>", "what to give: base:USDC, 8453:0x8335…")
+			.option("--to <chain:token>", "what to get: optimism:USDC, solana:SOL")
+			.option("--amount <number|max>", "how much to give, in whole tokens: 12.5; max is all")
+			.option("--recipient <address>", "who gets it, if not your own wallet")
+			.option("--slippage-bps <number>", "how far below the quote it may be, 1 to 5000")
+			.option("--min-out <number>", "refuse to sign for less than this, in whole tokens")
+			.option("--max-spend <number>", "refuse to give more than this, in whole tokens");
+	const wallet = ["--wallet <address>", "this wallet, instead of that of the key"] as const;
+
+	// Each command loads only what it needs: help is there at once.
+	command("init", "write the configuration; asks for what is missing, on a terminal only")
+		.option("--base-url <url>", "where the service is")
+		.option("--deployment <file|url>", "the operator's deployment.json: a file, or an https address")
+		.option("--deployment-sha256 <hash>", "refuse another file than this: sha256:…")
+		.option("--rpc <chain=url...>", "an endpoint of a chain, for balances: 8453=https://…")
+		.option("--no-keys", "do not ask for keys")
+		.action(async (options) => {
+			const { initCommand } = await import("./commands/init.ts");
+			await initCommand(call, options);
+		});
+	withTerms(command("quote", "what a swap would give now; nothing is signed"))
+		.option(...wallet)
+		.action(async (options) => {
+			const { quoteCommand } = await import("./commands/quote.ts");
+			await quoteCommand(call, options);
+		});
+	withTerms(command("swap", "swap, and wait until it is settled or the input is back"))
+		.option("--id <text>", "names the intent: the same id again goes on, and never swaps twice")
+		.option("--resume <id>", "go on with an intent that was begun here, as it was asked for")
+		.option("--dry-run", "quote, build and verify; sign and send nothing")
+		.addHelpText("after", `\n${exitCodeHelp}`)
+		.action(async (options) => {
+			const { swapCommand } = await import("./commands/swap.ts");
+			setExit(await swapCommand(call, options));
+		});
+	command("status", "follow a swap to its end; exits as swap does")
+		.argument("<id>", "a swap's id, swp_…, or the id of an intent that was begun here")
+		.option("--no-wait", "only say what it is now: 0 settled, 4 refunded or failed, 5 pending")
+		.action(async (id, options) => {
+			const { statusCommand } = await import("./commands/status.ts");
+			setExit(await statusCommand(call, { id, ...options }));
+		});
+	command("history", "the account's swaps, newest first")
+		.option("--limit <number>", "how many at most, 1 to 100", "20")
+		.option("--cursor <text>", "the next page: nextCursor of the one before")
+		.option("--status <status>", "only pending, settled, failed or refunded ones")
+		.option("--unfinished", "what was begun on this machine and may still execute")
+		.action(async (options) => {
+			const { historyCommand } = await import("./commands/history.ts");
+			await historyCommand(call, options);
+		});
+	command("balance", "what your wallets hold, asked of the chains themselves")
+		.argument("[chain]", "only this one, by id or name")
+		.option(...wallet)
+		.action(async (chain, options) => {
+			const { balanceCommand } = await import("./commands/balance.ts");
+			await balanceCommand(call, { chain, ...options });
+		});
+	command("delegation", "whether a wallet is ready to swap from a chain")
+		.argument("<chain>", "by id or name")
+		.option(...wallet)
+		.action(async (chain, options) => {
+			const { delegationCommand } = await import("./commands/delegation.ts");
+			await delegationCommand(call, { chain, ...options });
+		});
+	command("chains", "the service's chains, compared with the deployment file").action(async () => {
+		const { chainsCommand } = await import("./commands/chains.ts");
+		await chainsCommand(call);
+	});
+	command("tokens", "the service's tokens, compared with the deployment file")
+		.argument("[chain]", "only this one, by id or name")
+		.action(async (chain) => {
+			const { tokensCommand } = await import("./commands/tokens.ts");
+			await tokensCommand(call, { chain });
+		});
+	return program;
+}
+
+function usage(error: CommanderError): CliError {
+	const message =
+		error.code === "commander.help" ? "no command was given" : error.message.replace(/^error: /, "");
+	return new CliError(`${message.replace(/\.?$/, ".")} See geoswap --help.`, { code: "USAGE" });
+}
+
+function debugText(error: unknown): string {
+	return error instanceof Error
+		? `${error.stack}${error.cause ? `\n${debugText(error.cause)}` : ""}`
+		: String(error);
+}

@@ -1,0 +1,43 @@
+import { parseAddress } from "@geoswap/protocol";
+import type { OriginSigner } from "@geoswap/sdk";
+import { CliError } from "./cli-error.ts";
+import type { Context } from "./context.ts";
+import type { PinnedChain } from "./pinned-assets.ts";
+import { findEvmAccount, findSolanaKey, readEvmAccount, readSolanaKey } from "./read-keys.ts";
+
+type Keys = Context["keys"];
+
+/** The wallet that signs on a chain of this kind. */
+export async function readSigner(keys: Keys, kind: PinnedChain["kind"]): Promise<OriginSigner> {
+	if (kind === "evm") {
+		const { evmSigner } = await import("@geoswap/sdk");
+		return evmSigner(await readEvmAccount(keys));
+	}
+	const { solanaSigner } = await import("@geoswap/sdk/solana");
+	return solanaSigner(await readSolanaKey(keys));
+}
+
+/** The address that was given, else that of the key. */
+export async function readWallet(
+	keys: Keys,
+	chain: PinnedChain,
+	option: string | undefined,
+): Promise<string> {
+	if (option !== undefined) return checkAddress("--wallet", chain, option);
+	return (await readSigner(keys, chain.kind)).address;
+}
+
+/** The address of the key for this kind of chain, where there is one. */
+export async function findOwnAddress(keys: Keys, kind: PinnedChain["kind"]): Promise<string | undefined> {
+	const has = kind === "evm" ? await findEvmAccount(keys) : await findSolanaKey(keys);
+	return has && (await readSigner(keys, kind)).address;
+}
+
+/** As it was written, where the chain writes addresses so and the checksum is right. */
+export function checkAddress(option: string, { chainId, name }: PinnedChain, text: string): string {
+	if (parseAddress(chainId, text) !== undefined) return text;
+	throw new CliError(
+		`${option}: ${text} is no address on ${name}. Write it as the chain does; capitals in hex are a checksum.`,
+		{ code: "INVALID_ADDRESS", section: "chains-and-tokens" },
+	);
+}

@@ -1,0 +1,46 @@
+import { mkdtempSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { formatDeployment } from "@geoswap/protocol";
+import type { Io } from "../src/io.ts";
+import { run } from "../src/run.ts";
+import { evmKey, pins, solanaKey } from "./fake-service.ts";
+
+export type Result = { exit: number; stdout: string; stderr: string };
+
+/** Runs the program in this process, without a terminal. */
+export async function runCli(
+	args: string[],
+	{ env, interrupt }: { env: Record<string, string | undefined>; interrupt?: AbortSignal },
+): Promise<Result> {
+	const written = { stdout: "", stderr: "" };
+	const sink = (name: "stdout" | "stderr") => ({
+		write: async (text: string) => {
+			written[name] += text;
+		},
+		isTerminal: false,
+		columns: () => undefined,
+	});
+	const io: Io = {
+		env,
+		stdout: sink("stdout"),
+		stderr: sink("stderr"),
+		isInteractive: false,
+		onInterrupt: (listener) => {
+			interrupt?.addEventListener("abort", listener);
+			return () => interrupt?.removeEventListener("abort", listener);
+		},
+	};
+	const exit = await run(args, io);
+	return { exit, ...written };
+}
+
+/** A home with nothing in it, the fixtures' deployment file beside it, and keys in the environment. */
+export function makeHome(): { env: Record<string, string | undefined>; home: string; deployment: string } {
+	const root = mkdtempSync(join(tmpdir(), "geoswap-cli-"));
+	const deployment = join(root, "published.json");
+	writeFileSync(deployment, formatDeployment(pins));
+	const home = join(root, "home");
+	const keys = { GEOSWAP_API_KEY: "key-1", GEOSWAP_EVM_KEY: evmKey, GEOSWAP_SOLANA_KEY: solanaKey };
+	return { home, deployment, env: { GEOSWAP_HOME: home, ...keys } };
+}

@@ -1,0 +1,289 @@
+import {
+	type BuildResponse,
+	type BuildSolanaResponse,
+	type DelegationResponse,
+	type Order,
+	orderSchema,
+	packDeadlines,
+	type QuoteResponse,
+	solanaNativeToken,
+	toSolanaWord,
+	toWord,
+	unpackDeadlines,
+} from "@geoswap/protocol";
+import {
+	getBase64Decoder,
+	getBase64Encoder,
+	getCompiledTransactionMessageDecoder,
+	getCompiledTransactionMessageEncoder,
+	getTransactionDecoder,
+	getTransactionEncoder,
+} from "@solana/kit";
+import { getAddress, numberToHex, toHex, zeroHash } from "viem";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { type ModelService, type Path, startModelService } from "../test/model-service.ts";
+import * as evm from "../test/op-fixture.ts";
+import * as solana from "../test/solana-op-fixture.ts";
+import { buildPaths, makeSwapRequest, type Origin, submitPaths } from "../test/swap-request.ts";
+import { solanaSigner } from "./solana-signer.ts";
+import { swap } from "./swap.ts";
+import { VerificationError } from "./verification-error.ts";
+
+const stranger = getAddress(numberToHex(0xbad, { size: 20 }));
+const strangeWord = toWord(stranger);
+
+let service: ModelService;
+beforeEach(async () => {
+	service = await startModelService();
+});
+afterEach(() => service.close());
+
+/** By which field it was refused, with a wallet that nobody may ask. */
+async function refusedBy(
+	origin: Origin,
+	lie: (path: Path, answer: never) => unknown,
+	minOutput?: bigint,
+): Promise<string> {
+	service.knobs.lie = lie;
+	const ask = () => expect.unreachable("the wallet must not be asked");
+	const signer =
+		origin === "evm"
+			? { address: evm.account.address, signMessage: ask, signAuthorization: ask }
+			: await solanaSigner({ address: solana.signer.address, signTransaction: ask });
+	const request = await makeSwapRequest(origin, { signer, ...(minOutput !== undefined && { minOutput }) });
+	const error = await swap(service.client, request).catch((thrown: unknown) => thrown);
+	expect(error).toBeInstanceOf(VerificationError);
+	expect(error).toMatchObject({ mayExecute: false, next: "contact_operator" });
+	expect(service.countOf(submitPaths[origin])).toBe(0);
+	return (error as VerificationError).field;
+}
+
+type Change<Answer> = (answer: Answer) => unknown;
+const lieAt =
+	<Answer>(path: Path, change: Change<Answer>) =>
+	(asked: Path, answer: never): unknown =>
+		asked === path ? change(answer) : answer;
+
+const later = ({ deadlines }: Order, by: bigint, field: "openDeadline" | "refundAfter") => {
+	const times = unpackDeadlines(deadlines);
+	return {
+		deadlines: packDeadlines({
+			openDeadline: times.openDeadline + (field === "openDeadline" ? by : 0n),
+			fillDeadline: times.fillDeadline + by,
+			refundAfter: times.refundAfter + by,
+		}),
+	};
+};
+
+/** Of an order with these changes, whose build agrees with itself: what the wallet would sign is what is shown. */
+const orderChanges: [name: string, field: string, change: (order: Order) => Partial<Order>][] = [
+	["another recipient", "geoOp.order.recipient", () => ({ recipient: strangeWord })],
+	["a lower minimum", "geoOp.order.minOutput", ({ minOutput }) => ({ minOutput: minOutput - 1n })],
+	["a larger amount", "geoOp.order.inputAmount", ({ inputAmount }) => ({ inputAmount: inputAmount + 1n })],
+	["another output token", "geoOp.order.outputToken", () => ({ outputToken: strangeWord })],
+	["another destination", "geoOp.order.destinationChainId", () => ({ destinationChainId: 1n })],
+	["another vault to deliver", "geoOp.order.destinationVault", () => ({ destinationVault: strangeWord })],
+	["another vault to be paid", "geoOp.order.originVault", () => ({ originVault: strangeWord })],
+	["other attesters", "geoOp.order.attesterSet", () => ({ attesterSet: toHex(1, { size: 32 }) })],
+	["another quote's key", "geoOp.order.swapKey", () => ({ swapKey: toHex(1, { size: 32 }) })],
+	[
+		"a deadline that is longer",
+		"geoOp.order.deadlines (openDeadline)",
+		(order) => later(order, 86_400n, "openDeadline"),
+	],
+	[
+		"a refund that comes later",
+		"geoOp.order.deadlines (refundAfter)",
+		(order) => later(order, 259_200n, "refundAfter"),
+	],
+];
+
+const quoteChanges: [name: string, field: string, change: Change<QuoteResponse>][] = [
+	["another recipient", "quote.recipient", (quote) => ({ ...quote, recipient: stranger })],
+	[
+		"a minimum below what slippage explains",
+		"quote.minOutput",
+		(quote) => ({ ...quote, minOutput: String(BigInt(quote.minOutput) - 1n) }),
+	],
+	["more slippage than was asked for", "quote.slippageBps", (quote) => ({ ...quote, slippageBps: 51 })],
+	["an id that is none", "quote.swapId", (quote) => ({ ...quote, swapId: "swp_1" })],
+];
+
+describe.each(["evm", "solana"] as const)("a service that lies about a quote from %s", (origin) => {
+	test.each(quoteChanges)("with %s is refused by its name", async (_, field, change) => {
+		expect(await refusedBy(origin, lieAt("/swap/quote", change))).toBe(field);
+	});
+
+	test("with a quote of another kind of origin is refused by its name", async () => {
+		const other = origin === "evm" ? "solana" : "evm";
+		const lie = lieAt<QuoteResponse>("/swap/quote", (quote) => ({ ...quote, origin: other }));
+		expect(await refusedBy(origin, lie)).toBe("quote.origin");
+	});
+
+	test("with a quoted minimum that its build does not keep is refused by its name", async () => {
+		const lie = lieAt<QuoteResponse>("/swap/quote", (quote) => ({ ...quote, minOutput: quote.output }));
+		expect(await refusedBy(origin, lie, 9_950_000n)).toBe("geoOp.order.minOutput");
+	});
+});
+
+describe("a service that lies about an op", () => {
+	const path = buildPaths.evm;
+	const orderOf = ({ geoOp }: BuildResponse) => orderSchema.parse(geoOp.order as never);
+	const rebuild =
+		(change: (order: Order) => Partial<Order>): Change<BuildResponse> =>
+		(build) => ({ ...build, ...evm.makeBuild({ order: { ...orderOf(build), ...change(orderOf(build)) } }) });
+
+	test.each([
+		...orderChanges,
+		["another origin", "geoOp.order.originChainId", () => ({ originChainId: 31338n })],
+		["another escrow", "geoOp.order.escrow", () => ({ escrow: strangeWord })],
+		["another input token", "geoOp.order.inputToken", () => ({ inputToken: strangeWord })],
+		["another wallet", "geoOp.order.wallet", () => ({ wallet: strangeWord })],
+	] satisfies typeof orderChanges)("with %s is refused by its name", async (_, field, change) => {
+		expect(await refusedBy("evm", lieAt(path, rebuild(change)))).toBe(field);
+	});
+
+	type UserOp = BuildResponse["geoOp"]["userOp"];
+	const withUserOp =
+		(changes: Partial<UserOp>): Change<BuildResponse> =>
+		(build) => ({ ...build, geoOp: { ...build.geoOp, userOp: { ...build.geoOp.userOp, ...changes } } });
+	test.each<[string, string, Change<BuildResponse>]>([
+		["a paymaster", "geoOp.userOp.paymasterAndData", withUserOp({ paymasterAndData: `${stranger}00` })],
+		["a fee", "geoOp.userOp.gasFees", withUserOp({ gasFees: toHex(1, { size: 32 }) })],
+		["gas before the op", "geoOp.userOp.preVerificationGas", withUserOp({ preVerificationGas: "1" })],
+		["more gas than it shows", "geoOp.userOp.accountGasLimits", withUserOp({ accountGasLimits: zeroHash })],
+		["a factory", "geoOp.userOp.initCode", withUserOp({ initCode: stranger })],
+		["another sender", "geoOp.userOp.sender", withUserOp({ sender: stranger })],
+		["another nonce", "geoOp.userOp.nonce", withUserOp({ nonce: "1" })],
+		["other calls than it shows", "geoOp.userOp.callData", withUserOp({ callData: "0x" })],
+		[
+			"a call too many",
+			"geoOp.calls.length",
+			(build) => ({
+				...build,
+				geoOp: { ...build.geoOp, calls: [...build.geoOp.calls, { to: stranger, value: "1", data: "0x" }] },
+			}),
+		],
+		[
+			"gas without a bound",
+			"geoOp.gas.callGasLimit",
+			(build) => ({
+				...build,
+				...evm.makeBuild({ order: orderOf(build), opGas: { ...evm.gas, callGasLimit: 1_000_001n } }),
+			}),
+		],
+		[
+			"another delegate",
+			"geoOp.delegate",
+			(build) => ({ ...build, ...evm.makeBuild({ order: orderOf(build), delegate: stranger }) }),
+		],
+		[
+			"another EntryPoint",
+			"geoOp.entryPoint",
+			(build) => ({ ...build, geoOp: { ...build.geoOp, entryPoint: stranger } }),
+		],
+		["another chain", "geoOp.chainId", (build) => ({ ...build, geoOp: { ...build.geoOp, chainId: 1 } })],
+		["another hash", "geoOpHash", (build) => ({ ...build, geoOpHash: zeroHash })],
+		["nothing in it", "geoOp.order.deadlines", () => ({})],
+	])("with %s is refused by its name", async (_, field, change) => {
+		expect(await refusedBy("evm", lieAt(path, change))).toBe(field);
+	});
+
+	const earlier = evm.makePins().chains[0]?.contracts.earlierDelegates[0];
+	test.each<[string, string, Partial<DelegationResponse>]>([
+		["another delegate to sign for", "delegationTarget", { delegationTarget: stranger }],
+		["an earlier delegate to sign for", "delegationTarget", { delegationTarget: String(earlier) }],
+		["no nonce", "accountNonce", { accountNonce: -1 }],
+		["a wallet that is a stranger's already", "delegatedTo", { originReady: true, delegatedTo: stranger }],
+	])("with %s is refused by its name", async (_, field, changes) => {
+		service.knobs.isDelegated = false;
+		const lie = lieAt<DelegationResponse>("/swap/delegation", (state) => ({ ...state, ...changes }));
+		expect(await refusedBy("evm", lie)).toBe(field);
+	});
+});
+
+describe("a service that lies about a transaction on Solana", () => {
+	const path = buildPaths.solana;
+	const orderOf = ({ geoOp }: BuildSolanaResponse) => orderSchema.parse(geoOp.order as never);
+	const rebuild =
+		(change: (order: Order) => Parameters<typeof solana.makeBuild>[0]): Change<BuildSolanaResponse> =>
+		async (build) => ({
+			...build,
+			...(await solana.makeBuild({ order: orderOf(build), ...change(orderOf(build)) })),
+		});
+
+	test.each([
+		...orderChanges,
+		["another escrow", "geoOp.order.escrow", () => ({ escrow: toSolanaWord(solana.otherPayer) })],
+		["SOL for the input", "geoOp.order.inputToken", () => ({ inputToken: toSolanaWord(solanaNativeToken) })],
+		["another wallet", "geoOp.order.wallet", () => ({ wallet: toSolanaWord(solana.otherPayer) })],
+		["another origin", "geoOp.order.originChainId", () => ({ originChainId: 1n })],
+	] satisfies typeof orderChanges)("with %s is refused by its name", async (_, field, change) => {
+		const lie = rebuild((order) => ({ order: { ...order, ...change(order) } }));
+		expect(await refusedBy("solana", lieAt(path, lie))).toBe(field);
+	});
+
+	test.each<[string, string, Change<BuildSolanaResponse>]>([
+		["another fee payer", "geoOp.feePayer", rebuild(() => ({ payer: solana.signer.address }))],
+		["more computing", "geoOp.compute.unitLimit", rebuild(() => ({ unitLimit: 200_001 }))],
+		[
+			"a dearer price of computing",
+			"geoOp.compute.microLamportsPerUnit",
+			rebuild(() => ({ microLamportsPerUnit: 5_000_001n })),
+		],
+		[
+			"another escrow to pay than the order's",
+			"geoOp.escrow",
+			(build) => ({ ...build, geoOp: { ...build.geoOp, escrow: solana.otherPayer } }),
+		],
+		[
+			"a blockhash that is none",
+			"geoOp.blockhash",
+			(build) => ({ ...build, geoOp: { ...build.geoOp, blockhash: "x" } }),
+		],
+		[
+			"an instruction that it does not show",
+			"unsignedTransaction",
+			(build) => ({ ...build, ...doubled(build) }),
+		],
+		[
+			"an instruction that it shows",
+			"geoOp.message",
+			(build) => {
+				const { unsignedTransaction, message } = doubled(build);
+				return { ...build, unsignedTransaction, geoOp: { ...build.geoOp, message } };
+			},
+		],
+		[
+			"a transfer to somebody else that it does not show",
+			"unsignedTransaction",
+			async (build) => {
+				const order = { ...orderOf(build), escrow: toSolanaWord(solana.otherPayer) };
+				const { unsignedTransaction } = await solana.makeBuild({ order });
+				return { ...build, unsignedTransaction };
+			},
+		],
+		["nothing in it", "geoOp.order.deadlines", () => ({})],
+	])("with %s is refused by its name", async (_, field, change) => {
+		expect(await refusedBy("solana", lieAt(path, change))).toBe(field);
+	});
+});
+
+/** The transaction with its transfer, the last but one, once more. */
+function doubled({ unsignedTransaction }: BuildSolanaResponse): {
+	unsignedTransaction: string;
+	message: string;
+} {
+	const transaction = getTransactionDecoder().decode(getBase64Encoder().encode(unsignedTransaction));
+	const compiled = getCompiledTransactionMessageDecoder().decode(transaction.messageBytes);
+	if (!("instructions" in compiled)) throw new Error("a transaction has instructions");
+	const transfer = compiled.instructions.at(-2);
+	if (!transfer) throw new Error("a transaction has a transfer");
+	const messageBytes = getCompiledTransactionMessageEncoder().encode({
+		...compiled,
+		instructions: [...compiled.instructions, transfer],
+	});
+	const bytes = getTransactionEncoder().encode({ ...transaction, messageBytes: messageBytes as never });
+	const base64 = getBase64Decoder();
+	return { unsignedTransaction: base64.decode(bytes), message: base64.decode(messageBytes) };
+}

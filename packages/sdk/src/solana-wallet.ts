@@ -1,0 +1,88 @@
+import {
+	address as addressOf,
+	createKeyPairSignerFromBytes,
+	createKeyPairSignerFromPrivateKeyBytes,
+	getPublicKeyFromAddress,
+	getTransactionDecoder,
+	getTransactionEncoder,
+	type SignatureBytes,
+	type Transaction,
+	type TransactionPartialSigner,
+	verifySignature,
+} from "@solana/kit";
+import { GeoswapError } from "./geoswap-error.ts";
+import { notItsSignature, signWith } from "./sign-with.ts";
+
+/** A wallet elsewhere: it is given a transaction's bytes, and gives them back with its signature in them. */
+export type RemoteSolanaWallet = {
+	address: string;
+	signTransaction: (transaction: Uint8Array) => Promise<Uint8Array>;
+};
+
+/** A signer of `@solana/kit`, the 64 bytes of a key pair or the 32 of its private key, or a wallet elsewhere. */
+export type SolanaWallet = TransactionPartialSigner | RemoteSolanaWallet | Uint8Array;
+
+type CheckedWallet = {
+	address: string;
+	signTransaction: (
+		transaction: Uint8Array,
+		options?: { signal?: AbortSignal | undefined },
+	) => Promise<Uint8Array>;
+};
+
+/** Whatever it is, as one that signs bytes. It must sign them as they are: what comes back is compared. */
+export async function toRemoteWallet(wallet: SolanaWallet): Promise<CheckedWallet> {
+	if (wallet instanceof Uint8Array) {
+		const signerOf =
+			wallet.length === 32 ? createKeyPairSignerFromPrivateKeyBytes : createKeyPairSignerFromBytes;
+		return toRemoteWallet(await signerOf(wallet));
+	}
+	const { address } = wallet;
+	const sign = async (bytes: Uint8Array) =>
+		"signTransaction" in wallet ? wallet.signTransaction(bytes) : signWithKit(wallet, bytes);
+	return {
+		address,
+		signTransaction: async (unsigned, { signal } = {}) => {
+			// A copy: what a wallet writes into is not what its answer is compared with.
+			const signed = await signWith(() => sign(unsigned.slice()), { signal });
+			await expectSigned(expectUnchanged(unsigned, signed), address);
+			return signed;
+		},
+	};
+}
+
+async function signWithKit(signer: TransactionPartialSigner, bytes: Uint8Array): Promise<Uint8Array> {
+	const transaction = getTransactionDecoder().decode(bytes);
+	const [signatures] = await signer.signTransactions([
+		// Until when it lives is the service's concern: the signer gets the bytes.
+		transaction as Parameters<TransactionPartialSigner["signTransactions"]>[0][number],
+	]);
+	const signed = { ...transaction, signatures: { ...transaction.signatures, ...signatures } };
+	return new Uint8Array(getTransactionEncoder().encode(signed));
+}
+
+/** A wallet that adds instructions of its own makes another transaction, which the service refuses. */
+function expectUnchanged(unsigned: Uint8Array, signed: Uint8Array): Transaction {
+	const { messageBytes } = getTransactionDecoder().decode(unsigned);
+	const transaction = decodeIfOne(signed);
+	if (transaction && transaction.messageBytes.join() === messageBytes.join()) return transaction;
+	throw new GeoswapError(
+		"Nothing was sent: the wallet changed the transaction as it signed. Use one that signs the bytes as they are.",
+		{ code: "TRANSACTION_CHANGED", next: "use_other_wallet", retryable: false, docs: "docs/signing.md" },
+	);
+}
+
+function decodeIfOne(bytes: Uint8Array): Transaction | undefined {
+	try {
+		return getTransactionDecoder().decode(bytes);
+	} catch {
+		return undefined;
+	}
+}
+
+async function expectSigned({ messageBytes, signatures }: Transaction, wallet: string): Promise<void> {
+	const signature = signatures[addressOf(wallet)] as SignatureBytes | null | undefined;
+	const publicKey = await getPublicKeyFromAddress(addressOf(wallet));
+	if (!signature || !(await verifySignature(publicKey, signature, messageBytes)))
+		throw notItsSignature(wallet);
+}

@@ -1,0 +1,196 @@
+import fc from "fast-check";
+import { expect, test, vi } from "vitest";
+import { type Fault, type Path, type Refusal, startModelService } from "../test/model-service.ts";
+import { account } from "../test/op-fixture.ts";
+import {
+	buildPaths,
+	makeSwapRequest,
+	type Origin,
+	origins,
+	submitPaths,
+	walletOf,
+} from "../test/swap-request.ts";
+import type { Client } from "./create-client.ts";
+import { GeoswapError } from "./geoswap-error.ts";
+import { swap } from "./swap.ts";
+import { memoryStore, type SwapStore } from "./swap-store.ts";
+import type { EndedSwap } from "./wait-for-swap.ts";
+
+vi.mock("./sleep.ts", async (original) => (await import("../test/quick-sleep.ts")).quickSleep(original));
+
+const opMs = 1_000;
+
+type Crash = {
+	at: "request" | "write";
+	/** Of all that this intent makes, over all its calls. */
+	nth: number;
+	/** Whether what it does has come to pass. */
+	when: "before" | "after";
+};
+type Plan = {
+	origin: Origin;
+	/** By the path's requests, in turn; the service does well once they are used up. */
+	faults: Record<"quote" | "build" | "submit" | "status", (Fault | null)[]>;
+	crashes: Crash[];
+	refusals: Refusal[];
+	isDelegated: boolean;
+	/** Whether a transaction of the wallet's own overtakes the authorization, once the first op is signed. */
+	isOvertaken: boolean;
+	/** What is asked for under the same id once it was told that nothing was executed. */
+	goesOn: boolean;
+};
+
+const fault: fc.Arbitrary<Fault> = fc.oneof(
+	fc.record({
+		kind: fc.constantFrom(
+			...(["lost", "answer lost", "doubled", "cut", "error before", "error after", "proxy error"] as const),
+		),
+	}),
+	fc.record({
+		kind: fc.constantFrom(...(["late", "copied late"] as const)),
+		lateMs: fc.integer({ min: 0, max: 2 * opMs }),
+	}),
+	fc.constant({ kind: "restored" } as const),
+);
+const faultsUpTo = (maxLength: number) => fc.array(fc.option(fault, { freq: 2 }), { maxLength });
+const refusal: fc.Arbitrary<Refusal> = fc.record({
+	code: fc.constantFrom("LIQUIDITY_CHANGED", "INSUFFICIENT_BALANCE", "SIMULATION_FAILED", "RATE_LIMITED"),
+	times: fc.constantFrom(1, 2, 30),
+	retryAfterSeconds: fc.constant(2),
+});
+const plan: fc.Arbitrary<Plan> = fc.record({
+	origin: fc.constantFrom(...origins),
+	faults: fc.record({
+		quote: faultsUpTo(3),
+		build: faultsUpTo(3),
+		submit: faultsUpTo(8),
+		status: faultsUpTo(4),
+	}),
+	crashes: fc.array(
+		fc.record({
+			at: fc.constantFrom("request" as const, "write" as const),
+			nth: fc.integer({ min: 0, max: 12 }),
+			when: fc.constantFrom("before" as const, "after" as const),
+		}),
+		{ maxLength: 4 },
+	),
+	refusals: fc.array(refusal, { maxLength: 2 }),
+	isDelegated: fc.boolean(),
+	isOvertaken: fc.boolean(),
+	goesOn: fc.boolean(),
+});
+
+class Crashed extends Error {}
+
+/** What a process does until it dies. Of what it has begun the service may still get to know. */
+function startProcess({ client, store, strike }: { client: Client; store: SwapStore; strike: Strike }) {
+	const death = new AbortController();
+	const die = () => {
+		death.abort(new Crashed());
+		return death.signal.reason as Error;
+	};
+	const dyingFetch: typeof fetch = async (url, init) => {
+		const when = strike("request");
+		if (when === "before") throw die();
+		// Not its own signal: what is sent is sent, though nobody waits for it any more.
+		const sent = fetch(url, { ...init, signal: AbortSignal.timeout(10_000) });
+		if (when === "after") {
+			await sent.catch(() => {});
+			throw die();
+		}
+		return sent;
+	};
+	const dyingStore: SwapStore = {
+		...store,
+		set: async (id, text) => {
+			const when = strike("write");
+			if (when === "before") throw die();
+			await store.set(id, text);
+			if (when === "after") throw die();
+		},
+	};
+	return { client: { ...client, fetch: dyingFetch }, store: dyingStore, signal: death.signal };
+}
+type Strike = (at: Crash["at"]) => Crash["when"] | undefined;
+
+async function carryOut({ origin, faults, crashes, refusals, ...state }: Plan): Promise<void> {
+	const service = await startModelService({ opMs });
+	const { client, knobs } = service;
+	const names: Partial<Record<Path, keyof Plan["faults"]>> = {
+		"/swap/quote": "quote",
+		[buildPaths[origin]]: "build",
+		[submitPaths[origin]]: "submit",
+		"/swap/status": "status",
+	};
+	knobs.fault = (path) => {
+		const name = names[path];
+		return name && (faults[name][service.countOf(path) - 1] ?? undefined);
+	};
+	knobs.isDelegated = state.isDelegated;
+	service.refuse(submitPaths[origin], ...refusals);
+	const counts = { request: 0, write: 0 };
+	const strike: Strike = (at) => {
+		const nth = counts[at]++;
+		return crashes.find((crash) => crash.at === at && crash.nth === nth)?.when;
+	};
+	const store = memoryStore();
+	let isOvertaken = !state.isOvertaken;
+	const overtaken: typeof account = {
+		...account,
+		signMessage: async (args) => {
+			if (!isOvertaken) knobs.accountNonce++;
+			isOvertaken = true;
+			return account.signMessage(args);
+		},
+	};
+
+	const call = async (): Promise<EndedSwap | GeoswapError | Crashed> => {
+		const { client: dying, ...process } = startProcess({ client, store, strike });
+		const request = await makeSwapRequest(origin, { id: "intent-1", ...process });
+		if (origin === "evm") request.signer = overtaken;
+		return swap(dying, request).catch((error: unknown) => {
+			if (error instanceof GeoswapError || error instanceof Crashed) return error;
+			throw error;
+		});
+	};
+	const executions = () => service.openedBy(walletOf(origin)).length;
+
+	try {
+		for (let calls = 0; ; calls++) {
+			expect(calls, "calls until it ends").toBeLessThan(20);
+			const outcome = await call();
+			if (outcome instanceof Crashed) continue;
+			if (!(outcome instanceof GeoswapError)) {
+				await service.allArrived();
+				expect(outcome.status).toBe("settled");
+				expect(executions()).toBe(1);
+				expect(await call()).toEqual(outcome);
+				return;
+			}
+			expect(outcome.mayExecute, outcome.message).toBeTypeOf("boolean");
+			if (outcome.mayExecute) continue;
+			await service.allArrived();
+			expect(executions(), `after ${outcome.code}, when nothing was executed`).toBe(0);
+			if (!state.goesOn) return;
+		}
+	} finally {
+		await service.close();
+	}
+}
+
+test("an intent ends in one swap, or in the word that there is none and will be none, whatever is lost, late, doubled or dies", async () => {
+	const batches = process.env.GEOSWAP_FULL ? 80 : 2;
+	await fc.assert(
+		// They wait nearly all the time.
+		fc.asyncProperty(fc.array(plan, { minLength: 25, maxLength: 25 }), async (plans) => {
+			await Promise.all(
+				plans.map((each) =>
+					carryOut(each).catch((cause: unknown) => {
+						throw new Error(`${(cause as Error).message}: ${JSON.stringify(each)}`, { cause });
+					}),
+				),
+			);
+		}),
+		{ numRuns: batches, endOnFailure: true },
+	);
+}, 1_200_000);

@@ -1,0 +1,101 @@
+import type { QuoteRequestBody } from "@geoswap/protocol";
+import { GeoswapError } from "./geoswap-error.ts";
+import type { Submission } from "./origin-signer.ts";
+import type { SwapStore } from "./swap-store.ts";
+import type { EndedSwap } from "./wait-for-swap.ts";
+
+/** How far an intent has come, as it is kept. What is not kept was never sent. */
+export type SwapRecord = {
+	intent: QuoteRequestBody;
+	/** As it was asked for last: who resumes and leaves it out means that. */
+	minOutput?: string;
+} & (
+	| {
+			/** It was signed, and may have been sent: until the service says otherwise it may become a swap. */
+			state: "signed";
+			swapId: string;
+			submission: Submission;
+	  }
+	/** There is a swap. What was sent is kept: a service that was set back to a backup is sent it again. */
+	| { state: "submitted"; swapId: string; submission: Submission }
+	| { state: "ended"; swap: EndedSwap }
+	/** What was signed is dead: nothing of it was executed, and nothing will be. */
+	| { state: "open" }
+);
+
+const version = 1;
+
+export async function readRecord(store: Pick<SwapStore, "get">, id: string): Promise<SwapRecord | undefined> {
+	const text = await store.get(id);
+	if (text === undefined) return undefined;
+	const { version: found, ...record } = parse(id, text);
+	if (found !== version) {
+		throw unreadable(
+			`The record of ${id} is of version ${found}, and this is ${version}. Resume it with the version of @geoswap/sdk that wrote it.`,
+		);
+	}
+	return record as SwapRecord;
+}
+
+function parse(id: string, text: string): SwapRecord & { version: number } {
+	try {
+		return { ...JSON.parse(text) };
+	} catch (cause) {
+		throw unreadable(
+			`The record of ${id} is damaged, and what was signed for it may have been sent. Look for its swap in GET /swaps before it is asked for again under another id.`,
+			cause,
+		);
+	}
+}
+
+function unreadable(message: string, cause?: unknown): GeoswapError {
+	return new GeoswapError(message, {
+		code: "RECORD_UNREADABLE",
+		next: "contact_operator",
+		retryable: false,
+		docs: "docs/sdk.md",
+		cause,
+	});
+}
+
+/** How far an intent has come: `none` was never signed for, `open` was, and nothing of that was or will be executed. */
+export type SwapState =
+	| { state: "none" | "open" }
+	| { state: "signed" | "submitted" | "ended"; swapId: string };
+
+/** What a store knows of an intent, without a call to the service. */
+export async function getSwapState(store: Pick<SwapStore, "get">, id: string): Promise<SwapState> {
+	const record = await readRecord(store, id);
+	if (!record) return { state: "none" };
+	if (record.state === "open") return { state: "open" };
+	return { state: record.state, swapId: record.state === "ended" ? record.swap.swapId : record.swapId };
+}
+
+export function writeRecord(store: SwapStore, id: string, record: SwapRecord): Promise<void> {
+	return store.set(id, JSON.stringify({ version, ...record }));
+}
+
+/** An id names one intent. What is asked for under it again is what was asked for before. */
+export function expectSameIntent(id: string, saved: QuoteRequestBody, asked: QuoteRequestBody): void {
+	for (const field of new Set([...Object.keys(saved), ...Object.keys(asked)]) as Set<
+		keyof QuoteRequestBody
+	>) {
+		if (spelled(saved[field]) === spelled(asked[field])) continue;
+		throw new GeoswapError(
+			`${id} names another intent: its ${field} is ${saved[field]}, not ${asked[field]}. Give a new intent a new id.`,
+			{
+				code: "INTENT_CHANGED",
+				next: "fix_request",
+				retryable: false,
+				docs: "docs/sdk.md",
+				details: { field, saved: saved[field], asked: asked[field] },
+			},
+		);
+	}
+}
+
+/** Hex is the same in any case; base58 is not. */
+function spelled(value: unknown): string {
+	const text = String(value ?? "");
+	return text.startsWith("0x") ? text.toLowerCase() : text;
+}

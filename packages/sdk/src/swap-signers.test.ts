@@ -1,0 +1,309 @@
+import { getTransactionDecoder, getTransactionEncoder } from "@solana/kit";
+import {
+	createWalletClient,
+	custom,
+	type Hex,
+	http,
+	parseSignature,
+	serializeCompactSignature,
+	serializeSignature,
+	signatureToCompactSignature,
+	toHex,
+} from "viem";
+import { generatePrivateKey, privateKeyToAccount } from "viem/accounts";
+import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
+import { type ModelService, startModelService } from "../test/model-service.ts";
+import { account, makeBuild } from "../test/op-fixture.ts";
+import { signer as kitSigner, makeOrder, makeBuild as makeSolanaBuild } from "../test/solana-op-fixture.ts";
+import { makeSwapRequest, walletOf } from "../test/swap-request.ts";
+import { type EvmAccount, evmSigner } from "./evm-signer.ts";
+import { expectOwnSignature } from "./expect-own-signature.ts";
+import { GeoswapError } from "./geoswap-error.ts";
+import { solanaSigner } from "./solana-signer.ts";
+import type { SolanaWallet } from "./solana-wallet.ts";
+import { type SwapProgress, type SwapRequest, swap } from "./swap.ts";
+
+vi.mock("./sleep.ts", async (original) => (await import("../test/quick-sleep.ts")).quickSleep(original));
+
+let service: ModelService;
+beforeEach(async () => {
+	service = await startModelService();
+});
+afterEach(() => service.close());
+
+const errorOf = (promise: Promise<unknown>): Promise<GeoswapError> =>
+	promise.then(
+		() => expect.unreachable("it should fail"),
+		(error: unknown) => {
+			expect(error).toBeInstanceOf(GeoswapError);
+			return error as GeoswapError;
+		},
+	);
+
+/** A signer as a class has it: what it is depends on whose method it is called as. */
+class RemoteAccount {
+	readonly #account = account;
+	readonly address = account.address;
+
+	async signMessage(args: { message: { raw: Hex } }): Promise<Hex> {
+		return this.#account.signMessage(args);
+	}
+
+	async signAuthorization(args: Parameters<typeof account.signAuthorization>[0]) {
+		return this.#account.signAuthorization(args);
+	}
+}
+
+const { address, signMessage, signAuthorization } = account;
+const browser = custom({
+	request: async ({ method, params }: { method: string; params: [Hex] }) => {
+		if (method !== "personal_sign") throw new Error(`${method} is not to be asked for`);
+		return account.signMessage({ message: { raw: params[0] } });
+	},
+});
+
+describe("a wallet on an EVM chain", () => {
+	const run = async (changes: Partial<SwapRequest> = {}) =>
+		swap(service.client, await makeSwapRequest("evm", changes));
+	const executions = () => service.openedBy(account.address).length;
+
+	test.each<[string, SwapRequest["signer"]]>([
+		["a viem local account", account],
+		[
+			"a viem wallet client with a local account",
+			createWalletClient({ account, transport: http("http://127.0.0.1:1") }),
+		],
+		["a plain object", { address, signMessage, signAuthorization }],
+		["a remote signer with a class of its own", new RemoteAccount()],
+		["what evmSigner() gave", evmSigner(account)],
+	])("%s swaps, and on a chain that it is new to it is authorized", async (_, signer) => {
+		service.knobs.isDelegated = false;
+		const steps: string[] = [];
+		const onProgress = ({ step }: SwapProgress) => steps.push(step);
+		expect(await run({ signer, onProgress })).toMatchObject({ status: "settled" });
+		expect(steps.slice(0, 4)).toEqual(["quoted", "authorizing", "signed", "submitted"]);
+		expect(executions()).toBe(1);
+	});
+
+	test("a browser's wallet swaps where it is delegated; else it is told that it cannot be, and nothing is sent", async () => {
+		const signer = createWalletClient({ account: account.address, transport: browser });
+		expect(await run({ signer })).toMatchObject({ status: "settled" });
+		service.knobs.isDelegated = false;
+		expect(await errorOf(run({ signer }))).toMatchObject({
+			code: "SIGNER_FAILED",
+			next: "use_other_wallet",
+			mayExecute: false,
+		});
+		expect(executions()).toBe(1);
+	});
+
+	test("a wallet client without an account is told so before anything is asked for", async () => {
+		const signer = createWalletClient({ transport: browser });
+		await expect(run({ signer })).rejects.toThrow(TypeError);
+		expect(service.requests).toEqual([]);
+	});
+
+	test.each<[string, Partial<EvmAccount>]>([
+		["the op", { signMessage: async () => Promise.reject(new Error("denied")) }],
+		["the authorization", { signAuthorization: async () => Promise.reject(new Error("denied")) }],
+		[
+			"the op, by a throw of its own",
+			{
+				signMessage: () => {
+					throw new Error("denied");
+				},
+			},
+		],
+	])("a wallet that refuses %s ends it, and nothing was sent", async (_, refusing) => {
+		service.knobs.isDelegated = false;
+		const signer = { address, signMessage, signAuthorization, ...refusing };
+		expect(await errorOf(run({ signer }))).toMatchObject({
+			code: "SIGNER_FAILED",
+			next: "resign",
+			mayExecute: false,
+			cause: { message: "denied" },
+		});
+		expect(service.countOf("/swap/submit")).toBe(0);
+		expect(service.countOf("/swap/quote")).toBe(1);
+	});
+
+	test.each<[string, (args: { message: { raw: Hex } }) => Promise<Hex>]>([
+		["by another key", privateKeyToAccount(generatePrivateKey()).signMessage],
+		["of the text", ({ message }) => account.signMessage({ message: message.raw })],
+		["without the prefix", ({ message }) => account.sign({ hash: message.raw })],
+		["that is none", async () => "0x1234"],
+		["that is empty", async () => "0x"],
+		["in the upper half", async (args) => highS(await account.signMessage(args))],
+	])("a signature %s is not sent", async (_, sign) => {
+		const error = await errorOf(run({ signer: { address, signMessage: sign } }));
+		expect(error).toMatchObject({ code: "INVALID_SIGNATURE", next: "resign", mayExecute: false });
+		expect(service.countOf("/swap/submit")).toBe(0);
+	});
+
+	test("a signature in each form that the service takes is the wallet's", async () => {
+		const hash = makeBuild().geoOpHash as Hex;
+		const signature = await account.signMessage({ message: { raw: hash } });
+		const { r, s, yParity } = parseSignature(signature);
+		const compact = serializeCompactSignature(signatureToCompactSignature({ r, s, yParity }));
+		const low = `${signature.slice(0, -2)}0${yParity}` as Hex;
+		for (const form of [signature, compact, low]) {
+			await expectOwnSignature(form, { hash, wallet: account.address });
+		}
+	});
+
+	test("an authorization that was overtaken before the build is signed anew", async () => {
+		service.knobs.isDelegated = false;
+		let asked = 0;
+		const signer = {
+			address,
+			signMessage,
+			signAuthorization: async (args: Parameters<typeof signAuthorization>[0]) => {
+				// A transaction of the wallet's own, just after its nonce was read.
+				if (asked++ === 0) service.knobs.accountNonce++;
+				return signAuthorization(args);
+			},
+		};
+		expect(await run({ signer })).toMatchObject({ status: "settled" });
+		expect(asked).toBe(2);
+		expect(service.countOf("/swap/quote")).toBe(1);
+	});
+
+	/** With an authorization that is overtaken once the op is signed. */
+	const overtaken = (sign: EvmAccount["signMessage"] = signMessage): EvmAccount => {
+		service.knobs.isDelegated = false;
+		let asked = 0;
+		return {
+			address,
+			signAuthorization,
+			signMessage: async (args) => {
+				if (asked++ > 0) return sign(args);
+				service.knobs.accountNonce++;
+				return signMessage(args);
+			},
+		};
+	};
+
+	test("an authorization that was overtaken before the submit is signed anew for the same quote, at once", async () => {
+		expect(await run({ signer: overtaken() })).toMatchObject({ status: "settled" });
+		expect(service.countOf("/swap/quote")).toBe(1);
+		expect(service.countOf("/swap/submit")).toBe(2);
+		expect(executions()).toBe(1);
+	});
+
+	test.each<[string, EvmAccount["signMessage"]]>([
+		["refuses", async () => Promise.reject(new Error("denied"))],
+		["signs something else", async () => signMessage({ message: { raw: toHex("something else") } })],
+	])("a wallet that %s the second time: what it signed first is sent until it is known", async (_, sign) => {
+		let refusals = 0;
+		const onProgress = ({ step }: SwapProgress) => {
+			// The first becomes good again: whoever had given it up would have made two swaps.
+			if (step === "refused" && refusals++ === 0) service.knobs.accountNonce--;
+		};
+		expect(await run({ signer: overtaken(sign), onProgress })).toMatchObject({ status: "settled" });
+		expect(refusals).toBe(1);
+		expect(service.countOf("/swap/quote")).toBe(1);
+		expect(executions()).toBe(1);
+	});
+
+	test("an authorization that is never good comes to an end, with nothing executed", async () => {
+		service.knobs.isDelegated = false;
+		const signer: EvmAccount = {
+			address,
+			signMessage,
+			signAuthorization: async (args) => {
+				service.knobs.accountNonce++;
+				return signAuthorization(args);
+			},
+		};
+		expect(await errorOf(run({ signer }))).toMatchObject({
+			code: "INVALID_AUTHORIZATION",
+			mayExecute: false,
+		});
+		expect(executions()).toBe(0);
+	});
+});
+
+class RemoteSolanaAccount {
+	readonly #signer = kitSigner;
+	readonly address = kitSigner.address;
+
+	async signTransaction(bytes: Uint8Array): Promise<Uint8Array> {
+		return signBytes(bytes, this.#signer);
+	}
+}
+
+async function signBytes(bytes: Uint8Array, signer = kitSigner): Promise<Uint8Array> {
+	const transaction = getTransactionDecoder().decode(bytes);
+	const [signatures] = await signer.signTransactions([transaction as never]);
+	const signed = { ...transaction, signatures: { ...transaction.signatures, ...signatures } };
+	return new Uint8Array(getTransactionEncoder().encode(signed));
+}
+
+describe("a wallet on Solana", async () => {
+	const privateBytes = new Uint8Array(32).fill(0x11);
+	const publicBytes = new Uint8Array(await crypto.subtle.exportKey("raw", kitSigner.keyPair.publicKey));
+	const run = async (wallet: SolanaWallet) =>
+		swap(service.client, await makeSwapRequest("solana", { signer: await solanaSigner(wallet) }));
+	const executions = () => service.openedBy(walletOf("solana")).length;
+
+	test.each<[string, SolanaWallet]>([
+		["a signer of @solana/kit", kitSigner],
+		["the 64 bytes of a key pair", new Uint8Array([...privateBytes, ...publicBytes])],
+		["the 32 bytes of a private key", privateBytes],
+		["a plain signTransaction", { address: kitSigner.address, signTransaction: (bytes) => signBytes(bytes) }],
+		["a remote signer with a class of its own", new RemoteSolanaAccount()],
+		[
+			"a wallet that writes into what it is given",
+			{
+				address: kitSigner.address,
+				signTransaction: async (bytes) => {
+					bytes.set(await signBytes(bytes));
+					return bytes;
+				},
+			},
+		],
+	])("%s swaps", async (_, wallet) => {
+		expect(await run(wallet)).toMatchObject({ status: "settled" });
+		expect(executions()).toBe(1);
+	});
+
+	test.each<[string, string, (bytes: Uint8Array) => Promise<Uint8Array>]>([
+		["changes the transaction", "TRANSACTION_CHANGED", async () => signBytes(await otherTransaction())],
+		[
+			"changes what it was given in place",
+			"TRANSACTION_CHANGED",
+			async (bytes) => {
+				bytes.set([bytes.at(-1) === 1 ? 2 : 1], bytes.length - 5);
+				return signBytes(bytes);
+			},
+		],
+		["gives back something else", "TRANSACTION_CHANGED", async () => new Uint8Array([1, 2, 3])],
+		["does not sign it", "INVALID_SIGNATURE", async (bytes) => bytes],
+		[
+			"signs something else",
+			"INVALID_SIGNATURE",
+			async (bytes) => {
+				const { signatures } = getTransactionDecoder().decode(await signBytes(await otherTransaction()));
+				const transaction = getTransactionDecoder().decode(bytes);
+				return new Uint8Array(getTransactionEncoder().encode({ ...transaction, signatures }));
+			},
+		],
+		["throws", "SIGNER_FAILED", async () => Promise.reject(new Error("denied"))],
+	])("of a wallet that %s nothing is sent", async (_, code, signTransaction) => {
+		const error = await errorOf(run({ address: kitSigner.address, signTransaction }));
+		expect(error).toMatchObject({ code, mayExecute: false });
+		expect(service.countOf("/swap/submit-solana")).toBe(0);
+	});
+});
+
+async function otherTransaction(): Promise<Uint8Array> {
+	const { unsignedTransaction } = await makeSolanaBuild({ order: makeOrder({ inputAmount: 5n }) });
+	return new Uint8Array(Buffer.from(unsignedTransaction, "base64"));
+}
+
+/** The same signature's twin. */
+function highS(signature: Hex): Hex {
+	const order = 0xfffffffffffffffffffffffffffffffebaaedce6af48a03bbfd25e8cd0364141n;
+	const { r, s, yParity } = parseSignature(signature);
+	return serializeSignature({ r, s: toHex(order - BigInt(s), { size: 32 }), yParity: 1 - yParity });
+}

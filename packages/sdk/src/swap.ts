@@ -1,0 +1,285 @@
+import type { Deployment, QuoteRequestBody, QuoteResponse, StatusResponse } from "@geoswap/protocol";
+import type { WalletClient } from "viem";
+import type { Client } from "./create-client.ts";
+import { type EvmAccount, evmSigner } from "./evm-signer.ts";
+import { GeoswapError } from "./geoswap-error.ts";
+import { getQuote } from "./get-quote.ts";
+import type { OriginSigner } from "./origin-signer.ts";
+import { sendAgain } from "./send-again.ts";
+import { sleep } from "./sleep.ts";
+import { againMs, submitUntilKnown } from "./submit-until-known.ts";
+import { expectSameIntent, readRecord, type SwapRecord, writeRecord } from "./swap-record.ts";
+import { memoryStore, type SwapStore } from "./swap-store.ts";
+import { type EndedSwap, waitForSwap } from "./wait-for-swap.ts";
+import { natural } from "./wire-value.ts";
+
+export type SwapRequest = {
+	/**
+	 * Names the intent. Whoever calls again with the same id and store, after a crash or an abort, goes on where it was:
+	 * one id becomes at most one swap. Without it nothing is resumed; with it a store is needed.
+	 */
+	id?: string;
+	originChain: number;
+	destinationChain: number;
+	/** Addresses, as their chains write them. */
+	inputToken: string;
+	outputToken: string;
+	/** Exact, in the smallest unit. */
+	amount: bigint;
+	/** Needed where origin and destination write addresses differently. */
+	recipient?: string;
+	slippageBps?: number;
+	/**
+	 * The least output to sign for, in the smallest unit, however often it is quoted again. Who resumes and leaves it out
+	 * means the one of before.
+	 */
+	minOutput?: bigint;
+	/** An account or wallet client of viem, the same by hand, or what `solanaSigner()` gave. */
+	signer: EvmAccount | WalletClient | OriginSigner;
+	/** What is deployed where, from a file that you trust: not from the service. */
+	pins: Deployment;
+	store?: SwapStore;
+	onProgress?: (progress: SwapProgress) => void;
+	/** Ends the waiting, never the swap. */
+	signal?: AbortSignal;
+};
+
+export type SwapProgress =
+	| { step: "resumed"; swapId: string }
+	| { step: "quoted"; quote: QuoteResponse }
+	/** The wallet's first swap from this chain. */
+	| { step: "authorizing" }
+	| { step: "signed"; swapId: string; expiresAt: string }
+	/** The service refuses it for now. It is sent again until it is taken, or cannot be any more. */
+	| { step: "refused"; error: GeoswapError; expiresAt: string }
+	| { step: "submitted"; swapId: string }
+	/** Whenever something about it has changed. */
+	| { step: "status"; swap: StatusResponse };
+
+/** After so many something is wrong that another quote does not mend. */
+const mostQuotes = 5;
+/** Before anything is signed nobody has to wait for a service that is away. */
+const patienceMs = 60_000;
+
+/**
+ * Swaps: quotes, verifies, signs, submits and waits. Gives what became of the swap: `settled`, or `refunded` or `failed`
+ * with the whole input in the wallet.
+ *
+ * What it throws says whether the intent may still be executed (`mayExecute`). Where it may, call again with the same id.
+ * An aborted signal's reason is thrown as it is, and says nothing about that: call again likewise.
+ */
+export async function swap(client: Client, request: SwapRequest): Promise<EndedSwap> {
+	if (request.id !== undefined && !request.store) {
+		throw new TypeError("an id is of no use without the store that remembers it: pass both");
+	}
+	const { id = crypto.randomUUID(), store = memoryStore(), signal } = request;
+	// A viem account has a `sign` too.
+	const signer = "origin" in request.signer ? request.signer : evmSigner(request.signer);
+	let unlock: Awaited<ReturnType<SwapStore["lock"]>>;
+	try {
+		unlock = await store.lock(id);
+		if (!unlock) throw inProgress(id);
+		return await swapLocked(client, { ...request, id, store, signer });
+	} catch (error) {
+		// Whatever was signed by an earlier call may live, unless this one knows better.
+		throw outcome(error, { mayExecute: true, signal });
+	} finally {
+		// What became of the swap matters more than a lock, which ends with its process.
+		await unlock?.().catch(() => {});
+	}
+}
+
+type Context = SwapRequest & {
+	client: Client;
+	intent: QuoteRequestBody;
+	signer: OriginSigner;
+	/** Of what is signed now, where this very call has signed it. */
+	quote?: QuoteResponse;
+};
+type Signed = Extract<SwapRecord, { state: "signed" }>;
+
+async function swapLocked(
+	client: Client,
+	request: SwapRequest & { id: string; store: SwapStore; signer: OriginSigner },
+): Promise<EndedSwap> {
+	const { id, store, onProgress } = request;
+	const intent = intentOf(request, request.signer);
+	let record = await readRecord(store, id);
+	if (record) expectSameIntent(id, record.intent, intent);
+	const { minOutput = record?.minOutput === undefined ? undefined : BigInt(record.minOutput) } = request;
+	const limits = minOutput === undefined ? {} : { minOutput };
+	const context: Context = { ...request, ...limits, client, intent };
+	if (record && "swapId" in record) onProgress?.({ step: "resumed", swapId: record.swapId });
+
+	for (let quotes = 0; record?.state !== "ended"; ) {
+		let dead: GeoswapError | undefined;
+		switch (record?.state) {
+			case "submitted":
+				record = await waitForEnd(context, record);
+				break;
+			case "signed": {
+				const next: SwapRecord | GeoswapError = await submit(context, record);
+				if (next instanceof GeoswapError) dead = next;
+				record = next instanceof GeoswapError ? { intent, state: "open" } : next;
+				break;
+			}
+			default:
+				record = await quoteAndSign(context);
+				quotes++;
+		}
+		// What follows from it comes after: who dies in between must know of it.
+		await writeRecord(store, id, {
+			...record,
+			...(minOutput !== undefined && { minOutput: String(minOutput) }),
+		});
+		if (dead && (!isMendedByQuote(dead) || quotes >= mostQuotes))
+			throw outcome(dead, { mayExecute: false, signal: request.signal });
+	}
+	return record.swap;
+}
+
+function intentOf(request: SwapRequest, signer: OriginSigner): QuoteRequestBody {
+	const { originChain, destinationChain, inputToken, outputToken, amount, recipient, slippageBps } = request;
+	return {
+		originChain,
+		destinationChain,
+		inputToken,
+		outputToken,
+		amount: String(amount),
+		walletAddress: signer.address,
+		...(recipient !== undefined && { recipient }),
+		...(slippageBps !== undefined && { slippageBps }),
+	};
+}
+
+/** Until something is signed that was compared with what was asked for. Nothing is sent. */
+async function quoteAndSign(context: Context): Promise<Signed> {
+	const { client, intent, minOutput = 0n, onProgress, signal } = context;
+	try {
+		for (let quotes = 1; ; quotes++) {
+			const quote = await sendAgain(() => getQuote(client, intent, { ...(signal && { signal }) }), {
+				patienceMs,
+				signal,
+			});
+			if (natural("quote.minOutput", quote.minOutput) < minOutput) throw tooLittle(quote, minOutput);
+			onProgress?.({ step: "quoted", quote });
+			context.quote = quote;
+			try {
+				return await signQuote(context, quote);
+			} catch (error) {
+				if (!(error instanceof GeoswapError) || !isMendedByQuote(error) || quotes === mostQuotes) throw error;
+			}
+		}
+	} catch (error) {
+		throw outcome(error, { mayExecute: false, signal });
+	}
+}
+
+async function signQuote(
+	{ client, intent, signer, pins, minOutput, onProgress, signal }: Context,
+	quote: QuoteResponse,
+): Promise<Signed> {
+	const submission = await sendAgain(
+		() =>
+			signer.sign(client, {
+				intent,
+				quote,
+				pins,
+				limits: { ...(minOutput !== undefined && { minOutput }) },
+				onAuthorizing: () => onProgress?.({ step: "authorizing" }),
+				signal,
+			}),
+		{ patienceMs, signal },
+	);
+	const { swapId } = quote;
+	onProgress?.({ step: "signed", swapId, expiresAt: submission.expiresAt });
+	return { intent, state: "signed", swapId, submission };
+}
+
+/** Until there is a swap; or what was signed is dead, and why it was not taken. */
+async function submit(context: Context, record: Signed): Promise<SwapRecord | GeoswapError> {
+	const { client, quote, onProgress, signal } = context;
+	const { submission, swapId } = record;
+	const isFresh = quote?.swapId === swapId && Date.parse(quote.expiresAt) > Date.now();
+	const known = await submitUntilKnown(client, submission, {
+		swapId,
+		onRefused: (error) => onProgress?.({ step: "refused", error, expiresAt: submission.expiresAt }),
+		// All that is built of one quote is one swap: what has a newer authorization may be sent while the other one lives.
+		isEnough: (error) => isFresh && error.next === "reauthorize",
+		signal,
+	});
+	if (known.outcome === "taken") {
+		onProgress?.({ step: "submitted", swapId });
+		return { ...record, state: "submitted" };
+	}
+	if (known.outcome === "dead") return known.error;
+	// Once: what is refused again for the same is sent until it is known.
+	delete context.quote;
+	if (!quote) return record;
+	return signQuote(context, quote).catch((error: unknown) => {
+		if (error instanceof GeoswapError) return record;
+		throw error;
+	});
+}
+
+async function waitForEnd(
+	{ client, intent, onProgress, signal }: Context,
+	record: Extract<SwapRecord, { state: "submitted" }>,
+): Promise<SwapRecord> {
+	try {
+		const ended = await waitForSwap(client, record.swapId, {
+			onUpdate: (status) => onProgress?.({ step: "status", swap: status }),
+			...(signal && { signal }),
+		});
+		return { intent, state: "ended", swap: ended };
+	} catch (error) {
+		// A service that was set back to a backup has forgotten it, and finds it again by what was sent.
+		if (!(error instanceof GeoswapError) || error.code !== "SWAP_NOT_FOUND") throw error;
+		// Where it takes it each time and knows nothing of it afterwards, this must not become a busy loop.
+		await sleep(againMs, signal);
+		return { ...record, state: "signed" };
+	}
+}
+
+/** A fresh quote, and all that follows from it: a price, a deadline, an authorization. */
+function isMendedByQuote({ next }: GeoswapError): boolean {
+	return next === "requote" || next === "rebuild" || next === "reauthorize";
+}
+
+/** What is thrown. Who knew first whether it may execute knew best. */
+function outcome(
+	error: unknown,
+	{ mayExecute, signal }: { mayExecute: boolean; signal: AbortSignal | undefined },
+): unknown {
+	if (signal?.aborted && error === signal.reason) return error;
+	const told = error instanceof GeoswapError ? error : interrupted(error);
+	told.mayExecute ??= mayExecute;
+	return told;
+}
+
+function interrupted(cause: unknown): GeoswapError {
+	return new GeoswapError(
+		`The store, the wallet or a callback failed (${cause instanceof Error ? cause.message : String(cause)}). Mend that, and call again with the same id.`,
+		{ code: "INTERRUPTED", next: "retry", retryable: true, docs: "docs/sdk.md", cause },
+	);
+}
+
+function tooLittle({ minOutput: quoted, summary }: QuoteResponse, minOutput: bigint): GeoswapError {
+	return new GeoswapError(
+		`Nothing was signed: the quote promises at least ${quoted}, and minOutput is ${minOutput} (${summary}). Ask again later, or accept less.`,
+		{
+			code: "BELOW_MIN_OUTPUT",
+			next: "fix_request",
+			retryable: true,
+			docs: "docs/sdk.md",
+			details: { quoted, minOutput: String(minOutput) },
+		},
+	);
+}
+
+function inProgress(id: string): GeoswapError {
+	return new GeoswapError(
+		`Another call works on ${id}. Wait for that one; if its process is gone this one may be made again.`,
+		{ code: "SWAP_IN_PROGRESS", next: "retry", retryable: true, docs: "docs/sdk.md" },
+	);
+}

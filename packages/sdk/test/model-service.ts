@@ -1,0 +1,427 @@
+import { randomUUID } from "node:crypto";
+import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
+import type { AddressInfo } from "node:net";
+import { setTimeout as delay } from "node:timers/promises";
+import {
+	type AuthorizationBody,
+	addressOfWord,
+	type ErrorCode,
+	errorCatalogue,
+	formatAddress,
+	fromSwapKey,
+	fromWord,
+	isSolana,
+	mulDivDown,
+	type NextStep,
+	newSwapUuid,
+	type Order,
+	orderId,
+	packDeadlines,
+	parseAddress,
+	type QuoteRequestBody,
+	type StatusResponse,
+	type SwapStatus,
+	toSwapId,
+	toSwapKey,
+	wordOfAddress,
+} from "@geoswap/protocol";
+import {
+	address,
+	getBase64Encoder,
+	getPublicKeyFromAddress,
+	getTransactionDecoder,
+	type SignatureBytes,
+	verifySignature,
+} from "@solana/kit";
+import { type Hex, recoverMessageAddress } from "viem";
+import { type Client, createClient } from "../src/create-client.ts";
+import * as evm from "./op-fixture.ts";
+import * as solana from "./solana-op-fixture.ts";
+
+export type SubmitPath = "/swap/submit" | "/swap/submit-solana";
+export type Path =
+	| SubmitPath
+	| "/swap/quote"
+	| "/swap/delegation"
+	| "/swap/build-geo-op"
+	| "/swap/build-solana-tx"
+	| "/swap/status";
+
+/** What becomes of one request. A copy that is late arrives after so many milliseconds, whatever its sender does. */
+export type Fault =
+	| { kind: "lost" | "answer lost" | "doubled" | "cut" | "error before" | "error after" | "proxy error" }
+	| { kind: "late" | "copied late"; lateMs: number }
+	/** The database is set back to a backup of before all swaps. */
+	| { kind: "restored" };
+
+export type Refusal = { code: ErrorCode; next?: NextStep; retryAfterSeconds?: number; times?: number };
+
+type Quote = { order: Order; expiresAtMs: number; opExpiresAtMs: number };
+type Op = Quote & { hash?: Hex; message?: string; authorizationNonce?: number };
+type Swap = { swapId: string; order: Order; endsAtMs: number };
+type Answer = { status: number; headers?: Record<string, string>; body: unknown };
+
+/** A code of the catalogue, thrown. */
+class Refused extends Error {
+	readonly refusal: Refusal;
+
+	constructor(refusal: Refusal) {
+		super(refusal.code);
+		this.refusal = refusal;
+	}
+}
+
+/** Said at the door, before anything is looked at. */
+const saidAtTheDoor: ErrorCode[] = ["RATE_LIMITED", "UPSTREAM_UNAVAILABLE", "UNAUTHORIZED", "INTERNAL"];
+
+export type ModelService = Awaited<ReturnType<typeof startModelService>>;
+
+/**
+ * The service as its callers know it, in memory and with short lives: builds that verify, signatures that are checked, one
+ * swap for a quote, a database that can be set back and a chain that cannot.
+ */
+export async function startModelService(lives: { quoteMs?: number; opMs?: number } = {}) {
+	const quotes = new Map<string, Quote>();
+	const ops = new Map<string, Op>();
+	/** The database, by the order's id. */
+	const swaps = new Map<Hex, Swap>();
+	/** Every order that was ever opened: what a restore does not take back. */
+	const opened: Order[] = [];
+	const refusals = new Map<Path, Refusal[]>();
+	const requests: { path: Path; body: string; atMs: number }[] = [];
+	/** Copies that are still on their way. */
+	const late = new Set<Promise<unknown>>();
+	const knobs = {
+		quoteMs: lives.quoteMs ?? 30_000,
+		opMs: lives.opMs ?? 30_000,
+		settleMs: 30,
+		/** Of a status call. */
+		holdMs: 60,
+		/** What is quoted. */
+		output: 9_980_000n,
+		endsAs: "settled" as Exclude<SwapStatus, "pending">,
+		/** Of the wallet on its EVM chain. */
+		isDelegated: true,
+		accountNonce: 0,
+		fault: undefined as ((path: Path) => Fault | undefined) | undefined,
+		/** What a service that lies makes of its answer. */
+		lie: undefined as ((path: Path, body: never) => unknown) | undefined,
+	};
+
+	function refuseIfTold(path: Path, isAtTheDoor: boolean): void {
+		const queue = refusals.get(path) ?? [];
+		const [first] = queue;
+		if (!first || saidAtTheDoor.includes(first.code) !== isAtTheDoor) return;
+		const { times = 1 } = first;
+		if (times <= 1) queue.shift();
+		else queue[0] = { ...first, times: times - 1 };
+		throw new Refused(first);
+	}
+
+	function quote(body: QuoteRequestBody) {
+		const [originChain, destinationChain] = [Number(body.originChain), Number(body.destinationChain)];
+		const fixture = isSolana(originChain) ? solana : evm;
+		const word = (chainId: number, text: string) => {
+			const parsed = parseAddress(chainId, isSolana(chainId) ? text : text.toLowerCase());
+			if (parsed === undefined) throw new Refused({ code: "INVALID_REQUEST" });
+			return wordOfAddress(chainId, parsed);
+		};
+		const { slippageBps = 50, recipient = body.walletAddress } = body;
+		const nowMs = Date.now();
+		const uuid = newSwapUuid({ nowMs, random: crypto.getRandomValues(new Uint8Array(10)) });
+		const now = BigInt(Math.floor(nowMs / 1000));
+		const minOutput = mulDivDown(knobs.output, 10_000n - BigInt(slippageBps), 10_000n);
+		const order = fixture.makeOrder({
+			wallet: word(originChain, body.walletAddress),
+			inputToken: word(originChain, body.inputToken),
+			inputAmount: BigInt(body.amount),
+			outputToken: word(destinationChain, body.outputToken),
+			recipient: word(destinationChain, recipient),
+			minOutput,
+			swapKey: toSwapKey(uuid),
+			deadlines: packDeadlines({
+				openDeadline: now + 300n,
+				fillDeadline: now + 2_000n,
+				refundAfter: now + 90_000n,
+			}),
+		});
+		const geoQuoteToken = `quote-${randomUUID()}`;
+		const [expiresAtMs, opExpiresAtMs] = [nowMs + knobs.quoteMs, nowMs + knobs.opMs];
+		quotes.set(geoQuoteToken, { order, expiresAtMs, opExpiresAtMs });
+		return fixture.makeQuote({
+			geoQuoteToken,
+			expiresAt: new Date(expiresAtMs).toISOString(),
+			output: String(knobs.output),
+			minOutput: String(minOutput),
+			swapId: toSwapId(uuid),
+			recipient,
+			slippageBps,
+		});
+	}
+
+	function liveQuote(geoQuoteToken: string): Quote {
+		const found = quotes.get(geoQuoteToken);
+		if (!found) throw new Refused({ code: "INVALID_TOKEN" });
+		if (Date.now() > found.expiresAtMs) throw new Refused({ code: "QUOTE_EXPIRED" });
+		return found;
+	}
+
+	/** A wallet that is delegated needs no authorization, stale or not. */
+	function checkDelegation(nonce: number | undefined): void {
+		if (knobs.isDelegated) return;
+		if (nonce === undefined) throw new Refused({ code: "NEEDS_DELEGATION" });
+		if (nonce !== knobs.accountNonce) throw new Refused({ code: "INVALID_AUTHORIZATION" });
+	}
+
+	function delegation(query: URLSearchParams) {
+		const [chain] = evm.makePins().chains;
+		const state = { chainId: Number(query.get("chainId")), walletAddress: query.get("walletAddress") };
+		const delegate = chain?.contracts.delegate;
+		return knobs.isDelegated
+			? { ...state, delegated: true, originReady: true, delegatedTo: delegate }
+			: {
+					...state,
+					delegated: false,
+					originReady: false,
+					delegationTarget: delegate,
+					accountNonce: knobs.accountNonce,
+				};
+	}
+
+	function buildEvm(body: { geoQuoteToken: string; authorization?: AuthorizationBody }) {
+		const found = liveQuote(body.geoQuoteToken);
+		const nonce = body.authorization === undefined ? undefined : Number(body.authorization.nonce);
+		checkDelegation(nonce);
+		const build = evm.makeBuild({ order: found.order });
+		const geoOpToken = `op-${randomUUID()}`;
+		ops.set(geoOpToken, {
+			...found,
+			hash: build.geoOpHash as Hex,
+			...(nonce !== undefined && { authorizationNonce: nonce }),
+		});
+		return { ...build, geoOpToken, expiresAt: new Date(found.opExpiresAtMs).toISOString() };
+	}
+
+	async function buildSolana(body: { geoQuoteToken: string }) {
+		const found = liveQuote(body.geoQuoteToken);
+		const build = await solana.makeBuild({ order: found.order });
+		const geoOpToken = `op-${randomUUID()}`;
+		ops.set(geoOpToken, { ...found, message: build.geoOp.message });
+		return { ...build, geoOpToken, expiresAt: new Date(found.opExpiresAtMs).toISOString() };
+	}
+
+	async function isSigned({ order, hash, message }: Op, body: Record<string, string>): Promise<boolean> {
+		if (hash) {
+			const signer = await recoverMessageAddress({
+				message: { raw: hash },
+				signature: body.signature as Hex,
+			});
+			return signer.toLowerCase() === fromWord(order.wallet).toLowerCase();
+		}
+		const bytes = getBase64Encoder().encode(body.signedTransaction ?? "");
+		const { messageBytes, signatures } = getTransactionDecoder().decode(bytes);
+		if (Buffer.from(messageBytes).toString("base64") !== message) {
+			throw new Refused({ code: "TRANSACTION_CHANGED" });
+		}
+		const wallet = address(walletOf(order));
+		const signature = signatures[wallet] as SignatureBytes | null;
+		return (
+			signature !== null && verifySignature(await getPublicKeyFromAddress(wallet), signature, messageBytes)
+		);
+	}
+
+	async function submit(path: SubmitPath, body: Record<string, string>) {
+		const op = ops.get(body.geoOpToken ?? "");
+		if (!op || (op.hash === undefined) === (path === "/swap/submit")) {
+			throw new Refused({ code: "INVALID_TOKEN" });
+		}
+		if (!(await isSigned(op, body))) throw new Refused({ code: "INVALID_SIGNATURE" });
+		// Nothing is waited for from here on: two at once are one after the other.
+		const { order, opExpiresAtMs, authorizationNonce } = op;
+		const id = orderId(order);
+		const swapId = toSwapId(fromSwapKey(order.swapKey));
+		if (swaps.has(id)) return { swapId, status: statusOf(swaps.get(id)) };
+		const isOpen = opened.some((other) => orderId(other) === id);
+		if (!isOpen) {
+			if (Date.now() > opExpiresAtMs) throw new Refused({ code: "OP_EXPIRED" });
+			refuseIfTold(path, false);
+			if (op.hash) checkDelegation(authorizationNonce);
+			opened.push(order);
+			if (op.hash) knobs.isDelegated = true;
+		}
+		swaps.set(id, { swapId, order, endsAtMs: Date.now() + knobs.settleMs });
+		return { swapId, status: "pending" };
+	}
+
+	function statusOf(swap: Swap | undefined): SwapStatus {
+		return swap && Date.now() >= swap.endsAtMs ? knobs.endsAs : "pending";
+	}
+
+	async function status(swapId: string): Promise<StatusResponse> {
+		const find = () => [...swaps.values()].find((swap) => swap.swapId === swapId);
+		const untilMs = Date.now() + knobs.holdMs;
+		while (find() && statusOf(find()) === "pending" && Date.now() < untilMs) await delay(5);
+		const swap = find();
+		if (!swap) throw new Refused({ code: "SWAP_NOT_FOUND" });
+		const { order } = swap;
+		const state = statusOf(swap);
+		const isDelivered = state === "settled";
+		const chainId = Number(isDelivered ? order.destinationChainId : order.originChainId);
+		return {
+			swapId,
+			status: state,
+			stage: isDelivered ? "delivered" : "opening",
+			orderId: orderId(order),
+			updatedAt: new Date(swap.endsAtMs).toISOString(),
+			funds: {
+				chainId,
+				holder: isDelivered ? "recipient" : state === "pending" ? "escrow" : "wallet",
+				token: String(isDelivered ? order.outputToken : order.inputToken),
+				amount: String(isDelivered ? order.minOutput : order.inputAmount),
+			},
+		};
+	}
+
+	async function answerTo(path: Path, url: URL, text: string): Promise<Answer> {
+		try {
+			refuseIfTold(path, true);
+			const body = text === "" ? {} : JSON.parse(text);
+			if (path !== "/swap/submit" && path !== "/swap/submit-solana") refuseIfTold(path, false);
+			switch (path) {
+				case "/swap/quote":
+					return { status: 200, body: quote(body) };
+				case "/swap/delegation":
+					return { status: 200, body: delegation(url.searchParams) };
+				case "/swap/build-geo-op":
+					return { status: 200, body: buildEvm(body) };
+				case "/swap/build-solana-tx":
+					return { status: 200, body: await buildSolana(body) };
+				case "/swap/submit":
+				case "/swap/submit-solana":
+					return { status: 200, body: await submit(path, body) };
+				case "/swap/status":
+					return { status: 200, body: await status(url.pathname.split("/").at(-1) ?? "") };
+			}
+		} catch (error) {
+			if (error instanceof Refused) return errorAnswer(error.refusal);
+			throw error;
+		}
+	}
+
+	async function handle(incoming: IncomingMessage, response: ServerResponse): Promise<void> {
+		const chunks: Buffer[] = [];
+		for await (const chunk of incoming) chunks.push(chunk as Buffer);
+		const text = Buffer.concat(chunks).toString();
+		const url = new URL(incoming.url ?? "", "http://model");
+		const path = url.pathname.split("/").slice(0, 3).join("/") as Path;
+		requests.push({ path, body: text, atMs: Date.now() });
+		const answer = () => answerTo(path, url, text);
+		const answerLater = (lateMs: number) => {
+			const arriving = delay(lateMs)
+				.then(answer)
+				.finally(() => late.delete(arriving));
+			late.add(arriving);
+		};
+		const hangUp = () => incoming.socket.destroy();
+		const fault = knobs.fault?.(path);
+		switch (fault?.kind) {
+			case "lost":
+				return void hangUp();
+			case "answer lost":
+				await answer();
+				return void hangUp();
+			case "late":
+				answerLater(fault.lateMs);
+				return void hangUp();
+			case "copied late":
+				answerLater(fault.lateMs);
+				break;
+			case "doubled":
+				await Promise.all([answer(), answer()]);
+				break;
+			case "cut": {
+				const { status: code, headers, body } = await answer();
+				const whole = JSON.stringify(body);
+				response.writeHead(code, { ...headers, "content-length": whole.length });
+				response.write(whole.slice(0, whole.length / 2), hangUp);
+				return;
+			}
+			case "error before":
+				return send(response, errorAnswer({ code: "INTERNAL" }));
+			case "error after":
+				await answer();
+				return send(response, errorAnswer({ code: "INTERNAL" }));
+			case "proxy error":
+				await answer();
+				return send(response, { status: 502, body: "<html>" });
+			case "restored":
+				swaps.clear();
+		}
+		const { body, ...rest } = await answer();
+		const isTruth = rest.status !== 200 || !knobs.lie;
+		send(response, { ...rest, body: isTruth ? body : await knobs.lie?.(path, body as never) });
+	}
+
+	const server = createServer((incoming, response) => {
+		handle(incoming, response).catch((error: unknown) => {
+			// Who went away while he was answered is nobody's failure.
+			if (!incoming.destroyed && !response.headersSent) send(response, { status: 599, body: String(error) });
+		});
+	});
+	await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+	const { port } = server.address() as AddressInfo;
+	const client: Client = createClient({ baseUrl: `http://127.0.0.1:${port}`, apiKey: "key-1" });
+
+	return {
+		client,
+		knobs,
+		requests,
+		/** The wallet's orders that were ever opened: how often its intent was executed. */
+		openedBy: (wallet: string) =>
+			opened.filter((order) => walletOf(order).toLowerCase() === wallet.toLowerCase()),
+		/** The next calls of this path are answered so. */
+		refuse: (path: Path, ...told: Refusal[]) => {
+			refusals.set(path, [...(refusals.get(path) ?? []), ...told]);
+		},
+		clearRefusals: () => refusals.clear(),
+		restore: () => swaps.clear(),
+		/** As when the keys that sealed them are gone. */
+		forgetTokens: () => {
+			quotes.clear();
+			ops.clear();
+		},
+		countOf: (path: Path) => requests.filter((request) => request.path === path).length,
+		/** Once every copy that was late has arrived. */
+		allArrived: async () => {
+			while (late.size > 0) await Promise.all(late);
+		},
+		close: async () => {
+			server.closeAllConnections();
+			await new Promise((resolve) => server.close(resolve));
+		},
+	};
+}
+
+function walletOf({ originChainId, wallet }: Order): string {
+	return formatAddress(originChainId, addressOfWord(originChainId, wallet));
+}
+
+function send(response: ServerResponse, { status, headers, body }: Answer): void {
+	response.writeHead(status, { "content-type": "application/json", ...headers });
+	response.end(typeof body === "string" ? body : JSON.stringify(body));
+}
+
+function errorAnswer({ code, next, retryAfterSeconds }: Refusal): Answer {
+	const entry = errorCatalogue[code];
+	return {
+		status: entry.http,
+		headers: retryAfterSeconds === undefined ? {} : { "retry-after": String(retryAfterSeconds) },
+		body: {
+			code,
+			message: entry.message,
+			next: next ?? entry.next,
+			retryable: entry.retryable,
+			requestId: "request-1",
+		},
+	};
+}
