@@ -62,6 +62,17 @@ export default defineConfig({
 			},
 			{
 				test: {
+					name: "agents",
+					include: ["e2e/agents/*.test.ts"],
+					globalSetup: ["e2e/global-setup.ts"],
+					// Each step of theirs is a process of its own, and beside the stories they would be too much for two cores.
+					maxConcurrency: 4,
+					testTimeout: 180_000,
+					hookTimeout: 60_000,
+				},
+			},
+			{
+				test: {
 					name: "alone",
 					include: ["e2e/alone/*.test.ts"],
 					// What is timed or counted: nothing else may run meanwhile.

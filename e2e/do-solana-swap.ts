@@ -11,9 +11,9 @@ import {
 	type EndedSwap,
 	getQuote,
 	submitSolana,
-	verifyAndSignSolana,
 	waitForSwap,
 } from "@geoswap/sdk";
+import { verifyAndSignSolana } from "@geoswap/sdk/solana";
 import type { KeyPairSigner } from "@solana/kit";
 
 export type SolanaCaller = { client: Client; pins: Deployment; account: KeyPairSigner };

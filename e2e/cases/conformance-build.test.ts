@@ -6,7 +6,7 @@ import {
 	orderUserOp,
 	unpackDeadlines,
 } from "@geoswap/protocol";
-import { verifyAndSignSolana } from "@geoswap/sdk";
+import { verifyAndSignSolana } from "@geoswap/sdk/solana";
 import { getBase64Encoder, getCompiledTransactionMessageDecoder, getTransactionDecoder } from "@solana/kit";
 import type { Hex } from "viem";
 import { beforeAll, test } from "vitest";

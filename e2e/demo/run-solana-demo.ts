@@ -9,8 +9,8 @@ import {
 	submitOp,
 	submitSolana,
 	verifyAndSign,
-	verifyAndSignSolana,
 } from "@geoswap/sdk";
+import { verifyAndSignSolana } from "@geoswap/sdk/solana";
 import { generateKeyPairSigner } from "@solana/kit";
 import { formatUnits } from "viem";
 import { generatePrivateKey, privateKeyToAccount } from "viem/accounts";

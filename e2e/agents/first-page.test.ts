@@ -1,0 +1,207 @@
+import { execFile } from "node:child_process";
+import { mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { promisify } from "node:util";
+import { formatDeployment, solanaChainId } from "@geoswap/protocol";
+import { getBase58Decoder } from "@solana/kit";
+import { type Hex, parseUnits } from "viem";
+import { generatePrivateKey, privateKeyToAddress } from "viem/accounts";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import type { Environment } from "../environment.ts";
+import { readmeBlocks } from "../first-page.ts";
+import { fundWallets } from "../fund-wallets.ts";
+import { assetAddress } from "../make-order.ts";
+import { sharedEnvironment } from "../shared-environment.ts";
+import { newSolanaKey } from "../solana-key.ts";
+import { tokenBalance } from "../token-balance.ts";
+
+const root = join(import.meta.dirname, "../..");
+const run = promisify(execFile);
+const hundred = parseUnits("100", 6);
+
+let environment: Environment;
+let folder: string;
+let deploymentFile: string;
+beforeAll(() => {
+	environment = sharedEnvironment();
+	folder = mkdtempSync(join(tmpdir(), "geoswap-agent-"));
+	deploymentFile = join(folder, "deployment.json");
+	writeFileSync(deploymentFile, formatDeployment(environment.deployment));
+});
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+type Agent = { env: NodeJS.ProcessEnv; evmAddress: Hex };
+
+/** What `pnpm wallet` gives, for the stack of the stories. */
+async function newAgent(): Promise<Agent> {
+	const { origin, solana, baseUrl } = environment;
+	const evmKey = generatePrivateKey();
+	const evmAddress = privateKeyToAddress(evmKey);
+	const [apiKey, { address: owner, bytes }] = await Promise.all([
+		environment.newKey(),
+		newSolanaKey(),
+		fundWallets(origin, [{ wallet: evmAddress, token: assetAddress(origin, "USDC"), amount: hundred }]),
+	]);
+	await solana.admin.mintTo({ owner, token: assetAddress(solana, "USDC"), amount: hundred });
+	const { PATH, HOME } = process.env;
+	return {
+		evmAddress,
+		env: {
+			...{ PATH, HOME, NO_COLOR: "1" },
+			GEOSWAP_HOME: mkdtempSync(join(folder, "home-")),
+			GEOSWAP_URL: baseUrl,
+			GEOSWAP_API_KEY: apiKey,
+			GEOSWAP_DEPLOYMENT: deploymentFile,
+			GEOSWAP_EVM_KEY: evmKey,
+			GEOSWAP_SOLANA_KEY: getBase58Decoder().decode(bytes),
+		},
+	};
+}
+
+function usdcOf(chain: Environment["origin"], owner: Hex): Promise<bigint> {
+	return tokenBalance(chain, assetAddress(chain, "USDC"), owner);
+}
+
+describe.concurrent("README's first page", () => {
+	test("a swap by the command, as it is written there, is settled", async () => {
+		const { env, evmAddress } = await newAgent();
+		const block = readmeBlocks().find(({ code }) => code.includes("pnpm geoswap swap"));
+		// The stack of the stories is there already, and so is a wallet.
+		const lines = block?.code.split("\n").filter((line) => !line.startsWith("eval ")) ?? [];
+		const { stdout } = await run("bash", ["-euc", lines.join("\n")], { cwd: root, env });
+		expect(stdout).toContain("settled");
+		expect(await usdcOf(environment.origin, evmAddress)).toBe(parseUnits("60", 6));
+		expect(await usdcOf(environment.destination, evmAddress)).toBeGreaterThan(parseUnits("39", 6));
+	});
+
+	test("a swap by ten lines of the SDK, as they are written there, is settled", async () => {
+		const { env, evmAddress } = await newAgent();
+		const block = readmeBlocks().find(({ language }) => language === "ts");
+		const code = block?.code ?? "";
+		expect(code.trim().split("\n").length).toBeLessThanOrEqual(10);
+		const file = join(root, "examples", `.first-page-${process.pid}.ts`);
+		writeFileSync(file, code);
+		try {
+			const { stdout } = await run("node", [file], { cwd: root, env });
+			expect(stdout.trim()).toBe("settled");
+		} finally {
+			rmSync(file);
+		}
+		expect(await usdcOf(environment.origin, evmAddress)).toBe(parseUnits("60", 6));
+	});
+});
+
+describe.concurrent("examples", () => {
+	const programs = readdirSync(join(root, "examples")).filter(
+		(name) => /^[a-z].*\.ts$/.test(name) && name !== "environment.ts" && name !== "resume-after-a-crash.ts",
+	);
+
+	test.each(programs)("%s runs as it is, and its swap is settled", async (name) => {
+		const { env } = await newAgent();
+		const { stdout } = await run("node", [join("examples", name)], { cwd: root, env });
+		expect(stdout).toMatch(/^settled 0x/);
+	});
+
+	test("resume-after-a-crash.ts dies in the middle, goes on, and makes one swap", async () => {
+		const { env, evmAddress } = await newAgent();
+		const store = join(folder, "crash");
+		const program = ["examples/resume-after-a-crash.ts", "rent", store];
+		await expect(run("node", [...program, "--die"], { cwd: root, env })).rejects.toMatchObject({
+			signal: "SIGKILL",
+		});
+		const { stdout } = await run("node", program, { cwd: root, env });
+		expect(stdout).toMatch(/^settled swp_/);
+		// Once more: it says what became of it, and swaps nothing.
+		expect((await run("node", program, { cwd: root, env })).stdout).toBe(stdout);
+		expect(await usdcOf(environment.origin, evmAddress)).toBe(parseUnits("90", 6));
+	});
+});
+
+describe.concurrent("the command", () => {
+	type Outcome = { code: number; json: Record<string, unknown>; stderr: string };
+	const geoswap = async ({ env }: Agent, ...args: string[]): Promise<Outcome> => {
+		const { stdout, stderr, code } = await run("node", ["packages/cli/src/main.ts", ...args, "--json"], {
+			cwd: root,
+			env,
+		}).then(
+			(done) => ({ ...done, code: 0 }),
+			(error: { stdout: string; stderr: string; code: number }) => error,
+		);
+		return { code, stderr, json: JSON.parse(stdout) };
+	};
+	const ready = async (): Promise<Agent> => {
+		const agent = await newAgent();
+		const { origin, destination, solana } = environment;
+		const { stdout } = await run("sha256sum", [deploymentFile]);
+		const rpcs = [origin, destination, solana].flatMap(({ chainId, rpcUrl }) => [
+			"--rpc",
+			`${chainId}=${rpcUrl}`,
+		]);
+		const { code } = await geoswap(
+			...([agent, "init", "--base-url", environment.baseUrl, "--deployment", deploymentFile] as const),
+			...["--deployment-sha256", `sha256:${stdout.slice(0, 64)}`, ...rpcs],
+		);
+		expect(code).toBe(0);
+		return agent;
+	};
+	/** Of those that change nothing. */
+	let idle: Promise<Agent> | undefined;
+	const names = () => ({
+		one: String(environment.origin.chainId),
+		two: String(environment.destination.chainId),
+		solana: String(solanaChainId),
+	});
+
+	test("swaps from an EVM chain and from Solana, each id once, and tells of both afterwards", async () => {
+		const agent = await ready();
+		const { one, two, solana } = names();
+		const there = ["swap", "--from", `${one}:USDC`, "--to", `${two}:USDC`, "--amount", "25", "--id", "there"];
+		const first = await geoswap(agent, ...there);
+		expect([first.code, first.json]).toMatchObject([0, { swap: { status: "settled" } }]);
+		expect((await geoswap(agent, ...there)).json).toMatchObject({ swap: first.json.swap });
+		expect(await usdcOf(environment.origin, agent.evmAddress)).toBe(parseUnits("75", 6));
+
+		const back = await geoswap(
+			...([agent, "swap", "--from", `${solana}:USDC`, "--to", `${two}:USDC`] as const),
+			...["--amount", "max", "--min-out", "99"],
+		);
+		expect([back.code, back.json]).toMatchObject([0, { swap: { status: "settled" } }]);
+		const { swapId } = first.json.swap as { swapId: string };
+		expect((await geoswap(agent, "status", swapId)).json).toMatchObject({ swap: { status: "settled" } });
+		expect((await geoswap(agent, "history")).json).toMatchObject({ swaps: [{}, { swapId }] });
+		expect((await geoswap(agent, "balance", two)).code).toBe(0);
+		expect((await geoswap(agent, "delegation", one)).json).toMatchObject({ ready: true });
+		for (const list of ["chains", "tokens"]) expect((await geoswap(agent, list)).code).toBe(0);
+	});
+
+	test("a dry run from Solana verifies what would be signed, and nothing is sent", async () => {
+		idle ??= ready();
+		const agent = await idle;
+		const { two, solana } = names();
+		const swap = ["swap", "--from", `${solana}:USDC`, "--to", `${two}:USDC`, "--amount", "50", "--dry-run"];
+		const { code, json } = await geoswap(agent, ...swap);
+		expect([code, json]).toMatchObject([0, { verified: true }]);
+		expect((await geoswap(agent, "history")).json).toMatchObject({ swaps: [] });
+	});
+
+	test.each([
+		["more than the wallet holds", 3, "INSUFFICIENT_BALANCE", ["--from", "ONE:USDC", "--amount", "500"]],
+		[
+			"less than is accepted",
+			3,
+			"BELOW_MIN_OUTPUT",
+			["--from", "ONE:USDC", "--amount", "5", "--min-out", "6"],
+		],
+	])("refuses %s, says so in one JSON document, and nothing happens", async (_, exit, error, args) => {
+		idle ??= ready();
+		const agent = await idle;
+		const { one, two } = names();
+		const { code, json } = await geoswap(
+			...([agent, "swap", "--to", `${two}:USDC`] as const),
+			...args.map((arg) => arg.replace("ONE", one)),
+		);
+		expect([code, json]).toMatchObject([exit, { error: { code: error, docs: expect.any(String) } }]);
+		expect(await usdcOf(environment.origin, agent.evmAddress)).toBe(hundred);
+	});
+});

@@ -1,0 +1,70 @@
+import { resolve } from "node:path";
+import { parseArgs } from "node:util";
+import {
+	connectDevnetChain,
+	connectSolanaAdmin,
+	defaultStackPort,
+	fundWallet,
+	readStackFile,
+	stackDataDir,
+} from "@geoswap/devnet";
+import { getBase58Decoder } from "@solana/kit";
+import { generatePrivateKey, privateKeyToAddress } from "viem/accounts";
+import { assetAddress } from "../make-order.ts";
+import { newSolanaKey } from "../solana-key.ts";
+
+const help = `Usage: eval "$(pnpm --silent wallet)"
+
+New wallets with 100 USDC each, on the first chain and on Solana of the stack that \`pnpm start\` started, and where that stack
+is: as variables for a shell. Not one wei or lamport for gas.
+
+  --port <number>    the stack's port (default: ${defaultStackPort})
+  --data-dir <path>  the stack's folder, where it was started with one
+  --json             as JSON
+  --help             this
+
+Exits 2 when no stack runs.`;
+
+const { values } = parseArgs({
+	options: {
+		port: { type: "string" },
+		"data-dir": { type: "string" },
+		json: { type: "boolean" },
+		help: { type: "boolean", short: "h" },
+	},
+});
+if (values.help) {
+	console.log(help);
+	process.exit(0);
+}
+const dataDir = values["data-dir"]
+	? resolve(values["data-dir"])
+	: stackDataDir(values.port ? Number(values.port) : undefined);
+const stack = readStackFile(dataDir);
+const [endpoint] = stack?.chains ?? [];
+const deployment = stack?.deployment.chains.find(({ chainId }) => chainId === endpoint?.chainId);
+if (!stack || !endpoint || !deployment) {
+	console.error("error: no stack runs: start one with `pnpm start` in another terminal");
+	process.exit(2);
+}
+
+const amount = 100_000_000n;
+const evmKey = generatePrivateKey();
+const chain = { ...connectDevnetChain(endpoint), deployment };
+const token = assetAddress(chain, "USDC");
+await fundWallet(chain, { deployment, wallet: privateKeyToAddress(evmKey), token, amount });
+const variables: Record<string, string> = {
+	GEOSWAP_URL: stack.baseUrl,
+	GEOSWAP_API_KEY: stack.apiKey,
+	GEOSWAP_DEPLOYMENT: resolve(dataDir, "deployment.json"),
+	GEOSWAP_EVM_KEY: evmKey,
+};
+const { solana } = stack.deployment;
+if (stack.solana && solana) {
+	const { address: owner, bytes } = await newSolanaKey();
+	const usdc = assetAddress({ chainId: solana.chainId, deployment: solana }, "USDC");
+	await connectSolanaAdmin(stack.solana.rpcUrl).mintTo({ owner, token: usdc, amount });
+	variables.GEOSWAP_SOLANA_KEY = getBase58Decoder().decode(bytes);
+}
+if (values.json) console.log(JSON.stringify(variables));
+else for (const [name, value] of Object.entries(variables)) console.log(`export ${name}='${value}'`);

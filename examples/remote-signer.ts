@@ -1,0 +1,29 @@
+import { type EvmAccount, swap } from "@geoswap/sdk";
+import { type Hex, parseUnits } from "viem";
+import { privateKeyToAccount } from "viem/accounts";
+import { chains, client, pins, tokenOf, variable } from "./environment.ts";
+
+// The key is somewhere else: an HSM, an enclave, another service. What it is asked to sign was verified here before.
+const elsewhere = privateKeyToAccount(variable("GEOSWAP_EVM_KEY") as Hex);
+const signer: EvmAccount = {
+	address: elsewhere.address,
+	signMessage: async ({ message }) => {
+		console.error(`asked to sign the op ${message.raw}`);
+		return elsewhere.signMessage({ message });
+	},
+	signAuthorization: async (authorization) => {
+		console.error(`asked to delegate to ${authorization.address} on chain ${authorization.chainId}`);
+		return elsewhere.signAuthorization(authorization);
+	},
+};
+
+const result = await swap(client, {
+	originChain: chains.one,
+	destinationChain: chains.two,
+	inputToken: tokenOf(chains.one, "USDC"),
+	outputToken: tokenOf(chains.two, "USDC"),
+	amount: parseUnits("10", 6),
+	signer,
+	pins,
+});
+console.log(result.status, result.deliveryTxHash);

@@ -1,0 +1,28 @@
+import { swap } from "@geoswap/sdk";
+import { fileStore } from "@geoswap/sdk/file-store";
+import { type Hex, parseUnits } from "viem";
+import { privateKeyToAccount } from "viem/accounts";
+import { chains, client, pins, tokenOf, variable } from "./environment.ts";
+
+// The intent has a name, and its record a place. However often this program dies and is started again with the same two,
+// there is one swap: it goes on where it was, and once it has ended it says what became of it.
+//
+//   node examples/resume-after-a-crash.ts rent-for-june .swaps --die      dies right after it has signed
+//   node examples/resume-after-a-crash.ts rent-for-june .swaps            sends what was signed then, and waits
+const [id = "rent-for-june", directory = ".swaps", die] = process.argv.slice(2);
+const result = await swap(client, {
+	id,
+	store: fileStore(directory),
+	originChain: chains.one,
+	destinationChain: chains.two,
+	inputToken: tokenOf(chains.one, "USDC"),
+	outputToken: tokenOf(chains.two, "USDC"),
+	amount: parseUnits("10", 6),
+	signer: privateKeyToAccount(variable("GEOSWAP_EVM_KEY") as Hex),
+	pins,
+	onProgress: ({ step }) => {
+		console.error(step);
+		if (die === "--die" && step === "submitted") process.kill(process.pid, "SIGKILL");
+	},
+});
+console.log(result.status, result.swapId);
