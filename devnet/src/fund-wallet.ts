@@ -4,7 +4,7 @@ import { encodeFunctionData, erc20Abi, parseEther, zeroAddress } from "viem";
 import { generatePrivateKey, privateKeyToAddress } from "viem/accounts";
 import { devTokenAbi, wrappedNativeAbi } from "./dev-contract-abi.ts";
 import type { DevnetChain } from "./devnet-chain.ts";
-import { sendAs } from "./send-as.ts";
+import { type Call, sendAs } from "./send-as.ts";
 
 /** Gives a wallet so much of a token out of nothing. The zero address is the native token. */
 export async function fundWallet(
@@ -25,13 +25,30 @@ export async function fundWallet(
 	// A sender of its own: many may do this at once, and none is to wait for another's nonce.
 	const sender = privateKeyToAddress(generatePrivateKey());
 	const isWrapped = token === deployment.wrappedNative;
-	await testClient.setBalance({ address: sender, value: parseEther("1") + (isWrapped ? amount : 0n) });
+	const ether = parseEther("1") + (isWrapped ? amount : 0n);
+	const send = (call: Call) => sendWithEther(chain, { sender, ether, call });
 	if (isWrapped) {
-		const deposit = encodeFunctionData({ abi: wrappedNativeAbi, functionName: "deposit" });
-		await sendAs(chain, sender, { to: token, data: deposit, value: amount });
+		const data = encodeFunctionData({ abi: wrappedNativeAbi, functionName: "deposit" });
+		await send({ to: token, data, value: amount });
 	}
 	const data = isWrapped
 		? encodeFunctionData({ abi: erc20Abi, functionName: "transfer", args: [wallet, amount] })
 		: encodeFunctionData({ abi: devTokenAbi, functionName: "mint", args: [wallet, amount] });
-	await sendAs(chain, sender, { to: token, data });
+	await send({ to: token, data });
+}
+
+/** A balance that is set while the node makes a block can be lost with it: then once more. */
+async function sendWithEther(
+	chain: DevnetChain,
+	{ sender, ether, call }: { sender: Address; ether: bigint; call: Call },
+): Promise<void> {
+	for (let triesLeft = 3; ; triesLeft--) {
+		await chain.testClient.setBalance({ address: sender, value: ether });
+		try {
+			await sendAs(chain, sender, call);
+			return;
+		} catch (error) {
+			if (triesLeft === 0 || !/insufficient funds/i.test(String(error))) throw error;
+		}
+	}
 }

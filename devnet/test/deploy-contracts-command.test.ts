@@ -8,7 +8,9 @@ import { parseEther } from "viem";
 import { generatePrivateKey, privateKeyToAddress } from "viem/accounts";
 import { afterAll, beforeEach, describe, expect, test } from "vitest";
 import { deployConfigFor } from "./deploy-config-for.ts";
-import { chain, chains, config, deployer, deployerKey, roles } from "./deploy-test.ts";
+import { chain, chains, config, deployer, deployerKey, onChainsOfItsOwn, roles } from "./deploy-test.ts";
+
+onChainsOfItsOwn();
 
 describe("the command", () => {
 	const folder = mkdtempSync(join(tmpdir(), "geoswap-deploy-"));

@@ -21,7 +21,18 @@ import { describe, expect, test } from "vitest";
 import { deployCode } from "../src/deploy-code.ts";
 import { deriveDevnetKeys } from "../src/devnet-keys.ts";
 import { sendAs } from "../src/send-as.ts";
-import { chain, chains, config, deployer, newAddress, options, roles } from "./deploy-test.ts";
+import {
+	chain,
+	chains,
+	config,
+	deployer,
+	newAddress,
+	onChainsOfItsOwn,
+	options,
+	roles,
+} from "./deploy-test.ts";
+
+onChainsOfItsOwn();
 
 const { market } = deriveDevnetKeys().actors;
 

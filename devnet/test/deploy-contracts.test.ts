@@ -10,7 +10,19 @@ import { type ChainDeployment, geoVaultAbi, withChainDeployment } from "@geoswap
 import { type Address, type Hex, parseAbi, parseEther, toFunctionSelector } from "viem";
 import { generatePrivateKey, privateKeyToAccount } from "viem/accounts";
 import { beforeEach, describe, expect, test } from "vitest";
-import { chain, chains, config, deployer, newAddress, options, plan, roles } from "./deploy-test.ts";
+import {
+	chain,
+	chains,
+	config,
+	deployer,
+	newAddress,
+	onChainsOfItsOwn,
+	options,
+	plan,
+	roles,
+} from "./deploy-test.ts";
+
+onChainsOfItsOwn();
 
 const accessManagerAbi = parseAbi([
 	"function hasRole(uint64 roleId, address account) view returns (bool isMember, uint32 executionDelay)",

@@ -26,23 +26,26 @@ export let chain: TestChain;
 export let config: DeployConfigInput;
 let snapshot: Hex;
 
-beforeAll(async () => {
-	chains = await startTestChains();
-	chain = chains.origin;
-	config = deployConfigFor(chain.deployment, roles);
-	const { delegate, escrow } = chain.deployment.contracts;
-	// These two have one address for all deployers: taken away, the chain is one that has nothing of ours.
-	for (const address of [delegate, escrow]) {
-		await chain.testClient.setCode({ address, bytecode: "0x" });
-		await chain.testClient.setNonce({ address, nonce: 0 });
-	}
-	await chain.testClient.setBalance({ address: deployer.address, value: parseEther("100") });
-});
-afterAll(() => chains.stop());
-beforeEach(async () => {
-	snapshot = await chain.testClient.snapshot();
-});
-afterEach(() => chain.testClient.revert({ id: snapshot }));
+/** To be called once by each file of tests. */
+export function onChainsOfItsOwn(): void {
+	beforeAll(async () => {
+		chains = await startTestChains();
+		chain = chains.origin;
+		config = deployConfigFor(chain.deployment, roles);
+		const { delegate, escrow } = chain.deployment.contracts;
+		// These two have one address for all deployers: taken away, the chain is one that has nothing of ours.
+		for (const address of [delegate, escrow]) {
+			await chain.testClient.setCode({ address, bytecode: "0x" });
+			await chain.testClient.setNonce({ address, nonce: 0 });
+		}
+		await chain.testClient.setBalance({ address: deployer.address, value: parseEther("100") });
+	});
+	afterAll(() => chains.stop());
+	beforeEach(async () => {
+		snapshot = await chain.testClient.snapshot();
+	});
+	afterEach(() => chain.testClient.revert({ id: snapshot }));
+}
 
 export function options(onStep?: (report: StepReport) => void) {
 	return {

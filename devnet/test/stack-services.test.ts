@@ -15,6 +15,11 @@ const folder = mkdtempSync(join(tmpdir(), "geoswap-stack-"));
 afterAll(() => rmSync(folder, { recursive: true }));
 
 const nextPort = portSource();
+const printPorts = `
+	const { portSource } = await import(${JSON.stringify(new URL("../src/stack/port-source.ts", import.meta.url))});
+	const next = portSource();
+	console.log((await Promise.all(Array.from({ length: 60 }, () => next()))).join(" "));
+`;
 const restatePorts = async () => ({
 	ingress: await nextPort(),
 	admin: await nextPort(),
@@ -26,6 +31,16 @@ function processesWith(marks: (string | number)[]): string[] {
 	const all = execFileSync("ps", ["-axo", "pid=,args="], { encoding: "utf8" }).split("\n");
 	return all.filter((line) => marks.some((mark) => line.includes(String(mark))));
 }
+
+test("no two sources of free ports give the same one, though nobody listens on it yet", async () => {
+	const sources = Array.from({ length: 20 }, () => portSource());
+	const given = await Promise.all(sources.map(async (next) => [await next(), await next(), await next()]));
+	expect(new Set(given.flat()).size).toBe(60);
+	const elsewhere = execFileSync(process.execPath, ["--no-warnings", "-e", printPorts], { encoding: "utf8" });
+	const others = elsewhere.trim().split(" ").map(Number);
+	expect(others).toHaveLength(60);
+	expect(others.filter((port) => given.flat().includes(port))).toEqual([]);
+});
 
 test("PostgreSQL, Redis and Restate come up on their own and leave neither process nor data behind", async () => {
 	const dataDir = join(folder, "plain");

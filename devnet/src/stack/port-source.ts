@@ -1,39 +1,68 @@
 import { randomInt } from "node:crypto";
-import { connect, createServer } from "node:net";
+import { connect, createServer, type Server } from "node:net";
 
 /**
  * Below what systems give to outgoing connections: a service that is down for a moment would lose its port to one.
  */
 const anyPort = { from: 20_000, to: 32_000 };
+const blockSize = 40;
 
-/** The ports from a base on, in order, each checked; without a base, free ones anywhere. */
+/** The ports from a base on, in order, each checked; without a base, free ones that no other source gives. */
 export function portSource(base?: number): () => Promise<number> {
-	const given = new Set<number>();
+	return base === undefined ? freePorts() : portsFrom(base);
+}
+
+function portsFrom(base: number): () => Promise<number> {
+	let next = base;
 	return async () => {
-		if (base !== undefined) {
-			const port = base + given.size;
-			given.add(port);
-			if (!(await isFree(port))) {
-				throw new Error(
-					`port ${port} is taken: stop what listens there, or choose others with \`pnpm start --port ${base + 100}\``,
-				);
-			}
-			return port;
+		const port = next++;
+		if (!(await isFree(port))) {
+			throw new Error(
+				`port ${port} is taken: stop what listens there, or choose others with \`pnpm start --port ${base + 100}\``,
+			);
 		}
+		return port;
+	};
+}
+
+/**
+ * Between being given and being listened on a port is free for all. Many stacks start at once, in processes that do not
+ * know of each other: each takes ports of a block of its own, which is its as long as it holds the block's first port.
+ */
+function freePorts(): () => Promise<number> {
+	let left: number[] = [];
+	return async () => {
 		for (;;) {
-			const port = randomInt(anyPort.from, anyPort.to);
-			if (given.has(port) || !(await isFree(port))) continue;
-			given.add(port);
-			return port;
+			const port = left.shift();
+			if (port === undefined) left = await claimBlock();
+			else if (await isFree(port)) return port;
 		}
 	};
 }
 
-function isFree(port: number): Promise<boolean> {
+async function claimBlock(): Promise<number[]> {
+	for (;;) {
+		const first = anyPort.from + blockSize * randomInt((anyPort.to - anyPort.from) / blockSize);
+		const claim = await listen(first);
+		if (!claim) continue;
+		// Until this process ends, which it does not put off.
+		claim.unref();
+		return Array.from({ length: blockSize - 1 }, (_, i) => first + 1 + i);
+	}
+}
+
+async function isFree(port: number): Promise<boolean> {
+	const server = await listen(port);
+	if (!server) return false;
+	await new Promise((resolve) => server.close(resolve));
+	return true;
+}
+
+function listen(port: number): Promise<Server | undefined> {
 	return new Promise((resolve) => {
 		const server = createServer();
-		server.once("error", () => resolve(false));
-		server.listen(port, "127.0.0.1", () => server.close(() => resolve(true)));
+		server.once("error", () => resolve(undefined));
+		server.listen(port, "127.0.0.1", () => resolve(server));
 	});
 }
 

@@ -33,7 +33,8 @@ export type ServiceOptions = {
 	onUnexpectedExit?: ((message: string) => void) | undefined;
 };
 
-const readyTimeoutMs = 30_000;
+/** One that ends is known at once: this is for one that hangs, and other work may have all of the machine meanwhile. */
+const readyTimeoutMs = 120_000;
 const graceMs = 5_000;
 
 /**

@@ -58,7 +58,7 @@ export type Stack = {
 	stop: () => Promise<void>;
 };
 
-const firstBlocksTimeoutMs = 90_000;
+const firstBlocksTimeoutMs = 120_000;
 
 /** Chains, database, engine and every process of the service, all on 127.0.0.1, up and answering. */
 export async function startStack({

@@ -2,13 +2,12 @@ import { afterAll, beforeAll, beforeEach, expect, test, vi } from "vitest";
 import { createTestDatabase, type TestDatabase } from "../../test/test-database.ts";
 import type { Breach, Report } from "../audit/report.ts";
 import { pauseForBreaches, readPauses } from "../store/pauses.ts";
-import { auditBooks } from "./audit-books.ts";
+import type { auditBooks } from "./audit-books.ts";
 import { liftPauseCommand } from "./pauses-lift-command.ts";
-
-vi.mock("./audit-books.ts");
 
 const chainId = 8_453;
 let database: TestDatabase;
+const audit = vi.fn<typeof auditBooks>();
 const said: string[] = [];
 
 beforeAll(async () => {
@@ -29,18 +28,15 @@ afterAll(async () => {
 const pause = (...breaches: string[]) =>
 	pauseForBreaches(database.pool, { chainId, reason: "short", breaches, nowMs: Date.now() });
 const lift = (options: { json?: boolean } = {}) =>
-	liftPauseCommand({
-		chainId: String(chainId),
-		by: "ada",
-		reason: "a test",
-		config: "none.json",
-		...options,
-	});
+	liftPauseCommand(
+		{ chainId: String(chainId), by: "ada", reason: "a test", config: "none.json", ...options },
+		audit,
+	);
 const openBreaches = async () => (await readPauses(database.pool)).map(({ breaches }) => breaches);
 
 /** What the books say, and what happens while they are read. */
 function audited(breaches: Pick<Breach, "invariant" | "message">[], meanwhile = async () => {}): void {
-	vi.mocked(auditBooks).mockImplementationOnce(async () => {
+	audit.mockImplementationOnce(async () => {
 		await meanwhile();
 		const of = breaches.map((breach) => ({ ...breach, chainIds: [chainId], next: "look" }));
 		return { breaches: of } as unknown as Report;

@@ -14,23 +14,26 @@ import { withDatabase } from "./with-database.ts";
  * meanwhile, which is told and keeps the chain paused. What is told as still breached is accepted with the lifting, and
  * pauses nothing again.
  */
-export async function liftPauseCommand({
-	chainId: text,
-	cause,
-	by,
-	reason,
-	unchecked = false,
-	config,
-	json,
-}: {
-	chainId: string;
-	cause?: PauseCause;
-	by: string;
-	reason: string;
-	unchecked?: boolean;
-	config: string;
-	json?: boolean;
-}): Promise<number> {
+export async function liftPauseCommand(
+	{
+		chainId: text,
+		cause,
+		by,
+		reason,
+		unchecked = false,
+		config,
+		json,
+	}: {
+		chainId: string;
+		cause?: PauseCause;
+		by: string;
+		reason: string;
+		unchecked?: boolean;
+		config: string;
+		json?: boolean;
+	},
+	audit = auditBooks,
+): Promise<number> {
 	const chainId = parseChainId(text);
 	const name = checkName("--by", by);
 	return withDatabase(async (pool) => {
@@ -47,7 +50,7 @@ export async function liftPauseCommand({
 		}
 		let still: Breach[] | undefined;
 		try {
-			if (!unchecked) still = (await auditBooks(pool, { config })).breaches;
+			if (!unchecked) still = (await audit(pool, { config })).breaches;
 		} catch (error) {
 			console.error("error: what is still breached could not be checked:", describeError(error));
 			console.error("Nothing was lifted. With --unchecked it is, whatever the books say.");
