@@ -106,8 +106,8 @@ export default defineConfig({
 					name: "chaos",
 					isolate,
 					include: ["e2e/chaos/*.test.ts"],
-					// Each has an environment of its own; most of them wait for deadlines most of the time, but not at full size.
-					maxWorkers: process.env.GEOSWAP_FULL ? 2 : 4,
+					// Each has an environment of its own, of fifteen processes: more than two at once starve each other.
+					maxWorkers: 2,
 					testTimeout: 1_800_000,
 					hookTimeout: 300_000,
 				},

@@ -40,7 +40,7 @@ const environmentOf = ownEnvironment(
 	}),
 );
 
-/** At landing the storm shows most of it. */
+/** At landing the simulator shows them, among others. */
 const inFull = test.runIf(process.env.GEOSWAP_FULL);
 
 let environment: OwnEnvironment;
