@@ -23,6 +23,7 @@ const result = await swap(client, {
 	inputToken: tokenOf(chains.one, "USDC"),
 	outputToken: tokenOf(chains.two, "USDC"),
 	amount: parseUnits("10", 6),
+	minOutput: parseUnits("9.9", 6),
 	signer,
 	pins,
 });

@@ -7,8 +7,8 @@ import { chains, client, pins, tokenOf, variable } from "./environment.ts";
 // The intent has a name, and its record a place. However often this program dies and is started again with the same two,
 // there is one swap: it goes on where it was, and once it has ended it says what became of it.
 //
-//   node examples/resume-after-a-crash.ts rent-for-june .swaps --die      dies right after it has signed
-//   node examples/resume-after-a-crash.ts rent-for-june .swaps            sends what was signed then, and waits
+//   node examples/resume-after-a-crash.ts rent-for-june .swaps --die      dies once it is submitted
+//   node examples/resume-after-a-crash.ts rent-for-june .swaps            goes on with that swap, and waits for its end
 const [id = "rent-for-june", directory = ".swaps", die] = process.argv.slice(2);
 const result = await swap(client, {
 	id,
@@ -18,6 +18,7 @@ const result = await swap(client, {
 	inputToken: tokenOf(chains.one, "USDC"),
 	outputToken: tokenOf(chains.two, "USDC"),
 	amount: parseUnits("10", 6),
+	minOutput: parseUnits("9.9", 6),
 	signer: privateKeyToAccount(variable("GEOSWAP_EVM_KEY") as Hex),
 	pins,
 	onProgress: ({ step }) => {

@@ -13,6 +13,7 @@ const result = await swap(client, {
 	inputToken: tokenOf(chains.solana, "USDC"),
 	outputToken: tokenOf(chains.one, "USDC"),
 	amount: parseUnits("10", 6),
+	minOutput: parseUnits("9.9", 6),
 	recipient: privateKeyToAddress(variable("GEOSWAP_EVM_KEY") as Hex),
 	signer: await solanaSigner(key),
 	pins,

@@ -4,16 +4,13 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { formatDeployment, solanaChainId } from "@geoswap/protocol";
-import { getBase58Decoder } from "@solana/kit";
 import { type Hex, parseUnits } from "viem";
-import { generatePrivateKey, privateKeyToAddress } from "viem/accounts";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { Environment } from "../environment.ts";
 import { readmeBlocks } from "../first-page.ts";
-import { fundWallets } from "../fund-wallets.ts";
 import { assetAddress } from "../make-order.ts";
+import { type Agent, newAgent as newAgentOf } from "../new-agent.ts";
 import { sharedEnvironment } from "../shared-environment.ts";
-import { newSolanaKey } from "../solana-key.ts";
 import { tokenBalance } from "../token-balance.ts";
 
 const root = join(import.meta.dirname, "../..");
@@ -31,33 +28,7 @@ beforeAll(() => {
 });
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-type Agent = { env: NodeJS.ProcessEnv; evmAddress: Hex };
-
-/** What `pnpm wallet` gives, for the stack of the stories. */
-async function newAgent(): Promise<Agent> {
-	const { origin, solana, baseUrl } = environment;
-	const evmKey = generatePrivateKey();
-	const evmAddress = privateKeyToAddress(evmKey);
-	const [apiKey, { address: owner, bytes }] = await Promise.all([
-		environment.newKey(),
-		newSolanaKey(),
-		fundWallets(origin, [{ wallet: evmAddress, token: assetAddress(origin, "USDC"), amount: hundred }]),
-	]);
-	await solana.admin.mintTo({ owner, token: assetAddress(solana, "USDC"), amount: hundred });
-	const { PATH, HOME } = process.env;
-	return {
-		evmAddress,
-		env: {
-			...{ PATH, HOME, NO_COLOR: "1" },
-			GEOSWAP_HOME: mkdtempSync(join(folder, "home-")),
-			GEOSWAP_URL: baseUrl,
-			GEOSWAP_API_KEY: apiKey,
-			GEOSWAP_DEPLOYMENT: deploymentFile,
-			GEOSWAP_EVM_KEY: evmKey,
-			GEOSWAP_SOLANA_KEY: getBase58Decoder().decode(bytes),
-		},
-	};
-}
+const newAgent = () => newAgentOf(environment, { folder, deploymentFile });
 
 function usdcOf(chain: Environment["origin"], owner: Hex): Promise<bigint> {
 	return tokenBalance(chain, assetAddress(chain, "USDC"), owner);

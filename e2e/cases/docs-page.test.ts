@@ -1,25 +1,13 @@
-import { existsSync } from "node:fs";
-import { type Browser, chromium, type Page } from "playwright-core";
+import type { Browser, Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { launchChromium } from "../launch-chromium.ts";
 import { sharedEnvironment } from "../shared-environment.ts";
 
 const { baseUrl } = sharedEnvironment();
-const executablePath = process.env.CHROMIUM ?? "/usr/bin/chromium";
 let browser: Browser;
 
 beforeAll(async () => {
-	if (!existsSync(executablePath)) {
-		throw new Error(
-			`There is no Chromium at ${executablePath}. Run \`bash .ci/run setup\`, or set CHROMIUM to where it is.`,
-		);
-	}
-	browser = await chromium.launch({
-		executablePath,
-		args: [
-			...["--no-sandbox", "--disable-gpu", "--disable-background-networking", "--disable-component-update"],
-			...["--disable-sync", "--no-first-run"],
-		],
-	});
+	browser = await launchChromium();
 });
 afterAll(() => browser?.close());
 

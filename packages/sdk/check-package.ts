@@ -73,8 +73,11 @@ async function sizeOf(code: string, { external }: { external?: RegExp }): Promis
 		input: entry,
 		platform: "browser",
 		...(external && { external }),
-		resolve: { modules: [join(directory, "node_modules")] },
-		logLevel: "silent",
+		resolve: { modules: ["node_modules", join(directory, "node_modules")] },
+		// What is not found is left out of the bundle, and would be left out of its size.
+		onLog: (_, { code, message }) => {
+			if (code === "UNRESOLVED_IMPORT") throw new Error(message);
+		},
 	});
 	const { output } = await bundle.generate({ format: "esm", minify: true });
 	await bundle.close();

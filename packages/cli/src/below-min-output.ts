@@ -10,7 +10,7 @@ export function belowMinOutput(
 ): CliError {
 	const shown = (units: string) => `${formatAmount(units, decimals)} ${symbol}`;
 	return new CliError(
-		`Nothing was signed: the quote promises at least ${shown(quoted)}, and --min-out is ${shown(minOutput)}. Ask again later, or accept less.`,
+		`The quote was not signed: it promises at least ${shown(quoted)}, and --min-out is ${shown(minOutput)}. Ask again later, or accept less.`,
 		{
 			code: "BELOW_MIN_OUTPUT",
 			exit: exitCode.refused,

@@ -1,26 +1,18 @@
-import { readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
+import { appendFileSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { createServer } from "node:http";
+import { join, relative } from "node:path";
 import { formatDeployment } from "@geoswap/protocol";
 import { expect, test } from "vitest";
 import { evmKey, pins, solanaKey } from "../test/fake-service.ts";
-import { makeHome, runCli } from "../test/run-cli.ts";
-import { hashOf, readConfig } from "./config.ts";
+import { initArgs, makeHome, runCli } from "../test/run-cli.ts";
+import { hashOf, homeOf, readConfig } from "./config.ts";
 
 const baseUrl = "https://swaps.example";
 
 test("init writes a configuration for its owner alone, with no secret in it", async () => {
 	const { env, home, deployment } = makeHome();
 	const { exit, stdout } = await runCli(
-		[
-			"init",
-			"--base-url",
-			`${baseUrl}/`,
-			"--deployment",
-			deployment,
-			"--rpc",
-			"31337=http://127.0.0.1:1",
-			"--json",
-		],
+		initArgs(`${baseUrl}/`, deployment, "--rpc", "31337=http://127.0.0.1:1", "--json"),
 		{ env },
 	);
 	expect(exit).toBe(0);
@@ -36,10 +28,7 @@ test("init writes a configuration for its owner alone, with no secret in it", as
 
 test("init again changes only what it is told", async () => {
 	const { env, deployment } = makeHome();
-	await runCli(
-		["init", "--base-url", baseUrl, "--deployment", deployment, "--rpc", "31337=http://a.example"],
-		{ env },
-	);
+	await runCli(initArgs(baseUrl, deployment, "--rpc", "31337=http://a.example"), { env });
 	const { exit } = await runCli(
 		["init", "--rpc", "chain-31338=http://b.example", "solana=http://c.example"],
 		{ env },
@@ -51,9 +40,40 @@ test("init again changes only what it is told", async () => {
 	});
 });
 
+test("the first pins too need somebody who compared their hash: without one nothing is written", async () => {
+	const { env, home, deployment } = makeHome();
+	const args = ["init", "--base-url", baseUrl, "--deployment", deployment];
+	const { exit, stdout } = await runCli([...args, "--json"], { env });
+	expect(exit).toBe(3);
+	const { code, message } = JSON.parse(stdout).error;
+	expect(code).toBe("INVALID_DEPLOYMENT");
+	expect(message).toContain(hashOf(readFileSync(deployment, "utf8")));
+	expect(() => statSync(home)).toThrow();
+});
+
+test.each(["damaged", "missing"])(
+	"pins that are %s are replaced by the same ones alone, and endpoints stay",
+	async (how) => {
+		const { env, home, deployment } = makeHome();
+		await runCli(initArgs(baseUrl, deployment, "--rpc", "31337=http://a.example"), { env });
+		const before = await readConfig({ env });
+		const path = join(home, "deployment.json");
+		const damage = () => (how === "damaged" ? appendFileSync(path, " ") : rmSync(path));
+		damage();
+		expect(await runCli(["init", "--rpc", "31337=http://b.example"], { env })).toMatchObject({ exit: 2 });
+		const { solana: _, ...other } = pins;
+		const otherFile = `${deployment}.other`;
+		writeFileSync(otherFile, formatDeployment(other));
+		expect(await runCli(["init", "--deployment", otherFile], { env })).toMatchObject({ exit: 3 });
+		await expect(readConfig({ env })).rejects.toMatchObject({ code: "INVALID_CONFIG" });
+		expect(await runCli(["init", "--deployment", deployment], { env })).toMatchObject({ exit: 0 });
+		expect(await readConfig({ env })).toEqual(before);
+	},
+);
+
 test("pins are not replaced by others without somebody who compared their hash", async () => {
 	const { env, deployment } = makeHome();
-	await runCli(["init", "--base-url", baseUrl, "--deployment", deployment], { env });
+	await runCli(initArgs(baseUrl, deployment), { env });
 	const before = await readConfig({ env });
 	const { solana: _, ...other } = pins;
 	writeFileSync(deployment, formatDeployment(other));
@@ -73,12 +93,17 @@ test("pins are not replaced by others without somebody who compared their hash",
 
 test("a deployment file that the service itself hands out is refused", async () => {
 	const { env, deployment } = makeHome();
-	const { createServer } = await import("node:http");
 	const server = createServer((_, response) => response.end(readFileSync(deployment)));
 	await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
 	const own = `http://127.0.0.1:${(server.address() as { port: number }).port}`;
 	const args = ["init", "--base-url", own, "--deployment", `${own}/deployment.json`];
-	expect(await runCli(args, { env })).toMatchObject({ exit: 3 });
+	const refused = await runCli(args, { env });
+	expect(refused).toMatchObject({ exit: 3 });
+	expect(refused.stderr).toContain("comes from the service itself");
+	const capitals = args.with(4, `${own.replace("http", "HTTP")}/deployment.json`);
+	expect((await runCli(capitals, { env })).stderr).toContain("comes from the service itself");
+	const otherPort = args.with(2, "http://127.0.0.1:1");
+	expect((await runCli(otherPort, { env })).stderr).toContain("comes from the service itself");
 	// By its hash somebody has vouched for it.
 	const sha256 = hashOf(readFileSync(deployment, "utf8"));
 	expect(await runCli([...args, "--deployment-sha256", sha256], { env })).toMatchObject({ exit: 0 });
@@ -86,9 +111,24 @@ test("a deployment file that the service itself hands out is refused", async () 
 	server.close();
 });
 
+test("an address that sends on to another one is not followed: who sent the pins must be who was named", async () => {
+	const { env, deployment } = makeHome();
+	const server = createServer(({ url }, response) => {
+		if (url === "/moved") response.writeHead(302, { location: "/deployment.json" }).end();
+		else response.end(readFileSync(deployment));
+	});
+	await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+	const at = `http://127.0.0.1:${(server.address() as { port: number }).port}`;
+	const args = initArgs(baseUrl, deployment);
+	expect(await runCli(args.with(4, `${at}/moved`), { env })).toMatchObject({ exit: 2 });
+	expect(await runCli(args.with(4, `${at}/deployment.json`), { env })).toMatchObject({ exit: 0 });
+	server.closeAllConnections();
+	server.close();
+});
+
 test("pins that were changed on the disk are not used", async () => {
 	const { env, home, deployment } = makeHome();
-	await runCli(["init", "--base-url", baseUrl, "--deployment", deployment], { env });
+	await runCli(initArgs(baseUrl, deployment), { env });
 	const path = join(home, "deployment.json");
 	const [one, two] = pins.chains;
 	const text = readFileSync(path, "utf8");
@@ -98,7 +138,7 @@ test("pins that were changed on the disk are not used", async () => {
 
 test("an unknown key in the configuration is an error, and so is a file that is none", async () => {
 	const { env, home, deployment } = makeHome();
-	await runCli(["init", "--base-url", baseUrl, "--deployment", deployment], { env });
+	await runCli(initArgs(baseUrl, deployment), { env });
 	const path = join(home, "config.json");
 	const config = JSON.parse(readFileSync(path, "utf8"));
 	writeFileSync(path, JSON.stringify({ ...config, privateKey: "no" }));
@@ -110,14 +150,19 @@ test("an unknown key in the configuration is an error, and so is a file that is 
 test.each([
 	[["--base-url", "swaps.example"], "--base-url"],
 	[["--base-url", "ftp://swaps.example"], "--base-url"],
+	[["--base-url", "http:foo"], "--base-url"],
+	[["--base-url", "https://swaps.example/?a=1"], "--base-url"],
+	[["--base-url", "https://swaps.example#f"], "--base-url"],
+	[["--base-url", "https://u:p@swaps.example"], "--base-url"],
 	[["--deployment", "/nowhere/deployment.json"], "no such file"],
 	[["--deployment", "http://files.example/deployment.json"], "only https"],
 	[["--rpc", "31337"], "--rpc"],
 	[["--rpc", "1=http://a.example"], "no chain"],
 	[["--rpc", "31337=a.example"], "--rpc"],
+	[["--rpc", "31337=http:foo"], "--rpc"],
 ])("init %j is told what is wrong, and writes nothing", async (args, why) => {
 	const { env, deployment, home } = makeHome();
-	const all = ["init", "--base-url", baseUrl, "--deployment", deployment, ...args, "--json"];
+	const all = [...initArgs(baseUrl, deployment), ...args, "--json"];
 	const { exit, stdout } = await runCli(all, { env });
 	expect(exit).toBe(2);
 	expect(JSON.parse(stdout).error.message).toContain(why);
@@ -129,4 +174,9 @@ test("without a terminal nothing is asked: what is missing is an error", async (
 	const { exit, stdout } = await runCli(["init", "--json"], { env });
 	expect(exit).toBe(2);
 	expect(JSON.parse(stdout).error.message).toContain("--base-url is missing");
+});
+
+test("a relative home is the same one wherever the program is called", () => {
+	const { home } = makeHome();
+	expect(homeOf({ env: { GEOSWAP_HOME: relative(process.cwd(), home) } })).toBe(home);
 });

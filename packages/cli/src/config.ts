@@ -1,7 +1,7 @@
 import { createHash, randomUUID } from "node:crypto";
 import { chmod, mkdir, readFile, rename, writeFile } from "node:fs/promises";
 import { homedir } from "node:os";
-import { join } from "node:path";
+import { join, resolve } from "node:path";
 import { type Deployment, deploymentSchema } from "@geoswap/protocol";
 import * as z from "zod";
 import { CliError } from "./cli-error.ts";
@@ -21,44 +21,47 @@ export type Config = z.infer<typeof configSchema>;
 export type LoadedConfig = Config & { home: string; pins: Deployment };
 
 export function homeOf({ env }: Pick<Io, "env">): string {
-	return env.GEOSWAP_HOME || join(homedir(), ".config", "geoswap");
+	// Its path is part of the names in the keychain: it must not depend on where the program is called.
+	return env.GEOSWAP_HOME ? resolve(env.GEOSWAP_HOME) : join(homedir(), ".config", "geoswap");
 }
 
 /** The configuration with its pins, which must be those that were looked at when they were stored. */
 export async function readConfig(io: Pick<Io, "env">): Promise<LoadedConfig> {
 	const home = homeOf(io);
-	const found = await findConfig(home);
-	if (!found) {
+	const settings = await findSettings(home);
+	if (!settings) {
 		throw new CliError(
 			`There is no configuration in ${home}. Make one: geoswap init --base-url <url> --deployment <file>`,
 			{ code: "NOT_CONFIGURED", section: "init" },
 		);
 	}
-	return found;
+	const text = await readStoredPins(home, settings);
+	return { ...settings, home, pins: parseDeployment(text, pinsPath(home)) };
 }
 
-/** Undefined where there is none yet. */
-export async function findConfig(home: string): Promise<LoadedConfig | undefined> {
+/** What config.json says, whatever became of the pins. Undefined where there is none yet. */
+export async function findSettings(home: string): Promise<Config | undefined> {
 	const path = join(home, "config.json");
 	const text = await readIfThere(path);
 	if (text === undefined) return undefined;
 	const config = configSchema.safeParse(parseJson(text));
-	if (!config.success) throw broken(path, firstIssue(config.error));
-	const pinsPath = join(home, "deployment.json");
-	const pinsText = await readIfThere(pinsPath);
-	if (pinsText === undefined) throw broken(pinsPath, "it is missing");
-	if (hashOf(pinsText) !== config.data.deployment.sha256)
-		throw broken(
-			pinsPath,
-			`it is not the file that was stored, whose hash is ${config.data.deployment.sha256}`,
-		);
-	return { ...config.data, home, pins: parseDeployment(pinsText, pinsPath) };
+	if (config.success) return config.data;
+	throw broken(path, firstIssue(config.error));
+}
+
+/** The text of the pins, which must be the one that was stored. */
+export async function readStoredPins(home: string, { deployment }: Config): Promise<string> {
+	const path = pinsPath(home);
+	const text = await readIfThere(path);
+	if (text === undefined) throw broken(path, "it is missing");
+	if (hashOf(text) === deployment.sha256) return text;
+	throw broken(path, `it is not the file that was stored, whose hash is ${deployment.sha256}`);
 }
 
 /** Whole or not at all, and for nobody else to read. The pins come first: a configuration names them by their hash. */
 export async function writeConfig(home: string, config: Config, deploymentText: string): Promise<void> {
 	await mkdir(home, { recursive: true, mode: 0o700 });
-	await replace(join(home, "deployment.json"), deploymentText);
+	await replace(pinsPath(home), deploymentText);
 	await replace(join(home, "config.json"), `${JSON.stringify(configSchema.parse(config), null, "\t")}\n`);
 }
 
@@ -73,6 +76,10 @@ export function parseDeployment(text: string, source: string): Deployment {
 
 export function hashOf(text: string): string {
 	return `sha256:${createHash("sha256").update(text).digest("hex")}`;
+}
+
+function pinsPath(home: string): string {
+	return join(home, "deployment.json");
 }
 
 async function replace(path: string, text: string): Promise<void> {

@@ -6,7 +6,12 @@ import type { Output } from "./output.ts";
 import { readApiKey } from "./read-keys.ts";
 
 /** What every command is given. */
-export type Call = { io: Io; output: Output };
+export type Call = {
+	io: Io;
+	output: Output;
+	/** Aborted by Ctrl-C, or an end that the system asks for. */
+	signal: AbortSignal;
+};
 
 /** What a command that asks the service works with. */
 export type Context = Call & {
@@ -22,7 +27,7 @@ export async function openContext(call: Call): Promise<Context> {
 }
 
 /** For a command that asks no service. */
-export async function openConfig({ io }: Call): Promise<Pick<Context, "config" | "keys">> {
+export async function openConfig({ io }: Pick<Call, "io">): Promise<Pick<Context, "config" | "keys">> {
 	const config = await readConfig(io);
 	return { config, keys: { env: io.env, keychain: openKeychain(config.home) } };
 }

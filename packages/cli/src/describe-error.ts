@@ -1,6 +1,7 @@
 import { CliError } from "./cli-error.ts";
 import { type ExitCode, exitCode } from "./exit-code.ts";
 import type { Line } from "./output.ts";
+import { Interrupted } from "./watch-interrupt.ts";
 
 /** What went wrong with an intent, and all that is needed to go on with it. */
 export class FailedSwap extends Error {
@@ -41,13 +42,18 @@ export type ErrorJson = {
 	resume?: string;
 };
 
+/** Steps that end in the same intent. Whoever took another would begin a second swap. */
+const goesOn = ["retry", "check_key", "contact_operator"];
+
 export async function describeError(error: unknown): Promise<{ exit: ExitCode; body: ErrorJson }> {
 	if (!(error instanceof FailedSwap)) return describePlain(error);
 	const { exit, body } = await describePlain(error.cause);
 	const { id, swapId, mayExecute, resume } = error;
+	const about = { mayExecute, id, swapId, resume };
+	if (!mayExecute) return { exit, body: { ...body, ...about } };
 	// Of all that is to be said this comes first: whoever begins anew may pay twice.
-	const isOpen = mayExecute ? exitCode.mayExecute : exit;
-	return { exit: isOpen, body: { ...body, mayExecute, id, swapId, resume } };
+	const next = goesOn.includes(body.next) ? body.next : "resume";
+	return { exit: exitCode.mayExecute, body: { ...body, next, ...about } };
 }
 
 async function describePlain(error: unknown): Promise<{ exit: ExitCode; body: ErrorJson }> {
@@ -61,6 +67,18 @@ async function describePlain(error: unknown): Promise<{ exit: ExitCode; body: Er
 		return {
 			exit: exitOf(error),
 			body: { code, message, next, retryable, requestId, docs, mayExecute, details },
+		};
+	}
+	if (error instanceof Interrupted) {
+		return {
+			exit: exitCode.refused,
+			body: {
+				code: "INTERRUPTED",
+				message: "Interrupted. Nothing was signed by this call.",
+				next: "retry",
+				retryable: true,
+				docs: "docs/cli.md#exit-codes",
+			},
 		};
 	}
 	const message = error instanceof Error ? error.message : String(error);
@@ -81,21 +99,21 @@ function exitOf({ code, mayExecute }: { code: string; mayExecute: boolean | unde
 	return mayExecute ? exitCode.mayExecute : exitCode.refused;
 }
 
-const advice: Record<string, string> = {
-	retry: "try the same again",
-	fix_request: "correct what was asked for",
-	requote: "begin again",
-	rebuild: "begin again",
-	resign: "begin again",
-	reauthorize: "begin again",
-	fund_wallet: "send the wallet more of the input token",
-	use_other_wallet: "use another wallet on this chain",
-	check_key: "check the key",
-	contact_operator: "tell the operator, with the request's id where there is one",
-};
+const advice = new Map([
+	["retry", "try the same again"],
+	["fix_request", "correct what was asked for"],
+	["requote", "begin again"],
+	["rebuild", "begin again"],
+	["resign", "begin again"],
+	["reauthorize", "begin again"],
+	["fund_wallet", "send the wallet more of the input token"],
+	["use_other_wallet", "use another wallet on this chain"],
+	["check_key", "check the key"],
+	["contact_operator", "tell the operator, with the request's id where there is one"],
+]);
 
 export function errorLines({ message, next, requestId, docs, mayExecute, resume }: ErrorJson): Line[] {
-	const doNext = resume && (mayExecute || next === "resume") ? resume : (advice[next] ?? next);
+	const doNext = resume && (mayExecute || next === "resume") ? resume : (advice.get(next) ?? next);
 	return [
 		["error", message],
 		...(mayExecute === undefined

@@ -28,7 +28,9 @@ export async function dryRun(
 	}
 	const terms = { intent: asked, quote, pins, limits, wallet };
 
-	let verified: { isVerified: true; what: string } | { isVerified: false; why: string };
+	let verified:
+		| { isVerified: true; what: string }
+		| { isVerified: false; why: string; delegation: { chainId: number; delegate: string } };
 	if (from.chain.kind === "solana") {
 		const { buildSolanaTx } = await import("@geoswap/sdk");
 		const { verifySolanaOp } = await import("@geoswap/sdk/solana");
@@ -47,15 +49,20 @@ export async function dryRun(
 			const { delegate } = compareDelegation(pins, originChain, state);
 			verified = {
 				isVerified: false,
-				why: `the wallet's first swap from ${from.chain.name}: it would sign a delegation to ${delegate}, as pinned, and only then can an op be built`,
+				why: `the wallet's first swap from ${from.chain.name}: an op can be built, and compared, only once a delegation is signed`,
+				delegation: { chainId: originChain, delegate },
 			};
 		}
 	}
 
 	const { isVerified, ...rest } = verified;
-	const verdict: Line = verified.isVerified
-		? ["verified", `${verified.what}: the very one that was asked for`]
-		: ["not built", verified.why];
+	const verdict: Line[] = verified.isVerified
+		? [["verified", `${verified.what}: the very one that was asked for`]]
+		: [
+				["not built", verified.why],
+				["would sign", `first a delegation to ${verified.delegation.delegate}, as pinned`],
+				["", "then the op, compared with what is above"],
+			];
 	await output.result(
 		{
 			dryRun: true,
@@ -69,7 +76,7 @@ export async function dryRun(
 			...giveLines({ from, amount: BigInt(amount), wallet }),
 			...getLines({ to, quote }),
 			...costLines(quote),
-			verdict,
+			...verdict,
 			"Nothing was signed, and nothing sent.",
 		],
 	);

@@ -2,33 +2,39 @@ import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { getSwapState, type SwapState } from "@geoswap/sdk";
 import { fileStore } from "@geoswap/sdk/file-store";
+import * as z from "zod";
 import { CliError } from "./cli-error.ts";
 import { exitCode } from "./exit-code.ts";
+import { shellWord } from "./shell-word.ts";
 
+const unitsSchema = z.string().regex(/^\d+$/);
 /**
  * What was asked for under an id, kept before anything is done. The SDK keeps how far it came; this is what it has to be
  * given again: `max` must not become another amount, nor a resumed swap lose its minimum.
  */
-export type Intent = {
-	version: 1;
-	id: string;
-	createdAt: string;
+const intentSchema = z.object({
+	version: z.literal(1),
+	id: z.string(),
+	createdAt: z.string(),
 	/** A signed op is for the service that built it. */
-	baseUrl: string;
-	isMax: boolean;
-	originChain: number;
-	destinationChain: number;
-	inputToken: string;
-	outputToken: string;
-	amount: string;
-	walletAddress: string;
-	recipient?: string;
-	slippageBps?: number;
-	minOutput?: string;
-};
+	baseUrl: z.string(),
+	isMax: z.boolean(),
+	originChain: z.int(),
+	destinationChain: z.int(),
+	inputToken: z.string(),
+	outputToken: z.string(),
+	amount: unitsSchema,
+	walletAddress: z.string(),
+	recipient: z.string().exactOptional(),
+	slippageBps: z.int().exactOptional(),
+	minOutput: unitsSchema.exactOptional(),
+});
+export type Intent = z.infer<typeof intentSchema>;
 
-/** How far the SDK's record says that an intent has come. */
-export type IntentState = SwapState | { state: "unreadable" };
+/** How far an intent has come: what the SDK's record says, or that a process works on one that is not signed yet. */
+export type IntentState = SwapState | { state: "working" } | { state: "unreadable" };
+
+export type Intents = ReturnType<typeof openIntents>;
 
 export function openIntents(home: string) {
 	const directory = join(home, "intents");
@@ -36,39 +42,87 @@ export function openIntents(home: string) {
 	const records = fileStore(join(home, "swaps"));
 	const find = async (id: string): Promise<Intent | undefined> => {
 		const text = await store.get(id);
-		return text === undefined ? undefined : parse(text, id);
+		if (text === undefined) return undefined;
+		const intent = parse(text);
+		if (intent) return intent;
+		throw unreadable(id);
+	};
+	const recordOf = (id: string): Promise<IntentState> =>
+		getSwapState(records, id).catch(() => ({ state: "unreadable" as const }));
+	/** Newest first; and the files that cannot be read. */
+	const list = async (): Promise<{ intents: Intent[]; unreadable: string[] }> => {
+		const names = (await readdir(directory).catch(() => [])).filter((name) => name.endsWith(".json"));
+		const files = await Promise.all(
+			names.map(async (name) => {
+				const path = join(directory, name);
+				return { path, intent: parse(await readFile(path, "utf8").catch(() => "")) };
+			}),
+		);
+		return {
+			intents: files
+				.flatMap(({ intent }) => intent ?? [])
+				.sort((a, b) => (a.createdAt < b.createdAt ? 1 : -1)),
+			unreadable: files.filter(({ intent }) => !intent).map(({ path }) => path),
+		};
 	};
 	return {
 		/** For `swap()`. */
 		records,
 		find,
-		/** Keeps what `make` gives where the id is new. What is there already is given back as it is. */
-		findOrKeep: async (id: string, make: () => Promise<Intent>): Promise<Intent> => {
+		list,
+		/** From before it is looked at until its swap has ended: whoever asks meanwhile is told of it. */
+		lock: async (id: string): Promise<() => Promise<void>> => {
 			const unlock = await store.lock(id);
-			if (!unlock) throw inProgress(id);
+			if (unlock) return unlock;
+			throw inProgress(id);
+		},
+		/** For whoever has the lock. Keeps what `make` gives where the id is new; what is there is given back as it is. */
+		findOrKeep: async (id: string, make: () => Promise<Intent>): Promise<Intent> => {
+			const found = await find(id);
+			if (found) return found;
+			const made = await make();
+			await store.set(id, JSON.stringify(made));
+			return made;
+		},
+		/** For whoever has the lock, or does not mind that another process may be about to sign. */
+		recordOf,
+		/** For whoever has no lock. */
+		stateOf: async (id: string): Promise<IntentState> => {
+			const found = await recordOf(id);
+			if (found.state !== "none" && found.state !== "open") return found;
 			try {
-				const found = await find(id);
-				if (found) return found;
-				const made = await make();
-				await store.set(id, JSON.stringify(made));
-				return made;
-			} finally {
+				// What is not kept is not worked on: nobody has to be asked, and no lock is left behind.
+				if (!(await find(id))) return found;
+				const unlock = await store.lock(id);
+				if (!unlock) return { state: "working" };
+				// What was signed before the lock was free is known by now.
+				const last = await recordOf(id);
 				await unlock();
+				return last;
+			} catch {
+				return { state: "unreadable" };
 			}
 		},
-		stateOf: (id: string): Promise<IntentState> =>
-			getSwapState(records, id).catch(() => ({ state: "unreadable" as const })),
-		/** Newest first. */
-		list: async (): Promise<Intent[]> => {
-			const names = await readdir(directory).catch(() => []);
-			const texts = await Promise.all(
-				names.filter((name) => name.endsWith(".json")).map((name) => readFile(join(directory, name), "utf8")),
+		/** The intents that became swaps, by the swaps' ids. */
+		idsBySwap: async (): Promise<Map<string, string>> => {
+			const pairs = await Promise.all(
+				(await list()).intents.map(async ({ id }): Promise<[string, string][]> => {
+					const found = await recordOf(id);
+					return "swapId" in found ? [[found.swapId, id]] : [];
+				}),
 			);
-			return texts
-				.map((text) => parse(text, "an intent"))
-				.sort((a, b) => (a.createdAt < b.createdAt ? 1 : -1));
+			return new Map(pairs.flat());
 		},
 	};
+}
+
+/** Whether something that was signed for it, or is about to be, can become a swap or be one that has not ended. */
+export function mayExecute({ state }: IntentState): boolean {
+	return state !== "none" && state !== "open" && state !== "ended";
+}
+
+export function resumeCommand(id: string): string {
+	return `geoswap swap --resume ${shellWord(id)}`;
 }
 
 /** `swp_…` is a swap's own name: as the name of an intent nobody would know which is meant. */
@@ -83,14 +137,16 @@ export function checkId(id: string): string {
 	);
 }
 
-function parse(text: string, id: string): Intent {
+function parse(text: string): Intent | undefined {
 	try {
-		const intent = JSON.parse(text) as Intent;
-		if (intent.version === 1) return intent;
+		return intentSchema.parse(JSON.parse(text));
 	} catch {
-		// Told below.
+		return undefined;
 	}
-	throw new CliError(`What was kept of ${id} cannot be read. Use the version of geoswap that wrote it.`, {
+}
+
+function unreadable(id: string): CliError {
+	return new CliError(`What was kept of ${id} cannot be read. Use the version of geoswap that wrote it.`, {
 		code: "INTENT_CHANGED",
 		exit: exitCode.mayExecute,
 		next: "contact_operator",
@@ -99,9 +155,9 @@ function parse(text: string, id: string): Intent {
 	});
 }
 
-function inProgress(id: string): CliError {
+export function inProgress(id: string): CliError {
 	return new CliError(
-		`Another geoswap works on ${id}. Wait for that one, or follow it: geoswap status ${id}`,
+		`Another geoswap works on ${id}, and may sign it at any moment. Wait for that one, or ask again: geoswap status ${shellWord(id)}`,
 		{
 			code: "SWAP_IN_PROGRESS",
 			exit: exitCode.mayExecute,

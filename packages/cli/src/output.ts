@@ -15,6 +15,8 @@ export type Output = {
 };
 
 const labelWidth = 11;
+/** On a narrower terminal lines are broken by it. */
+const leastColumns = 40;
 
 export function createOutput(
 	{ env, stdout, stderr }: Pick<Io, "env" | "stdout" | "stderr">,
@@ -45,14 +47,16 @@ function toJson(document: object): string {
 
 /** A line that fits the terminal, or several. */
 function render(line: Line, { columns }: Sink): string {
-	const width = columns() ?? Number.POSITIVE_INFINITY;
-	const [label, text] = typeof line === "string" ? ["", line] : [line[0].padEnd(labelWidth), line[1]];
-	return wrap(`${label}${printable(text)}`, { width, indent: label.length });
+	const width = Math.max(leastColumns, columns() ?? Number.POSITIVE_INFINITY);
+	if (typeof line === "string") return wrap(printable(line), { width, indent: 0 });
+	// A long word before the text stays apart from it, and leaves it room.
+	const label = `${printable(line[0])} `.padEnd(labelWidth);
+	return wrap(`${label}${printable(line[1])}`, { width, indent: labelWidth });
 }
 
 /** Names and messages come from elsewhere: they must not move the cursor, or turn the reading direction. */
-function printable(text: string): string {
-	return text.replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu, " ");
+export function printable(text: unknown): string {
+	return String(text).replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu, " ");
 }
 
 function wrap(text: string, { width, indent }: { width: number; indent: number }): string {

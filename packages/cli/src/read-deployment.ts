@@ -6,18 +6,23 @@ const timeoutMs = 20_000;
 
 /** The text of a deployment file, from the disk or from an address that is encrypted or on this machine. */
 export async function readDeployment(source: string): Promise<string> {
-	if (!/^[a-z]+:\/\//i.test(source)) {
+	const url = addressOf(source);
+	if (!url) {
 		return readFile(source, "utf8").catch((error: NodeJS.ErrnoException) => {
 			throw unreadable(source, error.code === "ENOENT" ? "there is no such file" : error.message);
 		});
 	}
-	const { protocol, hostname } = new URL(source);
+	const { protocol, hostname } = url;
 	const isLocal = /^(localhost|127\.[\d.]+|\[::1\])$/.test(hostname);
 	if (protocol !== "https:" && !(protocol === "http:" && isLocal)) {
 		throw unreadable(source, "only https says who sent it");
 	}
 	try {
-		const response = await fetch(source, { signal: AbortSignal.timeout(timeoutMs) });
+		const response = await fetch(url, {
+			signal: AbortSignal.timeout(timeoutMs),
+			// Who sent it must be who was named.
+			redirect: "error",
+		});
 		if (!response.ok) throw new Error(`the answer is ${response.status}`);
 		const text = await response.text();
 		if (text.length > mostBytes) throw new Error("it is too large");
@@ -25,6 +30,11 @@ export async function readDeployment(source: string): Promise<string> {
 	} catch (error) {
 		throw unreadable(source, (error as Error).message);
 	}
+}
+
+/** Where it is on the network; undefined of a file. */
+export function addressOf(source: string): URL | undefined {
+	return /^[a-z]+:\/\//i.test(source) && URL.canParse(source) ? new URL(source) : undefined;
 }
 
 function unreadable(source: string, why: string): CliError {

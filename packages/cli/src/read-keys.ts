@@ -2,7 +2,7 @@ import type { PrivateKeyAccount } from "viem";
 import { CliError } from "./cli-error.ts";
 import type { Keychain, KeyName } from "./keychain.ts";
 
-const keyVariables = {
+export const keyVariables = {
 	"api-key": "GEOSWAP_API_KEY",
 	"evm-key": "GEOSWAP_EVM_KEY",
 	"solana-key": "GEOSWAP_SOLANA_KEY",
@@ -16,7 +16,10 @@ export async function findKey(name: KeyName, { env, keychain }: Sources): Promis
 }
 
 export async function readApiKey(sources: Sources): Promise<string> {
-	const key = (await findKey("api-key", sources)) ?? missing("api-key", "API key");
+	return parseApiKey((await findKey("api-key", sources)) ?? missing("api-key", "API key"));
+}
+
+export function parseApiKey(key: string): string {
 	// What a header cannot carry would be named in the error of whoever tries.
 	if (!/^[\x21-\x7e]+$/.test(key)) throw invalid("api-key", "a key of the service");
 	return key;

@@ -72,7 +72,7 @@ export function expectWithinMaxSpend(
 	if (maxSpend === undefined || amount <= maxSpend) return;
 	const shown = (units: bigint) => `${formatAmount(units, from.decimals)} ${from.symbol}`;
 	throw new CliError(
-		`Nothing was signed: the amount is ${shown(amount)}, and --max-spend is ${shown(maxSpend)}. Swap less, or allow more.`,
+		`Nothing was signed by this call: the amount is ${shown(amount)}, and --max-spend is ${shown(maxSpend)}. Swap less, or allow more.`,
 		{
 			code: "ABOVE_MAX_SPEND",
 			exit: exitCode.refused,

@@ -38,5 +38,28 @@ test("addresses, swaps' ids and hashes that are marked as such are no secrets", 
 			"order 17, for the cat",
 		],
 		...["--rpc", "1=https://eth.example/v2/0123456789abcdef0123456789abcdef"],
+		...[`10=https://rpc.example/${hex}`, `--rpc=8453=HTTPS://rpc.example/?key=${hex}&a=b`],
 	]);
+});
+
+test.each([
+	[["--base-url", `https://a.example/${hex}`]],
+	[[`--base-url=https://a.example/${hex}`]],
+	[["--rpc", `1=${hex}`]],
+	[["--rpc", `1=https://a.example ${hex}`]],
+])("a key in another place than an endpoint's address is refused: %j", (args) => {
+	expect(() => refuseKeys(args)).toThrow("looks like a private key");
+});
+
+test.each([
+	[["swap", "--solana-key=4wBqpZM9xaSheZzJSMawUKKwhdpChKbZ5eu5ky4Vigw"], "unknown option '--solana-key'"],
+	[["swap", "--4wBqpZM9xaSheZzJSMawUKKwhdpChKbZ5eu5ky4Vigw"], "unknown option."],
+	[["swap", "--x=it's 4wBqpZM9xaSheZzJSMawUKKwhdpChKbZ5eu5ky4Vigw'"], "unknown option '--x'"],
+	[["4wBqpZM9xaSheZzJSMawUKKwhdpChKbZ5eu5ky4Vigw"], "unknown command."],
+	[["swop"], "unknown command 'swop' (Did you mean swap?)"],
+])("what is not known is named, and what may be a key is not: %j", async (args, message) => {
+	const { exit, stdout, stderr } = await runCli(args, { env: {} });
+	expect(exit).toBe(2);
+	expect(stdout + stderr).toContain(message);
+	expect(stdout + stderr).not.toContain("4wBq");
 });

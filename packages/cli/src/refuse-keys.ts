@@ -15,10 +15,18 @@ const secrets = [
 /** Refuses what looks like a private key, a wallet's words or an API key, without showing it again. */
 export function refuseKeys(args: readonly string[]): void {
 	// A list that was not quoted is many arguments.
-	const text = args.join(" ");
+	const text = args.map(withoutEndpointKey).join(" ");
 	if (!secrets.some((pattern) => pattern.test(text))) return;
 	throw new CliError(
 		"An argument looks like a private key or an API key, and was not read. Keys come from the keychain (geoswap init) or the environment. If it was a key, others may have seen it: replace it.",
 		{ code: "KEY_IN_ARGUMENTS", section: "keys" },
+	);
+}
+
+/** Many endpoints carry a key of their provider in their address: that one belongs there. */
+function withoutEndpointKey(arg: string): string {
+	return arg.replace(
+		/^((?:--rpc=)?[^-=\s][^=\s]*=https?:\/\/)(\S*)$/i,
+		(_, start: string, rest: string) => start + rest.replace(/[0-9a-f]{64}/gi, ""),
 	);
 }

@@ -1,23 +1,14 @@
+import { rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { afterAll, beforeEach, expect, test } from "vitest";
 import { pending, pins, recipient, refusal, startFakeService, swapId } from "../test/fake-service.ts";
-import { makeHome, type Result, runCli } from "../test/run-cli.ts";
+import { initArgs, makeHome, type Result, runCli } from "../test/run-cli.ts";
 import { exitCodeHelp } from "./exit-code.ts";
 
 const service = await startFakeService();
 afterAll(() => service.close());
-const { env, deployment } = makeHome();
-await runCli(
-	[
-		"init",
-		"--base-url",
-		service.baseUrl,
-		"--deployment",
-		deployment,
-		"--rpc",
-		`31337=${service.baseUrl}/rpc`,
-	],
-	{ env },
-);
+const { env, home, deployment } = makeHome();
+await runCli(initArgs(service.baseUrl, deployment, "--rpc", `31337=${service.baseUrl}/rpc`), { env });
 beforeEach(() => service.reset());
 
 const terms = ["--from", "31337:USDC", "--to", "31338:USDC", "--amount", "10", "--recipient", recipient];
@@ -153,6 +144,7 @@ test.each([
 	[["swap", "--resume", "x", "--amount", "1"], "USAGE"],
 	[["swap", "--resume", "nobody"], "UNKNOWN_ID"],
 	[["status", "nobody"], "UNKNOWN_ID"],
+	[["status", "swp_nobody"], "UNKNOWN_ID"],
 	[["quote", ...terms.with(1, "base:USDC")], "UNKNOWN_CHAIN"],
 	[["quote", ...terms.with(1, "31337:USDT")], "UNKNOWN_TOKEN"],
 	[["quote", ...terms.with(5, "1.0000001")], "INVALID_AMOUNT"],
@@ -226,4 +218,59 @@ test("control characters in what the service says do not reach the terminal", as
 	});
 	const { stderr } = await runCli(["quote", ...terms], { env });
 	expect(stderr).toContain("no [2J way");
+});
+
+test("GEOSWAP_DEBUG lets no control characters through either", async () => {
+	service.handlers["/chains"] = () => ({
+		status: 422,
+		body: { code: "NO_ROUTE", message: "no\u001b[2J\u0007way", next: "fix_request", requestId: "r" },
+	});
+	const { stderr } = await runCli(["chains"], { env: { ...env, GEOSWAP_DEBUG: "1" } });
+	expect(stderr).toMatch(/\n {4}at /);
+	expect(stderr).not.toContain("\u001b");
+	expect(stderr).not.toContain("\u0007");
+});
+
+test("an answer whose fields are not texts, or name what every object has, changes no exit code", async () => {
+	service.handlers["/chains"] = () => ({
+		status: 401,
+		body: { code: "UNAUTHORIZED", message: "no", next: "constructor", requestId: 5 },
+	});
+	const { exit, stderr } = await runCli(["chains"], { env });
+	expect(exit).toBe(3);
+	expect(stderr).toContain("next       constructor\n");
+});
+
+test.each([
+	[["quote", ...terms], "/swap/quote"],
+	[["swap", ...terms, "--dry-run"], "/swap/quote"],
+	[["swap", ...terms.with(5, "max"), "--id", "slow-node"], "/rpc"],
+	[["chains"], "/chains"],
+	[["tokens"], "/tokens"],
+	[["history"], "/swaps"],
+	[["delegation", "31337"], "/swap/delegation"],
+	[["balance", "31337"], "/rpc"],
+])("Ctrl-C ends %j with one document: exit 3, nothing was signed", async (args, path) => {
+	const controller = new AbortController();
+	service.handlers[path] = () => {
+		setTimeout(() => controller.abort(), 20);
+		return "hold";
+	};
+	const { exit, stdout } = await runCli([...args, "--json"], { env, interrupt: controller.signal });
+	expect(exit).toBe(3);
+	expect(JSON.parse(stdout)).toMatchObject({ error: { code: "INTERRUPTED", retryable: true } });
+});
+
+test("one damaged file among the intents is named, and hides nothing else", async () => {
+	const path = join(home, "intents", "damaged.json");
+	for (const text of ["", "{}", '{"version":1}']) {
+		writeFileSync(path, text);
+		expect(await json("history")).toMatchObject({ exit: 0, body: { swaps: [{ swapId }] } });
+		expect(await json("history", "--unfinished")).toMatchObject({
+			exit: 0,
+			body: { unfinished: [], unreadable: [path] },
+		});
+		expect((await runCli(["history", "--unfinished"], { env })).stdout).toContain(path);
+	}
+	rmSync(path);
 });

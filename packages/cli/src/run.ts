@@ -4,8 +4,9 @@ import type { Call } from "./context.ts";
 import { describeError, errorLines } from "./describe-error.ts";
 import { type ExitCode, exitCode, exitCodeHelp } from "./exit-code.ts";
 import type { Io } from "./io.ts";
-import { createOutput } from "./output.ts";
+import { createOutput, printable } from "./output.ts";
 import { refuseKeys } from "./refuse-keys.ts";
+import { unlessInterrupted, watchInterrupt } from "./watch-interrupt.ts";
 
 const helpColumns = 80;
 
@@ -17,20 +18,22 @@ export async function run(args: readonly string[], io: Io): Promise<ExitCode> {
 	let written = "";
 	try {
 		refuseKeys(args);
-		const program = defineProgram({ io, output }, (code) => {
-			exit = code;
-		});
-		for (const command of [program, ...program.commands]) {
-			command.exitOverride().configureOutput({
-				writeOut: (text) => {
-					written += text;
-				},
-				writeErr: () => {},
-				getOutHelpWidth: () => helpColumns,
-				getErrHelpWidth: () => helpColumns,
+		await watchInterrupt(io, async (signal) => {
+			const program = defineProgram({ io, output, signal }, (code) => {
+				exit = code;
 			});
-		}
-		await program.parseAsync(args, { from: "user" });
+			for (const command of [program, ...program.commands]) {
+				command.exitOverride().configureOutput({
+					writeOut: (text) => {
+						written += text;
+					},
+					writeErr: () => {},
+					getOutHelpWidth: () => helpColumns,
+					getErrHelpWidth: () => helpColumns,
+				});
+			}
+			await program.parseAsync(args, { from: "user" });
+		});
 		return exit;
 	} catch (error) {
 		if (error instanceof CommanderError && error.exitCode === 0) {
@@ -42,7 +45,9 @@ export async function run(args: readonly string[], io: Io): Promise<ExitCode> {
 		for (const line of errorLines(described.body)) {
 			output.say(line, line[0] === "error" ? "red" : undefined);
 		}
-		if (io.env.GEOSWAP_DEBUG) await io.stderr.write(`${debugText(error)}\n`);
+		if (io.env.GEOSWAP_DEBUG) {
+			for (const line of debugText(error).split("\n")) await io.stderr.write(`${printable(line)}\n`);
+		}
 		return described.exit;
 	} finally {
 		// What was said before it is out, too, once this is: the process exits then.
@@ -84,6 +89,9 @@ Docs: docs/cli.md`,
 			.option("--max-spend <number>", "refuse to give more than this, in whole tokens");
 	const wallet = ["--wallet <address>", "this wallet, instead of that of the key"] as const;
 
+	// What signs, or follows what was signed, ends by itself once it is told to.
+	const ending = (work: Promise<void>) => unlessInterrupted(call.signal, work);
+
 	// Each command loads only what it needs: help is there at once.
 	command("init", "write the configuration; asks for what is missing, on a terminal only")
 		.option("--base-url <url>", "where the service is")
@@ -93,13 +101,13 @@ Docs: docs/cli.md`,
 		.option("--no-keys", "do not ask for keys")
 		.action(async (options) => {
 			const { initCommand } = await import("./commands/init.ts");
-			await initCommand(call, options);
+			await ending(initCommand(call, options));
 		});
 	withTerms(command("quote", "what a swap would give now; nothing is signed"))
 		.option(...wallet)
 		.action(async (options) => {
 			const { quoteCommand } = await import("./commands/quote.ts");
-			await quoteCommand(call, options);
+			await ending(quoteCommand(call, options));
 		});
 	withTerms(command("swap", "swap, and wait until it is settled or the input is back"))
 		.option("--id <text>", "names the intent: the same id again goes on, and never swaps twice")
@@ -124,39 +132,50 @@ Docs: docs/cli.md`,
 		.option("--unfinished", "what was begun on this machine and may still execute")
 		.action(async (options) => {
 			const { historyCommand } = await import("./commands/history.ts");
-			await historyCommand(call, options);
+			await ending(historyCommand(call, options));
 		});
 	command("balance", "what your wallets hold, asked of the chains themselves")
 		.argument("[chain]", "only this one, by id or name")
 		.option(...wallet)
 		.action(async (chain, options) => {
 			const { balanceCommand } = await import("./commands/balance.ts");
-			await balanceCommand(call, { chain, ...options });
+			await ending(balanceCommand(call, { chain, ...options }));
 		});
 	command("delegation", "whether a wallet is ready to swap from a chain")
 		.argument("<chain>", "by id or name")
 		.option(...wallet)
 		.action(async (chain, options) => {
 			const { delegationCommand } = await import("./commands/delegation.ts");
-			await delegationCommand(call, { chain, ...options });
+			await ending(delegationCommand(call, { chain, ...options }));
 		});
 	command("chains", "the service's chains, compared with the deployment file").action(async () => {
 		const { chainsCommand } = await import("./commands/chains.ts");
-		await chainsCommand(call);
+		await ending(chainsCommand(call));
 	});
 	command("tokens", "the service's tokens, compared with the deployment file")
 		.argument("[chain]", "only this one, by id or name")
 		.action(async (chain) => {
 			const { tokensCommand } = await import("./commands/tokens.ts");
-			await tokensCommand(call, { chain });
+			await ending(tokensCommand(call, { chain }));
 		});
 	return program;
 }
 
-function usage(error: CommanderError): CliError {
-	const message =
-		error.code === "commander.help" ? "no command was given" : error.message.replace(/^error: /, "");
-	return new CliError(`${message.replace(/\.?$/, ".")} See geoswap --help.`, { code: "USAGE" });
+function usage({ code, message }: CommanderError): CliError {
+	const said = code === "commander.help" ? "no command was given" : withoutSecret(message);
+	return new CliError(`${said.replace(/\.?$/, ".")} See geoswap --help.`, { code: "USAGE" });
+}
+
+/** No option and no command is longer. */
+const longestName = 20;
+
+/** What is not known may be a key, or have one behind its equals sign. Not every key looks like one. */
+function withoutSecret(message: string): string {
+	const [, kind, text = "", suggestion = ""] =
+		/^error: unknown (option|command) '(.*)'(\n\(Did you mean .*\))?$/s.exec(message) ?? [];
+	if (kind === undefined) return message.replace(/^error: /, "");
+	const [name = ""] = text.split("=");
+	return name.length > longestName ? `unknown ${kind}` : `unknown ${kind} '${name}'${suggestion}`;
 }
 
 function debugText(error: unknown): string {

@@ -16,6 +16,8 @@ const hashes = [
 	["refundTxHash", "input given back by"],
 ] as const;
 
+const silenceMs = 5_000;
+
 /** Says each thing that happens once, with the time since the start. */
 export function createProgress(output: Output, nowMs: () => number = () => performance.now()) {
 	const startedMs = nowMs();
@@ -30,6 +32,11 @@ export function createProgress(output: Output, nowMs: () => number = () => perfo
 	};
 	return {
 		say,
+		/** Until what it gives back is called: a service that does not answer is not waited for in silence. */
+		sayIfSilent: (baseUrl: string): (() => void) => {
+			const timer = setTimeout(() => say(`waiting for ${baseUrl} to answer`), silenceMs);
+			return () => clearTimeout(timer);
+		},
 		sayStatus: (swap: StatusResponse) => {
 			for (const [field, text] of hashes) if (swap[field]) sayOnce(`${text} ${swap[field]}`);
 			if (swap.status !== "pending") say(swap.status, swap.status === "settled" ? "green" : "yellow");
@@ -46,14 +53,17 @@ export function swapLines(pins: Deployment, swap: StatusResponse): Line[] {
 		["status", status === "pending" ? `pending, ${stageTexts[stage] ?? stage}` : status],
 		...(failure ? [["why", `${failure.code}: ${failure.message}`] satisfies Line] : []),
 		...(decidedBy ? [["decided", `by ${decidedBy}`] satisfies Line] : []),
-		["funds", `${describeFunds(pins, funds)}, with the ${funds.holder}`],
+		["funds", describeFunds(pins, funds)],
 	];
 }
 
-export function describeFunds(pins: Deployment, { chainId, token, amount }: StatusResponse["funds"]): string {
+/** Where the money is. What stands in between may answer in the service's place, and leave it out. */
+export function describeFunds(pins: Deployment, funds: StatusResponse["funds"] | undefined): string {
+	if (!funds) return "not told by the service";
+	const { chainId, token, amount, holder } = funds;
 	const chain = pinnedChains(pins).find((candidate) => candidate.chainId === chainId);
-	const asset = chain?.assets.find(({ address }) => isSameAddress(chainId, address, token));
+	const asset = chain?.assets.find(({ address }) => isSameAddress(chainId, address, String(token)));
 	return asset && chain
-		? `${formatAmount(amount, asset.decimals)} ${asset.symbol} on ${chain.name}`
-		: `${amount} smallest units of ${token} on chain ${chainId}`;
+		? `${formatAmount(amount, asset.decimals)} ${asset.symbol} on ${chain.name}, with the ${holder}`
+		: `${amount} smallest units of ${token} on chain ${chainId}, with the ${holder}`;
 }

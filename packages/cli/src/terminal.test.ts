@@ -1,9 +1,11 @@
 import { spawn } from "node:child_process";
+import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { stripVTControlCharacters } from "node:util";
 import { afterAll, beforeEach, expect, test } from "vitest";
-import { makeStatus, pending, recipient, refusal, startFakeService, swapId } from "../test/fake-service.ts";
-import { makeHome, runCli } from "../test/run-cli.ts";
+import { makeStatus, pending, recipient, refusal, startFakeService } from "../test/fake-service.ts";
+import { initArgs, makeHome, runCli } from "../test/run-cli.ts";
+import { hashOf, readConfig } from "./config.ts";
 import { shellWord } from "./shell-word.ts";
 
 // The real program on a terminal of 80 columns, which `script` of util-linux makes.
@@ -11,7 +13,7 @@ import { shellWord } from "./shell-word.ts";
 const service = await startFakeService();
 afterAll(() => service.close());
 const { env, deployment } = makeHome();
-await runCli(["init", "--base-url", service.baseUrl, "--deployment", deployment], { env });
+await runCli(initArgs(service.baseUrl, deployment), { env });
 beforeEach(() => service.reset());
 
 const main = join(import.meta.dirname, "main.ts");
@@ -25,8 +27,10 @@ async function onTerminal(
 	{
 		variables = {},
 		onText,
+		onStart,
 	}: {
 		variables?: Record<string, string>;
+		onStart?: (type: (keys: string) => void) => void;
 		onText?: (text: string, type: (keys: string) => void) => void;
 	} = {},
 ): Promise<{ exit: number | null; raw: string; lines: string[] }> {
@@ -39,6 +43,7 @@ async function onTerminal(
 			stdio: ["pipe", "pipe", "inherit"],
 		},
 	);
+	onStart?.((keys) => child.stdin.write(keys));
 	let raw = "";
 	child.stdout.on("data", (chunk: Buffer) => {
 		raw += chunk.toString();
@@ -87,7 +92,7 @@ test("Ctrl-C leaves the swap running, says so, and names the command that follow
 	let asked = 0;
 	service.handlers["/swap/status"] = () => (asked++ === 0 ? { body: pending } : "hold");
 	let isTyped = false;
-	const { exit, lines } = await onTerminal(swapArgs, {
+	const { exit, lines } = await onTerminal([...swapArgs, "--id", "left"], {
 		onText: (text, type) => {
 			if (isTyped || !text.includes("deposited")) return;
 			isTyped = true;
@@ -98,5 +103,74 @@ test("Ctrl-C leaves the swap running, says so, and names the command that follow
 	expectFits(lines);
 	const text = lines.join("\n");
 	expect(text).toContain("Interrupted. The swap goes on without this program.");
-	expect(text).toContain(`next       geoswap status ${swapId}\n`);
+	expect(text).toContain("next       geoswap swap --resume left\n");
+});
+
+test("Ctrl-C ends a question to the service at once: exit 3", async () => {
+	const { exit, lines } = await onTerminal(["chains", "--json"], {
+		onStart: (type) => {
+			service.handlers["/chains"] = () => {
+				type("\u0003");
+				return "hold";
+			};
+		},
+	});
+	expect(exit).toBe(3);
+	expect(lines.join("\n")).toContain('"code": "INTERRUPTED"');
+});
+
+/** Types each answer once its question is there. */
+function answering(...answers: [question: string, keys: string][]) {
+	const left = [...answers];
+	let from = 0;
+	return (text: string, type: (keys: string) => void) => {
+		const [next] = left;
+		const at = next ? text.indexOf(next[0], from) : -1;
+		if (!next || at < 0) return;
+		from = at + next[0].length;
+		left.shift();
+		type(next[1]);
+	};
+}
+
+const enter = "\r";
+const noKeychain = { DBUS_SESSION_BUS_ADDRESS: "unix:path=/nonexistent" };
+
+test("init asks for what is missing, and writes pins that a person has compared", async () => {
+	const fresh = makeHome();
+	const { exit, lines } = await onTerminal(["init"], {
+		variables: { GEOSWAP_HOME: fresh.home },
+		onText: answering(
+			["Where is the service?", `${service.baseUrl}${enter}`],
+			["deployment.json: a file", `${fresh.deployment}${enter}`],
+			["that the operator published?", "y"],
+		),
+	});
+	const text = lines.join("\n");
+	expect(text).toContain(hashOf(readFileSync(fresh.deployment, "utf8")));
+	expect(exit).toBe(0);
+	expect(await readConfig({ env: fresh.env })).toMatchObject({ baseUrl: service.baseUrl });
+});
+
+test("init writes nothing where the person does not know the hash", async () => {
+	const fresh = makeHome();
+	const { exit } = await onTerminal(
+		["init", "--base-url", service.baseUrl, "--deployment", fresh.deployment],
+		{
+			variables: { GEOSWAP_HOME: fresh.home },
+			onText: answering(["that the operator published?", enter]),
+		},
+	);
+	expect(exit).toBe(3);
+	await expect(readConfig({ env: fresh.env })).rejects.toMatchObject({ code: "NOT_CONFIGURED" });
+});
+
+test("init does not show the key that is typed, and a machine without a keychain is told so", async () => {
+	const { exit, raw } = await onTerminal(["init"], {
+		variables: { ...noKeychain, GEOSWAP_API_KEY: "" },
+		onText: answering(["API key of the service (Enter: not now)", `typed-secret${enter}`]),
+	});
+	expect(exit).toBe(2);
+	expect(raw).not.toContain("typed-secret");
+	expect(stripVTControlCharacters(raw)).toContain("no keychain");
 });

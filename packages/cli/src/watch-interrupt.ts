@@ -1,15 +1,33 @@
 import type { Io } from "./io.ts";
 
-/** Thrown where a person, or the system, ended the waiting. */
+/** Thrown where a person, or the system, ended the program. */
 export class Interrupted extends Error {}
 
 /** Runs with a signal that Ctrl-C aborts. */
-export async function watchInterrupt<T>(io: Io, work: (signal: AbortSignal) => Promise<T>): Promise<T> {
+export async function watchInterrupt<T>(
+	io: Pick<Io, "onInterrupt">,
+	work: (signal: AbortSignal) => Promise<T>,
+): Promise<T> {
 	const controller = new AbortController();
 	const stop = io.onInterrupt(() => controller.abort(new Interrupted("interrupted")));
 	try {
 		return await work(controller.signal);
 	} finally {
 		stop();
+	}
+}
+
+/** For work that knows of no signal, and signs nothing: it is left where it is. */
+export async function unlessInterrupted<T>(signal: AbortSignal, work: Promise<T>): Promise<T> {
+	let stop = () => {};
+	const interrupted = new Promise<never>((_, reject) => {
+		stop = () => reject(signal.reason);
+		signal.addEventListener("abort", stop);
+		if (signal.aborted) stop();
+	});
+	try {
+		return await Promise.race([work, interrupted]);
+	} finally {
+		signal.removeEventListener("abort", stop);
 	}
 }

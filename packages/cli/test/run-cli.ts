@@ -1,4 +1,5 @@
-import { mkdtempSync, writeFileSync } from "node:fs";
+import { createHash } from "node:crypto";
+import { mkdtempSync, readFileSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { formatDeployment } from "@geoswap/protocol";
@@ -43,4 +44,13 @@ export function makeHome(): { env: Record<string, string | undefined>; home: str
 	const home = join(root, "home");
 	const keys = { GEOSWAP_API_KEY: "key-1", GEOSWAP_EVM_KEY: evmKey, GEOSWAP_SOLANA_KEY: solanaKey };
 	return { home, deployment, env: { GEOSWAP_HOME: home, ...keys } };
+}
+
+/** `init` with the hash of the file, which somebody has compared. */
+export function initArgs(baseUrl: string, deployment: string, ...others: string[]): string[] {
+	const sha256 = createHash("sha256").update(readFileSync(deployment)).digest("hex");
+	return [
+		...["init", "--base-url", baseUrl, "--deployment", deployment],
+		...["--deployment-sha256", `sha256:${sha256}`, ...others],
+	];
 }

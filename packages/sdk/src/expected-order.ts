@@ -32,20 +32,29 @@ export type Terms = {
 };
 
 const maxDefaultSlippageBps = 300;
-const maxSecondsToOpen = 15n * 60n;
+export const maxSecondsToOpen = 15n * 60n;
 /** The escrow's own limit. */
 const maxSecondsToRefund = 3n * 24n * 60n * 60n;
 
+type OfWallet = Terms & { wallet: string; origin: QuoteResponse["origin"] };
+
 /** The order that the caller's request, the quote and the pins leave, with the build's deadlines. */
-export function expectedOrder({
+export function expectedOrder({ build, ...terms }: OfWallet & { build: unknown }): Order {
+	return {
+		...expectedTerms(terms),
+		deadlines: expectedDeadlines(build, terms.limits?.nowMs ?? Date.now()),
+	};
+}
+
+/** All of it that is known before it is built. */
+export function expectedTerms({
 	intent,
 	quote,
-	build,
 	pins,
 	wallet,
 	origin: originKind,
 	limits = {},
-}: Terms & { build: unknown; wallet: string; origin: QuoteResponse["origin"] }): Order {
+}: OfWallet): Omit<Order, "deadlines"> {
 	const originChainId = Number(intent.originChain);
 	const destinationChainId = Number(intent.destinationChain);
 	const origin = pinnedWords(pins, { field: "intent.originChain", chainId: originChainId });
@@ -70,7 +79,6 @@ export function expectedOrder({
 		minOutput: expectedMinimum({ intent, quote, limits }),
 		recipient: wordOf("intent.recipient", destinationChainId, recipient),
 		swapKey: toSwapKey(uuid),
-		deadlines: expectedDeadlines(build, limits.nowMs ?? Date.now()),
 	};
 }
 

@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
-import { afterEach, beforeEach, expect, test, vi } from "vitest";
+import { afterEach, beforeEach, expect, onTestFinished, test, vi } from "vitest";
 import { fileStore } from "./file-store.ts";
 
 let directory: string;
@@ -107,6 +107,15 @@ test("a directory that cannot be made is told when it is used", async () => {
 	await expect(store.lock("intent-1")).rejects.toThrow();
 });
 
+test("a directory that could not be made is made once it can be", async () => {
+	await writeFile(join(directory, "file"), "");
+	const store = fileStore(join(directory, "file", "store"));
+	await expect(store.get("intent-1")).rejects.toThrow();
+	await rm(join(directory, "file"));
+	await store.set("intent-1", "text");
+	expect(await store.get("intent-1")).toBe("text");
+});
+
 test("in one process an intent is one caller's at a time, whichever store of the directory he has", async () => {
 	const [store, other] = [fileStore(directory), fileStore(directory)];
 	const unlock = await store.lock("intent-1");
@@ -172,6 +181,25 @@ test("a number that another process has since is not taken for the lock's owner"
 	await writeFile(lock, JSON.stringify({ ...owner, pid: process.pid }));
 	// Only Linux tells when a process began.
 	expect((await fileStore(directory).lock("intent-1")) !== undefined).toBe(process.platform === "linux");
+});
+
+test("where nobody tells when a process began, a lock does not outlive the machine's start", async () => {
+	const { platform } = process;
+	Object.defineProperty(process, "platform", { value: "darwin" });
+	onTestFinished(() => void Object.defineProperty(process, "platform", { value: platform }));
+	const store = fileStore(directory);
+	const unlock = await store.lock("intent-1");
+	const path = join(directory, "intent-1.lock", "1");
+	const owner = JSON.parse(await readFile(path, "utf8"));
+	expect(await store.lock("intent-1")).toBeUndefined();
+	// A clock that was set a little is no other start; a record of before is as it was.
+	for (const bootedAtMs of [owner.bootedAtMs - 60_000, undefined]) {
+		await writeFile(path, JSON.stringify({ ...owner, bootedAtMs }));
+		expect(await store.lock("intent-1")).toBeUndefined();
+	}
+	await writeFile(path, JSON.stringify({ ...owner, bootedAtMs: owner.bootedAtMs - 3_600_000 }));
+	expect(await store.lock("intent-1")).toBeDefined();
+	await expect(unlock?.()).rejects.toThrow();
 });
 
 test.each(["", "{", "\0\0\0"])(

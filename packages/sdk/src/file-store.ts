@@ -1,5 +1,6 @@
 import { createHash, randomUUID } from "node:crypto";
-import { link, mkdir, open, readdir, readFile, rename, rm, writeFile } from "node:fs/promises";
+import { link, mkdir, open, readdir, readFile, rename, rm, truncate, writeFile } from "node:fs/promises";
+import { uptime } from "node:os";
 import { dirname, join, resolve } from "node:path";
 import type { SwapStore } from "./swap-store.ts";
 
@@ -10,9 +11,13 @@ import type { SwapStore } from "./swap-store.ts";
  */
 export function fileStore(directory: string): SwapStore {
 	const root = resolve(directory);
-	const made = makeDirectory(root);
-	made.catch(() => {});
+	let made: Promise<void> | undefined;
 	const pathOf = async (id: string) => {
+		made ??= makeDirectory(root).catch((error: unknown) => {
+			// Once it can be made it is.
+			made = undefined;
+			throw error;
+		});
 		await made;
 		// Any text may be an id; not any text may be a file's name, and some systems know no case.
 		const isName = /^[a-z\d_-]{1,63}$/.test(id);
@@ -25,14 +30,19 @@ export function fileStore(directory: string): SwapStore {
 			const path = await pathOf(id);
 			const fresh = `${path}.${randomUUID()}.new`;
 			// Whole or not at all: what is half written has no name that anybody reads.
-			const file = await open(fresh, "wx", 0o600);
 			try {
-				await file.writeFile(text);
-				await file.sync();
-			} finally {
-				await file.close();
+				const file = await open(fresh, "wx", 0o600);
+				try {
+					await file.writeFile(text);
+					await file.sync();
+				} finally {
+					await file.close();
+				}
+				await rename(fresh, `${path}.json`);
+			} catch (error) {
+				await rm(fresh, { force: true });
+				throw error;
 			}
-			await rename(fresh, `${path}.json`);
 			await syncDirectory(root);
 		},
 		lock: async (id) => lockIn(`${await pathOf(id)}.lock`),
@@ -49,21 +59,19 @@ async function makeDirectory(path: string): Promise<void> {
 	}
 }
 
-const released = "released";
-
 /**
  * Numbered files: who makes the next number has the lock, and only one can. It says whose it is, for who was killed leaves
- * his behind. The last number is only ever followed, never removed: of two that remove what a dead one left, the second
+ * his behind; one that is empty is nobody's. The last number is only ever followed, never removed: of two that remove what a dead one left, the second
  * would remove what the first has made since.
  */
 async function lockIn(directory: string): Promise<(() => Promise<void>) | undefined> {
 	await mkdir(directory, { recursive: true, mode: 0o700 });
 	const fresh = join(directory, `${randomUUID()}.new`);
-	await writeFile(fresh, JSON.stringify(await identify(process.pid)), { flag: "wx", mode: 0o600 });
 	try {
+		await writeFile(fresh, JSON.stringify(await identify(process.pid)), { flag: "wx", mode: 0o600 });
 		for (let attempt = 0; attempt < 3; attempt++) {
 			const last = (await numbersIn(directory)).at(-1) ?? 0;
-			const owner = last === 0 ? released : await readIfThere(join(directory, String(last)));
+			const owner = last === 0 ? "" : await readIfThere(join(directory, String(last)));
 			if (owner !== undefined && (await isHeld(owner))) return undefined;
 			const mine = last + 1;
 			const path = join(directory, String(mine));
@@ -75,18 +83,13 @@ async function lockIn(directory: string): Promise<(() => Promise<void>) | undefi
 			const isLast = numbers.at(-1) === mine;
 			const left = isLast ? numbers.slice(0, -1) : [mine];
 			await Promise.all(left.map((number) => rm(join(directory, String(number)), { force: true })));
-			if (isLast) return () => release(directory, path);
+			// Nothing is written: a disk that is full must not keep it locked.
+			if (isLast) return () => truncate(path);
 		}
 		return undefined;
 	} finally {
 		await rm(fresh, { force: true });
 	}
-}
-
-async function release(directory: string, path: string): Promise<void> {
-	const fresh = join(directory, `${randomUUID()}.new`);
-	await writeFile(fresh, released, { mode: 0o600 });
-	await rename(fresh, path);
 }
 
 /** From the least to the greatest. */
@@ -98,11 +101,15 @@ async function numbersIn(directory: string): Promise<number[]> {
 		.sort((a, b) => a - b);
 }
 
-type Identity = { pid: number; startedAt: string | undefined };
+type Identity = { pid: number; startedAt?: string; bootedAtMs?: number };
+
+/** By how much a clock may have been set since: two starts of a machine are further apart, but for the hastiest. */
+const clockToleranceMs = 10 * 60_000;
 
 /** Numbers of processes come again, in a container after each start. */
 async function identify(pid: number): Promise<Identity> {
-	if (process.platform !== "linux") return { pid, startedAt: undefined };
+	// Only Linux tells when a process began. Elsewhere it is known at least that it did not outlive its machine.
+	if (process.platform !== "linux") return { pid, bootedAtMs: Math.round(Date.now() - uptime() * 1_000) };
 	const [stat, bootId] = await Promise.all([
 		readIfThere(`/proc/${pid}/stat`),
 		readIfThere("/proc/sys/kernel/random/boot_id"),
@@ -117,13 +124,15 @@ async function identify(pid: number): Promise<Identity> {
 async function isHeld(owner: string): Promise<boolean> {
 	const identity = parseIdentity(owner);
 	if (!identity) return false;
-	const { pid, startedAt } = identity;
+	const { pid, startedAt, bootedAtMs } = identity;
 	try {
 		process.kill(pid, 0);
 	} catch (error) {
 		if ((error as NodeJS.ErrnoException).code === "ESRCH") return false;
 	}
-	return (await identify(pid)).startedAt === startedAt;
+	const found = await identify(pid);
+	const setByMs = Math.abs((found.bootedAtMs ?? 0) - (bootedAtMs ?? found.bootedAtMs ?? 0));
+	return found.startedAt === startedAt && setByMs <= clockToleranceMs;
 }
 
 /** None where it was released, or where the machine fell before it was on the disk. */

@@ -45,6 +45,10 @@ export class GeoswapError extends Error {
 	readonly retryAfterMs: number | undefined;
 	/** Of what `swap()` throws: whether the intent may still be executed. False: nothing was taken, and nothing will be. */
 	mayExecute: boolean | undefined;
+	/** Of what `swap()` throws: the intent's, where the caller gave it one. */
+	id: string | undefined;
+	/** Of what `swap()` throws: of what was signed for the intent last. */
+	swapId: string | undefined;
 
 	constructor(message: string, { cause, ...context }: Context) {
 		super(message, cause === undefined ? {} : { cause });

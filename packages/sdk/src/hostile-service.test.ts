@@ -111,6 +111,8 @@ const quoteChanges: [name: string, field: string, change: Change<QuoteResponse>]
 
 describe.each(["evm", "solana"] as const)("a service that lies about a quote from %s", (origin) => {
 	test.each(quoteChanges)("with %s is refused by its name", async (_, field, change) => {
+		// Nor is an authorization signed for it.
+		service.knobs.isDelegated = false;
 		expect(await refusedBy(origin, lieAt("/swap/quote", change))).toBe(field);
 	});
 

@@ -1,3 +1,4 @@
+export type { Deployment } from "@geoswap/protocol";
 export { buildOp } from "./build-op.ts";
 export { buildSolanaTx } from "./build-solana-tx.ts";
 export { type Client, createClient } from "./create-client.ts";

@@ -6,8 +6,13 @@ import type { Terms } from "./expected-order.ts";
 export type Submission = {
 	path: "/swap/submit" | "/swap/submit-solana";
 	body: Record<string, string>;
-	/** Until then it may become a swap, whoever has it. */
+	/** Until then the service takes it, by its own word. */
 	expiresAt: string;
+	/**
+	 * From then on no chain executes it, whoever has it: by what was signed, not by the service's word. Where it is left out
+	 * nobody knows it better than by the most that is ever signed for.
+	 */
+	deadAt?: string | undefined;
 };
 
 /** A wallet, and how an op of a quote is made for it: built, compared with what was asked for, and only then signed. */

@@ -94,6 +94,25 @@ test("an answer that is not the service's own is an error, worth a retry only wh
 	expect(await call()).toMatchObject({ code: "UNEXPECTED_RESPONSE", status: 500, retryable: true });
 });
 
+test("a Retry-After that is empty, or no number of seconds, is none", async () => {
+	const headers = ["", " ", "-1", "Wed, 21 Oct 2026 07:28:00 GMT", "0", " 7 "];
+	const { client } = await serve(
+		...headers.map((retryAfter) => ({ status: 503, headers: { "retry-after": retryAfter }, body: "" })),
+	);
+	const found: unknown[] = [];
+	for (const _ of headers) found.push((await errorOf(getStatus(client, "swp_1"))).retryAfterMs);
+	expect(found).toEqual([undefined, undefined, undefined, undefined, 0, 7_000]);
+});
+
+test("what an error says in another form than text is left out", async () => {
+	const body = { code: "NO_ROUTE", next: "fix_request", message: 5, requestId: { a: 1 }, details: "x" };
+	const { client } = await serve({ status: 422, body }, { status: 422, body: { ...body, code: 5 } });
+	expect(await errorOf(getStatus(client, "swp_1"))).toMatchObject({
+		...{ code: "NO_ROUTE", message: "NO_ROUTE", requestId: undefined, details: undefined },
+	});
+	expect(await errorOf(getStatus(client, "swp_1"))).toMatchObject({ code: "UNEXPECTED_RESPONSE" });
+});
+
 test("a redirect is not followed: it would carry the key along", async () => {
 	const target = await serve({ body: {} });
 	const { client } = await serve({ status: 307, headers: { location: target.client.baseUrl }, body: {} });

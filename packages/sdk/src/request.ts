@@ -56,14 +56,17 @@ export async function request<Answer>(
 
 function errorOf(client: Client, response: Response, answer: object | undefined): GeoswapError {
 	const { status, headers } = response;
-	const body = answer as Partial<ErrorBody> | undefined;
-	const retryAfterSeconds = Number(headers.get("retry-after") ?? Number.NaN);
+	const body = answer as { [Field in keyof ErrorBody]?: unknown } | undefined;
+	// An empty one is none, and not zero.
+	const retryAfterSeconds = Number(headers.get("retry-after")?.trim() || Number.NaN);
 	const context = {
 		status,
-		requestId: body?.requestId ?? headers.get("x-request-id") ?? undefined,
+		requestId: textOf(body?.requestId) ?? textOf(headers.get("x-request-id")),
 		retryAfterMs: retryAfterSeconds >= 0 ? retryAfterSeconds * 1000 : undefined,
 	};
-	if (body?.code === undefined || body.next === undefined) {
+	const code = textOf(body?.code) as ErrorBody["code"] | undefined;
+	const next = textOf(body?.next) as ErrorBody["next"] | undefined;
+	if (code === undefined || next === undefined) {
 		// A proxy in between answers in its own words.
 		const mayPass = status === 429 || status >= 500;
 		return new GeoswapError(
@@ -77,14 +80,24 @@ function errorOf(client: Client, response: Response, answer: object | undefined)
 			},
 		);
 	}
-	return new GeoswapError(body.message ?? body.code, {
+	const details = body?.details;
+	return new GeoswapError(textOf(body?.message) ?? code, {
 		...context,
-		docs: docsUrl(client, body.code),
-		code: body.code,
-		next: body.next,
-		retryable: body.retryable === true,
-		details: body.details,
+		docs: docsUrl(client, code),
+		code,
+		next,
+		retryable: body?.retryable === true,
+		details: isObject(details) ? details : undefined,
 	});
+}
+
+/** Who reads an error takes its texts for texts: whatever else came is left out. */
+function textOf(value: unknown): string | undefined {
+	return typeof value === "string" ? value : undefined;
+}
+
+function isObject(value: unknown): value is Record<string, unknown> {
+	return typeof value === "object" && value !== null;
 }
 
 /** Accounts sign with bigints here and there, such as `v`, and JSON has none. */
@@ -95,7 +108,7 @@ function toJson(body: object): string {
 function parseObject(text: string): object | undefined {
 	try {
 		const value: unknown = JSON.parse(text);
-		return typeof value === "object" && value !== null ? value : undefined;
+		return isObject(value) ? value : undefined;
 	} catch {
 		return undefined;
 	}

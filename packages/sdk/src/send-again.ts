@@ -1,6 +1,9 @@
 import { GeoswapError } from "./geoswap-error.ts";
 import { sleep } from "./sleep.ts";
 
+/** Before anything is signed nobody has to wait for a service that is away. */
+const usualPatienceMs = 60_000;
+
 const firstDelayMs = 500;
 const longestDelayMs = 10_000;
 /** Whatever the answer asks for: whoever waits for a swap should not sleep through its end. */
@@ -12,7 +15,7 @@ const longestPauseMs = 60_000;
  */
 export async function sendAgain<Answer>(
 	send: () => Promise<Answer>,
-	{ patienceMs, signal }: { patienceMs: number; signal?: AbortSignal | undefined },
+	{ patienceMs = usualPatienceMs, signal }: { patienceMs?: number; signal?: AbortSignal | undefined },
 ): Promise<Answer> {
 	const startedMs = performance.now();
 	for (let delayMs = firstDelayMs; ; delayMs = Math.min(2 * delayMs, longestDelayMs)) {
@@ -20,7 +23,8 @@ export async function sendAgain<Answer>(
 			return await send();
 		} catch (error) {
 			if (!(error instanceof GeoswapError) || error.next !== "retry") throw error;
-			const pauseMs = Math.min(error.retryAfterMs ?? delayMs, longestPauseMs);
+			// Never sooner than by our own measure: an answer that asks for no pause must not become a busy loop.
+			const pauseMs = Math.max(delayMs, Math.min(error.retryAfterMs ?? 0, longestPauseMs));
 			if (performance.now() - startedMs + pauseMs > patienceMs) throw error;
 			await sleep(pauseMs, signal);
 		}

@@ -14,9 +14,9 @@ const undelegated = { delegated: false, originReady: false, delegationTarget: de
 let served: Awaited<ReturnType<typeof serveAnswers>>;
 afterEach(() => served.close());
 
-async function signWhen(state: Partial<DelegationResponse>, chainId = 31337) {
+async function signWhen(state: Partial<DelegationResponse>, { chainId = 31337, refusedNonce = 3 } = {}) {
 	served = await serveAnswers({ body: { chainId, walletAddress: account.address, ...state } });
-	return signDelegation(served.client, { chainId, account, pins });
+	return signDelegation(served.client, { chainId, account, pins, refusedNonce });
 }
 
 test("a wallet without a delegation signs for the pinned delegate, on this chain alone, at its nonce", async () => {
@@ -48,6 +48,18 @@ test.each<[string, string, Partial<DelegationResponse>]>([
 	await expect(signWhen(state)).rejects.toMatchObject({ code: "VERIFICATION_FAILED", field });
 });
 
+test("a nonce that is far from the one of a moment ago is refused, ahead or behind", async () => {
+	const signAt = (accountNonce: number) => signWhen({ ...undelegated, accountNonce }, { refusedNonce: 10 });
+	for (const near of [7, 10, 13]) {
+		expect(await signAt(near)).toMatchObject({ nonce: near });
+		await served.close();
+	}
+	for (const far of [6, 14, 1_000]) {
+		await expect(signAt(far)).rejects.toMatchObject({ code: "VERIFICATION_FAILED", field: "accountNonce" });
+		await served.close();
+	}
+});
+
 test("a wallet that belongs to another provider is told to use another wallet", async () => {
 	const state = { delegated: true, originReady: false, delegatedTo: zeroAddress } as const;
 	await expect(signWhen({ ...state, blocked: "UNSUPPORTED_DELEGATION" })).rejects.toMatchObject({
@@ -58,7 +70,7 @@ test("a wallet that belongs to another provider is told to use another wallet", 
 });
 
 test("a chain that is not pinned is refused before the service is asked", async () => {
-	await expect(signWhen(undelegated, 1)).rejects.toMatchObject({
+	await expect(signWhen(undelegated, { chainId: 1 })).rejects.toMatchObject({
 		code: "VERIFICATION_FAILED",
 		field: "chainId",
 	});

@@ -5,8 +5,12 @@ import type { EvmAccount } from "./evm-signer.ts";
 import { GeoswapError } from "./geoswap-error.ts";
 import { getDelegation } from "./get-delegation.ts";
 import { pinnedChain } from "./pinned-chain.ts";
+import { sendAgain } from "./send-again.ts";
 import { signWith } from "./sign-with.ts";
 import { VerificationError } from "./verification-error.ts";
+
+/** As many transactions of its own as a wallet may make between two attempts. */
+const mostNoncesApart = 3;
 
 /**
  * The authorization that a wallet's first build on a chain needs, or undefined where it needs none. Whoever is
@@ -18,16 +22,20 @@ export async function signDelegation(
 		chainId,
 		account,
 		pins,
+		refusedNonce,
 		signal,
 	}: {
 		chainId: number;
 		account: Pick<EvmAccount, "address" | "signAuthorization">;
 		pins: Deployment;
+		/** Of an authorization that was signed a moment ago, and is not good any more. */
+		refusedNonce?: number | undefined;
 		signal?: AbortSignal | undefined;
 	},
 ): Promise<AuthorizationBody | undefined> {
 	const { delegate, earlierDelegates } = pinnedChain(pins, { field: "chainId", chainId }).contracts;
-	const state = await getDelegation(client, { chainId, walletAddress: account.address, signal });
+	const ask = () => getDelegation(client, { chainId, walletAddress: account.address, signal });
+	const state = await sendAgain(ask, { signal });
 	if (state.originReady) {
 		expectOneOf("delegatedTo", [delegate, ...earlierDelegates], state.delegatedTo);
 		return undefined;
@@ -48,6 +56,14 @@ export async function signDelegation(
 	const { accountNonce: nonce } = state;
 	if (nonce === undefined || !Number.isSafeInteger(nonce) || nonce < 0) {
 		throw new VerificationError({ field: "accountNonce", expected: "a nonce", actual: nonce });
+	}
+	// What is signed for a nonce ahead is good later: a service that asks for many would have a store of them.
+	if (refusedNonce !== undefined && Math.abs(nonce - refusedNonce) > mostNoncesApart) {
+		throw new VerificationError({
+			field: "accountNonce",
+			expected: `about ${refusedNonce}, as a moment ago`,
+			actual: nonce,
+		});
 	}
 	// The pinned values, not the answer's. A chain id of zero would be good on every chain.
 	const signed = await signWith(

@@ -1,8 +1,12 @@
 import { getBase64Decoder } from "@solana/kit";
 import { buildSolanaTx } from "./build-solana-tx.ts";
 import type { OriginSigner } from "./origin-signer.ts";
+import { sendAgain } from "./send-again.ts";
 import { type SolanaWallet, toRemoteWallet } from "./solana-wallet.ts";
 import { verifySolanaOp } from "./verify-solana-op.ts";
+
+/** A transaction can land for 150 blocks after its blockhash, which the build has taken: a minute, or somewhat more. */
+const longestLifeMs = 120_000;
 
 /** A wallet on Solana, for `swap()`. */
 export async function solanaSigner(wallet: SolanaWallet): Promise<OriginSigner> {
@@ -11,11 +15,13 @@ export async function solanaSigner(wallet: SolanaWallet): Promise<OriginSigner> 
 		origin: "solana",
 		address,
 		sign: async (client, { intent, quote, pins, limits, signal }) => {
-			const build = await buildSolanaTx(client, { geoQuoteToken: quote.geoQuoteToken, signal });
+			const { geoQuoteToken } = quote;
+			const build = await sendAgain(() => buildSolanaTx(client, { geoQuoteToken, signal }), { signal });
 			const { unsigned } = await verifySolanaOp({ intent, quote, build, pins, limits, wallet: address });
 			const signedTransaction = getBase64Decoder().decode(await signTransaction(unsigned, { signal }));
 			const { geoOpToken, expiresAt } = build;
-			return { path: "/swap/submit-solana", body: { geoOpToken, signedTransaction }, expiresAt };
+			const deadAt = new Date(Date.now() + longestLifeMs).toISOString();
+			return { path: "/swap/submit-solana", body: { geoOpToken, signedTransaction }, expiresAt, deadAt };
 		},
 	};
 }

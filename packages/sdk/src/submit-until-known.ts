@@ -1,6 +1,7 @@
-import type { SubmitResponse } from "@geoswap/protocol";
+import type { NextStep, SubmitResponse } from "@geoswap/protocol";
 import type { Client } from "./create-client.ts";
 import { docsUrl } from "./docs-url.ts";
+import { maxSecondsToOpen } from "./expected-order.ts";
 import { GeoswapError, type GeoswapErrorCode } from "./geoswap-error.ts";
 import { getStatus } from "./get-status.ts";
 import type { Submission } from "./origin-signer.ts";
@@ -18,31 +19,42 @@ export type SubmitOutcome =
 export const againMs = 3_000;
 /** Whatever the answer asks for: the bytes may have been taken or have died long before. */
 const longestPauseMs = 60_000;
+/** Of what is signed by nobody knows when. */
+const longestLifeMs = Number(maxSecondsToOpen) * 1_000;
 
 /**
  * Sends the same bytes until the service has made a swap of them, or says that it never will. A refusal is no such word
- * yet: until they expire the same bytes, late on their way or sent by whoever saw them, may be taken after all. So nothing
- * else may be signed for the same intent before that, but what is of the same quote.
+ * yet: until they expire the same bytes, late on their way or sent by whoever saw them, may be taken after all. Nor is its
+ * word enough that they have expired, while the chain would still execute them. So nothing else may be signed for the same
+ * intent before that, but what is of the same quote.
  */
 export async function submitUntilKnown(
 	client: Client,
-	{ path, body }: Submission,
+	{ path, body, deadAt }: Submission,
 	{
 		swapId,
 		onRefused,
+		onWaiting,
 		isEnough,
 		signal,
 	}: {
 		/** The quote's, which the swap has. */
 		swapId: string;
 		onRefused: (error: GeoswapError) => void;
+		/** The service says that they have expired, and until then it could still be otherwise. Said once. */
+		onWaiting: (until: string) => void;
 		/** Whether this refusal is to be told at once. */
 		isEnough: (error: GeoswapError) => boolean;
 		signal?: AbortSignal | undefined;
 	},
 ): Promise<SubmitOutcome> {
+	const toldMs = Date.parse(deadAt ?? "");
+	const deadAtMs = Number.isNaN(toldMs) ? Date.now() + longestLifeMs : toldMs;
 	let refusal: GeoswapError | undefined;
+	let isWaiting = false;
 	for (;;) {
+		const askedMs = Date.now();
+		let pauseMs: number;
 		try {
 			const answer = await sendAgain(() => request<SubmitResponse>(client, { path, body, signal }), {
 				patienceMs: Number.POSITIVE_INFINITY,
@@ -52,20 +64,26 @@ export async function submitUntilKnown(
 			return { outcome: "taken" };
 		} catch (error) {
 			if (!(error instanceof GeoswapError)) throw error;
-			if (isExpired(error)) return { outcome: "dead", error: refusal ?? error };
-			if (isUseless(error)) return { outcome: "dead", error };
-			if (!isRefusal(error)) {
+			if (isExpired(error)) {
+				if (askedMs > deadAtMs) return { outcome: "dead", error: refusal ?? error };
+				if (!isWaiting) onWaiting(new Date(deadAtMs).toISOString());
+				isWaiting = true;
+				pauseMs = Math.max(1, deadAtMs + 1 - Date.now());
+			} else if (isRefusal(error)) {
+				if (isEnough(error)) return { outcome: "refused", error };
+				if (refusal?.code !== error.code) onRefused(error);
+				refusal = error;
+				pauseMs = Math.max(againMs, error.retryAfterMs ?? 0);
+			} else {
 				// Its key is gone after some time; what became of it is known by its id.
 				if (error.code === "INVALID_TOKEN" && (await isKnown(client, { swapId, signal })))
 					return { outcome: "taken" };
-				error.mayExecute = true;
-				throw error;
+				const told = goesOn.includes(error.next) ? error : unknownFate(error, { swapId, deadAtMs });
+				told.mayExecute = true;
+				throw told;
 			}
-			if (isEnough(error)) return { outcome: "refused", error };
-			if (refusal?.code !== error.code) onRefused(error);
-			refusal = error;
 		}
-		await sleep(Math.min(refusal.retryAfterMs ?? againMs, longestPauseMs), signal);
+		await sleep(Math.min(pauseMs, longestPauseMs), signal);
 	}
 }
 
@@ -86,16 +104,14 @@ function isExpired({ code, next }: GeoswapError): boolean {
 	return code === "OP_EXPIRED" && next !== "contact_operator";
 }
 
-/** No wallet signed these bytes: nobody can make a swap of them. The signers here look first, and do not send them. */
-function isUseless({ code, next }: GeoswapError): boolean {
-	return (code === "INVALID_SIGNATURE" || code === "TRANSACTION_CHANGED") && next !== "contact_operator";
-}
-
 /** About the caller, the address or the bytes themselves: said before the swap is looked at, and so never followed by 410. */
 const aboutTheRequest: readonly GeoswapErrorCode[] = [
 	"INVALID_REQUEST",
 	"UNAUTHORIZED",
 	"INVALID_TOKEN",
+	// The signers here have looked at what is sent: whoever says this sees something else, or does not see well.
+	"INVALID_SIGNATURE",
+	"TRANSACTION_CHANGED",
 	"NOT_FOUND",
 	"METHOD_NOT_ALLOWED",
 	"BODY_TOO_LARGE",
@@ -105,6 +121,27 @@ const aboutTheRequest: readonly GeoswapErrorCode[] = [
 /** Of the swap, by the state of things. */
 function isRefusal({ code, next, status = 0 }: GeoswapError): boolean {
 	return status >= 400 && status < 500 && !aboutTheRequest.includes(code) && next !== "contact_operator";
+}
+
+/** Steps that end in the same call, with the same id. Whoever took another would begin a second swap. */
+const goesOn: readonly NextStep[] = ["retry", "check_key", "contact_operator"];
+
+/** The service's error, and what is left to do where it may have taken before what it does not take now. */
+function unknownFate(
+	cause: GeoswapError,
+	{ swapId, deadAtMs }: { swapId: string; deadAtMs: number },
+): GeoswapError {
+	const { code, status, requestId, details, docs, message } = cause;
+	const deadAt = new Date(deadAtMs).toISOString();
+	return new GeoswapError(
+		`What was signed for ${swapId} is not taken now, and may have been before (${message}). After ${deadAt} no chain executes it any more: if the wallet still holds the whole input then, nothing happened, and it may be asked for under a new id. Until then begin no other swap for it.`,
+		{
+			...{ code, status, requestId, docs, cause },
+			next: "contact_operator",
+			retryable: false,
+			details: { ...details, deadAt },
+		},
+	);
 }
 
 function notItsAnswer(client: Client, swapId: string): GeoswapError {

@@ -1,3 +1,4 @@
+import { type BuildResponse, orderSchema, packDeadlines, unpackDeadlines } from "@geoswap/protocol";
 import { getTransactionDecoder, getTransactionEncoder } from "@solana/kit";
 import {
 	createWalletClient,
@@ -23,7 +24,7 @@ import { solanaSigner } from "./solana-signer.ts";
 import type { SolanaWallet } from "./solana-wallet.ts";
 import { type SwapProgress, type SwapRequest, swap } from "./swap.ts";
 
-vi.mock("./sleep.ts", async (original) => (await import("../test/quick-sleep.ts")).quickSleep(original));
+vi.mock("./sleep.ts", async (original) => (await import("../test/quick-time.ts")).quickTime(original));
 
 let service: ModelService;
 beforeEach(async () => {
@@ -190,6 +191,78 @@ describe("a wallet on an EVM chain", () => {
 		expect(executions()).toBe(1);
 	});
 
+	test("a service that asks for one nonce after another, and says in between that none is needed, gets one of them", async () => {
+		const nonces: number[] = [];
+		const signer: EvmAccount = {
+			address,
+			signMessage,
+			signAuthorization: async (args) => {
+				nonces.push(args.nonce);
+				return signAuthorization(args);
+			},
+		};
+		service.refuse("/swap/build-geo-op", { code: "INVALID_AUTHORIZATION", times: 1_000 });
+		service.knobs.lie = (path, body) => {
+			if (path !== "/swap/delegation") return body;
+			service.knobs.isDelegated = !service.knobs.isDelegated;
+			service.knobs.accountNonce += 1_000;
+			return body;
+		};
+		service.knobs.isDelegated = false;
+		expect(await errorOf(run({ signer }))).toMatchObject({ field: "accountNonce", mayExecute: false });
+		expect(nonces).toEqual([0]);
+	});
+
+	test("a service that takes an authorization and does not answer is not given another", async () => {
+		service.knobs.isDelegated = false;
+		let asked = 0;
+		const signer: EvmAccount = {
+			address,
+			signMessage,
+			signAuthorization: async (args) => {
+				asked++;
+				service.refuse("/swap/build-geo-op", { code: "UPSTREAM_UNAVAILABLE", times: 3 });
+				return signAuthorization(args);
+			},
+		};
+		expect(await run({ signer })).toMatchObject({ status: "settled" });
+		expect(asked).toBe(1);
+	});
+
+	test("of two ops of one quote the one that lives longer is waited for", async () => {
+		const [soonMs, laterMs] = [50_000, 120_000];
+		service.knobs.openMs = laterMs;
+		let builds = 0;
+		service.knobs.lie = (path, body: BuildResponse) => {
+			if (path !== "/swap/build-geo-op" || ++builds === 1) return body;
+			const order = orderSchema.parse(body.geoOp.order as never);
+			const times = unpackDeadlines(order.deadlines);
+			const openDeadline = BigInt(Math.floor((Date.now() + soonMs) / 1_000));
+			const sooner = { ...order, deadlines: packDeadlines({ ...times, openDeadline }) };
+			return { ...body, ...makeBuild({ order: sooner }), expiresAt: body.expiresAt };
+		};
+		const refuse: typeof fetch = async (url, init) => {
+			if (!String(url).endsWith("/swap/submit")) return fetch(url, init);
+			const isFirst = builds === 1;
+			const body = isFirst
+				? { code: "INVALID_AUTHORIZATION", next: "reauthorize" }
+				: { code: "OP_EXPIRED", next: "requote" };
+			return Response.json(body, { status: isFirst ? 409 : 410 });
+		};
+		const startedMs = Date.now();
+		const stop = new AbortController();
+		let until = "";
+		const onProgress = (progress: SwapProgress) => {
+			if (progress.step !== "waiting") return;
+			until = progress.until;
+			stop.abort();
+		};
+		const request = await makeSwapRequest("evm", { signal: stop.signal, onProgress });
+		await expect(swap({ ...service.client, fetch: refuse }, request)).rejects.toThrow("aborted");
+		expect(builds).toBe(2);
+		expect(Date.parse(until)).toBeGreaterThan(startedMs + laterMs - 1_000);
+	});
+
 	test.each<[string, EvmAccount["signMessage"]]>([
 		["refuses", async () => Promise.reject(new Error("denied"))],
 		["signs something else", async () => signMessage({ message: { raw: toHex("something else") } })],
@@ -219,6 +292,9 @@ describe("a wallet on an EVM chain", () => {
 			code: "INVALID_AUTHORIZATION",
 			mayExecute: false,
 		});
+		// Whoever refuses each of them would have one for each of the wallet's next nonces.
+		expect(service.knobs.accountNonce).toBe(4);
+		expect(service.countOf("/swap/quote")).toBe(1);
 		expect(executions()).toBe(0);
 	});
 });

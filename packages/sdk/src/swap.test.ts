@@ -1,25 +1,32 @@
 import { setTimeout as delay } from "node:timers/promises";
-import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
-import { type ModelService, type Path, startModelService } from "../test/model-service.ts";
+import { test as base, describe, expect, vi } from "vitest";
+import { type Path, startModelService } from "../test/model-service.ts";
 import { account } from "../test/op-fixture.ts";
-import { quickness } from "../test/quick-sleep.ts";
-import { buildPaths, makeSwapRequest, origins, submitPaths, walletOf } from "../test/swap-request.ts";
+import { quickness } from "../test/quick-time.ts";
+import {
+	buildPaths,
+	makeSwapRequest,
+	type Origin,
+	origins,
+	submitPaths,
+	walletOf,
+} from "../test/swap-request.ts";
+import { evmSigner } from "./evm-signer.ts";
 import { GeoswapError } from "./geoswap-error.ts";
+import type { OriginSigner } from "./origin-signer.ts";
+import { sleep } from "./sleep.ts";
 import { solanaSigner } from "./solana-signer.ts";
 import { type SwapProgress, type SwapRequest, swap } from "./swap.ts";
 import { memoryStore, type SwapStore } from "./swap-store.ts";
 
-vi.mock("./sleep.ts", async (original) => (await import("../test/quick-sleep.ts")).quickSleep(original));
+vi.mock("./sleep.ts", async (original) => (await import("../test/quick-time.ts")).quickTime(original));
 
-/** Of an op that is to expire. */
-const opMs = 1_500;
-let service: ModelService;
-beforeEach(async () => {
-	service = await startModelService();
-	service.knobs.settleMs = 60;
-	service.knobs.holdMs = 30;
-});
-afterEach(() => service.close());
+/** Of an op that is to expire, and of the order that can be opened after it. */
+const shortLives = { opMs: 30_000, openMs: 40_000 };
+/** Of a swap whose first word is not to be its last. */
+const longMs = 30_000;
+/** How long the chain would execute such an op. */
+const livesMs = { evm: 39_000, solana: 100_000 };
 
 const errorOf = (promise: Promise<unknown>): Promise<GeoswapError> =>
 	promise.then(
@@ -29,23 +36,42 @@ const errorOf = (promise: Promise<unknown>): Promise<GeoswapError> =>
 			return error as GeoswapError;
 		},
 	);
-const bodiesOf = (path: Path) =>
-	service.requests.filter((request) => request.path === path).map(({ body }) => body);
 
-describe.each(origins)("from %s", (origin) => {
+/** A service of its own, so that each test can wait while others do. */
+async function startWorld(origin: Origin) {
+	const service = await startModelService();
+	const bodiesOf = (path: Path) =>
+		service.requests.filter((request) => request.path === path).map(({ body }) => body);
+	return {
+		service,
+		bodiesOf,
+		/** How much was signed that was ever sent. */
+		signed: () => new Set(bodiesOf(submitPaths[origin])).size,
+		executions: () => service.openedBy(walletOf(origin)).length,
+		run: async (changes: Partial<SwapRequest> = {}) =>
+			swap(service.client, await makeSwapRequest(origin, changes)),
+	};
+}
+type World = Awaited<ReturnType<typeof startWorld>>;
+
+describe.each(origins)("from %s", { concurrent: true }, (origin) => {
+	const test = base.extend<{ world: World }>({
+		// biome-ignore lint/correctness/noEmptyPattern: what a fixture needs is read from its pattern
+		world: async ({}, use) => {
+			const world = await startWorld(origin);
+			await use(world);
+			await world.service.close();
+		},
+	});
 	const submitPath = submitPaths[origin];
 	const buildPath = buildPaths[origin];
-	const signed = () => new Set(bodiesOf(submitPath)).size;
-	const executions = () => service.openedBy(walletOf(origin)).length;
-	const run = async (changes: Partial<SwapRequest> = {}) =>
-		swap(service.client, await makeSwapRequest(origin, changes));
 	const named = (changes: Partial<SwapRequest> = {}) => ({
 		id: "intent-1",
 		store: memoryStore(),
 		...changes,
 	});
 
-	test("one call does all of it, and tells each step once", async () => {
+	test("one call does all of it, and tells each step once", async ({ world: { executions, run } }) => {
 		const steps: string[] = [];
 		const ended = await run({ onProgress: ({ step }) => steps.push(step) });
 		expect(ended).toMatchObject({ status: "settled", funds: { holder: "recipient" } });
@@ -53,15 +79,17 @@ describe.each(origins)("from %s", (origin) => {
 		expect(executions()).toBe(1);
 	});
 
-	test.each(["refunded", "failed"] as const)(
+	test.for(["refunded", "failed"] as const)(
 		"a swap that has %s is an answer, not an error",
-		async (endsAs) => {
+		async (endsAs, { world: { service, run } }) => {
 			service.knobs.endsAs = endsAs;
 			expect(await run()).toMatchObject({ status: endsAs, funds: { holder: "wallet" } });
 		},
 	);
 
-	test("an intent that has ended is answered from its record, without a call", async () => {
+	test("an intent that has ended is answered from its record, without a call", async ({
+		world: { service, run },
+	}) => {
 		const request = named();
 		const ended = await run(request);
 		const calls = service.requests.length;
@@ -69,12 +97,11 @@ describe.each(origins)("from %s", (origin) => {
 		expect(service.requests).toHaveLength(calls);
 	});
 
-	test.each(["quoted", "signed", "submitted", "status"] as const)(
+	test.for(["quoted", "signed", "submitted", "status"] as const)(
 		"who is stopped once it is %s goes on where he was, and makes one swap",
-		async (step) => {
+		async (step, { world: { service, signed, executions, run } }) => {
 			const request = named();
-			// Long enough that the first word of it is not its last.
-			service.knobs.settleMs = 1_000;
+			service.knobs.settleMs = longMs;
 			const stop = new AbortController();
 			const reason = new Error("stopped");
 			const onProgress = (progress: SwapProgress) => progress.step === step && stop.abort(reason);
@@ -90,18 +117,19 @@ describe.each(origins)("from %s", (origin) => {
 		},
 	);
 
-	test("a signal ends the waiting and not the swap", async () => {
+	test("a signal ends the waiting and not the swap", async ({ world: { service, run } }) => {
 		const request = named();
+		service.knobs.settleMs = longMs;
 		const stop = new AbortController();
 		const reason = new Error("enough");
 		const onProgress = ({ step }: SwapProgress) => step === "status" && stop.abort(reason);
 		await expect(run({ ...request, onProgress, signal: stop.signal })).rejects.toBe(reason);
-		await delay(80);
+		await delay(longMs / quickness);
 		expect(await run(request)).toMatchObject({ status: "settled" });
 		expect(service.countOf(submitPath)).toBe(1);
 	});
 
-	test("a signal ends the waiting for a wallet that does not answer", async () => {
+	test("a signal ends the waiting for a wallet that does not answer", async ({ world: { service, run } }) => {
 		const stop = new AbortController();
 		const reason = new Error("enough");
 		const hang = () => {
@@ -116,7 +144,9 @@ describe.each(origins)("from %s", (origin) => {
 		expect(service.countOf(submitPath)).toBe(0);
 	});
 
-	test("what is refused for now is sent again, the same bytes, until it is taken", async () => {
+	test("what is refused for now is sent again, the same bytes, until it is taken", async ({
+		world: { service, bodiesOf, signed, run },
+	}) => {
 		service.refuse(submitPath, { code: "INSUFFICIENT_BALANCE", times: 3 });
 		const refused: string[] = [];
 		const onProgress = (progress: SwapProgress) =>
@@ -127,10 +157,14 @@ describe.each(origins)("from %s", (origin) => {
 		expect(signed()).toBe(1);
 	});
 
-	test("nothing else is signed before the service has said that the first op has expired; then it is quoted again", async () => {
-		service.knobs.opMs = opMs;
+	test("nothing else is signed before no chain executes the first op any more; then it is quoted again", async ({
+		world: { service, signed, executions, run },
+	}) => {
+		Object.assign(service.knobs, shortLives);
 		service.refuse(submitPath, { code: "LIQUIDITY_CHANGED", times: 1_000 });
-		const ending = run();
+		const waits: string[] = [];
+		const onProgress = (progress: SwapProgress) => progress.step === "waiting" && waits.push(progress.until);
+		const ending = run({ onProgress });
 		await vi.waitFor(() => expect(service.countOf("/swap/quote")).toBe(2), { timeout: 5_000 });
 		service.clearRefusals();
 		expect(await ending).toMatchObject({ status: "settled" });
@@ -138,16 +172,91 @@ describe.each(origins)("from %s", (origin) => {
 		const between = service.requests.filter(
 			({ path, atMs }) => path === submitPath && atMs <= (second?.atMs ?? 0),
 		);
-		expect((second?.atMs ?? 0) - (first?.atMs ?? 0)).toBeGreaterThanOrEqual(opMs);
+		expect(waits).toHaveLength(1);
+		expect(second?.atMs).toBeGreaterThan(Date.parse(waits[0] ?? ""));
+		expect(Date.parse(waits[0] ?? "") - (first?.atMs ?? 0)).toBeGreaterThan(livesMs[origin]);
 		expect(between.length).toBeGreaterThan(3);
 		expect(new Set(between.map(({ body }) => body)).size).toBe(1);
 		expect(signed()).toBe(2);
 		expect(executions()).toBe(1);
 	});
 
-	test("what quoting cannot mend is told once the op has expired, and that nothing was executed; a later call begins anew", async () => {
+	test.for(["OP_EXPIRED", "INVALID_SIGNATURE", "INVALID_AUTHORIZATION"] as const)(
+		"a service that keeps what was signed, says %s early and executes it later gets one swap of one intent",
+		async (says, { world: { service, run, signed, executions } }) => {
+			const request = named();
+			const lateMs = 20_000;
+			let isKept = false;
+			service.knobs.fault = (path) => {
+				if (path !== submitPath || isKept) return undefined;
+				isKept = true;
+				return { kind: "kept", says, lateMs };
+			};
+			Object.assign(service.knobs, shortLives);
+			const first = await run(request).catch((error: unknown) => error);
+			if (says === "INVALID_SIGNATURE") expect(first).toMatchObject({ code: says, mayExecute: true });
+			await service.allArrived();
+			expect(await run(request)).toMatchObject({ status: "settled" });
+			expect(executions()).toBe(1);
+			// On an EVM chain two ops of one quote have one nonce.
+			if (origin === "solana" || says !== "INVALID_AUTHORIZATION") expect(signed()).toBe(1);
+		},
+	);
+
+	test("what is signed too late to be sent is forgotten: another quote is signed at once, and nobody waits", async ({
+		world: { service, run, signed },
+	}) => {
+		Object.assign(service.knobs, shortLives);
+		const steps: string[] = [];
+		const onProgress = ({ step }: SwapProgress) => steps.push(step);
+		const { signer } = await makeSwapRequest(origin);
+		const quick = "origin" in signer ? signer : evmSigner(signer);
+		let signatures = 0;
+		const slow: OriginSigner = {
+			...quick,
+			sign: async (...terms) => {
+				const submission = await quick.sign(...terms);
+				if (signatures++ === 0) await sleep(shortLives.opMs);
+				return submission;
+			},
+		};
+		expect(await run({ signer: slow, onProgress })).toMatchObject({ status: "settled" });
+		expect(steps.slice(0, 4)).toEqual(["quoted", "quoted", "signed", "submitted"]);
+		expect(signed()).toBe(1);
+	});
+
+	test("a signal ends the waiting for an op to die; who resumes an older record waits as long as any op may live", async ({
+		world: { service, run },
+	}) => {
 		const request = named();
-		service.knobs.opMs = opMs;
+		Object.assign(service.knobs, shortLives);
+		service.refuse(submitPath, { code: "OP_EXPIRED", times: 1_000 });
+		const waitUntil = async (changes: Partial<SwapRequest>) => {
+			const stop = new AbortController();
+			const reason = new Error("enough");
+			let until = "";
+			const onProgress = (progress: SwapProgress) => {
+				if (progress.step !== "waiting") return;
+				until = progress.until;
+				stop.abort(reason);
+			};
+			await expect(run({ ...request, ...changes, onProgress, signal: stop.signal })).rejects.toBe(reason);
+			return Date.parse(until);
+		};
+		const until = await waitUntil({});
+		expect(await waitUntil({})).toBe(until);
+		const { submission, ...record } = JSON.parse((await request.store.get("intent-1")) ?? "");
+		const { deadAt: _, ...older } = submission;
+		await request.store.set("intent-1", JSON.stringify({ ...record, submission: older }));
+		const resumedMs = Date.now();
+		expect(await waitUntil({})).toBeGreaterThanOrEqual(resumedMs + 15 * 60_000);
+	});
+
+	test("what quoting cannot mend is told once the op has expired, and that nothing was executed; a later call begins anew", async ({
+		world: { service, executions, run },
+	}) => {
+		const request = named();
+		Object.assign(service.knobs, shortLives);
 		service.refuse(submitPath, { code: "INSUFFICIENT_BALANCE", times: 1_000 });
 		expect(await errorOf(run(request))).toMatchObject({
 			code: "INSUFFICIENT_BALANCE",
@@ -161,15 +270,19 @@ describe.each(origins)("from %s", (origin) => {
 		expect(executions()).toBe(1);
 	});
 
-	test("after five quotes that came to nothing it gives up, and nothing was executed", async () => {
+	test("after five quotes that came to nothing it gives up, and nothing was executed", async ({
+		world: { service, run },
+	}) => {
 		service.refuse(buildPath, { code: "SIMULATION_FAILED", times: 1_000 });
 		expect(await errorOf(run())).toMatchObject({ code: "SIMULATION_FAILED", mayExecute: false });
 		expect(service.countOf("/swap/quote")).toBe(5);
 	});
 
-	test("however often it is quoted, nothing is signed for less than the caller's minimum", async () => {
+	test("however often it is quoted, nothing is signed for less than the caller's minimum", async ({
+		world: { service, executions, run },
+	}) => {
 		const request = named({ minOutput: 9_900_000n });
-		service.knobs.opMs = opMs;
+		Object.assign(service.knobs, shortLives);
 		service.refuse(submitPath, { code: "LIQUIDITY_CHANGED", times: 1_000 });
 		const onProgress = ({ step }: SwapProgress) => {
 			if (step === "refused") service.knobs.output = 9_900_000n;
@@ -183,15 +296,17 @@ describe.each(origins)("from %s", (origin) => {
 		expect(executions()).toBe(0);
 	});
 
-	test("a quote that has expired before it is built is asked for again", async () => {
+	test("a quote that has expired before it is built is asked for again", async ({
+		world: { service, run },
+	}) => {
 		service.refuse(buildPath, { code: "QUOTE_EXPIRED" });
 		expect(await run()).toMatchObject({ status: "settled" });
 		expect(service.countOf("/swap/quote")).toBe(2);
 	});
 
-	test.each(["quote", "build", "submit", "status"] as const)(
+	test.for(["quote", "build", "submit", "status"] as const)(
 		"it leaves the service alone for as long as it asks at %s",
-		async (step) => {
+		async (step, { world: { service, executions, run } }) => {
 			const paths = {
 				quote: "/swap/quote",
 				build: buildPath,
@@ -202,19 +317,23 @@ describe.each(origins)("from %s", (origin) => {
 			service.refuse(path, { code: "RATE_LIMITED", retryAfterSeconds: 10 });
 			expect(await run()).toMatchObject({ status: "settled" });
 			const [first, second] = service.requests.filter((request) => request.path === path);
-			expect((second?.atMs ?? 0) - (first?.atMs ?? 0)).toBeGreaterThanOrEqual(10_000 / quickness - 5);
+			expect((second?.atMs ?? 0) - (first?.atMs ?? 0)).toBeGreaterThanOrEqual(10_000 - quickness);
 			expect(executions()).toBe(1);
 		},
 	);
 
-	test("through an outage the same bytes are sent until they are taken", async () => {
+	test("through an outage the same bytes are sent until they are taken", async ({
+		world: { service, signed, run },
+	}) => {
 		service.refuse(submitPath, { code: "UPSTREAM_UNAVAILABLE", times: 4 });
 		expect(await run()).toMatchObject({ status: "settled" });
 		expect(service.countOf(submitPath)).toBe(5);
 		expect(signed()).toBe(1);
 	});
 
-	test("a service that has forgotten the swap is sent the same bytes again", async () => {
+	test("a service that has forgotten the swap is sent the same bytes again", async ({
+		world: { service, bodiesOf, signed, executions, run },
+	}) => {
 		const request = named();
 		let isRestored = false;
 		const onProgress = ({ step }: SwapProgress) => {
@@ -228,26 +347,32 @@ describe.each(origins)("from %s", (origin) => {
 		expect(executions()).toBe(1);
 	});
 
-	test("a service that takes it and never knows of it is not asked without a pause", async () => {
+	test("a service that takes it and never knows of it is not asked without a pause", async ({
+		world: { service, executions, run },
+	}) => {
 		service.refuse("/swap/status", { code: "SWAP_NOT_FOUND", times: 1_000 });
-		await expect(run({ signal: AbortSignal.timeout(400) })).rejects.toMatchObject({ name: "TimeoutError" });
-		expect(service.countOf(submitPath)).toBeLessThan(10);
+		await expect(run({ signal: AbortSignal.timeout(1_000) })).rejects.toMatchObject({ name: "TimeoutError" });
+		expect(service.countOf(submitPath)).toBeLessThan(25);
 		expect(executions()).toBe(1);
 	});
 
-	test.each([
+	test.for([
 		{ code: "OP_EXPIRED", next: "contact_operator" },
-		{ code: "TRANSACTION_CHANGED", next: "contact_operator" },
+		{ code: "INVALID_SIGNATURE" },
+		{ code: "TRANSACTION_CHANGED" },
 		{ code: "UNAUTHORIZED" },
 		{ code: "INVALID_TOKEN" },
 		{ code: "INVALID_REQUEST" },
 		{ code: "NOT_FOUND" },
 	] as const)(
 		"after $code ($next) at submit it may still be executed, and nothing else is signed",
-		async (refusal) => {
+		async (refusal, { world: { service, signed, executions, run } }) => {
 			const request = named();
 			service.refuse(submitPath, refusal);
-			expect(await errorOf(run(request))).toMatchObject({ code: refusal.code, mayExecute: true });
+			const error = await errorOf(run(request));
+			const next = refusal.code === "UNAUTHORIZED" ? "check_key" : "contact_operator";
+			expect(error).toMatchObject({ code: refusal.code, next, mayExecute: true });
+			expect(error).toMatchObject({ id: "intent-1", swapId: expect.stringMatching(/^swp_/) });
 			expect(service.countOf("/swap/quote")).toBe(1);
 			expect(await run(request)).toMatchObject({ status: "settled" });
 			expect(signed()).toBe(1);
@@ -255,7 +380,9 @@ describe.each(origins)("from %s", (origin) => {
 		},
 	);
 
-	test("what was taken is found by its id where its token cannot be read any more", async () => {
+	test("what was taken is found by its id where its token cannot be read any more", async ({
+		world: { service, executions, run },
+	}) => {
 		const request = named();
 		service.knobs.fault = (path) => (path === submitPath ? { kind: "answer lost" } : undefined);
 		const stop = new AbortController();
@@ -269,7 +396,34 @@ describe.each(origins)("from %s", (origin) => {
 		expect(executions()).toBe(1);
 	});
 
-	test("before anything is signed a refusal of the caller says that nothing was executed", async () => {
+	test("where its token cannot be read and it is not found, the error leads to no second swap", async ({
+		world: { service, run, executions },
+	}) => {
+		const request = named();
+		service.refuse(submitPath, { code: "UNAUTHORIZED" });
+		const first = await errorOf(run(request));
+		service.forgetTokens();
+		const error = await errorOf(run(request));
+		const { deadAt } = error.details ?? {};
+		expect(error).toMatchObject({ code: "INVALID_TOKEN", next: "contact_operator", mayExecute: true });
+		expect(error).toMatchObject({ id: "intent-1", swapId: first.swapId, retryable: false });
+		expect(Date.parse(String(deadAt))).toBeGreaterThan(Date.now());
+		expect(error.message).toContain(`${first.swapId}`);
+		expect(error.message).toContain(String(deadAt));
+		expect(executions()).toBe(0);
+	});
+
+	test("a refusal that asks for no pause is not answered without one", async ({
+		world: { service, run },
+	}) => {
+		service.refuse(submitPath, { code: "INSUFFICIENT_BALANCE", retryAfterSeconds: 0, times: 1_000 });
+		await expect(run({ signal: AbortSignal.timeout(1_000) })).rejects.toMatchObject({ name: "TimeoutError" });
+		expect(service.countOf(submitPath)).toBeLessThan(25);
+	});
+
+	test("before anything is signed a refusal of the caller says that nothing was executed", async ({
+		world: { service, run },
+	}) => {
 		for (const path of ["/swap/quote", buildPath] as const) {
 			service.refuse(path, { code: "UNAUTHORIZED" });
 			expect(await errorOf(run())).toMatchObject({ code: "UNAUTHORIZED", mayExecute: false });
@@ -277,7 +431,9 @@ describe.each(origins)("from %s", (origin) => {
 		expect(service.countOf(submitPath)).toBe(0);
 	});
 
-	test("an answer that does not name the swap is not taken for one that does", async () => {
+	test("an answer that does not name the swap is not taken for one that does", async ({
+		world: { service, executions, run },
+	}) => {
 		const request = named();
 		service.knobs.lie = (path, body) => (path === submitPath ? { ok: true } : body);
 		expect(await errorOf(run(request))).toMatchObject({ code: "UNEXPECTED_RESPONSE", mayExecute: true });
@@ -287,7 +443,9 @@ describe.each(origins)("from %s", (origin) => {
 		expect(executions()).toBe(1);
 	});
 
-	test("an id names one intent: whatever else is asked for under it is refused by its name", async () => {
+	test("an id names one intent: whatever else is asked for under it is refused by its name", async ({
+		world: { service, run },
+	}) => {
 		const request = named();
 		await run(request);
 		const calls = service.requests.length;
@@ -310,7 +468,9 @@ describe.each(origins)("from %s", (origin) => {
 		expect(service.requests).toHaveLength(calls);
 	});
 
-	test("two calls at once for one intent make one swap: the second is told, and may ask again", async () => {
+	test("two calls at once for one intent make one swap: the second is told, and may ask again", async ({
+		world: { executions, run },
+	}) => {
 		const request = named();
 		const [first, second] = await Promise.allSettled([run(request), run(request)]);
 		expect(first).toMatchObject({ status: "fulfilled", value: { status: "settled" } });
@@ -319,9 +479,9 @@ describe.each(origins)("from %s", (origin) => {
 		expect(executions()).toBe(1);
 	});
 
-	test.each(["lock", "get", "set"] as const)(
+	test.for(["lock", "get", "set"] as const)(
 		"where the store cannot %s nothing is sent, and it is told as an error of this package",
-		async (method) => {
+		async (method, { world: { service, run } }) => {
 			const broken = { ...memoryStore(), [method]: async () => Promise.reject(new Error("disk is full")) };
 			expect(await errorOf(run({ id: "intent-1", store: broken }))).toMatchObject({
 				code: "INTERRUPTED",
@@ -332,7 +492,9 @@ describe.each(origins)("from %s", (origin) => {
 		},
 	);
 
-	test("a store that cannot write any more once it was sent leaves a record to go on from", async () => {
+	test("a store that cannot write any more once it was sent leaves a record to go on from", async ({
+		world: { executions, run },
+	}) => {
 		const store = memoryStore();
 		let writes = 0;
 		const failing: SwapStore = {
@@ -347,7 +509,9 @@ describe.each(origins)("from %s", (origin) => {
 		expect(executions()).toBe(1);
 	});
 
-	test("a lock that cannot be given back does not hide what became of the swap", async () => {
+	test("a lock that cannot be given back does not hide what became of the swap", async ({
+		world: { run },
+	}) => {
 		const store: SwapStore = {
 			...memoryStore(),
 			lock: async () => async () => Promise.reject(new Error("gone")),
@@ -355,7 +519,15 @@ describe.each(origins)("from %s", (origin) => {
 		expect(await run({ id: "intent-1", store })).toMatchObject({ status: "settled" });
 	});
 
-	test("a callback that throws interrupts it, and the next call goes on", async () => {
+	test("a lock that is given back at once, without a promise, is as good", async ({ world: { run } }) => {
+		const unlock = (() => {}) as unknown as () => Promise<void>;
+		const store: SwapStore = { ...memoryStore(), lock: async () => unlock };
+		expect(await run({ id: "intent-1", store })).toMatchObject({ status: "settled" });
+	});
+
+	test("a callback that throws interrupts it, and the next call goes on", async ({
+		world: { executions, run },
+	}) => {
 		const request = named();
 		for (const step of ["quoted", "signed", "submitted"]) {
 			const onProgress = (progress: SwapProgress) => {
@@ -371,9 +543,9 @@ describe.each(origins)("from %s", (origin) => {
 		expect(executions()).toBe(1);
 	});
 
-	test.each(["{", '{"version":2}', "null"])(
+	test.for(["{", '{"version":2}', "null"])(
 		"a record that reads %s is not taken for no record",
-		async (text) => {
+		async (text, { world: { service, run } }) => {
 			const request = named();
 			await request.store.set("intent-1", text);
 			expect(await errorOf(run(request))).toMatchObject({ code: "RECORD_UNREADABLE", mayExecute: true });
@@ -381,12 +553,24 @@ describe.each(origins)("from %s", (origin) => {
 		},
 	);
 
-	test("an id without a store is refused: it would be forgotten at once", async () => {
+	test("an id without a store is refused: it would be forgotten at once", async ({
+		world: { service, run },
+	}) => {
 		await expect(run({ id: "intent-1" })).rejects.toThrow(TypeError);
 		expect(service.requests).toEqual([]);
 	});
 
-	test("a quote in any form is refused before it is built", async () => {
+	test.for([{}, undefined, "deployment.json", { chains: {} }])(
+		"%j for pins is refused before anything is asked for",
+		async (pins, { world: { service, run } }) => {
+			const error = await run({ pins: pins as never }).catch((thrown: unknown) => thrown);
+			expect(error).toBeInstanceOf(TypeError);
+			expect((error as TypeError).message).toContain("deployment.json");
+			expect(service.requests).toEqual([]);
+		},
+	);
+
+	test("a quote in any form is refused before it is built", async ({ world: { service, run } }) => {
 		for (const quote of [{}, { minOutput: "x" }, { minOutput: 5 }, { swapId: 5, minOutput: "5" }]) {
 			service.knobs.lie = () => quote;
 			expect(await errorOf(run({ minOutput: 1n }))).toMatchObject({ mayExecute: false });

@@ -4,7 +4,7 @@ import type { Client } from "./create-client.ts";
 import { type EvmAccount, evmSigner } from "./evm-signer.ts";
 import { GeoswapError } from "./geoswap-error.ts";
 import { getQuote } from "./get-quote.ts";
-import type { OriginSigner } from "./origin-signer.ts";
+import type { OriginSigner, Submission } from "./origin-signer.ts";
 import { sendAgain } from "./send-again.ts";
 import { sleep } from "./sleep.ts";
 import { againMs, submitUntilKnown } from "./submit-until-known.ts";
@@ -30,8 +30,8 @@ export type SwapRequest = {
 	recipient?: string;
 	slippageBps?: number;
 	/**
-	 * The least output to sign for, in the smallest unit, however often it is quoted again. Who resumes and leaves it out
-	 * means the one of before.
+	 * The least output to sign for, in the smallest unit, however often it is quoted again. Without it any price is signed
+	 * that the service quotes. Who resumes and leaves it out means the one of before; what is signed already stays signed.
 	 */
 	minOutput?: bigint;
 	/** An account or wallet client of viem, the same by hand, or what `solanaSigner()` gave. */
@@ -52,14 +52,17 @@ export type SwapProgress =
 	| { step: "signed"; swapId: string; expiresAt: string }
 	/** The service refuses it for now. It is sent again until it is taken, or cannot be any more. */
 	| { step: "refused"; error: GeoswapError; expiresAt: string }
+	/**
+	 * The service says that it has expired, which is not taken on its word: nothing else is signed until no chain executes it
+	 * any more.
+	 */
+	| { step: "waiting"; swapId: string; until: string }
 	| { step: "submitted"; swapId: string }
 	/** Whenever something about it has changed. */
 	| { step: "status"; swap: StatusResponse };
 
 /** After so many something is wrong that another quote does not mend. */
 const mostQuotes = 5;
-/** Before anything is signed nobody has to wait for a service that is away. */
-const patienceMs = 60_000;
 
 /**
  * Swaps: quotes, verifies, signs, submits and waits. Gives what became of the swap: `settled`, or `refunded` or `failed`
@@ -72,22 +75,33 @@ export async function swap(client: Client, request: SwapRequest): Promise<EndedS
 	if (request.id !== undefined && !request.store) {
 		throw new TypeError("an id is of no use without the store that remembers it: pass both");
 	}
+	if (!Array.isArray(request.pins?.chains)) {
+		throw new TypeError("pins is no deployment: pass the operator's deployment.json, parsed");
+	}
 	const { id = crypto.randomUUID(), store = memoryStore(), signal } = request;
+	const reached: Reached = { id: request.id };
 	// A viem account has a `sign` too.
 	const signer = "origin" in request.signer ? request.signer : evmSigner(request.signer);
 	let unlock: Awaited<ReturnType<SwapStore["lock"]>>;
 	try {
 		unlock = await store.lock(id);
 		if (!unlock) throw inProgress(id);
-		return await swapLocked(client, { ...request, id, store, signer });
+		return await swapLocked(client, { ...request, id, store, signer, reached });
 	} catch (error) {
 		// Whatever was signed by an earlier call may live, unless this one knows better.
-		throw outcome(error, { mayExecute: true, signal });
+		const told = outcome(error, { mayExecute: true, signal });
+		throw told instanceof GeoswapError ? Object.assign(told, reached) : told;
 	} finally {
-		// What became of the swap matters more than a lock, which ends with its process.
-		await unlock?.().catch(() => {});
+		try {
+			await unlock?.();
+		} catch {
+			// What became of the swap matters more than a lock, which ends with its process.
+		}
 	}
 }
+
+/** How to find again what an error is about. */
+type Reached = { id: string | undefined; swapId?: string };
 
 type Context = SwapRequest & {
 	client: Client;
@@ -100,11 +114,12 @@ type Signed = Extract<SwapRecord, { state: "signed" }>;
 
 async function swapLocked(
 	client: Client,
-	request: SwapRequest & { id: string; store: SwapStore; signer: OriginSigner },
+	request: SwapRequest & { id: string; store: SwapStore; signer: OriginSigner; reached: Reached },
 ): Promise<EndedSwap> {
-	const { id, store, onProgress } = request;
+	const { id, store, onProgress, reached } = request;
 	const intent = intentOf(request, request.signer);
 	let record = await readRecord(store, id);
+	if (record && "swapId" in record) reached.swapId = record.swapId;
 	if (record) expectSameIntent(id, record.intent, intent);
 	const { minOutput = record?.minOutput === undefined ? undefined : BigInt(record.minOutput) } = request;
 	const limits = minOutput === undefined ? {} : { minOutput };
@@ -125,6 +140,7 @@ async function swapLocked(
 			}
 			default:
 				record = await quoteAndSign(context);
+				reached.swapId = record.swapId;
 				quotes++;
 		}
 		// What follows from it comes after: who dies in between must know of it.
@@ -158,7 +174,6 @@ async function quoteAndSign(context: Context): Promise<Signed> {
 	try {
 		for (let quotes = 1; ; quotes++) {
 			const quote = await sendAgain(() => getQuote(client, intent, { ...(signal && { signal }) }), {
-				patienceMs,
 				signal,
 			});
 			if (natural("quote.minOutput", quote.minOutput) < minOutput) throw tooLittle(quote, minOutput);
@@ -168,6 +183,8 @@ async function quoteAndSign(context: Context): Promise<Signed> {
 				return await signQuote(context, quote);
 			} catch (error) {
 				if (!(error instanceof GeoswapError) || !isMendedByQuote(error) || quotes === mostQuotes) throw error;
+				// Whoever built it has asked for one authorization after the other already.
+				if (error.next === "reauthorize") throw error;
 			}
 		}
 	} catch (error) {
@@ -179,18 +196,16 @@ async function signQuote(
 	{ client, intent, signer, pins, minOutput, onProgress, signal }: Context,
 	quote: QuoteResponse,
 ): Promise<Signed> {
-	const submission = await sendAgain(
-		() =>
-			signer.sign(client, {
-				intent,
-				quote,
-				pins,
-				limits: { ...(minOutput !== undefined && { minOutput }) },
-				onAuthorizing: () => onProgress?.({ step: "authorizing" }),
-				signal,
-			}),
-		{ patienceMs, signal },
-	);
+	const submission = await signer.sign(client, {
+		intent,
+		quote,
+		pins,
+		limits: { ...(minOutput !== undefined && { minOutput }) },
+		onAuthorizing: () => onProgress?.({ step: "authorizing" }),
+		signal,
+	});
+	// Nobody has it: what the service would refuse by now is forgotten, and costs no waiting.
+	if (!(Date.parse(submission.expiresAt) > Date.now())) throw signedTooLate(submission.expiresAt);
 	const { swapId } = quote;
 	onProgress?.({ step: "signed", swapId, expiresAt: submission.expiresAt });
 	return { intent, state: "signed", swapId, submission };
@@ -198,14 +213,16 @@ async function signQuote(
 
 /** Until there is a swap; or what was signed is dead, and why it was not taken. */
 async function submit(context: Context, record: Signed): Promise<SwapRecord | GeoswapError> {
-	const { client, quote, onProgress, signal } = context;
+	const { client, quote, signer, onProgress, signal } = context;
 	const { submission, swapId } = record;
 	const isFresh = quote?.swapId === swapId && Date.parse(quote.expiresAt) > Date.now();
 	const known = await submitUntilKnown(client, submission, {
 		swapId,
 		onRefused: (error) => onProgress?.({ step: "refused", error, expiresAt: submission.expiresAt }),
-		// All that is built of one quote is one swap: what has a newer authorization may be sent while the other one lives.
-		isEnough: (error) => isFresh && error.next === "reauthorize",
+		onWaiting: (until) => onProgress?.({ step: "waiting", swapId, until }),
+		// On an EVM chain all that is built of one quote has one nonce: what has a newer authorization may be sent while the
+		// other one lives. On Solana it would be a second transfer.
+		isEnough: (error) => isFresh && signer.origin === "evm" && error.next === "reauthorize",
 		signal,
 	});
 	if (known.outcome === "taken") {
@@ -216,10 +233,20 @@ async function submit(context: Context, record: Signed): Promise<SwapRecord | Ge
 	// Once: what is refused again for the same is sent until it is known.
 	delete context.quote;
 	if (!quote) return record;
-	return signQuote(context, quote).catch((error: unknown) => {
+	try {
+		const again = await signQuote(context, quote);
+		return { ...again, submission: { ...again.submission, ...laterOf(submission, again.submission) } };
+	} catch (error) {
 		if (error instanceof GeoswapError) return record;
 		throw error;
-	});
+	}
+}
+
+/** When the last of two is dead; not known where that of one is not. */
+function laterOf(...two: [Submission, Submission]): Pick<Submission, "deadAt"> {
+	const [one, other] = two.map(({ deadAt }) => deadAt);
+	if (one === undefined || other === undefined) return { deadAt: undefined };
+	return { deadAt: Date.parse(one) > Date.parse(other) ? one : other };
 }
 
 async function waitForEnd(
@@ -264,9 +291,16 @@ function interrupted(cause: unknown): GeoswapError {
 	);
 }
 
+function signedTooLate(expiresAt: string): GeoswapError {
+	return new GeoswapError(
+		`Nothing was sent: what was signed had expired at ${expiresAt} already. Sign sooner, and see whether the clock of this machine is right.`,
+		{ code: "OP_EXPIRED", next: "requote", retryable: false, docs: "docs/sdk.md" },
+	);
+}
+
 function tooLittle({ minOutput: quoted, summary }: QuoteResponse, minOutput: bigint): GeoswapError {
 	return new GeoswapError(
-		`Nothing was signed: the quote promises at least ${quoted}, and minOutput is ${minOutput} (${summary}). Ask again later, or accept less.`,
+		`It was not signed: the quote promises at least ${quoted}, and minOutput is ${minOutput} (${summary}). Ask again later, or accept less.`,
 		{
 			code: "BELOW_MIN_OUTPUT",
 			next: "fix_request",

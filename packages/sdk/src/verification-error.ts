@@ -1,6 +1,6 @@
 import { GeoswapError } from "./geoswap-error.ts";
 
-/** Nothing was signed: this field is not what the caller asked for, was quoted or has pinned. */
+/** It was not signed: this field is not what the caller asked for, was quoted or has pinned. */
 export class VerificationError extends GeoswapError {
 	override name = "VerificationError";
 	readonly field: string;
@@ -9,7 +9,7 @@ export class VerificationError extends GeoswapError {
 
 	constructor({ field, expected, actual }: { field: string; expected: unknown; actual: unknown }) {
 		super(
-			`Nothing was signed: ${field} should be ${expected}, but is ${actual}. Do not sign this; ask the operator why it differs.`,
+			`It was not signed: ${field} should be ${expected}, but is ${actual}. Do not sign this; ask the operator why it differs.`,
 			{
 				code: "VERIFICATION_FAILED",
 				next: "contact_operator",

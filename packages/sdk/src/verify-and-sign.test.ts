@@ -48,6 +48,15 @@ async function refusedField(op: OpToVerify): Promise<string | undefined> {
 	}
 }
 
+test("a wallet that fails is told as an error of this package", async () => {
+	const signMessage = async () => Promise.reject(new Error("the HSM is away"));
+	const failing = { address: account.address, signMessage };
+	await expect(verifyAndSign({ ...makeOp(), account: failing })).rejects.toMatchObject({
+		code: "SIGNER_FAILED",
+		cause: { message: "the HSM is away" },
+	});
+});
+
 /** What a signature does not depend on. Everything else is refused when it changes. */
 const inert = [
 	// The quote's preview, and the tokens, which only the service can read.

@@ -1,4 +1,5 @@
 import type { Hex, LocalAccount } from "viem";
+import { signWith } from "./sign-with.ts";
 import { type OpToVerify, verifyOp } from "./verify-op.ts";
 
 /**
@@ -10,5 +11,5 @@ export async function verifyAndSign({
 	...op
 }: OpToVerify & { account: Pick<LocalAccount, "address" | "signMessage"> }): Promise<Hex> {
 	const hash = verifyOp({ ...op, wallet: account.address });
-	return account.signMessage({ message: { raw: hash } });
+	return signWith(() => account.signMessage({ message: { raw: hash } }));
 }

@@ -39,6 +39,18 @@ test("it waits through outages until the swap is terminal, and tells each change
 	expect(performance.now() - startedMs).toBeGreaterThan(1_900);
 });
 
+test("what is said of another swap is not taken for this one's end", async () => {
+	served = await serveAnswers(
+		answer({ swapId: "swp_2", status: "failed" }),
+		{ body: { status: "settled" } },
+		answer({ status: "settled", stage: "delivered" }),
+	);
+	const updates: string[] = [];
+	const onUpdate = ({ status }: StatusResponse) => updates.push(status);
+	expect(await waitForSwap(served.client, "swp_1", { onUpdate })).toMatchObject({ swapId: "swp_1" });
+	expect(updates).toEqual(["settled"]);
+});
+
 test("it ends with the signal's reason, at once", async () => {
 	served = await serveAnswers(answer({}));
 	const abort = new AbortController();

@@ -1,5 +1,7 @@
 import type { StatusResponse, SwapStatus } from "@geoswap/protocol";
 import type { Client } from "./create-client.ts";
+import { docsUrl } from "./docs-url.ts";
+import { GeoswapError } from "./geoswap-error.ts";
 import { getStatus } from "./get-status.ts";
 import { sendAgain } from "./send-again.ts";
 import { sleep } from "./sleep.ts";
@@ -27,7 +29,12 @@ export async function waitForSwap(
 	for (let last = ""; ; ) {
 		const startedMs = performance.now();
 		const hold = onUpdate ? { waitSeconds: updateSeconds } : {};
-		const swap = await sendAgain(() => getStatus(client, swapId, { ...hold, signal }), {
+		const ask = async () => {
+			const answer = await getStatus(client, swapId, { ...hold, signal });
+			if (answer.swapId !== swapId) throw ofAnotherSwap(client, swapId);
+			return answer;
+		};
+		const swap = await sendAgain(ask, {
 			patienceMs: Number.POSITIVE_INFINITY,
 			signal,
 		});
@@ -42,4 +49,12 @@ export async function waitForSwap(
 function isEnded(swap: StatusResponse): swap is EndedSwap {
 	// By name: what stands in between may answer in the service's place, with anything.
 	return endedStatuses.some((status) => status === swap.status);
+}
+
+/** What stands in between may answer with what it has kept. */
+function ofAnotherSwap(client: Client, swapId: string): GeoswapError {
+	return new GeoswapError(
+		`${client.baseUrl} answered about something else than ${swapId}. Send the same request again; if it persists, check the address.`,
+		{ code: "UNEXPECTED_RESPONSE", next: "retry", retryable: true, docs: docsUrl(client) },
+	);
 }

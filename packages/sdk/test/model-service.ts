@@ -1,7 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
-import { setTimeout as delay } from "node:timers/promises";
 import {
 	type AuthorizationBody,
 	addressOfWord,
@@ -23,6 +22,7 @@ import {
 	type SwapStatus,
 	toSwapId,
 	toSwapKey,
+	unpackDeadlines,
 	wordOfAddress,
 } from "@geoswap/protocol";
 import {
@@ -35,6 +35,7 @@ import {
 } from "@solana/kit";
 import { type Hex, recoverMessageAddress } from "viem";
 import { type Client, createClient } from "../src/create-client.ts";
+import { sleep } from "../src/sleep.ts";
 import * as evm from "./op-fixture.ts";
 import * as solana from "./solana-op-fixture.ts";
 
@@ -51,13 +52,24 @@ export type Path =
 export type Fault =
 	| { kind: "lost" | "answer lost" | "doubled" | "cut" | "error before" | "error after" | "proxy error" }
 	| { kind: "late" | "copied late"; lateMs: number }
+	/**
+	 * While the chain would execute it the service says that nothing comes of it, and has it executed so much later. Of what
+	 * was before it does not lie: who cannot ask the chain has no other witness.
+	 */
+	| { kind: "kept"; says: ErrorCode; lateMs: number }
 	/** The database is set back to a backup of before all swaps. */
 	| { kind: "restored" };
 
 export type Refusal = { code: ErrorCode; next?: NextStep; retryAfterSeconds?: number; times?: number };
 
 type Quote = { order: Order; expiresAtMs: number; opExpiresAtMs: number };
-type Op = Quote & { hash?: Hex; message?: string; authorizationNonce?: number };
+type Op = Quote & {
+	hash?: Hex;
+	message?: string;
+	authorizationNonce?: number;
+	/** The last moment in which its chain executes it. */
+	livesUntilMs: number;
+};
 type Swap = { swapId: string; order: Order; endsAtMs: number };
 type Answer = { status: number; headers?: Record<string, string>; body: unknown };
 
@@ -71,32 +83,41 @@ class Refused extends Error {
 	}
 }
 
+/** 150 blocks. */
+const blockhashMs = 100_000;
+
 /** Said at the door, before anything is looked at. */
 const saidAtTheDoor: ErrorCode[] = ["RATE_LIMITED", "UPSTREAM_UNAVAILABLE", "UNAUTHORIZED", "INTERNAL"];
 
 export type ModelService = Awaited<ReturnType<typeof startModelService>>;
 
 /**
- * The service as its callers know it, in memory and with short lives: builds that verify, signatures that are checked, one
- * swap for a quote, a database that can be set back and a chain that cannot.
+ * The service as its callers know it, in memory: builds that verify, signatures that are checked, one swap for a quote, a
+ * database that can be set back and a chain that cannot.
  */
-export async function startModelService(lives: { quoteMs?: number; opMs?: number } = {}) {
+export async function startModelService(lives: { quoteMs?: number; opMs?: number; openMs?: number } = {}) {
 	const quotes = new Map<string, Quote>();
 	const ops = new Map<string, Op>();
 	/** The database, by the order's id. */
 	const swaps = new Map<Hex, Swap>();
-	/** Every order that was ever opened: what a restore does not take back. */
+	/** Every order that was ever opened, as often as it was: what a restore does not take back. */
 	const opened: Order[] = [];
+	/** What the chain has seen: of an EVM wallet a nonce, which is the order's own; on Solana the very bytes. */
+	const executed = new Set<string>();
+	let blocks = 0;
 	const refusals = new Map<Path, Refusal[]>();
 	const requests: { path: Path; body: string; atMs: number }[] = [];
 	/** Copies that are still on their way. */
 	const late = new Set<Promise<unknown>>();
 	const knobs = {
-		quoteMs: lives.quoteMs ?? 30_000,
-		opMs: lives.opMs ?? 30_000,
-		settleMs: 30,
+		// Long: most that is told with it is not about time, and time may go faster.
+		quoteMs: lives.quoteMs ?? 600_000,
+		opMs: lives.opMs ?? 600_000,
+		/** Until an order's last moment to be opened. */
+		openMs: lives.openMs ?? 800_000,
+		settleMs: 3_000,
 		/** Of a status call. */
-		holdMs: 60,
+		holdMs: 1_500,
 		/** What is quoted. */
 		output: 9_980_000n,
 		endsAs: "settled" as Exclude<SwapStatus, "pending">,
@@ -129,7 +150,7 @@ export async function startModelService(lives: { quoteMs?: number; opMs?: number
 		const { slippageBps = 50, recipient = body.walletAddress } = body;
 		const nowMs = Date.now();
 		const uuid = newSwapUuid({ nowMs, random: crypto.getRandomValues(new Uint8Array(10)) });
-		const now = BigInt(Math.floor(nowMs / 1000));
+		const openDeadline = BigInt(Math.floor((nowMs + knobs.openMs) / 1000));
 		const minOutput = mulDivDown(knobs.output, 10_000n - BigInt(slippageBps), 10_000n);
 		const order = fixture.makeOrder({
 			wallet: word(originChain, body.walletAddress),
@@ -140,9 +161,9 @@ export async function startModelService(lives: { quoteMs?: number; opMs?: number
 			minOutput,
 			swapKey: toSwapKey(uuid),
 			deadlines: packDeadlines({
-				openDeadline: now + 300n,
-				fillDeadline: now + 2_000n,
-				refundAfter: now + 90_000n,
+				openDeadline,
+				fillDeadline: openDeadline + 2_000n,
+				refundAfter: openDeadline + 90_000n,
 			}),
 		});
 		const geoQuoteToken = `quote-${randomUUID()}`;
@@ -197,6 +218,7 @@ export async function startModelService(lives: { quoteMs?: number; opMs?: number
 		ops.set(geoOpToken, {
 			...found,
 			hash: build.geoOpHash as Hex,
+			livesUntilMs: Number(unpackDeadlines(found.order.deadlines).openDeadline) * 1_000,
 			...(nonce !== undefined && { authorizationNonce: nonce }),
 		});
 		return { ...build, geoOpToken, expiresAt: new Date(found.opExpiresAtMs).toISOString() };
@@ -204,10 +226,12 @@ export async function startModelService(lives: { quoteMs?: number; opMs?: number
 
 	async function buildSolana(body: { geoQuoteToken: string }) {
 		const found = liveQuote(body.geoQuoteToken);
-		const build = await solana.makeBuild({ order: found.order });
+		const build = await solana.makeBuild({ order: found.order, block: ++blocks });
 		const geoOpToken = `op-${randomUUID()}`;
-		ops.set(geoOpToken, { ...found, message: build.geoOp.message });
-		return { ...build, geoOpToken, expiresAt: new Date(found.opExpiresAtMs).toISOString() };
+		const livesUntilMs = Date.now() + blockhashMs;
+		const opExpiresAtMs = Math.min(found.opExpiresAtMs, livesUntilMs);
+		ops.set(geoOpToken, { ...found, opExpiresAtMs, message: build.geoOp.message, livesUntilMs });
+		return { ...build, geoOpToken, expiresAt: new Date(opExpiresAtMs).toISOString() };
 	}
 
 	async function isSigned({ order, hash, message }: Op, body: Record<string, string>): Promise<boolean> {
@@ -230,6 +254,28 @@ export async function startModelService(lives: { quoteMs?: number; opMs?: number
 		);
 	}
 
+	function execute({ order, message, livesUntilMs }: Op): void {
+		const what = message ?? orderId(order);
+		if (executed.has(what) || Date.now() > livesUntilMs) return;
+		executed.add(what);
+		opened.push(order);
+	}
+
+	/** What a service does that has what was signed, and tells nobody. False where it is dead. */
+	function executeLater(text: string, lateMs: number): boolean {
+		const op = ops.get((JSON.parse(text) as Record<string, string>).geoOpToken ?? "");
+		if (!op || Date.now() > op.livesUntilMs) return false;
+		doLater(lateMs, async () => execute(op));
+		return true;
+	}
+
+	function doLater(lateMs: number, what: () => Promise<unknown>): void {
+		const arriving = sleep(lateMs)
+			.then(what)
+			.finally(() => late.delete(arriving));
+		late.add(arriving);
+	}
+
 	async function submit(path: SubmitPath, body: Record<string, string>) {
 		const op = ops.get(body.geoOpToken ?? "");
 		if (!op || (op.hash === undefined) === (path === "/swap/submit")) {
@@ -246,7 +292,7 @@ export async function startModelService(lives: { quoteMs?: number; opMs?: number
 			if (Date.now() > opExpiresAtMs) throw new Refused({ code: "OP_EXPIRED" });
 			refuseIfTold(path, false);
 			if (op.hash) checkDelegation(authorizationNonce);
-			opened.push(order);
+			execute(op);
 			if (op.hash) knobs.isDelegated = true;
 		}
 		swaps.set(id, { swapId, order, endsAtMs: Date.now() + knobs.settleMs });
@@ -260,7 +306,7 @@ export async function startModelService(lives: { quoteMs?: number; opMs?: number
 	async function status(swapId: string): Promise<StatusResponse> {
 		const find = () => [...swaps.values()].find((swap) => swap.swapId === swapId);
 		const untilMs = Date.now() + knobs.holdMs;
-		while (find() && statusOf(find()) === "pending" && Date.now() < untilMs) await delay(5);
+		while (find() && statusOf(find()) === "pending" && Date.now() < untilMs) await sleep(250);
 		const swap = find();
 		if (!swap) throw new Refused({ code: "SWAP_NOT_FOUND" });
 		const { order } = swap;
@@ -316,12 +362,6 @@ export async function startModelService(lives: { quoteMs?: number; opMs?: number
 		const path = url.pathname.split("/").slice(0, 3).join("/") as Path;
 		requests.push({ path, body: text, atMs: Date.now() });
 		const answer = () => answerTo(path, url, text);
-		const answerLater = (lateMs: number) => {
-			const arriving = delay(lateMs)
-				.then(answer)
-				.finally(() => late.delete(arriving));
-			late.add(arriving);
-		};
 		const hangUp = () => incoming.socket.destroy();
 		const fault = knobs.fault?.(path);
 		switch (fault?.kind) {
@@ -331,10 +371,13 @@ export async function startModelService(lives: { quoteMs?: number; opMs?: number
 				await answer();
 				return void hangUp();
 			case "late":
-				answerLater(fault.lateMs);
+				doLater(fault.lateMs, answer);
 				return void hangUp();
 			case "copied late":
-				answerLater(fault.lateMs);
+				doLater(fault.lateMs, answer);
+				break;
+			case "kept":
+				if (executeLater(text, fault.lateMs)) return send(response, errorAnswer({ code: fault.says }));
 				break;
 			case "doubled":
 				await Promise.all([answer(), answer()]);

@@ -98,15 +98,18 @@ export async function makeBuild({
 	payer = feePayer,
 	unitLimit = 60_000,
 	microLamportsPerUnit = 50_000n,
+	block = 0xb10c,
 }: {
 	order?: Order;
 	payer?: SolanaAddress;
 	unitLimit?: number;
 	microLamportsPerUnit?: bigint;
+	/** Whose hash it has. */
+	block?: number;
 } = {}): Promise<BuildSolanaResponse> {
 	const { solana } = makePins();
 	if (!solana) throw new Error("Solana is pinned");
-	const blockhash = solanaAddress(0xb10c);
+	const blockhash = solanaAddress(block);
 	const parts = { feePayer: payer, blockhash, compute: { unitLimit, microLamportsPerUnit } };
 	const { message, unsigned } = await orderTransaction(solana, order, parts);
 	const base64 = getBase64Decoder();

@@ -70,7 +70,7 @@ export async function balanceCommand(
 
 function describe(answer: Answer): Line[] {
 	const title = `${answer.chain} (${answer.chainId})`;
-	if ("problem" in answer) return [title, ["  not asked", ` ${answer.problem.message}`]];
+	if ("problem" in answer) return [title, ["  not asked", answer.problem.message]];
 	return [
 		`${title}  ${answer.wallet}`,
 		...answer.balances.map(({ symbol, shown }): Line => [`  ${symbol}`, shown]),

@@ -2,9 +2,8 @@ import { type SwapStatus, swapStatuses } from "@geoswap/protocol";
 import { type Client, getStatus, listSwaps } from "@geoswap/sdk";
 import { CliError } from "../cli-error.ts";
 import { type Call, openContext } from "../context.ts";
-import { type IntentState, openIntents } from "../intents.ts";
+import { type IntentState, mayExecute, openIntents, resumeCommand } from "../intents.ts";
 import type { Line } from "../output.ts";
-import { shellWord } from "../shell-word.ts";
 import { describeFunds } from "../swap-progress.ts";
 
 export async function historyCommand(
@@ -27,7 +26,7 @@ export async function historyCommand(
 		...(cursor !== undefined && { cursor }),
 		...(status !== undefined && { status }),
 	});
-	const ids = await idsBySwap(config.home);
+	const ids = await openIntents(config.home).idsBySwap();
 	const swaps = page.swaps.map((swap) => ({
 		...swap,
 		...(ids.has(swap.swapId) && { id: ids.get(swap.swapId) }),
@@ -36,52 +35,43 @@ export async function historyCommand(
 		...(swaps.length === 0 ? ["no swaps on this page"] : []),
 		...swaps.flatMap((swap): Line[] => [
 			`${swap.createdAt.slice(0, 16).replace("T", " ")}  ${swap.status.padEnd(8)}  ${swap.swapId}`,
-			`${" ".repeat(18)}${describeFunds(config.pins, swap.funds)}, with the ${swap.funds.holder}`,
+			`${" ".repeat(18)}${describeFunds(config.pins, swap.funds)}`,
 			...(swap.id === undefined ? [] : [`${" ".repeat(18)}id ${swap.id}`]),
 		]),
 		...(page.nextCursor === undefined ? [] : [["more", `--cursor ${page.nextCursor}`] satisfies Line]),
 	]);
 }
 
-/** What a crash may have left: signed on this machine, and not known to have ended. */
+/** What a crash may have left: signed on this machine, or about to be, and not known to have ended. */
 async function listUnfinished(call: Call): Promise<void> {
 	const { config, client } = await openContext(call);
 	const intents = openIntents(config.home);
+	const listed = await intents.list();
 	const found = await Promise.all(
-		(await intents.list()).map(async ({ version: _, ...intent }) => {
+		listed.intents.map(async ({ version: _, ...intent }) => {
 			const state = await intents.stateOf(intent.id);
-			// What was never signed, or is dead, can become no swap.
-			const isOver = state.state === "none" || state.state === "open" || (await hasEnded(client, state));
-			return isOver ? [] : [{ ...intent, ...state, resume: `geoswap swap --resume ${shellWord(intent.id)}` }];
+			const isOver = !mayExecute(state) || (await hasEnded(client, state));
+			return isOver ? [] : [{ ...intent, ...state, resume: resumeCommand(intent.id) }];
 		}),
 	);
 	const unfinished = found.flat();
-	await call.output.result({ unfinished }, [
-		...(unfinished.length === 0 ? ["nothing that was begun here may still execute"] : []),
+	const { unreadable } = listed;
+	const isNothing = unfinished.length === 0 && unreadable.length === 0;
+	await call.output.result({ unfinished, unreadable }, [
+		...(isNothing ? ["nothing that was begun here may still execute"] : []),
 		...unfinished.flatMap((one): Line[] => [
 			`${one.createdAt.slice(0, 16).replace("T", " ")}  ${one.state}`,
 			`${" ".repeat(18)}${one.resume}`,
 		]),
+		...unreadable.map((path): Line => ["unreadable", `${path}: what it was may still execute`]),
 	]);
 }
 
 /** A swap that was followed to its end by its own id has no end in the record. */
 async function hasEnded(client: Client, state: IntentState): Promise<boolean> {
 	if (!("swapId" in state)) return false;
-	if (state.state === "ended") return true;
 	const swap = await getStatus(client, state.swapId, { waitSeconds: 0 }).catch(() => undefined);
 	return swap !== undefined && swap.status !== "pending";
-}
-
-async function idsBySwap(home: string): Promise<Map<string, string>> {
-	const intents = openIntents(home);
-	const pairs = await Promise.all(
-		(await intents.list()).map(async ({ id }): Promise<[string, string][]> => {
-			const found = await intents.stateOf(id);
-			return "swapId" in found ? [[found.swapId, id]] : [];
-		}),
-	);
-	return new Map(pairs.flat());
 }
 
 function isStatus(text: string): text is SwapStatus {

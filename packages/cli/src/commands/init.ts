@@ -1,21 +1,22 @@
 import { join } from "node:path";
+import { askKeys } from "../ask-keys.ts";
 import { CliError } from "../cli-error.ts";
 import {
 	type Config,
-	findConfig,
+	findSettings,
 	hashOf,
 	homeOf,
 	type LoadedConfig,
 	parseDeployment,
+	readStoredPins,
 	writeConfig,
 } from "../config.ts";
 import type { Call } from "../context.ts";
 import { exitCode } from "../exit-code.ts";
-import { type KeyName, openKeychain } from "../keychain.ts";
+import { openKeychain } from "../keychain.ts";
 import { findChain, pinnedChains } from "../pinned-assets.ts";
 import { askConfirm, askSecret, askText } from "../prompts.ts";
-import { readDeployment } from "../read-deployment.ts";
-import { findKey, parseEvmKey, parseSolanaKey } from "../read-keys.ts";
+import { addressOf, readDeployment } from "../read-deployment.ts";
 
 type InitOptions = {
 	baseUrl?: string;
@@ -30,10 +31,11 @@ export async function initCommand(call: Call, options: InitOptions): Promise<voi
 	const { io, output } = call;
 	const canAsk = io.isInteractive && !output.isJson;
 	const home = homeOf(io);
-	// What cannot be read is to be replaced here, and by nothing else.
-	const before = await findConfig(home).catch((error: unknown) => {
-		if (error instanceof CliError) return undefined;
-		throw error;
+	const before = await findSettings(home).catch((error: unknown) => {
+		// What cannot be read is to be replaced here, and by nothing else.
+		if (!(error instanceof CliError)) throw error;
+		output.say(["warning", `${error.message} What it said is not kept.`], "yellow");
+		return undefined;
 	});
 
 	const baseUrl = checkUrl(
@@ -42,19 +44,18 @@ export async function initCommand(call: Call, options: InitOptions): Promise<voi
 			before?.baseUrl ??
 			(canAsk ? await askText("Where is the service?", "https://…") : missing("--base-url")),
 	);
-	const isNew = options.deployment !== undefined || !before;
-	const source = isNew
-		? (options.deployment ??
-			(canAsk
-				? await askText("The operator's deployment.json: a file or an https address", "deployment.json")
-				: missing("--deployment")))
-		: before.deployment.source;
-	const text = isNew ? await readDeployment(source) : await storedDeployment(home);
+	const kept = before && options.deployment === undefined ? await findStoredPins(home, before) : undefined;
+	const source =
+		(kept === undefined ? options.deployment : before?.deployment.source) ??
+		(canAsk
+			? await askText("The operator's deployment.json: a file or an https address", "deployment.json")
+			: missing("--deployment"));
+	const text = kept ?? (await readDeployment(source));
 	const sha256 = hashOf(text);
 	const pins = parseDeployment(text, source);
-	await expectApproved(call, { source, sha256, pins, baseUrl, before, options, isNew, canAsk });
-
 	const rpc = { ...before?.rpc, ...readEndpoints(pins, options.rpc ?? []) };
+	await expectApproved(call, { source, sha256, pins, baseUrl, before, options, canAsk });
+
 	const config: Config = { baseUrl, deployment: { source, sha256 }, rpc };
 	await writeConfig(home, config, text);
 	if (isPlainHttp(baseUrl)) {
@@ -63,7 +64,10 @@ export async function initCommand(call: Call, options: InitOptions): Promise<voi
 			"yellow",
 		);
 	}
-	const stored = canAsk && options.keys ? await askKeys(call, home) : [];
+	const stored =
+		canAsk && options.keys
+			? await askKeys({ env: io.env, keychain: openKeychain(home), ask: askSecret, say: output.say })
+			: [];
 	const chains = pinnedChains(pins).map(({ chainId, name }) => ({
 		chainId,
 		name,
@@ -92,16 +96,14 @@ async function expectApproved(
 		baseUrl,
 		before,
 		options,
-		isNew,
 		canAsk,
 	}: {
 		source: string;
 		sha256: string;
 		pins: LoadedConfig["pins"];
 		baseUrl: string;
-		before: LoadedConfig | undefined;
+		before: Config | undefined;
 		options: InitOptions;
-		isNew: boolean;
 		canAsk: boolean;
 	},
 ): Promise<void> {
@@ -110,8 +112,8 @@ async function expectApproved(
 		if (expected === sha256) return;
 		throw refused(`${source} has the hash ${sha256}, not the one that was given. Get the right file.`);
 	}
-	if (!isNew || before?.deployment.sha256 === sha256) return;
-	if (/^https?:/.test(source) && new URL(source).host === new URL(baseUrl).host) {
+	if (before?.deployment.sha256 === sha256) return;
+	if (isSameHost(addressOf(source), new URL(baseUrl))) {
 		throw refused(
 			"The deployment file comes from the service itself, which it is there to check. Get it from elsewhere, or give its hash with --deployment-sha256.",
 		);
@@ -128,34 +130,25 @@ async function expectApproved(
 		if (await askConfirm("Is this the hash that the operator published?")) return;
 		throw refused("Nothing was written. Ask the operator for the right file and its hash.");
 	}
-	if (before) {
-		throw refused(
-			`The pins would change, from ${before.deployment.sha256} to ${sha256}. Compare the new hash with the operator's and give it with --deployment-sha256.`,
-		);
-	}
+	throw refused(
+		before
+			? `The pins would change, from ${before.deployment.sha256} to ${sha256}. Compare the new hash with the operator's and give it with --deployment-sha256.`
+			: `There is nobody to compare the hash of the pins, ${sha256}. Compare it with the operator's and give it with --deployment-sha256.`,
+	);
 }
 
-const keyQuestions = [
-	["api-key", "API key of the service"],
-	["evm-key", "Private key of your EVM wallet, hex"],
-	["solana-key", "Key of your Solana wallet, base58 or JSON array"],
-] as const satisfies [KeyName, string][];
+function isSameHost(a: URL | undefined, b: URL): boolean {
+	// With a dot at its end a name means the same.
+	const nameOf = ({ hostname }: URL) => hostname.replace(/\.$/, "");
+	return a !== undefined && nameOf(a) === nameOf(b);
+}
 
-/** Those that are not known yet; nothing is an answer. */
-async function askKeys({ io, output }: Call, home: string): Promise<KeyName[]> {
-	const keychain = openKeychain(home);
-	const stored: KeyName[] = [];
-	for (const [name, question] of keyQuestions) {
-		if (await findKey(name, { env: io.env, keychain })) continue;
-		const secret = (await askSecret(`${question} (Enter: not now)`)).trim();
-		if (secret === "") continue;
-		if (name === "evm-key") await parseEvmKey(secret);
-		if (name === "solana-key") await parseSolanaKey(secret);
-		await keychain.set(name, secret);
-		output.say(["stored", `${name}, in the keychain`]);
-		stored.push(name);
-	}
-	return stored;
+/** Undefined where they are damaged: then they are to be given again. */
+async function findStoredPins(home: string, settings: Config): Promise<string | undefined> {
+	return readStoredPins(home, settings).catch((error: unknown) => {
+		if (error instanceof CliError) return undefined;
+		throw error;
+	});
 }
 
 function readEndpoints(pins: LoadedConfig["pins"], entries: readonly string[]): Record<string, string> {
@@ -174,21 +167,23 @@ function readEndpoints(pins: LoadedConfig["pins"], entries: readonly string[]): 
 	);
 }
 
-async function storedDeployment(home: string): Promise<string> {
-	return readDeployment(join(home, "deployment.json"));
-}
-
-function checkUrl(option: string, text: string): string {
-	try {
-		const url = new URL(text);
-		if (/^https?:$/.test(url.protocol)) return option === "--base-url" ? text.replace(/\/+$/, "") : text;
-	} catch {
-		// Told below.
+function checkUrl(option: "--base-url" | "--rpc", text: string): string {
+	const url = /^https?:\/\//i.test(text) && URL.canParse(text) ? new URL(text) : undefined;
+	if (!url) {
+		throw new CliError(`${option}: that is no http address. Write it whole, such as https://swaps.example.`, {
+			code: "USAGE",
+			section: "init",
+		});
 	}
-	throw new CliError(`${option}: that is no http address. Write it whole, such as https://swaps.example.`, {
-		code: "USAGE",
-		section: "init",
-	});
+	if (option === "--rpc") return text;
+	// Paths are put behind it.
+	if (url.search === "" && url.hash === "" && url.username === "" && url.password === "") {
+		return url.href.replace(/[/?#]+$/, "");
+	}
+	throw new CliError(
+		"--base-url: an address with a user, a query or a fragment cannot be used. Write it without, such as https://swaps.example.",
+		{ code: "USAGE", section: "init" },
+	);
 }
 
 function isPlainHttp(baseUrl: string): boolean {

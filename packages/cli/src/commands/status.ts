@@ -1,56 +1,50 @@
-import type { StatusResponse } from "@geoswap/protocol";
+import { fromSwapId, type StatusResponse, swapStatuses } from "@geoswap/protocol";
 import { GeoswapError, getStatus, waitForSwap } from "@geoswap/sdk";
 import { CliError } from "../cli-error.ts";
-import { type Call, type Context, openContext } from "../context.ts";
+import { type Call, openConfig, openContext } from "../context.ts";
 import { FailedSwap } from "../describe-error.ts";
 import { type ExitCode, exitCode } from "../exit-code.ts";
-import { openIntents } from "../intents.ts";
-import { shellWord } from "../shell-word.ts";
+import { inProgress, openIntents, resumeCommand } from "../intents.ts";
 import { createProgress, swapLines } from "../swap-progress.ts";
-import { Interrupted, watchInterrupt } from "../watch-interrupt.ts";
+import { Interrupted, unlessInterrupted } from "../watch-interrupt.ts";
 
 export async function statusCommand(
 	call: Call,
 	{ id: text, wait }: { id: string; wait: boolean },
 ): Promise<ExitCode> {
-	const context = await openContext(call);
-	const { config, client, io, output } = context;
-	const { swapId, id } = await findSwap(context, text);
-	const named = { ...(id !== undefined && { id }) };
+	const { output, signal } = call;
+	const { config } = await openConfig(call);
+	const { swapId, id } = await unlessInterrupted(signal, findSwap(config.home, text));
 	const progress = createProgress(output);
+	const stopWaiting = progress.sayIfSilent(config.baseUrl);
 	try {
+		const { client } = await openContext(call);
+		const onUpdate = (swap: StatusResponse) => {
+			stopWaiting();
+			progress.sayStatus(swap);
+		};
 		const swap: StatusResponse = wait
-			? await watchInterrupt(io, (signal) =>
-					waitForSwap(client, swapId, { onUpdate: progress.sayStatus, signal }),
-				)
-			: await getStatus(client, swapId, { waitSeconds: 0 });
-		await output.result({ ...named, swap }, swapLines(config.pins, swap));
+			? await waitForSwap(client, swapId, { onUpdate, signal })
+			: await getStatus(client, swapId, { waitSeconds: 0, signal });
+		if (swap.swapId !== swapId || !swapStatuses.includes(swap.status)) throw notItsAnswer(config.baseUrl);
+		await output.result({ ...(id !== undefined && { id }), swap }, swapLines(config.pins, swap));
 		if (swap.status === "pending") return exitCode.mayExecute;
 		return swap.status === "settled" ? exitCode.done : exitCode.notSettled;
 	} catch (error) {
-		if (error instanceof Interrupted) {
-			const resume = `geoswap status ${swapId}`;
-			throw new FailedSwap(
-				new CliError("Interrupted. The swap goes on without this program.", {
-					code: "INTERRUPTED",
-					next: "resume",
-					retryable: true,
-					section: "resuming",
-				}),
-				{ id: id ?? swapId, swapId, mayExecute: true, resume },
-			);
-		}
-		// Signed here, and not known there: it may be on its way.
-		if (error instanceof GeoswapError && error.code === "SWAP_NOT_FOUND" && id !== undefined)
-			throw new FailedSwap(error, { id, swapId, mayExecute: true, resume: resumeCommand(id) });
-		throw error;
+		// There is a swap of that id, or there may be: a service that does not know it may have been set back to a backup.
+		throw new FailedSwap(error instanceof Interrupted ? interrupted() : error, {
+			...{ id: id ?? swapId, swapId, mayExecute: true },
+			resume: id === undefined ? `geoswap status ${swapId}` : resumeCommand(id),
+		});
+	} finally {
+		stopWaiting();
 	}
 }
 
-/** The swap of that name, or the one that an intent of that name became. */
-async function findSwap({ config }: Context, text: string): Promise<{ swapId: string; id?: string }> {
-	if (text.startsWith("swp_")) return { swapId: text };
-	const intents = openIntents(config.home);
+/** The swap of that name, or the one that an intent of that name became. The intent, where it was begun here. */
+async function findSwap(home: string, text: string): Promise<{ swapId: string; id?: string | undefined }> {
+	const intents = openIntents(home);
+	if (fromSwapId(text) !== undefined) return { swapId: text, id: (await intents.idsBySwap()).get(text) };
 	if (!(await intents.find(text))) {
 		throw new CliError(
 			`${text} is neither a swap's id (swp_…) nor an intent that was begun here. See geoswap history, or geoswap history --unfinished`,
@@ -60,22 +54,39 @@ async function findSwap({ config }: Context, text: string): Promise<{ swapId: st
 	const found = await intents.stateOf(text);
 	if ("swapId" in found) return { swapId: found.swapId, id: text };
 	const isUnreadable = found.state === "unreadable";
-	throw new FailedSwap(
-		new CliError(
-			isUnreadable
-				? `The record of ${text} cannot be read. Resume it with the version of geoswap that wrote it.`
-				: `${text} has not become a swap: nothing that was signed for it can be used. Begin it again, or leave it.`,
-			{
-				code: "NOT_SUBMITTED",
-				exit: exitCode.refused,
-				next: isUnreadable ? "contact_operator" : "resume",
-				section: "resuming",
-			},
-		),
-		{ id: text, swapId: undefined, mayExecute: isUnreadable, resume: resumeCommand(text) },
+	const isWorking = found.state === "working";
+	throw new FailedSwap(isWorking ? inProgress(text) : notSubmitted(text, isUnreadable), {
+		...{ id: text, swapId: undefined, resume: resumeCommand(text) },
+		mayExecute: isWorking || isUnreadable,
+	});
+}
+
+function notSubmitted(id: string, isUnreadable: boolean): CliError {
+	return new CliError(
+		isUnreadable
+			? `The record of ${id} cannot be read. Resume it with the version of geoswap that wrote it.`
+			: `${id} has not become a swap: nothing that was signed for it can be used. Begin it again, or leave it.`,
+		{
+			code: "NOT_SUBMITTED",
+			exit: exitCode.refused,
+			next: isUnreadable ? "contact_operator" : "resume",
+			section: "resuming",
+		},
 	);
 }
 
-function resumeCommand(id: string): string {
-	return `geoswap swap --resume ${shellWord(id)}`;
+function interrupted(): CliError {
+	return new CliError("Interrupted. The swap goes on without this program.", {
+		code: "INTERRUPTED",
+		next: "resume",
+		retryable: true,
+		section: "resuming",
+	});
+}
+
+function notItsAnswer(baseUrl: string): GeoswapError {
+	return new GeoswapError(
+		`${baseUrl} answered, but not with the status of that swap: something else may answer in its place. Check the address.`,
+		{ code: "UNEXPECTED_RESPONSE", next: "contact_operator", retryable: false, docs: "docs/cli.md#resuming" },
+	);
 }

@@ -1,3 +1,5 @@
+import { readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { afterAll, beforeEach, expect, test } from "vitest";
 import {
 	makeSolanaBuild,
@@ -9,7 +11,7 @@ import {
 	startFakeService,
 	swapId,
 } from "../../test/fake-service.ts";
-import { makeHome, runCli } from "../../test/run-cli.ts";
+import { initArgs, makeHome, runCli } from "../../test/run-cli.ts";
 
 const service = await startFakeService();
 afterAll(() => service.close());
@@ -31,9 +33,7 @@ beforeEach(async () => {
 	const home = makeHome();
 	env = home.env;
 	const rpc = `31337=${service.baseUrl}/rpc`;
-	await runCli(["init", "--base-url", service.baseUrl, "--deployment", home.deployment, "--rpc", rpc], {
-		env,
-	});
+	await runCli(initArgs(service.baseUrl, home.deployment, "--rpc", rpc), { env });
 });
 
 async function json(args: string[], interrupt?: AbortSignal) {
@@ -42,6 +42,24 @@ async function json(args: string[], interrupt?: AbortSignal) {
 		...(interrupt && { interrupt }),
 	});
 	return { exit, stderr, body: JSON.parse(stdout) };
+}
+/** Leaves an intent that is signed, and of which nobody knows whether it was taken. */
+async function interruptSubmit(id: string, ...options: string[]): Promise<void> {
+	const controller = new AbortController();
+	service.handlers["/swap/submit"] = () => {
+		setTimeout(() => controller.abort(), 20);
+		return "hold";
+	};
+	const args = [...terms, "--amount", "10", "--id", id, ...options];
+	expect(await json(args, controller.signal)).toMatchObject({ exit: 5 });
+	service.reset();
+}
+
+/** From then on no chain executes what was signed. */
+function setDeadAt(id: string, deadAt: Date): void {
+	const path = join(env.GEOSWAP_HOME ?? "", "swaps", `${id}.json`);
+	const record = JSON.parse(readFileSync(path, "utf8"));
+	writeFileSync(path, JSON.stringify({ ...record, submission: { ...record.submission, deadAt } }));
 }
 const paths = (part: string) => service.seen.filter(({ path }) => path.includes(part));
 
@@ -95,23 +113,104 @@ test.each([
 	expect(service.seen).toEqual([]);
 });
 
+test("max under the id of an amount, and another amount under the id of max, are refused", async () => {
+	await json([...terms, "--amount", "9", "--id", "nine"]);
+	expect(await json([...terms, "--amount", "max", "--id", "nine"])).toMatchObject({
+		exit: 2,
+		body: { error: { code: "INTENT_CHANGED", details: { field: "amount", saved: "9000000", asked: "max" } } },
+	});
+	await json([...terms, "--amount", "max", "--id", "all"]);
+	expect(await json([...terms, "--amount", "9", "--id", "all"])).toMatchObject({ exit: 2 });
+});
+
+test("an intent is not resumed from another wallet than its own", async () => {
+	service.handlers["/swap/quote"] = () => refusal(422, "INSUFFICIENT_BALANCE", "fund_wallet");
+	expect(await json([...terms, "--amount", "10", "--id", "mine"])).toMatchObject({ exit: 3 });
+	service.reset();
+	env = { ...env, GEOSWAP_EVM_KEY: `0x${"22".repeat(32)}` };
+	expect(await json(["swap", "--resume", "mine"])).toMatchObject({
+		exit: 2,
+		body: { error: { code: "INTENT_CHANGED", details: { field: "walletAddress" } } },
+	});
+	expect(service.seen).toEqual([]);
+});
+
+test.each<[string, string, string[], Record<string, string>]>([
+	[
+		"ABOVE_MAX_SPEND",
+		"a lower --max-spend",
+		[...terms, "--amount", "10", "--max-spend", "5", "--id", "a"],
+		{},
+	],
+	["INTENT_CHANGED", "another amount", [...terms, "--amount", "9", "--id", "a"], {}],
+	[
+		"INTENT_CHANGED",
+		"another wallet",
+		["swap", "--resume", "a"],
+		{ GEOSWAP_EVM_KEY: `0x${"22".repeat(32)}` },
+	],
+	["NO_KEY", "no API key", ["swap", "--resume", "a"], { GEOSWAP_API_KEY: "" }],
+	["INVALID_KEY", "no wallet's key", [...terms, "--amount", "10", "--id", "a"], { GEOSWAP_EVM_KEY: "no" }],
+	["USAGE", "an option too many", ["swap", "--resume", "a", "--amount", "1"], {}],
+])(
+	"%s for %s, where the id is signed already, is exit 5 with what goes on",
+	async (code, _, args, variables) => {
+		await interruptSubmit("a");
+		env = { ...env, ...variables };
+		expect(await json(args)).toMatchObject({
+			exit: 5,
+			body: {
+				error: {
+					...{ code, mayExecute: true, id: "a", swapId, resume: "geoswap swap --resume a" },
+					next: expect.stringMatching(/^(resume|check_key)$/),
+				},
+			},
+		});
+		expect(service.seen).toEqual([]);
+	},
+);
+
+test("a lower --max-spend under the id of a swap that has ended says how: nothing is spent any more", async () => {
+	const args = [...terms, "--amount", "10", "--id", "done"];
+	await json(args);
+	expect(await json([...args, "--max-spend", "5"])).toMatchObject({
+		exit: 0,
+		body: { swap: { status: "settled" } },
+	});
+});
+
 test("a resumed swap keeps its minimum: what was signed is dead, and the new quote is too low", async () => {
-	let quotes = 0;
+	await interruptSubmit("low", "--min-out", "9.9");
+	setDeadAt("low", new Date(Date.now() - 1_000));
 	const quote = service.handlers["/swap/quote"];
 	service.handlers["/swap/quote"] = (request) => {
 		const answer = quote?.(request) as { body: object };
-		return quotes++ === 0 ? answer : { body: { ...answer.body, output: "9000000", minOutput: "8955000" } };
+		return { body: { ...answer.body, output: "9000000", minOutput: "8955000" } };
 	};
 	service.handlers["/swap/submit"] = () => refusal(410, "OP_EXPIRED", "requote");
-	const args = [...terms, "--amount", "10", "--min-out", "9.9", "--id", "low"];
-	expect(await json(args)).toMatchObject({
-		exit: 3,
-		body: { error: { code: "BELOW_MIN_OUTPUT", mayExecute: false, id: "low" } },
+	for (const _ of ["once", "and again"]) {
+		expect(await json(["swap", "--resume", "low"])).toMatchObject({
+			exit: 3,
+			body: { error: { code: "BELOW_MIN_OUTPUT", mayExecute: false, id: "low" } },
+		});
+	}
+});
+
+test("while what was signed is left to die it is said until when, and Ctrl-C is exit 5", async () => {
+	await interruptSubmit("dying");
+	const until = new Date(Date.now() + 60_000);
+	setDeadAt("dying", until);
+	const controller = new AbortController();
+	service.handlers["/swap/submit"] = () => {
+		setTimeout(() => controller.abort(), 200);
+		return refusal(410, "OP_EXPIRED", "requote");
+	};
+	const { exit, body, stderr } = await json(["swap", "--resume", "dying"], controller.signal);
+	expect({ exit, body }).toMatchObject({
+		exit: 5,
+		body: { error: { code: "INTERRUPTED", mayExecute: true } },
 	});
-	expect(await json(["swap", "--resume", "low"])).toMatchObject({
-		exit: 3,
-		body: { error: { code: "BELOW_MIN_OUTPUT" } },
-	});
+	expect(stderr).toContain(`at ${until.toISOString()}\n`);
 });
 
 test("a swap that is refunded or failed is exit 4, with its reason", async () => {
@@ -135,7 +234,7 @@ test("Ctrl-C while it waits leaves the swap: exit 5, and the command that follow
 		body: {
 			error: {
 				...{ code: "INTERRUPTED", next: "resume", mayExecute: true, id: "left", swapId },
-				resume: `geoswap status ${swapId}`,
+				resume: "geoswap swap --resume left",
 			},
 		},
 	});
@@ -162,6 +261,45 @@ test("Ctrl-C before anything is signed is exit 3: nothing happened", async () =>
 	expect(await json(["status", "early"])).toMatchObject({
 		exit: 3,
 		body: { error: { code: "NOT_SUBMITTED" } },
+	});
+});
+
+test("Ctrl-C after a delegation was signed does not say that nothing was", async () => {
+	const controller = new AbortController();
+	const [chain] = pins.chains;
+	service.handlers["/swap/delegation"] = () => ({
+		body: {
+			delegated: false,
+			originReady: false,
+			delegationTarget: chain?.contracts.delegate,
+			accountNonce: 0,
+		},
+	});
+	service.handlers["/swap/build-geo-op"] = ({ body }) => {
+		if (!("authorization" in body)) return refusal(409, "NEEDS_DELEGATION", "reauthorize");
+		setTimeout(() => controller.abort(), 50);
+		return "hold";
+	};
+	expect(await json([...terms, "--amount", "10", "--id", "first"], controller.signal)).toMatchObject({
+		exit: 3,
+		body: {
+			error: {
+				code: "INTERRUPTED",
+				mayExecute: false,
+				message: expect.stringContaining("delegation to the pinned delegate"),
+			},
+		},
+	});
+});
+
+test("whatever the service's error has in its fields, after a signature it is exit 5", async () => {
+	service.handlers["/swap/submit"] = () => ({
+		status: 401,
+		body: { code: "UNAUTHORIZED", message: { a: 1 }, next: "toString", retryable: false, requestId: 5 },
+	});
+	expect(await json([...terms, "--amount", "10", "--id", "odd"])).toMatchObject({
+		exit: 5,
+		body: { error: { code: "UNAUTHORIZED", mayExecute: true, resume: "geoswap swap --resume odd" } },
 	});
 });
 
@@ -214,8 +352,14 @@ test("a dry run of a wallet's first swap says so instead of signing a delegation
 	});
 	expect(await json([...terms, "--amount", "10", "--dry-run"])).toMatchObject({
 		exit: 0,
-		body: { dryRun: true, verified: false, why: expect.stringContaining(chain?.contracts.delegate ?? "?") },
+		body: {
+			...{ dryRun: true, verified: false, why: expect.stringContaining("first swap") },
+			...{ delegation: { chainId: 31337, delegate: chain?.contracts.delegate }, quote: { swapId } },
+		},
 	});
+	const { stdout } = await runCli([...terms, "--amount", "10", "--dry-run"], { env });
+	expect(stdout).toContain("at least 9.9301 USDC");
+	expect(stdout).toContain(`would sign first a delegation to ${chain?.contracts.delegate}, as pinned`);
 	expect(service.seen.some(({ body }) => body.includes("authorization"))).toBe(false);
 });
 

@@ -1,14 +1,23 @@
 import { randomUUID } from "node:crypto";
-import { GeoswapError, type SwapProgress, swap } from "@geoswap/sdk";
+import { isSolana } from "@geoswap/protocol";
+import { GeoswapError, type OriginSigner, type SwapProgress, swap } from "@geoswap/sdk";
 import { belowMinOutput } from "../below-min-output.ts";
 import { CliError } from "../cli-error.ts";
-import { type Call, type Context, openContext } from "../context.ts";
+import { type Call, type Context, openConfig, openContext } from "../context.ts";
 import { FailedSwap } from "../describe-error.ts";
 import { assetJson, giveLines } from "../describe-terms.ts";
 import { dryRun } from "../dry-run.ts";
 import { type ExitCode, exitCode } from "../exit-code.ts";
 import { formatAmount } from "../format-amount.ts";
-import { checkId, type Intent, openIntents } from "../intents.ts";
+import {
+	checkId,
+	type Intent,
+	type IntentState,
+	type Intents,
+	mayExecute,
+	openIntents,
+	resumeCommand,
+} from "../intents.ts";
 import type { Output } from "../output.ts";
 import { type Asset, findAsset } from "../pinned-assets.ts";
 import {
@@ -17,20 +26,109 @@ import {
 	readRecipient,
 	readTerms,
 	type TermOptions,
+	type Terms,
 } from "../read-terms.ts";
-import { shellWord } from "../shell-word.ts";
 import { createProgress, swapLines } from "../swap-progress.ts";
 import { readSigner } from "../wallet.ts";
-import { Interrupted, watchInterrupt } from "../watch-interrupt.ts";
+import { Interrupted, unlessInterrupted } from "../watch-interrupt.ts";
 
 export type SwapOptions = TermOptions & { id?: string; resume?: string; dryRun?: boolean };
 
 export async function swapCommand(call: Call, options: SwapOptions): Promise<ExitCode> {
+	const { signal } = call;
+	if (options.dryRun && options.resume === undefined) {
+		return unlessInterrupted(signal, dryRunOf(call, options));
+	}
+	const id = options.resume ?? (options.id === undefined ? randomUUID() : checkId(options.id));
+	const intents = openIntents((await openConfig(call)).config.home);
+	try {
+		const context = await openContext(call);
+		const prepare = options.resume === undefined ? begin : findBegun;
+		const take = await unlessInterrupted(signal, prepare(context, { intents, id, options }));
+		const unlock = await intents.lock(id);
+		try {
+			return await execute(context, { intents, ...(await unlessInterrupted(signal, take())) });
+		} finally {
+			// What became of the swap matters more than a lock, which ends with its process.
+			await unlock().catch(() => {});
+		}
+	} catch (error) {
+		if (error instanceof FailedSwap) throw error;
+		// Whatever is wrong with this call, an earlier one may have signed, and another process may be about to.
+		const state = await intents.stateOf(id);
+		if (!mayExecute(state) && !(error instanceof CliError && error.mayExecute)) throw error;
+		const swapId = "swapId" in state ? state.swapId : undefined;
+		throw new FailedSwap(error, { id, swapId, mayExecute: true, resume: resumeCommand(id) });
+	}
+}
+
+type Job = { intent: Intent; signer: OriginSigner };
+/** For whoever has the lock. */
+type Take = () => Promise<Job>;
+type Asked = { intents: Intents; id: string; options: SwapOptions };
+
+async function begin(context: Context, { intents, id, options }: Asked): Promise<Take> {
+	const draft = await readDraft(context, { id, options });
+	return () => findOrKeep(intents, id, draft);
+}
+
+async function findOrKeep(intents: Intents, id: string, { terms, draft, make, signer }: Draft): Promise<Job> {
+	const intent = await intents.findOrKeep(id, make);
+	// All of a wallet is another amount once the swap has begun: what counts is what it was then.
+	const all = intent.isMax ? intent.amount : "max";
+	expectSame(
+		intent,
+		{ ...draft, amount: terms.amount === "max" ? all : String(terms.amount) },
+		comparedFields,
+	);
+	// What has ended spends nothing any more.
+	if ((await intents.recordOf(id)).state !== "ended") expectWithinMaxSpend(terms, BigInt(intent.amount));
+	return { intent, signer };
+}
+
+async function findBegun({ config, keys }: Context, { intents, id, options }: Asked): Promise<Take> {
+	const { resume: _, json: __, ...others } = options as SwapOptions & { json?: boolean };
+	if (Object.keys(others).length > 0) {
+		throw new CliError("--resume takes an intent as it was asked for, and no other option beside it.", {
+			code: "USAGE",
+			section: "resuming",
+		});
+	}
+	const intent = await intents.find(id);
+	if (!intent) {
+		throw new CliError(`No intent ${id} was begun here. See those that were: geoswap history --unfinished`, {
+			code: "UNKNOWN_ID",
+			section: "resuming",
+		});
+	}
+	const signer = await readSigner(keys, isSolana(intent.originChain) ? "solana" : "evm");
+	expectSame(intent, { baseUrl: config.baseUrl, walletAddress: signer.address }, [
+		"baseUrl",
+		"walletAddress",
+	]);
+	return async () => ({ intent, signer });
+}
+
+async function dryRunOf(call: Call, options: SwapOptions): Promise<ExitCode> {
 	const context = await openContext(call);
-	if (options.resume !== undefined) return resume(context, options.resume, options);
-	const { config, keys } = context;
-	const terms = readTerms(config.pins, options);
 	const id = options.id === undefined ? randomUUID() : checkId(options.id);
+	const { terms, make } = await readDraft(context, { id, options });
+	return dryRun(context, { ...terms, intent: await make() });
+}
+
+type Draft = {
+	terms: Terms;
+	draft: Omit<Intent, "version" | "id" | "createdAt" | "amount">;
+	make: () => Promise<Intent>;
+	signer: OriginSigner;
+};
+
+/** What the options ask for, and the intent that it is where the id is new. */
+async function readDraft(
+	{ config, keys }: Context,
+	{ id, options }: Pick<Asked, "id" | "options">,
+): Promise<Draft> {
+	const terms = readTerms(config.pins, options);
 	const signer = await readSigner(keys, terms.from.chain.kind);
 	const recipient = await readRecipient(keys, terms);
 	const { slippageBps, minOutput } = terms;
@@ -51,55 +149,28 @@ export async function swapCommand(call: Call, options: SwapOptions): Promise<Exi
 		expectWithinMaxSpend(terms, amount);
 		return { version: 1, id, createdAt: new Date().toISOString(), ...draft, amount: String(amount) };
 	};
-	if (options.dryRun) return dryRun(context, { ...terms, intent: await make() });
-
-	const intent = await openIntents(config.home).findOrKeep(id, make);
-	// All of a wallet is another amount once the swap has begun: what counts is what it was then.
-	expectSame(intent, { ...draft, amount: terms.amount === "max" ? intent.amount : String(terms.amount) });
-	expectWithinMaxSpend(terms, BigInt(intent.amount));
-	return execute(context, intent);
+	return { terms, draft, make, signer };
 }
 
-async function resume(context: Context, id: string, options: SwapOptions): Promise<ExitCode> {
-	const { resume: _, json: __, ...others } = options as SwapOptions & { json?: boolean };
-	if (Object.keys(others).length > 0) {
-		throw new CliError("--resume takes an intent as it was asked for, and no other option beside it.", {
-			code: "USAGE",
-			section: "resuming",
-		});
-	}
-	const intent = await openIntents(context.config.home).find(id);
-	if (!intent) {
-		throw new CliError(`No intent ${id} was begun here. See those that were: geoswap history --unfinished`, {
-			code: "UNKNOWN_ID",
-			section: "resuming",
-		});
-	}
-	expectSame(intent, { baseUrl: context.config.baseUrl });
-	return execute(context, intent);
-}
+const comparedFields = [
+	"baseUrl",
+	"originChain",
+	"destinationChain",
+	"inputToken",
+	"outputToken",
+	"amount",
+	"walletAddress",
+	"recipient",
+	"slippageBps",
+	"minOutput",
+] as const satisfies (keyof Intent)[];
 
-/** The SDK compares what it quotes; a minimum, and the service itself, it does not know of. */
-function expectSame(intent: Intent, asked: Partial<Intent>): void {
+/** The SDK compares with what was signed: nothing may have been yet, and of a minimum and the service it does not know. */
+function expectSame(intent: Intent, asked: Partial<Intent>, fields: readonly (keyof Intent)[]): void {
 	const spelled = (value: unknown) => {
 		const text = String(value ?? "");
 		return text.startsWith("0x") ? text.toLowerCase() : text;
 	};
-	const fields: (keyof Intent)[] =
-		"amount" in asked
-			? [
-					"baseUrl",
-					"originChain",
-					"destinationChain",
-					"inputToken",
-					"outputToken",
-					"amount",
-					"walletAddress",
-					"recipient",
-					"slippageBps",
-					"minOutput",
-				]
-			: ["baseUrl"];
 	const field = fields.find((candidate) => spelled(intent[candidate]) !== spelled(asked[candidate]));
 	if (field === undefined) return;
 	throw new CliError(
@@ -112,11 +183,13 @@ function expectSame(intent: Intent, asked: Partial<Intent>): void {
 	);
 }
 
-async function execute({ config, client, keys, io, output }: Context, intent: Intent): Promise<ExitCode> {
+async function execute(
+	{ config, client, output, signal }: Context,
+	{ intents, intent, signer }: Job & { intents: Intents },
+): Promise<ExitCode> {
 	const { id } = intent;
 	const from = assetOf(config, intent.originChain, intent.inputToken);
 	const to = assetOf(config, intent.destinationChain, intent.outputToken);
-	const signer = await readSigner(keys, from.chain.kind);
 	const amount = BigInt(intent.amount);
 	// Before anything is signed: whoever is killed must know how to go on.
 	output.say(["id", id]);
@@ -124,30 +197,28 @@ async function execute({ config, client, keys, io, output }: Context, intent: In
 
 	const reached: Reached = {};
 	const progress = createProgress(output);
-	const silence = setTimeout(() => progress.say(`waiting for ${config.baseUrl} to answer`), 5_000);
+	const stopWaiting = progress.sayIfSilent(config.baseUrl);
 	try {
-		const ended = await watchInterrupt(io, (signal) =>
-			swap(client, {
-				id,
-				originChain: intent.originChain,
-				destinationChain: intent.destinationChain,
-				inputToken: intent.inputToken,
-				outputToken: intent.outputToken,
-				amount,
-				...(intent.recipient !== undefined && { recipient: intent.recipient }),
-				...(intent.slippageBps !== undefined && { slippageBps: intent.slippageBps }),
-				...(intent.minOutput !== undefined && { minOutput: BigInt(intent.minOutput) }),
-				signer,
-				pins: config.pins,
-				store: openIntents(config.home).records,
-				onProgress: (step) => {
-					clearTimeout(silence);
-					note(reached, step);
-					tell(output, progress, { to, step });
-				},
-				signal,
-			}),
-		);
+		const ended = await swap(client, {
+			id,
+			originChain: intent.originChain,
+			destinationChain: intent.destinationChain,
+			inputToken: intent.inputToken,
+			outputToken: intent.outputToken,
+			amount,
+			...(intent.recipient !== undefined && { recipient: intent.recipient }),
+			...(intent.slippageBps !== undefined && { slippageBps: intent.slippageBps }),
+			...(intent.minOutput !== undefined && { minOutput: BigInt(intent.minOutput) }),
+			signer,
+			pins: config.pins,
+			store: intents.records,
+			onProgress: (step) => {
+				stopWaiting();
+				note(reached, step);
+				tell(output, progress, { to, step });
+			},
+			signal,
+		});
 		await output.result(
 			{
 				id,
@@ -159,16 +230,17 @@ async function execute({ config, client, keys, io, output }: Context, intent: In
 		);
 		return ended.status === "settled" ? exitCode.done : exitCode.notSettled;
 	} catch (error) {
-		throw failed(inWholeTokens(error, to), id, reached);
+		throw failed(inWholeTokens(error, to), { id, reached, record: await intents.recordOf(id) });
 	} finally {
-		clearTimeout(silence);
+		stopWaiting();
 	}
 }
 
 /** How far it came, for whoever is told that it ended early. */
-type Reached = { swapId?: string; isSubmitted?: boolean };
+type Reached = { swapId?: string; isAuthorizing?: boolean; isSubmitted?: boolean };
 
 function note(reached: Reached, step: SwapProgress): void {
+	if (step.step === "authorizing") reached.isAuthorizing = true;
 	if (step.step === "signed" || step.step === "resumed" || step.step === "submitted")
 		reached.swapId = step.swapId;
 	if (step.step === "submitted" || step.step === "status") reached.isSubmitted = true;
@@ -201,6 +273,11 @@ function tell(
 		case "refused":
 			say(`not taken yet, trying until ${step.expiresAt}: ${step.error.message}`, "yellow");
 			break;
+		case "waiting":
+			say(
+				`expired, says the service: nothing else is signed until no chain can execute it, at ${step.until}`,
+			);
+			break;
 		case "submitted":
 			say(`submitted ${step.swapId}`);
 			break;
@@ -210,15 +287,18 @@ function tell(
 	}
 }
 
-function failed(error: unknown, id: string, { swapId, isSubmitted }: Reached): FailedSwap {
-	const resume = isSubmitted && swapId ? `geoswap status ${swapId}` : resumeCommand(id);
-	if (error instanceof Interrupted) {
-		const mayExecute = swapId !== undefined;
-		return new FailedSwap(interrupted({ isSubmitted: isSubmitted === true, mayExecute }), {
-			...{ id, swapId, mayExecute, resume },
-		});
-	}
-	return new FailedSwap(error, { id, swapId, mayExecute: mayExecuteAfter(error, swapId), resume });
+function failed(
+	error: unknown,
+	{ id, reached, record }: { id: string; reached: Reached; record: IntentState },
+): FailedSwap {
+	const swapId = reached.swapId ?? ("swapId" in record ? record.swapId : undefined);
+	// What is not known counts as yes, once something was signed.
+	const wasSigned = swapId !== undefined || mayExecute(record);
+	const isInterrupt = error instanceof Interrupted;
+	return new FailedSwap(isInterrupt ? interrupted({ ...reached, wasSigned }) : error, {
+		...{ id, swapId, resume: resumeCommand(id) },
+		mayExecute: isInterrupt ? wasSigned : (knownOutcome(error) ?? wasSigned),
+	});
 }
 
 /** The SDK knows no decimals. */
@@ -228,20 +308,25 @@ function inWholeTokens(error: unknown, to: Asset): unknown {
 	return belowMinOutput(to, { quoted: String(quoted), minOutput: String(minOutput) });
 }
 
-/** What is not known counts as yes, once something was signed. */
-function mayExecuteAfter(error: unknown, swapId: string | undefined): boolean {
-	if (error instanceof CliError && error.mayExecute !== undefined) return error.mayExecute;
-	if (!(error instanceof GeoswapError)) return swapId !== undefined;
-	if (error.mayExecute !== undefined) return error.mayExecute;
-	return error.code === "SWAP_IN_PROGRESS" || error.code === "RECORD_UNREADABLE" || swapId !== undefined;
+/** Whether it may execute, where the error says so. */
+function knownOutcome(error: unknown): boolean | undefined {
+	if (error instanceof CliError) return error.mayExecute;
+	if (!(error instanceof GeoswapError)) return undefined;
+	return error.mayExecute ?? (error.code === "SWAP_IN_PROGRESS" || undefined);
 }
 
-function interrupted({ isSubmitted, mayExecute }: { isSubmitted: boolean; mayExecute: boolean }): CliError {
+function interrupted({
+	isAuthorizing,
+	isSubmitted,
+	wasSigned,
+}: Pick<Reached, "isAuthorizing" | "isSubmitted"> & { wasSigned: boolean }): CliError {
 	const message = isSubmitted
 		? "Interrupted. The swap goes on without this program."
-		: mayExecute
+		: wasSigned
 			? "Interrupted while it was being submitted. It was signed, and may become a swap."
-			: "Interrupted before anything was signed. Nothing happened.";
+			: isAuthorizing
+				? "Interrupted before the swap was signed. Only the wallet's delegation to the pinned delegate was, which takes nothing."
+				: "Interrupted before anything was signed. Nothing happened.";
 	return new CliError(message, {
 		code: "INTERRUPTED",
 		exit: exitCode.refused,
@@ -249,10 +334,6 @@ function interrupted({ isSubmitted, mayExecute }: { isSubmitted: boolean; mayExe
 		retryable: true,
 		section: "resuming",
 	});
-}
-
-function resumeCommand(id: string): string {
-	return `geoswap swap --resume ${shellWord(id)}`;
 }
 
 function assetOf({ pins }: Context["config"], chainId: number, token: string): Asset {

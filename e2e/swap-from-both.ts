@@ -1,0 +1,47 @@
+import { createClient, type Deployment, swap } from "@geoswap/sdk";
+import { solanaSigner } from "@geoswap/sdk/solana";
+import { getBase58Encoder } from "@solana/kit";
+import { type Hex, parseUnits } from "viem";
+import { privateKeyToAccount } from "viem/accounts";
+
+/**
+ * A stranger's program, which knows the published package alone and runs wherever that does: 10 USDC from the first EVM
+ * chain to Solana and 10 back, at once.
+ */
+export async function swapFromBoth({
+	baseUrl,
+	apiKey,
+	evmKey,
+	solanaKey,
+	pins,
+}: {
+	baseUrl: string;
+	apiKey: string;
+	evmKey: string;
+	solanaKey: string;
+	pins: Deployment;
+}): Promise<string[]> {
+	const client = createClient({ baseUrl, apiKey });
+	const account = privateKeyToAccount(evmKey as Hex);
+	const signer = await solanaSigner(new Uint8Array(getBase58Encoder().encode(solanaKey)));
+	const [evm] = pins.chains;
+	const { solana } = pins;
+	if (!evm || !solana) throw new Error("an EVM chain and Solana are needed");
+	const usdc = (chain: { assets: readonly { symbol: string; address: string }[] }) =>
+		chain.assets.find(({ symbol }) => symbol === "USDC")?.address ?? "";
+	// A recipient on Solana has no account for it yet, which is paid out of the input.
+	const sizes = { amount: parseUnits("10", 6), minOutput: parseUnits("9", 6) };
+	const swaps = await Promise.all([
+		swap(client, {
+			...{ originChain: evm.chainId, destinationChain: solana.chainId },
+			...{ inputToken: usdc(evm), outputToken: usdc(solana) },
+			...{ ...sizes, recipient: signer.address, signer: account, pins },
+		}),
+		swap(client, {
+			...{ originChain: solana.chainId, destinationChain: evm.chainId },
+			...{ inputToken: usdc(solana), outputToken: usdc(evm) },
+			...{ ...sizes, recipient: account.address, signer, pins },
+		}),
+	]);
+	return swaps.map(({ status }) => status);
+}
