@@ -106,7 +106,7 @@ test(`${size.intents} intents, through a proxy that harms every tenth call, by c
 				reports.set(report.id, report);
 			});
 			// Sooner at first: most happens then.
-			const lives = 3_000 + random.between(0, killed < 4 ? 6_000 : 30_000);
+			const lives = 1_500 + random.between(0, killed < 6 ? 4_000 : 30_000);
 			const isOver = await Promise.race([ended.then(() => true), later(lives, child)]);
 			if (!isOver) {
 				child.kill("SIGKILL");
