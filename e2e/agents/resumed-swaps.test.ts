@@ -46,7 +46,7 @@ afterAll(async () => {
 });
 
 test(`${size.intents} intents, through a proxy that harms every tenth call, by clients that are killed again and again: each is one swap or nothing`, {
-	timeout: isFull ? 3_600_000 : 400_000,
+	timeout: isFull ? 3_600_000 : 900_000,
 }, async () => {
 	const { deployment: pins, baseUrl } = environment;
 	const random = seededRandom(20_261_115);
