@@ -83,7 +83,7 @@ export default defineConfig({
 					isolate,
 					include: ["e2e/agents/*.test.ts"],
 					globalSetup: ["e2e/global-setup.ts"],
-					// Each step of theirs is a process of its own, and beside the stories they would be too much for two cores.
+					// Each step of theirs is a process of its own, and beside the stories they would be too much for a small machine.
 					maxConcurrency: 4,
 					testTimeout: 180_000,
 					hookTimeout: 120_000,

@@ -58,7 +58,7 @@ disable-telemetry = true
 base-dir = ${JSON.stringify(folder)}
 # One that had another name would not find its journal again.
 node-name = "devnet"
-# Each takes memory; two cores are busy with these.
+# Each takes memory, and a laptop needs no more.
 default-num-partitions = 4
 rocksdb-total-memory-size = "256 MiB"
 log-format = "json"

@@ -92,7 +92,8 @@ export async function startStack({
 }): Promise<Stack> {
 	claimFolder(dataDir);
 	const logDir = join(dataDir, "logs");
-	for (const left of ["logs", "postgres"]) rmSync(join(dataDir, left), { recursive: true, force: true });
+	for (const left of ["logs", "postgres", "agent"])
+		rmSync(join(dataDir, left), { recursive: true, force: true });
 	mkdirSync(logDir, { recursive: true });
 	const logFile = (name: string) => join(logDir, `${name}.log`);
 	const nextPort = portSource(port);
