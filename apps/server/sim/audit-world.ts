@@ -62,13 +62,16 @@ function surplusIn(chains: readonly ChainReport[]): Breach[] {
  * Audits the world at these moments, while things happen. What is found both times, half a minute apart, is a violation:
  * the service would have paused a chain for it.
  */
-export function auditAt(world: World, inMs: readonly number[]): { violations: string[]; count: number } {
-	const audits = { violations: [] as string[], count: 0 };
+export function auditAt(world: World, inMs: readonly number[]): Audits {
+	const audits: Audits = { breaches: [], count: 0 };
 	for (const ms of inMs) world.scheduler.in(ms, "audit", () => look(world, audits));
 	return audits;
 }
 
-async function look(world: World, audits: { violations: string[]; count: number }): Promise<void> {
+/** What was found both times, and when first. */
+type Audits = { breaches: (Breach & { atSeconds: number })[]; count: number };
+
+async function look(world: World, audits: Audits): Promise<void> {
 	const atMs = world.scheduler.nowMs();
 	const first = new Set((await auditWorld(world)).map(sameKey));
 	audits.count++;
@@ -77,10 +80,8 @@ async function look(world: World, audits: { violations: string[]; count: number 
 		const again = (await auditWorld(world))
 			.filter((breach) => first.has(sameKey(breach)))
 			.filter((breach) => !isForgotten(world, breach));
-		const seconds = Math.round((atMs - world.startMs) / 1_000);
-		for (const { invariant, message } of again) {
-			audits.violations.push(`${invariant} from ${seconds} s on: ${message}`);
-		}
+		const atSeconds = Math.round((atMs - world.startMs) / 1_000);
+		audits.breaches.push(...again.map((breach) => ({ ...breach, atSeconds })));
 	});
 }
 

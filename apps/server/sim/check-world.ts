@@ -24,6 +24,8 @@ export type Checked = {
 	/** `settled-refunded`: those whose delivery a chain dropped, and kept out until it was too late. */
 	byStatus: Record<string, number>;
 	lossUsdCents: bigint;
+	/** Whether the auditor says it of one of those, which it should. */
+	isBrokenByChain: (breach: Breach) => boolean;
 };
 
 /** All that must hold of a world in which nothing goes wrong any more and everything had time to end. */
@@ -84,7 +86,8 @@ export async function checkWorld(
 	violations.push(...checkSignatures(world));
 	violations.push(...world.engine.mismatches);
 	const breaches = withoutForgotten(world, await auditWorld(world), forgotten);
-	const told = breaches.filter(({ invariant, swapId = "" }) => invariant === "I8" && keptOut.has(swapId));
+	const isBrokenByChain = ({ invariant, swapId = "" }: Breach) => invariant === "I8" && keptOut.has(swapId);
+	const told = breaches.filter(isBrokenByChain);
 	if (told.length < keptOut.size) violations.push("a promise is broken, and the auditor does not say so");
 	violations.push(
 		...breaches
@@ -93,7 +96,7 @@ export async function checkWorld(
 	);
 	violations.push(...checkLosses(world, losses, faultsApplied));
 	const lossUsdCents = [...losses.values()].reduce((sum, cents) => sum + cents, 0n);
-	return { violations, byStatus, lossUsdCents };
+	return { violations, byStatus, lossUsdCents, isBrokenByChain };
 }
 
 function checkSwap(
@@ -142,16 +145,23 @@ const mostSkewMs = 5_000;
 
 /**
  * What is settled at its depth, and dropped by a deeper reorganization, is delivered again while that is in time. A chain
- * that takes nothing until then breaks the promise: the wallet has its input back, and the auditor says so.
+ * that takes nothing until then breaks the promise: the wallet has its input back, and the auditor says so. So does one
+ * that drops deposit and delivery together with the wallet's delegation, of an earlier swap that the service has forgotten:
+ * nobody has the authorization that would let the deposit be made again.
  */
 function isKeptOutByChain(
 	world: World,
-	{ plan, order, orderId, recipient, outputToken }: SimSwap,
+	{ plan, order, orderId, op, recipient, outputToken }: SimSwap,
 	{ status, too_late_at }: Row,
 	faults: Readonly<Record<string, number>>,
 ): boolean {
-	if (status !== "settled" || !order || !orderId || !too_late_at || !faults.reorg) return false;
+	if (status !== "settled" || !order || !orderId || !faults.reorg) return false;
 	if (balanceOf(world, plan.to, outputToken, recipient) > 0n) return false;
+	if (plan.from !== "solana" && world.evm[plan.from].escrowStateOf(orderId) === "none") {
+		const isAuthorized = op !== undefined && "authorization" in op;
+		return world.record.restoredAtMs.length > 0 && !isAuthorized;
+	}
+	if (!too_late_at) return false;
 	const { chains, solana } = world.config;
 	const chain = chains.find(({ chainId }) => BigInt(chainId) === order.destinationChainId);
 	const marginSeconds = chain?.finalitySeconds ?? solana?.blockhashSeconds.most ?? 0;

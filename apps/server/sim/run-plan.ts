@@ -119,7 +119,13 @@ async function runIn(database: SimDatabase, plan: Plan, { keepTrace }: RunOption
 	await scheduler.runUntil(() => false, quietMs);
 	const watched = watchEnds(world, plan.swaps.length);
 	await scheduler.runUntil(() => watched.isOver, quietMs + patienceMs);
-	const { violations, byStatus, lossUsdCents } = await inWorld(world, checkWorld(world, { faultsApplied }));
+	const { violations, byStatus, lossUsdCents, isBrokenByChain } = await inWorld(
+		world,
+		checkWorld(world, { faultsApplied }),
+	);
+	const audited = audits.breaches
+		.filter((breach) => !isBrokenByChain(breach))
+		.map(({ invariant, message, atSeconds }) => `${invariant} from ${atSeconds} s on: ${message}`);
 	const recorded = await inWorld(
 		world,
 		checkRecord({
@@ -131,7 +137,7 @@ async function runIn(database: SimDatabase, plan: Plan, { keepTrace }: RunOption
 		}),
 	);
 	return {
-		violations: [...audits.violations, ...watched.violations, ...violations, ...recorded],
+		violations: [...audited, ...watched.violations, ...violations, ...recorded],
 		trace: world.trace,
 		stats: {
 			swaps: plan.swaps.length,

@@ -1,6 +1,7 @@
-import { readdir, readFile } from "node:fs/promises";
+import { readdir, readFile, stat } from "node:fs/promises";
 import { join } from "node:path";
-import { getSwapState, type SwapState } from "@geoswap/sdk";
+import { setTimeout as sleep } from "node:timers/promises";
+import { type EndedSwap, getSwapState, type SwapState } from "@geoswap/sdk";
 import { fileStore } from "@geoswap/sdk/file-store";
 import * as z from "zod";
 import { CliError } from "./cli-error.ts";
@@ -31,6 +32,8 @@ const intentSchema = z.object({
 });
 export type Intent = z.infer<typeof intentSchema>;
 
+const lockPausesMs = [20, 40, 80, 160];
+
 /** How far an intent has come: what the SDK's record says, or that a process works on one that is not signed yet. */
 export type IntentState = SwapState | { state: "working" } | { state: "unreadable" };
 
@@ -39,16 +42,29 @@ export type Intents = ReturnType<typeof openIntents>;
 export function openIntents(home: string) {
 	const directory = join(home, "intents");
 	const store = fileStore(directory);
-	const records = fileStore(join(home, "swaps"));
+	const recordDirectory = join(home, "swaps");
+	const records = fileStore(recordDirectory);
 	const find = async (id: string): Promise<Intent | undefined> => {
+		if (await isMissing(directory)) return undefined;
 		const text = await store.get(id);
 		if (text === undefined) return undefined;
 		const intent = parse(text);
 		if (intent) return intent;
 		throw unreadable(id);
 	};
-	const recordOf = (id: string): Promise<IntentState> =>
-		getSwapState(records, id).catch(() => ({ state: "unreadable" as const }));
+	const recordOf = async (id: string): Promise<IntentState> => {
+		if (await isMissing(recordDirectory)) return { state: "none" };
+		return getSwapState(records, id).catch(() => ({ state: "unreadable" as const }));
+	};
+	/** Undefined where another process works on it. Who only looks has the lock for a moment, which is waited for. */
+	const findLock = async (id: string): Promise<(() => Promise<void>) | undefined> => {
+		for (const pauseMs of lockPausesMs) {
+			const unlock = await store.lock(id);
+			if (unlock) return unlock;
+			await sleep(pauseMs);
+		}
+		return store.lock(id);
+	};
 	/** Newest first; and the files that cannot be read. */
 	const list = async (): Promise<{ intents: Intent[]; unreadable: string[] }> => {
 		const names = (await readdir(directory).catch(() => [])).filter((name) => name.endsWith(".json"));
@@ -72,7 +88,7 @@ export function openIntents(home: string) {
 		list,
 		/** From before it is looked at until its swap has ended: whoever asks meanwhile is told of it. */
 		lock: async (id: string): Promise<() => Promise<void>> => {
-			const unlock = await store.lock(id);
+			const unlock = await findLock(id);
 			if (unlock) return unlock;
 			throw inProgress(id);
 		},
@@ -93,7 +109,7 @@ export function openIntents(home: string) {
 			try {
 				// What is not kept is not worked on: nobody has to be asked, and no lock is left behind.
 				if (!(await find(id))) return found;
-				const unlock = await store.lock(id);
+				const unlock = await findLock(id);
 				if (!unlock) return { state: "working" };
 				// What was signed before the lock was free is known by now.
 				const last = await recordOf(id);
@@ -102,6 +118,12 @@ export function openIntents(home: string) {
 			} catch {
 				return { state: "unreadable" };
 			}
+		},
+		/** How its swap ended, where the SDK has kept that. */
+		findEnd: async (id: string): Promise<EndedSwap | undefined> => {
+			if ((await recordOf(id)).state !== "ended") return undefined;
+			const { swap } = JSON.parse((await records.get(id)) ?? "{}") as { swap?: EndedSwap };
+			return swap;
 		},
 		/** The intents that became swaps, by the swaps' ids. */
 		idsBySwap: async (): Promise<Map<string, string>> => {
@@ -135,6 +157,12 @@ export function checkId(id: string): string {
 			section: "resuming",
 		},
 	);
+}
+
+/** Nothing was ever kept in it: who looks does not have to make it, which he may not be able to. */
+async function isMissing(directory: string): Promise<boolean> {
+	const isNone = ({ code }: NodeJS.ErrnoException) => code === "ENOENT" || code === "ENOTDIR";
+	return stat(directory).then(() => false, isNone);
 }
 
 function parse(text: string): Intent | undefined {

@@ -261,6 +261,35 @@ test.each([
 	expect(JSON.parse(stdout)).toMatchObject({ error: { code: "INTERRUPTED", retryable: true } });
 });
 
+test("Ctrl-C while the result is being read adds no second document, and changes no exit code", async () => {
+	for (const args of [["history"], ["swap", ...terms, "--dry-run"]]) {
+		const controller = new AbortController();
+		const onStdout = async () => {
+			controller.abort();
+			await new Promise((resolve) => setTimeout(resolve, 50));
+		};
+		const { exit, stdout } = await runCli([...args, "--json"], {
+			...{ env, interrupt: controller.signal, onStdout },
+		});
+		expect(exit).toBe(0);
+		expect(JSON.parse(stdout)).not.toHaveProperty("error");
+	}
+});
+
+test("an answer that comes after Ctrl-C is not told: the error is the one document", async () => {
+	const controller = new AbortController();
+	service.handlers["/chains"] = () => {
+		controller.abort();
+		return { body: { chains: [] } };
+	};
+	const { exit, stdout } = await runCli(["chains", "--json"], {
+		...{ env, interrupt: controller.signal },
+		onStdout: () => new Promise((resolve) => setTimeout(resolve, 200)),
+	});
+	expect(exit).toBe(3);
+	expect(JSON.parse(stdout)).toMatchObject({ error: { code: "INTERRUPTED" } });
+});
+
 test("one damaged file among the intents is named, and hides nothing else", async () => {
 	const path = join(home, "intents", "damaged.json");
 	for (const text of ["", "{}", '{"version":1}']) {

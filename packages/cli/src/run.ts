@@ -6,7 +6,7 @@ import { type ExitCode, exitCode, exitCodeHelp } from "./exit-code.ts";
 import type { Io } from "./io.ts";
 import { createOutput, printable } from "./output.ts";
 import { refuseKeys } from "./refuse-keys.ts";
-import { unlessInterrupted, watchInterrupt } from "./watch-interrupt.ts";
+import { answerUnlessInterrupted, watchInterrupt } from "./watch-interrupt.ts";
 
 const helpColumns = 80;
 
@@ -90,7 +90,7 @@ Docs: docs/cli.md`,
 	const wallet = ["--wallet <address>", "this wallet, instead of that of the key"] as const;
 
 	// What signs, or follows what was signed, ends by itself once it is told to.
-	const ending = (work: Promise<void>) => unlessInterrupted(call.signal, work);
+	const answer = (command: (call: Call) => Promise<void>) => answerUnlessInterrupted(call, command);
 
 	// Each command loads only what it needs: help is there at once.
 	command("init", "write the configuration; asks for what is missing, on a terminal only")
@@ -101,13 +101,13 @@ Docs: docs/cli.md`,
 		.option("--no-keys", "do not ask for keys")
 		.action(async (options) => {
 			const { initCommand } = await import("./commands/init.ts");
-			await ending(initCommand(call, options));
+			await answer((asked) => initCommand(asked, options));
 		});
 	withTerms(command("quote", "what a swap would give now; nothing is signed"))
 		.option(...wallet)
 		.action(async (options) => {
 			const { quoteCommand } = await import("./commands/quote.ts");
-			await ending(quoteCommand(call, options));
+			await answer((asked) => quoteCommand(asked, options));
 		});
 	withTerms(command("swap", "swap, and wait until it is settled or the input is back"))
 		.option("--id <text>", "names the intent: the same id again goes on, and never swaps twice")
@@ -132,31 +132,31 @@ Docs: docs/cli.md`,
 		.option("--unfinished", "what was begun on this machine and may still execute")
 		.action(async (options) => {
 			const { historyCommand } = await import("./commands/history.ts");
-			await ending(historyCommand(call, options));
+			await answer((asked) => historyCommand(asked, options));
 		});
 	command("balance", "what your wallets hold, asked of the chains themselves")
 		.argument("[chain]", "only this one, by id or name")
 		.option(...wallet)
 		.action(async (chain, options) => {
 			const { balanceCommand } = await import("./commands/balance.ts");
-			await ending(balanceCommand(call, { chain, ...options }));
+			await answer((asked) => balanceCommand(asked, { chain, ...options }));
 		});
 	command("delegation", "whether a wallet is ready to swap from a chain")
 		.argument("<chain>", "by id or name")
 		.option(...wallet)
 		.action(async (chain, options) => {
 			const { delegationCommand } = await import("./commands/delegation.ts");
-			await ending(delegationCommand(call, { chain, ...options }));
+			await answer((asked) => delegationCommand(asked, { chain, ...options }));
 		});
 	command("chains", "the service's chains, compared with the deployment file").action(async () => {
 		const { chainsCommand } = await import("./commands/chains.ts");
-		await ending(chainsCommand(call));
+		await answer(chainsCommand);
 	});
 	command("tokens", "the service's tokens, compared with the deployment file")
 		.argument("[chain]", "only this one, by id or name")
 		.action(async (chain) => {
 			const { tokensCommand } = await import("./commands/tokens.ts");
-			await ending(tokensCommand(call, { chain }));
+			await answer((asked) => tokensCommand(asked, { chain }));
 		});
 	return program;
 }

@@ -32,10 +32,10 @@ export function createProgress(output: Output, nowMs: () => number = () => perfo
 	};
 	return {
 		say,
-		/** Until what it gives back is called: a service that does not answer is not waited for in silence. */
-		sayIfSilent: (baseUrl: string): (() => void) => {
-			const timer = setTimeout(() => say(`waiting for ${baseUrl} to answer`), silenceMs);
-			return () => clearTimeout(timer);
+		/** After each `heard`, and until `stop`: a service that tells nothing new is not waited for in silence. */
+		watchSilence: (baseUrl: string): { heard: () => void; stop: () => void } => {
+			const timer = setTimeout(() => say(`still waiting for news from ${baseUrl}`), silenceMs);
+			return { heard: () => timer.refresh(), stop: () => clearTimeout(timer) };
 		},
 		sayStatus: (swap: StatusResponse) => {
 			for (const [field, text] of hashes) if (swap[field]) sayOnce(`${text} ${swap[field]}`);

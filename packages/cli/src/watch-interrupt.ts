@@ -1,4 +1,6 @@
+import type { Call } from "./context.ts";
 import type { Io } from "./io.ts";
+import type { Output } from "./output.ts";
 
 /** Thrown where a person, or the system, ended the program. */
 export class Interrupted extends Error {}
@@ -14,6 +16,27 @@ export async function watchInterrupt<T>(
 		return await work(controller.signal);
 	} finally {
 		stop();
+	}
+}
+
+/** For a command that signs nothing: it answers, or is told to have been interrupted, and never both. */
+export async function answerUnlessInterrupted<T>(
+	call: Call,
+	command: (call: Call) => Promise<T>,
+): Promise<T> {
+	const { output, signal } = call;
+	let isAnswering = false;
+	const result: Output["result"] = async (...answer) => {
+		signal.throwIfAborted();
+		isAnswering = true;
+		await output.result(...answer);
+	};
+	const work = command({ ...call, output: { ...output, result } });
+	try {
+		return await unlessInterrupted(signal, work);
+	} catch (error) {
+		if (isAnswering) return work;
+		throw error;
 	}
 }
 

@@ -12,12 +12,22 @@ export type Result = { exit: number; stdout: string; stderr: string };
 /** Runs the program in this process, without a terminal. */
 export async function runCli(
 	args: string[],
-	{ env, interrupt }: { env: Record<string, string | undefined>; interrupt?: AbortSignal },
+	{
+		env,
+		interrupt,
+		onStdout = async () => {},
+	}: {
+		env: Record<string, string | undefined>;
+		interrupt?: AbortSignal;
+		/** Whoever reads the result, as slowly as he likes. */
+		onStdout?: () => Promise<void>;
+	},
 ): Promise<Result> {
 	const written = { stdout: "", stderr: "" };
 	const sink = (name: "stdout" | "stderr") => ({
 		write: async (text: string) => {
 			written[name] += text;
+			if (name === "stdout") await onStdout();
 		},
 		isTerminal: false,
 		columns: () => undefined,

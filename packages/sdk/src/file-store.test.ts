@@ -183,7 +183,7 @@ test("a number that another process has since is not taken for the lock's owner"
 	expect((await fileStore(directory).lock("intent-1")) !== undefined).toBe(process.platform === "linux");
 });
 
-test("where nobody tells when a process began, a lock does not outlive the machine's start", async () => {
+test("where nobody tells when a process began, a lock does not outlive the machine's start, and is not lost to a clock that is set", async () => {
 	const { platform } = process;
 	Object.defineProperty(process, "platform", { value: "darwin" });
 	onTestFinished(() => void Object.defineProperty(process, "platform", { value: platform }));
@@ -192,12 +192,17 @@ test("where nobody tells when a process began, a lock does not outlive the machi
 	const path = join(directory, "intent-1.lock", "1");
 	const owner = JSON.parse(await readFile(path, "utf8"));
 	expect(await store.lock("intent-1")).toBeUndefined();
-	// A clock that was set a little is no other start; a record of before is as it was.
-	for (const bootedAtMs of [owner.bootedAtMs - 60_000, undefined]) {
-		await writeFile(path, JSON.stringify({ ...owner, bootedAtMs }));
+	for (const setByMs of [-3_600_000, 3_600_000]) {
+		const clock = vi.spyOn(Date, "now").mockReturnValue(Date.now() + setByMs);
+		expect(await store.lock("intent-1")).toBeUndefined();
+		clock.mockRestore();
+	}
+	// It was taken earlier, or is counted in whole seconds, or is of a version that did not say it.
+	for (const uptimeSeconds of [0, owner.uptimeSeconds + 1, undefined]) {
+		await writeFile(path, JSON.stringify({ ...owner, uptimeSeconds }));
 		expect(await store.lock("intent-1")).toBeUndefined();
 	}
-	await writeFile(path, JSON.stringify({ ...owner, bootedAtMs: owner.bootedAtMs - 3_600_000 }));
+	await writeFile(path, JSON.stringify({ ...owner, uptimeSeconds: owner.uptimeSeconds + 3_600 }));
 	expect(await store.lock("intent-1")).toBeDefined();
 	await expect(unlock?.()).rejects.toThrow();
 });

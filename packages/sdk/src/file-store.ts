@@ -101,15 +101,16 @@ async function numbersIn(directory: string): Promise<number[]> {
 		.sort((a, b) => a - b);
 }
 
-type Identity = { pid: number; startedAt?: string; bootedAtMs?: number };
+type Identity = { pid: number; startedAt?: string; uptimeSeconds?: number };
 
-/** By how much a clock may have been set since: two starts of a machine are further apart, but for the hastiest. */
-const clockToleranceMs = 10 * 60_000;
+/** Some systems count in whole seconds, from a start that moves with their clock. */
+const uptimeToleranceSeconds = 10;
 
 /** Numbers of processes come again, in a container after each start. */
 async function identify(pid: number): Promise<Identity> {
-	// Only Linux tells when a process began. Elsewhere it is known at least that it did not outlive its machine.
-	if (process.platform !== "linux") return { pid, bootedAtMs: Math.round(Date.now() - uptime() * 1_000) };
+	// Only Linux tells when a process began. Elsewhere it is known at least that it did not outlive its machine, by how long
+	// that has been running: a clock may be set while a process lives.
+	if (process.platform !== "linux") return { pid, uptimeSeconds: uptime() };
 	const [stat, bootId] = await Promise.all([
 		readIfThere(`/proc/${pid}/stat`),
 		readIfThere("/proc/sys/kernel/random/boot_id"),
@@ -124,15 +125,15 @@ async function identify(pid: number): Promise<Identity> {
 async function isHeld(owner: string): Promise<boolean> {
 	const identity = parseIdentity(owner);
 	if (!identity) return false;
-	const { pid, startedAt, bootedAtMs } = identity;
+	const { pid, startedAt, uptimeSeconds = 0 } = identity;
 	try {
 		process.kill(pid, 0);
 	} catch (error) {
 		if ((error as NodeJS.ErrnoException).code === "ESRCH") return false;
 	}
 	const found = await identify(pid);
-	const setByMs = Math.abs((found.bootedAtMs ?? 0) - (bootedAtMs ?? found.bootedAtMs ?? 0));
-	return found.startedAt === startedAt && setByMs <= clockToleranceMs;
+	const isRestarted = (found.uptimeSeconds ?? uptimeSeconds) < uptimeSeconds - uptimeToleranceSeconds;
+	return found.startedAt === startedAt && !isRestarted;
 }
 
 /** None where it was released, or where the machine fell before it was on the disk. */

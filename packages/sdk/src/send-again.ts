@@ -15,7 +15,16 @@ const longestPauseMs = 60_000;
  */
 export async function sendAgain<Answer>(
 	send: () => Promise<Answer>,
-	{ patienceMs = usualPatienceMs, signal }: { patienceMs?: number; signal?: AbortSignal | undefined },
+	{
+		patienceMs = usualPatienceMs,
+		onRetry,
+		signal,
+	}: {
+		patienceMs?: number;
+		/** Why it is sent again. */
+		onRetry?: (error: GeoswapError) => void;
+		signal?: AbortSignal | undefined;
+	},
 ): Promise<Answer> {
 	const startedMs = performance.now();
 	for (let delayMs = firstDelayMs; ; delayMs = Math.min(2 * delayMs, longestDelayMs)) {
@@ -26,6 +35,7 @@ export async function sendAgain<Answer>(
 			// Never sooner than by our own measure: an answer that asks for no pause must not become a busy loop.
 			const pauseMs = Math.max(delayMs, Math.min(error.retryAfterMs ?? 0, longestPauseMs));
 			if (performance.now() - startedMs + pauseMs > patienceMs) throw error;
+			onRetry?.(error);
 			await sleep(pauseMs, signal);
 		}
 	}

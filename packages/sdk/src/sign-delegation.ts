@@ -9,8 +9,10 @@ import { sendAgain } from "./send-again.ts";
 import { signWith } from "./sign-with.ts";
 import { VerificationError } from "./verification-error.ts";
 
-/** As many transactions of its own as a wallet may make between two attempts. */
-const mostNoncesApart = 3;
+/** As many transactions of its own as a busy wallet may make between two attempts. */
+const mostNoncesAhead = 64;
+/** A node that is asked next may be some blocks behind. */
+const mostNoncesBehind = 3;
 
 /**
  * The authorization that a wallet's first build on a chain needs, or undefined where it needs none. Whoever is
@@ -58,7 +60,8 @@ export async function signDelegation(
 		throw new VerificationError({ field: "accountNonce", expected: "a nonce", actual: nonce });
 	}
 	// What is signed for a nonce ahead is good later: a service that asks for many would have a store of them.
-	if (refusedNonce !== undefined && Math.abs(nonce - refusedNonce) > mostNoncesApart) {
+	const ahead = refusedNonce === undefined ? 0 : nonce - refusedNonce;
+	if (ahead > mostNoncesAhead || -ahead > mostNoncesBehind) {
 		throw new VerificationError({
 			field: "accountNonce",
 			expected: `about ${refusedNonce}, as a moment ago`,

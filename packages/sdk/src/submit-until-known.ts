@@ -1,7 +1,6 @@
 import type { NextStep, SubmitResponse } from "@geoswap/protocol";
 import type { Client } from "./create-client.ts";
 import { docsUrl } from "./docs-url.ts";
-import { maxSecondsToOpen } from "./expected-order.ts";
 import { GeoswapError, type GeoswapErrorCode } from "./geoswap-error.ts";
 import { getStatus } from "./get-status.ts";
 import type { Submission } from "./origin-signer.ts";
@@ -18,9 +17,7 @@ export type SubmitOutcome =
 
 export const againMs = 3_000;
 /** Whatever the answer asks for: the bytes may have been taken or have died long before. */
-const longestPauseMs = 60_000;
-/** Of what is signed by nobody knows when. */
-const longestLifeMs = Number(maxSecondsToOpen) * 1_000;
+export const longestPauseMs = 60_000;
 
 /**
  * Sends the same bytes until the service has made a swap of them, or says that it never will. A refusal is no such word
@@ -30,9 +27,10 @@ const longestLifeMs = Number(maxSecondsToOpen) * 1_000;
  */
 export async function submitUntilKnown(
 	client: Client,
-	{ path, body, deadAt }: Submission,
+	{ path, body }: Submission,
 	{
 		swapId,
+		deadAtMs,
 		onRefused,
 		onWaiting,
 		isEnough,
@@ -40,6 +38,9 @@ export async function submitUntilKnown(
 	}: {
 		/** The quote's, which the swap has. */
 		swapId: string;
+		/** From then on no chain executes it. */
+		deadAtMs: number;
+		/** Said once for each code. */
 		onRefused: (error: GeoswapError) => void;
 		/** The service says that they have expired, and until then it could still be otherwise. Said once. */
 		onWaiting: (until: string) => void;
@@ -48,9 +49,12 @@ export async function submitUntilKnown(
 		signal?: AbortSignal | undefined;
 	},
 ): Promise<SubmitOutcome> {
-	const toldMs = Date.parse(deadAt ?? "");
-	const deadAtMs = Number.isNaN(toldMs) ? Date.now() + longestLifeMs : toldMs;
 	let refusal: GeoswapError | undefined;
+	const toldCodes = new Set<GeoswapErrorCode>();
+	const tell = (error: GeoswapError) => {
+		if (!toldCodes.has(error.code)) onRefused(error);
+		toldCodes.add(error.code);
+	};
 	let isWaiting = false;
 	for (;;) {
 		const askedMs = Date.now();
@@ -58,6 +62,12 @@ export async function submitUntilKnown(
 		try {
 			const answer = await sendAgain(() => request<SubmitResponse>(client, { path, body, signal }), {
 				patienceMs: Number.POSITIVE_INFINITY,
+				onRetry: (error) => {
+					if (!isServices(error)) return;
+					tell(error);
+					// What was said about the swap itself says more.
+					refusal ??= error;
+				},
 				signal,
 			});
 			if (answer.swapId !== swapId) throw notItsAnswer(client, swapId);
@@ -71,7 +81,7 @@ export async function submitUntilKnown(
 				pauseMs = Math.max(1, deadAtMs + 1 - Date.now());
 			} else if (isRefusal(error)) {
 				if (isEnough(error)) return { outcome: "refused", error };
-				if (refusal?.code !== error.code) onRefused(error);
+				tell(error);
 				refusal = error;
 				pauseMs = Math.max(againMs, error.retryAfterMs ?? 0);
 			} else {
@@ -118,6 +128,11 @@ const aboutTheRequest: readonly GeoswapErrorCode[] = [
 	"UNSUPPORTED_MEDIA_TYPE",
 ];
 
+/** The service's own word; not that of a proxy before it, or of nobody. */
+function isServices({ code }: GeoswapError): boolean {
+	return code !== "UNREACHABLE" && code !== "UNEXPECTED_RESPONSE";
+}
+
 /** Of the swap, by the state of things. */
 function isRefusal({ code, next, status = 0 }: GeoswapError): boolean {
 	return status >= 400 && status < 500 && !aboutTheRequest.includes(code) && next !== "contact_operator";
@@ -126,15 +141,18 @@ function isRefusal({ code, next, status = 0 }: GeoswapError): boolean {
 /** Steps that end in the same call, with the same id. Whoever took another would begin a second swap. */
 const goesOn: readonly NextStep[] = ["retry", "check_key", "contact_operator"];
 
-/** The service's error, and what is left to do where it may have taken before what it does not take now. */
+/**
+ * The service's error, and what is left to do where it may have taken before what it does not take now. Its own advice,
+ * such as another quote, is for who has sent nothing yet, and is left to the cause.
+ */
 function unknownFate(
 	cause: GeoswapError,
 	{ swapId, deadAtMs }: { swapId: string; deadAtMs: number },
 ): GeoswapError {
-	const { code, status, requestId, details, docs, message } = cause;
+	const { code, status, requestId, details, docs } = cause;
 	const deadAt = new Date(deadAtMs).toISOString();
 	return new GeoswapError(
-		`What was signed for ${swapId} is not taken now, and may have been before (${message}). After ${deadAt} no chain executes it any more: if the wallet still holds the whole input then, nothing happened, and it may be asked for under a new id. Until then begin no other swap for it.`,
+		`What was signed for ${swapId} is not taken now (${code}), and may have been before. After ${deadAt} no chain executes it any more: if nothing left the wallet for it since it was signed, nothing happened, and it may be asked for under a new id. Until then begin no other swap for it.`,
 		{
 			...{ code, status, requestId, docs, cause },
 			next: "contact_operator",

@@ -16,7 +16,10 @@ export type SwapRecord = {
 			swapId: string;
 			submission: Submission;
 	  }
-	/** There is a swap. What was sent is kept: a service that was set back to a backup is sent it again. */
+	/**
+	 * There is a swap. What was sent is kept: a service that was set back to a backup is sent it again, and until it is dead
+	 * no end but `settled` is believed.
+	 */
 	| { state: "submitted"; swapId: string; submission: Submission }
 	| { state: "ended"; swap: EndedSwap }
 	/** What was signed is dead: nothing of it was executed, and nothing will be. */
@@ -42,7 +45,7 @@ function parse(id: string, text: string): SwapRecord & { version: number } {
 		return { ...JSON.parse(text) };
 	} catch (cause) {
 		throw unreadable(
-			`The record of ${id} is damaged, and what was signed for it may have been sent. Look for its swap in GET /swaps before it is asked for again under another id.`,
+			`The record of ${id} is damaged, and what was signed for it may have been sent, and may still arrive. Wait 15 minutes, then look for its swap in GET /swaps, before it is asked for again under another id.`,
 			cause,
 		);
 	}

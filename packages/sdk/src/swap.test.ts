@@ -37,6 +37,13 @@ const errorOf = (promise: Promise<unknown>): Promise<GeoswapError> =>
 		},
 	);
 
+/** As records were that did not say how long what was signed lives. */
+async function forgetDeadAt(store: SwapStore): Promise<void> {
+	const { submission, ...record } = JSON.parse((await store.get("intent-1")) ?? "");
+	const { deadAt: _, ...older } = submission;
+	await store.set("intent-1", JSON.stringify({ ...record, submission: older }));
+}
+
 /** A service of its own, so that each test can wait while others do. */
 async function startWorld(origin: Origin) {
 	const service = await startModelService();
@@ -82,10 +89,47 @@ describe.each(origins)("from %s", { concurrent: true }, (origin) => {
 	test.for(["refunded", "failed"] as const)(
 		"a swap that has %s is an answer, not an error",
 		async (endsAs, { world: { service, run } }) => {
-			service.knobs.endsAs = endsAs;
+			Object.assign(service.knobs, shortLives, { endsAs });
 			expect(await run()).toMatchObject({ status: endsAs, funds: { holder: "wallet" } });
 		},
 	);
+
+	test.for(["refunded", "failed"] as const)(
+		"a service that says %s while a chain would still execute it is asked until none would, and each is told once",
+		async (said, { world: { service, executions, run } }) => {
+			Object.assign(service.knobs, shortLives, { settleMs: 0 });
+			const waits: string[] = [];
+			const statuses: string[] = [];
+			service.knobs.lie = (path, body: object) =>
+				path === "/swap/status" && !(Date.now() > Date.parse(waits[0] ?? ""))
+					? { ...body, status: said }
+					: body;
+			const onProgress = (progress: SwapProgress) => {
+				if (progress.step === "waiting") waits.push(progress.until);
+				if (progress.step === "status") statuses.push(progress.swap.status);
+			};
+			expect(await run({ onProgress })).toMatchObject({ status: "settled" });
+			expect(waits).toHaveLength(1);
+			expect(statuses).toEqual([said, "settled"]);
+			expect(executions()).toBe(1);
+		},
+	);
+
+	test("of an older record, which does not say how long it lives, the end is taken as it is told", async ({
+		world: { service, run },
+	}) => {
+		const request = named();
+		service.knobs.endsAs = "refunded";
+		const stop = new AbortController();
+		const reason = new Error("enough");
+		const onStatus = ({ step }: SwapProgress) => step === "status" && stop.abort(reason);
+		await expect(run({ ...request, onProgress: onStatus, signal: stop.signal })).rejects.toBe(reason);
+		await forgetDeadAt(request.store);
+		const steps: string[] = [];
+		const onProgress = ({ step }: SwapProgress) => steps.push(step);
+		expect(await run({ ...request, onProgress })).toMatchObject({ status: "refunded" });
+		expect(steps).not.toContain("waiting");
+	});
 
 	test("an intent that has ended is answered from its record, without a call", async ({
 		world: { service, run },
@@ -165,7 +209,7 @@ describe.each(origins)("from %s", { concurrent: true }, (origin) => {
 		const waits: string[] = [];
 		const onProgress = (progress: SwapProgress) => progress.step === "waiting" && waits.push(progress.until);
 		const ending = run({ onProgress });
-		await vi.waitFor(() => expect(service.countOf("/swap/quote")).toBe(2), { timeout: 5_000 });
+		await vi.waitFor(() => expect(service.countOf("/swap/quote")).toBe(2), { timeout: 30_000 });
 		service.clearRefusals();
 		expect(await ending).toMatchObject({ status: "settled" });
 		const [first, second] = service.requests.filter(({ path }) => path === "/swap/quote");
@@ -225,7 +269,17 @@ describe.each(origins)("from %s", { concurrent: true }, (origin) => {
 		expect(signed()).toBe(1);
 	});
 
-	test("a signal ends the waiting for an op to die; who resumes an older record waits as long as any op may live", async ({
+	test("a clock that is ahead costs no signature: what had expired by it before it was signed is sent", async ({
+		world: { service, run, signed },
+	}) => {
+		service.knobs.lie = (path, body: object) =>
+			path === buildPath ? { ...body, expiresAt: new Date(Date.now() - 10_000).toISOString() } : body;
+		expect(await run()).toMatchObject({ status: "settled" });
+		expect(service.countOf("/swap/quote")).toBe(1);
+		expect(signed()).toBe(1);
+	});
+
+	test("a signal ends the waiting for an op to die; who resumes an older record waits as long as any op may live, however often he does", async ({
 		world: { service, run },
 	}) => {
 		const request = named();
@@ -245,11 +299,11 @@ describe.each(origins)("from %s", { concurrent: true }, (origin) => {
 		};
 		const until = await waitUntil({});
 		expect(await waitUntil({})).toBe(until);
-		const { submission, ...record } = JSON.parse((await request.store.get("intent-1")) ?? "");
-		const { deadAt: _, ...older } = submission;
-		await request.store.set("intent-1", JSON.stringify({ ...record, submission: older }));
+		await forgetDeadAt(request.store);
 		const resumedMs = Date.now();
-		expect(await waitUntil({})).toBeGreaterThanOrEqual(resumedMs + 15 * 60_000);
+		const latest = await waitUntil({});
+		expect(latest).toBeGreaterThanOrEqual(resumedMs + 15 * 60_000);
+		expect(await waitUntil({})).toBe(latest);
 	});
 
 	test("what quoting cannot mend is told once the op has expired, and that nothing was executed; a later call begins anew", async ({
@@ -268,6 +322,37 @@ describe.each(origins)("from %s", { concurrent: true }, (origin) => {
 		service.clearRefusals();
 		expect(await run(request)).toMatchObject({ status: "settled" });
 		expect(executions()).toBe(1);
+	});
+
+	test("what is too much for the service until the op has expired is told once, and is what the call ends with", async ({
+		world: { service, executions, run },
+	}) => {
+		Object.assign(service.knobs, shortLives);
+		service.refuse(
+			submitPath,
+			{ code: "RATE_LIMITED", times: 4 },
+			{ code: "UPSTREAM_UNAVAILABLE", times: 4 },
+		);
+		const refused: string[] = [];
+		const onProgress = (progress: SwapProgress) =>
+			progress.step === "refused" && refused.push(progress.error.code);
+		expect(await errorOf(run({ onProgress }))).toMatchObject({
+			code: "RATE_LIMITED",
+			next: "retry",
+			mayExecute: false,
+		});
+		expect(refused).toEqual(["RATE_LIMITED", "UPSTREAM_UNAVAILABLE"]);
+		expect(service.countOf("/swap/quote")).toBe(1);
+		expect(executions()).toBe(0);
+	});
+
+	test("a refusal of the swap says more than that the service was busy, before or after", async ({
+		world: { service, run },
+	}) => {
+		Object.assign(service.knobs, shortLives);
+		const busy = { code: "RATE_LIMITED" } as const;
+		service.refuse(submitPath, busy, { code: "INSUFFICIENT_BALANCE" }, { ...busy, times: 8 });
+		expect(await errorOf(run())).toMatchObject({ code: "INSUFFICIENT_BALANCE", mayExecute: false });
 	});
 
 	test("after five quotes that came to nothing it gives up, and nothing was executed", async ({
@@ -387,7 +472,7 @@ describe.each(origins)("from %s", { concurrent: true }, (origin) => {
 		service.knobs.fault = (path) => (path === submitPath ? { kind: "answer lost" } : undefined);
 		const stop = new AbortController();
 		const stopped = run({ ...request, signal: stop.signal });
-		await vi.waitFor(() => expect(executions()).toBe(1), { timeout: 5_000 });
+		await vi.waitFor(() => expect(executions()).toBe(1), { timeout: 30_000 });
 		stop.abort(new Error("stopped"));
 		await expect(stopped).rejects.toThrow("stopped");
 		service.knobs.fault = undefined;
@@ -410,6 +495,10 @@ describe.each(origins)("from %s", { concurrent: true }, (origin) => {
 		expect(Date.parse(String(deadAt))).toBeGreaterThan(Date.now());
 		expect(error.message).toContain(`${first.swapId}`);
 		expect(error.message).toContain(String(deadAt));
+		// What the service advises is for who has sent nothing yet; and a balance may hold an input twice.
+		expect(error.message).not.toContain("new quote");
+		expect(error.message).toContain("nothing left the wallet");
+		expect(error.cause).toMatchObject({ message: expect.stringContaining("new quote") });
 		expect(executions()).toBe(0);
 	});
 
@@ -541,6 +630,14 @@ describe.each(origins)("from %s", { concurrent: true }, (origin) => {
 		}
 		expect(await run(request)).toMatchObject({ status: "settled" });
 		expect(executions()).toBe(1);
+	});
+
+	test("who has a damaged record is told to wait before he looks: what was sent may still arrive", async ({
+		world: { run },
+	}) => {
+		const request = named();
+		await request.store.set("intent-1", "{");
+		expect((await errorOf(run(request))).message).toContain("Wait 15 minutes, then look");
 	});
 
 	test.for(["{", '{"version":2}', "null"])(

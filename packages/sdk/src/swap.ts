@@ -2,12 +2,13 @@ import type { Deployment, QuoteRequestBody, QuoteResponse, StatusResponse } from
 import type { WalletClient } from "viem";
 import type { Client } from "./create-client.ts";
 import { type EvmAccount, evmSigner } from "./evm-signer.ts";
+import { maxSecondsToOpen } from "./expected-order.ts";
 import { GeoswapError } from "./geoswap-error.ts";
 import { getQuote } from "./get-quote.ts";
 import type { OriginSigner, Submission } from "./origin-signer.ts";
 import { sendAgain } from "./send-again.ts";
 import { sleep } from "./sleep.ts";
-import { againMs, submitUntilKnown } from "./submit-until-known.ts";
+import { againMs, longestPauseMs, submitUntilKnown } from "./submit-until-known.ts";
 import { expectSameIntent, readRecord, type SwapRecord, writeRecord } from "./swap-record.ts";
 import { memoryStore, type SwapStore } from "./swap-store.ts";
 import { type EndedSwap, waitForSwap } from "./wait-for-swap.ts";
@@ -53,8 +54,8 @@ export type SwapProgress =
 	/** The service refuses it for now. It is sent again until it is taken, or cannot be any more. */
 	| { step: "refused"; error: GeoswapError; expiresAt: string }
 	/**
-	 * The service says that it has expired, which is not taken on its word: nothing else is signed until no chain executes it
-	 * any more.
+	 * The service says that it has expired, failed or was refunded, which is not taken on its word: nothing else is signed, and
+	 * no such end told, until no chain executes it any more.
 	 */
 	| { step: "waiting"; swapId: string; until: string }
 	| { step: "submitted"; swapId: string }
@@ -63,6 +64,8 @@ export type SwapProgress =
 
 /** After so many something is wrong that another quote does not mend. */
 const mostQuotes = 5;
+/** Of what is signed by nobody knows when. */
+const longestLifeMs = Number(maxSecondsToOpen) * 1_000;
 
 /**
  * Swaps: quotes, verifies, signs, submits and waits. Gives what became of the swap: `settled`, or `refunded` or `failed`
@@ -133,7 +136,14 @@ async function swapLocked(
 				record = await waitForEnd(context, record);
 				break;
 			case "signed": {
-				const next: SwapRecord | GeoswapError = await submit(context, record);
+				const deadAtMs = deadAtMsOf(record);
+				if (deadAtMs === undefined) {
+					// It is stored before it is sent: who is stopped and resumes does not wait from the beginning again.
+					const deadAt = new Date(Date.now() + longestLifeMs).toISOString();
+					record = { ...record, submission: { ...record.submission, deadAt } };
+					break;
+				}
+				const next: SwapRecord | GeoswapError = await submit(context, record, deadAtMs);
 				if (next instanceof GeoswapError) dead = next;
 				record = next instanceof GeoswapError ? { intent, state: "open" } : next;
 				break;
@@ -196,6 +206,7 @@ async function signQuote(
 	{ client, intent, signer, pins, minOutput, onProgress, signal }: Context,
 	quote: QuoteResponse,
 ): Promise<Signed> {
+	const askedMs = Date.now();
 	const submission = await signer.sign(client, {
 		intent,
 		quote,
@@ -204,20 +215,27 @@ async function signQuote(
 		onAuthorizing: () => onProgress?.({ step: "authorizing" }),
 		signal,
 	});
-	// Nobody has it: what the service would refuse by now is forgotten, and costs no waiting.
-	if (!(Date.parse(submission.expiresAt) > Date.now())) throw signedTooLate(submission.expiresAt);
+	// Nobody has it: what the service would refuse by now is forgotten, and costs no waiting. What had expired before it was
+	// built says that the clock is ahead, and nothing about how long the wallet took: the service decides.
+	const expiresAtMs = Date.parse(submission.expiresAt);
+	if (expiresAtMs > askedMs && expiresAtMs <= Date.now()) throw signedTooLate(submission.expiresAt);
 	const { swapId } = quote;
 	onProgress?.({ step: "signed", swapId, expiresAt: submission.expiresAt });
 	return { intent, state: "signed", swapId, submission };
 }
 
 /** Until there is a swap; or what was signed is dead, and why it was not taken. */
-async function submit(context: Context, record: Signed): Promise<SwapRecord | GeoswapError> {
+async function submit(
+	context: Context,
+	record: Signed,
+	deadAtMs: number,
+): Promise<SwapRecord | GeoswapError> {
 	const { client, quote, signer, onProgress, signal } = context;
 	const { submission, swapId } = record;
 	const isFresh = quote?.swapId === swapId && Date.parse(quote.expiresAt) > Date.now();
 	const known = await submitUntilKnown(client, submission, {
 		swapId,
+		deadAtMs,
 		onRefused: (error) => onProgress?.({ step: "refused", error, expiresAt: submission.expiresAt }),
 		onWaiting: (until) => onProgress?.({ step: "waiting", swapId, until }),
 		// On an EVM chain all that is built of one quote has one nonce: what has a newer authorization may be sent while the
@@ -242,6 +260,11 @@ async function submit(context: Context, record: Signed): Promise<SwapRecord | Ge
 	}
 }
 
+function deadAtMsOf({ submission }: { submission: Submission }): number | undefined {
+	const deadAtMs = Date.parse(submission.deadAt ?? "");
+	return Number.isNaN(deadAtMs) ? undefined : deadAtMs;
+}
+
 /** When the last of two is dead; not known where that of one is not. */
 function laterOf(...two: [Submission, Submission]): Pick<Submission, "deadAt"> {
 	const [one, other] = two.map(({ deadAt }) => deadAt);
@@ -249,16 +272,29 @@ function laterOf(...two: [Submission, Submission]): Pick<Submission, "deadAt"> {
 	return { deadAt: Date.parse(one) > Date.parse(other) ? one : other };
 }
 
+/** A `failed` or `refunded` is believed once no chain executes it: whoever says it sooner may have it executed yet. */
 async function waitForEnd(
 	{ client, intent, onProgress, signal }: Context,
 	record: Extract<SwapRecord, { state: "submitted" }>,
 ): Promise<SwapRecord> {
+	const { swapId } = record;
+	const deadAtMs = deadAtMsOf(record) ?? 0;
+	let last = "";
+	let isWaiting = false;
+	const onUpdate = (status: StatusResponse) => {
+		const text = JSON.stringify(status);
+		if (text !== last) onProgress?.({ step: "status", swap: status });
+		last = text;
+	};
 	try {
-		const ended = await waitForSwap(client, record.swapId, {
-			onUpdate: (status) => onProgress?.({ step: "status", swap: status }),
-			...(signal && { signal }),
-		});
-		return { intent, state: "ended", swap: ended };
+		for (;;) {
+			const ended = await waitForSwap(client, swapId, { onUpdate, ...(signal && { signal }) });
+			const livesMs = deadAtMs - Date.now();
+			if (ended.status === "settled" || livesMs < 0) return { intent, state: "ended", swap: ended };
+			if (!isWaiting) onProgress?.({ step: "waiting", swapId, until: new Date(deadAtMs).toISOString() });
+			isWaiting = true;
+			await sleep(Math.min(livesMs + 1, longestPauseMs), signal);
+		}
 	} catch (error) {
 		// A service that was set back to a backup has forgotten it, and finds it again by what was sent.
 		if (!(error instanceof GeoswapError) || error.code !== "SWAP_NOT_FOUND") throw error;

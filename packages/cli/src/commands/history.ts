@@ -1,4 +1,4 @@
-import { type SwapStatus, swapStatuses } from "@geoswap/protocol";
+import { isTerminal, type SwapStatus, swapStatuses } from "@geoswap/protocol";
 import { type Client, getStatus, listSwaps } from "@geoswap/sdk";
 import { CliError } from "../cli-error.ts";
 import { type Call, openContext } from "../context.ts";
@@ -71,7 +71,8 @@ async function listUnfinished(call: Call): Promise<void> {
 async function hasEnded(client: Client, state: IntentState): Promise<boolean> {
 	if (!("swapId" in state)) return false;
 	const swap = await getStatus(client, state.swapId, { waitSeconds: 0 }).catch(() => undefined);
-	return swap !== undefined && swap.status !== "pending";
+	// What stands in between may answer in the service's place, with anything.
+	return swap?.swapId === state.swapId && isStatus(swap.status) && isTerminal(swap.status);
 }
 
 function isStatus(text: string): text is SwapStatus {

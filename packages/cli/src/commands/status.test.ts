@@ -95,6 +95,49 @@ test("a service that was set back forgets a swap: the command that is named send
 	expect(await json(["swap", "--resume", "a"])).toMatchObject({ exit: 0, body: { swap: { swapId } } });
 });
 
+test("a swap whose end is kept here is told from there, whatever the service and the keys have become", async () => {
+	await json([...terms, "--id", "a"]);
+	env = { ...env, GEOSWAP_API_KEY: "" };
+	service.handlers["/swap/status"] = answers["a swap that it does not know"];
+	for (const args of [
+		["status", "a"],
+		["status", swapId, "--no-wait"],
+	]) {
+		expect(await json(args)).toMatchObject({
+			exit: 0,
+			body: { id: "a", swap: { swapId, status: "settled" } },
+		});
+	}
+});
+
+test("Ctrl-C before anything was asked is exit 5 for what may execute, by either id", async () => {
+	await holdSwap("/swap/submit", "a");
+	for (const [name, resume] of [
+		["a", "geoswap swap --resume a"],
+		[swapId, "geoswap swap --resume a"],
+		["swp_01m7g1sa2be008j9r4pw0rzatg", "geoswap status swp_01m7g1sa2be008j9r4pw0rzatg"],
+	] as const) {
+		const controller = new AbortController();
+		const answer = json(["status", name], controller.signal);
+		controller.abort();
+		expect(await answer).toMatchObject({
+			exit: 5,
+			body: { error: { code: "INTERRUPTED", mayExecute: true, resume } },
+		});
+	}
+});
+
+test("who looks at an intent is taken for nobody who signs it", async () => {
+	service.handlers["/swap/quote"] = () => refusal(422, "NO_ROUTE", "fix_request");
+	await json([...terms, "--id", "u"]);
+	const looks = Array.from({ length: 4 }, () => json(["status", "u"]));
+	const swap = json([...terms, "--id", "u"]);
+	for (const answer of await Promise.all(looks)) {
+		expect(answer).toMatchObject({ exit: 3, body: { error: { code: "NOT_SUBMITTED", mayExecute: false } } });
+	}
+	expect(await swap).toMatchObject({ exit: 3, body: { error: { code: "NO_ROUTE" } } });
+});
+
 test("a settled swap is exit 0 though the answer does not say where the money is", async () => {
 	const { funds: _, ...swap } = makeStatus();
 	service.handlers["/swap/status"] = () => ({ body: swap });
@@ -129,5 +172,5 @@ test("a service that is away is not waited for in silence", async () => {
 	service.handlers["/swap/status"] = () => refusal(503, "UNAVAILABLE", "retry", true);
 	const { exit, stderr } = await runCli(["status", swapId], { env, interrupt: AbortSignal.timeout(5_500) });
 	expect(exit).toBe(5);
-	expect(stderr).toContain(`waiting for ${service.baseUrl} to answer`);
+	expect(stderr).toContain(`still waiting for news from ${service.baseUrl}`);
 });

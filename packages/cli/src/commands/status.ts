@@ -1,10 +1,11 @@
 import { fromSwapId, type StatusResponse, swapStatuses } from "@geoswap/protocol";
 import { GeoswapError, getStatus, waitForSwap } from "@geoswap/sdk";
 import { CliError } from "../cli-error.ts";
+import { homeOf } from "../config.ts";
 import { type Call, openConfig, openContext } from "../context.ts";
 import { FailedSwap } from "../describe-error.ts";
 import { type ExitCode, exitCode } from "../exit-code.ts";
-import { inProgress, openIntents, resumeCommand } from "../intents.ts";
+import { type Intents, inProgress, openIntents, resumeCommand } from "../intents.ts";
 import { createProgress, swapLines } from "../swap-progress.ts";
 import { Interrupted, unlessInterrupted } from "../watch-interrupt.ts";
 
@@ -12,38 +13,54 @@ export async function statusCommand(
 	call: Call,
 	{ id: text, wait }: { id: string; wait: boolean },
 ): Promise<ExitCode> {
-	const { output, signal } = call;
-	const { config } = await openConfig(call);
-	const { swapId, id } = await unlessInterrupted(signal, findSwap(config.home, text));
-	const progress = createProgress(output);
-	const stopWaiting = progress.sayIfSilent(config.baseUrl);
+	const intents = openIntents(homeOf(call.io));
+	// Not to be interrupted: which swap it is decides what an interruption means.
+	const { swapId, id } = await findSwap(intents, text);
+	const ended = id === undefined ? undefined : await intents.findEnd(id);
 	try {
-		const { client } = await openContext(call);
-		const onUpdate = (swap: StatusResponse) => {
-			stopWaiting();
-			progress.sayStatus(swap);
-		};
-		const swap: StatusResponse = wait
-			? await waitForSwap(client, swapId, { onUpdate, signal })
-			: await getStatus(client, swapId, { waitSeconds: 0, signal });
-		if (swap.swapId !== swapId || !swapStatuses.includes(swap.status)) throw notItsAnswer(config.baseUrl);
-		await output.result({ ...(id !== undefined && { id }), swap }, swapLines(config.pins, swap));
+		const { config } = await openConfig(call);
+		const swap = ended ?? (await askService(call, { swapId, wait }));
+		await call.output.result({ ...(id !== undefined && { id }), swap }, swapLines(config.pins, swap));
 		if (swap.status === "pending") return exitCode.mayExecute;
 		return swap.status === "settled" ? exitCode.done : exitCode.notSettled;
 	} catch (error) {
+		if (ended) throw error;
 		// There is a swap of that id, or there may be: a service that does not know it may have been set back to a backup.
 		throw new FailedSwap(error instanceof Interrupted ? interrupted() : error, {
 			...{ id: id ?? swapId, swapId, mayExecute: true },
 			resume: id === undefined ? `geoswap status ${swapId}` : resumeCommand(id),
 		});
+	}
+}
+
+async function askService(
+	call: Call,
+	{ swapId, wait }: { swapId: string; wait: boolean },
+): Promise<StatusResponse> {
+	const { output, signal } = call;
+	const { client, config } = await unlessInterrupted(signal, openContext(call));
+	const progress = createProgress(output);
+	const silence = progress.watchSilence(config.baseUrl);
+	const onUpdate = (swap: StatusResponse) => {
+		silence.heard();
+		progress.sayStatus(swap);
+	};
+	try {
+		const swap = wait
+			? await waitForSwap(client, swapId, { onUpdate, signal })
+			: await getStatus(client, swapId, { waitSeconds: 0, signal });
+		if (swap.swapId === swapId && swapStatuses.includes(swap.status)) return swap;
+		throw notItsAnswer(config.baseUrl);
 	} finally {
-		stopWaiting();
+		silence.stop();
 	}
 }
 
 /** The swap of that name, or the one that an intent of that name became. The intent, where it was begun here. */
-async function findSwap(home: string, text: string): Promise<{ swapId: string; id?: string | undefined }> {
-	const intents = openIntents(home);
+async function findSwap(
+	intents: Intents,
+	text: string,
+): Promise<{ swapId: string; id?: string | undefined }> {
 	if (fromSwapId(text) !== undefined) return { swapId: text, id: (await intents.idsBySwap()).get(text) };
 	if (!(await intents.find(text))) {
 		throw new CliError(

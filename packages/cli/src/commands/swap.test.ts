@@ -1,4 +1,4 @@
-import { readFileSync, writeFileSync } from "node:fs";
+import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeEach, expect, test } from "vitest";
 import {
@@ -170,6 +170,46 @@ test.each<[string, string, string[], Record<string, string>]>([
 	},
 );
 
+test.each(["config.json", "deployment.json"])(
+	"a damaged %s, where the id is signed already, is exit 5 with what goes on",
+	async (file) => {
+		await interruptSubmit("a");
+		writeFileSync(join(env.GEOSWAP_HOME ?? "", file), "{}");
+		for (const args of [
+			[...terms, "--amount", "10", "--id", "a"],
+			["swap", "--resume", "a"],
+			["status", "a"],
+			["status", swapId],
+		]) {
+			expect(await json(args)).toMatchObject({
+				exit: 5,
+				body: {
+					error: {
+						...{ code: "INVALID_CONFIG", mayExecute: true, id: "a", swapId },
+						resume: "geoswap swap --resume a",
+					},
+				},
+			});
+		}
+		expect(await json([...terms, "--amount", "10", "--id", "new"])).toMatchObject({ exit: 2 });
+	},
+);
+
+test("without a configuration nothing was begun: exit 2, and no folder is made by looking", async () => {
+	const { env: bare, home, deployment } = makeHome();
+	for (const GEOSWAP_HOME of [home, join(deployment, "no-folder")]) {
+		env = { ...bare, GEOSWAP_HOME };
+		for (const args of [
+			[...terms, "--amount", "10"],
+			["swap", "--resume", "a"],
+			["status", "a"],
+		]) {
+			expect(await json(args)).toMatchObject({ exit: 2 });
+		}
+		expect(existsSync(GEOSWAP_HOME)).toBe(false);
+	}
+});
+
 test("a lower --max-spend under the id of a swap that has ended says how: nothing is spent any more", async () => {
 	const args = [...terms, "--amount", "10", "--id", "done"];
 	await json(args);
@@ -213,13 +253,45 @@ test("while what was signed is left to die it is said until when, and Ctrl-C is 
 	expect(stderr).toContain(`at ${until.toISOString()}\n`);
 });
 
-test("a swap that is refunded or failed is exit 4, with its reason", async () => {
+test("a refusal that is not the last word is told by its code, without the advice to begin again", async () => {
+	const controller = new AbortController();
+	service.handlers["/swap/submit"] = () => {
+		setTimeout(() => controller.abort(), 200);
+		return refusal(409, "QUOTE_EXPIRED", "requote");
+	};
+	const { exit, stderr } = await json([...terms, "--amount", "10"], controller.signal);
+	expect(exit).toBe(5);
+	expect(stderr).toMatch(/not taken yet \(QUOTE_EXPIRED\), trying until /);
+	expect(stderr).not.toContain("Do requote");
+});
+
+test("a service that falls silent after the first step is not waited for in silence", async () => {
+	service.handlers["/swap/submit"] = () => "hold";
+	const { exit, stderr } = await json([...terms, "--amount", "10"], AbortSignal.timeout(6_500));
+	expect(exit).toBe(5);
+	expect(stderr).toContain(`still waiting for news from ${service.baseUrl}`);
+}, 15_000);
+
+test("refunded or failed is exit 4 with its reason, once no chain can execute it: until then it is exit 5", async () => {
 	const failure = { code: "PRICE_MOVED", message: "The price moved." } as const;
-	service.handlers["/swap/status"] = () => ({ body: makeStatus({ status: "refunded", failure }) });
-	expect(await json([...terms, "--amount", "10"])).toMatchObject({
-		exit: 4,
-		body: { swap: { status: "refunded", failure } },
-	});
+	for (const status of ["refunded", "failed"] as const) {
+		await interruptSubmit(status);
+		const until = new Date(Date.now() + 60_000);
+		setDeadAt(status, until);
+		const controller = new AbortController();
+		service.handlers["/swap/status"] = () => {
+			setTimeout(() => controller.abort(), 200);
+			return { body: makeStatus({ status, failure }) };
+		};
+		const early = await json(["swap", "--resume", status], controller.signal);
+		expect(early).toMatchObject({ exit: 5, body: { error: { code: "INTERRUPTED", mayExecute: true } } });
+		expect(early.stderr).toContain(`at ${until.toISOString()}\n`);
+		setDeadAt(status, new Date(Date.now() - 1_000));
+		expect(await json(["swap", "--resume", status])).toMatchObject({
+			exit: 4,
+			body: { swap: { status, failure } },
+		});
+	}
 });
 
 test("Ctrl-C while it waits leaves the swap: exit 5, and the command that follows it, which works", async () => {
@@ -238,10 +310,13 @@ test("Ctrl-C while it waits leaves the swap: exit 5, and the command that follow
 			},
 		},
 	});
-	service.handlers["/swap/status"] = () => ({ body: pending });
-	expect(await json(["history", "--unfinished"])).toMatchObject({
-		body: { unfinished: [{ id: "left", swapId, resume: "geoswap swap --resume left" }] },
-	});
+	const others = [{}, { ...makeStatus(), status: "lost" }, { ...makeStatus(), swapId: "swp_other" }];
+	for (const body of [pending, ...others]) {
+		service.handlers["/swap/status"] = () => ({ body });
+		expect(await json(["history", "--unfinished"])).toMatchObject({
+			body: { unfinished: [{ id: "left", swapId, resume: "geoswap swap --resume left" }] },
+		});
+	}
 	service.reset();
 	expect(await json(["status", swapId])).toMatchObject({ exit: 0 });
 	expect(await json(["status", "left"])).toMatchObject({ exit: 0, body: { id: "left", swap: { swapId } } });

@@ -3,7 +3,8 @@ import { isSolana } from "@geoswap/protocol";
 import { GeoswapError, type OriginSigner, type SwapProgress, swap } from "@geoswap/sdk";
 import { belowMinOutput } from "../below-min-output.ts";
 import { CliError } from "../cli-error.ts";
-import { type Call, type Context, openConfig, openContext } from "../context.ts";
+import { homeOf } from "../config.ts";
+import { type Call, type Context, openContext } from "../context.ts";
 import { FailedSwap } from "../describe-error.ts";
 import { assetJson, giveLines } from "../describe-terms.ts";
 import { dryRun } from "../dry-run.ts";
@@ -30,19 +31,19 @@ import {
 } from "../read-terms.ts";
 import { createProgress, swapLines } from "../swap-progress.ts";
 import { readSigner } from "../wallet.ts";
-import { Interrupted, unlessInterrupted } from "../watch-interrupt.ts";
+import { answerUnlessInterrupted, Interrupted, unlessInterrupted } from "../watch-interrupt.ts";
 
 export type SwapOptions = TermOptions & { id?: string; resume?: string; dryRun?: boolean };
 
 export async function swapCommand(call: Call, options: SwapOptions): Promise<ExitCode> {
 	const { signal } = call;
 	if (options.dryRun && options.resume === undefined) {
-		return unlessInterrupted(signal, dryRunOf(call, options));
+		return answerUnlessInterrupted(call, (asked) => dryRunOf(asked, options));
 	}
 	const id = options.resume ?? (options.id === undefined ? randomUUID() : checkId(options.id));
-	const intents = openIntents((await openConfig(call)).config.home);
+	const intents = openIntents(homeOf(call.io));
 	try {
-		const context = await openContext(call);
+		const context = await unlessInterrupted(signal, openContext(call));
 		const prepare = options.resume === undefined ? begin : findBegun;
 		const take = await unlessInterrupted(signal, prepare(context, { intents, id, options }));
 		const unlock = await intents.lock(id);
@@ -197,7 +198,7 @@ async function execute(
 
 	const reached: Reached = {};
 	const progress = createProgress(output);
-	const stopWaiting = progress.sayIfSilent(config.baseUrl);
+	const silence = progress.watchSilence(config.baseUrl);
 	try {
 		const ended = await swap(client, {
 			id,
@@ -213,7 +214,7 @@ async function execute(
 			pins: config.pins,
 			store: intents.records,
 			onProgress: (step) => {
-				stopWaiting();
+				silence.heard();
 				note(reached, step);
 				tell(output, progress, { to, step });
 			},
@@ -232,7 +233,7 @@ async function execute(
 	} catch (error) {
 		throw failed(inWholeTokens(error, to), { id, reached, record: await intents.recordOf(id) });
 	} finally {
-		stopWaiting();
+		silence.stop();
 	}
 }
 
@@ -271,12 +272,11 @@ function tell(
 			say("verified and signed");
 			break;
 		case "refused":
-			say(`not taken yet, trying until ${step.expiresAt}: ${step.error.message}`, "yellow");
+			// Not its message, which has advice for who has sent nothing yet: to begin again.
+			say(`not taken yet (${step.error.code}), trying until ${step.expiresAt}`, "yellow");
 			break;
 		case "waiting":
-			say(
-				`expired, says the service: nothing else is signed until no chain can execute it, at ${step.until}`,
-			);
+			say(`over, says the service: believed once no chain can execute it any more, at ${step.until}`);
 			break;
 		case "submitted":
 			say(`submitted ${step.swapId}`);
