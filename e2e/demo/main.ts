@@ -1,7 +1,6 @@
-import { resolve } from "node:path";
-import { parseArgs } from "node:util";
-import { defaultStackPort, readStackFile, stackDataDir } from "@geoswap/devnet";
+import { defaultStackPort } from "@geoswap/devnet";
 import type { DemoStep } from "./demo-steps.ts";
+import { openStack, readOptions, stackOptions } from "./open-stack.ts";
 import { runDemo } from "./run-demo.ts";
 import { runSolanaDemo } from "./run-solana-demo.ts";
 
@@ -17,19 +16,8 @@ A new wallet without one wei swaps 100 USDC to another chain, on the stack that 
 
 Exits 0 when the swap settled (with --solana, both), 1 when it did not, 2 when no stack runs.`;
 
-const { values } = parseOptions();
-if (values.help) {
-	console.log(help);
-	process.exit(0);
-}
-const dataDir = values["data-dir"]
-	? resolve(values["data-dir"])
-	: stackDataDir(values.port ? Number(values.port) : undefined);
-const stack = readStackFile(dataDir);
-if (!stack) {
-	console.error("error: no stack runs: start one with `pnpm start` in another terminal");
-	process.exit(2);
-}
+const values = readOptions(help, { ...stackOptions, solana: { type: "boolean" } });
+const { stack } = openStack(help, values);
 const say = values.json ? console.error : console.log;
 try {
 	const tell = ({ elapsedMs, what }: DemoStep) =>
@@ -41,21 +29,4 @@ try {
 } catch (error) {
 	console.error(`error: ${(error as Error).message}`);
 	process.exitCode = 1;
-}
-
-function parseOptions() {
-	try {
-		return parseArgs({
-			options: {
-				port: { type: "string" },
-				"data-dir": { type: "string" },
-				solana: { type: "boolean" },
-				json: { type: "boolean" },
-				help: { type: "boolean", short: "h" },
-			},
-		});
-	} catch (error) {
-		console.error(`error: ${(error as Error).message}\n\n${help}`);
-		process.exit(2);
-	}
 }

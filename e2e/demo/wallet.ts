@@ -1,17 +1,10 @@
 import { resolve } from "node:path";
-import { parseArgs } from "node:util";
-import {
-	connectDevnetChain,
-	connectSolanaAdmin,
-	defaultStackPort,
-	fundWallet,
-	readStackFile,
-	stackDataDir,
-} from "@geoswap/devnet";
+import { connectDevnetChain, connectSolanaAdmin, defaultStackPort, fundWallet } from "@geoswap/devnet";
 import { getBase58Decoder } from "@solana/kit";
 import { generatePrivateKey, privateKeyToAddress } from "viem/accounts";
 import { assetAddress } from "../make-order.ts";
 import { newSolanaKey } from "../solana-key.ts";
+import { openStack, readOptions, stackOptions } from "./open-stack.ts";
 
 const help = `Usage: eval "$(pnpm --silent wallet)"
 
@@ -25,28 +18,11 @@ is: as variables for a shell. Not one wei or lamport for gas.
 
 Exits 2 when no stack runs.`;
 
-const { values } = parseArgs({
-	options: {
-		port: { type: "string" },
-		"data-dir": { type: "string" },
-		json: { type: "boolean" },
-		help: { type: "boolean", short: "h" },
-	},
-});
-if (values.help) {
-	console.log(help);
-	process.exit(0);
-}
-const dataDir = values["data-dir"]
-	? resolve(values["data-dir"])
-	: stackDataDir(values.port ? Number(values.port) : undefined);
-const stack = readStackFile(dataDir);
-const [endpoint] = stack?.chains ?? [];
-const deployment = stack?.deployment.chains.find(({ chainId }) => chainId === endpoint?.chainId);
-if (!stack || !endpoint || !deployment) {
-	console.error("error: no stack runs: start one with `pnpm start` in another terminal");
-	process.exit(2);
-}
+const values = readOptions(help, stackOptions);
+const { stack, dataDir } = openStack(help, values);
+const [endpoint] = stack.chains;
+const deployment = stack.deployment.chains.find(({ chainId }) => chainId === endpoint?.chainId);
+if (!endpoint || !deployment) throw new Error("the stack has no chain");
 
 const amount = 100_000_000n;
 const evmKey = generatePrivateKey();

@@ -1,4 +1,5 @@
 import { afterEach, expect, test } from "vitest";
+import { errorOf } from "../test/error-of.ts";
 import { type Answer, serveAnswers } from "../test/serve-answers.ts";
 import { buildOp } from "./build-op.ts";
 import { createClient } from "./create-client.ts";
@@ -16,12 +17,6 @@ async function serve(...answers: Answer[]): Promise<Served> {
 	open.push(served);
 	return served;
 }
-const errorOf = (promise: Promise<unknown>) =>
-	promise.then(
-		() => expect.unreachable("it should fail"),
-		(error: unknown) => error as GeoswapError,
-	);
-
 test("each action calls its own endpoint with the key", async () => {
 	const { client, requests } = await serve({ body: {} });
 	const intent = {

@@ -13,13 +13,13 @@ import {
 } from "viem";
 import { generatePrivateKey, privateKeyToAccount } from "viem/accounts";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
+import { errorOf } from "../test/error-of.ts";
 import { type ModelService, startModelService } from "../test/model-service.ts";
 import { account, makeBuild } from "../test/op-fixture.ts";
 import { signer as kitSigner, makeOrder, makeBuild as makeSolanaBuild } from "../test/solana-op-fixture.ts";
 import { makeSwapRequest, walletOf } from "../test/swap-request.ts";
 import { type EvmAccount, evmSigner } from "./evm-signer.ts";
 import { expectOwnSignature } from "./expect-own-signature.ts";
-import { GeoswapError } from "./geoswap-error.ts";
 import { solanaSigner } from "./solana-signer.ts";
 import type { SolanaWallet } from "./solana-wallet.ts";
 import { type SwapProgress, type SwapRequest, swap } from "./swap.ts";
@@ -31,15 +31,6 @@ beforeEach(async () => {
 	service = await startModelService();
 });
 afterEach(() => service.close());
-
-const errorOf = (promise: Promise<unknown>): Promise<GeoswapError> =>
-	promise.then(
-		() => expect.unreachable("it should fail"),
-		(error: unknown) => {
-			expect(error).toBeInstanceOf(GeoswapError);
-			return error as GeoswapError;
-		},
-	);
 
 /** A signer as a class has it: what it is depends on whose method it is called as. */
 class RemoteAccount {

@@ -1,5 +1,6 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { test as base, describe, expect, vi } from "vitest";
+import { errorOf } from "../test/error-of.ts";
 import { type Path, startModelService } from "../test/model-service.ts";
 import { account } from "../test/op-fixture.ts";
 import { quickness } from "../test/quick-time.ts";
@@ -12,7 +13,6 @@ import {
 	walletOf,
 } from "../test/swap-request.ts";
 import { evmSigner } from "./evm-signer.ts";
-import { GeoswapError } from "./geoswap-error.ts";
 import type { OriginSigner } from "./origin-signer.ts";
 import { sleep } from "./sleep.ts";
 import { solanaSigner } from "./solana-signer.ts";
@@ -27,15 +27,6 @@ const shortLives = { opMs: 30_000, openMs: 40_000 };
 const longMs = 30_000;
 /** How long the chain would execute such an op. */
 const livesMs = { evm: 39_000, solana: 100_000 };
-
-const errorOf = (promise: Promise<unknown>): Promise<GeoswapError> =>
-	promise.then(
-		() => expect.unreachable("it should fail"),
-		(error: unknown) => {
-			expect(error).toBeInstanceOf(GeoswapError);
-			return error as GeoswapError;
-		},
-	);
 
 /** As records were that did not say how long what was signed lives. */
 async function forgetDeadAt(store: SwapStore): Promise<void> {
