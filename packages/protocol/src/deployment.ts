@@ -15,7 +15,15 @@ export const assetDeploymentSchema = z.strictObject({
 	decimals: z.int().min(0).max(36),
 	kind: z.enum(["stable", "volatile"]),
 	/** Its price in USD, with Chainlink's AggregatorV3 interface. */
-	feed: z.strictObject({ address: contractAddressSchema, heartbeatSeconds: z.int().positive() }),
+	feed: z.strictObject({
+		address: contractAddressSchema,
+		heartbeatSeconds: z.int().positive(),
+		/**
+		 * How far the market may move before the feed is written again (Chainlink's deviation threshold). Needed of a
+		 * settlement token where another chain settles in another token.
+		 */
+		deviationBps: z.int().positive().max(10_000).exactOptional(),
+	}),
 	/**
 	 * The ways from the settlement token to this asset, as fee tiers of the pools: one pool, or two by way of the
 	 * wrapped native token. The native token has those of the wrapped one, the settlement token none.

@@ -16,6 +16,7 @@ test("codes, statuses and next steps are what callers were told [D-errors-4]", (
 		  "404 SWAP_NOT_FOUND fix_request",
 		  "404 NOT_FOUND fix_request",
 		  "405 METHOD_NOT_ALLOWED fix_request",
+		  "408 REQUEST_TIMEOUT retry retryable",
 		  "409 NEEDS_DELEGATION reauthorize",
 		  "409 INVALID_AUTHORIZATION reauthorize",
 		  "409 LIQUIDITY_CHANGED requote",

@@ -68,6 +68,12 @@ export const errorCatalogue = {
 		retryable: false,
 		message: "This path does not take that method. Use one that the Allow header names.",
 	},
+	REQUEST_TIMEOUT: {
+		http: 408,
+		next: "retry",
+		retryable: true,
+		message: "The request did not arrive whole in time and was not looked at. Send it again.",
+	},
 	NEEDS_DELEGATION: {
 		http: 409,
 		next: "reauthorize",
@@ -110,7 +116,8 @@ export const errorCatalogue = {
 		http: 415,
 		next: "fix_request",
 		retryable: false,
-		message: "The body must be JSON. Send it with content-type: application/json.",
+		message:
+			"The body must be plain JSON. Send it with content-type: application/json, and without content-encoding.",
 	},
 	UNSUPPORTED_DELEGATION: {
 		http: 422,
@@ -177,7 +184,11 @@ export type ErrorDetails = {
 	};
 	INVALID_SIGNATURE: { expected: string; recovered?: string; looksLike?: string };
 	TRANSACTION_CHANGED: { changed: string };
-	INVALID_TOKEN: { reason: "unreadable" | "wrong_endpoint" | "other_account" };
+	INVALID_TOKEN: {
+		reason: "unreadable" | "wrong_endpoint" | "other_account";
+		/** With `wrong_endpoint`: the one that takes the token. */
+		endpoint?: string;
+	};
 	METHOD_NOT_ALLOWED: { allow: readonly string[] };
 	NEEDS_DELEGATION: { delegationTarget: string; accountNonce: number };
 	INVALID_AUTHORIZATION: {
@@ -187,12 +198,22 @@ export type ErrorDetails = {
 	QUOTE_EXPIRED: { expiredAt: string };
 	OP_EXPIRED: { expiredAt: string };
 	UNSUPPORTED_DELEGATION: { delegatedTo?: string };
-	NO_ROUTE: { reason: "chain" | "token" | "pair" | "paused" | "capacity"; maximumAmount?: string };
+	NO_ROUTE: {
+		reason: "chain" | "token" | "pair" | "paused" | "capacity";
+		/** Which side of the swap it is, where it is one. */
+		side?: "origin" | "destination";
+		/** With `chain` and `token`: what that side's field takes, in the form that it takes it. */
+		accepted?: readonly string[];
+		maximumAmount?: string;
+	};
 	NEEDS_LARGER_SIZE: { minimumAmount: string };
 	INSUFFICIENT_BALANCE: { balance: string; required: string };
 	SIMULATION_FAILED: { reason: string };
 	LIQUIDITY_CHANGED: { reason: "price" | "stock" | "paused" };
-	RATE_LIMITED: { reason?: "rate" | "gas_budget" | "reserved_value"; retryAfterSeconds?: number };
+	RATE_LIMITED: {
+		reason?: "rate" | "gas_budget" | "reserved_value" | "recipients_refused" | "unopened_swaps";
+		retryAfterSeconds?: number;
+	};
 	UPSTREAM_UNAVAILABLE: {
 		upstream?: string;
 		/** Of /ready: all that the process waits for, of which `upstream` is the first. */

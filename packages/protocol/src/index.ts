@@ -1,7 +1,7 @@
 export { geoAccountAbi } from "./abi/geo-account-abi.ts";
 export { geoEscrowAbi } from "./abi/geo-escrow-abi.ts";
 export { geoVaultAbi } from "./abi/geo-vault-abi.ts";
-export { mulDivDown, mulDivUp, rescaleDown, rescaleUp } from "./amount.ts";
+export { greater, lesser, mulDivDown, mulDivUp, rescaleDown, rescaleUp, usdCents } from "./amount.ts";
 export {
 	type AttestationKind,
 	type AttestationMessage,
@@ -19,7 +19,7 @@ export {
 	wordOfAddress,
 } from "./chain-address.ts";
 export { toChainId } from "./chain-id.ts";
-export { evmAddressSchema } from "./contract-address.ts";
+export { contractAddressSchema, evmAddressSchema } from "./contract-address.ts";
 export { type Deadlines, packDeadlines, unpackDeadlines } from "./deadlines.ts";
 export {
 	type AssetDeployment,
@@ -47,7 +47,14 @@ export {
 	SwapError,
 } from "./error-code.ts";
 export { type Call, orderCalls } from "./evm/order-calls.ts";
-export { type OrderUserOp, orderUserOp, type UserOpGas, userOpNonce } from "./evm/order-user-op.ts";
+export {
+	type OrderExecution,
+	type OrderUserOp,
+	orderExecution,
+	orderUserOp,
+	type UserOpGas,
+	userOpNonce,
+} from "./evm/order-user-op.ts";
 export { vaultPath } from "./evm/vault-path.ts";
 export { type Heartbeat, heartbeatTypedData } from "./heartbeat.ts";
 export { type Order, orderId, orderTerms, type Terms } from "./order.ts";
@@ -130,6 +137,7 @@ export {
 export {
 	type ErrorBody,
 	errorBodySchema,
+	openEnum,
 } from "./wire/fields.ts";
 export { orderSchema } from "./wire/order.ts";
 export { type OrderJson, orderToJson } from "./wire/order-json.ts";

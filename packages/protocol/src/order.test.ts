@@ -2,6 +2,8 @@ import { toHex } from "viem";
 import { expect, test } from "vitest";
 import { anyOrder, readVectors } from "../vectors/read-vectors.ts";
 import { type Order, orderId, orderTerms } from "./order.ts";
+import { orderSchema } from "./wire/order.ts";
+import { orderToJson } from "./wire/order-json.ts";
 
 test.each(readVectors().orders)("the id of an order is the one in the vectors: $name", (vector) => {
 	expect(orderId(vector.order)).toBe(vector.orderId);
@@ -14,6 +16,22 @@ test("a change of any field changes the order's id", () => {
 		const other = typeof value === "bigint" ? value + 1n : toHex(BigInt(value) + 1n, { size: 32 });
 		expect(orderId({ ...order, [field]: other }), field).not.toBe(orderId(order));
 	}
+});
+
+test("the id of an order that can still change is computed anew", () => {
+	const order: { -readonly [Field in keyof Order]: Order[Field] } = { ...anyOrder() };
+	const before = orderId(order);
+	order.inputAmount += 1n;
+	expect(orderId(order)).not.toBe(before);
+	const parsed = orderSchema.parse(orderToJson(order));
+	expect(orderId(parsed)).toBe(orderId(order));
+	expect(() => Object.assign(parsed, { inputAmount: 1n })).toThrow(TypeError);
+});
+
+test("an order with a word of another size has no id", () => {
+	expect(() => orderId({ ...anyOrder(), wallet: "0x01" })).toThrow(RangeError);
+	expect(() => orderId({ ...anyOrder(), inputAmount: 2n ** 256n })).toThrow();
+	expect(() => orderId({ ...anyOrder(), inputAmount: -1n })).toThrow();
 });
 
 test("terms are the order less what the escrow derives", () => {

@@ -1,4 +1,4 @@
-import { type ContractFunctionArgs, encodeAbiParameters, getAbiItem, type Hex, keccak256 } from "viem";
+import { type ContractFunctionArgs, concat, getAbiItem, type Hex, keccak256, numberToHex } from "viem";
 import { geoEscrowAbi } from "./abi/geo-escrow-abi.ts";
 
 /** The terms of one swap, fixed when its quote was issued. Every address is a 32-byte word. */
@@ -7,11 +7,24 @@ export type Order = ContractFunctionArgs<typeof geoEscrowAbi, "pure", "orderIdOf
 /** An order without what the escrow derives when it is opened: origin chain, escrow and wallet. */
 export type Terms = ContractFunctionArgs<typeof geoEscrowAbi, "payable", "open">[0];
 
-const orderParameters = getAbiItem({ abi: geoEscrowAbi, name: "orderIdOf" }).inputs;
+const fields = getAbiItem({ abi: geoEscrowAbi, name: "orderIdOf" }).inputs[0].components;
+
+/** Only of frozen orders: nobody can change what was hashed. */
+const knownIds = new WeakMap<Order, Hex>();
 
 /** The hash of the order's fourteen words, as the contracts compute it. */
 export function orderId(order: Order): Hex {
-	return keccak256(encodeAbiParameters(orderParameters, [order]));
+	const known = knownIds.get(order);
+	if (known) return known;
+	const id = keccak256(concat(fields.map(({ name }) => toWord(order[name]))));
+	if (Object.isFrozen(order)) knownIds.set(order, id);
+	return id;
+}
+
+function toWord(value: bigint | Hex): Hex {
+	if (typeof value === "bigint") return numberToHex(value, { size: 32 });
+	if (value.length !== 66) throw new RangeError(`${value} is not a word of 32 bytes`);
+	return value;
 }
 
 /** What `open` is called with so that it opens exactly this order. */

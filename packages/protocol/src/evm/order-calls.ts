@@ -1,9 +1,20 @@
-import { type Address, encodeFunctionData, erc20Abi, type Hex, zeroAddress } from "viem";
+import {
+	type Address,
+	encodeFunctionData,
+	erc20Abi,
+	type Hex,
+	prepareEncodeFunctionData,
+	zeroAddress,
+} from "viem";
 import { geoEscrowAbi } from "../abi/geo-escrow-abi.ts";
 import { type Order, orderTerms } from "../order.ts";
 import { fromWord } from "../word.ts";
 
 export type Call = { to: Address; value: bigint; data: Hex };
+
+// Their selectors are hashes of their signatures: computed once.
+const openCall = /*#__PURE__*/ prepareEncodeFunctionData({ abi: geoEscrowAbi, functionName: "open" });
+const approveCall = /*#__PURE__*/ prepareEncodeFunctionData({ abi: erc20Abi, functionName: "approve" });
 
 /**
  * The calls by which an order's wallet opens it: approve and open, or open alone for the native token.
@@ -12,12 +23,12 @@ export type Call = { to: Address; value: bigint; data: Hex };
 export function orderCalls({ order, allowance }: { order: Order; allowance: bigint }): Call[] {
 	const escrow = fromWord(order.escrow);
 	const token = fromWord(order.inputToken);
-	const open = encodeFunctionData({ abi: geoEscrowAbi, functionName: "open", args: [orderTerms(order)] });
+	const open = encodeFunctionData({ ...openCall, args: [orderTerms(order)] });
 	if (token === zeroAddress) return [{ to: escrow, value: order.inputAmount, data: open }];
 	const approve = (amount: bigint): Call => ({
 		to: token,
 		value: 0n,
-		data: encodeFunctionData({ abi: erc20Abi, functionName: "approve", args: [escrow, amount] }),
+		data: encodeFunctionData({ ...approveCall, args: [escrow, amount] }),
 	});
 	return [
 		...(allowance === 0n ? [] : [approve(0n)]),

@@ -1,4 +1,6 @@
-import { type Address, toHex } from "viem";
+import fc from "fast-check";
+import { type Address, type Hex, toHex } from "viem";
+import { entryPoint09Address, getUserOperationHash } from "viem/account-abstraction";
 import { expect, test } from "vitest";
 import { anyOrder } from "../../vectors/read-vectors.ts";
 import type { Order } from "../order.ts";
@@ -45,4 +47,42 @@ test("no op is made for a chain id that is none, or a swap key that is no UUID",
 	expect(() => make({ originChainId: 2n ** 53n })).toThrow(RangeError);
 	expect(() => make({ originChainId: 0n })).toThrow(RangeError);
 	expect(() => make({ swapKey: toHex(2n ** 128n, { size: 32 }) })).toThrow(RangeError);
+});
+
+test("the hash is the one that viem computes for EntryPoint v0.9", () => {
+	const word = fc.uint8Array({ minLength: 32, maxLength: 32 }).map((bytes) => toHex(bytes));
+	const uint = (bits: number) => fc.bigInt({ min: 0n, max: 2n ** BigInt(bits) - 1n });
+	const terms = fc.record({
+		originChainId: fc.bigInt({ min: 1n, max: 2n ** 53n - 1n }),
+		originVault: word,
+		recipient: word,
+		inputAmount: uint(256),
+		minOutput: uint(256),
+		deadlines: uint(256),
+		swapKey: uint(128).map((key) => toHex(key, { size: 32 })),
+	});
+	const delegates = fc.uint8Array({ minLength: 20, maxLength: 20 }).map((bytes): Hex => toHex(bytes));
+	const limits = fc.record({ verificationGasLimit: uint(128), callGasLimit: uint(128) });
+	fc.assert(
+		fc.property(terms, delegates, uint(256), limits, (change, delegate, allowance, gas) => {
+			const order = { ...anyOrder(), ...change };
+			const { hash, userOp } = orderUserOp({ order, delegate, allowance, gas });
+			const { sender, nonce, callData } = userOp;
+			const userOperation = {
+				sender,
+				nonce,
+				callData,
+				...gas,
+				factory: "0x7702" as const,
+				authorization: { address: delegate, chainId: 0, nonce: 0, r: toHex(0), s: toHex(0), yParity: 0 },
+				preVerificationGas: 0n,
+				maxFeePerGas: 0n,
+				maxPriorityFeePerGas: 0n,
+				signature: "0x" as const,
+			};
+			const chainId = Number(order.originChainId);
+			const entryPoint = { entryPointAddress: entryPoint09Address, entryPointVersion: "0.9" } as const;
+			expect(hash).toBe(getUserOperationHash({ chainId, ...entryPoint, userOperation }));
+		}),
+	);
 });

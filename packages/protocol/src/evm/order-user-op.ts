@@ -1,11 +1,17 @@
-import { type Address, encodeAbiParameters, encodeFunctionData, type Hex } from "viem";
 import {
-	entryPoint09Address,
-	getUserOperationHash,
-	type PackedUserOperation,
-	toPackedUserOperation,
-	type UserOperation,
-} from "viem/account-abstraction";
+	type Address,
+	concat,
+	encodeAbiParameters,
+	encodeFunctionData,
+	type Hex,
+	hashDomain,
+	keccak256,
+	numberToHex,
+	pad,
+	prepareEncodeFunctionData,
+	toHex,
+} from "viem";
+import { entryPoint09Address, type PackedUserOperation } from "viem/account-abstraction";
 import { geoAccountAbi } from "../abi/geo-account-abi.ts";
 import { toChainId } from "../chain-id.ts";
 import type { Order } from "../order.ts";
@@ -19,11 +25,19 @@ export type UserOpGas = { verificationGasLimit: bigint; callGasLimit: bigint };
 
 /** What the wallet signs, and what the relayer sends with that signature. */
 export type OrderUserOp = {
-	/** The EntryPoint's hash of the op, to be signed by `personal_sign` over its 32 bytes. */
-	hash: Hex;
+	/** The EntryPoint's hash of the op, to be signed by `personal_sign` over its 32 bytes. Computed when it is read. */
+	readonly hash: Hex;
 	/** The op for `handleOps`, still without its signature. */
 	userOp: PackedUserOperation;
 };
+
+/** The wallet's calls, and the data with which the EntryPoint has the wallet make them. */
+export type OrderExecution = { calls: Call[]; callData: Hex };
+
+export function orderExecution({ order, allowance }: { order: Order; allowance: bigint }): OrderExecution {
+	const calls = orderCalls({ order, allowance });
+	return { calls, callData: encodeExecute(calls) };
+}
 
 /**
  * The user operation that opens an order. Everything in it follows from the order, the delegate, the standing
@@ -34,36 +48,93 @@ export function orderUserOp({
 	delegate,
 	allowance,
 	gas,
+	execution: { callData } = orderExecution({ order, allowance }),
 }: {
 	order: Order;
 	delegate: Address;
 	allowance: bigint;
 	gas: UserOpGas;
+	/** Of this order and allowance, where it was made before. */
+	execution?: OrderExecution;
 }): OrderUserOp {
-	const userOperation: UserOperation<"0.9"> = {
+	const chainId = toChainId(order.originChainId);
+	const userOp: PackedUserOperation = {
 		sender: fromWord(order.wallet),
 		nonce: userOpNonce(order),
-		// With this marker the delegate's address is part of the hash: a wallet that is delegated anew
-		// leaves its old ops behind.
-		factory: "0x7702",
-		authorization: authorizationForHash(delegate),
-		callData: encodeExecute(orderCalls({ order, allowance })),
-		...gas,
+		initCode: delegationMarker,
+		callData,
+		accountGasLimits: concat([
+			numberToHex(gas.verificationGasLimit, { size: 16 }),
+			numberToHex(gas.callGasLimit, { size: 16 }),
+		]),
 		// The relayer pays, and is repaid by the price.
 		preVerificationGas: 0n,
-		maxFeePerGas: 0n,
-		maxPriorityFeePerGas: 0n,
+		gasFees: zeroWord,
+		paymasterAndData: "0x",
 		signature: "0x",
 	};
 	return {
-		hash: getUserOperationHash({
-			chainId: toChainId(order.originChainId),
-			entryPointAddress: entryPoint09Address,
-			entryPointVersion: "0.9",
-			userOperation,
-		}),
-		userOp: toPackedUserOperation(userOperation),
+		userOp,
+		get hash() {
+			return userOpHash(userOp, { chainId, delegate });
+		},
 	};
+}
+
+/** With this marker the delegate's address is part of the hash: a wallet that is delegated anew leaves its old ops behind. */
+const delegationMarker = "0x7702";
+const zeroWord = numberToHex(0, { size: 32 });
+const nothingHash = keccak256("0x");
+const opTypeHash = keccak256(
+	toHex(
+		"PackedUserOperation(address sender,uint256 nonce,bytes initCode,bytes callData,bytes32 accountGasLimits,uint256 preVerificationGas,bytes32 gasFees,bytes paymasterAndData)",
+	),
+);
+
+/** The op's hash by EIP-712, as EntryPoint v0.9 computes it. viem's own hashes the types and the domain each time. */
+function userOpHash(
+	{ sender, nonce, callData, accountGasLimits }: PackedUserOperation,
+	{ chainId, delegate }: { chainId: number; delegate: Address },
+): Hex {
+	const structHash = keccak256(
+		concat([
+			opTypeHash,
+			pad(sender),
+			numberToHex(nonce, { size: 32 }),
+			keccak256(delegate),
+			keccak256(callData),
+			accountGasLimits,
+			zeroWord,
+			zeroWord,
+			nothingHash,
+		]),
+	);
+	return keccak256(concat(["0x1901", domainHash(chainId), structHash]));
+}
+
+const domainHashes = new Map<number, Hex>();
+
+function domainHash(chainId: number): Hex {
+	const known = domainHashes.get(chainId);
+	if (known) return known;
+	const hash = hashDomain({
+		domain: {
+			name: "ERC4337",
+			version: "1",
+			chainId: BigInt(chainId),
+			verifyingContract: entryPoint09Address,
+		},
+		types: {
+			EIP712Domain: [
+				{ name: "name", type: "string" },
+				{ name: "version", type: "string" },
+				{ name: "chainId", type: "uint256" },
+				{ name: "verifyingContract", type: "address" },
+			],
+		},
+	});
+	domainHashes.set(chainId, hash);
+	return hash;
 }
 
 /** The swap's own nonce key, at sequence 0: ops of two swaps never wait for each other, and each runs once. */
@@ -71,6 +142,8 @@ export function userOpNonce(order: Pick<Order, "swapKey">): bigint {
 	if (BigInt(order.swapKey) >> 128n !== 0n) throw new RangeError(`swapKey ${order.swapKey} is not a UUID`);
 	return BigInt(order.swapKey) << 64n;
 }
+
+const executeCall = /*#__PURE__*/ prepareEncodeFunctionData({ abi: geoAccountAbi, functionName: "execute" });
 
 function encodeExecute(calls: Call[]): Hex {
 	const executionData = encodeAbiParameters(
@@ -86,14 +159,5 @@ function encodeExecute(calls: Call[]): Hex {
 		],
 		[calls],
 	);
-	return encodeFunctionData({
-		abi: geoAccountAbi,
-		functionName: "execute",
-		args: [batchMode, executionData],
-	});
-}
-
-/** viem reads only the address, for the hash; the signed authorization travels in the transaction. */
-function authorizationForHash(delegate: Address) {
-	return { address: delegate, chainId: 0, nonce: 0, r: "0x", s: "0x", yParity: 0 } as const;
+	return encodeFunctionData({ ...executeCall, args: [batchMode, executionData] });
 }

@@ -11,7 +11,7 @@ const seedBytes = 24;
  * Where an order's marker is: a token account that exists once the order is decided on this side, and that can be made
  * only once. `base` signs for it, and is the vault (was the output paid, or the order closed?) or the escrow (was the
  * input released, or refunded?). The marker's owner says which: the vault where the vault got or gave its due, the
- * escrow where the input is the wallet's.
+ * escrow where the input is the wallet's. An order within Solana has only the vault's marker, which its refund makes too.
  */
 export async function markerAddress({
 	base,

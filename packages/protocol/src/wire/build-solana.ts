@@ -11,9 +11,14 @@ export const solanaOpSchema = z.object({
 	order: z.record(z.string(), z.string()).describe("The terms: what is given, what is owed, by when."),
 	feePayer: z.string().describe("Who pays the fee and signs first: the service."),
 	escrow: z.string().describe("Who holds the input until it is delivered or refunded."),
-	blockhash: z.string(),
+	blockhash: z.string().describe("The recent blockhash that the transaction names."),
 	lastValidBlockHeight: z.string().describe("Above this height the transaction can no longer land."),
-	compute: z.object({ unitLimit: z.int(), microLamportsPerUnit: z.string() }),
+	compute: z
+		.object({
+			unitLimit: z.int().describe("How many compute units it may use."),
+			microLamportsPerUnit: z.string().describe("The priority fee for each, which the service pays."),
+		})
+		.describe("What the transaction's compute budget instructions say."),
 	message: z
 		.string()
 		.describe(

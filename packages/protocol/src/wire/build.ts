@@ -54,20 +54,31 @@ export const geoOpSchema = z.object({
 	order: z.record(z.string(), z.string()).describe("The terms: what is given, what is owed, by when."),
 	delegate: z.string().describe("The contract that the wallet is, or will be, delegated to."),
 	allowance: z.string().describe("What the wallet allows the escrow to take already."),
-	gas: z.object({ verificationGasLimit: z.string(), callGasLimit: z.string() }),
+	gas: z
+		.object({
+			verificationGasLimit: z.string().describe("For checking the signature."),
+			callGasLimit: z.string().describe("For what the wallet does."),
+		})
+		.describe("How much gas the op may use. The service pays for it."),
 	calls: z
-		.array(z.object({ to: z.string(), value: z.string(), data: hexSchema }))
+		.array(
+			z.object({
+				to: z.string().describe("The contract that is called."),
+				value: z.string().describe("How much of the native token goes with the call, in wei."),
+				data: hexSchema.describe("The call, ABI-encoded."),
+			}),
+		)
 		.describe("What the wallet does, in order: all of it or nothing."),
 	userOp: z
 		.object({
-			sender: z.string(),
-			nonce: z.string(),
-			initCode: hexSchema,
-			callData: hexSchema,
-			accountGasLimits: hexSchema,
-			preVerificationGas: z.string(),
-			gasFees: hexSchema,
-			paymasterAndData: hexSchema,
+			sender: z.string().describe("The wallet."),
+			nonce: z.string().describe("The swap's id as the nonce key, with sequence 0: each swap has its own."),
+			initCode: hexSchema.describe("The mark of a wallet by EIP-7702."),
+			callData: hexSchema.describe("`calls`, encoded for the delegate."),
+			accountGasLimits: hexSchema.describe("The two limits of `gas`, packed."),
+			preVerificationGas: z.string().describe("Zero: the service bundles the op itself."),
+			gasFees: hexSchema.describe("Zero: the wallet pays no gas."),
+			paymasterAndData: hexSchema.describe("`0x`: there is no paymaster."),
 		})
 		.describe("The op that `geoOpHash` is the hash of."),
 });

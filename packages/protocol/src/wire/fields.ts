@@ -54,6 +54,11 @@ export const hexSchema = z.string().regex(/^0x[0-9a-fA-F]*$/);
 
 export const transactionHashSchema = z.string().regex(/^(0x[0-9a-f]{64}|[1-9A-HJ-NP-Za-km-z]{64,88})$/i);
 
+/** One of a list that may grow within a version: the document of the interface says so. */
+export function openEnum<const Values extends readonly [string, ...string[]]>(values: Values) {
+	return z.enum(values).meta({ "x-extensible-enum": true });
+}
+
 /** An optional null is absent. */
 export function optional<Schema extends z.ZodType>(schema: Schema) {
 	return schema.nullish().transform((value) => value ?? undefined) as unknown as z.ZodType<

@@ -13,20 +13,22 @@ const uintSchema = z
 	.transform((text) => BigInt(text))
 	.refine((value) => value < 1n << 256n, "is above 2^256 - 1");
 
-/** An order as JSON: numbers as decimal strings, words as hex. */
-export const orderSchema: z.ZodType<Order, OrderJson> = z.strictObject({
-	originChainId: uintSchema,
-	destinationChainId: uintSchema,
-	escrow: wordSchema,
-	originVault: wordSchema,
-	destinationVault: wordSchema,
-	attesterSet: wordSchema,
-	wallet: wordSchema,
-	inputToken: wordSchema,
-	inputAmount: uintSchema,
-	outputToken: wordSchema,
-	minOutput: uintSchema,
-	recipient: wordSchema,
-	swapKey: wordSchema,
-	deadlines: uintSchema,
-});
+/** An order as JSON: numbers as decimal strings, words as hex. What it parses is frozen, so that its id is hashed once. */
+export const orderSchema: z.ZodType<Order, OrderJson> = z
+	.strictObject({
+		originChainId: uintSchema,
+		destinationChainId: uintSchema,
+		escrow: wordSchema,
+		originVault: wordSchema,
+		destinationVault: wordSchema,
+		attesterSet: wordSchema,
+		wallet: wordSchema,
+		inputToken: wordSchema,
+		inputAmount: uintSchema,
+		outputToken: wordSchema,
+		minOutput: uintSchema,
+		recipient: wordSchema,
+		swapKey: wordSchema,
+		deadlines: uintSchema,
+	})
+	.readonly();

@@ -45,6 +45,11 @@ export const quoteResponseSchema = z.object({
 		.describe("Which build call comes next: `build-geo-op` for `evm`, `build-solana-tx` for `solana`."),
 	output: amountTextSchema.describe("What is expected to be delivered, in the output token's smallest unit."),
 	minOutput: amountTextSchema.describe("The least that is delivered: below it the swap is refunded."),
+	recipientAccountCost: amountTextSchema
+		.optional()
+		.describe(
+			"On Solana, how much of the output token is charged for a token account of the recipient's, in its smallest unit. Absent where the recipient is known to have one. It is already taken off `output`, and delivered too where no account has to be made.",
+		),
 	feeBps: z.number().describe("The fee in basis points, after any discount."),
 	feeDiscount: z
 		.object({
@@ -61,7 +66,12 @@ export const quoteResponseSchema = z.object({
 		.optional()
 		.describe("From inputUsd to outputUsd, all costs included. Negative where the output is worth less."),
 	warnings: z
-		.array(z.object({ code: z.string(), message: z.string() }))
+		.array(
+			z.object({
+				code: z.string().describe("Which warning it is, for a machine. There may be more codes later."),
+				message: z.string().describe("What it means, for a person."),
+			}),
+		)
 		.optional()
 		.describe("What to look at before going on, such as `HIGH_PRICE_IMPACT`. Never fatal."),
 	swapId: swapIdSchema.describe("The id the swap will have once it is submitted."),

@@ -4,10 +4,11 @@ import { timeSchema } from "./fields.ts";
 import { statusResponseSchema } from "./status.ts";
 
 /** GET /swaps?limit=&cursor=&status=. */
-export const swapsQuerySchema = z.object({
+export const swapsQuerySchema = z.strictObject({
 	limit: z
 		.string()
 		.regex(/^([1-9]\d?|100)$/, "must be a whole number, 1 to 100")
+		.meta({ type: "integer", minimum: 1, maximum: 100 })
 		.transform(Number)
 		.optional()
 		.describe("How many swaps a page has at most, 1 to 100. 20 unless given. It may have fewer."),
@@ -19,7 +20,7 @@ export const swapsQuerySchema = z.object({
 	status: z.enum(swapStatuses).optional().describe("Only swaps that have this status now."),
 });
 
-const listedSwapSchema = statusResponseSchema.extend({
+const listedSwapSchema = statusResponseSchema.omit({ held: true }).extend({
 	createdAt: timeSchema.describe("When it was submitted."),
 });
 

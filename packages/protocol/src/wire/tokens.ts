@@ -1,17 +1,17 @@
 import * as z from "zod";
-import { chainIdSchema, pausedSchema, usdSchema } from "./fields.ts";
+import { chainIdSchema, openEnum, pausedSchema, usdSchema } from "./fields.ts";
 
 /** GET /tokens?chainId=. */
-export const tokensQuerySchema = z.object({
+export const tokensQuerySchema = z.strictObject({
 	chainId: chainIdSchema.optional().describe("Only this chain's. All chains' unless given."),
 });
 
 const tokenSchema = z.object({
-	chainId: z.int(),
+	chainId: z.int().describe("The chain that it is on."),
 	address: z.string().describe("As its chain writes it, and as a quote takes it."),
-	symbol: z.string(),
-	decimals: z.int(),
-	kind: z.enum(["stable", "volatile"]),
+	symbol: z.string().describe("For a person. Quotes take the address."),
+	decimals: z.int().describe("How many decimals a whole token has: amounts are in its smallest unit."),
+	kind: openEnum(["stable", "volatile"]).describe("What the default of `slippageBps` goes by."),
 	native: z.boolean().describe("Whether it is the chain's own."),
 	live: z.boolean().describe("Whether it is quoted now."),
 	paused: pausedSchema.exactOptional(),
@@ -20,5 +20,7 @@ const tokenSchema = z.object({
 });
 export type TokenEntry = z.infer<typeof tokenSchema>;
 
-export const tokensResponseSchema = z.object({ tokens: z.array(tokenSchema) });
+export const tokensResponseSchema = z.object({
+	tokens: z.array(tokenSchema).describe("Every token that is offered."),
+});
 export type TokensResponse = z.infer<typeof tokensResponseSchema>;
