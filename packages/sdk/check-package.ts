@@ -11,7 +11,7 @@ import { rolldown } from "rolldown";
 // Builds what would be published and looks at it as a stranger's tools do: exports, types, and what it costs a bundle.
 
 /** Of `swap()` from EVM chains, minified and compressed, without viem. A few more are a decision, not an accident. */
-const budgetBytes = 16_500;
+const budgetBytes = 17_250;
 
 const directory = import.meta.dirname;
 const scratch = mkdtempSync(join(tmpdir(), "geoswap-sdk-"));

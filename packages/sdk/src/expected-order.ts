@@ -15,6 +15,7 @@ import {
 import { type Hex, zeroHash } from "viem";
 import { pinnedChain } from "./pinned-chain.ts";
 import { pinnedSolana } from "./pinned-solana.ts";
+import { stableFloor } from "./stable-floor.ts";
 import { VerificationError } from "./verification-error.ts";
 import { at, isSame, natural, refuse } from "./wire-value.ts";
 
@@ -25,7 +26,7 @@ export type Terms = {
 	/** What is deployed where, from a file that the caller trusts: not from the service. */
 	pins: Deployment;
 	limits?: {
-		/** The least output that the caller will sign for, whatever was quoted. */
+		/** The least output that the caller will sign for, whatever was quoted. Between two stables it is 97 % of the input unless given. */
 		minOutput?: bigint;
 		nowMs?: number;
 	};
@@ -76,7 +77,7 @@ export function expectedTerms({
 		inputToken: wordOf("intent.inputToken", originChainId, intent.inputToken),
 		inputAmount: natural("intent.amount", String(intent.amount)),
 		outputToken: wordOf("intent.outputToken", destinationChainId, intent.outputToken),
-		minOutput: expectedMinimum({ intent, quote, limits }),
+		minOutput: expectedMinimum({ intent, quote, pins, limits }),
 		recipient: wordOf("intent.recipient", destinationChainId, recipient),
 		swapKey: toSwapKey(uuid),
 	};
@@ -100,7 +101,7 @@ function pinnedWords(
 }
 
 /** The quoted minimum, where slippage explains it and the caller accepts it. */
-function expectedMinimum({ intent, quote, limits }: Omit<Required<Terms>, "pins">): bigint {
+function expectedMinimum({ intent, quote, pins, limits }: Required<Terms>): bigint {
 	const { slippageBps } = quote;
 	const isDefault = intent.slippageBps === undefined;
 	const isExpected = isDefault
@@ -116,7 +117,8 @@ function expectedMinimum({ intent, quote, limits }: Omit<Required<Terms>, "pins"
 	const output = natural("quote.output", quote.output);
 	const minOutput = natural("quote.minOutput", quote.minOutput);
 	const leastBySlippage = mulDivDown(output, 10_000n - BigInt(slippageBps), 10_000n);
-	const least = [1n, leastBySlippage, limits.minOutput ?? 0n].reduce((a, b) => (a > b ? a : b));
+	const accepted = limits.minOutput ?? stableFloor(pins, intent) ?? 0n;
+	const least = [1n, leastBySlippage, accepted].reduce((a, b) => (a > b ? a : b));
 	if (minOutput < least) refuse("quote.minOutput", `at least ${least}`, minOutput);
 	if (minOutput > output) refuse("quote.minOutput", `at most the output, ${output}`, minOutput);
 	return minOutput;

@@ -1,14 +1,23 @@
 import type { StatusResponse } from "@geoswap/protocol";
 import type { Client } from "./create-client.ts";
-import { request } from "./request.ts";
+import { requestWithPause } from "./request.ts";
 
 /** The swap's state, once it is terminal or after about 15 seconds; `waitSeconds` (0 to 15) shortens that. */
-export function getStatus(
+export async function getStatus(
 	client: Client,
 	swapId: string,
-	{ waitSeconds, signal }: { waitSeconds?: number; signal?: AbortSignal | undefined } = {},
+	options: { waitSeconds?: number; signal?: AbortSignal | undefined } = {},
 ): Promise<StatusResponse> {
-	return request(client, {
+	return (await getStatusWithPause(client, swapId, options)).answer;
+}
+
+/** The same, with how long the service asks to be left alone: the key may hold no further call now. */
+export function getStatusWithPause(
+	client: Client,
+	swapId: string,
+	{ waitSeconds, signal }: { waitSeconds?: number; signal?: AbortSignal | undefined },
+): Promise<{ answer: StatusResponse; retryAfterMs: number | undefined }> {
+	return requestWithPause(client, {
 		path: `/swap/status/${encodeURIComponent(swapId)}`,
 		query: waitSeconds === undefined ? {} : { wait: waitSeconds },
 		signal,

@@ -18,6 +18,7 @@ test("what the package offers changes only on purpose", () => {
 		  "getTokens",
 		  "listSwaps",
 		  "signDelegation",
+		  "stableFloor",
 		  "submitOp",
 		  "submitSolana",
 		  "swap",

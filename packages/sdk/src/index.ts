@@ -12,6 +12,7 @@ export { getTokens } from "./get-tokens.ts";
 export { listSwaps } from "./list-swaps.ts";
 export type { OriginSigner } from "./origin-signer.ts";
 export { signDelegation } from "./sign-delegation.ts";
+export { stableFloor } from "./stable-floor.ts";
 export { submitOp } from "./submit-op.ts";
 export { submitSolana } from "./submit-solana.ts";
 export { type SwapProgress, type SwapRequest, swap } from "./swap.ts";

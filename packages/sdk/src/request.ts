@@ -6,22 +6,24 @@ import { GeoswapError } from "./geoswap-error.ts";
 /** Longer than a status call is held. */
 const timeoutMs = 30_000;
 
+type Call = {
+	path: string;
+	query?: Record<string, string | number>;
+	/** Makes it a POST. */
+	body?: object;
+	signal?: AbortSignal | undefined;
+};
+
 /** One call to the service. Its answer is taken at its word here: what matters is verified before a signature. */
-export async function request<Answer>(
+export async function request<Answer>(client: Client, call: Call): Promise<Answer> {
+	return (await requestWithPause<Answer>(client, call)).answer;
+}
+
+/** The same, with how long the service asks to be left alone after it. */
+export async function requestWithPause<Answer>(
 	client: Client,
-	{
-		path,
-		query = {},
-		body,
-		signal,
-	}: {
-		path: string;
-		query?: Record<string, string | number>;
-		/** Makes it a POST. */
-		body?: object;
-		signal?: AbortSignal | undefined;
-	},
-): Promise<Answer> {
+	{ path, query = {}, body, signal }: Call,
+): Promise<{ answer: Answer; retryAfterMs: number | undefined }> {
 	const url = new URL(client.baseUrl + path);
 	for (const [name, value] of Object.entries(query)) url.searchParams.set(name, String(value));
 	// A browser's fetch refuses to be called as a method.
@@ -51,18 +53,16 @@ export async function request<Answer>(
 	}
 	const answer = parseObject(text);
 	if (!response.ok || answer === undefined) throw errorOf(client, response, answer);
-	return answer as Answer;
+	return { answer: answer as Answer, retryAfterMs: retryAfterMsOf(response) };
 }
 
 function errorOf(client: Client, response: Response, answer: object | undefined): GeoswapError {
 	const { status, headers } = response;
 	const body = answer as { [Field in keyof ErrorBody]?: unknown } | undefined;
-	// An empty one is none, and not zero.
-	const retryAfterSeconds = Number(headers.get("retry-after")?.trim() || Number.NaN);
 	const context = {
 		status,
 		requestId: textOf(body?.requestId) ?? textOf(headers.get("x-request-id")),
-		retryAfterMs: retryAfterSeconds >= 0 ? retryAfterSeconds * 1000 : undefined,
+		retryAfterMs: retryAfterMsOf(response),
 	};
 	const code = textOf(body?.code) as ErrorBody["code"] | undefined;
 	const next = textOf(body?.next) as ErrorBody["next"] | undefined;
@@ -89,6 +89,12 @@ function errorOf(client: Client, response: Response, answer: object | undefined)
 		retryable: body?.retryable === true,
 		details: isObject(details) ? details : undefined,
 	});
+}
+
+function retryAfterMsOf({ headers }: Response): number | undefined {
+	// An empty one is none, and not zero.
+	const seconds = Number(headers.get("retry-after")?.trim() || Number.NaN);
+	return seconds >= 0 ? seconds * 1000 : undefined;
 }
 
 /** Who reads an error takes its texts for texts: whatever else came is left out. */

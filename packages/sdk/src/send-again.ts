@@ -7,7 +7,7 @@ const usualPatienceMs = 60_000;
 const firstDelayMs = 500;
 const longestDelayMs = 10_000;
 /** Whatever the answer asks for: whoever waits for a swap should not sleep through its end. */
-const longestPauseMs = 60_000;
+export const longestPauseMs = 60_000;
 
 /**
  * Sends the same request again while the service says that this may help and patience lasts. Only for requests that

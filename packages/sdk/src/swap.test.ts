@@ -4,6 +4,7 @@ import { errorOf } from "../test/error-of.ts";
 import { type Path, startModelService } from "../test/model-service.ts";
 import { account } from "../test/op-fixture.ts";
 import { quickness } from "../test/quick-time.ts";
+import { makePins } from "../test/solana-op-fixture.ts";
 import {
 	buildPaths,
 	makeSwapRequest,
@@ -33,6 +34,17 @@ async function forgetDeadAt(store: SwapStore): Promise<void> {
 	const { submission, ...record } = JSON.parse((await store.get("intent-1")) ?? "");
 	const { deadAt: _, ...older } = submission;
 	await store.set("intent-1", JSON.stringify({ ...record, submission: older }));
+}
+
+/** Pins by which no token is a stable. */
+function volatilePins(): SwapRequest["pins"] {
+	const { chains, solana } = makePins();
+	const volatile = <A extends { kind: string }>(assets: A[]) =>
+		assets.map((asset) => ({ ...asset, kind: "volatile" as const }));
+	return {
+		chains: chains.map((chain) => ({ ...chain, assets: volatile(chain.assets) })),
+		...(solana && { solana: { ...solana, assets: volatile(solana.assets) } }),
+	};
 }
 
 /** A service of its own, so that each test can wait while others do. */
@@ -370,6 +382,51 @@ describe.each(origins)("from %s", { concurrent: true }, (origin) => {
 		});
 		expect(service.countOf(buildPath)).toBe(1);
 		expect(executions()).toBe(0);
+	});
+
+	test("between two stables nothing is signed for less than 97 %, unless the caller names a minimum", async ({
+		world: { service, executions, run },
+	}) => {
+		service.knobs.output = 9_740_000n;
+		expect(await errorOf(run())).toMatchObject({
+			code: "PRICE_NOT_ACCEPTED",
+			mayExecute: false,
+			details: { quoted: "9691300", floor: "9700000" },
+		});
+		service.knobs.output = 2n;
+		expect(await errorOf(run())).toMatchObject({ code: "PRICE_NOT_ACCEPTED", mayExecute: false });
+		expect(service.countOf(buildPath)).toBe(0);
+		expect(executions()).toBe(0);
+		service.knobs.output = 9_740_000n;
+		expect(await run({ minOutput: 9_600_000n })).toMatchObject({ status: "settled" });
+	});
+
+	test("where a token is no stable by the pins, only a minimum that was named or accepted is signed for", async ({
+		world: { service, executions, run },
+	}) => {
+		const pins = volatilePins();
+		expect(await errorOf(run({ pins }))).toMatchObject({ code: "PRICE_NOT_ACCEPTED", mayExecute: false });
+		const refusing = { pins, acceptQuote: () => false };
+		expect(await errorOf(run(refusing))).toMatchObject({ code: "PRICE_NOT_ACCEPTED", mayExecute: false });
+		expect(service.countOf(buildPath)).toBe(0);
+		expect(executions()).toBe(0);
+		expect(await run({ pins, minOutput: 9_900_000n })).toMatchObject({ status: "settled" });
+		expect(await run({ pins, acceptQuote: async () => true })).toMatchObject({ status: "settled" });
+	});
+
+	test("a caller who accepted a minimum is asked again about a lower one only", async ({
+		world: { service, run },
+	}) => {
+		service.refuse(buildPath, { code: "SIMULATION_FAILED", times: 3 });
+		const asked: string[] = [];
+		const outputs = [9_980_000n, 9_970_000n, 9_990_000n];
+		const onProgress = ({ step }: SwapProgress) => {
+			if (step === "quoted") service.knobs.output = outputs.shift() ?? 9_960_000n;
+		};
+		const acceptQuote = ({ output }: { output: string }) => asked.push(output) > 0;
+		expect(await run({ pins: volatilePins(), onProgress, acceptQuote })).toMatchObject({ status: "settled" });
+		expect(service.countOf("/swap/quote")).toBe(4);
+		expect(asked).toEqual(["9980000", "9970000"]);
 	});
 
 	test("a quote that has expired before it is built is asked for again", async ({

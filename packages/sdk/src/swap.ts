@@ -8,6 +8,7 @@ import { getQuote } from "./get-quote.ts";
 import type { OriginSigner, Submission } from "./origin-signer.ts";
 import { sendAgain } from "./send-again.ts";
 import { sleep } from "./sleep.ts";
+import { stableFloor } from "./stable-floor.ts";
 import { againMs, longestPauseMs, submitUntilKnown } from "./submit-until-known.ts";
 import { expectSameIntent, readRecord, type SwapRecord, writeRecord } from "./swap-record.ts";
 import { memoryStore, type SwapStore } from "./swap-store.ts";
@@ -31,10 +32,16 @@ export type SwapRequest = {
 	recipient?: string;
 	slippageBps?: number;
 	/**
-	 * The least output to sign for, in the smallest unit, however often it is quoted again. Without it any price is signed
-	 * that the service quotes. Who resumes and leaves it out means the one of before; what is signed already stays signed.
+	 * The least output to sign for, in the smallest unit, however often it is quoted again. Left out, it is 97 % of the input
+	 * where the pins list both tokens as stables; any other minimum is signed only if `acceptQuote` accepts it. A call that
+	 * resumes an intent and leaves it out means the one of before; what is signed already stays signed.
 	 */
 	minOutput?: bigint;
+	/**
+	 * Asked before a quote is signed whose minimum neither `minOutput` nor the pins bound. Return true to accept that
+	 * minimum: it is asked again only about a lower one. Left out, such a quote is refused with `PRICE_NOT_ACCEPTED`.
+	 */
+	acceptQuote?: (quote: QuoteResponse) => boolean | Promise<boolean>;
 	/** An account or wallet client of viem, the same by hand, or what `solanaSigner()` gave. */
 	signer: EvmAccount | WalletClient | OriginSigner;
 	/** What is deployed where, from a file that you trust: not from the service. */
@@ -112,6 +119,8 @@ type Context = SwapRequest & {
 	signer: OriginSigner;
 	/** Of what is signed now, where this very call has signed it. */
 	quote?: QuoteResponse;
+	/** The lowest minimum that `acceptQuote` accepted. */
+	accepted?: bigint;
 };
 type Signed = Extract<SwapRecord, { state: "signed" }>;
 
@@ -180,14 +189,16 @@ function intentOf(request: SwapRequest, signer: OriginSigner): QuoteRequestBody 
 
 /** Until something is signed that was compared with what was asked for. Nothing is sent. */
 async function quoteAndSign(context: Context): Promise<Signed> {
-	const { client, intent, minOutput = 0n, onProgress, signal } = context;
+	const { client, intent, onProgress, signal } = context;
 	try {
 		for (let quotes = 1; ; quotes++) {
 			const quote = await sendAgain(() => getQuote(client, intent, { ...(signal && { signal }) }), {
 				signal,
 			});
-			if (natural("quote.minOutput", quote.minOutput) < minOutput) throw tooLittle(quote, minOutput);
+			const quoted = natural("quote.minOutput", quote.minOutput);
+			if (quoted < (context.minOutput ?? 0n)) throw tooLittle(quote, context.minOutput);
 			onProgress?.({ step: "quoted", quote });
+			await expectAccepted(context, { quote, quoted });
 			context.quote = quote;
 			try {
 				return await signQuote(context, quote);
@@ -202,16 +213,30 @@ async function quoteAndSign(context: Context): Promise<Signed> {
 	}
 }
 
+/** Throws unless the caller's minimum, the pins or the caller's answer say that this minimum may be signed. */
+async function expectAccepted(
+	context: Context,
+	{ quote, quoted }: { quote: QuoteResponse; quoted: bigint },
+): Promise<void> {
+	const { intent, pins, minOutput, acceptQuote } = context;
+	const floor = stableFloor(pins, intent);
+	const least = minOutput ?? context.accepted ?? floor;
+	if (least !== undefined && quoted >= least) return;
+	if (!(await acceptQuote?.(quote))) throw notAccepted(quote, { floor, wasAsked: acceptQuote !== undefined });
+	context.accepted = quoted;
+}
+
 async function signQuote(
-	{ client, intent, signer, pins, minOutput, onProgress, signal }: Context,
+	{ client, intent, signer, pins, minOutput, accepted, onProgress, signal }: Context,
 	quote: QuoteResponse,
 ): Promise<Signed> {
+	const least = minOutput ?? accepted;
 	const askedMs = Date.now();
 	const submission = await signer.sign(client, {
 		intent,
 		quote,
 		pins,
-		limits: { ...(minOutput !== undefined && { minOutput }) },
+		limits: { ...(least !== undefined && { minOutput: least }) },
 		onAuthorizing: () => onProgress?.({ step: "authorizing" }),
 		signal,
 	});
@@ -334,7 +359,31 @@ function signedTooLate(expiresAt: string): GeoswapError {
 	);
 }
 
-function tooLittle({ minOutput: quoted, summary }: QuoteResponse, minOutput: bigint): GeoswapError {
+function notAccepted(
+	{ minOutput: quoted, summary }: QuoteResponse,
+	{ floor, wasAsked }: { floor: bigint | undefined; wasAsked: boolean },
+): GeoswapError {
+	const why = wasAsked
+		? "acceptQuote did not accept that"
+		: floor === undefined
+			? "no minOutput was given"
+			: `97 % of the input, which the pins list as a stable like the output, is ${floor}`;
+	return new GeoswapError(
+		`It was not signed: the quote promises at least ${quoted}, and ${why} (${summary}). Pass the least that you accept as minOutput, or acceptQuote; network costs can take more than 3 % of a small amount.`,
+		{
+			code: "PRICE_NOT_ACCEPTED",
+			next: "fix_request",
+			retryable: true,
+			docs: "docs/sdk.md",
+			details: { quoted, ...(floor !== undefined && { floor: String(floor) }) },
+		},
+	);
+}
+
+function tooLittle(
+	{ minOutput: quoted, summary }: QuoteResponse,
+	minOutput: bigint | undefined,
+): GeoswapError {
 	return new GeoswapError(
 		`It was not signed: the quote promises at least ${quoted}, and minOutput is ${minOutput} (${summary}). Ask again later, or accept less.`,
 		{

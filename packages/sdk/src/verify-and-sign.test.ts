@@ -202,6 +202,18 @@ test("a minimum that slippage does not explain, or below the caller's own, is re
 	expect(await refused(9_930_100n, atLeast(9_930_101n))).toBe("quote.minOutput");
 });
 
+test("an op between two stables for less than 97 % is signed only if the caller names its minimum", async () => {
+	const refused = (output: bigint, changes: Partial<OpToVerify> = {}) => {
+		const quote = makeQuote({ output: String(output), minOutput: String(output) });
+		const build = makeBuild({ order: makeOrder({ minOutput: output }) });
+		return refusedField(makeOp({ build, quote, ...changes }));
+	};
+	expect(await refused(1n)).toBe("quote.minOutput");
+	expect(await refused(9_699_999n)).toBe("quote.minOutput");
+	expect(await refused(9_700_000n)).toBeUndefined();
+	expect(await refused(1n, { limits: { nowMs, minOutput: 1n } })).toBeUndefined();
+});
+
 test("a default slippage above the documented one is refused", async () => {
 	const { slippageBps: _, ...intent } = makeIntent();
 	expect(await refusedField(makeOp({ intent, quote: makeQuote({ slippageBps: 300 }) }))).toBeUndefined();

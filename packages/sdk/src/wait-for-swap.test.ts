@@ -39,6 +39,33 @@ test("it waits through outages until the swap is terminal, and tells each change
 	expect(performance.now() - startedMs).toBeGreaterThan(1_900);
 });
 
+test("after a call that was not held it pauses as the service asks, and never for less than a second", async () => {
+	const notHeld = (retryAfter: Record<string, string>): Answer => ({
+		headers: retryAfter,
+		body: { ...swap({}), held: false },
+	});
+	const arrivedMs: number[] = [];
+	served = await serveAnswers(
+		notHeld({ "retry-after": "2" }),
+		notHeld({ "retry-after": "0" }),
+		notHeld({}),
+		answer({ status: "settled", stage: "delivered" }),
+	);
+	const { fetch } = served.client;
+	const watched: typeof fetch = (...request) => {
+		arrivedMs.push(performance.now());
+		return fetch(...request);
+	};
+	const updates: StatusResponse[] = [];
+	const onUpdate = (told: StatusResponse) => updates.push(told);
+	const ended = await waitForSwap({ ...served.client, fetch: watched }, "swp_1", { onUpdate });
+	expect(ended).toEqual(swap({ status: "settled", stage: "delivered" }));
+	const pausesMs = arrivedMs.slice(1).map((atMs, i) => atMs - (arrivedMs[i] ?? 0));
+	for (const [i, leastMs] of [1_990, 990, 990].entries()) expect(pausesMs[i]).toBeGreaterThan(leastMs);
+	// Whether a call was held is no news of the swap.
+	expect(updates).toHaveLength(2);
+});
+
 test("what is said of another swap is not taken for this one's end", async () => {
 	served = await serveAnswers(
 		answer({ swapId: "swp_2", status: "failed" }),

@@ -2,8 +2,8 @@ import type { StatusResponse, SwapStatus } from "@geoswap/protocol";
 import type { Client } from "./create-client.ts";
 import { docsUrl } from "./docs-url.ts";
 import { GeoswapError } from "./geoswap-error.ts";
-import { getStatus } from "./get-status.ts";
-import { sendAgain } from "./send-again.ts";
+import { getStatusWithPause } from "./get-status.ts";
+import { longestPauseMs, sendAgain } from "./send-again.ts";
 import { sleep } from "./sleep.ts";
 
 /** A swap that can no longer change. */
@@ -13,7 +13,7 @@ const endedStatuses = ["settled", "refunded", "failed"] satisfies EndedSwap["sta
 
 /** Who wants to hear of each stage is told of it about that late. */
 const updateSeconds = 2;
-/** A call that the service did not hold must not become a busy loop. */
+/** A call that the service did not hold must not become a busy loop, whatever pause it asks for. */
 const shortestRoundMs = 1000;
 
 /**
@@ -30,11 +30,13 @@ export async function waitForSwap(
 		const startedMs = performance.now();
 		const hold = onUpdate ? { waitSeconds: updateSeconds } : {};
 		const ask = async () => {
-			const answer = await getStatus(client, swapId, { ...hold, signal });
+			const { answer, retryAfterMs } = await getStatusWithPause(client, swapId, { ...hold, signal });
 			if (answer.swapId !== swapId) throw ofAnotherSwap(client, swapId);
-			return answer;
+			// Whether this call was held is not about the swap.
+			const { held, ...state } = answer;
+			return { swap: state, pauseMs: held === false ? (retryAfterMs ?? 0) : undefined };
 		};
-		const swap = await sendAgain(ask, {
+		const { swap, pauseMs } = await sendAgain(ask, {
 			patienceMs: Number.POSITIVE_INFINITY,
 			signal,
 		});
@@ -42,7 +44,11 @@ export async function waitForSwap(
 		if (text !== last) onUpdate?.(swap);
 		if (isEnded(swap)) return swap;
 		last = text;
-		await sleep(Math.max(0, startedMs + shortestRoundMs - performance.now()), signal);
+		const restMs =
+			pauseMs === undefined
+				? startedMs + shortestRoundMs - performance.now()
+				: Math.max(shortestRoundMs, Math.min(pauseMs, longestPauseMs));
+		await sleep(Math.max(0, restMs), signal);
 	}
 }
 

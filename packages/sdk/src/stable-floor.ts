@@ -1,0 +1,36 @@
+import { type Deployment, isSolana, mulDivUp, type QuoteRequestBody, rescaleUp } from "@geoswap/protocol";
+import { refuse } from "./wire-value.ts";
+
+/** Of any asset in a deployment file. */
+const mostDecimals = 36;
+/** Fee and spread between two stables cost a fraction of the rest. */
+const leastStableBps = 9_700n;
+
+/**
+ * Returns the least output of a swap between two stables that is signed without the caller's own word for it: 97 % of the
+ * input, in the smallest unit of the output. Undefined if the pins do not list both tokens as stables: then no price is
+ * known to be absurd.
+ */
+export function stableFloor(
+	pins: Deployment,
+	intent: Pick<
+		QuoteRequestBody,
+		"originChain" | "destinationChain" | "inputToken" | "outputToken" | "amount"
+	>,
+): bigint | undefined {
+	const input = pinnedAsset(pins, Number(intent.originChain), intent.inputToken);
+	const output = pinnedAsset(pins, Number(intent.destinationChain), intent.outputToken);
+	if (input?.kind !== "stable" || output?.kind !== "stable") return undefined;
+	return mulDivUp(rescaleUp(BigInt(intent.amount), input.decimals, output.decimals), leastStableBps, 10_000n);
+}
+
+function pinnedAsset({ chains, solana }: Deployment, chainId: number, token: string) {
+	// Hex is the same in any case; base58 is not.
+	const spelled = (address: string) => (isSolana(chainId) ? address : address.toLowerCase());
+	const chain = solana?.chainId === chainId ? solana : chains.find((other) => other.chainId === chainId);
+	const asset = chain?.assets.find(({ address }) => spelled(address) === spelled(token));
+	// The pins may not have been parsed by their schema, and a power of ten with a wild exponent would never be computed.
+	if (asset && !(Number.isInteger(asset.decimals) && asset.decimals >= 0 && asset.decimals <= mostDecimals))
+		refuse(`pins.${chainId}.assets (${asset.symbol}).decimals`, `0 to ${mostDecimals}`, asset.decimals);
+	return asset;
+}
