@@ -113,7 +113,7 @@ const advice = new Map([
 ]);
 
 export function errorLines({ message, next, requestId, docs, mayExecute, resume }: ErrorJson): Line[] {
-	const doNext = resume && (mayExecute || next === "resume") ? resume : (advice.get(next) ?? next);
+	const isResumed = resume !== undefined && (mayExecute || next === "resume");
 	return [
 		["error", message],
 		...(mayExecute === undefined
@@ -126,7 +126,7 @@ export function errorLines({ message, next, requestId, docs, mayExecute, resume 
 							: "nothing was taken, and nothing will be",
 					] satisfies Line,
 				]),
-		["next", doNext],
+		isResumed ? { label: "next", command: resume } : ["next", advice.get(next) ?? next],
 		...(requestId === undefined ? [] : [["request", requestId] satisfies Line]),
 		["docs", docs],
 	];

@@ -2,6 +2,7 @@ import type { QuoteResponse } from "@geoswap/protocol";
 import { formatAmount } from "./format-amount.ts";
 import type { Line } from "./output.ts";
 import type { Asset } from "./pinned-assets.ts";
+import { reasonToAsk } from "./price-errors.ts";
 
 /** One side of a swap, for a machine. */
 export function assetJson({ chain, symbol, address, decimals }: Asset) {
@@ -36,6 +37,25 @@ export function costLines(quote: QuoteResponse): Line[] {
 		["fee", `${quote.feeBps} bps${usd}${impact}`],
 		["takes", `about ${quote.etaSeconds} s`],
 		...warnings.map(({ code, message }): Line => ["warning", `${code}: ${message}`]),
+	];
+}
+
+/** What a swap at this price needs, where its minimum is not signed for as it is. */
+export function acceptanceLines({
+	to,
+	quote,
+	floor,
+	minOutput,
+}: {
+	to: Asset;
+	quote: QuoteResponse;
+	floor: bigint | undefined;
+	minOutput: bigint | undefined;
+}): Line[] {
+	if (minOutput !== undefined || (floor !== undefined && BigInt(quote.minOutput) >= floor)) return [];
+	return [
+		["to sign", `geoswap swap asks you on a terminal: ${reasonToAsk(to, floor?.toString())}`],
+		["", "elsewhere it needs --min-out or --accept-any-price"],
 	];
 }
 

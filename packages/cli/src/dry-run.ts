@@ -1,12 +1,12 @@
-import { buildOp, GeoswapError, getDelegation, getQuote, verifyOp } from "@geoswap/sdk";
+import { buildOp, GeoswapError, getDelegation, getQuote, stableFloor, verifyOp } from "@geoswap/sdk";
 import type { Address } from "viem";
-import { belowMinOutput } from "./below-min-output.ts";
 import { compareDelegation } from "./compare-delegation.ts";
 import type { Context } from "./context.ts";
-import { assetJson, costLines, getLines, giveLines, quoteJson } from "./describe-terms.ts";
+import { acceptanceLines, assetJson, costLines, getLines, giveLines, quoteJson } from "./describe-terms.ts";
 import { type ExitCode, exitCode } from "./exit-code.ts";
 import type { Intent } from "./intents.ts";
 import type { Line } from "./output.ts";
+import { belowMinOutput } from "./price-errors.ts";
 import type { Terms } from "./read-terms.ts";
 
 /** All of a swap but its signatures. What the service built is compared as it would be before one. */
@@ -21,11 +21,12 @@ export async function dryRun(
 		...(intent.recipient !== undefined && { recipient: intent.recipient }),
 		...(intent.slippageBps !== undefined && { slippageBps: intent.slippageBps }),
 	};
-	const limits = minOutput === undefined ? {} : { minOutput };
 	const quote = await getQuote(client, asked);
 	if (minOutput !== undefined && BigInt(quote.minOutput) < minOutput) {
 		throw belowMinOutput(to, { quoted: quote.minOutput, minOutput: String(minOutput) });
 	}
+	// Nothing is signed: whether anybody accepts a low minimum is asked by the swap.
+	const limits = { minOutput: minOutput ?? BigInt(quote.minOutput) };
 	const terms = { intent: asked, quote, pins, limits, wallet };
 
 	let verified:
@@ -76,6 +77,7 @@ export async function dryRun(
 			...giveLines({ from, amount: BigInt(amount), wallet }),
 			...getLines({ to, quote }),
 			...costLines(quote),
+			...acceptanceLines({ to, quote, floor: stableFloor(pins, asked), minOutput }),
 			...verdict,
 			"Nothing was signed, and nothing sent.",
 		],

@@ -6,7 +6,7 @@ import { fileStore } from "@geoswap/sdk/file-store";
 import * as z from "zod";
 import { CliError } from "./cli-error.ts";
 import { exitCode } from "./exit-code.ts";
-import { shellWord } from "./shell-word.ts";
+import { shellCommand } from "./shell-command.ts";
 
 const unitsSchema = z.string().regex(/^\d+$/);
 /**
@@ -29,6 +29,8 @@ const intentSchema = z.object({
 	recipient: z.string().exactOptional(),
 	slippageBps: z.int().exactOptional(),
 	minOutput: unitsSchema.exactOptional(),
+	/** `--accept-any-price`: nobody is asked about the quoted minimum. */
+	acceptsAnyPrice: z.boolean().exactOptional(),
 });
 export type Intent = z.infer<typeof intentSchema>;
 
@@ -52,6 +54,7 @@ export function openIntents(home: string) {
 		if (intent) return intent;
 		throw unreadable(id);
 	};
+	const keep = (intent: Intent) => store.set(intent.id, JSON.stringify(intent));
 	const recordOf = async (id: string): Promise<IntentState> => {
 		if (await isMissing(recordDirectory)) return { state: "none" };
 		return getSwapState(records, id).catch(() => ({ state: "unreadable" as const }));
@@ -97,9 +100,11 @@ export function openIntents(home: string) {
 			const found = await find(id);
 			if (found) return found;
 			const made = await make();
-			await store.set(id, JSON.stringify(made));
+			await keep(made);
 			return made;
 		},
+		/** For whoever has the lock. */
+		keep,
 		/** For whoever has the lock, or does not mind that another process may be about to sign. */
 		recordOf,
 		/** For whoever has no lock. */
@@ -144,7 +149,7 @@ export function mayExecute({ state }: IntentState): boolean {
 }
 
 export function resumeCommand(id: string): string {
-	return `geoswap swap --resume ${shellWord(id)}`;
+	return shellCommand("geoswap", "swap", "--resume", id);
 }
 
 /** `swp_…` is a swap's own name: as the name of an intent nobody would know which is meant. */
@@ -185,7 +190,7 @@ function unreadable(id: string): CliError {
 
 export function inProgress(id: string): CliError {
 	return new CliError(
-		`Another geoswap works on ${id}, and may sign it at any moment. Wait for that one, or ask again: geoswap status ${shellWord(id)}`,
+		`Another geoswap works on ${id}, and may sign it at any moment. Wait for that one, or ask again: ${shellCommand("geoswap", "status", id)}`,
 		{
 			code: "SWAP_IN_PROGRESS",
 			exit: exitCode.mayExecute,

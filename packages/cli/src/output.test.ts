@@ -22,6 +22,11 @@ test.each([1, 8, 11, 12, 39])("a terminal of %i columns gets lines of 40", async
 	expect(text.replace(/\s/g, "")).toBe(`swapword${"x".repeat(100)}${"y".repeat(50)}${"z".repeat(60)}text`);
 });
 
+test("a command is on one line, however narrow the terminal: each half of it would be a command", async () => {
+	const command = `geoswap history --cursor=${"x".repeat(100)} reboot`;
+	expect(await written([{ label: "more", command }], 40)).toBe(`more       ${command}\n`);
+});
+
 test("a long word before a text stays apart from it", async () => {
 	const lines: Line[] = [
 		["  USDC", "5"],

@@ -1,9 +1,10 @@
 import { styleText } from "node:util";
 import type { Io, Sink } from "./io.ts";
+import { printable, printableJson } from "./printable.ts";
 
 type Style = Parameters<typeof styleText>[0];
-/** A line, or a word before a text. */
-export type Line = string | [label: string, text: string];
+/** A line, a word before a text, or a word before a command to paste. */
+export type Line = string | [label: string, text: string] | { label: string; command: string };
 
 /** What the program says: progress beside the result, and the result once. */
 export type Output = {
@@ -38,25 +39,21 @@ export function createOutput(
 }
 
 function toJson(document: object): string {
-	return JSON.stringify(
-		document,
-		(_, value: unknown) => (typeof value === "bigint" ? String(value) : value),
-		2,
-	);
+	const replace = (_: string, value: unknown) => (typeof value === "bigint" ? String(value) : value);
+	return printableJson(JSON.stringify(document, replace, 2));
 }
 
 /** A line that fits the terminal, or several. */
 function render(line: Line, { columns }: Sink): string {
+	// Each part of a command that is broken in two would be a command of its own where it is pasted.
+	if (typeof line === "object" && "command" in line) {
+		return `${printable(line.label).padEnd(labelWidth - 1)} ${printable(line.command)}`;
+	}
 	const width = Math.max(leastColumns, columns() ?? Number.POSITIVE_INFINITY);
 	if (typeof line === "string") return wrap(printable(line), { width, indent: 0 });
 	// A long word before the text stays apart from it, and leaves it room.
 	const label = `${printable(line[0])} `.padEnd(labelWidth);
 	return wrap(`${label}${printable(line[1])}`, { width, indent: labelWidth });
-}
-
-/** Names and messages come from elsewhere: they must not move the cursor, or turn the reading direction. */
-export function printable(text: unknown): string {
-	return String(text).replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu, " ");
 }
 
 function wrap(text: string, { width, indent }: { width: number; indent: number }): string {

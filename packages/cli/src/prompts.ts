@@ -1,6 +1,7 @@
 import { confirm, isCancel, password, text } from "@clack/prompts";
 import { CliError } from "./cli-error.ts";
 import { exitCode } from "./exit-code.ts";
+import { printable } from "./printable.ts";
 
 // stdout is for results alone.
 const output = process.stderr;
@@ -16,7 +17,21 @@ export async function askSecret(message: string): Promise<string> {
 }
 
 export async function askConfirm(message: string): Promise<boolean> {
-	return answered<boolean>(await confirm({ message, output, initialValue: false }));
+	return answered<boolean>(await askYesOrNo(message));
+}
+
+/** Ctrl-C is a no, and so is the signal. */
+export async function askAccept(message: string, signal: AbortSignal): Promise<boolean> {
+	return (await askYesOrNo(message, signal)) === true;
+}
+
+function askYesOrNo(message: string, signal?: AbortSignal): Promise<boolean | symbol> {
+	return confirm({
+		message: printable(message),
+		output,
+		initialValue: false,
+		...(signal && { signal }),
+	});
 }
 
 function answered<T>(answer: T | symbol): T {

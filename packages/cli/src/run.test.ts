@@ -217,7 +217,7 @@ test("control characters in what the service says do not reach the terminal", as
 		body: { code: "NO_ROUTE", message: "no\u001b[2J\u202eway", next: "fix_request", requestId: "r" },
 	});
 	const { stderr } = await runCli(["quote", ...terms], { env });
-	expect(stderr).toContain("no [2J way");
+	expect(stderr).toContain("no\\u001b[2J\\u202eway");
 });
 
 test("GEOSWAP_DEBUG lets no control characters through either", async () => {

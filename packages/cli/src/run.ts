@@ -4,7 +4,8 @@ import type { Call } from "./context.ts";
 import { describeError, errorLines } from "./describe-error.ts";
 import { type ExitCode, exitCode, exitCodeHelp } from "./exit-code.ts";
 import type { Io } from "./io.ts";
-import { createOutput, printable } from "./output.ts";
+import { createOutput } from "./output.ts";
+import { printable } from "./printable.ts";
 import { refuseKeys } from "./refuse-keys.ts";
 import { answerUnlessInterrupted, watchInterrupt } from "./watch-interrupt.ts";
 
@@ -43,7 +44,7 @@ export async function run(args: readonly string[], io: Io): Promise<ExitCode> {
 		const described = await describeError(error instanceof CommanderError ? usage(error) : error);
 		if (output.isJson) await output.result({ error: described.body }, []);
 		for (const line of errorLines(described.body)) {
-			output.say(line, line[0] === "error" ? "red" : undefined);
+			output.say(line, Array.isArray(line) && line[0] === "error" ? "red" : undefined);
 		}
 		if (io.env.GEOSWAP_DEBUG) {
 			for (const line of debugText(error).split("\n")) await io.stderr.write(`${printable(line)}\n`);
@@ -112,6 +113,7 @@ Docs: docs/cli.md`,
 	withTerms(command("swap", "swap, and wait until it is settled or the input is back"))
 		.option("--id <text>", "names the intent: the same id again goes on, and never swaps twice")
 		.option("--resume <id>", "go on with an intent that was begun here, as it was asked for")
+		.option("--accept-any-price", "sign for whatever minimum is quoted, and do not ask")
 		.option("--dry-run", "quote, build and verify; sign and send nothing")
 		.addHelpText("after", `\n${exitCodeHelp}`)
 		.action(async (options) => {

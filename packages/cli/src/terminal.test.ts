@@ -3,10 +3,17 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { stripVTControlCharacters } from "node:util";
 import { afterAll, beforeEach, expect, test } from "vitest";
-import { makeStatus, pending, recipient, refusal, startFakeService } from "../test/fake-service.ts";
+import {
+	makeEvmBuild,
+	makeStatus,
+	pending,
+	recipient,
+	refusal,
+	startFakeService,
+} from "../test/fake-service.ts";
 import { initArgs, makeHome, runCli } from "../test/run-cli.ts";
 import { hashOf, readConfig } from "./config.ts";
-import { shellWord } from "./shell-word.ts";
+import { shellCommand } from "./shell-command.ts";
 
 // The real program on a terminal of 80 columns, which `script` of util-linux makes.
 
@@ -34,12 +41,13 @@ async function onTerminal(
 		onText?: (text: string, type: (keys: string) => void) => void;
 	} = {},
 ): Promise<{ exit: number | null; raw: string; lines: string[] }> {
-	const command = [process.execPath, main, ...args].map(shellWord).join(" ");
+	const command = shellCommand(process.execPath, main, ...args);
+	const { PATH, NODE_COMPILE_CACHE } = process.env;
 	const child = spawn(
 		"script",
 		["--quiet", "--flush", "--return", "--command", `stty cols 80; exec ${command}`, "/dev/null"],
 		{
-			env: { PATH: process.env.PATH, TERM: "xterm-256color", ...env, ...variables },
+			env: { PATH, NODE_COMPILE_CACHE, TERM: "xterm-256color", ...env, ...variables },
 			stdio: ["pipe", "pipe", "inherit"],
 		},
 	);
@@ -117,6 +125,37 @@ test("Ctrl-C ends a question to the service at once: exit 3", async () => {
 	});
 	expect(exit).toBe(3);
 	expect(lines.join("\n")).toContain('"code": "INTERRUPTED"');
+});
+
+/** A quote of less than 97 %, stable for stable. */
+function quoteLow(): void {
+	const quote = service.handlers["/swap/quote"];
+	service.handlers["/swap/quote"] = (request) => {
+		const answer = quote?.(request) as { body: object };
+		return { body: { ...answer.body, output: "9600000", minOutput: "9600000" } };
+	};
+	service.handlers["/swap/build-geo-op"] = () => ({ body: makeEvmBuild({ minOutput: 9_600_000n }) });
+}
+
+test("a price that is low by the pins is shown and signed once the person accepts it", async () => {
+	quoteLow();
+	const { exit, lines } = await onTerminal(swapArgs, {
+		onText: answering(["Sign for at least 9.6 USDC?", "y"]),
+	});
+	expect(exit).toBe(0);
+	expect(lines.join("\n")).toMatch(/^status {5}settled$/m);
+});
+
+test("a price that the person does not accept, by no or by Ctrl-C, is not signed: exit 3", async () => {
+	for (const answer of [enter, "\u0003"]) {
+		quoteLow();
+		const { exit, lines } = await onTerminal(swapArgs, {
+			onText: answering(["Sign for at least 9.6 USDC?", answer]),
+		});
+		expect(exit).toBe(3);
+		expect(lines.join(" ")).toMatch(/you did\s+not accept that/);
+		expect(service.seen.filter(({ path }) => path.startsWith("/swap/build"))).toEqual([]);
+	}
 });
 
 /** Types each answer once its question is there. */

@@ -1,6 +1,6 @@
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
-import { packDeadlines, type StatusResponse } from "@geoswap/protocol";
+import { type Order, packDeadlines, type StatusResponse } from "@geoswap/protocol";
 import * as evm from "../../sdk/test/op-fixture.ts";
 import * as solana from "../../sdk/test/solana-op-fixture.ts";
 
@@ -142,9 +142,7 @@ function defaultHandlers(): Record<string, Handler> {
 			const fixture = Number(body.originChain) === 31337 ? evm : solana;
 			return { body: fixture.makeQuote({ expiresAt: new Date(Date.now() + 30_000).toISOString() }) };
 		},
-		"/swap/build-geo-op": () => ({
-			body: { ...evm.makeBuild({ order: evm.makeOrder(fresh()) }), ...expiry() },
-		}),
+		"/swap/build-geo-op": () => ({ body: makeEvmBuild() }),
 		"/swap/submit": () => ({ body: { swapId, status: "pending" } }),
 		"/swap/submit-solana": () => ({ body: { swapId, status: "pending" } }),
 		"/swap/status": () => ({ body: makeStatus() }),
@@ -174,6 +172,10 @@ function fresh() {
 
 function expiry() {
 	return { expiresAt: new Date(Date.now() + 90_000).toISOString() };
+}
+
+export function makeEvmBuild(changes: Partial<Order> = {}) {
+	return { ...evm.makeBuild({ order: evm.makeOrder({ ...fresh(), ...changes }) }), ...expiry() };
 }
 
 export async function makeSolanaBuild() {

@@ -19,7 +19,7 @@ export async function chainsCommand(call: Call): Promise<void> {
 			...chain.differs.map((what): Line => ["", `DIFFERS from the deployment file: ${what}`]),
 			...(chain.hasRpc
 				? []
-				: [["", `no endpoint: geoswap init --rpc ${chain.chainId}=<url>`] satisfies Line]),
+				: [["", "no endpoint: name one with geoswap init --rpc <chain>=<url>"] satisfies Line]),
 		]),
 	);
 }

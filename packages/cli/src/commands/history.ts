@@ -4,6 +4,7 @@ import { CliError } from "../cli-error.ts";
 import { type Call, openContext } from "../context.ts";
 import { type IntentState, mayExecute, openIntents, resumeCommand } from "../intents.ts";
 import type { Line } from "../output.ts";
+import { shellCommand } from "../shell-command.ts";
 import { describeFunds } from "../swap-progress.ts";
 
 export async function historyCommand(
@@ -38,7 +39,19 @@ export async function historyCommand(
 			`${" ".repeat(18)}${describeFunds(config.pins, swap.funds)}`,
 			...(swap.id === undefined ? [] : [`${" ".repeat(18)}id ${swap.id}`]),
 		]),
-		...(page.nextCursor === undefined ? [] : [["more", `--cursor ${page.nextCursor}`] satisfies Line]),
+		...(page.nextCursor === undefined
+			? []
+			: [
+					{
+						label: "more",
+						command: shellCommand(
+							...["geoswap", "history", "--limit", limit],
+							...(status === undefined ? [] : ["--status", status]),
+							// With its name in one word: a cursor that begins with a dash is no option.
+							`--cursor=${page.nextCursor}`,
+						),
+					} satisfies Line,
+				]),
 	]);
 }
 
@@ -61,7 +74,7 @@ async function listUnfinished(call: Call): Promise<void> {
 		...(isNothing ? ["nothing that was begun here may still execute"] : []),
 		...unfinished.flatMap((one): Line[] => [
 			`${one.createdAt.slice(0, 16).replace("T", " ")}  ${one.state}`,
-			`${" ".repeat(18)}${one.resume}`,
+			{ label: "", command: one.resume },
 		]),
 		...unreadable.map((path): Line => ["unreadable", `${path}: what it was may still execute`]),
 	]);

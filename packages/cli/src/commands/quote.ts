@@ -1,7 +1,7 @@
-import { getQuote } from "@geoswap/sdk";
-import { belowMinOutput } from "../below-min-output.ts";
+import { getQuote, stableFloor } from "@geoswap/sdk";
 import { type Call, openContext } from "../context.ts";
-import { assetJson, costLines, getLines, giveLines, quoteJson } from "../describe-terms.ts";
+import { acceptanceLines, assetJson, costLines, getLines, giveLines, quoteJson } from "../describe-terms.ts";
+import { belowMinOutput } from "../price-errors.ts";
 import {
 	expectWithinMaxSpend,
 	readAmount,
@@ -19,7 +19,7 @@ export async function quoteCommand(call: Call, options: TermOptions & { wallet?:
 	const recipient = await readRecipient(keys, terms);
 	const amount = await readAmount(config, terms, wallet);
 	expectWithinMaxSpend(terms, amount);
-	const quote = await getQuote(client, {
+	const intent = {
 		originChain: from.chain.chainId,
 		destinationChain: to.chain.chainId,
 		inputToken: from.address,
@@ -28,12 +28,18 @@ export async function quoteCommand(call: Call, options: TermOptions & { wallet?:
 		walletAddress: wallet,
 		...(recipient !== undefined && { recipient }),
 		...(slippageBps !== undefined && { slippageBps }),
-	});
+	};
+	const quote = await getQuote(client, intent);
 	if (minOutput !== undefined && BigInt(quote.minOutput) < minOutput) {
 		throw belowMinOutput(to, { quoted: quote.minOutput, minOutput: String(minOutput) });
 	}
 	await output.result(
 		{ from: { ...assetJson(from), amount, wallet }, to: assetJson(to), quote: quoteJson(quote) },
-		[...giveLines({ from, amount, wallet }), ...getLines({ to, quote }), ...costLines(quote)],
+		[
+			...giveLines({ from, amount, wallet }),
+			...getLines({ to, quote }),
+			...costLines(quote),
+			...acceptanceLines({ to, quote, floor: stableFloor(config.pins, intent), minOutput }),
+		],
 	);
 }

@@ -6,6 +6,7 @@ import { type Call, openConfig, openContext } from "../context.ts";
 import { FailedSwap } from "../describe-error.ts";
 import { type ExitCode, exitCode } from "../exit-code.ts";
 import { type Intents, inProgress, openIntents, resumeCommand } from "../intents.ts";
+import { shellCommand } from "../shell-command.ts";
 import { createProgress, swapLines } from "../swap-progress.ts";
 import { Interrupted, unlessInterrupted } from "../watch-interrupt.ts";
 
@@ -28,7 +29,7 @@ export async function statusCommand(
 		// There is a swap of that id, or there may be: a service that does not know it may have been set back to a backup.
 		throw new FailedSwap(error instanceof Interrupted ? interrupted() : error, {
 			...{ id: id ?? swapId, swapId, mayExecute: true },
-			resume: id === undefined ? `geoswap status ${swapId}` : resumeCommand(id),
+			resume: id === undefined ? shellCommand("geoswap", "status", swapId) : resumeCommand(id),
 		});
 	}
 }

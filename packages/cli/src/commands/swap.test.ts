@@ -2,6 +2,7 @@ import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeEach, expect, test } from "vitest";
 import {
+	makeEvmBuild,
 	makeSolanaBuild,
 	makeStatus,
 	pending,
@@ -121,6 +122,106 @@ test("max under the id of an amount, and another amount under the id of max, are
 	});
 	await json([...terms, "--amount", "max", "--id", "all"]);
 	expect(await json([...terms, "--amount", "9", "--id", "all"])).toMatchObject({ exit: 2 });
+});
+
+const quoteOf = (output: string, minOutput: string) => {
+	const quote = service.handlers["/swap/quote"];
+	service.handlers["/swap/quote"] = (request) => {
+		const answer = quote?.(request) as { body: object };
+		return { body: { ...answer.body, output, minOutput } };
+	};
+};
+
+test("stable to stable for less than 97 % is not signed, and the refusal names the minimum and what to pass", async () => {
+	quoteOf("2", "1");
+	const { exit, body } = await json([...terms, "--amount", "10"]);
+	expect({ exit, body }).toMatchObject({
+		exit: 3,
+		body: {
+			error: { code: "PRICE_NOT_ACCEPTED", mayExecute: false, details: { quoted: "1", floor: "9700000" } },
+		},
+	});
+	for (const part of ["at least 0.000001 USDC", "9.7 USDC", "--min-out", "--accept-any-price"])
+		expect(body.error.message).toContain(part);
+	expect(paths("/swap/build")).toEqual([]);
+	const shown = await runCli(["quote", ...terms.slice(1), "--amount", "10"], { env });
+	expect(shown.stdout).toContain("elsewhere it needs --min-out or --accept-any-price");
+});
+
+test("less than 97 % that is accepted beforehand is signed, under the id that was refused too", async () => {
+	const order = { minOutput: 9_600_000n };
+	quoteOf("9600000", "9600000");
+	service.handlers["/swap/build-geo-op"] = () => ({ body: makeEvmBuild(order) });
+	expect(await json([...terms, "--amount", "10", "--id", "low"])).toMatchObject({ exit: 3 });
+	expect(await json(["swap", "--resume", "low"])).toMatchObject({
+		exit: 3,
+		body: { error: { code: "PRICE_NOT_ACCEPTED" } },
+	});
+	expect(await json(["swap", "--resume", "low", "--accept-any-price"])).toMatchObject({ exit: 0 });
+	expect(await json([...terms, "--amount", "10", "--min-out", "9.6"])).toMatchObject({ exit: 0 });
+	expect(await json([...terms, "--amount", "10", "--accept-any-price"])).toMatchObject({ exit: 0 });
+	expect(await json([...terms, "--amount", "10", "--min-out", "9.7", "--accept-any-price"])).toMatchObject({
+		exit: 3,
+		body: { error: { code: "BELOW_MIN_OUTPUT" } },
+	});
+});
+
+test.each([
+	["the same --id", (...options: string[]) => [...terms, "--amount", "10", "--id", "low", ...options]],
+	["--resume", (...options: string[]) => ["swap", "--resume", "low", ...options]],
+])(
+	"while nothing is signed, an intent without a minimum takes --min-out with %s, and keeps it",
+	async (_, again) => {
+		quoteOf("9600000", "9600000");
+		service.handlers["/swap/build-geo-op"] = () => ({ body: makeEvmBuild({ minOutput: 9_600_000n }) });
+		expect(await json([...terms, "--amount", "10", "--id", "low"])).toMatchObject({
+			exit: 3,
+			body: { error: { code: "PRICE_NOT_ACCEPTED" } },
+		});
+		quoteOf("9500000", "9500000");
+		const refused = { exit: 3, body: { error: { code: "BELOW_MIN_OUTPUT" } } };
+		expect(await json(again("--min-out", "9.6"))).toMatchObject(refused);
+		expect(await json(["swap", "--resume", "low"])).toMatchObject(refused);
+		expect(await json(again("--min-out", "9.5"))).toMatchObject({
+			exit: 2,
+			body: { error: { code: "INTENT_CHANGED", details: { field: "minOutput" } } },
+		});
+		quoteOf("9600000", "9600000");
+		expect(await json(again("--min-out", "9.6"))).toMatchObject({ exit: 0 });
+	},
+);
+
+test("an intent without a minimum that is refused for another term takes no minimum either", async () => {
+	quoteOf("9600000", "9600000");
+	service.handlers["/swap/build-geo-op"] = () => ({ body: makeEvmBuild({ minOutput: 9_600_000n }) });
+	await json([...terms, "--amount", "10", "--id", "low"]);
+	expect(await json([...terms, "--amount", "9", "--min-out", "9.9", "--id", "low"])).toMatchObject({
+		exit: 2,
+		body: { error: { code: "INTENT_CHANGED", details: { field: "amount" } } },
+	});
+	expect(await json(["swap", "--resume", "low", "--min-out", "9.6"])).toMatchObject({ exit: 0 });
+});
+
+test("once something is signed no minimum is added to it, and what goes on is said", async () => {
+	await interruptSubmit("a");
+	const record = { code: "INTENT_CHANGED", mayExecute: true, resume: "geoswap swap --resume a" };
+	for (const args of [
+		[...terms, "--amount", "10", "--id", "a"],
+		["swap", "--resume", "a"],
+	]) {
+		expect(await json([...args, "--min-out", "9.6"])).toMatchObject({ exit: 5, body: { error: record } });
+	}
+	expect(await json(["swap", "--resume", "a"])).toMatchObject({ exit: 0 });
+});
+
+test("from a token that is no stable nothing is signed without a minimum, where there is nobody to ask", async () => {
+	const sol = [...terms.with(2, "solana:SOL"), "--amount", "1"];
+	const { exit, body } = await json(sol);
+	expect({ exit, body }).toMatchObject({
+		exit: 3,
+		body: { error: { code: "PRICE_NOT_ACCEPTED", message: expect.stringContaining("--min-out") } },
+	});
+	expect(paths("/swap/build")).toEqual([]);
 });
 
 test("an intent is not resumed from another wallet than its own", async () => {

@@ -1,7 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { isSolana } from "@geoswap/protocol";
-import { GeoswapError, type OriginSigner, type SwapProgress, swap } from "@geoswap/sdk";
-import { belowMinOutput } from "../below-min-output.ts";
+import { GeoswapError, type OriginSigner, type SwapProgress, stableFloor, swap } from "@geoswap/sdk";
 import { CliError } from "../cli-error.ts";
 import { homeOf } from "../config.ts";
 import { type Call, type Context, openContext } from "../context.ts";
@@ -20,7 +19,10 @@ import {
 	resumeCommand,
 } from "../intents.ts";
 import type { Output } from "../output.ts";
+import { parseAmount } from "../parse-amount.ts";
 import { type Asset, findAsset } from "../pinned-assets.ts";
+import { belowMinOutput, priceNotAccepted, reasonToAsk } from "../price-errors.ts";
+import { askAccept } from "../prompts.ts";
 import {
 	expectWithinMaxSpend,
 	readAmount,
@@ -33,7 +35,12 @@ import { createProgress, swapLines } from "../swap-progress.ts";
 import { readSigner } from "../wallet.ts";
 import { answerUnlessInterrupted, Interrupted, unlessInterrupted } from "../watch-interrupt.ts";
 
-export type SwapOptions = TermOptions & { id?: string; resume?: string; dryRun?: boolean };
+export type SwapOptions = TermOptions & {
+	id?: string;
+	resume?: string;
+	dryRun?: boolean;
+	acceptAnyPrice?: boolean;
+};
 
 export async function swapCommand(call: Call, options: SwapOptions): Promise<ExitCode> {
 	const { signal } = call;
@@ -63,18 +70,28 @@ export async function swapCommand(call: Call, options: SwapOptions): Promise<Exi
 	}
 }
 
-type Job = { intent: Intent; signer: OriginSigner };
+type Job = { intent: Intent; signer: OriginSigner; acceptsAnyPrice: boolean };
 /** For whoever has the lock. */
 type Take = () => Promise<Job>;
 type Asked = { intents: Intents; id: string; options: SwapOptions };
 
 async function begin(context: Context, { intents, id, options }: Asked): Promise<Take> {
 	const draft = await readDraft(context, { id, options });
-	return () => findOrKeep(intents, id, draft);
+	return async () => withPrice(await findOrKeep(intents, id, draft), options);
 }
 
-async function findOrKeep(intents: Intents, id: string, { terms, draft, make, signer }: Draft): Promise<Job> {
-	const intent = await intents.findOrKeep(id, make);
+/** Whoever begins or resumes an intent may accept any price for it; once said, it holds for every call. */
+function withPrice(job: Omit<Job, "acceptsAnyPrice">, { acceptAnyPrice = false }: SwapOptions): Job {
+	return { ...job, acceptsAnyPrice: acceptAnyPrice || job.intent.acceptsAnyPrice === true };
+}
+
+async function findOrKeep(
+	intents: Intents,
+	id: string,
+	{ terms, draft, make, signer }: Draft,
+): Promise<Omit<Job, "acceptsAnyPrice">> {
+	const found = await intents.findOrKeep(id, make);
+	const intent = await withMinOutput(intents, found, draft.minOutput);
 	// All of a wallet is another amount once the swap has begun: what counts is what it was then.
 	const all = intent.isMax ? intent.amount : "max";
 	expectSame(
@@ -84,16 +101,34 @@ async function findOrKeep(intents: Intents, id: string, { terms, draft, make, si
 	);
 	// What has ended spends nothing any more.
 	if ((await intents.recordOf(id)).state !== "ended") expectWithinMaxSpend(terms, BigInt(intent.amount));
+	if (intent !== found) await intents.keep(intent);
 	return { intent, signer };
 }
 
+/** Returns the intent with this minimum if it has none of its own and nothing is signed for it, and else as it is. */
+async function withMinOutput(
+	intents: Intents,
+	intent: Intent,
+	minOutput: string | undefined,
+): Promise<Intent> {
+	if (minOutput === undefined || intent.minOutput !== undefined) return intent;
+	const { state } = await intents.recordOf(intent.id);
+	return state === "none" || state === "open" ? { ...intent, minOutput } : intent;
+}
+
 async function findBegun({ config, keys }: Context, { intents, id, options }: Asked): Promise<Take> {
-	const { resume: _, json: __, ...others } = options as SwapOptions & { json?: boolean };
+	const {
+		resume: _,
+		acceptAnyPrice: __,
+		json: ___,
+		minOut,
+		...others
+	} = options as SwapOptions & { json?: boolean };
 	if (Object.keys(others).length > 0) {
-		throw new CliError("--resume takes an intent as it was asked for, and no other option beside it.", {
-			code: "USAGE",
-			section: "resuming",
-		});
+		throw new CliError(
+			"--resume takes an intent as it was asked for: no other options but --min-out and --accept-any-price go with it.",
+			{ code: "USAGE", section: "resuming" },
+		);
 	}
 	const intent = await intents.find(id);
 	if (!intent) {
@@ -107,7 +142,16 @@ async function findBegun({ config, keys }: Context, { intents, id, options }: As
 		"baseUrl",
 		"walletAddress",
 	]);
-	return async () => ({ intent, signer });
+	const decimals = () => assetOf(config, intent.destinationChain, intent.outputToken).decimals;
+	const minOutput = minOut === undefined ? undefined : String(parseAmount("--min-out", minOut, decimals()));
+	return async () => {
+		// Another process may have added a minimum before this one had the lock.
+		const found = (await intents.find(id)) ?? intent;
+		const resumed = await withMinOutput(intents, found, minOutput);
+		if (minOutput !== undefined) expectSame(resumed, { minOutput }, ["minOutput"]);
+		if (resumed !== found) await intents.keep(resumed);
+		return withPrice({ intent: resumed, signer }, options);
+	};
 }
 
 async function dryRunOf(call: Call, options: SwapOptions): Promise<ExitCode> {
@@ -144,6 +188,7 @@ async function readDraft(
 		...(recipient !== undefined && { recipient }),
 		...(slippageBps !== undefined && { slippageBps }),
 		...(minOutput !== undefined && { minOutput: String(minOutput) }),
+		...(options.acceptAnyPrice && { acceptsAnyPrice: true }),
 	};
 	const make = async (): Promise<Intent> => {
 		const amount = await readAmount(config, terms, signer.address);
@@ -185,8 +230,8 @@ function expectSame(intent: Intent, asked: Partial<Intent>, fields: readonly (ke
 }
 
 async function execute(
-	{ config, client, output, signal }: Context,
-	{ intents, intent, signer }: Job & { intents: Intents },
+	{ config, client, io, output, signal }: Context,
+	{ intents, intent, signer, acceptsAnyPrice }: Job & { intents: Intents },
 ): Promise<ExitCode> {
 	const { id } = intent;
 	const from = assetOf(config, intent.originChain, intent.inputToken);
@@ -198,7 +243,8 @@ async function execute(
 
 	const reached: Reached = {};
 	const progress = createProgress(output);
-	const silence = progress.watchSilence(config.baseUrl);
+	const canAsk = io.isInteractive && !output.isJson;
+	let silence = progress.watchSilence(config.baseUrl);
 	try {
 		const ended = await swap(client, {
 			id,
@@ -210,6 +256,22 @@ async function execute(
 			...(intent.recipient !== undefined && { recipient: intent.recipient }),
 			...(intent.slippageBps !== undefined && { slippageBps: intent.slippageBps }),
 			...(intent.minOutput !== undefined && { minOutput: BigInt(intent.minOutput) }),
+			...((acceptsAnyPrice || canAsk) && {
+				acceptQuote: async (quote) => {
+					if (acceptsAnyPrice) return true;
+					// The person is busy with the question: nothing else is written into it.
+					silence.stop();
+					const floor = stableFloor(config.pins, intent)?.toString();
+					const least = `${formatAmount(quote.minOutput, to.decimals)} ${to.symbol}`;
+					const isAccepted = await askAccept(
+						`Sign for at least ${least}? You are asked because ${reasonToAsk(to, floor)}.`,
+						signal,
+					);
+					signal.throwIfAborted();
+					silence = progress.watchSilence(config.baseUrl);
+					return isAccepted;
+				},
+			}),
 			signer,
 			pins: config.pins,
 			store: intents.records,
@@ -231,7 +293,7 @@ async function execute(
 		);
 		return ended.status === "settled" ? exitCode.done : exitCode.notSettled;
 	} catch (error) {
-		throw failed(inWholeTokens(error, to), { id, reached, record: await intents.recordOf(id) });
+		throw failed(inWholeTokens(error, to, canAsk), { id, reached, record: await intents.recordOf(id) });
 	} finally {
 		silence.stop();
 	}
@@ -302,9 +364,17 @@ function failed(
 }
 
 /** The SDK knows no decimals. */
-function inWholeTokens(error: unknown, to: Asset): unknown {
-	if (!(error instanceof GeoswapError) || error.code !== "BELOW_MIN_OUTPUT") return error;
-	const { quoted, minOutput } = error.details ?? {};
+function inWholeTokens(error: unknown, to: Asset, wasAsked: boolean): unknown {
+	if (!(error instanceof GeoswapError)) return error;
+	const { quoted, minOutput, floor } = error.details ?? {};
+	if (error.code === "PRICE_NOT_ACCEPTED") {
+		return priceNotAccepted(to, {
+			quoted: String(quoted),
+			floor: floor === undefined ? undefined : String(floor),
+			wasAsked,
+		});
+	}
+	if (error.code !== "BELOW_MIN_OUTPUT") return error;
 	return belowMinOutput(to, { quoted: String(quoted), minOutput: String(minOutput) });
 }
 

@@ -1,0 +1,54 @@
+import { CliError } from "./cli-error.ts";
+import { exitCode } from "./exit-code.ts";
+import { formatAmount } from "./format-amount.ts";
+import type { Asset } from "./pinned-assets.ts";
+
+type Shown = Pick<Asset, "decimals" | "symbol">;
+
+/** Before anything is signed: the price is not what the caller accepts. */
+export function belowMinOutput(
+	to: Shown,
+	{ quoted, minOutput }: { quoted: string; minOutput: string },
+): CliError {
+	const shown = shownIn(to);
+	return new CliError(
+		`The quote was not signed: it promises at least ${shown(quoted)}, and --min-out is ${shown(minOutput)}. Ask again later, or accept less.`,
+		{
+			code: "BELOW_MIN_OUTPUT",
+			exit: exitCode.refused,
+			retryable: true,
+			section: "amounts",
+			details: { quoted, minOutput },
+			mayExecute: false,
+		},
+	);
+}
+
+/** Before anything is signed: no limit of the caller says that this minimum may be signed, and nobody accepted it. */
+export function priceNotAccepted(
+	to: Shown,
+	{ quoted, floor, wasAsked }: { quoted: string; floor: string | undefined; wasAsked: boolean },
+): CliError {
+	const why = wasAsked
+		? "you did not accept that"
+		: `${reasonToAsk(to, floor)}, and there is nobody to ask. Pass --min-out with the least that you accept, or --accept-any-price`;
+	return new CliError(`The quote was not signed: it promises at least ${shownIn(to)(quoted)}, and ${why}.`, {
+		code: "PRICE_NOT_ACCEPTED",
+		exit: exitCode.refused,
+		retryable: true,
+		section: "amounts",
+		details: { quoted, ...(floor !== undefined && { floor }) },
+		mayExecute: false,
+	});
+}
+
+/** Returns why a minimum is signed for only once somebody accepts it. */
+export function reasonToAsk(to: Shown, floor: string | undefined): string {
+	return floor === undefined
+		? "no --min-out was given"
+		: `97 % of what you give, stable for stable, is ${shownIn(to)(floor)} (network costs can take more than 3 % of a small amount)`;
+}
+
+function shownIn({ decimals, symbol }: Shown): (units: string) => string {
+	return (units) => `${formatAmount(units, decimals)} ${symbol}`;
+}

@@ -1,0 +1,44 @@
+import fc from "fast-check";
+import { expect, test } from "vitest";
+import { printable, printableJson } from "./printable.ts";
+
+/** Texts with what moves a cursor, colours, rings, hides or turns, among others. */
+const text = fc.string({
+	unit: fc.oneof(
+		fc.constantFrom(
+			"\u001b[2J",
+			"\u009b31m",
+			"\u0007",
+			"\r",
+			"\n",
+			"\u202e",
+			"\u2028",
+			"\u{e0041}",
+			"\\",
+			'"',
+		),
+		fc.string({ unit: "binary", minLength: 1, maxLength: 1 }),
+	),
+});
+const unseen = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/u;
+
+test("no text reaches a terminal with a character that is not seen", () => {
+	fc.assert(
+		fc.property(text, (told) => {
+			expect(printable(told)).not.toMatch(unseen);
+		}),
+		{ numRuns: 1_000 },
+	);
+	expect(printable("no\u001b[2J\u202eway\r\nhome")).toBe("no\\u001b[2J\\u202eway  home");
+});
+
+test("a JSON document has no such character, and says the same", () => {
+	fc.assert(
+		fc.property(fc.dictionary(text, text), (told) => {
+			const shown = printableJson(JSON.stringify(told, null, 2));
+			expect(shown.replaceAll("\n", "")).not.toMatch(unseen);
+			expect(JSON.parse(shown)).toEqual(JSON.parse(JSON.stringify(told)));
+		}),
+		{ numRuns: 1_000 },
+	);
+});

@@ -1,0 +1,21 @@
+/**
+ * Returns a text from elsewhere as it may be shown on a terminal: it cannot move the cursor, change colours, begin a line,
+ * or turn the reading direction. Line breaks and tabs become spaces; any other such character is shown as its code.
+ */
+export function printable(text: unknown): string {
+	return String(text)
+		.replace(/[\t\n\v\f\r\u0085\p{Zl}\p{Zp}]/gu, " ")
+		.replace(invisible, escaped);
+}
+
+/** Returns the same JSON document without such characters: a reader of JSON gets the very same strings from it. */
+export function printableJson(json: string): string {
+	return json.replace(invisible, (character) => (character === "\n" ? character : escaped(character)));
+}
+
+const invisible = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu;
+
+function escaped(character: string): string {
+	const units = Array.from({ length: character.length }, (_, i) => character.charCodeAt(i));
+	return units.map((unit) => `\\u${unit.toString(16).padStart(4, "0")}`).join("");
+}

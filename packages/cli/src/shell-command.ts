@@ -1,0 +1,12 @@
+import { printable } from "./printable.ts";
+
+/** Returns a command to paste into a shell, each of its words quoted where it has to be. */
+export function shellCommand(...words: string[]): string {
+	return words.map(shellWord).join(" ");
+}
+
+function shellWord(text: string): string {
+	if (/^[\w@%+:,./-]+$/.test(text)) return text;
+	// A line break would end the command if it were pasted, whatever the quotes say.
+	return `'${printable(text).replaceAll("'", "'\\''")}'`;
+}
