@@ -1,5 +1,6 @@
-// Makes what TypeScript needs of the contracts: their ABIs for packages/protocol, their creation code for deployment.
-// Both are committed: the creation code fixes every address that is deployed from it.
+// Makes what TypeScript needs of the contracts: their ABIs for packages/protocol, their creation code for deployment, and
+// the runtime code that attesters compare with what is deployed.
+// All are committed: the creation code fixes every address that is deployed from it.
 // `--check` writes nothing and fails if what is committed is not what the sources give.
 import { execFileSync } from "node:child_process";
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
@@ -9,17 +10,39 @@ import { forgeBinary } from "./forge.ts";
 
 const usage = `Usage: node contracts/generate.ts [--check] [--json]
 
-Builds the contracts and writes packages/protocol/src/abi/ and contracts/artifacts/.
+Builds the contracts and writes packages/protocol/src/{abi,code}/ and contracts/artifacts/.
 
   --check  write nothing; exit 1 if a committed file is stale
   --json   print the result as JSON`;
 
-type Contract = { name: string; source: string; isPublic: boolean };
+type Contract = {
+	name: string;
+	source: string;
+	isPublic: boolean;
+	/** Immutables in the order of their declaration, which is that of the compiler's ids. Of contracts that attesters check. */
+	immutables?: readonly string[];
+};
+
+/** Of OpenZeppelin's EIP712. */
+const domainImmutables = [
+	"_cachedDomainSeparator",
+	"_cachedChainId",
+	"_cachedThis",
+	"_hashedName",
+	"_hashedVersion",
+	"_name",
+	"_version",
+];
 
 const contracts: Contract[] = [
 	{ name: "GeoAccount", source: "GeoAccount.sol", isPublic: true },
-	{ name: "GeoEscrow", source: "GeoEscrow.sol", isPublic: true },
-	{ name: "GeoVault", source: "GeoVault.sol", isPublic: true },
+	{ name: "GeoEscrow", source: "GeoEscrow.sol", isPublic: true, immutables: domainImmutables },
+	{
+		name: "GeoVault",
+		source: "GeoVault.sol",
+		isPublic: true,
+		immutables: ["ESCROW", "ROUTER", "SETTLEMENT_TOKEN", "WRAPPED_NATIVE"],
+	},
 	{ name: "DevToken", source: "DevToken.sol", isPublic: false },
 	{ name: "DevTokenWithoutReturn", source: "DevTokenWithoutReturn.sol", isPublic: false },
 	{ name: "DevFeed", source: "DevFeed.sol", isPublic: false },
@@ -36,6 +59,7 @@ if (options.help) {
 
 const here = import.meta.dirname;
 const abiFolder = join(here, "../packages/protocol/src/abi");
+const codeFolder = join(here, "../packages/protocol/src/code");
 const artifactFolder = join(here, "artifacts");
 
 execFileSync(forgeBinary(), ["build", "--skip", "test", "--quiet"], {
@@ -44,18 +68,23 @@ execFileSync(forgeBinary(), ["build", "--skip", "test", "--quiet"], {
 });
 
 const files = new Map<string, string>();
-for (const { name, source, isPublic } of contracts) {
+for (const { name, source, isPublic, immutables } of contracts) {
 	const built = JSON.parse(readFileSync(join(here, "out", source, `${name}.json`), "utf8"));
 	files.set(
 		join(artifactFolder, `${name}.json`),
 		`${JSON.stringify({ abi: built.abi, bytecode: built.bytecode.object }, null, "\t")}\n`,
 	);
 	if (isPublic) files.set(join(abiFolder, `${kebabCase(name)}-abi.ts`), abiModule(name, built.abi));
+	if (immutables) {
+		const code = codeModule(name, immutables, built.deployedBytecode);
+		files.set(join(codeFolder, `${kebabCase(name)}-code.ts`), code);
+	}
 }
 
 const stale = [...files].filter(([path, text]) => readIfThere(path) !== text).map(([path]) => path);
 if (!options.check) {
 	mkdirSync(abiFolder, { recursive: true });
+	mkdirSync(codeFolder, { recursive: true });
 	mkdirSync(artifactFolder, { recursive: true });
 	for (const path of stale) writeFileSync(path, files.get(path) ?? "");
 }
@@ -66,8 +95,33 @@ else console.log(`written:\n${stale.join("\n")}`);
 process.exit(options.check && stale.length > 0 ? 1 : 0);
 
 function abiModule(name: string, abi: unknown): string {
-	const variable = `${name[0]?.toLowerCase()}${name.slice(1)}Abi`;
-	return `// Generated from contracts/src by \`pnpm generate\`. Do not edit.\nexport const ${variable} = ${JSON.stringify(abi, null, "\t")} as const;\n`;
+	return generatedModule(`${name}Abi`, abi);
+}
+
+/** The runtime code with its immutables zero, and where each of them stands in it. */
+function codeModule(
+	name: string,
+	immutables: readonly string[],
+	{
+		object,
+		immutableReferences,
+	}: { object: string; immutableReferences: Record<string, { start: number; length: number }[]> },
+): string {
+	const ids = Object.keys(immutableReferences).sort((a, b) => Number(a) - Number(b));
+	if (ids.length !== immutables.length) {
+		throw new Error(`${name} has ${ids.length} immutables: name all of them, in order, in generate.ts`);
+	}
+	const places = immutables.map((immutable, i) => {
+		const references = immutableReferences[ids[i] ?? ""] ?? [];
+		if (references.some(({ length }) => length !== 32)) throw new Error(`${immutable} is not of 32 bytes`);
+		return [immutable, references.map(({ start }) => start)];
+	});
+	return generatedModule(`${name}Code`, { runtimeCode: object, immutables: Object.fromEntries(places) });
+}
+
+function generatedModule(name: string, value: unknown): string {
+	const variable = `${name[0]?.toLowerCase()}${name.slice(1)}`;
+	return `// Generated from contracts/src by \`pnpm generate\`. Do not edit.\nexport const ${variable} = ${JSON.stringify(value, null, "\t")} as const;\n`;
 }
 
 function kebabCase(name: string): string {

@@ -2,7 +2,18 @@
 // Plants one bug at a time in a copy of the contracts and sees that the tests catch it: a suite that passes whatever the
 // contracts do would show nothing.
 import { execFile } from "node:child_process";
-import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { createHash } from "node:crypto";
+import {
+	cpSync,
+	existsSync,
+	mkdirSync,
+	mkdtempSync,
+	readdirSync,
+	readFileSync,
+	rmSync,
+	symlinkSync,
+	writeFileSync,
+} from "node:fs";
 import { availableParallelism, tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { parseArgs } from "node:util";
@@ -17,6 +28,9 @@ Usage: planted-bugs.ts [options]
   --seed <n>      seed of the campaigns (default 1: the same calls every time)
   --keep          leave the copy in place and print where it is
   --list          print the names of the bugs and exit
+  --record        if every bug was caught, write the hash of all that decides it to planted-bugs.json
+  --unless-recorded
+                  try nothing where that file has the hash of what is here: the same calls would catch the same bugs
   --help          print this and exit
 
 Exit status: 0 if every bug was caught, 1 if one survived or could not be planted.`;
@@ -27,6 +41,8 @@ const { values: options } = parseArgs({
 		seed: { type: "string", default: "1" },
 		keep: { type: "boolean", default: false },
 		list: { type: "boolean", default: false },
+		record: { type: "boolean", default: false },
+		"unless-recorded": { type: "boolean", default: false },
 		help: { type: "boolean", default: false },
 	},
 });
@@ -77,23 +93,46 @@ function plant(source: string, { name, edits }: PlantedBug): string {
 	return source;
 }
 
+/** What is copied: the contracts, and the tests that must catch the bugs. */
+const copied = [
+	...["interfaces", "Order.sol", "NativePayment.sol", "GeoEscrow.sol", "GeoVault.sol", "GeoAccount.sol"].map(
+		(name) => join("src", name),
+	),
+	...["base", "mocks", "invariant", "unit/GeoAccount.t.sol", "fuzz/Outflow.t.sol"].map((name) =>
+		join("test", name),
+	),
+];
+
+const recordFile = join(import.meta.dirname, "planted-bugs.json");
+
+/** The hash of all that decides which bugs are caught: what is copied, the bugs, the campaign, the compiler, forge. */
+function hashOfInputs(): string {
+	const hash = createHash("sha256");
+	const add = (path: string) => hash.update(`${path}\0${readFileSync(join(contracts, path), "utf8")}\0`);
+	for (const name of copied) {
+		if (name.endsWith(".sol")) add(name);
+		else for (const file of readdirSync(join(contracts, name)).sort()) add(join(name, file));
+	}
+	for (const name of ["planted-bugs.ts", "planted-bugs-list.ts"]) add(join("test", name));
+	add("solc.mjs");
+	for (const name of ["@openzeppelin/contracts", "@foundry-rs/forge", "solc"]) {
+		const text = readFileSync(join(contracts, "node_modules", name, "package.json"), "utf8");
+		hash.update(`${name} ${(JSON.parse(text) as { version: string }).version}\0`);
+	}
+	return hash.digest("hex");
+}
+
+function isRecorded(): boolean {
+	if (!existsSync(recordFile)) return false;
+	const { sha256 } = JSON.parse(readFileSync(recordFile, "utf8")) as { sha256: string };
+	return sha256 === hashOfInputs();
+}
+
 function makeCopy(bugs: PlantedBug[]): string {
 	const root = mkdtempSync(join(tmpdir(), "planted-bugs-"));
 	writeFileSync(join(root, "foundry.toml"), config);
 	symlinkSync(join(contracts, "node_modules"), join(root, "node_modules"));
-	for (const name of [
-		"interfaces",
-		"Order.sol",
-		"NativePayment.sol",
-		"GeoEscrow.sol",
-		"GeoVault.sol",
-		"GeoAccount.sol",
-	]) {
-		cpSync(join(contracts, "src", name), join(root, "src", name), { recursive: true });
-	}
-	for (const name of ["base", "mocks", "invariant", "unit/GeoAccount.t.sol", "fuzz/Outflow.t.sol"]) {
-		cpSync(join(contracts, "test", name), join(root, "test", name), { recursive: true });
-	}
+	for (const name of copied) cpSync(join(contracts, name), join(root, name), { recursive: true });
 	for (const bug of bugs) {
 		const source = readFileSync(join(contracts, "src", `${bug.contract}.sol`), "utf8");
 		const planted = plant(source, bug).replaceAll('from "./', 'from "../../');
@@ -178,6 +217,10 @@ async function main(): Promise<void> {
 		});
 		say(`${bugs.length - survivors.length} of ${bugs.length} planted bugs were caught`);
 		if (survivors.length !== 0) process.exitCode = 1;
+		else if (options.record) {
+			const record = { sha256: hashOfInputs(), caught: bugs.length };
+			writeFileSync(recordFile, `${JSON.stringify(record, null, "\t")}\n`);
+		}
 	} finally {
 		if (options.keep) say(`the copy is in ${root}`);
 		else rmSync(root, { recursive: true });
@@ -186,7 +229,12 @@ async function main(): Promise<void> {
 
 if (options.help) console.log(help);
 else if (options.list) console.log(plantedBugs.map((bug) => bug.name).join("\n"));
-else {
+else if (options.record && (options.only !== "" || options.seed !== "1")) {
+	console.error("only a run of all bugs with the usual seed can be recorded");
+	process.exitCode = 1;
+} else if (options["unless-recorded"] && isRecorded()) {
+	console.log("planted-bugs.json: every bug was caught in these contracts, by these tests");
+} else {
 	await main().catch((error) => {
 		console.error(error.message);
 		process.exitCode = 1;
