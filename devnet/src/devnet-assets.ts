@@ -84,6 +84,9 @@ export const devnetTokens: readonly DevnetToken[] = [
 /** Holds and pays like WETH, with the zero address for its own. */
 export const devnetNative = { symbol: "ETH", stock: "1000", outflowPerHour: "500" } as const;
 
+/** How far each feed may be behind the market, as deployments say it. The server's own defaults cover that on Solana. */
+export const deviationBps: Record<"stable" | "volatile", number> = { stable: 5, volatile: 30 };
+
 /** Solana's native token. Of it the EVM chains know the price alone. */
 export const devnetSol = { symbol: "SOL", usd: "150", heartbeatSeconds: hour } as const;
 

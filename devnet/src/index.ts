@@ -17,10 +17,12 @@ export {
 } from "./solana/development-solana-keys.ts";
 export type { SolanaFaults } from "./solana/faults.ts";
 export { connectSolanaAdmin, type SolanaAdmin } from "./solana/solana-admin.ts";
-export { solanaKeysVariable } from "./solana/solana-keys-variable.ts";
+export { solanaKeyVariables } from "./solana/solana-key-variables.ts";
 export { type SolanaProcess, startSolana } from "./solana/start-solana.ts";
 export { startTestSolana, type TestSolana } from "./solana/start-test-solana.ts";
 export { solanaFeeds } from "./solana-feeds.ts";
+export { forgedIdentity, forgedInvocation, forgeEngineCall } from "./stack/forge-engine-call.ts";
+export { identityKeyOf } from "./stack/identity-key-of.ts";
 export { portSource } from "./stack/port-source.ts";
 export { baseEnvironment, createApiKey, serverCommand, serverMain } from "./stack/server-command.ts";
 export { type ServiceProcess, serviceProcess } from "./stack/service-process.ts";

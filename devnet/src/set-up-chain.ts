@@ -20,6 +20,7 @@ import { createPools, deployUniswap } from "./deploy-uniswap.ts";
 import { devTokenAbi, wrappedNativeAbi } from "./dev-contract-abi.ts";
 import {
 	type DevnetToken,
+	deviationBps,
 	devnetFeeDiscountToken,
 	devnetNative,
 	devnetTokens,
@@ -122,6 +123,7 @@ export async function setUpChain(
 			feed: {
 				address: known(feeds, token.symbol === devnetNative.symbol ? wrappedNativeSymbol : token.symbol),
 				heartbeatSeconds: token.heartbeatSeconds,
+				deviationBps: deviationBps[token.kind],
 			},
 			paths: token.paths,
 		}),

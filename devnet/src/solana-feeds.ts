@@ -1,10 +1,9 @@
 import { deterministicDeployment } from "@geoswap/contracts";
 import type { ChainDeployment, SolanaAssetDeployment } from "@geoswap/protocol";
 import type { Address } from "viem";
-import { devnetSol } from "./devnet-assets.ts";
+import { deviationBps, devnetSol } from "./devnet-assets.ts";
 import { devnetChains } from "./devnet-chain.ts";
 import { feedInitCode } from "./feed-init-code.ts";
-import { solanaDeviationBps } from "./solana/solana-devnet-assets.ts";
 
 /** SOL's feed is on the first EVM chain only: it is one feed that prices it, wherever it is delivered. */
 export function hasSolFeed({ chainId }: { chainId: number }): boolean {
@@ -32,7 +31,7 @@ export function solanaFeeds(
 	const feedOf = (symbol: string) => {
 		const asset = assets.find((candidate) => candidate.symbol === symbol);
 		if (!asset) throw new Error(`chain ${chainId} has no ${symbol}`);
-		return { chainId, ...asset.feed, deviationBps: solanaDeviationBps[asset.kind] };
+		return { ...asset.feed, chainId, deviationBps: deviationBps[asset.kind] };
 	};
 	return {
 		USDC: feedOf("USDC"),
@@ -41,7 +40,7 @@ export function solanaFeeds(
 			chainId,
 			address: solFeedAddress(),
 			heartbeatSeconds: devnetSol.heartbeatSeconds,
-			deviationBps: solanaDeviationBps.volatile,
+			deviationBps: deviationBps.volatile,
 		},
 	};
 }

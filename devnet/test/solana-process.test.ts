@@ -5,7 +5,7 @@ import { deploymentSchema, solanaDeploymentSchema } from "@geoswap/protocol";
 import { createSolanaRpc, generateKeyPairSigner } from "@solana/kit";
 import { getTransferSolInstruction } from "@solana-program/system";
 import { expect, test } from "vitest";
-import { developmentSolanaAddresses, solanaKeysVariable, startTestSolana } from "../src/index.ts";
+import { developmentSolanaAddresses, solanaKeyVariables, startTestSolana } from "../src/index.ts";
 import { isRunning } from "../src/is-running.ts";
 import { solanaClient } from "./solana-client.ts";
 
@@ -16,9 +16,11 @@ test("a test has its own chain, with a deployment that is one and keys that ever
 		expect(deploymentSchema.shape).toHaveProperty("solana");
 		const { feePayers, escrow, vault } = solana.deployment;
 		expect(developmentSolanaAddresses()).toEqual(expect.arrayContaining([...feePayers, escrow, vault]));
-		expect(solanaKeysVariable(solana.keys)).toMatch(
-			/^(feePayer:[1-9A-Za-z]+,){2}escrow:[1-9A-Za-z]+,vault:[1-9A-Za-z]+$/,
-		);
+		expect(solanaKeyVariables(solana.keys)).toEqual({
+			GEOSWAP_SOLANA_FEE_PAYER_KEYS: expect.stringMatching(/^[1-9A-Za-z]+,[1-9A-Za-z]+$/),
+			GEOSWAP_SOLANA_ESCROW_KEY: expect.stringMatching(/^[1-9A-Za-z]+$/),
+			GEOSWAP_SOLANA_VAULT_KEY: expect.stringMatching(/^[1-9A-Za-z]+$/),
+		});
 	} finally {
 		await solana.stop();
 	}

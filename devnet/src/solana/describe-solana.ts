@@ -1,6 +1,7 @@
 import { type SolanaAssetDeployment, type SolanaDeployment, solanaChainId } from "@geoswap/protocol";
+import { deviationBps } from "../devnet-assets.ts";
 import { deriveSolanaDevnetKeys, solanaAddressOfKey } from "./development-solana-keys.ts";
-import { type SolanaDevnetSymbol, solanaDeviationBps, solanaDevnetAssets } from "./solana-devnet-assets.ts";
+import { type SolanaDevnetSymbol, solanaDevnetAssets } from "./solana-devnet-assets.ts";
 
 export type SolanaFeeds = Partial<Record<SolanaDevnetSymbol, SolanaAssetDeployment["feed"]>>;
 
@@ -19,7 +20,7 @@ export function describeSolana({
 			chainId: 31337,
 			address: `0x${String(index + 1).padStart(40, "0")}` as const,
 			heartbeatSeconds,
-			deviationBps: solanaDeviationBps[asset.kind],
+			deviationBps: deviationBps[asset.kind],
 		},
 	}));
 	return {

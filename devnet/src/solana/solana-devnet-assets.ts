@@ -12,9 +12,6 @@ export type SolanaDevnetAsset = Omit<SolanaAssetDeployment, "feed" | "symbol"> &
 const { usdc, usdt } = deriveSolanaDevnetKeys().actors;
 const hour = 3_600;
 
-/** What the server's own defaults cover. */
-export const solanaDeviationBps: Record<SolanaAssetDeployment["kind"], number> = { stable: 5, volatile: 30 };
-
 /** The first is what settles. Heartbeats are as long as Chainlink's on Ethereum. */
 export const solanaDevnetAssets: readonly SolanaDevnetAsset[] = [
 	{

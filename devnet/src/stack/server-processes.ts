@@ -69,23 +69,35 @@ export function serverProcesses({
 			});
 		}),
 		worker: start("worker", "worker", {
-			env: pick(environment, ["DATABASE_URL", "GEOSWAP_RELAYER_KEYS", "GEOSWAP_SOLANA_KEYS"]),
+			env: pick(environment, [
+				"WORKER_DATABASE_URL",
+				"AUDITOR_DATABASE_URL",
+				"GEOSWAP_RELAYER_KEYS",
+				"GEOSWAP_SOLANA_FEE_PAYER_KEYS",
+				"GEOSWAP_SOLANA_ESCROW_KEY",
+				"GEOSWAP_SOLANA_VAULT_KEY",
+			]),
 			config: configFile,
 			// After a restart the engine lists what it knew before: that alone does not say that the worker is there.
-			isReady: async () => (await isListening(ports.worker)) && (await hasSwapService(adminUrl)),
+			isReady: async () => (await isListening(ports.worker)) && (await hasRoundService(adminUrl)),
 		}),
 		api: start("api", "api", {
-			env: pick(environment, ["DATABASE_URL", "REDIS_URL", "GEOSWAP_SEAL_KEYS", "GEOSWAP_API_KEY_PEPPER"]),
+			env: pick(environment, [
+				"API_DATABASE_URL",
+				"REDIS_URL",
+				"GEOSWAP_SEAL_KEYS",
+				"GEOSWAP_API_KEY_PEPPER",
+			]),
 			config: configFile,
 			isReady: () => isAnswering(`http://127.0.0.1:${ports.api}/health`),
 		}),
 	};
 }
 
-async function hasSwapService(adminUrl: string): Promise<boolean> {
+async function hasRoundService(adminUrl: string): Promise<boolean> {
 	const response = await fetch(`${adminUrl}/services`, { signal: AbortSignal.timeout(1_000) });
 	const { services } = (await response.json()) as { services: { name: string }[] };
-	return services.some(({ name }) => name === "swap");
+	return services.some(({ name }) => name === "round");
 }
 
 function pick(environment: Record<string, string>, names: string[]): Record<string, string> {

@@ -58,12 +58,14 @@ export function stackConfig({
 	ports,
 	restate,
 	attesterUrls,
+	roles,
 }: {
 	endpoints: readonly StackEndpoint[];
 	solana?: StackSolanaEndpoint | undefined;
 	ports: { api: number; worker: number; metrics: { api: number; worker: number } };
-	restate: { ingressUrl: string; adminUrl: string };
+	restate: { ingressUrl: string; adminUrl: string; identityKey: string };
 	attesterUrls: string[];
+	roles: Record<string, string>;
 }): StackConfig {
 	return {
 		deployment: "deployment.json",
@@ -72,7 +74,12 @@ export function stackConfig({
 		...(endpoints[0] && { feeDiscount: { chainId: endpoints[0].chainId, ...discountTiers } }),
 		api: { port: ports.api, metrics: { port: ports.metrics.api } },
 		worker: { port: ports.worker, metrics: { port: ports.metrics.worker } },
-		restate: { ingressUrl: restate.ingressUrl, adminUrl: restate.adminUrl },
+		database: { roles },
+		restate: {
+			ingressUrl: restate.ingressUrl,
+			adminUrl: restate.adminUrl,
+			identityKeys: [restate.identityKey],
+		},
 		attesters: attesterUrls.map((url) => ({ url })),
 		heartbeatSeconds: 10,
 	};

@@ -12,10 +12,14 @@ import { type ServiceProcess, serviceProcess } from "./service-process.ts";
 
 export type StackPostgres = {
 	url: string;
+	/** The roles' names: nobody else's on that server. */
+	roles: DatabaseRoles;
 	/** Absent where the server is not ours. */
 	process?: ServiceProcess;
 	stop: () => Promise<void>;
 };
+
+type DatabaseRoles = { api: string; worker: string; auditor: string };
 
 const folderPrefix = "geoswap-postgres-";
 
@@ -25,12 +29,30 @@ export async function createDatabase(serverUrl: string): Promise<StackPostgres> 
 	await runSql(serverUrl, `create database ${name}`);
 	const url = new URL(serverUrl);
 	url.pathname = `/${name}`;
+	const roles = rolesOf(name);
 	return {
 		url: url.href,
+		roles,
 		stop: async () => {
 			await runSql(serverUrl, `drop database ${name} with (force)`);
+			// A stack that failed early has made none.
+			await runSql(serverUrl, `drop role if exists ${Object.values(roles).join(", ")}`);
 		},
 	};
+}
+
+/** A login for each role, with a password of this run. The roles exist once the database is migrated. */
+export function databaseLogins({ url, roles }: Pick<StackPostgres, "url" | "roles">) {
+	const loginOf = (role: string) => {
+		const login = new URL(url);
+		[login.username, login.password] = [role, randomBytes(18).toString("base64url")];
+		return { url: login.href, setPassword: `alter role ${role} password '${login.password}'` };
+	};
+	return { api: loginOf(roles.api), worker: loginOf(roles.worker), auditor: loginOf(roles.auditor) };
+}
+
+function rolesOf(name: string): DatabaseRoles {
+	return { api: `${name}_api`, worker: `${name}_worker`, auditor: `${name}_auditor` };
 }
 
 /** A server of its own from the machine's binaries. Its data goes with it. */
@@ -96,6 +118,7 @@ export async function startPostgres({
 		await server.start();
 		return {
 			url,
+			roles: rolesOf("geoswap"),
 			process: server,
 			stop: async () => {
 				await server.stop();

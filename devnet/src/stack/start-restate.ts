@@ -1,12 +1,18 @@
+import { generateKeyPairSync } from "node:crypto";
 import { rmSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { join } from "node:path";
+import { identityKeyOf } from "./identity-key-of.ts";
 import { isAnswering } from "./is-answering.ts";
 import { type ServiceProcess, serviceProcess } from "./service-process.ts";
 
 export type StackRestate = {
 	ingressUrl: string;
 	adminUrl: string;
+	/** What the engine counts of itself, in Prometheus' format. */
+	metricsUrl: string;
+	/** The public key of the one that the engine signs its requests with, as a worker's configuration names it. */
+	identityKey: string;
 	process: ServiceProcess;
 	stop: () => Promise<void>;
 };
@@ -26,7 +32,9 @@ export async function startRestate({
 	const folder = join(dataDir, "restate");
 	rmSync(folder, { recursive: true, force: true });
 	const configFile = join(dataDir, "restate.toml");
-	writeFileSync(configFile, restateConfig({ folder, ports }));
+	const keyFile = join(dataDir, "restate-identity.pem");
+	const identityKey = writeIdentityKey(keyFile);
+	writeFileSync(configFile, restateConfig({ folder, keyFile, ports }));
 	const ingressUrl = `http://127.0.0.1:${ports.ingress}`;
 	const adminUrl = `http://127.0.0.1:${ports.admin}`;
 	const server = serviceProcess({
@@ -40,14 +48,25 @@ export async function startRestate({
 		onUnexpectedExit,
 	});
 	await server.start();
-	return { ingressUrl, adminUrl, process: server, stop: server.stop };
+	const metricsUrl = `http://127.0.0.1:${ports.node}/metrics`;
+	return { ingressUrl, adminUrl, metricsUrl, identityKey, process: server, stop: server.stop };
+}
+
+/** Writes a new private key for the engine to a file that only its owner reads. Returns the public key. */
+function writeIdentityKey(keyFile: string): string {
+	const { privateKey, publicKey } = generateKeyPairSync("ed25519");
+	rmSync(keyFile, { force: true });
+	writeFileSync(keyFile, privateKey.export({ type: "pkcs8", format: "pem" }), { mode: 0o600 });
+	return identityKeyOf(publicKey);
 }
 
 function restateConfig({
 	folder,
+	keyFile,
 	ports,
 }: {
 	folder: string;
+	keyFile: string;
 	ports: { ingress: number; admin: number; node: number };
 }): string {
 	return `# By default it listens on every interface and reports home.
@@ -63,6 +82,8 @@ default-num-partitions = 4
 rocksdb-total-memory-size = "256 MiB"
 log-format = "json"
 shutdown-timeout = "3s"
+# A worker answers only requests that this key has signed.
+request-identity-private-key-pem-file = ${JSON.stringify(keyFile)}
 
 [ingress]
 bind-port = ${ports.ingress}

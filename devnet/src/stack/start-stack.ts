@@ -5,10 +5,11 @@ import { type Deployment, formatDeployment } from "@geoswap/protocol";
 import type { SolanaEndpoint } from "../devnet-files.ts";
 import type { DevnetKeys } from "../devnet-keys.ts";
 import type { SolanaDevnetKeys } from "../solana/development-solana-keys.ts";
-import { solanaKeysVariable } from "../solana/solana-keys-variable.ts";
+import { solanaKeyVariables } from "../solana/solana-key-variables.ts";
 import { claimFolder } from "./claim-folder.ts";
 import { isEverythingReady } from "./is-everything-ready.ts";
 import { portSource } from "./port-source.ts";
+import { runSql } from "./run-sql.ts";
 import { baseEnvironment, createApiKey, serverCommand } from "./server-command.ts";
 import { type ServerProcesses, serverProcesses } from "./server-processes.ts";
 import type { ServiceProcess } from "./service-process.ts";
@@ -20,7 +21,7 @@ import {
 	stackConfig,
 } from "./stack-config.ts";
 import { startOrder } from "./start-order.ts";
-import { createDatabase, startPostgres } from "./start-postgres.ts";
+import { createDatabase, databaseLogins, startPostgres } from "./start-postgres.ts";
 import { type StackRedis, startRedis } from "./start-redis.ts";
 import { startRestate } from "./start-restate.ts";
 import { waitUntil } from "./wait-until.ts";
@@ -44,13 +45,14 @@ export type Stack = {
 	solana?: StackSolana;
 	deployment: Deployment;
 	keys: DevnetKeys;
+	/** The login that owns the tables. */
 	databaseUrl: string;
 	redisUrl: string;
 	ingressUrl: string;
 	adminUrl: string;
 	logDir: string;
 	/** Where the metrics of each process are read. */
-	metricsUrls: { api: string; worker: string };
+	metricsUrls: { api: string; worker: string; engine: string };
 	/** With which any command of the server can be run beside it. Holds this run's secrets. */
 	environment: Record<string, string>;
 	/** PostgreSQL and Redis only where they are the stack's own. */
@@ -67,6 +69,7 @@ export async function startStack({
 	startChains,
 	databaseUrl = process.env.DATABASE_URL,
 	redisUrl = process.env.REDIS_URL,
+	postgresSettings = [],
 	attesterCount = 3,
 	configure = (config) => config,
 	onProgress = () => {},
@@ -81,6 +84,8 @@ export async function startStack({
 	/** A server on which the stack gets a database of its own; without it, a server of its own. */
 	databaseUrl?: string | undefined;
 	redisUrl?: string | undefined;
+	/** Settings for a PostgreSQL server of its own, as `name=value`. */
+	postgresSettings?: readonly string[];
 	attesterCount?: number;
 	/** Changes what the server is configured with. */
 	configure?: (config: StackConfig) => StackConfig;
@@ -121,7 +126,13 @@ export async function startStack({
 			chains: startChains(nextPort),
 			postgres: databaseUrl
 				? createDatabase(databaseUrl)
-				: startPostgres({ dataDir, logFile: logFile("postgres"), port: ports.postgres, onUnexpectedExit }),
+				: startPostgres({
+						dataDir,
+						logFile: logFile("postgres"),
+						port: ports.postgres,
+						settings: postgresSettings,
+						onUnexpectedExit,
+					}),
 			redis: redisUrl
 				? Promise.resolve<StackRedis>({ url: redisUrl, stop: async () => {} })
 				: startRedis({
@@ -143,22 +154,25 @@ export async function startStack({
 		writeFileSync(join(dataDir, "deployment.json"), formatDeployment(deployment));
 		const configFile = join(dataDir, "config.json");
 		const attesterUrls = ports.attesters.map((port) => `http://127.0.0.1:${port}`);
-		const config = configure(stackConfig({ endpoints, solana, ports, restate, attesterUrls }));
+		const { roles } = postgres;
+		const config = configure(stackConfig({ endpoints, solana, ports, restate, attesterUrls, roles }));
 		writeFileSync(configFile, JSON.stringify(config, null, "\t"));
+		const logins = databaseLogins(postgres);
 		const environment = {
 			...baseEnvironment(),
 			GEOSWAP_CONFIG: configFile,
 			DATABASE_URL: postgres.url,
+			API_DATABASE_URL: logins.api.url,
+			WORKER_DATABASE_URL: logins.worker.url,
+			AUDITOR_DATABASE_URL: logins.auditor.url,
 			REDIS_URL: redis.url,
-			// As after a rotation: the first seals, both open.
-			GEOSWAP_SEAL_KEYS: ["dev", "before"]
-				.map((kid) => `${kid}:${randomBytes(32).toString("base64url")}`)
-				.join(","),
+			GEOSWAP_SEAL_KEYS: rotatedSealKeys(),
 			GEOSWAP_API_KEY_PEPPER: randomBytes(32).toString("base64url"),
 			GEOSWAP_RELAYER_KEYS: relayerKeys(endpoints, keys),
-			...(solana && { GEOSWAP_SOLANA_KEYS: solanaKeysVariable(solana.keys) }),
+			...(solana && solanaKeyVariables(solana.keys)),
 		};
 		await serverCommand(environment, ["migrate"]);
+		for (const { setPassword } of Object.values(logins)) await runSql(postgres.url, setPassword);
 
 		step("starting attesters, worker, API");
 		const processes = serverProcesses({
@@ -204,6 +218,7 @@ export async function startStack({
 			metricsUrls: {
 				api: `http://127.0.0.1:${ports.metrics.api}/metrics`,
 				worker: `http://127.0.0.1:${ports.metrics.worker}/metrics`,
+				engine: restate.metricsUrl,
 			},
 			environment,
 			processes: {
@@ -218,6 +233,13 @@ export async function startStack({
 		await order.stop();
 		throw error;
 	}
+}
+
+/** As after a rotation a minute ago: the first one seals, the other one is retired. */
+function rotatedSealKeys(): string {
+	const [dev, before] = ["dev", "before"].map((kid) => `${kid}:${randomBytes(32).toString("base64url")}`);
+	const since = `${new Date(Date.now() - 60_000).toISOString().slice(0, 19)}Z`;
+	return `${dev}@${since},${before}`;
 }
 
 async function started(service: ServiceProcess): Promise<ServiceProcess> {

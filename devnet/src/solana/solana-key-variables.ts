@@ -1,0 +1,16 @@
+import { getBase58Decoder } from "@solana/kit";
+import type { SolanaDevnetKeys } from "./development-solana-keys.ts";
+
+/** The keys as the worker takes them from its environment, each role in a variable of its own. */
+export function solanaKeyVariables({
+	feePayers,
+	escrow,
+	vault,
+}: Pick<SolanaDevnetKeys, "feePayers" | "escrow" | "vault">) {
+	const { decode } = getBase58Decoder();
+	return {
+		GEOSWAP_SOLANA_FEE_PAYER_KEYS: feePayers.map((key) => decode(key)).join(","),
+		GEOSWAP_SOLANA_ESCROW_KEY: decode(escrow),
+		GEOSWAP_SOLANA_VAULT_KEY: decode(vault),
+	};
+}
