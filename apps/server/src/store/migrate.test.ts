@@ -1,15 +1,63 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { createTestDatabase, type TestDatabase } from "../../test/test-database.ts";
-import { migrate } from "./migrate.ts";
+import { expectSchema, migrate } from "./migrate.ts";
 
 let database: TestDatabase;
 beforeAll(async () => {
-	database = await createTestDatabase();
+	database = await createTestDatabase({ as: "owner" });
 });
 afterAll(() => database.drop());
 
-test("a second migration finds nothing to do", async () => {
-	expect(await migrate(database.pool)).toEqual([]);
+/** What migrating, and the start of a process, say to a database after this statement. It is undone afterwards. */
+async function said(sql: string) {
+	const { owner, pools, roles } = database;
+	await owner.query("create table kept as table migrations");
+	try {
+		await owner.query(sql);
+		const outcome = (attempt: Promise<unknown>) =>
+			attempt.then(
+				(applied) => applied,
+				(error: Error) => error.message,
+			);
+		return {
+			start: await outcome(expectSchema(pools.api)),
+			migrate: await outcome(migrate(owner, { roles })),
+		};
+	} finally {
+		await owner.query("delete from migrations; insert into migrations select * from kept; drop table kept");
+	}
+}
+
+test("a second migration finds nothing to do, and a process starts", async () => {
+	expect(await said("select 1")).toEqual({ start: undefined, migrate: [] });
+});
+
+test("a migration that was changed after it was applied stops the next one, and every start", async () => {
+	const problem = expect.stringMatching(
+		/^was made with another 0001-first.sql .* put the file back as it was applied/,
+	);
+	expect(await said("update migrations set hash = 'other' where name = '0001-first.sql'")).toEqual({
+		start: problem,
+		migrate: problem,
+	});
+});
+
+test("a database that is newer than the program stops migrating, and every start", async () => {
+	const problem = "has 9999-later.sql, which this program does not know: run a version that has it";
+	expect(await said("insert into migrations (name) values ('9999-later.sql')")).toEqual({
+		start: problem,
+		migrate: problem,
+	});
+});
+
+test("no process starts while a migration is pending, and one that kept no hashes gets them", async () => {
+	const { owner, pools, roles } = database;
+	const { start } = await said("delete from migrations where name like '0002%'");
+	expect(start).toBe("lacks 0002-partitions.sql: run geoswapd migrate");
+	await owner.query("update migrations set hash = null");
+	await expectSchema(pools.worker);
+	expect(await migrate(owner, { roles })).toEqual([]);
+	expect((await owner.query("select from migrations where hash is null")).rowCount).toBe(0);
 });
 
 test("a posting that does not balance is refused as a whole", async () => {

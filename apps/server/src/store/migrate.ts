@@ -1,41 +1,79 @@
+import { createHash } from "node:crypto";
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { type Database, type DatabasePool, inTransaction } from "./database.ts";
+import { type DatabaseRoles, grantRoles } from "./roles/grant-roles.ts";
 
 const folder = join(import.meta.dirname, "migrations");
 /** Any number that nothing else in the database locks. */
 const lockId = 7_461_001;
 
-/** Brings the schema up to date. Several processes may try at once: one does it. Returns what was applied. */
-export function migrate(pool: DatabasePool): Promise<string[]> {
+/** The database was not made by the migrations that this program has. The message says what to do. */
+export class SchemaError extends Error {
+	override name = "SchemaError";
+}
+
+/**
+ * Brings the schema, the roles and their rights up to date, all or nothing. Several processes may try at once: one does it.
+ * Returns the names of the migrations that it applied. Throws a SchemaError where the schema is not one of this program's.
+ */
+export function migrate(pool: DatabasePool, { roles }: { roles: DatabaseRoles }): Promise<string[]> {
 	return inTransaction(pool, async (db) => {
 		await db.query("select pg_advisory_xact_lock($1)", [lockId]);
 		await db.query(
-			"create table if not exists migrations (name text primary key, applied_at timestamptz not null default now())",
+			`create table if not exists migrations (name text primary key, applied_at timestamptz not null default now());
+			alter table migrations add column if not exists hash text`,
 		);
 		const missing = await missingMigrations(db);
-		for (const name of missing) {
-			await db.query(readFileSync(join(folder, name), "utf8"));
-			await db.query("insert into migrations (name) values ($1)", [name]);
+		for (const { name, sql, hash } of ownMigrations()) {
+			if (missing.includes(name)) {
+				await db.query(sql);
+				await db.query("insert into migrations (name, hash) values ($1, $2)", [name, hash]);
+			} else {
+				// A version that kept no hashes has applied it.
+				await db.query("update migrations set hash = $2 where name = $1 and hash is null", [name, hash]);
+			}
 		}
+		await grantRoles(db, roles);
 		return missing;
 	});
 }
 
-/** What `migrate` would apply. */
-export async function pendingMigrations(db: Database): Promise<string[]> {
+/** Throws a SchemaError unless the schema is the one that this program was written for. */
+export async function expectSchema(db: Database): Promise<void> {
 	const { rows } = await db.query<{ isNew: boolean }>(`select to_regclass('migrations') is null as "isNew"`);
-	return rows[0]?.isNew ? migrationNames() : missingMigrations(db);
+	const missing = rows[0]?.isNew ? ownMigrations().map(({ name }) => name) : await missingMigrations(db);
+	if (missing.length > 0) throw new SchemaError(`lacks ${missing.join(", ")}: run geoswapd migrate`);
 }
 
+/** Throws a SchemaError where a migration was applied that this program does not have, or has changed since. */
 async function missingMigrations(db: Database): Promise<string[]> {
-	const { rows } = await db.query<{ name: string }>("select name from migrations");
+	// Before the first migration of this version there is no column for hashes.
+	const { rows } = await db.query<{ name: string; hash: string | null }>(
+		"select name, to_jsonb(m)->>'hash' as hash from migrations m order by name",
+	);
+	const own = ownMigrations();
+	for (const { name, hash } of rows) {
+		const known = own.find((migration) => migration.name === name);
+		if (!known) {
+			throw new SchemaError(`has ${name}, which this program does not know: run a version that has it`);
+		}
+		if (hash !== null && hash !== known.hash) {
+			throw new SchemaError(
+				`was made with another ${name} than this program has: put the file back as it was applied, and make the change in a new migration`,
+			);
+		}
+	}
 	const applied = new Set(rows.map((row) => row.name));
-	return migrationNames().filter((name) => !applied.has(name));
+	return own.map(({ name }) => name).filter((name) => !applied.has(name));
 }
 
-function migrationNames(): string[] {
+function ownMigrations(): { name: string; sql: string; hash: string }[] {
 	return readdirSync(folder)
 		.filter((name) => name.endsWith(".sql"))
-		.sort();
+		.sort()
+		.map((name) => {
+			const sql = readFileSync(join(folder, name), "utf8");
+			return { name, sql, hash: createHash("sha256").update(sql).digest("hex") };
+		});
 }
