@@ -1,0 +1,75 @@
+/** The processes that use the database, each with a login of its own. The owner of the tables is nobody's process. */
+export const roleNames = ["api", "worker", "auditor"] as const;
+export type RoleName = (typeof roleNames)[number];
+
+/**
+ * Every right that a role has on a table, in the words of PostgreSQL's `grant`. Nothing else is granted, and
+ * `geoswapd migrate` takes back what is not here. A new table needs a line, and a new statement the rights it uses.
+ *
+ * The API is the process that strangers reach. It may add a swap at its first stage and reserve stock for it. It may not
+ * write what lanes, followers and the ledger go by. The auditor reads everything and writes only pauses: who audits is
+ * decided by an advisory lock, which needs no right. Nobody may create, change or drop a table.
+ */
+export const grants: Record<string, Record<RoleName, string>> = {
+	// Customers and their keys. The commands of the operator write them, as the owner.
+	accounts: { api: "select", worker: "", auditor: "select" },
+	api_keys: { api: "select, update (last_used_at)", worker: "", auditor: "select" },
+	key_changes: { api: "", worker: "", auditor: "select" },
+
+	// Swaps. The API adopts a swap that was rebuilt without an account, and changes nothing else of one that exists.
+	swaps: {
+		api: `select, update (account_id), insert (id, account_id, order_id, order_terms, output, value_usd_cents,
+			fee_centibps, fee_millibps, delivery, op, giving_up, trace, turn)`,
+		worker: "select, insert, update",
+		auditor: "select",
+	},
+	swap_events: { api: "insert (swap_id, fact)", worker: "select, insert", auditor: "select" },
+	waits: { api: "", worker: "select, insert, update, delete", auditor: "select" },
+	restores: { api: "select", worker: "select", auditor: "select" },
+
+	// Chains, as their followers saw them.
+	chain_heads: { api: "select", worker: "select, insert, update", auditor: "select" },
+	chain_blocks: { api: "", worker: "select, insert, delete", auditor: "select" },
+	chain_events: { api: "select", worker: "select, insert, delete", auditor: "select" },
+	sightings: { api: "", worker: "select, insert, update", auditor: "select" },
+	unknown_orders: { api: "", worker: "select, insert, update, delete", auditor: "select" },
+	markers: { api: "", worker: "select, insert, update", auditor: "select" },
+
+	// The work of lanes. The API inserts no job: for a swap that it just inserted, `start_swap` queues the open.
+	jobs: { api: "select", worker: "select, insert, update, delete", auditor: "select" },
+	// To lock a row takes the right to update a column of it.
+	attestations: { api: "", worker: "select, insert, update (created_at)", auditor: "select" },
+	heartbeats: { api: "select", worker: "select, insert, update", auditor: "select" },
+	lanes: { api: "", worker: "select, insert, update", auditor: "select" },
+	lane_transactions: { api: "select", worker: "select, insert, update", auditor: "select" },
+
+	// Promises and their limits.
+	stock: { api: "select, update (reserved)", worker: "select, insert, update", auditor: "select" },
+	pair_volume: {
+		api: "select, insert, update (in_flight)",
+		worker: "select, insert, update",
+		auditor: "select",
+	},
+	reservations: { api: "select, insert", worker: "select, insert, update, delete", auditor: "select" },
+	exposures: { api: "select", worker: "select, insert, update, delete", auditor: "select" },
+	unsettled_gas: { api: "select", worker: "select, insert", auditor: "select" },
+	account_strikes: { api: "select", worker: "select, insert, delete", auditor: "select" },
+	outflows: { api: "", worker: "select, insert, update, delete", auditor: "select" },
+
+	// The ledger. A posting and its entries are never changed; a reversed posting gives its key to the one that replaces it.
+	postings: { api: "", worker: "select, insert, update (key)", auditor: "select" },
+	entries: { api: "", worker: "select, insert", auditor: "select" },
+	ledger_balances: { api: "", worker: "select, insert, update", auditor: "select" },
+
+	// An operator lifts a pause, as the owner. The auditor may only add to what a chain is paused for.
+	pauses: { api: "select", worker: "select, insert", auditor: "select, insert, update (breaches)" },
+
+	migrations: { api: "select", worker: "select", auditor: "select" },
+};
+
+/** Functions that run with their owner's rights, and the roles that may call them. */
+export const functionGrants: Record<string, readonly RoleName[]> = {
+	// The API calls it for an order of before a restore, whose day the restored database may lack.
+	"ensure_partition(text, date)": ["api", "worker"],
+	"start_swap(uuid, timestamp with time zone, boolean)": ["api"],
+};
