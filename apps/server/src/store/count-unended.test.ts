@@ -14,7 +14,7 @@ beforeAll(async () => {
 	database = await createTestDatabase();
 	await ensurePartitions(database.pool, { nowMs: Date.now() - days * dayMs, daysAhead: days });
 });
-beforeEach(() => database.pool.query("truncate swaps"));
+beforeEach(() => database.owner.query("truncate swaps"));
 afterAll(() => database.drop());
 
 const paces = [
@@ -124,7 +124,7 @@ test("among many that have ended, only those that have not are read", async () =
 		from generate_series(1, 5000) i`,
 		[firstSwapUuidAt(nowMs)],
 	);
-	await pool.query("analyze swaps");
+	await database.owner.query("analyze swaps");
 	const plans: string[] = [];
 	const explaining = {
 		query: async (text: string, values: unknown[]) => {

@@ -1,6 +1,5 @@
 import { firstSwapUuidAt } from "@geoswap/protocol";
 import type { Database } from "./database.ts";
-import { recentMs } from "./unended-swaps.ts";
 
 /** How long a chain takes, by its configuration. */
 export type ChainPace = { chainId: number; openSeconds: number; finalitySeconds: number };
@@ -14,6 +13,8 @@ export type UnendedCount = {
 	stuck: number;
 };
 
+/** All but very few have ended by then. */
+const recentMs = 2 * 86_400_000;
 /** On top of what chains take. */
 const graceSeconds = 60;
 const olderEveryMs = 600_000;

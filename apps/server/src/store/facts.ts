@@ -39,7 +39,19 @@ export type OrderEventData = {
 /** How far a chain's second provider was when it was asked for a deposit, and had it in the same block. */
 export type Sighting = { headNumber: number; finalizedNumber: number };
 
-/** Everything that the next decision about a swap depends on. Read in one transaction. */
+/** What came of asking a second provider for a deposit: `silent` where it did not answer. */
+export type SecondWord = "agrees" | "behind" | "differs" | "silent";
+
+/** What it said last, since when it has said so, and whether a person was told that it differs. */
+export type SecondAnswer = { word: SecondWord; sinceMs: number; isAlarmed: boolean };
+
+/** What a decision needs to know of a job. */
+export type FactJob = Pick<Job, "chainId" | "state" | "reason"> & {
+	/** Since something was written about it. */
+	ageMs?: number;
+};
+
+/** Everything that the next decision about a swap depends on. Read in one statement. */
 export type Facts = {
 	swap: SwapRecord;
 	origin: ChainHead;
@@ -49,7 +61,7 @@ export type Facts = {
 	sighting?: Sighting;
 	/** Where the refund became a credit: what paid that credit out. */
 	claimed?: Pick<OrderEvent, "blockNumber" | "transactionHash">;
-	jobs: { [Kind in JobKind]?: Job<Kind> };
+	jobs: { [Kind in JobKind]?: FactJob };
 	/** Whether stock is reserved for it. */
 	isReserved: boolean;
 	/** How many attesters of its set were heard of lately, on both its chains. */

@@ -18,7 +18,7 @@ export type SwapRow = {
 	order_terms: unknown;
 	output: bigint;
 	value_usd_cents: number;
-	fee_centibps: number;
+	fee_millibps: number;
 	delivery: unknown;
 	op: unknown;
 	status: SwapStatus;
@@ -36,11 +36,17 @@ export type SwapRow = {
 };
 
 /**
- * The columns of a SwapRow. Named, since a prepared statement over all there are fails on every open connection once a
- * later version has added one.
+ * The names of a SwapRow's columns. A named statement lists them: with `*` it would fail on every open connection once a
+ * later version has added a column.
  */
-export const swapColumns =
-	"id, account_id, order_id, order_terms, output, value_usd_cents, fee_centibps, delivery, op, status, stage, failure, giving_up, origin_tx_hash, delivery_tx_hash, refund_tx_hash, delivered_amount, created_at, updated_at, ended_at, trace";
+export const swapColumnNames =
+	"id, account_id, order_id, order_terms, output, value_usd_cents, fee_millibps, delivery, op, status, stage, failure, giving_up, origin_tx_hash, delivery_tx_hash, refund_tx_hash, delivered_amount, created_at, updated_at, ended_at, trace";
+
+/** The same, as they are read from `swaps`. Rows of before have no fee in thousandths of a basis point. */
+export const swapColumns = swapColumnNames.replace(
+	"fee_millibps",
+	"coalesce(fee_millibps, 10 * fee_centibps) as fee_millibps",
+);
 
 export async function readSwap(db: Database, uuid: SwapUuid): Promise<SwapRecord | undefined> {
 	const { rows } = await db.query<SwapRow>({
@@ -59,7 +65,7 @@ export function swapFromRow(row: SwapRow): SwapRecord {
 		order: orderSchema.parse(row.order_terms),
 		output: row.output,
 		valueUsdCents: BigInt(row.value_usd_cents),
-		feeCentibps: row.fee_centibps,
+		feeMillibps: row.fee_millibps,
 		delivery: deliveryFromJson(row.delivery),
 		op: row.op === null ? undefined : signedOpFromJson(row.op),
 		status: row.status,

@@ -1,0 +1,82 @@
+import { solanaChainId } from "@geoswap/protocol";
+import type { Hex } from "viem";
+import type { Database } from "./database.ts";
+import { reachedSwaps } from "./due-swaps.ts";
+import { isFree } from "./take-jobs.ts";
+
+/** A chain's work that nobody has done in time. */
+export type DueOfChain = {
+	chainId: number;
+	/** Jobs that any lane of the chain could take. */
+	jobs: Due;
+	/** Jobs that attesters have yet to sign for. */
+	attestations: Due;
+	/** Whether the chain's second provider is to be asked for deposits. */
+	hasQuestions: boolean;
+	/** Relayers, in lower case, with a transaction that was signed and not offered, or offered and not mined for a while. */
+	stuckRelayers: Hex[];
+};
+
+export type Due = "no" | "due" | "overdue";
+
+export type DueWork = { round: Due; chains: DueOfChain[] };
+
+/** A lane is told of a job within that, and waits for others to bundle with it. */
+const laneMs = 500;
+/** Attesters that have just turned an order down are not asked again sooner. */
+const attestMs = 2_000;
+/** A transaction that is not mined by then is looked at, however slow the chain. */
+const mineMs = 5_000;
+
+/**
+ * For the tick: what is due, and what has been for longer than anyone who was told of it needs. Since when a swap is due
+ * by a chain's height is written nowhere: such a swap is made due by time here, and is found to be overdue later.
+ */
+export async function readDueWork(db: Database, { overdueMs }: { overdueMs: number }): Promise<DueWork> {
+	const { rows } = await db.query<DueWork>({
+		name: "read-due-work",
+		text: `with reached as materialized (
+				${reachedSwaps({ limit: "100", where: "due_at > now()" })}
+			), held as materialized (
+				select swap_id from waits where swap_id = any(array(select swap_id from reached))
+				order by swap_id for update skip locked
+			), moved as (
+				update waits w set due_at = now() from held where w.swap_id = held.swap_id returning 1
+			), chains as (
+				select h.chain_id,
+					${dueOf(`select from jobs j where ${isRipe}`, "j.updated_at", laneMs)} as jobs,
+					${dueOf("select from jobs j where j.chain_id = h.chain_id and j.state = 'unattested'", "j.updated_at", attestMs)}
+						as attestations,
+					exists (select from waits w where w.ask_chain_id = h.chain_id) as has_questions,
+					array(select distinct '0x' || encode(t.relayer, 'hex') from lane_transactions t
+						where t.chain_id = h.chain_id and (
+							t.state = 'signed' and t.created_at <= now() - ${interval("$1")}
+							or t.state = 'broadcast' and t.sent_at_block < h.number - 1
+								and t.created_at <= now() - ${interval(String(mineMs))}
+						)) as stuck_relayers
+				from chain_heads h
+			)
+			select case when exists (select from waits where due_at <= now() - ${interval("$1")}) then 'overdue'
+					when exists (select from moved) or exists (select from waits where due_at <= now()) then 'due'
+					else 'no' end as round,
+				coalesce((select json_agg(json_build_object('chainId', chain_id, 'jobs', jobs, 'attestations', attestations,
+					'hasQuestions', has_questions, 'stuckRelayers', stuck_relayers)) from chains), '[]') as chains`,
+		values: [overdueMs],
+	});
+	const [row] = rows;
+	return { round: row?.round ?? "no", chains: row?.chains ?? [] };
+}
+
+/** As lanes see it: only what Solana refused waits for its slot, however long. */
+const isRipe = `j.chain_id = h.chain_id and j.state = 'queued' and (j.not_before_block <= h.number
+	or (j.strikes = 0 or h.chain_id <> ${solanaChainId}) and j.updated_at < now() - interval '30 seconds')
+	and ${isFree}`;
+
+function dueOf(rows: string, since: string, afterMs: number): string {
+	const isOlder = (ms: string) => `exists (${rows} and ${since} <= now() - ${interval(ms)})`;
+	return `case when ${isOlder(`(${afterMs} + $1)`)} then 'overdue' when ${isOlder(String(afterMs))} then 'due' else 'no' end`;
+}
+
+function interval(ms: string): string {
+	return `${ms} * interval '1 millisecond'`;
+}
