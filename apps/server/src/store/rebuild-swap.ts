@@ -9,12 +9,11 @@ import {
 import { type Hex, hexToBytes } from "viem";
 import { type Database, type DatabasePool, inTransaction } from "./database.ts";
 import { ensurePartitions } from "./ensure-partitions.ts";
-import { startAnew } from "./restart-swaps.ts";
 import { deliveryToJson } from "./swap-json.ts";
 import { decideUnknownOrder, lockUnknownOrder } from "./unknown-orders.ts";
 
 type RebuildOutcome =
-	| { outcome: "rebuilt"; id: SwapUuid; execution: number }
+	| { outcome: "rebuilt"; id: SwapUuid }
 	/** Somebody submitted it after all, or it was decided by another worker. */
 	| { outcome: "known" };
 
@@ -58,11 +57,12 @@ export async function rebuildSwap(
 			],
 		);
 		await db.query("insert into swap_events (swap_id, fact) values ($1, 'rebuilt')", [id]);
-		// An engine that was not restored with the database remembers the swap's earlier executions, and would not start
-		// one of the same number.
-		const execution = await startAnew(db, { swap: { id, orderId }, nowMs });
+		await db.query("insert into waits (swap_id, order_id, fact) values ($1, $2, 'rebuilt')", [
+			id,
+			hexToBytes(orderId),
+		]);
 		await decideUnknownOrder(db, orderId, { outcome: "rebuilt", nowMs, ...(reason && { reason }) });
-		return { outcome: "rebuilt", id, execution };
+		return { outcome: "rebuilt", id };
 	});
 }
 

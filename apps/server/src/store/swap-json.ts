@@ -28,6 +28,11 @@ const signedSolanaOpSchema = z.strictObject({
 	signature: hexSchema,
 });
 
+const scalarSchema = z
+	.string()
+	.regex(/^0x[0-9a-fA-F]{1,64}$/)
+	.transform((text) => text as Hex);
+
 const signedEvmOpSchema = z.strictObject({
 	delegate: addressSchema,
 	allowance: uintSchema,
@@ -35,12 +40,12 @@ const signedEvmOpSchema = z.strictObject({
 	signature: hexSchema,
 	authorization: z
 		.strictObject({
-			chainId: z.int(),
+			chainId: z.int().nonnegative(),
 			address: addressSchema,
-			nonce: z.int(),
-			yParity: z.int(),
-			r: hexSchema,
-			s: hexSchema,
+			nonce: z.int().nonnegative(),
+			yParity: z.int().min(0).max(1),
+			r: scalarSchema,
+			s: scalarSchema,
 		})
 		.exactOptional(),
 });

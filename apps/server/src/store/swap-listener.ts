@@ -11,7 +11,7 @@ export type SwapListener = {
 	close(): Promise<void>;
 };
 
-/** Thousands are under way at once: each is one promise and one timer. */
+/** Thousands are under way at once, most of them alone for their swap: each is one promise and one timer. */
 type TerminalWait = {
 	/** When the swap is terminal, the time is over, or the wait was ended. */
 	over: Promise<void>;
@@ -37,14 +37,22 @@ export function createSwapListener({
 	reconnectMs?: number;
 	onError?: (error: unknown) => void;
 }): SwapListener {
-	const waits = new Map<SwapUuid, Set<TerminalWait>>();
+	const waits = new Map<SwapUuid, TerminalWait[]>();
 	let client: pg.Client | undefined;
 	let reconnect: NodeJS.Timeout | undefined;
 	let isClosed = false;
 	let isRereading = false;
 
 	function wake(uuid: SwapUuid): void {
-		for (const { end } of waits.get(uuid) ?? []) end();
+		for (const { end } of [...(waits.get(uuid) ?? [])]) end();
+	}
+
+	function forget(uuid: SwapUuid, wait: TerminalWait): void {
+		const ofSwap = waits.get(uuid);
+		const i = ofSwap?.indexOf(wait) ?? -1;
+		if (!ofSwap || i === -1) return;
+		if (ofSwap.length === 1) waits.delete(uuid);
+		else ofSwap.splice(i, 1);
 	}
 
 	async function reread(): Promise<void> {
@@ -100,16 +108,16 @@ export function createSwapListener({
 		waitForTerminal(uuid, timeoutMs) {
 			const { promise: over, resolve } = Promise.withResolvers<void>();
 			if (isClosed) resolve();
-			const ofSwap = waits.get(uuid) ?? new Set();
 			const end = () => {
 				clearTimeout(timeout);
-				ofSwap.delete(wait);
-				if (ofSwap.size === 0 && waits.get(uuid) === ofSwap) waits.delete(uuid);
+				forget(uuid, wait);
 				resolve();
 			};
 			const timeout = setTimeout(end, isClosed ? 0 : timeoutMs);
 			const wait: TerminalWait = { over, end };
-			waits.set(uuid, ofSwap.add(wait));
+			const others = waits.get(uuid);
+			if (others) others.push(wait);
+			else waits.set(uuid, [wait]);
 			return wait;
 		},
 		async close() {

@@ -1,7 +1,10 @@
 import type { FailureCode, Order, SolanaAddress, SwapStage, SwapStatus, SwapUuid } from "@geoswap/protocol";
 import type { Address, Hex } from "viem";
 
-/** How the output leaves the vault. Fixed at submit, and once more where the order is opened late. */
+/**
+ * How the output leaves the vault. Fixed at submit, and once more where the order is opened late. A lane may lower it when it
+ * signs the fill, to what the input is worth then.
+ */
 export type Delivery =
 	/** Exactly this much of the output token, from stock. */
 	| { kind: "stock"; amount: bigint }
@@ -36,7 +39,7 @@ export type SignedSolanaOp = {
 	signature: Hex;
 };
 
-export type SignedAuthorization = {
+type SignedAuthorization = {
 	chainId: number;
 	address: Address;
 	nonce: number;
@@ -53,8 +56,8 @@ export type SwapRecord = {
 	order: Order;
 	output: bigint;
 	valueUsdCents: bigint;
-	/** As quoted, in hundredths of a basis point. */
-	feeCentibps: number;
+	/** As quoted, in thousandths of a basis point. */
+	feeMillibps: number;
 	delivery: Delivery;
 	op: SignedOp | SignedSolanaOp | undefined;
 	status: SwapStatus;

@@ -1,0 +1,88 @@
+import type { FailureCode, SwapStage, SwapStatus, SwapUuid } from "@geoswap/protocol";
+import { type Hex, hexToBytes } from "viem";
+import { failureMessages, type Move, type Notes } from "./advance-swap.ts";
+import type { Database } from "./database.ts";
+
+/** What a round changes in a swap's row. */
+export type SwapChange = {
+	swapId: SwapUuid;
+	stage: SwapStage;
+	status: SwapStatus;
+	/** What it became by this, and was not before. */
+	steps: readonly Move[];
+	failure: FailureCode | undefined;
+	notes: Notes;
+	/** From now on the output is not delivered any more. The first reason stays. */
+	givingUp: FailureCode | undefined;
+	/** Nothing is left to do. */
+	isEnd: boolean;
+	/** Whether a caller can see the difference. */
+	isVisible: boolean;
+};
+
+/** Writes the rows of swaps that are held. */
+export async function writeSwaps(
+	db: Database,
+	changes: readonly SwapChange[],
+	{ nowMs }: { nowMs: number },
+): Promise<void> {
+	if (changes.length === 0) return;
+	const hash = (value: Hex | null | undefined) => (value ? Buffer.from(hexToBytes(value)) : null);
+	const isTold = (field: keyof Notes) => changes.map(({ notes }) => notes[field] !== undefined);
+	await db.query({
+		name: "write-swaps",
+		text: `update swaps s set stage = x.stage, status = x.status, failure = coalesce(x.failure, s.failure),
+				moves = s.moves || x.steps::text[], giving_up = coalesce(s.giving_up, x.giving_up),
+				origin_tx_hash = case when x.is_origin then x.origin else s.origin_tx_hash end,
+				delivery_tx_hash = case when x.is_delivery then x.delivery else s.delivery_tx_hash end,
+				refund_tx_hash = case when x.is_refund then x.refund else s.refund_tx_hash end,
+				delivered_amount = case when x.is_amount then x.amount else s.delivered_amount end,
+				updated_at = case when x.is_visible then now() else s.updated_at end,
+				ended_at = case when x.is_end then to_timestamp($2::double precision / 1000) else s.ended_at end
+			from unnest($1::uuid[], $3::text[], $4::text[], $5::jsonb[], $6::text[], $7::text[], $8::boolean[], $9::bytea[],
+				$10::boolean[], $11::bytea[], $12::boolean[], $13::bytea[], $14::boolean[], $15::numeric[], $16::boolean[],
+				$17::boolean[])
+				as x (id, stage, status, failure, steps, giving_up, is_origin, origin, is_delivery, delivery, is_refund, refund,
+				is_amount, amount, is_visible, is_end)
+			where s.id = x.id and s.id = any($1)`,
+		values: [
+			changes.map(({ swapId }) => swapId),
+			nowMs,
+			changes.map(({ stage }) => stage),
+			changes.map(({ status }) => status),
+			changes.map(({ failure }) =>
+				failure ? JSON.stringify({ code: failure, message: failureMessages[failure] }) : null,
+			),
+			changes.map(({ steps }) => `{${steps.join()}}`),
+			changes.map(({ givingUp }) => givingUp ?? null),
+			isTold("originTxHash"),
+			changes.map(({ notes }) => hash(notes.originTxHash)),
+			isTold("deliveryTxHash"),
+			changes.map(({ notes }) => hash(notes.deliveryTxHash)),
+			isTold("refundTxHash"),
+			changes.map(({ notes }) => hash(notes.refundTxHash)),
+			isTold("deliveredAmount"),
+			changes.map(({ notes }) => notes.deliveredAmount ?? null),
+			changes.map(({ isVisible }) => isVisible),
+			changes.map(({ isEnd }) => isEnd),
+		],
+	});
+}
+
+/** Adds to the histories of swaps: one row for each fact that is news. */
+export async function recordFacts(
+	db: Database,
+	facts: readonly { swapId: SwapUuid; fact: string; data: object }[],
+): Promise<void> {
+	if (facts.length === 0) return;
+	await db.query({
+		name: "record-facts",
+		text: `insert into swap_events (swap_id, fact, data)
+			select swap_id, fact, data from unnest($1::uuid[], $2::text[], $3::jsonb[]) as x (swap_id, fact, data)`,
+		values: [
+			facts.map(({ swapId }) => swapId),
+			facts.map(({ fact }) => fact),
+			facts.map(({ data }) => JSON.stringify(data)),
+		],
+	});
+}
