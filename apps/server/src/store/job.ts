@@ -1,5 +1,5 @@
 import type { Order, SwapUuid } from "@geoswap/protocol";
-import type { Address, Hex } from "viem";
+import type { Hex } from "viem";
 import type { Delivery, SignedOp, SignedSolanaOp } from "./swap-record.ts";
 
 /** A lane's unit of work: one call's worth for one order. */
@@ -29,11 +29,13 @@ export type JobReason =
 	| "liquidity"
 	/** The recipient does not take the native token. */
 	| "recipient"
+	/** The recipient's token account is gone, and what is left after the cost of another is below the minimum. */
+	| "account_gone"
 	/** The chain refuses it again and again. */
 	| "reverted";
 
 /** What each kind needs beside the order. */
-export type JobPayload = {
+type JobPayload = {
 	open: { op: SignedOp | SignedSolanaOp };
 	fill: { delivery: Delivery };
 	void: Record<never, never>;
@@ -55,8 +57,6 @@ export type Job<Kind extends JobKind = JobKind> = {
 		strikes: number;
 		reason: JobReason | undefined;
 		attestationId: string | undefined;
-		relayer: Address | undefined;
-		nonce: number | undefined;
 	};
 }[Kind];
 

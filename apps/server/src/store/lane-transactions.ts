@@ -3,6 +3,7 @@ import { type Address, bytesToHex, type Hex, hexToBytes } from "viem";
 import type { Database } from "./database.ts";
 import type { Job, JobKind } from "./job.ts";
 import { type JobRow, jobFromRow } from "./jobs.ts";
+import { markListed } from "./mark-swaps.ts";
 
 /** One relayer on one chain: a sequence of nonces. */
 export type LaneId = { chainId: number; relayer: Address };
@@ -38,31 +39,22 @@ export async function raiseNonce(db: Database, lane: LaneId, chainNonce: number)
 	);
 }
 
-/**
- * The lane's next nonce. Until the transaction ends nobody else signs for this lane: an execution that the engine gave
- * up and ran again elsewhere may still be alive.
- */
-export async function lockNonce(db: Database, lane: LaneId): Promise<number> {
-	const { rows } = await db.query<{ next_nonce: number }>(
-		"select next_nonce from lanes where chain_id = $1 and relayer = $2 for update",
-		laneColumns(lane),
-	);
-	if (!rows[0]) throw new Error(`lane ${lane.chainId}:${lane.relayer} has no nonce yet`);
-	return rows[0].next_nonce;
-}
+/** Selects those of a lane, named by the first two parameters, that are in no block yet: of each its latest attempt. */
+export const selectOpenTransactions = `select distinct on (nonce) * from lane_transactions as latest
+	where chain_id = $1 and relayer = $2 and state <> 'final' and not exists (
+		select from lane_transactions as mined where mined.chain_id = latest.chain_id
+			and mined.relayer = latest.relayer and mined.nonce = latest.nonce and mined.state in ('mined', 'final')
+	)
+	order by nonce, attempt desc`;
 
 /** Those that are in no block yet, lowest nonce first. */
 export async function openLaneTransactions(db: Database, lane: LaneId): Promise<LaneTransaction[]> {
-	const { rows } = await db.query<LaneTransactionRow>(
-		`select distinct on (nonce) * from lane_transactions as latest
-		where chain_id = $1 and relayer = $2 and state <> 'final' and not exists (
-			select from lane_transactions as mined where mined.chain_id = latest.chain_id
-				and mined.relayer = latest.relayer and mined.nonce = latest.nonce and mined.state in ('mined', 'final')
-		)
-		order by nonce, attempt desc`,
-		laneColumns(lane),
-	);
-	return rows.map((row) => ({
+	const { rows } = await db.query<LaneTransactionRow>(selectOpenTransactions, laneColumns(lane));
+	return rows.map(laneTransactionFromRow);
+}
+
+export function laneTransactionFromRow(row: LaneTransactionRow): LaneTransaction {
+	return {
 		nonce: row.nonce,
 		attempt: row.attempt,
 		hash: bytesToHex(row.hash),
@@ -76,7 +68,52 @@ export async function openLaneTransactions(db: Database, lane: LaneId): Promise<
 		...(row.last_valid_height === null ? {} : { lastValidHeight: row.last_valid_height }),
 		state: row.state,
 		sentAtBlock: row.sent_at_block,
-	}));
+	};
+}
+
+export type LaneTransactionRow = {
+	nonce: number;
+	attempt: number;
+	hash: Uint8Array;
+	raw: Uint8Array;
+	kind: LaneTransaction["kind"];
+	jobs: (LaneTransactionJob | LaneTransactionMarker)[];
+	max_fee_per_gas: bigint;
+	last_valid_height: number | null;
+	state: LaneTransaction["state"];
+	sent_at_block: number;
+};
+
+/**
+ * Writes down attempts for nonces below the lane's next one, before any is sent: only bytes that are kept are ever sent.
+ * Returns those that were written. Others are not: their nonce is settled, or another run was faster with that attempt.
+ */
+export async function insertAttempts(
+	db: Database,
+	lane: LaneId,
+	transactions: readonly LaneTransaction[],
+	{
+		strikesJobs = false,
+	}: {
+		/** The call is given up because of its jobs: they are struck, and stay with their nonce until that is spent. */
+		strikesJobs?: boolean;
+	} = {},
+): Promise<LaneTransaction[]> {
+	const { rows } = await db.query<{ nonce: number }>(
+		`with inserted as (
+			insert into lane_transactions (${transactionColumnNames})
+			select $1, $2, t.* from ${unnestTransactions(3)} as t (nonce) where not exists (
+				select from lane_transactions settled where settled.chain_id = $1 and settled.relayer = $2
+					and settled.nonce = t.nonce and settled.state in ('mined', 'final')
+			) on conflict do nothing returning nonce
+		), struck as (
+			update jobs set strikes = strikes + 1, alone = true, updated_at = now()
+			where $13 and chain_id = $1 and relayer = $2 and state = 'sent' and nonce in (select nonce from inserted)
+		)
+		select nonce from inserted`,
+		[...laneColumns(lane), ...transactionColumns(transactions), strikesJobs],
+	);
+	return transactions.filter(({ nonce }) => rows.some((row) => row.nonce === nonce));
 }
 
 /** Of a range of nonces, those for which this lane ever signed something. */
@@ -93,146 +130,120 @@ export async function noncesKnown(
 	return new Set(rows.map(({ nonce }) => nonce));
 }
 
-/** Lanes of relayers other than these that have such transactions. */
-export async function readOrphanLanes(
-	db: Database,
-	{ chainId, relayers }: { chainId: number; relayers: readonly Hex[] },
-): Promise<LaneId[]> {
-	const { rows } = await db.query<{ relayer: Uint8Array }>(
-		`select distinct relayer from lane_transactions
-		where chain_id = $1 and state in ('signed', 'broadcast') and relayer <> all($2)`,
-		[chainId, relayers.map((relayer) => hexToBytes(relayer))],
-	);
-	return rows.map(({ relayer }) => ({ chainId, relayer: bytesToHex(relayer) }));
+export const transactionColumnNames = `chain_id, relayer, nonce, attempt, hash, raw, kind, jobs, max_fee_per_gas, state,
+	sent_at_block, last_valid_height`;
+
+/** A set of transactions, as the columns after the lane's, whose parameters begin with this one. */
+export function unnestTransactions(first: number): string {
+	const types = ["bigint", "int", "bytea", "bytea", "text", "jsonb", "numeric", "text", "bigint", "bigint"];
+	return `unnest(${types.map((type, i) => `$${first + i}::${type}[]`).join(", ")})`;
 }
 
-type LaneTransactionRow = {
-	nonce: number;
-	attempt: number;
-	hash: Uint8Array;
-	raw: Uint8Array;
-	kind: LaneTransaction["kind"];
-	jobs: (LaneTransactionJob | LaneTransactionMarker)[];
-	max_fee_per_gas: bigint;
-	last_valid_height: number | null;
-	state: LaneTransaction["state"];
-	sent_at_block: number;
-};
-
-/** Written before the transaction is sent: only bytes that are kept are ever sent. */
-export async function insertLaneTransaction(
-	db: Database,
-	lane: LaneId,
-	transaction: LaneTransaction,
-): Promise<void> {
-	await db.query(insertSql, rowOf(lane, transaction));
-	await spendNonce(db, lane, transaction.nonce);
-}
-
-const insertSql = `insert into lane_transactions as known
-		(chain_id, relayer, nonce, attempt, hash, raw, kind, jobs, max_fee_per_gas, state, sent_at_block,
-		last_valid_height)
-	values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)`;
-
-function rowOf(lane: LaneId, transaction: LaneTransaction): unknown[] {
-	const { jobs, markers = [] } = transaction;
+export function transactionColumns(transactions: readonly LaneTransaction[]): unknown[][] {
 	return [
-		...laneColumns(lane),
-		transaction.nonce,
-		transaction.attempt,
-		hexToBytes(transaction.hash),
-		hexToBytes(transaction.raw),
-		transaction.kind,
-		JSON.stringify([...jobs, ...markers.map((marker): LaneTransactionMarker => ({ marker }))]),
-		transaction.maxFeePerGas,
-		transaction.state,
-		transaction.sentAtBlock,
-		transaction.lastValidHeight ?? null,
+		transactions.map(({ nonce }) => nonce),
+		transactions.map(({ attempt }) => attempt),
+		transactions.map(({ hash }) => hexToBytes(hash)),
+		transactions.map(({ raw }) => hexToBytes(raw)),
+		transactions.map(({ kind }) => kind),
+		transactions.map(({ jobs, markers = [] }) =>
+			JSON.stringify([...jobs, ...markers.map((marker): LaneTransactionMarker => ({ marker }))]),
+		),
+		transactions.map(({ maxFeePerGas }) => maxFeePerGas),
+		transactions.map(({ state }) => state),
+		transactions.map(({ sentAtBlock }) => sentAtBlock),
+		transactions.map(({ lastValidHeight }) => lastValidHeight ?? null),
 	];
 }
 
-async function spendNonce(db: Database, lane: LaneId, nonce: number): Promise<void> {
-	await db.query(
-		`update lanes set next_nonce = greatest(next_nonce, $3) where chain_id = $1 and relayer = $2`,
-		[...laneColumns(lane), nonce + 1],
-	);
-}
-
 /**
- * The same for one whose name follows from what it does, so that this store may know it: a chain dropped it, or said
- * that it was lost. Whoever follows the chain then looks for it again. Returns where it is kept, or undefined where it
- * is seen in a block.
+ * For an insert as `known`. A transaction's name may follow from what it does, so that this store may know it: a chain
+ * dropped it, or said that it was lost. Whoever follows the chain then looks for it again.
  */
-export async function adoptLaneTransaction(
-	db: Database,
-	lane: LaneId,
-	transaction: LaneTransaction,
-): Promise<{ relayer: Hex; nonce: number } | undefined> {
-	const { rows } = await db.query<{ relayer: Uint8Array; nonce: number; state: string; is_new: boolean }>(
-		`${insertSql} on conflict (chain_id, hash) do update set
-			last_valid_height = case when ${isGivenUp} then excluded.last_valid_height else known.last_valid_height end,
-			state = case when ${isGivenUp} then 'broadcast' else known.state end
-		returning relayer, nonce, state, xmax = 0 as is_new`,
-		rowOf(lane, transaction),
-	);
-	const [row] = rows;
-	if (!row || row.state === "mined" || row.state === "final") return undefined;
-	if (row.is_new) await spendNonce(db, lane, transaction.nonce);
-	return { relayer: bytesToHex(row.relayer), nonce: row.nonce };
-}
+export const adoptKnown = `on conflict (chain_id, hash) do update set
+	last_valid_height = case when known.state = 'final' and known.block_number is null
+		then excluded.last_valid_height else known.last_valid_height end,
+	state = case when known.state = 'final' and known.block_number is null then 'broadcast' else known.state end`;
 
-/** It ended in no block. */
-const isGivenUp = "known.state = 'final' and known.block_number is null";
-
-/** The chain was offered this attempt, at this block. */
+/** The chain was offered these attempts, at this block. */
 export async function markBroadcast(
 	db: Database,
 	lane: LaneId,
-	{ nonce, attempt, atBlock }: { nonce: number; attempt: number; atBlock: number },
+	transactions: readonly Pick<LaneTransaction, "nonce" | "attempt">[],
+	{ atBlock }: { atBlock: number },
 ): Promise<void> {
+	if (transactions.length === 0) return;
 	await db.query(
 		`update lane_transactions set state = 'broadcast', sent_at_block = $5
-		where chain_id = $1 and relayer = $2 and nonce = $3 and attempt = $4 and state in ('signed', 'broadcast')`,
-		[...laneColumns(lane), nonce, attempt, atBlock],
+		where chain_id = $1 and relayer = $2 and (nonce, attempt) in (select * from unnest($3::bigint[], $4::int[]))
+			and state in ('signed', 'broadcast')`,
+		[
+			...laneColumns(lane),
+			transactions.map(({ nonce }) => nonce),
+			transactions.map(({ attempt }) => attempt),
+			atBlock,
+		],
 	);
 }
 
-/** Whether the chain took no attempt of that nonce. */
-export async function wasNeverBroadcast(db: Database, lane: LaneId, nonce: number): Promise<boolean> {
-	const { rows } = await db.query(
-		`select from lane_transactions where chain_id = $1 and relayer = $2 and nonce = $3 and state <> 'signed' limit 1`,
+/**
+ * The nonce was spent, for good, on a transaction that is not ours: no attempt can land any more, and its jobs go back to
+ * the queue. Returns whether that is news: where someone has seen an attempt in a block, it is not so.
+ */
+export async function endLaneTransaction(db: Database, lane: LaneId, nonce: number): Promise<boolean> {
+	const { rowCount } = await db.query(
+		`with ended as (
+			update lane_transactions set state = 'final' where chain_id = $1 and relayer = $2 and nonce = $3
+				and not exists (select from lane_transactions where chain_id = $1 and relayer = $2 and nonce = $3
+					and state in ('mined', 'final'))
+			returning nonce
+		), requeued as (${requeueSentJobs} and exists (select from ended))
+		select from ended`,
 		[...laneColumns(lane), nonce],
 	);
-	return rows.length === 0;
+	return (rowCount ?? 0) > 0;
 }
 
-/** The nonce was spent, for good, on a transaction that is not ours: no attempt can land any more. */
-export async function endLaneTransaction(db: Database, lane: LaneId, nonce: number): Promise<void> {
+/** Lets other lanes do the jobs of a transaction of which the chain took no attempt. */
+export async function giveBackUnsent(db: Database, lane: LaneId, nonce: number): Promise<void> {
 	await db.query(
-		"update lane_transactions set state = 'final' where chain_id = $1 and relayer = $2 and nonce = $3",
+		`${requeueSentJobs} and not exists (select from lane_transactions
+			where chain_id = $1 and relayer = $2 and nonce = $3 and state <> 'signed')`,
 		[...laneColumns(lane), nonce],
 	);
 }
 
 /**
- * The transaction of that nonce can no longer land. Returns whether that is news: where someone has seen it in a block,
- * it is not so.
+ * The transaction of that nonce can no longer land. Its jobs go back to the queue, except an open, which cannot be signed
+ * for a second time. Their swaps are due. Returns whether that is news: where someone has seen it in a block, it is not so.
  */
 export async function endUnseenTransaction(db: Database, lane: LaneId, nonce: number): Promise<boolean> {
 	const { rowCount } = await db.query(
-		`update lane_transactions set state = 'final'
-		where chain_id = $1 and relayer = $2 and nonce = $3 and state in ('signed', 'broadcast')`,
+		`with ended as (
+			update lane_transactions set state = 'final'
+			where chain_id = $1 and relayer = $2 and nonce = $3 and state in ('signed', 'broadcast') returning nonce
+		), refused as (
+			update jobs set state = 'refused', reason = 'expired', updated_at = now()
+			where ${isOfNonce} and kind = 'open' and exists (select from ended) returning swap_id
+		), requeued as (
+			${requeueSentJobs} and kind <> 'open' and exists (select from ended) returning swap_id
+		), ${markListed("select swap_id from refused union all select swap_id from requeued")}
+		select from ended`,
 		[...laneColumns(lane), nonce],
 	);
-	return rowCount === 1;
+	return (rowCount ?? 0) > 0;
 }
+
+const isOfNonce = "chain_id = $1 and relayer = $2 and nonce = $3 and state = 'sent'";
+const requeueSentJobs = `update jobs set state = 'queued', relayer = null, nonce = null, updated_at = now()
+	where ${isOfNonce}`;
 
 /** The jobs that still wait for the transaction of that nonce. */
 export async function jobsOfNonce(db: Database, lane: LaneId, nonce: number): Promise<Job[]> {
-	const { rows } = await db.query<JobRow>(
-		"select * from jobs where chain_id = $1 and relayer = $2 and nonce = $3 and state = 'sent'",
-		[...laneColumns(lane), nonce],
-	);
+	const { rows } = await db.query<JobRow>(`select * from jobs where ${isOfNonce}`, [
+		...laneColumns(lane),
+		nonce,
+	]);
 	return rows.map(jobFromRow);
 }
 

@@ -1,0 +1,47 @@
+import { hexToBytes } from "viem";
+import { type HeadJson, headFromJson, headJson } from "./chain-head.ts";
+import type { Database } from "./database.ts";
+import type { ChainHead } from "./facts.ts";
+import {
+	type LaneId,
+	type LaneTransaction,
+	type LaneTransactionRow,
+	laneTransactionFromRow,
+	selectOpenTransactions,
+} from "./lane-transactions.ts";
+import { isFree, isRipe } from "./take-jobs.ts";
+
+export type LaneView = {
+	head: ChainHead;
+	/** The lane's next nonce; absent where the lane has never run. */
+	nextNonce: number | undefined;
+	/** Its transactions that are in no block yet, lowest nonce first. */
+	open: LaneTransaction[];
+	/** Whether a job of the chain waits for a lane and can be tried now. */
+	hasWork: boolean;
+};
+
+/** Reads all that a lane goes by, in one statement. Undefined where nobody has followed the chain yet. */
+export async function lookAtLane(db: Database, lane: LaneId): Promise<LaneView | undefined> {
+	const { rows } = await db.query<LaneRow & (LaneTransactionRow | { nonce: null })>(
+		`select ${headJson} as head, lanes.next_nonce,
+			exists (select from jobs where chain_id = $1 and ${isRipe("head.number")} and ${isFree}) as has_work,
+			open.nonce, open.attempt, open.hash, open.raw, open.kind, open.jobs, open.max_fee_per_gas,
+			open.last_valid_height, open.state, open.sent_at_block
+		from chain_heads head
+		left join lanes on lanes.chain_id = $1 and lanes.relayer = $2
+		left join (${selectOpenTransactions}) open on true
+		where head.chain_id = $1 order by open.nonce`,
+		[lane.chainId, hexToBytes(lane.relayer)],
+	);
+	const [row] = rows;
+	if (!row) return undefined;
+	return {
+		head: headFromJson(row.head),
+		nextNonce: row.next_nonce ?? undefined,
+		open: rows.flatMap((each) => (each.nonce === null ? [] : [laneTransactionFromRow(each)])),
+		hasWork: row.has_work,
+	};
+}
+
+type LaneRow = { head: HeadJson; next_nonce: number | null; has_work: boolean };
