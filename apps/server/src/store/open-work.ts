@@ -1,7 +1,10 @@
 import { bytesToHex } from "viem";
 import type { Database } from "./database.ts";
+import { isAnyDue } from "./due-swaps.ts";
 
 export type OpenWork = {
+	/** A round has something to do. */
+	isDue: boolean;
 	/** Jobs wait for any lane of the chain. */
 	hasQueued: boolean;
 	hasUnattested: boolean;
@@ -9,10 +12,15 @@ export type OpenWork = {
 	relayers: Set<string>;
 };
 
-/** What on this chain is not done yet. */
+/** What on this chain is not done yet, and whether swaps are due. */
 export async function readOpenWork(db: Database, chainId: number): Promise<OpenWork> {
-	const { rows } = await db.query<{ queued: boolean; unattested: boolean; relayers: Buffer[] }>(
-		`select exists (select from jobs where chain_id = $1 and state = 'queued') as queued,
+	const { rows } = await db.query<{
+		is_due: boolean;
+		queued: boolean;
+		unattested: boolean;
+		relayers: Buffer[];
+	}>(
+		`select ${isAnyDue} as is_due, exists (select from jobs where chain_id = $1 and state = 'queued') as queued,
 			exists (select from jobs where chain_id = $1 and state = 'unattested') as unattested,
 			array(select distinct relayer from lane_transactions
 				where chain_id = $1 and state in ('signed', 'broadcast')) as relayers`,
@@ -20,6 +28,7 @@ export async function readOpenWork(db: Database, chainId: number): Promise<OpenW
 	);
 	const [row] = rows;
 	return {
+		isDue: row?.is_due ?? false,
 		hasQueued: row?.queued ?? false,
 		hasUnattested: row?.unattested ?? false,
 		relayers: new Set(row?.relayers.map((relayer) => bytesToHex(relayer))),

@@ -38,6 +38,21 @@ export async function readOutflows(
 	return new Map(rows.map(({ token, amount }) => [bytesToHex(token), amount]));
 }
 
+/** By token, what is reserved for fills that were signed and have not been seen on the chain. */
+export async function readPaymentsUnderWay(db: Database, chainId: number): Promise<Map<Hex, bigint>> {
+	const { rows } = await db.query<{ token: Buffer; amount: bigint }>(
+		`select token, sum(amount) as amount from jobs join reservations using (swap_id, chain_id)
+		where chain_id = $1 and kind = 'fill' and state = 'sent' group by token`,
+		[chainId],
+	);
+	return new Map(rows.map(({ token, amount }) => [bytesToHex(token), amount]));
+}
+
+/** Waits until no other transaction counts what may leave the vault, and keeps others from it until this one ends. */
+export async function lockOutflows(db: Database, chainId: number): Promise<void> {
+	await db.query("select pg_advisory_xact_lock(hashtextextended('outflows:' || $1, 0))", [String(chainId)]);
+}
+
 function minuteOf(timestamp: number): number {
 	return Math.floor(timestamp / 60);
 }

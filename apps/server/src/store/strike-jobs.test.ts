@@ -1,4 +1,5 @@
 import { randomUUID } from "node:crypto";
+import { toFunctionSelector } from "viem";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { createTestDatabase, type TestDatabase } from "../../test/test-database.ts";
 import { strikeJobs } from "./strike-jobs.ts";
@@ -17,7 +18,16 @@ async function strike(
 		strikes = 0,
 		payload = {},
 		headNumber = 11,
-	}: { kind: string; attestationId?: string; strikes?: number; payload?: object; headNumber?: number },
+		skippedFor,
+	}: {
+		kind: string;
+		attestationId?: string;
+		strikes?: number;
+		payload?: object;
+		headNumber?: number;
+		/** The error that the vault named when it passed the order over. */
+		skippedFor?: string;
+	},
 	sentAs = kind,
 ) {
 	const swapId = randomUUID();
@@ -34,6 +44,14 @@ async function strike(
 		values (1, '\\x02', $1, 0, $2, '', $3, '[]', 0, 'mined', 9, 10)`,
 		[nonce, Buffer.from(swapId), sentAs],
 	);
+	if (skippedFor) {
+		await database.pool.query(
+			`insert into chain_events (chain_id, block_number, log_index, block_hash, transaction_hash, contract, order_id,
+				name, data)
+			values (1, 10, $1, '', $2, '', '\\x01', 'Skipped', $3)`,
+			[nonce, Buffer.from(swapId), { reason: toFunctionSelector(skippedFor) }],
+		);
+	}
 	await strikeJobs(database.pool, { chainId: 1, headNumber });
 	const { rows } = await database.pool.query(
 		"select state, reason, strikes, alone, attestation_id, relayer from jobs where swap_id = $1",
@@ -87,6 +105,31 @@ test("a Solana payout that fails again and again is not called its recipient's f
 		...refused,
 		reason: "reverted",
 	});
+});
+
+test("a recipient that refuses a fill on the chain gets no second try, and one that got too little does", async () => {
+	const payload = { delivery: { kind: "stock" } };
+	const fill = { kind: "fill", payload };
+	expect(await strike({ ...fill, skippedFor: "NativeTransferFailed(address)" })).toMatchObject({
+		state: "refused",
+		reason: "recipient",
+	});
+	expect(await strike({ ...fill, skippedFor: "TooLittleDelivered(uint256,uint256)" })).toMatchObject({
+		state: "queued",
+	});
+});
+
+test("a fill that the chain refuses is called what its simulation would have called it", async () => {
+	const refusedFor = async (skippedFor: string, delivery = "stock") => {
+		const fill = { kind: "fill", strikes: 2, payload: { delivery: { kind: delivery } } };
+		return (await strike({ ...fill, skippedFor })).reason;
+	};
+	expect(await refusedFor("SafeERC20FailedOperation(address)")).toBe("liquidity");
+	expect(await refusedFor("ERC20InsufficientBalance(address,uint256,uint256)")).toBe("liquidity");
+	expect(await refusedFor("Error(string)")).toBe("liquidity");
+	expect(await refusedFor("Error(string)", "router")).toBe("price");
+	// As a token says that is paused.
+	expect(await refusedFor("EnforcedPause()")).toBe("reverted");
 });
 
 test("a Solana wallet's message is not sent a second time: its first strike is its last", async () => {

@@ -1,0 +1,50 @@
+import { geoEscrowAbi, geoVaultAbi } from "@geoswap/protocol";
+import { type Hex, toFunctionSelector } from "viem";
+import { formatAbiItem } from "viem/utils";
+
+/** Why a vault passed over an order that it was to fill. */
+export type SkipCause =
+	/** Others in the bundle may have left it too little. */
+	| "gas"
+	/** Filled or voided before. */
+	| "decided"
+	/** Its deposit is not there, or not any more. */
+	| "not_open"
+	| "too_late"
+	| "price"
+	| "liquidity"
+	| "recipient"
+	| "other";
+
+const causes: Record<Hex, SkipCause> = {
+	"0x00000000": "gas",
+	[selectorOf("InsufficientGas")]: "gas",
+	[selectorOf("AlreadyDecided")]: "decided",
+	[selectorOf("NotOpen")]: "not_open",
+	[selectorOf("FillExpired")]: "too_late",
+	[selectorOf("TooLittleDelivered")]: "price",
+	[selectorOf("BudgetNotSpent")]: "price",
+	[selectorOf("OutflowCapExceeded")]: "liquidity",
+	[selectorOf("NotListed")]: "liquidity",
+	[selectorOf("SafeERC20FailedOperation")]: "liquidity",
+	[toFunctionSelector("ERC20InsufficientBalance(address,uint256,uint256)")]: "liquidity",
+	[selectorOf("NativeTransferFailed")]: "recipient",
+};
+
+/** Tokens and routers of before custom errors say everything in words, which the event does not carry. */
+const words = toFunctionSelector("Error(string)");
+
+/** What the selector in a vault's `Skipped` means. */
+export function skipCause(selector: Hex, { throughRouter }: { throughRouter: boolean }): SkipCause {
+	// The router says "Too little received"; a plain transfer fails for want of tokens.
+	if (selector === words) return throughRouter ? "price" : "liquidity";
+	return causes[selector] ?? "other";
+}
+
+function selectorOf(errorName: string): Hex {
+	const item = [...geoVaultAbi, ...geoEscrowAbi].find(
+		(candidate) => candidate.type === "error" && candidate.name === errorName,
+	);
+	if (item?.type !== "error") throw new Error(`no contract of ours has the error ${errorName}`);
+	return toFunctionSelector(formatAbiItem(item));
+}
