@@ -16,13 +16,18 @@ export async function undoJobs(
 		events.filter((event) => event.name === name).map(({ orderId }) => ({ kind, orderId })),
 	);
 	await db.query(
-		`update jobs j set updated_at = now(), state = case
+		`with held as materialized (
+			select swap_id, kind from jobs
+			where chain_id = $1 and state = 'done' and (order_id, kind) in (select * from unnest($2::bytea[], $3::text[]))
+			order by swap_id, kind for update
+		)
+		update jobs j set updated_at = now(), state = case
 			when exists (select from lane_transactions t
 				where t.chain_id = j.chain_id and t.relayer = j.relayer and t.nonce = j.nonce and t.state <> 'final')
 			then 'sent'
-			when $4 and (kind = 'release' or (kind = 'refund' and (payload->>'attested')::boolean)) then 'unattested'
+			when $4 and (j.kind = 'release' or (j.kind = 'refund' and (payload->>'attested')::boolean)) then 'unattested'
 			else 'queued' end
-		where chain_id = $1 and state = 'done' and (order_id, kind) in (select * from unnest($2::bytea[], $3::text[]))`,
+		from held where (j.swap_id, j.kind) = (held.swap_id, held.kind)`,
 		[chainId, undone.map((job) => job.orderId), undone.map((job) => job.kind), !isSolana(chainId)],
 	);
 	return [...new Set(events.map(({ orderId }) => bytesToHex(orderId)))];

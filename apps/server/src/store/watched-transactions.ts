@@ -1,6 +1,8 @@
 import { type Order, orderSchema } from "@geoswap/protocol";
 import { bytesToHex, type Hex, hexToBytes } from "viem";
+import { isHeadOld } from "./chain-head.ts";
 import type { Database } from "./database.ts";
+import { definedRow } from "./defined-row.ts";
 import type { JobKind } from "./job.ts";
 
 /** A lane's transaction of which the chain may still tell something new. */
@@ -18,26 +20,32 @@ export type WatchedTransaction = {
  * someone must be told.
  */
 export async function readWatched(db: Database, chainId: number): Promise<WatchedTransaction[]> {
-	const { rows } = await db.query<{
-		hash: Buffer;
-		block_number: number | null;
-		last_valid_height: number | null;
-		is_given_up: boolean;
-	}>(
-		`select hash, block_number, last_valid_height, false as is_given_up from lane_transactions
-		where chain_id = $1 and state <> 'final'
+	const select = `select '0x' || encode(hash, 'hex') as hash, block_number as slot,
+		last_valid_height as "lastValidHeight", state = 'final' as "isGivenUp" from lane_transactions`;
+	const { rows } = await db.query<WatchedTransaction>(
+		`${select} where chain_id = $1 and state <> 'final'
 		union all
-		select hash, block_number, last_valid_height, true from lane_transactions
-		where chain_id = $1 and kind = 'open' and state = 'final' and block_number is null
+		${select} where chain_id = $1 and kind = 'open' and state = 'final' and block_number is null
 			and last_valid_height is not null and created_at > now() - interval '1 hour'`,
 		[chainId],
 	);
-	return rows.map((row) => ({
-		hash: bytesToHex(row.hash),
-		slot: row.block_number ?? undefined,
-		lastValidHeight: row.last_valid_height ?? undefined,
-		isGivenUp: row.is_given_up,
-	}));
+	return rows.map(definedRow);
+}
+
+/**
+ * Whether the chain may have something to tell: a transaction of ours is under way, somebody waits for the chain to be
+ * somewhere, or the head was not written for a while.
+ */
+export async function isWatchNeeded(db: Database, chainId: number): Promise<boolean> {
+	const { rows } = await db.query<{ needed: boolean }>({
+		name: "is-watch-needed",
+		text: `select exists (select from lane_transactions where chain_id = $1 and state <> 'final')
+			or exists (select from waits where head_chain_id = $1)
+			or exists (select from waits where finalized_chain_id = $1)
+			or ${isHeadOld} as needed`,
+		values: [chainId],
+	});
+	return rows[0]?.needed ?? true;
 }
 
 /** What a transaction was to do: a job for an order, or to close markers. */
@@ -98,11 +106,11 @@ export async function readFinalWitness(
 	db: Database,
 	{ chainId, above, upTo }: { chainId: number; above: number; upTo: number },
 ): Promise<{ hash: Hex; slot: number } | undefined> {
-	const { rows } = await db.query<{ transaction_hash: Buffer; block_number: number }>(
-		`select transaction_hash, block_number from chain_events
+	const { rows } = await db.query<{ hash: Hex; slot: number }>(
+		`select '0x' || encode(transaction_hash, 'hex') as hash, block_number as slot from chain_events
 		where chain_id = $1 and block_number > $2 and block_number <= $3
 		order by block_number desc, log_index desc limit 1`,
 		[chainId, above, upTo],
 	);
-	return rows[0] && { hash: bytesToHex(rows[0].transaction_hash), slot: rows[0].block_number };
+	return rows[0];
 }
