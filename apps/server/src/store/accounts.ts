@@ -38,19 +38,14 @@ export async function findAccountId(db: Database, name: string): Promise<string 
 
 /** By name. */
 export async function listAccounts(db: Database, { nowMs }: { nowMs: number }): Promise<AccountRecord[]> {
-	const { rows } = await db.query<{ id: string; name: string; created_at: Date; valid_keys: number }>(
-		`select a.*, (
+	const { rows } = await db.query<AccountRecord>(
+		`select a.id, a.name, a.created_at as "createdAt", (
 			select count(*) from api_keys k
 			where k.account_id = a.id and k.revoked_at is null
 				and (k.expires_at is null or k.expires_at > to_timestamp($1::double precision))
-		) as valid_keys
+		) as "validKeys"
 		from accounts a order by a.name`,
 		[nowMs / 1_000],
 	);
-	return rows.map((row) => ({
-		id: row.id,
-		name: row.name,
-		createdAt: row.created_at,
-		validKeys: row.valid_keys,
-	}));
+	return rows;
 }

@@ -1,4 +1,5 @@
 import type { Database } from "./database.ts";
+import { definedRow } from "./defined-row.ts";
 
 /** What a key may do instead of the configured limits. */
 export type StoredLimits = {
@@ -22,23 +23,10 @@ export type ApiKeyRecord = {
 	lastUsedAt: Date | undefined;
 };
 
-type ApiKeyRow = {
-	id: string;
-	account_id: string;
-	account_name: string;
-	account_created_at: Date;
-	hash: Buffer;
-	limits: StoredLimits;
-	created_at: Date;
-	expires_at: Date | null;
-	revoked_at: Date | null;
-	replaced_by: string | null;
-	last_used_at: Date | null;
-};
-
 // Each column by its name: a prepared statement over all there are fails once a later version has added one.
-const select = `select k.id, k.account_id, a.name as account_name, a.created_at as account_created_at, k.hash, k.limits,
-	k.created_at, k.expires_at, k.revoked_at, k.replaced_by, k.last_used_at
+const select = `select k.id, k.account_id as "accountId", a.name as "accountName", a.created_at as "accountCreatedAt",
+	k.hash, k.limits, k.created_at as "createdAt", k.expires_at as "expiresAt", k.revoked_at as "revokedAt",
+	k.replaced_by as "replacedBy", k.last_used_at as "lastUsedAt"
 	from api_keys k join accounts a on a.id = k.account_id`;
 
 /** Several of one account at once: all of them, or none. */
@@ -65,18 +53,18 @@ export async function insertApiKeys(
 
 /** Those of them that there are. */
 export async function findApiKeys(db: Database, ids: readonly string[]): Promise<ApiKeyRecord[]> {
-	const { rows } = await db.query<ApiKeyRow>({
+	const { rows } = await db.query<ApiKeyRecord>({
 		name: "find-api-keys",
 		text: `${select} where k.id = any($1)`,
 		values: [ids],
 	});
-	return rows.map(apiKeyFromRow);
+	return rows.map(definedRow);
 }
 
 /** Nobody else changes it until the transaction ends. */
 export async function lockApiKey(db: Database, id: string): Promise<ApiKeyRecord | undefined> {
-	const { rows } = await db.query<ApiKeyRow>(`${select} where k.id = $1 for no key update of k`, [id]);
-	return rows[0] && apiKeyFromRow(rows[0]);
+	const { rows } = await db.query<ApiKeyRecord>(`${select} where k.id = $1 for no key update of k`, [id]);
+	return rows[0] && definedRow(rows[0]);
 }
 
 /** Newest first. */
@@ -84,11 +72,11 @@ export async function listApiKeys(
 	db: Database,
 	{ accountId }: { accountId?: string | undefined } = {},
 ): Promise<ApiKeyRecord[]> {
-	const { rows } = await db.query<ApiKeyRow>(
+	const { rows } = await db.query<ApiKeyRecord>(
 		`${select} where $1::uuid is null or k.account_id = $1 order by k.created_at desc, k.id`,
 		[accountId ?? null],
 	);
-	return rows.map(apiKeyFromRow);
+	return rows.map(definedRow);
 }
 
 /** Whether there was such a key that was not revoked. */
@@ -140,20 +128,4 @@ export async function touchApiKeys(db: Database, usedAtMs: ReadonlyMap<string, n
 		update api_keys k set last_used_at = greatest(k.last_used_at, used.at) from used where k.id = used.id`,
 		[[...usedAtMs.keys()], Array.from(usedAtMs.values(), (ms) => new Date(ms).toISOString())],
 	);
-}
-
-function apiKeyFromRow(row: ApiKeyRow): ApiKeyRecord {
-	return {
-		id: row.id,
-		accountId: row.account_id,
-		accountName: row.account_name,
-		accountCreatedAt: row.account_created_at,
-		hash: row.hash,
-		limits: row.limits,
-		createdAt: row.created_at,
-		expiresAt: row.expires_at ?? undefined,
-		revokedAt: row.revoked_at ?? undefined,
-		replacedBy: row.replaced_by ?? undefined,
-		lastUsedAt: row.last_used_at ?? undefined,
-	};
 }

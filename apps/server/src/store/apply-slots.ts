@@ -1,19 +1,26 @@
-import { emptyAccountRentLamports, solanaNativeToken, toSolanaWord } from "@geoswap/protocol";
+import {
+	emptyAccountRentLamports,
+	greater,
+	lesser,
+	solanaNativeToken,
+	toSolanaWord,
+} from "@geoswap/protocol";
 import { type Hash, type Hex, hexToBytes, zeroHash } from "viem";
 import { type FollowedHead, lockHead, slotHash } from "./chain-head.ts";
 import type { Database } from "./database.ts";
-import { markDue } from "./due-signals.ts";
 import { markDepositsFinal } from "./exposure.ts";
 import { finishJobs } from "./finish-jobs.ts";
 import { bookFinal } from "./ledger/book-final.ts";
 import { addToLedgerBalances, bookUnattributed, type SlotHoldings } from "./ledger/book-unattributed.ts";
 import { readOpeningNumber } from "./ledger/post-opening.ts";
+import { markOrders } from "./mark-swaps.ts";
 import { addOutflows, readOutflows } from "./outflows.ts";
 import { saveMarkers } from "./save-markers.ts";
 import { settleNonces } from "./settle-nonces.ts";
 import { saveStock } from "./stock-balance.ts";
 import { strikeJobs } from "./strike-jobs.ts";
 import { undoJobs } from "./undo-jobs.ts";
+import { takeUpUnknownOrders } from "./unknown-orders.ts";
 
 /** What a transaction did, with the names and the data that events have on an EVM chain. */
 export type SlotEvent = { name: string; data: object; orderId: Hex | undefined; contract: Hex };
@@ -44,13 +51,13 @@ export type AppliedSlots = {
 export const lamportsPerSignature = 5_000n;
 
 /**
- * Takes in what the chain tells since the head, all of it or nothing. Returns the orders that something happened to,
+ * Takes in what the chain tells since the head, all of it or nothing. Marks the swaps that something happened to. Returns
  * whether jobs were put back, and the final events that the ledger could not book.
  */
 export async function applySlots(
 	db: Database,
 	applied: AppliedSlots,
-): Promise<{ orderIds: Hex[]; hasRequeued: boolean; hash: Hash; unbooked: string[] }> {
+): Promise<{ hasRequeued: boolean; hash: Hash; unbooked: string[] }> {
 	const { chainId, confirmed, landed, finalized } = applied;
 	const head = await lockHead(db, chainId);
 	// Another follower was faster, or took this one's place.
@@ -59,7 +66,9 @@ export async function applySlots(
 	const undone = await undoVanished(db, applied);
 	const events = landed.flatMap((transaction) => transaction.events);
 	await insertEvents(db, applied);
-	const finished = await finishJobs(db, { chainId, events });
+	const filled = events.flatMap(({ name, orderId }) => (name === "Filled" && orderId ? [orderId] : []));
+	if (filled.length > 0) await takeUpUnknownOrders(db, filled);
+	await finishJobs(db, { chainId, events });
 	await markLanded(db, applied);
 	// What is confirmed stays, as far as anyone has seen: nothing is waited for.
 	const struck = landed.some((transaction) => transaction.events.length === 0)
@@ -71,6 +80,10 @@ export async function applySlots(
 	const hash = slotHash(number, head.hash);
 	const finalizedNumber = Math.max(finalized?.slot ?? 0, head.finalizedNumber);
 	const bookedNumber = await bookedBefore(db, { chainId, head, landed });
+	// A node that is behind has nothing to compare with: more may be booked than it has.
+	const { holdings } = applied;
+	const compared = holdings && holdings.slot >= head.finalizedNumber ? holdings : undefined;
+	const bookUpTo = compared?.slot ?? head.bookedNumber;
 	await db.query(
 		`update chain_heads set number = $2, hash = $3, timestamp = greatest(timestamp, $4), base_fee = $5,
 			finalized_number = $6, finalized_timestamp = greatest(finalized_timestamp, $7),
@@ -85,25 +98,28 @@ export async function applySlots(
 			finalizedNumber,
 			finalized?.timestamp ?? 0,
 			finalized?.height ?? 0,
-			bookedNumber,
+			finalized ? Math.max(bookedNumber, bookUpTo) : bookedNumber,
 		],
 	);
-	const unbooked = finalized ? await book(db, { applied, head, finalizedNumber, bookedNumber }) : [];
+	const unbooked = finalized
+		? await book(db, { applied, finalizedNumber, after: bookedNumber, upTo: bookUpTo, compared })
+		: [];
 
 	const orderIds = [
 		...new Set([
 			...events.flatMap((event) => event.orderId ?? []),
-			...finished,
 			...struck,
 			...undone,
 			...applied.dueOrderIds,
 		]),
 	];
-	await markDue(db, { chainId, orderIds });
+	await markOrders(db, orderIds);
 	// Last: every submit to a token of this chain waits for these rows.
 	await saveCappedStock(db, { applied, number });
-	await markDepositsFinal(db, { chainId, upTo: finalizedNumber });
-	return { orderIds, hasRequeued: struck.length + undone.length > 0, hash, unbooked };
+	// One may be found only after its slot was final.
+	const after = Math.min(head.finalizedNumber, ...landed.map(({ slot }) => slot - 1));
+	await markDepositsFinal(db, { chainId, after, upTo: finalizedNumber });
+	return { hasRequeued: struck.length + undone.length > 0, hash, unbooked };
 }
 
 /** Their events never were. Their bytes may land again: their lanes go on sending them. */
@@ -174,17 +190,22 @@ async function markLanded(db: Database, { chainId, landed }: AppliedSlots): Prom
 async function book(
 	db: Database,
 	{
-		applied: { chainId, holdings, vault },
-		head,
+		applied: { chainId, vault, stock },
 		finalizedNumber,
-		bookedNumber: after,
-	}: { applied: AppliedSlots; head: FollowedHead; finalizedNumber: number; bookedNumber: number },
+		after,
+		upTo,
+		compared,
+	}: {
+		applied: AppliedSlots;
+		finalizedNumber: number;
+		after: number;
+		upTo: number;
+		compared: SlotHoldings | undefined;
+	},
 ): Promise<string[]> {
 	const gas = await settleNonces(db, { chainId, finalizedNumber });
-	// A node that is behind has nothing to compare with: more may be booked than it has.
-	const compared = holdings && holdings.slot >= head.finalizedNumber ? holdings : undefined;
-	const upTo = compared?.slot ?? head.bookedNumber;
-	const { unbooked, booked } = await bookFinal(db, { chainId, after, upTo, gas, vaults: [vault] });
+	const assets = stock.map(({ token }) => token);
+	const { unbooked, booked } = await bookFinal(db, { chainId, after, upTo, gas, vaults: [vault], assets });
 	await addToLedgerBalances(
 		db,
 		chainId,
@@ -230,13 +251,7 @@ async function saveCappedStock(
 			// The vault's own address must stay alive.
 			const payable = token === native ? balance - emptyAccountRentLamports : balance;
 			const room = outflowCap === undefined ? payable : outflowCap - (left.get(token) ?? 0n);
-			const available = lesserOf(payable, room);
-			return { token, balance, outflowAvailable: available < 0n ? 0n : available };
+			return { token, balance, outflowAvailable: greater(lesser(payable, room), 0n) };
 		}),
 	});
-}
-
-function lesserOf(one: bigint, other: bigint): bigint {
-	if (one < other) return one;
-	return other;
 }

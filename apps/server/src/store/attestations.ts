@@ -1,6 +1,6 @@
 import type { AttestationKind, AttesterSet } from "@geoswap/protocol";
 import { bytesToHex, type Hex, hexToBytes } from "viem";
-import { type Database, type DatabasePool, inTransaction } from "./database.ts";
+import type { Database } from "./database.ts";
 import type { Job } from "./job.ts";
 import { type JobRow, jobFromRow } from "./jobs.ts";
 
@@ -41,7 +41,7 @@ export async function readDeliveryTransactions(
  * is all of them or none: false where one has changed meanwhile.
  */
 export async function storeAttestation(
-	pool: DatabasePool,
+	db: Database,
 	{
 		id,
 		chainId,
@@ -58,33 +58,32 @@ export async function storeAttestation(
 		orderIds: readonly Hex[];
 	},
 ): Promise<boolean> {
-	return inTransaction(pool, async (db) => {
-		const { rows } = await db.query(
-			`select from jobs where chain_id = $1 and kind = $2 and state = 'unattested' and order_id = any($3)
-			order by swap_id for update`,
-			[chainId, jobKindOf[kind], orderIds.map((orderId) => hexToBytes(orderId))],
-		);
-		if (rows.length !== orderIds.length) return false;
-		await db.query(
-			`insert into attestations (id, chain_id, kind, threshold, attesters, signatures, order_ids)
-			values ($1, $2, $3, $4, $5, $6, $7)`,
-			[
-				id,
-				chainId,
-				kind,
-				set.threshold,
-				JSON.stringify(set.attesters),
-				JSON.stringify(signatures),
-				JSON.stringify(orderIds),
-			],
-		);
-		await db.query(
-			`update jobs set state = 'queued', attestation_id = $4, updated_at = now()
-			where chain_id = $1 and kind = $2 and state = 'unattested' and order_id = any($3)`,
-			[chainId, jobKindOf[kind], orderIds.map((orderId) => hexToBytes(orderId)), id],
-		);
-		return true;
+	const { rowCount } = await db.query({
+		name: "store-attestation",
+		text: `with held as materialized (
+				select swap_id, kind from jobs
+				where chain_id = $2 and kind = $8 and state = 'unattested' and order_id = any($9::bytea[])
+				order by swap_id for update
+			), attestation as (
+				insert into attestations (id, chain_id, kind, threshold, attesters, signatures, order_ids)
+				select $1, $2, $3, $4, $5, $6, $7 where (select count(*) from held) = cardinality($9::bytea[])
+				returning id
+			)
+			update jobs j set state = 'queued', attestation_id = attestation.id, updated_at = now()
+			from held, attestation where j.swap_id = held.swap_id and j.kind = held.kind`,
+		values: [
+			id,
+			chainId,
+			kind,
+			set.threshold,
+			JSON.stringify(set.attesters),
+			JSON.stringify(signatures),
+			JSON.stringify(orderIds),
+			jobKindOf[kind],
+			orderIds.map((orderId) => hexToBytes(orderId)),
+		],
 	});
+	return rowCount === orderIds.length;
 }
 
 /** Lets others go first: orders that no attester signs for must not stand in their way. */
@@ -92,6 +91,7 @@ export async function postponeUnattested(
 	db: Database,
 	{ chainId, kind, orderIds }: { chainId: number; kind: AttestationKind; orderIds: readonly Hex[] },
 ): Promise<void> {
+	if (orderIds.length === 0) return;
 	await db.query(
 		`update jobs set updated_at = now()
 		where chain_id = $1 and kind = $2 and state = 'unattested' and order_id = any($3)`,

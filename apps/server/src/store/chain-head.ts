@@ -1,5 +1,6 @@
-import { bytesToHex, concat, type Hash, hexToBytes, numberToHex, slice } from "viem";
+import { concat, type Hash, hexToBytes, numberToHex, slice } from "viem";
 import type { Database } from "./database.ts";
+import type { ChainHead } from "./facts.ts";
 
 /** How far a chain was followed. */
 export type FollowedHead = {
@@ -14,45 +15,48 @@ export type FollowedHead = {
 
 export type BlockHeader = { number: number; hash: Hash; timestamp: number; baseFee: bigint };
 
+const selectHead = `select number, '0x' || encode(hash, 'hex') as hash, finalized_number as "finalizedNumber",
+	finalized_height as "finalizedHeight", booked_number as "bookedNumber" from chain_heads where chain_id = $1`;
+
 export async function readHead(db: Database, chainId: number): Promise<FollowedHead | undefined> {
-	return head(db, "select * from chain_heads where chain_id = $1", chainId);
+	const { rows } = await db.query<FollowedHead>(selectHead, [chainId]);
+	return rows[0];
 }
 
 /** The head, which nobody else can move until the transaction ends. */
 export async function lockHead(db: Database, chainId: number): Promise<FollowedHead | undefined> {
-	return head(db, "select * from chain_heads where chain_id = $1 for update", chainId);
+	const { rows } = await db.query<FollowedHead>(`${selectHead} for update`, [chainId]);
+	return rows[0];
 }
 
-async function head(db: Database, sql: string, chainId: number): Promise<FollowedHead | undefined> {
-	const { rows } = await db.query<{
-		number: number;
-		hash: Buffer;
-		finalized_number: number;
-		finalized_height: number;
-		booked_number: number;
-	}>(sql, [chainId]);
-	const [row] = rows;
-	return (
-		row && {
-			number: row.number,
-			hash: bytesToHex(row.hash),
-			finalizedNumber: row.finalized_number,
-			finalizedHeight: row.finalized_height,
-			bookedNumber: row.booked_number,
-		}
-	);
+/** A chain's row of `head` as JSON, which has no bigints. */
+export const headJson = `json_build_object('chainId', head.chain_id, 'number', head.number, 'timestamp', head.timestamp,
+	'baseFee', head.base_fee::text, 'finalizedNumber', head.finalized_number,
+	'finalizedTimestamp', head.finalized_timestamp, 'finalizedHeight', head.finalized_height)`;
+
+export type HeadJson = Omit<ChainHead, "baseFee"> & { baseFee: string };
+
+export function headFromJson(head: HeadJson): ChainHead {
+	return { ...head, baseFee: BigInt(head.baseFee) };
 }
+
+/**
+ * Whether the head of chain $1 was not written for as long as it may stand still while nobody waits for it, so that a chain
+ * which stands still looks different.
+ */
+export const isHeadOld =
+	"not exists (select from chain_heads where chain_id = $1 and updated_at > now() - interval '1 second')";
 
 /** The hash of a block that can still be dropped, or of the newest final one, as it was seen. */
 export async function readBlockHash(
 	db: Database,
 	{ chainId, number }: { chainId: number; number: number },
 ): Promise<Hash | undefined> {
-	const { rows } = await db.query<{ hash: Buffer }>(
-		"select hash from chain_blocks where chain_id = $1 and number = $2",
+	const { rows } = await db.query<{ hash: Hash }>(
+		"select '0x' || encode(hash, 'hex') as hash from chain_blocks where chain_id = $1 and number = $2",
 		[chainId, number],
 	);
-	return rows[0] && bytesToHex(rows[0].hash);
+	return rows[0]?.hash;
 }
 
 /** The blocks up to this one in which something of ours happened, as they were seen, newest first. */
@@ -60,12 +64,12 @@ export async function readEventBlocks(
 	db: Database,
 	{ chainId, upTo, limit }: { chainId: number; upTo: number; limit: number },
 ): Promise<{ number: number; hash: Hash }[]> {
-	const { rows } = await db.query<{ block_number: number; block_hash: Buffer }>(
-		`select distinct block_number, block_hash from chain_events where chain_id = $1 and block_number <= $2
-		order by block_number desc limit $3`,
+	const { rows } = await db.query<{ number: number; hash: Hash }>(
+		`select distinct block_number as number, '0x' || encode(block_hash, 'hex') as hash from chain_events
+		where chain_id = $1 and block_number <= $2 order by block_number desc limit $3`,
 		[chainId, upTo, limit],
 	);
-	return rows.map(({ block_number, block_hash }) => ({ number: block_number, hash: bytesToHex(block_hash) }));
+	return rows;
 }
 
 /** Following begins after this block. What happened up to `bookedNumber` is in the opening balances. */

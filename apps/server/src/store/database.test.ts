@@ -1,5 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { countingPool } from "../../test/counting-pool.ts";
 import { createTestDatabase, type TestDatabase } from "../../test/test-database.ts";
 import { inTransaction, openDatabase } from "./database.ts";
 import { ensurePartitions } from "./ensure-partitions.ts";
@@ -43,6 +44,28 @@ test("options in the database's address stand beside ours", async () => {
 			"select current_setting('plan_cache_mode') as plans, current_setting('statement_timeout') as timeout",
 		);
 		expect(rows).toEqual([{ plans: "force_custom_plan", timeout: "12345ms" }]);
+	} finally {
+		await pool.end();
+	}
+});
+
+test("the server ends what a host that is gone has left open", async () => {
+	const { rows } = await database.pool.query(
+		`select current_setting('idle_in_transaction_session_timeout') as transaction,
+			current_setting('tcp_keepalives_idle') as idle, current_setting('tcp_keepalives_interval') as interval,
+			current_setting('tcp_keepalives_count') as count`,
+	);
+	expect(rows).toEqual([{ transaction: "15s", idle: "10", interval: "5", count: "3" }]);
+});
+
+test("a transaction whose statement is not answered is given up at once, with its connection", async () => {
+	const pool = openDatabase({ url: database.url, applicationName: "test", max: 1, queryTimeoutMs: 200 });
+	const { pool: counting, statements } = countingPool(pool);
+	try {
+		const late = inTransaction(counting, (db) => db.query("select pg_sleep(1)"));
+		await expect(late).rejects.toThrow("Query read timeout");
+		expect(statements).not.toContain("rollback");
+		expect(pool.totalCount).toBe(0);
 	} finally {
 		await pool.end();
 	}

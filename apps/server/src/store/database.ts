@@ -12,11 +12,17 @@ export function openDatabase({
 	url,
 	applicationName,
 	max = 10,
+	waitMs = 15_000,
+	queryTimeoutMs = 30_000,
 	statementTimeoutMs,
 }: {
 	url: string;
 	applicationName: string;
 	max?: number;
+	/** How long a caller waits for a connection while others have all of them. */
+	waitMs?: number;
+	/** How long a caller waits for an answer. */
+	queryTimeoutMs?: number;
 	/** The database itself ends what takes longer. */
 	statementTimeoutMs?: number;
 }): DatabasePool {
@@ -25,9 +31,9 @@ export function openDatabase({
 		connectionString: address,
 		application_name: applicationName,
 		max,
-		// A database that does not answer must become an error: whoever waits for it holds up others.
-		connectionTimeoutMillis: 5_000,
-		query_timeout: 30_000,
+		Client: PromptClient,
+		connectionTimeoutMillis: waitMs,
+		query_timeout: queryTimeoutMs,
 		options,
 		...(statementTimeoutMs !== undefined && { statement_timeout: statementTimeoutMs }),
 		keepAlive: true,
@@ -38,12 +44,27 @@ export function openDatabase({
 	return pool;
 }
 
+/** A database that does not answer must become an error soon: whoever waits for it holds up others. */
+class PromptClient extends pg.Client {
+	constructor(config?: pg.ClientConfig) {
+		super({ ...config, connectionTimeoutMillis: 5_000 });
+	}
+}
+
 /**
- * A plan that is kept for any id is one over all partitions: thousands of locks, of those that all connections share. The
- * address may have options of its own, which would stand instead of ours.
+ * A host that loses power says no goodbye. The server must find out soon, or what it held in a transaction, like the stock
+ * that all swaps to a token want, would be locked for hours. No transaction waits for anything but the database.
+ */
+const endOfTheLost = `-c idle_in_transaction_session_timeout=15s -c tcp_keepalives_idle=10 -c tcp_keepalives_interval=5 \
+-c tcp_keepalives_count=3`;
+
+/**
+ * A plan that is kept for any id is one over all partitions: thousands of locks, of those that all connections share. All
+ * statements are short: to compile one takes longer than to run it. The address may have options of its own, which would
+ * stand instead of ours.
  */
 function withOptions(url: string): { address: string; options: string } {
-	const ours = "-c plan_cache_mode=force_custom_plan";
+	const ours = `-c plan_cache_mode=force_custom_plan -c jit=off ${endOfTheLost}`;
 	if (!URL.canParse(url)) return { address: url, options: ours };
 	const address = new URL(url);
 	const theirs = address.searchParams.get("options");
@@ -55,7 +76,9 @@ function withOptions(url: string): { address: string; options: string } {
 /** Runs all of it or nothing. */
 export async function inTransaction<T>(
 	pool: DatabasePool,
-	run: (transaction: Database) => Promise<T>,
+	run: (transaction: Database, firstRow: unknown) => Promise<T>,
+	/** A statement without parameters that goes with the beginning, and the first row of which `run` is given. */
+	{ first }: { first?: string } = {},
 ): Promise<T> {
 	const client = await pool.connect();
 	let broken: Error | undefined;
@@ -65,15 +88,23 @@ export async function inTransaction<T>(
 	// The pool listens only while a connection is idle; unheard, an error would end the process.
 	client.on("error", breakOff);
 	try {
-		await client.query("begin");
-		const result = await run(client);
+		// Several statements at once have several results.
+		const begun = [await client.query(first === undefined ? "begin" : `begin; ${first}`)].flat().at(-1);
+		const result = await run(client, begun?.rows[0]);
 		await client.query("commit");
 		return result;
 	} catch (error) {
-		await client.query("rollback").catch(breakOff);
+		// The statement that was not answered in time still runs: a rollback would only wait behind it.
+		if (isTimeout(error)) breakOff(error);
+		else await client.query("rollback").catch(breakOff);
 		throw error;
 	} finally {
 		client.off("error", breakOff);
 		client.release(broken);
 	}
+}
+
+/** The driver's own: it has no code. */
+function isTimeout(error: unknown): error is Error {
+	return error instanceof Error && error.message === "Query read timeout";
 }

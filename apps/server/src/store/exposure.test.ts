@@ -2,32 +2,54 @@ import { orderId, packDeadlines } from "@geoswap/protocol";
 import { hexToBytes } from "viem";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import { anyOrder } from "../../../../packages/protocol/vectors/read-vectors.ts";
+import { queueJob } from "../../test/queue-job.ts";
 import { createTestDatabase, type TestDatabase } from "../../test/test-database.ts";
 import { inTransaction } from "./database.ts";
-import { dropExposure, type ExposureCaps, markDepositsFinal, takeExposure } from "./exposure.ts";
-import { queueJob } from "./jobs.ts";
+import {
+	dropExposures,
+	type ExposureCaps,
+	insertExposures,
+	lockExposures,
+	markDepositsFinal,
+	putAtRisk,
+} from "./exposure.ts";
 
 let database: TestDatabase;
 beforeAll(async () => {
 	database = await createTestDatabase();
 });
 afterAll(() => database.drop());
-beforeEach(() => database.pool.query("truncate jobs, exposures, chain_events, chain_heads"));
+beforeEach(() => database.owner.query("truncate jobs, exposures, chain_events, chain_heads"));
 
 const plenty: ExposureCaps = { unreleasedUsdCents: 10_000n, unfinalUsdCents: 10_000n };
 
 function swapOf(n: number, terms: Partial<ReturnType<typeof anyOrder>> = {}) {
 	const deadlines = packDeadlines({ openDeadline: BigInt(n), fillDeadline: 2_000n, refundAfter: 3_000n });
 	const order = { ...anyOrder(), originChainId: 1n, destinationChainId: 2n, deadlines, ...terms };
-	return { id: `019a0000-0000-7000-8000-${String(n).padStart(12, "0")}`, order, valueUsdCents: 1_000n };
+	const id = `019a0000-0000-7000-8000-${String(n).padStart(12, "0")}`;
+	return { id, orderId: orderId(order), order, valueUsdCents: 1_000n };
 }
 
-/** Takes it back where it is too much. */
+/** As a round does for a fill. */
 function take(swap: ReturnType<typeof swapOf>, caps: Partial<ExposureCaps>): Promise<boolean> {
+	const originId = Number(swap.order.originChainId);
 	return inTransaction(database.pool, async (db) => {
-		if (await takeExposure(db, { swap, caps: { ...plenty, ...caps } })) return true;
-		throw new Error("too much");
-	}).catch(() => false);
+		const { atRisk } = await lockExposures(db, { originIds: [originId], chainIds: [originId] });
+		const { rows } = await db.query<{ is_exposed: boolean; is_final: boolean }>(
+			`select exists (select from exposures where swap_id = $1) as is_exposed, exists (
+				select from chain_events e join chain_heads h using (chain_id)
+				where e.order_id = $2 and e.block_number <= h.finalized_number
+			) as is_final`,
+			[swap.id, hexToBytes(swap.orderId)],
+		);
+		const { is_exposed = false, is_final: isFinal = false } = rows[0] ?? {};
+		const usdCents = is_exposed ? 0n : swap.valueUsdCents;
+		const { attesterSet } = swap.order;
+		const sum = atRisk.get(originId);
+		if (!sum || !putAtRisk(sum, { attesterSet, usdCents, isFinal }, { ...plenty, ...caps })) return false;
+		await insertExposures(db, [{ swap, isFinal }]);
+		return true;
+	});
 }
 
 function openAt(n: number, blockNumber: number) {
@@ -66,16 +88,15 @@ test("what is at risk stays so while a fill is out, and makes room once none is"
 		order,
 		payload: { delivery: { kind: "stock", amount: 1n } },
 		state: "queued",
-		alone: false,
 	});
 	expect(await take(swapOf(1), caps)).toBe(true);
 	for (const state of ["queued", "sent", "done"]) {
 		await database.pool.query("update jobs set state = $1", [state]);
-		await dropExposure(database.pool, swapId);
+		await dropExposures(database.pool, [swapId]);
 		expect(await take(swapOf(2), caps)).toBe(false);
 	}
 	await database.pool.query("update jobs set state = 'refused'");
-	await dropExposure(database.pool, swapId);
+	await dropExposures(database.pool, [swapId]);
 	expect(await take(swapOf(2), caps)).toBe(true);
 });
 
@@ -98,7 +119,7 @@ test("against deposits that are not final less is delivered, and against a final
 	expect(await take(swapOf(5), caps)).toBe(true);
 	await openAt(6, 11);
 	await finalizeAt(10);
-	await markDepositsFinal(database.pool, { chainId: 1, upTo: 10 });
+	await markDepositsFinal(database.pool, { chainId: 1, after: 9, upTo: 10 });
 	expect(await take(swapOf(6), caps)).toBe(true);
 	const { rows } = await database.pool.query("select count(*) from exposures where not is_final");
 	expect(rows).toEqual([{ count: 1 }]);

@@ -1,86 +1,155 @@
-import { type Order, orderId, type SwapUuid, toChainId } from "@geoswap/protocol";
-import { hexToBytes } from "viem";
+import { type Order, type SwapUuid, toChainId } from "@geoswap/protocol";
+import { bytesToHex, type Hex, hexToBytes } from "viem";
 import type { Database } from "./database.ts";
 
 /** Of inputs from one chain, in flight: the most that may be at risk. */
 export type ExposureCaps = { unreleasedUsdCents: bigint; unfinalUsdCents: bigint };
 
 /**
- * Puts a swap's value at risk: it may be delivered from now on, and its input is not ours yet. Says whether everything
- * that is at risk then stays within the caps; whoever is told otherwise takes it back.
- *
- * Until the transaction ends nobody else does so for that chain: two fills of which each sees room for itself would
- * together be too much.
+ * The deposits of the blocks after one and up to another can no longer be dropped. What counts is what is final now, however
+ * much is at risk: a value that is put at risk by whoever has not seen that yet is left to the next round of its swap.
  */
-export async function takeExposure(
+export async function markDepositsFinal(
 	db: Database,
-	{
-		swap: { id, order, valueUsdCents },
-		caps,
-	}: { swap: { id: SwapUuid; order: Order; valueUsdCents: bigint }; caps: ExposureCaps },
-): Promise<boolean> {
-	const origin = toChainId(order.originChainId);
-	// Before anything is read: what whoever held this lock has put at risk must be seen.
-	await db.query({
-		name: "lock-exposure",
-		text: "select pg_advisory_xact_lock(hashtextextended('exposure:' || $1, 0))",
-		values: [String(origin)],
-	});
-	await insertExposure(db, { id, order, valueUsdCents });
-	const { rows } = await db.query<{ unreleased: bigint; unfinal: bigint; is_final: boolean }>({
-		name: "sum-exposure",
-		text: `select coalesce(sum(value_usd_cents) filter (where attester_set = $2), 0) as unreleased,
-				coalesce(sum(value_usd_cents) filter (where not is_final), 0) as unfinal,
-				bool_or(is_final) filter (where swap_id = $3) as is_final
-			from exposures where origin_chain_id = $1`,
-		values: [origin, hexToBytes(order.attesterSet), id],
-	});
-	const [sum] = rows;
-	if (!sum) throw new Error("an aggregate has a row");
-	return sum.unreleased <= caps.unreleasedUsdCents && (sum.is_final || sum.unfinal <= caps.unfinalUsdCents);
+	{ chainId, after, upTo }: { chainId: number; after: number; upTo: number },
+): Promise<void> {
+	if (upTo <= after) return;
+	await db.query(
+		`with held as materialized (
+			select x.swap_id from exposures x where x.origin_chain_id = $1 and not x.is_final and x.order_id = any(array(
+				select e.order_id from chain_events e
+				where e.chain_id = $1 and e.block_number > $2 and e.block_number <= $3 and e.name = 'Opened'
+			)) order by x.swap_id for update
+		)
+		update exposures x set is_final = true from held where x.swap_id = held.swap_id`,
+		[chainId, after, upTo],
+	);
 }
 
-/** Counts what is at risk, whatever the caps: it is delivered, and a store that was restored may not know of it. */
-export async function insertExposure(
+/**
+ * The deposits of these swaps are final. They were not when the value was put at risk, or whoever did it saw the chain as it
+ * was before. One that somebody holds is being dropped, or is marked by a follower.
+ */
+export async function markExposuresFinal(db: Database, swapIds: readonly SwapUuid[]): Promise<void> {
+	if (swapIds.length === 0) return;
+	await db.query(
+		`with held as materialized (
+			select swap_id from exposures where swap_id = any($1::uuid[]) and not is_final
+			order by swap_id for update skip locked
+		)
+		update exposures x set is_final = true from held where x.swap_id = held.swap_id`,
+		[swapIds],
+	);
+}
+
+/** Of inputs from one chain: what is at risk. */
+export type AtRisk = {
+	/** By attester set. */
+	unreleased: Map<Hex, bigint>;
+	unfinal: bigint;
+};
+
+/**
+ * Reads what is at risk of inputs from these chains, and which of other chains are paused because they dropped what was
+ * final. Until the transaction ends nobody else puts anything at risk for these chains: two fills of which each sees room
+ * for itself would together be too much.
+ */
+export async function lockExposures(
 	db: Database,
-	{ id, order, valueUsdCents }: { id: SwapUuid; order: Order; valueUsdCents: bigint },
+	{ originIds, chainIds }: { originIds: readonly number[]; chainIds: readonly number[] },
+): Promise<{ atRisk: Map<number, AtRisk>; broken: Set<number> }> {
+	if (originIds.length + chainIds.length === 0) return { atRisk: new Map(), broken: new Set() };
+	// Before anything is read, and in a statement of its own, which sees nothing of what is committed while it waits.
+	if (originIds.length > 0) {
+		await db.query({
+			name: "lock-exposures",
+			text: `select count(pg_advisory_xact_lock(hashtextextended('exposure:' || id, 0)))
+				from (select id from unnest($1::text[]) as id order by id) as origin`,
+			values: [originIds.map(String)],
+		});
+	}
+	const { rows } = await db.query<SumRow>({
+		name: "sum-exposures",
+		text: `select array(select chain_id from pauses
+				where chain_id = any($2::bigint[]) and cause = 'finality' and lifted_at is null) as broken,
+				origin_chain_id, attester_set, unreleased, unfinal
+			from (select) always left join (
+				select origin_chain_id, attester_set, sum(value_usd_cents) as unreleased,
+					coalesce(sum(value_usd_cents) filter (where not is_final), 0) as unfinal
+				from exposures where origin_chain_id = any($1::bigint[]) group by origin_chain_id, attester_set
+			) sums on true`,
+		values: [originIds, chainIds],
+	});
+	const atRisk = new Map(originIds.map((id) => [id, { unreleased: new Map<Hex, bigint>(), unfinal: 0n }]));
+	for (const row of rows) {
+		if (row.origin_chain_id === null) continue;
+		const sum = atRisk.get(row.origin_chain_id);
+		if (!sum) continue;
+		sum.unreleased.set(bytesToHex(row.attester_set), row.unreleased);
+		sum.unfinal += row.unfinal;
+	}
+	return { atRisk, broken: new Set(rows[0]?.broken.map(Number)) };
+}
+
+type Sum = { origin_chain_id: number; attester_set: Buffer; unreleased: bigint; unfinal: bigint };
+/** There is a row also where nothing is at risk. */
+type SumRow = { broken: number[] } & (Sum | { origin_chain_id: null });
+
+/** Adds a value to what is at risk; where that would be more than the caps allow, it says so and adds nothing. */
+export function putAtRisk(
+	sum: AtRisk,
+	{
+		attesterSet,
+		usdCents,
+		isFinal,
+	}: { attesterSet: Hex; usdCents: bigint /** Its deposit is. */; isFinal: boolean },
+	caps?: ExposureCaps,
+): boolean {
+	const unreleased = (sum.unreleased.get(attesterSet) ?? 0n) + usdCents;
+	const unfinal = sum.unfinal + (isFinal ? 0n : usdCents);
+	if (caps && unreleased > caps.unreleasedUsdCents) return false;
+	if (caps && !isFinal && unfinal > caps.unfinalUsdCents) return false;
+	sum.unreleased.set(attesterSet, unreleased);
+	sum.unfinal = unfinal;
+	return true;
+}
+
+/** Counts what is at risk, whatever the caps: where it is delivered, a store that was restored may not know of it. */
+export async function insertExposures(
+	db: Database,
+	exposures: readonly { swap: ExposedSwap; isFinal: boolean }[],
 ): Promise<void> {
+	if (exposures.length === 0) return;
 	await db.query({
-		name: "insert-exposure",
+		name: "insert-exposures",
 		text: `insert into exposures (swap_id, order_id, origin_chain_id, attester_set, value_usd_cents, is_final)
-			values ($1, $2, $3, $4, $5, exists (
-				select from chain_events e join chain_heads h using (chain_id)
-				where e.order_id = $2 and e.name = 'Opened' and chain_id = $3 and e.block_number <= h.finalized_number
-			)) on conflict do nothing`,
+			select id, order_id, origin, attester_set, cents, is_final
+			from unnest($1::uuid[], $2::bytea[], $3::bigint[], $4::bytea[], $5::bigint[], $6::boolean[])
+				as x (id, order_id, origin, attester_set, cents, is_final)
+			on conflict do nothing`,
 		values: [
-			id,
-			hexToBytes(orderId(order)),
-			toChainId(order.originChainId),
-			hexToBytes(order.attesterSet),
-			valueUsdCents,
+			exposures.map(({ swap }) => swap.id),
+			exposures.map(({ swap }) => Buffer.from(hexToBytes(swap.orderId))),
+			exposures.map(({ swap }) => toChainId(swap.order.originChainId)),
+			exposures.map(({ swap }) => Buffer.from(hexToBytes(swap.order.attesterSet))),
+			exposures.map(({ swap }) => swap.valueUsdCents),
+			exposures.map(({ isFinal }) => isFinal),
 		],
 	});
 }
 
-/** Nothing is at risk any more where the swap has ended, or no transaction can fill its order. */
-export async function dropExposure(db: Database, swapId: SwapUuid): Promise<void> {
-	await db.query(
-		`delete from exposures where swap_id = $1 and not exists (
-			select from jobs where swap_id = $1 and kind = 'fill' and state <> 'refused'
-		)`,
-		[swapId],
-	);
-}
+type ExposedSwap = { id: SwapUuid; orderId: Hex; order: Order; valueUsdCents: bigint };
 
-/** The deposits up to this block can no longer be dropped. Those of before too: one may have been taken in meanwhile. */
-export async function markDepositsFinal(
-	db: Database,
-	{ chainId, upTo }: { chainId: number; upTo: number },
-): Promise<void> {
+/** Nothing is at risk any more where no transaction can fill the order. */
+export async function dropExposures(db: Database, swapIds: readonly SwapUuid[]): Promise<void> {
+	if (swapIds.length === 0) return;
 	await db.query(
-		`update exposures set is_final = true from chain_events e
-		where e.chain_id = $1 and e.block_number <= $2 and e.name = 'Opened'
-			and exposures.order_id = e.order_id and origin_chain_id = $1 and not is_final`,
-		[chainId, upTo],
+		`with held as materialized (
+			select swap_id from exposures where swap_id = any($1::uuid[]) order by swap_id for update
+		)
+		delete from exposures x using held where x.swap_id = held.swap_id and not exists (
+			select from jobs j where j.swap_id = x.swap_id and j.kind = 'fill' and j.state <> 'refused'
+		)`,
+		[swapIds],
 	);
 }

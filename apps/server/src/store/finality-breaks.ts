@@ -20,12 +20,3 @@ export async function readFinalityBreak(
 	if (!row) return "unknown";
 	return row.is_lifted ? "accepted" : "paused";
 }
-
-/** Whether one of these chains is paused because it dropped what was final. */
-export async function isFinalityBroken(db: Database, chainIds: readonly number[]): Promise<boolean> {
-	const { rowCount } = await db.query(
-		"select from pauses where chain_id = any($1) and cause = 'finality' and lifted_at is null limit 1",
-		[chainIds],
-	);
-	return rowCount !== 0;
-}

@@ -2,7 +2,7 @@ import { solanaChainId } from "@geoswap/protocol";
 import { type Address, getAddress, toHex } from "viem";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import { createTestDatabase, type TestDatabase } from "../../test/test-database.ts";
-import { countAttestersAlive, storeHeartbeat } from "./heartbeats.ts";
+import { attestersAlive, storeHeartbeats } from "./heartbeats.ts";
 
 const nowMs = 1_800_000_000_000;
 const now = nowMs / 1_000;
@@ -24,7 +24,7 @@ afterAll(() => database.drop());
 
 /** An EVM chain with a block a second, and Solana with five slots a second. */
 beforeEach(async () => {
-	await database.pool.query("truncate heartbeats, chain_heads");
+	await database.owner.query("truncate heartbeats, chain_heads");
 	for (const [chainId, number, finalized] of [
 		[evmChainId, 1_010, 1_000],
 		[solanaChainId, 50_050, 50_000],
@@ -41,8 +41,11 @@ beforeEach(async () => {
 });
 
 const beat = (attester: Address, chainId: number, finalizedNumber: number, signedAtUnixSeconds = now - 5) =>
-	storeHeartbeat(database.pool, { attester, chainId, finalizedNumber, signedAtUnixSeconds });
-const alive = () => countAttestersAlive(database.pool, wanted);
+	storeHeartbeats(database.pool, [{ attester, chainId, finalizedNumber, signedAtUnixSeconds }]);
+const alive = async () => {
+	const { rows } = await database.pool.query(attestersAlive(wanted));
+	return rows[0].alive;
+};
 
 test("an attester counts for an order to Solana once it tells of Solana too", async () => {
 	expect(await alive()).toBe(0);

@@ -1,20 +1,32 @@
 import type { Heartbeat } from "@geoswap/protocol";
 import { type Address, hexToBytes } from "viem";
 import type { Database } from "./database.ts";
+import type { Part } from "./statement-part.ts";
 
 /** Remembers the newest sign of life of each attester on each chain. */
-export async function storeHeartbeat(
+export async function storeHeartbeats(
 	db: Database,
-	{ attester, chainId, finalizedNumber, signedAtUnixSeconds }: Heartbeat & { attester: Address },
+	heartbeats: readonly (Heartbeat & { attester: Address })[],
 ): Promise<void> {
-	await db.query(
-		`insert into heartbeats (attester, chain_id, finalized_number, signed_at)
-		values ($1, $2, $3, to_timestamp($4))
-		on conflict (attester, chain_id) do update
-		set finalized_number = excluded.finalized_number, signed_at = excluded.signed_at
-		where heartbeats.signed_at < excluded.signed_at`,
-		[hexToBytes(attester), chainId, finalizedNumber, signedAtUnixSeconds],
-	);
+	if (heartbeats.length === 0) return;
+	// An attester may be asked at two addresses, and answer at both.
+	await db.query({
+		name: "store-heartbeats",
+		text: `insert into heartbeats (attester, chain_id, finalized_number, signed_at)
+			select distinct on (attester, chain_id) attester, chain_id, finalized_number, to_timestamp(signed_at)
+			from unnest($1::bytea[], $2::bigint[], $3::bigint[], $4::bigint[])
+				as b (attester, chain_id, finalized_number, signed_at)
+			order by attester, chain_id, signed_at desc
+			on conflict (attester, chain_id) do update
+			set finalized_number = excluded.finalized_number, signed_at = excluded.signed_at
+			where heartbeats.signed_at < excluded.signed_at`,
+		values: [
+			heartbeats.map(({ attester }) => hexToBytes(attester)),
+			heartbeats.map(({ chainId }) => chainId),
+			heartbeats.map(({ finalizedNumber }) => finalizedNumber),
+			heartbeats.map(({ signedAtUnixSeconds }) => signedAtUnixSeconds),
+		],
+	});
 }
 
 export type AttestersWanted = {
@@ -27,29 +39,27 @@ export type AttestersWanted = {
 	sightSeconds: number;
 };
 
-/** How many of the attesters were heard of lately and see every one of the chains about as far as we do. */
-export async function countAttestersAlive(
-	db: Database,
-	{
-		attesters,
-		chainIds,
-		heartbeatSeconds,
-		sightSeconds,
-		nowMs,
-	}: AttestersWanted & {
-		nowMs: number;
-	},
-): Promise<number> {
-	const { rows } = await db.query<{ alive: number }>({
-		name: "count-attesters-alive",
-		// How long a block takes is told by those that are not final yet.
-		text: `select count(*) as alive from (
-			select from heartbeats b join chain_heads h using (chain_id)
-			where b.attester = any($1) and chain_id = any($2) and b.signed_at > to_timestamp($3::double precision)
-				and (h.finalized_number - b.finalized_number) * (h.timestamp - h.finalized_timestamp + 1)
-					<= $4 * (h.number - h.finalized_number + 1)
-			group by b.attester having count(*) = $5
-		) as attester`,
+const aliveText = `select count(*) as alive from (
+	select from heartbeats b join chain_heads h using (chain_id)
+	where b.attester = any($1) and chain_id = any($2) and b.signed_at > to_timestamp($3::double precision)
+		and (h.finalized_number - b.finalized_number) * (h.timestamp - h.finalized_timestamp + 1)
+			<= $4 * (h.number - h.finalized_number + 1)
+	group by b.attester having count(*) = $5
+) as attester`;
+
+/**
+ * For one row: how many of the attesters were heard of lately and see every one of the chains about as far as we do. How long
+ * a block takes is told by those not final yet.
+ */
+export function attestersAlive({
+	attesters,
+	chainIds,
+	heartbeatSeconds,
+	sightSeconds,
+	nowMs,
+}: AttestersWanted & { nowMs: number }): Part {
+	return {
+		text: aliveText,
 		values: [
 			attesters.map((attester) => hexToBytes(attester)),
 			chainIds,
@@ -57,6 +67,5 @@ export async function countAttestersAlive(
 			sightSeconds,
 			new Set(chainIds).size,
 		],
-	});
-	return rows[0]?.alive ?? 0;
+	};
 }

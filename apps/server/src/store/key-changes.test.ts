@@ -17,7 +17,7 @@ import { keyChangesQuery, listKeyChanges, setActor } from "./key-changes.ts";
 
 let database: TestDatabase;
 beforeAll(async () => {
-	database = await createTestDatabase();
+	database = await createTestDatabase({ as: "owner" });
 });
 afterAll(() => database.drop());
 
@@ -186,6 +186,9 @@ test("a user who owns nothing changes keys under its own name, and cannot make t
 	await database.pool.query(`create role ${user}`);
 	await database.pool.query(`grant select, insert, update, delete on accounts, api_keys to ${user}`);
 	await database.pool.query(`grant select on key_changes to ${user}`);
+	await database.pool.query(
+		`do $$ begin execute format('grant temporary on database %I to ${user}', current_database()); end $$`,
+	);
 	const client = await database.pool.connect();
 	try {
 		await client.query(`set session authorization ${user}`);

@@ -1,4 +1,5 @@
 import type { Database } from "./database.ts";
+import { definedRow } from "./defined-row.ts";
 
 export type KeyChange = {
 	at: Date;
@@ -14,17 +15,6 @@ export type KeyChange = {
 	after: Record<string, unknown> | undefined;
 };
 
-type KeyChangeRow = {
-	at: Date;
-	actor: string;
-	database_user: string;
-	account_id: string;
-	key_id: string | null;
-	change: string;
-	before: Record<string, unknown> | null;
-	after: Record<string, unknown> | null;
-};
-
 export type FoundKeyChanges = {
 	accountName?: string | undefined;
 	keyId?: string | undefined;
@@ -38,23 +28,15 @@ export async function setActor(db: Database, actor: string): Promise<void> {
 
 /** The newest, in the order in which they were made. An account is found by any name that it had, a deleted one too. */
 export async function listKeyChanges(db: Database, found: FoundKeyChanges): Promise<KeyChange[]> {
-	const { rows } = await db.query<KeyChangeRow>(keyChangesQuery(found));
-	return rows.map((row) => ({
-		at: row.at,
-		actor: row.actor,
-		databaseUser: row.database_user,
-		accountId: row.account_id,
-		keyId: row.key_id ?? undefined,
-		change: row.change,
-		before: row.before ?? undefined,
-		after: row.after ?? undefined,
-	}));
+	const { rows } = await db.query<KeyChange>(keyChangesQuery(found));
+	return rows.map(definedRow);
 }
 
 /** Not named: what is not asked for falls out of each plan, and what is has an index. */
 export function keyChangesQuery({ accountName, keyId, limit }: FoundKeyChanges) {
 	return {
-		text: `select * from (
+		text: `select at, actor, database_user as "databaseUser", account_id as "accountId", key_id as "keyId", change, before, after
+		from (
 			select * from key_changes
 			where ($1::text is null or key_id = $1 or (key_id <> after->>'id' and after->>'id' = $1))
 				and ($2::text is null or account_id = any(array(

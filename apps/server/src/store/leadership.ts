@@ -17,10 +17,6 @@ export async function holdLeadership(
 	connection.on("error", lose);
 	connection.on("end", lose);
 	try {
-		// A machine that is gone says no goodbye: the server must find out, or the lock would be held for hours.
-		await connection.query(
-			"set tcp_keepalives_idle = 10; set tcp_keepalives_interval = 5; set tcp_keepalives_count = 3",
-		);
 		const { rows } = await connection.query<{ locked: boolean }>(
 			"select pg_try_advisory_lock(hashtextextended($1, 0)) as locked",
 			[name],
