@@ -32,9 +32,9 @@ const oldDays = [0, 0.5, 1, 1, 3, 31, 31.5, 32, 90, 181, 182, 183, 184, 300, 400
 
 let database: TestDatabase;
 beforeAll(async () => {
-	database = await createTestDatabase();
-	const { pool } = database;
-	await ensurePartitions(pool, { nowMs: nowMs - days * dayMs, daysAhead: days });
+	database = await createTestDatabase({ as: "api" });
+	const { owner } = database;
+	await ensurePartitions(owner, { nowMs: nowMs - days * dayMs, daysAhead: days });
 	const uuid = newSwapUuid({ nowMs: Date.now(), random: randomBytes(10) });
 	const order: Order = {
 		...{ originChainId: 31337n, destinationChainId: 31338n, attesterSet: zeroHash },
@@ -45,7 +45,7 @@ beforeAll(async () => {
 	};
 	const columns = "id, account_id, order_id, order_terms, output, value_usd_cents, delivery, status";
 	// Spread over the busy days. Every hundredth row is the small account's; of the others four failed.
-	await pool.query(
+	await owner.query(
 		`insert into swaps (${columns})
 		select (lpad(to_hex($1::bigint - i * $2::bigint), 12, '0') || '7000' || '8000' || lpad(to_hex(i), 12, '0'))::uuid,
 			case when i % 100 = 0 then $3::uuid else $4::uuid end,
@@ -54,7 +54,7 @@ beforeAll(async () => {
 		from generate_series(0, 39999) i`,
 		[nowMs, (busyDays * dayMs) / 40_000, small, large, orderToJson(order)],
 	);
-	await pool.query(
+	await owner.query(
 		`insert into swaps (${columns})
 		select id, $2, sha256(id::text::bytea), $3, 7, 700, '{"kind": "stock", "amount": "7"}', 'settled'
 		from unnest($1::uuid[]) id`,
@@ -64,7 +64,7 @@ beforeAll(async () => {
 			orderToJson(order),
 		],
 	);
-	await pool.query("analyze swaps");
+	await owner.query("analyze swaps");
 }, 120_000);
 afterAll(() => database.drop());
 
@@ -83,7 +83,7 @@ type FirstQuery = Omit<ListedSwaps, "nowMs" | "accountCreatedAtMs">;
 async function planOf({ before = firstSwapUuidAt(nowMs + dayMs), ...page }: FirstQuery): Promise<Plan[]> {
 	const from = firstSwapUuidAt(swapUuidTimeMs(before) - 30 * dayMs);
 	const { text, values } = swapsBetween({ ...page, from, before });
-	const { rows } = await database.pool.query(`explain (analyze, format json) ${text}`, values);
+	const { rows } = await database.owner.query(`explain (analyze, format json) ${text}`, values);
 	const flat = (plan: Plan): Plan[] => [plan, ...(plan.Plans ?? []).flatMap(flat)];
 	return flat(rows[0]["QUERY PLAN"][0].Plan);
 }
@@ -143,7 +143,7 @@ test.each([
 ])(
 	"pages of any size, one after another, are all of an account's swaps once, newest first: %s",
 	async (_, accountId, count) => {
-		const { rows } = await database.pool.query<{ id: string }>(
+		const { rows } = await database.owner.query<{ id: string }>(
 			"select id from swaps where account_id = $1 order by id desc",
 			[accountId],
 		);

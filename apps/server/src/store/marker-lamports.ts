@@ -13,15 +13,3 @@ export async function readMarkerLamports(
 	);
 	return new Map(rows.map(({ address, lamports }) => [bytesToHex(address), lamports]));
 }
-
-/** Whether there are markers that are older than that and not closed. */
-export async function hasOldMarkers(
-	db: Database,
-	{ chainId, madeBefore }: { chainId: number; madeBefore: Date },
-): Promise<boolean> {
-	const { rows } = await db.query(
-		"select from markers where chain_id = $1 and closed_at is null and made_at < $2 limit 1",
-		[chainId, madeBefore],
-	);
-	return rows.length > 0;
-}

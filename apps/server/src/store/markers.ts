@@ -1,4 +1,4 @@
-import { bytesToHex, type Hex, hexToBytes } from "viem";
+import { type Hex, hexToBytes } from "viem";
 import type { Database } from "./database.ts";
 
 /** An account on Solana that keeps an order from being decided twice. */
@@ -7,36 +7,10 @@ export type Marker = {
 	address: Hex;
 	orderId: Hex;
 	/** Who signed for its address: which side of the order it decides. */
-	base: MarkerKey;
+	base: "vault" | "escrow";
 	/** Who may close it: how that side was decided. */
-	owner: MarkerKey;
+	owner: "vault" | "escrow";
 };
-type MarkerKey = "vault" | "escrow";
-
-/** Markers that were made, by transactions that are final. Those that are known stay as they are. */
-export async function insertMarkers(
-	db: Database,
-	{
-		chainId,
-		markers,
-	}: { chainId: number; markers: readonly (Marker & { lamports: bigint; madeAt: Date })[] },
-): Promise<void> {
-	if (markers.length === 0) return;
-	await db.query(
-		`insert into markers (chain_id, address, order_id, base, owner, lamports, made_at)
-		select $1, * from unnest($2::bytea[], $3::bytea[], $4::text[], $5::text[], $6::numeric[], $7::timestamptz[])
-		on conflict do nothing`,
-		[
-			chainId,
-			markers.map(({ address }) => hexToBytes(address)),
-			markers.map(({ orderId }) => hexToBytes(orderId)),
-			markers.map(({ base }) => base),
-			markers.map(({ owner }) => owner),
-			markers.map(({ lamports }) => lamports),
-			markers.map(({ madeAt }) => madeAt),
-		],
-	);
-}
 
 /**
  * Markers that guard nothing any more: older than that, of swaps that have ended, and not in a transaction that closes
@@ -46,8 +20,9 @@ export async function readDueMarkers(
 	db: Database,
 	{ chainId, madeBefore, limit }: { chainId: number; madeBefore: Date; limit: number },
 ): Promise<Marker[]> {
-	const { rows } = await db.query<MarkerRow>(
-		`select address, order_id, base, owner from markers m
+	const { rows } = await db.query<Marker>(
+		`select '0x' || encode(address, 'hex') as address, '0x' || encode(order_id, 'hex') as "orderId", base, owner
+		from markers m
 		where chain_id = $1 and closed_at is null and made_at < $2
 			and exists (select from swaps s where s.order_id = m.order_id and s.ended_at is not null)
 			and not exists (select from jobs j where j.order_id = m.order_id and j.state in ('queued', 'sent', 'unattested'))
@@ -58,15 +33,8 @@ export async function readDueMarkers(
 		order by made_at limit $3 for update skip locked`,
 		[chainId, madeBefore, limit],
 	);
-	return rows.map((row) => ({
-		address: bytesToHex(row.address),
-		orderId: bytesToHex(row.order_id),
-		base: row.base,
-		owner: row.owner,
-	}));
+	return rows;
 }
-
-type MarkerRow = { address: Uint8Array; order_id: Uint8Array; base: MarkerKey; owner: MarkerKey };
 
 /** What these held is the fee payer's again, in a transaction that is final. */
 export async function markMarkersClosed(

@@ -17,8 +17,9 @@ export async function noteUnknownOrders(
 	);
 	if (rows.length === 0) return;
 	await db.query(
-		`insert into unknown_orders (order_id, chain_id, order_terms, open_deadline)
-		select order_id, $1, order_terms, open_deadline
+		`insert into unknown_orders (order_id, chain_id, order_terms, open_deadline, is_filled)
+		select order_id, $1, order_terms, open_deadline,
+			exists (select from chain_events e where e.order_id = o.order_id and e.name = 'Filled')
 		from unnest($2::bytea[], $3::jsonb[], $4::bigint[]) as o (order_id, order_terms, open_deadline)
 		on conflict do nothing`,
 		[

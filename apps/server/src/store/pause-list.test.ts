@@ -6,7 +6,7 @@ import { liftPauses, pauseChain } from "./pauses.ts";
 
 let database: TestDatabase;
 beforeAll(async () => {
-	database = await createTestDatabase();
+	database = await createTestDatabase({ as: "api" });
 });
 afterAll(() => database.drop());
 
@@ -27,14 +27,14 @@ test("a pause is known within moments, stands while the database is gone, and go
 		},
 	});
 	expect(list.reasonOf(1)).toBeUndefined();
-	await pauseChain(database.pool, { chainId: 1, cause: "breach", reason: "short", nowMs });
+	await pauseChain(database.owner, { chainId: 1, cause: "breach", reason: "short", nowMs });
 	await vi.waitUntil(() => list.reasonOf(1) === "short");
 	expect(list.reasonOf(2)).toBeUndefined();
 	isGone = true;
 	await vi.waitUntil(() => failures > 2);
 	expect(list.reasonOf(1)).toBe("short");
 	isGone = false;
-	await liftPauses(database.pool, { chainId: 1, by: "ada", reason: "paid in", nowMs });
+	await liftPauses(database.owner, { chainId: 1, by: "ada", reason: "paid in", nowMs });
 	await vi.waitUntil(() => list.reasonOf(1) === undefined);
 	await list.close();
 });

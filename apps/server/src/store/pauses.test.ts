@@ -12,7 +12,7 @@ import {
 
 let database: TestDatabase;
 beforeAll(async () => {
-	database = await createTestDatabase();
+	database = await createTestDatabase({ as: "owner" });
 });
 afterAll(() => database.drop());
 

@@ -15,6 +15,8 @@ export type Pause = {
 	breaches: string[];
 };
 
+const columns = 'chain_id as "chainId", cause, reason, set_by as "setBy", since, breaches';
+
 /**
  * Stays as it is where one of that cause is open. Tells whether it is new. Since when what was final is broken is by the
  * database's clock, as the heads are that it is compared with.
@@ -69,11 +71,10 @@ export async function readAcceptedBreaches(db: Database): Promise<Set<string>> {
 
 /** Those that are open, by chain and age. */
 export async function readPauses(db: Database): Promise<Pause[]> {
-	const { rows } = await db.query<PauseRow>(
-		`select chain_id, cause, reason, set_by, since, breaches from pauses where lifted_at is null
-		order by chain_id, since, cause`,
+	const { rows } = await db.query<Pause>(
+		`select ${columns} from pauses where lifted_at is null order by chain_id, since, cause`,
 	);
-	return rows.map(fromRow);
+	return rows;
 }
 
 /**
@@ -103,44 +104,26 @@ export async function liftPauses(
 		nowMs: number;
 	},
 ): Promise<Pause[]> {
-	const { rows } = await db.query<PauseRow>(
+	const { rows } = await db.query<Pause>(
 		`update pauses
 		set lifted_at = to_timestamp($3::double precision), lifted_by = $4, lifted_reason = $5,
 			breaches = breaches || case when cause = 'breach' then $6::text[] else '{}' end
 		where chain_id = $1 and lifted_at is null and cause = coalesce($2::text, nullif(cause, 'finality'))
 			and ($7::text[] is null or breaches <@ $7)
-		returning chain_id, cause, reason, set_by, since, breaches`,
+		returning ${columns}`,
 		[chainId, cause ?? null, nowMs / 1_000, by, reason, breaches, seen ?? null],
 	);
-	return rows.map(fromRow);
+	return rows;
 }
 
 export type LiftedPause = Pause & { liftedAt: Date; liftedBy: string; liftedReason: string };
 
 /** The newest that were lifted, newest first. */
 export async function readLiftedPauses(db: Database, { limit }: { limit: number }): Promise<LiftedPause[]> {
-	const { rows } = await db.query<PauseRow & { lifted_at: Date; lifted_by: string; lifted_reason: string }>(
-		`select chain_id, cause, reason, set_by, since, breaches, lifted_at, lifted_by, lifted_reason from pauses
+	const { rows } = await db.query<LiftedPause>(
+		`select ${columns}, lifted_at as "liftedAt", lifted_by as "liftedBy", lifted_reason as "liftedReason" from pauses
 		where lifted_at is not null order by id desc limit $1`,
 		[limit],
 	);
-	return rows.map((row) => ({
-		...fromRow(row),
-		liftedAt: row.lifted_at,
-		liftedBy: row.lifted_by,
-		liftedReason: row.lifted_reason,
-	}));
-}
-
-type PauseRow = {
-	chain_id: number;
-	cause: PauseCause;
-	reason: string;
-	set_by: string;
-	since: Date;
-	breaches: string[];
-};
-
-function fromRow({ chain_id, cause, reason, set_by, since, breaches }: PauseRow): Pause {
-	return { chainId: chain_id, cause, reason, setBy: set_by, since, breaches };
+	return rows;
 }

@@ -1,63 +1,242 @@
 import { randomBytes, randomUUID } from "node:crypto";
-import { newSwapUuid, type Order, orderToJson, packDeadlines, toSwapKey, toWord } from "@geoswap/protocol";
-import { zeroHash } from "viem";
+import { globSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import {
+	newSwapUuid,
+	type Order,
+	orderId,
+	orderToJson,
+	packDeadlines,
+	toSwapKey,
+	toWord,
+} from "@geoswap/protocol";
+import { hexToBytes, zeroAddress, zeroHash } from "viem";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { createTestDatabase, type TestDatabase } from "../../test/test-database.ts";
 import { ensureAccount } from "./accounts.ts";
 import { findApiKeys, insertApiKeys } from "./api-keys.ts";
-import { openDatabase } from "./database.ts";
-import { look } from "./look.ts";
+import { applyBlock, applyQuietBlock } from "./apply-block.ts";
+import { storeAttestation } from "./attestations.ts";
+import { type DatabasePool, openDatabase } from "./database.ts";
+import { readDueSwaps } from "./due-swaps.ts";
+import { readDueWork } from "./due-work.ts";
+import { insertExposures, lockExposures } from "./exposure.ts";
+import { storeHeartbeats } from "./heartbeats.ts";
+import { post } from "./ledger/post.ts";
+import { lockPairs } from "./lock-pairs.ts";
+import { lockSwaps, lookAtSwaps } from "./look-at-swaps.ts";
+import { markOrders, markSwaps } from "./mark-swaps.ts";
+import { dropEnded, lockJobsAndWaits } from "./queue-jobs.ts";
+import { readBeforeSubmit } from "./read-before-submit.ts";
+import { readPaymentFacts } from "./read-payment-facts.ts";
 import { readSwap } from "./read-swap.ts";
+import { readTraces } from "./read-traces.ts";
+import { markReservationsOpened, unreserveAll } from "./reservations.ts";
+import { wasRestoredSince } from "./restores.ts";
+import { grants } from "./roles/grants.ts";
+import { submitSwap, waitForSubmits } from "./submit-swap.ts";
 import { createSwapReader } from "./swap-reader.ts";
+import type { SwapRecord } from "./swap-record.ts";
+import { readUnsettledGas } from "./unsettled-gas.ts";
+import { walletUnopened } from "./wallet-unopened.ts";
+import { isWatchNeeded } from "./watched-transactions.ts";
+import { recordFacts, writeSwaps } from "./write-swaps.ts";
+import { writeWaits } from "./write-waits.ts";
 
 let database: TestDatabase;
 beforeAll(async () => {
-	database = await createTestDatabase();
+	database = await createTestDatabase({ as: "owner" });
 });
 afterAll(() => database.drop());
 
+const token = toWord("0x00000000000000000000000000000000000000a1");
+const [originId, destinationId] = [31337, 31338];
+
 test("columns that a later version adds break no statement that is prepared on an open connection", async () => {
-	const { pool } = database;
+	const { owner } = database;
+	const order = newOrder();
 	const uuid = newSwapUuid({ nowMs: Date.now(), random: randomBytes(10) });
-	const word = toWord("0x00000000000000000000000000000000000000a1");
-	const order: Order = {
-		...{ originChainId: 31337n, destinationChainId: 31338n, attesterSet: zeroHash },
-		...{ escrow: word, originVault: word, destinationVault: word, wallet: word, recipient: word },
-		...{ inputToken: word, outputToken: word, inputAmount: 10n, minOutput: 5n, swapKey: toSwapKey(uuid) },
-		deadlines: packDeadlines({ openDeadline: 1n, fillDeadline: 2n, refundAfter: 3n }),
-	};
-	await pool.query(
+	const id = hexToBytes(orderId(order));
+	await owner.query(
 		`insert into swaps (id, order_id, order_terms, output, value_usd_cents, delivery)
 		values ($1, $2, $3, 7, 700, '{"kind": "stock", "amount": "7"}')`,
-		[uuid, randomBytes(32), orderToJson(order)],
+		[uuid, id, orderToJson(order)],
 	);
-	await pool.query(
+	await owner.query("insert into waits (swap_id, order_id) values ($1, $2)", [uuid, id]);
+	await owner.query(
 		`insert into chain_heads (chain_id, number, hash, timestamp, base_fee, finalized_number, finalized_timestamp,
 			booked_number)
-		values (31337, 1, '', 1, 1, 1, 1, 1), (31338, 1, '', 1, 1, 1, 1, 1)`,
+		values ($1, 1, '', 1, 1, 1, 1, 1), ($2, 1, '', 1, 1, 1, 1, 1)`,
+		[originId, destinationId],
 	);
-	const accountId = await ensureAccount(pool, { id: randomUUID(), name: "test" });
-	await insertApiKeys(pool, { keys: [{ id: "key", hash: randomBytes(32) }], accountId });
+	// A refund that became a credit: then a claim is looked for too.
+	await owner.query(
+		`insert into chain_events values ($1, 1, 1, '', '', '', $2, 'Refunded', '{"paid": false}')`,
+		[originId, id],
+	);
+	await owner.query("insert into stock values ($1, $2, 1000, 1000, 0, 1)", [
+		destinationId,
+		hexToBytes(token),
+	]);
+	const accountId = await ensureAccount(owner, { id: randomUUID(), name: "test" });
+	await insertApiKeys(owner, { keys: [{ id: "key", hash: randomBytes(32) }], accountId });
 
 	const one = openDatabase({ url: database.url, applicationName: "test", max: 1 });
-	try {
-		const readAll = async () => {
-			expect(await readSwap(one, uuid)).toMatchObject({ id: uuid });
-			expect(await createSwapReader({ db: one }).read(uuid)).toMatchObject({ id: uuid });
-			expect(await findApiKeys(one, ["key"])).toMatchObject([{ id: "key" }]);
-			const nobody = { attesters: [], chainIds: [], heartbeatSeconds: 1, sightSeconds: 1 };
-			const seen = await look(one, {
-				...{ swapId: uuid, execution: 0, signalId: "signal", nowMs: Date.now() },
-				attestersOf: () => nobody,
-			});
-			expect(seen).toMatchObject({ swap: { id: uuid }, jobs: {} });
+	const statements = recordNamed(one);
+	const runAll = async () => {
+		const nowMs = Date.now();
+		expect(await readSwap(one, uuid)).toMatchObject({ id: uuid });
+		expect(await createSwapReader({ db: one }).read(uuid)).toMatchObject({ id: uuid });
+		expect(await findApiKeys(one, ["key"])).toMatchObject([{ id: "key" }]);
+		const nobody = { attesters: [], chainIds: [], heartbeatSeconds: 1, sightSeconds: 1 };
+		await markOrders(one, [orderId(order)]);
+		await markSwaps(one, [uuid]);
+		expect((await readDueSwaps(one, { limit: 1, except: [] })).swapIds).toEqual([uuid]);
+		await readDueWork(one, { overdueMs: 0 });
+		expect(await lockSwaps(one, { swapIds: [uuid], lockTimeoutMs: 1_000 })).toEqual([uuid]);
+		const [seen] = await lookAtSwaps(one, { swapIds: [uuid], nowMs, attestersOf: () => nobody });
+		expect(seen?.read()).toMatchObject({ swap: { id: uuid }, facts: { jobs: {} } });
+		const submitted = await submit(one, { accountId, nowMs });
+		if (submitted.outcome !== "created") throw new Error(submitted.outcome);
+		await apply(one, submitted.swap);
+		await waitForSubmits(one, accountId);
+		await walletUnopened(one, { order, nowMs });
+		await wasRestoredSince(one, nowMs);
+		await readTraces(one, [uuid]);
+		await readPaymentFacts(one, []);
+		await storeHeartbeats(one, [
+			{ attester: zeroAddress, chainId: originId, finalizedNumber: 1, signedAtUnixSeconds: 1 },
+		]);
+		const set = { threshold: 1, attesters: [zeroAddress] };
+		const nothing = { chainId: originId, kind: "Release", set, signatures: [], orderIds: [] } as const;
+		await storeAttestation(one, { ...nothing, id: randomUUID(), signatures: [] });
+		await isWatchNeeded(one, originId);
+		const entries = [
+			{ account: "gas", token, amount: 1n },
+			{ account: "relayer", token, amount: -1n },
+		] as const;
+		await post(one, [
+			{ key: randomUUID(), chainId: originId, blockNumber: 1, name: "gas", orderId: undefined, entries },
+		]);
+		const block = { number: 2, hash: zeroHash, parentHash: zeroHash, timestamp: 2, baseFee: 1n };
+		const applied = {
+			chainId: originId,
+			block,
+			events: [],
+			mined: [],
+			finalized: block,
+			vaults: [],
+			assets: [],
 		};
-		await readAll();
-		for (const table of ["swaps", "jobs", "api_keys", "accounts"]) {
-			await pool.query(`alter table ${table} add column later text`);
-		}
-		await readAll();
+		expect(await applyQuietBlock(one, applied)).toBe(false);
+		await expect(applyBlock(one, applied)).rejects.toThrow("does not follow the head");
+		await readBeforeSubmit(one, { order, accountId, nowMs });
+		await readUnsettledGas(one, { accountId, nowMs });
+		await lockPairs(one, [{ chainId: originId, token: zeroAddress, direction: "sell" }]);
+	};
+	try {
+		await runAll();
+		// A new named statement needs a call above.
+		expect([...statements.keys()].toSorted()).toEqual(namesInSource());
+		for (const table of Object.keys(grants)) await owner.query(`alter table ${table} add column later text`);
+		await runAll();
+		for (const [name, text] of statements) expect(text, name).not.toMatch(/(select|returning)\s+\*|\.\*/);
 	} finally {
 		await one.end();
 	}
 });
+
+/** All that a round may write for a swap. */
+async function apply(db: DatabasePool, swap: SwapRecord): Promise<void> {
+	const { id: swapId, stage, status } = swap;
+	await lockJobsAndWaits(db, { jobsOf: [swapId], waitsOf: [swapId] });
+	await lockExposures(db, { originIds: [originId], chainIds: [originId] });
+	await insertExposures(db, [{ swap, isFinal: true }]);
+	await markReservationsOpened(db, [swapId]);
+	await unreserveAll(db, [swapId]);
+	const unchanged = { steps: [], failure: undefined, notes: {}, givingUp: undefined, isVisible: false };
+	await writeSwaps(db, [{ ...unchanged, swapId, stage, status, isEnd: true }], { nowMs: Date.now() });
+	await recordFacts(db, [{ swapId, fact: "tested", data: {} }]);
+	const next = { wait: {}, dueMs: 0, isInCase: false, fact: "tested", idleRounds: 0, ask: undefined };
+	await writeWaits(db, [{ ...next, swapId, mark: 0 }]);
+	await dropEnded(db, [swapId]);
+}
+
+function newOrder(uuid = newSwapUuid({ nowMs: Date.now(), random: randomBytes(10) })): Order {
+	return {
+		originChainId: BigInt(originId),
+		destinationChainId: BigInt(destinationId),
+		attesterSet: zeroHash,
+		escrow: token,
+		originVault: token,
+		destinationVault: token,
+		wallet: token,
+		recipient: token,
+		inputToken: token,
+		outputToken: token,
+		inputAmount: 10n,
+		minOutput: 5n,
+		swapKey: toSwapKey(uuid),
+		deadlines: packDeadlines({ openDeadline: 1n, fillDeadline: 2n, refundAfter: 3n }),
+	};
+}
+
+function submit(pool: DatabasePool, { accountId, nowMs }: { accountId: string; nowMs: number }) {
+	const id = newSwapUuid({ nowMs, random: randomBytes(10) });
+	const delivery = { kind: "stock", amount: 7n } as const;
+	return submitSwap(pool, {
+		swap: {
+			id,
+			accountId,
+			order: newOrder(id),
+			output: 7n,
+			valueUsdCents: 7n,
+			feeMillibps: 9_375,
+			delivery,
+			op: {
+				delegate: zeroAddress,
+				allowance: 0n,
+				gas: { verificationGasLimit: 1n, callGasLimit: 1n },
+				signature: "0x00",
+			},
+		},
+		pairs: [{ chainId: originId, token, direction: "sell" }],
+		reserve: () => {
+			const volumes = [{ chainId: originId, token, direction: "sell" as const, amount: 1n }];
+			return { delivery, chainId: destinationId, token, amount: 7n, volumes };
+		},
+		isOpened: false,
+		isInTime: () => true,
+		admit: () => {},
+		countedOrders: [],
+		limits: { shareOfStock: 1, unopenedUsdCents: 1_000n, reservationSeconds: 60 },
+		exposure: { chainId: originId, token, amount: 10_000n },
+		attesters: { attesters: [], chainIds: [], heartbeatSeconds: 1, sightSeconds: 1, threshold: 0 },
+		nowMs,
+	});
+}
+
+/** The named statements that the pool's connections are given, by name. */
+function recordNamed(pool: DatabasePool): Map<string, string> {
+	const statements = new Map<string, string>();
+	pool.on("connect", (client) => {
+		const query = client.query.bind(client) as (...args: unknown[]) => unknown;
+		client.query = ((...args: unknown[]) => {
+			const [config] = args as [{ name?: string; text: string }];
+			if (config.name !== undefined) statements.set(config.name, config.text);
+			return query(...args);
+		}) as typeof client.query;
+	});
+	return statements;
+}
+
+function namesInSource(): string[] {
+	const folder = join(import.meta.dirname, "..");
+	const files = globSync("**/*.ts", { cwd: folder }).filter((file) => !file.endsWith(".test.ts"));
+	const named = /\.query(?:<[^(]*>)?\(\{\s*name: "([a-z-]+)"/g;
+	return files
+		.flatMap((file) =>
+			[...readFileSync(join(folder, file), "utf8").matchAll(named)].map(([, name = ""]) => name),
+		)
+		.toSorted();
+}

@@ -1,5 +1,5 @@
 import { type Order, orderSchema } from "@geoswap/protocol";
-import { type Address, bytesToHex, type Hex, hexToBytes } from "viem";
+import type { Address, Hex } from "viem";
 import type { Database } from "./database.ts";
 import type { JobKind } from "./job.ts";
 
@@ -15,22 +15,26 @@ export async function readAttestedBatch(
 	{ attestationId, kind }: { attestationId: string; kind: JobKind },
 ): Promise<AttestedBatch | undefined> {
 	const { rows } = await db.query<AttestationRow>(
-		"select threshold, attesters, signatures, order_ids from attestations where id = $1",
-		[attestationId],
+		`select threshold, attesters, signatures, order_ids, (
+			select jsonb_object_agg('0x' || encode(order_id, 'hex'), order_terms) from jobs where kind = $2
+				and order_id = any(array(select decode(substr(hex, 3), 'hex') from jsonb_array_elements_text(order_ids) as hex))
+		) as terms from attestations where id = $1`,
+		[attestationId, kind],
 	);
 	const [row] = rows;
 	if (!row) return undefined;
-	const { rows: orderRows } = await db.query<{ order_id: Uint8Array; order_terms: object }>(
-		"select order_id, order_terms from jobs where kind = $1 and order_id = any($2)",
-		[kind, row.order_ids.map((id) => hexToBytes(id))],
-	);
-	const byId = new Map(
-		orderRows.map((found) => [bytesToHex(found.order_id), orderSchema.parse(found.order_terms)]),
-	);
-	const orders = row.order_ids.flatMap((id) => byId.get(id) ?? []);
+	const terms = row.terms ?? {};
+	const orders = row.order_ids.flatMap((id) => (terms[id] ? [orderSchema.parse(terms[id])] : []));
 	if (orders.length !== row.order_ids.length) return undefined;
 	const { threshold, attesters, signatures } = row;
 	return { orders, attestation: { threshold: BigInt(threshold), attesters, signatures } };
 }
 
-type AttestationRow = { threshold: number; attesters: Address[]; signatures: Hex[]; order_ids: Hex[] };
+type AttestationRow = {
+	threshold: number;
+	attesters: Address[];
+	signatures: Hex[];
+	order_ids: Hex[];
+	/** By order id, in lower case as ids are written everywhere. */
+	terms: Record<Hex, object> | null;
+};

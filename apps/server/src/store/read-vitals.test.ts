@@ -51,7 +51,7 @@ test("stock, value at risk, heads, heartbeats, jobs and gas are as they were wri
 });
 
 test("a database that is held up is an error soon", async () => {
-	const blocker = await database.pool.connect();
+	const blocker = await database.owner.connect();
 	const impatient = openDatabase({ url: database.url, applicationName: "test", statementTimeoutMs: 300 });
 	try {
 		await blocker.query("begin; lock table stock in access exclusive mode");

@@ -8,7 +8,10 @@ import { type Posting, post } from "./post.ts";
 
 export type GasSpent = { hash: Hex; blockNumber: number; gasCost: bigint };
 
-/** Books the events, and the gas of our transactions, in blocks that became final. Says what could not be booked. */
+/**
+ * Books the events, and the gas of our transactions, in blocks that became final. Returns what was booked, and what could
+ * not be. The caller writes down how far the books go.
+ */
 export async function bookFinal(
 	db: Database,
 	{
@@ -17,6 +20,7 @@ export async function bookFinal(
 		upTo,
 		gas,
 		vaults,
+		assets,
 	}: {
 		chainId: number;
 		after: number;
@@ -24,6 +28,8 @@ export async function bookFinal(
 		/** Of our transactions that became final. */
 		gas: readonly GasSpent[];
 		vaults: readonly Hex[];
+		/** The tokens that the service offers on the chain. */
+		assets: readonly Hex[];
 	},
 ): Promise<{ unbooked: string[]; booked: Posting[] }> {
 	const { rows } = await db.query<EventRow>(
@@ -45,6 +51,7 @@ export async function bookFinal(
 		const entries = eventEntries(row as unknown as BookedEvent, {
 			order: order || undefined,
 			vaults,
+			assets,
 			isDelivered: row.is_delivered,
 		});
 		if (!entries) unbooked.push(key);
@@ -58,10 +65,6 @@ export async function bookFinal(
 		opened.flatMap((id) => orders.get(bytesToHex(id)) ?? []),
 	);
 	await bookForgottenFills(db, rows);
-	await db.query("update chain_heads set booked_number = greatest(booked_number, $2) where chain_id = $1", [
-		chainId,
-		upTo,
-	]);
 	return { unbooked, booked };
 }
 

@@ -26,7 +26,8 @@ export async function bookKnownFills(db: Database, orders: readonly Order[]): Pr
 			and not exists (select from entries where posting_id = p.id and account = 'recipient')`,
 		[[...known.keys()].map((id) => hexToBytes(id))],
 	);
-	const context = { vaults: [], isDelivered: true };
+	// What left the stock is the same on both sides, and cancels out under whichever account it is.
+	const context = { vaults: [], assets: [], isDelivered: true };
 	await post(
 		db,
 		rows.map((row): Posting => {

@@ -8,6 +8,7 @@ const address = (n: number): Address => getAddress(toHex(n, { size: 20 }));
 const vault = address(1);
 const stranger = address(2);
 const tokens = [address(10), address(11), address(0)];
+const listed = [address(10), address(0)];
 const tokenArbitrary = fc.constantFrom(...tokens);
 const amountArbitrary = fc.bigInt(1n, (1n << 128n) - 1n);
 const someoneArbitrary = fc.constantFrom(vault, stranger);
@@ -75,7 +76,7 @@ test("whatever happens, nothing is made or lost: each token's entries add up to 
 			fc.option(orderArbitrary, { nil: undefined }),
 			fc.boolean(),
 			(event, order, isDelivered) => {
-				const entries = eventEntries(event, { order, vaults: [vault], isDelivered }) ?? [];
+				const entries = eventEntries(event, { order, vaults: [vault], assets: listed, isDelivered }) ?? [];
 				for (const token of [...tokens, zeroHash]) {
 					const ofToken = entries.filter((entry) => entry.token === token);
 					expect(ofToken.reduce((sum, { amount }) => sum + amount, 0n)).toBe(0n);
@@ -93,7 +94,7 @@ test("what an order put into escrow leaves it whole, wherever it goes, and its l
 			fc.boolean(),
 			fc.boolean(),
 			(order, name, paid, isDelivered) => {
-				const context = { order, vaults: [vault], isDelivered };
+				const context = { order, vaults: [vault], assets: listed, isDelivered };
 				const entries = [
 					...(eventEntries({ name: "Opened", data: {} }, context) ?? []),
 					...(eventEntries({ name, data: { paid } }, context) ?? []),
@@ -103,7 +104,9 @@ test("what an order put into escrow leaves it whole, wherever it goes, and its l
 				expect(sumOf("escrow")).toBe(0n);
 				expect(sumOf("loss")).toBe(name === "Refunded" && isDelivered ? order.inputAmount : 0n);
 				const isOurs = name === "Released" && order.originVault === toWord(vault);
-				expect(sumOf("stock")).toBe(isOurs && paid ? order.inputAmount : 0n);
+				const isListed = listed.map(toWord).includes(order.inputToken);
+				expect(sumOf("stock")).toBe(isOurs && paid && isListed ? order.inputAmount : 0n);
+				expect(sumOf("unlisted")).toBe(isOurs && paid && !isListed ? order.inputAmount : 0n);
 				// What a later claim takes is there.
 				const credited = sumOf("credit:vault") + sumOf("credit:wallet");
 				expect(credited).toBe(paid ? 0n : order.inputAmount);
@@ -126,7 +129,7 @@ test("on Solana a token is all 32 bytes of its word, and a vault is ours by all 
 				originVault: solanaVault,
 				destinationVault: solanaVault,
 			};
-			const context = { order, vaults: [solanaVault], isDelivered: true };
+			const context = { order, vaults: [solanaVault], assets: [word, zeroHash], isDelivered: true };
 			const filled = { delivered: "5", spentToken: zeroHash, spent: "5" };
 			expect(eventEntries({ name: "Filled", data: filled }, context)).toEqual([
 				{ account: "recipient", token: zeroHash, amount: 5n },
@@ -141,7 +144,7 @@ test("on Solana a token is all 32 bytes of its word, and a vault is ours by all 
 });
 
 test("a marker's lamports come back whole, and what strangers sent it is nobody's", () => {
-	const context = { order: undefined, vaults: [], isDelivered: false };
+	const context = { order: undefined, vaults: [], assets: [], isDelivered: false };
 	expect(eventEntries({ name: "MarkerClosed", data: { lamports: "12", booked: "10" } }, context)).toEqual([
 		{ account: "relayer", token: zeroHash, amount: 10n },
 		{ account: "marker", token: zeroHash, amount: -10n },

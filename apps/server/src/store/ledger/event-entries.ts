@@ -9,6 +9,7 @@ type Account =
 	| "credit:vault"
 	| "credit:wallet"
 	| "stock"
+	| "unlisted"
 	| "trading"
 	| "recipient"
 	| "wallet"
@@ -45,20 +46,29 @@ export const bookedEventNames = [
 	"MarkerClosed",
 ] as const;
 
-/** What an event moved from where to where. Undefined where that takes an order which is not known. */
-export function eventEntries(
+type EventContext = {
+	order: Order | undefined;
+	/** All our vaults on the event's chain. */
+	vaults: readonly Hex[];
+	/** The tokens that the service holds stock of on the event's chain. */
+	assets: readonly Hex[];
+	/** Whether the order's output was delivered. */
+	isDelivered: boolean;
+};
+
+/** Returns what an event moved from where to where. Undefined where that takes an order which is not known. */
+export function eventEntries(event: BookedEvent, context: EventContext): Entry[] | undefined {
+	const isListed = (token: Hex) => context.assets.some((asset) => isSame(asset, token));
+	// Anyone can have a token of their own released to our vault, and such a token can say that it was paid when it was
+	// not. So only the tokens that we offer are stock.
+	return movements(event, context)?.map((entry) =>
+		entry.account === "stock" && !isListed(entry.token) ? { ...entry, account: "unlisted" } : entry,
+	);
+}
+
+function movements(
 	{ name, data }: BookedEvent,
-	{
-		order,
-		vaults,
-		isDelivered,
-	}: {
-		order: Order | undefined;
-		/** All our vaults on the event's chain. */
-		vaults: readonly Hex[];
-		/** Whether the order's output was delivered. */
-		isDelivered: boolean;
-	},
+	{ order, vaults, isDelivered }: EventContext,
 ): Entry[] | undefined {
 	const isVault = (address: Hex) => vaults.some((vault) => isSame(vault, address));
 	if (name === "Claimed") {

@@ -15,33 +15,37 @@ export type Posting = {
 /** Writes what is not written yet, and returns that. */
 export async function post(db: Database, postings: readonly Posting[]): Promise<Posting[]> {
 	if (postings.length === 0) return [];
-	const { rows } = await db.query<{ id: number; key: string }>(
-		`insert into postings (key, chain_id, block_number, name, order_id)
-		select * from unnest($1::text[], $2::bigint[], $3::bigint[], $4::text[], $5::bytea[])
-		on conflict (key) do nothing returning id, key`,
-		[
+	const entries = postings.flatMap(({ key, chainId, entries }) =>
+		entries.map((entry) => ({ ...entry, key, chainId })),
+	);
+	const { rows } = await db.query<{ key: string }>({
+		name: "post",
+		text: `with posted as (
+				insert into postings (key, chain_id, block_number, name, order_id)
+				select key, chain_id, block_number, name, order_id
+				from unnest($1::text[], $2::bigint[], $3::bigint[], $4::text[], $5::bytea[])
+					as p (key, chain_id, block_number, name, order_id)
+				on conflict (key) do nothing returning id, key
+			), entered as (
+				insert into entries (posting_id, account, chain_id, token, amount)
+				select posted.id, e.account, e.chain_id, e.token, e.amount
+				from unnest($6::text[], $7::text[], $8::bigint[], $9::bytea[], $10::numeric[])
+					as e (key, account, chain_id, token, amount) join posted using (key)
+			)
+			select key from posted`,
+		values: [
 			postings.map((posting) => posting.key),
 			postings.map((posting) => posting.chainId),
 			postings.map((posting) => posting.blockNumber),
 			postings.map((posting) => posting.name),
 			postings.map((posting) => (posting.orderId ? hexToBytes(posting.orderId) : null)),
-		],
-	);
-	const ids = new Map(rows.map((row) => [row.key, row.id]));
-	const entries = postings.flatMap(({ key, chainId, entries }) => {
-		const postingId = ids.get(key);
-		return postingId === undefined ? [] : entries.map((entry) => ({ ...entry, postingId, chainId }));
-	});
-	await db.query(
-		`insert into entries (posting_id, account, chain_id, token, amount)
-		select * from unnest($1::bigint[], $2::text[], $3::bigint[], $4::bytea[], $5::numeric[])`,
-		[
-			entries.map((entry) => entry.postingId),
+			entries.map((entry) => entry.key),
 			entries.map((entry) => entry.account),
 			entries.map((entry) => entry.chainId),
 			entries.map((entry) => hexToBytes(entry.token)),
 			entries.map((entry) => entry.amount),
 		],
-	);
-	return postings.filter(({ key }) => ids.has(key));
+	});
+	const written = new Set(rows.map((row) => row.key));
+	return postings.filter(({ key }) => written.has(key));
 }
