@@ -6,28 +6,91 @@ import type { Reservation } from "./submit-swap.ts";
 import { deliveryToJson } from "./swap-json.ts";
 import type { SwapRecord } from "./swap-record.ts";
 
-/** Gives back what was reserved for a swap. Does nothing where nothing is. */
-export async function unreserve(db: Database, swapId: SwapUuid): Promise<void> {
-	const { rows } = await db.query<ReservationRow>(
-		"delete from reservations where swap_id = $1 returning chain_id, token, amount, volumes",
-		[swapId],
+/** Gives back what was reserved for swaps: on the ladders, then of the stock, each in one order. */
+export async function unreserveAll(db: Database, swapIds: readonly SwapUuid[]): Promise<void> {
+	if (swapIds.length === 0) return;
+	const { rows } = await db.query<ReservationRow>({
+		name: "delete-reservations",
+		text: `delete from reservations where swap_id = any($1::uuid[]) returning chain_id, token, amount, volumes`,
+		values: [swapIds],
+	});
+	const volumes = summed(
+		rows.flatMap((row) =>
+			row.volumes.map(({ chainId, token, direction, amount }) => ({
+				key: `${chainId}:${token.toLowerCase()}:${direction}`,
+				of: { chainId, token: Buffer.from(hexToBytes(token)), direction },
+				amount: BigInt(amount),
+			})),
+		),
 	);
-	const [reservation] = rows;
-	if (!reservation) return;
-	// The same order of locks for everyone: volumes by name, then stock.
-	const volumes = reservation.volumes.toSorted((a, b) => (volumeKey(a) < volumeKey(b) ? -1 : 1));
-	for (const { chainId, token, direction, amount } of volumes) {
-		await db.query(
-			`update pair_volume set in_flight = in_flight - $4
-			where chain_id = $1 and token = $2 and direction = $3`,
-			[chainId, hexToBytes(token), direction, amount],
-		);
+	if (volumes.length > 0) {
+		await db.query({
+			name: "lower-volumes",
+			text: `with held as materialized (
+					select chain_id, token, direction from pair_volume
+					where (chain_id, token, direction) in (
+						select c, t, d from unnest($1::bigint[], $2::bytea[], $3::text[]) as x (c, t, d)
+					)
+					order by chain_id, token, direction for update
+				)
+				update pair_volume p set in_flight = p.in_flight - x.amount
+				from held join unnest($1::bigint[], $2::bytea[], $3::text[], $4::numeric[])
+					as x (chain_id, token, direction, amount) using (chain_id, token, direction)
+				where (p.chain_id, p.token, p.direction) = (held.chain_id, held.token, held.direction)`,
+			values: [
+				volumes.map(({ of }) => of.chainId),
+				volumes.map(({ of }) => of.token),
+				volumes.map(({ of }) => of.direction),
+				volumes.map(({ amount }) => amount),
+			],
+		});
 	}
-	await db.query("update stock set reserved = reserved - $3 where chain_id = $1 and token = $2", [
-		reservation.chain_id,
-		reservation.token,
-		reservation.amount,
-	]);
+	const stock = summed(
+		rows.map(({ chain_id, token, amount }) => ({
+			key: `${chain_id}:${token.toString("hex")}`,
+			of: { chainId: chain_id, token },
+			amount,
+		})),
+	);
+	if (stock.length === 0) return;
+	await db.query({
+		name: "lower-reserved",
+		text: `with held as materialized (
+				select chain_id, token from stock
+				where (chain_id, token) in (select c, t from unnest($1::bigint[], $2::bytea[]) as x (c, t))
+				order by chain_id, token for update
+			)
+			update stock s set reserved = s.reserved - x.amount
+			from held join unnest($1::bigint[], $2::bytea[], $3::numeric[]) as x (chain_id, token, amount)
+				using (chain_id, token)
+			where (s.chain_id, s.token) = (held.chain_id, held.token)`,
+		values: [
+			stock.map(({ of }) => of.chainId),
+			stock.map(({ of }) => of.token),
+			stock.map(({ amount }) => amount),
+		],
+	});
+}
+
+/** One of each: an update would take but one of two rows for the same. */
+function summed<Of>(
+	amounts: readonly { key: string; of: Of; amount: bigint }[],
+): { of: Of; amount: bigint }[] {
+	const sums = new Map<string, { of: Of; amount: bigint }>();
+	for (const { key, of, amount } of amounts) {
+		sums.set(key, { of, amount: (sums.get(key)?.amount ?? 0n) + amount });
+	}
+	return [...sums.values()];
+}
+
+/** The orders are open: they do not count against their accounts' unopened value any more. */
+export async function markReservationsOpened(db: Database, swapIds: readonly SwapUuid[]): Promise<void> {
+	if (swapIds.length === 0) return;
+	await db.query({
+		name: "mark-reservations-opened",
+		text: "update reservations set opened = true where swap_id = any($1::uuid[]) and not opened",
+		values: [swapIds],
+	});
 }
 
 /**
@@ -86,14 +149,5 @@ export async function reserveAgain(
 	return "reserved";
 }
 
-/** The order is open: it does not count against its account's unopened value any more. */
-export async function markReservationOpened(db: Database, swapId: SwapUuid): Promise<void> {
-	await db.query("update reservations set opened = true where swap_id = $1 and not opened", [swapId]);
-}
-
 type ReservedVolume = { chainId: number; token: Hex; direction: "sell" | "buy"; amount: string };
 type ReservationRow = { chain_id: number; token: Buffer; amount: bigint; volumes: ReservedVolume[] };
-
-function volumeKey({ chainId, token, direction }: ReservedVolume): string {
-	return `${String(chainId).padStart(16, "0")}:${token.toLowerCase()}:${direction}`;
-}

@@ -1,45 +1,26 @@
-import { bytesToHex, type Hex } from "viem";
 import type { Database } from "./database.ts";
-import { insertMarkers, type Marker, markMarkersClosed } from "./markers.ts";
 
-/** Writes down the markers that were made, and closed, in slots that became final. */
+/** Writes down the markers that were made, and closed, in slots that became final. Those that are known stay as they are. */
 export async function saveMarkers(
 	db: Database,
 	{ chainId, after, upTo }: { chainId: number; after: number; upTo: number },
 ): Promise<void> {
 	// Their age is by the database's clock: a marker that seems old is closed, and guards nothing then.
-	const { rows } = await db.query<MarkerEventRow & { at: Date }>(
-		`select name, order_id, data, now() as at from chain_events
-		where chain_id = $1 and block_number > $2 and block_number <= $3 and name in ('MarkerMade', 'MarkerClosed')`,
+	await db.query(
+		`insert into markers (chain_id, address, order_id, base, owner, lamports, made_at)
+		select chain_id, ${address}, order_id, data->>'base', data->>'owner', (data->>'lamports')::numeric, now()
+		from chain_events
+		where chain_id = $1 and block_number > $2 and block_number <= $3 and name = 'MarkerMade'
+		on conflict do nothing`,
 		[chainId, after, upTo],
 	);
-	await insertMarkers(db, {
-		chainId,
-		markers: rows.flatMap((row) =>
-			row.name === "MarkerMade"
-				? [
-						{
-							address: row.data.address,
-							orderId: bytesToHex(row.order_id),
-							base: row.data.base,
-							owner: row.data.owner,
-							lamports: BigInt(row.data.lamports),
-							madeAt: row.at,
-						},
-					]
-				: [],
-		),
-	});
-	const closed = rows.filter((row) => row.name === "MarkerClosed");
-	const closedAt = closed[0]?.at;
-	if (!closedAt) return;
-	await markMarkersClosed(db, { chainId, addresses: closed.map(({ data }) => data.address), closedAt });
+	await db.query(
+		`update markers set closed_at = now() where chain_id = $1 and closed_at is null and address in (
+			select ${address} from chain_events
+			where chain_id = $1 and block_number > $2 and block_number <= $3 and name = 'MarkerClosed'
+		)`,
+		[chainId, after, upTo],
+	);
 }
 
-type MarkerEventRow =
-	| {
-			name: "MarkerMade";
-			order_id: Buffer;
-			data: Pick<Marker, "address" | "base" | "owner"> & { lamports: string };
-	  }
-	| { name: "MarkerClosed"; order_id: null; data: { address: Hex } };
+const address = "decode(substr(data->>'address', 3), 'hex')";

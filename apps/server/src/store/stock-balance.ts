@@ -12,6 +12,7 @@ export async function saveStock(
 	await db.query(
 		`insert into stock (chain_id, block_number, token, balance, outflow_available)
 		select $1, $2, * from unnest($3::bytea[], $4::numeric[], $5::numeric[])
+			as held (token, balance, outflow_available) order by token
 		on conflict (chain_id, token) do update set block_number = excluded.block_number,
 			balance = excluded.balance, outflow_available = excluded.outflow_available`,
 		[

@@ -1,24 +1,29 @@
 import { randomBytes, randomUUID } from "node:crypto";
-import { newSwapUuid, type Order, packDeadlines, toSwapKey, toWord } from "@geoswap/protocol";
-import { type Address, hexToBytes, zeroHash } from "viem";
+import { newSwapUuid, type Order, orderId, packDeadlines, toSwapKey, toWord } from "@geoswap/protocol";
+import { type Address, type Hex, hexToBytes, zeroHash } from "viem";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import { createTestDatabase, type TestDatabase } from "../../test/test-database.ts";
 import { openDatabase } from "./database.ts";
-import { type NewSwap, type Reservation, submitSwap, waitForSubmits } from "./submit-swap.ts";
+import { readSwap } from "./read-swap.ts";
+import { type NewSwap, type Reservation, type Standing, submitSwap, waitForSubmits } from "./submit-swap.ts";
 import { walletUnopened } from "./wallet-unopened.ts";
 
 const usdc: Address = "0x00000000000000000000000000000000000000c1";
 const weth: Address = "0x00000000000000000000000000000000000000e2";
 const wallet: Address = "0x00000000000000000000000000000000000000a1";
-const limits = { unopenedUsdCents: 1_000_000n, reservationSeconds: 60 };
+const limits = {
+	shareOfStock: 1,
+	unopenedUsdCents: 1_000_000n as bigint | undefined,
+	reservationSeconds: 60,
+};
 
 let database: TestDatabase;
 beforeAll(async () => {
-	database = await createTestDatabase();
+	database = await createTestDatabase({ as: "api" });
 });
 afterAll(() => database.drop());
 beforeEach(async () => {
-	await database.pool.query("truncate swaps, swap_events, reservations, stock, pair_volume");
+	await database.owner.query("truncate swaps, swap_events, waits, reservations, stock, pair_volume");
 	await setStock(1_000n);
 });
 
@@ -37,7 +42,7 @@ test("1,000 concurrent submits of one quote make one row and one reservation, an
 	} finally {
 		await pools[1]?.end();
 	}
-	expect(await books()).toEqual({ swaps: 1, events: 1, reservations: 1, reserved: 600n });
+	expect(await books()).toEqual({ swaps: 1, events: 2, reservations: 1, reserved: 600n });
 });
 
 test("of 50 concurrent swaps for a stock that fits 10, exactly 10 are made", async () => {
@@ -46,13 +51,24 @@ test("of 50 concurrent swaps for a stock that fits 10, exactly 10 are made", asy
 	);
 	expect(outcomes.filter(({ outcome }) => outcome === "created")).toHaveLength(10);
 	expect(outcomes.filter(({ outcome }) => outcome === "stock")).toHaveLength(40);
-	expect(await books()).toEqual({ swaps: 10, events: 10, reservations: 10, reserved: 1_000n });
+	expect(await books()).toEqual({ swaps: 10, events: 20, reservations: 10, reserved: 1_000n });
 });
 
 test("no more is promised than the vault may let out, however much it holds", async () => {
 	await setStock(1_000n, 99n);
 	expect(await submit(newSwap(), { amount: 100n })).toEqual({ outcome: "stock" });
 	expect(await submit(newSwap(), { amount: 99n })).toMatchObject({ outcome: "created" });
+});
+
+test("a fee is kept to a thousandth of a basis point, and a row that has hundredths only reads as the same fee", async () => {
+	const swap = { ...newSwap(), feeMillibps: 9_375 };
+	const { pool, owner } = database;
+	expect(await submit(swap, { amount: 1n })).toMatchObject({ swap: { feeMillibps: 9_375 } });
+	expect(await readSwap(pool, swap.id)).toMatchObject({ feeMillibps: 9_375 });
+	const { rows } = await pool.query("select fee_centibps from swaps");
+	expect(rows).toEqual([{ fee_centibps: 938 }]);
+	await owner.query("update swaps set fee_millibps = null, fee_centibps = 1250");
+	expect(await readSwap(pool, swap.id)).toMatchObject({ feeMillibps: 12_500 });
 });
 
 test("concurrent swaps over one ladder are each priced behind the others", async () => {
@@ -77,17 +93,34 @@ test("concurrent swaps over one ladder are each priced behind the others", async
 				},
 				isOpened: false,
 				isInTime: () => true,
+				admit: () => {},
+				countedOrders: [],
 				limits,
 				nowMs: Date.now(),
 			}),
 		),
 	);
 	expect(seen.sort((a, b) => Number(a - b))).toEqual(Array.from({ length: 20 }, (_, i) => BigInt(i)));
-	const { rows } = await database.pool.query("select volumes from reservations limit 1");
+	const { rows } = await database.owner.query("select volumes from reservations limit 1");
 	expect(rows[0].volumes).toEqual([
 		{ chainId: 2, token: weth, direction: "buy", amount: "7" },
 		{ chainId: 1, token: weth, direction: "sell", amount: "1" },
 	]);
+});
+
+test("a swap whose order was open before it was submitted is looked at at once", async () => {
+	const openDeadline = BigInt(Math.floor(Date.now() / 1_000) + 600);
+	const fillDeadline = openDeadline + 1n;
+	const deadlines = packDeadlines({ openDeadline, fillDeadline, refundAfter: fillDeadline + 1n });
+	const [early, usual] = [newSwap({ order: { deadlines } }), newSwap({ order: { deadlines } })];
+	await database.owner.query("insert into chain_events values (1, 1, 1, '', '', '', $1, 'Opened', '{}')", [
+		hexToBytes(orderId(early.order)),
+	]);
+	for (const swap of [early, usual]) {
+		expect(await submit(swap, { amount: 1n })).toMatchObject({ outcome: "created" });
+	}
+	const { rows } = await database.owner.query("select swap_id from waits where due_at <= now()");
+	expect(rows).toEqual([{ swap_id: early.id }]);
 });
 
 test("a price below the minimum reserves and inserts nothing", async () => {
@@ -102,8 +135,23 @@ test("concurrent swaps of one account stay under its cap of unopened value", asy
 	);
 	expect(outcomes.filter(({ outcome }) => outcome === "created")).toHaveLength(5);
 	expect(outcomes.filter(({ outcome }) => outcome === "unopened")).toHaveLength(25);
-	await database.pool.query("update reservations set opened = true");
+	await database.owner.query("update reservations set opened = true");
 	expect(await submit(newSwap({ accountId }), { amount: 1n })).toMatchObject({ outcome: "created" });
+});
+
+test("an account has at most its share of the stock reserved unopened, and no swap is larger than that", async () => {
+	const accountId = randomUUID();
+	const within = { ...limits, shareOfStock: 0.2, unopenedUsdCents: undefined };
+	const take = (amount: bigint, as = accountId) =>
+		submit(newSwap({ accountId: as }), { amount, limits: within });
+	const outcomes = await Promise.all(Array.from({ length: 30 }, () => take(10n)));
+	expect(outcomes.filter(({ outcome }) => outcome === "created")).toHaveLength(20);
+	expect(outcomes.filter(({ outcome }) => outcome === "unopened")).toHaveLength(10);
+	// What never fits is not worth waiting for.
+	expect(await take(201n)).toEqual({ outcome: "share" });
+	expect(await take(200n, randomUUID())).toMatchObject({ outcome: "created" });
+	await database.owner.query("update reservations set opened = true");
+	expect(await take(10n)).toMatchObject({ outcome: "created" });
 });
 
 test("a swap whose order is open is recorded to be refunded where nothing can be reserved for it", async () => {
@@ -140,7 +188,7 @@ test("a wallet's unopened swaps of a token are those of that token and chain, wi
 	for (const swap of [first, second, otherToken, otherChain, otherWallet, opened]) {
 		await submit(swap, { amount: 1n });
 	}
-	await database.pool.query("update swaps set stage = 'deposited' where id = $1", [opened.id]);
+	await database.owner.query("update swaps set stage = 'deposited' where id = $1", [opened.id]);
 	expect(await walletUnopened(database.pool, { order: first.order, nowMs: Date.now() })).toMatchObject([
 		{ escrow: "0x0000000000000000000000000000000000000001", amount: 77n },
 	]);
@@ -171,11 +219,17 @@ function submit(
 		amount,
 		isOpened = false,
 		isInTime = () => true,
+		admit = () => {},
+		countedOrders = [],
+		limits: given = limits,
 		pool = database.pool,
 	}: {
 		amount: bigint | undefined;
 		isOpened?: boolean;
 		isInTime?: () => boolean;
+		admit?: (standing: Standing) => void;
+		countedOrders?: Hex[];
+		limits?: typeof limits;
 		pool?: TestDatabase["pool"];
 	},
 ) {
@@ -185,7 +239,9 @@ function submit(
 		reserve: () => (amount === undefined ? undefined : reservation(amount)),
 		isOpened,
 		isInTime,
-		limits,
+		admit,
+		countedOrders,
+		limits: given,
 		nowMs: Date.now(),
 	});
 }
@@ -195,7 +251,7 @@ function reservation(amount: bigint, volumes: Reservation["volumes"] = []): Rese
 }
 
 async function setStock(balance: bigint, outflow = balance): Promise<void> {
-	await database.pool.query(
+	await database.owner.query(
 		`insert into stock (chain_id, token, balance, outflow_available, block_number) values (2, $1, $2, $3, 1)
 		on conflict (chain_id, token) do update set balance = $2, outflow_available = $3`,
 		[hexToBytes(usdc), balance, outflow],
@@ -203,7 +259,7 @@ async function setStock(balance: bigint, outflow = balance): Promise<void> {
 }
 
 async function books() {
-	const { rows } = await database.pool.query(
+	const { rows } = await database.owner.query(
 		`select (select count(*) from swaps) as swaps, (select count(*) from swap_events) as events,
 			(select count(*) from reservations) as reservations, (select sum(reserved) from stock) as reserved`,
 	);
@@ -243,7 +299,7 @@ function newSwap({
 		},
 		output: 76n,
 		valueUsdCents,
-		feeCentibps: 1_250,
+		feeMillibps: 12_500,
 		delivery: { kind: "stock", amount: 76n },
 		op: {
 			delegate: "0x00000000000000000000000000000000000000D1",

@@ -1,7 +1,7 @@
 import type { Hex } from "viem";
 import { lockHead } from "./chain-head.ts";
 import type { Database } from "./database.ts";
-import { markDue } from "./due-signals.ts";
+import { markOrders } from "./mark-swaps.ts";
 import { undoJobs } from "./undo-jobs.ts";
 
 /**
@@ -29,6 +29,6 @@ export async function undoBlocks(
 		[chainId, number],
 	);
 	const orderIds = await undoJobs(db, { chainId, lost: rows });
-	await markDue(db, { chainId, orderIds });
+	await markOrders(db, orderIds);
 	return orderIds;
 }

@@ -1,10 +1,8 @@
-import type { SwapUuid } from "@geoswap/protocol";
 import { type Hex, hexToBytes } from "viem";
 import { type BlockHeader, insertBlock, lockHead } from "./chain-head.ts";
 import type { Database } from "./database.ts";
 import { readOpeningNumber } from "./ledger/post-opening.ts";
 import { reversePostings } from "./ledger/reverse-postings.ts";
-import { startAnew } from "./restart-swaps.ts";
 import { undoBlocks } from "./undo-blocks.ts";
 
 /**
@@ -14,7 +12,7 @@ import { undoBlocks } from "./undo-blocks.ts";
  */
 export async function undoFinalBlocks(
 	db: Database,
-	{ chainId, block, nowMs }: { chainId: number; block: BlockHeader; nowMs: number },
+	{ chainId, block }: { chainId: number; block: BlockHeader },
 ): Promise<{ orderIds: Hex[]; reversed: number; restarted: number }> {
 	const head = await lockHead(db, chainId);
 	if (!head || block.number >= head.finalizedNumber)
@@ -51,13 +49,13 @@ export async function undoFinalBlocks(
 		chainId,
 		orderIds.map((id) => hexToBytes(id)),
 	]);
-	const { rows: ended } = await db.query<{ id: SwapUuid; order_id: Hex }>(
-		`update swaps set ended_at = null where order_id = any($1) and ended_at is not null
-		returning id, '0x' || encode(order_id, 'hex') as order_id`,
+	const { rowCount } = await db.query(
+		`with again as (
+			update swaps set ended_at = null where order_id = any($1) and ended_at is not null returning id, order_id
+		)
+		insert into waits (swap_id, order_id) select id, order_id from again
+		on conflict (swap_id) do update set mark = waits.mark + 1, due_at = least(waits.due_at, now())`,
 		[orderIds.map((id) => hexToBytes(id))],
 	);
-	for (const { id, order_id } of ended) {
-		await startAnew(db, { swap: { id, orderId: order_id }, nowMs });
-	}
-	return { orderIds, reversed, restarted: ended.length };
+	return { orderIds, reversed, restarted: rowCount ?? 0 };
 }

@@ -1,6 +1,7 @@
 import { type Order, orderSchema } from "@geoswap/protocol";
-import { bytesToHex, type Hex, hexToBytes } from "viem";
+import { type Hex, hexToBytes } from "viem";
 import type { Database } from "./database.ts";
+import { definedRow } from "./defined-row.ts";
 
 export type UnknownOrder = {
 	orderId: Hex;
@@ -16,39 +17,39 @@ export type UnknownOrder = {
 };
 
 /**
- * Orders without a swap that nobody can submit for the first time any more, at a final block of their chain; those
- * first that were delivered, then those that were not looked at for longest.
+ * Returns orders without a swap that nobody can submit for the first time any more, at a final block of their chain; those
+ * first that were delivered, then those that were not looked at for longest. However many there are, only a few times the
+ * limit are read.
  */
 export async function readUnknownOrders(db: Database, { limit }: { limit: number }): Promise<UnknownOrder[]> {
-	const { rows } = await db.query<{
-		order_id: Buffer;
-		order_terms: unknown;
-		is_filled: boolean;
-		is_refunded: boolean;
-		origin_final_at: number;
-		destination_final_at: number | null;
-	}>(
-		`select u.order_id, u.order_terms,
-			exists (select from chain_events e where e.order_id = u.order_id and e.name = 'Filled') as is_filled,
+	const { rows } = await db.query<Omit<UnknownOrder, "order"> & { terms: unknown }>(
+		`with next as (
+			(select * from unknown_orders where outcome is null and is_filled order by looked_at nulls first limit $1)
+			union all
+			select n.* from chain_heads h, lateral (
+				select * from unknown_orders
+				where chain_id = h.chain_id and outcome is null and looked_at is null and not is_filled
+					and open_deadline < h.finalized_timestamp
+				order by open_deadline limit $1
+			) n
+			union all
+			(select * from unknown_orders where outcome is null and looked_at is not null and not is_filled
+				order by looked_at limit $1)
+		)
+		select '0x' || encode(u.order_id, 'hex') as "orderId", u.order_terms as terms,
+			exists (select from chain_events e where e.order_id = u.order_id and e.name = 'Filled') as "isFilled",
 			exists (
 				select from chain_events e where e.order_id = u.order_id and e.name = 'Refunded'
 					and e.chain_id = h.chain_id and e.block_number <= h.finalized_number
-			) as is_refunded,
-			h.finalized_timestamp as origin_final_at, d.finalized_timestamp as destination_final_at
-		from unknown_orders u join chain_heads h using (chain_id)
+			) as "isRefunded",
+			h.finalized_timestamp as "originFinalAt", d.finalized_timestamp as "destinationFinalAt"
+		from next u join chain_heads h using (chain_id)
 			left join chain_heads d on d.chain_id::text = u.order_terms->>'destinationChainId'
 		where u.outcome is null and u.open_deadline < h.finalized_timestamp
-		order by is_filled desc, u.looked_at nulls first, u.open_deadline, u.order_id limit $1`,
+		order by "isFilled" desc, u.looked_at nulls first, u.open_deadline, u.order_id limit $1`,
 		[limit],
 	);
-	return rows.map((row) => ({
-		orderId: bytesToHex(row.order_id),
-		order: orderSchema.parse(row.order_terms),
-		isFilled: row.is_filled,
-		isRefunded: row.is_refunded,
-		originFinalAt: row.origin_final_at,
-		...(row.destination_final_at !== null && { destinationFinalAt: row.destination_final_at }),
-	}));
+	return rows.map(({ terms, ...row }) => definedRow({ ...row, order: orderSchema.parse(terms) }));
 }
 
 /** Nothing can be said about it yet: others come first now. */
@@ -86,13 +87,17 @@ export async function lockUnknownOrder(db: Database, orderId: Hex): Promise<bool
 	return rowCount === 1;
 }
 
-/** These were delivered: the ones that were left to their wallets are to be looked at again. */
+/** These were delivered: they come first, and the ones that were left to their wallets are to be looked at again. */
 export async function takeUpUnknownOrders(db: Database, orderIds: readonly Hex[]): Promise<void> {
-	await db.query(
-		`update unknown_orders set outcome = null, reason = null, looked_at = null
-		where order_id = any($1::bytea[]) and outcome = 'left'`,
-		[orderIds.map((orderId) => hexToBytes(orderId))],
-	);
+	await db.query(takeUpStatement("$1", "true"), [orderIds.map((orderId) => hexToBytes(orderId))]);
+}
+
+/** The same, as a part of another statement, where a condition is met. */
+export function takeUpStatement(orderIds: `$${number}`, condition: string): string {
+	return `update unknown_orders set is_filled = true, outcome = nullif(outcome, 'left'),
+			reason = case when outcome = 'left' then null else reason end,
+			looked_at = case when outcome = 'left' then null else looked_at end
+		where order_id = any(${orderIds}::bytea[]) and (not is_filled or outcome = 'left') and ${condition}`;
 }
 
 /** How many were rebuilt since then for this reason. */

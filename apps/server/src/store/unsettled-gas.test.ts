@@ -1,8 +1,9 @@
 import { randomBytes, randomUUID } from "node:crypto";
-import { solanaChainId } from "@geoswap/protocol";
+import { newSwapUuid, solanaChainId } from "@geoswap/protocol";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { createSwapScene, originId } from "../../test/swap-scene.ts";
+import { createSwapScene, destinationId, originId } from "../../test/swap-scene.ts";
 import { createTestDatabase, type TestDatabase } from "../../test/test-database.ts";
+import { entryPointGas } from "./entry-point-gas.ts";
 import { readUnsettledGas, recordUnsettledGas } from "./unsettled-gas.ts";
 
 let database: TestDatabase;
@@ -28,12 +29,12 @@ test("a swap that is not settled costs its account its share of each transaction
 	const nowMs = Date.now();
 	const { rows } = await pool.query("select account_id from swaps where id = $1", [scene.uuid]);
 	const accountId: string = rows[0].account_id;
-	const record = () => recordUnsettledGas(pool, { swapId: scene.uuid, nowMs });
+	const record = () => recordUnsettledGas(pool, { swapIds: [scene.uuid], nowMs });
 	const read = (afterMs: number) => readUnsettledGas(pool, { accountId, nowMs: nowMs + afterMs });
 
 	await record();
 	expect((await read(0)).ended.spent).toEqual([]);
-	await pool.query("update swaps set status = 'refunded' where id = $1", [scene.uuid]);
+	await pool.query("update swaps set status = 'refunded', stage = 'refunding' where id = $1", [scene.uuid]);
 	await record();
 	await record();
 	expect((await read(3_600_000)).ended).toEqual({
@@ -60,17 +61,17 @@ test("a swap that is refunded into an account that we had to make costs its acco
 	await say("MarkerMade", 0);
 	await say("AccountMade", 1);
 	const { rows } = await pool.query(
-		"update swaps set status = 'refunded' where id = $1 returning account_id",
+		"update swaps set status = 'refunded', ended_at = now() where id = $1 returning account_id",
 		[scene.uuid],
 	);
 	const nowMs = Date.now();
-	await recordUnsettledGas(pool, { swapId: scene.uuid, nowMs });
+	await recordUnsettledGas(pool, { swapIds: [scene.uuid], nowMs });
 	const read = await readUnsettledGas(pool, { accountId: rows[0].account_id, nowMs: nowMs + 1 });
 	expect(read.ended.spent).toEqual([{ chainId: solanaChainId, wei: 2_039_280n + 203_928n + 15_000n }]);
 	expect(read.undecided.spent).toEqual([]);
 });
 
-test("what has not ended counts as if it were refunded at the worst, and a tenth of it while nothing says so", async () => {
+test("what has not ended from Solana counts as if it were refunded at the worst, and a tenth of it while nothing says so", async () => {
 	const { pool } = database;
 	const scenes = await Promise.all(Array.from({ length: 6 }, () => createSwapScene(pool)));
 	const [deposited, refunding, stuck, settled, native, fromEvm] = scenes.map(({ uuid }) => uuid);
@@ -95,6 +96,7 @@ test("what has not ended counts as if it were refunded at the worst, and a tenth
 		ended: { spent: [], retryAfterSeconds: 24 * 3_600 },
 		undecided: {
 			spent: [{ chainId: solanaChainId, wei: 2n * worst + worst / 10n }],
+			inFlight: expect.anything(),
 			retryAfterSeconds: 60,
 		},
 	});
@@ -106,3 +108,97 @@ test("what has not ended counts as if it were refunded at the worst, and a tenth
 	const tomorrow = await readUnsettledGas(pool, { accountId, nowMs: nowMs + 25 * 3_600_000 });
 	expect(tomorrow.undecided.spent).toEqual([]);
 });
+
+test("a swap from an EVM chain counts before it ends: what was mined, the whole limit of its op until it is open, a void and a refund", async () => {
+	const { pool } = database;
+	const { uuid } = await createSwapScene(pool);
+	const { rows } = await pool.query(
+		`update swaps set op = op || '{"gas": {"verificationGasLimit": "80000", "callGasLimit": "235000"}}'
+		where id = $1 returning account_id`,
+		[uuid],
+	);
+	const read = async () => {
+		const { undecided } = await readUnsettledGas(pool, { accountId: rows[0].account_id, nowMs: Date.now() });
+		return { spent: undecided.spent, inFlight: undecided.inFlight };
+	};
+	const unwinding = [
+		{ chainId: originId, gas: 70_000n },
+		{ chainId: destinationId, gas: 60_000n },
+	];
+	// As much as a lane asks for when the op is the only one in its bundle.
+	const { perBundle, perOp } = entryPointGas;
+	expect(await read()).toEqual({
+		spent: [],
+		inFlight: [{ chainId: originId, gas: 70_000n + 320_000n + perBundle + perOp }, unwinding[1]],
+	});
+	await mine([uuid], 900);
+	expect((await read()).spent).toEqual([{ chainId: originId, wei: 900n }]);
+	await pool.query("update swaps set stage = 'deposited' where id = $1", [uuid]);
+	expect(await read()).toEqual({ spent: [{ chainId: originId, wei: 900n }], inFlight: unwinding });
+	// Its end is not final yet.
+	await pool.query("update swaps set status = 'refunded' where id = $1", [uuid]);
+	expect((await read()).spent).toEqual([{ chainId: originId, wei: 900n }]);
+});
+
+test("a bundle that opened nothing counts whole for a swap of it that was never opened, and a share where others were", async () => {
+	const { pool } = database;
+	const [spoiler, other] = [await createSwapScene(pool), await createSwapScene(pool)];
+	const { rows } = await pool.query("select account_id from swaps where id = $1", [spoiler.uuid]);
+	const read = async () =>
+		(await readUnsettledGas(pool, { accountId: rows[0].account_id, nowMs: Date.now() })).undecided.spent;
+	const hash = await mine([spoiler.uuid, other.uuid], 1_000);
+	expect(await read()).toEqual([{ chainId: originId, wei: 1_000n }]);
+	await pool.query(
+		`insert into chain_events select $1, 7, 0, '', $2, '', order_id, 'Opened', '{}' from swaps where id = $3`,
+		[originId, hash, other.uuid],
+	);
+	expect(await read()).toEqual([{ chainId: originId, wei: 500n }]);
+});
+
+test("what 300 undecided swaps cost is found among 5,000 transactions within 100 ms", async () => {
+	const { owner, pool } = database;
+	const accountId = randomUUID();
+	const ids = Array.from({ length: 5_000 }, () =>
+		newSwapUuid({ nowMs: Date.now(), random: randomBytes(10) }),
+	);
+	await owner.query(
+		`insert into swaps (id, account_id, order_id, order_terms, output, value_usd_cents, delivery, op)
+		select id, $2, decode(md5(id::text), 'hex'), '{"originChainId": "1", "destinationChainId": "2"}', 1, 1, '{}',
+			'{"gas": {"verificationGasLimit": "1", "callGasLimit": "2"}}'
+		from unnest($1::uuid[]) id`,
+		[ids.slice(0, 300), accountId],
+	);
+	await owner.query(
+		`insert into lane_transactions
+			(chain_id, relayer, nonce, attempt, hash, raw, kind, jobs, max_fee_per_gas, state, sent_at_block, block_number, gas_cost)
+		select 1, '', 10000 + n, 0, decode(md5(id::text), 'hex'), '', 'open',
+			jsonb_build_array(jsonb_build_object('swapId', id, 'orderId', '0x' || md5(id::text))), 1, 'mined', 1, 1, 7
+		from unnest($1::uuid[]) with ordinality as one (id, n)`,
+		[ids],
+	);
+	await owner.query("analyze swaps, lane_transactions");
+	const tookMs: number[] = [];
+	for (let i = 0; i < 5; i++) {
+		const startedAt = performance.now();
+		const { undecided } = await readUnsettledGas(pool, { accountId, nowMs: Date.now() });
+		tookMs.push(performance.now() - startedAt);
+		expect(undecided.spent).toEqual([{ chainId: 1, wei: 2_100n }]);
+	}
+	console.log(`the costs of 300 swaps were read in ${Math.min(...tookMs).toFixed(1)} ms`);
+	expect(Math.min(...tookMs)).toBeLessThan(100);
+});
+
+let minedNonce = 5_000;
+/** A transaction of the lane for these swaps' opens. Returns its hash. */
+async function mine(swapIds: string[], gasCost: number): Promise<Buffer> {
+	const hash = randomBytes(32);
+	await database.pool.query(
+		`insert into lane_transactions
+			(chain_id, relayer, nonce, attempt, hash, raw, kind, jobs, max_fee_per_gas, state, sent_at_block, block_number, gas_cost)
+		select $1, '', $2, 0, $3, '', 'open',
+			jsonb_agg(jsonb_build_object('swapId', id, 'orderId', '0x' || encode(order_id, 'hex'))), 0, 'mined', 0, 1, $4
+		from swaps where id = any($5)`,
+		[originId, ++minedNonce, hash, gasCost, swapIds],
+	);
+	return hash;
+}

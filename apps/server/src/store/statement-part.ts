@@ -1,0 +1,13 @@
+/** A query with its parameters, which can stand alone or be a part of a statement. */
+export type Part = { text: string; values: unknown[] };
+
+/** The text of each part for one statement, with its parameters numbered after those of the parts before, and all values. */
+export function joinParts(parts: readonly Part[]): { texts: string[]; values: unknown[] } {
+	const values: unknown[] = [];
+	const texts = parts.map((part) => {
+		const before = values.length;
+		values.push(...part.values);
+		return part.text.replaceAll(/\$(\d+)/g, (_, number) => `$${Number(number) + before}`);
+	});
+	return { texts, values };
+}
