@@ -26,14 +26,21 @@ export function connectChain({
 	chainId,
 	rpcUrl,
 	timeoutMs = 10_000,
+	batchSize,
 	// Whoever asks decides whether to ask again: a retry in here would hide a chain that is slow.
-	transport = http(rpcUrl, { retryCount: 1, timeout: timeoutMs }),
+	transport = http(rpcUrl, {
+		retryCount: 1,
+		timeout: timeoutMs,
+		batch: batchSize !== undefined && { batchSize },
+	}),
 	deployment,
 	onCall,
 }: {
 	chainId: number;
 	rpcUrl: string;
 	timeoutMs?: number;
+	/** How many calls of the same moment go to the node in one request; undefined where each goes alone. */
+	batchSize?: number;
 	/** How the node is reached, where not by its address. */
 	transport?: Transport;
 	deployment: ChainDeployment;

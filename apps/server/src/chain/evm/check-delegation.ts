@@ -1,10 +1,11 @@
 import { type Authorization, SwapError } from "@geoswap/protocol";
-import { type Address, isAddressEqual } from "viem";
-import { recoverAuthorizationAddress } from "viem/utils";
+import { type Address, concat, isAddressEqual, numberToHex } from "viem";
+import { hashAuthorization } from "viem/utils";
 import type { EvmChain } from "./chain-client.ts";
 import { isLowS } from "./normalize-signature.ts";
 import type { AccountNonces } from "./read-account-nonces.ts";
 import { readDelegation } from "./read-delegation.ts";
+import { recoverAddress } from "./secp256k1.ts";
 import type { WalletDelegation } from "./wallet-delegation.ts";
 
 /** What is under way may be this wallet's own first swap, after which the authorization is not needed any more. */
@@ -54,7 +55,7 @@ export async function checkDelegation({
 	// Zero would hold on every chain: more than a swap on this one needs.
 	if (authorization.chainId !== BigInt(chain.chainId)) throw refuse("chain", chain.chainId);
 	if (!isAddressEqual(authorization.address, target)) throw refuse("address", target);
-	if (!(await isSignedBy(wallet, authorization))) throw refuse("signer", wallet);
+	if (!isSignedBy(wallet, authorization)) throw refuse("signer", wallet);
 	const isUnderWay = nonces.pending !== nonces.latest;
 	if (isUnderWay || authorization.nonce !== BigInt(nonces.latest)) {
 		// A first swap that landed between the two readings moved the nonce and made the wallet ours.
@@ -67,20 +68,12 @@ export async function checkDelegation({
 	return { delegate: target, authorization };
 }
 
-async function isSignedBy(wallet: Address, authorization: Authorization): Promise<boolean> {
-	// A chain passes over an authorization with a high s, though it recovers.
-	if (!isLowS(authorization.s)) return false;
-	try {
-		const signer = await recoverAuthorizationAddress({
-			authorization: {
-				chainId: Number(authorization.chainId),
-				address: authorization.address,
-				nonce: Number(authorization.nonce),
-			},
-			signature: { r: authorization.r, s: authorization.s, yParity: Number(authorization.yParity) },
-		});
-		return isAddressEqual(signer, wallet);
-	} catch {
-		return false;
-	}
+function isSignedBy(wallet: Address, authorization: Authorization): boolean {
+	const { chainId, address, nonce, r, s, yParity } = authorization;
+	// A chain passes over an authorization with a high s, though it recovers. No account has a nonce of more than 64 bits.
+	if (!isLowS(s) || nonce > BigInt(Number.MAX_SAFE_INTEGER)) return false;
+	const hash = hashAuthorization({ chainId: Number(chainId), address, nonce: Number(nonce) });
+	const signature = concat([r, s, numberToHex(27n + yParity, { size: 1 })]);
+	const signer = recoverAddress({ hash, signature });
+	return signer !== undefined && isAddressEqual(signer, wallet);
 }

@@ -1,12 +1,6 @@
 import { SwapError } from "@geoswap/protocol";
-import {
-	type Address,
-	type Hex,
-	hashMessage,
-	isAddressEqual,
-	recoverAddress,
-	type SignableMessage,
-} from "viem";
+import { type Address, type Hex, hashMessage, isAddressEqual, type SignableMessage } from "viem";
+import { recoverAddress } from "./secp256k1.ts";
 
 /** What callers sign by mistake, and how that is called. */
 const mistakes: [looksLike: string, digest: (opHash: Hex) => Hex][] = [
@@ -16,7 +10,7 @@ const mistakes: [looksLike: string, digest: (opHash: Hex) => Hex][] = [
 ];
 
 /** Throws unless the wallet signed the op's hash by `personal_sign` over its 32 bytes. */
-export async function checkOpSignature({
+export function checkOpSignature({
 	opHash,
 	signature,
 	wallet,
@@ -25,24 +19,15 @@ export async function checkOpSignature({
 	/** In its normal form. */
 	signature: Hex;
 	wallet: Address;
-}): Promise<void> {
-	const recovered = await recover(hashMessage({ raw: opHash }), signature);
+}): void {
+	const recovered = recoverAddress({ hash: hashMessage({ raw: opHash }), signature });
 	if (recovered && isAddressEqual(recovered, wallet)) return;
 	const details = { expected: wallet, ...(recovered ? { recovered } : {}) };
 	for (const [looksLike, digest] of mistakes) {
-		const signer = await recover(digest(opHash), signature);
+		const signer = recoverAddress({ hash: digest(opHash), signature });
 		if (signer && isAddressEqual(signer, wallet)) {
 			throw new SwapError("INVALID_SIGNATURE", { ...details, looksLike });
 		}
 	}
 	throw new SwapError("INVALID_SIGNATURE", details);
-}
-
-/** Undefined where the bytes are no signature of anything. */
-async function recover(hash: Hex, signature: Hex): Promise<Address | undefined> {
-	try {
-		return await recoverAddress({ hash, signature });
-	} catch {
-		return undefined;
-	}
 }

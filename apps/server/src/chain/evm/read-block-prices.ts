@@ -1,5 +1,18 @@
 import { type AssetDeployment, type ChainDeployment, rescaleDown, vaultPath } from "@geoswap/protocol";
-import { type Address, concat, type Hex, parseAbi, size, slice } from "viem";
+import {
+	type Address,
+	concat,
+	decodeFunctionResult,
+	encodeFunctionData,
+	type Hex,
+	hexToBigInt,
+	multicall3Abi,
+	parseAbi,
+	prepareEncodeFunctionData,
+	size,
+	slice,
+} from "viem";
+import { callMulticall, encodeViews } from "./call-multicall.ts";
 import type { EvmChain } from "./chain-client.ts";
 
 /** What a path of pools pays for one size. */
@@ -28,6 +41,8 @@ export type BlockPrices = {
 	assets: Map<Address, AssetPrices>;
 	/** Every feed that was read, by its address: those of the assets, and those that price assets of other chains. */
 	feeds: Map<Address, FeedAnswer>;
+	/** The call that read them, and its answer. If both are the same at the next block, so are the prices. */
+	reading?: { asked: Asked; answer: Hex };
 };
 
 type Block = { hash: Hex; number: bigint; timestamp: bigint; baseFeePerGas: bigint | null };
@@ -40,13 +55,18 @@ const feedAbi = parseAbi([
 	"function decimals() view returns (uint8)",
 	"function latestRoundData() view returns (uint80 roundId, int256 answer, uint256 startedAt, uint256 updatedAt, uint80 answeredInRound)",
 ]);
+// viem hashes the names that it is given at each call: this one is hashed once.
+const quoteExactInput = prepareEncodeFunctionData({ abi: quoterAbi, functionName: "quoteExactInput" });
+const decimalsCall = encodeFunctionData({ abi: feedAbi, functionName: "decimals" });
+const roundCall = encodeFunctionData({ abi: feedAbi, functionName: "latestRoundData" });
 
 /** How far the rungs are below the top one: eight sizes, each a bit less than five times the one below. */
 const rungDivisors = [50_000n, 10_000n, 2_500n, 500n, 100n, 20n, 4n, 1n];
 
 /**
  * All pools and feeds of a chain as of one block, by one call. How much of an asset is worth `topUsd` is taken from
- * `previous`, since the sizes must be known before they are asked for; without it the feeds are asked first.
+ * `previous`, since the sizes must be known before they are asked for; without it the feeds are asked first. At most blocks
+ * nothing has changed: then nothing is encoded or decoded again.
  */
 export async function readBlockPrices(
 	chain: EvmChain,
@@ -65,56 +85,85 @@ export async function readBlockPrices(
 ): Promise<BlockPrices> {
 	const { deployment } = chain;
 	const feeds = [...new Set([...deployment.assets.map(({ feed }) => feed.address), ...feedsForOthers])];
-	const known = previous ?? (await readBlockPricesAt(chain, { block, feeds, questions: [] }));
+	const known = previous ?? (await readAsked(chain, { block, asked: ask(chain, { feeds, questions: [] }) }));
 	const answers = new Map([...known.assets].map(([asset, { feed }]) => [asset, feed]));
-	return readBlockPricesAt(chain, {
-		block,
-		feeds,
-		questions: ladderQuestions(deployment, answers, topUsd),
-	});
+	const sizedBy = [topUsd, ...feeds, ...[...answers.values()].map(({ usdE18 }) => usdE18)].join();
+	const askedBefore = previous?.reading?.asked;
+	const asked =
+		askedBefore?.sizedBy === sizedBy
+			? askedBefore
+			: ask(chain, { feeds, questions: ladderQuestions(deployment, answers, topUsd), sizedBy });
+	return readAsked(chain, { block, asked, previous });
 }
 
 type Question = { asset: Address; direction: "buy" | "sell"; fees: number[]; path: Hex; inputs: bigint[] };
 
-async function readBlockPricesAt(
-	{ chainId, client, deployment }: EvmChain,
-	{ block, feeds, questions }: { block: Block; feeds: Address[]; questions: Question[] },
-): Promise<BlockPrices> {
+/** The encoded call that asks for many prices at once. */
+type Asked = {
+	feeds: readonly Address[];
+	questions: readonly Question[];
+	quoteKeys: readonly string[];
+	/** The feeds and their prices that the sizes were computed from, as a text. */
+	sizedBy: string | undefined;
+	callData: Hex;
+};
+
+function ask(
+	{ deployment }: EvmChain,
+	{ feeds, questions, sizedBy }: Pick<Asked, "feeds" | "questions"> & { sizedBy?: string },
+): Asked {
 	// Assets that share their pools, as the native token and the wrapped one do, are asked for once.
 	const quotes = new Map(
 		questions.flatMap(({ path, inputs }) =>
-			inputs.map((input) => [quoteKey(path, input), { path, input }] as const),
+			inputs.map((input) => [quoteKey(path, input), [path, input]] as const),
 		),
 	);
-	const results = await client.multicall({
-		blockNumber: block.number,
-		// One call, however long.
-		batchSize: 0,
-		contracts: [
-			...feeds.flatMap((address) => [
-				{ address, abi: feedAbi, functionName: "decimals" } as const,
-				{ address, abi: feedAbi, functionName: "latestRoundData" } as const,
-			]),
-			...[...quotes.values()].map(
-				({ path, input }) =>
-					({
-						address: deployment.uniswap.quoterV2,
-						abi: quoterAbi,
-						functionName: "quoteExactInput",
-						args: [path, input],
-					}) as const,
-			),
-		],
-	});
-	// A node that does not answer reads as if each call had failed by itself.
-	const [first] = results;
-	if (first?.status === "failure" && results.every(({ status }) => status === "failure")) throw first.error;
+	const calls = [
+		...feeds.flatMap((target) => [
+			{ target, callData: decimalsCall },
+			{ target, callData: roundCall },
+		]),
+		...[...quotes.values()].map((args) => ({
+			target: deployment.uniswap.quoterV2,
+			callData: encodeFunctionData({ ...quoteExactInput, args }),
+		})),
+	];
+	return {
+		feeds,
+		questions,
+		quoteKeys: [...quotes.keys()],
+		sizedBy,
+		callData: encodeViews(calls, { allowFailure: true }),
+	};
+}
+
+async function readAsked(
+	chain: EvmChain,
+	{ block, asked, previous }: { block: Block; asked: Asked; previous?: BlockPrices | undefined },
+): Promise<BlockPrices> {
+	const { chainId, deployment } = chain;
+	const answer = await callMulticall(chain, asked.callData, { blockNumber: block.number });
+	if (answer === "0x")
+		throw new Error(`chain ${chainId} has no Multicall3 at its usual address, by which prices are read`);
+	const ofBlock = {
+		blockHash: block.hash,
+		blockNumber: Number(block.number),
+		timestampUnixSeconds: Number(block.timestamp),
+		baseFee: block.baseFeePerGas ?? 0n,
+	};
+	if (previous?.reading?.asked === asked && previous.reading.answer === answer) {
+		return { ...previous, ...ofBlock };
+	}
+	const results = decodeFunctionResult({ abi: multicall3Abi, functionName: "aggregate3", data: answer });
+	if (!results.some(({ success }) => success)) {
+		throw new Error(`no feed and no pool of chain ${chainId} has answered: are their addresses right?`);
+	}
+	const words = (i: number) => wordsOf(results[i]);
+	const { feeds, questions, quoteKeys } = asked;
 	const feedAnswers = new Map(
-		feeds.map((address, i) => [address, feedAnswer(results[2 * i]?.result, results[2 * i + 1]?.result)]),
+		feeds.map((address, i) => [address, feedAnswer(words(2 * i), words(2 * i + 1))]),
 	);
-	const outputs = new Map(
-		[...quotes.keys()].map((key, i) => [key, quotedOutput(results[2 * feeds.length + i]?.result)]),
-	);
+	const outputs = new Map(quoteKeys.map((key, i) => [key, words(2 * feeds.length + i)[0] ?? 0n]));
 	const laddersOf = ({ address }: AssetDeployment, direction: Question["direction"]): Ladder[] =>
 		questions
 			.filter((question) => question.asset === address && question.direction === direction)
@@ -126,10 +175,7 @@ async function readBlockPricesAt(
 			}));
 	return {
 		chainId,
-		blockHash: block.hash,
-		blockNumber: Number(block.number),
-		timestampUnixSeconds: Number(block.timestamp),
-		baseFee: block.baseFeePerGas ?? 0n,
+		...ofBlock,
 		assets: new Map(
 			deployment.assets.map((asset) => [
 				asset.address,
@@ -141,7 +187,17 @@ async function readBlockPricesAt(
 			]),
 		),
 		feeds: feedAnswers,
+		reading: { asked, answer },
 	};
+}
+
+/** The words of an answer; none where the call failed. */
+function wordsOf(result: { success: boolean; returnData: Hex } | undefined): bigint[] {
+	if (!result?.success) return [];
+	const { returnData } = result;
+	return Array.from({ length: Math.floor(size(returnData) / 32) }, (_, i) =>
+		hexToBigInt(slice(returnData, i * 32, i * 32 + 32)),
+	);
 }
 
 function ladderQuestions(
@@ -196,13 +252,12 @@ function quoteKey(path: Hex, input: bigint): string {
 
 const noAnswer: FeedAnswer = { usdE18: 0n, updatedAtUnixSeconds: 0 };
 
-function feedAnswer(decimals: unknown, round: unknown): FeedAnswer {
-	if (typeof decimals !== "number" || !Array.isArray(round)) return noAnswer;
-	const [, answer, , updatedAt] = round as [bigint, bigint, bigint, bigint, bigint];
-	if (answer <= 0n) return noAnswer;
-	return { usdE18: rescaleDown(answer, decimals, 18), updatedAtUnixSeconds: Number(updatedAt) };
-}
-
-function quotedOutput(result: unknown): bigint {
-	return Array.isArray(result) ? (result[0] as bigint) : 0n;
+/** The words of `decimals` and of `latestRoundData`. */
+function feedAnswer([decimals]: bigint[], [, answer, , updatedAt]: bigint[]): FeedAnswer {
+	if (decimals === undefined || decimals > 255n || answer === undefined || updatedAt === undefined) {
+		return noAnswer;
+	}
+	const price = BigInt.asIntN(256, answer);
+	if (price <= 0n) return noAnswer;
+	return { usdE18: rescaleDown(price, Number(decimals), 18), updatedAtUnixSeconds: Number(updatedAt) };
 }

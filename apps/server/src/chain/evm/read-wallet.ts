@@ -3,17 +3,19 @@ import {
 	type Address,
 	encodeFunctionData,
 	erc20Abi,
-	getChainContractAddress,
 	type Hex,
-	hexToBigInt,
-	multicall3Abi,
-	slice,
+	prepareEncodeFunctionData,
 	zeroAddress,
 } from "viem";
-import { askChain } from "../ask-chain.ts";
+import type { View } from "./call-multicall.ts";
 import type { EvmChain } from "./chain-client.ts";
 import { readDelegation } from "./read-delegation.ts";
+import { balanceView, readViews } from "./read-views.ts";
 import type { WalletDelegation } from "./wallet-delegation.ts";
+
+// Hashed once: what viem is given by name it hashes each time.
+const allowanceOf = prepareEncodeFunctionData({ abi: erc20Abi, functionName: "allowance" });
+const stateOf = prepareEncodeFunctionData({ abi: geoEscrowAbi, functionName: "orderState" });
 
 /** An order of the wallet that will take this much of the same token once it is opened. */
 export type UnopenedOrder = { orderId: Hex; escrow: Address; amount: bigint };
@@ -27,8 +29,6 @@ export type WalletReading = {
 	/** Whether the order was opened, by whomever. */
 	isOpened: boolean;
 };
-
-type View = { target: Address; callData: Hex };
 
 /**
  * What opening the order depends on, in one round of requests. The balance and the states of the wallet's other orders
@@ -47,10 +47,11 @@ export async function readWallet({
 	const token = fromWord(order.inputToken);
 	const escrow = fromWord(order.escrow);
 	const orders = [{ orderId: orderId(order), escrow }, ...unopened];
-	const amounts = token === zeroAddress ? [nativeBalance(chain, wallet)] : tokenViews(token, wallet, escrow);
+	const amounts = [balanceView(chain, { wallet, token })];
+	if (token !== zeroAddress) amounts.push(allowanceView({ token, wallet, escrow }));
 	const [delegation, answers] = await Promise.all([
 		readDelegation(chain, wallet),
-		readNumbers(chain, [...orders.map(orderState), ...amounts]),
+		readViews(chain, [...orders.map(orderState), ...amounts]),
 	]);
 	const [state = 0n, ...otherStates] = answers.slice(0, orders.length);
 	const [balance = 0n, allowance = 0n] = answers.slice(orders.length);
@@ -65,38 +66,17 @@ export async function readWallet({
 	};
 }
 
-function nativeBalance({ client }: EvmChain, wallet: Address): View {
+function allowanceView({ token, wallet, escrow }: Record<"token" | "wallet" | "escrow", Address>): View {
 	return {
-		target: getChainContractAddress({ chain: client.chain, contract: "multicall3" }),
-		callData: encodeFunctionData({ abi: multicall3Abi, functionName: "getEthBalance", args: [wallet] }),
+		target: token,
+		callData: encodeFunctionData({ ...allowanceOf, args: [wallet, escrow] }),
 	};
-}
-
-function tokenViews(token: Address, wallet: Address, escrow: Address): View[] {
-	return [
-		encodeFunctionData({ abi: erc20Abi, functionName: "balanceOf", args: [wallet] }),
-		encodeFunctionData({ abi: erc20Abi, functionName: "allowance", args: [wallet, escrow] }),
-	].map((callData) => ({ target: token, callData }));
 }
 
 /** Zero for an order that this escrow never saw. */
 function orderState({ orderId: id, escrow }: { orderId: Hex; escrow: Address }): View {
 	return {
 		target: escrow,
-		callData: encodeFunctionData({ abi: geoEscrowAbi, functionName: "orderState", args: [id] }),
+		callData: encodeFunctionData({ ...stateOf, args: [id] }),
 	};
-}
-
-/** One call for all of them. */
-async function readNumbers({ chainId, client }: EvmChain, views: View[]): Promise<bigint[]> {
-	const answers = await askChain(
-		chainId,
-		client.readContract({
-			address: getChainContractAddress({ chain: client.chain, contract: "multicall3" }),
-			abi: multicall3Abi,
-			functionName: "aggregate3",
-			args: [views.map((view) => ({ ...view, allowFailure: false }))],
-		}),
-	);
-	return answers.map(({ returnData }) => hexToBigInt(slice(returnData, 0, 32)));
 }

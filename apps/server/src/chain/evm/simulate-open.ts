@@ -1,27 +1,23 @@
-import {
-	type Authorization,
-	fromWord,
-	geoEscrowAbi,
-	type Order,
-	orderId,
-	orderUserOp,
-	type UserOpGas,
-} from "@geoswap/protocol";
+import { type Authorization, fromWord, geoEscrowAbi, type Order, orderId } from "@geoswap/protocol";
 import {
 	type Address,
 	concat,
 	decodeErrorResult,
 	encodeFunctionData,
+	getAbiItem,
 	type Hex,
 	isAddressEqual,
 	type Log,
 	parseAbi,
 	parseEventLogs,
+	prepareEncodeFunctionData,
 	type StateOverride,
+	toEventSelector,
 } from "viem";
-import { entryPoint09Abi, entryPoint09Address } from "viem/account-abstraction";
+import { entryPoint09Abi, entryPoint09Address, type PackedUserOperation } from "viem/account-abstraction";
 import { askChain } from "../ask-chain.ts";
 import type { EvmChain } from "./chain-client.ts";
+import { signedAuthorization } from "./signed-authorization.ts";
 import { delegationPrefix } from "./wallet-delegation.ts";
 
 /** Whether the escrow would say that the order was opened: nothing else counts as success. */
@@ -30,26 +26,27 @@ export type OpenSimulation = { opens: true; gasUsed: bigint } | { opens: false; 
 /** An account that nobody has: the EntryPoint wants a sender without code. */
 const anySender: Address = "0x000000000000000000000000000000000000dEaD";
 
+// Hashed once: what viem is given by name it hashes each time.
+const handleOps = prepareEncodeFunctionData({ abi: entryPoint09Abi, functionName: "handleOps" });
+const openedTopic = toEventSelector(getAbiItem({ abi: geoEscrowAbi, name: "Opened" }));
+
 /** Before there is a signature: the wallet's calls, as the EntryPoint makes them, with the delegate in place. */
 export function simulateCalls({
 	chain,
 	order,
 	delegate,
-	allowance,
+	callData,
 }: {
 	chain: EvmChain;
 	order: Order;
 	delegate: Address;
-	allowance: bigint;
+	callData: Hex;
 }): Promise<OpenSimulation> {
 	const wallet = fromWord(order.wallet);
-	// The limits are no part of the calls.
-	const gas = { verificationGasLimit: 0n, callGasLimit: 0n };
-	const { userOp } = orderUserOp({ order, delegate, allowance, gas });
 	return simulate({
 		chain,
 		order,
-		call: { account: entryPoint09Address, to: wallet, data: userOp.callData },
+		call: { account: entryPoint09Address, to: wallet, data: callData },
 		stateOverrides: [{ address: wallet, code: concat([delegationPrefix, delegate]) }],
 	});
 }
@@ -58,32 +55,16 @@ export function simulateCalls({
 export function simulateOp({
 	chain,
 	order,
-	op: { signature, authorization, ...op },
+	userOp,
+	authorization,
 }: {
 	chain: EvmChain;
 	order: Order;
-	op: {
-		delegate: Address;
-		allowance: bigint;
-		gas: UserOpGas;
-		signature: Hex;
-		authorization?: Authorization | undefined;
-	};
+	/** Signed. */
+	userOp: PackedUserOperation;
+	authorization?: Authorization | undefined;
 }): Promise<OpenSimulation> {
-	const { userOp } = orderUserOp({ order, ...op });
-	const data = encodeFunctionData({
-		abi: entryPoint09Abi,
-		functionName: "handleOps",
-		args: [[{ ...userOp, signature }], anySender],
-	});
-	const authorizationList = authorization && [
-		{
-			...authorization,
-			chainId: Number(authorization.chainId),
-			nonce: Number(authorization.nonce),
-			yParity: Number(authorization.yParity),
-		},
-	];
+	const data = encodeFunctionData({ ...handleOps, args: [[userOp], anySender] });
 	return simulate({
 		chain,
 		order,
@@ -91,7 +72,7 @@ export function simulateOp({
 			account: anySender,
 			to: entryPoint09Address,
 			data,
-			...(authorizationList ? { authorizationList } : {}),
+			...(authorization && { authorizationList: [signedAuthorization(authorization)] }),
 		},
 	});
 }
@@ -123,8 +104,8 @@ async function simulate({
 function isOpenedIn(logs: Log[], order: Order): boolean {
 	const id = orderId(order);
 	const escrow = fromWord(order.escrow);
-	return parseEventLogs({ abi: geoEscrowAbi, eventName: "Opened", logs }).some(
-		(event) => isAddressEqual(event.address, escrow) && event.args.orderId === id,
+	return logs.some(
+		({ address, topics }) => topics[0] === openedTopic && topics[1] === id && isAddressEqual(address, escrow),
 	);
 }
 

@@ -23,7 +23,7 @@ import { checkSignedTransaction } from "./check-signed-transaction.ts";
 import { CoSignError, coSignOrder, maximumMicroLamportsPerUnit, maximumUnitLimit } from "./co-sign-order.ts";
 
 const isFull = process.env.GEOSWAP_FULL === "1";
-const runs = isFull ? 100_000 : 3_000;
+const runs = isFull ? 100_000 : 1_000;
 
 /** Something to be co-signed: bytes with signatures for the route, parts and a signature for the lane. */
 type Offer = {

@@ -31,6 +31,19 @@ export function expectDestination(deployment: SolanaDeployment, order: Order): v
 	expectStranger(deployment, order.recipient);
 }
 
+/** Whether both sides of the order are on Solana. One marker, the vault's, decides such an order. */
+export function isWithinSolana({ originChainId, destinationChainId }: Order): boolean {
+	return isSolana(originChainId) && originChainId === destinationChainId;
+}
+
+/**
+ * Throws if the order is within Solana. A payout takes its input in the same transaction and a refund closes it, so that
+ * a release or a void of its own would be a second end of the order.
+ */
+export function expectTwoChains(order: Order): void {
+	if (isWithinSolana(order)) throw new RangeError("an order within Solana is only paid or refunded");
+}
+
 function expectSame(name: string, given: string, expected: string): void {
 	if (!isHex(given) || given.toLowerCase() !== expected) {
 		throw new RangeError(`the order's ${name} is not the deployment's`);

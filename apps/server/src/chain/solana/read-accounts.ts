@@ -7,14 +7,17 @@ import type { SolanaChain, SolanaCommitment } from "./connect-solana.ts";
 /** As many as a node answers for at once. */
 const accountsPerRequest = 100;
 
-/** An account that exists. `token` is what it says as an account of the Token program, where it is one. */
-export type Account = { lamports: bigint; token: Token | undefined };
+/**
+ * An account that exists. `program` owns it: the System Program where it is a wallet. `token` is what it says as an account
+ * of the Token program, where it is one.
+ */
+export type Account = { lamports: bigint; program: SolanaAddress; token: Token | undefined };
 
 /** What is at these addresses. Up to a hundred are of one slot. */
 export async function readAccounts(
 	{ chainId, rpc }: SolanaChain,
 	addresses: readonly SolanaAddress[],
-	{ commitment }: { commitment: SolanaCommitment },
+	{ commitment, signal }: { commitment: SolanaCommitment; signal?: AbortSignal | undefined },
 ): Promise<{ slot: number; accounts: (Account | undefined)[] }> {
 	const accounts: (Account | undefined)[] = [];
 	let slot = 0;
@@ -22,7 +25,9 @@ export async function readAccounts(
 		const some = addresses.slice(start, start + accountsPerRequest);
 		const { context, value } = await askChain(
 			chainId,
-			rpc.getMultipleAccounts(some, { commitment, encoding: "base64" }).send(),
+			rpc
+				.getMultipleAccounts(some, { commitment, encoding: "base64" })
+				.send(signal && { abortSignal: signal }),
 		);
 		if (value.length !== some.length) throw new Error("the chain answered for other accounts than asked");
 		if (start === 0) slot = Number(context.slot);
@@ -30,7 +35,11 @@ export async function readAccounts(
 			accounts.push(
 				account === null
 					? undefined
-					: { lamports: account.lamports, token: decodeToken(account.owner, account.data[0]) },
+					: {
+							lamports: account.lamports,
+							program: account.owner,
+							token: decodeToken(account.owner, account.data[0]),
+						},
 			);
 		}
 	}

@@ -1,0 +1,78 @@
+import { createHash, randomBytes } from "node:crypto";
+import { type Hex, recoverAddress as recoverByViem, toHex } from "viem";
+import { privateKeyToAccount } from "viem/accounts";
+import { expect, test } from "vitest";
+import { accountOfKey, recoverAddress } from "./secp256k1.ts";
+
+const order = 0xfffffffffffffffffffffffffffffffebaaedce6af48a03bbfd25e8cd0364141n;
+const word = (value: bigint) => toHex(value, { size: 32 }).slice(2);
+const key: Hex = "0x4c0883a69102937d6231471b5dbb6204fe5129617082792ae468d01a3f362318";
+
+test("an account signs hashes, messages, typed data and transactions as viem's does, byte for byte", async () => {
+	for (const privateKey of [key, toHex(1n, { size: 32 }), toHex(order - 1n, { size: 32 })]) {
+		const [ours, viems] = [accountOfKey(privateKey), privateKeyToAccount(privateKey)];
+		expect(ours.address).toBe(viems.address);
+		expect(ours.publicKey).toBe(viems.publicKey);
+		for (let i = 0; i < 20; i++) {
+			const hash = toHex(createHash("sha256").update(String(i)).digest());
+			expect(await ours.sign?.({ hash })).toBe(await viems.sign({ hash }));
+		}
+		const message = { raw: toHex("hello") };
+		expect(await ours.signMessage({ message })).toBe(await viems.signMessage({ message }));
+		const typedData = {
+			domain: { name: "test", chainId: 1 },
+			types: { Mail: [{ name: "text", type: "string" }] },
+			primaryType: "Mail",
+			message: { text: "hello" },
+		} as const;
+		expect(await ours.signTypedData(typedData)).toBe(await viems.signTypedData(typedData));
+		const base = { chainId: 1, nonce: 7, to: viems.address, value: 1n, gas: 21_000n, maxFeePerGas: 9n };
+		const signed = await viems.signAuthorization({ chainId: 1, address: viems.address, nonce: 8 });
+		for (const transaction of [
+			{ ...base, type: "eip1559" as const },
+			{ ...base, type: "eip7702" as const, authorizationList: [signed] },
+		]) {
+			expect(await ours.signTransaction(transaction)).toBe(await viems.signTransaction(transaction));
+		}
+	}
+});
+
+test("a key that is zero, or not below the curve's order, makes no account", () => {
+	for (const bad of [0n, order, order + 1n]) {
+		expect(() => accountOfKey(toHex(bad, { size: 32 }))).toThrow();
+	}
+});
+
+test("of 1,000 signatures, sound, malleable, of another v, out of range or made up, the signer is viem's", async () => {
+	const account = accountOfKey(key);
+	const changes: ((signature: Hex) => string)[] = [
+		(signature) => signature,
+		// The twin of each signature: the other half of s, the other parity.
+		(signature) => {
+			const s = order - BigInt(`0x${signature.slice(66, 130)}`);
+			return `${signature.slice(0, 66)}${word(s)}${signature.endsWith("1b") ? "1c" : "1b"}`;
+		},
+		(signature) => `${signature.slice(0, 130)}${signature.endsWith("1b") ? "1c" : "1b"}`,
+		(signature) => `${signature.slice(0, 130)}${signature.endsWith("1b") ? "00" : "01"}`,
+		(signature) => `${signature.slice(0, 130)}${toHex(randomBytes(1)).slice(2)}`,
+		(signature) => `0x${word(0n)}${signature.slice(66)}`,
+		(signature) => `${signature.slice(0, 66)}${word(0n)}${signature.slice(130)}`,
+		(signature) => `0x${word(order)}${signature.slice(66)}`,
+		(signature) => `${signature.slice(0, 66)}${word(order)}${signature.slice(130)}`,
+		(signature) => `${signature.slice(0, 66)}${word(order - 1n)}${signature.slice(130)}`,
+		() => `${toHex(randomBytes(64))}1b`,
+		(signature) => signature.slice(0, 130),
+		(signature) => `${signature}00`,
+	];
+	let recovered = 0;
+	for (let i = 0; i < 1_000; i++) {
+		const hash = toHex(randomBytes(32));
+		const signature = changes[i % changes.length]?.((await account.sign?.({ hash })) ?? "0x") as Hex;
+		const expected = await recoverByViem({ hash, signature }).catch(() => undefined);
+		const signer = recoverAddress({ hash, signature });
+		if (signer !== expected)
+			expect({ hash, signature, signer }).toEqual({ hash, signature, signer: expected });
+		if (signer === account.address) recovered += 1;
+	}
+	expect(recovered).toBeGreaterThan(200);
+});

@@ -1,0 +1,68 @@
+import * as tiny from "tiny-secp256k1";
+import {
+	type Address,
+	bytesToHex,
+	type Hex,
+	hashMessage,
+	hashTypedData,
+	hexToBytes,
+	keccak256,
+	type LocalAccount,
+	serializeTransaction,
+	size,
+	slice,
+} from "viem";
+import { publicKeyToAddress, toAccount } from "viem/accounts";
+
+/**
+ * The curve's two operations, by libsecp256k1 in WebAssembly: it makes the same signatures as viem's library in a quarter of
+ * the time, and recovers in an eighth. The simulator replaces `recover`.
+ */
+export const curve = {
+	sign(hash: Hex, privateKey: Uint8Array): { r: Hex; s: Hex; yParity: number } {
+		const { signature, recoveryId } = tiny.signRecoverable(hexToBytes(hash), privateKey);
+		const [r, s] = [bytesToHex(signature.subarray(0, 32)), bytesToHex(signature.subarray(32))];
+		return { r, s, yParity: recoveryId };
+	},
+	/** The signer's public key. Throws where the numbers are no signature; null where nobody's. */
+	recover(hash: Hex, { rs, yParity }: { rs: Hex; yParity: 0 | 1 }): Uint8Array | null {
+		return tiny.recover(hexToBytes(hash), hexToBytes(rs), yParity);
+	},
+};
+
+/** Returns who signed the hash, or undefined where the 65 bytes are no signature of anybody. */
+export function recoverAddress({ hash, signature }: { hash: Hex; signature: Hex }): Address | undefined {
+	if (size(signature) !== 65) return undefined;
+	const yParity = { 0: 0, 1: 1, 27: 0, 28: 1 }[Number(slice(signature, 64))];
+	if (yParity !== 0 && yParity !== 1) return undefined;
+	try {
+		const publicKey = curve.recover(hash, { rs: slice(signature, 0, 64), yParity });
+		return publicKey ? publicKeyToAddress(bytesToHex(publicKey)) : undefined;
+	} catch {
+		return undefined;
+	}
+}
+
+/** Returns the account of a private key. It signs as viem's own does, byte for byte. */
+export function accountOfKey(privateKey: Hex): LocalAccount {
+	const key = hexToBytes(privateKey);
+	const publicKey = tiny.pointFromScalar(key, false);
+	if (!publicKey) throw new Error("the private key is not of the curve");
+	const sign = (hash: Hex): Hex => {
+		const { r, s, yParity } = curve.sign(hash, key);
+		return `${r}${s.slice(2)}${yParity === 0 ? "1b" : "1c"}`;
+	};
+	return {
+		...toAccount({
+			address: publicKeyToAddress(bytesToHex(publicKey)),
+			sign: async ({ hash }) => sign(hash),
+			signMessage: async ({ message }) => sign(hashMessage(message)),
+			signTypedData: async (typedData) => sign(hashTypedData(typedData)),
+			async signTransaction(transaction, { serializer = serializeTransaction } = {}) {
+				const { r, s, yParity } = curve.sign(keccak256(await serializer(transaction)), key);
+				return serializer(transaction, { r, s, yParity, v: BigInt(27 + yParity) });
+			},
+		}),
+		publicKey: bytesToHex(publicKey),
+	};
+}
