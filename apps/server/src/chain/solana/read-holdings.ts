@@ -13,15 +13,29 @@ export async function readHoldings(
 ): Promise<Holdings> {
 	const { vault, escrow, assets } = chain.deployment;
 	const tokens = assets.map((asset) => asset.address);
-	const addresses = await Promise.all(
-		[vault, escrow].flatMap((owner) => tokens.map((token) => holdingAddress({ owner, token }))),
-	);
+	const addresses = await addressesOf(chain.deployment);
 	const { slot, accounts } = await readAccounts(chain, addresses, { commitment });
 	const held = (owner: SolanaAddress, from: number) =>
 		new Map(
 			tokens.map((token, i) => [toSolanaWord(token), heldIn(accounts[from + i], { owner, token })] as const),
 		);
 	return { slot, vault: held(vault, 0), escrow: held(escrow, tokens.length) };
+}
+
+const knownAddresses = new WeakMap<SolanaChain["deployment"], Promise<SolanaAddress[]>>();
+
+/** The accounts in which the vault, then the escrow, holds each asset: derived once, since they are read each second. */
+function addressesOf(deployment: SolanaChain["deployment"]): Promise<SolanaAddress[]> {
+	const known = knownAddresses.get(deployment);
+	if (known) return known;
+	const { vault, escrow, assets } = deployment;
+	const addresses = Promise.all(
+		[vault, escrow].flatMap((owner) =>
+			assets.map(({ address }) => holdingAddress({ owner, token: address })),
+		),
+	);
+	knownAddresses.set(deployment, addresses);
+	return addresses;
 }
 
 /** Where an owner holds a token: in lamports of its own address, or in the one account for it. */

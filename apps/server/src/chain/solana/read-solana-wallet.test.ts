@@ -20,13 +20,13 @@ test("a wallet that the chain has never seen has nothing", async () => {
 	expect(await readSolanaWallet(scene.chain, { wallet, token })).toEqual({
 		...nothing,
 		hasAccount: false,
-		isPayable: true,
+		payProblem: undefined,
 	});
 	const native = toSolanaWord(solanaNativeToken);
 	expect(await readSolanaWallet(scene.chain, { wallet, token: native })).toEqual({
 		...nothing,
 		hasAccount: true,
-		isPayable: true,
+		payProblem: undefined,
 	});
 	await scene.solana.admin.airdrop({ address: wallet, lamports: 5_000_000n });
 	await scene.solana.admin.mintTo({ owner: wallet, token: scene.tokens.usdc, amount: 12n });
@@ -34,7 +34,7 @@ test("a wallet that the chain has never seen has nothing", async () => {
 		balance: 12n,
 		lamports: 5_000_000n,
 		hasAccount: true,
-		isPayable: true,
+		payProblem: undefined,
 	});
 	expect(await readSolanaWallet(scene.chain, { wallet, token: native })).toMatchObject({
 		balance: 5_000_000n,
@@ -59,7 +59,11 @@ test("an account that a wallet gave away is not its own, and no payout goes into
 	});
 	expect(await scene.land(given)).toMatchObject({ isFailed: false });
 	const reading = await readSolanaWallet(scene.chain, { wallet: wallet.address, token });
-	expect(reading).toMatchObject({ balance: 0n, hasAccount: false, isPayable: false });
+	expect(reading).toMatchObject({
+		balance: 0n,
+		hasAccount: false,
+		payProblem: expect.stringMatching("another owner"),
+	});
 	const order = scene.orderTo(wallet.address);
 	const payout = { order, amount: order.minOutput, createsAccount: !reading.hasAccount };
 	expect(await scene.land(await signPayout({ ...(await scene.parts()), ...payout }))).toMatchObject({

@@ -53,7 +53,7 @@ test("a payout gives exactly its amount, makes the recipient's account, and mark
 		balance: amount,
 		lamports: 0n,
 		hasAccount: true,
-		isPayable: true,
+		payProblem: undefined,
 	});
 	const after = await readHoldings(scene.chain, { commitment: "confirmed" });
 	expect(after.slot).toBeGreaterThan(before.slot);
@@ -150,7 +150,7 @@ test("lamports are paid to a wallet that has never been seen", async () => {
 		balance: lamports,
 		lamports,
 		hasAccount: true,
-		isPayable: true,
+		payProblem: undefined,
 	});
 });
 

@@ -1,6 +1,6 @@
 import { fromSolanaWord, orderId } from "@geoswap/protocol";
 import { markerInstructions } from "./marker-instructions.ts";
-import { expectDestination } from "./order-sides.ts";
+import { expectDestination, isWithinSolana } from "./order-sides.ts";
 import { releaseInstructions } from "./release-instructions.ts";
 import { type OrderParts, type SignedTransaction, signInstructions } from "./sign-instructions.ts";
 import { transferInstructions } from "./transfer-instructions.ts";
@@ -34,8 +34,7 @@ export async function signPayout({
 		amount,
 		accountPaidBy: createsAccount ? parts.feePayer : undefined,
 	});
-	const isSameChain = order.originChainId === order.destinationChainId;
-	const release = isSameChain ? await releaseInstructions({ deployment, keys, order }) : [];
+	const release = isWithinSolana(order) ? await releaseInstructions({ deployment, keys, order }) : [];
 	const marker = await markerInstructions({
 		feePayer: parts.feePayer,
 		base: keys.vault,

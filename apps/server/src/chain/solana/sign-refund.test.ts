@@ -1,5 +1,6 @@
 import {
 	orderId,
+	solanaChainId,
 	solanaNativeToken,
 	tokenAccountOf,
 	tokenAccountRentLamports,
@@ -14,8 +15,10 @@ import { readMarkers } from "./read-markers.ts";
 import { readSolanaWallet } from "./read-solana-wallet.ts";
 import { receivedBy } from "./received-by.ts";
 import { signInstructions } from "./sign-instructions.ts";
+import { signPayout } from "./sign-payout.ts";
 import { signRefund } from "./sign-refund.ts";
 import { signRelease } from "./sign-release.ts";
+import { signVoid } from "./sign-void.ts";
 
 let scene: SolanaChainScene;
 beforeAll(async () => {
@@ -81,6 +84,49 @@ test("a refund brings the whole input to the wallet, once, and no release follow
 		isFailed: true,
 	});
 	expect(await markerOf(order)).toBe("escrow");
+});
+
+test.each([
+	["payout", "refund"],
+	["refund", "payout"],
+] as const)(
+	"within Solana, of a %s and a %s that are both signed only the first one lands",
+	async (...kinds) => {
+		const { vault, escrow } = scene.keys;
+		const recipient = toSolanaWord((await scene.newWallet()).address);
+		const order = withinSolana({ recipient });
+		await scene.deposit(order);
+		// The escrow has enough for both.
+		await scene.deposit(scene.order({ inputToken: order.inputToken }));
+		const parts = await scene.parts();
+		const signed = {
+			payout: await signPayout({ ...parts, order, amount: order.minOutput, createsAccount: true }),
+			refund: await signRefund({ ...parts, order, createsAccount: false }),
+		};
+		const [first, second] = kinds;
+		const landed = await scene.land(signed[first]);
+		expect(landed.isFailed).toBe(false);
+		expect(await scene.land(signed[second])).toMatchObject({ isFailed: true });
+		expect(await markerOf(order, vault.address)).toBe(first === "payout" ? "vault" : "escrow");
+		expect(await markerOf(order)).toBeUndefined();
+		const token = order.inputToken;
+		expect(await receivedBy(landed, { owner: escrow.address, token })).toBe(-order.inputAmount);
+		expect(
+			await receivedBy(landed, { owner: first === "payout" ? vault.address : scene.wallet.address, token }),
+		).toBe(order.inputAmount);
+	},
+);
+
+test("within Solana no key signs a void or a release, which would be a second end of the order", async () => {
+	const order = withinSolana();
+	const parts = await scene.parts();
+	await expect(signVoid({ ...parts, order })).rejects.toThrow("only paid or refunded");
+	await expect(signRelease({ ...parts, order })).rejects.toThrow("only paid or refunded");
+	const destinationVault = toSolanaWord((await scene.newWallet()).address);
+	const elsewhere = { ...order, destinationVault };
+	await expect(signRefund({ ...parts, order: elsewhere, createsAccount: false })).rejects.toThrow(
+		"destination vault",
+	);
 });
 
 test("a refund of lamports goes back to the wallet", async () => {
@@ -160,8 +206,18 @@ test("no key signs for an input that is not in this escrow", async () => {
 	await expect(signRelease({ ...parts, order })).rejects.toThrow("origin vault");
 });
 
-async function markerOf(order: ReturnType<typeof scene.order>) {
-	const base = scene.keys.escrow.address;
+function withinSolana(terms: Parameters<typeof scene.order>[0] = {}) {
+	return scene.order({
+		destinationChainId: BigInt(solanaChainId),
+		destinationVault: toSolanaWord(scene.chain.deployment.vault),
+		inputToken: toSolanaWord(scene.tokens.usdt),
+		outputToken: toSolanaWord(scene.tokens.usdc),
+		minOutput: 1_000_000n,
+		...terms,
+	});
+}
+
+async function markerOf(order: ReturnType<typeof scene.order>, base = scene.keys.escrow.address) {
 	const [owner] = await readMarkers(scene.chain, {
 		base,
 		orderIds: [orderId(order)],

@@ -1,5 +1,6 @@
 import { orderId } from "@geoswap/protocol";
 import { markerInstructions } from "./marker-instructions.ts";
+import { expectTwoChains } from "./order-sides.ts";
 import { releaseInstructions } from "./release-instructions.ts";
 import { type OrderParts, type SignedTransaction, signInstructions } from "./sign-instructions.ts";
 
@@ -12,6 +13,7 @@ export async function signRelease({
 	order,
 	...parts
 }: OrderParts): Promise<SignedTransaction> {
+	expectTwoChains(order);
 	const release = await releaseInstructions({ deployment, keys, order });
 	const marker = await markerInstructions({
 		feePayer: parts.feePayer,

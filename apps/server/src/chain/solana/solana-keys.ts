@@ -4,40 +4,67 @@ import { ConfigError } from "../../config-error.ts";
 
 export type SolanaKeys = { feePayers: KeyPairSigner[]; escrow: KeyPairSigner; vault: KeyPairSigner };
 
-const variable = "GEOSWAP_SOLANA_KEYS";
+/** One variable for each role, so that each key can be stored, given and rotated by itself. */
+export const solanaKeyNames = [
+	"GEOSWAP_SOLANA_FEE_PAYER_KEYS",
+	"GEOSWAP_SOLANA_ESCROW_KEY",
+	"GEOSWAP_SOLANA_VAULT_KEY",
+] as const;
+export type SolanaKeyName = (typeof solanaKeyNames)[number];
 
 /**
- * The keys in `feePayer:<base58>,…,escrow:<base58>,vault:<base58>`, each the 64 bytes of a key pair. They must be
- * exactly those of the deployment. Fee payers come in the deployment's order.
+ * The keys of the deployment, each the 64 bytes of a key pair in base58. They must be exactly those that the deployment
+ * names. Fee payers are separated by commas, and come in the deployment's order.
  */
-export async function parseSolanaKeys(text: string, deployment: SolanaDeployment): Promise<SolanaKeys> {
-	const entries = await Promise.all(text.split(",").map((entry) => parseEntry(entry.trim())));
-	const signerOf = (role: string, address: SolanaAddress): KeyPairSigner => {
-		const entry = entries.find((one) => one.role === role && one.signer.address === address);
-		if (!entry)
-			throw new ConfigError(variable, `has no ${role} key for ${address}, which the deployment names`);
-		return entry.signer;
+export async function parseSolanaKeys(
+	texts: Readonly<Record<SolanaKeyName, string>>,
+	deployment: SolanaDeployment,
+): Promise<SolanaKeys> {
+	const keysOf = (name: SolanaKeyName) => parseKeysOf(name, texts[name], deployment);
+	return {
+		feePayers: await keysOf("GEOSWAP_SOLANA_FEE_PAYER_KEYS"),
+		escrow: only(await keysOf("GEOSWAP_SOLANA_ESCROW_KEY")),
+		vault: only(await keysOf("GEOSWAP_SOLANA_VAULT_KEY")),
 	};
-	const keys = {
-		feePayers: deployment.feePayers.map((address) => signerOf("feePayer", address)),
-		escrow: signerOf("escrow", deployment.escrow),
-		vault: signerOf("vault", deployment.vault),
-	};
-	if (entries.length !== keys.feePayers.length + 2) {
-		throw new ConfigError(variable, "has a key twice, or one that the deployment does not name");
+}
+
+const addressesOf: Record<SolanaKeyName, (deployment: SolanaDeployment) => readonly SolanaAddress[]> = {
+	GEOSWAP_SOLANA_FEE_PAYER_KEYS: ({ feePayers }) => feePayers,
+	GEOSWAP_SOLANA_ESCROW_KEY: ({ escrow }) => [escrow],
+	GEOSWAP_SOLANA_VAULT_KEY: ({ vault }) => [vault],
+};
+
+/** The keys of one role. */
+export async function parseKeysOf(
+	name: SolanaKeyName,
+	text: string,
+	deployment: SolanaDeployment,
+): Promise<KeyPairSigner[]> {
+	const signers = await Promise.all(text.split(",").map((key) => parseKey(name, key.trim())));
+	const keys = addressesOf[name](deployment).map((address) => {
+		const signer = signers.find((one) => one.address === address);
+		if (!signer) throw new ConfigError(name, `has no key for ${address}, which the deployment names`);
+		return signer;
+	});
+	if (signers.length !== keys.length) {
+		throw new ConfigError(name, "has a key twice, or one that the deployment does not name");
 	}
 	return keys;
 }
 
-async function parseEntry(entry: string): Promise<{ role: string; signer: KeyPairSigner }> {
-	const [, role, secret] = /^(feePayer|escrow|vault):([1-9A-HJ-NP-Za-km-z]+)$/.exec(entry) ?? [];
-	// What is wrong is never quoted: it may be a key all the same.
-	if (!role || !secret) {
-		throw new ConfigError(variable, "must be feePayer:<key>,…,escrow:<key>,vault:<key> with keys in base58");
+function only([key]: KeyPairSigner[]): KeyPairSigner {
+	if (!key) throw new Error("there is a key for each address");
+	return key;
+}
+
+async function parseKey(name: SolanaKeyName, text: string): Promise<KeyPairSigner> {
+	// The text is never quoted: it may be a key even where something is wrong with it.
+	if (!/^[1-9A-HJ-NP-Za-km-z]+$/.test(text)) {
+		throw new ConfigError(name, "must be the 64 bytes of a key pair in base58");
 	}
 	try {
-		return { role, signer: await createKeyPairSignerFromBytes(getBase58Encoder().encode(secret)) };
+		return await createKeyPairSignerFromBytes(getBase58Encoder().encode(text));
 	} catch {
-		throw new ConfigError(variable, `the ${role} key is not the 64 bytes of a key pair`);
+		throw new ConfigError(name, "has a key that is not the 64 bytes of a key pair");
 	}
 }
