@@ -1,8 +1,6 @@
+import { entryPointGas } from "../store/entry-point-gas.ts";
 import type { Job, JobKind } from "../store/job.ts";
 import { evmOp } from "./evm-op.ts";
-
-/** The EntryPoint's own work, for the bundle and for each op. */
-const entryPointGas = { perBundle: 100_000n, perOp: 60_000n };
 
 /**
  * Beside what was used: a payment wants to find 100,000 left, and each nested call keeps a 64th back. What is not used
@@ -31,5 +29,6 @@ export function opsGas(jobs: readonly Job[]): bigint {
 function opGas(job: Job<"open">): bigint {
 	const { gas } = evmOp(job);
 	const limits = gas.verificationGasLimit + gas.callGasLimit;
-	return (limits * 64n) / 63n + entryPointGas.perOp;
+	const { perOp, limitFactor } = entryPointGas;
+	return (limits * limitFactor.times) / limitFactor.over + perOp;
 }

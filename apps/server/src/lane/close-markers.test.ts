@@ -114,7 +114,7 @@ test("a close that a restored store has forgotten is named for the follower, and
 	await slots(40);
 	const close = (await transactions()).at(-1);
 	expect(close).toMatchObject({ kind: "close" });
-	await pool.query("truncate lane_transactions");
+	await scene.owner.query("truncate lane_transactions");
 	await pool.query("update markers set closed_at = null");
 
 	await pump();
@@ -163,7 +163,8 @@ async function oldPaidOrder(): Promise<Order> {
 async function recordSwap(order: Order, { isEnded }: { isEnded: boolean }): Promise<void> {
 	await pool.query(
 		`insert into swaps (id, order_id, order_terms, output, value_usd_cents, delivery, ended_at)
-		values ($1, $2, $3, 1, 1, '{}', case when $4 then now() end)`,
+		values ($1, $2, $3, 1, 1, '{}', case when $4 then now() end)
+		on conflict (id) do update set ended_at = excluded.ended_at`,
 		[fromSwapKey(order.swapKey), hexToBytes(orderId(order)), orderToJson(order), isEnded],
 	);
 }

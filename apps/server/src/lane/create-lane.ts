@@ -1,8 +1,9 @@
-import type { ObjectExecution } from "../durable/durable.ts";
-import { raiseNonce } from "../store/lane-transactions.ts";
-import { readChainHead } from "../store/read-chain-head.ts";
+import type { Pump } from "../durable/durable.ts";
+import { lookAtLane } from "../store/look-at-lane.ts";
+import { catchUpNonce } from "./catch-up-nonce.ts";
 import type { Lane, LaneChain, LaneDeps } from "./lane.ts";
 import { laneKey } from "./lane-key.ts";
+import { createLeaseTime } from "./lease-time.ts";
 import { broadcast, pushTransactions } from "./push-transactions.ts";
 import { signNextBundle } from "./sign-next-bundle.ts";
 import { traceTransaction } from "./trace-transaction.ts";
@@ -12,54 +13,57 @@ import { wakeSwaps } from "./wake-swaps.ts";
 const maxUnderWay = 16;
 /** Of these, places that only releases take: one that comes too late is a double payment. */
 const placesForReleases = 4;
+/** After so many bundles that came to nothing a run leaves the rest to the next one. */
+const mostUndone = 5;
 
 /**
  * The lanes: each the only writer of its relayer's nonces. A run sends what is stuck, then takes jobs until none is
  * left, and waits for nothing. All it knows is in the store, so it can be repeated from any point.
  */
-export function createLane({
-	chains,
-	...deps
-}: LaneDeps & { chains: readonly LaneChain[] }): ObjectExecution {
+export function createLane({ chains, ...deps }: LaneDeps & { chains: readonly LaneChain[] }): Pump {
 	const lanes = new Map<string, Lane>(
 		chains.flatMap(({ chain, policy, accounts }) =>
 			accounts.map((account): [string, Lane] => {
 				const id = { chainId: chain.chainId, relayer: account.address };
-				return [laneKey(id), { ...deps, id, chain, policy, account }];
+				return [laneKey(id), { ...deps, id, chain, policy, account, leaseTime: createLeaseTime() }];
 			}),
 		),
 	);
-	// Of these the chain's nonce was asked since this process began: the store may be older than the chain.
+	// The lanes whose nonce the chain was asked for since this process began. It is asked again when a nonce is spent.
 	const knowsNonce = new Set<string>();
 
-	async function pump(key: string, lane: Lane): Promise<void> {
-		const head = await readChainHead(lane.pool, lane.id.chainId);
-		if (!head) return;
-		if (!knowsNonce.has(key)) {
-			const chainNonce = await lane.chain.client.getTransactionCount({ address: lane.id.relayer });
-			await raiseNonce(lane.pool, lane.id, chainNonce);
+	async function run(key: string, lane: Lane): Promise<void> {
+		const view = await lookAtLane(lane.pool, lane.id);
+		if (!view) return;
+		const { head, hasWork } = view;
+		if (!knowsNonce.has(key) || view.nextNonce === undefined) {
+			await catchUpNonce(lane);
 			knowsNonce.add(key);
 		}
-		let underWay = await pushTransactions(lane, head);
-		while (underWay !== undefined && underWay < maxUnderWay) {
+		const pushed = await pushTransactions(lane, view);
+		let { underWay } = pushed;
+		let mayHaveWork = hasWork || pushed.isRequeued;
+		let undone = 0;
+		while (mayHaveWork && underWay !== undefined && underWay < maxUnderWay && undone < mostUndone) {
 			const startMs = lane.nowMs();
 			const releasesOnly = underWay >= maxUnderWay - placesForReleases;
-			const { found, transaction, refused } = await signNextBundle(lane, head, { releasesOnly });
+			const { hasMore, transaction, refused, isUndone } = await signNextBundle(lane, head, { releasesOnly });
+			mayHaveWork = hasMore;
+			if (isUndone) undone++;
 			if (transaction) void traceTransaction(lane, transaction, { name: "transaction signed", startMs });
 			await wakeSwaps(lane, refused);
-			if (!found) return;
 			if (!transaction) continue;
 			if ((await broadcast(lane, { transaction, head, isNew: true })) !== "sent") return;
 			underWay++;
 		}
 	}
 
-	return async (durable, key) => {
+	return async (key) => {
 		const lane = lanes.get(key);
 		if (!lane) {
 			deps.log.warn({ lane: key }, "poked a lane whose relayer has no key here");
 			return;
 		}
-		await durable.step("jobs-taken", () => pump(key, lane));
+		await run(key, lane);
 	};
 }

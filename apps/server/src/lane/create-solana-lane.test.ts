@@ -1,15 +1,11 @@
 import { afterAll, beforeEach, expect, test } from "vitest";
 import { answeringTraces } from "../../test/answering-traces.ts";
+import { countingPool } from "../../test/counting-pool.ts";
 import { queueWork, readJob } from "../../test/lane-scene.ts";
+import { plainPayments } from "../../test/payment-facts.ts";
 import { payThroughFaults } from "../../test/solana-lane-chaos.ts";
 import { followLanes, followSlots, markerOf, successesOf } from "../../test/solana-lane-scene.ts";
-import {
-	createSolanaLanes,
-	forgetfulDurable,
-	payout,
-	quietLog,
-	solanaLanePolicy,
-} from "../../test/solana-lanes.ts";
+import { createSolanaLanes, payout, quietLog, solanaLanePolicy } from "../../test/solana-lanes.ts";
 import { withLamports } from "../../test/with-lamports.ts";
 import { createLog } from "../log.ts";
 import { createSolanaLane } from "./create-solana-lane.ts";
@@ -48,6 +44,13 @@ test("runs at the same time, of one lane and of two, pay once each", async () =>
 		expect(await successesOf(scene, await markerOf(scene, order, "vault"))).toHaveLength(1);
 	}
 	expect(await transactions()).toHaveLength(6);
+});
+
+test("a run that finds nothing to do is three statements", async () => {
+	await pump();
+	const counted = countingPool(scene.pool);
+	await pump({ pool: counted.pool });
+	expect(counted.statements).toHaveLength(3);
 });
 
 test("nothing is sent later because nobody says which swaps are traced", async () => {
@@ -116,7 +119,7 @@ test("an order that is void is never paid, and one that is paid is never void", 
 	await pump();
 	await slots(3);
 	await followLanes(scene);
-	await scene.pool.query("delete from lane_transactions");
+	await scene.owner.query("delete from lane_transactions");
 	await scene.pool.query("delete from jobs");
 
 	await queueWork(scene.pool, voided.order, { kind: "fill", payload: { delivery: payout } });
@@ -132,6 +135,24 @@ test("an order that is void is never paid, and one that is paid is never void", 
 	expect(await decided([voided.order, paid.order], "vault")).toEqual(["escrow", "vault"]);
 	expect(await balance(voided.recipient)).toBe(0n);
 	expect(await balance(paid.recipient)).toBe(9_950_000n);
+});
+
+test("a payout is what may be delivered when it is signed; it waits for a price, and is refused below its minimum", async () => {
+	const waiting = await queuePayout();
+	await pump({ deliveryNow: () => "no-price" });
+	expect(await readJob(scene.pool, waiting.swapId, "fill")).toMatchObject({ state: "queued", strikes: 0 });
+	await slots(11);
+	await pump({ deliveryNow: () => ({ kind: "payout", amount: 9_910_000n, unusedRent: 0n }) });
+	await slots(3);
+	expect(await balance(waiting.recipient)).toBe(9_910_000n);
+
+	const fallen = await queuePayout();
+	await pump({ deliveryNow: () => "below-minimum" });
+	expect(await readJob(scene.pool, fallen.swapId, "fill")).toMatchObject({
+		state: "refused",
+		reason: "price",
+	});
+	expect(await balance(fallen.recipient)).toBe(0n);
 });
 
 test("a fee payer that runs out is reported once a minute, and pays as long as it can", async () => {
@@ -159,18 +180,20 @@ test("a key that is nobody's here is passed over", async () => {
 		chain: scene.chain,
 		keys: { ...scene.keys, feePayers: [] },
 		policy: solanaLanePolicy,
+		payments: plainPayments,
 		pool: scene.pool,
-		engine: { raise: () => expect.unreachable() },
+		engine: { poke: () => expect.unreachable() },
+		deliveryNow: ({ delivery }) => delivery,
 		nowMs: Date.now,
 		log: quietLog,
 	});
 	await followSlots(scene);
 	await queuePayout();
-	await run(forgetfulDurable, keyOf(0));
+	await run(keyOf(0));
 	expect(await transactions()).toEqual([]);
 });
 
-test.each(Array.from({ length: process.env.GEOSWAP_FULL ? 100 : 5 }, (_, seed) => seed))(
+test.each(Array.from({ length: process.env.GEOSWAP_FULL ? 100 : 2 }, (_, seed) => seed))(
 	"whatever goes wrong, in whatever order, each order is paid exactly once (%i)",
 	(seed) => payThroughFaults(lanes, seed),
 	60_000,

@@ -1,3 +1,5 @@
+import { orderUserOp } from "@geoswap/protocol";
+import type { PackedUserOperation } from "viem/account-abstraction";
 import type { Job } from "../store/job.ts";
 import type { SignedOp } from "../store/swap-record.ts";
 
@@ -5,4 +7,10 @@ import type { SignedOp } from "../store/swap-record.ts";
 export function evmOp({ swapId, payload: { op } }: Job<"open">): SignedOp {
 	if ("kind" in op) throw new Error(`swap ${swapId} is not opened on an EVM chain`);
 	return op;
+}
+
+/** The op as the wallet signed it, for the entry point. Throws if no such op can be made of the order. */
+export function signedUserOp(job: Job<"open">): PackedUserOperation {
+	const { delegate, allowance, gas, signature } = evmOp(job);
+	return { ...orderUserOp({ order: job.order, delegate, allowance, gas }).userOp, signature };
 }

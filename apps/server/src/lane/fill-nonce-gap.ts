@@ -1,12 +1,6 @@
 import { keccak256 } from "viem";
-import { inTransaction } from "../store/database.ts";
 import type { ChainHead } from "../store/facts.ts";
-import {
-	insertLaneTransaction,
-	type LaneTransaction,
-	lockNonce,
-	noncesKnown,
-} from "../store/lane-transactions.ts";
+import { insertAttempts, type LaneTransaction, noncesKnown } from "../store/lane-transactions.ts";
 import type { Lane } from "./lane.ts";
 import { signCancel } from "./sign-cancel.ts";
 import { freshFees } from "./transaction-fees.ts";
@@ -25,34 +19,26 @@ export async function fillNonceGap(
 	if (from >= to) return [];
 	const { id, policy, pool, log } = lane;
 	const fees = freshFees({ baseFee: head.baseFee, priorityFee: BigInt(policy.priorityFeeWei) });
-	return inTransaction(pool, async (db) => {
-		await lockNonce(db, id);
-		// A node that is behind names a nonce that is spent: of those we know by what.
-		const known = await noncesKnown(db, id, { from, to });
-		const cancels: LaneTransaction[] = [];
-		for (let nonce = from; nonce < to && cancels.length < mostAtOnce; nonce++) {
-			if (known.has(nonce)) continue;
-			const raw = await signCancel(lane, { nonce, fees });
-			const cancel: LaneTransaction = {
-				nonce,
-				attempt: 0,
-				hash: keccak256(raw),
-				raw,
-				kind: "cancel",
-				jobs: [],
-				maxFeePerGas: fees.maxFeePerGas,
-				state: "signed",
-				sentAtBlock: head.number,
-			};
-			await insertLaneTransaction(db, id, cancel);
-			cancels.push(cancel);
-		}
-		if (cancels.length > 0) {
-			log.warn(
-				{ ...id, nonces: cancels.map(({ nonce }) => nonce) },
-				"nonces that nothing spends are cancelled",
-			);
-		}
-		return cancels;
-	});
+	// A node that is behind names a nonce that is spent: of those we know by what.
+	const known = await noncesKnown(pool, id, { from, to });
+	const cancels: LaneTransaction[] = [];
+	for (let nonce = from; nonce < to && cancels.length < mostAtOnce; nonce++) {
+		if (known.has(nonce)) continue;
+		const raw = await signCancel(lane, { nonce, fees });
+		cancels.push({
+			nonce,
+			attempt: 0,
+			hash: keccak256(raw),
+			raw,
+			kind: "cancel",
+			jobs: [],
+			maxFeePerGas: fees.maxFeePerGas,
+			state: "signed",
+			sentAtBlock: head.number,
+		});
+	}
+	if (cancels.length === 0) return [];
+	const inserted = await insertAttempts(pool, id, cancels);
+	log.warn({ ...id, nonces: inserted.map(({ nonce }) => nonce) }, "nonces that nothing spends are cancelled");
+	return inserted;
 }

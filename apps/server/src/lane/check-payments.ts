@@ -1,0 +1,104 @@
+import type { Database } from "../store/database.ts";
+import type { Job, JobReason } from "../store/job.ts";
+import { type PaymentFacts, type PaymentProof, readPaymentFacts } from "../store/read-payment-facts.ts";
+import type { LaneDeps } from "./lane.ts";
+import { type PaymentProblem, type PaymentRules, paymentProblem } from "./payment-problem.ts";
+import type { Verdict } from "./verdict.ts";
+
+type Stop = Extract<Verdict, { do: "refuse" | "postpone" }>;
+type Payment = Job<"fill" | "refund">;
+
+export type CheckedJobs = {
+	/** All jobs in their order, each fill with what may be delivered now. */
+	jobs: Job[];
+	/** Payments that must not be signed now. */
+	stopped: Map<Job, Stop>;
+	/** The facts that justify the other payments. Nothing is locked, so they are compared again when the payments are journalled. */
+	proofs: Map<Job, PaymentProof>;
+};
+
+/** For each problem: whether the payment is refused for a reason, or held because time may mend it. A swap that is held for too long is refunded. */
+const outcomes: Record<PaymentProblem, "hold" | JobReason> = {
+	"wrong-order": "reverted",
+	"not-opened": "hold",
+	"not-deep": "hold",
+	unseen: "hold",
+	delivered: "hold",
+	"not-reserved": "liquidity",
+	"no-price": "hold",
+	"above-deposit": "price",
+};
+
+/**
+ * Lowers each fill to what its input is worth now, and gives a verdict on each payment that must not be signed, by the
+ * facts in the store. A job's own row proves nothing: whoever can write one, or forge what the engine says, could else
+ * have the vault pay.
+ */
+export async function checkPayments(
+	db: Database,
+	{
+		chainId,
+		deliveryNow,
+		log,
+		metrics,
+	}: Pick<LaneDeps, "deliveryNow" | "log" | "metrics"> & { chainId: number },
+	{ jobs, rules, hold }: { jobs: readonly Job[]; rules: PaymentRules; hold: Stop },
+): Promise<CheckedJobs> {
+	const payments = jobs.filter(isPayment);
+	const facts = payments.length > 0 ? await readPaymentFacts(db, payments) : [];
+	const factsOf = new Map<Job, PaymentFacts | undefined>(payments.map((job, i) => [job, facts[i]]));
+	const stopped = new Map<Job, Stop>();
+	const proofs = new Map<Job, PaymentProof>();
+	const checked = jobs.map((job): Job => {
+		if (!isPayment(job)) return job;
+		const known = factsOf.get(job) ?? { isFilled: false, wasSigned: false };
+		const found = check(job, known);
+		if (typeof found === "object") {
+			if (known.proof) proofs.set(found, known.proof);
+			return found;
+		}
+		if (found === "unpriced") stopped.set(job, hold);
+		else if (found === "below-minimum") stopped.set(job, { do: "refuse", reason: "price" });
+		else stopped.set(job, stopFor(job, found));
+		return job;
+	});
+	return { jobs: checked, stopped, proofs };
+
+	/** Returns the payment as it may be signed, or why it may not. */
+	function check(job: Payment, known: PaymentFacts): Payment | PaymentProblem | "unpriced" | "below-minimum" {
+		try {
+			const priced = priceNow(job, known);
+			return typeof priced === "string" ? priced : (paymentProblem(priced, known, rules) ?? priced);
+		} catch (error) {
+			// Terms that name what is no address.
+			if (error instanceof RangeError) return "wrong-order";
+			throw error;
+		}
+	}
+
+	/**
+	 * A caller whose recipient can refuse decides until the fill whether the swap settles: at the price of the submit that
+	 * would be a free option. A swap that was settled, and whose delivery the chain dropped, is delivered again in full.
+	 */
+	function priceNow(job: Payment, { swap }: PaymentFacts): Payment | "unpriced" | "below-minimum" {
+		if (job.kind === "refund" || swap?.isSettled) return job;
+		const delivery = deliveryNow({ order: job.order, delivery: job.payload.delivery });
+		if (delivery === "no-price") return "unpriced";
+		return delivery === "below-minimum" ? delivery : { ...job, payload: { ...job.payload, delivery } };
+	}
+
+	function stopFor({ swapId, kind, orderId }: Payment, problem: PaymentProblem): Stop {
+		metrics?.paymentStopped(chainId, problem);
+		// A process that has just begun has no prices yet.
+		log[problem === "no-price" ? "warn" : "error"](
+			{ swapId, chainId, orderId, kind, problem },
+			"the facts do not justify the payment: it is not signed",
+		);
+		const outcome = outcomes[problem];
+		return outcome === "hold" ? hold : { do: "refuse", reason: outcome };
+	}
+}
+
+function isPayment(job: Job): job is Payment {
+	return job.kind === "fill" || job.kind === "refund";
+}
