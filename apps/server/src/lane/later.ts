@@ -4,9 +4,4 @@ import type { Verdict } from "./verdict.ts";
 const laterSlots = 10;
 
 /** Nothing speaks against the job but the moment. */
-export const later: Extract<Verdict, { do: "postpone" }> = {
-	do: "postpone",
-	blocks: laterSlots,
-	alone: false,
-	strikes: 0,
-};
+export const later: Extract<Verdict, { do: "postpone" }> = { do: "postpone", blocks: laterSlots };

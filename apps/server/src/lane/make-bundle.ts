@@ -1,9 +1,9 @@
-import { fromWord, type Order, orderUserOp } from "@geoswap/protocol";
+import { fromWord, type Order } from "@geoswap/protocol";
 import { type Address, type SignedAuthorization, zeroAddress } from "viem";
 import type { Attestation, Bundle, Fill } from "../chain/evm/encode-bundle.ts";
 import { readDelegation } from "../chain/evm/read-delegation.ts";
 import type { Job } from "../store/job.ts";
-import { evmOp } from "./evm-op.ts";
+import { evmOp, signedUserOp } from "./evm-op.ts";
 import type { Lane } from "./lane.ts";
 
 /** What a transaction for these jobs is made of. They are of one kind, for one contract. */
@@ -50,14 +50,10 @@ export async function makeBundle(
 }
 
 async function makeOpens({ chain, account }: Lane, jobs: Job<"open">[]): Promise<Draft> {
-	const userOps = jobs.map((job) => {
-		const { delegate, allowance, gas, signature } = evmOp(job);
-		return { ...orderUserOp({ order: job.order, delegate, allowance, gas }).userOp, signature };
-	});
 	const bundle: Bundle = {
 		kind: "open",
 		entryPoint: chain.deployment.contracts.entryPoint,
-		userOps,
+		userOps: jobs.map(signedUserOp),
 		beneficiary: account.address,
 	};
 	// One with an authorization travels alone.

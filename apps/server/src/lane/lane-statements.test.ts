@@ -1,0 +1,139 @@
+import { randomUUID } from "node:crypto";
+import {
+	attestationMessage,
+	attestationTypedData,
+	fromWord,
+	geoEscrowAbi,
+	type Order,
+	orderId,
+	toWord,
+} from "@geoswap/protocol";
+import { concat } from "viem";
+import { privateKeyToAccount } from "viem/accounts";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { countingPool } from "../../test/counting-pool.ts";
+import {
+	createLaneScene,
+	followHead,
+	type LaneScene,
+	newOrder,
+	newWallet,
+	queueWork,
+	readJob,
+	signOp,
+} from "../../test/lane-scene.ts";
+import { plainPayments } from "../../test/payment-facts.ts";
+import type { EvmChain } from "../chain/evm/chain-client.ts";
+import { createLog } from "../log.ts";
+import type { JobKind } from "../store/job.ts";
+import { createLane } from "./create-lane.ts";
+import { laneKey } from "./lane-key.ts";
+
+const policy = { bundleSize: 20, replaceAfterBlocks: 5, priorityFeeWei: "1000000", finalitySeconds: 5 };
+
+let scene: LaneScene;
+let counted: ReturnType<typeof countingPool>;
+let run: ReturnType<typeof createLane>;
+beforeAll(async () => {
+	scene = await createLaneScene();
+	counted = countingPool(scene.pool);
+	run = createLane({
+		chains: [scene.origin, scene.destination].map((chain) => ({ chain, policy, accounts: scene.relayers })),
+		pool: counted.pool,
+		engine: { poke: async () => {} },
+		freshMinimum: () => 0n,
+		deliveryNow: ({ delivery }) => delivery,
+		payments: plainPayments,
+		nowMs: Date.now,
+		log: createLog({ level: "silent", process: "test" }),
+	});
+	// The first run of a process asks the chain for the nonce.
+	for (const chain of [scene.origin, scene.destination]) await pump(chain);
+});
+afterAll(() => scene.stop());
+
+test("a run that finds nothing to do is one statement", async () => {
+	expect(await pump(scene.origin)).toHaveLength(1);
+});
+
+test("a run that opens five orders is four statements, and one that releases them five, none in a transaction", async () => {
+	const { pool, origin } = scene;
+	const swapIds: string[] = [];
+	const orders: Order[] = [];
+	for (let i = 0; i < 5; i++) {
+		const wallet = await newWallet(scene);
+		const bytecode = concat(["0xef0100", scene.chains.origin.deployment.contracts.delegate]);
+		await scene.chains.origin.testClient.setCode({ address: wallet.address, bytecode });
+		const order = await newOrder(scene, { wallet: toWord(wallet.address) });
+		const op = await signOp(scene, { order, wallet, authorize: false });
+		orders.push(order);
+		swapIds.push(await queueWork(pool, order, { kind: "open", payload: { op } }));
+	}
+	expect(await pump(origin)).toHaveLength(4);
+	expect(await statesOf(swapIds, "open")).toEqual(["sent", "sent", "sent", "sent", "sent"]);
+
+	await expect.poll(() => Promise.all(orders.map(escrowState)), { timeout: 10_000 }).toEqual([1, 1, 1, 1, 1]);
+	for (const order of orders) await queueWork(pool, order, { kind: "release", payload: {} });
+	await attest(orders);
+	const statements = await pump(origin);
+	expect(statements).toHaveLength(5);
+	expect(statements).not.toContain("begin");
+	expect(await statesOf(swapIds, "release")).toEqual(["sent", "sent", "sent", "sent", "sent"]);
+});
+
+test("a run that fills five orders is five statements, one of them for what justifies the payments", async () => {
+	const swapIds = [];
+	for (let i = 0; i < 5; i++) {
+		const { address } = await newWallet(scene);
+		const order = await newOrder(scene, { wallet: toWord(address) });
+		const payload = { delivery: { kind: "stock", amount: 9_950_000n } } as const;
+		swapIds.push(await queueWork(scene.pool, order, { kind: "fill", payload }));
+	}
+	const statements = await pump(scene.destination);
+	expect(statements).toHaveLength(5);
+	expect(statements).not.toContain("begin");
+	expect(await statesOf(swapIds, "fill")).toEqual(["sent", "sent", "sent", "sent", "sent"]);
+});
+
+function escrowState(order: Order): Promise<number> {
+	return scene.origin.client.readContract({
+		address: fromWord(order.escrow),
+		abi: geoEscrowAbi,
+		functionName: "orderState",
+		args: [orderId(order)],
+	});
+}
+
+/** Hands the releases of these orders to the lanes, with the attesters' signatures. */
+async function attest(orders: Order[]): Promise<void> {
+	const { threshold, attesters } = scene.origin.deployment.attesterSet;
+	const typedData = attestationTypedData(attestationMessage("Release", orders));
+	const signers = scene.chains.keys.attesters.map((key) => privateKeyToAccount(key)).slice(0, threshold);
+	const signatures = await Promise.all(signers.map((signer) => signer.signTypedData(typedData)));
+	const id = randomUUID();
+	await scene.pool.query(
+		`insert into attestations (id, chain_id, kind, threshold, attesters, signatures, order_ids)
+		values ($1, $2, 'Release', $3, $4, $5, $6)`,
+		[
+			id,
+			scene.origin.chainId,
+			threshold,
+			JSON.stringify(attesters),
+			JSON.stringify(signatures),
+			JSON.stringify(orders.map(orderId)),
+		],
+	);
+	await scene.pool.query("update jobs set attestation_id = $1 where kind = 'release'", [id]);
+}
+
+function statesOf(swapIds: readonly string[], kind: JobKind): Promise<string[]> {
+	return Promise.all(swapIds.map(async (swapId) => (await readJob(scene.pool, swapId, kind)).state));
+}
+
+/** Returns the statements of a run. */
+async function pump(chain: EvmChain): Promise<string[]> {
+	await followHead(scene.pool, chain);
+	counted.statements.length = 0;
+	await run(laneKey({ chainId: chain.chainId, relayer: scene.relayers[0]?.address ?? "0x" }));
+	return [...counted.statements];
+}

@@ -1,0 +1,303 @@
+import { type Order, orderId, packDeadlines, solanaChainId, toSwapKey, toWord } from "@geoswap/protocol";
+import fc from "fast-check";
+import { type Hex, pad, zeroHash } from "viem";
+import { expect, test } from "vitest";
+import type { Job } from "../store/job.ts";
+import type { PaymentFacts } from "../store/read-payment-facts.ts";
+import type { Delivery } from "../store/swap-record.ts";
+import { type PaymentRules, paymentProblem } from "./payment-problem.ts";
+
+const usdc = "0x00000000000000000000000000000000000000a1";
+const orb = "0x00000000000000000000000000000000000000b2";
+const swapId = "01890000-0000-7000-8000-000000000000";
+const e12 = 10n ** 12n;
+const runs = process.env.GEOSWAP_FULL ? 200_000 : 2_000;
+
+/** USDC of six decimals is worth a dollar, ORB of six decimals two. Nothing else has a price. */
+const prices = new Map<Hex, bigint>([
+	[usdc, e12],
+	[orb, 2n * e12],
+]);
+const rules: PaymentRules = {
+	depositPolicyOf: (chainId) =>
+		chainId > 3n
+			? undefined
+			: {
+					depths: [
+						{ upToUsd: 100, blocks: 2 },
+						{ upToUsd: 1_000, blocks: 5 },
+					],
+					agreeAboveUsd: 500,
+				},
+	whyNotOurs: () => undefined,
+	settlementToken: usdc,
+	worthE18: ({ token, amount }) => {
+		const price = prices.get(token.toLowerCase() as Hex);
+		return price === undefined ? undefined : amount * price;
+	},
+	fillMarginBps: 500,
+};
+
+function orderOf(terms: Partial<Order>): Order {
+	const word = toWord("0x00000000000000000000000000000000000000c3");
+	return {
+		originChainId: 1n,
+		destinationChainId: 2n,
+		escrow: word,
+		originVault: word,
+		destinationVault: word,
+		attesterSet: zeroHash,
+		wallet: word,
+		recipient: word,
+		inputToken: toWord(usdc),
+		outputToken: toWord(usdc),
+		inputAmount: 100_000_000n,
+		minOutput: 1n,
+		swapKey: toSwapKey(swapId),
+		deadlines: packDeadlines({ openDeadline: 1n, fillDeadline: 2n, refundAfter: 3n }),
+		...terms,
+	};
+}
+
+function fillOf(order: Order, delivery: Delivery): Job<"fill"> {
+	return {
+		swapId,
+		kind: "fill",
+		chainId: Number(order.destinationChainId),
+		orderId: orderId(order),
+		order,
+		payload: { delivery },
+		state: "queued",
+		alone: false,
+		strikes: 0,
+		reason: undefined,
+		attestationId: undefined,
+	};
+}
+
+const chains = fc.constantFrom(1n, 2n, 2n, 3n, 4n);
+const tokens = fc.constantFrom<Hex[]>(usdc, usdc, usdc, orb, "0x00000000000000000000000000000000000000dd");
+const amounts = fc.oneof(
+	fc.bigInt(0n, 2_000_000_000n),
+	fc.constantFrom(95_000_000n, 100_000_000n, 105_000_000n),
+);
+const heights = fc.nat({ max: 12 });
+const paths = fc.constantFrom<number[]>(
+	[3_000],
+	[3_000],
+	[500, 3_000],
+	[],
+	[0],
+	[0, 500],
+	[500, 0],
+	[1, 2, 3],
+);
+const deliveries: fc.Arbitrary<Delivery> = fc.oneof(
+	fc.record({ kind: fc.constant("stock" as const), amount: amounts }),
+	fc.record({ kind: fc.constant("router" as const), budget: amounts, fees: paths }),
+	fc.record({ kind: fc.constant("payout" as const), amount: amounts, unusedRent: fc.bigInt(0n, 300_000n) }),
+);
+const progress = fc
+	.tuple(heights, heights)
+	.map(([a, b]) => ({ number: Math.max(a, b), finalizedNumber: Math.min(a, b) }));
+/** Mostly as they should be: otherwise nothing would ever be allowed. */
+const facts: fc.Arbitrary<PaymentFacts> = fc
+	.record(
+		{
+			opened: fc.record({ blockNumber: heights }),
+			isFilled: fc.boolean(),
+			sighting: progress.map(({ number, finalizedNumber }) => ({ headNumber: number, finalizedNumber })),
+			origin: progress,
+			reserved: fc.record({ chainId: fc.constantFrom(1, 2, 2, 2, 3), token: tokens, amount: amounts }),
+			swap: fc.record({ valueUsdCents: fc.bigInt(0n, 200_000n), isSettled: fc.boolean() }),
+			wasSigned: fc.boolean(),
+		},
+		{ requiredKeys: ["isFilled", "wasSigned"] },
+	)
+	.map((given) => given as PaymentFacts);
+const orders = fc
+	.record({
+		originChainId: chains,
+		destinationChainId: chains,
+		input: tokens,
+		output: tokens,
+		inputAmount: amounts,
+	})
+	.map(({ input, output, ...terms }) =>
+		orderOf({ ...terms, inputToken: toWord(input), outputToken: toWord(output) }),
+	);
+
+/** What leaves the vault, said once more. */
+function spentBy(order: Order, delivery: Delivery): { token: Hex; amount: bigint } {
+	const output = `0x${order.outputToken.slice(26)}` as Hex;
+	if (delivery.kind === "router") return { token: usdc, amount: delivery.budget };
+	return { token: output, amount: delivery.amount + (delivery.kind === "payout" ? delivery.unusedRent : 0n) };
+}
+
+test("whatever a job and the store say, a fill is justified only by a deep deposit, a reservation and its worth", () => {
+	let allowed = 0;
+	fc.assert(
+		fc.property(orders, deliveries, facts, fc.nat({ max: 9 }), (order, delivery, given, dice) => {
+			const isOtherOrder = dice === 0;
+			const job = fillOf(order, delivery);
+			if (isOtherOrder) job.order = { ...order, recipient: pad("0xbad", { size: 32 }) };
+			if (paymentProblem(job, given, rules) !== undefined) return;
+			allowed++;
+			expect(isOtherOrder).toBe(false);
+			// Anything else would pay an amount of one token as if it were one of the other.
+			if (delivery.kind === "router") {
+				expect([[3_000], [500, 3_000]]).toContainEqual(delivery.fees);
+			}
+			expect(delivery.kind).not.toBe("payout");
+			const { opened, origin, sighting, reserved, swap, wasSigned } = given;
+			const { token, amount } = spentBy(order, delivery);
+			const isOwed = swap?.isSettled && wasSigned && order.originChainId !== order.destinationChainId;
+			if (reserved) {
+				expect({ ...reserved, amount: 0n }).toEqual({ chainId: job.chainId, token, amount: 0n });
+				expect(amount).toBeLessThanOrEqual(reserved.amount);
+			} else expect(swap?.isSettled).toBe(true);
+			if (isOwed && reserved) return;
+			const worth = (prices.get(`0x${order.inputToken.slice(26)}`) ?? 0n) * order.inputAmount;
+			expect(amount * (prices.get(token) ?? 10n ** 40n) * 100n).toBeLessThanOrEqual(worth * 105n);
+			if (isOwed) return;
+			const depth = (seen: { number: number; finalizedNumber: number } | undefined) =>
+				seen && opened && opened.blockNumber <= seen.finalizedNumber
+					? Number.POSITIVE_INFINITY
+					: (seen?.number ?? -1) - (opened?.blockNumber ?? 0);
+			// Whichever value it was taken to have, it was no less than these.
+			const isAbove = (usd: bigint) =>
+				(swap?.valueUsdCents ?? 0n) > usd * 100n || worth * 100n > usd * 10n ** 18n * 105n;
+			if (isAbove(100n)) expect(depth(origin)).toBeGreaterThanOrEqual(5);
+			else expect(depth(origin)).toBeGreaterThanOrEqual(2);
+			if (isAbove(1_000n)) expect(depth(origin)).toBe(Number.POSITIVE_INFINITY);
+			const isAsked = (swap?.valueUsdCents ?? 0n) > 50_000n;
+			if (isAbove(500n) && (isAsked || depth(origin) !== Number.POSITIVE_INFINITY)) {
+				expect(sighting).toBeDefined();
+				expect(depth(sighting && { ...sighting, number: sighting.headNumber })).toBeGreaterThanOrEqual(5);
+			}
+			expect(order.originChainId).not.toBe(4n);
+		}),
+		{ numRuns: runs },
+	);
+	expect(allowed).toBeGreaterThan(runs / 200);
+});
+
+const honest: PaymentFacts = {
+	opened: { blockNumber: 10 },
+	isFilled: false,
+	origin: { number: 12, finalizedNumber: 3 },
+	reserved: { chainId: 2, token: usdc, amount: 99_000_000n },
+	swap: { valueUsdCents: 10_000n, isSettled: false },
+	wasSigned: false,
+};
+const stock: Delivery = { kind: "stock", amount: 99_000_000n };
+const { opened: _, ...unopened } = honest;
+const { reserved: __, ...unreserved } = honest;
+const settled = { valueUsdCents: 10_000n, isSettled: true };
+
+test.each<[string, string | undefined, PaymentFacts, Delivery?]>([
+	["an honest one", undefined, honest],
+	[
+		"bought with the settlement token",
+		undefined,
+		honest,
+		{ kind: "router", budget: 99_000_000n, fees: [500] },
+	],
+	["never opened", "not-opened", unopened],
+	["a block too early", "not-deep", { ...honest, origin: { number: 11, finalizedNumber: 3 } }],
+	["one unit more than is reserved", "not-reserved", honest, { ...stock, amount: 99_000_001n }],
+	[
+		"of another chain's stock",
+		"not-reserved",
+		{ ...honest, reserved: { chainId: 3, token: usdc, amount: 10n ** 9n } },
+	],
+	[
+		"of another token",
+		"not-reserved",
+		{ ...honest, reserved: { chainId: 2, token: orb, amount: 10n ** 9n } },
+	],
+	["nothing reserved", "not-reserved", unreserved],
+	[
+		"worth more than the deposit and the margin, whatever is reserved",
+		"above-deposit",
+		{ ...honest, reserved: { chainId: 2, token: usdc, amount: 10n ** 12n } },
+		{ kind: "stock", amount: 105_000_001n },
+	],
+	[
+		"a value far below what the deposit is worth, for less depth",
+		"not-deep",
+		{
+			...honest,
+			swap: { valueUsdCents: 9_000n, isSettled: false },
+			origin: { number: 12, finalizedNumber: 3 },
+		},
+	],
+	["settled, signed before, its deposit dropped", undefined, { ...unopened, swap: settled, wasSigned: true }],
+	["settled by a word alone, its deposit dropped", "not-opened", { ...unopened, swap: settled }],
+	[
+		"settled, and more than is reserved",
+		"not-reserved",
+		{ ...honest, swap: settled, wasSigned: true },
+		{ kind: "stock", amount: 99_000_001n },
+	],
+	["settled, final, dropped all the same", undefined, { ...unreserved, swap: settled, wasSigned: true }],
+])("a fill: %s", (_title, problem, given, delivery = stock) => {
+	const inputAmount = _title.startsWith("a value far below") ? 101_000_000n : 100_000_000n;
+	expect(paymentProblem(fillOf(orderOf({ inputAmount }), delivery), given, rules)).toBe(problem);
+});
+
+test("a deposit that needs a second provider's word waits for it, in the same block and as deep", () => {
+	const order = orderOf({ inputAmount: 600_000_000n });
+	const deep = {
+		...honest,
+		origin: { number: 15, finalizedNumber: 3 },
+		swap: { valueUsdCents: 60_000n, isSettled: false },
+	};
+	const seen = (headNumber: number) => ({ ...deep, sighting: { headNumber, finalizedNumber: 3 } });
+	expect(paymentProblem(fillOf(order, stock), deep, rules)).toBe("unseen");
+	expect(paymentProblem(fillOf(order, stock), seen(14), rules)).toBe("unseen");
+	expect(paymentProblem(fillOf(order, stock), seen(15), rules)).toBeUndefined();
+	// Its price rose, so that nobody was asked.
+	const risen = { ...deep, swap: { valueUsdCents: 49_000n, isSettled: false } };
+	expect(paymentProblem(fillOf(order, stock), risen, rules)).toBe("unseen");
+	const final = { ...risen, origin: { number: 15, finalizedNumber: 10 } };
+	expect(paymentProblem(fillOf(order, stock), final, rules)).toBeUndefined();
+});
+
+test("without any price a fill waits; terms of another order or chain are refused", () => {
+	const job = fillOf(orderOf({}), stock);
+	expect(paymentProblem(job, honest, { ...rules, worthE18: () => undefined })).toBe("no-price");
+	expect(paymentProblem({ ...job, order: { ...job.order, minOutput: 2n } }, honest, rules)).toBe(
+		"wrong-order",
+	);
+	expect(paymentProblem({ ...job, chainId: 3 }, honest, rules)).toBe("wrong-order");
+	const notOurs = { ...rules, whyNotOurs: () => "the origin vault is not ours" };
+	expect(paymentProblem(job, honest, notOurs)).toBe("wrong-order");
+	const owed = { ...honest, swap: settled, wasSigned: true };
+	expect(paymentProblem(job, owed, notOurs)).toBeUndefined();
+});
+
+test("within Solana a deposit must be final; a refund there needs one, and no delivery", () => {
+	const within = { originChainId: BigInt(solanaChainId), destinationChainId: BigInt(solanaChainId) };
+	const solana: PaymentRules = {
+		...rules,
+		depositPolicyOf: () => ({ depths: [{ upToUsd: 1_000, blocks: 0 }] }),
+	};
+	const order = orderOf({
+		...within,
+		inputToken: pad("0xa1", { size: 32 }),
+		outputToken: pad("0xa1", { size: 32 }),
+	});
+	const worthE18: PaymentRules["worthE18"] = ({ amount }) => amount * e12;
+	const reserved = { chainId: solanaChainId, token: order.outputToken, amount: 99_000_000n };
+	const fill = fillOf(order, { kind: "payout", amount: 99_000_000n, unusedRent: 0n });
+	expect(paymentProblem(fill, { ...honest, reserved }, { ...solana, worthE18 })).toBe("not-deep");
+	const final = { ...honest, reserved, origin: { number: 12, finalizedNumber: 10 } };
+	expect(paymentProblem(fill, final, { ...solana, worthE18 })).toBeUndefined();
+
+	const refund: Job<"refund"> = { ...fill, kind: "refund", payload: { attested: false } };
+	expect(paymentProblem(refund, unopened, solana)).toBe("not-opened");
+	expect(paymentProblem(refund, honest, solana)).toBe("not-deep");
+	expect(paymentProblem(refund, { ...final, isFilled: true }, solana)).toBe("delivered");
+	expect(paymentProblem(refund, final, solana)).toBeUndefined();
+});
