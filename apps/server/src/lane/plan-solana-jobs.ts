@@ -2,16 +2,22 @@ import {
 	addressOfWord,
 	emptyAccountRentLamports,
 	fromSolanaWord,
+	type Order,
 	solanaNativeToken,
 	toSolanaWord,
 } from "@geoswap/protocol";
 import type { Hex } from "viem";
+import type { SolanaChain } from "../chain/solana/connect-solana.ts";
 import { findMarkerTransaction } from "../chain/solana/find-marker-transaction.ts";
+import { isWithinSolana } from "../chain/solana/order-sides.ts";
 import { readHoldings } from "../chain/solana/read-holdings.ts";
-import { readMarkers } from "../chain/solana/read-markers.ts";
-import { readSolanaWallet } from "../chain/solana/read-solana-wallet.ts";
+import { readLanded } from "../chain/solana/read-landed.ts";
+import { type MarkerOwner, readMarkers } from "../chain/solana/read-markers.ts";
+import { readSolanaWallet, type SolanaWalletReading } from "../chain/solana/read-solana-wallet.ts";
+import { receivedBy } from "../chain/solana/received-by.ts";
 import type { ChainHead } from "../store/facts.ts";
 import type { Job, JobKind } from "../store/job.ts";
+import { readMarkerSearch, saveMarkerSearch } from "../store/marker-search.ts";
 import { lateReason } from "./late-reason.ts";
 import { later } from "./later.ts";
 import { mostLamports } from "./most-lamports.ts";
@@ -24,7 +30,7 @@ export type SolanaDraft =
 	| { kind: "fill"; job: Job<"fill">; amount: bigint; createsAccount: boolean }
 	| { kind: "void"; job: Job<"void"> }
 	| { kind: "release"; job: Job<"release"> }
-	| { kind: "refund"; job: Job<"refund">; createsAccount: boolean };
+	| { kind: "refund"; job: Job<"refund">; createsAccount: boolean; isVoided: boolean };
 
 export type SolanaPlan =
 	| { do: "sign"; draft: SolanaDraft }
@@ -40,9 +46,20 @@ const native = toSolanaWord(solanaNativeToken);
  */
 export async function planSolanaJobs(
 	lane: SolanaLane,
-	{ jobs, head, lamports }: { jobs: readonly Job[]; head: ChainHead; lamports: bigint },
+	{
+		jobs,
+		stopped,
+		head,
+		lamports,
+	}: {
+		jobs: readonly Job[];
+		/** Payments that must not be signed now, unless the chain has decided their orders already. */
+		stopped: ReadonlyMap<Job, SolanaPlan>;
+		head: ChainHead;
+		lamports: bigint;
+	},
 ): Promise<SolanaPlan[]> {
-	const [decided, accounts, stock] = await Promise.all([
+	const [{ decided, voided }, accounts, stock] = await Promise.all([
 		readDecisions(lane, jobs),
 		Promise.allSettled(jobs.map((job) => readReceiver(lane, job))),
 		jobs.some(({ kind }) => kind === "fill") ? readStock(lane) : new Map<Hex, bigint>(),
@@ -55,6 +72,8 @@ export async function planSolanaJobs(
 		// An op dies with its blockhash, not at a time.
 		const reason = job.kind === "open" ? undefined : lateReason(job, clock);
 		if (reason) return { do: "refuse", reason };
+		const stop = stopped.get(job);
+		if (stop) return stop;
 		const account = accounts[i];
 		if (account?.status === "rejected") {
 			const { swapId, kind } = job;
@@ -63,20 +82,24 @@ export async function planSolanaJobs(
 		}
 		// Each is simulated as if it were alone. Together they must not take more than there is.
 		if (left < mostLamports(job.kind)) return { do: "leave" };
-		const receiver = account?.value ?? { hasAccount: true, lamports: 0n };
+		const receiver = account?.value ?? { hasAccount: true, lamports: 0n, payProblem: undefined };
 		const plan: SolanaPlan =
 			job.kind === "fill"
 				? planPayout(job, { receiver, stock })
-				: { do: "sign", draft: draftOf(job, receiver) };
+				: { do: "sign", draft: draftOf(job, receiver, { isVoided: voided.has(job) }) };
 		if (plan.do === "sign") left -= mostLamports(job.kind);
 		return plan;
 	});
 }
 
-function draftOf(job: Exclude<Job, { kind: "fill" }>, { hasAccount }: Receiver): SolanaDraft {
+function draftOf(
+	job: Exclude<Job, { kind: "fill" }>,
+	{ hasAccount }: Receiver,
+	{ isVoided }: { isVoided: boolean },
+): SolanaDraft {
 	switch (job.kind) {
 		case "refund":
-			return { kind: "refund", job, createsAccount: !hasAccount };
+			return { kind: "refund", job, createsAccount: !hasAccount, isVoided };
 		case "open":
 			return { kind: "open", job };
 		case "void":
@@ -86,7 +109,7 @@ function draftOf(job: Exclude<Job, { kind: "fill" }>, { hasAccount }: Receiver):
 	}
 }
 
-type Receiver = { hasAccount: boolean; lamports: bigint };
+type Receiver = Pick<SolanaWalletReading, "hasAccount" | "lamports" | "payProblem">;
 
 /** Takes what it pays out of the stock, so that those after it count with the rest. */
 function planPayout(
@@ -101,10 +124,15 @@ function planPayout(
 	// Lamports need none.
 	const createsAccount = !receiver.hasAccount;
 	const amount = createsAccount ? delivery.amount : delivery.amount + delivery.unusedRent;
-	if (amount < order.minOutput) return { do: "refuse", reason: "price" };
-	if (token === native && receiver.lamports + amount < emptyAccountRentLamports) {
-		return { do: "refuse", reason: "recipient" };
+	if (amount < order.minOutput) {
+		// A submit lets no order pass whose recipient had no account then and needed one for the minimum.
+		const isAccountGone = createsAccount && amount + delivery.unusedRent >= order.minOutput;
+		return { do: "refuse", reason: isAccountGone ? "account_gone" : "price" };
 	}
+	const isTooLittle = receiver.lamports + amount < emptyAccountRentLamports;
+	// The recipient is to blame, as the chain shows: lamports would be paid to an account of any program, and a simulation that
+	// fails does not say whose account was frozen or given away.
+	if (receiver.payProblem || (token === native && isTooLittle)) return { do: "refuse", reason: "recipient" };
 	const available = stock.get(token) ?? 0n;
 	if (available < amount) return { do: "refuse", reason: "liquidity" };
 	stock.set(token, available - amount);
@@ -130,33 +158,56 @@ function tokenOf({ kind, chainId, order }: Job): Hex {
 	return addressOfWord(chainId, kind === "fill" ? order.outputToken : order.inputToken);
 }
 
-const sides = {
-	vault: { kinds: ["fill", "void"], decidedBy: { vault: "fill", escrow: "void" } },
-	escrow: { kinds: ["release", "refund"], decidedBy: { vault: "release", escrow: "refund" } },
-} as const satisfies Record<string, { kinds: readonly JobKind[]; decidedBy: Record<string, JobKind> }>;
+type Side = "vault" | "escrow";
 
-/** Those of the jobs whose order has a marker, and what made it. */
+/**
+ * The keys whose markers decide what the job is for. Within Solana the vault's marker decides everything, except that
+ * earlier versions voided an order with it and then made the escrow's marker for the refund.
+ */
+function sidesOf({ kind, order }: Job): Side[] {
+	if (kind === "open") return [];
+	if (kind === "fill" || kind === "void") return ["vault"];
+	return isWithinSolana(order) ? ["escrow", "vault"] : ["escrow"];
+}
+
+/** Reads which of the jobs have an order that is decided, by its markers and by the transactions that made them. */
 async function readDecisions(
-	{ chain, log, id }: SolanaLane,
+	{ chain, log, id, pool }: SolanaLane,
 	jobs: readonly Job[],
-): Promise<Map<Job, SolanaPlan>> {
-	const decisions = new Map<Job, SolanaPlan>();
-	const readSide = async (side: keyof typeof sides) => {
-		const { kinds, decidedBy } = sides[side];
-		const concerned = jobs.filter((job) => kinds.some((kind) => kind === job.kind));
+): Promise<{
+	decided: Map<Job, SolanaPlan>;
+	/** Refunds within Solana of orders that an earlier version voided for good, and that are still to be paid. */
+	voided: Set<Job>;
+}> {
+	const decided = new Map<Job, SolanaPlan>();
+	const voided = new Set<Job>();
+	const readSide = async (side: Side) => {
+		const concerned = jobs.filter((job) => sidesOf(job).includes(side) && !decided.has(job));
 		if (concerned.length === 0) return;
 		const base = chain.deployment[side];
 		const orderIds = concerned.map(({ orderId }) => orderId);
 		const owners = await readMarkers(chain, { base, orderIds, commitment: "confirmed" });
-		const decide = async (job: Job, owner: "vault" | "escrow") => {
-			const { swapId, kind, orderId } = job;
+		const decide = async (job: Job, owner: MarkerOwner) => {
+			const { swapId, kind, orderId, order } = job;
 			try {
-				const hash = await findMarkerTransaction(chain, { base, orderId });
-				if (!hash) log.warn({ ...id, swapId, kind }, "what decided the order is not found");
-				decisions.set(job, hash ? { do: "adopt", kind: decidedBy[owner], hash } : later);
+				const search = await readMarkerSearch(pool, job);
+				const found = await findMarkerTransaction(chain, { base, orderId, ...search });
+				if (found.hash) {
+					const { hash } = found;
+					const madeBy = await kindOfMarker(chain, { order, side, owner, hash });
+					if (madeBy !== "void" || kind !== "refund") decided.set(job, { do: "adopt", kind: madeBy, hash });
+					// A void that can still be dropped keeps no payout from landing.
+					else if (await readLanded(chain, hash, "finalized")) voided.add(job);
+					else decided.set(job, later);
+					return;
+				}
+				await saveMarkerSearch(pool, job, found.before);
+				const told = { ...id, swapId, kind, isMoreToSearch: found.before !== undefined };
+				log.warn(told, "the transaction that decided the order was not found yet");
+				decided.set(job, later);
 			} catch (err) {
 				log.error({ ...id, swapId, kind, err }, "what decided the order cannot be looked for");
-				decisions.set(job, later);
+				decided.set(job, later);
 			}
 		};
 		await Promise.all(
@@ -166,6 +217,22 @@ async function readDecisions(
 			}),
 		);
 	};
-	await Promise.all([readSide("vault"), readSide("escrow")]);
-	return decisions;
+	await readSide("escrow");
+	await readSide("vault");
+	return { decided, voided };
+}
+
+/** The kind of job that made the order's marker, by who owns that. */
+async function kindOfMarker(
+	chain: SolanaChain,
+	{ order, side, owner, hash }: { order: Order; side: Side; owner: MarkerOwner; hash: Hex },
+): Promise<JobKind> {
+	if (side === "escrow") return owner === "vault" ? "release" : "refund";
+	if (owner === "vault") return "fill";
+	if (!isWithinSolana(order)) return "void";
+	// Within Solana it is a refund. Earlier versions made a void of it, which paid nothing.
+	const landed = await readLanded(chain, hash);
+	if (!landed) throw new Error(`the chain does not show ${hash} any more`);
+	const wallet = { owner: fromSolanaWord(order.wallet), token: order.inputToken };
+	return (await receivedBy(landed, wallet)) >= order.inputAmount ? "refund" : "void";
 }

@@ -1,7 +1,8 @@
 import { afterAll, beforeEach, expect, test } from "vitest";
 import { readJob } from "../../test/lane-scene.ts";
+import { plainPayments } from "../../test/payment-facts.ts";
 import { followSlots } from "../../test/solana-lane-scene.ts";
-import { createSolanaLanes, forgetfulDurable, solanaLanePolicy } from "../../test/solana-lanes.ts";
+import { createSolanaLanes, solanaLanePolicy } from "../../test/solana-lanes.ts";
 import { createLog } from "../log.ts";
 import { createSolanaLane } from "./create-solana-lane.ts";
 
@@ -28,12 +29,14 @@ async function runAlone(): Promise<void> {
 		chain: { ...scene.chain, deployment },
 		keys: { ...scene.keys, feePayers },
 		policy: solanaLanePolicy,
+		payments: plainPayments,
 		pool: scene.pool,
-		engine: { raise: async () => {} },
+		engine: { poke: async () => {} },
+		deliveryNow: ({ delivery }) => delivery,
 		nowMs: Date.now,
 		log,
 	});
-	await run(forgetfulDurable, keyOf(0));
+	await run(keyOf(0));
 }
 
 test("what a fee payer signed that was taken out is sent as it is, and paid once", async () => {

@@ -1,7 +1,7 @@
-import { type SwapUuid, toSolanaWord } from "@geoswap/protocol";
+import type { SwapUuid } from "@geoswap/protocol";
 import type { ChainHead } from "../store/facts.ts";
-import { readOrphanLanes } from "../store/lane-transactions.ts";
-import { refuseOrphanOpens } from "../store/refuse-orphan-opens.ts";
+import { openLaneTransactions } from "../store/lane-transactions.ts";
+import { readOrphans, refuseDeadOpens } from "../store/orphans.ts";
 import { pushSolanaTransactions } from "./push-solana-transactions.ts";
 import type { SolanaLane } from "./solana-lane.ts";
 
@@ -13,10 +13,9 @@ export async function pushOrphans(lane: SolanaLane, head: ChainHead): Promise<Sw
 	const { id, keys, pool, log } = lane;
 	const { chainId } = id;
 	const feePayers = keys.feePayers.map(({ address }) => address);
-	const [refused, orphans] = await Promise.all([
-		refuseOrphanOpens(pool, { chainId, feePayers, finalizedHeight: head.finalizedHeight }),
-		readOrphanLanes(pool, { chainId, relayers: feePayers.map(toSolanaWord) }),
-	]);
+	const place = { chainId, feePayers, finalizedHeight: head.finalizedHeight };
+	const { lanes, hasDeadOpens } = await readOrphans(pool, place);
+	const refused = hasDeadOpens ? await refuseDeadOpens(pool, place) : [];
 	if (refused.length > 0) {
 		// This store never sent them. One from before it was restored may have, under a name that only that key makes.
 		log.error(
@@ -25,7 +24,10 @@ export async function pushOrphans(lane: SolanaLane, head: ChainHead): Promise<Sw
 		);
 	}
 	const lost = await Promise.all(
-		orphans.map((orphan) => pushSolanaTransactions({ ...lane, id: orphan }, head)),
+		lanes.map(async (orphan) => {
+			const open = await openLaneTransactions(pool, orphan);
+			return pushSolanaTransactions({ ...lane, id: orphan }, { open, head });
+		}),
 	);
-	return [...refused, ...lost.flat()];
+	return [...refused, ...lost.flat().flatMap(({ jobs }) => jobs.map(({ swapId }) => swapId))];
 }

@@ -105,7 +105,7 @@ test("a payout is signed again only once its blockhash is dead at finality and n
 	await slots(40);
 	await pump();
 	expect(await transactions()).toMatchObject([{ state: "final" }, { state: "broadcast" }]);
-	expect(woken()).toEqual([swapId]);
+	expect(await woken()).toEqual([swapId]);
 	await slots(3);
 	await pump();
 	expect(await states([order], "fill")).toEqual(["done"]);
@@ -154,7 +154,7 @@ test("an op that never landed is refused once it is dead at finality, and not si
 	await slots(40);
 	await pump();
 	expect(await readJob(scene.pool, swapId, "open")).toMatchObject({ state: "refused", reason: "expired" });
-	expect(woken()).toEqual([swapId]);
+	expect(await woken()).toEqual([swapId]);
 	expect(await transactions()).toMatchObject([{ state: "final" }]);
 });
 

@@ -1,29 +1,20 @@
-import type { SwapUuid } from "@geoswap/protocol";
 import { readSlots } from "../chain/solana/read-slots.ts";
 import { readUnknown } from "../chain/solana/read-unknown.ts";
 import { sendRaw } from "../chain/solana/send-raw.ts";
-import { inTransaction } from "../store/database.ts";
 import type { ChainHead } from "../store/facts.ts";
-import { refuseSentJobs, requeueSentJobs } from "../store/jobs.ts";
-import {
-	endUnseenTransaction,
-	type LaneTransaction,
-	lockNonce,
-	markBroadcast,
-	openLaneTransactions,
-} from "../store/lane-transactions.ts";
+import { endUnseenTransaction, type LaneTransaction, markBroadcast } from "../store/lane-transactions.ts";
+import type { LaneView } from "../store/look-at-lane.ts";
 import type { SolanaLane } from "./solana-lane.ts";
 import { traceTransaction } from "./trace-transaction.ts";
 
 /** About two seconds. Nodes forget what they could not hand on, and nobody tells. */
 const offerAgainAfterSlots = 5;
 
-/**
- * Sends again what is not seen to have landed, and gives up what never can. Returns the swaps whose jobs were in what
- * is given up.
- */
-export async function pushSolanaTransactions(lane: SolanaLane, head: ChainHead): Promise<SwapUuid[]> {
-	const open = await openLaneTransactions(lane.pool, lane.id);
+/** Sends again what is not seen to have landed, and gives up what never can. Returns what is given up. */
+export async function pushSolanaTransactions(
+	lane: SolanaLane,
+	{ open, head }: Pick<LaneView, "open" | "head">,
+): Promise<LaneTransaction[]> {
 	const isPast = ({ lastValidHeight }: LaneTransaction) =>
 		lastValidHeight !== undefined && head.finalizedHeight > lastValidHeight;
 	const past = open.filter(isPast);
@@ -44,34 +35,35 @@ export async function offerAll(
 	{ transactions, head }: { transactions: readonly LaneTransaction[]; head: ChainHead },
 ): Promise<void> {
 	const { id, chain, pool, nowMs, log } = lane;
-	await Promise.all(
-		transactions.map(async (transaction) => {
-			const { nonce, attempt, hash, kind, jobs, raw } = transaction;
+	const sent = await Promise.all(
+		transactions.map(async (transaction): Promise<LaneTransaction[]> => {
+			const { nonce, hash, kind, jobs, raw } = transaction;
 			const startMs = nowMs();
 			// Found on the chain: there is nothing to send.
-			if (raw === "0x") return;
+			if (raw === "0x") return [];
 			const about = { ...id, nonce, hash, kind, swapIds: jobs.map((job) => job.swapId) };
 			try {
 				await sendRaw(chain, raw);
 			} catch (err) {
 				log.warn({ ...about, err }, "the chain does not take the transaction; it is offered again");
-				return;
+				return [];
 			}
 			log.info(about, "transaction sent");
-			await markBroadcast(pool, id, { nonce, attempt, atBlock: head.number });
 			// It is offered again every two seconds until it is seen to have landed: the first time is what there is to tell.
 			if (transaction.state === "signed") {
 				void traceTransaction(lane, transaction, { name: "transaction sent", startMs });
 			}
+			return [transaction];
 		}),
 	);
+	await markBroadcast(pool, id, sent.flat(), { atBlock: head.number });
 }
 
 /**
  * Of the transactions whose blockhash is dead at finality, those that never landed. The order of the questions counts:
  * a node that is at a final slot past the last valid height knows whatever landed before it.
  */
-async function giveUpLost(lane: SolanaLane, past: readonly LaneTransaction[]): Promise<SwapUuid[]> {
+async function giveUpLost(lane: SolanaLane, past: readonly LaneTransaction[]): Promise<LaneTransaction[]> {
 	const { chain, log, id } = lane;
 	try {
 		const { finalized } = await readSlots(chain);
@@ -85,8 +77,8 @@ async function giveUpLost(lane: SolanaLane, past: readonly LaneTransaction[]): P
 				"these landed, or the node is behind or has forgotten: they are not given up",
 			);
 		}
-		const swapIds = await Promise.all(lost.map((transaction) => giveUp(lane, transaction)));
-		return swapIds.flat();
+		const ended = await Promise.all(lost.map((transaction) => giveUp(lane, transaction)));
+		return ended.flat();
 	} catch (err) {
 		// Nothing is known of them, so nothing is done: the rest of the run does not depend on it.
 		log.warn({ ...id, err }, "the chain does not tell what became of transactions");
@@ -94,18 +86,15 @@ async function giveUpLost(lane: SolanaLane, past: readonly LaneTransaction[]): P
 	}
 }
 
-async function giveUp(lane: SolanaLane, { nonce, hash, kind, jobs }: LaneTransaction): Promise<SwapUuid[]> {
-	const { pool, id, log } = lane;
-	const isLost = await inTransaction(pool, async (db) => {
-		await lockNonce(db, id);
-		if (!(await endUnseenTransaction(db, id, nonce))) return false;
-		// The wallet signed for this one message.
-		if (kind === "open") await refuseSentJobs(db, { ...id, nonce }, { reason: "expired" });
-		else await requeueSentJobs(db, { ...id, nonce });
-		return true;
-	});
-	if (!isLost) return [];
-	const swapIds = jobs.map((job) => job.swapId);
-	log.warn({ ...id, nonce, hash, kind, swapIds }, "transaction never landed");
-	return swapIds;
+async function giveUp(
+	{ pool, id, log }: SolanaLane,
+	transaction: LaneTransaction,
+): Promise<LaneTransaction[]> {
+	const { nonce, hash, kind, jobs } = transaction;
+	if (!(await endUnseenTransaction(pool, id, nonce))) return [];
+	log.warn(
+		{ ...id, nonce, hash, kind, swapIds: jobs.map(({ swapId }) => swapId) },
+		"transaction never landed",
+	);
+	return [transaction];
 }

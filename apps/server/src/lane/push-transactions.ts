@@ -1,18 +1,16 @@
 import { keccak256, parseTransaction } from "viem";
 import { sendRaw } from "../chain/evm/send-raw.ts";
-import { inTransaction } from "../store/database.ts";
 import type { ChainHead } from "../store/facts.ts";
-import { requeueSentJobs, strikeSentJobs } from "../store/jobs.ts";
 import {
 	endLaneTransaction,
-	insertLaneTransaction,
+	giveBackUnsent,
+	insertAttempts,
 	jobsOfNonce,
 	type LaneTransaction,
-	lockNonce,
 	markBroadcast,
-	openLaneTransactions,
-	wasNeverBroadcast,
 } from "../store/lane-transactions.ts";
+import type { LaneView } from "../store/look-at-lane.ts";
+import { catchUpNonce } from "./catch-up-nonce.ts";
 import { fillNonceGap } from "./fill-nonce-gap.ts";
 import type { Lane } from "./lane.ts";
 import { lateReason } from "./late-reason.ts";
@@ -22,10 +20,13 @@ import { freshFees, replacementFees } from "./transaction-fees.ts";
 
 /**
  * Sends what was signed and perhaps never sent, and what has waited too long. Returns how many transactions are under
- * way, or undefined where the chain does not take one of them: those after it would only pile up.
+ * way, or undefined where the chain does not take one of them: those after it would only pile up. Says also whether jobs
+ * went back to the queue.
  */
-export async function pushTransactions(lane: Lane, head: ChainHead): Promise<number | undefined> {
-	const open = await openLaneTransactions(lane.pool, lane.id);
+export async function pushTransactions(
+	lane: Lane,
+	{ open, head }: Pick<LaneView, "open" | "head">,
+): Promise<{ underWay: number | undefined; isRequeued: boolean }> {
 	const priorityFee = BigInt(lane.policy.priorityFeeWei);
 	const isOverdue = ({ sentAtBlock }: LaneTransaction) =>
 		head.number - sentAtBlock >= lane.policy.replaceAfterBlocks;
@@ -33,10 +34,13 @@ export async function pushTransactions(lane: Lane, head: ChainHead): Promise<num
 	const stuck = open.filter(isOverdue);
 	const spent = stuck.length > 0 ? await readSpentNonces(lane, { stuck, head }) : undefined;
 	let underWay = 0;
+	let isRequeued = false;
 	const [lowest] = open;
 	if (spent && lowest) {
 		for (const cancel of await fillNonceGap(lane, { from: spent.byNow, to: lowest.nonce, head })) {
-			if ((await broadcast(lane, { transaction: cancel, head, isNew: true })) !== "sent") return undefined;
+			if ((await broadcast(lane, { transaction: cancel, head, isNew: true })) !== "sent") {
+				return { underWay: undefined, isRequeued };
+			}
 			underWay++;
 		}
 	}
@@ -45,7 +49,11 @@ export async function pushTransactions(lane: Lane, head: ChainHead): Promise<num
 		const isStuck = spent !== undefined && isOverdue(transaction);
 		if (isStuck && transaction.nonce < spent.finally) {
 			// No attempt of ours was in a final block that the follower has seen.
-			await giveUp(lane, transaction);
+			if (await endLaneTransaction(lane.pool, lane.id, transaction.nonce)) {
+				isRequeued = true;
+				const { nonce, hash } = transaction;
+				lane.log.error({ ...lane.id, nonce, hash }, "nonce was spent by another transaction");
+			}
 			continue;
 		}
 		// It is in a block that the follower has yet to see.
@@ -67,11 +75,16 @@ export async function pushTransactions(lane: Lane, head: ChainHead): Promise<num
 			next = await replace(lane, { transaction, head, why: "refused" });
 			if (next !== transaction) outcome = await broadcast(lane, { transaction: next, head, isNew: true });
 		}
-		if (outcome === "unfunded" && isOverdue(transaction)) await giveBack(lane, transaction);
-		if (outcome !== "sent") return undefined;
+		// Its nonce is filled by a cancel later. One that the chain once took may still land, and its jobs would only be
+		// skipped elsewhere. Of one whose answer was lost nobody knows: contracts do a job once, and a release that waits for
+		// a relayer's funds could be too late.
+		if (outcome === "unfunded" && isOverdue(transaction)) {
+			await giveBackUnsent(lane.pool, lane.id, transaction.nonce);
+		}
+		if (outcome !== "sent") return { underWay: undefined, isRequeued };
 		underWay++;
 	}
-	return underWay;
+	return { underWay, isRequeued };
 }
 
 type Offer = { transaction: LaneTransaction; head: ChainHead };
@@ -109,10 +122,8 @@ async function offer(
 	return outcome;
 }
 
-async function offerUntraced(
-	{ id, chain, pool, log }: Lane,
-	{ transaction, head }: Offer,
-): Promise<Outcome | "unacceptable"> {
+async function offerUntraced(lane: Lane, { transaction, head }: Offer): Promise<Outcome | "unacceptable"> {
+	const { id, chain, pool, log } = lane;
 	const { nonce, attempt, hash, kind, jobs } = transaction;
 	const about = { ...id, nonce, attempt, hash, kind, swapIds: jobs.map((job) => job.swapId) };
 	try {
@@ -127,11 +138,14 @@ async function offerUntraced(
 			return sent.isForContent ? "unacceptable" : "refused";
 		}
 		log.info({ ...about, outcome: sent.outcome }, "transaction sent");
+		// The follower may have yet to see it. Or the store was set back while this process ran, and what is signed next
+		// would be for spent nonces too.
+		if (sent.outcome === "spent") await catchUpNonce(lane);
 	} catch (err) {
 		log.error({ ...about, err }, "the chain does not answer");
 		return "unsent";
 	}
-	await markBroadcast(pool, id, { nonce, attempt, atBlock: head.number });
+	await markBroadcast(pool, id, [transaction], { atBlock: head.number });
 	return "sent";
 }
 
@@ -145,28 +159,6 @@ async function readSpentNonces(
 	if (stuck.every(({ nonce }) => nonce >= byNow)) return { finally: 0, byNow };
 	const blockNumber = BigInt(head.finalizedNumber);
 	return { finally: await client.getTransactionCount({ address, blockNumber }), byNow };
-}
-
-async function giveUp({ pool, id, log }: Lane, { nonce, hash }: LaneTransaction): Promise<void> {
-	await inTransaction(pool, async (db) => {
-		await lockNonce(db, id);
-		// Read again: the follower may have found it in a block just now.
-		const open = await openLaneTransactions(db, id);
-		if (!open.some((transaction) => transaction.nonce === nonce)) return;
-		await requeueSentJobs(db, { ...id, nonce });
-		await endLaneTransaction(db, id, nonce);
-		log.error({ ...id, nonce, hash }, "nonce was spent by another transaction");
-	});
-}
-
-/** Lets other lanes do the jobs of a transaction that its relayer cannot pay for. Its nonce is filled by a cancel later. */
-async function giveBack({ pool, id }: Lane, { nonce }: LaneTransaction): Promise<void> {
-	await inTransaction(pool, async (db) => {
-		await lockNonce(db, id);
-		// One that the chain once took may still land, and its jobs would only be skipped elsewhere. Of one whose answer was
-		// lost nobody knows: contracts do a job once, and a release that waits for a relayer's funds could be too late.
-		if (await wasNeverBroadcast(db, id, nonce)) await requeueSentJobs(db, { ...id, nonce });
-	});
 }
 
 /**
@@ -192,33 +184,30 @@ async function replace(
 		!isCancel && (why === "unacceptable" || (why === "refused" && (transaction.attempt > 0 || !raised)));
 	const fees = raised ?? feesBefore;
 	const startMs = nowMs();
-	const signed = await inTransaction(pool, async (db) => {
-		await lockNonce(db, id);
-		const jobs = await jobsOfNonce(db, id, transaction.nonce);
-		const clock = { head, finalitySeconds: policy.finalitySeconds, nowMs: nowMs() };
-		if (isHopeless) await strikeSentJobs(db, { ...id, nonce: transaction.nonce });
-		const isCancelled =
-			isHopeless || isCancel || jobs.length === 0 || jobs.some((job) => lateReason(job, clock));
-		if (why === "unsent" && !isCancelled) return transaction;
-		const { nonce } = transaction;
-		const raw = isCancelled
-			? await signCancel(lane, { nonce, fees })
-			: await account.signTransaction({ ...before, nonce, ...fees } as Parameters<
-					typeof account.signTransaction
-				>[0]);
-		const replacement: LaneTransaction = {
-			...transaction,
-			attempt: transaction.attempt + 1,
-			hash: keccak256(raw),
-			raw,
-			kind: isCancelled ? "cancel" : transaction.kind,
-			maxFeePerGas: fees.maxFeePerGas,
-			state: "signed",
-			sentAtBlock: head.number,
-		};
-		await insertLaneTransaction(db, id, replacement);
-		return replacement;
-	});
-	if (signed !== transaction) void traceTransaction(lane, signed, { name: "transaction signed", startMs });
+	const { nonce } = transaction;
+	const jobs = await jobsOfNonce(pool, id, nonce);
+	const clock = { head, finalitySeconds: policy.finalitySeconds, nowMs: nowMs() };
+	const isCancelled =
+		isHopeless || isCancel || jobs.length === 0 || jobs.some((job) => lateReason(job, clock));
+	if (why === "unsent" && !isCancelled) return transaction;
+	const raw = isCancelled
+		? await signCancel(lane, { nonce, fees })
+		: await account.signTransaction({ ...before, nonce, ...fees } as Parameters<
+				typeof account.signTransaction
+			>[0]);
+	const replacement: LaneTransaction = {
+		...transaction,
+		attempt: transaction.attempt + 1,
+		hash: keccak256(raw),
+		raw,
+		kind: isCancelled ? "cancel" : transaction.kind,
+		maxFeePerGas: fees.maxFeePerGas,
+		state: "signed",
+		sentAtBlock: head.number,
+	};
+	const [signed] = await insertAttempts(pool, id, [replacement], { strikesJobs: isHopeless });
+	// Settled meanwhile, or replaced by another run: these bytes must not be sent, and those of before do no harm.
+	if (!signed) return transaction;
+	void traceTransaction(lane, signed, { name: "transaction signed", startMs });
 	return signed;
 }
