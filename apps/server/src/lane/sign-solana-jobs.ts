@@ -13,23 +13,24 @@ import { countLostAttempts } from "../store/count-lost-attempts.ts";
 import { type Database, inTransaction } from "../store/database.ts";
 import type { ChainHead } from "../store/facts.ts";
 import type { Job, JobKind } from "../store/job.ts";
-import { markSent, takeSingleJobs } from "../store/jobs.ts";
-import {
-	adoptLaneTransaction,
-	type LaneTransaction,
-	lockNonce,
-	openLaneTransactions,
-} from "../store/lane-transactions.ts";
+import { endLease, type Journalled, journalLease, type LeasedOutcome } from "../store/journal-lease.ts";
+import type { LaneTransaction } from "../store/lane-transactions.ts";
+import type { LaneView } from "../store/look-at-lane.ts";
+import type { PaymentProof } from "../store/read-payment-facts.ts";
 import type { SignedSolanaOp } from "../store/swap-record.ts";
+import { takeSingleJobs } from "../store/take-jobs.ts";
+import { changeOf } from "./change-of.ts";
+import { checkPayments } from "./check-payments.ts";
 import { isOwnAccount, judgeSimulation, strikeInSlots } from "./judge-simulation.ts";
 import { later } from "./later.ts";
+import { isAnyCapped, type Payout, payoutsAboveCap } from "./limit-outflows.ts";
 import { mostLamports } from "./most-lamports.ts";
 import { planSolanaJobs, type SolanaDraft, type SolanaPlan } from "./plan-solana-jobs.ts";
 import type { SolanaLane } from "./solana-lane.ts";
+import { tellMalformed } from "./tell-malformed.ts";
 import type { Verdict } from "./verdict.ts";
 import type { FeePayerFunds } from "./watch-fee-payer.ts";
 import { withoutSignatures } from "./without-signatures.ts";
-import { writeVerdicts } from "./write-verdicts.ts";
 
 export type SignedJobs = {
 	/** Whether there was anything to do. */
@@ -38,6 +39,8 @@ export type SignedJobs = {
 	transactions: LaneTransaction[];
 	/** Whose jobs will not be done. */
 	refused: SwapUuid[];
+	/** Whether something changed while it was signed, so that nothing was journalled and nothing may be sent. */
+	isUndone: boolean;
 };
 
 type Life = { blockhash: string; lastValidBlockHeight: bigint };
@@ -46,48 +49,98 @@ type Signed = { hash: Hex; raw: Hex; lastValidHeight: number };
 type Done = { do: "journal"; kind: JobKind } & Signed;
 
 /**
- * Takes the jobs that go next, looks at what the chain holds and at what each transaction would do, and signs for those
- * that would be done. The jobs stay locked until that is journalled: no other lane can take one of them meanwhile.
+ * Leases the jobs that go next, looks at what the chain holds and at what each transaction would do, and signs for those
+ * that would be done. No lock is held meanwhile. What is signed is journalled only if all that it was signed for is still so.
  */
-export function signSolanaJobs(
+export async function signSolanaJobs(
 	lane: SolanaLane,
-	{ head, readFunds }: { head: ChainHead; readFunds: () => Promise<FeePayerFunds> },
+	{
+		head,
+		open,
+		nextNonce,
+		hasWork,
+		readFunds,
+	}: Pick<LaneView, "head" | "open" | "hasWork"> & {
+		/** Read with `open`: nothing is journalled if the lane has signed for anything else since. */
+		nextNonce: number;
+		readFunds: () => Promise<FeePayerFunds>;
+	},
 ): Promise<SignedJobs> {
-	const { id, chain, feePayer, policy, pool } = lane;
-	return inTransaction(pool, async (db) => {
-		const nonce = await lockNonce(db, id);
-		// Before the lamports: what lands meanwhile is taken off twice, and not forgotten.
-		const open = await openLaneTransactions(db, id);
-		const funds = await readFunds();
-		const lamports =
-			funds.lamports -
-			emptyAccountRentLamports -
-			open.reduce((sum, { kind }) => sum + mostLamports(kind), 0n);
-		const place = { chainId: id.chainId, headNumber: head.number };
-		const jobs = await takeSingleJobs(db, {
-			...place,
-			feePayer: feePayer.address,
-			isOpensOnly: lamports < mostLamports("fill"),
-			limit: policy.bundleSize,
-		});
-		if (jobs.length === 0) return { found: false, transactions: [], refused: [] };
-		const lost = await countLostAttempts(db, { chainId: id.chainId, jobs });
-		const [plans, life] = await Promise.all([
-			planSolanaJobs(lane, { jobs, head, lamports }),
-			readBlockhash(chain),
-		]);
-		const outcomes = await Promise.all(
-			jobs.map((job, i) =>
-				carryOut(lane, {
-					...{ job, plan: plans[i] ?? later, lost: lost[i] ?? 0 },
-					...{ life, head, isPayerPoor: funds.isPoor },
-				}),
-			),
-		);
-		const { transactions, verdicts } = await journal(db, lane, { jobs, outcomes, nonce, head });
-		const refused = await writeVerdicts(db, { jobs, verdicts, head });
-		return { found: true, transactions, refused };
+	const { id, feePayer, policy, pool, leaseTime, nowMs, log } = lane;
+	// After what is under way was read: what lands meanwhile is taken off twice, and not forgotten.
+	const funds = await readFunds();
+	const lamports =
+		funds.lamports - emptyAccountRentLamports - open.reduce((sum, { kind }) => sum + mostLamports(kind), 0n);
+	const startMs = nowMs();
+	const leased = hasWork
+		? await takeSingleJobs(pool, id, {
+				headNumber: head.number,
+				leaseMs: leaseTime.ms(),
+				limit: policy.bundleSize,
+				feePayer: feePayer.address,
+				isOpensOnly: lamports < mostLamports("fill"),
+			})
+		: undefined;
+	if (!leased) return { found: false, transactions: [], refused: [], isUndone: false };
+	tellMalformed(lane, leased.malformed);
+	const malformed = leased.malformed.map(({ swapId }) => swapId);
+	if (leased.jobs.length === 0) return { found: true, transactions: [], refused: malformed, isUndone: true };
+	const attempts = await attemptAll(lane, {
+		jobs: leased.jobs,
+		head,
+		lamports,
+		isPayerPoor: funds.isPoor,
+	}).catch(async (error: unknown) => {
+		// Others need not wait until the lease ends by itself.
+		await endLease(pool, id, leased).catch(() => {});
+		throw error;
 	});
+	const { outcome, transactions, refused } = await journal(lane, {
+		lease: leased.lease,
+		nonce: nextNonce,
+		attempts,
+		head,
+	});
+	leaseTime.ended({ outcome, tookMs: nowMs() - startMs });
+	const isUndone = outcome !== "journalled";
+	if (isUndone) {
+		const swapIds = leased.jobs.map(({ swapId }) => swapId);
+		log.warn({ ...id, lease: leased.lease, outcome, swapIds }, "what was signed is not sent");
+	}
+	return { found: true, transactions, refused: [...malformed, ...refused], isUndone };
+}
+
+type Attempted = { job: Job; plan: SolanaPlan; outcome: Done | Verdict; proof: PaymentProof | undefined };
+
+async function attemptAll(
+	lane: SolanaLane,
+	{
+		jobs: leased,
+		head,
+		lamports,
+		isPayerPoor,
+	}: { jobs: readonly Job[]; head: ChainHead; lamports: bigint; isPayerPoor: boolean },
+): Promise<Attempted[]> {
+	const { id, chain, pool, payments: rules, deliveryNow, log, metrics } = lane;
+	const [{ jobs, stopped, proofs }, lost] = await Promise.all([
+		checkPayments(
+			pool,
+			{ chainId: id.chainId, deliveryNow, log, metrics },
+			{ jobs: leased, rules, hold: later },
+		),
+		countLostAttempts(pool, { chainId: id.chainId, jobs: leased }),
+	]);
+	const [plans, life] = await Promise.all([
+		planSolanaJobs(lane, { jobs, stopped, head, lamports }),
+		readBlockhash(chain),
+	]);
+	return Promise.all(
+		jobs.map(async (job, i) => {
+			const plan = plans[i] ?? later;
+			const outcome = await carryOut(lane, { job, plan, lost: lost[i] ?? 0, life, head, isPayerPoor });
+			return { job, plan, outcome, proof: proofs.get(job) };
+		}),
+	);
 }
 
 type Attempt = {
@@ -189,7 +242,7 @@ function sign(
 		case "release":
 			return signRelease(common);
 		case "refund":
-			return signRefund({ ...common, createsAccount: draft.createsAccount });
+			return signRefund({ ...common, createsAccount: draft.createsAccount, isVoided: draft.isVoided });
 	}
 }
 
@@ -209,52 +262,75 @@ async function simulated(
 	return judgeSimulation(job, simulation, { isPayerPoor, deployment });
 }
 
-/** Writes down what is to be sent, each with its job. What is left of the jobs is up to the verdicts. */
-async function journal(
-	db: Database,
-	{ id }: SolanaLane,
+/** Writes down what is to be sent, each with its job, and what becomes of the other jobs. */
+function journal(
+	lane: SolanaLane,
 	{
-		jobs,
-		outcomes,
+		lease,
 		nonce,
+		attempts,
 		head,
-	}: { jobs: readonly Job[]; outcomes: readonly (Done | Verdict)[]; nonce: number; head: ChainHead },
-): Promise<{ transactions: LaneTransaction[]; verdicts: Verdict[] }> {
-	const transactions: LaneTransaction[] = [];
-	const verdicts: Verdict[] = [];
-	for (const [i, job] of jobs.entries()) {
-		const outcome = outcomes[i] ?? later;
-		if (outcome.do !== "journal") {
-			verdicts.push(outcome);
-			continue;
-		}
-		const { kind, hash, raw, lastValidHeight } = outcome;
-		const transaction: LaneTransaction = {
-			nonce: nonce + i,
-			attempt: 0,
-			hash,
-			raw,
-			kind,
-			jobs: [{ swapId: job.swapId, kind, orderId: job.orderId }],
-			maxFeePerGas: 0n,
-			lastValidHeight,
-			state: raw === "0x" ? "broadcast" : "signed",
-			sentAtBlock: head.number,
+	}: { lease: number; nonce: number; attempts: readonly Attempted[]; head: ChainHead },
+): Promise<Pick<SignedJobs, "transactions" | "refused"> & Pick<Journalled, "outcome">> {
+	const { id, pool } = lane;
+	const payouts = attempts.flatMap(({ plan, outcome }): Payout[] =>
+		outcome.do === "journal" && plan.do === "sign" && plan.draft.kind === "fill" ? [plan.draft] : [],
+	);
+	if (!isAnyCapped(lane, payouts)) return write(pool, new Set());
+	return inTransaction(pool, async (db) => write(db, await payoutsAboveCap(db, lane, { payouts, head })));
+
+	async function write(db: Database, above: ReadonlySet<Job>) {
+		const transactions = new Map<Hex, LaneTransaction>();
+		const refused: SwapUuid[] = [];
+		const outcomes = attempts.map(({ job, outcome, proof }): LeasedOutcome => {
+			const verdict: Done | Verdict = above.has(job) ? { do: "refuse", reason: "liquidity" } : outcome;
+			if (verdict.do === "refuse") refused.push(job.swapId);
+			if (verdict.do !== "journal") return { job, change: changeOf(verdict, head) };
+			const { kind, hash, raw, lastValidHeight } = verdict;
+			// Two jobs may find that one transaction has decided their order.
+			if (!transactions.has(hash)) {
+				transactions.set(hash, {
+					nonce: nonce + transactions.size,
+					attempt: 0,
+					hash,
+					raw,
+					kind,
+					jobs: [{ swapId: job.swapId, kind, orderId: job.orderId }],
+					maxFeePerGas: 0n,
+					lastValidHeight,
+					state: raw === "0x" ? "broadcast" : "signed",
+					sentAtBlock: head.number,
+				});
+			}
+			const otherwise = decidedOtherwise(job, kind);
+			if (otherwise.do === "refuse") refused.push(job.swapId);
+			const change = changeOf(otherwise, head);
+			// What is on the chain needs no justification.
+			return kind === job.kind
+				? { job, hash, change, proof: raw === "0x" ? undefined : proof }
+				: { job, change };
+		});
+		const journalled = await journalLease(db, id, {
+			lease,
+			nonce,
+			outcomes,
+			transactions: [...transactions.values()],
+		});
+		const { outcome } = journalled;
+		const nonces = outcome === "journalled" ? journalled.nonces : new Map<Hex, number>();
+		return {
+			outcome,
+			refused,
+			transactions: [...transactions.values()].flatMap((transaction) => {
+				const place = nonces.get(transaction.hash);
+				return place === undefined ? [] : [{ ...transaction, nonce: place }];
+			}),
 		};
-		const place = await adoptLaneTransaction(db, id, transaction);
-		if (kind === job.kind && place) {
-			await markSent(db, [job], place);
-			verdicts.push({ do: "send" });
-			transactions.push({ ...transaction, nonce: place.nonce });
-		} else {
-			verdicts.push(decidedOtherwise(job, kind));
-		}
 	}
-	return { transactions, verdicts };
 }
 
 /** The order is decided: the swap goes on from there once whoever follows the chain has told it. */
 function decidedOtherwise(job: Job, kind: JobKind): Verdict {
-	// One that was closed is refunded.
-	return job.kind === "fill" && kind === "void" ? { do: "refuse", reason: "too_late" } : later;
+	// One that was closed is refunded, or was by the transaction that closed it.
+	return job.kind === "fill" && kind !== "fill" ? { do: "refuse", reason: "too_late" } : later;
 }

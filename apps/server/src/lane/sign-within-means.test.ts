@@ -3,8 +3,9 @@ import { getCompiledTransactionMessageDecoder, getTransactionDecoder } from "@so
 import { COMPUTE_BUDGET_PROGRAM_ADDRESS } from "@solana-program/compute-budget";
 import { afterAll, beforeEach, expect, test } from "vitest";
 import { readJob } from "../../test/lane-scene.ts";
+import { plainPayments } from "../../test/payment-facts.ts";
 import { newSolanaWallet } from "../../test/solana-lane-scene.ts";
-import { createSolanaLanes, forgetfulDurable, quietLog, solanaLanePolicy } from "../../test/solana-lanes.ts";
+import { createSolanaLanes, quietLog, solanaLanePolicy } from "../../test/solana-lanes.ts";
 import { withLamports } from "../../test/with-lamports.ts";
 import { createSolanaLane } from "./create-solana-lane.ts";
 import { laneKey } from "./lane-key.ts";
@@ -60,12 +61,14 @@ test("a fee payer that a payout would leave with less than its rent is not the r
 		chain,
 		keys: { ...scene.keys, feePayers: [feePayer] },
 		policy: solanaLanePolicy,
+		payments: plainPayments,
 		pool: scene.pool,
-		engine: { raise: () => expect.unreachable() },
+		engine: { poke: () => expect.unreachable() },
+		deliveryNow: ({ delivery }) => delivery,
 		nowMs: Date.now,
 		log: quietLog,
 	});
-	await run(forgetfulDurable, laneKey({ chainId: chain.chainId, relayer: toSolanaWord(feePayer.address) }));
+	await run(laneKey({ chainId: chain.chainId, relayer: toSolanaWord(feePayer.address) }));
 	expect(await readJob(scene.pool, swapId, "fill")).toMatchObject({ state: "queued", strikes: 0 });
 	expect(await transactions()).toEqual([]);
 });

@@ -50,7 +50,7 @@ test("a restored store takes in what it has forgotten, whatever job asks", async
 	await slots(40);
 	await forget();
 	// Of a store that is so old that it wants the opposite.
-	await scene.pool.query("truncate jobs");
+	await scene.owner.query("truncate jobs");
 	await queueWork(scene.pool, paid.order, { kind: "void", payload: {} });
 	await queueWork(scene.pool, voided.order, { kind: "fill", payload: { delivery: payout } });
 	await pump();
@@ -78,7 +78,7 @@ test("an op that landed unseen is taken in, however late the lane looks", async 
 	expect(await eventsOf(order)).toEqual(["Opened"]);
 });
 
-test.each(Array.from({ length: process.env.GEOSWAP_FULL ? 100 : 5 }, (_, seed) => seed))(
+test.each(Array.from({ length: process.env.GEOSWAP_FULL ? 100 : 2 }, (_, seed) => seed))(
 	"whatever goes wrong, in whatever order, each order is paid exactly once (%i)",
 	(seed) => payThroughFaults(lanes, seed + 1_000),
 	60_000,
@@ -87,7 +87,7 @@ test.each(Array.from({ length: process.env.GEOSWAP_FULL ? 100 : 5 }, (_, seed) =
 async function eventsOf(order: Order): Promise<string[]> {
 	const { rows } = await scene.pool.query<{ name: string }>(
 		`select name from chain_events
-		where order_id = $1 and name in ('Opened', 'Filled', 'Voided', 'Released', 'Refunded')`,
+		where order_id = $1 and block_number > 0 and name in ('Opened', 'Filled', 'Voided', 'Released', 'Refunded')`,
 		[hexToBytes(orderId(order))],
 	);
 	return rows.map(({ name }) => name);

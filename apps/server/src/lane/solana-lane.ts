@@ -4,10 +4,11 @@ import type { SolanaKeys } from "../chain/solana/solana-keys.ts";
 import type { SolanaConfig } from "../config.ts";
 import type { LaneId } from "../store/lane-transactions.ts";
 import type { LaneDeps } from "./lane.ts";
+import type { LeaseTime } from "./lease-time.ts";
 
 type SolanaLanePolicy = Pick<
 	SolanaConfig,
-	"bundleSize" | "blockhashSeconds" | "computePriceMicroLamports" | "markerSeconds"
+	"bundleSize" | "blockhashSeconds" | "computePriceMicroLamports" | "markerSeconds" | "outflowCaps"
 >;
 
 export type SolanaLaneDeps = Omit<LaneDeps, "freshMinimum"> & {
@@ -17,4 +18,4 @@ export type SolanaLaneDeps = Omit<LaneDeps, "freshMinimum"> & {
 };
 
 /** One fee payer's. Its nonces are but numbers in a row: what a transaction needs to land is a blockhash that lives. */
-export type SolanaLane = SolanaLaneDeps & { id: LaneId; feePayer: KeyPairSigner };
+export type SolanaLane = SolanaLaneDeps & { id: LaneId; feePayer: KeyPairSigner; leaseTime: LeaseTime };

@@ -16,12 +16,7 @@ const isOwed: Record<JobKind, boolean> = {
 /** The chain refuses the job. */
 export function strike(job: Job): Verdict {
 	if (isOwed[job.kind]) {
-		return {
-			do: "postpone",
-			blocks: 2 ** Math.min(job.strikes, mostDoublings),
-			alone: job.alone,
-			strikes: 1,
-		};
+		return { do: "postpone", blocks: 2 ** Math.min(job.strikes, mostDoublings), strikes: 1 };
 	}
 	if (job.strikes + 1 >= maxStrikes) return { do: "refuse", reason: "reverted" };
 	return { do: "postpone", blocks: 1, alone: true, strikes: 1 };

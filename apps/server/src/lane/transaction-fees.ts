@@ -1,3 +1,4 @@
+import { greater } from "@geoswap/protocol";
 export type Fees = { maxFeePerGas: bigint; maxPriorityFeePerGas: bigint };
 
 /** Enough for six full blocks in a row, each of which raises the base fee by an eighth. */
@@ -14,15 +15,11 @@ const ceiling = 10n;
  */
 export function replacementFees(before: Fees, fresh: Fees): Fees | undefined {
 	if (before.maxFeePerGas >= ceiling * fresh.maxFeePerGas) return undefined;
-	const maxFeePerGas = max(raised(before.maxFeePerGas), fresh.maxFeePerGas);
-	const maxPriorityFeePerGas = max(raised(before.maxPriorityFeePerGas), fresh.maxPriorityFeePerGas);
-	return { maxFeePerGas: max(maxFeePerGas, maxPriorityFeePerGas), maxPriorityFeePerGas };
+	const maxFeePerGas = greater(raised(before.maxFeePerGas), fresh.maxFeePerGas);
+	const maxPriorityFeePerGas = greater(raised(before.maxPriorityFeePerGas), fresh.maxPriorityFeePerGas);
+	return { maxFeePerGas: greater(maxFeePerGas, maxPriorityFeePerGas), maxPriorityFeePerGas };
 }
 
 function raised(fee: bigint): bigint {
 	return (fee * 5n + 3n) / 4n;
-}
-
-function max(a: bigint, b: bigint): bigint {
-	return a > b ? a : b;
 }

@@ -1,15 +1,14 @@
 import type { SwapUuid } from "@geoswap/protocol";
-import { readSignals } from "../store/read-signals.ts";
 import type { LaneDeps } from "./lane.ts";
 
-/** Lets the swaps look at what became of their jobs. One that is not reached looks by itself, later. */
+/** Asks for a round that looks at what became of swaps' jobs. Whoever changed the jobs has made the swaps due. */
 export async function wakeSwaps(
-	{ pool, engine, log }: Pick<LaneDeps, "pool" | "engine" | "log">,
+	{ engine, log }: Pick<LaneDeps, "engine" | "log">,
 	swapIds: readonly SwapUuid[],
 ): Promise<void> {
 	if (swapIds.length === 0) return;
-	const signals = await readSignals(pool, swapIds);
-	const raised = await Promise.allSettled(signals.map((signal) => engine.raise(signal)));
-	const failed = raised.find((result) => result.status === "rejected");
-	if (failed) log.warn({ swapIds, err: failed.reason }, "swaps not woken");
+	// At worst the tick finds them.
+	await engine.poke({ object: "round", key: "0" }).catch((err: unknown) => {
+		log.warn({ swapIds, err }, "no round was asked for");
+	});
 }

@@ -1,0 +1,12 @@
+import type { MalformedJob } from "../store/take-jobs.ts";
+import type { Lane } from "./lane.ts";
+
+/** Tells someone of jobs that a lane took and could not read. */
+export function tellMalformed(
+	{ id, log }: Pick<Lane, "id" | "log">,
+	malformed: readonly MalformedJob[],
+): void {
+	for (const { swapId, kind, err } of malformed) {
+		log.error({ ...id, swapId, kind, err }, "the job cannot be read: an open is refused, any other waits");
+	}
+}
