@@ -29,9 +29,8 @@ import {
 import { generatePrivateKey, type PrivateKeyAccount, privateKeyToAccount } from "viem/accounts";
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from "vitest";
 import { anyOrder } from "../../../../packages/protocol/vectors/read-vectors.ts";
-import { createInProcessDurable } from "../../test/in-process-durable.ts";
+import { queueJob } from "../../test/queue-job.ts";
 import { createTestDatabase, type TestDatabase } from "../../test/test-database.ts";
-import { queueJob } from "../store/jobs.ts";
 import { createAttestation } from "./attestation-object.ts";
 import { type AttesterClient, connectAttester } from "./attester-client.ts";
 import { pollHeartbeats } from "./poll-heartbeats.ts";
@@ -107,7 +106,7 @@ beforeAll(async () => {
 });
 afterAll(() => database.drop());
 beforeEach(async () => {
-	await database.pool.query("truncate jobs, attestations, heartbeats, chain_events");
+	await database.owner.query("truncate jobs, attestations, heartbeats, chain_events");
 	attesters = await Promise.all(accounts.map(startTestAttester));
 });
 afterEach(() => Promise.all(attesters.map((attester) => attester.close())));
@@ -133,7 +132,6 @@ async function queueOrders(
 			orderId: orderId(order),
 			order,
 			state: "unattested",
-			alone: false,
 		} as const;
 		if (kind === "release") await queueJob(database.pool, { ...common, kind, payload: {} });
 		else await queueJob(database.pool, { ...common, kind, payload: { attested: true } });
@@ -143,19 +141,24 @@ async function queueOrders(
 }
 
 async function attest(known = config) {
-	const durable = createInProcessDurable(() => Promise.reject(new Error("it waits")));
+	const pokes: string[] = [];
 	const attestation = createAttestation({
 		newId: randomUUID,
 		config: known,
 		pool: database.pool,
 		attesters: attesters.map((attester) => attester.client),
+		engine: {
+			poke: async ({ object }) => {
+				pokes.push(object);
+			},
+		},
 		lanePoke: (at) => [{ target: { object: "lane", key: String(at.chainId) }, options: {} }],
 		nowMs: () => nowMs,
 		log,
 	});
-	await attestation(durable, String(chainId));
+	await attestation(String(chainId));
 	const { rows } = await database.pool.query("select * from attestations order by created_at");
-	return { pokes: durable.pokes.map((poke) => poke.object), attestations: rows };
+	return { pokes, attestations: rows };
 }
 
 async function jobStates(): Promise<Record<Hex, string>> {

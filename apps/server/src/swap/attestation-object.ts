@@ -1,7 +1,7 @@
-import { type AttestationKind, isSolana, orderId, toChainId } from "@geoswap/protocol";
+import { type AttestationKind, isSolana, toChainId } from "@geoswap/protocol";
 import type { Hex } from "viem";
 import type { Config } from "../config.ts";
-import type { ObjectExecution, PreparedPoke } from "../durable/durable.ts";
+import type { Engine, PreparedPoke, Pump } from "../durable/durable.ts";
 import type { Log } from "../log.ts";
 import {
 	postponeUnattested,
@@ -12,14 +12,15 @@ import {
 import type { DatabasePool } from "../store/database.ts";
 import type { Job } from "../store/job.ts";
 import type { AttesterClient } from "./attester-client.ts";
+import type { ChainPoke } from "./chain-poke.ts";
 import { gatherSignatures } from "./gather-signatures.ts";
 import { attesterSetOf } from "./swap-policy.ts";
-import type { ChainPoke } from "./swap-workflow.ts";
 
 export type AttestationOptions = {
 	config: Pick<Config, "deployment" | "earlierAttesterSets">;
 	pool: DatabasePool;
 	attesters: readonly AttesterClient[];
+	engine: Engine;
 	lanePoke: ChainPoke;
 	nowMs: () => number;
 	/** A UUID for a list of signatures. */
@@ -29,7 +30,7 @@ export type AttestationOptions = {
 
 /** Most orders that one set of signatures is over, and that one transaction decides. */
 const batchSize = 50;
-/** The engine wants to hear of a step before it believes it dead. */
+/** The engine takes a pump away from a worker that it has not heard of for a minute. */
 const longestMs = 20_000;
 const retryMs = 2_000;
 
@@ -37,21 +38,17 @@ const retryMs = 2_000;
  * Key: the origin chain's id. Signatures bind a list of orders to one escrow on one chain; two gatherings at once for
  * one chain would ask for the same orders in two lists.
  */
-export function createAttestation(options: AttestationOptions): ObjectExecution {
-	return async (durable, key) => {
+export function createAttestation(options: AttestationOptions): Pump {
+	return async (key) => {
 		const chainId = Number(key);
-		const pokes = await durable.step("signatures-gathered", async (): Promise<PreparedPoke[]> => {
-			const { attested, left } = await attestJobs(options, chainId);
-			const nowMs = options.nowMs();
-			const dedupeKey = `${key}:again:${Math.floor(nowMs / retryMs)}`;
-			return [
-				...(attested > 0 ? options.lanePoke({ chainId, nowMs }) : []),
-				...(left > 0
-					? [{ target: { object: "attestation", key }, options: { delayMs: retryMs, dedupeKey } } as const]
-					: []),
-			];
-		});
-		for (const { target, options: how } of pokes) await durable.poke(target, how);
+		const { attested, left } = await attestJobs(options, chainId);
+		const nowMs = options.nowMs();
+		const dedupeKey = `${key}:again:${Math.floor(nowMs / retryMs)}`;
+		const pokes: PreparedPoke[] = attested > 0 ? options.lanePoke({ chainId, nowMs }) : [];
+		if (left > 0) {
+			pokes.push({ target: { object: "attestation", key }, options: { delayMs: retryMs, dedupeKey } });
+		}
+		for (const { target, options: how } of pokes) await options.engine.poke(target, how);
 	};
 }
 
@@ -100,7 +97,7 @@ async function attestBatch(
 			: new Map<Hex, Hex>();
 	const gathered = set && (await gatherSignatures({ attesters, set, kind, orders, deliveries, log }));
 	const { signatures = [], orders: signed = [] } = gathered ?? {};
-	const orderIds = signed.map(orderId);
+	const orderIds = batch.filter((job) => signed.includes(job.order)).map((job) => job.orderId);
 	const isStored =
 		set !== undefined &&
 		orderIds.length > 0 &&

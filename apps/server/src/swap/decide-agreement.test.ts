@@ -2,8 +2,7 @@ import fc from "fast-check";
 import { expect, test } from "vitest";
 import { type ModelOptions, ModelWorld, modelDeadlines } from "../../test/model-world.ts";
 import { sequence } from "../../test/sequence.ts";
-import type { OrderEvent, Sighting } from "../store/facts.ts";
-import type { SecondWord } from "./ask-second-provider.ts";
+import type { OrderEvent, SecondWord, Sighting } from "../store/facts.ts";
 import { decide } from "./decide.ts";
 import type { Decision } from "./decision.ts";
 
@@ -58,7 +57,7 @@ class TwoProviders {
 					continue;
 				}
 			}
-			if (decision.isEnd || decision.timeoutMs > 0) return decision;
+			if (decision.isEnd || decision.timeoutMs !== 0) return decision;
 		}
 		throw new Error("it never comes to rest");
 	}

@@ -119,6 +119,25 @@ test("a refund that is only a credit is not called refunded until it is claimed"
 	expect(world.facts.swap).toMatchObject({ status: "refunded", refundTxHash: "0xc1a1" });
 });
 
+test.each([
+	{ reason: "account_gone", strike: { strike: "recipient_account_gone" } },
+	{ reason: "recipient", strike: { strike: "recipient_refused" } },
+	// A token that is paused refuses everybody.
+	{ reason: "reverted", strike: {} },
+])(
+	"a swap that could not be paid strikes its account only where the recipient is to blame: $reason",
+	({ reason, strike }) => {
+		const world = newWorld({ destination: "solana" });
+		while (!world.facts.jobs.fill) {
+			settleRounds(world);
+			world.tick();
+		}
+		Object.assign(world.facts.jobs.fill, { state: "refused", reason });
+		const { actions } = decide(world.facts, world.policy, world.nowSeconds * 1_000);
+		expect(actions).toContainEqual({ do: "give-up", code: "RECIPIENT_REFUSED", ...strike });
+	},
+);
+
 test("no void is queued while a fill that was signed may still land", () => {
 	const world = newWorld({});
 	while (world.facts.jobs.fill?.state !== "sent") {
@@ -352,6 +371,29 @@ test.each(Object.entries(ways))(
 	},
 );
 
+test("within Solana an order has one end, whatever a forgotten lane signs and whenever it lands", () => {
+	fc.assert(
+		fc.property(
+			fc.integer({ min: 1, max: 2 ** 31 - 1 }),
+			fc.array(
+				fc.record({ second: fc.integer({ min: 1, max: 200 }), kind: fc.constantFrom("fill", "refund") }),
+			),
+			(seed, signings) => {
+				const world = newWorld({ ...solanaWays["on Solana"], seed, hostileSeconds: 100 });
+				for (let second = 0; second < 400; second++) {
+					if (!world.isEnded) settleRounds(world);
+					world.tick();
+					for (const { kind } of signings.filter((one) => one.second === second)) world.signForgotten(kind);
+					expect(world.has("Filled") && world.has("Refunded")).toBe(false);
+				}
+				world.landLeftovers();
+				expect(world.has("Filled") && world.has("Refunded")).toBe(false);
+			},
+		),
+		{ numRuns: 100 },
+	);
+});
+
 function checkOutcome(world: ModelWorld): void {
 	const { swap } = world.facts;
 	const { origin, isCrossChain } = world.options;
@@ -412,7 +454,12 @@ function checkDecision(world: ModelWorld, { actions }: Decision): void {
 	if (queues("release")) {
 		expect(events.Filled?.blockNumber).toBeLessThanOrEqual(destination.finalizedNumber);
 	}
-	if (queues("refund")) {
+	const isWithinSolana = policy.destination.kind === "solana" && !world.options.isCrossChain;
+	if (isWithinSolana) expect(queues("void") || queues("release")).toBe(false);
+	if (queues("refund") && isWithinSolana) {
+		expect(["queued", "sent", "done"]).not.toContain(jobs.fill?.state);
+		expect(events.Filled).toBeUndefined();
+	} else if (queues("refund")) {
 		const isVoid = events.Voided && events.Voided.blockNumber <= destination.finalizedNumber;
 		const isExpired =
 			policy.destination.kind === "evm" && destination.finalizedTimestamp >= modelDeadlines.fill;

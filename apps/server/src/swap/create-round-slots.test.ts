@@ -1,0 +1,36 @@
+import { expect, test } from "vitest";
+import { createRoundSlots } from "./create-round-slots.ts";
+
+function scene({ slots, backlog, roundMs = 0 }: { slots: number; backlog: number; roundMs?: number }) {
+	const poked: string[] = [];
+	let rounds = 0;
+	let nowMs = 0;
+	const pump = createRoundSlots({
+		runRound: async () => {
+			nowMs += roundMs;
+			return { ran: 60, hasMore: ++rounds < backlog };
+		},
+		slots,
+		engine: { poke: async ({ object, key }) => void poked.push(`${object}/${key}`) },
+		nowMs: () => nowMs,
+	});
+	return { pump, poked, rounds: () => rounds };
+}
+
+test("a slot runs rounds until nothing is due, and asks the next slot to help meanwhile", async () => {
+	const { pump, poked, rounds } = scene({ slots: 2, backlog: 3 });
+	await pump("0");
+	expect({ poked, rounds: rounds() }).toEqual({ poked: ["round/1", "round/1"], rounds: 3 });
+});
+
+test("the last slot asks nobody", async () => {
+	const { pump, poked, rounds } = scene({ slots: 2, backlog: 3 });
+	await pump("1");
+	expect({ poked, rounds: rounds() }).toEqual({ poked: [], rounds: 3 });
+});
+
+test("a slot that cannot come to an end ends in time, and asks for itself again", async () => {
+	const { pump, poked, rounds } = scene({ slots: 1, backlog: 1_000, roundMs: 5_000 });
+	await pump("0");
+	expect({ poked, rounds: rounds() }).toEqual({ poked: ["round/0"], rounds: 4 });
+});
