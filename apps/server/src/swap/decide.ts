@@ -1,8 +1,9 @@
 import { canMove, type FailureCode, type SwapStage } from "@geoswap/protocol";
 import type { Move, Notes } from "../store/advance-swap.ts";
-import type { ChainHead, Facts, OrderEvent } from "../store/facts.ts";
-import type { Job, JobReason } from "../store/job.ts";
-import type { WaitFor } from "../store/set-wait.ts";
+import type { ChainHead, FactJob, Facts, OrderEvent } from "../store/facts.ts";
+import type { JobReason } from "../store/job.ts";
+import type { StrikeReason } from "../store/strike-account.ts";
+import type { WaitFor } from "../store/write-waits.ts";
 import type { Action, Decision, DepositThen, QueueAction } from "./decision.ts";
 import { exposureCaps, type SwapPolicy } from "./swap-policy.ts";
 import {
@@ -27,14 +28,18 @@ import {
 const heartbeatMs = 2_000;
 /** Nor when a second provider has caught up. */
 const secondSightMs = 2_000;
+/** Nor when a credit is claimed: a claim names no order. */
+const claimMs = 60_000;
 
 /** What to do about a swap, from the facts alone. */
 export function decide(facts: KnownFacts, policy: SwapPolicy, nowMs: number): Decision {
 	const view = swapView(facts, policy, nowMs);
 	const { Filled, Refunded, Released, Opened } = facts.events;
 	// A follower that is catching up has not seen yet all that is final.
-	if ([facts.origin, facts.destination].some((head) => head.finalizedNumber > head.number)) {
-		return decision(view, "chain-behind", {});
+	const behind = [facts.origin, facts.destination].find((head) => head.finalizedNumber > head.number);
+	if (behind) {
+		const { chainId, finalizedNumber: number } = behind;
+		return decision(view, "chain-behind", { wait: { head: { chainId, number } } });
 	}
 	if (Filled) {
 		const isAtRisk = view.isCrossChain && !Released && !Refunded;
@@ -100,7 +105,17 @@ const failureOfReason: Record<JobReason, FailureCode> = {
 	price: "PRICE_MOVED",
 	liquidity: "NO_LIQUIDITY",
 	recipient: "RECIPIENT_REFUSED",
+	account_gone: "RECIPIENT_REFUSED",
 	reverted: "RECIPIENT_REFUSED",
+};
+
+/**
+ * Reasons that only a recipient can bring about. A fill is `reverted` for faults that are not the caller's too: a token that
+ * its issuer has paused refuses everybody.
+ */
+const strikeOfReason: Partial<Record<JobReason, StrikeReason>> = {
+	recipient: "recipient_refused",
+	account_gone: "recipient_account_gone",
 };
 
 function reasonToGiveUp(view: SwapView): FailureCode | undefined {
@@ -179,12 +194,16 @@ function depositThen(view: SwapView, { blockNumber }: OrderEvent): DepositThen {
 	return { blockNumber, headNumber, finalizedNumber, blocksNeeded };
 }
 
-/** The output will not be delivered: the order is closed on the destination, then refunded on the origin. */
+/**
+ * The output will not be delivered: the order is closed on the destination, then refunded on the origin. Within Solana the
+ * refund itself closes it, as only one of payout and refund can land there.
+ */
 function closeOrder(view: SwapView, code: FailureCode): Decision {
 	const { swap, jobs, destination, isPending } = view;
 	const { Opened, Voided } = view.events;
 	const actions: Action[] = noteHashes(view);
-	if (!swap.givingUp) actions.push({ do: "give-up", code });
+	const strike = jobs.fill?.state === "refused" && jobs.fill.reason && strikeOfReason[jobs.fill.reason];
+	if (!swap.givingUp) actions.push({ do: "give-up", code, ...(strike && { strike }) });
 	if (isPending) advance(view, actions, "refunding");
 	if (jobs.fill?.state === "queued") {
 		actions.push({ do: "withdraw", kind: "fill" });
@@ -195,13 +214,15 @@ function closeOrder(view: SwapView, code: FailureCode): Decision {
 	if (view.isFillExpired || (Voided && isFinal(Voided, destination))) {
 		if (Opened) return refund(view, actions);
 		const isEnd = view.isOpenExpired;
-		return decision(view, "closed-unopened", { actions, isEnd, ...untilOpenExpired(view) });
+		const momentsMs = [view.openDeadline * 1_000];
+		return decision(view, "closed-unopened", { actions, isEnd, ...untilOpenExpired(view), momentsMs });
 	}
 	if (Voided) return decision(view, "voided", { actions, ...untilFinalEvent(Voided, destination) });
 
 	const wait = untilFillExpired(view);
 	const momentsMs = [view.fillDeadline * 1_000];
 	if (view.isFillOut) return decision(view, "fill-undecided", { actions, ...wait, momentsMs });
+	if (view.isSolanaDestination && !view.isCrossChain) return refund(view, actions);
 	// An order that nobody submitted is not worth a void: it closes by itself. On Solana none does.
 	if (!view.isSolanaDestination && (!swap.op || destination.timestamp >= view.fillDeadline)) {
 		return decision(view, "expiring", { actions, ...wait, momentsMs });
@@ -218,7 +239,8 @@ function refund(view: SwapView, actions: Action[]): Decision {
 	const unseen = view.isSolanaOrigin && view.events.Opened ? depositToSee(view, view.events.Opened) : {};
 	if (unseen.depositToSee && !isOneEnough(view)) {
 		const momentsMs = [refundAfter * 1_000];
-		return decision(view, "deposit-unseen", { actions, ...unseen, timeoutMs: secondSightMs, momentsMs });
+		const pace = { timeoutMs: secondSightMs, momentsMs, ...untilHeadIs(view, origin, refundAfter) };
+		return decision(view, "deposit-unseen", { actions, ...unseen, ...pace });
 	}
 	// Attesters may be gone for good; from `refundAfter` on nobody needs them.
 	const attested = view.isCrossChain && !view.isSolanaOrigin && origin.timestamp < refundAfter;
@@ -227,7 +249,8 @@ function refund(view: SwapView, actions: Action[]): Decision {
 	actions.push(...queued.actions);
 	const momentsMs = [refundAfter * 1_000];
 	const fact = unseen.depositToSee ? "refunding-unseen" : "refunding";
-	return decision(view, fact, { actions, pauseMs: queued.pauseMs, momentsMs });
+	const wait = untilHeadIs(view, origin, refundAfter);
+	return decision(view, fact, { actions, pauseMs: queued.pauseMs, ...wait, momentsMs });
 }
 
 /**
@@ -264,7 +287,7 @@ function afterRefund(view: SwapView, refunded: OrderEvent<"Refunded">): Decision
 	if (isPending) advance(view, actions, "refunding");
 	// A credit is not in the wallet until someone claims it.
 	const payment = refunded.data.paid ? refunded : view.claimed;
-	if (!payment) return decision(view, "refund-credited", { actions });
+	if (!payment) return decision(view, "refund-credited", { actions, timeoutMs: claimMs });
 	// On Solana no deadline of the order stops a payment that was signed: it must be dead.
 	const isEnd = isFinal(payment, origin) && !(view.isSolanaDestination && view.isFillOut);
 	// On one chain the void that allowed it could be dropped together with it.
@@ -301,7 +324,8 @@ function afterFill(view: SwapView, filled: OrderEvent<"Filled">): Decision {
 	}
 	if (!Opened) {
 		const wait = untilOpenExpired(view);
-		return decision(view, "delivered-unopened", { actions, isEnd: view.isOpenExpired, ...wait });
+		const momentsMs = [view.openDeadline * 1_000];
+		return decision(view, "delivered-unopened", { actions, isEnd: view.isOpenExpired, ...wait, momentsMs });
 	}
 	const unfinal = depositToWaitFor(view);
 	if (unfinal) return decision(view, "deposit-not-final", { actions, ...untilFinalEvent(unfinal, origin) });
@@ -314,7 +338,7 @@ function afterFill(view: SwapView, filled: OrderEvent<"Filled">): Decision {
 /** A job that must be done: what was refused is tried again, later. */
 function queueOnce(
 	view: SwapView,
-	job: Job | undefined,
+	job: FactJob | undefined,
 	action: QueueAction,
 ): { actions: Action[]; pauseMs: number } {
 	if (!job) return { actions: [action], pauseMs: 0 };
@@ -391,11 +415,17 @@ function untilFillExpired(view: SwapView): { wait: WaitFor } {
 
 /** Until a final block is past a time: which block that will be is not known, so each one wakes once it can be. */
 function untilFinal({ nowMs }: SwapView, head: ChainHead, time: number): { wait: WaitFor } {
-	const isNear = nowMs / 1_000 > time;
+	const isNear = nowMs / 1_000 >= time;
 	return { wait: isNear ? { finalized: { chainId: head.chainId, number: head.finalizedNumber + 1 } } : {} };
 }
 
-/** How long a wake-up that was lost may delay a swap. */
+/** Until a block says that it is this late: by our clock it may be, and the chain goes by its own. */
+function untilHeadIs({ nowMs }: SwapView, head: ChainHead, time: number): { wait: WaitFor } {
+	const isNear = nowMs / 1_000 >= time && head.timestamp < time;
+	return { wait: isNear ? { head: { chainId: head.chainId, number: head.number + 1 } } : {} };
+}
+
+/** How long after it was refused a job is tried again. */
 function slowMs({ policy }: SwapView): number {
 	const finalitySeconds = Math.max(policy.origin.finalitySeconds, policy.destination.finalitySeconds);
 	return Math.min(60_000, Math.max(10_000, finalitySeconds * 1_000));
@@ -421,7 +451,7 @@ function decision(
 		...(depositToSee && { depositToSee }),
 		wait,
 		...(untilMoments.length > 0 && { momentMs: Math.min(...untilMoments) }),
-		timeoutMs: timeoutMs ?? slowMs(view),
+		...(timeoutMs !== undefined && { timeoutMs }),
 		pauseMs,
 		isEnd,
 	};

@@ -1,9 +1,10 @@
 import type { FailureCode } from "@geoswap/protocol";
-import type { Hex } from "viem";
 import type { Move, Notes } from "../store/advance-swap.ts";
+import type { DepositPlace } from "../store/deposit-questions.ts";
 import type { ExposureCaps } from "../store/exposure.ts";
-import type { WaitFor } from "../store/set-wait.ts";
+import type { StrikeReason } from "../store/strike-account.ts";
 import type { Delivery } from "../store/swap-record.ts";
+import type { WaitFor } from "../store/write-waits.ts";
 
 /** A job to be queued. `again`: also where there is one that is done, refused or not attested. */
 export type QueueAction = { do: "queue"; again: boolean } & (
@@ -35,8 +36,8 @@ export type Action =
 	/** Through these, each a step of the one table. */
 	| { do: "advance"; path: Move[] }
 	| { do: "note"; notes: Notes }
-	/** From now on the output is not delivered any more. */
-	| { do: "give-up"; code: FailureCode }
+	/** From now on the output is not delivered any more. `strike`: the recipient is to blame, and the account is struck. */
+	| { do: "give-up"; code: FailureCode; strike?: StrikeReason }
 	| QueueAction
 	/** Takes a job back, where no transaction has it yet. */
 	| { do: "withdraw"; kind: "open" | "fill" | "void" }
@@ -48,14 +49,7 @@ export type Action =
 	| { do: "unreserve" };
 
 /** A deposit that a second provider is to be asked for, and how far that one must be: with what is final, or its head. */
-export type DepositToSee = {
-	chainId: number;
-	blockNumber: number;
-	blockHash: Hex;
-	transactionHash: Hex;
-	finalizedNumber: number;
-	headNumber?: number;
-};
+export type DepositToSee = DepositPlace & { finalizedNumber: number; headNumber?: number };
 
 /** What to do about a swap now, and what to wait for then. */
 export type Decision = {
@@ -67,9 +61,9 @@ export type Decision = {
 	/** To be asked for once the actions are done, and before anything is waited for. */
 	depositToSee?: DepositToSee;
 	wait: WaitFor;
-	/** When to look again: at a moment that is known, and at the latest after this, for a wake-up can be lost. */
+	/** When to look again: at a moment that is known, and after this where a fact changes that marks no swap. */
 	momentMs?: number;
-	timeoutMs: number;
+	timeoutMs?: number;
 	/** Act only after this: what was refused is not tried again at once. */
 	pauseMs: number;
 	/** Nothing is left to do, for good. */

@@ -1,15 +1,29 @@
 import { hexToBytes } from "viem";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { createInProcessDurable } from "../../test/in-process-durable.ts";
-import { createSwapScene, destinationId, originId, token, workflowOptions } from "../../test/swap-scene.ts";
+import { createSwapScene, destinationId, originId, roundOptions, token } from "../../test/swap-scene.ts";
 import { createTestDatabase, type TestDatabase } from "../../test/test-database.ts";
-import { createSwapWorkflow } from "./swap-workflow.ts";
+import { markOrders } from "../store/mark-swaps.ts";
+import { createRound } from "./run-round.ts";
 
 let database: TestDatabase;
 beforeAll(async () => {
 	database = await createTestDatabase();
 });
 afterAll(() => database.drop());
+
+test("what was delivered stays at risk when its reservation goes, though no job tells of a fill", async () => {
+	const { pool } = database;
+	const scene = await createSwapScene(pool);
+	await scene.emit("Opened", originId);
+	await scene.emit("Filled", destinationId, { delivered: "400", spentToken: token, spent: "400" });
+	const runRound = createRound(roundOptions(pool, scene.clock));
+	await runRound();
+	await scene.moveHeads(10);
+	await runRound();
+	expect(await scene.jobs()).toMatchObject({ release: "unattested" });
+	expect((await pool.query("select from reservations where swap_id = $1", [scene.uuid])).rowCount).toBe(0);
+	expect((await pool.query("select from exposures where swap_id = $1", [scene.uuid])).rowCount).toBe(1);
+});
 
 test.each(["that was submitted again", "that was rebuilt without an op"])(
 	"what was delivered since a backup counts as at risk until its input is ours: a swap %s",
@@ -41,13 +55,14 @@ test.each(["that was submitted again", "that was rebuilt without an op"])(
 			},
 			() => scene.moveHeads(10),
 		];
-		const durable = createInProcessDurable(async () => {
-			await script.shift()?.();
+		const runRound = createRound(roundOptions(pool, scene.clock));
+		await runRound();
+		for (const next of script) {
+			await next();
+			await markOrders(pool, [scene.orderId]);
 			await scene.moveHeads(1);
-			return "signalled";
-		});
-		await createSwapWorkflow(workflowOptions(pool, scene.clock))(durable, scene.uuid);
-		expect(script).toEqual([]);
+			await runRound();
+		}
 		expect(await atRisk()).toEqual([]);
 	},
 );

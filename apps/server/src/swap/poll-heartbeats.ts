@@ -1,9 +1,10 @@
 import { heartbeatTypedData } from "@geoswap/protocol";
-import { type Address, recoverTypedDataAddress } from "viem";
+import { type Address, hashTypedData } from "viem";
+import { recoverAddress } from "../chain/evm/secp256k1.ts";
 import type { Config } from "../config.ts";
 import type { Log } from "../log.ts";
 import type { Database } from "../store/database.ts";
-import { storeHeartbeat } from "../store/heartbeats.ts";
+import { storeHeartbeats } from "../store/heartbeats.ts";
 import type { AttesterClient } from "./attester-client.ts";
 
 /** How far an attester's clock may be ahead of ours. */
@@ -25,19 +26,22 @@ export async function pollHeartbeats({
 }): Promise<void> {
 	const current = config.deployment.chains.map((chain) => chain.attesterSet);
 	const known = new Set<Address>([...current, ...config.earlierAttesterSets].flatMap((set) => set.attesters));
-	await Promise.all(
+	const heard = await Promise.all(
 		attesters.map(async ({ url, heartbeats }) => {
 			try {
-				for (const { signature, ...heartbeat } of await heartbeats()) {
-					const attester = await recoverTypedDataAddress({ ...heartbeatTypedData(heartbeat), signature });
+				return (await heartbeats()).flatMap(({ signature, ...heartbeat }) => {
+					const attester = recoverAddress({ hash: hashTypedData(heartbeatTypedData(heartbeat)), signature });
 					// One from the future would count as alive long after its attester died.
 					const isEarly = heartbeat.signedAtUnixSeconds > nowMs / 1_000 + skewSeconds;
-					if (isEarly || !known.has(attester)) log.error({ attester: url, heartbeat }, "heartbeat ignored");
-					else await storeHeartbeat(db, { ...heartbeat, attester });
-				}
+					if (!isEarly && attester && known.has(attester)) return [{ ...heartbeat, attester }];
+					log.error({ attester: url, heartbeat }, "heartbeat ignored");
+					return [];
+				});
 			} catch (error) {
 				log.warn({ attester: url, problem: (error as Error).message }, "attester did not answer");
+				return [];
 			}
 		}),
 	);
+	await storeHeartbeats(db, heard.flat());
 }

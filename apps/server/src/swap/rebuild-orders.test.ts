@@ -44,7 +44,7 @@ let hasPrices = true;
 /** What is on Solana; undefined while its node does not answer. */
 let markers: Map<string, MarkerOwner> | undefined = new Map();
 let errors: unknown[] = [];
-let started: [string, number | undefined][] = [];
+let poked: string[] = [];
 
 beforeAll(async () => {
 	[chains, database] = await Promise.all([startTestChains(), createTestDatabase()]);
@@ -62,12 +62,12 @@ beforeEach(() => {
 	hasPrices = true;
 	markers = new Map();
 	errors = [];
-	started = [];
+	poked = [];
 });
 
 async function follow(chain: TestChain): Promise<void> {
 	const nobody = async () => {};
-	const engine = { startSwap: nobody, raise: nobody, poke: nobody };
+	const engine = { poke: nobody };
 	while (await advance({ chain: connectChain(chain), pool: database.pool, engine, relayers: [], log }));
 }
 
@@ -86,7 +86,7 @@ function rebuild({ worthOf = worthNow } = {}): Promise<number> {
 	return rebuildOrders({
 		config,
 		pool: database.pool,
-		engine: { startSwap: async (id, execution) => void started.push([id, execution]) },
+		engine: { poke: async ({ object }) => void poked.push(object) },
 		worthOf,
 		markersOf: async (orderIds) => {
 			if (!markers) throw new Error("the node does not answer");
@@ -145,7 +145,7 @@ async function outcomeOf(
 
 const swapOf = (order: Order) => readSwap(database.pool, fromSwapKey(order.swapKey));
 
-test("an order of ours that has no row gets one, without account, op, reservation or job, and is started anew", async () => {
+test("an order of ours that has no row gets one, without account, op, reservation or job, and is looked at at once", async () => {
 	const order = await forget();
 	expect(await rebuild()).toBe(1);
 	const swap = await swapOf(order);
@@ -156,13 +156,11 @@ test("an order of ours that has no row gets one, without account, op, reservatio
 	expect(swap?.valueUsdCents).toBeGreaterThan(900n);
 	const { rows } = await database.pool.query(
 		`select (select count(*) from reservations) as reservations, (select count(*) from jobs) as jobs,
-			(select execution from waits where swap_id = $1) as execution`,
+			(select due_at <= now() from waits where swap_id = $1) as is_due`,
 		[swap?.id],
 	);
-	expect(rows[0]).toMatchObject({ reservations: 0, jobs: 0 });
-	// An engine that remembers the swap's first execution starts this one all the same.
-	expect(rows[0].execution).toBeGreaterThan(1_000);
-	expect(started).toEqual([[swap?.id, rows[0].execution]]);
+	expect(rows[0]).toMatchObject({ reservations: 0, jobs: 0, is_due: true });
+	expect(poked).toEqual(["round"]);
 	expect(await outcomeOf(order)).toEqual({ outcome: "rebuilt", reason: null });
 	expect(await rebuild()).toBe(0);
 });

@@ -26,7 +26,7 @@ const toBeVoided = "it is to be closed on Solana";
 export type RebuildOptions = {
 	config: Pick<Config, "chains" | "solana" | "deployment" | "earlierAttesterSets" | "limits">;
 	pool: DatabasePool;
-	engine: Pick<Engine, "startSwap">;
+	engine: Engine;
 	/** Undefined while there is no price. */
 	worthOf: (order: Order) => RefundWorth | undefined;
 	/** Whose the vault's markers of these orders are on Solana, finally. Where it is absent nothing to Solana is decided. */
@@ -136,10 +136,10 @@ async function rebuild(
 	if (rebuilt.outcome === "known") return undefined;
 	const swapId = toSwapId(rebuilt.id);
 	log.warn({ ...told, swapId }, "a swap was rebuilt from its order on the chain");
-	// Else the sweep does.
+	// It is due: at worst the tick finds it.
 	await engine
-		.startSwap(rebuilt.id, rebuilt.execution)
-		.catch((err: unknown) => log.warn({ swapId, err }, "swap not started yet"));
+		.poke({ object: "round", key: "0" })
+		.catch((err: unknown) => log.warn({ swapId, err }, "no round was asked for"));
 	return "rebuilt";
 }
 
