@@ -1,23 +1,21 @@
-import { type AttesterSet, isSolana, type Order, toChainId } from "@geoswap/protocol";
+import { type AttesterSet, isSolana, type Order, toChainId, usdCents } from "@geoswap/protocol";
 import type { Hex } from "viem";
+import type { DepositPolicy } from "../chain/deposit-depth.ts";
 import type { ChainConfig, Config } from "../config.ts";
 import type { ExposureCaps } from "../store/exposure.ts";
 import type { AttestersWanted } from "../store/heartbeats.ts";
+import type { UnopenedLimits } from "../store/submit-swap.ts";
 
-export type ChainPolicy = {
-	/** By value: how many blocks after its own an event counts. Above all of them, when final. */
-	depths: readonly { upToUsd: number; blocks: number }[];
+export type ChainPolicy = DepositPolicy & {
 	finalitySeconds: number;
 	/** Of inputs from this chain: what may be delivered and not released, and against deposits that are not final. */
 	unreleasedCapUsd: number;
 	unfinalCapUsd: number;
-	/** A deposit of more counts once a second provider has it too. Absent where there is none. */
-	agreeAboveUsd?: number;
 } & (
-	| { kind: "evm" }
-	/** There a transaction dies by itself: how long one that was just signed may take to land, at most. */
-	| { kind: "solana"; blockhashSeconds: { most: number } }
-);
+		| { kind: "evm" }
+		/** There a transaction dies by itself: how long one that was just signed may take to land, at most. */
+		| { kind: "solana"; blockhashSeconds: { most: number } }
+	);
 
 /** How careful to be with one swap. */
 export type SwapPolicy = {
@@ -43,6 +41,13 @@ export function swapPolicy(config: PolicyConfig, order: Order): SwapPolicy | und
 		attesterThreshold: attestersWanted(config, order).threshold,
 		reservationSeconds: config.limits.reservationSeconds,
 	};
+}
+
+/** How much may be reserved for an account's swaps that are not open yet. */
+export function unopenedLimits({ limits }: Pick<Config, "limits">): UnopenedLimits {
+	const { unopenedShareOfStock: shareOfStock, unopenedUsdPerAccount: usd } = limits;
+	const unopenedUsdCents = usd === undefined ? undefined : usdCents(usd);
+	return { shareOfStock, unopenedUsdCents };
 }
 
 /** The attesters that an order names. */
@@ -75,19 +80,21 @@ export function attestersWanted(config: PolicyConfig, order: Order): AttestersWa
 
 /** What may be at risk of inputs from a chain. */
 export function exposureCaps({ unreleasedCapUsd, unfinalCapUsd }: ChainPolicy): ExposureCaps {
-	const usdCents = (usd: number) => BigInt(Math.floor(usd * 100));
 	return { unreleasedUsdCents: usdCents(unreleasedCapUsd), unfinalUsdCents: usdCents(unfinalCapUsd) };
 }
 
-function chainsOf(
+function chainsOf(config: Pick<Config, "chains" | "solana">, order: Order): (ChainPolicy | undefined)[] {
+	return [order.originChainId, order.destinationChainId].map((chainId) => chainPolicy(config, chainId));
+}
+
+/** The policy for a chain, or undefined where it is not configured. */
+export function chainPolicy(
 	{ chains, solana }: Pick<Config, "chains" | "solana">,
-	order: Order,
-): (ChainPolicy | undefined)[] {
-	return [order.originChainId, order.destinationChainId].map((chainId): ChainPolicy | undefined => {
-		if (isSolana(chainId)) return solana && { kind: "solana", ...solana, ...agreement(solana) };
-		const chain = chains.find((candidate) => BigInt(candidate.chainId) === chainId);
-		return chain && { kind: "evm", ...chain, ...agreement(chain) };
-	});
+	chainId: bigint,
+): ChainPolicy | undefined {
+	if (isSolana(chainId)) return solana && { kind: "solana", ...solana, ...agreement(solana) };
+	const chain = chains.find((candidate) => BigInt(candidate.chainId) === chainId);
+	return chain && { kind: "evm", ...chain, ...agreement(chain) };
 }
 
 function agreement({

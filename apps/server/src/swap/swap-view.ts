@@ -1,9 +1,9 @@
 import { unpackDeadlines } from "@geoswap/protocol";
-import type { ChainHead, Facts, OrderEvent, Sighting } from "../store/facts.ts";
-import type { SecondWord } from "./ask-second-provider.ts";
+import { blocksNeeded, isDeepAt, isFinalAt, needsSecondProvider } from "../chain/deposit-depth.ts";
+import type { ChainHead, Facts, OrderEvent, SecondWord, Sighting } from "../store/facts.ts";
 import type { SwapPolicy } from "./swap-policy.ts";
 
-/** What the store says, and what a second provider said last, where this execution has asked it. */
+/** What the chains say, and what a second provider said last, where it was asked. */
 export type KnownFacts = Facts & { secondWord?: SecondWord | undefined };
 
 /** The facts, and what follows from them by the clocks alone. */
@@ -90,8 +90,7 @@ export function isDeposited(view: SwapView, opened: OrderEvent): boolean {
 
 /** Whether its value asks for a second provider's word. */
 export function needsAgreement({ swap, policy: { origin } }: SwapView): boolean {
-	const { agreeAboveUsd } = origin;
-	return agreeAboveUsd !== undefined && swap.valueUsdCents > BigInt(Math.floor(agreeAboveUsd * 100));
+	return needsSecondProvider(origin, swap.valueUsdCents);
 }
 
 /** Whether the second provider, by its own head, has the deposit as deep as the first one must. */
@@ -148,18 +147,17 @@ export function isStale({ policy, origin, nowMs }: SwapView, head: ChainHead): b
 }
 
 export function isFinal(event: { blockNumber: number }, head: ChainHead): boolean {
-	return event.blockNumber <= head.finalizedNumber;
+	return isFinalAt(event.blockNumber, head);
 }
 
 /** As deep as the swap's value asks for on that chain. */
 export function isDeep(view: SwapView, event: { blockNumber: number }, head: ChainHead): boolean {
-	const blocks = depthBlocks(view, head);
-	return isFinal(event, head) || (blocks !== undefined && head.number - event.blockNumber >= blocks);
+	return isDeepAt(event.blockNumber, head, depthBlocks(view, head));
 }
 
 export function depthBlocks({ swap, policy, origin }: SwapView, head: ChainHead): number | undefined {
-	const { depths } = head.chainId === origin.chainId ? policy.origin : policy.destination;
-	return depths
-		.toSorted((a, b) => a.upToUsd - b.upToUsd)
-		.find(({ upToUsd }) => swap.valueUsdCents <= BigInt(Math.floor(upToUsd * 100)))?.blocks;
+	return blocksNeeded(
+		head.chainId === origin.chainId ? policy.origin : policy.destination,
+		swap.valueUsdCents,
+	);
 }
