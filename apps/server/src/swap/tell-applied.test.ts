@@ -1,14 +1,13 @@
 import { toSwapId } from "@geoswap/protocol";
 import { hexToBytes } from "viem";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { createInProcessDurable } from "../../test/in-process-durable.ts";
 import { keepSpans } from "../../test/keep-spans.ts";
-import { createSwapScene, destinationId, originId, token, workflowOptions } from "../../test/swap-scene.ts";
+import { createSwapScene, destinationId, originId, roundOptions, token } from "../../test/swap-scene.ts";
 import { createTestDatabase, type TestDatabase } from "../../test/test-database.ts";
-import type { Durable } from "../durable/durable.ts";
+import { markOrders } from "../store/mark-swaps.ts";
 import { readSwap } from "../store/read-swap.ts";
 import type { SwapMetrics } from "../telemetry/swap-metrics.ts";
-import { createSwapWorkflow } from "./swap-workflow.ts";
+import { createRound } from "./run-round.ts";
 import type { SwapObserver } from "./tell-applied.ts";
 
 let database: TestDatabase;
@@ -26,14 +25,14 @@ afterAll(() => database.drop());
 const trace = { traceId: "0af7651916cd43dd8448eb211c80319c", spanId: "b7ad6b7169203331" };
 const facts = ["opening", "delivering", "delivered", "delivery-final", "released"];
 
-/** Settles a swap under an engine that may do more than it should, and returns what was told of it. */
+/** Settles a swap by rounds, each of them so many times, and returns what was told of it. */
 async function settle({
 	isTraced = true,
-	engine = (durable: Durable) => durable,
+	times = 1,
 	observer,
 }: {
 	isTraced?: boolean;
-	engine?: (durable: Durable) => Durable;
+	times?: number;
 	/** Instead of one that keeps what it is told. */
 	observer?: SwapObserver;
 } = {}) {
@@ -52,11 +51,6 @@ async function settle({
 		nothing,
 		() => scene.emit("Released", originId, { paid: true }),
 	];
-	const durable = createInProcessDurable(async () => {
-		await rest.shift()?.();
-		await scene.moveHeads(1);
-		return "signalled";
-	});
 	const moves: string[] = [];
 	const decided: { status: string; seconds: number }[] = [];
 	const metrics: SwapMetrics = {
@@ -64,11 +58,17 @@ async function settle({
 			moves.push(`${originChainId}-${destinationChainId} ${to}`),
 		decided: (_, decision) => decided.push(decision),
 		secondAsked: () => {},
-		sweeping: () => {},
 	};
 	const { tracer, spans } = keepSpans();
-	const options = workflowOptions(database.pool, scene.clock, observer ?? { tracer, metrics });
-	await createSwapWorkflow(options)(engine(durable), scene.uuid);
+	const options = roundOptions(database.pool, scene.clock, observer ?? { tracer, metrics });
+	for (const next of [nothing, ...rest, nothing, nothing, nothing]) {
+		await next();
+		await scene.moveHeads(1);
+		for (let time = 0; time < times; time++) {
+			await markOrders(database.pool, [scene.orderId]);
+			await createRound(options)();
+		}
+	}
 	return { uuid: scene.uuid, swapId: toSwapId(scene.uuid), spans: await spans(), moves, decided };
 }
 
@@ -97,17 +97,8 @@ test("each move is counted once, and the time to the final status is the swap's 
 	expect(decided[0]?.seconds).toBeLessThan(10);
 });
 
-test("a body that runs twice, as after a crash, tells once", async () => {
-	const twice = await settle({
-		engine: (durable) => ({
-			...durable,
-			// As after a crash that came before the engine heard of the first run.
-			step: async (name, body) => {
-				await body();
-				return durable.step(name, body);
-			},
-		}),
-	});
+test("a round that finds nothing new tells nothing", async () => {
+	const twice = await settle({ times: 2 });
 	expect(twice.spans.map(({ name }) => name)).toEqual(facts);
 	expect(twice.moves).toHaveLength(3);
 });
@@ -124,7 +115,7 @@ test("a swap goes on where telling of it throws", async () => {
 	};
 	for (const observer of [
 		{ tracer: { begin: fail, record: fail } },
-		{ metrics: { moved: fail, decided: fail, secondAsked: fail, sweeping: fail } },
+		{ metrics: { moved: fail, decided: fail, secondAsked: fail } },
 	]) {
 		const { uuid } = await settle({ observer });
 		expect(await readSwap(database.pool, uuid)).toMatchObject({

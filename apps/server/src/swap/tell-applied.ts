@@ -2,36 +2,34 @@ import { toSwapId } from "@geoswap/protocol";
 import type { Log } from "../log.ts";
 import type { SwapMetrics } from "../telemetry/swap-metrics.ts";
 import type { Tracer } from "../telemetry/tracer.ts";
-import type { Applied } from "./apply-decision.ts";
+import type { Applied } from "./apply-plans.ts";
 import type { Decision } from "./decision.ts";
 
 /** Who is told of what swaps do. Either is absent where nobody asked. */
 export type SwapObserver = { tracer?: Tracer | undefined; metrics?: SwapMetrics | undefined };
 
 /**
- * Tells of a fact that was applied, once. For the body of a step: what is replayed is not told again, and a
- * body that runs again, because its process died before the engine knew that it was done, finds nothing new. A process
- * that dies between the database and here leaves a gap. Never throws: the step is applied, and run again it would have
- * nobody to poke.
+ * Tells of a fact that was applied, once it is committed. A process that dies between the database and here leaves a gap.
+ * Never throws: what was decided is done.
  */
 export function tellApplied({ log, ...observer }: SwapObserver & { log: Log }, told: Told): void {
 	try {
 		tell(observer, told);
 	} catch (err) {
 		log.warn(
-			{ swapId: told.applied.swap?.id, fact: told.decision.fact, err },
+			{ swapId: told.applied.swap.id, fact: told.applied.decision.fact, err },
 			"a fact is missing in telemetry",
 		);
 	}
 }
 
-type Told = { decision: Decision; applied: Applied; startMs: number; nowMs: number };
+type Told = { applied: Applied; startMs: number; nowMs: number };
 
 function tell(
 	{ tracer, metrics }: SwapObserver,
-	{ decision: { fact, actions }, applied: { swap, isNews, moves, heldBy }, startMs, nowMs }: Told,
+	{ applied: { swap, decision, isNews, moves, heldBy }, startMs, nowMs }: Told,
 ): void {
-	if (!swap) return;
+	const { fact, actions } = decision;
 	for (const to of moves) {
 		metrics?.moved(swap.order, to);
 		if (!isDecided(to)) continue;

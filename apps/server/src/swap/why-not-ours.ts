@@ -17,13 +17,16 @@ import { attesterSetOf } from "./swap-policy.ts";
 const openSeconds = { least: 60, most: 900 };
 const uuidV7 = /^.{14}7.{4}[89ab]/;
 
+/** The terms of an order that somebody opened, or says to have. */
+export type OpenedOrder = { orderId: Hex; order: Order };
+
 /**
  * Why an order that is open in an escrow of ours cannot be one that we quoted; undefined where it can. Anyone may open an
  * order of any terms there: only contracts, attesters and assets of ours make it one that we can see to. Words are
  * compared as they are: a stranger's need not be addresses, nor the ids of chains.
  */
 export function whyNotOurs(
-	{ orderId: id, order }: { orderId: Hex; order: Order },
+	{ orderId: id, order }: OpenedOrder,
 	config: Pick<Config, "chains" | "solana" | "deployment" | "earlierAttesterSets">,
 ): string | undefined {
 	if (orderId(order) !== id) return "its id is not its terms'";
@@ -33,7 +36,9 @@ export function whyNotOurs(
 	if (!isAmong(origin.escrows, order.escrow)) return "the escrow is not ours";
 	if (!isAmong(origin.vaults, order.originVault)) return "the origin vault is not ours";
 	if (!isAmong(destination.vaults, order.destinationVault)) return "the destination vault is not ours";
-	if (!attesterSetOf(config, order.attesterSet)) return "the attester set is not ours";
+	// An input on Solana needs no one's word.
+	if (!isSolana(order.originChainId) && !attesterSetOf(config, order.attesterSet))
+		return "the attester set is not ours";
 	if (!isAmong(origin.assets, order.inputToken)) return "the input is no asset of ours";
 	if (!isAmong(destination.assets, order.outputToken)) return "the output is no asset of ours";
 	if (!isQuoted(order)) return "its key is not that of a quote";
@@ -69,10 +74,9 @@ function termsOf(
 	chainId: bigint,
 ): OurTerms | undefined {
 	if (isSolana(chainId)) {
-		// Nothing is opened there that a contract tells of.
 		return (
 			solana && {
-				escrows: [],
+				escrows: [toSolanaWord(solana.deployment.escrow)],
 				vaults: [toSolanaWord(solana.deployment.vault)],
 				assets: solana.deployment.assets.map(({ address }) => toSolanaWord(address)),
 				finalitySeconds: solana.finalitySeconds,
