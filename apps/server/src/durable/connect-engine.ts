@@ -1,41 +1,46 @@
 import type { Engine, PokeOptions, PokeTarget } from "./durable.ts";
-import { swapKey } from "./swap-key.ts";
 
-const timeoutMs = 10_000;
+const timeoutMs = 2_000;
 
-/** What processes outside an execution ask of the engine, over its ingress. */
+/** The engine as any process of ours asks it, over its ingress. */
 export function connectEngine({ ingressUrl }: { ingressUrl: string }): Engine {
-	async function post(path: string, headers: Record<string, string> = {}): Promise<Response> {
-		const response = await fetch(new URL(path, ingressUrl), {
-			method: "POST",
-			headers,
-			signal: AbortSignal.timeout(timeoutMs),
-		});
-		// Read, or the connection is not used again.
-		const text = await response.text();
-		if (response.status >= 500) throw new Error(`the engine answered ${response.status} to ${path}: ${text}`);
-		return response;
-	}
-
-	async function expectAccepted(sending: Promise<Response>): Promise<void> {
-		const { ok, status, url } = await sending;
-		if (!ok) throw new Error(`the engine answered ${status} to ${url}`);
-	}
-
 	return {
-		// Of a workflow that was started before the answer is `PreviouslyAccepted`, which is as good.
-		startSwap: (swapUuid, execution = 0) =>
-			expectAccepted(post(`/swap/${swapKey({ swapUuid, execution })}/run/send`)),
-		raise: async (signalId) => {
-			// Anything but a fault of the engine means that nobody waits for this signal any more.
-			await post(`/restate/awakeables/${signalId}/resolve`);
-		},
-		poke: ({ object, key }: PokeTarget, { delayMs, dedupeKey }: PokeOptions = {}) =>
-			expectAccepted(
-				post(
-					`/${object}/${encodeURIComponent(key)}/pump/send${delayMs ? `?delay=${delayMs}ms` : ""}`,
-					dedupeKey === undefined ? {} : { "idempotency-key": dedupeKey },
-				),
-			),
+		poke: coalesce(async ({ object, key }, { delayMs, dedupeKey } = {}) => {
+			const path = `/${object}/${encodeURIComponent(key)}/pump/send${delayMs ? `?delay=${delayMs}ms` : ""}`;
+			const response = await fetch(new URL(path, ingressUrl), {
+				method: "POST",
+				headers: dedupeKey === undefined ? {} : { "idempotency-key": dedupeKey },
+				signal: AbortSignal.timeout(timeoutMs),
+			});
+			// Read, or the connection is not used again.
+			const text = await response.text();
+			if (!response.ok) throw new Error(`the engine answered ${response.status} to ${path}: ${text}`);
+		}),
+	};
+}
+
+/**
+ * Sends plain pokes of one pump one at a time: all that are asked for while one is in flight become one more after it.
+ * The pump that the first one starts may have looked before they were asked for; the one more looks after. A dedupe key
+ * would not do: the engine drops pokes with the key of a pump that has already run.
+ */
+export function coalesce(send: Engine["poke"]): Engine["poke"] {
+	const inFlight = new Map<string, { sending: Promise<void>; next?: Promise<void> }>();
+
+	function sendNow(name: string, target: PokeTarget): Promise<void> {
+		const sending = send(target).finally(() => {
+			if (inFlight.get(name)?.sending === sending) inFlight.delete(name);
+		});
+		inFlight.set(name, { sending });
+		return sending;
+	}
+
+	return (target: PokeTarget, options: PokeOptions = {}) => {
+		if (options.delayMs || options.dedupeKey !== undefined) return send(target, options);
+		const name = `${target.object}/${target.key}`;
+		const before = inFlight.get(name);
+		if (!before) return sendNow(name, target);
+		before.next ??= before.sending.catch(() => {}).then(() => sendNow(name, target));
+		return before.next;
 	};
 }

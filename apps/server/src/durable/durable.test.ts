@@ -1,114 +1,80 @@
 import { randomUUID } from "node:crypto";
+import { createServer } from "node:http2";
+import type { AddressInfo } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
+import { createEndpointHandler, type WorkflowContext, workflow } from "@restatedev/restate-sdk";
 import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
 import { startTestRestate, type TestRestate } from "../../test/start-test-restate.ts";
 import { createLog } from "../log.ts";
 import { connectEngine } from "./connect-engine.ts";
-import type { Durable, Engine, ObjectExecution, SwapExecution } from "./durable.ts";
-import { connectEngineAdmin } from "./engine-admin.ts";
-import { registerDeployment } from "./register-deployment.ts";
+import type { Engine, Pump } from "./durable.ts";
+import { connectEngineAdmin, type EngineAdmin } from "./engine-admin.ts";
+import { isAlive } from "./is-alive.ts";
+import { keepRegistered, registerDeployment } from "./register-deployment.ts";
 import { type DurableServer, serveDurable } from "./serve-durable.ts";
 
 let restate: TestRestate;
+let admin: EngineAdmin;
 let server: DurableServer;
 let engine: Engine;
-// Each test has executions of its own, under keys of its own.
-const swaps = new Map<string, SwapExecution>();
-const pumps = new Map<string, ObjectExecution>();
+// Each test has pumps of its own, under keys of its own.
+const pumps = new Map<string, Pump>();
+const log = createLog({ level: "silent", process: "test" });
 
 beforeAll(async () => {
 	restate = await startTestRestate();
+	admin = connectEngineAdmin(restate);
 	server = await serve(0);
 	engine = connectEngine(restate);
-	await registerDeployment({ admin: connectEngineAdmin(restate), url: server.url });
+	await register(server.url);
 });
-afterEach(() => {
-	swaps.clear();
-	pumps.clear();
-});
+afterEach(() => pumps.clear());
 afterAll(async () => {
 	await server.close();
 	await restate.stop();
 });
 
-function serve(port: number): Promise<DurableServer> {
-	const pump: ObjectExecution = async (durable, key) => pumps.get(key)?.(durable, key);
+function serve(port: number, pump: Pump = async (key) => pumps.get(key)?.(key)): Promise<DurableServer> {
 	return serveDurable({
-		swap: async (durable, uuid) => swaps.get(uuid)?.(durable, uuid),
-		lane: pump,
-		attestation: pump,
+		pumps: { round: pump, lane: pump, attestation: pump, sighting: pump },
 		host: "127.0.0.1",
 		port,
+		identityKeys: restate.identityKeys,
 		retryMaxMs: 200,
-		log: createLog({ level: "silent", process: "test" }),
+		log,
 	});
 }
 
-test("a workflow waits until it is woken, and a wait that is not woken times out", async () => {
-	const uuid = randomUUID();
-	const signalId = Promise.withResolvers<string>();
-	const outcomes = Promise.withResolvers<string[]>();
-	swaps.set(uuid, async (durable) => {
-		const first = await durable.newSignal();
-		signalId.resolve(first.id);
-		const woken = await first.wait(60_000);
-		const second = await durable.newSignal();
-		outcomes.resolve([woken, await second.wait(50)]);
+async function register(url: string) {
+	const removed: string[] = [];
+	const deployment = await registerDeployment({
+		admin,
+		url,
+		isAlive,
+		onRemoved: (dead) => removed.push(new URL(dead.url).href),
 	});
-	await engine.startSwap(uuid);
-	await engine.raise(await signalId.promise);
-	expect(await outcomes.promise).toEqual(["signalled", "timeout"]);
-});
-
-test("a signal raised before the wait, raised twice, or of nobody does no harm", async () => {
-	const uuid = randomUUID();
-	const outcome = Promise.withResolvers<string>();
-	swaps.set(uuid, async (durable) => {
-		const signal = await durable.newSignal();
-		await durable.step("raised", () => engine.raise(signal.id));
-		outcome.resolve(await signal.wait(60_000));
-		await engine.raise(signal.id);
-	});
-	await engine.startSwap(uuid);
-	expect(await outcome.promise).toBe("signalled");
-	await engine.raise("prom_1NMyOAvDK2CcBjUH4Rmb7eGBp0DNNDnmsAAAAAQ");
-	await engine.raise("nonsense");
-});
-
-test("a workflow that was started before is not started again", async () => {
-	const uuid = randomUUID();
-	let runs = 0;
-	const ended = Promise.withResolvers<void>();
-	swaps.set(uuid, async (durable) => {
-		await durable.step("counted", async () => {
-			runs++;
-		});
-		ended.resolve();
-	});
-	await Promise.all(Array.from({ length: 20 }, () => engine.startSwap(uuid)));
-	await ended.promise;
-	await engine.startSwap(uuid);
-	await inOrder();
-	expect(runs).toBe(1);
-});
+	return { ...deployment, removed };
+}
 
 test("pokes with one dedupe key run once, and those of one object one after another", async () => {
 	const key = randomUUID();
 	const keys: string[] = [];
 	let running = 0;
 	let most = 0;
-	pumps.set(key, async (_, ran) => {
+	pumps.set(key, async (ran) => {
 		most = Math.max(most, ++running);
 		keys.push(ran);
 		await sleep(20);
 		running--;
 	});
+	// Two processes: one alone would send its plain pokes as one.
+	const other = connectEngine(restate);
 	await Promise.all([
 		...Array.from({ length: 10 }, () =>
 			engine.poke({ object: "lane", key }, { delayMs: 30, dedupeKey: `${key} at noon` }),
 		),
 		engine.poke({ object: "lane", key }),
-		engine.poke({ object: "lane", key }),
+		other.poke({ object: "lane", key }),
 	]);
 	await expect.poll(() => keys.length, { timeout: 5_000 }).toBe(3);
 	await inOrder();
@@ -116,78 +82,81 @@ test("pokes with one dedupe key run once, and those of one object one after anot
 	expect(most).toBe(1);
 });
 
-test("an execution pokes an object", async () => {
-	const uuid = randomUUID();
-	const poked = Promise.withResolvers<string>();
-	pumps.set(`of ${uuid}`, async (_, key) => poked.resolve(key));
-	swaps.set(uuid, (durable) =>
-		durable.poke({ object: "attestation", key: `of ${uuid}` }, { delayMs: 10, dedupeKey: uuid }),
-	);
-	await engine.startSwap(uuid);
-	expect(await poked.promise).toBe(`of ${uuid}`);
-});
-
-test("a step that fails is tried until it works, and what came before it is not run again", async () => {
-	const uuid = randomUUID();
-	const ran: string[] = [];
-	const amounts = Promise.withResolvers<unknown>();
-	swaps.set(uuid, async (durable) => {
-		const amount = await durable.step("priced", async () => {
-			ran.push("priced");
-			return { amount: 10n ** 30n, reason: undefined, at: new Date(0) };
-		});
-		await durable.step("sent", async () => {
-			ran.push("sent");
-			if (ran.length < 6) throw new Error("not yet");
-		});
-		amounts.resolve(amount);
+test("each object has its pump, and a pump that fails is run until it works", async () => {
+	const key = randomUUID();
+	let tries = 0;
+	const done: string[] = [];
+	pumps.set(key, async () => {
+		if (++tries % 3 !== 0) throw new Error("not yet");
+		done.push(key);
 	});
-	await engine.startSwap(uuid);
-	expect(await amounts.promise).toEqual({ amount: 10n ** 30n, reason: undefined, at: new Date(0) });
-	expect(ran).toEqual(["priced", ...Array(5).fill("sent")]);
+	for (const object of ["round", "lane", "attestation", "sighting"] as const) {
+		const before = done.length;
+		await engine.poke({ object, key });
+		await expect.poll(() => done.length, { timeout: 5_000 }).toBe(before + 1);
+	}
+	expect(tries).toBe(12);
 });
 
-test("kill -9 of the engine and a restart of ours lose no step and no waiting workflow", async () => {
-	const uuids = Array.from({ length: 20 }, () => randomUUID());
-	const before = new Map<string, number>();
-	const signals = new Map<string, string>();
-	const ended = new Set<string>();
-	const run = async (durable: Durable, uuid: string) => {
-		await durable.step("deposit-seen", async () => {
-			before.set(uuid, (before.get(uuid) ?? 0) + 1);
+test("kill -9 of the engine and a restart of ours lose no poke that was accepted", async () => {
+	const keys = Array.from({ length: 20 }, () => randomUUID());
+	const ran = new Set<string>();
+	for (const key of keys) {
+		pumps.set(key, async () => {
+			ran.add(key);
 		});
-		const signal = await durable.newSignal();
-		await durable.step("looked", async () => {
-			signals.set(uuid, signal.id);
-		});
-		await signal.wait(60_000);
-		await durable.step("delivered", async () => {
-			ended.add(uuid);
-		});
-	};
-	for (const uuid of uuids) swaps.set(uuid, run);
-	await Promise.all(uuids.map((uuid) => engine.startSwap(uuid)));
-	await expect.poll(() => signals.size, { timeout: 10_000 }).toBe(uuids.length);
-
-	const { port } = new URL(server.url);
-	await Promise.all([restate.crash(), server.close()]);
-	server = await serve(Number(port));
-	await registerDeployment({ admin: connectEngineAdmin(restate), url: server.url });
-	for (const id of signals.values()) {
-		await expect
-			.poll(
-				() =>
-					engine.raise(id).then(
-						() => true,
-						() => false,
-					),
-				{ timeout: 20_000 },
-			)
-			.toBe(true);
 	}
-	await expect.poll(() => ended.size, { timeout: 20_000 }).toBe(uuids.length);
-	expect([...before.values()]).toEqual(uuids.map(() => 1));
+	const { port } = new URL(server.url);
+	await server.close();
+	await Promise.all(keys.map((key) => engine.poke({ object: "attestation", key })));
+	await restate.crash();
+	server = await serve(Number(port));
+	await register(server.url);
+	await expect.poll(() => ran.size, { timeout: 20_000 }).toBe(keys.length);
 }, 60_000);
+
+test("the next worker that starts removes a deployment where nobody answers, and the pumps that waited there run", async () => {
+	const key = randomUUID();
+	const began = Promise.withResolvers<void>();
+	const dead = await serve(0, async () => {
+		began.resolve();
+		await new Promise(() => {});
+	});
+	await register(dead.url);
+	await engine.poke({ object: "lane", key });
+	await began.promise;
+	await dead.close();
+	let runs = 0;
+	pumps.set(key, async () => {
+		runs++;
+	});
+	await engine.poke({ object: "lane", key });
+
+	const next = await serve(0);
+	const { removed, isSuperseded } = await register(next.url);
+	expect({ removed, isSuperseded }).toEqual({ removed: [new URL(dead.url).href], isSuperseded: false });
+	await expect.poll(() => runs, { timeout: 5_000 }).toBe(1);
+
+	// The one before lives, and stays a deployment that has a successor.
+	expect(await register(server.url)).toMatchObject({ isSuperseded: true, removed: [] });
+	await next.close();
+	expect(await register(server.url)).toMatchObject({
+		isSuperseded: false,
+		removed: [new URL(next.url).href],
+	});
+}, 30_000);
+
+test("a worker that the engine has forgotten registers again, unless it had a successor", async () => {
+	const { id } = await register(server.url);
+	await restate.wipe();
+	const deployment = { id, isSuperseded: false };
+	const stayed = await keepRegistered({ admin, url: server.url, deployment: { id, isSuperseded: true } });
+	expect(stayed.id).toBe(id);
+	expect(await admin.readDeployments()).toEqual([]);
+	const again = await keepRegistered({ admin, url: server.url, deployment });
+	expect(await admin.newestDeployment()).toBe(again.id);
+	await inOrder();
+}, 30_000);
 
 /** Whatever was asked of the engine before has begun once this has come through. */
 async function inOrder(): Promise<void> {
@@ -197,3 +166,33 @@ async function inOrder(): Promise<void> {
 	await engine.poke({ object: "lane", key }, { delayMs: 100 });
 	await passed.promise;
 }
+
+test("workflows of a version before rounds are ended by the first worker that starts, at another address or at theirs", async () => {
+	for (const isSameAddress of [false, true]) {
+		await restate.wipe();
+		const earlier = createServer(
+			createEndpointHandler({ services: [earlierSwap], identityKeys: restate.identityKeys }),
+		);
+		await new Promise<void>((resolve) => earlier.listen(0, "127.0.0.1", resolve));
+		const sessions = new Set<{ destroy: () => void }>();
+		earlier.on("session", (session) => sessions.add(session));
+		const { port } = earlier.address() as AddressInfo;
+		await admin.register(`http://127.0.0.1:${port}`);
+		await fetch(new URL(`/swap/${randomUUID()}/run/send`, restate.ingressUrl), { method: "POST" });
+		await expect.poll(() => admin.unfinishedOfRetiredServices(), { timeout: 5_000 }).toHaveLength(1);
+		await expect.poll(() => sessions.size, { timeout: 5_000 }).toBeGreaterThan(0);
+		for (const session of sessions) session.destroy();
+		await new Promise((resolve) => earlier.close(resolve));
+
+		const next = await serve(isSameAddress ? port : 0);
+		expect(await register(next.url)).toMatchObject({ isSuperseded: false });
+		await expect.poll(() => admin.unfinishedOfRetiredServices(), { timeout: 5_000 }).toEqual([]);
+		await inOrder();
+		await next.close();
+	}
+}, 30_000);
+
+const earlierSwap = workflow({
+	name: "swap",
+	handlers: { run: (ctx: WorkflowContext) => ctx.sleep(3_600_000) },
+});

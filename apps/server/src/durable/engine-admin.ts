@@ -7,45 +7,23 @@ const deploymentsSchema = z.object({
 });
 const serviceSchema = z.object({ deployment_id: z.string() });
 const registeredSchema = z.object({ id: z.string() });
-const invocationSchema = z.object({
-	id: z.string(),
-	service: z.enum(["swap", "lane", "attestation"]),
-	key: z.string(),
-});
-const unfinishedSchema = z.object({ rows: z.array(invocationSchema) });
-const attemptedSchema = z.object({ rows: z.array(z.object({ id: z.string() })) });
-const underWaySchema = z.object({
-	rows: z.array(
-		invocationSchema.extend({
-			deploymentId: z.string(),
-			status: z.enum(["backing-off", "running"]),
-			journalSize: z.int(),
-			problem: z.string(),
-		}),
-	),
-});
+const invocationsSchema = z.object({ rows: z.array(z.object({ id: z.string() })) });
 
-/** An execution of ours that the engine has begun. */
-export type Invocation = z.output<typeof invocationSchema>;
-
-/** What the engine tells and does for whoever runs it, over its admin port. */
+/** The engine's admin port. */
 export type EngineAdmin = {
-	/** The id of the deployment at this address. */
-	findDeployment: (url: string) => Promise<string | undefined>;
-	/** The deployment on which swaps begin now. */
+	/** Every deployment that the engine knows, and where it is. */
+	readDeployments: () => Promise<{ id: string; url: string }[]>;
+	/** The deployment on which pumps begin now. */
 	newestDeployment: () => Promise<string | undefined>;
 	/** Makes the deployment at this address the newest, and looks at its code again. */
 	register: (url: string) => Promise<string>;
-	/** What began on a deployment and has not ended. It ends there and nowhere else. */
-	unfinishedOn: (deploymentId: string) => Promise<Invocation[]>;
-	/** What is tried on other deployments now, or will be again soon, and the last problem with it if there was one. */
-	underWayElsewhere: (deploymentId: string) => Promise<z.output<typeof underWaySchema>["rows"]>;
-	/**
-	 * Ends an execution as it is. Nothing where it has ended. What runs of it in a process may run on. The engine
-	 * remembers its key for as long as if it had ended by itself.
-	 */
+	/** Ids of the invocations that began on a deployment and have not ended. The engine retries them there only. */
+	unfinishedOn: (deploymentId: string) => Promise<string[]>;
+	/** Ids of the unfinished invocations of services that this version does not have any more. */
+	unfinishedOfRetiredServices: () => Promise<string[]>;
+	/** Ends an invocation. Nothing happens if it has ended. A pump that runs for it in a process runs on. */
 	kill: (invocationId: string) => Promise<void>;
-	/** Executions that have not ended there would be stuck for good. */
+	/** Invocations that have not ended there would be stuck for good. */
 	removeDeployment: (deploymentId: string) => Promise<void>;
 };
 
@@ -75,47 +53,29 @@ export function connectEngineAdmin({ adminUrl }: { adminUrl: string }): EngineAd
 		throw response.status < 500 ? new EngineRefusal(problem, response.status) : new Error(problem);
 	}
 
-	function query(select: string): Promise<unknown> {
-		return ask("POST", "/query", { query: select });
+	async function unfinished(condition: string): Promise<string[]> {
+		const query = `select id from sys_invocation where status <> 'completed' and (${condition})`;
+		return invocationsSchema.parse(await ask("POST", "/query", { query })).rows.map(({ id }) => id);
 	}
 
 	return {
-		findDeployment: async (url) => {
+		readDeployments: async () => {
 			const { deployments } = deploymentsSchema.parse(await ask("GET", "/deployments"));
-			// The engine writes an address its own way.
-			const { href } = new URL(url);
-			return deployments.find(({ uri }) => uri !== undefined && new URL(uri).href === href)?.id;
+			return deployments.flatMap(({ id, uri }) => (uri === undefined ? [] : [{ id, url: uri }]));
 		},
 		newestDeployment: async () => {
-			const service = await ask("GET", "/services/swap");
+			const service = await ask("GET", "/services/round");
 			return service === undefined ? undefined : serviceSchema.parse(service).deployment_id;
 		},
 		register: async (url) =>
 			registeredSchema.parse(await ask("POST", "/deployments", { uri: url, force: true })).id,
-		// Before its first answer is written down, an execution is pinned nowhere but runs all the same.
-		unfinishedOn: async (deploymentId) => {
-			const answer = await query(
-				`select ${invocationColumns} from sys_invocation
-				where ${isOurs} and status <> 'completed' and (pinned_deployment_id = ${quote(deploymentId)}
-					or pinned_deployment_id is null and last_attempt_deployment_id = ${quote(deploymentId)})`,
-			);
-			return unfinishedSchema.parse(answer).rows;
-		},
-		underWayElsewhere: async (deploymentId) => {
-			// Mostly there is nothing, and this is in the engine's memory: the other table has all that ended of late, too.
-			const attempted = await query(
-				`select id from sys_invocation_state
-				where last_attempt_deployment_id is null or last_attempt_deployment_id <> ${quote(deploymentId)} limit 1`,
-			);
-			if (attemptedSchema.parse(attempted).rows.length === 0) return [];
-			const answer = await query(
-				`select ${invocationColumns}, coalesce(pinned_deployment_id, last_attempt_deployment_id) as "deploymentId",
-					status, journal_size as "journalSize", coalesce(last_failure, '') as problem from sys_invocation
-				where ${isOurs} and status in ('backing-off', 'running')
-					and coalesce(pinned_deployment_id, last_attempt_deployment_id) <> ${quote(deploymentId)}`,
-			);
-			return underWaySchema.parse(answer).rows;
-		},
+		// Before its first answer is written down, an invocation is pinned nowhere but runs all the same.
+		unfinishedOn: (deploymentId) =>
+			unfinished(
+				`pinned_deployment_id = ${quote(deploymentId)}
+				or pinned_deployment_id is null and last_attempt_deployment_id = ${quote(deploymentId)}`,
+			),
+		unfinishedOfRetiredServices: () => unfinished("target_service_name = 'swap'"),
 		kill: async (invocationId) => {
 			await ask("PATCH", `/invocations/${invocationId}/kill`).catch((error: unknown) => {
 				// It has ended.
@@ -127,9 +87,6 @@ export function connectEngineAdmin({ adminUrl }: { adminUrl: string }): EngineAd
 		},
 	};
 }
-
-const isOurs = "target_service_name in ('swap', 'lane', 'attestation')";
-const invocationColumns = "id, target_service_name as service, target_service_key as key";
 
 function quote(text: string): string {
 	return `'${text.replaceAll("'", "''")}'`;

@@ -1,32 +1,50 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { type EngineAdmin, EngineRefusal } from "./engine-admin.ts";
+import { forgetDeployment, killAll } from "./forget-deployment.ts";
 
 /** Where our code is, as the engine knows it. */
 export type Deployment = {
 	id: string;
-	/** Whether a newer one serves: what began here ends here, and nothing new begins. */
+	/** Whether pumps begin on a newer one. */
 	isSuperseded: boolean;
 };
 
 /**
- * Tells the engine where our code is. Asks until the engine answers, so the two may start in any order. A new address is
- * a new version, on which everything begins from now on. The newest address is looked at again: the code there may be
- * newer. An older one stays what it is, or a worker that comes back to finish its work would take over from its successor.
+ * Tells the engine where our code is. Asks until the engine answers, so the two may start in any order.
+ *
+ * Removes the deployments where nobody answers first: the engine retries whatever began there at that address only, and
+ * a pump that waits behind it would never begin. A new address is a new version, on which all pumps begin from now on.
+ * The newest address is looked at again: the code there may be newer. An older one stays what it is, or a worker that
+ * starts again would take over from its successor.
  */
 export async function registerDeployment({
 	admin,
 	url,
+	isAlive,
+	onRemoved,
 	signal,
 }: {
-	admin: Pick<EngineAdmin, "findDeployment" | "newestDeployment" | "register">;
+	admin: EngineAdmin;
 	url: string;
+	isAlive: (url: string) => Promise<boolean>;
+	onRemoved: (dead: { id: string; url: string }) => void;
 	signal?: AbortSignal;
 }): Promise<Deployment> {
 	for (let pauseMs = 50; ; pauseMs = Math.min(2 * pauseMs, 1_000)) {
 		try {
-			const known = await admin.findDeployment(url);
+			const others = (await admin.readDeployments()).filter((one) => !isSame(one.url, url));
+			await Promise.all(
+				others.map(async (other) => {
+					if (await isAlive(other.url)) return;
+					await forgetDeployment(admin, other.id);
+					onRemoved(other);
+				}),
+			);
+			const known = await findDeployment(admin, url);
 			if (known !== undefined && (await isSuperseded(admin, known))) return { id: known, isSuperseded: true };
-			return { id: await admin.register(url), isSuperseded: false };
+			const id = await admin.register(url);
+			await killAll(admin, await admin.unfinishedOfRetiredServices());
+			return { id, isSuperseded: false };
 		} catch (error) {
 			if (error instanceof EngineRefusal) throw error;
 		}
@@ -35,34 +53,42 @@ export async function registerDeployment({
 }
 
 /**
- * Registers again where the engine no longer knows the deployment: it lost its data, or was restored from a backup of
- * before. To be called again and again. One that had a successor stays away, or it would take over from it, which
- * registers again itself.
+ * Registers again if the engine no longer knows the deployment: it lost its data, or was restored from an earlier
+ * backup. To be called again and again. One that had a successor stays away, or it would take over from it.
  */
 export async function keepRegistered({
 	admin,
 	url,
 	deployment,
-	isLeaving,
 }: {
-	admin: Pick<EngineAdmin, "findDeployment" | "newestDeployment" | "register">;
+	admin: Pick<EngineAdmin, "readDeployments" | "newestDeployment" | "register">;
 	url: string;
 	deployment: Deployment;
-	/** Whoever drains is forgotten in the end, and must be. */
-	isLeaving: () => boolean;
 }): Promise<Deployment> {
 	const { id } = deployment;
-	const known = await admin.findDeployment(url);
+	const known = await findDeployment(admin, url);
 	if (known === id) return { id, isSuperseded: await isSuperseded(admin, id) };
-	if (deployment.isSuperseded || isLeaving()) return deployment;
+	if (deployment.isSuperseded) return deployment;
 	return { id: await admin.register(url), isSuperseded: false };
 }
 
-/** Whether swaps begin on another deployment now. */
+/** Whether pumps begin on another deployment now. */
 export async function isSuperseded(
 	admin: Pick<EngineAdmin, "newestDeployment">,
 	deploymentId: string,
 ): Promise<boolean> {
 	const newest = await admin.newestDeployment();
 	return newest !== undefined && newest !== deploymentId;
+}
+
+async function findDeployment(
+	admin: Pick<EngineAdmin, "readDeployments">,
+	url: string,
+): Promise<string | undefined> {
+	return (await admin.readDeployments()).find((one) => isSame(one.url, url))?.id;
+}
+
+/** The engine writes an address its own way. */
+function isSame(a: string, b: string): boolean {
+	return new URL(a).href === new URL(b).href;
 }

@@ -1,7 +1,6 @@
 import { createServer } from "node:http2";
 import type { AddressInfo } from "node:net";
 import {
-	type Context,
 	createEndpointHandler,
 	handlers,
 	type LoggerTransport,
@@ -9,69 +8,61 @@ import {
 	object,
 	type RetryPolicy,
 	serde,
-	TimeoutError,
-	type WorkflowContext,
-	workflow,
 } from "@restatedev/restate-sdk";
 import type { Log } from "../log.ts";
-import type { Durable, ObjectExecution, PokeTarget, SwapExecution } from "./durable.ts";
-import { journalSerde } from "./journal-serde.ts";
+import type { PokeTarget } from "./durable.ts";
 import { quietError } from "./quiet-error.ts";
-import { parseSwapKey } from "./swap-key.ts";
+import type { Pumps } from "./track-pumps.ts";
 
 const noArgument = { input: serde.empty, output: serde.empty };
+const objects: readonly PokeTarget["object"][] = ["round", "lane", "attestation", "sighting"];
 
 export type DurableServer = { url: string; close: () => Promise<void> };
 
 /**
- * Where the engine runs our code: the workflow `swap`, keyed by the swap's uuid and the number of its execution, and the
- * objects `lane` and `attestation`, of which each key runs one `pump` at a time.
+ * Serves the objects that the engine calls. Each key of an object runs one `pump` at a time. Nothing is journalled: a pump
+ * that throws, or whose process dies, is run again from the store.
  */
 export async function serveDurable({
-	swap,
-	lane,
-	attestation,
+	pumps,
 	host,
 	port,
+	identityKeys,
 	retryMaxMs,
 	log,
 }: {
-	swap: SwapExecution;
-	lane: ObjectExecution;
-	attestation: ObjectExecution;
+	pumps: Pumps;
 	host: string;
 	port: number;
+	/**
+	 * Public keys of the engine, `publickeyv1_…`. Every request but `/health` must be signed by one of them, or is answered
+	 * with 401. With none, anyone who reaches the port can run our pumps.
+	 */
+	identityKeys: readonly string[];
 	/** The longest pause between two tries of something that fails. */
 	retryMaxMs: number;
 	log: Log;
 }): Promise<DurableServer> {
 	const options = {
 		retryPolicy: retryForever(retryMaxMs),
-		serde: journalSerde,
 		// A run that hangs on a chain or the database is taken away from us before a person would notice.
 		inactivityTimeout: { minutes: 1 },
 		abortTimeout: { minutes: 1 },
-		journalRetention: { minutes: 10 },
+		journalRetention: 0,
+		// Dedupe keys name a moment: they are not used again later.
+		idempotencyRetention: { seconds: 30 },
 	};
-	// Dedupe keys name a moment: they are not used again later.
-	const objectOptions = { ...options, idempotencyRetention: { seconds: 30 }, journalRetention: 0 };
-	const services = [
-		workflow({
-			name: "swap",
-			handlers: {
-				run: handlers.workflow.workflow(noArgument, (ctx: WorkflowContext) => {
-					const { swapUuid, execution } = parseSwapKey(ctx.key);
-					return swap(durableOf(ctx), swapUuid, execution);
-				}),
-			},
-			// The swap's row is the permanent lock; this only bridges the moment until it says that all is done. But where it
-			// is started anew, no timer of before may ring in it: this is longer than any.
-			options: { ...options, workflowRetention: { minutes: 11 } },
-		}),
-		pumpObject("lane", lane, objectOptions),
-		pumpObject("attestation", attestation, objectOptions),
-	];
-	const server = createServer(createEndpointHandler({ services, logger: toLog(log) }));
+	const services = objects.map((name) => {
+		const pump = handlers.object.exclusive(noArgument, (ctx: ObjectContext) =>
+			pumps[name](ctx.key).catch((error: unknown) => {
+				throw quietError(error);
+			}),
+		);
+		return object({ name, handlers: { pump }, options });
+	});
+	const server = createServer(
+		createEndpointHandler({ services, identityKeys: [...identityKeys], logger: toLog(log) }),
+	);
 	const sessions = new Set<{ destroy: () => void }>();
 	server.on("session", (session) => {
 		sessions.add(session);
@@ -92,16 +83,7 @@ export async function serveDurable({
 	};
 }
 
-function pumpObject(
-	name: PokeTarget["object"],
-	run: ObjectExecution,
-	options: NonNullable<Parameters<typeof object>[0]["options"]>,
-) {
-	const pump = handlers.object.exclusive(noArgument, (ctx: ObjectContext) => run(durableOf(ctx), ctx.key));
-	return object({ name, handlers: { pump }, options });
-}
-
-/** The engine would else set an execution aside after a number of failures, until a person resumes it. */
+/** The engine would else set an invocation aside after a number of failures, until a person resumes it. */
 function retryForever(maxMs: number): RetryPolicy {
 	return {
 		initialInterval: 50,
@@ -109,46 +91,6 @@ function retryForever(maxMs: number): RetryPolicy {
 		maxInterval: maxMs,
 		maxAttempts: 2 ** 31 - 1,
 		onMaxAttempts: "pause",
-	};
-}
-
-function durableOf(ctx: Context): Durable {
-	return {
-		step: <T>(name: string, run: () => Promise<T>) =>
-			ctx.run(name, () =>
-				run().catch((error: unknown) => {
-					throw quietError(error);
-				}),
-			) as Promise<T>,
-		newSignal: async () => {
-			const { id, promise } = ctx.awakeable(serde.empty);
-			return {
-				id,
-				wait: async (timeoutMs) => {
-					try {
-						await promise.orTimeout(timeoutMs);
-						return "signalled";
-					} catch (error) {
-						if (error instanceof TimeoutError) return "timeout";
-						throw error;
-					}
-				},
-			};
-		},
-		sleep: async (ms) => {
-			await ctx.sleep(ms);
-		},
-		poke: async ({ object: service, key }, { delayMs, dedupeKey } = {}) => {
-			ctx.genericSend({
-				service,
-				method: "pump",
-				key,
-				parameter: new Uint8Array(),
-				inputSerde: serde.binary,
-				...(delayMs ? { delay: delayMs } : {}),
-				...(dedupeKey === undefined ? {} : { idempotencyKey: dedupeKey }),
-			});
-		},
 	};
 }
 

@@ -1,0 +1,48 @@
+import { expect, test } from "vitest";
+import { coalesce } from "./connect-engine.ts";
+import type { PokeTarget } from "./durable.ts";
+
+const round: PokeTarget = { object: "round", key: "0" };
+
+function scene() {
+	const sent: { name: string; answer: PromiseWithResolvers<void> }[] = [];
+	const poke = coalesce(({ object, key }) => {
+		const answer = Promise.withResolvers<void>();
+		sent.push({ name: `${object}/${key}`, answer });
+		return answer.promise;
+	});
+	return { sent, poke };
+}
+
+test("all pokes that are asked for while one is in flight become one more after it", async () => {
+	const { sent, poke } = scene();
+	const pokes = [poke(round), poke(round), poke(round), poke({ object: "round", key: "1" })];
+	expect(sent.map(({ name }) => name)).toEqual(["round/0", "round/1"]);
+	for (const { answer } of sent) answer.resolve();
+	await pokes[0];
+	await expect.poll(() => sent.length).toBe(3);
+	expect(sent[2]?.name).toBe("round/0");
+	sent[2]?.answer.resolve();
+	await Promise.all(pokes);
+	void poke(round);
+	expect(sent).toHaveLength(4);
+});
+
+test("a poke that fails tells those who asked for it, and the one more is sent all the same", async () => {
+	const { sent, poke } = scene();
+	const first = poke(round);
+	const second = poke(round);
+	sent[0]?.answer.reject(new Error("no engine"));
+	await expect(first).rejects.toThrow("no engine");
+	await expect.poll(() => sent.length).toBe(2);
+	sent[1]?.answer.resolve();
+	await second;
+});
+
+test("a poke with a delay or a dedupe key is sent as it is", () => {
+	const { sent, poke } = scene();
+	void poke(round);
+	void poke(round, { delayMs: 50 });
+	void poke(round, { dedupeKey: "window 7" });
+	expect(sent).toHaveLength(3);
+});

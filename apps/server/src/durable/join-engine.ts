@@ -1,0 +1,67 @@
+import type { Log } from "../log.ts";
+import type { EngineAdmin } from "./engine-admin.ts";
+import { forgetDeployment } from "./forget-deployment.ts";
+import { isAlive } from "./is-alive.ts";
+import { type Deployment, isSuperseded, keepRegistered, registerDeployment } from "./register-deployment.ts";
+
+export type Membership = {
+	/** Settles once the engine knows this worker, or never will. */
+	joined: Promise<void>;
+	/** To be called again and again. */
+	stay: () => Promise<void>;
+	/** To be called at the end: where a newer version serves, nothing must wait at an address where nobody will answer. */
+	leave: () => Promise<void>;
+};
+
+/** Tells the engine where this worker's pumps are served, without waiting for it: ticks do what is due until then. */
+export function joinEngine({
+	admin,
+	url,
+	signal,
+	log,
+}: {
+	admin: EngineAdmin;
+	url: string;
+	signal: AbortSignal;
+	log: Log;
+}): Membership {
+	let deployment: Deployment | undefined;
+
+	async function join(): Promise<void> {
+		try {
+			deployment = await registerDeployment({
+				admin,
+				url,
+				isAlive,
+				onRemoved: (dead) => log.warn(dead, "removed a deployment where nobody answers"),
+				signal,
+			});
+			const { id: deploymentId, isSuperseded: isOlder } = deployment;
+			log.info(
+				{ deploymentId },
+				isOlder ? "a newer version serves: this worker stands by" : "the engine knows this worker",
+			);
+		} catch (error) {
+			if (!signal.aborted) log.error({ err: error }, "the engine does not know this worker");
+		}
+	}
+
+	return {
+		joined: join(),
+		stay: async () => {
+			if (!deployment) return;
+			const { id } = deployment;
+			deployment = await keepRegistered({ admin, url, deployment });
+			if (deployment.id !== id) {
+				log.warn({ deploymentId: deployment.id }, "the engine had forgotten this worker, and knows it again");
+			}
+		},
+		leave: async () => {
+			if (!deployment) return;
+			const { id: deploymentId } = deployment;
+			if (!(await isSuperseded(admin, deploymentId))) return;
+			await forgetDeployment(admin, deploymentId);
+			log.info({ deploymentId }, "the engine has forgotten this worker");
+		},
+	};
+}

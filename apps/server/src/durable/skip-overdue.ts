@@ -1,0 +1,34 @@
+import type { Engine, PokeTarget } from "./durable.ts";
+
+export type SkippingEngine = Engine & {
+	/** Replaces the pumps that are known to be overdue. */
+	setOverdue: (targets: readonly PokeTarget[]) => void;
+	isOverdue: (target: PokeTarget) => boolean;
+};
+
+/** After that, pumps are poked again: the next tick may hang or fail, and then nobody here would run them. */
+const believedMs = 2_000;
+
+/**
+ * An engine that is not poked for pumps that the last tick found overdue. A pump that hangs holds back every later one of
+ * its key, and each poke would be one more of them; the tick runs such a pump itself.
+ */
+export function skipOverdue(engine: Engine, { nowMs }: { nowMs: () => number }): SkippingEngine {
+	let overdue = new Set<string>();
+	let foundAtMs = 0;
+	const isOverdue = (target: PokeTarget) => overdue.has(nameOf(target)) && nowMs() - foundAtMs <= believedMs;
+	return {
+		poke: async (target, options) => {
+			if (!isOverdue(target)) await engine.poke(target, options);
+		},
+		setOverdue: (targets) => {
+			overdue = new Set(targets.map(nameOf));
+			foundAtMs = nowMs();
+		},
+		isOverdue,
+	};
+}
+
+function nameOf({ object, key }: PokeTarget): string {
+	return `${object}/${key}`;
+}

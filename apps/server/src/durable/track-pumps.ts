@@ -1,0 +1,51 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import type { PokeTarget, Pump } from "./durable.ts";
+
+export type Pumps = Record<PokeTarget["object"], Pump>;
+
+export type TrackedPumps = {
+	pumps: Pumps;
+	/** Whether this process runs the pump of that key now. */
+	isRunning: (target: PokeTarget) => boolean;
+	/** Refuses pumps from now on, and waits for those that run, for so long at most. */
+	finish: (patienceMs: number) => Promise<void>;
+};
+
+/** Knows which pumps this process runs, whoever asked for them. */
+export function trackPumps(pumps: Pumps): TrackedPumps {
+	const running = new Map<string, Set<Promise<void>>>();
+	let isFinishing = false;
+
+	function tracked(object: PokeTarget["object"]): Pump {
+		return async (key) => {
+			if (isFinishing) throw new Error("this worker stops");
+			const name = `${object}/${key}`;
+			const run = pumps[object](key);
+			const ofKey = running.get(name) ?? new Set();
+			running.set(name, ofKey.add(run));
+			try {
+				await run;
+			} finally {
+				ofKey.delete(run);
+				if (ofKey.size === 0) running.delete(name);
+			}
+		};
+	}
+
+	return {
+		pumps: {
+			round: tracked("round"),
+			lane: tracked("lane"),
+			attestation: tracked("attestation"),
+			sighting: tracked("sighting"),
+		},
+		isRunning: ({ object, key }) => running.has(`${object}/${key}`),
+		finish: async (patienceMs) => {
+			isFinishing = true;
+			const ending = Promise.allSettled([...running.values()].flatMap((runs) => [...runs]));
+			const patience = new AbortController();
+			await Promise.race([ending, sleep(patienceMs, undefined, { signal: patience.signal }).catch(() => {})]);
+			patience.abort();
+		},
+	};
+}
