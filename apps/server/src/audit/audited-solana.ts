@@ -33,7 +33,7 @@ export type Holder = "escrow" | "vault";
 
 export async function connectAuditedSolana({
 	rpcUrl,
-	transport = createDefaultRpcTransport({ url: rpcUrl }),
+	transport = withTimeout(createDefaultRpcTransport({ url: rpcUrl })),
 	deployment,
 	depths,
 	unreleasedCapUsd,
@@ -67,6 +67,13 @@ export async function connectAuditedSolana({
 		rpc: createSolanaRpcFromTransport(transport) as Rpc<SolanaRpcApi>,
 		accounts: await Promise.all(accounts),
 	};
+}
+
+/** One call that is never answered must not end all audits. */
+const timeoutMs = 30_000;
+
+function withTimeout(transport: RpcTransport): RpcTransport {
+	return (request) => transport({ ...request, signal: AbortSignal.timeout(timeoutMs) });
 }
 
 /** Where an owner holds a token: in its account for it, or, the native token, at its own address. */
@@ -120,6 +127,8 @@ export async function finalHoldings(
 			}
 			return [address, account.lamports];
 		}
+		// Anyone can send lamports to where an account will be.
+		if (account.owner === SYSTEM_PROGRAM_ADDRESS) return [address, 0n];
 		if (account.owner !== TOKEN_PROGRAM_ADDRESS) throw new Error(`${address} is no token account`);
 		const { mint, amount, owner, delegate, closeAuthority } = getTokenDecoder().decode(
 			Buffer.from(account.data[0], "base64"),

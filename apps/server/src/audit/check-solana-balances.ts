@@ -1,9 +1,16 @@
-import { fromSolanaWord, type SolanaAddress, solanaNativeToken, toSolanaWord } from "@geoswap/protocol";
+import {
+	fromSolanaWord,
+	greater,
+	type SolanaAddress,
+	solanaNativeToken,
+	toSolanaWord,
+} from "@geoswap/protocol";
 import type { Hex } from "viem";
 import type { AuditedSolana, Holder } from "./audited-solana.ts";
 import type { SolanaBooks } from "./read-books.ts";
 import type { ChainEvents } from "./read-chain-events.ts";
-import type { SolanaTransaction } from "./read-solana-transactions.ts";
+import type { SolanaTransaction } from "./read-solana-transaction.ts";
+import type { SolanaHistory } from "./read-solana-transactions.ts";
 import type { ChainReport, Finding, TokenReport } from "./report.ts";
 import { changeOf, type SolanaEvents } from "./solana-events.ts";
 import { forgottenSpending, solanaSpending } from "./solana-spending.ts";
@@ -12,8 +19,7 @@ export type SolanaReading = {
 	/** What our accounts held at a final slot, and every transaction that concerns them up to it. */
 	slot: number;
 	holdings: ReadonlyMap<SolanaAddress, bigint>;
-	transactions: readonly SolanaTransaction[];
-};
+} & Pick<SolanaHistory, "transactions" | "gifts" | "undecodable">;
 
 /**
  * I1 and I2 on Solana, at the slot up to which it is booked: what escrow and vault hold is what orders and books account
@@ -33,6 +39,12 @@ export function checkSolanaBalances(
 	const breaches: Finding[] = [];
 	const breach = (invariant: "I1" | "I2", token: SolanaAddress, message: string) =>
 		breaches.push({ invariant, message, chainIds: [chainId], token });
+	/** Strangers may give us something by transactions that cannot be decoded. Nobody can take something that way. */
+	const surplus = (invariant: "I1" | "I2", token: SolanaAddress, message: string) => {
+		if (reading.undecodable === 0) return breach(invariant, token, message);
+		const by = `${message}; ${reading.undecodable} transactions of others cannot be decoded`;
+		return breaches.push({ invariant, message: by, chainIds: [chainId], token, pauses: false });
+	};
 	const isBooked = (at: { slot: number }) => at.slot > books.openingSlot && at.slot <= slot;
 	const strays = unattributed.filter(isBooked);
 	for (const { holder, token, slot: at, amount, isRefund } of strays) {
@@ -64,7 +76,7 @@ export function checkSolanaBalances(
 		const donated = escrowActual - escrowExpected;
 		if (donated < 0n) breach("I1", token, `the escrow on Solana is short of ${-donated} ${symbol}`);
 		// What strangers send is booked as theirs: what is left over was taken from someone.
-		if (donated > 0n) breach("I1", token, `the escrow on Solana holds ${donated} ${symbol} too many`);
+		if (donated > 0n) surplus("I1", token, `the escrow on Solana holds ${donated} ${symbol} too many`);
 		const stockBooked = booked("stock");
 		const unbooked = stockActual - stockBooked;
 		if (unbooked < 0n)
@@ -76,8 +88,11 @@ export function checkSolanaBalances(
 		const found = token === solanaNativeToken ? spending.found : 0n;
 		const strayed = sum(strays.filter((stray) => stray.token === token).map(({ amount }) => amount)) + found;
 		const strayBooked = -booked("unattributed");
-		if (strayBooked + unbooked + escrowUnbooked !== strayed) {
-			breach("I2", token, `${strayBooked} ${symbol} is booked as no order's on Solana, but ${strayed} is`);
+		const strayHeld = strayBooked + unbooked + escrowUnbooked;
+		if (strayHeld !== strayed) {
+			const message = `${strayBooked} ${symbol} is booked as no order's on Solana, but ${strayed} is`;
+			if (strayHeld > strayed) surplus("I2", token, message);
+			else breach("I2", token, message);
 		}
 		return {
 			token,
@@ -86,8 +101,8 @@ export function checkSolanaBalances(
 			escrowActual: String(escrowActual),
 			stockBooked: String(stockBooked),
 			stockActual: String(stockActual),
-			donated: String(positive(donated)),
-			unbooked: String(positive(unbooked)),
+			donated: String(greater(donated, 0n)),
+			unbooked: String(greater(unbooked, 0n)),
 		};
 	});
 
@@ -123,15 +138,15 @@ export function checkSolanaBalances(
 /** What an account of ours held at the end of a slot: what it holds later, without what changed in between. */
 function heldAt(
 	chain: AuditedSolana,
-	{ holdings, transactions }: SolanaReading,
+	{ holdings, transactions, gifts }: SolanaReading,
 	{ holder, token, slot }: { holder: Holder; token: SolanaAddress; slot: number },
 ): bigint {
 	const account = chain.accounts.find((one) => one.holder === holder && one.token === token);
 	if (!account) throw new Error(`the ${holder} has no account for ${token}`);
-	const since = transactions.filter((transaction) => transaction.slot > slot);
-	return (
-		(holdings.get(account.address) ?? 0n) - sum(since.map((transaction) => changeOf(transaction, account)))
-	);
+	const isSince = (one: { slot: number }) => one.slot > slot;
+	const changed = sum(transactions.filter(isSince).map((transaction) => changeOf(transaction, account)));
+	const given = sum((gifts.get(account.address) ?? []).filter(isSince).map(({ amount }) => amount));
+	return (holdings.get(account.address) ?? 0n) - changed - given;
 }
 
 /** Inputs of orders that are open at the end of a slot. */
@@ -160,10 +175,6 @@ function bookedAs(
 			.filter((one) => posting === undefined || one.posting === posting)
 			.map(({ amount }) => amount),
 	);
-}
-
-function positive(amount: bigint): bigint {
-	return amount > 0n ? amount : 0n;
 }
 
 function sum(amounts: readonly bigint[]): bigint {

@@ -17,6 +17,7 @@ export function checkSwap(
 		finalAt,
 		bookedAt,
 		workingSinceMs = 0,
+		isOwed = false,
 		nowMs,
 	}: {
 		history: OrderHistory | undefined;
@@ -26,6 +27,8 @@ export function checkSwap(
 		bookedAt: { origin: bigint | undefined; destination: bigint | undefined };
 		/** Since when the service could do something about it. */
 		workingSinceMs?: number | undefined;
+		/** Whether the wallet alone holds up its refund, or its token does. */
+		isOwed?: boolean | undefined;
 		nowMs: number;
 	},
 ): Finding[] {
@@ -70,10 +73,11 @@ export function checkSwap(
 	const isPendingLate =
 		nowMs / 1_000 > Math.max(Number(refundAfter), workingSinceMs / 1_000) + graceSeconds &&
 		[bookedAt.origin, bookedAt.destination].every((at) => at === undefined || at > refundAfter);
-	// What is owed as a credit is pending until somebody claims it, however long that takes.
+	// A refund that is a credit is pending until somebody claims it, and so is one that the wallet itself holds up, however
+	// long that takes.
 	const isCredited = history?.refunded[0]?.paid === false;
 	expect(
-		status !== "pending" || !isPendingLate || isCredited,
+		status !== "pending" || !isPendingLate || isCredited || isOwed,
 		"I14",
 		"is pending past the time by which it had to be decided",
 	);

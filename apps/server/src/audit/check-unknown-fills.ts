@@ -1,5 +1,5 @@
 import type { AuditedChain } from "./audited-chain.ts";
-import { CouldNotCheckError } from "./could-not-check-error.ts";
+import { inTurns } from "./in-turns.ts";
 import type { OrderHistory } from "./order-history.ts";
 import type { Finding } from "./report.ts";
 
@@ -8,27 +8,24 @@ const graceSeconds = 3_600;
 
 /** I6: nothing is delivered for an order that no chain has a final deposit of and no book an entry. */
 export async function checkUnknownFills(
-	chains: readonly AuditedChain[],
+	{ chainId, client }: AuditedChain,
 	{
 		histories,
 		nowMs,
 	}: {
-		/** Of orders whose terms nobody knows. */
+		/** The ids of orders whose terms nobody knows. On Solana such an order is found by its marker. */
 		histories: readonly OrderHistory[];
 		nowMs: number;
 	},
 ): Promise<Finding[]> {
-	const findings = histories.flatMap(({ orderId, filled }) =>
-		filled.map(async ({ chainId, block, delivered }): Promise<Finding[]> => {
-			const chain = chains.find((candidate) => candidate.chainId === chainId);
-			// On Solana an order that nobody knows is found by its marker.
-			if (!chain) return [];
-			const asking = chain.client.getBlock({ blockNumber: BigInt(block) });
-			const { timestamp } = await CouldNotCheckError.unless(`chain ${chainId}`, asking);
-			if (nowMs / 1_000 < Number(timestamp) + graceSeconds) return [];
-			const message = `${delivered} was delivered in block ${block} for an order that nobody knows`;
-			return [{ invariant: "I6", message, chainIds: [chainId], orderId, amount: String(delivered) }];
-		}),
+	const fills = histories.flatMap(({ orderId, filled }) =>
+		filled.filter((fill) => fill.chainId === chainId).map((fill) => ({ ...fill, orderId })),
 	);
-	return (await Promise.all(findings)).flat();
+	const findings = await inTurns(fills, async ({ orderId, block, delivered }): Promise<Finding[]> => {
+		const { timestamp } = await client.getBlock({ blockNumber: BigInt(block) });
+		if (nowMs / 1_000 < Number(timestamp) + graceSeconds) return [];
+		const message = `${delivered} was delivered in block ${block} for an order that nobody knows`;
+		return [{ invariant: "I6", message, chainIds: [chainId], orderId, amount: String(delivered) }];
+	});
+	return findings.flat();
 }

@@ -29,9 +29,23 @@ export function orderHistories(chains: readonly ChainEvents[]): Map<Hex, OrderHi
 			}
 		}
 	}
-	for (const history of histories.values())
-		history.claimed = chains.flatMap((events) => claimsOf(history, events));
+	const claims = Map.groupBy(
+		chains.flatMap(({ claimed }) => claimed),
+		({ chainId, escrow, beneficiary, token }) =>
+			claimKey(chainId, toWord(escrow), toWord(beneficiary), toWord(token)),
+	);
+	for (const history of histories.values()) {
+		const [refund] = history.refunded;
+		const { order } = history;
+		if (!order || !refund) continue;
+		const key = claimKey(refund.chainId, order.escrow, order.wallet, order.inputToken);
+		history.claimed = (claims.get(key) ?? []).filter(({ block }) => block >= refund.block);
+	}
 	return histories;
+}
+
+function claimKey(chainId: number, escrow: Hex, beneficiary: Hex, token: Hex): string {
+	return [chainId, escrow, beneficiary, token].join(":").toLowerCase();
 }
 
 function emptyHistory(orderId: Hex): OrderHistory {
@@ -45,17 +59,4 @@ function emptyHistory(orderId: Hex): OrderHistory {
 		voided: [],
 		claimed: [],
 	};
-}
-
-function claimsOf({ order, refunded }: OrderHistory, { claimed }: ChainEvents): ChainEvents["claimed"] {
-	const [refund] = refunded;
-	if (!order || !refund) return [];
-	return claimed.filter(
-		({ chainId, block, escrow, beneficiary, token }) =>
-			chainId === refund.chainId &&
-			block >= refund.block &&
-			toWord(escrow) === order.escrow &&
-			toWord(beneficiary) === order.wallet &&
-			toWord(token) === order.inputToken,
-	);
 }

@@ -2,13 +2,13 @@ import { startTestChains, type TestChains } from "@geoswap/devnet";
 import { fromSwapKey, newSwapUuid, type Order, orderId, orderToJson, type SwapUuid } from "@geoswap/protocol";
 import { hexToBytes } from "viem";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { insertWait } from "../../test/insert-wait.ts";
 import { orderActions } from "../../test/order-actions.ts";
 import { createTestDatabase, type TestDatabase } from "../../test/test-database.ts";
 import { connectChain } from "../chain/evm/chain-client.ts";
 import { advance } from "../follow/advance.ts";
 import { createLog } from "../log.ts";
 import { createAuditMemory } from "./audit-memory.ts";
-import { CouldNotCheckError } from "./could-not-check-error.ts";
 import { type ReconcileOptions, reconcile } from "./reconcile.ts";
 import { formatReport, type Report } from "./report.ts";
 
@@ -17,7 +17,7 @@ let actions: ReturnType<typeof orderActions>;
 let database: TestDatabase;
 
 beforeAll(async () => {
-	[chains, database] = await Promise.all([startTestChains(), createTestDatabase()]);
+	[chains, database] = await Promise.all([startTestChains(), createTestDatabase({ as: "auditor" })]);
 	actions = orderActions(chains);
 	await follow();
 }, 120_000);
@@ -29,9 +29,9 @@ afterAll(async () => {
 async function follow(): Promise<void> {
 	await actions.finalize();
 	for (const chain of [chains.origin, chains.destination]) {
-		const engine = { startSwap: async () => {}, raise: async () => {}, poke: async () => {} };
+		const engine = { poke: async () => {} };
 		const log = createLog({ level: "silent", process: "test" });
-		const following = { chain: connectChain(chain), pool: database.pool, engine, relayers: [], log };
+		const following = { chain: connectChain(chain), pool: database.pools.worker, engine, relayers: [], log };
 		while (await advance(following));
 	}
 }
@@ -57,11 +57,12 @@ async function insertSwap(
 		moves = ["opening"],
 	}: { id?: SwapUuid; usdCents?: bigint; status?: string; moves?: string[] } = {},
 ): Promise<SwapUuid> {
-	await database.pool.query(
+	await database.owner.query(
 		`insert into swaps (id, order_id, order_terms, output, value_usd_cents, delivery, status, moves, ended_at)
 		values ($1, $2, $3, 0, $4, '{}', $5, $6, case when $5 <> 'pending' then now() end)`,
 		[id, hexToBytes(orderId(order)), orderToJson(order), usdCents, status, moves],
 	);
+	await insertWait(database.owner, { swapId: id, orderId: orderId(order) });
 	return id;
 }
 
@@ -73,7 +74,7 @@ test("I6: a delivery on a deposit that was not deep enough, or that no second pr
 		const order = await actions.makeOrder();
 		const swapId = await insertSwap(order, { usdCents: 20_000n });
 		for (const data of decisions) {
-			await database.pool.query(
+			await database.owner.query(
 				"insert into swap_events (swap_id, fact, data) values ($1, 'delivering', $2)",
 				[swapId, data],
 			);
@@ -90,7 +91,7 @@ test("I6: a delivery on a deposit that was not deep enough, or that no second pr
 	expect([deep, shallow, unfinal, unseen, again].map((order) => foundIn(report, order))).toEqual([
 		...[[], ["I6"], ["I6"], ["I6"], ["I6"]],
 	]);
-	await database.pool.query("insert into sightings values ($1, $2, 100, $3, $3, 102, 90)", [
+	await database.owner.query("insert into sightings values ($1, $2, 100, $3, $3, 102, 90)", [
 		chains.origin.chainId,
 		hexToBytes(orderId(unseen)),
 		hexToBytes("0x01"),
@@ -107,19 +108,19 @@ test("I6: a delivery on a deposit that was not deep enough, or that no second pr
 
 test("I2: a posting that does not add up stops its chain, whatever it was written for", async () => {
 	const { chainId } = chains.destination;
-	await database.pool.query("alter table entries disable trigger entries_balance");
-	await database.pool.query(
+	await database.owner.query("alter table entries disable trigger entries_balance");
+	await database.owner.query(
 		`with posted as (
 			insert into postings (key, chain_id, block_number, name) values ('loss:0x01:7', $1, 1, 'loss') returning id
 		)
 		insert into entries select id, 'loss', $1, '\\x01', 5 from posted`,
 		[chainId],
 	);
-	await database.pool.query("alter table entries enable trigger entries_balance");
+	await database.owner.query("alter table entries enable trigger entries_balance");
 	const found = async (options?: Partial<ReconcileOptions>) =>
 		(await audit(options)).breaches.filter(({ message }) => message.includes("loss:0x01:7"));
 	expect(await found()).toMatchObject([{ invariant: "I2", chainIds: [chainId] }]);
-	await database.pool.query("delete from entries where account = 'loss'");
+	await database.owner.query("delete from entries where account = 'loss'");
 	expect(await found()).toEqual([]);
 });
 
@@ -133,7 +134,7 @@ test("I7: a step that is not in the picture, or a row that nobody moved there, i
 	});
 	const rewritten = await actions.makeOrder();
 	await insertSwap(rewritten);
-	await database.pool.query("update swaps set stage = 'refunding' where order_id = $1", [
+	await database.owner.query("update swaps set stage = 'refunding' where order_id = $1", [
 		hexToBytes(orderId(rewritten)),
 	]);
 	const report = await audit();
@@ -170,10 +171,10 @@ test("I11: two swaps of one order, and two sets of jobs for one nonce, are found
 	await insertSwap(order);
 	await insertSwap(order, { id: newSwapUuid({ nowMs: Date.now(), random: new Uint8Array(10).fill(9) }) });
 	expect(foundIn(await audit(), order).sort()).toEqual(["I11", "I11"]);
-	await database.pool.query("delete from swaps where order_id = $1", [hexToBytes(orderId(order))]);
+	await database.owner.query("delete from swaps where order_id = $1", [hexToBytes(orderId(order))]);
 
 	const sign = (attempt: number, kind: string, jobs: object[]) =>
-		database.pool.query(
+		database.owner.query(
 			`insert into lane_transactions (chain_id, relayer, nonce, attempt, hash, raw, kind, jobs, max_fee_per_gas, state,
 				sent_at_block)
 			values (31337, '\\x11', 7, $1::int, decode(lpad($1::int::text, 64, '0'), 'hex'), '', $2, $3, 1, 'broadcast', 1)`,
@@ -187,7 +188,7 @@ test("I11: two swaps of one order, and two sets of jobs for one nonce, are found
 	expect(await nonces()).toEqual([]);
 	await sign(4, "fill", [{ swapId: "c" }]);
 	expect(await nonces()).toMatchObject([{ invariant: "I11", chainIds: [31_337] }]);
-	await database.pool.query("delete from lane_transactions");
+	await database.owner.query("delete from lane_transactions");
 });
 
 test("with a memory only what is new is read, what is over is forgotten, and what is found is the same", async () => {
@@ -202,7 +203,7 @@ test("with a memory only what is new is read, what is over is forgotten, and wha
 	await actions.decide("Release", order);
 	// The chain is ahead of the books.
 	expect(foundIn(await audit({ memory, isKnown }), order)).toEqual([]);
-	await database.pool.query(
+	await database.owner.query(
 		"update swaps set status = 'settled', stage = 'delivered', moves = $2, ended_at = now() where order_id = $1",
 		[hexToBytes(orderId(order)), settledMoves],
 	);
@@ -226,7 +227,7 @@ test("what was found of a swap that ended, and is known, is told until all is re
 		expect(foundIn(report, order)).toEqual(["I7"]);
 	}
 	// Whoever mends the row is believed when it is read.
-	await database.pool.query("update swaps set moves = '{opening,failed}' where order_id = $1", [
+	await database.owner.query("update swaps set moves = '{opening,failed}' where order_id = $1", [
 		hexToBytes(orderId(order)),
 	]);
 	expect(foundIn(await audit({ memory: createAuditMemory(), isKnown }), order)).toEqual([]);
@@ -272,17 +273,30 @@ test("I12: an order that anyone could refund by now, and cannot, is found; what 
 	await testClient.setCode({ address: escrow, bytecode: code ?? "0x" });
 });
 
-test("a chain that does not answer, or lags behind the books, is named, and nothing is judged", async () => {
-	await follow();
+test("a chain that does not answer, or lags behind the books, is named and not judged, and the others are", async () => {
+	const found = await audit();
 	const { origin, destination } = chains;
 	const gone = { ...destination, rpcUrl: "http://127.0.0.1:1" };
-	const asking = audit({ chains: [origin, { ...gone, deployment: destination.deployment }] });
-	await expect(asking).rejects.toBeInstanceOf(CouldNotCheckError);
-	await expect(asking).rejects.toThrow(`chain ${destination.chainId} cannot be asked`);
-	await database.pool.query("update chain_heads set booked_number = 1000000 where chain_id = $1", [
+	const report = await audit({ chains: [origin, { ...gone, deployment: destination.deployment }] });
+	expect(report.unchecked).toEqual([
+		{
+			chainId: destination.chainId,
+			why: expect.stringContaining(`chain ${destination.chainId} cannot be asked`),
+		},
+	]);
+	const audited = (one: Report) => one.chains.map(({ chainId }) => chainId);
+	expect(audited(report)).toEqual([origin.chainId]);
+	expect(formatReport(report)).toContain(`NOT CHECKED chain ${destination.chainId}: `);
+	// Nothing is found that is not so: of orders that may have gone on there nothing is said.
+	const messages = new Set(found.breaches.map(({ message }) => message));
+	expect(report.breaches.filter(({ message }) => !messages.has(message))).toEqual([]);
+
+	await database.owner.query("update chain_heads set booked_number = 1000000 where chain_id = $1", [
 		origin.chainId,
 	]);
-	const { pool } = database;
-	const behind = reconcile({ pool, chains: [origin], earlierAttesterSets: [], nowMs: Date.now() });
-	await expect(behind).rejects.toThrow(/chain 31337 cannot be asked: its node is at block/);
+	const behind = await audit();
+	expect(behind.unchecked).toEqual([
+		{ chainId: origin.chainId, why: expect.stringMatching(/cannot be asked: its node is at block/) },
+	]);
+	expect(audited(behind)).toEqual([destination.chainId]);
 });

@@ -5,16 +5,16 @@ import { readBooks } from "./read-books.ts";
 
 let database: TestDatabase;
 beforeAll(async () => {
-	database = await createTestDatabase();
+	database = await createTestDatabase({ as: "auditor" });
 });
 afterAll(() => database.drop());
 
 test("a connection that breaks is an error of this reading, and not the end of the process", async () => {
-	const holder = await database.pool.connect();
+	const holder = await database.owner.connect();
 	await holder.query("begin");
 	await holder.query("lock table postings");
 	const reading = expect(readBooks(database.pool)).rejects.toThrow(/terminat/);
-	await someoneWaits(database.pool);
+	await someoneWaits(database.owner);
 	await holder.query(
 		`select pg_terminate_backend(pid) from pg_stat_activity
 		where datname = current_database() and wait_event_type = 'Lock'`,
@@ -27,7 +27,7 @@ test("a connection that breaks is an error of this reading, and not the end of t
 
 test("with what is new of a nonce all that was ever signed for it is read", async () => {
 	const sign = (nonce: number, attempt: number, age: string, jobs: object[]) =>
-		database.pool.query(
+		database.owner.query(
 			`insert into lane_transactions (chain_id, relayer, nonce, attempt, hash, raw, kind, jobs, max_fee_per_gas, state,
 				sent_at_block, created_at)
 			values (1, '\\x11', $1::int, $2::int, decode(lpad(($1::int * 10 + $2::int)::text, 64, '0'), 'hex'), '', 'fill', $4, 1, 'final', 1,

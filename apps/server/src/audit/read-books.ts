@@ -55,6 +55,8 @@ export type AuditedSwap = {
 	status: SwapStatus;
 	/** Whether what decided it was final. */
 	isEnded: boolean;
+	/** How long it has been due to be looked at; below zero where it is not due yet, undefined where it has no time. */
+	dueSeconds: number | undefined;
 	endedAtMs: number | undefined;
 	deliveredAmount: bigint | undefined;
 	valueUsdCents: bigint;
@@ -149,7 +151,8 @@ export async function readBooks(
 		const swaps = await client.query<SwapRow>(
 			`select id::text as id, encode(order_id, 'hex') as order_id, order_terms::text as order_terms, status,
 				floor(extract(epoch from ended_at) * 1000)::text as ended_at_ms, delivered_amount::text as delivered_amount,
-				value_usd_cents::text as value_usd_cents, stage, moves
+				value_usd_cents::text as value_usd_cents, stage, moves,
+				(select extract(epoch from now() - due_at)::text from waits w where w.swap_id = s.id) as due_seconds
 			from swaps s where ${isAudited} order by id`,
 			since,
 		);
@@ -238,6 +241,7 @@ export async function readBooks(
 				order: orderSchema.parse(JSON.parse(row.order_terms)),
 				status: row.status,
 				isEnded: row.ended_at_ms !== null,
+				dueSeconds: row.due_seconds === null ? undefined : Number(row.due_seconds),
 				endedAtMs: row.ended_at_ms === null ? undefined : Number(row.ended_at_ms),
 				deliveredAmount: row.delivered_amount === null ? undefined : BigInt(row.delivered_amount),
 				valueUsdCents: BigInt(row.value_usd_cents),
@@ -276,6 +280,7 @@ type SwapRow = {
 	value_usd_cents: string;
 	stage: string;
 	moves: string[];
+	due_seconds: string | null;
 };
 
 type NonceRow = { chain: string; relayer: string; nonce: string; sets: string; landed: string };

@@ -1,5 +1,5 @@
 import { geoEscrowAbi, geoVaultAbi, type Order, toWord } from "@geoswap/protocol";
-import { type Address, type Hex, parseEventLogs } from "viem";
+import { type Address, BaseError, type Hex, type Log, parseEventLogs, RpcRequestError } from "viem";
 import type { AuditedChain } from "./audited-chain.ts";
 
 /** What a chain says happened, up to a block. Every event has the chain and the block it happened in. */
@@ -17,27 +17,52 @@ type At<T> = T & { chainId: number; block: number };
 /** As many blocks as most nodes answer for at once. */
 const blocksAtOnce = 5_000;
 
-/** All events of our contracts since they were deployed, or since a block, straight from the chain. */
+/**
+ * Reads all events of our contracts since they were deployed, or since a block, straight from the chain. The `Opened` event
+ * of a token that the deployment does not list is skipped, because anyone can open as many such orders as they pay for. It
+ * is kept if the order is one of the service's own swaps: their asset may have been delisted since.
+ */
 export async function readChainEvents(
 	chain: AuditedChain,
 	{
 		fromBlock = chain.deployment.deployedAtBlock,
 		toBlock,
+		isSwap,
 	}: {
 		/** What was before is known. */
 		fromBlock?: number | undefined;
 		toBlock: number;
+		/** Whether the books have a swap with this order. */
+		isSwap: (orderId: Hex) => boolean;
 	},
 ): Promise<ChainEvents> {
 	const events = noEvents();
 	for (let from = fromBlock; from <= toBlock; from += blocksAtOnce) {
 		const to = Math.min(from + blocksAtOnce - 1, toBlock);
 		await Promise.all([
-			addEscrowEvents(chain, { from, to, events }),
+			addEscrowEvents(chain, { from, to, events, isSwap }),
 			addVaultEvents(chain, { from, to, events }),
 		]);
 	}
 	return events;
+}
+
+/** A node refuses to list more logs than it likes at once: then fewer blocks are asked for, down to one. */
+async function logsOf(
+	chain: AuditedChain,
+	{ address, from, to }: { address: Address[]; from: number; to: number },
+): Promise<Log<bigint, number, false>[]> {
+	try {
+		return await chain.client.getLogs({ address, fromBlock: BigInt(from), toBlock: BigInt(to) });
+	} catch (error) {
+		const isRefused = error instanceof BaseError && error.walk((one) => one instanceof RpcRequestError);
+		if (!isRefused || from === to) throw error;
+		const middle = Math.floor((from + to) / 2);
+		return [
+			...(await logsOf(chain, { address, from, to: middle })),
+			...(await logsOf(chain, { address, from: middle + 1, to })),
+		];
+	}
 }
 
 export function noEvents(): ChainEvents {
@@ -46,10 +71,13 @@ export function noEvents(): ChainEvents {
 
 type Span = { from: number; to: number; events: ChainEvents };
 
-async function addEscrowEvents(chain: AuditedChain, { from, to, events }: Span): Promise<void> {
-	const { client, chainId, escrows } = chain;
-	const range = { fromBlock: BigInt(from), toBlock: BigInt(to) };
-	const logs = await client.getLogs({ address: escrows, ...range });
+async function addEscrowEvents(
+	chain: AuditedChain,
+	{ from, to, events, isSwap }: Span & { isSwap: (orderId: Hex) => boolean },
+): Promise<void> {
+	const { chainId, escrows, deployment } = chain;
+	const listed = new Set(deployment.assets.map(({ address }) => toWord(address)));
+	const logs = await logsOf(chain, { address: escrows, from, to });
 	for (const { eventName, args, address: escrow, blockNumber } of parseEventLogs({
 		abi: geoEscrowAbi,
 		logs,
@@ -57,6 +85,7 @@ async function addEscrowEvents(chain: AuditedChain, { from, to, events }: Span):
 		const at = { chainId, block: Number(blockNumber) };
 		if (eventName === "Opened") {
 			const { orderId, wallet, terms } = args;
+			if (!listed.has(terms.inputToken) && !isSwap(orderId)) continue;
 			const order = {
 				...terms,
 				originChainId: BigInt(chainId),
@@ -72,9 +101,8 @@ async function addEscrowEvents(chain: AuditedChain, { from, to, events }: Span):
 }
 
 async function addVaultEvents(chain: AuditedChain, { from, to, events }: Span): Promise<void> {
-	const { client, chainId, vaults } = chain;
-	const range = { fromBlock: BigInt(from), toBlock: BigInt(to) };
-	const logs = await client.getLogs({ address: vaults, ...range });
+	const { chainId, vaults } = chain;
+	const logs = await logsOf(chain, { address: vaults, from, to });
 	for (const { eventName, args, blockNumber } of parseEventLogs({ abi: geoVaultAbi, logs })) {
 		const at = { chainId, block: Number(blockNumber) };
 		if (eventName === "Filled") events.filled.push({ ...at, ...args });

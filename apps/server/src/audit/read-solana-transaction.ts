@@ -1,0 +1,139 @@
+import type { SolanaAddress } from "@geoswap/protocol";
+import {
+	decodeTransactionFromRpcResponse,
+	getAccountMetasFromCompiledTransactionMessage,
+	getBase58Encoder,
+	getInstructionsFromCompiledTransactionMessage,
+	isSolanaError,
+	MAX_SUPPORTED_TRANSACTION_VERSION,
+	type Signature,
+	SOLANA_ERROR__JSON_RPC__SERVER_ERROR_UNSUPPORTED_TRANSACTION_VERSION,
+} from "@solana/kit";
+import { bytesToHex, type Hex } from "viem";
+import type { AuditedSolana } from "./audited-solana.ts";
+import { memoOf, type PaymentSource, paymentSources, type SolanaInstruction } from "./solana-instructions.ts";
+import { closedAccounts, type MadeMarker, madeMarkers } from "./solana-markers.ts";
+
+/** A final transaction, as far as its effects on money go: all of ours stay in memory, so it has what checks ask for only. */
+export type SolanaTransaction = {
+	signature: Hex;
+	slot: number;
+	isFailed: boolean;
+	fee: bigint;
+	feePayer: SolanaAddress;
+	/** Markers of our keys that it made, and accounts that it closed. */
+	made: MadeMarker[];
+	closed: SolanaAddress[];
+	/** Token accounts that it made, markers included. */
+	madeAccounts: SolanaAddress[];
+	/** The order that it names. */
+	memo: Hex | undefined;
+	/** By account of the escrow: who paid in, and from which of his own. */
+	sources: Map<SolanaAddress, PaymentSource>;
+	/** By address: how many more it has than before. Where that changed. */
+	lamports: Map<SolanaAddress, bigint>;
+	/** By token account: how much more it has of its token. Where that changed. */
+	tokens: Map<SolanaAddress, bigint>;
+};
+
+/** Reads one final transaction. A stranger's may be of a version that is newer than this code. */
+export async function readSolanaTransaction(
+	chain: AuditedSolana,
+	signature: Signature,
+): Promise<SolanaTransaction | "undecodable"> {
+	const found = await askTransaction(chain, signature);
+	if (found === "undecodable") return found;
+	const meta = found?.meta;
+	if (!meta) throw new Error(`the chain lists transaction ${signature} and does not show it`);
+	const decoded = decodeOrUndefined(found);
+	if (!decoded) return "undecodable";
+	const { addresses, instructions } = decoded;
+	const isFailed = meta.err !== null;
+	const lamports = new Map<SolanaAddress, bigint>();
+	addresses.forEach((address, i) => {
+		const change = (meta.postBalances[i] ?? 0n) - (meta.preBalances[i] ?? 0n);
+		if (change !== 0n) lamports.set(address, change);
+	});
+	const before = tokenBalances(addresses, meta.preTokenBalances ?? []);
+	const after = tokenBalances(addresses, meta.postTokenBalances ?? []);
+	const tokens = new Map<SolanaAddress, bigint>();
+	for (const address of new Set([...before.keys(), ...after.keys()])) {
+		const change = (after.get(address) ?? 0n) - (before.get(address) ?? 0n);
+		if (change !== 0n) tokens.set(address, change);
+	}
+	// A transaction that failed did nothing.
+	const done = isFailed ? [] : instructions;
+	return {
+		signature: hexOfSignature(signature),
+		slot: Number(found.slot),
+		isFailed,
+		fee: meta.fee,
+		feePayer: addresses[0],
+		made: madeMarkers(chain.deployment, done),
+		closed: closedAccounts(done),
+		madeAccounts: [...after.keys()].filter((address) => !before.has(address)),
+		memo: memoOf(done),
+		sources: paymentSources(chain, done),
+		lamports,
+		tokens,
+	};
+}
+
+export function hexOfSignature(signature: Signature): Hex {
+	return bytesToHex(getBase58Encoder().encode(signature) as Uint8Array);
+}
+
+async function askTransaction({ rpc }: AuditedSolana, signature: Signature) {
+	try {
+		return await rpc
+			.getTransaction(signature, {
+				commitment: "finalized",
+				encoding: "base64",
+				maxSupportedTransactionVersion: MAX_SUPPORTED_TRANSACTION_VERSION,
+			})
+			.send();
+	} catch (error) {
+		// The node knows a newer version than we do.
+		if (isSolanaError(error, SOLANA_ERROR__JSON_RPC__SERVER_ERROR_UNSUPPORTED_TRANSACTION_VERSION)) {
+			return "undecodable";
+		}
+		throw error;
+	}
+}
+
+/** Returns undefined if the bytes cannot be decoded. */
+function decodeOrUndefined(
+	found: Exclude<Awaited<ReturnType<typeof askTransaction>>, "undecodable" | null>,
+): { addresses: [SolanaAddress, ...SolanaAddress[]]; instructions: SolanaInstruction[] } | undefined {
+	try {
+		const { compiledMessage, loadedAddresses } = decodeTransactionFromRpcResponse(found);
+		const [feePayer, ...others] = getAccountMetasFromCompiledTransactionMessage(
+			compiledMessage,
+			loadedAddresses,
+		).map(({ address }) => address);
+		if (!feePayer) return undefined;
+		const instructions = getInstructionsFromCompiledTransactionMessage(compiledMessage, loadedAddresses).map(
+			({ programAddress, accounts = [], data }) => ({
+				program: programAddress,
+				accounts: accounts.map(({ address }) => address),
+				data: new Uint8Array(data ?? []),
+			}),
+		);
+		return { addresses: [feePayer, ...others], instructions };
+	} catch {
+		return undefined;
+	}
+}
+
+function tokenBalances(
+	addresses: readonly SolanaAddress[],
+	balances: readonly { accountIndex: number; uiTokenAmount: { amount: string } }[],
+): Map<SolanaAddress, bigint> {
+	return new Map(
+		balances.map(({ accountIndex, uiTokenAmount }) => {
+			const address = addresses[accountIndex];
+			if (!address) throw new Error(`a transaction names no account ${accountIndex}`);
+			return [address, BigInt(uiTokenAmount.amount)];
+		}),
+	);
+}
