@@ -1,162 +1,215 @@
 import type { SolanaAddress } from "@geoswap/protocol";
-import {
-	getBase58Encoder,
-	getBase64Encoder,
-	getCompiledTransactionMessageDecoder,
-	getTransactionDecoder,
-	type Signature,
-} from "@solana/kit";
-import { bytesToHex, type Hex } from "viem";
+import type { Signature } from "@solana/kit";
+import type { Hex } from "viem";
 import type { AuditedSolana } from "./audited-solana.ts";
 import { inTurns } from "./in-turns.ts";
-import { memoOf, type PaymentSource, paymentSources } from "./solana-instructions.ts";
-import { closedAccounts, type MadeMarker, madeMarkers } from "./solana-markers.ts";
+import { hexOfSignature, readSolanaTransaction, type SolanaTransaction } from "./read-solana-transaction.ts";
+import { changeOf } from "./solana-events.ts";
 
-/** A final transaction, as far as its effects on money go. All of them stay in memory, so it has what checks ask for only. */
-export type SolanaTransaction = {
-	signature: Hex;
-	slot: number;
-	isFailed: boolean;
-	fee: bigint;
-	feePayer: SolanaAddress;
-	/** Markers of our keys that it made, and accounts that it closed. */
-	made: MadeMarker[];
-	closed: SolanaAddress[];
-	/** The order that it names. */
-	memo: Hex | undefined;
-	/** By account of the escrow: who paid in, and from which of his own. */
-	sources: Map<SolanaAddress, PaymentSource>;
-	/** By address: how many more it has than before. Where that changed. */
-	lamports: Map<SolanaAddress, bigint>;
-	/** By token account: how much more it has of its token. Where that changed, or its lamports did. */
-	tokens: Map<SolanaAddress, bigint>;
-};
+/** The amount that strangers gave to one of our accounts in a slot. */
+type SolanaGift = { slot: number; amount: bigint };
 
+/**
+ * The final transactions that name our keys and accounts. Anyone can name these in as many transactions as they pay for,
+ * so of a transaction that is not ours only what it gave us is kept.
+ */
 export type SolanaHistory = {
-	/** Oldest first. */
+	/** Transactions that our fee payers paid for, that made a marker of ours or that took something from us, oldest first. */
 	transactions: readonly SolanaTransaction[];
+	/** By account of ours, oldest first, without what was there when the books began. */
+	gifts: ReadonlyMap<SolanaAddress, readonly SolanaGift[]>;
+	/** Gifts up to this slot are added up, and told as of it. */
+	giftsMergedAt: number;
+	/** How many transactions of others were read, once for each of our addresses that they name. */
+	strangers: number;
+	/** How many of those cannot be decoded. */
+	undecodable: number;
 	/** By address: the newest transaction that names it. */
 	newest: ReadonlyMap<SolanaAddress, Signature>;
+	/** By address: the part of its list that is not read yet. Empty where the history is complete. */
+	unread: ReadonlyMap<SolanaAddress, UnreadPart>;
+	/** The error that ended the reading early. What was read before it is kept, and the next call goes on there. */
+	failure: unknown;
 };
+
+/** Transactions older than `before` and newer than `until`. */
+type UnreadPart = { before: Signature; until: Signature | undefined };
 
 /** As many as a node lists at once. */
 const maxPageSize = 1_000;
 
-/** Every final transaction that names one of our keys or accounts. */
+/** An error loses so many reads at most, of a node that answers only so many requests in a while. */
+const readsAtOnce = 100;
+
+/**
+ * Gifts keep their slots for this long, about eleven hours, and are added up then: books are judged as of the slot up to
+ * which they are written, which is a recent one.
+ */
+const giftsApartSlots = 100_000;
+
+/**
+ * Reads the final transactions that name one of our keys or accounts, page by page. Where `mostReads` is reached
+ * or the node fails, the history tells what is unread, and the next call with it goes on there.
+ */
 export async function readSolanaTransactions(
 	chain: AuditedSolana,
 	{
 		pageSize = maxPageSize,
+		mostReads = Number.POSITIVE_INFINITY,
+		openingSlot = 0,
+		isWritten = () => false,
 		after,
 	}: {
 		pageSize?: number;
+		/** How many transactions to read at most, rounded up to a page. */
+		mostReads?: number | undefined;
+		/** Gifts up to this slot are already in the balances with which the books began. */
+		openingSlot?: number | undefined;
+		/** Whether a lane has written the transaction down. One of those must be decoded. */
+		isWritten?: ((signature: Hex) => boolean) | undefined;
 		/** What was read before: only what is newer is asked for. What is final stays. */
 		after?: SolanaHistory | undefined;
 	} = {},
 ): Promise<SolanaHistory> {
 	const { escrow, vault } = chain.deployment;
-	const held = chain.accounts.map(({ address }) => address);
-	const addresses = [...new Set([...chain.feePayers, escrow, vault, ...held])];
-	const listed = await inTurns(addresses, (address) =>
-		signaturesOf(chain, { address, pageSize, until: after?.newest.get(address) }),
-	);
-	const newest = new Map(after?.newest);
-	addresses.forEach((address, i) => {
-		const first = listed[i]?.[0];
-		if (first) newest.set(address, first);
-	});
-	// Addresses share transactions, and a new one has a history.
+	const held = new Map(chain.accounts.map((account) => [account.address, account]));
+	const addresses = [...new Set([...chain.feePayers, escrow, vault, ...held.keys()])];
 	const known = new Set(after?.transactions.map(({ signature }) => signature));
-	const unknown = [...new Set(listed.flat())].filter((signature) => !known.has(hexOf(signature)));
-	const read = await inTurns(unknown, (signature) => readTransaction(chain, signature));
-	const transactions = [...(after?.transactions ?? []), ...read].toSorted((a, b) => a.slot - b.slot);
-	return { transactions, newest };
-}
+	const newest = new Map(after?.newest);
+	const unread = new Map(after?.unread);
+	const gifts = new Map([...held.keys()].map((address) => [address, giftSums(after?.gifts.get(address))]));
+	const found: SolanaTransaction[] = [];
+	let { strangers, undecodable } = after ?? { strangers: 0, undecodable: 0 };
+	let reads = 0;
 
-async function signaturesOf(
-	{ rpc }: AuditedSolana,
-	{ address, pageSize, until }: { address: SolanaAddress; pageSize: number; until: Signature | undefined },
-): Promise<Signature[]> {
-	const signatures: Signature[] = [];
-	for (let before: Signature | undefined; ; ) {
-		const page = await rpc
-			.getSignaturesForAddress(address, {
-				commitment: "finalized",
-				limit: pageSize,
-				...(before ? { before } : {}),
-				...(until ? { until } : {}),
-			})
-			.send();
-		signatures.push(...page.map(({ signature }) => signature));
-		const last = page.at(-1);
-		if (!last || page.length < pageSize) return signatures;
-		before = last.signature;
+	let failure: unknown;
+	try {
+		for (const address of addresses) {
+			const rest = unread.get(address);
+			if (rest && !(await readPart(address, rest))) continue;
+			await readPart(address, { until: newest.get(address) });
+		}
+	} catch (error) {
+		failure = error;
 	}
-}
-
-async function readTransaction(chain: AuditedSolana, signature: Signature): Promise<SolanaTransaction> {
-	const found = await chain.rpc
-		.getTransaction(signature, {
-			commitment: "finalized",
-			encoding: "base64",
-			maxSupportedTransactionVersion: 0,
-		})
-		.send();
-	const meta = found?.meta;
-	if (!meta) throw new Error(`the chain lists transaction ${signature} and does not show it`);
-	const transaction = getTransactionDecoder().decode(getBase64Encoder().encode(found.transaction[0]));
-	const message = getCompiledTransactionMessageDecoder().decode(transaction.messageBytes);
-	const { writable = [], readonly = [] } = meta.loadedAddresses ?? {};
-	const addresses = [...message.staticAccounts, ...writable, ...readonly];
-	const addressAt = (index: number): SolanaAddress => {
-		const address = addresses[index];
-		if (!address) throw new Error(`transaction ${signature} names no account ${index}`);
-		return address;
+	const transactions = [...(after?.transactions ?? []), ...found.toReversed()];
+	return {
+		transactions: transactions.toSorted((a, b) => a.slot - b.slot),
+		gifts: new Map([...gifts].map(([address, sums]) => [address, sums.list()])),
+		giftsMergedAt: Math.max(after?.giftsMergedAt ?? 0, ...[...gifts.values()].map((sums) => sums.mergedAt())),
+		strangers,
+		undecodable,
+		newest,
+		unread,
+		failure,
 	};
-	if (!("instructions" in message))
-		throw new Error(`transaction ${signature} is of a version not known here`);
-	const isFailed = meta.err !== null;
-	const lamports = new Map<SolanaAddress, bigint>();
-	addresses.forEach((address, i) => {
-		const change = (meta.postBalances[i] ?? 0n) - (meta.preBalances[i] ?? 0n);
-		if (change !== 0n) lamports.set(address, change);
-	});
-	const tokens = new Map<SolanaAddress, bigint>();
-	for (const [sign, balances] of [
-		[-1n, meta.preTokenBalances ?? []],
-		[1n, meta.postTokenBalances ?? []],
-	] as const) {
-		for (const { accountIndex, uiTokenAmount } of balances) {
-			const address = addressAt(accountIndex);
-			tokens.set(address, (tokens.get(address) ?? 0n) + sign * BigInt(uiTokenAmount.amount));
+
+	/** Reads the newest transactions, or those before the given one. Returns whether all of the part was read. */
+	async function readPart(
+		address: SolanaAddress,
+		{ before: start, until }: { before?: Signature; until: Signature | undefined },
+	): Promise<boolean> {
+		for (let before = start; ; ) {
+			if (before && reads >= mostReads) return false;
+			const page = await listPage(chain, { address, pageSize, before, until });
+			for (let i = 0; i < page.length; i += readsAtOnce) {
+				const some = page.slice(i, i + readsAtOnce);
+				await take(address, some);
+				const [first, last] = [some[0], some.at(-1)];
+				if (first && !before) newest.set(address, first);
+				before = last;
+				if (before) unread.set(address, { before, until });
+			}
+			if (page.length < pageSize) {
+				unread.delete(address);
+				return true;
+			}
 		}
 	}
-	for (const [address, change] of tokens) {
-		if (change === 0n && !lamports.has(address)) tokens.delete(address);
+
+	async function take(address: SolanaAddress, page: readonly Signature[]): Promise<void> {
+		const unknown = page.filter((signature) => !known.has(hexOfSignature(signature)));
+		reads += unknown.length;
+		const read = await inTurns(unknown, (signature) => readOne(signature));
+		const account = held.get(address);
+		for (const transaction of read) {
+			if (transaction !== "undecodable" && isKept(chain, transaction)) {
+				known.add(transaction.signature);
+				found.push(transaction);
+				continue;
+			}
+			strangers++;
+			if (transaction === "undecodable") undecodable++;
+			else if (account && transaction.slot > openingSlot) {
+				// For this account alone: what it gave to another one is counted with the list of that one.
+				gifts.get(address)?.add({ slot: transaction.slot, amount: changeOf(transaction, account) });
+			}
+		}
 	}
-	// What failed did nothing.
-	const instructions = (isFailed ? [] : message.instructions).map(
-		({ programAddressIndex, accountIndices = [], data }) => ({
-			program: addressAt(programAddressIndex),
-			accounts: accountIndices.map(addressAt),
-			data: new Uint8Array(data ?? []),
-		}),
-	);
-	return {
-		signature: hexOf(signature),
-		slot: Number(found.slot),
-		isFailed,
-		fee: meta.fee,
-		feePayer: addressAt(0),
-		made: madeMarkers(chain.deployment, instructions),
-		closed: closedAccounts(instructions),
-		memo: memoOf(instructions),
-		sources: paymentSources(chain, instructions),
-		lamports,
-		tokens,
-	};
+
+	/** Throws if a transaction of ours cannot be decoded: then the audit would miss what it did. */
+	async function readOne(signature: Signature): Promise<SolanaTransaction | "undecodable"> {
+		const read = await readSolanaTransaction(chain, signature);
+		if (read === "undecodable" && isWritten(hexOfSignature(signature))) {
+			throw new Error(`transaction ${signature} is ours and cannot be decoded`);
+		}
+		return read;
+	}
 }
 
-function hexOf(signature: Signature): Hex {
-	return bytesToHex(getBase58Encoder().encode(signature) as Uint8Array);
+/** Whether a transaction has to be judged: it is of a key of ours, or it took something from us. */
+function isKept(chain: AuditedSolana, transaction: SolanaTransaction): boolean {
+	return (
+		chain.feePayers.includes(transaction.feePayer) ||
+		transaction.made.length > 0 ||
+		chain.accounts.some((account) => changeOf(transaction, account) < 0n)
+	);
+}
+
+/** Gifts to one account, by slot. There are never more entries than `giftsApartSlots`. */
+function giftSums(before: readonly SolanaGift[] = []) {
+	const sums = new Map(before.map(({ slot, amount }) => [slot, amount]));
+	let newestSlot = before.at(-1)?.slot ?? 0;
+	let merged = 0;
+	const add = ({ slot, amount }: SolanaGift) => {
+		if (amount === 0n) return;
+		newestSlot = Math.max(newestSlot, slot);
+		const at = Math.max(slot, newestSlot - giftsApartSlots);
+		if (at > slot) merged = Math.max(merged, at);
+		sums.set(at, (sums.get(at) ?? 0n) + amount);
+	};
+	const list = (): SolanaGift[] => {
+		const old = [...sums].filter(([slot]) => slot < newestSlot - giftsApartSlots);
+		for (const [slot, amount] of old) {
+			sums.delete(slot);
+			add({ slot, amount });
+		}
+		return [...sums].map(([slot, amount]) => ({ slot, amount })).toSorted((a, b) => a.slot - b.slot);
+	};
+	return { add, list, mergedAt: () => merged };
+}
+
+async function listPage(
+	{ rpc }: AuditedSolana,
+	{
+		address,
+		pageSize,
+		before,
+		until,
+	}: {
+		address: SolanaAddress;
+		pageSize: number;
+		before: Signature | undefined;
+		until: Signature | undefined;
+	},
+): Promise<Signature[]> {
+	const page = await rpc
+		.getSignaturesForAddress(address, {
+			commitment: "finalized",
+			limit: pageSize,
+			...(before ? { before } : {}),
+			...(until ? { until } : {}),
+		})
+		.send();
+	return page.map(({ signature }) => signature);
 }

@@ -11,14 +11,22 @@ import {
 	toSolanaWord,
 } from "@geoswap/protocol";
 import { createDefaultRpcTransport, generateKeyPairSigner, type KeyPairSigner } from "@solana/kit";
-import { getAssignInstruction } from "@solana-program/system";
-import { AuthorityType, getApproveInstruction, getSetAuthorityInstruction } from "@solana-program/token";
+import { getAssignInstruction, getCreateAccountInstruction } from "@solana-program/system";
+import {
+	AuthorityType,
+	getApproveInstruction,
+	getInitializeAccount3Instruction,
+	getSetAuthorityInstruction,
+	TOKEN_PROGRAM_ADDRESS,
+} from "@solana-program/token";
 import { hexToBytes } from "viem";
 import { afterAll, beforeAll, beforeEach, expect, test, vi } from "vitest";
+import { insertWait } from "../../test/insert-wait.ts";
 import { orderActions } from "../../test/order-actions.ts";
 import { type SolanaActions, solanaActions } from "../../test/solana-actions.ts";
 import { createTestDatabase, type TestDatabase } from "../../test/test-database.ts";
 import { connectChain } from "../chain/evm/chain-client.ts";
+import { toSignature } from "../chain/solana/read-statuses.ts";
 import { signClose } from "../chain/solana/sign-close.ts";
 import type { SignedTransaction } from "../chain/solana/sign-instructions.ts";
 import { advance } from "../follow/advance.ts";
@@ -27,7 +35,7 @@ import { createLog } from "../log.ts";
 import type { JobKind } from "../store/job.ts";
 import { createAuditMemory } from "./audit-memory.ts";
 import { connectAuditedSolana } from "./audited-solana.ts";
-import { readSolanaTransactions } from "./read-solana-transactions.ts";
+import { readSolanaTransactions, type SolanaHistory } from "./read-solana-transactions.ts";
 import { type ReconcileOptions, reconcile } from "./reconcile.ts";
 import { type Breach, formatReport, type Report } from "./report.ts";
 
@@ -50,7 +58,7 @@ beforeAll(async () => {
 	[chains, solana, database] = await Promise.all([
 		startTestChains(),
 		startTestSolana({ slotMs: slowSlotMs }),
-		createTestDatabase(),
+		createTestDatabase({ as: "auditor" }),
 	]);
 	actions = orderActions(chains);
 	on = await solanaActions(solana);
@@ -68,8 +76,8 @@ beforeEach(async () => {
 async function follow(): Promise<void> {
 	await Promise.all([actions.finalize(), on.finalize()]);
 	const common = {
-		pool: database.pool,
-		engine: { startSwap: async () => {}, raise: async () => {}, poke: async () => {} },
+		pool: database.pools.worker,
+		engine: { poke: async () => {} },
 		relayers: [],
 		log: createLog({ level: "silent", process: "test" }),
 	};
@@ -77,7 +85,7 @@ async function follow(): Promise<void> {
 		while (await advance({ ...common, chain: connectChain(chain) }));
 	}
 	// Without news a head that is new is left alone.
-	await database.pool.query("update chain_heads set updated_at = now() - interval '1 day'");
+	await database.owner.query("update chain_heads set updated_at = now() - interval '1 day'");
 	const followed = { ...common, chain: on.chain, outflowCaps: {}, markerSeconds: 1_000_000 };
 	while (await advanceSolana(followed));
 }
@@ -109,7 +117,7 @@ async function findings(): Promise<string[]> {
 }
 
 async function insertSwap(order: Order, status: string, deliveredAmount?: bigint): Promise<void> {
-	await database.pool.query(
+	await database.owner.query(
 		`insert into swaps (id, order_id, order_terms, output, value_usd_cents, delivery, status, delivered_amount, ended_at,
 			moves)
 		values ($1, $2, $3, 0, 0, '{}', $4, $5, case when $4 <> 'pending' then now() end, case $4
@@ -124,6 +132,7 @@ async function insertSwap(order: Order, status: string, deliveredAmount?: bigint
 			deliveredAmount ?? null,
 		],
 	);
+	await insertWait(database.owner, { swapId: fromSwapKey(order.swapKey), orderId: orderId(order) });
 }
 
 /** As a lane does it: written down, then sent. */
@@ -131,13 +140,13 @@ async function send(kind: JobKind | "close", order: Order | undefined, signed: S
 	const { chainId, feePayers } = solana.deployment;
 	const job = order && { swapId: fromSwapKey(order.swapKey), kind, orderId: orderId(order) };
 	if (job && order) {
-		await database.pool.query(
+		await database.owner.query(
 			`insert into jobs (swap_id, kind, chain_id, order_id, order_terms, state, priority)
 			values ($1, $2, $3, $4, $5, 'sent', 0) on conflict do nothing`,
 			[job.swapId, kind, chainId, hexToBytes(job.orderId), orderToJson(order)],
 		);
 	}
-	await database.pool.query(
+	await database.owner.query(
 		`insert into lane_transactions (chain_id, relayer, nonce, attempt, hash, raw, kind, jobs, max_fee_per_gas,
 			last_valid_height, state, sent_at_block)
 		values ($1, $2, $3, 0, $4, $5, $6, $7, 0, 1000000, 'broadcast', 0)`,
@@ -183,8 +192,9 @@ test("a service that kept its promises reconciles, to the lamport", async () => 
 	const returned = await fromSolana({ symbol: "USDT" });
 	const open = await fromSolana({ symbol: "USDT", inputAmount: 7_000_000n });
 	const within = on.toSolana(await fromSolana(), { symbol: "SOL", minOutput: 1_000_000n });
+	const withinReturned = on.toSolana(await fromSolana(), { symbol: "SOL", minOutput: 1_000_000n });
 	const failed = await fromSolana();
-	for (const order of [released, returned, open, within]) await deposit(order);
+	for (const order of [released, returned, open, within, withinReturned]) await deposit(order);
 	await actions.fill(released, payout);
 	await actions.voidOrder(returned);
 	await follow();
@@ -193,17 +203,20 @@ test("a service that kept its promises reconciles, to the lamport", async () => 
 	await send("release", released, await on.signRelease(released));
 	await send("refund", returned, await on.signRefund(returned));
 	await pay(within, 2_000_000n);
+	await send("refund", withinReturned, await on.signRefund(withinReturned));
+	// A payout that was signed for it all the same fails at the marker of the refund.
+	await pay(withinReturned, 2_000_000n);
 	await closeMarker(refunded, "vault", "escrow");
 
 	for (const order of [delivered, released]) await insertSwap(order, "settled", payout);
 	await insertSwap(within, "settled", 2_000_000n);
-	for (const order of [refunded, returned]) await insertSwap(order, "refunded");
+	for (const order of [refunded, returned, withinReturned]) await insertSwap(order, "refunded");
 	await insertSwap(open, "pending");
 	await insertSwap(failed, "failed");
 
 	const report = await audit();
 	expect(report.breaches).toEqual([]);
-	expect(report).toMatchObject({ ok: true, orders: 6, swaps: 7 });
+	expect(report).toMatchObject({ ok: true, orders: 7, swaps: 8 });
 	const { tokens, lamports, chainId } = report.chains[2] ?? {};
 	expect(chainId).toBe(solana.deployment.chainId);
 	expect(tokens?.find(({ symbol }) => symbol === "USDT")).toMatchObject({
@@ -212,11 +225,31 @@ test("a service that kept its promises reconciles, to the lamport", async () => 
 		donated: "0",
 		unbooked: "0",
 	});
-	// Delivered, released, returned and within have theirs; the newcomer has an account.
-	expect(lamports).toMatchObject({ inMarkers: String(4 * 2_039_280), rent: "2039280" });
+	// Five orders have theirs, and the newcomer has an account.
+	expect(lamports).toMatchObject({ inMarkers: String(5 * 2_039_280), rent: "2039280" });
 	expect(formatReport(report)).toMatch(
 		/at slot \d+\n {2}USDC: escrow 0, .*\n.*\n.*\n {2}lamports: fees \d+, /,
 	);
+});
+
+test("an order within Solana that an earlier version voided and then refunded is no breach; voided and told as refunded it is", async () => {
+	const { vault, escrow } = on.keys;
+	const [refunded, unpaid] = [on.toSolana(await fromSolana()), on.toSolana(await fromSolana())];
+	for (const order of [refunded, unpaid]) {
+		await deposit(order);
+		await insertSwap(order, "refunded");
+		const marker = await on.marker(order, { base: vault, owner: escrow.address });
+		await send("void", order, await on.sign(marker));
+	}
+	const { wallet, inputAmount } = refunded;
+	const paidBack = await on.transfer("USDC", inputAmount, { from: escrow, to: fromSolanaWord(wallet) });
+	const marker = await on.marker(refunded, { base: escrow, owner: escrow.address });
+	await send("refund", refunded, await on.sign([...paidBack, ...marker]));
+	expect(await findings()).toEqual([
+		`I9 swap ${fromSwapKey(unpaid.swapKey)} is refunded, but its wallet was not paid`,
+	]);
+	await send("refund", unpaid, await on.signRefund(unpaid, { isVoided: true }));
+	expect(await findings()).toEqual([]);
 });
 
 test("with a memory nothing is found of orders that ended long ago, and what is found is the same", async () => {
@@ -271,7 +304,8 @@ test("of a history that is known only what is newer is listed and read, and it c
 	await on.finalize();
 	asked.length = 0;
 	const second = await readSolanaTransactions(chain, { after: first, pageSize: 2 });
-	expect(second.transactions.length).toBe(first.transactions.length + 1);
+	expect(second.strangers).toBe(first.strangers + 1);
+	expect(second.transactions).toEqual(first.transactions);
 	expect(asked.reduce((sum, { listed }) => sum + listed, 0)).toBe(1);
 	expect(asked.filter(({ method }) => method === "getTransaction")).toHaveLength(1);
 	expect(second).toEqual(await readSolanaTransactions(chain));
@@ -301,11 +335,179 @@ test("what strangers send is in the books as theirs, and at every slot what is t
 	expect(new Set(extra.flat())).toEqual(new Set(["0"]));
 });
 
+test("lamports that are paid to a token account are an output and no rent", async () => {
+	const account = await generateKeyPairSigner();
+	const made = [
+		getCreateAccountInstruction({
+			payer: on.stranger,
+			newAccount: account,
+			lamports: 2_039_280n,
+			space: 165,
+			programAddress: TOKEN_PROGRAM_ADDRESS,
+		}),
+		getInitializeAccount3Instruction({
+			account: account.address,
+			mint: fromSolanaWord(on.word("USDC")),
+			owner: on.stranger.address,
+		}),
+	];
+	await on.land(await on.sign(made, { payer: on.stranger }));
+	const order = await toSolana({ symbol: "SOL", recipient: account.address, minOutput: 1_000_000n });
+	await actions.open(order);
+	await pay(order, 2_000_000n);
+	await insertSwap(order, "settled", 2_000_000n);
+	await follow();
+	await actions.decide("Release", order);
+	expect(await findings()).toEqual([]);
+});
+
+test("an input that its wallet cannot be paid back is owed while that is the wallet's doing, and late when it is not", async () => {
+	const wallet = on.wallets[2] as KeyPairSigner;
+	const made = await actions.makeOrder({ stepSeconds: 600n, agoSeconds: 1_860n });
+	const order = on.fromSolana(made, { wallet });
+	await insertSwap(order, "pending");
+	await send("open", order, await on.signDeposit(order, wallet));
+	const owned = await tokenAccountOf({ owner: wallet.address, token: fromSolanaWord(order.inputToken) });
+	const friend = await generateKeyPairSigner();
+	const give = async (owner: KeyPairSigner, newAuthority: SolanaAddress) => {
+		const authorityType = AuthorityType.AccountOwner;
+		const given = getSetAuthorityInstruction({ owned, owner, authorityType, newAuthority });
+		await on.land(await on.sign([given], { payer: on.stranger }));
+		await follow();
+	};
+	const memory = createAuditMemory();
+	const look = async (hours: number) => {
+		const nowMs = Date.now() + hours * 3_600_000 + 100_000;
+		const report = await check(solana, { memory, nowMs });
+		const late = report.breaches.filter(({ orderId: id }) => id === orderId(order));
+		return { owed: report.owed, late: late.map(({ invariant }) => invariant), report };
+	};
+	await give(wallet, friend.address);
+	const first = await look(1);
+	expect(first.late).toEqual([]);
+	expect(first.owed).toEqual([
+		{
+			chainId: solana.deployment.chainId,
+			orderId: orderId(order),
+			swapId: fromSwapKey(order.swapKey),
+			wallet: wallet.address,
+			token: fromSolanaWord(order.inputToken),
+			amount: String(order.inputAmount),
+			why: "account-given-away",
+		},
+	]);
+	expect(formatReport(first.report)).toContain(`OWED ${order.inputAmount} of `);
+	// It has the account back: the service has an hour to refund it. Without a refund that is the service's doing.
+	await give(friend, wallet.address);
+	expect(await look(1.5)).toMatchObject({ owed: [{ orderId: orderId(order) }], late: [] });
+	expect(await look(3)).toMatchObject({ owed: [], late: ["I14"] });
+	await actions.voidOrder(order);
+	await follow();
+	await send("refund", order, await on.signRefund(order));
+	await database.owner.query(
+		`update swaps set status = 'refunded', moves = '{opening,deposited,refunding,refunded}', ended_at = now()
+		where order_id = $1`,
+		[hexToBytes(orderId(order))],
+	);
+	expect(await findings()).toEqual([]);
+});
+
+test("a transaction of a version that is not known here is skipped and counted, and what it gave pauses nothing", async () => {
+	const giver = on.wallets[5] as KeyPairSigner;
+	const gift = await on.sign(await on.transfer("USDC", 1n, { from: giver, to: solana.deployment.vault }), {
+		payer: on.stranger,
+	});
+	await on.land(gift);
+	await follow();
+	const real = createDefaultRpcTransport({ url: solana.rpcUrl });
+	/** As a node answers where a transaction is of a version above the one that it is asked for. */
+	const ofVersion = (version: number) => {
+		const transport: typeof real = async (request) => {
+			const { method, params, id } = request.payload as {
+				method: string;
+				params: [string, { maxSupportedTransactionVersion?: number }];
+				id: string;
+			};
+			const isIt = method === "getTransaction" && params[0] === toSignature(gift.signature);
+			if (!isIt || (params[1].maxSupportedTransactionVersion ?? 0) >= version) return real(request);
+			const message = `Transaction version (${version}) is not supported by the requesting client.`;
+			return { jsonrpc: "2.0", id, error: { code: -32_015, message } } as never;
+		};
+		return { ...solana, transport };
+	};
+	const [before, one, later] = [await check(), await check(ofVersion(1)), await check(ofVersion(9))];
+	expect(one).toEqual(before);
+	expect(later.unchecked).toEqual([]);
+	const strangers = (report: Report) => report.chains[2]?.strangers;
+	expect(strangers(one)?.undecodable).toBe(0);
+	// It names the vault's account, and that alone.
+	expect(strangers(later)).toEqual({ transactions: strangers(one)?.transactions, undecodable: 1 });
+	const isNew = ({ message }: Breach) => !before.breaches.some((breach) => breach.message === message);
+	expect(later.breaches.filter(isNew)).toMatchObject([{ invariant: "I2", pauses: false }]);
+});
+
+test("a flood of strangers' transactions is read in parts, and of it only what it gave us is kept", async () => {
+	const { vault } = solana.deployment;
+	const giver = on.wallets[5] as KeyPairSigner;
+	const before = await readSolanaTransactions(await connectAuditedSolana(solana));
+	for (let i = 0; i < 12; i++) {
+		const names =
+			i % 2 === 0
+				? on.transfer("USDC", 1n, { from: giver, to: vault })
+				: on.transfer("SOL", 1n, { from: on.stranger, to: solana.deployment.escrow });
+		await on.land(await on.sign(await names, { payer: on.stranger }));
+	}
+	await follow();
+	const chain = await connectAuditedSolana(solana);
+	const whole = await readSolanaTransactions(chain);
+	expect(whole.transactions).toEqual(before.transactions);
+	expect(whole.strangers).toBe(before.strangers + 12);
+	expect([...whole.gifts.values()].flat().length).toBeLessThanOrEqual(whole.strangers);
+
+	let history: SolanaHistory | undefined;
+	let parts = 0;
+	do {
+		history = await readSolanaTransactions(chain, { after: history, pageSize: 2, mostReads: 3 });
+		parts++;
+	} while (history.unread.size > 0);
+	expect(parts).toBeGreaterThan(3);
+	expect(history).toEqual(whole);
+	expect((await check()).unchecked).toEqual([]);
+});
+
+test("a node that fails again and again is read to the end all the same, since what it told is kept", async () => {
+	const real = createDefaultRpcTransport({ url: solana.rpcUrl });
+	const failing = (method: string, every: number) => {
+		let asked = 0;
+		const transport: typeof real = async (request) => {
+			const isIt = (request.payload as { method: string }).method === method;
+			if (isIt && ++asked % every === 0) throw new Error("too many requests");
+			return real(request);
+		};
+		return { ...solana, transport };
+	};
+	const chain = await connectAuditedSolana(failing("getTransaction", 5));
+	let history: SolanaHistory | undefined;
+	let failures = 0;
+	do {
+		history = await readSolanaTransactions(chain, { after: history, pageSize: 2 });
+		if (history.failure) failures++;
+	} while (history.failure && failures < 100);
+	expect(failures).toBeGreaterThan(1);
+	expect(history).toEqual(await readSolanaTransactions(await connectAuditedSolana(solana)));
+
+	// An audit says that the chain is unchecked, and its memory keeps what was read.
+	const memory = createAuditMemory();
+	const { unchecked } = await check(failing("getSignaturesForAddress", 2), { memory });
+	expect(unchecked.map(({ chainId }) => chainId)).toEqual([solana.deployment.chainId]);
+	expect(memory.solana?.newest.size).toBe(1);
+});
+
 test("a book that says something else than the chain is found", async () => {
 	const { chainId } = solana.deployment;
 	/** Moves something from one account to another that never was moved. */
 	const misbook = (from: string, to: string, symbol: string, amount: bigint) =>
-		database.pool.query(
+		database.owner.query(
 			`with posted as (
 				insert into postings (key, chain_id, block_number, name)
 				select $1, $2, booked_number, 'wrong' from chain_heads where chain_id = $2 returning id
@@ -315,7 +517,7 @@ test("a book that says something else than the chain is found", async () => {
 			[`wrong:${from}:${to}`, chainId, hexToBytes(on.word(symbol)), to, from, amount],
 		);
 	const unbook = (from: string, to: string) =>
-		database.pool.query(
+		database.owner.query(
 			`with wrong as (delete from entries where posting_id = (select id from postings where key = $1))
 			delete from entries where false`,
 			[`wrong:${from}:${to}`],
@@ -396,7 +598,7 @@ test("what was told to callers and is not so is found", async () => {
 		"I9 is refunded, but its wallet was not paid",
 		"I9 was not refunded in full",
 	]);
-	await database.pool.query("delete from swaps where order_id = any($1)", [
+	await database.owner.query("delete from swaps where order_id = any($1)", [
 		[undelivered, unpaid].map((order) => hexToBytes(orderId(order))),
 	]);
 });
@@ -575,7 +777,7 @@ test("an account of ours that another owns, may take from or may close is found,
 
 test("a chain that is not in the books is found", async () => {
 	const { chainId } = solana.deployment;
-	await database.pool.query("delete from chain_heads where chain_id = $1", [chainId]);
+	await database.owner.query("delete from chain_heads where chain_id = $1", [chainId]);
 	const { breaches } = await check();
 	expect(breaches.map(({ message }) => message)).toContain(`chain ${chainId} is not in the books`);
 });

@@ -2,7 +2,7 @@ import { isSolana, type Order, orderId } from "@geoswap/protocol";
 import { getBase58Decoder } from "@solana/kit";
 import type pg from "pg";
 import { type Hex, hexToBytes } from "viem";
-import { type AuditMemory, eventsToKeep } from "./audit-memory.ts";
+import { type AuditMemory, eventsToKeep, rememberSolana } from "./audit-memory.ts";
 import { type AuditedChain, connectAuditedChain } from "./audited-chain.ts";
 import { type AuditedSolana, connectAuditedSolana, finalHoldings } from "./audited-solana.ts";
 import { checkAllowances } from "./check-allowances.ts";
@@ -16,13 +16,15 @@ import { checkRefundable } from "./check-refundable.ts";
 import { checkSolanaBalances } from "./check-solana-balances.ts";
 import { checkSwap } from "./check-swap.ts";
 import { checkUnknownFills } from "./check-unknown-fills.ts";
+import { checkWaits } from "./check-waits.ts";
 import { CouldNotCheckError } from "./could-not-check-error.ts";
 import { findLosses } from "./find-losses.ts";
+import { findOwed } from "./find-owed.ts";
 import { inTurns } from "./in-turns.ts";
 import { type OrderHistory, orderHistories } from "./order-history.ts";
 import { type Books, readBooks, readOrdersOfSwaps } from "./read-books.ts";
-import { type ChainEvents, readChainEvents } from "./read-chain-events.ts";
-import { readSolanaTransactions } from "./read-solana-transactions.ts";
+import { type ChainEvents, noEvents, readChainEvents } from "./read-chain-events.ts";
+import { readSolanaTransactions, type SolanaHistory } from "./read-solana-transactions.ts";
 import { breachOf, type Finding, type Invariant, invariants, type Report } from "./report.ts";
 import { type SolanaEvents, solanaEvents } from "./solana-events.ts";
 
@@ -39,6 +41,11 @@ export type ReconcileOptions = {
 	earlierAttesterSets: readonly Hex[];
 	/** Of an earlier audit: then only what is undecided, or was decided since, is looked at. It is brought up to date. */
 	memory?: AuditMemory | undefined;
+	/**
+	 * How many transactions on Solana to read at most. Anyone can make more: then the next audit with this memory goes on
+	 * there, and Solana is unchecked until all are read.
+	 */
+	mostSolanaReads?: number | undefined;
 	/** What is known, and keeps no memory from going on. */
 	isKnown?: ((finding: Finding) => boolean) | undefined;
 	/** Since when deliveries are decided by the depths that are configured now. */
@@ -50,8 +57,8 @@ export type ReconcileOptions = {
 
 /**
  * Checks the books against the chains, with SQL and decoding of its own, so that it does not repeat a mistake of what
- * it checks. Each chain is read as of the block up to which it is booked. Throws a CouldNotCheckError where the database or
- * a chain does not answer.
+ * it checks. Each chain is read as of the block up to which it is booked. A chain that does not answer is told as
+ * unchecked, and the others are audited without it. Throws a CouldNotCheckError where the database does not answer.
  */
 export async function reconcile({
 	pool,
@@ -59,6 +66,7 @@ export async function reconcile({
 	solana: solanaConfig,
 	earlierAttesterSets,
 	memory,
+	mostSolanaReads,
 	isKnown = () => false,
 	policySinceMs,
 	workingSinceMs = 0,
@@ -72,9 +80,20 @@ export async function reconcile({
 			postingsAfter: clean?.lastPosting,
 		}),
 	);
+	const known = new Set(books.swaps.map(({ orderId: id }) => id));
 	const chains = configs.map(connectAuditedChain);
 	const earlierFeePayers = books.solana?.feePayers ?? [];
 	const solana = solanaConfig && (await connectAuditedSolana({ ...solanaConfig, earlierFeePayers }));
+	const unchecked = new Map<number, string>();
+	/** Returns the answer. Where the chain gives none, it is listed as unchecked. */
+	const ofChain = async <T>({ chainId }: { chainId: number }, asking: Promise<T>) => {
+		try {
+			return await asking;
+		} catch (error) {
+			unchecked.set(chainId, new CouldNotCheckError(`chain ${chainId}`, error).message);
+			return undefined;
+		}
+	};
 	// Read after the books, and up to what is final by now: a delivery is final before its release is booked. How far
 	// that is on each chain is asked at once, and the rest takes the time that it takes.
 	const [finals, holdings] = await Promise.all([
@@ -85,16 +104,25 @@ export async function reconcile({
 	const [perChain, history] = await Promise.all([
 		Promise.all(
 			chains.map(async (chain, i) => {
-				const final = finals[i] as (typeof finals)[number];
+				const final = finals[i];
 				const before = memory?.chains.get(chain.chainId);
-				const toBlock = Number(final.number);
-				const read = readChainEvents(chain, { toBlock, fromBlock: before && before.upTo + 1 });
-				const events = joined(before?.events, await ofChain(chain, read));
-				return { chain, events, final, block: books.bookedBlocks.get(chain.chainId) };
+				const block = books.bookedBlocks.get(chain.chainId);
+				const read =
+					final &&
+					(await ofChain(
+						chain,
+						readChainEvents(chain, {
+							toBlock: Number(final.number),
+							fromBlock: before && before.upTo + 1,
+							isSwap: (id) => known.has(id),
+						}),
+					));
+				return { chain, final, events: joined(before?.events, read ?? noEvents()), block };
 			}),
 		),
-		solana && ofChain(solana, readSolanaTransactions(solana, { after: memory?.solana })),
+		solana && holdings && ofChain(solana, readHistory(solana, { books, memory, mostSolanaReads, nowMs })),
 	]);
+	const isRead = ({ chain }: { chain: AuditedChain }) => !unchecked.has(chain.chainId);
 	const checked = Object.fromEntries(invariants.map((name) => [name, 0])) as Record<Invariant, number>;
 	const unbalanced = books.unbalanced.map(
 		({ key, chainIds }): Finding => ({
@@ -107,19 +135,21 @@ export async function reconcile({
 	checked.I2 += books.postings;
 	const reports: Report["chains"] = [];
 	const unattributedDeposits: Report["unattributedDeposits"] = [];
-	for (const { chain, events, block } of perChain) {
+	for (const { chain, events, block } of perChain.filter(isRead)) {
 		if (block === undefined) {
 			const message = `chain ${chain.chainId} is not in the books`;
 			breaches.push({ invariant: "I2", message, chainIds: [chain.chainId] });
 			continue;
 		}
-		const [balances, allowances] = await ofChain(
+		const found = await ofChain(
 			chain,
 			Promise.all([
 				checkBalances(chain, { block, events, books }),
 				checkAllowances(chain, { swaps: books.swaps, block }),
 			]),
 		);
+		if (!found) continue;
+		const [balances, allowances] = found;
 		reports.push({ chainId: chain.chainId, block, tokens: balances.tokens });
 		checked.I1 += balances.tokens.length;
 		checked.I2 += balances.tokens.length;
@@ -128,61 +158,99 @@ export async function reconcile({
 	}
 	const allEvents = perChain.map(({ events }) => events);
 	if (solana && holdings && history) {
-		const transactions = history.transactions.filter(({ slot }) => slot <= holdings.slot);
-		const reading = { ...holdings, transactions };
+		const isThen = ({ slot }: { slot: number }) => slot <= holdings.slot;
+		const reading = {
+			slot: holdings.slot,
+			holdings: holdings.holdings,
+			transactions: history.transactions.filter(isThen),
+			gifts: new Map([...history.gifts].map(([address, gifts]) => [address, gifts.filter(isThen)])),
+			undecodable: history.undecodable,
+		};
 		const orders = knownOrders(books, allEvents, memory?.solanaOrders);
-		const events = await solanaEvents(solana, { transactions: reading.transactions, orders });
-		allEvents.push(events.events);
-		unattributedDeposits.push(...unattributed(solana, events));
-		breaches.push(...holdings.breaches, ...events.breaches);
+		const events = await solanaEvents(solana, { ...reading, orders });
 		const slot = books.bookedBlocks.get(solana.chainId);
-		if (slot === undefined || !books.solana) {
+		if (events.unknownDecisions > 0 && unchecked.size > 0) {
+			const why = "it decided orders whose terms only a chain that does not answer may tell";
+			unchecked.set(solana.chainId, why);
+		} else if (slot === undefined || !books.solana) {
 			const message = `chain ${solana.chainId} is not in the books`;
 			breaches.push({ invariant: "I2", message, chainIds: [solana.chainId] });
 		} else {
 			const balances = checkSolanaBalances(solana, { slot, reading, events, books: books.solana });
-			reports.push(balances.report);
+			const { strangers: transactions, undecodable } = history;
+			reports.push({ ...balances.report, strangers: { transactions, undecodable } });
 			checked.I1 += balances.report.tokens.length;
 			checked.I2 += balances.report.tokens.length;
 			breaches.push(...balances.breaches);
+		}
+		allEvents.push(events.events);
+		if (!unchecked.has(solana.chainId)) {
+			unattributedDeposits.push(...unattributed(solana, events));
+			breaches.push(...holdings.breaches, ...events.breaches);
 		}
 	}
 
 	const histories = orderHistories(allEvents);
 	const service = { chains, solana: solana?.deployment, earlierAttesterSets };
-	const refundedAt = await refundTimes(chains, ofService(histories, service).filter(isRefundWithoutVoid));
-	const ours = { ...service, refundedAt };
-	for (const history of histories.values()) breaches.push(...checkOrder(history, ours));
-	for (const invariant of ["I3", "I4", "I5"] as const) checked[invariant] += histories.size;
-	const known = new Set(books.swaps.map(({ orderId: id }) => id));
-	for (const { chain, final } of perChain) {
-		const refundable = await ofChain(
-			chain,
-			checkRefundable(chain, { histories: ofService(histories, ours), known, block: final }),
-		);
+	const refundedAt = await refundTimes(
+		chains.filter(({ chainId }) => !unchecked.has(chainId)),
+		{ histories: ofService(histories, service).filter(isRefundWithoutVoid), ask: ofChain },
+	);
+	for (const { chain, final } of perChain.filter(isRead)) {
+		const refundable =
+			final &&
+			(await ofChain(
+				chain,
+				checkRefundable(chain, { histories: ofService(histories, service), known, block: final }),
+			));
+		if (!refundable) continue;
 		checked.I12 += refundable.checked;
 		breaches.push(...refundable.breaches);
 	}
+	// Nobody knows these orders' terms, so a chain that does not answer may have their deposits.
+	if (unchecked.size === 0) {
+		const orphans = [...histories.values()].filter(
+			({ orderId: id, order, filled }) => filled.length > 0 && !order && !known.has(id),
+		);
+		// The memory keeps nothing about swaps that ended long ago.
+		const ended = await CouldNotCheckError.unless("the database", readOrdersOfSwaps(pool, orphans));
+		const unknown = orphans.filter(({ orderId: id }) => !ended.has(id));
+		for (const chain of chains) {
+			const found = await ofChain(chain, checkUnknownFills(chain, { histories: unknown, nowMs }));
+			breaches.push(...(found ?? []));
+		}
+	}
+	const heldUpAtMs = memory?.heldUpAtMs ?? new Map<Hex, number>();
+	const asked = solana && !unchecked.has(solana.chainId) ? solana : undefined;
+	const owing = findOwed(asked, { swaps: books.swaps, histories, heldUpAtMs, nowMs });
+	const owed = (asked ? await ofChain(asked, owing) : await owing) ?? [];
+	const isOwed = new Set(owed.map(({ orderId: id }) => id));
 
-	const orphans = [...histories.values()].filter(
-		({ orderId: id, order, filled }) => filled.length > 0 && !order && !known.has(id),
-	);
-	// Of swaps that ended long ago a memory keeps nothing.
-	const ended = await CouldNotCheckError.unless("the database", readOrdersOfSwaps(pool, orphans));
-	const unknown = orphans.filter(({ orderId: id }) => !ended.has(id));
-	breaches.push(...(await checkUnknownFills(chains, { histories: unknown, nowMs })));
-
-	const exposed: ExposedChain[] = [
+	// From here on no chain is asked.
+	const ours = { ...service, refundedAt, unchecked: new Set(unchecked.keys()) };
+	for (const history of histories.values()) breaches.push(...checkOrder(history, ours));
+	for (const invariant of ["I3", "I4", "I5"] as const) checked[invariant] += histories.size;
+	const policies: ExposedChain[] = [
 		...perChain.map(({ chain: { chainId, policy }, final }) => ({
 			chainId,
 			policy,
-			finalAt: final.timestamp,
+			finalAt: final?.timestamp,
 		})),
 		...(solana ? [{ chainId: solana.chainId, policy: solana.policy, finalAt: undefined }] : []),
 	];
+	const exposed = policies.filter(({ chainId }) => !unchecked.has(chainId));
+	const isOn = (order: Order, chainId: number) =>
+		order.originChainId === BigInt(chainId) || order.destinationChainId === BigInt(chainId);
+	const isJudged = ({ order }: { order: Order }) => [...unchecked.keys()].every((id) => !isOn(order, id));
+	const servingSinceMs = Math.max(workingSinceMs, books.restoredAtMs ?? 0);
 	for (const swap of books.swaps) {
-		const origin = exposed.find(({ chainId }) => BigInt(chainId) === swap.order.originChainId);
-		const destination = exposed.find(({ chainId }) => BigInt(chainId) === swap.order.destinationChainId);
+		const origin = policies.find(({ chainId }) => BigInt(chainId) === swap.order.originChainId);
+		breaches.push(
+			...checkMoves(swap),
+			...checkDepositDepth(swap, { policy: origin?.policy ?? {}, sightings: books.sightings, policySinceMs }),
+		);
+		if (!isJudged(swap)) continue;
+		const destination = policies.find(({ chainId }) => BigInt(chainId) === swap.order.destinationChainId);
 		const finalAt = { origin: origin?.finalAt, destination: destination?.finalAt };
 		const bookedAt = {
 			origin: books.bookedAt.get(Number(swap.order.originChainId)),
@@ -191,13 +259,15 @@ export async function reconcile({
 		breaches.push(
 			...checkSwap(swap, {
 				...{ history: histories.get(swap.orderId), finalAt, bookedAt, nowMs },
-				workingSinceMs: Math.max(workingSinceMs, books.restoredAtMs ?? 0),
+				isOwed: isOwed.has(swap.orderId),
+				workingSinceMs: servingSinceMs,
 			}),
-			...checkMoves(swap),
-			...checkDepositDepth(swap, { policy: origin?.policy ?? {}, sightings: books.sightings, policySinceMs }),
 		);
 	}
-	for (const invariant of ["I7", "I8", "I9", "I14"] as const) checked[invariant] += books.swaps.length;
+	breaches.push(...checkWaits(books.swaps, { workingSeconds: (nowMs - servingSinceMs) / 1_000 }));
+	checked.I7 += books.swaps.length;
+	for (const invariant of ["I8", "I9", "I14"] as const)
+		checked[invariant] += books.swaps.filter(isJudged).length;
 	checked.I6 += books.swaps.reduce((sum, { decisions }) => sum + decisions.length, 0);
 	const doubled = checkOnce(books.swaps, books);
 	breaches.push(...doubled);
@@ -208,7 +278,8 @@ export async function reconcile({
 	checked.I10 += exposure.checked.I10;
 	checked.I15 += exposure.checked.I15;
 
-	const isLookedAt = ({ orderId: id }: Finding) => id && (histories.has(id) || known.has(id));
+	const isLookedAt = ({ orderId: id, chainIds }: Finding) =>
+		id && (histories.has(id) || known.has(id)) && !chainIds.some((chainId) => unchecked.has(chainId));
 	const found = new Set(breaches.map(keyOf));
 	const before = (memory?.found ?? []).filter((one) => !isLookedAt(one) && !found.has(keyOf(one)));
 	breaches.push(...before);
@@ -219,11 +290,10 @@ export async function reconcile({
 				.filter(({ endedAtMs }) => endedAtMs === undefined || endedAtMs > nowMs - clocksMs)
 				.map(({ orderId: id }) => id),
 		);
-		for (const { chain, events: read, final } of perChain) {
+		for (const { chain, events: read, final } of perChain.filter(isRead)) {
 			const kept = eventsToKeep(read, { histories, awaited });
-			memory.chains.set(chain.chainId, { upTo: Number(final.number), events: kept });
+			if (final) memory.chains.set(chain.chainId, { upTo: Number(final.number), events: kept });
 		}
-		memory.solana = history;
 		for (const { orderId: id, order } of swaps) {
 			if (isSolana(order.originChainId) || isSolana(order.destinationChainId))
 				memory.solanaOrders.set(id, order);
@@ -233,26 +303,58 @@ export async function reconcile({
 		memory.found = breaches.filter(
 			(finding) => finding.pauses !== false && (finding.orderId || records.has(finding)),
 		);
-		memory.clean = { atMs: nowMs, lastPosting: books.lastPosting };
+		// A swap that could not be judged is read again, however long ago it ended.
+		if (unchecked.size === 0) memory.clean = { atMs: nowMs, lastPosting: books.lastPosting };
 	}
 	return {
 		ok: breaches.every(({ pauses }) => pauses === false),
+		unchecked: [...unchecked].map(([chainId, why]) => ({ chainId, why })),
 		chains: reports,
 		orders: histories.size,
 		swaps: swaps.length,
 		checked,
 		breaches: breaches.map(breachOf),
 		unattributedDeposits,
+		owed,
 		...findLosses({ chains: exposed, swaps, histories, nowMs }),
 	};
 }
 
-function keyOf({ invariant, message, orderId: id }: Finding): string {
-	return `${invariant} ${message} ${id}`;
+/** Returns what happened on Solana. Throws as long as it is not all read, or books that are too old to be judged. */
+async function readHistory(
+	solana: AuditedSolana,
+	{
+		books,
+		memory,
+		mostSolanaReads,
+		nowMs,
+	}: {
+		books: Books;
+		memory: AuditMemory | undefined;
+		mostSolanaReads: number | undefined;
+		nowMs: number;
+	},
+): Promise<SolanaHistory> {
+	const history = await readSolanaTransactions(solana, {
+		after: memory?.solana,
+		mostReads: mostSolanaReads,
+		openingSlot: books.solana?.openingSlot,
+		isWritten: (signature) => books.solana?.written.has(signature) ?? false,
+	});
+	if (memory) rememberSolana(memory, history, nowMs);
+	if (history.failure !== undefined) throw history.failure;
+	if (history.unread.size > 0) {
+		throw new Error(`${history.strangers} transactions of others were read so far, and there are more`);
+	}
+	const bookedSlot = books.bookedBlocks.get(solana.chainId);
+	if (bookedSlot !== undefined && bookedSlot < history.giftsMergedAt) {
+		throw new Error(`its books end at slot ${bookedSlot}, before what others gave could be told apart`);
+	}
+	return history;
 }
 
-function ofChain<T>({ chainId }: { chainId: number }, asking: Promise<T>): Promise<T> {
-	return CouldNotCheckError.unless(`chain ${chainId}`, asking);
+function keyOf({ invariant, message, orderId: id }: Finding): string {
+	return `${invariant} ${message} ${id}`;
 }
 
 async function finalBlock(
@@ -274,7 +376,7 @@ function joined(before: ChainEvents | undefined, read: ChainEvents): ChainEvents
 
 function ofService(
 	histories: ReadonlyMap<Hex, OrderHistory>,
-	ours: Omit<Ours, "refundedAt">,
+	ours: Pick<Ours, "chains" | "solana" | "earlierAttesterSets">,
 ): OrderHistory[] {
 	return [...histories.values()].filter(({ order }) => order && isOurs(order, ours));
 }
@@ -308,7 +410,14 @@ function knownOrders(
 /** When inputs were refunded, by the clock of a chain where anyone can do so after `refundAfter`. */
 async function refundTimes(
 	chains: readonly AuditedChain[],
-	histories: readonly OrderHistory[],
+	{
+		histories,
+		ask,
+	}: {
+		histories: readonly OrderHistory[];
+		/** Returns nothing where the chain does not answer. */
+		ask: <T>(chain: AuditedChain, asking: Promise<T>) => Promise<T | undefined>;
+	},
 ): Promise<Map<Hex, bigint>> {
 	const refunds = histories.flatMap(({ orderId: id, refunded: [refund] }) => {
 		const chain = chains.find(({ chainId }) => chainId === refund?.chainId);
@@ -317,10 +426,18 @@ async function refundTimes(
 			: [];
 	});
 	const blocks = [...new Map(refunds.map((refund) => [refund.key, refund])).values()];
-	const times = await inTurns(blocks, async ({ key, chain, block }): Promise<[string, bigint]> => {
-		const { timestamp } = await ofChain(chain, chain.client.getBlock({ blockNumber: BigInt(block) }));
-		return [key, timestamp];
-	});
+	const times = await inTurns(
+		blocks,
+		async ({ key, chain, block }): Promise<[string, bigint | undefined]> => {
+			const found = await ask(chain, chain.client.getBlock({ blockNumber: BigInt(block) }));
+			return [key, found?.timestamp];
+		},
+	);
 	const byBlock = new Map(times);
-	return new Map(refunds.map(({ id, key }) => [id, byBlock.get(key) as bigint]));
+	return new Map(
+		refunds.flatMap(({ id, key }) => {
+			const at = byBlock.get(key);
+			return at === undefined ? [] : [[id, at] as const];
+		}),
+	);
 }

@@ -39,7 +39,7 @@ const nextSteps: Record<Invariant, string> = {
 	I11: "stop the workers that share a relayer; look at which of them signed what",
 	I12: "the wallet cannot get its input back by itself: simulate refund() of the order, and look at the token",
 	I13: "harmless while only the wallet can open orders: tell the wallet to set the allowance to zero",
-	I14: "look at the swap's history and jobs, and at what its chain or the attesters lack",
+	I14: "look at the swap's history and jobs, and at what its chain or the attesters lack; where it is due and nobody looks, at the workers' logs",
 	I15: "look at why releases wait: attesters, their endpoints, the origin's gas",
 };
 
@@ -69,6 +69,8 @@ export type ChainReport = {
 	block: number;
 	tokens: TokenReport[];
 	lamports?: { fees: string; inMarkers: string; rent: string };
+	/** On Solana: how many transactions of others named our addresses, and how many of those cannot be decoded. */
+	strangers?: { transactions: number; undecodable: number };
 };
 
 /** Delivered, and the input is not the service's: it went back, or its chain dropped it for good. */
@@ -95,9 +97,23 @@ type UnattributedDeposit = {
 	slot: number;
 };
 
+/** An input that is a wallet's again and cannot be paid to it, by its own doing or its token's. It stays in escrow. */
+export type Owed = {
+	chainId: number;
+	orderId: Hex;
+	swapId: string;
+	wallet: string;
+	token: string;
+	amount: string;
+	/** The wallet's token account has another owner, or is frozen; or its refund became a credit that nobody has claimed. */
+	why: "account-given-away" | "account-frozen" | "credit-unclaimed";
+};
+
 export type Report = {
 	/** Whether nothing was found that stops a chain. */
 	ok: boolean;
+	/** Chains that could not be audited, and why. Orders that touch one of these are not judged. */
+	unchecked: { chainId: number; why: string }[];
 	chains: ChainReport[];
 	orders: number;
 	swaps: number;
@@ -106,6 +122,7 @@ export type Report = {
 	breaches: Breach[];
 	/** Those that were not paid back. */
 	unattributedDeposits: UnattributedDeposit[];
+	owed: Owed[];
 	losses: Loss[];
 	/** By chain, decimal: what of the losses has a value. */
 	lostUsdCents: Record<string, string>;
@@ -133,7 +150,7 @@ const counted: Record<Invariant, string> = {
 /** The report as people read it. */
 export function formatReport(report: Report): string {
 	const { ok, chains, orders, swaps, checked, breaches, unattributedDeposits, losses, lostUsdCents } = report;
-	const lines = chains.flatMap(({ chainId, block, tokens, lamports }) => [
+	const lines = chains.flatMap(({ chainId, block, tokens, lamports, strangers }) => [
 		`chain ${chainId} at ${lamports ? "slot" : "block"} ${block}`,
 		...tokens.map((token) => {
 			const extra = [
@@ -145,6 +162,11 @@ export function formatReport(report: Report): string {
 		}),
 		...(lamports
 			? [`  lamports: fees ${lamports.fees}, in markers ${lamports.inMarkers}, rent ${lamports.rent}`]
+			: []),
+		...(strangers
+			? [
+					`  others: ${strangers.transactions} transactions, of which ${strangers.undecodable} cannot be decoded`,
+				]
 			: []),
 	]);
 	const perInvariant = invariants.map((invariant) => {
@@ -164,12 +186,18 @@ export function formatReport(report: Report): string {
 		({ chainId, orderId, wallet, token, amount, signature, slot }) =>
 			`UNATTRIBUTED ${amount} of ${token} from ${wallet} on chain ${chainId}, slot ${slot}, transaction ${signature} (order ${orderId})`,
 	);
+	const owed = report.owed.map(
+		({ chainId, orderId, wallet, token, amount, why }) =>
+			`OWED ${amount} of ${token} to ${wallet} on chain ${chainId}: ${why.replaceAll("-", " ")} (order ${orderId})`,
+	);
+	const unchecked = report.unchecked.map(({ chainId, why }) => `NOT CHECKED chain ${chainId}: ${why}`);
 	const totals = Object.entries(lostUsdCents).map(
 		([chainId, cents]) => `lost on chain ${chainId}: ${formatCents(cents)}`,
 	);
-	const verdict = ok ? "all invariants hold" : `${breaches.length} breaches`;
+	const held = unchecked.length > 0 ? "all invariants that could be checked hold" : "all invariants hold";
+	const verdict = ok ? held : `${breaches.length} breaches`;
 	return [
-		...[...lines, ...perInvariant, ...found, ...deposits, ...lost, ...totals],
+		...[...lines, ...perInvariant, ...found, ...deposits, ...owed, ...lost, ...totals, ...unchecked],
 		`${orders} orders, ${swaps} swaps: ${verdict}`,
 	].join("\n");
 }

@@ -9,7 +9,8 @@ import {
 import type { Hex } from "viem";
 import { type AuditedSolana, type Holder, holdingOf } from "./audited-solana.ts";
 import { type ChainEvents, noEvents } from "./read-chain-events.ts";
-import type { SolanaTransaction } from "./read-solana-transactions.ts";
+import type { SolanaTransaction } from "./read-solana-transaction.ts";
+import type { SolanaHistory } from "./read-solana-transactions.ts";
 import type { Finding, Invariant } from "./report.ts";
 import type { PaymentSource } from "./solana-instructions.ts";
 import type { MadeMarker } from "./solana-markers.ts";
@@ -19,6 +20,8 @@ export type SolanaEvents = {
 	events: ChainEvents;
 	/** Transactions that did something else with our money than their order says. */
 	breaches: Finding[];
+	/** How many orders were decided of which no book and no chain that was read tells the terms. */
+	unknownDecisions: number;
 	/** What came to escrow or vault, or left them, for no order that is known. */
 	unattributed: {
 		holder: Holder;
@@ -47,14 +50,22 @@ export async function solanaEvents(
 	chain: AuditedSolana,
 	{
 		transactions,
+		gifts,
 		orders,
-	}: {
-		transactions: readonly SolanaTransaction[];
+	}: Pick<SolanaHistory, "transactions" | "gifts"> & {
 		/** All that are known anywhere: on Solana nobody writes down an order's terms. */
 		orders: Iterable<Order>;
 	},
 ): Promise<SolanaEvents> {
-	const found: SolanaEvents = { events: noEvents(), breaches: [], unattributed: [], deposits: [] };
+	const found: SolanaEvents = {
+		events: noEvents(),
+		breaches: [],
+		unknownDecisions: 0,
+		unattributed: chain.accounts.flatMap(({ holder, token, address }) =>
+			(gifts.get(address) ?? []).map((gift) => ({ holder, token, ...gift })),
+		),
+		deposits: [],
+	};
 	const known = new Map(
 		[...orders].map((order) => [orderIdOf(order), { orderId: orderIdOf(order), order }] as const),
 	);
@@ -91,10 +102,17 @@ export async function solanaEvents(
 				continue;
 			}
 			const given = found.deposits.find((deposit) => markerSeed(deposit.orderId) === marker.seed);
-			if (given && marker.decided === "refunded" && !given.isRefunded) {
+			const isRefund = (deposit: UnknownDeposit) =>
+				marker.decided === "refunded" ||
+				// Within Solana the transaction that closes an order also refunds it.
+				(marker.decided === "voided" && isPaidBack(chain, transaction, deposit));
+			if (given && !given.isRefunded && isRefund(given)) {
 				orderId = given.orderId;
 				refundUnknown(chain, { transaction, given, due, found });
-			} else breach("I3", `an order that nobody knows was ${marker.decided}`, given?.orderId);
+			} else {
+				found.unknownDecisions++;
+				breach("I3", `an order that nobody knows was ${marker.decided}`, given?.orderId);
+			}
 		}
 		for (const { holder, token, address } of chain.accounts) {
 			const amount = changeOf(transaction, { address, token }) - (due.get(address)?.amount ?? 0n);
@@ -178,11 +196,16 @@ async function addDecision(
 		add(due, await holdingOf(order.destinationVault, order.outputToken), -delivered);
 		found.events.filled.push({ ...at, delivered });
 	} else if (decided === "voided") found.events.voided.push(at);
-	// Within Solana, delivery and release are one transaction with one marker.
-	const isReleased = decided === "released" || (decided === "filled" && isSolana(order.originChainId));
-	if (!isReleased && decided !== "refunded") return;
+	// Within Solana, delivery and release are one transaction with one marker, and so are void and refund. Earlier versions
+	// voided such an order first, which paid nothing, and made the escrow's marker when they refunded it.
+	const isWithin = isSolana(order.originChainId) && isSolana(order.destinationChainId);
+	const escrow = await holdingOf(order.escrow, order.inputToken);
+	const isPaidOut = changeOf(transaction, escrow) === -order.inputAmount;
+	const isReleased = decided === "released" || (decided === "filled" && isWithin);
+	const isRefunded = decided === "refunded" || (decided === "voided" && isWithin && isPaidOut);
+	if (!isReleased && !isRefunded) return;
 	const beneficiary = isReleased ? order.originVault : order.wallet;
-	add(due, await holdingOf(order.escrow, order.inputToken), -order.inputAmount);
+	add(due, escrow, -order.inputAmount);
 	add(due, await holdingOf(beneficiary, order.inputToken), order.inputAmount);
 	found.events[isReleased ? "released" : "refunded"].push({ ...at, paid: true });
 }
@@ -198,16 +221,24 @@ export function changeOf({ tokens, lamports }: SolanaTransaction, { address, tok
 
 /** The deposit that left the escrow again as a whole, by a transaction that names its order. */
 function paidBackByHand(
-	{ accounts }: AuditedSolana,
+	chain: AuditedSolana,
 	transaction: SolanaTransaction,
 	deposits: readonly UnknownDeposit[],
 ): UnknownDeposit | undefined {
 	const { memo } = transaction;
-	return deposits.find(({ orderId, isRefunded, token, amount }) => {
-		if (orderId !== memo || isRefunded) return false;
-		const escrow = accounts.find((account) => account.holder === "escrow" && account.token === token);
-		return escrow && changeOf(transaction, escrow) === -amount;
-	});
+	return deposits.find(
+		(deposit) => deposit.orderId === memo && !deposit.isRefunded && isPaidBack(chain, transaction, deposit),
+	);
+}
+
+/** Whether the deposit left the escrow again as a whole. */
+function isPaidBack(
+	{ accounts }: AuditedSolana,
+	transaction: SolanaTransaction,
+	{ token, amount }: UnknownDeposit,
+): boolean {
+	const escrow = accounts.find((account) => account.holder === "escrow" && account.token === token);
+	return escrow !== undefined && changeOf(transaction, escrow) === -amount;
 }
 
 /** The order that a transaction says it pays for. Only what one of our fee payers signed was ever a deposit of ours. */

@@ -1,6 +1,6 @@
 import { type SolanaAddress, solanaNativeToken } from "@geoswap/protocol";
 import type { AuditedSolana } from "./audited-solana.ts";
-import type { SolanaTransaction } from "./read-solana-transactions.ts";
+import type { SolanaTransaction } from "./read-solana-transaction.ts";
 import { changeOf } from "./solana-events.ts";
 
 /** What fee payers spent, in lamports. */
@@ -67,9 +67,9 @@ export function solanaSpending(
 			spending.inMarkers -= held;
 			spending.found += -change(address) - held;
 		}
-		// All other token accounts hold their rent and no more: what they got is what they were made with.
-		for (const address of transaction.tokens.keys()) {
-			if (!made.includes(address) && !closed.includes(address)) spending.rent += change(address);
+		// A token account that was there before may be the recipient of lamports: those are the output and no rent.
+		for (const address of transaction.madeAccounts) {
+			if (!made.includes(address)) spending.rent += change(address);
 		}
 	}
 	return spending;

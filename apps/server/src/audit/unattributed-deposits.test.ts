@@ -17,7 +17,10 @@ let on: SolanaActions;
 let database: TestDatabase;
 
 beforeEach(async () => {
-	[solana, database] = await Promise.all([startTestSolana({ slotMs: slowSlotMs }), createTestDatabase()]);
+	[solana, database] = await Promise.all([
+		startTestSolana({ slotMs: slowSlotMs }),
+		createTestDatabase({ as: "auditor" }),
+	]);
 	on = await solanaActions(solana);
 	await follow();
 });
@@ -30,10 +33,16 @@ afterEach(async () => {
 async function follow(): Promise<void> {
 	await on.finalize();
 	// Without news a head that is new is left alone.
-	await database.pool.query("update chain_heads set updated_at = now() - interval '1 day'");
+	await database.owner.query("update chain_heads set updated_at = now() - interval '1 day'");
 	const following = {
-		...{ chain: on.chain, pool: database.pool, relayers: [], outflowCaps: {}, markerSeconds: 1_000_000 },
-		engine: { startSwap: async () => {}, raise: async () => {}, poke: async () => {} },
+		...{
+			chain: on.chain,
+			pool: database.pools.worker,
+			relayers: [],
+			outflowCaps: {},
+			markerSeconds: 1_000_000,
+		},
+		engine: { poke: async () => {} },
 		log: createLog({ level: "silent", process: "test" }),
 	};
 	while (await advanceSolana(following));
@@ -63,7 +72,8 @@ const newOrder = (): Order =>
 
 test("a deposit that no book knows is named, and paying it back to where it came from is no breach", async () => {
 	const [paidBack, halfBack, released] = [newOrder(), newOrder(), newOrder()];
-	for (const order of [paidBack, halfBack, released]) await on.land(await on.signDeposit(order));
+	const within = on.toSolana(newOrder());
+	for (const order of [paidBack, halfBack, released, within]) await on.land(await on.signDeposit(order));
 	const named = async () => (await audit()).unattributedDeposits.map(({ orderId: id }) => id);
 	const { unattributedDeposits, breaches } = await audit();
 	expect(unattributedDeposits).toContainEqual({
@@ -78,9 +88,11 @@ test("a deposit that no book knows is named, and paying it back to where it came
 	expect(breaches.filter(isPausing)).toEqual([]);
 
 	await on.land(await on.signRefund(paidBack));
+	await on.land(await on.signRefund(within));
 	const after = await audit();
 	expect(after.breaches.filter(isPausing)).toEqual([]);
 	expect(await named()).not.toContain(orderId(paidBack));
+	expect(await named()).not.toContain(orderId(within));
 	expect(await named()).toContain(orderId(halfBack));
 
 	const { escrow } = on.keys;
