@@ -1,8 +1,14 @@
 import { dirname, resolve } from "node:path";
-import { attesterSetHash, attesterSetSchema, deploymentSchema } from "@geoswap/protocol";
+import {
+	attesterSetHash,
+	attesterSetSchema,
+	contractAddressSchema,
+	deploymentSchema,
+} from "@geoswap/protocol";
 import type { Hex } from "viem";
 import * as z from "zod";
 import { connectChain, type EvmChain } from "../chain/evm/chain-client.ts";
+import type { EarlierImmutables } from "../chain/evm/find-code-problems.ts";
 import { connectSolana, type SolanaChain } from "../chain/solana/connect-solana.ts";
 import { ConfigError } from "../config-error.ts";
 import { parseJsonFile } from "../parse-json-file.ts";
@@ -17,13 +23,17 @@ const attesterConfigSchema = z.strictObject({
 	solana: z.strictObject({ rpcUrl: urlSchema }).exactOptional(),
 	/** Sets that orders of before still name. */
 	earlierAttesterSets: z.array(attesterSetSchema).default([]),
+	/** Routers of earlier vaults, where the deployment file names another one by now. */
+	earlierRouters: z.array(contractAddressSchema).default([]),
+	/** Settlement tokens of earlier vaults, where the deployment file does not list them as stables any more. */
+	earlierSettlementTokens: z.array(contractAddressSchema).default([]),
 	host: z.string().default("127.0.0.1"),
 	port: z.int().min(0).max(65_535),
 	logLevel: z.enum(["trace", "debug", "info", "warn", "error", "silent"]).default("info"),
 });
 
 /** What an attester knows of the world: the contracts it signs for, and where it looks. */
-export type AttesterConfig = {
+export type AttesterConfig = EarlierImmutables & {
 	/** Those of the EVM kind. */
 	chains: readonly EvmChain[];
 	solana?: SolanaChain;
@@ -46,6 +56,8 @@ export function readAttesterConfig(path: string): AttesterConfig {
 			return connectChain({ chainId: deployed.chainId, rpcUrl, deployment: deployed });
 		}),
 		earlierAttesterSets: file.earlierAttesterSets.map(attesterSetHash),
+		earlierRouters: file.earlierRouters,
+		earlierSettlementTokens: file.earlierSettlementTokens,
 		host: file.host,
 		port: file.port,
 		logLevel: file.logLevel,

@@ -73,6 +73,8 @@ function start(sight: { solana?: ReturnType<typeof connectSolana> }) {
 		config: {
 			chains: [chains.origin, chains.destination].map((chain) => connectChain(chain)),
 			earlierAttesterSets: [],
+			earlierRouters: [],
+			earlierSettlementTokens: [],
 			host: "127.0.0.1",
 			port: 0,
 			logLevel: "silent",

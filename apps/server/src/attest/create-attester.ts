@@ -4,6 +4,7 @@ import {
 	attestationTypedData,
 	type Heartbeat,
 	heartbeatTypedData,
+	isSolana,
 	type Order,
 	orderId,
 } from "@geoswap/protocol";
@@ -15,6 +16,7 @@ import type { AttesterConfig } from "./attester-config.ts";
 import { checkOutcomes, type OutcomeRefusal } from "./check-outcomes.ts";
 import { checkSolanaOutcomes, type SolanaOutcomeRefusal } from "./check-solana-outcomes.ts";
 import { checkTerms, type TermsRefusal } from "./check-terms.ts";
+import type { CodeWatch } from "./create-code-watch.ts";
 
 export type Refusal = {
 	orderId: Hex;
@@ -23,7 +25,11 @@ export type Refusal = {
 		| OutcomeRefusal
 		| SolanaOutcomeRefusal
 		/** The destination does not answer this attester: of other chains it still speaks. */
-		| "chain_unavailable";
+		| "chain_unavailable"
+		/** A contract of the origin or the destination differs from the published code or has unexpected immutables. */
+		| "code_differs"
+		/** Its contracts could not be compared with the published code yet. */
+		| "code_unchecked";
 };
 
 /** What an attester sees of the world, and signs. */
@@ -35,11 +41,13 @@ export type Attester = {
 /** It says of orders what it saw itself, at finality. It remembers nothing and believes nobody. */
 export function createAttester({
 	config,
+	codeStateOf,
 	account,
 	nowMs,
 	log,
 }: {
 	config: Pick<AttesterConfig, "chains" | "solana" | "earlierAttesterSets">;
+	codeStateOf: CodeWatch["stateOf"];
 	account: LocalAccount;
 	nowMs: () => number;
 	log: Log;
@@ -47,7 +55,7 @@ export function createAttester({
 	return {
 		/** Of orders of one escrow. */
 		attest: async ({ kind, orders, deliveries }) => {
-			const refused = await refusals(config, { kind, orders, deliveries, log });
+			const refused = await refusals({ ...config, codeStateOf }, { kind, orders, deliveries, log });
 			if (refused.length > 0) return { refused };
 			const message = attestationMessage(kind, orders);
 			const signature = await account.signTypedData(attestationTypedData(message));
@@ -58,10 +66,13 @@ export function createAttester({
 			const signedAtUnixSeconds = Math.floor(nowMs() / 1_000);
 			const { solana } = config;
 			const sights = [
-				...config.chains.map(async (chain) => {
-					const { number: finalizedNumber } = await readBlock(chain, "finalized");
-					return { chainId: chain.chainId, finalizedNumber };
-				}),
+				// A heartbeat says that this attester would sign: the service fills nothing that it would not release.
+				...config.chains
+					.filter(({ chainId }) => codeStateOf(chainId) === "checked")
+					.map(async (chain) => {
+						const { number: finalizedNumber } = await readBlock(chain, "finalized");
+						return { chainId: chain.chainId, finalizedNumber };
+					}),
 				...(solana
 					? [
 							readSlots(solana).then(({ finalized }) => ({
@@ -90,13 +101,30 @@ type Question = {
 	log: Log;
 };
 
+/** Why the code that an order relies on keeps an attester from signing. Solana has keys in its place, and no code of ours. */
+function codeRefusal(
+	codeStateOf: CodeWatch["stateOf"],
+	{ originChainId, destinationChainId }: Order,
+): Refusal["reason"] | undefined {
+	const states = [originChainId, destinationChainId]
+		.filter((chainId) => !isSolana(chainId))
+		.map((chainId) => codeStateOf(Number(chainId)));
+	if (states.includes("differs")) return "code_differs";
+	return states.includes("unchecked") ? "code_unchecked" : undefined;
+}
+
 /** Which orders cannot be signed for, and why: all of them at once, so that whoever asks can ask for the rest. */
 async function refusals(
-	config: Pick<AttesterConfig, "chains" | "solana" | "earlierAttesterSets">,
+	{
+		codeStateOf,
+		...config
+	}: Pick<AttesterConfig, "chains" | "solana" | "earlierAttesterSets"> & {
+		codeStateOf: CodeWatch["stateOf"];
+	},
 	{ kind, orders, deliveries, log }: Question,
 ): Promise<Refusal[]> {
 	const reasons = new Map<Order, Refusal["reason"] | undefined>(
-		orders.map((order) => [order, checkTerms(config, { kind, order })]),
+		orders.map((order) => [order, checkTerms(config, { kind, order }) ?? codeRefusal(codeStateOf, order)]),
 	);
 	const { solana } = config;
 	const destinations = [

@@ -9,7 +9,7 @@ import {
 	orderToJson,
 	toWord,
 } from "@geoswap/protocol";
-import { type Address, type Hex, recoverAddress, recoverTypedDataAddress } from "viem";
+import { type Address, custom, type Hex, http, recoverAddress, recoverTypedDataAddress } from "viem";
 import { privateKeyToAccount } from "viem/accounts";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { orderActions } from "../../test/order-actions.ts";
@@ -31,6 +31,8 @@ beforeAll(async () => {
 		config: {
 			chains: [chains.origin, chains.destination].map((chain) => connectChain(chain)),
 			earlierAttesterSets: [],
+			earlierRouters: [],
+			earlierSettlementTokens: [],
 			host: "127.0.0.1",
 			port: 0,
 			logLevel: "silent",
@@ -122,13 +124,18 @@ test("all that cannot be signed for is told at once, and of a chain that does no
 		{ orderId: orderId(unfilled), reason: "not_filled" },
 		{ orderId: orderId(foreign), reason: "unknown_vault" },
 	]);
+	let isDown = false;
+	const node = http(chains.destination.rpcUrl)({});
+	const transport = custom({
+		request: (call: Parameters<typeof node.request>[0]) =>
+			isDown ? Promise.reject(new Error("down")) : node.request(call),
+	});
 	const blind = await startAttester({
 		config: {
-			chains: [
-				connectChain(chains.origin),
-				connectChain({ ...chains.destination, rpcUrl: "http://127.0.0.1:9" }),
-			],
+			chains: [connectChain(chains.origin), connectChain({ ...chains.destination, transport })],
 			earlierAttesterSets: [],
+			earlierRouters: [],
+			earlierSettlementTokens: [],
 			host: "127.0.0.1",
 			port: 0,
 			logLevel: "silent",
@@ -137,6 +144,7 @@ test("all that cannot be signed for is told at once, and of a chain that does no
 		nowMs: Date.now,
 		log: createLog({ level: "silent", process: "test" }),
 	});
+	isDown = true;
 	try {
 		expect(await ask("Release", [filled, foreign], blind.url)).toEqual({
 			status: 409,

@@ -6,6 +6,7 @@ import * as z from "zod";
 import type { Log } from "../log.ts";
 import type { AttesterConfig } from "./attester-config.ts";
 import { createAttester } from "./create-attester.ts";
+import { createCodeWatch } from "./create-code-watch.ts";
 
 const maxOrders = 50;
 /** A Solana transaction's first signature, as hex or in base58. */
@@ -29,6 +30,9 @@ const attestRequestSchema = z.strictObject({
 		.default({}),
 });
 
+/** How often a chain is looked at that is not known to have the published code; any other is compared once a day. */
+const codeCheckMs = 1_000;
+
 /** More than fifty orders take. */
 const bodyLimit = 256 * 1024;
 
@@ -47,7 +51,12 @@ export async function startAttester({
 	nowMs: () => number;
 	log: Log;
 }): Promise<{ url: string; close: () => Promise<void> }> {
-	const attester = createAttester({ config, account, nowMs, log });
+	const { chains, earlierRouters, earlierSettlementTokens } = config;
+	const code = createCodeWatch({ chains, earlierRouters, earlierSettlementTokens, nowMs, log });
+	await code.check();
+	const checking = setInterval(() => void code.check(), codeCheckMs);
+	checking.unref();
+	const attester = createAttester({ config, codeStateOf: code.stateOf, account, nowMs, log });
 	const app = Fastify({ bodyLimit });
 
 	app.post("/attest", async (request, reply) => {
@@ -70,10 +79,16 @@ export async function startAttester({
 
 	app.get("/heartbeat", () => attester.heartbeats());
 
-	app.get("/health", () => ({ attester: account.address }));
+	app.get("/health", () => ({ attester: account.address, chains: code.report() }));
 
 	const url = await app.listen({ host: config.host, port: config.port });
-	return { url, close: () => app.close() };
+	return {
+		url,
+		close: async () => {
+			clearInterval(checking);
+			await app.close();
+		},
+	};
 }
 
 function bytesOf(text: string): Uint8Array | undefined {
