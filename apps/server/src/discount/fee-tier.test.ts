@@ -18,16 +18,16 @@ test("a tier is earned by its minimum, and not by one unit less", () => {
 	expect(earnedTier(tiers, { balance: 1_000n, decimals: 0 })?.name).toBe("bronze");
 });
 
-test("what is left of a fee is rounded up to a hundredth of a basis point", () => {
-	expect(discountedFee(1_250, of(10))).toBe(1_125);
-	expect(discountedFee(1_250, of(33))).toBe(838);
-	expect(discountedFee(1_250, of(33.333))).toBe(834);
-	expect(discountedFee(1_250, of(99.9999))).toBe(1);
-	expect(discountedFee(1_250, of(100))).toBe(0);
+test("what is left of a fee is exact to a thousandth of a basis point, and rounded up beyond that", () => {
+	expect(discountedFee(12_500, of(10))).toBe(11_250);
+	expect(discountedFee(12_500, of(25))).toBe(9_375);
+	expect(discountedFee(12_500, of(33.333))).toBe(8_334);
+	expect(discountedFee(12_500, of(99.9999))).toBe(1);
+	expect(discountedFee(12_500, of(100))).toBe(0);
 	expect(discountedFee(0, of(50))).toBe(0);
 	for (let percent = 1; percent <= 100; percent++) {
-		const left = discountedFee(1_237, of(percent));
-		expect(left * 100).toBeGreaterThanOrEqual(1_237 * (100 - percent));
-		expect(left * 100).toBeLessThan(1_237 * (100 - percent) + 100);
+		const left = discountedFee(12_371, of(percent));
+		expect(left * 100).toBeGreaterThanOrEqual(12_371 * (100 - percent));
+		expect(left * 100).toBeLessThan(12_371 * (100 - percent) + 100);
 	}
 });

@@ -21,7 +21,7 @@ const millionth = 1_000_000;
 const whole = 100n * BigInt(millionth);
 
 /** The fee that is left, rounded up: nobody gets more off than the tier says. */
-export function discountedFee(feeCentibps: number, { discountPercent }: FeeTier): number {
+export function discountedFee(feeMillibps: number, { discountPercent }: FeeTier): number {
 	const off = BigInt(Math.round(discountPercent * millionth));
-	return Number(mulDivUp(BigInt(feeCentibps), whole - off, whole));
+	return Number(mulDivUp(BigInt(feeMillibps), whole - off, whole));
 }

@@ -1,4 +1,5 @@
 import {
+	greater,
 	mulDivDown,
 	type SolanaAssetDeployment,
 	type SolanaDeployment,
@@ -8,7 +9,6 @@ import type { Address } from "viem";
 import type { FeedAnswer } from "../chain/evm/read-block-prices.ts";
 import { isFeedFresh } from "./is-feed-fresh.ts";
 import type { LadderPricing } from "./ladder-pricing.ts";
-import { greater } from "./lesser.ts";
 import type { Pricing } from "./pricing.ts";
 import { convertDown, type PricedToken } from "./usd-value.ts";
 

@@ -1,9 +1,8 @@
-import { type AssetDeployment, type ChainDeployment, mulDivDown } from "@geoswap/protocol";
+import { type AssetDeployment, type ChainDeployment, greater, lesser, mulDivDown } from "@geoswap/protocol";
 import type { Address } from "viem";
 import type { AssetPrices, BlockPrices, Ladder } from "../chain/evm/read-block-prices.ts";
 import { isFeedFresh } from "./is-feed-fresh.ts";
 import { interpolateBest } from "./ladder.ts";
-import { greater, lesser } from "./lesser.ts";
 import type { Pricing } from "./pricing.ts";
 import { convertDown, type PricedToken } from "./usd-value.ts";
 

@@ -180,13 +180,32 @@ test("the book follows the chain block by block", async () => {
 	await kept;
 });
 
+test("a block at which nothing has changed has the prices of the one before, and one with a trade has others", async () => {
+	const { origin } = chains;
+	const chain = connectChain({ chainId, rpcUrl: origin.rpcUrl, deployment: origin.deployment });
+	const read = async (previous?: BlockPrices) => {
+		await origin.testClient.mine({ blocks: 1 });
+		return readBlockPrices(chain, { block: await chain.client.getBlock(), topUsd: 500_000, previous });
+	};
+	const first = await read(await read());
+	const quiet = await read(first);
+	expect(quiet.assets).toBe(first.assets);
+	expect(quiet.blockNumber).toBe(first.blockNumber + 1);
+	expect(quiet.assets).toEqual((await read()).assets);
+	await movePrice(origin, origin.deployment, { symbol: "ORB", percent: "-5" });
+	const moved = await read(quiet);
+	expect(moved.assets).not.toEqual(quiet.assets);
+	// Its sizes are still those of the old price, and the next block's those of the new one.
+	expect((await read(moved)).assets).toEqual((await read()).assets);
+});
+
 test("feeds that price another chain's assets are read in the same call, and only where they are", async () => {
 	const { origin, destination } = chains;
 	const solana = testSolanaDeployment(origin.deployment);
 	const feeds = solana.assets.map(({ feed }) => feed.address);
 	const chain = connectChain({ chainId, rpcUrl: origin.rpcUrl, deployment: origin.deployment });
 	const block = await chain.client.getBlock();
-	const calls = vi.spyOn(chain.client, "multicall");
+	const calls = vi.spyOn(chain.client, "call");
 	const read = await readBlockPrices(chain, {
 		block,
 		topUsd: 500_000,

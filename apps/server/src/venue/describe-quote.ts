@@ -10,15 +10,21 @@ export function describeQuote({
 	destination,
 	amount,
 	output,
+	accountCost,
 }: {
 	origin: Side;
 	destination: Side;
 	amount: bigint;
 	output: bigint;
+	/** How much of the output pays for the recipient's token account. */
+	accountCost: bigint;
 }): string {
 	const from = `${formatUnits(amount, origin.asset.decimals)} ${origin.asset.symbol}`;
 	const to = `${roughly(output, destination.asset.decimals)} ${destination.asset.symbol}`;
-	return `${from} on ${origin.chain.name} -> about ${to} on ${destination.chain.name}`;
+	const swap = `${from} on ${origin.chain.name} -> about ${to} on ${destination.chain.name}`;
+	if (accountCost === 0n) return swap;
+	const cost = `${roughly(accountCost, destination.asset.decimals)} ${destination.asset.symbol}`;
+	return `${swap}, after about ${cost} for the recipient's token account`;
 }
 
 /** Dollars and cents, rounded down. */

@@ -43,6 +43,11 @@ export function isSettlement({ chain, asset }: Side): boolean {
 	return asset.address === chain.settlementToken;
 }
 
+/** By which tokens of two chains are taken for the same: a deployment says what each token calls itself. */
+export function settlementSymbol({ assets, settlementToken }: DeskChain): string | undefined {
+	return assets.find(({ address }) => address === settlementToken)?.symbol;
+}
+
 /** Whether it is Solana's native token, which needs no account to be held in. */
 export function isLamports({ chain, asset }: Side): boolean {
 	return chain.kind === "solana" && asset.address === zeroHash;

@@ -77,7 +77,9 @@ describe("a quote fixes every term of its order", () => {
 			minOutput: mulDivDown(amount, 9_950n, 10_000n),
 			recipient: toSolanaWord(wallet),
 		});
-		expect(quote.summary).toMatch(/^10 USDC on Devnet One -> about 9\.\d{1,5} USDC on Solana Test$/);
+		expect(quote.summary).toMatch(
+			/^10 USDC on Devnet One -> about 9\.\d{1,5} USDC on Solana Test, after about 0\.305892 USDC for the recipient's token account$/,
+		);
 	});
 
 	test("from Solana: its own keys hold and get the input, and nobody attests", () => {
@@ -207,7 +209,7 @@ describe("the rent of a recipient's account", () => {
 			fc.property(usdE18, usdE18, fc.bigInt(10n ** 12n, 10n ** 15n), (sol, usdt, budget) => {
 				const own = bookWith({ SOL: { usdE18: sol }, USDT: { usdE18: usdt } });
 				const destination = side(solana, "USDT");
-				const priced = priceDelivery(own, { destination, budget, inFlight: 0n });
+				const priced = priceDelivery(own, { destination, budget, hasAccount: false, inFlight: 0n });
 				const whole = own.buy({ chainId: solana, asset: destination.asset.address, budget })?.output ?? 0n;
 				if (typeof priced === "string") {
 					expect(priced).toBe("too-small");
@@ -222,6 +224,66 @@ describe("the rent of a recipient's account", () => {
 				expect(priced.output).toBe(amount);
 			}),
 		);
+	});
+
+	const hasAccount = { recipient: { hasAccount: true, payProblem: undefined } };
+
+	test("is not charged where the recipient is known to have one: output and minimum rise by it, and no cost is named", () => {
+		for (const symbol of ["USDC", "USDT"]) {
+			const way: Way = { from: [one, "USDC"], to: [solana, symbol] };
+			const without = desk.quote(request(way));
+			const quote = desk.quote(request(way), hasAccount);
+			// What is delivered, with an account or without, is the same in both.
+			expect(quote.delivery).toEqual(without.delivery);
+			const { amount, unusedRent } = payout(quote);
+			expect(quote.output).toBe(amount + unusedRent);
+			expect(quote.minOutput).toBe(mulDivDown(quote.output, 9_950n, 10_000n));
+			expect(quote.recipientAccountCost).toBe(0n);
+			expect(quote.summary).toMatch(new RegExp(`${symbol} on Solana Test$`));
+			expect(without.recipientAccountCost - unusedRent).toBeLessThanOrEqual(1n);
+		}
+	});
+
+	test("makes no small swap look bad to a recipient that has one, nor refuses it as too small", () => {
+		const small = request({ ...outward, amount: 1_300_000n });
+		expect(desk.quote(small).warnings).toMatchObject([{ code: "HIGH_PRICE_IMPACT" }]);
+		expect(desk.quote(small, hasAccount)).toMatchObject({ warnings: [] });
+		const floor = (options = {}) => {
+			const { details } = refusal(() => cheapDesk.quote(request({ ...outward, amount: 1n }), options));
+			return BigInt((details as { minimumAmount: string }).minimumAmount);
+		};
+		const { config } = scene;
+		const cheapDesk = createDesk({
+			config: { ...config, price: { ...config.price, minimumUsd: 0.01 } },
+			book,
+			nowMs: () => nowMs,
+			random: (size) => new Uint8Array(size),
+		});
+		expect(floor(hasAccount)).toBeLessThan(floor());
+		// Worth less than an account: it is delivered to one that exists, and nothing is left for another.
+		const quote = cheapDesk.quote(request({ ...outward, amount: floor(hasAccount) }), hasAccount);
+		expect(payout(quote)).toMatchObject({ amount: 0n, unusedRent: quote.output });
+	});
+
+	test("counts at the submit by what the recipient has then, and later by what the quote counted on", () => {
+		const none = { sell: 0n, buy: 0n };
+		const small = request({ ...outward, amount: 5_000_000n });
+		const counted = desk.quote(small, hasAccount);
+		expect(payout(counted).amount).toBeLessThan(counted.minOutput);
+		expect(desk.reprice({ ...counted, hasAccount: true }, none)?.output).toBe(counted.output);
+		expect(desk.reprice(counted, none)?.output).toBe(counted.output);
+		expect(desk.reprice({ ...counted, hasAccount: false }, none)).toBeUndefined();
+		const charged = desk.quote(small);
+		expect(desk.reprice(charged, none)?.output).toBe(charged.output);
+		expect(desk.reprice({ ...charged, hasAccount: true }, none)?.output).toBe(counted.output);
+	});
+
+	test("a recipient that is known not to be payable is refused with the quote", () => {
+		const recipient = { hasAccount: false, payProblem: "it is frozen" };
+		expect(refusal(() => desk.quote(request(outward), { recipient }))).toMatchObject({
+			code: "INVALID_REQUEST",
+			details: { issues: [{ path: "recipient", message: "it is frozen" }] },
+		});
 	});
 
 	test("is charged for tokens alone", () => {
@@ -281,9 +343,9 @@ describe("sizes", () => {
 		const { maximumAmount } = error.details as { maximumAmount: string };
 		expect(BigInt(maximumAmount)).toBeLessThanOrEqual(most);
 		expect(BigInt(maximumAmount)).toBeGreaterThan((most * 98n) / 100n);
-		const destination = side(solana, "USDT");
-		expect(priceDelivery(cheap, { destination, budget: 10_000_000n, inFlight: 0n })).not.toBe("too-large");
-		expect(priceDelivery(cheap, { destination, budget: 20_000_000n, inFlight: 0n })).toBe("too-large");
+		const delivery = { destination: side(solana, "USDT"), hasAccount: false, inFlight: 0n };
+		expect(priceDelivery(cheap, { ...delivery, budget: 10_000_000n })).not.toBe("too-large");
+		expect(priceDelivery(cheap, { ...delivery, budget: 20_000_000n })).toBe("too-large");
 	});
 });
 
@@ -367,7 +429,7 @@ describe("after the quote", () => {
 		});
 		const stable = desk.quote(request({ from: [solana, "USDT"], to: [one, "USDC"] }));
 		expect(desk.exposureLimit(stable.order)).toMatchObject({ chainId: solana, token: usdt });
-		expect(desk.exposureLimit(desk.quote(request(inward)).order)).toBeUndefined();
+		expect(desk.exposureLimit(desk.quote(request(inward)).order)).toMatchObject({ chainId: solana });
 	});
 
 	test("fees are worth what SOL is", () => {

@@ -4,6 +4,7 @@ import {
 	mulDivDown,
 	mulDivUp,
 	type QuoteRequest,
+	quoteRequestSchema,
 	SwapError,
 	solanaChainId,
 	toSwapKey,
@@ -203,6 +204,52 @@ describe("sizes", () => {
 		expect(maximum).toBeGreaterThan(worth(one, from, 200_000));
 	});
 
+	test("the smallest size that is named is quoted, and nothing smaller is but for half a percent where gas decides", () => {
+		const configured = new Map(symbols.map((symbol) => [symbol, worth(one, symbol, 1)]));
+		fc.assert(
+			fc.property(
+				fc.constantFrom(...pairs),
+				fc.integer({ min: 0, max: 400 }),
+				fc.bigInt({ min: 1n, max: 10n ** 20n }),
+				({ from, to }, gwei, amount) => {
+					const blocks = prices.map((block) => ({ ...block, baseFee: parseUnits(String(gwei), 9) }));
+					const own = deskAt(nowMs, testBook(testConfig(chains), blocks, { nowMs }));
+					const ask = (size: bigint) => () => own.quote(request({ from, to, amount: size }));
+					const minimumOf = (size: bigint): bigint | undefined => {
+						try {
+							ask(size)();
+							return undefined;
+						} catch (error) {
+							if (!(error instanceof SwapError)) throw error;
+							const { minimumAmount } = error.details as { minimumAmount?: string };
+							return minimumAmount === undefined ? undefined : BigInt(minimumAmount);
+						}
+					};
+					const minimum = minimumOf(amount);
+					if (minimum === undefined) return;
+					expect(ask(minimum)().output).toBeGreaterThan(0n);
+					// Whatever is asked for below it names the same.
+					expect(minimumOf(1n)).toBe(minimum);
+					const isConfigured = minimum <= (configured.get(from) ?? 0n) + 1n;
+					const below = isConfigured ? minimum - 1n : (minimum * 994n) / 1_000n;
+					expect(minimumOf(below)).toBe(minimum);
+				},
+			),
+			{ numRuns: 200 },
+		);
+	});
+
+	test("a pair whose only sizes are near the most that is swapped still names the least of them", () => {
+		// Network costs near the maximum: twice the floor is too large.
+		const blocks = prices.map((block) => ({ ...block, baseFee: parseUnits("80000", 9) }));
+		const own = deskAt(nowMs, testBook(testConfig(chains), blocks, { nowMs }));
+		const error = refusal(() => own.quote(request({ amount: 1n })));
+		expect(error.code).toBe("NEEDS_LARGER_SIZE");
+		const minimum = BigInt((error.details as { minimumAmount: string }).minimumAmount);
+		expect(minimum).toBeGreaterThan(worth(one, "USDC", 125_001));
+		expect(own.quote(request({ amount: minimum })).output).toBeGreaterThan(0n);
+	});
+
 	test("dear gas raises the minimum above what it costs", () => {
 		const dear = prices.map((block) => ({ ...block, baseFee: parseUnits("50", 9) }));
 		const dearDesk = deskAt(nowMs, testBook(testConfig(chains), dear, { nowMs }));
@@ -230,10 +277,41 @@ describe("what is not offered", () => {
 		expect(error).toMatchObject({ code: "NO_ROUTE", details: { reason } });
 	});
 
+	test("names the side, and what its field takes in the form that it takes it", () => {
+		const stranger = "0x2222222222222222222222222222222222222222";
+		for (const [change, side, field] of [
+			[{ originChain: 1 }, "origin", "originChain"],
+			[{ destinationChain: 1 }, "destination", "destinationChain"],
+			[{ inputToken: stranger }, "origin", "inputToken"],
+			[{ outputToken: stranger }, "destination", "outputToken"],
+		] as const) {
+			const error = refusal(() => desk.quote({ ...request(), ...change }));
+			const { accepted = [], ...details } = error.details as { accepted?: string[] };
+			const reason = field.endsWith("Chain") ? "chain" : "token";
+			expect(details).toEqual({ reason, side });
+			expect(accepted.length).toBeGreaterThan(1);
+			for (const value of accepted) {
+				const mended = quoteRequestSchema.parse({
+					...request(),
+					...change,
+					amount: "1000000000",
+					[field]: value,
+				});
+				// The rest of the request may not fit it, but it is known.
+				try {
+					desk.quote(mended);
+				} catch (error) {
+					expect((error as SwapError).code).not.toBe("INVALID_REQUEST");
+					expect((error as SwapError<"NO_ROUTE">).details.reason).not.toBe(reason);
+				}
+			}
+		}
+	});
+
 	test("paused: prices that are old", () => {
 		expect(refusal(() => deskAt(nowMs + 20_000).quote(request()))).toMatchObject({
 			code: "NO_ROUTE",
-			details: { reason: "paused" },
+			details: { reason: "paused", side: "origin" },
 			next: "retry",
 			retryable: true,
 		});
@@ -303,14 +381,18 @@ describe("after the quote", () => {
 		expect(deskAt(nowMs + 20_000).reprice(quote, none)).toBeUndefined();
 	});
 
-	test("as much of an input is taken in as its limit is worth, and any of the settlement token", () => {
+	test("as much of an input is taken in as its limit is worth, of the settlement token too", () => {
 		const { order } = desk.quote(request({ from: "WETH", amount: 10n ** 18n }));
 		expect(desk.exposureLimit(order)).toEqual({
 			chainId: one,
 			token: assetOf(one, "WETH").asset.address,
 			amount: worth(one, "WETH", 10_000_000),
 		});
-		expect(desk.exposureLimit(desk.quote(request()).order)).toBeUndefined();
+		expect(desk.exposureLimit(desk.quote(request()).order)).toEqual({
+			chainId: one,
+			token: assetOf(one, "USDC").asset.address,
+			amount: worth(one, "USDC", 10_000_000),
+		});
 	});
 
 	test("gas is worth what the chain's native token is", () => {
@@ -339,6 +421,62 @@ function worth(chainId: number, symbol: string, usd: number): bigint {
 	return (BigInt(usd) * 10n ** BigInt(18 + decimals)) / usdE18;
 }
 
+test("between chains that settle in different tokens the spread is taken, and between others it is not", () => {
+	const config = testConfig(chains);
+	const [from, to] = config.chains;
+	if (!from || !to) throw new Error("there are two chains");
+	// The same token under another name is another token.
+	const assets = to.deployment.assets.map((asset) =>
+		asset.symbol === "USDC" ? { ...asset, symbol: "USDX" } : asset,
+	);
+	const renamed = { ...to, deployment: { ...to.deployment, assets } };
+	const outputOf = (destination: typeof to, settlementSpreadBps: number) =>
+		createDesk({
+			config: { ...config, chains: [from, destination], price: { ...config.price, settlementSpreadBps } },
+			book,
+			nowMs: () => nowMs,
+			random: (size) => new Uint8Array(size),
+		}).quote(request({ amount: 1_000_000_000n })).output;
+	expect(outputOf(to, 30)).toBe(outputOf(to, 0));
+	expect(outputOf(renamed, 0)).toBe(outputOf(to, 0));
+	const taken = outputOf(renamed, 0) - outputOf(renamed, 30);
+	// Of a thousand: fee and option are less by a trifle, too.
+	expect(Number(taken)).toBeGreaterThan(2_995_000);
+	expect(Number(taken)).toBeLessThanOrEqual(3_000_000);
+});
+
+describe("a delivery as it may be signed", () => {
+	test("is what was promised while the input is worth it, and no more than that once it fell", () => {
+		const quote = desk.quote(request({ from: "WETH", amount: 10n ** 18n }));
+		expect(desk.deliveryNow(quote)).toEqual(quote.delivery);
+		const half = { ...quote, order: { ...quote.order, inputAmount: 10n ** 18n / 2n, minOutput: 1n } };
+		const capped = desk.deliveryNow(half);
+		if (typeof capped === "string" || capped.kind !== "stock") throw new Error("it is from stock");
+		expect(capped.amount).toBeLessThan(usdValueDown(10n ** 18n / 2n, reference(one, "WETH")) / 10n ** 12n);
+		expect(desk.deliveryNow({ ...half, order: { ...half.order, minOutput: quote.minOutput } })).toBe(
+			"below-minimum",
+		);
+		expect(deskAt(nowMs + 20_000).deliveryNow(quote)).toBe("no-price");
+	});
+
+	test("costs more where the recipient can refuse it after that, by how much its input moves", () => {
+		const config = testConfig(chains);
+		const optionAt = (volatile: number, to: string) => {
+			const volatilityPercent = { stable: 0, volatile, bySymbol: {} };
+			const own = createDesk({
+				config: { ...config, price: { ...config.price, volatilityPercent } },
+				book,
+				nowMs: () => nowMs,
+				random: (size) => new Uint8Array(size),
+			});
+			const { delivery } = own.quote(request({ from: "WETH", to, amount: 10n ** 18n }));
+			return delivery.kind === "router" ? delivery.budget : undefined;
+		};
+		expect(optionAt(200, "WETH")).toBe(optionAt(0, "WETH"));
+		expect(optionAt(200, "ETH") ?? 0n).toBeLessThan(optionAt(0, "ETH") ?? 0n);
+	});
+});
+
 test("nothing from or to a paused chain is quoted, whatever its prices; the rest is", () => {
 	const paused = createDesk({
 		config: testConfig(chains),
@@ -351,7 +489,7 @@ test("nothing from or to a paused chain is quoted, whatever its prices; the rest
 		expect(() => paused.quote(refused)).toThrow(
 			expect.objectContaining({
 				code: "NO_ROUTE",
-				details: { reason: "paused" },
+				details: { reason: "paused", side: expect.any(String) },
 				message: expect.stringContaining("is paused: the books differ (I2)"),
 				retryable: true,
 			}),

@@ -2,18 +2,19 @@ import {
 	addressOfWord,
 	emptyAccountRentLamports,
 	formatAddress,
+	greater,
+	lesser,
 	mulDivDown,
 	newSwapUuid,
 	type Order,
-	orderCalls,
 	type QuoteRequest,
 	SwapError,
 	toChainId,
 	unpackDeadlines,
+	usdCents,
 } from "@geoswap/protocol";
 import { type Hex, zeroAddress } from "viem";
 import type { Config } from "../config.ts";
-import { greater, lesser } from "../price/lesser.ts";
 import type { PriceBook } from "../price/price-book.ts";
 import { amountWorthDown, amountWorthUp, usdValueDown, usdValueUp } from "../price/usd-value.ts";
 import type { PauseList } from "../store/pause-list.ts";
@@ -21,11 +22,20 @@ import type { ExposureLimit } from "../store/submit-swap.ts";
 import { describeQuote, formatUsd, priceImpactBps, usdCentsUp } from "./describe-quote.ts";
 import { type DeskChain, deskChains, isLamports, isSettlement, type Side } from "./desk-chain.ts";
 import { deskOrder } from "./desk-order.ts";
+import { optionPrice } from "./option-price.ts";
 import { ownAddresses } from "./own-addresses.ts";
-import { assetId, leastOutput, lesserDelivery, priceSwap, type SwapPrice } from "./price-swap.ts";
+import {
+	assetId,
+	capDelivery,
+	leastOutput,
+	lesserDelivery,
+	mostPaid,
+	priceSwap,
+	type SwapPrice,
+} from "./price-swap.ts";
 import { noRoute, type ResolvedRequest, resolveRequest } from "./resolve-request.ts";
-import { greatestPassing, leastPassing } from "./size-limits.ts";
-import type { Desk, DeskQuote, PricedOrder, Repriced } from "./venue.ts";
+import { greatestPassing, leastNotTooSmall } from "./size-limits.ts";
+import type { Desk, DeskQuote, KnownRecipient, PricedOrder, Repriced } from "./venue.ts";
 
 const quoteLifeMs = 30_000;
 const opLifeMs = 90_000;
@@ -35,6 +45,8 @@ const inclusionMs = 30_000;
 /** How far below the fresh price a fill through the router may end. */
 const fillToleranceBps = 30n;
 const bps = 10_000n;
+/** A smallest size that gas decides is named this part of it larger. */
+const gasRoom = 200n;
 
 export function createDesk({
 	config,
@@ -52,10 +64,10 @@ export function createDesk({
 }): Desk {
 	const chains = deskChains(config);
 	const refused = ownAddresses(config);
-	const baseFeeCentibps = Math.round(config.price.feeBps * 100);
+	const baseFeeMillibps = Math.round(config.price.feeBps * 1_000);
 
 	return {
-		baseFeeCentibps,
+		baseFeeMillibps,
 		isLive: ({ chainId, token }) => {
 			const side = sideOf(chainId, token);
 			return side !== undefined && isSideLive(side, nowMs());
@@ -63,40 +75,54 @@ export function createDesk({
 		quote,
 		reprice,
 		isPriceable,
+		valueUsdCents: (order) => {
+			const sides = sidesOf(order);
+			return sides && isLive(sides, nowMs()) ? inputUsdCents(sides.origin, order.inputAmount) : undefined;
+		},
 		gasUsdCents,
+		feePerGas,
+		worthE18,
 		exposureLimit,
 		volumes,
 		freshMinimum,
-		originCalls: orderCalls,
-		outcome: "order-events",
+		deliveryNow,
 	};
 
 	function quote(
 		request: QuoteRequest,
-		{ feeCentibps = baseFeeCentibps }: { feeCentibps?: number } = {},
+		{
+			feeMillibps = baseFeeMillibps,
+			recipient: known,
+		}: { feeMillibps?: number; recipient?: KnownRecipient | undefined } = {},
 	): DeskQuote {
 		const issuedAtMs = nowMs();
 		const resolved = resolveRequest(request, { chains, ownAddresses: refused });
 		const { origin, destination, amount, recipient, slippageBps } = resolved;
-		for (const { chain } of [origin, destination]) {
+		for (const side of ["origin", "destination"] as const) {
+			const { chain, asset } = resolved[side];
 			const reason = pauses?.reasonOf(chain.chainId);
-			if (reason === undefined) continue;
-			throw noRoute(
-				"paused",
-				`${chain.name} is paused: ${reason}. Swaps under way go on. Choose another chain, or try again later.`,
-			);
+			if (reason !== undefined) {
+				const message = `${chain.name} is paused: ${reason}. Swaps under way go on. Choose another chain, or try again later.`;
+				throw noRoute("paused", message, { side });
+			}
+			if (!isSideLive(resolved[side], issuedAtMs)) {
+				const message = `The price of ${asset.symbol} on ${chain.name} is not certain at the moment. Try again in a minute.`;
+				throw noRoute("paused", message, { side });
+			}
 		}
-		if (!isLive(resolved, issuedAtMs)) {
-			throw noRoute("paused", "Prices of this pair are not certain at the moment. Try again in a minute.");
+		if (known?.payProblem) {
+			const path = request.recipient === undefined ? "walletAddress" : "recipient";
+			throw new SwapError("INVALID_REQUEST", { issues: [{ path, message: known.payProblem }] });
 		}
-		const { delivery, output } = priceWithinLimits(resolved, feeCentibps);
+		const hasAccount = known?.hasAccount ?? false;
+		const { delivery, output, accountCost } = priceWithinLimits(resolved, { feeMillibps, hasAccount });
 
 		const uuid = newSwapUuid({ nowMs: issuedAtMs, random: random(10) });
 		const order = deskOrder(resolved, { uuid, issuedAtMs, minOutput: leastOutput(output, slippageBps) });
 		const inputE18 = usdValueDown(amount, book.reference(assetId(origin)));
 		const outputE18 = usdValueDown(output, book.reference(assetId(destination)));
 		const impactBps = priceImpactBps({ inputE18, outputE18 });
-		const valueUsdCents = usdCentsUp(usdValueUp(amount, book.reference(assetId(origin))));
+		const valueUsdCents = inputUsdCents(origin, amount);
 		const openDeadlineMs = Number(unpackDeadlines(order.deadlines).openDeadline) * 1_000;
 		return {
 			uuid,
@@ -104,9 +130,10 @@ export function createDesk({
 			originKind: origin.chain.kind,
 			output,
 			minOutput: order.minOutput,
+			recipientAccountCost: accountCost,
 			delivery,
-			feeCentibps,
-			feeBps: feeCentibps / 100,
+			feeMillibps,
+			feeBps: feeMillibps / 1_000,
 			valueUsdCents,
 			inputUsd: formatUsd(inputE18),
 			outputUsd: formatUsd(outputE18),
@@ -117,7 +144,7 @@ export function createDesk({
 			etaSeconds: Math.ceil(
 				secondsToDeposit(resolved, valueUsdCents) + secondsToDepth(destination.chain, valueUsdCents),
 			),
-			summary: describeQuote({ origin, destination, amount, output }),
+			summary: describeQuote({ origin, destination, amount, output, accountCost }),
 			issuedAtMs,
 			expiresAtMs: issuedAtMs + quoteLifeMs,
 			opExpiresAtMs: Math.min(issuedAtMs + opLifeMs, openDeadlineMs - inclusionMs),
@@ -125,18 +152,22 @@ export function createDesk({
 	}
 
 	function reprice(
-		{ order, delivery, feeCentibps }: PricedOrder & { feeCentibps: number },
+		{ order, delivery, feeMillibps, ...known }: Parameters<Desk["reprice"]>[0],
 		inFlight: { sell: bigint; buy: bigint },
 	): Repriced | undefined {
 		const sides = sidesOf(order);
 		if (!sides || !isLive(sides, nowMs())) return undefined;
-		const now = price({ ...sides, amount: order.inputAmount }, { feeCentibps, inFlight });
+		// A quote that charged for an account has a minimum that the amount without the rent reaches.
+		const isCountedOn = delivery.kind === "payout" && delivery.amount < order.minOutput;
+		const hasAccount = known.hasAccount ?? isCountedOn;
+		const now = price({ ...sides, amount: order.inputAmount }, { feeMillibps, hasAccount, inFlight });
 		if (typeof now === "string") return undefined;
 		const { destination } = sides;
 		const repriced = lesserDelivery(book, {
 			destination,
 			quoted: delivery,
 			now: now.delivery,
+			hasAccount,
 			inFlight: inFlight.buy,
 		});
 		if (!repriced || repriced.output < order.minOutput) return undefined;
@@ -169,6 +200,10 @@ export function createDesk({
 		return sides !== undefined && isLive(sides, nowMs());
 	}
 
+	function inputUsdCents(origin: Side, amount: bigint): bigint {
+		return usdCentsUp(usdValueUp(amount, book.reference(assetId(origin))));
+	}
+
 	function gasUsdCents({ chainId, wei }: { chainId: number; wei: bigint }): bigint {
 		const chain = chains.get(chainId);
 		if (!chain || book.ageMs(chainId, { nowMs: nowMs() }) === undefined) return 0n;
@@ -176,9 +211,30 @@ export function createDesk({
 		return usdCentsUp(usdValueUp(wei, { decimals: chain.nativeDecimals, usdE18 }));
 	}
 
+	function feePerGas(chainId: number): bigint {
+		const chain = chains.get(chainId);
+		if (chain?.kind !== "evm" || book.ageMs(chainId, { nowMs: nowMs() }) === undefined) return 0n;
+		return book.baseFee(chainId) + chain.priorityFeeWei;
+	}
+
+	function worthE18({
+		chainId,
+		token,
+		amount,
+	}: {
+		chainId: bigint;
+		token: Hex;
+		amount: bigint;
+	}): bigint | undefined {
+		const side = chainId <= BigInt(Number.MAX_SAFE_INTEGER) ? sideOf(Number(chainId), token) : undefined;
+		if (!side || book.feedUpdatedAtUnixSeconds(assetId(side)) === undefined) return undefined;
+		const reference = book.reference(assetId(side));
+		return reference.usdE18 > 0n ? usdValueUp(amount, reference) : undefined;
+	}
+
 	function exposureLimit(order: Order): ExposureLimit | undefined {
 		const origin = sidesOf(order)?.origin;
-		if (!origin || isSettlement(origin)) return undefined;
+		if (!origin) return undefined;
 		const { perAsset, bySymbol } = config.limits.exposureUsd;
 		const usd = bySymbol[origin.asset.symbol] ?? perAsset;
 		const { chainId, asset: token } = assetId(origin);
@@ -198,16 +254,36 @@ export function createDesk({
 		return greater(fresh, order.minOutput);
 	}
 
-	function price(
-		swap: Pick<ResolvedRequest, "origin" | "destination" | "amount">,
-		options: { feeCentibps: number; inFlight?: { sell: bigint; buy: bigint } },
-	): SwapPrice {
-		const areStable = swap.origin.asset.kind === "stable" && swap.destination.asset.kind === "stable";
-		const { stable, volatile } = config.price.optionCentibps;
-		return priceSwap(book, { ...swap, ...options, optionCentibps: areStable ? stable : volatile });
+	function deliveryNow({ order, delivery }: PricedOrder): ReturnType<Desk["deliveryNow"]> {
+		const sides = sidesOf(order);
+		if (!sides || !isLive(sides, nowMs())) return "no-price";
+		const amount = order.inputAmount;
+		const optionMillibps = optionOf(sides);
+		const { settlementSpreadBps } = config.price;
+		const capped = capDelivery(book, { ...sides, amount, delivery, optionMillibps, settlementSpreadBps });
+		if (!capped) return "no-price";
+		// The vault enforces the minimum of what it buys.
+		const least = capped.kind === "router" ? 1n : order.minOutput;
+		return mostPaid(capped) < least ? "below-minimum" : capped;
 	}
 
-	function priceWithinLimits(resolved: ResolvedRequest, feeCentibps: number): Exclude<SwapPrice, string> {
+	function optionOf({ origin, destination }: { origin: Side; destination: Side }): number {
+		const blockSeconds = book.blockSeconds(destination.chain.chainId);
+		return optionPrice({ origin, destination, blockSeconds }, config.price);
+	}
+
+	function price(
+		swap: Pick<ResolvedRequest, "origin" | "destination" | "amount">,
+		options: { feeMillibps: number; hasAccount: boolean; inFlight?: { sell: bigint; buy: bigint } },
+	): SwapPrice {
+		const { settlementSpreadBps } = config.price;
+		return priceSwap(book, { ...swap, ...options, optionMillibps: optionOf(swap), settlementSpreadBps });
+	}
+
+	function priceWithinLimits(
+		resolved: ResolvedRequest,
+		options: { feeMillibps: number; hasAccount: boolean },
+	): Exclude<SwapPrice, string> {
 		const { amount, origin } = resolved;
 		const reference = book.reference(assetId(origin));
 		const minimum = amountWorthUp(usdE18(config.price.minimumUsd), reference);
@@ -215,7 +291,7 @@ export function createDesk({
 		const priceOf = (size: bigint): SwapPrice => {
 			if (size > maximum) return "too-large";
 			if (size < minimum) return "too-small";
-			const priced = price({ ...resolved, amount: size }, { feeCentibps });
+			const priced = price({ ...resolved, amount: size }, options);
 			return typeof priced === "string" || isKept(resolved, size, priced.output) ? priced : "too-small";
 		};
 		const passes = (size: bigint): boolean => typeof priceOf(size) !== "string";
@@ -224,13 +300,18 @@ export function createDesk({
 		if (priced === "too-large") {
 			const largest = passes(maximum) ? maximum : greatestPassing(lesser(amount, maximum), passes);
 			if (largest === 0n) throw noRoute("capacity", "No amount of this pair can be priced now.");
-			throw noRoute("capacity", `The amount is too large. Send at most ${largest}.`, largest);
+			throw noRoute("capacity", `The amount is too large. Send at most ${largest}.`, {
+				maximumAmount: String(largest),
+			});
 		}
 		if (priced === "too-small") {
-			const smallest = leastPassing(greater(amount, minimum), passes);
-			if (smallest === undefined)
+			const floor = leastNotTooSmall(greater(amount, minimum), (size) => priceOf(size) === "too-small");
+			if (floor === undefined || !passes(floor)) {
 				throw noRoute("pair", "No amount of this pair pays for its network costs now.");
-			throw new SwapError("NEEDS_LARGER_SIZE", { minimumAmount: String(smallest) });
+			}
+			// The configured minimum stays; costs of gas move until the caller asks again.
+			const roomy = floor === minimum ? floor : floor + floor / gasRoom;
+			throw new SwapError("NEEDS_LARGER_SIZE", { minimumAmount: String(passes(roomy) ? roomy : floor) });
 		}
 		return priced;
 	}
@@ -284,7 +365,7 @@ export function createDesk({
 	function secondsToDepth(chain: DeskChain, valueUsdCents: bigint): number {
 		const blockSeconds = book.blockSeconds(chain.chainId);
 		const depth = chain.depths
-			.filter(({ upToUsd }) => valueUsdCents <= BigInt(Math.floor(upToUsd * 100)))
+			.filter(({ upToUsd }) => valueUsdCents <= usdCents(upToUsd))
 			.map(({ blocks }) => blocks);
 		return blockSeconds + (depth.length > 0 ? Math.min(...depth) * blockSeconds : chain.finalitySeconds);
 	}

@@ -1,20 +1,31 @@
-import { mulDivDown, mulDivUp, rescaleDown, tokenAccountRentLamports } from "@geoswap/protocol";
+import {
+	greater,
+	lesser,
+	mulDivDown,
+	mulDivUp,
+	rescaleDown,
+	tokenAccountRentLamports,
+} from "@geoswap/protocol";
 import type { Hex } from "viem";
-import { greater, lesser } from "../price/lesser.ts";
 import type { PriceBook } from "../price/price-book.ts";
 import { convertDown, convertUp } from "../price/usd-value.ts";
 import type { Delivery } from "../store/swap-record.ts";
-import { isLamports, isSettlement, type Side } from "./desk-chain.ts";
+import { isLamports, isSettlement, type Side, settlementSymbol } from "./desk-chain.ts";
 import { networkCost } from "./network-cost.ts";
 
-/** A hundredth of a basis point is a millionth. */
-const centibpsOfAll = 1_000_000n;
+/** How many thousandths of a basis point make the whole. */
+const millibpsOfAll = 10_000_000n;
 
 /** No account on Solana holds more of anything. */
 const mostOnSolana = 2n ** 64n - 1n;
 
 export type SwapPrice =
-	| { delivery: Delivery; output: bigint }
+	| {
+			delivery: Delivery;
+			output: bigint;
+			/** How much of the output pays for an account of the recipient's. */
+			accountCost: bigint;
+	  }
 	/** It does not pay for its own costs. */
 	| "too-small"
 	/** It is beyond a ladder, or what an account can hold. */
@@ -30,15 +41,20 @@ export function priceSwap(
 		origin,
 		destination,
 		amount,
-		feeCentibps,
-		optionCentibps,
+		feeMillibps,
+		optionMillibps,
+		settlementSpreadBps,
+		hasAccount,
 		inFlight = { sell: 0n, buy: 0n },
 	}: {
 		origin: Side;
 		destination: Side;
 		amount: bigint;
-		feeCentibps: number;
-		optionCentibps: number;
+		feeMillibps: number;
+		optionMillibps: number;
+		settlementSpreadBps: number;
+		/** Whether the recipient has its token account on Solana. */
+		hasAccount: boolean;
 		/** Volume of others that these ladders already sold. */
 		inFlight?: { sell: bigint; buy: bigint };
 	},
@@ -46,26 +62,34 @@ export function priceSwap(
 	if (origin.chain.kind === "solana" && amount > mostOnSolana) return "too-large";
 	const sold = book.sell({ ...assetId(origin), amount, inFlight: inFlight.sell });
 	if (sold === undefined) return "too-large";
-	const value = acrossSettlement(book, { sold, origin, destination });
+	const value = acrossSettlement(book, { sold, origin, destination, settlementSpreadBps });
 	// Each is rounded up by itself: together they may only ever be more.
-	const fee = mulDivUp(value, BigInt(feeCentibps), centibpsOfAll);
-	const option = mulDivUp(value, BigInt(optionCentibps), centibpsOfAll);
+	const fee = mulDivUp(value, BigInt(feeMillibps), millibpsOfAll);
+	const option = mulDivUp(value, BigInt(optionMillibps), millibpsOfAll);
 	const budget = value - fee - option - networkCost(book, { origin, destination });
-	return priceDelivery(book, { destination, budget, inFlight: inFlight.buy });
+	return priceDelivery(book, { destination, budget, hasAccount, inFlight: inFlight.buy });
 }
 
 /** What the recipient gets for a budget of the destination's settlement token, and how. */
 export function priceDelivery(
 	book: PriceBook,
-	{ destination, budget, inFlight }: { destination: Side; budget: bigint; inFlight: bigint },
+	{
+		destination,
+		budget,
+		hasAccount,
+		inFlight,
+	}: { destination: Side; budget: bigint; hasAccount: boolean; inFlight: bigint },
 ): SwapPrice {
 	if (budget <= 0n) return "too-small";
-	if (destination.chain.kind === "solana") return pricePayout(book, { destination, budget });
-	if (isSettlement(destination)) return { delivery: { kind: "stock", amount: budget }, output: budget };
+	if (destination.chain.kind === "solana") return pricePayout(book, { destination, budget, hasAccount });
+	if (isSettlement(destination)) {
+		return { delivery: { kind: "stock", amount: budget }, output: budget, accountCost: 0n };
+	}
 	const bought = book.buy({ ...assetId(destination), budget, inFlight });
 	if (!bought) return "too-large";
 	if (bought.output === 0n) return "too-small";
-	return { delivery: { kind: "router", budget, fees: bought.fees }, output: bought.output };
+	const { output, fees } = bought;
+	return { delivery: { kind: "router", budget, fees }, output, accountCost: 0n };
 }
 
 /**
@@ -74,7 +98,7 @@ export function priceDelivery(
  */
 function pricePayout(
 	book: PriceBook,
-	{ destination, budget }: { destination: Side; budget: bigint },
+	{ destination, budget, hasAccount }: { destination: Side; budget: bigint; hasAccount: boolean },
 ): SwapPrice {
 	const { chain } = destination;
 	const bought = isSettlement(destination)
@@ -85,11 +109,18 @@ function pricePayout(
 		book.reference({ chainId: chain.chainId, asset: chain.native.address }),
 		book.reference(assetId(destination)),
 	];
-	const amount = bought - convertUp(rent, native, own);
-	const unusedRent = convertDown(rent, native, own);
-	if (amount <= 0n) return "too-small";
+	const accountCost = convertUp(rent, native, own);
+	// Nothing is left of an output that is worth less than an account, should one be needed after all.
+	const amount = greater(bought - accountCost, 0n);
+	const unusedRent = lesser(convertDown(rent, native, own), bought - amount);
+	const output = hasAccount ? amount + unusedRent : amount;
+	if (output <= 0n) return "too-small";
 	if (amount + unusedRent > mostOnSolana) return "too-large";
-	return { delivery: { kind: "payout", amount, unusedRent }, output: amount };
+	return {
+		delivery: { kind: "payout", amount, unusedRent },
+		output,
+		accountCost: hasAccount ? 0n : accountCost,
+	};
 }
 
 /** The lesser of a delivery as it was quoted and as it is priced now, and what it takes of which token. */
@@ -99,8 +130,9 @@ export function lesserDelivery(
 		destination,
 		quoted,
 		now,
+		hasAccount,
 		inFlight,
-	}: { destination: Side; quoted: Delivery; now: Delivery; inFlight: bigint },
+	}: { destination: Side; quoted: Delivery; now: Delivery; hasAccount: boolean; inFlight: bigint },
 ): { delivery: Delivery; output: bigint; token: Hex; amount: bigint } | undefined {
 	const { chain, asset } = destination;
 	if (quoted.kind === "payout" || now.kind === "payout") {
@@ -110,14 +142,63 @@ export function lesserDelivery(
 		const unusedRent = lesser(quoted.unusedRent, now.unusedRent);
 		return {
 			delivery: { kind: "payout", amount, unusedRent },
-			output: amount,
+			output: hasAccount ? amount + unusedRent : amount,
 			token: asset.address,
 			amount: amount + unusedRent,
 		};
 	}
 	const budget = lesser(budgetOf(quoted), budgetOf(now));
-	const priced = priceDelivery(book, { destination, budget, inFlight });
-	return typeof priced === "string" ? undefined : { ...priced, token: chain.settlementToken, amount: budget };
+	const priced = priceDelivery(book, { destination, budget, hasAccount, inFlight });
+	if (typeof priced === "string") return undefined;
+	const { delivery, output } = priced;
+	return { delivery, output, token: chain.settlementToken, amount: budget };
+}
+
+/**
+ * Returns the delivery, lowered to what the input is worth now less the option; undefined where the input is beyond a
+ * ladder. Fee and network cost are not taken off again: they were taken off the quote, so that a small move of the price
+ * changes nothing for a caller.
+ */
+export function capDelivery(
+	book: PriceBook,
+	{
+		origin,
+		destination,
+		amount,
+		delivery,
+		optionMillibps,
+		settlementSpreadBps,
+	}: {
+		origin: Side;
+		destination: Side;
+		amount: bigint;
+		delivery: Delivery;
+		optionMillibps: number;
+		settlementSpreadBps: number;
+	},
+): Delivery | undefined {
+	const sold = book.sell({ ...assetId(origin), amount });
+	if (sold === undefined) return undefined;
+	const value = acrossSettlement(book, { sold, origin, destination, settlementSpreadBps });
+	const budget = value - mulDivUp(value, BigInt(optionMillibps), millibpsOfAll);
+	switch (delivery.kind) {
+		case "stock":
+			return { ...delivery, amount: lesser(delivery.amount, budget) };
+		case "router":
+			return { ...delivery, budget: lesser(delivery.budget, budget) };
+		case "payout": {
+			const most = isSettlement(destination)
+				? budget
+				: (book.buy({ ...assetId(destination), budget })?.output ?? 0n);
+			const surplus = greater(delivery.amount + delivery.unusedRent - most, 0n);
+			return { ...delivery, amount: delivery.amount - surplus };
+		}
+	}
+}
+
+/** The most that a delivery takes from the vault, of whichever token it is paid in. */
+export function mostPaid(delivery: Delivery): bigint {
+	return delivery.kind === "payout" ? delivery.amount + delivery.unusedRent : budgetOf(delivery);
 }
 
 /** What a delivery takes of the destination's settlement token. */
@@ -129,18 +210,27 @@ export function assetId({ chain, asset }: Side): { chainId: number; asset: Hex }
 	return { chainId: chain.chainId, asset: asset.address };
 }
 
-/** One stable for the other: at par or by the feeds, whichever is less. */
+/**
+ * One stable for the other: at par or by the feeds, whichever is less. Where they are different tokens, less a spread, since
+ * each feed may be behind the market; the error of one token's own feed cancels out.
+ */
 function acrossSettlement(
 	book: PriceBook,
-	{ sold, origin, destination }: { sold: bigint; origin: Side; destination: Side },
+	{
+		sold,
+		origin,
+		destination,
+		settlementSpreadBps,
+	}: { sold: bigint; origin: Side; destination: Side; settlementSpreadBps: number },
 ): bigint {
 	const [from, to] = [origin, destination].map(({ chain }) =>
 		book.reference({ chainId: chain.chainId, asset: chain.settlementToken }),
 	);
 	if (!from || !to) throw new RangeError("a swap has two sides");
 	const atPar = rescaleDown(sold, from.decimals, to.decimals);
-	const byFeeds = convertDown(sold, from, to);
-	return lesser(atPar, byFeeds);
+	const value = lesser(atPar, convertDown(sold, from, to));
+	if (settlementSymbol(origin.chain) === settlementSymbol(destination.chain)) return value;
+	return mulDivDown(value, BigInt(10_000 - settlementSpreadBps), 10_000n);
 }
 
 /** The least that the caller's slippage allows, and never nothing. */

@@ -13,6 +13,8 @@ export type ResolvedRequest = {
 	slippageBps: number;
 };
 
+type SideName = "origin" | "destination";
+
 const notAnAddress = {
 	evm: "is not an EVM address, or its checksum is wrong",
 	solana: "is not a Solana address",
@@ -26,8 +28,8 @@ export function resolveRequest(
 	request: QuoteRequest,
 	{ chains, ownAddresses }: { chains: ReadonlyMap<number, DeskChain>; ownAddresses: ReadonlySet<Hex> },
 ): ResolvedRequest {
-	const originChain = chainOf(request.originChain);
-	const destinationChain = chainOf(request.destinationChain);
+	const originChain = chainOf("origin", request.originChain);
+	const destinationChain = chainOf("destination", request.destinationChain);
 	const issues: { path: string; message: string }[] = [];
 	const inputToken = read("inputToken", request.inputToken, originChain);
 	const outputToken = read("outputToken", request.outputToken, destinationChain);
@@ -40,8 +42,11 @@ export function resolveRequest(
 		throw new SwapError("INVALID_REQUEST", { issues });
 	}
 
-	const origin: Side = { chain: originChain, asset: assetOf(originChain, inputToken) };
-	const destination: Side = { chain: destinationChain, asset: assetOf(destinationChain, outputToken) };
+	const origin: Side = { chain: originChain, asset: assetOf("origin", originChain, inputToken) };
+	const destination: Side = {
+		chain: destinationChain,
+		asset: assetOf("destination", destinationChain, outputToken),
+	};
 	if (originChain.chainId === destinationChain.chainId && inputToken === outputToken) {
 		throw noRoute(
 			"pair",
@@ -58,11 +63,12 @@ export function resolveRequest(
 		slippageBps: request.slippageBps ?? (areStable ? stableSlippageBps : volatileSlippageBps),
 	};
 
-	function chainOf(chainId: number): DeskChain {
+	function chainOf(side: SideName, chainId: number): DeskChain {
 		const chain = chains.get(chainId);
 		if (!chain) {
-			const offered = [...chains.keys()].join(", ");
-			throw noRoute("chain", `Chain ${chainId} is not offered. Choose one of ${offered}.`);
+			const accepted = [...chains.keys()].map(String);
+			const message = `Chain ${chainId} is not offered as the ${side} of a swap. Choose one of ${accepted.join(", ")}.`;
+			throw noRoute("chain", message, { side, accepted });
 		}
 		return chain;
 	}
@@ -92,22 +98,24 @@ export function resolveRequest(
 export function noRoute(
 	reason: SwapError<"NO_ROUTE">["details"]["reason"],
 	message: string,
-	maximumAmount?: bigint,
+	details: Omit<SwapError<"NO_ROUTE">["details"], "reason"> = {},
 ): SwapError<"NO_ROUTE"> {
 	return new SwapError(
 		"NO_ROUTE",
-		{ reason, ...(maximumAmount === undefined ? {} : { maximumAmount: String(maximumAmount) }) },
+		{ reason, ...details },
 		// What is paused comes back by itself; anything else is for the caller to change.
 		{ message, ...(reason === "paused" && { next: "retry", retryable: true }) },
 	);
 }
 
-function assetOf({ chainId, name, assets }: DeskChain, address: Hex): DeskAsset {
+function assetOf(side: SideName, { chainId, name, assets }: DeskChain, address: Hex): DeskAsset {
 	const asset = assets.find((candidate) => candidate.address === address);
 	if (!asset) {
-		const offered = assets.map(({ symbol }) => symbol).join(", ");
 		const token = formatAddress(chainId, address);
-		throw noRoute("token", `${token} is not offered on ${name}. Choose one of ${offered}.`);
+		const offered = assets.map(({ symbol }) => symbol).join(", ");
+		const accepted = assets.map((known) => formatAddress(chainId, known.address));
+		const message = `${token} is not offered on ${name}, the ${side} of this swap. Choose one of ${offered}; details.accepted has their addresses.`;
+		throw noRoute("token", message, { side, accepted });
 	}
 	return asset;
 }
