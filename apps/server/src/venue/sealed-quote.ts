@@ -9,7 +9,7 @@ export type SealedQuote = {
 	order: OrderJson;
 	output: bigint;
 	delivery: Delivery;
-	feeCentibps: number;
+	feeMillibps: number;
 	valueUsdCents: bigint;
 	issuedAtMs: number;
 	/** The last moment for a build. */
@@ -24,10 +24,22 @@ export function sealedQuote(quote: DeskQuote): SealedQuote {
 		order: orderToJson(quote.order),
 		output: quote.output,
 		delivery: quote.delivery,
-		feeCentibps: quote.feeCentibps,
+		feeMillibps: quote.feeMillibps,
 		valueUsdCents: quote.valueUsdCents,
 		issuedAtMs: quote.issuedAtMs,
 		expiresAtMs: quote.expiresAtMs,
 		opExpiresAtMs: quote.opExpiresAtMs,
 	};
+}
+
+/**
+ * Returns what a quote token holds, in the form of this version. A token that the version before sealed has its fee in
+ * hundredths of a basis point.
+ */
+export function openedQuote(
+	sealed: SealedQuote | (Omit<SealedQuote, "feeMillibps"> & { feeCentibps: number }),
+): SealedQuote {
+	if ("feeMillibps" in sealed) return sealed;
+	const { feeCentibps, ...quote } = sealed;
+	return { ...quote, feeMillibps: 10 * feeCentibps };
 }

@@ -4,25 +4,24 @@ type Test = (size: bigint) => boolean;
 const doublings = 128;
 
 /**
- * A size that passes, about a hundredth above the least that does. `tooSmall` does not, and larger ones do until they
- * are too large; undefined where none does.
+ * Returns the least size, of `from` or more, that is not too small; undefined where every size is. Of two sizes the larger
+ * one is never too small unless the smaller one is too.
  */
-export function leastPassing(tooSmall: bigint, passes: Test): bigint | undefined {
-	let low = tooSmall;
-	let high = tooSmall > 0n ? tooSmall : 1n;
-	for (let i = 0; !passes(high); i++) {
+export function leastNotTooSmall(from: bigint, isTooSmall: Test): bigint | undefined {
+	if (!isTooSmall(from)) return from;
+	let low = from;
+	let high = from > 0n ? 2n * from : 1n;
+	for (let i = 0; isTooSmall(high); i++) {
 		if (i === doublings) return undefined;
 		low = high;
 		high *= 2n;
 	}
-	while (high - low > high / 200n + 1n) {
+	while (high - low > 1n) {
 		const middle = (low + high) / 2n;
-		if (passes(middle)) high = middle;
-		else low = middle;
+		if (isTooSmall(middle)) low = middle;
+		else high = middle;
 	}
-	// Prices move until the caller asks again.
-	const roomy = high + high / 200n;
-	return passes(roomy) ? roomy : high;
+	return high;
 }
 
 /** A size that passes, about a hundredth below the greatest that does; zero where none does. `tooLarge` does not. */
