@@ -31,6 +31,11 @@ export function createApiKey({ pepper, random }: { pepper: string; random: (byte
 	return { id, key, hash: hashOf(key, pepper) };
 }
 
+/** The part of a key that is its id, whatever the rest is. */
+export function idPartOf(key: string): string {
+	return key.slice("geosk_".length, "geosk_".length + idLength);
+}
+
 /** The id in a key that we made, or undefined. Whether it is still valid only the database knows. */
 export function readApiKeyId(key: string, { pepper }: { pepper: string }): string | undefined {
 	const id = exactPattern.exec(key)?.[1];

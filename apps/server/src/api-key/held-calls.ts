@@ -28,8 +28,7 @@ const giveBackScript: Script = {
 
 type Lease = {
 	id: string;
-	/** Of its key's leases in Redis. */
-	name: string;
+	keyId: string;
 	/** When Redis forgets it by itself, or a moment before. */
 	endsAtMs: number;
 };
@@ -53,6 +52,9 @@ export function createHeldCalls({
 	/** Leases that Redis has not heard of the end of, in the order in which they were tried to give back. */
 	const owed = new Map<string, Lease>();
 
+	/** The name under which Redis has the leases of its key. */
+	const nameOf = ({ keyId }: Lease) => `${prefix}:${keyId}`;
+
 	function release(keyId: string): void {
 		const left = (heldHere.get(keyId) ?? 1) - 1;
 		if (left > 0) heldHere.set(keyId, left);
@@ -60,7 +62,7 @@ export function createHeldCalls({
 	}
 
 	async function giveBack(lease: Lease): Promise<void> {
-		const answer = await redis.run(giveBackScript, [lease.name], [lease.id]);
+		const answer = await redis.run(giveBackScript, [nameOf(lease)], [lease.id]);
 		if (answer !== undefined) return;
 		for (const [id, { endsAtMs }] of owed) {
 			if (endsAtMs > nowMs()) break;
@@ -81,15 +83,15 @@ export function createHeldCalls({
 			if (held >= limit) return undefined;
 			heldHere.set(keyId, held + 1);
 			const livesMs = (seconds + marginSeconds) * 1_000;
-			const lease = { id: newLeaseId(), name: `${prefix}:${keyId}`, endsAtMs: nowMs() + livesMs };
-			const isGiven = await redis.run(takeScript, [lease.name], [lease.id, limit, livesMs]);
+			const lease = { id: newLeaseId(), keyId, endsAtMs: nowMs() + livesMs };
+			const isGiven = await redis.run(takeScript, [nameOf(lease)], [lease.id, limit, livesMs]);
 			if (isGiven !== undefined && owed.size > 0) giveBackOwed();
 			if (isGiven === 0) {
 				release(keyId);
 				return undefined;
 			}
 			return () => {
-				release(keyId);
+				release(lease.keyId);
 				// An answer that came too late may have left one too.
 				void giveBack(lease);
 			};

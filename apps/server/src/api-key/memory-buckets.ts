@@ -3,6 +3,7 @@ import { type Bucket, type Taken, takeToken } from "./token-bucket.ts";
 /** Buckets of this process alone. */
 export type MemoryBuckets = {
 	take(name: string, bucket: Bucket): Taken;
+	giveBack(name: string, bucket: Bucket): void;
 	/** How a bucket stands that has no token now, or undefined where it has one. Takes nothing. */
 	refusal(name: string, bucket: Bucket): Taken | undefined;
 	/** Remembers how a bucket stands that is counted elsewhere. */
@@ -45,6 +46,10 @@ export function createMemoryBuckets({
 			if (!taken.isAllowed) return taken;
 			remember(name, now + taken.untilFullUs, now);
 			return taken;
+		},
+		giveBack(name, { intervalUs }) {
+			const fullAt = fullAtUs.get(name);
+			if (fullAt !== undefined) fullAtUs.set(name, fullAt - intervalUs);
 		},
 		refusal(name, bucket) {
 			const fullAt = fullAtUs.get(name);

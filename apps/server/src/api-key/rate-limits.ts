@@ -22,11 +22,19 @@ type AddressKind = "unauthenticated" | "public" | "preflight";
 export type RateLimits = {
 	/** Counts a request of a key. */
 	takeForKey(request: { keyId: string; operation: Operation; perSecond: number }): Promise<RateState>;
+	/**
+	 * Counts a status call that was to be held and is not. Where it is allowed, the key gets back the token that the call
+	 * took as a status call: callers that ask again at once share a rate of their own, and leave that of the others alone.
+	 */
+	takeUnheld(call: { keyId: string; perSecond: number }): Promise<RateState>;
 	/** Counts a request of an address. */
 	takeForAddress(address: string, kind: AddressKind): RateState;
 	/** Where an address stands that may send nothing without a key now; undefined where it may. Counts nothing. */
 	refusalOf(address: string): RateState | undefined;
 };
+
+/** As far as admitting requests needs them. */
+export type RequestLimits = Omit<RateLimits, "takeUnheld">;
 
 /** A page and the files of it are worth more than a wrong key. */
 const publicFactor = 10;
@@ -60,16 +68,24 @@ export function createRateLimits({
 		preflight: { bucket: publicBucket, counts: createMemoryBuckets({ nowUs }) },
 	};
 
+	async function take(name: string, bucket: Bucket): Promise<RateState> {
+		const refusal = own.refusal(name, bucket);
+		if (refusal) return stateOf(bucket, refusal);
+		const taken = await shared.take(name, bucket);
+		if (!taken) return stateOf(bucket, own.take(name, bucket));
+		own.note(name, taken);
+		return stateOf(bucket, taken);
+	}
+
 	return {
-		async takeForKey({ keyId, operation, perSecond }) {
-			const name = `${keyId}:${operation}`;
+		takeForKey: ({ keyId, operation, perSecond }) => take(`${keyId}:${operation}`, bucketOf(perSecond)),
+		async takeUnheld({ keyId, perSecond }) {
 			const bucket = bucketOf(perSecond);
-			const refusal = own.refusal(name, bucket);
-			if (refusal) return stateOf(bucket, refusal);
-			const taken = await shared.take(name, bucket);
-			if (!taken) return stateOf(bucket, own.take(name, bucket));
-			own.note(name, taken);
-			return stateOf(bucket, taken);
+			const state = await take(`${keyId}:unheld`, bucket);
+			if (!state.isAllowed) return state;
+			const status: Operation = "status";
+			for (const buckets of [shared, own]) buckets.giveBack(`${keyId}:${status}`, bucket);
+			return state;
 		},
 		takeForAddress(address, kind) {
 			const { bucket, counts } = addresses[kind];

@@ -1,31 +1,91 @@
 import type { PromptRedis, Script } from "./prompt-redis.ts";
-import type { TokenBuckets } from "./token-bucket.ts";
+import type { Bucket, Taken, TokenBuckets } from "./token-bucket.ts";
 
-/** As `takeToken`, by the clock of Redis. What it writes is gone once the bucket is full. */
+/**
+ * Takes so many tokens of each bucket, as far as it has them, one after the other as `takeToken` does, by the clock of
+ * Redis. Returns how long each had until it was full before. What it writes is gone once the bucket is full.
+ */
 const takeScript: Script = {
-	name: "geoswapTakeToken",
+	name: "geoswapTakeTokens",
 	lua: `
-local capacity, interval = tonumber(ARGV[1]), tonumber(ARGV[2])
 local time = redis.call("TIME")
 local now = time[1] * 1000000 + time[2]
-local empty = capacity * interval
-local before = math.max((tonumber(redis.call("GET", KEYS[1])) or 0) - now, 0)
-if before > empty then before = 0 end
-local after = before + interval
-if after > empty then return { 0, before } end
-redis.call("SET", KEYS[1], string.format("%.0f", now + after), "PX", math.ceil(after / 1000))
-return { 1, after }
+local befores = {}
+for i, key in ipairs(KEYS) do
+	local capacity, interval, count = tonumber(ARGV[3 * i - 2]), tonumber(ARGV[3 * i - 1]), tonumber(ARGV[3 * i])
+	local empty = capacity * interval
+	local before = math.max((tonumber(redis.call("GET", key)) or 0) - now, 0)
+	if before > empty then before = 0 end
+	local after = before + math.min(count, math.floor((empty - before) / interval)) * interval
+	if after > before then
+		redis.call("SET", key, string.format("%.0f", now + after), "PX", math.ceil(after / 1000))
+	end
+	befores[i] = before
+end
+return befores
 `,
 };
 
-/** Buckets that all processes share. */
+/** A bucket that is full again meanwhile has nothing to be put back into. */
+const giveBackScript: Script = {
+	name: "geoswapGiveTokenBack",
+	lua: `
+local fullAt = tonumber(redis.call("GET", KEYS[1]))
+if not fullAt then return 0 end
+redis.call("SET", KEYS[1], string.format("%.0f", fullAt - tonumber(ARGV[1])), "KEEPTTL")
+return 1
+`,
+};
+
+/** The requests of one turn that take from one bucket, in the order in which they came. */
+type Takers = { key: string; bucket: Bucket; resolves: ((taken: Taken | undefined) => void)[] };
+
+/** Buckets that all processes share. All that is taken in one turn of the event loop is one call to Redis. */
 export function createRedisBuckets({ redis, prefix }: { redis: PromptRedis; prefix: string }): TokenBuckets {
+	let waiting = new Map<string, Takers>();
+
+	async function takeAll(): Promise<void> {
+		const all = [...waiting.values()];
+		waiting = new Map();
+		const answer = await redis.run(
+			takeScript,
+			all.map(({ key }) => key),
+			all.flatMap(({ bucket, resolves }) => [bucket.capacity, bucket.intervalUs, resolves.length]),
+		);
+		const befores: unknown[] = Array.isArray(answer) ? answer : [];
+		for (const [i, { bucket, resolves }] of all.entries()) tell(resolves, bucket, befores[i]);
+	}
+
 	return {
-		async take(name, { capacity, intervalUs }) {
-			const answer = await redis.run(takeScript, [`${prefix}:${name}`], [capacity, intervalUs]);
-			if (!Array.isArray(answer)) return undefined;
-			const [isAllowed, untilFullUs] = answer as [number, number];
-			return { isAllowed: isAllowed === 1, untilFullUs };
+		take(name, bucket) {
+			if (waiting.size === 0) setImmediate(() => void takeAll());
+			// A limit that was just changed is another bucket of the same name.
+			const id = `${name}:${bucket.capacity}:${bucket.intervalUs}`;
+			let takers = waiting.get(id);
+			if (!takers) {
+				takers = { key: `${prefix}:${name}`, bucket, resolves: [] };
+				waiting.set(id, takers);
+			}
+			const { resolves } = takers;
+			return new Promise((resolve) => resolves.push(resolve));
+		},
+		giveBack(name, { intervalUs }) {
+			// A token that is lost with Redis comes back with time.
+			void redis.run(giveBackScript, [`${prefix}:${name}`], [intervalUs]);
 		},
 	};
+}
+
+/** Tells each what it took of a bucket that stood so before; undefined where Redis did not say. */
+function tell(resolves: Takers["resolves"], { capacity, intervalUs }: Bucket, beforeUs: unknown): void {
+	let untilFullUs = Number(beforeUs);
+	for (const resolve of resolves) {
+		if (beforeUs === undefined) {
+			resolve(undefined);
+			continue;
+		}
+		const isAllowed = untilFullUs + intervalUs <= capacity * intervalUs;
+		if (isAllowed) untilFullUs += intervalUs;
+		resolve({ isAllowed, untilFullUs });
+	}
 }

@@ -19,6 +19,8 @@ export type Taken = {
 export type TokenBuckets = {
 	/** Undefined where they cannot be reached at once. */
 	take(name: string, bucket: Bucket): Taken | Promise<Taken | undefined>;
+	/** Puts back a token that was taken. */
+	giveBack(name: string, bucket: Bucket): void;
 };
 
 /** All that a caller may send at once is what it may send in this time. */

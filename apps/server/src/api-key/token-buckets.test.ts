@@ -4,6 +4,7 @@ import fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { connectTestRedis, type TestRedis } from "../../test/test-redis.ts";
 import { createMemoryBuckets } from "./memory-buckets.ts";
+import type { PromptRedis } from "./prompt-redis.ts";
 import { createRedisBuckets } from "./redis-buckets.ts";
 import { type Bucket, bucketOf, type TokenBuckets, tokensLeft, untilTokenUs } from "./token-bucket.ts";
 
@@ -142,6 +143,36 @@ test("a rate of R a second is a bucket of twenty R", () => {
 	expect(bucketOf(0.5)).toEqual({ capacity: 10, intervalUs: 2_000_000 });
 	expect(bucketOf(0.01)).toEqual({ capacity: 1, intervalUs: 100_000_000 });
 	expect(bucketOf(3)).toEqual({ capacity: 60, intervalUs: 333_334 });
+});
+
+test("what is asked for in one turn is one call to Redis, and is given as if it came one by one", async () => {
+	const [redis] = shared.connections;
+	let calls = 0;
+	let isSilent = false;
+	const counting: PromptRedis = {
+		run: async (...question) => {
+			calls++;
+			return isSilent ? undefined : redis?.run(...question);
+		},
+		close: () => {},
+	};
+	const buckets = createRedisBuckets({ redis: counting, prefix: shared.prefix });
+	const [one, other] = [randomUUID(), randomUUID()];
+	const intervalUs = 100_000_000;
+	const takeTogether = () =>
+		Promise.all([
+			...Array.from({ length: 5 }, () => buckets.take(one, { capacity: 3, intervalUs })),
+			buckets.take(other, { capacity: 1, intervalUs }),
+			// The limit of the first was just raised.
+			buckets.take(one, { capacity: 4, intervalUs }),
+		]);
+	const taken = await takeTogether();
+	expect(taken.map((state) => state?.isAllowed)).toEqual([true, true, true, false, false, true, true]);
+	expect(taken.map((state) => (state?.untilFullUs ?? 0) / intervalUs)).toEqual([1, 2, 3, 3, 3, 1, 4]);
+	expect(await buckets.take(one, { capacity: 4, intervalUs })).toMatchObject({ isAllowed: false });
+	expect(calls).toBe(2);
+	isSilent = true;
+	expect(await takeTogether()).toEqual(Array(7).fill(undefined));
 });
 
 test("Redis forgets a bucket once it is full", async () => {

@@ -1,30 +1,89 @@
+import { createSecretKey, type KeyObject } from "node:crypto";
+
 /** Which endpoint family a token is for, or which list a cursor. */
 export type SealPurpose = "quote:evm" | "quote:solana" | "op:evm" | "op:solana" | "cursor:swaps";
 
-type SealKey = { kid: string; secret: Uint8Array };
-/** The first seals, all open: a new key is put in front, an old one goes once its tokens have expired. */
-export type SealKeys = readonly [SealKey, ...SealKey[]];
+export type SealKey = {
+	/** Names the key in the header of its tokens. */
+	kid: string;
+	/** The first part of all its tokens: a JWE's protected header, which names no algorithm but ours. */
+	header: string;
+	secret: KeyObject;
+	/** From then on it seals, until the next key does. */
+	sealsFromMs: number;
+	/** When the next key begins to seal. Infinity for the newest. */
+	retiredAtMs: number;
+};
+
+/** The keys of a service, newest first. Each process knows a new key before the time from which it seals. */
+export type SealKeys = {
+	keys: readonly SealKey[];
+	/** How long a retired key opens what it sealed. */
+	openMs: number;
+	nowMs: () => number;
+};
 
 /** Longer tokens are neither sealed nor opened. */
 export const maxTokenBytes = 8 * 1024;
 
-/** Reads `kid:secret,kid2:secret2`, each secret 32 bytes of base64url. */
-export function parseSealKeys(text: string): SealKeys {
-	const [first, ...others] = text.split(",").map((entry): SealKey => {
-		const [kid = "", encoded = "", ...rest] = entry.trim().split(":");
-		const secret = Buffer.from(encoded, "base64url");
-		// Decoding passes over whatever is no base64url: a key with a typing error would be another key.
-		const isExact = secret.length === 32 && secret.toString("base64url") === encoded;
-		// The message must not repeat what it refuses: that may be most of a secret.
-		if (!/^[A-Za-z0-9_-]{1,32}$/.test(kid) || rest.length > 0 || !isExact) {
-			throw new RangeError("a seal key is an id, a colon, and 32 bytes of base64url");
-		}
-		return { kid, secret };
-	});
-	if (!first) throw new RangeError("there is no seal key");
-	const keys: SealKeys = [first, ...others];
-	if (new Set(keys.map((key) => key.kid)).size !== keys.length) {
+/** A submitted op may be sent again for as long as its swap can go on: as long as a marker guards it on Solana. */
+const defaultOpenMs = 30 * 86_400_000;
+
+/**
+ * Reads `kid:secret,kid2:secret2@2026-12-01T00:00:00Z`: each secret is 32 bytes of base64url, and the time is when the key
+ * begins to seal. One key has no time: it was there first.
+ */
+export function parseSealKeys(
+	text: string,
+	{ openMs = defaultOpenMs, nowMs = Date.now }: { openMs?: number; nowMs?: () => number } = {},
+): SealKeys {
+	const entries = text
+		.split(",")
+		.map(parseEntry)
+		.toSorted((a, b) => b.sealsFromMs - a.sealsFromMs);
+	if (new Set(entries.map(({ kid }) => kid)).size !== entries.length) {
 		throw new RangeError("two seal keys have one id");
 	}
-	return keys;
+	if (new Set(entries.map(({ sealsFromMs }) => sealsFromMs)).size !== entries.length) {
+		throw new RangeError(
+			"two seal keys begin to seal at one time: give every key but the first one a time of its own",
+		);
+	}
+	const keys = entries.map((entry, i) => ({
+		...entry,
+		retiredAtMs: entries[i - 1]?.sealsFromMs ?? Number.POSITIVE_INFINITY,
+	}));
+	if (!keys.some(({ sealsFromMs }) => sealsFromMs <= nowMs())) throw new RangeError("no seal key seals yet");
+	return { keys, openMs, nowMs };
+}
+
+/** The key that seals now. */
+export function sealingKey({ keys, nowMs }: SealKeys): SealKey {
+	const now = nowMs();
+	const key = keys.find(({ sealsFromMs }) => sealsFromMs <= now);
+	if (!key) throw new RangeError("no seal key seals yet");
+	return key;
+}
+
+function parseEntry(entry: string): Omit<SealKey, "retiredAtMs"> {
+	const [keyText = "", time, ...more] = entry.trim().split("@");
+	const [kid = "", encoded = "", ...rest] = keyText.split(":");
+	const secret = Buffer.from(encoded, "base64url");
+	// Decoding passes over whatever is no base64url: a key with a typing error would be another key.
+	const isExact = secret.length === 32 && secret.toString("base64url") === encoded;
+	// The message must not repeat what it refuses: that may be most of a secret.
+	if (!/^[A-Za-z0-9_-]{1,32}$/.test(kid) || rest.length > 0 || more.length > 0 || !isExact) {
+		throw new RangeError("a seal key is an id, a colon, and 32 bytes of base64url");
+	}
+	const key = { kid, header: headerOf(kid), secret: createSecretKey(secret) };
+	if (time === undefined) return { ...key, sealsFromMs: Number.NEGATIVE_INFINITY };
+	const sealsFromMs = /^\d{4}-\d\d-\d\dT\d\d:\d\d(:\d\d)?Z$/.test(time) ? Date.parse(time) : Number.NaN;
+	if (Number.isNaN(sealsFromMs)) {
+		throw new RangeError(`the time of the seal key ${kid} is not of the form 2026-12-01T00:00:00Z`);
+	}
+	return { ...key, sealsFromMs };
+}
+
+function headerOf(kid: string): string {
+	return Buffer.from(JSON.stringify({ alg: "dir", enc: "A256GCM", kid })).toString("base64url");
 }
