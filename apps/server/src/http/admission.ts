@@ -2,7 +2,7 @@ import { SwapError } from "@geoswap/protocol";
 import type { FastifyReply, FastifyRequest } from "fastify";
 import { apiKeyLength } from "../api-key/api-key.ts";
 import type { Account, ApiKeys, Operation } from "../api-key/api-keys.ts";
-import type { RateLimits, RateState } from "../api-key/rate-limits.ts";
+import type { RateState, RequestLimits } from "../api-key/rate-limits.ts";
 import type { RequestObserver } from "./observe-requests.ts";
 import { aboveRate, refusalText } from "./refusal-text.ts";
 
@@ -10,6 +10,8 @@ declare module "fastify" {
 	interface FastifyRequest {
 		/** Whose key it showed. */
 		account: Account | undefined;
+		/** How much of its rate the caller has left: headers of the answer tell it. */
+		rate: RateState | undefined;
 	}
 }
 
@@ -18,9 +20,9 @@ export type Admission = {
 	/** The key, then its rate. */
 	withKey(operation: Operation): (request: FastifyRequest, reply: FastifyReply) => Promise<unknown>;
 	/** What needs no key, by address. */
-	withoutKey(request: FastifyRequest, reply: FastifyReply): void;
+	withoutKey(request: FastifyRequest): void;
 	/** What a browser asks before it sends a page's request, by address. */
-	preflight(request: FastifyRequest, reply: FastifyReply): void;
+	preflight(request: FastifyRequest): void;
 };
 
 export function createAdmission({
@@ -29,16 +31,16 @@ export function createAdmission({
 	observer,
 }: {
 	apiKeys: ApiKeys;
-	rateLimits: RateLimits;
+	rateLimits: RequestLimits;
 	observer: Pick<RequestObserver, "identified" | "refused">;
 }): Admission {
-	async function authenticate({ headers, ip }: FastifyRequest, reply: FastifyReply): Promise<Account> {
-		const key = headers["x-api-key"];
+	async function authenticate(request: FastifyRequest): Promise<Account> {
+		const key = request.headers["x-api-key"];
 		try {
 			return await apiKeys.authenticate(typeof key === "string" ? key : undefined);
 		} catch (error) {
 			if (!(error instanceof SwapError) || error.code !== "UNAUTHORIZED") throw error;
-			refuseAbove(rateLimits.takeForAddress(ip, "unauthenticated"), reply);
+			refuseAbove(rateLimits.takeForAddress(request.ip, "unauthenticated"), request);
 			throw error;
 		}
 	}
@@ -53,10 +55,10 @@ export function createAdmission({
 		if (!state) return false;
 		const { text, body } = refusalText(state, { requestId: request.id });
 		observer.refused(request, body);
+		request.rate = state;
 		reply
 			.code(429)
 			.headers({
-				...rateHeaders(state),
 				"retry-after": String(state.resetSeconds),
 				"content-type": "application/json; charset=utf-8",
 			})
@@ -67,25 +69,25 @@ export function createAdmission({
 	return {
 		withKey: (operation) => async (request, reply) => {
 			if (refuseFlood(request, reply)) return reply;
-			const account = await authenticate(request, reply);
+			const account = await authenticate(request);
 			request.account = account;
 			const state = await rateLimits.takeForKey({
 				keyId: account.keyId,
 				operation,
 				perSecond: account.limits.rates[operation],
 			});
-			reply.headers(rateHeaders(state));
-			refuseAbove(state, reply);
+			request.rate = state;
+			refuseAbove(state, request);
 			// Not before: a key that floods must not fill the collector either.
 			observer.identified(request);
 			return undefined;
 		},
-		withoutKey: ({ ip }, reply) => refuseAbove(rateLimits.takeForAddress(ip, "public"), reply),
-		preflight: ({ ip }, reply) => refuseAbove(rateLimits.takeForAddress(ip, "preflight"), reply),
+		withoutKey: (request) => refuseAbove(rateLimits.takeForAddress(request.ip, "public"), request),
+		preflight: (request) => refuseAbove(rateLimits.takeForAddress(request.ip, "preflight"), request),
 	};
 }
 
-function rateHeaders({ limit, remaining, resetSeconds }: RateState): Record<string, string> {
+export function rateHeaders({ limit, remaining, resetSeconds }: RateState): Record<string, string> {
 	return {
 		"ratelimit-limit": String(limit),
 		"ratelimit-remaining": String(remaining),
@@ -93,8 +95,8 @@ function rateHeaders({ limit, remaining, resetSeconds }: RateState): Record<stri
 	};
 }
 
-function refuseAbove(state: RateState, reply: FastifyReply): void {
+function refuseAbove(state: RateState, request: FastifyRequest): void {
 	if (state.isAllowed) return;
-	reply.headers(rateHeaders(state));
+	request.rate = state;
 	throw aboveRate(state.resetSeconds);
 }

@@ -3,6 +3,7 @@
  * path that cannot be decoded is taken literally, so that it is answered like any other that does not exist.
  */
 export function cleanUrl(url: string): string {
+	if (cleanAlready.test(url)) return url;
 	const target = url.replace(/^https?:\/\/[^/?]*/i, "");
 	const end = target.indexOf("?");
 	const path = `/${end === -1 ? target : target.slice(0, end)}`;
@@ -10,6 +11,9 @@ export function cleanUrl(url: string): string {
 	const clean = path.replace(/\/{2,}/g, "/").replace(/(?<=.)\/$/, "");
 	return (isDecodable(clean) ? clean : clean.replaceAll("%", "%25")) + search;
 }
+
+/** Nothing to decode, and no slash too many, as almost all are. */
+const cleanAlready = /^(?:\/[\w.-]+)+(?:\?|$)/;
 
 function isDecodable(path: string): boolean {
 	try {

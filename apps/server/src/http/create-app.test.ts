@@ -1,5 +1,6 @@
 import { once } from "node:events";
 import { type AddressInfo, connect } from "node:net";
+import { gzipSync } from "node:zlib";
 import { errorBodySchema, SwapError } from "@geoswap/protocol";
 import fc from "fast-check";
 import type { FastifyInstance } from "fastify";
@@ -8,8 +9,9 @@ import { afterEach, expect, test } from "vitest";
 import * as z from "zod";
 import { sceneDoc } from "../../test/scene-doc.ts";
 import type { ApiKeys } from "../api-key/api-keys.ts";
-import type { RateLimits } from "../api-key/rate-limits.ts";
+import type { RequestLimits } from "../api-key/rate-limits.ts";
 import { createApp } from "./create-app.ts";
+import { parseBody } from "./parse-body.ts";
 import { parseRequest } from "./parse-request.ts";
 import type { PublicRequest, Route } from "./route.ts";
 
@@ -28,7 +30,7 @@ const apiKeys: ApiKeys = {
 		return account;
 	},
 };
-function limitsOf({ left }: { left: number }): RateLimits {
+function limitsOf({ left }: { left: number }): RequestLimits {
 	const stateOf = (isAllowed: boolean) => ({
 		isAllowed,
 		limit: 400,
@@ -48,7 +50,13 @@ const isAbandoned = Promise.withResolvers<boolean>();
 const echo = async ({ body, query, params }: PublicRequest) => ({ body, query, params });
 const routes: Route[] = [
 	{ method: "POST", path: "/swap/quote", operation: "quote", doc: sceneDoc, handle: echo },
-	{ method: "GET", path: "/swap/status/:swapId", operation: "status", doc: sceneDoc, handle: echo },
+	{
+		method: "GET",
+		path: "/swap/status/:swapId",
+		operation: "status",
+		doc: { ...sceneDoc, query: z.looseObject({}) },
+		handle: echo,
+	},
 	{
 		method: "GET",
 		path: "/health",
@@ -78,8 +86,12 @@ const routes: Route[] = [
 		path: "/held-with-key",
 		operation: "status",
 		doc: sceneDoc,
-		handle: async ({ signal }) => {
-			isAbandoned.resolve(signal.aborted);
+		handle: async (request) => {
+			let isGone = false;
+			request.onGone(() => {
+				isGone = true;
+			});
+			isAbandoned.resolve(isGone);
 			return {};
 		},
 	},
@@ -88,9 +100,9 @@ const routes: Route[] = [
 		path: "/held",
 		operation: undefined,
 		doc: sceneDoc,
-		handle: async ({ signal }) => {
+		handle: async (request) => {
 			held.resolve();
-			await once(signal, "abort");
+			await new Promise<void>((resolve) => request.onGone(resolve));
 			return { status: "as it is" };
 		},
 	},
@@ -105,18 +117,20 @@ function start({
 	corsOrigins = [],
 	rateLimits = limitsOf({ left }),
 	logLines,
+	bodyTimeoutMs = 8_000,
 }: {
 	left?: number;
 	keys?: ApiKeys;
 	corsOrigins?: string[];
-	rateLimits?: RateLimits;
+	rateLimits?: RequestLimits;
 	logLines?: string[];
+	bodyTimeoutMs?: number;
 } = {}): FastifyInstance {
 	const log = pino(
 		{ level: logLines ? "debug" : "silent" },
 		{ write: (line: string) => logLines?.push(line) },
 	);
-	const app = createApp({ routes, apiKeys: keys, rateLimits, log, corsOrigins });
+	const app = createApp({ routes, apiKeys: keys, rateLimits, log, corsOrigins, bodyTimeoutMs });
 	apps.push(app);
 	return app;
 }
@@ -223,6 +237,81 @@ test("only JSON objects of at most 32 KiB are bodies", async () => {
 	expectError(await post(large, "application/json"), 413, "BODY_TOO_LARGE");
 	// The type is looked at first.
 	expectError(await post(large, "text/plain"), 415, "UNSUPPORTED_MEDIA_TYPE");
+});
+
+test("a key that stands twice in one object is refused, however it is escaped, and the same key in two objects is not [D-conventions-35]", async () => {
+	const app = start();
+	const post = (body: string) =>
+		app.inject({
+			method: "POST",
+			url: "/swap/quote",
+			body,
+			headers: json,
+		});
+	for (const [body, path] of [
+		['{"amount": "1", "amount": "2"}', "amount"],
+		['{"amount": "1", "amount": "1"}', "amount"],
+		['{"amount": "1", "\\u0061mount": "2"}', "amount"],
+		['{"a": [{"b": 1}, {"b": 1, "c": {}, "b": 2}]}', "b"],
+		['{"": 1, "x": "y", "": 2}', ""],
+		['{"a\\"}": 1, "b": 2, "a\\"}": 3}', 'a"}'],
+		['{"__proto__": 1, "__proto__": 2}', "__proto__"],
+		// As many colons as keys that are not kept twice would have.
+		['{"a": 1, "a": {"b": ["c:"]}}', "a"],
+	]) {
+		const { details } = expectError(await post(body ?? ""), 400, "INVALID_REQUEST");
+		expect(details?.issues, body).toEqual([{ path, message: expect.stringContaining("send it once") }]);
+	}
+	for (const body of [
+		'{"a": {"a": {"a": 1}}, "b": [{"a": 1}, {"a": 1}]}',
+		'{"a": "a", "b": "a", "c": "\\"a\\": 1, \\"a\\": 2"}',
+		'{"a": ["a", "a"], "b": ["a", {"a": "a"}, "a"]}',
+		'{"a": ":::", "b:": 1}',
+	]) {
+		expect((await post(body)).statusCode, body).toBe(200);
+	}
+});
+
+test("a body that nests as deep as its size allows is parsed", () => {
+	const depth = 16_000;
+	const body = `{"a":${"[".repeat(depth)}${"]".repeat(depth)}}`;
+	expect(parseBody(Buffer.from(body))).toHaveProperty("a");
+	expect(() => parseBody(Buffer.from(body.replace("{", '{"a":1,')))).toThrow(SwapError);
+});
+
+test("a compressed body is 415, whatever it holds, and one that says it is not compressed is taken [D-conventions-37]", async () => {
+	const app = start();
+	const post = (body: Buffer, encoding: string) =>
+		app.inject({
+			method: "POST",
+			url: "/swap/quote",
+			body,
+			headers: { ...json, "content-encoding": encoding },
+		});
+	for (const encoding of ["gzip", "br", "deflate", "GZIP", "zstd", "gzip, identity"]) {
+		const { message } = expectError(await post(gzipSync("{}"), encoding), 415, "UNSUPPORTED_MEDIA_TYPE");
+		expect(message).toContain("must not be compressed");
+	}
+	expect((await post(Buffer.from("{}"), "identity")).statusCode).toBe(200);
+});
+
+test("a body that stalls is 408 within ten seconds, and the connection ends [D-errors-29]", async () => {
+	const timeoutMs = process.env.GEOSWAP_FULL ? 8_000 : 500;
+	const app = start({ bodyTimeoutMs: timeoutMs });
+	const startMs = performance.now();
+	const head =
+		"POST /swap/quote HTTP/1.1\r\nhost: a\r\nx-api-key: right\r\ncontent-type: application/json\r\n";
+	const answers = await Promise.all([
+		answerTo(app, `${head}content-length: 100\r\n\r\n{"a": `),
+		answerTo(app, `${head}transfer-encoding: chunked\r\n\r\n2\r\n{"\r\n`),
+	]);
+	expect(performance.now() - startMs).toBeGreaterThan(timeoutMs - 50);
+	expect(performance.now() - startMs).toBeLessThan(10_000);
+	for (const answer of answers) {
+		const [head = "", body = ""] = answer.split("\r\n\r\n");
+		expect(head).toMatch(/^HTTP\/1.1 408 /);
+		expect(errorBodySchema.parse(JSON.parse(body))).toMatchObject({ code: "REQUEST_TIMEOUT", next: "retry" });
+	}
 });
 
 test("trailing and doubled slashes make no difference, and any parameter is just text", async () => {
@@ -351,7 +440,7 @@ test("a misspelt field is named, with those that exist and the one that was mean
 		issues: [{ path: "chainId", message: "not a chain id" }],
 	});
 	expect(detailsOf(loose, { chainId: null })).toEqual({
-		issues: [{ path: "chainId", message: "expected number or string" }],
+		issues: [{ path: "chainId", message: "must be a number or a string" }],
 	});
 });
 

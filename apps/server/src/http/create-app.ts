@@ -1,31 +1,29 @@
 import { randomUUID } from "node:crypto";
-import {
-	type FastifyBaseLogger,
-	type FastifyInstance,
-	type FastifyReply,
-	type FastifyRequest,
-	fastify,
-	LogController,
-} from "fastify";
+import type { IncomingMessage } from "node:http";
+import { type FastifyInstance, type FastifyReply, type FastifyRequest, fastify } from "fastify";
+import * as z from "zod";
 import type { ApiKeys } from "../api-key/api-keys.ts";
-import type { RateLimits } from "../api-key/rate-limits.ts";
+import type { RequestLimits } from "../api-key/rate-limits.ts";
 import type { Log } from "../log.ts";
 import type { RequestMetrics } from "../telemetry/request-metrics.ts";
 import type { Tracer } from "../telemetry/tracer.ts";
-import { createAdmission } from "./admission.ts";
+import { createAdmission, rateHeaders } from "./admission.ts";
 import { cleanUrl } from "./clean-url.ts";
 import { answerCors } from "./cors.ts";
 import { endQuietConnections } from "./end-quiet-connections.ts";
 import { endWithAnswer } from "./end-with-answer.ts";
 import { errorAnswer, rawErrorAnswer } from "./error-answer.ts";
+import { HandledRequest } from "./handled-request.ts";
 import { createHolds } from "./holds.ts";
 import { noRoute } from "./no-route.ts";
 import { observeRequests } from "./observe-requests.ts";
 import { parseBody } from "./parse-body.ts";
+import { parseRequest } from "./parse-request.ts";
+import { readBody } from "./read-body.ts";
 import type { Route } from "./route.ts";
 
 const bodyLimitBytes = 32 * 1024;
-/** Our own delay counts as well: a process that is busy must not call a request late that has long arrived. */
+/** For the headers. Our own delay counts as well: a process that is busy must not call a request late that has long arrived. */
 const receiveTimeoutMs = 60_000;
 
 /**
@@ -45,10 +43,11 @@ export function createApp({
 	tracer,
 	metrics,
 	nowMs = Date.now,
+	bodyTimeoutMs = 8_000,
 }: {
 	routes: readonly Route[];
 	apiKeys: ApiKeys;
-	rateLimits: RateLimits;
+	rateLimits: RequestLimits;
 	log: Log;
 	corsOrigins?: readonly string[];
 	/** Addresses and networks that are believed who calls. */
@@ -60,11 +59,12 @@ export function createApp({
 	/** Absent where nobody counts. */
 	metrics?: RequestMetrics | undefined;
 	nowMs?: () => number;
+	/** How long a body may take to arrive once its headers have. */
+	bodyTimeoutMs?: number;
 }): FastifyInstance {
 	const app = fastify({
-		loggerInstance: log as FastifyBaseLogger,
-		logController: new LogController({ disableRequestLogging: true, requestIdLogLabel: "requestId" }),
-		genReqId: () => randomUUID(),
+		// Its logger makes a child and two listeners for each request. What we log of one names it.
+		genReqId: newRequestId,
 		trustProxy: trustedProxies.length > 0 ? [...trustedProxies] : false,
 		bodyLimit: bodyLimitBytes,
 		requestTimeout: receiveTimeoutMs,
@@ -90,25 +90,31 @@ export function createApp({
 
 	app.removeAllContentTypeParsers();
 	// Parsed later: an error of a parser closes the connection.
-	app.addContentTypeParser("application/json", { parseAs: "buffer" }, (_, body, done) => done(null, body));
+	app.addContentTypeParser("application/json", async (_: FastifyRequest, payload: IncomingMessage) =>
+		readBody(payload, { limitBytes: bodyLimitBytes, timeoutMs: bodyTimeoutMs }),
+	);
 
 	const holds = createHolds();
 	const endConnections = endQuietConnections(app.server);
 	const observer = observeRequests(app, { tracer, metrics, nowMs });
 	const admission = createAdmission({ apiKeys, rateLimits, observer });
+	const shared = { holds, observer, log };
 	app.decorateRequest("account", undefined);
-	app.addHook("onRequest", async (request, reply) => {
-		reply.header("x-request-id", request.id);
+	app.decorateRequest("rate", undefined);
+	app.addHook("onRequest", (request, reply, done) => {
 		if (answerCors(request, reply, { origins: corsOrigins })) {
-			admission.preflight(request, reply);
-			return reply.send();
+			admission.preflight(request);
+			return void reply.send();
 		}
-		if (!request.is404) return;
-		admission.withoutKey(request, reply);
+		if (!request.is404) return done();
+		admission.withoutKey(request);
 		// Here and not in a handler: that would run after the body was parsed.
 		throw noRoute(routes, request);
 	});
-	app.addHook("onSend", (_request, reply, _payload, done) => {
+	app.addHook("onSend", (request, reply, _payload, done) => {
+		// Not before: a held call would keep them all the while.
+		reply.header("x-request-id", request.id);
+		if (request.rate) reply.headers(rateHeaders(request.rate));
 		if (stopping?.aborted) reply.header("connection", "close");
 		done();
 	});
@@ -116,12 +122,12 @@ export function createApp({
 	/** What a route's requests must pass before their body is looked at. */
 	function admit(route: Route): (request: FastifyRequest, reply: FastifyReply) => Promise<unknown> {
 		if (route.operation === undefined) {
-			return async (request, reply) => {
-				if (!route.isUnlimited) admission.withoutKey(request, reply);
+			return async (request) => {
+				if (!route.isUnlimited) admission.withoutKey(request);
 			};
 		}
 		const withKey = admission.withKey(route.operation);
-		return async (request, reply) => {
+		return (request, reply) => {
 			// What is empty is of no type: that is what is wrong with it, not the type it names.
 			if (hasNoBody(request)) delete request.raw.headers["content-type"];
 			return withKey(request, reply);
@@ -133,28 +139,11 @@ export function createApp({
 			method: route.method,
 			url: route.path,
 			onRequest: admit(route),
-			handler: async (request, reply) => {
-				let signal: AbortSignal | undefined;
-				const asked = {
-					body: route.method === "POST" ? parseBody(request.body) : undefined,
-					query: request.query as Record<string, unknown>,
-					params: request.params as Record<string, string>,
-					requestId: request.id,
-					log: request.log as Log,
-					span: observer.spanOf(request),
-					// Made where it is asked for: most requests are not held.
-					get signal() {
-						signal ??= holds.signalOf(reply.raw);
-						return signal;
-					},
-				};
-				const body =
-					route.operation === undefined
-						? await route.handle(asked)
-						: await route.handle(Object.assign(asked, { account: request.account ?? unreachable() }));
-				if (route.contentType) reply.type(route.contentType);
-				if (route.headers) reply.headers(route.headers);
-				return reply.send(body);
+			handler: (request, reply) => {
+				if (takesNoQuery(route)) parseRequest(noQuerySchema, request.query);
+				const body = route.method === "POST" ? parseBody(request.body) : undefined;
+				const answer = route.handle(new HandledRequest(request, reply, { body, shared }));
+				return hasOwnHeaders(route) ? answer.then((value) => withHeaders(route, reply, value)) : answer;
 			},
 		});
 	}
@@ -162,9 +151,10 @@ export function createApp({
 	app.setErrorHandler((error, request, reply) => {
 		const { status, headers, body } = errorAnswer(error, { requestId: request.id });
 		observer.refused(request, body);
-		const context = { method: request.method, path: request.routeOptions.url, code: body.code };
-		if (status >= 500) request.log.error({ ...context, err: error }, "request failed");
-		else request.log.debug(context, "request refused");
+		const { id: requestId, method, routeOptions } = request;
+		const context = { requestId, method, path: routeOptions.url, code: body.code };
+		if (status >= 500) log.error({ ...context, err: error }, "request failed");
+		else log.debug(context, "request refused");
 		return reply.code(status).headers(headers).send(body);
 	});
 	app.addHook("preClose", async () => {
@@ -174,10 +164,33 @@ export function createApp({
 	return app;
 }
 
+/** `randomUUID` returns a rope of a dozen strings, which a held call would keep. This makes one string of them. */
+function newRequestId(): string {
+	return Buffer.from(randomUUID(), "latin1").toString("latin1");
+}
+
 function hasNoBody({ headers }: FastifyRequest): boolean {
 	return headers["transfer-encoding"] === undefined && Number(headers["content-length"] ?? 0) === 0;
 }
 
-function unreachable(): never {
-	throw new Error("a route that needs a key was reached without one");
+const noQuerySchema = z.strictObject({});
+
+/** Links to pages come with names that others add, such as a campaign's. All else that takes a query checks it itself. */
+function takesNoQuery({ method, doc, contentType = "" }: Route): boolean {
+	return method === "GET" && doc.query === undefined && !contentType.startsWith("text/html");
+}
+
+function hasOwnHeaders({ contentType, headers, headersFor }: Route): boolean {
+	return contentType !== undefined || headers !== undefined || headersFor !== undefined;
+}
+
+function withHeaders(
+	{ contentType, headers, headersFor }: Route,
+	reply: FastifyReply,
+	body: unknown,
+): unknown {
+	if (contentType) reply.type(contentType);
+	if (headers) reply.headers(headers);
+	if (headersFor) reply.headers(headersFor(body));
+	return body;
 }

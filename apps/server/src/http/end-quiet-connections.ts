@@ -17,7 +17,7 @@ export function endQuietConnections(server: Server): () => void {
 	}
 	server.on("connection", (socket) => {
 		connections.add(socket);
-		socket.once("close", forget);
+		socket.on("close", forget);
 	});
 	return () => {
 		const timers = [

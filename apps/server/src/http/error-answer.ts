@@ -35,6 +35,9 @@ export function rawErrorAnswer(error: unknown, { requestId }: { requestId: strin
 
 function toSwapError(error: unknown): SwapError {
 	if (error instanceof SwapError) return error;
+	if (error instanceof Error && error.message === "timeout exceeded when trying to connect") {
+		return new SwapError("UPSTREAM_UNAVAILABLE", { upstream: "database" }, { cause: error });
+	}
 	const { code, statusCode } =
 		error instanceof Error ? (error as { code?: unknown; statusCode?: unknown } & Error) : {};
 	switch (code) {
@@ -45,7 +48,7 @@ function toSwapError(error: unknown): SwapError {
 		case "HPE_HEADER_OVERFLOW":
 			return invalid("the request's headers are too large");
 		case "ERR_HTTP_REQUEST_TIMEOUT":
-			return invalid("the request did not arrive in time");
+			return new SwapError("REQUEST_TIMEOUT", undefined);
 	}
 	const isCallersFault =
 		(typeof statusCode === "number" && statusCode >= 400 && statusCode < 500) ||

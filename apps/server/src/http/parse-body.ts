@@ -1,4 +1,6 @@
 import { SwapError } from "@geoswap/protocol";
+import { findDuplicateKey } from "./find-duplicate-key.ts";
+import { shortened } from "./parse-request.ts";
 
 const decoder = new TextDecoder("utf-8", { fatal: true });
 
@@ -6,14 +8,22 @@ const decoder = new TextDecoder("utf-8", { fatal: true });
 export function parseBody(bytes: unknown): Record<string, unknown> {
 	if (!(bytes instanceof Uint8Array) || bytes.length === 0)
 		throw invalid("the body is empty: send a JSON object");
+	let text: string;
 	let value: unknown;
 	try {
-		value = JSON.parse(decoder.decode(bytes));
+		text = decoder.decode(bytes);
+		value = JSON.parse(text);
 	} catch {
 		throw invalid("the body is not JSON");
 	}
 	if (typeof value !== "object" || value === null || Array.isArray(value)) {
 		throw invalid("the body must be a JSON object");
+	}
+	const duplicate = findDuplicateKey(text, value);
+	if (duplicate !== undefined) {
+		throw new SwapError("INVALID_REQUEST", {
+			issues: [{ path: shortened(duplicate), message: "stands twice in one object: send it once" }],
+		});
 	}
 	return value as Record<string, unknown>;
 }

@@ -1,5 +1,6 @@
 import { SwapError } from "@geoswap/protocol";
 import * as z from "zod";
+import { issueText, mustBe } from "./issue-text.ts";
 
 type Issue = { path: string; message: string };
 
@@ -13,7 +14,7 @@ const maxNameLength = 64;
  * it also says which there are, and which one may have been meant.
  */
 export function parseRequest<Schema extends z.ZodType>(schema: Schema, value: unknown): z.output<Schema> {
-	const result = schema.safeParse(value);
+	const result = schema.safeParse(value, { error: issueText });
 	if (result.success) return result.data;
 	const fields: object = typeof value === "object" && value !== null ? value : {};
 	const isMissing = ({ path: [field] }: z.core.$ZodIssue) =>
@@ -65,15 +66,14 @@ function toIssues(issue: z.core.$ZodIssue, parents: PropertyKey[]): Issue[] {
 			first?.code === "invalid_type" ? [first.expected] : [],
 		);
 		if (expected.length > 0) {
-			return [
-				{ path: path.map(String).join("."), message: `expected ${[...new Set(expected)].join(" or ")}` },
-			];
+			return [{ path: path.map(String).join("."), message: mustBe(expected) }];
 		}
 	}
 	return [{ path: path.map(String).join("."), message: issue.message }];
 }
 
-function shortened(name: string): string {
+/** A name that a caller sent, as far as it is shown. */
+export function shortened(name: string): string {
 	return name.length > maxNameLength ? `${name.slice(0, maxNameLength / 2)}…` : name;
 }
 

@@ -11,8 +11,8 @@ export type PublicRequest = {
 	params: Record<string, string>;
 	requestId: string;
 	log: Log;
-	/** Aborted when the caller is gone or the process stops: answer with what is known. */
-	signal: AbortSignal;
+	/** Calls `tell` when the caller is gone or the process stops, at once where that was before: answer with what is known. */
+	onGone(tell: () => void): void;
 	/** Where the request is traced. */
 	span?: Span | undefined;
 };
@@ -25,8 +25,10 @@ export type Route = {
 	path: string;
 	/** Where it is set the body is text of that type instead of JSON. */
 	contentType?: string;
-	/** What else a 200 carries. */
+	/** Further headers of every 200. */
 	headers?: Record<string, string>;
+	/** Further headers of a 200, which depend on its body. */
+	headersFor?: (body: unknown) => Record<string, string>;
 	/** For the interface's document. */
 	doc: RouteDoc;
 } & (

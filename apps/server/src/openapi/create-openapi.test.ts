@@ -54,6 +54,48 @@ test.each(named)("the examples of %s are what its own schemas take", (_, { doc, 
 	expect(Object.keys(doc.params ?? {})).toEqual(Object.keys(params));
 });
 
+/** Every object in a part of the document, with where it stands. */
+function objectsIn(part: unknown, path = ""): [path: string, object: Record<string, unknown>][] {
+	if (typeof part !== "object" || part === null) return [];
+	const inner = Object.entries(part).flatMap(([name, value]) =>
+		["example", "examples"].includes(name) ? [] : objectsIn(value, `${path}/${name}`),
+	);
+	return [[path, part as Record<string, unknown>], ...inner];
+}
+
+test("every property, parameter and header of the document has a description", () => {
+	const described = objectsIn(document).flatMap(([path, { properties = {}, parameters = [] }]) => [
+		...Object.entries(properties as object).map(([name, schema]) => [`${path} ${name}`, schema]),
+		...Object.values(parameters as object).map((parameter) => [`${path} ${parameter.name}`, parameter]),
+		...(path === "/components/headers" ? Object.entries(document.components.headers) : []),
+	]);
+	expect(described.length).toBeGreaterThan(200);
+	const without = described.filter(([, { description = "" }]) => !/^.{5,}/.test(description));
+	expect(without.map(([path]) => path)).toEqual([]);
+});
+
+test("lists that may grow are marked so, and those that are closed are these", () => {
+	const fieldsWith = (keyword: string) =>
+		objectsIn(document)
+			.filter(([, object]) => Array.isArray(object[keyword]))
+			.map(([path]) => path.split("/").at(-1));
+	// The list in the place of a schema is that of a query's status.
+	expect(new Set(fieldsWith("enum"))).toEqual(
+		new Set(["holder", "next", "origin", "schema", "side", "status"]),
+	);
+	expect(new Set(fieldsWith("x-extensible-enum"))).toEqual(new Set(["stage", "code", "kind", "reason"]));
+});
+
+test("numbers in a query are integers", () => {
+	const parameters = operations.flatMap(([, operation]) => operation.parameters ?? []);
+	for (const name of ["wait", "limit"]) {
+		expect(parameters.find((parameter) => parameter.name === name)).toMatchObject({
+			schema: { type: "integer", minimum: expect.any(Number), maximum: expect.any(Number) },
+			example: expect.any(Number),
+		});
+	}
+});
+
 test("the swap of the examples is a real one: its hash, its signatures and its transaction can be made again", async () => {
 	const order = orderSchema.parse(exampleGeoOp.order);
 	const gas = {

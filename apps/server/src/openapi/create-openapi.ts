@@ -20,8 +20,8 @@ Quote, build, sign, submit, poll: the way of a swap, and what all endpoints have
 
 Success is always 200. Every error has the same body, \`ErrorBody\`: \`code\` and \`next\` are for a machine, \`message\` is for
 a person. A path that does not exist is 404 \`NOT_FOUND\`, and a method that a path does not take 405 \`METHOD_NOT_ALLOWED\`
-with \`Allow\`; both come before the key is looked at. Objects may get more fields, and lists of codes more codes:
-clients tolerate what they do not know.`;
+with \`Allow\`; both come before the key is looked at. Objects may get more fields, and lists that are marked
+\`x-extensible-enum\` more values: clients tolerate what they do not know.`;
 
 const tags = [
 	{ name: "Swap", description: "The way of a swap." },
@@ -115,7 +115,10 @@ function operationOf(
 
 	function answerOf(): Answer {
 		const { response, example } = doc;
-		const headers = headersOf({ hasKey });
+		const headers = {
+			...headersOf({ hasKey }),
+			...(doc.mayAskToWait && { "retry-after": { $ref: "#/components/headers/retry-after" } }),
+		};
 		if (!(response instanceof z.ZodType)) {
 			const page: MediaType = { schema: { type: "string" }, example: example.response };
 			return { description: response.description, headers, content: { [response.contentType]: page } };
@@ -148,7 +151,7 @@ function commonErrors({
 		...(["INVALID_REQUEST", "INTERNAL"] as const),
 		...(isUnlimited ? [] : (["RATE_LIMITED"] as const)),
 		...(hasKey ? (["UNAUTHORIZED", "UPSTREAM_UNAVAILABLE"] as const) : []),
-		...(method === "POST" ? (["BODY_TOO_LARGE", "UNSUPPORTED_MEDIA_TYPE"] as const) : []),
+		...(method === "POST" ? (["REQUEST_TIMEOUT", "BODY_TOO_LARGE", "UNSUPPORTED_MEDIA_TYPE"] as const) : []),
 	];
 }
 
@@ -176,9 +179,13 @@ function queryParameters({ query, example }: DocumentedRoute["doc"]): Parameter[
 			in: "query",
 			required: required.includes(name),
 			schema,
-			example: example.query?.[name],
+			example: queryExample(schema, example.query?.[name]),
 		}),
 	);
+}
+
+function queryExample({ type }: JsonSchema, text: string | undefined): string | number | undefined {
+	return type === "integer" && text !== undefined ? Number(text) : text;
 }
 
 /** What is said of its schema is said of it. */
@@ -186,7 +193,7 @@ function parameter({
 	schema: { description, ...schema },
 	example,
 	...rest
-}: Omit<Parameter, "example"> & { example: string | undefined }): Parameter {
+}: Omit<Parameter, "example"> & { example: string | number | undefined }): Parameter {
 	return {
 		...rest,
 		...(typeof description === "string" && { description }),

@@ -4,6 +4,7 @@ import {
 	type ErrorDetails,
 	errorCatalogue,
 	type NextStep,
+	openEnum,
 } from "@geoswap/protocol";
 import * as z from "zod";
 
@@ -16,14 +17,19 @@ type ErrorDoc<Code extends ErrorCode> = (Code extends keyof ErrorDetails
 
 const wallet = "0x19E7E376E7C213B7E7e7e46cc70A5dD086DAff2A";
 const delegate = "0xdaf95cec9F422D8d9CA7c0Fe2a449890b36D0Fd8";
-const expired = z.object({ expiredAt: z.iso.datetime({ precision: 3 }) });
+const expired = z.object({ expiredAt: z.iso.datetime({ precision: 3 }).describe("When it expired.") });
 
 /** What the details of each error look like, with plausible ones. */
 const errorDocs: { [Code in ErrorCode]: ErrorDoc<Code> } = {
 	INVALID_REQUEST: {
 		details: z.object({
 			issues: z
-				.array(z.object({ path: z.string(), message: z.string() }))
+				.array(
+					z.object({
+						path: z.string().describe("The field, with dots between an object and its fields."),
+						message: z.string().describe("What is wrong with it."),
+					}),
+				)
 				.describe("What is wrong, field by field. An empty path is the request itself."),
 			accepted: z.array(z.string()).exactOptional().describe("The fields that there are."),
 			didYouMean: z
@@ -62,15 +68,25 @@ const errorDocs: { [Code in ErrorCode]: ErrorDoc<Code> } = {
 	},
 	UNAUTHORIZED: {},
 	INVALID_TOKEN: {
-		details: z.object({ reason: z.enum(["unreadable", "wrong_endpoint", "other_account"]) }),
-		example: { reason: "wrong_endpoint" },
+		details: z.object({
+			reason: openEnum(["unreadable", "wrong_endpoint", "other_account"]).describe(
+				"Why it does not open here.",
+			),
+			endpoint: z
+				.string()
+				.exactOptional()
+				.describe("With `wrong_endpoint`: the one that takes it, as method and path."),
+		}),
+		example: { reason: "unreadable" },
+		alsoNext: "fix_request",
 	},
 	SWAP_NOT_FOUND: {},
 	NOT_FOUND: {},
 	METHOD_NOT_ALLOWED: {
-		details: z.object({ allow: z.array(z.string()) }),
+		details: z.object({ allow: z.array(z.string()).describe("The methods that it takes.") }),
 		example: { allow: ["POST"] },
 	},
+	REQUEST_TIMEOUT: {},
 	NEEDS_DELEGATION: {
 		details: z.object({
 			delegationTarget: z.string().describe("To be signed as the authorization's `address`."),
@@ -80,15 +96,20 @@ const errorDocs: { [Code in ErrorCode]: ErrorDoc<Code> } = {
 	},
 	INVALID_AUTHORIZATION: {
 		details: z.object({
-			reason: z.enum(["nonce", "signer", "address", "chain", "pending_transactions"]),
+			reason: openEnum(["nonce", "signer", "address", "chain", "pending_transactions"]).describe(
+				"What does not fit.",
+			),
 			expected: z.union([z.string(), z.int()]).exactOptional().describe("What it should be."),
 		}),
 		example: { reason: "nonce", expected: 4 },
 		alsoNext: "retry",
 	},
 	LIQUIDITY_CHANGED: {
-		details: z.object({ reason: z.enum(["price", "stock", "paused"]) }),
+		details: z.object({
+			reason: openEnum(["price", "stock", "paused"]).describe("Why what was quoted cannot be kept."),
+		}),
 		example: { reason: "price" },
+		alsoNext: "fix_request",
 	},
 	QUOTE_EXPIRED: { details: expired, example: { expiredAt: "2026-06-01T12:00:30.000Z" } },
 	OP_EXPIRED: {
@@ -109,31 +130,47 @@ const errorDocs: { [Code in ErrorCode]: ErrorDoc<Code> } = {
 	},
 	NO_ROUTE: {
 		details: z.object({
-			reason: z.enum(["chain", "token", "pair", "paused", "capacity"]),
+			reason: openEnum(["chain", "token", "pair", "paused", "capacity"]).describe("Why it is not offered."),
+			side: z
+				.enum(["origin", "destination"])
+				.exactOptional()
+				.describe("Which side of the swap it is, where it is one of them."),
+			accepted: z
+				.array(z.string())
+				.exactOptional()
+				.describe(
+					"With `chain` the chain ids, with `token` the addresses of that chain's tokens: each can be sent in the field of that side as it stands here.",
+				),
 			maximumAmount: z.string().exactOptional().describe("The most that can be swapped now."),
 		}),
 		example: { reason: "capacity", maximumAmount: "250000000000" },
 		alsoNext: "retry",
 	},
 	NEEDS_LARGER_SIZE: {
-		details: z.object({ minimumAmount: z.string() }),
+		details: z.object({
+			minimumAmount: z.string().describe("The least that is quoted now, in the input token's smallest unit."),
+		}),
 		example: { minimumAmount: "1250000" },
 	},
 	INSUFFICIENT_BALANCE: {
 		details: z.object({
 			balance: z.string().describe("What the wallet can give now."),
-			required: z.string(),
+			required: z.string().describe("What the swap takes."),
 		}),
 		example: { balance: "7500000", required: "10000000" },
 	},
 	SIMULATION_FAILED: {
-		details: z.object({ reason: z.string().describe("What the chain said, in its words.") }),
+		details: z.object({
+			reason: z.string().describe("What the chain said, in its words, or why the recipient cannot be paid."),
+		}),
 		example: { reason: "ERC20: transfer amount exceeds balance" },
 	},
 	RATE_LIMITED: {
 		details: z.object({
-			reason: z.enum(["rate", "gas_budget", "reserved_value"]).exactOptional(),
-			retryAfterSeconds: z.number().exactOptional(),
+			reason: openEnum(["rate", "gas_budget", "reserved_value", "recipients_refused", "unopened_swaps"])
+				.exactOptional()
+				.describe("Which limit it is."),
+			retryAfterSeconds: z.number().exactOptional().describe("How long to wait, as `Retry-After` says."),
 		}),
 		example: { reason: "rate", retryAfterSeconds: 1 },
 	},
@@ -142,7 +179,12 @@ const errorDocs: { [Code in ErrorCode]: ErrorDoc<Code> } = {
 		details: z.object({
 			upstream: z.string().exactOptional().describe("What does not answer."),
 			notReady: z
-				.array(z.object({ name: z.string(), problem: z.string() }))
+				.array(
+					z.object({
+						name: z.string().describe("The part that does not work."),
+						problem: z.string().describe("What is wrong with it."),
+					}),
+				)
 				.exactOptional()
 				.describe("Of GET /ready: all that this process waits for, or that it is stopping."),
 		}),
@@ -175,15 +217,15 @@ export function errorSchema(code: ErrorCode): z.ZodType {
 	const { details, alsoNext } = errorDocs[code];
 	return z
 		.object({
-			code: z.literal(code),
+			code: z.literal(code).describe("Which error it is, for a machine."),
 			message: z.string().describe("What happened and what to do, for a person."),
-			next: alsoNext ? z.enum([next, alsoNext]) : z.literal(next),
+			next: (alsoNext ? z.enum([next, alsoNext]) : z.literal(next)).describe("What to do, for a machine."),
 			retryable:
 				alsoNext === "retry"
 					? z.boolean().describe("True with `next: retry`: the same bytes may succeed later.")
-					: z.literal(retryable),
+					: z.literal(retryable).describe("Whether the same bytes may succeed later."),
 			requestId: z.string().describe("What to name to the operator."),
-			...(details && { details }),
+			...(details && { details: details.describe("More of it, for a machine.") }),
 		})
 		.describe(`HTTP ${http}. ${message}`);
 }
@@ -191,12 +233,12 @@ export function errorSchema(code: ErrorCode): z.ZodType {
 /** What a client must be ready for: codes, next steps and details may be added. */
 export const otherErrorSchema = z
 	.object({
-		code: z.string(),
+		code: z.string().describe("Which error it is, for a machine."),
 		message: z.string().describe("What happened and what to do, for a person."),
 		next: z.string().describe("One that is unknown is `contact_operator`."),
 		retryable: z.boolean().describe("Whether the same bytes may succeed later."),
 		requestId: z.string().describe("What to name to the operator."),
-		details: z.record(z.string(), z.unknown()).exactOptional(),
+		details: z.record(z.string(), z.unknown()).exactOptional().describe("More of it, for a machine."),
 	})
 	.describe(
 		"An error with a code, a next step or details that this version does not have. Treat it by its `next` and its HTTP status.",

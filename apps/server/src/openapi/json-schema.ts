@@ -21,6 +21,13 @@ function toJsonSchema(schema: z.ZodType, io: "input" | "output"): JsonSchema {
 			if (jsonSchema.format === "date-time") {
 				jsonSchema.pattern = "^\\d{4}-\\d{2}-\\d{2}T\\d{2}:\\d{2}:\\d{2}\\.\\d{3}Z$";
 			}
+			// Of a number in a query, which arrives as text.
+			if (jsonSchema.type === "integer") delete jsonSchema.pattern;
+			// Zalando's extension for lists that may grow: clients that are generated from it refuse nothing that is new.
+			if (jsonSchema["x-extensible-enum"] === true) {
+				jsonSchema["x-extensible-enum"] = jsonSchema.enum;
+				delete jsonSchema.enum;
+			}
 			// Every integer has these bounds: they say nothing of this one.
 			if (jsonSchema.minimum === Number.MIN_SAFE_INTEGER) delete jsonSchema.minimum;
 			if (io === "output" && jsonSchema.maximum === Number.MAX_SAFE_INTEGER) delete jsonSchema.maximum;

@@ -7,18 +7,18 @@ const number = z.string().regex(/^(0|[1-9]\d{0,77})$/);
 /** The fourteen fields of an order as answers have them: numbers as decimal strings, words as hex. */
 export const orderFieldsSchema = z
 	.object({
-		originChainId: number,
-		destinationChainId: number,
+		originChainId: number.describe("The chain that the input is on."),
+		destinationChainId: number.describe("The chain that the output is delivered on."),
 		escrow: word.describe("Who holds the input until the order is decided."),
 		originVault: word.describe("Who gets the input once the output is delivered."),
 		destinationVault: word.describe("Who pays the output."),
 		attesterSet: word.describe("Those who attest the delivery, by their hash."),
 		wallet: word.describe("Who gives the input, and gets it back where the order is refunded."),
-		inputToken: word,
-		inputAmount: number,
-		outputToken: word,
-		minOutput: number,
-		recipient: word,
+		inputToken: word.describe("The token that is given."),
+		inputAmount: number.describe("How much of it, in its smallest unit."),
+		outputToken: word.describe("The token that is delivered."),
+		minOutput: number.describe("The least that is delivered: below it the input goes back."),
+		recipient: word.describe("Who gets the output."),
 		swapKey: word.describe("The swap's id, as a number."),
 		deadlines: number.describe("Open deadline, fill deadline and refund time, packed."),
 	} satisfies { [Field in keyof OrderJson]: z.ZodType<string> })

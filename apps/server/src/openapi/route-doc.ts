@@ -15,6 +15,8 @@ export type RouteDoc = {
 	body?: z.ZodObject;
 	/** The body of a 200, and its type where that is not JSON. */
 	response: z.ZodType | { contentType: string; description: string };
+	/** Whether a 200 may say in Retry-After how long to wait before the next call. */
+	mayAskToWait?: boolean;
 	/** Its own errors, beside those that every endpoint of its kind has. */
 	errors: readonly ErrorCode[];
 	/** Real ones: a test parses them by the schemas above. */

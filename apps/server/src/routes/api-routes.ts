@@ -1,5 +1,6 @@
 import type { HeldCalls } from "../api-key/held-calls.ts";
 import type { PromptRedis } from "../api-key/prompt-redis.ts";
+import type { RateLimits } from "../api-key/rate-limits.ts";
 import type { EvmChain } from "../chain/evm/chain-client.ts";
 import type { SolanaChain } from "../chain/solana/connect-solana.ts";
 import type { Config } from "../config.ts";
@@ -7,6 +8,7 @@ import type { FeeDiscounts } from "../discount/fee-discounts.ts";
 import type { Engine } from "../durable/durable.ts";
 import { finalitySecondsOf } from "../finality-seconds.ts";
 import type { Route } from "../http/route.ts";
+import type { OwnExample } from "../openapi/page/own-examples.ts";
 import type { PriceBook } from "../price/price-book.ts";
 import type { SealKeys } from "../seal/seal-keys.ts";
 import type { DatabasePool } from "../store/database.ts";
@@ -27,6 +29,7 @@ import { postQuote } from "./post-quote.ts";
 import { postSubmit } from "./post-submit.ts";
 import { postSubmitSolana } from "./post-submit-solana.ts";
 import { readyChecks } from "./ready-checks.ts";
+import type { RecipientAccounts } from "./recipient-accounts.ts";
 
 /** All that the routes are made of. Nothing is done with any of it before the first request. */
 export type ApiParts = {
@@ -41,9 +44,12 @@ export type ApiParts = {
 	pauses: Pick<PauseList, "reasonOf">;
 	/** Absent where nobody pays less. */
 	feeDiscounts: FeeDiscounts | undefined;
+	/** Absent where Solana is not offered. */
+	recipients: RecipientAccounts | undefined;
 	redis: Pick<PromptRedis, "run">;
 	heldCalls: HeldCalls;
-	engine: Pick<Engine, "startSwap">;
+	rateLimits: Pick<RateLimits, "takeUnheld">;
+	engine: Engine;
 	sealKeys: SealKeys;
 	nowMs: () => number;
 	/** Aborted once the process is told to stop. */
@@ -53,17 +59,17 @@ export type ApiParts = {
 /** Every endpoint of the service. */
 export function apiRoutes(parts: ApiParts): Route[] {
 	const { config, chains, solana, pool, listener, book, desk, pauses, engine, sealKeys, nowMs } = parts;
-	const { feeDiscounts, redis, heldCalls, stopping } = parts;
+	const { feeDiscounts, recipients, redis, heldCalls, rateLimits, stopping } = parts;
 	const submitDeps = { solana, pool, sealKeys, desk, pauses, engine, config, nowMs };
 	const finalitySeconds = finalitySecondsOf(config);
 	const routes = [
-		postQuote({ desk, feeDiscounts, sealKeys }),
+		postQuote({ desk, feeDiscounts, recipients, sealKeys }),
 		getDelegation({ chains, solana }),
 		postBuildGeoOp({ chains, db: pool, sealKeys, nowMs }),
 		postBuildSolanaTx({ solana, config, db: pool, sealKeys, nowMs }),
 		postSubmit({ chains, ...submitDeps }),
 		postSubmitSolana(submitDeps),
-		getStatus({ db: pool, listener, heldCalls, finalitySeconds }),
+		getStatus({ db: pool, listener, heldCalls, rateLimits, finalitySeconds }),
 		getChains({ config, desk, pauses }),
 		getTokens({ config, desk, pauses }),
 		getSwaps({ db: pool, sealKeys, finalitySeconds, nowMs }),
@@ -74,5 +80,14 @@ export function apiRoutes(parts: ApiParts): Route[] {
 			nowMs,
 		}),
 	];
-	return [...routes, ...docsRoutes(routes)];
+	return [...routes, ...docsRoutes(routes, exampleOf(config))];
+}
+
+/** From the first chain to the second, of the tokens that prices go by way of. */
+function exampleOf({ chains: [from, to] }: Config): OwnExample | undefined {
+	if (!from || !to) return undefined;
+	return {
+		origin: { chainId: from.chainId, token: from.deployment.settlementToken },
+		destination: { chainId: to.chainId, token: to.deployment.settlementToken },
+	};
 }

@@ -8,11 +8,15 @@ export const getDelegationDoc: RouteDoc = {
 	description: `Whether the wallet can swap from this chain as it is. Ask before the first swap of a wallet on a chain;
 afterwards it stays delegated.
 
+Branch on \`originReady\`, not on \`delegated\`: a wallet on Solana is never delegated and always ready.
+
 | \`originReady\` | then |
 |---|---|
-| \`true\` | build without an authorization. On Solana it always is |
+| \`true\` | build without an authorization |
 | \`false\`, with \`delegationTarget\` and \`accountNonce\` | sign an EIP-7702 authorization over exactly these two and the chain's id, and attach it to the build |
-| \`false\`, with \`blocked\` | the wallet belongs to another provider or is a contract: use a different one |
+| \`false\`, with \`blocked\` | the wallet is delegated to another provider or is a contract: use a different one |
+
+\`note\` says the same in a sentence wherever there is nothing to sign.
 
 The wallet pays nothing for it: the authorization travels with its first swap.`,
 	query: delegationQuerySchema,

@@ -6,7 +6,7 @@ export const getHealthDoc: RouteDoc = {
 	summary: "Whether the process answers",
 	description: `For whoever restarts processes. It says nothing of what the process depends on: restarting would not mend
 that. See [ready](#getReady).`,
-	response: z.object({ status: z.literal("ok") }),
+	response: z.object({ status: z.literal("ok").describe("The process answers.") }),
 	errors: [],
 	example: { response: { status: "ok" } },
 };

@@ -7,9 +7,14 @@ export const getOpenapiDoc: RouteDoc = {
 	summary: "This interface, for a machine",
 	description: "The OpenAPI 3.1 document that clients and tests can be generated from.",
 	response: z.looseObject({
-		openapi: z.string(),
-		info: z.looseObject({ title: z.string(), version: z.string() }),
-		paths: z.looseObject({}),
+		openapi: z.string().describe("The version of OpenAPI."),
+		info: z
+			.looseObject({
+				title: z.string().describe("The interface's name."),
+				version: z.string().describe("The interface's version."),
+			})
+			.describe("About the interface."),
+		paths: z.looseObject({}).describe("Every endpoint, by path."),
 	}),
 	errors: [],
 	example: {

@@ -15,10 +15,12 @@ have passed; then it answers with what is known. Ask again as soon as it answers
 | \`failed\` | nothing was taken, and nothing can be |
 | \`refunded\` | the whole input is back in the wallet, same token, same amount |
 
-A terminal status never changes. A key holds only so many calls at once; one beyond that is answered at once.`,
+A terminal status never changes. A key holds only so many calls at once. One beyond that is answered at once, with
+\`held: false\` and the header \`Retry-After: 1\`: wait that long before you ask again.`,
 	params: { swapId: "The id that submit returned." },
 	query: statusQuerySchema,
 	response: statusResponseSchema,
+	mayAskToWait: true,
 	errors: ["SWAP_NOT_FOUND"],
 	example: {
 		params: { swapId: exampleSwapId },

@@ -83,6 +83,30 @@ export function errorPage({
 	});
 }
 
+/** A page that the guide names. */
+export function guidePage({
+	name,
+	markdown,
+	version,
+}: {
+	name: string;
+	markdown: string;
+	version: string;
+}): string {
+	return pageShell({
+		title: `${name} · Geoswap API`,
+		menu: [
+			menuGroup("Docs", ['<a href="/docs">Interface</a>']),
+			menuGroup(
+				"This page",
+				sectionsOf(markdown).map(({ id, title }) => `<a href="#${id}">${escapeHtml(title)}</a>`),
+			),
+		].join(""),
+		version,
+		content: `<article class="guide short">${renderMarkdown(markdown)}</article>`,
+	});
+}
+
 function menuGroup(title: string, links: string[]): string {
 	return `<p>${escapeHtml(title)}</p><ul>${links.map((link) => `<li>${link}</li>`).join("")}</ul>`;
 }

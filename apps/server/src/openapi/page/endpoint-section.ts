@@ -2,7 +2,7 @@ import type { JsonSchema } from "../json-schema.ts";
 import type { Answer, MediaType, OpenapiDocument, Operation } from "../openapi-document.ts";
 import { escapeHtml } from "./escape-html.ts";
 import { fieldTable, fieldTables } from "./field-tables.ts";
-import { codeBlock, jsonCode, readableJson } from "./json-code.ts";
+import { codeBlock, jsonCode } from "./json-code.ts";
 import { renderMarkdown } from "./render-markdown.ts";
 
 /** One endpoint: what it is and its fields on the left, its example on the right. */
@@ -73,14 +73,20 @@ function curlOf({
 	const ofQuery = parameters.filter(
 		(parameter) => parameter.in === "query" && parameter.example !== undefined,
 	);
-	const filled = ofPath.reduce((text, { name, example = "" }) => text.replace(`{${name}}`, example), path);
+	const filled = ofPath.reduce(
+		(text, { name, example = "" }) => text.replace(`{${name}}`, String(example)),
+		path,
+	);
 	const query = ofQuery.map(({ name, example = "" }) => `${name}=${encodeURIComponent(example)}`).join("&");
 	const lines = [
 		`curl ${method === "post" ? "-X POST " : ""}"$GEOSWAP_URL${filled}${query && `?${query}`}"`,
-		...(security.length > 0 ? ['-H "x-api-key: $GEOSWAP_KEY"'] : []),
+		...(security.length > 0 ? ['-H "x-api-key: $GEOSWAP_API_KEY"'] : []),
 	];
 	const body = requestBody?.content["application/json"]?.example;
 	if (body !== undefined)
-		lines.push('-H "content-type: application/json"', `-d '${readableJson(body).replaceAll("\n", "\n  ")}'`);
+		lines.push(
+			'-H "content-type: application/json"',
+			`-d '${JSON.stringify(body, null, 2).replaceAll("\n", "\n  ")}'`,
+		);
 	return lines.join(" \\\n  ");
 }

@@ -67,7 +67,8 @@ function typeOf(schema: JsonSchema): string {
 
 function notesOf(schema: JsonSchema): string {
 	const [only] = choicesOf(schema);
-	const values = only?.enum ?? (only?.const === undefined ? undefined : [only.const]);
+	const values =
+		only?.enum ?? only?.["x-extensible-enum"] ?? (only?.const === undefined ? undefined : [only.const]);
 	const notes = [
 		typeof schema.description === "string" ? inline(schema.description) : "",
 		Array.isArray(values) ? values.map((value) => `<code>${escapeHtml(String(value))}</code>`).join(" ") : "",

@@ -10,7 +10,7 @@ export function jsonCode(value: unknown): string {
 }
 
 /** As it is shown to a person: long texts are cut. */
-export function readableJson(value: unknown): string {
+function readableJson(value: unknown): string {
 	return JSON.stringify(
 		value,
 		(_, part: unknown) =>

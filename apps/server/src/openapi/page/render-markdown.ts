@@ -1,6 +1,7 @@
 import { Marked, type Tokens } from "marked";
 import { escapeHtml } from "./escape-html.ts";
 import { codeBlock, colorJson } from "./json-code.ts";
+import { guidePages } from "./read-docs-files.ts";
 
 /** A page's markdown as HTML. Links between files of docs/ become links between what is served; others become text. */
 export function renderMarkdown(markdown: string): string {
@@ -43,6 +44,8 @@ function servedAt(href: string): string | undefined {
 	if (name === "openapi.json") return "/openapi.json";
 	if (name === "api.md") return `/docs${anchor}`;
 	if (name === "errors" || name === "errors/README.md" || name === "README.md") return "/docs#errors";
+	const page = guidePages.find((candidate) => name === `${candidate}.md`);
+	if (page !== undefined) return `/docs/${page}${anchor}`;
 	const [, code] = /^(?:errors\/)?([A-Z_]+)\.md$/.exec(name) ?? [];
 	return code === undefined ? undefined : `/docs/errors/${code}`;
 }

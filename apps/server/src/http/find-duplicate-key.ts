@@ -1,0 +1,39 @@
+/** A string, or a character that opens, closes or separates. All else in JSON is between two of these. */
+const tokens = /"[^"\\]*(?:\\.[^"\\]*)*"|[{}[\],]/gs;
+
+/**
+ * Returns a key that stands twice in one object of a JSON text, however it is escaped. `JSON.parse` keeps the last one and
+ * says nothing, while a proxy or a log may have read the first. `value` is what it made of the text.
+ */
+export function findDuplicateKey(json: string, value: object): string | undefined {
+	// Each key that stands there has a colon. Where there are no more colons than keys were kept, each was kept.
+	if (json.split(":").length - 1 === countKeys(value)) return undefined;
+	/** The keys of each object that is open; undefined for an array. */
+	const open: (Set<string> | undefined)[] = [];
+	let before = "";
+	for (const [token] of json.matchAll(tokens)) {
+		const keys = open.at(-1);
+		if (token === "{") open.push(new Set());
+		else if (token === "[") open.push(undefined);
+		else if (token === "}" || token === "]") open.pop();
+		else if (token !== "," && keys && (before === "{" || before === ",")) {
+			const key = JSON.parse(token) as string;
+			if (keys.has(key)) return key;
+			keys.add(key);
+		}
+		before = token;
+	}
+	return undefined;
+}
+
+/** Not by recursion: a small body can nest deeper than a stack is. */
+function countKeys(value: object): number {
+	let count = 0;
+	const open = [value];
+	for (let next = open.pop(); next; next = open.pop()) {
+		const items: unknown[] = Object.values(next);
+		if (!Array.isArray(next)) count += items.length;
+		for (const item of items) if (typeof item === "object" && item !== null) open.push(item);
+	}
+	return count;
+}

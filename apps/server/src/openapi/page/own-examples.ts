@@ -1,0 +1,21 @@
+import { exampleIntent } from "../endpoints/example-swap.ts";
+
+/** Two assets that a service offers, on two chains. */
+export type OwnExample = Record<"origin" | "destination", { chainId: number; token: string }>;
+
+/**
+ * Puts the service's own chains and tokens into the commands of a page, so that those which need no token of an earlier
+ * step answer 200 as they stand.
+ */
+export function withOwnExamples(html: string, { origin, destination }: OwnExample): string {
+	return html.replaceAll(/<code>curl .*?<\/code>/gs, (command) =>
+		command
+			.replaceAll(new RegExp(`\\b${exampleIntent.originChain}\\b`, "g"), String(origin.chainId))
+			.replaceAll(
+				new RegExp(`(destinationChain\\D{1,12})${exampleIntent.destinationChain}\\b`, "g"),
+				`$1${destination.chainId}`,
+			)
+			.replaceAll(exampleIntent.inputToken, origin.token)
+			.replaceAll(exampleIntent.outputToken, destination.token),
+	);
+}
