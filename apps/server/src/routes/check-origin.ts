@@ -1,6 +1,7 @@
-import { type Authorization, fromWord, SwapError } from "@geoswap/protocol";
+import { type Authorization, fromWord } from "@geoswap/protocol";
 import type { Address } from "viem";
 import { checkDelegation } from "../chain/evm/check-delegation.ts";
+import { checkBalance } from "./check-balance.ts";
 import type { OriginReading } from "./read-origin.ts";
 
 /** Throws where the wallet could not open the order; else says under which delegate it would. */
@@ -16,11 +17,6 @@ export async function checkOrigin(
 		authorization,
 		readNonces,
 	});
-	if (reading.available < order.inputAmount) {
-		throw new SwapError("INSUFFICIENT_BALANCE", {
-			balance: String(reading.available),
-			required: String(order.inputAmount),
-		});
-	}
+	checkBalance(order, reading.available);
 	return delegation;
 }

@@ -1,11 +1,12 @@
 import { SwapError } from "@geoswap/protocol";
+import type { KnownRecipient } from "../venue/venue.ts";
 
 /** Throws where the swap could only be refunded. */
-export function checkRecipient({ isPayable }: { isPayable: boolean }): void {
-	if (isPayable) return;
+export function checkRecipient({ payProblem }: Pick<KnownRecipient, "payProblem">): void {
+	if (!payProblem) return;
 	throw new SwapError(
 		"SIMULATION_FAILED",
-		{ reason: "the recipient's token account belongs to another owner, or is frozen" },
+		{ reason: payProblem },
 		{
 			message:
 				"The recipient cannot be paid on the destination chain, and nothing was sent. See details.reason, and request a quote for another recipient.",

@@ -5,16 +5,13 @@ import {
 	SwapError,
 	solanaNativeToken,
 } from "@geoswap/protocol";
+import { checkBalance } from "./check-balance.ts";
 
 /** Throws where the wallet cannot give the order's input. */
-export function checkSolanaBalance({ inputToken, inputAmount }: Order, available: bigint): void {
+export function checkSolanaBalance(order: Order, available: bigint): void {
+	checkBalance(order, available);
+	const { inputToken, inputAmount } = order;
 	const left = available - inputAmount;
-	if (left < 0n) {
-		throw new SwapError("INSUFFICIENT_BALANCE", {
-			balance: String(available),
-			required: String(inputAmount),
-		});
-	}
 	if (fromSolanaWord(inputToken) !== solanaNativeToken || left === 0n) return;
 	if (left < emptyAccountRentLamports) {
 		throw new SwapError(

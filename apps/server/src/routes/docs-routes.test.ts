@@ -6,7 +6,7 @@ import { pino } from "pino";
 import { expect, test } from "vitest";
 import { routesWithoutParts } from "../../test/routes-without-parts.ts";
 import type { ApiKeys } from "../api-key/api-keys.ts";
-import type { RateLimits } from "../api-key/rate-limits.ts";
+import type { RequestLimits } from "../api-key/rate-limits.ts";
 import { createApp } from "../http/create-app.ts";
 
 const routes = routesWithoutParts();
@@ -23,7 +23,7 @@ const app = createApp({
 		},
 		takeForAddress: () => ({ isAllowed: true, limit: 1, remaining: 1, resetSeconds: 0 }),
 		refusalOf: () => undefined,
-	} satisfies RateLimits,
+	} satisfies RequestLimits,
 	log: pino({ level: "silent" }),
 });
 
@@ -41,6 +41,28 @@ test("a page has every endpoint, and neither scripts nor anything from elsewhere
 		expect(answer.body).toContain(path.replaceAll(/:(\w+)/g, "{$1}"));
 	}
 	expect(answer.body).not.toMatch(/<script|<img|<iframe|javascript:|\son\w+=|(src|href)="https?:/i);
+});
+
+test("GET / leads to the docs, and every page of docs/ that the guide or an error names is served", async () => {
+	const root = await app.inject("/");
+	expect([root.statusCode, root.headers["content-type"]]).toEqual([200, "text/html; charset=utf-8"]);
+	expect(root.body).toContain('http-equiv="refresh" content="0; url=/docs"');
+	const docs = join(import.meta.dirname, "../../../../docs");
+	const sources = ["api.md", ...errorCodes.map((code) => `errors/${code}.md`)];
+	const named = sources.flatMap((source) =>
+		[...readFileSync(join(docs, source), "utf8").matchAll(/\]\((?:\.\.\/)?([a-z-]+)\.md/g)].map(
+			([, name]) => name,
+		),
+	);
+	expect(new Set(named)).toEqual(new Set(["api", "signing", "conformance"]));
+	for (const name of ["signing", "conformance"]) {
+		const { statusCode, body } = await app.inject(`/docs/${name}`);
+		expect([statusCode, body.includes("<h1>")]).toEqual([200, true]);
+	}
+	const guide = (await app.inject("/docs")).body;
+	expect(guide).toContain('href="/docs/signing"');
+	expect(guide).toContain('href="/docs/conformance"');
+	expect((await app.inject("/docs/trust")).statusCode).toBe(404);
 });
 
 test("the policy of a page allows its own style by its hash, and nothing to run", async () => {
@@ -73,7 +95,13 @@ test.each(["NOPE", "no_route", "..%2f..%2fpackage", "README"])("%s is no error's
 
 test("every link of the pages leads to what is there", async () => {
 	const ids = new Map<string, Set<string>>();
-	const pages = ["/docs", ...errorCodes.map((code) => `/docs/errors/${code}`)];
+	const pages = [
+		"/",
+		"/docs",
+		"/docs/signing",
+		"/docs/conformance",
+		...errorCodes.map((code) => `/docs/errors/${code}`),
+	];
 	const links = new Set<string>();
 	for (const url of pages) {
 		const { body } = await app.inject(url);

@@ -1,25 +1,39 @@
 import type { Route } from "../http/route.ts";
 import { createOpenapi } from "../openapi/create-openapi.ts";
 import { interfaceVersion } from "../openapi/interface-version.ts";
-import { docsPage, errorPage } from "../openapi/page/docs-page.ts";
+import { docsPage, errorPage, guidePage } from "../openapi/page/docs-page.ts";
+import { type OwnExample, withOwnExamples } from "../openapi/page/own-examples.ts";
 import { readDocsFiles } from "../openapi/page/read-docs-files.ts";
 import { getDocs } from "./get-docs.ts";
+import { getDocsPage } from "./get-docs-page.ts";
 import { getErrorPage } from "./get-error-page.ts";
 import { getOpenapi } from "./get-openapi.ts";
+import { getRoot } from "./get-root.ts";
 
 /** The endpoints that describe the interface: these routes, and themselves. All is made here, once. */
-export function docsRoutes(routes: readonly Route[]): Route[] {
-	const { guide, errors } = readDocsFiles();
+export function docsRoutes(
+	routes: readonly Route[],
+	/** Absent where the page shows the document's own examples. */
+	example?: OwnExample,
+): Route[] {
+	const { guide, others, errors } = readDocsFiles();
+	const version = interfaceVersion;
 	const pages = [...errors].map(
-		([code, markdown]) => [code, errorPage({ code, markdown, version: interfaceVersion })] as const,
+		([code, markdown]) => [code, errorPage({ code, markdown, version })] as const,
+	);
+	const guidePages = [...others].map(
+		([name, markdown]) => [name, guidePage({ name, markdown, version })] as const,
 	);
 	const own: Route[] = [
+		getRoot(),
 		getOpenapi({ text: () => text }),
 		getDocs({ page: () => page }),
+		getDocsPage({ pages: new Map(guidePages) }),
 		getErrorPage({ pages: new Map(pages) }),
 	];
 	const document = createOpenapi([...routes, ...own]);
 	const text = `${JSON.stringify(document, null, "\t")}\n`;
-	const page = docsPage(document, { guide });
+	const described = docsPage(document, { guide });
+	const page = example ? withOwnExamples(described, example) : described;
 	return own;
 }

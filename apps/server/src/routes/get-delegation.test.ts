@@ -67,10 +67,11 @@ test("a wallet that delegated to an earlier delegate of ours is ready", async ()
 		originReady: false,
 		delegatedTo: earlier,
 		blocked: "UNSUPPORTED_DELEGATION",
+		note: expect.stringContaining("Use a different wallet"),
 	});
 });
 
-test("a contract is blocked, and is not called delegated", async () => {
+test("a contract is blocked, is not called delegated, and is told to use a wallet with a key", async () => {
 	const { escrow } = scene.origin.deployment.contracts;
 	expect(await ask({ chainId, walletAddress: escrow })).toEqual({
 		chainId: Number(chainId),
@@ -78,16 +79,18 @@ test("a contract is blocked, and is not called delegated", async () => {
 		delegated: false,
 		originReady: false,
 		blocked: "UNSUPPORTED_DELEGATION",
+		note: expect.stringContaining("Use a wallet that signs with a key"),
 	});
 });
 
-test("a Solana wallet needs no delegation", async () => {
+test("a Solana wallet needs no delegation, and is told so with the build call that comes next", async () => {
 	const walletAddress = "7EcDhSYGxXyscszYEp35KHN8vvw3svAuLKTzXwCFLtV";
 	expect(await ask({ chainId: String(solanaChainId), walletAddress })).toEqual({
 		chainId: solanaChainId,
 		walletAddress,
 		delegated: false,
 		originReady: true,
+		note: expect.stringContaining("nothing to sign here. Build with POST /swap/build-solana-tx"),
 	});
 });
 

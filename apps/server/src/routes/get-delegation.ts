@@ -19,6 +19,13 @@ import { anyCaseAddressSchema } from "./any-case-address-schema.ts";
 const solanaWalletSchema = z.object({ walletAddress: solanaAddressSchema });
 const evmWalletSchema = z.object({ walletAddress: anyCaseAddressSchema });
 
+const solanaNote =
+	"A wallet on Solana needs no delegation, so there is nothing to sign here. Build with POST /swap/build-solana-tx.";
+const otherProviderNote =
+	"This wallet is delegated to another provider on this chain, and the service never replaces that. Use a different wallet on this chain.";
+const contractNote =
+	"This address is a contract on this chain and cannot sign a swap. Use a wallet that signs with a key of its own.";
+
 /** GET /swap/delegation?chainId=&walletAddress=. */
 export function getDelegation({
 	chains,
@@ -36,7 +43,7 @@ export function getDelegation({
 			const { chainId } = parseRequest(delegationQuerySchema, query);
 			if (solana && isSolana(chainId)) {
 				const { walletAddress } = parseRequest(solanaWalletSchema, query);
-				return { chainId, walletAddress, delegated: false, originReady: true };
+				return { chainId, walletAddress, delegated: false, originReady: true, note: solanaNote };
 			}
 			const chain = chains.get(chainId);
 			if (!chain) {
@@ -74,8 +81,14 @@ async function delegationOf(
 				originReady: false,
 				delegatedTo: delegation.delegate,
 				blocked: "UNSUPPORTED_DELEGATION",
+				note: otherProviderNote,
 			};
 		case "contract":
-			return { delegated: false, originReady: false, blocked: "UNSUPPORTED_DELEGATION" };
+			return {
+				delegated: false,
+				originReady: false,
+				blocked: "UNSUPPORTED_DELEGATION",
+				note: contractNote,
+			};
 	}
 }

@@ -7,9 +7,8 @@ const log = pino({ level: "silent" });
 
 function ask(route: ReturnType<typeof getReady>): Promise<ReadyResponse> {
 	if (route.operation !== undefined) throw new Error("ready needs no key");
-	const signal = new AbortController().signal;
 	return route
-		.handle({ body: undefined, query: {}, params: {}, requestId: "", log, signal })
+		.handle({ body: undefined, query: {}, params: {}, requestId: "", log, onGone: () => {} })
 		.then((answer) => readyResponseSchema.strict().parse(answer));
 }
 const ready = (...checks: ReadyCheck[]) =>
@@ -146,12 +145,11 @@ test("what is wrong is logged when it changes, not with every round", async () =
 	});
 	if (route.operation !== undefined) throw new Error("ready needs no key");
 	const sink = pino({ level: "info" }, { write: (line: string) => void lines.push(JSON.parse(line).msg) });
-	const signal = new AbortController().signal;
 	const round = async (problem?: string) => {
 		changing.problem = problem;
 		now += 1_000;
 		await Promise.allSettled([
-			route.handle({ body: undefined, query: {}, params: {}, requestId: "", log: sink, signal }),
+			route.handle({ body: undefined, query: {}, params: {}, requestId: "", log: sink, onGone: () => {} }),
 		]);
 	};
 	for (let i = 1; i <= 5; i++) await round(`for ${i} s`);

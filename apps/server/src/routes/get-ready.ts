@@ -2,6 +2,7 @@ import { type ReadyResponse, SwapError } from "@geoswap/protocol";
 import type { Route } from "../http/route.ts";
 import type { Log } from "../log.ts";
 import { getReadyDoc } from "../openapi/endpoints/get-ready.ts";
+import { within } from "../within.ts";
 
 /** Something that requests may depend on. */
 export type ReadyCheck = {
@@ -81,7 +82,7 @@ export function getReady({
 
 	async function look({ check, ...of }: ReadyCheck, log: Log): Promise<Result> {
 		try {
-			return { ...of, problem: await withTimeout(check(), timeoutMs) };
+			return { ...of, problem: await within(timeoutMs, check()) };
 		} catch (err) {
 			log.debug({ check: of.name, err }, "the check failed");
 			return { ...of, problem: "it does not answer" };
@@ -123,14 +124,4 @@ function notReadyError(notReady: Problem[]): SwapError<"UPSTREAM_UNAVAILABLE"> {
 		{ ...(notReady[0] && { upstream: notReady[0].name }), notReady },
 		{ message: "This process should get no requests now. See details.notReady, and ask another one." },
 	);
-}
-
-async function withTimeout<T>(promise: Promise<T>, timeoutMs: number): Promise<T> {
-	const { promise: late, reject } = Promise.withResolvers<never>();
-	const timer = setTimeout(() => reject(new Error(`no answer within ${timeoutMs} ms`)), timeoutMs);
-	try {
-		return await Promise.race([promise, late]);
-	} finally {
-		clearTimeout(timer);
-	}
 }

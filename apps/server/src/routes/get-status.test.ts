@@ -1,4 +1,5 @@
 import { randomBytes, randomUUID } from "node:crypto";
+import { setTimeout as sleep } from "node:timers/promises";
 import {
 	newSwapUuid,
 	type Order,
@@ -21,6 +22,8 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { createTestDatabase, type TestDatabase } from "../../test/test-database.ts";
 import { connectTestRedis } from "../../test/test-redis.ts";
 import { createHeldCalls } from "../api-key/held-calls.ts";
+import { createRateLimits } from "../api-key/rate-limits.ts";
+import { createApp } from "../http/create-app.ts";
 import { readSwap } from "../store/read-swap.ts";
 import { deliveryToJson, signedOpToJson } from "../store/swap-json.ts";
 import { createSwapListener, type SwapListener } from "../store/swap-listener.ts";
@@ -36,9 +39,11 @@ const hash = `0x${"ab".repeat(32)}` as const;
 let database: TestDatabase;
 let listener: SwapListener;
 let status: ReturnType<typeof getStatus>;
-const heldCalls = createHeldCalls({ redis: { run: async () => undefined } });
+const noRedis = { run: async () => undefined, close: () => {} };
+const heldCalls = createHeldCalls({ redis: noRedis });
+const rateLimits = createRateLimits({ redis: noRedis, unauthenticatedPerSecond: 1 });
 beforeAll(async () => {
-	database = await createTestDatabase();
+	database = await createTestDatabase({ as: "api" });
 	// So long that no test passes by the slow way round.
 	listener = createSwapListener({
 		url: database.url,
@@ -50,6 +55,7 @@ beforeAll(async () => {
 		db: database.pool,
 		listener,
 		heldCalls,
+		rateLimits,
 		finalitySeconds: new Map([
 			[31337, 5],
 			[31338, 7],
@@ -63,7 +69,7 @@ afterAll(async () => {
 });
 
 async function listenerPid(): Promise<number | undefined> {
-	const { rows } = await database.pool.query(
+	const { rows } = await database.owner.query(
 		"select pid from pg_stat_activity where datname = current_database() and query = 'listen swap_terminal'",
 	);
 	return rows[0]?.pid;
@@ -101,7 +107,7 @@ async function insertSwap({
 		deadlines: packDeadlines({ openDeadline: 1n, fillDeadline: 2n, refundAfter: BigInt(refundAfter) }),
 		...change,
 	};
-	await database.pool.query(
+	await database.owner.query(
 		`insert into swaps (id, account_id, order_id, order_terms, output, value_usd_cents, delivery, op)
 		values ($1, $2, $3, $4, 7, 700, $5, $6)`,
 		[
@@ -145,14 +151,14 @@ async function ask(
 		params: { swapId },
 		requestId: "",
 		log,
-		signal,
+		onGone: (tell) => (signal.aborted ? tell() : signal.addEventListener("abort", tell, { once: true })),
 		account: { accountId: account, accountCreatedAt: new Date(0), keyId: key, limits },
 	});
 	return statusResponseSchema.strict().parse(body) as StatusResponse;
 }
 
 const update = (uuid: string, set: string) =>
-	database.pool.query(`update swaps set ${set} where id = $1`, [uuid]);
+	database.owner.query(`update swaps set ${set} where id = $1`, [uuid]);
 
 test("a row is read as it was written", async () => {
 	const { uuid, order } = await insertSwap({
@@ -252,7 +258,7 @@ test("what is on Solana is told as Solana writes it, and what is not as before",
 		decidedBy: new Date((refundAfter + 43 + 7) * 1_000).toISOString(),
 		funds: { chainId: solanaChainId, holder: "wallet", token: address },
 	});
-	await database.pool.query(
+	await database.owner.query(
 		`update swaps set origin_tx_hash = $2, delivery_tx_hash = $3, refund_tx_hash = $2 where id = $1`,
 		[from.uuid, hexToBytes(signature), hexToBytes(hash)],
 	);
@@ -267,7 +273,7 @@ test("what is on Solana is told as Solana writes it, and what is not as before",
 		delivery: { kind: "payout", amount: 7n, unusedRent: 2n },
 		change: { destinationChainId: BigInt(solanaChainId), outputToken: toSolanaWord(address) },
 	});
-	await database.pool.query(
+	await database.owner.query(
 		`update swaps set origin_tx_hash = $2, delivery_tx_hash = $3, delivered_amount = 9 where id = $1`,
 		[to.uuid, hexToBytes(hash), hexToBytes(signature)],
 	);
@@ -342,14 +348,86 @@ test("a call beyond the key's allowance is answered at once, and the allowance c
 	const started = performance.now();
 	const calls = Array.from({ length: 3 }, () => ask(id, { held: 2, signal: stop.signal }));
 	// Their reads race: whichever comes last is beyond the allowance.
-	expect((await Promise.race(calls)).status).toBe("pending");
+	expect(await Promise.race(calls)).toMatchObject({ status: "pending", held: false });
 	expect(performance.now() - started).toBeLessThan(5_000);
 	expect(await heldCalls.take("key", { limit: 2, seconds: 1 })).toBeUndefined();
+	expect(await ask(id, { held: 2, wait: "0" })).not.toHaveProperty("held");
 	stop.abort();
-	await Promise.all(calls);
+	expect((await Promise.all(calls)).filter(({ held }) => held === undefined)).toHaveLength(2);
 	const again = ask(id, { held: 1 });
 	await update(uuid, "status = 'settled', stage = 'delivered'");
 	expect((await again).status).toBe("settled");
+});
+
+test("pollers beyond the key's allowance, who ask again at once, are told to wait and leave the key its rate", async () => {
+	const { uuid } = await insertSwap();
+	// Three calls that are held for three seconds, and two a second that are not to be held, are within it.
+	const perSecond = 4;
+	const burst = 20 * perSecond;
+	const rates = { quote: 1, build: 1, submit: 1, delegation: 1, status: perSecond, list: 1 };
+	const isOver = new AbortController();
+	const shared = await connectTestRedis({ processes: 1 });
+	const [redis = noRedis] = shared.connections;
+	const limits = createRateLimits({ redis, prefix: shared.prefix, unauthenticatedPerSecond: 1 });
+	const app = createApp({
+		routes: [
+			getStatus({
+				db: database.pool,
+				listener,
+				heldCalls: createHeldCalls({ redis, prefix: shared.prefix }),
+				rateLimits: limits,
+				finalitySeconds: new Map(),
+			}),
+		],
+		apiKeys: {
+			authenticate: async () => ({
+				accountId,
+				accountCreatedAt: new Date(0),
+				keyId: "key",
+				limits: { rates, heldStatusCalls: 3 },
+			}),
+		},
+		rateLimits: limits,
+		stopping: isOver.signal,
+		log,
+	});
+	try {
+		const url = `${await app.listen({ host: "127.0.0.1", port: 0 })}/swap/status/${toSwapId(uuid)}`;
+		let unheld = 0;
+		let refused = 0;
+		/** As a client that knows only of Retry-After with a 429. */
+		const poll = async () => {
+			while (!isOver.signal.aborted) {
+				const answer = await fetch(`${url}?wait=3`);
+				const body = (await answer.json()) as { held?: boolean };
+				if (answer.status === 429) {
+					refused++;
+					await sleep(1_000 * Number(answer.headers.get("retry-after")));
+					continue;
+				}
+				expect(answer.status).toBe(200);
+				expect(answer.headers.get("retry-after")).toBe(body.held === false ? "1" : null);
+				if (body.held === false) unheld++;
+			}
+		};
+		const pollers = Array.from({ length: 5 }, poll);
+		const others: { status: number; remaining: number }[] = [];
+		while (refused < 3) {
+			const { status, headers } = await fetch(`${url}?wait=0`);
+			others.push({ status, remaining: Number(headers.get("ratelimit-remaining")) });
+			await sleep(500);
+		}
+		isOver.abort();
+		await app.close();
+		await Promise.all(pollers);
+		expect(unheld).toBeGreaterThanOrEqual(burst);
+		expect(others.filter(({ status }) => status !== 200)).toEqual([]);
+		expect(Math.min(...others.map(({ remaining }) => remaining))).toBeGreaterThan(burst / 2);
+	} finally {
+		isOver.abort();
+		await app.close();
+		await shared.close();
+	}
 });
 
 test("over all processes a key holds so many, and what is terminal is answered without asking for leave", async () => {
@@ -366,6 +444,7 @@ test("over all processes a key holds so many, and what is terminal is answered w
 					return heldCalls.take(keyId, allowance);
 				},
 			},
+			rateLimits,
 			finalitySeconds: new Map(),
 		});
 	});
@@ -397,7 +476,7 @@ test("a waiter outlives the loss of the listening connection, and hears what was
 	const call = ask(toSwapId(uuid));
 	await isListening();
 	const pid = await listenerPid();
-	await database.pool.query("select pg_terminate_backend($1)", [pid]);
+	await database.owner.query("select pg_terminate_backend($1)", [pid]);
 	await update(uuid, "status = 'settled', stage = 'delivered'");
 	expect((await call).status).toBe("settled");
 	await isListening();

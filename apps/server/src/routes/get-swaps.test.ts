@@ -31,7 +31,7 @@ let database: TestDatabase;
 let listener: SwapListener;
 let swaps: Route;
 beforeAll(async () => {
-	database = await createTestDatabase();
+	database = await createTestDatabase({ as: "api" });
 	listener = createSwapListener({ url: database.url, db: database.pool });
 	swaps = getSwaps({ db: database.pool, sealKeys, finalitySeconds, nowMs: Date.now });
 });
@@ -52,7 +52,7 @@ async function insertSwap(
 		...{ inputToken: toWord(address), outputToken: toWord(address), swapKey: toSwapKey(uuid) },
 		deadlines: packDeadlines({ openDeadline: 1n, fillDeadline: 2n, refundAfter: 3n }),
 	};
-	await database.pool.query(
+	await database.owner.query(
 		`insert into swaps (id, account_id, order_id, order_terms, output, value_usd_cents, delivery, status)
 		values ($1, $2, $3, $4, 7, 700, '{"kind": "stock", "amount": "7"}', $5)`,
 		[uuid, accountId, hexToBytes(orderId(order)), orderToJson(order), status],
@@ -72,9 +72,15 @@ function call(
 		rates: { quote: 1, build: 1, submit: 1, delegation: 1, status: 1, list: 1 },
 		heldStatusCalls: 1,
 	};
-	const signal = new AbortController().signal;
 	return route.handle({
-		...{ body: undefined, query: {}, params: {}, requestId: "", log: pino({ level: "silent" }), signal },
+		...{
+			body: undefined,
+			query: {},
+			params: {},
+			requestId: "",
+			log: pino({ level: "silent" }),
+			onGone: () => {},
+		},
 		...request,
 		account: { accountId: account, accountCreatedAt, keyId: "key", limits },
 	});
@@ -99,7 +105,8 @@ test("an account's swaps come newest first, each as its status says it, and nobo
 	expect(idsOf(answer)).toEqual([young, old]);
 	expect(answer.nextCursor).toBeUndefined();
 	const heldCalls = { take: () => Promise.reject(new Error("nothing is held")) };
-	const status = getStatus({ db: database.pool, listener, heldCalls, finalitySeconds });
+	const rateLimits = { takeUnheld: () => Promise.reject(new Error("nothing is held")) };
+	const status = getStatus({ db: database.pool, listener, heldCalls, rateLimits, finalitySeconds });
 	for (const { createdAt, ...swap } of answer.swaps) {
 		expect(swap).toEqual(await call(status, mine, { params: { swapId: swap.swapId }, query: { wait: "0" } }));
 		expect(Date.now() - Date.parse(createdAt)).toBeLessThan(60_000);
@@ -204,7 +211,7 @@ test("a cursor that was altered, is of another account, another list or another 
 	expect((await list(mine, { cursor: own })).swaps).toHaveLength(2);
 	const settled = await cursorOf(mine, { status: "settled" });
 	expect((await list(mine, { cursor: settled, status: "settled" })).swaps).toHaveLength(2);
-	const quote = await sealToken(sealKeys, { purpose: "quote:evm", accountId: mine, payload: {} });
+	const quote = sealToken(sealKeys, { purpose: "quote:evm", accountId: mine, payload: {} });
 	for (const query of [
 		{ cursor: await cursorOf(other) },
 		{ cursor: `${own.slice(0, -1)}${own.endsWith("A") ? "B" : "A"}` },

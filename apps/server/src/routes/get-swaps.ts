@@ -57,7 +57,7 @@ export function getSwaps({
 					createdAt: swap.createdAt.toISOString(),
 				})),
 				...(page.before && {
-					nextCursor: await sealToken(sealKeys, {
+					nextCursor: sealToken(sealKeys, {
 						...{ purpose, accountId },
 						payload: { before: page.before, status } satisfies Cursor,
 					}),

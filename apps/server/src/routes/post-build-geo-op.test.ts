@@ -35,7 +35,7 @@ beforeAll(async () => {
 afterAll(() => scene.stop());
 
 async function build(quote: unknown, authorization?: unknown): Promise<BuildResponse> {
-	const geoQuoteToken = await scene.seal(quote);
+	const geoQuoteToken = scene.seal(quote);
 	return buildResponseSchema.parse(await scene.call(route, { geoQuoteToken, authorization }));
 }
 
@@ -79,14 +79,15 @@ test("two builds of one quote open the same order", async () => {
 test("only a quote token of this account and of an EVM origin is taken, and that is said before all else", async () => {
 	const wallet = await scene.newWallet();
 	const expired = { ...scene.newQuote(wallet.address), expiresAtMs: 0 };
-	for (const [token, reason] of [
-		[await scene.seal(expired, { purpose: "quote:solana" }), "wrong_endpoint"],
-		[await scene.seal(expired, { purpose: "op:evm" }), "wrong_endpoint"],
-		[await scene.seal(expired, { to: "another" }), "other_account"],
-		["x", "unreadable"],
+	const at = (endpoint: string) => ({ reason: "wrong_endpoint", endpoint });
+	for (const [token, details] of [
+		[scene.seal(expired, { purpose: "quote:solana" }), at("POST /swap/build-solana-tx")],
+		[scene.seal(expired, { purpose: "op:evm" }), at("POST /swap/submit")],
+		[scene.seal(expired, { to: "another" }), { reason: "other_account" }],
+		["x", { reason: "unreadable" }],
 	] as const) {
 		const body = { geoQuoteToken: token, authorization: "malformed" };
-		expect(await refusalOf(scene.call(route, body))).toEqual({ code: "INVALID_TOKEN", details: { reason } });
+		expect(await refusalOf(scene.call(route, body))).toEqual({ code: "INVALID_TOKEN", details });
 	}
 	const malformed = { ...(await scene.authorize(wallet)), r: "0xzz" };
 	expect(await refusalOf(build(expired, malformed))).toMatchObject({
@@ -231,7 +232,7 @@ test("an order that the escrow would not open is refused with the escrow's reaso
 test("a chain that does not answer is said to be unavailable [D-errors-28]", async () => {
 	const { deadChains: chains, sealKeys, nowMs } = scene;
 	const dead = postBuildGeoOp({ chains, db: scene.database.pool, sealKeys, nowMs });
-	const geoQuoteToken = await scene.seal(scene.newQuote(scene.relayer.address));
+	const geoQuoteToken = scene.seal(scene.newQuote(scene.relayer.address));
 	expect(await refusalOf(scene.call<SubmitResponse>(dead, { geoQuoteToken }))).toMatchObject({
 		code: "UPSTREAM_UNAVAILABLE",
 	});

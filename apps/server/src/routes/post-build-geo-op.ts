@@ -4,7 +4,9 @@ import {
 	buildRequestSchema,
 	type GeoOp,
 	type Order,
-	orderCalls,
+	type OrderExecution,
+	type OrderUserOp,
+	orderExecution,
 	orderId,
 	orderSchema,
 	orderToJson,
@@ -22,7 +24,8 @@ import { openToken } from "../seal/open-token.ts";
 import type { SealKeys } from "../seal/seal-keys.ts";
 import { sealToken } from "../seal/seal-token.ts";
 import type { Database } from "../store/database.ts";
-import type { SealedQuote } from "../venue/sealed-quote.ts";
+import { walletUnopened } from "../store/wallet-unopened.ts";
+import { openedQuote, type SealedQuote } from "../venue/sealed-quote.ts";
 import { anyCaseAddressSchema } from "./any-case-address-schema.ts";
 import { checkOrigin } from "./check-origin.ts";
 import { originChain, readOrigin } from "./read-origin.ts";
@@ -51,10 +54,9 @@ export function postBuildGeoOp({
 		doc: postBuildGeoOpDoc,
 		async handle({ body, account: { accountId } }): Promise<BuildResponse> {
 			const { geoQuoteToken, authorization: given } = parseRequest(buildRequestSchema, body);
-			const quote = await openToken<SealedQuote>(sealKeys, geoQuoteToken, {
-				purpose: "quote:evm",
-				accountId,
-			});
+			const quote = openedQuote(
+				await openToken<SealedQuote>(sealKeys, geoQuoteToken, { purpose: "quote:evm", accountId }),
+			);
 			const attached =
 				given === undefined ? undefined : parseRequest(withAuthorizationSchema, { authorization: given });
 			// The open deadline may leave an op less time than a quote has.
@@ -65,18 +67,31 @@ export function postBuildGeoOp({
 			const order = orderSchema.parse(quote.order);
 			const chain = originChain(chains, order);
 			const authorization = attached?.authorization;
-			const origin = await readOrigin({ chain, db, order, authorization, nowMs: nowMs() });
-			const delegation = await checkOrigin(origin, { target: chain.deployment.contracts.delegate });
+			const { delegate: target } = chain.deployment.contracts;
+			const unopened = await walletUnopened(db, { order, nowMs: nowMs() });
+			// As it nearly always is, so that all that the chain is asked goes in one request.
+			let execution = orderExecution({ order, allowance: 0n });
+			let simulating = simulateCalls({ chain, order, delegate: target, ...execution });
+			// Nobody waits for it where the wallet cannot open the order anyway.
+			simulating.catch(() => {});
+			const origin = await readOrigin({ chain, order, authorization, unopened });
+			const delegation = await checkOrigin(origin, { target });
 			const { allowance } = origin.reading;
-
-			const simulation = await simulateCalls({ chain, order, allowance, delegate: delegation.delegate });
+			const { delegate } = delegation;
+			if (allowance !== 0n || delegate !== target) {
+				execution = orderExecution({ order, allowance });
+				simulating = simulateCalls({ chain, order, delegate, ...execution });
+			}
+			const simulation = await simulating;
 			if (!simulation.opens) throw new SwapError("SIMULATION_FAILED", { reason: simulation.reason });
-			const op: SealedOp = { quote, ...delegation, allowance, gas: openGas(simulation.gasUsed) };
+			const gas = openGas(simulation.gasUsed);
+			const op: SealedOp = { quote, ...delegation, allowance, gas };
+			const { hash, userOp } = orderUserOp({ order, delegate, allowance, gas, execution });
 			return {
-				geoOpHash: orderUserOp({ order, ...op }).hash,
-				geoOpToken: await sealToken(sealKeys, { purpose: "op:evm", accountId, payload: op }),
+				geoOpHash: hash,
+				geoOpToken: sealToken(sealKeys, { purpose: "op:evm", accountId, payload: op }),
 				expiresAt: new Date(quote.opExpiresAtMs).toISOString(),
-				geoOp: readableOp(chain, order, op),
+				geoOp: readableOp(chain, order, { ...op, calls: execution.calls, userOp }),
 			};
 		},
 	};
@@ -85,9 +100,14 @@ export function postBuildGeoOp({
 function readableOp(
 	{ chainId, deployment }: EvmChain,
 	order: Order,
-	{ delegate, allowance, gas }: SealedOp,
+	{
+		delegate,
+		allowance,
+		gas,
+		calls,
+		userOp,
+	}: SealedOp & Pick<OrderExecution, "calls"> & Pick<OrderUserOp, "userOp">,
 ): GeoOp {
-	const { userOp } = orderUserOp({ order, delegate, allowance, gas });
 	return {
 		entryPoint: deployment.contracts.entryPoint,
 		chainId,
@@ -99,7 +119,7 @@ function readableOp(
 			verificationGasLimit: String(gas.verificationGasLimit),
 			callGasLimit: String(gas.callGasLimit),
 		},
-		calls: orderCalls({ order, allowance }).map((call) => ({ ...call, value: String(call.value) })),
+		calls: calls.map((call) => ({ ...call, value: String(call.value) })),
 		userOp: {
 			sender: userOp.sender,
 			nonce: String(userOp.nonce),

@@ -1,4 +1,4 @@
-import { solanaKeysVariable } from "@geoswap/devnet";
+import { solanaKeyVariables } from "@geoswap/devnet";
 import {
 	buildSolanaResponseSchema,
 	emptyAccountRentLamports,
@@ -58,7 +58,7 @@ test.each(["USDC", "USDT", "SOL"])(
 		expect(geoOp.message).toBe(Buffer.from(message).toString("base64"));
 
 		const signed = Buffer.from(await signTransaction(wallet, unsignedTransaction), "base64");
-		const keys = await parseSolanaKeys(solanaKeysVariable(solana.keys), solana.deployment);
+		const keys = await parseSolanaKeys(solanaKeyVariables(solana.keys), solana.deployment);
 		const feePayerKey = keys.feePayers.find(({ address }) => address === geoOp.feePayer);
 		if (!feePayerKey) throw new Error("it is one of the deployment's");
 		const { signature, raw } = await coSignOrder({
@@ -133,13 +133,13 @@ test("a token is taken only where it belongs, and from whom it was given to", as
 	const wallet = await scene.newWallet();
 	const quote = scene.newQuote(wallet.address);
 	for (const purpose of ["quote:evm", "op:evm", "op:solana"] as const) {
-		const geoQuoteToken = await scene.seal(quote, { purpose });
+		const geoQuoteToken = scene.seal(quote, { purpose });
 		expect(await refusalOf(scene.call(scene.buildRoute(), { geoQuoteToken }))).toEqual({
 			code: "INVALID_TOKEN",
-			details: { reason: "wrong_endpoint" },
+			details: { reason: "wrong_endpoint", endpoint: expect.stringMatching(/^POST \/swap\//) },
 		});
 	}
-	const geoQuoteToken = await scene.seal(quote, { to: "another" });
+	const geoQuoteToken = scene.seal(quote, { to: "another" });
 	expect(await refusalOf(scene.call(scene.buildRoute(), { geoQuoteToken }))).toMatchObject({
 		details: { reason: "other_account" },
 	});
@@ -204,7 +204,7 @@ test("a chain that does not answer, or is not offered any more, is told apart", 
 	const quote = scene.newQuote(wallet.address);
 	const dead = scene.build(quote, { route: scene.buildRoute(scene.deadChain) });
 	expect(await refusalOf(dead)).toMatchObject({ code: "UPSTREAM_UNAVAILABLE" });
-	const gone = scene.call(scene.routesWithoutSolana().build, { geoQuoteToken: await scene.seal(quote) });
+	const gone = scene.call(scene.routesWithoutSolana().build, { geoQuoteToken: scene.seal(quote) });
 	expect(await refusalOf(gone)).toEqual({ code: "NO_ROUTE", details: { reason: "chain" } });
 });
 

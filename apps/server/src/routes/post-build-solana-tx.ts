@@ -25,8 +25,9 @@ import { openToken } from "../seal/open-token.ts";
 import type { SealKeys } from "../seal/seal-keys.ts";
 import { sealToken } from "../seal/seal-token.ts";
 import type { Database } from "../store/database.ts";
+import { walletUnopened } from "../store/wallet-unopened.ts";
 import { solanaTransactions } from "../venue/network-cost.ts";
-import type { SealedQuote } from "../venue/sealed-quote.ts";
+import { openedQuote, type SealedQuote } from "../venue/sealed-quote.ts";
 import { checkSimulation } from "./check-simulation.ts";
 import { checkSolanaBalance } from "./check-solana-balance.ts";
 import { readSolanaAvailable } from "./read-solana-available.ts";
@@ -54,10 +55,9 @@ export function postBuildSolanaTx({
 		doc: postBuildSolanaTxDoc,
 		async handle({ body, account: { accountId } }): Promise<BuildSolanaResponse> {
 			const { geoQuoteToken } = parseRequest(buildRequestSchema, body);
-			const quote = await openToken<SealedQuote>(sealKeys, geoQuoteToken, {
-				purpose: "quote:solana",
-				accountId,
-			});
+			const quote = openedQuote(
+				await openToken<SealedQuote>(sealKeys, geoQuoteToken, { purpose: "quote:solana", accountId }),
+			);
 			const builtAtMs = nowMs();
 			// The open deadline may leave an op less time than a quote has.
 			const quoteExpiresAtMs = Math.min(quote.expiresAtMs, quote.opExpiresAtMs);
@@ -67,8 +67,9 @@ export function postBuildSolanaTx({
 			const order = orderSchema.parse(quote.order);
 			const chain = servedSolana(solana, order.inputToken);
 			const { blockhashSeconds, computePriceMicroLamports } = servedConfig(config);
+			const unopened = await walletUnopened(db, { order, nowMs: builtAtMs });
 			const [available, recent, height] = await Promise.all([
-				readSolanaAvailable({ chain, db, order, nowMs: builtAtMs }),
+				readSolanaAvailable({ chain, order, unopened }),
 				readBlockhash(chain),
 				readHeight(chain),
 			]);
@@ -92,7 +93,7 @@ export function postBuildSolanaTx({
 			checkSimulation(chain, simulation);
 			return {
 				unsignedTransaction: toBase64(unsigned),
-				geoOpToken: await sealToken(sealKeys, { purpose: "op:solana", accountId, payload: op }),
+				geoOpToken: sealToken(sealKeys, { purpose: "op:solana", accountId, payload: op }),
 				expiresAt: new Date(op.expiresAtMs).toISOString(),
 				geoOp: readableOp(order, op, message),
 			};

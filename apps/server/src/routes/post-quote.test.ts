@@ -16,13 +16,13 @@ import { createFeeDiscounts, type FeeDiscounts } from "../discount/fee-discounts
 import type { RouteRequest } from "../http/route.ts";
 import { createLog } from "../log.ts";
 import { openToken } from "../seal/open-token.ts";
-import type { SealKeys } from "../seal/seal-keys.ts";
+import { parseSealKeys } from "../seal/seal-keys.ts";
 import { createDesk } from "../venue/desk.ts";
 import type { SealedQuote } from "../venue/sealed-quote.ts";
 import type { Desk } from "../venue/venue.ts";
 import { postQuote } from "./post-quote.ts";
 
-const sealKeys: SealKeys = [{ kid: "test", secret: randomBytes(32) }];
+const sealKeys = parseSealKeys(`test:${randomBytes(32).toString("base64url")}`);
 const account = {
 	accountId: "01890000-0000-7000-8000-000000000000",
 	accountCreatedAt: new Date(0),
@@ -48,7 +48,7 @@ beforeAll(async () => {
 	await chains.stop();
 	desk = createDesk({ config, book, nowMs: () => nowMs, random: (size) => randomBytes(size) });
 	quote = (body, feeDiscounts) => {
-		const { handle } = postQuote({ desk, feeDiscounts, sealKeys });
+		const { handle } = postQuote({ desk, feeDiscounts, recipients: undefined, sealKeys });
 		return (handle as (request: RouteRequest) => Promise<unknown>)({
 			body,
 			query: {},
@@ -56,7 +56,7 @@ beforeAll(async () => {
 			account,
 			requestId: "test",
 			log: createLog({ level: "silent", process: "test" }),
-			signal: new AbortController().signal,
+			onGone: () => {},
 		});
 	};
 });
@@ -128,7 +128,7 @@ const openQuote = (geoQuoteToken: string) =>
 test("a wallet with a tier is charged the fee that it is shown, in the output, the token and the price at submit", async () => {
 	const asked: unknown[] = [];
 	const discounts: FeeDiscounts = {
-		tierOf: (...wallet) => {
+		tierOf: async (...wallet) => {
 			asked.push(wallet);
 			return silver;
 		},
@@ -137,28 +137,40 @@ test("a wallet with a tier is charged the fee that it is shown, in the output, t
 	const less = quoteResponseSchema.strict().parse(await quote(body(), discounts));
 	expect(asked).toEqual([[wallet, { originChainId: 31337, accountId: account.accountId }]]);
 	expect(base).not.toHaveProperty("feeDiscount");
-	// 8.375 is rounded up to what can be charged.
 	expect(less).toMatchObject({
-		feeBps: 8.38,
+		feeBps: 8.375,
 		feeDiscount: { tier: "silver", discountPercent: 33, baseFeeBps: 12.5 },
 	});
 	const saved = BigInt(less.output) - BigInt(base.output);
-	// 4.12 basis points of ten dollars, to the rounding of each of the two.
-	expect(Math.abs(Number(saved) - 4_120)).toBeLessThan(5);
+	// 4.125 basis points of ten dollars, to the rounding of each of the two.
+	expect(Math.abs(Number(saved) - 4_125)).toBeLessThan(5);
 
 	const { order, ...sealed } = await openQuote(less.geoQuoteToken);
-	expect(sealed.feeCentibps).toBe(838);
+	expect(sealed.feeMillibps).toBe(8_375);
 	const terms = { order: orderSchema.parse(order), delivery: sealed.delivery };
 	const inFlight = { sell: 0n, buy: 0n };
-	expect(desk.reprice({ ...terms, feeCentibps: 838 }, inFlight)?.output).toBe(BigInt(less.output));
-	expect(desk.reprice({ ...terms, feeCentibps: 1_250 }, inFlight)?.output).toBe(BigInt(base.output));
+	expect(desk.reprice({ ...terms, feeMillibps: 8_375 }, inFlight)?.output).toBe(BigInt(less.output));
+	expect(desk.reprice({ ...terms, feeMillibps: 12_500 }, inFlight)?.output).toBe(BigInt(base.output));
 });
 
 test("a fee can be discounted to nothing", async () => {
 	const free = { ...silver, discountPercent: 100 };
-	const response = quoteResponseSchema.parse(await quote(body(), { tierOf: () => free }));
+	const response = quoteResponseSchema.parse(await quote(body(), { tierOf: async () => free }));
 	expect(response).toMatchObject({ feeBps: 0, feeDiscount: { discountPercent: 100, baseFeeBps: 12.5 } });
-	expect((await openQuote(response.geoQuoteToken)).feeCentibps).toBe(0);
+	expect((await openQuote(response.geoQuoteToken)).feeMillibps).toBe(0);
+});
+
+test("a holder's very first quote has the discount, to a thousandth of a basis point", async () => {
+	const discounts = createFeeDiscounts({
+		tiers: [{ ...silver, discountPercent: 25 }],
+		decimals: 0,
+		cacheSeconds: 300,
+		timeoutMs: 1_000,
+		nowMs: Date.now,
+		readBalance: () => new Promise((resolve) => setImmediate(() => resolve(10n ** 9n))),
+	});
+	const response = quoteResponseSchema.strict().parse(await quote(body(), discounts));
+	expect(response).toMatchObject({ feeBps: 9.375, feeDiscount: { tier: "silver", discountPercent: 25 } });
 });
 
 test("where the chain of the discount fails, or never answers, quotes go on at the base fee", async () => {

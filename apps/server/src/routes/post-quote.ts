@@ -8,16 +8,23 @@ import type { SealKeys } from "../seal/seal-keys.ts";
 import { sealToken } from "../seal/seal-token.ts";
 import { sealedQuote } from "../venue/sealed-quote.ts";
 import type { Desk } from "../venue/venue.ts";
+import type { RecipientAccounts } from "./recipient-accounts.ts";
 
-/** POST /swap/quote: no query, no call to a chain. All that the swap will be is in the token. */
+/**
+ * POST /swap/quote: no query, and no call to a chain but the first look-up of a wallet's discount or a recipient's account.
+ * All that the swap will be is in the token.
+ */
 export function postQuote({
 	desk,
 	feeDiscounts,
+	recipients,
 	sealKeys,
 }: {
-	desk: Pick<Desk, "quote" | "baseFeeCentibps">;
+	desk: Pick<Desk, "quote" | "baseFeeMillibps">;
 	/** Absent where nobody pays less. */
 	feeDiscounts: FeeDiscounts | undefined;
+	/** Absent where Solana is not offered. */
+	recipients: RecipientAccounts | undefined;
 	sealKeys: SealKeys;
 }): Route {
 	return {
@@ -27,16 +34,18 @@ export function postQuote({
 		doc: postQuoteDoc,
 		handle: async ({ body, account }): Promise<QuoteResponse> => {
 			const request = parseRequest(quoteRequestSchema, body);
-			const tier = feeDiscounts?.tierOf(request.walletAddress, {
-				originChainId: request.originChain,
-				accountId: account.accountId,
-			});
-			const { baseFeeCentibps } = desk;
-			const feeCentibps = tier ? discountedFee(baseFeeCentibps, tier) : baseFeeCentibps;
-			const quote = desk.quote(request, { feeCentibps });
-			const geoQuoteToken = await sealToken(sealKeys, {
+			const { accountId } = account;
+			const { originChain: originChainId, walletAddress } = request;
+			const [tier, recipient] = await Promise.all([
+				feeDiscounts?.tierOf(walletAddress, { originChainId, accountId }),
+				recipients?.recipientOf(request, { accountId }),
+			]);
+			const { baseFeeMillibps } = desk;
+			const feeMillibps = tier ? discountedFee(baseFeeMillibps, tier) : baseFeeMillibps;
+			const quote = desk.quote(request, { feeMillibps, recipient });
+			const geoQuoteToken = sealToken(sealKeys, {
 				purpose: `quote:${quote.originKind}`,
-				accountId: account.accountId,
+				accountId,
 				payload: sealedQuote(quote),
 			});
 			return {
@@ -45,12 +54,15 @@ export function postQuote({
 				origin: quote.originKind,
 				output: String(quote.output),
 				minOutput: String(quote.minOutput),
+				...(quote.recipientAccountCost > 0n && {
+					recipientAccountCost: String(quote.recipientAccountCost),
+				}),
 				feeBps: quote.feeBps,
 				...(tier && {
 					feeDiscount: {
 						tier: tier.name,
 						discountPercent: tier.discountPercent,
-						baseFeeBps: baseFeeCentibps / 100,
+						baseFeeBps: baseFeeMillibps / 1_000,
 					},
 				}),
 				inputUsd: quote.inputUsd,

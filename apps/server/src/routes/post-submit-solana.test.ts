@@ -8,9 +8,11 @@ import {
 } from "@geoswap/protocol";
 import { generateKeyPairSigner } from "@solana/kit";
 import { getAllocateInstruction } from "@solana-program/system";
+import { TOKEN_PROGRAM_ADDRESS } from "@solana-program/token";
 import { bytesToHex, concat } from "viem";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import { giveAccountAway } from "../../test/give-account-away.ts";
+import { makeKeyedAccount } from "../../test/make-keyed-account.ts";
 import { refusalOf } from "../../test/origin-scene.ts";
 import {
 	type SolanaSubmitScene,
@@ -33,7 +35,7 @@ test("what the wallet signed becomes a pending swap with its reservation, and no
 	const before = await readHoldings(scene.chain, { commitment: "confirmed" });
 	const { quote, built, signed } = await scene.signedTransaction(wallet);
 	expect(await scene.submit(built, signed)).toEqual({ swapId: toSwapId(quote.uuid), status: "pending" });
-	expect(scene.started()).toEqual([quote.uuid]);
+	expect(scene.poked()).toEqual(["round 0"]);
 	const { geoOp } = built;
 	expect(await readSwap(scene.database.pool, quote.uuid)).toMatchObject({
 		accountId: scene.accountId,
@@ -50,7 +52,7 @@ test("what the wallet signed becomes a pending swap with its reservation, and no
 		},
 		stage: "opening",
 	});
-	const { rows } = await scene.database.pool.query("select sum(amount) as amount from reservations");
+	const { rows } = await scene.database.owner.query("select sum(amount) as amount from reservations");
 	expect(rows).toEqual([{ amount: 9_950_000n }]);
 	expect((await readHoldings(scene.chain, { commitment: "confirmed" })).escrow).toEqual(before.escrow);
 });
@@ -83,7 +85,7 @@ test("a transaction that is malformed, changed or not signed by the wallet makes
 	expect(await scene.swapCount()).toBe(0);
 });
 
-test("20 concurrent submits of one quote, by two builds of it, are one swap that is started once", async () => {
+test("20 concurrent submits of one quote, by two builds of it, are one swap, and a round is asked for once", async () => {
 	const wallet = await scene.newWallet();
 	const { quote, ...first } = await scene.signedTransaction(wallet);
 	const second = await scene.signedTransaction(wallet, quote);
@@ -96,7 +98,7 @@ test("20 concurrent submits of one quote, by two builds of it, are one swap that
 	expect(new Set(answers.map((answer) => JSON.stringify(answer)))).toEqual(
 		new Set([JSON.stringify({ swapId: toSwapId(quote.uuid), status: "pending" })]),
 	);
-	expect(scene.started()).toEqual([quote.uuid]);
+	expect(scene.poked()).toEqual(["round 0"]);
 	expect(await scene.swapCount()).toBe(1);
 });
 
@@ -106,19 +108,19 @@ test("a replay, of this build or another, returns the swap as it is now, without
 	const other = await scene.signedTransaction(wallet, quote);
 	const { swapId } = await scene.submit(built, signed);
 	const stored = await readSwap(scene.database.pool, quote.uuid);
-	await scene.database.pool.query("update swaps set status = 'settled'");
+	await scene.database.owner.query("update swaps set status = 'settled'");
 	scene.clock.aheadMs = 3_600_000;
 	const dead = { route: scene.submitRoute(scene.deadChain) };
 	expect(await scene.submit(built, signed, dead)).toEqual({ swapId, status: "settled" });
 	expect(await scene.submit(other.built, other.signed, dead)).toEqual({ swapId, status: "settled" });
-	expect(scene.started()).toHaveLength(1);
+	expect(scene.poked()).toHaveLength(1);
 	// The first message is the one: another of the same quote must never be signed too.
 	expect((await readSwap(scene.database.pool, quote.uuid))?.op).toEqual(stored?.op);
 	expect(await refusalOf(scene.submit(built, signed, { as: "another" }))).toEqual({
 		code: "INVALID_TOKEN",
 		details: { reason: "other_account" },
 	});
-	await scene.database.pool.query("update swaps set account_id = null");
+	await scene.database.owner.query("update swaps set account_id = null");
 	await scene.submit(built, signed);
 	expect(await readSwap(scene.database.pool, fromSwapId(swapId) ?? "")).toMatchObject({
 		accountId: scene.accountId,
@@ -141,11 +143,11 @@ test("tokens of other endpoints are not op tokens of this one", async () => {
 	const wallet = await scene.newWallet();
 	const { quote, signed } = await scene.signedTransaction(wallet);
 	for (const purpose of ["quote:solana", "quote:evm", "op:evm"] as const) {
-		const geoOpToken = await scene.seal(quote, { purpose });
+		const geoOpToken = scene.seal(quote, { purpose });
 		const answer = scene.call(scene.submitRoute(), { geoOpToken, signedTransaction: "malformed" });
 		expect(await refusalOf(answer)).toEqual({
 			code: "INVALID_TOKEN",
-			details: { reason: "wrong_endpoint" },
+			details: { reason: "wrong_endpoint", endpoint: expect.stringMatching(/^POST \/swap\//) },
 		});
 	}
 	expect(await refusalOf(scene.call(scene.submitRoute(), { signedTransaction: signed }))).toMatchObject({
@@ -161,8 +163,20 @@ test("the wallet's other swaps are subtracted from what it holds, at submit and 
 	expect(await refusalOf(scene.submit(second.built, second.signed))).toEqual(short);
 	expect(await refusalOf(scene.build(scene.newQuote(wallet.address)))).toEqual(short);
 	// Of another wallet, or once it is open, it does not count.
-	await scene.database.pool.query("update swaps set stage = 'deposited'");
+	await scene.database.owner.query("update swaps set stage = 'deposited'");
 	await scene.submit(second.built, second.signed);
+});
+
+test("of four submits at once, each of 60 % of what the wallet holds, one is taken", async () => {
+	const wallet = await scene.newWallet({ amount: 16_666_666n });
+	const all = await Promise.all(Array.from({ length: 4 }, () => scene.signedTransaction(wallet)));
+	const answers = await Promise.allSettled(all.map(({ built, signed }) => scene.submit(built, signed)));
+	const refused = answers.flatMap((answer) => (answer.status === "rejected" ? [answer.reason] : []));
+	expect(refused).toHaveLength(3);
+	for (const error of refused) {
+		expect(error).toMatchObject({ code: "INSUFFICIENT_BALANCE", details: { balance: "6666666" } });
+	}
+	expect(await scene.swapCount()).toBe(1);
 });
 
 test("a transaction that would fail by now is refused with the reason, and nothing is made of it", async () => {
@@ -232,8 +246,30 @@ test("a recipient whose token account is another's is refused before anything is
 	expect(await scene.submit(built, signed)).toMatchObject({ status: "pending" });
 });
 
+test("a recipient of SOL that is an account of a program is refused by name, though its address has a key", async () => {
+	const { settlementToken: token, vault } = scene.solana.deployment;
+	const wallet = await scene.newWallet();
+	const recipient = await makeKeyedAccount(scene.solana, { token });
+	const quote = scene.newQuote(wallet.address, {
+		change: {
+			destinationChainId: BigInt(solanaChainId),
+			destinationVault: toSolanaWord(vault),
+			outputToken: toSolanaWord(solanaNativeToken),
+			recipient: toSolanaWord(recipient.address),
+		},
+	});
+	const { built, signed } = await scene.signedTransaction(wallet, quote);
+	expect(await refusalOf(scene.submit(built, signed))).toEqual({
+		code: "SIMULATION_FAILED",
+		details: {
+			reason: `the recipient is an account of the program ${TOKEN_PROGRAM_ADDRESS}, and not a wallet of the System Program`,
+		},
+	});
+	expect(await scene.swapCount()).toBe(0);
+});
+
 test("swaps of the account that may have to be refunded use up its budget of gas before they are", async () => {
-	const { pool } = scene.database;
+	const { owner } = scene.database;
 	const [first, second] = [
 		await scene.signedTransaction(await scene.newWallet()),
 		await scene.signedTransaction(await scene.newWallet()),
@@ -241,12 +277,12 @@ test("swaps of the account that may have to be refunded use up its budget of gas
 	// A lamport is worth so much that one refund uses up the day, and a tenth of it does not.
 	scene.knobs.lamportsPerUsdCent = 400n;
 	await scene.submit(first.built, first.signed);
-	await pool.query("update swaps set giving_up = 'RECIPIENT_REFUSED'");
+	await owner.query("update swaps set giving_up = 'RECIPIENT_REFUSED'");
 	expect(await refusalOf(scene.submit(second.built, second.signed))).toEqual({
 		code: "RATE_LIMITED",
 		details: { reason: "gas_budget", retryAfterSeconds: 60 },
 	});
-	await pool.query("update swaps set giving_up = null");
+	await owner.query("update swaps set giving_up = null");
 	await scene.submit(second.built, second.signed);
 });
 
@@ -271,20 +307,20 @@ test("a swap that can no longer be delivered as quoted is refused, and nothing i
 		details: { reason: "reserved_value" },
 	});
 	scene.knobs.gasUsdCents = 100n;
-	await scene.database.pool.query("insert into unsettled_gas values (gen_random_uuid(), 31337, $1, $2, 60)", [
-		scene.accountId,
-		new Date(),
-	]);
+	await scene.database.owner.query(
+		"insert into unsettled_gas values (gen_random_uuid(), 31337, $1, $2, 60)",
+		[scene.accountId, new Date()],
+	);
 	expect(await refusalOf(scene.submit(built, signed))).toMatchObject({
 		code: "RATE_LIMITED",
 		details: { reason: "gas_budget" },
 	});
 	expect(await scene.swapCount()).toBe(0);
-	expect(scene.started()).toEqual([]);
+	expect(scene.poked()).toEqual([]);
 });
 
 test("a swap counts as submitted though the engine does not answer", async () => {
-	scene.knobs.startSwap = () => Promise.reject(new Error("no engine"));
+	scene.knobs.poke = () => Promise.reject(new Error("no engine"));
 	const { built, signed } = await scene.signedTransaction(await scene.newWallet());
 	expect(await scene.submit(built, signed)).toMatchObject({ status: "pending" });
 });
@@ -311,7 +347,7 @@ test("where Solana or the token is not offered any more, form and signature are 
 		[scene.routesOn(delisted), "token"],
 	] as const) {
 		const route = routes.submit;
-		await scene.database.pool.query("truncate swaps, swap_events, reservations");
+		await scene.database.owner.query("truncate swaps, swap_events, reservations, waits, jobs");
 		expect(await refusalOf(scene.submit(built, "not base64!", { route }))).toMatchObject({
 			code: "INVALID_REQUEST",
 		});
@@ -320,7 +356,7 @@ test("where Solana or the token is not offered any more, form and signature are 
 		});
 		const noRoute = { code: "NO_ROUTE", details: { reason } };
 		expect(await refusalOf(scene.submit(built, signed, { route }))).toEqual(noRoute);
-		const geoQuoteToken = await scene.seal(quote);
+		const geoQuoteToken = scene.seal(quote);
 		expect(await refusalOf(scene.call(routes.build, { geoQuoteToken }))).toEqual(noRoute);
 		const first = await scene.submit(built, signed);
 		expect(await scene.submit(built, signed, { route })).toEqual(first);

@@ -19,7 +19,7 @@ import { type OriginSubmit, type SubmitDeps, submitRoute } from "./submit-route.
  * whose row was lost is found by its memo.
  */
 export function postSubmitSolana(deps: SubmitDeps): Route {
-	const { solana, pool, nowMs } = deps;
+	const { solana } = deps;
 	const origin: OriginSubmit<SealedSolanaOp> = {
 		path: "/swap/submit-solana",
 		doc: postSubmitSolanaDoc,
@@ -28,15 +28,16 @@ export function postSubmitSolana(deps: SubmitDeps): Route {
 			const { geoOpToken, signedTransaction } = parseRequest(submitSolanaRequestSchema, body);
 			return { geoOpToken, signed: signedTransaction };
 		},
-		checkSignature: (op, order, signedTransaction) =>
-			checkSignedTransaction({
+		checkSignature: async (op, order, signedTransaction) => ({
+			signature: await checkSignedTransaction({
 				deployment: solana?.deployment,
 				order,
 				parts: op,
 				signedTransaction,
 			}),
+		}),
 		expiresAtMs: ({ expiresAtMs }) => expiresAtMs,
-		async wasOpened(_, order, signature) {
+		async wasOpened(_, order, { signature }) {
 			const found = solana ? await findDeposit(solana, { order, signature }) : "none";
 			// Only the message that was signed is ever looked for again: of this one it would be said that it never landed.
 			if (found === "another") throw anotherExecuted();
@@ -45,11 +46,11 @@ export function postSubmitSolana(deps: SubmitDeps): Route {
 		mayLand: async ({ lastValidBlockHeight }) =>
 			// Where no node can be asked any more nobody knows; and none is served either.
 			solana !== undefined && (await readHeight(solana, "finalized")) <= lastValidBlockHeight,
-		async look(op, order) {
+		async look(op, order, _, unopened) {
 			const chain = servedSolana(solana, order.inputToken);
 			const { unsigned } = await orderTransaction(chain.deployment, order, op);
 			const [available, simulation] = await Promise.all([
-				readSolanaAvailable({ chain, db: pool, order, nowMs: nowMs() }),
+				readSolanaAvailable({ chain, order, unopened }),
 				simulateTransaction(chain, unsigned),
 			]);
 			return {
@@ -58,6 +59,7 @@ export function postSubmitSolana(deps: SubmitDeps): Route {
 					checkSolanaBalance(order, available);
 					checkSimulation(chain, simulation);
 				},
+				checkBalance: (claimed) => checkSolanaBalance(order, available - claimed),
 			};
 		},
 		signedOp: ({ feePayer, blockhash, lastValidBlockHeight, compute }, signature) => ({

@@ -19,10 +19,13 @@ import {
 } from "viem";
 import { afterAll, beforeAll, beforeEach, expect, onTestFinished, test } from "vitest";
 import { giveAccountAway } from "../../test/give-account-away.ts";
-import { fundEther, refusalOf } from "../../test/origin-scene.ts";
+import { fundEther, refusalOf, sealKeyRotatesAfterMs } from "../../test/origin-scene.ts";
 import { type SubmitScene, startSubmitScene } from "../../test/submit-scene.ts";
 import { connectSolana, type SolanaChain } from "../chain/solana/connect-solana.ts";
+import { openToken } from "../seal/open-token.ts";
+import { sealToken } from "../seal/seal-token.ts";
 import { readSwap } from "../store/read-swap.ts";
+import type { SealedOp } from "./sealed-op.ts";
 
 let scene: SubmitScene;
 beforeAll(async () => {
@@ -33,19 +36,43 @@ beforeEach(() => scene.reset());
 
 test("a swap that was quoted with a discount is priced again with that fee, and keeps it", async () => {
 	const wallet = await scene.newWallet();
-	const discounted = { ...scene.newQuote(wallet.address), feeCentibps: 1_125 };
+	const discounted = { ...scene.newQuote(wallet.address), feeMillibps: 11_250 };
 	const { quote, built, signature } = await scene.signedOp(wallet, await scene.authorize(wallet), discounted);
 	await scene.submit(built, signature);
-	expect(scene.repricedFees.at(-1)).toBe(1_125);
-	expect(await readSwap(scene.database.pool, quote.uuid)).toMatchObject({ feeCentibps: 1_125 });
+	expect(scene.repricedFees.at(-1)).toBe(11_250);
+	expect(await readSwap(scene.database.pool, quote.uuid)).toMatchObject({ feeMillibps: 11_250 });
 });
 
-test("a signed op becomes a pending swap with its reservation, and its workflow is started", async () => {
+test("tokens that the version before sealed are built and submitted, with their fee", async () => {
+	const signedOldOp = async () => {
+		const wallet = await scene.newWallet({ isDelegated: true });
+		const { feeMillibps, ...quote } = scene.newQuote(wallet.address);
+		// Hundredths of a basis point.
+		const oldForm = { ...quote, feeCentibps: feeMillibps / 10 } as unknown as ReturnType<
+			typeof scene.newQuote
+		>;
+		return scene.signedOp(wallet, undefined, oldForm);
+	};
+	const fromQuote = await signedOldOp();
+	await scene.submit(fromQuote.built, fromQuote.signature);
+
+	const { quote, built, signature } = await signedOldOp();
+	const sealedFor = { purpose: "op:evm", accountId: scene.accountId } as const;
+	const op = await openToken<SealedOp>(scene.sealKeys, built.geoOpToken, sealedFor);
+	const geoOpToken = sealToken(scene.sealKeys, { ...sealedFor, payload: { ...op, quote } });
+	await scene.submit({ ...built, geoOpToken }, signature);
+	expect(scene.repricedFees.slice(-2)).toEqual([12_500, 12_500]);
+	for (const { uuid } of [fromQuote.quote, quote]) {
+		expect(await readSwap(scene.database.pool, uuid)).toMatchObject({ feeMillibps: 12_500 });
+	}
+});
+
+test("a signed op becomes a pending swap with its reservation, its open is queued, and a round is asked for", async () => {
 	const wallet = await scene.newWallet();
 	const { quote, built, signature } = await scene.signedOp(wallet, await scene.authorize(wallet));
 	const answer = submitResponseSchema.parse(await scene.submit(built, signature));
 	expect(answer).toEqual({ swapId: toSwapId(quote.uuid), status: "pending" });
-	expect(scene.started()).toEqual([quote.uuid]);
+	expect(scene.poked()).toEqual(["round 0"]);
 	expect(await readSwap(scene.database.pool, quote.uuid)).toMatchObject({
 		accountId: scene.accountId,
 		order: quote.terms,
@@ -55,7 +82,7 @@ test("a signed op becomes a pending swap with its reservation, and its workflow 
 		stage: "opening",
 		givingUp: undefined,
 	});
-	const { rows } = await scene.database.pool.query("select sum(amount) as amount from reservations");
+	const { rows } = await scene.database.owner.query("select sum(amount) as amount from reservations");
 	expect(rows).toEqual([{ amount: 9_950_000n }]);
 });
 
@@ -80,7 +107,7 @@ test("a signature that is malformed or not the wallet's over the hash makes noth
 	expect(await scene.swapCount()).toBe(0);
 });
 
-test("40 concurrent submits of one quote, by two builds of it, are one swap that is started once", async () => {
+test("40 concurrent submits of one quote, by two builds of it, are one swap, and a round is asked for once", async () => {
 	const wallet = await scene.newWallet({ isDelegated: true });
 	const { quote, built, signature } = await scene.signedOp(wallet);
 	const again = await scene.build(quote);
@@ -90,7 +117,7 @@ test("40 concurrent submits of one quote, by two builds of it, are one swap that
 	expect(new Set(answers.map((answer) => JSON.stringify(answer)))).toEqual(
 		new Set([JSON.stringify({ swapId: toSwapId(quote.uuid), status: "pending" })]),
 	);
-	expect(scene.started()).toEqual([quote.uuid]);
+	expect(scene.poked()).toEqual(["round 0"]);
 	expect(await scene.swapCount()).toBe(1);
 });
 
@@ -98,20 +125,30 @@ test("a replay returns the swap as it is now, expired or not, without asking the
 	const wallet = await scene.newWallet({ isDelegated: true });
 	const { built, signature } = await scene.signedOp(wallet);
 	const { swapId } = await scene.submit(built, signature);
-	await scene.database.pool.query("update swaps set status = 'settled'");
+	await scene.database.owner.query("update swaps set status = 'settled'");
 	scene.clock.aheadMs = 3_600_000;
 	const dead = { route: scene.submitRoute(scene.deadChains) };
 	expect(await scene.submit(built, signature, dead)).toEqual({ swapId, status: "settled" });
-	expect(scene.started()).toHaveLength(1);
+	expect(scene.poked()).toHaveLength(1);
 	expect(await refusalOf(scene.submit(built, signature, { as: "another" }))).toEqual({
 		code: "INVALID_TOKEN",
 		details: { reason: "other_account" },
 	});
-	await scene.database.pool.query("update swaps set account_id = null");
+	await scene.database.owner.query("update swaps set account_id = null");
 	await scene.submit(built, signature);
 	expect(await readSwap(scene.database.pool, fromSwapId(swapId) ?? "")).toMatchObject({
 		accountId: scene.accountId,
 	});
+});
+
+test("a submit that is sent again after its seal key was retired returns the swap, until the key opens nothing", async () => {
+	const wallet = await scene.newWallet({ isDelegated: true });
+	const { built, signature } = await scene.signedOp(wallet);
+	const { swapId } = await scene.submit(built, signature);
+	scene.clock.aheadMs = sealKeyRotatesAfterMs + 29 * 86_400_000;
+	expect(await scene.submit(built, signature)).toEqual({ swapId, status: "pending" });
+	scene.clock.aheadMs = sealKeyRotatesAfterMs + 31 * 86_400_000;
+	expect(await refusalOf(scene.submit(built, signature))).toMatchObject({ code: "INVALID_TOKEN" });
 });
 
 test("a first submit is refused once the op has expired, and only then", async () => {
@@ -129,10 +166,10 @@ test("a first submit is refused once the op has expired, and only then", async (
 
 test("a quote token is no op token", async () => {
 	const wallet = await scene.newWallet();
-	const geoOpToken = await scene.seal(scene.newQuote(wallet.address));
+	const geoOpToken = scene.seal(scene.newQuote(wallet.address));
 	expect(await refusalOf(scene.call(scene.submitRoute(), { geoOpToken, signature: "malformed" }))).toEqual({
 		code: "INVALID_TOKEN",
-		details: { reason: "wrong_endpoint" },
+		details: { reason: "wrong_endpoint", endpoint: "POST /swap/build-geo-op" },
 	});
 });
 
@@ -234,9 +271,17 @@ test("a quote of before its chain was paused makes no swap, and one that made on
 test("a swap that can no longer be delivered as quoted is refused, and nothing is made of it", async () => {
 	const wallet = await scene.newWallet({ isDelegated: true });
 	const { built, signature } = await scene.signedOp(wallet);
-	await scene.setStock(9_949_999n);
-	expect(await refusalOf(scene.submit(built, signature))).toEqual({
+	await scene.setStock(10n ** 12n);
+	await scene.database.owner.query("update stock set reserved = balance - 9949999");
+	const taken = await scene.submit(built, signature).catch((error: unknown) => error);
+	expect(taken).toMatchObject({ code: "LIQUIDITY_CHANGED", next: "requote", details: { reason: "stock" } });
+	// Nothing has changed, and a fresh quote for as much would be refused too.
+	await scene.setStock(9_950_000n * 5n - 1n);
+	const tooMuch = await scene.submit(built, signature).catch((error: unknown) => error);
+	expect(tooMuch).toMatchObject({
 		code: "LIQUIDITY_CHANGED",
+		next: "fix_request",
+		message: expect.stringMatching(/smaller amount, or ask the operator/),
 		details: { reason: "stock" },
 	});
 	scene.knobs.isPriceGone = true;
@@ -252,7 +297,7 @@ test("a swap that can no longer be delivered as quoted is refused, and nothing i
 		details: { reason: "reserved_value" },
 	});
 	expect(await scene.swapCount()).toBe(0);
-	expect(scene.started()).toEqual([]);
+	expect(scene.poked()).toEqual([]);
 });
 
 test("an account whose unsettled swaps used up its day's gas is told when to come back, and only then", async () => {
@@ -260,7 +305,7 @@ test("an account whose unsettled swaps used up its day's gas is told when to com
 	const { built, signature } = await scene.signedOp(wallet);
 	const hourAgo = new Date(Date.now() - 3_600_000);
 	const spend = (account: string, at: Date) =>
-		scene.database.pool.query("insert into unsettled_gas values (gen_random_uuid(), 31337, $1, $2, 30)", [
+		scene.database.owner.query("insert into unsettled_gas values (gen_random_uuid(), 31337, $1, $2, 30)", [
 			account,
 			at,
 		]);
@@ -274,17 +319,41 @@ test("an account whose unsettled swaps used up its day's gas is told when to com
 	expect(retryAfterSeconds).toBeLessThanOrEqual(23 * 3_600);
 	expect(await scene.swapCount()).toBe(0);
 
-	await scene.database.pool.query("truncate unsettled_gas");
+	await scene.database.owner.query("truncate unsettled_gas");
 	await spend(scene.accountId, hourAgo);
 	await spend(scene.accountId, new Date(Date.now() - 25 * 3_600_000));
 	await spend(crypto.randomUUID(), hourAgo);
 	await scene.submit(built, signature);
 });
 
+test("an account whose recipients refused too often is told when to come back, and only then", async () => {
+	const wallet = await scene.newWallet({ isDelegated: true });
+	const { built, signature } = await scene.signedOp(wallet);
+	const hourAgo = new Date(Date.now() - 3_600_000);
+	const strike = (account: string, at: Date) =>
+		scene.database.owner.query(
+			"insert into account_strikes values (gen_random_uuid(), $1, $2, 'recipient_refused')",
+			[account, at],
+		);
+	for (let i = 0; i < 10; i++) await strike(scene.accountId, hourAgo);
+	const refusal = await refusalOf(scene.submit(built, signature));
+	expect(refusal).toMatchObject({ code: "RATE_LIMITED", details: { reason: "recipients_refused" } });
+	const { retryAfterSeconds } = refusal.details as { retryAfterSeconds: number };
+	expect(retryAfterSeconds).toBeGreaterThan(23 * 3_600 - 60);
+	expect(retryAfterSeconds).toBeLessThanOrEqual(23 * 3_600);
+	expect(await scene.swapCount()).toBe(0);
+
+	await scene.database.owner.query("truncate account_strikes");
+	for (let i = 0; i < 9; i++) await strike(scene.accountId, hourAgo);
+	await strike(scene.accountId, new Date(Date.now() - 25 * 3_600_000));
+	await strike(crypto.randomUUID(), hourAgo);
+	await scene.submit(built, signature);
+});
+
 test("no more of an input is taken in than its limit, with what the vault holds and others sell", async () => {
 	const wallet = await scene.newWallet({ isDelegated: true });
 	const { built, signature } = await scene.signedOp(wallet);
-	await scene.database.pool.query("insert into stock values (31337, $1, 5000000, 0, 0, 1)", [
+	await scene.database.owner.query("insert into stock values (31337, $1, 5000000, 0, 0, 1)", [
 		hexToBytes(scene.assetOf("USDC")),
 	]);
 	scene.knobs.exposure = 14_999_999n;
@@ -304,7 +373,7 @@ test("while too few attesters are alive, or see the chains, nothing is taken, an
 	await scene.setAttesters(1);
 	expect(await refusalOf(scene.submit(built, signature))).toEqual(silent);
 	await scene.setAttesters(2);
-	await scene.database.pool.query("update chain_heads set finalized_number = 2000, number = 2010");
+	await scene.database.owner.query("update chain_heads set finalized_number = 2000, number = 2010");
 	expect(await refusalOf(scene.submit(built, signature))).toEqual(silent);
 	expect(await scene.swapCount()).toBe(0);
 	await scene.setAttesters(2);
@@ -323,11 +392,11 @@ test("an op that someone else sent first is taken up, and is to be refunded wher
 		expect(await scene.submit(built, signature)).toMatchObject({ status: "pending" });
 		expect(await readSwap(scene.database.pool, quote.uuid)).toMatchObject({ givingUp });
 	}
-	expect(scene.started()).toHaveLength(2);
+	expect(scene.poked()).toHaveLength(2);
 });
 
 test("a swap counts as submitted though the engine does not answer", async () => {
-	scene.knobs.startSwap = () => Promise.reject(new Error("no engine"));
+	scene.knobs.poke = () => Promise.reject(new Error("no engine"));
 	const wallet = await scene.newWallet({ isDelegated: true });
 	const { built, signature } = await scene.signedOp(wallet);
 	expect(await scene.submit(built, signature)).toMatchObject({ status: "pending" });

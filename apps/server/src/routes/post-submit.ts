@@ -1,21 +1,16 @@
-import {
-	type Authorization,
-	fromWord,
-	orderUserOp,
-	SwapError,
-	submitRequestSchema,
-	unpackDeadlines,
-} from "@geoswap/protocol";
+import { fromWord, orderUserOp, SwapError, submitRequestSchema, unpackDeadlines } from "@geoswap/protocol";
+import type { PackedUserOperation } from "viem/account-abstraction";
 import { askChain } from "../chain/ask-chain.ts";
 import type { EvmChain } from "../chain/evm/chain-client.ts";
 import { checkOpSignature } from "../chain/evm/check-op-signature.ts";
 import { normalizeSignature } from "../chain/evm/normalize-signature.ts";
 import { readWasOpened } from "../chain/evm/read-was-opened.ts";
+import { signedAuthorization } from "../chain/evm/signed-authorization.ts";
 import { simulateOp } from "../chain/evm/simulate-open.ts";
 import { parseRequest } from "../http/parse-request.ts";
 import type { Route } from "../http/route.ts";
 import { postSubmitDoc } from "../openapi/endpoints/post-submit.ts";
-import type { SignedAuthorization } from "../store/swap-record.ts";
+import { checkBalance } from "./check-balance.ts";
 import { checkOrigin } from "./check-origin.ts";
 import { originChain, readOrigin } from "./read-origin.ts";
 import type { SealedOp } from "./sealed-op.ts";
@@ -26,8 +21,7 @@ export function postSubmit({
 	chains,
 	...deps
 }: SubmitDeps & { chains: ReadonlyMap<number, EvmChain> }): Route {
-	const { pool, nowMs } = deps;
-	const origin: OriginSubmit<SealedOp> = {
+	const origin: OriginSubmit<SealedOp, PackedUserOperation> = {
 		path: "/swap/submit",
 		doc: postSubmitDoc,
 		purpose: "op:evm",
@@ -38,8 +32,9 @@ export function postSubmit({
 		async checkSignature(op, order, signed) {
 			const wallet = fromWord(order.wallet);
 			const signature = normalizeSignature(signed, { wallet });
-			await checkOpSignature({ opHash: orderUserOp({ order, ...op }).hash, signature, wallet });
-			return signature;
+			const { hash, userOp } = orderUserOp({ order, ...op });
+			checkOpSignature({ opHash: hash, signature, wallet });
+			return { ...userOp, signature };
 		},
 		expiresAtMs: ({ quote }) => quote.opExpiresAtMs,
 		wasOpened: async (_, order) =>
@@ -49,34 +44,26 @@ export function postSubmit({
 			const { timestamp } = await askChain(chainId, client.getBlock({ blockTag: "finalized" }));
 			return timestamp <= unpackDeadlines(order.deadlines).openDeadline;
 		},
-		async look({ quote: _, ...op }, order, signature) {
+		async look({ delegate, authorization }, order, userOp, unopened) {
 			const chain = originChain(chains, order);
-			const [reading, simulation] = await Promise.all([
-				readOrigin({ chain, db: pool, order, authorization: op.authorization, nowMs: nowMs() }),
-				simulateOp({ chain, order, op: { ...op, signature } }),
+			const [origin, simulation] = await Promise.all([
+				readOrigin({ chain, order, authorization, unopened }),
+				simulateOp({ chain, order, userOp, authorization }),
 			]);
 			return {
-				isOpened: reading.reading.isOpened,
+				isOpened: origin.reading.isOpened,
 				async check() {
-					await checkOrigin(reading, { target: op.delegate });
+					await checkOrigin(origin, { target: delegate });
 					if (!simulation.opens) throw new SwapError("SIMULATION_FAILED", { reason: simulation.reason });
 				},
+				checkBalance: (claimed) => checkBalance(order, origin.reading.available - claimed),
 			};
 		},
 		signedOp: ({ quote: _, authorization, ...op }, signature) => ({
 			...op,
 			signature,
-			...(authorization && { authorization: toSignedAuthorization(authorization) }),
+			...(authorization && { authorization: signedAuthorization(authorization) }),
 		}),
 	};
 	return submitRoute(origin, deps);
-}
-
-function toSignedAuthorization(authorization: Authorization): SignedAuthorization {
-	return {
-		...authorization,
-		chainId: Number(authorization.chainId),
-		nonce: Number(authorization.nonce),
-		yParity: Number(authorization.yParity),
-	};
 }

@@ -1,9 +1,7 @@
 import { type Authorization, fromWord, type Order, SwapError, toChainId } from "@geoswap/protocol";
 import type { EvmChain } from "../chain/evm/chain-client.ts";
 import { type AccountNonces, readAccountNonces } from "../chain/evm/read-account-nonces.ts";
-import { readWallet, type WalletReading } from "../chain/evm/read-wallet.ts";
-import type { Database } from "../store/database.ts";
-import { walletUnopened } from "../store/wallet-unopened.ts";
+import { readWallet, type UnopenedOrder, type WalletReading } from "../chain/evm/read-wallet.ts";
 
 /** What of an order's wallet decides whether it can be opened. */
 export type OriginReading = {
@@ -17,19 +15,17 @@ export type OriginReading = {
 /** Reads the wallet of an order in one round of requests. Its nonces matter only to an authorization. */
 export async function readOrigin({
 	chain,
-	db,
 	order,
 	authorization,
-	nowMs,
+	unopened,
 }: {
 	chain: EvmChain;
-	db: Database;
 	order: Order;
 	authorization: Authorization | undefined;
-	nowMs: number;
+	/** The wallet's other orders that have yet to take the same token. */
+	unopened: readonly UnopenedOrder[];
 }): Promise<OriginReading> {
 	const wallet = fromWord(order.wallet);
-	const unopened = await walletUnopened(db, { order, nowMs });
 	const [reading, nonces] = await Promise.all([
 		readWallet({ chain, order, unopened }),
 		authorization && readAccountNonces(chain, wallet),

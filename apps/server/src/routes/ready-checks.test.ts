@@ -19,7 +19,7 @@ const engine = createServer((request, response) => {
 
 let database: TestDatabase;
 beforeAll(async () => {
-	database = await createTestDatabase();
+	database = await createTestDatabase({ as: "api" });
 	await new Promise<void>((resolve) => engine.listen(0, "127.0.0.1", resolve));
 });
 afterAll(async () => {
@@ -39,12 +39,12 @@ let state = usual();
 beforeEach(async () => {
 	state = usual();
 	engineStatus = 200;
-	await database.pool.query("truncate chain_heads, stock");
+	await database.owner.query("truncate chain_heads, stock");
 	for (const chainId of [1, solanaChainId]) {
-		await database.pool.query("insert into chain_heads values ($1, 100, '', 1000, 1, 90, 990, 0, 0)", [
+		await database.owner.query("insert into chain_heads values ($1, 100, '', 1000, 1, 90, 990, 0, 0)", [
 			chainId,
 		]);
-		await database.pool.query("insert into stock values ($1, $2, 1, 1, 0, 1)", [chainId, hexToBytes(usdc)]);
+		await database.owner.query("insert into stock values ($1, $2, 1, 1, 0, 1)", [chainId, hexToBytes(usdc)]);
 	}
 });
 
@@ -137,14 +137,18 @@ test("prices that are missing or old name their chain; a feed alone names its as
 });
 
 test("a chain that no worker follows, or whose vault none has seen, is named", async () => {
-	await database.pool.query("update chain_heads set updated_at = now() - interval '31 s' where chain_id = 1");
+	await database.owner.query(
+		"update chain_heads set updated_at = now() - interval '31 s' where chain_id = 1",
+	);
 	expect(await problems()).toEqual({
 		"worker on One (1)": "no worker has followed the chain for 31 s",
 	});
-	await database.pool.query("update chain_heads set updated_at = now() - interval '29 s' where chain_id = 1");
+	await database.owner.query(
+		"update chain_heads set updated_at = now() - interval '29 s' where chain_id = 1",
+	);
 	expect(await problems()).toEqual({});
-	await database.pool.query("delete from stock where chain_id = 1");
+	await database.owner.query("delete from stock where chain_id = 1");
 	expect(await problems()).toEqual({ "worker on One (1)": "no worker has seen the vault yet" });
-	await database.pool.query("delete from chain_heads where chain_id = 1");
+	await database.owner.query("delete from chain_heads where chain_id = 1");
 	expect(await problems()).toEqual({ "worker on One (1)": "no worker has followed the chain yet" });
 });

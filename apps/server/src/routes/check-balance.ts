@@ -1,0 +1,10 @@
+import { type Order, SwapError } from "@geoswap/protocol";
+
+/** Throws where the wallet cannot give the order's input. */
+export function checkBalance({ inputAmount }: Order, available: bigint): void {
+	if (available >= inputAmount) return;
+	throw new SwapError("INSUFFICIENT_BALANCE", {
+		balance: String(available > 0n ? available : 0n),
+		required: String(inputAmount),
+	});
+}
