@@ -1,5 +1,5 @@
 import { randomUUID } from "node:crypto";
-import { solanaKeysVariable } from "@geoswap/devnet";
+import { solanaKeyVariables } from "@geoswap/devnet";
 import { fromSwapId, orderId, orderToJson, swapUuidTimeMs, toSwapId } from "@geoswap/protocol";
 import { signBytes } from "@solana/kit";
 import { bytesToHex, hexToBytes } from "viem";
@@ -25,7 +25,7 @@ type Quoted = Awaited<ReturnType<SubmitScene["signedOp"]>>["quote"];
 
 /** As it is rebuilt from an order on its chain. */
 async function insertRebuilt({ uuid, terms }: Pick<Quoted, "uuid" | "terms">): Promise<void> {
-	await evm.database.pool.query(
+	await evm.database.owner.query(
 		`insert into swaps (id, order_id, order_terms, output, value_usd_cents, delivery)
 		values ($1, $2, $3, 1, 1, '{"kind":"stock","amount":"1"}')`,
 		[uuid, hexToBytes(orderId(terms)), orderToJson(terms)],
@@ -37,7 +37,7 @@ type SolanaSubmission = Omit<Awaited<ReturnType<SolanaSubmitScene["signedTransac
 /** As the fee payer's lane does. */
 async function landOnSolana({ built, signed }: SolanaSubmission): Promise<void> {
 	const { chain } = solana;
-	const keys = await parseSolanaKeys(solanaKeysVariable(solana.solana.keys), chain.deployment);
+	const keys = await parseSolanaKeys(solanaKeyVariables(solana.solana.keys), chain.deployment);
 	const feePayer = keys.feePayers.find(({ address }) => address === built.geoOp.feePayer);
 	if (!feePayer) throw new Error("it is one of ours");
 	const bytes = Buffer.from(signed, "base64");
@@ -63,7 +63,7 @@ test("a rebuilt swap is its account's again once its op token is submitted again
 	expect(swap?.accountId).toBe(evm.accountId);
 	// It is still never filled.
 	expect(swap?.op).toBeUndefined();
-	expect(evm.started()).toEqual([]);
+	expect(evm.poked()).toEqual([]);
 });
 
 test("a swap that was rebuilt of other terms under the same id is not given away", async () => {
@@ -90,24 +90,24 @@ test("of an op that expired nobody is told that nothing was executed where its o
 		accountId: evm.accountId,
 		op: { signature },
 	});
-	// The engine may remember the execution of before.
-	const { rows } = await evm.database.pool.query("select execution from waits where swap_id = $1", [
-		quote.uuid,
-	]);
-	expect(rows[0].execution).toBeGreaterThan(1_000);
-	expect(evm.started()).toEqual([quote.uuid]);
+	const { rows } = await evm.database.owner.query(
+		"select due_at <= now() as is_due, (select count(*) from jobs where swap_id = $1) as jobs from waits where swap_id = $1",
+		[quote.uuid],
+	);
+	expect(rows).toEqual([{ is_due: true, jobs: 0 }]);
+	expect(evm.poked()).toEqual(["round 0"]);
 });
 
 test("after a restore an op is called expired only once no bundle of before can open its order any more", async () => {
-	const { pool } = evm.database;
+	const { owner } = evm.database;
 	const { built, signature } = await evm.signedOp(await evm.newWallet({ isDelegated: true }));
-	await noteRestore(pool, { nowMs: Date.now() });
+	await noteRestore(owner, { nowMs: Date.now() });
 	evm.clock.aheadMs = 3_600_000;
 	await expect(evm.submit(built, signature)).rejects.toMatchObject({
 		code: "UPSTREAM_UNAVAILABLE",
 		message: expect.stringContaining("it cannot be told yet"),
 	});
-	await pool.query("delete from restores");
+	await owner.query("delete from restores");
 	expect(await refusalOf(evm.submit(built, signature))).toMatchObject({ code: "OP_EXPIRED" });
 });
 
@@ -126,10 +126,10 @@ test("a deposit on Solana whose row was lost goes on when its transaction is sub
 });
 
 test("after a restore nothing of an earlier quote is executed a second time, nor called expired while it may still land", async () => {
-	const { pool } = solana.database;
+	const { owner } = solana.database;
 	const wallet = await solana.newWallet({ amount: 20_000_000n });
 	const { quote, ...executed } = await solana.signedTransaction(wallet);
-	await noteRestore(pool, { nowMs: Date.now() });
+	await noteRestore(owner, { nowMs: Date.now() });
 	// Not expired: by its looks it could be executed now, as could the other one.
 	await expect(solana.submit(executed.built, executed.signed)).rejects.toMatchObject({
 		code: "UPSTREAM_UNAVAILABLE",
@@ -149,15 +149,15 @@ test("after a restore nothing of an earlier quote is executed a second time, nor
 	});
 	expect(await solana.swapCount()).toBe(0);
 	expect(await solana.submit(executed.built, executed.signed)).toMatchObject({ status: "pending" });
-	await pool.query("delete from restores");
+	await owner.query("delete from restores");
 });
 
 test("after a restore a quote of later is executed as ever", async () => {
-	const { pool } = solana.database;
-	await noteRestore(pool, { nowMs: Date.now() });
+	const { owner } = solana.database;
+	await noteRestore(owner, { nowMs: Date.now() });
 	const { built, signed } = await solana.signedTransaction(await solana.newWallet());
 	expect(await solana.submit(built, signed)).toMatchObject({ status: "pending" });
-	await pool.query("delete from restores");
+	await owner.query("delete from restores");
 });
 
 test("where another build of the quote was executed nothing is made of this one, and whoever asks is told so", async () => {
@@ -174,7 +174,7 @@ test("where another build of the quote was executed nothing is made of this one,
 		message: expect.stringContaining("was executed"),
 	});
 	expect(await solana.swapCount()).toBe(0);
-	expect(solana.started()).toEqual([]);
+	expect(solana.poked()).toEqual([]);
 	expect(await solana.submit(executed.built, executed.signed)).toMatchObject({ status: "pending" });
 });
 
@@ -197,7 +197,7 @@ test("a forgotten order of a day that the database has no partition for has its 
 	const { quote, built, signature } = await evm.signedOp(wallet);
 	await evm.land(built, signature, { quote });
 	const day = new Date(swapUuidTimeMs(quote.uuid)).toISOString().slice(0, 10).replaceAll("-", "_");
-	await evm.database.pool.query(`drop table swaps_${day}, swap_events_${day}`);
+	await evm.database.owner.query(`drop table swaps_${day}, swap_events_${day}`);
 	evm.clock.aheadMs = 3_600_000;
 	expect(await evm.submit(built, signature)).toMatchObject({ status: "pending" });
 });
@@ -224,5 +224,5 @@ test("whoever opens an order himself while its chain is paused has his input bac
 		expect(await evm.submit(built, signature)).toEqual({ swapId: toSwapId(quote.uuid), status: "pending" });
 		expect(await readSwap(evm.database.pool, quote.uuid)).toMatchObject({ givingUp: "PRICE_MOVED" });
 	}
-	expect((await evm.database.pool.query("select from reservations")).rowCount).toBe(0);
+	expect((await evm.database.owner.query("select from reservations")).rowCount).toBe(0);
 });
