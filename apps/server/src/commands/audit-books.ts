@@ -3,7 +3,7 @@ import type { Report } from "../audit/report.ts";
 import { readConfig } from "../config.ts";
 import type { DatabasePool } from "../store/database.ts";
 
-/** A whole audit, by a configuration file. Throws a CouldNotCheckError where something does not answer. */
+/** A whole audit, by a configuration file. Throws a CouldNotCheckError where the database does not answer. */
 export function auditBooks(pool: DatabasePool, { config: path }: { config: string }): Promise<Report> {
 	const { chains, solana, earlierAttesterSets } = readConfig(path);
 	return reconcile({

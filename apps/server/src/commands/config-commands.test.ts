@@ -49,7 +49,8 @@ type Outcome = { code: number | null; stdout: string; stderr: string };
 function run(args: string[], environment: Record<string, string> = {}): Promise<Outcome> {
 	return new Promise((resolve) => {
 		const main = join(import.meta.dirname, "../main.ts");
-		const env = { PATH: process.env.PATH, ...environment };
+		const { PATH, NODE_COMPILE_CACHE } = process.env;
+		const env = { PATH, NODE_COMPILE_CACHE, ...environment };
 		const child = execFile(process.execPath, [main, "config", ...args], { env }, (_, stdout, stderr) =>
 			resolve({ code: child.exitCode, stdout, stderr }),
 		);
@@ -78,6 +79,7 @@ function configFile(
 	return write(name, JSON.stringify(file));
 }
 
+const identityKeys = ["publickeyv1_US517G5965aydkZ46HS38QLi7UQiSojurfbQfKCELFx"];
 const sealKeys = `a:${Buffer.alloc(32, 7).toString("base64url")}`;
 const pepper = "canary-pepper".padEnd(40, "x");
 
@@ -94,6 +96,7 @@ test.concurrent("print shows every default as JSON, of addresses only the hosts,
 	const config = configFile("print.json", {
 		rpcUrl: secretUrl("https"),
 		worker: { port: 0, publicUrl: "http://worker:9080" },
+		restate: { ingressUrl: "http://127.0.0.1:9", adminUrl: "http://127.0.0.1:9", identityKeys },
 		attesters: [{ url: secretUrl("http") }],
 		telemetry: { tracesUrl: secretUrl("https") },
 	});
@@ -101,7 +104,7 @@ test.concurrent("print shows every default as JSON, of addresses only the hosts,
 	expect(printed).toMatchObject({ code: 0, stderr: "" });
 	expect(JSON.parse(printed.stdout)).toMatchObject({
 		chains: [{ rpcUrl: "https://***@127.0.0.1:9/***", pollMs: 1_000 }],
-		worker: { publicUrl: "http://worker:9080", drainSeconds: 300 },
+		worker: { publicUrl: "http://worker:9080" },
 		environment: { GEOSWAP_API_KEY_PEPPER: "set", DATABASE_URL: "missing" },
 	});
 	expectNoCanary(printed);
@@ -119,7 +122,9 @@ test.concurrent.each([
 			attesters: [{ url: secretUrl("http") }],
 		});
 		const checked = await run(["check", "--config", config, ...args], {
-			DATABASE_URL: secretUrl("postgres"),
+			API_DATABASE_URL: secretUrl("postgres"),
+			WORKER_DATABASE_URL: secretUrl("postgres"),
+			AUDITOR_DATABASE_URL: secretUrl("postgres"),
 			REDIS_URL: secretUrl("redis"),
 			GEOSWAP_SEAL_KEYS: "canary-path",
 			GEOSWAP_API_KEY_PEPPER: pepper,
@@ -157,7 +162,8 @@ test.concurrent.each<[string, string, string]>([
 test.concurrent("check names each secret that is missing or wrong, for the process it is asked for", async () => {
 	const config = configFile("secrets.json", { rpcUrl: "http://127.0.0.1:9" });
 	const environment = {
-		DATABASE_URL: "postgres://127.0.0.1:9/x",
+		API_DATABASE_URL: "postgres://127.0.0.1:9/x",
+		WORKER_DATABASE_URL: "postgres://127.0.0.1:9/x",
 		GEOSWAP_SEAL_KEYS: sealKeys,
 		GEOSWAP_API_KEY_PEPPER: "short",
 	};
@@ -169,12 +175,16 @@ test.concurrent("check names each secret that is missing or wrong, for the proce
 		return Object.fromEntries(findings.slice(1).map(({ part, result }) => [part, result]));
 	};
 	expect(await results("api")).toEqual({
-		DATABASE_URL: "ok",
+		API_DATABASE_URL: "ok",
 		REDIS_URL: "fail",
 		GEOSWAP_SEAL_KEYS: "ok",
 		GEOSWAP_API_KEY_PEPPER: "fail",
 	});
-	expect(await results("worker")).toEqual({ DATABASE_URL: "ok", GEOSWAP_RELAYER_KEYS: "fail" });
+	expect(await results("worker")).toEqual({
+		WORKER_DATABASE_URL: "ok",
+		AUDITOR_DATABASE_URL: "fail",
+		GEOSWAP_RELAYER_KEYS: "fail",
+	});
 });
 
 test.concurrent("check finds a second provider that is another chain's, or has other blocks, and takes one that agrees", async ({
@@ -211,7 +221,7 @@ test.concurrent("check finds a second provider that is another chain's, or has o
 });
 
 /** A file of a service that also offers Solana. */
-function solanaConfigFile(name: string, solana: SolanaDeployment): string {
+function solanaConfigFile(name: string, solana: SolanaDeployment, more: object = {}): string {
 	write(`deployment-${name}`, formatDeployment({ ...chains.deployment, solana }));
 	const slow = { rpcUrl: "http://127.0.0.1:9", finalitySeconds: 5, fillSeconds: 3_600, refundSeconds: 3_600 };
 	return configFile(name, {
@@ -220,6 +230,7 @@ function solanaConfigFile(name: string, solana: SolanaDeployment): string {
 		deployment: `deployment-${name}`,
 		solana: { ...slow, outflowCaps: { SOL: "1" } },
 		attesters: [{ url: "http://127.0.0.1:9" }, { url: "http://127.0.0.1:9/other" }],
+		...more,
 	});
 }
 
@@ -253,7 +264,7 @@ test.concurrent("a worker's check fails where orders under way name another escr
 	onTestFinished,
 }) => {
 	const [database, { deployment, order: scene, stranger }] = await Promise.all([
-		createTestDatabase(),
+		createTestDatabase({ as: "owner" }),
 		solanaOrderScene(),
 	]);
 	onTestFinished(() => database.drop());
@@ -264,23 +275,29 @@ test.concurrent("a worker's check fails where orders under way name another escr
 		values ($1, $2, $3, 0, 0, '{}')`,
 		[uuid, hexToBytes(orderId(order)), orderToJson(order)],
 	);
-	const config = solanaConfigFile("moved.json", {
-		...deployment,
-		escrow: stranger.address as SolanaDeployment["escrow"],
-	});
+	const moved = { ...deployment, escrow: stranger.address as SolanaDeployment["escrow"] };
+	const config = solanaConfigFile("moved.json", moved, { database: { roles: database.roles } });
 	const findings = async (process: string): Promise<Finding[]> => {
 		const args = ["check", "--json", "--for", process, "--config", config];
-		return JSON.parse((await run(args, { DATABASE_URL: database.url })).stdout);
+		const { api, worker, owner } = database.urls;
+		const logins = { API_DATABASE_URL: api, WORKER_DATABASE_URL: worker, AUDITOR_DATABASE_URL: owner };
+		return JSON.parse((await run(args, logins)).stdout);
 	};
 	const [worker, api] = await Promise.all([findings("worker"), findings("api")]);
 	expect(worker).toContainEqual(
 		expect.objectContaining({
-			part: "PostgreSQL",
+			part: "PostgreSQL as worker",
 			message: expect.stringContaining("1 order under way names"),
 		}),
 	);
+	expect(worker).toContainEqual(
+		expect.objectContaining({
+			part: "PostgreSQL as auditor",
+			message: expect.stringContaining("which may change every table"),
+		}),
+	);
 	expect(worker.filter(({ part }) => part.startsWith("attester"))).not.toEqual([]);
-	expect(api).toContainEqual(expect.objectContaining({ part: "PostgreSQL", result: "ok" }));
+	expect(api).toContainEqual(expect.objectContaining({ part: "PostgreSQL as api", result: "ok" }));
 	expect(api.filter(({ part }) => part.startsWith("attester"))).toEqual([]);
 });
 
@@ -290,7 +307,8 @@ test.concurrent("check tells what is well from what is not: a chain, its contrac
 	const config = configFile("online.json", { rpcUrl: chains.origin.rpcUrl });
 	const args = ["check", "--json", "--config", config];
 	const { code, stdout } = await run(args, {
-		DATABASE_URL: inject("postgresUrl"),
+		API_DATABASE_URL: inject("postgresUrl"),
+		WORKER_DATABASE_URL: inject("postgresUrl"),
 		REDIS_URL: inject("redisUrl"),
 		GEOSWAP_SEAL_KEYS: sealKeys,
 		GEOSWAP_API_KEY_PEPPER: pepper,
@@ -308,9 +326,11 @@ test.concurrent("check tells what is well from what is not: a chain, its contrac
 		expect.objectContaining({ result: "fail", message: expect.stringContaining("OPERATOR") }),
 	);
 	// The server's own database has no schema.
-	expect(of("PostgreSQL")).toMatchObject([
-		{ result: "fail", message: expect.stringMatching(/lacks .*\.sql: run geoswapd migrate/) },
-	]);
+	const unmigrated = {
+		result: "fail",
+		message: expect.stringMatching(/lacks .*\.sql: run geoswapd migrate/),
+	};
+	expect(of("PostgreSQL")).toMatchObject([unmigrated, unmigrated]);
 	expect(of("Redis")).toMatchObject([{ result: "ok" }]);
 	expect(of("Restate")).toMatchObject([{ result: "fail" }, { result: "fail" }]);
 });

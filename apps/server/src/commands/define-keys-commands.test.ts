@@ -21,7 +21,7 @@ const limits = {
 const folder = mkdtempSync(join(tmpdir(), "geoswap-keys-"));
 let database: TestDatabase;
 beforeAll(async () => {
-	database = await createTestDatabase();
+	database = await createTestDatabase({ as: "owner" });
 });
 afterAll(async () => {
 	rmSync(folder, { recursive: true });
@@ -35,7 +35,8 @@ const environment = () => ({ DATABASE_URL: database.url, GEOSWAP_API_KEY_PEPPER:
 function runProcess(args: string[], { input = "" } = {}): Promise<Outcome> {
 	return new Promise((resolve) => {
 		const main = join(import.meta.dirname, "../main.ts");
-		const env = { PATH: process.env.PATH, ...environment() };
+		const { PATH, NODE_COMPILE_CACHE } = process.env;
+		const env = { PATH, NODE_COMPILE_CACHE, ...environment() };
 		const child = execFile(process.execPath, [main, ...args], { env }, (_, stdout, stderr) =>
 			resolve({ code: child.exitCode ?? -1, stdout, stderr }),
 		);

@@ -1,15 +1,20 @@
+import { readConfig } from "../config.ts";
+import { ConfigError } from "../config-error.ts";
 import { readSecret } from "../secrets.ts";
 import { openDatabase } from "../store/database.ts";
 import { ensurePartitions } from "../store/ensure-partitions.ts";
-import { migrate } from "../store/migrate.ts";
+import { migrate, SchemaError } from "../store/migrate.ts";
 
 /** Enough that a worker which is down over a weekend is not missed. */
 const daysAhead = 7;
 
-export async function migrateCommand({ json }: { json?: boolean }): Promise<void> {
+export async function migrateCommand({ config, json }: { config: string; json?: boolean }): Promise<void> {
+	const { roles } = readConfig(config).database;
 	const pool = openDatabase({ url: readSecret("DATABASE_URL"), applicationName: "geoswapd migrate", max: 1 });
 	try {
-		const applied = await migrate(pool);
+		const applied = await migrate(pool, { roles }).catch((error: unknown) => {
+			throw error instanceof SchemaError ? new ConfigError("the database", error.message) : error;
+		});
 		await ensurePartitions(pool, { nowMs: Date.now(), daysAhead });
 		if (json) console.log(JSON.stringify({ applied }));
 		else console.log(applied.length === 0 ? "the schema is up to date" : `applied ${applied.join(", ")}`);

@@ -11,7 +11,7 @@ const audit = vi.fn<typeof auditBooks>();
 const said: string[] = [];
 
 beforeAll(async () => {
-	database = await createTestDatabase();
+	database = await createTestDatabase({ as: "owner" });
 	vi.stubEnv("DATABASE_URL", database.url);
 	for (const method of ["log", "error"] as const)
 		vi.spyOn(console, method).mockImplementation((line: string) => void said.push(line));
@@ -39,7 +39,7 @@ function audited(breaches: Pick<Breach, "invariant" | "message">[], meanwhile = 
 	audit.mockImplementationOnce(async () => {
 		await meanwhile();
 		const of = breaches.map((breach) => ({ ...breach, chainIds: [chainId], next: "look" }));
-		return { breaches: of } as unknown as Report;
+		return { breaches: of, unchecked: [] } as unknown as Report;
 	});
 }
 

@@ -50,7 +50,12 @@ export async function liftPauseCommand(
 		}
 		let still: Breach[] | undefined;
 		try {
-			if (!unchecked) still = (await audit(pool, { config })).breaches;
+			if (!unchecked) {
+				const report = await audit(pool, { config });
+				const failed = report.unchecked.find((chain) => chain.chainId === chainId);
+				if (failed) throw new Error(failed.why);
+				still = report.breaches;
+			}
 		} catch (error) {
 			console.error("error: what is still breached could not be checked:", describeError(error));
 			console.error("Nothing was lifted. With --unchecked it is, whatever the books say.");

@@ -14,7 +14,7 @@ export async function reconcileCommand({
 	json?: boolean;
 }): Promise<number> {
 	const pool = openDatabase({
-		url: readSecret("DATABASE_URL"),
+		url: readSecret("AUDITOR_DATABASE_URL"),
 		applicationName: "geoswapd reconcile",
 		max: 2,
 	});
@@ -29,5 +29,6 @@ export async function reconcileCommand({
 		await pool.end();
 	}
 	console.log(json ? JSON.stringify(report) : formatReport(report));
-	return report.ok ? 0 : 1;
+	if (!report.ok) return 1;
+	return report.unchecked.length > 0 ? 3 : 0;
 }

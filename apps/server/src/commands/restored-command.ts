@@ -1,9 +1,9 @@
 import { readSecret } from "../secrets.ts";
 import { openDatabase } from "../store/database.ts";
-import { restartSwaps } from "../store/restart-swaps.ts";
+import { markAllDue } from "../store/mark-swaps.ts";
 import { noteRestore } from "../store/restores.ts";
 
-/** Database and engine may not be of one moment any more: what the engine remembers of swaps counts for nothing. */
+/** The database was set back to a backup: every swap that has not ended is looked at again. */
 export async function restoredCommand({ json }: { json?: boolean }): Promise<void> {
 	const pool = openDatabase({
 		url: readSecret("DATABASE_URL"),
@@ -11,11 +11,10 @@ export async function restoredCommand({ json }: { json?: boolean }): Promise<voi
 		max: 1,
 	});
 	try {
-		const nowMs = Date.now();
-		await noteRestore(pool, { nowMs });
-		const restarted = await restartSwaps(pool, { nowMs });
-		if (json) console.log(JSON.stringify({ restarted }));
-		else console.log(`${restarted} unfinished swaps start anew within ten minutes of the worker's start`);
+		await noteRestore(pool, { nowMs: Date.now() });
+		const due = await markAllDue(pool);
+		if (json) console.log(JSON.stringify({ due }));
+		else console.log(`${due} unfinished swaps are looked at as soon as a worker runs`);
 	} finally {
 		await pool.end();
 	}

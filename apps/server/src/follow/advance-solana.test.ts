@@ -1,6 +1,7 @@
 import {
 	emptyAccountRentLamports,
 	fromSwapKey,
+	orderId,
 	orderToJson,
 	solanaNativeToken,
 	tokenAccountRentLamports,
@@ -21,21 +22,20 @@ beforeAll(async () => {
 });
 afterAll(() => scene?.stop());
 beforeEach(() => {
-	scene.raised.length = 0;
 	scene.poked.length = 0;
 });
 afterEach(() => scene.admin.setFaults({}));
 
 test("each transaction becomes what a contract would have said, finishes its job and wakes who waits", async () => {
 	const opened = scene.deposit();
-	await scene.wait(opened, "opened");
+	await scene.wait(opened);
 	await scene.actions.landed(await scene.actions.open(opened, scene.wallet));
 	await scene.follow();
 	expect(await scene.eventsOf(opened)).toMatchObject([
 		{ name: "Opened", data: { order: orderToJson(opened) } },
 	]);
 	expect(await scene.jobOf(opened, "open")).toMatchObject({ state: "done" });
-	expect(scene.raised).toEqual(["opened"]);
+	expect(await scene.takeDue()).toEqual([orderId(opened)]);
 
 	const recipient = await generateKeyPairSigner();
 	const filled = scene.payout({ recipient: toSolanaWord(recipient.address) });
@@ -65,23 +65,31 @@ test("each transaction becomes what a contract would have said, finishes its job
 
 	const swapped = scene.onOneChain();
 	const refunded = scene.deposit();
-	for (const order of [swapped, refunded])
+	const refundedHere = scene.onOneChain();
+	for (const order of [swapped, refunded, refundedHere])
 		await scene.actions.landed(await scene.actions.open(order, scene.wallet));
 	const decided = [
 		await scene.actions.fill(swapped, 9_990_000n),
 		await scene.actions.decide("refund", refunded),
+		await scene.actions.decide("refund", refundedHere),
 	];
 	for (const transaction of decided) await scene.actions.landed(transaction);
 	await scene.follow();
 	expect(await scene.namesOf(swapped)).toEqual(["Opened", "Filled", "Released", "MarkerMade"]);
 	expect((await scene.eventsOf(swapped))[1]?.data).toMatchObject({ delivered: "9990000", spent: "9990000" });
 	expect(await scene.namesOf(refunded)).toEqual(["Opened", "Refunded", "MarkerMade"]);
+	expect(await scene.eventsOf(refundedHere)).toMatchObject([
+		{ name: "Opened" },
+		{ name: "Refunded", data: { paid: true } },
+		{ name: "MarkerMade", data: { base: "vault", owner: "escrow", lamports } },
+	]);
 	for (const [order, kind] of [
 		[opened, "release"],
 		[filled, "fill"],
 		[voided, "void"],
 		[swapped, "fill"],
 		[refunded, "refund"],
+		[refundedHere, "refund"],
 	] as const) {
 		expect(await scene.jobOf(order, kind)).toMatchObject({ state: "done" });
 	}
@@ -153,7 +161,7 @@ test("what the chain drops is unsaid, and said again where its bytes land again"
 	await scene.follow();
 	expect(await scene.transactionOf(transaction)).toMatchObject({ state: "mined", block_number: slot });
 
-	await scene.wait(order, "dropped");
+	await scene.wait(order);
 	await scene.admin.dropTransaction({ signature: toSignature(transaction.signature) });
 	await scene.follow();
 	expect(await scene.namesOf(order)).toEqual([]);
@@ -163,7 +171,7 @@ test("what the chain drops is unsaid, and said again where its bytes land again"
 		block_number: null,
 		gas_cost: null,
 	});
-	expect(scene.raised).toEqual(["dropped"]);
+	expect(await scene.takeDue()).toEqual([orderId(order)]);
 
 	await scene.actions.send(transaction);
 	const again = await scene.actions.landed(transaction);
@@ -277,12 +285,12 @@ test("whoever waits for a transaction that can land no more is told, once the la
 	const order = scene.deposit();
 	await scene.admin.setFaults({ dropSends: true });
 	const { lastValidHeight } = await scene.actions.open(order, scene.wallet);
-	await scene.wait(order, "expired");
+	await scene.wait(order);
 	await scene.follow();
-	expect(scene.raised).toEqual([]);
+	expect(await scene.takeDue()).toEqual([]);
 	await scene.admin.warp({ slots: 170 });
 	await scene.follow();
-	expect(scene.raised).toEqual(["expired"]);
+	expect(await scene.takeDue()).toEqual([orderId(order)]);
 	const head = await scene.head();
 	expect(head?.finalizedHeight).toBeGreaterThan(lastValidHeight);
 	expect(await scene.namesOf(order)).toEqual([]);
@@ -308,9 +316,9 @@ test("who waits for a slot, or a final one, is woken when it is there; an idle c
 	await scene.forgetLook();
 	await scene.follow();
 	const head = await scene.head();
-	for (const column of ["head", "finalized"]) {
-		const order = scene.deposit();
-		await scene.wait(order, column);
+	const orders = { head: scene.deposit(), finalized: scene.deposit() };
+	for (const [column, order] of Object.entries(orders)) {
+		await scene.wait(order);
 		await scene.pool.query(
 			`update waits set ${column}_chain_id = $2, ${column}_number = $3 where swap_id = $1`,
 			[fromSwapKey(order.swapKey), scene.chain.chainId, Number(head?.number) + 1],
@@ -318,14 +326,14 @@ test("who waits for a slot, or a final one, is woken when it is there; an idle c
 	}
 	await scene.admin.warp({ slots: 5 });
 	await scene.follow();
-	expect(scene.raised).toEqual(["head"]);
+	expect(await scene.takeDue()).toEqual([orderId(orders.head)]);
 	await scene.pool.query("update chain_heads set updated_at = now() + interval '1 minute'");
 	await scene.admin.warp({ slots: 5 });
 	expect(await scene.follow()).toBe(false);
 	await scene.admin.setFaults({});
 	await scene.admin.warp({ slots: 20 });
 	expect(await scene.follow()).toBe(true);
-	expect(scene.raised).toEqual(["head", "finalized"]);
+	expect(await scene.takeDue()).toEqual([orderId(orders.finalized)]);
 });
 
 test("a lane that has work is poked once a second and not at every look", async () => {

@@ -9,9 +9,9 @@ import type { Log } from "../log.ts";
 import { type AppliedSlots, applySlots } from "../store/apply-slots.ts";
 import { readHead } from "../store/chain-head.ts";
 import { type DatabasePool, inTransaction } from "../store/database.ts";
-import { isHeadWanted } from "../store/due-signals.ts";
-import { readOrphanLanes } from "../store/lane-transactions.ts";
-import { hasOldMarkers, readMarkerLamports } from "../store/marker-lamports.ts";
+import { isHeadWanted } from "../store/due-swaps.ts";
+import { hasLeftovers } from "../store/has-leftovers.ts";
+import { readMarkerLamports } from "../store/marker-lamports.ts";
 import {
 	readFinalWitness,
 	readWatched,
@@ -116,15 +116,13 @@ export async function advanceSolana(following: FollowingSolana): Promise<boolean
 		...(isComplete && { finalized }),
 		...(isComplete && holdings.slot <= finalized.slot && { holdings }),
 	};
-	const { orderIds, hasRequeued, hash, unbooked } = await inTransaction(pool, (db) =>
-		applySlots(db, applied),
-	);
+	const { hasRequeued, hash, unbooked } = await inTransaction(pool, (db) => applySlots(db, applied));
 	if (unbooked.length > 0) {
 		log.error({ chainId, events: unbooked }, "the ledger cannot book events of orders that are not known");
 	}
 	// What lanes have sent they send again about once a second; what was put back to them, they get at once.
 	const occasion = hasRequeued ? hash : `second ${confirmed.timestamp}`;
-	await wake({ ...following, chainId, occasion, orderIds });
+	await wake({ ...following, chainId, occasion });
 	await pokeForLeftovers(following, confirmed.timestamp);
 	return true;
 }
@@ -171,10 +169,7 @@ async function pokeForLeftovers(
 	const [relayer] = relayers;
 	const madeBefore = new Date((timestamp - markerSeconds) * 1_000);
 	if (!relayer) return;
-	const hasLeftovers =
-		(await hasOldMarkers(pool, { chainId, madeBefore })) ||
-		(await readOrphanLanes(pool, { chainId, relayers })).length > 0;
-	if (!hasLeftovers) return;
+	if (!(await hasLeftovers(pool, { chainId, madeBefore, relayers }))) return;
 	const key = `${chainId}:${relayer.toLowerCase()}`;
 	const dedupeKey = `${key}:leftovers ${Math.floor(timestamp / 60)}`;
 	await engine.poke({ object: "lane", key }, { dedupeKey });

@@ -1,7 +1,9 @@
 import { startTestChains, type TestChain, type TestChains } from "@geoswap/devnet";
 import { fromSwapKey, type Order, orderId, orderToJson } from "@geoswap/protocol";
+import pg from "pg";
 import { type Address, bytesToHex, erc20Abi, type Hash, hexToBytes, parseUnits, zeroAddress } from "viem";
-import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
+import { afterAll, beforeAll, beforeEach, expect, test, vi } from "vitest";
+import { takeDue, waitForOrder } from "../../test/due-orders.ts";
 import { orderActions } from "../../test/order-actions.ts";
 import { someoneWaits } from "../../test/someone-waits.ts";
 import { createTestDatabase, type TestDatabase } from "../../test/test-database.ts";
@@ -15,7 +17,6 @@ import { advance } from "./advance.ts";
 let chains: TestChains;
 let actions: ReturnType<typeof orderActions>;
 let database: TestDatabase;
-const raised: string[] = [];
 const poked: string[] = [];
 const pokeKeys: string[] = [];
 let isEngineDown = false;
@@ -29,7 +30,6 @@ afterAll(async () => {
 	await chains?.stop();
 });
 beforeEach(() => {
-	raised.length = 0;
 	poked.length = 0;
 });
 
@@ -38,23 +38,32 @@ async function follow(chain: TestChain): Promise<void> {
 		chain: connectChain(chain),
 		pool: database.pool,
 		engine: {
-			startSwap: () => Promise.reject(new Error("a follower starts no swap")),
-			raise: async (signalId: string) => {
-				if (isEngineDown) throw new Error("the engine is down");
-				raised.push(signalId);
-			},
 			poke: async (
 				{ object, key }: { object: string; key: string },
 				{ dedupeKey = "" }: { dedupeKey?: string } = {},
 			) => {
+				if (isEngineDown) throw new Error("the engine is down");
 				poked.push(`${object} ${key}`);
-				pokeKeys.push(dedupeKey);
+				if (object !== "round") pokeKeys.push(dedupeKey);
 			},
 		},
 		relayers: [actions.relayer.address],
 		log: createLog({ level: "silent", process: "test" }),
 	};
 	while (await advance(following));
+}
+
+/** Lists the statements that are sent while something is done, by their names or their first words. */
+async function statementsOf(run: () => Promise<void>): Promise<string[]> {
+	const asked = vi.spyOn(pg.Client.prototype, "query");
+	try {
+		await run();
+		return asked.mock.calls.map(([query]: unknown[]) =>
+			typeof query === "string" ? query : ((query as { name?: string; text: string }).name ?? "unnamed"),
+		);
+	} finally {
+		asked.mockRestore();
+	}
 }
 
 async function followBoth(): Promise<void> {
@@ -103,14 +112,6 @@ async function eventNames(order: Order): Promise<string[]> {
 	return rows.map((row) => row.name);
 }
 
-async function wait(order: Order, signalId: string): Promise<void> {
-	await database.pool.query(
-		`insert into waits (swap_id, order_id, signal_id) values ($1, $2, $3)
-		on conflict (swap_id) do update set signal_id = excluded.signal_id`,
-		[fromSwapKey(order.swapKey), hexToBytes(orderId(order)), signalId],
-	);
-}
-
 test("an event finishes its job, wakes who waits for its order, and is unsaid when the chain drops its block", async () => {
 	const { origin } = chains;
 	const order = await actions.makeOrder();
@@ -118,15 +119,16 @@ test("an event finishes its job, wakes who waits for its order, and is unsaid wh
 	await follow(origin);
 	expect(poked).toContain(`lane ${origin.chainId}:${actions.relayer.address.toLowerCase()}`);
 
-	await wait(order, "opened");
+	await waitForOrder(database.pool, order);
 	const snapshot = await origin.testClient.snapshot();
 	await actions.open(order);
 	await follow(origin);
 	expect(await eventNames(order)).toEqual(["Opened"]);
 	expect(await jobOf(order)).toMatchObject({ state: "done" });
-	expect(raised).toEqual(["opened"]);
+	expect(poked).toContain("round 0");
+	expect((await takeDue(database.pool)).orderIds).toEqual([orderId(order)]);
 
-	await wait(order, "dropped");
+	await waitForOrder(database.pool, order);
 	pokeKeys.length = 0;
 	await origin.testClient.revert({ id: snapshot });
 	await follow(origin);
@@ -135,7 +137,7 @@ test("an event finishes its job, wakes who waits for its order, and is unsaid wh
 	await follow(origin);
 	expect(await eventNames(order)).toEqual([]);
 	expect(await jobOf(order)).toMatchObject({ state: "queued" });
-	expect(raised).toEqual(["opened", "dropped"]);
+	expect((await takeDue(database.pool)).orderIds).toEqual([orderId(order)]);
 	// What is poked under one name twice runs once: the block after the dropped ones must be another occasion.
 	expect(pokeKeys.length).toBeGreaterThan(1);
 	expect(new Set(pokeKeys).size).toBe(pokeKeys.length);
@@ -147,9 +149,9 @@ test("who waits for a block, or for a final one, is woken once when it is there"
 	const { origin } = chains;
 	await follow(origin);
 	const head = await readHead(database.pool, origin.chainId);
-	for (const column of ["head", "finalized"]) {
-		const order = await actions.makeOrder();
-		await wait(order, column);
+	const orders = { head: await actions.makeOrder(), finalized: await actions.makeOrder() };
+	for (const [column, order] of Object.entries(orders)) {
+		await waitForOrder(database.pool, order);
 		await database.pool.query(
 			`update waits set ${column}_chain_id = $2, ${column}_number = $3 where swap_id = $1`,
 			[fromSwapKey(order.swapKey), origin.chainId, Number(head?.number) + 2],
@@ -157,19 +159,21 @@ test("who waits for a block, or for a final one, is woken once when it is there"
 	}
 	await origin.testClient.mine({ blocks: 1 });
 	await follow(origin);
-	expect(raised).toEqual([]);
+	expect(poked).not.toContain("round 0");
+	expect((await takeDue(database.pool)).orderIds).toEqual([]);
 	await origin.testClient.mine({ blocks: 1 });
 	await follow(origin);
-	expect(raised).toEqual(["head"]);
+	expect(poked).toContain("round 0");
+	expect((await takeDue(database.pool)).orderIds).toEqual([orderId(orders.head)]);
 	await actions.finalize();
 	await follow(origin);
-	expect(raised).toEqual(["head", "finalized"]);
+	expect((await takeDue(database.pool)).orderIds).toEqual([orderId(orders.finalized)]);
 });
 
 test("a wake that failed is made up for at the next block", async () => {
 	const { origin } = chains;
 	const order = await actions.makeOrder();
-	await wait(order, "missed");
+	await waitForOrder(database.pool, order);
 	await actions.open(order);
 	isEngineDown = true;
 	await expect(follow(origin)).rejects.toThrow("the engine is down");
@@ -177,7 +181,8 @@ test("a wake that failed is made up for at the next block", async () => {
 	expect(await eventNames(order)).toEqual(["Opened"]);
 	await origin.testClient.mine({ blocks: 1 });
 	await follow(origin);
-	expect(raised).toEqual(["missed"]);
+	expect(poked).toContain("round 0");
+	expect((await takeDue(database.pool)).orderIds).toEqual([orderId(order)]);
 });
 
 test("a mined transaction that did not do a job is a strike, once a block lies on it; after three it is refused", async () => {
@@ -192,7 +197,7 @@ test("a mined transaction that did not do a job is a strike, once a block lies o
 		[3, "refused", "liquidity"],
 	]) {
 		await journal(order, (await skipped()).transactionHash, destination);
-		await database.pool.query("delete from lane_transactions where hash = ''");
+		await database.owner.query("delete from lane_transactions where hash = ''");
 		await follow(destination);
 		expect(await jobOf(order)).toMatchObject({ state: "sent" });
 		await destination.testClient.mine({ blocks: 1 });
@@ -207,7 +212,7 @@ test("a transaction that is final by the time it is seen strikes all the same", 
 	const order = await actions.makeOrder();
 	await queueJob(order, { kind: "fill", chain: destination });
 	await journal(order, (await actions.fill(order, parseUnits("3000000", 6))).transactionHash, destination);
-	await database.pool.query("delete from lane_transactions where hash = ''");
+	await database.owner.query("delete from lane_transactions where hash = ''");
 	await actions.finalize();
 	await follow(destination);
 	expect(await jobOf(order)).toMatchObject({ state: "queued", strikes: 1 });
@@ -216,13 +221,13 @@ test("a transaction that is final by the time it is seen strikes all the same", 
 test("nobody who waits for a swap keeps the follower on the stock that all submits want", async () => {
 	const { origin } = chains;
 	const order = await actions.makeOrder();
-	await wait(order, "held");
+	await waitForOrder(database.pool, order);
 	await actions.open(order);
 	let following: Promise<void> | undefined;
 	await inTransaction(database.pool, async (holder) => {
-		await holder.query("select from waits where signal_id = 'held' for update");
+		await holder.query("select from waits where order_id = $1 for update", [hexToBytes(orderId(order))]);
 		following = follow(origin);
-		await someoneWaits(database.pool);
+		await someoneWaits(database.owner);
 		await inTransaction(database.pool, async (submit) => {
 			await submit.query("set local lock_timeout = 2000");
 			await submit.query("update stock set reserved = reserved");
@@ -348,3 +353,32 @@ async function booked(chain: TestChain, account: string): Promise<Record<string,
 	);
 	return Object.fromEntries(rows.map(({ token, sum }) => [bytesToHex(token), sum]));
 }
+
+test("a block in which nothing of ours happened is taken in with one statement", async () => {
+	await followBoth();
+	// Until all that was done on the chain before is final and in the books.
+	await chains.origin.testClient.mine({ blocks: 10 });
+	await follow(chains.origin);
+	await chains.origin.testClient.mine({ blocks: 1 });
+	const asked = await statementsOf(() => follow(chains.origin));
+	expect(asked.filter((text) => /^(apply|begin|insert|update|delete)/.test(text))).toEqual([
+		"apply-quiet-block",
+	]);
+});
+
+test("while the newest block stays, a follower that nobody else can overtake asks the database nothing", async () => {
+	await follow(chains.origin);
+	const following = {
+		chain: connectChain(chains.origin),
+		pool: database.pool,
+		engine: { startSwap: async () => {}, raise: async () => {}, poke: async () => {} },
+		relayers: [],
+		log: createLog({ level: "silent", process: "test" }),
+		taken: {},
+	};
+	expect(await advance(following)).toBe(false);
+	const again = async () => expect(await advance(following)).toBe(false);
+	expect(await statementsOf(again)).toEqual([]);
+	await chains.origin.testClient.mine({ blocks: 1 });
+	expect(await advance(following)).toBe(true);
+});

@@ -8,7 +8,7 @@ import { readGasCosts } from "../chain/evm/read-gas-costs.ts";
 import { readStock } from "../chain/evm/read-stock.ts";
 import type { Engine } from "../durable/durable.ts";
 import type { Log } from "../log.ts";
-import { applyBlock } from "../store/apply-block.ts";
+import { applyBlock, applyQuietBlock } from "../store/apply-block.ts";
 import { type FollowedHead, lockHead, readBlockHash, readHead } from "../store/chain-head.ts";
 import { type DatabasePool, inTransaction } from "../store/database.ts";
 import { readFinalityBreak } from "../store/finality-breaks.ts";
@@ -30,6 +30,8 @@ export type Following = {
 	relayers: readonly Address[];
 	log: Log;
 	nowMs?: () => number;
+	/** The newest block when the follower was last at it. Kept by whoever is sure that nobody else moves the head. */
+	taken?: { hash?: Hex };
 };
 
 /**
@@ -39,11 +41,15 @@ export type Following = {
 export async function advance(following: Following): Promise<boolean> {
 	const { chain, pool, log, nowMs = Date.now } = following;
 	const { chainId } = chain;
+	const { taken = {} } = following;
+	const latest = await readBlock(chain, "latest");
+	if (latest.hash === taken.hash) return false;
 	const head = await readHead(pool, chainId);
 	if (!head) return startFollowing({ chain, pool });
-
-	const latest = await readBlock(chain, "latest");
-	if (latest.hash === head.hash) return false;
+	if (latest.hash === head.hash) {
+		taken.hash = latest.hash;
+		return false;
+	}
 	if (latest.number < head.finalizedNumber) throw new Error(`chain ${chainId} is behind what was final`);
 	const finalized = await readBlock(chain, "finalized");
 	if (await isForked({ pool, chainId, head, latest, finalized })) return undo();
@@ -59,15 +65,14 @@ export async function advance(following: Following): Promise<boolean> {
 			return { block, events: await readEvents(chain, { blockHash: block.hash }) };
 		}),
 	);
-	const orderIds = new Set<Hex>();
 	let parent: { hash: Hex } = head;
 	for (const { block, events } of blocks) {
 		if (block.parentHash !== parent.hash) return undo();
 		const stock = block === latest ? await readStock(chain, { blockNumber: block.number }) : undefined;
-		for (const orderId of await take({ following, block, events, finalized, stock })) orderIds.add(orderId);
+		await take({ following, block, events, finalized, stock });
 		parent = block;
 	}
-	await wake({ ...following, chainId, occasion: parent.hash, orderIds: [...orderIds] });
+	await wake({ ...following, chainId, occasion: parent.hash });
 	return true;
 
 	async function undo(): Promise<boolean> {
@@ -85,7 +90,7 @@ export async function advance(following: Following): Promise<boolean> {
 		log.warn({ chainId, from: seen.number, to: undone.number }, "the chain dropped blocks");
 		// The block that comes next may be this very one, and pokes again.
 		const occasion = `${latest.hash} without ${seen.hash}`;
-		await wake({ ...following, chainId, occasion, orderIds: undone.orderIds });
+		await wake({ ...following, chainId, occasion });
 		return true;
 	}
 
@@ -105,7 +110,6 @@ export async function advance(following: Following): Promise<boolean> {
 			chain,
 			pool,
 			head: seen,
-			nowMs: nowMs(),
 		});
 		log.error(
 			{ chainId, from: seen.finalizedNumber, to: number, orderIds, reversed, restarted },
@@ -149,16 +153,16 @@ async function take({
 	events: ContractEvent[];
 	finalized: Block;
 	stock: Awaited<ReturnType<typeof readStock>> | undefined;
-}): Promise<Hex[]> {
+}): Promise<void> {
 	const { chainId } = chain;
 	const hashes = await laneHashesAmong(pool, { chainId, hashes: block.transactionHashes });
 	const mined = hashes.length > 0 ? await readGasCosts(chain, { blockHash: block.hash, hashes }) : [];
 	const { vaults } = ourContracts(chain.deployment);
-	const { orderIds, unbooked } = await inTransaction(pool, (db) =>
-		applyBlock(db, { chainId, block, events, mined, finalized, vaults, ...(stock ? { stock } : {}) }),
-	);
+	const assets = chain.deployment.assets.map(({ address }) => address);
+	const applied = { chainId, block, events, mined, finalized, vaults, assets, ...(stock ? { stock } : {}) };
+	if (await applyQuietBlock(pool, applied)) return;
+	const { unbooked } = await inTransaction(pool, (db) => applyBlock(db, applied));
 	if (unbooked.length > 0) {
 		log.error({ chainId, events: unbooked }, "the ledger cannot book events of orders that are not known");
 	}
-	return orderIds;
 }

@@ -33,11 +33,7 @@ async function follow(chain: TestChain, pool = database.pool): Promise<void> {
 	const following = {
 		chain: connectChain(chain),
 		pool,
-		engine: {
-			startSwap: () => Promise.reject(new Error("a follower starts no swap")),
-			raise: async () => {},
-			poke: async () => {},
-		},
+		engine: { poke: async () => {} },
 		relayers: [actions.relayer.address],
 		log: createLog({ level: "warn", process: "test", write: (line) => logged.push(JSON.parse(line)) }),
 	};
@@ -111,7 +107,7 @@ test("a chain that drops a final block is paused, once and loudly, and followed 
 		{ chainId, msg: "the chain dropped what was final: it is paused" },
 	]);
 
-	await liftPauses(database.pool, {
+	await liftPauses(database.owner, {
 		chainId,
 		cause: "finality",
 		by: "a person",
@@ -124,11 +120,11 @@ test("a chain that drops a final block is paused, once and loudly, and followed 
 	expect(await eventNames(comesBack)).toEqual([]);
 	await expectBooksAsHeld(origin);
 	const { rows } = await database.pool.query(
-		"select status, ended_at, execution from swaps left join waits on swap_id = id where swaps.order_id = $1",
+		"select status, ended_at, due_at <= now() as is_due from swaps left join waits on swap_id = id where swaps.order_id = $1",
 		[hexToBytes(orderId(goes))],
 	);
 	expect(rows).toMatchObject([{ status: "settled", ended_at: null }]);
-	expect(rows[0]?.execution).toBeGreaterThan(0);
+	expect(rows[0]?.is_due).toBe(true);
 
 	await actions.open(comesBack);
 	await actions.finalize();
@@ -156,7 +152,13 @@ test("what is taken back and then happens in the very same blocks again is booke
 	const { origin } = chains;
 	const { chainId } = origin;
 	const { pool } = database;
-	await liftPauses(pool, { ...{ chainId, cause: "finality" }, by: "ada", reason: "seen", nowMs: 0 });
+	await liftPauses(database.owner, {
+		chainId,
+		cause: "finality",
+		by: "ada",
+		reason: "seen",
+		nowMs: 0,
+	});
 	await follow(origin);
 	const order = await actions.makeOrder();
 	await actions.open(order);
@@ -174,7 +176,7 @@ test("what is taken back and then happens in the very same blocks again is booke
 	expect(number).toBeLessThan(await block());
 	const known = await readBlock(connectChain(origin), number);
 	// As if the chain had dropped them, and then had the same ones again.
-	await inTransaction(pool, (db) => undoFinalBlocks(db, { chainId, block: known, nowMs: 0 }));
+	await inTransaction(pool, (db) => undoFinalBlocks(db, { chainId, block: known }));
 	await follow(origin);
 	expect(await postingsOf(order)).toEqual(["Opened", "Opened", "reversal"]);
 	await expectBooksAsHeld(origin);
@@ -240,8 +242,8 @@ test("to take back what was final waits for whoever works on one of its swaps, a
 	await actions.finalize();
 	await origin.testClient.mine({ blocks: 30 });
 	// On what the chain is now, whatever was left of others.
-	await pool.query("truncate chain_heads, chain_blocks, chain_events");
-	await pool.query("truncate postings, entries");
+	await database.owner.query("truncate chain_heads, chain_blocks, chain_events");
+	await database.owner.query("truncate postings, entries");
 	await follow(origin);
 	const head = await readHead(pool, chainId);
 	if (!head) throw new Error("it is followed");
@@ -252,16 +254,16 @@ test("to take back what was final waits for whoever works on one of its swaps, a
 		id,
 	]);
 	await endedSwap(order);
-	await pool.query("insert into waits (swap_id, order_id, signal_id) values ($1, $2, '')", [
-		fromSwapKey(order.swapKey),
-		id,
-	]);
+	await pool.query("insert into waits (swap_id, order_id) values ($1, $2)", [fromSwapKey(order.swapKey), id]);
 	const block = await readBlock(connectChain(origin), head.finalizedNumber - 1);
-	await pool.query("update postings set block_number = $2 where chain_id = $1", [chainId, block.number]);
+	await database.owner.query("update postings set block_number = $2 where chain_id = $1", [
+		chainId,
+		block.number,
+	]);
 	let undoing: Promise<unknown> = Promise.resolve();
 	await inTransaction(pool, async (db) => {
 		await db.query("select from swaps where order_id = $1 for update", [id]);
-		undoing = inTransaction(pool, (other) => undoFinalBlocks(other, { chainId, block, nowMs: 0 }));
+		undoing = inTransaction(pool, (other) => undoFinalBlocks(other, { chainId, block }));
 		const isWaiting = async () =>
 			(
 				await pool.query(
@@ -269,7 +271,7 @@ test("to take back what was final waits for whoever works on one of its swaps, a
 				)
 			).rowCount;
 		await expect.poll(isWaiting, { timeout: 10_000 }).toBe(1);
-		await db.query("update waits set signal_id = 'looked' where order_id = $1", [id]);
+		await db.query("update waits set mark = mark + 1 where order_id = $1", [id]);
 	});
 	expect(await undoing).toMatchObject({ orderIds: [orderId(order)], restarted: 1 });
 });

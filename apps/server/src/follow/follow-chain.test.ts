@@ -24,7 +24,7 @@ test("of several followers of a chain one follows, and when it ends another goes
 		const ended = followChain({
 			chain: connectChain(chains.origin),
 			pool: database.pool,
-			engine: { startSwap: async () => {}, raise: async () => {}, poke: async () => {} },
+			engine: { poke: async () => {} },
 			relayers: [],
 			pollMs: 10,
 			onBlock: () => blocks.emit("block", name),

@@ -17,10 +17,13 @@ export async function followChain({
 	await keepFollowing({
 		chainId: chain.chainId,
 		pool,
-		advance: async () => {
-			const isNew = await advance(following);
-			if (isNew) onBlock?.();
-			return isNew;
+		follower: () => {
+			const taken = {};
+			return async () => {
+				const isNew = await advance({ ...following, taken });
+				if (isNew) onBlock?.();
+				return isNew;
+			};
 		},
 		pollMs,
 		log,

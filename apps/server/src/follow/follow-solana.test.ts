@@ -24,7 +24,7 @@ test("of several followers of Solana one follows, and when it ends another goes 
 		const ended = followSolana({
 			chain: scene.chain,
 			pool: scene.pool,
-			engine: { startSwap: async () => {}, raise: async () => {}, poke: async () => {} },
+			engine: { poke: async () => {} },
 			relayers: [],
 			outflowCaps: {},
 			markerSeconds: 1_000,

@@ -1,3 +1,4 @@
+import { isWatchNeeded } from "../store/watched-transactions.ts";
 import { advanceSolana, type FollowingSolana } from "./advance-solana.ts";
 import { keepFollowing } from "./keep-following.ts";
 
@@ -17,8 +18,10 @@ export async function followSolana({
 	await keepFollowing({
 		chainId: chain.chainId,
 		pool,
-		advance: async () => {
-			if (await advanceSolana(following)) onSlot?.();
+		follower: () => async () => {
+			// Most of the time nobody waits for the chain, which could be asked a few times a second.
+			const isNew = (await isWatchNeeded(pool, chain.chainId)) && (await advanceSolana(following));
+			if (isNew) onSlot?.();
 			// Each look takes in all there is.
 			return false;
 		},

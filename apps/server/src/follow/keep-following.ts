@@ -12,15 +12,15 @@ import { FinalityBrokenError } from "./undo-fork.ts";
 export async function keepFollowing({
 	chainId,
 	pool,
-	advance,
+	follower,
 	pollMs,
 	log,
 	signal,
 }: {
 	chainId: number;
 	pool: DatabasePool;
-	/** Says whether there may be more at once. */
-	advance: () => Promise<boolean>;
+	/** Makes what advances while nobody else does. It says whether there may be more at once. */
+	follower: () => () => Promise<boolean>;
 	pollMs: number;
 	log: Log;
 	signal: AbortSignal;
@@ -29,6 +29,7 @@ export async function keepFollowing({
 		try {
 			await holdLeadership(pool, { name: `follow:${chainId}` }, async (isHeld) => {
 				log.info({ chainId }, "following the chain");
+				const advance = follower();
 				while (!signal.aborted && isHeld()) {
 					if (!(await advance())) await pause();
 				}

@@ -11,6 +11,7 @@ import {
 } from "@geoswap/protocol";
 import type { Hex } from "viem";
 import { madeMarkerOwner } from "../chain/solana/makes-marker.ts";
+import { isWithinSolana } from "../chain/solana/order-sides.ts";
 import type { Landed } from "../chain/solana/read-landed.ts";
 import { receivedBy } from "../chain/solana/received-by.ts";
 import type { SlotEvent } from "../store/apply-slots.ts";
@@ -52,8 +53,8 @@ export async function landedEvents({
 		}
 		case "fill": {
 			if (decided("vault") !== "vault") return [];
-			const isSameChain = order.originChainId === order.destinationChainId;
-			const isReleased = isSameChain && (await left("escrow", order.inputToken)) >= order.inputAmount;
+			const isReleased =
+				isWithinSolana(order) && (await left("escrow", order.inputToken)) >= order.inputAmount;
 			// On one chain the vault may have got the same token, in the same transaction.
 			const got = isReleased && order.inputToken === order.outputToken ? order.inputAmount : 0n;
 			const filled = {
@@ -78,10 +79,12 @@ export async function landedEvents({
 		}
 		case "refund": {
 			const isPaid = (await received(fromSolanaWord(order.wallet), order.inputToken)) >= order.inputAmount;
-			if (decided("escrow") !== "escrow" || !isPaid) return [];
+			// Within Solana it is the marker that a payout would have made, unless an earlier version voided the order.
+			const base = isWithinSolana(order) && decided("escrow") === undefined ? "vault" : "escrow";
+			if (decided(base) !== "escrow" || !isPaid) return [];
 			return [
 				event("Refunded", { paid: true }, "escrow"),
-				...(await markerMade("escrow", "escrow")),
+				...(await markerMade(base, "escrow")),
 				...(await accountMade(order.wallet, order.inputToken)),
 			];
 		}

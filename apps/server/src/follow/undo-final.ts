@@ -15,19 +15,17 @@ export async function undoFinal({
 	chain,
 	pool,
 	head,
-	nowMs,
 }: {
 	chain: EvmChain;
 	pool: DatabasePool;
 	head: FollowedHead;
-	nowMs: number;
 }): Promise<{ number: number } & Awaited<ReturnType<typeof undoFinalBlocks>>> {
 	const { chainId } = chain;
 	const block =
 		(await lastKnown({ chain, pool, head })) ??
 		// Nothing of ours is left on it.
 		(await readBlock(chain, await readOpeningNumber(pool, chainId)));
-	const undone = await inTransaction(pool, (db) => undoFinalBlocks(db, { chainId, block, nowMs }));
+	const undone = await inTransaction(pool, (db) => undoFinalBlocks(db, { chainId, block }));
 	return { number: block.number, ...undone };
 }
 

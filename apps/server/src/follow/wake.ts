@@ -1,40 +1,30 @@
-import type { Address, Hex } from "viem";
+import type { Address } from "viem";
 import type { Engine } from "../durable/durable.ts";
 import type { Database } from "../store/database.ts";
-import { clearSignals, readDueSignals } from "../store/due-signals.ts";
 import { readOpenWork } from "../store/open-work.ts";
 
-const signalsAtOnce = 200;
-
-/** Raises the signals of those who wait for what happened, and pokes the lanes and attestations that have work. */
+/** Pokes a round where swaps are due, and the lanes and attestations of the chain that have work. */
 export async function wake({
 	pool,
 	engine,
 	chainId,
 	relayers,
 	occasion,
-	orderIds,
 }: {
 	pool: Database;
-	engine: Engine;
+	engine: Pick<Engine, "poke">;
 	chainId: number;
 	relayers: readonly Address[];
-	/** What happened, by a name that nothing else has: one poke for each is enough. */
+	/** A name for what happened, which nothing else has. The engine takes one poke of a lane for each name. */
 	occasion: string;
-	orderIds: readonly Hex[];
 }): Promise<void> {
-	const due = await readDueSignals(pool, { chainId, orderIds });
-	for (let i = 0; i < due.length; i += signalsAtOnce) {
-		const some = due.slice(i, i + signalsAtOnce);
-		await Promise.all(some.map((signalId) => engine.raise(signalId)));
-		await clearSignals(pool, some);
-	}
-
 	const work = await readOpenWork(pool, chainId);
 	const busy = work.hasQueued
 		? relayers
 		: relayers.filter((relayer) => work.relayers.has(relayer.toLowerCase()));
 	await Promise.all([
+		// Without a name: a poke during a run that has the name of the one that began it would be lost.
+		...(work.isDue ? [engine.poke({ object: "round", key: "0" })] : []),
 		...busy.map((relayer) => {
 			const key = `${chainId}:${relayer.toLowerCase()}`;
 			return engine.poke({ object: "lane", key }, { dedupeKey: `${key}:${occasion}` });

@@ -6,6 +6,7 @@ import {
 	InstrumentType,
 	type MetricProducer,
 } from "@opentelemetry/sdk-metrics";
+import { within } from "../within.ts";
 import type { Reading, Sample } from "./meter.ts";
 
 /** Whoever looks waits this long for a reading, and then does without. */
@@ -70,16 +71,6 @@ function rememberFor({ read, maxAgeMs = 0 }: Reading, nowMs: () => number): () =
 		);
 		return samples;
 	};
-}
-
-async function within<T>(timeoutMs: number, promise: Promise<T>): Promise<T> {
-	const { promise: late, reject } = Promise.withResolvers<never>();
-	const timer = setTimeout(() => reject(new Error(`took longer than ${timeoutMs} ms`)), timeoutMs);
-	try {
-		return await Promise.race([promise, late]);
-	} finally {
-		clearTimeout(timer);
-	}
 }
 
 function gaugesOf({ gauges }: Reading, samples: readonly Sample[], nowMs: number): GaugeMetricData[] {

@@ -1,7 +1,15 @@
 type Labels = Readonly<Record<string, string>>;
 
 /** One value of a gauge. */
-export type Sample = { gauge: string; labels?: Labels; value: number };
+export type Sample<Gauge extends string = string> = { gauge: Gauge; labels?: Labels; value: number };
+
+export function sample<Gauge extends string>(
+	gauge: Gauge,
+	value: number,
+	labels: Labels = {},
+): Sample<Gauge> {
+	return { gauge, labels, value };
+}
 
 /** Gauges that are read together when somebody looks. */
 export type Reading = {

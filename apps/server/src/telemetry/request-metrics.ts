@@ -1,8 +1,8 @@
-import type { Meter } from "./meter.ts";
+import { type Meter, sample } from "./meter.ts";
 
 /** A quote takes a millisecond, a build some calls to chains, a held status call up to 15 s. */
 const secondsBounds = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 15, 30, 60];
-const rateReasons = ["rate", "gas_budget", "reserved_value"];
+const rateReasons = ["rate", "gas_budget", "reserved_value", "recipients_refused", "unopened_swaps"];
 
 export type AnsweredRequest = {
 	method: string;
@@ -45,11 +45,7 @@ export function requestMetrics(meter: Meter): RequestMetrics {
 				"Requests that are being answered; of the status route, mostly held calls",
 		},
 		read: () =>
-			[...underWay].map(([route, value]) => ({
-				gauge: "geoswap_http_requests_in_flight",
-				labels: { route },
-				value,
-			})),
+			[...underWay].map(([route, value]) => sample("geoswap_http_requests_in_flight", value, { route })),
 	});
 	return {
 		began: (route) => void underWay.set(route, (underWay.get(route) ?? 0) + 1),

@@ -13,8 +13,6 @@ export type SwapMetrics = {
 	decided: (swap: SwapRoute, decision: { status: string; seconds: number }) => void;
 	/** A chain's second provider was asked for a deposit. */
 	secondAsked: (chainId: number, word: string) => void;
-	/** How many swaps it found, once it is through. */
-	sweeping: (sweep: Promise<number>) => void;
 };
 
 /** What a chain's second provider may say of a deposit. */
@@ -33,35 +31,15 @@ export function swapMetrics(
 		"From a swap's submit to its final status",
 		secondsBounds,
 	);
-	const countSweep = meter.counter(
-		"geoswap_sweeps_total",
-		"Rounds in which every swap that has not ended was started again",
-		[{ outcome: "done" }, { outcome: "failed" }],
-	);
 	const countSecond = meter.counter(
 		"geoswap_second_provider_answers_total",
 		"What second providers said of deposits: agrees, behind, differs (a person must look), silent",
 		secondProvidersOf.flatMap((chainId) => secondWords.map((word) => ({ chain: String(chainId), word }))),
 	);
-	let lastSwept = 0;
-	meter.reading({
-		name: "sweep",
-		gauges: { geoswap_sweep_swaps: "Swaps that the last sweep found not ended" },
-		read: () => [{ gauge: "geoswap_sweep_swaps", value: lastSwept }],
-	});
 	return {
 		moved: (swap, to) => countMove({ ...labelsOf(swap), to }),
 		decided: (swap, { status, seconds }) => observe(seconds, { ...labelsOf(swap), status }),
 		secondAsked: (chainId, word) => countSecond({ chain: String(chainId), word }),
-		sweeping: (sweep) => {
-			sweep.then(
-				(swaps) => {
-					lastSwept = swaps;
-					countSweep({ outcome: "done" });
-				},
-				() => countSweep({ outcome: "failed" }),
-			);
-		},
 	};
 }
 

@@ -1,5 +1,6 @@
 import { privateKeyToAddress } from "viem/accounts";
 import { readAttesterConfig } from "../../attest/attester-config.ts";
+import { findCodeProblems } from "../../chain/evm/find-code-problems.ts";
 import { refuseDevelopmentKeys } from "../../chain/evm/refuse-development-keys.ts";
 import { parsePrivateKey, readSecret } from "../../secrets.ts";
 import { checkEndpoint } from "./check-evm-chain.ts";
@@ -27,6 +28,14 @@ export async function checkAttester(path: string, { isOffline }: { isOffline: bo
 		? []
 		: [
 				...chains.map((chain) => check(`chain ${chain.chainId} endpoint`, () => checkEndpoint(chain))),
+				...chains.map((chain) =>
+					check(`chain ${chain.chainId} code`, async () => {
+						const problems = await findCodeProblems(chain, config);
+						return problems.length > 0
+							? problems.map((problem) => fail(`${problem}: nothing would be signed for this chain`))
+							: ok("of vaults and escrows is the published one");
+					}),
+				),
 				...(solana ? [check("Solana endpoint", () => checkSolanaEndpoint(solana))] : []),
 			];
 	return (await Promise.all([key, checkSolanaKeys(config), ...endpoints])).flat();

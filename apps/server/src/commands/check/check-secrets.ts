@@ -1,7 +1,7 @@
 import { privateKeyToAddress } from "viem/accounts";
 import { refuseDevelopmentKeys } from "../../chain/evm/refuse-development-keys.ts";
 import { refuseSolanaDevelopmentKeys } from "../../chain/solana/refuse-solana-development-keys.ts";
-import { parseSolanaKeys } from "../../chain/solana/solana-keys.ts";
+import { parseKeysOf, solanaKeyNames } from "../../chain/solana/solana-keys.ts";
 import type { Config, SolanaConfig } from "../../config.ts";
 import { ConfigError } from "../../config-error.ts";
 import { parseRelayerKeys, readPepper, readSealKeys, readSecret, type SecretName } from "../../secrets.ts";
@@ -14,19 +14,21 @@ export async function checkSecrets(
 ): Promise<Finding[]> {
 	const questions = new Map<SecretName, () => unknown>();
 	const isSet = (name: SecretName) => questions.set(name, () => new URL(readSecret(name)));
-	isSet("DATABASE_URL");
 	if (processes.has("api")) {
+		isSet("API_DATABASE_URL");
 		isSet("REDIS_URL");
 		questions.set("GEOSWAP_SEAL_KEYS", () => readSealKeys());
 		questions.set("GEOSWAP_API_KEY_PEPPER", () => readPepper());
 	}
 	if (processes.has("worker")) {
+		isSet("WORKER_DATABASE_URL");
+		isSet("AUDITOR_DATABASE_URL");
 		questions.set("GEOSWAP_RELAYER_KEYS", () => readRelayers(config));
 		const { solana } = config;
 		if (solana) {
-			questions.set("GEOSWAP_SOLANA_KEYS", () =>
-				parseSolanaKeys(readSecret("GEOSWAP_SOLANA_KEYS"), solana.deployment),
-			);
+			for (const name of solanaKeyNames) {
+				questions.set(name, () => parseKeysOf(name, readSecret(name), solana.deployment));
+			}
 		}
 	}
 	const findings = [...questions].map(([name, read]) =>

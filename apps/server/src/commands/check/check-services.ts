@@ -3,23 +3,34 @@ import { Redis } from "ioredis";
 import type { Config } from "../../config.ts";
 import { askEngine } from "../../durable/ask-engine.ts";
 import { connectEngineAdmin } from "../../durable/engine-admin.ts";
+import { expectDatabase, urlVariables } from "../../expect-database.ts";
 import { expectNamedKeys } from "../../expect-named-keys.ts";
 import { openDatabase } from "../../store/database.ts";
-import { pendingMigrations } from "../../store/migrate.ts";
-import { check, type Finding, fail, ok, warn } from "./finding.ts";
+import type { DatabaseRoles } from "../../store/roles/grant-roles.ts";
+import type { RoleName } from "../../store/roles/grants.ts";
+import { check, type Finding, ok, warn } from "./finding.ts";
 
 /** The database, Redis and the engine. What has no address in the environment was told of already. */
 export async function checkServices(
-	{ restate, solana }: Pick<Config, "restate" | "solana">,
+	{ restate, solana, database }: Pick<Config, "restate" | "solana" | "database">,
 	{ processes }: { processes: ReadonlySet<string> },
 ): Promise<Finding[]> {
-	const { DATABASE_URL: databaseUrl, REDIS_URL: redisUrl } = process.env;
+	const { REDIS_URL: redisUrl } = process.env;
+	const logins: RoleName[] = [
+		...(processes.has("api") ? (["api"] as const) : []),
+		...(processes.has("worker") ? (["worker", "auditor"] as const) : []),
+	];
 	const findings = await Promise.all([
-		databaseUrl
-			? check("PostgreSQL", () =>
-					askDatabase(databaseUrl, { solana: processes.has("worker") ? solana?.deployment : undefined }),
-				)
-			: [],
+		...logins.map((role) => {
+			const url = process.env[urlVariables[role]];
+			if (!url) return [];
+			const asked = {
+				role,
+				roles: database.roles,
+				solana: role === "worker" ? solana?.deployment : undefined,
+			};
+			return check(`PostgreSQL as ${role}`, () => askDatabase(url, asked));
+		}),
 		redisUrl && processes.has("api") ? check("Redis", () => askRedis(redisUrl)) : [],
 		check("Restate ingress", async () => {
 			await askEngine(restate);
@@ -35,11 +46,13 @@ export async function checkServices(
 	return findings.flat();
 }
 
-async function askDatabase(url: string, { solana }: { solana: SolanaDeployment | undefined }) {
+async function askDatabase(
+	url: string,
+	{ role, roles, solana }: { role: RoleName; roles: DatabaseRoles; solana: SolanaDeployment | undefined },
+) {
 	const pool = openDatabase({ url, applicationName: "geoswapd config check", max: 1 });
 	try {
-		const pending = await pendingMigrations(pool);
-		if (pending.length > 0) return fail(`lacks ${pending.join(", ")}: run geoswapd migrate`);
+		await expectDatabase(pool, role, roles);
 		if (solana) await expectNamedKeys(pool, solana);
 		return ok("answers, and its schema is up to date");
 	} finally {

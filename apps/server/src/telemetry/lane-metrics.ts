@@ -1,0 +1,28 @@
+import type { Meter } from "./meter.ts";
+
+/** What is counted of lanes. */
+export type LaneMetrics = {
+	/** A payment was not signed, since the facts do not justify it. */
+	paymentStopped: (chainId: number, problem: string) => void;
+};
+
+const problems = [
+	"wrong-order",
+	"not-opened",
+	"not-deep",
+	"unseen",
+	"delivered",
+	"not-reserved",
+	"no-price",
+	"above-deposit",
+	"above-cap",
+];
+
+export function laneMetrics(meter: Meter, { chainIds }: { chainIds: readonly number[] }): LaneMetrics {
+	const count = meter.counter(
+		"geoswap_payments_stopped_total",
+		"Payments that a lane did not sign, since deposit, reservation or prices do not justify them, by problem",
+		chainIds.flatMap((chainId) => problems.map((problem) => ({ chain: String(chainId), problem }))),
+	);
+	return { paymentStopped: (chainId, problem) => count({ chain: String(chainId), problem }) };
+}

@@ -1,0 +1,26 @@
+import type { Meter } from "./meter.ts";
+
+const objects = ["round", "lane", "attestation", "sighting"] as const;
+
+export type TickMetrics = {
+	/** A tick looked for what is due, or could not. */
+	ticked: (outcome: "done" | "failed") => void;
+	/** A tick ran a pump itself, since the engine had not. */
+	ranHere: (object: (typeof objects)[number]) => void;
+};
+
+export function tickMetrics(meter: Meter): TickMetrics {
+	const countTick = meter.counter("geoswap_ticks_total", "Looks for work that is due", [
+		{ outcome: "done" },
+		{ outcome: "failed" },
+	]);
+	const countRun = meter.counter(
+		"geoswap_tick_runs_total",
+		"Pumps that a tick ran because the engine had not run them for two seconds",
+		objects.map((object) => ({ object })),
+	);
+	return {
+		ticked: (outcome) => countTick({ outcome }),
+		ranHere: (object) => countRun({ object }),
+	};
+}
