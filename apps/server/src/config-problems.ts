@@ -1,3 +1,4 @@
+import { isIP } from "node:net";
 import { entryPoint09Address } from "viem/account-abstraction";
 import { maximumMicroLamportsPerUnit } from "./chain/solana/co-sign-order.ts";
 import type { ChainConfig, Config, SolanaConfig } from "./config.ts";
@@ -19,11 +20,14 @@ export function configProblems({
 	attesters,
 	price,
 	feeDiscount,
+	worker,
+	restate,
 }: Omit<Config, "deployment">): string[] {
 	const problems = chains.flatMap((chain) => chainProblems(chain));
 	if (solana) problems.push(...solanaProblems(solana, { chains, price }));
 	const all: AnyChain[] = [...chains, ...(solana ? [solana] : [])];
 	for (const from of all) for (const to of all) problems.push(...deadlineProblems(from, to));
+	problems.push(...settlementProblems(all, price), ...volatilityProblems(all, price));
 	// On one chain there is nothing to attest, nor where the input is on Solana.
 	for (const { chainId, deployment } of all.length > 1 ? chains : []) {
 		const { threshold } = deployment.attesterSet;
@@ -44,11 +48,25 @@ export function configProblems({
 		}
 	}
 	if (price.minimumUsd >= price.maximumUsd) problems.push("price.minimumUsd: is not below price.maximumUsd");
+	const isReachable = !isLoopback(worker.host) || (worker.publicUrl && !isLoopback(hostOf(worker.publicUrl)));
+	if (isReachable && restate.identityKeys.length === 0) {
+		problems.push(
+			"restate.identityKeys: is empty, and the worker can be reached from other machines: whoever reaches it could have the vault pay. Give Restate a key (request-identity-private-key-pem-file) and put the public key that it logs at its start here",
+		);
+	}
 	if (feeDiscount) problems.push(...discountProblems(feeDiscount, { chains }));
 	return problems;
 }
 
 type AnyChain = ChainConfig | SolanaConfig;
+
+function hostOf(url: string): string {
+	return new URL(url).hostname.replace(/^\[(.*)\]$/, "$1");
+}
+
+function isLoopback(host: string): boolean {
+	return host === "localhost" || host === "::1" || (isIP(host) === 4 && host.startsWith("127."));
+}
 
 /** By where it is: two keys of one host are one provider's. */
 function isSameEndpoint(one: string, other: string): boolean {
@@ -64,30 +82,31 @@ function isSolana(chain: AnyChain): chain is SolanaConfig {
 	return "blockhashSeconds" in chain;
 }
 
+/** Each is true, or says what is wrong. */
+function unmet(conditions: readonly (true | string | readonly (true | string)[])[]): string[] {
+	return conditions.flat().filter((condition) => condition !== true);
+}
+
 function chainProblems(chain: ChainConfig): string[] {
 	const { chainId, deployment } = chain;
 	const { entryPoint } = deployment.contracts;
-	return [
-		deployment.kind === "eip1559"
-			? []
-			: `chains.${chainId}: is of kind ${deployment.kind}, and the fees of the chain below it cannot be priced yet`,
+	return unmet([
+		deployment.kind === "eip1559" ||
+			`chains.${chainId}: is of kind ${deployment.kind}, and the fees of the chain below it cannot be priced yet`,
 		openProblems(chain),
-		entryPoint === entryPoint09Address
-			? []
-			: `chains.${chainId}: its deployment names the EntryPoint ${entryPoint}; ops are made for ${entryPoint09Address}`,
-	].flat();
+		entryPoint === entryPoint09Address ||
+			`chains.${chainId}: its deployment names the EntryPoint ${entryPoint}; ops are made for ${entryPoint09Address}`,
+	]);
 }
 
 function openProblems(chain: AnyChain): string[] {
 	const { openSeconds } = chain;
-	return [
-		openSeconds <= maxOpenSeconds
-			? []
-			: `${nameOf(chain)}.openSeconds: must be at most ${maxOpenSeconds}: no wallet should sign for longer, and the SDK refuses`,
-		openSeconds > minOpenSeconds
-			? []
-			: `${nameOf(chain)}.openSeconds: must be above ${minOpenSeconds}, for a quote to be built and submitted`,
-	].flat();
+	return unmet([
+		openSeconds <= maxOpenSeconds ||
+			`${nameOf(chain)}.openSeconds: must be at most ${maxOpenSeconds}: no wallet should sign for longer, and the SDK refuses`,
+		openSeconds > minOpenSeconds ||
+			`${nameOf(chain)}.openSeconds: must be above ${minOpenSeconds}, for a quote to be built and submitted`,
+	]);
 }
 
 function solanaProblems(solana: SolanaConfig, { chains, price }: Pick<Config, "chains" | "price">): string[] {
@@ -101,18 +120,15 @@ function solanaProblems(solana: SolanaConfig, { chains, price }: Pick<Config, "c
 		slowest((chain) => chain.openSeconds) +
 		slowest((chain) => chain.fillSeconds) +
 		slowest((chain) => chain.refundSeconds);
-	return [
+	return unmet([
 		openProblems(solana),
-		least < most ? [] : `solana.blockhashSeconds: least, ${least}, is not below most, ${most}`,
-		openSeconds >= quoteSeconds + most
-			? []
-			: `solana.openSeconds: must be at least ${quoteSeconds + most}: what is built when a quote ends can land for ${most} more`,
-		computePrice <= maximumMicroLamportsPerUnit
-			? []
-			: `solana.computePriceMicroLamports: is above ${maximumMicroLamportsPerUnit}, and no fee payer signs for that`,
-		markerSeconds > orderSeconds
-			? []
-			: `solana.markerSeconds: must be above ${orderSeconds}, in which an order is decided: what comes after could be paid twice`,
+		least < most || `solana.blockhashSeconds: least, ${least}, is not below most, ${most}`,
+		openSeconds >= quoteSeconds + most ||
+			`solana.openSeconds: must be at least ${quoteSeconds + most}: what is built when a quote ends can land for ${most} more`,
+		computePrice <= maximumMicroLamportsPerUnit ||
+			`solana.computePriceMicroLamports: is above ${maximumMicroLamportsPerUnit}, and no fee payer signs for that`,
+		markerSeconds > orderSeconds ||
+			`solana.markerSeconds: must be above ${orderSeconds}, in which an order is decided: what comes after could be paid twice`,
 		Object.keys(solana.outflowCaps)
 			.filter((symbol) => !symbols.includes(symbol))
 			.map((symbol) => `solana.outflowCaps.${symbol}: the deployment has no such asset`),
@@ -122,11 +138,12 @@ function solanaProblems(solana: SolanaConfig, { chains, price }: Pick<Config, "c
 				({ symbol }) =>
 					`solana.outflowCaps: has no cap for ${symbol}, and a feed that is wrong would cost all of it`,
 			),
-		deployment.assets.flatMap(({ symbol, kind, feed: { deviationBps } }) => {
+		deployment.assets.map(({ symbol, kind, feed: { deviationBps } }) => {
 			const takenBps = (100 * solana.spreadBps[kind] + price.optionCentibps[kind]) / 100;
-			return takenBps >= deviationBps
-				? []
-				: `solana.spreadBps.${kind}: with price.optionCentibps.${kind} it takes ${takenBps}, and the feed of ${symbol} may be wrong by ${deviationBps}: each swap could take the rest`;
+			return (
+				takenBps >= deviationBps ||
+				`solana.spreadBps.${kind}: with price.optionCentibps.${kind} it takes ${takenBps}, and the feed of ${symbol} may be wrong by ${deviationBps}: each swap could take the rest`
+			);
 		}),
 		deployment.assets
 			.filter(({ feed }) => !chains.some(({ chainId }) => chainId === feed.chainId))
@@ -134,7 +151,47 @@ function solanaProblems(solana: SolanaConfig, { chains, price }: Pick<Config, "c
 				({ symbol, feed }) =>
 					`solana: the feed of ${symbol} is on chain ${feed.chainId}, which is not configured`,
 			),
-	].flat();
+	]);
+}
+
+/**
+ * A feed says what the market said until that moved by the feed's deviation: whoever sees the market first gives the token
+ * that fell and takes another at par. Between two chains that settle in the same token nothing can be taken so.
+ */
+function settlementProblems(
+	chains: readonly AnyChain[],
+	{ settlementSpreadBps, optionCentibps }: Config["price"],
+): string[] {
+	const settlements = chains.map((chain) => {
+		const { assets, settlementToken } = chain.deployment;
+		const { symbol, feed } = assets.find(({ address }) => address === settlementToken) ?? {};
+		return { name: nameOf(chain), symbol, deviationBps: feed?.deviationBps };
+	});
+	const takenBps = (100 * settlementSpreadBps + optionCentibps.stable) / 100;
+	return settlements.flatMap((one, i) =>
+		settlements.slice(i + 1).flatMap((other) => {
+			if (one.symbol === other.symbol) return [];
+			const unknown = [one, other].filter(({ deviationBps }) => deviationBps === undefined);
+			if (unknown.length > 0) {
+				return unknown.map(
+					({ name, symbol }) =>
+						`${name}: the deployment does not say the deviationBps of the feed of ${symbol}, and another chain settles in another token`,
+				);
+			}
+			const wrongBps = (one.deviationBps ?? 0) + (other.deviationBps ?? 0);
+			return takenBps >= wrongBps
+				? []
+				: `price.settlementSpreadBps: with price.optionCentibps.stable it takes ${takenBps}, and the feeds of ${one.symbol} and ${other.symbol} may be wrong by ${wrongBps}: each swap between them could take the rest`;
+		}),
+	);
+}
+
+/** A symbol that is misspelt would leave its asset at the volatility of its kind. */
+function volatilityProblems(chains: readonly AnyChain[], { volatilityPercent }: Config["price"]): string[] {
+	const symbols = chains.flatMap(({ deployment }): string[] => deployment.assets.map(({ symbol }) => symbol));
+	return Object.keys(volatilityPercent.bySymbol)
+		.filter((symbol) => !symbols.includes(symbol))
+		.map((symbol) => `price.volatilityPercent.bySymbol.${symbol}: no chain's deployment has such an asset`);
 }
 
 function discountProblems(
@@ -143,25 +200,26 @@ function discountProblems(
 ): string[] {
 	const chain = chains.find((candidate) => candidate.chainId === chainId);
 	const names = tiers.map(({ name }) => name);
-	return [
-		chain ? [] : `feeDiscount.chainId: chain ${chainId} is not configured, or not of the EVM kind`,
-		!chain || chain.deployment.feeDiscountToken
-			? []
-			: `feeDiscount.chainId: the deployment of chain ${chainId} has no feeDiscountToken`,
+	return unmet([
+		chain !== undefined || `feeDiscount.chainId: chain ${chainId} is not configured, or not of the EVM kind`,
+		!chain ||
+			chain.deployment.feeDiscountToken !== undefined ||
+			`feeDiscount.chainId: the deployment of chain ${chainId} has no feeDiscountToken`,
 		names
 			.filter((name, i) => names.indexOf(name) !== i)
 			.map((name) => `feeDiscount.tiers: two are named ${name}`),
-		tiers.slice(1).flatMap((tier, i) => {
+		tiers.slice(1).map((tier, i) => {
 			const before = tiers[i];
 			const isAbove =
-				before &&
+				before !== undefined &&
 				BigInt(tier.minimum) > BigInt(before.minimum) &&
 				tier.discountPercent > before.discountPercent;
-			return isAbove
-				? []
-				: `feeDiscount.tiers: ${tier.name} must ask for more, and take more off, than ${before?.name}, which is before it`;
+			return (
+				isAbove ||
+				`feeDiscount.tiers: ${tier.name} must ask for more, and take more off, than ${before?.name}, which is before it`
+			);
 		}),
-	].flat();
+	]);
 }
 
 /** The deadlines of an order are those of the slower chain, as the desk takes them. */
@@ -173,15 +231,13 @@ function deadlineProblems(from: AnyChain, to: AnyChain): string[] {
 	// On Solana nothing is signed that could land after the deadline.
 	const toFill = bothFinal + (isSolana(to) ? to.blockhashSeconds.most : 0);
 	const allSeconds = from.openSeconds + fillSeconds + refundSeconds;
-	return [
-		fillSeconds > toFill
-			? []
-			: `fillSeconds: ${fillSeconds} ${way} is not above the ${toFill} in which ${isSolana(to) ? "both are final and a payment lands or dies" : "both are final"}`,
-		refundSeconds > bothFinal + sendSeconds
-			? []
-			: `refundSeconds: ${refundSeconds} ${way} leaves no time to release what was filled last: fill and release are final after ${bothFinal}`,
-		isSolana(from) || allSeconds <= maxRefundSeconds
-			? []
-			: `openSeconds, fillSeconds, refundSeconds: ${allSeconds} together ${way}, and an escrow takes ${maxRefundSeconds}`,
-	].flat();
+	return unmet([
+		fillSeconds > toFill ||
+			`fillSeconds: ${fillSeconds} ${way} is not above the ${toFill} in which ${isSolana(to) ? "both are final and a payment lands or dies" : "both are final"}`,
+		refundSeconds > bothFinal + sendSeconds ||
+			`refundSeconds: ${refundSeconds} ${way} leaves no time to release what was filled last: fill and release are final after ${bothFinal}`,
+		isSolana(from) ||
+			allSeconds <= maxRefundSeconds ||
+			`openSeconds, fillSeconds, refundSeconds: ${allSeconds} together ${way}, and an escrow takes ${maxRefundSeconds}`,
+	]);
 }

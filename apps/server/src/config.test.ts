@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { describeSolana, solanaFeeds, startTestChains, type TestChains } from "@geoswap/devnet";
 import { formatDeployment } from "@geoswap/protocol";
 import { getAddress } from "viem";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { type ConfigFile, configSchema, readConfig } from "./config.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "geoswap-config-"));
@@ -104,6 +104,64 @@ test("proxies that are believed are addresses and networks, and not everyone", (
 	expect(() => withProxies("0.0.0.0/0")).toThrow("would believe everyone");
 });
 
+test("a worker that other machines reach needs the engine's public keys; on loopback it may go without", () => {
+	const withKeys = (worker: ConfigFile["worker"], ...identityKeys: string[]) =>
+		read({ worker, restate: { ingressUrl: "http://a", adminUrl: "http://a", identityKeys } });
+	const key = "publickeyv1_US517G5965aydkZ46HS38QLi7UQiSojurfbQfKCELFx";
+	for (const host of ["127.0.0.1", "127.9.9.9", "::1", "localhost"]) withKeys({ port: 0, host });
+	withKeys({ port: 0, publicUrl: "http://[::1]:9080" });
+	for (const worker of [
+		{ port: 0, host: "0.0.0.0" },
+		{ port: 0, host: "::" },
+		{ port: 0, host: "10.0.0.7" },
+		{ port: 0, host: "127.attacker.example" },
+		{ port: 0, publicUrl: "http://worker.internal:9080" },
+	]) {
+		expect(() => withKeys(worker), JSON.stringify(worker)).toThrow("restate.identityKeys: is empty");
+		expect(withKeys(worker, key).restate.identityKeys).toEqual([key]);
+	}
+	expect(() => withKeys({ port: 0 }, "US517G5965")).toThrow("a public key of Restate is publickeyv1_");
+});
+
+describe("where two chains settle in different tokens", () => {
+	/** Reads the configuration with the second chain's settlement token under another name. */
+	function readRenamed(price: ConfigFile["price"], deviationBps: number | undefined) {
+		const [first, second] = chains.deployment.chains;
+		if (!first || !second) throw new Error("there are two chains");
+		const assets = second.assets.map((asset) => {
+			if (asset.address !== second.settlementToken) return asset;
+			const { deviationBps: _, ...feed } = asset.feed;
+			return { ...asset, symbol: "USDX", feed: { ...feed, ...(deviationBps && { deviationBps }) } };
+		});
+		writeDeployment({ ...chains.deployment, chains: [first, { ...second, assets }] });
+		try {
+			return read({ ...(price && { price }) });
+		} finally {
+			writeDeployment(chains.deployment);
+		}
+	}
+
+	test("spread and option together cover what both feeds may be wrong by", () => {
+		const problem = "price.settlementSpreadBps: with price.optionCentibps.stable it takes 29, and";
+		expect(() => readRenamed({ settlementSpreadBps: 28 }, 25)).toThrow(problem);
+		readRenamed({ settlementSpreadBps: 29 }, 25);
+		read({ price: { settlementSpreadBps: 0 } });
+	});
+
+	test("the deployment says what each feed may be wrong by", () => {
+		expect(() => readRenamed({ settlementSpreadBps: 1_000 }, undefined)).toThrow(
+			"chains.31338: the deployment does not say the deviationBps of the feed of USDX",
+		);
+	});
+});
+
+test("a volatility of a symbol that no chain has is refused", () => {
+	const volatilityPercent = { bySymbol: { WETH: 90, WBTC: 50 } };
+	expect(() => read({ price: { volatilityPercent } })).toThrow(
+		"price.volatilityPercent.bySymbol.WBTC: no chain's deployment has such an asset",
+	);
+});
+
 const solanaPace = {
 	rpcUrl: "http://a",
 	finalitySeconds: 8,
@@ -178,6 +236,7 @@ test.each<[string, Partial<ConfigFile>]>([
 	["minimumUsd", { price: { minimumUsd: 5, maximumUsd: 5 } }],
 	["unreleasedCapUsd", { price: { maximumUsd: 1_000_001 } }],
 	["threshold", { earlierAttesterSets: [{ threshold: 0, attesters: [getAddress(`0x${"1".repeat(40)}`)] }] }],
+	["feeBps", { price: { feeBps: 9.3755 } }],
 	["highImpactBps", { price: { highImpactBps: 1 } }],
 	["publicUrl", { worker: { port: 0, publicUrl: "here" } }],
 ])("a value that cannot be meant is refused, and named: %s", (message, change) => {

@@ -37,6 +37,10 @@ const networkSchema = z.string().superRefine((text, context) => {
 		);
 	}
 });
+/** As Restate logs it at its start. */
+const identityKeySchema = z
+	.string()
+	.regex(/^publickeyv1_[1-9A-HJ-NP-Za-km-z]{32,44}$/, "a public key of Restate is publickeyv1_ and base58");
 const listenSchema = z.strictObject({ host: z.string().default("127.0.0.1"), port: portSchema });
 
 /** A deposit of at most this value is acted on this many blocks after its own; above all of them, when final. */
@@ -156,6 +160,21 @@ const auditSchema = z.strictObject({
 	confirmSeconds: z.int().nonnegative().default(15),
 });
 
+/** A name that PostgreSQL takes without quotes. */
+const roleSchema = z.string().regex(/^[a-z_][a-z0-9_]{0,62}$/);
+
+const databaseSchema = z.strictObject({
+	/** Roles that `geoswapd migrate` makes. Roles belong to a whole server: two services on one need different names. */
+	roles: z
+		.strictObject({
+			api: roleSchema.default("geoswap_api"),
+			worker: roleSchema.default("geoswap_worker"),
+			auditor: roleSchema.default("geoswap_auditor"),
+		})
+		.refine((roles) => new Set(Object.values(roles)).size === 3, "each process has a role of its own")
+		.prefault({}),
+});
+
 export const configSchema = z.strictObject({
 	/** The published file of what is deployed where, relative to this one. */
 	deployment: z.string(),
@@ -171,6 +190,8 @@ export const configSchema = z.strictObject({
 		unauthenticatedPerSecond: z.number().positive().default(20),
 		/** Proxies in front, by address or network (10.0.0.0/8): who calls is what they say in X-Forwarded-For. */
 		trustedProxies: z.array(networkSchema).default([]),
+		/** How long a retired seal key opens op tokens, so that a submit can be sent again. */
+		retiredSealKeyDays: z.number().positive().default(30),
 		/** How long a process that is told to stop goes on to serve while /ready says no: a balancer's time to notice. */
 		drainSeconds: z.number().nonnegative().max(60).default(0),
 		/** Where Prometheus reads. Without a login: for a private network. */
@@ -180,10 +201,16 @@ export const configSchema = z.strictObject({
 		/** Where the engine reaches it, if that is not where it listens. */
 		publicUrl: urlSchema.optional(),
 		metrics: listenSchema.exactOptional(),
-		/** How long one that is told to stop while a newer version serves tries to leave it nothing half done. */
-		drainSeconds: z.number().nonnegative().default(300),
+		/** Rounds that may run at once when more swaps are due than one round takes. */
+		roundSlots: z.int().positive().max(16).default(1),
 	}),
-	restate: z.strictObject({ ingressUrl: urlSchema, adminUrl: urlSchema }),
+	database: databaseSchema.prefault({}),
+	restate: z.strictObject({
+		ingressUrl: urlSchema,
+		adminUrl: urlSchema,
+		/** Public keys that Restate signs its requests with: a worker answers no others. Required off loopback. */
+		identityKeys: z.array(identityKeySchema).default([]),
+	}),
 	attesters: z.array(z.strictObject({ url: urlSchema })).default([]),
 	/** Sets that orders of before still name. */
 	earlierAttesterSets: z
@@ -193,14 +220,28 @@ export const configSchema = z.strictObject({
 	heartbeatSeconds: z.int().positive().default(600),
 	price: z
 		.strictObject({
-			feeBps: z.number().min(0).max(1_000).default(12.5),
-			/** What the caller's option costs, in hundredths of a basis point. */
+			/** To a thousandth, which is the unit that fees are kept in. */
+			feeBps: z.number().min(0).max(1_000).multipleOf(0.001).default(12.5),
+			/** The least that the caller's option costs, in hundredths of a basis point. */
 			optionCentibps: z
 				.strictObject({
 					stable: z.int().nonnegative().default(100),
 					volatile: z.int().nonnegative().default(1_500),
 				})
 				.default({ stable: 100, volatile: 1_500 }),
+			/**
+			 * How much prices move in a year, in percent (annualised standard deviation), by kind or by symbol. The option
+			 * costs more where a recipient can refuse a fill that is already signed.
+			 */
+			volatilityPercent: z
+				.strictObject({
+					stable: z.number().nonnegative().max(1_000).default(1),
+					volatile: z.number().nonnegative().max(1_000).default(80),
+					bySymbol: z.record(z.string(), z.number().nonnegative().max(1_000)).default({}),
+				})
+				.prefault({}),
+			/** The desk's charge where the two chains settle in different tokens: their feeds may lag behind the market. */
+			settlementSpreadBps: z.int().nonnegative().max(1_000).default(0),
 			/** How far above the reference feed a price may be. */
 			feedMarginBps: z.int().nonnegative().default(10),
 			/** How far a pool may be from the feed before its asset stops. */
@@ -218,17 +259,36 @@ export const configSchema = z.strictObject({
 	telemetry: telemetrySchema.prefault({}),
 	limits: z
 		.strictObject({
-			/** Reserved value of an account's swaps that are not opened yet. */
-			unopenedUsdPerAccount: z.number().positive().default(1_000_000),
+			/** Most of the vault's stock of a token that is reserved for one account's swaps that are not opened yet. */
+			unopenedShareOfStock: z.number().positive().max(1).default(0.2),
+			/** Most value that is reserved for them, whatever the stock is. Absent where the share alone bounds it. */
+			unopenedUsdPerAccount: z.number().positive().exactOptional(),
 			reservationSeconds: z.int().positive().default(60),
-			/** Gas that an account's swaps may cost in a day without being settled. */
+			/** Swaps whose orders are not open yet: how many a wallet may have on a chain, and an account on all. */
+			unopenedSwaps: z
+				.strictObject({
+					perWallet: z.int().positive().default(20),
+					perAccount: z.int().positive().default(500),
+				})
+				.prefault({}),
+			/**
+			 * How much more than its deposit a fill may be worth, by the prices of when it is signed: what prices may move
+			 * between submit and fill. Beyond it the swap is refunded.
+			 */
+			fillMarginBps: z.int().nonnegative().default(500),
+			/**
+			 * Gas that an account's swaps may cost in a day without being settled. Swaps that are not decided count with what they
+			 * have cost and may yet cost, so it also bounds how many an account has under way on a chain with high fees.
+			 */
 			unsettledGasUsdPerDay: z.number().positive().default(50),
+			/** Swaps of an account that may be refunded in a day because their recipients could not be paid. */
+			refusedRecipientsPerDay: z.int().positive().default(10),
 			/**
 			 * Orders to Solana that nobody submitted and that a void must close there, which anyone can make us pay for: so
 			 * many in a day. The others wait for the next.
 			 */
 			rebuiltVoidsPerDay: z.int().nonnegative().default(100),
-			/** Most value of an asset that the vault takes in on a chain; the settlement token has no limit. */
+			/** Most value of an asset that the vault takes in on a chain, with what it holds. */
 			exposureUsd: z
 				.strictObject({
 					perAsset: z.number().nonnegative().default(10_000_000),
