@@ -12,7 +12,7 @@ beforeAll(async () => {
 	[database, scene] = await Promise.all([createTestDatabase(), solanaOrderScene()]);
 });
 afterAll(() => database?.drop());
-beforeEach(() => database.pool.query("delete from swaps"));
+beforeEach(() => database.owner.query("delete from swaps"));
 
 async function insertSwap(changes: Partial<Order> = {}): Promise<void> {
 	const { deployment, wallet } = scene;

@@ -1,7 +1,10 @@
-import { devTokenAbi, startTestChains, type TestChains } from "@geoswap/devnet";
+import { setImmediate } from "node:timers/promises";
+import { devTokenAbi, startTestChains, startTestSolana, type TestChains } from "@geoswap/devnet";
 import { fromSwapKey, orderId, orderToJson } from "@geoswap/protocol";
-import { type Address, encodeFunctionData, type Hex, hexToBytes } from "viem";
+import { createDefaultRpcTransport, getBase58Decoder } from "@solana/kit";
+import { type Address, encodeFunctionData, type Hex, hexToBytes, toBytes } from "viem";
 import { afterAll, beforeAll, expect, test, vi } from "vitest";
+import { insertWait } from "../test/insert-wait.ts";
 import { assetAddress, orderActions } from "../test/order-actions.ts";
 import { createTestDatabase, type TestDatabase } from "../test/test-database.ts";
 import { connectChain } from "./chain/evm/chain-client.ts";
@@ -15,12 +18,11 @@ let database: TestDatabase;
 const log = createLog({ level: "silent", process: "test" });
 const config = {
 	audit: { everySeconds: 1, wholeEverySeconds: 3_600, confirmSeconds: 0 },
-	worker: { drainSeconds: 0 },
 };
 const patience = { timeout: 60_000, interval: 20 };
 
 beforeAll(async () => {
-	[chains, database] = await Promise.all([startTestChains(), createTestDatabase()]);
+	[chains, database] = await Promise.all([startTestChains(), createTestDatabase({ as: "auditor" })]);
 	await follow();
 }, 120_000);
 afterAll(async () => {
@@ -31,8 +33,10 @@ afterAll(async () => {
 async function follow(): Promise<void> {
 	await orderActions(chains).finalize();
 	for (const chain of [chains.origin, chains.destination]) {
-		const engine = { startSwap: async () => {}, raise: async () => {}, poke: async () => {} };
-		while (await advance({ chain: connectChain(chain), pool: database.pool, engine, relayers: [], log }));
+		const engine = { poke: async () => {} };
+		while (
+			await advance({ chain: connectChain(chain), pool: database.pools.worker, engine, relayers: [], log })
+		);
 	}
 }
 
@@ -67,6 +71,7 @@ test("what is found twice pauses its chain alone; once lifted it pauses nothing 
 	const audited = [1, 2].map(() =>
 		keepAudited({
 			config,
+			earlierWorkersSeconds: 0,
 			books: { chains: [origin, destination], earlierAttesterSets: [] },
 			pool,
 			onRun: (run) => {
@@ -97,7 +102,7 @@ test("what is found twice pauses its chain alone; once lifted it pauses nothing 
 	expect(runs.slice(-2).map(({ isWhole }) => isWhole)).toEqual([false, false]);
 	expect(runs.at(-1)?.report.breaches).toHaveLength(1);
 
-	await liftPauses(pool, {
+	await liftPauses(database.owner, {
 		...{ chainId: destination.chainId, by: "ada", reason: "a test", nowMs: Date.now() },
 	});
 	await more(3);
@@ -111,26 +116,84 @@ test("what is found twice pauses its chain alone; once lifted it pauses nothing 
 	await Promise.all(audited);
 }, 240_000);
 
-test("a chain that does not answer pauses nothing, and is counted", async () => {
+test("a breach on an EVM chain pauses it, however many transactions strangers send to our addresses on Solana", async () => {
+	const solana = await startTestSolana({ slotMs: 3_600_000 });
+	const real = createDefaultRpcTransport({ url: solana.rpcUrl });
 	const stopping = new AbortController();
-	let failures = 0;
+	let listed = 0n;
+	/** A list that never ends, of transactions that cannot be decoded. */
+	const transport: typeof real = async (request) => {
+		const { method, params, id } = request.payload as { method: string; params: [string]; id: string };
+		stopping.signal.throwIfAborted();
+		if (method === "getTransaction") {
+			return { jsonrpc: "2.0", id, error: { code: -32_015, message: "of a newer version" } } as never;
+		}
+		if (method !== "getSignaturesForAddress" || params[0] !== solana.deployment.vault) return real(request);
+		// No request leaves the process, so that timers run only where they are let.
+		await setImmediate();
+		const result = Array.from({ length: 1_000 }, () => ({
+			signature: getBase58Decoder().decode(toBytes(++listed, { size: 64 })),
+			err: null,
+			memo: null,
+			slot: 1n,
+			blockTime: null,
+			confirmationStatus: "finalized",
+		}));
+		return { jsonrpc: "2.0", id, result } as never;
+	};
+	const { origin, destination } = chains;
+	const paused = async () => (await readPauses(database.pool)).map(({ chainId }) => chainId);
+	const lift = { chainId: destination.chainId, by: "ada", reason: "a test", nowMs: Date.now() };
+	await liftPauses(database.owner, lift);
+	await steal(1n);
+	const failures: (number | "all")[] = [];
+	const audited = keepAudited({
+		config,
+		earlierWorkersSeconds: 0,
+		books: { chains: [origin, destination], solana: { ...solana, transport }, earlierAttesterSets: [] },
+		pool: database.pool,
+		mostSolanaReads: 10,
+		onFailure: (what) => failures.push(what),
+		nowMs: Date.now,
+		signal: stopping.signal,
+		log,
+	});
+	try {
+		await expect.poll(paused, { timeout: 30_000, interval: 20 }).toEqual([destination.chainId]);
+		expect(failures).toContain(solana.deployment.chainId);
+	} finally {
+		stopping.abort();
+		await audited;
+		await solana.stop();
+	}
+}, 120_000);
+
+test("a chain that does not answer pauses nothing and is counted, and the others are audited", async () => {
+	const stopping = new AbortController();
+	const failures: (number | "all")[] = [];
+	const runs: AuditRun[] = [];
 	const { origin, destination } = chains;
 	const before = await readPauses(database.pool);
 	const audited = keepAudited({
 		config,
+		earlierWorkersSeconds: 0,
 		books: {
 			chains: [origin, { chainId: 31_338, rpcUrl: "http://127.0.0.1:1", deployment: destination.deployment }],
 			earlierAttesterSets: [],
 		},
 		pool: database.pool,
-		onFailure: () => {
-			failures += 1;
+		onFailure: (what) => failures.push(what),
+		onRun: (run) => {
+			if (run) runs.push(run);
 		},
 		nowMs: Date.now,
 		signal: stopping.signal,
 		log,
 	});
-	await vi.waitUntil(() => failures >= 1, patience);
+	await vi.waitUntil(() => runs.length >= 1, patience);
+	expect(failures).toContain(31_338);
+	expect(failures).not.toContain("all");
+	expect(runs[0]?.report.chains.map(({ chainId }) => chainId)).toEqual([origin.chainId]);
 	stopping.abort();
 	await audited;
 	expect(await readPauses(database.pool)).toEqual(before);
@@ -138,16 +201,17 @@ test("a chain that does not answer pauses nothing, and is counted", async () => 
 
 test("what a worker that leaves decides by depths of before is no breach, and what is decided later is", async () => {
 	const { origin, destination } = chains;
-	const audited = async (drainSeconds: number, atMs: number) => {
+	const audited = async (earlierWorkersSeconds: number, atMs: number) => {
 		const order = await orderActions(chains).makeOrder();
 		const swapId = fromSwapKey(order.swapKey);
-		const { pool } = database;
-		await pool.query(
+		const { pool, owner } = database;
+		await owner.query(
 			`insert into swaps (id, order_id, order_terms, output, value_usd_cents, delivery) values ($1, $2, $3, 0, 0, '{}')`,
 			[swapId, hexToBytes(orderId(order)), orderToJson(order)],
 		);
+		await insertWait(owner, { swapId, orderId: orderId(order) });
 		const deposit = { blockNumber: 100, headNumber: 102, finalizedNumber: 90, blocksNeeded: 2 };
-		await pool.query("insert into swap_events (swap_id, at, fact, data) values ($1, $2, 'delivering', $3)", [
+		await owner.query("insert into swap_events (swap_id, at, fact, data) values ($1, $2, 'delivering', $3)", [
 			swapId,
 			new Date(atMs),
 			{ deposit },
@@ -155,7 +219,8 @@ test("what a worker that leaves decides by depths of before is no breach, and wh
 		const stopping = new AbortController();
 		let found: string[] = [];
 		await keepAudited({
-			config: { ...config, worker: { drainSeconds } },
+			config,
+			earlierWorkersSeconds,
 			books: {
 				chains: [origin, destination].map(({ chainId, rpcUrl, deployment }) => ({
 					...{ chainId, rpcUrl, deployment, depths: [{ upToUsd: 1_000, blocks: 3 }] },

@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises";
+import { isSolana } from "@geoswap/protocol";
 import { createAuditMemory } from "./audit/audit-memory.ts";
 import { type ReconcileOptions, reconcile } from "./audit/reconcile.ts";
 import type { Breach, Finding, Report } from "./audit/report.ts";
@@ -13,6 +14,15 @@ import { pauseForBreaches, readAcceptedBreaches, readPauses } from "./store/paus
 /** How soon another worker takes over from one that is gone. */
 const takeOverMs = 10_000;
 
+/**
+ * Anyone can name our addresses on Solana in as many transactions as they pay for. An audit reads so many at most, which
+ * takes minutes, and the next one goes on there. Only an audit that has to confirm a breach on Solana reads all that came
+ * within two hours.
+ */
+const defaultMostSolanaReads = 20_000;
+/** A new version is started, then the one before is stopped: a person or a supervisor does both within this. */
+const defaultEarlierWorkersSeconds = 300;
+
 export type AuditRun = { report: Report; endedAtMs: number; durationMs: number; isWhole: boolean };
 
 /**
@@ -20,31 +30,38 @@ export type AuditRun = { report: Report; endedAtMs: number; durationMs: number; 
  * a chain is paused for it. What a chain is paused for, or a person has lifted a pause of, pauses nothing again.
  */
 export async function keepAudited({
-	config: { audit: settings, worker },
+	config: { audit: settings },
 	books,
 	pool,
+	mostSolanaReads = defaultMostSolanaReads,
+	earlierWorkersSeconds = defaultEarlierWorkersSeconds,
 	onRun = () => {},
 	onFailure = () => {},
 	nowMs,
 	signal,
 	log,
 }: {
-	config: { audit: Config["audit"]; worker: Pick<Config["worker"], "drainSeconds"> };
+	config: Pick<Config, "audit">;
 	/** What is audited. */
 	books: Pick<ReconcileOptions, "chains" | "solana" | "earlierAttesterSets">;
 	/** Nothing that a swap waits for may wait for this. */
 	pool: DatabasePool;
+	/** How many transactions on Solana an audit reads at most. */
+	mostSolanaReads?: number;
+	/** How long workers of an earlier version may still decide by their own configuration. */
+	earlierWorkersSeconds?: number;
 	/** Undefined once another worker audits. */
 	onRun?: (run: AuditRun | undefined) => void;
-	onFailure?: () => void;
+	/** Told of each chain that could not be audited, or where nothing could be, of `all`. */
+	onFailure?: (what: number | "all") => void;
 	nowMs: () => number;
 	signal: AbortSignal;
 	log: Log;
 }): Promise<void> {
 	const { everySeconds, wholeEverySeconds, confirmSeconds } = settings;
 	const workingSinceMs = nowMs();
-	// What was decided by processes with another configuration is theirs, and one that leaves still decides.
-	const policySinceMs = workingSinceMs + (everySeconds + worker.drainSeconds) * 1_000;
+	// Workers with another configuration decide by theirs until they are stopped.
+	const policySinceMs = workingSinceMs + (everySeconds + earlierWorkersSeconds) * 1_000;
 	let memory = createAuditMemory();
 	let wholeAtMs: number | undefined;
 
@@ -52,10 +69,11 @@ export async function keepAudited({
 		await holdLeadership(pool, { name: "audit" }, async (isHeld) => {
 			memory = createAuditMemory();
 			wholeAtMs = undefined;
+			// A worker that takes over knows nothing: its audits read all there is, of Solana a part each time.
 			while (!signal.aborted && isHeld()) {
 				await auditOnce().catch((error: unknown) => {
 					if (signal.aborted) return;
-					onFailure();
+					onFailure("all");
 					log.error({ err: error }, "the books could not be audited; it is tried again");
 				});
 				await pause(everySeconds * 1_000);
@@ -79,16 +97,24 @@ export async function keepAudited({
 		};
 		const isNew = (breach: Breach) => breach.pauses !== false && !isKnown(breach);
 		const isWhole = wholeAtMs === undefined || nowMs() - wholeAtMs >= wholeEverySeconds * 1_000;
-		if (isWhole) memory = createAuditMemory();
-		const first = await run({ isKnown, isWhole });
+		if (isWhole) memory = createAuditMemory(memory);
+		const first = await run({ isKnown, isWhole, mostSolanaReads });
 		if (isWhole) wholeAtMs = first.endedAtMs;
 		if (!first.report.breaches.some(isNew)) return onRun(first);
 
 		// A swap that moved while it was read, or a node that lagged, is no breach any more.
 		await pause(confirmSeconds * 1_000);
 		if (signal.aborted) return;
-		memory = createAuditMemory();
-		const second = await run({ isKnown, isWhole: true });
+		memory = createAuditMemory(memory);
+		// The pauses of all chains wait for this run, so it reads all of Solana only if the breach may be there.
+		const isOnSolana = first.report.breaches.some(
+			(breach) => isNew(breach) && breach.chainIds.some(isSolana),
+		);
+		const second = await run({
+			isKnown,
+			isWhole: true,
+			mostSolanaReads: isOnSolana ? undefined : mostSolanaReads,
+		});
 		wholeAtMs = second.endedAtMs;
 		onRun(second);
 		const confirmed = foundTwice(first.report.breaches, second.report.breaches, isNew);
@@ -111,17 +137,31 @@ export async function keepAudited({
 	async function run({
 		isKnown,
 		isWhole,
+		mostSolanaReads: mostReads,
 	}: {
 		isKnown: (finding: Finding) => boolean;
 		isWhole: boolean;
+		mostSolanaReads: number | undefined;
 	}): Promise<AuditRun> {
 		const startedAtMs = nowMs();
 		const since = { policySinceMs, workingSinceMs };
-		const report = await reconcile({ ...books, pool, memory, isKnown, ...since, nowMs: startedAtMs });
+		const report = await reconcile({
+			...books,
+			...since,
+			pool,
+			memory,
+			isKnown,
+			mostSolanaReads: mostReads,
+			nowMs: startedAtMs,
+		});
+		for (const { chainId, why } of report.unchecked) {
+			onFailure(chainId);
+			log.error({ chainId, why }, "the chain could not be audited; the others were, and it is tried again");
+		}
 		const endedAtMs = nowMs();
-		const { orders, swaps, breaches, losses } = report;
+		const { orders, swaps, breaches, losses, owed } = report;
 		const durationMs = endedAtMs - startedAtMs;
-		const counts = { breaches: breaches.length, losses: losses.length };
+		const counts = { breaches: breaches.length, losses: losses.length, owed: owed.length };
 		log.info({ orders, swaps, ...counts, durationMs, isWhole }, "the books were audited");
 		return { report, endedAtMs, durationMs, isWhole };
 	}

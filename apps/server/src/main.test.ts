@@ -24,7 +24,11 @@ beforeAll(async () => {
 			chains: { 31337: { rpcUrl: nowhere, ...pace } },
 			api: { port: 0 },
 			worker: { port: 0, publicUrl: "http://worker:9080" },
-			restate: { ingressUrl: "http://a:1", adminUrl: "http://a:2" },
+			restate: {
+				ingressUrl: "http://a:1",
+				adminUrl: "http://a:2",
+				identityKeys: ["publickeyv1_US517G5965aydkZ46HS38QLi7UQiSojurfbQfKCELFx"],
+			},
 		}),
 	);
 });
@@ -34,7 +38,10 @@ type Outcome = { code: number; stdout: string; stderr: string };
 function run(...args: string[]): Promise<Outcome> {
 	const env = {
 		PATH: process.env.PATH,
+		NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE,
 		DATABASE_URL: "postgres://user:password@127.0.0.1:9/x",
+		API_DATABASE_URL: "postgres://user:password@127.0.0.1:9/x",
+		AUDITOR_DATABASE_URL: "postgres://user:password@127.0.0.1:9/x",
 		GEOSWAP_API_KEY_PEPPER: "short",
 		GEOSWAP_SEAL_KEYS: `a:${"A".repeat(42)}B`,
 	};
@@ -47,7 +54,7 @@ function run(...args: string[]): Promise<Outcome> {
 }
 
 test.concurrent.each<[string[], string]>([
-	[["migrate", "--config", "x"], "unknown option '--config'"],
+	[["restored", "--config", "x"], "unknown option '--config'"],
 	[["keys", "create"], "required option '--account"],
 	[["keys", "create", "--account", "a", "--rate", "quote"], '--rate: "quote" is not a rate'],
 	[["keys", "create", "--account", "a"], "GEOSWAP_API_KEY_PEPPER: has fewer than 32 characters"],

@@ -29,7 +29,7 @@ withConfig("api", "serve the HTTP interface").action(async ({ config }) => {
 	const { runApi } = await import("./run-api.ts");
 	await runApi(config);
 });
-withConfig("worker", "run swaps: workflows, lanes, followers").action(async ({ config }) => {
+withConfig("worker", "run swaps: rounds, lanes, followers").action(async ({ config }) => {
 	const { runWorker } = await import("./run-worker.ts");
 	await runWorker(config);
 });
@@ -39,13 +39,11 @@ withConfig("attester", "sign what was seen final; needs only its key and endpoin
 		await runAttester(config);
 	},
 );
-program
-	.command("migrate")
-	.description("bring the database's schema up to date")
+withConfig("migrate", "bring the database's schema, and its roles and their rights, up to date")
 	.option("--json", "print the result as JSON")
-	.action(async ({ json }) => {
+	.action(async ({ config, json }) => {
 		const { migrateCommand } = await import("./commands/migrate-command.ts");
-		await migrateCommand({ json });
+		await migrateCommand({ config, json });
 	});
 
 program
@@ -55,6 +53,16 @@ program
 	.action(async ({ json }) => {
 		const { restoredCommand } = await import("./commands/restored-command.ts");
 		await restoredCommand({ json });
+	});
+
+withConfig(
+	"seal-keys",
+	"print the next value of GEOSWAP_SEAL_KEYS, with a new key: a secret, for your secret store",
+)
+	.option("--from <time>", "when the new key begins to seal, as 2026-12-01T00:00:00Z; in an hour unless told")
+	.action(async (options) => {
+		const { sealKeysNextCommand } = await import("./commands/seal-keys-next-command.ts");
+		sealKeysNextCommand(options);
 	});
 
 defineAccountsCommands(program);

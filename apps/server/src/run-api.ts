@@ -9,14 +9,18 @@ import { connectChain } from "./chain/evm/chain-client.ts";
 import { connectSolana } from "./chain/solana/connect-solana.ts";
 import { refuseSolanaDevelopmentKeys } from "./chain/solana/refuse-solana-development-keys.ts";
 import { readConfig } from "./config.ts";
+import { ConfigError } from "./config-error.ts";
 import { chainFeeDiscounts } from "./discount/chain-fee-discounts.ts";
 import { connectEngine } from "./durable/connect-engine.ts";
+import { pokeAtOnce } from "./durable/poke-at-once.ts";
 import { expectChainIds } from "./expect-chain-ids.ts";
+import { expectDatabase } from "./expect-database.ts";
 import { expectGenesisHash } from "./expect-genesis-hash.ts";
 import { createApp } from "./http/create-app.ts";
-import { createLog } from "./log.ts";
+import { createLog, type Log } from "./log.ts";
 import { keepPrices } from "./price/keep-prices.ts";
 import { apiRoutes } from "./routes/api-routes.ts";
+import { createRecipientAccounts } from "./routes/recipient-accounts.ts";
 import { runUntilStopped } from "./run-until-stopped.ts";
 import { readPepper, readSealKeys, readSecret } from "./secrets.ts";
 import { openDatabase } from "./store/database.ts";
@@ -36,16 +40,22 @@ import { watchRedis } from "./watch-redis.ts";
  */
 const backlog = 16_384;
 
+/** Calls to a node in one request. A build and a submit ask three things at once, and providers take batches of this size. */
+const batchSize = 10;
+
+/** How often a database that did not answer at the start is asked again. */
+const recheckMs = 1_000;
+
 /** The process that answers callers. It holds no key that can move anything. */
 export async function runApi(configPath: string): Promise<void> {
 	const config = readConfig(configPath);
 	if (config.solana) refuseSolanaDevelopmentKeys(config.solana.deployment);
-	const databaseUrl = readSecret("DATABASE_URL");
-	const sealKeys = readSealKeys();
+	const nowMs = Date.now;
+	const databaseUrl = readSecret("API_DATABASE_URL");
+	const sealKeys = readSealKeys({ openMs: config.api.retiredSealKeyDays * 86_400_000, nowMs });
 	const pepper = readPepper();
 	const redisUrl = readSecret("REDIS_URL");
 	const log = createLog({ level: config.logLevel, process: "api" });
-	const nowMs = Date.now;
 	const telemetry = await startTelemetry({
 		config: config.telemetry,
 		metrics: config.api.metrics,
@@ -55,7 +65,9 @@ export async function runApi(configPath: string): Promise<void> {
 	});
 	const { tracer, meter } = telemetry;
 	const onCall = meter && rpcMetrics(meter);
-	const chains = new Map(config.chains.map((chain) => [chain.chainId, connectChain({ ...chain, onCall })]));
+	const chains = new Map(
+		config.chains.map((chain) => [chain.chainId, connectChain({ ...chain, onCall, batchSize })]),
+	);
 	const solana = config.solana && connectSolana({ ...config.solana, onCall });
 	await Promise.all([expectChainIds([...chains.values()]), solana && expectGenesisHash(solana)]);
 	// First the process is told to stop, and goes on to serve; then its loops end.
@@ -63,6 +75,15 @@ export async function runApi(configPath: string): Promise<void> {
 	const stopping = new AbortController();
 
 	const pool = openDatabase({ url: databaseUrl, applicationName: "geoswapd api", max: 20 });
+	const checkDatabase = () => expectDatabase(pool, "api", config.database.roles);
+	const isChecked = await checkDatabase().then(
+		() => true,
+		(error: unknown) => {
+			if (error instanceof ConfigError) throw error;
+			log.warn({ err: error }, "the database does not answer yet: it is checked once it does");
+			return false;
+		},
+	);
 	const listener = createSwapListener({
 		url: databaseUrl,
 		db: pool,
@@ -80,7 +101,8 @@ export async function runApi(configPath: string): Promise<void> {
 		watchPauses({ meter, config, read: pauses.open });
 	}
 	const feeDiscounts = chainFeeDiscounts({ config, chains, nowMs, log });
-	const engine = connectEngine(config.restate);
+	const recipients = solana && createRecipientAccounts({ solana, nowMs, log });
+	const engine = pokeAtOnce(connectEngine(config.restate), log);
 	const answering = connectRedis({
 		url: redisUrl,
 		onError: (error) => log.debug({ err: error }, "redis"),
@@ -96,6 +118,7 @@ export async function runApi(configPath: string): Promise<void> {
 		onError: (error) => log.warn({ err: error }, "the database did not answer for API keys"),
 	});
 
+	const rateLimits = createRateLimits({ redis, unauthenticatedPerSecond });
 	const app = createApp({
 		routes: apiRoutes({
 			...{
@@ -108,14 +131,18 @@ export async function runApi(configPath: string): Promise<void> {
 				desk,
 				pauses,
 				feeDiscounts,
+				recipients,
 				engine,
 				sealKeys,
 				nowMs,
 			},
-			...{ redis, heldCalls: createHeldCalls({ redis }), stopping: told.signal },
+			redis,
+			heldCalls: createHeldCalls({ redis }),
+			rateLimits,
+			stopping: told.signal,
 		}),
 		apiKeys,
-		rateLimits: createRateLimits({ redis, unauthenticatedPerSecond }),
+		rateLimits,
 		log,
 		corsOrigins: config.api.corsOrigins,
 		trustedProxies: config.api.trustedProxies,
@@ -126,6 +153,7 @@ export async function runApi(configPath: string): Promise<void> {
 	});
 	await app.listen({ host: config.api.host, port: config.api.port, backlog });
 	log.info({ port: (app.server.address() as AddressInfo).port }, "listening");
+	const checked = isChecked ? undefined : keepChecking(checkDatabase, { signal: stopping.signal, log });
 	await runUntilStopped({
 		stopping,
 		drain: async () => {
@@ -134,7 +162,7 @@ export async function runApi(configPath: string): Promise<void> {
 		},
 		close: [
 			() => app.close(),
-			() => kept,
+			() => Promise.all([kept, checked]),
 			() => listener.close(),
 			() => apiKeys.close(),
 			() => pauses.close(),
@@ -144,4 +172,23 @@ export async function runApi(configPath: string): Promise<void> {
 		],
 		log,
 	});
+}
+
+/** Checks again until the database answers. Ends the process where it then turns out to be another one than it needs. */
+async function keepChecking(
+	check: () => Promise<void>,
+	{ signal, log }: { signal: AbortSignal; log: Log },
+): Promise<void> {
+	while (!signal.aborted) {
+		await sleep(recheckMs, undefined, { signal }).catch(() => {});
+		try {
+			return await check();
+		} catch (error) {
+			if (!(error instanceof ConfigError)) continue;
+			log.error({ err: error }, "the database is not the one that this process needs: it stops");
+			process.exitCode = 2;
+			process.kill(process.pid, "SIGTERM");
+			return;
+		}
+	}
 }

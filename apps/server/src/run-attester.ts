@@ -1,7 +1,7 @@
-import { privateKeyToAccount } from "viem/accounts";
 import { readAttesterConfig } from "./attest/attester-config.ts";
 import { startAttester } from "./attest/start-attester.ts";
 import { refuseDevelopmentKeys } from "./chain/evm/refuse-development-keys.ts";
+import { accountOfKey } from "./chain/evm/secp256k1.ts";
 import { refuseSolanaDevelopmentKeys } from "./chain/solana/refuse-solana-development-keys.ts";
 import { expectChainIds } from "./expect-chain-ids.ts";
 import { expectGenesisHash } from "./expect-genesis-hash.ts";
@@ -22,7 +22,7 @@ export async function runAttester(configPath: string): Promise<void> {
 	const log = createLog({ level: config.logLevel, process: "attester" });
 	const attester = await startAttester({
 		config,
-		account: privateKeyToAccount(key),
+		account: accountOfKey(key),
 		nowMs: Date.now,
 		log,
 	});

@@ -2,7 +2,7 @@ import { execFile } from "node:child_process";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { solanaFeeds, solanaKeysVariable, startTestChains, startTestSolana } from "@geoswap/devnet";
+import { solanaFeeds, solanaKeyVariables, startTestChains, startTestSolana } from "@geoswap/devnet";
 import { formatDeployment } from "@geoswap/protocol";
 import { createKeyPairSignerFromBytes } from "@solana/kit";
 import { expect, onTestFinished, test } from "vitest";
@@ -44,9 +44,10 @@ test("a worker does not start while the escrow cannot be paid on Solana, and say
 	);
 	const env = {
 		PATH: process.env.PATH,
-		DATABASE_URL: "postgres://127.0.0.1:9/x",
+		WORKER_DATABASE_URL: "postgres://127.0.0.1:9/x",
+		AUDITOR_DATABASE_URL: "postgres://127.0.0.1:9/x",
 		GEOSWAP_RELAYER_KEYS: `${origin.chainId}:${keys.relayers[0]}`,
-		GEOSWAP_SOLANA_KEYS: solanaKeysVariable({ ...solana.keys, escrow: stranger }),
+		...solanaKeyVariables({ ...solana.keys, escrow: stranger }),
 	};
 	const outcome = await new Promise((resolve) => {
 		const args = [join(import.meta.dirname, "main.ts"), "worker", "--config", config];

@@ -1,16 +1,24 @@
+import type { SolanaDeployment } from "@geoswap/protocol";
 import type { Hex } from "viem";
+import { parseSolanaKeys, type SolanaKeys } from "./chain/solana/solana-keys.ts";
 import { ConfigError } from "./config-error.ts";
 import { parseSealKeys, type SealKeys } from "./seal/seal-keys.ts";
 
 /** What must not stand in a file that is committed or printed. All of it comes from the environment. */
 const variables = {
-	DATABASE_URL: "postgres://user:password@host:5432/geoswap",
+	DATABASE_URL: "postgres://user:password@host:5432/geoswap, the login that owns the tables",
+	API_DATABASE_URL: "postgres://user:password@host:5432/geoswap, a login of the API's role",
+	WORKER_DATABASE_URL: "postgres://user:password@host:5432/geoswap, a login of the worker's role",
+	AUDITOR_DATABASE_URL: "postgres://user:password@host:5432/geoswap, a login of the auditor's role",
 	REDIS_URL: "redis://host:6379",
-	GEOSWAP_SEAL_KEYS: "kid:32 bytes in base64url, comma-separated; the first seals, all open",
+	GEOSWAP_SEAL_KEYS:
+		"kid:32 bytes in base64url, comma-separated; each but the first one with @ and when it begins to seal",
 	GEOSWAP_API_KEY_PEPPER: "at least 32 random characters",
 	GEOSWAP_RELAYER_KEYS: "chainId:0xprivatekey, comma-separated",
-	GEOSWAP_SOLANA_KEYS:
-		"feePayer:key,escrow:key,vault:key, comma-separated; each key the 64 bytes of a key pair in base58",
+	GEOSWAP_SOLANA_FEE_PAYER_KEYS:
+		"the fee payers' keys, comma-separated, each the 64 bytes of a key pair in base58",
+	GEOSWAP_SOLANA_ESCROW_KEY: "the 64 bytes of the escrow's key pair in base58",
+	GEOSWAP_SOLANA_VAULT_KEY: "the 64 bytes of the vault's key pair in base58",
 	GEOSWAP_ATTESTER_KEY: "0xprivatekey",
 } as const;
 
@@ -31,13 +39,23 @@ export function readPepper(environment: NodeJS.ProcessEnv = process.env): string
 	return pepper;
 }
 
-export function readSealKeys(environment: NodeJS.ProcessEnv = process.env): SealKeys {
-	const text = readSecret("GEOSWAP_SEAL_KEYS", environment);
+export function readSealKeys(options: { openMs?: number; nowMs?: () => number } = {}): SealKeys {
+	const text = readSecret("GEOSWAP_SEAL_KEYS");
 	try {
-		return parseSealKeys(text);
+		return parseSealKeys(text, options);
 	} catch (error) {
 		throw new ConfigError("GEOSWAP_SEAL_KEYS", (error as Error).message);
 	}
+}
+
+/** The keys of all that the service has on Solana. Only the worker signs there. */
+export function readSolanaKeys(deployment: SolanaDeployment): Promise<SolanaKeys> {
+	const texts = {
+		GEOSWAP_SOLANA_FEE_PAYER_KEYS: readSecret("GEOSWAP_SOLANA_FEE_PAYER_KEYS"),
+		GEOSWAP_SOLANA_ESCROW_KEY: readSecret("GEOSWAP_SOLANA_ESCROW_KEY"),
+		GEOSWAP_SOLANA_VAULT_KEY: readSecret("GEOSWAP_SOLANA_VAULT_KEY"),
+	};
+	return parseSolanaKeys(texts, deployment);
 }
 
 /** Relayers' private keys by chain. */
