@@ -1,7 +1,7 @@
 import { invariants } from "./audit/report.ts";
 import type { Config } from "./config.ts";
 import type { AuditRun } from "./keep-audited.ts";
-import type { Meter, Sample } from "./telemetry/meter.ts";
+import { type Meter, type Sample, sample } from "./telemetry/meter.ts";
 
 /** Lets be seen when the books were last audited, and what was found. Only in the worker that audits. */
 export function watchAudit({
@@ -12,54 +12,69 @@ export function watchAudit({
 	meter: Meter;
 	config: Pick<Config, "chains" | "solana">;
 	nowMs: () => number;
-}): { onRun: (run: AuditRun | undefined) => void; onFailure: () => void } {
+}): { onRun: (run: AuditRun | undefined) => void; onFailure: (what: number | "all") => void } {
 	const chainIds = [...chains, ...(solana ? [solana] : [])].map(({ chainId }) => chainId);
 	let last: AuditRun | undefined;
+	/** By chain: when it was last audited. One that never was counts from this worker's first audit. */
+	const checkedAtMs = new Map<number, number>();
 	const countFailure = meter.counter(
 		"geoswap_audit_failures_total",
-		"Audits that could not be made: a chain or the database did not answer",
-		[{}],
+		"Audits that could not be made, by the chain that did not answer; all where the database did not",
+		[...chainIds.map(String), "all"].map((chain) => ({ chain })),
 	);
 	meter.reading({
 		name: "audit",
 		gauges: {
-			geoswap_audit_age_seconds: "How long ago the last audit of the books ended that could be made",
+			geoswap_audit_age_seconds: "How long ago the last audit ended in which the chain could be checked",
 			geoswap_audit_duration_seconds: "How long it took",
 			geoswap_audit_breaches: "What it found that must not be so, by invariant and chain",
 			geoswap_audit_notices: "What it found that stops nothing, by invariant and chain",
+			geoswap_audit_owed: "Refunds that a wallet, or the issuer of its token, holds up, by chain",
+			geoswap_audit_undecodable: "Transactions of others on Solana that cannot be decoded, and were skipped",
 			geoswap_audit_lost_usd: "What was delivered and is not paid for, of what it looked at, by origin chain",
 		},
 		read: () => {
 			if (!last) return [];
-			const { report, endedAtMs, durationMs } = last;
+			const { report, durationMs } = last;
 			return [
-				{ gauge: "geoswap_audit_age_seconds", value: (nowMs() - endedAtMs) / 1_000 },
-				{ gauge: "geoswap_audit_duration_seconds", value: durationMs / 1_000 },
-				...chainIds.flatMap((chainId): Sample[] => [
-					...invariants.flatMap((invariant): Sample[] => {
-						const found = report.breaches.filter(
-							(breach) => breach.invariant === invariant && breach.chainIds.includes(chainId),
-						);
-						const notices = found.filter(({ pauses }) => pauses === false).length;
-						const labels = { invariant, chain: String(chainId) };
-						return [
-							{ gauge: "geoswap_audit_breaches", labels, value: found.length - notices },
-							{ gauge: "geoswap_audit_notices", labels, value: notices },
-						];
-					}),
-					{
-						gauge: "geoswap_audit_lost_usd",
-						labels: { chain: String(chainId) },
-						value: Number(report.lostUsdCents[chainId] ?? 0) / 100,
-					},
-				]),
+				sample("geoswap_audit_duration_seconds", durationMs / 1_000),
+				...report.chains.flatMap(({ chainId, strangers }) =>
+					strangers
+						? sample("geoswap_audit_undecodable", strangers.undecodable, { chain: String(chainId) })
+						: [],
+				),
+				...chainIds.flatMap((chainId): Sample[] => {
+					const chain = String(chainId);
+					const ageMs = nowMs() - (checkedAtMs.get(chainId) ?? nowMs());
+					const owed = report.owed.filter((one) => one.chainId === chainId);
+					return [
+						sample("geoswap_audit_age_seconds", ageMs / 1_000, { chain }),
+						sample("geoswap_audit_owed", owed.length, { chain }),
+						...invariants.flatMap((invariant) => {
+							const found = report.breaches.filter(
+								(breach) => breach.invariant === invariant && breach.chainIds.includes(chainId),
+							);
+							const notices = found.filter(({ pauses }) => pauses === false).length;
+							return [
+								sample("geoswap_audit_breaches", found.length - notices, { invariant, chain }),
+								sample("geoswap_audit_notices", notices, { invariant, chain }),
+							];
+						}),
+						sample("geoswap_audit_lost_usd", Number(report.lostUsdCents[chainId] ?? 0) / 100, { chain }),
+					];
+				}),
 			];
 		},
 	});
 	return {
 		onRun: (run) => {
 			last = run;
+			if (!run) checkedAtMs.clear();
+			const failed = new Set(run?.report.unchecked.map(({ chainId }) => chainId));
+			for (const chainId of run ? chainIds : []) {
+				if (!failed.has(chainId) || !checkedAtMs.has(chainId)) checkedAtMs.set(chainId, run?.endedAtMs ?? 0);
+			}
 		},
-		onFailure: () => countFailure(),
+		onFailure: (what) => countFailure({ chain: String(what) }),
 	};
 }

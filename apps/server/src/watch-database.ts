@@ -6,7 +6,7 @@ import { finalitySecondsOf } from "./finality-seconds.ts";
 import { type ChainPace, createUnendedCounts, type UnendedCount } from "./store/count-unended.ts";
 import type { Database } from "./store/database.ts";
 import { readVitals, type Vitals } from "./store/read-vitals.ts";
-import type { Meter, Sample } from "./telemetry/meter.ts";
+import { type Meter, type Sample, sample } from "./telemetry/meter.ts";
 
 /** Whoever looks more often, and however many look, the database is asked no more than this. */
 const maxAgeMs = 5_000;
@@ -15,6 +15,7 @@ const gauges = {
 	geoswap_swaps_pending: "Swaps that have not ended, by stage and route",
 	geoswap_swaps_stuck:
 		"Of those, the ones of which nothing was heard for longer than their chains should take",
+	geoswap_swap_overdue_seconds: "For how long the swap that has been due longest has been so",
 	geoswap_stock_tokens: "What the vault holds, in whole tokens",
 	geoswap_stock_reserved_tokens: "What of it is promised to swaps",
 	geoswap_stock_outflow_tokens: "What may leave the vault now, by its cap for an hour",
@@ -34,8 +35,7 @@ const gauges = {
 
 const stages = [...swapStages, "unreleased"];
 
-type GaugeName = keyof typeof gauges;
-type NamedSample = Sample & { gauge: GaugeName };
+type NamedSample = Sample<keyof typeof gauges>;
 
 /** Lets be seen what the database knows of swaps, money, chains and attesters. */
 export function watchDatabase({
@@ -88,62 +88,52 @@ function chainsOf(config: Pick<Config, "chains" | "solana">): WatchedChain[] {
 
 function samplesOf(vitals: Vitals, chains: readonly WatchedChain[]): NamedSample[] {
 	return [
+		sample("geoswap_swap_overdue_seconds", vitals.overdueSeconds),
 		...stockSamples(vitals, chains),
 		...chains.flatMap((chain) => exposureSamples(vitals, chain)),
 		...vitals.heads.flatMap(({ chainId, updatedSecondsAgo, blockSecondsAgo, unfinalBlocks }) => {
 			const labels = { chain: String(chainId) };
 			return [
-				{ gauge: "geoswap_follower_update_age_seconds", labels, value: updatedSecondsAgo },
-				{ gauge: "geoswap_follower_block_age_seconds", labels, value: blockSecondsAgo },
-				{ gauge: "geoswap_follower_unfinal_blocks", labels, value: unfinalBlocks },
-			] satisfies NamedSample[];
+				sample("geoswap_follower_update_age_seconds", updatedSecondsAgo, labels),
+				sample("geoswap_follower_block_age_seconds", blockSecondsAgo, labels),
+				sample("geoswap_follower_unfinal_blocks", unfinalBlocks, labels),
+			];
 		}),
-		...vitals.heartbeats.map(
-			({ attester, chainId, secondsAgo }): NamedSample => ({
-				gauge: "geoswap_attester_heartbeat_age_seconds",
-				// An attester's address is an EVM one, whichever chain it sees.
-				labels: { attester: formatAddress(1, attester), chain: String(chainId) },
-				value: secondsAgo,
-			}),
-		),
+		...vitals.heartbeats.map(({ attester, chainId, secondsAgo }) => {
+			// An attester's address is an EVM one, whichever chain it sees.
+			const labels = { attester: formatAddress(1, attester), chain: String(chainId) };
+			return sample("geoswap_attester_heartbeat_age_seconds", secondsAgo, labels);
+		}),
 		...vitals.jobs.flatMap(({ chainId, kind, state, count, oldestSeconds }) => {
 			const labels = { chain: String(chainId), kind, state };
 			return [
-				{ gauge: "geoswap_jobs", labels, value: count },
-				{ gauge: "geoswap_job_oldest_seconds", labels, value: oldestSeconds },
-			] satisfies NamedSample[];
+				sample("geoswap_jobs", count, labels),
+				sample("geoswap_job_oldest_seconds", oldestSeconds, labels),
+			];
 		}),
 		...vitals.transactions.flatMap(({ chainId, count, oldestSeconds }) => {
 			const labels = { chain: String(chainId) };
 			return [
-				{ gauge: "geoswap_transactions_unfinal", labels, value: count },
-				{ gauge: "geoswap_transaction_oldest_seconds", labels, value: oldestSeconds },
-			] satisfies NamedSample[];
+				sample("geoswap_transactions_unfinal", count, labels),
+				sample("geoswap_transaction_oldest_seconds", oldestSeconds, labels),
+			];
 		}),
-		...chains.map(({ chainId, nativeDecimals }): NamedSample => {
+		...chains.map(({ chainId, nativeDecimals }) => {
 			const wei = vitals.unsettledGas.find((gas) => gas.chainId === chainId)?.wei ?? 0n;
-			return {
-				gauge: "geoswap_unsettled_gas_native",
-				labels: { chain: String(chainId) },
-				value: whole(wei, nativeDecimals),
-			};
+			return sample("geoswap_unsettled_gas_native", whole(wei, nativeDecimals), { chain: String(chainId) });
 		}),
 	];
 }
 
 function swapSamples(swaps: readonly UnendedCount[]): NamedSample[] {
 	return [
-		...swaps.map(
-			({ stage, origin, destination, count }): NamedSample => ({
-				gauge: "geoswap_swaps_pending",
-				labels: { stage, origin, destination },
-				value: count,
-			}),
+		...swaps.map(({ count, stage, origin, destination }) =>
+			sample("geoswap_swaps_pending", count, { stage, origin, destination }),
 		),
 		// Each stage, always: to whoever alerts on it, a series that is absent looks like one that is well.
-		...stages.map((stage): NamedSample => {
+		...stages.map((stage) => {
 			const stuck = swaps.filter((swap) => swap.stage === stage).reduce((sum, swap) => sum + swap.stuck, 0);
-			return { gauge: "geoswap_swaps_stuck", labels: { stage }, value: stuck };
+			return sample("geoswap_swaps_stuck", stuck, { stage });
 		}),
 	];
 }
@@ -156,10 +146,10 @@ function stockSamples({ stock }: Vitals, chains: readonly WatchedChain[]): Named
 		if (!asset) return [];
 		const labels = { chain: String(chainId), token: asset.symbol };
 		return [
-			{ gauge: "geoswap_stock_tokens", labels, value: whole(balance, asset.decimals) },
-			{ gauge: "geoswap_stock_reserved_tokens", labels, value: whole(reserved, asset.decimals) },
-			{ gauge: "geoswap_stock_outflow_tokens", labels, value: whole(outflowAvailable, asset.decimals) },
-		] satisfies NamedSample[];
+			sample("geoswap_stock_tokens", whole(balance, asset.decimals), labels),
+			sample("geoswap_stock_reserved_tokens", whole(reserved, asset.decimals), labels),
+			sample("geoswap_stock_outflow_tokens", whole(outflowAvailable, asset.decimals), labels),
+		];
 	});
 }
 
@@ -170,13 +160,11 @@ function exposureSamples(
 	const chain = String(chainId);
 	const { unreleasedUsdCents = 0n, unfinalUsdCents = 0n } =
 		exposure.find((one) => one.chainId === chainId) ?? {};
-	const of = (kind: "unreleased" | "unfinal", cents: bigint, cap: number): NamedSample[] => [
-		{ gauge: "geoswap_exposure_usd", labels: { chain, kind }, value: whole(cents, 2) },
-		{ gauge: "geoswap_exposure_cap_usd", labels: { chain, kind }, value: cap },
-	];
 	return [
-		...of("unreleased", unreleasedUsdCents, unreleasedCapUsd),
-		...of("unfinal", unfinalUsdCents, unfinalCapUsd),
+		sample("geoswap_exposure_usd", whole(unreleasedUsdCents, 2), { chain, kind: "unreleased" }),
+		sample("geoswap_exposure_cap_usd", unreleasedCapUsd, { chain, kind: "unreleased" }),
+		sample("geoswap_exposure_usd", whole(unfinalUsdCents, 2), { chain, kind: "unfinal" }),
+		sample("geoswap_exposure_cap_usd", unfinalCapUsd, { chain, kind: "unfinal" }),
 	];
 }
 

@@ -1,6 +1,6 @@
 import type { Config } from "./config.ts";
 import type { Pause, PauseCause } from "./store/pauses.ts";
-import type { Meter, Sample } from "./telemetry/meter.ts";
+import { type Meter, sample } from "./telemetry/meter.ts";
 
 const causes: readonly PauseCause[] = ["breach", "finality", "operator"];
 
@@ -27,13 +27,9 @@ export function watchPauses({
 			if (!pauses) return [];
 			// Each of them, always: to whoever alerts on it, a series that is absent looks like one that is well.
 			return chainIds.flatMap((chainId) =>
-				causes.map((cause): Sample => {
+				causes.map((cause) => {
 					const isPaused = pauses.some((pause) => pause.chainId === chainId && pause.cause === cause);
-					return {
-						gauge: "geoswap_chain_paused",
-						labels: { chain: String(chainId), cause },
-						value: isPaused ? 1 : 0,
-					};
+					return sample("geoswap_chain_paused", isPaused ? 1 : 0, { chain: String(chainId), cause });
 				}),
 			);
 		},

@@ -1,7 +1,7 @@
 import type { Config } from "./config.ts";
 import { configuredAssets } from "./configured-assets.ts";
 import type { PriceBook } from "./price/price-book.ts";
-import type { Meter, Sample } from "./telemetry/meter.ts";
+import { type Meter, sample } from "./telemetry/meter.ts";
 import type { Desk } from "./venue/venue.ts";
 
 /** Lets be seen how old this process's prices are, and which assets it quotes. */
@@ -28,21 +28,20 @@ export function watchPrices({
 			geoswap_asset_live: "1 where the asset is quoted now, 0 where quotes of it are refused",
 		},
 		read: () => [
-			...[...chainIds].flatMap((chainId): Sample[] => {
+			...[...chainIds].flatMap((chainId) => {
 				const ageMs = book.ageMs(chainId, { nowMs: nowMs() });
-				if (ageMs === undefined) return [];
-				return [
-					{ gauge: "geoswap_price_age_seconds", labels: { chain: String(chainId) }, value: ageMs / 1_000 },
-				];
+				return ageMs === undefined
+					? []
+					: sample("geoswap_price_age_seconds", ageMs / 1_000, { chain: String(chainId) });
 			}),
-			...assets.flatMap(({ chainId, symbol, token }): Sample[] => {
+			...assets.flatMap(({ chainId, symbol, token }) => {
 				const labels = { chain: String(chainId), token: symbol };
 				const updatedAt = book.feedUpdatedAtUnixSeconds({ chainId, asset: token });
 				return [
-					{ gauge: "geoswap_asset_live", labels, value: desk.isLive({ chainId, token }) ? 1 : 0 },
+					sample("geoswap_asset_live", desk.isLive({ chainId, token }) ? 1 : 0, labels),
 					...(updatedAt === undefined
 						? []
-						: [{ gauge: "geoswap_feed_age_seconds", labels, value: nowMs() / 1_000 - updatedAt }]),
+						: [sample("geoswap_feed_age_seconds", nowMs() / 1_000 - updatedAt, labels)]),
 				];
 			}),
 		],
