@@ -1,4 +1,4 @@
-import { solanaKeysVariable, type TestSolana } from "@geoswap/devnet";
+import { solanaKeyVariables, type TestSolana } from "@geoswap/devnet";
 import { type SolanaAddress, tokenAccountOf } from "@geoswap/protocol";
 import { generateKeyPairSigner, type KeyPairSigner } from "@solana/kit";
 import { AuthorityType, getSetAuthorityInstruction } from "@solana-program/token";
@@ -18,18 +18,21 @@ export async function giveAccountAway(
 		from,
 		to,
 		account = from.address,
+		slots = async () => {},
 	}: {
 		token: SolanaAddress;
 		from: KeyPairSigner;
 		to?: SolanaAddress;
 		/** Whose account it is by its address. */
 		account?: SolanaAddress;
+		/** Lets slots pass, where they do not by themselves. */
+		slots?: () => Promise<unknown>;
 	},
 ): Promise<KeyPairSigner> {
 	const chain = connectSolana(solana);
 	const {
 		feePayers: [feePayer],
-	} = await parseSolanaKeys(solanaKeysVariable(solana.keys), solana.deployment);
+	} = await parseSolanaKeys(solanaKeyVariables(solana.keys), solana.deployment);
 	if (!feePayer) throw new Error("the devnet has no fee payer");
 	const stranger = await generateKeyPairSigner();
 	const instruction = getSetAuthorityInstruction({
@@ -46,6 +49,7 @@ export async function giveAccountAway(
 		instructions: [instruction],
 	});
 	await sendRaw(chain, raw);
+	await slots();
 	await expect
 		.poll(async () => (await readStatuses(chain, [signature]))[0], { timeout: 15_000 })
 		.toMatchObject({ isFailed: false });

@@ -24,13 +24,17 @@ import { generatePrivateKey, type PrivateKeyAccount, privateKeyToAccount } from 
 import { connectChain, type EvmChain } from "../src/chain/evm/chain-client.ts";
 import type { DatabasePool } from "../src/store/database.ts";
 import type { Job } from "../src/store/job.ts";
-import { type JobRow, jobFromRow, type NewJob, queueJob } from "../src/store/jobs.ts";
+import { type JobRow, jobFromRow, type NewJob } from "../src/store/jobs.ts";
 import type { Delivery, SignedOp, SignedSolanaOp } from "../src/store/swap-record.ts";
+import { justifyPayment } from "./payment-facts.ts";
+import { queueJob } from "./queue-job.ts";
 import { createTestDatabase } from "./test-database.ts";
 
 export type LaneScene = {
 	chains: TestChains;
 	pool: DatabasePool;
+	/** With all rights, for facts that no worker could write. */
+	owner: DatabasePool;
 	origin: EvmChain;
 	destination: EvmChain;
 	relayers: PrivateKeyAccount[];
@@ -45,6 +49,7 @@ export async function createLaneScene(): Promise<LaneScene> {
 	return {
 		chains,
 		pool: database.pool,
+		owner: database.owner,
 		origin: connect(chains.origin),
 		destination: connect(chains.destination),
 		relayers: chains.keys.relayers.map((key) => privateKeyToAccount(key)),
@@ -168,10 +173,23 @@ type Work =
 	| { kind: "release"; payload: Record<never, never> }
 	| { kind: "refund"; payload: { attested: boolean } };
 
-/** Queues work for an order, on the chain where it belongs. Returns the swap's id. */
-export async function queueWork(pool: DatabasePool, order: Order, work: Work): Promise<string> {
+/**
+ * Queues work for an order, on the chain where it belongs, after what justifies it where it is a payment. Returns the
+ * swap's id.
+ */
+export async function queueWork(
+	pool: DatabasePool,
+	order: Order,
+	work: Work,
+	{ spends, isJustified = true }: { spends?: Address; isJustified?: boolean } = {},
+): Promise<string> {
 	const isOnDestination = work.kind === "fill" || work.kind === "void";
 	const swapId = fromSwapKey(order.swapKey);
+	if (isJustified && (work.kind === "fill" || work.kind === "refund")) {
+		const delivery: Delivery =
+			work.kind === "fill" ? work.payload.delivery : { kind: "stock", amount: order.minOutput };
+		await justifyPayment(pool, order, { delivery, spends });
+	}
 	await queueJob(pool, {
 		...work,
 		swapId,
@@ -179,16 +197,20 @@ export async function queueWork(pool: DatabasePool, order: Order, work: Work): P
 		orderId: orderId(order),
 		order,
 		state: "queued",
-		alone: false,
 	} as NewJob);
 	return swapId;
 }
 
-export async function readJob(pool: DatabasePool, swapId: string, kind: Job["kind"]): Promise<Job> {
-	const { rows } = await pool.query<JobRow>("select * from jobs where swap_id = $1 and kind = $2", [
-		swapId,
-		kind,
-	]);
+/** With the nonce of the transaction that it is in. */
+export async function readJob(
+	pool: DatabasePool,
+	swapId: string,
+	kind: Job["kind"],
+): Promise<Job & { nonce: number | undefined }> {
+	const { rows } = await pool.query<JobRow & { nonce: number | null }>(
+		"select * from jobs where swap_id = $1 and kind = $2",
+		[swapId, kind],
+	);
 	if (!rows[0]) throw new Error(`swap ${swapId} has no job ${kind}`);
-	return jobFromRow(rows[0]);
+	return { ...jobFromRow(rows[0]), nonce: rows[0].nonce ?? undefined };
 }

@@ -15,6 +15,10 @@ export type ModelOptions = {
 	random: () => number;
 	/** Until this second of its life the world is hostile; then it only does what it must. */
 	hostileSeconds: number;
+	/** How far apart blocks are, one unless told. In between nothing happens. */
+	blockSeconds?: number;
+	/** When the first one comes. */
+	firstBlockSeconds?: number;
 };
 
 const startsAt = 1_000_000;
@@ -106,7 +110,7 @@ export class ModelWorld {
 				order,
 				output: 100n,
 				valueUsdCents: this.chance(0.8) ? 5_000n : 500_000n,
-				feeCentibps: 0,
+				feeMillibps: 0,
 				delivery: { kind: "stock", amount: 100n },
 				op: options.origin === "solana" ? solanaOp : evmOp,
 				status: "pending",
@@ -143,12 +147,14 @@ export class ModelWorld {
 	/** A second passes. */
 	tick(): void {
 		this.passSecond();
+		const { blockSeconds = 1, firstBlockSeconds = 0 } = this.options;
+		if ((this.nowSeconds - startsAt - firstBlockSeconds) % blockSeconds !== 0) return;
 		if (this.isHostile && this.chance(0.05)) this.reorganize("origin");
 		if (this.isHostile && this.options.isCrossChain && this.chance(0.05)) this.reorganize("destination");
 		if (this.isHostile && this.chance(0.05)) this.facts.attestersAlive = this.chance(0.5) ? 0 : 2;
 		if (!this.isHostile) this.facts.attestersAlive = 2;
 		if (this.isHostile && this.chance(0.02)) this.crowdedUntil = this.nowSeconds + 60 * this.options.random();
-		for (const job of Object.values(this.facts.jobs)) this.work(job);
+		for (const job of Object.values(this.facts.jobs)) this.work(job as Job);
 		// Anyone may do these.
 		if (this.options.origin === "evm") {
 			if (this.isHostile && this.chance(0.02)) this.land("open");
@@ -179,7 +185,7 @@ export class ModelWorld {
 		if (isCapped && this.isHostile && this.chance(0.3)) return;
 		// A lane was faster than the decision.
 		for (const job of Object.values(jobs)) {
-			if (job.state === "queued" && this.isHostile && this.chance(0.2)) this.sign(job);
+			if (job.state === "queued" && this.isHostile && this.chance(0.2)) this.sign(job as Job);
 		}
 		for (const action of decision.actions) {
 			if (action.do === "advance") this.advance(action.path);
@@ -304,15 +310,15 @@ export class ModelWorld {
 		const { isCrossChain } = this.options;
 		const isOpen = this.has("Opened") && !this.has("Released") && !this.has("Refunded");
 		const isUndecided = !this.has("Filled") && !this.has("Voided");
+		if (!isCrossChain && this.options.origin === "solana") return this.landWithinSolana(kind);
 		if (this.kindOf(kind) === "solana") {
 			if (kind === "open") return !this.has("Opened") && this.emit("Opened", "origin", {});
 			if (kind === "void") return isUndecided && this.emit("Voided", "destination", {});
 			if (kind === "fill") {
 				if (!isUndecided) return false;
-				if (!isCrossChain) this.emit("Released", "origin", { paid: true });
 				return this.emit("Filled", "destination", { delivered: 100n, spentToken: "0x", spent: 100n });
 			}
-			if (this.has("Refunded") || (isCrossChain && this.has("Released"))) return false;
+			if (this.has("Refunded") || this.has("Released")) return false;
 			return this.emit(kind === "release" ? "Released" : "Refunded", "origin", { paid: true });
 		}
 		if (kind === "open") {
@@ -332,6 +338,22 @@ export class ModelWorld {
 			!isCrossChain && !this.has("Filled") && (this.has("Voided") || this.nowSeconds >= modelDeadlines.fill);
 		if (!attested && !isClosedHere && this.nowSeconds < modelDeadlines.refund) return false;
 		return this.emit("Refunded", "origin", { paid: true });
+	}
+
+	/** Payout and refund make the same marker. Neither asks for the deposit: the escrow may hold the inputs of others. */
+	private landWithinSolana(kind: JobKind): boolean {
+		if (kind === "open") return !this.has("Opened") && this.emit("Opened", "origin", {});
+		if (kind === "void" || kind === "release") throw new Error(`no ${kind} is signed within Solana`);
+		if (this.has("Filled") || this.has("Refunded")) return false;
+		if (kind === "refund") return this.emit("Refunded", "origin", { paid: true });
+		this.emit("Released", "origin", { paid: true });
+		return this.emit("Filled", "destination", { delivered: 100n, spentToken: "0x", spent: 100n });
+	}
+
+	/** Somebody else with the keys signs for a job, as a lane of a store that was restored may. */
+	signForgotten(kind: "fill" | "refund"): void {
+		this.lastHeights.set(kind, (this.heights.at(-1) ?? 0) + lifeBlocks);
+		if (this.chance(0.5)) this.land(kind);
 	}
 
 	private emit(name: OrderEventName, chain: ModelEvent["chain"], data: object): true {
@@ -356,7 +378,7 @@ export class ModelWorld {
 		for (const { name } of this.events.filter(isDropped)) {
 			const job = this.facts.jobs[kindOf[name]];
 			if (job?.state !== "done") continue;
-			job.state = this.kindOf(job.kind) === "solana" || this.chance(0.5) ? "sent" : "queued";
+			job.state = this.kindOf(kindOf[name]) === "solana" || this.chance(0.5) ? "sent" : "queued";
 		}
 		this.events = this.events.filter((event) => !isDropped(event));
 	}

@@ -6,7 +6,6 @@ export async function openapiText(): Promise<string> {
 	const route = routesWithoutParts().find(({ path }) => path === "/openapi.json");
 	if (route?.operation !== undefined || !route) throw new Error("there is no /openapi.json without a key");
 	const log = pino({ level: "silent" });
-	const signal = new AbortController().signal;
-	const request = { body: undefined, query: {}, params: {}, requestId: "", log, signal, span: undefined };
+	const request = { body: undefined, query: {}, params: {}, requestId: "", log, onGone: () => {} };
 	return String(await route.handle(request));
 }

@@ -126,6 +126,14 @@ export function orderActions(chains: TestChains) {
 			});
 		},
 
+		/** By the wallet, of an order that names it as its vault on the same chain. Anyone can do that with an order of theirs. */
+		releaseAsVault(order: Order): Promise<TransactionReceipt> {
+			return send(origin, wallet, {
+				to: fromWord(order.escrow),
+				data: encodeFunctionData({ abi: geoEscrowAbi, functionName: "releaseFilled", args: [order] }),
+			});
+		},
+
 		/** So many blocks that all before them are final. */
 		async finalize(): Promise<void> {
 			await Promise.all([origin, destination].map(({ testClient }) => testClient.mine({ blocks: 6 })));

@@ -35,22 +35,27 @@ import { sealToken } from "../src/seal/seal-token.ts";
 import type { SealedQuote } from "../src/venue/sealed-quote.ts";
 import { createTestDatabase } from "./test-database.ts";
 
+/** Later than what any test waits for, but for one that waits for it. */
+export const sealKeyRotatesAfterMs = 60 * 86_400_000;
+
 export type OriginScene = Awaited<ReturnType<typeof startOriginScene>>;
 
 /** Two chains, a database and a clock that can be put forward: what quotes, builds and submits stand on. */
 export async function startOriginScene() {
 	const [testChains, database] = await Promise.all([
 		startTestChains({ automine: true }),
-		createTestDatabase(),
+		createTestDatabase({ as: "api" }),
 	]);
 	const { origin, destination } = testChains;
 	const relayer = privateKeyToAccount(testChains.keys.relayers[0] ?? "0x");
-	const sealKeys = parseSealKeys(`test:${randomBytes(32).toString("base64url")}`);
 	const accountId: string = randomUUID();
 	const clock = { aheadMs: 0 };
 	const nowMs = () => Date.now() + clock.aheadMs;
+	const keyText = (kid: string) => `${kid}:${randomBytes(32).toString("base64url")}`;
+	const rotatesAt = `${new Date(Date.now() + sealKeyRotatesAfterMs).toISOString().slice(0, 19)}Z`;
+	const sealKeys = parseSealKeys(`${keyText("next")}@${rotatesAt},${keyText("test")}`, { nowMs });
 	const chains = new Map<number, EvmChain>(
-		[origin, destination].map((chain) => [chain.chainId, connectChain(chain)]),
+		[origin, destination].map((chain) => [chain.chainId, connectChain({ ...chain, batchSize: 10 })]),
 	);
 	/** The same chains where nothing listens. */
 	const deadChains = new Map<number, EvmChain>(
@@ -116,7 +121,7 @@ export function callRoute(
 		params: {},
 		requestId: "test",
 		log: pino({ level: "silent" }),
-		signal: new AbortController().signal,
+		onGone: () => {},
 		...request,
 		account: { accountId } as RouteRequest["account"],
 	});
@@ -255,7 +260,7 @@ function newQuote({
 		order: orderToJson(terms),
 		output: 9_950_000n,
 		delivery: { kind: "stock", amount: 9_950_000n },
-		feeCentibps: 1_250,
+		feeMillibps: 12_500,
 		valueUsdCents: 1_000n,
 		issuedAtMs: nowMs,
 		expiresAtMs: nowMs + 30_000,

@@ -11,8 +11,8 @@ export function routesWithoutParts(): Route[] {
 }
 
 const partNames = [
-	...["chains", "solana", "pool", "listener", "book", "desk", "feeDiscounts", "redis", "heldCalls"],
-	...["engine", "sealKeys", "pauses", "nowMs", "stopping"],
+	...["chains", "solana", "pool", "listener", "book", "desk", "feeDiscounts", "recipients", "redis"],
+	...["heldCalls", "rateLimits", "engine", "sealKeys", "pauses", "nowMs", "stopping"],
 ];
 
 /** Its fields can be handed on, but nothing can be called. */

@@ -1,5 +1,5 @@
 import { randomBytes } from "node:crypto";
-import { solanaKeysVariable, type TestSolana } from "@geoswap/devnet";
+import { solanaKeyVariables, type TestSolana } from "@geoswap/devnet";
 import {
 	newSwapUuid,
 	type Order,
@@ -32,7 +32,7 @@ import { transferInstructions } from "../src/chain/solana/transfer-instructions.
 export async function solanaActions(solana: TestSolana) {
 	const { deployment, admin } = solana;
 	const chain = connectSolana(solana);
-	const keys = await parseSolanaKeys(solanaKeysVariable(solana.keys), deployment);
+	const keys = await parseSolanaKeys(solanaKeyVariables(solana.keys), deployment);
 	const [feePayer] = keys.feePayers as [KeyPairSigner];
 	const signers = (list: Uint8Array[]) => Promise.all(list.map((key) => createKeyPairSignerFromBytes(key)));
 	const wallets = await signers(solana.keys.wallets);
@@ -125,8 +125,8 @@ export async function solanaActions(solana: TestSolana) {
 		async signRelease(order: Order) {
 			return signRelease({ ...(await parts()), order });
 		},
-		async signRefund(order: Order, { createsAccount = false } = {}) {
-			return signRefund({ ...(await parts()), order, createsAccount });
+		async signRefund(order: Order, { createsAccount = false, isVoided = false } = {}) {
+			return signRefund({ ...(await parts()), order, createsAccount, isVoided });
 		},
 		/** Whatever else somebody with our keys could put together. */
 		async sign(instructions: readonly Instruction[], { payer = feePayer } = {}) {

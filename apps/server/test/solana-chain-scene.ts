@@ -1,4 +1,4 @@
-import { solanaKeysVariable, startTestSolana, type TestSolana } from "@geoswap/devnet";
+import { solanaKeyVariables, startTestSolana, type TestSolana } from "@geoswap/devnet";
 import {
 	type Order,
 	orderTransaction,
@@ -57,7 +57,7 @@ export async function solanaChainScene(
 ): Promise<SolanaChainScene> {
 	const solana = await startTestSolana(options);
 	const chain = connectSolana(solana);
-	const keys = await parseSolanaKeys(solanaKeysVariable(solana.keys), solana.deployment);
+	const keys = await parseSolanaKeys(solanaKeyVariables(solana.keys), solana.deployment);
 	const [feePayer] = keys.feePayers;
 	const [walletKey] = solana.keys.wallets;
 	if (!feePayer || !walletKey) throw new Error("the devnet has no keys");

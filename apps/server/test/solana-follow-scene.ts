@@ -8,6 +8,7 @@ import { readSlots } from "../src/chain/solana/read-slots.ts";
 import { advanceSolana } from "../src/follow/advance-solana.ts";
 import { createLog, type Log } from "../src/log.ts";
 import { readHead } from "../src/store/chain-head.ts";
+import { takeDue, waitForOrder } from "./due-orders.ts";
 import {
 	createSolanaScene,
 	depositOrder,
@@ -30,7 +31,6 @@ export async function createSolanaFollowScene() {
 	const actions = solanaOrderActions(scene);
 	const wallet: KeyPairSigner = await devnetWallet(scene);
 	const walletWord = toSolanaWord(wallet.address);
-	const raised: string[] = [];
 	const poked: { key: string; dedupeKey: string | undefined }[] = [];
 
 	/** One look at the chain. Something may happen right before the call of that number. */
@@ -52,12 +52,8 @@ export async function createSolanaFollowScene() {
 			chain: before ? { ...through, rpc: interrupted(through.rpc, before) } : through,
 			pool,
 			engine: {
-				startSwap: () => Promise.reject(new Error("a follower starts no swap")),
-				raise: async (signalId) => {
-					raised.push(signalId);
-				},
-				poke: async ({ key }, { dedupeKey } = {}) => {
-					poked.push({ key, dedupeKey });
+				poke: async ({ object, key }, { dedupeKey } = {}) => {
+					if (object !== "round") poked.push({ key, dedupeKey });
 				},
 			},
 			relayers: [actions.relayer],
@@ -87,7 +83,6 @@ export async function createSolanaFollowScene() {
 		actions,
 		wallet,
 		walletWord,
-		raised,
 		poked,
 		follow,
 		head,
@@ -148,12 +143,10 @@ export async function createSolanaFollowScene() {
 			return rows[0] ?? {};
 		},
 
-		async wait(order: Order, signalId: string): Promise<void> {
-			await pool.query(
-				`insert into waits (swap_id, order_id, signal_id) values ($1, $2, $3)
-				on conflict (swap_id) do update set signal_id = excluded.signal_id`,
-				[fromSwapKey(order.swapKey), hexToBytes(orderId(order)), signalId],
-			);
+		/** The orders whose swaps are due. */
+		takeDue: async () => (await takeDue(pool)).orderIds,
+		async wait(order: Order): Promise<void> {
+			await waitForOrder(pool, order);
 		},
 
 		async unattributedCount(): Promise<number> {

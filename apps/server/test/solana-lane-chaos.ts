@@ -7,7 +7,7 @@ import type { SolanaLanes } from "./solana-lanes.ts";
 
 /** Pays three orders while the chain, its nodes and the store do what they may, in an order that the seed decides. */
 export async function payThroughFaults(lanes: SolanaLanes, seed: number): Promise<void> {
-	const { pump, follow, start, slots, setFaults, states, balance, scene, pool } = lanes;
+	const { pump, follow, start, slots, setFaults, states, balance, scene, owner } = lanes;
 	const random = randomOf(seed);
 	const payouts = await Promise.all(Array.from({ length: 3 }, () => lanes.queuePayout()));
 	const anything = [
@@ -27,11 +27,11 @@ export async function payThroughFaults(lanes: SolanaLanes, seed: number): Promis
 		() => setFaults({ dropAnswers: { methods: ["sendTransaction"] } }),
 		() => setFaults({ lieAboutStatus: "unknown" }),
 		// The store is restored from before, or the chain takes another fork.
-		() => takeBackup(pool),
-		() => restoreBackup(pool),
+		() => takeBackup(owner),
+		() => restoreBackup(owner),
 		() => dropSome(lanes, random),
 	];
-	await takeBackup(pool);
+	await takeBackup(owner);
 	for (let step = 0; step < 25; step++) {
 		await anything[random(anything.length)]?.().catch(() => {});
 	}

@@ -1,5 +1,5 @@
 import { randomBytes } from "node:crypto";
-import { solanaKeysVariable, startTestSolana, type TestSolana } from "@geoswap/devnet";
+import { solanaKeyVariables, startTestSolana, type TestSolana } from "@geoswap/devnet";
 import {
 	markerAddress,
 	newSwapUuid,
@@ -18,7 +18,7 @@ import {
 	type KeyPairSigner,
 	signBytes,
 } from "@solana/kit";
-import { bytesToHex, type Hex, pad } from "viem";
+import { bytesToHex, type Hex, hexToBytes, pad } from "viem";
 import { connectSolana, type SolanaChain } from "../src/chain/solana/connect-solana.ts";
 import { readBlockhash } from "../src/chain/solana/read-blockhash.ts";
 import { readSlots } from "../src/chain/solana/read-slots.ts";
@@ -26,8 +26,8 @@ import { readStatuses } from "../src/chain/solana/read-statuses.ts";
 import { parseSolanaKeys, type SolanaKeys } from "../src/chain/solana/solana-keys.ts";
 import { advanceSolana } from "../src/follow/advance-solana.ts";
 import { createLog } from "../src/log.ts";
+import { slotHash } from "../src/store/chain-head.ts";
 import type { DatabasePool } from "../src/store/database.ts";
-import { insertMarkers } from "../src/store/markers.ts";
 import { strikeJobs } from "../src/store/strike-jobs.ts";
 import type { SignedSolanaOp } from "../src/store/swap-record.ts";
 import { createTestDatabase } from "./test-database.ts";
@@ -37,6 +37,8 @@ export type SolanaScene = {
 	chain: SolanaChain;
 	keys: SolanaKeys;
 	pool: DatabasePool;
+	/** With all rights, for facts that no worker could write. */
+	owner: DatabasePool;
 	stop: () => Promise<void>;
 };
 
@@ -49,8 +51,9 @@ export async function createSolanaScene(
 	return {
 		solana,
 		chain: connectSolana({ rpcUrl, deployment }),
-		keys: await parseSolanaKeys(solanaKeysVariable(keys), deployment),
+		keys: await parseSolanaKeys(solanaKeyVariables(keys), deployment),
 		pool: database.pool,
+		owner: database.owner,
 		stop: async () => {
 			await Promise.all([solana.stop(), database.drop()]);
 		},
@@ -65,7 +68,7 @@ export async function followSlots({
 	const { finalized, confirmed } = await readSlots(chain);
 	await pool.query(
 		`insert into chain_heads (chain_id, number, hash, timestamp, base_fee, finalized_number, finalized_timestamp,
-			finalized_height, booked_number) values ($1, $2, '', $3, 0, $4, $5, $6, 0)
+			finalized_height, booked_number) values ($1, $2, $7, $3, 0, $4, $5, $6, 0)
 		on conflict (chain_id) do update set number = $2, timestamp = $3, finalized_number = $4,
 			finalized_timestamp = $5, finalized_height = $6`,
 		[
@@ -75,6 +78,7 @@ export async function followSlots({
 			finalized.slot,
 			finalized.timestamp,
 			finalized.height,
+			hexToBytes(slotHash(confirmed.slot)),
 		],
 	);
 	return { slot: confirmed.slot, finalizedSlot: finalized.slot };
@@ -119,7 +123,7 @@ export async function followReally({ pool, chain }: SolanaScene): Promise<void> 
 	await advanceSolana({
 		chain,
 		pool,
-		engine: { startSwap: async () => {}, raise: async () => {}, poke: async () => {} },
+		engine: { poke: async () => {} },
 		relayers: chain.deployment.feePayers.map(toSolanaWord),
 		outflowCaps: {},
 		markerSeconds: 86_400,
@@ -139,8 +143,14 @@ export async function rememberMarker(
 ): Promise<Hex> {
 	const id = orderId(order);
 	const address = toSolanaWord(await markerAddress({ base: chain.deployment[base], orderId: id }));
-	const marker = { address, orderId: id, base, owner, lamports: 2_039_280n, madeAt };
-	await insertMarkers(pool, { chainId: chain.chainId, markers: [marker] });
+	await pool.query("insert into markers values ($1, $2, $3, $4, $5, 2039280, $6)", [
+		chain.chainId,
+		hexToBytes(address),
+		hexToBytes(id),
+		base,
+		owner,
+		madeAt,
+	]);
 	return address;
 }
 

@@ -6,19 +6,20 @@ import {
 	solanaNativeToken,
 	toSolanaWord,
 } from "@geoswap/protocol";
-import { hexToBytes } from "viem";
 import type { SolanaChain } from "../src/chain/solana/connect-solana.ts";
 import { readMarkers } from "../src/chain/solana/read-markers.ts";
 import { readSolanaWallet } from "../src/chain/solana/read-solana-wallet.ts";
-import type { Durable } from "../src/durable/durable.ts";
 import { createSolanaLane } from "../src/lane/create-solana-lane.ts";
+import type { LaneDeps } from "../src/lane/lane.ts";
 import { laneKey } from "../src/lane/lane-key.ts";
 import { createLog } from "../src/log.ts";
 import type { DatabasePool } from "../src/store/database.ts";
 import type { JobKind } from "../src/store/job.ts";
 import type { Delivery } from "../src/store/swap-record.ts";
 import type { Tracer } from "../src/telemetry/tracer.ts";
+import { takeDue, waitForOrder } from "./due-orders.ts";
 import { queueWork, readJob } from "./lane-scene.ts";
+import { plainPayments } from "./payment-facts.ts";
 import {
 	createSolanaScene,
 	depositOrder,
@@ -39,22 +40,18 @@ export const solanaLanePolicy = {
 	blockhashSeconds: { least: 45, most: 120 },
 	computePriceMicroLamports: "50000",
 	markerSeconds,
-};
-
-export const forgetfulDurable: Durable = {
-	step: (_, run) => run(),
-	newSignal: unexpected,
-	sleep: unexpected,
-	poke: unexpected,
+	outflowCaps: {},
 };
 
 export type StartOptions = {
+	deliveryNow?: LaneDeps["deliveryNow"];
 	chain?: SolanaChain;
 	nowMs?: () => number;
 	pool?: DatabasePool;
 	tracer?: Tracer;
 	log?: typeof quietLog;
 	bundleSize?: number;
+	outflowCaps?: Record<string, string>;
 };
 
 export type SolanaLanes = Awaited<ReturnType<typeof createSolanaLanes>>;
@@ -65,8 +62,7 @@ export type SolanaLanes = Awaited<ReturnType<typeof createSolanaLanes>>;
  */
 export async function createSolanaLanes({ follower = "simple" }: { follower?: "simple" | "real" } = {}) {
 	const scene = await createSolanaScene({ slotMs: 3_600_000 });
-	const { pool, chain, keys, solana } = scene;
-	const raised: string[] = [];
+	const { pool, owner, chain, keys, solana } = scene;
 	const follow = () => (follower === "real" ? followReally(scene) : followLanes(scene));
 
 	/** A process with all lanes of Solana. */
@@ -77,22 +73,22 @@ export async function createSolanaLanes({ follower = "simple" }: { follower?: "s
 		nowMs = Date.now,
 		log = quietLog,
 		bundleSize = 20,
+		deliveryNow = ({ delivery }) => delivery,
+		outflowCaps = {},
 	}: StartOptions = {}) => {
 		const run = createSolanaLane({
 			chain: connection,
 			keys,
-			policy: { ...solanaLanePolicy, bundleSize },
+			policy: { ...solanaLanePolicy, bundleSize, outflowCaps },
 			pool: database,
 			tracer,
-			engine: {
-				raise: async (signal) => {
-					raised.push(signal);
-				},
-			},
+			engine: { poke: async () => {} },
+			deliveryNow,
+			payments: plainPayments,
 			nowMs,
 			log,
 		});
-		return (lane = 0) => run(forgetfulDurable, keyOf(lane));
+		return (lane = 0) => run(keyOf(lane));
 	};
 	const feePayerOf = (lane: number): SolanaAddress => {
 		const feePayer = chain.deployment.feePayers[lane];
@@ -120,26 +116,20 @@ export async function createSolanaLanes({ follower = "simple" }: { follower?: "s
 		/** Nobody waits for what the test before left. */
 		clear: async () => {
 			await solana.admin.setFaults({});
-			await pool.query("truncate jobs, waits, lane_transactions, markers");
-			raised.length = 0;
+			await owner.query("truncate jobs, waits, lane_transactions, markers");
 			await solana.admin.warp({ slots: 40 });
 		},
 		/** As in a store that was restored from before it was signed for. */
 		forget: async () => {
-			await pool.query("truncate lane_transactions, chain_events");
+			await owner.query("truncate lane_transactions");
+			// Deposits elsewhere are in block 0, and stay.
+			await pool.query("delete from chain_events where block_number > 0");
 			await pool.query("update jobs set state = 'queued', relayer = null, nonce = null");
 		},
 		/** Which swaps were woken since the last time. */
-		woken: () => raised.splice(0).map((signal) => signal.replace("signal of ", "")),
+		woken: async () => (await takeDue(pool)).swapIds,
 		/** Lets the order's swap be woken. */
-		waitFor: async (order: Order) => {
-			const swapId = fromSwapKey(order.swapKey);
-			await pool.query("insert into waits (swap_id, order_id, signal_id) values ($1, $2, $3)", [
-				swapId,
-				hexToBytes(orderId(order)),
-				`signal of ${swapId}`,
-			]);
-		},
+		waitFor: (order: Order) => waitForOrder(pool, order),
 		queuePayout: async () => {
 			const { address: recipient } = await newSolanaWallet(scene);
 			const order = payoutOrder(scene, { recipient: toSolanaWord(recipient) });
@@ -203,8 +193,4 @@ export async function createSolanaLanes({ follower = "simple" }: { follower?: "s
 			return rows;
 		},
 	};
-}
-
-function unexpected(): never {
-	throw new Error("not expected");
 }

@@ -23,13 +23,14 @@ import { readStatuses } from "../src/chain/solana/read-statuses.ts";
 import { sendRaw } from "../src/chain/solana/send-raw.ts";
 import { signInstructions } from "../src/chain/solana/sign-instructions.ts";
 import { configSchema } from "../src/config.ts";
+import type { PokeTarget } from "../src/durable/durable.ts";
 import type { Route } from "../src/http/route.ts";
 import { postBuildSolanaTx } from "../src/routes/post-build-solana-tx.ts";
 import { postSubmitSolana } from "../src/routes/post-submit-solana.ts";
+import type { SubmitDeps } from "../src/routes/submit-route.ts";
 import { parseSealKeys, type SealPurpose } from "../src/seal/seal-keys.ts";
 import { sealToken } from "../src/seal/seal-token.ts";
 import type { SealedQuote } from "../src/venue/sealed-quote.ts";
-import type { Desk } from "../src/venue/venue.ts";
 import { callRoute } from "./origin-scene.ts";
 import { startStubSolanaRpc } from "./stub-solana-rpc.ts";
 import { createTestDatabase } from "./test-database.ts";
@@ -42,9 +43,9 @@ const destinationToken: Address = "0x00000000000000000000000000000000000C0000";
 
 /** A Solana chain, a database, a clock that can be put forward, and a desk and an engine that do as a test says. */
 export async function startSolanaSubmitScene() {
-	const [solana, database] = await Promise.all([startTestSolana(), createTestDatabase()]);
+	const [solana, database] = await Promise.all([startTestSolana(), createTestDatabase({ as: "api" })]);
 	const { deployment, admin, rpcUrl } = solana;
-	const { pool } = database;
+	const { pool, owner } = database;
 	const chain = connectSolana({ rpcUrl, deployment });
 	/** The same where nothing listens. */
 	const deadChain = connectSolana({ rpcUrl: "http://127.0.0.1:9", deployment });
@@ -74,22 +75,26 @@ export async function startSolanaSubmitScene() {
 		solana: { ...policy, chainId: solanaChainId, deployment },
 	};
 
-	let started: string[] = [];
+	let poked: string[] = [];
 	const usual = () => ({
 		isPriceGone: false,
+		/** What every input is worth now. */
+		valueUsdCents: undefined as bigint | undefined,
 		/** By chain, why nothing is sold. */
 		paused: new Map<number, string>(),
 		unopenedUsdPerAccount: 1_000,
 		/** What a unit of gas is worth. */
 		gasUsdCents: 0n,
 		lamportsPerUsdCent: undefined as bigint | undefined,
-		startSwap: async (uuid: string) => void started.push(uuid),
+		poke: async ({ object, key }: PokeTarget) => void poked.push(`${object} ${key}`),
 	});
 	const knobs = usual();
-	const desk: Pick<Desk, "reprice" | "volumes" | "isPriceable" | "gasUsdCents" | "exposureLimit"> = {
+	const desk: SubmitDeps["desk"] = {
 		isPriceable: () => true,
+		valueUsdCents: () => knobs.valueUsdCents,
 		gasUsdCents: ({ wei }) =>
 			knobs.lamportsPerUsdCent === undefined ? wei * knobs.gasUsdCents : wei / knobs.lamportsPerUsdCent,
+		feePerGas: () => 0n,
 		exposureLimit: () => undefined,
 		reprice: ({ delivery }) => {
 			if (knobs.isPriceGone || delivery.kind !== "stock") return undefined;
@@ -113,7 +118,7 @@ export async function startSolanaSubmitScene() {
 			pool,
 			sealKeys,
 			desk,
-			engine: { startSwap: (uuid) => knobs.startSwap(uuid) },
+			engine: { poke: (target) => knobs.poke(target) },
 			pauses: { reasonOf: (chainId) => knobs.paused.get(chainId) },
 			config: { ...config, limits: { ...config.limits, unopenedUsdPerAccount: knobs.unopenedUsdPerAccount } },
 			nowMs,
@@ -129,7 +134,7 @@ export async function startSolanaSubmitScene() {
 	) => sealToken(sealKeys, { purpose, accountId: to, payload });
 
 	async function build(quote: SealedQuote, { authorization, route = buildRoute() }: BuildOptions = {}) {
-		const geoQuoteToken = await seal(quote);
+		const geoQuoteToken = seal(quote);
 		return call<BuildSolanaResponse>(route, { geoQuoteToken, authorization });
 	}
 
@@ -171,7 +176,7 @@ export async function startSolanaSubmitScene() {
 	}
 
 	async function setStock(amount: bigint): Promise<void> {
-		await pool.query(
+		await owner.query(
 			`insert into stock (chain_id, token, balance, outflow_available, block_number) values ($1, $2, $3, $3, 1)
 			on conflict (chain_id, token) do update set balance = $3, outflow_available = $3, reserved = 0`,
 			[destinationId, hexToBytes(destinationToken), amount],
@@ -188,7 +193,7 @@ export async function startSolanaSubmitScene() {
 		nowMs,
 		policy,
 		knobs,
-		started: () => started,
+		poked: () => poked,
 		buildRoute,
 		submitRoute,
 		/** As they are where Solana is not offered. */
@@ -216,15 +221,15 @@ export async function startSolanaSubmitScene() {
 			{ as, route = submitRoute() }: { as?: string; route?: Route } = {},
 		) => call<SubmitResponse>(route, { geoOpToken, signedTransaction }, as),
 		swapCount: async (): Promise<number> => {
-			const { rows } = await pool.query("select count(*) as count from swaps");
+			const { rows } = await owner.query("select count(*) as count from swaps");
 			return rows[0].count;
 		},
 		/** No swaps, plenty of stock, and everything works. */
 		reset: async () => {
 			clock.aheadMs = 0;
-			started = [];
+			poked = [];
 			Object.assign(knobs, usual());
-			await pool.query("truncate swaps, swap_events, reservations, unsettled_gas");
+			await owner.query("truncate swaps, swap_events, reservations, unsettled_gas");
 			await setStock(10n ** 12n);
 		},
 		stop: async () => {
@@ -291,7 +296,7 @@ function newQuote({
 		order: orderToJson(terms),
 		output: 9_950_000n,
 		delivery: { kind: "stock", amount: 9_950_000n },
-		feeCentibps: 1_250,
+		feeMillibps: 12_500,
 		valueUsdCents: 1_000n,
 		issuedAtMs: nowMs,
 		expiresAtMs: nowMs + 30_000,

@@ -6,6 +6,7 @@ import { portSource, startRestate } from "@geoswap/devnet";
 export type TestRestate = {
 	ingressUrl: string;
 	adminUrl: string;
+	identityKeys: string[];
 	/** Ends it with kill -9 and starts it again on the same data. */
 	crash: () => Promise<void>;
 	/** Ends it with kill -9 and starts it again without any data. */
@@ -17,7 +18,7 @@ export type TestRestate = {
 export async function startTestRestate(): Promise<TestRestate> {
 	const dataDir = mkdtempSync(join(tmpdir(), "geoswap-restate-"));
 	const freePort = portSource();
-	const { ingressUrl, adminUrl, process, stop } = await startRestate({
+	const { ingressUrl, adminUrl, identityKey, process, stop } = await startRestate({
 		dataDir,
 		logFile: join(dataDir, "restate.log"),
 		ports: { ingress: await freePort(), admin: await freePort(), node: await freePort() },
@@ -30,6 +31,7 @@ export async function startTestRestate(): Promise<TestRestate> {
 	return {
 		ingressUrl,
 		adminUrl,
+		identityKeys: [identityKey],
 		crash: async () => {
 			await kill();
 			await process.start();

@@ -9,13 +9,14 @@ import {
 import { entryPoint09Abi, entryPoint09Address } from "viem/account-abstraction";
 import type { EvmChain } from "../src/chain/evm/chain-client.ts";
 import type { SolanaChain } from "../src/chain/solana/connect-solana.ts";
+import type { PokeTarget } from "../src/durable/durable.ts";
 import type { Route } from "../src/http/route.ts";
 import { postBuildGeoOp } from "../src/routes/post-build-geo-op.ts";
 import { postSubmit } from "../src/routes/post-submit.ts";
 import type { SealedOp } from "../src/routes/sealed-op.ts";
+import type { SubmitDeps } from "../src/routes/submit-route.ts";
 import { openToken } from "../src/seal/open-token.ts";
 import type { SealedQuote } from "../src/venue/sealed-quote.ts";
-import type { Desk } from "../src/venue/venue.ts";
 import { startOriginScene } from "./origin-scene.ts";
 import { testConfig } from "./test-prices.ts";
 
@@ -26,32 +27,40 @@ export async function startSubmitScene() {
 	const scene = await startOriginScene();
 	const { chains, database, sealKeys, nowMs, accountId, testChains } = scene;
 	const config = testConfig(testChains);
-	let started: string[] = [];
-	/** In hundredths of a basis point, of each time the price was made again. */
+	let poked: string[] = [];
+	/** In thousandths of a basis point, of each time the price was made again. */
 	const repricedFees: number[] = [];
 	const usual = () => ({
 		isPriceGone: false,
+		/** What every input is worth now. */
+		valueUsdCents: undefined as bigint | undefined,
 		/** By chain, why nothing is sold. */
 		paused: new Map<number, string>(),
 		unopenedUsdPerAccount: 1_000,
-		/** What a unit of gas is worth. */
+		/** What the smallest unit of fees is worth. */
 		gasUsdCents: 0n,
+		/** What a unit of gas costs. */
+		feePerGas: 0n,
+		unsettledGasUsdPerDay: 50,
+		unopenedSwaps: { perWallet: 20, perAccount: 500 },
 		/** How much of the input the vault takes in. */
 		exposure: undefined as bigint | undefined,
-		startSwap: async (uuid: string) => void started.push(uuid),
+		poke: async ({ object, key }: PokeTarget) => void poked.push(`${object} ${key}`),
 	});
 	const knobs = usual();
 
 	/** Delivers USDC from stock as quoted, or nothing once the price is gone. */
-	const desk: Pick<Desk, "reprice" | "volumes" | "isPriceable" | "gasUsdCents" | "exposureLimit"> = {
+	const desk: SubmitDeps["desk"] = {
 		isPriceable: () => true,
+		valueUsdCents: () => knobs.valueUsdCents,
 		gasUsdCents: ({ wei }) => wei * knobs.gasUsdCents,
+		feePerGas: () => knobs.feePerGas,
 		exposureLimit: ({ originChainId, inputToken }) =>
 			knobs.exposure === undefined
 				? undefined
 				: { chainId: Number(originChainId), token: fromWord(inputToken), amount: knobs.exposure },
-		reprice: ({ delivery, feeCentibps }) => {
-			repricedFees.push(feeCentibps);
+		reprice: ({ delivery, feeMillibps }) => {
+			repricedFees.push(feeMillibps);
 			if (knobs.isPriceGone || delivery.kind !== "stock") return undefined;
 			const { chainId, deployment } = testChains.destination;
 			const { amount } = delivery;
@@ -70,20 +79,28 @@ export async function startSubmitScene() {
 			pool: database.pool,
 			sealKeys,
 			desk,
-			engine: { startSwap: (uuid) => knobs.startSwap(uuid) },
+			engine: { poke: (target) => knobs.poke(target) },
 			pauses: { reasonOf: (chainId) => knobs.paused.get(chainId) },
-			config: { ...config, limits: { ...config.limits, unopenedUsdPerAccount: knobs.unopenedUsdPerAccount } },
+			config: {
+				...config,
+				limits: {
+					...config.limits,
+					unopenedUsdPerAccount: knobs.unopenedUsdPerAccount,
+					unsettledGasUsdPerDay: knobs.unsettledGasUsdPerDay,
+					unopenedSwaps: knobs.unopenedSwaps,
+				},
+			},
 			nowMs,
 		});
 
 	async function build(quote: SealedQuote, authorization?: unknown): Promise<BuildResponse> {
-		const geoQuoteToken = await scene.seal(quote);
+		const geoQuoteToken = scene.seal(quote);
 		return scene.call<BuildResponse>(buildRoute, { geoQuoteToken, authorization });
 	}
 
 	async function setStock(amount: bigint): Promise<void> {
 		const { chainId, deployment } = testChains.destination;
-		await database.pool.query(
+		await database.owner.query(
 			`insert into stock (chain_id, token, balance, outflow_available, block_number) values ($1, $2, $3, $3, 1)
 			on conflict (chain_id, token) do update set balance = $3, outflow_available = $3, reserved = 0`,
 			[chainId, hexToBytes(deployment.settlementToken), amount],
@@ -92,13 +109,13 @@ export async function startSubmitScene() {
 
 	/** As many attesters are alive, on both chains. */
 	async function setAttesters(count: number): Promise<void> {
-		await database.pool.query("truncate heartbeats, chain_heads");
+		await database.owner.query("truncate heartbeats, chain_heads");
 		for (const { chainId, deployment } of [testChains.origin, testChains.destination]) {
-			await database.pool.query("insert into chain_heads values ($1, 100, '', 1000, 1, 90, 990, 0, 0)", [
+			await database.owner.query("insert into chain_heads values ($1, 100, '', 1000, 1, 90, 990, 0, 0)", [
 				chainId,
 			]);
 			for (const attester of deployment.attesterSet.attesters.slice(0, count)) {
-				await database.pool.query("insert into heartbeats values ($1, $2, 90, $3)", [
+				await database.owner.query("insert into heartbeats values ($1, $2, 90, $3)", [
 					hexToBytes(attester),
 					chainId,
 					new Date(),
@@ -109,10 +126,10 @@ export async function startSubmitScene() {
 
 	/** Those that are alive see another chain too. */
 	async function seeAttestersOn(chainId: number): Promise<void> {
-		await database.pool.query("insert into chain_heads values ($1, 100, '', 1000, 1, 90, 990, 0, 0)", [
+		await database.owner.query("insert into chain_heads values ($1, 100, '', 1000, 1, 90, 990, 0, 0)", [
 			chainId,
 		]);
-		await database.pool.query(
+		await database.owner.query(
 			"insert into heartbeats select attester, $1::bigint, 90, min(signed_at) from heartbeats group by attester",
 			[chainId],
 		);
@@ -123,8 +140,8 @@ export async function startSubmitScene() {
 		knobs,
 		seeAttestersOn,
 		setAttesters,
-		/** The swaps whose workflows were started. */
-		started: () => started,
+		/** What was asked to run. */
+		poked: () => poked,
 		repricedFees,
 		build,
 		setStock,
@@ -165,15 +182,15 @@ export async function startSubmitScene() {
 			});
 		},
 		swapCount: async (): Promise<number> => {
-			const { rows } = await database.pool.query("select count(*) as count from swaps");
+			const { rows } = await database.owner.query("select count(*) as count from swaps");
 			return rows[0].count;
 		},
 		/** No swaps, plenty of stock, and everything works. */
 		reset: async () => {
 			scene.clock.aheadMs = 0;
-			started = [];
+			poked = [];
 			Object.assign(knobs, usual());
-			await database.pool.query("truncate swaps, swap_events, reservations, unsettled_gas");
+			await database.owner.query("truncate swaps, swap_events, reservations, unsettled_gas");
 			await setStock(10n ** 12n);
 			await setAttesters(2);
 		},

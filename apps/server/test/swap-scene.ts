@@ -14,8 +14,8 @@ import { anyOrder } from "../../../packages/protocol/vectors/read-vectors.ts";
 import type { ChainConfig } from "../src/config.ts";
 import type { DatabasePool } from "../src/store/database.ts";
 import { deliveryToJson, signedOpToJson } from "../src/store/swap-json.ts";
-import type { DecisionDesk } from "../src/swap/apply-decision.ts";
-import type { SwapWorkflowOptions } from "../src/swap/swap-workflow.ts";
+import type { DecisionDesk, RoundPoke } from "../src/swap/apply-plans.ts";
+import type { RoundOptions } from "../src/swap/run-round.ts";
 
 const log = pino({ level: "silent" });
 export const token: Address = "0x00000000000000000000000000000000000000aa";
@@ -29,13 +29,20 @@ export const [originId, destinationId] = [31337, 31338];
 let logs = 0;
 
 /** The chains as a follower would write them, the clock, and one swap that was submitted. */
-export async function createSwapScene(pool: DatabasePool, { isReserved = true } = {}) {
+export async function createSwapScene(
+	pool: DatabasePool,
+	{
+		isReserved = true,
+		valueUsdCents = 4_000,
+		isCrossChain = true,
+	}: { isReserved?: boolean; valueUsdCents?: number; isCrossChain?: boolean } = {},
+) {
 	const startMs = Date.now();
 	const now = Math.floor(startMs / 1_000);
 	const uuid = newSwapUuid({ nowMs: startMs, random: randomBytes(10) });
 	const order: Order = {
 		...anyOrder(),
-		originChainId: BigInt(originId),
+		originChainId: BigInt(isCrossChain ? originId : destinationId),
 		destinationChainId: BigInt(destinationId),
 		attesterSet: attesterSetHash,
 		outputToken: toWord(token),
@@ -55,10 +62,11 @@ export async function createSwapScene(pool: DatabasePool, { isReserved = true } 
 		signature: "0x12",
 	} as const;
 	await pool.query(
-		`insert into swaps (id, account_id, order_id, order_terms, output, value_usd_cents, delivery, op, fee_centibps)
-		values ($1, $2, $3, $4, 400, 4000, $5, $6, 1250)`,
-		[uuid, randomUUID(), id, orderToJson(order), deliveryToJson(delivery), signedOpToJson(op)],
+		`insert into swaps (id, account_id, order_id, order_terms, output, value_usd_cents, delivery, op, fee_millibps)
+		values ($1, $2, $3, $4, 400, $7, $5, $6, 12500)`,
+		[uuid, randomUUID(), id, orderToJson(order), deliveryToJson(delivery), signedOpToJson(op), valueUsdCents],
 	);
+	await pool.query("insert into waits (swap_id, order_id) values ($1, $2)", [uuid, id]);
 	if (isReserved) {
 		await pool.query("update stock set reserved = reserved + 400 where token = $1", [hexToBytes(token)]);
 		await pool.query("update pair_volume set in_flight = in_flight + 7");
@@ -74,6 +82,7 @@ export async function createSwapScene(pool: DatabasePool, { isReserved = true } 
 	async function moveHeads(seconds: number): Promise<void> {
 		clock.nowMs += seconds * 1_000;
 		clock.number += seconds;
+		await pool.query("update waits set due_at = due_at - $1 * interval '1 second'", [seconds]);
 		const time = Math.floor(clock.nowMs / 1_000);
 		for (const chainId of [originId, destinationId]) {
 			await pool.query(
@@ -130,11 +139,13 @@ export const sameAsBefore: DecisionDesk = {
 	},
 };
 
-export function workflowOptions(
+/** Rounds by a clock, over two chains. What they poke is kept. */
+export function roundOptions(
 	pool: DatabasePool,
 	clock: { nowMs: number },
-	changes: Partial<SwapWorkflowOptions> = {},
-): SwapWorkflowOptions {
+	changes: Partial<RoundOptions> = {},
+): RoundOptions & { pokes: RoundPoke[] } {
+	const pokes: RoundPoke[] = [];
 	const chain = (chainId: number) =>
 		({
 			chainId,
@@ -149,12 +160,16 @@ export function workflowOptions(
 			chains: [chain(originId), chain(destinationId)],
 			deployment: {
 				chains: [{ attesterSet: { threshold: 2, attesters, hash: attesterSetHash } }],
-			} as unknown as SwapWorkflowOptions["config"]["deployment"],
+			} as unknown as RoundOptions["config"]["deployment"],
 			earlierAttesterSets: [],
 			limits: {
+				unopenedShareOfStock: 1,
 				unopenedUsdPerAccount: 1,
+				unopenedSwaps: { perWallet: 1, perAccount: 1 },
+				fillMarginBps: 500,
 				reservationSeconds: 60,
 				unsettledGasUsdPerDay: 1,
+				refusedRecipientsPerDay: 10,
 				rebuiltVoidsPerDay: 100,
 				exposureUsd: { perAsset: 1, bySymbol: {} },
 			},
@@ -162,13 +177,13 @@ export function workflowOptions(
 		},
 		pool,
 		desk: sameAsBefore,
-		lanePoke: ({ chainId }) => [{ target: { object: "lane", key: String(chainId) }, options: {} }],
-		attestationPoke: ({ chainId }) => [
-			{ target: { object: "attestation", key: String(chainId) }, options: {} },
-		],
+		poke: async (some) => {
+			pokes.push(...some);
+		},
 		nowMs: () => clock.nowMs,
 		log,
 		...changes,
+		pokes,
 	};
 }
 
