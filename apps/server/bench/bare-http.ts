@@ -1,24 +1,42 @@
-// What the service's HTTP calls cost without the service: the same framework, schema and seal, and nothing behind them.
-// Listens on the port given, and is told by its environment what a token holds.
-import { quoteRequestSchema } from "@geoswap/protocol";
+// Answers the calls that the bench makes, without the service: Fastify, the request's zod schema, a JWE of a quote's size by
+// jose, and an answer with a quote's fields; no key, no limit, no price. A status call is held by a timer for the seconds
+// that it asks for. Listens on the port given.
+import { type QuoteResponse, quoteRequestSchema } from "@geoswap/protocol";
 import { fastify } from "fastify";
 import { CompactEncrypt } from "jose";
 
-const holdMs = 15_000;
 const secret = Buffer.alloc(32, 1);
-const content = Buffer.alloc(Number(process.env.TOKEN_BYTES ?? 2_000), "a");
+/** About as long as all that a quote's token holds. */
+const sealed = { purpose: "quote:evm", payload: "a".repeat(Number(process.env.TOKEN_BYTES ?? 1_400)) };
+const answer: Omit<QuoteResponse, "geoQuoteToken" | "recipient"> = {
+	expiresAt: new Date(0).toISOString(),
+	origin: "evm",
+	output: "33124567891234567",
+	minOutput: "32130830854497529",
+	feeBps: 5,
+	inputUsd: "100.00",
+	outputUsd: "99.37",
+	priceImpactBps: -63,
+	swapId: "swp_01m7hejgt9ezzsg7d3ftm9fgbb",
+	slippageBps: 300,
+	etaSeconds: 4,
+	summary: "100 USDC on Devnet One -> about 0.033124 WETH on Devnet Two",
+};
 
 const app = fastify();
 app.get("/ready", async () => ({}));
 app.post("/swap/quote", async ({ body }) => {
-	const request = quoteRequestSchema.parse(body);
-	const geoQuoteToken = await new CompactEncrypt(content)
+	const { walletAddress } = quoteRequestSchema.parse(body);
+	const geoQuoteToken = await new CompactEncrypt(Buffer.from(JSON.stringify({ ...sealed, walletAddress })))
 		.setProtectedHeader({ alg: "dir", enc: "A256GCM", kid: "bare" })
 		.encrypt(secret);
-	return { geoQuoteToken, recipient: request.walletAddress };
+	return { geoQuoteToken, ...answer, recipient: walletAddress };
 });
-app.get("/swap/status/:swapId", async ({ params }) => {
-	await new Promise((resolve) => setTimeout(resolve, holdMs));
-	return params;
-});
+app.get<{ Params: { swapId: string }; Querystring: { wait?: string } }>(
+	"/swap/status/:swapId",
+	async ({ params, query }) => {
+		await new Promise((resolve) => setTimeout(resolve, Number(query.wait ?? 15) * 1_000));
+		return params;
+	},
+);
 await app.listen({ host: "127.0.0.1", port: Number(process.argv[2]) });

@@ -308,8 +308,9 @@ function hinders(
 			);
 		case "foreign-transaction":
 			return fault.chain === chain;
-		case "signals":
+		case "pokes":
 			return fault.how === "lost";
+		case "engine":
 		case "crash":
 		case "database":
 		case "restore":

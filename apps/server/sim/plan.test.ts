@@ -13,8 +13,17 @@ test("every kind of fault, route and wallet is among the plans of a few hundred 
 	const plans = Array.from({ length: 300 }, (_, seed) => planOfSeed(seed, { swaps: 6 }));
 	const kinds = new Set(plans.flatMap(({ faults }) => faults.map(({ kind }) => kind)));
 	expect([...kinds].toSorted()).toEqual([
-		...["attester", "clock-skew", "crash", "database", "drop", "finality-stall", "foreign-transaction"],
-		...["gas-spike", "hold-back", "price", "reorg", "restore", "rpc", "signals"],
+		...[
+			"attester",
+			"clock-skew",
+			"crash",
+			"database",
+			"drop",
+			"engine",
+			"finality-stall",
+			"foreign-transaction",
+		],
+		...["gas-spike", "hold-back", "pokes", "price", "reorg", "restore", "rpc"],
 	]);
 	const swaps = plans.flatMap((plan) => plan.swaps);
 	expect(new Set(swaps.map(({ behaviour }) => behaviour)).size).toBe(6);

@@ -11,6 +11,8 @@ export type Plan = {
 	faults: Fault[];
 	/** From then on nothing goes wrong any more, and what did is over: every swap must come to its end. */
 	hostileMs: number;
+	/** How many times strangers do something on the chains until then: see sim-strangers.ts. What they do follows from the seed. */
+	strangers?: number;
 };
 
 export const chainNames = ["east", "west", "solana"] as const;
@@ -64,8 +66,8 @@ type WalletBehaviour =
 export type Fault =
 	/**
 	 * A worker dies at its n-th event after a time (an answer, a timer, a step), or right after a node took a
-	 * transaction from it, and comes back. What it held in memory is gone; the engine replays its executions, on the other
-	 * worker if that one is there.
+	 * transaction from it, and comes back. What it held in memory is gone. The pumps that it ran
+	 * hold up all others of their keys in the engine until it is back; the other worker's tick does their work.
 	 */
 	| {
 			kind: "crash";
@@ -106,15 +108,17 @@ export type Fault =
 	| { kind: "clock-skew"; process: ProcessName; atMs: number; forMs: number; byMs: number }
 	/** An attester answers nobody, or after some seconds. */
 	| { kind: "attester"; process: AttesterName; how: "down" | "slow"; atMs: number; forMs: number }
-	/** Of the engine's signals and pokes that are raised in this while each is lost, or comes twice, with this chance. */
-	| { kind: "signals"; how: "lost" | "doubled"; atMs: number; forMs: number; percent: number }
+	/** Each poke in this while is lost, or comes twice, with this chance. */
+	| { kind: "pokes"; how: "lost" | "doubled"; atMs: number; forMs: number; percent: number }
 	/**
 	 * One statement or commit after the time does what it does, and the connection is lost before its answer; or no
 	 * connection of this worker works for a while.
 	 */
 	| { kind: "database"; process: WorkerName; how: "answer-lost"; atMs: number; statements: number }
 	| { kind: "database"; process: WorkerName; how: "down"; atMs: number; forMs: number }
-	/** Database and engine are set back to what they were a while before; both workers start anew. */
+	/** The engine answers nobody and runs nothing. */
+	| { kind: "engine"; atMs: number; forMs: number }
+	/** The database is set back to what it was a while before; the engine forgets everything; both workers start anew. */
 	| { kind: "restore"; atMs: number; backMs: number }
 	/** The price of what is not stable is off by so much for a while, in all books. */
 	| { kind: "price"; atMs: number; forMs: number; bps: number };
@@ -276,7 +280,8 @@ function faultArbitrary(hostileMs: number, bursts: number): fc.Arbitrary<Fault> 
 				byMs: fc.integer({ min: -5_000, max: 5_000 }),
 			}),
 			of("attester", 2, { process: attester, how: fc.constantFrom("down", "slow"), atMs, forMs }),
-			of("signals", 2, { how: fc.constantFrom("lost", "doubled"), atMs, forMs, percent }),
+			of("engine", 1, { atMs, forMs }),
+			of("pokes", 2, { how: fc.constantFrom("lost", "doubled"), atMs, forMs, percent }),
 			{
 				weight: 2,
 				arbitrary: fc.record({

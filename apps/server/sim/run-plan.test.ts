@@ -43,13 +43,13 @@ test("under faults the same plan has the same trace, and what ends ends well", a
 			{ kind: "crash", process: "worker-1", atMs: 500, at: { events: 9 }, downMs: 2_000 },
 			{ kind: "crash", process: "worker-2", atMs: 4_000, at: "broadcast", downMs: 1_000 },
 			{ kind: "reorg", chain: "east", atMs: 9_000, depth: 2, keepPercent: 50 },
-			{ kind: "signals", how: "lost", atMs: 0, forMs: 15_000, percent: 50 },
+			{ kind: "pokes", how: "lost", atMs: 0, forMs: 15_000, percent: 50 },
 			{ kind: "database", process: "worker-1", how: "answer-lost", atMs: 8_000, statements: 5 },
 		],
 	);
 	const first = await runPlan(plan, { databaseUrl, keepTrace: true });
 	const second = await runPlan(plan, { databaseUrl, keepTrace: true });
 	expect(first.violations).toEqual([]);
-	expect(first.stats.faultsApplied).toEqual({ crash: 2, reorg: 1, signals: 1, database: 1 });
+	expect(first.stats.faultsApplied).toEqual({ crash: 2, reorg: 1, pokes: 1, database: 1 });
 	expect(second.trace).toEqual(first.trace);
 });

@@ -6,6 +6,8 @@ import { checkWorld } from "./check-world.ts";
 import type { Plan } from "./plan.ts";
 import { openSimDatabase, type SimDatabase } from "./sim-database.ts";
 import { scheduleFaults } from "./sim-faults.ts";
+import { type StrangerFigures, watchWithStrangers } from "./sim-strangers.ts";
+import { watchOverdue } from "./watch-overdue.ts";
 import { createWorld, type World, worldStartMs } from "./world.ts";
 
 export type RunOptions = {
@@ -34,6 +36,8 @@ type RunStats = {
 	faultsApplied: Record<string, number>;
 	/** What the service lost by reorganizations and late refunds, as the books say. */
 	serviceLossUsdCents: string;
+	/** The costs and waits of a plan that has strangers: ours, the callers' and the strangers'. */
+	strangers?: StrangerFigures;
 	/** Where the real time went. */
 	wall: {
 		totalMs: number;
@@ -79,12 +83,14 @@ export async function createRunDatabase(serverUrl: string): Promise<RunDatabase>
 	await onServer(serverUrl, `create database ${name}`);
 	const url = new URL(serverUrl);
 	url.pathname = `/${name}`;
-	const database = await openSimDatabase({ url: url.href, startMs: worldStartMs });
+	const roles = { api: `${name}_api`, worker: `${name}_worker`, auditor: `${name}_auditor` };
+	const database = await openSimDatabase({ url: url.href, startMs: worldStartMs, roles });
 	return {
 		database,
 		drop: async () => {
 			await database.close();
 			await onServer(serverUrl, `drop database ${name} with (force)`);
+			await onServer(serverUrl, `drop role ${Object.values(roles).join(", ")}`);
 		},
 	};
 }
@@ -110,7 +116,9 @@ async function runIn(database: SimDatabase, plan: Plan, { keepTrace }: RunOption
 			void wallets.begin(swap, index);
 		});
 	}
+	const figures = plan.strangers === undefined ? undefined : watchWithStrangers(world, plan, warmUpMs);
 	const faultsApplied = scheduleFaults(world, plan, warmUpMs);
+	const overdue = watchOverdue(world, plan, warmUpMs);
 	const audits = auditAt(
 		world,
 		auditShares.map((share) => warmUpMs + Math.round(plan.hostileMs * share)),
@@ -137,7 +145,14 @@ async function runIn(database: SimDatabase, plan: Plan, { keepTrace }: RunOption
 		}),
 	);
 	return {
-		violations: [...audited, ...watched.violations, ...violations, ...recorded],
+		violations: [
+			...audited,
+			...overdue,
+			...watched.violations,
+			...violations,
+			...recorded,
+			...(await pausesOf(world)),
+		],
 		trace: world.trace,
 		stats: {
 			swaps: plan.swaps.length,
@@ -146,6 +161,7 @@ async function runIn(database: SimDatabase, plan: Plan, { keepTrace }: RunOption
 			simulatedMs: scheduler.nowMs() - worldStartMs,
 			faultsApplied,
 			serviceLossUsdCents: String(lossUsdCents),
+			...(figures && { strangers: await inWorld(world, figures()) }),
 			wall: {
 				totalMs: Math.round(performance.now() - startedAt),
 				statements: database.figures.statements - before.statements,
@@ -155,6 +171,17 @@ async function runIn(database: SimDatabase, plan: Plan, { keepTrace }: RunOption
 			},
 		},
 	};
+}
+
+/** Nobody pauses a chain here but the service itself. */
+async function pausesOf(world: World): Promise<string[]> {
+	const { rows } = await inWorld(
+		world,
+		world.database.pool.query<{ chain_id: number; reason: string }>(
+			"select chain_id, reason from pauses order by id",
+		),
+	);
+	return rows.map(({ chain_id, reason }) => `chain ${chain_id} is paused: ${reason}`);
 }
 
 /** While it lasts the world goes on: whoever has the database for itself at this moment must come to an end. */
@@ -191,14 +218,12 @@ function watchEnds(world: World, swaps: number): { isOver: boolean; violations: 
 			world.wallets.swaps.length === swaps &&
 			world.wallets.swaps.every(({ outcome }) => outcome !== "not-yet") &&
 			!world.wallets.isBusy();
-		const isIdle = world.engine.unfinished().every((name) => !name.startsWith("swap"));
 		// What is still on its way to a chain is seen there within that.
 		const isSeen = world.scheduler.nowMs() - sinceMs >= seenWithinMs;
 		const { rowCount: unknown } = await world.database.pool.query(
 			"select from unknown_orders where outcome is null limit 1",
 		);
-		watched.isOver =
-			isAllBegun && isIdle && isSeen && unknown === 0 && rows.every(({ is_ended }) => is_ended);
+		watched.isOver = isAllBegun && isSeen && unknown === 0 && rows.every(({ is_ended }) => is_ended);
 		if (!watched.isOver) world.scheduler.in(lookEveryMs, "look", look);
 	};
 	world.scheduler.in(0, "look", look);

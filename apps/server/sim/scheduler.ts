@@ -14,7 +14,7 @@ export type Scheduler = {
 	during: <T>(work: Promise<T>) => Promise<T>;
 };
 
-export type Timer = { cancel: () => void };
+type Timer = { cancel: () => void };
 
 type Event = { atMs: number; order: number; name: string; run: () => unknown };
 

@@ -37,6 +37,7 @@ export function createSimAttester({
 	log: Log;
 }): (asker: SimProcess) => AttesterClient {
 	const attester = createAttester({
+		codeStateOf: () => "checked",
 		config: { chains, solana, earlierAttesterSets: [] },
 		account,
 		nowMs,

@@ -1,7 +1,13 @@
 import type { Edit } from "./plant-in.ts";
 
 /** A mistake that someone could make in the code as it is, and that the simulator must find. */
-export type PlantedBug = { name: string; why: string; edits: Edit[] };
+export type PlantedBug = {
+	name: string;
+	why: string;
+	edits: Edit[];
+	/** In whose worlds it is looked for: those where nothing goes wrong but what strangers do, so many times. */
+	strangers?: number;
+};
 
 const lane = "apps/server/src/lane";
 const store = "apps/server/src/store";
@@ -14,10 +20,11 @@ export const plantedBugs: readonly PlantedBug[] = [
 		edits: [
 			{
 				file: `${lane}/sign-next-bundle.ts`,
-				find: "		await insertLaneTransaction(db, lane.id, transaction);\n",
-				replace: `		const { raw } = transaction;
+				find: "	const transactions = transaction ? [transaction] : [];\n",
+				replace: `	const transactions = transaction ? [transaction] : [];
+	for (const { raw } of transactions) {
 		await lane.chain.client.request({ method: "eth_sendRawTransaction", params: [raw] }).catch(() => {});
-		await insertLaneTransaction(db, lane.id, transaction);
+	}
 `,
 			},
 		],
@@ -45,17 +52,6 @@ export const plantedBugs: readonly PlantedBug[] = [
 		],
 	},
 	{
-		name: "nonce-reused-after-restore",
-		why: "A lane that has a nonce does not ask the chain for it: one from a backup was spent long ago.",
-		edits: [
-			{
-				file: `${store}/lane-transactions.ts`,
-				find: "do update set next_nonce = greatest(lanes.next_nonce, excluded.next_nonce)`",
-				replace: "do nothing`",
-			},
-		],
-	},
-	{
 		name: "reorg-ignored",
 		why: "Blocks that the chain dropped are forgotten, but not what happened in them.",
 		edits: [
@@ -71,12 +67,10 @@ export const plantedBugs: readonly PlantedBug[] = [
 		why: "A deposit is known by its wallet: another order of the same wallet counts as this one's.",
 		edits: [
 			{
-				file: `${store}/look.ts`,
-				find: "where order_id = $1 and chain_id = any($2) and e.name = any($3)`",
-				replace: `where order_id in (
-					select other.order_id from swaps own join swaps other
-						on own.order_terms->>'wallet' = other.order_terms->>'wallet' where own.order_id = $1
-				) and chain_id = any($2) and e.name = any($3)\``,
+				file: `${store}/look-at-swaps.ts`,
+				find: "where order_id = s.order_id and e.name = any($2)) as events",
+				replace: `where order_id in (select other.order_id from swaps other
+						where other.order_terms->>'wallet' = s.order_terms->>'wallet') and e.name = any($2)) as events`,
 			},
 		],
 	},
@@ -93,6 +87,28 @@ export const plantedBugs: readonly PlantedBug[] = [
 				file: "apps/server/src/attest/check-outcomes.ts",
 				find: 'const finalized = await readBlock(destination, "finalized");',
 				replace: 'const finalized = await readBlock(destination, "latest");',
+			},
+		],
+	},
+	{
+		name: "swaps-mixed-up",
+		why: "Of a round's swaps, the amounts that were delivered are written to one another's rows.",
+		edits: [
+			{
+				file: `${store}/write-swaps.ts`,
+				find: "changes.map(({ notes }) => notes.deliveredAmount ?? null)",
+				replace: "changes.toReversed().map(({ notes }) => notes.deliveredAmount ?? null)",
+			},
+		],
+	},
+	{
+		name: "tick-missing",
+		why: "Nobody looks for work that is due: a poke that is lost, or held up behind a dead worker, is never made up for.",
+		edits: [
+			{
+				file: "apps/server/src/create-tick.ts",
+				find: "		const { round, chains } = await readDue();\n",
+				replace: "		if (turn > 0) return;\n		const { round, chains } = await readDue();\n",
 			},
 		],
 	},
@@ -135,8 +151,8 @@ export const plantedBugs: readonly PlantedBug[] = [
 		edits: [
 			{
 				file: `${lane}/create-lane.ts`,
-				find: "while (underWay !== undefined && underWay < maxUnderWay) {",
-				replace: "while (underWay === 0) {",
+				find: "while (mayHaveWork && underWay !== undefined && underWay < maxUnderWay && undone < mostUndone) {",
+				replace: "while (mayHaveWork && underWay === 0 && undone < mostUndone) {",
 			},
 		],
 	},
@@ -149,19 +165,20 @@ export const plantedBugs: readonly PlantedBug[] = [
 				find: 'import { sendRaw } from "../chain/evm/send-raw.ts";\n',
 				replace: `import { encodeBundle } from "../chain/evm/encode-bundle.ts";
 import { sendRaw } from "../chain/evm/send-raw.ts";
+import { openLaneTransactions } from "../store/lane-transactions.ts";
 import { makeBundle } from "./make-bundle.ts";
 `,
 			},
 			{
 				file: `${lane}/push-transactions.ts`,
-				find: "		const raw = isCancelled\n",
-				replace: `		const stuck = [];
-		for (const { nonce } of isCancelled ? [] : await openLaneTransactions(db, id)) {
-			stuck.push(...(await jobsOfNonce(db, id, nonce)).filter(({ kind }) => kind === transaction.kind));
-		}
-		const draft = stuck.length > jobs.length ? await makeBundle(lane, stuck, undefined) : undefined;
-		if (draft) Object.assign(before, encodeBundle(draft.bundle));
-		const raw = isCancelled
+				find: "	const raw = isCancelled\n",
+				replace: `	const stuck = [];
+	for (const { nonce } of isCancelled ? [] : await openLaneTransactions(pool, id)) {
+		stuck.push(...(await jobsOfNonce(pool, id, nonce)).filter(({ kind }) => kind === transaction.kind));
+	}
+	const draft = stuck.length > jobs.length ? await makeBundle(lane, stuck, undefined) : undefined;
+	if (draft) Object.assign(before, encodeBundle(draft.bundle));
+	const raw = isCancelled
 `,
 			},
 		],
@@ -176,6 +193,26 @@ import { makeBundle } from "./make-bundle.ts";
 				replace: `	if (isDelegated) throw new Error("the authorization is used up");
 	return { bundle, authorizationList: [authorization] };
 `,
+			},
+		],
+	},
+	{
+		name: "stock-of-strangers",
+		why: "What anyone has released to the vault is booked as stock, and looked for there, whatever its token says.",
+		strangers: 12,
+		edits: [
+			{
+				file: `${store}/ledger/event-entries.ts`,
+				find: 'entry.account === "stock" && !isListed(entry.token)',
+				replace: 'entry.account === "stock" && !isListed && !entry.token',
+			},
+			{
+				file: "apps/server/src/audit/check-balances.ts",
+				find: "const holders = [...escrows, ...vaults];",
+				replace: `const ofChain = [...books.stock.keys()].map((key) => key.split(":"));
+	const booked = ofChain.flatMap(([id, token]) => (id === String(chainId) ? [getAddress(token as Hex)] : []));
+	tokens.push(...booked.filter((token) => !tokens.includes(token)));
+	const holders = [...escrows, ...vaults];`,
 			},
 		],
 	},

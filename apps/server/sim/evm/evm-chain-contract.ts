@@ -1,4 +1,4 @@
-import { geoEscrowAbi, geoVaultAbi, orderId, packDeadlines, toWord } from "@geoswap/protocol";
+import { geoEscrowAbi, geoVaultAbi, orderExecution, orderId, packDeadlines, toWord } from "@geoswap/protocol";
 import { decodeErrorResult, encodeFunctionData, type Hex, keccak256, parseEther, zeroAddress } from "viem";
 import { entryPoint09Abi, entryPoint09Address } from "viem/account-abstraction";
 import { afterAll, beforeAll, expect, test } from "vitest";
@@ -470,20 +470,25 @@ export function evmChainContract(startSubject: () => Promise<EvmSubject>, said: 
 		const { chain, wallet, delegate, relayer, vault } = scene;
 		await scene.mint("USDC", wallet.address, 100_000_000n);
 		const order = await scene.makeOrder();
-		const opens = await simulateCalls({ chain, order, delegate, allowance: 0n });
+		const opens = await simulateCalls({
+			chain,
+			order,
+			delegate,
+			...orderExecution({ order, allowance: 0n }),
+		});
 		expect(opens.opens && opens.gasUsed).toBeGreaterThan(21_000n);
 		const poor = await scene.makeOrder({ inputAmount: 200_000_000n });
-		note("poor", await simulateCalls({ chain, order: poor, delegate, allowance: 0n }));
-		const gas = { verificationGasLimit: 80_000n, callGasLimit: 400_000n };
-		const { signature } = await scene.signedOp(order);
+		const { callData } = orderExecution({ order: poor, allowance: 0n });
+		note("poor", await simulateCalls({ chain, order: poor, delegate, callData }));
+		const userOp = await scene.signedOp(order);
 		const { r, s, yParity, nonce } = await scene.authorize(wallet, 0);
 		const authorization = {
 			...{ address: delegate, chainId: BigInt(scene.chainId), nonce: BigInt(nonce) },
 			...{ r, s, yParity: BigInt(yParity ?? 0) },
 		};
-		const op = { delegate, allowance: 0n, gas, signature, authorization };
-		expect((await simulateOp({ chain, order, op: op as never })).opens).toBe(true);
-		note("unsigned", await simulateOp({ chain, order, op: { ...op, signature: "0x12" } as never }));
+		expect((await simulateOp({ chain, order, userOp, authorization })).opens).toBe(true);
+		const unsigned = { ...userOp, signature: "0x12" } as const;
+		note("unsigned", await simulateOp({ chain, order, userOp: unsigned, authorization }));
 		note("undelegated", await readDelegation(chain, wallet.address));
 		const fill = scene.fillMany([{ order: await scene.makeFillable(), amount: 9_900_000n }]);
 		const data = fill.data as Hex;

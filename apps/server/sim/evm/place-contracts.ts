@@ -7,7 +7,7 @@ import { createSimEntryPoint } from "./sim-entry-point.ts";
 import { createSimEscrow } from "./sim-escrow.ts";
 import { tokenKindOf } from "./sim-evm-deployment.ts";
 import { simMulticall } from "./sim-multicall.ts";
-import { createSimToken } from "./sim-token.ts";
+import { createSimToken, hollowToken } from "./sim-token.ts";
 import { createSimVault, type VaultRoles } from "./sim-vault.ts";
 
 const multicall3Address = "0xca11bde05977b3631167028862be2a173976ca11";
@@ -41,6 +41,7 @@ export function placeContracts({
 		],
 		[escrow, { kind: "escrow", run: createSimEscrow({ chainId, address: escrow }) }],
 		[vault, { kind: "vault", run: createSimVault({ chainId, address: vault, escrow, roles }) }],
+		[hollowToken, { kind: "token", run: createSimToken({ kind: "hollow", symbol: "HOLLOW", decimals: 18 }) }],
 		[multicall3Address, { kind: "multicall", run: simMulticall }],
 		[contracts.accessManager, { kind: "other", run: refusesAll }],
 	];

@@ -21,8 +21,8 @@ import {
 } from "./evm-call.ts";
 import { stateKey } from "./state-overlay.ts";
 
-/** A token as most are, one with USDT's habits, or WETH9. */
-export type TokenKind = "standard" | "without-return" | "wrapped-native";
+/** A token as most are, one with USDT's habits, WETH9, or a stranger's that takes from nobody and pays nobody. */
+export type TokenKind = "standard" | "without-return" | "wrapped-native" | "hollow";
 
 export const tokenAbi = parseAbi([
 	"function name() view returns (string)",
@@ -47,6 +47,9 @@ export const tokenAbi = parseAbi([
 	"error AllowanceStands()",
 	"error Panic(uint256)",
 ]);
+
+/** The address at which a stranger has deployed a hollow token. */
+export const hollowToken: Address = "0x00000000000000000000000000000000000bad01";
 
 /** The code of an account that tokens have on a list of those who get nothing. */
 export const blockedCode = "0xfd";
@@ -173,6 +176,7 @@ export function createSimToken({
 			}
 			case "transfer":
 				context.gas.used += gas.transfer;
+				if (kind === "hollow") return answer;
 				move(context, token, from, lower(call.args[0]), call.args[1]);
 				return answer;
 			case "transferFrom": {
@@ -180,6 +184,11 @@ export function createSimToken({
 				context.gas.used += gas.transfer;
 				if (kind === "wrapped-native" && state.number(stateKey.balance(token, owner)) < amount) {
 					throw new Revert();
+				}
+				if (kind === "hollow") {
+					const key = stateKey.balance(token, to);
+					state.set(key, state.number(key) + amount);
+					return answer;
 				}
 				spend(context, token, { owner, spender: from, amount });
 				move(context, token, owner, to, amount);

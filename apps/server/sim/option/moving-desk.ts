@@ -1,0 +1,145 @@
+import type { AssetDeployment, ChainDeployment } from "@geoswap/protocol";
+import { type Address, numberToHex } from "viem";
+import type { BlockPrices, FeedAnswer, Ladder } from "../../src/chain/evm/read-block-prices.ts";
+import { type Config, configSchema } from "../../src/config.ts";
+import { createPriceBook } from "../../src/price/price-book.ts";
+import { createDesk } from "../../src/venue/desk.ts";
+import type { Desk } from "../../src/venue/venue.ts";
+import { testSolanaDeployment } from "../../test/test-solana-deployment.ts";
+import { simEvmDeployment } from "../evm/sim-evm-deployment.ts";
+
+/** The USD price of a whole token. Stablecoins are worth one. */
+export type Market = { ETH: number; SOL: number };
+
+export const market: Market = { ETH: 2_500, SOL: 150 };
+
+/** How long a block of both EVM chains takes: as on Ethereum, where a signed fill waits the longest. */
+export const blockSeconds = 12;
+
+/** A block of pools and feeds counts only if the two before it say the same. */
+const blocksThatCount = 3;
+const startMs = 1_800_000_000_000;
+const poolFee = 500n;
+const million = 1_000_000n;
+
+export type MovingDesk = {
+	desk: Desk;
+	chains: { east: ChainDeployment; west: ChainDeployment };
+	config: Config;
+	/** Lets the pools and feeds of both chains say these prices, for as many blocks as count. */
+	move: (to: Market) => void;
+};
+
+/** The real desk over a real price book, and a market that the caller of this function moves. */
+export function createMovingDesk({
+	optionCentibps,
+	volatilityPercent,
+}: Partial<Pick<Config["price"], "optionCentibps" | "volatilityPercent">>): MovingDesk {
+	const attester: Address = "0x00000000000000000000000000000000000000a1";
+	const attesterSet = { threshold: 1, attesters: [attester] };
+	// The first of the devnet's chains: its feeds price Solana's assets.
+	const east = simEvmDeployment({ chainId: 31_337, name: "East", attesterSet });
+	const west = simEvmDeployment({ chainId: 31_338, name: "West", attesterSet });
+	const deployment = testSolanaDeployment(east);
+	const terms = {
+		rpcUrl: "http://node.invalid",
+		finalitySeconds: 900,
+		fillSeconds: 3_600,
+		refundSeconds: 7_200,
+	};
+	const { chains, solana, ...rest } = configSchema.parse({
+		deployment: "",
+		chains: { [east.chainId]: terms, [west.chainId]: terms },
+		solana: terms,
+		api: { port: 0 },
+		worker: { port: 0 },
+		restate: { ingressUrl: "http://engine.invalid", adminUrl: "http://engine.invalid" },
+		price: { ...(optionCentibps && { optionCentibps }), ...(volatilityPercent && { volatilityPercent }) },
+	});
+	if (!solana) throw new Error("it was given");
+	const config: Config = {
+		...rest,
+		deployment: { chains: [east, west], solana: deployment },
+		chains: [east, west].flatMap((chain) => {
+			const configured = chains[chain.chainId];
+			return configured ? [{ ...configured, chainId: chain.chainId, deployment: chain }] : [];
+		}),
+		solana: { ...solana, chainId: deployment.chainId, deployment },
+	};
+	const book = createPriceBook({ ...config.price, solana: config.solana, chains: [east, west] });
+	const solFeed = deployment.assets.find(({ symbol }) => symbol === "SOL")?.feed.address;
+	if (!solFeed) throw new Error("Solana has a native token");
+	let nowMs = startMs;
+	let blockNumber = 1;
+	const move = (to: Market) => {
+		for (let i = 0; i < blocksThatCount; i++) {
+			nowMs += blockSeconds * 1_000;
+			blockNumber += 1;
+			for (const chain of [east, west]) {
+				book.update(blockPrices(chain, { market: to, solFeed, nowMs, blockNumber }), { nowMs });
+			}
+		}
+	};
+	move(market);
+	const desk = createDesk({ config, book, nowMs: () => nowMs, random: (size) => new Uint8Array(size) });
+	return { desk, chains: { east, west }, config, move };
+}
+
+function blockPrices(
+	{ chainId, assets }: ChainDeployment,
+	{
+		market: { ETH, SOL },
+		solFeed,
+		nowMs,
+		blockNumber,
+	}: { market: Market; solFeed: Address; nowMs: number; blockNumber: number },
+): BlockPrices {
+	const timestampUnixSeconds = nowMs / 1_000;
+	const feedAt = (usd: number): FeedAnswer => ({
+		usdE18: e18Of(usd),
+		updatedAtUnixSeconds: timestampUnixSeconds,
+	});
+	const usdOf = ({ symbol, kind }: AssetDeployment) => (kind === "stable" ? 1 : symbol === "ORB" ? 7 : ETH);
+	const settlement = { usd: 1, decimals: 6 };
+	return {
+		chainId,
+		blockHash: numberToHex(blockNumber, { size: 32 }),
+		blockNumber,
+		timestampUnixSeconds,
+		// Gas that costs nearly nothing: what the network costs is no part of the option.
+		baseFee: 1n,
+		assets: new Map(
+			assets.map((asset) => {
+				const side = { usd: usdOf(asset), decimals: asset.decimals };
+				const ladders = (from: typeof side, to: typeof side): Ladder[] =>
+					asset.paths.length > 0 ? [ladder(from, to)] : [];
+				return [
+					asset.address,
+					{ feed: feedAt(side.usd), sell: ladders(side, settlement), buy: ladders(settlement, side) },
+				];
+			}),
+		),
+		feeds: new Map([
+			[solFeed, feedAt(SOL)],
+			...assets.map((asset) => [asset.feed.address, feedAt(usdOf(asset))] as const),
+		]),
+	};
+}
+
+type Priced = { usd: number; decimals: number };
+
+/** A pool that never runs dry, and takes its fee. */
+function ladder(from: Priced, to: Priced): Ladder {
+	const rungs = [10, 1_000, 100_000, 1_000_000].map((usd) => {
+		const input = (e18Of(usd) * 10n ** BigInt(from.decimals)) / e18Of(from.usd);
+		const fair = (input * e18Of(from.usd) * 10n ** BigInt(to.decimals)) / e18Of(to.usd);
+		const output = (fair / 10n ** BigInt(from.decimals)) * (million - poolFee);
+		return { input, output: output / million };
+	});
+	return { fees: [Number(poolFee)], rungs };
+}
+
+/** To the billionth of a dollar. */
+function e18Of(usd: number): bigint {
+	return BigInt(Math.round(usd * 1e9)) * 10n ** 9n;
+}
