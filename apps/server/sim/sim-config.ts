@@ -60,7 +60,7 @@ export function simConfig({
 		attesters: [1, 2, 3].map((n) => ({ url: `http://attester-${n}.invalid` })),
 		heartbeatSeconds: 60,
 		price: { maximumUsd: 50_000 },
-		limits: { unsettledGasUsdPerDay: 1_000_000_000 },
+		limits: { unsettledGasUsdPerDay: 1_000_000_000, refusedRecipientsPerDay: 1_000_000_000 },
 	});
 	if (!solanaTerms) throw new Error("it was given");
 	const config: Config = {

@@ -1,6 +1,8 @@
 import { createHash, KeyObject, sign, verify, type webcrypto } from "node:crypto";
 import { createRequire } from "node:module";
 import { pathToFileURL } from "node:url";
+import { hexToBytes } from "viem";
+import { curve as serversCurve } from "../src/chain/evm/secp256k1.ts";
 import type { Scheduler } from "./scheduler.ts";
 
 type Subtle = webcrypto.SubtleCrypto;
@@ -94,6 +96,16 @@ export async function rememberSigners(): Promise<void> {
 		secp256k1: Curve;
 	};
 	for (const curve of [own, other]) remember(curve);
+	const { recover } = serversCurve;
+	serversCurve.recover = (hash, { rs, yParity }) => {
+		const [r, s] = [BigInt(rs.slice(0, 66)), BigInt(`0x${rs.slice(66)}`)];
+		const publicKey = signers.get(keyOf(hash.slice(2), { r, s, recovery: yParity }));
+		return publicKey === undefined ? recover(hash, { rs, yParity }) : hexToBytes(`0x${publicKey}`);
+	};
+}
+
+function keyOf(hash: string, { r, s, recovery }: EcdsaSignature): string {
+	return `${hash}:${r}:${s}:${recovery}`;
 }
 
 function remember(curve: Curve): void {
@@ -101,7 +113,6 @@ function remember(curve: Curve): void {
 	const points = new Map<string, object>();
 	const { Signature } = curve;
 	const { recoverPublicKey } = Signature.prototype;
-	const keyOf = (hash: string, { r, s, recovery }: EcdsaSignature) => `${hash}:${r}:${s}:${recovery}`;
 	curve.sign = (hash, privateKey) => {
 		const signature = new curve.Signature(...standIn(hash, privateKey)).addRecoveryBit(0);
 		let publicKey = publicKeys.get(privateKey);

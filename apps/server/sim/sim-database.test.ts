@@ -22,28 +22,46 @@ function scene() {
 	const [one, other] = [createSimProcess({ name: "one" }), createSimProcess({ name: "other" })];
 	const pass = (ms: number) => scheduler.runUntil(() => false, scheduler.nowMs() + ms);
 	const count = async () => (await world.pool.query("select count(*) as count from lanes")).rows[0].count;
-	return {
-		scheduler,
-		fault,
-		world,
-		one,
-		other,
-		pools: [world.poolOf(one), world.poolOf(other)] as const,
-		pass,
-		count,
+	const pools = [world.poolOf(one, "worker"), world.poolOf(other, "worker")] as const;
+	/** A statement of the first worker's: an answer takes a while in this world. */
+	const write = async (text: string) => {
+		const written = pools[0].query(text);
+		await pass(1_000);
+		return written;
 	};
+	return { scheduler, fault, world, one, other, pools, pass, write, count };
 }
 const insert = (n: number) => `insert into lanes values (${n}, '', 0)`;
 
 test("now is the world's time, in defaults too", async () => {
-	const { world, scheduler, pass } = scene();
+	const { world, scheduler, pass, write } = scene();
 	await pass(3_600_000);
-	await world.pool.query("insert into postings (key, chain_id, block_number, name) values ('k', 1, 1, 'n')");
+	const before = scheduler.nowMs();
+	await write("insert into postings (key, chain_id, block_number, name) values ('k', 1, 1, 'n')");
 	const { rows } = await world.pool.query(
 		"select at, now() as now, clock_timestamp() as clock from postings",
 	);
 	const now = new Date(scheduler.nowMs());
-	expect(rows).toEqual([{ at: now, now, clock: now }]);
+	expect(rows).toEqual([{ at: expect.any(Date), now, clock: now }]);
+	expect(rows[0].at.getTime()).toBeGreaterThanOrEqual(before);
+	expect(rows[0].at.getTime()).toBeLessThanOrEqual(now.getTime());
+});
+
+test("a statement that goes with a transaction's beginning is part of it, and its row is heard of", async () => {
+	const { pools, pass, count } = scene();
+	const given: unknown[] = [];
+	const done = inTransaction(
+		pools[0],
+		async (db, first) => {
+			given.push(first);
+			await db.query(insert(1));
+		},
+		{ first: "select 7 as seven" },
+	);
+	await pass(1_000);
+	await done;
+	expect(given).toEqual([{ seven: 7 }]);
+	expect(await count()).toBe(1);
 });
 
 test("a transaction has the database for itself until it ends", async () => {
@@ -109,15 +127,16 @@ test.each([
 );
 
 test("set back, all tables are as they were", async () => {
-	const { world, count } = scene();
-	await world.pool.query(insert(1));
-	await world.pool.query("insert into postings (key, chain_id, block_number, name) values ('k', 1, 1, 'n')");
+	const { world, write, count } = scene();
+	await write(insert(1));
+	await write("insert into postings (key, chain_id, block_number, name) values ('k', 1, 1, 'n')");
 	await world.backUp();
-	await world.pool.query(insert(2));
-	await world.pool.query("delete from postings");
+	await write(insert(2));
+	await write("update postings set key = 'changed'");
 	await world.restore();
 	expect(await count()).toBe(1);
-	const { rows } = await world.pool.query(
+	expect((await world.pool.query("select key from postings")).rows).toEqual([{ key: "k" }]);
+	const { rows } = await write(
 		"insert into postings (key, chain_id, block_number, name) values ('l', 1, 1, 'n') returning id",
 	);
 	expect(rows).toEqual([{ id: 2 }]);

@@ -2,6 +2,8 @@ import type pg from "pg";
 import type { DatabasePool } from "../src/store/database.ts";
 import { ensurePartitions } from "../src/store/ensure-partitions.ts";
 import { migrate } from "../src/store/migrate.ts";
+import type { DatabaseRoles } from "../src/store/roles/grant-roles.ts";
+import type { RoleName } from "../src/store/roles/grants.ts";
 import type { Scheduler } from "./scheduler.ts";
 import type { SeededRandom } from "./seeded-random.ts";
 import { openSimConnection, type SimConnection } from "./sim-connection.ts";
@@ -33,9 +35,9 @@ type DatabaseWorld = {
 };
 
 export type WorldDatabase = {
-	/** A process's own pool. */
-	poolOf: (process: SimProcess) => DatabasePool;
-	/** For whoever looks at the world from outside: nothing befalls it. */
+	/** A process's own pool, with the rights of its role. */
+	poolOf: (process: SimProcess, role: RoleName) => DatabasePool;
+	/** Looks at the world from outside, as the auditor, and never fails. */
 	pool: DatabasePool;
 	/** Remembers everything, in place of what was remembered before. */
 	backUp: () => Promise<void>;
@@ -55,9 +57,11 @@ const searchPath = "set search_path = public, sim, pg_catalog";
 export async function openSimDatabase({
 	url,
 	startMs,
+	roles,
 }: {
 	url: string;
 	startMs: number;
+	roles: DatabaseRoles;
 }): Promise<SimDatabase> {
 	const connection = await openSimConnection({
 		connectionString: url,
@@ -88,6 +92,7 @@ export async function openSimDatabase({
 	);
 	if (!rows[0]?.is_made) {
 		await connection.script(`create schema sim;
+			grant usage on schema sim to public;
 			create function sim.now() returns timestamptz language sql stable
 				as $$ select current_setting('sim.now')::timestamptz $$;
 			create function sim.clock_timestamp() returns timestamptz language sql stable
@@ -95,16 +100,16 @@ export async function openSimDatabase({
 	}
 	await connection.script(`${searchPath}; ${setNow(startMs)}`);
 	const outside = { query: send, connect: async () => ({ query: send, release() {}, on() {}, off() {} }) };
-	await migrate(outside as unknown as DatabasePool);
+	await migrate(outside as unknown as DatabasePool, { roles });
 	await ensurePartitions(outside as unknown as DatabasePool, { nowMs: startMs, daysAhead: 1 });
 	const tables = await tableNames(connection);
 	// Else rows would come in another order whenever it was at work.
 	for (const table of tables)
 		await connection.script(`alter table ${table} set (autovacuum_enabled = false)`);
 
-	const filled = async (): Promise<string[]> => {
+	const filled = async (asker = connection): Promise<string[]> => {
 		const question = tables.map((table) => `exists (select from ${table}) as ${table}`).join(", ");
-		const answer = await connection.script<Record<string, boolean>>(`select ${question}`);
+		const answer = await asker.script<Record<string, boolean>>(`select ${question}`);
 		return tables.filter((table) => answer.rows[0]?.[table]);
 	};
 
@@ -118,13 +123,14 @@ export async function openSimDatabase({
 			return onlooker.run(text, values);
 		},
 		reset: async () => {
-			await connection.script("rollback");
-			const some = await filled();
-			if (some.length > 0) await connection.script(`truncate ${some.join(", ")} restart identity cascade`);
+			await connection.script("rollback; reset role");
+			// The onlooker is the owner, whatever role the world before left behind.
+			const some = await filled(onlooker);
+			if (some.length > 0) await onlooker.script(`truncate ${some.join(", ")} restart identity cascade`);
 			// In every world the first to use a statement finds the same.
 			await connection.script("discard plans");
 		},
-		enter: (world) => enterWorld({ ...world, connection, send, filled, tables }),
+		enter: (world) => enterWorld({ ...world, connection, send, filled, tables, roles }),
 	};
 }
 
@@ -136,14 +142,18 @@ function enterWorld({
 	send,
 	filled,
 	tables,
+	roles,
 }: DatabaseWorld & {
 	connection: SimConnection;
 	send: Run;
 	filled: () => Promise<string[]>;
 	tables: readonly string[];
+	roles: DatabaseRoles;
 }): WorldDatabase {
 	const turns = createTurns();
 	let sqlNowMs = Number.NaN;
+	/** The role that the connection has now, if that is known. */
+	let current: RoleName | undefined;
 	/** Locks of a session, by name: who leads. */
 	const leaders = new Map<string, object>();
 
@@ -153,10 +163,25 @@ function enterWorld({
 		try {
 			return await scheduler.during(send(statement, values));
 		} catch (error) {
-			sqlNowMs = Number.NaN;
+			forgetSettings();
 			throw error;
 		}
 	};
+	/** One connection serves every process. In a real service each has a login of its own. */
+	function assume(role: RoleName): void {
+		if (current === role) return;
+		current = role;
+		connection.later(`set role ${roles[role]}`);
+	}
+	function assumeOwner(): void {
+		current = undefined;
+		connection.later("reset role");
+	}
+	/** A setting made within a transaction that fails is undone with it. */
+	function forgetSettings(): void {
+		sqlNowMs = Number.NaN;
+		current = undefined;
+	}
 	function tellTime(): void {
 		sqlNowMs = scheduler.nowMs();
 		connection.later(setNow(sqlNowMs), { isOnce: true });
@@ -169,13 +194,19 @@ function enterWorld({
 		await process.hear(scheduler.sleep(random.between(0, 2), `${process.name} database`));
 	}
 
-	async function once(process: SimProcess | undefined, statement: Statement, values?: unknown[]) {
+	async function once(
+		process: SimProcess | undefined,
+		role: RoleName,
+		statement: Statement,
+		values?: unknown[],
+	) {
 		await reach(process);
 		const giveBack = await turns.take();
 		const isThere = !process || process.isAlive();
 		try {
 			const fault = isThere && process ? faultOf(process) : undefined;
 			if (fault === "lost") throw connectionLost();
+			if (isThere) assume(role);
 			const result = isThere ? await run(statement, values) : noRows;
 			if (fault === "answer-lost") throw connectionLost();
 			process?.touch("database answered");
@@ -187,7 +218,7 @@ function enterWorld({
 		}
 	}
 
-	function connect(process: SimProcess | undefined) {
+	function connect(process: SimProcess | undefined, role: RoleName) {
 		const session = {};
 		let giveBack: (() => void) | undefined;
 		let isBroken = false;
@@ -198,8 +229,7 @@ function enterWorld({
 			giveBack = undefined;
 			if (!give) return;
 			connection.later("rollback");
-			// The time was told within the transaction.
-			sqlNowMs = Number.NaN;
+			forgetSettings();
 			give();
 		};
 		const leave = () => {
@@ -220,7 +250,6 @@ function enterWorld({
 			const text = typeof statement === "string" ? statement : statement.text;
 			if (process && !process.isAlive()) return never();
 			if (isBroken) throw connectionLost();
-			if (text.startsWith("set tcp_keepalives")) return noRows;
 			if (text.includes("pg_try_advisory_lock(")) {
 				const [name] = values as [string];
 				const locked = !leaders.has(name);
@@ -236,13 +265,16 @@ function enterWorld({
 				}
 				giveBack = give;
 				if (process && faultOf(process)) return breakDown();
+				assume(role);
+				const [begin = text, ...rest] = text.split("; ");
 				// What is now in a transaction is when it began.
-				connection.later(text);
+				connection.later(begin);
 				tellTime();
 				isChecked = false;
-				return noRows;
+				// A statement that goes with the beginning is answered like one that comes after it.
+				return rest.length > 0 ? query(rest.join("; ")) : noRows;
 			}
-			if (!giveBack) return once(process, statement, values);
+			if (!giveBack) return once(process, role, statement, values);
 			if (text === "rollback") {
 				rollBack();
 				return noRows;
@@ -257,7 +289,7 @@ function enterWorld({
 				isChecked ||= text.includes("insert into entries");
 				return hearOf(
 					scheduler.during(send(statement, values)).catch((error: unknown) => {
-						sqlNowMs = Number.NaN;
+						forgetSettings();
 						throw error;
 					}),
 				);
@@ -291,19 +323,20 @@ function enterWorld({
 		};
 	}
 
-	const poolOf = (process?: SimProcess): DatabasePool =>
+	const poolOf = (process: SimProcess | undefined, role: RoleName): DatabasePool =>
 		({
-			query: (statement: Statement, values?: unknown[]) => once(process, statement, values),
-			connect: async () => connect(process),
+			query: (statement: Statement, values?: unknown[]) => once(process, role, statement, values),
+			connect: async () => connect(process, role),
 			on() {},
 			end: async () => {},
 		}) as unknown as DatabasePool;
 
 	return {
-		pool: poolOf(),
+		pool: poolOf(undefined, "auditor"),
 		poolOf,
 		backUp: async () => {
 			const giveBack = await turns.take();
+			assumeOwner();
 			const some = await scheduler.during(filled());
 			const copies = some.map((table) => `create table backup.${table} as table public.${table}`);
 			await scheduler.during(
@@ -315,6 +348,7 @@ function enterWorld({
 		},
 		restore: async () => {
 			const giveBack = await turns.take();
+			assumeOwner();
 			const some = await scheduler.during(filled());
 			const { rows } = await scheduler.during(
 				connection.script<{ name: string }>(

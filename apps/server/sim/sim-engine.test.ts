@@ -1,21 +1,19 @@
 import { expect, test } from "vitest";
-import type { Durable } from "../src/durable/durable.ts";
+import type { Pump } from "../src/durable/durable.ts";
 import { createScheduler } from "./scheduler.ts";
 import { seededRandom } from "./seeded-random.ts";
 import { createSimEngine } from "./sim-engine.ts";
 import { createSimProcess } from "./sim-process.ts";
 
-type Run = (durable: Durable, key: string) => Promise<void>;
+const lane = { object: "lane", key: "a" } as const;
 
-const nothing: Run = async () => {};
-
-/** An engine with one worker that runs this, and a client of it. */
-function scene(handlers: { swap?: Run; lane?: Run }, { replayChance = 0 } = {}) {
+/** An engine whose workers run this, and a client of it. */
+function scene(pump: Pump, options: { isDown?: () => boolean } = {}) {
 	const scheduler = createScheduler({ startMs: 0 });
-	const engine = createSimEngine({ scheduler, random: seededRandom(1), replayChance });
+	const engine = createSimEngine({ scheduler, random: seededRandom(1), ...options });
 	const start = (name: string) => {
 		const process = createSimProcess({ name });
-		engine.serve(process, { swap: nothing, lane: nothing, attestation: nothing, ...handlers });
+		engine.serve(process, { round: pump, lane: pump, attestation: pump, sighting: pump });
 		return process;
 	};
 	const client = engine.engineOf(createSimProcess({ name: "client" }));
@@ -23,91 +21,52 @@ function scene(handlers: { swap?: Run; lane?: Run }, { replayChance = 0 } = {}) 
 	return { scheduler, engine, start, client, pass };
 }
 
-test("a step that was journalled does not run again when its worker dies, and one that was not does", async () => {
-	const ran: string[] = [];
-	const { start, client, pass, scheduler, engine } = scene({
-		swap: async (durable) => {
-			await durable.step("first", async () => void ran.push("first"));
-			await durable.step("second", async () => {
-				ran.push("second");
-				await scheduler.sleep(1_000, "work");
-			});
-		},
+test("a pump whose worker dies holds up all others of its key until the next worker starts", async () => {
+	const began: string[] = [];
+	const { start, client, pass, engine } = scene(async (key) => {
+		began.push(key);
+		if (began.length === 1) await new Promise(() => {});
 	});
-	const worker = start("one");
-	void client.startSwap("uuid");
+	start("standby");
+	const worker = start("newest");
+	void client.poke(lane);
 	await pass(500);
 	worker.die();
-	await pass(1_000);
-	expect(ran).toEqual(["first", "second"]);
-	start("two");
-	await pass(5_000);
-	expect(ran).toEqual(["first", "second", "second"]);
+	void client.poke(lane);
+	void client.poke({ object: "lane", key: "b" });
+	await pass(60_000);
+	expect(began).toEqual(["a"]);
+	start("next");
+	await pass(6_000);
+	expect(began.toSorted()).toEqual(["a", "a", "b"]);
 	expect(engine.unfinished()).toEqual([]);
 });
 
-test("a step that throws is tried again, later and later, until it works", async () => {
+test("a pump that throws is tried again, later and later, until it works", async () => {
 	const at: number[] = [];
-	const { start, client, pass, scheduler } = scene({
-		swap: (durable) =>
-			durable.step("tried", async () => {
-				at.push(scheduler.nowMs());
-				if (at.length < 12) throw new Error("not yet");
-			}),
+	const { start, client, pass, scheduler } = scene(async () => {
+		at.push(scheduler.nowMs());
+		if (at.length < 12) throw new Error("not yet");
 	});
 	start("one");
-	void client.startSwap("uuid");
+	void client.poke(lane);
 	await pass(60_000);
-	const pauses = at.slice(1).map((ms, i) => ms - (at[i] ?? 0));
-	expect(pauses).toEqual([50, 100, 200, 400, 800, 1_600, 3_200, 5_000, 5_000, 5_000, 5_000]);
-});
-
-test("a signal counts before the wait and after it, across a crash, and a wait ends by its first timeout", async () => {
-	const waits: string[] = [];
-	const ids: string[] = [];
-	const { start, client, pass, scheduler } = scene({
-		swap: async (durable) => {
-			const early = await durable.newSignal();
-			await durable.step("told", async () => {
-				await client.raise(early.id);
-			});
-			waits.push(await early.wait(1_000));
-			const late = await durable.newSignal();
-			await durable.step("told again", async () => void ids.push(late.id));
-			waits.push(await late.wait(100_000));
-			waits.push(
-				`${await (await durable.newSignal()).wait(10_000)} at ${Math.round(scheduler.nowMs() / 1_000)}`,
-			);
-		},
-	});
-	const worker = start("one");
-	void client.startSwap("uuid");
-	await pass(1_000);
-	worker.die();
-	void client.raise(ids[0] ?? "");
-	await pass(1_000);
-	start("two");
-	await pass(5_000);
-	expect(waits).toEqual(["signalled", "signalled", "signalled"]);
-	await pass(20_000);
-	expect(waits.at(-1)).toBe("timeout at 12");
+	expect(at).toHaveLength(12);
+	expect((at[1] ?? 0) - (at[0] ?? 0)).toBe(50);
+	expect((at[11] ?? 0) - (at[10] ?? 0)).toBe(5_000);
 });
 
 test("pumps of one key run one at a time, those of one dedupe key once, and none is forgotten", async () => {
 	let running = 0;
 	const ran: string[] = [];
-	const { start, client, pass, scheduler } = scene({
-		lane: (durable, key) =>
-			durable.step("pumped", async () => {
-				running++;
-				expect(running).toBe(1);
-				await scheduler.sleep(100, "work");
-				running--;
-				ran.push(key);
-			}),
+	const { start, client, pass, scheduler } = scene(async (key) => {
+		running++;
+		expect(running).toBe(1);
+		await scheduler.sleep(100, "work");
+		running--;
+		ran.push(key);
 	});
 	start("one");
-	const lane = { object: "lane", key: "a" } as const;
 	void client.poke(lane);
 	void client.poke(lane);
 	void client.poke(lane, { dedupeKey: "x", delayMs: 50 });
@@ -122,40 +81,32 @@ test("pumps of one key run one at a time, those of one dedupe key once, and none
 	expect(ran).toHaveLength(4);
 });
 
-test("set back, it runs again what had not run by then, and no timer of after it rings", async () => {
+test("an engine that is down refuses pokes and runs nothing, and goes on afterwards", async () => {
+	let isDown = false;
 	const ran: string[] = [];
-	const { start, client, pass, engine } = scene({
-		swap: async (durable, key) => {
-			await durable.step("began", async () => void ran.push(`${key} began`));
-			await durable.sleep(5_000);
-			await durable.step("ended", async () => void ran.push(`${key} ended`));
-		},
-	});
+	const { start, client, pass } = scene(async (key) => void ran.push(key), { isDown: () => isDown });
 	start("one");
-	void client.startSwap("a");
+	void client.poke(lane, { delayMs: 100 });
+	await pass(50);
+	isDown = true;
+	const refused = expect(client.poke(lane)).rejects.toThrow("does not answer");
 	await pass(1_000);
-	engine.backUp();
-	void client.startSwap("b");
-	await pass(1_000);
-	engine.restore();
-	await pass(20_000);
-	expect(ran).toEqual(["a began", "b began", "a ended"]);
-	expect(engine.unfinished()).toEqual([]);
+	await refused;
+	expect(ran).toEqual([]);
+	isDown = false;
+	await pass(6_000);
+	expect(ran).toEqual(["a"]);
 });
 
-test("an execution that asks for something else than its journal says is found", async () => {
-	let times = 0;
-	const { start, client, pass, engine } = scene(
-		{
-			swap: async (durable) => {
-				await durable.step(`step ${times++ > 0}`, async () => {});
-				await durable.sleep(1_000);
-			},
-		},
-		{ replayChance: 1 },
-	);
+test("an engine that lost its data runs nothing of before", async () => {
+	const ran: string[] = [];
+	const { start, client, pass, engine } = scene(async (key) => void ran.push(key));
+	void client.poke(lane, { delayMs: 1_000 });
+	void client.poke({ object: "lane", key: "b" });
+	await pass(100);
+	engine.wipe();
 	start("one");
-	void client.startSwap("a");
-	await pass(3_000);
-	expect(engine.mismatches[0]).toContain("entry 1 is another than before");
+	await pass(20_000);
+	expect(ran).toEqual([]);
+	expect(engine.unfinished()).toEqual([]);
 });

@@ -28,12 +28,13 @@ export function scheduleFaults(world: World, plan: Plan, startsInMs: number): Re
 		else answersLost.delete(worker);
 		return left > 1 ? undefined : "answer-lost";
 	};
-	troubles.signals = () => {
+	troubles.pokes = () => {
 		for (const fault of lasting) {
-			if (fault.kind === "signals" && dice.chance(fault.percent / 100)) return fault.how;
+			if (fault.kind === "pokes" && dice.chance(fault.percent / 100)) return fault.how;
 		}
 		return undefined;
 	};
+	troubles.isEngineDown = () => [...lasting].some(({ kind }) => kind === "engine");
 	troubles.attester = (name) => {
 		for (const fault of lasting) if (fault.kind === "attester" && fault.process === name) return fault.how;
 		return undefined;
@@ -52,10 +53,9 @@ export function scheduleFaults(world: World, plan: Plan, startsInMs: number): Re
 
 	for (const fault of plan.faults) {
 		if (fault.kind === "restore") {
-			scheduler.in(startsInMs + Math.max(0, fault.atMs - fault.backMs), "backup", async () => {
-				world.engine.backUp();
-				await world.database.backUp();
-			});
+			scheduler.in(startsInMs + Math.max(0, fault.atMs - fault.backMs), "backup", () =>
+				world.database.backUp(),
+			);
 		}
 		scheduler.in(startsInMs + fault.atMs, `! ${describe(fault)}`, () => {
 			applied[fault.kind] = (applied[fault.kind] ?? 0) + 1;
@@ -136,7 +136,7 @@ export function scheduleFaults(world: World, plan: Plan, startsInMs: number): Re
 		for (const process of world.workers.values()) process.die();
 		await world.database.restore();
 		world.noteRestore();
-		world.engine.restore();
+		world.engine.wipe();
 		world.wallets.comeBack();
 		for (const name of world.workers.keys()) scheduler.in(500, `${name} comes back`, () => comeBack(name));
 	}
