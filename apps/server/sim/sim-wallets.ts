@@ -21,10 +21,9 @@ import type { Engine } from "../src/durable/durable.ts";
 import { adoptSwap } from "../src/store/adopt-swap.ts";
 import type { DatabasePool } from "../src/store/database.ts";
 import { readSwap } from "../src/store/read-swap.ts";
-import { startAnew } from "../src/store/restart-swaps.ts";
 import { type SubmitOutcome, submitSwap } from "../src/store/submit-swap.ts";
 import type { SignedOp, SignedSolanaOp } from "../src/store/swap-record.ts";
-import { attestersWanted } from "../src/swap/swap-policy.ts";
+import { attestersWanted, unopenedLimits } from "../src/swap/swap-policy.ts";
 import { solanaTransactions } from "../src/venue/network-cost.ts";
 import type { Desk, DeskQuote } from "../src/venue/venue.ts";
 import type { SimEvmChain } from "./evm/create-sim-evm-chain.ts";
@@ -228,7 +227,7 @@ export function createSimWallets({
 		tell(
 			`#${index} is submitted, ${plan.from} ${plan.input} to ${plan.to} ${plan.output}, ${plan.behaviour}`,
 		);
-		void engine.startSwap(quote.uuid);
+		void engine.poke({ object: "round", key: "0" });
 		if (plan.from !== "solana" && plan.behaviour !== "stale-authorization") {
 			misbehave(swap, { wallet: evmWallet(walletName), chain: evm[plan.from] });
 		}
@@ -238,20 +237,19 @@ export function createSimWallets({
 	function submit(swap: SimSwap, { isOpened }: { isOpened: boolean }): Promise<SubmitOutcome> {
 		const { quote, op } = swap;
 		if (!quote || !op) throw new Error("what is not signed cannot be submitted");
-		const { order, uuid, output, valueUsdCents, feeCentibps, delivery } = quote;
+		const { order, uuid, output, valueUsdCents, feeMillibps, delivery } = quote;
 		const isAttested = order.originChainId !== order.destinationChainId && !isSolana(order.originChainId);
-		const { limits } = config;
 		return submitSwap(pool, {
-			swap: { id: uuid, accountId, order, output, valueUsdCents, feeCentibps, delivery, op },
+			swap: { id: uuid, accountId, order, output, valueUsdCents, feeMillibps, delivery, op },
 			pairs: desk.volumes(quote),
 			reserve: (inFlight) => desk.reprice(quote, inFlight),
 			isOpened,
 			// Whoever comes late is told so before.
 			isInTime: () => true,
-			limits: {
-				unopenedUsdCents: BigInt(limits.unopenedUsdPerAccount * 100),
-				reservationSeconds: limits.reservationSeconds,
-			},
+			// Callers stay within their limits, and the wallets were read as they are.
+			admit: () => {},
+			countedOrders: [],
+			limits: { ...unopenedLimits(config), reservationSeconds: config.limits.reservationSeconds },
 			exposure: desk.isPriceable(order) ? desk.exposureLimit(order) : undefined,
 			attesters: isAttested ? attestersWanted(config, order) : undefined,
 			nowMs: scheduler.nowMs(),
@@ -306,10 +304,7 @@ export function createSimWallets({
 		swap.isLost = true;
 		tell(`#${index} is submitted again`);
 		if (result.outcome === "existing") return undefined;
-		const execution = isOld
-			? await startAnew(pool, { swap: result.swap, nowMs: scheduler.nowMs() })
-			: undefined;
-		void engine.startSwap(uuid, execution);
+		void engine.poke({ object: "round", key: "0" });
 		return undefined;
 	}
 

@@ -3,6 +3,7 @@ import { bytesToHex } from "viem";
 import { privateKeyToAccount } from "viem/accounts";
 import { connectChain } from "../src/chain/evm/chain-client.ts";
 import { connectSolana } from "../src/chain/solana/connect-solana.ts";
+import { pokeAtOnce } from "../src/durable/poke-at-once.ts";
 import type { Log } from "../src/log.ts";
 import { createPriceBook } from "../src/price/price-book.ts";
 import { createSecondProviders } from "../src/swap/second-providers.ts";
@@ -27,7 +28,7 @@ import type { SimChain } from "./sim-chain.ts";
 import { pace, simConfig } from "./sim-config.ts";
 import { holdCrypto, rememberSigners } from "./sim-crypto.ts";
 import type { DatabaseFault, SimDatabase, WorldDatabase } from "./sim-database.ts";
-import { createSimEngine, type SignalFault, type SimEngine } from "./sim-engine.ts";
+import { createSimEngine, type PokeFault, type SimEngine } from "./sim-engine.ts";
 import { hideDeposits, honest, type Lie, misplaceDeposits } from "./sim-lies.ts";
 import { createSimNode, type NodeFault, type SimNode } from "./sim-node.ts";
 import { simPrices } from "./sim-prices.ts";
@@ -41,7 +42,8 @@ import { createWorldRecord, type WorldRecord } from "./world-record.ts";
 type Troubles = {
 	rpc: (chain: ChainName, of: "workers" | "attesters", provider: ProviderName) => NodeFault;
 	database: (worker: string) => DatabaseFault;
-	signals: () => SignalFault;
+	pokes: () => PokeFault;
+	isEngineDown: () => boolean;
 	attester: (name: AttesterName) => "down" | "slow" | undefined;
 	skewMs: Map<ProcessName, number>;
 	holdBack: (chain: ChainName, transactionHash: string) => boolean;
@@ -77,6 +79,8 @@ export type World = {
 	noteReorg: () => void;
 	noteRestore: () => void;
 	eventCount: () => number;
+	/** Then escrows and vaults may hold more than is anybody's. */
+	hasStrangers: boolean;
 };
 
 /** When every world begins. */
@@ -111,7 +115,8 @@ export async function createWorld({
 	const troubles: Troubles = {
 		rpc: () => undefined,
 		database: () => undefined,
-		signals: () => undefined,
+		pokes: () => undefined,
+		isEngineDown: () => false,
 		attester: () => undefined,
 		skewMs: new Map(),
 		holdBack: () => false,
@@ -162,7 +167,8 @@ export async function createWorld({
 	const engine = createSimEngine({
 		scheduler,
 		random: random.fork("engine"),
-		signalFault: () => troubles.signals(),
+		pokeFault: () => troubles.pokes(),
+		isDown: () => troubles.isEngineDown(),
 		onRun: (line) => tell("engine", line),
 	});
 	const figures = { calls: 0, wallMs: 0 };
@@ -288,7 +294,7 @@ export async function createWorld({
 				accounts: relayers[chain],
 			})),
 			solana: { chain: reachedSolana, keys: solana.keys },
-			pool: worldDatabase.poolOf(process),
+			pool: worldDatabase.poolOf(process, "worker"),
 			engine,
 			attesters: attesters.map((attester) => attester(process)),
 			secondProviders: createSecondProviders({
@@ -313,8 +319,8 @@ export async function createWorld({
 		reached: { chains: seen.chains.map(({ chain }) => chain), solana: seen.solana },
 		config,
 		desk,
-		pool: worldDatabase.poolOf(api),
-		engine: engine.engineOf(api),
+		pool: worldDatabase.poolOf(api, "api"),
+		engine: pokeAtOnce(engine.engineOf(api), logOf("api", tell, nameOf)),
 		scheduler,
 		random: random.fork("wallets"),
 		tell: (line) => tell("api", line),
@@ -352,6 +358,7 @@ export async function createWorld({
 		database: worldDatabase,
 		truth: (chain) => nodeOf(chain, "workers", undefined),
 		eventCount: () => events,
+		hasStrangers: false,
 	};
 }
 

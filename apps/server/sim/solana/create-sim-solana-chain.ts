@@ -1,4 +1,4 @@
-import { deriveSolanaDevnetKeys, describeSolana, solanaKeysVariable } from "@geoswap/devnet";
+import { deriveSolanaDevnetKeys, describeSolana, solanaKeyVariables } from "@geoswap/devnet";
 import {
 	type Commitment,
 	type LandedTransaction,
@@ -190,6 +190,6 @@ let parsed: Promise<SolanaKeys> | undefined;
 
 /** The same on every chain: what differs from run to run is what they sign. */
 function serviceKeys(deployment: SolanaDeployment): Promise<SolanaKeys> {
-	parsed ??= parseSolanaKeys(solanaKeysVariable(deriveSolanaDevnetKeys()), deployment);
+	parsed ??= parseSolanaKeys(solanaKeyVariables(deriveSolanaDevnetKeys()), deployment);
 	return parsed;
 }

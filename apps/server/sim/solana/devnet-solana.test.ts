@@ -1,4 +1,4 @@
-import { solanaKeysVariable, startTestSolana } from "@geoswap/devnet";
+import { solanaKeyVariables, startTestSolana } from "@geoswap/devnet";
 import { createDefaultRpcTransport } from "@solana/kit";
 import { parseSolanaKeys } from "../../src/chain/solana/solana-keys.ts";
 import { solanaChainContract } from "./solana-chain-contract.ts";
@@ -9,7 +9,7 @@ solanaChainContract("the devnet's Solana", async () => {
 	const { admin, deployment } = solana;
 	return {
 		deployment,
-		keys: await parseSolanaKeys(solanaKeysVariable(solana.keys), deployment),
+		keys: await parseSolanaKeys(solanaKeyVariables(solana.keys), deployment),
 		transport: createDefaultRpcTransport({ url: solana.rpcUrl }),
 		slots: (slots) => admin.warp({ slots }),
 		give: async (gift) => {
