@@ -1,8 +1,10 @@
 // Makes one load, told by its parent, and answers with what it measured.
+import { once } from "node:events";
 import type { EnvironmentAddress } from "../environment.ts";
 import type { PollResult } from "./poll-all.ts";
 import type { FloodResult } from "./send-flood.ts";
 import type { RequestsResult } from "./send-requests.ts";
+import type { BuildsResult } from "./time-builds.ts";
 import type { SwapsResult } from "./time-swaps.ts";
 
 export type RequestsLoad = {
@@ -15,7 +17,21 @@ export type RequestsLoad = {
 	durationMs: number;
 };
 export type HoldLoad = { kind: "hold"; url: string; headers: Record<string, string>; count: number };
-export type SwapsLoad = { kind: "swaps"; environment: EnvironmentAddress; count: number; inFlight: number };
+export type SwapsLoad = {
+	kind: "swaps";
+	environment: EnvironmentAddress;
+	count: number;
+	/** Of USDC, in its smallest unit. */
+	amount: string;
+	pace: Pace;
+};
+/** The same for a service that does only what cannot be avoided. */
+export type BareSwapsLoad = { kind: "bare-swaps"; url: string; count: number; pace: Pace };
+export type BuildsLoad = { kind: "builds"; environment: EnvironmentAddress; count: number; amount: string };
+/** So many under way at any moment, or so many that begin each second, at random moments. */
+export type Pace = { inFlight: number } | { perSecond: number };
+/** Tells the parent how far a load is, and waits to be told to go on. */
+export type Reach = (point: "funded" | "prepared") => Promise<void>;
 export type FloodLoad = {
 	kind: "flood";
 	url: string;
@@ -34,11 +50,13 @@ export type PollLoad = {
 	/** How many begin to poll a second. */
 	perSecond: number;
 };
-export type Load = RequestsLoad | HoldLoad | SwapsLoad | FloodLoad | PollLoad;
+export type Load = RequestsLoad | HoldLoad | SwapsLoad | BareSwapsLoad | BuildsLoad | FloodLoad | PollLoad;
 export type LoadResult = {
 	requests: RequestsResult;
 	hold: "holding";
 	swaps: SwapsResult;
+	"bare-swaps": SwapsResult;
+	builds: BuildsResult;
 	flood: FloodResult;
 	poll: PollResult;
 };
@@ -52,6 +70,12 @@ process.once("message", (load: Load) => {
 	void run(load, ending.signal).then((result) => process.send?.(result));
 });
 
+const reach: Reach = async (point) => {
+	const goingOn = once(process, "message");
+	process.send?.(point);
+	await goingOn;
+};
+
 /** Each loads only what it needs: the least of them start in a tenth of the time. */
 async function run(load: Load, ending: AbortSignal): Promise<LoadResult[Load["kind"]]> {
 	switch (load.kind) {
@@ -60,7 +84,11 @@ async function run(load: Load, ending: AbortSignal): Promise<LoadResult[Load["ki
 		case "hold":
 			return (await import("./hold-all.ts")).holdAll(load);
 		case "swaps":
-			return (await import("./time-swaps.ts")).timeSwaps(load);
+			return (await import("./time-swaps.ts")).timeSwaps(load, reach);
+		case "bare-swaps":
+			return (await import("./time-bare-swaps.ts")).timeBareSwaps(load, reach);
+		case "builds":
+			return (await import("./time-builds.ts")).timeBuilds(load);
 		case "flood":
 			return (await import("./send-flood.ts")).sendFlood(load);
 		case "poll":

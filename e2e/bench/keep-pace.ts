@@ -1,0 +1,40 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { seededRandom } from "../seeded-random.ts";
+import type { Pace } from "./load-process.ts";
+import type { SwapsResult } from "./time-swaps.ts";
+
+export type Run = () => Promise<"settled" | "refused">;
+
+/** Runs each of them at its pace, and returns when all have ended, with what they took and when they ended. */
+export async function keepPace(runs: readonly Run[], pace: Pace): Promise<SwapsResult> {
+	const result: SwapsResult = { tookMs: [], endedAtMs: [], refused: 0 };
+	const startedAt = performance.now();
+	const timed = async (run: Run) => {
+		const beganAt = performance.now();
+		const outcome = await run();
+		const endedAt = performance.now();
+		if (outcome === "refused") {
+			result.refused += 1;
+			return;
+		}
+		result.tookMs.push(endedAt - beganAt);
+		result.endedAtMs.push(endedAt - startedAt);
+	};
+	if ("inFlight" in pace) {
+		const left = runs.values();
+		const runner = async () => {
+			for (const run of left) await timed(run);
+		};
+		await Promise.all(Array.from({ length: pace.inFlight }, runner));
+	} else {
+		// At moments that are the same in every run, and that do not keep step with blocks.
+		const { between } = seededRandom(1);
+		await Promise.all(
+			runs.map(async (run, i) => {
+				await sleep((i * 1_000 + between(0, 999)) / pace.perSecond);
+				await timed(run);
+			}),
+		);
+	}
+	return result;
+}

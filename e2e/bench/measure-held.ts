@@ -1,0 +1,90 @@
+import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { portSource, type ServiceProcess } from "@geoswap/devnet";
+import { createClient } from "@geoswap/sdk";
+import { apiBeside } from "../api-beside.ts";
+import { signSwap, submitSigned } from "../do-swap.ts";
+import { holdBack } from "../hold-back.ts";
+import { connectionsTo, forgetPeak, peakResidentBytes } from "../process-figures.ts";
+import { type BenchRow, benchRow } from "./bench-row.ts";
+import { memoryInUse, tellingMemory } from "./memory-in-use.ts";
+import { holdRequests } from "./run-load.ts";
+import { amountOfDepth, type Bench } from "./start-bench.ts";
+import { usdcIntent } from "./usdc-intent.ts";
+
+const amount = amountOfDepth[1];
+
+/** What a held status call takes of an API process, and of its bare twin. */
+export async function measureHeld({ environment, bare }: Bench, count: number): Promise<BenchRow[]> {
+	const { origin, deployment: pins, baseUrl, apiKey, databaseUrl, logDir } = environment;
+	const account = await environment.newWallet({ chain: origin, token: "USDC", amount });
+	const caller = { client: createClient({ baseUrl, apiKey }), pins, account };
+	const signed = await signSwap(caller, usdcIntent(environment, { account, amount }));
+	const { swapId } = signed.quote;
+	const { release } = await holdBack(databaseUrl, swapId);
+	const memoryFile = join(logDir, "held-api-memory.json");
+	const api = apiBeside(environment, {
+		name: "held-api",
+		port: await portSource()(),
+		nodeOptions: tellingMemory(memoryFile),
+	});
+	try {
+		await api.start();
+		await submitSigned(caller, signed);
+		const calls = { path: `/swap/status/${swapId}`, headers: { "x-api-key": apiKey }, count };
+		const ofBare = await bytesPerHeld(bare.http, calls);
+		const ofService = await bytesPerHeld({ url: api.baseUrl, process: api, memoryFile }, calls);
+		const row = benchRow(`by itself, ${count} held`, "Fastify with a timer");
+		return [
+			row("memory in use of a held status call, garbage collected", "bytes", ofService.inUse, ofBare.inUse),
+			row("  resident at most, garbage included", "bytes", ofService.resident, ofBare.resident),
+		];
+	} finally {
+		await api.stop();
+		await release();
+	}
+}
+
+/**
+ * In two rounds: a collection leaves pages behind that the process keeps and fills again, so after one nothing can be said
+ * of how much its resident memory grows.
+ */
+async function bytesPerHeld(
+	{ url, process, memoryFile }: { url: string; process: ServiceProcess; memoryFile: string },
+	{ path, headers, count }: { path: string; headers: Record<string, string>; count: number },
+): Promise<{ inUse: number; resident: number }> {
+	const { pid = 0 } = process;
+	const port = Number(new URL(url).port);
+	const others = connectionsTo(port);
+	/** How much more there is while so many are held. Throws where they were not held all the while. */
+	const grownBy = async (many: number, read: () => number | Promise<number>): Promise<number> => {
+		forgetPeak(pid);
+		const before = await read();
+		const { release } = await holdRequests({ kind: "hold", url: url + path, headers, count: many });
+		const areHeld = () => connectionsTo(port) >= many;
+		await until(areHeld, `${process.name} does not hold ${many} calls`);
+		const after = await read();
+		if (!areHeld()) throw new Error(`${process.name} ended calls while its memory was read`);
+		await release();
+		await until(
+			() => connectionsTo(port) <= others,
+			`${process.name} does not let go of calls that are gone`,
+		);
+		return after - before;
+	};
+	/** A process may shrink while calls are held, for what it did before: the peak does not. */
+	const resident = () => peakResidentBytes(pid);
+	// What a process takes at its first calls, it takes once.
+	await grownBy(Math.ceil(count / 5), resident);
+	return {
+		resident: (await grownBy(count, resident)) / count,
+		inUse: (await grownBy(count, () => memoryInUse(process, memoryFile))) / count,
+	};
+}
+
+async function until(isSo: () => boolean, problem: string): Promise<void> {
+	for (const deadline = performance.now() + 10_000; !isSo(); await sleep(50))
+		if (performance.now() > deadline) throw new Error(problem);
+	// Accepted or closed; the process has yet to deal with it.
+	await sleep(500);
+}

@@ -1,0 +1,33 @@
+import { readFileSync, rmSync } from "node:fs";
+import { setTimeout as sleep } from "node:timers/promises";
+import type { ServiceProcess } from "@geoswap/devnet";
+
+const answerWithinMs = 30_000;
+
+/** The options of Node.js with which a program tells its memory through that file. */
+export function tellingMemory(file: string): string[] {
+	const module = new URL("tell-memory.ts", import.meta.url);
+	module.searchParams.set("file", file);
+	return ["--import", module.href];
+}
+
+/** What a process that tells its memory still needs once its garbage is collected: its heap, and what objects there hold outside. */
+export async function memoryInUse(service: ServiceProcess, file: string): Promise<number> {
+	rmSync(file, { force: true });
+	service.kill("SIGUSR2");
+	for (const deadline = performance.now() + answerWithinMs; performance.now() < deadline; await sleep(20)) {
+		const text = readIfThere(file);
+		if (text === undefined) continue;
+		const { heapUsed, external }: NodeJS.MemoryUsage = JSON.parse(text);
+		return heapUsed + external;
+	}
+	throw new Error(`${service.name} did not tell its memory`);
+}
+
+function readIfThere(file: string): string | undefined {
+	try {
+		return readFileSync(file, "utf8");
+	} catch {
+		return undefined;
+	}
+}
