@@ -1,17 +1,45 @@
 import { type ChildProcess, fork } from "node:child_process";
 import { once } from "node:events";
 import { join } from "node:path";
-import type { HoldLoad, Load, LoadResult, PollLoad } from "./load-process.ts";
+import type { BareSwapsLoad, HoldLoad, Load, LoadResult, PollLoad, SwapsLoad } from "./load-process.ts";
 import type { PollResult } from "./poll-all.ts";
+import type { SwapsResult } from "./time-swaps.ts";
 
 /** Runs one load in a process of its own: what it costs to make is not what is measured. */
-export async function runLoad<Kind extends Exclude<Load["kind"], "hold" | "poll">>(
+export async function runLoad<Kind extends Exclude<Load["kind"], "hold" | "poll" | "swaps" | "bare-swaps">>(
 	load: Extract<Load, { kind: Kind }>,
 ): Promise<LoadResult[Kind]> {
 	const { answer, kill } = start(load);
 	const result = await answer;
 	await kill();
 	return result as LoadResult[Kind];
+}
+
+/** Swaps that are prepared, and then submitted, each part when it is told to. */
+export type PreparedSwaps = {
+	prepare: () => Promise<void>;
+	submit: () => Promise<SwapsResult>;
+	/** Ends the process: what it used is known as long as it runs. */
+	end: () => Promise<void>;
+};
+
+/** Starts to make a load of swaps, and returns when the wallets of it have their tokens. */
+export async function startSwaps(load: SwapsLoad | BareSwapsLoad): Promise<PreparedSwaps> {
+	const { child, next, kill } = start(load);
+	await next();
+	return {
+		prepare: async () => {
+			const prepared = next();
+			child.send("go on");
+			await prepared;
+		},
+		submit: async () => {
+			const result = next();
+			child.send("go on");
+			return (await result) as SwapsResult;
+		},
+		end: kill,
+	};
 }
 
 /** Holds requests open until released. */
@@ -34,20 +62,29 @@ export function startPolling(load: PollLoad): { end: () => Promise<PollResult> }
 	};
 }
 
-function start(load: Load): { child: ChildProcess; answer: Promise<unknown>; kill: () => Promise<void> } {
+function start(load: Load): {
+	child: ChildProcess;
+	/** What it says next. */
+	next: () => Promise<unknown>;
+	answer: Promise<unknown>;
+	kill: () => Promise<void>;
+} {
 	const child = fork(join(import.meta.dirname, "load-process.ts"));
 	const exited = once(child, "exit");
 	child.send(load);
-	const answer = Promise.race([
-		once(child, "message").then(([result]) => result),
-		exited.then(([code]) => {
-			throw new Error(`the load ${load.kind} ended with code ${code}`);
-		}),
-	]);
+	const next = () =>
+		Promise.race([
+			once(child, "message").then(([said]) => said),
+			exited.then(([code]) => {
+				throw new Error(`the load ${load.kind} ended with code ${code}`);
+			}),
+		]);
+	const answer = next();
 	// Whoever waits for it hears of it; nobody may wait yet.
 	answer.catch(() => {});
 	return {
 		child,
+		next,
 		answer,
 		kill: async () => {
 			child.kill();

@@ -1,7 +1,7 @@
 import { Agent, request } from "node:http";
 import type { RequestsLoad } from "./load-process.ts";
 
-export type RequestsResult = { perSecond: number; refused: number };
+export type RequestsResult = { perSecond: number; answered: number; refused: number };
 
 /** Sends the same POST over and over, so many at a time. */
 export async function sendRequests({
@@ -26,7 +26,8 @@ export async function sendRequests({
 	};
 	await Promise.all(Array.from({ length: inFlight }, worker));
 	agent.destroy();
-	return { perSecond: (done - refused) / ((performance.now() - startedAt) / 1_000), refused };
+	const seconds = (performance.now() - startedAt) / 1_000;
+	return { perSecond: (done - refused) / seconds, answered: done, refused };
 }
 
 function post(

@@ -1,0 +1,32 @@
+import type { TestChain } from "@geoswap/devnet";
+import { parseEther } from "viem";
+import { generatePrivateKey, type PrivateKeyAccount, privateKeyToAccount } from "viem/accounts";
+import { fundWallets } from "../fund-wallets.ts";
+import { assetAddress } from "../make-order.ts";
+import { sendTransaction, signDelegation } from "../send-bundle.ts";
+
+const delegatedAtOnce = 50;
+
+/** New wallets with so much USDC each, all of them delegated: a wallet's first op travels in a transaction of its own. */
+export async function swapWallets(
+	chain: TestChain,
+	{ count, amount }: { count: number; amount: bigint },
+): Promise<PrivateKeyAccount[]> {
+	const accounts = Array.from({ length: count }, () => privateKeyToAccount(generatePrivateKey()));
+	const token = assetAddress(chain, "USDC");
+	await fundWallets(
+		chain,
+		accounts.map(({ address }) => ({ wallet: address, token, amount })),
+	);
+	for (let i = 0; i < count; i += delegatedAtOnce)
+		await delegateAll(chain, accounts.slice(i, i + delegatedAtOnce));
+	return accounts;
+}
+
+/** Delegates wallets in one transaction of a stranger with gas. */
+async function delegateAll(chain: TestChain, wallets: readonly PrivateKeyAccount[]): Promise<void> {
+	const account = privateKeyToAccount(generatePrivateKey());
+	await chain.testClient.setBalance({ address: account.address, value: parseEther("1") });
+	const authorizationList = await Promise.all(wallets.map((wallet) => signDelegation(chain, wallet)));
+	await sendTransaction({ chain, account, to: account.address, authorizationList });
+}

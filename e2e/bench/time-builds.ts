@@ -1,0 +1,33 @@
+import { createClient, getQuote } from "@geoswap/sdk";
+import { joinEnvironment } from "../environment.ts";
+import { askOnce, countAnswer, type Tally } from "../keyed-load.ts";
+import type { BuildsLoad } from "./load-process.ts";
+import { swapWallets } from "./swap-wallets.ts";
+import { usdcIntent } from "./usdc-intent.ts";
+
+/** How often each status was answered, and how long each answer took. */
+export type BuildsResult = { statuses: Tally; tookMs: number[] };
+
+/** Builds of wallets of their own, each sent once and all in the same moment. Their quotes are got first. */
+export async function timeBuilds({ environment: address, count, amount }: BuildsLoad): Promise<BuildsResult> {
+	const environment = joinEnvironment(address);
+	const { origin, baseUrl, apiKey } = environment;
+	const client = createClient({ baseUrl, apiKey });
+	const accounts = await swapWallets(origin, { count, amount: BigInt(amount) });
+	const quotes = await Promise.all(
+		accounts.map((account) => getQuote(client, usdcIntent(environment, { account, amount: BigInt(amount) }))),
+	);
+	const statuses: Tally = {};
+	const tookMs = await Promise.all(
+		quotes.map(async ({ geoQuoteToken }) => {
+			const answer = await askOnce(baseUrl, {
+				apiKey,
+				path: "/swap/build-geo-op",
+				body: { geoQuoteToken },
+			});
+			countAnswer(statuses, answer);
+			return answer.answeredAtMs - answer.sentAtMs;
+		}),
+	);
+	return { statuses, tookMs };
+}

@@ -1,0 +1,11 @@
+import type { TestChain } from "@geoswap/devnet";
+import { swapIntent } from "../do-swap.ts";
+
+/** USDC to USDC, from the origin to the destination: what the bench swaps. */
+export function usdcIntent(
+	{ origin, destination }: { origin: TestChain; destination: TestChain },
+	{ account, amount }: { account: { address: string }; amount: bigint },
+): ReturnType<typeof swapIntent> {
+	const token = "USDC";
+	return swapIntent({ from: { chain: origin, token, amount }, to: { chain: destination, token }, account });
+}
