@@ -21,6 +21,7 @@ const decidedWithinMs = 180_000;
 type Window = { blocks: number; calls: RpcCounts };
 
 const environmentOf = ownEnvironment({
+	countCalls: true,
 	// One account asks for all of them at once.
 	configure: (config) => ({
 		...config,
@@ -34,84 +35,77 @@ const environmentOf = ownEnvironment({
 	}),
 });
 
-const inFull = test.runIf(process.env.GEOSWAP_FULL);
-
-inFull(
-	"a crowd's swaps all end exact, in bundles, and cost calls to the nodes by block and transaction",
-	async () => {
-		const environment = environmentOf();
-		const { origin, destination, deployment: pins, keys, client, databaseUrl } = environment;
-		const chains = [origin, destination];
-		const crowd = await Promise.all(
-			Array.from({ length: walletCount }, async (_, i) => {
-				const plans = Array.from({ length: swapsPerWallet }, () => planSwap(environment, i));
-				const [{ from }] = plans as [PlannedSwap, ...PlannedSwap[]];
-				const account = await environment.newWallet({
-					...from,
-					amount: from.amount * BigInt(swapsPerWallet),
-				});
-				return { account, plans, chain: from.chain };
-			}),
-		);
-		const stranger = privateKeyToAccount(keys.relayers.at(-1) ?? "0x");
-		await Promise.all(
-			chains.map((chain) =>
-				delegateAll(
-					chain,
-					stranger,
-					crowd.slice(0, delegatedBefore).flatMap((one) => (one.chain === chain ? one.account : [])),
-				),
+test("a crowd's swaps all end exact, in bundles, and cost calls to the nodes by block and transaction", async () => {
+	const environment = environmentOf();
+	const { origin, destination, deployment: pins, keys, client, databaseUrl } = environment;
+	const chains = [origin, destination];
+	const crowd = await Promise.all(
+		Array.from({ length: walletCount }, async (_, i) => {
+			const plans = Array.from({ length: swapsPerWallet }, () => planSwap(environment, i));
+			const [{ from }] = plans as [PlannedSwap, ...PlannedSwap[]];
+			const account = await environment.newWallet({
+				...from,
+				amount: from.amount * BigInt(swapsPerWallet),
+			});
+			return { account, plans, chain: from.chain };
+		}),
+	);
+	const stranger = privateKeyToAccount(keys.relayers.at(-1) ?? "0x");
+	await Promise.all(
+		chains.map((chain) =>
+			delegateAll(
+				chain,
+				stranger,
+				crowd.slice(0, delegatedBefore).flatMap((one) => (one.chain === chain ? one.account : [])),
 			),
-		);
+		),
+	);
 
-		const idle = await Promise.all(
-			chains.map((chain) => countCalls(chain, () => blocksPass(chain, idleBlocks))),
-		);
-		const startedAt = performance.now();
-		const swapping = Promise.all(
-			crowd.flatMap(({ account, plans }) =>
-				plans.map((plan) => swapThrough({ client, pins, account }, plan)),
-			),
-		);
-		const busy = await Promise.all(chains.map((chain) => countCalls(chain, () => swapping)));
-		const swaps = await swapping;
-		console.log(`decided in ${Math.round(performance.now() - startedAt)} ms:`, countStatuses(swaps));
-		await expectBooksExact(environment, { withinMs: decidedWithinMs });
-		console.log(`ended in ${Math.round(performance.now() - startedAt)} ms`);
-		await expectExact(environment, swaps);
+	const idle = await Promise.all(
+		chains.map((chain) => countCalls(chain, () => blocksPass(chain, idleBlocks))),
+	);
+	const startedAt = performance.now();
+	const swapping = Promise.all(
+		crowd.flatMap(({ account, plans }) => plans.map((plan) => swapThrough({ client, pins, account }, plan))),
+	);
+	const busy = await Promise.all(chains.map((chain) => countCalls(chain, () => swapping)));
+	const swaps = await swapping;
+	console.log(`decided in ${Math.round(performance.now() - startedAt)} ms:`, countStatuses(swaps));
+	await expectBooksExact(environment, { withinMs: decidedWithinMs });
+	console.log(`ended in ${Math.round(performance.now() - startedAt)} ms`);
+	await expectExact(environment, swaps);
 
-		expect(countStatuses(swaps)).toEqual({ settled: walletCount * swapsPerWallet, failed: 0, refunded: 0 });
+	expect(countStatuses(swaps)).toEqual({ settled: walletCount * swapsPerWallet, failed: 0, refunded: 0 });
 
-		const bundles = await readBundles(databaseUrl);
-		console.table(bundles);
-		for (const kind of ["open", "fill", "release"]) {
-			expect(bundles.some((row) => row.kind === kind && row.largest > 1)).toBe(true);
-		}
-		for (const [i, { chainId }] of chains.entries()) {
-			const swapsFrom = swaps.filter(({ from }) => from.chain.chainId === chainId).length;
-			const transactions = bundles
-				.filter((row) => row.chainId === chainId)
-				.reduce((sum, row) => sum + row.transactions, 0);
-			console.log({ chainId, swapsFrom, transactions, idle: idle[i], busy: busy[i] });
-			// What they hold of the token that lowers fees is on one chain, wherever they swap from.
-			const discountReads = chainId === origin.chainId ? walletCount : 0;
-			expectFewCalls({ idle: idle[i], busy: busy[i], swapsFrom, transactions, discountReads });
-		}
+	const bundles = await readBundles(databaseUrl);
+	console.table(bundles);
+	for (const kind of ["open", "fill", "release"]) {
+		expect(bundles.some((row) => row.kind === kind && row.largest > 1)).toBe(true);
+	}
+	for (const [i, { chainId }] of chains.entries()) {
+		const swapsFrom = swaps.filter(({ from }) => from.chain.chainId === chainId).length;
+		const transactions = bundles
+			.filter((row) => row.chainId === chainId)
+			.reduce((sum, row) => sum + row.transactions, 0);
+		console.log({ chainId, swapsFrom, transactions, idle: idle[i], busy: busy[i] });
+		// What they hold of the token that lowers fees is on one chain, wherever they swap from.
+		const discountReads = chainId === origin.chainId ? walletCount : 0;
+		expectFewCalls({ idle: idle[i], busy: busy[i], swapsFrom, transactions, discountReads });
+	}
 
-		/** The services' calls of each method while something is done, and how many blocks that took. */
-		async function countCalls(chain: TestChain, run: () => Promise<unknown>): Promise<Window> {
-			const state = () => Promise.all([environment.rpcCounts(chain), chain.publicClient.getBlockNumber()]);
-			const [countsBefore, blockBefore] = await state();
-			await run();
-			const [countsAfter, blockAfter] = await state();
-			const calls = Object.entries(countsAfter).map(([method, count]) => [
-				method,
-				count - (countsBefore[method] ?? 0),
-			]);
-			return { blocks: Number(blockAfter - blockBefore), calls: Object.fromEntries(calls) };
-		}
-	},
-);
+	/** The services' calls of each method while something is done, and how many blocks that took. */
+	async function countCalls(chain: TestChain, run: () => Promise<unknown>): Promise<Window> {
+		const state = () => Promise.all([environment.rpcCounts(chain), chain.publicClient.getBlockNumber()]);
+		const [countsBefore, blockBefore] = await state();
+		await run();
+		const [countsAfter, blockAfter] = await state();
+		const calls = Object.entries(countsAfter).map(([method, count]) => [
+			method,
+			count - (countsBefore[method] ?? 0),
+		]);
+		return { blocks: Number(blockAfter - blockBefore), calls: Object.fromEntries(calls) };
+	}
+});
 
 /** Following a chain costs the same however many swaps there are; each swap and each transaction costs a few calls. */
 function expectFewCalls({

@@ -58,33 +58,30 @@ test("while too few attesters are heard of nothing is taken on or filled that ne
 	await expectExact(environment, ended);
 });
 
-test.runIf(process.env.GEOSWAP_FULL)(
-	"what attesters are gone for too long for is refunded: without them when it is due, before that once they are back",
-	async () => {
-		const environment = environmentOf();
-		const { origin, destination, stack } = environment;
-		const { attesters } = stack.processes;
-		const { ended: refunds } = await openWithout(attesters);
-		const filled = await countFilled();
-		const voided = () => Promise.all([origin, destination].map((chain) => countEvents(chain, "Voided")));
-		await expect.poll(voided, patience).toEqual([back.length, there.length]);
-		const refundedOn = () => countRefunded(origin);
-		await expect.poll(refundedOn, patience).toBe(there.length);
-		expect(await countFilled()).toBe(filled);
+test("what attesters are gone for too long for is refunded: without them when it is due, before that once they are back", async () => {
+	const environment = environmentOf();
+	const { origin, destination, stack } = environment;
+	const { attesters } = stack.processes;
+	const { ended: refunds } = await openWithout(attesters);
+	const filled = await countFilled();
+	const voided = () => Promise.all([origin, destination].map((chain) => countEvents(chain, "Voided")));
+	await expect.poll(voided, patience).toEqual([back.length, there.length]);
+	const refundedOn = () => countRefunded(origin);
+	await expect.poll(refundedOn, patience).toBe(there.length);
+	expect(await countFilled()).toBe(filled);
 
-		await Promise.all(attesters.map((attester) => attester.start()));
-		const [refunded, late] = await Promise.all([refunds, swapAll([...there, ...back])]);
-		for (const { swap } of refunded) {
-			expect(swap).toMatchObject({ status: "refunded", failure: { code: "TOO_LATE" } });
-		}
-		const dueLater = refunded.filter(({ from }) => from.chain.chainId === destination.chainId);
-		expect(dueLater).toHaveLength(back.length);
-		for (const one of dueLater) expect(await refundTime(one)).toBeLessThan(refundAfter(one));
-		expect(late.map(({ swap }) => swap.status)).toEqual(late.map(() => "settled"));
-		await expectBooksExact(environment, { withinMs: patience.timeout });
-		await expectExact(environment, ended);
-	},
-);
+	await Promise.all(attesters.map((attester) => attester.start()));
+	const [refunded, late] = await Promise.all([refunds, swapAll([...there, ...back])]);
+	for (const { swap } of refunded) {
+		expect(swap).toMatchObject({ status: "refunded", failure: { code: "TOO_LATE" } });
+	}
+	const dueLater = refunded.filter(({ from }) => from.chain.chainId === destination.chainId);
+	expect(dueLater).toHaveLength(back.length);
+	for (const one of dueLater) expect(await refundTime(one)).toBeLessThan(refundAfter(one));
+	expect(late.map(({ swap }) => swap.status)).toEqual(late.map(() => "settled"));
+	await expectBooksExact(environment, { withinMs: patience.timeout });
+	await expectExact(environment, ended);
+});
 
 /** Swaps that were submitted in good time, and whose deposits are made only when these attesters are not heard of. */
 async function openWithout(gone: readonly ServiceProcess[]): Promise<{ ended: Promise<EndedPlan[]> }> {

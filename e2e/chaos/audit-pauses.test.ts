@@ -48,7 +48,10 @@ test("tokens that leave a vault behind the service pause that chain alone, swaps
 	const { vault } = destination.deployment.contracts;
 	await move(destination, { from: vault, to: thief });
 	await expect.poll(async () => (await quote(across)).status, patience).toBe(422);
-	expectRefusal(expect, await quote(across), "NO_ROUTE", { reason: "paused" });
+	expectRefusal(expect, await quote(across), "NO_ROUTE", {
+		reason: "paused",
+		side: expect.stringMatching(/^(origin|destination)$/),
+	});
 	expect((await quote(within)).status).toBe(200);
 	expect((await swapping).swap.status).toBe("settled");
 	const { chains } = await getChains(client);

@@ -24,54 +24,51 @@ const environmentOf = ownEnvironment({
 	}),
 });
 
-test.runIf(process.env.GEOSWAP_FULL)(
-	"an op that was sent in good faith, is mined and opens nothing is no deposit: nothing is delivered, and the swap fails",
-	async () => {
-		const { origin, destination, deployment: pins, client, databaseUrl, newWallet } = environmentOf();
-		const amount = parseUnits("100", 6);
-		const token = assetAddress(origin, "USDC");
-		const [account, stranger, database] = await Promise.all([
-			newWallet({ chain: origin, token: "USDC", amount, ethWei: parseEther("1") }),
-			newWallet({ chain: origin, token: "ETH", amount: parseEther("1") }),
-			connectDatabase(databaseUrl),
-		]);
-		const authorizationList = [await signDelegation(origin, account)];
-		await sendTransaction({ chain: origin, account: stranger, to: account.address, authorizationList });
-		const caller = { client, pins, account };
-		const intent = swapIntent({
-			from: { chain: origin, token: "USDC", amount },
-			to: { chain: destination, token: "USDC" },
-			account,
-		});
-		const signed = await signSwap(caller, intent);
-		const elsewhere = privateKeyToAddress(generatePrivateKey());
+test("an op that was sent in good faith, is mined and opens nothing is no deposit: nothing is delivered, and the swap fails", async () => {
+	const { origin, destination, deployment: pins, client, databaseUrl, newWallet } = environmentOf();
+	const amount = parseUnits("100", 6);
+	const token = assetAddress(origin, "USDC");
+	const [account, stranger, database] = await Promise.all([
+		newWallet({ chain: origin, token: "USDC", amount, ethWei: parseEther("1") }),
+		newWallet({ chain: origin, token: "ETH", amount: parseEther("1") }),
+		connectDatabase(databaseUrl),
+	]);
+	const authorizationList = [await signDelegation(origin, account)];
+	await sendTransaction({ chain: origin, account: stranger, to: account.address, authorizationList });
+	const caller = { client, pins, account };
+	const intent = swapIntent({
+		from: { chain: origin, token: "USDC", amount },
+		to: { chain: destination, token: "USDC" },
+		account,
+	});
+	const signed = await signSwap(caller, intent);
+	const elsewhere = privateKeyToAddress(generatePrivateKey());
 
-		await origin.testClient.setIntervalMining({ interval: 0 });
-		const { swapId } = await submitSigned(caller, signed);
-		await expect.poll(async () => (await bundles(database)).length, patience).toBe(1);
-		const [{ hash } = { hash: "0x" as Hex }] = await bundles(database);
-		await expect
-			.poll(() => origin.publicClient.getTransaction({ hash }).catch(() => undefined), patience)
-			.toBeDefined();
-		// Now that the bundle waits for its block, something that pays more gets there before it.
-		await origin.publicClient.sendRawTransaction({
-			serializedTransaction: await signUrgentTransfer(origin, account, { token, to: elsewhere, amount }),
-		});
-		await origin.testClient.setIntervalMining({ interval: 1 });
+	await origin.testClient.setIntervalMining({ interval: 0 });
+	const { swapId } = await submitSigned(caller, signed);
+	await expect.poll(async () => (await bundles(database)).length, patience).toBe(1);
+	const [{ hash } = { hash: "0x" as Hex }] = await bundles(database);
+	await expect
+		.poll(() => origin.publicClient.getTransaction({ hash }).catch(() => undefined), patience)
+		.toBeDefined();
+	// Now that the bundle waits for its block, something that pays more gets there before it.
+	await origin.publicClient.sendRawTransaction({
+		serializedTransaction: await signUrgentTransfer(origin, account, { token, to: elsewhere, amount }),
+	});
+	await origin.testClient.setIntervalMining({ interval: 1 });
 
-		const swap = await waitForSwap(client, swapId);
-		expect(await origin.publicClient.getTransactionReceipt({ hash })).toMatchObject({ status: "success" });
-		expect(swap).toMatchObject({ status: "failed", failure: { code: "NOT_OPENED" } });
-		expect(swap).not.toHaveProperty("originTxHash");
-		expect(await escrowState(origin, swap.orderId)).toBe("None");
-		expect(await tokenBalance(origin, token, elsewhere)).toBe(amount);
-		expect(await tokenBalance(destination, assetAddress(destination, "USDC"), account.address)).toBe(0n);
-		// What it could never do was not tried again.
-		expect(await bundles(database)).toHaveLength(1);
-		await database.end();
-		await expectBooksExact(environmentOf(), { withinMs: 60_000 });
-	},
-);
+	const swap = await waitForSwap(client, swapId);
+	expect(await origin.publicClient.getTransactionReceipt({ hash })).toMatchObject({ status: "success" });
+	expect(swap).toMatchObject({ status: "failed", failure: { code: "NOT_OPENED" } });
+	expect(swap).not.toHaveProperty("originTxHash");
+	expect(await escrowState(origin, swap.orderId)).toBe("None");
+	expect(await tokenBalance(origin, token, elsewhere)).toBe(amount);
+	expect(await tokenBalance(destination, assetAddress(destination, "USDC"), account.address)).toBe(0n);
+	// What it could never do was not tried again.
+	expect(await bundles(database)).toHaveLength(1);
+	await database.end();
+	await expectBooksExact(environmentOf(), { withinMs: 60_000 });
+});
 
 function bundles(database: DatabaseConnection): Promise<{ hash: Hex }[]> {
 	return database.query("select '0x' || encode(hash, 'hex') as hash from lane_transactions");

@@ -24,81 +24,76 @@ const amount = parseUnits("50", 6);
 
 const environmentOf = ownEnvironment(deepFinality({ blockMs }));
 
-/** At landing the follower's own tests show it. */
-const inFull = test.runIf(process.env.GEOSWAP_FULL);
+test("a chain that drops what was final is paused: nothing is sold or delivered against it, the loss is printed; once a person lifts that, it is followed from where it is now and the loss is in the books", async () => {
+	const environment = environmentOf();
+	const {
+		origin,
+		destination,
+		client,
+		deployment: pins,
+		serverEnvironment,
+		logDir,
+		metricsUrls,
+	} = environment;
+	const database = await connectDatabase(environment.databaseUrl);
+	const account = await environment.newWallet({ chain: origin, token: "USDC", amount });
+	const [from, to] = [
+		{ chain: origin, token: "USDC", amount },
+		{ chain: destination, token: "USDC" },
+	];
+	const { signed, swap } = await doSwap({ client, pins, account }, swapIntent({ from, to, account }));
+	expect(swap.status).toBe("settled");
+	const { orderId, order } = signed.build.geoOp;
+	const ended = () => database.query("select from swaps where ended_at is null");
+	await expect.poll(ended, patience).toEqual([]);
+	await expectBooksAgree(expect, environment);
 
-inFull(
-	"a chain that drops what was final is paused: nothing is sold or delivered against it, the loss is printed; once a person lifts that, it is followed from where it is now and the loss is in the books",
-	async () => {
-		const environment = environmentOf();
-		const {
-			origin,
-			destination,
-			client,
-			deployment: pins,
-			serverEnvironment,
-			logDir,
-			metricsUrls,
-		} = environment;
-		const database = await connectDatabase(environment.databaseUrl);
-		const account = await environment.newWallet({ chain: origin, token: "USDC", amount });
-		const [from, to] = [
-			{ chain: origin, token: "USDC", amount },
-			{ chain: destination, token: "USDC" },
-		];
-		const { signed, swap } = await doSwap({ client, pins, account }, swapIntent({ from, to, account }));
-		expect(swap.status).toBe("settled");
-		const { orderId, order } = signed.build.geoOp;
-		const ended = () => database.query("select from swaps where ended_at is null");
-		await expect.poll(ended, patience).toEqual([]);
-		await expectBooksAgree(expect, environment);
+	// All since the deposit is gone, and by the clock of the new fork it is too late to make it again.
+	const { openDeadline } = unpackDeadlines(orderSchema.parse(order).deadlines);
+	const opened = (await readOrderEvents(origin, 0)).find((event) => event.orderId === orderId);
+	const lost = await reorganize(origin, { firstDropped: () => opened?.blockNumber ?? 0 });
+	expect(lost.map(({ name }) => name)).toEqual(["Opened", "Released"]);
+	await origin.testClient.request<{ Method: "anvil_setTime"; Parameters: [number]; ReturnType: unknown }>({
+		method: "anvil_setTime",
+		params: [Number(openDeadline) + 1],
+	});
+	const pauses = () =>
+		database.query("select chain_id, cause from pauses where lifted_at is null and cause = 'finality'");
+	await expect.poll(pauses, patience).toEqual([{ chain_id: String(origin.chainId), cause: "finality" }]);
 
-		// All since the deposit is gone, and by the clock of the new fork it is too late to make it again.
-		const { openDeadline } = unpackDeadlines(orderSchema.parse(order).deadlines);
-		const opened = (await readOrderEvents(origin, 0)).find((event) => event.orderId === orderId);
-		const lost = await reorganize(origin, { firstDropped: () => opened?.blockNumber ?? 0 });
-		expect(lost.map(({ name }) => name)).toEqual(["Opened", "Released"]);
-		await origin.testClient.request<{ Method: "anvil_setTime"; Parameters: [number]; ReturnType: unknown }>({
-			method: "anvil_setTime",
-			params: [Number(openDeadline) + 1],
-		});
-		const pauses = () =>
-			database.query("select chain_id, cause from pauses where lifted_at is null and cause = 'finality'");
-		await expect.poll(pauses, patience).toEqual([{ chain_id: String(origin.chainId), cause: "finality" }]);
+	const quote = () => callApi(client, "/swap/quote", { body: swapIntent({ from, to, account }) });
+	await expect.poll(async () => (await quote()).status, patience).toBe(422);
+	expectRefusal(expect, await quote(), "NO_ROUTE", {
+		reason: "paused",
+		side: expect.stringMatching(/^(origin|destination)$/),
+	});
+	const metric = `geoswap_chain_paused{chain="${origin.chainId}",cause="finality"} 1`;
+	const metrics = async () => (await fetch(metricsUrls.api)).text();
+	await expect.poll(metrics, patience).toContain(metric);
+	const reconciled = () =>
+		serverCommand(serverEnvironment, ["reconcile"]).catch((error: unknown) => String(error));
+	await expect.poll(reconciled, { ...patience, interval: 2_000 }).toContain("LOSS delivered without deposit");
+	console.log(await reconciled());
+	const said = readFileSync(join(logDir, "worker.log"), "utf8").split(
+		"the chain dropped what was final: it is paused",
+	);
+	expect(said).toHaveLength(2);
 
-		const quote = () => callApi(client, "/swap/quote", { body: swapIntent({ from, to, account }) });
-		await expect.poll(async () => (await quote()).status, patience).toBe(422);
-		expectRefusal(expect, await quote(), "NO_ROUTE", { reason: "paused" });
-		const metric = `geoswap_chain_paused{chain="${origin.chainId}",cause="finality"} 1`;
-		const metrics = async () => (await fetch(metricsUrls.api)).text();
-		await expect.poll(metrics, patience).toContain(metric);
-		const reconciled = () =>
-			serverCommand(serverEnvironment, ["reconcile"]).catch((error: unknown) => String(error));
-		await expect
-			.poll(reconciled, { ...patience, interval: 2_000 })
-			.toContain("LOSS delivered without deposit");
-		console.log(await reconciled());
-		const said = readFileSync(join(logDir, "worker.log"), "utf8").split(
-			"the chain dropped what was final: it is paused",
-		);
-		expect(said).toHaveLength(2);
-
-		const why = ["--cause", "finality", "--by", "a person", "--reason", "looked"];
-		const lift = ["pauses", "lift", String(origin.chainId), ...why];
-		await serverCommand(serverEnvironment, lift);
-		const losses = () =>
-			database.query(
-				`select account, amount::text from entries join postings on id = posting_id
+	const why = ["--cause", "finality", "--by", "a person", "--reason", "looked"];
+	const lift = ["pauses", "lift", String(origin.chainId), ...why];
+	await serverCommand(serverEnvironment, lift);
+	const losses = () =>
+		database.query(
+			`select account, amount::text from entries join postings on id = posting_id
 			where order_id = $1 and name = 'loss' and account = 'loss'`,
-				[Buffer.from(orderId.slice(2), "hex")],
-			);
-		await expect.poll(losses, patience).toEqual([{ account: "loss", amount: swap.funds.amount }]);
-		await expect.poll(ended, patience).toEqual([]);
-		expect(await getStatus(client, swap.swapId)).toMatchObject({ status: "settled" });
-		expect(await tokenBalance(origin, assetAddress(origin, "USDC"), account.address)).toBe(amount);
-		await expect.poll(async () => (await quote()).status, patience).toBe(200);
-		await expectBooksAgree(expect, environment);
-		expect(await escrowState(origin, orderId)).toBe("None");
-		await database.end();
-	},
-);
+			[Buffer.from(orderId.slice(2), "hex")],
+		);
+	await expect.poll(losses, patience).toEqual([{ account: "loss", amount: swap.funds.amount }]);
+	await expect.poll(ended, patience).toEqual([]);
+	expect(await getStatus(client, swap.swapId)).toMatchObject({ status: "settled" });
+	expect(await tokenBalance(origin, assetAddress(origin, "USDC"), account.address)).toBe(amount);
+	await expect.poll(async () => (await quote()).status, patience).toBe(200);
+	await expectBooksAgree(expect, environment);
+	expect(await escrowState(origin, orderId)).toBe("None");
+	await database.end();
+});

@@ -40,9 +40,6 @@ const environmentOf = ownEnvironment(
 	}),
 );
 
-/** At landing the simulator shows them, among others. */
-const inFull = test.runIf(process.env.GEOSWAP_FULL);
-
 let environment: OwnEnvironment;
 let client: Client;
 let database: DatabaseConnection;
@@ -54,69 +51,66 @@ beforeAll(async () => {
 });
 afterAll(() => database?.end());
 
-inFull(
-	"a deposit is acted on at the depth that its value asks for, above all steps or late in its time when final; at the cap the next waits for finality",
-	async () => {
-		const { origin, destination } = environment;
-		const fills = watchFirstFills([origin, destination]);
-		const watched = await connectDatabase(environment.databaseUrl);
-		const atRisk = watchUnfinalDeliveries(watched);
-		onTestFinished(async () => {
-			await Promise.all([fills.stop(), atRisk.stop()]);
-			await watched.end();
-		});
-		const there = { from: origin, to: destination };
-		const back = { from: destination, to: origin };
-		const signThere = (amount: string) => sign({ ...there, amount });
-		const [crowd, small, middle, large, largest, late] = await Promise.all([
-			Promise.all(Array.from({ length: crowdSize }, () => signThere("100"))),
-			signThere("50"),
-			signThere("120"),
-			signThere("300"),
-			signThere("400"),
-			sign({ ...back, amount: "50" }),
-		]);
-		const all = [small, middle, large, largest, late, ...crowd];
-		// The cap has room for the first ones, whoever else comes.
-		await Promise.all([small, middle, large, largest, late].map(submit));
-		await expect.poll(() => fills.seen.has(idOf(large)), patience).toBe(true);
-		await Promise.all(crowd.map(submit));
-		const ended = await Promise.all(all.map((swap) => waitForSwap(client, idOfSwap(swap))));
-		expect(ended.map(({ status }) => status)).toEqual(all.map(() => "settled"));
+test("a deposit is acted on at the depth that its value asks for, above all steps or late in its time when final; at the cap the next waits for finality", async () => {
+	const { origin, destination } = environment;
+	const fills = watchFirstFills([origin, destination]);
+	const watched = await connectDatabase(environment.databaseUrl);
+	const atRisk = watchUnfinalDeliveries(watched);
+	onTestFinished(async () => {
+		await Promise.all([fills.stop(), atRisk.stop()]);
+		await watched.end();
+	});
+	const there = { from: origin, to: destination };
+	const back = { from: destination, to: origin };
+	const signThere = (amount: string) => sign({ ...there, amount });
+	const [crowd, small, middle, large, largest, late] = await Promise.all([
+		Promise.all(Array.from({ length: crowdSize }, () => signThere("100"))),
+		signThere("50"),
+		signThere("120"),
+		signThere("300"),
+		signThere("400"),
+		sign({ ...back, amount: "50" }),
+	]);
+	const all = [small, middle, large, largest, late, ...crowd];
+	// The cap has room for the first ones, whoever else comes.
+	await Promise.all([small, middle, large, largest, late].map(submit));
+	await expect.poll(() => fills.seen.has(idOf(large)), patience).toBe(true);
+	await Promise.all(crowd.map(submit));
+	const ended = await Promise.all(all.map((swap) => waitForSwap(client, idOfSwap(swap))));
+	expect(ended.map(({ status }) => status)).toEqual(all.map(() => "settled"));
 
-		const depthOf = (swap: Signed) => {
-			const fill = fills.seen.get(idOf(swap));
-			if (!fill) throw new Error("it was delivered");
-			return { depth: fill.latest - fill.opened, isFinal: fill.opened <= fill.finalized };
-		};
-		console.log(
-			"depth at delivery:",
-			Object.fromEntries(
-				Object.entries({ small, middle, large, largest, late }).map(([name, swap]) => [name, depthOf(swap)]),
-			),
-		);
-		expect(depthOf(small).depth).toBeGreaterThanOrEqual(1);
-		expect(depthOf(middle).depth).toBeGreaterThanOrEqual(3);
-		expect(depthOf(large).depth).toBeGreaterThanOrEqual(15);
-		for (const early of [small, middle, large]) expect(depthOf(early).isFinal).toBe(false);
-		for (const waited of [largest, late]) expect(depthOf(waited).isFinal).toBe(true);
+	const depthOf = (swap: Signed) => {
+		const fill = fills.seen.get(idOf(swap));
+		if (!fill) throw new Error("it was delivered");
+		return { depth: fill.latest - fill.opened, isFinal: fill.opened <= fill.finalized };
+	};
+	console.log(
+		"depth at delivery:",
+		Object.fromEntries(
+			Object.entries({ small, middle, large, largest, late }).map(([name, swap]) => [name, depthOf(swap)]),
+		),
+	);
+	expect(depthOf(small).depth).toBeGreaterThanOrEqual(1);
+	expect(depthOf(middle).depth).toBeGreaterThanOrEqual(3);
+	expect(depthOf(large).depth).toBeGreaterThanOrEqual(15);
+	for (const early of [small, middle, large]) expect(depthOf(early).isFinal).toBe(false);
+	for (const waited of [largest, late]) expect(depthOf(waited).isFinal).toBe(true);
 
-		const held = await database.query<{ swap_id: string }>(
-			"select distinct swap_id from swap_events where fact = 'exposure-cap'",
-		);
-		const heldIds = held.map(({ swap_id }) => swap_id);
-		expect(heldIds.length).toBeGreaterThan(0);
-		for (const id of heldIds) expect(crowd.map((swap) => fromSwapId(idOfSwap(swap)))).toContain(id);
-		const most = (await atRisk.stop()).get(origin.chainId) ?? 0n;
-		console.log(
-			`${heldIds.length} of ${crowd.length} waited at the cap; most at risk: ${Number(most) / 100} USD`,
-		);
-		expect(most).toBeGreaterThan(0n);
-		expect(most).toBeLessThanOrEqual(BigInt(capUsd * 100));
-	},
-);
+	const held = await database.query<{ swap_id: string }>(
+		"select distinct swap_id from swap_events where fact = 'exposure-cap'",
+	);
+	const heldIds = held.map(({ swap_id }) => swap_id);
+	expect(heldIds.length).toBeGreaterThan(0);
+	for (const id of heldIds) expect(crowd.map((swap) => fromSwapId(idOfSwap(swap)))).toContain(id);
+	const most = (await atRisk.stop()).get(origin.chainId) ?? 0n;
+	console.log(
+		`${heldIds.length} of ${crowd.length} waited at the cap; most at risk: ${Number(most) / 100} USD`,
+	);
+	expect(most).toBeGreaterThan(0n);
+	expect(most).toBeLessThanOrEqual(BigInt(capUsd * 100));
+});
 
-inFull("a deposit that its chain drops is made again by the same op, delivered or not", async () => {
+test("a deposit that its chain drops is made again by the same op, delivered or not", async () => {
 	const { origin, destination } = environment;
 	const swap = await sign({ from: origin, to: destination, amount: "120" });
 	await submit(swap);
@@ -137,34 +131,31 @@ inFull("a deposit that its chain drops is made again by the same op, delivered o
 	expect(await holds(swap, swap.from)).toBe(0n);
 });
 
-inFull(
-	"a settled delivery that its chain drops is made again: the status stays, and names the new transaction",
-	async () => {
-		const { origin, destination } = environment;
-		const swap = await sign({ from: origin, to: destination, amount: "50" });
-		await submit(swap);
-		const before = await waitForSwap(client, idOfSwap(swap));
-		expect(before).toMatchObject({ status: "settled" });
-		const filled = await eventOf(destination, swap, "Filled");
-		await dropFrom(destination, filled);
-		expect(await holds(swap, destination)).toBe(0n);
-		const statuses = new Set<string>();
-		await expect
-			.poll(async () => {
-				const { status, deliveryTxHash } = await getStatus(client, idOfSwap(swap));
-				statuses.add(status);
-				const [again] = await eventsOf(destination, swap, "Filled");
-				return again !== undefined && again.transactionHash === deliveryTxHash;
-			}, patience)
-			.toBe(true);
-		const again = await eventOf(destination, swap, "Filled");
-		expect([...statuses]).toEqual(["settled"]);
-		expect(again.blockHash).not.toBe(filled.blockHash);
-		expect(await holds(swap, destination)).toBe(BigInt(before.funds.amount));
-	},
-);
+test("a settled delivery that its chain drops is made again: the status stays, and names the new transaction", async () => {
+	const { origin, destination } = environment;
+	const swap = await sign({ from: origin, to: destination, amount: "50" });
+	await submit(swap);
+	const before = await waitForSwap(client, idOfSwap(swap));
+	expect(before).toMatchObject({ status: "settled" });
+	const filled = await eventOf(destination, swap, "Filled");
+	await dropFrom(destination, filled);
+	expect(await holds(swap, destination)).toBe(0n);
+	const statuses = new Set<string>();
+	await expect
+		.poll(async () => {
+			const { status, deliveryTxHash } = await getStatus(client, idOfSwap(swap));
+			statuses.add(status);
+			const [again] = await eventsOf(destination, swap, "Filled");
+			return again !== undefined && again.transactionHash === deliveryTxHash;
+		}, patience)
+		.toBe(true);
+	const again = await eventOf(destination, swap, "Filled");
+	expect([...statuses]).toEqual(["settled"]);
+	expect(again.blockHash).not.toBe(filled.blockHash);
+	expect(await holds(swap, destination)).toBe(BigInt(before.funds.amount));
+});
 
-inFull("nothing is delivered late in its window: the whole input goes back", async () => {
+test("nothing is delivered late in its window: the whole input goes back", async () => {
 	const { origin, destination } = environment;
 	const swap = await sign({ from: origin, to: destination, amount: "50" });
 	const { fillDeadline } = unpackDeadlines(orderSchema.parse(swap.signed.build.geoOp.order).deadlines);
@@ -193,12 +184,9 @@ inFull("nothing is delivered late in its window: the whole input goes back", asy
 	expect(await holds(swap, destination)).toBe(0n);
 });
 
-inFull(
-	"after all of them nothing is reserved or in escrow, and the books agree with the chains to the unit",
-	async () => {
-		await expectBooksExact(environment, { withinMs: patience.timeout });
-	},
-);
+test("after all of them nothing is reserved or in escrow, and the books agree with the chains to the unit", async () => {
+	await expectBooksExact(environment, { withinMs: patience.timeout });
+});
 
 type Terms = { from: TestChain; to: TestChain; amount: string };
 type Signed = SwapCaller & { from: TestChain; to: TestChain; amount: bigint; signed: SignedSwap };

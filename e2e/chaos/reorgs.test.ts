@@ -22,9 +22,6 @@ const swapCount = 500;
 const streamCount = 60;
 /** Long enough for most of what is under way to be final. */
 const calmMs = 45_000;
-/** At landing the simulator reorganizes its chains thousands of times. */
-const inFull = test.runIf(process.env.GEOSWAP_FULL);
-
 const seed = Number(process.env.GEOSWAP_SEED ?? Date.now() % 1_000_000);
 const unfinalCapUsd = 2_000;
 
@@ -40,88 +37,83 @@ const environmentOf = ownEnvironment(
 
 type FundedPlan = PlannedSwap & { account: PrivateKeyAccount };
 
-inFull(
-	"reorganizations of both chains within finality, again and again, cost no wallet anything and the service no more than its cap",
-	async () => {
-		const environment = environmentOf();
-		const { origin, destination, deployment: pins } = environment;
-		const chains = [origin, destination];
-		const [client, database, watched] = await Promise.all([
-			environment.newClient(),
-			connectDatabase(environment.databaseUrl),
-			connectDatabase(environment.databaseUrl),
-		]);
-		const plans = await planAll(environment);
-		// What wallets had before is not in question.
-		const floors = new Map<number, number>();
-		for (const { chainId, publicClient } of chains)
-			floors.set(chainId, Number(await publicClient.getBlockNumber()));
-		const startedAt = performance.now();
-		const watch = watchUnfinalDeliveries(watched);
-		onTestFinished(async () => {
-			await watch.stop();
-			await Promise.all([database.end(), watched.end()]);
-		});
+test("reorganizations of both chains within finality, again and again, cost no wallet anything and the service no more than its cap", async () => {
+	const environment = environmentOf();
+	const { origin, destination, deployment: pins } = environment;
+	const chains = [origin, destination];
+	const [client, database, watched] = await Promise.all([
+		environment.newClient(),
+		connectDatabase(environment.databaseUrl),
+		connectDatabase(environment.databaseUrl),
+	]);
+	const plans = await planAll(environment);
+	// What wallets had before is not in question.
+	const floors = new Map<number, number>();
+	for (const { chainId, publicClient } of chains)
+		floors.set(chainId, Number(await publicClient.getBlockNumber()));
+	const startedAt = performance.now();
+	const watch = watchUnfinalDeliveries(watched);
+	onTestFinished(async () => {
+		await watch.stop();
+		await Promise.all([database.end(), watched.end()]);
+	});
 
-		const storm: Storm = { reorgs: [], dropped: [] };
-		let isDecided = false;
-		const waiting = [...plans];
-		const random = seededRandom(seed);
-		// It ends once all swaps are there or over, and what it is about has happened.
-		const isOver = () =>
-			(isDecided || waiting.length === 0) &&
-			droppedDeposits(storm).size > 0 &&
-			droppedSettled(storm).size > 0;
-		const storming = stormChains(storm, { chains, floors, database, random, calmMs, isOver });
-		const swapping = Array.from({ length: streamCount }, async () => {
-			const ended: EndedPlan[] = [];
-			for (let plan = waiting.shift(); plan; plan = waiting.shift()) {
-				ended.push(await swapThrough({ client, pins, account: plan.account }, plan));
-			}
-			return ended;
-		});
-		const first = (
-			await Promise.all(swapping).finally(() => {
-				isDecided = true;
-			})
-		).flat();
-		const decidedMs = performance.now() - startedAt;
-		await storming;
+	const storm: Storm = { reorgs: [], dropped: [] };
+	let isDecided = false;
+	const waiting = [...plans];
+	const random = seededRandom(seed);
+	// It ends once all swaps are there or over, and what it is about has happened.
+	const isOver = () =>
+		(isDecided || waiting.length === 0) && droppedDeposits(storm).size > 0 && droppedSettled(storm).size > 0;
+	const storming = stormChains(storm, { chains, floors, database, random, calmMs, isOver });
+	const swapping = Array.from({ length: streamCount }, async () => {
+		const ended: EndedPlan[] = [];
+		for (let plan = waiting.shift(); plan; plan = waiting.shift()) {
+			ended.push(await swapThrough({ client, pins, account: plan.account }, plan));
+		}
+		return ended;
+	});
+	const first = (
+		await Promise.all(swapping).finally(() => {
+			isDecided = true;
+		})
+	).flat();
+	const decidedMs = performance.now() - startedAt;
+	await storming;
 
-		await allEnded(database);
-		const mostUnfinal = await watch.stop();
-		// A delivery that was dropped and made again is another transaction, and what callers are told names that one.
-		const swaps = await Promise.all(
-			first.map(async (plan) => ({
-				...plan,
-				swap: (await getStatus(client, plan.swap.swapId)) as EndedSwap,
-			})),
-		);
-		expect(swaps.map(({ swap }) => swap.status)).toEqual(first.map(({ swap }) => swap.status));
-		const losses = await expectNoUserLoss(environment, swaps);
-		const lossCents = await readLossCents(database, losses);
-		console.log(
-			`seed ${seed}: ${swaps.length} swaps decided in ${Math.round(decidedMs / 1_000)} s`,
-			countStatuses(swaps),
-			describeStorm(storm, swaps),
-			{
-				lossUsd: Number(lossCents) / 100,
-				mostUnfinalUsd: Object.fromEntries(
-					[...mostUnfinal].map(([chain, cents]) => [chain, Number(cents) / 100]),
-				),
-			},
-		);
-		const printed = await serverCommand(environment.serverEnvironment, ["reconcile"]);
-		console.log(printed);
+	await allEnded(database);
+	const mostUnfinal = await watch.stop();
+	// A delivery that was dropped and made again is another transaction, and what callers are told names that one.
+	const swaps = await Promise.all(
+		first.map(async (plan) => ({
+			...plan,
+			swap: (await getStatus(client, plan.swap.swapId)) as EndedSwap,
+		})),
+	);
+	expect(swaps.map(({ swap }) => swap.status)).toEqual(first.map(({ swap }) => swap.status));
+	const losses = await expectNoUserLoss(environment, swaps);
+	const lossCents = await readLossCents(database, losses);
+	console.log(
+		`seed ${seed}: ${swaps.length} swaps decided in ${Math.round(decidedMs / 1_000)} s`,
+		countStatuses(swaps),
+		describeStorm(storm, swaps),
+		{
+			lossUsd: Number(lossCents) / 100,
+			mostUnfinalUsd: Object.fromEntries(
+				[...mostUnfinal].map(([chain, cents]) => [chain, Number(cents) / 100]),
+			),
+		},
+	);
+	const printed = await serverCommand(environment.serverEnvironment, ["reconcile"]);
+	console.log(printed);
 
-		expect(storm.reorgs.every(({ depth }) => depth <= finalityBlocks)).toBe(true);
-		for (const cents of mostUnfinal.values()) expect(cents).toBeLessThanOrEqual(BigInt(unfinalCapUsd * 100));
-		expect(lossCents).toBeLessThanOrEqual(BigInt(unfinalCapUsd * 100));
-		expect(reincluded(storm, swaps)).not.toBe(0);
-		expect(redelivered(storm, swaps)).not.toBe(0);
-		await expectBooksExact(environment, { withinMs: decidedWithinMs });
-	},
-);
+	expect(storm.reorgs.every(({ depth }) => depth <= finalityBlocks)).toBe(true);
+	for (const cents of mostUnfinal.values()) expect(cents).toBeLessThanOrEqual(BigInt(unfinalCapUsd * 100));
+	expect(lossCents).toBeLessThanOrEqual(BigInt(unfinalCapUsd * 100));
+	expect(reincluded(storm, swaps)).not.toBe(0);
+	expect(redelivered(storm, swaps)).not.toBe(0);
+	await expectBooksExact(environment, { withinMs: decidedWithinMs });
+});
 
 /** Wallets with what they are to swap; every ninth recipient takes nothing, so that its input goes back. */
 async function planAll(environment: Environment): Promise<FundedPlan[]> {

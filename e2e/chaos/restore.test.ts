@@ -16,9 +16,7 @@ import { type AnyPlan, countStatuses, type EndedAnyPlan, planMixedSwap } from ".
 import { ownEnvironment } from "../own-environment.ts";
 
 /** All routes twice, or as often as it takes. */
-const swapCounts = process.env.GEOSWAP_FULL
-	? { both: 50, database: 30, engine: 30 }
-	: { both: 16, database: 8, engine: 8 };
+const swapCounts = { both: 50, database: 30, engine: 30 };
 const swapsBefore = 4;
 /** An order's last deadline, with its finality, and some rounds of what then is to be done. */
 const decidedWithinMs = 300_000;
@@ -230,13 +228,8 @@ async function expectRebuilt(swaps: readonly Submitted[]): Promise<void> {
 test("database and engine go back to an old backup: each order is found on its chain, and nothing is lost or paid twice [I8-9]", () =>
 	runStory("both"));
 
-// At landing the worst of the three.
-const inFull = test.runIf(process.env.GEOSWAP_FULL);
+test("the database alone goes back to an old backup: nothing is lost, paid twice or left standing", () =>
+	runStory("database"));
 
-inFull("the database alone goes back to an old backup: nothing is lost, paid twice or left standing", () =>
-	runStory("database"),
-);
-
-inFull("the engine alone goes back to an old backup: nothing is lost, paid twice or left standing", () =>
-	runStory("engine"),
-);
+test("the engine alone goes back to an old backup: nothing is lost, paid twice or left standing", () =>
+	runStory("engine"));
