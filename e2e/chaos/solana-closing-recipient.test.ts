@@ -34,9 +34,7 @@ beforeAll(() => {
 	token = assetAddress(environment.solana, "USDC");
 });
 
-const inFull = { skip: !process.env.GEOSWAP_FULL };
-
-describe("an account that is made for a recipient", inFull, () => {
+describe("an account that is made for a recipient", () => {
 	test.concurrent(`closed by it, gains it nothing, ${repetitions} times over`, async () => {
 		const { solana } = environment;
 		const startedAt = performance.now();
@@ -115,12 +113,9 @@ describe("an account that is made for a recipient", inFull, () => {
 	});
 });
 
-test.runIf(process.env.GEOSWAP_FULL)(
-	"after all of them the books agree with the chains to the unit",
-	async () => {
-		await expectBooksExact(environment, { withinMs: decidedWithinMs });
-	},
-);
+test("after all of them the books agree with the chains to the unit", async () => {
+	await expectBooksExact(environment, { withinMs: decidedWithinMs });
+});
 
 /** From a new wallet on Solana. */
 async function swapTo(client: Client, recipient: SolanaAddress): Promise<EndedSwap["status"]> {
