@@ -22,7 +22,13 @@ export function apiBeside(
 		name,
 		port,
 		configure = () => {},
-	}: { name: string; port: number; configure?: (config: ConfigText) => void },
+		nodeOptions = [],
+	}: {
+		name: string;
+		port: number;
+		configure?: (config: ConfigText) => void;
+		nodeOptions?: readonly string[];
+	},
 ): ServiceProcess & { baseUrl: string } {
 	const configFile = serverEnvironment.GEOSWAP_CONFIG ?? "";
 	const { api, ...config } = JSON.parse(readFileSync(configFile, "utf8"));
@@ -37,7 +43,7 @@ export function apiBeside(
 	const service = serviceProcess({
 		name,
 		command: process.execPath,
-		args: [serverMain, "api", "--config", ownFile],
+		args: [...nodeOptions, serverMain, "api", "--config", ownFile],
 		env: { ...baseEnvironment(), ...serverEnvironment },
 		logFile: join(logDir, `${name}.log`),
 		isReady: async () => (await fetch(`${baseUrl}/ready`)).ok,

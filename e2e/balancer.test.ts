@@ -42,10 +42,13 @@ async function askFrom(localAddress: string, headers: Record<string, string> = {
 test("a flood without keys is refused by the balancer as the service would, and whoever shows a key goes on", async () => {
 	const source = "127.0.8.1";
 	let refusal: Awaited<ReturnType<typeof askFrom>> | undefined;
-	const startedAt = performance.now();
-	while (!refusal && performance.now() - startedAt < 9_000) {
+	// On a busy machine it takes a while until there are that many within ten seconds, and a check of the API's health may
+	// fail meanwhile.
+	const deadline = performance.now() + 50_000;
+	while (!refusal && performance.now() < deadline) {
 		const answers = await Promise.all(Array.from({ length: 100 }, () => askFrom(source)));
-		refusal = answers.find(({ status }) => status !== 200);
+		expect(answers.filter(({ status }) => status !== 200 && status !== 503 && status !== 429)).toEqual([]);
+		refusal = answers.find(({ status }) => status === 429);
 	}
 	expect(refusal).toMatchObject({
 		status: 429,
@@ -59,7 +62,7 @@ test("a flood without keys is refused by the balancer as the service would, and 
 	const body = errorBodySchema.parse(JSON.parse(refusal?.text ?? ""));
 	expect(body).toMatchObject({ code: "RATE_LIMITED", details: { retryAfterSeconds: 10 } });
 	expect(refusal?.headers["x-request-id"]).toBe(body.requestId);
-	expect((await askFrom(source, { "x-api-key": "geosk_any" })).status).toBe(200);
+	await expect.poll(async () => (await askFrom(source, { "x-api-key": "geosk_any" })).status).toBe(200);
 });
 
 test("one source has a thousand connections and no more, and others are served meanwhile", async () => {
@@ -73,7 +76,7 @@ test("one source has a thousand connections and no more, and others are served m
 		// Only what is read can tell that the other side has hung up.
 		return socket.resume();
 	});
-	await expect.poll(() => sockets.filter(({ destroyed }) => destroyed).length, { timeout: 8_000 }).toBe(50);
+	await expect.poll(() => sockets.filter(({ destroyed }) => destroyed).length).toBe(50);
 	expect(open.size).toBe(1_000);
 	expect((await askFrom("127.0.8.3")).status).toBe(200);
 	for (const socket of sockets) socket.destroy();

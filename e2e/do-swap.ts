@@ -49,11 +49,12 @@ export type SignedSwap = { quote: QuoteResponse; build: BuildResponse; signature
 export async function signSwap(
 	{ client, pins, account }: SwapCaller,
 	intent: QuoteRequestBody,
+	limits: { minOutput?: bigint } = {},
 ): Promise<SignedSwap> {
 	const quote = await getQuote(client, intent);
 	const authorization = await signDelegation(client, { chainId: Number(intent.originChain), account, pins });
 	const build = await buildOp(client, { geoQuoteToken: quote.geoQuoteToken, authorization });
-	return { quote, build, signature: await verifyAndSign({ intent, quote, build, pins, account }) };
+	return { quote, build, signature: await verifyAndSign({ intent, quote, build, pins, account, limits }) };
 }
 
 export function submitSigned(

@@ -34,16 +34,16 @@ export type EnvironmentAddress = {
 	logDir: string;
 	/** Where the services' spans arrive, each a line of JSON. */
 	tracesFile: string;
-	/** Of the API and of the worker. */
-	metricsUrls: { api: string; worker: string };
+	/** Of the API, of the worker and of the engine. */
+	metricsUrls: { api: string; worker: string; engine: string };
 	deployment: Deployment;
 	keys: DevnetKeys;
-	/** The nodes themselves, and the counters that the services reach them through. */
-	chains: { chainId: number; rpcUrl: string; counterUrl: string }[];
+	/** The nodes themselves, and the counters that the services reach them through, where calls are counted. */
+	chains: { chainId: number; rpcUrl: string; counterUrl?: string | undefined }[];
 	solana: {
 		rpcUrl: string;
 		wsUrl: string;
-		counterUrl: string;
+		counterUrl?: string | undefined;
 		/** By symbol, before the first swap. */
 		heldAtStart: { vault: Record<string, string>; escrow: Record<string, string> };
 	};
@@ -84,10 +84,16 @@ export type OwnEnvironment = Environment & {
 /** An environment of the caller's own. */
 export async function startEnvironment({
 	rhythm = {},
+	countCalls = false,
 	...options
-}: Pick<Parameters<typeof startStack>[0], "attesterCount" | "configure" | "onProgress"> & {
+}: Pick<
+	Parameters<typeof startStack>[0],
+	"attesterCount" | "configure" | "postgresSettings" | "onProgress"
+> & {
 	/** Of the EVM chains. */
 	rhythm?: ChainRhythm;
+	/** Counts the services' calls to nodes, for `rpcCounts`. All calls then pass through this process, which costs it time. */
+	countCalls?: boolean;
 } = {}): Promise<OwnEnvironment> {
 	const dataDir = mkdtempSync(join(tmpdir(), "geoswap-e2e-"));
 	let chains: EnvironmentAddress["chains"] = [];
@@ -112,26 +118,28 @@ export async function startEnvironment({
 			const counters = await Promise.all(
 				[origin, destination, testSolana].map(({ rpcUrl }) => startRpcCounter(rpcUrl)),
 			);
+			// As at a provider's: whoever reads the address has the key. The nodes themselves take none.
+			const keyed = counters.map(({ url }) => `${url}/${randomBytes(24).toString("base64url")}`);
+			// Two providers of the same node: one is the node itself, and the other one is reached through a counter.
+			const providers = (i: number, { rpcUrl: node }: { rpcUrl: string }) => {
+				const counter = keyed[i] ?? "";
+				return countCalls ? { rpcUrl: counter, secondRpcUrl: node } : { rpcUrl: node, secondRpcUrl: counter };
+			};
+			const counterUrl = (i: number) => (countCalls ? counters[i]?.url : undefined);
 			chains = [origin, destination].map(({ chainId, rpcUrl }, i) => ({
 				chainId,
 				rpcUrl,
-				counterUrl: counters[i]?.url ?? "",
+				counterUrl: counterUrl(i),
 			}));
 			const { rpcUrl, wsUrl } = testSolana;
-			const counterUrl = counters[2]?.url ?? "";
-			solana = { rpcUrl, wsUrl, counterUrl, heldAtStart: await solanaHoldings(testSolana) };
-			// As at a provider's: whoever reads the address has the key.
-			const withKey = (url: string) => `${url}/${randomBytes(24).toString("base64url")}`;
+			solana = { rpcUrl, wsUrl, counterUrl: counterUrl(2), heldAtStart: await solanaHoldings(testSolana) };
 			return {
-				// The second provider is the node itself: it has what the first one has, by another way.
-				endpoints: chains.map(({ chainId, rpcUrl: secondRpcUrl, counterUrl }) => ({
-					chainId,
-					rpcUrl: withKey(counterUrl),
-					secondRpcUrl,
-				})),
+				endpoints: chains.map((chain, i) => ({ chainId: chain.chainId, ...providers(i, chain) })),
 				solana: {
 					chainId: testSolana.deployment.chainId,
-					...{ rpcUrl: withKey(counterUrl), secondRpcUrl: rpcUrl, wsUrl, keys: testSolana.keys },
+					...providers(2, testSolana),
+					wsUrl,
+					keys: testSolana.keys,
 				},
 				deployment,
 				keys,

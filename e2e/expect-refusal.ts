@@ -12,6 +12,7 @@ const promised: Partial<Record<ErrorCode, [status: number, next: string, retryab
 	SWAP_NOT_FOUND: [404, "fix_request", false],
 	NOT_FOUND: [404, "fix_request", false],
 	METHOD_NOT_ALLOWED: [405, "fix_request", false],
+	REQUEST_TIMEOUT: [408, "retry", true],
 	NEEDS_DELEGATION: [409, "reauthorize", false],
 	INVALID_AUTHORIZATION: [409, "reauthorize", false],
 	LIQUIDITY_CHANGED: [409, "requote", false],
@@ -37,11 +38,13 @@ export function expectRefusal(
 	code: ErrorCode,
 	details?: unknown,
 ): void {
-	const isPassing = passingReasons.includes((details as { reason?: string } | undefined)?.reason ?? "");
+	const { reason = "" } = (details as { reason?: string } | undefined) ?? {};
+	const isPassing = passingReasons.includes(reason);
+	const next = reason === "wrong_endpoint" ? "fix_request" : promised[code]?.[1];
 	expect(body, JSON.stringify(body)).toEqual({
 		code,
 		message: expect.stringMatching(/^.{20,}\.$/),
-		next: isPassing ? "retry" : promised[code]?.[1],
+		next: isPassing ? "retry" : next,
 		retryable: isPassing || promised[code]?.[2],
 		requestId: headers["x-request-id"],
 		...(details !== undefined && { details }),

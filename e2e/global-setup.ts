@@ -14,7 +14,7 @@ declare module "vitest" {
  * in what its services wrote.
  */
 export default async function globalSetup(project: TestProject): Promise<() => Promise<void>> {
-	const { address, stop } = await startEnvironment({ configure: loggingAll() });
+	const { address, stop } = await startEnvironment({ configure: loggingAll(), countCalls: true });
 	project.provide("environment", address);
 	return async () => {
 		const leaks = await findLeaks(address).catch((error: unknown) => [`not looked for: ${error}`]);

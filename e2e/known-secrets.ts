@@ -14,7 +14,7 @@ export function processSecrets({
 	const entries = (name: string) =>
 		(variables[name] ?? "")
 			.split(",")
-			.map((entry) => entry.split(":")[1] ?? "")
+			.map((entry) => entry.split(/[:@]/)[1] ?? "")
 			.filter(Boolean);
 	const pepper = variables.GEOSWAP_API_KEY_PEPPER ?? "";
 	return [
@@ -28,12 +28,18 @@ export function processSecrets({
 			value: hexToBytes(key as Hex),
 		})),
 		// The private half alone: the other is an address.
-		...entries("GEOSWAP_SOLANA_KEYS").flatMap((key): Secret[] => [
+		...solanaKeys(variables).flatMap((key): Secret[] => [
 			{ kind: "Solana key", value: key.slice(0, 40) },
 			{ kind: "Solana key", value: new Uint8Array(getBase58Encoder().encode(key)).subarray(0, 32) },
 		]),
 		...keys.attesters.map((key) => ({ kind: "attester's key", value: hexToBytes(key) })),
-		...["DATABASE_URL", "REDIS_URL"].flatMap((name): Secret[] => {
+		...[
+			"DATABASE_URL",
+			"API_DATABASE_URL",
+			"WORKER_DATABASE_URL",
+			"AUDITOR_DATABASE_URL",
+			"REDIS_URL",
+		].flatMap((name): Secret[] => {
 			const { password } = new URL(variables[name] ?? "redis://localhost");
 			return password === "" ? [] : [{ kind: `password of ${name}`, value: decodeURIComponent(password) }];
 		}),
@@ -41,13 +47,21 @@ export function processSecrets({
 	];
 }
 
+function solanaKeys(variables: Record<string, string | undefined>): string[] {
+	return ["GEOSWAP_SOLANA_FEE_PAYER_KEYS", "GEOSWAP_SOLANA_ESCROW_KEY", "GEOSWAP_SOLANA_VAULT_KEY"].flatMap(
+		(name) => (variables[name] ?? "").split(",").filter(Boolean),
+	);
+}
+
 /** Providers of nodes put a key into the address. */
 function nodeKeys(configFile: string | undefined): string[] {
 	if (configFile === undefined) return [];
-	type Config = { chains: Record<string, { rpcUrl: string }>; solana?: { rpcUrl: string } };
+	type Chain = { rpcUrl: string; secondProvider?: { rpcUrl: string } };
+	type Config = { chains: Record<string, Chain>; solana?: Chain };
 	const { chains, solana } = JSON.parse(readFileSync(configFile, "utf8")) as Config;
 	return [...Object.values(chains), ...(solana ? [solana] : [])]
-		.map(({ rpcUrl }) => new URL(rpcUrl).pathname.slice(1))
+		.flatMap(({ rpcUrl, secondProvider }) => [rpcUrl, secondProvider?.rpcUrl ?? rpcUrl])
+		.map((url) => new URL(url).pathname.slice(1))
 		.filter(Boolean);
 }
 

@@ -28,11 +28,13 @@ export async function newAgent(
 		fundWallets(origin, [{ wallet: evmAddress, token: assetAddress(origin, "USDC"), amount }]),
 	]);
 	await solana.admin.mintTo({ owner, token: assetAddress(solana, "USDC"), amount });
-	const { PATH, HOME } = process.env;
 	return {
 		evmAddress,
 		env: {
-			...{ PATH, HOME, NO_COLOR: "1" },
+			PATH: process.env.PATH,
+			HOME: process.env.HOME,
+			NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE,
+			NO_COLOR: "1",
 			GEOSWAP_HOME: mkdtempSync(join(folder, "home-")),
 			GEOSWAP_URL: baseUrl,
 			GEOSWAP_API_KEY: apiKey,

@@ -65,7 +65,7 @@ test("every example of the document is valid by its schema", () => {
 	expect(invalid).toEqual([]);
 });
 
-test("an error that a later version adds is an ErrorBody, and none of those that this version answers", () => {
+test("an error that a later version adds is an ErrorBody, and none of those that this version answers; lists that may grow take a new value", () => {
 	const ajv = new Ajv2020({ strict: false });
 	formats.default(ajv);
 	ajv.addSchema({ $id: "https://geoswap/openapi.json", ...document });
@@ -76,10 +76,10 @@ test("an error that a later version adds is an ErrorBody, and none of those that
 	for (const later of [
 		{ ...value, code: "NOT_TODAY" },
 		{ ...value, next: "sleep" },
-		{ ...value, details: { reason: "weather" } },
 	]) {
 		expect([isValid("ErrorBody", later), isValid("NoRouteError", later)]).toEqual([true, false]);
 	}
+	expect(isValid("NoRouteError", { ...value, details: { reason: "weather" } })).toBe(true);
 	const { code: _, ...nameless } = value;
 	expect(isValid("ErrorBody", nameless)).toBe(false);
 });

@@ -1,12 +1,37 @@
-import { readdirSync, readFileSync } from "node:fs";
+import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 
 export function openFiles(pid: number): number {
 	return readdirSync(`/proc/${pid}/fd`).length;
 }
 
 export function residentBytes(pid: number): number {
-	const [, kib = "0"] = /VmRSS:\s+(\d+) kB/.exec(readFileSync(`/proc/${pid}/status`, "utf8")) ?? [];
+	return statusBytes(pid, "VmRSS");
+}
+
+/** The most that was resident since the process began, or since `forgetPeak`. */
+export function peakResidentBytes(pid: number): number {
+	return statusBytes(pid, "VmHWM");
+}
+
+export function forgetPeak(pid: number): void {
+	// Linux's word for it: see proc(5).
+	writeFileSync(`/proc/${pid}/clear_refs`, "5");
+}
+
+function statusBytes(pid: number, name: "VmRSS" | "VmHWM"): number {
+	const status = readFileSync(`/proc/${pid}/status`, "utf8");
+	const [, kib = "0"] = new RegExp(`${name}:\\s+(\\d+) kB`).exec(status) ?? [];
 	return Number(kib) * 1_024;
+}
+
+/** How many connections to a port of this machine are open, as its server sees them. */
+export function connectionsTo(port: number): number {
+	const hexPort = port.toString(16).toUpperCase().padStart(4, "0");
+	// The second field is the server's own address, the fourth says whether it is established.
+	const isOpen = new RegExp(`^\\s*\\d+: [0-9A-F]+:${hexPort} [0-9A-F]+:[0-9A-F]{4} 01 `);
+	return ["tcp", "tcp6"]
+		.flatMap((kind) => readFileSync(`/proc/net/${kind}`, "utf8").split("\n"))
+		.filter((line) => isOpen.test(line)).length;
 }
 
 /** What Linux counts a process's time in, on every machine. */
@@ -14,8 +39,14 @@ const ticksPerSecond = 100;
 
 /** The time of processors that a process has used, its kernel's share included. */
 export function processorMs(pid: number): number {
-	const text = readFileSync(`/proc/${pid}/stat`, "utf8");
+	return parseProcess(readFileSync(`/proc/${pid}/stat`, "utf8")).ownMs;
+}
+
+/** Reads the text of `/proc/PID/stat`. */
+export function parseProcess(stat: string): { parentPid: number; ownMs: number; endedChildrenMs: number } {
 	// The name of the program may hold anything, spaces and brackets included.
-	const fields = text.slice(text.lastIndexOf(")") + 2).split(" ");
-	return ((Number(fields[11]) + Number(fields[12])) * 1_000) / ticksPerSecond;
+	const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
+	const sumMs = (...at: number[]) =>
+		at.reduce((sum, i) => sum + (Number(fields[i]) * 1_000) / ticksPerSecond, 0);
+	return { parentPid: Number(fields[1]), ownMs: sumMs(11, 12), endedChildrenMs: sumMs(13, 14) };
 }

@@ -5,7 +5,7 @@ export type SealKey = { kid: string; secret: Buffer };
 /** The keys that an environment's API seals with, the first of them always. */
 export function sealKeysOf(serverEnvironment: Record<string, string>): SealKey[] {
 	return (serverEnvironment.GEOSWAP_SEAL_KEYS ?? "").split(",").map((entry) => {
-		const [kid = "", secret = ""] = entry.split(":");
+		const [kid = "", secret = ""] = entry.split(/[:@]/);
 		return { kid, secret: Buffer.from(secret, "base64url") };
 	});
 }

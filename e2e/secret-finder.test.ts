@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { inspect } from "node:util";
-import { deriveSolanaDevnetKeys, solanaKeysVariable } from "@geoswap/devnet";
+import { deriveSolanaDevnetKeys, solanaKeyVariables } from "@geoswap/devnet";
 import { getBase58Decoder } from "@solana/kit";
 import { type Hex, hexToBytes } from "viem";
 import { generatePrivateKey, privateKeyToAccount } from "viem/accounts";
@@ -25,7 +25,7 @@ const serverEnvironment = {
 	GEOSWAP_SEAL_KEYS: `dev:${sealKey.toString("base64url")}`,
 	GEOSWAP_API_KEY_PEPPER: pepper,
 	GEOSWAP_RELAYER_KEYS: `31337:${relayer}`,
-	GEOSWAP_SOLANA_KEYS: solanaKeysVariable(solanaKeys),
+	...solanaKeyVariables(solanaKeys),
 	DATABASE_URL: `postgres://geoswap:${password}@127.0.0.1:5432/postgres`,
 };
 const find = createSecretFinder(processSecrets({ serverEnvironment, keys }));

@@ -5,7 +5,7 @@ import type { Environment } from "./environment.ts";
 
 const freePort = portSource();
 
-/** Another version of the worker, at an address of its own: up, and the one on which swaps begin from now on. */
+/** Another version of the worker, at an address of its own: up, and the one on which pumps begin from now on. */
 export async function startWorkerBeside(
 	{ adminUrl, logDir, serverEnvironment }: Environment,
 	{ name }: { name: string },
@@ -35,9 +35,9 @@ export async function knownWorkers(adminUrl: string): Promise<string[]> {
 	return (await readDeployments(adminUrl)).map(({ uri }) => uri);
 }
 
-/** The address of the worker on which swaps begin. */
+/** The address of the worker on which pumps begin. */
 export async function newestWorker(adminUrl: string): Promise<string | undefined> {
-	const response = await fetch(new URL("/services/swap", adminUrl));
+	const response = await fetch(new URL("/services/round", adminUrl));
 	const { deployment_id: newest } = (await response.json()) as { deployment_id?: string };
 	return (await readDeployments(adminUrl)).find(({ id }) => id === newest)?.uri;
 }

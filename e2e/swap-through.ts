@@ -8,8 +8,8 @@ import { isSolanaChain } from "./holding.ts";
 import type { AnyPlan, EndedAnyPlan } from "./mixed-swaps.ts";
 
 const pauseMs = 500;
-/** No outage here lasts so long: what is refused until then is refused for another reason. */
-const patienceMs = 90_000;
+/** Outages here do not add up to this, on a busy machine either: a request refused until then has another reason. */
+const patienceMs = 180_000;
 
 /** From any chain. */
 export type TimedSwap = EndedAnyPlan & Pick<Done<unknown>, "decidedMs">;
@@ -82,12 +82,23 @@ async function throughOutages<Signed>(
 		}
 		const submittedAt = performance.now();
 		try {
-			const { swapId } = await submit(signed);
+			const { swapId } = await untilAnswered(() => submit(signed), deadline);
 			const swap = await waitForSwap(client, swapId);
 			return { signed, swap, decidedMs: performance.now() - submittedAt };
 		} catch (error) {
 			// The service says that nothing was executed. Without its word, a new quote could be a second swap.
 			if (!isToRequote(error) || performance.now() > deadline) throw error;
+		}
+	}
+}
+
+/** Sends the same again after the client's own patience: outages may follow each other, and only an answer decides. */
+async function untilAnswered<Answer>(send: () => Promise<Answer>, deadline: number): Promise<Answer> {
+	for (;;) {
+		try {
+			return await send();
+		} catch (error) {
+			if (!isAskedAgain(error) || performance.now() > deadline) throw error;
 		}
 	}
 }

@@ -11,7 +11,8 @@ test("of a service that runs, every part is found well", async () => {
 	);
 	expect(findings.filter(({ result }) => result === "fail")).toEqual([]);
 	const parts = findings.map(({ part }) => part);
-	for (const part of ["PostgreSQL", "Redis", "Restate ingress", "Restate admin", "Solana accounts"]) {
+	const logins = ["api", "worker", "auditor"].map((role) => `PostgreSQL as ${role}`);
+	for (const part of [...logins, "Redis", "Restate ingress", "Restate admin", "Solana accounts"]) {
 		expect(parts).toContain(part);
 	}
 	for (const { chainId } of deployment.chains) {
@@ -24,7 +25,7 @@ test("of a service that runs, every part is found well", async () => {
 	// The secrets that it was given are in nothing it says.
 	const said = JSON.stringify(findings);
 	for (const name of ["GEOSWAP_SEAL_KEYS", "GEOSWAP_API_KEY_PEPPER", "GEOSWAP_RELAYER_KEYS"]) {
-		for (const secret of (serverEnvironment[name] ?? "").split(/[,:]/).filter(({ length }) => length > 20)) {
+		for (const secret of (serverEnvironment[name] ?? "").split(/[,:@]/).filter(({ length }) => length > 20)) {
 			expect(said).not.toContain(secret);
 		}
 	}

@@ -33,11 +33,12 @@ test.concurrent("GET /swap/delegation tells a wallet without delegation from our
 		origin.testClient.setNonce({ address: none.address, nonce: 7 }),
 	]);
 	const blocked = "UNSUPPORTED_DELEGATION";
+	const note = expect.stringMatching(/^.{20,}\.$/);
 	for (const [{ address: walletAddress }, state] of [
 		[none, { delegated: false, originReady: false, delegationTarget: delegate, accountNonce: 7 }],
 		[ours, { delegated: true, originReady: true, delegatedTo: delegate }],
-		[others, { delegated: true, originReady: false, delegatedTo: otherProvider, blocked }],
-		[contract, { delegated: false, originReady: false, blocked }],
+		[others, { delegated: true, originReady: false, delegatedTo: otherProvider, blocked, note }],
+		[contract, { delegated: false, originReady: false, blocked, note }],
 	] as const) {
 		for (const spelled of [walletAddress, walletAddress.toLowerCase()]) {
 			const answer = await callApi(client, `/swap/delegation?chainId=${chainId}&walletAddress=${spelled}`);
@@ -50,7 +51,7 @@ test.concurrent("GET /swap/delegation tells a wallet without delegation from our
 		client,
 		`/swap/delegation?chainId=${solana.chainId}&walletAddress=${solana.walletAddress}`,
 	);
-	expect(answer.body).toEqual({ ...solana, delegated: false, originReady: true });
+	expect(answer.body).toEqual({ ...solana, delegated: false, originReady: true, note });
 });
 
 test.concurrent("a delegation query that is wrong is 400, and one with wrong names lists the right ones [D-delegation-8]", async ({
@@ -63,6 +64,8 @@ test.concurrent("a delegation query that is wrong is 400, and one with wrong nam
 		issues: [
 			{ path: "chainId", message: "required" },
 			{ path: "walletAddress", message: "required" },
+			{ path: "chain_id", message: "unknown field" },
+			{ path: "wallet", message: "unknown field" },
 		],
 		accepted: ["chainId", "walletAddress"],
 		didYouMean: { chain_id: "chainId" },

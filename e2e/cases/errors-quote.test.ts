@@ -196,6 +196,7 @@ test.concurrent("what is not offered is NO_ROUTE with the reason [D-errors-22, D
 	const { origin } = environment;
 	const unknown = privateKeyToAddress(generatePrivateKey());
 	const usdc = assetAddress(origin, "USDC");
+	const notEmpty = expect.arrayContaining([expect.any(String)]);
 	for (const [change, reason] of [
 		[{ originChain: 1 }, "chain"],
 		[{ destinationChain: "10" }, "chain"],
@@ -205,12 +206,17 @@ test.concurrent("what is not offered is NO_ROUTE with the reason [D-errors-22, D
 		[{ destinationChain: origin.chainId, outputToken: usdc }, "pair"],
 		[{ destinationChain: origin.chainId, outputToken: usdc.toLowerCase(), amount: "1" }, "pair"],
 	] as const) {
-		expectRefusal(expect, await quote(change), "NO_ROUTE", { reason });
+		const isOrigin = "originChain" in change || "inputToken" in change;
+		const side = isOrigin ? "origin" : "destination";
+		const details = reason === "pair" ? { reason } : { reason, side, accepted: notEmpty };
+		expectRefusal(expect, await quote(change), "NO_ROUTE", details);
 	}
 	const { feeDiscountToken } = origin.deployment;
 	if (feeDiscountToken) {
 		expectRefusal(expect, await quote({ inputToken: feeDiscountToken.address }), "NO_ROUTE", {
 			reason: "token",
+			side: "origin",
+			accepted: notEmpty,
 		});
 	}
 });

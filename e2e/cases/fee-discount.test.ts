@@ -93,8 +93,8 @@ test.concurrent("a wallet that holds enough pays less: the quote says how much, 
 	const database = await connectDatabase(environment.databaseUrl);
 	try {
 		const orderId = Buffer.from(build.geoOp.orderId.slice(2), "hex");
-		const sql = "select fee_centibps from swaps where order_id = $1";
-		expect(await database.query(sql, [orderId])).toEqual([{ fee_centibps: 625 }]);
+		const sql = "select fee_millibps from swaps where order_id = $1";
+		expect(await database.query(sql, [orderId])).toEqual([{ fee_millibps: 6_250 }]);
 	} finally {
 		await database.end();
 	}

@@ -16,7 +16,7 @@ import { keepRefusal } from "../refusals.ts";
 import { sharedEnvironment } from "../shared-environment.ts";
 
 /** `GEOSWAP_REQUESTS` and `GEOSWAP_SEED` send others, or the same ones again. */
-const requestCount = Number(process.env.GEOSWAP_REQUESTS ?? (process.env.GEOSWAP_FULL ? 100_000 : 3_000));
+const requestCount = Number(process.env.GEOSWAP_REQUESTS ?? (process.env.GEOSWAP_FULL ? 100_000 : 1_500));
 const seed = Number(process.env.GEOSWAP_SEED ?? randomInt(2 ** 31));
 const inFlight = 8;
 const rates = ["quote", "build", "submit", "delegation", "status", "list"];

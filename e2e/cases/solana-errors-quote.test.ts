@@ -164,6 +164,7 @@ test.concurrent("a token of Solana that is not offered is NO_ROUTE, and so is a 
 	const { toSolana, fromSolana, within } = routes();
 	const { solana } = environment;
 	const usdc = assetAddress(solana, "USDC");
+	const notEmpty = expect.arrayContaining([expect.any(String)]);
 	for (const [route, change, reason] of [
 		[toSolana, { outputToken: wrappedSol }, "token"],
 		[toSolana, { outputToken: solanaWallet }, "token"],
@@ -173,7 +174,10 @@ test.concurrent("a token of Solana that is not offered is NO_ROUTE, and so is a 
 		[within, { outputToken: usdc, amount: "1" }, "pair"],
 		[within, { inputToken: nativeId, outputToken: nativeId }, "pair"],
 	] as const) {
-		expectRefusal(expect, await quote(route, change), "NO_ROUTE", { reason });
+		const isOrigin = "originChain" in change || "inputToken" in change;
+		const side = isOrigin ? "origin" : "destination";
+		const details = reason === "pair" ? { reason } : { reason, side, accepted: notEmpty };
+		expectRefusal(expect, await quote(route, change), "NO_ROUTE", details);
 	}
 });
 
@@ -251,6 +255,7 @@ test.concurrent("a wallet on Solana needs no delegation, and an address that is 
 		walletAddress: solanaWallet,
 		delegated: false,
 		originReady: true,
+		note: expect.stringContaining("nothing to sign"),
 	});
 	for (const walletAddress of ["", "x", evmWallet, tooLong, solanaWallet.slice(0, 30)]) {
 		const wrong = await ask({ chainId: String(chainId), walletAddress });

@@ -87,7 +87,10 @@ test.concurrent("fields that nobody knows are ignored in a build and in a submit
 	const unknown = { slipage: 1, signature: null, nested: { a: [null] } };
 	const build = { geoQuoteToken: tokens.quoteEvm, ...unknown };
 	const built = await callApi(client, buildSolana.path, { body: build });
-	expectRefusal(expect, built, "INVALID_TOKEN", { reason: "wrong_endpoint" });
+	expectRefusal(expect, built, "INVALID_TOKEN", {
+		reason: "wrong_endpoint",
+		endpoint: "POST /swap/build-geo-op",
+	});
 	const submit = { geoOpToken: tokens.opSolana, signedTransaction: "x", ...unknown };
 	const submitted = await callApi(client, submitSolana.path, { body: submit });
 	expectRefusal(expect, submitted, "INVALID_REQUEST", issuesAt(expect, "signedTransaction"));

@@ -1,0 +1,59 @@
+import { execFile } from "node:child_process";
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { promisify } from "node:util";
+import { beforeAll, expect, test } from "vitest";
+import { sharedEnvironment } from "../shared-environment.ts";
+
+/** What a command answers on a service that never saw the tokens and the swap of the example. */
+const elsewhere: Record<string, string> = {
+	"/swap/build-geo-op": "INVALID_TOKEN",
+	"/swap/build-solana-tx": "INVALID_TOKEN",
+	"/swap/submit": "INVALID_TOKEN",
+	"/swap/submit-solana": "INVALID_TOKEN",
+	"/swap/status": "SWAP_NOT_FOUND",
+};
+
+const environment = sharedEnvironment();
+let variables: Record<string, string>;
+beforeAll(async () => {
+	const { apiKey } = await environment.newClient();
+	// As `pnpm wallet` names them.
+	variables = { GEOSWAP_URL: environment.baseUrl, GEOSWAP_API_KEY: apiKey };
+});
+
+async function commandsOf(path: string): Promise<string[]> {
+	const html = await (await fetch(environment.baseUrl + path)).text();
+	return [...html.matchAll(/<code>(curl .*?)<\/code>/gs)].map(([, text = ""]) =>
+		text
+			.replaceAll(/<[^>]+>/g, "")
+			.replaceAll("&quot;", '"')
+			.replaceAll("&#39;", "'")
+			.replaceAll("&lt;", "<")
+			.replaceAll("&gt;", ">")
+			.replaceAll("&amp;", "&"),
+	);
+}
+
+test("every curl of the docs runs as it stands, with what `pnpm wallet` exports [D-beyond-8]", async () => {
+	const commands = await commandsOf("/docs");
+	expect(commands.length).toBeGreaterThan(15);
+	const wallet = readFileSync(join(import.meta.dirname, "../demo/wallet.ts"), "utf8");
+	for (const name of Object.keys(variables)) expect(wallet).toContain(`${name}: stack.`);
+	const run = async (command: string) => {
+		const { stdout } = await promisify(execFile)("bash", ["-euo", "pipefail", "-c", command], {
+			env: { PATH: process.env.PATH, ...variables },
+		});
+		const path = /\$GEOSWAP_URL([^"?]*)/.exec(command)?.[1] ?? "";
+		const expected = elsewhere[path.replace(/\/swp_.*/, "")];
+		if (/^\/(docs.*)?$/.test(path)) {
+			expect(stdout, command).toContain("<!doctype html>");
+			return;
+		}
+		const { code } = JSON.parse(stdout) as { code?: string };
+		expect(code, `${command}\n${stdout}`).toBe(expected);
+	};
+	await Promise.all(commands.map(run));
+	const root = await fetch(environment.baseUrl);
+	expect([root.status, await root.text()]).toEqual([200, expect.stringContaining('url=/docs"')]);
+});
