@@ -10,7 +10,11 @@ import { afterAll, expect, test } from "vitest";
 const root = join(import.meta.dirname, "..");
 const copy = mkdtempSync(join(tmpdir(), "geoswap-import-directions-"));
 afterAll(() => rmSync(copy, { recursive: true }));
-const { vcs: _, ...config } = JSON.parse(readFileSync(join(root, "biome.json"), "utf8"));
+const {
+	vcs: _vcs,
+	plugins: _plugins,
+	...config
+} = JSON.parse(readFileSync(join(root, "biome.json"), "utf8"));
 writeFileSync(join(copy, "biome.json"), JSON.stringify(config));
 
 type Import = [file: string, imported: string];

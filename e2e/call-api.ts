@@ -30,7 +30,11 @@ export async function callApi(
 	const { hostname, port } = new URL(baseUrl);
 	const headers = { "x-api-key": apiKey, ...(body !== undefined && { "content-type": "application/json" }) };
 	const sent = request({
-		...{ hostname, port, path, method, agent },
+		hostname,
+		port,
+		path,
+		method,
+		agent,
 		...(localAddress !== undefined && { localAddress }),
 		headers: Object.fromEntries(
 			Object.entries({ ...headers, ...own }).filter(([, value]) => value !== undefined),

@@ -38,7 +38,10 @@ async function closingInstructions(
 			? []
 			: [
 					getCreateAssociatedTokenIdempotentInstruction({
-						...{ payer: to, ata: destination, owner: to.address, mint: token },
+						payer: to,
+						ata: destination,
+						owner: to.address,
+						mint: token,
 					}),
 					getTransferInstruction({ source: account, destination, authority: owner, amount }),
 				];

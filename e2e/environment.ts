@@ -152,8 +152,17 @@ export async function startEnvironment({
 	if (!solana) throw new Error("an environment has a Solana");
 	const { baseUrl, apiKey, databaseUrl, adminUrl, logDir, metricsUrls, deployment, keys } = stack;
 	const address: EnvironmentAddress = {
-		...{ baseUrl, apiKey, databaseUrl, adminUrl, logDir, deployment, keys, chains, solana },
-		...{ tracesFile, metricsUrls },
+		baseUrl,
+		apiKey,
+		databaseUrl,
+		adminUrl,
+		logDir,
+		deployment,
+		keys,
+		chains,
+		solana,
+		tracesFile,
+		metricsUrls,
 		serverEnvironment: stack.environment,
 	};
 	return {

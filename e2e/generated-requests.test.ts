@@ -33,15 +33,17 @@ const requestId = "3f0b9a52-8a55-4c0e-9b53-1d3a3d1a9f01";
 const status = operations.find(({ id }) => id === "getStatus");
 if (!status) throw new Error("the document has no status");
 const draft: Draft = {
-	...{
-		operation: status,
-		class: "valid",
-		twist: "",
-		isReaching: true,
-		version: "HTTP/1.1",
-		framing: "length",
-	},
-	...{ method: "GET", path: "/swap/status/x", query: [], headers: [], body: undefined },
+	operation: status,
+	class: "valid",
+	twist: "",
+	isReaching: true,
+	version: "HTTP/1.1",
+	framing: "length",
+	method: "GET",
+	path: "/swap/status/x",
+	query: [],
+	headers: [],
+	body: undefined,
 };
 const refused = {
 	code: "SWAP_NOT_FOUND",

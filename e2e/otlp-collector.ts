@@ -93,7 +93,11 @@ function toSpan({
 	const { traceId, spanId, parentSpanId = "", name, links = [] } = span;
 	return {
 		service: String(valuesOf(resource.attributes)["service.name"]),
-		...{ name, traceId, spanId, parentSpanId, links },
+		name,
+		traceId,
+		spanId,
+		parentSpanId,
+		links,
 		startMs: Number(BigInt(span.startTimeUnixNano) / 1_000_000n),
 		endMs: Number(BigInt(span.endTimeUnixNano) / 1_000_000n),
 		attributes: valuesOf(span.attributes),

@@ -18,7 +18,11 @@ const sealKey = randomBytes(32);
 const pepper = randomBytes(32).toString("base64url");
 const password = randomBytes(18).toString("base64url");
 const keys = {
-	...{ deployer: relayer, guardian: relayer, treasury: relayer, relayers: [], wallets: [] },
+	deployer: relayer,
+	guardian: relayer,
+	treasury: relayer,
+	relayers: [],
+	wallets: [],
 	attesters: [attester],
 };
 const serverEnvironment = {

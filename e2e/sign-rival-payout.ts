@@ -65,10 +65,18 @@ export async function signRivalPayout(
 		getSetComputeUnitLimitInstruction({ units: 100_000 }),
 		getSetComputeUnitPriceInstruction({ microLamports: computePrice }),
 		getCreateAssociatedTokenIdempotentInstruction({
-			...{ payer: feePayer, ata: destination, owner: recipient, mint },
+			payer: feePayer,
+			ata: destination,
+			owner: recipient,
+			mint,
 		}),
 		getTransferCheckedInstruction({
-			...{ source, mint, destination, authority: vault, amount, decimals: asset.decimals },
+			source,
+			mint,
+			destination,
+			authority: vault,
+			amount,
+			decimals: asset.decimals,
 		}),
 		getTransferSolInstruction({ source: feePayer, destination: marker, amount: tokenAccountRentLamports }),
 		getAllocateWithSeedInstruction({

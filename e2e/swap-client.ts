@@ -33,7 +33,12 @@ await Promise.all(
 		try {
 			const { swapId, status } = await swap(client, {
 				...intent,
-				...{ id, store, signer, pins: task.pins, amount: BigInt(amount), minOutput: BigInt(minOutput) },
+				id,
+				store,
+				signer,
+				pins: task.pins,
+				amount: BigInt(amount),
+				minOutput: BigInt(minOutput),
 			});
 			tell({ id, swapId, status });
 		} catch (error) {

@@ -33,14 +33,24 @@ export async function swapFromBoth({
 	const sizes = { amount: parseUnits("10", 6), minOutput: parseUnits("9", 6) };
 	const swaps = await Promise.all([
 		swap(client, {
-			...{ originChain: evm.chainId, destinationChain: solana.chainId },
-			...{ inputToken: usdc(evm), outputToken: usdc(solana) },
-			...{ ...sizes, recipient: signer.address, signer: account, pins },
+			originChain: evm.chainId,
+			destinationChain: solana.chainId,
+			inputToken: usdc(evm),
+			outputToken: usdc(solana),
+			...sizes,
+			recipient: signer.address,
+			signer: account,
+			pins,
 		}),
 		swap(client, {
-			...{ originChain: solana.chainId, destinationChain: evm.chainId },
-			...{ inputToken: usdc(solana), outputToken: usdc(evm) },
-			...{ ...sizes, recipient: account.address, signer, pins },
+			originChain: solana.chainId,
+			destinationChain: evm.chainId,
+			inputToken: usdc(solana),
+			outputToken: usdc(evm),
+			...sizes,
+			recipient: account.address,
+			signer,
+			pins,
 		}),
 	]);
 	return swaps.map(({ status }) => status);

@@ -111,7 +111,8 @@ test("in a browser, on a page of another origin, it swaps from both origins", as
 	onTestFinished(() => void page.close());
 	const origin = `http://127.0.0.1:${(page.address() as AddressInfo).port}`;
 	const api = apiBeside(environment, {
-		...{ name: "api-for-pages", port: await portSource()() },
+		name: "api-for-pages",
+		port: await portSource()(),
 		configure: (config) => {
 			config.api.corsOrigins = [origin];
 		},

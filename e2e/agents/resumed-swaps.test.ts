@@ -79,7 +79,9 @@ test(`${size.intents} intents, through a proxy that harms every tenth call, by c
 	const statuses = [...reports.values()].map(({ status }) => status);
 	const counted = Object.entries(Object.groupBy(statuses, (status) => status));
 	console.log({
-		...{ ...proxy.counts, calls: proxy.calls(), kills },
+		...proxy.counts,
+		calls: proxy.calls(),
+		kills,
 		...Object.fromEntries(counted.map(([status, some = []]) => [status, some.length])),
 	});
 	expect(kills).toBeGreaterThanOrEqual(groups.length);

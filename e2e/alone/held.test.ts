@@ -71,7 +71,9 @@ test(`one process holds ${size.held} status calls, wakes each when its swap ends
 	const polling = Array.from({ length: size.callers }, (_, i) =>
 		startPolling({
 			kind: "poll",
-			...{ baseUrl, apiKey, address: `127.0.8.${i + 1}` },
+			baseUrl,
+			apiKey,
+			address: `127.0.8.${i + 1}`,
 			swapIds: uuids.slice(i * share, (i + 1) * share).map(toSwapId),
 			perSecond: size.perSecond / size.callers,
 		}),

@@ -191,7 +191,9 @@ test.concurrent("a stranger's swap whose wallet was emptied before it opened is 
 	const { origin, destination } = environment;
 	const amount = ten;
 	const account = await environment.newWallet({
-		...{ chain: origin, token: "USDC", amount },
+		chain: origin,
+		token: "USDC",
+		amount,
 		ethWei: parseEther("1"),
 	});
 	await delegateWallet(origin, account);
@@ -226,7 +228,9 @@ test.concurrent("a stranger is warned of a high price impact, and the swap goes 
 	const walletAddress = account.address;
 	const from = { chain: origin, token: "USDC", amount: small };
 	const request = requestOf({
-		...{ from, to: { chain: solana, token: "USDC" }, walletAddress },
+		from,
+		to: { chain: solana, token: "USDC" },
+		walletAddress,
 		recipient: (await generateKeyPairSigner()).address,
 	});
 	const { quote, ...done } = await swapFromEvm(api, { account, request });

@@ -119,7 +119,9 @@ test.concurrent("an op that the chain would refuse hears of that before its pric
 	// This token refuses to change an allowance that stands, and the op was built when none did.
 	const allow = (amount: bigint) =>
 		sendTransaction({
-			...{ chain: origin, account, to: assetAddress(origin, "USDT") },
+			chain: origin,
+			account,
+			to: assetAddress(origin, "USDT"),
 			data: encodeFunctionData({
 				abi: erc20Abi,
 				functionName: "approve",

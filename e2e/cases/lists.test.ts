@@ -21,7 +21,12 @@ test.concurrent("the chains are those of the deployment file, all of them live, 
 	const { client, deployment } = environment;
 	const { chains } = await getChains(client);
 	const evm = deployment.chains.map(({ chainId, name, contracts, attesterSet, settlementToken }) => ({
-		...{ chainId, name, settlementToken, kind: "evm", nativeToken: zeroAddress, live: true },
+		chainId,
+		name,
+		settlementToken,
+		kind: "evm",
+		nativeToken: zeroAddress,
+		live: true,
 		contracts: {
 			delegate: contracts.delegate,
 			entryPoint: contracts.entryPoint,
@@ -59,13 +64,20 @@ test.concurrent("every token that is listed as live can be quoted as it is writt
 			String(parseUnits({ ETH: "0.04", WETH: "0.04", ORB: "40", SOL: "1" }[symbol] ?? "100", decimals));
 		const quoted = await Promise.all([
 			getQuote(client, {
-				...{ originChain: origin.chainId, inputToken: usdc?.address ?? "", amount: String(ten * 10n) },
-				...{ destinationChain: token.chainId, outputToken: token.address, walletAddress: evmWallet },
+				originChain: origin.chainId,
+				inputToken: usdc?.address ?? "",
+				amount: String(ten * 10n),
+				destinationChain: token.chainId,
+				outputToken: token.address,
+				walletAddress: evmWallet,
 				...(isOnSolana && { recipient: solanaWallet }),
 			}),
 			getQuote(client, {
-				...{ originChain: token.chainId, inputToken: token.address, amount: amountOf(token) },
-				...{ destinationChain: origin.chainId, outputToken: usdc?.address ?? "" },
+				originChain: token.chainId,
+				inputToken: token.address,
+				amount: amountOf(token),
+				destinationChain: origin.chainId,
+				outputToken: usdc?.address ?? "",
 				walletAddress: isOnSolana ? solanaWallet : evmWallet,
 				...(isOnSolana && { recipient: evmWallet }),
 			}),

@@ -219,8 +219,12 @@ test.concurrent("a build says all that the transaction is made of, and any autho
 	const account = await solana.newWallet({ usdc: tenUsdc });
 	const quote = await steps.quote(account);
 	const authorization = {
-		...{ chainId: environment.origin.chainId, address: environment.origin.deployment.contracts.delegate },
-		...{ nonce: 0, yParity: 0, r: `0x${"1".repeat(64)}`, s: `0x${"2".repeat(64)}` },
+		chainId: environment.origin.chainId,
+		address: environment.origin.deployment.contracts.delegate,
+		nonce: 0,
+		yParity: 0,
+		r: `0x${"1".repeat(64)}`,
+		s: `0x${"2".repeat(64)}`,
 	};
 	for (const ignored of [undefined, null, "x", 1, [], {}, { chainId: "x" }, authorization]) {
 		const before = Date.now();

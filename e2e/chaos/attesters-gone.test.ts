@@ -183,7 +183,9 @@ async function countEvents(
 async function countRefunded({ publicClient, deployment }: TestChain): Promise<number> {
 	const { escrow: address } = deployment.contracts;
 	const events = await publicClient.getContractEvents({
-		...{ address, abi: geoEscrowAbi, fromBlock: 0n },
+		address,
+		abi: geoEscrowAbi,
+		fromBlock: 0n,
 		eventName: "Refunded",
 	});
 	return events.length;

@@ -366,7 +366,10 @@ async function startedUnpayable(client: Client): Promise<Signed> {
 	await swap.submit();
 	const owned = await tokenAccountOf({ owner: owner.address, token: assetAddress(solana, "USDC") });
 	const givingAway = getSetAuthorityInstruction({
-		...{ owned, owner, authorityType: AuthorityType.AccountOwner, newAuthority: stranger.address },
+		owned,
+		owner,
+		authorityType: AuthorityType.AccountOwner,
+		newAuthority: stranger.address,
 	});
 	await sendSolana(solana, { feePayer: stranger, instructions: [givingAway] });
 	await release();

@@ -88,7 +88,9 @@ export async function runSolanaDemo(
 	const sent = await submitOp(client, { geoOpToken: op.geoOpToken, signature });
 	say(`submitted: ${sent.swapId}`);
 	const there = await watchSwap(client, sent.swapId, {
-		...{ origin: names.evm, destination: names.solana, say },
+		origin: names.evm,
+		destination: names.solana,
+		say,
 	});
 	const received = await holding(solana, symbol, signer.address);
 	const lamports = await holding(solana, "SOL", signer.address);
@@ -100,13 +102,19 @@ export async function runSolanaDemo(
 	say(`back: ${backQuote.summary}`);
 	const build = await buildSolanaTx(client, { geoQuoteToken: backQuote.geoQuoteToken });
 	const signedTransaction = await verifyAndSignSolana({
-		...{ intent: backIntent, quote: backQuote, build, pins, signer },
+		intent: backIntent,
+		quote: backQuote,
+		build,
+		pins,
+		signer,
 	});
 	say("built, made again from the deployment file byte for byte, signed");
 	const returned = await submitSolana(client, { geoOpToken: build.geoOpToken, signedTransaction });
 	say(`submitted: ${returned.swapId}`);
 	const back = await watchSwap(client, returned.swapId, {
-		...{ origin: names.solana, destination: names.evm, say },
+		origin: names.solana,
+		destination: names.evm,
+		say,
 	});
 	say(`the wallet on ${names.evm} holds ${show(await holding(evm, symbol, account.address))} again`);
 	return { there, back, steps };

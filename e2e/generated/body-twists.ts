@@ -85,7 +85,8 @@ function wrongAuthorization(document: OpenapiJson, draft: Draft, fields: Fields)
 		.chain(([value, name]) => {
 			const authorization = typeof value === "object" ? { ...(value as Fields) } : {};
 			return wrongValue({}, authorization[name]).map((wrong) => ({
-				...{ ...draft, twist: `authorization.${name} is ${describe(wrong)}` },
+				...draft,
+				twist: `authorization.${name} is ${describe(wrong)}`,
 				body: { json: { ...fields, authorization: { ...authorization, [name]: wrong } } },
 			}));
 		});
@@ -93,7 +94,9 @@ function wrongAuthorization(document: OpenapiJson, draft: Draft, fields: Fields)
 
 function jsonTwists(draft: Draft, text: string): Twist[] {
 	const withBytes = (twist: string, body: string | Buffer): Draft => ({
-		...{ ...draft, twist, body: Buffer.from(body) },
+		...draft,
+		twist,
+		body: Buffer.from(body),
 	});
 	return [
 		() => fc.nat({ max: text.length - 1 }).map((end) => withBytes("cut off", text.slice(0, end))),

@@ -17,14 +17,18 @@ function hostileTwists(draft: Draft): fc.Arbitrary<Draft>[] {
 		...(json
 			? [
 					fc.tuple(fc.constantFrom(...names), hostileValue).map(([name, value]) => ({
-						...{ ...draft, twist: `${name} is hostile`, body: { json: { ...json, [name]: value } } },
+						...draft,
+						twist: `${name} is hostile`,
+						body: { json: { ...json, [name]: value } },
 					})),
 					fc.array(hostileValue, { minLength: names.length, maxLength: names.length }).map((values) => ({
-						...{ ...draft, twist: "every field is hostile" },
+						...draft,
+						twist: "every field is hostile",
 						body: { json: Object.fromEntries(names.map((name, i) => [name, values[i]])) },
 					})),
 					fc.array(fc.constantFrom(...injections), { minLength: 1, maxLength: 3 }).map((keys) => ({
-						...{ ...draft, twist: "hostile names" },
+						...draft,
+						twist: "hostile names",
 						body: { json: { ...json, ...Object.fromEntries(keys.map((key) => [key, key])) } },
 					})),
 				]
@@ -32,7 +36,8 @@ function hostileTwists(draft: Draft): fc.Arbitrary<Draft>[] {
 		...(draft.query.length > 0
 			? [
 					fc.tuple(fc.nat(), hostileText).map(([n, text]) => ({
-						...{ ...draft, twist: "a hostile parameter" },
+						...draft,
+						twist: "a hostile parameter",
 						query: draft.query.map((part, i) =>
 							i === n % draft.query.length ? `${part.split("=")[0]}=${encoded(text)}` : part,
 						),
@@ -49,7 +54,9 @@ function hostileTwists(draft: Draft): fc.Arbitrary<Draft>[] {
 					hostileText
 						.filter((text) => text !== "" && text.length < 5_000)
 						.map((text) => ({
-							...{ ...draft, twist: "a hostile segment", isReaching: false },
+							...draft,
+							twist: "a hostile segment",
+							isReaching: false,
 							path: operation.path.replace(/\{\w+\}/, encoded(text)),
 						})),
 				]
@@ -62,7 +69,9 @@ function hostileTwists(draft: Draft): fc.Arbitrary<Draft>[] {
 					hostileText
 						.filter((text) => text.length < 9_000)
 						.map((text) => ({
-							...{ ...draft, twist: "a hostile key", isReaching: false },
+							...draft,
+							twist: "a hostile key",
+							isReaching: false,
 							headers: draft.headers.map(([name, value]): [string, string] =>
 								value === keyPlace ? [name, text] : [name, value],
 							),
@@ -72,7 +81,9 @@ function hostileTwists(draft: Draft): fc.Arbitrary<Draft>[] {
 		hostileText
 			.filter((text) => text.length < 5_000)
 			.map((text) => ({
-				...{ ...draft, twist: "a hostile header", isReaching: false },
+				...draft,
+				twist: "a hostile header",
+				isReaching: false,
 				headers: [...draft.headers, ["user-agent", text], ["traceparent", text]],
 			})),
 	];

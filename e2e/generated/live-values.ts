@@ -59,7 +59,10 @@ export async function createLiveValues(environment: Environment): Promise<LiveVa
 		delegateWallet(origin, elsewhere, origin.deployment.contracts.escrow),
 	]);
 	const payer = (chainId: number, address: string, token: string): Payer => ({
-		...{ chainId, address, token, amount: String(inputAmount) },
+		chainId,
+		address,
+		token,
+		amount: String(inputAmount),
 	});
 
 	const values: LiveValues = {

@@ -23,7 +23,12 @@ export function validRequest(
 			const values: Record<string, unknown> = { ...named, ...(body ? {} : known) };
 			const segment = (_: string, name: string) => encodeURIComponent(String(values[name]));
 			return {
-				...{ operation, class: "valid", twist: "", isReaching: true, version: "HTTP/1.1", framing: "length" },
+				operation,
+				class: "valid",
+				twist: "",
+				isReaching: true,
+				version: "HTTP/1.1",
+				framing: "length",
 				method: operation.method,
 				path: operation.path.replace(/\{(\w+)\}/g, segment),
 				query: parameters
@@ -103,8 +108,12 @@ function payersQuote(live: LiveValues, a: number, b: number): Record<string, unk
 	const others = live.assets.filter(({ address }) => address !== payer?.token);
 	const to = others[b % others.length];
 	return {
-		...{ originChain: payer?.chainId, inputToken: payer?.token, amount: payer?.amount },
-		...{ destinationChain: to?.chainId, outputToken: to?.address, walletAddress: payer?.address },
+		originChain: payer?.chainId,
+		inputToken: payer?.token,
+		amount: payer?.amount,
+		destinationChain: to?.chainId,
+		outputToken: to?.address,
+		walletAddress: payer?.address,
 		recipient: live.recipient(to?.chainId ?? 0),
 	};
 }
@@ -120,8 +129,11 @@ function strangersQuote(
 	const amount = BigInt(whole) * 10n ** BigInt(Math.max(decimals - (kind === "stable" ? 0 : 3), 0));
 	const sameForm = isSolana(chainId) === isSolana(output?.chainId ?? 0);
 	return {
-		...{ originChain: chainId, inputToken: input?.address, amount: String(amount) },
-		...{ destinationChain: String(output?.chainId), outputToken: output?.address },
+		originChain: chainId,
+		inputToken: input?.address,
+		amount: String(amount),
+		destinationChain: String(output?.chainId),
+		outputToken: output?.address,
 		walletAddress: live.stranger(chainId, wallet),
 		recipient: sameForm && wallet % 2 ? null : live.recipient(output?.chainId ?? 0),
 	};

@@ -46,7 +46,10 @@ function pathTwist(draft: Draft): fc.Arbitrary<Draft> {
 	return fc.oneof(
 		fc.constantFrom(...same).map((twisted) => ({ ...draft, twist: "the same path", path: twisted })),
 		fc.constantFrom(...others).map((twisted) => ({
-			...{ ...draft, twist: `path ${twisted.slice(0, 60)}`, path: twisted, isReaching: false },
+			...draft,
+			twist: `path ${twisted.slice(0, 60)}`,
+			path: twisted,
+			isReaching: false,
 		})),
 	);
 }
@@ -63,7 +66,10 @@ function methodTwist(draft: Draft): fc.Arbitrary<Draft> {
 
 function headerTwist(draft: Draft): fc.Arbitrary<Draft> {
 	const added = (twist: string, headers: [string, string][], isReaching = true): Draft => ({
-		...{ ...draft, twist, isReaching, headers: [...draft.headers, ...headers] },
+		...draft,
+		twist,
+		isReaching,
+		headers: [...draft.headers, ...headers],
 	});
 	return fc.constantFrom(
 		added("headers above the limit", [["x-long", "x".repeat(20_000)]], false),
@@ -114,7 +120,11 @@ const crlf = "\r\n";
 /** Bytes that are nearly HTTP. Whatever follows them on the connection is not asked for. */
 function httpTwist(draft: Draft): fc.Arbitrary<Draft> {
 	const own = (twist: string, bytes: string, rest: Partial<Draft> = {}): Draft => ({
-		...{ ...draft, twist, isReaching: false, bytes: Buffer.from(bytes, "latin1"), ...rest },
+		...draft,
+		twist,
+		isReaching: false,
+		bytes: Buffer.from(bytes, "latin1"),
+		...rest,
 	});
 	const head = `POST /swap/quote HTTP/1.1${crlf}host: a${crlf}x-api-key: ${keyPlace}${crlf}content-type: application/json${crlf}`;
 	const health = Buffer.from(`GET /health HTTP/1.1${crlf}host: a${crlf}${crlf}`);

@@ -18,14 +18,20 @@ export function configuredAssets({ chains, solana }: Pick<Config, "chains" | "so
 	return [
 		...chains.flatMap(({ chainId, deployment }) =>
 			deployment.assets.map(({ symbol, decimals, kind, address }) => ({
-				...{ chainId, symbol, decimals, kind },
+				chainId,
+				symbol,
+				decimals,
+				kind,
 				isNative: address === zeroAddress,
 				token: address,
 			})),
 		),
 		...[solana ?? []].flat().flatMap(({ chainId, deployment }) =>
 			deployment.assets.map(({ symbol, decimals, kind, address }) => ({
-				...{ chainId, symbol, decimals, kind },
+				chainId,
+				symbol,
+				decimals,
+				kind,
 				isNative: address === solanaNativeToken,
 				token: toSolanaWord(address),
 			})),

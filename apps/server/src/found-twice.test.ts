@@ -3,7 +3,10 @@ import type { Breach } from "./audit/report.ts";
 import { foundTwice } from "./found-twice.ts";
 
 const breach = (message: string, of: Partial<Breach> = {}): Breach => ({
-	...{ invariant: "I2", message, chainIds: [1], next: "" },
+	invariant: "I2",
+	message,
+	chainIds: [1],
+	next: "",
 	...of,
 });
 const isNew = ({ pauses }: Breach) => pauses !== false;

@@ -103,7 +103,10 @@ test("what is found twice pauses its chain alone; once lifted it pauses nothing 
 	expect(runs.at(-1)?.report.breaches).toHaveLength(1);
 
 	await liftPauses(database.owner, {
-		...{ chainId: destination.chainId, by: "ada", reason: "a test", nowMs: Date.now() },
+		chainId: destination.chainId,
+		by: "ada",
+		reason: "a test",
+		nowMs: Date.now(),
 	});
 	await more(3);
 	expect(await paused()).toEqual([]);
@@ -223,7 +226,10 @@ test("what a worker that leaves decides by depths of before is no breach, and wh
 			earlierWorkersSeconds,
 			books: {
 				chains: [origin, destination].map(({ chainId, rpcUrl, deployment }) => ({
-					...{ chainId, rpcUrl, deployment, depths: [{ upToUsd: 1_000, blocks: 3 }] },
+					chainId,
+					rpcUrl,
+					deployment,
+					depths: [{ upToUsd: 1_000, blocks: 3 }],
 				})),
 				earlierAttesterSets: [],
 			},

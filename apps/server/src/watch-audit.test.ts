@@ -18,7 +18,10 @@ test("what stops nothing is counted apart from breaches, which are all worth an 
 		nowMs: () => 0,
 	});
 	const breach = (invariant: Breach["invariant"], chainIds: number[]): Breach => ({
-		...{ invariant, chainIds, message: "", next: "" },
+		invariant,
+		chainIds,
+		message: "",
+		next: "",
 	});
 	const breaches = [
 		...[breach("I2", [1]), breach("I3", [1, 2])],

@@ -17,7 +17,12 @@ export async function dryRun(
 	const { pins } = config;
 	const { walletAddress: wallet, originChain, destinationChain, inputToken, outputToken, amount } = intent;
 	const asked = {
-		...{ originChain, destinationChain, inputToken, outputToken, amount, walletAddress: wallet },
+		originChain,
+		destinationChain,
+		inputToken,
+		outputToken,
+		amount,
+		walletAddress: wallet,
 		...(intent.recipient !== undefined && { recipient: intent.recipient }),
 		...(intent.slippageBps !== undefined && { slippageBps: intent.slippageBps }),
 	};

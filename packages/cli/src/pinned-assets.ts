@@ -21,7 +21,9 @@ export function pinnedChains({ chains, solana }: Deployment): PinnedChain[] {
 		name,
 		kind: isSolana(chainId) ? "solana" : "evm",
 		assets: assets.map(({ symbol, address, decimals }) => ({
-			...{ symbol, address, decimals },
+			symbol,
+			address,
+			decimals,
 			isNative: address === zeroAddress || address === solanaNativeToken,
 		})),
 	}));

@@ -165,7 +165,10 @@ test("what the service refuses is exit 3, with all that it said", async () => {
 		exit: 3,
 		body: {
 			error: {
-				...{ code: "NEEDS_LARGER_SIZE", next: "fix_request", retryable: false, requestId: "req-1" },
+				code: "NEEDS_LARGER_SIZE",
+				next: "fix_request",
+				retryable: false,
+				requestId: "req-1",
 				docs: `${service.baseUrl}/docs/errors/NEEDS_LARGER_SIZE`,
 			},
 		},
@@ -269,7 +272,9 @@ test("Ctrl-C while the result is being read adds no second document, and changes
 			await new Promise((resolve) => setTimeout(resolve, 50));
 		};
 		const { exit, stdout } = await runCli([...args, "--json"], {
-			...{ env, interrupt: controller.signal, onStdout },
+			env,
+			interrupt: controller.signal,
+			onStdout,
 		});
 		expect(exit).toBe(0);
 		expect(JSON.parse(stdout)).not.toHaveProperty("error");
@@ -283,7 +288,8 @@ test("an answer that comes after Ctrl-C is not told: the error is the one docume
 		return { body: { chains: [] } };
 	};
 	const { exit, stdout } = await runCli(["chains", "--json"], {
-		...{ env, interrupt: controller.signal },
+		env,
+		interrupt: controller.signal,
 		onStdout: () => new Promise((resolve) => setTimeout(resolve, 200)),
 	});
 	expect(exit).toBe(3);

@@ -109,16 +109,29 @@ export function refusal(status: number, code: string, next: string, retryable = 
 function defaultHandlers(): Record<string, Handler> {
 	const [one, two] = pins.chains;
 	const token = (chainId: number, symbol: string, address: string, decimals: number) => ({
-		...{ chainId, symbol, address, decimals, kind: "stable", native: false, live: true },
-		...{ minimumUsd: "1.00", maximumUsd: "10000.00" },
+		chainId,
+		symbol,
+		address,
+		decimals,
+		kind: "stable",
+		native: false,
+		live: true,
+		minimumUsd: "1.00",
+		maximumUsd: "10000.00",
 	});
 	return {
 		"/chains": () => ({
 			body: {
 				chains: [
 					...pins.chains.map(({ chainId, name, contracts, attesterSet, settlementToken }) => ({
-						...{ chainId, name, kind: "evm", nativeToken: "0x", settlementToken },
-						...{ openSeconds: 300, finalitySeconds: 20, live: true },
+						chainId,
+						name,
+						kind: "evm",
+						nativeToken: "0x",
+						settlementToken,
+						openSeconds: 300,
+						finalitySeconds: 20,
+						live: true,
 						contracts: { ...contracts, attesterSet: attesterSet.hash },
 					})),
 				],
@@ -134,8 +147,11 @@ function defaultHandlers(): Record<string, Handler> {
 		}),
 		"/swap/delegation": ({ query }) => ({
 			body: {
-				...{ chainId: Number(query.get("chainId")), walletAddress: query.get("walletAddress") },
-				...{ delegated: true, originReady: true, delegatedTo: one?.contracts.delegate },
+				chainId: Number(query.get("chainId")),
+				walletAddress: query.get("walletAddress"),
+				delegated: true,
+				originReady: true,
+				delegatedTo: one?.contracts.delegate,
 			},
 		}),
 		"/swap/quote": ({ body }) => {

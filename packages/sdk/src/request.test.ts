@@ -103,7 +103,10 @@ test("what an error says in another form than text is left out", async () => {
 	const body = { code: "NO_ROUTE", next: "fix_request", message: 5, requestId: { a: 1 }, details: "x" };
 	const { client } = await serve({ status: 422, body }, { status: 422, body: { ...body, code: 5 } });
 	expect(await errorOf(getStatus(client, "swp_1"))).toMatchObject({
-		...{ code: "NO_ROUTE", message: "NO_ROUTE", requestId: undefined, details: undefined },
+		code: "NO_ROUTE",
+		message: "NO_ROUTE",
+		requestId: undefined,
+		details: undefined,
 	});
 	expect(await errorOf(getStatus(client, "swp_1"))).toMatchObject({ code: "UNEXPECTED_RESPONSE" });
 });

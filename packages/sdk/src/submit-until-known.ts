@@ -154,7 +154,11 @@ function unknownFate(
 	return new GeoswapError(
 		`What was signed for ${swapId} is not taken now (${code}), and may have been before. After ${deadAt} no chain executes it any more: if nothing left the wallet for it since it was signed, nothing happened, and it may be asked for under a new id. Until then begin no other swap for it.`,
 		{
-			...{ code, status, requestId, docs, cause },
+			code,
+			status,
+			requestId,
+			docs,
+			cause,
 			next: "contact_operator",
 			retryable: false,
 			details: { ...details, deadAt },

@@ -95,8 +95,13 @@ const everyLie = origins.flatMap((origin) =>
 	lies.map((says): Plan => {
 		const submit = [{ kind: "kept" as const, says, lateMs: 20_000 }];
 		return {
-			...{ origin, faults: { quote: [], build: [], submit, status: [] }, crashes: [], refusals: [] },
-			...{ isDelegated: true, isOvertaken: false, goesOn: true },
+			origin,
+			faults: { quote: [], build: [], submit, status: [] },
+			crashes: [],
+			refusals: [],
+			isDelegated: true,
+			isOvertaken: false,
+			goesOn: true,
 		};
 	}),
 );

@@ -483,8 +483,12 @@ export function evmChainContract(startSubject: () => Promise<EvmSubject>, said: 
 		const userOp = await scene.signedOp(order);
 		const { r, s, yParity, nonce } = await scene.authorize(wallet, 0);
 		const authorization = {
-			...{ address: delegate, chainId: BigInt(scene.chainId), nonce: BigInt(nonce) },
-			...{ r, s, yParity: BigInt(yParity ?? 0) },
+			address: delegate,
+			chainId: BigInt(scene.chainId),
+			nonce: BigInt(nonce),
+			r,
+			s,
+			yParity: BigInt(yParity ?? 0),
 		};
 		expect((await simulateOp({ chain, order, userOp, authorization })).opens).toBe(true);
 		const unsigned = { ...userOp, signature: "0x12" } as const;

@@ -20,7 +20,9 @@ function connect({ isAnswering = true } = {}) {
 	const contracts = { escrow, earlierEscrows: [], vault: escrow, earlierVaults: [] };
 	const deployment = { name: "a", contracts, assets: [{ address: token }] };
 	return connectAuditedChain({
-		...{ chainId: 1, rpcUrl: "http://a", transport: custom({ request }, { retryCount: 0 }) },
+		chainId: 1,
+		rpcUrl: "http://a",
+		transport: custom({ request }, { retryCount: 0 }),
 		deployment: deployment as unknown as Parameters<typeof connectAuditedChain>[0]["deployment"],
 	});
 }

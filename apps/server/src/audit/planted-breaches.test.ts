@@ -99,7 +99,9 @@ test("I6: a delivery on a deposit that was not deep enough, or that no second pr
 	expect(foundIn(await audit(), unseen)).toEqual([]);
 	// By what is configured, where that is known to be what was.
 	const strict = [chains.origin, chains.destination].map((chain) => ({
-		...{ chainId: chain.chainId, rpcUrl: chain.rpcUrl, deployment: chain.deployment },
+		chainId: chain.chainId,
+		rpcUrl: chain.rpcUrl,
+		deployment: chain.deployment,
 		depths: [{ upToUsd: 1_000, blocks: 3 }],
 	}));
 	expect(foundIn(await audit({ chains: strict }), deep)).toEqual([]);
@@ -154,7 +156,11 @@ test("I10 and I15: what is delivered and not final, or not released, beyond its 
 	await insertSwap(unreleased, { usdCents: 1_000n });
 	const capped = (unfinalCapUsd: number, unreleasedCapUsd: number) =>
 		[chains.origin, chains.destination].map(({ chainId, rpcUrl, deployment }) => ({
-			...{ chainId, rpcUrl, deployment, unfinalCapUsd, unreleasedCapUsd },
+			chainId,
+			rpcUrl,
+			deployment,
+			unfinalCapUsd,
+			unreleasedCapUsd,
 		}));
 	const caps = async (...cap: [number, number]) =>
 		(await audit({ chains: capped(...cap) })).breaches

@@ -231,7 +231,11 @@ export async function readBooks(
 				checked: nonces.rows.length,
 				wrong: nonces.rows
 					.map(({ chain, relayer, nonce, sets, landed }) => ({
-						...{ chainId: Number(chain), relayer, nonce, sets: Number(sets), landed: Number(landed) },
+						chainId: Number(chain),
+						relayer,
+						nonce,
+						sets: Number(sets),
+						landed: Number(landed),
 					}))
 					.filter(({ sets, landed }) => sets > 1 || landed > 1),
 			},

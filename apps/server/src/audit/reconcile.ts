@@ -258,7 +258,10 @@ export async function reconcile({
 		};
 		breaches.push(
 			...checkSwap(swap, {
-				...{ history: histories.get(swap.orderId), finalAt, bookedAt, nowMs },
+				history: histories.get(swap.orderId),
+				finalAt,
+				bookedAt,
+				nowMs,
 				isOwed: isOwed.has(swap.orderId),
 				workingSinceMs: servingSinceMs,
 			}),
@@ -388,7 +391,12 @@ function unattributed(
 	return deposits
 		.filter(({ isRefunded }) => !isRefunded)
 		.map(({ orderId: id, wallet, token, amount, signature, slot }) => ({
-			...{ chainId, orderId: id, wallet, token, amount: String(amount), slot },
+			chainId,
+			orderId: id,
+			wallet,
+			token,
+			amount: String(amount),
+			slot,
 			signature: getBase58Decoder().decode(hexToBytes(signature)),
 		}));
 }

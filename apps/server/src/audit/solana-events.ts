@@ -128,8 +128,13 @@ export async function solanaEvents(
 			if (source) {
 				const { signature, slot } = transaction;
 				found.deposits.push({
-					...{ orderId: memo, signature, slot, token, amount },
-					...{ ...source, isRefunded: false },
+					orderId: memo,
+					signature,
+					slot,
+					token,
+					amount,
+					...source,
+					isRefunded: false,
 				});
 			}
 		}

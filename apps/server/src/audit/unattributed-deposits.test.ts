@@ -35,13 +35,11 @@ async function follow(): Promise<void> {
 	// Without news a head that is new is left alone.
 	await database.owner.query("update chain_heads set updated_at = now() - interval '1 day'");
 	const following = {
-		...{
-			chain: on.chain,
-			pool: database.pools.worker,
-			relayers: [],
-			outflowCaps: {},
-			markerSeconds: 1_000_000,
-		},
+		chain: on.chain,
+		pool: database.pools.worker,
+		relayers: [],
+		outflowCaps: {},
+		markerSeconds: 1_000_000,
 		engine: { poke: async () => {} },
 		log: createLog({ level: "silent", process: "test" }),
 	};
@@ -64,9 +62,19 @@ const isPausing = ({ pauses }: Breach) => pauses !== false;
 /** Its terms are in no books. */
 const newOrder = (): Order =>
 	on.fromSolana({
-		...{ originChainId: 0n, destinationChainId: 1n, escrow: zeroHash, originVault: zeroHash },
-		...{ destinationVault: zeroHash, attesterSet: zeroHash, wallet: zeroHash, inputToken: zeroHash },
-		...{ inputAmount: 0n, outputToken: zeroHash, minOutput: 1n, recipient: zeroHash, swapKey: zeroHash },
+		originChainId: 0n,
+		destinationChainId: 1n,
+		escrow: zeroHash,
+		originVault: zeroHash,
+		destinationVault: zeroHash,
+		attesterSet: zeroHash,
+		wallet: zeroHash,
+		inputToken: zeroHash,
+		inputAmount: 0n,
+		outputToken: zeroHash,
+		minOutput: 1n,
+		recipient: zeroHash,
+		swapKey: zeroHash,
 		deadlines: packDeadlines({ openDeadline: 1n, fillDeadline: 2n, refundAfter: 3n }),
 	});
 

@@ -75,7 +75,9 @@ test("as JSON, what was not lifted has its whole list", async () => {
 	});
 	expect(await lift({ json: true })).toBe(4);
 	expect(JSON.parse(said[0] ?? "")).toMatchObject({
-		...{ chainId, lifted: [], stillBreached: [] },
+		chainId,
+		lifted: [],
+		stillBreached: [],
 		notLifted: [{ cause: "breach", breaches: ["I2 a", "I3 b"] }],
 	});
 });

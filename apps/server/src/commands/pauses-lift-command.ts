@@ -65,8 +65,13 @@ export async function liftPauseCommand(
 		const breaches = ofChain?.map(breachKey) ?? [];
 		const seen = [...open.flatMap((pause) => pause.breaches), ...breaches];
 		const lifted = await liftPauses(pool, {
-			...{ chainId, cause, by: name, reason, nowMs: Date.now() },
-			...{ breaches, seen },
+			chainId,
+			cause,
+			by: name,
+			reason,
+			nowMs: Date.now(),
+			breaches,
+			seen,
 		});
 		const isLifted = (pause: Pause) => lifted.some((one) => one.cause === pause.cause);
 		const left = open.some((pause) => !isLifted(pause)) ? await readPauses(pool) : [];

@@ -17,7 +17,9 @@ function discounts({ rpcUrl = chains.origin.rpcUrl, onWarn = () => {} } = {}) {
 	const { chainId, deployment } = chains.origin;
 	const config = {
 		feeDiscount: {
-			...{ chainId, cacheSeconds: 300, timeoutMs: 2_000 },
+			chainId,
+			cacheSeconds: 300,
+			timeoutMs: 2_000,
 			tiers: [
 				{ name: "bronze", minimum: "1000", discountPercent: 10 },
 				{ name: "silver", minimum: "10000", discountPercent: 25 },

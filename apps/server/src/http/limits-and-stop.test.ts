@@ -173,7 +173,11 @@ function send(port: number, path: string, agent: Agent): Promise<Answer> {
 	const isQuote = path === "/swap/quote";
 	const sending = request(
 		{
-			...{ host: "127.0.0.1", port, path, agent, method: isQuote ? "POST" : "GET" },
+			host: "127.0.0.1",
+			port,
+			path,
+			agent,
+			method: isQuote ? "POST" : "GET",
 			headers: { "x-api-key": key, ...(isQuote && { "content-type": "application/json" }) },
 		},
 		(response: IncomingMessage) => {

@@ -50,7 +50,8 @@ function startingProcess() {
 	const gone = new Set(["database", "one", "two", "three"]);
 	let now = 0;
 	const check = (name: string, neededAtStart: string): ReadyCheck => ({
-		...{ name, neededAtStart },
+		name,
+		neededAtStart,
 		check: async () => (gone.has(name) ? "gone" : undefined),
 	});
 	const route = getReady({

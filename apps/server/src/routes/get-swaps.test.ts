@@ -46,10 +46,19 @@ async function insertSwap(
 ): Promise<string> {
 	const uuid = newSwapUuid({ nowMs: Date.now() - agoMs, random: randomBytes(10) });
 	const order: Order = {
-		...{ originChainId: 31337n, destinationChainId: 31338n, attesterSet: zeroHash },
-		...{ escrow: toWord(address), originVault: toWord(address), destinationVault: toWord(address) },
-		...{ wallet: toWord(address), recipient: toWord(address), inputAmount: 10n, minOutput: 5n },
-		...{ inputToken: toWord(address), outputToken: toWord(address), swapKey: toSwapKey(uuid) },
+		originChainId: 31337n,
+		destinationChainId: 31338n,
+		attesterSet: zeroHash,
+		escrow: toWord(address),
+		originVault: toWord(address),
+		destinationVault: toWord(address),
+		wallet: toWord(address),
+		recipient: toWord(address),
+		inputAmount: 10n,
+		minOutput: 5n,
+		inputToken: toWord(address),
+		outputToken: toWord(address),
+		swapKey: toSwapKey(uuid),
 		deadlines: packDeadlines({ openDeadline: 1n, fillDeadline: 2n, refundAfter: 3n }),
 	};
 	await database.owner.query(
@@ -73,14 +82,12 @@ function call(
 		heldStatusCalls: 1,
 	};
 	return route.handle({
-		...{
-			body: undefined,
-			query: {},
-			params: {},
-			requestId: "",
-			log: pino({ level: "silent" }),
-			onGone: () => {},
-		},
+		body: undefined,
+		query: {},
+		params: {},
+		requestId: "",
+		log: pino({ level: "silent" }),
+		onGone: () => {},
 		...request,
 		account: { accountId: account, accountCreatedAt, keyId: "key", limits },
 	});
@@ -177,7 +184,9 @@ test("two lists are read at once; others wait for two seconds, and then are told
 		return held.promise;
 	};
 	const slow = getSwaps({
-		...{ db: { query } as unknown as Database, sealKeys, finalitySeconds },
+		db: { query } as unknown as Database,
+		sealKeys,
+		finalitySeconds,
 		nowMs: Date.now,
 	});
 	const calls = Array.from({ length: 5 }, () => call(slow, randomUUID(), {}));

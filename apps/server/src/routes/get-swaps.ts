@@ -47,7 +47,11 @@ export function getSwaps({
 			const before = cursor === undefined ? undefined : await openCursor(cursor, { accountId, status });
 			const page = await inTurn(accountId, () =>
 				listSwaps(db, {
-					...{ accountId, before, status, limit, nowMs: nowMs() },
+					accountId,
+					before,
+					status,
+					limit,
+					nowMs: nowMs(),
 					accountCreatedAtMs: accountCreatedAt.getTime(),
 				}),
 			);
@@ -58,7 +62,8 @@ export function getSwaps({
 				})),
 				...(page.before && {
 					nextCursor: sealToken(sealKeys, {
-						...{ purpose, accountId },
+						purpose,
+						accountId,
 						payload: { before: page.before, status } satisfies Cursor,
 					}),
 				}),

@@ -176,7 +176,11 @@ test("a holder's very first quote has the discount, to a thousandth of a basis p
 test("where the chain of the discount fails, or never answers, quotes go on at the base fee", async () => {
 	for (const readBalance of [() => Promise.reject(new Error("down")), () => new Promise<bigint>(() => {})]) {
 		const discounts = createFeeDiscounts({
-			...{ tiers: [silver], decimals: 18, cacheSeconds: 300, timeoutMs: 10, nowMs: Date.now },
+			tiers: [silver],
+			decimals: 18,
+			cacheSeconds: 300,
+			timeoutMs: 10,
+			nowMs: Date.now,
 			readBalance,
 		});
 		for (let i = 0; i < 3; i++) {

@@ -56,7 +56,8 @@ async function problems({ db = database.pool, engineUrl = urlOf(engine.address()
 		solana: {
 			chainId: solanaChainId,
 			deployment: {
-				...{ chainId: solanaChainId, name: "Solana" },
+				chainId: solanaChainId,
+				name: "Solana",
 				assets: [asset("SOL", "11111111111111111111111111111111")],
 			},
 		},

@@ -121,7 +121,8 @@ function symbolsText(text: string, assets: readonly { symbol: string }[]): strin
 function watchedChains(config: Pick<Config, "chains" | "solana">): WatchedChain[] {
 	const assets = configuredAssets(config);
 	return [...config.chains, ...[config.solana ?? []].flat()].map(({ chainId, deployment: { name } }) => ({
-		...{ chainId, name },
+		chainId,
+		name,
 		assets: assets.filter((asset) => asset.chainId === chainId),
 	}));
 }

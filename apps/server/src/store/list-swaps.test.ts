@@ -37,10 +37,19 @@ beforeAll(async () => {
 	await ensurePartitions(owner, { nowMs: nowMs - days * dayMs, daysAhead: days });
 	const uuid = newSwapUuid({ nowMs: Date.now(), random: randomBytes(10) });
 	const order: Order = {
-		...{ originChainId: 31337n, destinationChainId: 31338n, attesterSet: zeroHash },
-		...{ escrow: toWord(address), originVault: toWord(address), destinationVault: toWord(address) },
-		...{ wallet: toWord(address), recipient: toWord(address), inputAmount: 10n, minOutput: 5n },
-		...{ inputToken: toWord(address), outputToken: toWord(address), swapKey: toSwapKey(uuid) },
+		originChainId: 31337n,
+		destinationChainId: 31338n,
+		attesterSet: zeroHash,
+		escrow: toWord(address),
+		originVault: toWord(address),
+		destinationVault: toWord(address),
+		wallet: toWord(address),
+		recipient: toWord(address),
+		inputAmount: 10n,
+		minOutput: 5n,
+		inputToken: toWord(address),
+		outputToken: toWord(address),
+		swapKey: toSwapKey(uuid),
 		deadlines: packDeadlines({ openDeadline: 1n, fillDeadline: 2n, refundAfter: 3n }),
 	};
 	const columns = "id, account_id, order_id, order_terms, output, value_usd_cents, delivery, status";

@@ -179,7 +179,12 @@ function deliver(view: SwapView): Decision {
 	const { agreeAboveUsd } = view.policy.origin;
 	const agreement = isPending && agreeAboveUsd !== undefined ? { agreeAboveUsd } : {};
 	const fill: QueueAction = {
-		...{ do: "queue", kind: "fill", delivery, ...caps, ...agreement, again: false },
+		do: "queue",
+		kind: "fill",
+		delivery,
+		...caps,
+		...agreement,
+		again: false,
 		...(isPending && Opened && { deposit: depositThen(view, Opened) }),
 	};
 	const queued = queueOnce(view, jobs.fill, fill);

@@ -34,7 +34,11 @@ function rebuiltAfter(
 	{ seed = 1, destination = "evm", isCrossChain = true }: Way,
 ): ModelWorld {
 	const world = new ModelWorld({
-		...{ isCrossChain, origin: "evm", destination, random: sequence(seed), hostileSeconds: 0 },
+		isCrossChain,
+		origin: "evm",
+		destination,
+		random: sequence(seed),
+		hostileSeconds: 0,
 	});
 	for (let seconds = 0; seconds < 60 && !world.has(name); seconds++) {
 		round(world);
@@ -43,8 +47,14 @@ function rebuiltAfter(
 	expect(world.has(name)).toBe(true);
 	Object.assign(world.facts, { jobs: {}, isReserved: false });
 	Object.assign(world.facts.swap, {
-		...{ accountId: undefined, op: undefined, status: "pending", stage: "opening", givingUp: undefined },
-		...{ originTxHash: undefined, deliveryTxHash: undefined, deliveredAmount: undefined },
+		accountId: undefined,
+		op: undefined,
+		status: "pending",
+		stage: "opening",
+		givingUp: undefined,
+		originTxHash: undefined,
+		deliveryTxHash: undefined,
+		deliveredAmount: undefined,
 	});
 	while (world.nowSeconds < modelDeadlines.open + 5) world.tick();
 	return world;

@@ -35,7 +35,10 @@ function differences({ chains, solana }: Deployment, chain: ChainEntry): string[
 	if (!pinned) return ["it is not in it"];
 	const { delegate, entryPoint, escrow, vault } = pinned.contracts;
 	return differing(chain.chainId, chain.contracts, {
-		...{ delegate, entryPoint, escrow, vault },
+		delegate,
+		entryPoint,
+		escrow,
+		vault,
 		attesterSet: pinned.attesterSet.hash,
 	});
 }

@@ -28,7 +28,9 @@ export async function statusCommand(
 		if (ended) throw error;
 		// There is a swap of that id, or there may be: a service that does not know it may have been set back to a backup.
 		throw new FailedSwap(error instanceof Interrupted ? interrupted() : error, {
-			...{ id: id ?? swapId, swapId, mayExecute: true },
+			id: id ?? swapId,
+			swapId,
+			mayExecute: true,
 			resume: id === undefined ? shellCommand("geoswap", "status", swapId) : resumeCommand(id),
 		});
 	}
@@ -74,7 +76,9 @@ async function findSwap(
 	const isUnreadable = found.state === "unreadable";
 	const isWorking = found.state === "working";
 	throw new FailedSwap(isWorking ? inProgress(text) : notSubmitted(text, isUnreadable), {
-		...{ id: text, swapId: undefined, resume: resumeCommand(text) },
+		id: text,
+		swapId: undefined,
+		resume: resumeCommand(text),
 		mayExecute: isWorking || isUnreadable,
 	});
 }

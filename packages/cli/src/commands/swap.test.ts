@@ -262,7 +262,11 @@ test.each<[string, string, string[], Record<string, string>]>([
 			exit: 5,
 			body: {
 				error: {
-					...{ code, mayExecute: true, id: "a", swapId, resume: "geoswap swap --resume a" },
+					code,
+					mayExecute: true,
+					id: "a",
+					swapId,
+					resume: "geoswap swap --resume a",
 					next: expect.stringMatching(/^(resume|check_key)$/),
 				},
 			},
@@ -286,7 +290,10 @@ test.each(["config.json", "deployment.json"])(
 				exit: 5,
 				body: {
 					error: {
-						...{ code: "INVALID_CONFIG", mayExecute: true, id: "a", swapId },
+						code: "INVALID_CONFIG",
+						mayExecute: true,
+						id: "a",
+						swapId,
 						resume: "geoswap swap --resume a",
 					},
 				},
@@ -406,7 +413,11 @@ test("Ctrl-C while it waits leaves the swap: exit 5, and the command that follow
 		exit: 5,
 		body: {
 			error: {
-				...{ code: "INTERRUPTED", next: "resume", mayExecute: true, id: "left", swapId },
+				code: "INTERRUPTED",
+				next: "resume",
+				mayExecute: true,
+				id: "left",
+				swapId,
 				resume: "geoswap swap --resume left",
 			},
 		},
@@ -529,8 +540,11 @@ test("a dry run of a wallet's first swap says so instead of signing a delegation
 	expect(await json([...terms, "--amount", "10", "--dry-run"])).toMatchObject({
 		exit: 0,
 		body: {
-			...{ dryRun: true, verified: false, why: expect.stringContaining("first swap") },
-			...{ delegation: { chainId: 31337, delegate: chain?.contracts.delegate }, quote: { swapId } },
+			dryRun: true,
+			verified: false,
+			why: expect.stringContaining("first swap"),
+			delegation: { chainId: 31337, delegate: chain?.contracts.delegate },
+			quote: { swapId },
 		},
 	});
 	const { stdout } = await runCli([...terms, "--amount", "10", "--dry-run"], { env });

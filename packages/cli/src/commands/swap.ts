@@ -358,7 +358,9 @@ function failed(
 	const wasSigned = swapId !== undefined || mayExecute(record);
 	const isInterrupt = error instanceof Interrupted;
 	return new FailedSwap(isInterrupt ? interrupted({ ...reached, wasSigned }) : error, {
-		...{ id, swapId, resume: resumeCommand(id) },
+		id,
+		swapId,
+		resume: resumeCommand(id),
 		mayExecute: isInterrupt ? wasSigned : (knownOutcome(error) ?? wasSigned),
 	});
 }

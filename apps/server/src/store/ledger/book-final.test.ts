@@ -24,14 +24,12 @@ test.each([
 		const { rows: events } = await pool.query("select max(block_number) as last from chain_events");
 		const book = () =>
 			bookFinal(pool, {
-				...{
-					chainId: destinationId,
-					after: 0,
-					upTo: Number(events[0].last),
-					gas: [],
-					vaults: [],
-					assets: [],
-				},
+				chainId: destinationId,
+				after: 0,
+				upTo: Number(events[0].last),
+				gas: [],
+				vaults: [],
+				assets: [],
 			});
 		await book();
 		// What is booked is booked once.
