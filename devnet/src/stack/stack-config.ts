@@ -81,7 +81,8 @@ export function stackConfig({
 			identityKeys: [restate.identityKey],
 		},
 		attesters: attesterUrls.map((url) => ({ url })),
-		heartbeatSeconds: 10,
+		// Longer than a busy machine stands still.
+		heartbeatSeconds: 30,
 	};
 }
 
