@@ -17,8 +17,8 @@ import { recordUnsettledGas } from "../store/unsettled-gas.ts";
 import { recordFacts, writeSwaps } from "../store/write-swaps.ts";
 import { writeWaits } from "../store/write-waits.ts";
 import type { Desk } from "../venue/venue.ts";
-import type { Decision } from "./decision.ts";
-import { type Hold, type Plan, planChanges } from "./plan-changes.ts";
+import type { Decision, Hold } from "./decision.ts";
+import { type Plan, planChanges } from "./plan-changes.ts";
 
 /** Prices an order again that was opened late. */
 export type DecisionDesk = Pick<Desk, "reprice" | "volumes" | "isPriceable">;

@@ -4,7 +4,7 @@ import type { ChainHead, FactJob, Facts, OrderEvent } from "../store/facts.ts";
 import type { JobReason } from "../store/job.ts";
 import type { StrikeReason } from "../store/strike-account.ts";
 import type { WaitFor } from "../store/write-waits.ts";
-import type { Action, Decision, DepositThen, QueueAction } from "./decision.ts";
+import type { Action, Decision, DepositThen, Fact, QueueAction } from "./decision.ts";
 import { exposureCaps, type SwapPolicy } from "./swap-policy.ts";
 import {
 	depthBlocks,
@@ -438,7 +438,7 @@ function slowMs({ policy }: SwapView): number {
 
 function decision(
 	view: SwapView,
-	fact: string,
+	fact: Fact,
 	{
 		actions = [],
 		depositToSee,

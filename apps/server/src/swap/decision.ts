@@ -51,10 +51,53 @@ export type Action =
 /** A deposit that a second provider is to be asked for, and how far that one must be: with what is final, or its head. */
 export type DepositToSee = DepositPlace & { finalizedNumber: number; headNumber?: number };
 
+/** A decision is not applied as long as this holds it, which only shows when it is applied. */
+export type Hold = "exposure-cap" | "price-unknown" | "finality-broken";
+
+/** The name of the step that a swap is at. Histories, logs and traces show it. */
+export type Fact =
+	| Hold
+	// The chains cannot be judged.
+	| "chain-behind"
+	| "chain-unconfigured"
+	| "chain-unfollowed"
+	| "destination-stale"
+	| "origin-stale"
+	// Before the deposit.
+	| "deposit-dropped"
+	| "not-opened"
+	| "opening"
+	// From the deposit to the delivery.
+	| "attesters-silent"
+	| "delivering"
+	| "deposit-moved"
+	| "deposit-not-final"
+	| "deposit-unseen"
+	| "deposited"
+	| "stock-not-reserved"
+	// After the delivery.
+	| "delivered"
+	| "delivered-and-refunded"
+	| "delivered-unopened"
+	| "delivery-final"
+	| "released"
+	| "released-undelivered"
+	// Back to the wallet.
+	| "closed-unopened"
+	| "expiring"
+	| "fill-undecided"
+	| "fill-withdrawn"
+	| "refund-credited"
+	| "refund-final"
+	| "refunded"
+	| "refunding"
+	| "refunding-unseen"
+	| "voided"
+	| "voiding";
+
 /** What to do about a swap now, and what to wait for then. */
 export type Decision = {
-	/** What is the case: the name of the step. */
-	fact: string;
+	fact: Fact;
 	actions: Action[];
 	/** The output is delivered, and the input neither ours nor gone: its value counts as such. */
 	isAtRisk?: true;

@@ -8,10 +8,7 @@ import type { StrikeReason } from "../store/strike-account.ts";
 import type { SwapRecord } from "../store/swap-record.ts";
 import type { SwapChange } from "../store/write-swaps.ts";
 import type { NextWait, WaitFor } from "../store/write-waits.ts";
-import type { Action, Decision, DepositToSee, QueueAction } from "./decision.ts";
-
-/** What a decision waits for that only shows when it is applied. */
-export type Hold = "exposure-cap" | "price-unknown" | "finality-broken";
+import type { Action, Decision, DepositToSee, Hold, QueueAction } from "./decision.ts";
 
 /** A swap, what was found of it, and what to do about it. */
 export type Decided = LookedAt & { wait: WaitBefore; decision: Decision };

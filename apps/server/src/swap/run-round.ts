@@ -6,7 +6,7 @@ import { type Look, lockSwaps, lookAtSwaps } from "../store/look-at-swaps.ts";
 import { dropStrayWaits, putOffBlameless, putOffFailed, type SeenSwap } from "../store/write-waits.ts";
 import { type Applied, applyPlans, type DecisionDesk, type RoundPoke } from "./apply-plans.ts";
 import { decide } from "./decide.ts";
-import type { Decision } from "./decision.ts";
+import type { Decision, Fact } from "./decision.ts";
 import { type Plan, planChanges } from "./plan-changes.ts";
 import { attestersWanted, type PolicyConfig, swapPolicy } from "./swap-policy.ts";
 import { type SwapObserver, tellApplied } from "./tell-applied.ts";
@@ -252,10 +252,11 @@ function tell(options: RoundOptions, applied: Applied, times: { startMs: number;
 
 /** The output was delivered and the input is not ours, an input is paid back on one provider's word, or ours is unknown. */
 function isForPerson({ fact, isEnd }: Decision): boolean {
-	const isUneven = fact === "delivered-unopened" || fact === "released-undelivered";
-	const isAlarm = ["delivered-and-refunded", "refunding-unseen", "chain-unconfigured"].includes(fact);
-	return isAlarm || (isUneven && isEnd);
+	return alarms.has(fact) || (alarmsAtEnd.has(fact) && isEnd);
 }
+
+const alarms = new Set<Fact>(["delivered-and-refunded", "refunding-unseen", "chain-unconfigured"]);
+const alarmsAtEnd = new Set<Fact>(["delivered-unopened", "released-undelivered"]);
 
 function isDeadlock(error: unknown): boolean {
 	return codeOf(error) === "40P01" || codeOf(error) === "40001";
