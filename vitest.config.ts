@@ -35,8 +35,7 @@ export default defineConfig({
 					include: [
 						"packages/*/src/**/*.test.ts",
 						"apps/*/src/**/*.test.ts",
-						"e2e/*.test.ts",
-						"e2e/conformance/*.test.ts",
+						"e2e/{conformance,environment,generated,leak,measure}/*.test.ts",
 						".ci/*.test.ts",
 					],
 					exclude: mocking,

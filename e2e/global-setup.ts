@@ -1,7 +1,7 @@
 import type { TestProject } from "vitest/node";
-import { type EnvironmentAddress, startEnvironment } from "./environment.ts";
-import { findLeaks } from "./find-leaks.ts";
-import { loggingAll } from "./logging-all.ts";
+import { type EnvironmentAddress, startEnvironment } from "./environment/environment.ts";
+import { loggingAll } from "./environment/logging-all.ts";
+import { findLeaks } from "./leak/find-leaks.ts";
 
 declare module "vitest" {
 	interface ProvidedContext {

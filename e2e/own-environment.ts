@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, expect } from "vitest";
-import { type OwnEnvironment, startEnvironment } from "./environment.ts";
-import { findLeaks } from "./find-leaks.ts";
-import { loggingAll } from "./logging-all.ts";
+import { type OwnEnvironment, startEnvironment } from "./environment/environment.ts";
+import { loggingAll } from "./environment/logging-all.ts";
+import { findLeaks } from "./leak/find-leaks.ts";
 
 /**
  * An environment for the tests of one file. Its services' logs are kept where a test failed. In the end nothing secret

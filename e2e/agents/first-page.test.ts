@@ -6,12 +6,12 @@ import { promisify } from "node:util";
 import { formatDeployment, solanaChainId } from "@geoswap/protocol";
 import { type Hex, parseUnits } from "viem";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import type { Environment } from "../environment.ts";
-import { readmeBlocks } from "../first-page.ts";
-import { assetAddress } from "../make-order.ts";
-import { type Agent, newAgent as newAgentOf } from "../new-agent.ts";
+import { readmeBlocks } from "../caller/first-page.ts";
+import { type Agent, newAgent as newAgentOf } from "../caller/new-agent.ts";
+import { tokenBalance } from "../chain/token-balance.ts";
+import type { Environment } from "../environment/environment.ts";
 import { sharedEnvironment } from "../shared-environment.ts";
-import { tokenBalance } from "../token-balance.ts";
+import { assetAddress } from "../wallet/make-order.ts";
 
 const root = join(import.meta.dirname, "../..");
 const run = promisify(execFile);

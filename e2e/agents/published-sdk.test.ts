@@ -18,10 +18,10 @@ import { portSource } from "@geoswap/devnet";
 import { formatDeployment } from "@geoswap/protocol";
 import { rolldown } from "rolldown";
 import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
-import { apiBeside } from "../api-beside.ts";
-import type { Environment } from "../environment.ts";
-import { launchChromium } from "../launch-chromium.ts";
-import { type Agent, newAgent } from "../new-agent.ts";
+import { type Agent, newAgent } from "../caller/new-agent.ts";
+import { apiBeside } from "../environment/api-beside.ts";
+import type { Environment } from "../environment/environment.ts";
+import { launchChromium } from "../environment/launch-chromium.ts";
 import { sharedEnvironment } from "../shared-environment.ts";
 
 // The package as npm would have it, in a project that knows nothing of this repository.
@@ -50,7 +50,7 @@ beforeAll(async () => {
 		symlinkSync(join(sdk, "node_modules", peer), join(project, "node_modules", peer));
 	writeFileSync(join(project, "package.json"), JSON.stringify({ type: "module" }));
 	// From its own place it would find this repository's.
-	copyFileSync(join(import.meta.dirname, "../swap-from-both.ts"), join(project, "swap-from-both.ts"));
+	copyFileSync(join(import.meta.dirname, "../caller/swap-from-both.ts"), join(project, "swap-from-both.ts"));
 });
 afterAll(() => rmSync(project, { recursive: true, force: true }));
 

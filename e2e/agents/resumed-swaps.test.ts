@@ -10,16 +10,16 @@ import { createKeyPairSignerFromPrivateKeyBytes } from "@solana/kit";
 import { bytesToHex, type Hex, hexToBytes, isAddress } from "viem";
 import { generatePrivateKey, privateKeyToAddress } from "viem/accounts";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { connectDatabase, type DatabaseConnection } from "../connect-database.ts";
-import type { Environment } from "../environment.ts";
-import { startFlakyProxy } from "../flaky-proxy.ts";
-import { fundWallets } from "../fund-wallets.ts";
-import { assetAddress } from "../make-order.ts";
-import { seededRandom } from "../seeded-random.ts";
+import type { ClientIntent, ClientReport, ClientTask } from "../caller/swap-client.ts";
+import { tokenBalance } from "../chain/token-balance.ts";
+import { connectDatabase, type DatabaseConnection } from "../environment/connect-database.ts";
+import type { Environment } from "../environment/environment.ts";
 import { sharedEnvironment } from "../shared-environment.ts";
-import { solanaBalance } from "../solana-balance.ts";
-import type { ClientIntent, ClientReport, ClientTask } from "../swap-client.ts";
-import { tokenBalance } from "../token-balance.ts";
+import { solanaBalance } from "../solana/solana-balance.ts";
+import { startFlakyProxy } from "../trouble/flaky-proxy.ts";
+import { seededRandom } from "../trouble/seeded-random.ts";
+import { fundWallets } from "../wallet/fund-wallets.ts";
+import { assetAddress } from "../wallet/make-order.ts";
 
 const isFull = process.env.GEOSWAP_FULL !== undefined;
 const size = isFull
@@ -30,7 +30,7 @@ const solanaShare = 5;
 const amount = 10_000_000n;
 /** An op lives 45 seconds here. */
 const copyDelayMs = 50_000;
-const program = fileURLToPath(new URL("../swap-client.ts", import.meta.url));
+const program = fileURLToPath(new URL("../caller/swap-client.ts", import.meta.url));
 
 let environment: Environment;
 let database: DatabaseConnection;

@@ -4,14 +4,14 @@ import { portSource, type ServiceProcess, serverCommand } from "@geoswap/devnet"
 import { isTerminal, type StatusResponse } from "@geoswap/protocol";
 import { type Client, createClient, waitForSwap } from "@geoswap/sdk";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { apiBeside } from "../api-beside.ts";
-import { connectDatabase } from "../connect-database.ts";
-import { doSwap, signSwap, submitSigned, swapIntent } from "../do-swap.ts";
-import { holdBack } from "../hold-back.ts";
-import { askOnce, callEvenly, countAnswer, type KeyedCall, type Tally } from "../keyed-load.ts";
+import { doSwap, signSwap, submitSigned, swapIntent } from "../caller/do-swap.ts";
+import { askOnce, callEvenly, countAnswer, type KeyedCall, type Tally } from "../caller/keyed-load.ts";
+import { apiBeside } from "../environment/api-beside.ts";
+import { connectDatabase } from "../environment/connect-database.ts";
+import { startBalancer } from "../environment/start-balancer.ts";
+import { percentile } from "../measure/percentile.ts";
 import { ownEnvironment } from "../own-environment.ts";
-import { percentile } from "../percentile.ts";
-import { startBalancer } from "../start-balancer.ts";
+import { holdBack } from "../trouble/hold-back.ts";
 
 const isFull = Boolean(process.env.GEOSWAP_FULL);
 const keyCount = 2_000;

@@ -1,15 +1,15 @@
 import type { TestChain } from "@geoswap/devnet";
 import { type PrivateKeyAccount, privateKeyToAccount } from "viem/accounts";
 import { expect, test } from "vitest";
-import { blocksPass } from "../blocks-pass.ts";
-import { connectDatabase } from "../connect-database.ts";
-import { expectBooksExact } from "../expect-books-exact.ts";
-import { expectExact } from "../expect-exact.ts";
-import { countStatuses, type PlannedSwap, planSwap } from "../mixed-swaps.ts";
+import { countStatuses, type PlannedSwap, planSwap } from "../caller/mixed-swaps.ts";
+import { swapThrough } from "../caller/swap-through.ts";
+import { blocksPass } from "../chain/blocks-pass.ts";
+import { connectDatabase } from "../environment/connect-database.ts";
+import { expectBooksExact } from "../expect/expect-books-exact.ts";
+import { expectExact } from "../expect/expect-exact.ts";
+import type { RpcCounts } from "../measure/rpc-counter.ts";
 import { ownEnvironment } from "../own-environment.ts";
-import type { RpcCounts } from "../rpc-counter.ts";
-import { sendTransaction, signDelegation } from "../send-bundle.ts";
-import { swapThrough } from "../swap-through.ts";
+import { sendTransaction, signDelegation } from "../wallet/send-bundle.ts";
 
 const walletCount = 100;
 const swapsPerWallet = 3;

@@ -2,10 +2,10 @@ import { parseUnits } from "viem";
 import { generatePrivateKey, privateKeyToAccount } from "viem/accounts";
 import { expect, test } from "vitest";
 import { runLoad } from "../bench/run-load.ts";
-import { swapIntent } from "../do-swap.ts";
+import { swapIntent } from "../caller/do-swap.ts";
+import { timeQuotes } from "../caller/time-quotes.ts";
+import { processorMs } from "../measure/process-figures.ts";
 import { ownEnvironment } from "../own-environment.ts";
-import { processorMs } from "../process-figures.ts";
-import { timeQuotes } from "../time-quotes.ts";
 
 const floodPerSecond = 2_000;
 const measureMs = 8_000;

@@ -3,15 +3,15 @@ import { createClient, getQuote, waitForSwap } from "@geoswap/sdk";
 import { parseEther, parseGwei, parseUnits } from "viem";
 import { generatePrivateKey, type PrivateKeyAccount, privateKeyToAccount } from "viem/accounts";
 import { expect, test } from "vitest";
-import { connectDatabase } from "../connect-database.ts";
-import { type SwapCaller, signSwap, submitSigned, swapIntent } from "../do-swap.ts";
-import { fundWallets } from "../fund-wallets.ts";
-import { askOnce, callEvenly, countAnswer, type Tally } from "../keyed-load.ts";
-import { assetAddress } from "../make-order.ts";
+import { type SwapCaller, signSwap, submitSigned, swapIntent } from "../caller/do-swap.ts";
+import { askOnce, callEvenly, countAnswer, type Tally } from "../caller/keyed-load.ts";
+import { connectDatabase } from "../environment/connect-database.ts";
+import { percentile } from "../measure/percentile.ts";
 import { ownEnvironment } from "../own-environment.ts";
-import { percentile } from "../percentile.ts";
-import { sendTransaction, signDelegation } from "../send-bundle.ts";
-import { signUrgentTransfer } from "../sign-urgent-transfer.ts";
+import { signUrgentTransfer } from "../trouble/sign-urgent-transfer.ts";
+import { fundWallets } from "../wallet/fund-wallets.ts";
+import { assetAddress } from "../wallet/make-order.ts";
+import { sendTransaction, signDelegation } from "../wallet/send-bundle.ts";
 
 const isFull = Boolean(process.env.GEOSWAP_FULL);
 /** The honest caller has so many swaps under way, one after the other in each row. */

@@ -8,13 +8,13 @@ import { privateKeyToAccount } from "viem/accounts";
 import { expect, onTestFinished, test } from "vitest";
 import type { PollResult } from "../bench/poll-all.ts";
 import { startPolling } from "../bench/run-load.ts";
-import { connectDatabase, type DatabaseConnection } from "../connect-database.ts";
-import { swapIntent } from "../do-swap.ts";
-import { assetAddress, makeOrder } from "../make-order.ts";
+import { swapIntent } from "../caller/do-swap.ts";
+import { timeQuotes } from "../caller/time-quotes.ts";
+import { connectDatabase, type DatabaseConnection } from "../environment/connect-database.ts";
+import { percentile } from "../measure/percentile.ts";
+import { openFiles, processorMs, residentBytes } from "../measure/process-figures.ts";
 import { ownEnvironment } from "../own-environment.ts";
-import { percentile } from "../percentile.ts";
-import { openFiles, processorMs, residentBytes } from "../process-figures.ts";
-import { timeQuotes } from "../time-quotes.ts";
+import { assetAddress, makeOrder } from "../wallet/make-order.ts";
 
 /** A process may have 20,000 files open, the callers' as well: there are several of those, each with an address. */
 const size = process.env.GEOSWAP_FULL

@@ -4,10 +4,10 @@ import { type Client, createClient, getStatus, waitForSwap } from "@geoswap/sdk"
 import { parseUnits } from "viem";
 import { generatePrivateKey } from "viem/accounts";
 import { expect, test } from "vitest";
-import { type SignedSwap, type SwapCaller, signSwap, submitSigned, swapIntent } from "../do-swap.ts";
-import { holdBack } from "../hold-back.ts";
+import { type SignedSwap, type SwapCaller, signSwap, submitSigned, swapIntent } from "../caller/do-swap.ts";
+import { percentile } from "../measure/percentile.ts";
 import { ownEnvironment } from "../own-environment.ts";
-import { percentile } from "../percentile.ts";
+import { holdBack } from "../trouble/hold-back.ts";
 
 const amount = parseUnits("100", 6);
 const swaps = 20;

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { seededRandom } from "../seeded-random.ts";
+import { seededRandom } from "../trouble/seeded-random.ts";
 import type { Pace } from "./load-process.ts";
 import type { SwapsResult } from "./time-swaps.ts";
 

@@ -1,6 +1,6 @@
 // Makes one load, told by its parent, and answers with what it measured.
 import { once } from "node:events";
-import type { EnvironmentAddress } from "../environment.ts";
+import type { EnvironmentAddress } from "../environment/environment.ts";
 import type { PollResult } from "./poll-all.ts";
 import type { FloodResult } from "./send-flood.ts";
 import type { RequestsResult } from "./send-requests.ts";

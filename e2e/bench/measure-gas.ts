@@ -12,10 +12,10 @@ import {
 	type TransactionReceipt,
 } from "viem";
 import { type PrivateKeyAccount, privateKeyToAccount } from "viem/accounts";
-import { attest } from "../attest.ts";
-import { assetAddress, makeOrder } from "../make-order.ts";
-import { sendBundle, sendTransaction, signDelegation, signOrderOp } from "../send-bundle.ts";
-import { delegatedWallet, fundEther, fundedWallet, mintUsdc } from "../test-wallet.ts";
+import { attest } from "../wallet/attest.ts";
+import { assetAddress, makeOrder } from "../wallet/make-order.ts";
+import { sendBundle, sendTransaction, signDelegation, signOrderOp } from "../wallet/send-bundle.ts";
+import { delegatedWallet, fundEther, fundedWallet, mintUsdc } from "../wallet/test-wallet.ts";
 
 /** Gas of what we do, beside what the same would cost with nothing of ours around it. */
 export type GasRow = { what: string; gas: bigint; bare: string; bareGas: bigint };

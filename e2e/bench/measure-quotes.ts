@@ -1,6 +1,6 @@
 import { parseUnits } from "viem";
-import { percentile } from "../percentile.ts";
-import { processorMs } from "../process-figures.ts";
+import { percentile } from "../measure/percentile.ts";
+import { processorMs } from "../measure/process-figures.ts";
 import { type BenchRow, benchRow } from "./bench-row.ts";
 import { runLoad } from "./run-load.ts";
 import type { Bench } from "./start-bench.ts";

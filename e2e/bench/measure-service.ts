@@ -1,5 +1,5 @@
-import type { OwnEnvironment } from "../environment.ts";
-import { percentile } from "../percentile.ts";
+import type { OwnEnvironment } from "../environment/environment.ts";
+import { percentile } from "../measure/percentile.ts";
 import { type BenchRow, benchRow } from "./bench-row.ts";
 import { measureHeld } from "./measure-held.ts";
 import { addPending, idleRows, measureIdle } from "./measure-idle.ts";

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { percentile } from "../percentile.ts";
+import { percentile } from "../measure/percentile.ts";
 import { type BenchRow, benchRow } from "./bench-row.ts";
 import type { Pace } from "./load-process.ts";
 import {

@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from "node:fs";
-import type { DatabaseConnection } from "../connect-database.ts";
-import type { Environment } from "../environment.ts";
-import { parseProcess } from "../process-figures.ts";
+import type { DatabaseConnection } from "../environment/connect-database.ts";
+import type { Environment } from "../environment/environment.ts";
+import { parseProcess } from "../measure/process-figures.ts";
 
 /** The parts of a stack, each one process or several. */
 const parts = [

@@ -8,8 +8,8 @@ import {
 } from "@geoswap/devnet";
 import { parseEther } from "viem";
 import { generatePrivateKey, privateKeyToAddress } from "viem/accounts";
-import { connectDatabase, type DatabaseConnection } from "../connect-database.ts";
-import { type OwnEnvironment, startEnvironment } from "../environment.ts";
+import { connectDatabase, type DatabaseConnection } from "../environment/connect-database.ts";
+import { type OwnEnvironment, startEnvironment } from "../environment/environment.ts";
 import { tellingMemory } from "./memory-in-use.ts";
 
 /** A service by itself on this machine, bare twins of its parts, and a way to look at its database. */

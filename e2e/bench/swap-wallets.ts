@@ -1,9 +1,9 @@
 import type { TestChain } from "@geoswap/devnet";
 import { parseEther } from "viem";
 import { generatePrivateKey, type PrivateKeyAccount, privateKeyToAccount } from "viem/accounts";
-import { fundWallets } from "../fund-wallets.ts";
-import { assetAddress } from "../make-order.ts";
-import { sendTransaction, signDelegation } from "../send-bundle.ts";
+import { fundWallets } from "../wallet/fund-wallets.ts";
+import { assetAddress } from "../wallet/make-order.ts";
+import { sendTransaction, signDelegation } from "../wallet/send-bundle.ts";
 
 const delegatedAtOnce = 50;
 

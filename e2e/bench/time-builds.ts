@@ -1,6 +1,6 @@
 import { createClient, getQuote } from "@geoswap/sdk";
-import { joinEnvironment } from "../environment.ts";
-import { askOnce, countAnswer, type Tally } from "../keyed-load.ts";
+import { askOnce, countAnswer, type Tally } from "../caller/keyed-load.ts";
+import { joinEnvironment } from "../environment/environment.ts";
 import type { BuildsLoad } from "./load-process.ts";
 import { swapWallets } from "./swap-wallets.ts";
 import { usdcIntent } from "./usdc-intent.ts";

@@ -1,6 +1,6 @@
 import { createClient, type EndedSwap, GeoswapError, waitForSwap } from "@geoswap/sdk";
-import { signSwap, submitSigned } from "../do-swap.ts";
-import { joinEnvironment } from "../environment.ts";
+import { signSwap, submitSigned } from "../caller/do-swap.ts";
+import { joinEnvironment } from "../environment/environment.ts";
 import { keepPace, type Run } from "./keep-pace.ts";
 import type { Reach, SwapsLoad } from "./load-process.ts";
 import { swapWallets } from "./swap-wallets.ts";

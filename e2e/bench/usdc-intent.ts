@@ -1,5 +1,5 @@
 import type { TestChain } from "@geoswap/devnet";
-import { swapIntent } from "../do-swap.ts";
+import { swapIntent } from "../caller/do-swap.ts";
 
 /** USDC to USDC, from the origin to the destination: what the bench swaps. */
 export function usdcIntent(

@@ -7,12 +7,12 @@ import { signAuthorization, signGeoOp } from "../black-box/sign-evm.ts";
 import { signUnsigned } from "../black-box/sign-solana.ts";
 import { pollUntilEnd, swapFromEvm, swapFromSolana } from "../black-box/swap.ts";
 import { createSwapApi, type QuoteRequest, type SwapApi } from "../black-box/swap-api.ts";
-import { delegateWallet } from "../delegate-wallet.ts";
-import { swapIntent } from "../do-swap.ts";
-import type { Environment } from "../environment.ts";
-import { holding } from "../holding.ts";
-import { sendTransaction } from "../send-bundle.ts";
+import { swapIntent } from "../caller/do-swap.ts";
+import { holding } from "../chain/holding.ts";
+import type { Environment } from "../environment/environment.ts";
 import { sharedEnvironment } from "../shared-environment.ts";
+import { delegateWallet } from "../wallet/delegate-wallet.ts";
+import { sendTransaction } from "../wallet/send-bundle.ts";
 
 const ten = 10_000_000n;
 const otherProvider = getAddress(`0x${"5a".repeat(20)}`);

@@ -5,13 +5,13 @@ import { beforeAll, type ExpectStatic, test } from "vitest";
 import { signGeoOp } from "../black-box/sign-evm.ts";
 import { pollUntilEnd, swapFromEvm, swapFromSolana } from "../black-box/swap.ts";
 import { createSwapApi, type QuoteRequest, type Swap, type SwapApi } from "../black-box/swap-api.ts";
-import { delegateWallet } from "../delegate-wallet.ts";
-import { swapIntent } from "../do-swap.ts";
-import type { Environment } from "../environment.ts";
-import { type AnyChain, holding, isSolanaChain } from "../holding.ts";
-import { assetAddress } from "../make-order.ts";
+import { swapIntent } from "../caller/do-swap.ts";
+import { type AnyChain, holding, isSolanaChain } from "../chain/holding.ts";
+import type { Environment } from "../environment/environment.ts";
 import { sharedEnvironment } from "../shared-environment.ts";
-import { signUrgentTransfer } from "../sign-urgent-transfer.ts";
+import { signUrgentTransfer } from "../trouble/sign-urgent-transfer.ts";
+import { delegateWallet } from "../wallet/delegate-wallet.ts";
+import { assetAddress } from "../wallet/make-order.ts";
 
 const ten = parseUnits("10", 6);
 

@@ -10,12 +10,12 @@ import { verifyAndSignSolana } from "@geoswap/sdk/solana";
 import { getBase64Encoder, getCompiledTransactionMessageDecoder, getTransactionDecoder } from "@solana/kit";
 import type { Hex } from "viem";
 import { beforeAll, test } from "vitest";
-import { callApi } from "../call-api.ts";
-import { delegateWallet } from "../delegate-wallet.ts";
-import { swapIntent } from "../do-swap.ts";
-import type { Environment } from "../environment.ts";
+import { callApi } from "../caller/call-api.ts";
+import { swapIntent } from "../caller/do-swap.ts";
+import { solanaSteps, tenUsdc } from "../caller/solana-caller.ts";
+import type { Environment } from "../environment/environment.ts";
 import { sharedEnvironment } from "../shared-environment.ts";
-import { solanaSteps, tenUsdc } from "../solana-caller.ts";
+import { delegateWallet } from "../wallet/delegate-wallet.ts";
 
 const time = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;
 const tokenBytes = 8 * 1024;

@@ -2,11 +2,11 @@ import { portSource } from "@geoswap/devnet";
 import { getStatus, waitForSwap } from "@geoswap/sdk";
 import { parseUnits } from "viem";
 import { onTestFinished, test } from "vitest";
-import { apiBeside } from "../api-beside.ts";
-import { callApi } from "../call-api.ts";
-import { doSwap, signSwap, swapIntent } from "../do-swap.ts";
-import type { Environment } from "../environment.ts";
-import { readRpcCounts, startRpcCounter } from "../rpc-counter.ts";
+import { callApi } from "../caller/call-api.ts";
+import { doSwap, signSwap, swapIntent } from "../caller/do-swap.ts";
+import { apiBeside } from "../environment/api-beside.ts";
+import type { Environment } from "../environment/environment.ts";
+import { readRpcCounts, startRpcCounter } from "../measure/rpc-counter.ts";
 import { sharedEnvironment } from "../shared-environment.ts";
 
 const origin = "https://ours.example";

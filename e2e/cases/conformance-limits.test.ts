@@ -4,9 +4,9 @@ import { serverCommand } from "@geoswap/devnet";
 import { errorBodySchema } from "@geoswap/protocol";
 import { generatePrivateKey } from "viem/accounts";
 import { beforeAll, test } from "vitest";
-import { callApi } from "../call-api.ts";
-import type { Environment } from "../environment.ts";
-import { expectRefusal } from "../expect-refusal.ts";
+import { callApi } from "../caller/call-api.ts";
+import type { Environment } from "../environment/environment.ts";
+import { expectRefusal } from "../expect/expect-refusal.ts";
 import { sharedEnvironment } from "../shared-environment.ts";
 
 /** Malformed on purpose: the rate is asked before the body. */

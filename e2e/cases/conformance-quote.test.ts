@@ -4,12 +4,12 @@ import { generateKeyPairSigner } from "@solana/kit";
 import { getAddress, parseUnits } from "viem";
 import { generatePrivateKey, privateKeyToAccount } from "viem/accounts";
 import { beforeAll, test } from "vitest";
-import { callApi } from "../call-api.ts";
-import { delegateWallet } from "../delegate-wallet.ts";
-import { swapIntent } from "../do-swap.ts";
-import type { Environment } from "../environment.ts";
-import type { AnyChain } from "../holding.ts";
+import { callApi } from "../caller/call-api.ts";
+import { swapIntent } from "../caller/do-swap.ts";
+import type { AnyChain } from "../chain/holding.ts";
+import type { Environment } from "../environment/environment.ts";
 import { sharedEnvironment } from "../shared-environment.ts";
+import { delegateWallet } from "../wallet/delegate-wallet.ts";
 
 const account = privateKeyToAccount(generatePrivateKey());
 const otherProvider = getAddress(`0x${"5a".repeat(20)}`);

@@ -3,13 +3,13 @@ import { failureCodes, isTerminal, type StatusResponse, statusResponseSchema } f
 import { type Hex, parseUnits } from "viem";
 import { generatePrivateKey, privateKeyToAddress } from "viem/accounts";
 import { beforeAll, type ExpectStatic, test } from "vitest";
-import { callApi } from "../call-api.ts";
-import { type SignedSwap, type SwapCaller, signSwap, submitSigned, swapIntent } from "../do-swap.ts";
-import type { Environment } from "../environment.ts";
-import { holdBack } from "../hold-back.ts";
-import { holding } from "../holding.ts";
-import { assetAddress } from "../make-order.ts";
+import { callApi } from "../caller/call-api.ts";
+import { type SignedSwap, type SwapCaller, signSwap, submitSigned, swapIntent } from "../caller/do-swap.ts";
+import { holding } from "../chain/holding.ts";
+import type { Environment } from "../environment/environment.ts";
 import { sharedEnvironment } from "../shared-environment.ts";
+import { holdBack } from "../trouble/hold-back.ts";
+import { assetAddress } from "../wallet/make-order.ts";
 
 const ten = parseUnits("10", 6);
 const askEveryMs = 150;

@@ -4,10 +4,10 @@ import type { QuoteRequestBody } from "@geoswap/protocol";
 import { getQuote } from "@geoswap/sdk";
 import { generatePrivateKey, privateKeyToAccount } from "viem/accounts";
 import { beforeAll, test } from "vitest";
-import { type ApiCall, callApi } from "../call-api.ts";
-import { swapIntent } from "../do-swap.ts";
-import type { Environment } from "../environment.ts";
-import { expectRefusal, issuesAt } from "../expect-refusal.ts";
+import { type ApiCall, callApi } from "../caller/call-api.ts";
+import { swapIntent } from "../caller/do-swap.ts";
+import type { Environment } from "../environment/environment.ts";
+import { expectRefusal, issuesAt } from "../expect/expect-refusal.ts";
 import { sharedEnvironment } from "../shared-environment.ts";
 
 const keyed = [

@@ -1,6 +1,6 @@
 import type { Browser, Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { launchChromium } from "../launch-chromium.ts";
+import { launchChromium } from "../environment/launch-chromium.ts";
 import { sharedEnvironment } from "../shared-environment.ts";
 
 const { baseUrl } = sharedEnvironment();

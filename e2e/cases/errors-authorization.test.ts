@@ -2,10 +2,10 @@ import { buildOp, waitForSwap } from "@geoswap/sdk";
 import { createWalletClient, getAddress, http, parseEther, zeroAddress } from "viem";
 import { generatePrivateKey, type PrivateKeyAccount, privateKeyToAccount } from "viem/accounts";
 import { test } from "vitest";
-import { expectRefusal, issuesAt } from "../expect-refusal.ts";
-import { originCaller } from "../origin-caller.ts";
-import { sendTransaction } from "../send-bundle.ts";
+import { originCaller } from "../caller/origin-caller.ts";
+import { expectRefusal, issuesAt } from "../expect/expect-refusal.ts";
 import { sharedEnvironment } from "../shared-environment.ts";
+import { sendTransaction } from "../wallet/send-bundle.ts";
 
 const amount = 10_000_000n;
 const otherProvider = getAddress(`0x${"5a".repeat(20)}`);

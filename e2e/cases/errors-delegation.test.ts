@@ -3,11 +3,11 @@ import { buildOp, waitForSwap } from "@geoswap/sdk";
 import { getAddress, zeroAddress } from "viem";
 import { generatePrivateKey, type PrivateKeyAccount, privateKeyToAccount } from "viem/accounts";
 import { test } from "vitest";
-import { callApi } from "../call-api.ts";
-import { delegateWallet } from "../delegate-wallet.ts";
-import { expectRefusal, issuesAt } from "../expect-refusal.ts";
-import { originCaller } from "../origin-caller.ts";
+import { callApi } from "../caller/call-api.ts";
+import { originCaller } from "../caller/origin-caller.ts";
+import { expectRefusal, issuesAt } from "../expect/expect-refusal.ts";
 import { sharedEnvironment } from "../shared-environment.ts";
+import { delegateWallet } from "../wallet/delegate-wallet.ts";
 
 const otherProvider = getAddress(`0x${"5a".repeat(20)}`);
 

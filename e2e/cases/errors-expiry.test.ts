@@ -9,10 +9,10 @@ import {
 	setSignEntropy,
 } from "viem/accounts";
 import { beforeAll, test } from "vitest";
-import { type ApiAnswer, callApi } from "../call-api.ts";
-import { type SignedSwap, signSwap, swapIntent } from "../do-swap.ts";
-import type { Environment } from "../environment.ts";
-import { expectRefusal, issuesAt } from "../expect-refusal.ts";
+import { type ApiAnswer, callApi } from "../caller/call-api.ts";
+import { type SignedSwap, signSwap, swapIntent } from "../caller/do-swap.ts";
+import type { Environment } from "../environment/environment.ts";
+import { expectRefusal, issuesAt } from "../expect/expect-refusal.ts";
 import { sharedEnvironment } from "../shared-environment.ts";
 
 const amount = 10_000_000n;

@@ -2,12 +2,12 @@ import { GeoswapError, getQuote } from "@geoswap/sdk";
 import { type Address, getAddress, zeroAddress } from "viem";
 import { generatePrivateKey, privateKeyToAccount, privateKeyToAddress } from "viem/accounts";
 import { beforeAll, type ExpectStatic, test } from "vitest";
-import { type ApiAnswer, callApi } from "../call-api.ts";
-import { swapIntent } from "../do-swap.ts";
-import type { Environment } from "../environment.ts";
-import { expectRefusal, issuesAt } from "../expect-refusal.ts";
-import { assetAddress } from "../make-order.ts";
+import { type ApiAnswer, callApi } from "../caller/call-api.ts";
+import { swapIntent } from "../caller/do-swap.ts";
+import type { Environment } from "../environment/environment.ts";
+import { expectRefusal, issuesAt } from "../expect/expect-refusal.ts";
 import { sharedEnvironment } from "../shared-environment.ts";
+import { assetAddress } from "../wallet/make-order.ts";
 
 const fields = [
 	...["originChain", "destinationChain", "inputToken", "outputToken", "amount", "walletAddress"],

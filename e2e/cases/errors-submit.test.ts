@@ -12,14 +12,14 @@ import {
 } from "viem";
 import { generatePrivateKey, type PrivateKeyAccount, privateKeyToAccount } from "viem/accounts";
 import { beforeAll, test } from "vitest";
-import { type ApiAnswer, callApi } from "../call-api.ts";
-import { delegateWallet } from "../delegate-wallet.ts";
-import { swapIntent } from "../do-swap.ts";
-import type { Environment } from "../environment.ts";
-import { expectRefusal, issuesAt } from "../expect-refusal.ts";
-import { assetAddress } from "../make-order.ts";
-import { sendTransaction } from "../send-bundle.ts";
+import { type ApiAnswer, callApi } from "../caller/call-api.ts";
+import { swapIntent } from "../caller/do-swap.ts";
+import type { Environment } from "../environment/environment.ts";
+import { expectRefusal, issuesAt } from "../expect/expect-refusal.ts";
 import { sharedEnvironment } from "../shared-environment.ts";
+import { delegateWallet } from "../wallet/delegate-wallet.ts";
+import { assetAddress } from "../wallet/make-order.ts";
+import { sendTransaction } from "../wallet/send-bundle.ts";
 
 const ten = parseUnits("10", 6);
 /** How long a status call waits for a swap that is there. */

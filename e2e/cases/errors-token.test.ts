@@ -1,5 +1,5 @@
 import { test } from "vitest";
-import { callApi } from "../call-api.ts";
+import { callApi } from "../caller/call-api.ts";
 import { sharedEnvironment } from "../shared-environment.ts";
 
 test("a token must be a non-empty string [I4-6, I4-16, I4-17, I8-3, D-order-5]", async ({ expect }) => {

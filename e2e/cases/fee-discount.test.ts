@@ -3,12 +3,12 @@ import type { QuoteRequestBody, QuoteResponse } from "@geoswap/protocol";
 import { buildOp, getQuote, signDelegation, submitOp, verifyAndSign, waitForSwap } from "@geoswap/sdk";
 import { parseEther, parseUnits } from "viem";
 import { beforeAll, test } from "vitest";
-import { connectDatabase } from "../connect-database.ts";
-import { swapIntent } from "../do-swap.ts";
-import type { Environment } from "../environment.ts";
-import { assetAddress } from "../make-order.ts";
+import { swapIntent } from "../caller/do-swap.ts";
+import { tokenBalance } from "../chain/token-balance.ts";
+import { connectDatabase } from "../environment/connect-database.ts";
+import type { Environment } from "../environment/environment.ts";
 import { sharedEnvironment } from "../shared-environment.ts";
-import { tokenBalance } from "../token-balance.ts";
+import { assetAddress } from "../wallet/make-order.ts";
 
 const amount = parseUnits("1000", 6);
 

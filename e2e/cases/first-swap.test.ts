@@ -1,11 +1,11 @@
 import { buildOp, getDelegation, getQuote, submitOp, verifyAndSign, waitForSwap } from "@geoswap/sdk";
 import { type Address, erc20Abi, parseUnits } from "viem";
 import { beforeAll, test } from "vitest";
-import { doSwap, signSwap, submitSigned, swapIntent } from "../do-swap.ts";
-import type { Environment } from "../environment.ts";
-import { assetAddress } from "../make-order.ts";
+import { doSwap, signSwap, submitSigned, swapIntent } from "../caller/do-swap.ts";
+import { tokenBalance } from "../chain/token-balance.ts";
+import type { Environment } from "../environment/environment.ts";
 import { sharedEnvironment } from "../shared-environment.ts";
-import { tokenBalance } from "../token-balance.ts";
+import { assetAddress } from "../wallet/make-order.ts";
 
 const hundred = parseUnits("100", 6);
 

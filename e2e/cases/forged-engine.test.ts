@@ -5,11 +5,11 @@ import { fromSwapId } from "@geoswap/protocol";
 import { erc20Abi, parseUnits } from "viem";
 import { generatePrivateKey, privateKeyToAddress } from "viem/accounts";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { connectDatabase, type DatabaseConnection } from "../connect-database.ts";
-import { doSwap, swapIntent } from "../do-swap.ts";
-import type { Environment } from "../environment.ts";
-import { assetAddress } from "../make-order.ts";
+import { doSwap, swapIntent } from "../caller/do-swap.ts";
+import { connectDatabase, type DatabaseConnection } from "../environment/connect-database.ts";
+import type { Environment } from "../environment/environment.ts";
 import { sharedEnvironment } from "../shared-environment.ts";
+import { assetAddress } from "../wallet/make-order.ts";
 
 const callsToWorker = 700;
 const callsToOthers = 300;

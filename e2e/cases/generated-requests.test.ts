@@ -2,7 +2,8 @@ import { randomInt } from "node:crypto";
 import { serverCommand } from "@geoswap/devnet";
 import fc from "fast-check";
 import { beforeAll, expect, test } from "vitest";
-import type { Environment } from "../environment.ts";
+import type { Environment } from "../environment/environment.ts";
+import { keepRefusal } from "../environment/refusals.ts";
 import { type CheckAnswer, createAnswerCheck } from "../generated/check-answer.ts";
 import { bytesOf, type Draft } from "../generated/draft-request.ts";
 import { exchange, type RawAnswer } from "../generated/exchange.ts";
@@ -11,8 +12,7 @@ import { type DocumentedOperation, type OpenapiJson, operationsOf } from "../gen
 import { createLiveValues, type LiveValues } from "../generated/live-values.ts";
 import { nearlyValid } from "../generated/nearly-valid-request.ts";
 import { validRequest } from "../generated/valid-request.ts";
-import { percentile } from "../percentile.ts";
-import { keepRefusal } from "../refusals.ts";
+import { percentile } from "../measure/percentile.ts";
 import { sharedEnvironment } from "../shared-environment.ts";
 
 /** `GEOSWAP_REQUESTS` and `GEOSWAP_SEED` send others, or the same ones again. */

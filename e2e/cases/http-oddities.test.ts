@@ -1,8 +1,8 @@
 import { beforeAll, expect, test } from "vitest";
-import type { ApiAnswer } from "../call-api.ts";
-import { callApi } from "../call-api.ts";
-import type { Environment } from "../environment.ts";
-import { expectRefusal, issuesAt } from "../expect-refusal.ts";
+import type { ApiAnswer } from "../caller/call-api.ts";
+import { callApi } from "../caller/call-api.ts";
+import type { Environment } from "../environment/environment.ts";
+import { expectRefusal, issuesAt } from "../expect/expect-refusal.ts";
 import { exchange, type RawAnswer } from "../generated/exchange.ts";
 import { sharedEnvironment } from "../shared-environment.ts";
 

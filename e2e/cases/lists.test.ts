@@ -2,10 +2,10 @@ import { readyResponseSchema, solanaChainId } from "@geoswap/protocol";
 import { getChains, getQuote, getStatus, getTokens, listSwaps, waitForSwap } from "@geoswap/sdk";
 import { parseUnits, zeroAddress } from "viem";
 import { beforeAll, test } from "vitest";
-import { callApi } from "../call-api.ts";
-import { signSwap, submitSigned, swapIntent } from "../do-swap.ts";
-import type { Environment } from "../environment.ts";
-import { expectRefusal, issuesAt } from "../expect-refusal.ts";
+import { callApi } from "../caller/call-api.ts";
+import { signSwap, submitSigned, swapIntent } from "../caller/do-swap.ts";
+import type { Environment } from "../environment/environment.ts";
+import { expectRefusal, issuesAt } from "../expect/expect-refusal.ts";
 import { sharedEnvironment } from "../shared-environment.ts";
 
 const ten = parseUnits("10", 6);

@@ -1,10 +1,10 @@
 import { readFileSync } from "node:fs";
 import { parseUnits } from "viem";
 import { beforeAll, expect, test, vi } from "vitest";
-import { callApi } from "../call-api.ts";
-import { doSwap, swapIntent } from "../do-swap.ts";
-import type { Environment } from "../environment.ts";
-import { type MetricFamily, parseMetrics } from "../parse-metrics.ts";
+import { callApi } from "../caller/call-api.ts";
+import { doSwap, swapIntent } from "../caller/do-swap.ts";
+import type { Environment } from "../environment/environment.ts";
+import { type MetricFamily, parseMetrics } from "../measure/parse-metrics.ts";
 import { sharedEnvironment } from "../shared-environment.ts";
 
 type Metrics = Map<string, MetricFamily>;

@@ -10,9 +10,9 @@ import {
 } from "viem";
 import { generatePrivateKey } from "viem/accounts";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { connectDatabase, type DatabaseConnection } from "../connect-database.ts";
-import { swapIntent } from "../do-swap.ts";
-import type { Environment } from "../environment.ts";
+import { swapIntent } from "../caller/do-swap.ts";
+import { connectDatabase, type DatabaseConnection } from "../environment/connect-database.ts";
+import type { Environment } from "../environment/environment.ts";
 import { sharedEnvironment } from "../shared-environment.ts";
 
 const submits = 1_000;

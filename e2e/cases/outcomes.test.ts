@@ -5,16 +5,16 @@ import { type Hex, parseEther, parseUnits } from "viem";
 import type { PackedUserOperation } from "viem/account-abstraction";
 import { generatePrivateKey, type PrivateKeyAccount, privateKeyToAddress } from "viem/accounts";
 import { afterAll, beforeAll, test } from "vitest";
-import { connectDatabase, type DatabaseConnection } from "../connect-database.ts";
-import { type SignedSwap, signSwap, submitSigned, swapIntent } from "../do-swap.ts";
-import type { Environment } from "../environment.ts";
-import { escrowState } from "../escrow-state.ts";
-import { expectBooksAgree } from "../expect-books-agree.ts";
-import { assetAddress } from "../make-order.ts";
-import { sendBundle, sendTransaction, signDelegation } from "../send-bundle.ts";
+import { type SignedSwap, signSwap, submitSigned, swapIntent } from "../caller/do-swap.ts";
+import { escrowState } from "../chain/escrow-state.ts";
+import { tokenBalance } from "../chain/token-balance.ts";
+import { connectDatabase, type DatabaseConnection } from "../environment/connect-database.ts";
+import type { Environment } from "../environment/environment.ts";
+import { expectBooksAgree } from "../expect/expect-books-agree.ts";
 import { sharedEnvironment } from "../shared-environment.ts";
-import { signUrgentTransfer } from "../sign-urgent-transfer.ts";
-import { tokenBalance } from "../token-balance.ts";
+import { signUrgentTransfer } from "../trouble/sign-urgent-transfer.ts";
+import { assetAddress } from "../wallet/make-order.ts";
+import { sendBundle, sendTransaction, signDelegation } from "../wallet/send-bundle.ts";
 
 const amount = parseUnits("100", 6);
 

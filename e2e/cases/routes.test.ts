@@ -8,14 +8,14 @@ import {
 	privateKeyToAddress,
 } from "viem/accounts";
 import { beforeAll, type ExpectStatic, test } from "vitest";
-import { doSwap, type SignedSwap, swapIntent } from "../do-swap.ts";
-import type { Environment } from "../environment.ts";
-import { escrowState } from "../escrow-state.ts";
-import { expectBooksAgree } from "../expect-books-agree.ts";
-import { assetAddress } from "../make-order.ts";
-import { sendTransaction } from "../send-bundle.ts";
+import { doSwap, type SignedSwap, swapIntent } from "../caller/do-swap.ts";
+import { escrowState } from "../chain/escrow-state.ts";
+import { tokenBalance } from "../chain/token-balance.ts";
+import type { Environment } from "../environment/environment.ts";
+import { expectBooksAgree } from "../expect/expect-books-agree.ts";
 import { sharedEnvironment } from "../shared-environment.ts";
-import { tokenBalance } from "../token-balance.ts";
+import { assetAddress } from "../wallet/make-order.ts";
+import { sendTransaction } from "../wallet/send-bundle.ts";
 
 /** Time for a delivery to be final, attested and paid out of escrow, on a busy machine. */
 const decidedWithinMs = 60_000;

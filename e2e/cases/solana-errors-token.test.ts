@@ -2,12 +2,12 @@ import { serverCommand } from "@geoswap/devnet";
 import { createClient, getQuote } from "@geoswap/sdk";
 import { generatePrivateKey } from "viem/accounts";
 import { beforeAll, test } from "vitest";
-import { type ApiAnswer, callApi } from "../call-api.ts";
-import { swapIntent } from "../do-swap.ts";
-import type { Environment } from "../environment.ts";
-import { expectRefusal, issuesAt } from "../expect-refusal.ts";
+import { type ApiAnswer, callApi } from "../caller/call-api.ts";
+import { swapIntent } from "../caller/do-swap.ts";
+import { solanaSteps, tenUsdc } from "../caller/solana-caller.ts";
+import type { Environment } from "../environment/environment.ts";
+import { expectRefusal, issuesAt } from "../expect/expect-refusal.ts";
 import { sharedEnvironment } from "../shared-environment.ts";
-import { solanaSteps, tenUsdc } from "../solana-caller.ts";
 
 type Endpoint = { path: string; field: "geoQuoteToken" | "geoOpToken" };
 const buildEvm: Endpoint = { path: "/swap/build-geo-op", field: "geoQuoteToken" };

@@ -14,14 +14,6 @@ import { getAllocateInstruction } from "@solana-program/system";
 import { getTransferCheckedInstruction } from "@solana-program/token";
 import { parseUnits } from "viem";
 import { beforeAll, type ExpectStatic, test } from "vitest";
-import type { Environment } from "../environment.ts";
-import { expectBooksAgree } from "../expect-books-agree.ts";
-import { expectRefusal, issuesAt } from "../expect-refusal.ts";
-import { holding } from "../holding.ts";
-import { assetAddress } from "../make-order.ts";
-import { type MessageDraft, redraftMessage } from "../redraft-message.ts";
-import { sendSolana } from "../send-solana.ts";
-import { sharedEnvironment } from "../shared-environment.ts";
 import {
 	type SolanaScene,
 	type SolanaSteps,
@@ -29,7 +21,15 @@ import {
 	solanaSteps,
 	tenUsdc,
 	wireTransaction,
-} from "../solana-caller.ts";
+} from "../caller/solana-caller.ts";
+import { holding } from "../chain/holding.ts";
+import type { Environment } from "../environment/environment.ts";
+import { expectBooksAgree } from "../expect/expect-books-agree.ts";
+import { expectRefusal, issuesAt } from "../expect/expect-refusal.ts";
+import { sharedEnvironment } from "../shared-environment.ts";
+import { sendSolana } from "../solana/send-solana.ts";
+import { type MessageDraft, redraftMessage } from "../trouble/redraft-message.ts";
+import { assetAddress } from "../wallet/make-order.ts";
 
 /** By which browser wallets make sure that a transaction did what it showed. */
 const lighthouse = "L2TExMFKdjpN9kozasaurPirfHy9P8sbXoAN1qA3S95" as SolanaAddress;

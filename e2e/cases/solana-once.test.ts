@@ -4,19 +4,19 @@ import { buildSolanaTx, waitForSwap } from "@geoswap/sdk";
 import { generateKeyPairSigner, type KeyPairSigner } from "@solana/kit";
 import type { Hex } from "viem";
 import { beforeAll, type ExpectStatic, test } from "vitest";
-import type { Environment } from "../environment.ts";
-import { expectBooksAgree } from "../expect-books-agree.ts";
-import { expectRefusal, issuesAt } from "../expect-refusal.ts";
-import { holding } from "../holding.ts";
-import { assetAddress } from "../make-order.ts";
-import { sharedEnvironment } from "../shared-environment.ts";
 import {
 	type SolanaScene,
 	type SolanaSteps,
 	signTransaction,
 	solanaSteps,
 	tenUsdc,
-} from "../solana-caller.ts";
+} from "../caller/solana-caller.ts";
+import { holding } from "../chain/holding.ts";
+import type { Environment } from "../environment/environment.ts";
+import { expectBooksAgree } from "../expect/expect-books-agree.ts";
+import { expectRefusal, issuesAt } from "../expect/expect-refusal.ts";
+import { sharedEnvironment } from "../shared-environment.ts";
+import { assetAddress } from "../wallet/make-order.ts";
 
 const submits = 100;
 /** For 150 slots and until those are final, on a busy machine. */

@@ -11,17 +11,17 @@ import { generateKeyPairSigner, type KeyPairSigner } from "@solana/kit";
 import { parseUnits } from "viem";
 import { generatePrivateKey, type PrivateKeyAccount, privateKeyToAddress } from "viem/accounts";
 import { beforeAll, type ExpectStatic, test } from "vitest";
-import { doSolanaSwap } from "../do-solana-swap.ts";
-import { doSwap, swapIntent } from "../do-swap.ts";
-import type { Environment } from "../environment.ts";
-import { escrowState } from "../escrow-state.ts";
-import { expectBooksAgree } from "../expect-books-agree.ts";
-import { type AnyChain, holding, isSolanaChain } from "../holding.ts";
-import { assetAddress } from "../make-order.ts";
+import { doSolanaSwap } from "../caller/do-solana-swap.ts";
+import { doSwap, swapIntent } from "../caller/do-swap.ts";
+import { escrowState } from "../chain/escrow-state.ts";
+import { type AnyChain, holding, isSolanaChain } from "../chain/holding.ts";
+import type { Environment } from "../environment/environment.ts";
+import { expectBooksAgree } from "../expect/expect-books-agree.ts";
 import { sharedEnvironment } from "../shared-environment.ts";
-import { hasTokenAccount } from "../solana-balance.ts";
-import { solanaChanges } from "../solana-changes.ts";
-import { solanaMarker } from "../solana-marker.ts";
+import { hasTokenAccount } from "../solana/solana-balance.ts";
+import { solanaChanges } from "../solana/solana-changes.ts";
+import { solanaMarker } from "../solana/solana-marker.ts";
+import { assetAddress } from "../wallet/make-order.ts";
 
 /** Time for a delivery to be final, attested and paid out of escrow, on a busy machine. */
 const decidedWithinMs = 60_000;

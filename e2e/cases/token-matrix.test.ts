@@ -4,15 +4,21 @@ import { buildOp, type Client, createClient, getQuote, waitForSwap } from "@geos
 import type { Hex } from "viem";
 import { generatePrivateKey } from "viem/accounts";
 import { beforeAll, type ExpectStatic, test } from "vitest";
-import { type ApiAnswer, callApi } from "../call-api.ts";
-import { swapIntent } from "../do-swap.ts";
-import type { Environment } from "../environment.ts";
-import { expectRefusal } from "../expect-refusal.ts";
-import { resealToken, sealKeysOf } from "../reseal-token.ts";
+import { type ApiAnswer, callApi } from "../caller/call-api.ts";
+import { swapIntent } from "../caller/do-swap.ts";
+import { signTransaction, solanaSteps, tenUsdc } from "../caller/solana-caller.ts";
+import type { Environment } from "../environment/environment.ts";
+import { expectRefusal } from "../expect/expect-refusal.ts";
 import { sharedEnvironment } from "../shared-environment.ts";
-import { signAuthorization } from "../sign-authorization.ts";
-import { signTransaction, solanaSteps, tenUsdc } from "../solana-caller.ts";
-import { changedCharacters, type Mutation, mixtures, otherSpellings, shortened } from "../token-mutations.ts";
+import { resealToken, sealKeysOf } from "../trouble/reseal-token.ts";
+import {
+	changedCharacters,
+	type Mutation,
+	mixtures,
+	otherSpellings,
+	shortened,
+} from "../trouble/token-mutations.ts";
+import { signAuthorization } from "../wallet/sign-authorization.ts";
 
 /** Each n-th place of a token with so many other characters. */
 const size = process.env.GEOSWAP_FULL ? { everyNth: 1, others: 5 } : { everyNth: 3, others: 1 };

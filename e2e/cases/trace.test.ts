@@ -1,9 +1,9 @@
 import { parseUnits } from "viem";
 import { beforeAll, expect, test, vi } from "vitest";
-import { doSolanaSwap } from "../do-solana-swap.ts";
-import { doSwap, swapIntent } from "../do-swap.ts";
-import type { Environment } from "../environment.ts";
-import { type ExportedSpan, readSpans } from "../otlp-collector.ts";
+import { doSolanaSwap } from "../caller/do-solana-swap.ts";
+import { doSwap, swapIntent } from "../caller/do-swap.ts";
+import type { Environment } from "../environment/environment.ts";
+import { type ExportedSpan, readSpans } from "../measure/otlp-collector.ts";
 import { sharedEnvironment } from "../shared-environment.ts";
 
 let environment: Environment;

@@ -7,10 +7,10 @@ import { generateKeyPairSigner } from "@solana/kit";
 import { parseUnits } from "viem";
 import { generatePrivateKey, privateKeyToAccount } from "viem/accounts";
 import { expect, onTestFinished, test } from "vitest";
-import { swapIntent } from "../do-swap.ts";
-import type { Environment } from "../environment.ts";
-import { type QueryCounts, startQueryCounter } from "../query-counter.ts";
-import { type RpcCounts, readRpcCounts, startRpcCounter } from "../rpc-counter.ts";
+import { swapIntent } from "../caller/do-swap.ts";
+import type { Environment } from "../environment/environment.ts";
+import { type QueryCounts, startQueryCounter } from "../measure/query-counter.ts";
+import { type RpcCounts, readRpcCounts, startRpcCounter } from "../measure/rpc-counter.ts";
 import { sharedEnvironment } from "../shared-environment.ts";
 
 const quotes = 500;

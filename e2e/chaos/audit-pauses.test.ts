@@ -2,11 +2,11 @@ import { devTokenAbi, serverCommand, type TestChain } from "@geoswap/devnet";
 import { getChains } from "@geoswap/sdk";
 import { type Address, encodeFunctionData, type Hex, parseEther, parseUnits } from "viem";
 import { expect, test } from "vitest";
-import { callApi } from "../call-api.ts";
-import { doSwap, swapIntent } from "../do-swap.ts";
-import { expectRefusal } from "../expect-refusal.ts";
-import { assetAddress } from "../make-order.ts";
+import { callApi } from "../caller/call-api.ts";
+import { doSwap, swapIntent } from "../caller/do-swap.ts";
+import { expectRefusal } from "../expect/expect-refusal.ts";
 import { ownEnvironment } from "../own-environment.ts";
+import { assetAddress } from "../wallet/make-order.ts";
 
 const patience = { timeout: 120_000, interval: 300 };
 const amount = parseUnits("50", 6);

@@ -1,14 +1,14 @@
 import { expect, test } from "vitest";
-import { expectBooksExact } from "../expect-books-exact.ts";
-import { expectExact } from "../expect-exact.ts";
-import { isSolanaChain } from "../holding.ts";
-import { killInTurn } from "../kill-in-turn.ts";
-import { countStatuses, planMixedSwap } from "../mixed-swaps.ts";
+import { countStatuses, planMixedSwap } from "../caller/mixed-swaps.ts";
+import { newWalletSwapsThrough, type TimedSwap } from "../caller/swap-through.ts";
+import { isSolanaChain } from "../chain/holding.ts";
+import { expectBooksExact } from "../expect/expect-books-exact.ts";
+import { expectExact } from "../expect/expect-exact.ts";
+import { payersMoney } from "../expect/payers-money.ts";
+import { percentile } from "../measure/percentile.ts";
 import { ownEnvironment } from "../own-environment.ts";
-import { payersMoney } from "../payers-money.ts";
-import { percentile } from "../percentile.ts";
-import { newWalletSwapsThrough, type TimedSwap } from "../swap-through.ts";
-import { troubleSolana } from "../trouble-solana.ts";
+import { killInTurn } from "../trouble/kill-in-turn.ts";
+import { troubleSolana } from "../trouble/trouble-solana.ts";
 
 /** Every other swap has Solana on one side or on both. */
 const { swapCount, killsEach, streamCount } = process.env.GEOSWAP_FULL

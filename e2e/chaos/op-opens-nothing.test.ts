@@ -2,15 +2,15 @@ import { waitForSwap } from "@geoswap/sdk";
 import { type Hex, parseEther, parseUnits } from "viem";
 import { generatePrivateKey, privateKeyToAddress } from "viem/accounts";
 import { expect, test } from "vitest";
-import { connectDatabase, type DatabaseConnection } from "../connect-database.ts";
-import { signSwap, submitSigned, swapIntent } from "../do-swap.ts";
-import { escrowState } from "../escrow-state.ts";
-import { expectBooksExact } from "../expect-books-exact.ts";
-import { assetAddress } from "../make-order.ts";
+import { signSwap, submitSigned, swapIntent } from "../caller/do-swap.ts";
+import { escrowState } from "../chain/escrow-state.ts";
+import { tokenBalance } from "../chain/token-balance.ts";
+import { connectDatabase, type DatabaseConnection } from "../environment/connect-database.ts";
+import { expectBooksExact } from "../expect/expect-books-exact.ts";
 import { ownEnvironment } from "../own-environment.ts";
-import { sendTransaction, signDelegation } from "../send-bundle.ts";
-import { signUrgentTransfer } from "../sign-urgent-transfer.ts";
-import { tokenBalance } from "../token-balance.ts";
+import { signUrgentTransfer } from "../trouble/sign-urgent-transfer.ts";
+import { assetAddress } from "../wallet/make-order.ts";
+import { sendTransaction, signDelegation } from "../wallet/send-bundle.ts";
 
 const patience = { timeout: 30_000, interval: 50 };
 

@@ -4,20 +4,20 @@ import { type Client, type EndedSwap, getStatus, waitForSwap } from "@geoswap/sd
 import { type Address, encodeFunctionData, type Hex, parseEther, parseUnits } from "viem";
 import { generatePrivateKey, privateKeyToAccount, privateKeyToAddress } from "viem/accounts";
 import { beforeAll, describe, type ExpectStatic, test } from "vitest";
-import { callApi } from "../call-api.ts";
-import { type SignedSwap, type SwapCaller, signSwap, submitSigned, swapIntent } from "../do-swap.ts";
-import type { OwnEnvironment } from "../environment.ts";
-import { escrowCredit } from "../escrow-credit.ts";
-import { escrowState } from "../escrow-state.ts";
-import { expectBooksAgree } from "../expect-books-agree.ts";
-import { expectBooksExact } from "../expect-books-exact.ts";
-import { expectRefusal } from "../expect-refusal.ts";
-import { freezeInToken } from "../freeze-in-token.ts";
-import { assetAddress } from "../make-order.ts";
+import { callApi } from "../caller/call-api.ts";
+import { type SignedSwap, type SwapCaller, signSwap, submitSigned, swapIntent } from "../caller/do-swap.ts";
+import { escrowCredit } from "../chain/escrow-credit.ts";
+import { escrowState } from "../chain/escrow-state.ts";
+import { revertOf } from "../chain/revert-of.ts";
+import { tokenBalance } from "../chain/token-balance.ts";
+import type { OwnEnvironment } from "../environment/environment.ts";
+import { expectBooksAgree } from "../expect/expect-books-agree.ts";
+import { expectBooksExact } from "../expect/expect-books-exact.ts";
+import { expectRefusal } from "../expect/expect-refusal.ts";
 import { ownEnvironment } from "../own-environment.ts";
-import { revertOf } from "../revert-of.ts";
-import { sendTransaction } from "../send-bundle.ts";
-import { tokenBalance } from "../token-balance.ts";
+import { freezeInToken } from "../trouble/freeze-in-token.ts";
+import { assetAddress } from "../wallet/make-order.ts";
+import { sendTransaction } from "../wallet/send-bundle.ts";
 
 /** Time for a delivery to be final, attested and paid out of escrow, on a busy machine. */
 const decidedWithinMs = 60_000;

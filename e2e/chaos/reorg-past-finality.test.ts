@@ -5,17 +5,17 @@ import { orderSchema, unpackDeadlines } from "@geoswap/protocol";
 import { getStatus } from "@geoswap/sdk";
 import { parseUnits } from "viem";
 import { expect, test } from "vitest";
-import { callApi } from "../call-api.ts";
-import { connectDatabase } from "../connect-database.ts";
+import { callApi } from "../caller/call-api.ts";
+import { doSwap, swapIntent } from "../caller/do-swap.ts";
+import { escrowState } from "../chain/escrow-state.ts";
+import { tokenBalance } from "../chain/token-balance.ts";
 import { deepFinality } from "../deep-finality.ts";
-import { doSwap, swapIntent } from "../do-swap.ts";
-import { escrowState } from "../escrow-state.ts";
-import { expectBooksAgree } from "../expect-books-agree.ts";
-import { expectRefusal } from "../expect-refusal.ts";
-import { assetAddress } from "../make-order.ts";
+import { connectDatabase } from "../environment/connect-database.ts";
+import { expectBooksAgree } from "../expect/expect-books-agree.ts";
+import { expectRefusal } from "../expect/expect-refusal.ts";
 import { ownEnvironment } from "../own-environment.ts";
-import { readOrderEvents, reorganize } from "../reorganize.ts";
-import { tokenBalance } from "../token-balance.ts";
+import { readOrderEvents, reorganize } from "../trouble/reorganize.ts";
+import { assetAddress } from "../wallet/make-order.ts";
 
 /** Final after 26 seconds. */
 const blockMs = 400;

@@ -3,17 +3,17 @@ import { fromSwapId, orderSchema, unpackDeadlines } from "@geoswap/protocol";
 import { type Client, getStatus, waitForSwap } from "@geoswap/sdk";
 import { type Hex, parseUnits } from "viem";
 import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
-import { connectDatabase, type DatabaseConnection } from "../connect-database.ts";
+import { type SignedSwap, type SwapCaller, signSwap, submitSigned, swapIntent } from "../caller/do-swap.ts";
+import { tokenBalance } from "../chain/token-balance.ts";
 import { deepFinality } from "../deep-finality.ts";
-import { type SignedSwap, type SwapCaller, signSwap, submitSigned, swapIntent } from "../do-swap.ts";
-import type { OwnEnvironment } from "../environment.ts";
-import { expectBooksExact } from "../expect-books-exact.ts";
-import { watchFirstFills } from "../first-fills.ts";
-import { assetAddress } from "../make-order.ts";
+import { connectDatabase, type DatabaseConnection } from "../environment/connect-database.ts";
+import type { OwnEnvironment } from "../environment/environment.ts";
+import { expectBooksExact } from "../expect/expect-books-exact.ts";
+import { watchFirstFills } from "../expect/first-fills.ts";
+import { watchUnfinalDeliveries } from "../expect/unfinal-deliveries.ts";
 import { ownEnvironment } from "../own-environment.ts";
-import { type OrderEventLog, readOrderEvents, reorganize } from "../reorganize.ts";
-import { tokenBalance } from "../token-balance.ts";
-import { watchUnfinalDeliveries } from "../unfinal-deliveries.ts";
+import { type OrderEventLog, readOrderEvents, reorganize } from "../trouble/reorganize.ts";
+import { assetAddress } from "../wallet/make-order.ts";
 
 /** Final after 26 seconds. */
 const blockMs = 400;

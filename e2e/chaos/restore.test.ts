@@ -4,15 +4,15 @@ import { fromSwapId, type SubmitResponse } from "@geoswap/protocol";
 import { type Client, type EndedSwap, GeoswapError, getChains, getStatus, waitForSwap } from "@geoswap/sdk";
 import { generatePrivateKey, privateKeyToAddress } from "viem/accounts";
 import { beforeAll, expect, test } from "vitest";
-import { backUp, restore, stopAll } from "../back-up.ts";
-import { connectDatabase } from "../connect-database.ts";
-import { signSolanaSwap, submitSignedSolana } from "../do-solana-swap.ts";
-import { signSwap, submitSigned, swapIntent } from "../do-swap.ts";
-import type { OwnEnvironment } from "../environment.ts";
-import { expectBooksExact } from "../expect-books-exact.ts";
-import { expectExact } from "../expect-exact.ts";
-import { isSolanaChain } from "../holding.ts";
-import { type AnyPlan, countStatuses, type EndedAnyPlan, planMixedSwap } from "../mixed-swaps.ts";
+import { signSolanaSwap, submitSignedSolana } from "../caller/do-solana-swap.ts";
+import { signSwap, submitSigned, swapIntent } from "../caller/do-swap.ts";
+import { type AnyPlan, countStatuses, type EndedAnyPlan, planMixedSwap } from "../caller/mixed-swaps.ts";
+import { isSolanaChain } from "../chain/holding.ts";
+import { backUp, restore, stopAll } from "../environment/back-up.ts";
+import { connectDatabase } from "../environment/connect-database.ts";
+import type { OwnEnvironment } from "../environment/environment.ts";
+import { expectBooksExact } from "../expect/expect-books-exact.ts";
+import { expectExact } from "../expect/expect-exact.ts";
 import { ownEnvironment } from "../own-environment.ts";
 
 /** All routes twice, or as often as it takes. */

@@ -15,22 +15,22 @@ import { AuthorityType, getSetAuthorityInstruction } from "@solana-program/token
 import { type Address, type Hex, hexToBytes, type PrivateKeyAccount, parseUnits } from "viem";
 import { generatePrivateKey, privateKeyToAddress } from "viem/accounts";
 import { afterAll, afterEach, beforeAll, describe, type ExpectStatic, test } from "vitest";
-import { closeTokenAccount } from "../close-token-account.ts";
-import { connectDatabase, type DatabaseConnection } from "../connect-database.ts";
-import { signSolanaSwap, submitSignedSolana } from "../do-solana-swap.ts";
-import { signSwap, submitSigned, swapIntent } from "../do-swap.ts";
-import type { OwnEnvironment } from "../environment.ts";
-import { escrowState } from "../escrow-state.ts";
-import { expectBooksExact } from "../expect-books-exact.ts";
-import { holdBack } from "../hold-back.ts";
-import { type AnyChain, holding, isSolanaChain } from "../holding.ts";
-import { assetAddress } from "../make-order.ts";
+import { signSolanaSwap, submitSignedSolana } from "../caller/do-solana-swap.ts";
+import { signSwap, submitSigned, swapIntent } from "../caller/do-swap.ts";
+import { escrowState } from "../chain/escrow-state.ts";
+import { type AnyChain, holding, isSolanaChain } from "../chain/holding.ts";
+import { connectDatabase, type DatabaseConnection } from "../environment/connect-database.ts";
+import type { OwnEnvironment } from "../environment/environment.ts";
+import { expectBooksExact } from "../expect/expect-books-exact.ts";
+import { solanaJournal } from "../expect/solana-journal.ts";
 import { ownEnvironment } from "../own-environment.ts";
-import { sendSolana } from "../send-solana.ts";
-import { hasTokenAccount } from "../solana-balance.ts";
-import { solanaChanges } from "../solana-changes.ts";
-import { solanaJournal } from "../solana-journal.ts";
-import { solanaMarker } from "../solana-marker.ts";
+import { sendSolana } from "../solana/send-solana.ts";
+import { hasTokenAccount } from "../solana/solana-balance.ts";
+import { solanaChanges } from "../solana/solana-changes.ts";
+import { solanaMarker } from "../solana/solana-marker.ts";
+import { closeTokenAccount } from "../trouble/close-token-account.ts";
+import { holdBack } from "../trouble/hold-back.ts";
+import { assetAddress } from "../wallet/make-order.ts";
 
 const amount = parseUnits("100", 6);
 /** As many as a blockhash lives, with those that make it final that they have passed. */

@@ -10,17 +10,17 @@ import {
 } from "@solana/kit";
 import { parseUnits } from "viem";
 import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
-import { connectDatabase, type DatabaseConnection } from "../connect-database.ts";
-import { signSwap, submitSigned, swapIntent } from "../do-swap.ts";
-import type { OwnEnvironment } from "../environment.ts";
-import { expectBooksExact } from "../expect-books-exact.ts";
-import { expectExact } from "../expect-exact.ts";
-import { countStatuses, type EndedAnyPlan, planSolanaSwap } from "../mixed-swaps.ts";
+import { signSwap, submitSigned, swapIntent } from "../caller/do-swap.ts";
+import { countStatuses, type EndedAnyPlan, planSolanaSwap } from "../caller/mixed-swaps.ts";
+import { newWalletSwapsThrough } from "../caller/swap-through.ts";
+import { connectDatabase, type DatabaseConnection } from "../environment/connect-database.ts";
+import type { OwnEnvironment } from "../environment/environment.ts";
+import { expectBooksExact } from "../expect/expect-books-exact.ts";
+import { expectExact } from "../expect/expect-exact.ts";
+import { type JournalledTransaction, solanaJournal } from "../expect/solana-journal.ts";
 import { ownEnvironment } from "../own-environment.ts";
-import { signRivalPayout } from "../sign-rival-payout.ts";
-import { type JournalledTransaction, solanaJournal } from "../solana-journal.ts";
-import { solanaMarker } from "../solana-marker.ts";
-import { newWalletSwapsThrough } from "../swap-through.ts";
+import { solanaMarker } from "../solana/solana-marker.ts";
+import { signRivalPayout } from "../trouble/sign-rival-payout.ts";
 
 const isFull = Boolean(process.env.GEOSWAP_FULL);
 

@@ -2,13 +2,13 @@ import { readFileSync } from "node:fs";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { ServiceProcess } from "@geoswap/devnet";
 import { expect, onTestFinished, test } from "vitest";
-import { expectBooksExact } from "../expect-books-exact.ts";
-import { expectExact } from "../expect-exact.ts";
-import { countStatuses, planMixedSwap } from "../mixed-swaps.ts";
+import { countStatuses, planMixedSwap } from "../caller/mixed-swaps.ts";
+import { newWalletSwapsThrough, type TimedSwap } from "../caller/swap-through.ts";
+import { knownWorkers, newestWorker, startWorkerBeside } from "../environment/start-worker-beside.ts";
+import { expectBooksExact } from "../expect/expect-books-exact.ts";
+import { expectExact } from "../expect/expect-exact.ts";
+import { type Stalls, watchStalls } from "../measure/watch-stalls.ts";
 import { ownEnvironment } from "../own-environment.ts";
-import { knownWorkers, newestWorker, startWorkerBeside } from "../start-worker-beside.ts";
-import { newWalletSwapsThrough, type TimedSwap } from "../swap-through.ts";
-import { type Stalls, watchStalls } from "../watch-stalls.ts";
 
 /** How many swaps are submitted on each version before the next one comes, and at once. */
 const swapsEach = 100;

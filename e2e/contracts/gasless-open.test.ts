@@ -5,11 +5,11 @@ import { entryPoint09Abi, entryPoint09Address } from "viem/account-abstraction";
 import { generatePrivateKey, type PrivateKeyAccount, privateKeyToAccount } from "viem/accounts";
 import { getDelegation } from "viem/actions";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { assetAddress, makeOrder } from "../make-order.ts";
-import { revertOf } from "../revert-of.ts";
-import { sendBundle, sendTransaction, signDelegation, signOrderOp } from "../send-bundle.ts";
-import { delegatedWallet, fundEther, fundedWallet, mintUsdc } from "../test-wallet.ts";
-import { tokenBalance } from "../token-balance.ts";
+import { revertOf } from "../chain/revert-of.ts";
+import { tokenBalance } from "../chain/token-balance.ts";
+import { assetAddress, makeOrder } from "../wallet/make-order.ts";
+import { sendBundle, sendTransaction, signDelegation, signOrderOp } from "../wallet/send-bundle.ts";
+import { delegatedWallet, fundEther, fundedWallet, mintUsdc } from "../wallet/test-wallet.ts";
 
 /** ERC-7821: a batch that reverts as a whole; and no calls in it. */
 const batchMode = `0x01${"00".repeat(31)}` as const;

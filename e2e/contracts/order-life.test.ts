@@ -3,12 +3,12 @@ import { fromWord, geoEscrowAbi, geoVaultAbi, type Order, orderId, unpackDeadlin
 import { type Address, encodeFunctionData, type Hex } from "viem";
 import { type PrivateKeyAccount, privateKeyToAccount } from "viem/accounts";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { attest } from "../attest.ts";
-import { assetAddress, makeOrder } from "../make-order.ts";
-import { revertOf } from "../revert-of.ts";
-import { sendBundle, sendTransaction, signDelegation, signOrderOp } from "../send-bundle.ts";
-import { fundedWallet } from "../test-wallet.ts";
-import { tokenBalance } from "../token-balance.ts";
+import { revertOf } from "../chain/revert-of.ts";
+import { tokenBalance } from "../chain/token-balance.ts";
+import { attest } from "../wallet/attest.ts";
+import { assetAddress, makeOrder } from "../wallet/make-order.ts";
+import { sendBundle, sendTransaction, signDelegation, signOrderOp } from "../wallet/send-bundle.ts";
+import { fundedWallet } from "../wallet/test-wallet.ts";
 
 let chains: TestChains;
 let relayer: PrivateKeyAccount;

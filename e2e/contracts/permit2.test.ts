@@ -2,11 +2,11 @@ import { startTestChains, type TestChains } from "@geoswap/devnet";
 import { encodeFunctionData, erc20Abi, type Hex, maxUint256, parseAbi } from "viem";
 import { generatePrivateKey, privateKeyToAccount } from "viem/accounts";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { assetAddress } from "../make-order.ts";
-import { revertOf } from "../revert-of.ts";
-import { sendTransaction } from "../send-bundle.ts";
-import { delegatedWallet, fundEther } from "../test-wallet.ts";
-import { tokenBalance } from "../token-balance.ts";
+import { revertOf } from "../chain/revert-of.ts";
+import { tokenBalance } from "../chain/token-balance.ts";
+import { assetAddress } from "../wallet/make-order.ts";
+import { sendTransaction } from "../wallet/send-bundle.ts";
+import { delegatedWallet, fundEther } from "../wallet/test-wallet.ts";
 
 const permitTypes = {
 	PermitTransferFrom: [

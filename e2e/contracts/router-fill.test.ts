@@ -3,10 +3,10 @@ import { fromWord, geoVaultAbi, type Order, vaultPath } from "@geoswap/protocol"
 import { type Address, encodeFunctionData, erc20Abi, type Hex } from "viem";
 import { generatePrivateKey, privateKeyToAccount, privateKeyToAddress } from "viem/accounts";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { assetAddress, makeOrder } from "../make-order.ts";
-import { revertOf } from "../revert-of.ts";
-import { sendTransaction } from "../send-bundle.ts";
-import { tokenBalance } from "../token-balance.ts";
+import { revertOf } from "../chain/revert-of.ts";
+import { tokenBalance } from "../chain/token-balance.ts";
+import { assetAddress, makeOrder } from "../wallet/make-order.ts";
+import { sendTransaction } from "../wallet/send-bundle.ts";
 
 const budget = 25_000_000n;
 

@@ -14,9 +14,9 @@ import { verifyAndSignSolana } from "@geoswap/sdk/solana";
 import { generateKeyPairSigner } from "@solana/kit";
 import { formatUnits } from "viem";
 import { generatePrivateKey, privateKeyToAccount } from "viem/accounts";
-import { holding } from "../holding.ts";
-import { assetAddress } from "../make-order.ts";
-import { connectSolanaChain } from "../solana-chain.ts";
+import { holding } from "../chain/holding.ts";
+import { connectSolanaChain } from "../solana/solana-chain.ts";
+import { assetAddress } from "../wallet/make-order.ts";
 import { type DemoStep, demoSteps } from "./demo-steps.ts";
 import { watchSwap } from "./watch-swap.ts";
 

@@ -2,8 +2,8 @@ import { resolve } from "node:path";
 import { connectDevnetChain, connectSolanaAdmin, defaultStackPort, fundWallet } from "@geoswap/devnet";
 import { getBase58Decoder } from "@solana/kit";
 import { generatePrivateKey, privateKeyToAddress } from "viem/accounts";
-import { assetAddress } from "../make-order.ts";
-import { newSolanaKey } from "../solana-key.ts";
+import { assetAddress } from "../wallet/make-order.ts";
+import { newSolanaKey } from "../wallet/solana-key.ts";
 import { openStack, readOptions, stackOptions } from "./open-stack.ts";
 
 const help = `Usage: eval "$(pnpm --silent wallet)"

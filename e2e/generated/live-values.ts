@@ -4,10 +4,10 @@ import { getTokens } from "@geoswap/sdk";
 import { generateKeyPairSigner, type KeyPairSigner } from "@solana/kit";
 import type { Hex, PrivateKeyAccount } from "viem";
 import { generatePrivateKey, privateKeyToAccount, privateKeyToAddress } from "viem/accounts";
-import { delegateWallet } from "../delegate-wallet.ts";
-import type { Environment } from "../environment.ts";
-import { assetAddress } from "../make-order.ts";
-import { signTransaction } from "../solana-caller.ts";
+import { signTransaction } from "../caller/solana-caller.ts";
+import type { Environment } from "../environment/environment.ts";
+import { delegateWallet } from "../wallet/delegate-wallet.ts";
+import { assetAddress } from "../wallet/make-order.ts";
 import type { Draft } from "./draft-request.ts";
 
 type Asset = { chainId: number; address: string; decimals: number; kind: string };

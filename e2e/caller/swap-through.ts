@@ -1,0 +1,115 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import type { SubmitResponse } from "@geoswap/protocol";
+import { type Client, type EndedSwap, GeoswapError, waitForSwap } from "@geoswap/sdk";
+import { isSolanaChain } from "../chain/holding.ts";
+import type { Environment } from "../environment/environment.ts";
+import { type SolanaCaller, signSolanaSwap, submitSignedSolana } from "./do-solana-swap.ts";
+import { type SignedSwap, type SwapCaller, signSwap, submitSigned, swapIntent } from "./do-swap.ts";
+import type { AnyPlan, EndedAnyPlan } from "./mixed-swaps.ts";
+
+const pauseMs = 500;
+/** Outages here do not add up to this, on a busy machine either: a request refused until then has another reason. */
+const patienceMs = 180_000;
+
+/** From any chain. */
+export type TimedSwap = EndedAnyPlan & Pick<Done<unknown>, "decidedMs">;
+
+type Done<Signed> = {
+	signed: Signed;
+	swap: EndedSwap;
+	/** From the submit to the answer that says how it ended. */
+	decidedMs: number;
+};
+
+/** A whole swap through any outage, as an agent does it that wants it done. */
+export async function swapThrough<Plan extends AnyPlan>(
+	caller: SwapCaller,
+	plan: Plan,
+): Promise<Plan & { account: SwapCaller["account"] } & Done<SignedSwap>> {
+	const { client, account } = caller;
+	const { from, to, recipient } = plan;
+	const intent = swapIntent({ from, to, recipient, account });
+	const done = await throughOutages(client, {
+		sign: () => signSwap(caller, intent),
+		submit: (signed) => submitSigned(caller, signed),
+	});
+	return { ...plan, account, ...done };
+}
+
+/** The same from Solana. */
+async function solanaSwapThrough(caller: SolanaCaller, plan: AnyPlan): Promise<TimedSwap> {
+	const { client, account } = caller;
+	const { from, to, recipient } = plan;
+	const intent = swapIntent({ from, to, recipient, account });
+	const done = await throughOutages(client, {
+		sign: () => signSolanaSwap(caller, intent),
+		submit: (signed) => submitSignedSolana(caller, signed),
+	});
+	return { ...plan, account, ...done };
+}
+
+/** The same from a chain of any kind, by a new wallet that holds the input and nothing else. */
+export async function newWalletSwapsThrough(
+	environment: Environment,
+	client: Client,
+	plan: AnyPlan,
+): Promise<TimedSwap> {
+	const { deployment: pins, solana } = environment;
+	const { chain, token, amount } = plan.from;
+	if (!isSolanaChain(chain)) {
+		const account = await environment.newWallet({ chain, token, amount });
+		return swapThrough({ client, pins, account }, plan);
+	}
+	const holding = token === "SOL" ? { lamports: amount } : { [token.toLowerCase()]: amount };
+	const account = await solana.newWallet(holding);
+	return solanaSwapThrough({ client, pins, account }, plan);
+}
+
+/** Signs and submits until it is done: again where nothing can have been executed, and only there. */
+async function throughOutages<Signed>(
+	client: Client,
+	{ sign, submit }: { sign: () => Promise<Signed>; submit: (signed: Signed) => Promise<SubmitResponse> },
+): Promise<Done<Signed>> {
+	for (const deadline = performance.now() + patienceMs; ; await sleep(pauseMs)) {
+		let signed: Signed;
+		try {
+			signed = await sign();
+		} catch (error) {
+			// Nothing is submitted yet: whoever gets no answer begins again.
+			if (!isAskedAgain(error) && !isToRequote(error)) throw error;
+			if (performance.now() > deadline) throw error;
+			continue;
+		}
+		const submittedAt = performance.now();
+		try {
+			const { swapId } = await untilAnswered(() => submit(signed), deadline);
+			const swap = await waitForSwap(client, swapId);
+			return { signed, swap, decidedMs: performance.now() - submittedAt };
+		} catch (error) {
+			// The service says that nothing was executed. Without its word, a new quote could be a second swap.
+			if (!isToRequote(error) || performance.now() > deadline) throw error;
+		}
+	}
+}
+
+/** Sends the same again after the client's own patience: outages may follow each other, and only an answer decides. */
+async function untilAnswered<Answer>(send: () => Promise<Answer>, deadline: number): Promise<Answer> {
+	for (;;) {
+		try {
+			return await send();
+		} catch (error) {
+			if (!isAskedAgain(error) || performance.now() > deadline) throw error;
+		}
+	}
+}
+
+function isAskedAgain(error: unknown): boolean {
+	if (!(error instanceof GeoswapError)) return false;
+	// An API that has just started has no prices yet.
+	const isPaused = error.code === "NO_ROUTE" && error.details?.reason === "paused";
+	return isPaused || error.next === "retry";
+}
+
+function isToRequote(error: unknown): boolean {
+	return error instanceof GeoswapError && error.next === "requote";
+}

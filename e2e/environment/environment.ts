@@ -1,0 +1,222 @@
+import { randomBytes } from "node:crypto";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import {
+	type ChainRhythm,
+	connectDevnetChain,
+	createApiKey,
+	type DevnetKeys,
+	fundWallet,
+	type Stack,
+	solanaFeeds,
+	startStack,
+	startTestChains,
+	startTestSolana,
+	type TestChain,
+} from "@geoswap/devnet";
+import { type Deployment, isSolana } from "@geoswap/protocol";
+import { type Client, createClient } from "@geoswap/sdk";
+import { generatePrivateKey, type PrivateKeyAccount, privateKeyToAccount } from "viem/accounts";
+import { startOtlpCollector } from "../measure/otlp-collector.ts";
+import { type RpcCounts, readRpcCounts, startRpcCounter } from "../measure/rpc-counter.ts";
+import { connectSolanaChain, type SolanaTestChain } from "../solana/solana-chain.ts";
+import { solanaHoldings } from "../solana/solana-holdings.ts";
+import { assetAddress } from "../wallet/make-order.ts";
+import { keepRefusals } from "./refusals.ts";
+
+/** What another process needs to use an environment. */
+export type EnvironmentAddress = {
+	baseUrl: string;
+	apiKey: string;
+	databaseUrl: string;
+	adminUrl: string;
+	logDir: string;
+	/** Where the services' spans arrive, each a line of JSON. */
+	tracesFile: string;
+	/** Of the API, of the worker and of the engine. */
+	metricsUrls: { api: string; worker: string; engine: string };
+	deployment: Deployment;
+	keys: DevnetKeys;
+	/** The nodes themselves, and the counters that the services reach them through, where calls are counted. */
+	chains: { chainId: number; rpcUrl: string; counterUrl?: string | undefined }[];
+	solana: {
+		rpcUrl: string;
+		wsUrl: string;
+		counterUrl?: string | undefined;
+		/** By symbol, before the first swap. */
+		heldAtStart: { vault: Record<string, string>; escrow: Record<string, string> };
+	};
+	/** With which the server's commands can be run. */
+	serverEnvironment: Record<string, string>;
+};
+
+/** The whole service on chains of its own, as its users see it. */
+export type Environment = Omit<EnvironmentAddress, "solana"> & {
+	origin: TestChain;
+	destination: TestChain;
+	solana: SolanaTestChain & Pick<EnvironmentAddress["solana"], "heldAtStart">;
+	/** With the key that everyone shares. */
+	client: Client;
+	/** A client of an account that nobody else has. */
+	newClient: () => Promise<Client>;
+	/** A key of an account that nobody else has. */
+	newKey: () => Promise<string>;
+	/** A new wallet that holds this, and not one wei unless asked for. */
+	newWallet: (holding: {
+		chain: TestChain;
+		token: string;
+		amount: bigint;
+		ethWei?: bigint;
+	}) => Promise<PrivateKeyAccount>;
+	/** How often the services called each method of a chain's node so far. */
+	rpcCounts: (chain: { chainId: number }) => Promise<RpcCounts>;
+};
+
+export type OwnEnvironment = Environment & {
+	/** For `joinEnvironment` in another process. */
+	address: EnvironmentAddress;
+	stack: Stack;
+	/** Keeps the logs where asked to. */
+	stop: (options?: { keepFiles?: boolean }) => Promise<void>;
+};
+
+/** An environment of the caller's own. */
+export async function startEnvironment({
+	rhythm = {},
+	countCalls = false,
+	...options
+}: Pick<
+	Parameters<typeof startStack>[0],
+	"attesterCount" | "configure" | "postgresSettings" | "onProgress"
+> & {
+	/** Of the EVM chains. */
+	rhythm?: ChainRhythm;
+	/** Counts the services' calls to nodes, for `rpcCounts`. All calls then pass through this process, which costs it time. */
+	countCalls?: boolean;
+} = {}): Promise<OwnEnvironment> {
+	const dataDir = mkdtempSync(join(tmpdir(), "geoswap-e2e-"));
+	let chains: EnvironmentAddress["chains"] = [];
+	let solana: EnvironmentAddress["solana"] | undefined;
+	const tracesFile = join(dataDir, "logs", "traces.jsonl");
+	const collector = await startOtlpCollector(tracesFile);
+	const { configure = (config) => config } = options;
+	const stack = await startStack({
+		...options,
+		configure: (config) => configure({ ...config, telemetry: { tracesUrl: collector.tracesUrl } }),
+		dataDir,
+		startChains: async () => {
+			const evm = await startTestChains({ automine: false, ...rhythm });
+			const { origin, destination, keys } = evm;
+			const testSolana = await startTestSolana({ feeds: solanaFeeds(origin.deployment) }).catch(
+				async (error) => {
+					await evm.stop();
+					throw error;
+				},
+			);
+			const deployment: Deployment = { ...evm.deployment, solana: testSolana.deployment };
+			const counters = await Promise.all(
+				[origin, destination, testSolana].map(({ rpcUrl }) => startRpcCounter(rpcUrl)),
+			);
+			// As at a provider's: whoever reads the address has the key. The nodes themselves take none.
+			const keyed = counters.map(({ url }) => `${url}/${randomBytes(24).toString("base64url")}`);
+			// Two providers of the same node: one is the node itself, and the other one is reached through a counter.
+			const providers = (i: number, { rpcUrl: node }: { rpcUrl: string }) => {
+				const counter = keyed[i] ?? "";
+				return countCalls ? { rpcUrl: counter, secondRpcUrl: node } : { rpcUrl: node, secondRpcUrl: counter };
+			};
+			const counterUrl = (i: number) => (countCalls ? counters[i]?.url : undefined);
+			chains = [origin, destination].map(({ chainId, rpcUrl }, i) => ({
+				chainId,
+				rpcUrl,
+				counterUrl: counterUrl(i),
+			}));
+			const { rpcUrl, wsUrl } = testSolana;
+			solana = { rpcUrl, wsUrl, counterUrl: counterUrl(2), heldAtStart: await solanaHoldings(testSolana) };
+			return {
+				endpoints: chains.map((chain, i) => ({ chainId: chain.chainId, ...providers(i, chain) })),
+				solana: {
+					chainId: testSolana.deployment.chainId,
+					...providers(2, testSolana),
+					wsUrl,
+					keys: testSolana.keys,
+				},
+				deployment,
+				keys,
+				stop: async () => {
+					await Promise.all([...counters.map((counter) => counter.stop()), evm.stop(), testSolana.stop()]);
+				},
+			};
+		},
+	});
+	if (!solana) throw new Error("an environment has a Solana");
+	const { baseUrl, apiKey, databaseUrl, adminUrl, logDir, metricsUrls, deployment, keys } = stack;
+	const address: EnvironmentAddress = {
+		baseUrl,
+		apiKey,
+		databaseUrl,
+		adminUrl,
+		logDir,
+		deployment,
+		keys,
+		chains,
+		solana,
+		tracesFile,
+		metricsUrls,
+		serverEnvironment: stack.environment,
+	};
+	return {
+		...joinEnvironment(address),
+		address,
+		stack,
+		stop: async ({ keepFiles = false } = {}) => {
+			await stack.stop();
+			await collector.stop();
+			if (!keepFiles) rmSync(dataDir, { recursive: true });
+		},
+	};
+}
+
+/** Uses an environment that runs already, in this process or in another. */
+export function joinEnvironment(address: EnvironmentAddress): Environment {
+	const { baseUrl, apiKey, deployment, chains, solana, serverEnvironment } = address;
+	keepRefusals(address);
+	const [origin, destination] = chains.map((endpoint): TestChain => {
+		const deployed = deployment.chains.find(({ chainId }) => chainId === endpoint.chainId);
+		if (!deployed) throw new Error(`the deployment has no chain ${endpoint.chainId}`);
+		return { ...connectDevnetChain(endpoint), deployment: deployed };
+	});
+	if (!origin || !destination || !deployment.solana)
+		throw new Error("an environment has two chains and a Solana");
+	const newKey = () => createApiKey(serverEnvironment, `account-${generatePrivateKey().slice(2, 14)}`);
+	return {
+		...address,
+		origin,
+		destination,
+		solana: {
+			...connectSolanaChain({ ...solana, deployment: deployment.solana }),
+			heldAtStart: solana.heldAtStart,
+		},
+		client: createClient({ baseUrl, apiKey }),
+		newKey,
+		newClient: async () => createClient({ baseUrl, apiKey: await newKey() }),
+		newWallet: async ({ chain, token: symbol, amount, ethWei }) => {
+			const account = privateKeyToAccount(generatePrivateKey());
+			const wallet = account.address;
+			const token = assetAddress(chain, symbol);
+			await fundWallet(chain, { deployment: chain.deployment, wallet, token, amount });
+			if (ethWei !== undefined) {
+				const native = assetAddress(chain, "ETH");
+				await fundWallet(chain, { deployment: chain.deployment, wallet, token: native, amount: ethWei });
+			}
+			return account;
+		},
+		rpcCounts: ({ chainId }) => {
+			const counterUrl = isSolana(chainId)
+				? solana.counterUrl
+				: chains.find((chain) => chain.chainId === chainId)?.counterUrl;
+			if (!counterUrl) throw new Error(`no counter for chain ${chainId}`);
+			return readRpcCounts(counterUrl);
+		},
+	};
+}

@@ -1,0 +1,38 @@
+import { serverCommand } from "@geoswap/devnet";
+import type { ExpectStatic } from "vitest";
+import type { Environment } from "../environment/environment.ts";
+
+type Reconciliation = {
+	chains: { chainId: number; block: number; tokens: { donated: string; unbooked: string }[] }[];
+};
+
+/** Books are of final blocks: those of the last blocks are still to come. */
+const bookedWithinMs = 60_000;
+
+/** Expects the books to agree with the chains to the unit, at every block until all that happened so far is booked. */
+export async function expectBooksAgree(
+	expect: ExpectStatic,
+	{ origin, destination, solana, serverEnvironment }: Environment,
+): Promise<void> {
+	const chains = await Promise.all([
+		...[origin, destination].map(async ({ chainId, publicClient }) => ({
+			chainId,
+			head: Number(await publicClient.getBlockNumber()),
+		})),
+		solana.rpc
+			.getSlot({ commitment: "confirmed" })
+			.send()
+			.then((slot) => ({ chainId: solana.chainId, head: Number(slot) })),
+	]);
+	for (const deadline = Date.now() + bookedWithinMs; ; ) {
+		const printed = await serverCommand(serverEnvironment, ["reconcile", "--json"]);
+		const report: Reconciliation = JSON.parse(printed);
+		expect(report).toMatchObject({ ok: true, breaches: [] });
+		const tokens = report.chains.flatMap((chain) => chain.tokens);
+		expect(tokens.filter(({ donated, unbooked }) => donated !== "0" || unbooked !== "0")).toEqual([]);
+		const isBooked = ({ chainId, head }: (typeof chains)[number]) =>
+			report.chains.some((chain) => chain.chainId === chainId && chain.block >= head);
+		if (chains.every(isBooked)) break;
+		expect(Date.now()).toBeLessThan(deadline);
+	}
+}

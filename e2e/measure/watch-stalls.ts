@@ -1,0 +1,38 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { connectDatabase } from "../environment/connect-database.ts";
+
+const lookEveryMs = 100;
+
+/**
+ * The longest time, in ms, that a swap was due and not looked at, or a job that a lane could take was not taken; and by
+ * how much a look itself, which is a timer and a small query, came late: the measure of how busy the machine is.
+ */
+export type Stalls = { swapMs: number; jobMs: number; lateMs: number };
+
+/** Looks all the time for work that nobody does. What it returns ends that and says how long it was at worst. */
+export async function watchStalls(databaseUrl: string): Promise<() => Promise<Stalls>> {
+	const database = await connectDatabase(databaseUrl);
+	const worst = { swapMs: 0, jobMs: 0, lateMs: 0 };
+	let isOver = false;
+	const watching = (async () => {
+		while (!isOver) {
+			const startedAt = performance.now();
+			const [row] = await database.query<{ swap_ms: string; job_ms: string }>(
+				`select coalesce((select extract(epoch from now() - min(due_at)) from waits where due_at <= now()), 0) * 1000
+						as swap_ms,
+					coalesce((select extract(epoch from now() - min(j.updated_at)) from jobs j join chain_heads h using (chain_id)
+						where j.state = 'queued' and j.not_before_block <= h.number), 0) * 1000 as job_ms`,
+			);
+			worst.swapMs = Math.max(worst.swapMs, Math.round(Number(row?.swap_ms)));
+			worst.jobMs = Math.max(worst.jobMs, Math.round(Number(row?.job_ms)));
+			await sleep(lookEveryMs);
+			worst.lateMs = Math.max(worst.lateMs, Math.round(performance.now() - startedAt - lookEveryMs));
+		}
+	})();
+	return async () => {
+		isOver = true;
+		await watching;
+		await database.end();
+		return worst;
+	};
+}

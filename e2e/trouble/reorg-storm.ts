@@ -1,0 +1,110 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import type { TestChain } from "@geoswap/devnet";
+import { type Hex, hexToBytes } from "viem";
+import type { DatabaseConnection } from "../environment/connect-database.ts";
+import { type OrderEventLog, readOrderEvents, reorganize } from "./reorganize.ts";
+import type { SeededRandom } from "./seeded-random.ts";
+
+type DroppedEvent = OrderEventLog & {
+	chainId: number;
+	/** What the caller had been told when it was dropped. */
+	status: string;
+};
+
+export type Storm = { reorgs: { chainId: number; depth: number }[]; dropped: DroppedEvent[] };
+
+const reorgsInAStorm = 20;
+
+/**
+ * Reorganizes the chains at random moments, to a random depth above what is final, until it is over. Of the transactions
+ * that are dropped some are in the new fork, later than they were, and some are gone.
+ */
+export async function stormChains(
+	storm: Storm,
+	{
+		chains,
+		floors,
+		database,
+		random,
+		calmMs,
+		isOver,
+	}: {
+		chains: readonly TestChain[];
+		/** By chain id: blocks that are never dropped, final or not. */
+		floors: ReadonlyMap<number, number>;
+		database: DatabaseConnection;
+		random: SeededRandom;
+		/** Between two storms: under an endless one nothing would ever be final. */
+		calmMs: number;
+		/** Asked after each storm. */
+		isOver: () => boolean;
+	},
+): Promise<void> {
+	for (let count = 1; ; count++) {
+		await sleep(random.between(200, 1_500));
+		const chain = random.pick(chains);
+		if (!chain) throw new Error("there are chains");
+		const { publicClient, chainId } = chain;
+		const [latest, finalized] = await Promise.all(
+			(["latest", "finalized"] as const).map(async (blockTag) =>
+				Number((await publicClient.getBlock({ blockTag })).number),
+			),
+		);
+		if (latest === undefined || finalized === undefined) throw new Error("a chain has blocks");
+		const floor = Math.max(finalized, floors.get(chainId) ?? 0);
+		const deepest = latest - floor;
+		const depth = Math.min(Math.max(1, deepest), await chooseDepth({ chain, latest, floor, random }));
+		const share = random.pick([0, 0.5, 0.9]) ?? 0;
+		let inForkBlock = 0;
+		const dropped = await reorganize(chain, {
+			firstDropped: (newest) => newest - depth + 1,
+			fate: () => {
+				// In the order of before: a nonce before the one below it would be thrown away.
+				inForkBlock = random.between(inForkBlock, depth - 1);
+				return random.chance(share) ? { inForkBlock } : "gone";
+			},
+		});
+		storm.reorgs.push({ chainId, depth });
+		const statuses = await readStatuses(database, dropped);
+		storm.dropped.push(
+			...dropped.map((event) => ({ ...event, chainId, status: statuses.get(event.orderId) ?? "none" })),
+		);
+		if (count % reorgsInAStorm !== 0) continue;
+		if (isOver()) return;
+		await sleep(calmMs);
+	}
+}
+
+/** Half of them are aimed at something that happened to an order; of the others most are shallow, as in the wild. */
+async function chooseDepth({
+	chain,
+	latest,
+	floor,
+	random,
+}: {
+	chain: TestChain;
+	latest: number;
+	floor: number;
+	random: SeededRandom;
+}): Promise<number> {
+	if (random.chance(0.5)) {
+		const events = await readOrderEvents(chain, floor + 1);
+		const names = [...new Set(events.map(({ name }) => name))];
+		const name = random.pick(names);
+		const aim = random.pick(events.filter((event) => event.name === name));
+		if (aim) return latest - aim.blockNumber + 1;
+	}
+	return random.chance(0.7) ? random.between(1, 6) : random.between(1, latest - floor);
+}
+
+async function readStatuses(
+	database: DatabaseConnection,
+	dropped: readonly OrderEventLog[],
+): Promise<Map<Hex, string>> {
+	if (dropped.length === 0) return new Map();
+	const rows = await database.query<{ order_id: string; status: string }>(
+		"select '0x' || encode(order_id, 'hex') as order_id, status from swaps where order_id = any($1)",
+		[dropped.map(({ orderId }) => hexToBytes(orderId))],
+	);
+	return new Map(rows.map(({ order_id, status }) => [order_id as Hex, status]));
+}
