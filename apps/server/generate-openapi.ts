@@ -2,7 +2,7 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { join, relative } from "node:path";
 import { parseArgs } from "node:util";
-import { openapiText } from "./test/openapi-text.ts";
+import { openapiText } from "./test/api/openapi-text.ts";
 
 const usage = `Usage: node apps/server/generate-openapi.ts [--check] [--json]
 

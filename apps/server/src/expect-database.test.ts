@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { createTestDatabase, type TestDatabase } from "../test/test-database.ts";
+import { createTestDatabase, type TestDatabase } from "../test/service/test-database.ts";
 import { expectDatabase } from "./expect-database.ts";
 import { openDatabase } from "./store/database.ts";
 import { roleNames } from "./store/roles/grants.ts";

@@ -2,8 +2,8 @@ import { randomBytes } from "node:crypto";
 import { fromSwapKey, newSwapUuid, type Order, orderId, orderToJson, toSwapKey } from "@geoswap/protocol";
 import { hexToBytes } from "viem";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
-import { type SolanaOrderScene, solanaOrder, solanaOrderScene } from "../test/solana-order-scene.ts";
-import { createTestDatabase, type TestDatabase } from "../test/test-database.ts";
+import { type SolanaOrderScene, solanaOrder, solanaOrderScene } from "../test/order/solana-order-scene.ts";
+import { createTestDatabase, type TestDatabase } from "../test/service/test-database.ts";
 import { expectNamedKeys } from "./expect-named-keys.ts";
 
 let database: TestDatabase;

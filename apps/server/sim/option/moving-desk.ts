@@ -5,7 +5,7 @@ import { type Config, configSchema } from "../../src/config.ts";
 import { createPriceBook } from "../../src/price/price-book.ts";
 import { createDesk } from "../../src/venue/desk.ts";
 import type { Desk } from "../../src/venue/venue.ts";
-import { testSolanaDeployment } from "../../test/test-solana-deployment.ts";
+import { testSolanaDeployment } from "../../test/order/test-solana-deployment.ts";
 import { simEvmDeployment } from "../evm/sim-evm-deployment.ts";
 
 /** The USD price of a whole token. Stablecoins are worth one. */

@@ -27,7 +27,7 @@ import { signRefund } from "../../src/chain/solana/sign-refund.ts";
 import { signRelease } from "../../src/chain/solana/sign-release.ts";
 import { signVoid } from "../../src/chain/solana/sign-void.ts";
 import type { SolanaKeys } from "../../src/chain/solana/solana-keys.ts";
-import { solanaOrder } from "../../test/solana-order-scene.ts";
+import { solanaOrder } from "../../test/order/solana-order-scene.ts";
 
 /**
  * A Solana chain whose slots pass only when it is told so. Blocks are confirmed after 2 slots and final after 32, and

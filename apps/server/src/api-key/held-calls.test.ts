@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { connectTestRedis, type TestRedis } from "../../test/test-redis.ts";
+import { connectTestRedis, type TestRedis } from "../../test/service/test-redis.ts";
 import { createHeldCalls, type HeldCalls } from "./held-calls.ts";
 import { connectRedis } from "./prompt-redis.ts";
 

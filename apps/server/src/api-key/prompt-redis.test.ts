@@ -5,8 +5,8 @@ import { setImmediate as nextTurn, setTimeout as sleep } from "node:timers/promi
 import { portSource, startRedis } from "@geoswap/devnet";
 import { Redis } from "ioredis";
 import { expect, inject, onTestFinished, test, vi } from "vitest";
-import { startTcpProxy } from "../../test/tcp-proxy.ts";
-import { connectTestRedis } from "../../test/test-redis.ts";
+import { startTcpProxy } from "../../test/service/tcp-proxy.ts";
+import { connectTestRedis } from "../../test/service/test-redis.ts";
 import { connectRedis, type Script } from "./prompt-redis.ts";
 
 const echo: Script = { name: "geoswapEcho", lua: "return ARGV[1]" };

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, inject, test } from "vitest";
-import { startTcpProxy } from "../../test/tcp-proxy.ts";
-import { connectTestRedis, type TestRedis } from "../../test/test-redis.ts";
+import { startTcpProxy } from "../../test/service/tcp-proxy.ts";
+import { connectTestRedis, type TestRedis } from "../../test/service/test-redis.ts";
 import { connectRedis, type PromptRedis } from "./prompt-redis.ts";
 import { createRateLimits, type RateLimits, type RateState } from "./rate-limits.ts";
 

@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
 import fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { connectTestRedis, type TestRedis } from "../../test/test-redis.ts";
+import { connectTestRedis, type TestRedis } from "../../test/service/test-redis.ts";
 import { createMemoryBuckets } from "./memory-buckets.ts";
 import type { PromptRedis } from "./prompt-redis.ts";
 import { createRedisBuckets } from "./redis-buckets.ts";

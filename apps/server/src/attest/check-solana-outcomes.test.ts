@@ -34,8 +34,8 @@ import {
 } from "viem";
 import { privateKeyToAccount } from "viem/accounts";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { orderActions } from "../../test/order-actions.ts";
-import { type SolanaActions, solanaActions } from "../../test/solana-actions.ts";
+import { orderActions } from "../../test/order/order-actions.ts";
+import { type SolanaActions, solanaActions } from "../../test/solana/solana-actions.ts";
 import { connectChain } from "../chain/evm/chain-client.ts";
 import { connectSolana } from "../chain/solana/connect-solana.ts";
 import { markerInstructions } from "../chain/solana/marker-instructions.ts";

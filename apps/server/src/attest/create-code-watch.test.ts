@@ -4,7 +4,7 @@ import { publishedCodes } from "@geoswap/protocol/published-code";
 import type { Address, Hex } from "viem";
 import { privateKeyToAccount } from "viem/accounts";
 import { afterAll, beforeAll, beforeEach, expect, onTestFinished, test } from "vitest";
-import { orderActions } from "../../test/order-actions.ts";
+import { orderActions } from "../../test/order/order-actions.ts";
 import { connectChain, type EvmChain } from "../chain/evm/chain-client.ts";
 import { createLog } from "../log.ts";
 import { createCodeWatch } from "./create-code-watch.ts";

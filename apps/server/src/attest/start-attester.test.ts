@@ -12,7 +12,7 @@ import {
 import { type Address, custom, type Hex, http, recoverAddress, recoverTypedDataAddress } from "viem";
 import { privateKeyToAccount } from "viem/accounts";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { orderActions } from "../../test/order-actions.ts";
+import { orderActions } from "../../test/order/order-actions.ts";
 import { connectChain } from "../chain/evm/chain-client.ts";
 import { createLog } from "../log.ts";
 import type { Refusal } from "./create-attester.ts";

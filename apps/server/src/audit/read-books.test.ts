@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { someoneWaits } from "../../test/someone-waits.ts";
-import { createTestDatabase, type TestDatabase } from "../../test/test-database.ts";
+import { someoneWaits } from "../../test/service/someone-waits.ts";
+import { createTestDatabase, type TestDatabase } from "../../test/service/test-database.ts";
 import { readBooks } from "./read-books.ts";
 
 let database: TestDatabase;

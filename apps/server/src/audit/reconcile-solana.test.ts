@@ -21,10 +21,10 @@ import {
 } from "@solana-program/token";
 import { hexToBytes } from "viem";
 import { afterAll, beforeAll, beforeEach, expect, test, vi } from "vitest";
-import { insertWait } from "../../test/insert-wait.ts";
-import { orderActions } from "../../test/order-actions.ts";
-import { type SolanaActions, solanaActions } from "../../test/solana-actions.ts";
-import { createTestDatabase, type TestDatabase } from "../../test/test-database.ts";
+import { orderActions } from "../../test/order/order-actions.ts";
+import { createTestDatabase, type TestDatabase } from "../../test/service/test-database.ts";
+import { type SolanaActions, solanaActions } from "../../test/solana/solana-actions.ts";
+import { insertWait } from "../../test/swap/insert-wait.ts";
 import { connectChain } from "../chain/evm/chain-client.ts";
 import { toSignature } from "../chain/solana/read-statuses.ts";
 import { signClose } from "../chain/solana/sign-close.ts";

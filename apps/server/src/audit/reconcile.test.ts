@@ -2,9 +2,9 @@ import { devTokenAbi, startTestChains, type TestChain, type TestChains } from "@
 import { fromSwapKey, type Order, orderId, orderToJson, toWord } from "@geoswap/protocol";
 import { type Address, encodeFunctionData, type Hex, hexToBytes, http, type Transport } from "viem";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { insertWait } from "../../test/insert-wait.ts";
-import { assetAddress, orderActions } from "../../test/order-actions.ts";
-import { createTestDatabase, type TestDatabase } from "../../test/test-database.ts";
+import { assetAddress, orderActions } from "../../test/order/order-actions.ts";
+import { createTestDatabase, type TestDatabase } from "../../test/service/test-database.ts";
+import { insertWait } from "../../test/swap/insert-wait.ts";
 import { connectChain } from "../chain/evm/chain-client.ts";
 import { advance } from "../follow/advance.ts";
 import { createLog } from "../log.ts";

@@ -3,8 +3,8 @@ import { fromSolanaWord, memoProgramAddress, type Order, orderId, packDeadlines 
 import { generateKeyPairSigner } from "@solana/kit";
 import { zeroHash } from "viem";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { type SolanaActions, solanaActions } from "../../test/solana-actions.ts";
-import { createTestDatabase, type TestDatabase } from "../../test/test-database.ts";
+import { createTestDatabase, type TestDatabase } from "../../test/service/test-database.ts";
+import { type SolanaActions, solanaActions } from "../../test/solana/solana-actions.ts";
 import { advanceSolana } from "../follow/advance-solana.ts";
 import { createLog } from "../log.ts";
 import { reconcile } from "./reconcile.ts";

@@ -20,8 +20,8 @@ import {
 } from "@geoswap/protocol";
 import { hexToBytes } from "viem";
 import { afterAll, beforeAll, expect, inject, test, vi } from "vitest";
-import { solanaOrderScene } from "../../test/solana-order-scene.ts";
-import { createTestDatabase } from "../../test/test-database.ts";
+import { solanaOrderScene } from "../../test/order/solana-order-scene.ts";
+import { createTestDatabase } from "../../test/service/test-database.ts";
 
 // Each command is a process of its own, and they start all at once beside whatever else runs.
 vi.setConfig({ testTimeout: 120_000 });

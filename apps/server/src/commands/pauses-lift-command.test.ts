@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, expect, test, vi } from "vitest";
-import { createTestDatabase, type TestDatabase } from "../../test/test-database.ts";
+import { createTestDatabase, type TestDatabase } from "../../test/service/test-database.ts";
 import type { Breach, Report } from "../audit/report.ts";
 import { pauseForBreaches, readPauses } from "../store/pauses.ts";
 import type { auditBooks } from "./audit-books.ts";

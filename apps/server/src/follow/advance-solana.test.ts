@@ -10,8 +10,8 @@ import {
 import { generateKeyPairSigner } from "@solana/kit";
 import { hexToBytes, parseUnits } from "viem";
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from "vitest";
-import { createSolanaFollowScene, type SolanaFollowScene } from "../../test/solana-follow-scene.ts";
-import { mintOf, newSolanaWallet } from "../../test/solana-lane-scene.ts";
+import { createSolanaFollowScene, type SolanaFollowScene } from "../../test/follow/solana-follow-scene.ts";
+import { mintOf, newSolanaWallet } from "../../test/lane/solana-lane-scene.ts";
 import { readLanded } from "../chain/solana/read-landed.ts";
 import { toSignature } from "../chain/solana/read-statuses.ts";
 import { FinalityBrokenError } from "./undo-fork.ts";

@@ -3,10 +3,10 @@ import { fromSwapKey, type Order, orderId, orderToJson } from "@geoswap/protocol
 import pg from "pg";
 import { type Address, bytesToHex, erc20Abi, type Hash, hexToBytes, parseUnits, zeroAddress } from "viem";
 import { afterAll, beforeAll, beforeEach, expect, test, vi } from "vitest";
-import { takeDue, waitForOrder } from "../../test/due-orders.ts";
-import { orderActions } from "../../test/order-actions.ts";
-import { someoneWaits } from "../../test/someone-waits.ts";
-import { createTestDatabase, type TestDatabase } from "../../test/test-database.ts";
+import { orderActions } from "../../test/order/order-actions.ts";
+import { someoneWaits } from "../../test/service/someone-waits.ts";
+import { createTestDatabase, type TestDatabase } from "../../test/service/test-database.ts";
+import { takeDue, waitForOrder } from "../../test/swap/due-orders.ts";
 import { connectChain } from "../chain/evm/chain-client.ts";
 import { readBalances } from "../chain/evm/read-balances.ts";
 import { createLog } from "../log.ts";

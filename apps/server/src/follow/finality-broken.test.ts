@@ -2,8 +2,8 @@ import { startTestChains, type TestChain, type TestChains } from "@geoswap/devne
 import { fromSwapKey, type Order, orderId, orderToJson } from "@geoswap/protocol";
 import { bytesToHex, hexToBytes } from "viem";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { orderActions } from "../../test/order-actions.ts";
-import { createTestDatabase, type TestDatabase } from "../../test/test-database.ts";
+import { orderActions } from "../../test/order/order-actions.ts";
+import { createTestDatabase, type TestDatabase } from "../../test/service/test-database.ts";
 import { connectChain } from "../chain/evm/chain-client.ts";
 import { readBalances } from "../chain/evm/read-balances.ts";
 import { readBlock } from "../chain/evm/read-block.ts";

@@ -1,7 +1,7 @@
 import { EventEmitter, once } from "node:events";
 import { startTestChains, type TestChains } from "@geoswap/devnet";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { createTestDatabase, type TestDatabase } from "../../test/test-database.ts";
+import { createTestDatabase, type TestDatabase } from "../../test/service/test-database.ts";
 import { connectChain } from "../chain/evm/chain-client.ts";
 import { createLog } from "../log.ts";
 import { followChain } from "./follow-chain.ts";

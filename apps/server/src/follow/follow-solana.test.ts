@@ -1,13 +1,13 @@
 import { EventEmitter, once } from "node:events";
 import { toSolanaWord } from "@geoswap/protocol";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { solanaOrderActions } from "../../test/follow/solana-order-actions.ts";
 import {
 	createSolanaScene,
 	depositOrder,
 	devnetWallet,
 	type SolanaScene,
-} from "../../test/solana-lane-scene.ts";
-import { solanaOrderActions } from "../../test/solana-order-actions.ts";
+} from "../../test/lane/solana-lane-scene.ts";
 import { createLog } from "../log.ts";
 import { followSolana } from "./follow-solana.ts";
 

@@ -2,8 +2,8 @@ import { toSolanaWord } from "@geoswap/protocol";
 import { generateKeyPairSigner } from "@solana/kit";
 import { hexToBytes } from "viem";
 import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
-import { laggingSolana } from "../../test/lagging-solana.ts";
-import { createSolanaFollowScene, type SolanaFollowScene } from "../../test/solana-follow-scene.ts";
+import { createSolanaFollowScene, type SolanaFollowScene } from "../../test/follow/solana-follow-scene.ts";
+import { laggingSolana } from "../../test/solana/lagging-solana.ts";
 import { createLog } from "../log.ts";
 
 let scene: SolanaFollowScene;

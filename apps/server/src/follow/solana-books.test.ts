@@ -2,8 +2,8 @@ import { fromSolanaWord, type Order, tokenAccountRentLamports, toSolanaWord } fr
 import { generateKeyPairSigner } from "@solana/kit";
 import { hexToBytes, zeroHash } from "viem";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { createSolanaFollowScene, type SolanaFollowScene } from "../../test/solana-follow-scene.ts";
-import { markerOf, mintOf, newSolanaWallet } from "../../test/solana-lane-scene.ts";
+import { createSolanaFollowScene, type SolanaFollowScene } from "../../test/follow/solana-follow-scene.ts";
+import { markerOf, mintOf, newSolanaWallet } from "../../test/lane/solana-lane-scene.ts";
 import { toSignature } from "../chain/solana/read-statuses.ts";
 
 let scene: SolanaFollowScene;

@@ -7,7 +7,7 @@ import type { FastifyInstance } from "fastify";
 import { pino } from "pino";
 import { afterEach, expect, test } from "vitest";
 import * as z from "zod";
-import { sceneDoc } from "../../test/scene-doc.ts";
+import { sceneDoc } from "../../test/api/scene-doc.ts";
 import type { ApiKeys } from "../api-key/api-keys.ts";
 import type { RequestLimits } from "../api-key/rate-limits.ts";
 import { createApp } from "./create-app.ts";

@@ -3,7 +3,7 @@ import { type AddressInfo, connect } from "node:net";
 import { SwapError } from "@geoswap/protocol";
 import { type FastifyInstance, fastify } from "fastify";
 import { afterEach, expect, test, vi } from "vitest";
-import { keepSpans } from "../../test/keep-spans.ts";
+import { keepSpans } from "../../test/telemetry/keep-spans.ts";
 import type { AnsweredRequest, RequestMetrics } from "../telemetry/request-metrics.ts";
 import type { Tracer } from "../telemetry/tracer.ts";
 import { errorAnswer } from "./error-answer.ts";

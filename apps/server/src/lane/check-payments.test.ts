@@ -11,8 +11,8 @@ import {
 	newOrder,
 	queueWork,
 	readJob,
-} from "../../test/lane-scene.ts";
-import { plainPayments } from "../../test/payment-facts.ts";
+} from "../../test/lane/lane-scene.ts";
+import { plainPayments } from "../../test/lane/payment-facts.ts";
 import { createLog } from "../log.ts";
 import { createLane } from "./create-lane.ts";
 import { laneKey } from "./lane-key.ts";

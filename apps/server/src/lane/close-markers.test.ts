@@ -8,8 +8,8 @@ import {
 } from "@geoswap/protocol";
 import { type Hex, hexToBytes } from "viem";
 import { afterAll, beforeEach, expect, test } from "vitest";
-import { followLanes, rememberMarker } from "../../test/solana-lane-scene.ts";
-import { createSolanaLanes, markerSeconds } from "../../test/solana-lanes.ts";
+import { followLanes, rememberMarker } from "../../test/lane/solana-lane-scene.ts";
+import { createSolanaLanes, markerSeconds } from "../../test/lane/solana-lanes.ts";
 import { createLog } from "../log.ts";
 import { openLaneTransactions } from "../store/lane-transactions.ts";
 import { markMarkersClosed, readDueMarkers } from "../store/markers.ts";

@@ -21,8 +21,6 @@ import {
 } from "viem";
 import { generatePrivateKey, privateKeyToAccount, privateKeyToAddress } from "viem/accounts";
 import { afterAll, beforeAll, beforeEach, expect, test, vi } from "vitest";
-import { answeringTraces } from "../../test/answering-traces.ts";
-import { takeDue, waitForOrder } from "../../test/due-orders.ts";
 import {
 	assetOf,
 	createLaneScene,
@@ -34,8 +32,10 @@ import {
 	readJob,
 	sendAsAnyone,
 	signOp,
-} from "../../test/lane-scene.ts";
-import { plainPayments } from "../../test/payment-facts.ts";
+} from "../../test/lane/lane-scene.ts";
+import { plainPayments } from "../../test/lane/payment-facts.ts";
+import { takeDue, waitForOrder } from "../../test/swap/due-orders.ts";
+import { answeringTraces } from "../../test/telemetry/answering-traces.ts";
 import type { EvmChain } from "../chain/evm/chain-client.ts";
 import { encodeBundle } from "../chain/evm/encode-bundle.ts";
 import { createLog } from "../log.ts";

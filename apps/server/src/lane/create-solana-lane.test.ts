@@ -1,12 +1,12 @@
 import { afterAll, beforeEach, expect, test } from "vitest";
-import { answeringTraces } from "../../test/answering-traces.ts";
-import { countingPool } from "../../test/counting-pool.ts";
-import { queueWork, readJob } from "../../test/lane-scene.ts";
-import { plainPayments } from "../../test/payment-facts.ts";
-import { payThroughFaults } from "../../test/solana-lane-chaos.ts";
-import { followLanes, followSlots, markerOf, successesOf } from "../../test/solana-lane-scene.ts";
-import { createSolanaLanes, payout, quietLog, solanaLanePolicy } from "../../test/solana-lanes.ts";
-import { withLamports } from "../../test/with-lamports.ts";
+import { queueWork, readJob } from "../../test/lane/lane-scene.ts";
+import { plainPayments } from "../../test/lane/payment-facts.ts";
+import { payThroughFaults } from "../../test/lane/solana-lane-chaos.ts";
+import { followLanes, followSlots, markerOf, successesOf } from "../../test/lane/solana-lane-scene.ts";
+import { createSolanaLanes, payout, quietLog, solanaLanePolicy } from "../../test/lane/solana-lanes.ts";
+import { countingPool } from "../../test/service/counting-pool.ts";
+import { withLamports } from "../../test/solana/with-lamports.ts";
+import { answeringTraces } from "../../test/telemetry/answering-traces.ts";
 import { createLog } from "../log.ts";
 import { createSolanaLane } from "./create-solana-lane.ts";
 

@@ -20,8 +20,8 @@ import {
 	queueWork,
 	readJob,
 	signOp,
-} from "../../test/lane-scene.ts";
-import { plainPayments } from "../../test/payment-facts.ts";
+} from "../../test/lane/lane-scene.ts";
+import { plainPayments } from "../../test/lane/payment-facts.ts";
 import type { EvmChain } from "../chain/evm/chain-client.ts";
 import { createLog } from "../log.ts";
 import { strikeJobs } from "../store/strike-jobs.ts";

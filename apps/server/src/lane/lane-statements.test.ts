@@ -11,7 +11,6 @@ import {
 import { concat } from "viem";
 import { privateKeyToAccount } from "viem/accounts";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { countingPool } from "../../test/counting-pool.ts";
 import {
 	createLaneScene,
 	followHead,
@@ -21,8 +20,9 @@ import {
 	queueWork,
 	readJob,
 	signOp,
-} from "../../test/lane-scene.ts";
-import { plainPayments } from "../../test/payment-facts.ts";
+} from "../../test/lane/lane-scene.ts";
+import { plainPayments } from "../../test/lane/payment-facts.ts";
+import { countingPool } from "../../test/service/counting-pool.ts";
 import type { EvmChain } from "../chain/evm/chain-client.ts";
 import { createLog } from "../log.ts";
 import type { JobKind } from "../store/job.ts";

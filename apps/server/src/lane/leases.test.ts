@@ -10,8 +10,8 @@ import {
 	newOrder,
 	queueWork,
 	readJob,
-} from "../../test/lane-scene.ts";
-import { plainPayments } from "../../test/payment-facts.ts";
+} from "../../test/lane/lane-scene.ts";
+import { plainPayments } from "../../test/lane/payment-facts.ts";
 import type { EvmChain } from "../chain/evm/chain-client.ts";
 import { createLog } from "../log.ts";
 import type { DatabasePool } from "../store/database.ts";

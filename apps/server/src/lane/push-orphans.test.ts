@@ -1,8 +1,8 @@
 import { afterAll, beforeEach, expect, test } from "vitest";
-import { readJob } from "../../test/lane-scene.ts";
-import { plainPayments } from "../../test/payment-facts.ts";
-import { followSlots } from "../../test/solana-lane-scene.ts";
-import { createSolanaLanes, solanaLanePolicy } from "../../test/solana-lanes.ts";
+import { readJob } from "../../test/lane/lane-scene.ts";
+import { plainPayments } from "../../test/lane/payment-facts.ts";
+import { followSlots } from "../../test/lane/solana-lane-scene.ts";
+import { createSolanaLanes, solanaLanePolicy } from "../../test/lane/solana-lanes.ts";
 import { createLog } from "../log.ts";
 import { createSolanaLane } from "./create-solana-lane.ts";
 

@@ -1,9 +1,15 @@
 import { tokenAccountOf } from "@geoswap/protocol";
 import { afterAll, beforeEach, expect, test } from "vitest";
-import { laggingSolana } from "../../test/lagging-solana.ts";
-import { readJob } from "../../test/lane-scene.ts";
-import { followLanes, followSlots, markerOf, mintOf, successesOf } from "../../test/solana-lane-scene.ts";
-import { createSolanaLanes } from "../../test/solana-lanes.ts";
+import { readJob } from "../../test/lane/lane-scene.ts";
+import {
+	followLanes,
+	followSlots,
+	markerOf,
+	mintOf,
+	successesOf,
+} from "../../test/lane/solana-lane-scene.ts";
+import { createSolanaLanes } from "../../test/lane/solana-lanes.ts";
+import { laggingSolana } from "../../test/solana/lagging-solana.ts";
 import type { SolanaChain } from "../chain/solana/connect-solana.ts";
 
 const lanes = await createSolanaLanes();

@@ -1,11 +1,8 @@
 import { type Order, orderId, packDeadlines, toSolanaWord } from "@geoswap/protocol";
 import { hexToBytes } from "viem";
 import { afterAll, beforeEach, expect, test } from "vitest";
-import { giveAccountAway } from "../../test/give-account-away.ts";
-import { interceptPool } from "../../test/intercept-pool.ts";
-import { laggingSolana } from "../../test/lagging-solana.ts";
-import { queueWork, readJob } from "../../test/lane-scene.ts";
-import { makeKeyedAccount } from "../../test/make-keyed-account.ts";
+import { makeKeyedAccount } from "../../test/api/make-keyed-account.ts";
+import { queueWork, readJob } from "../../test/lane/lane-scene.ts";
 import {
 	depositOrder,
 	followLanes,
@@ -15,8 +12,11 @@ import {
 	newSolanaWallet,
 	payoutOrder,
 	signSolanaOp,
-} from "../../test/solana-lane-scene.ts";
-import { createSolanaLanes, payout } from "../../test/solana-lanes.ts";
+} from "../../test/lane/solana-lane-scene.ts";
+import { createSolanaLanes, payout } from "../../test/lane/solana-lanes.ts";
+import { interceptPool } from "../../test/service/intercept-pool.ts";
+import { giveAccountAway } from "../../test/solana/give-account-away.ts";
+import { laggingSolana } from "../../test/solana/lagging-solana.ts";
 import { markerInstructions } from "../chain/solana/marker-instructions.ts";
 import { readBlockhash } from "../chain/solana/read-blockhash.ts";
 import { sendRaw } from "../chain/solana/send-raw.ts";

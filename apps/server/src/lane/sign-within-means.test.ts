@@ -2,11 +2,11 @@ import { emptyAccountRentLamports, tokenAccountRentLamports, toSolanaWord } from
 import { getCompiledTransactionMessageDecoder, getTransactionDecoder } from "@solana/kit";
 import { COMPUTE_BUDGET_PROGRAM_ADDRESS } from "@solana-program/compute-budget";
 import { afterAll, beforeEach, expect, test } from "vitest";
-import { readJob } from "../../test/lane-scene.ts";
-import { plainPayments } from "../../test/payment-facts.ts";
-import { newSolanaWallet } from "../../test/solana-lane-scene.ts";
-import { createSolanaLanes, quietLog, solanaLanePolicy } from "../../test/solana-lanes.ts";
-import { withLamports } from "../../test/with-lamports.ts";
+import { readJob } from "../../test/lane/lane-scene.ts";
+import { plainPayments } from "../../test/lane/payment-facts.ts";
+import { newSolanaWallet } from "../../test/lane/solana-lane-scene.ts";
+import { createSolanaLanes, quietLog, solanaLanePolicy } from "../../test/lane/solana-lanes.ts";
+import { withLamports } from "../../test/solana/with-lamports.ts";
 import { createSolanaLane } from "./create-solana-lane.ts";
 import { laneKey } from "./lane-key.ts";
 import { mostLamports } from "./most-lamports.ts";

@@ -1,9 +1,9 @@
 import { type Order, orderId } from "@geoswap/protocol";
 import { hexToBytes } from "viem";
 import { afterAll, beforeEach, expect, test } from "vitest";
-import { queueWork, readJob } from "../../test/lane-scene.ts";
-import { payThroughFaults } from "../../test/solana-lane-chaos.ts";
-import { createSolanaLanes, payout } from "../../test/solana-lanes.ts";
+import { queueWork, readJob } from "../../test/lane/lane-scene.ts";
+import { payThroughFaults } from "../../test/lane/solana-lane-chaos.ts";
+import { createSolanaLanes, payout } from "../../test/lane/solana-lanes.ts";
 
 // The lanes and who follows the chain, as they work together.
 

@@ -3,9 +3,9 @@ import { address } from "@solana/kit";
 import { pino } from "pino";
 import type { Hex } from "viem";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { keepSpans } from "../../test/keep-spans.ts";
-import { createSwapScene, originId } from "../../test/swap-scene.ts";
-import { createTestDatabase, type TestDatabase } from "../../test/test-database.ts";
+import { createTestDatabase, type TestDatabase } from "../../test/service/test-database.ts";
+import { createSwapScene, originId } from "../../test/swap/swap-scene.ts";
+import { keepSpans } from "../../test/telemetry/keep-spans.ts";
 import type { LaneTransaction } from "../store/lane-transactions.ts";
 import { traceTransaction } from "./trace-transaction.ts";
 

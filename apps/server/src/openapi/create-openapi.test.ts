@@ -11,7 +11,7 @@ import { type Hex, hexToBytes, recoverMessageAddress } from "viem";
 import { recoverAuthorizationAddress } from "viem/utils";
 import { expect, test } from "vitest";
 import * as z from "zod";
-import { routesWithoutParts } from "../../test/routes-without-parts.ts";
+import { routesWithoutParts } from "../../test/api/routes-without-parts.ts";
 import { decodeWireTransaction } from "../chain/solana/decode-wire-transaction.ts";
 import { verifyWalletSignature } from "../chain/solana/verify-wallet-signature.ts";
 import { createOpenapi } from "./create-openapi.ts";

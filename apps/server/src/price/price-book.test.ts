@@ -2,8 +2,8 @@ import { movePrice, startTestChains, type TestChains } from "@geoswap/devnet";
 import fc from "fast-check";
 import { type Address, zeroHash } from "viem";
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
-import { readTestPrices, testBook, testConfig, withSolana } from "../../test/test-prices.ts";
-import { testSolanaDeployment } from "../../test/test-solana-deployment.ts";
+import { readTestPrices, testBook, testConfig, withSolana } from "../../test/desk/test-prices.ts";
+import { testSolanaDeployment } from "../../test/order/test-solana-deployment.ts";
 import { connectChain } from "../chain/evm/chain-client.ts";
 import {
 	type AssetPrices,

@@ -3,7 +3,7 @@ import fc from "fast-check";
 import { pino } from "pino";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import * as z from "zod";
-import { routesWithoutParts } from "../../test/routes-without-parts.ts";
+import { routesWithoutParts } from "../../test/api/routes-without-parts.ts";
 import { createApp } from "../http/create-app.ts";
 import { parseRequest } from "../http/parse-request.ts";
 import type { Route } from "../http/route.ts";

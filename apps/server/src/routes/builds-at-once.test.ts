@@ -2,7 +2,7 @@ import { randomBytes } from "node:crypto";
 import type { AddressInfo } from "node:net";
 import { pino } from "pino";
 import { expect, onTestFinished, test } from "vitest";
-import { startOriginScene } from "../../test/origin-scene.ts";
+import { startOriginScene } from "../../test/api/origin-scene.ts";
 import { createApiKey } from "../api-key/api-key.ts";
 import { createApiKeys } from "../api-key/api-keys.ts";
 import { createApp } from "../http/create-app.ts";

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { errorBodySchema, errorCodes } from "@geoswap/protocol";
 import { pino } from "pino";
 import { expect, test } from "vitest";
-import { routesWithoutParts } from "../../test/routes-without-parts.ts";
+import { routesWithoutParts } from "../../test/api/routes-without-parts.ts";
 import type { ApiKeys } from "../api-key/api-keys.ts";
 import type { RequestLimits } from "../api-key/rate-limits.ts";
 import { createApp } from "../http/create-app.ts";

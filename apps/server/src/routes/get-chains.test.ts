@@ -9,9 +9,9 @@ import {
 } from "@geoswap/protocol";
 import { zeroAddress } from "viem";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { callRoute } from "../../test/origin-scene.ts";
-import { readTestPrices, testBook, testConfig, withSolana } from "../../test/test-prices.ts";
-import { testSolanaDeployment } from "../../test/test-solana-deployment.ts";
+import { callRoute } from "../../test/api/origin-scene.ts";
+import { readTestPrices, testBook, testConfig, withSolana } from "../../test/desk/test-prices.ts";
+import { testSolanaDeployment } from "../../test/order/test-solana-deployment.ts";
 import { createDesk } from "../venue/desk.ts";
 import { getChains } from "./get-chains.ts";
 import { getTokens } from "./get-tokens.ts";

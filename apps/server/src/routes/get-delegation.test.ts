@@ -1,8 +1,8 @@
 import { delegationResponseSchema, solanaChainId } from "@geoswap/protocol";
 import { type Address, getAddress } from "viem";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { type OriginScene, refusalOf, startOriginScene } from "../../test/origin-scene.ts";
-import { testSolanaDeployment } from "../../test/test-solana-deployment.ts";
+import { type OriginScene, refusalOf, startOriginScene } from "../../test/api/origin-scene.ts";
+import { testSolanaDeployment } from "../../test/order/test-solana-deployment.ts";
 import { connectSolana, type SolanaChain } from "../chain/solana/connect-solana.ts";
 import type { Route } from "../http/route.ts";
 import { getDelegation } from "./get-delegation.ts";

@@ -14,7 +14,7 @@ import {
 import { pino } from "pino";
 import { type Address, hexToBytes, zeroHash } from "viem";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { createTestDatabase, type TestDatabase } from "../../test/test-database.ts";
+import { createTestDatabase, type TestDatabase } from "../../test/service/test-database.ts";
 import type { Route, RouteRequest } from "../http/route.ts";
 import { parseSealKeys, type SealKeys } from "../seal/seal-keys.ts";
 import { sealToken } from "../seal/seal-token.ts";

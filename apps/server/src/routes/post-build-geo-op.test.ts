@@ -21,7 +21,7 @@ import {
 import { entryPoint09Abi, entryPoint09Address } from "viem/account-abstraction";
 import { generatePrivateKey, privateKeyToAccount } from "viem/accounts";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { fundEther, type OriginScene, refusalOf, startOriginScene } from "../../test/origin-scene.ts";
+import { fundEther, type OriginScene, refusalOf, startOriginScene } from "../../test/api/origin-scene.ts";
 import type { Route } from "../http/route.ts";
 import { postBuildGeoOp } from "./post-build-geo-op.ts";
 

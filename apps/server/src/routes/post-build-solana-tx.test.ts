@@ -12,12 +12,12 @@ import {
 import { generateKeyPairSigner } from "@solana/kit";
 import { bytesToHex, type Hex } from "viem";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
-import { refusalOf } from "../../test/origin-scene.ts";
+import { refusalOf } from "../../test/api/origin-scene.ts";
 import {
 	type SolanaSubmitScene,
 	signTransaction,
 	startSolanaSubmitScene,
-} from "../../test/solana-submit-scene.ts";
+} from "../../test/api/solana-submit-scene.ts";
 import { coSignOrder } from "../chain/solana/co-sign-order.ts";
 import { readHoldings } from "../chain/solana/read-holdings.ts";
 import { readStatuses } from "../chain/solana/read-statuses.ts";

@@ -10,8 +10,8 @@ import {
 } from "@geoswap/protocol";
 import { zeroHash } from "viem";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { readTestPrices, testBook, testConfig, withSolana } from "../../test/test-prices.ts";
-import { testSolanaDeployment } from "../../test/test-solana-deployment.ts";
+import { readTestPrices, testBook, testConfig, withSolana } from "../../test/desk/test-prices.ts";
+import { testSolanaDeployment } from "../../test/order/test-solana-deployment.ts";
 import { createFeeDiscounts, type FeeDiscounts } from "../discount/fee-discounts.ts";
 import type { RouteRequest } from "../http/route.ts";
 import { createLog } from "../log.ts";

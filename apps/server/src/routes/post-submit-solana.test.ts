@@ -11,14 +11,14 @@ import { getAllocateInstruction } from "@solana-program/system";
 import { TOKEN_PROGRAM_ADDRESS } from "@solana-program/token";
 import { bytesToHex, concat } from "viem";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
-import { giveAccountAway } from "../../test/give-account-away.ts";
-import { makeKeyedAccount } from "../../test/make-keyed-account.ts";
-import { refusalOf } from "../../test/origin-scene.ts";
+import { makeKeyedAccount } from "../../test/api/make-keyed-account.ts";
+import { refusalOf } from "../../test/api/origin-scene.ts";
 import {
 	type SolanaSubmitScene,
 	signTransaction,
 	startSolanaSubmitScene,
-} from "../../test/solana-submit-scene.ts";
+} from "../../test/api/solana-submit-scene.ts";
+import { giveAccountAway } from "../../test/solana/give-account-away.ts";
 import type { SolanaChain } from "../chain/solana/connect-solana.ts";
 import { readHoldings } from "../chain/solana/read-holdings.ts";
 import { readSwap } from "../store/read-swap.ts";

@@ -18,9 +18,9 @@ import {
 	signatureToCompactSignature,
 } from "viem";
 import { afterAll, beforeAll, beforeEach, expect, onTestFinished, test } from "vitest";
-import { giveAccountAway } from "../../test/give-account-away.ts";
-import { fundEther, refusalOf, sealKeyRotatesAfterMs } from "../../test/origin-scene.ts";
-import { type SubmitScene, startSubmitScene } from "../../test/submit-scene.ts";
+import { fundEther, refusalOf, sealKeyRotatesAfterMs } from "../../test/api/origin-scene.ts";
+import { type SubmitScene, startSubmitScene } from "../../test/api/submit-scene.ts";
+import { giveAccountAway } from "../../test/solana/give-account-away.ts";
 import { connectSolana, type SolanaChain } from "../chain/solana/connect-solana.ts";
 import { openToken } from "../seal/open-token.ts";
 import { sealToken } from "../seal/seal-token.ts";

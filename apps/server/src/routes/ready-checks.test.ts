@@ -3,7 +3,7 @@ import type { AddressInfo } from "node:net";
 import { solanaChainId } from "@geoswap/protocol";
 import { type Hex, hexToBytes } from "viem";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
-import { createTestDatabase, type TestDatabase } from "../../test/test-database.ts";
+import { createTestDatabase, type TestDatabase } from "../../test/service/test-database.ts";
 import type { Config } from "../config.ts";
 import { openDatabase } from "../store/database.ts";
 import { readyChecks } from "./ready-checks.ts";

@@ -5,7 +5,7 @@ import { startTestSolana, type TestSolana } from "@geoswap/devnet";
 import { type SolanaAddress, solanaChainId, solanaNativeToken } from "@geoswap/protocol";
 import { generateKeyPairSigner } from "@solana/kit";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { makeKeyedAccount } from "../../test/make-keyed-account.ts";
+import { makeKeyedAccount } from "../../test/api/make-keyed-account.ts";
 import { connectSolana } from "../chain/solana/connect-solana.ts";
 import { createLog } from "../log.ts";
 import { createRecipientAccounts } from "./recipient-accounts.ts";

@@ -4,9 +4,9 @@ import { fromSwapId, orderId, orderToJson, swapUuidTimeMs, toSwapId } from "@geo
 import { signBytes } from "@solana/kit";
 import { bytesToHex, hexToBytes } from "viem";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
-import { refusalOf } from "../../test/origin-scene.ts";
-import { type SolanaSubmitScene, startSolanaSubmitScene } from "../../test/solana-submit-scene.ts";
-import { type SubmitScene, startSubmitScene } from "../../test/submit-scene.ts";
+import { refusalOf } from "../../test/api/origin-scene.ts";
+import { type SolanaSubmitScene, startSolanaSubmitScene } from "../../test/api/solana-submit-scene.ts";
+import { type SubmitScene, startSubmitScene } from "../../test/api/submit-scene.ts";
 import { readStatuses } from "../chain/solana/read-statuses.ts";
 import { sendRaw } from "../chain/solana/send-raw.ts";
 import { parseSolanaKeys } from "../chain/solana/solana-keys.ts";

@@ -1,9 +1,9 @@
 import { randomBytes } from "node:crypto";
 import { hexToBytes } from "viem";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
-import { refusalOf } from "../../test/origin-scene.ts";
-import { sequence } from "../../test/sequence.ts";
-import { type SubmitScene, startSubmitScene } from "../../test/submit-scene.ts";
+import { refusalOf } from "../../test/api/origin-scene.ts";
+import { type SubmitScene, startSubmitScene } from "../../test/api/submit-scene.ts";
+import { sequence } from "../../test/swap/sequence.ts";
 import { recordUnsettledGas } from "../store/unsettled-gas.ts";
 
 let scene: SubmitScene;

@@ -3,7 +3,7 @@ import { orderToJson } from "@geoswap/protocol";
 import { type Hash, hexToBytes, padHex } from "viem";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { anyOrder } from "../../../../packages/protocol/vectors/read-vectors.ts";
-import { createTestDatabase, type TestDatabase } from "../../test/test-database.ts";
+import { createTestDatabase, type TestDatabase } from "../../test/service/test-database.ts";
 import { type AppliedBlock, applyBlock, applyQuietBlock } from "./apply-block.ts";
 import { type Database, inTransaction } from "./database.ts";
 

@@ -1,7 +1,7 @@
 import { firstSwapUuidAt } from "@geoswap/protocol";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
-import { createSwapScene, destinationId, originId } from "../../test/swap-scene.ts";
-import { createTestDatabase, type TestDatabase } from "../../test/test-database.ts";
+import { createTestDatabase, type TestDatabase } from "../../test/service/test-database.ts";
+import { createSwapScene, destinationId, originId } from "../../test/swap/swap-scene.ts";
 import { createUnendedCounts } from "./count-unended.ts";
 import type { Database } from "./database.ts";
 import { ensurePartitions } from "./ensure-partitions.ts";

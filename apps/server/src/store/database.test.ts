@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { countingPool } from "../../test/counting-pool.ts";
-import { createTestDatabase, type TestDatabase } from "../../test/test-database.ts";
+import { countingPool } from "../../test/service/counting-pool.ts";
+import { createTestDatabase, type TestDatabase } from "../../test/service/test-database.ts";
 import { inTransaction, openDatabase } from "./database.ts";
 import { ensurePartitions } from "./ensure-partitions.ts";
 

@@ -1,7 +1,7 @@
 import { randomBytes, randomUUID } from "node:crypto";
 import { solanaChainId } from "@geoswap/protocol";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
-import { createTestDatabase, type TestDatabase } from "../../test/test-database.ts";
+import { createTestDatabase, type TestDatabase } from "../../test/service/test-database.ts";
 import { readDueWork } from "./due-work.ts";
 
 let database: TestDatabase;

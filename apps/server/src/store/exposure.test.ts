@@ -2,8 +2,8 @@ import { orderId, packDeadlines } from "@geoswap/protocol";
 import { hexToBytes } from "viem";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import { anyOrder } from "../../../../packages/protocol/vectors/read-vectors.ts";
-import { queueJob } from "../../test/queue-job.ts";
-import { createTestDatabase, type TestDatabase } from "../../test/test-database.ts";
+import { queueJob } from "../../test/lane/queue-job.ts";
+import { createTestDatabase, type TestDatabase } from "../../test/service/test-database.ts";
 import { inTransaction } from "./database.ts";
 import {
 	dropExposures,

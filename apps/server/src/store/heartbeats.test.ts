@@ -1,7 +1,7 @@
 import { solanaChainId } from "@geoswap/protocol";
 import { type Address, getAddress, toHex } from "viem";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
-import { createTestDatabase, type TestDatabase } from "../../test/test-database.ts";
+import { createTestDatabase, type TestDatabase } from "../../test/service/test-database.ts";
 import { attestersAlive, storeHeartbeats } from "./heartbeats.ts";
 
 const nowMs = 1_800_000_000_000;

@@ -1,8 +1,8 @@
 import { orderId, packDeadlines, type SolanaAddress } from "@geoswap/protocol";
 import { bytesToHex, numberToHex, zeroHash } from "viem";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { queueJob } from "../../test/queue-job.ts";
-import { createTestDatabase, type TestDatabase } from "../../test/test-database.ts";
+import { queueJob } from "../../test/lane/queue-job.ts";
+import { createTestDatabase, type TestDatabase } from "../../test/service/test-database.ts";
 import { inTransaction } from "./database.ts";
 import type { Job, JobState } from "./job.ts";
 import { type JobRow, jobFromRow, type NewJob } from "./jobs.ts";

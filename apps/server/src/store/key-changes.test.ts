@@ -1,6 +1,6 @@
 import { randomBytes, randomUUID } from "node:crypto";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { createTestDatabase, type TestDatabase } from "../../test/test-database.ts";
+import { createTestDatabase, type TestDatabase } from "../../test/service/test-database.ts";
 import { operations } from "../api-key/operations.ts";
 import { ensureAccount, insertAccount, listAccounts } from "./accounts.ts";
 import {

@@ -12,7 +12,7 @@ import {
 } from "@geoswap/protocol";
 import { type Address, zeroHash } from "viem";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { createTestDatabase, type TestDatabase } from "../../test/test-database.ts";
+import { createTestDatabase, type TestDatabase } from "../../test/service/test-database.ts";
 import type { Database } from "./database.ts";
 import { ensurePartitions } from "./ensure-partitions.ts";
 import { type ListedSwaps, listSwaps, swapsBetween } from "./list-swaps.ts";

@@ -1,8 +1,8 @@
 import { addressOfWord } from "@geoswap/protocol";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { anyOrder } from "../../../../packages/protocol/vectors/read-vectors.ts";
-import { createSwapScene, originId } from "../../test/swap-scene.ts";
-import { createTestDatabase, type TestDatabase } from "../../test/test-database.ts";
+import { createTestDatabase, type TestDatabase } from "../../test/service/test-database.ts";
+import { createSwapScene, originId } from "../../test/swap/swap-scene.ts";
 import type { Database } from "./database.ts";
 import { lookAtSwaps } from "./look-at-swaps.ts";
 

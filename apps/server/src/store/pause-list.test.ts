@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test, vi } from "vitest";
-import { createTestDatabase, type TestDatabase } from "../../test/test-database.ts";
+import { createTestDatabase, type TestDatabase } from "../../test/service/test-database.ts";
 import type { Database } from "./database.ts";
 import { createPauseList } from "./pause-list.ts";
 import { liftPauses, pauseChain } from "./pauses.ts";

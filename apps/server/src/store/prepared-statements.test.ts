@@ -12,7 +12,7 @@ import {
 } from "@geoswap/protocol";
 import { hexToBytes, zeroAddress, zeroHash } from "viem";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { createTestDatabase, type TestDatabase } from "../../test/test-database.ts";
+import { createTestDatabase, type TestDatabase } from "../../test/service/test-database.ts";
 import { ensureAccount } from "./accounts.ts";
 import { findApiKeys, insertApiKeys } from "./api-keys.ts";
 import { applyBlock, applyQuietBlock } from "./apply-block.ts";

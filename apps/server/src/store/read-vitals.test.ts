@@ -1,7 +1,7 @@
 import { hexToBytes } from "viem";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { createSwapScene, destinationId, originId, token } from "../../test/swap-scene.ts";
-import { createTestDatabase, type TestDatabase } from "../../test/test-database.ts";
+import { createTestDatabase, type TestDatabase } from "../../test/service/test-database.ts";
+import { createSwapScene, destinationId, originId, token } from "../../test/swap/swap-scene.ts";
 import { openDatabase } from "./database.ts";
 import { readVitals } from "./read-vitals.ts";
 

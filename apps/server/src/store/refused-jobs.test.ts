@@ -9,8 +9,8 @@ import {
 } from "@geoswap/protocol";
 import { type Hex, hexToBytes, numberToHex, zeroHash } from "viem";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
-import { insertWait } from "../../test/insert-wait.ts";
-import { createTestDatabase, type TestDatabase } from "../../test/test-database.ts";
+import { createTestDatabase, type TestDatabase } from "../../test/service/test-database.ts";
+import { insertWait } from "../../test/swap/insert-wait.ts";
 import { type JobKind, jobPriority } from "./job.ts";
 import { journalLease } from "./journal-lease.ts";
 import { endUnseenTransaction, raiseNonce } from "./lane-transactions.ts";

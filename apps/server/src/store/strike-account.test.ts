@@ -1,8 +1,8 @@
 import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
-import { readStrikes } from "../../test/read-strikes.ts";
-import { createSwapScene, type SwapScene } from "../../test/swap-scene.ts";
-import { createTestDatabase, type TestDatabase } from "../../test/test-database.ts";
+import { readStrikes } from "../../test/api/read-strikes.ts";
+import { createTestDatabase, type TestDatabase } from "../../test/service/test-database.ts";
+import { createSwapScene, type SwapScene } from "../../test/swap/swap-scene.ts";
 import { strikeAccount } from "./strike-account.ts";
 
 const dayMs = 86_400_000;

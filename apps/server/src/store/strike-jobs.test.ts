@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { toFunctionSelector } from "viem";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { createTestDatabase, type TestDatabase } from "../../test/test-database.ts";
+import { createTestDatabase, type TestDatabase } from "../../test/service/test-database.ts";
 import { strikeJobs } from "./strike-jobs.ts";
 
 let database: TestDatabase;

@@ -2,7 +2,7 @@ import { randomBytes, randomUUID } from "node:crypto";
 import { newSwapUuid, type Order, orderId, packDeadlines, toSwapKey, toWord } from "@geoswap/protocol";
 import { type Address, type Hex, hexToBytes, zeroHash } from "viem";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
-import { createTestDatabase, type TestDatabase } from "../../test/test-database.ts";
+import { createTestDatabase, type TestDatabase } from "../../test/service/test-database.ts";
 import { openDatabase } from "./database.ts";
 import { readSwap } from "./read-swap.ts";
 import { type NewSwap, type Reservation, type Standing, submitSwap, waitForSubmits } from "./submit-swap.ts";

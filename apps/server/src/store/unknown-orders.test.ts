@@ -2,7 +2,7 @@ import { orderToJson } from "@geoswap/protocol";
 import { hexToBytes } from "viem";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { anyOrder } from "../../../../packages/protocol/vectors/read-vectors.ts";
-import { createTestDatabase, type TestDatabase } from "../../test/test-database.ts";
+import { createTestDatabase, type TestDatabase } from "../../test/service/test-database.ts";
 import { postponeUnknownOrder, readUnknownOrders, takeUpUnknownOrders } from "./unknown-orders.ts";
 
 const chainId = 100;

@@ -1,8 +1,8 @@
 import { randomBytes, randomUUID } from "node:crypto";
 import { newSwapUuid, solanaChainId } from "@geoswap/protocol";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { createSwapScene, destinationId, originId } from "../../test/swap-scene.ts";
-import { createTestDatabase, type TestDatabase } from "../../test/test-database.ts";
+import { createTestDatabase, type TestDatabase } from "../../test/service/test-database.ts";
+import { createSwapScene, destinationId, originId } from "../../test/swap/swap-scene.ts";
 import { entryPointGas } from "./entry-point-gas.ts";
 import { readUnsettledGas, recordUnsettledGas } from "./unsettled-gas.ts";
 

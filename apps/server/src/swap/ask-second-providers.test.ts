@@ -1,6 +1,7 @@
 import { pino } from "pino";
 import { hexToBytes } from "viem";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
+import { createTestDatabase, type TestDatabase } from "../../test/service/test-database.ts";
 import {
 	createSwapScene,
 	destinationId,
@@ -8,8 +9,7 @@ import {
 	roundOptions,
 	type SwapScene,
 	token,
-} from "../../test/swap-scene.ts";
-import { createTestDatabase, type TestDatabase } from "../../test/test-database.ts";
+} from "../../test/swap/swap-scene.ts";
 import type { DepositSight, ToldDeposit } from "../chain/deposit-sight.ts";
 import { markOrders } from "../store/mark-swaps.ts";
 import { readSwap } from "../store/read-swap.ts";

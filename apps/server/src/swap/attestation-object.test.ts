@@ -29,8 +29,8 @@ import {
 import { generatePrivateKey, type PrivateKeyAccount, privateKeyToAccount } from "viem/accounts";
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from "vitest";
 import { anyOrder } from "../../../../packages/protocol/vectors/read-vectors.ts";
-import { queueJob } from "../../test/queue-job.ts";
-import { createTestDatabase, type TestDatabase } from "../../test/test-database.ts";
+import { queueJob } from "../../test/lane/queue-job.ts";
+import { createTestDatabase, type TestDatabase } from "../../test/service/test-database.ts";
 import { createAttestation } from "./attestation-object.ts";
 import { type AttesterClient, connectAttester } from "./attester-client.ts";
 import { pollHeartbeats } from "./poll-heartbeats.ts";

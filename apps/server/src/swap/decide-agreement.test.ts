@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { type ModelOptions, ModelWorld, modelDeadlines } from "../../test/model-world.ts";
-import { sequence } from "../../test/sequence.ts";
+import { type ModelOptions, ModelWorld, modelDeadlines } from "../../test/swap/model-world.ts";
+import { sequence } from "../../test/swap/sequence.ts";
 import type { OrderEvent, SecondWord, Sighting } from "../store/facts.ts";
 import { decide } from "./decide.ts";
 import type { Decision } from "./decision.ts";

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
-import { type ModelOptions, ModelWorld } from "../../test/model-world.ts";
-import { sequence } from "../../test/sequence.ts";
+import { type ModelOptions, ModelWorld } from "../../test/swap/model-world.ts";
+import { sequence } from "../../test/swap/sequence.ts";
 import type { NextWait } from "../store/write-waits.ts";
 import { decide } from "./decide.ts";
 import type { Decision } from "./decision.ts";

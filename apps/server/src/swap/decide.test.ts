@@ -1,7 +1,12 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { type ModelOptions, ModelWorld, modelDeadlines, mostLifeSeconds } from "../../test/model-world.ts";
-import { sequence } from "../../test/sequence.ts";
+import {
+	type ModelOptions,
+	ModelWorld,
+	modelDeadlines,
+	mostLifeSeconds,
+} from "../../test/swap/model-world.ts";
+import { sequence } from "../../test/swap/sequence.ts";
 import { decide } from "./decide.ts";
 import type { Decision } from "./decision.ts";
 

@@ -16,10 +16,10 @@ import {
 import { pino } from "pino";
 import { type Address, hexToBytes, pad } from "viem";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
-import { orderActions } from "../../test/order-actions.ts";
-import { createTestDatabase, type TestDatabase } from "../../test/test-database.ts";
-import { readTestPrices, testBook, testConfig, withSolana } from "../../test/test-prices.ts";
-import { testSolanaDeployment } from "../../test/test-solana-deployment.ts";
+import { readTestPrices, testBook, testConfig, withSolana } from "../../test/desk/test-prices.ts";
+import { orderActions } from "../../test/order/order-actions.ts";
+import { testSolanaDeployment } from "../../test/order/test-solana-deployment.ts";
+import { createTestDatabase, type TestDatabase } from "../../test/service/test-database.ts";
 import { connectChain } from "../chain/evm/chain-client.ts";
 import type { MarkerOwner } from "../chain/solana/read-markers.ts";
 import type { Config } from "../config.ts";

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { ModelWorld, modelDeadlines } from "../../test/model-world.ts";
+import { ModelWorld, modelDeadlines } from "../../test/swap/model-world.ts";
 import type { OrderEventName } from "../store/facts.ts";
 import { decide } from "./decide.ts";
 import type { Decision } from "./decision.ts";

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { insertRandomSwaps, insertRandomWorld, readRandomWorld } from "../../test/random-swaps.ts";
-import { sequence } from "../../test/sequence.ts";
-import { roundOptions } from "../../test/swap-scene.ts";
-import { createTestDatabase, type TestDatabase } from "../../test/test-database.ts";
+import { createTestDatabase, type TestDatabase } from "../../test/service/test-database.ts";
+import { insertRandomSwaps, insertRandomWorld, readRandomWorld } from "../../test/swap/random-swaps.ts";
+import { sequence } from "../../test/swap/sequence.ts";
+import { roundOptions } from "../../test/swap/swap-scene.ts";
 import { createRound } from "./run-round.ts";
 
 let databases: TestDatabase[];

@@ -1,8 +1,9 @@
 import { pino } from "pino";
 import { hexToBytes } from "viem";
 import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
-import { interceptPool } from "../../test/intercept-pool.ts";
-import { someoneWaits } from "../../test/someone-waits.ts";
+import { interceptPool } from "../../test/service/intercept-pool.ts";
+import { someoneWaits } from "../../test/service/someone-waits.ts";
+import { createTestDatabase, type TestDatabase } from "../../test/service/test-database.ts";
 import {
 	createSwapScene,
 	destinationId,
@@ -11,8 +12,7 @@ import {
 	type SwapScene,
 	sameAsBefore,
 	token,
-} from "../../test/swap-scene.ts";
-import { createTestDatabase, type TestDatabase } from "../../test/test-database.ts";
+} from "../../test/swap/swap-scene.ts";
 import { lockExposures, markDepositsFinal } from "../store/exposure.ts";
 import { markAllDue, markOrders } from "../store/mark-swaps.ts";
 import { createRound, type RoundOptions } from "./run-round.ts";

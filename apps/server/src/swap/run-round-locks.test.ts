@@ -1,8 +1,9 @@
 import { pino } from "pino";
 import { hexToBytes } from "viem";
 import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
-import { interceptPool } from "../../test/intercept-pool.ts";
-import { someoneWaits } from "../../test/someone-waits.ts";
+import { interceptPool } from "../../test/service/intercept-pool.ts";
+import { someoneWaits } from "../../test/service/someone-waits.ts";
+import { createTestDatabase, type TestDatabase } from "../../test/service/test-database.ts";
 import {
 	createSwapScene,
 	destinationId,
@@ -10,8 +11,7 @@ import {
 	roundOptions,
 	type SwapScene,
 	token,
-} from "../../test/swap-scene.ts";
-import { createTestDatabase, type TestDatabase } from "../../test/test-database.ts";
+} from "../../test/swap/swap-scene.ts";
 import type { DatabasePool } from "../store/database.ts";
 import { markOrders } from "../store/mark-swaps.ts";
 import { dropStrayWaits } from "../store/write-waits.ts";

@@ -2,6 +2,7 @@ import { packDeadlines } from "@geoswap/protocol";
 import { pino } from "pino";
 import { hexToBytes } from "viem";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { createTestDatabase, type TestDatabase } from "../../test/service/test-database.ts";
 import {
 	createSwapScene,
 	destinationId,
@@ -10,8 +11,7 @@ import {
 	type SwapScene,
 	sameAsBefore,
 	token,
-} from "../../test/swap-scene.ts";
-import { createTestDatabase, type TestDatabase } from "../../test/test-database.ts";
+} from "../../test/swap/swap-scene.ts";
 import { markOrders } from "../store/mark-swaps.ts";
 import { liftPauses, pauseChain } from "../store/pauses.ts";
 import { readSwap } from "../store/read-swap.ts";

@@ -1,9 +1,9 @@
 import { toSwapId } from "@geoswap/protocol";
 import { hexToBytes } from "viem";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { keepSpans } from "../../test/keep-spans.ts";
-import { createSwapScene, destinationId, originId, roundOptions, token } from "../../test/swap-scene.ts";
-import { createTestDatabase, type TestDatabase } from "../../test/test-database.ts";
+import { createTestDatabase, type TestDatabase } from "../../test/service/test-database.ts";
+import { createSwapScene, destinationId, originId, roundOptions, token } from "../../test/swap/swap-scene.ts";
+import { keepSpans } from "../../test/telemetry/keep-spans.ts";
 import { markOrders } from "../store/mark-swaps.ts";
 import { readSwap } from "../store/read-swap.ts";
 import type { SwapMetrics } from "../telemetry/swap-metrics.ts";

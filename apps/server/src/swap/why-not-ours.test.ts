@@ -9,7 +9,7 @@ import {
 	two,
 	type Way,
 	within,
-} from "../../test/solana-desk-scene.ts";
+} from "../../test/desk/solana-desk-scene.ts";
 import { whyNotOurs } from "./why-not-ours.ts";
 
 let scene: SolanaDeskScene;

@@ -3,7 +3,7 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { pino } from "pino";
 import { expect, test, vi } from "vitest";
-import { keepSpans } from "../../test/keep-spans.ts";
+import { keepSpans } from "../../test/telemetry/keep-spans.ts";
 import { startTracing } from "./start-tracing.ts";
 import type { Attributes } from "./tracer.ts";
 

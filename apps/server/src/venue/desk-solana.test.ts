@@ -22,7 +22,7 @@ import {
 	two,
 	type Way,
 	within,
-} from "../../test/solana-desk-scene.ts";
+} from "../../test/desk/solana-desk-scene.ts";
 import { createDesk } from "./desk.ts";
 import { isSettlement } from "./desk-chain.ts";
 import { networkCost } from "./network-cost.ts";

@@ -7,7 +7,7 @@ import {
 	solana,
 	startSolanaDeskScene,
 	two,
-} from "../../test/solana-desk-scene.ts";
+} from "../../test/desk/solana-desk-scene.ts";
 import { deskChains } from "./desk-chain.ts";
 import { refundWorth } from "./refund-worth.ts";
 

@@ -11,7 +11,7 @@ import {
 	type SolanaDeskScene,
 	startSolanaDeskScene,
 	type Way,
-} from "../../test/solana-desk-scene.ts";
+} from "../../test/desk/solana-desk-scene.ts";
 
 let scene: SolanaDeskScene;
 let deployment: SolanaDeskScene["deployment"];

@@ -1,6 +1,6 @@
 import { authorizationSchema } from "@geoswap/protocol";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { type OriginScene, startOriginScene } from "../../../test/origin-scene.ts";
+import { type OriginScene, startOriginScene } from "../../../test/api/origin-scene.ts";
 import type { EvmChain } from "./chain-client.ts";
 import { checkDelegation } from "./check-delegation.ts";
 import { readAccountNonces } from "./read-account-nonces.ts";

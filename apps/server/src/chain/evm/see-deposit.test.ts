@@ -3,7 +3,7 @@ import { geoEscrowAbi, type Order, orderId } from "@geoswap/protocol";
 import { decodeEventLog, encodeEventTopics, type Hex, numberToHex, parseAbiItem, zeroHash } from "viem";
 import { encodeAbiParameters } from "viem/utils";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
-import { orderActions } from "../../../test/order-actions.ts";
+import { orderActions } from "../../../test/order/order-actions.ts";
 import type { ToldDeposit } from "../deposit-sight.ts";
 import { connectChain } from "./chain-client.ts";
 import { readBlock } from "./read-block.ts";

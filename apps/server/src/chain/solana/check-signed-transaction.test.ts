@@ -2,8 +2,8 @@ import { orderTransaction, SwapError } from "@geoswap/protocol";
 import { signBytes } from "@solana/kit";
 import { bytesToHex } from "viem";
 import { beforeAll, expect, test } from "vitest";
-import { messageMutations } from "../../../test/message-mutations.ts";
-import { type SolanaOrderScene, solanaOrderScene } from "../../../test/solana-order-scene.ts";
+import { type SolanaOrderScene, solanaOrderScene } from "../../../test/order/solana-order-scene.ts";
+import { messageMutations } from "../../../test/solana/message-mutations.ts";
 import { checkSignedTransaction } from "./check-signed-transaction.ts";
 
 let scene: SolanaOrderScene;

@@ -17,8 +17,8 @@ import {
 import fc from "fast-check";
 import { bytesToHex, type Hex } from "viem";
 import { expect, test } from "vitest";
-import { type Dice, messageMutations } from "../../../test/message-mutations.ts";
-import { type SolanaOrderScene, solanaOrderScene } from "../../../test/solana-order-scene.ts";
+import { type SolanaOrderScene, solanaOrderScene } from "../../../test/order/solana-order-scene.ts";
+import { type Dice, messageMutations } from "../../../test/solana/message-mutations.ts";
 import { checkSignedTransaction } from "./check-signed-transaction.ts";
 import { CoSignError, coSignOrder, maximumMicroLamportsPerUnit, maximumUnitLimit } from "./co-sign-order.ts";
 

@@ -2,7 +2,7 @@ import { type Order, orderTransaction, toSolanaWord } from "@geoswap/protocol";
 import { getAddressDecoder, signBytes } from "@solana/kit";
 import { bytesToHex, type Hex } from "viem";
 import { beforeAll, expect, test } from "vitest";
-import { type SolanaOrderScene, solanaOrderScene } from "../../../test/solana-order-scene.ts";
+import { type SolanaOrderScene, solanaOrderScene } from "../../../test/order/solana-order-scene.ts";
 import { CoSignError, type CoSignedOp, coSignOrder } from "./co-sign-order.ts";
 
 let scene: SolanaOrderScene;

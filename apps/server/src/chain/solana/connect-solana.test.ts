@@ -1,7 +1,11 @@
 import { SwapError } from "@geoswap/protocol";
 import { afterEach, expect, test } from "vitest";
-import { solanaOrderScene } from "../../../test/solana-order-scene.ts";
-import { type StubAnswer, type StubSolanaRpc, startStubSolanaRpc } from "../../../test/stub-solana-rpc.ts";
+import { solanaOrderScene } from "../../../test/order/solana-order-scene.ts";
+import {
+	type StubAnswer,
+	type StubSolanaRpc,
+	startStubSolanaRpc,
+} from "../../../test/solana/stub-solana-rpc.ts";
 import type { OnChainCall } from "../on-chain-call.ts";
 import { connectSolana } from "./connect-solana.ts";
 import { readBlockhash } from "./read-blockhash.ts";

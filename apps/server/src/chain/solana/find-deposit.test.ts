@@ -1,7 +1,7 @@
 import { memoProgramAddress, orderId } from "@geoswap/protocol";
 import { bytesToHex } from "viem";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { type SolanaSubmitScene, startSolanaSubmitScene } from "../../../test/solana-submit-scene.ts";
+import { type SolanaSubmitScene, startSolanaSubmitScene } from "../../../test/api/solana-submit-scene.ts";
 import type { SolanaChain } from "./connect-solana.ts";
 import { findDeposit } from "./find-deposit.ts";
 

@@ -2,8 +2,8 @@ import { SwapError } from "@geoswap/protocol";
 import { getBase58Decoder } from "@solana/kit";
 import { type Hex, pad, toBytes, toHex } from "viem";
 import { afterEach, expect, test } from "vitest";
-import { solanaOrderScene } from "../../../test/solana-order-scene.ts";
-import { type StubSolanaRpc, startStubSolanaRpc } from "../../../test/stub-solana-rpc.ts";
+import { solanaOrderScene } from "../../../test/order/solana-order-scene.ts";
+import { type StubSolanaRpc, startStubSolanaRpc } from "../../../test/solana/stub-solana-rpc.ts";
 import { connectSolana } from "./connect-solana.ts";
 import { findMarkerTransaction, looksPerSearch } from "./find-marker-transaction.ts";
 

@@ -2,7 +2,11 @@ import { markerAddress, orderId, type SolanaAddress, tokenAccountRentLamports } 
 import type { Instruction } from "@solana/kit";
 import { getCloseAccountInstruction } from "@solana-program/token";
 import { beforeAll, expect, test } from "vitest";
-import { mintsOfScene, type SolanaOrderScene, solanaOrderScene } from "../../../test/solana-order-scene.ts";
+import {
+	mintsOfScene,
+	type SolanaOrderScene,
+	solanaOrderScene,
+} from "../../../test/order/solana-order-scene.ts";
 import { makesMarker } from "./makes-marker.ts";
 import { markerInstructions } from "./marker-instructions.ts";
 import type { Landed, LandedInstruction } from "./read-landed.ts";

@@ -12,8 +12,8 @@ import {
 } from "@solana/kit";
 import { toHex } from "viem";
 import { afterEach, expect, test } from "vitest";
-import { mintsOfScene, solanaOrderScene } from "../../../test/solana-order-scene.ts";
-import { type StubSolanaRpc, startStubSolanaRpc } from "../../../test/stub-solana-rpc.ts";
+import { mintsOfScene, solanaOrderScene } from "../../../test/order/solana-order-scene.ts";
+import { type StubSolanaRpc, startStubSolanaRpc } from "../../../test/solana/stub-solana-rpc.ts";
 import { connectSolana } from "./connect-solana.ts";
 import { readLanded } from "./read-landed.ts";
 import { receivedBy } from "./received-by.ts";

@@ -1,6 +1,6 @@
 import { afterEach, expect, test } from "vitest";
-import { solanaOrderScene } from "../../../test/solana-order-scene.ts";
-import { type StubSolanaRpc, startStubSolanaRpc } from "../../../test/stub-solana-rpc.ts";
+import { solanaOrderScene } from "../../../test/order/solana-order-scene.ts";
+import { type StubSolanaRpc, startStubSolanaRpc } from "../../../test/solana/stub-solana-rpc.ts";
 import { connectSolana } from "./connect-solana.ts";
 import { readSlots } from "./read-slots.ts";
 

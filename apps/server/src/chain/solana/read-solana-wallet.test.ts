@@ -1,7 +1,7 @@
 import { solanaNativeToken, tokenAccountOf, toSolanaWord } from "@geoswap/protocol";
 import { AuthorityType, getSetAuthorityInstruction } from "@solana-program/token";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { type SolanaChainScene, solanaChainScene } from "../../../test/solana-chain-scene.ts";
+import { type SolanaChainScene, solanaChainScene } from "../../../test/solana/solana-chain-scene.ts";
 import { readHoldings } from "./read-holdings.ts";
 import { readSolanaWallet } from "./read-solana-wallet.ts";
 import { signInstructions } from "./sign-instructions.ts";

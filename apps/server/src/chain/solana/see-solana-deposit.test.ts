@@ -2,13 +2,13 @@ import { type Liar, type LyingNode, startLyingNode } from "@geoswap/devnet";
 import { orderId, toSolanaWord } from "@geoswap/protocol";
 import { zeroHash } from "viem";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
+import { solanaOrderActions } from "../../../test/follow/solana-order-actions.ts";
 import {
 	createSolanaScene,
 	depositOrder,
 	newSolanaWallet,
 	type SolanaScene,
-} from "../../../test/solana-lane-scene.ts";
-import { solanaOrderActions } from "../../../test/solana-order-actions.ts";
+} from "../../../test/lane/solana-lane-scene.ts";
 import type { ToldDeposit } from "../deposit-sight.ts";
 import { connectSolana, type SolanaChain } from "./connect-solana.ts";
 import { seeSolanaDeposit } from "./see-solana-deposit.ts";

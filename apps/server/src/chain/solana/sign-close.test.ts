@@ -7,7 +7,7 @@ import {
 } from "@geoswap/protocol";
 import { hexToBytes } from "viem";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { type SolanaChainScene, solanaChainScene } from "../../../test/solana-chain-scene.ts";
+import { type SolanaChainScene, solanaChainScene } from "../../../test/solana/solana-chain-scene.ts";
 import { findCloseTransaction } from "./find-close-transaction.ts";
 import { findMarkerTransaction } from "./find-marker-transaction.ts";
 import { readMarkers } from "./read-markers.ts";

@@ -10,7 +10,7 @@ import {
 } from "@geoswap/protocol";
 import { hexToBytes } from "viem";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { type SolanaChainScene, solanaChainScene } from "../../../test/solana-chain-scene.ts";
+import { type SolanaChainScene, solanaChainScene } from "../../../test/solana/solana-chain-scene.ts";
 import { makesMarker } from "./makes-marker.ts";
 import { readHoldings } from "./read-holdings.ts";
 import type { Landed } from "./read-landed.ts";

@@ -8,7 +8,7 @@ import {
 } from "@geoswap/protocol";
 import { getCloseAccountInstruction, getTransferCheckedInstruction } from "@solana-program/token";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { type SolanaChainScene, solanaChainScene } from "../../../test/solana-chain-scene.ts";
+import { type SolanaChainScene, solanaChainScene } from "../../../test/solana/solana-chain-scene.ts";
 import { makesMarker } from "./makes-marker.ts";
 import { readHoldings } from "./read-holdings.ts";
 import { readMarkers } from "./read-markers.ts";

@@ -6,7 +6,7 @@ import {
 } from "@geoswap/protocol";
 import { bytesToHex } from "viem";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { type SolanaChainScene, solanaChainScene } from "../../../test/solana-chain-scene.ts";
+import { type SolanaChainScene, solanaChainScene } from "../../../test/solana/solana-chain-scene.ts";
 import { readSlots } from "./read-slots.ts";
 import { readSolanaWallet } from "./read-solana-wallet.ts";
 import { signPayout } from "./sign-payout.ts";

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { createSwapScene, destinationId, token } from "../../../test/swap-scene.ts";
-import { createTestDatabase, type TestDatabase } from "../../../test/test-database.ts";
+import { createTestDatabase, type TestDatabase } from "../../../test/service/test-database.ts";
+import { createSwapScene, destinationId, token } from "../../../test/swap/swap-scene.ts";
 import { bookFinal } from "./book-final.ts";
 
 let database: TestDatabase;

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { createTestDatabase, type TestDatabase } from "../../../test/test-database.ts";
+import { createTestDatabase, type TestDatabase } from "../../../test/service/test-database.ts";
 import { migrate } from "../migrate.ts";
 import { liftPauses, pauseForBreaches } from "../pauses.ts";
 import { functionGrants, grants, type RoleName, roleNames } from "./grants.ts";

@@ -1,0 +1,47 @@
+import { solanaKeyVariables, type TestSolana } from "@geoswap/devnet";
+import { type SolanaAddress, tokenAccountRentLamports, tokenAccountSize } from "@geoswap/protocol";
+import { generateKeyPairSigner, type KeyPairSigner } from "@solana/kit";
+import { getCreateAccountInstruction } from "@solana-program/system";
+import { getInitializeAccount3Instruction, TOKEN_PROGRAM_ADDRESS } from "@solana-program/token";
+import { expect } from "vitest";
+import { connectSolana } from "../../src/chain/solana/connect-solana.ts";
+import { readBlockhash } from "../../src/chain/solana/read-blockhash.ts";
+import { readStatuses } from "../../src/chain/solana/read-statuses.ts";
+import { sendRaw } from "../../src/chain/solana/send-raw.ts";
+import { signInstructions } from "../../src/chain/solana/sign-instructions.ts";
+import { parseSolanaKeys } from "../../src/chain/solana/solana-keys.ts";
+
+/** A token account at an address that has a key, as a wallet's has. Slots pass if the test says so, or by themselves. */
+export async function makeKeyedAccount(
+	solana: TestSolana,
+	{ token, slots = async () => {} }: { token: SolanaAddress; slots?: () => Promise<unknown> },
+): Promise<KeyPairSigner> {
+	const chain = connectSolana(solana);
+	const {
+		feePayers: [feePayer],
+	} = await parseSolanaKeys(solanaKeyVariables(solana.keys), solana.deployment);
+	if (!feePayer) throw new Error("the devnet has no fee payer");
+	const account = await generateKeyPairSigner();
+	const { signature, raw } = await signInstructions({
+		feePayer,
+		blockhash: (await readBlockhash(chain)).blockhash,
+		computePrice: 1_000n,
+		unitLimit: 20_000,
+		instructions: [
+			getCreateAccountInstruction({
+				payer: feePayer,
+				newAccount: account,
+				lamports: tokenAccountRentLamports,
+				space: tokenAccountSize,
+				programAddress: TOKEN_PROGRAM_ADDRESS,
+			}),
+			getInitializeAccount3Instruction({ account: account.address, mint: token, owner: feePayer.address }),
+		],
+	});
+	await sendRaw(chain, raw);
+	await slots();
+	await expect
+		.poll(async () => (await readStatuses(chain, [signature]))[0], { timeout: 15_000 })
+		.toMatchObject({ isFailed: false });
+	return account;
+}

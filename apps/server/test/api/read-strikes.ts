@@ -1,0 +1,16 @@
+import type { Database } from "../../src/store/database.ts";
+import {
+	type AccountStrikes,
+	type StrikesRow,
+	strikesFromRow,
+	strikesRow,
+} from "../../src/store/strike-account.ts";
+
+/** An account's strikes, as a submit reads them. */
+export async function readStrikes(
+	db: Database,
+	{ accountId, nowMs }: { accountId: string; nowMs: number },
+): Promise<AccountStrikes> {
+	const { rows } = await db.query<StrikesRow>(strikesRow({ accountId, nowMs }));
+	return strikesFromRow(rows[0] ?? { strikes: 0, struck_at: null }, { nowMs });
+}

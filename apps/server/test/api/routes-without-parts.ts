@@ -1,0 +1,27 @@
+import type { Config } from "../../src/config.ts";
+import type { Route } from "../../src/http/route.ts";
+import { type ApiParts, apiRoutes } from "../../src/routes/api-routes.ts";
+
+/** Every endpoint, made of nothing: to be described, not called. A part that is used throws. */
+export function routesWithoutParts(): Route[] {
+	return apiRoutes({
+		...Object.fromEntries(partNames.map((name) => [name, absent(name)])),
+		config: absent("config", { chains: [], solana: undefined }) as Config,
+	} as unknown as ApiParts);
+}
+
+const partNames = [
+	...["chains", "solana", "pool", "listener", "book", "desk", "feeDiscounts", "recipients", "redis"],
+	...["heldCalls", "rateLimits", "engine", "sealKeys", "pauses", "nowMs", "stopping"],
+];
+
+/** Its fields can be handed on, but nothing can be called. */
+function absent(name: string, known: Record<string, unknown> = {}): unknown {
+	return new Proxy(() => {}, {
+		get: (_, field) =>
+			typeof field === "string" && field in known ? known[field] : absent(`${name}.${String(field)}`),
+		apply: () => {
+			throw new Error(`${name} was called, and there is none`);
+		},
+	});
+}

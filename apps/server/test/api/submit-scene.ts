@@ -1,0 +1,198 @@
+import { type BuildResponse, fromWord, orderUserOp, type SubmitResponse } from "@geoswap/protocol";
+import {
+	encodeFunctionData,
+	type Hex,
+	hexToBytes,
+	type PrivateKeyAccount,
+	type SignedAuthorization,
+} from "viem";
+import { entryPoint09Abi, entryPoint09Address } from "viem/account-abstraction";
+import type { EvmChain } from "../../src/chain/evm/chain-client.ts";
+import type { SolanaChain } from "../../src/chain/solana/connect-solana.ts";
+import type { PokeTarget } from "../../src/durable/durable.ts";
+import type { Route } from "../../src/http/route.ts";
+import { postBuildGeoOp } from "../../src/routes/post-build-geo-op.ts";
+import { postSubmit } from "../../src/routes/post-submit.ts";
+import type { SealedOp } from "../../src/routes/sealed-op.ts";
+import type { SubmitDeps } from "../../src/routes/submit-route.ts";
+import { openToken } from "../../src/seal/open-token.ts";
+import type { SealedQuote } from "../../src/venue/sealed-quote.ts";
+import { testConfig } from "../desk/test-prices.ts";
+import { startOriginScene } from "./origin-scene.ts";
+
+export type SubmitScene = Awaited<ReturnType<typeof startSubmitScene>>;
+
+/** An origin scene with a desk and an engine that do as a test says. */
+export async function startSubmitScene() {
+	const scene = await startOriginScene();
+	const { chains, database, sealKeys, nowMs, accountId, testChains } = scene;
+	const config = testConfig(testChains);
+	let poked: string[] = [];
+	/** In thousandths of a basis point, of each time the price was made again. */
+	const repricedFees: number[] = [];
+	const usual = () => ({
+		isPriceGone: false,
+		/** What every input is worth now. */
+		valueUsdCents: undefined as bigint | undefined,
+		/** By chain, why nothing is sold. */
+		paused: new Map<number, string>(),
+		unopenedUsdPerAccount: 1_000,
+		/** What the smallest unit of fees is worth. */
+		gasUsdCents: 0n,
+		/** What a unit of gas costs. */
+		feePerGas: 0n,
+		unsettledGasUsdPerDay: 50,
+		unopenedSwaps: { perWallet: 20, perAccount: 500 },
+		/** How much of the input the vault takes in. */
+		exposure: undefined as bigint | undefined,
+		poke: async ({ object, key }: PokeTarget) => void poked.push(`${object} ${key}`),
+	});
+	const knobs = usual();
+
+	/** Delivers USDC from stock as quoted, or nothing once the price is gone. */
+	const desk: SubmitDeps["desk"] = {
+		isPriceable: () => true,
+		valueUsdCents: () => knobs.valueUsdCents,
+		gasUsdCents: ({ wei }) => wei * knobs.gasUsdCents,
+		feePerGas: () => knobs.feePerGas,
+		exposureLimit: ({ originChainId, inputToken }) =>
+			knobs.exposure === undefined
+				? undefined
+				: { chainId: Number(originChainId), token: fromWord(inputToken), amount: knobs.exposure },
+		reprice: ({ delivery, feeMillibps }) => {
+			repricedFees.push(feeMillibps);
+			if (knobs.isPriceGone || delivery.kind !== "stock") return undefined;
+			const { chainId, deployment } = testChains.destination;
+			const { amount } = delivery;
+			return { delivery, output: amount, chainId, token: deployment.settlementToken, amount, volumes: [] };
+		},
+		volumes: () => [],
+	};
+	const buildRoute = postBuildGeoOp({ chains, db: database.pool, sealKeys, nowMs });
+	const submitRoute = (
+		served: ReadonlyMap<number, EvmChain> = chains,
+		solana: SolanaChain | undefined = undefined,
+	): Route =>
+		postSubmit({
+			chains: served,
+			solana,
+			pool: database.pool,
+			sealKeys,
+			desk,
+			engine: { poke: (target) => knobs.poke(target) },
+			pauses: { reasonOf: (chainId) => knobs.paused.get(chainId) },
+			config: {
+				...config,
+				limits: {
+					...config.limits,
+					unopenedUsdPerAccount: knobs.unopenedUsdPerAccount,
+					unsettledGasUsdPerDay: knobs.unsettledGasUsdPerDay,
+					unopenedSwaps: knobs.unopenedSwaps,
+				},
+			},
+			nowMs,
+		});
+
+	async function build(quote: SealedQuote, authorization?: unknown): Promise<BuildResponse> {
+		const geoQuoteToken = scene.seal(quote);
+		return scene.call<BuildResponse>(buildRoute, { geoQuoteToken, authorization });
+	}
+
+	async function setStock(amount: bigint): Promise<void> {
+		const { chainId, deployment } = testChains.destination;
+		await database.owner.query(
+			`insert into stock (chain_id, token, balance, outflow_available, block_number) values ($1, $2, $3, $3, 1)
+			on conflict (chain_id, token) do update set balance = $3, outflow_available = $3, reserved = 0`,
+			[chainId, hexToBytes(deployment.settlementToken), amount],
+		);
+	}
+
+	/** As many attesters are alive, on both chains. */
+	async function setAttesters(count: number): Promise<void> {
+		await database.owner.query("truncate heartbeats, chain_heads");
+		for (const { chainId, deployment } of [testChains.origin, testChains.destination]) {
+			await database.owner.query("insert into chain_heads values ($1, 100, '', 1000, 1, 90, 990, 0, 0)", [
+				chainId,
+			]);
+			for (const attester of deployment.attesterSet.attesters.slice(0, count)) {
+				await database.owner.query("insert into heartbeats values ($1, $2, 90, $3)", [
+					hexToBytes(attester),
+					chainId,
+					new Date(),
+				]);
+			}
+		}
+	}
+
+	/** Those that are alive see another chain too. */
+	async function seeAttestersOn(chainId: number): Promise<void> {
+		await database.owner.query("insert into chain_heads values ($1, 100, '', 1000, 1, 90, 990, 0, 0)", [
+			chainId,
+		]);
+		await database.owner.query(
+			"insert into heartbeats select attester, $1::bigint, 90, min(signed_at) from heartbeats group by attester",
+			[chainId],
+		);
+	}
+
+	return {
+		...scene,
+		knobs,
+		seeAttestersOn,
+		setAttesters,
+		/** What was asked to run. */
+		poked: () => poked,
+		repricedFees,
+		build,
+		setStock,
+		submitRoute,
+		submit: (
+			{ geoOpToken }: BuildResponse,
+			signature: string,
+			{ as, route = submitRoute() }: { as?: string; route?: Route } = {},
+		) => scene.call<SubmitResponse>(route, { geoOpToken, signature }, as),
+		signedOp: async (
+			wallet: PrivateKeyAccount,
+			authorization?: unknown,
+			quote = scene.newQuote(wallet.address),
+		) => {
+			const built = await build(quote, authorization);
+			const signature = await wallet.signMessage({ message: { raw: built.geoOpHash as Hex } });
+			return { quote, built, signature };
+		},
+		/** Sends the op as anyone could. */
+		land: async (
+			{ geoOpToken }: BuildResponse,
+			signature: Hex,
+			{
+				quote,
+				authorization,
+			}: { quote: ReturnType<typeof scene.newQuote>; authorization?: SignedAuthorization },
+		) => {
+			const op = await openToken<SealedOp>(sealKeys, geoOpToken, { purpose: "op:evm", accountId });
+			const { userOp } = orderUserOp({ order: quote.terms, ...op });
+			await scene.send(scene.relayer, {
+				to: entryPoint09Address,
+				data: encodeFunctionData({
+					abi: entryPoint09Abi,
+					functionName: "handleOps",
+					args: [[{ ...userOp, signature }], scene.relayer.address],
+				}),
+				...(authorization && { authorizationList: [authorization] }),
+			});
+		},
+		swapCount: async (): Promise<number> => {
+			const { rows } = await database.owner.query("select count(*) as count from swaps");
+			return rows[0].count;
+		},
+		/** No swaps, plenty of stock, and everything works. */
+		reset: async () => {
+			scene.clock.aheadMs = 0;
+			poked = [];
+			Object.assign(knobs, usual());
+			await database.owner.query("truncate swaps, swap_events, reservations, unsettled_gas");
+			await setStock(10n ** 12n);
+			await setAttesters(2);
+		},
+	};
+}

@@ -1,0 +1,117 @@
+import { startTestChains } from "@geoswap/devnet";
+import { fromSolanaWord, type QuoteRequest, SwapError, solanaChainId } from "@geoswap/protocol";
+import { createKeyPairSignerFromPrivateKeyBytes } from "@solana/kit";
+import type { FeedAnswer } from "../../src/chain/evm/read-block-prices.ts";
+import type { PriceBook } from "../../src/price/price-book.ts";
+import { createDesk } from "../../src/venue/desk.ts";
+import { deskChains, type Side } from "../../src/venue/desk-chain.ts";
+import type { Desk } from "../../src/venue/venue.ts";
+import { testSolanaDeployment } from "../order/test-solana-deployment.ts";
+import { readTestPrices, testBook, testConfig, withSolana } from "./test-prices.ts";
+
+export const evmWallet = "0x1111111111111111111111111111111111111111";
+export const [one, two, solana] = [31337, 31338, solanaChainId];
+
+/** A chain and a symbol at each end. */
+export type Way = { from: [number, string]; to: [number, string] };
+export const outward: Way = { from: [one, "USDC"], to: [solana, "USDC"] };
+export const inward: Way = { from: [solana, "USDC"], to: [two, "USDC"] };
+export const within: Way = { from: [solana, "USDC"], to: [solana, "SOL"] };
+
+export type SolanaDeskScene = Awaited<ReturnType<typeof startSolanaDeskScene>>;
+
+/** A desk between two chains and Solana, whose feeds are real, and whose chain is not needed for a price. */
+export async function startSolanaDeskScene() {
+	const chains = await startTestChains();
+	const deployment = testSolanaDeployment(chains.origin.deployment);
+	const config = withSolana(testConfig(chains), { deployment });
+	const prices = await Promise.all(
+		[chains.origin, chains.destination].map((chain) => readTestPrices(chain, deployment)),
+	);
+	const nowMs = Math.max(...prices.map(({ timestampUnixSeconds }) => timestampUnixSeconds)) * 1_000 + 250;
+	const book = testBook(config, prices, { nowMs });
+	const { address: wallet } = await createKeyPairSignerFromPrivateKeyBytes(new Uint8Array(32).fill(5));
+
+	return {
+		chains,
+		deployment,
+		config,
+		nowMs,
+		book,
+		desk: deskWith(book),
+		/** On Solana. */
+		wallet,
+		deskWith,
+		bookWith,
+		side,
+		worth,
+		request,
+		stop: chains.stop,
+	};
+
+	function deskWith(own: PriceBook): Desk {
+		return createDesk({
+			config,
+			book: own,
+			nowMs: () => nowMs,
+			random: (size) => new Uint8Array(size).fill(7),
+		});
+	}
+
+	/** The book as it would be if feeds of Solana's assets said this. */
+	function bookWith(answers: Record<string, Partial<FeedAnswer>>): PriceBook {
+		const changed = prices.map((block) => {
+			const feeds = new Map(block.feeds);
+			for (const { symbol, feed } of deployment.assets) {
+				const before = feeds.get(feed.address);
+				if (before && answers[symbol]) feeds.set(feed.address, { ...before, ...answers[symbol] });
+			}
+			return { ...block, feeds };
+		});
+		return testBook(config, changed, { nowMs });
+	}
+
+	function side(chainId: number, symbol: string): Side {
+		const chain = deskChains(config).get(chainId);
+		const asset = chain?.assets.find((candidate) => candidate.symbol === symbol);
+		if (!chain || !asset) throw new Error(`no ${symbol} on ${chainId}`);
+		return { chain, asset };
+	}
+
+	function tokenOf(chainId: number, symbol: string): string {
+		const { address } = side(chainId, symbol).asset;
+		return chainId === solana ? fromSolanaWord(address) : address;
+	}
+
+	function worth([chainId, symbol]: [number, string], usd: number, own = book): bigint {
+		const { usdE18, decimals } = own.reference({ chainId, asset: side(chainId, symbol).asset.address });
+		return (BigInt(usd) * 10n ** BigInt(18 + decimals)) / usdE18;
+	}
+
+	/** Of ten dollars, to a recipient where one is needed. */
+	function request({ from, to, ...change }: Way & Partial<QuoteRequest>): QuoteRequest {
+		const needsRecipient = (from[0] === solana) !== (to[0] === solana);
+		return {
+			originChain: from[0],
+			destinationChain: to[0],
+			inputToken: tokenOf(...from),
+			outputToken: tokenOf(...to),
+			amount: worth(from, 10),
+			walletAddress: from[0] === solana ? wallet : evmWallet,
+			recipient: needsRecipient ? (to[0] === solana ? wallet : evmWallet) : undefined,
+			slippageBps: undefined,
+			...change,
+		};
+	}
+}
+
+/** The error of the catalogue that it throws. */
+export function refusal(run: () => unknown): SwapError {
+	try {
+		run();
+	} catch (error) {
+		if (error instanceof SwapError) return error;
+		throw error;
+	}
+	throw new Error("was not refused");
+}

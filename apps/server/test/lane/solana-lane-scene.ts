@@ -1,0 +1,264 @@
+import { randomBytes } from "node:crypto";
+import { solanaKeyVariables, startTestSolana, type TestSolana } from "@geoswap/devnet";
+import {
+	markerAddress,
+	newSwapUuid,
+	type Order,
+	orderId,
+	orderTransaction,
+	packDeadlines,
+	type SolanaAddress,
+	solanaChainId,
+	toSolanaWord,
+	toSwapKey,
+} from "@geoswap/protocol";
+import {
+	createKeyPairSignerFromBytes,
+	generateKeyPairSigner,
+	type KeyPairSigner,
+	signBytes,
+} from "@solana/kit";
+import { bytesToHex, type Hex, hexToBytes, pad } from "viem";
+import { connectSolana, type SolanaChain } from "../../src/chain/solana/connect-solana.ts";
+import { readBlockhash } from "../../src/chain/solana/read-blockhash.ts";
+import { readSlots } from "../../src/chain/solana/read-slots.ts";
+import { readStatuses } from "../../src/chain/solana/read-statuses.ts";
+import { parseSolanaKeys, type SolanaKeys } from "../../src/chain/solana/solana-keys.ts";
+import { advanceSolana } from "../../src/follow/advance-solana.ts";
+import { createLog } from "../../src/log.ts";
+import { slotHash } from "../../src/store/chain-head.ts";
+import type { DatabasePool } from "../../src/store/database.ts";
+import { strikeJobs } from "../../src/store/strike-jobs.ts";
+import type { SignedSolanaOp } from "../../src/store/swap-record.ts";
+import { createTestDatabase } from "../service/test-database.ts";
+
+export type SolanaScene = {
+	solana: TestSolana;
+	chain: SolanaChain;
+	keys: SolanaKeys;
+	pool: DatabasePool;
+	/** With all rights, for facts that no worker could write. */
+	owner: DatabasePool;
+	stop: () => Promise<void>;
+};
+
+/** A Solana chain, and a database that nobody else writes to. */
+export async function createSolanaScene(
+	options: Parameters<typeof startTestSolana>[0] = {},
+): Promise<SolanaScene> {
+	const [solana, database] = await Promise.all([startTestSolana(options), createTestDatabase()]);
+	const { rpcUrl, deployment, keys } = solana;
+	return {
+		solana,
+		chain: connectSolana({ rpcUrl, deployment }),
+		keys: await parseSolanaKeys(solanaKeyVariables(keys), deployment),
+		pool: database.pool,
+		owner: database.owner,
+		stop: async () => {
+			await Promise.all([solana.stop(), database.drop()]);
+		},
+	};
+}
+
+/** What a follower would write of the chain's head as it is now. */
+export async function followSlots({
+	pool,
+	chain,
+}: SolanaScene): Promise<{ slot: number; finalizedSlot: number }> {
+	const { finalized, confirmed } = await readSlots(chain);
+	await pool.query(
+		`insert into chain_heads (chain_id, number, hash, timestamp, base_fee, finalized_number, finalized_timestamp,
+			finalized_height, booked_number) values ($1, $2, $7, $3, 0, $4, $5, $6, 0)
+		on conflict (chain_id) do update set number = $2, timestamp = $3, finalized_number = $4,
+			finalized_timestamp = $5, finalized_height = $6`,
+		[
+			chain.chainId,
+			confirmed.slot,
+			confirmed.timestamp,
+			finalized.slot,
+			finalized.timestamp,
+			finalized.height,
+			hexToBytes(slotHash(confirmed.slot)),
+		],
+	);
+	return { slot: confirmed.slot, finalizedSlot: finalized.slot };
+}
+
+/** What a follower would write of the lanes' transactions, as far as lanes look at it. */
+export async function followLanes(scene: SolanaScene): Promise<void> {
+	const { pool, chain } = scene;
+	const head = await followSlots(scene);
+	const { rows } = await pool.query<{
+		hash: Buffer;
+		relayer: Buffer;
+		nonce: number;
+		jobs: { orderId?: Hex }[];
+	}>("select hash, relayer, nonce, jobs from lane_transactions where chain_id = $1 and state <> 'final'", [
+		chain.chainId,
+	]);
+	const statuses = await readStatuses(
+		chain,
+		rows.map(({ hash }) => bytesToHex(hash)),
+	);
+	for (const [i, { hash, relayer, nonce }] of rows.entries()) {
+		const status = statuses[i];
+		if (!status) continue;
+		const state = status.slot <= head.finalizedSlot ? "final" : "mined";
+		await pool.query(
+			"update lane_transactions set state = $3, block_number = $4 where chain_id = $1 and hash = $2",
+			[chain.chainId, hash, state, status.slot],
+		);
+		if (status.isFailed) continue;
+		await pool.query(
+			"update jobs set state = 'done' where chain_id = $1 and relayer = $2 and nonce = $3 and state = 'sent'",
+			[chain.chainId, relayer, nonce],
+		);
+	}
+	await strikeJobs(pool, { chainId: chain.chainId, headNumber: head.slot });
+}
+
+/** The real follower's look at the chain, which writes whatever it sees. */
+export async function followReally({ pool, chain }: SolanaScene): Promise<void> {
+	await pool.query("update chain_heads set updated_at = now() - interval '2 seconds'");
+	await advanceSolana({
+		chain,
+		pool,
+		engine: { poke: async () => {} },
+		relayers: chain.deployment.feePayers.map(toSolanaWord),
+		outflowCaps: {},
+		markerSeconds: 86_400,
+		log: createLog({ level: "silent", process: "test" }),
+	});
+}
+
+/** What a follower would write of a marker, as if it had been made then. */
+export async function rememberMarker(
+	{ pool, chain }: SolanaScene,
+	{
+		order,
+		base,
+		owner,
+		madeAt,
+	}: { order: Order; base: "vault" | "escrow"; owner: "vault" | "escrow"; madeAt: Date },
+): Promise<Hex> {
+	const id = orderId(order);
+	const address = toSolanaWord(await markerAddress({ base: chain.deployment[base], orderId: id }));
+	await pool.query("insert into markers values ($1, $2, $3, $4, $5, 2039280, $6)", [
+		chain.chainId,
+		hexToBytes(address),
+		hexToBytes(id),
+		base,
+		owner,
+		madeAt,
+	]);
+	return address;
+}
+
+export async function newSolanaWallet(
+	{ solana, chain }: SolanaScene,
+	holds: { symbol: string; amount: bigint }[] = [],
+): Promise<KeyPairSigner> {
+	const wallet = await generateKeyPairSigner();
+	for (const { symbol, amount } of holds) {
+		await solana.admin.mintTo({ owner: wallet.address, token: mintOf(chain, symbol), amount });
+	}
+	return wallet;
+}
+
+/** One of those that the devnet funds. */
+export async function devnetWallet({ solana }: SolanaScene, index = 0): Promise<KeyPairSigner> {
+	const key = solana.keys.wallets[index];
+	if (!key) throw new Error(`the devnet has no wallet ${index}`);
+	return createKeyPairSignerFromBytes(key);
+}
+
+export function mintOf({ deployment }: SolanaChain, symbol: string): SolanaAddress {
+	const asset = deployment.assets.find((candidate) => candidate.symbol === symbol);
+	if (!asset) throw new Error(`no asset ${symbol}`);
+	return asset.address;
+}
+
+const evmChainId = 8_453n;
+
+/** Terms that hold right now: from an EVM chain to Solana, unless told otherwise. */
+export function payoutOrder(
+	{ chain }: SolanaScene,
+	{ recipient, symbol = "USDC", ...given }: Partial<Order> & { recipient: Hex; symbol?: string },
+): Order {
+	const { deployment } = chain;
+	return {
+		originChainId: evmChainId,
+		destinationChainId: BigInt(solanaChainId),
+		escrow: pad("0xe5c0", { size: 32 }),
+		originVault: pad("0x7a17", { size: 32 }),
+		destinationVault: toSolanaWord(deployment.vault),
+		attesterSet: pad("0xa7", { size: 32 }),
+		inputToken: pad("0x70", { size: 32 }),
+		inputAmount: 10_000_000n,
+		outputToken: toSolanaWord(mintOf(chain, symbol)),
+		minOutput: 9_900_000n,
+		recipient,
+		...common(),
+		...given,
+		wallet: given.wallet ?? pad("0x3a11e7", { size: 32 }),
+	};
+}
+
+/** From Solana to an EVM chain, unless told otherwise. */
+export function depositOrder(
+	{ chain }: SolanaScene,
+	{ wallet, symbol = "USDC", ...given }: Partial<Order> & { wallet: Hex; symbol?: string },
+): Order {
+	const { deployment } = chain;
+	return {
+		originChainId: BigInt(solanaChainId),
+		destinationChainId: evmChainId,
+		escrow: toSolanaWord(deployment.escrow),
+		originVault: toSolanaWord(deployment.vault),
+		destinationVault: pad("0x7a17", { size: 32 }),
+		attesterSet: pad("0x", { size: 32 }),
+		inputToken: toSolanaWord(mintOf(chain, symbol)),
+		inputAmount: 10_000_000n,
+		outputToken: pad("0x70", { size: 32 }),
+		minOutput: 9_900_000n,
+		recipient: pad("0x3a11e7", { size: 32 }),
+		wallet,
+		...common(),
+		...given,
+	};
+}
+
+function common(): Pick<Order, "swapKey" | "deadlines"> {
+	const openDeadline = BigInt(Math.floor(Date.now() / 1_000)) + 600n;
+	const fillDeadline = openDeadline + 600n;
+	return {
+		swapKey: toSwapKey(newSwapUuid({ nowMs: Date.now(), random: randomBytes(10) })),
+		deadlines: packDeadlines({ openDeadline, fillDeadline, refundAfter: fillDeadline + 600n }),
+	};
+}
+
+/** The message that opens an order, as its wallet signs it. */
+export async function signSolanaOp(
+	{ chain }: SolanaScene,
+	{ order, wallet, feePayer }: { order: Order; wallet: KeyPairSigner; feePayer: SolanaAddress },
+): Promise<SignedSolanaOp> {
+	const { blockhash, lastValidBlockHeight } = await readBlockhash(chain);
+	const parts = { feePayer, blockhash, compute: { unitLimit: 60_000, microLamportsPerUnit: 50_000n } };
+	const { message } = await orderTransaction(chain.deployment, order, parts);
+	const signature = bytesToHex(new Uint8Array(await signBytes(wallet.keyPair.privateKey, message)));
+	return { kind: "solana", ...parts, lastValidBlockHeight, signature };
+}
+
+/** Every landed transaction that succeeded and named this address, newest first. */
+export async function successesOf({ chain }: SolanaScene, address: SolanaAddress): Promise<string[]> {
+	const found = await chain.rpc.getSignaturesForAddress(address, { commitment: "confirmed" }).send();
+	return found.filter(({ err }) => err === null).map(({ signature }) => signature);
+}
+
+export async function markerOf(
+	{ chain }: SolanaScene,
+	order: Order,
+	base: "vault" | "escrow",
+): Promise<SolanaAddress> {
+	return markerAddress({ base: chain.deployment[base], orderId: orderId(order) });
+}

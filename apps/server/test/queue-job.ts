@@ -1,9 +1,0 @@
-import type { Database } from "../src/store/database.ts";
-import type { NewJob } from "../src/store/jobs.ts";
-import { queueJobs } from "../src/store/queue-jobs.ts";
-
-/** Queues one job, in the turn of its swap. */
-export async function queueJob(db: Database, job: NewJob): Promise<void> {
-	const { rows } = await db.query<{ turn: number }>("select turn from swaps where id = $1", [job.swapId]);
-	await queueJobs(db, [{ job, turn: rows[0]?.turn ?? 0 }]);
-}

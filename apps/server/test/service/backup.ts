@@ -1,0 +1,32 @@
+import { type DatabasePool, inTransaction } from "../../src/store/database.ts";
+
+/** Keeps all that the database holds now, in the place of what was kept before. */
+export async function takeBackup(pool: DatabasePool): Promise<void> {
+	const tables = await tablesOf(pool);
+	await inTransaction(pool, async (db) => {
+		await db.query("drop schema if exists backup cascade");
+		await db.query("create schema backup");
+		for (const table of tables) await db.query(`create table backup.${table} as table public.${table}`);
+	});
+}
+
+/** What was written since is forgotten. */
+export async function restoreBackup(pool: DatabasePool): Promise<void> {
+	const tables = await tablesOf(pool);
+	await inTransaction(pool, async (db) => {
+		// What one refers to may come after it, and a table that keeps its rows for good is filled anew too.
+		await db.query("set local session_replication_role = replica");
+		await db.query(`truncate ${tables.join(", ")} cascade`);
+		for (const table of tables) {
+			await db.query(`insert into public.${table} overriding system value select * from backup.${table}`);
+		}
+	});
+}
+
+async function tablesOf(pool: DatabasePool): Promise<string[]> {
+	const { rows } = await pool.query<{ relname: string }>(
+		`select relname from pg_class where relnamespace = 'public'::regnamespace and relkind in ('r', 'p')
+			and not relispartition`,
+	);
+	return rows.map(({ relname }) => relname);
+}

@@ -1,0 +1,57 @@
+import { solanaKeyVariables, type TestSolana } from "@geoswap/devnet";
+import { type SolanaAddress, tokenAccountOf } from "@geoswap/protocol";
+import { generateKeyPairSigner, type KeyPairSigner } from "@solana/kit";
+import { AuthorityType, getSetAuthorityInstruction } from "@solana-program/token";
+import { expect } from "vitest";
+import { connectSolana } from "../../src/chain/solana/connect-solana.ts";
+import { readBlockhash } from "../../src/chain/solana/read-blockhash.ts";
+import { readStatuses } from "../../src/chain/solana/read-statuses.ts";
+import { sendRaw } from "../../src/chain/solana/send-raw.ts";
+import { signInstructions } from "../../src/chain/solana/sign-instructions.ts";
+import { parseSolanaKeys } from "../../src/chain/solana/solana-keys.ts";
+
+/** Makes an owner's account for a token another's. Returns whose it is now. */
+export async function giveAccountAway(
+	solana: TestSolana,
+	{
+		token,
+		from,
+		to,
+		account = from.address,
+		slots = async () => {},
+	}: {
+		token: SolanaAddress;
+		from: KeyPairSigner;
+		to?: SolanaAddress;
+		/** Whose account it is by its address. */
+		account?: SolanaAddress;
+		/** Lets slots pass, where they do not by themselves. */
+		slots?: () => Promise<unknown>;
+	},
+): Promise<KeyPairSigner> {
+	const chain = connectSolana(solana);
+	const {
+		feePayers: [feePayer],
+	} = await parseSolanaKeys(solanaKeyVariables(solana.keys), solana.deployment);
+	if (!feePayer) throw new Error("the devnet has no fee payer");
+	const stranger = await generateKeyPairSigner();
+	const instruction = getSetAuthorityInstruction({
+		owned: await tokenAccountOf({ owner: account, token }),
+		owner: from,
+		authorityType: AuthorityType.AccountOwner,
+		newAuthority: to ?? stranger.address,
+	});
+	const { signature, raw } = await signInstructions({
+		feePayer,
+		blockhash: (await readBlockhash(chain)).blockhash,
+		computePrice: 1_000n,
+		unitLimit: 20_000,
+		instructions: [instruction],
+	});
+	await sendRaw(chain, raw);
+	await slots();
+	await expect
+		.poll(async () => (await readStatuses(chain, [signature]))[0], { timeout: 15_000 })
+		.toMatchObject({ isFailed: false });
+	return stranger;
+}

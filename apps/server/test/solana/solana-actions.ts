@@ -1,0 +1,154 @@
+import { randomBytes } from "node:crypto";
+import { solanaKeyVariables, type TestSolana } from "@geoswap/devnet";
+import {
+	newSwapUuid,
+	type Order,
+	orderId,
+	orderTransaction,
+	type SolanaAddress,
+	toSolanaWord,
+	toSwapKey,
+} from "@geoswap/protocol";
+import { createKeyPairSignerFromBytes, type Instruction, type KeyPairSigner, signBytes } from "@solana/kit";
+import { bytesToHex, type Hex, zeroHash } from "viem";
+import { coSignOrder } from "../../src/chain/solana/co-sign-order.ts";
+import { connectSolana } from "../../src/chain/solana/connect-solana.ts";
+import { markerInstructions } from "../../src/chain/solana/marker-instructions.ts";
+import { readBlockhash } from "../../src/chain/solana/read-blockhash.ts";
+import { readLanded } from "../../src/chain/solana/read-landed.ts";
+import { sendRaw } from "../../src/chain/solana/send-raw.ts";
+import { type SignedTransaction, signInstructions } from "../../src/chain/solana/sign-instructions.ts";
+import { signPayout } from "../../src/chain/solana/sign-payout.ts";
+import { signRefund } from "../../src/chain/solana/sign-refund.ts";
+import { signRelease } from "../../src/chain/solana/sign-release.ts";
+import { signVoid } from "../../src/chain/solana/sign-void.ts";
+import { parseSolanaKeys } from "../../src/chain/solana/solana-keys.ts";
+import { transferInstructions } from "../../src/chain/solana/transfer-instructions.ts";
+
+/**
+ * What happens to orders on a test Solana, each by a transaction of its own, confirmed when it returns. Slots pass only
+ * by these, if the chain was started with slots that are long.
+ */
+export async function solanaActions(solana: TestSolana) {
+	const { deployment, admin } = solana;
+	const chain = connectSolana(solana);
+	const keys = await parseSolanaKeys(solanaKeyVariables(solana.keys), deployment);
+	const [feePayer] = keys.feePayers as [KeyPairSigner];
+	const signers = (list: Uint8Array[]) => Promise.all(list.map((key) => createKeyPairSignerFromBytes(key)));
+	const wallets = await signers(solana.keys.wallets);
+	const [stranger] = (await signers(solana.keys.strangers)) as [KeyPairSigner];
+
+	const parts = async () => {
+		const { blockhash } = await readBlockhash(chain);
+		return { deployment, keys, feePayer, blockhash, computePrice: 1_000n };
+	};
+	const land = async ({ raw, signature }: SignedTransaction): Promise<Hex> => {
+		await sendRaw(chain, raw);
+		await admin.warp({ slots: 4 });
+		const landed = await readLanded(chain, signature);
+		if (!landed) throw new Error(`${signature} did not land`);
+		return signature;
+	};
+
+	const assetOf = (symbol: string): SolanaAddress => {
+		const asset = deployment.assets.find((candidate) => candidate.symbol === symbol);
+		if (!asset) throw new Error(`no asset ${symbol} on Solana`);
+		return asset.address;
+	};
+
+	return {
+		chain,
+		keys,
+		feePayer,
+		wallets,
+		stranger,
+		/** The word of an asset. */
+		word: (symbol: string): Hex => toSolanaWord(assetOf(symbol)),
+
+		/** The order with its output on Solana: at least 9 USDC, or what is said. */
+		toSolana(
+			order: Order,
+			{
+				symbol = "USDC",
+				recipient = (wallets[0] as KeyPairSigner).address,
+				minOutput = 9_000_000n,
+			}: { symbol?: string; recipient?: SolanaAddress; minOutput?: bigint } = {},
+		): Order {
+			return {
+				...order,
+				destinationChainId: BigInt(deployment.chainId),
+				destinationVault: toSolanaWord(deployment.vault),
+				outputToken: toSolanaWord(assetOf(symbol)),
+				recipient: toSolanaWord(recipient),
+				minOutput,
+				swapKey: toSwapKey(newSwapUuid({ nowMs: Date.now(), random: randomBytes(10) })),
+			};
+		},
+
+		/** The order with its input on Solana: 10 USDC, or what is said, of a wallet's. */
+		fromSolana(
+			order: Order,
+			{
+				symbol = "USDC",
+				inputAmount = 10_000_000n,
+				wallet = wallets[0] as KeyPairSigner,
+			}: { symbol?: string; inputAmount?: bigint; wallet?: KeyPairSigner } = {},
+		): Order {
+			return {
+				...order,
+				originChainId: BigInt(deployment.chainId),
+				escrow: toSolanaWord(deployment.escrow),
+				originVault: toSolanaWord(deployment.vault),
+				attesterSet: zeroHash,
+				wallet: toSolanaWord(wallet.address),
+				inputToken: toSolanaWord(assetOf(symbol)),
+				inputAmount,
+				swapKey: toSwapKey(newSwapUuid({ nowMs: Date.now(), random: randomBytes(10) })),
+			};
+		},
+
+		/** Signed by the wallet and by the fee payer, and not sent. */
+		async signDeposit(order: Order, wallet = wallets[0] as KeyPairSigner): Promise<SignedTransaction> {
+			const { blockhash } = await parts();
+			const compute = { unitLimit: 40_000, microLamportsPerUnit: 1_000n };
+			const message = { feePayer: feePayer.address, blockhash, compute };
+			const built = await orderTransaction(deployment, order, message);
+			const signature = bytesToHex(await signBytes(wallet.keyPair.privateKey, built.message));
+			return coSignOrder({ deployment, order, op: { ...message, signature }, feePayerKey: feePayer });
+		},
+		async signPayout(order: Order, amount: bigint, { createsAccount = false } = {}) {
+			return signPayout({ ...(await parts()), order, amount, createsAccount });
+		},
+		async signVoid(order: Order) {
+			return signVoid({ ...(await parts()), order });
+		},
+		async signRelease(order: Order) {
+			return signRelease({ ...(await parts()), order });
+		},
+		async signRefund(order: Order, { createsAccount = false, isVoided = false } = {}) {
+			return signRefund({ ...(await parts()), order, createsAccount, isVoided });
+		},
+		/** Whatever else somebody with our keys could put together. */
+		async sign(instructions: readonly Instruction[], { payer = feePayer } = {}) {
+			const { blockhash, computePrice } = await parts();
+			return signInstructions({
+				feePayer: payer,
+				blockhash,
+				computePrice,
+				unitLimit: 200_000,
+				instructions,
+			});
+		},
+		land,
+
+		marker: (order: Order, { base = keys.vault, owner = keys.vault.address } = {}) =>
+			markerInstructions({ feePayer, base, orderId: orderId(order), owner }),
+		transfer: (symbol: string, amount: bigint, { from, to }: { from: KeyPairSigner; to: SolanaAddress }) =>
+			transferInstructions({ deployment, from, to, token: toSolanaWord(assetOf(symbol)), amount }),
+
+		/** So many slots that all before them are final. */
+		finalize: () => admin.warp({ slots: 40 }),
+	};
+}
+
+export type SolanaActions = Awaited<ReturnType<typeof solanaActions>>;

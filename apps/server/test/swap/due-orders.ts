@@ -1,0 +1,23 @@
+import { fromSwapKey, type Order, orderId, type SwapUuid } from "@geoswap/protocol";
+import { bytesToHex, type Hex, hexToBytes } from "viem";
+import type { Database } from "../../src/store/database.ts";
+import { readDueSwaps } from "../../src/store/due-swaps.ts";
+
+/** Has an order's swap wait for whatever may happen to it, as after a round that has just looked. */
+export async function waitForOrder(db: Database, order: Order): Promise<void> {
+	await db.query(
+		`insert into waits (swap_id, order_id, due_at) values ($1, $2, 'infinity')
+		on conflict (swap_id) do update set due_at = 'infinity'`,
+		[fromSwapKey(order.swapKey), hexToBytes(orderId(order))],
+	);
+}
+
+/** The swaps that are due, and their orders. Their waits go. */
+export async function takeDue(db: Database): Promise<{ swapIds: SwapUuid[]; orderIds: Hex[] }> {
+	const { swapIds } = await readDueSwaps(db, { limit: 100, except: [] });
+	const { rows } = await db.query<{ order_id: Buffer }>(
+		"delete from waits where swap_id = any($1::uuid[]) returning order_id",
+		[swapIds],
+	);
+	return { swapIds, orderIds: rows.map((row) => bytesToHex(row.order_id)) };
+}

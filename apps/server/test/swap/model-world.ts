@@ -1,0 +1,397 @@
+import { canMove, isTerminal, packDeadlines, type SwapStatus, solanaNativeToken } from "@geoswap/protocol";
+import { anyOrder } from "../../../../packages/protocol/vectors/read-vectors.ts";
+import type { Facts, OrderEvent, OrderEventName } from "../../src/store/facts.ts";
+import type { Job, JobKind, JobReason } from "../../src/store/job.ts";
+import type { SignedOp, SignedSolanaOp } from "../../src/store/swap-record.ts";
+import type { Decision } from "../../src/swap/decision.ts";
+import type { ChainPolicy, SwapPolicy } from "../../src/swap/swap-policy.ts";
+
+export type ModelOptions = {
+	isCrossChain: boolean;
+	/** Where the sides are on one chain, they are of one kind. */
+	origin: ChainPolicy["kind"];
+	destination: ChainPolicy["kind"];
+	/** Between zero and one, the next number of a sequence. */
+	random: () => number;
+	/** Until this second of its life the world is hostile; then it only does what it must. */
+	hostileSeconds: number;
+	/** How far apart blocks are, one unless told. In between nothing happens. */
+	blockSeconds?: number;
+	/** When the first one comes. */
+	firstBlockSeconds?: number;
+};
+
+const startsAt = 1_000_000;
+/** Blocks that can still be dropped. One comes each second. */
+const finalityBlocks = 4;
+export const modelDeadlines = { open: startsAt + 75, fill: startsAt + 120, refund: startsAt + 150 };
+
+/** On Solana, how many blocks a transaction lives; of four slots one may have no block. */
+const lifeBlocks = 15;
+export const mostLifeSeconds = 20;
+
+const pace = {
+	depths: [{ upToUsd: 1_000, blocks: 1 }],
+	finalitySeconds: 5,
+	unreleasedCapUsd: 100_000,
+	unfinalCapUsd: 50_000,
+};
+const chainPolicies: Record<ChainPolicy["kind"], ChainPolicy> = {
+	evm: { ...pace, kind: "evm" },
+	solana: { ...pace, kind: "solana", blockhashSeconds: { most: mostLifeSeconds } },
+};
+
+const evmOp: SignedOp = {
+	delegate: "0x",
+	allowance: 0n,
+	gas: { verificationGasLimit: 1n, callGasLimit: 1n },
+	signature: "0x",
+};
+const solanaOp: SignedSolanaOp = {
+	kind: "solana",
+	feePayer: solanaNativeToken,
+	blockhash: "",
+	lastValidBlockHeight: BigInt(lifeBlocks),
+	compute: { unitLimit: 1, microLamportsPerUnit: 1n },
+	signature: "0x",
+};
+
+type ModelEvent = OrderEvent & { chain: "origin" | "destination" };
+
+/** Chains, lanes, attesters and store in memory, all of them as bad as they are allowed to be. */
+export class ModelWorld {
+	readonly facts: Facts;
+	readonly options: ModelOptions;
+	readonly policy: SwapPolicy;
+	nowSeconds = startsAt;
+	events: ModelEvent[] = [];
+	isEnded = false;
+	private transactions = 0;
+	/** Until then nobody's transaction gets into a block of a Solana chain. */
+	private crowdedUntil = 0;
+	/** Of each block since the start, how many there were before it. */
+	private readonly heights = [0];
+	/** On Solana, the last height at which what was signed for a job can land, whatever became of the job. */
+	private readonly lastHeights = new Map<JobKind, number>();
+
+	constructor(options: ModelOptions) {
+		this.options = options;
+		this.policy = {
+			origin: chainPolicies[options.origin],
+			destination: chainPolicies[options.destination],
+			attesterThreshold: options.origin === "solana" ? 0 : 2,
+			reservationSeconds: 60,
+		};
+		const order = {
+			...anyOrder(),
+			originChainId: 1n,
+			destinationChainId: options.isCrossChain ? 2n : 1n,
+			deadlines: packDeadlines({
+				openDeadline: BigInt(modelDeadlines.open),
+				fillDeadline: BigInt(modelDeadlines.fill),
+				refundAfter: BigInt(modelDeadlines.refund),
+			}),
+		};
+		const head = {
+			chainId: 1,
+			number: 0,
+			timestamp: 0,
+			baseFee: 0n,
+			finalizedNumber: 0,
+			finalizedTimestamp: 0,
+			finalizedHeight: 0,
+		};
+		const at = new Date(startsAt * 1_000);
+		this.facts = {
+			swap: {
+				id: "swap",
+				accountId: "account",
+				orderId: "0x01",
+				order,
+				output: 100n,
+				valueUsdCents: this.chance(0.8) ? 5_000n : 500_000n,
+				feeMillibps: 0,
+				delivery: { kind: "stock", amount: 100n },
+				op: options.origin === "solana" ? solanaOp : evmOp,
+				status: "pending",
+				stage: "opening",
+				failure: undefined,
+				givingUp: undefined,
+				originTxHash: undefined,
+				deliveryTxHash: undefined,
+				refundTxHash: undefined,
+				deliveredAmount: undefined,
+				createdAt: at,
+				updatedAt: at,
+				endedAt: undefined,
+				trace: undefined,
+			},
+			origin: { ...head },
+			destination: { ...head, chainId: options.isCrossChain ? 2 : 1 },
+			events: {},
+			jobs: {},
+			isReserved: true,
+			attestersAlive: 2,
+		};
+		this.publish();
+	}
+
+	get isHostile(): boolean {
+		return this.nowSeconds - startsAt < this.options.hostileSeconds;
+	}
+
+	chance(probability: number): boolean {
+		return this.options.random() < probability;
+	}
+
+	/** A second passes. */
+	tick(): void {
+		this.passSecond();
+		const { blockSeconds = 1, firstBlockSeconds = 0 } = this.options;
+		if ((this.nowSeconds - startsAt - firstBlockSeconds) % blockSeconds !== 0) return;
+		if (this.isHostile && this.chance(0.05)) this.reorganize("origin");
+		if (this.isHostile && this.options.isCrossChain && this.chance(0.05)) this.reorganize("destination");
+		if (this.isHostile && this.chance(0.05)) this.facts.attestersAlive = this.chance(0.5) ? 0 : 2;
+		if (!this.isHostile) this.facts.attestersAlive = 2;
+		if (this.isHostile && this.chance(0.02)) this.crowdedUntil = this.nowSeconds + 60 * this.options.random();
+		for (const job of Object.values(this.facts.jobs)) this.work(job as Job);
+		// Anyone may do these.
+		if (this.options.origin === "evm") {
+			if (this.isHostile && this.chance(0.02)) this.land("open");
+			if (this.isHostile && this.chance(0.01)) this.land("refund", { attested: false });
+		}
+		this.publish();
+	}
+
+	/** All that was signed on Solana and can still land does, though nobody sends it any more. */
+	landLeftovers(): void {
+		for (let second = 0; second < 3 * mostLifeSeconds; second++) {
+			this.passSecond();
+			for (const kind of this.lastHeights.keys()) if (this.isAlive(kind)) this.land(kind);
+		}
+	}
+
+	private passSecond(): void {
+		this.nowSeconds++;
+		const height = this.heights.at(-1) ?? 0;
+		const isRecent = this.heights.at(-4) !== height - 3;
+		this.heights.push(this.isHostile && !isRecent && this.chance(0.3) ? height : height + 1);
+	}
+
+	apply(decision: Decision): void {
+		const { swap, jobs } = this.facts;
+		// There is no room at the cap.
+		const isCapped = decision.actions.some((action) => action.do === "queue" && "caps" in action);
+		if (isCapped && this.isHostile && this.chance(0.3)) return;
+		// A lane was faster than the decision.
+		for (const job of Object.values(jobs)) {
+			if (job.state === "queued" && this.isHostile && this.chance(0.2)) this.sign(job as Job);
+		}
+		for (const action of decision.actions) {
+			if (action.do === "advance") this.advance(action.path);
+			else if (action.do === "note") {
+				for (const [field, value] of Object.entries(action.notes)) {
+					Object.assign(swap, { [field]: value ?? undefined });
+				}
+			} else if (action.do === "give-up") swap.givingUp ??= action.code;
+			else if (action.do === "unreserve") this.facts.isReserved = false;
+			else if (action.do === "reserve") {
+				if (this.isHostile && this.chance(0.3)) swap.givingUp ??= "NO_LIQUIDITY";
+				else this.facts.isReserved = true;
+			} else if (action.do === "withdraw") {
+				if (jobs[action.kind]?.state === "queued") delete jobs[action.kind];
+			} else {
+				const before = jobs[action.kind];
+				if (before && !(action.again && ["done", "refused", "unattested"].includes(before.state))) continue;
+				const isAttested = "attested" in action && action.attested;
+				Object.assign(jobs, {
+					[action.kind]: {
+						kind: action.kind,
+						state: isAttested ? "unattested" : "queued",
+						payload: "attested" in action ? { attested: action.attested } : {},
+					},
+				});
+			}
+		}
+		this.isEnded = decision.isEnd;
+	}
+
+	has(name: OrderEventName): boolean {
+		return this.events.some((event) => event.name === name);
+	}
+
+	isFinal(name: OrderEventName): boolean {
+		const event = this.events.find((candidate) => candidate.name === name);
+		return event !== undefined && event.blockNumber <= this.nowSeconds - finalityBlocks;
+	}
+
+	private advance(path: (typeof this.facts.swap.stage | SwapStatus)[]): void {
+		const { swap } = this.facts;
+		for (const to of path) {
+			if (to === "pending" || isTerminal(swap.status) || !canMove(swap.stage, to)) {
+				throw new Error(`${swap.status}, ${swap.stage} cannot go ${path.join(", ")}`);
+			}
+			if (to === "settled" || to === "failed" || to === "refunded") swap.status = to;
+			else swap.stage = to;
+		}
+	}
+
+	/** What lanes, attesters and the follower do about a job. */
+	private work(job: Job): void {
+		const { isCrossChain } = this.options;
+		const pace = this.isHostile ? 0.4 : 1;
+		if (!this.chance(pace)) return;
+		if (job.state === "unattested") {
+			const isTrue = job.kind === "release" ? this.isFinal("Filled") : this.isClosed();
+			if (isTrue && this.facts.attestersAlive >= 2) job.state = "queued";
+		} else if (job.state === "queued") {
+			const reason = this.reasonToRefuse(job);
+			if (reason) Object.assign(job, { state: "refused", reason });
+			else this.sign(job);
+		} else if (job.state === "sent" && this.kindOf(job.kind) === "solana") {
+			// It is not signed again, nor given up, before it can land no more.
+			const canLand = this.isAlive(job.kind) && this.nowSeconds >= this.crowdedUntil;
+			if (canLand && this.land(job.kind)) job.state = "done";
+			else if (this.isDead(job.kind)) {
+				if (job.kind === "open") Object.assign(job, { state: "refused", reason: "expired" });
+				else job.state = "queued";
+			}
+		} else if (job.state === "sent") {
+			const attested = job.kind === "refund" ? job.payload.attested : isCrossChain;
+			if (this.land(job.kind, { attested })) job.state = "done";
+			else job.state = "queued";
+		}
+	}
+
+	private sign(job: Job): void {
+		job.state = "sent";
+		if (this.kindOf(job.kind) === "evm") return;
+		const height = this.heights.at(-1) ?? 0;
+		this.lastHeights.set(job.kind, job.kind === "open" ? lifeBlocks : height + lifeBlocks);
+	}
+
+	private kindOf(kind: JobKind): ChainPolicy["kind"] {
+		return kind === "fill" || kind === "void" ? this.options.destination : this.options.origin;
+	}
+
+	private isAlive(kind: JobKind): boolean {
+		return (this.heights.at(-1) ?? 0) <= (this.lastHeights.get(kind) ?? 0);
+	}
+
+	private isDead(kind: JobKind): boolean {
+		return this.finalizedHeight > (this.lastHeights.get(kind) ?? 0);
+	}
+
+	get finalizedHeight(): number {
+		return this.heights.at(-1 - finalityBlocks) ?? 0;
+	}
+
+	private reasonToRefuse({ kind }: Job): JobReason | undefined {
+		if (kind === "fill" && this.isHostile && this.chance(0.1)) return "price";
+		if (kind === "open" && this.isHostile && this.chance(0.05)) return "reverted";
+		const margin = this.options.destination === "solana" ? mostLifeSeconds : pace.finalitySeconds;
+		if (kind === "fill" && this.nowSeconds >= modelDeadlines.fill - margin) return "too_late";
+		if (kind !== "open") return undefined;
+		const isLate =
+			this.options.origin === "solana"
+				? (this.heights.at(-1) ?? 0) > lifeBlocks
+				: this.nowSeconds > modelDeadlines.open;
+		return isLate ? "expired" : undefined;
+	}
+
+	private isClosed(): boolean {
+		if (this.has("Filled")) return false;
+		if (this.isFinal("Voided")) return true;
+		return this.options.destination === "evm" && this.nowSeconds - finalityBlocks >= modelDeadlines.fill;
+	}
+
+	/** As the contracts would, and Solana, where only markers are in the way. */
+	private land(kind: JobKind, { attested } = { attested: false }): boolean {
+		const { isCrossChain } = this.options;
+		const isOpen = this.has("Opened") && !this.has("Released") && !this.has("Refunded");
+		const isUndecided = !this.has("Filled") && !this.has("Voided");
+		if (!isCrossChain && this.options.origin === "solana") return this.landWithinSolana(kind);
+		if (this.kindOf(kind) === "solana") {
+			if (kind === "open") return !this.has("Opened") && this.emit("Opened", "origin", {});
+			if (kind === "void") return isUndecided && this.emit("Voided", "destination", {});
+			if (kind === "fill") {
+				if (!isUndecided) return false;
+				return this.emit("Filled", "destination", { delivered: 100n, spentToken: "0x", spent: 100n });
+			}
+			if (this.has("Refunded") || this.has("Released")) return false;
+			return this.emit(kind === "release" ? "Released" : "Refunded", "origin", { paid: true });
+		}
+		if (kind === "open") {
+			return (
+				!this.has("Opened") && this.nowSeconds <= modelDeadlines.open && this.emit("Opened", "origin", {})
+			);
+		}
+		if (kind === "void") return isUndecided && this.emit("Voided", "destination", {});
+		if (kind === "fill") {
+			if (!isUndecided || this.nowSeconds >= modelDeadlines.fill || (!isCrossChain && !isOpen)) return false;
+			if (!isCrossChain) this.emit("Released", "origin", { paid: true });
+			return this.emit("Filled", "destination", { delivered: 100n, spentToken: "0x", spent: 100n });
+		}
+		if (!isOpen) return false;
+		if (kind === "release") return this.emit("Released", "origin", { paid: true });
+		const isClosedHere =
+			!isCrossChain && !this.has("Filled") && (this.has("Voided") || this.nowSeconds >= modelDeadlines.fill);
+		if (!attested && !isClosedHere && this.nowSeconds < modelDeadlines.refund) return false;
+		return this.emit("Refunded", "origin", { paid: true });
+	}
+
+	/** Payout and refund make the same marker. Neither asks for the deposit: the escrow may hold the inputs of others. */
+	private landWithinSolana(kind: JobKind): boolean {
+		if (kind === "open") return !this.has("Opened") && this.emit("Opened", "origin", {});
+		if (kind === "void" || kind === "release") throw new Error(`no ${kind} is signed within Solana`);
+		if (this.has("Filled") || this.has("Refunded")) return false;
+		if (kind === "refund") return this.emit("Refunded", "origin", { paid: true });
+		this.emit("Released", "origin", { paid: true });
+		return this.emit("Filled", "destination", { delivered: 100n, spentToken: "0x", spent: 100n });
+	}
+
+	/** Somebody else with the keys signs for a job, as a lane of a store that was restored may. */
+	signForgotten(kind: "fill" | "refund"): void {
+		this.lastHeights.set(kind, (this.heights.at(-1) ?? 0) + lifeBlocks);
+		if (this.chance(0.5)) this.land(kind);
+	}
+
+	private emit(name: OrderEventName, chain: ModelEvent["chain"], data: object): true {
+		const transactionHash = `0x${(++this.transactions).toString(16)}`;
+		const place = { blockNumber: this.nowSeconds, blockHash: transactionHash, transactionHash };
+		this.events.push({ name, chain, ...place, data } as ModelEvent);
+		return true;
+	}
+
+	/** Drops blocks that are not final; what they held may come back at once in another block. */
+	private reorganize(chain: ModelEvent["chain"]): void {
+		const from = this.nowSeconds - Math.floor(this.options.random() * finalityBlocks);
+		const isDropped = (event: ModelEvent) =>
+			event.blockNumber >= from && (event.chain === chain || !this.options.isCrossChain);
+		const kindOf: Record<OrderEventName, JobKind> = {
+			Opened: "open",
+			Filled: "fill",
+			Voided: "void",
+			Released: "release",
+			Refunded: "refund",
+		};
+		for (const { name } of this.events.filter(isDropped)) {
+			const job = this.facts.jobs[kindOf[name]];
+			if (job?.state !== "done") continue;
+			job.state = this.kindOf(kindOf[name]) === "solana" || this.chance(0.5) ? "sent" : "queued";
+		}
+		this.events = this.events.filter((event) => !isDropped(event));
+	}
+
+	private publish(): void {
+		const { facts, nowSeconds } = this;
+		for (const head of [facts.origin, facts.destination]) {
+			head.number = nowSeconds;
+			head.timestamp = nowSeconds;
+			head.finalizedNumber = nowSeconds - finalityBlocks;
+			head.finalizedTimestamp = nowSeconds - finalityBlocks;
+			head.finalizedHeight = this.finalizedHeight;
+		}
+		facts.events = Object.fromEntries(this.events.map((event) => [event.name, event]));
+	}
+}
