@@ -1,6 +1,6 @@
 import { unpackDeadlines } from "@geoswap/protocol";
 import { bytesToHex, type Hex } from "viem";
-import type { DatabasePool } from "../src/store/database.ts";
+import type { DatabasePool } from "../src/database/database.ts";
 import type { ChainName, Fault, Plan } from "./plan.ts";
 import { pace } from "./sim-config.ts";
 import type { SimSwap } from "./sim-wallets.ts";

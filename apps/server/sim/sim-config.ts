@@ -1,6 +1,6 @@
 import type { ChainDeployment, SolanaDeployment } from "@geoswap/protocol";
-import { type Config, configSchema } from "../src/config.ts";
-import { configProblems } from "../src/config-problems.ts";
+import { type Config, configSchema } from "../src/config/config.ts";
+import { configProblems } from "../src/config/config-problems.ts";
 
 /** How fast the world's chains are. */
 export const pace = {

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, expect, inject, test } from "vitest";
-import { inTransaction } from "../src/store/database.ts";
+import { inTransaction } from "../src/database/database.ts";
 import { createRunDatabase } from "./run-plan.ts";
 import { createScheduler } from "./scheduler.ts";
 import { seededRandom } from "./seeded-random.ts";

@@ -1,9 +1,9 @@
 import type pg from "pg";
-import type { DatabasePool } from "../src/store/database.ts";
-import { ensurePartitions } from "../src/store/ensure-partitions.ts";
-import { migrate } from "../src/store/migrate.ts";
-import type { DatabaseRoles } from "../src/store/roles/grant-roles.ts";
-import type { RoleName } from "../src/store/roles/grants.ts";
+import type { DatabasePool } from "../src/database/database.ts";
+import { ensurePartitions } from "../src/database/ensure-partitions.ts";
+import { migrate } from "../src/database/migrate.ts";
+import type { DatabaseRoles } from "../src/database/roles/grant-roles.ts";
+import type { RoleName } from "../src/database/roles/grants.ts";
 import type { Scheduler } from "./scheduler.ts";
 import type { SeededRandom } from "./seeded-random.ts";
 import { openSimConnection, type SimConnection } from "./sim-connection.ts";

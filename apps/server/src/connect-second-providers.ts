@@ -1,6 +1,6 @@
 import { connectChain } from "./chain/evm/chain-client.ts";
 import { connectSolana } from "./chain/solana/connect-solana.ts";
-import type { Config } from "./config.ts";
+import type { Config } from "./config/config.ts";
 import { createSecondProviders, type SecondProviders } from "./swap/second-providers.ts";
 
 const timeoutMs = 3_000;

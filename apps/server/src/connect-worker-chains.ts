@@ -6,13 +6,13 @@ import { accountOfKey } from "./chain/evm/secp256k1.ts";
 import type { OnChainCall } from "./chain/on-chain-call.ts";
 import { connectSolana } from "./chain/solana/connect-solana.ts";
 import { refuseSolanaDevelopmentKeys } from "./chain/solana/refuse-solana-development-keys.ts";
-import type { ChainConfig, Config, SolanaConfig } from "./config.ts";
-import { ConfigError } from "./config-error.ts";
+import type { ChainConfig, Config, SolanaConfig } from "./config/config.ts";
+import { ConfigError } from "./config/config-error.ts";
+import { readSolanaKeys } from "./config/secrets.ts";
 import type { WorkerChain, WorkerSolana } from "./create-pumps.ts";
 import { expectChainIds } from "./expect-chain-ids.ts";
 import { expectGenesisHash } from "./expect-genesis-hash.ts";
 import { expectOwnAccounts } from "./expect-own-accounts.ts";
-import { readSolanaKeys } from "./secrets.ts";
 
 /** All configured chains with the keys to send there, once they are what a worker needs. Throws a message that a person can act on. */
 export async function connectWorkerChains(

@@ -2,8 +2,8 @@ import { expect, test } from "vitest";
 import { createTick } from "./create-tick.ts";
 import { skipOverdue } from "./durable/skip-overdue.ts";
 import { type Pumps, trackPumps } from "./durable/track-pumps.ts";
-import { createLog } from "./log.ts";
 import type { DueOfChain, DueWork } from "./store/due-work.ts";
+import { createLog } from "./telemetry/log.ts";
 
 const log = createLog({ level: "silent", process: "test" });
 const relayers = ["0x01", "0x0A"] as const;

@@ -3,8 +3,8 @@ import type { PokeTarget } from "./durable/durable.ts";
 import type { SkippingEngine } from "./durable/skip-overdue.ts";
 import type { TrackedPumps } from "./durable/track-pumps.ts";
 import { laneKey } from "./lane/lane-key.ts";
-import type { Log } from "./log.ts";
 import type { Due, DueWork } from "./store/due-work.ts";
+import type { Log } from "./telemetry/log.ts";
 
 /** How long something may be due before a worker does it itself. A poke takes some ten milliseconds. */
 export const overdueMs = 2_000;

@@ -1,6 +1,6 @@
 import { askUntil } from "./ask-until.ts";
 import type { EvmChain } from "./chain/evm/chain-client.ts";
-import { ConfigError } from "./config-error.ts";
+import { ConfigError } from "./config/config-error.ts";
 
 /**
  * Throws where an endpoint is another chain's than the configuration says: what is read there would be taken for the

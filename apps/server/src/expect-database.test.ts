@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { createTestDatabase, type TestDatabase } from "../test/service/test-database.ts";
+import { openDatabase } from "./database/database.ts";
+import { roleNames } from "./database/roles/grants.ts";
 import { expectDatabase } from "./expect-database.ts";
-import { openDatabase } from "./store/database.ts";
-import { roleNames } from "./store/roles/grants.ts";
 
 let database: TestDatabase;
 beforeAll(async () => {

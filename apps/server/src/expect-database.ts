@@ -1,9 +1,9 @@
-import { ConfigError } from "./config-error.ts";
-import type { SecretName } from "./secrets.ts";
-import type { Database } from "./store/database.ts";
-import { expectSchema, SchemaError } from "./store/migrate.ts";
-import type { DatabaseRoles } from "./store/roles/grant-roles.ts";
-import type { RoleName } from "./store/roles/grants.ts";
+import { ConfigError } from "./config/config-error.ts";
+import type { SecretName } from "./config/secrets.ts";
+import type { Database } from "./database/database.ts";
+import { expectSchema, SchemaError } from "./database/migrate.ts";
+import type { DatabaseRoles } from "./database/roles/grant-roles.ts";
+import type { RoleName } from "./database/roles/grants.ts";
 
 /** The variable that holds a role's login. */
 export const urlVariables = {

@@ -1,6 +1,6 @@
 import { askUntil } from "./ask-until.ts";
 import type { SolanaChain } from "./chain/solana/connect-solana.ts";
-import { ConfigError } from "./config-error.ts";
+import { ConfigError } from "./config/config-error.ts";
 
 /** Throws where the endpoint is another cluster's than the deployment says, as `expectChainIds` does for the others. */
 export async function expectGenesisHash(

@@ -1,6 +1,6 @@
 import { fromSolanaWord, type SolanaDeployment } from "@geoswap/protocol";
-import { ConfigError } from "./config-error.ts";
-import type { Database } from "./store/database.ts";
+import { ConfigError } from "./config/config-error.ts";
+import type { Database } from "./database/database.ts";
 import { readNamedSolanaKeys } from "./store/named-solana-keys.ts";
 
 /**

@@ -1,7 +1,7 @@
 import { startTestSolana, type TestSolana } from "@geoswap/devnet";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { connectSolana } from "./chain/solana/connect-solana.ts";
-import { ConfigError } from "./config-error.ts";
+import { ConfigError } from "./config/config-error.ts";
 import { expectOwnAccounts } from "./expect-own-accounts.ts";
 
 let solana: TestSolana;

@@ -1,7 +1,7 @@
 import { askUntil } from "./ask-until.ts";
 import { checkOwnAccounts } from "./chain/solana/check-own-accounts.ts";
 import type { SolanaChain } from "./chain/solana/connect-solana.ts";
-import { ConfigError } from "./config-error.ts";
+import { ConfigError } from "./config/config-error.ts";
 
 /** Throws where escrow or vault lack what every swap on Solana needs. An answer that is lost is asked for again. */
 export async function expectOwnAccounts(

@@ -10,8 +10,8 @@ import { insertWait } from "../test/swap/insert-wait.ts";
 import { connectChain } from "./chain/evm/chain-client.ts";
 import { advance } from "./follow/advance.ts";
 import { type AuditRun, keepAudited } from "./keep-audited.ts";
-import { createLog } from "./log.ts";
 import { liftPauses, readPauses } from "./store/pauses.ts";
+import { createLog } from "./telemetry/log.ts";
 
 let chains: TestChains;
 let database: TestDatabase;

@@ -4,12 +4,12 @@ import { createAuditMemory } from "./audit/audit-memory.ts";
 import { type ReconcileOptions, reconcile } from "./audit/reconcile.ts";
 import type { Breach, Finding, Report } from "./audit/report.ts";
 import { breachKey } from "./breach-key.ts";
-import type { Config } from "./config.ts";
+import type { Config } from "./config/config.ts";
+import type { DatabasePool } from "./database/database.ts";
+import { holdLeadership } from "./database/leadership.ts";
 import { foundTwice } from "./found-twice.ts";
-import type { Log } from "./log.ts";
-import type { DatabasePool } from "./store/database.ts";
-import { holdLeadership } from "./store/leadership.ts";
 import { pauseForBreaches, readAcceptedBreaches, readPauses } from "./store/pauses.ts";
+import type { Log } from "./telemetry/log.ts";
 
 /** How soon another worker takes over from one that is gone. */
 const takeOverMs = 10_000;

@@ -3,11 +3,11 @@ import { startAttester } from "./attest/start-attester.ts";
 import { refuseDevelopmentKeys } from "./chain/evm/refuse-development-keys.ts";
 import { accountOfKey } from "./chain/evm/secp256k1.ts";
 import { refuseSolanaDevelopmentKeys } from "./chain/solana/refuse-solana-development-keys.ts";
+import { parsePrivateKey, readSecret } from "./config/secrets.ts";
 import { expectChainIds } from "./expect-chain-ids.ts";
 import { expectGenesisHash } from "./expect-genesis-hash.ts";
-import { createLog } from "./log.ts";
 import { runUntilStopped } from "./run-until-stopped.ts";
-import { parsePrivateKey, readSecret } from "./secrets.ts";
+import { createLog } from "./telemetry/log.ts";
 
 /** The process that says what it saw final. It has no database and no engine, and believes nobody. */
 export async function runAttester(configPath: string): Promise<void> {

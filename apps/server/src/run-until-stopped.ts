@@ -1,4 +1,4 @@
-import type { Log } from "./log.ts";
+import type { Log } from "./telemetry/log.ts";
 
 /** How long what is under way may take before the process ends anyway. */
 const patienceMs = 20_000;

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import type { Breach, Report } from "./audit/report.ts";
-import type { Config } from "./config.ts";
+import type { Config } from "./config/config.ts";
 import type { Reading } from "./telemetry/meter.ts";
 import { watchAudit } from "./watch-audit.ts";
 

@@ -1,5 +1,5 @@
 import { invariants } from "./audit/report.ts";
-import type { Config } from "./config.ts";
+import type { Config } from "./config/config.ts";
 import type { AuditRun } from "./keep-audited.ts";
 import { type Meter, type Sample, sample } from "./telemetry/meter.ts";
 

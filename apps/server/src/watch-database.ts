@@ -1,10 +1,10 @@
 import { formatAddress, swapStages } from "@geoswap/protocol";
 import { formatUnits, type Hex } from "viem";
-import type { Config } from "./config.ts";
-import { configuredAssets } from "./configured-assets.ts";
-import { finalitySecondsOf } from "./finality-seconds.ts";
+import type { Config } from "./config/config.ts";
+import { configuredAssets } from "./config/configured-assets.ts";
+import { finalitySecondsOf } from "./config/finality-seconds.ts";
+import type { Database } from "./database/database.ts";
 import { type ChainPace, createUnendedCounts, type UnendedCount } from "./store/count-unended.ts";
-import type { Database } from "./store/database.ts";
 import { readVitals, type Vitals } from "./store/read-vitals.ts";
 import { type Meter, type Sample, sample } from "./telemetry/meter.ts";
 

@@ -1,4 +1,4 @@
-import type { Config } from "./config.ts";
+import type { Config } from "./config/config.ts";
 import type { Pause, PauseCause } from "./store/pauses.ts";
 import { type Meter, sample } from "./telemetry/meter.ts";
 

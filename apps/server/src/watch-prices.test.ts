@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import type { Config } from "./config.ts";
+import type { Config } from "./config/config.ts";
 import type { Reading } from "./telemetry/meter.ts";
 import { watchPrices } from "./watch-prices.ts";
 

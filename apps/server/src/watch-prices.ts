@@ -1,5 +1,5 @@
-import type { Config } from "./config.ts";
-import { configuredAssets } from "./configured-assets.ts";
+import type { Config } from "./config/config.ts";
+import { configuredAssets } from "./config/configured-assets.ts";
 import type { PriceBook } from "./price/price-book.ts";
 import { type Meter, sample } from "./telemetry/meter.ts";
 import type { Desk } from "./venue/venue.ts";

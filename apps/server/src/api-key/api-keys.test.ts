@@ -1,6 +1,7 @@
 import { randomBytes, randomUUID } from "node:crypto";
 import { afterAll, afterEach, beforeAll, beforeEach, expect, onTestFinished, test, vi } from "vitest";
 import { createTestDatabase, type TestDatabase } from "../../test/service/test-database.ts";
+import type { Database } from "../database/database.ts";
 import { ensureAccount } from "../store/accounts.ts";
 import {
 	findApiKeys,
@@ -10,7 +11,6 @@ import {
 	setApiKeyExpiry,
 	setApiKeyLimits,
 } from "../store/api-keys.ts";
-import type { Database } from "../store/database.ts";
 import { createApiKey } from "./api-key.ts";
 import { createApiKeys } from "./api-keys.ts";
 

@@ -1,7 +1,7 @@
 import { hash } from "node:crypto";
 import { SwapError } from "@geoswap/protocol";
+import type { Database } from "../database/database.ts";
 import { type ApiKeyRecord, findApiKeys, touchApiKeys } from "../store/api-keys.ts";
-import type { Database } from "../store/database.ts";
 import { idPartOf, isApiKey, readApiKeyId } from "./api-key.ts";
 import type { Operation } from "./operations.ts";
 

@@ -10,9 +10,9 @@ import * as z from "zod";
 import { connectChain, type EvmChain } from "../chain/evm/chain-client.ts";
 import type { EarlierImmutables } from "../chain/evm/find-code-problems.ts";
 import { connectSolana, type SolanaChain } from "../chain/solana/connect-solana.ts";
-import { ConfigError } from "../config-error.ts";
-import { parseJsonFile } from "../parse-json-file.ts";
-import { urlSchema } from "../url-schema.ts";
+import { ConfigError } from "../config/config-error.ts";
+import { parseJsonFile } from "../config/parse-json-file.ts";
+import { urlSchema } from "../config/url-schema.ts";
 
 const attesterConfigSchema = z.strictObject({
 	/** The file of what is deployed where, relative to this one: a copy of the attester's own. */

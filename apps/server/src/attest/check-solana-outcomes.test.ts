@@ -42,7 +42,7 @@ import { markerInstructions } from "../chain/solana/marker-instructions.ts";
 import { readLanded } from "../chain/solana/read-landed.ts";
 import type { SignedTransaction } from "../chain/solana/sign-instructions.ts";
 import { transferInstructions } from "../chain/solana/transfer-instructions.ts";
-import { createLog } from "../log.ts";
+import { createLog } from "../telemetry/log.ts";
 import type { Refusal } from "./create-attester.ts";
 import { startAttester } from "./start-attester.ts";
 

@@ -11,7 +11,7 @@ import {
 import type { Hex, LocalAccount } from "viem";
 import { readBlock } from "../chain/evm/read-block.ts";
 import { readSlots } from "../chain/solana/read-slots.ts";
-import type { Log } from "../log.ts";
+import type { Log } from "../telemetry/log.ts";
 import type { AttesterConfig } from "./attester-config.ts";
 import { checkOutcomes, type OutcomeRefusal } from "./check-outcomes.ts";
 import { checkSolanaOutcomes, type SolanaOutcomeRefusal } from "./check-solana-outcomes.ts";

@@ -3,7 +3,7 @@ import { getBase58Encoder, isSignature } from "@solana/kit";
 import Fastify from "fastify";
 import { bytesToHex, type Hex, hexToBytes, isHex, type LocalAccount } from "viem";
 import * as z from "zod";
-import type { Log } from "../log.ts";
+import type { Log } from "../telemetry/log.ts";
 import type { AttesterConfig } from "./attester-config.ts";
 import { createAttester } from "./create-attester.ts";
 import { createCodeWatch } from "./create-code-watch.ts";

@@ -7,7 +7,7 @@ import { createTestDatabase, type TestDatabase } from "../../test/service/test-d
 import { insertWait } from "../../test/swap/insert-wait.ts";
 import { connectChain } from "../chain/evm/chain-client.ts";
 import { advance } from "../follow/advance.ts";
-import { createLog } from "../log.ts";
+import { createLog } from "../telemetry/log.ts";
 import { reconcile } from "./reconcile.ts";
 import { formatReport, type Report } from "./report.ts";
 

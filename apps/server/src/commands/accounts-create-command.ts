@@ -1,5 +1,5 @@
 import { randomUUID } from "node:crypto";
-import { ConfigError } from "../config-error.ts";
+import { ConfigError } from "../config/config-error.ts";
 import { insertAccount } from "../store/accounts.ts";
 import { checkName } from "./check-name.ts";
 import { readActor } from "./read-actor.ts";

@@ -1,7 +1,7 @@
 import { reconcile } from "../audit/reconcile.ts";
 import type { Report } from "../audit/report.ts";
-import { readConfig } from "../config.ts";
-import type { DatabasePool } from "../store/database.ts";
+import { readConfig } from "../config/config.ts";
+import type { DatabasePool } from "../database/database.ts";
 
 /** A whole audit, by a configuration file. Throws a CouldNotCheckError where the database does not answer. */
 export function auditBooks(pool: DatabasePool, { config: path }: { config: string }): Promise<Report> {

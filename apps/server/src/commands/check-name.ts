@@ -1,4 +1,4 @@
-import { ConfigError } from "../config-error.ts";
+import { ConfigError } from "../config/config-error.ts";
 
 const maxLength = 64;
 

@@ -1,6 +1,6 @@
 import type { Address } from "viem";
-import { readConfig } from "../config.ts";
-import { ConfigError } from "../config-error.ts";
+import { readConfig } from "../config/config.ts";
+import { ConfigError } from "../config/config-error.ts";
 import { checkAttester } from "./check/check-attester.ts";
 import { checkAttesters } from "./check/check-attesters.ts";
 import { checkEvmChain } from "./check/check-evm-chain.ts";

@@ -1,6 +1,6 @@
-import { readConfig } from "../config.ts";
-import { maskUrl } from "../mask-url.ts";
-import { secretNames } from "../secrets.ts";
+import { readConfig } from "../config/config.ts";
+import { maskUrl } from "../config/mask-url.ts";
+import { secretNames } from "../config/secrets.ts";
 
 /** Prints what a configuration file comes to, as JSON. Endpoints often hold a key: only their hosts are shown. */
 export function configPrintCommand({ config, env = false }: { config: string; env?: boolean }): void {

@@ -1,7 +1,7 @@
 import { randomBytes, randomUUID } from "node:crypto";
 import { createApiKey } from "../api-key/api-key.ts";
-import { ConfigError } from "../config-error.ts";
-import { readPepper } from "../secrets.ts";
+import { ConfigError } from "../config/config-error.ts";
+import { readPepper } from "../config/secrets.ts";
 import { ensureAccount } from "../store/accounts.ts";
 import { insertApiKeys } from "../store/api-keys.ts";
 import { checkName } from "./check-name.ts";

@@ -1,4 +1,4 @@
-import { ConfigError } from "../config-error.ts";
+import { ConfigError } from "../config/config-error.ts";
 import { setApiKeyExpiry } from "../store/api-keys.ts";
 import { lockUnrevokedKey } from "./lock-key.ts";
 import { parseKeyId } from "./parse-key-id.ts";

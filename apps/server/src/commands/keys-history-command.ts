@@ -1,4 +1,4 @@
-import { ConfigError } from "../config-error.ts";
+import { ConfigError } from "../config/config-error.ts";
 import { type KeyChange, listKeyChanges } from "../store/key-changes.ts";
 import { parseKeyId } from "./parse-key-id.ts";
 import { withDatabase } from "./with-database.ts";

@@ -1,4 +1,4 @@
-import { ConfigError } from "../config-error.ts";
+import { ConfigError } from "../config/config-error.ts";
 import { findAccountId } from "../store/accounts.ts";
 import { listApiKeys } from "../store/api-keys.ts";
 import { keyState } from "./key-state.ts";

@@ -1,7 +1,7 @@
 import { randomBytes } from "node:crypto";
 import { createApiKey } from "../api-key/api-key.ts";
-import { ConfigError } from "../config-error.ts";
-import { readPepper } from "../secrets.ts";
+import { ConfigError } from "../config/config-error.ts";
+import { readPepper } from "../config/secrets.ts";
 import { insertApiKeys, replaceApiKey } from "../store/api-keys.ts";
 import { keyState } from "./key-state.ts";
 import { lockKey } from "./lock-key.ts";

@@ -1,7 +1,7 @@
 import { createReadStream } from "node:fs";
 import type { Readable } from "node:stream";
 import { isApiKey } from "../api-key/api-key.ts";
-import { readPepper } from "../secrets.ts";
+import { readPepper } from "../config/secrets.ts";
 import { type ApiKeyRecord, findApiKeys } from "../store/api-keys.ts";
 import { findKeysInStream, type LocatedKey } from "./find-keys-in-stream.ts";
 import { type KeyState, keyState } from "./key-state.ts";
@@ -46,7 +46,7 @@ export async function scanKeysCommand({
 			const known = await withDatabase((db) => findApiKeys(db, ids));
 			records = new Map(known.map((record) => [record.id, record]));
 		} catch (error) {
-			const { describeError } = await import("../log.ts");
+			const { describeError } = await import("../telemetry/log.ts");
 			console.error("error: the keys that were found could not be checked:", describeError(error));
 			return 3;
 		}

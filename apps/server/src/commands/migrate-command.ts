@@ -1,9 +1,9 @@
-import { readConfig } from "../config.ts";
-import { ConfigError } from "../config-error.ts";
-import { readSecret } from "../secrets.ts";
-import { openDatabase } from "../store/database.ts";
-import { ensurePartitions } from "../store/ensure-partitions.ts";
-import { migrate, SchemaError } from "../store/migrate.ts";
+import { readConfig } from "../config/config.ts";
+import { ConfigError } from "../config/config-error.ts";
+import { readSecret } from "../config/secrets.ts";
+import { openDatabase } from "../database/database.ts";
+import { ensurePartitions } from "../database/ensure-partitions.ts";
+import { migrate, SchemaError } from "../database/migrate.ts";
 
 /** Enough that a worker which is down over a weekend is not missed. */
 const daysAhead = 7;

@@ -1,4 +1,4 @@
-import { ConfigError } from "../config-error.ts";
+import { ConfigError } from "../config/config-error.ts";
 
 /** Throws where it is not the number of a chain. */
 export function parseChainId(text: string): number {

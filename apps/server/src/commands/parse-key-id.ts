@@ -1,5 +1,5 @@
 import { findApiKeysIn } from "../api-key/api-key.ts";
-import { ConfigError } from "../config-error.ts";
+import { ConfigError } from "../config/config-error.ts";
 
 /** A key's id. Whoever has only the key, because it leaked, may give that. */
 export function parseKeyId(text: string): string {

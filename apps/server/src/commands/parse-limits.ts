@@ -1,5 +1,5 @@
 import { type Operation, operations } from "../api-key/operations.ts";
-import { ConfigError } from "../config-error.ts";
+import { ConfigError } from "../config/config-error.ts";
 import type { StoredLimits } from "../store/api-keys.ts";
 
 export type LimitOptions = {

@@ -1,5 +1,5 @@
 import * as z from "zod";
-import { ConfigError } from "../config-error.ts";
+import { ConfigError } from "../config/config-error.ts";
 
 const unitMs: Record<string, number> = { s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 };
 const maxDurationMs = 3_650 * 86_400_000;

@@ -1,7 +1,7 @@
 import type { Breach } from "../audit/report.ts";
 import { breachKey } from "../breach-key.ts";
-import { describeError } from "../log.ts";
 import { liftPauses, type Pause, type PauseCause, readPauses } from "../store/pauses.ts";
+import { describeError } from "../telemetry/log.ts";
 import { auditBooks } from "./audit-books.ts";
 import { checkName } from "./check-name.ts";
 import { parseChainId } from "./parse-chain-id.ts";

@@ -1,8 +1,8 @@
 import { formatReport, type Report } from "../audit/report.ts";
-import { ConfigError } from "../config-error.ts";
-import { describeError } from "../log.ts";
-import { readSecret } from "../secrets.ts";
-import { openDatabase } from "../store/database.ts";
+import { ConfigError } from "../config/config-error.ts";
+import { readSecret } from "../config/secrets.ts";
+import { openDatabase } from "../database/database.ts";
+import { describeError } from "../telemetry/log.ts";
 import { auditBooks } from "./audit-books.ts";
 
 /** Returns the exit code: 0 where all invariants hold, 1 where one does not, 3 where that could not be found out. */

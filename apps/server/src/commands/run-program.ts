@@ -1,5 +1,5 @@
 import { type Command, CommanderError } from "commander";
-import { ConfigError } from "../config-error.ts";
+import { ConfigError } from "../config/config-error.ts";
 
 /**
  * Runs what the arguments ask for, of a program that throws instead of exiting, and says what went wrong. Returns the code
@@ -17,7 +17,7 @@ export async function runProgram(program: Command, args: readonly string[]): Pro
 			console.error(`error: ${error.message}`);
 			return 2;
 		}
-		const { describeError } = await import("../log.ts");
+		const { describeError } = await import("../telemetry/log.ts");
 		console.error("error:", describeError(error));
 		return 1;
 	}

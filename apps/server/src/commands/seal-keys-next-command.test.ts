@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { parseSealKeys, sealingKey } from "../seal/seal-keys.ts";
+import { parseSealKeys, sealingKey } from "../config/seal-keys.ts";
 import { nextSealKeys } from "./seal-keys-next-command.ts";
 
 const nowMs = Date.parse("2026-12-01T00:00:00Z");

@@ -1,7 +1,7 @@
 import { randomBytes } from "node:crypto";
-import { readConfig } from "../config.ts";
-import { ConfigError } from "../config-error.ts";
-import { parseSealKeys } from "../seal/seal-keys.ts";
+import { readConfig } from "../config/config.ts";
+import { ConfigError } from "../config/config-error.ts";
+import { parseSealKeys } from "../config/seal-keys.ts";
 
 /** Time for every API process to be restarted with the new value. */
 const defaultLeadMs = 3_600_000;

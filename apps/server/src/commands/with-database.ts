@@ -1,5 +1,5 @@
-import { readSecret } from "../secrets.ts";
-import { type Database, type DatabasePool, inTransaction, openDatabase } from "../store/database.ts";
+import { readSecret } from "../config/secrets.ts";
+import { type Database, type DatabasePool, inTransaction, openDatabase } from "../database/database.ts";
 import { setActor } from "../store/key-changes.ts";
 
 export async function withDatabase<T>(run: (pool: DatabasePool) => Promise<T>): Promise<T> {

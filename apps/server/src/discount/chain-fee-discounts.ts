@@ -1,7 +1,7 @@
 import type { EvmChain } from "../chain/evm/chain-client.ts";
 import { readTokenBalance } from "../chain/evm/read-token-balance.ts";
-import type { Config } from "../config.ts";
-import type { Log } from "../log.ts";
+import type { Config } from "../config/config.ts";
+import type { Log } from "../telemetry/log.ts";
 import { createFeeDiscounts, type FeeDiscounts } from "./fee-discounts.ts";
 
 /** The configured discounts, read from the chain that has the token; undefined where there are none. */

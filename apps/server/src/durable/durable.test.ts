@@ -5,7 +5,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { createEndpointHandler, type WorkflowContext, workflow } from "@restatedev/restate-sdk";
 import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
 import { startTestRestate, type TestRestate } from "../../test/service/start-test-restate.ts";
-import { createLog } from "../log.ts";
+import { createLog } from "../telemetry/log.ts";
 import { connectEngine } from "./connect-engine.ts";
 import type { Engine, Pump } from "./durable.ts";
 import { connectEngineAdmin, type EngineAdmin } from "./engine-admin.ts";

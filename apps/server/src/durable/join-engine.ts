@@ -1,4 +1,4 @@
-import type { Log } from "../log.ts";
+import type { Log } from "../telemetry/log.ts";
 import type { EngineAdmin } from "./engine-admin.ts";
 import { forgetDeployment } from "./forget-deployment.ts";
 import { isAlive } from "./is-alive.ts";

@@ -2,7 +2,7 @@ import { generateKeyPairSync, randomUUID } from "node:crypto";
 import { type ClientHttp2Session, connect } from "node:http2";
 import { forgedIdentity, forgedInvocation, forgeEngineCall, identityKeyOf } from "@geoswap/devnet";
 import { afterEach, expect, test } from "vitest";
-import { createLog } from "../log.ts";
+import { createLog } from "../telemetry/log.ts";
 import { serveDurable } from "./serve-durable.ts";
 
 const { privateKey, publicKey } = generateKeyPairSync("ed25519");

@@ -9,7 +9,7 @@ import {
 	type RetryPolicy,
 	serde,
 } from "@restatedev/restate-sdk";
-import type { Log } from "../log.ts";
+import type { Log } from "../telemetry/log.ts";
 import type { PokeTarget } from "./durable.ts";
 import { quietError } from "./quiet-error.ts";
 import type { Pumps } from "./track-pumps.ts";

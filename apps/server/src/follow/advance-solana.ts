@@ -4,11 +4,10 @@ import type { SolanaChain } from "../chain/solana/connect-solana.ts";
 import { readHoldings } from "../chain/solana/read-holdings.ts";
 import type { Landed } from "../chain/solana/read-landed.ts";
 import { readSlots } from "../chain/solana/read-slots.ts";
+import { type DatabasePool, inTransaction } from "../database/database.ts";
 import type { Engine } from "../durable/durable.ts";
-import type { Log } from "../log.ts";
 import { type AppliedSlots, applySlots } from "../store/apply-slots.ts";
 import { readHead } from "../store/chain-head.ts";
-import { type DatabasePool, inTransaction } from "../store/database.ts";
 import { isHeadWanted } from "../store/due-swaps.ts";
 import { hasLeftovers } from "../store/has-leftovers.ts";
 import { readMarkerLamports } from "../store/marker-lamports.ts";
@@ -18,6 +17,7 @@ import {
 	readWatchedOrders,
 	readWatchedWork,
 } from "../store/watched-transactions.ts";
+import type { Log } from "../telemetry/log.ts";
 import { closedAccounts, closedEvents } from "./closed-events.ts";
 import { landedEvents } from "./landed-events.ts";
 import { seeTransactions } from "./see-transactions.ts";

@@ -9,9 +9,9 @@ import { createTestDatabase, type TestDatabase } from "../../test/service/test-d
 import { takeDue, waitForOrder } from "../../test/swap/due-orders.ts";
 import { connectChain } from "../chain/evm/chain-client.ts";
 import { readBalances } from "../chain/evm/read-balances.ts";
-import { createLog } from "../log.ts";
+import { inTransaction } from "../database/database.ts";
 import { readHead } from "../store/chain-head.ts";
-import { inTransaction } from "../store/database.ts";
+import { createLog } from "../telemetry/log.ts";
 import { advance } from "./advance.ts";
 
 let chains: TestChains;

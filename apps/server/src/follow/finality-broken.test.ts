@@ -7,11 +7,11 @@ import { createTestDatabase, type TestDatabase } from "../../test/service/test-d
 import { connectChain } from "../chain/evm/chain-client.ts";
 import { readBalances } from "../chain/evm/read-balances.ts";
 import { readBlock } from "../chain/evm/read-block.ts";
-import { createLog } from "../log.ts";
+import { inTransaction } from "../database/database.ts";
 import { readHead } from "../store/chain-head.ts";
-import { inTransaction } from "../store/database.ts";
 import { liftPauses, readPauses } from "../store/pauses.ts";
 import { undoFinalBlocks } from "../store/undo-final-blocks.ts";
+import { createLog } from "../telemetry/log.ts";
 import { advance } from "./advance.ts";
 import { undoFork } from "./undo-fork.ts";
 

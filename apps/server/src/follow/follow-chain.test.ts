@@ -3,7 +3,7 @@ import { startTestChains, type TestChains } from "@geoswap/devnet";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { createTestDatabase, type TestDatabase } from "../../test/service/test-database.ts";
 import { connectChain } from "../chain/evm/chain-client.ts";
-import { createLog } from "../log.ts";
+import { createLog } from "../telemetry/log.ts";
 import { followChain } from "./follow-chain.ts";
 
 let chains: TestChains;

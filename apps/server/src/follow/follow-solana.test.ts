@@ -8,7 +8,7 @@ import {
 	devnetWallet,
 	type SolanaScene,
 } from "../../test/lane/solana-lane-scene.ts";
-import { createLog } from "../log.ts";
+import { createLog } from "../telemetry/log.ts";
 import { followSolana } from "./follow-solana.ts";
 
 let scene: SolanaScene;

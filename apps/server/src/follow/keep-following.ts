@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import type { Log } from "../log.ts";
-import type { DatabasePool } from "../store/database.ts";
-import { holdLeadership } from "../store/leadership.ts";
+import type { DatabasePool } from "../database/database.ts";
+import { holdLeadership } from "../database/leadership.ts";
+import type { Log } from "../telemetry/log.ts";
 import { pauseOnBrokenFinality } from "./pause-on-broken-finality.ts";
 import { FinalityBrokenError } from "./undo-fork.ts";
 

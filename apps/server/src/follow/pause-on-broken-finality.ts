@@ -1,6 +1,6 @@
-import type { Log } from "../log.ts";
-import type { Database } from "../store/database.ts";
+import type { Database } from "../database/database.ts";
 import { pauseChain } from "../store/pauses.ts";
+import type { Log } from "../telemetry/log.ts";
 import type { FinalityBrokenError } from "./undo-fork.ts";
 
 /** Sells nothing more from or to the chain, and says so once, however often it is found. */

@@ -4,7 +4,7 @@ import { hexToBytes } from "viem";
 import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
 import { createSolanaFollowScene, type SolanaFollowScene } from "../../test/follow/solana-follow-scene.ts";
 import { laggingSolana } from "../../test/solana/lagging-solana.ts";
-import { createLog } from "../log.ts";
+import { createLog } from "../telemetry/log.ts";
 
 let scene: SolanaFollowScene;
 beforeAll(async () => {

@@ -2,9 +2,9 @@ import { toSolanaWord } from "@geoswap/protocol";
 import type { SolanaChain } from "../chain/solana/connect-solana.ts";
 import { readHoldings } from "../chain/solana/read-holdings.ts";
 import { readSlots } from "../chain/solana/read-slots.ts";
+import { type DatabasePool, inTransaction } from "../database/database.ts";
 import { lamportsPerSignature } from "../store/apply-slots.ts";
 import { insertHead, slotHash } from "../store/chain-head.ts";
-import { type DatabasePool, inTransaction } from "../store/database.ts";
 import { addToLedgerBalances } from "../store/ledger/book-unattributed.ts";
 import { postOpening } from "../store/ledger/post-opening.ts";
 

@@ -2,8 +2,8 @@ import type { EvmChain } from "../chain/evm/chain-client.ts";
 import { ourContracts } from "../chain/evm/our-contracts.ts";
 import { readBalances } from "../chain/evm/read-balances.ts";
 import { readBlock } from "../chain/evm/read-block.ts";
+import { type DatabasePool, inTransaction } from "../database/database.ts";
 import { insertBlock, insertHead } from "../store/chain-head.ts";
-import { type DatabasePool, inTransaction } from "../store/database.ts";
 import { postOpening } from "../store/ledger/post-opening.ts";
 
 /** A young deployment is followed from its first block; of an older one, what is final already is not looked at. */

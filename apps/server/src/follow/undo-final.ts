@@ -1,7 +1,7 @@
 import type { EvmChain } from "../chain/evm/chain-client.ts";
 import { type Block, readBlock } from "../chain/evm/read-block.ts";
+import { type DatabasePool, inTransaction } from "../database/database.ts";
 import { type FollowedHead, readEventBlocks } from "../store/chain-head.ts";
-import { type DatabasePool, inTransaction } from "../store/database.ts";
 import { readOpeningNumber } from "../store/ledger/post-opening.ts";
 import { undoFinalBlocks } from "../store/undo-final-blocks.ts";
 

@@ -1,8 +1,8 @@
 import type { Hex } from "viem";
 import type { EvmChain } from "../chain/evm/chain-client.ts";
 import { readBlock } from "../chain/evm/read-block.ts";
+import { type DatabasePool, inTransaction } from "../database/database.ts";
 import { type FollowedHead, readBlockHash } from "../store/chain-head.ts";
-import { type DatabasePool, inTransaction } from "../store/database.ts";
 import { undoBlocks } from "../store/undo-blocks.ts";
 
 /** The chain dropped a block that it had called final. What was paid because of it stays paid: a person is needed. */

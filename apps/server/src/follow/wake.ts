@@ -1,6 +1,6 @@
 import type { Address } from "viem";
+import type { Database } from "../database/database.ts";
 import type { Engine } from "../durable/durable.ts";
-import type { Database } from "../store/database.ts";
 import { readOpenWork } from "../store/open-work.ts";
 
 /** Pokes a round where swaps are due, and the lanes and attestations of the chain that have work. */

@@ -4,7 +4,7 @@ import { type FastifyInstance, type FastifyReply, type FastifyRequest, fastify }
 import * as z from "zod";
 import type { ApiKeys } from "../api-key/api-keys.ts";
 import type { RequestLimits } from "../api-key/rate-limits.ts";
-import type { Log } from "../log.ts";
+import type { Log } from "../telemetry/log.ts";
 import type { RequestMetrics } from "../telemetry/request-metrics.ts";
 import type { Tracer } from "../telemetry/tracer.ts";
 import { createAdmission, rateHeaders } from "./admission.ts";

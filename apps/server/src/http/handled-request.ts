@@ -1,6 +1,6 @@
 import type { FastifyReply, FastifyRequest } from "fastify";
 import type { Account } from "../api-key/api-keys.ts";
-import type { Log } from "../log.ts";
+import type { Log } from "../telemetry/log.ts";
 import type { Span } from "../telemetry/tracer.ts";
 import type { Holds } from "./holds.ts";
 import type { RequestObserver } from "./observe-requests.ts";

@@ -1,6 +1,6 @@
 import type { Account, Operation } from "../api-key/api-keys.ts";
-import type { Log } from "../log.ts";
 import type { RouteDoc } from "../openapi/route-doc.ts";
+import type { Log } from "../telemetry/log.ts";
 import type { Span } from "../telemetry/tracer.ts";
 
 /** A request, without the framework. */

@@ -13,7 +13,7 @@ import {
 	readJob,
 } from "../../test/lane/lane-scene.ts";
 import { plainPayments } from "../../test/lane/payment-facts.ts";
-import { createLog } from "../log.ts";
+import { createLog } from "../telemetry/log.ts";
 import { createLane } from "./create-lane.ts";
 import { laneKey } from "./lane-key.ts";
 

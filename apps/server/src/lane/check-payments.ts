@@ -1,4 +1,4 @@
-import type { Database } from "../store/database.ts";
+import type { Database } from "../database/database.ts";
 import type { Job, JobReason } from "../store/job.ts";
 import { type PaymentFacts, type PaymentProof, readPaymentFacts } from "../store/read-payment-facts.ts";
 import type { LaneDeps } from "./lane.ts";

@@ -7,7 +7,7 @@ import { createSolanaLanes, payout, quietLog, solanaLanePolicy } from "../../tes
 import { countingPool } from "../../test/service/counting-pool.ts";
 import { withLamports } from "../../test/solana/with-lamports.ts";
 import { answeringTraces } from "../../test/telemetry/answering-traces.ts";
-import { createLog } from "../log.ts";
+import { createLog } from "../telemetry/log.ts";
 import { createSolanaLane } from "./create-solana-lane.ts";
 
 const lanes = await createSolanaLanes();

@@ -1,13 +1,13 @@
 import type { Order } from "@geoswap/protocol";
 import type { LocalAccount } from "viem";
 import type { EvmChain } from "../chain/evm/chain-client.ts";
-import type { ChainConfig } from "../config.ts";
+import type { ChainConfig } from "../config/config.ts";
+import type { DatabasePool } from "../database/database.ts";
 import type { Engine } from "../durable/durable.ts";
-import type { Log } from "../log.ts";
-import type { DatabasePool } from "../store/database.ts";
 import type { LaneId } from "../store/lane-transactions.ts";
 import type { Delivery } from "../store/swap-record.ts";
 import type { LaneMetrics } from "../telemetry/lane-metrics.ts";
+import type { Log } from "../telemetry/log.ts";
 import type { Tracer } from "../telemetry/tracer.ts";
 import type { LeaseTime } from "./lease-time.ts";
 import type { PaymentRules } from "./payment-problem.ts";

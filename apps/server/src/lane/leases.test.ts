@@ -13,9 +13,9 @@ import {
 } from "../../test/lane/lane-scene.ts";
 import { plainPayments } from "../../test/lane/payment-facts.ts";
 import type { EvmChain } from "../chain/evm/chain-client.ts";
-import { createLog } from "../log.ts";
-import type { DatabasePool } from "../store/database.ts";
+import type { DatabasePool } from "../database/database.ts";
 import { withdrawJobs } from "../store/queue-jobs.ts";
+import { createLog } from "../telemetry/log.ts";
 import { createLane } from "./create-lane.ts";
 import { laneKey } from "./lane-key.ts";
 

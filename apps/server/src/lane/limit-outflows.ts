@@ -1,6 +1,6 @@
 import { addressOfWord, toSolanaWord } from "@geoswap/protocol";
 import { type Hex, parseUnits } from "viem";
-import type { Database } from "../store/database.ts";
+import type { Database } from "../database/database.ts";
 import type { ChainHead } from "../store/facts.ts";
 import type { Job } from "../store/job.ts";
 import { lockOutflows, readOutflows, readPaymentsUnderWay } from "../store/outflows.ts";

@@ -3,7 +3,7 @@ import { readJob } from "../../test/lane/lane-scene.ts";
 import { plainPayments } from "../../test/lane/payment-facts.ts";
 import { followSlots } from "../../test/lane/solana-lane-scene.ts";
 import { createSolanaLanes, solanaLanePolicy } from "../../test/lane/solana-lanes.ts";
-import { createLog } from "../log.ts";
+import { createLog } from "../telemetry/log.ts";
 import { createSolanaLane } from "./create-solana-lane.ts";
 
 const lanes = await createSolanaLanes();

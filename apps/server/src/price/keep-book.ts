@@ -2,7 +2,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import type { Address } from "viem";
 import type { EvmChain } from "../chain/evm/chain-client.ts";
 import { type BlockPrices, readBlockPrices } from "../chain/evm/read-block-prices.ts";
-import type { Log } from "../log.ts";
+import type { Log } from "../telemetry/log.ts";
 import type { PriceBook } from "./price-book.ts";
 
 /** Puts each new block's prices of a chain into the book, until the signal. A block that cannot be read is left out. */

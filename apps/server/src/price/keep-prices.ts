@@ -1,6 +1,6 @@
 import type { EvmChain } from "../chain/evm/chain-client.ts";
-import type { Config } from "../config.ts";
-import type { Log } from "../log.ts";
+import type { Config } from "../config/config.ts";
+import type { Log } from "../telemetry/log.ts";
 import { keepBook } from "./keep-book.ts";
 import { createPriceBook, type PriceBook } from "./price-book.ts";
 

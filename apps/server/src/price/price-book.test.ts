@@ -11,7 +11,7 @@ import {
 	type Ladder,
 	readBlockPrices,
 } from "../chain/evm/read-block-prices.ts";
-import { createLog } from "../log.ts";
+import { createLog } from "../telemetry/log.ts";
 import { keepBook } from "./keep-book.ts";
 import { convertDown } from "./usd-value.ts";
 

@@ -5,10 +5,10 @@ import { expect, onTestFinished, test } from "vitest";
 import { startOriginScene } from "../../test/api/origin-scene.ts";
 import { createApiKey } from "../api-key/api-key.ts";
 import { createApiKeys } from "../api-key/api-keys.ts";
+import { openDatabase } from "../database/database.ts";
 import { createApp } from "../http/create-app.ts";
 import { ensureAccount } from "../store/accounts.ts";
 import { insertApiKeys } from "../store/api-keys.ts";
-import { openDatabase } from "../store/database.ts";
 import { postBuildGeoOp } from "./post-build-geo-op.ts";
 
 const rate = 1_000_000;

@@ -1,8 +1,8 @@
 import type { ChainEntry, ChainsResponse } from "@geoswap/protocol";
 import { solanaNativeToken } from "@geoswap/protocol";
 import { zeroAddress } from "viem";
-import type { ChainConfig, Config, SolanaConfig } from "../config.ts";
-import { configuredAssets } from "../configured-assets.ts";
+import type { ChainConfig, Config, SolanaConfig } from "../config/config.ts";
+import { configuredAssets } from "../config/configured-assets.ts";
 import type { Route } from "../http/route.ts";
 import { getChainsDoc } from "../openapi/endpoints/get-chains.ts";
 import type { PauseList } from "../store/pause-list.ts";

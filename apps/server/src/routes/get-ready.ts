@@ -1,8 +1,8 @@
 import { type ReadyResponse, SwapError } from "@geoswap/protocol";
 import type { Route } from "../http/route.ts";
-import type { Log } from "../log.ts";
 import { getReadyDoc } from "../openapi/endpoints/get-ready.ts";
-import { within } from "../within.ts";
+import type { Log } from "../telemetry/log.ts";
+import { within } from "../telemetry/within.ts";
 
 /** Something that requests may depend on. */
 export type ReadyCheck = {

@@ -9,12 +9,12 @@ import {
 import type { Account } from "../api-key/api-keys.ts";
 import type { HeldCalls } from "../api-key/held-calls.ts";
 import type { RateLimits } from "../api-key/rate-limits.ts";
-import type { FinalitySeconds } from "../finality-seconds.ts";
+import type { FinalitySeconds } from "../config/finality-seconds.ts";
+import type { Database } from "../database/database.ts";
 import { parseRequest } from "../http/parse-request.ts";
 import { aboveRate } from "../http/refusal-text.ts";
 import type { Route } from "../http/route.ts";
 import { getStatusDoc } from "../openapi/endpoints/get-status.ts";
-import type { Database } from "../store/database.ts";
 import type { SwapListener } from "../store/swap-listener.ts";
 import { createSwapReader } from "../store/swap-reader.ts";
 import type { SwapRecord } from "../store/swap-record.ts";

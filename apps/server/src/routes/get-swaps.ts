@@ -5,14 +5,14 @@ import {
 	type SwapUuid,
 	swapsQuerySchema,
 } from "@geoswap/protocol";
-import type { FinalitySeconds } from "../finality-seconds.ts";
+import type { FinalitySeconds } from "../config/finality-seconds.ts";
+import type { SealKeys } from "../config/seal-keys.ts";
+import type { Database } from "../database/database.ts";
 import { parseRequest } from "../http/parse-request.ts";
 import type { Route } from "../http/route.ts";
 import { getSwapsDoc } from "../openapi/endpoints/get-swaps.ts";
 import { openToken } from "../seal/open-token.ts";
-import type { SealKeys } from "../seal/seal-keys.ts";
 import { sealToken } from "../seal/seal-token.ts";
-import type { Database } from "../store/database.ts";
 import { listSwaps } from "../store/list-swaps.ts";
 import { swapAnswer } from "./swap-answer.ts";
 import { createTurns } from "./take-turns.ts";

@@ -6,8 +6,8 @@ import {
 	tokensQuerySchema,
 } from "@geoswap/protocol";
 import type { Hex } from "viem";
-import type { Config } from "../config.ts";
-import { configuredAssets } from "../configured-assets.ts";
+import type { Config } from "../config/config.ts";
+import { configuredAssets } from "../config/configured-assets.ts";
 import { parseRequest } from "../http/parse-request.ts";
 import type { Route } from "../http/route.ts";
 import { getTokensDoc } from "../openapi/endpoints/get-tokens.ts";

@@ -4,8 +4,8 @@ import { solanaChainId } from "@geoswap/protocol";
 import { type Hex, hexToBytes } from "viem";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import { createTestDatabase, type TestDatabase } from "../../test/service/test-database.ts";
-import type { Config } from "../config.ts";
-import { openDatabase } from "../store/database.ts";
+import type { Config } from "../config/config.ts";
+import { openDatabase } from "../database/database.ts";
 import { readyChecks } from "./ready-checks.ts";
 
 const usdc: Hex = "0x00000000000000000000000000000000000000c1";

@@ -1,10 +1,10 @@
 import type { Hex } from "viem";
 import type { PromptRedis } from "../api-key/prompt-redis.ts";
-import type { Config } from "../config.ts";
-import { configuredAssets } from "../configured-assets.ts";
+import type { Config } from "../config/config.ts";
+import { configuredAssets } from "../config/configured-assets.ts";
+import type { Database } from "../database/database.ts";
 import { askEngine } from "../durable/ask-engine.ts";
 import type { PriceBook } from "../price/price-book.ts";
-import type { Database } from "../store/database.ts";
 import type { PauseList } from "../store/pause-list.ts";
 import { readFollowing } from "../store/read-following.ts";
 import type { Desk } from "../venue/venue.ts";

@@ -7,7 +7,7 @@ import { generateKeyPairSigner } from "@solana/kit";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { makeKeyedAccount } from "../../test/api/make-keyed-account.ts";
 import { connectSolana } from "../chain/solana/connect-solana.ts";
-import { createLog } from "../log.ts";
+import { createLog } from "../telemetry/log.ts";
 import { createRecipientAccounts } from "./recipient-accounts.ts";
 
 let solana: TestSolana;

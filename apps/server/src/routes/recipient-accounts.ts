@@ -4,7 +4,7 @@ import { createBoundedReadings } from "../bounded-readings.ts";
 import type { SolanaChain } from "../chain/solana/connect-solana.ts";
 import { isListed } from "../chain/solana/is-listed.ts";
 import { readSolanaWallet } from "../chain/solana/read-solana-wallet.ts";
-import type { Log } from "../log.ts";
+import type { Log } from "../telemetry/log.ts";
 import type { KnownRecipient } from "../venue/venue.ts";
 
 /** Recipients on Solana, as far as they are known from memory or within a moment: see `BoundedReadings`. */

@@ -10,8 +10,8 @@ import { type SubmitScene, startSubmitScene } from "../../test/api/submit-scene.
 import { readStatuses } from "../chain/solana/read-statuses.ts";
 import { sendRaw } from "../chain/solana/send-raw.ts";
 import { parseSolanaKeys } from "../chain/solana/solana-keys.ts";
+import { noteRestore } from "../database/restores.ts";
 import { readSwap } from "../store/read-swap.ts";
-import { noteRestore } from "../store/restores.ts";
 
 let evm: SubmitScene;
 let solana: SolanaSubmitScene;

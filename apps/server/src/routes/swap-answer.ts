@@ -8,7 +8,7 @@ import {
 	unpackDeadlines,
 } from "@geoswap/protocol";
 import type { Hex } from "viem";
-import type { FinalitySeconds } from "../finality-seconds.ts";
+import type { FinalitySeconds } from "../config/finality-seconds.ts";
 import type { SwapRecord } from "../store/swap-record.ts";
 
 /** A swap as its account sees it. */

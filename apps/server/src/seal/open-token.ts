@@ -1,6 +1,6 @@
 import { createDecipheriv } from "node:crypto";
 import { SwapError } from "@geoswap/protocol";
-import { maxTokenBytes, type SealKey, type SealKeys, type SealPurpose } from "./seal-keys.ts";
+import { maxTokenBytes, type SealKey, type SealKeys, type SealPurpose } from "../config/seal-keys.ts";
 import { tokenFromJson } from "./token-json.ts";
 
 /** No quote or op can be used for the first time as long as this after it was sealed. */

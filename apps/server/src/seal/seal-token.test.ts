@@ -3,8 +3,8 @@ import { SwapError } from "@geoswap/protocol";
 import fc from "fast-check";
 import { CompactEncrypt, compactDecrypt } from "jose";
 import { expect, test } from "vitest";
+import { parseSealKeys, type SealKeys, type SealPurpose } from "../config/seal-keys.ts";
 import { openToken, openTokenWithAge } from "./open-token.ts";
-import { parseSealKeys, type SealKeys, type SealPurpose } from "./seal-keys.ts";
 import { sealToken } from "./seal-token.ts";
 
 const keyText = (kid: string) => `${kid}:${randomBytes(32).toString("base64url")}`;

@@ -1,5 +1,5 @@
 import { createCipheriv, randomFillSync } from "node:crypto";
-import { maxTokenBytes, type SealKeys, type SealPurpose, sealingKey } from "./seal-keys.ts";
+import { maxTokenBytes, type SealKeys, type SealPurpose, sealingKey } from "../config/seal-keys.ts";
 import { tokenToJson } from "./token-json.ts";
 
 const ivBytes = 12;

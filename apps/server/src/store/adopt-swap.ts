@@ -1,5 +1,5 @@
 import type { SwapUuid } from "@geoswap/protocol";
-import type { Database } from "./database.ts";
+import type { Database } from "../database/database.ts";
 
 /** Gives a swap that was rebuilt from the chain to the account that holds its op token. */
 export async function adoptSwap(

@@ -1,5 +1,5 @@
-import type { Database } from "./database.ts";
-import { definedRow } from "./defined-row.ts";
+import type { Database } from "../database/database.ts";
+import { definedRow } from "../database/defined-row.ts";
 
 /** What a key may do instead of the configured limits. */
 export type StoredLimits = {

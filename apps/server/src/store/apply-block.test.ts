@@ -4,8 +4,8 @@ import { type Hash, hexToBytes, padHex } from "viem";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { anyOrder } from "../../../../packages/protocol/vectors/read-vectors.ts";
 import { createTestDatabase, type TestDatabase } from "../../test/service/test-database.ts";
+import { type Database, inTransaction } from "../database/database.ts";
 import { type AppliedBlock, applyBlock, applyQuietBlock } from "./apply-block.ts";
-import { type Database, inTransaction } from "./database.ts";
 
 let database: TestDatabase;
 beforeAll(async () => {

@@ -1,6 +1,6 @@
 import { type Address, type Hash, type Hex, hexToBytes } from "viem";
+import type { Database } from "../database/database.ts";
 import type { BlockHeader } from "./chain-head.ts";
-import type { Database } from "./database.ts";
 import { markDepositsFinal } from "./exposure.ts";
 import { doneJobs } from "./finish-jobs.ts";
 import { bookFinal } from "./ledger/book-final.ts";

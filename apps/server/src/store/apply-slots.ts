@@ -6,8 +6,8 @@ import {
 	toSolanaWord,
 } from "@geoswap/protocol";
 import { type Hash, type Hex, hexToBytes, zeroHash } from "viem";
+import type { Database } from "../database/database.ts";
 import { type FollowedHead, lockHead, slotHash } from "./chain-head.ts";
-import type { Database } from "./database.ts";
 import { markDepositsFinal } from "./exposure.ts";
 import { finishJobs } from "./finish-jobs.ts";
 import { bookFinal } from "./ledger/book-final.ts";

@@ -1,6 +1,6 @@
 import type { AttestationKind, AttesterSet } from "@geoswap/protocol";
 import { bytesToHex, type Hex, hexToBytes } from "viem";
-import type { Database } from "./database.ts";
+import type { Database } from "../database/database.ts";
 import type { Job } from "./job.ts";
 import { type JobRow, jobFromRow } from "./jobs.ts";
 

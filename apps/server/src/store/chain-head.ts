@@ -1,5 +1,5 @@
 import { concat, type Hash, hexToBytes, numberToHex, slice } from "viem";
-import type { Database } from "./database.ts";
+import type { Database } from "../database/database.ts";
 import type { ChainHead } from "./facts.ts";
 
 /** How far a chain was followed. */

@@ -1,4 +1,4 @@
-import type { Database } from "./database.ts";
+import type { Database } from "../database/database.ts";
 import type { JobKey } from "./jobs.ts";
 
 /** For each of the jobs, how many transactions that were signed for it ended in no block. */

@@ -2,9 +2,9 @@ import { firstSwapUuidAt } from "@geoswap/protocol";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import { createTestDatabase, type TestDatabase } from "../../test/service/test-database.ts";
 import { createSwapScene, destinationId, originId } from "../../test/swap/swap-scene.ts";
+import type { Database } from "../database/database.ts";
+import { ensurePartitions } from "../database/ensure-partitions.ts";
 import { createUnendedCounts } from "./count-unended.ts";
-import type { Database } from "./database.ts";
-import { ensurePartitions } from "./ensure-partitions.ts";
 
 const dayMs = 86_400_000;
 const days = 40;

@@ -1,5 +1,5 @@
 import { firstSwapUuidAt } from "@geoswap/protocol";
-import type { Database } from "./database.ts";
+import type { Database } from "../database/database.ts";
 
 /** How long a chain takes, by its configuration. */
 export type ChainPace = { chainId: number; openSeconds: number; finalitySeconds: number };

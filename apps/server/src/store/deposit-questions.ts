@@ -1,6 +1,6 @@
 import { type Order, orderSchema, type SwapUuid } from "@geoswap/protocol";
 import { bytesToHex, type Hex } from "viem";
-import { type Database, type DatabasePool, inTransaction } from "./database.ts";
+import { type Database, type DatabasePool, inTransaction } from "../database/database.ts";
 import type { SecondAnswer, SecondWord, Sighting } from "./facts.ts";
 import { markSwaps } from "./mark-swaps.ts";
 import { saveSighting } from "./save-sighting.ts";

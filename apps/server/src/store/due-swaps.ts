@@ -1,6 +1,6 @@
 import type { SwapUuid } from "@geoswap/protocol";
+import type { Database } from "../database/database.ts";
 import { isHeadOld } from "./chain-head.ts";
-import type { Database } from "./database.ts";
 
 /** How long an open counts as new: its lane may not have been told of it. */
 const newOpen = "10 seconds";

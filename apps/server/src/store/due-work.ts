@@ -1,6 +1,6 @@
 import { solanaChainId } from "@geoswap/protocol";
 import type { Hex } from "viem";
-import type { Database } from "./database.ts";
+import type { Database } from "../database/database.ts";
 import { reachedSwaps } from "./due-swaps.ts";
 import { isFree } from "./take-jobs.ts";
 

@@ -4,7 +4,7 @@ import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import { anyOrder } from "../../../../packages/protocol/vectors/read-vectors.ts";
 import { queueJob } from "../../test/lane/queue-job.ts";
 import { createTestDatabase, type TestDatabase } from "../../test/service/test-database.ts";
-import { inTransaction } from "./database.ts";
+import { inTransaction } from "../database/database.ts";
 import {
 	dropExposures,
 	type ExposureCaps,

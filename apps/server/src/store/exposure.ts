@@ -1,6 +1,6 @@
 import { type Order, type SwapUuid, toChainId } from "@geoswap/protocol";
 import { bytesToHex, type Hex, hexToBytes } from "viem";
-import type { Database } from "./database.ts";
+import type { Database } from "../database/database.ts";
 
 /** Of inputs from one chain, in flight: the most that may be at risk. */
 export type ExposureCaps = { unreleasedUsdCents: bigint; unfinalUsdCents: bigint };

@@ -1,4 +1,4 @@
-import type { Database } from "./database.ts";
+import type { Database } from "../database/database.ts";
 
 /**
  * What is known of a chain that does not have a block any more that was final: nothing yet, that it is paused for it, or

@@ -1,5 +1,5 @@
 import { type Hex, hexToBytes } from "viem";
-import type { Database } from "./database.ts";
+import type { Database } from "../database/database.ts";
 
 /** Whether there are old markers to close, or transactions in no block of relayers other than these. */
 export async function hasLeftovers(

@@ -1,7 +1,7 @@
 import type { Heartbeat } from "@geoswap/protocol";
 import { type Address, hexToBytes } from "viem";
-import type { Database } from "./database.ts";
-import type { Part } from "./statement-part.ts";
+import type { Database } from "../database/database.ts";
+import type { Part } from "../database/statement-part.ts";
 
 /** Remembers the newest sign of life of each attester on each chain. */
 export async function storeHeartbeats(

@@ -3,7 +3,7 @@ import { bytesToHex, numberToHex, zeroHash } from "viem";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { queueJob } from "../../test/lane/queue-job.ts";
 import { createTestDatabase, type TestDatabase } from "../../test/service/test-database.ts";
-import { inTransaction } from "./database.ts";
+import { inTransaction } from "../database/database.ts";
 import type { Job, JobState } from "./job.ts";
 import { type JobRow, jobFromRow, type NewJob } from "./jobs.ts";
 import { endLease, type JobChange, journalLease } from "./journal-lease.ts";

@@ -1,6 +1,6 @@
 import { orderSchema, type SwapUuid } from "@geoswap/protocol";
 import { bytesToHex } from "viem";
-import type { Database } from "./database.ts";
+import type { Database } from "../database/database.ts";
 import type { Job, JobKind, JobReason } from "./job.ts";
 import { deliveryFromJson, deliveryToJson, signedOpFromJson, signedOpToJson } from "./swap-json.ts";
 

@@ -2,6 +2,7 @@ import { randomBytes, randomUUID } from "node:crypto";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { createTestDatabase, type TestDatabase } from "../../test/service/test-database.ts";
 import { operations } from "../api-key/operations.ts";
+import { inTransaction } from "../database/database.ts";
 import { ensureAccount, insertAccount, listAccounts } from "./accounts.ts";
 import {
 	findApiKeys,
@@ -12,7 +13,6 @@ import {
 	setApiKeyLimits,
 	touchApiKeys,
 } from "./api-keys.ts";
-import { inTransaction } from "./database.ts";
 import { keyChangesQuery, listKeyChanges, setActor } from "./key-changes.ts";
 
 let database: TestDatabase;

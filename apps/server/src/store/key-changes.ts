@@ -1,5 +1,5 @@
-import type { Database } from "./database.ts";
-import { definedRow } from "./defined-row.ts";
+import type { Database } from "../database/database.ts";
+import { definedRow } from "../database/defined-row.ts";
 
 export type KeyChange = {
 	at: Date;

@@ -1,5 +1,5 @@
 import { bytesToHex, type Hash, hexToBytes } from "viem";
-import type { Database } from "./database.ts";
+import type { Database } from "../database/database.ts";
 
 /** Those of the hashes that are transactions of our lanes. */
 export async function laneHashesAmong(

@@ -1,6 +1,6 @@
 import type { SwapUuid } from "@geoswap/protocol";
 import { type Address, bytesToHex, type Hex, hexToBytes } from "viem";
-import type { Database } from "./database.ts";
+import type { Database } from "../database/database.ts";
 import type { Job, JobKind } from "./job.ts";
 import { type JobRow, jobFromRow } from "./jobs.ts";
 import { markListed } from "./mark-swaps.ts";

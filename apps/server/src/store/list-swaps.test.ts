@@ -13,8 +13,8 @@ import {
 import { type Address, zeroHash } from "viem";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { createTestDatabase, type TestDatabase } from "../../test/service/test-database.ts";
-import type { Database } from "./database.ts";
-import { ensurePartitions } from "./ensure-partitions.ts";
+import type { Database } from "../database/database.ts";
+import { ensurePartitions } from "../database/ensure-partitions.ts";
 import { type ListedSwaps, listSwaps, swapsBetween } from "./list-swaps.ts";
 
 const dayMs = 86_400_000;

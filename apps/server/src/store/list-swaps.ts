@@ -1,5 +1,5 @@
 import { firstSwapUuidAt, type SwapStatus, type SwapUuid, swapUuidTimeMs } from "@geoswap/protocol";
-import type { Database } from "./database.ts";
+import type { Database } from "../database/database.ts";
 import { type SwapRow, swapColumns, swapFromRow } from "./read-swap.ts";
 import type { SwapRecord } from "./swap-record.ts";
 

@@ -1,6 +1,6 @@
 import { type Address, hexToBytes } from "viem";
-import type { Database } from "./database.ts";
-import type { Part } from "./statement-part.ts";
+import type { Database } from "../database/database.ts";
+import type { Part } from "../database/statement-part.ts";
 
 /** A ladder on which volume can be in flight. */
 export type Pair = { chainId: number; token: Address; direction: "sell" | "buy" };

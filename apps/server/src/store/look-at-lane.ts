@@ -1,6 +1,6 @@
 import { hexToBytes } from "viem";
+import type { Database } from "../database/database.ts";
 import { type HeadJson, headFromJson, headJson } from "./chain-head.ts";
-import type { Database } from "./database.ts";
 import type { ChainHead } from "./facts.ts";
 import {
 	type LaneId,

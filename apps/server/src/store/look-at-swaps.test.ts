@@ -3,7 +3,7 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { anyOrder } from "../../../../packages/protocol/vectors/read-vectors.ts";
 import { createTestDatabase, type TestDatabase } from "../../test/service/test-database.ts";
 import { createSwapScene, originId } from "../../test/swap/swap-scene.ts";
-import type { Database } from "./database.ts";
+import type { Database } from "../database/database.ts";
 import { lookAtSwaps } from "./look-at-swaps.ts";
 
 let database: TestDatabase;

@@ -1,7 +1,7 @@
 import { addressOfWord, type Order, type SwapUuid, toChainId } from "@geoswap/protocol";
 import { bytesToHex, type Hex } from "viem";
+import type { Database } from "../database/database.ts";
 import { type HeadJson, headFromJson, headJson } from "./chain-head.ts";
-import type { Database } from "./database.ts";
 import type {
 	ChainHead,
 	Facts,

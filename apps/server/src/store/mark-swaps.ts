@@ -1,6 +1,6 @@
 import type { SwapUuid } from "@geoswap/protocol";
 import { type Hex, hexToBytes } from "viem";
-import type { Database } from "./database.ts";
+import type { Database } from "../database/database.ts";
 
 /**
  * Makes swaps due and raises their marks: a round that has looked at one before this is committed leaves it due. To be

@@ -1,5 +1,5 @@
 import { bytesToHex, type Hex, hexToBytes } from "viem";
-import type { Database } from "./database.ts";
+import type { Database } from "../database/database.ts";
 
 /** By address: what we put into these markers. */
 export async function readMarkerLamports(

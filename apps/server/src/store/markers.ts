@@ -1,5 +1,5 @@
 import { type Hex, hexToBytes } from "viem";
-import type { Database } from "./database.ts";
+import type { Database } from "../database/database.ts";
 
 /** An account on Solana that keeps an order from being decided twice. */
 export type Marker = {

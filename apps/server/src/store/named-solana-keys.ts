@@ -1,6 +1,6 @@
 import { solanaChainId } from "@geoswap/protocol";
 import type { Hex } from "viem";
-import type { Database } from "./database.ts";
+import type { Database } from "../database/database.ts";
 
 export type NamedSolanaKey = { role: "escrow" | "vault"; key: Hex; swaps: number };
 

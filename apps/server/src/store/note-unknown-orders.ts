@@ -1,5 +1,5 @@
 import { orderSchema, unpackDeadlines } from "@geoswap/protocol";
-import type { Database } from "./database.ts";
+import type { Database } from "../database/database.ts";
 
 /** Notes which of the orders that were opened in blocks that became final have no swap. */
 export async function noteUnknownOrders(

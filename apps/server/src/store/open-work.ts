@@ -1,5 +1,5 @@
 import { bytesToHex } from "viem";
-import type { Database } from "./database.ts";
+import type { Database } from "../database/database.ts";
 import { isAnyDue } from "./due-swaps.ts";
 
 export type OpenWork = {

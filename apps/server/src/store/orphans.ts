@@ -1,6 +1,6 @@
 import { type SolanaAddress, type SwapUuid, toSolanaWord } from "@geoswap/protocol";
 import { bytesToHex, hexToBytes } from "viem";
-import type { Database } from "./database.ts";
+import type { Database } from "../database/database.ts";
 import type { LaneId } from "./lane-transactions.ts";
 import { markListed } from "./mark-swaps.ts";
 

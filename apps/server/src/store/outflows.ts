@@ -1,5 +1,5 @@
 import { bytesToHex, type Hex, hexToBytes } from "viem";
-import type { Database } from "./database.ts";
+import type { Database } from "../database/database.ts";
 
 const minutesPerHour = 60;
 

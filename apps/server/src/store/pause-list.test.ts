@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test, vi } from "vitest";
 import { createTestDatabase, type TestDatabase } from "../../test/service/test-database.ts";
-import type { Database } from "./database.ts";
+import type { Database } from "../database/database.ts";
 import { createPauseList } from "./pause-list.ts";
 import { liftPauses, pauseChain } from "./pauses.ts";
 

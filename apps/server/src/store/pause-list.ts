@@ -1,4 +1,4 @@
-import type { Database } from "./database.ts";
+import type { Database } from "../database/database.ts";
 import { type Pause, readPauses } from "./pauses.ts";
 
 /** The open pauses, as they were a moment ago. Asking costs nothing. */

@@ -1,4 +1,4 @@
-import type { Database } from "./database.ts";
+import type { Database } from "../database/database.ts";
 
 /** An invariant does not hold; a chain went back behind what was final; a person said so. */
 export type PauseCause = "breach" | "finality" | "operator";

@@ -1,6 +1,6 @@
 import { orderToJson, type SwapUuid } from "@geoswap/protocol";
 import { hexToBytes } from "viem";
-import type { Database } from "./database.ts";
+import type { Database } from "../database/database.ts";
 import { jobPriority } from "./job.ts";
 import { type JobKey, type NewJob, payloadToJson } from "./jobs.ts";
 

@@ -1,6 +1,6 @@
 import { type Order, orderSchema } from "@geoswap/protocol";
 import type { Address, Hex } from "viem";
-import type { Database } from "./database.ts";
+import type { Database } from "../database/database.ts";
 import type { JobKind } from "./job.ts";
 
 export type AttestedBatch = {

@@ -1,7 +1,7 @@
 import type { Order } from "@geoswap/protocol";
-import type { Database } from "./database.ts";
+import type { Database } from "../database/database.ts";
+import { joinParts } from "../database/statement-part.ts";
 import { type SwapRow, swapColumns, swapFromRow } from "./read-swap.ts";
-import { joinParts } from "./statement-part.ts";
 import { type AccountStrikes, type StrikesRow, strikesFromRow, strikesRow } from "./strike-account.ts";
 import type { SwapRecord } from "./swap-record.ts";
 import { type UnopenedRow, unopenedFromRow, unopenedRows, type WalletUnopened } from "./wallet-unopened.ts";

@@ -1,4 +1,4 @@
-import type { Database } from "./database.ts";
+import type { Database } from "../database/database.ts";
 
 /** How long ago a worker last took something in of the chain, by the database's clock, and whether it saw the vault. */
 export async function readFollowing(

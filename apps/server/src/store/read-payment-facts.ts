@@ -1,6 +1,6 @@
 import type { SwapUuid } from "@geoswap/protocol";
 import { bytesToHex, type Hex, hexToBytes } from "viem";
-import type { Database } from "./database.ts";
+import type { Database } from "../database/database.ts";
 import type { Sighting } from "./facts.ts";
 import type { Job } from "./job.ts";
 

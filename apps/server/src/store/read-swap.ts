@@ -6,7 +6,7 @@ import {
 	type SwapUuid,
 } from "@geoswap/protocol";
 import { bytesToHex, type Hex } from "viem";
-import type { Database } from "./database.ts";
+import type { Database } from "../database/database.ts";
 import { deliveryFromJson, signedOpFromJson } from "./swap-json.ts";
 import type { SwapRecord } from "./swap-record.ts";
 

@@ -1,5 +1,5 @@
 import type { SwapUuid } from "@geoswap/protocol";
-import type { Database } from "./database.ts";
+import type { Database } from "../database/database.ts";
 
 /** The traces of those of the swaps that are traced. */
 export async function readTraces(

@@ -2,7 +2,7 @@ import { hexToBytes } from "viem";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { createTestDatabase, type TestDatabase } from "../../test/service/test-database.ts";
 import { createSwapScene, destinationId, originId, token } from "../../test/swap/swap-scene.ts";
-import { openDatabase } from "./database.ts";
+import { openDatabase } from "../database/database.ts";
 import { readVitals } from "./read-vitals.ts";
 
 let database: TestDatabase;

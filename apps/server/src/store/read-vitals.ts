@@ -1,5 +1,5 @@
 import type { Hex } from "viem";
-import type { Database } from "./database.ts";
+import type { Database } from "../database/database.ts";
 import type { JobKind } from "./job.ts";
 
 /** What an operator asks first, as the database knows it. */

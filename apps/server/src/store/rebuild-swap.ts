@@ -7,8 +7,8 @@ import {
 	swapUuidTimeMs,
 } from "@geoswap/protocol";
 import { type Hex, hexToBytes } from "viem";
-import { type Database, type DatabasePool, inTransaction } from "./database.ts";
-import { ensurePartitions } from "./ensure-partitions.ts";
+import { type Database, type DatabasePool, inTransaction } from "../database/database.ts";
+import { ensurePartitions } from "../database/ensure-partitions.ts";
 import { deliveryToJson } from "./swap-json.ts";
 import { decideUnknownOrder, lockUnknownOrder } from "./unknown-orders.ts";
 

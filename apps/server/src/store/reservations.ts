@@ -1,6 +1,6 @@
 import type { SwapUuid } from "@geoswap/protocol";
 import { type Hex, hexToBytes } from "viem";
-import type { Database } from "./database.ts";
+import type { Database } from "../database/database.ts";
 import { lockPairs, type Pair, pairColumns } from "./lock-pairs.ts";
 import type { Reservation } from "./submit-swap.ts";
 import { deliveryToJson } from "./swap-json.ts";

@@ -1,4 +1,4 @@
-import type { Database } from "./database.ts";
+import type { Database } from "../database/database.ts";
 
 /** Writes down the markers that were made, and closed, in slots that became final. Those that are known stay as they are. */
 export async function saveMarkers(

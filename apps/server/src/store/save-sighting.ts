@@ -1,5 +1,5 @@
 import { type Hex, hexToBytes } from "viem";
-import type { Database } from "./database.ts";
+import type { Database } from "../database/database.ts";
 import type { Sighting } from "./facts.ts";
 
 /** A second provider has the deposit too, in this block. Asked again, it is further. */

@@ -1,5 +1,5 @@
 import { bytesToHex } from "viem";
-import type { Database } from "./database.ts";
+import type { Database } from "../database/database.ts";
 import type { GasSpent } from "./ledger/book-final.ts";
 
 /** The other attempts of a nonce whose transaction is final can never be mined. Returns what those that were mined cost. */

@@ -1,5 +1,5 @@
 import { type Address, hexToBytes } from "viem";
-import type { Database } from "./database.ts";
+import type { Database } from "../database/database.ts";
 
 /** What the vault holds of a token, and may let out of it. */
 export type StockBalance = { token: Address; balance: bigint; outflowAvailable: bigint };

@@ -1,6 +1,6 @@
 import type { SwapUuid } from "@geoswap/protocol";
-import type { Database } from "./database.ts";
-import type { Part } from "./statement-part.ts";
+import type { Database } from "../database/database.ts";
+import type { Part } from "../database/statement-part.ts";
 
 /** A strike counts for a day. */
 const strikeLifeMs = 86_400_000;

@@ -1,5 +1,5 @@
 import { bytesToHex, type Hex } from "viem";
-import type { Database } from "./database.ts";
+import type { Database } from "../database/database.ts";
 import { type JobReason, maxStrikes } from "./job.ts";
 import { skipCause } from "./skip-cause.ts";
 

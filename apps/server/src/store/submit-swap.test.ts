@@ -3,7 +3,7 @@ import { newSwapUuid, type Order, orderId, packDeadlines, toSwapKey, toWord } fr
 import { type Address, type Hex, hexToBytes, zeroHash } from "viem";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import { createTestDatabase, type TestDatabase } from "../../test/service/test-database.ts";
-import { openDatabase } from "./database.ts";
+import { openDatabase } from "../database/database.ts";
 import { readSwap } from "./read-swap.ts";
 import { type NewSwap, type Reservation, type Standing, submitSwap, waitForSubmits } from "./submit-swap.ts";
 import { walletUnopened } from "./wallet-unopened.ts";

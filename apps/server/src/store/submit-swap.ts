@@ -8,7 +8,8 @@ import {
 } from "@geoswap/protocol";
 import pg from "pg";
 import { type Hex, hexToBytes } from "viem";
-import { type Database, type DatabasePool, inTransaction } from "./database.ts";
+import { type Database, type DatabasePool, inTransaction } from "../database/database.ts";
+import { joinParts } from "../database/statement-part.ts";
 import { type AttestersWanted, attestersAlive } from "./heartbeats.ts";
 import {
 	type InFlight,
@@ -20,7 +21,6 @@ import {
 } from "./lock-pairs.ts";
 import { readSwap, type SwapRow, swapColumnNames, swapColumns, swapFromRow } from "./read-swap.ts";
 import { type Unopened, unopenedBy } from "./read-unopened.ts";
-import { joinParts } from "./statement-part.ts";
 import { deliveryToJson, signedOpToJson } from "./swap-json.ts";
 import type { Delivery, SignedOp, SignedSolanaOp, SwapRecord } from "./swap-record.ts";
 import { type GasRow, gasFromRows, gasRows, type UnsettledGas } from "./unsettled-gas.ts";

@@ -1,6 +1,6 @@
 import type { SwapUuid } from "@geoswap/protocol";
 import pg from "pg";
-import type { Database } from "./database.ts";
+import type { Database } from "../database/database.ts";
 
 export type SwapListener = {
 	/**

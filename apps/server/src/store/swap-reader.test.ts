@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import type { Database } from "./database.ts";
+import type { Database } from "../database/database.ts";
 import { createSwapReader } from "./swap-reader.ts";
 
 /** A database that answers when it is told to. */

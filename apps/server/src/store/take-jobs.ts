@@ -1,6 +1,6 @@
 import type { SolanaAddress, SwapUuid } from "@geoswap/protocol";
 import { hexToBytes } from "viem";
-import type { Database } from "./database.ts";
+import type { Database } from "../database/database.ts";
 import { type Job, jobPriority } from "./job.ts";
 import { type JobKey, type JobRow, jobColumns, jobFromRow } from "./jobs.ts";
 import { journalLease, type LeasedOutcome } from "./journal-lease.ts";

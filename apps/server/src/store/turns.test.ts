@@ -13,7 +13,7 @@ import { type Address, bytesToHex, hexToBytes, zeroHash } from "viem";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import { queueJob } from "../../test/lane/queue-job.ts";
 import { createTestDatabase, type TestDatabase } from "../../test/service/test-database.ts";
-import type { Database } from "./database.ts";
+import type { Database } from "../database/database.ts";
 import { raiseNonce } from "./lane-transactions.ts";
 import { submitSwap } from "./submit-swap.ts";
 import { takeBundle } from "./take-jobs.ts";

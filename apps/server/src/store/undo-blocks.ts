@@ -1,6 +1,6 @@
 import type { Hex } from "viem";
+import type { Database } from "../database/database.ts";
 import { lockHead } from "./chain-head.ts";
-import type { Database } from "./database.ts";
 import { markOrders } from "./mark-swaps.ts";
 import { undoJobs } from "./undo-jobs.ts";
 

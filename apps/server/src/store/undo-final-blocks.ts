@@ -1,6 +1,6 @@
 import { type Hex, hexToBytes } from "viem";
+import type { Database } from "../database/database.ts";
 import { type BlockHeader, insertBlock, lockHead } from "./chain-head.ts";
-import type { Database } from "./database.ts";
 import { readOpeningNumber } from "./ledger/post-opening.ts";
 import { reversePostings } from "./ledger/reverse-postings.ts";
 import { undoBlocks } from "./undo-blocks.ts";

@@ -1,6 +1,6 @@
 import { isSolana } from "@geoswap/protocol";
 import { bytesToHex, type Hex } from "viem";
-import type { Database } from "./database.ts";
+import type { Database } from "../database/database.ts";
 import { doneEvent } from "./finish-jobs.ts";
 
 /**

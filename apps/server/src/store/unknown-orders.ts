@@ -1,7 +1,7 @@
 import { type Order, orderSchema } from "@geoswap/protocol";
 import { type Hex, hexToBytes } from "viem";
-import type { Database } from "./database.ts";
-import { definedRow } from "./defined-row.ts";
+import type { Database } from "../database/database.ts";
+import { definedRow } from "../database/defined-row.ts";
 
 export type UnknownOrder = {
 	orderId: Hex;

@@ -5,10 +5,10 @@ import {
 	tokenAccountRentLamports,
 	toSolanaWord,
 } from "@geoswap/protocol";
-import type { Database } from "./database.ts";
+import type { Database } from "../database/database.ts";
+import type { Part } from "../database/statement-part.ts";
 import { entryPointGas } from "./entry-point-gas.ts";
 import { recentSwapIds } from "./recent-swap-ids.ts";
-import type { Part } from "./statement-part.ts";
 
 const dayMs = 86_400_000;
 /** What is in a marker comes back after a month. Until then it is missing where fees are paid from. */

@@ -1,8 +1,8 @@
 import { addressOfWord, fromSwapKey, type Order } from "@geoswap/protocol";
 import type { Hex } from "viem";
-import type { Database } from "./database.ts";
+import type { Database } from "../database/database.ts";
+import type { Part } from "../database/statement-part.ts";
 import { recentSwapIds } from "./recent-swap-ids.ts";
-import type { Part } from "./statement-part.ts";
 
 /** An order that will take this much of its input token once it is opened. */
 export type WalletUnopened = { orderId: Hex; escrow: Hex; amount: bigint };

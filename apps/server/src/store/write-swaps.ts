@@ -1,7 +1,7 @@
 import type { FailureCode, SwapStage, SwapStatus, SwapUuid } from "@geoswap/protocol";
 import { type Hex, hexToBytes } from "viem";
+import type { Database } from "../database/database.ts";
 import { failureMessages, type Move, type Notes } from "./advance-swap.ts";
-import type { Database } from "./database.ts";
 
 /** What a round changes in a swap's row. */
 export type SwapChange = {

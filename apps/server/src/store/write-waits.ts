@@ -1,5 +1,5 @@
 import type { SwapUuid } from "@geoswap/protocol";
-import type { Database } from "./database.ts";
+import type { Database } from "../database/database.ts";
 
 /** Until a chain's head, or its finalized block, has this number. */
 export type WaitFor = {

@@ -1,6 +1,6 @@
 import { type FailureCode, toChainId } from "@geoswap/protocol";
+import type { Database } from "../database/database.ts";
 import type { Move } from "../store/advance-swap.ts";
-import type { Database } from "../store/database.ts";
 import {
 	dropExposures,
 	insertExposures,

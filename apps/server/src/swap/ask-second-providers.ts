@@ -1,8 +1,8 @@
 import type { DepositSight } from "../chain/deposit-sight.ts";
-import type { Log } from "../log.ts";
-import type { DatabasePool } from "../store/database.ts";
+import type { DatabasePool } from "../database/database.ts";
 import { answerQuestion, type Question, readQuestions } from "../store/deposit-questions.ts";
 import type { SecondAnswer, SecondWord } from "../store/facts.ts";
+import type { Log } from "../telemetry/log.ts";
 import type { SwapMetrics } from "../telemetry/swap-metrics.ts";
 import type { DepositToSee } from "./decision.ts";
 import type { SecondProviders } from "./second-providers.ts";

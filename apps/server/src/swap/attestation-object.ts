@@ -1,16 +1,16 @@
 import { type AttestationKind, isSolana, toChainId } from "@geoswap/protocol";
 import type { Hex } from "viem";
-import type { Config } from "../config.ts";
+import type { Config } from "../config/config.ts";
+import type { DatabasePool } from "../database/database.ts";
 import type { Engine, PreparedPoke, Pump } from "../durable/durable.ts";
-import type { Log } from "../log.ts";
 import {
 	postponeUnattested,
 	readDeliveryTransactions,
 	readUnattestedJobs,
 	storeAttestation,
 } from "../store/attestations.ts";
-import type { DatabasePool } from "../store/database.ts";
 import type { Job } from "../store/job.ts";
+import type { Log } from "../telemetry/log.ts";
 import type { AttesterClient } from "./attester-client.ts";
 import type { ChainPoke } from "./chain-poke.ts";
 import { gatherSignatures } from "./gather-signatures.ts";

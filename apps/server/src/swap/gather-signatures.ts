@@ -9,7 +9,7 @@ import {
 import { type Address, type Hex, hashTypedData, zeroAddress } from "viem";
 import { normalizeSignature } from "../chain/evm/normalize-signature.ts";
 import { recoverAddress } from "../chain/evm/secp256k1.ts";
-import type { Log } from "../log.ts";
+import type { Log } from "../telemetry/log.ts";
 import type { AttesterClient, Deliveries } from "./attester-client.ts";
 
 export type Gathered = { orders: readonly Order[]; signatures: Hex[] };

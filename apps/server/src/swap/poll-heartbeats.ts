@@ -1,10 +1,10 @@
 import { heartbeatTypedData } from "@geoswap/protocol";
 import { type Address, hashTypedData } from "viem";
 import { recoverAddress } from "../chain/evm/secp256k1.ts";
-import type { Config } from "../config.ts";
-import type { Log } from "../log.ts";
-import type { Database } from "../store/database.ts";
+import type { Config } from "../config/config.ts";
+import type { Database } from "../database/database.ts";
 import { storeHeartbeats } from "../store/heartbeats.ts";
+import type { Log } from "../telemetry/log.ts";
 import type { AttesterClient } from "./attester-client.ts";
 
 /** How far an attester's clock may be ahead of ours. */

@@ -1,10 +1,9 @@
 import { isSolana, type Order, toSwapId, unpackDeadlines } from "@geoswap/protocol";
 import type { Hex } from "viem";
 import type { MarkerOwner } from "../chain/solana/read-markers.ts";
-import type { Config } from "../config.ts";
+import type { Config } from "../config/config.ts";
+import type { DatabasePool } from "../database/database.ts";
 import type { Engine } from "../durable/durable.ts";
-import type { Log } from "../log.ts";
-import type { DatabasePool } from "../store/database.ts";
 import { rebuildSwap } from "../store/rebuild-swap.ts";
 import {
 	countRebuilt,
@@ -14,6 +13,7 @@ import {
 	readUnknownOrders,
 	type UnknownOrder,
 } from "../store/unknown-orders.ts";
+import type { Log } from "../telemetry/log.ts";
 import type { RefundWorth } from "../venue/refund-worth.ts";
 import { whyNotOurs } from "./why-not-ours.ts";
 

@@ -8,7 +8,7 @@ import { anyOrder } from "../../../../packages/protocol/vectors/read-vectors.ts"
 import { createTestDatabase, type TestDatabase } from "../../test/service/test-database.ts";
 import { insertRandomWorld } from "../../test/swap/random-swaps.ts";
 import { destinationId, originId, roundOptions, token } from "../../test/swap/swap-scene.ts";
-import { inTransaction } from "../store/database.ts";
+import { inTransaction } from "../database/database.ts";
 import { markDepositsFinal } from "../store/exposure.ts";
 import { finishJobs } from "../store/finish-jobs.ts";
 import { markOrders, markSwaps } from "../store/mark-swaps.ts";

@@ -12,7 +12,7 @@ import {
 	type SwapScene,
 	token,
 } from "../../test/swap/swap-scene.ts";
-import type { DatabasePool } from "../store/database.ts";
+import type { DatabasePool } from "../database/database.ts";
 import { markOrders } from "../store/mark-swaps.ts";
 import { dropStrayWaits } from "../store/write-waits.ts";
 import { createRound, type RoundOptions } from "./run-round.ts";

@@ -1,9 +1,9 @@
 import type { SwapUuid } from "@geoswap/protocol";
-import type { Log } from "../log.ts";
-import { type Database, type DatabasePool, inTransaction } from "../store/database.ts";
+import { type Database, type DatabasePool, inTransaction } from "../database/database.ts";
 import { readDueSwaps } from "../store/due-swaps.ts";
 import { type Look, lockSwaps, lookAtSwaps } from "../store/look-at-swaps.ts";
 import { dropStrayWaits, putOffBlameless, putOffFailed, type SeenSwap } from "../store/write-waits.ts";
+import type { Log } from "../telemetry/log.ts";
 import { type Applied, applyPlans, type DecisionDesk, type RoundPoke } from "./apply-plans.ts";
 import { decide } from "./decide.ts";
 import type { Decision, Fact } from "./decision.ts";

@@ -1,7 +1,7 @@
 import { type AttesterSet, isSolana, type Order, toChainId, usdCents } from "@geoswap/protocol";
 import type { Hex } from "viem";
 import type { DepositPolicy } from "../chain/deposit-depth.ts";
-import type { ChainConfig, Config } from "../config.ts";
+import type { ChainConfig, Config } from "../config/config.ts";
 import type { ExposureCaps } from "../store/exposure.ts";
 import type { AttestersWanted } from "../store/heartbeats.ts";
 import type { UnopenedLimits } from "../store/submit-swap.ts";

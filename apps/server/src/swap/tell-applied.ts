@@ -1,5 +1,5 @@
 import { toSwapId } from "@geoswap/protocol";
-import type { Log } from "../log.ts";
+import type { Log } from "../telemetry/log.ts";
 import type { SwapMetrics } from "../telemetry/swap-metrics.ts";
 import type { Tracer } from "../telemetry/tracer.ts";
 import type { Applied } from "./apply-plans.ts";

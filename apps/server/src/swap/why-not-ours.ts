@@ -10,7 +10,7 @@ import {
 } from "@geoswap/protocol";
 import type { Hex } from "viem";
 import { ourContracts } from "../chain/evm/our-contracts.ts";
-import type { Config } from "../config.ts";
+import type { Config } from "../config/config.ts";
 import { attesterSetOf } from "./swap-policy.ts";
 
 /** Between these is how long an order can be opened after its quote, whatever is configured. */

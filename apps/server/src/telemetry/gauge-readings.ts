@@ -6,8 +6,8 @@ import {
 	InstrumentType,
 	type MetricProducer,
 } from "@opentelemetry/sdk-metrics";
-import { within } from "../within.ts";
 import type { Reading, Sample } from "./meter.ts";
+import { within } from "./within.ts";
 
 /** Whoever looks waits this long for a reading, and then does without. */
 const readTimeoutMs = 3_000;

@@ -1,5 +1,5 @@
 import type { SpanExporter } from "@opentelemetry/sdk-trace";
-import type { Log } from "../log.ts";
+import type { Log } from "./log.ts";
 
 /** A collector that is down for hours is told of this often. */
 const remindAfterMs = 60_000;

@@ -2,8 +2,8 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { PrometheusExporter, PrometheusSerializer } from "@opentelemetry/exporter-prometheus";
 import { MeterProvider } from "@opentelemetry/sdk-metrics";
-import type { Log } from "../log.ts";
 import { gaugeReadings } from "./gauge-readings.ts";
+import type { Log } from "./log.ts";
 import type { Meter } from "./meter.ts";
 
 export type Metrics = { meter: Meter; url: string; stop: () => Promise<void> };

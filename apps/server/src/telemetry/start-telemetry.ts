@@ -1,5 +1,5 @@
-import type { Config } from "../config.ts";
-import type { Log } from "../log.ts";
+import type { Config } from "../config/config.ts";
+import type { Log } from "./log.ts";
 import type { Meter } from "./meter.ts";
 import { startMetrics } from "./start-metrics.ts";
 import { startTracing } from "./start-tracing.ts";

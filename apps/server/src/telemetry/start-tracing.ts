@@ -14,7 +14,7 @@ import {
 	type SpanExporter,
 	TracerProvider,
 } from "@opentelemetry/sdk-trace";
-import type { Log } from "../log.ts";
+import type { Log } from "./log.ts";
 import { quietExporter } from "./quiet-exporter.ts";
 import { formatTraceparent, parseTraceparent, type TraceName } from "./traceparent.ts";
 import { type Attributes, attributeNames, type Tracer } from "./tracer.ts";

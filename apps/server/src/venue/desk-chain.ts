@@ -5,7 +5,7 @@ import {
 	toSolanaWord,
 } from "@geoswap/protocol";
 import { type Address, type Hex, zeroAddress, zeroHash } from "viem";
-import type { ChainConfig, Config, SolanaConfig } from "../config.ts";
+import type { ChainConfig, Config, SolanaConfig } from "../config/config.ts";
 
 /** An asset as the desk sees it. Its address is hex, of 32 bytes on Solana. */
 export type DeskAsset = Pick<AssetDeployment, "symbol" | "decimals" | "kind" | "paths"> & { address: Hex };

@@ -14,7 +14,7 @@ import {
 	usdCents,
 } from "@geoswap/protocol";
 import { type Hex, zeroAddress } from "viem";
-import type { Config } from "../config.ts";
+import type { Config } from "../config/config.ts";
 import type { PriceBook } from "../price/price-book.ts";
 import { amountWorthDown, amountWorthUp, usdValueDown, usdValueUp } from "../price/usd-value.ts";
 import type { PauseList } from "../store/pause-list.ts";

@@ -1,5 +1,5 @@
 import { zeroAddress } from "viem";
-import type { Config } from "../config.ts";
+import type { Config } from "../config/config.ts";
 import type { Side } from "./desk-chain.ts";
 
 /**

@@ -1,7 +1,7 @@
 import { memoProgramAddress, type SolanaAddress, toSolanaWord } from "@geoswap/protocol";
 import { ASSOCIATED_TOKEN_PROGRAM_ADDRESS, TOKEN_PROGRAM_ADDRESS } from "@solana-program/token";
 import type { Hex } from "viem";
-import type { ChainConfig, Config, SolanaConfig } from "../config.ts";
+import type { ChainConfig, Config, SolanaConfig } from "../config/config.ts";
 
 const token2022 = "TokenzQdBNbLqP5VEhdkAS6EPFLC1PHnBqCXEpPxuEb" as SolanaAddress;
 const firstMemo = "Memo1UhkJRfHyvLMcVucJwxXeuD728EqVDDwQDxFMNo" as SolanaAddress;

@@ -29,8 +29,8 @@ import {
 } from "viem";
 import { generatePrivateKey, privateKeyToAccount } from "viem/accounts";
 import { connectChain, type EvmChain } from "../../src/chain/evm/chain-client.ts";
+import { parseSealKeys, type SealPurpose } from "../../src/config/seal-keys.ts";
 import type { Route, RouteRequest } from "../../src/http/route.ts";
-import { parseSealKeys, type SealPurpose } from "../../src/seal/seal-keys.ts";
 import { sealToken } from "../../src/seal/seal-token.ts";
 import type { SealedQuote } from "../../src/venue/sealed-quote.ts";
 import { createTestDatabase } from "../service/test-database.ts";

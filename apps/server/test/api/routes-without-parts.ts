@@ -1,4 +1,4 @@
-import type { Config } from "../../src/config.ts";
+import type { Config } from "../../src/config/config.ts";
 import type { Route } from "../../src/http/route.ts";
 import { type ApiParts, apiRoutes } from "../../src/routes/api-routes.ts";
 

@@ -22,7 +22,7 @@ import {
 } from "viem";
 import { generatePrivateKey, type PrivateKeyAccount, privateKeyToAccount } from "viem/accounts";
 import { connectChain, type EvmChain } from "../../src/chain/evm/chain-client.ts";
-import type { DatabasePool } from "../../src/store/database.ts";
+import type { DatabasePool } from "../../src/database/database.ts";
 import type { Job } from "../../src/store/job.ts";
 import { type JobRow, jobFromRow, type NewJob } from "../../src/store/jobs.ts";
 import type { Delivery, SignedOp, SignedSolanaOp } from "../../src/store/swap-record.ts";

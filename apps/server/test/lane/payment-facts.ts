@@ -1,7 +1,7 @@
 import { addressOfWord, fromSwapKey, type Order, orderId, orderToJson } from "@geoswap/protocol";
 import { type Hex, hexToBytes, zeroHash } from "viem";
+import type { Database } from "../../src/database/database.ts";
 import type { PaymentRules } from "../../src/lane/payment-problem.ts";
-import type { Database } from "../../src/store/database.ts";
 import { deliveryToJson } from "../../src/store/swap-json.ts";
 import type { Delivery } from "../../src/store/swap-record.ts";
 

@@ -1,4 +1,4 @@
-import type { Database } from "../../src/store/database.ts";
+import type { Database } from "../../src/database/database.ts";
 import type { NewJob } from "../../src/store/jobs.ts";
 import { queueJobs } from "../../src/store/queue-jobs.ts";
 

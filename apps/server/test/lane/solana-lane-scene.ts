@@ -24,12 +24,12 @@ import { readBlockhash } from "../../src/chain/solana/read-blockhash.ts";
 import { readSlots } from "../../src/chain/solana/read-slots.ts";
 import { readStatuses } from "../../src/chain/solana/read-statuses.ts";
 import { parseSolanaKeys, type SolanaKeys } from "../../src/chain/solana/solana-keys.ts";
+import type { DatabasePool } from "../../src/database/database.ts";
 import { advanceSolana } from "../../src/follow/advance-solana.ts";
-import { createLog } from "../../src/log.ts";
 import { slotHash } from "../../src/store/chain-head.ts";
-import type { DatabasePool } from "../../src/store/database.ts";
 import { strikeJobs } from "../../src/store/strike-jobs.ts";
 import type { SignedSolanaOp } from "../../src/store/swap-record.ts";
+import { createLog } from "../../src/telemetry/log.ts";
 import { createTestDatabase } from "../service/test-database.ts";
 
 export type SolanaScene = {

@@ -9,13 +9,13 @@ import {
 import type { SolanaChain } from "../../src/chain/solana/connect-solana.ts";
 import { readMarkers } from "../../src/chain/solana/read-markers.ts";
 import { readSolanaWallet } from "../../src/chain/solana/read-solana-wallet.ts";
+import type { DatabasePool } from "../../src/database/database.ts";
 import { createSolanaLane } from "../../src/lane/create-solana-lane.ts";
 import type { LaneDeps } from "../../src/lane/lane.ts";
 import { laneKey } from "../../src/lane/lane-key.ts";
-import { createLog } from "../../src/log.ts";
-import type { DatabasePool } from "../../src/store/database.ts";
 import type { JobKind } from "../../src/store/job.ts";
 import type { Delivery } from "../../src/store/swap-record.ts";
+import { createLog } from "../../src/telemetry/log.ts";
 import type { Tracer } from "../../src/telemetry/tracer.ts";
 import { takeDue, waitForOrder } from "../swap/due-orders.ts";
 import { queueWork, readJob } from "./lane-scene.ts";

@@ -1,4 +1,4 @@
-import { type DatabasePool, inTransaction } from "../../src/store/database.ts";
+import { type DatabasePool, inTransaction } from "../../src/database/database.ts";
 
 /** Keeps all that the database holds now, in the place of what was kept before. */
 export async function takeBackup(pool: DatabasePool): Promise<void> {

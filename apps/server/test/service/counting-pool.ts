@@ -1,4 +1,4 @@
-import type { DatabasePool } from "../../src/store/database.ts";
+import type { DatabasePool } from "../../src/database/database.ts";
 
 /** Wraps a pool and collects the text of every statement that is sent through it. */
 export function countingPool(pool: DatabasePool): { pool: DatabasePool; statements: string[] } {

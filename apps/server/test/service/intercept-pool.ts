@@ -1,4 +1,4 @@
-import type { DatabasePool } from "../../src/store/database.ts";
+import type { DatabasePool } from "../../src/database/database.ts";
 
 type Query = (statement: unknown, values?: unknown[]) => Promise<unknown>;
 type Client = { query: Query };

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import type { DatabasePool } from "../../src/store/database.ts";
+import type { DatabasePool } from "../../src/database/database.ts";
 
 /** Until a connection to this database waits for a lock that another one holds. */
 export async function someoneWaits(pool: DatabasePool): Promise<void> {

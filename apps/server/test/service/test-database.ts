@@ -1,11 +1,11 @@
 import { randomBytes } from "node:crypto";
 import pg from "pg";
 import { inject } from "vitest";
-import { type DatabasePool, openDatabase } from "../../src/store/database.ts";
-import { ensurePartitions } from "../../src/store/ensure-partitions.ts";
-import { migrate } from "../../src/store/migrate.ts";
-import type { DatabaseRoles } from "../../src/store/roles/grant-roles.ts";
-import { type RoleName, roleNames } from "../../src/store/roles/grants.ts";
+import { type DatabasePool, openDatabase } from "../../src/database/database.ts";
+import { ensurePartitions } from "../../src/database/ensure-partitions.ts";
+import { migrate } from "../../src/database/migrate.ts";
+import type { DatabaseRoles } from "../../src/database/roles/grant-roles.ts";
+import { type RoleName, roleNames } from "../../src/database/roles/grants.ts";
 
 const serverUrl = inject("postgresUrl");
 

@@ -1,5 +1,5 @@
 import { type Hex, hexToBytes } from "viem";
-import type { Database } from "../../src/store/database.ts";
+import type { Database } from "../../src/database/database.ts";
 
 /** The wait of a swap that is not due for a day. */
 export async function insertWait(

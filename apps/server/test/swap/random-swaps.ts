@@ -10,7 +10,7 @@ import {
 } from "@geoswap/protocol";
 import { type Address, type Hex, hexToBytes, keccak256, toHex } from "viem";
 import { anyOrder } from "../../../../packages/protocol/vectors/read-vectors.ts";
-import type { Database } from "../../src/store/database.ts";
+import type { Database } from "../../src/database/database.ts";
 
 const token: Address = "0x00000000000000000000000000000000000000aa";
 const attesterSet: Hex = `0x${"5e".repeat(32)}`;

@@ -11,8 +11,8 @@ import {
 import { pino } from "pino";
 import { type Address, type Hex, hexToBytes } from "viem";
 import { anyOrder } from "../../../../packages/protocol/vectors/read-vectors.ts";
-import type { ChainConfig } from "../../src/config.ts";
-import type { DatabasePool } from "../../src/store/database.ts";
+import type { ChainConfig } from "../../src/config/config.ts";
+import type { DatabasePool } from "../../src/database/database.ts";
 import { deliveryToJson, signedOpToJson } from "../../src/store/swap-json.ts";
 import type { DecisionDesk, RoundPoke } from "../../src/swap/apply-plans.ts";
 import type { RoundOptions } from "../../src/swap/run-round.ts";

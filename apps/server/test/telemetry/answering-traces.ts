@@ -1,4 +1,4 @@
-import type { DatabasePool } from "../../src/store/database.ts";
+import type { DatabasePool } from "../../src/database/database.ts";
 
 /** The database, where somebody else answers which swaps are traced. */
 export function answeringTraces(

@@ -1,6 +1,6 @@
 import { type Hex, toHex } from "viem";
 import { mnemonicToAccount } from "viem/accounts";
-import { ConfigError } from "../../config-error.ts";
+import { ConfigError } from "../../config/config-error.ts";
 
 /** The chains that exist on one machine only. */
 const developmentChainIds: readonly number[] = [31337, 31338];

@@ -1,7 +1,7 @@
 import { createHash, createPrivateKey, createPublicKey } from "node:crypto";
 import type { SolanaAddress, SolanaDeployment } from "@geoswap/protocol";
 import { getAddressDecoder, getBase58Decoder } from "@solana/kit";
-import { ConfigError } from "../../config-error.ts";
+import { ConfigError } from "../../config/config-error.ts";
 
 /** The devnet's first block: a cluster that exists on one machine only. */
 const developmentGenesisHash: string = getBase58Decoder().decode(sha256("geoswap devnet: Solana"));

@@ -1,7 +1,7 @@
 import { deriveSolanaDevnetKeys, describeSolana, solanaKeyVariables } from "@geoswap/devnet";
 import { getBase58Decoder } from "@solana/kit";
 import { expect, test } from "vitest";
-import { ConfigError } from "../../config-error.ts";
+import { ConfigError } from "../../config/config-error.ts";
 import { parseSolanaKeys, type SolanaKeyName } from "./solana-keys.ts";
 
 const keys = deriveSolanaDevnetKeys();

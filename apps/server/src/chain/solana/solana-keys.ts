@@ -1,6 +1,6 @@
 import type { SolanaAddress, SolanaDeployment } from "@geoswap/protocol";
 import { createKeyPairSignerFromBytes, getBase58Encoder, type KeyPairSigner } from "@solana/kit";
-import { ConfigError } from "../../config-error.ts";
+import { ConfigError } from "../../config/config-error.ts";
 
 export type SolanaKeys = { feePayers: KeyPairSigner[]; escrow: KeyPairSigner; vault: KeyPairSigner };
 

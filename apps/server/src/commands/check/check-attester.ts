@@ -2,7 +2,7 @@ import { privateKeyToAddress } from "viem/accounts";
 import { readAttesterConfig } from "../../attest/attester-config.ts";
 import { findCodeProblems } from "../../chain/evm/find-code-problems.ts";
 import { refuseDevelopmentKeys } from "../../chain/evm/refuse-development-keys.ts";
-import { parsePrivateKey, readSecret } from "../../secrets.ts";
+import { parsePrivateKey, readSecret } from "../../config/secrets.ts";
 import { checkEndpoint } from "./check-evm-chain.ts";
 import { checkSolanaKeys } from "./check-secrets.ts";
 import { checkSolanaEndpoint } from "./check-solana.ts";

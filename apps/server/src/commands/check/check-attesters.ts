@@ -1,7 +1,7 @@
 import { heartbeatTypedData } from "@geoswap/protocol";
 import { type Address, recoverTypedDataAddress } from "viem";
-import type { Config } from "../../config.ts";
-import { maskUrl } from "../../mask-url.ts";
+import type { Config } from "../../config/config.ts";
+import { maskUrl } from "../../config/mask-url.ts";
 import { connectAttester } from "../../swap/attester-client.ts";
 import { check, type Finding, fail, ok, warn } from "./finding.ts";
 

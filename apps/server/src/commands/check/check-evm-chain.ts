@@ -4,7 +4,7 @@ import { connectChain, type EvmChain } from "../../chain/evm/chain-client.ts";
 import { readBlock } from "../../chain/evm/read-block.ts";
 import { readBlockPrices } from "../../chain/evm/read-block-prices.ts";
 import { maxTransactionGas } from "../../chain/evm/simulate-bundle.ts";
-import type { ChainConfig, Config } from "../../config.ts";
+import type { ChainConfig, Config } from "../../config/config.ts";
 import { expectChainIds } from "../../expect-chain-ids.ts";
 import { isFeedFresh } from "../../price/is-feed-fresh.ts";
 import { check, type Finding, type Found, fail, ok, warn } from "./finding.ts";

@@ -2,9 +2,15 @@ import { privateKeyToAddress } from "viem/accounts";
 import { refuseDevelopmentKeys } from "../../chain/evm/refuse-development-keys.ts";
 import { refuseSolanaDevelopmentKeys } from "../../chain/solana/refuse-solana-development-keys.ts";
 import { parseKeysOf, solanaKeyNames } from "../../chain/solana/solana-keys.ts";
-import type { Config, SolanaConfig } from "../../config.ts";
-import { ConfigError } from "../../config-error.ts";
-import { parseRelayerKeys, readPepper, readSealKeys, readSecret, type SecretName } from "../../secrets.ts";
+import type { Config, SolanaConfig } from "../../config/config.ts";
+import { ConfigError } from "../../config/config-error.ts";
+import {
+	parseRelayerKeys,
+	readPepper,
+	readSealKeys,
+	readSecret,
+	type SecretName,
+} from "../../config/secrets.ts";
 import { check, type Finding, ok } from "./finding.ts";
 
 /** The secrets of the processes, each looked at as the process does when it starts. */

@@ -1,13 +1,13 @@
 import type { SolanaDeployment } from "@geoswap/protocol";
 import { Redis } from "ioredis";
-import type { Config } from "../../config.ts";
+import type { Config } from "../../config/config.ts";
+import { openDatabase } from "../../database/database.ts";
+import type { DatabaseRoles } from "../../database/roles/grant-roles.ts";
+import type { RoleName } from "../../database/roles/grants.ts";
 import { askEngine } from "../../durable/ask-engine.ts";
 import { connectEngineAdmin } from "../../durable/engine-admin.ts";
 import { expectDatabase, urlVariables } from "../../expect-database.ts";
 import { expectNamedKeys } from "../../expect-named-keys.ts";
-import { openDatabase } from "../../store/database.ts";
-import type { DatabaseRoles } from "../../store/roles/grant-roles.ts";
-import type { RoleName } from "../../store/roles/grants.ts";
 import { check, type Finding, ok, warn } from "./finding.ts";
 
 /** The database, Redis and the engine. What has no address in the environment was told of already. */

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { ConfigError } from "../../config-error.ts";
-import { maskUrls } from "../../mask-url.ts";
+import { ConfigError } from "../../config/config-error.ts";
+import { maskUrls } from "../../config/mask-url.ts";
 
 /** What became of one question, about one part of the service. */
 export type Finding = { part: string; result: "ok" | "warn" | "fail"; message: string };

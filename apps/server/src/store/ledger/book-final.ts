@@ -1,6 +1,6 @@
 import { isSolana, type Order, orderSchema } from "@geoswap/protocol";
 import { bytesToHex, type Hex, zeroAddress, zeroHash } from "viem";
-import type { Database } from "../database.ts";
+import type { Database } from "../../database/database.ts";
 import { bookKnownFills } from "./book-known-fills.ts";
 import { bookLoss } from "./book-loss.ts";
 import { type BookedEvent, bookedEventNames, eventEntries } from "./event-entries.ts";

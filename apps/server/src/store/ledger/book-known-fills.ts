@@ -1,6 +1,6 @@
 import { type Order, orderId } from "@geoswap/protocol";
 import { bytesToHex, type Hex, hexToBytes } from "viem";
-import type { Database } from "../database.ts";
+import type { Database } from "../../database/database.ts";
 import { type BookedEvent, type Entry, eventEntries } from "./event-entries.ts";
 import { type Posting, post } from "./post.ts";
 

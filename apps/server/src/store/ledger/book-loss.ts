@@ -1,6 +1,6 @@
 import { addressOfWord, type Order, orderId as orderIdOf, toChainId } from "@geoswap/protocol";
 import { hexToBytes } from "viem";
-import type { Database } from "../database.ts";
+import type { Database } from "../../database/database.ts";
 import { post } from "./post.ts";
 
 /** Books as lost what was delivered for a deposit that the chain dropped, and that can never be made again. */

@@ -1,5 +1,5 @@
 import { bytesToHex, type Hex, hexToBytes } from "viem";
-import type { Database } from "../database.ts";
+import type { Database } from "../../database/database.ts";
 import type { Entry } from "./event-entries.ts";
 import { type Posting, post } from "./post.ts";
 

@@ -1,5 +1,5 @@
 import type { Hex } from "viem";
-import type { Database } from "../database.ts";
+import type { Database } from "../../database/database.ts";
 import { type Posting, post } from "./post.ts";
 
 /** The balances with which the books of a chain begin. */

@@ -1,5 +1,5 @@
 import { type Hex, hexToBytes } from "viem";
-import type { Database } from "../database.ts";
+import type { Database } from "../../database/database.ts";
 import type { Entry } from "./event-entries.ts";
 
 export type Posting = {

@@ -1,4 +1,4 @@
-import type { Database } from "../database.ts";
+import type { Database } from "../../database/database.ts";
 
 /**
  * Takes back what the books say of a chain's blocks above this one, each posting by another with the opposite entries:

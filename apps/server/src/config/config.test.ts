@@ -260,7 +260,7 @@ test("a second provider is at another host, and has a value above which it is as
 });
 
 test("the example in docs/operations.md is a configuration", () => {
-	const page = readFileSync(join(import.meta.dirname, "../../../docs/operations.md"), "utf8");
+	const page = readFileSync(join(import.meta.dirname, "../../../../docs/operations.md"), "utf8");
 	const example = /```json\n([\s\S]*?)```/.exec(page)?.[1] ?? "";
 	expect(() => configSchema.parse(JSON.parse(example))).not.toThrow();
 });

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { createTestDatabase, type TestDatabase } from "../../../test/service/test-database.ts";
+import { liftPauses, pauseForBreaches } from "../../store/pauses.ts";
 import { migrate } from "../migrate.ts";
-import { liftPauses, pauseForBreaches } from "../pauses.ts";
 import { functionGrants, grants, type RoleName, roleNames } from "./grants.ts";
 
 let database: TestDatabase;
