@@ -10,7 +10,7 @@ import {
 } from "viem";
 import { entryPoint09Abi } from "viem/account-abstraction";
 import { privateKeyToAccount } from "viem/accounts";
-import type { SignedOp } from "../src/store/swap-record.ts";
+import type { SignedOp } from "../src/swap/facts/swap-record.ts";
 import type { SimEvmChain } from "./evm/create-sim-evm-chain.ts";
 import type { Scheduler } from "./scheduler.ts";
 import type { SeededRandom } from "./seeded-random.ts";

@@ -10,7 +10,7 @@ import { insertWait } from "../test/swap/insert-wait.ts";
 import { connectChain } from "./chain/evm/chain-client.ts";
 import { advance } from "./follow/advance.ts";
 import { type AuditRun, keepAudited } from "./keep-audited.ts";
-import { liftPauses, readPauses } from "./store/pauses.ts";
+import { liftPauses, readPauses } from "./swap/pause/pauses.ts";
 import { createLog } from "./telemetry/log.ts";
 
 let chains: TestChains;

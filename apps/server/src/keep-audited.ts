@@ -8,7 +8,7 @@ import type { Config } from "./config/config.ts";
 import type { DatabasePool } from "./database/database.ts";
 import { holdLeadership } from "./database/leadership.ts";
 import { foundTwice } from "./found-twice.ts";
-import { pauseForBreaches, readAcceptedBreaches, readPauses } from "./store/pauses.ts";
+import { pauseForBreaches, readAcceptedBreaches, readPauses } from "./swap/pause/pauses.ts";
 import type { Log } from "./telemetry/log.ts";
 
 /** How soon another worker takes over from one that is gone. */

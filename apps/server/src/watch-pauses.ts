@@ -1,5 +1,5 @@
 import type { Config } from "./config/config.ts";
-import type { Pause, PauseCause } from "./store/pauses.ts";
+import type { Pause, PauseCause } from "./swap/pause/pauses.ts";
 import { type Meter, sample } from "./telemetry/meter.ts";
 
 const causes: readonly PauseCause[] = ["breach", "finality", "operator"];

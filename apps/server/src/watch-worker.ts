@@ -2,7 +2,7 @@ import type { Config } from "./config/config.ts";
 import type { WorkerChain, WorkerSolana } from "./create-pumps.ts";
 import type { DatabasePool } from "./database/database.ts";
 import type { PriceBook } from "./price/price-book.ts";
-import { readPauses } from "./store/pauses.ts";
+import { readPauses } from "./swap/pause/pauses.ts";
 import type { Meter } from "./telemetry/meter.ts";
 import type { Desk } from "./venue/venue.ts";
 import { watchDatabase } from "./watch-database.ts";

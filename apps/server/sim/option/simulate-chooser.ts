@@ -1,6 +1,6 @@
 import { solanaChainId, solanaNativeToken } from "@geoswap/protocol";
 import { type Address, zeroAddress } from "viem";
-import type { Delivery } from "../../src/store/swap-record.ts";
+import type { Delivery } from "../../src/swap/facts/swap-record.ts";
 import type { DeskQuote } from "../../src/venue/venue.ts";
 import type { SeededRandom } from "../seeded-random.ts";
 import { exchangeOption } from "./exchange-option.ts";

@@ -31,7 +31,7 @@ import { signClose } from "../chain/solana/sign-close.ts";
 import type { SignedTransaction } from "../chain/solana/sign-instructions.ts";
 import { advance } from "../follow/advance.ts";
 import { advanceSolana } from "../follow/advance-solana.ts";
-import type { JobKind } from "../store/job.ts";
+import type { JobKind } from "../swap/facts/job.ts";
 import { createLog } from "../telemetry/log.ts";
 import { createAuditMemory } from "./audit-memory.ts";
 import { connectAuditedSolana } from "./audited-solana.ts";

@@ -1,6 +1,6 @@
 import type { Breach } from "../audit/report.ts";
 import { breachKey } from "../breach-key.ts";
-import { liftPauses, type Pause, type PauseCause, readPauses } from "../store/pauses.ts";
+import { liftPauses, type Pause, type PauseCause, readPauses } from "../swap/pause/pauses.ts";
 import { describeError } from "../telemetry/log.ts";
 import { auditBooks } from "./audit-books.ts";
 import { checkName } from "./check-name.ts";

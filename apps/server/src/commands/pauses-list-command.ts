@@ -1,4 +1,4 @@
-import { type Pause, readLiftedPauses, readPauses } from "../store/pauses.ts";
+import { type Pause, readLiftedPauses, readPauses } from "../swap/pause/pauses.ts";
 import { withDatabase } from "./with-database.ts";
 
 const mostLifted = 20;

@@ -1,4 +1,4 @@
-import { pauseChain } from "../store/pauses.ts";
+import { pauseChain } from "../swap/pause/pauses.ts";
 import { checkName } from "./check-name.ts";
 import { parseChainId } from "./parse-chain-id.ts";
 import { withDatabase } from "./with-database.ts";

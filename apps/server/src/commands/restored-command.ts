@@ -1,7 +1,7 @@
 import { readSecret } from "../config/secrets.ts";
 import { openDatabase } from "../database/database.ts";
 import { noteRestore } from "../database/restores.ts";
-import { markAllDue } from "../store/mark-swaps.ts";
+import { markAllDue } from "../swap/due/mark-swaps.ts";
 
 /** The database was set back to a backup: every swap that has not ended is looked at again. */
 export async function restoredCommand({ json }: { json?: boolean }): Promise<void> {

@@ -7,8 +7,6 @@ import { readSlots } from "../chain/solana/read-slots.ts";
 import { type DatabasePool, inTransaction } from "../database/database.ts";
 import type { Engine } from "../durable/durable.ts";
 import { type AppliedSlots, applySlots } from "../store/apply-slots.ts";
-import { readHead } from "../store/chain-head.ts";
-import { isHeadWanted } from "../store/due-swaps.ts";
 import { hasLeftovers } from "../store/has-leftovers.ts";
 import { readMarkerLamports } from "../store/marker-lamports.ts";
 import {
@@ -17,6 +15,8 @@ import {
 	readWatchedOrders,
 	readWatchedWork,
 } from "../store/watched-transactions.ts";
+import { readHead } from "../swap/due/chain-head.ts";
+import { isHeadWanted } from "../swap/due/due-swaps.ts";
 import type { Log } from "../telemetry/log.ts";
 import { closedAccounts, closedEvents } from "./closed-events.ts";
 import { landedEvents } from "./landed-events.ts";

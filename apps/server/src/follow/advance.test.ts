@@ -10,7 +10,7 @@ import { takeDue, waitForOrder } from "../../test/swap/due-orders.ts";
 import { connectChain } from "../chain/evm/chain-client.ts";
 import { readBalances } from "../chain/evm/read-balances.ts";
 import { inTransaction } from "../database/database.ts";
-import { readHead } from "../store/chain-head.ts";
+import { readHead } from "../swap/due/chain-head.ts";
 import { createLog } from "../telemetry/log.ts";
 import { advance } from "./advance.ts";
 

@@ -1,5 +1,5 @@
 import type { Database } from "../database/database.ts";
-import { pauseChain } from "../store/pauses.ts";
+import { pauseChain } from "../swap/pause/pauses.ts";
 import type { Log } from "../telemetry/log.ts";
 import type { FinalityBrokenError } from "./undo-fork.ts";
 

@@ -3,10 +3,10 @@ import type { SolanaChain } from "../chain/solana/connect-solana.ts";
 import { readHoldings } from "../chain/solana/read-holdings.ts";
 import { readSlots } from "../chain/solana/read-slots.ts";
 import { type DatabasePool, inTransaction } from "../database/database.ts";
+import { addToLedgerBalances } from "../money/ledger/book-unattributed.ts";
+import { postOpening } from "../money/ledger/post-opening.ts";
 import { lamportsPerSignature } from "../store/apply-slots.ts";
-import { insertHead, slotHash } from "../store/chain-head.ts";
-import { addToLedgerBalances } from "../store/ledger/book-unattributed.ts";
-import { postOpening } from "../store/ledger/post-opening.ts";
+import { insertHead, slotHash } from "../swap/due/chain-head.ts";
 
 /** Makes the chain's cursor where there is none. The books begin with what escrow and vault hold at a final slot. */
 export async function startFollowingSolana({

@@ -3,8 +3,8 @@ import { ourContracts } from "../chain/evm/our-contracts.ts";
 import { readBalances } from "../chain/evm/read-balances.ts";
 import { readBlock } from "../chain/evm/read-block.ts";
 import { type DatabasePool, inTransaction } from "../database/database.ts";
-import { insertBlock, insertHead } from "../store/chain-head.ts";
-import { postOpening } from "../store/ledger/post-opening.ts";
+import { postOpening } from "../money/ledger/post-opening.ts";
+import { insertBlock, insertHead } from "../swap/due/chain-head.ts";
 
 /** A young deployment is followed from its first block; of an older one, what is final already is not looked at. */
 const mostBlocksBack = 5_000;

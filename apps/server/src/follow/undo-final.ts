@@ -1,9 +1,9 @@
 import type { EvmChain } from "../chain/evm/chain-client.ts";
 import { type Block, readBlock } from "../chain/evm/read-block.ts";
 import { type DatabasePool, inTransaction } from "../database/database.ts";
-import { type FollowedHead, readEventBlocks } from "../store/chain-head.ts";
-import { readOpeningNumber } from "../store/ledger/post-opening.ts";
+import { readOpeningNumber } from "../money/ledger/post-opening.ts";
 import { undoFinalBlocks } from "../store/undo-final-blocks.ts";
+import { type FollowedHead, readEventBlocks } from "../swap/due/chain-head.ts";
 
 const blocksAtOnce = 20;
 

@@ -2,8 +2,8 @@ import type { Hex } from "viem";
 import type { EvmChain } from "../chain/evm/chain-client.ts";
 import { readBlock } from "../chain/evm/read-block.ts";
 import { type DatabasePool, inTransaction } from "../database/database.ts";
-import { type FollowedHead, readBlockHash } from "../store/chain-head.ts";
 import { undoBlocks } from "../store/undo-blocks.ts";
+import { type FollowedHead, readBlockHash } from "../swap/due/chain-head.ts";
 
 /** The chain dropped a block that it had called final. What was paid because of it stays paid: a person is needed. */
 export class FinalityBrokenError extends Error {

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
-import { entryPointGas } from "../store/entry-point-gas.ts";
-import type { Job } from "../store/job.ts";
+import { entryPointGas } from "../money/entry-point-gas.ts";
+import type { Job } from "../swap/facts/job.ts";
 import { opsGas } from "./bundle-gas.ts";
 
 test("a bundle's gas limit is what the EntryPoint wants to find, for the bundle and for each op", () => {

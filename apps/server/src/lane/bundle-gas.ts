@@ -1,5 +1,5 @@
-import { entryPointGas } from "../store/entry-point-gas.ts";
-import type { Job, JobKind } from "../store/job.ts";
+import { entryPointGas } from "../money/entry-point-gas.ts";
+import type { Job, JobKind } from "../swap/facts/job.ts";
 import { evmOp } from "./evm-op.ts";
 
 /**

@@ -1,4 +1,4 @@
-import { raiseNonce } from "../store/lane-transactions.ts";
+import { raiseNonce } from "../job/journal/lane-transactions.ts";
 import type { Lane } from "./lane.ts";
 
 /**

@@ -1,5 +1,5 @@
-import type { ChainHead } from "../store/facts.ts";
-import type { JobChange } from "../store/journal-lease.ts";
+import type { JobChange } from "../job/journal/journal-lease.ts";
+import type { ChainHead } from "../swap/facts/facts.ts";
 import type { Verdict } from "./verdict.ts";
 
 /** Turns a verdict on a job that is not sent now into the change of its row. */

@@ -10,8 +10,8 @@ import { type Hex, hexToBytes } from "viem";
 import { afterAll, beforeEach, expect, test } from "vitest";
 import { followLanes, rememberMarker } from "../../test/lane/solana-lane-scene.ts";
 import { createSolanaLanes, markerSeconds } from "../../test/lane/solana-lanes.ts";
-import { openLaneTransactions } from "../store/lane-transactions.ts";
-import { markMarkersClosed, readDueMarkers } from "../store/markers.ts";
+import { openLaneTransactions } from "../job/journal/lane-transactions.ts";
+import { markMarkersClosed, readDueMarkers } from "../job/journal/markers.ts";
 import { createLog } from "../telemetry/log.ts";
 
 const lanes = await createSolanaLanes();

@@ -5,10 +5,10 @@ import { readBlockhash } from "../chain/solana/read-blockhash.ts";
 import { readMarkers } from "../chain/solana/read-markers.ts";
 import { signClose } from "../chain/solana/sign-close.ts";
 import { simulateTransaction } from "../chain/solana/simulate-transaction.ts";
-import { journalLease } from "../store/journal-lease.ts";
-import type { LaneTransaction } from "../store/lane-transactions.ts";
+import { journalLease } from "../job/journal/journal-lease.ts";
+import type { LaneTransaction } from "../job/journal/lane-transactions.ts";
+import { type Marker, markMarkersClosed, readDueMarkers } from "../job/journal/markers.ts";
 import type { LaneView } from "../store/look-at-lane.ts";
-import { type Marker, markMarkersClosed, readDueMarkers } from "../store/markers.ts";
 import type { SolanaLane } from "./solana-lane.ts";
 import { withoutSignatures } from "./without-signatures.ts";
 

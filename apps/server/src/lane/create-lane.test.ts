@@ -39,7 +39,7 @@ import { answeringTraces } from "../../test/telemetry/answering-traces.ts";
 import type { EvmChain } from "../chain/evm/chain-client.ts";
 import { encodeBundle } from "../chain/evm/encode-bundle.ts";
 import type { DatabasePool } from "../database/database.ts";
-import type { Delivery } from "../store/swap-record.ts";
+import type { Delivery } from "../swap/facts/swap-record.ts";
 import { createLog } from "../telemetry/log.ts";
 import type { Tracer } from "../telemetry/tracer.ts";
 import { createLane } from "./create-lane.ts";

@@ -1,6 +1,6 @@
 import { toSolanaWord } from "@geoswap/protocol";
 import type { Pump } from "../durable/durable.ts";
-import { raiseNonce } from "../store/lane-transactions.ts";
+import { raiseNonce } from "../job/journal/lane-transactions.ts";
 import { lookAtLane } from "../store/look-at-lane.ts";
 import { closeMarkers } from "./close-markers.ts";
 import { laneKey } from "./lane-key.ts";

@@ -1,7 +1,7 @@
 import { orderUserOp } from "@geoswap/protocol";
 import type { PackedUserOperation } from "viem/account-abstraction";
-import type { Job } from "../store/job.ts";
-import type { SignedOp } from "../store/swap-record.ts";
+import type { Job } from "../swap/facts/job.ts";
+import type { SignedOp } from "../swap/facts/swap-record.ts";
 
 /** The op of a job that opens an order on an EVM chain: other chains have lanes of their own. */
 export function evmOp({ swapId, payload: { op } }: Job<"open">): SignedOp {

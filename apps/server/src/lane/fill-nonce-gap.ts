@@ -1,6 +1,6 @@
 import { keccak256 } from "viem";
-import type { ChainHead } from "../store/facts.ts";
-import { insertAttempts, type LaneTransaction, noncesKnown } from "../store/lane-transactions.ts";
+import { insertAttempts, type LaneTransaction, noncesKnown } from "../job/journal/lane-transactions.ts";
+import type { ChainHead } from "../swap/facts/facts.ts";
 import type { Lane } from "./lane.ts";
 import { signCancel } from "./sign-cancel.ts";
 import { freshFees } from "./transaction-fees.ts";

@@ -1,6 +1,6 @@
 import { fromWord, type SwapUuid } from "@geoswap/protocol";
 import { balanceView, readViews } from "../chain/evm/read-views.ts";
-import type { Job } from "../store/job.ts";
+import type { Job } from "../swap/facts/job.ts";
 import type { Lane } from "./lane.ts";
 
 /**

@@ -4,7 +4,7 @@ import { type Hex, numberToHex, toFunctionSelector } from "viem";
 import { expect, test } from "vitest";
 import type { ContractEvent } from "../chain/evm/decode-events.ts";
 import type { BundleSimulation } from "../chain/evm/simulate-bundle.ts";
-import type { Job, JobKind } from "../store/job.ts";
+import type { Job, JobKind } from "../swap/facts/job.ts";
 import { judgeJobs } from "./judge-jobs.ts";
 
 const kinds = ["open", "fill", "void", "release", "refund"] as const;

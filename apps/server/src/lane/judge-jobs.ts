@@ -1,7 +1,7 @@
 import type { BundleSimulation } from "../chain/evm/simulate-bundle.ts";
-import { doneEvent } from "../store/finish-jobs.ts";
-import { type Job, maxStrikes } from "../store/job.ts";
-import { skipCause } from "../store/skip-cause.ts";
+import { doneEvent } from "../job/finish-jobs.ts";
+import { skipCause } from "../job/skip-cause.ts";
+import { type Job, maxStrikes } from "../swap/facts/job.ts";
 import { strike } from "./strike.ts";
 import type { Verdict } from "./verdict.ts";
 

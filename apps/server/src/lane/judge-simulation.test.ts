@@ -1,6 +1,6 @@
 import type { SolanaAddress } from "@geoswap/protocol";
 import { expect, test } from "vitest";
-import type { Job, JobKind } from "../store/job.ts";
+import type { Job, JobKind } from "../swap/facts/job.ts";
 import { judgeSimulation } from "./judge-simulation.ts";
 import { later } from "./later.ts";
 

@@ -1,7 +1,7 @@
 import type { SolanaAddress, SolanaDeployment } from "@geoswap/protocol";
 import { isPassingFailure } from "../chain/solana/is-passing-failure.ts";
 import type { TransactionSimulation } from "../chain/solana/simulate-transaction.ts";
-import type { Job } from "../store/job.ts";
+import type { Job } from "../swap/facts/job.ts";
 import { later } from "./later.ts";
 import { strike } from "./strike.ts";
 import type { Verdict } from "./verdict.ts";

@@ -23,7 +23,7 @@ import {
 } from "../../test/lane/lane-scene.ts";
 import { plainPayments } from "../../test/lane/payment-facts.ts";
 import type { EvmChain } from "../chain/evm/chain-client.ts";
-import { strikeJobs } from "../store/strike-jobs.ts";
+import { strikeJobs } from "../job/strike-jobs.ts";
 import { createLog } from "../telemetry/log.ts";
 import { createLane } from "./create-lane.ts";
 import { laneKey } from "./lane-key.ts";

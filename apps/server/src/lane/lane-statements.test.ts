@@ -24,7 +24,7 @@ import {
 import { plainPayments } from "../../test/lane/payment-facts.ts";
 import { countingPool } from "../../test/service/counting-pool.ts";
 import type { EvmChain } from "../chain/evm/chain-client.ts";
-import type { JobKind } from "../store/job.ts";
+import type { JobKind } from "../swap/facts/job.ts";
 import { createLog } from "../telemetry/log.ts";
 import { createLane } from "./create-lane.ts";
 import { laneKey } from "./lane-key.ts";

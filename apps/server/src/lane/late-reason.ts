@@ -1,6 +1,6 @@
 import { unpackDeadlines } from "@geoswap/protocol";
-import type { ChainHead } from "../store/facts.ts";
-import type { Job } from "../store/job.ts";
+import type { ChainHead } from "../swap/facts/facts.ts";
+import type { Job } from "../swap/facts/job.ts";
 
 /** Why it is too late to sign for a job, by the chain's clock or ours, whichever is ahead; undefined where it is not. */
 export function lateReason(

@@ -14,7 +14,7 @@ import {
 import { plainPayments } from "../../test/lane/payment-facts.ts";
 import type { EvmChain } from "../chain/evm/chain-client.ts";
 import type { DatabasePool } from "../database/database.ts";
-import { withdrawJobs } from "../store/queue-jobs.ts";
+import { withdrawJobs } from "../job/queue-jobs.ts";
 import { createLog } from "../telemetry/log.ts";
 import { createLane } from "./create-lane.ts";
 import { laneKey } from "./lane-key.ts";

@@ -1,9 +1,9 @@
 import { addressOfWord, toSolanaWord } from "@geoswap/protocol";
 import { type Hex, parseUnits } from "viem";
 import type { Database } from "../database/database.ts";
-import type { ChainHead } from "../store/facts.ts";
-import type { Job } from "../store/job.ts";
-import { lockOutflows, readOutflows, readPaymentsUnderWay } from "../store/outflows.ts";
+import { lockOutflows, readOutflows, readPaymentsUnderWay } from "../money/stock/outflows.ts";
+import type { ChainHead } from "../swap/facts/facts.ts";
+import type { Job } from "../swap/facts/job.ts";
 import type { SolanaLane } from "./solana-lane.ts";
 
 export type Payout = { job: Job<"fill">; amount: bigint };

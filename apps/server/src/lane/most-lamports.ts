@@ -1,6 +1,6 @@
 import { tokenAccountRentLamports } from "@geoswap/protocol";
 import { maximumMicroLamportsPerUnit, maximumUnitLimit } from "../chain/solana/co-sign-order.ts";
-import type { LaneTransaction } from "../store/lane-transactions.ts";
+import type { LaneTransaction } from "../job/journal/lane-transactions.ts";
 
 /** Of the fee payer, the vault and the escrow, and the dearest units that a fee payer signs for. */
 const fee = 3n * 5_000n + (BigInt(maximumUnitLimit) * maximumMicroLamportsPerUnit) / 1_000_000n;

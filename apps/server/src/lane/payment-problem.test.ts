@@ -2,9 +2,9 @@ import { type Order, orderId, packDeadlines, solanaChainId, toSwapKey, toWord } 
 import fc from "fast-check";
 import { type Hex, pad, zeroHash } from "viem";
 import { expect, test } from "vitest";
-import type { Job } from "../store/job.ts";
-import type { PaymentFacts } from "../store/read-payment-facts.ts";
-import type { Delivery } from "../store/swap-record.ts";
+import type { PaymentFacts } from "../job/read-payment-facts.ts";
+import type { Job } from "../swap/facts/job.ts";
+import type { Delivery } from "../swap/facts/swap-record.ts";
 import { type PaymentRules, paymentProblem } from "./payment-problem.ts";
 
 const usdc = "0x00000000000000000000000000000000000000a1";

@@ -1,15 +1,15 @@
 import { addressOfWord, isSolana, mulDivDown, mulDivUp, type Order, orderId } from "@geoswap/protocol";
 import type { Hex } from "viem";
+import { isWithinSolana } from "../chain/solana/order-sides.ts";
+import type { PaymentFacts } from "../job/read-payment-facts.ts";
 import {
 	blocksNeeded,
 	type DepositPolicy,
 	isDeepAt,
 	isFinalAt,
 	needsSecondProvider,
-} from "../chain/deposit-depth.ts";
-import { isWithinSolana } from "../chain/solana/order-sides.ts";
-import type { Job } from "../store/job.ts";
-import type { PaymentFacts } from "../store/read-payment-facts.ts";
+} from "../swap/decide/deposit-depth.ts";
+import type { Job } from "../swap/facts/job.ts";
 
 /** Why a payment is not signed. */
 export type PaymentProblem =

@@ -1,7 +1,7 @@
 import type { SwapUuid } from "@geoswap/protocol";
-import type { ChainHead } from "../store/facts.ts";
-import { openLaneTransactions } from "../store/lane-transactions.ts";
+import { openLaneTransactions } from "../job/journal/lane-transactions.ts";
 import { readOrphans, refuseDeadOpens } from "../store/orphans.ts";
+import type { ChainHead } from "../swap/facts/facts.ts";
 import { pushSolanaTransactions } from "./push-solana-transactions.ts";
 import type { SolanaLane } from "./solana-lane.ts";
 

@@ -1,9 +1,13 @@
 import { readSlots } from "../chain/solana/read-slots.ts";
 import { readUnknown } from "../chain/solana/read-unknown.ts";
 import { sendRaw } from "../chain/solana/send-raw.ts";
-import type { ChainHead } from "../store/facts.ts";
-import { endUnseenTransaction, type LaneTransaction, markBroadcast } from "../store/lane-transactions.ts";
+import {
+	endUnseenTransaction,
+	type LaneTransaction,
+	markBroadcast,
+} from "../job/journal/lane-transactions.ts";
 import type { LaneView } from "../store/look-at-lane.ts";
+import type { ChainHead } from "../swap/facts/facts.ts";
 import type { SolanaLane } from "./solana-lane.ts";
 import { traceTransaction } from "./trace-transaction.ts";
 

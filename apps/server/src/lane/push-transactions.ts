@@ -1,6 +1,5 @@
 import { keccak256, parseTransaction } from "viem";
 import { sendRaw } from "../chain/evm/send-raw.ts";
-import type { ChainHead } from "../store/facts.ts";
 import {
 	endLaneTransaction,
 	giveBackUnsent,
@@ -8,8 +7,9 @@ import {
 	jobsOfNonce,
 	type LaneTransaction,
 	markBroadcast,
-} from "../store/lane-transactions.ts";
+} from "../job/journal/lane-transactions.ts";
 import type { LaneView } from "../store/look-at-lane.ts";
+import type { ChainHead } from "../swap/facts/facts.ts";
 import { catchUpNonce } from "./catch-up-nonce.ts";
 import { fillNonceGap } from "./fill-nonce-gap.ts";
 import type { Lane } from "./lane.ts";

@@ -21,8 +21,8 @@ import { markerInstructions } from "../chain/solana/marker-instructions.ts";
 import { readBlockhash } from "../chain/solana/read-blockhash.ts";
 import { sendRaw } from "../chain/solana/send-raw.ts";
 import { signInstructions } from "../chain/solana/sign-instructions.ts";
-import { addOutflows } from "../store/outflows.ts";
-import type { Delivery } from "../store/swap-record.ts";
+import { addOutflows } from "../money/stock/outflows.ts";
+import type { Delivery } from "../swap/facts/swap-record.ts";
 
 const lanes = await createSolanaLanes();
 const {

@@ -1,4 +1,4 @@
-import { type Job, type JobKind, maxStrikes } from "../store/job.ts";
+import { type Job, type JobKind, maxStrikes } from "../swap/facts/job.ts";
 import type { Verdict } from "./verdict.ts";
 
 /** Blocks that such a job waits at most, as a power of two. */

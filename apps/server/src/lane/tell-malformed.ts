@@ -1,4 +1,4 @@
-import type { MalformedJob } from "../store/take-jobs.ts";
+import type { MalformedJob } from "../job/take-jobs.ts";
 import type { Lane } from "./lane.ts";
 
 /** Tells someone of jobs that a lane took and could not read. */

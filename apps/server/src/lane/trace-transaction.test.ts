@@ -6,7 +6,7 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { createTestDatabase, type TestDatabase } from "../../test/service/test-database.ts";
 import { createSwapScene, originId } from "../../test/swap/swap-scene.ts";
 import { keepSpans } from "../../test/telemetry/keep-spans.ts";
-import type { LaneTransaction } from "../store/lane-transactions.ts";
+import type { LaneTransaction } from "../job/journal/lane-transactions.ts";
 import { traceTransaction } from "./trace-transaction.ts";
 
 let database: TestDatabase;

@@ -1,5 +1,5 @@
 import { formatAddress, formatTransactionHash, toSwapId } from "@geoswap/protocol";
-import type { LaneId, LaneTransaction } from "../store/lane-transactions.ts";
+import type { LaneId, LaneTransaction } from "../job/journal/lane-transactions.ts";
 import { readTraces } from "../store/read-traces.ts";
 import type { LaneDeps } from "./lane.ts";
 

@@ -1,4 +1,4 @@
-import type { JobReason } from "../store/job.ts";
+import type { JobReason } from "../swap/facts/job.ts";
 
 /** What becomes of a job after its bundle was simulated. */
 export type Verdict =

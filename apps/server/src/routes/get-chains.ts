@@ -5,7 +5,7 @@ import type { ChainConfig, Config, SolanaConfig } from "../config/config.ts";
 import { configuredAssets } from "../config/configured-assets.ts";
 import type { Route } from "../http/route.ts";
 import { getChainsDoc } from "../openapi/endpoints/get-chains.ts";
-import type { PauseList } from "../store/pause-list.ts";
+import type { PauseList } from "../swap/pause/pause-list.ts";
 import type { Desk } from "../venue/venue.ts";
 
 /** GET /chains: where swaps begin and end, and what is deployed there. */

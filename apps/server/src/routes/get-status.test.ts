@@ -24,10 +24,10 @@ import { connectTestRedis } from "../../test/service/test-redis.ts";
 import { createHeldCalls } from "../api-key/held-calls.ts";
 import { createRateLimits } from "../api-key/rate-limits.ts";
 import { createApp } from "../http/create-app.ts";
-import { readSwap } from "../store/read-swap.ts";
-import { deliveryToJson, signedOpToJson } from "../store/swap-json.ts";
 import { createSwapListener, type SwapListener } from "../store/swap-listener.ts";
-import type { Delivery, SignedOp, SignedSolanaOp } from "../store/swap-record.ts";
+import type { Delivery, SignedOp, SignedSolanaOp } from "../swap/facts/swap-record.ts";
+import { readSwap } from "../swap/record/read-swap.ts";
+import { deliveryToJson, signedOpToJson } from "../swap/record/swap-json.ts";
 import { getStatus } from "./get-status.ts";
 
 const wallet = getAddress(`0x${"a1".repeat(20)}`);

@@ -17,7 +17,7 @@ import type { Route } from "../http/route.ts";
 import { getStatusDoc } from "../openapi/endpoints/get-status.ts";
 import type { SwapListener } from "../store/swap-listener.ts";
 import { createSwapReader } from "../store/swap-reader.ts";
-import type { SwapRecord } from "../store/swap-record.ts";
+import type { SwapRecord } from "../swap/facts/swap-record.ts";
 import { swapAnswer } from "./swap-answer.ts";
 
 const holdSeconds = 15;

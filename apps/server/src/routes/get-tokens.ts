@@ -11,7 +11,7 @@ import { configuredAssets } from "../config/configured-assets.ts";
 import { parseRequest } from "../http/parse-request.ts";
 import type { Route } from "../http/route.ts";
 import { getTokensDoc } from "../openapi/endpoints/get-tokens.ts";
-import type { PauseList } from "../store/pause-list.ts";
+import type { PauseList } from "../swap/pause/pause-list.ts";
 import type { Desk } from "../venue/venue.ts";
 
 /** GET /tokens?chainId=: what can be swapped, on one chain or on all. */

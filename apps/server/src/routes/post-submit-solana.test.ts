@@ -21,7 +21,7 @@ import {
 import { giveAccountAway } from "../../test/solana/give-account-away.ts";
 import type { SolanaChain } from "../chain/solana/connect-solana.ts";
 import { readHoldings } from "../chain/solana/read-holdings.ts";
-import { readSwap } from "../store/read-swap.ts";
+import { readSwap } from "../swap/record/read-swap.ts";
 
 let scene: SolanaSubmitScene;
 beforeAll(async () => {

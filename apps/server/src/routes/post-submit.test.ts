@@ -24,7 +24,7 @@ import { giveAccountAway } from "../../test/solana/give-account-away.ts";
 import { connectSolana, type SolanaChain } from "../chain/solana/connect-solana.ts";
 import { openToken } from "../seal/open-token.ts";
 import { sealToken } from "../seal/seal-token.ts";
-import { readSwap } from "../store/read-swap.ts";
+import { readSwap } from "../swap/record/read-swap.ts";
 import type { SealedOp } from "./sealed-op.ts";
 
 let scene: SubmitScene;

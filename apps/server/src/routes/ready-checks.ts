@@ -5,8 +5,8 @@ import { configuredAssets } from "../config/configured-assets.ts";
 import type { Database } from "../database/database.ts";
 import { askEngine } from "../durable/ask-engine.ts";
 import type { PriceBook } from "../price/price-book.ts";
-import type { PauseList } from "../store/pause-list.ts";
 import { readFollowing } from "../store/read-following.ts";
+import type { PauseList } from "../swap/pause/pause-list.ts";
 import type { Desk } from "../venue/venue.ts";
 import type { ReadyCheck } from "./get-ready.ts";
 

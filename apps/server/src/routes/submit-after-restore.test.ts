@@ -11,7 +11,7 @@ import { readStatuses } from "../chain/solana/read-statuses.ts";
 import { sendRaw } from "../chain/solana/send-raw.ts";
 import { parseSolanaKeys } from "../chain/solana/solana-keys.ts";
 import { noteRestore } from "../database/restores.ts";
-import { readSwap } from "../store/read-swap.ts";
+import { readSwap } from "../swap/record/read-swap.ts";
 
 let evm: SubmitScene;
 let solana: SolanaSubmitScene;

@@ -4,7 +4,7 @@ import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import { refusalOf } from "../../test/api/origin-scene.ts";
 import { type SubmitScene, startSubmitScene } from "../../test/api/submit-scene.ts";
 import { sequence } from "../../test/swap/sequence.ts";
-import { recordUnsettledGas } from "../store/unsettled-gas.ts";
+import { recordUnsettledGas } from "../money/unsettled-gas.ts";
 
 let scene: SubmitScene;
 beforeAll(async () => {

@@ -9,7 +9,7 @@ import {
 } from "@geoswap/protocol";
 import type { Hex } from "viem";
 import type { FinalitySeconds } from "../config/finality-seconds.ts";
-import type { SwapRecord } from "../store/swap-record.ts";
+import type { SwapRecord } from "../swap/facts/swap-record.ts";
 
 /** A swap as its account sees it. */
 export function swapAnswer(

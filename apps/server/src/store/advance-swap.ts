@@ -1,6 +1,6 @@
 import { canMove, type FailureCode, isTerminal, type SwapStage, type SwapStatus } from "@geoswap/protocol";
 import type { Hex } from "viem";
-import type { SwapRecord } from "./swap-record.ts";
+import type { SwapRecord } from "../swap/facts/swap-record.ts";
 
 /** A stage, or a status that ends them. */
 export type Move = SwapStage | Exclude<SwapStatus, "pending">;

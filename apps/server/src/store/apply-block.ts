@@ -1,15 +1,15 @@
 import { type Address, type Hash, type Hex, hexToBytes } from "viem";
 import type { Database } from "../database/database.ts";
-import type { BlockHeader } from "./chain-head.ts";
-import { markDepositsFinal } from "./exposure.ts";
-import { doneJobs } from "./finish-jobs.ts";
-import { bookFinal } from "./ledger/book-final.ts";
-import { markOrders } from "./mark-swaps.ts";
-import { noteUnknownOrders } from "./note-unknown-orders.ts";
-import { settleNonces } from "./settle-nonces.ts";
-import { type StockBalance, saveStock } from "./stock-balance.ts";
-import { strikeJobs } from "./strike-jobs.ts";
-import { takeUpStatement } from "./unknown-orders.ts";
+import { doneJobs } from "../job/finish-jobs.ts";
+import { settleNonces } from "../job/journal/settle-nonces.ts";
+import { strikeJobs } from "../job/strike-jobs.ts";
+import { markDepositsFinal } from "../money/exposure.ts";
+import { bookFinal } from "../money/ledger/book-final.ts";
+import { type StockBalance, saveStock } from "../money/stock/stock-balance.ts";
+import type { BlockHeader } from "../swap/due/chain-head.ts";
+import { markOrders } from "../swap/due/mark-swaps.ts";
+import { noteUnknownOrders } from "../swap/record/note-unknown-orders.ts";
+import { takeUpStatement } from "../swap/record/unknown-orders.ts";
 
 type BlockEvent = {
 	name: string;

@@ -7,20 +7,24 @@ import {
 } from "@geoswap/protocol";
 import { type Hash, type Hex, hexToBytes, zeroHash } from "viem";
 import type { Database } from "../database/database.ts";
-import { type FollowedHead, lockHead, slotHash } from "./chain-head.ts";
-import { markDepositsFinal } from "./exposure.ts";
-import { finishJobs } from "./finish-jobs.ts";
-import { bookFinal } from "./ledger/book-final.ts";
-import { addToLedgerBalances, bookUnattributed, type SlotHoldings } from "./ledger/book-unattributed.ts";
-import { readOpeningNumber } from "./ledger/post-opening.ts";
-import { markOrders } from "./mark-swaps.ts";
-import { addOutflows, readOutflows } from "./outflows.ts";
-import { saveMarkers } from "./save-markers.ts";
-import { settleNonces } from "./settle-nonces.ts";
-import { saveStock } from "./stock-balance.ts";
-import { strikeJobs } from "./strike-jobs.ts";
-import { undoJobs } from "./undo-jobs.ts";
-import { takeUpUnknownOrders } from "./unknown-orders.ts";
+import { finishJobs } from "../job/finish-jobs.ts";
+import { saveMarkers } from "../job/journal/save-markers.ts";
+import { settleNonces } from "../job/journal/settle-nonces.ts";
+import { strikeJobs } from "../job/strike-jobs.ts";
+import { undoJobs } from "../job/undo-jobs.ts";
+import { markDepositsFinal } from "../money/exposure.ts";
+import { bookFinal } from "../money/ledger/book-final.ts";
+import {
+	addToLedgerBalances,
+	bookUnattributed,
+	type SlotHoldings,
+} from "../money/ledger/book-unattributed.ts";
+import { readOpeningNumber } from "../money/ledger/post-opening.ts";
+import { addOutflows, readOutflows } from "../money/stock/outflows.ts";
+import { saveStock } from "../money/stock/stock-balance.ts";
+import { type FollowedHead, lockHead, slotHash } from "../swap/due/chain-head.ts";
+import { markOrders } from "../swap/due/mark-swaps.ts";
+import { takeUpUnknownOrders } from "../swap/record/unknown-orders.ts";
 
 /** What a transaction did, with the names and the data that events have on an EVM chain. */
 export type SlotEvent = { name: string; data: object; orderId: Hex | undefined; contract: Hex };

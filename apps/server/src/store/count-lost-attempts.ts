@@ -1,5 +1,5 @@
 import type { Database } from "../database/database.ts";
-import type { JobKey } from "./jobs.ts";
+import type { JobKey } from "../job/jobs.ts";
 
 /** For each of the jobs, how many transactions that were signed for it ended in no block. */
 export async function countLostAttempts(

@@ -1,8 +1,8 @@
 import { type Order, orderSchema, type SwapUuid } from "@geoswap/protocol";
 import { bytesToHex, type Hex } from "viem";
 import { type Database, type DatabasePool, inTransaction } from "../database/database.ts";
-import type { SecondAnswer, SecondWord, Sighting } from "./facts.ts";
-import { markSwaps } from "./mark-swaps.ts";
+import { markSwaps } from "../swap/due/mark-swaps.ts";
+import type { SecondAnswer, SecondWord, Sighting } from "../swap/facts/facts.ts";
 import { saveSighting } from "./save-sighting.ts";
 
 /** Where a deposit is. */

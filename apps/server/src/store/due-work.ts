@@ -1,8 +1,8 @@
 import { solanaChainId } from "@geoswap/protocol";
 import type { Hex } from "viem";
 import type { Database } from "../database/database.ts";
-import { reachedSwaps } from "./due-swaps.ts";
-import { isFree } from "./take-jobs.ts";
+import { isFree } from "../job/take-jobs.ts";
+import { reachedSwaps } from "../swap/due/due-swaps.ts";
 
 /** A chain's work that nobody has done in time. */
 export type DueOfChain = {

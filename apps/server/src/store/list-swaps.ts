@@ -1,7 +1,7 @@
 import { firstSwapUuidAt, type SwapStatus, type SwapUuid, swapUuidTimeMs } from "@geoswap/protocol";
 import type { Database } from "../database/database.ts";
-import { type SwapRow, swapColumns, swapFromRow } from "./read-swap.ts";
-import type { SwapRecord } from "./swap-record.ts";
+import type { SwapRecord } from "../swap/facts/swap-record.ts";
+import { type SwapRow, swapColumns, swapFromRow } from "../swap/record/read-swap.ts";
 
 const dayMs = 86_400_000;
 /**

@@ -1,15 +1,15 @@
 import { hexToBytes } from "viem";
 import type { Database } from "../database/database.ts";
-import { type HeadJson, headFromJson, headJson } from "./chain-head.ts";
-import type { ChainHead } from "./facts.ts";
 import {
 	type LaneId,
 	type LaneTransaction,
 	type LaneTransactionRow,
 	laneTransactionFromRow,
 	selectOpenTransactions,
-} from "./lane-transactions.ts";
-import { isFree, isRipe } from "./take-jobs.ts";
+} from "../job/journal/lane-transactions.ts";
+import { isFree, isRipe } from "../job/take-jobs.ts";
+import { type HeadJson, headFromJson, headJson } from "../swap/due/chain-head.ts";
+import type { ChainHead } from "../swap/facts/facts.ts";
 
 export type LaneView = {
 	head: ChainHead;

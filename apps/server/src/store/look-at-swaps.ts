@@ -1,7 +1,8 @@
 import { addressOfWord, type Order, type SwapUuid, toChainId } from "@geoswap/protocol";
 import { bytesToHex, type Hex } from "viem";
 import type { Database } from "../database/database.ts";
-import { type HeadJson, headFromJson, headJson } from "./chain-head.ts";
+import type { AttestersWanted } from "../job/heartbeats.ts";
+import { type HeadJson, headFromJson, headJson } from "../swap/due/chain-head.ts";
 import type {
 	ChainHead,
 	Facts,
@@ -11,10 +12,9 @@ import type {
 	SecondAnswer,
 	SecondWord,
 	Sighting,
-} from "./facts.ts";
-import type { AttestersWanted } from "./heartbeats.ts";
-import { type SwapRow, swapColumns, swapFromRow } from "./read-swap.ts";
-import type { SwapRecord } from "./swap-record.ts";
+} from "../swap/facts/facts.ts";
+import type { SwapRecord } from "../swap/facts/swap-record.ts";
+import { type SwapRow, swapColumns, swapFromRow } from "../swap/record/read-swap.ts";
 
 /** What a round finds of one swap. Whatever of it cannot be read is thrown by `read`, and concerns no other swap. */
 export type Look = {

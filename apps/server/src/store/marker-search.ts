@@ -1,6 +1,6 @@
 import { bytesToHex, type Hex, hexToBytes } from "viem";
 import type { Database } from "../database/database.ts";
-import type { Job } from "./job.ts";
+import type { Job } from "../swap/facts/job.ts";
 
 /** An order is hardly ever signed for as often as this. */
 const mostSignatures = 20;

@@ -1,6 +1,6 @@
 import { bytesToHex } from "viem";
 import type { Database } from "../database/database.ts";
-import { isAnyDue } from "./due-swaps.ts";
+import { isAnyDue } from "../swap/due/due-swaps.ts";
 
 export type OpenWork = {
 	/** A round has something to do. */

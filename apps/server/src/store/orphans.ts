@@ -1,8 +1,8 @@
 import { type SolanaAddress, type SwapUuid, toSolanaWord } from "@geoswap/protocol";
 import { bytesToHex, hexToBytes } from "viem";
 import type { Database } from "../database/database.ts";
-import type { LaneId } from "./lane-transactions.ts";
-import { markListed } from "./mark-swaps.ts";
+import type { LaneId } from "../job/journal/lane-transactions.ts";
+import { markListed } from "../swap/due/mark-swaps.ts";
 
 type Place = { chainId: number; feePayers: readonly SolanaAddress[]; finalizedHeight: number };
 

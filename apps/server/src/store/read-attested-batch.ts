@@ -1,7 +1,7 @@
 import { type Order, orderSchema } from "@geoswap/protocol";
 import type { Address, Hex } from "viem";
 import type { Database } from "../database/database.ts";
-import type { JobKind } from "./job.ts";
+import type { JobKind } from "../swap/facts/job.ts";
 
 export type AttestedBatch = {
 	/** In the order in which they were signed for. */

@@ -1,9 +1,14 @@
 import type { Order } from "@geoswap/protocol";
 import type { Database } from "../database/database.ts";
 import { joinParts } from "../database/statement-part.ts";
-import { type SwapRow, swapColumns, swapFromRow } from "./read-swap.ts";
-import { type AccountStrikes, type StrikesRow, strikesFromRow, strikesRow } from "./strike-account.ts";
-import type { SwapRecord } from "./swap-record.ts";
+import type { SwapRecord } from "../swap/facts/swap-record.ts";
+import { type SwapRow, swapColumns, swapFromRow } from "../swap/record/read-swap.ts";
+import {
+	type AccountStrikes,
+	type StrikesRow,
+	strikesFromRow,
+	strikesRow,
+} from "../swap/record/strike-account.ts";
 import { type UnopenedRow, unopenedFromRow, unopenedRows, type WalletUnopened } from "./wallet-unopened.ts";
 
 export type BeforeSubmit = {

@@ -1,8 +1,8 @@
 import { fromSwapKey, type Order } from "@geoswap/protocol";
 import { type Hex, hexToBytes } from "viem";
 import type { Part } from "../database/statement-part.ts";
-import { jobPriority } from "./job.ts";
-import { recentSwapIds } from "./recent-swap-ids.ts";
+import { jobPriority } from "../swap/facts/job.ts";
+import { recentSwapIds } from "../swap/record/recent-swap-ids.ts";
 
 /** What an order's wallet and account have unopened beside it. */
 export type Unopened = {

@@ -1,6 +1,6 @@
 import type { Hex } from "viem";
 import type { Database } from "../database/database.ts";
-import type { JobKind } from "./job.ts";
+import type { JobKind } from "../swap/facts/job.ts";
 
 /** What an operator asks first, as the database knows it. */
 export type Vitals = {

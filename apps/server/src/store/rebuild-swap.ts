@@ -9,8 +9,8 @@ import {
 import { type Hex, hexToBytes } from "viem";
 import { type Database, type DatabasePool, inTransaction } from "../database/database.ts";
 import { ensurePartitions } from "../database/ensure-partitions.ts";
-import { deliveryToJson } from "./swap-json.ts";
-import { decideUnknownOrder, lockUnknownOrder } from "./unknown-orders.ts";
+import { deliveryToJson } from "../swap/record/swap-json.ts";
+import { decideUnknownOrder, lockUnknownOrder } from "../swap/record/unknown-orders.ts";
 
 type RebuildOutcome =
 	| { outcome: "rebuilt"; id: SwapUuid }

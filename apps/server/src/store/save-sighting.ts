@@ -1,6 +1,6 @@
 import { type Hex, hexToBytes } from "viem";
 import type { Database } from "../database/database.ts";
-import type { Sighting } from "./facts.ts";
+import type { Sighting } from "../swap/facts/facts.ts";
 
 /** A second provider has the deposit too, in this block. Asked again, it is further. */
 export async function saveSighting(

@@ -4,7 +4,7 @@ import { type Address, type Hex, hexToBytes, zeroHash } from "viem";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import { createTestDatabase, type TestDatabase } from "../../test/service/test-database.ts";
 import { openDatabase } from "../database/database.ts";
-import { readSwap } from "./read-swap.ts";
+import { readSwap } from "../swap/record/read-swap.ts";
 import { type NewSwap, type Reservation, type Standing, submitSwap, waitForSubmits } from "./submit-swap.ts";
 import { walletUnopened } from "./wallet-unopened.ts";
 

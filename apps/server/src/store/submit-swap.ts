@@ -10,7 +10,7 @@ import pg from "pg";
 import { type Hex, hexToBytes } from "viem";
 import { type Database, type DatabasePool, inTransaction } from "../database/database.ts";
 import { joinParts } from "../database/statement-part.ts";
-import { type AttestersWanted, attestersAlive } from "./heartbeats.ts";
+import { type AttestersWanted, attestersAlive } from "../job/heartbeats.ts";
 import {
 	type InFlight,
 	inFlightOf,
@@ -18,12 +18,18 @@ import {
 	type Pair,
 	pairColumns,
 	type VolumeRow,
-} from "./lock-pairs.ts";
-import { readSwap, type SwapRow, swapColumnNames, swapColumns, swapFromRow } from "./read-swap.ts";
+} from "../money/stock/lock-pairs.ts";
+import { type GasRow, gasFromRows, gasRows, type UnsettledGas } from "../money/unsettled-gas.ts";
+import type { Delivery, SignedOp, SignedSolanaOp, SwapRecord } from "../swap/facts/swap-record.ts";
+import {
+	readSwap,
+	type SwapRow,
+	swapColumnNames,
+	swapColumns,
+	swapFromRow,
+} from "../swap/record/read-swap.ts";
+import { deliveryToJson, signedOpToJson } from "../swap/record/swap-json.ts";
 import { type Unopened, unopenedBy } from "./read-unopened.ts";
-import { deliveryToJson, signedOpToJson } from "./swap-json.ts";
-import type { Delivery, SignedOp, SignedSolanaOp, SwapRecord } from "./swap-record.ts";
-import { type GasRow, gasFromRows, gasRows, type UnsettledGas } from "./unsettled-gas.ts";
 
 export type NewSwap = {
 	id: SwapUuid;

@@ -1,7 +1,7 @@
 import type { SwapUuid } from "@geoswap/protocol";
 import type { Database } from "../database/database.ts";
-import { type SwapRow, swapColumns, swapFromRow } from "./read-swap.ts";
-import type { SwapRecord } from "./swap-record.ts";
+import type { SwapRecord } from "../swap/facts/swap-record.ts";
+import { type SwapRow, swapColumns, swapFromRow } from "../swap/record/read-swap.ts";
 
 /** Reads swaps as they are at the time of the call or later. */
 export type SwapReader = { read(uuid: SwapUuid): Promise<SwapRecord | undefined> };

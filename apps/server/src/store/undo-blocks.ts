@@ -1,8 +1,8 @@
 import type { Hex } from "viem";
 import type { Database } from "../database/database.ts";
-import { lockHead } from "./chain-head.ts";
-import { markOrders } from "./mark-swaps.ts";
-import { undoJobs } from "./undo-jobs.ts";
+import { undoJobs } from "../job/undo-jobs.ts";
+import { lockHead } from "../swap/due/chain-head.ts";
+import { markOrders } from "../swap/due/mark-swaps.ts";
 
 /**
  * Makes this block the head again: the chain dropped all after it. Returns the orders that lost an event.

@@ -1,8 +1,8 @@
 import { type Hex, hexToBytes } from "viem";
 import type { Database } from "../database/database.ts";
-import { type BlockHeader, insertBlock, lockHead } from "./chain-head.ts";
-import { readOpeningNumber } from "./ledger/post-opening.ts";
-import { reversePostings } from "./ledger/reverse-postings.ts";
+import { readOpeningNumber } from "../money/ledger/post-opening.ts";
+import { reversePostings } from "../money/ledger/reverse-postings.ts";
+import { type BlockHeader, insertBlock, lockHead } from "../swap/due/chain-head.ts";
 import { undoBlocks } from "./undo-blocks.ts";
 
 /**

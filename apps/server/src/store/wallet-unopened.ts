@@ -2,7 +2,7 @@ import { addressOfWord, fromSwapKey, type Order } from "@geoswap/protocol";
 import type { Hex } from "viem";
 import type { Database } from "../database/database.ts";
 import type { Part } from "../database/statement-part.ts";
-import { recentSwapIds } from "./recent-swap-ids.ts";
+import { recentSwapIds } from "../swap/record/recent-swap-ids.ts";
 
 /** An order that will take this much of its input token once it is opened. */
 export type WalletUnopened = { orderId: Hex; escrow: Hex; amount: bigint };

@@ -2,8 +2,8 @@ import { type Order, orderSchema } from "@geoswap/protocol";
 import { bytesToHex, type Hex, hexToBytes } from "viem";
 import type { Database } from "../database/database.ts";
 import { definedRow } from "../database/defined-row.ts";
-import { isHeadOld } from "./chain-head.ts";
-import type { JobKind } from "./job.ts";
+import { isHeadOld } from "../swap/due/chain-head.ts";
+import type { JobKind } from "../swap/facts/job.ts";
 
 /** A lane's transaction of which the chain may still tell something new. */
 export type WatchedTransaction = {

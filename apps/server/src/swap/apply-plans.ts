@@ -1,24 +1,24 @@
 import { type FailureCode, toChainId } from "@geoswap/protocol";
 import type { Database } from "../database/database.ts";
-import type { Move } from "../store/advance-swap.ts";
+import { dropEnded, lockJobsAndWaits, queueJobs, withdrawJobs } from "../job/queue-jobs.ts";
 import {
 	dropExposures,
 	insertExposures,
 	lockExposures,
 	markExposuresFinal,
 	putAtRisk,
-} from "../store/exposure.ts";
-import { bookLoss } from "../store/ledger/book-loss.ts";
-import { dropEnded, lockJobsAndWaits, queueJobs, withdrawJobs } from "../store/queue-jobs.ts";
-import { markReservationsOpened, reserveAgain, unreserveAll } from "../store/reservations.ts";
-import { strikeAccount } from "../store/strike-account.ts";
-import type { SwapRecord } from "../store/swap-record.ts";
-import { recordUnsettledGas } from "../store/unsettled-gas.ts";
+} from "../money/exposure.ts";
+import { bookLoss } from "../money/ledger/book-loss.ts";
+import { markReservationsOpened, reserveAgain, unreserveAll } from "../money/stock/reservations.ts";
+import { recordUnsettledGas } from "../money/unsettled-gas.ts";
+import type { Move } from "../store/advance-swap.ts";
 import { recordFacts, writeSwaps } from "../store/write-swaps.ts";
-import { writeWaits } from "../store/write-waits.ts";
 import type { Desk } from "../venue/venue.ts";
-import type { Decision, Hold } from "./decision.ts";
+import type { Decision, Hold } from "./decide/decision.ts";
+import { writeWaits } from "./due/write-waits.ts";
+import type { SwapRecord } from "./facts/swap-record.ts";
 import { type Plan, planChanges } from "./plan-changes.ts";
+import { strikeAccount } from "./record/strike-account.ts";
 
 /** Prices an order again that was opened late. */
 export type DecisionDesk = Pick<Desk, "reprice" | "volumes" | "isPriceable">;

@@ -11,9 +11,9 @@ import {
 	token,
 } from "../../test/swap/swap-scene.ts";
 import type { DepositSight, ToldDeposit } from "../chain/deposit-sight.ts";
-import { markOrders } from "../store/mark-swaps.ts";
-import { readSwap } from "../store/read-swap.ts";
 import { createSightings } from "./ask-second-providers.ts";
+import { markOrders } from "./due/mark-swaps.ts";
+import { readSwap } from "./record/read-swap.ts";
 import { createRound } from "./run-round.ts";
 import type { SecondProviders } from "./second-providers.ts";
 

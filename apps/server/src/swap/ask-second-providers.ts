@@ -1,10 +1,10 @@
 import type { DepositSight } from "../chain/deposit-sight.ts";
 import type { DatabasePool } from "../database/database.ts";
 import { answerQuestion, type Question, readQuestions } from "../store/deposit-questions.ts";
-import type { SecondAnswer, SecondWord } from "../store/facts.ts";
 import type { Log } from "../telemetry/log.ts";
 import type { SwapMetrics } from "../telemetry/swap-metrics.ts";
-import type { DepositToSee } from "./decision.ts";
+import type { DepositToSee } from "./decide/decision.ts";
+import type { SecondAnswer, SecondWord } from "./facts/facts.ts";
 import type { SecondProviders } from "./second-providers.ts";
 
 export type SightingsOptions = {

@@ -8,13 +8,13 @@ import {
 	readDeliveryTransactions,
 	readUnattestedJobs,
 	storeAttestation,
-} from "../store/attestations.ts";
-import type { Job } from "../store/job.ts";
+} from "../job/attestations.ts";
 import type { Log } from "../telemetry/log.ts";
 import type { AttesterClient } from "./attester-client.ts";
 import type { ChainPoke } from "./chain-poke.ts";
+import { attesterSetOf } from "./decide/swap-policy.ts";
+import type { Job } from "./facts/job.ts";
 import { gatherSignatures } from "./gather-signatures.ts";
-import { attesterSetOf } from "./swap-policy.ts";
 
 export type AttestationOptions = {
 	config: Pick<Config, "deployment" | "earlierAttesterSets">;

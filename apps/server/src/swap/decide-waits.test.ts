@@ -1,9 +1,9 @@
 import { expect, test } from "vitest";
 import { type ModelOptions, ModelWorld } from "../../test/swap/model-world.ts";
 import { sequence } from "../../test/swap/sequence.ts";
-import type { NextWait } from "../store/write-waits.ts";
-import { decide } from "./decide.ts";
-import type { Decision } from "./decision.ts";
+import { decide } from "./decide/decide.ts";
+import type { Decision } from "./decide/decision.ts";
+import type { NextWait } from "./due/write-waits.ts";
 import { planChanges } from "./plan-changes.ts";
 
 const blockSeconds = 12;

@@ -2,7 +2,7 @@ import { hexToBytes } from "viem";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { createTestDatabase, type TestDatabase } from "../../test/service/test-database.ts";
 import { createSwapScene, destinationId, originId, roundOptions, token } from "../../test/swap/swap-scene.ts";
-import { markOrders } from "../store/mark-swaps.ts";
+import { markOrders } from "./due/mark-swaps.ts";
 import { createRound } from "./run-round.ts";
 
 let database: TestDatabase;

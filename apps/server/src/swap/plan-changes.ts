@@ -1,14 +1,14 @@
 import { type FailureCode, toChainId } from "@geoswap/protocol";
+import type { JobKey, NewJob } from "../job/jobs.ts";
+import type { QueuedJob } from "../job/queue-jobs.ts";
+import type { ExposureCaps } from "../money/exposure.ts";
 import { movedTo } from "../store/advance-swap.ts";
-import type { ExposureCaps } from "../store/exposure.ts";
-import type { JobKey, NewJob } from "../store/jobs.ts";
 import type { LookedAt, WaitBefore } from "../store/look-at-swaps.ts";
-import type { QueuedJob } from "../store/queue-jobs.ts";
-import type { StrikeReason } from "../store/strike-account.ts";
-import type { SwapRecord } from "../store/swap-record.ts";
 import type { SwapChange } from "../store/write-swaps.ts";
-import type { NextWait, WaitFor } from "../store/write-waits.ts";
-import type { Action, Decision, DepositToSee, Hold, QueueAction } from "./decision.ts";
+import type { Action, Decision, DepositToSee, Hold, QueueAction } from "./decide/decision.ts";
+import type { NextWait, WaitFor } from "./due/write-waits.ts";
+import type { SwapRecord } from "./facts/swap-record.ts";
+import type { StrikeReason } from "./record/strike-account.ts";
 
 /** A swap, what was found of it, and what to do about it. */
 export type Decided = LookedAt & { wait: WaitBefore; decision: Decision };

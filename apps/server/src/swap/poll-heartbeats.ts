@@ -3,7 +3,7 @@ import { type Address, hashTypedData } from "viem";
 import { recoverAddress } from "../chain/evm/secp256k1.ts";
 import type { Config } from "../config/config.ts";
 import type { Database } from "../database/database.ts";
-import { storeHeartbeats } from "../store/heartbeats.ts";
+import { storeHeartbeats } from "../job/heartbeats.ts";
 import type { Log } from "../telemetry/log.ts";
 import type { AttesterClient } from "./attester-client.ts";
 

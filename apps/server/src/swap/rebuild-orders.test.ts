@@ -25,11 +25,11 @@ import type { MarkerOwner } from "../chain/solana/read-markers.ts";
 import type { Config } from "../config/config.ts";
 import { advance } from "../follow/advance.ts";
 import type { PriceBook } from "../price/price-book.ts";
-import { readSwap } from "../store/read-swap.ts";
-import { decideUnknownOrder } from "../store/unknown-orders.ts";
 import { deskChains } from "../venue/desk-chain.ts";
 import { type RefundWorth, refundWorth } from "../venue/refund-worth.ts";
 import { rebuildOrders } from "./rebuild-orders.ts";
+import { readSwap } from "./record/read-swap.ts";
+import { decideUnknownOrder } from "./record/unknown-orders.ts";
 
 const log = pino({ level: "silent" });
 const stranger: Address = "0x00000000000000000000000000000000000000aa";

@@ -5,6 +5,8 @@ import type { Config } from "../config/config.ts";
 import type { DatabasePool } from "../database/database.ts";
 import type { Engine } from "../durable/durable.ts";
 import { rebuildSwap } from "../store/rebuild-swap.ts";
+import type { Log } from "../telemetry/log.ts";
+import type { RefundWorth } from "../venue/refund-worth.ts";
 import {
 	countRebuilt,
 	decideUnknownOrder,
@@ -12,9 +14,7 @@ import {
 	postponeUnknownOrder,
 	readUnknownOrders,
 	type UnknownOrder,
-} from "../store/unknown-orders.ts";
-import type { Log } from "../telemetry/log.ts";
-import type { RefundWorth } from "../venue/refund-worth.ts";
+} from "./record/unknown-orders.ts";
 import { whyNotOurs } from "./why-not-ours.ts";
 
 /** Of one call: what strangers open costs us so much at a time and no more. */

@@ -1,9 +1,9 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { ModelWorld, modelDeadlines } from "../../test/swap/model-world.ts";
-import type { OrderEventName } from "../store/facts.ts";
-import { decide } from "./decide.ts";
-import type { Decision } from "./decision.ts";
+import { decide } from "./decide/decide.ts";
+import type { Decision } from "./decide/decision.ts";
+import type { OrderEventName } from "./facts/facts.ts";
 
 /** A sequence of numbers that a seed gives. */
 function sequence(seed: number): () => number {

@@ -9,11 +9,11 @@ import { createTestDatabase, type TestDatabase } from "../../test/service/test-d
 import { insertRandomWorld } from "../../test/swap/random-swaps.ts";
 import { destinationId, originId, roundOptions, token } from "../../test/swap/swap-scene.ts";
 import { inTransaction } from "../database/database.ts";
-import { markDepositsFinal } from "../store/exposure.ts";
-import { finishJobs } from "../store/finish-jobs.ts";
-import { markOrders, markSwaps } from "../store/mark-swaps.ts";
-import { saveStock } from "../store/stock-balance.ts";
+import { finishJobs } from "../job/finish-jobs.ts";
+import { markDepositsFinal } from "../money/exposure.ts";
+import { saveStock } from "../money/stock/stock-balance.ts";
 import { submitSwap } from "../store/submit-swap.ts";
+import { markOrders, markSwaps } from "./due/mark-swaps.ts";
 import { createRound } from "./run-round.ts";
 
 let database: TestDatabase;

@@ -13,8 +13,8 @@ import {
 	sameAsBefore,
 	token,
 } from "../../test/swap/swap-scene.ts";
-import { lockExposures, markDepositsFinal } from "../store/exposure.ts";
-import { markAllDue, markOrders } from "../store/mark-swaps.ts";
+import { lockExposures, markDepositsFinal } from "../money/exposure.ts";
+import { markAllDue, markOrders } from "./due/mark-swaps.ts";
 import { createRound, type RoundOptions } from "./run-round.ts";
 
 let database: TestDatabase;

@@ -13,8 +13,8 @@ import {
 	token,
 } from "../../test/swap/swap-scene.ts";
 import type { DatabasePool } from "../database/database.ts";
-import { markOrders } from "../store/mark-swaps.ts";
-import { dropStrayWaits } from "../store/write-waits.ts";
+import { markOrders } from "./due/mark-swaps.ts";
+import { dropStrayWaits } from "./due/write-waits.ts";
 import { createRound, type RoundOptions } from "./run-round.ts";
 
 let database: TestDatabase;

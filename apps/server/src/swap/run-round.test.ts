@@ -12,10 +12,10 @@ import {
 	sameAsBefore,
 	token,
 } from "../../test/swap/swap-scene.ts";
-import { markOrders } from "../store/mark-swaps.ts";
-import { liftPauses, pauseChain } from "../store/pauses.ts";
-import { readSwap } from "../store/read-swap.ts";
 import type { DecisionDesk } from "./apply-plans.ts";
+import { markOrders } from "./due/mark-swaps.ts";
+import { liftPauses, pauseChain } from "./pause/pauses.ts";
+import { readSwap } from "./record/read-swap.ts";
 import { createRound, type RoundOptions } from "./run-round.ts";
 
 let database: TestDatabase;

@@ -1,14 +1,14 @@
 import type { SwapUuid } from "@geoswap/protocol";
 import { type Database, type DatabasePool, inTransaction } from "../database/database.ts";
-import { readDueSwaps } from "../store/due-swaps.ts";
 import { type Look, lockSwaps, lookAtSwaps } from "../store/look-at-swaps.ts";
-import { dropStrayWaits, putOffBlameless, putOffFailed, type SeenSwap } from "../store/write-waits.ts";
 import type { Log } from "../telemetry/log.ts";
 import { type Applied, applyPlans, type DecisionDesk, type RoundPoke } from "./apply-plans.ts";
-import { decide } from "./decide.ts";
-import type { Decision, Fact } from "./decision.ts";
+import { decide } from "./decide/decide.ts";
+import type { Decision, Fact } from "./decide/decision.ts";
+import { attestersWanted, type PolicyConfig, swapPolicy } from "./decide/swap-policy.ts";
+import { readDueSwaps } from "./due/due-swaps.ts";
+import { dropStrayWaits, putOffBlameless, putOffFailed, type SeenSwap } from "./due/write-waits.ts";
 import { type Plan, planChanges } from "./plan-changes.ts";
-import { attestersWanted, type PolicyConfig, swapPolicy } from "./swap-policy.ts";
 import { type SwapObserver, tellApplied } from "./tell-applied.ts";
 
 export type RoundOptions = SwapObserver & {

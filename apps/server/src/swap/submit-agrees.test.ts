@@ -18,7 +18,7 @@ import { createTestDatabase, type TestDatabase } from "../../test/service/test-d
 import { insertRandomWorld } from "../../test/swap/random-swaps.ts";
 import { destinationId, originId, roundOptions, token } from "../../test/swap/swap-scene.ts";
 import { submitSwap } from "../store/submit-swap.ts";
-import type { SignedOp, SignedSolanaOp } from "../store/swap-record.ts";
+import type { SignedOp, SignedSolanaOp } from "./facts/swap-record.ts";
 import { createRound, type RoundOptions } from "./run-round.ts";
 
 let database: TestDatabase;

@@ -4,9 +4,9 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { createTestDatabase, type TestDatabase } from "../../test/service/test-database.ts";
 import { createSwapScene, destinationId, originId, roundOptions, token } from "../../test/swap/swap-scene.ts";
 import { keepSpans } from "../../test/telemetry/keep-spans.ts";
-import { markOrders } from "../store/mark-swaps.ts";
-import { readSwap } from "../store/read-swap.ts";
 import type { SwapMetrics } from "../telemetry/swap-metrics.ts";
+import { markOrders } from "./due/mark-swaps.ts";
+import { readSwap } from "./record/read-swap.ts";
 import { createRound } from "./run-round.ts";
 import type { SwapObserver } from "./tell-applied.ts";
 

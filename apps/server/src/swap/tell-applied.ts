@@ -3,7 +3,7 @@ import type { Log } from "../telemetry/log.ts";
 import type { SwapMetrics } from "../telemetry/swap-metrics.ts";
 import type { Tracer } from "../telemetry/tracer.ts";
 import type { Applied } from "./apply-plans.ts";
-import type { Decision } from "./decision.ts";
+import type { Decision } from "./decide/decision.ts";
 
 /** Who is told of what swaps do. Either is absent where nobody asked. */
 export type SwapObserver = { tracer?: Tracer | undefined; metrics?: SwapMetrics | undefined };

@@ -11,7 +11,7 @@ import {
 import type { Hex } from "viem";
 import { ourContracts } from "../chain/evm/our-contracts.ts";
 import type { Config } from "../config/config.ts";
-import { attesterSetOf } from "./swap-policy.ts";
+import { attesterSetOf } from "./decide/swap-policy.ts";
 
 /** Between these is how long an order can be opened after its quote, whatever is configured. */
 const openSeconds = { least: 60, most: 900 };

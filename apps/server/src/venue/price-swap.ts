@@ -9,7 +9,7 @@ import {
 import type { Hex } from "viem";
 import type { PriceBook } from "../price/price-book.ts";
 import { convertDown, convertUp } from "../price/usd-value.ts";
-import type { Delivery } from "../store/swap-record.ts";
+import type { Delivery } from "../swap/facts/swap-record.ts";
 import { isLamports, isSettlement, type Side, settlementSymbol } from "./desk-chain.ts";
 import { networkCost } from "./network-cost.ts";
 

@@ -1,6 +1,6 @@
 import type { OrderJson, SwapUuid } from "@geoswap/protocol";
 import { orderToJson } from "@geoswap/protocol";
-import type { Delivery } from "../store/swap-record.ts";
+import type { Delivery } from "../swap/facts/swap-record.ts";
 import type { DeskQuote } from "./venue.ts";
 
 /** What a quote token holds: everything that the swap will be, so that no later step needs to remember the quote. */

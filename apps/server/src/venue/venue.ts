@@ -1,7 +1,7 @@
 import type { Order, QuoteRequest, SwapUuid } from "@geoswap/protocol";
 import type { Hex } from "viem";
 import type { ExposureLimit, Reservation } from "../store/submit-swap.ts";
-import type { Delivery } from "../store/swap-record.ts";
+import type { Delivery } from "../swap/facts/swap-record.ts";
 import type { DeskChain } from "./desk-chain.ts";
 
 /** What is known of a recipient on Solana. */

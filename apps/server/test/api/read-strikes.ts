@@ -4,7 +4,7 @@ import {
 	type StrikesRow,
 	strikesFromRow,
 	strikesRow,
-} from "../../src/store/strike-account.ts";
+} from "../../src/swap/record/strike-account.ts";
 
 /** An account's strikes, as a submit reads them. */
 export async function readStrikes(

@@ -6,7 +6,7 @@ import { expect } from "vitest";
 import { readHoldings } from "../../src/chain/solana/read-holdings.ts";
 import { readSlots } from "../../src/chain/solana/read-slots.ts";
 import { advanceSolana } from "../../src/follow/advance-solana.ts";
-import { readHead } from "../../src/store/chain-head.ts";
+import { readHead } from "../../src/swap/due/chain-head.ts";
 import { createLog, type Log } from "../../src/telemetry/log.ts";
 import {
 	createSolanaScene,

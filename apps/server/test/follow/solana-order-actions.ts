@@ -20,8 +20,8 @@ import { signPayout } from "../../src/chain/solana/sign-payout.ts";
 import { signRefund } from "../../src/chain/solana/sign-refund.ts";
 import { signRelease } from "../../src/chain/solana/sign-release.ts";
 import { signVoid } from "../../src/chain/solana/sign-void.ts";
-import type { JobKind } from "../../src/store/job.ts";
-import { signedOpToJson } from "../../src/store/swap-json.ts";
+import type { JobKind } from "../../src/swap/facts/job.ts";
+import { signedOpToJson } from "../../src/swap/record/swap-json.ts";
 import { type SolanaScene, signSolanaOp } from "../lane/solana-lane-scene.ts";
 
 export type Journalled = SignedTransaction & { nonce: number; lastValidHeight: number };

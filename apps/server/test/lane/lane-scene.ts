@@ -23,9 +23,9 @@ import {
 import { generatePrivateKey, type PrivateKeyAccount, privateKeyToAccount } from "viem/accounts";
 import { connectChain, type EvmChain } from "../../src/chain/evm/chain-client.ts";
 import type { DatabasePool } from "../../src/database/database.ts";
-import type { Job } from "../../src/store/job.ts";
-import { type JobRow, jobFromRow, type NewJob } from "../../src/store/jobs.ts";
-import type { Delivery, SignedOp, SignedSolanaOp } from "../../src/store/swap-record.ts";
+import { type JobRow, jobFromRow, type NewJob } from "../../src/job/jobs.ts";
+import type { Job } from "../../src/swap/facts/job.ts";
+import type { Delivery, SignedOp, SignedSolanaOp } from "../../src/swap/facts/swap-record.ts";
 import { createTestDatabase } from "../service/test-database.ts";
 import { justifyPayment } from "./payment-facts.ts";
 import { queueJob } from "./queue-job.ts";

@@ -2,8 +2,8 @@ import { addressOfWord, fromSwapKey, type Order, orderId, orderToJson } from "@g
 import { type Hex, hexToBytes, zeroHash } from "viem";
 import type { Database } from "../../src/database/database.ts";
 import type { PaymentRules } from "../../src/lane/payment-problem.ts";
-import { deliveryToJson } from "../../src/store/swap-json.ts";
-import type { Delivery } from "../../src/store/swap-record.ts";
+import type { Delivery } from "../../src/swap/facts/swap-record.ts";
+import { deliveryToJson } from "../../src/swap/record/swap-json.ts";
 
 /** For tests of something else: a deposit counts when it is final, every order is ours, and one amount is worth as much as any other. */
 export const plainPayments: Omit<PaymentRules, "settlementToken"> = {

@@ -1,6 +1,6 @@
 import type { Database } from "../../src/database/database.ts";
-import type { NewJob } from "../../src/store/jobs.ts";
-import { queueJobs } from "../../src/store/queue-jobs.ts";
+import type { NewJob } from "../../src/job/jobs.ts";
+import { queueJobs } from "../../src/job/queue-jobs.ts";
 
 /** Queues one job, in the turn of its swap. */
 export async function queueJob(db: Database, job: NewJob): Promise<void> {

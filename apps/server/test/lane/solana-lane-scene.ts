@@ -26,9 +26,9 @@ import { readStatuses } from "../../src/chain/solana/read-statuses.ts";
 import { parseSolanaKeys, type SolanaKeys } from "../../src/chain/solana/solana-keys.ts";
 import type { DatabasePool } from "../../src/database/database.ts";
 import { advanceSolana } from "../../src/follow/advance-solana.ts";
-import { slotHash } from "../../src/store/chain-head.ts";
-import { strikeJobs } from "../../src/store/strike-jobs.ts";
-import type { SignedSolanaOp } from "../../src/store/swap-record.ts";
+import { strikeJobs } from "../../src/job/strike-jobs.ts";
+import { slotHash } from "../../src/swap/due/chain-head.ts";
+import type { SignedSolanaOp } from "../../src/swap/facts/swap-record.ts";
 import { createLog } from "../../src/telemetry/log.ts";
 import { createTestDatabase } from "../service/test-database.ts";
 

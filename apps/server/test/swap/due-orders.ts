@@ -1,7 +1,7 @@
 import { fromSwapKey, type Order, orderId, type SwapUuid } from "@geoswap/protocol";
 import { bytesToHex, type Hex, hexToBytes } from "viem";
 import type { Database } from "../../src/database/database.ts";
-import { readDueSwaps } from "../../src/store/due-swaps.ts";
+import { readDueSwaps } from "../../src/swap/due/due-swaps.ts";
 
 /** Has an order's swap wait for whatever may happen to it, as after a round that has just looked. */
 export async function waitForOrder(db: Database, order: Order): Promise<void> {

@@ -1,10 +1,10 @@
 import { canMove, isTerminal, packDeadlines, type SwapStatus, solanaNativeToken } from "@geoswap/protocol";
 import { anyOrder } from "../../../../packages/protocol/vectors/read-vectors.ts";
-import type { Facts, OrderEvent, OrderEventName } from "../../src/store/facts.ts";
-import type { Job, JobKind, JobReason } from "../../src/store/job.ts";
-import type { SignedOp, SignedSolanaOp } from "../../src/store/swap-record.ts";
-import type { Decision } from "../../src/swap/decision.ts";
-import type { ChainPolicy, SwapPolicy } from "../../src/swap/swap-policy.ts";
+import type { Decision } from "../../src/swap/decide/decision.ts";
+import type { ChainPolicy, SwapPolicy } from "../../src/swap/decide/swap-policy.ts";
+import type { Facts, OrderEvent, OrderEventName } from "../../src/swap/facts/facts.ts";
+import type { Job, JobKind, JobReason } from "../../src/swap/facts/job.ts";
+import type { SignedOp, SignedSolanaOp } from "../../src/swap/facts/swap-record.ts";
 
 export type ModelOptions = {
 	isCrossChain: boolean;

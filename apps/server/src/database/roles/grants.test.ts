@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { createTestDatabase, type TestDatabase } from "../../../test/service/test-database.ts";
-import { liftPauses, pauseForBreaches } from "../../store/pauses.ts";
+import { liftPauses, pauseForBreaches } from "../../swap/pause/pauses.ts";
 import { migrate } from "../migrate.ts";
 import { functionGrants, grants, type RoleName, roleNames } from "./grants.ts";
 

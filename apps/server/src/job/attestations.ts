@@ -1,0 +1,102 @@
+import type { AttestationKind, AttesterSet } from "@geoswap/protocol";
+import { bytesToHex, type Hex, hexToBytes } from "viem";
+import type { Database } from "../database/database.ts";
+import type { Job } from "../swap/facts/job.ts";
+import { type JobRow, jobFromRow } from "./jobs.ts";
+
+/**
+ * The jobs of an origin chain that attesters have yet to sign for; those that were turned down last come last. As many
+ * of each kind: releases that nobody signs for must not stand in the way of refunds.
+ */
+export async function readUnattestedJobs(
+	db: Database,
+	{ chainId, limitPerKind }: { chainId: number; limitPerKind: number },
+): Promise<Job[]> {
+	const { rows } = await db.query<JobRow>(
+		`(select * from jobs where chain_id = $1 and kind = 'release' and state = 'unattested'
+			order by updated_at limit $2)
+		union all
+		(select * from jobs where chain_id = $1 and kind = 'refund' and state = 'unattested'
+			order by updated_at limit $2)`,
+		[chainId, limitPerKind],
+	);
+	return rows.map(jobFromRow);
+}
+
+/** By order id: the transaction that delivered it on this chain, as the chain is now. */
+export async function readDeliveryTransactions(
+	db: Database,
+	{ chainId, orderIds }: { chainId: number; orderIds: readonly Hex[] },
+): Promise<Map<Hex, Hex>> {
+	const { rows } = await db.query<{ order_id: Uint8Array; transaction_hash: Uint8Array }>(
+		`select order_id, transaction_hash from chain_events
+		where chain_id = $1 and name = 'Filled' and order_id = any($2)`,
+		[chainId, orderIds.map((orderId) => hexToBytes(orderId))],
+	);
+	return new Map(rows.map((row) => [bytesToHex(row.order_id), bytesToHex(row.transaction_hash)]));
+}
+
+/**
+ * Stores signatures over a list of orders and hands their jobs to the lanes. The signatures bind the whole list, so it
+ * is all of them or none: false where one has changed meanwhile.
+ */
+export async function storeAttestation(
+	db: Database,
+	{
+		id,
+		chainId,
+		kind,
+		set,
+		signatures,
+		orderIds,
+	}: {
+		id: string;
+		chainId: number;
+		kind: AttestationKind;
+		set: AttesterSet;
+		signatures: Hex[];
+		orderIds: readonly Hex[];
+	},
+): Promise<boolean> {
+	const { rowCount } = await db.query({
+		name: "store-attestation",
+		text: `with held as materialized (
+				select swap_id, kind from jobs
+				where chain_id = $2 and kind = $8 and state = 'unattested' and order_id = any($9::bytea[])
+				order by swap_id for update
+			), attestation as (
+				insert into attestations (id, chain_id, kind, threshold, attesters, signatures, order_ids)
+				select $1, $2, $3, $4, $5, $6, $7 where (select count(*) from held) = cardinality($9::bytea[])
+				returning id
+			)
+			update jobs j set state = 'queued', attestation_id = attestation.id, updated_at = now()
+			from held, attestation where j.swap_id = held.swap_id and j.kind = held.kind`,
+		values: [
+			id,
+			chainId,
+			kind,
+			set.threshold,
+			JSON.stringify(set.attesters),
+			JSON.stringify(signatures),
+			JSON.stringify(orderIds),
+			jobKindOf[kind],
+			orderIds.map((orderId) => hexToBytes(orderId)),
+		],
+	});
+	return rowCount === orderIds.length;
+}
+
+/** Lets others go first: orders that no attester signs for must not stand in their way. */
+export async function postponeUnattested(
+	db: Database,
+	{ chainId, kind, orderIds }: { chainId: number; kind: AttestationKind; orderIds: readonly Hex[] },
+): Promise<void> {
+	if (orderIds.length === 0) return;
+	await db.query(
+		`update jobs set updated_at = now()
+		where chain_id = $1 and kind = $2 and state = 'unattested' and order_id = any($3)`,
+		[chainId, jobKindOf[kind], orderIds.map((orderId) => hexToBytes(orderId))],
+	);
+}
+
+const jobKindOf = { Release: "release", Refund: "refund" } as const satisfies Record<AttestationKind, string>;

@@ -1,0 +1,42 @@
+import { type Hex, hexToBytes } from "viem";
+import type { Database } from "../database/database.ts";
+import type { JobKind } from "../swap/facts/job.ts";
+
+/** The event that shows that a job is done. */
+export const doneEvent: Record<JobKind, string> = {
+	open: "Opened",
+	fill: "Filled",
+	void: "Voided",
+	release: "Released",
+	refund: "Refunded",
+};
+
+type OrderEvent = { name: string; orderId: Hex | undefined };
+
+/** The jobs that these events show to be done, whoever sent the transactions. */
+export function doneJobs(events: readonly OrderEvent[]): { kind: string; orderId: Hex }[] {
+	return Object.entries(doneEvent).flatMap(([kind, name]) =>
+		events.flatMap((event) =>
+			event.name === name && event.orderId ? [{ kind, orderId: event.orderId }] : [],
+		),
+	);
+}
+
+/** Whoever sent it: what a job was for has happened. */
+export async function finishJobs(
+	db: Database,
+	{ chainId, events }: { chainId: number; events: readonly OrderEvent[] },
+): Promise<void> {
+	const done = doneJobs(events);
+	if (done.length === 0) return;
+	await db.query(
+		`with held as materialized (
+			select swap_id, kind from jobs
+			where chain_id = $1 and (order_id, kind) in (select * from unnest($2::bytea[], $3::text[]))
+			order by swap_id, kind for update
+		)
+		update jobs j set state = 'done', reason = null, lease = null, leased_until = null, updated_at = now()
+		from held where (j.swap_id, j.kind) = (held.swap_id, held.kind)`,
+		[chainId, done.map((job) => hexToBytes(job.orderId)), done.map((job) => job.kind)],
+	);
+}

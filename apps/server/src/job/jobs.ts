@@ -1,0 +1,81 @@
+import { orderSchema, type SwapUuid } from "@geoswap/protocol";
+import { bytesToHex } from "viem";
+import type { Database } from "../database/database.ts";
+import type { Job, JobKind, JobReason } from "../swap/facts/job.ts";
+import {
+	deliveryFromJson,
+	deliveryToJson,
+	signedOpFromJson,
+	signedOpToJson,
+} from "../swap/record/swap-json.ts";
+
+export type NewJob = {
+	[Kind in JobKind]: Pick<Job<Kind>, "swapId" | "kind" | "chainId" | "orderId" | "order" | "payload"> & {
+		state: "queued" | "unattested";
+		/** Do it once more where it is done, refused or still unattested: a chain dropped what was done. */
+		again?: boolean;
+	};
+}[JobKind];
+
+export type JobKey = { swapId: SwapUuid; kind: JobKind };
+
+/** Their list was signed for as a whole and cannot be sent so any more: they need other signatures. */
+export async function unattestJobs(db: Database, attestationId: string): Promise<void> {
+	await db.query(
+		`update jobs set state = 'unattested', attestation_id = null, lease = null, leased_until = null, updated_at = now()
+		where state = 'queued' and attestation_id = $1`,
+		[attestationId],
+	);
+}
+
+export type JobRow = {
+	swap_id: string;
+	kind: JobKind;
+	chain_id: number;
+	order_id: Uint8Array;
+	order_terms: Parameters<typeof orderSchema.parse>[0];
+	payload: PayloadJson;
+	state: Job["state"];
+	alone: boolean;
+	strikes: number;
+	reason: JobReason | null;
+	attestation_id: string | null;
+};
+
+/** The columns of a JobRow, for prepared statements: one over all there are fails once a later version has added one. */
+export const jobColumns =
+	"swap_id, kind, chain_id, order_id, order_terms, payload, state, alone, strikes, reason, attestation_id";
+
+export function jobFromRow(row: JobRow): Job {
+	return {
+		swapId: row.swap_id,
+		kind: row.kind,
+		chainId: row.chain_id,
+		orderId: bytesToHex(row.order_id),
+		order: orderSchema.parse(row.order_terms),
+		payload: payloadFromJson(row),
+		state: row.state,
+		alone: row.alone,
+		strikes: row.strikes,
+		reason: row.reason ?? undefined,
+		attestationId: row.attestation_id ?? undefined,
+	} as Job;
+}
+
+type PayloadJson = {
+	op?: Parameters<typeof signedOpFromJson>[0];
+	delivery?: Parameters<typeof deliveryFromJson>[0];
+	attested?: boolean;
+};
+
+export function payloadToJson(job: NewJob): PayloadJson {
+	if (job.kind === "open") return { op: signedOpToJson(job.payload.op) };
+	if (job.kind === "fill") return { delivery: deliveryToJson(job.payload.delivery) };
+	return job.payload;
+}
+
+function payloadFromJson({ kind, payload }: JobRow): Job["payload"] {
+	if (kind === "open") return { op: signedOpFromJson(payload.op) };
+	if (payload.delivery) return { delivery: deliveryFromJson(payload.delivery) };
+	return payload.attested === undefined ? {} : { attested: payload.attested };
+}

@@ -1,0 +1,174 @@
+import { bytesToHex, type Hex, hexToBytes } from "viem";
+import type { Database } from "../../database/database.ts";
+import { markListed } from "../../swap/due/mark-swaps.ts";
+import type { Job, JobReason } from "../../swap/facts/job.ts";
+import type { JobKey } from "../jobs.ts";
+import { type PaymentProof, selectChangedFacts } from "../read-payment-facts.ts";
+import {
+	adoptKnown,
+	type LaneId,
+	type LaneTransaction,
+	transactionColumnNames,
+	transactionColumns,
+	unnestTransactions,
+} from "./lane-transactions.ts";
+
+/** What becomes of a leased job that is not sent. Without any of it the job waits as it did before. */
+export type JobChange = {
+	refuse?: JobReason;
+	/** It is not tried again before this block. */
+	notBeforeBlock?: number;
+	/** It travels alone from now on. */
+	alone?: boolean;
+	strikes?: 0 | 1;
+};
+
+/** A leased job, and the transaction that does it, or what becomes of it otherwise. */
+export type LeasedOutcome = {
+	/** What becomes of it where no transaction does it. */
+	change: JobChange;
+} & (
+	| {
+			job: Job;
+			/** The transaction that does it; absent where none does. */
+			hash?: Hex | undefined;
+			/** What justified the payment when it was checked. */
+			proof?: PaymentProof | undefined;
+	  }
+	| { job: JobKey; hash?: undefined; proof?: undefined }
+);
+
+export type Journalled =
+	/** What was signed is written down and may be sent: the transactions with these hashes, each under its nonce. */
+	| { outcome: "journalled"; nonces: Map<Hex, number> }
+	/** A job or what justifies it has changed, or another run has used the nonce. Nothing may be sent. The lease has ended. */
+	| { outcome: "changed" }
+	/** The lease was over. Nothing is written down, and nothing may be sent. */
+	| { outcome: "lost" };
+
+/**
+ * Ends a lease, in one statement: writes down what was signed, before any of it is sent, marks its jobs as sent, and says
+ * what becomes of the others. The swaps of those that are refused are due.
+ *
+ * All that is to be sent is written down, or none of it. It is if the lease has neither ended nor been taken over, each of
+ * its jobs is as it was taken, the facts that justified each payment are still so, and the lane's next nonce is the one
+ * that was signed with: the row of the lane is locked for that, so two runs of one lane never write down the same nonce.
+ */
+export async function journalLease(
+	db: Database,
+	lane: LaneId,
+	{
+		lease,
+		nonce,
+		outcomes,
+		transactions,
+	}: {
+		lease: number;
+		/** The lane's next nonce when it was signed: the first transaction has it, the next ones follow. */
+		nonce: number;
+		outcomes: readonly LeasedOutcome[];
+		transactions: readonly LaneTransaction[];
+	},
+): Promise<Journalled> {
+	const proven = outcomes.flatMap((outcome) =>
+		outcome.hash && outcome.proof ? [{ job: outcome.job, proof: outcome.proof }] : [],
+	);
+	const mayRefuse = outcomes.some(({ change }) => change.refuse);
+	const { rows } = await db.query<{
+		is_held: boolean;
+		is_fit: boolean;
+		hash: Uint8Array | null;
+		nonce: number;
+	}>(
+		`with lane as materialized (
+			select next_nonce from lanes where chain_id = $1 and relayer = $2 for update
+		), change as materialized (
+			select * from unnest($4::uuid[], $5::text[], $6::bytea[], $7::text[], $8::bigint[], $9::boolean[], $10::int[])
+				as change (swap_id, kind, hash, reason, not_before_block, alone, strikes)
+		), held as materialized (
+			select jobs.swap_id, jobs.kind from jobs join lane on true
+			where jobs.chain_id = $1 and jobs.relayer = $2 and jobs.lease = $3 and jobs.state = 'queued'
+				and jobs.leased_until > now() and swap_id = any($4::uuid[])
+			order by swap_id, kind for update of jobs
+		), fit as materialized (
+			select from lane where next_nonce = $11
+				and not exists (select from change where hash is not null
+					and (swap_id, kind) not in (select swap_id, kind from held))
+				${proven.length > 0 ? `and not exists (${selectChangedFacts(22)})` : ""}
+		), journalled as (
+			insert into lane_transactions as known (${transactionColumnNames})
+			select $1, $2, t.* from ${unnestTransactions(12)} as t where exists (select from fit)
+			${adoptKnown} returning relayer, nonce, hash, state
+		), spent as (
+			update lanes set next_nonce = $11 + cardinality($12::bigint[])
+			where chain_id = $1 and relayer = $2 and exists (select from fit) and cardinality($12::bigint[]) > 0
+		), marked as (
+			update jobs set lease = null, leased_until = null,
+				relayer = sent.relayer, nonce = sent.nonce,
+				state = case when sent.hash is not null then 'sent' when is_kept then 'queued'
+					when change.reason is not null then 'refused' else 'queued' end,
+				reason = case when sent.hash is null and not is_kept then change.reason end,
+				not_before_block = case when sent.hash is not null or is_kept then jobs.not_before_block
+					else coalesce(change.not_before_block, jobs.not_before_block) end,
+				alone = jobs.alone or (sent.hash is null and not is_kept and change.alone),
+				strikes = jobs.strikes + case when sent.hash is null and not is_kept then change.strikes else 0 end,
+				updated_at = case when sent.hash is null and (is_kept or change.is_empty) then jobs.updated_at else now() end
+			from (
+				select change.*, change.hash is not null and not exists (select from fit) as is_kept,
+					reason is null and not_before_block is null and not alone and strikes = 0 as is_empty
+				from change join held using (swap_id, kind)
+			) change
+			left join journalled sent on sent.hash = change.hash and sent.state not in ('mined', 'final')
+			where jobs.swap_id = change.swap_id and jobs.kind = change.kind
+			returning jobs.swap_id, jobs.state
+		)${mayRefuse ? `, ${markListed("select swap_id from marked where state = 'refused'")}` : ""}
+		select exists (select from held) or cardinality($4::uuid[]) = 0 as is_held, exists (select from fit) as is_fit,
+			journalled.hash, journalled.nonce
+		from (select) one left join journalled on journalled.state not in ('mined', 'final')`,
+		[
+			lane.chainId,
+			hexToBytes(lane.relayer),
+			lease,
+			outcomes.map(({ job }) => job.swapId),
+			outcomes.map(({ job }) => job.kind),
+			outcomes.map(({ hash }) => (hash ? hexToBytes(hash) : null)),
+			outcomes.map(({ change }) => change.refuse ?? null),
+			outcomes.map(({ change }) => change.notBeforeBlock ?? null),
+			outcomes.map(({ change }) => change.alone ?? false),
+			outcomes.map(({ change }) => change.strikes ?? 0),
+			nonce,
+			...transactionColumns(transactions),
+			...(proven.length > 0
+				? [
+						proven.map(({ job }) => job.swapId),
+						proven.map(({ job }) => hexToBytes(job.orderId)),
+						proven.map(({ job }) => String(job.order.originChainId)),
+						proven.map(({ proof }) => proof.digest),
+						proven.map(({ proof }) => proof.originNumber),
+						proven.map(({ proof }) => proof.originFinalized),
+					]
+				: []),
+		],
+	);
+	const [first] = rows;
+	if (first?.is_fit) {
+		const nonces = new Map(
+			rows.flatMap((row): [Hex, number][] => (row.hash ? [[bytesToHex(row.hash), row.nonce]] : [])),
+		);
+		return { outcome: "journalled", nonces };
+	}
+	return { outcome: first?.is_held ? "changed" : "lost" };
+}
+
+/** Ends a lease without any outcome, so that others can take its jobs at once. */
+export async function endLease(
+	db: Database,
+	{ chainId, relayer }: LaneId,
+	{ lease, jobs }: { lease: number; jobs: readonly Job[] },
+): Promise<void> {
+	await db.query(
+		`update jobs set relayer = null, lease = null, leased_until = null
+		where chain_id = $1 and relayer = $2 and lease = $3 and state = 'queued' and swap_id = any($4)`,
+		[chainId, hexToBytes(relayer), lease, jobs.map(({ swapId }) => swapId)],
+	);
+}

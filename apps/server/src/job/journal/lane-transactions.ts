@@ -1,0 +1,252 @@
+import type { SwapUuid } from "@geoswap/protocol";
+import { type Address, bytesToHex, type Hex, hexToBytes } from "viem";
+import type { Database } from "../../database/database.ts";
+import { markListed } from "../../swap/due/mark-swaps.ts";
+import type { Job, JobKind } from "../../swap/facts/job.ts";
+import { type JobRow, jobFromRow } from "../jobs.ts";
+
+/** One relayer on one chain: a sequence of nonces. */
+export type LaneId = { chainId: number; relayer: Address };
+
+/** A transaction of a lane that is in no block yet, by its latest attempt. */
+export type LaneTransaction = {
+	nonce: number;
+	attempt: number;
+	hash: Hex;
+	raw: Hex;
+	/** A cancel takes the nonce and does nothing. A close gives back what old markers hold. */
+	kind: JobKind | "cancel" | "close";
+	jobs: LaneTransactionJob[];
+	/** A close's: the addresses of what it closes. */
+	markers?: Hex[];
+	maxFeePerGas: bigint;
+	/** Solana: the last height at which it can land. */
+	lastValidHeight?: number;
+	state: "signed" | "broadcast";
+	sentAtBlock: number;
+};
+
+type LaneTransactionJob = { swapId: SwapUuid; kind: JobKind; orderId: Hex };
+/** What the `jobs` column of a close lists. */
+type LaneTransactionMarker = { marker: Hex };
+
+/** The lane's next nonce is at least what the chain says. */
+export async function raiseNonce(db: Database, lane: LaneId, chainNonce: number): Promise<void> {
+	await db.query(
+		`insert into lanes (chain_id, relayer, next_nonce) values ($1, $2, $3)
+		on conflict (chain_id, relayer) do update set next_nonce = greatest(lanes.next_nonce, excluded.next_nonce)`,
+		[...laneColumns(lane), chainNonce],
+	);
+}
+
+/** Selects those of a lane, named by the first two parameters, that are in no block yet: of each its latest attempt. */
+export const selectOpenTransactions = `select distinct on (nonce) * from lane_transactions as latest
+	where chain_id = $1 and relayer = $2 and state <> 'final' and not exists (
+		select from lane_transactions as mined where mined.chain_id = latest.chain_id
+			and mined.relayer = latest.relayer and mined.nonce = latest.nonce and mined.state in ('mined', 'final')
+	)
+	order by nonce, attempt desc`;
+
+/** Those that are in no block yet, lowest nonce first. */
+export async function openLaneTransactions(db: Database, lane: LaneId): Promise<LaneTransaction[]> {
+	const { rows } = await db.query<LaneTransactionRow>(selectOpenTransactions, laneColumns(lane));
+	return rows.map(laneTransactionFromRow);
+}
+
+export function laneTransactionFromRow(row: LaneTransactionRow): LaneTransaction {
+	return {
+		nonce: row.nonce,
+		attempt: row.attempt,
+		hash: bytesToHex(row.hash),
+		raw: bytesToHex(row.raw),
+		kind: row.kind,
+		jobs: row.jobs.filter((job) => "swapId" in job),
+		...(row.kind === "close" && {
+			markers: row.jobs.flatMap((job) => ("marker" in job ? [job.marker] : [])),
+		}),
+		maxFeePerGas: row.max_fee_per_gas,
+		...(row.last_valid_height === null ? {} : { lastValidHeight: row.last_valid_height }),
+		state: row.state,
+		sentAtBlock: row.sent_at_block,
+	};
+}
+
+export type LaneTransactionRow = {
+	nonce: number;
+	attempt: number;
+	hash: Uint8Array;
+	raw: Uint8Array;
+	kind: LaneTransaction["kind"];
+	jobs: (LaneTransactionJob | LaneTransactionMarker)[];
+	max_fee_per_gas: bigint;
+	last_valid_height: number | null;
+	state: LaneTransaction["state"];
+	sent_at_block: number;
+};
+
+/**
+ * Writes down attempts for nonces below the lane's next one, before any is sent: only bytes that are kept are ever sent.
+ * Returns those that were written. Others are not: their nonce is settled, or another run was faster with that attempt.
+ */
+export async function insertAttempts(
+	db: Database,
+	lane: LaneId,
+	transactions: readonly LaneTransaction[],
+	{
+		strikesJobs = false,
+	}: {
+		/** The call is given up because of its jobs: they are struck, and stay with their nonce until that is spent. */
+		strikesJobs?: boolean;
+	} = {},
+): Promise<LaneTransaction[]> {
+	const { rows } = await db.query<{ nonce: number }>(
+		`with inserted as (
+			insert into lane_transactions (${transactionColumnNames})
+			select $1, $2, t.* from ${unnestTransactions(3)} as t (nonce) where not exists (
+				select from lane_transactions settled where settled.chain_id = $1 and settled.relayer = $2
+					and settled.nonce = t.nonce and settled.state in ('mined', 'final')
+			) on conflict do nothing returning nonce
+		), struck as (
+			update jobs set strikes = strikes + 1, alone = true, updated_at = now()
+			where $13 and chain_id = $1 and relayer = $2 and state = 'sent' and nonce in (select nonce from inserted)
+		)
+		select nonce from inserted`,
+		[...laneColumns(lane), ...transactionColumns(transactions), strikesJobs],
+	);
+	return transactions.filter(({ nonce }) => rows.some((row) => row.nonce === nonce));
+}
+
+/** Of a range of nonces, those for which this lane ever signed something. */
+export async function noncesKnown(
+	db: Database,
+	lane: LaneId,
+	{ from, to }: { from: number; to: number },
+): Promise<Set<number>> {
+	const { rows } = await db.query<{ nonce: number }>(
+		`select distinct nonce from lane_transactions
+		where chain_id = $1 and relayer = $2 and nonce >= $3 and nonce < $4`,
+		[...laneColumns(lane), from, to],
+	);
+	return new Set(rows.map(({ nonce }) => nonce));
+}
+
+export const transactionColumnNames = `chain_id, relayer, nonce, attempt, hash, raw, kind, jobs, max_fee_per_gas, state,
+	sent_at_block, last_valid_height`;
+
+/** A set of transactions, as the columns after the lane's, whose parameters begin with this one. */
+export function unnestTransactions(first: number): string {
+	const types = ["bigint", "int", "bytea", "bytea", "text", "jsonb", "numeric", "text", "bigint", "bigint"];
+	return `unnest(${types.map((type, i) => `$${first + i}::${type}[]`).join(", ")})`;
+}
+
+export function transactionColumns(transactions: readonly LaneTransaction[]): unknown[][] {
+	return [
+		transactions.map(({ nonce }) => nonce),
+		transactions.map(({ attempt }) => attempt),
+		transactions.map(({ hash }) => hexToBytes(hash)),
+		transactions.map(({ raw }) => hexToBytes(raw)),
+		transactions.map(({ kind }) => kind),
+		transactions.map(({ jobs, markers = [] }) =>
+			JSON.stringify([...jobs, ...markers.map((marker): LaneTransactionMarker => ({ marker }))]),
+		),
+		transactions.map(({ maxFeePerGas }) => maxFeePerGas),
+		transactions.map(({ state }) => state),
+		transactions.map(({ sentAtBlock }) => sentAtBlock),
+		transactions.map(({ lastValidHeight }) => lastValidHeight ?? null),
+	];
+}
+
+/**
+ * For an insert as `known`. A transaction's name may follow from what it does, so that this store may know it: a chain
+ * dropped it, or said that it was lost. Whoever follows the chain then looks for it again.
+ */
+export const adoptKnown = `on conflict (chain_id, hash) do update set
+	last_valid_height = case when known.state = 'final' and known.block_number is null
+		then excluded.last_valid_height else known.last_valid_height end,
+	state = case when known.state = 'final' and known.block_number is null then 'broadcast' else known.state end`;
+
+/** The chain was offered these attempts, at this block. */
+export async function markBroadcast(
+	db: Database,
+	lane: LaneId,
+	transactions: readonly Pick<LaneTransaction, "nonce" | "attempt">[],
+	{ atBlock }: { atBlock: number },
+): Promise<void> {
+	if (transactions.length === 0) return;
+	await db.query(
+		`update lane_transactions set state = 'broadcast', sent_at_block = $5
+		where chain_id = $1 and relayer = $2 and (nonce, attempt) in (select * from unnest($3::bigint[], $4::int[]))
+			and state in ('signed', 'broadcast')`,
+		[
+			...laneColumns(lane),
+			transactions.map(({ nonce }) => nonce),
+			transactions.map(({ attempt }) => attempt),
+			atBlock,
+		],
+	);
+}
+
+/**
+ * The nonce was spent, for good, on a transaction that is not ours: no attempt can land any more, and its jobs go back to
+ * the queue. Returns whether that is news: where someone has seen an attempt in a block, it is not so.
+ */
+export async function endLaneTransaction(db: Database, lane: LaneId, nonce: number): Promise<boolean> {
+	const { rowCount } = await db.query(
+		`with ended as (
+			update lane_transactions set state = 'final' where chain_id = $1 and relayer = $2 and nonce = $3
+				and not exists (select from lane_transactions where chain_id = $1 and relayer = $2 and nonce = $3
+					and state in ('mined', 'final'))
+			returning nonce
+		), requeued as (${requeueSentJobs} and exists (select from ended))
+		select from ended`,
+		[...laneColumns(lane), nonce],
+	);
+	return (rowCount ?? 0) > 0;
+}
+
+/** Lets other lanes do the jobs of a transaction of which the chain took no attempt. */
+export async function giveBackUnsent(db: Database, lane: LaneId, nonce: number): Promise<void> {
+	await db.query(
+		`${requeueSentJobs} and not exists (select from lane_transactions
+			where chain_id = $1 and relayer = $2 and nonce = $3 and state <> 'signed')`,
+		[...laneColumns(lane), nonce],
+	);
+}
+
+/**
+ * The transaction of that nonce can no longer land. Its jobs go back to the queue, except an open, which cannot be signed
+ * for a second time. Their swaps are due. Returns whether that is news: where someone has seen it in a block, it is not so.
+ */
+export async function endUnseenTransaction(db: Database, lane: LaneId, nonce: number): Promise<boolean> {
+	const { rowCount } = await db.query(
+		`with ended as (
+			update lane_transactions set state = 'final'
+			where chain_id = $1 and relayer = $2 and nonce = $3 and state in ('signed', 'broadcast') returning nonce
+		), refused as (
+			update jobs set state = 'refused', reason = 'expired', updated_at = now()
+			where ${isOfNonce} and kind = 'open' and exists (select from ended) returning swap_id
+		), requeued as (
+			${requeueSentJobs} and kind <> 'open' and exists (select from ended) returning swap_id
+		), ${markListed("select swap_id from refused union all select swap_id from requeued")}
+		select from ended`,
+		[...laneColumns(lane), nonce],
+	);
+	return (rowCount ?? 0) > 0;
+}
+
+const isOfNonce = "chain_id = $1 and relayer = $2 and nonce = $3 and state = 'sent'";
+const requeueSentJobs = `update jobs set state = 'queued', relayer = null, nonce = null, updated_at = now()
+	where ${isOfNonce}`;
+
+/** The jobs that still wait for the transaction of that nonce. */
+export async function jobsOfNonce(db: Database, lane: LaneId, nonce: number): Promise<Job[]> {
+	const { rows } = await db.query<JobRow>(`select * from jobs where ${isOfNonce}`, [
+		...laneColumns(lane),
+		nonce,
+	]);
+	return rows.map(jobFromRow);
+}
+
+function laneColumns({ chainId, relayer }: LaneId): [number, Uint8Array] {
+	return [chainId, hexToBytes(relayer)];
+}

@@ -1,0 +1,22 @@
+import { bytesToHex } from "viem";
+import type { Database } from "../../database/database.ts";
+import type { GasSpent } from "../../money/ledger/book-final.ts";
+
+/** The other attempts of a nonce whose transaction is final can never be mined. Returns what those that were mined cost. */
+export async function settleNonces(
+	db: Database,
+	{ chainId, finalizedNumber }: { chainId: number; finalizedNumber: number },
+): Promise<GasSpent[]> {
+	const { rows } = await db.query<{ hash: Buffer; block_number: number | null; gas_cost: bigint | null }>(
+		`update lane_transactions t set state = 'final' from lane_transactions m
+		where m.chain_id = $1 and m.state = 'mined' and m.block_number <= $2
+			and t.chain_id = m.chain_id and t.relayer = m.relayer and t.nonce = m.nonce
+		returning t.hash, t.block_number, t.gas_cost`,
+		[chainId, finalizedNumber],
+	);
+	return rows.flatMap(({ hash, block_number, gas_cost }) =>
+		block_number === null || gas_cost === null
+			? []
+			: [{ hash: bytesToHex(hash), blockNumber: block_number, gasCost: gas_cost }],
+	);
+}

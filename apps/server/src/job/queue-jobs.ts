@@ -1,0 +1,90 @@
+import { orderToJson, type SwapUuid } from "@geoswap/protocol";
+import { hexToBytes } from "viem";
+import type { Database } from "../database/database.ts";
+import { jobPriority } from "../swap/facts/job.ts";
+import { type JobKey, type NewJob, payloadToJson } from "./jobs.ts";
+
+/**
+ * Holds the jobs of some swaps, then the waits of some, until the transaction ends: for a round that comes to stock or
+ * exposures before it writes them. Each in one order.
+ */
+export async function lockJobsAndWaits(
+	db: Database,
+	{ jobsOf, waitsOf }: { jobsOf: readonly SwapUuid[]; waitsOf: readonly SwapUuid[] },
+): Promise<void> {
+	if (jobsOf.length + waitsOf.length === 0) return;
+	await db.query({
+		name: "lock-jobs-and-waits",
+		// The count makes PostgreSQL take all jobs before it takes the first wait.
+		text: `with jobs_held as materialized (
+				select from jobs where swap_id = any($1::uuid[]) order by swap_id, kind for update
+			)
+			select from waits where swap_id = any($2::uuid[]) and (select count(*) from jobs_held) >= 0
+			order by swap_id for update`,
+		values: [jobsOf, waitsOf],
+	});
+}
+
+/** A job to be queued, and the turn of its account. */
+export type QueuedJob = { job: NewJob; turn: number };
+
+/** Queues jobs. Does nothing where the swap has one of the kind, unless it is to be done again. */
+export async function queueJobs(db: Database, jobs: readonly QueuedJob[]): Promise<void> {
+	await insertJobs(
+		db,
+		jobs.filter(({ job }) => !job.again),
+		"do nothing",
+	);
+	await insertJobs(
+		db,
+		jobs.filter(({ job }) => job.again),
+		requeue,
+	);
+}
+
+async function insertJobs(db: Database, some: readonly QueuedJob[], onConflict: string): Promise<void> {
+	if (some.length === 0) return;
+	await db.query(
+		`insert into jobs (swap_id, kind, chain_id, order_id, order_terms, payload, state, priority, turn)
+		select * from unnest($1::uuid[], $2::text[], $3::bigint[], $4::bytea[], $5::jsonb[], $6::jsonb[], $7::text[],
+			$8::smallint[], $9::bigint[])
+		on conflict (swap_id, kind) ${onConflict}`,
+		[
+			some.map(({ job }) => job.swapId),
+			some.map(({ job }) => job.kind),
+			some.map(({ job }) => job.chainId),
+			some.map(({ job }) => Buffer.from(hexToBytes(job.orderId))),
+			some.map(({ job }) => JSON.stringify(orderToJson(job.order))),
+			some.map(({ job }) => JSON.stringify(payloadToJson(job))),
+			some.map(({ job }) => job.state),
+			some.map(({ job }) => jobPriority[job.kind]),
+			some.map(({ job, turn }) => (job.kind === "open" ? turn : 0)),
+		],
+	);
+}
+
+const requeue = `do update set payload = excluded.payload, state = excluded.state, alone = false, strikes = 0,
+	reason = null, attestation_id = null, relayer = null, nonce = null, lease = null, leased_until = null, not_before_block = 0, updated_at = now()
+	where jobs.state in ('done', 'refused', 'unattested')`;
+
+/** Takes jobs back, even those that a lane has leased, which then journals nothing for them. Not where a transaction has one. */
+export async function withdrawJobs(db: Database, keys: readonly JobKey[]): Promise<void> {
+	if (keys.length === 0) return;
+	await db.query(
+		"delete from jobs where state = 'queued' and (swap_id, kind) in (select * from unnest($1::uuid[], $2::text[]))",
+		[keys.map(({ swapId }) => swapId), keys.map(({ kind }) => kind)],
+	);
+}
+
+/** What was kept for the work of swaps that have ended goes. Their jobs and waits must be held. */
+export async function dropEnded(db: Database, swapIds: readonly SwapUuid[]): Promise<void> {
+	if (swapIds.length === 0) return;
+	await db.query({
+		name: "drop-ended",
+		text: `with jobs_gone as (delete from jobs where swap_id = any($1::uuid[])),
+				waits_gone as (delete from waits where swap_id = any($1)),
+				held as materialized (select swap_id from exposures where swap_id = any($1) order by swap_id for update)
+			delete from exposures x using held where x.swap_id = held.swap_id`,
+		values: [swapIds],
+	});
+}

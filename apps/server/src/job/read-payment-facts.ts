@@ -1,0 +1,136 @@
+import type { SwapUuid } from "@geoswap/protocol";
+import { bytesToHex, type Hex, hexToBytes } from "viem";
+import type { Database } from "../database/database.ts";
+import type { Sighting } from "../swap/facts/facts.ts";
+import type { Job } from "../swap/facts/job.ts";
+
+/** What justifies a payment to or from an order's swap, from rows that only followers, submits and lanes write. */
+export type PaymentFacts = {
+	/** Where the follower has seen the order opened; absent where it has not. */
+	opened?: { blockNumber: number };
+	/** Whether the follower has seen its output delivered. */
+	isFilled: boolean;
+	/** What the second provider said of the deposit where it is now; absent where it does not have it there. */
+	sighting?: Sighting;
+	/** How far the follower is on the order's origin; absent where it does not follow that chain. */
+	origin?: { number: number; finalizedNumber: number };
+	/** What was reserved for the swap: how much of which token. */
+	reserved?: { chainId: number; token: Hex; amount: bigint };
+	/** Absent where there is no such swap. */
+	swap?: { valueUsdCents: bigint; isSettled: boolean };
+	/** Whether a lane has signed a fill of this order before, when the facts allowed it. Only asked of settled swaps. */
+	wasSigned: boolean;
+	/** By which the facts are known again. Absent where they were not read from the store. */
+	proof?: PaymentProof;
+};
+
+/** What tells whether facts are still as they were, or better only by how far the origin chain is. */
+export type PaymentProof = { digest: string; originNumber: number; originFinalized: number };
+
+/**
+ * Selects the facts about jobs, whose ids, order ids and origin chains are the parameters from this one on. The digest is
+ * over everything that a payment may depend on, except how far the origin chain is.
+ */
+function selectPaymentFacts(first: number): string {
+	const [ids, orderIds, chainIds] = [first, first + 1, first + 2].map((index) => `$${index}`);
+	return `select place, block_number, is_filled, seen_number, seen_finalized, origin_number, origin_finalized,
+			reserved_chain, token, amount, value_usd_cents, is_settled, was_signed, md5(row(block_number, block_hash, transaction_hash, is_filled, seen_number, seen_finalized,
+			reserved_chain, token, amount, value_usd_cents, is_settled, was_signed)::text) as digest
+		from (
+			select job.place, opened.block_number, opened.block_hash, opened.transaction_hash,
+				exists (select from chain_events filled
+					where filled.order_id = job.order_id and filled.name = 'Filled') as is_filled,
+				seen.head_number as seen_number, seen.finalized_number as seen_finalized,
+				origin.number as origin_number, origin.finalized_number as origin_finalized,
+				reserved.chain_id as reserved_chain, reserved.token, reserved.amount,
+				swap.value_usd_cents, swap.status = 'settled' as is_settled,
+				case when swap.status = 'settled' then exists (select from lane_transactions signed
+					where signed.jobs @> jsonb_build_array(jsonb_build_object('swapId', job.swap_id, 'kind', 'fill')))
+				else false end as was_signed
+			from unnest(${ids}::uuid[], ${orderIds}::bytea[], ${chainIds}::numeric[])
+				with ordinality as job (swap_id, order_id, origin_chain_id, place)
+			-- The ids stand here once more as a parameter: by it the planner leaves out the partitions of other days.
+			left join swaps swap on swap.id = job.swap_id and swap.order_id = job.order_id and swap.id = any(${ids}::uuid[])
+			left join reservations reserved on reserved.swap_id = swap.id
+			left join chain_heads origin on origin.chain_id = job.origin_chain_id
+			left join lateral (
+				select chain_id, order_id, block_number, block_hash, transaction_hash from chain_events
+				where order_id = job.order_id and chain_id = job.origin_chain_id and name = 'Opened'
+				order by block_number desc limit 1
+			) opened on true
+			left join sightings seen
+				on (seen.order_id, seen.chain_id, seen.block_number, seen.block_hash, seen.transaction_hash)
+				= (opened.order_id, opened.chain_id, opened.block_number, opened.block_hash, opened.transaction_hash)
+		) facts`;
+}
+
+/**
+ * Selects a row for each job whose facts are not those of its proof any more, or whose origin chain is behind where it was.
+ * The parameters from this one on are those of the facts, then the digests, numbers and final numbers of the proofs.
+ */
+export function selectChangedFacts(first: number): string {
+	return `select from (${selectPaymentFacts(first)}) facts
+		join unnest($${first + 3}::text[], $${first + 4}::bigint[], $${first + 5}::bigint[])
+			with ordinality as proof (digest, number, finalized, place) using (place)
+		where facts.digest <> proof.digest or coalesce(origin_number, 0) < proof.number
+			or coalesce(origin_finalized, 0) < proof.finalized`;
+}
+
+/** Returns the facts about each of the jobs, in their order, from one statement. */
+export async function readPaymentFacts(db: Database, jobs: readonly Job[]): Promise<PaymentFacts[]> {
+	const { rows } = await db.query<Row>({
+		name: "read-payment-facts",
+		text: `select block_number, is_filled, seen_number, seen_finalized, origin_number, origin_finalized, reserved_chain,
+				token, amount, value_usd_cents, is_settled, was_signed, digest
+			from (${selectPaymentFacts(1)}) facts order by place`,
+		values: [
+			jobs.map(({ swapId }): SwapUuid => swapId),
+			jobs.map(({ orderId }) => hexToBytes(orderId)),
+			// As text: terms that somebody made up may name a chain that no column can hold.
+			jobs.map(({ order }) => String(order.originChainId)),
+		],
+	});
+	return rows.map(factsFromRow);
+}
+
+type Row = {
+	block_number: number | null;
+	is_filled: boolean;
+	seen_number: number | null;
+	seen_finalized: number | null;
+	origin_number: number | null;
+	origin_finalized: number | null;
+	reserved_chain: number | null;
+	token: Buffer | null;
+	amount: bigint | null;
+	value_usd_cents: number | null;
+	is_settled: boolean | null;
+	was_signed: boolean;
+	digest: string;
+};
+
+function factsFromRow(row: Row): PaymentFacts {
+	const facts: PaymentFacts = {
+		isFilled: row.is_filled,
+		wasSigned: row.was_signed,
+		proof: {
+			digest: row.digest,
+			originNumber: row.origin_number ?? 0,
+			originFinalized: row.origin_finalized ?? 0,
+		},
+	};
+	if (row.block_number !== null) facts.opened = { blockNumber: row.block_number };
+	if (row.seen_number !== null && row.seen_finalized !== null) {
+		facts.sighting = { headNumber: row.seen_number, finalizedNumber: row.seen_finalized };
+	}
+	if (row.origin_number !== null && row.origin_finalized !== null) {
+		facts.origin = { number: row.origin_number, finalizedNumber: row.origin_finalized };
+	}
+	if (row.reserved_chain !== null && row.token !== null && row.amount !== null) {
+		facts.reserved = { chainId: row.reserved_chain, token: bytesToHex(row.token), amount: row.amount };
+	}
+	if (row.value_usd_cents !== null) {
+		facts.swap = { valueUsdCents: BigInt(row.value_usd_cents), isSettled: row.is_settled === true };
+	}
+	return facts;
+}

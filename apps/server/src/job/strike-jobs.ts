@@ -1,0 +1,86 @@
+import { bytesToHex, type Hex } from "viem";
+import type { Database } from "../database/database.ts";
+import { type JobReason, maxStrikes } from "../swap/facts/job.ts";
+import { skipCause } from "./skip-cause.ts";
+
+/**
+ * What the escrow and the vault owe someone is tried for ever: a release that is given up is a loss. A Solana wallet's
+ * message is co-signed once. An op that was mined alone and opened nothing failed by its wallet's doing, and each further
+ * try would cost as much. A recipient that took the payment when it was simulated and refused it on the chain gets no
+ * second try: each would be another chance to wait for a better price.
+ */
+const isOut = `(s.kind in ('open', 'fill') and j.strikes + s.strikes >= ${maxStrikes}
+	or s.kind = 'open' and s.strikes > 0 and s.was_alone
+	or s.kind = 'fill' and s.reason = 'recipient'
+	or j.payload->'op'->>'kind' = 'solana')`;
+
+/**
+ * The jobs of a mined transaction that did not do them, once a block lies on top of it: each goes back to travel alone,
+ * and an open or a fill is refused after some strikes. One that was attested in a list needs a signature for a list of its own.
+ * Returns their orders.
+ */
+export async function strikeJobs(
+	db: Database,
+	{ chainId, headNumber }: { chainId: number; headNumber: number },
+): Promise<Hex[]> {
+	const { rows } = await db.query<Struck>(
+		`select j.swap_id, j.kind, j.order_id, j.payload->'delivery'->>'kind' as delivery, t.kind = 'cancel' as cancelled,
+			jsonb_array_length(t.jobs) = 1 as was_alone,
+			(select data->>'reason' from chain_events e
+			where e.chain_id = t.chain_id and e.order_id = j.order_id and e.name = 'Skipped'
+				and e.transaction_hash = t.hash limit 1) as selector
+		from jobs j join lane_transactions t using (chain_id, relayer, nonce)
+		where chain_id = $1 and j.state = 'sent' and t.state in ('mined', 'final') and t.block_number < $2
+		order by j.swap_id, j.kind for update of j`,
+		[chainId, headNumber],
+	);
+	if (rows.length === 0) return [];
+	await db.query(
+		`update jobs j set
+			strikes = j.strikes + s.strikes,
+			state = case when ${isOut} then 'refused'
+				when attestation_id is not null then 'unattested' else 'queued' end,
+			reason = case when ${isOut} then s.reason end,
+			alone = alone or s.strikes > 0, attestation_id = null, relayer = null, nonce = null, updated_at = now()
+		from unnest($1::uuid[], $2::text[], $3::int[], $4::text[], $5::boolean[])
+			as s (swap_id, kind, strikes, reason, was_alone)
+		where j.swap_id = s.swap_id and j.kind = s.kind`,
+		[
+			rows.map((row) => row.swap_id),
+			rows.map((row) => row.kind),
+			rows.map((row) => (row.cancelled ? 0 : 1)),
+			rows.map(reasonOf),
+			rows.map((row) => row.was_alone),
+		],
+	);
+	return rows.map((row) => bytesToHex(row.order_id));
+}
+
+type Struck = {
+	swap_id: string;
+	kind: string;
+	order_id: Buffer;
+	delivery: string | null;
+	cancelled: boolean;
+	was_alone: boolean;
+	selector: Hex | null;
+};
+
+/**
+ * The reason of a job that is refused after this. A lane that simulates the same fill reads the vault's error by the same
+ * map.
+ */
+function reasonOf({ selector, delivery }: Struck): JobReason {
+	// On Solana nothing says why it failed, after it was seen to succeed: that it was the recipient is not known.
+	if (delivery === "payout") return "too_late";
+	const cause = skipCause(selector ?? "0x00000000", { throughRouter: delivery === "router" });
+	switch (cause) {
+		case "gas":
+		case "decided":
+		case "not_open":
+		case "other":
+			return "reverted";
+		default:
+			return cause;
+	}
+}

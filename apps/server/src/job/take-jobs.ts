@@ -1,0 +1,234 @@
+import type { SolanaAddress, SwapUuid } from "@geoswap/protocol";
+import { hexToBytes } from "viem";
+import type { Database } from "../database/database.ts";
+import { type Job, jobPriority } from "../swap/facts/job.ts";
+import { type JobKey, type JobRow, jobColumns, jobFromRow } from "./jobs.ts";
+import { journalLease, type LeasedOutcome } from "./journal/journal-lease.ts";
+import type { LaneId } from "./journal/lane-transactions.ts";
+
+/** Jobs that a lane has for itself for a while. No lock is held meanwhile: what it writes about them names the lease. */
+export type LeasedJobs = {
+	/** Its number, one of the lane's own. */
+	lease: number;
+	/** In the order in which they go. Empty where none of those that were taken can be read. */
+	jobs: Job[];
+	/** Jobs that were taken and cannot be read. They are not leased any more: see `setAside`. */
+	malformed: MalformedJob[];
+	/** The lane's next nonce. */
+	nonce: number;
+	/** Whether other jobs wait that can be tried now. */
+	hasMore: boolean;
+	/** What the wallets of opens have yet to give of their token: for all their orders that are not opened yet. */
+	claims: Map<SwapUuid, bigint>;
+};
+
+export type MalformedJob = JobKey & { err: unknown };
+
+type Lease = {
+	/** How far the chain is. */
+	headNumber: number;
+	/** How long others leave the jobs to this lane. */
+	leaseMs: number;
+	/** Most jobs to take. */
+	limit: number;
+};
+
+/**
+ * A chain without traffic makes no blocks: there a job has waited long enough by time. By the clock that wrote when it
+ * was put back: by one that is ahead of it, it would be taken again at once, for ever.
+ */
+export function isRipe(headNumber: string): string {
+	return `state = 'queued' and (not_before_block <= ${headNumber} or updated_at < now() - interval '30 seconds')`;
+}
+
+/** No lane has it now. The clock of leases is the database's, which all lanes share. */
+export const isFree = "(leased_until is null or leased_until <= now())";
+
+const isNext = `chain_id = $1 and ${isRipe("$3")} and ${isFree}`;
+
+/** Within a priority: opens that the chain refused go last, the others in the turns of their accounts. */
+const inTurn = "case kind when 'open' then strikes else 0 end, turn, created_at";
+
+/**
+ * Whether the wallet of an open has another one in flight, or one that goes before it: whatever that one does to the
+ * wallet, this one may fail, and then it must not spoil a bundle for others.
+ */
+const hasAnother = `kind = 'open' and exists (
+	select from jobs other where other.chain_id = jobs.chain_id
+		and other.kind = 'open' and other.state in ('queued', 'sent')
+		and other.order_terms->>'wallet' = jobs.order_terms->>'wallet' and other.swap_id <> jobs.swap_id
+		and (other.state = 'sent'
+			or (other.turn, other.created_at, other.swap_id) < (jobs.turn, jobs.created_at, jobs.swap_id))
+)`;
+
+const nextLease = `lane as (
+	update lanes set lease = lease + 1 where chain_id = $1 and relayer = $2 returning lease, next_nonce
+)`;
+
+/** Leases the jobs that `picked` lists. */
+const leasePicked = `leased as (
+	update jobs set relayer = $2, lease = (select lease from lane),
+		leased_until = now() + $4 * interval '1 millisecond'
+	where (swap_id, kind) in (select swap_id, kind from picked) and exists (select from lane)
+	returning ${jobColumns}, turn, created_at
+)`;
+
+/** Found by the index, like those that are picked, which are the first of it. */
+const hasMore = `coalesce((
+	select true from jobs where ${isNext} and (swap_id, kind) not in (select swap_id, kind from picked)
+	order by priority, ${inTurn} limit 1
+), false) as has_more`;
+
+/**
+ * Leases the jobs that go next, for one transaction, in one statement. First of all the jobs of a list of orders that was
+ * signed for as a whole: releases before refunds. Then, of the others, the one that goes first and those that can be in
+ * one transaction with it: of its kind, for the same contract, of opens one for each wallet, and none that travels alone.
+ *
+ * Jobs that another lane has are passed over; so is a list of which another lane has any, for both would send all of it.
+ */
+export async function takeBundle(
+	db: Database,
+	lane: LaneId,
+	{ headNumber, leaseMs, limit, releasesOnly }: Lease & { releasesOnly: boolean },
+): Promise<LeasedJobs | undefined> {
+	return take(
+		db,
+		`with ${nextLease}, list as (
+			select id from attestations where id = any(array(
+				select attestation_id from jobs where ${isNext} and priority <= $5 and attestation_id is not null
+			)) and not exists (
+				select from jobs where chain_id = $1 and state = 'queued' and priority <= $5
+					and attestation_id = attestations.id and not ${isFree}
+			)
+			order by kind = 'Release' desc, created_at limit 1 for update skip locked
+		), attested as (
+			select swap_id, kind from jobs where ${isNext} and priority <= $5 and attestation_id = (select id from list)
+			for update skip locked
+		), first as (
+			select swap_id, kind, priority, order_terms->>'destinationVault' as vault, ${hasAnother} as has_another,
+				alone or kind = 'refund' or payload->'op'->'authorization' is not null as is_alone
+			from jobs where ${isNext} and attestation_id is null and not $6 and not exists (select from attested)
+			order by priority, ${inTurn} limit 1 for update skip locked
+		), more as (
+			select swap_id, kind from jobs where ${isNext} and attestation_id is null and not alone
+				and priority = (select priority from first where not is_alone and not has_another)
+				and swap_id <> (select swap_id from first) and payload->'op'->'authorization' is null
+				and (kind not in ('fill', 'void') or order_terms->>'destinationVault' = (select vault from first))
+				and not (${hasAnother})
+			order by ${inTurn} limit $7 - 1 for update skip locked
+		), picked as (
+			select swap_id, kind from attested union all select swap_id, kind from first
+			union all select swap_id, kind from more
+		), ${leasePicked}
+		select leased.*, leased.alone or coalesce(first.has_another, false) as alone, lane.*, ${hasMore},
+			(select sum((other.order_terms->>'inputAmount')::numeric)
+					filter (where other.order_terms->>'inputAmount' ~ '^[0-9]{1,78}$') from jobs other
+				where leased.kind = 'open' and other.chain_id = $1
+					and other.kind = 'open' and other.state in ('queued', 'sent')
+					and other.order_terms->>'wallet' = leased.order_terms->>'wallet'
+					and other.order_terms->>'inputToken' = leased.order_terms->>'inputToken') as claimed
+		from leased cross join lane left join first using (swap_id, kind)
+		order by case leased.kind when 'open' then strikes else 0 end, turn, created_at`,
+		lane,
+		[headNumber, leaseMs, jobPriority[releasesOnly ? "release" : "refund"], releasesOnly, limit],
+	);
+}
+
+/**
+ * Leases the jobs that go first, of any kind, for transactions of their own. An op names who pays for it: only that lane
+ * can send it, and one that can pay for no more leaves the rest to others. Releases go before all other work. Then what
+ * was refused least often: a wallet can see to it that its refunds never succeed, and they must not keep others from
+ * theirs.
+ *
+ * Solana makes slots without traffic too. What it refused waits for its slot: hundreds of refunds that can never be paid
+ * would else be tried all the time.
+ */
+export async function takeSingleJobs(
+	db: Database,
+	lane: LaneId,
+	{
+		headNumber,
+		leaseMs,
+		limit,
+		feePayer,
+		isOpensOnly,
+	}: Lease & { feePayer: SolanaAddress; isOpensOnly: boolean },
+): Promise<LeasedJobs | undefined> {
+	return take(
+		db,
+		`with ${nextLease}, picked as (
+			select swap_id, kind from jobs where ${isNext} and (not_before_block <= $3 or strikes = 0)
+				and (kind <> 'open' and not $6 or payload->'op'->>'feePayer' = $5)
+			order by kind <> 'release', strikes, priority, turn, created_at limit $7 for update skip locked
+		), ${leasePicked}
+		select leased.*, lane.*, false as has_more, null as claimed from leased cross join lane
+		order by kind <> 'release', strikes, ${priorityOfKind}, turn, created_at`,
+		lane,
+		[headNumber, leaseMs, feePayer, isOpensOnly, limit],
+	);
+}
+
+const priorityOfKind = `case kind ${Object.entries(jobPriority)
+	.map(([kind, priority]) => `when '${kind}' then ${priority}`)
+	.join(" ")} end`;
+
+async function take(
+	db: Database,
+	sql: string,
+	lane: LaneId,
+	[headNumber, ...values]: [headNumber: number, ...unknown[]],
+): Promise<LeasedJobs | undefined> {
+	const { rows } = await db.query<TakenRow>(sql, [
+		lane.chainId,
+		hexToBytes(lane.relayer),
+		headNumber,
+		...values,
+	]);
+	const [first] = rows;
+	if (!first) return undefined;
+	const { lease, next_nonce: nonce, has_more: hasMore } = first;
+	const jobs: Job[] = [];
+	const malformed: MalformedJob[] = [];
+	for (const row of rows) {
+		try {
+			jobs.push(jobFromRow(row));
+		} catch (err) {
+			malformed.push({ swapId: row.swap_id, kind: row.kind, err });
+		}
+	}
+	if (malformed.length > 0) await setAside(db, lane, { lease, nonce, malformed, headNumber });
+	return {
+		lease,
+		nonce,
+		hasMore,
+		jobs,
+		malformed,
+		claims: new Map(rows.flatMap(({ swap_id, claimed }) => (claimed === null ? [] : [[swap_id, claimed]]))),
+	};
+}
+
+/** In blocks. */
+const malformedBlocks = 32;
+
+/**
+ * Keeps jobs that cannot be read from stopping their lanes. An open is refused: the API has it written as it likes. The
+ * worker itself queued any other, perhaps in a later version, and it may be owed: it waits.
+ */
+async function setAside(
+	db: Database,
+	lane: LaneId,
+	{
+		lease,
+		nonce,
+		malformed,
+		headNumber,
+	}: { lease: number; nonce: number; malformed: readonly MalformedJob[]; headNumber: number },
+): Promise<void> {
+	const outcomes = malformed.map((job): LeasedOutcome => {
+		if (job.kind === "open") return { job, change: { refuse: "reverted" } };
+		return { job, change: { notBeforeBlock: headNumber + malformedBlocks, strikes: 1 } };
+	});
+	await journalLease(db, lane, { lease, nonce, outcomes, transactions: [] });
+}
+
+type TakenRow = JobRow & { lease: number; next_nonce: number; has_more: boolean; claimed: bigint | null };

@@ -1,0 +1,48 @@
+import { type Address, hexToBytes } from "viem";
+import type { Database } from "../../database/database.ts";
+import type { Part } from "../../database/statement-part.ts";
+
+/** A ladder on which volume can be in flight. */
+export type Pair = { chainId: number; token: Address; direction: "sell" | "buy" };
+
+/** What is in flight. Where a way leads over two ladders, the busier one counts. */
+export type InFlight = { sell: bigint; buy: bigint };
+
+export type VolumeRow = { direction: "sell" | "buy"; in_flight: string };
+
+/** For rows. */
+export function lockedPairs(pairs: readonly Pair[]): Part {
+	return {
+		text: `insert into pair_volume (chain_id, token, direction)
+			select chain_id, token, direction
+			from unnest($1::bigint[], $2::bytea[], $3::text[]) as pair (chain_id, token, direction)
+			order by chain_id, token, direction
+			on conflict (chain_id, token, direction) do update set in_flight = pair_volume.in_flight
+			returning direction, in_flight::text`,
+		values: pairColumns(pairs),
+	};
+}
+
+/** What is in flight on the ladders, which stays so until the transaction ends. */
+export async function lockPairs(db: Database, pairs: readonly Pair[]): Promise<InFlight> {
+	if (pairs.length === 0) return { sell: 0n, buy: 0n };
+	const { rows } = await db.query<VolumeRow>({ name: "lock-pairs", ...lockedPairs(pairs) });
+	return inFlightOf(rows);
+}
+
+export function inFlightOf(rows: readonly VolumeRow[]): InFlight {
+	const inFlight = { sell: 0n, buy: 0n };
+	for (const { direction, in_flight } of rows) {
+		const amount = BigInt(in_flight);
+		if (amount > inFlight[direction]) inFlight[direction] = amount;
+	}
+	return inFlight;
+}
+
+export function pairColumns(pairs: readonly Pair[]): [number[], Uint8Array[], string[]] {
+	return [
+		pairs.map((pair) => pair.chainId),
+		pairs.map((pair) => Buffer.from(hexToBytes(pair.token))),
+		pairs.map((pair) => pair.direction),
+	];
+}

@@ -1,0 +1,153 @@
+import type { SwapUuid } from "@geoswap/protocol";
+import { type Hex, hexToBytes } from "viem";
+import type { Database } from "../../database/database.ts";
+import type { Reservation } from "../../store/submit-swap.ts";
+import type { SwapRecord } from "../../swap/facts/swap-record.ts";
+import { deliveryToJson } from "../../swap/record/swap-json.ts";
+import { lockPairs, type Pair, pairColumns } from "./lock-pairs.ts";
+
+/** Gives back what was reserved for swaps: on the ladders, then of the stock, each in one order. */
+export async function unreserveAll(db: Database, swapIds: readonly SwapUuid[]): Promise<void> {
+	if (swapIds.length === 0) return;
+	const { rows } = await db.query<ReservationRow>({
+		name: "delete-reservations",
+		text: `delete from reservations where swap_id = any($1::uuid[]) returning chain_id, token, amount, volumes`,
+		values: [swapIds],
+	});
+	const volumes = summed(
+		rows.flatMap((row) =>
+			row.volumes.map(({ chainId, token, direction, amount }) => ({
+				key: `${chainId}:${token.toLowerCase()}:${direction}`,
+				of: { chainId, token: Buffer.from(hexToBytes(token)), direction },
+				amount: BigInt(amount),
+			})),
+		),
+	);
+	if (volumes.length > 0) {
+		await db.query({
+			name: "lower-volumes",
+			text: `with held as materialized (
+					select chain_id, token, direction from pair_volume
+					where (chain_id, token, direction) in (
+						select c, t, d from unnest($1::bigint[], $2::bytea[], $3::text[]) as x (c, t, d)
+					)
+					order by chain_id, token, direction for update
+				)
+				update pair_volume p set in_flight = p.in_flight - x.amount
+				from held join unnest($1::bigint[], $2::bytea[], $3::text[], $4::numeric[])
+					as x (chain_id, token, direction, amount) using (chain_id, token, direction)
+				where (p.chain_id, p.token, p.direction) = (held.chain_id, held.token, held.direction)`,
+			values: [
+				volumes.map(({ of }) => of.chainId),
+				volumes.map(({ of }) => of.token),
+				volumes.map(({ of }) => of.direction),
+				volumes.map(({ amount }) => amount),
+			],
+		});
+	}
+	const stock = summed(
+		rows.map(({ chain_id, token, amount }) => ({
+			key: `${chain_id}:${token.toString("hex")}`,
+			of: { chainId: chain_id, token },
+			amount,
+		})),
+	);
+	if (stock.length === 0) return;
+	await db.query({
+		name: "lower-reserved",
+		text: `with held as materialized (
+				select chain_id, token from stock
+				where (chain_id, token) in (select c, t from unnest($1::bigint[], $2::bytea[]) as x (c, t))
+				order by chain_id, token for update
+			)
+			update stock s set reserved = s.reserved - x.amount
+			from held join unnest($1::bigint[], $2::bytea[], $3::numeric[]) as x (chain_id, token, amount)
+				using (chain_id, token)
+			where (s.chain_id, s.token) = (held.chain_id, held.token)`,
+		values: [
+			stock.map(({ of }) => of.chainId),
+			stock.map(({ of }) => of.token),
+			stock.map(({ amount }) => amount),
+		],
+	});
+}
+
+/** One of each: an update would take but one of two rows for the same. */
+function summed<Of>(
+	amounts: readonly { key: string; of: Of; amount: bigint }[],
+): { of: Of; amount: bigint }[] {
+	const sums = new Map<string, { of: Of; amount: bigint }>();
+	for (const { key, of, amount } of amounts) {
+		sums.set(key, { of, amount: (sums.get(key)?.amount ?? 0n) + amount });
+	}
+	return [...sums.values()];
+}
+
+/** The orders are open: they do not count against their accounts' unopened value any more. */
+export async function markReservationsOpened(db: Database, swapIds: readonly SwapUuid[]): Promise<void> {
+	if (swapIds.length === 0) return;
+	await db.query({
+		name: "mark-reservations-opened",
+		text: "update reservations set opened = true where swap_id = any($1::uuid[]) and not opened",
+		values: [swapIds],
+	});
+}
+
+/**
+ * Reserves for a swap whose reservation lapsed before its order was opened, at the price of now. Says what there is too
+ * little of, if anything.
+ */
+export async function reserveAgain(
+	db: Database,
+	{
+		swap: { id, accountId, valueUsdCents },
+		pairs,
+		reserve,
+	}: {
+		swap: SwapRecord;
+		/** The ladders that the swap puts volume on. */
+		pairs: readonly Pair[];
+		/** The swap's price with this much of others in flight; undefined where it is below the minimum. */
+		reserve: (inFlight: { sell: bigint; buy: bigint }) => Reservation | undefined;
+	},
+): Promise<"reserved" | "price" | "stock"> {
+	const { rowCount: isThere } = await db.query("select from reservations where swap_id = $1", [id]);
+	if (isThere) return "reserved";
+	const reservation = reserve(await lockPairs(db, pairs));
+	if (!reservation) return "price";
+	const { delivery, chainId, token, amount, volumes } = reservation;
+	const { rowCount: isTaken } = await db.query(
+		`update stock set reserved = reserved + $3
+		where chain_id = $1 and token = $2 and least(balance, outflow_available) - reserved >= $3`,
+		[chainId, hexToBytes(token), amount],
+	);
+	if (!isTaken) return "stock";
+	await db.query(
+		`update pair_volume as pair set in_flight = pair.in_flight + volume.amount
+		from unnest($1::bigint[], $2::bytea[], $3::text[], $4::numeric[]) as volume (chain_id, token, direction, amount)
+		where (pair.chain_id, pair.token, pair.direction) = (volume.chain_id, volume.token, volume.direction)`,
+		[...pairColumns(volumes), volumes.map((volume) => volume.amount)],
+	);
+	await db.query(
+		`insert into reservations
+			(swap_id, account_id, chain_id, token, amount, value_usd_cents, volumes, opened, lapses_at)
+		values ($1, $2, $3, $4, $5, $6, $7, true, now())`,
+		[
+			id,
+			accountId ?? null,
+			chainId,
+			hexToBytes(token),
+			amount,
+			valueUsdCents,
+			JSON.stringify(volumes.map((volume) => ({ ...volume, amount: String(volume.amount) }))),
+		],
+	);
+	await db.query("update swaps set delivery = $2, updated_at = now() where id = $1", [
+		id,
+		deliveryToJson(delivery),
+	]);
+	return "reserved";
+}
+
+type ReservedVolume = { chainId: number; token: Hex; direction: "sell" | "buy"; amount: string };
+type ReservationRow = { chain_id: number; token: Buffer; amount: bigint; volumes: ReservedVolume[] };

@@ -1,0 +1,26 @@
+import { type Address, hexToBytes } from "viem";
+import type { Database } from "../../database/database.ts";
+
+/** What the vault holds of a token, and may let out of it. */
+export type StockBalance = { token: Address; balance: bigint; outflowAvailable: bigint };
+
+/** What is reserved of it stays as it is. */
+export async function saveStock(
+	db: Database,
+	{ chainId, blockNumber, stock }: { chainId: number; blockNumber: number; stock: readonly StockBalance[] },
+): Promise<void> {
+	await db.query(
+		`insert into stock (chain_id, block_number, token, balance, outflow_available)
+		select $1, $2, * from unnest($3::bytea[], $4::numeric[], $5::numeric[])
+			as held (token, balance, outflow_available) order by token
+		on conflict (chain_id, token) do update set block_number = excluded.block_number,
+			balance = excluded.balance, outflow_available = excluded.outflow_available`,
+		[
+			chainId,
+			blockNumber,
+			stock.map(({ token }) => hexToBytes(token)),
+			stock.map(({ balance }) => balance),
+			stock.map(({ outflowAvailable }) => outflowAvailable),
+		],
+	);
+}

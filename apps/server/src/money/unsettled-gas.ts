@@ -1,0 +1,163 @@
+import {
+	type SwapUuid,
+	solanaChainId,
+	solanaNativeToken,
+	tokenAccountRentLamports,
+	toSolanaWord,
+} from "@geoswap/protocol";
+import type { Database } from "../database/database.ts";
+import type { Part } from "../database/statement-part.ts";
+import { recentSwapIds } from "../swap/record/recent-swap-ids.ts";
+import { entryPointGas } from "./entry-point-gas.ts";
+
+const dayMs = 86_400_000;
+/** What is in a marker comes back after a month. Until then it is missing where fees are paid from. */
+const markerShare = 10n;
+/** Of swaps that nothing speaks against, few are refunded. */
+const undecidedShare = 10n;
+/** The wallet's new account, which it can close for what is in it, the marker, and more than the transactions' fees. */
+const refundLamports = tokenAccountRentLamports + tokenAccountRentLamports / markerShare + 100_000n;
+/** About when most of what is not decided is. */
+const decidedSeconds = 60;
+const { perBundle, perOp, limitFactor } = entryPointGas;
+/** What it takes to close an order on its destination and to give its input back, each with some room. */
+const voidGas = 60_000;
+const refundGas = 70_000;
+
+/** Whether transaction `t` opened none of its orders: one op that fails its validation reverts the whole bundle. */
+const isSpoilt = `t.kind = 'open' and not exists (
+	select from jsonb_array_elements(t.jobs) job join chain_events e
+		on e.order_id = decode(substr(job->>'orderId', 3), 'hex') and e.chain_id = t.chain_id
+	where e.name = 'Opened' and e.transaction_hash = t.hash
+)`;
+
+/**
+ * All that swap `s` has cost so far, by chain: its share of each transaction, what was given away with an account that a
+ * refund had to make, and a share of what its markers hold. A bundle that opened nothing counts whole for each swap of it
+ * that was never opened: the others settle after all, and one of these spoilt it.
+ */
+const costs = `(
+	select t.chain_id, case when s.stage = 'opening' and ${isSpoilt} then t.gas_cost
+		else ceil(t.gas_cost / jsonb_array_length(t.jobs)) end as cost
+	from lane_transactions t
+	where t.jobs @> jsonb_build_array(jsonb_build_object('swapId', s.id)) and t.gas_cost is not null
+	union all
+	select e.chain_id, (e.data->>'lamports')::numeric from chain_events e
+	where e.order_id = s.order_id and e.name = 'AccountMade'
+	union all
+	select e.chain_id, ceil((e.data->>'lamports')::numeric / ${markerShare}) from chain_events e
+	where e.order_id = s.order_id and e.name = 'MarkerMade'
+)`;
+
+/** Writes down what swaps cost that ended otherwise than settled, once. */
+export async function recordUnsettledGas(
+	db: Database,
+	{ swapIds, nowMs }: { swapIds: readonly SwapUuid[]; nowMs: number },
+): Promise<void> {
+	if (swapIds.length === 0) return;
+	await db.query(
+		`insert into unsettled_gas (swap_id, chain_id, account_id, at, wei)
+		select s.id, c.chain_id, s.account_id, to_timestamp($2::double precision / 1000), sum(c.cost)
+		from swaps s cross join lateral ${costs} c
+		where s.id = any($1::uuid[]) and s.status in ('failed', 'refunded') and s.account_id is not null
+		group by s.id, c.chain_id, s.account_id
+		on conflict do nothing`,
+		[swapIds, nowMs],
+	);
+}
+
+/** What swaps cost, by chain in its smallest unit of fees, and when less of it will count. */
+type Spent = { spent: { chainId: number; wei: bigint }[]; retryAfterSeconds: number };
+
+export type UnsettledGas = {
+	/** Swaps of the last day that ended otherwise than settled. */
+	ended: Spent;
+	/** Swaps that have not ended, and are not settled. */
+	undecided: Spent & {
+		/** Units of gas that transactions of theirs may still use on EVM chains, at the most. */
+		inFlight: { chainId: number; gas: bigint }[];
+	};
+};
+
+/**
+ * Reads what an account's swaps of the last day cost without being settled, and what those may cost that have not ended.
+ *
+ * A swap from an EVM chain counts with what it has cost so far, with the whole limit of its op until its order is open,
+ * and with a void and a refund. One from Solana counts as a refund at the worst, or as a share of that while nothing says
+ * that it will be refunded; only inputs of tokens do, since there a refund may have to make an account, which is as good
+ * as cash.
+ */
+export async function readUnsettledGas(
+	db: Database,
+	{ accountId, nowMs }: { accountId: string; nowMs: number },
+): Promise<UnsettledGas> {
+	const { rows } = await db.query<GasRow>({
+		name: "read-unsettled-gas",
+		...gasRows({ accountId, nowMs }),
+	});
+	return gasFromRows(rows, { nowMs });
+}
+
+const gasText = `with undecided as materialized (
+		select id, order_id, stage, giving_up, op->'gas' as op_gas, order_terms->>'inputToken' as input_token,
+			(order_terms->>'originChainId')::numeric as origin,
+			(order_terms->>'destinationChainId')::numeric as destination
+		from swaps where account_id = $1 and ended_at is null and status <> 'settled' and id between $7 and $8
+	)
+	select 'ended' as kind, chain_id as "chainId", sum(wei)::text as amount,
+		floor(extract(epoch from min(at)) * 1000)::float8 as "firstAtMs"
+	from unsettled_gas
+	where account_id = $1 and at > $2 group by chain_id
+	union all
+	select 'spent', $3::bigint, sum(case when giving_up is null then $4::numeric else $5 end)::text, null
+	from undecided where origin = $3 and input_token <> $6 having count(*) > 0
+	union all
+	select 'spent', c.chain_id, sum(c.cost)::text, null from undecided s cross join lateral ${costs} c
+	where s.origin <> $3 group by c.chain_id
+	union all
+	select 'gas', origin::bigint, sum(${refundGas} + case when stage = 'opening' and op_gas is not null then
+		ceil(((op_gas->>'verificationGasLimit')::numeric + (op_gas->>'callGasLimit')::numeric) * ${limitFactor.times} / ${limitFactor.over})
+			+ ${perBundle + perOp} else 0 end)::text, null
+	from undecided where origin <> $3 group by origin
+	union all
+	select 'gas', destination::bigint, sum(${voidGas})::text, null
+	from undecided where origin <> $3 and destination not in (origin, $3) group by destination`;
+
+/** For rows. */
+export function gasRows({ accountId, nowMs }: { accountId: string; nowMs: number }): Part {
+	return {
+		text: gasText,
+		values: [
+			accountId,
+			new Date(nowMs - dayMs),
+			solanaChainId,
+			refundLamports / undecidedShare,
+			refundLamports,
+			toSolanaWord(solanaNativeToken),
+			...recentSwapIds(nowMs),
+		],
+	};
+}
+
+export function gasFromRows(rows: readonly GasRow[], { nowMs }: { nowMs: number }): UnsettledGas {
+	const ofKind = (kind: GasRow["kind"]) => rows.filter((row) => row.kind === kind);
+	const spent = (some: readonly GasRow[]) =>
+		some.map(({ chainId, amount }) => ({ chainId, wei: BigInt(amount) }));
+	const ended = ofKind("ended");
+	const firstMs = Math.min(nowMs, ...ended.map((row) => row.firstAtMs ?? nowMs));
+	return {
+		ended: { spent: spent(ended), retryAfterSeconds: Math.ceil((firstMs + dayMs - nowMs) / 1_000) },
+		undecided: {
+			spent: spent(ofKind("spent")),
+			inFlight: ofKind("gas").map(({ chainId, amount }) => ({ chainId, gas: BigInt(amount) })),
+			retryAfterSeconds: decidedSeconds,
+		},
+	};
+}
+
+export type GasRow = {
+	kind: "ended" | "spent" | "gas";
+	chainId: number;
+	amount: string;
+	firstAtMs: number | null;
+};

@@ -1,0 +1,490 @@
+import fc from "fast-check";
+import { expect, test } from "vitest";
+import {
+	type ModelOptions,
+	ModelWorld,
+	modelDeadlines,
+	mostLifeSeconds,
+} from "../../../test/swap/model-world.ts";
+import { sequence } from "../../../test/swap/sequence.ts";
+import { decide } from "./decide.ts";
+import type { Decision } from "./decision.ts";
+
+function newWorld({
+	seed = 1,
+	isCrossChain = true,
+	hostileSeconds = 0,
+	origin = "evm",
+	destination = "evm",
+}: Partial<Omit<ModelOptions, "random">> & { seed?: number }): ModelWorld {
+	return new ModelWorld({ isCrossChain, origin, destination, random: sequence(seed), hostileSeconds });
+}
+
+/** Ways of a swap with Solana at an end, or at both. */
+const solanaWays = {
+	"from Solana": { origin: "solana" },
+	"to Solana": { destination: "solana" },
+	"on Solana": { origin: "solana", destination: "solana", isCrossChain: false },
+} as const;
+
+/** Decides and applies until there is nothing to do at once; `check` sees every decision before it is applied. */
+function settleRounds(world: ModelWorld, check: (decision: Decision) => void = () => {}): string {
+	for (let round = 0; round < 10; round++) {
+		const decision = decide(world.facts, world.policy, world.nowSeconds * 1_000);
+		check(decision);
+		world.apply(decision);
+		if (!decision.isEnd && decision.timeoutMs === 0) continue;
+		const { swap, events, jobs } = world.facts;
+		const mayFill = events.Opened !== undefined || swap.status !== "pending";
+		if (jobs.fill?.state === "queued") expect(mayFill).toBe(true);
+		return decision.fact;
+	}
+	throw new Error("it never comes to rest");
+}
+
+function runToEnd(world: ModelWorld, check?: (decision: Decision) => void): string[] {
+	const facts: string[] = [];
+	for (let seconds = 0; seconds < 900; seconds++) {
+		const fact = settleRounds(world, check);
+		if (facts.at(-1) !== fact) facts.push(fact);
+		if (world.isEnded) return facts;
+		world.tick();
+	}
+	throw new Error(`it never ends: ${facts.join(", ")}`);
+}
+
+test("a swap that nothing disturbs is settled and ends once its release is final", () => {
+	const world = newWorld({});
+	expect(runToEnd(world)).toEqual([
+		"opening",
+		"deposited",
+		"delivering",
+		"delivered",
+		"delivery-final",
+		"released",
+	]);
+	expect(world.facts.swap).toMatchObject({ status: "settled", deliveredAmount: 100n });
+	expect(world.facts.isReserved).toBe(false);
+});
+
+test.each([
+	{ what: "two blocks deep, as its value asks for", cents: 5_000n, blocks: 2 },
+	{ what: "final, where its value is above all depths", cents: 500_000n, blocks: 4 },
+])(
+	"a delivery is called settled once it is $what, and no block sooner [D-status-15]",
+	({ cents, blocks }) => {
+		const world = newWorld({});
+		world.facts.swap.valueUsdCents = cents;
+		world.policy.destination = { ...world.policy.destination, depths: [{ upToUsd: 1_000, blocks: 2 }] };
+		for (let seconds = 0; seconds < 60 && world.facts.swap.status === "pending"; seconds++) {
+			world.tick();
+			settleRounds(world);
+			const { swap, destination, events } = world.facts;
+			const depth = events.Filled && destination.number - events.Filled.blockNumber;
+			expect(swap.status).toBe(depth !== undefined && depth >= blocks ? "settled" : "pending");
+		}
+		expect(world.facts.swap.status).toBe("settled");
+	},
+);
+
+test("on one chain it ends once the fill is final", () => {
+	const world = newWorld({ isCrossChain: false });
+	expect(runToEnd(world).at(-1)).toBe("delivery-final");
+	expect(world.facts.swap.status).toBe("settled");
+});
+
+test("nothing is filled while too few attesters are alive, and then it is refunded", () => {
+	const world = newWorld({});
+	Object.defineProperty(world.facts, "attestersAlive", { get: () => 1, set: () => {} });
+	const facts: string[] = [];
+	for (let seconds = 0; seconds < 300 && !world.isEnded; seconds++) {
+		facts.push(settleRounds(world));
+		expect(world.facts.jobs.fill).toBeUndefined();
+		world.tick();
+	}
+	expect(facts).toContain("attesters-silent");
+	// Nobody attests either: it takes until anyone may refund.
+	expect(world.facts.swap).toMatchObject({ status: "refunded", givingUp: "TOO_LATE" });
+	expect(world.nowSeconds).toBeGreaterThan(modelDeadlines.refund);
+});
+
+test("a refund that is only a credit is not called refunded until it is claimed", () => {
+	const world = newWorld({});
+	for (let seconds = 0; seconds < 300; seconds++) {
+		if (world.has("Opened")) world.facts.swap.givingUp = "NO_LIQUIDITY";
+		settleRounds(world);
+		world.tick();
+		for (const event of world.events) if (event.name === "Refunded") event.data.paid = false;
+		expect(world.facts.swap.status).toBe("pending");
+	}
+	expect(world.has("Refunded")).toBe(true);
+	expect(settleRounds(world)).toBe("refund-credited");
+	world.facts.claimed = { blockNumber: world.facts.origin.number, transactionHash: "0xc1a1" };
+	expect(runToEnd(world).at(-1)).toBe("refund-final");
+	expect(world.facts.swap).toMatchObject({ status: "refunded", refundTxHash: "0xc1a1" });
+});
+
+test.each([
+	{ reason: "account_gone", strike: { strike: "recipient_account_gone" } },
+	{ reason: "recipient", strike: { strike: "recipient_refused" } },
+	// A token that is paused refuses everybody.
+	{ reason: "reverted", strike: {} },
+])(
+	"a swap that could not be paid strikes its account only where the recipient is to blame: $reason",
+	({ reason, strike }) => {
+		const world = newWorld({ destination: "solana" });
+		while (!world.facts.jobs.fill) {
+			settleRounds(world);
+			world.tick();
+		}
+		Object.assign(world.facts.jobs.fill, { state: "refused", reason });
+		const { actions } = decide(world.facts, world.policy, world.nowSeconds * 1_000);
+		expect(actions).toContainEqual({ do: "give-up", code: "RECIPIENT_REFUSED", ...strike });
+	},
+);
+
+test("no void is queued while a fill that was signed may still land", () => {
+	const world = newWorld({});
+	while (world.facts.jobs.fill?.state !== "sent") {
+		settleRounds(world);
+		world.tick();
+	}
+	world.facts.swap.givingUp = "TOO_LATE";
+	expect(settleRounds(world)).toBe("fill-undecided");
+	expect(world.facts.jobs.void).toBeUndefined();
+	expect(runToEnd(world)).toContain("released");
+	expect(world.facts.swap.status).toBe("settled");
+});
+
+test("a payment on Solana counts as out, whatever the time, until its lane says that it is dead", () => {
+	const world = newWorld({ destination: "solana" });
+	while (world.facts.jobs.fill?.state !== "sent") {
+		settleRounds(world);
+		world.tick();
+	}
+	const decideAt = (seconds: number) => {
+		for (const head of [world.facts.origin, world.facts.destination]) {
+			Object.assign(head, { timestamp: seconds, finalizedTimestamp: seconds });
+		}
+		return decide(world.facts, world.policy, seconds * 1_000);
+	};
+	expect(decideAt(modelDeadlines.refund + 1_000)).toMatchObject({ fact: "delivering" });
+	world.facts.swap.givingUp = "TOO_LATE";
+	expect(decideAt(modelDeadlines.refund + 1_000)).toMatchObject({ fact: "fill-undecided" });
+
+	// Anyone may have refunded the input by now: the swap has not ended while the payment may land.
+	const refunded = {
+		name: "Refunded",
+		blockNumber: 0,
+		blockHash: "0x01",
+		transactionHash: "0x01",
+		data: { paid: true },
+	} as const;
+	world.facts.events.Refunded = refunded;
+	expect(decideAt(modelDeadlines.refund + 1_000)).toMatchObject({ fact: "refunded", isEnd: false });
+	delete world.facts.events.Refunded;
+
+	Object.assign(world.facts.jobs.fill ?? {}, { state: "queued" });
+	expect(decideAt(modelDeadlines.refund + 1_000)).toMatchObject({ fact: "fill-withdrawn" });
+	delete world.facts.jobs.fill;
+	const { fact, actions } = decideAt(modelDeadlines.refund + 1_000);
+	expect(fact).toBe("voiding");
+	expect(actions).toContainEqual({ do: "queue", kind: "void", again: false });
+});
+
+test("a payment on Solana settles before it is final only while there is time to see it die and pay again", () => {
+	const world = newWorld({ destination: "solana" });
+	while (!world.has("Filled")) {
+		settleRounds(world);
+		world.tick();
+	}
+	world.facts.swap.valueUsdCents = 5_000n;
+	world.facts.destination.number++;
+	const { finalitySeconds } = world.policy.destination;
+	const lastMoment = modelDeadlines.fill - 2 * mostLifeSeconds - finalitySeconds;
+	const settlesAt = (seconds: number) =>
+		decide(world.facts, world.policy, seconds * 1_000).actions.some(
+			(action) => action.do === "advance" && action.path.includes("settled"),
+		);
+	expect(settlesAt(lastMoment)).toBe(true);
+	expect(settlesAt(lastMoment + 1)).toBe(false);
+});
+
+test("what could not be delivered again is settled only once its delivery is final", () => {
+	for (const lacks of [{ isReserved: false }, { givingUp: "NO_LIQUIDITY" as const }]) {
+		const world = newWorld({});
+		while (!world.has("Filled")) {
+			settleRounds(world);
+			world.tick();
+		}
+		world.facts.destination.number = world.facts.destination.finalizedNumber + 100;
+		const settles = () =>
+			decide(world.facts, world.policy, world.nowSeconds * 1_000).actions.some(
+				(action) => action.do === "advance" && action.path.includes("settled"),
+			);
+		expect(settles()).toBe(true);
+		if ("givingUp" in lacks) Object.assign(world.facts.swap, lacks);
+		else Object.assign(world.facts, lacks);
+		expect(settles()).toBe(false);
+		world.facts.destination.finalizedNumber = world.facts.destination.number;
+		expect(settles()).toBe(true);
+	}
+});
+
+test("an order to Solana that nobody submitted is closed by a void too: no time closes it", () => {
+	const world = newWorld({ destination: "solana" });
+	while (!world.has("Opened")) {
+		settleRounds(world);
+		world.tick();
+	}
+	world.facts.swap.op = undefined;
+	expect(decide(world.facts, world.policy, world.nowSeconds * 1_000).fact).toBe("voiding");
+});
+
+test("a deposit on Solana that was co-signed is given up only once its lane says that it is dead", () => {
+	const world = newWorld({ origin: "solana" });
+	settleRounds(world);
+	Object.assign(world.facts.jobs.open ?? {}, { state: "sent" });
+	const lastHeight = world.facts.swap.op && "kind" in world.facts.swap.op ? 15 : 0;
+	Object.assign(world.facts.origin, { finalizedHeight: lastHeight, finalizedNumber: 1_000 });
+	world.facts.origin.number = 1_004;
+	const decideNow = () => decide(world.facts, world.policy, world.nowSeconds * 1_000);
+	expect(decideNow()).toMatchObject({
+		fact: "opening",
+		wait: { finalized: { chainId: 1, number: 1_001 } },
+	});
+	world.facts.origin.finalizedHeight = lastHeight + 1;
+	expect(decideNow()).toMatchObject({ fact: "opening", actions: [], wait: {} });
+	Object.assign(world.facts.jobs.open ?? {}, { state: "refused", reason: "expired" });
+	expect(decideNow()).toMatchObject({ fact: "not-opened", isEnd: true });
+});
+
+test("a store that was restored and knows of no deposit asks the lane before it says failed, however late", () => {
+	const world = newWorld({ origin: "solana" });
+	settleRounds(world);
+	Object.assign(world.facts.origin, { finalizedHeight: 1_000, finalizedNumber: 2_000, number: 2_004 });
+	const decideNow = () => decide(world.facts, world.policy, world.nowSeconds * 1_000);
+	Object.assign(world.facts.jobs.open ?? {}, { state: "queued" });
+	expect(decideNow()).toMatchObject({ fact: "opening", isEnd: false });
+	delete world.facts.jobs.open;
+	for (const givingUp of [undefined, "TOO_LATE"] as const) {
+		world.facts.swap.givingUp = givingUp;
+		const { fact, actions } = decideNow();
+		expect(fact).toBe("opening");
+		expect(actions).toContainEqual({ do: "queue", kind: "open", again: false });
+	}
+});
+
+test("what waits for attesters whom it does not need is queued for a lane", () => {
+	const world = newWorld({ origin: "solana" });
+	while (!world.facts.jobs.release) {
+		settleRounds(world);
+		world.tick();
+	}
+	world.facts.events.Released = undefined as never;
+	Object.assign(world.facts.jobs.release, { state: "unattested" });
+	const { actions } = decide(world.facts, world.policy, world.nowSeconds * 1_000);
+	expect(actions).toContainEqual({ do: "queue", kind: "release", attested: false, again: true });
+});
+
+test("an output that was delivered is settled, even where the input was refunded too", () => {
+	const world = newWorld({});
+	while (!world.has("Filled")) {
+		settleRounds(world);
+		world.tick();
+	}
+	const [opened] = world.events;
+	world.events.push({ ...opened, name: "Refunded", data: { paid: true } } as (typeof world.events)[0]);
+	world.tick();
+	expect(runToEnd(world).at(-1)).toBe("delivered-and-refunded");
+	expect(world.facts.swap.status).toBe("settled");
+});
+
+test("a settled delivery that its chain dropped is made again as it was made before [D-status-16]", () => {
+	const world = newWorld({});
+	const delivery = { kind: "router", budget: 90n, fees: [500] } as const;
+	world.facts.swap.delivery = { ...delivery, fees: [500] };
+	while (world.facts.swap.status !== "settled") {
+		settleRounds(world);
+		world.tick();
+	}
+	expect(world.isFinal("Filled")).toBe(false);
+	world.events = world.events.filter((event) => event.name !== "Filled");
+	world.facts.events = { Opened: world.facts.events.Opened } as typeof world.facts.events;
+	const { actions } = decide(world.facts, world.policy, world.nowSeconds * 1_000);
+	expect(actions).toEqual([]);
+	Object.assign(world.facts.jobs, { fill: { ...world.facts.jobs.fill, state: "refused", reason: "price" } });
+	const again = decide(world.facts, world.policy, world.nowSeconds * 1_000);
+	expect(again.actions).toEqual([{ do: "queue", kind: "fill", delivery, again: true }]);
+});
+
+test.each(["origin", "destination"] as const)(
+	"nothing is delivered while the %s chain stands still",
+	(chain) => {
+		const world = newWorld({});
+		while (!world.has("Opened")) {
+			settleRounds(world);
+			world.tick();
+		}
+		world.tick();
+		world.facts[chain].timestamp -= 61;
+		const { fact, actions, wait } = decide(world.facts, world.policy, world.nowSeconds * 1_000);
+		expect(fact).toBe(`${chain}-stale`);
+		expect(actions.filter((action) => action.do === "queue")).toEqual([]);
+		expect(wait.head).toEqual({ chainId: world.facts[chain].chainId, number: world.facts[chain].number + 1 });
+		world.facts[chain].timestamp += 1;
+		expect(decide(world.facts, world.policy, world.nowSeconds * 1_000).fact).toBe("delivering");
+	},
+);
+
+test("a follower that is behind decides nothing", () => {
+	const world = newWorld({});
+	world.facts.origin.finalizedNumber = world.facts.origin.number + 1;
+	world.facts.origin.finalizedTimestamp = modelDeadlines.open + 1;
+	expect(decide(world.facts, world.policy, world.nowSeconds * 1_000)).toMatchObject({
+		fact: "chain-behind",
+		actions: [],
+		isEnd: false,
+	});
+});
+
+const ways = { "between EVM chains": {}, "on an EVM chain": { isCrossChain: false }, ...solanaWays };
+
+test.each(Object.entries(ways))(
+	"whatever the chains, lanes and attesters do, a swap %s ends, and no rule of money is broken [D-status-18, D-status-19, D-status-22]",
+	(_, way) => {
+		const outcomes: Record<string, number> = {};
+		fc.assert(
+			fc.property(
+				fc.integer({ min: 1, max: 2 ** 31 - 1 }),
+				fc.integer({ min: 0, max: 220 }),
+				(seed, hostileSeconds) => {
+					const world = newWorld({ ...way, seed, hostileSeconds });
+					runToEnd(world, (decision) => checkDecision(world, decision));
+					const { swap, isReserved } = world.facts;
+					outcomes[swap.status] = (outcomes[swap.status] ?? 0) + 1;
+					expect(swap.status).not.toBe("pending");
+					expect(isReserved).toBe(false);
+					checkOutcome(world);
+					world.landLeftovers();
+					checkOutcome(world);
+				},
+			),
+			{ numRuns: 1_000 },
+		);
+		expect(Object.keys(outcomes).toSorted()).toEqual(["failed", "refunded", "settled"]);
+	},
+);
+
+test("within Solana an order has one end, whatever a forgotten lane signs and whenever it lands", () => {
+	fc.assert(
+		fc.property(
+			fc.integer({ min: 1, max: 2 ** 31 - 1 }),
+			fc.array(
+				fc.record({ second: fc.integer({ min: 1, max: 200 }), kind: fc.constantFrom("fill", "refund") }),
+			),
+			(seed, signings) => {
+				const world = newWorld({ ...solanaWays["on Solana"], seed, hostileSeconds: 100 });
+				for (let second = 0; second < 400; second++) {
+					if (!world.isEnded) settleRounds(world);
+					world.tick();
+					for (const { kind } of signings.filter((one) => one.second === second)) world.signForgotten(kind);
+					expect(world.has("Filled") && world.has("Refunded")).toBe(false);
+				}
+				world.landLeftovers();
+				expect(world.has("Filled") && world.has("Refunded")).toBe(false);
+			},
+		),
+		{ numRuns: 100 },
+	);
+});
+
+function checkOutcome(world: ModelWorld): void {
+	const { swap } = world.facts;
+	const { origin, isCrossChain } = world.options;
+	if (swap.status === "failed") expect(world.has("Opened")).toBe(false);
+	if (swap.status === "refunded") {
+		expect(swap.givingUp).toBeDefined();
+		expect(world.has("Refunded") || !world.has("Opened")).toBe(true);
+	}
+	// The caller has the output or the input, always.
+	expect(world.has("Filled") || world.has("Refunded") || !world.has("Opened")).toBe(true);
+	if (world.has("Released")) expect(world.isFinal("Filled")).toBe(true);
+	// Both only where a stranger refunded once anyone may.
+	const refunded = world.events.find(({ name }) => name === "Refunded");
+	if (refunded && world.has("Filled")) {
+		expect(origin).toBe("evm");
+		expect(refunded.blockNumber).toBeGreaterThanOrEqual(modelDeadlines.refund);
+	}
+	if (origin === "evm") return;
+	// Out of the one account with everybody's inputs nothing is paid that was not paid in.
+	for (const name of ["Released", "Refunded"] as const) {
+		if (world.has(name)) expect(world.has("Opened")).toBe(true);
+	}
+	if (!isCrossChain && world.has("Filled")) expect(world.has("Opened")).toBe(true);
+}
+
+/** A payment that is signed later than so long before the deadline could land after it. */
+function fillMargin({ destination }: ModelWorld["policy"]): number {
+	return destination.kind === "solana" ? mostLifeSeconds : destination.finalitySeconds;
+}
+
+function checkDecision(world: ModelWorld, { actions }: Decision): void {
+	const { policy } = world;
+	const { events, origin, destination, jobs, swap } = world.facts;
+	const queues = (kind: string) => actions.some((action) => action.do === "queue" && action.kind === kind);
+	const moves = actions.flatMap((action) => (action.do === "advance" ? action.path : []));
+	if (queues("void")) {
+		expect(queues("fill")).toBe(false);
+		expect(["queued", "sent", "done"]).not.toContain(jobs.fill?.state);
+	}
+	if (queues("fill")) {
+		expect(world.nowSeconds).toBeLessThan(modelDeadlines.fill - fillMargin(policy));
+		if (swap.status === "pending") expect(events.Opened?.blockNumber).toBeLessThan(origin.number);
+		expect(jobs.void).toBeUndefined();
+		expect(swap.givingUp).toBeUndefined();
+		expect(events.Voided).toBeUndefined();
+		// There the payment would not miss a deposit that is dropped.
+		const mustBeFinal = swap.status === "pending" && policy.origin.kind === "solana";
+		if (mustBeFinal && !world.options.isCrossChain) {
+			expect(events.Opened?.blockNumber).toBeLessThanOrEqual(origin.finalizedNumber);
+		}
+	}
+	// What was said to be delivered is delivered again, for as long as it can be: a chain that takes nothing until then
+	// leaves only the way back.
+	if (swap.status === "settled" && world.nowSeconds < modelDeadlines.fill - fillMargin(policy)) {
+		expect(queues("void") || queues("refund")).toBe(false);
+	}
+	if (queues("open") && policy.origin.kind === "solana") expect(jobs.open).toBeUndefined();
+	if (queues("release")) {
+		expect(events.Filled?.blockNumber).toBeLessThanOrEqual(destination.finalizedNumber);
+	}
+	const isWithinSolana = policy.destination.kind === "solana" && !world.options.isCrossChain;
+	if (isWithinSolana) expect(queues("void") || queues("release")).toBe(false);
+	if (queues("refund") && isWithinSolana) {
+		expect(["queued", "sent", "done"]).not.toContain(jobs.fill?.state);
+		expect(events.Filled).toBeUndefined();
+	} else if (queues("refund")) {
+		const isVoid = events.Voided && events.Voided.blockNumber <= destination.finalizedNumber;
+		const isExpired =
+			policy.destination.kind === "evm" && destination.finalizedTimestamp >= modelDeadlines.fill;
+		expect(events.Filled).toBeUndefined();
+		expect(isVoid || isExpired).toBe(true);
+	}
+	if (policy.origin.kind === "solana" && (queues("release") || queues("refund"))) {
+		expect(events.Opened?.blockNumber).toBeLessThanOrEqual(origin.finalizedNumber);
+		expect(actions).not.toContainEqual(expect.objectContaining({ attested: true }));
+	}
+	if (moves.includes("settled")) expect(events.Filled).toBeDefined();
+	if (moves.includes("refunded")) {
+		expect(events.Refunded?.data.paid).toBe(true);
+		expect(events.Filled).toBeUndefined();
+	}
+	if (moves.includes("failed")) {
+		expect(events.Opened).toBeUndefined();
+		if (swap.op && "kind" in swap.op) {
+			expect(origin.finalizedHeight).toBeGreaterThan(Number(swap.op.lastValidBlockHeight));
+			expect(["sent", "done"]).not.toContain(jobs.open?.state);
+		} else expect(origin.finalizedTimestamp).toBeGreaterThan(modelDeadlines.open);
+	}
+}

@@ -1,0 +1,463 @@
+import { canMove, type FailureCode, type SwapStage } from "@geoswap/protocol";
+import type { Move, Notes } from "../../store/advance-swap.ts";
+import type { WaitFor } from "../due/write-waits.ts";
+import type { ChainHead, FactJob, Facts, OrderEvent } from "../facts/facts.ts";
+import type { JobReason } from "../facts/job.ts";
+import type { StrikeReason } from "../record/strike-account.ts";
+import type { Action, Decision, DepositThen, Fact, QueueAction } from "./decision.ts";
+import { exposureCaps, type SwapPolicy } from "./swap-policy.ts";
+import {
+	depthBlocks,
+	isAgreed,
+	isDeep,
+	isDelivered,
+	isDeposited,
+	isFinal,
+	isStale,
+	isTooLateToFill,
+	type KnownFacts,
+	lastFillAt,
+	lastOpenHeight,
+	needsAgreement,
+	type SwapView,
+	sightToAskFor,
+	swapView,
+} from "./swap-view.ts";
+
+/** Nobody wakes a swap when attesters are heard of again. */
+const heartbeatMs = 2_000;
+/** Nor when a second provider has caught up. */
+const secondSightMs = 2_000;
+/** Nor when a credit is claimed: a claim names no order. */
+const claimMs = 60_000;
+
+/** What to do about a swap, from the facts alone. */
+export function decide(facts: KnownFacts, policy: SwapPolicy, nowMs: number): Decision {
+	const view = swapView(facts, policy, nowMs);
+	const { Filled, Refunded, Released, Opened } = facts.events;
+	// A follower that is catching up has not seen yet all that is final.
+	const behind = [facts.origin, facts.destination].find((head) => head.finalizedNumber > head.number);
+	if (behind) {
+		const { chainId, finalizedNumber: number } = behind;
+		return decision(view, "chain-behind", { wait: { head: { chainId, number } } });
+	}
+	if (Filled) {
+		const isAtRisk = view.isCrossChain && !Released && !Refunded;
+		return { ...afterFill(view, Filled), ...(isAtRisk && { isAtRisk }) };
+	}
+	if (Refunded) return afterRefund(view, Refunded);
+	// Only a chain that drops what was final leads here: the vault fills no more, and the input is ours.
+	if (Released && view.isFillExpired) {
+		const isEnd = isFinal(Released, view.origin);
+		return decision(view, "released-undelivered", { isEnd, ...untilFinalEvent(Released, view.origin) });
+	}
+	// What was promised as settled is delivered again, deposit or not.
+	const isOwed = facts.swap.status === "settled" && view.isCrossChain;
+	if (!Opened && !isOwed) return beforeDeposit(view);
+	const code = reasonToGiveUp(view);
+	return code ? closeOrder(view, code) : deliver(view);
+}
+
+/** No deposit is on the chain: it was not made yet, or the chain dropped it. */
+function beforeDeposit(view: SwapView): Decision {
+	const { swap, isPending, isFillOut, jobs } = view;
+	const actions: Action[] = [];
+	if (isPending) note(actions, swap, { originTxHash: null, deliveryTxHash: null, deliveredAmount: null });
+	if (isPending && !isFillOut) advance(view, actions, "opening");
+	if (isPending && jobs.fill?.state === "queued") {
+		actions.push({ do: "withdraw", kind: "fill" });
+		return decision(view, "deposit-dropped", { actions, timeoutMs: 0 });
+	}
+	if (view.isOpenExpired && !isFillOut) {
+		if (view.isReserved) actions.push({ do: "unreserve" });
+		if (isPending) advance(view, actions, "failed");
+		return decision(view, "not-opened", { actions, isEnd: true });
+	}
+	const lapsesAtMs = swap.createdAt.getTime() + view.policy.reservationSeconds * 1_000;
+	const isLapsed = view.nowMs >= lapsesAtMs || jobs.open?.state === "refused";
+	if (view.isReserved && isLapsed && isPending && !isFillOut) actions.push({ do: "unreserve" });
+	actions.push(...openAgain(view));
+	return decision(view, "opening", {
+		actions,
+		...untilOpenExpired(view),
+		momentsMs: [lapsesAtMs, view.openDeadline * 1_000],
+	});
+}
+
+/** The op is sent while it can open the order; one that was refused is not, but somebody else may send it. */
+function openAgain({ swap, jobs, origin, openDeadline, nowMs }: SwapView): Action[] {
+	if (lastOpenHeight(swap) !== undefined) {
+		// One message is co-signed, once: a job that is there is the lane's to finish. One that is not is queued however
+		// late: the lane alone can say that the message never landed.
+		return jobs.open ? [] : [{ do: "queue", kind: "open", again: false }];
+	}
+	if (swap.givingUp) return jobs.open?.state === "queued" ? [{ do: "withdraw", kind: "open" }] : [];
+	const isInTime = Math.max(origin.timestamp, nowMs / 1_000) <= openDeadline;
+	const isUndone = !jobs.open || jobs.open.state === "done";
+	return swap.op && isInTime && isUndone
+		? [{ do: "queue", kind: "open", again: jobs.open !== undefined }]
+		: [];
+}
+
+const failureOfReason: Record<JobReason, FailureCode> = {
+	expired: "TOO_LATE",
+	too_late: "TOO_LATE",
+	price: "PRICE_MOVED",
+	liquidity: "NO_LIQUIDITY",
+	recipient: "RECIPIENT_REFUSED",
+	account_gone: "RECIPIENT_REFUSED",
+	reverted: "RECIPIENT_REFUSED",
+};
+
+/**
+ * Reasons that only a recipient can bring about. A fill is `reverted` for faults that are not the caller's too: a token that
+ * its issuer has paused refuses everybody.
+ */
+const strikeOfReason: Partial<Record<JobReason, StrikeReason>> = {
+	recipient: "recipient_refused",
+	account_gone: "recipient_account_gone",
+};
+
+function reasonToGiveUp(view: SwapView): FailureCode | undefined {
+	const { swap, jobs } = view;
+	if (swap.givingUp) return swap.givingUp;
+	// Nobody asked us to deliver it.
+	if (!swap.op) return "TOO_LATE";
+	if (view.isPending && jobs.fill?.state === "refused") {
+		return failureOfReason[jobs.fill.reason ?? "reverted"];
+	}
+	return isTooLateToFill(view) && !view.isFillOut ? "TOO_LATE" : undefined;
+}
+
+/** The deposit is there, and the output is to be delivered. */
+function deliver(view: SwapView): Decision {
+	const { swap, jobs, origin, isPending } = view;
+	const { Opened } = view.events;
+	const actions: Action[] = noteHashes(view);
+	const momentsMs = [lastFillAt(view) * 1_000];
+	if (isPending && swap.stage === "opening") advance(view, actions, "deposited");
+	if (!isPending && !Opened) actions.push(...openAgain(view));
+
+	const unseen = isPending && Opened ? depositToSee(view, Opened) : {};
+	const isFilling = jobs.fill && jobs.fill.state !== "refused";
+	// The chain dropped what it was queued for, and has it again elsewhere.
+	const isUnseen = needsAgreement(view) && !view.sighting;
+	const isMoved = isPending && Opened && (!isDeep(view, Opened, origin) || isUnseen);
+	if (isMoved && jobs.fill?.state === "queued") {
+		actions.push({ do: "withdraw", kind: "fill" });
+		return decision(view, "deposit-moved", { actions, timeoutMs: 0 });
+	}
+	if (isFilling) {
+		if (isPending) advance(view, actions, "delivering");
+		return decision(view, "delivering", { actions, ...untilFillExpired(view), momentsMs });
+	}
+	if (isPending && !view.isReserved) {
+		actions.push({ do: "reserve" });
+		return decision(view, "stock-not-reserved", { actions, timeoutMs: 0 });
+	}
+	if (isPending && Opened && !isDeposited(view, Opened)) {
+		return decision(view, "deposited", { actions, ...untilDeep(view, Opened, origin), momentsMs });
+	}
+	if (unseen.depositToSee) {
+		return decision(view, "deposit-unseen", { actions, ...unseen, timeoutMs: secondSightMs, momentsMs });
+	}
+	for (const [head, fact] of [
+		[origin, "origin-stale"],
+		[view.destination, "destination-stale"],
+	] as const) {
+		if (!isPending || !isStale(view, head)) continue;
+		const wait = { head: { chainId: head.chainId, number: head.number + 1 } };
+		return decision(view, fact, { actions, wait, momentsMs });
+	}
+	if (isPending && view.isCrossChain && view.attestersAlive < view.policy.attesterThreshold) {
+		return decision(view, "attesters-silent", { actions, timeoutMs: heartbeatMs, momentsMs });
+	}
+	if (isPending) advance(view, actions, "delivering");
+	const { delivery } = swap;
+	// What was settled is owed, whatever is at risk.
+	const caps = isPending && view.isCrossChain ? { caps: exposureCaps(view.policy.origin) } : {};
+	const { agreeAboveUsd } = view.policy.origin;
+	const agreement = isPending && agreeAboveUsd !== undefined ? { agreeAboveUsd } : {};
+	const fill: QueueAction = {
+		do: "queue",
+		kind: "fill",
+		delivery,
+		...caps,
+		...agreement,
+		again: false,
+		...(isPending && Opened && { deposit: depositThen(view, Opened) }),
+	};
+	const queued = queueOnce(view, jobs.fill, fill);
+	actions.push(...queued.actions);
+	return decision(view, "delivering", { actions, pauseMs: queued.pauseMs, momentsMs });
+}
+
+/** Kept with the decision, so that whoever audits it can tell whether the deposit was deep enough. */
+function depositThen(view: SwapView, { blockNumber }: OrderEvent): DepositThen {
+	const { number: headNumber, finalizedNumber } = view.origin;
+	const blocksNeeded = depthBlocks(view, view.origin) ?? null;
+	return { blockNumber, headNumber, finalizedNumber, blocksNeeded };
+}
+
+/**
+ * The output will not be delivered: the order is closed on the destination, then refunded on the origin. Within Solana the
+ * refund itself closes it, as only one of payout and refund can land there.
+ */
+function closeOrder(view: SwapView, code: FailureCode): Decision {
+	const { swap, jobs, destination, isPending } = view;
+	const { Opened, Voided } = view.events;
+	const actions: Action[] = noteHashes(view);
+	const strike = jobs.fill?.state === "refused" && jobs.fill.reason && strikeOfReason[jobs.fill.reason];
+	if (!swap.givingUp) actions.push({ do: "give-up", code, ...(strike && { strike }) });
+	if (isPending) advance(view, actions, "refunding");
+	if (jobs.fill?.state === "queued") {
+		actions.push({ do: "withdraw", kind: "fill" });
+		return decision(view, "fill-withdrawn", { actions, timeoutMs: 0 });
+	}
+	if (view.isReserved && !view.isFillOut) actions.push({ do: "unreserve" });
+
+	if (view.isFillExpired || (Voided && isFinal(Voided, destination))) {
+		if (Opened) return refund(view, actions);
+		const isEnd = view.isOpenExpired;
+		const momentsMs = [view.openDeadline * 1_000];
+		return decision(view, "closed-unopened", { actions, isEnd, ...untilOpenExpired(view), momentsMs });
+	}
+	if (Voided) return decision(view, "voided", { actions, ...untilFinalEvent(Voided, destination) });
+
+	const wait = untilFillExpired(view);
+	const momentsMs = [view.fillDeadline * 1_000];
+	if (view.isFillOut) return decision(view, "fill-undecided", { actions, ...wait, momentsMs });
+	if (view.isSolanaDestination && !view.isCrossChain) return refund(view, actions);
+	// An order that nobody submitted is not worth a void: it closes by itself. On Solana none does.
+	if (!view.isSolanaDestination && (!swap.op || destination.timestamp >= view.fillDeadline)) {
+		return decision(view, "expiring", { actions, ...wait, momentsMs });
+	}
+	const queued = queueOnce(view, jobs.void, { do: "queue", kind: "void", again: false });
+	actions.push(...queued.actions);
+	return decision(view, "voiding", { actions, pauseMs: queued.pauseMs, ...wait, momentsMs });
+}
+
+function refund(view: SwapView, actions: Action[]): Decision {
+	const { jobs, origin, refundAfter } = view;
+	const unfinal = depositToWaitFor(view);
+	if (unfinal) return decision(view, "deposit-not-final", { actions, ...untilFinalEvent(unfinal, origin) });
+	const unseen = view.isSolanaOrigin && view.events.Opened ? depositToSee(view, view.events.Opened) : {};
+	if (unseen.depositToSee && !isOneEnough(view)) {
+		const momentsMs = [refundAfter * 1_000];
+		const pace = { timeoutMs: secondSightMs, momentsMs, ...untilHeadIs(view, origin, refundAfter) };
+		return decision(view, "deposit-unseen", { actions, ...unseen, ...pace });
+	}
+	// Attesters may be gone for good; from `refundAfter` on nobody needs them.
+	const attested = view.isCrossChain && !view.isSolanaOrigin && origin.timestamp < refundAfter;
+	const action: QueueAction = { do: "queue", kind: "refund", attested, again: false };
+	const queued = queueOnce(view, jobs.refund, action);
+	actions.push(...queued.actions);
+	const momentsMs = [refundAfter * 1_000];
+	const fact = unseen.depositToSee ? "refunding-unseen" : "refunding";
+	const wait = untilHeadIs(view, origin, refundAfter);
+	return decision(view, fact, { actions, pauseMs: queued.pauseMs, ...wait, momentsMs });
+}
+
+/**
+ * A wallet does not wait for ever for a provider that says nothing: from `refundAfter` on the first one's word is enough,
+ * where the second was asked and does not contradict it.
+ */
+function isOneEnough({ origin, refundAfter, secondWord }: SwapView): boolean {
+	return origin.timestamp >= refundAfter && (secondWord === "silent" || secondWord === "behind");
+}
+
+/** What a second provider is to be asked for, where its value asks for that and it was not found there yet. */
+function depositToSee(view: SwapView, opened: OrderEvent<"Opened">): Pick<Decision, "depositToSee"> {
+	if (!needsAgreement(view) || isAgreed(view, opened)) return {};
+	const { blockNumber, blockHash, transactionHash } = opened;
+	const where = { chainId: view.origin.chainId, blockNumber, blockHash, transactionHash };
+	return { depositToSee: { ...where, ...sightToAskFor(view, opened) } };
+}
+
+/**
+ * On Solana all inputs are in one account, and no program knows whose is whose: what is paid out of it for a deposit that
+ * the chain can still drop would be somebody else's. So would what is paid back by one provider's word.
+ */
+function depositToWaitFor({ isSolanaOrigin, origin, events: { Opened } }: SwapView): OrderEvent | undefined {
+	return isSolanaOrigin && Opened && !isFinal(Opened, origin) ? Opened : undefined;
+}
+
+/** The wallet has its input back, or a credit for it. */
+function afterRefund(view: SwapView, refunded: OrderEvent<"Refunded">): Decision {
+	const { swap, origin, jobs, isPending } = view;
+	const actions: Action[] = noteHashes(view);
+	if (!swap.givingUp) actions.push({ do: "give-up", code: "TOO_LATE" });
+	if (jobs.fill?.state === "queued") actions.push({ do: "withdraw", kind: "fill" });
+	if (view.isReserved) actions.push({ do: "unreserve" });
+	if (isPending) advance(view, actions, "refunding");
+	// A credit is not in the wallet until someone claims it.
+	const payment = refunded.data.paid ? refunded : view.claimed;
+	if (!payment) return decision(view, "refund-credited", { actions, timeoutMs: claimMs });
+	// On Solana no deadline of the order stops a payment that was signed: it must be dead.
+	const isEnd = isFinal(payment, origin) && !(view.isSolanaDestination && view.isFillOut);
+	// On one chain the void that allowed it could be dropped together with it.
+	if (isPending && (isEnd || (view.isCrossChain && isDeep(view, payment, origin)))) {
+		note(actions, swap, { refundTxHash: payment.transactionHash });
+		advance(view, actions, "refunded");
+	}
+	const fact = isEnd ? "refund-final" : "refunded";
+	return decision(view, fact, { actions, isEnd, ...untilDeep(view, payment, origin) });
+}
+
+/** The recipient has the output. */
+function afterFill(view: SwapView, filled: OrderEvent<"Filled">): Decision {
+	const { swap, jobs, origin, destination, isPending } = view;
+	const { Opened, Released, Refunded } = view.events;
+	const isFillFinal = isFinal(filled, destination);
+	const actions: Action[] = noteHashes(view);
+	if (isPending && Opened && swap.stage !== "refunding") advance(view, actions, "delivering");
+	if (isPending && isDelivered(view, filled)) advance(view, actions, "settled");
+	if (jobs.void?.state === "queued") actions.push({ do: "withdraw", kind: "void" });
+	if (!Opened) actions.push(...openAgain(view));
+	if (!isFillFinal) {
+		return decision(view, "delivered", { actions, ...untilDeep(view, filled, destination) });
+	}
+	// Until now what it took stayed reserved, to deliver again from.
+	if (view.isReserved) actions.push({ do: "unreserve" });
+	if (!view.isCrossChain) return decision(view, "delivery-final", { actions, isEnd: true });
+
+	const decided = Released ?? Refunded;
+	if (decided) {
+		const fact = Released ? "released" : "delivered-and-refunded";
+		const isEnd = isFinal(decided, origin);
+		return decision(view, fact, { actions, isEnd, ...untilFinalEvent(decided, origin) });
+	}
+	if (!Opened) {
+		const wait = untilOpenExpired(view);
+		const momentsMs = [view.openDeadline * 1_000];
+		return decision(view, "delivered-unopened", { actions, isEnd: view.isOpenExpired, ...wait, momentsMs });
+	}
+	const unfinal = depositToWaitFor(view);
+	if (unfinal) return decision(view, "deposit-not-final", { actions, ...untilFinalEvent(unfinal, origin) });
+	const attested = !view.isSolanaOrigin;
+	const queued = queueOnce(view, jobs.release, { do: "queue", kind: "release", attested, again: false });
+	actions.push(...queued.actions);
+	return decision(view, "delivery-final", { actions, pauseMs: queued.pauseMs });
+}
+
+/** A job that must be done: what was refused is tried again, later. */
+function queueOnce(
+	view: SwapView,
+	job: FactJob | undefined,
+	action: QueueAction,
+): { actions: Action[]; pauseMs: number } {
+	if (!job) return { actions: [action], pauseMs: 0 };
+	// It waits for those whom it does not need any more.
+	if (job.state === "unattested" && "attested" in action && !action.attested) {
+		return { actions: [{ ...action, again: true }], pauseMs: 0 };
+	}
+	const isOver = job.state === "refused" || job.state === "done";
+	if (!isOver) return { actions: [], pauseMs: 0 };
+	return { actions: [{ ...action, again: true }], pauseMs: slowMs(view) };
+}
+
+/** The hashes of what is on the chains now. A delivery that is settled stays named until it is made again. */
+function noteHashes({ swap, isPending, events: { Opened, Filled } }: SwapView): Action[] {
+	const actions: Action[] = [];
+	if (Opened) note(actions, swap, { originTxHash: Opened.transactionHash });
+	if (Filled) {
+		note(actions, swap, { deliveryTxHash: Filled.transactionHash, deliveredAmount: Filled.data.delivered });
+	} else if (isPending) {
+		note(actions, swap, { deliveryTxHash: null, deliveredAmount: null });
+	}
+	return actions;
+}
+
+function note(actions: Action[], swap: Facts["swap"], notes: Notes): void {
+	const isNews = Object.entries(notes).some(
+		([field, value]) => (swap[field as keyof Notes] ?? null) !== value,
+	);
+	if (isNews) actions.push({ do: "note", notes });
+}
+
+const stageAfter: Partial<Record<Move, Move>> = { opening: "deposited", deposited: "delivering" };
+
+/** Adds the steps from where the swap is, or from where earlier ones lead. In a row they are one action. */
+function advance({ swap }: SwapView, actions: Action[], to: Move): void {
+	const before = actions.find((action) => action.do === "advance");
+	const path = before?.path ?? [];
+	for (let at: Move | undefined = path.at(-1) ?? swap.stage; at && at !== to; at = stageAfter[at]) {
+		if (at !== (path.at(-1) ?? swap.stage)) path.push(at);
+		if (!canMove(at as SwapStage, to)) continue;
+		path.push(to);
+		break;
+	}
+	if (!before && path.length > 0) actions.push({ do: "advance", path });
+}
+
+function untilDeep(view: SwapView, event: { blockNumber: number }, head: ChainHead): { wait: WaitFor } {
+	const blocks = depthBlocks(view, head);
+	const number = event.blockNumber + (blocks ?? 0);
+	const { wait } = untilFinalEvent(event, head);
+	const isAhead = blocks !== undefined && number > head.number;
+	return { wait: isAhead ? { ...wait, head: { chainId: head.chainId, number } } : wait };
+}
+
+function untilFinalEvent(event: { blockNumber: number }, head: ChainHead): { wait: WaitFor } {
+	return { wait: { finalized: { chainId: head.chainId, number: event.blockNumber } } };
+}
+
+/** Until the order cannot be opened any more. */
+function untilOpenExpired(view: SwapView): { wait: WaitFor } {
+	const { swap, origin, openDeadline } = view;
+	const lastHeight = lastOpenHeight(swap);
+	if (lastHeight === undefined) return untilFinal(view, origin, openDeadline);
+	// Each slot has one block at most: the height cannot be there before this slot. Then it is for the lane to say.
+	const blocks = lastHeight + 1 - origin.finalizedHeight;
+	if (blocks <= 0) return { wait: {} };
+	return { wait: { finalized: { chainId: origin.chainId, number: origin.finalizedNumber + blocks } } };
+}
+
+/** Until the order cannot be filled any more. On Solana that is no matter of time. */
+function untilFillExpired(view: SwapView): { wait: WaitFor } {
+	return view.isSolanaDestination ? { wait: {} } : untilFinal(view, view.destination, view.fillDeadline);
+}
+
+/** Until a final block is past a time: which block that will be is not known, so each one wakes once it can be. */
+function untilFinal({ nowMs }: SwapView, head: ChainHead, time: number): { wait: WaitFor } {
+	const isNear = nowMs / 1_000 >= time;
+	return { wait: isNear ? { finalized: { chainId: head.chainId, number: head.finalizedNumber + 1 } } : {} };
+}
+
+/** Until a block says that it is this late: by our clock it may be, and the chain goes by its own. */
+function untilHeadIs({ nowMs }: SwapView, head: ChainHead, time: number): { wait: WaitFor } {
+	const isNear = nowMs / 1_000 >= time && head.timestamp < time;
+	return { wait: isNear ? { head: { chainId: head.chainId, number: head.number + 1 } } : {} };
+}
+
+/** How long after it was refused a job is tried again. */
+function slowMs({ policy }: SwapView): number {
+	const finalitySeconds = Math.max(policy.origin.finalitySeconds, policy.destination.finalitySeconds);
+	return Math.min(60_000, Math.max(10_000, finalitySeconds * 1_000));
+}
+
+function decision(
+	view: SwapView,
+	fact: Fact,
+	{
+		actions = [],
+		depositToSee,
+		wait = {},
+		momentsMs = [],
+		timeoutMs,
+		pauseMs = 0,
+		isEnd = false,
+	}: Partial<Decision> & { /** When to look again, where it is sooner. */ momentsMs?: number[] },
+): Decision {
+	const untilMoments = momentsMs.map((at) => Math.ceil(at - view.nowMs)).filter((ms) => ms > 0);
+	return {
+		fact,
+		actions,
+		...(depositToSee && { depositToSee }),
+		wait,
+		...(untilMoments.length > 0 && { momentMs: Math.min(...untilMoments) }),
+		...(timeoutMs !== undefined && { timeoutMs }),
+		pauseMs,
+		isEnd,
+	};
+}

@@ -1,0 +1,120 @@
+import { concat, type Hash, hexToBytes, numberToHex, slice } from "viem";
+import type { Database } from "../../database/database.ts";
+import type { ChainHead } from "../facts/facts.ts";
+
+/** How far a chain was followed. */
+export type FollowedHead = {
+	number: number;
+	hash: Hash;
+	finalizedNumber: number;
+	/** Solana: how many blocks there were up to the final one. Else 0. */
+	finalizedHeight: number;
+	/** Up to here the events are in the ledger. */
+	bookedNumber: number;
+};
+
+export type BlockHeader = { number: number; hash: Hash; timestamp: number; baseFee: bigint };
+
+const selectHead = `select number, '0x' || encode(hash, 'hex') as hash, finalized_number as "finalizedNumber",
+	finalized_height as "finalizedHeight", booked_number as "bookedNumber" from chain_heads where chain_id = $1`;
+
+export async function readHead(db: Database, chainId: number): Promise<FollowedHead | undefined> {
+	const { rows } = await db.query<FollowedHead>(selectHead, [chainId]);
+	return rows[0];
+}
+
+/** The head, which nobody else can move until the transaction ends. */
+export async function lockHead(db: Database, chainId: number): Promise<FollowedHead | undefined> {
+	const { rows } = await db.query<FollowedHead>(`${selectHead} for update`, [chainId]);
+	return rows[0];
+}
+
+/** A chain's row of `head` as JSON, which has no bigints. */
+export const headJson = `json_build_object('chainId', head.chain_id, 'number', head.number, 'timestamp', head.timestamp,
+	'baseFee', head.base_fee::text, 'finalizedNumber', head.finalized_number,
+	'finalizedTimestamp', head.finalized_timestamp, 'finalizedHeight', head.finalized_height)`;
+
+export type HeadJson = Omit<ChainHead, "baseFee"> & { baseFee: string };
+
+export function headFromJson(head: HeadJson): ChainHead {
+	return { ...head, baseFee: BigInt(head.baseFee) };
+}
+
+/**
+ * Whether the head of chain $1 was not written for as long as it may stand still while nobody waits for it, so that a chain
+ * which stands still looks different.
+ */
+export const isHeadOld =
+	"not exists (select from chain_heads where chain_id = $1 and updated_at > now() - interval '1 second')";
+
+/** The hash of a block that can still be dropped, or of the newest final one, as it was seen. */
+export async function readBlockHash(
+	db: Database,
+	{ chainId, number }: { chainId: number; number: number },
+): Promise<Hash | undefined> {
+	const { rows } = await db.query<{ hash: Hash }>(
+		"select '0x' || encode(hash, 'hex') as hash from chain_blocks where chain_id = $1 and number = $2",
+		[chainId, number],
+	);
+	return rows[0]?.hash;
+}
+
+/** The blocks up to this one in which something of ours happened, as they were seen, newest first. */
+export async function readEventBlocks(
+	db: Database,
+	{ chainId, upTo, limit }: { chainId: number; upTo: number; limit: number },
+): Promise<{ number: number; hash: Hash }[]> {
+	const { rows } = await db.query<{ number: number; hash: Hash }>(
+		`select distinct block_number as number, '0x' || encode(block_hash, 'hex') as hash from chain_events
+		where chain_id = $1 and block_number <= $2 order by block_number desc limit $3`,
+		[chainId, upTo, limit],
+	);
+	return rows;
+}
+
+/** Following begins after this block. What happened up to `bookedNumber` is in the opening balances. */
+export async function insertHead(
+	db: Database,
+	{
+		chainId,
+		block,
+		bookedNumber,
+		finalizedHeight = 0,
+	}: { chainId: number; block: BlockHeader; bookedNumber: number; finalizedHeight?: number },
+): Promise<void> {
+	await db.query(
+		`insert into chain_heads (chain_id, number, hash, timestamp, base_fee, finalized_number, finalized_timestamp,
+			booked_number, finalized_height)
+		values ($1, $2, $3, $4, $5, $2, $4, $6, $7)`,
+		[
+			chainId,
+			block.number,
+			hexToBytes(block.hash),
+			block.timestamp,
+			block.baseFee,
+			bookedNumber,
+			finalizedHeight,
+		],
+	);
+}
+
+export async function insertBlock(
+	db: Database,
+	{ chainId, block }: { chainId: number; block: BlockHeader },
+): Promise<void> {
+	await db.query("insert into chain_blocks (chain_id, number, hash, timestamp) values ($1, $2, $3, $4)", [
+		chainId,
+		block.number,
+		hexToBytes(block.hash),
+		block.timestamp,
+	]);
+}
+
+/**
+ * What stands for a block's hash on Solana, where blocks are not read: the slot, and how often the head was written.
+ * Whoever finds another one than he began with was overtaken.
+ */
+export function slotHash(slot: number, before?: Hash): Hash {
+	const writes = before ? BigInt(slice(before, 16)) + 1n : 0n;
+	return concat([numberToHex(slot, { size: 16 }), numberToHex(writes, { size: 16 })]);
+}

@@ -1,0 +1,128 @@
+import type { SwapUuid } from "@geoswap/protocol";
+import type { Database } from "../../database/database.ts";
+
+/** Until a chain's head, or its finalized block, has this number. */
+export type WaitFor = {
+	head?: { chainId: number; number: number };
+	finalized?: { chainId: number; number: number };
+};
+
+/** What a round leaves to the next one. */
+export type NextWait = {
+	swapId: SwapUuid;
+	/** As it was when the facts were read. */
+	mark: number;
+	wait: WaitFor;
+	/** Due after this long, whatever else happens. */
+	dueMs: number;
+	/** Nothing is known to happen then: it may be looked at somewhat later, together with others. */
+	isInCase: boolean;
+	fact: string;
+	idleRounds: number;
+	/** What the second provider of a chain is asked for; undefined where it is asked for nothing. */
+	ask: { chainId: number; deposit: object } | undefined;
+};
+
+/** Swaps that are looked at just in case share rounds: those of this long are done in one. */
+const togetherSeconds = 30;
+
+/**
+ * Writes when each swap is due next. One that was marked since the facts were read stays due. Rows are locked in one
+ * order.
+ */
+export async function writeWaits(db: Database, waits: readonly NextWait[]): Promise<void> {
+	if (waits.length === 0) return;
+	await db.query({
+		name: "write-waits",
+		text: `with held as materialized (
+				select swap_id from waits where swap_id = any($1::uuid[]) order by swap_id for update
+			)
+			update waits w set head_chain_id = x.head_chain_id, head_number = x.head_number,
+				finalized_chain_id = x.finalized_chain_id, finalized_number = x.finalized_number,
+				due_at = case when w.mark <> x.mark then w.due_at
+					when x.in_case then date_bin('${togetherSeconds} seconds',
+						now() + x.due_ms * interval '1 millisecond' + interval '${togetherSeconds} seconds', 'epoch')
+					else now() + x.due_ms * interval '1 millisecond' end,
+				fact = x.fact, idle_rounds = x.idle_rounds, failures = 0,
+				ask_chain_id = x.ask_chain_id, ask = coalesce(x.ask, w.ask)
+			from held join unnest($1::uuid[], $2::bigint[], $3::bigint[], $4::bigint[], $5::bigint[], $6::bigint[],
+				$7::double precision[], $8::boolean[], $9::text[], $10::integer[], $11::bigint[], $12::jsonb[])
+				as x (swap_id, mark, head_chain_id, head_number, finalized_chain_id, finalized_number, due_ms, in_case, fact,
+				idle_rounds, ask_chain_id, ask) using (swap_id)
+			where w.swap_id = held.swap_id`,
+		values: [
+			waits.map(({ swapId }) => swapId),
+			waits.map(({ mark }) => mark),
+			waits.map(({ wait: { head } }) => head?.chainId ?? null),
+			waits.map(({ wait: { head } }) => head?.number ?? null),
+			waits.map(({ wait: { finalized } }) => finalized?.chainId ?? null),
+			waits.map(({ wait: { finalized } }) => finalized?.number ?? null),
+			waits.map(({ dueMs }) => dueMs),
+			waits.map(({ isInCase }) => isInCase),
+			waits.map(({ fact }) => fact),
+			waits.map(({ idleRounds }) => idleRounds),
+			waits.map(({ ask }) => ask?.chainId ?? null),
+			waits.map(({ ask }) => (ask ? JSON.stringify(ask.deposit) : null)),
+		],
+	});
+}
+
+/** A swap and its mark when its facts were read; undefined where they could not be read. */
+export type SeenSwap = { swapId: SwapUuid; mark: number | undefined };
+
+/** A swap over which rounds fail is tried again after 10 s, then less and less often. */
+const failureMs = 10_000;
+const mostFailureMs = 600_000;
+/** One that is not at fault is tried again soon. */
+const blamelessMs = 2_000;
+
+/** Puts off swaps over which a round failed, each time for longer. */
+export async function putOffFailed(db: Database, swaps: readonly SeenSwap[]): Promise<void> {
+	await putOff(db, swaps, {
+		failures: "w.failures + 1",
+		ms: `least(${failureMs} * 2 ^ least(w.failures, 10), ${mostFailureMs})`,
+	});
+}
+
+/** Puts off swaps that a round could not finish through no fault of their own: for a moment, and without counting it. */
+export async function putOffBlameless(db: Database, swaps: readonly SeenSwap[]): Promise<void> {
+	await putOff(db, swaps, { failures: "w.failures", ms: String(blamelessMs) });
+}
+
+/** One that was marked since its facts were read stays due. So does one whose wait somebody holds, who may be marking it. */
+async function putOff(
+	db: Database,
+	swaps: readonly SeenSwap[],
+	{ failures, ms }: { failures: string; ms: string },
+): Promise<void> {
+	if (swaps.length === 0) return;
+	await db.query(
+		`with held as materialized (
+			select w.swap_id from waits w join unnest($1::uuid[], $2::bigint[]) as x (swap_id, mark)
+				on x.swap_id = w.swap_id and (x.mark is null or x.mark = w.mark)
+			where w.swap_id = any($1) order by w.swap_id for update of w skip locked
+		)
+		update waits w set failures = ${failures}, head_chain_id = null, head_number = null,
+			finalized_chain_id = null, finalized_number = null, due_at = now() + ${ms} * interval '1 millisecond'
+		from held where w.swap_id = held.swap_id`,
+		[swaps.map(({ swapId }) => swapId), swaps.map(({ mark }) => mark ?? null)],
+	);
+}
+
+/**
+ * Deletes waits that belong to no swap, or to one that has ended: nobody would ever take them. An ended swap is held while
+ * its wait goes: whoever begins it again holds it too, and inserts its wait after that or has done so before. A swap that
+ * somebody else holds is left alone.
+ */
+export async function dropStrayWaits(db: Database, swapIds: readonly SwapUuid[]): Promise<void> {
+	await db.query(
+		`with ended as materialized (
+			select id from swaps where id = any($1::uuid[]) and ended_at is not null order by id for update skip locked
+		)
+		delete from waits w where w.swap_id = any($1) and (
+			w.swap_id in (select id from ended)
+			or not exists (select from swaps s where s.id = w.swap_id and s.id = any($1))
+		)`,
+		[swapIds],
+	);
+}

@@ -1,0 +1,55 @@
+import type { Database } from "../../database/database.ts";
+import { type Pause, readPauses } from "./pauses.ts";
+
+/** The open pauses, as they were a moment ago. Asking costs nothing. */
+export type PauseList = {
+	/** Why nothing is sold from or to the chain; undefined where it is. */
+	reasonOf(chainId: number): string | undefined;
+	/** Undefined until they were read once. */
+	open(): readonly Pause[] | undefined;
+	close(): Promise<void>;
+};
+
+const readEveryMs = 1_000;
+
+/**
+ * Read once a second. While the database does not answer, what was read last stands; until it was read once, every chain
+ * counts as paused, since one may be.
+ */
+export async function createPauseList({
+	db,
+	everyMs = readEveryMs,
+	onError = () => {},
+}: {
+	db: Database;
+	everyMs?: number;
+	onError?: (error: unknown) => void;
+}): Promise<PauseList> {
+	let pauses: Pause[] | undefined;
+	let reading: Promise<void> | undefined;
+	async function read(): Promise<void> {
+		try {
+			pauses = await readPauses(db);
+		} catch (error) {
+			onError(error);
+		}
+	}
+	await read();
+	const timer = setInterval(() => {
+		// A database that hangs is not asked again and again.
+		reading ??= read().finally(() => {
+			reading = undefined;
+		});
+	}, everyMs);
+	return {
+		reasonOf: (chainId) =>
+			pauses
+				? pauses.find((pause) => pause.chainId === chainId)?.reason
+				: "it is not known yet whether it may be sold",
+		open: () => pauses,
+		async close() {
+			clearInterval(timer);
+			await reading;
+		},
+	};
+}

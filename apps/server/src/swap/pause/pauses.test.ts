@@ -1,0 +1,98 @@
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { createTestDatabase, type TestDatabase } from "../../../test/service/test-database.ts";
+import { readFinalityBreak } from "./finality-breaks.ts";
+import {
+	liftPauses,
+	pauseChain,
+	pauseForBreaches,
+	readAcceptedBreaches,
+	readLiftedPauses,
+	readPauses,
+} from "./pauses.ts";
+
+let database: TestDatabase;
+beforeAll(async () => {
+	database = await createTestDatabase({ as: "owner" });
+});
+afterAll(() => database.drop());
+
+const nowMs = 1_800_000_000_000;
+
+test("a chain is paused once per cause while that is open, and again after it was lifted", async () => {
+	const { pool } = database;
+	const breach = { chainId: 1, cause: "breach", reason: "I2: the vault is short" } as const;
+	const all = await Promise.all(Array.from({ length: 8 }, () => pauseChain(pool, { ...breach, nowMs })));
+	expect(all.filter((isNew) => isNew)).toHaveLength(1);
+	expect(await pauseChain(pool, { ...breach, reason: "another", nowMs: nowMs + 1 })).toBe(false);
+	expect(await pauseChain(pool, { chainId: 1, cause: "finality", reason: "gone back", nowMs })).toBe(true);
+	const [finality, ...others] = (await readPauses(pool)).toSorted((a, b) => b.cause.localeCompare(a.cause));
+	expect(others).toEqual([{ ...breach, setBy: "geoswapd worker", since: new Date(nowMs), breaches: [] }]);
+	expect(finality).toMatchObject({ cause: "finality", reason: "gone back", setBy: "geoswapd worker" });
+	const lift = { chainId: 1, by: "ada", reason: "the money is back", nowMs: nowMs + 5_000 };
+	expect(await liftPauses(pool, { ...lift, cause: "breach" })).toMatchObject([{ cause: "breach" }]);
+	expect(await liftPauses(pool, { ...lift, cause: "breach" })).toEqual([]);
+	expect(await readPauses(pool)).toMatchObject([{ cause: "finality" }]);
+	expect(await pauseChain(pool, { ...breach, nowMs: nowMs + 6_000 })).toBe(true);
+	expect(await liftPauses(pool, lift)).toMatchObject([{ cause: "breach" }]);
+	// It takes back what was final: nobody does so by the way.
+	expect(await readPauses(pool)).toMatchObject([{ cause: "finality" }]);
+	expect(await liftPauses(pool, { ...lift, cause: "finality" })).toMatchObject([{ cause: "finality" }]);
+	expect(await readPauses(pool)).toEqual([]);
+	expect((await readLiftedPauses(pool, { limit: 2 }))[0]).toMatchObject({
+		liftedBy: "ada",
+		liftedReason: "the money is back",
+		liftedAt: new Date(nowMs + 5_000),
+	});
+});
+
+test("what was paused, and who lifted it, stays", async () => {
+	const { pool } = database;
+	await pauseChain(pool, { chainId: 2, cause: "operator", reason: "a test", setBy: "ada", nowMs });
+	await liftPauses(pool, { chainId: 2, by: "ada", reason: "done", nowMs });
+	await expect(pool.query("delete from pauses")).rejects.toThrow("kept for good");
+	await expect(pool.query("update pauses set lifted_by = 'eve'")).rejects.toThrow("kept for good");
+	await pauseChain(pool, { chainId: 3, cause: "operator", reason: "a test", setBy: "ada", nowMs });
+	const change = pool.query("update pauses set reason = 'none' where lifted_at is null");
+	await expect(change).rejects.toThrow("kept for good");
+});
+
+test("what a breach is paused for grows while it is open, and is accepted once that is lifted", async () => {
+	const { pool } = database;
+	const pause = { chainId: 9, reason: "short", nowMs };
+	expect(await pauseForBreaches(pool, { ...pause, breaches: ["I2 a"] })).toBe(true);
+	expect(await pauseForBreaches(pool, { ...pause, breaches: ["I2 a", "I3 b"] })).toBe(false);
+	expect((await readPauses(pool)).find(({ chainId }) => chainId === 9)?.breaches).toEqual(["I2 a", "I3 b"]);
+	expect(await readAcceptedBreaches(pool)).toEqual(new Set());
+	await liftPauses(pool, { chainId: 9, by: "ada", reason: "known", nowMs });
+	expect(await readAcceptedBreaches(pool)).toEqual(new Set(["I2 a", "I3 b"]));
+});
+
+test("whoever lifts a breach accepts what he has seen: what an audit adds meanwhile keeps it open", async () => {
+	const { pool } = database;
+	const pause = { chainId: 10, reason: "short", nowMs };
+	const lift = { chainId: 10, by: "ada", reason: "known", nowMs };
+	await pauseForBreaches(pool, { ...pause, breaches: ["I2 a"] });
+	await pauseForBreaches(pool, { ...pause, breaches: ["I3 b"] });
+	await pauseChain(pool, { chainId: 10, cause: "operator", reason: "a test", nowMs });
+	expect(await liftPauses(pool, { ...lift, seen: ["I2 a"] })).toMatchObject([{ cause: "operator" }]);
+	expect((await readPauses(pool)).find(({ chainId }) => chainId === 10)?.breaches).toEqual(["I2 a", "I3 b"]);
+	const lifted = await liftPauses(pool, { ...lift, seen: ["I2 a", "I3 b", "I4 c"], breaches: ["I4 c"] });
+	expect(lifted).toMatchObject([{ cause: "breach", breaches: ["I2 a", "I3 b", "I4 c"] }]);
+});
+
+test("whether a broken finality was accepted for the head of now does not depend on a worker's clock", async () => {
+	const { pool } = database;
+	await pool.query("insert into chain_heads values (7, 100, '', 0, 1, 90, 0, 0, 0)");
+	const broken = { chainId: 7, cause: "finality", reason: "gone back" } as const;
+	const lift = { chainId: 7, cause: "finality", by: "ada", reason: "seen" } as const;
+	for (const skewMs of [-3_600_000, 3_600_000]) {
+		await pool.query("update chain_heads set updated_at = now() where chain_id = 7");
+		expect(await readFinalityBreak(pool, 7)).toBe("unknown");
+		await pauseChain(pool, { ...broken, nowMs: Date.now() + skewMs });
+		expect(await readFinalityBreak(pool, 7)).toBe("paused");
+		await liftPauses(pool, { ...lift, nowMs: Date.now() });
+		expect(await readFinalityBreak(pool, 7)).toBe("accepted");
+	}
+	await pool.query("update chain_heads set updated_at = now() where chain_id = 7");
+	expect(await readFinalityBreak(pool, 7)).toBe("unknown");
+});

@@ -1,0 +1,129 @@
+import type { Database } from "../../database/database.ts";
+
+/** An invariant does not hold; a chain went back behind what was final; a person said so. */
+export type PauseCause = "breach" | "finality" | "operator";
+
+/** Nothing new is sold from or to the chain while this is open. */
+export type Pause = {
+	chainId: number;
+	cause: PauseCause;
+	/** What callers and operators read. */
+	reason: string;
+	setBy: string;
+	since: Date;
+	/** What an audit found, each as it says it. */
+	breaches: string[];
+};
+
+const columns = 'chain_id as "chainId", cause, reason, set_by as "setBy", since, breaches';
+
+/**
+ * Stays as it is where one of that cause is open. Tells whether it is new. Since when what was final is broken is by the
+ * database's clock, as the heads are that it is compared with.
+ */
+export async function pauseChain(
+	db: Database,
+	{
+		chainId,
+		cause,
+		reason,
+		setBy = "geoswapd worker",
+		nowMs,
+	}: { chainId: number; cause: PauseCause; reason: string; setBy?: string; nowMs: number },
+): Promise<boolean> {
+	const { rowCount } = await db.query(
+		`insert into pauses (chain_id, cause, reason, set_by, since)
+		values ($1, $2, $3, $4, case when $2 = 'finality' then now() else to_timestamp($5::double precision) end)
+		on conflict (chain_id, cause) where lifted_at is null do nothing`,
+		[chainId, cause, reason, setBy, nowMs / 1_000],
+	);
+	return rowCount === 1;
+}
+
+/** Pauses a chain for what an audit found, or adds that to what it is paused for. Tells whether it is new. */
+export async function pauseForBreaches(
+	db: Database,
+	{
+		chainId,
+		reason,
+		breaches,
+		nowMs,
+	}: { chainId: number; reason: string; breaches: readonly string[]; nowMs: number },
+): Promise<boolean> {
+	const { rows } = await db.query<{ is_new: boolean }>(
+		`insert into pauses (chain_id, cause, reason, set_by, since, breaches)
+		values ($1, 'breach', $2, 'geoswapd worker', to_timestamp($3::double precision), $4)
+		on conflict (chain_id, cause) where lifted_at is null do update
+		set breaches = pauses.breaches || array(select unnest(excluded.breaches) except select unnest(pauses.breaches))
+		returning xmax = 0 as is_new`,
+		[chainId, reason, nowMs / 1_000, breaches],
+	);
+	return rows[0]?.is_new ?? false;
+}
+
+/** What somebody has lifted a pause of, having seen it. */
+export async function readAcceptedBreaches(db: Database): Promise<Set<string>> {
+	const { rows } = await db.query<{ breach: string }>(
+		`select distinct unnest(breaches) as breach from pauses where cause = 'breach' and lifted_at is not null`,
+	);
+	return new Set(rows.map(({ breach }) => breach));
+}
+
+/** Those that are open, by chain and age. */
+export async function readPauses(db: Database): Promise<Pause[]> {
+	const { rows } = await db.query<Pause>(
+		`select ${columns} from pauses where lifted_at is null order by chain_id, since, cause`,
+	);
+	return rows;
+}
+
+/**
+ * Returns what was lifted: nothing where the chain is not paused for that cause, or, without one, for any but broken
+ * finality. Lifting that takes back what was final, so it has to be named. A breach stays where there is more of it than
+ * was seen: an audit may add to it at any time.
+ */
+export async function liftPauses(
+	db: Database,
+	{
+		chainId,
+		cause,
+		by,
+		reason,
+		breaches = [],
+		seen,
+		nowMs,
+	}: {
+		chainId: number;
+		cause?: PauseCause | undefined;
+		by: string;
+		reason: string;
+		/** What else is accepted by it. */
+		breaches?: readonly string[];
+		/** What whoever lifts it knows of. All there is unless given. */
+		seen?: readonly string[] | undefined;
+		nowMs: number;
+	},
+): Promise<Pause[]> {
+	const { rows } = await db.query<Pause>(
+		`update pauses
+		set lifted_at = to_timestamp($3::double precision), lifted_by = $4, lifted_reason = $5,
+			breaches = breaches || case when cause = 'breach' then $6::text[] else '{}' end
+		where chain_id = $1 and lifted_at is null and cause = coalesce($2::text, nullif(cause, 'finality'))
+			and ($7::text[] is null or breaches <@ $7)
+		returning ${columns}`,
+		[chainId, cause ?? null, nowMs / 1_000, by, reason, breaches, seen ?? null],
+	);
+	return rows;
+}
+
+export type LiftedPause = Pause & { liftedAt: Date; liftedBy: string; liftedReason: string };
+
+/** The newest that were lifted, newest first. */
+export async function readLiftedPauses(db: Database, { limit }: { limit: number }): Promise<LiftedPause[]> {
+	const { rows } = await db.query<LiftedPause>(
+		`select ${columns}, lifted_at as "liftedAt", lifted_by as "liftedBy", lifted_reason as "liftedReason" from pauses
+		where lifted_at is not null order by id desc limit $1`,
+		[limit],
+	);
+	return rows;
+}

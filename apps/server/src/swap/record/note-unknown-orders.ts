@@ -1,0 +1,32 @@
+import { orderSchema, unpackDeadlines } from "@geoswap/protocol";
+import type { Database } from "../../database/database.ts";
+
+/** Notes which of the orders that were opened in blocks that became final have no swap. */
+export async function noteUnknownOrders(
+	db: Database,
+	{ chainId, after, upTo }: { chainId: number; after: number; upTo: number },
+): Promise<void> {
+	// By the id that the order's word names, so that one day's partition is asked and not all of them.
+	const { rows } = await db.query<{ order_id: Buffer; order_terms: unknown }>(
+		`select e.order_id, e.data->'order' as order_terms from chain_events e
+		where e.chain_id = $1 and e.block_number > $2 and e.block_number <= $3 and e.name = 'Opened' and not exists (
+			select from swaps s
+			where s.id = right(e.data->'order'->>'swapKey', 32)::uuid and s.order_id = e.order_id
+		)`,
+		[chainId, after, upTo],
+	);
+	if (rows.length === 0) return;
+	await db.query(
+		`insert into unknown_orders (order_id, chain_id, order_terms, open_deadline, is_filled)
+		select order_id, $1, order_terms, open_deadline,
+			exists (select from chain_events e where e.order_id = o.order_id and e.name = 'Filled')
+		from unnest($2::bytea[], $3::jsonb[], $4::bigint[]) as o (order_id, order_terms, open_deadline)
+		on conflict do nothing`,
+		[
+			chainId,
+			rows.map((row) => row.order_id),
+			rows.map((row) => JSON.stringify(row.order_terms)),
+			rows.map((row) => unpackDeadlines(orderSchema.parse(row.order_terms).deadlines).openDeadline),
+		],
+	);
+}

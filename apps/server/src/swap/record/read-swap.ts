@@ -1,0 +1,88 @@
+import {
+	type FailureCode,
+	orderSchema,
+	type SwapStage,
+	type SwapStatus,
+	type SwapUuid,
+} from "@geoswap/protocol";
+import { bytesToHex, type Hex } from "viem";
+import type { Database } from "../../database/database.ts";
+import type { SwapRecord } from "../facts/swap-record.ts";
+import { deliveryFromJson, signedOpFromJson } from "./swap-json.ts";
+
+/** A row of `swaps` as the driver gives it. */
+export type SwapRow = {
+	id: string;
+	account_id: string | null;
+	order_id: Buffer;
+	order_terms: unknown;
+	output: bigint;
+	value_usd_cents: number;
+	fee_millibps: number;
+	delivery: unknown;
+	op: unknown;
+	status: SwapStatus;
+	stage: SwapStage;
+	failure: { code: FailureCode; message: string } | null;
+	giving_up: FailureCode | null;
+	origin_tx_hash: Buffer | null;
+	delivery_tx_hash: Buffer | null;
+	refund_tx_hash: Buffer | null;
+	delivered_amount: bigint | null;
+	created_at: Date;
+	updated_at: Date;
+	ended_at: Date | null;
+	trace: string | null;
+};
+
+/**
+ * The names of a SwapRow's columns. A named statement lists them: with `*` it would fail on every open connection once a
+ * later version has added a column.
+ */
+export const swapColumnNames =
+	"id, account_id, order_id, order_terms, output, value_usd_cents, fee_millibps, delivery, op, status, stage, failure, giving_up, origin_tx_hash, delivery_tx_hash, refund_tx_hash, delivered_amount, created_at, updated_at, ended_at, trace";
+
+/** The same, as they are read from `swaps`. Rows of before have no fee in thousandths of a basis point. */
+export const swapColumns = swapColumnNames.replace(
+	"fee_millibps",
+	"coalesce(fee_millibps, 10 * fee_centibps) as fee_millibps",
+);
+
+export async function readSwap(db: Database, uuid: SwapUuid): Promise<SwapRecord | undefined> {
+	const { rows } = await db.query<SwapRow>({
+		name: "read-swap",
+		text: `select ${swapColumns} from swaps where id = $1`,
+		values: [uuid],
+	});
+	return rows[0] && swapFromRow(rows[0]);
+}
+
+export function swapFromRow(row: SwapRow): SwapRecord {
+	return {
+		id: row.id,
+		accountId: row.account_id ?? undefined,
+		orderId: bytesToHex(row.order_id),
+		order: orderSchema.parse(row.order_terms),
+		output: row.output,
+		valueUsdCents: BigInt(row.value_usd_cents),
+		feeMillibps: row.fee_millibps,
+		delivery: deliveryFromJson(row.delivery),
+		op: row.op === null ? undefined : signedOpFromJson(row.op),
+		status: row.status,
+		stage: row.stage,
+		failure: row.failure ?? undefined,
+		givingUp: row.giving_up ?? undefined,
+		originTxHash: toHash(row.origin_tx_hash),
+		deliveryTxHash: toHash(row.delivery_tx_hash),
+		refundTxHash: toHash(row.refund_tx_hash),
+		deliveredAmount: row.delivered_amount ?? undefined,
+		createdAt: row.created_at,
+		updatedAt: row.updated_at,
+		endedAt: row.ended_at ?? undefined,
+		trace: row.trace ?? undefined,
+	};
+}
+
+function toHash(bytes: Buffer | null): Hex | undefined {
+	return bytes ? bytesToHex(bytes) : undefined;
+}

@@ -1,0 +1,99 @@
+import { solanaAddressSchema } from "@geoswap/protocol";
+import { type Address, getAddress, type Hex } from "viem";
+import * as z from "zod";
+import type { Delivery, SignedOp, SignedSolanaOp } from "../facts/swap-record.ts";
+
+const uintSchema = z
+	.string()
+	.regex(/^(0|[1-9]\d{0,77})$/)
+	.transform((text) => BigInt(text));
+const addressSchema = z.string().transform((text): Address => getAddress(text));
+const hexSchema = z
+	.string()
+	.regex(/^0x[0-9a-fA-F]*$/)
+	.transform((text) => text as Hex);
+
+const deliverySchema = z.discriminatedUnion("kind", [
+	z.strictObject({ kind: z.literal("stock"), amount: uintSchema }),
+	z.strictObject({ kind: z.literal("router"), budget: uintSchema, fees: z.array(z.int()) }),
+	z.strictObject({ kind: z.literal("payout"), amount: uintSchema, unusedRent: uintSchema }),
+]);
+
+const signedSolanaOpSchema = z.strictObject({
+	kind: z.literal("solana"),
+	feePayer: solanaAddressSchema,
+	blockhash: z.string(),
+	lastValidBlockHeight: uintSchema,
+	compute: z.strictObject({ unitLimit: z.int(), microLamportsPerUnit: uintSchema }),
+	signature: hexSchema,
+});
+
+const scalarSchema = z
+	.string()
+	.regex(/^0x[0-9a-fA-F]{1,64}$/)
+	.transform((text) => text as Hex);
+
+const signedEvmOpSchema = z.strictObject({
+	delegate: addressSchema,
+	allowance: uintSchema,
+	gas: z.strictObject({ verificationGasLimit: uintSchema, callGasLimit: uintSchema }),
+	signature: hexSchema,
+	authorization: z
+		.strictObject({
+			chainId: z.int().nonnegative(),
+			address: addressSchema,
+			nonce: z.int().nonnegative(),
+			yParity: z.int().min(0).max(1),
+			r: scalarSchema,
+			s: scalarSchema,
+		})
+		.exactOptional(),
+});
+
+const signedOpSchema = z.union([signedEvmOpSchema, signedSolanaOpSchema]);
+
+export type DeliveryJson = z.input<typeof deliverySchema>;
+export type SignedOpJson = z.input<typeof signedOpSchema>;
+
+/** As the `delivery` column and a fill's payload hold it: amounts are decimal strings. */
+export function deliveryToJson(delivery: Delivery): DeliveryJson {
+	switch (delivery.kind) {
+		case "stock":
+			return { kind: "stock", amount: String(delivery.amount) };
+		case "router":
+			return { kind: "router", budget: String(delivery.budget), fees: delivery.fees };
+		case "payout":
+			return {
+				kind: "payout",
+				amount: String(delivery.amount),
+				unusedRent: String(delivery.unusedRent),
+			};
+	}
+}
+
+export function deliveryFromJson(json: unknown): Delivery {
+	return deliverySchema.parse(json);
+}
+
+/** As the `op` column and an open's payload hold it. */
+export function signedOpToJson(op: SignedOp | SignedSolanaOp): SignedOpJson {
+	if ("kind" in op) {
+		return {
+			...op,
+			lastValidBlockHeight: String(op.lastValidBlockHeight),
+			compute: { ...op.compute, microLamportsPerUnit: String(op.compute.microLamportsPerUnit) },
+		};
+	}
+	return {
+		...op,
+		allowance: String(op.allowance),
+		gas: {
+			verificationGasLimit: String(op.gas.verificationGasLimit),
+			callGasLimit: String(op.gas.callGasLimit),
+		},
+	};
+}
+
+export function signedOpFromJson(json: unknown): SignedOp | SignedSolanaOp {
+	return signedOpSchema.parse(json);
+}

@@ -1,0 +1,80 @@
+import { orderToJson } from "@geoswap/protocol";
+import { hexToBytes } from "viem";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { anyOrder } from "../../../../../packages/protocol/vectors/read-vectors.ts";
+import { createTestDatabase, type TestDatabase } from "../../../test/service/test-database.ts";
+import { postponeUnknownOrder, readUnknownOrders, takeUpUnknownOrders } from "./unknown-orders.ts";
+
+const chainId = 100;
+const finalAt = 2_000_000_000;
+const strangers = 20_000;
+let database: TestDatabase;
+
+beforeAll(async () => {
+	database = await createTestDatabase();
+	const { owner } = database;
+	await owner.query(
+		`insert into chain_heads (chain_id, number, hash, timestamp, base_fee, finalized_number, finalized_timestamp,
+			booked_number)
+		values ($1, 100, '', $2, 1, 90, $2, 0)`,
+		[chainId, finalAt],
+	);
+	const terms = orderToJson({ ...anyOrder(), originChainId: BigInt(chainId), destinationChainId: 100n });
+	// Half of them can still be submitted for the first time.
+	await owner.query(
+		`insert into unknown_orders (order_id, chain_id, order_terms, open_deadline)
+		select decode(md5(i::text) || md5((-i)::text), 'hex'), $1, $2::jsonb, $3 + (i % 2) * 1000 - 500
+		from generate_series(1, $4) i`,
+		[chainId, JSON.stringify(terms), finalAt, strangers],
+	);
+	await owner.query("analyze unknown_orders");
+});
+afterAll(() => database?.drop());
+
+test("however many orders strangers open, a look at the next ones reads a few, delivered ones first", async () => {
+	const { owner } = database;
+	const first = await readUnknownOrders(owner, { limit: 100 });
+	expect(first).toHaveLength(100);
+	const { rows } = await owner.query<{ open_deadline: number }>(
+		"select open_deadline from unknown_orders where order_id = any($1)",
+		[first.map(({ orderId }) => hexToBytes(orderId))],
+	);
+	expect(rows.every(({ open_deadline }) => open_deadline < finalAt)).toBe(true);
+
+	// Those that were looked at come last, unless they are delivered.
+	for (const { orderId } of first) await postponeUnknownOrder(owner, orderId, { nowMs: 1_000 });
+	const second = await readUnknownOrders(owner, { limit: 100 });
+	const known = new Set(first.map(({ orderId }) => orderId));
+	expect(second.filter(({ orderId }) => known.has(orderId))).toEqual([]);
+	const delivered = first[7]?.orderId ?? "0x";
+	await owner.query(
+		`insert into chain_events (chain_id, block_number, log_index, block_hash, transaction_hash, contract, order_id,
+			name, data)
+		values ($1, 1, 0, '', '', '', $2, 'Filled', '{}')`,
+		[chainId, hexToBytes(delivered)],
+	);
+	await takeUpUnknownOrders(owner, [delivered]);
+	const [next] = await readUnknownOrders(owner, { limit: 100 });
+	expect(next).toMatchObject({ orderId: delivered, isFilled: true });
+});
+
+test("the look goes by indexes: it sorts no more than it was asked for", async () => {
+	const { owner } = database;
+	const client = await owner.connect();
+	try {
+		await client.query("begin");
+		const { rows } = await client.query<{ before: string }>(
+			"select coalesce(sum(seq_tup_read), 0)::text as before from pg_stat_xact_user_tables where relname = 'unknown_orders'",
+		);
+		await readUnknownOrders(client, { limit: 100 });
+		const { rows: after } = await client.query<{ read: string; fetched: string }>(
+			`select coalesce(sum(seq_tup_read), 0)::text as read, coalesce(sum(idx_tup_fetch), 0)::text as fetched
+			from pg_stat_xact_user_tables where relname = 'unknown_orders'`,
+		);
+		expect(after[0]?.read).toBe(rows[0]?.before);
+		expect(Number(after[0]?.fetched)).toBeLessThan(1_000);
+	} finally {
+		await client.query("rollback");
+		client.release();
+	}
+});

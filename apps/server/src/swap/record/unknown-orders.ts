@@ -1,0 +1,127 @@
+import { type Order, orderSchema } from "@geoswap/protocol";
+import { type Hex, hexToBytes } from "viem";
+import type { Database } from "../../database/database.ts";
+import { definedRow } from "../../database/defined-row.ts";
+
+export type UnknownOrder = {
+	orderId: Hex;
+	order: Order;
+	/** Whether one of our vaults says, as far as its chain was followed, that its output was delivered. */
+	isFilled: boolean;
+	/** Whether its input went back, at a final block. */
+	isRefunded: boolean;
+	/** The time of the last final block of its origin. */
+	originFinalAt: number;
+	/** The same of its destination; absent where that is not followed. */
+	destinationFinalAt?: number;
+};
+
+/**
+ * Returns orders without a swap that nobody can submit for the first time any more, at a final block of their chain; those
+ * first that were delivered, then those that were not looked at for longest. However many there are, only a few times the
+ * limit are read.
+ */
+export async function readUnknownOrders(db: Database, { limit }: { limit: number }): Promise<UnknownOrder[]> {
+	const { rows } = await db.query<Omit<UnknownOrder, "order"> & { terms: unknown }>(
+		`with next as (
+			(select * from unknown_orders where outcome is null and is_filled order by looked_at nulls first limit $1)
+			union all
+			select n.* from chain_heads h, lateral (
+				select * from unknown_orders
+				where chain_id = h.chain_id and outcome is null and looked_at is null and not is_filled
+					and open_deadline < h.finalized_timestamp
+				order by open_deadline limit $1
+			) n
+			union all
+			(select * from unknown_orders where outcome is null and looked_at is not null and not is_filled
+				order by looked_at limit $1)
+		)
+		select '0x' || encode(u.order_id, 'hex') as "orderId", u.order_terms as terms,
+			exists (select from chain_events e where e.order_id = u.order_id and e.name = 'Filled') as "isFilled",
+			exists (
+				select from chain_events e where e.order_id = u.order_id and e.name = 'Refunded'
+					and e.chain_id = h.chain_id and e.block_number <= h.finalized_number
+			) as "isRefunded",
+			h.finalized_timestamp as "originFinalAt", d.finalized_timestamp as "destinationFinalAt"
+		from next u join chain_heads h using (chain_id)
+			left join chain_heads d on d.chain_id::text = u.order_terms->>'destinationChainId'
+		where u.outcome is null and u.open_deadline < h.finalized_timestamp
+		order by "isFilled" desc, u.looked_at nulls first, u.open_deadline, u.order_id limit $1`,
+		[limit],
+	);
+	return rows.map(({ terms, ...row }) => definedRow({ ...row, order: orderSchema.parse(terms) }));
+}
+
+/** Nothing can be said about it yet: others come first now. */
+export async function postponeUnknownOrder(
+	db: Database,
+	orderId: Hex,
+	{ nowMs }: { nowMs: number },
+): Promise<void> {
+	await db.query(
+		`update unknown_orders set looked_at = to_timestamp($2::double precision / 1000)
+		where order_id = $1 and outcome is null`,
+		[hexToBytes(orderId), nowMs],
+	);
+}
+
+/** What became of it. What another has decided meanwhile stays. */
+export async function decideUnknownOrder(
+	db: Database,
+	orderId: Hex,
+	{ outcome, reason, nowMs }: { outcome: "rebuilt" | "submitted" | "left"; reason?: string; nowMs: number },
+): Promise<void> {
+	await db.query(
+		`update unknown_orders set outcome = $2, reason = $3, looked_at = to_timestamp($4::double precision / 1000)
+		where order_id = $1 and outcome is null`,
+		[hexToBytes(orderId), outcome, reason ?? null, nowMs],
+	);
+}
+
+/** Holds the order until the transaction ends. Returns whether it is still undecided. */
+export async function lockUnknownOrder(db: Database, orderId: Hex): Promise<boolean> {
+	const { rowCount } = await db.query(
+		"select from unknown_orders where order_id = $1 and outcome is null for update",
+		[hexToBytes(orderId)],
+	);
+	return rowCount === 1;
+}
+
+/** These were delivered: they come first, and the ones that were left to their wallets are to be looked at again. */
+export async function takeUpUnknownOrders(db: Database, orderIds: readonly Hex[]): Promise<void> {
+	await db.query(takeUpStatement("$1", "true"), [orderIds.map((orderId) => hexToBytes(orderId))]);
+}
+
+/** The same, as a part of another statement, where a condition is met. */
+export function takeUpStatement(orderIds: `$${number}`, condition: string): string {
+	return `update unknown_orders set is_filled = true, outcome = nullif(outcome, 'left'),
+			reason = case when outcome = 'left' then null else reason end,
+			looked_at = case when outcome = 'left' then null else looked_at end
+		where order_id = any(${orderIds}::bytea[]) and (not is_filled or outcome = 'left') and ${condition}`;
+}
+
+/** How many were rebuilt since then for this reason. */
+export async function countRebuilt(
+	db: Database,
+	{ reason, sinceMs }: { reason: string; sinceMs: number },
+): Promise<number> {
+	const { rows } = await db.query<{ count: number }>(
+		`select count(*)::int as count from unknown_orders
+		where outcome = 'rebuilt' and reason = $1 and looked_at > to_timestamp($2::double precision / 1000)`,
+		[reason, sinceMs],
+	);
+	return rows[0]?.count ?? 0;
+}
+
+/** An escrow takes no order whose wallet could not call `refund()` within three days of its opening. */
+const refundableWithinSeconds = 3 * 86_400;
+
+/** Deletes those that were left to their wallets, once these could have had their input back for a day. */
+export async function forgetLeftOrders(db: Database): Promise<void> {
+	await db.query(
+		`delete from unknown_orders u using chain_heads h
+		where h.chain_id = u.chain_id and u.outcome = 'left' and u.open_deadline + $1 < h.finalized_timestamp
+			and not exists (select from chain_events e where e.order_id = u.order_id and e.name = 'Filled')`,
+		[refundableWithinSeconds + 86_400],
+	);
+}
