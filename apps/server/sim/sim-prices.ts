@@ -1,6 +1,6 @@
 import type { AssetDeployment, ChainDeployment, SolanaDeployment } from "@geoswap/protocol";
 import { type Address, numberToHex } from "viem";
-import type { BlockPrices, FeedAnswer, Ladder } from "../src/chain/evm/read-block-prices.ts";
+import type { BlockPrices, FeedAnswer, Ladder } from "../src/chain/evm/read/read-block-prices.ts";
 
 const e18 = 10n ** 18n;
 const million = 1_000_000n;

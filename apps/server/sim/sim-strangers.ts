@@ -20,8 +20,8 @@ import {
 	zeroAddress,
 } from "viem";
 import { privateKeyToAccount } from "viem/accounts";
-import { signInstructions } from "../src/chain/solana/sign-instructions.ts";
-import { transferInstructions } from "../src/chain/solana/transfer-instructions.ts";
+import { signInstructions } from "../src/chain/solana/send/sign-instructions.ts";
+import { transferInstructions } from "../src/chain/solana/send/transfer-instructions.ts";
 import type { SimEvmChain } from "./evm/create-sim-evm-chain.ts";
 import type { rpcReceipt } from "./evm/rpc-format.ts";
 import { hollowToken } from "./evm/sim-token.ts";

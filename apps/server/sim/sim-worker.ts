@@ -2,7 +2,7 @@ import { type Order, toSolanaWord } from "@geoswap/protocol";
 import type { LocalAccount } from "viem";
 import type { EvmChain } from "../src/chain/evm/chain-client.ts";
 import type { SolanaChain } from "../src/chain/solana/connect-solana.ts";
-import type { SolanaKeys } from "../src/chain/solana/solana-keys.ts";
+import type { SolanaKeys } from "../src/chain/solana/send/solana-keys.ts";
 import type { Config } from "../src/config/config.ts";
 import { createPumps } from "../src/create-pumps.ts";
 import type { DatabasePool } from "../src/database/database.ts";

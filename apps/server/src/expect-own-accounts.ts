@@ -1,6 +1,6 @@
 import { askUntil } from "./ask-until.ts";
-import { checkOwnAccounts } from "./chain/solana/check-own-accounts.ts";
 import type { SolanaChain } from "./chain/solana/connect-solana.ts";
+import { checkOwnAccounts } from "./chain/solana/read/check-own-accounts.ts";
 import { ConfigError } from "./config/config-error.ts";
 
 /** Throws where escrow or vault lack what every swap on Solana needs. An answer that is lost is asked for again. */

@@ -1,6 +1,6 @@
 import { randomBytes, randomUUID } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
-import { checkOwnAccounts } from "./chain/solana/check-own-accounts.ts";
+import { checkOwnAccounts } from "./chain/solana/read/check-own-accounts.ts";
 import { type Config, readConfig } from "./config/config.ts";
 import { parseRelayerKeys, readSecret } from "./config/secrets.ts";
 import { connectSecondProviders } from "./connect-second-providers.ts";

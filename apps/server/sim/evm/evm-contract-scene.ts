@@ -27,7 +27,7 @@ import {
 import { entryPoint09Abi, entryPoint09Address } from "viem/account-abstraction";
 import { type PrivateKeyAccount, privateKeyToAccount } from "viem/accounts";
 import { connectChain, type EvmChain } from "../../src/chain/evm/chain-client.ts";
-import { type SendOutcome, sendRaw } from "../../src/chain/evm/send-raw.ts";
+import { type SendOutcome, sendRaw } from "../../src/chain/evm/send/send-raw.ts";
 import { RpcFailure } from "../sim-chain.ts";
 import { tokenAbi } from "./sim-token.ts";
 

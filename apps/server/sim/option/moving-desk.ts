@@ -1,6 +1,6 @@
 import type { AssetDeployment, ChainDeployment } from "@geoswap/protocol";
 import { type Address, numberToHex } from "viem";
-import type { BlockPrices, FeedAnswer, Ladder } from "../../src/chain/evm/read-block-prices.ts";
+import type { BlockPrices, FeedAnswer, Ladder } from "../../src/chain/evm/read/read-block-prices.ts";
 import { type Config, configSchema } from "../../src/config/config.ts";
 import { createPriceBook } from "../../src/price/price-book.ts";
 import { createDesk } from "../../src/venue/desk.ts";

@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import { markerAddress, orderId } from "@geoswap/protocol";
 import { findAssociatedTokenPda, TOKEN_PROGRAM_ADDRESS } from "@solana-program/token";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
-import { toSignature } from "../../src/chain/solana/read-statuses.ts";
+import { toSignature } from "../../src/chain/solana/read/read-statuses.ts";
 import { seededRandom } from "../seeded-random.ts";
 import { RpcFailure } from "../sim-chain.ts";
 import { markerAddressOf, tokenAddressOf } from "./account-address.ts";

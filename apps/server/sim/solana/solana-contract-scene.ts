@@ -14,19 +14,19 @@ import {
 	signBytes,
 } from "@solana/kit";
 import { bytesToHex, type Hex, toHex } from "viem";
-import { coSignOrder } from "../../src/chain/solana/co-sign-order.ts";
 import { connectSolana, type SolanaCommitment } from "../../src/chain/solana/connect-solana.ts";
-import { readBlockhash } from "../../src/chain/solana/read-blockhash.ts";
-import { readMarkers } from "../../src/chain/solana/read-markers.ts";
-import { readSolanaWallet } from "../../src/chain/solana/read-solana-wallet.ts";
-import { readStatuses, toSignature } from "../../src/chain/solana/read-statuses.ts";
-import { sendRaw } from "../../src/chain/solana/send-raw.ts";
-import type { SignedTransaction } from "../../src/chain/solana/sign-instructions.ts";
-import { signPayout } from "../../src/chain/solana/sign-payout.ts";
-import { signRefund } from "../../src/chain/solana/sign-refund.ts";
-import { signRelease } from "../../src/chain/solana/sign-release.ts";
-import { signVoid } from "../../src/chain/solana/sign-void.ts";
-import type { SolanaKeys } from "../../src/chain/solana/solana-keys.ts";
+import { readMarkers } from "../../src/chain/solana/marker/read-markers.ts";
+import { readBlockhash } from "../../src/chain/solana/read/read-blockhash.ts";
+import { readSolanaWallet } from "../../src/chain/solana/read/read-solana-wallet.ts";
+import { readStatuses, toSignature } from "../../src/chain/solana/read/read-statuses.ts";
+import { sendRaw } from "../../src/chain/solana/send/send-raw.ts";
+import type { SignedTransaction } from "../../src/chain/solana/send/sign-instructions.ts";
+import { signPayout } from "../../src/chain/solana/send/sign-payout.ts";
+import { signRefund } from "../../src/chain/solana/send/sign-refund.ts";
+import { signRelease } from "../../src/chain/solana/send/sign-release.ts";
+import { signVoid } from "../../src/chain/solana/send/sign-void.ts";
+import type { SolanaKeys } from "../../src/chain/solana/send/solana-keys.ts";
+import { coSignOrder } from "../../src/chain/solana/wallet/co-sign-order.ts";
 import { solanaOrder } from "../../test/order/solana-order-scene.ts";
 
 /**

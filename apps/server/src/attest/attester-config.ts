@@ -8,7 +8,7 @@ import {
 import type { Hex } from "viem";
 import * as z from "zod";
 import { connectChain, type EvmChain } from "../chain/evm/chain-client.ts";
-import type { EarlierImmutables } from "../chain/evm/find-code-problems.ts";
+import type { EarlierImmutables } from "../chain/evm/read/find-code-problems.ts";
 import { connectSolana, type SolanaChain } from "../chain/solana/connect-solana.ts";
 import { ConfigError } from "../config/config-error.ts";
 import { parseJsonFile } from "../config/parse-json-file.ts";

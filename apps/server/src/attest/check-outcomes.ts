@@ -7,7 +7,7 @@ import {
 	unpackDeadlines,
 } from "@geoswap/protocol";
 import type { EvmChain } from "../chain/evm/chain-client.ts";
-import { readBlock } from "../chain/evm/read-block.ts";
+import { readBlock } from "../chain/evm/read/read-block.ts";
 
 /** Why what is to be signed is not so, or not yet. */
 export type OutcomeRefusal = "not_filled" | "filled" | "not_expired";

@@ -1,10 +1,10 @@
 import { type AttestationKind, fromSolanaWord, type Order, orderId } from "@geoswap/protocol";
 import type { Hex } from "viem";
 import type { SolanaChain } from "../chain/solana/connect-solana.ts";
-import { makesMarker } from "../chain/solana/makes-marker.ts";
-import { readLanded } from "../chain/solana/read-landed.ts";
-import { type MarkerOwner, readMarkers } from "../chain/solana/read-markers.ts";
-import { receivedBy } from "../chain/solana/received-by.ts";
+import { makesMarker } from "../chain/solana/marker/makes-marker.ts";
+import { type MarkerOwner, readMarkers } from "../chain/solana/marker/read-markers.ts";
+import { readLanded } from "../chain/solana/read/read-landed.ts";
+import { receivedBy } from "../chain/solana/read/received-by.ts";
 import { isPlainPayout } from "./is-plain-payout.ts";
 
 /** Why what is to be signed is not so on Solana, or not yet. */

@@ -9,8 +9,8 @@ import {
 	orderId,
 } from "@geoswap/protocol";
 import type { Hex, LocalAccount } from "viem";
-import { readBlock } from "../chain/evm/read-block.ts";
-import { readSlots } from "../chain/solana/read-slots.ts";
+import { readBlock } from "../chain/evm/read/read-block.ts";
+import { readSlots } from "../chain/solana/read/read-slots.ts";
 import type { Log } from "../telemetry/log.ts";
 import type { AttesterConfig } from "./attester-config.ts";
 import { checkOutcomes, type OutcomeRefusal } from "./check-outcomes.ts";

@@ -1,5 +1,5 @@
 import type { EvmChain } from "../chain/evm/chain-client.ts";
-import { type EarlierImmutables, findCodeProblems } from "../chain/evm/find-code-problems.ts";
+import { type EarlierImmutables, findCodeProblems } from "../chain/evm/read/find-code-problems.ts";
 import type { Log } from "../telemetry/log.ts";
 
 /** Nothing is signed for a chain unless its contracts were compared with the published code and are the same. */

@@ -5,9 +5,9 @@ import {
 	SET_COMPUTE_UNIT_LIMIT_DISCRIMINATOR,
 	SET_COMPUTE_UNIT_PRICE_DISCRIMINATOR,
 } from "@solana-program/compute-budget";
-import { markerInstructions } from "../chain/solana/marker-instructions.ts";
-import type { Landed, LandedInstruction } from "../chain/solana/read-landed.ts";
-import { transferInstructions } from "../chain/solana/transfer-instructions.ts";
+import { markerInstructions } from "../chain/solana/marker/marker-instructions.ts";
+import type { Landed, LandedInstruction } from "../chain/solana/read/read-landed.ts";
+import { transferInstructions } from "../chain/solana/send/transfer-instructions.ts";
 
 /**
  * Whether a transaction is the vault's one payment of this amount to an order's recipient, its marker and nothing more. A

@@ -26,9 +26,9 @@ import { createTestDatabase, type TestDatabase } from "../../test/service/test-d
 import { type SolanaActions, solanaActions } from "../../test/solana/solana-actions.ts";
 import { insertWait } from "../../test/swap/insert-wait.ts";
 import { connectChain } from "../chain/evm/chain-client.ts";
-import { toSignature } from "../chain/solana/read-statuses.ts";
-import { signClose } from "../chain/solana/sign-close.ts";
-import type { SignedTransaction } from "../chain/solana/sign-instructions.ts";
+import { toSignature } from "../chain/solana/read/read-statuses.ts";
+import { signClose } from "../chain/solana/send/sign-close.ts";
+import type { SignedTransaction } from "../chain/solana/send/sign-instructions.ts";
 import { advance } from "../follow/advance.ts";
 import { advanceSolana } from "../follow/advance-solana.ts";
 import type { JobKind } from "../swap/facts/job.ts";

@@ -1,6 +1,6 @@
 import { isIP } from "node:net";
 import { entryPoint09Address } from "viem/account-abstraction";
-import { maximumMicroLamportsPerUnit } from "../chain/solana/co-sign-order.ts";
+import { maximumMicroLamportsPerUnit } from "../chain/solana/wallet/co-sign-order.ts";
 import type { ChainConfig, Config, SolanaConfig } from "./config.ts";
 
 /** How long a quote lives: a build comes no later. */

@@ -1,6 +1,6 @@
 import type { SolanaDeployment } from "@geoswap/protocol";
 import type { Hex } from "viem";
-import { parseSolanaKeys, type SolanaKeys } from "../chain/solana/solana-keys.ts";
+import { parseSolanaKeys, type SolanaKeys } from "../chain/solana/send/solana-keys.ts";
 import { ConfigError } from "./config-error.ts";
 import { parseSealKeys, type SealKeys } from "./seal-keys.ts";
 

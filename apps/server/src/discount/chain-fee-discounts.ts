@@ -1,5 +1,5 @@
 import type { EvmChain } from "../chain/evm/chain-client.ts";
-import { readTokenBalance } from "../chain/evm/read-token-balance.ts";
+import { readTokenBalance } from "../chain/evm/read/read-token-balance.ts";
 import type { Config } from "../config/config.ts";
 import type { Log } from "../telemetry/log.ts";
 import { createFeeDiscounts, type FeeDiscounts } from "./fee-discounts.ts";

@@ -1,6 +1,6 @@
 import { isSolana } from "@geoswap/protocol";
 import type { Address } from "viem";
-import { createBoundedReadings } from "../bounded-readings.ts";
+import { createBoundedReadings } from "../chain/bounded-readings.ts";
 import { earnedTier, type FeeTier } from "./fee-tier.ts";
 
 /** Which wallets pay less. */

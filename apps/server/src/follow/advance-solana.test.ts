@@ -12,8 +12,8 @@ import { hexToBytes, parseUnits } from "viem";
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from "vitest";
 import { createSolanaFollowScene, type SolanaFollowScene } from "../../test/follow/solana-follow-scene.ts";
 import { mintOf, newSolanaWallet } from "../../test/lane/solana-lane-scene.ts";
-import { readLanded } from "../chain/solana/read-landed.ts";
-import { toSignature } from "../chain/solana/read-statuses.ts";
+import { readLanded } from "../chain/solana/read/read-landed.ts";
+import { toSignature } from "../chain/solana/read/read-statuses.ts";
 import { FinalityBrokenError } from "./undo-fork.ts";
 
 let scene: SolanaFollowScene;

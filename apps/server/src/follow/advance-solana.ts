@@ -1,9 +1,9 @@
 import { toSolanaWord } from "@geoswap/protocol";
 import { type Hex, parseUnits } from "viem";
 import type { SolanaChain } from "../chain/solana/connect-solana.ts";
-import { readHoldings } from "../chain/solana/read-holdings.ts";
-import type { Landed } from "../chain/solana/read-landed.ts";
-import { readSlots } from "../chain/solana/read-slots.ts";
+import { readHoldings } from "../chain/solana/read/read-holdings.ts";
+import type { Landed } from "../chain/solana/read/read-landed.ts";
+import { readSlots } from "../chain/solana/read/read-slots.ts";
 import { type DatabasePool, inTransaction } from "../database/database.ts";
 import type { Engine } from "../durable/durable.ts";
 import { type AppliedSlots, applySlots } from "../store/apply-slots.ts";

@@ -8,7 +8,7 @@ import { someoneWaits } from "../../test/service/someone-waits.ts";
 import { createTestDatabase, type TestDatabase } from "../../test/service/test-database.ts";
 import { takeDue, waitForOrder } from "../../test/swap/due-orders.ts";
 import { connectChain } from "../chain/evm/chain-client.ts";
-import { readBalances } from "../chain/evm/read-balances.ts";
+import { readBalances } from "../chain/evm/read/read-balances.ts";
 import { inTransaction } from "../database/database.ts";
 import { readHead } from "../swap/due/chain-head.ts";
 import { createLog } from "../telemetry/log.ts";

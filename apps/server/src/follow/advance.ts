@@ -1,11 +1,11 @@
 import type { Address, Hex } from "viem";
 import type { EvmChain } from "../chain/evm/chain-client.ts";
-import type { ContractEvent } from "../chain/evm/decode-events.ts";
 import { ourContracts } from "../chain/evm/our-contracts.ts";
-import { type Block, readBlock } from "../chain/evm/read-block.ts";
-import { readEvents } from "../chain/evm/read-events.ts";
-import { readGasCosts } from "../chain/evm/read-gas-costs.ts";
-import { readStock } from "../chain/evm/read-stock.ts";
+import type { ContractEvent } from "../chain/evm/read/decode-events.ts";
+import { type Block, readBlock } from "../chain/evm/read/read-block.ts";
+import { readEvents } from "../chain/evm/read/read-events.ts";
+import { readGasCosts } from "../chain/evm/read/read-gas-costs.ts";
+import { readStock } from "../chain/evm/read/read-stock.ts";
 import { type DatabasePool, inTransaction } from "../database/database.ts";
 import type { Engine } from "../durable/durable.ts";
 import { applyBlock, applyQuietBlock } from "../store/apply-block.ts";

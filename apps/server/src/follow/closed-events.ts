@@ -1,6 +1,6 @@
 import { type SolanaDeployment, toSolanaWord } from "@geoswap/protocol";
 import type { Hex } from "viem";
-import type { Landed } from "../chain/solana/read-landed.ts";
+import type { Landed } from "../chain/solana/read/read-landed.ts";
 import type { SlotEvent } from "../store/apply-slots.ts";
 
 /** The markers that a transaction closed: accounts that hold nothing any more, which the chain does not keep. */

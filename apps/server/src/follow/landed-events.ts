@@ -10,10 +10,10 @@ import {
 	toSolanaWord,
 } from "@geoswap/protocol";
 import type { Hex } from "viem";
-import { madeMarkerOwner } from "../chain/solana/makes-marker.ts";
-import { isWithinSolana } from "../chain/solana/order-sides.ts";
-import type { Landed } from "../chain/solana/read-landed.ts";
-import { receivedBy } from "../chain/solana/received-by.ts";
+import { madeMarkerOwner } from "../chain/solana/marker/makes-marker.ts";
+import type { Landed } from "../chain/solana/read/read-landed.ts";
+import { receivedBy } from "../chain/solana/read/received-by.ts";
+import { isWithinSolana } from "../chain/solana/send/order-sides.ts";
 import type { SlotEvent } from "../store/apply-slots.ts";
 import type { WatchedWork } from "../store/watched-transactions.ts";
 

@@ -1,8 +1,8 @@
 import type { Hex } from "viem";
 import type { SolanaChain } from "../chain/solana/connect-solana.ts";
-import { type Landed, readLanded } from "../chain/solana/read-landed.ts";
-import { askStatuses, type SignatureStatus } from "../chain/solana/read-statuses.ts";
-import { readUnknown } from "../chain/solana/read-unknown.ts";
+import { type Landed, readLanded } from "../chain/solana/read/read-landed.ts";
+import { askStatuses, type SignatureStatus } from "../chain/solana/read/read-statuses.ts";
+import { readUnknown } from "../chain/solana/read/read-unknown.ts";
 import type { WatchedTransaction } from "../store/watched-transactions.ts";
 import { FinalityBrokenError } from "./undo-fork.ts";
 

@@ -4,7 +4,7 @@ import { hexToBytes, zeroHash } from "viem";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { createSolanaFollowScene, type SolanaFollowScene } from "../../test/follow/solana-follow-scene.ts";
 import { markerOf, mintOf, newSolanaWallet } from "../../test/lane/solana-lane-scene.ts";
-import { toSignature } from "../chain/solana/read-statuses.ts";
+import { toSignature } from "../chain/solana/read/read-statuses.ts";
 
 let scene: SolanaFollowScene;
 beforeAll(async () => {

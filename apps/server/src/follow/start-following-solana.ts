@@ -1,7 +1,7 @@
 import { toSolanaWord } from "@geoswap/protocol";
 import type { SolanaChain } from "../chain/solana/connect-solana.ts";
-import { readHoldings } from "../chain/solana/read-holdings.ts";
-import { readSlots } from "../chain/solana/read-slots.ts";
+import { readHoldings } from "../chain/solana/read/read-holdings.ts";
+import { readSlots } from "../chain/solana/read/read-slots.ts";
 import { type DatabasePool, inTransaction } from "../database/database.ts";
 import { addToLedgerBalances } from "../money/ledger/book-unattributed.ts";
 import { postOpening } from "../money/ledger/post-opening.ts";

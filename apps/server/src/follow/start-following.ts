@@ -1,7 +1,7 @@
 import type { EvmChain } from "../chain/evm/chain-client.ts";
 import { ourContracts } from "../chain/evm/our-contracts.ts";
-import { readBalances } from "../chain/evm/read-balances.ts";
-import { readBlock } from "../chain/evm/read-block.ts";
+import { readBalances } from "../chain/evm/read/read-balances.ts";
+import { readBlock } from "../chain/evm/read/read-block.ts";
 import { type DatabasePool, inTransaction } from "../database/database.ts";
 import { postOpening } from "../money/ledger/post-opening.ts";
 import { insertBlock, insertHead } from "../swap/due/chain-head.ts";

@@ -1,5 +1,5 @@
 import type { EvmChain } from "../chain/evm/chain-client.ts";
-import { type Block, readBlock } from "../chain/evm/read-block.ts";
+import { type Block, readBlock } from "../chain/evm/read/read-block.ts";
 import { type DatabasePool, inTransaction } from "../database/database.ts";
 import { readOpeningNumber } from "../money/ledger/post-opening.ts";
 import { undoFinalBlocks } from "../store/undo-final-blocks.ts";

@@ -1,6 +1,6 @@
 import type { Hex } from "viem";
 import type { EvmChain } from "../chain/evm/chain-client.ts";
-import { readBlock } from "../chain/evm/read-block.ts";
+import { readBlock } from "../chain/evm/read/read-block.ts";
 import { type DatabasePool, inTransaction } from "../database/database.ts";
 import { undoBlocks } from "../store/undo-blocks.ts";
 import { type FollowedHead, readBlockHash } from "../swap/due/chain-head.ts";

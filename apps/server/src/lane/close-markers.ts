@@ -1,10 +1,10 @@
 import { fromSolanaWord } from "@geoswap/protocol";
 import type { Hex } from "viem";
-import { findCloseTransaction } from "../chain/solana/find-close-transaction.ts";
-import { readBlockhash } from "../chain/solana/read-blockhash.ts";
-import { readMarkers } from "../chain/solana/read-markers.ts";
-import { signClose } from "../chain/solana/sign-close.ts";
-import { simulateTransaction } from "../chain/solana/simulate-transaction.ts";
+import { findCloseTransaction } from "../chain/solana/marker/find-close-transaction.ts";
+import { readMarkers } from "../chain/solana/marker/read-markers.ts";
+import { readBlockhash } from "../chain/solana/read/read-blockhash.ts";
+import { signClose } from "../chain/solana/send/sign-close.ts";
+import { simulateTransaction } from "../chain/solana/send/simulate-transaction.ts";
 import { journalLease } from "../job/journal/journal-lease.ts";
 import type { LaneTransaction } from "../job/journal/lane-transactions.ts";
 import { type Marker, markMarkersClosed, readDueMarkers } from "../job/journal/markers.ts";

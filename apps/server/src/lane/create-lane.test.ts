@@ -37,7 +37,7 @@ import { plainPayments } from "../../test/lane/payment-facts.ts";
 import { takeDue, waitForOrder } from "../../test/swap/due-orders.ts";
 import { answeringTraces } from "../../test/telemetry/answering-traces.ts";
 import type { EvmChain } from "../chain/evm/chain-client.ts";
-import { encodeBundle } from "../chain/evm/encode-bundle.ts";
+import { encodeBundle } from "../chain/evm/send/encode-bundle.ts";
 import type { DatabasePool } from "../database/database.ts";
 import type { Delivery } from "../swap/facts/swap-record.ts";
 import { createLog } from "../telemetry/log.ts";

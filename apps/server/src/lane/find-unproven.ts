@@ -1,5 +1,5 @@
 import { fromWord, type SwapUuid } from "@geoswap/protocol";
-import { balanceView, readViews } from "../chain/evm/read-views.ts";
+import { balanceView, readViews } from "../chain/evm/read/read-views.ts";
 import type { Job } from "../swap/facts/job.ts";
 import type { Lane } from "./lane.ts";
 

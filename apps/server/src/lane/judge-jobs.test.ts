@@ -2,8 +2,8 @@ import { geoVaultAbi, type Order } from "@geoswap/protocol";
 import fc from "fast-check";
 import { type Hex, numberToHex, toFunctionSelector } from "viem";
 import { expect, test } from "vitest";
-import type { ContractEvent } from "../chain/evm/decode-events.ts";
-import type { BundleSimulation } from "../chain/evm/simulate-bundle.ts";
+import type { ContractEvent } from "../chain/evm/read/decode-events.ts";
+import type { BundleSimulation } from "../chain/evm/send/simulate-bundle.ts";
 import type { Job, JobKind } from "../swap/facts/job.ts";
 import { judgeJobs } from "./judge-jobs.ts";
 

@@ -1,4 +1,4 @@
-import type { BundleSimulation } from "../chain/evm/simulate-bundle.ts";
+import type { BundleSimulation } from "../chain/evm/send/simulate-bundle.ts";
 import { doneEvent } from "../job/finish-jobs.ts";
 import { skipCause } from "../job/skip-cause.ts";
 import { type Job, maxStrikes } from "../swap/facts/job.ts";

@@ -1,6 +1,6 @@
 import type { SolanaAddress, SolanaDeployment } from "@geoswap/protocol";
-import { isPassingFailure } from "../chain/solana/is-passing-failure.ts";
-import type { TransactionSimulation } from "../chain/solana/simulate-transaction.ts";
+import { isPassingFailure } from "../chain/solana/send/is-passing-failure.ts";
+import type { TransactionSimulation } from "../chain/solana/send/simulate-transaction.ts";
 import type { Job } from "../swap/facts/job.ts";
 import { later } from "./later.ts";
 import { strike } from "./strike.ts";

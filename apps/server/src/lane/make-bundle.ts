@@ -1,7 +1,7 @@
 import { fromWord, type Order } from "@geoswap/protocol";
 import { type Address, type SignedAuthorization, zeroAddress } from "viem";
-import type { Attestation, Bundle, Fill } from "../chain/evm/encode-bundle.ts";
-import { readDelegation } from "../chain/evm/read-delegation.ts";
+import type { Attestation, Bundle, Fill } from "../chain/evm/send/encode-bundle.ts";
+import { readDelegation } from "../chain/evm/wallet/read-delegation.ts";
 import type { Job } from "../swap/facts/job.ts";
 import { evmOp, signedUserOp } from "./evm-op.ts";
 import type { Lane } from "./lane.ts";

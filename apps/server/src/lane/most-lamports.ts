@@ -1,5 +1,5 @@
 import { tokenAccountRentLamports } from "@geoswap/protocol";
-import { maximumMicroLamportsPerUnit, maximumUnitLimit } from "../chain/solana/co-sign-order.ts";
+import { maximumMicroLamportsPerUnit, maximumUnitLimit } from "../chain/solana/wallet/co-sign-order.ts";
 import type { LaneTransaction } from "../job/journal/lane-transactions.ts";
 
 /** Of the fee payer, the vault and the escrow, and the dearest units that a fee payer signs for. */

@@ -1,6 +1,6 @@
 import { addressOfWord, isSolana, mulDivDown, mulDivUp, type Order, orderId } from "@geoswap/protocol";
 import type { Hex } from "viem";
-import { isWithinSolana } from "../chain/solana/order-sides.ts";
+import { isWithinSolana } from "../chain/solana/send/order-sides.ts";
 import type { PaymentFacts } from "../job/read-payment-facts.ts";
 import {
 	blocksNeeded,

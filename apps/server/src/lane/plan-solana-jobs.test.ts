@@ -6,10 +6,10 @@ import { readJob } from "../../test/lane/lane-scene.ts";
 import { markerOf } from "../../test/lane/solana-lane-scene.ts";
 import { createSolanaLanes } from "../../test/lane/solana-lanes.ts";
 import type { SolanaChain } from "../chain/solana/connect-solana.ts";
-import { looksPerSearch } from "../chain/solana/find-marker-transaction.ts";
-import { readBlockhash } from "../chain/solana/read-blockhash.ts";
-import { sendRaw } from "../chain/solana/send-raw.ts";
-import { signInstructions } from "../chain/solana/sign-instructions.ts";
+import { looksPerSearch } from "../chain/solana/marker/find-marker-transaction.ts";
+import { readBlockhash } from "../chain/solana/read/read-blockhash.ts";
+import { sendRaw } from "../chain/solana/send/send-raw.ts";
+import { signInstructions } from "../chain/solana/send/sign-instructions.ts";
 
 const lanes = await createSolanaLanes();
 const { pump, slots, clear, forget, queuePayout, states, scene } = lanes;

@@ -1,6 +1,6 @@
-import { readSlots } from "../chain/solana/read-slots.ts";
-import { readUnknown } from "../chain/solana/read-unknown.ts";
-import { sendRaw } from "../chain/solana/send-raw.ts";
+import { readSlots } from "../chain/solana/read/read-slots.ts";
+import { readUnknown } from "../chain/solana/read/read-unknown.ts";
+import { sendRaw } from "../chain/solana/send/send-raw.ts";
 import {
 	endUnseenTransaction,
 	type LaneTransaction,

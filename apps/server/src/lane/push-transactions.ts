@@ -1,5 +1,5 @@
 import { keccak256, parseTransaction } from "viem";
-import { sendRaw } from "../chain/evm/send-raw.ts";
+import { sendRaw } from "../chain/evm/send/send-raw.ts";
 import {
 	endLaneTransaction,
 	giveBackUnsent,

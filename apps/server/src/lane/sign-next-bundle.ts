@@ -1,7 +1,7 @@
 import type { SwapUuid } from "@geoswap/protocol";
 import { type Hex, keccak256 } from "viem";
-import { encodeBundle } from "../chain/evm/encode-bundle.ts";
-import { maxTransactionGas, simulateBundle } from "../chain/evm/simulate-bundle.ts";
+import { encodeBundle } from "../chain/evm/send/encode-bundle.ts";
+import { maxTransactionGas, simulateBundle } from "../chain/evm/send/simulate-bundle.ts";
 import { unattestJobs } from "../job/jobs.ts";
 import { endLease, journalLease, type LeasedOutcome } from "../job/journal/journal-lease.ts";
 import type { LaneTransaction } from "../job/journal/lane-transactions.ts";

@@ -17,10 +17,10 @@ import { createSolanaLanes, payout } from "../../test/lane/solana-lanes.ts";
 import { interceptPool } from "../../test/service/intercept-pool.ts";
 import { giveAccountAway } from "../../test/solana/give-account-away.ts";
 import { laggingSolana } from "../../test/solana/lagging-solana.ts";
-import { markerInstructions } from "../chain/solana/marker-instructions.ts";
-import { readBlockhash } from "../chain/solana/read-blockhash.ts";
-import { sendRaw } from "../chain/solana/send-raw.ts";
-import { signInstructions } from "../chain/solana/sign-instructions.ts";
+import { markerInstructions } from "../chain/solana/marker/marker-instructions.ts";
+import { readBlockhash } from "../chain/solana/read/read-blockhash.ts";
+import { sendRaw } from "../chain/solana/send/send-raw.ts";
+import { signInstructions } from "../chain/solana/send/sign-instructions.ts";
 import { addOutflows } from "../money/stock/outflows.ts";
 import type { Delivery } from "../swap/facts/swap-record.ts";
 

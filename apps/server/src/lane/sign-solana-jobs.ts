@@ -1,14 +1,18 @@
 import { emptyAccountRentLamports, type SwapUuid } from "@geoswap/protocol";
 import type { Hex } from "viem";
-import { CoSignError, coSignOrder, maximumMicroLamportsPerUnit } from "../chain/solana/co-sign-order.ts";
-import { readBlockhash } from "../chain/solana/read-blockhash.ts";
-import { readLanded } from "../chain/solana/read-landed.ts";
-import { readUnknown } from "../chain/solana/read-unknown.ts";
-import { signPayout } from "../chain/solana/sign-payout.ts";
-import { signRefund } from "../chain/solana/sign-refund.ts";
-import { signRelease } from "../chain/solana/sign-release.ts";
-import { signVoid } from "../chain/solana/sign-void.ts";
-import { simulateTransaction } from "../chain/solana/simulate-transaction.ts";
+import { readBlockhash } from "../chain/solana/read/read-blockhash.ts";
+import { readLanded } from "../chain/solana/read/read-landed.ts";
+import { readUnknown } from "../chain/solana/read/read-unknown.ts";
+import { signPayout } from "../chain/solana/send/sign-payout.ts";
+import { signRefund } from "../chain/solana/send/sign-refund.ts";
+import { signRelease } from "../chain/solana/send/sign-release.ts";
+import { signVoid } from "../chain/solana/send/sign-void.ts";
+import { simulateTransaction } from "../chain/solana/send/simulate-transaction.ts";
+import {
+	CoSignError,
+	coSignOrder,
+	maximumMicroLamportsPerUnit,
+} from "../chain/solana/wallet/co-sign-order.ts";
 import { type Database, inTransaction } from "../database/database.ts";
 import { endLease, type Journalled, journalLease, type LeasedOutcome } from "../job/journal/journal-lease.ts";
 import type { LaneTransaction } from "../job/journal/lane-transactions.ts";

@@ -1,6 +1,6 @@
 import type { KeyPairSigner } from "@solana/kit";
 import type { SolanaChain } from "../chain/solana/connect-solana.ts";
-import type { SolanaKeys } from "../chain/solana/solana-keys.ts";
+import type { SolanaKeys } from "../chain/solana/send/solana-keys.ts";
 import type { SolanaConfig } from "../config/config.ts";
 import type { LaneId } from "../job/journal/lane-transactions.ts";
 import type { LaneDeps } from "./lane.ts";

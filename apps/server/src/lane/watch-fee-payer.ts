@@ -1,5 +1,5 @@
 import { solanaNativeToken, toSolanaWord } from "@geoswap/protocol";
-import { readSolanaWallet } from "../chain/solana/read-solana-wallet.ts";
+import { readSolanaWallet } from "../chain/solana/read/read-solana-wallet.ts";
 import type { SolanaLane } from "./solana-lane.ts";
 
 /** Enough for some fifty transactions that make a marker each. */

@@ -12,8 +12,8 @@ import { recoverAuthorizationAddress } from "viem/utils";
 import { expect, test } from "vitest";
 import * as z from "zod";
 import { routesWithoutParts } from "../../test/api/routes-without-parts.ts";
-import { decodeWireTransaction } from "../chain/solana/decode-wire-transaction.ts";
-import { verifyWalletSignature } from "../chain/solana/verify-wallet-signature.ts";
+import { decodeWireTransaction } from "../chain/solana/wallet/decode-wire-transaction.ts";
+import { verifyWalletSignature } from "../chain/solana/wallet/verify-wallet-signature.ts";
 import { createOpenapi } from "./create-openapi.ts";
 import {
 	exampleSignedTransaction,

@@ -2,7 +2,7 @@ import { fromSolanaWord, type SolanaDeployment, solanaNativeToken, toSolanaWord 
 import fc from "fast-check";
 import { type Address, numberToHex, zeroHash } from "viem";
 import { describe, expect, test } from "vitest";
-import type { BlockPrices, FeedAnswer } from "../chain/evm/read-block-prices.ts";
+import type { BlockPrices, FeedAnswer } from "../chain/evm/read/read-block-prices.ts";
 import { createFeedPricing } from "./feed-pricing.ts";
 
 const key = (n: number) => fromSolanaWord(numberToHex(n, { size: 32 }));

@@ -6,7 +6,7 @@ import {
 	toSolanaWord,
 } from "@geoswap/protocol";
 import type { Address } from "viem";
-import type { FeedAnswer } from "../chain/evm/read-block-prices.ts";
+import type { FeedAnswer } from "../chain/evm/read/read-block-prices.ts";
 import { isFeedFresh } from "./is-feed-fresh.ts";
 import type { LadderPricing } from "./ladder-pricing.ts";
 import type { Pricing } from "./pricing.ts";

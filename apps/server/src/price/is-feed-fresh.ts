@@ -1,4 +1,4 @@
-import type { FeedAnswer } from "../chain/evm/read-block-prices.ts";
+import type { FeedAnswer } from "../chain/evm/read/read-block-prices.ts";
 
 /** A feed's round is sent at its heartbeat, and then has to be mined. */
 const feedGraceSeconds = 120;

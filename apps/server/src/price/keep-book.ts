@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Address } from "viem";
 import type { EvmChain } from "../chain/evm/chain-client.ts";
-import { type BlockPrices, readBlockPrices } from "../chain/evm/read-block-prices.ts";
+import { type BlockPrices, readBlockPrices } from "../chain/evm/read/read-block-prices.ts";
 import type { Log } from "../telemetry/log.ts";
 import type { PriceBook } from "./price-book.ts";
 

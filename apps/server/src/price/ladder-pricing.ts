@@ -1,6 +1,6 @@
 import { type AssetDeployment, type ChainDeployment, greater, lesser, mulDivDown } from "@geoswap/protocol";
 import type { Address } from "viem";
-import type { AssetPrices, BlockPrices, Ladder } from "../chain/evm/read-block-prices.ts";
+import type { AssetPrices, BlockPrices, Ladder } from "../chain/evm/read/read-block-prices.ts";
 import { isFeedFresh } from "./is-feed-fresh.ts";
 import { interpolateBest } from "./ladder.ts";
 import type { Pricing } from "./pricing.ts";

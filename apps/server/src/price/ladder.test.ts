@@ -4,7 +4,7 @@ import fc from "fast-check";
 import { type Address, concat, type Hex, parseAbi, slice } from "viem";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { connectChain, type EvmChain } from "../chain/evm/chain-client.ts";
-import { type BlockPrices, readBlockPrices } from "../chain/evm/read-block-prices.ts";
+import { type BlockPrices, readBlockPrices } from "../chain/evm/read/read-block-prices.ts";
 import { interpolate, interpolateBest } from "./ladder.ts";
 
 const topUsd = 500_000;

@@ -1,5 +1,5 @@
 import { greater, lesser, mulDivDown, mulDivUp } from "@geoswap/protocol";
-import type { Ladder, Rung } from "../chain/evm/read-block-prices.ts";
+import type { Ladder, Rung } from "../chain/evm/read/read-block-prices.ts";
 
 // Pools round against whoever swaps, once per pool and stretch of liquidity: by a unit of what goes in, by a unit of
 // what comes out. The rungs carry their own rounding, so a size between them may come out a few units below the chord.

@@ -10,7 +10,7 @@ import {
 	type BlockPrices,
 	type Ladder,
 	readBlockPrices,
-} from "../chain/evm/read-block-prices.ts";
+} from "../chain/evm/read/read-block-prices.ts";
 import { createLog } from "../telemetry/log.ts";
 import { keepBook } from "./keep-book.ts";
 import { convertDown } from "./usd-value.ts";

@@ -1,6 +1,6 @@
 import type { ChainDeployment, SolanaDeployment } from "@geoswap/protocol";
 import type { Address } from "viem";
-import type { BlockPrices } from "../chain/evm/read-block-prices.ts";
+import type { BlockPrices } from "../chain/evm/read/read-block-prices.ts";
 import { createFeedPricing, type SpreadBps } from "./feed-pricing.ts";
 import { createLadderPricing } from "./ladder-pricing.ts";
 import type { Pricing } from "./pricing.ts";

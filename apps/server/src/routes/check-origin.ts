@@ -1,6 +1,6 @@
 import { type Authorization, fromWord } from "@geoswap/protocol";
 import type { Address } from "viem";
-import { checkDelegation } from "../chain/evm/check-delegation.ts";
+import { checkDelegation } from "../chain/evm/wallet/check-delegation.ts";
 import { checkBalance } from "./check-balance.ts";
 import type { OriginReading } from "./read-origin.ts";
 

@@ -1,7 +1,7 @@
 import { SwapError } from "@geoswap/protocol";
 import type { SolanaChain } from "../chain/solana/connect-solana.ts";
-import { isPassingFailure } from "../chain/solana/is-passing-failure.ts";
-import type { TransactionSimulation } from "../chain/solana/simulate-transaction.ts";
+import { isPassingFailure } from "../chain/solana/send/is-passing-failure.ts";
+import type { TransactionSimulation } from "../chain/solana/send/simulate-transaction.ts";
 
 /** Throws where the order's transaction would fail. What is not the caller's to mend may be sent again as it is. */
 export function checkSimulation(

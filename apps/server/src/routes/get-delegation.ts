@@ -8,8 +8,8 @@ import {
 import type { Address } from "viem";
 import * as z from "zod";
 import type { EvmChain } from "../chain/evm/chain-client.ts";
-import { readAccountNonces } from "../chain/evm/read-account-nonces.ts";
-import { readDelegation } from "../chain/evm/read-delegation.ts";
+import { readAccountNonces } from "../chain/evm/wallet/read-account-nonces.ts";
+import { readDelegation } from "../chain/evm/wallet/read-delegation.ts";
 import type { SolanaChain } from "../chain/solana/connect-solana.ts";
 import { parseRequest } from "../http/parse-request.ts";
 import type { Route } from "../http/route.ts";

@@ -15,8 +15,8 @@ import {
 } from "@geoswap/protocol";
 import * as z from "zod";
 import type { EvmChain } from "../chain/evm/chain-client.ts";
-import { openGas } from "../chain/evm/open-gas.ts";
-import { simulateCalls } from "../chain/evm/simulate-open.ts";
+import { openGas } from "../chain/evm/wallet/open-gas.ts";
+import { simulateCalls } from "../chain/evm/wallet/simulate-open.ts";
 import type { SealKeys } from "../config/seal-keys.ts";
 import type { Database } from "../database/database.ts";
 import { parseRequest } from "../http/parse-request.ts";

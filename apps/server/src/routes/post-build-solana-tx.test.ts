@@ -18,11 +18,11 @@ import {
 	signTransaction,
 	startSolanaSubmitScene,
 } from "../../test/api/solana-submit-scene.ts";
-import { coSignOrder } from "../chain/solana/co-sign-order.ts";
-import { readHoldings } from "../chain/solana/read-holdings.ts";
-import { readStatuses } from "../chain/solana/read-statuses.ts";
-import { sendRaw } from "../chain/solana/send-raw.ts";
-import { parseSolanaKeys } from "../chain/solana/solana-keys.ts";
+import { readHoldings } from "../chain/solana/read/read-holdings.ts";
+import { readStatuses } from "../chain/solana/read/read-statuses.ts";
+import { sendRaw } from "../chain/solana/send/send-raw.ts";
+import { parseSolanaKeys } from "../chain/solana/send/solana-keys.ts";
+import { coSignOrder } from "../chain/solana/wallet/co-sign-order.ts";
 
 let scene: SolanaSubmitScene;
 beforeAll(async () => {

@@ -14,9 +14,9 @@ import {
 	type SwapUuid,
 } from "@geoswap/protocol";
 import type { SolanaChain } from "../chain/solana/connect-solana.ts";
-import { readBlockhash } from "../chain/solana/read-blockhash.ts";
-import { readHeight } from "../chain/solana/read-height.ts";
-import { simulateTransaction, toBase64 } from "../chain/solana/simulate-transaction.ts";
+import { readBlockhash } from "../chain/solana/read/read-blockhash.ts";
+import { readHeight } from "../chain/solana/read/read-height.ts";
+import { simulateTransaction, toBase64 } from "../chain/solana/send/simulate-transaction.ts";
 import type { SolanaConfig } from "../config/config.ts";
 import type { SealKeys } from "../config/seal-keys.ts";
 import type { Database } from "../database/database.ts";

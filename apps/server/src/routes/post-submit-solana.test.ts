@@ -20,7 +20,7 @@ import {
 } from "../../test/api/solana-submit-scene.ts";
 import { giveAccountAway } from "../../test/solana/give-account-away.ts";
 import type { SolanaChain } from "../chain/solana/connect-solana.ts";
-import { readHoldings } from "../chain/solana/read-holdings.ts";
+import { readHoldings } from "../chain/solana/read/read-holdings.ts";
 import { readSwap } from "../swap/record/read-swap.ts";
 
 let scene: SolanaSubmitScene;

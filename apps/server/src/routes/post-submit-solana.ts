@@ -1,8 +1,8 @@
 import { orderTransaction, SwapError, submitSolanaRequestSchema } from "@geoswap/protocol";
-import { checkSignedTransaction } from "../chain/solana/check-signed-transaction.ts";
-import { findDeposit } from "../chain/solana/find-deposit.ts";
-import { readHeight } from "../chain/solana/read-height.ts";
-import { simulateTransaction } from "../chain/solana/simulate-transaction.ts";
+import { findDeposit } from "../chain/solana/read/find-deposit.ts";
+import { readHeight } from "../chain/solana/read/read-height.ts";
+import { simulateTransaction } from "../chain/solana/send/simulate-transaction.ts";
+import { checkSignedTransaction } from "../chain/solana/wallet/check-signed-transaction.ts";
 import { parseRequest } from "../http/parse-request.ts";
 import type { Route } from "../http/route.ts";
 import { postSubmitSolanaDoc } from "../openapi/endpoints/post-submit-solana.ts";

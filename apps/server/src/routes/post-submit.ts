@@ -2,11 +2,11 @@ import { fromWord, orderUserOp, SwapError, submitRequestSchema, unpackDeadlines 
 import type { PackedUserOperation } from "viem/account-abstraction";
 import { askChain } from "../chain/ask-chain.ts";
 import type { EvmChain } from "../chain/evm/chain-client.ts";
-import { checkOpSignature } from "../chain/evm/check-op-signature.ts";
-import { normalizeSignature } from "../chain/evm/normalize-signature.ts";
-import { readWasOpened } from "../chain/evm/read-was-opened.ts";
-import { signedAuthorization } from "../chain/evm/signed-authorization.ts";
-import { simulateOp } from "../chain/evm/simulate-open.ts";
+import { readWasOpened } from "../chain/evm/read/read-was-opened.ts";
+import { checkOpSignature } from "../chain/evm/wallet/check-op-signature.ts";
+import { normalizeSignature } from "../chain/evm/wallet/normalize-signature.ts";
+import { signedAuthorization } from "../chain/evm/wallet/signed-authorization.ts";
+import { simulateOp } from "../chain/evm/wallet/simulate-open.ts";
 import { parseRequest } from "../http/parse-request.ts";
 import type { Route } from "../http/route.ts";
 import { postSubmitDoc } from "../openapi/endpoints/post-submit.ts";

@@ -1,7 +1,7 @@
 import { type Authorization, fromWord, type Order, SwapError, toChainId } from "@geoswap/protocol";
 import type { EvmChain } from "../chain/evm/chain-client.ts";
-import { type AccountNonces, readAccountNonces } from "../chain/evm/read-account-nonces.ts";
-import { readWallet, type UnopenedOrder, type WalletReading } from "../chain/evm/read-wallet.ts";
+import { type AccountNonces, readAccountNonces } from "../chain/evm/wallet/read-account-nonces.ts";
+import { readWallet, type UnopenedOrder, type WalletReading } from "../chain/evm/wallet/read-wallet.ts";
 
 /** What of an order's wallet decides whether it can be opened. */
 export type OriginReading = {

@@ -1,6 +1,6 @@
 import { addressOfWord, fromSolanaWord, isSolana, type Order } from "@geoswap/protocol";
 import type { SolanaChain } from "../chain/solana/connect-solana.ts";
-import { readSolanaWallet } from "../chain/solana/read-solana-wallet.ts";
+import { readSolanaWallet } from "../chain/solana/read/read-solana-wallet.ts";
 import type { KnownRecipient } from "../venue/venue.ts";
 import { servedSolana } from "./served-solana.ts";
 

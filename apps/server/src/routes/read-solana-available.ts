@@ -1,6 +1,6 @@
 import { addressOfWord, fromSolanaWord, type Order } from "@geoswap/protocol";
 import type { SolanaChain } from "../chain/solana/connect-solana.ts";
-import { readSolanaWallet } from "../chain/solana/read-solana-wallet.ts";
+import { readSolanaWallet } from "../chain/solana/read/read-solana-wallet.ts";
 import type { WalletUnopened } from "../store/wallet-unopened.ts";
 
 /** What the wallet has of the order's input token, less what its other orders have yet to take. */

@@ -1,9 +1,9 @@
 import { fromSolanaWord, parseAddress, type QuoteRequest } from "@geoswap/protocol";
 import type { Hex } from "viem";
-import { createBoundedReadings } from "../bounded-readings.ts";
+import { createBoundedReadings } from "../chain/bounded-readings.ts";
 import type { SolanaChain } from "../chain/solana/connect-solana.ts";
 import { isListed } from "../chain/solana/is-listed.ts";
-import { readSolanaWallet } from "../chain/solana/read-solana-wallet.ts";
+import { readSolanaWallet } from "../chain/solana/read/read-solana-wallet.ts";
 import type { Log } from "../telemetry/log.ts";
 import type { KnownRecipient } from "../venue/venue.ts";
 

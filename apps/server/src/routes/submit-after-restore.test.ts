@@ -7,9 +7,9 @@ import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import { refusalOf } from "../../test/api/origin-scene.ts";
 import { type SolanaSubmitScene, startSolanaSubmitScene } from "../../test/api/solana-submit-scene.ts";
 import { type SubmitScene, startSubmitScene } from "../../test/api/submit-scene.ts";
-import { readStatuses } from "../chain/solana/read-statuses.ts";
-import { sendRaw } from "../chain/solana/send-raw.ts";
-import { parseSolanaKeys } from "../chain/solana/solana-keys.ts";
+import { readStatuses } from "../chain/solana/read/read-statuses.ts";
+import { sendRaw } from "../chain/solana/send/send-raw.ts";
+import { parseSolanaKeys } from "../chain/solana/send/solana-keys.ts";
 import { noteRestore } from "../database/restores.ts";
 import { readSwap } from "../swap/record/read-swap.ts";
 

@@ -7,8 +7,8 @@ import {
 	orderId,
 } from "@geoswap/protocol";
 import { type Address, type Hex, hashTypedData, zeroAddress } from "viem";
-import { normalizeSignature } from "../chain/evm/normalize-signature.ts";
 import { recoverAddress } from "../chain/evm/secp256k1.ts";
+import { normalizeSignature } from "../chain/evm/wallet/normalize-signature.ts";
 import type { Log } from "../telemetry/log.ts";
 import type { AttesterClient, Deliveries } from "./attester-client.ts";
 

@@ -21,7 +21,7 @@ import { orderActions } from "../../test/order/order-actions.ts";
 import { testSolanaDeployment } from "../../test/order/test-solana-deployment.ts";
 import { createTestDatabase, type TestDatabase } from "../../test/service/test-database.ts";
 import { connectChain } from "../chain/evm/chain-client.ts";
-import type { MarkerOwner } from "../chain/solana/read-markers.ts";
+import type { MarkerOwner } from "../chain/solana/marker/read-markers.ts";
 import type { Config } from "../config/config.ts";
 import { advance } from "../follow/advance.ts";
 import type { PriceBook } from "../price/price-book.ts";

@@ -1,6 +1,6 @@
 import { isSolana, type Order, toSwapId, unpackDeadlines } from "@geoswap/protocol";
 import type { Hex } from "viem";
-import type { MarkerOwner } from "../chain/solana/read-markers.ts";
+import type { MarkerOwner } from "../chain/solana/marker/read-markers.ts";
 import type { Config } from "../config/config.ts";
 import type { DatabasePool } from "../database/database.ts";
 import type { Engine } from "../durable/durable.ts";

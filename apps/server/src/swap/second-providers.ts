@@ -1,8 +1,8 @@
 import type { DepositSight, ToldDeposit } from "../chain/deposit-sight.ts";
 import type { EvmChain } from "../chain/evm/chain-client.ts";
-import { seeDeposit } from "../chain/evm/see-deposit.ts";
+import { seeDeposit } from "../chain/evm/read/see-deposit.ts";
 import type { SolanaChain } from "../chain/solana/connect-solana.ts";
-import { seeSolanaDeposit } from "../chain/solana/see-solana-deposit.ts";
+import { seeSolanaDeposit } from "../chain/solana/read/see-solana-deposit.ts";
 
 /** Asks a chain's second provider for a deposit. Throws where it does not answer. */
 export type SecondProviders = (chainId: number, deposit: ToldDeposit) => Promise<DepositSight>;

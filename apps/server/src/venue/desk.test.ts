@@ -14,7 +14,7 @@ import fc from "fast-check";
 import { type Address, getAddress, parseUnits, zeroAddress } from "viem";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { readTestPrices, testBook, testConfig } from "../../test/desk/test-prices.ts";
-import type { BlockPrices } from "../chain/evm/read-block-prices.ts";
+import type { BlockPrices } from "../chain/evm/read/read-block-prices.ts";
 import type { PriceBook } from "../price/price-book.ts";
 import { usdValueDown, usdValueUp } from "../price/usd-value.ts";
 import { createDesk } from "./desk.ts";

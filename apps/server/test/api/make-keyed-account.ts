@@ -5,11 +5,11 @@ import { getCreateAccountInstruction } from "@solana-program/system";
 import { getInitializeAccount3Instruction, TOKEN_PROGRAM_ADDRESS } from "@solana-program/token";
 import { expect } from "vitest";
 import { connectSolana } from "../../src/chain/solana/connect-solana.ts";
-import { readBlockhash } from "../../src/chain/solana/read-blockhash.ts";
-import { readStatuses } from "../../src/chain/solana/read-statuses.ts";
-import { sendRaw } from "../../src/chain/solana/send-raw.ts";
-import { signInstructions } from "../../src/chain/solana/sign-instructions.ts";
-import { parseSolanaKeys } from "../../src/chain/solana/solana-keys.ts";
+import { readBlockhash } from "../../src/chain/solana/read/read-blockhash.ts";
+import { readStatuses } from "../../src/chain/solana/read/read-statuses.ts";
+import { sendRaw } from "../../src/chain/solana/send/send-raw.ts";
+import { signInstructions } from "../../src/chain/solana/send/sign-instructions.ts";
+import { parseSolanaKeys } from "../../src/chain/solana/send/solana-keys.ts";
 
 /** A token account at an address that has a key, as a wallet's has. Slots pass if the test says so, or by themselves. */
 export async function makeKeyedAccount(

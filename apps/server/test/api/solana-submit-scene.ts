@@ -18,10 +18,10 @@ import { generateKeyPairSigner, type Instruction, type KeyPairSigner, signBytes 
 import { type Address, hexToBytes, zeroHash } from "viem";
 import { expect } from "vitest";
 import { connectSolana, type SolanaChain } from "../../src/chain/solana/connect-solana.ts";
-import { readBlockhash } from "../../src/chain/solana/read-blockhash.ts";
-import { readStatuses } from "../../src/chain/solana/read-statuses.ts";
-import { sendRaw } from "../../src/chain/solana/send-raw.ts";
-import { signInstructions } from "../../src/chain/solana/sign-instructions.ts";
+import { readBlockhash } from "../../src/chain/solana/read/read-blockhash.ts";
+import { readStatuses } from "../../src/chain/solana/read/read-statuses.ts";
+import { sendRaw } from "../../src/chain/solana/send/send-raw.ts";
+import { signInstructions } from "../../src/chain/solana/send/sign-instructions.ts";
 import { configSchema } from "../../src/config/config.ts";
 import { parseSealKeys, type SealPurpose } from "../../src/config/seal-keys.ts";
 import type { PokeTarget } from "../../src/durable/durable.ts";

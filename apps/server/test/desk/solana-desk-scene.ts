@@ -1,7 +1,7 @@
 import { startTestChains } from "@geoswap/devnet";
 import { fromSolanaWord, type QuoteRequest, SwapError, solanaChainId } from "@geoswap/protocol";
 import { createKeyPairSignerFromPrivateKeyBytes } from "@solana/kit";
-import type { FeedAnswer } from "../../src/chain/evm/read-block-prices.ts";
+import type { FeedAnswer } from "../../src/chain/evm/read/read-block-prices.ts";
 import type { PriceBook } from "../../src/price/price-book.ts";
 import { createDesk } from "../../src/venue/desk.ts";
 import { deskChains, type Side } from "../../src/venue/desk-chain.ts";

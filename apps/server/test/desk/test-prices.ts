@@ -1,7 +1,7 @@
 import type { TestChain, TestChains } from "@geoswap/devnet";
 import type { SolanaDeployment } from "@geoswap/protocol";
 import { connectChain } from "../../src/chain/evm/chain-client.ts";
-import { type BlockPrices, readBlockPrices } from "../../src/chain/evm/read-block-prices.ts";
+import { type BlockPrices, readBlockPrices } from "../../src/chain/evm/read/read-block-prices.ts";
 import { type Config, configSchema } from "../../src/config/config.ts";
 import { createPriceBook, type PriceBook } from "../../src/price/price-book.ts";
 

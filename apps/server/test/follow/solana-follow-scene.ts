@@ -3,8 +3,8 @@ import { fromSwapKey, type Order, orderId, toSolanaWord } from "@geoswap/protoco
 import type { KeyPairSigner } from "@solana/kit";
 import { bytesToHex, type Hex, hexToBytes } from "viem";
 import { expect } from "vitest";
-import { readHoldings } from "../../src/chain/solana/read-holdings.ts";
-import { readSlots } from "../../src/chain/solana/read-slots.ts";
+import { readHoldings } from "../../src/chain/solana/read/read-holdings.ts";
+import { readSlots } from "../../src/chain/solana/read/read-slots.ts";
 import { advanceSolana } from "../../src/follow/advance-solana.ts";
 import { readHead } from "../../src/swap/due/chain-head.ts";
 import { createLog, type Log } from "../../src/telemetry/log.ts";

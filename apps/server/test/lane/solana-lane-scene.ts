@@ -20,10 +20,10 @@ import {
 } from "@solana/kit";
 import { bytesToHex, type Hex, hexToBytes, pad } from "viem";
 import { connectSolana, type SolanaChain } from "../../src/chain/solana/connect-solana.ts";
-import { readBlockhash } from "../../src/chain/solana/read-blockhash.ts";
-import { readSlots } from "../../src/chain/solana/read-slots.ts";
-import { readStatuses } from "../../src/chain/solana/read-statuses.ts";
-import { parseSolanaKeys, type SolanaKeys } from "../../src/chain/solana/solana-keys.ts";
+import { readBlockhash } from "../../src/chain/solana/read/read-blockhash.ts";
+import { readSlots } from "../../src/chain/solana/read/read-slots.ts";
+import { readStatuses } from "../../src/chain/solana/read/read-statuses.ts";
+import { parseSolanaKeys, type SolanaKeys } from "../../src/chain/solana/send/solana-keys.ts";
 import type { DatabasePool } from "../../src/database/database.ts";
 import { advanceSolana } from "../../src/follow/advance-solana.ts";
 import { strikeJobs } from "../../src/job/strike-jobs.ts";

@@ -7,8 +7,8 @@ import {
 	toSolanaWord,
 } from "@geoswap/protocol";
 import type { SolanaChain } from "../../src/chain/solana/connect-solana.ts";
-import { readMarkers } from "../../src/chain/solana/read-markers.ts";
-import { readSolanaWallet } from "../../src/chain/solana/read-solana-wallet.ts";
+import { readMarkers } from "../../src/chain/solana/marker/read-markers.ts";
+import { readSolanaWallet } from "../../src/chain/solana/read/read-solana-wallet.ts";
 import type { DatabasePool } from "../../src/database/database.ts";
 import { createSolanaLane } from "../../src/lane/create-solana-lane.ts";
 import type { LaneDeps } from "../../src/lane/lane.ts";

@@ -4,11 +4,11 @@ import { generateKeyPairSigner, type KeyPairSigner } from "@solana/kit";
 import { AuthorityType, getSetAuthorityInstruction } from "@solana-program/token";
 import { expect } from "vitest";
 import { connectSolana } from "../../src/chain/solana/connect-solana.ts";
-import { readBlockhash } from "../../src/chain/solana/read-blockhash.ts";
-import { readStatuses } from "../../src/chain/solana/read-statuses.ts";
-import { sendRaw } from "../../src/chain/solana/send-raw.ts";
-import { signInstructions } from "../../src/chain/solana/sign-instructions.ts";
-import { parseSolanaKeys } from "../../src/chain/solana/solana-keys.ts";
+import { readBlockhash } from "../../src/chain/solana/read/read-blockhash.ts";
+import { readStatuses } from "../../src/chain/solana/read/read-statuses.ts";
+import { sendRaw } from "../../src/chain/solana/send/send-raw.ts";
+import { signInstructions } from "../../src/chain/solana/send/sign-instructions.ts";
+import { parseSolanaKeys } from "../../src/chain/solana/send/solana-keys.ts";
 
 /** Makes an owner's account for a token another's. Returns whose it is now. */
 export async function giveAccountAway(

@@ -11,19 +11,19 @@ import {
 } from "@geoswap/protocol";
 import { createKeyPairSignerFromBytes, type Instruction, type KeyPairSigner, signBytes } from "@solana/kit";
 import { bytesToHex, type Hex, zeroHash } from "viem";
-import { coSignOrder } from "../../src/chain/solana/co-sign-order.ts";
 import { connectSolana } from "../../src/chain/solana/connect-solana.ts";
-import { markerInstructions } from "../../src/chain/solana/marker-instructions.ts";
-import { readBlockhash } from "../../src/chain/solana/read-blockhash.ts";
-import { readLanded } from "../../src/chain/solana/read-landed.ts";
-import { sendRaw } from "../../src/chain/solana/send-raw.ts";
-import { type SignedTransaction, signInstructions } from "../../src/chain/solana/sign-instructions.ts";
-import { signPayout } from "../../src/chain/solana/sign-payout.ts";
-import { signRefund } from "../../src/chain/solana/sign-refund.ts";
-import { signRelease } from "../../src/chain/solana/sign-release.ts";
-import { signVoid } from "../../src/chain/solana/sign-void.ts";
-import { parseSolanaKeys } from "../../src/chain/solana/solana-keys.ts";
-import { transferInstructions } from "../../src/chain/solana/transfer-instructions.ts";
+import { markerInstructions } from "../../src/chain/solana/marker/marker-instructions.ts";
+import { readBlockhash } from "../../src/chain/solana/read/read-blockhash.ts";
+import { readLanded } from "../../src/chain/solana/read/read-landed.ts";
+import { sendRaw } from "../../src/chain/solana/send/send-raw.ts";
+import { type SignedTransaction, signInstructions } from "../../src/chain/solana/send/sign-instructions.ts";
+import { signPayout } from "../../src/chain/solana/send/sign-payout.ts";
+import { signRefund } from "../../src/chain/solana/send/sign-refund.ts";
+import { signRelease } from "../../src/chain/solana/send/sign-release.ts";
+import { signVoid } from "../../src/chain/solana/send/sign-void.ts";
+import { parseSolanaKeys } from "../../src/chain/solana/send/solana-keys.ts";
+import { transferInstructions } from "../../src/chain/solana/send/transfer-instructions.ts";
+import { coSignOrder } from "../../src/chain/solana/wallet/co-sign-order.ts";
 
 /**
  * What happens to orders on a test Solana, each by a transaction of its own, confirmed when it returns. Slots pass only

@@ -14,14 +14,14 @@ import {
 } from "@solana/kit";
 import { bytesToHex, type Hex, toHex } from "viem";
 import { expect } from "vitest";
-import { coSignOrder } from "../../src/chain/solana/co-sign-order.ts";
 import { connectSolana, type SolanaChain } from "../../src/chain/solana/connect-solana.ts";
-import { readBlockhash } from "../../src/chain/solana/read-blockhash.ts";
-import { type Landed, readLanded } from "../../src/chain/solana/read-landed.ts";
-import { readStatuses } from "../../src/chain/solana/read-statuses.ts";
-import { sendRaw } from "../../src/chain/solana/send-raw.ts";
-import type { SignedTransaction } from "../../src/chain/solana/sign-instructions.ts";
-import { parseSolanaKeys, type SolanaKeys } from "../../src/chain/solana/solana-keys.ts";
+import { readBlockhash } from "../../src/chain/solana/read/read-blockhash.ts";
+import { type Landed, readLanded } from "../../src/chain/solana/read/read-landed.ts";
+import { readStatuses } from "../../src/chain/solana/read/read-statuses.ts";
+import { sendRaw } from "../../src/chain/solana/send/send-raw.ts";
+import type { SignedTransaction } from "../../src/chain/solana/send/sign-instructions.ts";
+import { parseSolanaKeys, type SolanaKeys } from "../../src/chain/solana/send/solana-keys.ts";
+import { coSignOrder } from "../../src/chain/solana/wallet/co-sign-order.ts";
 import { solanaOrder } from "../order/solana-order-scene.ts";
 
 /** A Solana chain of the test's own, fast, with the service's keys and a wallet. */

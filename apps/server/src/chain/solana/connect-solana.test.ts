@@ -8,8 +8,8 @@ import {
 } from "../../../test/solana/stub-solana-rpc.ts";
 import type { OnChainCall } from "../on-chain-call.ts";
 import { connectSolana } from "./connect-solana.ts";
-import { readBlockhash } from "./read-blockhash.ts";
-import { sendRaw } from "./send-raw.ts";
+import { readBlockhash } from "./read/read-blockhash.ts";
+import { sendRaw } from "./send/send-raw.ts";
 
 let stub: StubSolanaRpc;
 afterEach(() => stub?.stop());

@@ -1,6 +1,6 @@
 import { privateKeyToAddress } from "viem/accounts";
 import { readAttesterConfig } from "../../attest/attester-config.ts";
-import { findCodeProblems } from "../../chain/evm/find-code-problems.ts";
+import { findCodeProblems } from "../../chain/evm/read/find-code-problems.ts";
 import { refuseDevelopmentKeys } from "../../chain/evm/refuse-development-keys.ts";
 import { parsePrivateKey, readSecret } from "../../config/secrets.ts";
 import { checkEndpoint } from "./check-evm-chain.ts";

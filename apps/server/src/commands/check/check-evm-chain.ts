@@ -1,9 +1,9 @@
 import type { ChainDeployment } from "@geoswap/protocol";
 import { type Address, formatEther, parseAbi, zeroAddress } from "viem";
 import { connectChain, type EvmChain } from "../../chain/evm/chain-client.ts";
-import { readBlock } from "../../chain/evm/read-block.ts";
-import { readBlockPrices } from "../../chain/evm/read-block-prices.ts";
-import { maxTransactionGas } from "../../chain/evm/simulate-bundle.ts";
+import { readBlock } from "../../chain/evm/read/read-block.ts";
+import { readBlockPrices } from "../../chain/evm/read/read-block-prices.ts";
+import { maxTransactionGas } from "../../chain/evm/send/simulate-bundle.ts";
 import type { ChainConfig, Config } from "../../config/config.ts";
 import { expectChainIds } from "../../expect-chain-ids.ts";
 import { isFeedFresh } from "../../price/is-feed-fresh.ts";

@@ -1,7 +1,7 @@
 import { privateKeyToAddress } from "viem/accounts";
 import { refuseDevelopmentKeys } from "../../chain/evm/refuse-development-keys.ts";
 import { refuseSolanaDevelopmentKeys } from "../../chain/solana/refuse-solana-development-keys.ts";
-import { parseKeysOf, solanaKeyNames } from "../../chain/solana/solana-keys.ts";
+import { parseKeysOf, solanaKeyNames } from "../../chain/solana/send/solana-keys.ts";
 import type { Config, SolanaConfig } from "../../config/config.ts";
 import { ConfigError } from "../../config/config-error.ts";
 import {

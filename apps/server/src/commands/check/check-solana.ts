@@ -1,5 +1,5 @@
-import { checkOwnAccounts } from "../../chain/solana/check-own-accounts.ts";
 import { connectSolana, type SolanaChain } from "../../chain/solana/connect-solana.ts";
+import { checkOwnAccounts } from "../../chain/solana/read/check-own-accounts.ts";
 import type { SolanaConfig } from "../../config/config.ts";
 import { expectGenesisHash } from "../../expect-genesis-hash.ts";
 import { check, type Finding, type Found, fail, ok, warn } from "./finding.ts";

@@ -1,0 +1,42 @@
+import {
+	type Address,
+	encodeFunctionData,
+	getChainContractAddress,
+	type Hex,
+	multicall3Abi,
+	prepareEncodeFunctionData,
+} from "viem";
+import type { EvmChain } from "../chain-client.ts";
+
+/** A call that changes nothing. */
+export type View = { target: Address; callData: Hex };
+
+// viem hashes the names that it is given at each call: this one is hashed once.
+const aggregate3 = prepareEncodeFunctionData({ abi: multicall3Abi, functionName: "aggregate3" });
+
+/** The data of the one call to Multicall3 that makes all of these. */
+export function encodeViews(
+	views: readonly View[],
+	{ allowFailure }: { /** One that fails does not make the others fail. */ allowFailure: boolean },
+): Hex {
+	return encodeFunctionData({ ...aggregate3, args: [views.map((view) => ({ ...view, allowFailure }))] });
+}
+
+/** The answer to a call of Multicall3, at the newest block unless another is named. It is empty on a chain that has none. */
+export async function callMulticall(
+	chain: EvmChain,
+	data: Hex,
+	{ blockNumber }: { blockNumber?: bigint } = {},
+): Promise<Hex> {
+	const to = multicallAddress(chain);
+	const { data: answer = "0x" } = await chain.client.call({
+		to,
+		data,
+		...(blockNumber !== undefined && { blockNumber }),
+	});
+	return answer;
+}
+
+export function multicallAddress({ client }: EvmChain): Address {
+	return getChainContractAddress({ chain: client.chain, contract: "multicall3" });
+}

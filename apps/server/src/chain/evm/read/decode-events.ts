@@ -1,0 +1,119 @@
+import {
+	type ChainDeployment,
+	geoEscrowAbi,
+	geoVaultAbi,
+	type OrderJson,
+	orderToJson,
+	toWord,
+} from "@geoswap/protocol";
+import { type Address, type Hash, type Hex, isAddressEqual, type Log, parseEventLogs } from "viem";
+import { ourContracts } from "../our-contracts.ts";
+
+/** What each event says beside its order's id, as JSON: amounts are decimal strings. */
+type ContractEventData = {
+	Opened: { order: OrderJson };
+	Released: { paid: boolean };
+	Refunded: { paid: boolean };
+	Credited: { beneficiary: Address; token: Address; amount: string };
+	Claimed: { beneficiary: Address; token: Address; to: Address; amount: string };
+	Filled: { delivered: string; spentToken: Address; spent: string };
+	Voided: Record<never, never>;
+	/** The vault says why, by an error's selector; the escrow does not. */
+	Skipped: { reason?: Hex };
+	Withdrawn: { token: Address; to: Address; amount: string };
+};
+type ContractEventName = keyof ContractEventData;
+
+/** An event of one of our escrows or vaults. */
+export type ContractEvent = {
+	[Name in ContractEventName]: {
+		name: Name;
+		data: ContractEventData[Name];
+		orderId: Hex | undefined;
+		contract: Address;
+		transactionHash: Hash;
+		logIndex: number;
+	};
+}[ContractEventName];
+
+/** The events among the logs that move money or decide an order, in the chain's order. */
+export function decodeEvents(
+	deployment: ChainDeployment,
+	logs: readonly Log<bigint, number, false>[],
+): ContractEvent[] {
+	const { escrows, vaults } = ourContracts(deployment);
+	const of = (addresses: Address[]) =>
+		logs.filter((log) => addresses.some((address) => isAddressEqual(address, log.address)));
+	return [...escrowEvents(deployment, of(escrows)), ...vaultEvents(of(vaults))].sort(
+		(a, b) => a.logIndex - b.logIndex,
+	);
+}
+
+function escrowEvents(
+	{ chainId }: ChainDeployment,
+	logs: readonly Log<bigint, number, false>[],
+): ContractEvent[] {
+	return parseEventLogs({ abi: geoEscrowAbi, logs: [...logs] }).flatMap((log): ContractEvent[] => {
+		const place = placeOf(log);
+		switch (log.eventName) {
+			case "Opened": {
+				const { orderId, wallet, terms } = log.args;
+				const derived = {
+					originChainId: BigInt(chainId),
+					escrow: toWord(log.address),
+					wallet: toWord(wallet),
+				};
+				return [
+					{ ...place, name: "Opened", orderId, data: { order: orderToJson({ ...derived, ...terms }) } },
+				];
+			}
+			case "Released":
+			case "Refunded":
+				return [{ ...place, name: log.eventName, orderId: log.args.orderId, data: { paid: log.args.paid } }];
+			case "Credited": {
+				const { orderId, beneficiary, token, amount } = log.args;
+				return [
+					{ ...place, name: "Credited", orderId, data: { beneficiary, token, amount: String(amount) } },
+				];
+			}
+			case "Claimed": {
+				const { beneficiary, token, to, amount } = log.args;
+				const data = { beneficiary, token, to, amount: String(amount) };
+				return [{ ...place, name: "Claimed", orderId: undefined, data }];
+			}
+			case "Skipped":
+				return [{ ...place, name: "Skipped", orderId: log.args.orderId, data: {} }];
+			default:
+				return [];
+		}
+	});
+}
+
+function vaultEvents(logs: readonly Log<bigint, number, false>[]): ContractEvent[] {
+	return parseEventLogs({ abi: geoVaultAbi, logs: [...logs] }).flatMap((log): ContractEvent[] => {
+		const place = placeOf(log);
+		switch (log.eventName) {
+			case "Filled": {
+				const { orderId, delivered, spentToken, spent } = log.args;
+				const data = { delivered: String(delivered), spentToken, spent: String(spent) };
+				return [{ ...place, name: "Filled", orderId, data }];
+			}
+			case "Voided":
+				return [{ ...place, name: "Voided", orderId: log.args.orderId, data: {} }];
+			case "Skipped":
+				return [{ ...place, name: "Skipped", orderId: log.args.orderId, data: { reason: log.args.reason } }];
+			case "Withdrawn": {
+				const { token, to, amount } = log.args;
+				return [
+					{ ...place, name: "Withdrawn", orderId: undefined, data: { token, to, amount: String(amount) } },
+				];
+			}
+			default:
+				return [];
+		}
+	});
+}
+
+function placeOf({ address, transactionHash, logIndex }: Log<bigint, number, false>) {
+	return { contract: address, transactionHash, logIndex };
+}

@@ -1,0 +1,29 @@
+import type { Hash } from "viem";
+import type { EvmChain } from "../chain-client.ts";
+
+export type Block = {
+	number: number;
+	hash: Hash;
+	parentHash: Hash;
+	timestamp: number;
+	baseFee: bigint;
+	transactionHashes: readonly Hash[];
+};
+
+/** A block as the chain has it now: by its number, or the newest, or the newest final one. */
+export async function readBlock(
+	{ client }: EvmChain,
+	which: number | "latest" | "finalized",
+): Promise<Block> {
+	const block = await client.getBlock(
+		typeof which === "number" ? { blockNumber: BigInt(which) } : { blockTag: which },
+	);
+	return {
+		number: Number(block.number),
+		hash: block.hash,
+		parentHash: block.parentHash,
+		timestamp: Number(block.timestamp),
+		baseFee: block.baseFeePerGas ?? 0n,
+		transactionHashes: block.transactions,
+	};
+}

@@ -1,0 +1,34 @@
+import { geoVaultAbi } from "@geoswap/protocol";
+import type { Address } from "viem";
+import type { EvmChain } from "../chain-client.ts";
+import { balanceCall } from "./read-balances.ts";
+
+export type StockReading = { token: Address; balance: bigint; outflowAvailable: bigint };
+
+/** What the current vault holds of each asset and may let out, at one block, with one call. */
+export async function readStock(
+	chain: EvmChain,
+	{ blockNumber }: { blockNumber: number },
+): Promise<StockReading[]> {
+	const { vault } = chain.deployment.contracts;
+	const tokens = chain.deployment.assets.map((asset) => asset.address);
+	const read = await chain.client.multicall({
+		allowFailure: false,
+		batchSize: 0,
+		blockNumber: BigInt(blockNumber),
+		contracts: [
+			...tokens.map((token) => balanceCall(chain, { token, holder: vault })),
+			...tokens.map((token) => ({
+				address: vault,
+				abi: geoVaultAbi,
+				functionName: "outflowAvailable" as const,
+				args: [token] as const,
+			})),
+		],
+	});
+	return tokens.map((token, i) => ({
+		token,
+		balance: read[i] ?? 0n,
+		outflowAvailable: read[tokens.length + i] ?? 0n,
+	}));
+}

@@ -1,0 +1,41 @@
+import { orderToJson } from "@geoswap/protocol";
+import { BlockNotFoundError } from "viem";
+import type { DepositSight, ToldDeposit } from "../../deposit-sight.ts";
+import type { EvmChain } from "../chain-client.ts";
+import { type Block, readBlock } from "./read-block.ts";
+import { readEvents } from "./read-events.ts";
+
+/**
+ * What this provider says of a deposit that another one told of: the same block, and in it the same event with all terms
+ * of the order. Throws where it does not answer.
+ */
+export async function seeDeposit(chain: EvmChain, deposit: ToldDeposit): Promise<DepositSight> {
+	// How far it is comes first: what it has after that is at least as deep.
+	const [latest, finalized] = await Promise.all([readBlock(chain, "latest"), readBlock(chain, "finalized")]);
+	if (latest.number < deposit.blockNumber) return { verdict: "behind" };
+	const block = await readBlockThatMayLack(chain, deposit.blockNumber);
+	if (!block) return { verdict: "behind" };
+	if (block.hash !== deposit.blockHash) {
+		return { verdict: "differs", how: `block ${deposit.blockNumber} is ${block.hash}` };
+	}
+	const events = await readEvents(chain, { blockHash: block.hash });
+	const opened = events.find(({ name, orderId }) => name === "Opened" && orderId === deposit.orderId);
+	if (opened?.name !== "Opened") return { verdict: "differs", how: "the block has no such deposit" };
+	if (opened.transactionHash !== deposit.transactionHash) {
+		return { verdict: "differs", how: `the deposit is in transaction ${opened.transactionHash}` };
+	}
+	const told: Record<string, unknown> = orderToJson(deposit.order);
+	const changed = Object.entries(opened.data.order).flatMap(([name, value]) =>
+		told[name] === value ? [] : [name],
+	);
+	if (changed.length > 0) return { verdict: "differs", how: `the order has another ${changed.join(", ")}` };
+	return { verdict: "agrees", headNumber: latest.number, finalizedNumber: finalized.number };
+}
+
+/** A node behind the same address may be further behind than the one that told how far they are. */
+async function readBlockThatMayLack(chain: EvmChain, number: number): Promise<Block | undefined> {
+	return readBlock(chain, number).catch((error: unknown) => {
+		if (error instanceof BlockNotFoundError) return undefined;
+		throw error;
+	});
+}

@@ -1,0 +1,79 @@
+import { type Authorization, SwapError } from "@geoswap/protocol";
+import { type Address, concat, isAddressEqual, numberToHex } from "viem";
+import { hashAuthorization } from "viem/utils";
+import type { EvmChain } from "../chain-client.ts";
+import { recoverAddress } from "../secp256k1.ts";
+import { isLowS } from "./normalize-signature.ts";
+import type { AccountNonces } from "./read-account-nonces.ts";
+import { readDelegation } from "./read-delegation.ts";
+import type { WalletDelegation } from "./wallet-delegation.ts";
+
+/** What is under way may be this wallet's own first swap, after which the authorization is not needed any more. */
+const underWay = {
+	message:
+		"The wallet has a transaction under way, which may change its state. Send the same request again once it is mined.",
+	next: "retry",
+	retryable: true,
+} as const;
+
+/**
+ * The delegate under which the wallet's op will run, and the authorization that makes it so where it is needed. An
+ * authorization of a wallet that is ours already is ignored, stale or not: two first swaps at once carry the same one.
+ */
+export async function checkDelegation({
+	chain,
+	wallet,
+	delegation,
+	target,
+	authorization,
+	readNonces,
+}: {
+	chain: EvmChain;
+	wallet: Address;
+	delegation: WalletDelegation;
+	/** Whom an authorization must name. */
+	target: Address;
+	authorization: Authorization | undefined;
+	/** Called only for a wallet without a delegation. */
+	readNonces: () => Promise<AccountNonces>;
+}): Promise<{ delegate: Address; authorization?: Authorization }> {
+	if (delegation.kind === "ours") return { delegate: delegation.delegate };
+	if (delegation.kind === "other") {
+		throw new SwapError("UNSUPPORTED_DELEGATION", { delegatedTo: delegation.delegate });
+	}
+	if (delegation.kind === "contract") throw new SwapError("UNSUPPORTED_DELEGATION", {});
+	const nonces = await readNonces();
+	if (!authorization) {
+		throw new SwapError("NEEDS_DELEGATION", { delegationTarget: target, accountNonce: nonces.latest });
+	}
+
+	const refuse = (
+		reason: SwapError<"INVALID_AUTHORIZATION">["details"]["reason"],
+		expected: string | number,
+		options: ConstructorParameters<typeof SwapError>[2] = {},
+	) => new SwapError("INVALID_AUTHORIZATION", { reason, expected }, options);
+	// Zero would hold on every chain: more than a swap on this one needs.
+	if (authorization.chainId !== BigInt(chain.chainId)) throw refuse("chain", chain.chainId);
+	if (!isAddressEqual(authorization.address, target)) throw refuse("address", target);
+	if (!isSignedBy(wallet, authorization)) throw refuse("signer", wallet);
+	const isUnderWay = nonces.pending !== nonces.latest;
+	if (isUnderWay || authorization.nonce !== BigInt(nonces.latest)) {
+		// A first swap that landed between the two readings moved the nonce and made the wallet ours.
+		const now = await readDelegation(chain, wallet);
+		if (now.kind === "ours") return { delegate: now.delegate };
+		throw isUnderWay
+			? refuse("pending_transactions", nonces.pending, underWay)
+			: refuse("nonce", nonces.latest);
+	}
+	return { delegate: target, authorization };
+}
+
+function isSignedBy(wallet: Address, authorization: Authorization): boolean {
+	const { chainId, address, nonce, r, s, yParity } = authorization;
+	// A chain passes over an authorization with a high s, though it recovers. No account has a nonce of more than 64 bits.
+	if (!isLowS(s) || nonce > BigInt(Number.MAX_SAFE_INTEGER)) return false;
+	const hash = hashAuthorization({ chainId: Number(chainId), address, nonce: Number(nonce) });
+	const signature = concat([r, s, numberToHex(27n + yParity, { size: 1 })]);
+	const signer = recoverAddress({ hash, signature });
+	return signer !== undefined && isAddressEqual(signer, wallet);
+}

@@ -1,0 +1,13 @@
+import type { Address } from "viem";
+import { askChain } from "../../ask-chain.ts";
+import type { EvmChain } from "../chain-client.ts";
+import { type WalletDelegation, walletDelegation } from "./wallet-delegation.ts";
+
+/** To whom the wallet is delegated on this chain. */
+export async function readDelegation(
+	{ chainId, client, deployment }: EvmChain,
+	wallet: Address,
+): Promise<WalletDelegation> {
+	const code = await askChain(chainId, client.getCode({ address: wallet }));
+	return walletDelegation(code, deployment.contracts);
+}

@@ -1,0 +1,27 @@
+import { markerAddress, type SolanaAddress } from "@geoswap/protocol";
+import type { Hex } from "viem";
+import type { SolanaChain, SolanaCommitment } from "../connect-solana.ts";
+import { readAccounts } from "../read/read-accounts.ts";
+import { nativeMint } from "./marker-instructions.ts";
+
+/** Whose an order's marker is. */
+export type MarkerOwner = "vault" | "escrow";
+
+/** The owners of the orders' markers, undefined where there is no marker: lamports alone make none. */
+export async function readMarkers(
+	chain: SolanaChain,
+	{
+		base,
+		orderIds,
+		commitment,
+	}: { base: SolanaAddress; orderIds: readonly Hex[]; commitment: SolanaCommitment },
+): Promise<(MarkerOwner | undefined)[]> {
+	const { vault, escrow } = chain.deployment;
+	const addresses = await Promise.all(orderIds.map((orderId) => markerAddress({ base, orderId })));
+	const { accounts } = await readAccounts(chain, addresses, { commitment });
+	return accounts.map((account) => {
+		if (account?.token?.mint !== nativeMint) return undefined;
+		if (account.token.owner === vault) return "vault";
+		return account.token.owner === escrow ? "escrow" : undefined;
+	});
+}

@@ -1,0 +1,56 @@
+import type { SolanaAddress } from "@geoswap/protocol";
+import { getBase64Encoder } from "@solana/kit";
+import { AccountState, getTokenDecoder, TOKEN_PROGRAM_ADDRESS, type Token } from "@solana-program/token";
+import { askChain } from "../../ask-chain.ts";
+import type { SolanaChain, SolanaCommitment } from "../connect-solana.ts";
+
+/** As many as a node answers for at once. */
+const accountsPerRequest = 100;
+
+/**
+ * An account that exists. `program` owns it: the System Program where it is a wallet. `token` is what it says as an account
+ * of the Token program, where it is one.
+ */
+export type Account = { lamports: bigint; program: SolanaAddress; token: Token | undefined };
+
+/** What is at these addresses. Up to a hundred are of one slot. */
+export async function readAccounts(
+	{ chainId, rpc }: SolanaChain,
+	addresses: readonly SolanaAddress[],
+	{ commitment, signal }: { commitment: SolanaCommitment; signal?: AbortSignal | undefined },
+): Promise<{ slot: number; accounts: (Account | undefined)[] }> {
+	const accounts: (Account | undefined)[] = [];
+	let slot = 0;
+	for (let start = 0; start < addresses.length; start += accountsPerRequest) {
+		const some = addresses.slice(start, start + accountsPerRequest);
+		const { context, value } = await askChain(
+			chainId,
+			rpc
+				.getMultipleAccounts(some, { commitment, encoding: "base64" })
+				.send(signal && { abortSignal: signal }),
+		);
+		if (value.length !== some.length) throw new Error("the chain answered for other accounts than asked");
+		if (start === 0) slot = Number(context.slot);
+		for (const account of value) {
+			accounts.push(
+				account === null
+					? undefined
+					: {
+							lamports: account.lamports,
+							program: account.owner,
+							token: decodeToken(account.owner, account.data[0]),
+						},
+			);
+		}
+	}
+	return { slot, accounts };
+}
+
+function decodeToken(program: string, data: string): Token | undefined {
+	const bytes = getBase64Encoder().encode(data);
+	const decoder = getTokenDecoder();
+	// A mint of the same program is shorter, a multisignature longer.
+	if (program !== TOKEN_PROGRAM_ADDRESS || bytes.length !== decoder.fixedSize) return undefined;
+	const token = decoder.decode(bytes);
+	return token.state === AccountState.Uninitialized ? undefined : token;
+}

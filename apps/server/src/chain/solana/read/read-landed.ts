@@ -1,0 +1,117 @@
+import type { SolanaAddress } from "@geoswap/protocol";
+import {
+	decodeTransactionFromRpcResponse,
+	getAccountMetasFromCompiledTransactionMessage,
+	getInstructionsFromCompiledTransactionMessage,
+	isSignerRole,
+	MAX_SUPPORTED_TRANSACTION_VERSION,
+	type TokenBalance,
+} from "@solana/kit";
+import { bytesToHex, type Hex } from "viem";
+import { askChain } from "../../ask-chain.ts";
+import type { SolanaChain, SolanaCommitment } from "../connect-solana.ts";
+import { toSignature } from "./read-statuses.ts";
+
+export type LandedInstruction = { program: SolanaAddress; accounts: SolanaAddress[]; data: Uint8Array };
+type Change = { before: bigint; after: bigint };
+type TokenChange = Change & { mint: SolanaAddress; owner: SolanaAddress };
+
+/** A transaction that is in a block, and what it changed. */
+export type Landed = {
+	signature: Hex;
+	slot: number;
+	/** It changed nothing then, but for its fee. */
+	isFailed: boolean;
+	fee: bigint;
+	/** Of those who signed it. */
+	signatures: Map<SolanaAddress, Hex>;
+	/** Only what the transaction itself says, not what programs called in turn. */
+	message: { feePayer: SolanaAddress; signers: SolanaAddress[]; instructions: LandedInstruction[] };
+	/** Of every account that it named. */
+	lamports: Map<SolanaAddress, Change>;
+	/** Of every token account that it named, by the account's address. */
+	tokens: Map<SolanaAddress, TokenChange>;
+};
+
+/** Undefined where the node knows of no such transaction at that commitment. It may be behind: see `readUnknown`. */
+export async function readLanded(
+	{ chainId, rpc }: SolanaChain,
+	signature: Hex,
+	commitment: SolanaCommitment = "confirmed",
+): Promise<Landed | undefined> {
+	const found = await askChain(
+		chainId,
+		rpc
+			.getTransaction(toSignature(signature), {
+				commitment,
+				encoding: "base64",
+				maxSupportedTransactionVersion: MAX_SUPPORTED_TRANSACTION_VERSION,
+			})
+			.send(),
+	);
+	if (!found) return undefined;
+	const { meta, slot } = found;
+	// Without it nobody knows what was moved.
+	if (!meta) throw new Error(`the chain has no record of what ${toSignature(signature)} changed`);
+	const { compiledMessage, loadedAddresses, transaction } = decodeTransactionFromRpcResponse(found);
+	const accounts = getAccountMetasFromCompiledTransactionMessage(compiledMessage, loadedAddresses);
+	const addresses = accounts.map((account) => account.address);
+	const [feePayer] = addresses;
+	if (
+		!feePayer ||
+		meta.preBalances.length !== addresses.length ||
+		meta.postBalances.length !== addresses.length
+	) {
+		throw new Error(`the chain tells ${toSignature(signature)} in part only`);
+	}
+	return {
+		signature,
+		slot: Number(slot),
+		isFailed: meta.err !== null,
+		fee: meta.fee,
+		signatures: new Map(
+			Object.entries(transaction?.signatures ?? {}).flatMap(([address, bytes]) =>
+				bytes ? [[address as SolanaAddress, bytesToHex(new Uint8Array(bytes))]] : [],
+			),
+		),
+		message: {
+			feePayer,
+			signers: accounts.filter(({ role }) => isSignerRole(role)).map(({ address }) => address),
+			instructions: getInstructionsFromCompiledTransactionMessage(compiledMessage, loadedAddresses).map(
+				(instruction) => ({
+					program: instruction.programAddress,
+					accounts: (instruction.accounts ?? []).map(({ address }) => address),
+					data: new Uint8Array(instruction.data ?? []),
+				}),
+			),
+		},
+		lamports: new Map(
+			addresses.map((address, i) => [
+				address,
+				{ before: meta.preBalances[i] ?? 0n, after: meta.postBalances[i] ?? 0n },
+			]),
+		),
+		tokens: tokenChanges(addresses, meta.preTokenBalances ?? [], meta.postTokenBalances ?? []),
+	};
+}
+
+/** An account that was made or closed held nothing before or after. */
+function tokenChanges(
+	addresses: readonly SolanaAddress[],
+	before: readonly TokenBalance[],
+	after: readonly TokenBalance[],
+): Map<SolanaAddress, TokenChange> {
+	const changes = new Map<SolanaAddress, TokenChange>();
+	for (const [side, balances] of [
+		["before", before],
+		["after", after],
+	] as const) {
+		for (const { accountIndex, mint, owner, uiTokenAmount } of balances) {
+			const address = addresses[accountIndex];
+			if (!address || !owner) throw new Error("the chain names no account or owner for a balance");
+			const change = changes.get(address) ?? { mint, owner, before: 0n, after: 0n };
+			changes.set(address, { ...change, mint, owner, [side]: BigInt(uiTokenAmount.amount) });
+		}
+	}
+	return changes;
+}

@@ -1,0 +1,22 @@
+import { askChain } from "../../ask-chain.ts";
+import type { SolanaChain, SolanaCommitment } from "../connect-solana.ts";
+
+/** A slot that has a block, how many blocks there are up to it, and its time in seconds. */
+export type Slot = { slot: number; height: number; timestamp: number };
+
+/**
+ * How far the chain is. What is final is read first; where a node that lags answers for what is confirmed, what is final
+ * is the newest that is known.
+ */
+export async function readSlots(chain: SolanaChain): Promise<{ finalized: Slot; confirmed: Slot }> {
+	const finalized = await readSlot(chain, "finalized");
+	const confirmed = await readSlot(chain, "confirmed");
+	return { finalized, confirmed: confirmed.slot < finalized.slot ? finalized : confirmed };
+}
+
+async function readSlot({ chainId, rpc }: SolanaChain, commitment: SolanaCommitment): Promise<Slot> {
+	const { absoluteSlot, blockHeight } = await askChain(chainId, rpc.getEpochInfo({ commitment }).send());
+	const timestamp: bigint | null = await askChain(chainId, rpc.getBlockTime(absoluteSlot).send());
+	if (timestamp === null) throw new Error(`the chain has no time for slot ${absoluteSlot}`);
+	return { slot: Number(absoluteSlot), height: Number(blockHeight), timestamp: Number(timestamp) };
+}

@@ -1,0 +1,82 @@
+import { solanaNativeToken, tokenAccountOf, toSolanaWord } from "@geoswap/protocol";
+import { AuthorityType, getSetAuthorityInstruction } from "@solana-program/token";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { type SolanaChainScene, solanaChainScene } from "../../../../test/solana/solana-chain-scene.ts";
+import { signInstructions } from "../send/sign-instructions.ts";
+import { signPayout } from "../send/sign-payout.ts";
+import { readHoldings } from "./read-holdings.ts";
+import { readSolanaWallet } from "./read-solana-wallet.ts";
+
+let scene: SolanaChainScene;
+beforeAll(async () => {
+	scene = await solanaChainScene();
+});
+afterAll(() => scene?.stop());
+
+test("a wallet that the chain has never seen has nothing", async () => {
+	const wallet = (await scene.newWallet()).address;
+	const nothing = { balance: 0n, lamports: 0n };
+	const token = toSolanaWord(scene.tokens.usdc);
+	expect(await readSolanaWallet(scene.chain, { wallet, token })).toEqual({
+		...nothing,
+		hasAccount: false,
+		payProblem: undefined,
+	});
+	const native = toSolanaWord(solanaNativeToken);
+	expect(await readSolanaWallet(scene.chain, { wallet, token: native })).toEqual({
+		...nothing,
+		hasAccount: true,
+		payProblem: undefined,
+	});
+	await scene.solana.admin.airdrop({ address: wallet, lamports: 5_000_000n });
+	await scene.solana.admin.mintTo({ owner: wallet, token: scene.tokens.usdc, amount: 12n });
+	expect(await readSolanaWallet(scene.chain, { wallet, token })).toEqual({
+		balance: 12n,
+		lamports: 5_000_000n,
+		hasAccount: true,
+		payProblem: undefined,
+	});
+	expect(await readSolanaWallet(scene.chain, { wallet, token: native })).toMatchObject({
+		balance: 5_000_000n,
+	});
+});
+
+test("an account that a wallet gave away is not its own, and no payout goes into it", async () => {
+	const wallet = await scene.newWallet();
+	const token = toSolanaWord(scene.tokens.usdc);
+	await scene.solana.admin.mintTo({ owner: wallet.address, token: scene.tokens.usdc, amount: 12n });
+	const given = await signInstructions({
+		...(await scene.parts()),
+		unitLimit: 20_000,
+		instructions: [
+			getSetAuthorityInstruction({
+				owned: await tokenAccountOf({ owner: wallet.address, token: scene.tokens.usdc }),
+				owner: wallet,
+				authorityType: AuthorityType.AccountOwner,
+				newAuthority: (await scene.newWallet()).address,
+			}),
+		],
+	});
+	expect(await scene.land(given)).toMatchObject({ isFailed: false });
+	const reading = await readSolanaWallet(scene.chain, { wallet: wallet.address, token });
+	expect(reading).toMatchObject({
+		balance: 0n,
+		hasAccount: false,
+		payProblem: expect.stringMatching("another owner"),
+	});
+	const order = scene.orderTo(wallet.address);
+	const payout = { order, amount: order.minOutput, createsAccount: !reading.hasAccount };
+	expect(await scene.land(await signPayout({ ...(await scene.parts()), ...payout }))).toMatchObject({
+		isFailed: true,
+	});
+});
+
+test("vault and escrow are read for every asset, at either commitment", async () => {
+	const assets = scene.chain.deployment.assets.map(({ address }) => toSolanaWord(address));
+	for (const commitment of ["confirmed", "finalized"] as const) {
+		const holdings = await readHoldings(scene.chain, { commitment });
+		expect([...holdings.vault.keys()]).toEqual(assets);
+		expect([...holdings.escrow.keys()]).toEqual(assets);
+		expect([...holdings.vault.values()].every((held) => held > 0n)).toBe(true);
+	}
+});

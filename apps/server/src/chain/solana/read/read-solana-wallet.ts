@@ -1,0 +1,48 @@
+import { fromSolanaWord, type SolanaAddress, solanaNativeToken } from "@geoswap/protocol";
+import { SYSTEM_PROGRAM_ADDRESS } from "@solana-program/system";
+import { AccountState, type Token } from "@solana-program/token";
+import type { Hex } from "viem";
+import type { SolanaChain } from "../connect-solana.ts";
+import { type Account, readAccounts } from "./read-accounts.ts";
+import { heldIn, holdingAddress } from "./read-holdings.ts";
+
+export type SolanaWalletReading = {
+	/** Of the token. */
+	balance: bigint;
+	lamports: bigint;
+	/** Whether it can be paid the token without an account being made: always so for lamports. */
+	hasAccount: boolean;
+	/** Why it cannot be paid the token; undefined where it can be. */
+	payProblem: string | undefined;
+};
+
+/** What a wallet has, at one slot. An account that is the wallet's by its address but not by its owner is not its own. */
+export async function readSolanaWallet(
+	chain: SolanaChain,
+	{ wallet, token, signal }: { wallet: SolanaAddress; token: Hex; signal?: AbortSignal },
+): Promise<SolanaWalletReading> {
+	const held = { owner: wallet, token: fromSolanaWord(token) };
+	const addresses = [wallet, await holdingAddress(held)];
+	const {
+		accounts: [own, holding],
+	} = await readAccounts(chain, addresses, { commitment: "confirmed", signal });
+	const isNative = held.token === solanaNativeToken;
+	const account = isNative ? undefined : holding?.token;
+	return {
+		balance: heldIn(holding, held),
+		lamports: own?.lamports ?? 0n,
+		hasAccount: isNative || account?.owner === wallet,
+		payProblem: isNative ? nativeProblem(own) : tokenProblem(account, wallet),
+	};
+}
+
+/** An address of another program's is no wallet, even where it has a key: that program decides what becomes of lamports. */
+function nativeProblem(account: Account | undefined): string | undefined {
+	if (!account || account.program === SYSTEM_PROGRAM_ADDRESS) return undefined;
+	return `the recipient is an account of the program ${account.program}, and not a wallet of the System Program`;
+}
+
+function tokenProblem(account: Token | undefined, wallet: SolanaAddress): string | undefined {
+	if (!account || (account.owner === wallet && account.state !== AccountState.Frozen)) return undefined;
+	return "the recipient's token account belongs to another owner, or is frozen";
+}

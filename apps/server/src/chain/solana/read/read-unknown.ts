@@ -1,0 +1,61 @@
+import type { Hex } from "viem";
+import { askChain } from "../../ask-chain.ts";
+import type { SolanaChain } from "../connect-solana.ts";
+import { readLanded } from "./read-landed.ts";
+import { askStatuses } from "./read-statuses.ts";
+
+/** For so many blocks a transaction can land. */
+const blocksToLand = 150;
+/** More than there ever are for a block: some slots have none. */
+const slotsPerBlock = 2;
+
+/** Transactions that are fetched at once. */
+const fetchesAtOnce = 16;
+
+export type SoughtTransaction = {
+	hash: Hex;
+	/** Where it was seen. */
+	slot?: number | undefined;
+	/** Where it was not seen: the last height at which it could land, which is past. */
+	lastValidHeight?: number | undefined;
+};
+
+/**
+ * Those of the transactions that are in no block up to the slot. A node that does not know one may be behind, or have
+ * forgotten: so it is only said on the word of one that is at the slot, has it at no level, and still has the blocks that
+ * it could be in. Of the others nothing is known.
+ */
+export async function readUnknown(
+	chain: SolanaChain,
+	transactions: readonly SoughtTransaction[],
+	asOf: { slot: number; height: number },
+): Promise<Set<Hex>> {
+	const unknown = new Set<Hex>();
+	if (transactions.length === 0) return unknown;
+	const answers = await askStatuses(
+		chain,
+		transactions.map(({ hash }) => hash),
+	);
+	const firstSlot = Number(await askChain(chain.chainId, chain.rpc.getFirstAvailableBlock().send()));
+	const silent = transactions.filter((transaction, i) => {
+		const answer = answers[i];
+		const isWhole = firstSlot <= Math.max(0, earliestSlot(transaction, asOf));
+		return answer && answer.asOf >= asOf.slot && answer.slot === undefined && isWhole;
+	});
+	// Two sources: nodes keep statuses and transactions apart.
+	for (let i = 0; i < silent.length; i += fetchesAtOnce) {
+		await Promise.all(
+			silent.slice(i, i + fetchesAtOnce).map(async ({ hash }) => {
+				if (!(await readLanded(chain, hash))) unknown.add(hash);
+			}),
+		);
+	}
+	return unknown;
+}
+
+function earliestSlot(
+	{ slot, lastValidHeight = 0 }: SoughtTransaction,
+	asOf: { slot: number; height: number },
+): number {
+	return slot ?? asOf.slot - slotsPerBlock * (asOf.height - lastValidHeight + blocksToLand);
+}

@@ -1,0 +1,138 @@
+import { type Liar, type LyingNode, startLyingNode } from "@geoswap/devnet";
+import { orderId, toSolanaWord } from "@geoswap/protocol";
+import { zeroHash } from "viem";
+import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
+import { solanaOrderActions } from "../../../../test/follow/solana-order-actions.ts";
+import {
+	createSolanaScene,
+	depositOrder,
+	newSolanaWallet,
+	type SolanaScene,
+} from "../../../../test/lane/solana-lane-scene.ts";
+import type { ToldDeposit } from "../../deposit-sight.ts";
+import { connectSolana, type SolanaChain } from "../connect-solana.ts";
+import { seeSolanaDeposit } from "./see-solana-deposit.ts";
+
+let scene: SolanaScene;
+let node: LyingNode;
+let second: SolanaChain;
+let told: ToldDeposit;
+
+beforeAll(async () => {
+	scene = await createSolanaScene();
+	const { rpcUrl, deployment } = scene.solana;
+	node = await startLyingNode({ targetUrl: rpcUrl });
+	second = connectSolana({ rpcUrl: node.url, deployment, timeoutMs: 2_000 });
+	const wallet = await newSolanaWallet(scene, [{ symbol: "USDC", amount: 10_000_000n }]);
+	const order = depositOrder(scene, { wallet: toSolanaWord(wallet.address) });
+	const actions = solanaOrderActions(scene);
+	const opened = await actions.open(order, wallet);
+	const blockNumber = await actions.landed(opened);
+	const place = { blockNumber, blockHash: zeroHash, transactionHash: opened.signature };
+	told = { orderId: orderId(order), order, ...place };
+});
+afterAll(async () => {
+	await node?.stop();
+	await scene?.stop();
+});
+beforeEach(() => {
+	node.liar = undefined;
+});
+
+test("one that has the same transaction in the same slot agrees, and says how far it is itself", async () => {
+	const sight = await seeSolanaDeposit(second, told);
+	expect(sight).toEqual({
+		verdict: "agrees",
+		headNumber: expect.any(Number),
+		finalizedNumber: expect.any(Number),
+	});
+	if (sight.verdict !== "agrees") throw new Error("it agrees");
+	expect(sight.headNumber).toBeGreaterThanOrEqual(told.blockNumber);
+	expect(sight.finalizedNumber).toBeLessThanOrEqual(sight.headNumber);
+});
+
+type Transaction = { slot: number; meta: { err: unknown; postTokenBalances: TokenBalance[] } };
+type TokenBalance = { owner: string; uiTokenAmount: { amount: string } };
+
+const transactionThat =
+	(change: (transaction: Transaction) => unknown): Liar =>
+	({ method }, result) =>
+		method === "getTransaction" ? { result: change(result as Transaction) } : undefined;
+
+/** As if the escrow had been given one unit less. */
+function oneLess(transaction: Transaction): Transaction {
+	const { meta } = transaction;
+	const postTokenBalances = meta.postTokenBalances.map((balance) => {
+		if (balance.owner !== scene.chain.deployment.escrow) return balance;
+		const amount = String(BigInt(balance.uiTokenAmount.amount) - 1n);
+		return { ...balance, uiTokenAmount: { ...balance.uiTokenAmount, amount } };
+	});
+	return { ...transaction, meta: { ...meta, postTokenBalances } };
+}
+
+/** As a node that never had it tells, with what is final at its slot already. */
+function gone({ method }: Parameters<Liar>[0], result: unknown): ReturnType<Liar> {
+	if (method === "getEpochInfo") {
+		return { result: { ...(result as object), absoluteSlot: told.blockNumber } };
+	}
+	if (method === "getSignatureStatuses") return { result: { ...(result as object), value: [null] } };
+	return method === "getTransaction" ? { result: null } : undefined;
+}
+
+test.each<[string, Liar]>([
+	[
+		"is not final up to there yet",
+		(call, result) => {
+			const isFinal = !JSON.stringify(call.params).includes("confirmed");
+			if (call.method !== "getEpochInfo" || !isFinal) return gone(call, result);
+			return { result: { ...(result as object), absoluteSlot: told.blockNumber - 1 } };
+		},
+	],
+	[
+		"knows what became of it",
+		(call, result) => (call.method === "getSignatureStatuses" ? undefined : gone(call, result)),
+	],
+	[
+		"has forgotten the blocks of then",
+		(call, result) =>
+			call.method === "getFirstAvailableBlock" ? { result: told.blockNumber + 1 } : gone(call, result),
+	],
+])("one that does not have it, but %s, is behind", async (_, liar) => {
+	node.liar = liar;
+	expect(await seeSolanaDeposit(second, told)).toEqual({ verdict: "behind" });
+});
+
+test.each<[string, Liar, string]>([
+	["is final past the place and has no such transaction", gone, "it knows no such transaction"],
+	["has it in another slot", transactionThat((landed) => ({ ...landed, slot: 3 })), "is in slot 3"],
+	[
+		"has it as one that failed",
+		transactionThat((landed) => ({ ...landed, meta: { ...landed.meta, err: "AccountInUse" } })),
+		"the transaction failed",
+	],
+	["saw less come into the escrow", transactionThat(oneLess), "received 9999999 of 10000000"],
+])("one that %s does not agree", async (_, liar, how) => {
+	node.liar = liar;
+	expect(await seeSolanaDeposit(second, told)).toEqual({
+		verdict: "differs",
+		how: expect.stringContaining(how),
+	});
+	node.liar = undefined;
+	expect(await seeSolanaDeposit(second, told)).toMatchObject({ verdict: "agrees" });
+});
+
+test("one that is not at the slot yet is behind", async () => {
+	const absoluteSlot = told.blockNumber - 1;
+	node.liar = ({ method }, result) =>
+		method === "getEpochInfo" ? { result: { ...(result as object), absoluteSlot } } : undefined;
+	expect(await seeSolanaDeposit(second, told)).toEqual({ verdict: "behind" });
+});
+
+test("one that answers with an error, or not in time, says nothing", async () => {
+	node.liar = () => ({ error: { code: -32_000, message: "no" } });
+	await expect(seeSolanaDeposit(second, told)).rejects.toThrow();
+	node.liar = () => "nothing";
+	const { deployment } = second;
+	const hasty = connectSolana({ rpcUrl: node.url, deployment, timeoutMs: 100 });
+	await expect(seeSolanaDeposit(hasty, told)).rejects.toThrow();
+});

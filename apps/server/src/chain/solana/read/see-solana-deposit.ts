@@ -1,0 +1,34 @@
+import type { DepositSight, ToldDeposit } from "../../deposit-sight.ts";
+import type { SolanaChain } from "../connect-solana.ts";
+import { readLanded } from "./read-landed.ts";
+import { readSlots } from "./read-slots.ts";
+import { readUnknown } from "./read-unknown.ts";
+import { receivedBy } from "./received-by.ts";
+
+/**
+ * What this provider says of a deposit that another one told of: the same transaction in the same slot, and by the
+ * balances that it changed the escrow has the input. Throws where it does not answer.
+ */
+export async function seeSolanaDeposit(chain: SolanaChain, deposit: ToldDeposit): Promise<DepositSight> {
+	// How far it is comes first: what it has after that is at least as deep.
+	const { finalized, confirmed } = await readSlots(chain);
+	if (confirmed.slot < deposit.blockNumber) return { verdict: "behind" };
+	const landed = await readLanded(chain, deposit.transactionHash);
+	if (!landed) {
+		// Until its final blocks are past the place, and unless it still has those, not to know it says nothing.
+		if (finalized.slot < deposit.blockNumber) return { verdict: "behind" };
+		const sought = { hash: deposit.transactionHash, slot: deposit.blockNumber };
+		const isGone = (await readUnknown(chain, [sought], finalized)).size > 0;
+		return isGone ? { verdict: "differs", how: "it knows no such transaction" } : { verdict: "behind" };
+	}
+	if (landed.slot !== deposit.blockNumber) {
+		return { verdict: "differs", how: `the transaction is in slot ${landed.slot}` };
+	}
+	if (landed.isFailed) return { verdict: "differs", how: "the transaction failed" };
+	const { inputToken, inputAmount } = deposit.order;
+	const received = await receivedBy(landed, { owner: chain.deployment.escrow, token: inputToken });
+	if (received < inputAmount) {
+		return { verdict: "differs", how: `the escrow received ${received} of ${inputAmount}` };
+	}
+	return { verdict: "agrees", headNumber: confirmed.slot, finalizedNumber: finalized.slot };
+}

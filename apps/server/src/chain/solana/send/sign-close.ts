@@ -1,0 +1,32 @@
+import type { SolanaAddress } from "@geoswap/protocol";
+import { getCloseAccountInstruction } from "@solana-program/token";
+import type { MarkerOwner } from "../marker/read-markers.ts";
+import { type SignedTransaction, type SigningParts, signInstructions } from "./sign-instructions.ts";
+import type { SolanaKeys } from "./solana-keys.ts";
+
+/** As many as fit into a transaction. */
+export const maximumClosedMarkers = 20;
+
+const unitLimitPerMarker = 6_000;
+
+/** Closes markers, whose lamports come back to the fee payer. What they guarded is guarded no more. */
+export async function signClose({
+	keys,
+	markers,
+	...parts
+}: SigningParts & {
+	keys: SolanaKeys;
+	markers: readonly { address: SolanaAddress; owner: MarkerOwner }[];
+}): Promise<SignedTransaction> {
+	if (markers.length === 0 || markers.length > maximumClosedMarkers) {
+		throw new RangeError(`${markers.length} markers cannot be closed at once`);
+	}
+	const instructions = markers.map(({ address, owner }) =>
+		getCloseAccountInstruction({
+			account: address,
+			destination: parts.feePayer.address,
+			owner: keys[owner],
+		}),
+	);
+	return signInstructions({ ...parts, unitLimit: unitLimitPerMarker * markers.length, instructions });
+}

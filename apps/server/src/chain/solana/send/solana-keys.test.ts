@@ -1,0 +1,53 @@
+import { deriveSolanaDevnetKeys, describeSolana, solanaKeyVariables } from "@geoswap/devnet";
+import { getBase58Decoder } from "@solana/kit";
+import { expect, test } from "vitest";
+import { ConfigError } from "../../../config/config-error.ts";
+import { parseSolanaKeys, type SolanaKeyName } from "./solana-keys.ts";
+
+const keys = deriveSolanaDevnetKeys();
+const deployment = describeSolana({ genesisHash: "1".repeat(32), feeds: {} });
+const variables = solanaKeyVariables(keys);
+const feePayers = variables.GEOSWAP_SOLANA_FEE_PAYER_KEYS.split(",");
+const { GEOSWAP_SOLANA_ESCROW_KEY: escrow, GEOSWAP_SOLANA_VAULT_KEY: vault } = variables;
+
+test("the deployment's keys are read, fee payers in the deployment's order", async () => {
+	for (const payers of [feePayers.join(","), feePayers.toReversed().join(" , ")]) {
+		const parsed = await parseSolanaKeys({ ...variables, GEOSWAP_SOLANA_FEE_PAYER_KEYS: payers }, deployment);
+		expect(parsed.feePayers.map(({ address }) => address)).toEqual(deployment.feePayers);
+		expect(parsed.escrow.address).toBe(deployment.escrow);
+		expect(parsed.vault.address).toBe(deployment.vault);
+	}
+});
+
+test("keys that are missing, too many, in another role's variable or no keys are refused by its name, and none is told", async () => {
+	const stranger = getBase58Decoder().decode(keys.strangers[0] ?? new Uint8Array());
+	const broken = getBase58Decoder().decode((keys.strangers[0] ?? new Uint8Array()).slice(0, 63));
+	const mixed = getBase58Decoder().decode(
+		new Uint8Array([...keys.escrow.slice(0, 32), ...keys.vault.slice(32)]),
+	);
+	const mistakes: [name: SolanaKeyName, text: string, problem: RegExp][] = [
+		["GEOSWAP_SOLANA_FEE_PAYER_KEYS", "", /must be the 64 bytes/],
+		["GEOSWAP_SOLANA_FEE_PAYER_KEYS", `feePayer:${feePayers[0]}`, /must be the 64 bytes/],
+		["GEOSWAP_SOLANA_FEE_PAYER_KEYS", feePayers.slice(1).join(","), /has no key for/],
+		["GEOSWAP_SOLANA_FEE_PAYER_KEYS", [...feePayers, stranger].join(","), /does not name/],
+		["GEOSWAP_SOLANA_FEE_PAYER_KEYS", [...feePayers, feePayers[0]].join(","), /twice/],
+		["GEOSWAP_SOLANA_FEE_PAYER_KEYS", [...feePayers, escrow].join(","), /does not name/],
+		["GEOSWAP_SOLANA_ESCROW_KEY", vault, /has no key for/],
+		["GEOSWAP_SOLANA_ESCROW_KEY", [escrow, vault].join(","), /does not name/],
+		["GEOSWAP_SOLANA_ESCROW_KEY", broken, /not the 64 bytes of a key pair/],
+		["GEOSWAP_SOLANA_ESCROW_KEY", mixed, /not the 64 bytes/],
+		["GEOSWAP_SOLANA_VAULT_KEY", stranger, /has no key for/],
+		["GEOSWAP_SOLANA_VAULT_KEY", "nonsense0", /must be the 64 bytes/],
+	];
+	for (const [name, text, problem] of mistakes) {
+		const error = await parseSolanaKeys({ ...variables, [name]: text }, deployment).catch(
+			(thrown: unknown) => thrown,
+		);
+		expect(error, text).toBeInstanceOf(ConfigError);
+		expect(String(error)).toMatch(problem);
+		expect(String(error)).toContain(name);
+		for (const secret of [...feePayers, escrow, vault, stranger, broken]) {
+			expect(String(error)).not.toContain(secret);
+		}
+	}
+});

@@ -1,0 +1,88 @@
+import {
+	fromSolanaWord,
+	type Order,
+	orderTransaction,
+	type SolanaAddress,
+	type SolanaDeployment,
+} from "@geoswap/protocol";
+import { type KeyPairSigner, signBytes } from "@solana/kit";
+import { bytesToHex, concat, type Hex, hexToBytes, isHex } from "viem";
+import { expectOrigin } from "../send/order-sides.ts";
+import { maximumTransactionBytes, type SignedTransaction } from "../send/sign-instructions.ts";
+import { verifyWalletSignature } from "./verify-wallet-signature.ts";
+
+/** What a deposit may cost the fee payer at most: 200,000 units at 5,000,000 micro-lamports are 0.001 SOL. */
+export const maximumUnitLimit = 200_000;
+export const maximumMicroLamportsPerUnit = 5_000_000n;
+
+/** Why a fee payer does not sign. */
+export class CoSignError extends Error {
+	override name = "CoSignError";
+}
+
+/** What the wallet signed, beside the order. */
+export type CoSignedOp = {
+	feePayer: SolanaAddress;
+	blockhash: string;
+	compute: { unitLimit: number; microLamportsPerUnit: bigint };
+	/** The wallet's, 64 bytes. */
+	signature: Hex;
+};
+
+/**
+ * Adds the fee payer's signature to the transaction that opens an order. The bytes that are signed are made here, from
+ * the order, so no others can be; and only once the wallet's signature over those same bytes is verified.
+ */
+export async function coSignOrder({
+	deployment,
+	order,
+	op,
+	feePayerKey,
+}: {
+	deployment: SolanaDeployment;
+	order: Order;
+	op: CoSignedOp;
+	feePayerKey: KeyPairSigner;
+}): Promise<SignedTransaction> {
+	if (op.feePayer !== feePayerKey.address || !deployment.feePayers.includes(op.feePayer)) {
+		throw new CoSignError(`${op.feePayer} is not the fee payer that signs`);
+	}
+	expectAffordable(op.compute);
+	const message = await orderMessage(deployment, order, op);
+	const walletSignature = isHex(op.signature) ? hexToBytes(op.signature) : new Uint8Array();
+	const isWallets = await verifyWalletSignature({
+		wallet: fromSolanaWord(order.wallet),
+		message,
+		signature: walletSignature,
+	});
+	if (!isWallets) throw new CoSignError("the signature is not the wallet's over the order's transaction");
+	const signature = bytesToHex(await signBytes(feePayerKey.keyPair.privateKey, message));
+	return { signature, raw: concat(["0x02", signature, bytesToHex(walletSignature), bytesToHex(message)]) };
+}
+
+function expectAffordable({ unitLimit, microLamportsPerUnit }: CoSignedOp["compute"]): void {
+	const isLimitFine = Number.isInteger(unitLimit) && unitLimit > 0 && unitLimit <= maximumUnitLimit;
+	const isPriceFine = microLamportsPerUnit >= 0n && microLamportsPerUnit <= maximumMicroLamportsPerUnit;
+	if (!isLimitFine || !isPriceFine) {
+		throw new CoSignError(`${unitLimit} units at ${microLamportsPerUnit} micro-lamports cost too much`);
+	}
+}
+
+async function orderMessage(deployment: SolanaDeployment, order: Order, op: CoSignedOp): Promise<Uint8Array> {
+	try {
+		expectOrigin(deployment, order);
+		const { message, unsigned } = await orderTransaction(deployment, order, op);
+		// Two signers, the fee payer first: what is put together above has exactly these two places.
+		if (
+			unsigned[0] !== 2 ||
+			unsigned.length !== 129 + message.length ||
+			unsigned.length > maximumTransactionBytes
+		) {
+			throw new RangeError("the transaction has another form");
+		}
+		return message;
+	} catch (cause) {
+		const reason = cause instanceof Error ? cause.message : String(cause);
+		throw new CoSignError(`the order cannot be opened: ${reason}`, { cause });
+	}
+}
