@@ -8,7 +8,7 @@ import { assetAddress, orderActions } from "../test/order/order-actions.ts";
 import { createTestDatabase, type TestDatabase } from "../test/service/test-database.ts";
 import { insertWait } from "../test/swap/insert-wait.ts";
 import { connectChain } from "./chain/evm/chain-client.ts";
-import { advance } from "./follow/advance.ts";
+import { advance } from "./follow/evm/advance.ts";
 import { type AuditRun, keepAudited } from "./keep-audited.ts";
 import { liftPauses, readPauses } from "./swap/pause/pauses.ts";
 import { createLog } from "./telemetry/log.ts";

@@ -6,7 +6,7 @@ import { orderActions } from "../../test/order/order-actions.ts";
 import { createTestDatabase, type TestDatabase } from "../../test/service/test-database.ts";
 import { insertWait } from "../../test/swap/insert-wait.ts";
 import { connectChain } from "../chain/evm/chain-client.ts";
-import { advance } from "../follow/advance.ts";
+import { advance } from "../follow/evm/advance.ts";
 import { createLog } from "../telemetry/log.ts";
 import { createAuditMemory } from "./audit-memory.ts";
 import { type ReconcileOptions, reconcile } from "./reconcile.ts";

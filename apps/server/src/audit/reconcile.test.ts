@@ -6,7 +6,7 @@ import { assetAddress, orderActions } from "../../test/order/order-actions.ts";
 import { createTestDatabase, type TestDatabase } from "../../test/service/test-database.ts";
 import { insertWait } from "../../test/swap/insert-wait.ts";
 import { connectChain } from "../chain/evm/chain-client.ts";
-import { advance } from "../follow/advance.ts";
+import { advance } from "../follow/evm/advance.ts";
 import { createLog } from "../telemetry/log.ts";
 import { reconcile } from "./reconcile.ts";
 import { formatReport, type Report } from "./report.ts";

@@ -5,7 +5,7 @@ import { zeroHash } from "viem";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { createTestDatabase, type TestDatabase } from "../../test/service/test-database.ts";
 import { type SolanaActions, solanaActions } from "../../test/solana/solana-actions.ts";
-import { advanceSolana } from "../follow/advance-solana.ts";
+import { advanceSolana } from "../follow/solana/advance-solana.ts";
 import { createLog } from "../telemetry/log.ts";
 import { reconcile } from "./reconcile.ts";
 import type { Breach, Report } from "./report.ts";

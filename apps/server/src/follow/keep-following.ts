@@ -2,8 +2,8 @@ import { setTimeout as sleep } from "node:timers/promises";
 import type { DatabasePool } from "../database/database.ts";
 import { holdLeadership } from "../database/leadership.ts";
 import type { Log } from "../telemetry/log.ts";
+import { FinalityBrokenError } from "./evm/undo-fork.ts";
 import { pauseOnBrokenFinality } from "./pause-on-broken-finality.ts";
-import { FinalityBrokenError } from "./undo-fork.ts";
 
 /**
  * Advances along a chain until the signal is aborted. Of all processes that do so, one at a time really does; when it

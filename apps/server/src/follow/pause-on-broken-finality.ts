@@ -1,7 +1,7 @@
 import type { Database } from "../database/database.ts";
 import { pauseChain } from "../swap/pause/pauses.ts";
 import type { Log } from "../telemetry/log.ts";
-import type { FinalityBrokenError } from "./undo-fork.ts";
+import type { FinalityBrokenError } from "./evm/undo-fork.ts";
 
 /** Sells nothing more from or to the chain, and says so once, however often it is found. */
 export async function pauseOnBrokenFinality({

@@ -1,7 +1,7 @@
 import type { Address } from "viem";
 import type { Database } from "../database/database.ts";
 import type { Engine } from "../durable/durable.ts";
-import { readOpenWork } from "../store/open-work.ts";
+import { readOpenWork } from "./open-work.ts";
 
 /** Pokes a round where swaps are due, and the lanes and attestations of the chain that have work. */
 export async function wake({

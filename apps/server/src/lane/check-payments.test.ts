@@ -14,7 +14,7 @@ import {
 } from "../../test/lane/lane-scene.ts";
 import { plainPayments } from "../../test/lane/payment-facts.ts";
 import { createLog } from "../telemetry/log.ts";
-import { createLane } from "./create-lane.ts";
+import { createLane } from "./evm/create-lane.ts";
 import { laneKey } from "./lane-key.ts";
 
 const policy = { bundleSize: 8, replaceAfterBlocks: 5, priorityFeeWei: "1000000", finalitySeconds: 5 };

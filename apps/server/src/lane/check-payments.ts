@@ -1,7 +1,7 @@
 import type { Database } from "../database/database.ts";
 import { type PaymentFacts, type PaymentProof, readPaymentFacts } from "../job/read-payment-facts.ts";
 import type { Job, JobReason } from "../swap/facts/job.ts";
-import type { LaneDeps } from "./lane.ts";
+import type { LaneDeps } from "./evm/lane.ts";
 import { type PaymentProblem, type PaymentRules, paymentProblem } from "./payment-problem.ts";
 import type { Verdict } from "./verdict.ts";
 

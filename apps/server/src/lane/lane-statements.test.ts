@@ -26,7 +26,7 @@ import { countingPool } from "../../test/service/counting-pool.ts";
 import type { EvmChain } from "../chain/evm/chain-client.ts";
 import type { JobKind } from "../swap/facts/job.ts";
 import { createLog } from "../telemetry/log.ts";
-import { createLane } from "./create-lane.ts";
+import { createLane } from "./evm/create-lane.ts";
 import { laneKey } from "./lane-key.ts";
 
 const policy = { bundleSize: 20, replaceAfterBlocks: 5, priorityFeeWei: "1000000", finalitySeconds: 5 };

@@ -16,7 +16,7 @@ import type { EvmChain } from "../chain/evm/chain-client.ts";
 import type { DatabasePool } from "../database/database.ts";
 import { withdrawJobs } from "../job/queue-jobs.ts";
 import { createLog } from "../telemetry/log.ts";
-import { createLane } from "./create-lane.ts";
+import { createLane } from "./evm/create-lane.ts";
 import { laneKey } from "./lane-key.ts";
 
 const policy = { bundleSize: 3, replaceAfterBlocks: 50, priorityFeeWei: "1000000", finalitySeconds: 5 };

@@ -1,5 +1,5 @@
 import type { MalformedJob } from "../job/take-jobs.ts";
-import type { Lane } from "./lane.ts";
+import type { Lane } from "./evm/lane.ts";
 
 /** Tells someone of jobs that a lane took and could not read. */
 export function tellMalformed(

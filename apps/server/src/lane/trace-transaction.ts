@@ -1,7 +1,7 @@
 import { formatAddress, formatTransactionHash, toSwapId } from "@geoswap/protocol";
 import type { LaneId, LaneTransaction } from "../job/journal/lane-transactions.ts";
-import { readTraces } from "../store/read-traces.ts";
-import type { LaneDeps } from "./lane.ts";
+import type { LaneDeps } from "./evm/lane.ts";
+import { readTraces } from "./read-traces.ts";
 
 /**
  * Tells of a transaction to the trace of each swap that has a job in it; its hash is the same in all of them. Asks the

@@ -1,5 +1,5 @@
 import type { SwapUuid } from "@geoswap/protocol";
-import type { LaneDeps } from "./lane.ts";
+import type { LaneDeps } from "./evm/lane.ts";
 
 /** Asks for a round that looks at what became of swaps' jobs. Whoever changed the jobs has made the swaps due. */
 export async function wakeSwaps(

@@ -23,7 +23,7 @@ import { createTestDatabase, type TestDatabase } from "../../test/service/test-d
 import { connectChain } from "../chain/evm/chain-client.ts";
 import type { MarkerOwner } from "../chain/solana/marker/read-markers.ts";
 import type { Config } from "../config/config.ts";
-import { advance } from "../follow/advance.ts";
+import { advance } from "../follow/evm/advance.ts";
 import type { PriceBook } from "../price/price-book.ts";
 import { deskChains } from "../venue/desk-chain.ts";
 import { type RefundWorth, refundWorth } from "../venue/refund-worth.ts";

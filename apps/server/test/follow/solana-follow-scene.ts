@@ -5,7 +5,7 @@ import { bytesToHex, type Hex, hexToBytes } from "viem";
 import { expect } from "vitest";
 import { readHoldings } from "../../src/chain/solana/read/read-holdings.ts";
 import { readSlots } from "../../src/chain/solana/read/read-slots.ts";
-import { advanceSolana } from "../../src/follow/advance-solana.ts";
+import { advanceSolana } from "../../src/follow/solana/advance-solana.ts";
 import { readHead } from "../../src/swap/due/chain-head.ts";
 import { createLog, type Log } from "../../src/telemetry/log.ts";
 import {

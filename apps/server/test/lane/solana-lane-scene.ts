@@ -25,7 +25,7 @@ import { readSlots } from "../../src/chain/solana/read/read-slots.ts";
 import { readStatuses } from "../../src/chain/solana/read/read-statuses.ts";
 import { parseSolanaKeys, type SolanaKeys } from "../../src/chain/solana/send/solana-keys.ts";
 import type { DatabasePool } from "../../src/database/database.ts";
-import { advanceSolana } from "../../src/follow/advance-solana.ts";
+import { advanceSolana } from "../../src/follow/solana/advance-solana.ts";
 import { strikeJobs } from "../../src/job/strike-jobs.ts";
 import { slotHash } from "../../src/swap/due/chain-head.ts";
 import type { SignedSolanaOp } from "../../src/swap/facts/swap-record.ts";

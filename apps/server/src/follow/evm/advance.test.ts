@@ -1,0 +1,384 @@
+import { startTestChains, type TestChain, type TestChains } from "@geoswap/devnet";
+import { fromSwapKey, type Order, orderId, orderToJson } from "@geoswap/protocol";
+import pg from "pg";
+import { type Address, bytesToHex, erc20Abi, type Hash, hexToBytes, parseUnits, zeroAddress } from "viem";
+import { afterAll, beforeAll, beforeEach, expect, test, vi } from "vitest";
+import { orderActions } from "../../../test/order/order-actions.ts";
+import { someoneWaits } from "../../../test/service/someone-waits.ts";
+import { createTestDatabase, type TestDatabase } from "../../../test/service/test-database.ts";
+import { takeDue, waitForOrder } from "../../../test/swap/due-orders.ts";
+import { connectChain } from "../../chain/evm/chain-client.ts";
+import { readBalances } from "../../chain/evm/read/read-balances.ts";
+import { inTransaction } from "../../database/database.ts";
+import { readHead } from "../../swap/due/chain-head.ts";
+import { createLog } from "../../telemetry/log.ts";
+import { advance } from "./advance.ts";
+
+let chains: TestChains;
+let actions: ReturnType<typeof orderActions>;
+let database: TestDatabase;
+const poked: string[] = [];
+const pokeKeys: string[] = [];
+let isEngineDown = false;
+
+beforeAll(async () => {
+	[chains, database] = await Promise.all([startTestChains(), createTestDatabase()]);
+	actions = orderActions(chains);
+});
+afterAll(async () => {
+	await database?.drop();
+	await chains?.stop();
+});
+beforeEach(() => {
+	poked.length = 0;
+});
+
+async function follow(chain: TestChain): Promise<void> {
+	const following = {
+		chain: connectChain(chain),
+		pool: database.pool,
+		engine: {
+			poke: async (
+				{ object, key }: { object: string; key: string },
+				{ dedupeKey = "" }: { dedupeKey?: string } = {},
+			) => {
+				if (isEngineDown) throw new Error("the engine is down");
+				poked.push(`${object} ${key}`);
+				if (object !== "round") pokeKeys.push(dedupeKey);
+			},
+		},
+		relayers: [actions.relayer.address],
+		log: createLog({ level: "silent", process: "test" }),
+	};
+	while (await advance(following));
+}
+
+/** Lists the statements that are sent while something is done, by their names or their first words. */
+async function statementsOf(run: () => Promise<void>): Promise<string[]> {
+	const asked = vi.spyOn(pg.Client.prototype, "query");
+	try {
+		await run();
+		return asked.mock.calls.map(([query]: unknown[]) =>
+			typeof query === "string" ? query : ((query as { name?: string; text: string }).name ?? "unnamed"),
+		);
+	} finally {
+		asked.mockRestore();
+	}
+}
+
+async function followBoth(): Promise<void> {
+	await follow(chains.origin);
+	await follow(chains.destination);
+}
+
+async function queueJob(order: Order, { kind, chain }: { kind: string; chain: TestChain }): Promise<void> {
+	await database.pool.query(
+		`insert into jobs (swap_id, kind, chain_id, order_id, order_terms, state, priority)
+		values ($1, $2, $3, $4, $5, 'queued', 0)`,
+		[fromSwapKey(order.swapKey), kind, chain.chainId, hexToBytes(orderId(order)), orderToJson(order)],
+	);
+}
+
+async function jobOf(order: Order): Promise<Record<string, unknown> | undefined> {
+	const { rows } = await database.pool.query(
+		"select state, alone, strikes, reason from jobs where swap_id = $1",
+		[fromSwapKey(order.swapKey)],
+	);
+	return rows[0];
+}
+
+/** As if the lane had sent the order's job in this transaction. */
+async function journal(order: Order, hash: Hash, chain: TestChain): Promise<void> {
+	const { nonce } = await chain.publicClient.getTransaction({ hash });
+	const relayer = hexToBytes(actions.relayer.address);
+	await database.pool.query(
+		`insert into lane_transactions (chain_id, relayer, nonce, attempt, hash, raw, kind, jobs, max_fee_per_gas, state,
+			sent_at_block)
+		values ($1, $2, $3, 0, $4, '', 'fill', '[]', 0, 'broadcast', 0), ($1, $2, $3, 1, '', '', 'fill', '[]', 0, 'signed', 0)`,
+		[chain.chainId, relayer, nonce, hexToBytes(hash)],
+	);
+	await database.pool.query("update jobs set state = 'sent', relayer = $2, nonce = $3 where swap_id = $1", [
+		fromSwapKey(order.swapKey),
+		relayer,
+		nonce,
+	]);
+}
+
+async function eventNames(order: Order): Promise<string[]> {
+	const { rows } = await database.pool.query<{ name: string }>(
+		"select name from chain_events where order_id = $1 order by chain_id, block_number, log_index",
+		[hexToBytes(orderId(order))],
+	);
+	return rows.map((row) => row.name);
+}
+
+test("an event finishes its job, wakes who waits for its order, and is unsaid when the chain drops its block", async () => {
+	const { origin } = chains;
+	const order = await actions.makeOrder();
+	await queueJob(order, { kind: "open", chain: origin });
+	await follow(origin);
+	expect(poked).toContain(`lane ${origin.chainId}:${actions.relayer.address.toLowerCase()}`);
+
+	await waitForOrder(database.pool, order);
+	const snapshot = await origin.testClient.snapshot();
+	await actions.open(order);
+	await follow(origin);
+	expect(await eventNames(order)).toEqual(["Opened"]);
+	expect(await jobOf(order)).toMatchObject({ state: "done" });
+	expect(poked).toContain("round 0");
+	expect((await takeDue(database.pool)).orderIds).toEqual([orderId(order)]);
+
+	await waitForOrder(database.pool, order);
+	pokeKeys.length = 0;
+	await origin.testClient.revert({ id: snapshot });
+	await follow(origin);
+	expect(await eventNames(order)).toEqual(["Opened"]);
+	await origin.testClient.mine({ blocks: 3 });
+	await follow(origin);
+	expect(await eventNames(order)).toEqual([]);
+	expect(await jobOf(order)).toMatchObject({ state: "queued" });
+	expect((await takeDue(database.pool)).orderIds).toEqual([orderId(order)]);
+	// What is poked under one name twice runs once: the block after the dropped ones must be another occasion.
+	expect(pokeKeys.length).toBeGreaterThan(1);
+	expect(new Set(pokeKeys).size).toBe(pokeKeys.length);
+	const { number, hash } = await origin.publicClient.getBlock();
+	expect(await readHead(database.pool, origin.chainId)).toMatchObject({ number: Number(number), hash });
+});
+
+test("who waits for a block, or for a final one, is woken once when it is there", async () => {
+	const { origin } = chains;
+	await follow(origin);
+	const head = await readHead(database.pool, origin.chainId);
+	const orders = { head: await actions.makeOrder(), finalized: await actions.makeOrder() };
+	for (const [column, order] of Object.entries(orders)) {
+		await waitForOrder(database.pool, order);
+		await database.pool.query(
+			`update waits set ${column}_chain_id = $2, ${column}_number = $3 where swap_id = $1`,
+			[fromSwapKey(order.swapKey), origin.chainId, Number(head?.number) + 2],
+		);
+	}
+	await origin.testClient.mine({ blocks: 1 });
+	await follow(origin);
+	expect(poked).not.toContain("round 0");
+	expect((await takeDue(database.pool)).orderIds).toEqual([]);
+	await origin.testClient.mine({ blocks: 1 });
+	await follow(origin);
+	expect(poked).toContain("round 0");
+	expect((await takeDue(database.pool)).orderIds).toEqual([orderId(orders.head)]);
+	await actions.finalize();
+	await follow(origin);
+	expect((await takeDue(database.pool)).orderIds).toEqual([orderId(orders.finalized)]);
+});
+
+test("a wake that failed is made up for at the next block", async () => {
+	const { origin } = chains;
+	const order = await actions.makeOrder();
+	await waitForOrder(database.pool, order);
+	await actions.open(order);
+	isEngineDown = true;
+	await expect(follow(origin)).rejects.toThrow("the engine is down");
+	isEngineDown = false;
+	expect(await eventNames(order)).toEqual(["Opened"]);
+	await origin.testClient.mine({ blocks: 1 });
+	await follow(origin);
+	expect(poked).toContain("round 0");
+	expect((await takeDue(database.pool)).orderIds).toEqual([orderId(order)]);
+});
+
+test("a mined transaction that did not do a job is a strike, once a block lies on it; after three it is refused", async () => {
+	const { destination } = chains;
+	const order = await actions.makeOrder();
+	await queueJob(order, { kind: "fill", chain: destination });
+	// More than the vault may let out at once: it is passed over.
+	const skipped = () => actions.fill(order, parseUnits("3000000", 6));
+	for (const [strikes, state, reason] of [
+		[1, "queued", null],
+		[2, "queued", null],
+		[3, "refused", "liquidity"],
+	]) {
+		await journal(order, (await skipped()).transactionHash, destination);
+		await database.owner.query("delete from lane_transactions where hash = ''");
+		await follow(destination);
+		expect(await jobOf(order)).toMatchObject({ state: "sent" });
+		await destination.testClient.mine({ blocks: 1 });
+		await follow(destination);
+		expect(await jobOf(order)).toEqual({ state, alone: true, strikes, reason });
+	}
+});
+
+test("a transaction that is final by the time it is seen strikes all the same", async () => {
+	const { destination } = chains;
+	await follow(destination);
+	const order = await actions.makeOrder();
+	await queueJob(order, { kind: "fill", chain: destination });
+	await journal(order, (await actions.fill(order, parseUnits("3000000", 6))).transactionHash, destination);
+	await database.owner.query("delete from lane_transactions where hash = ''");
+	await actions.finalize();
+	await follow(destination);
+	expect(await jobOf(order)).toMatchObject({ state: "queued", strikes: 1 });
+});
+
+test("nobody who waits for a swap keeps the follower on the stock that all submits want", async () => {
+	const { origin } = chains;
+	const order = await actions.makeOrder();
+	await waitForOrder(database.pool, order);
+	await actions.open(order);
+	let following: Promise<void> | undefined;
+	await inTransaction(database.pool, async (holder) => {
+		await holder.query("select from waits where order_id = $1 for update", [hexToBytes(orderId(order))]);
+		following = follow(origin);
+		await someoneWaits(database.owner);
+		await inTransaction(database.pool, async (submit) => {
+			await submit.query("set local lock_timeout = 2000");
+			await submit.query("update stock set reserved = reserved");
+		});
+	});
+	await following;
+});
+
+test("a job goes back to its own transaction while that can be mined again; when one attempt is final, all are", async () => {
+	const { destination } = chains;
+	const order = await actions.makeOrder();
+	await queueJob(order, { kind: "fill", chain: destination });
+	const snapshot = await destination.testClient.snapshot();
+	const { transactionHash } = await actions.fill(order, 9_000_000n);
+	await journal(order, transactionHash, destination);
+	const serializedTransaction = await destination.publicClient.request<{
+		Method: "eth_getRawTransactionByHash";
+		Parameters: [Hash];
+		ReturnType: Hash;
+	}>({ method: "eth_getRawTransactionByHash", params: [transactionHash] });
+	const laneStates = async () => {
+		const { rows } = await database.pool.query<{ state: string }>(
+			`select state from lane_transactions where nonce = (select nonce from jobs where swap_id = $1) order by attempt`,
+			[fromSwapKey(order.swapKey)],
+		);
+		return rows.map((row) => row.state);
+	};
+	await follow(destination);
+	expect(await jobOf(order)).toMatchObject({ state: "done" });
+	expect(await laneStates()).toEqual(["mined", "signed"]);
+
+	await destination.testClient.revert({ id: snapshot });
+	await destination.testClient.mine({ blocks: 2 });
+	await follow(destination);
+	expect(await jobOf(order)).toMatchObject({ state: "sent" });
+	expect(await laneStates()).toEqual(["broadcast", "signed"]);
+
+	await destination.publicClient.sendRawTransaction({ serializedTransaction });
+	await actions.finalize();
+	await follow(destination);
+	expect(await jobOf(order)).toMatchObject({ state: "done" });
+	expect(await laneStates()).toEqual(["final", "final"]);
+	const { rows } = await database.pool.query<{ amount: bigint }>(
+		"select amount from entries join postings on posting_id = id where key = $1 and account = 'gas'",
+		[`${destination.chainId}:gas:${transactionHash}`],
+	);
+	const receipt = await destination.publicClient.getTransactionReceipt({ hash: transactionHash });
+	expect(rows).toEqual([{ amount: receipt.gasUsed * receipt.effectiveGasPrice }]);
+});
+
+test("at a final block the ledger says to the unit what vaults and escrow hold", async () => {
+	const { origin, destination } = chains;
+	await followBoth();
+	const delivered = await actions.makeOrder();
+	const bought = await actions.makeOrder({ symbol: "ETH", input: "USDT" });
+	const refunded = await actions.makeOrder({ input: "ETH" });
+	const onOneChain = await actions.makeOrder({ to: origin, symbol: "USDT" });
+	const stillOpen = await actions.makeOrder({ input: "ORB" });
+	for (const order of [delivered, bought, refunded, onOneChain, stillOpen]) await actions.open(order);
+	await actions.fill(delivered, 9_000_000n);
+	await actions.fill(bought, 9_500_000n, { poolFee: 500 });
+	await actions.fill(onOneChain, 9_900_000n);
+	await actions.voidOrder(refunded);
+	await actions.decide("Release", delivered);
+	await actions.decide("Release", bought);
+	await actions.decide("Refund", refunded);
+	await actions.finalize();
+	await followBoth();
+
+	for (const { chain, postings } of [
+		{ chain: origin, postings: 10 },
+		{ chain: destination, postings: 2 },
+	]) {
+		const evm = connectChain(chain);
+		const tokens = chain.deployment.assets.map((asset) => asset.address);
+		const blockNumber = (await readHead(database.pool, chain.chainId))?.bookedNumber ?? 0;
+		const { escrow, vault } = chain.deployment.contracts;
+		for (const [account, holder] of [
+			["escrow", escrow],
+			["stock", vault],
+		] as const) {
+			const held = await readBalances(evm, { holders: [holder], tokens, blockNumber });
+			expect(await booked(chain, account)).toEqual(
+				Object.fromEntries(tokens.map((token, i) => [token.toLowerCase(), held[i]]).filter(([, sum]) => sum)),
+			);
+		}
+		const { rows: stock } = await database.pool.query<{ balance: bigint; outflow_available: bigint }>(
+			"select balance, outflow_available from stock where chain_id = $1 and token = $2",
+			[chain.chainId, hexToBytes(chain.deployment.settlementToken)],
+		);
+		const held = await tokenBalance(chain, { token: chain.deployment.settlementToken, holder: vault });
+		expect(stock[0]?.balance).toBe(held);
+		expect(stock[0]?.outflow_available).toBeGreaterThan(0n);
+		const { rows } = await database.pool.query(
+			"select from postings where chain_id = $1 and order_id = any($2)",
+			[
+				chain.chainId,
+				[delivered, bought, refunded, onOneChain, stillOpen].map((order) => hexToBytes(orderId(order))),
+			],
+		);
+		expect(rows).toHaveLength(postings);
+	}
+	expect((await booked(destination, "trading"))[zeroAddress]).toBeLessThan(0n);
+});
+
+function tokenBalance(
+	{ publicClient }: TestChain,
+	{ token, holder }: { token: Address; holder: Address },
+): Promise<bigint> {
+	return publicClient.readContract({
+		address: token,
+		abi: erc20Abi,
+		functionName: "balanceOf",
+		args: [holder],
+	});
+}
+
+async function booked(chain: TestChain, account: string): Promise<Record<string, bigint>> {
+	const { rows } = await database.pool.query<{ token: Buffer; sum: bigint }>(
+		`select token, sum(amount) as sum from entries where chain_id = $1 and account = $2
+		group by token having sum(amount) <> 0`,
+		[chain.chainId, account],
+	);
+	return Object.fromEntries(rows.map(({ token, sum }) => [bytesToHex(token), sum]));
+}
+
+test("a block in which nothing of ours happened is taken in with one statement", async () => {
+	await followBoth();
+	// Until all that was done on the chain before is final and in the books.
+	await chains.origin.testClient.mine({ blocks: 10 });
+	await follow(chains.origin);
+	await chains.origin.testClient.mine({ blocks: 1 });
+	const asked = await statementsOf(() => follow(chains.origin));
+	expect(asked.filter((text) => /^(apply|begin|insert|update|delete)/.test(text))).toEqual([
+		"apply-quiet-block",
+	]);
+});
+
+test("while the newest block stays, a follower that nobody else can overtake asks the database nothing", async () => {
+	await follow(chains.origin);
+	const following = {
+		chain: connectChain(chains.origin),
+		pool: database.pool,
+		engine: { startSwap: async () => {}, raise: async () => {}, poke: async () => {} },
+		relayers: [],
+		log: createLog({ level: "silent", process: "test" }),
+		taken: {},
+	};
+	expect(await advance(following)).toBe(false);
+	const again = async () => expect(await advance(following)).toBe(false);
+	expect(await statementsOf(again)).toEqual([]);
+	await chains.origin.testClient.mine({ blocks: 1 });
+	expect(await advance(following)).toBe(true);
+});

@@ -1,0 +1,168 @@
+import type { Address, Hex } from "viem";
+import type { EvmChain } from "../../chain/evm/chain-client.ts";
+import { ourContracts } from "../../chain/evm/our-contracts.ts";
+import type { ContractEvent } from "../../chain/evm/read/decode-events.ts";
+import { type Block, readBlock } from "../../chain/evm/read/read-block.ts";
+import { readEvents } from "../../chain/evm/read/read-events.ts";
+import { readGasCosts } from "../../chain/evm/read/read-gas-costs.ts";
+import { readStock } from "../../chain/evm/read/read-stock.ts";
+import { type DatabasePool, inTransaction } from "../../database/database.ts";
+import type { Engine } from "../../durable/durable.ts";
+import { type FollowedHead, lockHead, readBlockHash, readHead } from "../../swap/due/chain-head.ts";
+import { readFinalityBreak } from "../../swap/pause/finality-breaks.ts";
+import type { Log } from "../../telemetry/log.ts";
+import { pauseOnBrokenFinality } from "../pause-on-broken-finality.ts";
+import { wake } from "../wake.ts";
+import { applyBlock, applyQuietBlock } from "./apply-block.ts";
+import { laneHashesAmong } from "./lane-hashes.ts";
+import { startFollowing } from "./start-following.ts";
+import { undoFinal } from "./undo-final.ts";
+import { FinalityBrokenError, undoFork } from "./undo-fork.ts";
+
+/** Blocks that are asked for at once where the follower is behind. */
+const blocksAtOnce = 20;
+
+export type Following = {
+	chain: EvmChain;
+	pool: DatabasePool;
+	engine: Engine;
+	/** Of this chain's lanes. */
+	relayers: readonly Address[];
+	log: Log;
+	nowMs?: () => number;
+	/** The newest block when the follower was last at it. Kept by whoever is sure that nobody else moves the head. */
+	taken?: { hash?: Hex };
+};
+
+/**
+ * Takes in what the chain has beyond the head: some blocks, or the news that some are gone. Returns whether there was
+ * anything. Whatever it throws, it can be called again.
+ */
+export async function advance(following: Following): Promise<boolean> {
+	const { chain, pool, log, nowMs = Date.now } = following;
+	const { chainId } = chain;
+	const { taken = {} } = following;
+	const latest = await readBlock(chain, "latest");
+	if (latest.hash === taken.hash) return false;
+	const head = await readHead(pool, chainId);
+	if (!head) return startFollowing({ chain, pool });
+	if (latest.hash === head.hash) {
+		taken.hash = latest.hash;
+		return false;
+	}
+	if (latest.number < head.finalizedNumber) throw new Error(`chain ${chainId} is behind what was final`);
+	const finalized = await readBlock(chain, "finalized");
+	if (await isForked({ pool, chainId, head, latest, finalized })) return undo();
+	if (latest.number <= head.number) return false;
+
+	const numbers = Array.from(
+		{ length: Math.min(latest.number - head.number, blocksAtOnce) },
+		(_, i) => head.number + 1 + i,
+	);
+	const blocks = await Promise.all(
+		numbers.map(async (number) => {
+			const block = number === latest.number ? latest : await readBlock(chain, number);
+			return { block, events: await readEvents(chain, { blockHash: block.hash }) };
+		}),
+	);
+	let parent: { hash: Hex } = head;
+	for (const { block, events } of blocks) {
+		if (block.parentHash !== parent.hash) return undo();
+		const stock = block === latest ? await readStock(chain, { blockNumber: block.number }) : undefined;
+		await take({ following, block, events, finalized, stock });
+		parent = block;
+	}
+	await wake({ ...following, chainId, occasion: parent.hash });
+	return true;
+
+	async function undo(): Promise<boolean> {
+		const seen = (await readHead(pool, chainId)) ?? (head as FollowedHead);
+		const known = await readFinalityBreak(pool, chainId);
+		// Nothing is taken in until a person has looked, unless the chain has its blocks again.
+		if (known === "paused") return false;
+		const undone = await undoFork({ chain, pool, head: seen, latestNumber: latest.number }).catch(
+			async (error: unknown) => {
+				if (!(error instanceof FinalityBrokenError)) throw error;
+				return known === "accepted" ? accept(seen) : stop(seen, error);
+			},
+		);
+		if (!undone) return false;
+		log.warn({ chainId, from: seen.number, to: undone.number }, "the chain dropped blocks");
+		// The block that comes next may be this very one, and pokes again.
+		const occasion = `${latest.hash} without ${seen.hash}`;
+		await wake({ ...following, chainId, occasion });
+		return true;
+	}
+
+	/** Not by what another follower has left behind: it may have gone on with the chain as that is now. */
+	async function stop(seen: FollowedHead, error: FinalityBrokenError): Promise<undefined> {
+		await inTransaction(pool, async (db) => {
+			const now = await lockHead(db, chainId);
+			if (now?.hash !== seen.hash || now.finalizedNumber !== seen.finalizedNumber) {
+				throw new Error(`another follower moved the head of chain ${chainId}`);
+			}
+			await pauseOnBrokenFinality({ db, chainId, error, log, nowMs: nowMs() });
+		});
+	}
+
+	async function accept(seen: FollowedHead): Promise<{ number: number; orderIds: Hex[] }> {
+		const { number, orderIds, reversed, restarted } = await undoFinal({
+			chain,
+			pool,
+			head: seen,
+		});
+		log.error(
+			{ chainId, from: seen.finalizedNumber, to: number, orderIds, reversed, restarted },
+			"what was final is taken back, as a person has allowed",
+		);
+		return { number, orderIds };
+	}
+}
+
+/** Whether a block that was taken in is no longer the chain's. A node that is only behind has not forked. */
+async function isForked({
+	pool,
+	chainId,
+	head,
+	latest,
+	finalized,
+}: {
+	pool: DatabasePool;
+	chainId: number;
+	head: FollowedHead;
+	latest: Block;
+	finalized: Block;
+}): Promise<boolean> {
+	if (latest.number === head.number + 1) return latest.parentHash !== head.hash;
+	for (const { number, hash } of [finalized, latest]) {
+		const seen = number > head.number ? undefined : await readBlockHash(pool, { chainId, number });
+		if (seen !== undefined && seen !== hash) return true;
+	}
+	return false;
+}
+
+async function take({
+	following: { chain, pool, log },
+	block,
+	events,
+	finalized,
+	stock,
+}: {
+	following: Following;
+	block: Block;
+	events: ContractEvent[];
+	finalized: Block;
+	stock: Awaited<ReturnType<typeof readStock>> | undefined;
+}): Promise<void> {
+	const { chainId } = chain;
+	const hashes = await laneHashesAmong(pool, { chainId, hashes: block.transactionHashes });
+	const mined = hashes.length > 0 ? await readGasCosts(chain, { blockHash: block.hash, hashes }) : [];
+	const { vaults } = ourContracts(chain.deployment);
+	const assets = chain.deployment.assets.map(({ address }) => address);
+	const applied = { chainId, block, events, mined, finalized, vaults, assets, ...(stock ? { stock } : {}) };
+	if (await applyQuietBlock(pool, applied)) return;
+	const { unbooked } = await inTransaction(pool, (db) => applyBlock(db, applied));
+	if (unbooked.length > 0) {
+		log.error({ chainId, events: unbooked }, "the ledger cannot book events of orders that are not known");
+	}
+}

@@ -1,0 +1,188 @@
+import { type Address, type Hash, type Hex, hexToBytes } from "viem";
+import type { Database } from "../../database/database.ts";
+import { doneJobs } from "../../job/finish-jobs.ts";
+import { settleNonces } from "../../job/journal/settle-nonces.ts";
+import { strikeJobs } from "../../job/strike-jobs.ts";
+import { markDepositsFinal } from "../../money/exposure.ts";
+import { bookFinal } from "../../money/ledger/book-final.ts";
+import { type StockBalance, saveStock } from "../../money/stock/stock-balance.ts";
+import type { BlockHeader } from "../../swap/due/chain-head.ts";
+import { markOrders } from "../../swap/due/mark-swaps.ts";
+import { noteUnknownOrders } from "../../swap/record/note-unknown-orders.ts";
+import { takeUpStatement } from "../../swap/record/unknown-orders.ts";
+
+type BlockEvent = {
+	name: string;
+	data: object;
+	orderId: Hex | undefined;
+	contract: Address;
+	transactionHash: Hash;
+	logIndex: number;
+};
+
+export type AppliedBlock = {
+	chainId: number;
+	block: BlockHeader & { parentHash: Hash };
+	events: readonly BlockEvent[];
+	/** Those of our lanes' transactions that are in the block. */
+	mined: readonly { hash: Hash; gasCost: bigint }[];
+	finalized: { number: number; timestamp: number };
+	/** All our vaults on the chain. */
+	vaults: readonly Address[];
+	/** The tokens that the service offers on the chain. */
+	assets: readonly Address[];
+	/** Read at this block; absent where it is not the newest. */
+	stock?: readonly StockBalance[];
+};
+
+/**
+ * Takes in a block in which nothing of ours happened, with one statement. Does nothing, and returns false, where more is
+ * to be written: something became final, a job was not done, the stock is another, or the head is not the block's parent.
+ */
+export async function applyQuietBlock(db: Database, applied: AppliedBlock): Promise<boolean> {
+	if (applied.events.length + applied.mined.length > 0) return false;
+	const { rowCount } = await db.query({
+		name: "apply-quiet-block",
+		text: blockStatement("and not (isStruck or hasFinal or hasMinedFinal or isOtherStock)"),
+		values: blockValues(applied),
+	});
+	return rowCount === 1;
+}
+
+/**
+ * Takes in the block after the head, all of it or nothing. Marks the swaps that something happened to. Returns
+ * the final events that the ledger could not book, because their order is not known.
+ */
+export async function applyBlock(db: Database, applied: AppliedBlock): Promise<{ unbooked: string[] }> {
+	const { chainId, block, events, vaults, assets, stock = [] } = applied;
+	const { rows } = await db.query<BlockRow>({
+		name: "apply-block",
+		text: blockStatement(""),
+		values: blockValues(applied),
+	});
+	const [row] = rows;
+	// Another follower was faster, or took this one's place.
+	if (!row) throw new Error(`block ${block.number} does not follow the head`);
+	const struck = row.isStruck ? await strikeJobs(db, { chainId, headNumber: block.number }) : [];
+	let unbooked: string[] = [];
+	// What is in a block that is final already is final with it.
+	const isFinal = block.number <= row.finalized;
+	if (row.hasFinal || row.hasMinedFinal || isFinal) {
+		const upTo = row.finalized;
+		if (row.hasFinal || isFinal) await noteUnknownOrders(db, { chainId, after: row.finalizedBefore, upTo });
+		const gas =
+			row.hasMinedFinal || isFinal ? await settleNonces(db, { chainId, finalizedNumber: upTo }) : [];
+		({ unbooked } = await bookFinal(db, {
+			chainId,
+			after: row.bookedBefore,
+			upTo,
+			gas,
+			vaults,
+			assets,
+		}));
+	}
+	const orderIds = [...new Set([...events.flatMap((event) => event.orderId ?? []), ...struck])];
+	await markOrders(db, orderIds);
+	// Last: every submit to a token of this chain waits for these rows.
+	if (row.isOtherStock) await saveStock(db, { chainId, blockNumber: block.number, stock });
+	if (row.hasFinal || isFinal) {
+		const after = Math.min(row.finalizedBefore, block.number - 1);
+		await markDepositsFinal(db, { chainId, after, upTo: row.finalized });
+	}
+	return { unbooked };
+}
+
+type BlockRow = {
+	finalized: number;
+	finalizedBefore: number;
+	bookedBefore: number;
+	isStruck: boolean;
+	hasFinal: boolean;
+	hasMinedFinal: boolean;
+	isOtherStock: boolean;
+};
+
+/**
+ * What is left to do after a block, as far as it was known before it: the block itself adds nothing to it unless it is
+ * final already.
+ */
+const left: Record<Exclude<keyof BlockRow, "finalized" | "finalizedBefore" | "bookedBefore">, string> = {
+	isStruck: `exists (select from jobs j join lane_transactions t using (chain_id, relayer, nonce)
+		where chain_id = $1 and j.state = 'sent' and t.state in ('mined', 'final') and t.block_number < $2)`,
+	hasFinal: `exists (select from chain_events where chain_id = $1
+		and block_number > least(old.booked_number, old.finalized_number)
+		and block_number <= greatest(old.finalized_number, $7))`,
+	hasMinedFinal: `exists (select from lane_transactions
+		where chain_id = $1 and state = 'mined' and block_number <= greatest(old.finalized_number, $7))`,
+	isOtherStock: `exists (select from unnest($9::bytea[], $10::numeric[], $11::numeric[]) as n (token, balance, available)
+		left join stock s on s.chain_id = $1 and s.token = n.token
+		where (s.balance, s.outflow_available) is distinct from (n.balance, n.available))`,
+};
+
+/** Moves the head, and with it writes the block, its events, the jobs that these show to be done, and what was mined. */
+function blockStatement(condition: string): string {
+	const names = new RegExp(Object.keys(left).join("|"), "g");
+	const written = condition.replace(names, (name) => left[name as keyof typeof left]);
+	const columns = Object.entries(left).map(([name, expression]) => `${expression} as "${name}"`);
+	return `with head as (
+			update chain_heads h set number = $2, hash = $3, timestamp = $5, base_fee = $6, updated_at = now(),
+				finalized_timestamp = case when $7 > h.finalized_number then $8 else h.finalized_timestamp end,
+				finalized_number = greatest(h.finalized_number, $7), booked_number = greatest(h.booked_number, $7)
+			from (select chain_id, finalized_number, booked_number from chain_heads) old
+			where h.chain_id = $1 and old.chain_id = $1 and h.hash = $4 ${written}
+			returning h.finalized_number as finalized, old.finalized_number, old.booked_number
+		), block as (
+			insert into chain_blocks (chain_id, number, hash, timestamp) select $1, $2, $3, $5 from head
+		), pruned as (
+			delete from chain_blocks b using head where b.chain_id = $1 and b.number < head.finalized
+		), happened as (
+			insert into chain_events (chain_id, block_number, block_hash, log_index, transaction_hash, contract, order_id,
+				name, data)
+			select $1, $2, $3, log_index, transaction_hash, contract, order_id, name, data
+			from head, unnest($12::int[], $13::bytea[], $14::bytea[], $15::bytea[], $16::text[], $17::jsonb[])
+				as e (log_index, transaction_hash, contract, order_id, name, data)
+		), held as materialized (
+			select swap_id, kind from jobs where chain_id = $1 and exists (select from head) and (order_id, kind) in (
+				select order_id, kind from unnest($18::bytea[], $19::text[]) as d (order_id, kind)
+			) order by swap_id, kind for update
+		), done as (
+			update jobs j set state = 'done', reason = null, lease = null, leased_until = null, updated_at = now()
+			from held where (j.swap_id, j.kind) = (held.swap_id, held.kind)
+		), mined as (
+			update lane_transactions t set state = 'mined', block_number = $2, gas_cost = m.gas_cost
+			from head, unnest($20::bytea[], $21::numeric[]) as m (hash, gas_cost)
+			where t.chain_id = $1 and t.hash = m.hash
+		), filled as (${takeUpStatement("$22", "exists (select from head)")})
+		select finalized, finalized_number as "finalizedBefore", booked_number as "bookedBefore", ${columns.join(", ")}
+		from head old`;
+}
+
+function blockValues({ chainId, block, events, mined, finalized, stock = [] }: AppliedBlock): unknown[] {
+	// A block that was not taken in yet may hold an event: what is final ends where this follower is.
+	const { number: finalizedNumber, timestamp } = finalized.number > block.number ? block : finalized;
+	const done = doneJobs(events);
+	return [
+		chainId,
+		block.number,
+		hexToBytes(block.hash),
+		hexToBytes(block.parentHash),
+		block.timestamp,
+		block.baseFee,
+		finalizedNumber,
+		timestamp,
+		stock.map(({ token }) => hexToBytes(token)),
+		stock.map(({ balance }) => balance),
+		stock.map(({ outflowAvailable }) => outflowAvailable),
+		events.map((event) => event.logIndex),
+		events.map((event) => hexToBytes(event.transactionHash)),
+		events.map((event) => hexToBytes(event.contract)),
+		events.map((event) => (event.orderId ? hexToBytes(event.orderId) : null)),
+		events.map((event) => event.name),
+		events.map((event) => JSON.stringify(event.data)),
+		done.map((job) => hexToBytes(job.orderId)),
+		done.map((job) => job.kind),
+		mined.map(({ hash }) => hexToBytes(hash)),
+		mined.map(({ gasCost }) => gasCost),
+		events.flatMap(({ name, orderId }) => (name === "Filled" && orderId ? hexToBytes(orderId) : [])),
+	];
+}

@@ -1,0 +1,51 @@
+import { EventEmitter, once } from "node:events";
+import { startTestChains, type TestChains } from "@geoswap/devnet";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { createTestDatabase, type TestDatabase } from "../../../test/service/test-database.ts";
+import { connectChain } from "../../chain/evm/chain-client.ts";
+import { createLog } from "../../telemetry/log.ts";
+import { followChain } from "./follow-chain.ts";
+
+let chains: TestChains;
+let database: TestDatabase;
+
+beforeAll(async () => {
+	[chains, database] = await Promise.all([startTestChains(), createTestDatabase()]);
+});
+afterAll(async () => {
+	await database?.drop();
+	await chains?.stop();
+});
+
+test("of several followers of a chain one follows, and when it ends another goes on", async () => {
+	const blocks = new EventEmitter();
+	const start = (name: string) => {
+		const stopping = new AbortController();
+		const ended = followChain({
+			chain: connectChain(chains.origin),
+			pool: database.pool,
+			engine: { poke: async () => {} },
+			relayers: [],
+			pollMs: 10,
+			onBlock: () => blocks.emit("block", name),
+			log: createLog({ level: "silent", process: "test" }),
+			signal: stopping.signal,
+		});
+		return async () => {
+			stopping.abort();
+			await ended;
+		};
+	};
+	const afterBlock = async () => {
+		const next = once(blocks, "block");
+		await chains.origin.testClient.mine({ blocks: 1 });
+		return (await next)[0];
+	};
+	const stopFirst = start("first");
+	expect(await afterBlock()).toBe("first");
+	const stopSecond = start("second");
+	expect(await afterBlock()).toBe("first");
+	await stopFirst();
+	expect(await afterBlock()).toBe("second");
+	await stopSecond();
+});

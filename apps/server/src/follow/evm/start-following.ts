@@ -1,0 +1,50 @@
+import type { EvmChain } from "../../chain/evm/chain-client.ts";
+import { ourContracts } from "../../chain/evm/our-contracts.ts";
+import { readBalances } from "../../chain/evm/read/read-balances.ts";
+import { readBlock } from "../../chain/evm/read/read-block.ts";
+import { type DatabasePool, inTransaction } from "../../database/database.ts";
+import { postOpening } from "../../money/ledger/post-opening.ts";
+import { insertBlock, insertHead } from "../../swap/due/chain-head.ts";
+
+/** A young deployment is followed from its first block; of an older one, what is final already is not looked at. */
+const mostBlocksBack = 5_000;
+
+/**
+ * Makes the chain's cursor where there is none. The books begin at the block that is final now, with what the contracts
+ * hold then: a node may have no older state. Returns false while the deployment itself is not final.
+ */
+export async function startFollowing({
+	chain,
+	pool,
+}: {
+	chain: EvmChain;
+	pool: DatabasePool;
+}): Promise<boolean> {
+	const { chainId, deployment } = chain;
+	const finalized = await readBlock(chain, "finalized");
+	const firstNumber = Math.max(deployment.deployedAtBlock - 1, 0);
+	if (finalized.number < deployment.deployedAtBlock) return false;
+	const isYoung = finalized.number - firstNumber < mostBlocksBack;
+	const block = isYoung ? await readBlock(chain, firstNumber) : finalized;
+
+	const { escrows, vaults } = ourContracts(deployment);
+	const tokens = deployment.assets.map((asset) => asset.address);
+	const at = { tokens, blockNumber: finalized.number };
+	const [inEscrows, inVaults] = await Promise.all([
+		readBalances(chain, { ...at, holders: escrows }),
+		readBalances(chain, { ...at, holders: vaults }),
+	]);
+	await inTransaction(pool, async (db) => {
+		await insertHead(db, { chainId, block, bookedNumber: finalized.number });
+		await insertBlock(db, { chainId, block });
+		await postOpening(db, {
+			chainId,
+			blockNumber: finalized.number,
+			balances: tokens.flatMap((token, i) => [
+				{ account: "escrow", token, amount: inEscrows[i] ?? 0n },
+				{ account: "stock", token, amount: inVaults[i] ?? 0n },
+			]),
+		});
+	});
+	return true;
+}

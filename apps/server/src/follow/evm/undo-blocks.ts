@@ -1,0 +1,34 @@
+import type { Hex } from "viem";
+import type { Database } from "../../database/database.ts";
+import { undoJobs } from "../../job/undo-jobs.ts";
+import { lockHead } from "../../swap/due/chain-head.ts";
+import { markOrders } from "../../swap/due/mark-swaps.ts";
+
+/**
+ * Makes this block the head again: the chain dropped all after it. Returns the orders that lost an event.
+ */
+export async function undoBlocks(
+	db: Database,
+	{ chainId, number }: { chainId: number; number: number },
+): Promise<Hex[]> {
+	const head = await lockHead(db, chainId);
+	if (!head || number < head.finalizedNumber) throw new Error(`block ${number} is below what is final`);
+	await db.query("delete from chain_blocks where chain_id = $1 and number > $2", [chainId, number]);
+	await db.query(
+		`update chain_heads h set number = b.number, hash = b.hash, timestamp = b.timestamp, updated_at = now()
+		from chain_blocks b where h.chain_id = $1 and b.chain_id = $1 and b.number = $2`,
+		[chainId, number],
+	);
+	await db.query(
+		`update lane_transactions set state = 'broadcast', block_number = null, gas_cost = null
+		where chain_id = $1 and state = 'mined' and block_number > $2`,
+		[chainId, number],
+	);
+	const { rows } = await db.query<{ order_id: Buffer | null; name: string }>(
+		"delete from chain_events where chain_id = $1 and block_number > $2 returning order_id, name",
+		[chainId, number],
+	);
+	const orderIds = await undoJobs(db, { chainId, lost: rows });
+	await markOrders(db, orderIds);
+	return orderIds;
+}

@@ -1,0 +1,61 @@
+import { type Hex, hexToBytes } from "viem";
+import type { Database } from "../../database/database.ts";
+import { readOpeningNumber } from "../../money/ledger/post-opening.ts";
+import { reversePostings } from "../../money/ledger/reverse-postings.ts";
+import { type BlockHeader, insertBlock, lockHead } from "../../swap/due/chain-head.ts";
+import { undoBlocks } from "./undo-blocks.ts";
+
+/**
+ * Makes a block the head again that is below what was final, and takes back what followed from all above it: events,
+ * postings, transactions that nobody would send again. Swaps that had ended and lost an event are looked at again. Only
+ * for a person to ask for: what was paid on other chains because of it stays paid.
+ */
+export async function undoFinalBlocks(
+	db: Database,
+	{ chainId, block }: { chainId: number; block: BlockHeader },
+): Promise<{ orderIds: Hex[]; reversed: number; restarted: number }> {
+	const head = await lockHead(db, chainId);
+	if (!head || block.number >= head.finalizedNumber)
+		throw new Error(`block ${block.number} is not below what is final`);
+	if (block.number < (await readOpeningNumber(db, chainId))) {
+		throw new Error(
+			`the books of chain ${chainId} begin after block ${block.number}: they cannot go back to it`,
+		);
+	}
+	// Before their jobs and waits, as everywhere.
+	await db.query(
+		`select from swaps where order_id in (select order_id from chain_events where chain_id = $1 and block_number > $2)
+		order by id for update`,
+		[chainId, block.number],
+	);
+	const reversed = await reversePostings(db, { chainId, above: block.number });
+	await db.query("delete from chain_blocks where chain_id = $1", [chainId]);
+	await insertBlock(db, { chainId, block });
+	await db.query(
+		`update chain_heads set finalized_number = $2, finalized_timestamp = $3, booked_number = $2 where chain_id = $1`,
+		[chainId, block.number, block.timestamp],
+	);
+	// Nonces are mined in their order: all from the first one on that was dropped are free again.
+	await db.query(
+		`update lane_transactions t set state = 'broadcast', block_number = null, gas_cost = null
+		from (
+			select relayer, min(nonce) as nonce from lane_transactions where chain_id = $1 and block_number > $2 group by relayer
+		) dropped
+		where t.chain_id = $1 and t.relayer = dropped.relayer and t.nonce >= dropped.nonce and t.state in ('mined', 'final')`,
+		[chainId, block.number],
+	);
+	const orderIds = await undoBlocks(db, { chainId, number: block.number });
+	await db.query("update exposures set is_final = false where origin_chain_id = $1 and order_id = any($2)", [
+		chainId,
+		orderIds.map((id) => hexToBytes(id)),
+	]);
+	const { rowCount } = await db.query(
+		`with again as (
+			update swaps set ended_at = null where order_id = any($1) and ended_at is not null returning id, order_id
+		)
+		insert into waits (swap_id, order_id) select id, order_id from again
+		on conflict (swap_id) do update set mark = waits.mark + 1, due_at = least(waits.due_at, now())`,
+		[orderIds.map((id) => hexToBytes(id))],
+	);
+	return { orderIds, reversed, restarted: rowCount ?? 0 };
+}

@@ -1,0 +1,46 @@
+import type { EvmChain } from "../../chain/evm/chain-client.ts";
+import { type Block, readBlock } from "../../chain/evm/read/read-block.ts";
+import { type DatabasePool, inTransaction } from "../../database/database.ts";
+import { readOpeningNumber } from "../../money/ledger/post-opening.ts";
+import { type FollowedHead, readEventBlocks } from "../../swap/due/chain-head.ts";
+import { undoFinalBlocks } from "./undo-final-blocks.ts";
+
+const blocksAtOnce = 20;
+
+/**
+ * Goes back behind what was final, to the last block with something of ours in it that the chain still has, and takes
+ * back what followed from all above it.
+ */
+export async function undoFinal({
+	chain,
+	pool,
+	head,
+}: {
+	chain: EvmChain;
+	pool: DatabasePool;
+	head: FollowedHead;
+}): Promise<{ number: number } & Awaited<ReturnType<typeof undoFinalBlocks>>> {
+	const { chainId } = chain;
+	const block =
+		(await lastKnown({ chain, pool, head })) ??
+		// Nothing of ours is left on it.
+		(await readBlock(chain, await readOpeningNumber(pool, chainId)));
+	const undone = await inTransaction(pool, (db) => undoFinalBlocks(db, { chainId, block }));
+	return { number: block.number, ...undone };
+}
+
+/** Only of blocks with events in them the hashes are kept for good. */
+async function lastKnown({
+	chain,
+	pool,
+	head,
+}: Pick<Parameters<typeof undoFinal>[0], "chain" | "pool" | "head">): Promise<Block | undefined> {
+	const { chainId } = chain;
+	for (let upTo = head.finalizedNumber - 1; ; ) {
+		const seen = await readEventBlocks(pool, { chainId, upTo, limit: blocksAtOnce });
+		const blocks = await Promise.all(seen.map(({ number }) => readBlock(chain, number)));
+		const known = blocks.find(({ hash }, i) => hash === seen[i]?.hash);
+		if (known || seen.length < blocksAtOnce) return known;
+		upTo = (seen.at(-1)?.number ?? 0) - 1;
+	}
+}

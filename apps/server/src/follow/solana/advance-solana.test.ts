@@ -1,0 +1,398 @@
+import {
+	emptyAccountRentLamports,
+	fromSwapKey,
+	orderId,
+	orderToJson,
+	solanaNativeToken,
+	tokenAccountRentLamports,
+	toSolanaWord,
+} from "@geoswap/protocol";
+import { generateKeyPairSigner } from "@solana/kit";
+import { hexToBytes, parseUnits } from "viem";
+import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from "vitest";
+import { createSolanaFollowScene, type SolanaFollowScene } from "../../../test/follow/solana-follow-scene.ts";
+import { mintOf, newSolanaWallet } from "../../../test/lane/solana-lane-scene.ts";
+import { readLanded } from "../../chain/solana/read/read-landed.ts";
+import { toSignature } from "../../chain/solana/read/read-statuses.ts";
+import { FinalityBrokenError } from "../evm/undo-fork.ts";
+
+let scene: SolanaFollowScene;
+beforeAll(async () => {
+	scene = await createSolanaFollowScene();
+});
+afterAll(() => scene?.stop());
+beforeEach(() => {
+	scene.poked.length = 0;
+});
+afterEach(() => scene.admin.setFaults({}));
+
+test("each transaction becomes what a contract would have said, finishes its job and wakes who waits", async () => {
+	const opened = scene.deposit();
+	await scene.wait(opened);
+	await scene.actions.landed(await scene.actions.open(opened, scene.wallet));
+	await scene.follow();
+	expect(await scene.eventsOf(opened)).toMatchObject([
+		{ name: "Opened", data: { order: orderToJson(opened) } },
+	]);
+	expect(await scene.jobOf(opened, "open")).toMatchObject({ state: "done" });
+	expect(await scene.takeDue()).toEqual([orderId(opened)]);
+
+	const recipient = await generateKeyPairSigner();
+	const filled = scene.payout({ recipient: toSolanaWord(recipient.address) });
+	const voided = scene.payout();
+	const sent = [
+		await scene.actions.decide("release", opened),
+		await scene.actions.fill(filled, 9_950_000n, { createsAccount: true }),
+		await scene.actions.decide("void", voided),
+	];
+	for (const transaction of sent) await scene.actions.landed(transaction);
+	await scene.follow();
+	expect(await scene.namesOf(opened)).toEqual(["Opened", "Released", "MarkerMade"]);
+	expect((await scene.eventsOf(opened))[1]?.data).toEqual({ paid: true });
+	const lamports = String(tokenAccountRentLamports);
+	expect(await scene.eventsOf(filled)).toMatchObject([
+		{
+			name: "Filled",
+			data: { delivered: "9950000", spent: "9950000", spentToken: toSolanaWord(mintOf(scene.chain, "USDC")) },
+		},
+		{ name: "MarkerMade", data: { base: "vault", owner: "vault", lamports } },
+		{ name: "AccountMade", data: { lamports } },
+	]);
+	expect(await scene.eventsOf(voided)).toMatchObject([
+		{ name: "Voided", data: {} },
+		{ name: "MarkerMade", data: { base: "vault", owner: "escrow", lamports } },
+	]);
+
+	const swapped = scene.onOneChain();
+	const refunded = scene.deposit();
+	const refundedHere = scene.onOneChain();
+	for (const order of [swapped, refunded, refundedHere])
+		await scene.actions.landed(await scene.actions.open(order, scene.wallet));
+	const decided = [
+		await scene.actions.fill(swapped, 9_990_000n),
+		await scene.actions.decide("refund", refunded),
+		await scene.actions.decide("refund", refundedHere),
+	];
+	for (const transaction of decided) await scene.actions.landed(transaction);
+	await scene.follow();
+	expect(await scene.namesOf(swapped)).toEqual(["Opened", "Filled", "Released", "MarkerMade"]);
+	expect((await scene.eventsOf(swapped))[1]?.data).toMatchObject({ delivered: "9990000", spent: "9990000" });
+	expect(await scene.namesOf(refunded)).toEqual(["Opened", "Refunded", "MarkerMade"]);
+	expect(await scene.eventsOf(refundedHere)).toMatchObject([
+		{ name: "Opened" },
+		{ name: "Refunded", data: { paid: true } },
+		{ name: "MarkerMade", data: { base: "vault", owner: "escrow", lamports } },
+	]);
+	for (const [order, kind] of [
+		[opened, "release"],
+		[filled, "fill"],
+		[voided, "void"],
+		[swapped, "fill"],
+		[refunded, "refund"],
+		[refundedHere, "refund"],
+	] as const) {
+		expect(await scene.jobOf(order, kind)).toMatchObject({ state: "done" });
+	}
+});
+
+test("a transaction that failed costs its fee and a strike; a deposit that failed is refused for good", async () => {
+	await scene.admin.setFaults({ stallFinality: true });
+	const order = scene.payout();
+	await scene.actions.landed(await scene.actions.fill(order, 9_950_000n));
+	await scene.follow();
+	await scene.pool.query("update jobs set state = 'queued' where swap_id = $1", [fromSwapKey(order.swapKey)]);
+	// The marker is there.
+	for (const [strikes, state] of [
+		[1, "queued"],
+		[2, "queued"],
+		[3, "refused"],
+	]) {
+		const second = await scene.actions.fill(order, 9_950_000n + BigInt(Number(strikes)));
+		await scene.actions.landed(second);
+		await scene.follow();
+		expect(await scene.jobOf(order, "fill")).toMatchObject({ state, strikes });
+		const { fee } = (await readLanded(scene.chain, second.signature)) ?? {};
+		expect(await scene.transactionOf(second)).toMatchObject({ state: "mined", gas_cost: fee });
+	}
+	expect(await scene.namesOf(order)).toEqual(["Filled", "MarkerMade"]);
+
+	const poor = await newSolanaWallet(scene, [{ symbol: "USDC", amount: 1n }]);
+	const unfunded = scene.deposit({ wallet: toSolanaWord(poor.address) });
+	await scene.actions.landed(await scene.actions.open(unfunded, poor));
+	await scene.follow();
+	expect(await scene.jobOf(unfunded, "open")).toEqual({ state: "refused", strikes: 1, reason: "reverted" });
+	expect(await scene.namesOf(unfunded)).toEqual([]);
+	expect(scene.poked.map(({ key }) => key)).toContain(`${scene.chain.chainId}:${scene.actions.relayer}`);
+});
+
+test("a deposit counts by what the escrow got: with less than the order's input there is none", async () => {
+	const order = scene.deposit();
+	const transaction = await scene.actions.openBytes(order, scene.wallet);
+	await scene.pool.query(
+		`update jobs set order_terms = jsonb_set(order_terms, '{inputAmount}', '"10000001"') where swap_id = $1`,
+		[fromSwapKey(order.swapKey)],
+	);
+	await scene.actions.landed(await scene.actions.send(transaction));
+	await scene.follow();
+	expect(await scene.namesOf(order)).toEqual([]);
+	expect(await scene.jobOf(order, "open")).toMatchObject({ state: "refused", reason: "reverted" });
+	await scene.followToEnd();
+	// It is in the books all the same.
+	await scene.expectBooksToMatch();
+});
+
+test("of two followers at once one is late, and what it saw is not written twice", async () => {
+	const order = scene.deposit();
+	await scene.actions.landed(await scene.actions.open(order, scene.wallet));
+	const results = await Promise.allSettled([scene.follow(), scene.follow(), scene.follow()]);
+	expect(results.filter(({ status }) => status === "fulfilled").length).toBeGreaterThan(0);
+	for (const result of results) {
+		if (result.status === "rejected") expect(String(result.reason)).toContain("does not follow the head");
+	}
+	await scene.follow();
+	expect(await scene.namesOf(order)).toEqual(["Opened"]);
+});
+
+test("what the chain drops is unsaid, and said again where its bytes land again", async () => {
+	await scene.admin.setFaults({ stallFinality: true });
+	const order = scene.deposit();
+	const transaction = await scene.actions.open(order, scene.wallet);
+	const slot = await scene.actions.landed(transaction);
+	await scene.follow();
+	expect(await scene.transactionOf(transaction)).toMatchObject({ state: "mined", block_number: slot });
+
+	await scene.wait(order);
+	await scene.admin.dropTransaction({ signature: toSignature(transaction.signature) });
+	await scene.follow();
+	expect(await scene.namesOf(order)).toEqual([]);
+	expect(await scene.jobOf(order, "open")).toMatchObject({ state: "sent" });
+	expect(await scene.transactionOf(transaction)).toEqual({
+		state: "broadcast",
+		block_number: null,
+		gas_cost: null,
+	});
+	expect(await scene.takeDue()).toEqual([orderId(order)]);
+
+	await scene.actions.send(transaction);
+	const again = await scene.actions.landed(transaction);
+	expect(again).toBeGreaterThan(slot);
+	await scene.follow();
+	expect(await scene.namesOf(order)).toEqual(["Opened"]);
+	expect(await scene.transactionOf(transaction)).toMatchObject({ state: "mined", block_number: again });
+	expect(await scene.jobOf(order, "open")).toMatchObject({ state: "done" });
+	await scene.admin.setFaults({});
+	await scene.followToEnd();
+	expect(await scene.transactionOf(transaction)).toMatchObject({ state: "final" });
+	await scene.expectBooksToMatch();
+});
+
+test("one that lands in another slot between two looks has one event, in that slot", async () => {
+	await scene.admin.setFaults({ stallFinality: true });
+	const order = scene.deposit();
+	const transaction = await scene.actions.open(order, scene.wallet);
+	await scene.actions.landed(transaction);
+	await scene.follow();
+	await scene.admin.dropTransaction({ signature: toSignature(transaction.signature) });
+	await scene.actions.send(transaction);
+	const again = await scene.actions.landed(transaction);
+	await scene.follow();
+	expect(await scene.eventsOf(order)).toMatchObject([{ name: "Opened", block_number: again }]);
+	expect(await scene.jobOf(order, "open")).toMatchObject({ state: "done" });
+});
+
+test("an unknown status alone undoes nothing", async () => {
+	const order = scene.deposit();
+	const transaction = await scene.actions.open(order, scene.wallet);
+	await scene.actions.landed(transaction);
+	await scene.follow();
+	const signatures = [toSignature(transaction.signature)];
+	const lie = { methods: ["getSignatureStatuses"], signatures };
+	await scene.admin.setFaults({ stallFinality: true, lieAboutStatus: lie });
+	await scene.follow();
+	expect(await scene.namesOf(order)).toEqual(["Opened"]);
+});
+
+test("while the node cannot tell of a landed transaction, nothing of after it is final", async () => {
+	const order = scene.deposit();
+	const transaction = await scene.actions.open(order, scene.wallet);
+	await scene.actions.landed(transaction);
+	const before = await scene.head();
+	const signatures = [toSignature(transaction.signature)];
+	await scene.admin.setFaults({ lieAboutStatus: { methods: ["getTransaction"], signatures } });
+	await scene.actions.finalized();
+	await scene.forgetLook();
+	await scene.follow();
+	const stalled = await scene.head();
+	expect(stalled).toMatchObject({
+		finalizedNumber: before?.finalizedNumber,
+		finalizedHeight: before?.finalizedHeight,
+		bookedNumber: before?.bookedNumber,
+	});
+	expect(stalled?.number).toBeGreaterThan(before?.number ?? 0);
+	await scene.admin.setFaults({});
+	await scene.follow();
+	expect(await scene.namesOf(order)).toEqual(["Opened"]);
+	expect(await scene.transactionOf(transaction)).toMatchObject({ state: "final" });
+});
+
+test("while finality stands still heads move, and nothing is final or booked", async () => {
+	await scene.followToEnd();
+	await scene.admin.setFaults({ stallFinality: true });
+	const order = scene.deposit();
+	const transaction = await scene.actions.open(order, scene.wallet);
+	await scene.actions.landed(transaction);
+	await scene.admin.warp({ slots: 40 });
+	await scene.follow();
+	expect(await scene.transactionOf(transaction)).toMatchObject({ state: "mined" });
+	const key = `${scene.chain.chainId}:${transaction.signature}:Opened`;
+	const postings = () => scene.pool.query("select from postings where key = $1", [key]);
+	expect((await postings()).rowCount).toBe(0);
+
+	await scene.admin.setFaults({});
+	await scene.followToEnd();
+	expect(await scene.transactionOf(transaction)).toMatchObject({ state: "final" });
+	expect((await postings()).rowCount).toBe(1);
+});
+
+test("a final transaction that is gone stops all following", async () => {
+	const order = scene.deposit();
+	const transaction = await scene.actions.open(order, scene.wallet);
+	await scene.actions.landed(transaction);
+	await scene.followToEnd();
+	const before = await scene.head();
+	await scene.admin.setFaults({
+		lieAboutStatus: { signatures: [toSignature(transaction.signature)] },
+	});
+	await expect(scene.follow()).rejects.toThrow(FinalityBrokenError);
+	expect(await scene.head()).toEqual(before);
+});
+
+test("a node that is behind what was seen is not believed; one that is far behind is an error", async () => {
+	await scene.follow();
+	const before = await scene.head();
+	await scene.pool.query("update chain_heads set finalized_number = finalized_number + 100000");
+	await expect(scene.follow()).rejects.toThrow("behind what was final");
+	await scene.pool.query("update chain_heads set finalized_number = finalized_number - 99500");
+	expect(await scene.follow()).toBe(false);
+	await scene.pool.query("update chain_heads set finalized_number = $1, number = number + 100000", [
+		before?.finalizedNumber,
+	]);
+	expect(await scene.follow()).toBe(false);
+	await scene.pool.query("update chain_heads set number = $1", [before?.number]);
+});
+
+test("whoever waits for a transaction that can land no more is told, once the last height is final", async () => {
+	const order = scene.deposit();
+	await scene.admin.setFaults({ dropSends: true });
+	const { lastValidHeight } = await scene.actions.open(order, scene.wallet);
+	await scene.wait(order);
+	await scene.follow();
+	expect(await scene.takeDue()).toEqual([]);
+	await scene.admin.warp({ slots: 170 });
+	await scene.follow();
+	expect(await scene.takeDue()).toEqual([orderId(order)]);
+	const head = await scene.head();
+	expect(head?.finalizedHeight).toBeGreaterThan(lastValidHeight);
+	expect(await scene.namesOf(order)).toEqual([]);
+});
+
+test("one that landed just before it could land no more is seen before its last height is final", async () => {
+	const order = scene.deposit();
+	const transaction = await scene.actions.openBytes(order, scene.wallet);
+	await scene.admin.warp({ slots: 100 });
+	await scene.actions.send(transaction);
+	await scene.actions.landed(transaction);
+	await scene.admin.warp({ slots: 100 });
+	const signatures = [toSignature(transaction.signature)];
+	await scene.admin.setFaults({ lieAboutStatus: { methods: ["getSignatureStatuses"], signatures } });
+	await scene.follow();
+	const head = await scene.head();
+	expect(head?.finalizedHeight).toBeGreaterThan(transaction.lastValidHeight);
+	expect(await scene.namesOf(order)).toEqual(["Opened"]);
+});
+
+test("who waits for a slot, or a final one, is woken when it is there; an idle chain's head is written once a second", async () => {
+	await scene.admin.setFaults({ stallFinality: true });
+	await scene.forgetLook();
+	await scene.follow();
+	const head = await scene.head();
+	const orders = { head: scene.deposit(), finalized: scene.deposit() };
+	for (const [column, order] of Object.entries(orders)) {
+		await scene.wait(order);
+		await scene.pool.query(
+			`update waits set ${column}_chain_id = $2, ${column}_number = $3 where swap_id = $1`,
+			[fromSwapKey(order.swapKey), scene.chain.chainId, Number(head?.number) + 1],
+		);
+	}
+	await scene.admin.warp({ slots: 5 });
+	await scene.follow();
+	expect(await scene.takeDue()).toEqual([orderId(orders.head)]);
+	await scene.pool.query("update chain_heads set updated_at = now() + interval '1 minute'");
+	await scene.admin.warp({ slots: 5 });
+	expect(await scene.follow()).toBe(false);
+	await scene.admin.setFaults({});
+	await scene.admin.warp({ slots: 20 });
+	expect(await scene.follow()).toBe(true);
+	expect(await scene.takeDue()).toEqual([orderId(orders.finalized)]);
+});
+
+test("a lane that has work is poked once a second and not at every look", async () => {
+	await scene.admin.setFaults({ dropSends: true });
+	await scene.actions.open(scene.deposit(), scene.wallet);
+	const startedMs = Date.now();
+	for (let i = 0; i < 5; i++) {
+		await scene.forgetLook();
+		await scene.follow();
+	}
+	const lanePokes = scene.poked.filter(
+		({ key }) => key === `${scene.chain.chainId}:${scene.actions.relayer}`,
+	);
+	expect(lanePokes).toHaveLength(5);
+	const seconds = Math.ceil((Date.now() - startedMs) / 1_000) + 1;
+	expect(new Set(lanePokes.map(({ dedupeKey }) => dedupeKey)).size).toBeLessThanOrEqual(seconds);
+});
+
+test("what leaves the vault in an hour is what the cap leaves less", async () => {
+	const token = toSolanaWord(mintOf(scene.chain, "USDT"));
+	const outflowCaps = { USDT: "1000" };
+	const available = async () => {
+		await scene.forgetLook();
+		await scene.follow({ outflowCaps });
+		const { rows } = await scene.pool.query<{ balance: bigint; outflow_available: bigint }>(
+			"select balance, outflow_available from stock where token = $1",
+			[hexToBytes(token)],
+		);
+		return rows[0];
+	};
+	const before = await available();
+	const order = scene.payout({ symbol: "USDT" });
+	await scene.actions.landed(await scene.actions.fill(order, 400_000_000n));
+	const after = await available();
+	expect(Number(before?.outflow_available) - Number(after?.outflow_available)).toBe(400_000_000);
+	expect(Number(before?.balance) - Number(after?.balance)).toBe(400_000_000);
+	const large = scene.payout({ symbol: "USDT" });
+	await scene.actions.landed(await scene.actions.fill(large, 900_000_000n));
+	expect((await available())?.outflow_available).toBe(0n);
+	await scene.pool.query("update outflows set minute = minute - 61");
+	expect((await available())?.outflow_available).toBe(parseUnits("1000", 6));
+});
+
+test("of the vault's SOL only that can be promised which can be paid: its own address must stay alive", async () => {
+	await scene.forgetLook();
+	await scene.follow();
+	const { rows } = await scene.pool.query<{ balance: bigint; outflow_available: bigint }>(
+		"select balance, outflow_available from stock where token = $1",
+		[hexToBytes(toSolanaWord(solanaNativeToken))],
+	);
+	const [stock] = rows;
+	expect(stock?.balance).toBeGreaterThan(0n);
+	expect(stock?.outflow_available).toBe((stock?.balance ?? 0n) - emptyAccountRentLamports);
+});
+
+test("a lane is poked where there are markers old enough to close", async () => {
+	await scene.followToEnd();
+	scene.poked.length = 0;
+	await scene.forgetLook();
+	await scene.follow({ markerSeconds: -10 });
+	expect(scene.poked.map(({ dedupeKey }) => dedupeKey?.includes(":leftovers "))).toContain(true);
+});

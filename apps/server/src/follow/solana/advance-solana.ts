@@ -1,0 +1,171 @@
+import { toSolanaWord } from "@geoswap/protocol";
+import { type Hex, parseUnits } from "viem";
+import type { SolanaChain } from "../../chain/solana/connect-solana.ts";
+import { readHoldings } from "../../chain/solana/read/read-holdings.ts";
+import type { Landed } from "../../chain/solana/read/read-landed.ts";
+import { readSlots } from "../../chain/solana/read/read-slots.ts";
+import { type DatabasePool, inTransaction } from "../../database/database.ts";
+import type { Engine } from "../../durable/durable.ts";
+import { readHead } from "../../swap/due/chain-head.ts";
+import { isHeadWanted } from "../../swap/due/due-swaps.ts";
+import type { Log } from "../../telemetry/log.ts";
+import { wake } from "../wake.ts";
+import { type AppliedSlots, applySlots } from "./apply-slots.ts";
+import { closedAccounts, closedEvents } from "./closed-events.ts";
+import { hasLeftovers } from "./has-leftovers.ts";
+import { landedEvents } from "./landed-events.ts";
+import { readMarkerLamports } from "./marker-lamports.ts";
+import { seeTransactions } from "./see-transactions.ts";
+import { startFollowingSolana } from "./start-following-solana.ts";
+import { readFinalWitness, readWatched, readWatchedOrders, readWatchedWork } from "./watched-transactions.ts";
+
+/** How far back a final transaction is sure to be remembered by every node. */
+const rememberedSlots = 1_000;
+
+export type FollowingSolana = {
+	chain: SolanaChain;
+	pool: DatabasePool;
+	engine: Engine;
+	/** Of its lanes: the fee payers, 32 bytes each. */
+	relayers: readonly Hex[];
+	/** Most whole tokens that leave the vault in an hour, by symbol. */
+	outflowCaps: Readonly<Record<string, string>>;
+	/** How old markers are when they are closed. */
+	markerSeconds: number;
+	log: Log;
+};
+
+/**
+ * Takes in what the chain tells of our transactions. There is no scan of blocks: only what our lanes have signed can
+ * move what is ours. Returns whether something was written. Whatever it throws, it can be called again.
+ */
+export async function advanceSolana(following: FollowingSolana): Promise<boolean> {
+	const { chain, pool, log } = following;
+	const { chainId, deployment } = chain;
+	const head = await readHead(pool, chainId);
+	if (!head) return startFollowingSolana({ chain, pool });
+
+	// All that is final is read before the list of transactions and what became of them: what was on the chain by then is
+	// seen. Holdings first, so that the books reach no further than what is final.
+	const holdings = await readHoldings(chain, { commitment: "finalized" });
+	const { finalized, confirmed } = await readSlots(chain);
+	if (finalized.slot < head.finalizedNumber - rememberedSlots) {
+		throw new Error(`chain ${chainId} is behind what was final`);
+	}
+	if (finalized.slot < head.finalizedNumber || confirmed.slot < head.number) {
+		log.debug({ chainId, finalized, confirmed }, "the node is behind what was seen");
+		return false;
+	}
+	if (!finalized.timestamp || !confirmed.timestamp)
+		throw new Error(`chain ${chainId} does not tell the time`);
+	const [held, watched, witness] = await Promise.all([
+		readHoldings(chain, { commitment: "confirmed" }),
+		readWatched(pool, chainId),
+		readFinalWitness(pool, {
+			chainId,
+			above: finalized.slot - rememberedSlots,
+			upTo: head.finalizedNumber,
+		}),
+	]);
+	const seen = await seeTransactions({ chain, watched, witness, finalized, confirmed });
+	const { vanished, isComplete } = seen;
+	if (!isComplete) log.warn({ chainId, slot: finalized.slot }, "the node does not tell all that is final");
+	const givenUp = new Set(watched.flatMap(({ hash, isGivenUp }) => (isGivenUp ? [hash] : [])));
+	const found = seen.landed.flatMap(({ signature }) => (givenUp.has(signature) ? [signature] : []));
+	if (found.length > 0) {
+		const orderIds = await readWatchedOrders(pool, { chainId, hashes: found });
+		log.error(
+			{ chainId, hashes: found, orderIds },
+			"deposits are there that were given up: see to their swaps",
+		);
+	}
+
+	// Those that were known to be dead before have been told of.
+	const wereAlive = new Set(
+		watched.flatMap(({ hash, lastValidHeight = 0 }) =>
+			lastValidHeight >= head.finalizedHeight ? [hash] : [],
+		),
+	);
+	const expired = isComplete ? seen.expired.filter((hash) => wereAlive.has(hash)) : [];
+	const hasFinal = isComplete && watched.some(({ slot }) => slot !== undefined && slot <= finalized.slot);
+	const isNews = seen.landed.length + vanished.length + expired.length > 0 || hasFinal;
+	// Without news the head moves where someone waits for it, or has seen it stand for a while.
+	const numbers = { number: confirmed.slot, finalizedNumber: isComplete ? finalized.slot : 0 };
+	if (!isNews && !(await isHeadWanted(pool, { chainId, ...numbers }))) return false;
+
+	if (vanished.length > 0) log.warn({ chainId, vanished }, "the chain dropped transactions");
+	const applied: AppliedSlots = {
+		chainId,
+		after: head.hash,
+		confirmed,
+		landed: await describe({ following, landed: seen.landed }),
+		vanished,
+		dueOrderIds: await readWatchedOrders(pool, { chainId, hashes: expired }),
+		stock: deployment.assets.map(({ address, symbol, decimals }) => {
+			const token = toSolanaWord(address);
+			const cap = following.outflowCaps[symbol];
+			const balance = held.vault.get(token) ?? 0n;
+			return { token, balance, ...(cap === undefined ? {} : { outflowCap: parseUnits(cap, decimals) }) };
+		}),
+		vault: toSolanaWord(deployment.vault),
+		...(isComplete && { finalized }),
+		...(isComplete && holdings.slot <= finalized.slot && { holdings }),
+	};
+	const { hasRequeued, hash, unbooked } = await inTransaction(pool, (db) => applySlots(db, applied));
+	if (unbooked.length > 0) {
+		log.error({ chainId, events: unbooked }, "the ledger cannot book events of orders that are not known");
+	}
+	// What lanes have sent they send again about once a second; what was put back to them, they get at once.
+	const occasion = hasRequeued ? hash : `second ${confirmed.timestamp}`;
+	await wake({ ...following, chainId, occasion });
+	await pokeForLeftovers(following, confirmed.timestamp);
+	return true;
+}
+
+/** What each transaction did. */
+async function describe({
+	following: { chain, pool, log },
+	landed,
+}: {
+	following: FollowingSolana;
+	landed: readonly Landed[];
+}): Promise<AppliedSlots["landed"]> {
+	if (landed.length === 0) return [];
+	const { chainId, deployment } = chain;
+	const works = await readWatchedWork(pool, { chainId, hashes: landed.map(({ signature }) => signature) });
+	const addresses = landed
+		.filter(({ signature }) => works.get(signature)?.kind === "close")
+		.flatMap((transaction) => closedAccounts(transaction).map(({ address }) => address));
+	const markerLamports = await readMarkerLamports(pool, { chainId, addresses });
+	return Promise.all(
+		landed.map(async (transaction) => {
+			const { signature, slot, fee, isFailed } = transaction;
+			const work = works.get(signature);
+			const events = !work
+				? []
+				: work.kind === "close"
+					? closedEvents({ deployment, landed: transaction, markerLamports })
+					: await landedEvents({ deployment, landed: transaction, work });
+			const told = { chainId, signature, slot, kind: work?.kind };
+			if (isFailed) log.warn(told, "a transaction failed");
+			else if (events.length === 0) log.error(told, "a transaction did not do what it was signed for");
+			return { hash: signature, slot, fee, events };
+		}),
+	);
+}
+
+/**
+ * Closing old markers is nobody's job, nor what a fee payer has left behind that is gone: any lane that is poked does it.
+ */
+async function pokeForLeftovers(
+	{ chain: { chainId }, pool, engine, relayers, markerSeconds }: FollowingSolana,
+	timestamp: number,
+): Promise<void> {
+	const [relayer] = relayers;
+	const madeBefore = new Date((timestamp - markerSeconds) * 1_000);
+	if (!relayer) return;
+	if (!(await hasLeftovers(pool, { chainId, madeBefore, relayers }))) return;
+	const key = `${chainId}:${relayer.toLowerCase()}`;
+	const dedupeKey = `${key}:leftovers ${Math.floor(timestamp / 60)}`;
+	await engine.poke({ object: "lane", key }, { dedupeKey });
+}

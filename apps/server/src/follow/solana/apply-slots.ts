@@ -1,0 +1,261 @@
+import {
+	emptyAccountRentLamports,
+	greater,
+	lesser,
+	solanaNativeToken,
+	toSolanaWord,
+} from "@geoswap/protocol";
+import { type Hash, type Hex, hexToBytes, zeroHash } from "viem";
+import type { Database } from "../../database/database.ts";
+import { finishJobs } from "../../job/finish-jobs.ts";
+import { saveMarkers } from "../../job/journal/save-markers.ts";
+import { settleNonces } from "../../job/journal/settle-nonces.ts";
+import { strikeJobs } from "../../job/strike-jobs.ts";
+import { undoJobs } from "../../job/undo-jobs.ts";
+import { markDepositsFinal } from "../../money/exposure.ts";
+import { bookFinal } from "../../money/ledger/book-final.ts";
+import {
+	addToLedgerBalances,
+	bookUnattributed,
+	type SlotHoldings,
+} from "../../money/ledger/book-unattributed.ts";
+import { readOpeningNumber } from "../../money/ledger/post-opening.ts";
+import { addOutflows, readOutflows } from "../../money/stock/outflows.ts";
+import { saveStock } from "../../money/stock/stock-balance.ts";
+import { type FollowedHead, lockHead, slotHash } from "../../swap/due/chain-head.ts";
+import { markOrders } from "../../swap/due/mark-swaps.ts";
+import { takeUpUnknownOrders } from "../../swap/record/unknown-orders.ts";
+
+/** What a transaction did, with the names and the data that events have on an EVM chain. */
+export type SlotEvent = { name: string; data: object; orderId: Hex | undefined; contract: Hex };
+
+type Slot = { slot: number; height: number; timestamp: number };
+
+export type AppliedSlots = {
+	chainId: number;
+	/** The head's hash when the chain was asked. */
+	after: Hash;
+	confirmed: Slot;
+	/** Absent where the chain told too little of what is final. */
+	finalized?: Slot;
+	/** Our lanes' transactions that are on the chain since, each with what it did. */
+	landed: readonly { hash: Hex; slot: number; fee: bigint; events: readonly SlotEvent[] }[];
+	/** Those that were, in these slots, and are no more. */
+	vanished: readonly { hash: Hex; slot: number }[];
+	/** Of orders that something else happened to: a transaction of theirs can land no more. */
+	dueOrderIds: readonly Hex[];
+	/** At a slot up to which all our transactions are known. */
+	holdings?: SlotHoldings;
+	/** What the vault holds now, and the most that may leave it in an hour. */
+	stock: readonly { token: Hex; balance: bigint; outflowCap?: bigint }[];
+	vault: Hex;
+};
+
+/** On Solana the base fee is one signature's, and stays so. */
+export const lamportsPerSignature = 5_000n;
+
+/**
+ * Takes in what the chain tells since the head, all of it or nothing. Marks the swaps that something happened to. Returns
+ * whether jobs were put back, and the final events that the ledger could not book.
+ */
+export async function applySlots(
+	db: Database,
+	applied: AppliedSlots,
+): Promise<{ hasRequeued: boolean; hash: Hash; unbooked: string[] }> {
+	const { chainId, confirmed, landed, finalized } = applied;
+	const head = await lockHead(db, chainId);
+	// Another follower was faster, or took this one's place.
+	if (head?.hash !== applied.after) throw new Error(`slot ${confirmed.slot} does not follow the head`);
+
+	const undone = await undoVanished(db, applied);
+	const events = landed.flatMap((transaction) => transaction.events);
+	await insertEvents(db, applied);
+	const filled = events.flatMap(({ name, orderId }) => (name === "Filled" && orderId ? [orderId] : []));
+	if (filled.length > 0) await takeUpUnknownOrders(db, filled);
+	await finishJobs(db, { chainId, events });
+	await markLanded(db, applied);
+	// What is confirmed stays, as far as anyone has seen: nothing is waited for.
+	const struck = landed.some((transaction) => transaction.events.length === 0)
+		? await strikeJobs(db, { chainId, headNumber: Number.MAX_SAFE_INTEGER })
+		: [];
+	await addOutflows(db, { chainId, timestamp: confirmed.timestamp, outflows: spentIn(events) });
+
+	const number = Math.max(confirmed.slot, head.number);
+	const hash = slotHash(number, head.hash);
+	const finalizedNumber = Math.max(finalized?.slot ?? 0, head.finalizedNumber);
+	const bookedNumber = await bookedBefore(db, { chainId, head, landed });
+	// A node that is behind has nothing to compare with: more may be booked than it has.
+	const { holdings } = applied;
+	const compared = holdings && holdings.slot >= head.finalizedNumber ? holdings : undefined;
+	const bookUpTo = compared?.slot ?? head.bookedNumber;
+	await db.query(
+		`update chain_heads set number = $2, hash = $3, timestamp = greatest(timestamp, $4), base_fee = $5,
+			finalized_number = $6, finalized_timestamp = greatest(finalized_timestamp, $7),
+			finalized_height = greatest(finalized_height, $8), booked_number = $9, updated_at = now()
+		where chain_id = $1`,
+		[
+			chainId,
+			number,
+			hexToBytes(hash),
+			confirmed.timestamp,
+			lamportsPerSignature,
+			finalizedNumber,
+			finalized?.timestamp ?? 0,
+			finalized?.height ?? 0,
+			finalized ? Math.max(bookedNumber, bookUpTo) : bookedNumber,
+		],
+	);
+	const unbooked = finalized
+		? await book(db, { applied, finalizedNumber, after: bookedNumber, upTo: bookUpTo, compared })
+		: [];
+
+	const orderIds = [
+		...new Set([
+			...events.flatMap((event) => event.orderId ?? []),
+			...struck,
+			...undone,
+			...applied.dueOrderIds,
+		]),
+	];
+	await markOrders(db, orderIds);
+	// Last: every submit to a token of this chain waits for these rows.
+	await saveCappedStock(db, { applied, number });
+	// One may be found only after its slot was final.
+	const after = Math.min(head.finalizedNumber, ...landed.map(({ slot }) => slot - 1));
+	await markDepositsFinal(db, { chainId, after, upTo: finalizedNumber });
+	return { hasRequeued: struck.length + undone.length > 0, hash, unbooked };
+}
+
+/** Their events never were. Their bytes may land again: their lanes go on sending them. */
+async function undoVanished(db: Database, { chainId, vanished }: AppliedSlots): Promise<Hex[]> {
+	if (vanished.length === 0) return [];
+	const columns = [
+		chainId,
+		vanished.map(({ hash }) => hexToBytes(hash)),
+		vanished.map(({ slot }) => slot),
+	] as const;
+	const isListed = "in (select * from unnest($2::bytea[], $3::bigint[]))";
+	await db.query(
+		`update lane_transactions set state = 'broadcast', block_number = null, gas_cost = null
+		where chain_id = $1 and state = 'mined' and (hash, block_number) ${isListed}`,
+		[...columns],
+	);
+	const { rows } = await db.query<{ order_id: Buffer | null; name: string }>(
+		`delete from chain_events where chain_id = $1 and (transaction_hash, block_number) ${isListed}
+			and block_number = any($3)
+		returning order_id, name`,
+		[...columns],
+	);
+	return undoJobs(db, { chainId, lost: rows });
+}
+
+async function insertEvents(db: Database, { chainId, landed }: AppliedSlots): Promise<void> {
+	const rows = landed.flatMap(({ hash, slot, events }) => events.map((event) => ({ ...event, hash, slot })));
+	if (rows.length === 0) return;
+	// Solana has no index of events. Theirs is the order in which we saw them; and whose block it was is not read.
+	await db.query(
+		`insert into chain_events (chain_id, block_number, log_index, block_hash, transaction_hash, contract, order_id,
+			name, data)
+		select $1, slot,
+			coalesce((select max(log_index) + 1 from chain_events where chain_id = $1 and block_number = slot), 0)
+				+ row_number() over (partition by slot order by seq) - 1,
+			$2, hash, contract, order_id, name, data
+		from unnest($3::bigint[], $4::bytea[], $5::bytea[], $6::bytea[], $7::text[], $8::jsonb[])
+			with ordinality as e (slot, hash, contract, order_id, name, data, seq)`,
+		[
+			chainId,
+			hexToBytes(zeroHash),
+			rows.map((row) => row.slot),
+			rows.map((row) => hexToBytes(row.hash)),
+			rows.map((row) => hexToBytes(row.contract)),
+			rows.map((row) => (row.orderId ? hexToBytes(row.orderId) : null)),
+			rows.map((row) => row.name),
+			rows.map((row) => JSON.stringify(row.data)),
+		],
+	);
+}
+
+async function markLanded(db: Database, { chainId, landed }: AppliedSlots): Promise<void> {
+	if (landed.length === 0) return;
+	await db.query(
+		`update lane_transactions t set state = 'mined', block_number = l.slot, gas_cost = l.fee
+		from unnest($2::bytea[], $3::bigint[], $4::numeric[]) as l (hash, slot, fee)
+		where t.chain_id = $1 and t.hash = l.hash`,
+		[
+			chainId,
+			landed.map(({ hash }) => hexToBytes(hash)),
+			landed.map(({ slot }) => slot),
+			landed.map(({ fee }) => fee),
+		],
+	);
+}
+
+/** What became final, up to the slot at which escrow and vault were looked into; fees, as soon as they are final. */
+async function book(
+	db: Database,
+	{
+		applied: { chainId, vault, stock },
+		finalizedNumber,
+		after,
+		upTo,
+		compared,
+	}: {
+		applied: AppliedSlots;
+		finalizedNumber: number;
+		after: number;
+		upTo: number;
+		compared: SlotHoldings | undefined;
+	},
+): Promise<string[]> {
+	const gas = await settleNonces(db, { chainId, finalizedNumber });
+	const assets = stock.map(({ token }) => token);
+	const { unbooked, booked } = await bookFinal(db, { chainId, after, upTo, gas, vaults: [vault], assets });
+	await addToLedgerBalances(
+		db,
+		chainId,
+		booked.flatMap((posting) => posting.entries),
+	);
+	await saveMarkers(db, { chainId, after, upTo });
+	if (compared) await bookUnattributed(db, { chainId, holdings: compared });
+	return unbooked;
+}
+
+/**
+ * Where the books end. They go back to before a transaction that is found late, and stay there until they are written
+ * again: what is in them is not written twice. What is in the opening balances is not written at all.
+ */
+async function bookedBefore(
+	db: Database,
+	{ chainId, head, landed }: { chainId: number; head: FollowedHead } & Pick<AppliedSlots, "landed">,
+): Promise<number> {
+	const earliest = Math.min(...landed.map(({ slot }) => slot)) - 1;
+	if (earliest >= head.bookedNumber) return head.bookedNumber;
+	return Math.max(earliest, await readOpeningNumber(db, chainId));
+}
+
+function spentIn(events: readonly SlotEvent[]): { token: Hex; amount: bigint }[] {
+	return events.flatMap(({ name, data }) => {
+		if (name !== "Filled") return [];
+		const { spentToken, spent } = data as { spentToken: Hex; spent: string };
+		return [{ token: spentToken, amount: BigInt(spent) }];
+	});
+}
+
+const native = toSolanaWord(solanaNativeToken);
+
+async function saveCappedStock(
+	db: Database,
+	{ applied: { chainId, confirmed, stock }, number }: { applied: AppliedSlots; number: number },
+): Promise<void> {
+	const left = await readOutflows(db, { chainId, timestamp: confirmed.timestamp });
+	await saveStock(db, {
+		chainId,
+		blockNumber: number,
+		stock: stock.map(({ token, balance, outflowCap }) => {
+			// The vault's own address must stay alive.
+			const payable = token === native ? balance - emptyAccountRentLamports : balance;
+			const room = outflowCap === undefined ? payable : outflowCap - (left.get(token) ?? 0n);
+			return { token, balance, outflowAvailable: greater(lesser(payable, room), 0n) };
+		}),
+	});
+}

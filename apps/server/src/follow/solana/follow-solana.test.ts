@@ -1,0 +1,54 @@
+import { EventEmitter, once } from "node:events";
+import { toSolanaWord } from "@geoswap/protocol";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { solanaOrderActions } from "../../../test/follow/solana-order-actions.ts";
+import {
+	createSolanaScene,
+	depositOrder,
+	devnetWallet,
+	type SolanaScene,
+} from "../../../test/lane/solana-lane-scene.ts";
+import { createLog } from "../../telemetry/log.ts";
+import { followSolana } from "./follow-solana.ts";
+
+let scene: SolanaScene;
+beforeAll(async () => {
+	scene = await createSolanaScene({ slotMs: 40, finalitySlots: 8 });
+});
+afterAll(() => scene?.stop());
+
+test("of several followers of Solana one follows, and when it ends another goes on where it was", async () => {
+	const looks = new EventEmitter();
+	const start = (name: string) => {
+		const stopping = new AbortController();
+		const ended = followSolana({
+			chain: scene.chain,
+			pool: scene.pool,
+			engine: { poke: async () => {} },
+			relayers: [],
+			outflowCaps: {},
+			markerSeconds: 1_000,
+			pollMs: 10,
+			onSlot: () => looks.emit("slot", name),
+			log: createLog({ level: "silent", process: "test" }),
+			signal: stopping.signal,
+		});
+		return async () => {
+			stopping.abort();
+			await ended;
+		};
+	};
+	const next = async () => (await once(looks, "slot"))[0];
+	const stopFirst = start("first");
+	expect(await next()).toBe("first");
+	const stopSecond = start("second");
+	expect(await next()).toBe("first");
+	await stopFirst();
+	const actions = solanaOrderActions(scene);
+	const wallet = await devnetWallet(scene);
+	const order = depositOrder(scene, { wallet: toSolanaWord(wallet.address) });
+	await actions.open(order, wallet);
+	const isOpened = async () => (await scene.pool.query("select from chain_events")).rowCount === 1;
+	while (!(await isOpened())) expect(await next()).toBe("second");
+	await stopSecond();
+});

@@ -1,0 +1,15 @@
+import { bytesToHex, type Hex, hexToBytes } from "viem";
+import type { Database } from "../../database/database.ts";
+
+/** By address: what we put into these markers. */
+export async function readMarkerLamports(
+	db: Database,
+	{ chainId, addresses }: { chainId: number; addresses: readonly Hex[] },
+): Promise<Map<Hex, bigint>> {
+	if (addresses.length === 0) return new Map();
+	const { rows } = await db.query<{ address: Buffer; lamports: bigint }>(
+		"select address, lamports from markers where chain_id = $1 and address = any($2)",
+		[chainId, addresses.map((address) => hexToBytes(address))],
+	);
+	return new Map(rows.map(({ address, lamports }) => [bytesToHex(address), lamports]));
+}

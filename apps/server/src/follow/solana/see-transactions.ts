@@ -1,0 +1,111 @@
+import type { Hex } from "viem";
+import type { SolanaChain } from "../../chain/solana/connect-solana.ts";
+import { type Landed, readLanded } from "../../chain/solana/read/read-landed.ts";
+import { askStatuses, type SignatureStatus } from "../../chain/solana/read/read-statuses.ts";
+import { readUnknown } from "../../chain/solana/read/read-unknown.ts";
+import { FinalityBrokenError } from "../evm/undo-fork.ts";
+import type { WatchedTransaction } from "./watched-transactions.ts";
+
+/** Transactions that are fetched at once. */
+const fetchesAtOnce = 16;
+
+export type SeenTransactions = {
+	/** On the chain since they were last seen. */
+	landed: Landed[];
+	/** Were there, in these slots, and are no more. */
+	vanished: { hash: Hex; slot: number }[];
+	/** Can land no more. */
+	expired: Hex[];
+	/** Whether everything of ours up to the final slot is known, and is final. */
+	isComplete: boolean;
+};
+
+/**
+ * What became of transactions. To be asked after the chain said how far it is: so a node that is as far knows all that
+ * was there by then. What another one does not know is not over, and not gone.
+ */
+export async function seeTransactions({
+	chain,
+	watched,
+	witness,
+	finalized,
+	confirmed,
+}: {
+	chain: SolanaChain;
+	watched: readonly WatchedTransaction[];
+	/** One that is final: if that is gone, nothing that was final is certain. */
+	witness: { hash: Hex; slot: number } | undefined;
+	finalized: { slot: number; height: number };
+	confirmed: { slot: number; height: number };
+}): Promise<SeenTransactions> {
+	const asked = [...watched.map(({ hash }) => hash), ...(witness ? [witness.hash] : [])];
+	const answers = await askStatuses(chain, asked);
+	const isComplete = answers.every(({ asOf }) => asOf >= finalized.slot);
+	const seen: SeenTransactions = { landed: [], vanished: [], expired: [], isComplete };
+	if (witness) await expectThere(witness, answers.at(-1)?.status?.slot);
+
+	const missed: WatchedTransaction[] = [];
+	const changed: { transaction: WatchedTransaction; status: SignatureStatus | undefined }[] = [];
+	for (const [i, transaction] of watched.entries()) {
+		const { status, slot } = answers[i] ?? {};
+		if (status) {
+			if (status.slot === transaction.slot) expectFinal(status);
+			else changed.push({ transaction, status });
+			continue;
+		}
+		if (slot !== undefined) expectFinal({ slot, isFinal: false });
+		if (transaction.slot !== undefined || isOver(transaction)) missed.push(transaction);
+	}
+	const unknown = await readUnknown(chain, missed, confirmed);
+	for (const transaction of missed) {
+		const { hash, slot } = transaction;
+		if (!unknown.has(hash)) changed.push({ transaction, status: undefined });
+		else if (slot === undefined) seen.expired.push(hash);
+		else vanish({ hash, slot });
+	}
+	for (let i = 0; i < changed.length; i += fetchesAtOnce) {
+		await Promise.all(changed.slice(i, i + fetchesAtOnce).map(fetchChanged));
+	}
+	return seen;
+
+	/** New, or elsewhere, or not told of: the statuses' word alone is not enough for any. */
+	async function fetchChanged({ transaction, status }: (typeof changed)[number]): Promise<void> {
+		const { hash, slot } = transaction;
+		const isLate = isOver(transaction);
+		const landed = await readLanded(chain, hash, isLate ? "finalized" : "confirmed");
+		if (!landed || landed.slot === slot) {
+			// The node cannot tell yet what it did, or whether it is final.
+			for (const place of [slot, status?.slot]) {
+				if (place !== undefined) expectFinal({ slot: place, isFinal: false });
+			}
+			return;
+		}
+		if (slot !== undefined) vanish({ hash, slot });
+		seen.landed.push(landed);
+		expectFinal({ slot: landed.slot, isFinal: status?.isFinal ?? isLate });
+	}
+
+	/** What was there was counted on: nothing of after it is final before it is certain what is. */
+	function vanish({ hash, slot }: { hash: Hex; slot: number }): void {
+		seen.vanished.push({ hash, slot });
+		expectFinal({ slot, isFinal: false });
+	}
+
+	/** Not seen, and can land no more; and nobody has said so yet. */
+	function isOver({ slot, lastValidHeight = finalized.height, isGivenUp }: WatchedTransaction): boolean {
+		return slot === undefined && !isGivenUp && lastValidHeight < finalized.height;
+	}
+
+	function expectFinal({ slot, isFinal }: { slot: number; isFinal: boolean }): void {
+		if (slot <= finalized.slot && !isFinal) seen.isComplete = false;
+	}
+
+	async function expectThere({ hash, slot }: { hash: Hex; slot: number }, now: number | undefined) {
+		if (now === slot) return;
+		const landed = await readLanded(chain, hash);
+		if (landed?.slot === slot) return;
+		const isGone = landed || (await readUnknown(chain, [{ hash, slot }], confirmed)).has(hash);
+		if (isGone) throw new FinalityBrokenError(chain.chainId, slot);
+		seen.isComplete = false;
+	}
+}

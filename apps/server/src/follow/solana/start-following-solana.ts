@@ -1,0 +1,49 @@
+import { toSolanaWord } from "@geoswap/protocol";
+import type { SolanaChain } from "../../chain/solana/connect-solana.ts";
+import { readHoldings } from "../../chain/solana/read/read-holdings.ts";
+import { readSlots } from "../../chain/solana/read/read-slots.ts";
+import { type DatabasePool, inTransaction } from "../../database/database.ts";
+import { addToLedgerBalances } from "../../money/ledger/book-unattributed.ts";
+import { postOpening } from "../../money/ledger/post-opening.ts";
+import { insertHead, slotHash } from "../../swap/due/chain-head.ts";
+import { lamportsPerSignature } from "./apply-slots.ts";
+
+/** Makes the chain's cursor where there is none. The books begin with what escrow and vault hold at a final slot. */
+export async function startFollowingSolana({
+	chain,
+	pool,
+}: {
+	chain: SolanaChain;
+	pool: DatabasePool;
+}): Promise<boolean> {
+	const { chainId, deployment } = chain;
+	const holdings = await readHoldings(chain, { commitment: "finalized" });
+	const { finalized } = await readSlots(chain);
+	if (holdings.slot > finalized.slot) return false;
+	const { slot, timestamp, height } = finalized;
+	await inTransaction(pool, async (db) => {
+		await insertHead(db, {
+			chainId,
+			block: { number: slot, hash: slotHash(slot), timestamp, baseFee: lamportsPerSignature },
+			bookedNumber: holdings.slot,
+			finalizedHeight: height,
+		});
+		const opening = await postOpening(db, {
+			chainId,
+			blockNumber: holdings.slot,
+			balances: deployment.assets.flatMap(({ address }) => {
+				const token = toSolanaWord(address);
+				return [
+					{ account: "escrow", token, amount: holdings.escrow.get(token) ?? 0n },
+					{ account: "stock", token, amount: holdings.vault.get(token) ?? 0n },
+				];
+			}),
+		});
+		await addToLedgerBalances(
+			db,
+			chainId,
+			opening.flatMap((posting) => posting.entries),
+		);
+	});
+	return true;
+}

@@ -1,0 +1,34 @@
+import { entryPointGas } from "../../money/entry-point-gas.ts";
+import type { Job, JobKind } from "../../swap/facts/job.ts";
+import { evmOp } from "./evm-op.ts";
+
+/**
+ * Beside what was used: a payment wants to find 100,000 left, and each nested call keeps a 64th back. What is not used
+ * is not paid for.
+ */
+const headroomGas: Record<Exclude<JobKind, "open">, bigint> = {
+	fill: 200_000n,
+	void: 30_000n,
+	release: 200_000n,
+	refund: 200_000n,
+};
+
+/** The gas limit of a transaction, from what its simulation used. Refunds hide up to a fifth of what it needs. */
+export function bundleGas(jobs: readonly Job[], { gasUsed }: { gasUsed: bigint }): bigint {
+	const [first] = jobs;
+	if (first && first.kind !== "open") return (gasUsed * 13n) / 10n + headroomGas[first.kind];
+	// What was used is within the limits, which the EntryPoint wants to find in full.
+	return opsGas(jobs);
+}
+
+/** What the EntryPoint wants to find for ops: all their limits, whatever they use. */
+export function opsGas(jobs: readonly Job[]): bigint {
+	return jobs.reduce((sum, job) => sum + (job.kind === "open" ? opGas(job) : 0n), entryPointGas.perBundle);
+}
+
+function opGas(job: Job<"open">): bigint {
+	const { gas } = evmOp(job);
+	const limits = gas.verificationGasLimit + gas.callGasLimit;
+	const { perOp, limitFactor } = entryPointGas;
+	return (limits * limitFactor.times) / limitFactor.over + perOp;
+}

@@ -1,0 +1,861 @@
+import { randomUUID } from "node:crypto";
+import {
+	attestationMessage,
+	attestationTypedData,
+	fromWord,
+	geoEscrowAbi,
+	geoVaultAbi,
+	type Order,
+	orderId,
+	toWord,
+} from "@geoswap/protocol";
+import {
+	concat,
+	erc20Abi,
+	type Hex,
+	hexToBytes,
+	keccak256,
+	parseGwei,
+	parseTransaction,
+	RpcRequestError,
+} from "viem";
+import { generatePrivateKey, privateKeyToAccount, privateKeyToAddress } from "viem/accounts";
+import { afterAll, beforeAll, beforeEach, expect, test, vi } from "vitest";
+import {
+	assetOf,
+	createLaneScene,
+	followHead,
+	type LaneScene,
+	newOrder,
+	newWallet,
+	queueWork,
+	readJob,
+	sendAsAnyone,
+	signOp,
+} from "../../../test/lane/lane-scene.ts";
+import { plainPayments } from "../../../test/lane/payment-facts.ts";
+import { takeDue, waitForOrder } from "../../../test/swap/due-orders.ts";
+import { answeringTraces } from "../../../test/telemetry/answering-traces.ts";
+import type { EvmChain } from "../../chain/evm/chain-client.ts";
+import { encodeBundle } from "../../chain/evm/send/encode-bundle.ts";
+import type { DatabasePool } from "../../database/database.ts";
+import type { Delivery } from "../../swap/facts/swap-record.ts";
+import { createLog } from "../../telemetry/log.ts";
+import type { Tracer } from "../../telemetry/tracer.ts";
+import { laneKey } from "../lane-key.ts";
+import { createLane } from "./create-lane.ts";
+
+const policy = { bundleSize: 20, replaceAfterBlocks: 5, priorityFeeWei: "1000000", finalitySeconds: 5 };
+const stock: Delivery = { kind: "stock", amount: 9_950_000n };
+
+let scene: LaneScene;
+beforeAll(async () => {
+	scene = await createLaneScene();
+});
+beforeEach(async () => {
+	// Whatever the test before sent is final by now, and nobody waits for it.
+	await scene.owner.query("truncate jobs, waits, attestations");
+	await settleAll();
+});
+afterAll(() => scene.stop());
+
+/** A process with all lanes of both chains. */
+function startLanes({
+	bundleSize = policy.bundleSize,
+	freshMinimum = () => 0n,
+	deliveryNow = ({ delivery }) => delivery,
+	origin = scene.origin,
+	destination = scene.destination,
+	nowMs = Date.now,
+	pool = scene.pool,
+	tracer,
+}: {
+	bundleSize?: number;
+	freshMinimum?: (fill: { inFlight: bigint }) => bigint;
+	deliveryNow?: Parameters<typeof createLane>[0]["deliveryNow"];
+	origin?: EvmChain;
+	destination?: EvmChain;
+	nowMs?: () => number;
+	pool?: DatabasePool;
+	tracer?: Tracer;
+} = {}) {
+	const run = createLane({
+		chains: [origin, destination].map((chain) => ({
+			chain,
+			policy: { ...policy, bundleSize },
+			accounts: scene.relayers,
+		})),
+		pool,
+		tracer,
+		engine: { poke: async () => {} },
+		freshMinimum,
+		deliveryNow,
+		payments: plainPayments,
+		nowMs,
+		log: createLog({ level: "silent", process: "test" }),
+	});
+	return (chain: EvmChain, relayer = 0) =>
+		run(laneKey({ chainId: chain.chainId, relayer: scene.relayers[relayer]?.address ?? "0x" }));
+}
+
+/** What a lane does when it is poked after the follower has seen the newest block. */
+async function pump(chain: EvmChain, options: Parameters<typeof startLanes>[0] = {}): Promise<void> {
+	await followHead(scene.pool, chain);
+	await startLanes(options)(chain);
+}
+
+test("ops travel in one transaction; one with an authorization travels alone, and only while it is needed", async () => {
+	const [first, second] = await Promise.all([newWallet(scene), newWallet(scene)]);
+	// Two first swaps of one wallet at once: the second's authorization is stale by then.
+	const opens: [typeof first, boolean][] = [
+		[first, true],
+		[first, true],
+		[second, true],
+	];
+	const activating: Awaited<ReturnType<typeof open>>[] = [];
+	for (const [wallet, authorize] of opens) activating.push(await open(wallet, authorize));
+	// The node makes the first one's block in its own time, and until then refuses the next authorization of that wallet.
+	await expect
+		.poll(
+			async () => {
+				await pump(scene.origin);
+				return nonces(activating.map((order) => order.swapId));
+			},
+			{ timeout: 10_000 },
+		)
+		.toHaveLength(3);
+	await expect.poll(() => states(activating.map(({ order }) => order))).toEqual([1, 1, 1]);
+	// The follower has seen them.
+	await scene.pool.query("update jobs set state = 'done' where kind = 'open'");
+
+	const later = [await open(first, false), await open(second, false), await open(second, true)];
+	await pump(scene.origin);
+	const jobs = await Promise.all(later.map(({ swapId }) => readJob(scene.pool, swapId, "open")));
+	await expect.poll(() => states(later.map(({ order }) => order))).toEqual([1, 1, 1]);
+	expect(jobs[0]?.nonce).toBe(jobs[1]?.nonce);
+	expect(jobs[2]?.nonce).not.toBe(jobs[0]?.nonce);
+	const { rows } = await scene.pool.query<{ raw: Uint8Array }>(
+		"select raw from lane_transactions where chain_id = $1 and nonce = $2",
+		[scene.origin.chainId, jobs[2]?.nonce],
+	);
+	const [type] = rows.map(({ raw }) => raw[0]);
+	expect(type).toBe(2);
+});
+
+test("an op of a wallet that has another in flight, or holds less than all its ops will take, shares no bundle", async () => {
+	const names = ["honest", "also", "busy", "poor"] as const;
+	const wallets = await Promise.all(names.map(() => newWallet(scene)));
+	for (const { address } of wallets) {
+		const bytecode = concat(["0xef0100", scene.chains.origin.deployment.contracts.delegate]);
+		await scene.chains.origin.testClient.setCode({ address, bytecode });
+	}
+	const [honest, also, busy, poor] = wallets;
+	if (!honest || !also || !busy || !poor) throw new Error("there are four");
+	// Each holds 100 USDC.
+	const opens = [
+		await open(honest, false),
+		await open(busy, false),
+		await open(poor, false, { inputAmount: 60_000_000n }),
+		await open(busy, false),
+		await open(poor, false, { inputAmount: 60_000_000n }),
+		await open(also, false),
+	];
+	await pump(scene.origin);
+	const { rows } = await scene.pool.query<{ jobs: { swapId: string }[] }>(
+		"select jobs from lane_transactions where chain_id = $1 and kind = 'open' and state <> 'final'",
+		[scene.origin.chainId],
+	);
+	const bundleOf = (index: number) => {
+		const bundle = rows.find(({ jobs }) => jobs.some((job) => job.swapId === opens[index]?.swapId));
+		return bundle?.jobs.map((job) => opens.findIndex(({ swapId }) => swapId === job.swapId));
+	};
+	expect(bundleOf(0)).toEqual([0, 1, 5]);
+	expect(bundleOf(2)).toEqual([2]);
+	expect(bundleOf(3)).toEqual([3]);
+	await expect
+		.poll(() => states([0, 1, 2, 3, 5].flatMap((index) => opens[index]?.order ?? [])))
+		.toEqual([1, 1, 1, 1, 1]);
+});
+
+test("an op that the chain refuses spoils no other, gets three tries, and its swap is woken", async () => {
+	const [honest, other] = await Promise.all([newWallet(scene), newWallet(scene)]);
+	await Promise.all([open(honest, true), open(other, true)]);
+	await pump(scene.origin);
+
+	const poor = await open(other, false, { inputAmount: 10n ** 12n });
+	const forged = await open(other, false);
+	await scene.pool.query(
+		"update jobs set payload = jsonb_set(payload, '{op,signature}', $2) where swap_id = $1",
+		[forged.swapId, JSON.stringify(await honest.signMessage({ message: "no" }))],
+	);
+	const good = await open(honest, false);
+	for (const { order } of [poor, forged]) await waitForOrder(scene.pool, order);
+	for (let block = 0; block < 3; block++) {
+		if (block > 0) {
+			for (const { swapId } of [poor, forged]) {
+				expect(await readJob(scene.pool, swapId, "open")).toMatchObject({ state: "queued", strikes: block });
+			}
+		}
+		await pump(scene.origin);
+		await scene.chains.origin.testClient.mine({ blocks: 1 });
+	}
+	await expect.poll(() => states([good.order, poor.order, forged.order])).toEqual([1, 0, 0]);
+	for (const { swapId } of [poor, forged]) {
+		expect(await readJob(scene.pool, swapId, "open")).toMatchObject({ state: "refused", reason: "reverted" });
+	}
+	const { swapIds } = await takeDue(scene.pool);
+	expect(swapIds).toEqual(expect.arrayContaining([poor.swapId, forged.swapId]));
+});
+
+test("an open of which no transaction can be made is refused, its swap is due, and the others are signed for", async () => {
+	const { pool } = scene;
+	const wallet = await newWallet(scene);
+	const changes = [
+		{
+			payload: {
+				op: {
+					kind: "solana",
+					feePayer: "11111111111111111111111111111112",
+					blockhash: "any",
+					lastValidBlockHeight: "1",
+					compute: { unitLimit: 1, microLamportsPerUnit: "1" },
+					signature: "0x00",
+				},
+			},
+		},
+		{ order_terms: { wallet: `0x${"ff".repeat(32)}` } },
+		{ payload: { op: { junk: 1 } } },
+	];
+	const unfit: string[] = [];
+	for (const { payload = {}, order_terms = {} } of changes) {
+		const { order, swapId } = await open(await newWallet(scene), false);
+		await waitForOrder(pool, order);
+		await pool.query(
+			"update jobs set payload = payload || $2, order_terms = order_terms || $3, turn = -5 where swap_id = $1",
+			[swapId, payload, order_terms],
+		);
+		unfit.push(swapId);
+	}
+	const good = await open(wallet, true);
+	await pump(scene.origin);
+	await expect.poll(() => states([good.order])).toEqual([1]);
+	const { rows } = await pool.query("select reason from jobs where state = 'refused'");
+	expect(rows).toEqual(unfit.map(() => ({ reason: "reverted" })));
+	expect((await takeDue(pool)).swapIds.toSorted()).toEqual(unfit.toSorted());
+});
+
+test("fills travel in one transaction without those that would fail, which are refused for it or tried alone", async () => {
+	const { chains, pool, destination } = scene;
+	const orb = toWord(assetOf(chains.destination, "ORB"));
+	const eth = toWord(assetOf(chains.destination, "ETH"));
+	// Has no way to take the native token.
+	const refusing = toWord(destination.deployment.contracts.escrow);
+	const router: Delivery = { kind: "router", budget: 10_000_000n, fees: [3000] };
+	const cases = [
+		{ delivery: stock, terms: {}, ends: { state: "sent" } },
+		{ delivery: stock, terms: {}, ends: { state: "sent" } },
+		{ delivery: router, terms: { outputToken: orb, minOutput: 1n }, ends: { state: "sent" } },
+		{
+			delivery: { kind: "stock", amount: 10n ** 15n },
+			terms: { outputToken: eth, minOutput: 1n },
+			ends: { state: "sent" },
+		},
+		{
+			delivery: router,
+			terms: { outputToken: orb, minOutput: 10n ** 30n },
+			ends: { state: "queued", alone: true, strikes: 1 },
+		},
+		{
+			delivery: { kind: "stock", amount: 10n ** 15n },
+			terms: {},
+			ends: { state: "refused", reason: "liquidity" },
+		},
+		{
+			delivery: { kind: "stock", amount: 10n ** 15n },
+			terms: { outputToken: eth, minOutput: 1n, recipient: refusing },
+			ends: { state: "refused", reason: "recipient" },
+		},
+	] as const;
+	const swapIds = [];
+	for (const { delivery, terms } of cases) {
+		const order = await newOrder(scene, { wallet: randomWord(), ...terms });
+		swapIds.push(await queueFillOf(order, { ...delivery } as Delivery));
+	}
+	await pump(destination);
+	const jobs = await Promise.all(swapIds.map((swapId) => readJob(pool, swapId, "fill")));
+	expect(jobs).toMatchObject(cases.map(({ ends }) => ends));
+	const sent = jobs.filter((job) => job.state === "sent");
+	expect(new Set(sent.map((job) => job.nonce)).size).toBe(1);
+	expect(await Promise.all(sent.map(({ orderId: id }) => vaultState(id)))).toEqual([1, 1, 1, 1]);
+});
+
+test("a fill of the native token that travels alone finds the gas that its payment asks for", async () => {
+	const outputToken = toWord(assetOf(scene.chains.destination, "ETH"));
+	const order = await newOrder(scene, { wallet: randomWord(), outputToken, minOutput: 1n });
+	const delivery: Delivery = { kind: "stock", amount: 10n ** 15n };
+	await queueWork(scene.pool, order, { kind: "fill", payload: { delivery } });
+	await pump(scene.destination);
+	await expect.poll(() => vaultState(orderId(order))).toBe(1);
+});
+
+test("a fill through the router delivers at least what a fresh price asks for", async () => {
+	const outputToken = toWord(assetOf(scene.chains.destination, "ORB"));
+	const order = await newOrder(scene, { wallet: randomWord(), outputToken, minOutput: 1n });
+	const delivery: Delivery = { kind: "router", budget: 10_000_000n, fees: [3000] };
+	const swapId = await queueFillOf(order, delivery);
+	for (let block = 0; block < 3; block++) {
+		expect((await readJob(scene.pool, swapId, "fill")).state).toBe("queued");
+		await pump(scene.destination, { freshMinimum: () => 10n ** 30n });
+		await scene.chains.destination.testClient.mine({ blocks: 1 });
+	}
+	expect(await readJob(scene.pool, swapId, "fill")).toMatchObject({ state: "refused", reason: "price" });
+	expect(await vaultState(orderId(order))).toBe(0);
+});
+
+test("a fill pays what may be delivered when it is signed, and waits while there is no price", async () => {
+	const { pool, chains, destination } = scene;
+	const order = await newOrder(scene, { wallet: randomWord() });
+	const swapId = await queueWork(pool, order, { kind: "fill", payload: { delivery: stock } });
+	await pump(destination, { deliveryNow: () => "no-price" });
+	expect(await readJob(pool, swapId, "fill")).toMatchObject({ state: "queued", strikes: 0 });
+	expect(await vaultState(orderId(order))).toBe(0);
+
+	await chains.destination.testClient.mine({ blocks: 1 });
+	await pump(destination, { deliveryNow: () => ({ kind: "stock", amount: 9_910_000n }) });
+	await expect.poll(() => vaultState(orderId(order))).toBe(1);
+	const paid = await chains.destination.publicClient.readContract({
+		abi: erc20Abi,
+		address: assetOf(chains.destination, "USDC"),
+		functionName: "balanceOf",
+		args: [fromWord(order.recipient)],
+	});
+	expect(paid).toBe(9_910_000n);
+});
+
+test("a fill is refused once its input is worth less than the minimum, unless its swap was settled", async () => {
+	const { pool, destination } = scene;
+	const orders = [
+		await newOrder(scene, { wallet: randomWord() }),
+		await newOrder(scene, { wallet: randomWord() }),
+	];
+	const swapIds: string[] = [];
+	for (const order of orders) {
+		swapIds.push(await queueWork(pool, order, { kind: "fill", payload: { delivery: stock } }));
+	}
+	await pool.query("update swaps set status = 'settled' where id = $1", [swapIds[0]]);
+	await pump(destination, { deliveryNow: () => "below-minimum" });
+	const jobs = await Promise.all(swapIds.map((id) => readJob(pool, id, "fill")));
+	expect(jobs).toMatchObject([{ state: "sent" }, { state: "refused", reason: "price" }]);
+	await expect.poll(() => Promise.all(orders.map((order) => vaultState(orderId(order))))).toEqual([1, 0]);
+});
+
+test("a fill that others of its bundle left too little is tried alone in the next block", async () => {
+	const { pool, chains, destination } = scene;
+	const outputToken = toWord(assetOf(chains.destination, "ORB"));
+	const delivery: Delivery = { kind: "router", budget: 10_000_000n, fees: [3000] };
+	const swapIds: string[] = [];
+	for (let i = 0; i < 2; i++) {
+		const order = await newOrder(scene, { wallet: randomWord(), outputToken, minOutput: 1n });
+		swapIds.push(await queueFillOf(order, delivery));
+	}
+	const freshMinimum = ({ inFlight }: { inFlight: bigint }) => (inFlight === 0n ? 1n : 10n ** 30n);
+	const read = () => Promise.all(swapIds.map((swapId) => readJob(pool, swapId, "fill")));
+	await followHead(pool, destination);
+	await startLanes({ freshMinimum })(destination);
+	expect(await read()).toMatchObject([{ state: "sent" }, { state: "queued", alone: true, strikes: 1 }]);
+	await pump(destination, { freshMinimum });
+	expect(await read()).toMatchObject([{ state: "sent" }, { state: "sent" }]);
+});
+
+test("nothing is signed for an order that is too late, by the chain's clock or ours", async () => {
+	const wallet = await newWallet(scene);
+	const expired = await open(wallet, true);
+	const order = await newOrder(scene, { wallet: randomWord() });
+	const late = await queueWork(scene.pool, order, { kind: "fill", payload: { delivery: stock } });
+	await pump(scene.origin, { nowMs: () => Date.now() + 61_000 });
+	await pump(scene.destination, { nowMs: () => Date.now() + 116_000 });
+	expect(await readJob(scene.pool, expired.swapId, "open")).toMatchObject({
+		state: "refused",
+		reason: "expired",
+	});
+	expect(await readJob(scene.pool, late, "fill")).toMatchObject({ state: "refused", reason: "too_late" });
+});
+
+test("releases go before all other work, as the whole list that was signed for", async () => {
+	const { pool, origin, chains } = scene;
+	const wallet = await newWallet(scene);
+	const opened = [await open(wallet, true), await open(wallet, true), await open(wallet, true)];
+	await pump(origin);
+	const another = await open(wallet, false);
+	const orders = opened.map(({ order }) => order);
+	const attestationId = await attested("Release", orders);
+	for (const order of orders) await queueWork(pool, order, { kind: "release", payload: {} });
+	await pool.query("update jobs set attestation_id = $1 where kind = 'release'", [attestationId]);
+	// One of them was released meanwhile, by anyone: the others still are.
+	await sendAsAnyone(chains.origin, await releaseOne(orders.slice(1, 2)));
+	await pump(origin, { bundleSize: 1 });
+	await expect.poll(() => states(orders)).toEqual([2, 2, 2]);
+	const jobs = await Promise.all(opened.map(({ swapId }) => readJob(pool, swapId, "release")));
+	expect(jobs).toMatchObject([{ state: "sent" }, { state: "queued" }, { state: "sent" }]);
+	expect(jobs[0]?.nonce).toBe(jobs[2]?.nonce);
+	expect((await readJob(pool, another.swapId, "open")).nonce).toBeGreaterThan(jobs[0]?.nonce ?? 0);
+});
+
+test("voids close orders, and a refund without attesters waits until the escrow allows it", async () => {
+	const { pool, origin, destination } = scene;
+	const wallet = await newWallet(scene);
+	const { order, swapId } = await open(wallet, true);
+	await pump(origin);
+	await queueWork(pool, order, { kind: "void", payload: {} });
+	await queueWork(pool, order, { kind: "refund", payload: { attested: false } });
+	await pump(destination);
+	await pump(origin);
+	await expect.poll(() => vaultState(orderId(order))).toBe(2);
+	await expect.poll(() => states([order])).toEqual([1]);
+	expect(await readJob(pool, swapId, "refund")).toMatchObject({ state: "queued", strikes: 1 });
+});
+
+test("what was journalled and not sent is sent later, byte for byte, and nothing is signed behind it", async () => {
+	const { pool, destination } = scene;
+	const [first, second] = [await queueFill(), await queueFill()];
+	await pump(destination, { destination: unableToSend(destination), bundleSize: 1 });
+	const { rows: before } = await openTransactions(destination);
+	expect(before).toMatchObject([{ state: "signed" }]);
+	expect((await readJob(pool, second.swapId, "fill")).state).toBe("queued");
+
+	await pump(destination, { bundleSize: 1 });
+	await expect.poll(() => vaultState(orderId(first.order))).toBe(1);
+	await expect.poll(() => vaultState(orderId(second.order))).toBe(1);
+	const { rows: after } = await openTransactions(destination);
+	expect(after[0]).toMatchObject({ state: "broadcast", raw: before[0]?.raw });
+});
+
+test("a stuck transaction is replaced for a quarter more with the same call; a fill that is late by then, by nothing", async () => {
+	const { pool, chains, destination } = scene;
+	const { testClient } = chains.destination;
+	await testClient.setAutomine(false);
+	try {
+		const kept = await queueFill();
+		await pump(destination, { bundleSize: 1 });
+		await followHead(pool, destination, { blocksAhead: 5 });
+		await startLanes()(destination);
+		const { rows } = await openTransactions(destination);
+		const [original, replacement] = rows.map(({ raw }) => parseTransaction(toHex(raw)));
+		expect(replacement).toMatchObject({ nonce: original?.nonce, data: original?.data, gas: original?.gas });
+		expect(replacement?.maxFeePerGas).toBeGreaterThanOrEqual(((original?.maxFeePerGas ?? 0n) * 5n) / 4n);
+		await testClient.mine({ blocks: 1 });
+		await expect.poll(() => vaultState(orderId(kept.order))).toBe(1);
+		expect((await destination.client.getBlock()).transactions).toEqual([keccak256(toHex(rows[1]?.raw))]);
+		await settleAll();
+
+		const late = await queueFill();
+		await pump(destination);
+		await followHead(pool, destination, { blocksAhead: 5 });
+		await startLanes({ nowMs: () => Date.now() + 116_000 })(destination);
+		await testClient.mine({ blocks: 1 });
+		expect(await vaultState(orderId(late.order))).toBe(0);
+		expect(await journal(destination)).toEqual(["fill broadcast", "cancel broadcast"]);
+	} finally {
+		await testClient.setAutomine(true);
+	}
+});
+
+test("a transaction whose fee the chain refuses is signed again for more, with the same jobs", async () => {
+	const { pool, chains, destination } = scene;
+	const { order } = await queueFill();
+	await followHead(pool, destination);
+	// It rises to a multiple before the lane hears of it.
+	await chains.destination.testClient.setNextBlockBaseFeePerGas({ baseFeePerGas: parseGwei("50") });
+	await chains.destination.testClient.mine({ blocks: 1 });
+	await startLanes()(destination);
+	expect((await openTransactions(destination)).rows).toMatchObject([{ state: "signed" }]);
+	await followHead(pool, destination, { blocksAhead: 3 });
+	await startLanes()(destination);
+	expect((await openTransactions(destination)).rows).toHaveLength(1);
+
+	await followHead(pool, destination, { blocksAhead: 4 });
+	await startLanes()(destination);
+	expect((await openTransactions(destination)).rows).toMatchObject([
+		{ state: "signed" },
+		{ state: "broadcast", kind: "fill" },
+	]);
+	await expect.poll(() => vaultState(orderId(order))).toBe(1);
+});
+
+test("a transaction that was not sent in time is cancelled instead where its fill is late by then", async () => {
+	const { pool, destination } = scene;
+	const { order } = await queueFill();
+	await pump(destination, { destination: unableToSend(destination) });
+	await followHead(pool, destination, { blocksAhead: 5 });
+	await startLanes({ nowMs: () => Date.now() + 116_000 })(destination);
+	expect(await vaultState(orderId(order))).toBe(0);
+	expect(await journal(destination)).toEqual(["fill signed", "cancel broadcast"]);
+});
+
+test("an op whose authorization the chain does not take makes room for others at once, and counts as a strike", async () => {
+	const { pool, origin } = scene;
+	const other = await newWallet(scene);
+	await open(other, true);
+	await pump(origin);
+	await settleAll();
+
+	const refused = await open(await newWallet(scene), true);
+	const behind = await open(other, false);
+	await pump(origin, { origin: refusing(origin, { message: "authority already reserved", prefix: "0x04" }) });
+	expect(await journal(origin)).toEqual(["open signed", "cancel broadcast", "open broadcast"]);
+	await expect.poll(() => states([refused.order, behind.order])).toEqual([0, 1]);
+	expect(await readJob(pool, refused.swapId, "open")).toMatchObject({
+		state: "sent",
+		strikes: 1,
+		alone: true,
+	});
+});
+
+test("an op is not given up because a provider has had enough, or because its fee is too low", async () => {
+	const { pool, origin } = scene;
+	const { order, swapId } = await open(await newWallet(scene), true);
+	await pump(origin, { origin: refusing(origin, { message: "max fee per gas less than block base fee" }) });
+	expect(await journal(origin)).toEqual(["open signed"]);
+	const answers = [
+		{ code: -32_005, message: "daily request count exceeded, request rate limited" },
+		{ code: -32_603, message: "Internal error" },
+	];
+	for (const [i, answer] of answers.entries()) {
+		await followHead(pool, origin, { blocksAhead: 5 * (i + 1) });
+		await startLanes({ origin: refusing(origin, answer) })(origin);
+		expect(await journal(origin)).toEqual(["open signed"]);
+	}
+	expect(await readJob(pool, swapId, "open")).toMatchObject({ state: "sent", strikes: 0 });
+	await pump(origin);
+	await expect.poll(() => states([order])).toEqual([1]);
+});
+
+test("a refused call whose fee is high enough is cancelled, and a refused cancel likewise stays as it is", async () => {
+	const { pool, destination } = scene;
+	const refuseAll = { destination: refusing(destination, { message: "exceeds block gas limit" }) };
+	const { swapId } = await queueFill();
+	await followHead(pool, destination);
+	await pool.query("update chain_heads set base_fee = base_fee * 100");
+	await startLanes(refuseAll)(destination);
+	for (const blocksAhead of [5, 10, 15]) {
+		await followHead(pool, destination, { blocksAhead });
+		await startLanes(refuseAll)(destination);
+		expect(await journal(destination)).toEqual(["fill signed", "cancel signed"]);
+	}
+	expect(await readJob(pool, swapId, "fill")).toMatchObject({ state: "sent", strikes: 1 });
+	await pump(destination);
+	expect(await journal(destination)).toEqual(["fill signed", "cancel broadcast"]);
+});
+
+test("nothing is sent later because nobody says which swaps are traced", async () => {
+	const { pool, destination } = scene;
+	const { order } = await queueFill();
+	const never = answeringTraces(pool, () => new Promise(() => {}));
+	await pump(destination, { pool: never, tracer: { begin: unexpected, record: unexpected } });
+	await expect.poll(() => vaultState(orderId(order))).toBe(1);
+});
+
+test("what the chain does not take is told once, however often it is offered, and then that it was sent", async () => {
+	const { destination } = scene;
+	await queueFill();
+	const told: string[] = [];
+	const traced = {
+		pool: answeringTraces(scene.pool, async (ids) => ids.map((id) => ({ id, trace: "a trace" }))),
+		tracer: {
+			begin: unexpected,
+			record: (...[name, { attributes }]: Parameters<Tracer["record"]>) =>
+				told.push([name, attributes.attempt, attributes.outcome].join(" ").trim()),
+		},
+	};
+	for (let run = 0; run < 4; run++) {
+		await pump(destination, { ...traced, destination: unableToSend(destination) });
+	}
+	await pump(destination, traced);
+	await vi.waitFor(() =>
+		expect(told).toEqual(["transaction signed 0", "transaction sent 0 unsent", "transaction sent 0 sent"]),
+	);
+});
+
+test("a relayer without funds signs nothing more, gives its jobs to others, and fills the gap once it has some", async () => {
+	const { pool, chains, destination, relayers } = scene;
+	const address = relayers[0]?.address ?? "0x";
+	const value = await destination.client.getBalance({ address });
+	await chains.destination.testClient.setBalance({ address, value: 0n });
+	const first = await queueFill();
+	await pump(destination);
+	const second = await queueFill();
+	await followHead(pool, destination, { blocksAhead: 4 });
+	await startLanes()(destination);
+	expect((await readJob(pool, first.swapId, "fill")).state).toBe("sent");
+	await followHead(pool, destination, { blocksAhead: 5 });
+	for (let run = 0; run < 2; run++) await startLanes()(destination);
+	expect(await journal(destination)).toEqual(["fill signed", "cancel signed"]);
+	for (const { swapId } of [first, second]) {
+		expect((await readJob(pool, swapId, "fill")).state).toBe("queued");
+	}
+	await startLanes()(destination, 1);
+	for (const { order } of [first, second]) await expect.poll(() => vaultState(orderId(order))).toBe(1);
+
+	await chains.destination.testClient.setBalance({ address, value });
+	const third = await queueFill();
+	await pump(destination);
+	await expect.poll(() => vaultState(orderId(third.order))).toBe(1);
+	const { rows } = await openTransactions(destination);
+	const ownRows = rows.filter(({ relayer }) => toHex(relayer) === address.toLowerCase());
+	expect(ownRows.map(({ kind, state }) => `${kind} ${state}`)).toEqual([
+		"fill signed",
+		"cancel broadcast",
+		"fill broadcast",
+	]);
+});
+
+test("a stuck transaction is replaced by a node that knows no old state", async () => {
+	const { pool, chains, destination } = scene;
+	await chains.destination.testClient.setAutomine(false);
+	try {
+		await queueFill();
+		await pump(destination);
+		await followHead(pool, destination, { blocksAhead: 5 });
+		await startLanes({ destination: forgetful(destination) })(destination);
+		expect((await openTransactions(destination)).rows).toHaveLength(2);
+	} finally {
+		await chains.destination.testClient.mine({ blocks: 1 });
+		await chains.destination.testClient.setAutomine(true);
+	}
+});
+
+test("a transaction in a block that the follower has yet to see is not replaced, however far behind that is", async () => {
+	const { pool, destination } = scene;
+	const { order } = await queueFill();
+	await pump(destination);
+	await expect.poll(() => vaultState(orderId(order))).toBe(1);
+	await followHead(pool, destination, { blocksAhead: 5 });
+	await startLanes()(destination);
+	const { rows } = await openTransactions(destination);
+	expect(rows).toHaveLength(1);
+	await settleAll();
+});
+
+test("a replacement keeps the authorization that its op needs", async () => {
+	const { pool, chains, origin } = scene;
+	const { order } = await open(await newWallet(scene), true);
+	await chains.origin.testClient.setAutomine(false);
+	try {
+		await pump(origin);
+		await followHead(pool, origin, { blocksAhead: 5 });
+		await startLanes()(origin);
+		await chains.origin.testClient.mine({ blocks: 1 });
+		const { rows } = await openTransactions(origin);
+		expect((await origin.client.getBlock()).transactions).toEqual([keccak256(toHex(rows[1]?.raw))]);
+		await expect.poll(() => states([order])).toEqual([1]);
+	} finally {
+		await chains.origin.testClient.setAutomine(true);
+	}
+});
+
+test("jobs whose nonce was spent by something else are queued again, once that is final", async () => {
+	const { pool, chains, destination, relayers } = scene;
+	const { order, swapId } = await queueFill();
+	const run = startLanes({ destination: unableToSend(destination) });
+	await followHead(pool, destination);
+	await run(destination, 1);
+	const relayer = relayers[1];
+	if (!relayer) throw new Error("the devnet has several relayers");
+	await sendAsAnyone(chains.destination, { to: relayer.address }, relayer);
+	await pool.query("update lane_transactions set state = 'broadcast' where state = 'signed'");
+	await followHead(pool, destination, { blocksAhead: 5 });
+	await startLanes()(destination, 1);
+	expect(await vaultState(orderId(order))).toBe(0);
+	expect((await readJob(pool, swapId, "fill")).state).toBe("sent");
+
+	await chains.destination.testClient.mine({ blocks: 10 });
+	await followHead(pool, destination, { blocksAhead: 10 });
+	await startLanes()(destination, 1);
+	await expect.poll(() => vaultState(orderId(order))).toBe(1);
+});
+
+test("lanes that run at once, each even twice, take each job once and leave no gap in their nonces", async () => {
+	const { pool, destination } = scene;
+	const queued: Awaited<ReturnType<typeof queueFill>>[] = [];
+	for (let i = 0; i < 24; i++) queued.push(await queueFill());
+	await followHead(pool, destination);
+	const processes = [startLanes({ bundleSize: 3 }), startLanes({ bundleSize: 3 })];
+	const runAll = () =>
+		Promise.all(processes.flatMap((run) => [0, 1, 2].map((relayer) => run(destination, relayer))));
+	await runAll();
+	// The node makes blocks in its own time. While it makes one, it may simulate with the new state and the time of the
+	// block before: the vault panics over time that runs backwards, and the fills are to be tried again in the next block.
+	// They are tried as if it were there: no follower tells the lanes what is mined, so their head must not move on.
+	await expect
+		.poll(async () => {
+			const filled = await Promise.all(queued.map(({ order }) => vaultState(orderId(order))));
+			if (filled.includes(0)) {
+				await pool.query("update jobs set not_before_block = 0 where state = 'queued'");
+				await runAll();
+			}
+			return filled;
+		})
+		.toEqual(queued.map(() => 1));
+	const { rows } = await pool.query<{ jobs: { swapId: string }[] }>(
+		"select jobs from lane_transactions where chain_id = $1 and state <> 'final'",
+		[destination.chainId],
+	);
+	const taken = rows.flatMap(({ jobs }) => jobs.map((job) => job.swapId));
+	expect(taken.toSorted()).toEqual(queued.map(({ swapId }) => swapId).toSorted());
+	for (const relayer of [0, 1, 2]) {
+		const address = scene.relayers[relayer]?.address ?? "0x";
+		const { rows: lanes } = await pool.query<{ next_nonce: number }>(
+			"select next_nonce from lanes where chain_id = $1 and relayer = $2",
+			[destination.chainId, hexToBytes(address)],
+		);
+		expect(await destination.client.getTransactionCount({ address })).toBe(lanes[0]?.next_nonce);
+	}
+});
+
+async function open(
+	wallet: Awaited<ReturnType<typeof newWallet>>,
+	authorize: boolean,
+	terms: Partial<Order> = {},
+): Promise<{ order: Order; swapId: string }> {
+	const order = await newOrder(scene, { wallet: toWord(wallet.address), ...terms });
+	const op = await signOp(scene, { order, wallet, authorize });
+	return { order, swapId: await queueWork(scene.pool, order, { kind: "open", payload: { op } }) };
+}
+
+function queueFillOf(order: Order, delivery: Delivery): Promise<string> {
+	const bought = delivery.kind === "router" ? { spends: assetOf(scene.chains.destination, "USDC") } : {};
+	return queueWork(scene.pool, order, { kind: "fill", payload: { delivery } }, bought);
+}
+
+async function queueFill(): Promise<{ order: Order; swapId: string }> {
+	const order = await newOrder(scene, { wallet: randomWord() });
+	const swapId = await queueWork(scene.pool, order, { kind: "fill", payload: { delivery: stock } });
+	return { order, swapId };
+}
+
+async function nonces(swapIds: string[]): Promise<number[]> {
+	const jobs = await Promise.all(swapIds.map((swapId) => readJob(scene.pool, swapId, "open")));
+	return [...new Set(jobs.flatMap((job) => job.nonce ?? []))];
+}
+
+function openTransactions({ chainId }: EvmChain) {
+	return scene.pool.query<{ relayer: Uint8Array; raw: Uint8Array; state: string; kind: string }>(
+		"select * from lane_transactions where chain_id = $1 and state <> 'final' order by relayer, nonce, attempt",
+		[chainId],
+	);
+}
+
+async function journal(chain: EvmChain): Promise<string[]> {
+	const { rows } = await openTransactions(chain);
+	return rows.map(({ kind, state }) => `${kind} ${state}`);
+}
+
+/** What a follower does once all is final. */
+async function settleAll(): Promise<void> {
+	await scene.pool.query("update lane_transactions set state = 'final'");
+}
+
+function states(orders: readonly Order[]): Promise<number[]> {
+	return Promise.all(
+		orders.map((order) =>
+			scene.origin.client.readContract({
+				address: fromWord(order.escrow),
+				abi: geoEscrowAbi,
+				functionName: "orderState",
+				args: [orderId(order)],
+			}),
+		),
+	);
+}
+
+function vaultState(id: Hex): Promise<number> {
+	return scene.destination.client.readContract({
+		address: scene.destination.deployment.contracts.vault,
+		abi: geoVaultAbi,
+		functionName: "orderState",
+		args: [id],
+	});
+}
+
+async function attestationOf(kind: "Release" | "Refund", orders: Order[]) {
+	const { threshold, attesters } = scene.origin.deployment.attesterSet;
+	const typedData = attestationTypedData(attestationMessage(kind, orders));
+	const signers = scene.chains.keys.attesters.map((key) => privateKeyToAccount(key)).slice(0, threshold);
+	const signatures = await Promise.all(signers.map((signer) => signer.signTypedData(typedData)));
+	return { threshold, attesters, signatures };
+}
+
+async function attested(kind: "Release" | "Refund", orders: Order[]): Promise<string> {
+	const { threshold, attesters, signatures } = await attestationOf(kind, orders);
+	const id = randomUUID();
+	await scene.pool.query(
+		`insert into attestations (id, chain_id, kind, threshold, attesters, signatures, order_ids)
+		values ($1, $2, $3, $4, $5, $6, $7)`,
+		[
+			id,
+			scene.origin.chainId,
+			kind,
+			threshold,
+			JSON.stringify(attesters),
+			JSON.stringify(signatures),
+			JSON.stringify(orders.map(orderId)),
+		],
+	);
+	return id;
+}
+
+async function releaseOne(orders: Order[]) {
+	const attestation = await attestationOf("Release", orders);
+	return encodeBundle({
+		kind: "release",
+		escrow: scene.origin.deployment.contracts.escrow,
+		orders,
+		attestation: { ...attestation, threshold: BigInt(attestation.threshold) },
+	});
+}
+
+/** A chain that answers, and takes no transaction. */
+function unableToSend(chain: EvmChain): EvmChain {
+	const request = async (call: { method: string }) => {
+		if (call.method === "eth_sendRawTransaction") throw new Error("connection refused");
+		return chain.client.request(call as never);
+	};
+	return { ...chain, client: { ...chain.client, request } as typeof chain.client };
+}
+
+/** A chain that answers so to all transactions, or to those that begin so. */
+function refusing(
+	chain: EvmChain,
+	{ code = -32_000, message, prefix = "0x" }: { code?: number; message: string; prefix?: Hex },
+): EvmChain {
+	const request = async (call: { method: string; params?: unknown }) => {
+		const [raw] = Array.isArray(call.params) ? call.params : [];
+		if (call.method === "eth_sendRawTransaction" && String(raw).startsWith(prefix)) {
+			throw new RpcRequestError({ body: {}, error: { code, message }, url: "" });
+		}
+		return chain.client.request(call as never);
+	};
+	return { ...chain, client: { ...chain.client, request } as typeof chain.client };
+}
+
+/** A chain whose node has the state of the newest block only. */
+function forgetful(chain: EvmChain): EvmChain {
+	const { getTransactionCount } = chain.client;
+	const recent: typeof getTransactionCount = (options) => {
+		if (options.blockNumber !== undefined) throw new Error("missing trie node");
+		return getTransactionCount(options);
+	};
+	return { ...chain, client: { ...chain.client, getTransactionCount: recent } };
+}
+
+function randomWord(): Hex {
+	return toWord(privateKeyToAddress(generatePrivateKey()));
+}
+
+function toHex(bytes: Uint8Array | undefined): Hex {
+	return `0x${Buffer.from(bytes ?? []).toString("hex")}`;
+}
+
+function unexpected(): never {
+	throw new Error("a lane waits for nothing and asks nobody");
+}

@@ -1,0 +1,69 @@
+import type { Pump } from "../../durable/durable.ts";
+import { laneKey } from "../lane-key.ts";
+import { createLeaseTime } from "../lease-time.ts";
+import { lookAtLane } from "../look-at-lane.ts";
+import { traceTransaction } from "../trace-transaction.ts";
+import { wakeSwaps } from "../wake-swaps.ts";
+import { catchUpNonce } from "./catch-up-nonce.ts";
+import type { Lane, LaneChain, LaneDeps } from "./lane.ts";
+import { broadcast, pushTransactions } from "./push-transactions.ts";
+import { signNextBundle } from "./sign-next-bundle.ts";
+
+/** Nodes keep about so many transactions of one account that wait for a block. */
+const maxUnderWay = 16;
+/** Of these, places that only releases take: one that comes too late is a double payment. */
+const placesForReleases = 4;
+/** After so many bundles that came to nothing a run leaves the rest to the next one. */
+const mostUndone = 5;
+
+/**
+ * The lanes: each the only writer of its relayer's nonces. A run sends what is stuck, then takes jobs until none is
+ * left, and waits for nothing. All it knows is in the store, so it can be repeated from any point.
+ */
+export function createLane({ chains, ...deps }: LaneDeps & { chains: readonly LaneChain[] }): Pump {
+	const lanes = new Map<string, Lane>(
+		chains.flatMap(({ chain, policy, accounts }) =>
+			accounts.map((account): [string, Lane] => {
+				const id = { chainId: chain.chainId, relayer: account.address };
+				return [laneKey(id), { ...deps, id, chain, policy, account, leaseTime: createLeaseTime() }];
+			}),
+		),
+	);
+	// The lanes whose nonce the chain was asked for since this process began. It is asked again when a nonce is spent.
+	const knowsNonce = new Set<string>();
+
+	async function run(key: string, lane: Lane): Promise<void> {
+		const view = await lookAtLane(lane.pool, lane.id);
+		if (!view) return;
+		const { head, hasWork } = view;
+		if (!knowsNonce.has(key) || view.nextNonce === undefined) {
+			await catchUpNonce(lane);
+			knowsNonce.add(key);
+		}
+		const pushed = await pushTransactions(lane, view);
+		let { underWay } = pushed;
+		let mayHaveWork = hasWork || pushed.isRequeued;
+		let undone = 0;
+		while (mayHaveWork && underWay !== undefined && underWay < maxUnderWay && undone < mostUndone) {
+			const startMs = lane.nowMs();
+			const releasesOnly = underWay >= maxUnderWay - placesForReleases;
+			const { hasMore, transaction, refused, isUndone } = await signNextBundle(lane, head, { releasesOnly });
+			mayHaveWork = hasMore;
+			if (isUndone) undone++;
+			if (transaction) void traceTransaction(lane, transaction, { name: "transaction signed", startMs });
+			await wakeSwaps(lane, refused);
+			if (!transaction) continue;
+			if ((await broadcast(lane, { transaction, head, isNew: true })) !== "sent") return;
+			underWay++;
+		}
+	}
+
+	return async (key) => {
+		const lane = lanes.get(key);
+		if (!lane) {
+			deps.log.warn({ lane: key }, "poked a lane whose relayer has no key here");
+			return;
+		}
+		await run(key, lane);
+	};
+}

@@ -1,0 +1,44 @@
+import { keccak256 } from "viem";
+import { insertAttempts, type LaneTransaction, noncesKnown } from "../../job/journal/lane-transactions.ts";
+import type { ChainHead } from "../../swap/facts/facts.ts";
+import type { Lane } from "./lane.ts";
+import { signCancel } from "./sign-cancel.ts";
+import { freshFees } from "./transaction-fees.ts";
+
+/** As many as nodes keep of one account. */
+const mostAtOnce = 16;
+
+/**
+ * Signs cancels for nonces below ours that nothing of ours spends: a store that was set back forgot what had spent them,
+ * and then the chain dropped that. What is behind them would wait for ever.
+ */
+export async function fillNonceGap(
+	lane: Lane,
+	{ from, to, head }: { /** The chain's next nonce. */ from: number; to: number; head: ChainHead },
+): Promise<LaneTransaction[]> {
+	if (from >= to) return [];
+	const { id, policy, pool, log } = lane;
+	const fees = freshFees({ baseFee: head.baseFee, priorityFee: BigInt(policy.priorityFeeWei) });
+	// A node that is behind names a nonce that is spent: of those we know by what.
+	const known = await noncesKnown(pool, id, { from, to });
+	const cancels: LaneTransaction[] = [];
+	for (let nonce = from; nonce < to && cancels.length < mostAtOnce; nonce++) {
+		if (known.has(nonce)) continue;
+		const raw = await signCancel(lane, { nonce, fees });
+		cancels.push({
+			nonce,
+			attempt: 0,
+			hash: keccak256(raw),
+			raw,
+			kind: "cancel",
+			jobs: [],
+			maxFeePerGas: fees.maxFeePerGas,
+			state: "signed",
+			sentAtBlock: head.number,
+		});
+	}
+	if (cancels.length === 0) return [];
+	const inserted = await insertAttempts(pool, id, cancels);
+	log.warn({ ...id, nonces: inserted.map(({ nonce }) => nonce) }, "nonces that nothing spends are cancelled");
+	return inserted;
+}

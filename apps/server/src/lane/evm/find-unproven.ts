@@ -1,0 +1,25 @@
+import { fromWord, type SwapUuid } from "@geoswap/protocol";
+import { balanceView, readViews } from "../../chain/evm/read/read-views.ts";
+import type { Job } from "../../swap/facts/job.ts";
+import type { Lane } from "./lane.ts";
+
+/**
+ * Returns the opens whose wallets do not hold all that their unopened orders are to take: any of these may fail, and a
+ * bundle that fails is paid for by us and delays the others in it. One call to the chain for all of them.
+ */
+export async function findUnproven(
+	{ chain }: Pick<Lane, "chain">,
+	jobs: readonly Job[],
+	claims: ReadonlyMap<SwapUuid, bigint>,
+): Promise<Set<SwapUuid>> {
+	const balances = await readViews(
+		chain,
+		jobs.map(({ order }) =>
+			balanceView(chain, { wallet: fromWord(order.wallet), token: fromWord(order.inputToken) }),
+		),
+	);
+	const unproven = jobs.filter(
+		({ swapId, order }, i) => (balances[i] ?? 0n) < (claims.get(swapId) ?? order.inputAmount),
+	);
+	return new Set(unproven.map(({ swapId }) => swapId));
+}

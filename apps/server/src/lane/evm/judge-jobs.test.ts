@@ -1,0 +1,125 @@
+import { geoVaultAbi, type Order } from "@geoswap/protocol";
+import fc from "fast-check";
+import { type Hex, numberToHex, toFunctionSelector } from "viem";
+import { expect, test } from "vitest";
+import type { ContractEvent } from "../../chain/evm/read/decode-events.ts";
+import type { BundleSimulation } from "../../chain/evm/send/simulate-bundle.ts";
+import type { Job, JobKind } from "../../swap/facts/job.ts";
+import { judgeJobs } from "./judge-jobs.ts";
+
+const kinds = ["open", "fill", "void", "release", "refund"] as const;
+const doneBy = { open: "Opened", fill: "Filled", void: "Voided", release: "Released", refund: "Refunded" };
+const selectors: Hex[] = [
+	"0x00000000",
+	"0x08c379a0",
+	"0xdeadbeef",
+	...geoVaultAbi.flatMap((item) => (item.type === "error" ? [toFunctionSelector(item as never)] : [])),
+];
+
+/** What the chain would say of each job: done, passed over with a reason, or nothing at all. */
+const scenes = fc
+	.record({
+		kind: fc.constantFrom(...kinds),
+		items: fc.array(
+			fc.record({
+				strikes: fc.nat(6),
+				alone: fc.boolean(),
+				routed: fc.boolean(),
+				outcome: fc.constantFrom("done", "skipped", "silent"),
+				selector: fc.constantFrom(...selectors),
+			}),
+			{ minLength: 1, maxLength: 8 },
+		),
+		revert: fc.option(fc.option(fc.nat(9), { nil: undefined }), { nil: "no" as const }),
+	})
+	.map(({ kind, items, revert }) => {
+		const jobs = items.map((item, i) => jobOf(kind, i, item));
+		const events = items.flatMap(({ outcome, selector }, i) => eventOf(kind, i, outcome, selector));
+		const simulation: BundleSimulation =
+			revert === "no"
+				? { succeeds: true, gasUsed: 1n, events }
+				: { succeeds: false, reason: "reverted", opIndex: revert };
+		return { kind, items, jobs, simulation };
+	});
+
+test("a job is sent if and only if its event would be there, and what is owed is never refused", () => {
+	fc.assert(
+		fc.property(scenes, ({ kind, items, jobs, simulation }) => {
+			const verdicts = judgeJobs(jobs, simulation);
+			expect(verdicts).toHaveLength(jobs.length);
+			for (const [i, verdict] of verdicts.entries()) {
+				const isDone = simulation.succeeds && items[i]?.outcome === "done";
+				expect(verdict.do === "send").toBe(isDone);
+				if (kind !== "open" && kind !== "fill") expect(verdict.do).not.toBe("refuse");
+			}
+		}),
+	);
+});
+
+test("each round changes something, so that a lane never takes the same jobs again at once for ever", () => {
+	fc.assert(
+		fc.property(scenes, ({ jobs, simulation }) => {
+			const isProgress = judgeJobs(jobs, simulation).some(
+				(verdict, i) =>
+					verdict.do === "send" ||
+					verdict.do === "refuse" ||
+					(verdict.do === "postpone" && (verdict.blocks > 0 || (verdict.alone && !jobs[i]?.alone))),
+			);
+			// Jobs that travel alone are not bundled.
+			fc.pre(jobs.length === 1 || jobs.every((job) => !job.alone));
+			expect(isProgress).toBe(true);
+		}),
+	);
+});
+
+test("the EntryPoint's refusal of one op is held against that op alone", () => {
+	const jobs = [0, 1, 2].map((i) => jobOf("open", i, { strikes: 0, alone: false, routed: false }));
+	expect(judgeJobs(jobs, { succeeds: false, reason: "AA24 signature error", opIndex: 1 })).toEqual([
+		{ do: "leave" },
+		{ do: "postpone", blocks: 1, alone: true, strikes: 1 },
+		{ do: "leave" },
+	]);
+});
+
+test("a fill below its minimum is refused only where it is alone, and for the third time", () => {
+	const skip = (count: number, strikes: number) => {
+		const jobs = Array.from({ length: count }, (_, i) =>
+			jobOf("fill", i, { strikes, alone: false, routed: true }),
+		);
+		const events = jobs.flatMap((_, i) => eventOf("fill", i, "skipped", "0x08c379a0"));
+		return judgeJobs(jobs, { succeeds: true, gasUsed: 1n, events })[0];
+	};
+	const later = { do: "postpone", blocks: 1, alone: true, strikes: 1 };
+	expect([skip(2, 0), skip(2, 2), skip(1, 0), skip(1, 1)]).toEqual([later, later, later, later]);
+	expect(skip(1, 2)).toEqual({ do: "refuse", reason: "price" });
+});
+
+function jobOf(
+	kind: JobKind,
+	i: number,
+	{ strikes, alone, routed }: { strikes: number; alone: boolean; routed: boolean },
+): Job {
+	const delivery = routed ? { kind: "router", budget: 1n, fees: [500] } : { kind: "stock", amount: 1n };
+	return {
+		swapId: String(i),
+		kind,
+		chainId: 1,
+		orderId: numberToHex(i, { size: 32 }),
+		order: {} as Order,
+		payload: { delivery },
+		state: "queued",
+		alone,
+		strikes,
+		reason: undefined,
+		attestationId: kind === "release" ? "attestation" : undefined,
+		relayer: undefined,
+		nonce: undefined,
+	} as Job;
+}
+
+function eventOf(kind: JobKind, i: number, outcome: string, reason: Hex): ContractEvent[] {
+	if (outcome === "silent") return [];
+	const place = { orderId: numberToHex(i, { size: 32 }), contract: "0x", transactionHash: "0x", logIndex: i };
+	const name = outcome === "done" ? doneBy[kind] : "Skipped";
+	return [{ ...place, name, data: { reason } } as ContractEvent];
+}

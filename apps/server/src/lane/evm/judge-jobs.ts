@@ -1,0 +1,69 @@
+import type { BundleSimulation } from "../../chain/evm/send/simulate-bundle.ts";
+import { doneEvent } from "../../job/finish-jobs.ts";
+import { skipCause } from "../../job/skip-cause.ts";
+import { type Job, maxStrikes } from "../../swap/facts/job.ts";
+import { strike } from "../strike.ts";
+import type { Verdict } from "../verdict.ts";
+
+/** What the vault or the chain may get over by itself: time tells, or the follower. */
+const laterBlocks = 5;
+
+/** A verdict on each job, in their order. */
+export function judgeJobs(jobs: readonly Job[], simulation: BundleSimulation): Verdict[] {
+	if (simulation.succeeds) {
+		return jobs.map((job) => judgeItem(job, simulation.events, { isAlone: jobs.length === 1 }));
+	}
+	const { opIndex } = simulation;
+	const [first] = jobs;
+	if (first?.kind === "fill" || first?.kind === "void") {
+		// Batches pass over what fails: a vault that refuses all of it is paused, or does not know the relayer.
+		return jobs.map(() => ({ do: "postpone", blocks: laterBlocks, alone: false, strikes: 0 }));
+	}
+	if (jobs.length === 1 || first?.attestationId !== undefined) return jobs.map(strike);
+	if (opIndex !== undefined && jobs[opIndex]) {
+		return jobs.map((job, i) => (i === opIndex ? strike(job) : { do: "leave" }));
+	}
+	return jobs.map(() => ({ do: "postpone", blocks: 0, alone: true, strikes: 0 }));
+}
+
+type SimulatedEvents = Extract<BundleSimulation, { succeeds: true }>["events"];
+
+function judgeItem(job: Job, events: SimulatedEvents, { isAlone }: { isAlone: boolean }): Verdict {
+	const own = events.filter((event) => event.orderId === job.orderId);
+	if (own.some((event) => event.name === doneEvent[job.kind])) return { do: "send" };
+	if (job.kind === "fill") return judgeSkippedFill(job, own, { isAlone });
+	// Decided already: its event is on the chain, and the follower or a round has yet to see it.
+	if (job.kind === "void") return { do: "postpone", blocks: laterBlocks, alone: false, strikes: 0 };
+	return strike(job);
+}
+
+function judgeSkippedFill(
+	job: Job<"fill">,
+	own: SimulatedEvents,
+	{ isAlone }: { isAlone: boolean },
+): Verdict {
+	const skipped = own.find((event) => event.name === "Skipped");
+	const selector = skipped?.name === "Skipped" ? skipped.data.reason : undefined;
+	const cause = skipCause(selector ?? "0x00000000", {
+		throughRouter: job.payload.delivery.kind === "router",
+	});
+	switch (cause) {
+		case "price":
+			// Those before it in the bundle moved the pool, or someone else did for a block.
+			return isAlone && job.strikes + 1 >= maxStrikes
+				? { do: "refuse", reason: cause }
+				: { do: "postpone", blocks: 1, alone: true, strikes: 1 };
+		case "liquidity":
+		case "recipient":
+		case "too_late":
+			return { do: "refuse", reason: cause };
+		case "decided":
+			return { do: "postpone", blocks: laterBlocks, alone: false, strikes: 0 };
+		case "not_open":
+			return { do: "postpone", blocks: 1, alone: false, strikes: 0 };
+		case "gas":
+			return job.alone ? strike(job) : { do: "postpone", blocks: 0, alone: true, strikes: 0 };
+		case "other":
+			return strike(job);
+	}
+}

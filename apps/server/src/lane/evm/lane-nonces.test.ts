@@ -1,0 +1,412 @@
+import { randomUUID } from "node:crypto";
+import {
+	attestationMessage,
+	attestationTypedData,
+	fromWord,
+	geoVaultAbi,
+	type Order,
+	orderId,
+	toWord,
+} from "@geoswap/protocol";
+import { bytesToHex, erc20Abi, type Hex, hexToBytes, parseTransaction } from "viem";
+import { generatePrivateKey, privateKeyToAccount, privateKeyToAddress } from "viem/accounts";
+import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
+import {
+	createLaneScene,
+	followHead,
+	type LaneScene,
+	newOrder,
+	newWallet,
+	queueWork,
+	readJob,
+	signOp,
+} from "../../../test/lane/lane-scene.ts";
+import { plainPayments } from "../../../test/lane/payment-facts.ts";
+import type { EvmChain } from "../../chain/evm/chain-client.ts";
+import { strikeJobs } from "../../job/strike-jobs.ts";
+import { createLog } from "../../telemetry/log.ts";
+import { laneKey } from "../lane-key.ts";
+import { createLane } from "./create-lane.ts";
+
+const policy = { bundleSize: 1, replaceAfterBlocks: 5, priorityFeeWei: "1000000", finalitySeconds: 5 };
+const amount = 9_950_000n;
+
+let scene: LaneScene;
+beforeAll(async () => {
+	scene = await createLaneScene();
+});
+beforeEach(async () => {
+	await scene.owner.query("truncate jobs, waits, attestations");
+	await scene.pool.query("update lane_transactions set state = 'final'");
+});
+afterAll(() => scene.stop());
+
+/** A process that was just started, and is poked once. The store's head is as it is. */
+function pump(chain: EvmChain, options?: Parameters<typeof startLane>[1]): Promise<void> {
+	return startLane(chain, options)();
+}
+
+/** A process that was just started. It is poked with each call. */
+function startLane(
+	chain: EvmChain,
+	{ nowMs = Date.now, bundleSize = 1 }: { nowMs?: () => number; bundleSize?: number } = {},
+): () => Promise<void> {
+	const run = createLane({
+		chains: [{ chain, policy: { ...policy, bundleSize }, accounts: scene.relayers }],
+		pool: scene.pool,
+		engine: { poke: async () => {} },
+		freshMinimum: () => 0n,
+		deliveryNow: ({ delivery }) => delivery,
+		payments: plainPayments,
+		nowMs,
+		log: createLog({ level: "silent", process: "test" }),
+	});
+	return () => run(laneKey({ chainId: chain.chainId, relayer: scene.relayers[0]?.address ?? "0x" }));
+}
+
+const late = () => Date.now() + 116_000;
+
+async function queueFill(): Promise<{ order: Order; swapId: string }> {
+	const order = await newOrder(scene, { wallet: toWord(privateKeyToAddress(generatePrivateKey())) });
+	const delivery = { kind: "stock", amount } as const;
+	return { order, swapId: await queueWork(scene.pool, order, { kind: "fill", payload: { delivery } }) };
+}
+
+type Row = {
+	hash: Hex;
+	raw: Hex;
+	kind: string;
+	state: string;
+	nonce: number;
+	attempt: number;
+	jobs: { swapId: string }[];
+};
+
+async function transactions({ chainId }: EvmChain): Promise<Row[]> {
+	const { rows } = await scene.pool.query(
+		"select * from lane_transactions where chain_id = $1 and state <> 'final' order by nonce, attempt",
+		[chainId],
+	);
+	return rows.map((row) => ({ ...row, hash: bytesToHex(row.hash), raw: bytesToHex(row.raw) }));
+}
+
+/** What a follower would write once it has found this in the newest block. */
+async function seeMined({ chainId, client }: EvmChain, { hash }: Row): Promise<void> {
+	const number = Number(await client.getBlockNumber({ cacheTime: 0 }));
+	await scene.pool.query(
+		"update lane_transactions set state = 'mined', block_number = $3 where chain_id = $1 and hash = $2",
+		[chainId, hexToBytes(hash), number],
+	);
+	await strikeJobs(scene.pool, { chainId, headNumber: number + 1 });
+}
+
+function received({ outputToken, recipient }: Order): Promise<bigint> {
+	return scene.destination.client.readContract({
+		address: fromWord(outputToken),
+		abi: erc20Abi,
+		functionName: "balanceOf",
+		args: [fromWord(recipient)],
+	});
+}
+
+function vaultState(order: Order): Promise<number> {
+	return scene.destination.client.readContract({
+		address: fromWord(order.destinationVault),
+		abi: geoVaultAbi,
+		functionName: "orderState",
+		args: [orderId(order)],
+	});
+}
+
+test("a replacement has the nonce and the jobs of what it replaces; a cancel has the nonce and does nothing", async () => {
+	const { pool, chains, destination, relayers } = scene;
+	const { testClient } = chains.destination;
+	await testClient.setAutomine(false);
+	try {
+		const { swapId } = await queueFill();
+		await followHead(pool, destination);
+		await pump(destination);
+		await followHead(pool, destination, { blocksAhead: 5 });
+		await pump(destination);
+		await followHead(pool, destination, { blocksAhead: 10 });
+		await pump(destination, { nowMs: late });
+		const rows = await transactions(destination);
+		expect(rows.map(({ kind, attempt, nonce, jobs }) => [kind, attempt, nonce, jobs[0]?.swapId])).toEqual([
+			["fill", 0, rows[0]?.nonce, swapId],
+			["fill", 1, rows[0]?.nonce, swapId],
+			["cancel", 2, rows[0]?.nonce, swapId],
+		]);
+		const [first, again, cancel] = rows.map(({ raw }) => parseTransaction(raw));
+		expect(again).toMatchObject({ nonce: first?.nonce, to: first?.to, data: first?.data, gas: first?.gas });
+		expect(cancel).toMatchObject({
+			nonce: first?.nonce,
+			to: relayers[0]?.address.toLowerCase(),
+			gas: 21_000n,
+		});
+		expect(cancel?.data).toBeUndefined();
+		// Until the nonce is spent the job is in no other transaction, however often the lane runs.
+		await pump(destination);
+		expect(await readJob(pool, swapId, "fill")).toMatchObject({ state: "sent", nonce: rows[0]?.nonce });
+		expect(await transactions(destination)).toHaveLength(3);
+	} finally {
+		await testClient.mine({ blocks: 1 });
+		await testClient.setAutomine(true);
+	}
+});
+
+test("a fill whose cancel was mined is signed again; should a reorganization bring the first one back, it is paid once", async () => {
+	const { pool, chains, destination } = scene;
+	const { testClient } = chains.destination;
+	await testClient.setAutomine(false);
+	try {
+		const { order, swapId } = await queueFill();
+		await followHead(pool, destination);
+		await pump(destination);
+		await followHead(pool, destination, { blocksAhead: 5 });
+		await pump(destination, { nowMs: late });
+		const snapshot = await testClient.snapshot();
+		await testClient.mine({ blocks: 1 });
+		const [fill, cancel] = await transactions(destination);
+		if (!fill || !cancel) throw new Error("there are a fill and its cancel");
+		expect((await destination.client.getBlock()).transactions).toEqual([cancel.hash]);
+		await seeMined(destination, cancel);
+		expect(await readJob(pool, swapId, "fill")).toMatchObject({ state: "queued", strikes: 0 });
+		await followHead(pool, destination);
+		await pump(destination);
+		const again = (await transactions(destination)).at(-1);
+		expect(again).toMatchObject({ kind: "fill", nonce: fill.nonce + 1 });
+		await testClient.mine({ blocks: 1 });
+		expect(await vaultState(order)).toBe(1);
+
+		// The chain forgets all that, and has the first one instead, and then the other too.
+		await testClient.revert({ id: snapshot });
+		await testClient.dropTransaction({ hash: cancel.hash });
+		await destination.client.sendRawTransaction({ serializedTransaction: fill.raw });
+		await testClient.mine({ blocks: 1 });
+		expect((await destination.client.getBlock()).transactions).toEqual([fill.hash]);
+		await destination.client.sendRawTransaction({ serializedTransaction: again?.raw ?? "0x" });
+		await testClient.mine({ blocks: 1 });
+		expect((await destination.client.getBlock()).transactions).toEqual([again?.hash]);
+		expect(await received(order)).toBe(amount);
+	} finally {
+		await testClient.setAutomine(true);
+	}
+});
+
+test("a store that is older than the chain begins at the chain's nonce, and what was done is not done again", async () => {
+	const { pool, destination, relayers } = scene;
+	const address = relayers[0]?.address ?? "0x";
+	const { order, swapId } = await queueFill();
+	await followHead(pool, destination);
+	await pump(destination);
+	expect(await received(order)).toBe(amount);
+	// As in a backup from before: the job waits, and nobody knows of a transaction.
+	const nonce = await destination.client.getTransactionCount({ address });
+	const columns = [destination.chainId, hexToBytes(address)];
+	await scene.owner.query(
+		"delete from lane_transactions where chain_id = $1 and relayer = $2 and nonce = $3",
+		[...columns, nonce - 1],
+	);
+	await pool.query("update lanes set next_nonce = $3 where chain_id = $1 and relayer = $2", [
+		...columns,
+		nonce - 1,
+	]);
+	await pool.query("update jobs set state = 'queued', relayer = null, nonce = null where swap_id = $1", [
+		swapId,
+	]);
+	const fresh = await queueFill();
+	await followHead(pool, destination);
+	await pump(destination);
+	expect(await received(order)).toBe(amount);
+	expect(await received(fresh.order)).toBe(amount);
+	// It waits for the follower to see what is there.
+	expect(await readJob(pool, swapId, "fill")).toMatchObject({ state: "queued", strikes: 0 });
+	expect(await readJob(pool, fresh.swapId, "fill")).toMatchObject({ state: "sent", nonce });
+});
+
+test("a store that is set back while a lane runs costs it one spent nonce, and what that was for is done later", async () => {
+	const { pool, owner, chains, destination, relayers } = scene;
+	const address = relayers[0]?.address ?? "0x";
+	const columns = [destination.chainId, hexToBytes(address)];
+	const run = startLane(destination);
+	await followHead(pool, destination);
+	for (let i = 0; i < 3; i++) await queueFill();
+	await run();
+	// A replica takes the place of the database, and has not heard of the last three transactions.
+	const nonce = await destination.client.getTransactionCount({ address });
+	await owner.query("delete from lane_transactions where chain_id = $1 and relayer = $2 and nonce >= $3", [
+		...columns,
+		nonce - 3,
+	]);
+	await owner.query("truncate jobs");
+	await pool.query("update lanes set next_nonce = $3 where chain_id = $1 and relayer = $2", [
+		...columns,
+		nonce - 3,
+	]);
+	const fills = [await queueFill(), await queueFill(), await queueFill()];
+	await followHead(pool, destination);
+	await run();
+	expect((await transactions(destination)).map((row) => row.nonce)).toEqual([nonce - 3, nonce, nonce + 1]);
+	await expect
+		.poll(() => Promise.all(fills.map(({ order }) => received(order))))
+		.toEqual([0n, amount, amount]);
+
+	// Once the spent nonce is final its job is signed for again.
+	for (let round = 0; round < 3; round++) {
+		await chains.destination.testClient.mine({ blocks: 100 });
+		await followHead(pool, destination);
+		await run();
+	}
+	await expect
+		.poll(() => Promise.all(fills.map(({ order }) => received(order))))
+		.toEqual([amount, amount, amount]);
+});
+
+test("nonces that a restored store forgot and the chain dropped are spent on nothing, and what waits behind them lands", async () => {
+	const { pool, destination, relayers } = scene;
+	const columns = [destination.chainId, hexToBytes(relayers[0]?.address ?? "0x")];
+	await followHead(pool, destination);
+	// It began at the chain's nonce, and then the chain dropped two transactions of before.
+	await pool.query(
+		"update lanes set next_nonce = next_nonce + 2 where chain_id = $1 and relayer = $2",
+		columns,
+	);
+	const { order } = await queueFill();
+	await pump(destination);
+	expect(await received(order)).toBe(0n);
+	await scene.chains.destination.testClient.mine({ blocks: policy.replaceAfterBlocks });
+	await followHead(pool, destination);
+	await pump(destination);
+	expect((await transactions(destination)).map(({ kind, attempt }) => [kind, attempt])).toEqual([
+		["cancel", 0],
+		["cancel", 0],
+		["fill", 0],
+	]);
+	await expect.poll(() => received(order)).toBe(amount);
+});
+
+test("where nodes take none of ours, as they hold better paid ones that a restored store forgot, what those wait for is filled", async () => {
+	const { pool, chains, destination, relayers } = scene;
+	const { testClient } = chains.destination;
+	const [relayer] = relayers;
+	if (!relayer) throw new Error("the scene has relayers");
+	await testClient.setAutomine(false);
+	try {
+		const { order } = await queueFill();
+		const nonce = await destination.client.getTransactionCount({ address: relayer.address });
+		await pool.query("update lanes set next_nonce = $1 where chain_id = $2", [
+			nonce + 1,
+			destination.chainId,
+		]);
+		// The nonce before it was spent once, and the chain has dropped that.
+		const forgotten = await relayer.signTransaction({
+			chainId: destination.chainId,
+			type: "eip1559",
+			to: relayer.address,
+			nonce: nonce + 1,
+			gas: 21_000n,
+			maxFeePerGas: 10n ** 14n,
+			maxPriorityFeePerGas: 10n ** 14n,
+		});
+		await destination.client.sendRawTransaction({ serializedTransaction: forgotten });
+		for (let blocksAhead = 0; blocksAhead <= 20; blocksAhead += 5) {
+			await followHead(pool, destination, { blocksAhead });
+			await pump(destination);
+		}
+		expect(await destination.client.getTransactionCount({ address: relayer.address })).toBe(nonce);
+		await testClient.mine({ blocks: 1 });
+		expect(await destination.client.getTransactionCount({ address: relayer.address })).toBe(nonce + 2);
+		// Once it is final what was to be done with its nonce is done with another.
+		for (let round = 0; round < 3; round++) {
+			await testClient.mine({ blocks: 100 });
+			await followHead(pool, destination);
+			await pump(destination);
+			await testClient.mine({ blocks: 1 });
+		}
+		expect(await received(order)).toBe(amount);
+	} finally {
+		await testClient.setAutomine(true);
+	}
+});
+
+test("a fill that was journalled and never sent is not sent late in its window, though no block came since", async () => {
+	const { pool, destination } = scene;
+	const { order, swapId } = await queueFill();
+	await followHead(pool, destination);
+	const request = async (call: { method: string }) => {
+		if (call.method === "eth_sendRawTransaction") throw new Error("connection refused");
+		return destination.client.request(call as never);
+	};
+	await pump({ ...destination, client: { ...destination.client, request } as typeof destination.client });
+	expect(await readJob(pool, swapId, "fill")).toMatchObject({ state: "sent" });
+	await pump(destination, { nowMs: late });
+	expect(await vaultState(order)).toBe(0);
+	expect((await transactions(destination)).map(({ kind, state }) => `${kind} ${state}`)).toEqual([
+		"fill signed",
+		"cancel broadcast",
+	]);
+});
+
+test("a lane that is full of other work has room for a release", async () => {
+	const { pool, chains, origin } = scene;
+	const wallet = await newWallet(scene);
+	const released = await newOrder(scene, { wallet: toWord(wallet.address) });
+	const open = async (order: Order, authorize: boolean) => {
+		const op = await signOp(scene, { order, wallet, authorize });
+		return queueWork(pool, order, { kind: "open", payload: { op } });
+	};
+	await open(released, true);
+	await followHead(pool, origin);
+	await pump(origin);
+	await scene.owner.query("truncate jobs");
+	await pool.query("update lane_transactions set state = 'final'");
+	await chains.origin.testClient.setAutomine(false);
+	try {
+		const others: string[] = [];
+		for (let i = 0; i < 14; i++) {
+			const order = await newOrder(scene, {
+				wallet: toWord(wallet.address),
+				inputAmount: 1_000n,
+				minOutput: 1n,
+			});
+			others.push(await open(order, false));
+		}
+		await followHead(pool, origin);
+		await pump(origin);
+		const sent = async () => (await transactions(origin)).map(({ kind }) => kind);
+		expect(await sent()).toEqual(Array.from({ length: 12 }, () => "open"));
+
+		const swapId = await queueWork(pool, released, { kind: "release", payload: {} });
+		await attest(released);
+		await pump(origin);
+		expect(await sent()).toEqual([...Array.from({ length: 12 }, () => "open"), "release"]);
+		expect(await readJob(pool, swapId, "release")).toMatchObject({ state: "sent" });
+		const waiting = await Promise.all(others.map((id) => readJob(pool, id, "open")));
+		expect(waiting.filter(({ state }) => state === "queued")).toHaveLength(2);
+	} finally {
+		await chains.origin.testClient.mine({ blocks: 1 });
+		await chains.origin.testClient.setAutomine(true);
+	}
+});
+
+/** As the attesters of the devnet sign for a release, once it is due. */
+async function attest(order: Order): Promise<void> {
+	const { threshold, attesters } = scene.origin.deployment.attesterSet;
+	const typedData = attestationTypedData(attestationMessage("Release", [order]));
+	const signers = scene.chains.keys.attesters.slice(0, threshold).map((key) => privateKeyToAccount(key));
+	const signatures = await Promise.all(signers.map((signer) => signer.signTypedData(typedData)));
+	const id = randomUUID();
+	await scene.pool.query(
+		`insert into attestations (id, chain_id, kind, threshold, attesters, signatures, order_ids)
+		values ($1, $2, 'Release', $3, $4, $5, $6)`,
+		[
+			id,
+			scene.origin.chainId,
+			threshold,
+			JSON.stringify(attesters),
+			JSON.stringify(signatures),
+			JSON.stringify([orderId(order)]),
+		],
+	);
+	await scene.pool.query("update jobs set attestation_id = $1 where kind = 'release'", [id]);
+}

@@ -1,0 +1,47 @@
+import type { Order } from "@geoswap/protocol";
+import type { LocalAccount } from "viem";
+import type { EvmChain } from "../../chain/evm/chain-client.ts";
+import type { ChainConfig } from "../../config/config.ts";
+import type { DatabasePool } from "../../database/database.ts";
+import type { Engine } from "../../durable/durable.ts";
+import type { LaneId } from "../../job/journal/lane-transactions.ts";
+import type { Delivery } from "../../swap/facts/swap-record.ts";
+import type { LaneMetrics } from "../../telemetry/lane-metrics.ts";
+import type { Log } from "../../telemetry/log.ts";
+import type { Tracer } from "../../telemetry/tracer.ts";
+import type { LeaseTime } from "../lease-time.ts";
+import type { PaymentRules } from "../payment-problem.ts";
+
+type LanePolicy = Pick<
+	ChainConfig,
+	"bundleSize" | "replaceAfterBlocks" | "priorityFeeWei" | "finalitySeconds"
+>;
+
+/** A chain, and who sends transactions there. */
+export type LaneChain = { chain: EvmChain; policy: LanePolicy; accounts: readonly LocalAccount[] };
+
+export type LaneDeps = {
+	pool: DatabasePool;
+	/** For a round that looks at the swaps of jobs that are refused. */
+	engine: Engine;
+	/** The least that a fill through the router must deliver at prices of now, once so much was spent on the same token. */
+	freshMinimum: (fill: { order: Order; delivery: Delivery; inFlight: bigint }) => bigint;
+	/** A fill as it may be signed now: see the desk's function of this name. */
+	deliveryNow: (fill: { order: Order; delivery: Delivery }) => Delivery | "below-minimum" | "no-price";
+	/** Rules that a payment must keep, beside the facts in the store. */
+	payments: Omit<PaymentRules, "settlementToken">;
+	nowMs: () => number;
+	/** Absent where nothing is traced. */
+	tracer?: Tracer | undefined;
+	/** Absent where nothing is counted. */
+	metrics?: LaneMetrics | undefined;
+	log: Log;
+};
+
+export type Lane = LaneDeps & {
+	id: LaneId;
+	chain: EvmChain;
+	policy: LanePolicy;
+	account: LocalAccount;
+	leaseTime: LeaseTime;
+};

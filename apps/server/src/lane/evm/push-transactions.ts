@@ -1,0 +1,213 @@
+import { keccak256, parseTransaction } from "viem";
+import { sendRaw } from "../../chain/evm/send/send-raw.ts";
+import {
+	endLaneTransaction,
+	giveBackUnsent,
+	insertAttempts,
+	jobsOfNonce,
+	type LaneTransaction,
+	markBroadcast,
+} from "../../job/journal/lane-transactions.ts";
+import type { ChainHead } from "../../swap/facts/facts.ts";
+import { lateReason } from "../late-reason.ts";
+import type { LaneView } from "../look-at-lane.ts";
+import { traceTransaction } from "../trace-transaction.ts";
+import { catchUpNonce } from "./catch-up-nonce.ts";
+import { fillNonceGap } from "./fill-nonce-gap.ts";
+import type { Lane } from "./lane.ts";
+import { signCancel } from "./sign-cancel.ts";
+import { freshFees, replacementFees } from "./transaction-fees.ts";
+
+/**
+ * Sends what was signed and perhaps never sent, and what has waited too long. Returns how many transactions are under
+ * way, or undefined where the chain does not take one of them: those after it would only pile up. Says also whether jobs
+ * went back to the queue.
+ */
+export async function pushTransactions(
+	lane: Lane,
+	{ open, head }: Pick<LaneView, "open" | "head">,
+): Promise<{ underWay: number | undefined; isRequeued: boolean }> {
+	const priorityFee = BigInt(lane.policy.priorityFeeWei);
+	const isOverdue = ({ sentAtBlock }: LaneTransaction) =>
+		head.number - sentAtBlock >= lane.policy.replaceAfterBlocks;
+	// What no node takes is as stuck as what no block has: nodes may hold another one of before a restore for its nonce.
+	const stuck = open.filter(isOverdue);
+	const spent = stuck.length > 0 ? await readSpentNonces(lane, { stuck, head }) : undefined;
+	let underWay = 0;
+	let isRequeued = false;
+	const [lowest] = open;
+	if (spent && lowest) {
+		for (const cancel of await fillNonceGap(lane, { from: spent.byNow, to: lowest.nonce, head })) {
+			if ((await broadcast(lane, { transaction: cancel, head, isNew: true })) !== "sent") {
+				return { underWay: undefined, isRequeued };
+			}
+			underWay++;
+		}
+	}
+	for (const transaction of open) {
+		let next = transaction;
+		const isStuck = spent !== undefined && isOverdue(transaction);
+		if (isStuck && transaction.nonce < spent.finally) {
+			// No attempt of ours was in a final block that the follower has seen.
+			if (await endLaneTransaction(lane.pool, lane.id, transaction.nonce)) {
+				isRequeued = true;
+				const { nonce, hash } = transaction;
+				lane.log.error({ ...lane.id, nonce, hash }, "nonce was spent by another transaction");
+			}
+			continue;
+		}
+		// It is in a block that the follower has yet to see.
+		if (isStuck && transaction.nonce < spent.byNow) continue;
+		if (isStuck && transaction.state === "broadcast") {
+			// One behind a stuck one is not itself stuck, unless its fee is too low by now.
+			const isFront = transaction.nonce === spent.byNow;
+			const isUnderpriced = transaction.maxFeePerGas < head.baseFee + priorityFee;
+			if (isFront || isUnderpriced) next = await replace(lane, { transaction, head, why: "stuck" });
+		} else if (transaction.state === "broadcast") {
+			underWay++;
+			continue;
+		} else if (transaction.kind !== "cancel") {
+			// However few blocks there were since: on a chain that stands still it may be late by our clock.
+			next = await replace(lane, { transaction, head, why: "unsent" });
+		}
+		let outcome = await broadcast(lane, { transaction: next, head, isNew: next !== transaction });
+		if (outcome === "refused" && next === transaction && isOverdue(transaction)) {
+			next = await replace(lane, { transaction, head, why: "refused" });
+			if (next !== transaction) outcome = await broadcast(lane, { transaction: next, head, isNew: true });
+		}
+		// Its nonce is filled by a cancel later. One that the chain once took may still land, and its jobs would only be
+		// skipped elsewhere. Of one whose answer was lost nobody knows: contracts do a job once, and a release that waits for
+		// a relayer's funds could be too late.
+		if (outcome === "unfunded" && isOverdue(transaction)) {
+			await giveBackUnsent(lane.pool, lane.id, transaction.nonce);
+		}
+		if (outcome !== "sent") return { underWay: undefined, isRequeued };
+		underWay++;
+	}
+	return { underWay, isRequeued };
+}
+
+type Offer = { transaction: LaneTransaction; head: ChainHead };
+/** Whether it was signed just now, and is offered for the first time. */
+type FirstOffer = Offer & { isNew: boolean };
+type Outcome = "sent" | "refused" | "unfunded" | "unsent";
+
+/**
+ * Offers the transaction to the chain: `refused` by what it says to these bytes, `unsent` for other reasons. An op whose
+ * authorization the chain does not take, as where its wallet has transactions of its own on the way, makes room for
+ * others at once: a higher fee would not help.
+ */
+export async function broadcast(lane: Lane, { transaction, head, isNew }: FirstOffer): Promise<Outcome> {
+	const outcome = await offer(lane, { transaction, head, isNew });
+	if (outcome !== "unacceptable") return outcome;
+	const { kind, attempt, raw } = transaction;
+	const isFirstDelegation = kind === "open" && attempt === 0 && raw.startsWith("0x04");
+	if (!isFirstDelegation) return "refused";
+	const cancel = await replace(lane, { transaction, head, why: "unacceptable" });
+	return (await offer(lane, { transaction: cancel, head, isNew: true })) === "sent" ? "sent" : "unsent";
+}
+
+/** Likewise, `unacceptable` where the chain refuses it for more than its fees or nonce. */
+async function offer(
+	lane: Lane,
+	{ transaction, head, isNew }: FirstOffer,
+): Promise<Outcome | "unacceptable"> {
+	const startMs = lane.nowMs();
+	const outcome = await offerUntraced(lane, { transaction, head });
+	const isError = outcome !== "sent";
+	// What the chain does not take is offered again for hours, in bundles of many: of those only what is new is told.
+	if (isError ? isNew : transaction.state === "signed") {
+		void traceTransaction(lane, transaction, { name: "transaction sent", startMs, outcome, isError });
+	}
+	return outcome;
+}
+
+async function offerUntraced(lane: Lane, { transaction, head }: Offer): Promise<Outcome | "unacceptable"> {
+	const { id, chain, pool, log } = lane;
+	const { nonce, attempt, hash, kind, jobs } = transaction;
+	const about = { ...id, nonce, attempt, hash, kind, swapIds: jobs.map((job) => job.swapId) };
+	try {
+		const sent = await sendRaw(chain, transaction.raw);
+		if (sent.outcome === "unfunded") {
+			// Whatever is signed now would only wait behind it.
+			log.error({ ...about, problem: sent.problem }, "the relayer cannot pay for gas: send it more");
+			return "unfunded";
+		}
+		if (sent.outcome === "refused") {
+			log.error({ ...about, problem: sent.problem }, "the chain does not take the transaction");
+			return sent.isForContent ? "unacceptable" : "refused";
+		}
+		log.info({ ...about, outcome: sent.outcome }, "transaction sent");
+		// The follower may have yet to see it. Or the store was set back while this process ran, and what is signed next
+		// would be for spent nonces too.
+		if (sent.outcome === "spent") await catchUpNonce(lane);
+	} catch (err) {
+		log.error({ ...about, err }, "the chain does not answer");
+		return "unsent";
+	}
+	await markBroadcast(pool, id, [transaction], { atBlock: head.number });
+	return "sent";
+}
+
+/** How many nonces are spent in final blocks that the follower has seen, and how many in any block. */
+async function readSpentNonces(
+	{ chain: { client }, id: { relayer: address } }: Lane,
+	{ stuck, head }: { stuck: readonly LaneTransaction[]; head: ChainHead },
+): Promise<{ finally: number; byNow: number }> {
+	const byNow = await client.getTransactionCount({ address });
+	// A node may have no state of a block so far back: it is asked only where the answer matters.
+	if (stuck.every(({ nonce }) => nonce >= byNow)) return { finally: 0, byNow };
+	const blockNumber = BigInt(head.finalizedNumber);
+	return { finally: await client.getTransactionCount({ address, blockNumber }), byNow };
+}
+
+/**
+ * Signs the same call again for a higher fee, or nothing at all where its jobs must not or need not be done now. A call
+ * that the chain refuses even so makes room for others: its jobs are struck, and travel alone once the nonce is spent.
+ * One that was not sent yet stays as it is while its jobs can be done. Returns what is to be sent now.
+ */
+async function replace(
+	lane: Lane,
+	{ transaction, head, why }: Offer & { why: "stuck" | "unsent" | "refused" | "unacceptable" },
+): Promise<LaneTransaction> {
+	const { id, account, policy, pool, nowMs } = lane;
+	// Without its signature: what is signed would else include it.
+	const { r: _, s: __, v: ___, yParity: ____, ...before } = parseTransaction(transaction.raw);
+	const { maxFeePerGas } = transaction;
+	const feesBefore = { maxFeePerGas, maxPriorityFeePerGas: before.maxPriorityFeePerGas ?? 0n };
+	const freshest = freshFees({ baseFee: head.baseFee, priorityFee: BigInt(policy.priorityFeeWei) });
+	const raised = replacementFees(feesBefore, freshest);
+	const isCancel = transaction.kind === "cancel";
+	// It would be the same bytes.
+	if (!raised && (isCancel || why === "stuck")) return transaction;
+	const isHopeless =
+		!isCancel && (why === "unacceptable" || (why === "refused" && (transaction.attempt > 0 || !raised)));
+	const fees = raised ?? feesBefore;
+	const startMs = nowMs();
+	const { nonce } = transaction;
+	const jobs = await jobsOfNonce(pool, id, nonce);
+	const clock = { head, finalitySeconds: policy.finalitySeconds, nowMs: nowMs() };
+	const isCancelled =
+		isHopeless || isCancel || jobs.length === 0 || jobs.some((job) => lateReason(job, clock));
+	if (why === "unsent" && !isCancelled) return transaction;
+	const raw = isCancelled
+		? await signCancel(lane, { nonce, fees })
+		: await account.signTransaction({ ...before, nonce, ...fees } as Parameters<
+				typeof account.signTransaction
+			>[0]);
+	const replacement: LaneTransaction = {
+		...transaction,
+		attempt: transaction.attempt + 1,
+		hash: keccak256(raw),
+		raw,
+		kind: isCancelled ? "cancel" : transaction.kind,
+		maxFeePerGas: fees.maxFeePerGas,
+		state: "signed",
+		sentAtBlock: head.number,
+	};
+	const [signed] = await insertAttempts(pool, id, [replacement], { strikesJobs: isHopeless });
+	// Settled meanwhile, or replaced by another run: these bytes must not be sent, and those of before do no harm.
+	if (!signed) return transaction;
+	void traceTransaction(lane, signed, { name: "transaction signed", startMs });
+	return signed;
+}

@@ -1,0 +1,243 @@
+import type { SwapUuid } from "@geoswap/protocol";
+import { type Hex, keccak256 } from "viem";
+import { encodeBundle } from "../../chain/evm/send/encode-bundle.ts";
+import { maxTransactionGas, simulateBundle } from "../../chain/evm/send/simulate-bundle.ts";
+import { unattestJobs } from "../../job/jobs.ts";
+import { endLease, journalLease, type LeasedOutcome } from "../../job/journal/journal-lease.ts";
+import type { LaneTransaction } from "../../job/journal/lane-transactions.ts";
+import type { PaymentProof } from "../../job/read-payment-facts.ts";
+import { type LeasedJobs, takeBundle } from "../../job/take-jobs.ts";
+import type { ChainHead } from "../../swap/facts/facts.ts";
+import type { Job } from "../../swap/facts/job.ts";
+import { changeOf } from "../change-of.ts";
+import { checkPayments } from "../check-payments.ts";
+import { lateReason } from "../late-reason.ts";
+import { tellMalformed } from "../tell-malformed.ts";
+import type { Verdict } from "../verdict.ts";
+import { bundleGas, opsGas } from "./bundle-gas.ts";
+import { signedUserOp } from "./evm-op.ts";
+import { findUnproven } from "./find-unproven.ts";
+import { judgeJobs } from "./judge-jobs.ts";
+import type { Lane } from "./lane.ts";
+import { type AttestedOrders, type Draft, makeBundle } from "./make-bundle.ts";
+import { readAttestedBatch } from "./read-attested-batch.ts";
+import { freshFees } from "./transaction-fees.ts";
+
+export type SignedBundle = {
+	/** Whether there is more to do. */
+	hasMore: boolean;
+	/** Journalled, and still to be broadcast. */
+	transaction?: LaneTransaction | undefined;
+	/** Whose jobs will not be done. */
+	refused: SwapUuid[];
+	/** Whether something changed while it was signed, so that nothing was journalled and nothing may be sent. */
+	isUndone: boolean;
+};
+
+/**
+ * Leases the jobs that go next, looks at what they would do, and signs one transaction for those that would be done. No
+ * lock is held meanwhile. What is signed is journalled only if all that it was signed for is still so.
+ */
+export async function signNextBundle(
+	lane: Lane,
+	head: ChainHead,
+	{ releasesOnly = false }: { releasesOnly?: boolean } = {},
+): Promise<SignedBundle> {
+	const { pool, id, policy, leaseTime, nowMs, log } = lane;
+	const startMs = nowMs();
+	const leased = await takeBundle(pool, id, {
+		headNumber: head.number,
+		leaseMs: leaseTime.ms(),
+		limit: policy.bundleSize,
+		releasesOnly,
+	});
+	if (!leased) return { hasMore: false, refused: [], isUndone: false };
+	const { lease, nonce, jobs, malformed } = leased;
+	tellMalformed(lane, malformed);
+	if (jobs.length === 0) return { hasMore: true, refused: swapIdsOf(malformed), isUndone: false };
+	const plan = await planBundle(lane, { leased, head }).catch(async (error: unknown): Promise<BundlePlan> => {
+		const verdicts = refuseUnmakable(lane, jobs);
+		if (verdicts.size > 0) return { verdicts, proofs: new Map() };
+		// Others need not wait until the lease ends by itself.
+		await endLease(pool, id, leased).catch(() => {});
+		throw error;
+	});
+	const { transaction, verdicts, proofs, spentList } = plan;
+	const outcomes = jobs.map((job): LeasedOutcome => {
+		const verdict = verdicts.get(job.swapId) ?? { do: "leave" };
+		if (verdict.do !== "send" || !transaction) return { job, change: changeOf(verdict, head) };
+		return { job, hash: transaction.hash, change: {}, proof: proofs.get(job.swapId) };
+	});
+	const transactions = transaction ? [transaction] : [];
+	const { outcome } = await journalLease(pool, id, { lease, nonce, outcomes, transactions });
+	leaseTime.ended({ outcome, tookMs: nowMs() - startMs });
+	if (spentList !== undefined) await unattestJobs(pool, spentList);
+	const isUndone = outcome === "lost" || (outcome === "changed" && transaction !== undefined);
+	if (isUndone) log.warn({ ...id, lease, outcome, swapIds: swapIdsOf(jobs) }, "what was signed is not sent");
+	const isAllSent = !isUndone && transaction?.jobs.length === jobs.length;
+	return {
+		hasMore: leased.hasMore || !isAllSent,
+		transaction: isUndone ? undefined : transaction,
+		refused: swapIdsOf([...malformed, ...jobs.filter(({ swapId }) => verdicts.get(swapId)?.do === "refuse")]),
+		isUndone,
+	};
+}
+
+type BundlePlan = {
+	verdicts: Map<SwapUuid, Verdict>;
+	/** For all jobs whose verdict is to send them. */
+	transaction?: LaneTransaction;
+	proofs: Map<SwapUuid, PaymentProof>;
+	/** The list of signatures that cannot be used any more. */
+	spentList?: string;
+};
+
+/**
+ * Refuses the opens of which no transaction can be made, whatever the chain says: their ops are another chain's, or their
+ * orders name what is no address here. One of them would keep all others from being signed.
+ */
+function refuseUnmakable({ id, chain, account, log }: Lane, jobs: readonly Job[]): Map<SwapUuid, Verdict> {
+	const { entryPoint } = chain.deployment.contracts;
+	const verdicts = new Map<SwapUuid, Verdict>();
+	for (const job of jobs) {
+		if (job.kind !== "open") continue;
+		try {
+			encodeBundle({ kind: "open", entryPoint, userOps: [signedUserOp(job)], beneficiary: account.address });
+		} catch (err) {
+			log.error({ ...id, swapId: job.swapId, err }, "no transaction can be made of the op: it is refused");
+			verdicts.set(job.swapId, { do: "refuse", reason: "reverted" });
+		}
+	}
+	return verdicts;
+}
+
+/** Says what becomes of each of the jobs, and signs for those that would be done. A bundle is of one kind. */
+async function planBundle(
+	lane: Lane,
+	{ leased, head }: { leased: LeasedJobs; head: ChainHead },
+): Promise<BundlePlan> {
+	const verdicts = new Map<SwapUuid, Verdict>();
+	const judge = (job: Job, verdict: Verdict) => verdicts.set(job.swapId, verdict);
+	const inTime = fitting(leased.jobs).filter((job) => {
+		const { finalitySeconds } = lane.policy;
+		const reason = lateReason(job, { head, finalitySeconds, nowMs: lane.nowMs() });
+		if (reason) judge(job, { do: "refuse", reason });
+		return !reason;
+	});
+	const { jobs, stopped, proofs } = await stopPayments(lane, inTime);
+	for (const [job, verdict] of stopped) judge(job, verdict);
+	const [first] = jobs;
+	if (!first) return { verdicts, proofs };
+
+	const { attestationId } = first;
+	let attested: AttestedOrders | undefined;
+	if (attestationId !== undefined) {
+		attested = await readAttestedBatch(lane.pool, { attestationId, kind: first.kind });
+		if (!attested) return { verdicts, proofs, spentList: attestationId };
+	}
+	const draft = await makeBundle(lane, jobs, attested);
+	const isShared = first.kind === "open" && jobs.length > 1;
+	const [simulation, unproven] = await Promise.all([
+		simulateBundle(lane.chain, {
+			from: lane.account.address,
+			...encodeBundle(draft.bundle),
+			authorizationList: draft.authorizationList,
+		}),
+		isShared ? findUnproven(lane, jobs, leased.claims) : new Set<SwapUuid>(),
+	]);
+	for (const [i, verdict] of judgeJobs(jobs, simulation).entries()) {
+		const job = jobs[i];
+		if (job) judge(job, verdict.do === "send" && unproven.has(job.swapId) ? apart : verdict);
+	}
+	if (!simulation.succeeds) {
+		lane.log.warn(
+			{ ...lane.id, kind: first.kind, swapIds: swapIdsOf(jobs), reason: simulation.reason },
+			"bundle would revert",
+		);
+		return { verdicts, proofs, ...(attestationId !== undefined && { spentList: attestationId }) };
+	}
+	const sending = jobs.filter(({ swapId }) => verdicts.get(swapId)?.do === "send");
+	if (sending.length === 0) return { verdicts, proofs };
+
+	let gas = bundleGas(sending, simulation);
+	if (gas > maxTransactionGas) {
+		// Those at the front do the same without the rest.
+		if (!attested) {
+			const rest = sending.splice(Math.ceil(sending.length / 2));
+			for (const job of rest) judge(job, { do: "leave" });
+		}
+		gas = maxTransactionGas;
+	}
+	const transaction = await sign(lane, {
+		draft: sending.length === jobs.length ? draft : await makeBundle(lane, sending, attested),
+		jobs: sending,
+		gas,
+		nonce: leased.nonce,
+		head,
+	});
+	return { verdicts, proofs, transaction };
+}
+
+/** A wallet that may hold too little for all its ops: its op must not spoil a bundle. */
+const apart: Verdict = { do: "postpone", blocks: 0, alone: true };
+
+/** The opens, from the first one on, whose limits fit into one transaction. */
+function fitting(jobs: Job[]): Job[] {
+	if (jobs[0]?.kind !== "open") return jobs;
+	return jobs.filter((_, i) => i === 0 || opsGas(jobs.slice(0, i + 1)) <= maxTransactionGas);
+}
+
+const nextBlock: Extract<Verdict, { do: "postpone" }> = { do: "postpone", blocks: 1 };
+
+function swapIdsOf(jobs: readonly Pick<Job, "swapId">[]): SwapUuid[] {
+	return jobs.map((job) => job.swapId);
+}
+
+/** Returns the jobs that may be signed, each fill with what it may pay now and what justifies it, and the others. */
+async function stopPayments(
+	{ pool, id: { chainId }, chain, payments, deliveryNow, log, metrics }: Lane,
+	jobs: Job[],
+): Promise<{ jobs: Job[]; stopped: Map<Job, Verdict>; proofs: Map<SwapUuid, PaymentProof> }> {
+	// Escrows check refunds themselves.
+	if (jobs[0]?.kind !== "fill") return { jobs, stopped: new Map(), proofs: new Map() };
+	const { settlementToken } = chain.deployment;
+	const { stopped, ...checked } = await checkPayments(
+		pool,
+		{ chainId, deliveryNow, log, metrics },
+		{ jobs, rules: { ...payments, settlementToken }, hold: nextBlock },
+	);
+	const proofs = new Map([...checked.proofs].map(([{ swapId }, proof]) => [swapId, proof]));
+	return { jobs: checked.jobs.filter((job) => !stopped.has(job)), stopped, proofs };
+}
+
+async function sign(
+	{ id, account, policy }: Lane,
+	{
+		draft,
+		jobs,
+		gas,
+		nonce,
+		head,
+	}: { draft: Draft; jobs: Job[]; gas: bigint; nonce: number; head: ChainHead },
+): Promise<LaneTransaction> {
+	const fees = freshFees({ baseFee: head.baseFee, priorityFee: BigInt(policy.priorityFeeWei) });
+	const transaction = { chainId: id.chainId, nonce, gas, ...fees, ...encodeBundle(draft.bundle) };
+	const { authorizationList } = draft;
+	const raw: Hex = await account.signTransaction(
+		authorizationList
+			? { ...transaction, type: "eip7702", authorizationList }
+			: { ...transaction, type: "eip1559" },
+	);
+	const [first] = jobs;
+	return {
+		nonce,
+		attempt: 0,
+		hash: keccak256(raw),
+		raw,
+		kind: first?.kind ?? "cancel",
+		jobs: jobs.map(({ swapId, kind, orderId }) => ({ swapId, kind, orderId })),
+		maxFeePerGas: fees.maxFeePerGas,
+		state: "signed",
+		sentAtBlock: head.number,
+	};
+}

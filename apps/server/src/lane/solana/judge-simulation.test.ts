@@ -1,0 +1,71 @@
+import type { SolanaAddress } from "@geoswap/protocol";
+import { expect, test } from "vitest";
+import type { Job, JobKind } from "../../swap/facts/job.ts";
+import { judgeSimulation } from "./judge-simulation.ts";
+import { later } from "./later.ts";
+
+const job = (kind: JobKind, strikes = 0) => ({ kind, strikes, alone: false }) as Job;
+const [feePayer, escrow, vault, recipient] = ["payer", "escrow", "vault", "recipient"].map(
+	(name) => name as SolanaAddress,
+) as [SolanaAddress, SolanaAddress, SolanaAddress, SolanaAddress];
+const deployment = { feePayers: [feePayer], escrow, vault };
+const poor = { isPayerPoor: true, deployment };
+const rich = { isPayerPoor: false, deployment };
+const failing = (reason: string, ...logs: string[]) => ({ ok: false as const, reason, logs });
+
+test.each([
+	"BlockhashNotFound",
+	"AccountInUse",
+	"AlreadyProcessed",
+	"AccountNotFound",
+	"InsufficientFundsForFee",
+	"WouldExceedMaxBlockCostLimit",
+])("what passes by itself costs a job nothing: %s", (reason) => {
+	expect(judgeSimulation(job("fill", 2), failing(reason), rich)).toEqual(later);
+	expect(judgeSimulation(job("open", 2), failing(reason), rich)).toEqual(later);
+});
+
+test("an order that was decided a moment ago is looked at again", () => {
+	const told = failing("instruction 5: Custom 0", "Allocate: account Address { .. } already in use");
+	expect(judgeSimulation(job("fill", 2), told, rich)).toEqual(later);
+});
+
+test("a payout says what stands against it", () => {
+	const frozen = failing("instruction 2: Custom 17", "Program log: Error: Account is frozen");
+	// Ours: a recipient whose account is frozen is refused before.
+	expect(judgeSimulation(job("fill"), frozen, rich)).toEqual({ do: "refuse", reason: "liquidity" });
+	const empty = failing("instruction 2: Custom 1", "Program log: Error: insufficient funds");
+	expect(judgeSimulation(job("fill"), empty, rich)).toEqual({ do: "refuse", reason: "liquidity" });
+});
+
+test("a job is not blamed for a fee payer that has too little: another lane may do it", () => {
+	const told = failing("instruction 3: Custom 1", "Transfer: insufficient lamports 1, need 2039280");
+	expect(judgeSimulation(job("fill"), told, poor)).toEqual({ do: "leave" });
+	expect(judgeSimulation(job("release"), told, poor)).toEqual({ do: "leave" });
+});
+
+test("who would be left with less than rent is to blame for it, and nobody else", () => {
+	const rent = (poorAccount: SolanaAddress) => ({ ...failing("InsufficientFundsForRent"), poorAccount });
+	for (const payer of [poor, rich]) {
+		for (const kind of ["open", "fill", "void", "release", "refund"] as const) {
+			expect(judgeSimulation(job(kind, 2), rent(feePayer), payer)).toEqual({ do: "leave" });
+			expect(judgeSimulation(job(kind, 2), rent(escrow), payer)).toEqual(later);
+			expect(judgeSimulation(job(kind, 2), rent(vault), payer)).toEqual(later);
+		}
+		const blamed = { do: "refuse", reason: "recipient" };
+		expect(judgeSimulation(job("fill"), rent(recipient), payer)).toEqual(blamed);
+		// A wallet that would get back too little for an account is owed it all the same.
+		expect(judgeSimulation(job("refund", 50), rent(recipient), payer)).toMatchObject({ do: "postpone" });
+	}
+});
+
+test("what is refused again and again is given up, unless it is owed", () => {
+	const told = failing("instruction 2: InvalidAccountData");
+	for (const kind of ["open", "fill"] as const) {
+		expect(judgeSimulation(job(kind, 1), told, rich)).toMatchObject({ do: "postpone", strikes: 1 });
+		expect(judgeSimulation(job(kind, 2), told, rich)).toEqual({ do: "refuse", reason: "reverted" });
+	}
+	for (const kind of ["void", "release", "refund"] as const) {
+		expect(judgeSimulation(job(kind, 50), told, rich)).toMatchObject({ do: "postpone", blocks: 160 });
+	}
+});

@@ -1,0 +1,67 @@
+import { addressOfWord, toSolanaWord } from "@geoswap/protocol";
+import { type Hex, parseUnits } from "viem";
+import type { Database } from "../../database/database.ts";
+import { lockOutflows, readOutflows, readPaymentsUnderWay } from "../../money/stock/outflows.ts";
+import type { ChainHead } from "../../swap/facts/facts.ts";
+import type { Job } from "../../swap/facts/job.ts";
+import type { SolanaLane } from "./solana-lane.ts";
+
+export type Payout = { job: Job<"fill">; amount: bigint };
+
+/** Whether any of the payouts is of a token of which only so much may leave the vault in an hour. */
+export function isAnyCapped(lane: SolanaLane, payouts: readonly Payout[]): boolean {
+	const caps = capsOf(lane);
+	return payouts.some(({ job }) => caps.has(tokenOf(job)));
+}
+
+/**
+ * Returns the payouts beyond what may leave the vault in an hour, as a vault on an EVM chain refuses them by itself. Counts
+ * what has left, what was signed and has not been seen to land, and the payouts before it. Lanes count one at a time, from
+ * here until the transaction ends, in which what they signed is journalled.
+ */
+export async function payoutsAboveCap(
+	db: Database,
+	lane: SolanaLane,
+	{ payouts, head: { timestamp } }: { payouts: readonly Payout[]; head: ChainHead },
+): Promise<Set<Job>> {
+	const { chainId } = lane.id;
+	const caps = capsOf(lane);
+	await lockOutflows(db, chainId);
+	// In this order: what the follower sees land between the two is counted twice, where it would else be counted never.
+	const underWay = await readPaymentsUnderWay(db, chainId);
+	const left = await readOutflows(db, { chainId, timestamp });
+	const taken = new Map(
+		[...caps.keys()].map((token) => [token, (left.get(token) ?? 0n) + (underWay.get(token) ?? 0n)]),
+	);
+	const above = payouts.filter(({ job, amount }) => {
+		const token = tokenOf(job);
+		const cap = caps.get(token);
+		if (cap === undefined) return false;
+		const sum = (taken.get(token) ?? 0n) + amount;
+		if (sum > cap) return true;
+		taken.set(token, sum);
+		return false;
+	});
+	for (const { job } of above) {
+		const { swapId, orderId, kind } = job;
+		lane.metrics?.paymentStopped(chainId, "above-cap");
+		lane.log.error(
+			{ swapId, chainId, orderId, kind, problem: "above-cap" },
+			"more would leave the vault in an hour than its cap: the payment is not sent",
+		);
+	}
+	return new Set(above.map(({ job }) => job));
+}
+
+function capsOf({ chain: { deployment }, policy: { outflowCaps } }: SolanaLane): Map<Hex, bigint> {
+	return new Map(
+		deployment.assets.flatMap(({ symbol, address, decimals }): [Hex, bigint][] => {
+			const cap = outflowCaps[symbol];
+			return cap === undefined ? [] : [[toSolanaWord(address), parseUnits(cap, decimals)]];
+		}),
+	);
+}
+
+function tokenOf({ chainId, order }: Job<"fill">): Hex {
+	return addressOfWord(chainId, order.outputToken);
+}

@@ -1,0 +1,238 @@
+import {
+	addressOfWord,
+	emptyAccountRentLamports,
+	fromSolanaWord,
+	type Order,
+	solanaNativeToken,
+	toSolanaWord,
+} from "@geoswap/protocol";
+import type { Hex } from "viem";
+import type { SolanaChain } from "../../chain/solana/connect-solana.ts";
+import { findMarkerTransaction } from "../../chain/solana/marker/find-marker-transaction.ts";
+import { type MarkerOwner, readMarkers } from "../../chain/solana/marker/read-markers.ts";
+import { readHoldings } from "../../chain/solana/read/read-holdings.ts";
+import { readLanded } from "../../chain/solana/read/read-landed.ts";
+import { readSolanaWallet, type SolanaWalletReading } from "../../chain/solana/read/read-solana-wallet.ts";
+import { receivedBy } from "../../chain/solana/read/received-by.ts";
+import { isWithinSolana } from "../../chain/solana/send/order-sides.ts";
+import type { ChainHead } from "../../swap/facts/facts.ts";
+import type { Job, JobKind } from "../../swap/facts/job.ts";
+import { lateReason } from "../late-reason.ts";
+import type { Verdict } from "../verdict.ts";
+import { later } from "./later.ts";
+import { readMarkerSearch, saveMarkerSearch } from "./marker-search.ts";
+import { mostLamports } from "./most-lamports.ts";
+import type { SolanaLane } from "./solana-lane.ts";
+
+/** What a transaction for a job says beside its order. */
+export type SolanaDraft =
+	| { kind: "open"; job: Job<"open"> }
+	| { kind: "fill"; job: Job<"fill">; amount: bigint; createsAccount: boolean }
+	| { kind: "void"; job: Job<"void"> }
+	| { kind: "release"; job: Job<"release"> }
+	| { kind: "refund"; job: Job<"refund">; createsAccount: boolean; isVoided: boolean };
+
+export type SolanaPlan =
+	| { do: "sign"; draft: SolanaDraft }
+	/** The order is decided already, as by a job of this kind, in a transaction that this store may have forgotten. */
+	| { do: "adopt"; kind: JobKind; hash: Hex }
+	| Extract<Verdict, { do: "refuse" | "postpone" | "leave" }>;
+
+const native = toSolanaWord(solanaNativeToken);
+
+/**
+ * What to do about each of the jobs, by what the chain holds now, and as far as the fee payer's lamports go. One that
+ * cannot be planned keeps no other from it.
+ */
+export async function planSolanaJobs(
+	lane: SolanaLane,
+	{
+		jobs,
+		stopped,
+		head,
+		lamports,
+	}: {
+		jobs: readonly Job[];
+		/** Payments that must not be signed now, unless the chain has decided their orders already. */
+		stopped: ReadonlyMap<Job, SolanaPlan>;
+		head: ChainHead;
+		lamports: bigint;
+	},
+): Promise<SolanaPlan[]> {
+	const [{ decided, voided }, accounts, stock] = await Promise.all([
+		readDecisions(lane, jobs),
+		Promise.allSettled(jobs.map((job) => readReceiver(lane, job))),
+		jobs.some(({ kind }) => kind === "fill") ? readStock(lane) : new Map<Hex, bigint>(),
+	]);
+	let left = lamports;
+	return jobs.map((job, i): SolanaPlan => {
+		const decision = decided.get(job);
+		if (decision) return decision;
+		const clock = { head, finalitySeconds: lane.policy.blockhashSeconds.most, nowMs: lane.nowMs() };
+		// An op dies with its blockhash, not at a time.
+		const reason = job.kind === "open" ? undefined : lateReason(job, clock);
+		if (reason) return { do: "refuse", reason };
+		const stop = stopped.get(job);
+		if (stop) return stop;
+		const account = accounts[i];
+		if (account?.status === "rejected") {
+			const { swapId, kind } = job;
+			lane.log.error({ ...lane.id, swapId, kind, err: account.reason }, "the job cannot be planned");
+			return later;
+		}
+		// Each is simulated as if it were alone. Together they must not take more than there is.
+		if (left < mostLamports(job.kind)) return { do: "leave" };
+		const receiver = account?.value ?? { hasAccount: true, lamports: 0n, payProblem: undefined };
+		const plan: SolanaPlan =
+			job.kind === "fill"
+				? planPayout(job, { receiver, stock })
+				: { do: "sign", draft: draftOf(job, receiver, { isVoided: voided.has(job) }) };
+		if (plan.do === "sign") left -= mostLamports(job.kind);
+		return plan;
+	});
+}
+
+function draftOf(
+	job: Exclude<Job, { kind: "fill" }>,
+	{ hasAccount }: Receiver,
+	{ isVoided }: { isVoided: boolean },
+): SolanaDraft {
+	switch (job.kind) {
+		case "refund":
+			return { kind: "refund", job, createsAccount: !hasAccount, isVoided };
+		case "open":
+			return { kind: "open", job };
+		case "void":
+			return { kind: "void", job };
+		case "release":
+			return { kind: "release", job };
+	}
+}
+
+type Receiver = Pick<SolanaWalletReading, "hasAccount" | "lamports" | "payProblem">;
+
+/** Takes what it pays out of the stock, so that those after it count with the rest. */
+function planPayout(
+	job: Job<"fill">,
+	{ receiver, stock }: { receiver: Receiver; stock: Map<Hex, bigint> },
+): SolanaPlan {
+	const { order } = job;
+	const { delivery } = job.payload;
+	// What was priced for another chain cannot be paid here, and must not keep others from it.
+	if (delivery.kind !== "payout") return { do: "refuse", reason: "reverted" };
+	const token = tokenOf(job);
+	// Lamports need none.
+	const createsAccount = !receiver.hasAccount;
+	const amount = createsAccount ? delivery.amount : delivery.amount + delivery.unusedRent;
+	if (amount < order.minOutput) {
+		// A submit lets no order pass whose recipient had no account then and needed one for the minimum.
+		const isAccountGone = createsAccount && amount + delivery.unusedRent >= order.minOutput;
+		return { do: "refuse", reason: isAccountGone ? "account_gone" : "price" };
+	}
+	const isTooLittle = receiver.lamports + amount < emptyAccountRentLamports;
+	// The recipient is to blame, as the chain shows: lamports would be paid to an account of any program, and a simulation that
+	// fails does not say whose account was frozen or given away.
+	if (receiver.payProblem || (token === native && isTooLittle)) return { do: "refuse", reason: "recipient" };
+	const available = stock.get(token) ?? 0n;
+	if (available < amount) return { do: "refuse", reason: "liquidity" };
+	stock.set(token, available - amount);
+	return { do: "sign", draft: { kind: "fill", job, amount, createsAccount } };
+}
+
+/** What the vault can pay. Its own address must stay alive. */
+async function readStock({ chain }: SolanaLane): Promise<Map<Hex, bigint>> {
+	const { vault } = await readHoldings(chain, { commitment: "confirmed" });
+	const stock = new Map(vault);
+	stock.set(native, (stock.get(native) ?? 0n) - emptyAccountRentLamports);
+	return stock;
+}
+
+/** Who is paid by the job, if anyone but ourselves is. */
+async function readReceiver({ chain }: SolanaLane, job: Job): Promise<Receiver | undefined> {
+	if (job.kind !== "fill" && job.kind !== "refund") return undefined;
+	const wallet = fromSolanaWord(job.kind === "fill" ? job.order.recipient : job.order.wallet);
+	return readSolanaWallet(chain, { wallet, token: tokenOf(job) });
+}
+
+function tokenOf({ kind, chainId, order }: Job): Hex {
+	return addressOfWord(chainId, kind === "fill" ? order.outputToken : order.inputToken);
+}
+
+type Side = "vault" | "escrow";
+
+/**
+ * The keys whose markers decide what the job is for. Within Solana the vault's marker decides everything, except that
+ * earlier versions voided an order with it and then made the escrow's marker for the refund.
+ */
+function sidesOf({ kind, order }: Job): Side[] {
+	if (kind === "open") return [];
+	if (kind === "fill" || kind === "void") return ["vault"];
+	return isWithinSolana(order) ? ["escrow", "vault"] : ["escrow"];
+}
+
+/** Reads which of the jobs have an order that is decided, by its markers and by the transactions that made them. */
+async function readDecisions(
+	{ chain, log, id, pool }: SolanaLane,
+	jobs: readonly Job[],
+): Promise<{
+	decided: Map<Job, SolanaPlan>;
+	/** Refunds within Solana of orders that an earlier version voided for good, and that are still to be paid. */
+	voided: Set<Job>;
+}> {
+	const decided = new Map<Job, SolanaPlan>();
+	const voided = new Set<Job>();
+	const readSide = async (side: Side) => {
+		const concerned = jobs.filter((job) => sidesOf(job).includes(side) && !decided.has(job));
+		if (concerned.length === 0) return;
+		const base = chain.deployment[side];
+		const orderIds = concerned.map(({ orderId }) => orderId);
+		const owners = await readMarkers(chain, { base, orderIds, commitment: "confirmed" });
+		const decide = async (job: Job, owner: MarkerOwner) => {
+			const { swapId, kind, orderId, order } = job;
+			try {
+				const search = await readMarkerSearch(pool, job);
+				const found = await findMarkerTransaction(chain, { base, orderId, ...search });
+				if (found.hash) {
+					const { hash } = found;
+					const madeBy = await kindOfMarker(chain, { order, side, owner, hash });
+					if (madeBy !== "void" || kind !== "refund") decided.set(job, { do: "adopt", kind: madeBy, hash });
+					// A void that can still be dropped keeps no payout from landing.
+					else if (await readLanded(chain, hash, "finalized")) voided.add(job);
+					else decided.set(job, later);
+					return;
+				}
+				await saveMarkerSearch(pool, job, found.before);
+				const told = { ...id, swapId, kind, isMoreToSearch: found.before !== undefined };
+				log.warn(told, "the transaction that decided the order was not found yet");
+				decided.set(job, later);
+			} catch (err) {
+				log.error({ ...id, swapId, kind, err }, "what decided the order cannot be looked for");
+				decided.set(job, later);
+			}
+		};
+		await Promise.all(
+			concerned.flatMap((job, i) => {
+				const owner = owners[i];
+				return owner ? [decide(job, owner)] : [];
+			}),
+		);
+	};
+	await readSide("escrow");
+	await readSide("vault");
+	return { decided, voided };
+}
+
+/** The kind of job that made the order's marker, by who owns that. */
+async function kindOfMarker(
+	chain: SolanaChain,
+	{ order, side, owner, hash }: { order: Order; side: Side; owner: MarkerOwner; hash: Hex },
+): Promise<JobKind> {
+	if (side === "escrow") return owner === "vault" ? "release" : "refund";
+	if (owner === "vault") return "fill";
+	if (!isWithinSolana(order)) return "void";
+	// Within Solana it is a refund. Earlier versions made a void of it, which paid nothing.
+	const landed = await readLanded(chain, hash);
+	if (!landed) throw new Error(`the chain does not show ${hash} any more`);
+	const wallet = { owner: fromSolanaWord(order.wallet), token: order.inputToken };
+	return (await receivedBy(landed, wallet)) >= order.inputAmount ? "refund" : "void";
+}

@@ -1,0 +1,84 @@
+import { afterAll, beforeEach, expect, test } from "vitest";
+import { readJob } from "../../../test/lane/lane-scene.ts";
+import { plainPayments } from "../../../test/lane/payment-facts.ts";
+import { followSlots } from "../../../test/lane/solana-lane-scene.ts";
+import { createSolanaLanes, solanaLanePolicy } from "../../../test/lane/solana-lanes.ts";
+import { createLog } from "../../telemetry/log.ts";
+import { createSolanaLane } from "./create-solana-lane.ts";
+
+const lanes = await createSolanaLanes();
+const { pump, slots, setFaults, clear, queuePayout, queueOpen, balance, states, transactions, keyOf, scene } =
+	lanes;
+beforeEach(() => clear());
+afterAll(() => lanes.stop());
+
+const alarms: object[] = [];
+const log = createLog({ level: "silent", process: "test" });
+log.error = ((about: object) => {
+	alarms.push(about);
+}) as typeof log.error;
+
+/** Lane 0 of a worker whose deployment has no other fee payer any more. */
+async function runAlone(): Promise<void> {
+	const feePayers = scene.keys.feePayers.slice(0, 1);
+	const deployment = {
+		...scene.chain.deployment,
+		feePayers: feePayers.map(({ address }) => address),
+	};
+	const run = createSolanaLane({
+		chain: { ...scene.chain, deployment },
+		keys: { ...scene.keys, feePayers },
+		policy: solanaLanePolicy,
+		payments: plainPayments,
+		pool: scene.pool,
+		engine: { poke: async () => {} },
+		deliveryNow: ({ delivery }) => delivery,
+		nowMs: Date.now,
+		log,
+	});
+	await run(keyOf(0));
+}
+
+test("what a fee payer signed that was taken out is sent as it is, and paid once", async () => {
+	const { order, recipient } = await queuePayout();
+	await setFaults({ dropSends: true });
+	await pump({ lane: 1 });
+	await setFaults({});
+	await slots(6);
+	await followSlots(scene);
+	await runAlone();
+	await slots(3);
+	await pump();
+	expect(await states([order], "fill")).toEqual(["done"]);
+	expect(await balance(recipient)).toBe(9_950_000n);
+	expect(await transactions()).toHaveLength(1);
+});
+
+test("what it signed and never landed is given up by another lane: a payout is signed again, a deposit refused", async () => {
+	const { order, recipient } = await queuePayout();
+	const { swapId } = await queueOpen({ feePayer: 1 });
+	await setFaults({ dropSends: true });
+	await pump({ lane: 1 });
+	await setFaults({});
+	await slots(200);
+	await followSlots(scene);
+	await runAlone();
+	expect(await readJob(scene.pool, swapId, "open")).toMatchObject({ state: "refused", reason: "expired" });
+	await slots(3);
+	await pump();
+	expect(await states([order], "fill")).toEqual(["done"]);
+	expect(await balance(recipient)).toBe(9_950_000n);
+});
+
+test("an op that waits for it is refused once it is dead at finality, and someone is told", async () => {
+	const { swapId } = await queueOpen({ feePayer: 1 });
+	await followSlots(scene);
+	await runAlone();
+	expect(await readJob(scene.pool, swapId, "open")).toMatchObject({ state: "queued" });
+	expect(alarms).toEqual([]);
+	await slots(200);
+	await followSlots(scene);
+	await runAlone();
+	expect(await readJob(scene.pool, swapId, "open")).toMatchObject({ state: "refused", reason: "expired" });
+	expect(alarms).toMatchObject([{ swapIds: [swapId] }]);
+});

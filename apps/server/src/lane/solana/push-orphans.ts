@@ -1,0 +1,33 @@
+import type { SwapUuid } from "@geoswap/protocol";
+import { openLaneTransactions } from "../../job/journal/lane-transactions.ts";
+import type { ChainHead } from "../../swap/facts/facts.ts";
+import { readOrphans, refuseDeadOpens } from "./orphans.ts";
+import { pushSolanaTransactions } from "./push-solana-transactions.ts";
+import type { SolanaLane } from "./solana-lane.ts";
+
+/**
+ * The same for what fee payers left behind that are in the deployment no more: what they signed is sent, and given up,
+ * without their keys. Any lane does it.
+ */
+export async function pushOrphans(lane: SolanaLane, head: ChainHead): Promise<SwapUuid[]> {
+	const { id, keys, pool, log } = lane;
+	const { chainId } = id;
+	const feePayers = keys.feePayers.map(({ address }) => address);
+	const place = { chainId, feePayers, finalizedHeight: head.finalizedHeight };
+	const { lanes, hasDeadOpens } = await readOrphans(pool, place);
+	const refused = hasDeadOpens ? await refuseDeadOpens(pool, place) : [];
+	if (refused.length > 0) {
+		// This store never sent them. One from before it was restored may have, under a name that only that key makes.
+		log.error(
+			{ chainId, swapIds: refused },
+			"their fee payer is gone: the swaps fail, and nobody has looked for deposits of theirs",
+		);
+	}
+	const lost = await Promise.all(
+		lanes.map(async (orphan) => {
+			const open = await openLaneTransactions(pool, orphan);
+			return pushSolanaTransactions({ ...lane, id: orphan }, { open, head });
+		}),
+	);
+	return [...refused, ...lost.flat().flatMap(({ jobs }) => jobs.map(({ swapId }) => swapId))];
+}

@@ -1,0 +1,205 @@
+import { tokenAccountOf } from "@geoswap/protocol";
+import { afterAll, beforeEach, expect, test } from "vitest";
+import { readJob } from "../../../test/lane/lane-scene.ts";
+import {
+	followLanes,
+	followSlots,
+	markerOf,
+	mintOf,
+	successesOf,
+} from "../../../test/lane/solana-lane-scene.ts";
+import { createSolanaLanes } from "../../../test/lane/solana-lanes.ts";
+import { laggingSolana } from "../../../test/solana/lagging-solana.ts";
+import type { SolanaChain } from "../../chain/solana/connect-solana.ts";
+
+const lanes = await createSolanaLanes();
+const {
+	pump,
+	slots,
+	setFaults,
+	clear,
+	woken,
+	waitFor,
+	queuePayout,
+	queueOpen,
+	balance,
+	states,
+	transactions,
+	start,
+	scene,
+} = lanes;
+beforeEach(() => clear());
+afterAll(() => lanes.stop());
+
+test("what was journalled and never sent is sent as it is, once, by the next run", async () => {
+	const { order, recipient } = await queuePayout();
+	const dying: SolanaChain = {
+		...scene.chain,
+		rpc: new Proxy(scene.chain.rpc, {
+			get: (rpc, name, receiver) =>
+				name === "sendTransaction"
+					? () => {
+							throw new Error("killed");
+						}
+					: Reflect.get(rpc, name, receiver),
+		}),
+	};
+	await pump({ chain: dying });
+	const [journalled] = await transactions();
+	expect(journalled).toMatchObject({ state: "signed", kind: "fill" });
+	expect(await states([order], "fill")).toEqual(["sent"]);
+	await slots(3);
+	expect(await balance(recipient)).toBe(0n);
+
+	await pump();
+	await slots(3);
+	expect(await balance(recipient)).toBe(9_950_000n);
+	const [sent, ...others] = await transactions();
+	expect(others).toEqual([]);
+	expect(sent?.raw).toEqual(journalled?.raw);
+});
+
+test("a transaction that a node swallowed is offered again after some slots, and only then", async () => {
+	const { recipient } = await queuePayout();
+	await setFaults({ dropSends: true });
+	await pump();
+	await setFaults({});
+	await slots(2);
+	await pump();
+	await slots(3);
+	expect(await balance(recipient)).toBe(0n);
+	await pump();
+	await slots(3);
+	expect(await balance(recipient)).toBe(9_950_000n);
+	expect(await transactions()).toHaveLength(1);
+});
+
+test("answers that are lost change nothing", async () => {
+	const { order, recipient } = await queuePayout();
+	await setFaults({ dropAnswers: { methods: ["sendTransaction"] } });
+	await pump();
+	expect(await transactions()).toMatchObject([{ state: "signed" }]);
+	await slots(3);
+	await setFaults({
+		dropAnswers: { methods: ["getMultipleAccounts", "simulateTransaction"] },
+	});
+	const second = await queuePayout();
+	await followLanes(scene);
+	await start()().catch(() => {});
+	expect(await states([order], "fill")).toEqual(["done"]);
+	expect(await states([second.order], "fill")).toEqual(["queued"]);
+	await setFaults({});
+	await slots(10);
+	await pump();
+	await slots(3);
+	expect(await balance(recipient)).toBe(9_950_000n);
+	expect(await balance(second.recipient)).toBe(9_950_000n);
+});
+
+test("a payout is signed again only once its blockhash is dead at finality and nobody knows it", async () => {
+	const { order, swapId, recipient } = await queuePayout();
+	await waitFor(order);
+	await setFaults({ dropSends: true, stallFinality: true });
+	await pump();
+	// Dead on the newest block, and not yet on the newest final one.
+	await slots(200);
+	await pump();
+	expect(await states([order], "fill")).toEqual(["sent"]);
+	expect(await transactions()).toHaveLength(1);
+
+	await setFaults({});
+	await slots(40);
+	await pump();
+	expect(await transactions()).toMatchObject([{ state: "final" }, { state: "broadcast" }]);
+	expect(await woken()).toEqual([swapId]);
+	await slots(3);
+	await pump();
+	expect(await states([order], "fill")).toEqual(["done"]);
+	expect(await balance(recipient)).toBe(9_950_000n);
+});
+
+test("one whose fate the chain does not tell is not given up", async () => {
+	const { order } = await queuePayout();
+	await setFaults({ dropSends: true });
+	await pump();
+	await slots(200);
+	await setFaults({ dropAnswers: { methods: ["getTransaction"] } });
+	await pump();
+	expect(await states([order], "fill")).toEqual(["sent"]);
+	expect(await transactions()).toMatchObject([{ state: "broadcast" }]);
+});
+
+test("a node that denies a payout which landed causes no second one", async () => {
+	const { order, recipient } = await queuePayout();
+	await pump();
+	await setFaults({ lieAboutStatus: "unknown" });
+	await slots(200);
+	await followSlots(scene);
+	// Given up, taken again, and found on the chain by its marker; but while the node lies nobody can say by whom.
+	await start()();
+	expect(await states([order], "fill")).toEqual(["queued"]);
+	await setFaults({});
+	await slots(20);
+	await pump();
+	await pump();
+	expect(await states([order], "fill")).toEqual(["done"]);
+	expect(await transactions()).toMatchObject([{ state: "final" }]);
+	expect(await balance(recipient)).toBe(9_950_000n);
+	expect(await successesOf(scene, await markerOf(scene, order, "vault"))).toHaveLength(1);
+});
+
+test("an op that never landed is refused once it is dead at finality, and not signed for again", async () => {
+	const { order, swapId } = await queueOpen();
+	await waitFor(order);
+	await setFaults({ dropSends: true, stallFinality: true });
+	await pump();
+	await slots(200);
+	await pump();
+	expect(await states([order], "open")).toEqual(["sent"]);
+	await setFaults({});
+	await slots(40);
+	await pump();
+	expect(await readJob(scene.pool, swapId, "open")).toMatchObject({ state: "refused", reason: "expired" });
+	expect(await woken()).toEqual([swapId]);
+	expect(await transactions()).toMatchObject([{ state: "final" }]);
+});
+
+test.each([
+	{ node: "is behind", passing: 200, hides: (slot: number) => ({ asOf: slot }) },
+	{ node: "has forgotten its blocks", passing: 600, hides: (slot: number) => ({ first: slot + 100 }) },
+])("a deposit that landed is not lost by the word of a node that $node", async ({ passing, hides }) => {
+	const { order } = await queueOpen();
+	await pump();
+	const { slot } = await followSlots(scene);
+	await slots(passing);
+	await followSlots(scene);
+	await start({ chain: laggingSolana(scene.chain, hides(slot)) })();
+	expect(await states([order], "open")).toEqual(["sent"]);
+	await pump();
+	expect(await states([order], "open")).toEqual(["done"]);
+});
+
+test("a deposit that the chain dropped is sent again as it was", async () => {
+	const { order } = await queueOpen();
+	const before = await balance(scene.chain.deployment.escrow);
+	await pump();
+	await slots(3);
+	await followLanes(scene);
+	const [sent] = await successesOf(
+		scene,
+		await tokenAccountOf({ owner: scene.chain.deployment.escrow, token: mintOf(scene.chain, "USDC") }),
+	);
+	await scene.solana.admin.dropTransaction({ signature: sent ?? "" });
+	expect(await balance(scene.chain.deployment.escrow)).toBe(before);
+	// As the follower and the swap leave it.
+	await scene.pool.query("update lane_transactions set state = 'broadcast', block_number = null");
+	await scene.pool.query("update jobs set state = 'queued', relayer = null, nonce = null");
+	await slots(6);
+	await followSlots(scene);
+	await start()();
+	await slots(3);
+	await pump();
+	expect(await states([order], "open")).toEqual(["done"]);
+	expect(await balance(scene.chain.deployment.escrow)).toBe(before + order.inputAmount);
+	expect(await transactions()).toHaveLength(1);
+});

@@ -1,0 +1,104 @@
+import { readSlots } from "../../chain/solana/read/read-slots.ts";
+import { readUnknown } from "../../chain/solana/read/read-unknown.ts";
+import { sendRaw } from "../../chain/solana/send/send-raw.ts";
+import {
+	endUnseenTransaction,
+	type LaneTransaction,
+	markBroadcast,
+} from "../../job/journal/lane-transactions.ts";
+import type { ChainHead } from "../../swap/facts/facts.ts";
+import type { LaneView } from "../look-at-lane.ts";
+import { traceTransaction } from "../trace-transaction.ts";
+import type { SolanaLane } from "./solana-lane.ts";
+
+/** About two seconds. Nodes forget what they could not hand on, and nobody tells. */
+const offerAgainAfterSlots = 5;
+
+/** Sends again what is not seen to have landed, and gives up what never can. Returns what is given up. */
+export async function pushSolanaTransactions(
+	lane: SolanaLane,
+	{ open, head }: Pick<LaneView, "open" | "head">,
+): Promise<LaneTransaction[]> {
+	const isPast = ({ lastValidHeight }: LaneTransaction) =>
+		lastValidHeight !== undefined && head.finalizedHeight > lastValidHeight;
+	const past = open.filter(isPast);
+	const isDue = ({ state, sentAtBlock }: LaneTransaction) =>
+		state === "signed" || head.number - sentAtBlock >= offerAgainAfterSlots;
+	const [lost] = await Promise.all([
+		past.length > 0 ? giveUpLost(lane, past) : [],
+		offerAll(lane, { transactions: open.filter((one) => !isPast(one) && isDue(one)), head }),
+	]);
+	return lost;
+}
+
+/**
+ * Offers the kept bytes to the chain. What it does not take, or does not answer to, is offered again at the next run.
+ */
+export async function offerAll(
+	lane: SolanaLane,
+	{ transactions, head }: { transactions: readonly LaneTransaction[]; head: ChainHead },
+): Promise<void> {
+	const { id, chain, pool, nowMs, log } = lane;
+	const sent = await Promise.all(
+		transactions.map(async (transaction): Promise<LaneTransaction[]> => {
+			const { nonce, hash, kind, jobs, raw } = transaction;
+			const startMs = nowMs();
+			// Found on the chain: there is nothing to send.
+			if (raw === "0x") return [];
+			const about = { ...id, nonce, hash, kind, swapIds: jobs.map((job) => job.swapId) };
+			try {
+				await sendRaw(chain, raw);
+			} catch (err) {
+				log.warn({ ...about, err }, "the chain does not take the transaction; it is offered again");
+				return [];
+			}
+			log.info(about, "transaction sent");
+			// It is offered again every two seconds until it is seen to have landed: the first time is what there is to tell.
+			if (transaction.state === "signed") {
+				void traceTransaction(lane, transaction, { name: "transaction sent", startMs });
+			}
+			return [transaction];
+		}),
+	);
+	await markBroadcast(pool, id, sent.flat(), { atBlock: head.number });
+}
+
+/**
+ * Of the transactions whose blockhash is dead at finality, those that never landed. The order of the questions counts:
+ * a node that is at a final slot past the last valid height knows whatever landed before it.
+ */
+async function giveUpLost(lane: SolanaLane, past: readonly LaneTransaction[]): Promise<LaneTransaction[]> {
+	const { chain, log, id } = lane;
+	try {
+		const { finalized } = await readSlots(chain);
+		const dead = past.filter(({ lastValidHeight = finalized.height }) => finalized.height > lastValidHeight);
+		const unknown = await readUnknown(chain, dead, finalized);
+		const lost = dead.filter(({ hash }) => unknown.has(hash));
+		if (lost.length < dead.length) {
+			const hashes = dead.flatMap(({ hash }) => (unknown.has(hash) ? [] : [hash]));
+			log.warn(
+				{ ...id, hashes },
+				"these landed, or the node is behind or has forgotten: they are not given up",
+			);
+		}
+		const ended = await Promise.all(lost.map((transaction) => giveUp(lane, transaction)));
+		return ended.flat();
+	} catch (err) {
+		// Nothing is known of them, so nothing is done: the rest of the run does not depend on it.
+		log.warn({ ...id, err }, "the chain does not tell what became of transactions");
+		return [];
+	}
+}
+
+async function giveUp(
+	{ pool, id, log }: SolanaLane,
+	transaction: LaneTransaction,
+): Promise<LaneTransaction[]> {
+	const { nonce, hash, kind, jobs } = transaction;
+	if (!(await endUnseenTransaction(pool, id, nonce))) return [];
+	log.warn(
+		{ ...id, nonce, hash, kind, swapIds: jobs.map(({ swapId }) => swapId) },
+		"transaction never landed",
+	);
+	return [transaction];
+}

@@ -1,0 +1,345 @@
+import { emptyAccountRentLamports, type SwapUuid } from "@geoswap/protocol";
+import type { Hex } from "viem";
+import { readBlockhash } from "../../chain/solana/read/read-blockhash.ts";
+import { readLanded } from "../../chain/solana/read/read-landed.ts";
+import { readUnknown } from "../../chain/solana/read/read-unknown.ts";
+import { signPayout } from "../../chain/solana/send/sign-payout.ts";
+import { signRefund } from "../../chain/solana/send/sign-refund.ts";
+import { signRelease } from "../../chain/solana/send/sign-release.ts";
+import { signVoid } from "../../chain/solana/send/sign-void.ts";
+import { simulateTransaction } from "../../chain/solana/send/simulate-transaction.ts";
+import {
+	CoSignError,
+	coSignOrder,
+	maximumMicroLamportsPerUnit,
+} from "../../chain/solana/wallet/co-sign-order.ts";
+import { type Database, inTransaction } from "../../database/database.ts";
+import {
+	endLease,
+	type Journalled,
+	journalLease,
+	type LeasedOutcome,
+} from "../../job/journal/journal-lease.ts";
+import type { LaneTransaction } from "../../job/journal/lane-transactions.ts";
+import type { PaymentProof } from "../../job/read-payment-facts.ts";
+import { takeSingleJobs } from "../../job/take-jobs.ts";
+import type { ChainHead } from "../../swap/facts/facts.ts";
+import type { Job, JobKind } from "../../swap/facts/job.ts";
+import type { SignedSolanaOp } from "../../swap/facts/swap-record.ts";
+import { changeOf } from "../change-of.ts";
+import { checkPayments } from "../check-payments.ts";
+import type { LaneView } from "../look-at-lane.ts";
+import { tellMalformed } from "../tell-malformed.ts";
+import type { Verdict } from "../verdict.ts";
+import { countLostAttempts } from "./count-lost-attempts.ts";
+import { isOwnAccount, judgeSimulation, strikeInSlots } from "./judge-simulation.ts";
+import { later } from "./later.ts";
+import { isAnyCapped, type Payout, payoutsAboveCap } from "./limit-outflows.ts";
+import { mostLamports } from "./most-lamports.ts";
+import { planSolanaJobs, type SolanaDraft, type SolanaPlan } from "./plan-solana-jobs.ts";
+import type { SolanaLane } from "./solana-lane.ts";
+import type { FeePayerFunds } from "./watch-fee-payer.ts";
+import { withoutSignatures } from "./without-signatures.ts";
+
+export type SignedJobs = {
+	/** Whether there was anything to do. */
+	found: boolean;
+	/** Journalled, and still to be broadcast. */
+	transactions: LaneTransaction[];
+	/** Whose jobs will not be done. */
+	refused: SwapUuid[];
+	/** Whether something changed while it was signed, so that nothing was journalled and nothing may be sent. */
+	isUndone: boolean;
+};
+
+type Life = { blockhash: string; lastValidBlockHeight: bigint };
+type Signed = { hash: Hex; raw: Hex; lastValidHeight: number };
+/** The transaction that does the job: ours, or one that is on the chain and has no bytes here. */
+type Done = { do: "journal"; kind: JobKind } & Signed;
+
+/**
+ * Leases the jobs that go next, looks at what the chain holds and at what each transaction would do, and signs for those
+ * that would be done. No lock is held meanwhile. What is signed is journalled only if all that it was signed for is still so.
+ */
+export async function signSolanaJobs(
+	lane: SolanaLane,
+	{
+		head,
+		open,
+		nextNonce,
+		hasWork,
+		readFunds,
+	}: Pick<LaneView, "head" | "open" | "hasWork"> & {
+		/** Read with `open`: nothing is journalled if the lane has signed for anything else since. */
+		nextNonce: number;
+		readFunds: () => Promise<FeePayerFunds>;
+	},
+): Promise<SignedJobs> {
+	const { id, feePayer, policy, pool, leaseTime, nowMs, log } = lane;
+	// After what is under way was read: what lands meanwhile is taken off twice, and not forgotten.
+	const funds = await readFunds();
+	const lamports =
+		funds.lamports - emptyAccountRentLamports - open.reduce((sum, { kind }) => sum + mostLamports(kind), 0n);
+	const startMs = nowMs();
+	const leased = hasWork
+		? await takeSingleJobs(pool, id, {
+				headNumber: head.number,
+				leaseMs: leaseTime.ms(),
+				limit: policy.bundleSize,
+				feePayer: feePayer.address,
+				isOpensOnly: lamports < mostLamports("fill"),
+			})
+		: undefined;
+	if (!leased) return { found: false, transactions: [], refused: [], isUndone: false };
+	tellMalformed(lane, leased.malformed);
+	const malformed = leased.malformed.map(({ swapId }) => swapId);
+	if (leased.jobs.length === 0) return { found: true, transactions: [], refused: malformed, isUndone: true };
+	const attempts = await attemptAll(lane, {
+		jobs: leased.jobs,
+		head,
+		lamports,
+		isPayerPoor: funds.isPoor,
+	}).catch(async (error: unknown) => {
+		// Others need not wait until the lease ends by itself.
+		await endLease(pool, id, leased).catch(() => {});
+		throw error;
+	});
+	const { outcome, transactions, refused } = await journal(lane, {
+		lease: leased.lease,
+		nonce: nextNonce,
+		attempts,
+		head,
+	});
+	leaseTime.ended({ outcome, tookMs: nowMs() - startMs });
+	const isUndone = outcome !== "journalled";
+	if (isUndone) {
+		const swapIds = leased.jobs.map(({ swapId }) => swapId);
+		log.warn({ ...id, lease: leased.lease, outcome, swapIds }, "what was signed is not sent");
+	}
+	return { found: true, transactions, refused: [...malformed, ...refused], isUndone };
+}
+
+type Attempted = { job: Job; plan: SolanaPlan; outcome: Done | Verdict; proof: PaymentProof | undefined };
+
+async function attemptAll(
+	lane: SolanaLane,
+	{
+		jobs: leased,
+		head,
+		lamports,
+		isPayerPoor,
+	}: { jobs: readonly Job[]; head: ChainHead; lamports: bigint; isPayerPoor: boolean },
+): Promise<Attempted[]> {
+	const { id, chain, pool, payments: rules, deliveryNow, log, metrics } = lane;
+	const [{ jobs, stopped, proofs }, lost] = await Promise.all([
+		checkPayments(
+			pool,
+			{ chainId: id.chainId, deliveryNow, log, metrics },
+			{ jobs: leased, rules, hold: later },
+		),
+		countLostAttempts(pool, { chainId: id.chainId, jobs: leased }),
+	]);
+	const [plans, life] = await Promise.all([
+		planSolanaJobs(lane, { jobs, stopped, head, lamports }),
+		readBlockhash(chain),
+	]);
+	return Promise.all(
+		jobs.map(async (job, i) => {
+			const plan = plans[i] ?? later;
+			const outcome = await carryOut(lane, { job, plan, lost: lost[i] ?? 0, life, head, isPayerPoor });
+			return { job, plan, outcome, proof: proofs.get(job) };
+		}),
+	);
+}
+
+type Attempt = {
+	job: Job;
+	plan: SolanaPlan;
+	/** How many transactions for it never landed. */
+	lost: number;
+	life: Life;
+	head: ChainHead;
+	isPayerPoor: boolean;
+};
+
+/** One that cannot be carried out keeps no other from it. */
+async function carryOut(lane: SolanaLane, attempt: Attempt): Promise<Done | Verdict> {
+	try {
+		return await tryOut(lane, attempt);
+	} catch (err) {
+		const { swapId, kind } = attempt.job;
+		lane.log.error({ ...lane.id, swapId, kind, err }, "the job is not signed for");
+		// Whoever signs refuses orders that are not ours so. Anything else is the chain, which answers better later.
+		return err instanceof RangeError ? strikeInSlots(attempt.job) : later;
+	}
+}
+
+async function tryOut(lane: SolanaLane, attempt: Attempt): Promise<Done | Verdict> {
+	const { plan, life } = attempt;
+	if (plan.do === "adopt") {
+		// It landed, so its blockhash was no younger than this one.
+		const lastValidHeight = Number(life.lastValidBlockHeight);
+		return { do: "journal", kind: plan.kind, hash: plan.hash, raw: "0x", lastValidHeight };
+	}
+	if (plan.do !== "sign") return plan;
+	return plan.draft.kind === "open" ? open(lane, attempt, plan.draft.job) : decide(lane, attempt, plan.draft);
+}
+
+/**
+ * The wallet signed for one message, and ours is the same signature each time: whether it was sent before, the chain
+ * knows even where this store does not.
+ */
+async function open(lane: SolanaLane, attempt: Attempt, job: Job<"open">): Promise<Done | Verdict> {
+	const { id, chain, feePayer, log } = lane;
+	const op = solanaOp(job);
+	let signed: { signature: Hex; raw: Hex };
+	try {
+		const { deployment } = chain;
+		signed = await coSignOrder({ deployment, order: job.order, op, feePayerKey: feePayer });
+	} catch (err) {
+		if (!(err instanceof CoSignError)) throw err;
+		log.error({ ...id, swapId: job.swapId, err }, "what the wallet signed is not what its order says");
+		return { do: "refuse", reason: "reverted" };
+	}
+	const done: Done = {
+		do: "journal",
+		kind: "open",
+		hash: signed.signature,
+		raw: signed.raw,
+		lastValidHeight: Number(op.lastValidBlockHeight),
+	};
+	const landed = await readLanded(chain, signed.signature);
+	if (landed) return landed.isFailed ? { do: "refuse", reason: "reverted" } : done;
+	if (attempt.head.finalizedHeight > done.lastValidHeight) {
+		const { finalizedNumber: slot, finalizedHeight: height } = attempt.head;
+		const unknown = await readUnknown(chain, [done], { slot, height });
+		return unknown.has(done.hash) ? { do: "refuse", reason: "expired" } : later;
+	}
+	return simulated(lane, attempt, done);
+}
+
+function solanaOp({ swapId, payload: { op } }: Job<"open">): SignedSolanaOp {
+	if (!("kind" in op)) throw new Error(`swap ${swapId} is not opened on Solana`);
+	return op;
+}
+
+async function decide(
+	lane: SolanaLane,
+	attempt: Attempt,
+	draft: Exclude<SolanaDraft, { kind: "open" }>,
+): Promise<Done | Verdict> {
+	const { signature, raw } = await sign(lane, attempt, draft);
+	const lastValidHeight = Number(attempt.life.lastValidBlockHeight);
+	return simulated(lane, attempt, { do: "journal", kind: draft.kind, hash: signature, raw, lastValidHeight });
+}
+
+function sign(
+	{ chain: { deployment }, keys, feePayer, policy }: SolanaLane,
+	{ life: { blockhash }, lost }: Attempt,
+	draft: Exclude<SolanaDraft, { kind: "open" }>,
+): Promise<{ signature: Hex; raw: Hex }> {
+	const { order } = draft.job;
+	// What was lost may have been worth too little to whoever makes blocks.
+	let computePrice = BigInt(policy.computePriceMicroLamports) << BigInt(lost);
+	if (computePrice > maximumMicroLamportsPerUnit) computePrice = maximumMicroLamportsPerUnit;
+	const common = { deployment, keys, feePayer, order, blockhash, computePrice };
+	switch (draft.kind) {
+		case "fill":
+			return signPayout({ ...common, amount: draft.amount, createsAccount: draft.createsAccount });
+		case "void":
+			return signVoid(common);
+		case "release":
+			return signRelease(common);
+		case "refund":
+			return signRefund({ ...common, createsAccount: draft.createsAccount, isVoided: draft.isVoided });
+	}
+}
+
+async function simulated(
+	{ id, chain, log }: SolanaLane,
+	{ job, isPayerPoor }: Attempt,
+	done: Done,
+): Promise<Done | Verdict> {
+	const simulation = await simulateTransaction(chain, withoutSignatures(done.raw));
+	if (simulation.ok) return done;
+	const { reason, logs, poorAccount } = simulation;
+	const { deployment } = chain;
+	const told = { ...id, swapId: job.swapId, kind: job.kind, reason, logs, poorAccount };
+	if (isOwnAccount(poorAccount, deployment))
+		log.error(told, "escrow or vault has too few lamports: send it more");
+	else log.warn(told, "transaction would fail");
+	return judgeSimulation(job, simulation, { isPayerPoor, deployment });
+}
+
+/** Writes down what is to be sent, each with its job, and what becomes of the other jobs. */
+function journal(
+	lane: SolanaLane,
+	{
+		lease,
+		nonce,
+		attempts,
+		head,
+	}: { lease: number; nonce: number; attempts: readonly Attempted[]; head: ChainHead },
+): Promise<Pick<SignedJobs, "transactions" | "refused"> & Pick<Journalled, "outcome">> {
+	const { id, pool } = lane;
+	const payouts = attempts.flatMap(({ plan, outcome }): Payout[] =>
+		outcome.do === "journal" && plan.do === "sign" && plan.draft.kind === "fill" ? [plan.draft] : [],
+	);
+	if (!isAnyCapped(lane, payouts)) return write(pool, new Set());
+	return inTransaction(pool, async (db) => write(db, await payoutsAboveCap(db, lane, { payouts, head })));
+
+	async function write(db: Database, above: ReadonlySet<Job>) {
+		const transactions = new Map<Hex, LaneTransaction>();
+		const refused: SwapUuid[] = [];
+		const outcomes = attempts.map(({ job, outcome, proof }): LeasedOutcome => {
+			const verdict: Done | Verdict = above.has(job) ? { do: "refuse", reason: "liquidity" } : outcome;
+			if (verdict.do === "refuse") refused.push(job.swapId);
+			if (verdict.do !== "journal") return { job, change: changeOf(verdict, head) };
+			const { kind, hash, raw, lastValidHeight } = verdict;
+			// Two jobs may find that one transaction has decided their order.
+			if (!transactions.has(hash)) {
+				transactions.set(hash, {
+					nonce: nonce + transactions.size,
+					attempt: 0,
+					hash,
+					raw,
+					kind,
+					jobs: [{ swapId: job.swapId, kind, orderId: job.orderId }],
+					maxFeePerGas: 0n,
+					lastValidHeight,
+					state: raw === "0x" ? "broadcast" : "signed",
+					sentAtBlock: head.number,
+				});
+			}
+			const otherwise = decidedOtherwise(job, kind);
+			if (otherwise.do === "refuse") refused.push(job.swapId);
+			const change = changeOf(otherwise, head);
+			// What is on the chain needs no justification.
+			return kind === job.kind
+				? { job, hash, change, proof: raw === "0x" ? undefined : proof }
+				: { job, change };
+		});
+		const journalled = await journalLease(db, id, {
+			lease,
+			nonce,
+			outcomes,
+			transactions: [...transactions.values()],
+		});
+		const { outcome } = journalled;
+		const nonces = outcome === "journalled" ? journalled.nonces : new Map<Hex, number>();
+		return {
+			outcome,
+			refused,
+			transactions: [...transactions.values()].flatMap((transaction) => {
+				const place = nonces.get(transaction.hash);
+				return place === undefined ? [] : [{ ...transaction, nonce: place }];
+			}),
+		};
+	}
+}
+
+/** The order is decided: the swap goes on from there once whoever follows the chain has told it. */
+function decidedOtherwise(job: Job, kind: JobKind): Verdict {
+	// One that was closed is refunded, or was by the transaction that closed it.
+	return job.kind === "fill" && kind !== "fill" ? { do: "refuse", reason: "too_late" } : later;
+}

@@ -1,0 +1,100 @@
+import { emptyAccountRentLamports, tokenAccountRentLamports, toSolanaWord } from "@geoswap/protocol";
+import { getCompiledTransactionMessageDecoder, getTransactionDecoder } from "@solana/kit";
+import { COMPUTE_BUDGET_PROGRAM_ADDRESS } from "@solana-program/compute-budget";
+import { afterAll, beforeEach, expect, test } from "vitest";
+import { readJob } from "../../../test/lane/lane-scene.ts";
+import { plainPayments } from "../../../test/lane/payment-facts.ts";
+import { newSolanaWallet } from "../../../test/lane/solana-lane-scene.ts";
+import { createSolanaLanes, quietLog, solanaLanePolicy } from "../../../test/lane/solana-lanes.ts";
+import { withLamports } from "../../../test/solana/with-lamports.ts";
+import { laneKey } from "../lane-key.ts";
+import { createSolanaLane } from "./create-solana-lane.ts";
+import { mostLamports } from "./most-lamports.ts";
+
+const lanes = await createSolanaLanes();
+const { pump, slots, setFaults, clear, follow, queuePayout, queueOpen, states, transactions } = lanes;
+const { scene, feePayerOf } = lanes;
+beforeEach(() => clear());
+afterAll(() => lanes.stop());
+
+test("what is signed at once, and what is on its way, takes no more than the fee payer has", async () => {
+	const orders = [];
+	for (let i = 0; i < 3; i++) orders.push((await queuePayout()).order);
+	const lamports = emptyAccountRentLamports + 2n * mostLamports("fill");
+	const chain = withLamports(scene.chain, { address: feePayerOf(0), lamports });
+	await setFaults({ dropSends: true });
+	for (let run = 0; run < 2; run++) {
+		await pump({ chain });
+		expect(await states(orders, "fill")).toEqual(["sent", "sent", "queued"]);
+	}
+	// Another lane has enough.
+	await pump({ lane: 1 });
+	expect(await states(orders, "fill")).toEqual(["sent", "sent", "sent"]);
+});
+
+test("a fee payer that can pay for nothing else takes the ops that only it can send", async () => {
+	const others = [];
+	for (let i = 0; i < 2; i++) others.push((await queuePayout()).order);
+	const { order } = await queueOpen();
+	const lamports = emptyAccountRentLamports + mostLamports("fill") - 1n;
+	const chain = withLamports(scene.chain, { address: feePayerOf(0), lamports });
+	await pump({ chain, bundleSize: 2 });
+	expect(await states([order], "open")).toEqual(["sent"]);
+	expect(await states(others, "fill")).toEqual(["queued", "queued"]);
+});
+
+test("a fee payer that a payout would leave with less than its rent is not the recipient's fault", async () => {
+	const feePayer = await newSolanaWallet(scene);
+	await scene.solana.admin.airdrop({
+		address: feePayer.address,
+		lamports: 2n * tokenAccountRentLamports + 100_000n,
+	});
+	const { swapId } = await queuePayout();
+	await follow();
+	// It has just paid for something else.
+	const deployment = { ...scene.chain.deployment, feePayers: [feePayer.address] };
+	const chain = withLamports(
+		{ ...scene.chain, deployment },
+		{ address: feePayer.address, lamports: 10n ** 9n },
+	);
+	const run = createSolanaLane({
+		chain,
+		keys: { ...scene.keys, feePayers: [feePayer] },
+		policy: solanaLanePolicy,
+		payments: plainPayments,
+		pool: scene.pool,
+		engine: { poke: () => expect.unreachable() },
+		deliveryNow: ({ delivery }) => delivery,
+		nowMs: Date.now,
+		log: quietLog,
+	});
+	await run(laneKey({ chainId: chain.chainId, relayer: toSolanaWord(feePayer.address) }));
+	expect(await readJob(scene.pool, swapId, "fill")).toMatchObject({ state: "queued", strikes: 0 });
+	expect(await transactions()).toEqual([]);
+});
+
+test("what is lost again and again is worth more to whoever makes blocks, up to a limit", async () => {
+	await queuePayout();
+	await setFaults({ dropSends: true });
+	for (let lost = 0; lost < 9; lost++) {
+		await pump();
+		await slots(200);
+	}
+	const prices = (await transactions()).map(({ raw }) => computePrice(raw));
+	const doubled = [0, 1, 2, 3, 4, 5, 6].map((lost) => 50_000n << BigInt(lost));
+	expect(prices).toEqual([...doubled, 5_000_000n, 5_000_000n]);
+});
+
+/** In micro-lamports per unit. */
+function computePrice(raw: Buffer): bigint | undefined {
+	const { messageBytes } = getTransactionDecoder().decode(raw);
+	const message = getCompiledTransactionMessageDecoder().decode(messageBytes);
+	if (message.version !== 0) throw new Error("a transaction of another version");
+	const { staticAccounts, instructions } = message;
+	const data = instructions
+		.filter(
+			({ programAddressIndex }) => staticAccounts[programAddressIndex] === COMPUTE_BUDGET_PROGRAM_ADDRESS,
+		)
+		.map((instruction) => Buffer.from(instruction.data ?? []));
+	return data.find(([name]) => name === 3)?.readBigUInt64LE(1);
+}

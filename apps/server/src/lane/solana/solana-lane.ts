@@ -1,0 +1,21 @@
+import type { KeyPairSigner } from "@solana/kit";
+import type { SolanaChain } from "../../chain/solana/connect-solana.ts";
+import type { SolanaKeys } from "../../chain/solana/send/solana-keys.ts";
+import type { SolanaConfig } from "../../config/config.ts";
+import type { LaneId } from "../../job/journal/lane-transactions.ts";
+import type { LaneDeps } from "../evm/lane.ts";
+import type { LeaseTime } from "../lease-time.ts";
+
+type SolanaLanePolicy = Pick<
+	SolanaConfig,
+	"bundleSize" | "blockhashSeconds" | "computePriceMicroLamports" | "markerSeconds" | "outflowCaps"
+>;
+
+export type SolanaLaneDeps = Omit<LaneDeps, "freshMinimum"> & {
+	chain: SolanaChain;
+	keys: SolanaKeys;
+	policy: SolanaLanePolicy;
+};
+
+/** One fee payer's. Its nonces are but numbers in a row: what a transaction needs to land is a blockhash that lives. */
+export type SolanaLane = SolanaLaneDeps & { id: LaneId; feePayer: KeyPairSigner; leaseTime: LeaseTime };

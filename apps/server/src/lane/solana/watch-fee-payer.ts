@@ -1,0 +1,30 @@
+import { solanaNativeToken, toSolanaWord } from "@geoswap/protocol";
+import { readSolanaWallet } from "../../chain/solana/read/read-solana-wallet.ts";
+import type { SolanaLane } from "./solana-lane.ts";
+
+/** Enough for some fifty transactions that make a marker each. */
+const enoughLamports = 100_000_000n;
+const remindAfterMs = 60_000;
+
+/** What the fee payer has, and whether that is little. */
+export type FeePayerFunds = { lamports: bigint; isPoor: boolean };
+
+/** Looks what the fee payer has left. Tells the operator, who must send it more, once a minute. */
+export function watchFeePayer({ chain, feePayer, id, nowMs, log }: SolanaLane): () => Promise<FeePayerFunds> {
+	let toldAtMs = Number.NEGATIVE_INFINITY;
+	return async () => {
+		const { lamports } = await readSolanaWallet(chain, {
+			wallet: feePayer.address,
+			token: toSolanaWord(solanaNativeToken),
+		});
+		if (lamports >= enoughLamports) return { lamports, isPoor: false };
+		if (nowMs() - toldAtMs >= remindAfterMs) {
+			toldAtMs = nowMs();
+			log.error(
+				{ ...id, feePayer: feePayer.address, lamports },
+				"the fee payer runs out of SOL: send it more",
+			);
+		}
+		return { lamports, isPoor: true };
+	};
+}
