@@ -1,6 +1,6 @@
 import type { Address } from "viem";
+import type { Breach, ChainReport } from "../src/audit/read/report.ts";
 import { reconcile } from "../src/audit/reconcile.ts";
-import type { Breach, ChainReport } from "../src/audit/report.ts";
 import type { SimSwap } from "./sim-wallets.ts";
 import type { World } from "./world.ts";
 

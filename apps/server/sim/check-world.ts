@@ -1,6 +1,6 @@
 import { type SolanaAddress, toSolanaWord, unpackDeadlines } from "@geoswap/protocol";
 import { type Address, bytesToHex, isAddress, zeroAddress } from "viem";
-import type { Breach } from "../src/audit/report.ts";
+import type { Breach } from "../src/audit/read/report.ts";
 import { auditWorld } from "./audit-world.ts";
 import type { rpcReceipt } from "./evm/rpc-format.ts";
 import { attesterNames, type ChainName } from "./plan.ts";

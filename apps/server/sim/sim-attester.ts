@@ -1,8 +1,8 @@
 import type { LocalAccount } from "viem";
-import { createAttester } from "../src/attest/create-attester.ts";
+import { createAttester } from "../src/attester/create-attester.ts";
 import type { EvmChain } from "../src/chain/evm/chain-client.ts";
 import type { SolanaChain } from "../src/chain/solana/connect-solana.ts";
-import type { AttesterClient } from "../src/swap/attester-client.ts";
+import type { AttesterClient } from "../src/round/attestation/attester-client.ts";
 import type { Log } from "../src/telemetry/log.ts";
 import type { Scheduler } from "./scheduler.ts";
 import type { SeededRandom } from "./seeded-random.ts";

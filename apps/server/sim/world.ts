@@ -3,13 +3,13 @@ import { bytesToHex } from "viem";
 import { privateKeyToAccount } from "viem/accounts";
 import { connectChain } from "../src/chain/evm/chain-client.ts";
 import { connectSolana } from "../src/chain/solana/connect-solana.ts";
+import { createDesk } from "../src/desk/desk.ts";
+import { deskChains } from "../src/desk/desk-chain.ts";
+import { createPriceBook } from "../src/desk/price/price-book.ts";
+import { refundWorth } from "../src/desk/refund-worth.ts";
 import { pokeAtOnce } from "../src/durable/poke-at-once.ts";
-import { createPriceBook } from "../src/price/price-book.ts";
-import { createSecondProviders } from "../src/swap/second-providers.ts";
+import { createSecondProviders } from "../src/round/second-provider/second-providers.ts";
 import type { Log } from "../src/telemetry/log.ts";
-import { createDesk } from "../src/venue/desk.ts";
-import { deskChains } from "../src/venue/desk-chain.ts";
-import { refundWorth } from "../src/venue/refund-worth.ts";
 import { createSimEvmChain, type SimEvmChain } from "./evm/create-sim-evm-chain.ts";
 import {
 	type AttesterName,

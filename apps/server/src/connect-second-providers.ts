@@ -1,7 +1,7 @@
 import { connectChain } from "./chain/evm/chain-client.ts";
 import { connectSolana } from "./chain/solana/connect-solana.ts";
 import type { Config } from "./config/config.ts";
-import { createSecondProviders, type SecondProviders } from "./swap/second-providers.ts";
+import { createSecondProviders, type SecondProviders } from "./round/second-provider/second-providers.ts";
 
 const timeoutMs = 3_000;
 

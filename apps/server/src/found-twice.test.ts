@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import type { Breach } from "./audit/report.ts";
+import type { Breach } from "./audit/read/report.ts";
 import { foundTwice } from "./found-twice.ts";
 
 const breach = (message: string, of: Partial<Breach> = {}): Breach => ({

@@ -1,4 +1,4 @@
-import type { Breach, Finding } from "./audit/report.ts";
+import type { Breach, Finding } from "./audit/read/report.ts";
 
 /** What two audits found, as the second says it. What is not to be acted on confirms nothing. */
 export function foundTwice(

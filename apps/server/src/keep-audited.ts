@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { isSolana } from "@geoswap/protocol";
 import { createAuditMemory } from "./audit/audit-memory.ts";
+import type { Breach, Finding, Report } from "./audit/read/report.ts";
 import { type ReconcileOptions, reconcile } from "./audit/reconcile.ts";
-import type { Breach, Finding, Report } from "./audit/report.ts";
 import { breachKey } from "./breach-key.ts";
 import type { Config } from "./config/config.ts";
 import type { DatabasePool } from "./database/database.ts";

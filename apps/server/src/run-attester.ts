@@ -1,5 +1,5 @@
-import { readAttesterConfig } from "./attest/attester-config.ts";
-import { startAttester } from "./attest/start-attester.ts";
+import { readAttesterConfig } from "./attester/attester-config.ts";
+import { startAttester } from "./attester/start-attester.ts";
 import { refuseDevelopmentKeys } from "./chain/evm/refuse-development-keys.ts";
 import { accountOfKey } from "./chain/evm/secp256k1.ts";
 import { refuseSolanaDevelopmentKeys } from "./chain/solana/refuse-solana-development-keys.ts";

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import type { Breach, Report } from "./audit/report.ts";
+import type { Breach, Report } from "./audit/read/report.ts";
 import type { Config } from "./config/config.ts";
 import type { Reading } from "./telemetry/meter.ts";
 import { watchAudit } from "./watch-audit.ts";

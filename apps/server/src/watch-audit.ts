@@ -1,4 +1,4 @@
-import { invariants } from "./audit/report.ts";
+import { invariants } from "./audit/read/report.ts";
 import type { Config } from "./config/config.ts";
 import type { AuditRun } from "./keep-audited.ts";
 import { type Meter, type Sample, sample } from "./telemetry/meter.ts";

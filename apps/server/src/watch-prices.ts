@@ -1,8 +1,8 @@
 import type { Config } from "./config/config.ts";
 import { configuredAssets } from "./config/configured-assets.ts";
-import type { PriceBook } from "./price/price-book.ts";
+import type { PriceBook } from "./desk/price/price-book.ts";
+import type { Desk } from "./desk/venue.ts";
 import { type Meter, sample } from "./telemetry/meter.ts";
-import type { Desk } from "./venue/venue.ts";
 
 /** Lets be seen how old this process's prices are, and which assets it quotes. */
 export function watchPrices({

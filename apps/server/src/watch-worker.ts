@@ -1,10 +1,10 @@
 import type { Config } from "./config/config.ts";
 import type { WorkerChain, WorkerSolana } from "./create-pumps.ts";
 import type { DatabasePool } from "./database/database.ts";
-import type { PriceBook } from "./price/price-book.ts";
+import type { PriceBook } from "./desk/price/price-book.ts";
+import type { Desk } from "./desk/venue.ts";
 import { readPauses } from "./swap/pause/pauses.ts";
 import type { Meter } from "./telemetry/meter.ts";
-import type { Desk } from "./venue/venue.ts";
 import { watchDatabase } from "./watch-database.ts";
 import { watchPauses } from "./watch-pauses.ts";
 import { watchPrices } from "./watch-prices.ts";

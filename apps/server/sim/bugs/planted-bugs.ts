@@ -84,7 +84,7 @@ export const plantedBugs: readonly PlantedBug[] = [
 				replace: "const isFillFinal = isDelivered(view, filled);",
 			},
 			{
-				file: "apps/server/src/attest/check-outcomes.ts",
+				file: "apps/server/src/attester/check-outcomes.ts",
 				find: 'const finalized = await readBlock(destination, "finalized");',
 				replace: 'const finalized = await readBlock(destination, "latest");',
 			},
@@ -207,7 +207,7 @@ import { makeBundle } from "./make-bundle.ts";
 				replace: 'entry.account === "stock" && !isListed && !entry.token',
 			},
 			{
-				file: "apps/server/src/audit/check-balances.ts",
+				file: "apps/server/src/audit/check/check-balances.ts",
 				find: "const holders = [...escrows, ...vaults];",
 				replace: `const ofChain = [...books.stock.keys()].map((key) => key.split(":"));
 	const booked = ofChain.flatMap(([id, token]) => (id === String(chainId) ? [getAddress(token as Hex)] : []));

@@ -2,9 +2,9 @@ import type { AssetDeployment, ChainDeployment } from "@geoswap/protocol";
 import { type Address, numberToHex } from "viem";
 import type { BlockPrices, FeedAnswer, Ladder } from "../../src/chain/evm/read/read-block-prices.ts";
 import { type Config, configSchema } from "../../src/config/config.ts";
-import { createPriceBook } from "../../src/price/price-book.ts";
-import { createDesk } from "../../src/venue/desk.ts";
-import type { Desk } from "../../src/venue/venue.ts";
+import { createDesk } from "../../src/desk/desk.ts";
+import { createPriceBook } from "../../src/desk/price/price-book.ts";
+import type { Desk } from "../../src/desk/venue.ts";
 import { testSolanaDeployment } from "../../test/order/test-solana-deployment.ts";
 import { simEvmDeployment } from "../evm/sim-evm-deployment.ts";
 

@@ -1,7 +1,7 @@
 import { solanaChainId, solanaNativeToken } from "@geoswap/protocol";
 import { type Address, zeroAddress } from "viem";
+import type { DeskQuote } from "../../src/desk/venue.ts";
 import type { Delivery } from "../../src/swap/facts/swap-record.ts";
-import type { DeskQuote } from "../../src/venue/venue.ts";
 import type { SeededRandom } from "../seeded-random.ts";
 import { exchangeOption } from "./exchange-option.ts";
 import { blockSeconds, createMovingDesk, type Market, type MovingDesk, market } from "./moving-desk.ts";

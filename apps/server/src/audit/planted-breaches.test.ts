@@ -9,8 +9,8 @@ import { connectChain } from "../chain/evm/chain-client.ts";
 import { advance } from "../follow/evm/advance.ts";
 import { createLog } from "../telemetry/log.ts";
 import { createAuditMemory } from "./audit-memory.ts";
+import { formatReport, type Report } from "./read/report.ts";
 import { type ReconcileOptions, reconcile } from "./reconcile.ts";
-import { formatReport, type Report } from "./report.ts";
 
 let chains: TestChains;
 let actions: ReturnType<typeof orderActions>;

@@ -34,10 +34,10 @@ import { advanceSolana } from "../follow/solana/advance-solana.ts";
 import type { JobKind } from "../swap/facts/job.ts";
 import { createLog } from "../telemetry/log.ts";
 import { createAuditMemory } from "./audit-memory.ts";
-import { connectAuditedSolana } from "./audited-solana.ts";
-import { readSolanaTransactions, type SolanaHistory } from "./read-solana-transactions.ts";
+import { connectAuditedSolana } from "./read/audited-solana.ts";
+import { readSolanaTransactions, type SolanaHistory } from "./read/read-solana-transactions.ts";
+import { type Breach, formatReport, type Report } from "./read/report.ts";
 import { type ReconcileOptions, reconcile } from "./reconcile.ts";
-import { type Breach, formatReport, type Report } from "./report.ts";
 
 // Each test settles several orders on three chains, and follows them to their ends.
 vi.setConfig({ testTimeout: 60_000 });

@@ -8,8 +8,8 @@ import { insertWait } from "../../test/swap/insert-wait.ts";
 import { connectChain } from "../chain/evm/chain-client.ts";
 import { advance } from "../follow/evm/advance.ts";
 import { createLog } from "../telemetry/log.ts";
+import { formatReport, type Report } from "./read/report.ts";
 import { reconcile } from "./reconcile.ts";
-import { formatReport, type Report } from "./report.ts";
 
 let chains: TestChains;
 let actions: ReturnType<typeof orderActions>;

@@ -7,8 +7,8 @@ import { createTestDatabase, type TestDatabase } from "../../test/service/test-d
 import { type SolanaActions, solanaActions } from "../../test/solana/solana-actions.ts";
 import { advanceSolana } from "../follow/solana/advance-solana.ts";
 import { createLog } from "../telemetry/log.ts";
+import type { Breach, Report } from "./read/report.ts";
 import { reconcile } from "./reconcile.ts";
-import type { Breach, Report } from "./report.ts";
 
 const slowSlotMs = 3_600_000;
 

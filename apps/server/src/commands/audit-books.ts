@@ -1,5 +1,5 @@
+import type { Report } from "../audit/read/report.ts";
 import { reconcile } from "../audit/reconcile.ts";
-import type { Report } from "../audit/report.ts";
 import { readConfig } from "../config/config.ts";
 import type { DatabasePool } from "../database/database.ts";
 

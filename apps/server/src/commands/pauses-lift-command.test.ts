@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, expect, test, vi } from "vitest";
 import { createTestDatabase, type TestDatabase } from "../../test/service/test-database.ts";
-import type { Breach, Report } from "../audit/report.ts";
+import type { Breach, Report } from "../audit/read/report.ts";
 import { pauseForBreaches, readPauses } from "../swap/pause/pauses.ts";
 import type { auditBooks } from "./audit-books.ts";
 import { liftPauseCommand } from "./pauses-lift-command.ts";

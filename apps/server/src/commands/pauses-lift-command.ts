@@ -1,4 +1,4 @@
-import type { Breach } from "../audit/report.ts";
+import type { Breach } from "../audit/read/report.ts";
 import { breachKey } from "../breach-key.ts";
 import { liftPauses, type Pause, type PauseCause, readPauses } from "../swap/pause/pauses.ts";
 import { describeError } from "../telemetry/log.ts";

@@ -1,4 +1,4 @@
-import { formatReport, type Report } from "../audit/report.ts";
+import { formatReport, type Report } from "../audit/read/report.ts";
 import { ConfigError } from "../config/config-error.ts";
 import { readSecret } from "../config/secrets.ts";
 import { openDatabase } from "../database/database.ts";

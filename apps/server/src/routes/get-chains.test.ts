@@ -12,7 +12,7 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { callRoute } from "../../test/api/origin-scene.ts";
 import { readTestPrices, testBook, testConfig, withSolana } from "../../test/desk/test-prices.ts";
 import { testSolanaDeployment } from "../../test/order/test-solana-deployment.ts";
-import { createDesk } from "../venue/desk.ts";
+import { createDesk } from "../desk/desk.ts";
 import { getChains } from "./get-chains.ts";
 import { getTokens } from "./get-tokens.ts";
 

@@ -3,10 +3,10 @@ import { solanaNativeToken } from "@geoswap/protocol";
 import { zeroAddress } from "viem";
 import type { ChainConfig, Config, SolanaConfig } from "../config/config.ts";
 import { configuredAssets } from "../config/configured-assets.ts";
+import type { Desk } from "../desk/venue.ts";
 import type { Route } from "../http/route.ts";
 import { getChainsDoc } from "../openapi/endpoints/get-chains.ts";
 import type { PauseList } from "../swap/pause/pause-list.ts";
-import type { Desk } from "../venue/venue.ts";
 
 /** GET /chains: where swaps begin and end, and what is deployed there. */
 export function getChains({

@@ -8,11 +8,11 @@ import {
 import type { Hex } from "viem";
 import type { Config } from "../config/config.ts";
 import { configuredAssets } from "../config/configured-assets.ts";
+import type { Desk } from "../desk/venue.ts";
 import { parseRequest } from "../http/parse-request.ts";
 import type { Route } from "../http/route.ts";
 import { getTokensDoc } from "../openapi/endpoints/get-tokens.ts";
 import type { PauseList } from "../swap/pause/pause-list.ts";
-import type { Desk } from "../venue/venue.ts";
 
 /** GET /tokens?chainId=: what can be swapped, on one chain or on all. */
 export function getTokens({

@@ -20,14 +20,14 @@ import { simulateTransaction, toBase64 } from "../chain/solana/send/simulate-tra
 import type { SolanaConfig } from "../config/config.ts";
 import type { SealKeys } from "../config/seal-keys.ts";
 import type { Database } from "../database/database.ts";
+import { solanaTransactions } from "../desk/network-cost.ts";
+import { openedQuote, type SealedQuote } from "../desk/sealed-quote.ts";
 import { parseRequest } from "../http/parse-request.ts";
 import type { Route } from "../http/route.ts";
 import { postBuildSolanaTxDoc } from "../openapi/endpoints/post-build-solana-tx.ts";
 import { openToken } from "../seal/open-token.ts";
 import { sealToken } from "../seal/seal-token.ts";
 import { walletUnopened } from "../store/wallet-unopened.ts";
-import { solanaTransactions } from "../venue/network-cost.ts";
-import { openedQuote, type SealedQuote } from "../venue/sealed-quote.ts";
 import { checkSimulation } from "./check-simulation.ts";
 import { checkSolanaBalance } from "./check-solana-balance.ts";
 import { readSolanaAvailable } from "./read-solana-available.ts";

@@ -13,13 +13,13 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { readTestPrices, testBook, testConfig, withSolana } from "../../test/desk/test-prices.ts";
 import { testSolanaDeployment } from "../../test/order/test-solana-deployment.ts";
 import { parseSealKeys } from "../config/seal-keys.ts";
-import { createFeeDiscounts, type FeeDiscounts } from "../discount/fee-discounts.ts";
+import { createDesk } from "../desk/desk.ts";
+import { createFeeDiscounts, type FeeDiscounts } from "../desk/discount/fee-discounts.ts";
+import type { SealedQuote } from "../desk/sealed-quote.ts";
+import type { Desk } from "../desk/venue.ts";
 import type { RouteRequest } from "../http/route.ts";
 import { openToken } from "../seal/open-token.ts";
 import { createLog } from "../telemetry/log.ts";
-import { createDesk } from "../venue/desk.ts";
-import type { SealedQuote } from "../venue/sealed-quote.ts";
-import type { Desk } from "../venue/venue.ts";
 import { postQuote } from "./post-quote.ts";
 
 const sealKeys = parseSealKeys(`test:${randomBytes(32).toString("base64url")}`);

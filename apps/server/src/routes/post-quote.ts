@@ -1,13 +1,13 @@
 import { type QuoteResponse, quoteRequestSchema, toSwapId } from "@geoswap/protocol";
 import type { SealKeys } from "../config/seal-keys.ts";
-import type { FeeDiscounts } from "../discount/fee-discounts.ts";
-import { discountedFee } from "../discount/fee-tier.ts";
+import type { FeeDiscounts } from "../desk/discount/fee-discounts.ts";
+import { discountedFee } from "../desk/discount/fee-tier.ts";
+import { sealedQuote } from "../desk/sealed-quote.ts";
+import type { Desk } from "../desk/venue.ts";
 import { parseRequest } from "../http/parse-request.ts";
 import type { Route } from "../http/route.ts";
 import { postQuoteDoc } from "../openapi/endpoints/post-quote.ts";
 import { sealToken } from "../seal/seal-token.ts";
-import { sealedQuote } from "../venue/sealed-quote.ts";
-import type { Desk } from "../venue/venue.ts";
 import type { RecipientAccounts } from "./recipient-accounts.ts";
 
 /**

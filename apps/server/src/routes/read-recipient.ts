@@ -1,7 +1,7 @@
 import { addressOfWord, fromSolanaWord, isSolana, type Order } from "@geoswap/protocol";
 import type { SolanaChain } from "../chain/solana/connect-solana.ts";
 import { readSolanaWallet } from "../chain/solana/read/read-solana-wallet.ts";
-import type { KnownRecipient } from "../venue/venue.ts";
+import type { KnownRecipient } from "../desk/venue.ts";
 import { servedSolana } from "./served-solana.ts";
 
 /** Whether the recipient can be paid the order's output, and has an account for it. Only on Solana is that known beforehand. */

@@ -3,11 +3,11 @@ import type { PromptRedis } from "../api-key/prompt-redis.ts";
 import type { Config } from "../config/config.ts";
 import { configuredAssets } from "../config/configured-assets.ts";
 import type { Database } from "../database/database.ts";
+import type { PriceBook } from "../desk/price/price-book.ts";
+import type { Desk } from "../desk/venue.ts";
 import { askEngine } from "../durable/ask-engine.ts";
-import type { PriceBook } from "../price/price-book.ts";
 import { readFollowing } from "../store/read-following.ts";
 import type { PauseList } from "../swap/pause/pause-list.ts";
-import type { Desk } from "../venue/venue.ts";
 import type { ReadyCheck } from "./get-ready.ts";
 
 /** A worker that is alive takes in a block about as soon as there is one. */

@@ -4,8 +4,8 @@ import { createBoundedReadings } from "../chain/bounded-readings.ts";
 import type { SolanaChain } from "../chain/solana/connect-solana.ts";
 import { isListed } from "../chain/solana/is-listed.ts";
 import { readSolanaWallet } from "../chain/solana/read/read-solana-wallet.ts";
+import type { KnownRecipient } from "../desk/venue.ts";
 import type { Log } from "../telemetry/log.ts";
-import type { KnownRecipient } from "../venue/venue.ts";
 
 /** Recipients on Solana, as far as they are known from memory or within a moment: see `BoundedReadings`. */
 export type RecipientAccounts = {

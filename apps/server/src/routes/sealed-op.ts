@@ -1,6 +1,6 @@
 import type { Authorization, OrderMessageParts, UserOpGas } from "@geoswap/protocol";
 import type { Address } from "viem";
-import type { SealedQuote } from "../venue/sealed-quote.ts";
+import type { SealedQuote } from "../desk/sealed-quote.ts";
 
 /** What an op token holds: the quote, and whatever else geoOpHash is made of. */
 export type SealedOp = {

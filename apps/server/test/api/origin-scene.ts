@@ -30,9 +30,9 @@ import {
 import { generatePrivateKey, privateKeyToAccount } from "viem/accounts";
 import { connectChain, type EvmChain } from "../../src/chain/evm/chain-client.ts";
 import { parseSealKeys, type SealPurpose } from "../../src/config/seal-keys.ts";
+import type { SealedQuote } from "../../src/desk/sealed-quote.ts";
 import type { Route, RouteRequest } from "../../src/http/route.ts";
 import { sealToken } from "../../src/seal/seal-token.ts";
-import type { SealedQuote } from "../../src/venue/sealed-quote.ts";
 import { createTestDatabase } from "../service/test-database.ts";
 
 /** Later than what any test waits for, but for one that waits for it. */

@@ -2,10 +2,10 @@ import { startTestChains } from "@geoswap/devnet";
 import { fromSolanaWord, type QuoteRequest, SwapError, solanaChainId } from "@geoswap/protocol";
 import { createKeyPairSignerFromPrivateKeyBytes } from "@solana/kit";
 import type { FeedAnswer } from "../../src/chain/evm/read/read-block-prices.ts";
-import type { PriceBook } from "../../src/price/price-book.ts";
-import { createDesk } from "../../src/venue/desk.ts";
-import { deskChains, type Side } from "../../src/venue/desk-chain.ts";
-import type { Desk } from "../../src/venue/venue.ts";
+import { createDesk } from "../../src/desk/desk.ts";
+import { deskChains, type Side } from "../../src/desk/desk-chain.ts";
+import type { PriceBook } from "../../src/desk/price/price-book.ts";
+import type { Desk } from "../../src/desk/venue.ts";
 import { testSolanaDeployment } from "../order/test-solana-deployment.ts";
 import { readTestPrices, testBook, testConfig, withSolana } from "./test-prices.ts";
 

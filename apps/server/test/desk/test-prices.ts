@@ -3,7 +3,7 @@ import type { SolanaDeployment } from "@geoswap/protocol";
 import { connectChain } from "../../src/chain/evm/chain-client.ts";
 import { type BlockPrices, readBlockPrices } from "../../src/chain/evm/read/read-block-prices.ts";
 import { type Config, configSchema } from "../../src/config/config.ts";
-import { createPriceBook, type PriceBook } from "../../src/price/price-book.ts";
+import { createPriceBook, type PriceBook } from "../../src/desk/price/price-book.ts";
 
 /** The configuration of the devnet, on the test's own chains. */
 export function testConfig({ origin, destination, deployment }: TestChains): Config {

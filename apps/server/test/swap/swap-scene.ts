@@ -13,9 +13,9 @@ import { type Address, type Hex, hexToBytes } from "viem";
 import { anyOrder } from "../../../../packages/protocol/vectors/read-vectors.ts";
 import type { ChainConfig } from "../../src/config/config.ts";
 import type { DatabasePool } from "../../src/database/database.ts";
-import type { DecisionDesk, RoundPoke } from "../../src/swap/apply-plans.ts";
+import type { DecisionDesk, RoundPoke } from "../../src/round/apply-plans.ts";
+import type { RoundOptions } from "../../src/round/run-round.ts";
 import { deliveryToJson, signedOpToJson } from "../../src/swap/record/swap-json.ts";
-import type { RoundOptions } from "../../src/swap/run-round.ts";
 
 const log = pino({ level: "silent" });
 export const token: Address = "0x00000000000000000000000000000000000000aa";

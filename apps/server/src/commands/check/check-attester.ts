@@ -1,5 +1,5 @@
 import { privateKeyToAddress } from "viem/accounts";
-import { readAttesterConfig } from "../../attest/attester-config.ts";
+import { readAttesterConfig } from "../../attester/attester-config.ts";
 import { findCodeProblems } from "../../chain/evm/read/find-code-problems.ts";
 import { refuseDevelopmentKeys } from "../../chain/evm/refuse-development-keys.ts";
 import { parsePrivateKey, readSecret } from "../../config/secrets.ts";

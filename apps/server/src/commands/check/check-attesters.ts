@@ -2,7 +2,7 @@ import { heartbeatTypedData } from "@geoswap/protocol";
 import { type Address, recoverTypedDataAddress } from "viem";
 import type { Config } from "../../config/config.ts";
 import { maskUrl } from "../../config/mask-url.ts";
-import { connectAttester } from "../../swap/attester-client.ts";
+import { connectAttester } from "../../round/attestation/attester-client.ts";
 import { check, type Finding, fail, ok, warn } from "./finding.ts";
 
 const timeoutMs = 4_000;

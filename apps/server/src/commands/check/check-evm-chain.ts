@@ -5,8 +5,8 @@ import { readBlock } from "../../chain/evm/read/read-block.ts";
 import { readBlockPrices } from "../../chain/evm/read/read-block-prices.ts";
 import { maxTransactionGas } from "../../chain/evm/send/simulate-bundle.ts";
 import type { ChainConfig, Config } from "../../config/config.ts";
+import { isFeedFresh } from "../../desk/price/is-feed-fresh.ts";
 import { expectChainIds } from "../../expect-chain-ids.ts";
-import { isFeedFresh } from "../../price/is-feed-fresh.ts";
 import { check, type Finding, type Found, fail, ok, warn } from "./finding.ts";
 
 /** Who may fill and void, as the vault's AccessManager numbers it. */

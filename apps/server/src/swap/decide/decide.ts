@@ -1,5 +1,5 @@
 import { canMove, type FailureCode, type SwapStage } from "@geoswap/protocol";
-import type { Move, Notes } from "../../store/advance-swap.ts";
+import type { Move, Notes } from "../../round/advance-swap.ts";
 import type { WaitFor } from "../due/write-waits.ts";
 import type { ChainHead, FactJob, Facts, OrderEvent } from "../facts/facts.ts";
 import type { JobReason } from "../facts/job.ts";

@@ -1,7 +1,7 @@
 import type { FailureCode } from "@geoswap/protocol";
 import type { ExposureCaps } from "../../money/exposure.ts";
-import type { Move, Notes } from "../../store/advance-swap.ts";
-import type { DepositPlace } from "../../store/deposit-questions.ts";
+import type { Move, Notes } from "../../round/advance-swap.ts";
+import type { DepositPlace } from "../../round/second-provider/deposit-questions.ts";
 import type { WaitFor } from "../due/write-waits.ts";
 import type { Delivery } from "../facts/swap-record.ts";
 import type { StrikeReason } from "../record/strike-account.ts";

@@ -1,0 +1,54 @@
+import type { AuditedPolicy } from "../read/audited-chain.ts";
+import type { AuditedSwap } from "../read/read-books.ts";
+import type { Finding } from "../read/report.ts";
+
+/**
+ * I6: what was delivered was decided on a deposit that was deep enough for its value, and that a second provider had too
+ * where its value asks for that. Judged by what was configured when it was decided, and where that is known to be what is
+ * configured now, by that as well.
+ */
+export function checkDepositDepth(
+	{ id, orderId, order, valueUsdCents, decisions }: AuditedSwap,
+	{
+		policy,
+		sightings,
+		policySinceMs,
+	}: { policy: AuditedPolicy; sightings: ReadonlySet<string>; policySinceMs: number | undefined },
+): Finding[] {
+	return decisions.flatMap((decidedOn) => {
+		const { blockNumber, headNumber, finalizedNumber, blocksNeeded, agreeAboveUsd, atMs } = decidedOn;
+		const finding = (message: string): Finding => ({
+			invariant: "I6",
+			message: `swap ${id} was delivered on a deposit in block ${blockNumber} ${message}`,
+			chainIds: [...new Set([Number(order.originChainId), Number(order.destinationChainId)])],
+			orderId,
+			swapId: id,
+			usdCents: String(valueUsdCents),
+		});
+		const findings: Finding[] = [];
+		const isFinal = blockNumber <= finalizedNumber;
+		const isDeep = (blocks: number | undefined) =>
+			isFinal || (blocks !== undefined && headNumber - blockNumber >= blocks);
+		const isOfNow = policySinceMs !== undefined && atMs >= policySinceMs && policy.depths !== undefined;
+		if (!isDeep(blocksNeeded) || (isOfNow && !isDeep(depthFor(policy, valueUsdCents)))) {
+			findings.push(finding(`when its chain was at ${headNumber}, and final up to ${finalizedNumber}`));
+		}
+		const needsAgreement =
+			agreeAboveUsd !== undefined && valueUsdCents > BigInt(Math.floor(agreeAboveUsd * 100));
+		if (needsAgreement && !sightings.has(sightingKey({ orderId, blockNumber }))) {
+			findings.push(finding("that no second provider was found to have"));
+		}
+		return findings;
+	});
+}
+
+export function sightingKey({ orderId, blockNumber }: { orderId: string; blockNumber: number }): string {
+	return `${orderId}:${blockNumber}`;
+}
+
+/** Undefined where a deposit of that value must be final. */
+function depthFor({ depths = [] }: AuditedPolicy, valueUsdCents: bigint): number | undefined {
+	const enough = depths.filter(({ upToUsd }) => valueUsdCents <= BigInt(Math.floor(upToUsd * 100)));
+	const [least] = enough.toSorted((a, b) => a.upToUsd - b.upToUsd);
+	return least?.blocks;
+}

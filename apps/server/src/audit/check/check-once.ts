@@ -1,0 +1,38 @@
+import { fromSwapKey, isSolana, spareSwapUuid } from "@geoswap/protocol";
+import type { AuditedSwap, Books } from "../read/read-books.ts";
+import type { Finding } from "../read/report.ts";
+
+/** I11: one swap per order, whose id is the one that the order names; and one set of jobs per nonce, of which one lands. */
+export function checkOnce(
+	swaps: readonly AuditedSwap[],
+	{ doubled, nonces }: Pick<Books, "doubled" | "nonces">,
+): Finding[] {
+	const byId = new Map(swaps.map((swap) => [swap.id, swap]));
+	return [
+		...swaps.flatMap(({ id, orderId, order }): Finding[] => {
+			if (idsOf({ orderId, order }).includes(id)) return [];
+			const message = `swap ${id} has the order of another swap`;
+			return [{ invariant: "I11", message, chainIds: [Number(order.originChainId)], orderId, swapId: id }];
+		}),
+		...doubled.map(({ orderId, swapIds }): Finding => {
+			const order = swapIds.map((id) => byId.get(id)?.order).find((known) => known !== undefined);
+			const chainIds = order ? [Number(order.originChainId)] : [];
+			const message = `swaps ${swapIds.join(", ")} have one order`;
+			return { invariant: "I11", message, chainIds, orderId };
+		}),
+		...nonces.wrong.map(({ chainId, relayer, nonce, sets, landed }): Finding => {
+			const what = isSolana(chainId) ? "row" : "nonce";
+			const message =
+				landed > 1
+					? `${landed} transactions of relayer 0x${relayer} with ${what} ${nonce} are in blocks of chain ${chainId}`
+					: `relayer 0x${relayer} signed ${sets} sets of jobs for ${what} ${nonce} on chain ${chainId}`;
+			return { invariant: "I11", message, chainIds: [chainId] };
+		}),
+	];
+}
+
+/** Anyone can open an order under another one's key: a swap that is made of it has an id by the order's own. */
+function idsOf({ orderId, order: { swapKey } }: Pick<AuditedSwap, "orderId" | "order">): string[] {
+	if (BigInt(swapKey) >> 128n !== 0n) return [];
+	return [fromSwapKey(swapKey), spareSwapUuid({ swapKey, orderId })];
+}

@@ -1,0 +1,102 @@
+import {
+	isSolana,
+	type Order,
+	type SolanaDeployment,
+	toSolanaWord,
+	toWord,
+	unpackDeadlines,
+} from "@geoswap/protocol";
+import { type Hex, zeroHash } from "viem";
+import type { AuditedChain } from "../read/audited-chain.ts";
+import type { OrderHistory } from "../read/order-history.ts";
+import type { Finding, Invariant } from "../read/report.ts";
+
+/** Which orders are of this service: whose contracts and attesters they name. */
+export type Ours = {
+	chains: readonly AuditedChain[];
+	solana: SolanaDeployment | undefined;
+	earlierAttesterSets: readonly Hex[];
+	/** Chains of which not all is known: that something did not happen there cannot be said. */
+	unchecked: ReadonlySet<number>;
+	/** When an order's input was refunded, where that matters. */
+	refundedAt: ReadonlyMap<Hex, bigint>;
+};
+
+/** By how much the clocks of two chains may differ. */
+const clockSeconds = 60n;
+
+/** I3, I4 and I5: an order is delivered at most once, and its input goes one way only. */
+export function checkOrder(
+	{ orderId, order, opened, released, refunded, filled, voided }: OrderHistory,
+	ours: Ours,
+): Finding[] {
+	const breaches: Finding[] = [];
+	const events = [opened, released, refunded, filled, voided].flat();
+	const chainIds = order
+		? [...new Set([Number(order.originChainId), Number(order.destinationChainId)])]
+		: [...new Set(events.map(({ chainId }) => chainId))];
+	const expect = (isSo: boolean, invariant: Invariant, message: string) => {
+		if (!isSo) breaches.push({ invariant, message, chainIds, orderId });
+	};
+	// On Solana no contract keeps a wallet from paying twice.
+	expect(opened.length <= 1, "I4", `its input was taken ${opened.length} times`);
+	expect(filled.length <= 1, "I3", `delivered ${filled.length} times`);
+	expect(filled.length === 0 || voided.length === 0, "I3", "delivered and voided");
+	expect(released.length + refunded.length <= 1, "I4", "its input left the escrow more than once");
+	expect(refunded.length === 0 || filled.length === 0, "I5", "refunded although it was delivered");
+	// Anyone may open an order with terms of their own: whether such an order is honest is not ours to say.
+	if (order && isOurs(order, ours) && !chainIds.some((chainId) => ours.unchecked.has(chainId))) {
+		for (const { chainId, delivered } of filled) {
+			expect(BigInt(chainId) === order.destinationChainId, "I3", `delivered on chain ${chainId}`);
+			expect(delivered >= order.minOutput, "I3", `delivered ${delivered}, less than ${order.minOutput}`);
+		}
+		expect(released.length === 0 || filled.length > 0, "I5", "released although no delivery is final");
+		const { fillDeadline, refundAfter } = unpackDeadlines(order.deadlines);
+		const refundedAt = ours.refundedAt.get(orderId);
+		if (isRefundWithoutVoid({ refunded, voided })) {
+			// On Solana no time closes an order.
+			expect(
+				!isSolana(order.destinationChainId) || (refundedAt ?? 0n) >= refundAfter,
+				"I5",
+				"refunded although no void is final on Solana",
+			);
+			expect(
+				isSolana(order.destinationChainId) ||
+					filled.length > 0 ||
+					refundedAt === undefined ||
+					refundedAt >= fillDeadline - clockSeconds,
+				"I5",
+				"refunded although it was not void and could still be filled",
+			);
+		}
+	}
+	return breaches;
+}
+
+/** Whether only the time can have allowed the refund. */
+export function isRefundWithoutVoid({
+	refunded,
+	voided,
+}: Pick<OrderHistory, "refunded" | "voided">): boolean {
+	return refunded.length > 0 && voided.length === 0;
+}
+
+export function isOurs(
+	order: Order,
+	{ chains, solana, earlierAttesterSets }: Pick<Ours, "chains" | "solana" | "earlierAttesterSets">,
+): boolean {
+	const vaultsOf = (chainId: bigint): Hex[] => {
+		if (isSolana(chainId)) return solana ? [toSolanaWord(solana.vault)] : [];
+		return chains.find((chain) => BigInt(chain.chainId) === chainId)?.vaults.map(toWord) ?? [];
+	};
+	const origin = chains.find((chain) => BigInt(chain.chainId) === order.originChainId);
+	// On Solana there are no attesters, and an order's set says so.
+	const sets = isSolana(order.originChainId)
+		? [zeroHash]
+		: [...(origin ? [origin.deployment.attesterSet.hash] : []), ...earlierAttesterSets];
+	return (
+		sets.includes(order.attesterSet) &&
+		vaultsOf(order.originChainId).includes(order.originVault) &&
+		vaultsOf(order.destinationChainId).includes(order.destinationVault)
+	);
+}

@@ -1,0 +1,85 @@
+import { orderId as orderIdOf, unpackDeadlines } from "@geoswap/protocol";
+import type { OrderHistory } from "../read/order-history.ts";
+import type { AuditedSwap } from "../read/read-books.ts";
+import type { Finding, Invariant } from "../read/report.ts";
+
+/**
+ * How long after `refundAfter` a swap may take to say what happened to it, and that to be final. Counted from when the
+ * service was there, and knew its swaps, if that was later.
+ */
+const graceSeconds = 3_600;
+
+/** I8, I9 and I14: what callers were told is what the chains say. What is not final yet is not judged. */
+export function checkSwap(
+	{ id, orderId, order, status, isEnded, deliveredAmount }: AuditedSwap,
+	{
+		history,
+		finalAt,
+		bookedAt,
+		workingSinceMs = 0,
+		isOwed = false,
+		nowMs,
+	}: {
+		history: OrderHistory | undefined;
+		/** Up to when its chains are final, each by its own clock, where orders expire by that. */
+		finalAt: { origin: bigint | undefined; destination: bigint | undefined };
+		/** Up to when what its chains have final was taken in, likewise. */
+		bookedAt: { origin: bigint | undefined; destination: bigint | undefined };
+		/** Since when the service could do something about it. */
+		workingSinceMs?: number | undefined;
+		/** Whether the wallet alone holds up its refund, or its token does. */
+		isOwed?: boolean | undefined;
+		nowMs: number;
+	},
+): Finding[] {
+	const breaches: Finding[] = [];
+	const chainIds = [...new Set([Number(order.originChainId), Number(order.destinationChainId)])];
+	const expect = (isSo: boolean, invariant: Invariant, message: string) => {
+		if (!isSo) breaches.push({ invariant, message: `swap ${id} ${message}`, chainIds, orderId, swapId: id });
+	};
+	const { openDeadline, refundAfter } = unpackDeadlines(order.deadlines);
+	const isLate = nowMs / 1_000 > Number(refundAfter) + graceSeconds;
+	const isFinalPast = [finalAt.origin, finalAt.destination].every(
+		(at) => at === undefined || Number(at) > Number(refundAfter) + graceSeconds,
+	);
+	// What callers were told and never became final is not so either.
+	const isOver = isEnded || (isLate && isFinalPast);
+	expect(orderIdOf(order) === orderId, "I8", "has an order id that is not its order's");
+	if (status === "failed") {
+		expect(!history || history.opened.length === 0, "I8", "is failed, but its order was opened");
+		expect(
+			finalAt.origin === undefined || finalAt.origin > openDeadline,
+			"I8",
+			"is failed, but its order can still be opened",
+		);
+	}
+	if (status === "settled" && isOver) {
+		const delivered = history?.filled[0]?.delivered;
+		expect(delivered !== undefined, "I8", "is settled, but nothing was delivered");
+		expect(
+			delivered === undefined || deliveredAmount === undefined || delivered === deliveredAmount,
+			"I8",
+			`says that ${deliveredAmount} was delivered, but it was ${delivered}`,
+		);
+		const { opened = [], released = [], refunded = [] } = history ?? {};
+		const isInEscrow = opened.length > 0 && released.length + refunded.length === 0;
+		expect(isEnded || !isInEscrow, "I14", "is settled, but its input can go back to its wallet by now");
+	}
+	if (status === "refunded" && isOver) {
+		const isPaid = history?.refunded.some(({ paid }) => paid || history.claimed.length > 0);
+		expect(isPaid === true, "I9", "is refunded, but its wallet was not paid");
+		expect(history?.opened[0]?.order.inputAmount === order.inputAmount, "I9", "was not refunded in full");
+	}
+	const isPendingLate =
+		nowMs / 1_000 > Math.max(Number(refundAfter), workingSinceMs / 1_000) + graceSeconds &&
+		[bookedAt.origin, bookedAt.destination].every((at) => at === undefined || at > refundAfter);
+	// A refund that is a credit is pending until somebody claims it, and so is one that the wallet itself holds up, however
+	// long that takes.
+	const isCredited = history?.refunded[0]?.paid === false;
+	expect(
+		status !== "pending" || !isPendingLate || isCredited || isOwed,
+		"I14",
+		"is pending past the time by which it had to be decided",
+	);
+	return breaches;
+}

@@ -1,0 +1,25 @@
+import type { AuditedSwap } from "../read/read-books.ts";
+import type { Finding } from "../read/report.ts";
+
+/** A swap that is due is looked at within a second or two, by any worker. */
+const patienceSeconds = 60;
+
+/**
+ * I14: every swap that has not ended has a time at which it is looked at again, and is looked at then. Otherwise nobody
+ * would ever do anything for it. Pauses nothing: no money moves where nobody acts.
+ */
+export function checkWaits(
+	swaps: readonly AuditedSwap[],
+	{ workingSeconds }: { /** For how long there has been a worker that could look. */ workingSeconds: number },
+): Finding[] {
+	return swaps.flatMap(({ id, orderId, order, isEnded, dueSeconds }): Finding[] => {
+		if (isEnded) return [];
+		const chainIds = [...new Set([Number(order.originChainId), Number(order.destinationChainId)])];
+		const of = { invariant: "I14", chainIds, orderId, swapId: id, pauses: false } as const;
+		if (dueSeconds === undefined) {
+			return [{ ...of, message: `swap ${id} has not ended, and no time at which it is looked at` }];
+		}
+		if (Math.min(dueSeconds, workingSeconds) <= patienceSeconds) return [];
+		return [{ ...of, message: `swap ${id} has been due for ${Math.round(dueSeconds)} s` }];
+	});
+}

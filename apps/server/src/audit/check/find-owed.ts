@@ -1,0 +1,111 @@
+import {
+	addressOfWord,
+	formatAddress,
+	fromSolanaWord,
+	isSolana,
+	solanaNativeToken,
+	toChainId,
+	unpackDeadlines,
+} from "@geoswap/protocol";
+import { AccountState, getTokenDecoder, TOKEN_PROGRAM_ADDRESS } from "@solana-program/token";
+import type { Hex } from "viem";
+import { type AuditedSolana, holdingOf } from "../read/audited-solana.ts";
+import type { OrderHistory } from "../read/order-history.ts";
+import type { AuditedSwap } from "../read/read-books.ts";
+import type { Owed } from "../read/report.ts";
+
+/** As many accounts as a node tells of at once. */
+const accountsAtOnce = 100;
+
+/** A wallet counts as holding up its refund until an hour after it was last seen doing so. */
+const letGoMs = 3_600_000;
+
+/**
+ * Finds refunds that are due and that only the wallet, or who issues its token, holds up: on an EVM chain a credit that is
+ * not claimed, on Solana a token account that the wallet gave away or that is frozen.
+ */
+export async function findOwed(
+	solana: AuditedSolana | undefined,
+	{
+		swaps,
+		histories,
+		heldUpAtMs,
+		nowMs,
+	}: {
+		swaps: readonly AuditedSwap[];
+		histories: ReadonlyMap<Hex, OrderHistory>;
+		/** By order: when this was last seen. It is brought up to date. */
+		heldUpAtMs: Map<Hex, number>;
+		nowMs: number;
+	},
+): Promise<Owed[]> {
+	const late = swaps.filter(
+		({ status, order }) =>
+			status === "pending" && nowMs / 1_000 > Number(unpackDeadlines(order.deadlines).refundAfter),
+	);
+	const credited = late.filter(({ orderId }) => {
+		const history = histories.get(orderId);
+		return history?.refunded[0]?.paid === false && history.claimed.length === 0;
+	});
+	const unpaid = late.filter(({ order, orderId }) => {
+		const { opened = [], released = [], refunded = [], filled = [] } = histories.get(orderId) ?? {};
+		const isUndecided = opened.length > 0 && released.length + refunded.length + filled.length === 0;
+		return (
+			isUndecided && isSolana(order.originChainId) && fromSolanaWord(order.inputToken) !== solanaNativeToken
+		);
+	});
+	const reasons = solana ? await accountProblems(solana, unpaid) : [];
+	const heldUp = unpaid.flatMap((swap, i): Owed[] => {
+		const why = reasons[i];
+		if (why) heldUpAtMs.set(swap.orderId, nowMs);
+		const isHeldUp = nowMs - (heldUpAtMs.get(swap.orderId) ?? Number.NEGATIVE_INFINITY) < letGoMs;
+		return isHeldUp ? [owedOf(swap, why ?? "account-given-away")] : [];
+	});
+	const isLate = new Set(late.map(({ orderId }) => orderId));
+	for (const orderId of heldUpAtMs.keys()) {
+		if (!isLate.has(orderId)) heldUpAtMs.delete(orderId);
+	}
+	return [...credited.map((swap) => owedOf(swap, "credit-unclaimed")), ...heldUp];
+}
+
+/** Returns, for each swap, what keeps its wallet's token account from being paid to. */
+async function accountProblems(
+	{ rpc }: AuditedSolana,
+	swaps: readonly AuditedSwap[],
+): Promise<(Owed["why"] | undefined)[]> {
+	const problems: (Owed["why"] | undefined)[] = [];
+	for (let from = 0; from < swaps.length; from += accountsAtOnce) {
+		const some = swaps.slice(from, from + accountsAtOnce);
+		const holdings = await Promise.all(some.map(({ order }) => holdingOf(order.wallet, order.inputToken)));
+		const { value } = await rpc
+			.getMultipleAccounts(
+				holdings.map(({ address }) => address),
+				{ commitment: "finalized", encoding: "base64" },
+			)
+			.send();
+		problems.push(
+			...some.map(({ order }, i) => {
+				const account = value[i];
+				// An account that is not there is made by the refund.
+				if (account?.owner !== TOKEN_PROGRAM_ADDRESS) return undefined;
+				const { owner, state } = getTokenDecoder().decode(Buffer.from(account.data[0], "base64"));
+				if (owner !== fromSolanaWord(order.wallet)) return "account-given-away";
+				return state === AccountState.Frozen ? "account-frozen" : undefined;
+			}),
+		);
+	}
+	return problems;
+}
+
+function owedOf({ id, orderId, order }: AuditedSwap, why: Owed["why"]): Owed {
+	const write = (word: Hex) => formatAddress(order.originChainId, addressOfWord(order.originChainId, word));
+	return {
+		chainId: toChainId(order.originChainId),
+		orderId,
+		swapId: id,
+		wallet: write(order.wallet),
+		token: write(order.inputToken),
+		amount: String(order.inputAmount),
+		why,
+	};
+}

@@ -1,0 +1,319 @@
+import {
+	fromSolanaWord,
+	type Order,
+	orderSchema,
+	type SolanaAddress,
+	type SwapStatus,
+	solanaChainId,
+} from "@geoswap/protocol";
+import type pg from "pg";
+import type { Address, Hex } from "viem";
+import { sightingKey } from "../check/check-deposit-depth.ts";
+
+export type Books = {
+	/** Up to which block each chain is in the ledger. */
+	bookedBlocks: Map<number, number>;
+	/** The time of the newest final block that was taken in of each chain, by that chain's clock. */
+	bookedAt: Map<number, bigint>;
+	/** When the database was last set back to a backup. */
+	restoredAtMs: number | undefined;
+	/** By `${chainId}:${token}`, the token in lower case. */
+	stock: Map<string, bigint>;
+	/** On Solana every account of the ledger has its like on the chain. Absent where the books do not know it. */
+	solana: SolanaBooks | undefined;
+	/** Of how many postings it was looked at whether they add up, and those that do not, with the chains they are of. */
+	postings: number;
+	unbalanced: { key: string; chainIds: number[] }[];
+	swaps: AuditedSwap[];
+	/** Orders of swaps that have not ended: which of them are delivered, and decided, in any block. */
+	events: { filled: Set<Hex>; decided: Set<Hex> };
+	/** Deposits that a second provider has, by order and block. */
+	sightings: Set<string>;
+	/** Orders that several swaps have. */
+	doubled: { orderId: Hex; swapIds: string[] }[];
+	nonces: { checked: number; wrong: WrongNonce[] };
+};
+
+/** A nonce with more than one set of jobs, or more than one transaction in a block. */
+type WrongNonce = { chainId: number; relayer: string; nonce: string; sets: number; landed: number };
+
+export type SolanaBooks = {
+	/** Up to here all is in the balances with which the books began. */
+	openingSlot: number;
+	/** All that there ever were. */
+	feePayers: SolanaAddress[];
+	/** Signatures of the transactions that lanes have written down. */
+	written: Set<Hex>;
+	/** By account, token (in hex) and what it was booked for. */
+	sums: { account: string; token: Hex; posting: string; amount: bigint }[];
+};
+
+export type AuditedSwap = {
+	id: string;
+	orderId: Hex;
+	order: Order;
+	status: SwapStatus;
+	/** Whether what decided it was final. */
+	isEnded: boolean;
+	/** How long it has been due to be looked at; below zero where it is not due yet, undefined where it has no time. */
+	dueSeconds: number | undefined;
+	endedAtMs: number | undefined;
+	deliveredAmount: bigint | undefined;
+	valueUsdCents: bigint;
+	stage: string;
+	/** Every stage that it was in, and the status that ended them. */
+	moves: string[];
+	/** The deposits on which deliveries were decided, oldest first: after a chain dropped one there is another. */
+	decisions: DecidedOn[];
+};
+
+type DecidedOn = {
+	blockNumber: number;
+	headNumber: number;
+	finalizedNumber: number;
+	/** Undefined where it had to be final. */
+	blocksNeeded: number | undefined;
+	/** The value above which a second provider had to have it. */
+	agreeAboveUsd: number | undefined;
+	atMs: number;
+};
+
+/** As many postings before the newest ones as can be written at once. */
+const postingsAtOnce = 10_000;
+
+/** What the database says, all at one moment. Numbers come as text: how the driver reads them is not trusted. */
+export async function readBooks(
+	pool: pg.Pool,
+	{
+		endedAfter,
+		postingsAfter,
+	}: {
+		/** Of swaps that have ended, only those that did so since. All of them unless given. */
+		endedAfter?: Date | undefined;
+		/** Whether postings add up is asked of those after this one. */
+		postingsAfter?: bigint | undefined;
+	} = {},
+): Promise<Books & { lastPosting: bigint }> {
+	const client = await pool.connect();
+	let broken: Error | undefined;
+	const breakOff = (error: Error) => {
+		broken = error;
+	};
+	// The pool listens only while a connection is idle; unheard, an error would end the process.
+	client.on("error", breakOff);
+	try {
+		await client.query("begin isolation level repeatable read, read only");
+		const heads = await client.query<{ chain: string; block: string; at: string }>(
+			`select chain_id::text as chain, booked_number::text as block, finalized_timestamp::text as at
+			from chain_heads`,
+		);
+		const restores = await client.query<{ at_ms: string | null }>(
+			"select floor(extract(epoch from max(at)) * 1000)::text as at_ms from restores",
+		);
+		const stock = await client.query<{ chain: string; token: string; sum: string }>(
+			`select chain_id::text as chain, encode(token, 'hex') as token, sum(amount)::text as sum
+			from entries where account = 'stock' group by 1, 2`,
+		);
+		const opening = await client.query<{ slot: string }>(
+			"select block_number::text as slot from postings where chain_id = $1 and name = 'opening'",
+			[solanaChainId],
+		);
+		const sums = await client.query<{ account: string; token: string; posting: string; sum: string }>(
+			`select account, encode(token, 'hex') as token, name as posting, sum(amount)::text as sum
+			from entries e join postings p on p.id = e.posting_id join chain_heads h on h.chain_id = e.chain_id
+			where e.chain_id = $1 and p.block_number <= h.booked_number group by 1, 2, 3`,
+			[solanaChainId],
+		);
+		const lanes = await client.query<{ relayer: string }>(
+			"select encode(relayer, 'hex') as relayer from lanes where chain_id = $1",
+			[solanaChainId],
+		);
+		const written = await client.query<{ hash: string }>(
+			"select encode(hash, 'hex') as hash from lane_transactions where chain_id = $1",
+			[solanaChainId],
+		);
+		const firstPosting = postingsAfter === undefined ? 0n : postingsAfter - BigInt(postingsAtOnce);
+		const postings = await client.query<{ count: string; last: string }>(
+			`select count(*) filter (where id > $1)::text as count, coalesce(max(id), 0)::text as last from postings
+			where id > $1`,
+			[String(firstPosting)],
+		);
+		const unbalanced = await client.query<{ key: string; chains: string[] }>(
+			`select p.key, array_agg(distinct chain::text) as chains from postings p join (
+				select posting_id, chain_id from entries where posting_id > $1
+				group by posting_id, chain_id, token having sum(amount) <> 0
+			) as wrong on wrong.posting_id = p.id, unnest(array[p.chain_id, wrong.chain_id]) as chain
+			group by p.id order by p.id`,
+			[String(firstPosting)],
+		);
+		const since = [endedAfter ?? null];
+		const isAudited = "(s.ended_at is null or $1::timestamptz is null or s.ended_at > $1)";
+		const swaps = await client.query<SwapRow>(
+			`select id::text as id, encode(order_id, 'hex') as order_id, order_terms::text as order_terms, status,
+				floor(extract(epoch from ended_at) * 1000)::text as ended_at_ms, delivered_amount::text as delivered_amount,
+				value_usd_cents::text as value_usd_cents, stage, moves,
+				(select extract(epoch from now() - due_at)::text from waits w where w.swap_id = s.id) as due_seconds
+			from swaps s where ${isAudited} order by id`,
+			since,
+		);
+		const decisions = await client.query<DecisionRow>(
+			`select swap_id::text as id, e.data->'deposit'->>'blockNumber' as block,
+				e.data->'deposit'->>'headNumber' as head, e.data->'deposit'->>'finalizedNumber' as finalized,
+				e.data->'deposit'->>'blocksNeeded' as needed, e.data->>'agreeAboveUsd' as agree_above,
+				floor(extract(epoch from e.at) * 1000)::text as at_ms
+			from swap_events e join swaps s on s.id = e.swap_id
+			where e.fact = 'delivering' and e.data ? 'deposit' and ${isAudited} order by seq`,
+			since,
+		);
+		const sightings = await client.query<{ order_id: string; block: string }>(
+			`select encode(g.order_id, 'hex') as order_id, g.block_number::text as block
+			from sightings g join swaps s on s.order_id = g.order_id where ${isAudited}`,
+			since,
+		);
+		const events = await client.query<{ order_id: string; name: string }>(
+			`select encode(e.order_id, 'hex') as order_id, e.name
+			from chain_events e join swaps s on s.order_id = e.order_id
+			where s.ended_at is null and e.name in ('Filled', 'Released', 'Refunded')`,
+		);
+		const doubled = await client.query<{ order_id: string; ids: string[] }>(
+			`select encode(order_id, 'hex') as order_id, array_agg(id::text order by id) as ids from swaps
+			where order_id in (select order_id from swaps s where ${isAudited})
+			group by 1 having count(*) > 1 order by 1`,
+			since,
+		);
+		// All that was ever signed for a nonce, where one of it is new or can still land.
+		const areMoving = `where (chain_id, relayer, nonce) in (
+			select chain_id, relayer, nonce from lane_transactions where created_at > $1
+			union select chain_id, relayer, nonce from lane_transactions where state <> 'final'
+		)`;
+		const nonces = await client.query<NonceRow>(
+			`select chain_id::text as chain, encode(relayer, 'hex') as relayer, nonce::text as nonce,
+				count(distinct (select jsonb_agg(job order by job) from jsonb_array_elements(jobs) as job))
+					filter (where kind <> 'cancel')::text as sets,
+				count(block_number)::text as landed
+			from lane_transactions ${endedAfter ? areMoving : ""} group by 1, 2, 3 order by 1, 2, 3`,
+			endedAfter ? since : [],
+		);
+		const decisionsOf = Map.groupBy(decisions.rows, ({ id }) => id);
+		const restoredAtMs = restores.rows[0]?.at_ms;
+		return {
+			bookedBlocks: new Map(heads.rows.map(({ chain, block }) => [Number(chain), Number(block)])),
+			bookedAt: new Map(heads.rows.map(({ chain, at }) => [Number(chain), BigInt(at)])),
+			restoredAtMs: typeof restoredAtMs === "string" ? Number(restoredAtMs) : undefined,
+			stock: new Map(
+				stock.rows.map(({ chain, token, sum }) => [stockKey(Number(chain), `0x${token}`), BigInt(sum)]),
+			),
+			solana: opening.rows[0] && {
+				openingSlot: Number(opening.rows[0].slot),
+				feePayers: lanes.rows.map(({ relayer }) => fromSolanaWord(`0x${relayer}`)),
+				written: new Set(written.rows.map(({ hash }): Hex => `0x${hash}`)),
+				sums: sums.rows.map(({ account, token, posting, sum }) => ({
+					account,
+					token: `0x${token}`,
+					posting,
+					amount: BigInt(sum),
+				})),
+			},
+			postings: Number(postings.rows[0]?.count ?? 0),
+			lastPosting: BigInt(postings.rows[0]?.last ?? 0),
+			unbalanced: unbalanced.rows.map(({ key, chains }) => ({ key, chainIds: chains.map(Number) })),
+			events: {
+				filled: new Set(events.rows.filter(({ name }) => name === "Filled").map(orderIdOfRow)),
+				decided: new Set(events.rows.filter(({ name }) => name !== "Filled").map(orderIdOfRow)),
+			},
+			sightings: new Set(
+				sightings.rows.map((row) =>
+					sightingKey({ orderId: orderIdOfRow(row), blockNumber: Number(row.block) }),
+				),
+			),
+			doubled: doubled.rows.map((row) => ({ orderId: orderIdOfRow(row), swapIds: row.ids })),
+			nonces: {
+				checked: nonces.rows.length,
+				wrong: nonces.rows
+					.map(({ chain, relayer, nonce, sets, landed }) => ({
+						chainId: Number(chain),
+						relayer,
+						nonce,
+						sets: Number(sets),
+						landed: Number(landed),
+					}))
+					.filter(({ sets, landed }) => sets > 1 || landed > 1),
+			},
+			swaps: swaps.rows.map((row) => ({
+				id: row.id,
+				orderId: `0x${row.order_id}`,
+				order: orderSchema.parse(JSON.parse(row.order_terms)),
+				status: row.status,
+				isEnded: row.ended_at_ms !== null,
+				dueSeconds: row.due_seconds === null ? undefined : Number(row.due_seconds),
+				endedAtMs: row.ended_at_ms === null ? undefined : Number(row.ended_at_ms),
+				deliveredAmount: row.delivered_amount === null ? undefined : BigInt(row.delivered_amount),
+				valueUsdCents: BigInt(row.value_usd_cents),
+				stage: row.stage,
+				moves: row.moves,
+				decisions: decisionsOf.get(row.id)?.map(decisionFromRow) ?? [],
+			})),
+		};
+	} finally {
+		await client.query("rollback").catch(breakOff);
+		client.off("error", breakOff);
+		client.release(broken);
+	}
+}
+
+/** Which of these orders have a swap, whenever it ended. */
+export async function readOrdersOfSwaps(
+	pool: pg.Pool,
+	orders: readonly { orderId: Hex }[],
+): Promise<Set<Hex>> {
+	if (orders.length === 0) return new Set();
+	const { rows } = await pool.query<{ order_id: string }>(
+		"select encode(order_id, 'hex') as order_id from swaps where order_id = any($1::bytea[])",
+		[orders.map(({ orderId }) => Buffer.from(orderId.slice(2), "hex"))],
+	);
+	return new Set(rows.map(orderIdOfRow));
+}
+
+type SwapRow = {
+	id: string;
+	order_id: string;
+	order_terms: string;
+	status: SwapStatus;
+	ended_at_ms: string | null;
+	delivered_amount: string | null;
+	value_usd_cents: string;
+	stage: string;
+	moves: string[];
+	due_seconds: string | null;
+};
+
+type NonceRow = { chain: string; relayer: string; nonce: string; sets: string; landed: string };
+
+type DecisionRow = {
+	id: string;
+	block: string;
+	head: string;
+	finalized: string;
+	needed: string | null;
+	agree_above: string | null;
+	at_ms: string;
+};
+
+function decisionFromRow(row: DecisionRow): DecidedOn {
+	return {
+		blockNumber: Number(row.block),
+		headNumber: Number(row.head),
+		finalizedNumber: Number(row.finalized),
+		blocksNeeded: row.needed === null ? undefined : Number(row.needed),
+		agreeAboveUsd: row.agree_above === null ? undefined : Number(row.agree_above),
+		atMs: Number(row.at_ms),
+	};
+}
+
+function orderIdOfRow({ order_id }: { order_id: string }): Hex {
+	return `0x${order_id}`;
+}
+
+export function stockKey(chainId: number, token: Address): string {
+	return `${chainId}:${token.toLowerCase()}`;
+}

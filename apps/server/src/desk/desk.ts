@@ -1,0 +1,406 @@
+import {
+	addressOfWord,
+	emptyAccountRentLamports,
+	formatAddress,
+	greater,
+	lesser,
+	mulDivDown,
+	newSwapUuid,
+	type Order,
+	type QuoteRequest,
+	SwapError,
+	toChainId,
+	unpackDeadlines,
+	usdCents,
+} from "@geoswap/protocol";
+import { type Hex, zeroAddress } from "viem";
+import type { Config } from "../config/config.ts";
+import type { ExposureLimit } from "../store/submit-swap.ts";
+import type { PauseList } from "../swap/pause/pause-list.ts";
+import { describeQuote, formatUsd, priceImpactBps, usdCentsUp } from "./describe-quote.ts";
+import { type DeskChain, deskChains, isLamports, isSettlement, type Side } from "./desk-chain.ts";
+import { deskOrder } from "./desk-order.ts";
+import { optionPrice } from "./option-price.ts";
+import { ownAddresses } from "./own-addresses.ts";
+import type { PriceBook } from "./price/price-book.ts";
+import { amountWorthDown, amountWorthUp, usdValueDown, usdValueUp } from "./price/usd-value.ts";
+import {
+	assetId,
+	capDelivery,
+	leastOutput,
+	lesserDelivery,
+	mostPaid,
+	priceSwap,
+	type SwapPrice,
+} from "./price-swap.ts";
+import { noRoute, type ResolvedRequest, resolveRequest } from "./resolve-request.ts";
+import { greatestPassing, leastNotTooSmall } from "./size-limits.ts";
+import type { Desk, DeskQuote, KnownRecipient, PricedOrder, Repriced } from "./venue.ts";
+
+const quoteLifeMs = 30_000;
+const opLifeMs = 90_000;
+/** Before the open deadline: an op that is submitted later may not be mined in time. */
+const inclusionMs = 30_000;
+
+/** How far below the fresh price a fill through the router may end. */
+const fillToleranceBps = 30n;
+const bps = 10_000n;
+/** A smallest size that gas decides is named this part of it larger. */
+const gasRoom = 200n;
+
+export function createDesk({
+	config,
+	book,
+	pauses,
+	nowMs,
+	random,
+}: {
+	config: Pick<Config, "chains" | "solana" | "price" | "limits">;
+	book: PriceBook;
+	/** Absent where nothing new is sold. */
+	pauses?: Pick<PauseList, "reasonOf">;
+	nowMs: () => number;
+	random: (size: number) => Uint8Array;
+}): Desk {
+	const chains = deskChains(config);
+	const refused = ownAddresses(config);
+	const baseFeeMillibps = Math.round(config.price.feeBps * 1_000);
+
+	return {
+		baseFeeMillibps,
+		isLive: ({ chainId, token }) => {
+			const side = sideOf(chainId, token);
+			return side !== undefined && isSideLive(side, nowMs());
+		},
+		quote,
+		reprice,
+		isPriceable,
+		valueUsdCents: (order) => {
+			const sides = sidesOf(order);
+			return sides && isLive(sides, nowMs()) ? inputUsdCents(sides.origin, order.inputAmount) : undefined;
+		},
+		gasUsdCents,
+		feePerGas,
+		worthE18,
+		exposureLimit,
+		volumes,
+		freshMinimum,
+		deliveryNow,
+	};
+
+	function quote(
+		request: QuoteRequest,
+		{
+			feeMillibps = baseFeeMillibps,
+			recipient: known,
+		}: { feeMillibps?: number; recipient?: KnownRecipient | undefined } = {},
+	): DeskQuote {
+		const issuedAtMs = nowMs();
+		const resolved = resolveRequest(request, { chains, ownAddresses: refused });
+		const { origin, destination, amount, recipient, slippageBps } = resolved;
+		for (const side of ["origin", "destination"] as const) {
+			const { chain, asset } = resolved[side];
+			const reason = pauses?.reasonOf(chain.chainId);
+			if (reason !== undefined) {
+				const message = `${chain.name} is paused: ${reason}. Swaps under way go on. Choose another chain, or try again later.`;
+				throw noRoute("paused", message, { side });
+			}
+			if (!isSideLive(resolved[side], issuedAtMs)) {
+				const message = `The price of ${asset.symbol} on ${chain.name} is not certain at the moment. Try again in a minute.`;
+				throw noRoute("paused", message, { side });
+			}
+		}
+		if (known?.payProblem) {
+			const path = request.recipient === undefined ? "walletAddress" : "recipient";
+			throw new SwapError("INVALID_REQUEST", { issues: [{ path, message: known.payProblem }] });
+		}
+		const hasAccount = known?.hasAccount ?? false;
+		const { delivery, output, accountCost } = priceWithinLimits(resolved, { feeMillibps, hasAccount });
+
+		const uuid = newSwapUuid({ nowMs: issuedAtMs, random: random(10) });
+		const order = deskOrder(resolved, { uuid, issuedAtMs, minOutput: leastOutput(output, slippageBps) });
+		const inputE18 = usdValueDown(amount, book.reference(assetId(origin)));
+		const outputE18 = usdValueDown(output, book.reference(assetId(destination)));
+		const impactBps = priceImpactBps({ inputE18, outputE18 });
+		const valueUsdCents = inputUsdCents(origin, amount);
+		const openDeadlineMs = Number(unpackDeadlines(order.deadlines).openDeadline) * 1_000;
+		return {
+			uuid,
+			order,
+			originKind: origin.chain.kind,
+			output,
+			minOutput: order.minOutput,
+			recipientAccountCost: accountCost,
+			delivery,
+			feeMillibps,
+			feeBps: feeMillibps / 1_000,
+			valueUsdCents,
+			inputUsd: formatUsd(inputE18),
+			outputUsd: formatUsd(outputE18),
+			priceImpactBps: impactBps,
+			warnings: warningsOf(impactBps),
+			recipient: formatAddress(destination.chain.chainId, recipient),
+			slippageBps,
+			etaSeconds: Math.ceil(
+				secondsToDeposit(resolved, valueUsdCents) + secondsToDepth(destination.chain, valueUsdCents),
+			),
+			summary: describeQuote({ origin, destination, amount, output, accountCost }),
+			issuedAtMs,
+			expiresAtMs: issuedAtMs + quoteLifeMs,
+			opExpiresAtMs: Math.min(issuedAtMs + opLifeMs, openDeadlineMs - inclusionMs),
+		};
+	}
+
+	function reprice(
+		{ order, delivery, feeMillibps, ...known }: Parameters<Desk["reprice"]>[0],
+		inFlight: { sell: bigint; buy: bigint },
+	): Repriced | undefined {
+		const sides = sidesOf(order);
+		if (!sides || !isLive(sides, nowMs())) return undefined;
+		// A quote that charged for an account has a minimum that the amount without the rent reaches.
+		const isCountedOn = delivery.kind === "payout" && delivery.amount < order.minOutput;
+		const hasAccount = known.hasAccount ?? isCountedOn;
+		const now = price({ ...sides, amount: order.inputAmount }, { feeMillibps, hasAccount, inFlight });
+		if (typeof now === "string") return undefined;
+		const { destination } = sides;
+		const repriced = lesserDelivery(book, {
+			destination,
+			quoted: delivery,
+			now: now.delivery,
+			hasAccount,
+			inFlight: inFlight.buy,
+		});
+		if (!repriced || repriced.output < order.minOutput) return undefined;
+		return {
+			...repriced,
+			chainId: destination.chain.chainId,
+			volumes: volumes({ order, delivery: repriced.delivery }),
+		};
+	}
+
+	function volumes({ order, delivery }: PricedOrder): Repriced["volumes"] {
+		const sides = sidesOf(order);
+		if (!sides) return [];
+		const { origin, destination } = sides;
+		const isSold = !isSettlement(origin);
+		return [
+			...(isSold ? [{ ...pairOf(origin), direction: "sell" as const, amount: order.inputAmount }] : []),
+			...(delivery.kind === "router"
+				? boughtOn(destination).map((pair) => ({
+						...pair,
+						direction: "buy" as const,
+						amount: delivery.budget,
+					}))
+				: []),
+		];
+	}
+
+	function isPriceable(order: Order): boolean {
+		const sides = sidesOf(order);
+		return sides !== undefined && isLive(sides, nowMs());
+	}
+
+	function inputUsdCents(origin: Side, amount: bigint): bigint {
+		return usdCentsUp(usdValueUp(amount, book.reference(assetId(origin))));
+	}
+
+	function gasUsdCents({ chainId, wei }: { chainId: number; wei: bigint }): bigint {
+		const chain = chains.get(chainId);
+		if (!chain || book.ageMs(chainId, { nowMs: nowMs() }) === undefined) return 0n;
+		const { usdE18 } = book.reference({ chainId, asset: chain.native.address });
+		return usdCentsUp(usdValueUp(wei, { decimals: chain.nativeDecimals, usdE18 }));
+	}
+
+	function feePerGas(chainId: number): bigint {
+		const chain = chains.get(chainId);
+		if (chain?.kind !== "evm" || book.ageMs(chainId, { nowMs: nowMs() }) === undefined) return 0n;
+		return book.baseFee(chainId) + chain.priorityFeeWei;
+	}
+
+	function worthE18({
+		chainId,
+		token,
+		amount,
+	}: {
+		chainId: bigint;
+		token: Hex;
+		amount: bigint;
+	}): bigint | undefined {
+		const side = chainId <= BigInt(Number.MAX_SAFE_INTEGER) ? sideOf(Number(chainId), token) : undefined;
+		if (!side || book.feedUpdatedAtUnixSeconds(assetId(side)) === undefined) return undefined;
+		const reference = book.reference(assetId(side));
+		return reference.usdE18 > 0n ? usdValueUp(amount, reference) : undefined;
+	}
+
+	function exposureLimit(order: Order): ExposureLimit | undefined {
+		const origin = sidesOf(order)?.origin;
+		if (!origin) return undefined;
+		const { perAsset, bySymbol } = config.limits.exposureUsd;
+		const usd = bySymbol[origin.asset.symbol] ?? perAsset;
+		const { chainId, asset: token } = assetId(origin);
+		return {
+			chainId,
+			token,
+			amount: amountWorthDown(usdE18(usd), book.reference({ chainId, asset: token })),
+		};
+	}
+
+	function freshMinimum({ order, delivery, inFlight = 0n }: PricedOrder & { inFlight?: bigint }): bigint {
+		const destination = sidesOf(order)?.destination;
+		if (delivery.kind !== "router" || !destination) return order.minOutput;
+		if (!book.isLive(assetId(destination), { nowMs: nowMs() })) return order.minOutput;
+		const bought = book.buy({ ...assetId(destination), budget: delivery.budget, inFlight });
+		const fresh = mulDivDown(bought?.output ?? 0n, bps - fillToleranceBps, bps);
+		return greater(fresh, order.minOutput);
+	}
+
+	function deliveryNow({ order, delivery }: PricedOrder): ReturnType<Desk["deliveryNow"]> {
+		const sides = sidesOf(order);
+		if (!sides || !isLive(sides, nowMs())) return "no-price";
+		const amount = order.inputAmount;
+		const optionMillibps = optionOf(sides);
+		const { settlementSpreadBps } = config.price;
+		const capped = capDelivery(book, { ...sides, amount, delivery, optionMillibps, settlementSpreadBps });
+		if (!capped) return "no-price";
+		// The vault enforces the minimum of what it buys.
+		const least = capped.kind === "router" ? 1n : order.minOutput;
+		return mostPaid(capped) < least ? "below-minimum" : capped;
+	}
+
+	function optionOf({ origin, destination }: { origin: Side; destination: Side }): number {
+		const blockSeconds = book.blockSeconds(destination.chain.chainId);
+		return optionPrice({ origin, destination, blockSeconds }, config.price);
+	}
+
+	function price(
+		swap: Pick<ResolvedRequest, "origin" | "destination" | "amount">,
+		options: { feeMillibps: number; hasAccount: boolean; inFlight?: { sell: bigint; buy: bigint } },
+	): SwapPrice {
+		const { settlementSpreadBps } = config.price;
+		return priceSwap(book, { ...swap, ...options, optionMillibps: optionOf(swap), settlementSpreadBps });
+	}
+
+	function priceWithinLimits(
+		resolved: ResolvedRequest,
+		options: { feeMillibps: number; hasAccount: boolean },
+	): Exclude<SwapPrice, string> {
+		const { amount, origin } = resolved;
+		const reference = book.reference(assetId(origin));
+		const minimum = amountWorthUp(usdE18(config.price.minimumUsd), reference);
+		const maximum = amountWorthDown(usdE18(config.price.maximumUsd), reference);
+		const priceOf = (size: bigint): SwapPrice => {
+			if (size > maximum) return "too-large";
+			if (size < minimum) return "too-small";
+			const priced = price({ ...resolved, amount: size }, options);
+			return typeof priced === "string" || isKept(resolved, size, priced.output) ? priced : "too-small";
+		};
+		const passes = (size: bigint): boolean => typeof priceOf(size) !== "string";
+
+		const priced = priceOf(amount);
+		if (priced === "too-large") {
+			const largest = passes(maximum) ? maximum : greatestPassing(lesser(amount, maximum), passes);
+			if (largest === 0n) throw noRoute("capacity", "No amount of this pair can be priced now.");
+			throw noRoute("capacity", `The amount is too large. Send at most ${largest}.`, {
+				maximumAmount: String(largest),
+			});
+		}
+		if (priced === "too-small") {
+			const floor = leastNotTooSmall(greater(amount, minimum), (size) => priceOf(size) === "too-small");
+			if (floor === undefined || !passes(floor)) {
+				throw noRoute("pair", "No amount of this pair pays for its network costs now.");
+			}
+			// The configured minimum stays; costs of gas move until the caller asks again.
+			const roomy = floor === minimum ? floor : floor + floor / gasRoom;
+			throw new SwapError("NEEDS_LARGER_SIZE", { minimumAmount: String(passes(roomy) ? roomy : floor) });
+		}
+		return priced;
+	}
+
+	/** A wallet on Solana that holds nothing else takes no less than this: neither the output nor a refund would land. */
+	function isKept(
+		{ origin, destination, slippageBps }: ResolvedRequest,
+		input: bigint,
+		output: bigint,
+	): boolean {
+		const paid = [
+			...(isLamports(origin) ? [input] : []),
+			...(isLamports(destination) ? [leastOutput(output, slippageBps)] : []),
+		];
+		return paid.every((lamports) => lamports >= emptyAccountRentLamports);
+	}
+
+	function isLive({ origin, destination }: { origin: Side; destination: Side }, nowMs: number): boolean {
+		return [origin, destination].every((side) => isSideLive(side, nowMs));
+	}
+
+	function isSideLive({ chain: { chainId, native }, asset }: Side, nowMs: number): boolean {
+		return (
+			book.isLive({ chainId, asset: asset.address }, { nowMs }) &&
+			book.isReferenceLive({ chainId, asset: native.address }, { nowMs })
+		);
+	}
+
+	function warningsOf(impactBps: number): DeskQuote["warnings"] {
+		if (impactBps > config.price.highImpactBps) return [];
+		const percent = (-impactBps / 100).toFixed(2);
+		return [
+			{
+				code: "HIGH_PRICE_IMPACT",
+				message: `The output is worth ${percent} % less than the input, all costs included.`,
+			},
+		];
+	}
+
+	/** Until a deposit counts. On Solana alone nothing binds the payout to it, so that it must be final. */
+	function secondsToDeposit(
+		{ origin: { chain }, destination }: Pick<ResolvedRequest, "origin" | "destination">,
+		valueUsdCents: bigint,
+	): number {
+		const isOnSolanaAlone = chain.kind === "solana" && chain.chainId === destination.chain.chainId;
+		if (!isOnSolanaAlone) return secondsToDepth(chain, valueUsdCents);
+		return book.blockSeconds(chain.chainId) + chain.finalitySeconds;
+	}
+
+	/** How long until a transaction sent now is as deep as its value asks for. */
+	function secondsToDepth(chain: DeskChain, valueUsdCents: bigint): number {
+		const blockSeconds = book.blockSeconds(chain.chainId);
+		const depth = chain.depths
+			.filter(({ upToUsd }) => valueUsdCents <= usdCents(upToUsd))
+			.map(({ blocks }) => blocks);
+		return blockSeconds + (depth.length > 0 ? Math.min(...depth) * blockSeconds : chain.finalitySeconds);
+	}
+
+	/** The two sides of an order, as far as they are still offered. */
+	function sidesOf(order: Order): { origin: Side; destination: Side } | undefined {
+		const { originChainId: from, destinationChainId: to } = order;
+		const origin = sideOf(toChainId(from), addressOfWord(from, order.inputToken));
+		const destination = sideOf(toChainId(to), addressOfWord(to, order.outputToken));
+		return origin && destination && { origin, destination };
+	}
+
+	function sideOf(chainId: number, token: Hex): Side | undefined {
+		const chain = chains.get(chainId);
+		const asset = chain?.assets.find(({ address }) => address === token);
+		return chain && asset && { chain, asset };
+	}
+}
+
+/** The native token's pools are the wrapped one's: their volume adds up. */
+function pairOf({ chain, asset }: Side): { chainId: number; token: Hex } {
+	const isWrapped = chain.kind === "evm" && asset.address === zeroAddress;
+	return { chainId: chain.chainId, token: isWrapped ? chain.wrappedNative : asset.address };
+}
+
+/** On a way of two pools the wrapped native token is bought first. Which way is taken may change until then. */
+function boughtOn(side: Side): { chainId: number; token: Hex }[] {
+	const { chain, asset } = side;
+	const isByWayOfNative = chain.kind === "evm" && asset.paths.some((fees) => fees.length > 1);
+	return isByWayOfNative
+		? [pairOf(side), { chainId: chain.chainId, token: chain.wrappedNative }]
+		: [pairOf(side)];
+}
+
+/** Of a number in the config, to the millionth. */
+function usdE18(usd: number): bigint {
+	return BigInt(Math.round(usd * 1e6)) * 10n ** 12n;
+}

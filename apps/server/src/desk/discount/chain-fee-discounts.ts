@@ -1,0 +1,31 @@
+import type { EvmChain } from "../../chain/evm/chain-client.ts";
+import { readTokenBalance } from "../../chain/evm/read/read-token-balance.ts";
+import type { Config } from "../../config/config.ts";
+import type { Log } from "../../telemetry/log.ts";
+import { createFeeDiscounts, type FeeDiscounts } from "./fee-discounts.ts";
+
+/** The configured discounts, read from the chain that has the token; undefined where there are none. */
+export function chainFeeDiscounts({
+	config: { feeDiscount },
+	chains,
+	nowMs,
+	log,
+}: {
+	config: Pick<Config, "feeDiscount">;
+	chains: ReadonlyMap<number, EvmChain>;
+	nowMs: () => number;
+	log: Log;
+}): FeeDiscounts | undefined {
+	if (!feeDiscount) return undefined;
+	const { chainId, ...discount } = feeDiscount;
+	const chain = chains.get(chainId);
+	const token = chain?.deployment.feeDiscountToken;
+	if (!token) throw new RangeError(`chain ${chainId} has no token that lowers fees`);
+	return createFeeDiscounts({
+		...discount,
+		decimals: token.decimals,
+		readBalance: (holder, signal) => readTokenBalance(chain, { token: token.address, holder, signal }),
+		nowMs,
+		onError: (err) => log.warn({ chainId, err }, "a balance for a fee discount was not read"),
+	});
+}

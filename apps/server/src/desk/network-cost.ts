@@ -1,0 +1,123 @@
+import { mulDivUp, tokenAccountRentLamports } from "@geoswap/protocol";
+import { type DeskChain, isLamports, isSettlement, type Side } from "./desk-chain.ts";
+import type { PriceBook } from "./price/price-book.ts";
+import { convertUp, usdValueUp } from "./price/usd-value.ts";
+
+// As docs/gas.md measured them, each alone in its transaction: a bundle costs less, but nobody knows if there will be
+// one. A quote does not know whether the wallet is delegated, so it pays for that too, on an address that is new.
+const openGas = 150_363n + 12_500n;
+const fillFromStockGas = 89_521n;
+const fillThroughRouterGas = 162_437n;
+const releaseGas = 65_799n;
+const refundGas = 65_915n;
+
+// Estimates: docs/gas.md does not measure these.
+const secondPoolGas = 100_000n;
+/** Within the fill: no attesters, no transaction of its own. */
+const sameChainReleaseGas = 30_000n;
+const voidGas = 60_000n;
+
+/**
+ * What each transaction of a swap takes on Solana: who signs it (the fee payer and the wallet, the vault or the escrow)
+ * and the most that it may compute, which is paid for whether it is used or not.
+ */
+export const solanaTransactions = {
+	open: { signatures: 2n, units: 60_000n },
+	fill: { signatures: 2n, units: 100_000n },
+	/** It moves the input too, for which the escrow signs: no release of its own. */
+	sameChainFill: { signatures: 3n, units: 100_000n },
+	void: { signatures: 2n, units: 30_000n },
+	release: { signatures: 2n, units: 60_000n },
+	refund: { signatures: 2n, units: 100_000n },
+} as const;
+
+/** Of a marker's rent, which comes back after a month: a hundredth pays for having waited, and for closing it. */
+const markerLamports = mulDivUp(tokenAccountRentLamports, 1n, 100n);
+
+/** How many swaps are assumed to end in a refund, which nobody else pays for. */
+const refundedBps = 200n;
+
+/** What the swap's transactions cost on both chains, in the destination's settlement token, rounded up. */
+export function networkCost(
+	book: PriceBook,
+	{ origin, destination }: { origin: Side; destination: Side },
+): bigint {
+	const isSameChain = origin.chain.chainId === destination.chain.chainId;
+	const sides = { book, isSameChain };
+	return (
+		inSettlement(origin.chain, costOnOrigin(origin, sides)) +
+		inSettlement(destination.chain, costOnDestination(destination, sides))
+	);
+
+	function inSettlement({ chainId, native, nativeDecimals }: DeskChain, fees: bigint): bigint {
+		const { chain } = destination;
+		return convertUp(
+			fees,
+			{ ...book.reference({ chainId, asset: native.address }), decimals: nativeDecimals },
+			book.reference({ chainId: chain.chainId, asset: chain.settlementToken }),
+		);
+	}
+}
+
+/**
+ * What it takes to give back the input of an order that nobody submitted, in USD with 18 decimals, rounded up: a refund,
+ * and on Solana, where no time closes an order, a void and what its marker holds.
+ */
+export function refundCostE18(
+	book: PriceBook,
+	{ origin, destination }: { origin: DeskChain & { kind: "evm" }; destination: DeskChain },
+): bigint {
+	const refund = inUsd(origin, refundGas * gasPrice(book, origin));
+	if (destination.kind === "evm") return refund;
+	const closing = lamportsOn(book, destination)(solanaTransactions.void) + tokenAccountRentLamports;
+	return refund + inUsd(destination, closing);
+
+	function inUsd({ chainId, native, nativeDecimals }: DeskChain, fees: bigint): bigint {
+		const { usdE18 } = book.reference({ chainId, asset: native.address });
+		return usdValueUp(fees, { decimals: nativeDecimals, usdE18 });
+	}
+}
+
+type Sides = { book: PriceBook; isSameChain: boolean };
+
+/** Open, release, and its share of refunds, in the chain's own unit of fees. */
+function costOnOrigin(side: Side, { book, isSameChain }: Sides): bigint {
+	const { chain } = side;
+	if (chain.kind === "evm") {
+		const gas = openGas + (isSameChain ? sameChainReleaseGas : releaseGas) + shareOf(refundGas);
+		return gas * gasPrice(book, chain);
+	}
+	const lamports = lamportsOn(book, chain);
+	const { open, release, refund } = solanaTransactions;
+	// The wallet may have closed its account for the token meanwhile, and then we make it one.
+	const refunded = lamports(refund) + markerLamports + (isLamports(side) ? 0n : tokenAccountRentLamports);
+	return lamports(open) + (isSameChain ? 0n : lamports(release) + markerLamports) + shareOf(refunded);
+}
+
+/** Fill, and its share of voids. The recipient's account on Solana is no part of it: see `pricePayout`. */
+function costOnDestination(side: Side, { book, isSameChain }: Sides): bigint {
+	const { chain, asset } = side;
+	if (chain.kind === "evm") {
+		const fillGas = isSettlement(side)
+			? fillFromStockGas
+			: fillThroughRouterGas + (asset.paths.some((fees) => fees.length > 1) ? secondPoolGas : 0n);
+		return (fillGas + shareOf(voidGas)) * gasPrice(book, chain);
+	}
+	const lamports = lamportsOn(book, chain);
+	const { fill, sameChainFill, void: closing } = solanaTransactions;
+	return lamports(isSameChain ? sameChainFill : fill) + markerLamports + shareOf(lamports(closing));
+}
+
+function gasPrice(book: PriceBook, { chainId, priorityFeeWei }: DeskChain & { kind: "evm" }): bigint {
+	// Twice the base fee: it may rise by an eighth a block until the last of the transactions is sent.
+	return 2n * book.baseFee(chainId) + priorityFeeWei;
+}
+
+function lamportsOn(book: PriceBook, { chainId, computePriceMicroLamports }: DeskChain & { kind: "solana" }) {
+	return ({ signatures, units }: { signatures: bigint; units: bigint }): bigint =>
+		signatures * book.baseFee(chainId) + mulDivUp(units, computePriceMicroLamports, 1_000_000n);
+}
+
+function shareOf(cost: bigint): bigint {
+	return mulDivUp(cost, refundedBps, 10_000n);
+}

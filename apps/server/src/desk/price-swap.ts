@@ -1,0 +1,240 @@
+import {
+	greater,
+	lesser,
+	mulDivDown,
+	mulDivUp,
+	rescaleDown,
+	tokenAccountRentLamports,
+} from "@geoswap/protocol";
+import type { Hex } from "viem";
+import type { Delivery } from "../swap/facts/swap-record.ts";
+import { isLamports, isSettlement, type Side, settlementSymbol } from "./desk-chain.ts";
+import { networkCost } from "./network-cost.ts";
+import type { PriceBook } from "./price/price-book.ts";
+import { convertDown, convertUp } from "./price/usd-value.ts";
+
+/** How many thousandths of a basis point make the whole. */
+const millibpsOfAll = 10_000_000n;
+
+/** No account on Solana holds more of anything. */
+const mostOnSolana = 2n ** 64n - 1n;
+
+export type SwapPrice =
+	| {
+			delivery: Delivery;
+			output: bigint;
+			/** How much of the output pays for an account of the recipient's. */
+			accountCost: bigint;
+	  }
+	/** It does not pay for its own costs. */
+	| "too-small"
+	/** It is beyond a ladder, or what an account can hold. */
+	| "too-large";
+
+/**
+ * Input → origin's settlement token → destination's → less fee, option and network cost → output. Every step rounds
+ * against the caller, by less than a unit.
+ */
+export function priceSwap(
+	book: PriceBook,
+	{
+		origin,
+		destination,
+		amount,
+		feeMillibps,
+		optionMillibps,
+		settlementSpreadBps,
+		hasAccount,
+		inFlight = { sell: 0n, buy: 0n },
+	}: {
+		origin: Side;
+		destination: Side;
+		amount: bigint;
+		feeMillibps: number;
+		optionMillibps: number;
+		settlementSpreadBps: number;
+		/** Whether the recipient has its token account on Solana. */
+		hasAccount: boolean;
+		/** Volume of others that these ladders already sold. */
+		inFlight?: { sell: bigint; buy: bigint };
+	},
+): SwapPrice {
+	if (origin.chain.kind === "solana" && amount > mostOnSolana) return "too-large";
+	const sold = book.sell({ ...assetId(origin), amount, inFlight: inFlight.sell });
+	if (sold === undefined) return "too-large";
+	const value = acrossSettlement(book, { sold, origin, destination, settlementSpreadBps });
+	// Each is rounded up by itself: together they may only ever be more.
+	const fee = mulDivUp(value, BigInt(feeMillibps), millibpsOfAll);
+	const option = mulDivUp(value, BigInt(optionMillibps), millibpsOfAll);
+	const budget = value - fee - option - networkCost(book, { origin, destination });
+	return priceDelivery(book, { destination, budget, hasAccount, inFlight: inFlight.buy });
+}
+
+/** What the recipient gets for a budget of the destination's settlement token, and how. */
+export function priceDelivery(
+	book: PriceBook,
+	{
+		destination,
+		budget,
+		hasAccount,
+		inFlight,
+	}: { destination: Side; budget: bigint; hasAccount: boolean; inFlight: bigint },
+): SwapPrice {
+	if (budget <= 0n) return "too-small";
+	if (destination.chain.kind === "solana") return pricePayout(book, { destination, budget, hasAccount });
+	if (isSettlement(destination)) {
+		return { delivery: { kind: "stock", amount: budget }, output: budget, accountCost: 0n };
+	}
+	const bought = book.buy({ ...assetId(destination), budget, inFlight });
+	if (!bought) return "too-large";
+	if (bought.output === 0n) return "too-small";
+	const { output, fees } = bought;
+	return { delivery: { kind: "router", budget, fees }, output, accountCost: 0n };
+}
+
+/**
+ * From stock, less the rent of an account for the recipient, which is the recipient's once we made it: whoever closes it
+ * has paid for what comes out. What is returned where it is not needed is less than what was charged by at most a unit.
+ */
+function pricePayout(
+	book: PriceBook,
+	{ destination, budget, hasAccount }: { destination: Side; budget: bigint; hasAccount: boolean },
+): SwapPrice {
+	const { chain } = destination;
+	const bought = isSettlement(destination)
+		? budget
+		: (book.buy({ ...assetId(destination), budget })?.output ?? 0n);
+	const rent = isLamports(destination) ? 0n : tokenAccountRentLamports;
+	const [native, own] = [
+		book.reference({ chainId: chain.chainId, asset: chain.native.address }),
+		book.reference(assetId(destination)),
+	];
+	const accountCost = convertUp(rent, native, own);
+	// Nothing is left of an output that is worth less than an account, should one be needed after all.
+	const amount = greater(bought - accountCost, 0n);
+	const unusedRent = lesser(convertDown(rent, native, own), bought - amount);
+	const output = hasAccount ? amount + unusedRent : amount;
+	if (output <= 0n) return "too-small";
+	if (amount + unusedRent > mostOnSolana) return "too-large";
+	return {
+		delivery: { kind: "payout", amount, unusedRent },
+		output,
+		accountCost: hasAccount ? 0n : accountCost,
+	};
+}
+
+/** The lesser of a delivery as it was quoted and as it is priced now, and what it takes of which token. */
+export function lesserDelivery(
+	book: PriceBook,
+	{
+		destination,
+		quoted,
+		now,
+		hasAccount,
+		inFlight,
+	}: { destination: Side; quoted: Delivery; now: Delivery; hasAccount: boolean; inFlight: bigint },
+): { delivery: Delivery; output: bigint; token: Hex; amount: bigint } | undefined {
+	const { chain, asset } = destination;
+	if (quoted.kind === "payout" || now.kind === "payout") {
+		if (quoted.kind !== "payout" || now.kind !== "payout") return undefined;
+		// Each by itself: with the account or without, neither more than was quoted nor more than it is worth now.
+		const amount = lesser(quoted.amount, now.amount);
+		const unusedRent = lesser(quoted.unusedRent, now.unusedRent);
+		return {
+			delivery: { kind: "payout", amount, unusedRent },
+			output: hasAccount ? amount + unusedRent : amount,
+			token: asset.address,
+			amount: amount + unusedRent,
+		};
+	}
+	const budget = lesser(budgetOf(quoted), budgetOf(now));
+	const priced = priceDelivery(book, { destination, budget, hasAccount, inFlight });
+	if (typeof priced === "string") return undefined;
+	const { delivery, output } = priced;
+	return { delivery, output, token: chain.settlementToken, amount: budget };
+}
+
+/**
+ * Returns the delivery, lowered to what the input is worth now less the option; undefined where the input is beyond a
+ * ladder. Fee and network cost are not taken off again: they were taken off the quote, so that a small move of the price
+ * changes nothing for a caller.
+ */
+export function capDelivery(
+	book: PriceBook,
+	{
+		origin,
+		destination,
+		amount,
+		delivery,
+		optionMillibps,
+		settlementSpreadBps,
+	}: {
+		origin: Side;
+		destination: Side;
+		amount: bigint;
+		delivery: Delivery;
+		optionMillibps: number;
+		settlementSpreadBps: number;
+	},
+): Delivery | undefined {
+	const sold = book.sell({ ...assetId(origin), amount });
+	if (sold === undefined) return undefined;
+	const value = acrossSettlement(book, { sold, origin, destination, settlementSpreadBps });
+	const budget = value - mulDivUp(value, BigInt(optionMillibps), millibpsOfAll);
+	switch (delivery.kind) {
+		case "stock":
+			return { ...delivery, amount: lesser(delivery.amount, budget) };
+		case "router":
+			return { ...delivery, budget: lesser(delivery.budget, budget) };
+		case "payout": {
+			const most = isSettlement(destination)
+				? budget
+				: (book.buy({ ...assetId(destination), budget })?.output ?? 0n);
+			const surplus = greater(delivery.amount + delivery.unusedRent - most, 0n);
+			return { ...delivery, amount: delivery.amount - surplus };
+		}
+	}
+}
+
+/** The most that a delivery takes from the vault, of whichever token it is paid in. */
+export function mostPaid(delivery: Delivery): bigint {
+	return delivery.kind === "payout" ? delivery.amount + delivery.unusedRent : budgetOf(delivery);
+}
+
+/** What a delivery takes of the destination's settlement token. */
+function budgetOf(delivery: Exclude<Delivery, { kind: "payout" }>): bigint {
+	return delivery.kind === "router" ? delivery.budget : delivery.amount;
+}
+
+export function assetId({ chain, asset }: Side): { chainId: number; asset: Hex } {
+	return { chainId: chain.chainId, asset: asset.address };
+}
+
+/**
+ * One stable for the other: at par or by the feeds, whichever is less. Where they are different tokens, less a spread, since
+ * each feed may be behind the market; the error of one token's own feed cancels out.
+ */
+function acrossSettlement(
+	book: PriceBook,
+	{
+		sold,
+		origin,
+		destination,
+		settlementSpreadBps,
+	}: { sold: bigint; origin: Side; destination: Side; settlementSpreadBps: number },
+): bigint {
+	const [from, to] = [origin, destination].map(({ chain }) =>
+		book.reference({ chainId: chain.chainId, asset: chain.settlementToken }),
+	);
+	if (!from || !to) throw new RangeError("a swap has two sides");
+	const atPar = rescaleDown(sold, from.decimals, to.decimals);
+	const value = lesser(atPar, convertDown(sold, from, to));
+	if (settlementSymbol(origin.chain) === settlementSymbol(destination.chain)) return value;
+	return mulDivDown(value, BigInt(10_000 - settlementSpreadBps), 10_000n);
+}
+
+/** The least that the caller's slippage allows, and never nothing. */
+export function leastOutput(output: bigint, slippageBps: number): bigint {
+	const least = mulDivDown(output, BigInt(10_000 - slippageBps), 10_000n);
+	return greater(least, 1n);
+}

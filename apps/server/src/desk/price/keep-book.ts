@@ -1,0 +1,42 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import type { Address } from "viem";
+import type { EvmChain } from "../../chain/evm/chain-client.ts";
+import { type BlockPrices, readBlockPrices } from "../../chain/evm/read/read-block-prices.ts";
+import type { Log } from "../../telemetry/log.ts";
+import type { PriceBook } from "./price-book.ts";
+
+/** Puts each new block's prices of a chain into the book, until the signal. A block that cannot be read is left out. */
+export async function keepBook({
+	chain,
+	book,
+	topUsd,
+	feedsForOthers = [],
+	pollMs,
+	nowMs,
+	signal,
+	log,
+}: {
+	chain: EvmChain;
+	book: PriceBook;
+	/** The size of the top rung. */
+	topUsd: number;
+	feedsForOthers?: readonly Address[];
+	pollMs: number;
+	nowMs: () => number;
+	signal: AbortSignal;
+	log: Log;
+}): Promise<void> {
+	let previous: BlockPrices | undefined;
+	while (!signal.aborted) {
+		try {
+			const block = await chain.client.getBlock();
+			if (block.hash !== previous?.blockHash) {
+				previous = await readBlockPrices(chain, { block, topUsd, previous, feedsForOthers });
+				book.update(previous, { nowMs: nowMs() });
+			}
+		} catch (error) {
+			if (!signal.aborted) log.warn({ chainId: chain.chainId, err: error }, "prices not read");
+		}
+		await sleep(pollMs, undefined, { signal }).catch(() => {});
+	}
+}

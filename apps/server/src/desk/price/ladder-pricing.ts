@@ -1,0 +1,182 @@
+import { type AssetDeployment, type ChainDeployment, greater, lesser, mulDivDown } from "@geoswap/protocol";
+import type { Address } from "viem";
+import type { AssetPrices, BlockPrices, Ladder } from "../../chain/evm/read/read-block-prices.ts";
+import { isFeedFresh } from "./is-feed-fresh.ts";
+import { interpolateBest } from "./ladder.ts";
+import type { Pricing } from "./pricing.ts";
+import { convertDown, type PricedToken } from "./usd-value.ts";
+
+/** A price must have held for a few blocks: a pool pushed for one block sells nothing dear. */
+const blocksKept = 3;
+
+const staleAfterMs = 15_000;
+const staleAfterBlocks = 10;
+/** However long its blocks seem to take: a chain that stood still makes the last ones look slow. */
+const staleAtLatestMs = 60_000;
+
+const bps = 10_000n;
+
+export type LadderPricing = Pricing & {
+	update: (prices: BlockPrices, options: { nowMs: number }) => void;
+	/** The block that prices are of; undefined before the first. */
+	newest: () => BlockPrices | undefined;
+};
+
+type Page = {
+	deployment: ChainDeployment;
+	assets: Map<Address, AssetDeployment>;
+	/** Newest first. */
+	blocks: BlockPrices[];
+	updatedAtMs: number;
+	/** The assets whose pools are near their feeds in the newest block. */
+	agreeing: Set<Address>;
+};
+
+/** Prices by what the chain's pools pay, block by block, and never far above the feeds. */
+export function createLadderPricing({
+	deployment,
+	feedMarginBps,
+	feedDeviationBps,
+}: {
+	deployment: ChainDeployment;
+	/** How far above the feeds a price may be. */
+	feedMarginBps: number;
+	/** How far a pool may be from the feeds before its asset stops. */
+	feedDeviationBps: number;
+}): LadderPricing {
+	const { settlementToken } = deployment;
+	const page: Page = {
+		deployment,
+		assets: new Map(deployment.assets.map((asset) => [asset.address, asset])),
+		blocks: [],
+		updatedAtMs: 0,
+		agreeing: new Set(),
+	};
+
+	return {
+		update: (prices, { nowMs }) => {
+			page.blocks = [prices, ...page.blocks].slice(0, blocksKept);
+			page.updatedAtMs = nowMs;
+			page.agreeing = new Set([...page.assets.keys()].filter(poolsAgreeWithFeeds));
+		},
+		newest: () => page.blocks[0],
+		isReady: ({ nowMs }) => isFresh(page, nowMs),
+		ageMs: ({ nowMs }) => ageMs(page, nowMs),
+		isLive: (asset, { nowMs }) => {
+			if (!isFresh(page, nowMs) || !isReferenceFresh(asset)) return false;
+			if (asset === settlementToken) return true;
+			return isReferenceFresh(settlementToken) && page.agreeing.has(asset);
+		},
+		isReferenceLive: (asset, { nowMs }) => isFresh(page, nowMs) && isReferenceFresh(asset),
+		sell: ({ asset, amount, inFlight }) => {
+			if (asset === settlementToken) return amount;
+			const paid = worst(page, (block) => pricesIn(block, asset)?.sell, amount, inFlight);
+			if (!paid) return undefined;
+			return lesser(paid.output, bestByFeeds({ amount, from: asset, to: settlementToken }));
+		},
+		buy: ({ asset, budget, inFlight }) => {
+			const paid = worst(page, (block) => pricesIn(block, asset)?.buy, budget, inFlight);
+			if (!paid) return undefined;
+			const best = bestByFeeds({ amount: budget, from: settlementToken, to: asset });
+			return { output: lesser(paid.output, best), fees: paid.fees };
+		},
+		reference: (asset) => referenceOf(page, asset),
+		feedUpdatedAtUnixSeconds: (asset) => page.blocks[0]?.assets.get(asset)?.feed.updatedAtUnixSeconds,
+		baseFee: () => page.blocks.map((block) => block.baseFee).reduce(greater, 0n),
+		blockSeconds: () => blockSeconds(page),
+	};
+
+	function isReferenceFresh(asset: Address): boolean {
+		const block = page.blocks[0];
+		const heartbeatSeconds = page.assets.get(asset)?.feed.heartbeatSeconds;
+		if (!block || heartbeatSeconds === undefined) return false;
+		return isFeedFresh(pricesIn(block, asset)?.feed, {
+			heartbeatSeconds,
+			atUnixSeconds: block.timestampUnixSeconds,
+		});
+	}
+
+	/** Compares the smallest size each way. What a pool charges lowers both, so half their difference is the price's. */
+	function poolsAgreeWithFeeds(asset: Address): boolean {
+		const prices = page.blocks[0] && pricesIn(page.blocks[0], asset);
+		const sold = smallest(prices?.sell ?? []);
+		const bought = smallest(prices?.buy ?? []);
+		if (!sold || !bought || !hasReference(page, asset) || !hasReference(page, settlementToken)) return false;
+		const soldByFeeds = convertDown(sold.input, referenceOf(page, asset), referenceOf(page, settlementToken));
+		const boughtByFeeds = convertDown(
+			bought.input,
+			referenceOf(page, settlementToken),
+			referenceOf(page, asset),
+		);
+		if (soldByFeeds === 0n || boughtByFeeds === 0n) return false;
+		const apart = (sold.output * bps) / soldByFeeds - (bought.output * bps) / boughtByFeeds;
+		return (apart < 0n ? -apart : apart) <= 2n * BigInt(feedDeviationBps);
+	}
+
+	function bestByFeeds({ amount, from, to }: { amount: bigint; from: Address; to: Address }): bigint {
+		const fair = convertDown(amount, referenceOf(page, from), referenceOf(page, to));
+		return mulDivDown(fair, bps + BigInt(feedMarginBps), bps);
+	}
+}
+
+/** The least of what the blocks pay, each on its best pools; the pools are the newest block's. */
+function worst(
+	page: Page,
+	laddersIn: (block: BlockPrices) => Ladder[] | undefined,
+	input: bigint,
+	inFlight: bigint,
+): { output: bigint; fees: number[] } | undefined {
+	let result: { output: bigint; fees: number[] } | undefined;
+	for (const block of page.blocks) {
+		const paid = interpolateBest(laddersIn(block) ?? [], input, inFlight);
+		if (!paid) return undefined;
+		result = result ? { ...result, output: lesser(result.output, paid.output) } : paid;
+	}
+	return result;
+}
+
+function pricesIn(block: BlockPrices, asset: Address): AssetPrices | undefined {
+	return block.assets.get(asset);
+}
+
+function referenceOf(page: Page, asset: Address): PricedToken {
+	const prices = page.blocks[0]?.assets.get(asset);
+	const decimals = page.assets.get(asset)?.decimals;
+	if (!prices || decimals === undefined) {
+		throw new RangeError(`the book has no price of ${asset} on chain ${page.deployment.chainId}`);
+	}
+	return { decimals, usdE18: prices.feed.usdE18 };
+}
+
+function hasReference(page: Page, asset: Address): boolean {
+	return referenceOf(page, asset).usdE18 > 0n;
+}
+
+function smallest(ladders: Ladder[]): { input: bigint; output: bigint } | undefined {
+	const first = ladders.flatMap(({ rungs }) => rungs.slice(0, 1));
+	return first.reduce<(typeof first)[number] | undefined>(
+		(best, rung) => (best && best.output >= rung.output ? best : rung),
+		undefined,
+	);
+}
+
+function ageMs(page: Page, nowMs: number): number | undefined {
+	const newest = page.blocks[0];
+	if (!newest) return undefined;
+	// A node that lags gives new blocks all the time, and old prices.
+	return nowMs - Math.min(page.updatedAtMs, newest.timestampUnixSeconds * 1_000);
+}
+
+function isFresh(page: Page, nowMs: number): boolean {
+	const age = ageMs(page, nowMs);
+	if (age === undefined) return false;
+	const paceMs = staleAfterBlocks * blockSeconds(page) * 1_000;
+	return age <= Math.min(Math.max(staleAfterMs, paceMs), staleAtLatestMs);
+}
+
+function blockSeconds({ blocks }: Page): number {
+	const [newest, oldest] = [blocks[0], blocks.at(-1)];
+	if (!newest || !oldest || newest.blockNumber <= oldest.blockNumber) return 1;
+	const seconds = newest.timestampUnixSeconds - oldest.timestampUnixSeconds;
+	return Math.max(1, seconds / (newest.blockNumber - oldest.blockNumber));
+}

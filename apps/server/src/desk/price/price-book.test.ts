@@ -1,0 +1,237 @@
+import { movePrice, startTestChains, type TestChains } from "@geoswap/devnet";
+import fc from "fast-check";
+import { type Address, zeroHash } from "viem";
+import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
+import { readTestPrices, testBook, testConfig, withSolana } from "../../../test/desk/test-prices.ts";
+import { testSolanaDeployment } from "../../../test/order/test-solana-deployment.ts";
+import { connectChain } from "../../chain/evm/chain-client.ts";
+import {
+	type AssetPrices,
+	type BlockPrices,
+	type Ladder,
+	readBlockPrices,
+} from "../../chain/evm/read/read-block-prices.ts";
+import { createLog } from "../../telemetry/log.ts";
+import { keepBook } from "./keep-book.ts";
+import { convertDown } from "./usd-value.ts";
+
+let chains: TestChains;
+let prices: BlockPrices;
+let nowMs: number;
+beforeAll(async () => {
+	chains = await startTestChains();
+	prices = await readTestPrices(chains.origin);
+	nowMs = prices.timestampUnixSeconds * 1_000;
+});
+afterAll(() => chains.stop());
+
+const chainId = 31337;
+
+function assetOf(symbol: string): Address {
+	const asset = chains.origin.deployment.assets.find((candidate) => candidate.symbol === symbol);
+	if (!asset) throw new Error(`no ${symbol}`);
+	return asset.address;
+}
+
+function bookOf(...blocks: BlockPrices[]) {
+	return testBook(testConfig(chains), blocks, { nowMs });
+}
+
+function withAsset(symbol: string, change: (before: AssetPrices) => Partial<AssetPrices>): BlockPrices {
+	const before = prices.assets.get(assetOf(symbol));
+	if (!before) throw new Error(`no ${symbol}`);
+	return { ...prices, assets: new Map(prices.assets).set(assetOf(symbol), { ...before, ...change(before) }) };
+}
+
+/** As a pool whose price is this many percent off pays. */
+function scaled(ladders: Ladder[], percent: bigint): Ladder[] {
+	return ladders.map(({ fees, rungs }) => ({
+		fees,
+		rungs: rungs.map(({ input, output }) => ({ input, output: (output * (100n + percent)) / 100n })),
+	}));
+}
+
+describe("an asset is stopped", () => {
+	const isLive = (block: BlockPrices, symbol = "WETH", atMs = nowMs) =>
+		bookOf(block).isLive({ chainId, asset: assetOf(symbol) }, { nowMs: atMs });
+
+	test("not while all is fresh and agrees", () => {
+		for (const { symbol } of chains.origin.deployment.assets) expect(isLive(prices, symbol)).toBe(true);
+	});
+
+	test("once its feed, or the settlement token's, is older than its heartbeat", () => {
+		const old = { updatedAtUnixSeconds: prices.timestampUnixSeconds - 2 * 3_600 };
+		expect(isLive(withAsset("WETH", ({ feed }) => ({ feed: { ...feed, ...old } })))).toBe(false);
+		const older = { updatedAtUnixSeconds: prices.timestampUnixSeconds - 25 * 3_600 };
+		expect(isLive(withAsset("USDC", ({ feed }) => ({ feed: { ...feed, ...older } })))).toBe(false);
+	});
+
+	test("once its feed gives no price", () => {
+		expect(
+			isLive(
+				withAsset("ORB", ({ feed }) => ({ feed: { ...feed, usdE18: 0n } })),
+				"ORB",
+			),
+		).toBe(false);
+	});
+
+	test.each([4n, -4n])("once its pools are %s percent away from the feed", (percent) => {
+		const moved = withAsset("WETH", ({ buy, sell }) => ({
+			buy: scaled(buy, -percent),
+			sell: scaled(sell, percent),
+		}));
+		expect(isLive(moved)).toBe(false);
+		expect(isLive(moved, "ORB")).toBe(true);
+	});
+
+	test("once its chain has had no new block for 15 seconds", () => {
+		expect(isLive(prices, "USDC", nowMs + 14_000)).toBe(true);
+		expect(isLive(prices, "USDC", nowMs + 16_000)).toBe(false);
+		expect(bookOf(prices).isReady(chainId, { nowMs: nowMs + 16_000 })).toBe(false);
+		expect(bookOf().isReady(chainId, { nowMs })).toBe(false);
+	});
+
+	test("a minute after its chain's last block, however long it stood still before that", () => {
+		const before = { ...prices, blockNumber: prices.blockNumber - 1, timestampUnixSeconds: 1_000_000_000 };
+		const book = bookOf(before, prices);
+		expect(book.isReady(chainId, { nowMs: nowMs + 59_000 })).toBe(true);
+		expect(book.isReady(chainId, { nowMs: nowMs + 61_000 })).toBe(false);
+	});
+});
+
+test("no price is better than the feeds by more than the margin", () => {
+	for (const symbol of ["ETH", "WETH", "ORB", "USDT"]) {
+		const asset = assetOf(symbol);
+		const generous = bookOf(
+			withAsset(symbol, ({ buy, sell }) => ({ buy: scaled(buy, 2n), sell: scaled(sell, 2n) })),
+		);
+		const [own, settlement] = [asset, assetOf("USDC")].map((id) =>
+			generous.reference({ chainId, asset: id }),
+		);
+		if (!own || !settlement) throw new Error("no reference");
+		fc.assert(
+			fc.property(fc.bigInt(1_000_000n, 400_000_000_000n), (budget) => {
+				const bought = generous.buy({ chainId, asset, budget })?.output ?? 0n;
+				expect(bought * 1_000n).toBeLessThanOrEqual(convertDown(budget, settlement, own) * 1_001n);
+				const amount = convertDown(budget, settlement, own);
+				const sold = generous.sell({ chainId, asset, amount }) ?? 0n;
+				expect(sold * 1_000n).toBeLessThanOrEqual(budget * 1_001n);
+			}),
+			{ numRuns: 50 },
+		);
+	}
+});
+
+test("a price is the worst of the last three blocks", () => {
+	const asset = assetOf("WETH");
+	const amount = 10n ** 18n;
+	const pushed = withAsset("WETH", ({ sell }) => ({ sell: scaled(sell, -1n) }));
+	const low = bookOf(pushed).sell({ chainId, asset, amount });
+	const normal = bookOf(prices).sell({ chainId, asset, amount });
+	expect(low).toBeLessThan(normal ?? 0n);
+	expect(bookOf(pushed, prices, prices).sell({ chainId, asset, amount })).toBe(low);
+	expect(bookOf(prices, prices, pushed).sell({ chainId, asset, amount })).toBe(low);
+	expect(bookOf(pushed, prices, prices, prices).sell({ chainId, asset, amount })).toBe(normal);
+});
+
+test("volume in flight lowers a price, and takes from the ladder's end", () => {
+	const asset = assetOf("ORB");
+	const book = bookOf(prices);
+	const budget = 10_000_000_000n;
+	const alone = book.buy({ chainId, asset, budget })?.output ?? 0n;
+	expect(book.buy({ chainId, asset, budget, inFlight: 100_000_000_000n })?.output).toBeLessThan(alone);
+	expect(book.buy({ chainId, asset, budget, inFlight: 495_000_000_000n })).toBeUndefined();
+});
+
+test("the book follows the chain block by block", async () => {
+	const { origin } = chains;
+	const chain = connectChain({ chainId, rpcUrl: origin.rpcUrl, deployment: origin.deployment });
+	const book = bookOf();
+	// The chain's last block may be as old as this file's other tests took.
+	await origin.testClient.mine({ blocks: 1 });
+	const stopping = new AbortController();
+	const kept = keepBook({
+		chain,
+		book,
+		topUsd: 500_000,
+		pollMs: 20,
+		nowMs: Date.now,
+		signal: stopping.signal,
+		log: createLog({ level: "silent", process: "test" }),
+	});
+	const asset = assetOf("ORB");
+	const amount = 1_000n * 10n ** 18n;
+	await vi.waitFor(() => expect(book.isReady(chainId, { nowMs: Date.now() })).toBe(true), {
+		timeout: 15_000,
+	});
+	const before = book.sell({ chainId, asset, amount }) ?? 0n;
+	await movePrice(origin, origin.deployment, { symbol: "ORB", percent: "5" });
+	const reference = () => book.reference({ chainId, asset }).usdE18;
+	await vi.waitFor(() => expect(reference()).toBe(2_625n * 10n ** 15n), { timeout: 15_000 });
+	expect(book.isLive({ chainId, asset }, { nowMs: Date.now() })).toBe(true);
+	await vi.waitFor(
+		async () => {
+			await origin.testClient.mine({ blocks: 1 });
+			expect(book.sell({ chainId, asset, amount })).toBeGreaterThan((before * 104n) / 100n);
+		},
+		{ timeout: 15_000, interval: 100 },
+	);
+	stopping.abort();
+	await kept;
+});
+
+test("a block at which nothing has changed has the prices of the one before, and one with a trade has others", async () => {
+	const { origin } = chains;
+	const chain = connectChain({ chainId, rpcUrl: origin.rpcUrl, deployment: origin.deployment });
+	const read = async (previous?: BlockPrices) => {
+		await origin.testClient.mine({ blocks: 1 });
+		return readBlockPrices(chain, { block: await chain.client.getBlock(), topUsd: 500_000, previous });
+	};
+	const first = await read(await read());
+	const quiet = await read(first);
+	expect(quiet.assets).toBe(first.assets);
+	expect(quiet.blockNumber).toBe(first.blockNumber + 1);
+	expect(quiet.assets).toEqual((await read()).assets);
+	await movePrice(origin, origin.deployment, { symbol: "ORB", percent: "-5" });
+	const moved = await read(quiet);
+	expect(moved.assets).not.toEqual(quiet.assets);
+	// Its sizes are still those of the old price, and the next block's those of the new one.
+	expect((await read(moved)).assets).toEqual((await read()).assets);
+});
+
+test("feeds that price another chain's assets are read in the same call, and only where they are", async () => {
+	const { origin, destination } = chains;
+	const solana = testSolanaDeployment(origin.deployment);
+	const feeds = solana.assets.map(({ feed }) => feed.address);
+	const chain = connectChain({ chainId, rpcUrl: origin.rpcUrl, deployment: origin.deployment });
+	const block = await chain.client.getBlock();
+	const calls = vi.spyOn(chain.client, "call");
+	const read = await readBlockPrices(chain, {
+		block,
+		topUsd: 500_000,
+		previous: prices,
+		feedsForOthers: feeds,
+	});
+	expect(calls).toHaveBeenCalledTimes(1);
+	expect([...read.assets.keys()]).toEqual([...prices.assets.keys()]);
+	const readAtMs = read.timestampUnixSeconds * 1_000;
+	const config = withSolana(testConfig(chains), { deployment: solana });
+	const book = testBook(config, [read], { nowMs: readAtMs });
+	const sol = { chainId: solana.chainId, asset: zeroHash };
+	expect(book.reference(sol)).toEqual({ decimals: 9, usdE18: 150n * 10n ** 18n });
+	expect(book.isLive(sol, { nowMs: readAtMs })).toBe(true);
+	expect(book.isLive(sol, { nowMs: readAtMs + 16_000 })).toBe(false);
+	expect(book.isReady(solana.chainId, { nowMs: readAtMs })).toBe(true);
+	expect(await readTestPrices(destination, solana)).toMatchObject({ chainId: destination.chainId });
+	// A chain of which the feed was not read has no price of it.
+	const without = testBook(config, [prices], { nowMs: readAtMs });
+	expect(without.isLive(sol, { nowMs: readAtMs })).toBe(false);
+	expect(() => without.reference(sol)).toThrow("no price");
+});
+
+test("a node that does not answer gives no prices, rather than empty ones", async () => {
+	const { origin } = chains;
+	const block = await origin.publicClient.getBlock();
+	const chain = connectChain({ chainId, rpcUrl: "http://127.0.0.1:1", deployment: origin.deployment });
+	await expect(readBlockPrices(chain, { block, topUsd: 500_000, previous: prices })).rejects.toThrow();
+});

@@ -1,0 +1,108 @@
+import {
+	type AttestationKind,
+	type AttesterSet,
+	attestationMessage,
+	attestationTypedData,
+	type Order,
+	orderId,
+} from "@geoswap/protocol";
+import { type Address, type Hex, hashTypedData, zeroAddress } from "viem";
+import { recoverAddress } from "../../chain/evm/secp256k1.ts";
+import { normalizeSignature } from "../../chain/evm/wallet/normalize-signature.ts";
+import type { Log } from "../../telemetry/log.ts";
+import type { AttesterClient, Deliveries } from "./attester-client.ts";
+
+export type Gathered = { orders: readonly Order[]; signatures: Hex[] };
+
+type Question = {
+	attesters: readonly AttesterClient[];
+	set: AttesterSet;
+	kind: AttestationKind;
+	orders: readonly Order[];
+	deliveries?: Deliveries;
+	log: Log;
+};
+
+/** What each attester that answered does not sign for: nothing, where it signed. */
+type Answers = { signatures: Hex[]; refusals: Map<AttesterClient, ReadonlySet<Hex>> };
+
+/**
+ * Signatures of enough attesters over one list of orders, in the order in which the escrow wants them; undefined where
+ * too few sign. Orders that they refuse are left out of the list.
+ */
+export async function gatherSignatures(question: Question): Promise<Gathered | undefined> {
+	const { set } = question;
+	let { attesters, orders } = question;
+	let before: Answers["refusals"] = new Map();
+	// Every round leaves out an order or an attester, and those who tell the truth say all of it in the first.
+	for (let round = 0; round < question.attesters.length + 2 && orders.length > 0; round++) {
+		const { signatures, refusals } = await askAll({ ...question, attesters, orders });
+		if (signatures.length >= set.threshold) return { orders, signatures };
+		const fickle = attesters.filter((attester) => isFickle(before.get(attester), refusals.get(attester)));
+		attesters = attesters.filter((attester) => !fickle.includes(attester));
+		// One that refuses everything must not hold up the others: listen to those who refuse least.
+		const willing = attesters
+			.flatMap((attester) => refusals.get(attester) ?? [])
+			.toSorted((a, b) => a.size - b.size)
+			.slice(0, set.threshold);
+		if (willing.length < set.threshold) return undefined;
+		const rest = orders.filter((order) => willing.every((refused) => !refused.has(orderId(order))));
+		if (rest.length === orders.length && fickle.length === 0) return undefined;
+		orders = rest;
+		before = refusals;
+	}
+	return undefined;
+}
+
+/** It refuses what it would have signed for: by one such order at a time it could hold up all of them. */
+function isFickle(before: ReadonlySet<Hex> | undefined, now: ReadonlySet<Hex> | undefined): boolean {
+	return before !== undefined && now !== undefined && [...now].some((id) => !before.has(id));
+}
+
+async function askAll({ attesters, set, kind, orders, deliveries, log }: Question): Promise<Answers> {
+	const typedData = attestationTypedData(attestationMessage(kind, orders));
+	const signed = new Map<Address, Hex>();
+	const refusals: Answers["refusals"] = new Map();
+	await Promise.all(
+		attesters.map(async (attester) => {
+			const { url, attest } = attester;
+			try {
+				const answer = await attest(kind, orders, deliveriesOf(orders, deliveries));
+				if ("refused" in answer) {
+					log.info({ attester: url, kind, refused: answer.refused }, "attester refused");
+					const refused = new Set(answer.refused.map((refusal) => refusal.orderId.toLowerCase() as Hex));
+					if (!orders.some((order) => refused.has(orderId(order))))
+						throw new Error("it neither signs nor refuses");
+					refusals.set(attester, refused);
+					return;
+				}
+				// The escrow refuses a whole transaction for one signature in another form.
+				const signature = normalizeSignature(answer.signature, { wallet: zeroAddress });
+				const signer = recoverAddress({ hash: hashTypedData(typedData), signature });
+				if (!signer || !set.attesters.includes(signer)) {
+					log.error({ attester: url, signer }, "the signature is of no attester of the set");
+					return;
+				}
+				signed.set(signer, signature);
+				refusals.set(attester, new Set());
+			} catch (error) {
+				log.warn({ attester: url, problem: (error as Error).message }, "attester did not answer");
+			}
+		}),
+	);
+	// In the set's own order, which is ascending; no more than needed, for each costs gas.
+	const signatures = set.attesters.flatMap((attester) => signed.get(attester) ?? []).slice(0, set.threshold);
+	return { signatures, refusals };
+}
+
+/** Only of those that are asked for: the others were refused already. */
+function deliveriesOf(orders: readonly Order[], deliveries: Deliveries = new Map()): Deliveries {
+	// Elsewhere than on Solana there are none, and an order's id takes time.
+	if (deliveries.size === 0) return deliveries;
+	return new Map(
+		orders.flatMap((order): [Hex, Hex][] => {
+			const hash = deliveries.get(orderId(order));
+			return hash ? [[orderId(order), hash]] : [];
+		}),
+	);
+}

@@ -1,0 +1,244 @@
+import { type FailureCode, toChainId } from "@geoswap/protocol";
+import type { JobKey, NewJob } from "../job/jobs.ts";
+import type { QueuedJob } from "../job/queue-jobs.ts";
+import type { ExposureCaps } from "../money/exposure.ts";
+import type { Action, Decision, DepositToSee, Hold, QueueAction } from "../swap/decide/decision.ts";
+import type { NextWait, WaitFor } from "../swap/due/write-waits.ts";
+import type { SwapRecord } from "../swap/facts/swap-record.ts";
+import type { StrikeReason } from "../swap/record/strike-account.ts";
+import { movedTo } from "./advance-swap.ts";
+import type { LookedAt, WaitBefore } from "./look-at-swaps.ts";
+import type { SwapChange } from "./write-swaps.ts";
+
+/** A swap, what was found of it, and what to do about it. */
+export type Decided = LookedAt & { wait: WaitBefore; decision: Decision };
+
+/** What of a decision is written to which table. */
+export type Plan = {
+	decided: Decided;
+	heldBy: Hold | undefined;
+	/** What is done now, which is less than was decided where something holds it, or it is too early. */
+	decision: Decision;
+	change: SwapChange | undefined;
+	queue: QueuedJob[];
+	withdraw: JobKey[];
+	reserves: boolean;
+	unreserves: boolean;
+	/** Its order is open. */
+	isOpened: boolean;
+	strike: StrikeReason | undefined;
+	/** A fill is queued of a swap that is not settled, so that it is not owed whatever happens. */
+	isFilling: boolean;
+	/** A fill is queued that may put no more at risk than this. */
+	caps: ExposureCaps | undefined;
+	/** Its value is at risk, and does not count yet. */
+	isExposing: boolean;
+	/** Nothing of it is at risk any more, unless a fill may still land. */
+	dropsExposure: boolean;
+	/** Undefined where the swap ends. */
+	next: NextWait | undefined;
+};
+
+/** How long it takes until a swap is looked at again that nothing and nobody wakes. Then twice as long. */
+const unwokenMs = 60_000;
+const longestWaitMs = 600_000;
+/** Nobody wakes a swap when there is room again, or a price. */
+const heldMs = 2_000;
+/** A question that was not answered by then is asked again: its pump is told of it. */
+const unansweredMs = 30_000;
+
+/** What to write for a decision. Pure; throws where the swap cannot make a move. */
+export function planChanges(decided: Decided, heldBy?: Hold): Plan {
+	const { swap, facts, decision: whole, turn, isExposed } = decided;
+	const decision = heldBy ? held(whole, heldBy) : afterPause(whole, facts);
+	const { actions, isEnd } = decision;
+	const plan: Plan = {
+		decided,
+		heldBy,
+		decision,
+		change: changeOf(swap, decision),
+		queue: [],
+		withdraw: [],
+		reserves: false,
+		unreserves: isEnd,
+		isOpened: false,
+		strike: undefined,
+		isFilling: false,
+		caps: undefined,
+		isExposing: decision.isAtRisk === true && !isEnd && !isExposed,
+		dropsExposure: false,
+		next: isEnd ? undefined : nextWait({ ...decided, decision }),
+	};
+	for (const action of actions) {
+		switch (action.do) {
+			case "queue":
+				plan.queue.push({ job: newJob(swap, action), turn });
+				if (action.kind !== "fill") break;
+				plan.isFilling = swap.status === "pending";
+				plan.caps = action.caps;
+				break;
+			case "withdraw":
+				plan.withdraw.push({ swapId: swap.id, kind: action.kind });
+				plan.dropsExposure = !decision.isAtRisk;
+				break;
+			case "advance":
+				if (action.path.includes("deposited")) plan.isOpened = true;
+				break;
+			case "give-up":
+				plan.strike = action.strike;
+				break;
+			case "reserve":
+				plan.reserves = true;
+				break;
+			case "unreserve":
+				plan.unreserves = true;
+				plan.dropsExposure = !decision.isAtRisk;
+				break;
+			case "note":
+				break;
+		}
+	}
+	return plan;
+}
+
+/** What can be done all the same: the output is not on its way yet. */
+function held(decision: Decision, fact: Hold): Decision {
+	const actions = decision.actions.flatMap((action): Action[] => {
+		if (action.do === "reserve" || (action.do === "queue" && action.kind === "fill")) return [];
+		if (action.do !== "advance") return [action];
+		const path = action.path.filter((step) => step !== "delivering");
+		return path.length > 0 ? [{ ...action, path }] : [];
+	});
+	return { ...decision, fact, actions, timeoutMs: heldMs };
+}
+
+/** What was refused is not tried again at once: how long ago that was, its job tells. */
+function afterPause(decision: Decision, facts: Decided["facts"]): Decision {
+	const { pauseMs, momentMs = Number.POSITIVE_INFINITY } = decision;
+	if (pauseMs === 0) return decision;
+	const leftOf = (action: Action) =>
+		action.do === "queue" ? pauseMs - (facts?.jobs[action.kind]?.ageMs ?? pauseMs) : 0;
+	const leftMs = Math.max(0, ...decision.actions.map(leftOf));
+	if (leftMs === 0) return decision;
+	const actions = decision.actions.filter((action) => leftOf(action) <= 0);
+	return { ...decision, actions, momentMs: Math.min(momentMs, leftMs) };
+}
+
+function changeOf(swap: SwapRecord, { actions, isEnd }: Decision): SwapChange | undefined {
+	let change: SwapChange = {
+		swapId: swap.id,
+		stage: swap.stage,
+		status: swap.status,
+		steps: [],
+		failure: undefined,
+		notes: {},
+		givingUp: undefined,
+		isEnd,
+		isVisible: false,
+	};
+	for (const action of actions) {
+		if (action.do === "note") {
+			change = { ...change, notes: { ...change.notes, ...action.notes }, isVisible: true };
+		} else if (action.do === "give-up") {
+			change = { ...change, givingUp: change.givingUp ?? action.code, isVisible: true };
+		} else if (action.do === "advance") {
+			const moved = movedTo(swap, action.path);
+			if (!moved) continue;
+			// The reason is told with a refund of the same round.
+			const reason = swap.givingUp ?? change.givingUp;
+			const failure = failureOf(moved.status, reason);
+			change = { ...change, ...moved, failure, isVisible: true };
+		}
+	}
+	return change.isVisible || isEnd ? change : undefined;
+}
+
+function failureOf(status: SwapChange["status"], reason: FailureCode | undefined): FailureCode | undefined {
+	if (status === "failed") return "NOT_OPENED";
+	return status === "refunded" ? reason : undefined;
+}
+
+function newJob({ id, orderId, order, op }: SwapRecord, action: QueueAction): NewJob {
+	const origin = toChainId(order.originChainId);
+	const destination = toChainId(order.destinationChainId);
+	const common = { swapId: id, orderId, order, state: "queued" as const, again: action.again };
+	switch (action.kind) {
+		case "open":
+			if (!op) throw new Error(`swap ${id} has no op to open its order with`);
+			return { ...common, kind: "open", chainId: origin, payload: { op } };
+		case "fill":
+			return { ...common, kind: "fill", chainId: destination, payload: { delivery: action.delivery } };
+		case "void":
+			return { ...common, kind: "void", chainId: destination, payload: {} };
+		case "release":
+			return { ...common, kind: "release", chainId: origin, payload: {}, state: stateOf(action) };
+		case "refund": {
+			const { attested } = action;
+			return { ...common, kind: "refund", chainId: origin, payload: { attested }, state: stateOf(action) };
+		}
+	}
+}
+
+function stateOf({ attested }: { attested: boolean }): "unattested" | "queued" {
+	return attested ? "unattested" : "queued";
+}
+
+/** When to look again, and what the next round has to know. */
+function nextWait({ swap, facts, wait: before, decision }: Decided): NextWait {
+	const { fact, depositToSee, momentMs = Number.POSITIVE_INFINITY } = decision;
+	const isIdle = fact === before.fact;
+	const idleRounds = isIdle ? before.idleRounds + 1 : 0;
+	const next = {
+		swapId: swap.id,
+		mark: before.mark,
+		wait: stillToCome(decision.wait, facts),
+		fact,
+		isInCase: false,
+	};
+	const patienceMs = patienceOf(decision, idleRounds);
+	if (!depositToSee) {
+		const dueMs = Math.min(momentMs, patienceMs);
+		// A moment that was known changes things, or soon will: then it is looked at often again.
+		const isInCase = dueMs === patienceMs && decision.timeoutMs === undefined;
+		return { ...next, dueMs, isInCase, idleRounds: dueMs < patienceMs ? 0 : idleRounds, ask: undefined };
+	}
+	// A second provider is asked as often as one would look, and at once for a deposit that is elsewhere now.
+	const isSame = before.ask !== undefined && isSameDeposit(before.ask.deposit, depositToSee);
+	const leftMs = isSame && !before.ask?.isOpen && before.second ? patienceMs - before.second.ageMs : 0;
+	if (leftMs > 0) return { ...next, dueMs: Math.min(momentMs, leftMs), idleRounds, ask: undefined };
+	return {
+		...next,
+		dueMs: Math.min(momentMs, unansweredMs),
+		// It is the answer's round that counts.
+		idleRounds: isIdle ? before.idleRounds : 0,
+		ask: { chainId: depositToSee.chainId, deposit: depositToSee },
+	};
+}
+
+/** Longer and longer. */
+function patienceOf({ timeoutMs }: Decision, idleRounds: number): number {
+	const ms =
+		timeoutMs === undefined
+			? unwokenMs * 2 ** Math.min(idleRounds, 10)
+			: timeoutMs * (1 + Math.floor(idleRounds / 10));
+	return Math.min(longestWaitMs, ms);
+}
+
+/** A height that was there when the facts were read wakes nobody: what follows from it is decided. */
+function stillToCome({ head, finalized }: WaitFor, facts: Decided["facts"]): WaitFor {
+	const headOf = (chainId: number) =>
+		[facts?.origin, facts?.destination].find((known) => known?.chainId === chainId);
+	return {
+		...(head && head.number > (headOf(head.chainId)?.number ?? 0) && { head }),
+		...(finalized && finalized.number > (headOf(finalized.chainId)?.finalizedNumber ?? 0) && { finalized }),
+	};
+}
+
+function isSameDeposit(asked: unknown, { blockNumber, blockHash, transactionHash }: DepositToSee): boolean {
+	const before = asked as Partial<DepositToSee>;
+	return (
+		before.blockNumber === blockNumber &&
+		before.blockHash === blockHash &&
+		before.transactionHash === transactionHash
+	);
+}

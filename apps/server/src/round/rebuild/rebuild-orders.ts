@@ -1,0 +1,167 @@
+import { isSolana, type Order, toSwapId, unpackDeadlines } from "@geoswap/protocol";
+import type { Hex } from "viem";
+import type { MarkerOwner } from "../../chain/solana/marker/read-markers.ts";
+import type { Config } from "../../config/config.ts";
+import type { DatabasePool } from "../../database/database.ts";
+import type { RefundWorth } from "../../desk/refund-worth.ts";
+import type { Engine } from "../../durable/durable.ts";
+import {
+	countRebuilt,
+	decideUnknownOrder,
+	forgetLeftOrders,
+	postponeUnknownOrder,
+	readUnknownOrders,
+	type UnknownOrder,
+} from "../../swap/record/unknown-orders.ts";
+import type { Log } from "../../telemetry/log.ts";
+import { rebuildSwap } from "./rebuild-swap.ts";
+import { whyNotOurs } from "./why-not-ours.ts";
+
+/** Of one call: what strangers open costs us so much at a time and no more. */
+const mostAtOnce = 100;
+const dayMs = 86_400_000;
+/** By it those are counted that cost us a marker. */
+const toBeVoided = "it is to be closed on Solana";
+
+export type RebuildOptions = {
+	config: Pick<Config, "chains" | "solana" | "deployment" | "earlierAttesterSets" | "limits">;
+	pool: DatabasePool;
+	engine: Engine;
+	/** Undefined while there is no price. */
+	worthOf: (order: Order) => RefundWorth | undefined;
+	/** Whose the vault's markers of these orders are on Solana, finally. Where it is absent nothing to Solana is decided. */
+	markersOf?: (orderIds: readonly Hex[]) => Promise<(MarkerOwner | undefined)[]>;
+	nowMs: () => number;
+	log: Log;
+};
+
+/**
+ * Makes swaps of orders that are open on a chain and have none, as after a restore from an old backup: those that name
+ * contracts, attesters and assets of ours, and whose input is worth ten refunds. They are never filled; what was filled
+ * is released, the rest refunded. All others are left to their wallets, who can call `refund()`; but none that was
+ * delivered, or may turn out to have been. To be called again and again. Returns how many were made.
+ */
+export async function rebuildOrders(options: RebuildOptions): Promise<number> {
+	const { pool, nowMs, log } = options;
+	const orders = await readUnknownOrders(pool, { limit: mostAtOnce });
+	const markers = await readSolana(options, orders);
+	const count = { rebuilt: 0, held: 0 };
+	for (const unknown of orders) {
+		const { orderId } = unknown;
+		try {
+			const done = await rebuild(options, { ...unknown, marker: markers.get(orderId) });
+			if (done) count[done]++;
+		} catch (err) {
+			// Whatever a stranger has put into one must not keep the others waiting.
+			log.warn({ orderId, err }, "an order that nobody submitted could not be looked at; it is tried again");
+			await postponeUnknownOrder(pool, orderId, { nowMs: nowMs() });
+		}
+	}
+	if (count.held > 0) {
+		log.warn(
+			{ orders: count.held },
+			"orders to Solana that nobody submitted wait: as many as may be were closed in a day",
+		);
+	}
+	await forgetLeftOrders(pool);
+	return count.rebuilt;
+}
+
+/** `none` where there is no marker. */
+type Marker = MarkerOwner | "none";
+
+async function readSolana(
+	{ markersOf, log }: RebuildOptions,
+	orders: readonly UnknownOrder[],
+): Promise<Map<Hex, Marker>> {
+	const orderIds = orders.flatMap(({ orderId, order }) =>
+		isSolana(order.destinationChainId) ? [orderId] : [],
+	);
+	if (!markersOf || orderIds.length === 0) return new Map();
+	try {
+		const owners = await markersOf(orderIds);
+		return new Map(orderIds.map((orderId, i) => [orderId, owners[i] ?? "none"]));
+	} catch (err) {
+		log.warn({ err }, "orders to Solana that nobody submitted wait until their markers can be read");
+		return new Map();
+	}
+}
+
+async function rebuild(
+	options: RebuildOptions,
+	unknown: UnknownOrder & { marker: Marker | undefined },
+): Promise<"rebuilt" | "held" | undefined> {
+	const { config, pool, engine, worthOf, nowMs, log } = options;
+	const { orderId, order, marker } = unknown;
+	const told = { orderId, originChainId: String(order.originChainId) };
+	const postpone = async () => {
+		await postponeUnknownOrder(pool, orderId, { nowMs: nowMs() });
+		return undefined;
+	};
+	const leave = async (reason: string) => {
+		await decideUnknownOrder(pool, orderId, { outcome: "left", reason, nowMs: nowMs() });
+		log.info({ ...told, reason }, "an order that nobody submitted is left to its wallet");
+		return undefined;
+	};
+	const delivery = deliveryOf(unknown, config);
+	const isDelivered = delivery === "made";
+	const notOurs = whyNotOurs(unknown, config);
+	if (notOurs && isDelivered) {
+		log.error({ ...told, reason: notOurs }, "an order was delivered and cannot be released as configured");
+		return postpone();
+	}
+	if (notOurs) return delivery === "none" ? leave(notOurs) : postpone();
+
+	// What we delivered is to be released, whatever it is worth.
+	const worth = worthOf(order) ?? (isDelivered ? { valueUsdCents: 0n, isWorth: true } : undefined);
+	if (!worth) return postpone();
+	if (!worth.isWorth && !isDelivered) {
+		// Fees come down again; once its wallet can help itself, it need not wait for that.
+		const isRefundable = BigInt(unknown.originFinalAt) >= unpackDeadlines(order.deadlines).refundAfter;
+		const isOver = delivery === "none" && isRefundable;
+		return isOver ? leave("its input is worth less than ten refunds") : postpone();
+	}
+
+	const isToSolana = isSolana(order.destinationChainId);
+	// No order is closed there whose markers were not read, nor one that has its input back.
+	if (isToSolana && !marker) return postpone();
+	const isToBeVoided = isToSolana && marker === "none" && !unknown.isRefunded;
+	if (isToBeVoided && (await isEnoughVoided(options))) {
+		await postpone();
+		return "held";
+	}
+	const { valueUsdCents } = worth;
+	const reason = isToBeVoided ? { reason: toBeVoided } : {};
+	const rebuilt = await rebuildSwap(pool, { orderId, order, valueUsdCents, ...reason, nowMs: nowMs() });
+	if (rebuilt.outcome === "known") return undefined;
+	const swapId = toSwapId(rebuilt.id);
+	log.warn({ ...told, swapId }, "a swap was rebuilt from its order on the chain");
+	// It is due: at worst the tick finds it.
+	await engine
+		.poke({ object: "round", key: "0" })
+		.catch((err: unknown) => log.warn({ swapId, err }, "no round was asked for"));
+	return "rebuilt";
+}
+
+async function isEnoughVoided({ config, pool, nowMs }: RebuildOptions): Promise<boolean> {
+	const voided = await countRebuilt(pool, { reason: toBeVoided, sinceMs: nowMs() - dayMs });
+	return voided >= config.limits.rebuiltVoidsPerDay;
+}
+
+/**
+ * What is known of an order's delivery. Chains are followed each at its own pace, and what was paid on Solana by a
+ * database that is lost only a marker tells: that there is none counts once there can be none any more.
+ */
+function deliveryOf(
+	{ order, isFilled, destinationFinalAt, marker }: UnknownOrder & { marker: Marker | undefined },
+	{ chains, solana }: RebuildOptions["config"],
+): "made" | "none" | "unknown" {
+	if (isFilled || marker === "vault") return "made";
+	const isToSolana = isSolana(order.destinationChainId);
+	const isOurs = isToSolana
+		? solana !== undefined
+		: chains.some(({ chainId }) => BigInt(chainId) === order.destinationChainId);
+	if (!isOurs || marker === "escrow") return "none";
+	if (destinationFinalAt === undefined || (isToSolana && !marker)) return "unknown";
+	return BigInt(destinationFinalAt) >= unpackDeadlines(order.deadlines).fillDeadline ? "none" : "unknown";
+}

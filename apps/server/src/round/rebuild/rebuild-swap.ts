@@ -1,0 +1,82 @@
+import {
+	fromSwapKey,
+	type Order,
+	orderToJson,
+	type SwapUuid,
+	spareSwapUuid,
+	swapUuidTimeMs,
+} from "@geoswap/protocol";
+import { type Hex, hexToBytes } from "viem";
+import { type Database, type DatabasePool, inTransaction } from "../../database/database.ts";
+import { ensurePartitions } from "../../database/ensure-partitions.ts";
+import { deliveryToJson } from "../../swap/record/swap-json.ts";
+import { decideUnknownOrder, lockUnknownOrder } from "../../swap/record/unknown-orders.ts";
+
+type RebuildOutcome =
+	| { outcome: "rebuilt"; id: SwapUuid }
+	/** Somebody submitted it after all, or it was decided by another worker. */
+	| { outcome: "known" };
+
+/**
+ * Makes a swap of an order that is open on its chain and has none: without an account, and without an op, so that it is
+ * never filled. Nothing is reserved for it. Where another order's swap has the id that it names, it gets one of its own.
+ */
+export async function rebuildSwap(
+	pool: DatabasePool,
+	{
+		orderId,
+		order,
+		valueUsdCents,
+		reason,
+		nowMs,
+	}: { orderId: Hex; order: Order; valueUsdCents: bigint; reason?: string; nowMs: number },
+): Promise<RebuildOutcome> {
+	const quotedAtMs = swapUuidTimeMs(fromSwapKey(order.swapKey));
+	// What is forgotten may be older than any partition of a database that was just restored.
+	await ensurePartitions(pool, { nowMs: quotedAtMs, daysAhead: 0 });
+	return inTransaction(pool, async (db): Promise<RebuildOutcome> => {
+		if (!(await lockUnknownOrder(db, orderId))) return { outcome: "known" };
+		const id = await freeId(db, { orderId, order });
+		if (!id) {
+			await decideUnknownOrder(db, orderId, { outcome: "submitted", nowMs });
+			return { outcome: "known" };
+		}
+		// Where a submit takes the id in this moment, this throws, and the next look finds it.
+		await db.query(
+			`insert into swaps (id, order_id, order_terms, output, value_usd_cents, delivery, created_at)
+			values ($1, $2, $3, $4, $5, $6, to_timestamp($7::double precision / 1000))`,
+			[
+				id,
+				hexToBytes(orderId),
+				orderToJson(order),
+				order.minOutput,
+				valueUsdCents,
+				// What was promised is not known, and nothing is delivered.
+				deliveryToJson({ kind: "stock", amount: order.minOutput }),
+				quotedAtMs,
+			],
+		);
+		await db.query("insert into swap_events (swap_id, fact) values ($1, 'rebuilt')", [id]);
+		await db.query("insert into waits (swap_id, order_id, fact) values ($1, $2, 'rebuilt')", [
+			id,
+			hexToBytes(orderId),
+		]);
+		await decideUnknownOrder(db, orderId, { outcome: "rebuilt", nowMs, ...(reason && { reason }) });
+		return { outcome: "rebuilt", id };
+	});
+}
+
+/** The id for the order's swap; undefined where it has one. */
+async function freeId(
+	db: Database,
+	{ orderId, order }: { orderId: Hex; order: Order },
+): Promise<SwapUuid | undefined> {
+	const own = fromSwapKey(order.swapKey);
+	const spare = spareSwapUuid({ swapKey: order.swapKey, orderId });
+	const { rows } = await db.query<{ id: SwapUuid; is_same: boolean }>(
+		"select id, order_id = $2 as is_same from swaps where id = any($1::uuid[])",
+		[[own, spare], hexToBytes(orderId)],
+	);
+	if (rows.some(({ is_same }) => is_same)) return undefined;
+	return rows.some(({ id }) => id === own) ? spare : own;
+}

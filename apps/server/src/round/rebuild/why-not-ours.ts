@@ -1,0 +1,99 @@
+import {
+	fromSwapKey,
+	isSolana,
+	type Order,
+	orderId,
+	swapUuidTimeMs,
+	toSolanaWord,
+	toWord,
+	unpackDeadlines,
+} from "@geoswap/protocol";
+import type { Hex } from "viem";
+import { ourContracts } from "../../chain/evm/our-contracts.ts";
+import type { Config } from "../../config/config.ts";
+import { attesterSetOf } from "../../swap/decide/swap-policy.ts";
+
+/** Between these is how long an order can be opened after its quote, whatever is configured. */
+const openSeconds = { least: 60, most: 900 };
+const uuidV7 = /^.{14}7.{4}[89ab]/;
+
+/** The terms of an order that somebody opened, or says to have. */
+export type OpenedOrder = { orderId: Hex; order: Order };
+
+/**
+ * Why an order that is open in an escrow of ours cannot be one that we quoted; undefined where it can. Anyone may open an
+ * order of any terms there: only contracts, attesters and assets of ours make it one that we can see to. Words are
+ * compared as they are: a stranger's need not be addresses, nor the ids of chains.
+ */
+export function whyNotOurs(
+	{ orderId: id, order }: OpenedOrder,
+	config: Pick<Config, "chains" | "solana" | "deployment" | "earlierAttesterSets">,
+): string | undefined {
+	if (orderId(order) !== id) return "its id is not its terms'";
+	const origin = termsOf(config, order.originChainId);
+	const destination = termsOf(config, order.destinationChainId);
+	if (!origin || !destination) return "a chain is not ours";
+	if (!isAmong(origin.escrows, order.escrow)) return "the escrow is not ours";
+	if (!isAmong(origin.vaults, order.originVault)) return "the origin vault is not ours";
+	if (!isAmong(destination.vaults, order.destinationVault)) return "the destination vault is not ours";
+	// An input on Solana needs no one's word.
+	if (!isSolana(order.originChainId) && !attesterSetOf(config, order.attesterSet))
+		return "the attester set is not ours";
+	if (!isAmong(origin.assets, order.inputToken)) return "the input is no asset of ours";
+	if (!isAmong(destination.assets, order.outputToken)) return "the output is no asset of ours";
+	if (!isQuoted(order)) return "its key is not that of a quote";
+	const finalitySeconds = BigInt(origin.finalitySeconds + destination.finalitySeconds);
+	return hasTime(order, finalitySeconds) ? undefined : "its deadlines are not those of a quote";
+}
+
+/** Its id was made when it was quoted, and it could be opened for some minutes from then on. */
+function isQuoted({ swapKey, deadlines }: Order): boolean {
+	if (BigInt(swapKey) >> 128n !== 0n) return false;
+	const uuid = fromSwapKey(swapKey);
+	const quotedAt = Math.floor(swapUuidTimeMs(uuid) / 1_000);
+	const openFor = Number(unpackDeadlines(deadlines).openDeadline) - quotedAt;
+	return uuidV7.test(uuid) && openFor >= openSeconds.least && openFor <= openSeconds.most;
+}
+
+/** No configuration is taken under which a fill, or the release after it, could not be final in its time. */
+function hasTime({ deadlines }: Order, finalitySeconds: bigint): boolean {
+	const { openDeadline, fillDeadline, refundAfter } = unpackDeadlines(deadlines);
+	return fillDeadline - openDeadline > finalitySeconds && refundAfter - fillDeadline > finalitySeconds;
+}
+
+type OurTerms = {
+	escrows: readonly Hex[];
+	vaults: readonly Hex[];
+	assets: readonly Hex[];
+	finalitySeconds: number;
+};
+
+/** What an order of ours can name on a chain, each as its word. */
+function termsOf(
+	{ chains, solana }: Pick<Config, "chains" | "solana">,
+	chainId: bigint,
+): OurTerms | undefined {
+	if (isSolana(chainId)) {
+		return (
+			solana && {
+				escrows: [toSolanaWord(solana.deployment.escrow)],
+				vaults: [toSolanaWord(solana.deployment.vault)],
+				assets: solana.deployment.assets.map(({ address }) => toSolanaWord(address)),
+				finalitySeconds: solana.finalitySeconds,
+			}
+		);
+	}
+	const chain = chains.find((candidate) => BigInt(candidate.chainId) === chainId);
+	if (!chain) return undefined;
+	const { escrows, vaults } = ourContracts(chain.deployment);
+	return {
+		escrows: escrows.map((address) => toWord(address)),
+		vaults: vaults.map((address) => toWord(address)),
+		assets: chain.deployment.assets.map(({ address }) => toWord(address)),
+		finalitySeconds: chain.finalitySeconds,
+	};
+}
+
+function isAmong(ours: readonly Hex[], word: Hex): boolean {
+	return ours.some((one) => one.toLowerCase() === word.toLowerCase());
+}

@@ -1,0 +1,295 @@
+import type { SwapUuid } from "@geoswap/protocol";
+import { type Database, type DatabasePool, inTransaction } from "../database/database.ts";
+import { decide } from "../swap/decide/decide.ts";
+import type { Decision, Fact } from "../swap/decide/decision.ts";
+import { attestersWanted, type PolicyConfig, swapPolicy } from "../swap/decide/swap-policy.ts";
+import { readDueSwaps } from "../swap/due/due-swaps.ts";
+import { dropStrayWaits, putOffBlameless, putOffFailed, type SeenSwap } from "../swap/due/write-waits.ts";
+import type { Log } from "../telemetry/log.ts";
+import { type Applied, applyPlans, type DecisionDesk, type RoundPoke } from "./apply-plans.ts";
+import { type Look, lockSwaps, lookAtSwaps } from "./look-at-swaps.ts";
+import { type Plan, planChanges } from "./plan-changes.ts";
+import { type SwapObserver, tellApplied } from "./tell-applied.ts";
+
+export type RoundOptions = SwapObserver & {
+	config: PolicyConfig;
+	pool: DatabasePool;
+	desk: DecisionDesk;
+	/** Told once per run and chain, after what was queued is committed. */
+	poke: (pokes: readonly RoundPoke[]) => Promise<void>;
+	/** How many swaps at most are looked at in one transaction. */
+	batchSize?: number;
+	nowMs: () => number;
+	log: Log;
+};
+
+/** `hasMore`: some are still due, and another run is wanted. */
+export type RoundRun = { ran: number; hasMore: boolean };
+
+const defaultBatchSize = 60;
+/** A run ends after so many batches: whoever asked for it wants to hear of it, and others wait for their turn. */
+const mostBatches = 50;
+/**
+ * Somebody may hold a row that one swap of a batch wants, while others, like a chain's follower, wait for rows that the batch
+ * holds. It is longer than PostgreSQL takes to find a deadlock.
+ */
+const batchLockMs = 1_500;
+/** After that each is tried alone, and those that nobody is in the way of must not wait for the others. */
+const aloneLockMs = 100;
+/** How often a batch is tried that PostgreSQL ended to undo a deadlock. */
+const mostDeadlocks = 5;
+/** So many swaps in a row that take too long are not waited for one by one: the next run begins with others. */
+const mostTimeouts = 2;
+/** How soon to look again where it cannot be said yet what to do. */
+const blindMs = 10_000;
+
+/**
+ * Looks at the swaps that are due, decides and writes, until a look that began after the last write finds none. All it
+ * knows is in the store and it calls no node, so it can be repeated from any point, and any number of runs may be under way
+ * at once: each swap is held by one of them, from before its facts are read until what follows from them is committed.
+ */
+export function createRound(options: RoundOptions): () => Promise<RoundRun> {
+	const { pool, batchSize = defaultBatchSize } = options;
+	return async () => {
+		const pokes = new Map<string, RoundPoke>();
+		const note = (poke: RoundPoke) => void pokes.set(`${poke.who}:${poke.chainId}`, poke);
+		/** Those that somebody else holds, or what they want: whoever it is looks at them, or leaves them due. */
+		const others = new Set<SwapUuid>();
+		let ran = 0;
+		let hasMore = true;
+		try {
+			for (let batches = 0; hasMore && batches < mostBatches; batches++) {
+				const { swapIds, openChainIds } = await readDueSwaps(pool, { limit: batchSize, except: [...others] });
+				for (const chainId of openChainIds) note({ who: "lanes", chainId });
+				hasMore = swapIds.length > 0;
+				if (!hasMore) break;
+				const { done, ran: more } = await runSwaps(options, { swapIds, note });
+				ran += more;
+				const held = swapIds.filter((id) => !done.has(id));
+				for (const id of held) others.add(id);
+				if (held.length > 0) await dropStrayWaits(pool, held);
+			}
+		} finally {
+			if (pokes.size > 0) await options.poke([...pokes.values()]);
+		}
+		return { ran, hasMore };
+	};
+}
+
+/** `done`: those that nobody was in the way of. `ran`: how many of them were due. */
+type Outcome = { done: Set<SwapUuid>; ran: number };
+/** Told of a poke as soon as what it is for is committed. */
+type Note = (poke: RoundPoke) => void;
+
+/** One transaction for all; where that fails, or one of them wants it, one for each. */
+async function runSwaps(
+	options: RoundOptions,
+	{ swapIds, note }: { swapIds: readonly SwapUuid[]; note: Note },
+): Promise<Outcome> {
+	const { pool, log } = options;
+	const done = new Set<SwapUuid>();
+	let ran = 0;
+	const marks = new Map<SwapUuid, number>();
+	const run = async (ids: readonly SwapUuid[], lockTimeoutMs: number) => {
+		const batch = await runBatch(options, { swapIds: ids, lockTimeoutMs, marks, note });
+		for (const id of batch.done) done.add(id);
+		ran += batch.ran;
+		return batch;
+	};
+	let alone = swapIds;
+	let lockTimeoutMs = batchLockMs;
+	try {
+		({ alone } = await run(swapIds, lockTimeoutMs));
+	} catch (error) {
+		if (!isOfOneSwap(error)) throw error;
+		log.warn({ err: error, swaps: swapIds.length }, "a round failed; it goes on one swap at a time");
+		lockTimeoutMs = aloneLockMs;
+	}
+	const ranTogether = ran;
+	const failures: (SeenSwap & { error: unknown })[] = [];
+	for (const swapId of alone) {
+		try {
+			await run([swapId], lockTimeoutMs);
+		} catch (error) {
+			if (!isOfOneSwap(error)) throw error;
+			failures.push({ swapId, mark: marks.get(swapId), error });
+			if (ran === ranTogether && failures.filter(isSlow).length >= mostTimeouts) break;
+		}
+	}
+	const locked = failures.filter(({ error }) => isLockTimeout(error));
+	const faulty = failures.filter(({ error }) => !isLockTimeout(error));
+	for (const { swapId, error } of locked) {
+		log.warn({ swapId, err: error }, "somebody holds what a swap wants; it is tried again soon");
+	}
+	await putOffBlameless(pool, locked);
+	const [first] = faulty;
+	if (first && ran === ranTogether && areAllAlike(faulty)) {
+		// Put off, all the same: were they more than a batch, no other would ever have its turn.
+		await putOffBlameless(pool, faulty);
+		throw first.error;
+	}
+	for (const { swapId, error } of faulty) {
+		log.error({ swapId, err: error }, "a swap cannot go on; it is tried again later");
+		done.add(swapId);
+	}
+	await putOffFailed(pool, faulty);
+	return { done, ran: ran + faulty.length };
+}
+
+/** Whether what failed is not the swaps' fault: several have failed, and the database says the same of each. */
+function areAllAlike(failures: readonly { error: unknown }[]): boolean {
+	const codes = new Set(failures.map(({ error }) => codeOf(error)));
+	return failures.length > 1 && codes.size === 1 && !codes.has(undefined);
+}
+
+type Batch = { done: SwapUuid[]; ran: number; alone: SwapUuid[] };
+type BatchOptions = {
+	swapIds: readonly SwapUuid[];
+	lockTimeoutMs: number;
+	/** The marks that are read are added to it, also where the batch fails after that. */
+	marks: Map<SwapUuid, number>;
+};
+
+async function runBatch(
+	options: RoundOptions,
+	{ note, ...batch }: BatchOptions & { note: Note },
+): Promise<Batch> {
+	const startMs = options.nowMs();
+	for (let deadlocks = 0; ; deadlocks++) {
+		try {
+			const { held, plans, failed, alone, applied } = await inTransaction(options.pool, (db) =>
+				applyBatch(db, options, batch),
+			);
+			for (const poke of applied.flatMap(({ pokes }) => pokes)) note(poke);
+			const nowMs = options.nowMs();
+			for (const one of applied) tell(options, one, { startMs, nowMs });
+			// Apart: these waits come before locks that the others may have taken.
+			await putOffFailed(options.pool, failed);
+			return {
+				done: held.filter((id) => !alone.includes(id)),
+				ran: plans.length + failed.length,
+				alone,
+			};
+		} catch (error) {
+			if (!isDeadlock(error) || deadlocks >= mostDeadlocks) throw error;
+			options.log.info({ err: error }, "a round was undone to end a deadlock; it is repeated");
+		}
+	}
+}
+
+/** Holds swaps, looks, decides and writes. */
+async function applyBatch(
+	db: Database,
+	options: RoundOptions,
+	{ swapIds, lockTimeoutMs, marks }: BatchOptions,
+): Promise<{ held: SwapUuid[]; plans: Plan[]; failed: SeenSwap[]; alone: SwapUuid[]; applied: Applied[] }> {
+	const { desk, config } = options;
+	const held = await lockSwaps(db, { swapIds, lockTimeoutMs });
+	if (held.length === 0) return { held, plans: [], failed: [], alone: [], applied: [] };
+	const nowMs = options.nowMs();
+	const looks = await lookAtSwaps(db, {
+		swapIds: held,
+		attestersOf: (order) => attestersWanted(config, order),
+		nowMs,
+	});
+	for (const { swapId, wait } of looks) marks.set(swapId, wait.mark);
+	const { plans: decided, failed } = planAll(options, looks, nowMs);
+	// Nothing is reserved where there is no price, so that such a swap need not be a batch of its own.
+	const all = decided.map((plan) =>
+		plan.reserves && !desk.isPriceable(plan.decided.swap.order)
+			? planChanges(plan.decided, "price-unknown")
+			: plan,
+	);
+	const isAlone = (plan: Plan) => plan.reserves && held.length > 1;
+	const plans = all.filter((plan) => !isAlone(plan));
+	const alone = all.filter(isAlone).map(({ decided: { swap } }) => swap.id);
+	return { held, plans, failed, alone, applied: await applyPlans(db, plans, { desk, nowMs }) };
+}
+
+/** Each for itself: whatever is wrong with one swap keeps no other from going on. */
+function planAll(
+	options: RoundOptions,
+	looks: readonly Look[],
+	nowMs: number,
+): { plans: Plan[]; failed: SeenSwap[] } {
+	const plans: Plan[] = [];
+	const failed: SeenSwap[] = [];
+	for (const { swapId, wait, read } of looks) {
+		try {
+			const looked = read();
+			const { facts } = looked;
+			const policy = facts && swapPolicy(options.config, facts.swap.order);
+			const decision = policy
+				? decide({ ...facts, secondWord: wait.second?.word }, policy, nowMs)
+				: blind(facts ? "chain-unconfigured" : "chain-unfollowed");
+			plans.push(planChanges({ ...looked, wait, decision }));
+		} catch (err) {
+			options.log.error({ swapId, err }, "a swap cannot go on; it is tried again later");
+			failed.push({ swapId, mark: wait.mark });
+		}
+	}
+	return { plans, failed };
+}
+
+function blind(fact: "chain-unfollowed" | "chain-unconfigured"): Decision {
+	return { fact, actions: [], wait: {}, timeoutMs: blindMs, pauseMs: 0, isEnd: false };
+}
+
+function tell(options: RoundOptions, applied: Applied, times: { startMs: number; nowMs: number }): void {
+	const { log } = options;
+	const {
+		swap: { id: swapId },
+		decision,
+		heldBy,
+		isNews,
+	} = applied;
+	tellApplied(options, { applied, ...times });
+	const actions = decision.actions.map((action) => action.do);
+	if (!isNews && !decision.isEnd && actions.length === 0) return;
+	if (heldBy) log.warn({ swapId, fact: decision.fact }, heldBy);
+	else log[isForPerson(decision) ? "error" : "info"]({ swapId, actions }, decision.fact);
+}
+
+/** The output was delivered and the input is not ours, an input is paid back on one provider's word, or ours is unknown. */
+function isForPerson({ fact, isEnd }: Decision): boolean {
+	return alarms.has(fact) || (alarmsAtEnd.has(fact) && isEnd);
+}
+
+const alarms = new Set<Fact>(["delivered-and-refunded", "refunding-unseen", "chain-unconfigured"]);
+const alarmsAtEnd = new Set<Fact>(["delivered-unopened", "released-undelivered"]);
+
+function isDeadlock(error: unknown): boolean {
+	return codeOf(error) === "40P01" || codeOf(error) === "40001";
+}
+
+function isLockTimeout(error: unknown): boolean {
+	return codeOf(error) === "55P03";
+}
+
+/** The database ended a statement that took too long. */
+function isSlow({ error }: { error: unknown }): boolean {
+	return codeOf(error) === "57014";
+}
+
+/**
+ * Whether the database refused a statement for what is in it, or because it took too long, which one swap's rows may be the
+ * cause of. A lost connection, a deadlock, a stop, the state of the transaction (25), or a table or a right that is missing
+ * (42), say nothing about a swap. Unlike the system's codes for a lost connection, such as EPIPE, each of PostgreSQL's has a
+ * digit.
+ */
+function isOfOneSwap(error: unknown): boolean {
+	if (isSlow({ error })) return true;
+	if (isDeadlock(error)) return false;
+	const code = codeOf(error);
+	return code === undefined ? !isLost(error) : /^(?!08|25|42|53|57|58)(?=.*\d)[0-9A-Z]{5}$/.test(code);
+}
+
+function codeOf(error: unknown): string | undefined {
+	const { code } = (error ?? {}) as { code?: unknown };
+	return typeof code === "string" ? code : undefined;
+}
+
+/** The driver's own errors have no code of PostgreSQL's. */
+function isLost(error: unknown): boolean {
+	return error instanceof Error && /connection|timeout|terminated|ended/i.test(error.message);
+}

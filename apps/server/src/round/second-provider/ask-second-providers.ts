@@ -1,0 +1,103 @@
+import type { DepositSight } from "../../chain/deposit-sight.ts";
+import type { DatabasePool } from "../../database/database.ts";
+import type { DepositToSee } from "../../swap/decide/decision.ts";
+import type { SecondAnswer, SecondWord } from "../../swap/facts/facts.ts";
+import type { Log } from "../../telemetry/log.ts";
+import type { SwapMetrics } from "../../telemetry/swap-metrics.ts";
+import { answerQuestion, type Question, readQuestions } from "./deposit-questions.ts";
+import type { SecondProviders } from "./second-providers.ts";
+
+export type SightingsOptions = {
+	pool: DatabasePool;
+	/** Absent where no chain has one. */
+	secondProviders?: SecondProviders | undefined;
+	/** Called once answers are stored: a round has something to do. */
+	pokeRound: () => Promise<void>;
+	metrics?: SwapMetrics | undefined;
+	nowMs: () => number;
+	log: Log;
+};
+
+/** Two honest nodes can be on two forks for so long. */
+const forkMs = 30_000;
+/** One call to a node takes up to some seconds, and a second provider is asked for few deposits. */
+const atOnce = 20;
+
+/**
+ * Key: the chain's id. Asks the chain's second provider for the deposits that swaps want it to see, and stores what it
+ * says, which marks the swap. Two runs at once would only ask twice. Never throws for a provider that does not answer: that
+ * is an answer too, and the swap has it asked again.
+ */
+export function createSightings(options: SightingsOptions): (key: string) => Promise<void> {
+	const { pool, pokeRound, nowMs } = options;
+	return async (key) => {
+		while (true) {
+			const questions = await readQuestions<DepositToSee>(pool, { chainId: Number(key), limit: atOnce });
+			if (questions.length === 0) return;
+			await Promise.all(
+				questions.map(async (question) => {
+					const { word, sighting, ...told } = await ask(options, question);
+					const answer = tell(options, { question, word, nowMs: nowMs(), ...told });
+					await answerQuestion(pool, { question, answer, sighting });
+				}),
+			);
+			await pokeRound();
+			if (questions.length < atOnce) return;
+		}
+	};
+}
+
+type Answer = {
+	word: SecondWord;
+	sighting?: Pick<DepositSight & { verdict: "agrees" }, "headNumber" | "finalizedNumber">;
+	err?: unknown;
+	how?: unknown;
+};
+
+async function ask(
+	{ secondProviders }: SightingsOptions,
+	{ orderId, readOrder, deposit }: Question<DepositToSee>,
+): Promise<Answer> {
+	const { chainId, finalizedNumber, headNumber, ...place } = deposit;
+	let sight: DepositSight;
+	try {
+		if (!secondProviders) throw new Error("none is connected");
+		sight = await secondProviders(chainId, { orderId, order: readOrder(), ...place });
+	} catch (err) {
+		return { word: "silent", err };
+	}
+	if (sight.verdict === "behind") return { word: "behind" };
+	if (sight.verdict === "differs") return { word: "differs", how: sight.how };
+	const isFarEnough = headNumber !== undefined && sight.headNumber >= headNumber;
+	if (!isFarEnough && sight.finalizedNumber < finalizedNumber) return { word: "behind" };
+	return { word: "agrees", sighting: sight };
+}
+
+/** Once each, however often it is asked: a node that is down is down for many swaps, for a while. */
+function tell(
+	{ metrics, log }: SightingsOptions,
+	{
+		question: { swapId, orderId, deposit, before },
+		word,
+		nowMs,
+		...more
+	}: { question: Question<DepositToSee>; word: SecondWord; nowMs: number; err?: unknown; how?: unknown },
+): SecondAnswer {
+	const { chainId, blockNumber, blockHash, transactionHash } = deposit;
+	metrics?.secondAsked(chainId, word);
+	const same = before?.word === word ? before : undefined;
+	const sinceMs = same?.sinceMs ?? nowMs;
+	const isAlarmed = word === "differs" && nowMs - sinceMs >= forkMs;
+	const about = { swapId, chainId, orderId, blockNumber, blockHash, transactionHash, ...more };
+	if (isAlarmed && !same?.isAlarmed) log.error(about, told[word]);
+	else if (!same) log[word === "agrees" ? "info" : "warn"](about, told[word]);
+	return { word, sinceMs, isAlarmed };
+}
+
+const told: Record<SecondWord, string> = {
+	agrees: "the second provider has the deposit too",
+	behind: "the second provider does not have the deposit as deep yet",
+	differs:
+		"the providers differ over a deposit: nothing is delivered for it. One of them lies, or is on a fork",
+	silent: "the second provider does not answer",
+};

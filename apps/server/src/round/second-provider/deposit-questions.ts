@@ -1,0 +1,83 @@
+import { type Order, orderSchema, type SwapUuid } from "@geoswap/protocol";
+import { bytesToHex, type Hex } from "viem";
+import { type Database, type DatabasePool, inTransaction } from "../../database/database.ts";
+import { markSwaps } from "../../swap/due/mark-swaps.ts";
+import type { SecondAnswer, SecondWord, Sighting } from "../../swap/facts/facts.ts";
+import { saveSighting } from "./save-sighting.ts";
+
+/** Where a deposit is. */
+export type DepositPlace = { chainId: number; blockNumber: number; blockHash: Hex; transactionHash: Hex };
+
+/** A deposit that a chain's second provider is to be asked for. */
+export type Question<Deposit extends DepositPlace = DepositPlace> = {
+	swapId: SwapUuid;
+	orderId: Hex;
+	/** Throws where the order cannot be read, which concerns no other question. */
+	readOrder: () => Order;
+	deposit: Deposit;
+	/** What it said before. */
+	before: SecondAnswer | undefined;
+};
+
+/** The questions to a chain's second provider that have no answer yet. */
+export async function readQuestions<Deposit extends DepositPlace>(
+	db: Database,
+	{ chainId, limit }: { chainId: number; limit: number },
+): Promise<Question<Deposit>[]> {
+	const { rows } = await db.query<{
+		swap_id: SwapUuid;
+		order_id: Buffer;
+		ask: Deposit;
+		second_word: SecondWord | null;
+		second_since: Date | null;
+		second_alarmed: boolean;
+	}>(
+		`select swap_id, order_id, ask, second_word, second_since, second_alarmed from waits
+		where ask_chain_id = $1 order by second_at nulls first limit $2`,
+		[chainId, limit],
+	);
+	const { rows: swaps } = await db.query<{ id: SwapUuid; order_terms: unknown }>(
+		"select id, order_terms from swaps where id = any($1::uuid[])",
+		[rows.map((row) => row.swap_id)],
+	);
+	const terms = new Map(swaps.map((swap) => [swap.id, swap.order_terms]));
+	return rows.flatMap(({ swap_id, order_id, ask, second_word: word, second_since: since, second_alarmed }) =>
+		terms.has(swap_id)
+			? {
+					swapId: swap_id,
+					orderId: bytesToHex(order_id),
+					readOrder: () => orderSchema.parse(terms.get(swap_id)),
+					deposit: ask,
+					before: word && since ? { word, sinceMs: since.getTime(), isAlarmed: second_alarmed } : undefined,
+				}
+			: [],
+	);
+}
+
+/** Stores an answer and marks the swap. One to a question that the swap does not ask any more is forgotten. */
+export async function answerQuestion(
+	pool: DatabasePool,
+	{
+		question: { swapId, orderId, deposit },
+		answer: { word, sinceMs, isAlarmed },
+		sighting,
+	}: {
+		question: Question;
+		answer: SecondAnswer;
+		/** How far the provider was, where it has the deposit. */
+		sighting: Sighting | undefined;
+	},
+): Promise<void> {
+	const { chainId, blockNumber, blockHash, transactionHash } = deposit;
+	await inTransaction(pool, async (db) => {
+		if (sighting) {
+			await saveSighting(db, { chainId, orderId, blockNumber, blockHash, transactionHash, ...sighting });
+		}
+		await db.query(
+			`update waits set ask_chain_id = null, second_word = $3, second_at = now(), second_since = $4, second_alarmed = $5
+			where swap_id = $1 and ask_chain_id is not null and ask = $2`,
+			[swapId, JSON.stringify(deposit), word, new Date(sinceMs), isAlarmed],
+		);
+		await markSwaps(db, [swapId]);
+	});
+}
