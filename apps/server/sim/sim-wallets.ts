@@ -11,6 +11,8 @@ import {
 import { type KeyPairSigner, signBytes } from "@solana/kit";
 import { type Address, bytesToHex, getAddress, type Hex, type PrivateKeyAccount, zeroAddress } from "viem";
 import { privateKeyToAccount } from "viem/accounts";
+import { adoptSwap } from "../src/api/submit/adopt-swap.ts";
+import { type SubmitOutcome, submitSwap } from "../src/api/submit/submit-swap.ts";
 import type { EvmChain } from "../src/chain/evm/chain-client.ts";
 import { readWasOpened } from "../src/chain/evm/read/read-was-opened.ts";
 import type { SolanaChain } from "../src/chain/solana/connect-solana.ts";
@@ -21,8 +23,6 @@ import type { DatabasePool } from "../src/database/database.ts";
 import { solanaTransactions } from "../src/desk/network-cost.ts";
 import type { Desk, DeskQuote } from "../src/desk/venue.ts";
 import type { Engine } from "../src/durable/durable.ts";
-import { adoptSwap } from "../src/store/adopt-swap.ts";
-import { type SubmitOutcome, submitSwap } from "../src/store/submit-swap.ts";
 import { attestersWanted, unopenedLimits } from "../src/swap/decide/swap-policy.ts";
 import type { SignedOp, SignedSolanaOp } from "../src/swap/facts/swap-record.ts";
 import { readSwap } from "../src/swap/record/read-swap.ts";

@@ -1,4 +1,4 @@
-import type { PromptRedis } from "./api-key/prompt-redis.ts";
+import type { PromptRedis } from "./api/key/prompt-redis.ts";
 import type { Meter } from "./telemetry/meter.ts";
 
 /** The same, and what it does not answer is counted: each process counts for itself then. */

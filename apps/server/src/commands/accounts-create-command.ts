@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
+import { insertAccount } from "../api/key/accounts.ts";
 import { ConfigError } from "../config/config-error.ts";
-import { insertAccount } from "../store/accounts.ts";
 import { checkName } from "./check-name.ts";
 import { readActor } from "./read-actor.ts";
 import { changeAs } from "./with-database.ts";

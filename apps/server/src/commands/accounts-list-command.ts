@@ -1,4 +1,4 @@
-import { listAccounts } from "../store/accounts.ts";
+import { listAccounts } from "../api/key/accounts.ts";
 import { withDatabase } from "./with-database.ts";
 
 export async function listAccountsCommand({ json }: { json?: boolean }): Promise<void> {

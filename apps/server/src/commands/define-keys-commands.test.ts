@@ -6,7 +6,7 @@ import { format } from "node:util";
 import { Command } from "commander";
 import { afterAll, beforeAll, expect, onTestFinished, test, vi } from "vitest";
 import { createTestDatabase, type TestDatabase } from "../../test/service/test-database.ts";
-import { createApiKeys } from "../api-key/api-keys.ts";
+import { createApiKeys } from "../api/key/api-keys.ts";
 import { defineAccountsCommands, defineKeysCommands } from "./define-keys-commands.ts";
 import { runProgram } from "./run-program.ts";
 

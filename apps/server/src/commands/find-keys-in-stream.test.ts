@@ -1,7 +1,7 @@
 import { randomBytes } from "node:crypto";
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { createApiKey } from "../api-key/api-key.ts";
+import { createApiKey } from "../api/key/api-key.ts";
 import { findKeysInStream } from "./find-keys-in-stream.ts";
 
 async function* inPieces(text: string, size: number) {

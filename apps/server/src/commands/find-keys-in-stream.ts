@@ -1,4 +1,4 @@
-import { apiKeyLength, type FoundKey, findApiKeysIn } from "../api-key/api-key.ts";
+import { apiKeyLength, type FoundKey, findApiKeysIn } from "../api/key/api-key.ts";
 
 export type LocatedKey = Omit<FoundKey, "offset"> & { line: number };
 

@@ -1,4 +1,4 @@
-import type { ApiKeyRecord } from "../store/api-keys.ts";
+import type { ApiKeyRecord } from "../api/key/api-key-record.ts";
 
 export type KeyState = "valid" | "expiring" | "expired" | "revoked";
 

@@ -1,9 +1,9 @@
 import { randomBytes, randomUUID } from "node:crypto";
-import { createApiKey } from "../api-key/api-key.ts";
+import { ensureAccount } from "../api/key/accounts.ts";
+import { createApiKey } from "../api/key/api-key.ts";
+import { insertApiKeys } from "../api/key/api-key-record.ts";
 import { ConfigError } from "../config/config-error.ts";
 import { readPepper } from "../config/secrets.ts";
-import { ensureAccount } from "../store/accounts.ts";
-import { insertApiKeys } from "../store/api-keys.ts";
 import { checkName } from "./check-name.ts";
 import { changeLimits, type LimitOptions } from "./parse-limits.ts";
 import { parseExpiry } from "./parse-time.ts";

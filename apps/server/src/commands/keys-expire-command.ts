@@ -1,5 +1,5 @@
+import { setApiKeyExpiry } from "../api/key/api-key-record.ts";
 import { ConfigError } from "../config/config-error.ts";
-import { setApiKeyExpiry } from "../store/api-keys.ts";
 import { lockUnrevokedKey } from "./lock-key.ts";
 import { parseKeyId } from "./parse-key-id.ts";
 import { parseTime, parseTimeIn } from "./parse-time.ts";

@@ -1,5 +1,5 @@
+import { type KeyChange, listKeyChanges } from "../api/key/key-changes.ts";
 import { ConfigError } from "../config/config-error.ts";
-import { type KeyChange, listKeyChanges } from "../store/key-changes.ts";
 import { parseKeyId } from "./parse-key-id.ts";
 import { withDatabase } from "./with-database.ts";
 

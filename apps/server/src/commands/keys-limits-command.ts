@@ -1,5 +1,5 @@
+import { setApiKeyLimits } from "../api/key/api-key-record.ts";
 import { ConfigError } from "../config/config-error.ts";
-import { setApiKeyLimits } from "../store/api-keys.ts";
 import { lockUnrevokedKey } from "./lock-key.ts";
 import { parseKeyId } from "./parse-key-id.ts";
 import { changeLimits, type LimitOptions } from "./parse-limits.ts";

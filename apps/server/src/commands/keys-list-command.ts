@@ -1,6 +1,6 @@
+import { findAccountId } from "../api/key/accounts.ts";
+import { listApiKeys } from "../api/key/api-key-record.ts";
 import { ConfigError } from "../config/config-error.ts";
-import { findAccountId } from "../store/accounts.ts";
-import { listApiKeys } from "../store/api-keys.ts";
 import { keyState } from "./key-state.ts";
 import { withDatabase } from "./with-database.ts";
 

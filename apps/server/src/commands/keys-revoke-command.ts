@@ -1,4 +1,4 @@
-import { revokeApiKey } from "../store/api-keys.ts";
+import { revokeApiKey } from "../api/key/api-key-record.ts";
 import { lockKey } from "./lock-key.ts";
 import { parseKeyId } from "./parse-key-id.ts";
 import { readActor } from "./read-actor.ts";

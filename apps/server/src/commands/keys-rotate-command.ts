@@ -1,8 +1,8 @@
 import { randomBytes } from "node:crypto";
-import { createApiKey } from "../api-key/api-key.ts";
+import { createApiKey } from "../api/key/api-key.ts";
+import { insertApiKeys, replaceApiKey } from "../api/key/api-key-record.ts";
 import { ConfigError } from "../config/config-error.ts";
 import { readPepper } from "../config/secrets.ts";
-import { insertApiKeys, replaceApiKey } from "../store/api-keys.ts";
 import { keyState } from "./key-state.ts";
 import { lockKey } from "./lock-key.ts";
 import { parseKeyId } from "./parse-key-id.ts";

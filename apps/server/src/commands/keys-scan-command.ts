@@ -1,8 +1,8 @@
 import { createReadStream } from "node:fs";
 import type { Readable } from "node:stream";
-import { isApiKey } from "../api-key/api-key.ts";
+import { isApiKey } from "../api/key/api-key.ts";
+import { type ApiKeyRecord, findApiKeys } from "../api/key/api-key-record.ts";
 import { readPepper } from "../config/secrets.ts";
-import { type ApiKeyRecord, findApiKeys } from "../store/api-keys.ts";
 import { findKeysInStream, type LocatedKey } from "./find-keys-in-stream.ts";
 import { type KeyState, keyState } from "./key-state.ts";
 import { withDatabase } from "./with-database.ts";

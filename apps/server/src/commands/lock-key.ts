@@ -1,6 +1,6 @@
+import { type ApiKeyRecord, lockApiKey } from "../api/key/api-key-record.ts";
 import { ConfigError } from "../config/config-error.ts";
 import type { Database } from "../database/database.ts";
-import { type ApiKeyRecord, lockApiKey } from "../store/api-keys.ts";
 
 /** The key of this id, for the rest of the transaction. */
 export async function lockKey(db: Database, id: string): Promise<ApiKeyRecord> {

@@ -1,4 +1,4 @@
-import { findApiKeysIn } from "../api-key/api-key.ts";
+import { findApiKeysIn } from "../api/key/api-key.ts";
 import { ConfigError } from "../config/config-error.ts";
 
 /** A key's id. Whoever has only the key, because it leaked, may give that. */

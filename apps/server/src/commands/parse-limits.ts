@@ -1,6 +1,6 @@
-import { type Operation, operations } from "../api-key/operations.ts";
+import type { StoredLimits } from "../api/key/api-key-record.ts";
+import { type Operation, operations } from "../api/key/operations.ts";
 import { ConfigError } from "../config/config-error.ts";
-import type { StoredLimits } from "../store/api-keys.ts";
 
 export type LimitOptions = {
 	/** Each as `quote=100`, per second, or `quote=default`. */

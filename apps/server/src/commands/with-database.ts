@@ -1,6 +1,6 @@
+import { setActor } from "../api/key/key-changes.ts";
 import { readSecret } from "../config/secrets.ts";
 import { type Database, type DatabasePool, inTransaction, openDatabase } from "../database/database.ts";
-import { setActor } from "../store/key-changes.ts";
 
 export async function withDatabase<T>(run: (pool: DatabasePool) => Promise<T>): Promise<T> {
 	const url = readSecret("DATABASE_URL");

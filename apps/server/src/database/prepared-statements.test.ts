@@ -13,6 +13,12 @@ import {
 import { hexToBytes, zeroAddress, zeroHash } from "viem";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { createTestDatabase, type TestDatabase } from "../../test/service/test-database.ts";
+import { ensureAccount } from "../api/key/accounts.ts";
+import { findApiKeys, insertApiKeys } from "../api/key/api-key-record.ts";
+import { walletUnopened } from "../api/origin/wallet-unopened.ts";
+import { createSwapReader } from "../api/status/swap-reader.ts";
+import { readBeforeSubmit } from "../api/submit/read-before-submit.ts";
+import { submitSwap, waitForSubmits } from "../api/submit/submit-swap.ts";
 import { applyBlock, applyQuietBlock } from "../follow/evm/apply-block.ts";
 import { isWatchNeeded } from "../follow/solana/watched-transactions.ts";
 import { storeAttestation } from "../job/attestations.ts";
@@ -27,13 +33,7 @@ import { markReservationsOpened, unreserveAll } from "../money/stock/reservation
 import { readUnsettledGas } from "../money/unsettled-gas.ts";
 import { lockSwaps, lookAtSwaps } from "../round/look-at-swaps.ts";
 import { recordFacts, writeSwaps } from "../round/write-swaps.ts";
-import { ensureAccount } from "../store/accounts.ts";
-import { findApiKeys, insertApiKeys } from "../store/api-keys.ts";
 import { readDueWork } from "../store/due-work.ts";
-import { readBeforeSubmit } from "../store/read-before-submit.ts";
-import { submitSwap, waitForSubmits } from "../store/submit-swap.ts";
-import { createSwapReader } from "../store/swap-reader.ts";
-import { walletUnopened } from "../store/wallet-unopened.ts";
 import { readDueSwaps } from "../swap/due/due-swaps.ts";
 import { markOrders, markSwaps } from "../swap/due/mark-swaps.ts";
 import { writeWaits } from "../swap/due/write-waits.ts";

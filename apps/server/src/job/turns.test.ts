@@ -13,8 +13,8 @@ import { type Address, bytesToHex, hexToBytes, zeroHash } from "viem";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import { queueJob } from "../../test/lane/queue-job.ts";
 import { createTestDatabase, type TestDatabase } from "../../test/service/test-database.ts";
+import { submitSwap } from "../api/submit/submit-swap.ts";
 import type { Database } from "../database/database.ts";
-import { submitSwap } from "../store/submit-swap.ts";
 import { raiseNonce } from "./journal/lane-transactions.ts";
 import { takeBundle } from "./take-jobs.ts";
 

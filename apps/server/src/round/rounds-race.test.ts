@@ -8,11 +8,11 @@ import { anyOrder } from "../../../../packages/protocol/vectors/read-vectors.ts"
 import { createTestDatabase, type TestDatabase } from "../../test/service/test-database.ts";
 import { insertRandomWorld } from "../../test/swap/random-swaps.ts";
 import { destinationId, originId, roundOptions, token } from "../../test/swap/swap-scene.ts";
+import { submitSwap } from "../api/submit/submit-swap.ts";
 import { inTransaction } from "../database/database.ts";
 import { finishJobs } from "../job/finish-jobs.ts";
 import { markDepositsFinal } from "../money/exposure.ts";
 import { saveStock } from "../money/stock/stock-balance.ts";
-import { submitSwap } from "../store/submit-swap.ts";
 import { markOrders, markSwaps } from "../swap/due/mark-swaps.ts";
 import { createRound } from "./run-round.ts";
 

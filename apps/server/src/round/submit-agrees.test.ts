@@ -17,7 +17,7 @@ import { anyOrder } from "../../../../packages/protocol/vectors/read-vectors.ts"
 import { createTestDatabase, type TestDatabase } from "../../test/service/test-database.ts";
 import { insertRandomWorld } from "../../test/swap/random-swaps.ts";
 import { destinationId, originId, roundOptions, token } from "../../test/swap/swap-scene.ts";
-import { submitSwap } from "../store/submit-swap.ts";
+import { submitSwap } from "../api/submit/submit-swap.ts";
 import type { SignedOp, SignedSolanaOp } from "../swap/facts/swap-record.ts";
 import { createRound, type RoundOptions } from "./run-round.ts";
 

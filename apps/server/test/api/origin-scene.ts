@@ -28,11 +28,11 @@ import {
 	zeroAddress,
 } from "viem";
 import { generatePrivateKey, privateKeyToAccount } from "viem/accounts";
+import type { Route, RouteRequest } from "../../src/api/http/route.ts";
+import { sealToken } from "../../src/api/seal/seal-token.ts";
 import { connectChain, type EvmChain } from "../../src/chain/evm/chain-client.ts";
 import { parseSealKeys, type SealPurpose } from "../../src/config/seal-keys.ts";
 import type { SealedQuote } from "../../src/desk/sealed-quote.ts";
-import type { Route, RouteRequest } from "../../src/http/route.ts";
-import { sealToken } from "../../src/seal/seal-token.ts";
 import { createTestDatabase } from "../service/test-database.ts";
 
 /** Later than what any test waits for, but for one that waits for it. */

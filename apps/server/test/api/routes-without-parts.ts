@@ -1,6 +1,6 @@
+import type { Route } from "../../src/api/http/route.ts";
+import { type ApiParts, apiRoutes } from "../../src/api/route/api-routes.ts";
 import type { Config } from "../../src/config/config.ts";
-import type { Route } from "../../src/http/route.ts";
-import { type ApiParts, apiRoutes } from "../../src/routes/api-routes.ts";
 
 /** Every endpoint, made of nothing: to be described, not called. A part that is used throws. */
 export function routesWithoutParts(): Route[] {

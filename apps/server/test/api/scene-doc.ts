@@ -1,5 +1,5 @@
 import * as z from "zod";
-import type { RouteDoc } from "../../src/openapi/route-doc.ts";
+import type { RouteDoc } from "../../src/api/openapi/route-doc.ts";
 
 /** For a route of a test, which nobody reads about. */
 export const sceneDoc: RouteDoc = {

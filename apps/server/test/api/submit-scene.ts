@@ -7,16 +7,16 @@ import {
 	type SignedAuthorization,
 } from "viem";
 import { entryPoint09Abi, entryPoint09Address } from "viem/account-abstraction";
+import type { Route } from "../../src/api/http/route.ts";
+import { postBuildGeoOp } from "../../src/api/route/post-build-geo-op.ts";
+import { postSubmit } from "../../src/api/route/post-submit.ts";
+import { openToken } from "../../src/api/seal/open-token.ts";
+import type { SealedOp } from "../../src/api/seal/sealed-op.ts";
+import type { SubmitDeps } from "../../src/api/submit/submit-route.ts";
 import type { EvmChain } from "../../src/chain/evm/chain-client.ts";
 import type { SolanaChain } from "../../src/chain/solana/connect-solana.ts";
 import type { SealedQuote } from "../../src/desk/sealed-quote.ts";
 import type { PokeTarget } from "../../src/durable/durable.ts";
-import type { Route } from "../../src/http/route.ts";
-import { postBuildGeoOp } from "../../src/routes/post-build-geo-op.ts";
-import { postSubmit } from "../../src/routes/post-submit.ts";
-import type { SealedOp } from "../../src/routes/sealed-op.ts";
-import type { SubmitDeps } from "../../src/routes/submit-route.ts";
-import { openToken } from "../../src/seal/open-token.ts";
 import { testConfig } from "../desk/test-prices.ts";
 import { startOriginScene } from "./origin-scene.ts";
 

@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { Redis } from "ioredis";
 import { inject, vi } from "vitest";
-import { connectRedis, type PromptRedis } from "../../src/api-key/prompt-redis.ts";
+import { connectRedis, type PromptRedis } from "../../src/api/key/prompt-redis.ts";
 
 export type TestRedis = {
 	/** Of each of some processes, connected. */

@@ -1,7 +1,7 @@
 import type { SwapUuid } from "@geoswap/protocol";
 import { type Hex, hexToBytes } from "viem";
+import type { Reservation } from "../../api/submit/submit-swap.ts";
 import type { Database } from "../../database/database.ts";
-import type { Reservation } from "../../store/submit-swap.ts";
 import type { SwapRecord } from "../../swap/facts/swap-record.ts";
 import { deliveryToJson } from "../../swap/record/swap-json.ts";
 import { lockPairs, type Pair, pairColumns } from "./lock-pairs.ts";

@@ -1,0 +1,102 @@
+import { SwapError } from "@geoswap/protocol";
+import type { FastifyReply, FastifyRequest } from "fastify";
+import { apiKeyLength } from "../key/api-key.ts";
+import type { Account, ApiKeys, Operation } from "../key/api-keys.ts";
+import type { RateState, RequestLimits } from "../key/rate-limits.ts";
+import type { RequestObserver } from "./observe-requests.ts";
+import { aboveRate, refusalText } from "./refusal-text.ts";
+
+declare module "fastify" {
+	interface FastifyRequest {
+		/** Whose key it showed. */
+		account: Account | undefined;
+		/** How much of its rate the caller has left: headers of the answer tell it. */
+		rate: RateState | undefined;
+	}
+}
+
+/** Who is answered. Each throws or answers where the request is not. */
+export type Admission = {
+	/** The key, then its rate. */
+	withKey(operation: Operation): (request: FastifyRequest, reply: FastifyReply) => Promise<unknown>;
+	/** What needs no key, by address. */
+	withoutKey(request: FastifyRequest): void;
+	/** What a browser asks before it sends a page's request, by address. */
+	preflight(request: FastifyRequest): void;
+};
+
+export function createAdmission({
+	apiKeys,
+	rateLimits,
+	observer,
+}: {
+	apiKeys: ApiKeys;
+	rateLimits: RequestLimits;
+	observer: Pick<RequestObserver, "identified" | "refused">;
+}): Admission {
+	async function authenticate(request: FastifyRequest): Promise<Account> {
+		const key = request.headers["x-api-key"];
+		try {
+			return await apiKeys.authenticate(typeof key === "string" ? key : undefined);
+		} catch (error) {
+			if (!(error instanceof SwapError) || error.code !== "UNAUTHORIZED") throw error;
+			refuseAbove(rateLimits.takeForAddress(request.ip, "unauthenticated"), request);
+			throw error;
+		}
+	}
+
+	/**
+	 * An address that is above its limit, and shows nothing that could be a key: the cheapest answer there is. The
+	 * connection stays open: it may be a balancer's, on which others' requests come too.
+	 */
+	function refuseFlood(request: FastifyRequest, reply: FastifyReply): boolean {
+		if (request.headers["x-api-key"]?.length === apiKeyLength) return false;
+		const state = rateLimits.refusalOf(request.ip);
+		if (!state) return false;
+		const { text, body } = refusalText(state, { requestId: request.id });
+		observer.refused(request, body);
+		request.rate = state;
+		reply
+			.code(429)
+			.headers({
+				"retry-after": String(state.resetSeconds),
+				"content-type": "application/json; charset=utf-8",
+			})
+			.send(text);
+		return true;
+	}
+
+	return {
+		withKey: (operation) => async (request, reply) => {
+			if (refuseFlood(request, reply)) return reply;
+			const account = await authenticate(request);
+			request.account = account;
+			const state = await rateLimits.takeForKey({
+				keyId: account.keyId,
+				operation,
+				perSecond: account.limits.rates[operation],
+			});
+			request.rate = state;
+			refuseAbove(state, request);
+			// Not before: a key that floods must not fill the collector either.
+			observer.identified(request);
+			return undefined;
+		},
+		withoutKey: (request) => refuseAbove(rateLimits.takeForAddress(request.ip, "public"), request),
+		preflight: (request) => refuseAbove(rateLimits.takeForAddress(request.ip, "preflight"), request),
+	};
+}
+
+export function rateHeaders({ limit, remaining, resetSeconds }: RateState): Record<string, string> {
+	return {
+		"ratelimit-limit": String(limit),
+		"ratelimit-remaining": String(remaining),
+		"ratelimit-reset": String(resetSeconds),
+	};
+}
+
+function refuseAbove(state: RateState, request: FastifyRequest): void {
+	if (state.isAllowed) return;
+	request.rate = state;
+	throw aboveRate(state.resetSeconds);
+}

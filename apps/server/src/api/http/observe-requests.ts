@@ -1,0 +1,75 @@
+import type { ErrorBody } from "@geoswap/protocol";
+import type { FastifyInstance, FastifyRequest } from "fastify";
+import type { RequestMetrics } from "../../telemetry/request-metrics.ts";
+import type { Span, Tracer } from "../../telemetry/tracer.ts";
+
+/** What is told of requests to whoever runs the service. */
+export type RequestObserver = {
+	/** The request showed a key: from here on it may be traced. Strangers cannot fill the collector. */
+	identified: (request: FastifyRequest) => void;
+	refused: (request: FastifyRequest, body: ErrorBody) => void;
+	/** The request's span, where it is traced. */
+	spanOf: (request: FastifyRequest) => Span | undefined;
+};
+
+type Seen = { startMs: number; startedAt: number; code: string; span: Span | undefined };
+
+const unobserved: RequestObserver = { identified: () => {}, refused: () => {}, spanOf: () => undefined };
+
+/** Counts every request of the server and traces those of callers. Where nobody wants either, a request costs nothing. */
+export function observeRequests(
+	app: FastifyInstance,
+	{
+		tracer,
+		metrics,
+		nowMs,
+	}: { tracer: Tracer | undefined; metrics: RequestMetrics | undefined; nowMs: () => number },
+): RequestObserver {
+	if (!tracer && !metrics) return unobserved;
+	const requests = new WeakMap<FastifyRequest, Seen>();
+
+	app.addHook("onRequest", (request, reply, done) => {
+		const seen: Seen = { startMs: nowMs(), startedAt: performance.now(), code: "OK", span: undefined };
+		requests.set(request, seen);
+		const route = routeOf(request);
+		metrics?.began(route);
+		// Not when the answer is sent: a caller who leaves has none. It comes once: `once` would only cost more memory.
+		reply.raw.on("close", () => {
+			const { method } = request;
+			const { span, startedAt } = seen;
+			// What was about to be answered to whoever left says nothing of how it went.
+			const { status, code } = reply.raw.writableFinished
+				? { status: reply.statusCode, code: seen.code }
+				: { status: 499, code: "GONE" };
+			metrics?.answered({ method, route, status, code, seconds: (performance.now() - startedAt) / 1_000 });
+			span?.set({ "http.response.status_code": status, code });
+			span?.end({ isError: status >= 500 });
+		});
+		done();
+	});
+
+	return {
+		identified: (request) => {
+			const seen = requests.get(request);
+			if (!tracer || !seen) return;
+			const { method } = request;
+			const route = routeOf(request);
+			seen.span = tracer.begin(`${method} ${route}`, {
+				startMs: seen.startMs,
+				attributes: { "http.request.method": method, "http.route": route, requestId: request.id },
+				callersTrace: request.headers.traceparent,
+			});
+		},
+		refused: (request, { code, details }) => {
+			const seen = requests.get(request);
+			if (seen) seen.code = code;
+			if (code !== "RATE_LIMITED") return;
+			metrics?.rateLimited(String((details as { reason?: unknown } | undefined)?.reason ?? "rate"));
+		},
+		spanOf: (request) => requests.get(request)?.span,
+	};
+}
+
+function routeOf({ is404, routeOptions }: FastifyRequest): string {
+	return is404 ? "none" : (routeOptions.url ?? "none");
+}

@@ -1,0 +1,235 @@
+import { hash } from "node:crypto";
+import { SwapError } from "@geoswap/protocol";
+import type { Database } from "../../database/database.ts";
+import { idPartOf, isApiKey, readApiKeyId } from "./api-key.ts";
+import { type ApiKeyRecord, findApiKeys, touchApiKeys } from "./api-key-record.ts";
+import type { Operation } from "./operations.ts";
+
+export type { Operation };
+
+export type KeyLimits = {
+	/** Per second, by operation. */
+	rates: Record<Operation, number>;
+	heldStatusCalls: number;
+};
+
+/** Who calls. */
+export type Account = { accountId: string; accountCreatedAt: Date; keyId: string; limits: KeyLimits };
+
+export type ApiKeys = {
+	/** Who a header's value speaks for. Throws UNAUTHORIZED. */
+	authenticate(key: string | undefined): Promise<Account>;
+};
+
+type Entry = {
+	readAtMs: number;
+	record: ApiKeyRecord | undefined;
+	isUsed: boolean;
+	/** The caller, and the hash of the key that was proven to be the record's: that key is not checked again. */
+	proven?: { account: Account; digest: string };
+};
+type Read = { startedAtMs: number; entry: Promise<Entry> };
+
+const rereadMs = 1_000;
+/** How long a revoked key may go on. */
+const staleMs = 2_000;
+const writeLastUsedMs = 10_000;
+/** How long a caller waits for its key to be read. */
+const waitMs = 15_000;
+
+/**
+ * Keys with a memory of two seconds. Once a second those that were used since are read again, all in one query, so that
+ * no call with a key in use waits for the database. One that was not read again in time is read before it is trusted.
+ */
+export function createApiKeys({
+	db,
+	pepper,
+	limits,
+	nowMs = Date.now,
+	maxEntries = 10_000,
+	onError = () => {},
+}: {
+	db: Database;
+	pepper: string;
+	/** Of keys that have none of their own. */
+	limits: KeyLimits;
+	nowMs?: () => number;
+	maxEntries?: number;
+	/** Of what no caller waits for. */
+	onError?: (error: unknown) => void;
+}): ApiKeys & {
+	/** Writes when keys were last used. No key is read again by itself after it. */
+	close(): Promise<void>;
+} {
+	const entries = new Map<string, Entry>();
+	const reads = new Map<string, Read>();
+	let lastUsedMs = new Map<string, number>();
+	let nextRead: { ids: string[]; records: Promise<Map<string, ApiKeyRecord>> } | undefined;
+	let isRereading = false;
+
+	function isFresh(readAtMs: number): boolean {
+		const ageMs = nowMs() - readAtMs;
+		// A clock that was set back must not make an old entry young.
+		return ageMs >= 0 && ageMs < staleMs;
+	}
+
+	function remember(id: string, entry: Entry): void {
+		const known = entries.get(id);
+		// A slow answer may come after a later question's.
+		if (known && isFresh(known.readAtMs) && known.readAtMs > entry.readAtMs) return;
+		entries.delete(id);
+		entries.set(id, entry);
+		// A map keeps its order: the first is the one read longest ago.
+		const oldest = entries.keys().next();
+		if (entries.size > maxEntries && !oldest.done) entries.delete(oldest.value);
+	}
+
+	/** Whoever asks in the same turn shares a query. */
+	function readTogether(id: string): Promise<ApiKeyRecord | undefined> {
+		if (!nextRead) {
+			const ids: string[] = [];
+			const records = new Promise((resolve) => setImmediate(resolve)).then(() => {
+				nextRead = undefined;
+				return readRecords(db, ids);
+			});
+			nextRead = { ids, records };
+		}
+		nextRead.ids.push(id);
+		return nextRead.records.then((records) => records.get(id));
+	}
+
+	async function read(id: string): Promise<Entry> {
+		const known = reads.get(id);
+		if (known && isFresh(known.startedAtMs)) return known.entry;
+		const startedAtMs = nowMs();
+		const entry = readTogether(id).then((record) => ({ readAtMs: startedAtMs, record, isUsed: true }));
+		const started = { startedAtMs, entry };
+		reads.set(id, started);
+		try {
+			remember(id, await entry);
+			return await entry;
+		} finally {
+			if (reads.get(id) === started) reads.delete(id);
+		}
+	}
+
+	/** Returns the caller of a key that was checked since its record was last read. */
+	function provenBefore(key: string): Account | undefined {
+		const id = idPartOf(key);
+		const entry = entries.get(id);
+		if (!entry?.record || !entry.proven || !isFresh(entry.readAtMs)) return undefined;
+		if (entry.proven.digest !== digestOf(key) || isOver(entry.record, nowMs())) return undefined;
+		entry.isUsed = true;
+		lastUsedMs.set(id, nowMs());
+		return entry.proven.account;
+	}
+
+	/**
+	 * An answer says what was true when it was asked for: one that took too long is as old as one that was kept. It is asked for
+	 * again, since many callers at once are no reason to refuse them, until that has taken too long as well.
+	 */
+	async function readFresh(id: string): Promise<Entry> {
+		const startedAtMs = nowMs();
+		while (nowMs() - startedAtMs < waitMs) {
+			const entry = await read(id).catch(unavailable);
+			if (isFresh(entry.readAtMs)) return entry;
+		}
+		return unavailable();
+	}
+
+	async function reread(): Promise<void> {
+		const used: string[] = [];
+		for (const [id, entry] of entries) {
+			// An id that nobody has is not worth it: whoever makes them up would have all of them read for two seconds.
+			if (entry.isUsed && entry.record) used.push(id);
+			else if (!isFresh(entry.readAtMs)) entries.delete(id);
+			entry.isUsed = false;
+		}
+		if (used.length === 0) return;
+		const readAtMs = nowMs();
+		const records = await readRecords(db, used);
+		for (const id of used) {
+			remember(id, { readAtMs, record: records.get(id), isUsed: entries.get(id)?.isUsed ?? false });
+		}
+	}
+
+	async function writeLastUsed(): Promise<void> {
+		if (lastUsedMs.size === 0) return;
+		const written = lastUsedMs;
+		lastUsedMs = new Map();
+		try {
+			await touchApiKeys(db, written);
+		} catch (error) {
+			// With the next ones, then.
+			lastUsedMs = new Map([...written, ...lastUsedMs]);
+			onError(error);
+		}
+	}
+
+	const rereading = setInterval(() => {
+		// A database that hangs is not asked again and again.
+		if (isRereading) return;
+		isRereading = true;
+		reread()
+			.catch(onError)
+			.finally(() => {
+				isRereading = false;
+			});
+	}, rereadMs);
+	let writing = Promise.resolve();
+	const startWriting = () => {
+		writing = writing.then(writeLastUsed);
+		return writing;
+	};
+	const writingLastUsed = setInterval(() => void startWriting(), writeLastUsedMs);
+
+	return {
+		async authenticate(key) {
+			const again = key === undefined ? undefined : provenBefore(key);
+			if (again) return again;
+			const id = key === undefined ? undefined : readApiKeyId(key, { pepper });
+			if (key === undefined || id === undefined) throw new SwapError("UNAUTHORIZED", undefined);
+			const known = entries.get(id);
+			const entry = known && isFresh(known.readAtMs) ? known : await readFresh(id);
+			const { record } = entry;
+			entry.isUsed = true;
+			if (!record || !isApiKey(key, { hash: record.hash, pepper }) || isOver(record, nowMs())) {
+				throw new SwapError("UNAUTHORIZED", undefined);
+			}
+			lastUsedMs.set(id, nowMs());
+			const { accountId, accountCreatedAt } = record;
+			const account = { accountId, accountCreatedAt, keyId: id, limits: withOwn(limits, record.limits) };
+			entry.proven = { account, digest: digestOf(key) };
+			return account;
+		},
+		close() {
+			clearInterval(rereading);
+			clearInterval(writingLastUsed);
+			return startWriting();
+		},
+	};
+}
+
+function unavailable(cause?: unknown): never {
+	throw new SwapError("UPSTREAM_UNAVAILABLE", { upstream: "database" }, { cause });
+}
+
+/** Compared instead of the key: how long that takes says nothing about the key, and no key is kept. */
+function digestOf(key: string): string {
+	return hash("sha256", key, "base64");
+}
+
+async function readRecords(db: Database, ids: readonly string[]): Promise<Map<string, ApiKeyRecord>> {
+	return new Map((await findApiKeys(db, ids)).map((record) => [record.id, record]));
+}
+
+function isOver({ revokedAt, expiresAt }: ApiKeyRecord, nowMs: number): boolean {
+	return revokedAt !== undefined || (expiresAt !== undefined && expiresAt.getTime() <= nowMs);
+}
+
+function withOwn(limits: KeyLimits, own: ApiKeyRecord["limits"]): KeyLimits {
+	return {
+		rates: { ...limits.rates, ...own.rates },
+		heldStatusCalls: own.heldStatusCalls ?? limits.heldStatusCalls,
+	};
+}

@@ -1,0 +1,92 @@
+import { randomUUID } from "node:crypto";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { connectTestRedis, type TestRedis } from "../../../test/service/test-redis.ts";
+import { createHeldCalls, type HeldCalls } from "./held-calls.ts";
+import { connectRedis } from "./prompt-redis.ts";
+
+let shared: TestRedis;
+let one: HeldCalls;
+let two: HeldCalls;
+beforeAll(async () => {
+	shared = await connectTestRedis({ processes: 2 });
+	[one, two] = [heldCallsOf(0), heldCallsOf(1)];
+});
+afterAll(() => shared.close());
+
+function heldCallsOf(process: number): HeldCalls {
+	const redis = shared.connections[process];
+	if (!redis) throw new Error(`no process ${process}`);
+	return createHeldCalls({ redis, prefix: shared.prefix });
+}
+
+const allowance = { limit: 3, seconds: 15 };
+
+test("a key holds so many calls over all processes, and one that ends makes room for another", async () => {
+	const key = randomUUID();
+	const held = await Promise.all([
+		one.take(key, allowance),
+		two.take(key, allowance),
+		one.take(key, allowance),
+		two.take(key, allowance),
+		one.take(key, allowance),
+	]);
+	expect(held.filter(Boolean)).toHaveLength(3);
+	expect(await two.take(key, allowance)).toBeUndefined();
+	expect(await two.take(randomUUID(), allowance)).toBeDefined();
+	held.find(Boolean)?.();
+	await expect.poll(() => two.take(key, allowance), { timeout: 10_000 }).toBeDefined();
+	expect(await one.take(key, allowance)).toBeUndefined();
+});
+
+test("leases of a process that died end by themselves, and leave nothing", async () => {
+	const key = randomUUID();
+	const dead = heldCallsOf(0);
+	// One that ended already, as far as Redis knows.
+	for (let i = 0; i < 3; i++) expect(await dead.take(key, { limit: 3, seconds: -4.95 })).toBeDefined();
+	await expect.poll(() => two.take(key, allowance), { timeout: 10_000 }).toBeDefined();
+	const livesMs = await shared.redis.pttl(`${shared.prefix}:${key}`);
+	expect(livesMs).toBeGreaterThan(15_000);
+	expect(livesMs).toBeLessThanOrEqual(20_000);
+});
+
+test("a call that ends while Redis is silent makes room as soon as Redis answers again", async () => {
+	const [redis] = shared.connections;
+	let isSilent = false;
+	let calls = 0;
+	const blinking = createHeldCalls({
+		redis: {
+			run: async (...args) => {
+				calls++;
+				return isSilent ? undefined : redis?.run(...args);
+			},
+		},
+		prefix: shared.prefix,
+	});
+	const key = randomUUID();
+	const held = [];
+	for (let i = 0; i < 3; i++) held.push(await blinking.take(key, allowance));
+	isSilent = true;
+	for (const release of held) release?.();
+	isSilent = false;
+	expect(await two.take(key, allowance)).toBeUndefined();
+	// The first that hears Redis again, whosever call it is.
+	await blinking.take(randomUUID(), allowance);
+	await expect.poll(() => shared.redis.zcard(`${shared.prefix}:${key}`), { timeout: 10_000 }).toBe(0);
+	calls = 0;
+	await blinking.take(randomUUID(), allowance);
+	expect(calls).toBe(1);
+});
+
+test("without Redis each process counts its own calls, and answers at once", async () => {
+	const gone = connectRedis({ url: "redis://127.0.0.1:1" });
+	const alone = createHeldCalls({ redis: gone });
+	const started = performance.now();
+	const held = [];
+	for (let i = 0; i < 5; i++) held.push(await alone.take("k", allowance));
+	expect(held.map(Boolean)).toEqual([true, true, true, false, false]);
+	held[0]?.();
+	expect(await alone.take("k", allowance)).toBeDefined();
+	expect(await alone.take("k", allowance)).toBeUndefined();
+	expect(performance.now() - started).toBeLessThan(5_000);
+	gone.close();
+});

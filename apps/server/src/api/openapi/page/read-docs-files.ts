@@ -1,0 +1,26 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { type ErrorCode, errorCodes } from "@geoswap/protocol";
+
+/** Those that are served beside the guide, without their ending. */
+export const guidePages = ["signing", "conformance"];
+
+const folder = join(import.meta.dirname, "../../../../../../docs");
+
+/** The pages of docs/ that are served, as they are on disk. Throws where one is missing. */
+export function readDocsFiles(): {
+	guide: string;
+	/** Pages that the guide names. */
+	others: Map<string, string>;
+	errors: Map<ErrorCode, string>;
+} {
+	return {
+		guide: read("api.md"),
+		others: new Map(guidePages.map((name) => [name, read(`${name}.md`)])),
+		errors: new Map(errorCodes.map((code) => [code, read(`errors/${code}.md`)])),
+	};
+}
+
+function read(name: string): string {
+	return readFileSync(join(folder, name), "utf8");
+}

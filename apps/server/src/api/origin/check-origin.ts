@@ -1,0 +1,22 @@
+import { type Authorization, fromWord } from "@geoswap/protocol";
+import type { Address } from "viem";
+import { checkDelegation } from "../../chain/evm/wallet/check-delegation.ts";
+import { checkBalance } from "./check-balance.ts";
+import type { OriginReading } from "./read-origin.ts";
+
+/** Throws where the wallet could not open the order; else says under which delegate it would. */
+export async function checkOrigin(
+	{ chain, order, authorization, reading, readNonces }: OriginReading,
+	{ target }: { target: Address },
+): Promise<{ delegate: Address; authorization?: Authorization }> {
+	const delegation = await checkDelegation({
+		chain,
+		wallet: fromWord(order.wallet),
+		delegation: reading.delegation,
+		target,
+		authorization,
+		readNonces,
+	});
+	checkBalance(order, reading.available);
+	return delegation;
+}

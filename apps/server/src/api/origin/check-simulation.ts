@@ -1,0 +1,17 @@
+import { SwapError } from "@geoswap/protocol";
+import type { SolanaChain } from "../../chain/solana/connect-solana.ts";
+import { isPassingFailure } from "../../chain/solana/send/is-passing-failure.ts";
+import type { TransactionSimulation } from "../../chain/solana/send/simulate-transaction.ts";
+
+/** Throws where the order's transaction would fail. What is not the caller's to mend may be sent again as it is. */
+export function checkSimulation(
+	{ chainId, deployment }: SolanaChain,
+	simulation: TransactionSimulation,
+): void {
+	if (simulation.ok) return;
+	if (isPassingFailure(simulation, deployment)) {
+		const cause = new Error(`the transaction would fail: ${simulation.reason}`);
+		throw new SwapError("UPSTREAM_UNAVAILABLE", { upstream: `chain ${chainId}` }, { cause });
+	}
+	throw new SwapError("SIMULATION_FAILED", { reason: simulation.reason });
+}

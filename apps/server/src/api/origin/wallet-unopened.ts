@@ -1,0 +1,49 @@
+import { addressOfWord, fromSwapKey, type Order } from "@geoswap/protocol";
+import type { Hex } from "viem";
+import type { Database } from "../../database/database.ts";
+import type { Part } from "../../database/statement-part.ts";
+import { recentSwapIds } from "../../swap/record/recent-swap-ids.ts";
+
+/** An order that will take this much of its input token once it is opened. */
+export type WalletUnopened = { orderId: Hex; escrow: Hex; amount: bigint };
+
+/**
+ * The wallet's other swaps that have yet to take the same token on the same chain. Some may be open on chain already,
+ * where the follower has not said so. No order can be opened more than a day after its quote.
+ */
+export async function walletUnopened(
+	db: Database,
+	{ order, nowMs }: { order: Order; nowMs: number },
+): Promise<WalletUnopened[]> {
+	const { rows } = await db.query<UnopenedRow>({
+		name: "wallet-unopened",
+		...unopenedRows({ order, nowMs }),
+	});
+	return rows.map((row) => unopenedFromRow(order, row));
+}
+
+export type UnopenedRow = { orderId: Hex; escrow: Hex; amount: string };
+
+/** For rows. The third parameter is the swap's id. */
+export function unopenedRows({ order, nowMs }: { order: Order; nowMs: number }): Part {
+	const [first, last] = recentSwapIds(nowMs);
+	return {
+		text: `select '0x' || encode(order_id, 'hex') as "orderId", order_terms->>'escrow' as escrow,
+				order_terms->>'inputAmount' as amount
+			from swaps
+			where order_terms->>'wallet' = $1 and status = 'pending' and stage = 'opening' and id between $2 and $6
+				and id <> $3 and order_terms->>'inputToken' = $4 and order_terms->>'originChainId' = $5`,
+		values: [
+			order.wallet,
+			first,
+			fromSwapKey(order.swapKey),
+			order.inputToken,
+			String(order.originChainId),
+			last,
+		],
+	};
+}
+
+export function unopenedFromRow(order: Order, { orderId, escrow, amount }: UnopenedRow): WalletUnopened {
+	return { orderId, escrow: addressOfWord(order.originChainId, escrow), amount: BigInt(amount) };
+}

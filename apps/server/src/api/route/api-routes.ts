@@ -1,0 +1,93 @@
+import type { EvmChain } from "../../chain/evm/chain-client.ts";
+import type { SolanaChain } from "../../chain/solana/connect-solana.ts";
+import type { Config } from "../../config/config.ts";
+import { finalitySecondsOf } from "../../config/finality-seconds.ts";
+import type { SealKeys } from "../../config/seal-keys.ts";
+import type { DatabasePool } from "../../database/database.ts";
+import type { FeeDiscounts } from "../../desk/discount/fee-discounts.ts";
+import type { PriceBook } from "../../desk/price/price-book.ts";
+import type { Desk } from "../../desk/venue.ts";
+import type { Engine } from "../../durable/durable.ts";
+import type { PauseList } from "../../swap/pause/pause-list.ts";
+import type { Route } from "../http/route.ts";
+import type { HeldCalls } from "../key/held-calls.ts";
+import type { PromptRedis } from "../key/prompt-redis.ts";
+import type { RateLimits } from "../key/rate-limits.ts";
+import type { OwnExample } from "../openapi/page/own-examples.ts";
+import type { SwapListener } from "../status/swap-listener.ts";
+import { docsRoutes } from "./docs-routes.ts";
+import { getChains } from "./get-chains.ts";
+import { getDelegation } from "./get-delegation.ts";
+import { getHealth } from "./get-health.ts";
+import { getReady } from "./get-ready.ts";
+import { getStatus } from "./get-status.ts";
+import { getSwaps } from "./get-swaps.ts";
+import { getTokens } from "./get-tokens.ts";
+import { postBuildGeoOp } from "./post-build-geo-op.ts";
+import { postBuildSolanaTx } from "./post-build-solana-tx.ts";
+import { postQuote } from "./post-quote.ts";
+import { postSubmit } from "./post-submit.ts";
+import { postSubmitSolana } from "./post-submit-solana.ts";
+import { readyChecks } from "./ready-checks.ts";
+import type { RecipientAccounts } from "./recipient-accounts.ts";
+
+/** All that the routes are made of. Nothing is done with any of it before the first request. */
+export type ApiParts = {
+	config: Config;
+	chains: ReadonlyMap<number, EvmChain>;
+	/** Absent where it is not offered. */
+	solana: SolanaChain | undefined;
+	pool: DatabasePool;
+	listener: SwapListener;
+	book: PriceBook;
+	desk: Desk;
+	pauses: Pick<PauseList, "reasonOf">;
+	/** Absent where nobody pays less. */
+	feeDiscounts: FeeDiscounts | undefined;
+	/** Absent where Solana is not offered. */
+	recipients: RecipientAccounts | undefined;
+	redis: Pick<PromptRedis, "run">;
+	heldCalls: HeldCalls;
+	rateLimits: Pick<RateLimits, "takeUnheld">;
+	engine: Engine;
+	sealKeys: SealKeys;
+	nowMs: () => number;
+	/** Aborted once the process is told to stop. */
+	stopping: AbortSignal;
+};
+
+/** Every endpoint of the service. */
+export function apiRoutes(parts: ApiParts): Route[] {
+	const { config, chains, solana, pool, listener, book, desk, pauses, engine, sealKeys, nowMs } = parts;
+	const { feeDiscounts, recipients, redis, heldCalls, rateLimits, stopping } = parts;
+	const submitDeps = { solana, pool, sealKeys, desk, pauses, engine, config, nowMs };
+	const finalitySeconds = finalitySecondsOf(config);
+	const routes = [
+		postQuote({ desk, feeDiscounts, recipients, sealKeys }),
+		getDelegation({ chains, solana }),
+		postBuildGeoOp({ chains, db: pool, sealKeys, nowMs }),
+		postBuildSolanaTx({ solana, config, db: pool, sealKeys, nowMs }),
+		postSubmit({ chains, ...submitDeps }),
+		postSubmitSolana(submitDeps),
+		getStatus({ db: pool, listener, heldCalls, rateLimits, finalitySeconds }),
+		getChains({ config, desk, pauses }),
+		getTokens({ config, desk, pauses }),
+		getSwaps({ db: pool, sealKeys, finalitySeconds, nowMs }),
+		getHealth(),
+		getReady({
+			checks: readyChecks({ config, db: pool, redis, book, desk, pauses, nowMs }),
+			stopping,
+			nowMs,
+		}),
+	];
+	return [...routes, ...docsRoutes(routes, exampleOf(config))];
+}
+
+/** From the first chain to the second, of the tokens that prices go by way of. */
+function exampleOf({ chains: [from, to] }: Config): OwnExample | undefined {
+	if (!from || !to) return undefined;
+	return {
+		origin: { chainId: from.chainId, token: from.deployment.settlementToken },
+		destination: { chainId: to.chainId, token: to.deployment.settlementToken },
+	};
+}

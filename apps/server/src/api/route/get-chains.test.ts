@@ -1,0 +1,144 @@
+import { randomBytes } from "node:crypto";
+import { startTestChains, type TestChains } from "@geoswap/devnet";
+import {
+	chainsResponseSchema,
+	parseAddress,
+	type SolanaDeployment,
+	solanaChainId,
+	tokensResponseSchema,
+} from "@geoswap/protocol";
+import { zeroAddress } from "viem";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { callRoute } from "../../../test/api/origin-scene.ts";
+import { readTestPrices, testBook, testConfig, withSolana } from "../../../test/desk/test-prices.ts";
+import { testSolanaDeployment } from "../../../test/order/test-solana-deployment.ts";
+import { createDesk } from "../../desk/desk.ts";
+import { getChains } from "./get-chains.ts";
+import { getTokens } from "./get-tokens.ts";
+
+const accountId = "01890000-0000-7000-8000-000000000000";
+const clock = { nowMs: 0 };
+const paused = new Map<number, string>();
+
+let testChains: TestChains;
+let solana: SolanaDeployment;
+let routes: { chains: ReturnType<typeof getChains>; tokens: ReturnType<typeof getTokens> };
+beforeAll(async () => {
+	testChains = await startTestChains();
+	const { origin, destination } = testChains;
+	solana = testSolanaDeployment(origin.deployment);
+	const prices = await Promise.all([origin, destination].map((chain) => readTestPrices(chain, solana)));
+	clock.nowMs = Math.max(...prices.map(({ timestampUnixSeconds }) => timestampUnixSeconds)) * 1_000;
+	const config = withSolana(testConfig(testChains), { deployment: solana });
+	// One feed has stopped: that of the other asset of the first chain.
+	const orb = origin.deployment.assets.find(({ symbol }) => symbol === "ORB");
+	const stopped = orb && prices[0]?.assets.get(orb.address);
+	if (!stopped) throw new Error("the devnet has no ORB");
+	stopped.feed.updatedAtUnixSeconds = 1;
+	const book = testBook(config, prices, clock);
+	const desk = createDesk({ config, book, nowMs: () => clock.nowMs, random: (size) => randomBytes(size) });
+	const pauses = { reasonOf: (chainId: number) => paused.get(chainId) };
+	routes = { chains: getChains({ config, desk, pauses }), tokens: getTokens({ config, desk, pauses }) };
+	await testChains.stop();
+});
+afterAll(() => testChains.stop());
+
+async function chains() {
+	return chainsResponseSchema.strict().parse(await callRoute(routes.chains, { accountId })).chains;
+}
+async function tokens(query: Record<string, unknown> = {}) {
+	return tokensResponseSchema.strict().parse(await callRoute(routes.tokens, { accountId, query })).tokens;
+}
+
+test("every chain is listed with what is deployed there, without asking it", async () => {
+	const { origin, destination } = testChains;
+	const { delegate, entryPoint, escrow, vault } = origin.deployment.contracts;
+	const listed = await chains();
+	expect(listed.map(({ chainId }) => chainId)).toEqual([origin.chainId, destination.chainId, solanaChainId]);
+	expect(listed[0]).toEqual({
+		chainId: origin.chainId,
+		name: origin.deployment.name,
+		kind: "evm",
+		nativeToken: zeroAddress,
+		settlementToken: origin.deployment.settlementToken,
+		contracts: { delegate, entryPoint, escrow, vault, attesterSet: origin.deployment.attesterSet.hash },
+		openSeconds: 75,
+		finalitySeconds: 5,
+		live: true,
+	});
+	expect(listed[2]).toEqual({
+		chainId: solanaChainId,
+		name: solana.name,
+		kind: "solana",
+		nativeToken: "11111111111111111111111111111111",
+		settlementToken: solana.settlementToken,
+		contracts: { escrow: solana.escrow, vault: solana.vault },
+		openSeconds: 75,
+		finalitySeconds: 10,
+		live: true,
+	});
+});
+
+test("every asset of every chain is listed as a quote takes it; one whose feed stopped is not live", async () => {
+	const { origin, destination } = testChains;
+	const listed = await tokens();
+	const offered = [origin.deployment, destination.deployment, solana].flatMap(({ chainId, assets }) =>
+		assets.map(({ symbol, address, decimals, kind }) => ({ chainId, symbol, address, decimals, kind })),
+	);
+	expect(listed).toHaveLength(offered.length);
+	expect(listed).toMatchObject(offered);
+	for (const { chainId, address } of listed) expect(parseAddress(chainId, address)).toBeDefined();
+	expect(listed.filter(({ native }) => native).map(({ symbol }) => symbol)).toEqual(["ETH", "ETH", "SOL"]);
+	expect(listed.filter(({ live }) => !live)).toMatchObject([{ chainId: origin.chainId, symbol: "ORB" }]);
+	expect(new Set(listed.map(({ minimumUsd, maximumUsd }) => `${minimumUsd}-${maximumUsd}`))).toEqual(
+		new Set(["1.00-250000.00"]),
+	);
+});
+
+test("a paused chain and its tokens are listed as paused, with the reason, and are not live", async () => {
+	const { destination } = testChains;
+	paused.set(destination.chainId, "maintenance");
+	const isOfIt = ({ chainId }: { chainId: number }) => chainId === destination.chainId;
+	try {
+		for (const listed of [await chains(), await tokens()]) {
+			for (const entry of listed.filter(isOfIt)) {
+				expect(entry).toMatchObject({ live: false, paused: "maintenance" });
+			}
+			for (const entry of listed.filter((one) => !isOfIt(one))) expect(entry).not.toHaveProperty("paused");
+			expect(listed.some((entry) => !isOfIt(entry) && entry.live)).toBe(true);
+		}
+	} finally {
+		paused.clear();
+	}
+});
+
+test("a chain's tokens alone are listed by its id, and an unknown one is answered with those there are", async () => {
+	const { origin, destination } = testChains;
+	const of = async (chainId: string) => (await tokens({ chainId })).map((token) => token.chainId);
+	expect(new Set(await of(String(destination.chainId)))).toEqual(new Set([destination.chainId]));
+	expect(new Set(await of(String(solanaChainId)))).toEqual(new Set([solanaChainId]));
+	await expect(tokens({ chainId: "1" })).rejects.toMatchObject({
+		code: "INVALID_REQUEST",
+		details: {
+			issues: [
+				{
+					path: "chainId",
+					message: `not a chain of this service; these are: ${origin.chainId}, ${destination.chainId}, ${solanaChainId}`,
+				},
+			],
+		},
+	});
+	for (const chainId of ["", "0", "x", "-1", ["1", "2"]]) {
+		await expect(tokens({ chainId })).rejects.toMatchObject({ code: "INVALID_REQUEST" });
+	}
+});
+
+test("once prices are old nothing is live", async () => {
+	clock.nowMs += 120_000;
+	try {
+		expect((await chains()).map(({ live }) => live)).toEqual([false, false, false]);
+		expect((await tokens()).some(({ live }) => live)).toBe(false);
+	} finally {
+		clock.nowMs -= 120_000;
+	}
+});

@@ -1,0 +1,68 @@
+import type { ChainEntry, ChainsResponse } from "@geoswap/protocol";
+import { solanaNativeToken } from "@geoswap/protocol";
+import { zeroAddress } from "viem";
+import type { ChainConfig, Config, SolanaConfig } from "../../config/config.ts";
+import { configuredAssets } from "../../config/configured-assets.ts";
+import type { Desk } from "../../desk/venue.ts";
+import type { PauseList } from "../../swap/pause/pause-list.ts";
+import type { Route } from "../http/route.ts";
+import { getChainsDoc } from "../openapi/endpoints/get-chains.ts";
+
+/** GET /chains: where swaps begin and end, and what is deployed there. */
+export function getChains({
+	config,
+	desk,
+	pauses,
+}: {
+	config: Pick<Config, "chains" | "solana">;
+	desk: Pick<Desk, "isLive">;
+	pauses: Pick<PauseList, "reasonOf">;
+}): Route {
+	const assets = configuredAssets(config);
+	return {
+		method: "GET",
+		path: "/chains",
+		operation: "list",
+		doc: getChainsDoc,
+		handle: async (): Promise<ChainsResponse> => ({
+			chains: [...config.chains.map(evmChain), ...(config.solana ? [solanaChain(config.solana)] : [])],
+		}),
+	};
+
+	function evmChain({ chainId, deployment, openSeconds, finalitySeconds }: ChainConfig): ChainEntry {
+		const { name, contracts, attesterSet, settlementToken } = deployment;
+		const { delegate, entryPoint, escrow, vault } = contracts;
+		return {
+			chainId,
+			name,
+			kind: "evm",
+			nativeToken: zeroAddress,
+			settlementToken,
+			contracts: { delegate, entryPoint, escrow, vault, attesterSet: attesterSet.hash },
+			openSeconds,
+			finalitySeconds,
+			...liveness(chainId),
+		};
+	}
+
+	function solanaChain({ chainId, deployment, openSeconds, finalitySeconds }: SolanaConfig): ChainEntry {
+		const { name, escrow, vault, settlementToken } = deployment;
+		return {
+			chainId,
+			name,
+			kind: "solana",
+			nativeToken: solanaNativeToken,
+			settlementToken,
+			contracts: { escrow, vault },
+			openSeconds,
+			finalitySeconds,
+			...liveness(chainId),
+		};
+	}
+
+	function liveness(chainId: number): Pick<ChainEntry, "live" | "paused"> {
+		const paused = pauses.reasonOf(chainId);
+		if (paused !== undefined) return { live: false, paused };
+		return { live: assets.some((asset) => asset.chainId === chainId && desk.isLive(asset)) };
+	}
+}

@@ -1,0 +1,149 @@
+import { delegationResponseSchema, solanaChainId } from "@geoswap/protocol";
+import { type Address, getAddress } from "viem";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { type OriginScene, refusalOf, startOriginScene } from "../../../test/api/origin-scene.ts";
+import { testSolanaDeployment } from "../../../test/order/test-solana-deployment.ts";
+import { connectSolana, type SolanaChain } from "../../chain/solana/connect-solana.ts";
+import type { Route } from "../http/route.ts";
+import { getDelegation } from "./get-delegation.ts";
+
+let scene: OriginScene;
+let solana: SolanaChain;
+let route: Route;
+let chainId: string;
+let delegate: Address;
+beforeAll(async () => {
+	scene = await startOriginScene();
+	solana = connectSolana({
+		rpcUrl: "http://127.0.0.1:9",
+		deployment: testSolanaDeployment(scene.origin.deployment),
+	});
+	route = getDelegation({ chains: scene.chains, solana });
+	chainId = String(scene.origin.chainId);
+	({ delegate } = scene.origin.deployment.contracts);
+});
+afterAll(() => scene.stop());
+
+async function ask(query: Record<string, unknown>) {
+	const answer = await scene.query(route, query);
+	return delegationResponseSchema.strict().parse(answer);
+}
+
+test("a new wallet is told what to sign, and is ready once it was sent", async () => {
+	const wallet = await scene.newWallet();
+	const always = { chainId: Number(chainId), walletAddress: wallet.address };
+	const query = { chainId, walletAddress: wallet.address.toLowerCase() };
+	const before = await ask(query);
+	expect(before).toEqual({
+		...always,
+		delegated: false,
+		originReady: false,
+		delegationTarget: delegate,
+		accountNonce: 0,
+	});
+	const authorization = await scene.authorize(wallet, {
+		address: before.delegationTarget as Address,
+		nonce: before.accountNonce ?? -1,
+	});
+	await scene.send(scene.relayer, { to: wallet.address, authorizationList: [authorization] });
+	expect(await ask(query)).toEqual({ ...always, delegated: true, originReady: true, delegatedTo: delegate });
+});
+
+test("a wallet that delegated to an earlier delegate of ours is ready", async () => {
+	const earlier = getAddress(`0xde1e6a7e${"0".repeat(31)}1`);
+	const chain = scene.chains.get(Number(chainId));
+	if (!chain) throw new Error("no chain");
+	const { deployment } = chain;
+	const contracts = { ...deployment.contracts, earlierDelegates: [earlier] };
+	const chains = new Map([[chain.chainId, { ...chain, deployment: { ...deployment, contracts } }]]);
+	const wallet = await scene.newWallet();
+	const authorizationList = [await scene.authorize(wallet, { address: earlier })];
+	await scene.send(scene.relayer, { to: wallet.address, authorizationList });
+	expect(
+		await scene.query(getDelegation({ chains, solana }), { chainId, walletAddress: wallet.address }),
+	).toMatchObject({ delegated: true, originReady: true, delegatedTo: earlier });
+	expect(await ask({ chainId, walletAddress: wallet.address })).toMatchObject({
+		delegated: true,
+		originReady: false,
+		delegatedTo: earlier,
+		blocked: "UNSUPPORTED_DELEGATION",
+		note: expect.stringContaining("Use a different wallet"),
+	});
+});
+
+test("a contract is blocked, is not called delegated, and is told to use a wallet with a key", async () => {
+	const { escrow } = scene.origin.deployment.contracts;
+	expect(await ask({ chainId, walletAddress: escrow })).toEqual({
+		chainId: Number(chainId),
+		walletAddress: escrow,
+		delegated: false,
+		originReady: false,
+		blocked: "UNSUPPORTED_DELEGATION",
+		note: expect.stringContaining("Use a wallet that signs with a key"),
+	});
+});
+
+test("a Solana wallet needs no delegation, and is told so with the build call that comes next", async () => {
+	const walletAddress = "7EcDhSYGxXyscszYEp35KHN8vvw3svAuLKTzXwCFLtV";
+	expect(await ask({ chainId: String(solanaChainId), walletAddress })).toEqual({
+		chainId: solanaChainId,
+		walletAddress,
+		delegated: false,
+		originReady: true,
+		note: expect.stringContaining("nothing to sign here. Build with POST /swap/build-solana-tx"),
+	});
+});
+
+test("where Solana is not offered it is a chain like any other that is not, and elsewhere it is in the list", async () => {
+	const query = {
+		chainId: String(solanaChainId),
+		walletAddress: "7EcDhSYGxXyscszYEp35KHN8vvw3svAuLKTzXwCFLtV",
+	};
+	const without = getDelegation({ chains: scene.chains, solana: undefined });
+	const known = [...scene.chains.keys()];
+	const refusal = (chainIds: number[]) => ({
+		code: "INVALID_REQUEST",
+		details: {
+			issues: [
+				{ path: "chainId", message: `not a chain of this service; these are: ${chainIds.join(", ")}` },
+			],
+		},
+	});
+	expect(await refusalOf(scene.query(without, query))).toEqual(refusal(known));
+	expect(await refusalOf(scene.query(route, { ...query, chainId: "5" }))).toEqual(
+		refusal([...known, solanaChainId]),
+	);
+});
+
+test("wrong names are answered with the right ones, and wrong values with what is wrong", async () => {
+	expect(await refusalOf(ask({ chain: chainId, wallet: "0x" }))).toMatchObject({
+		code: "INVALID_REQUEST",
+		details: { accepted: ["chainId", "walletAddress"] },
+	});
+	const wallet = scene.relayer.address;
+	const wrongChecksum = wallet.replace(/[a-f]/, (letter) => letter.toUpperCase());
+	for (const [query, path] of [
+		[{ chainId, walletAddress: wrongChecksum }, "walletAddress"],
+		[{ chainId, walletAddress: "0x1" }, "walletAddress"],
+		[{ chainId: "5", walletAddress: wallet }, "chainId"],
+		[{ chainId: String(solanaChainId), walletAddress: wallet }, "walletAddress"],
+		// Base58, but not of 32 bytes.
+		[{ chainId: String(solanaChainId), walletAddress: "z".repeat(44) }, "walletAddress"],
+		[{ chainId, walletAddress: "7EcDhSYGxXyscszYEp35KHN8vvw3svAuLKTzXwCFLtV" }, "walletAddress"],
+	] as const) {
+		expect(await refusalOf(ask(query))).toMatchObject({
+			code: "INVALID_REQUEST",
+			details: { issues: [{ path }] },
+		});
+	}
+	await ask({ chainId, walletAddress: `0x${wallet.slice(2).toUpperCase()}` });
+});
+
+test("a chain that does not answer is said to be unavailable [D-errors-28]", async () => {
+	const dead = getDelegation({ chains: scene.deadChains, solana });
+	expect(await refusalOf(scene.query(dead, { chainId, walletAddress: scene.relayer.address }))).toMatchObject(
+		{
+			code: "UPSTREAM_UNAVAILABLE",
+		},
+	);
+});

@@ -1,0 +1,127 @@
+import { type ReadyResponse, SwapError } from "@geoswap/protocol";
+import type { Log } from "../../telemetry/log.ts";
+import { within } from "../../telemetry/within.ts";
+import type { Route } from "../http/route.ts";
+import { getReadyDoc } from "../openapi/endpoints/get-ready.ts";
+
+/** Something that requests may depend on. */
+export type ReadyCheck = {
+	/** As operators know it. Anyone may read it. */
+	name: string;
+	/**
+	 * What it is one of, where a process that starts is of no use without any of them. The others of them are waited for,
+	 * but not for long: one that is gone must not keep a new process away.
+	 */
+	neededAtStart?: string;
+	/** What is wrong, in words that anyone may read; undefined where nothing is. What is thrown is said to nobody. */
+	check: () => Promise<string | undefined>;
+};
+
+type Result = Pick<ReadyCheck, "name" | "neededAtStart"> & { problem: string | undefined };
+
+/**
+ * GET /ready: whether requests should be sent here, and what does not work. Once a process has come up they should until it
+ * stops: what is missing then is missing for the other processes too, and a caller is better served by an error of ours
+ * than by none of them. Callers share a round of checks, and its results for a moment: however many ask, nothing is looked
+ * at more often than that.
+ */
+export function getReady({
+	checks,
+	stopping,
+	timeoutMs = 1_000,
+	keptMs = 250,
+	othersMs = 10_000,
+	nowMs,
+}: {
+	checks: readonly ReadyCheck[];
+	/** Aborted once the process is told to stop. */
+	stopping?: AbortSignal | undefined;
+	timeoutMs?: number;
+	keptMs?: number;
+	/** For how long a process of some use already waits for the others of what it needs at its start. */
+	othersMs?: number;
+	nowMs: () => number;
+}): Route {
+	let round: { results: Promise<Result[]>; endedAtMs: number | undefined } | undefined;
+	let said = "";
+	const start = { passed: new Set<string>(), ofUseAtMs: undefined as number | undefined, isOver: false };
+	return {
+		method: "GET",
+		path: "/ready",
+		operation: undefined,
+		isUnlimited: true,
+		doc: getReadyDoc,
+		async handle({ log }): Promise<ReadyResponse> {
+			// Whatever the checks would say, and however long they would take.
+			if (stopping?.aborted) throw notReadyError([{ name: "this process", problem: "it is stopping" }]);
+			const results = await currentResults(log);
+			if (!start.isOver) throw notReadyError(results.flatMap(stillAwaited));
+			return {
+				status: results.some(({ problem }) => problem !== undefined) ? "degraded" : "ready",
+				checks: results.map(({ name, problem }) =>
+					problem === undefined ? { name, ready: true } : { name, ready: false, problem },
+				),
+			};
+		},
+	};
+
+	function currentResults(log: Log): Promise<Result[]> {
+		if (round && (round.endedAtMs === undefined || nowMs() - round.endedAtMs < keptMs)) return round.results;
+		const begun: NonNullable<typeof round> = { results: runChecks(), endedAtMs: undefined };
+		round = begun;
+		return begun.results;
+
+		async function runChecks(): Promise<Result[]> {
+			const results = await Promise.all(checks.map((check) => look(check, log)));
+			begun.endedAtMs = nowMs();
+			goOnStarting(results);
+			sayChange(results, log);
+			return results;
+		}
+	}
+
+	async function look({ check, ...of }: ReadyCheck, log: Log): Promise<Result> {
+		try {
+			return { ...of, problem: await within(timeoutMs, check()) };
+		} catch (err) {
+			log.debug({ check: of.name, err }, "the check failed");
+			return { ...of, problem: "it does not answer" };
+		}
+	}
+
+	function goOnStarting(results: Result[]): void {
+		if (start.isOver) return;
+		for (const { name, problem } of results) if (problem === undefined) start.passed.add(name);
+		const needed = checks.filter(({ neededAtStart }) => neededAtStart !== undefined);
+		const passed = needed.filter(({ name }) => start.passed.has(name));
+		const isOfUse = needed.every((one) => passed.some((other) => other.neededAtStart === one.neededAtStart));
+		if (!isOfUse) return;
+		start.ofUseAtMs ??= nowMs();
+		start.isOver = passed.length === needed.length || nowMs() - start.ofUseAtMs >= othersMs;
+	}
+
+	function stillAwaited({ name, neededAtStart, problem }: Result): Problem[] {
+		if (neededAtStart === undefined || problem === undefined || start.passed.has(name)) return [];
+		return [{ name, problem }];
+	}
+
+	/** Once, not with every round. */
+	function sayChange(results: Result[], log: Log): void {
+		const problems = results.flatMap(({ name, problem }) => (problem === undefined ? [] : { name, problem }));
+		const names = problems.map(({ name }) => name).join();
+		if (names === said) return;
+		said = names;
+		if (problems.length > 0) log.warn({ problems }, "not everything is ready");
+		else log.info("everything is ready");
+	}
+}
+
+type Problem = { name: string; problem: string };
+
+function notReadyError(notReady: Problem[]): SwapError<"UPSTREAM_UNAVAILABLE"> {
+	return new SwapError(
+		"UPSTREAM_UNAVAILABLE",
+		{ ...(notReady[0] && { upstream: notReady[0].name }), notReady },
+		{ message: "This process should get no requests now. See details.notReady, and ask another one." },
+	);
+}

@@ -1,0 +1,102 @@
+import {
+	fromSwapId,
+	isTerminal,
+	type StatusResponse,
+	SwapError,
+	type SwapUuid,
+	statusQuerySchema,
+} from "@geoswap/protocol";
+import type { FinalitySeconds } from "../../config/finality-seconds.ts";
+import type { Database } from "../../database/database.ts";
+import type { SwapRecord } from "../../swap/facts/swap-record.ts";
+import { parseRequest } from "../http/parse-request.ts";
+import { aboveRate } from "../http/refusal-text.ts";
+import type { Route } from "../http/route.ts";
+import type { Account } from "../key/api-keys.ts";
+import type { HeldCalls } from "../key/held-calls.ts";
+import type { RateLimits } from "../key/rate-limits.ts";
+import { getStatusDoc } from "../openapi/endpoints/get-status.ts";
+import { swapAnswer } from "../status/swap-answer.ts";
+import type { SwapListener } from "../status/swap-listener.ts";
+import { createSwapReader } from "../status/swap-reader.ts";
+
+const holdSeconds = 15;
+const unheldRetrySeconds = 1;
+
+/**
+ * GET /swap/status/{swapId}. Held until the swap is terminal, for the time asked; a key holds only so many at once, and one
+ * call more is answered at once and says so. A process holds thousands: one that is held keeps nothing of the swap
+ * meanwhile.
+ */
+export function getStatus({
+	db,
+	listener,
+	heldCalls,
+	rateLimits,
+	finalitySeconds,
+}: {
+	db: Database;
+	listener: SwapListener;
+	heldCalls: HeldCalls;
+	rateLimits: Pick<RateLimits, "takeUnheld">;
+	finalitySeconds: FinalitySeconds;
+}): Route {
+	const swaps = createSwapReader({ db });
+
+	async function readOwn(uuid: SwapUuid, { accountId }: Account): Promise<SwapRecord> {
+		const swap = await swaps.read(uuid);
+		if (swap?.accountId !== accountId) throw new SwapError("SWAP_NOT_FOUND", undefined);
+		return swap;
+	}
+
+	async function answerNow(uuid: SwapUuid, account: Account): Promise<StatusResponse> {
+		return swapAnswer(await readOwn(uuid, account), { finalitySeconds });
+	}
+
+	/** Answers at once where the call is not to be held; else returns how to give back the right to hold it. */
+	async function answerOrHold(
+		uuid: SwapUuid,
+		{ account, seconds }: { account: Account; seconds: number },
+	): Promise<StatusResponse | (() => void)> {
+		const { keyId, limits } = account;
+		const swap = await readOwn(uuid, account);
+		const answer = () => swapAnswer(swap, { finalitySeconds });
+		if (isTerminal(swap.status)) return answer();
+		const release = await heldCalls.take(keyId, { limit: limits.heldStatusCalls, seconds });
+		if (release) return release;
+		// A caller that asks again at once would use up the rate of those whose calls are held.
+		const state = await rateLimits.takeUnheld({ keyId, perSecond: limits.rates.status });
+		if (!state.isAllowed) throw aboveRate(state.resetSeconds);
+		return { ...answer(), held: false };
+	}
+
+	return {
+		method: "GET",
+		path: "/swap/status/:swapId",
+		operation: "status",
+		doc: getStatusDoc,
+		headersFor: (body) =>
+			(body as StatusResponse).held === false ? { "retry-after": String(unheldRetrySeconds) } : {},
+		async handle(request) {
+			const uuid = fromSwapId(request.params.swapId ?? "");
+			if (!uuid) throw new SwapError("SWAP_NOT_FOUND", undefined);
+			const { wait: seconds = holdSeconds } = parseRequest(statusQuerySchema, request.query);
+			if (seconds === 0) return answerNow(uuid, request.account);
+
+			const wait = listener.waitForTerminal(uuid, seconds * 1_000);
+			try {
+				const now = await answerOrHold(uuid, { account: request.account, seconds });
+				if (typeof now !== "function") return now;
+				try {
+					request.onGone(wait.end);
+					await wait.over;
+					return await answerNow(uuid, request.account);
+				} finally {
+					now();
+				}
+			} finally {
+				wait.end();
+			}
+		},
+	};
+}

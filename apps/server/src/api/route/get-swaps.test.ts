@@ -1,0 +1,242 @@
+import { randomBytes, randomInt, randomUUID } from "node:crypto";
+import {
+	newSwapUuid,
+	type Order,
+	orderId,
+	orderToJson,
+	packDeadlines,
+	type SwapsResponse,
+	swapsResponseSchema,
+	toSwapId,
+	toSwapKey,
+	toWord,
+} from "@geoswap/protocol";
+import { pino } from "pino";
+import { type Address, hexToBytes, zeroHash } from "viem";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { createTestDatabase, type TestDatabase } from "../../../test/service/test-database.ts";
+import { parseSealKeys, type SealKeys } from "../../config/seal-keys.ts";
+import type { Database } from "../../database/database.ts";
+import type { Route, RouteRequest } from "../http/route.ts";
+import { sealToken } from "../seal/seal-token.ts";
+import { createSwapListener, type SwapListener } from "../status/swap-listener.ts";
+import { getStatus } from "./get-status.ts";
+import { getSwaps } from "./get-swaps.ts";
+
+const address: Address = "0x00000000000000000000000000000000000000a1";
+const sealKeys: SealKeys = parseSealKeys(`test:${randomBytes(32).toString("base64url")}`);
+const finalitySeconds = new Map([[31337, 5]]);
+
+let database: TestDatabase;
+let listener: SwapListener;
+let swaps: Route;
+beforeAll(async () => {
+	database = await createTestDatabase({ as: "api" });
+	listener = createSwapListener({ url: database.url, db: database.pool });
+	swaps = getSwaps({ db: database.pool, sealKeys, finalitySeconds, nowMs: Date.now });
+});
+afterAll(async () => {
+	await listener.close();
+	await database.drop();
+});
+
+async function insertSwap(
+	accountId: string | null,
+	{ agoMs = 0, status = "pending" }: { agoMs?: number; status?: string } = {},
+): Promise<string> {
+	const uuid = newSwapUuid({ nowMs: Date.now() - agoMs, random: randomBytes(10) });
+	const order: Order = {
+		originChainId: 31337n,
+		destinationChainId: 31338n,
+		attesterSet: zeroHash,
+		escrow: toWord(address),
+		originVault: toWord(address),
+		destinationVault: toWord(address),
+		wallet: toWord(address),
+		recipient: toWord(address),
+		inputAmount: 10n,
+		minOutput: 5n,
+		inputToken: toWord(address),
+		outputToken: toWord(address),
+		swapKey: toSwapKey(uuid),
+		deadlines: packDeadlines({ openDeadline: 1n, fillDeadline: 2n, refundAfter: 3n }),
+	};
+	await database.owner.query(
+		`insert into swaps (id, account_id, order_id, order_terms, output, value_usd_cents, delivery, status)
+		values ($1, $2, $3, $4, 7, 700, '{"kind": "stock", "amount": "7"}', $5)`,
+		[uuid, accountId, hexToBytes(orderId(order)), orderToJson(order), status],
+	);
+	return toSwapId(uuid);
+}
+
+function call(
+	route: Route,
+	account: string,
+	{
+		accountCreatedAt = new Date(),
+		...request
+	}: Partial<Pick<RouteRequest, "query" | "params">> & { accountCreatedAt?: Date },
+): Promise<unknown> {
+	const limits = {
+		rates: { quote: 1, build: 1, submit: 1, delegation: 1, status: 1, list: 1 },
+		heldStatusCalls: 1,
+	};
+	return route.handle({
+		body: undefined,
+		query: {},
+		params: {},
+		requestId: "",
+		log: pino({ level: "silent" }),
+		onGone: () => {},
+		...request,
+		account: { accountId: account, accountCreatedAt, keyId: "key", limits },
+	});
+}
+
+async function list(
+	account: string,
+	query: Record<string, unknown> = {},
+	own: { accountCreatedAt?: Date } = {},
+): Promise<SwapsResponse> {
+	return swapsResponseSchema.strict().parse(await call(swaps, account, { query, ...own }));
+}
+const idsOf = ({ swaps }: SwapsResponse) => swaps.map(({ swapId }) => swapId);
+
+test("an account's swaps come newest first, each as its status says it, and nobody else's", async () => {
+	const [mine, other] = [randomUUID(), randomUUID()];
+	const old = await insertSwap(mine, { agoMs: 60_000, status: "settled" });
+	await insertSwap(other);
+	await insertSwap(null);
+	const young = await insertSwap(mine);
+	const answer = await list(mine);
+	expect(idsOf(answer)).toEqual([young, old]);
+	expect(answer.nextCursor).toBeUndefined();
+	const heldCalls = { take: () => Promise.reject(new Error("nothing is held")) };
+	const rateLimits = { takeUnheld: () => Promise.reject(new Error("nothing is held")) };
+	const status = getStatus({ db: database.pool, listener, heldCalls, rateLimits, finalitySeconds });
+	for (const { createdAt, ...swap } of answer.swaps) {
+		expect(swap).toEqual(await call(status, mine, { params: { swapId: swap.swapId }, query: { wait: "0" } }));
+		expect(Date.now() - Date.parse(createdAt)).toBeLessThan(60_000);
+	}
+	expect(await list(randomUUID())).toEqual({ swaps: [] });
+});
+
+test("while others are submitted, older and newer, each swap that was there comes once, in order", async () => {
+	const account = randomUUID();
+	const existing: string[] = [];
+	for (let i = 0; i < 25; i++) existing.unshift(await insertSwap(account, { agoMs: (25 - i) * 1_000 }));
+	const seen: string[] = [];
+	let cursor: string | undefined;
+	do {
+		const page = await list(account, { limit: "4", ...(cursor && { cursor }) });
+		expect(page.swaps.length).toBeGreaterThan(0);
+		seen.push(...idsOf(page));
+		cursor = page.nextCursor;
+		// A quote may be submitted long after it was made: its swap lands in the middle.
+		await Promise.all([
+			insertSwap(account),
+			insertSwap(account, { agoMs: randomInt(500, 25_000) }),
+			insertSwap(randomUUID()),
+		]);
+	} while (cursor !== undefined);
+	expect(new Set(seen).size).toBe(seen.length);
+	expect(seen.filter((id) => existing.includes(id))).toEqual(existing);
+	expect(seen).toEqual(seen.toSorted().toReversed());
+});
+
+test("a page has 20 swaps unless told otherwise, and at most 100", async () => {
+	const account = randomUUID();
+	await Promise.all(Array.from({ length: 101 }, () => insertSwap(account)));
+	expect((await list(account)).swaps).toHaveLength(20);
+	expect((await list(account, { limit: "100" })).swaps).toHaveLength(100);
+	for (const limit of ["0", "101", "-1", "1.5", "", "ten", ["1", "2"]]) {
+		await expect(list(account, { limit })).rejects.toMatchObject({
+			code: "INVALID_REQUEST",
+			details: { issues: [{ path: "limit" }] },
+		});
+	}
+});
+
+test("the last page has no cursor, however exactly it is filled", async () => {
+	const account = randomUUID();
+	for (let i = 0; i < 4; i++) await insertSwap(account);
+	const { nextCursor: cursor } = await list(account, { limit: "2" });
+	expect(await list(account, { limit: "2", cursor })).not.toHaveProperty("nextCursor");
+	expect(await list(account, { limit: "4" })).not.toHaveProperty("nextCursor");
+});
+
+test("of an account that is old a page may have fewer swaps, and the last one is the one without a cursor", async () => {
+	const account = randomUUID();
+	const ids = [await insertSwap(account, { agoMs: 60_000 }), await insertSwap(account)];
+	const own = { accountCreatedAt: new Date(Date.now() - 400 * 86_400_000) };
+	const first = await list(account, { limit: "5" }, own);
+	expect(idsOf(first)).toEqual(ids.toReversed());
+	const second = await list(account, { limit: "5", cursor: first.nextCursor }, own);
+	expect(second).toEqual({ swaps: [], nextCursor: expect.any(String) });
+	expect(await list(account, { limit: "5", cursor: second.nextCursor }, own)).toEqual({ swaps: [] });
+});
+
+test("two lists are read at once; others wait for two seconds, and then are told to come again", async () => {
+	const held = Promise.withResolvers<{ rows: [] }>();
+	let queries = 0;
+	const query = () => {
+		queries++;
+		return held.promise;
+	};
+	const slow = getSwaps({
+		db: { query } as unknown as Database,
+		sealKeys,
+		finalitySeconds,
+		nowMs: Date.now,
+	});
+	const calls = Array.from({ length: 5 }, () => call(slow, randomUUID(), {}));
+	const refused = { code: "UPSTREAM_UNAVAILABLE", details: { upstream: "database" } };
+	for (const late of calls.slice(2)) await expect(late).rejects.toMatchObject(refused);
+	expect(queries).toBe(2);
+	held.resolve({ rows: [] });
+	expect(await Promise.all(calls.slice(0, 2))).toEqual([{ swaps: [] }, { swaps: [] }]);
+});
+
+test("by status only swaps that have it come", async () => {
+	const account = randomUUID();
+	const statuses = ["pending", "settled", "failed", "refunded"];
+	const ids: string[] = [];
+	for (const status of statuses) ids.push(await insertSwap(account, { status }));
+	for (const [i, status] of statuses.entries()) {
+		expect(idsOf(await list(account, { status }))).toEqual([ids[i]]);
+	}
+	await expect(list(account, { status: "opening" })).rejects.toMatchObject({ code: "INVALID_REQUEST" });
+});
+
+test("a cursor that was altered, is of another account, another list or another purpose, is refused", async () => {
+	const [mine, other] = [randomUUID(), randomUUID()];
+	for (let i = 0; i < 3; i++) {
+		await insertSwap(mine, { status: "settled" });
+		await insertSwap(other, { status: "settled" });
+	}
+	const cursorOf = async (account: string, query = {}) =>
+		(await list(account, { limit: "1", ...query })).nextCursor ?? "";
+	const own = await cursorOf(mine);
+	expect((await list(mine, { cursor: own })).swaps).toHaveLength(2);
+	const settled = await cursorOf(mine, { status: "settled" });
+	expect((await list(mine, { cursor: settled, status: "settled" })).swaps).toHaveLength(2);
+	const quote = sealToken(sealKeys, { purpose: "quote:evm", accountId: mine, payload: {} });
+	for (const query of [
+		{ cursor: await cursorOf(other) },
+		{ cursor: `${own.slice(0, -1)}${own.endsWith("A") ? "B" : "A"}` },
+		{ cursor: `${own} ` },
+		{ cursor: own.slice(0, 20) },
+		{ cursor: "x".repeat(20_000) },
+		{ cursor: "" },
+		{ cursor: [own, own] },
+		{ cursor: quote },
+		{ cursor: toSwapId(randomUUID()) },
+		{ cursor: settled },
+		{ cursor: own, status: "settled" },
+	]) {
+		await expect(list(mine, query)).rejects.toMatchObject({
+			code: "INVALID_REQUEST",
+			details: { issues: [{ path: "cursor" }] },
+		});
+	}
+});

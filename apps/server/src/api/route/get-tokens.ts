@@ -1,0 +1,64 @@
+import {
+	formatAddress,
+	SwapError,
+	type TokenEntry,
+	type TokensResponse,
+	tokensQuerySchema,
+} from "@geoswap/protocol";
+import type { Hex } from "viem";
+import type { Config } from "../../config/config.ts";
+import { configuredAssets } from "../../config/configured-assets.ts";
+import type { Desk } from "../../desk/venue.ts";
+import type { PauseList } from "../../swap/pause/pause-list.ts";
+import { parseRequest } from "../http/parse-request.ts";
+import type { Route } from "../http/route.ts";
+import { getTokensDoc } from "../openapi/endpoints/get-tokens.ts";
+
+/** GET /tokens?chainId=: what can be swapped, on one chain or on all. */
+export function getTokens({
+	config,
+	desk,
+	pauses,
+}: {
+	config: Pick<Config, "chains" | "solana" | "price">;
+	desk: Pick<Desk, "isLive">;
+	pauses: Pick<PauseList, "reasonOf">;
+}): Route {
+	return {
+		method: "GET",
+		path: "/tokens",
+		operation: "list",
+		doc: getTokensDoc,
+		handle: async ({ query }): Promise<TokensResponse> => {
+			const { chainId } = parseRequest(tokensQuerySchema, query);
+			const { chains, solana, price } = config;
+			const known = [...chains, ...(solana ? [solana] : [])].map((chain) => chain.chainId);
+			if (chainId !== undefined && !known.includes(chainId)) {
+				const message = `not a chain of this service; these are: ${known.join(", ")}`;
+				throw new SwapError("INVALID_REQUEST", { issues: [{ path: "chainId", message }] });
+			}
+			return {
+				tokens: configuredAssets(config)
+					.filter((listed) => chainId === undefined || listed.chainId === chainId)
+					.map(({ token, isNative, ...listed }) => ({
+						...listed,
+						native: isNative,
+						address: formatAddress(listed.chainId, token),
+						...liveness({ chainId: listed.chainId, token }),
+						minimumUsd: formatUsd(price.minimumUsd),
+						maximumUsd: formatUsd(price.maximumUsd),
+					})),
+			};
+		},
+	};
+
+	function liveness(asset: { chainId: number; token: Hex }): Pick<TokenEntry, "live" | "paused"> {
+		const paused = pauses.reasonOf(asset.chainId);
+		return paused === undefined ? { live: desk.isLive(asset) } : { live: false, paused };
+	}
+}
+
+/** Of a number in the config: at least two decimals, and as many as it has, up to six. */
+function formatUsd(usd: number): string {
+	return usd.toFixed(6).replace(/0{1,4}$/, "");
+}

@@ -1,0 +1,292 @@
+import {
+	type BuildResponse,
+	buildResponseSchema,
+	geoEscrowAbi,
+	type Order,
+	orderId,
+	orderSchema,
+	orderUserOp,
+	type SubmitResponse,
+} from "@geoswap/protocol";
+import {
+	encodeFunctionData,
+	erc20Abi,
+	getAddress,
+	type Hex,
+	type PrivateKeyAccount,
+	parseEventLogs,
+	type SignedAuthorization,
+	zeroAddress,
+} from "viem";
+import { entryPoint09Abi, entryPoint09Address } from "viem/account-abstraction";
+import { generatePrivateKey, privateKeyToAccount } from "viem/accounts";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { fundEther, type OriginScene, refusalOf, startOriginScene } from "../../../test/api/origin-scene.ts";
+import type { Route } from "../http/route.ts";
+import { postBuildGeoOp } from "./post-build-geo-op.ts";
+
+let scene: OriginScene;
+let route: Route;
+beforeAll(async () => {
+	scene = await startOriginScene();
+	const { chains, sealKeys, nowMs } = scene;
+	route = postBuildGeoOp({ chains, db: scene.database.pool, sealKeys, nowMs });
+});
+afterAll(() => scene.stop());
+
+async function build(quote: unknown, authorization?: unknown): Promise<BuildResponse> {
+	const geoQuoteToken = scene.seal(quote);
+	return buildResponseSchema.parse(await scene.call(route, { geoQuoteToken, authorization }));
+}
+
+test.each(["ETH", "USDC", "USDT", "WETH", "ORB"])(
+	"an op in %s, made from what the caller can read, opens the quoted order within its gas limits",
+	async (symbol) => {
+		const amount = 10n ** 15n;
+		const isMintable = symbol !== "WETH";
+		const wallet = await scene.newWallet(isMintable ? { symbol, amount } : {});
+		const inputToken = scene.assetOf(symbol);
+		if (!isMintable) await wrap(wallet, amount);
+		const quote = scene.newQuote(wallet.address, { inputToken, inputAmount: amount });
+		const authorization = await scene.authorize(wallet);
+		const built = await build(quote, authorization);
+		expect(built.expiresAt).toBe(new Date(quote.opExpiresAtMs).toISOString());
+		await expectOpens({ built, wallet, order: quote.terms, authorization });
+	},
+);
+
+test("a standing allowance is cleared in the op, for a token that would refuse to change it", async () => {
+	const inputToken = scene.assetOf("USDT");
+	const wallet = await scene.newWallet({ symbol: "USDT", isDelegated: true });
+	await fundEther(scene, wallet.address);
+	const { escrow } = scene.origin.deployment.contracts;
+	const data = encodeFunctionData({ abi: erc20Abi, functionName: "approve", args: [escrow, 5n] });
+	await scene.send(wallet, { to: inputToken, data });
+	const quote = scene.newQuote(wallet.address, { inputToken });
+	const built = await build(quote);
+	expect(built.geoOp).toMatchObject({ allowance: "5", calls: [{}, {}, {}] });
+	await expectOpens({ built, wallet, order: quote.terms });
+});
+
+test("two builds of one quote open the same order", async () => {
+	const wallet = await scene.newWallet({ isDelegated: true });
+	const quote = scene.newQuote(wallet.address);
+	const [first, second] = [await build(quote), await build(quote)];
+	expect(first.geoOpHash).toBe(second.geoOpHash);
+	expect(first.geoOp.orderId).toBe(orderId(quote.terms));
+});
+
+test("only a quote token of this account and of an EVM origin is taken, and that is said before all else", async () => {
+	const wallet = await scene.newWallet();
+	const expired = { ...scene.newQuote(wallet.address), expiresAtMs: 0 };
+	const at = (endpoint: string) => ({ reason: "wrong_endpoint", endpoint });
+	for (const [token, details] of [
+		[scene.seal(expired, { purpose: "quote:solana" }), at("POST /swap/build-solana-tx")],
+		[scene.seal(expired, { purpose: "op:evm" }), at("POST /swap/submit")],
+		[scene.seal(expired, { to: "another" }), { reason: "other_account" }],
+		["x", { reason: "unreadable" }],
+	] as const) {
+		const body = { geoQuoteToken: token, authorization: "malformed" };
+		expect(await refusalOf(scene.call(route, body))).toEqual({ code: "INVALID_TOKEN", details });
+	}
+	const malformed = { ...(await scene.authorize(wallet)), r: "0xzz" };
+	expect(await refusalOf(build(expired, malformed))).toMatchObject({
+		code: "INVALID_REQUEST",
+		details: { issues: [{ path: "authorization.r" }] },
+	});
+	expect(await refusalOf(build(expired))).toMatchObject({ code: "QUOTE_EXPIRED" });
+});
+
+test("a quote can be built until it or its op expires, by our clock", async () => {
+	const wallet = await scene.newWallet({ isDelegated: true });
+	const quote = scene.newQuote(wallet.address);
+	scene.clock.aheadMs = 29_000;
+	try {
+		await build(quote);
+		scene.clock.aheadMs = 30_500;
+		expect(await refusalOf(build(quote))).toEqual({
+			code: "QUOTE_EXPIRED",
+			details: { expiredAt: new Date(quote.expiresAtMs).toISOString() },
+		});
+		scene.clock.aheadMs = 0;
+		const opExpiresAtMs = scene.nowMs() - 1;
+		expect(await refusalOf(build({ ...quote, opExpiresAtMs }))).toEqual({
+			code: "QUOTE_EXPIRED",
+			details: { expiredAt: new Date(opExpiresAtMs).toISOString() },
+		});
+	} finally {
+		scene.clock.aheadMs = 0;
+	}
+});
+
+test("a wallet of another provider, or with code of its own, is refused with or without an authorization", async () => {
+	const other = getAddress(`0x${"5".repeat(40)}`);
+	const delegated = await scene.newWallet();
+	const authorizationList = [await scene.authorize(delegated, { address: other })];
+	await scene.send(scene.relayer, { to: delegated.address, authorizationList });
+	const contract = await scene.newWallet();
+	await scene.origin.testClient.setCode({ address: contract.address, bytecode: "0x6001" });
+	for (const [wallet, details] of [
+		[delegated, { delegatedTo: other }],
+		[contract, {}],
+	] as const) {
+		const quote = scene.newQuote(wallet.address);
+		const expected = { code: "UNSUPPORTED_DELEGATION", details };
+		expect(await refusalOf(build(quote))).toEqual(expected);
+		expect(await refusalOf(build(quote, await scene.authorize(wallet)))).toEqual(expected);
+	}
+});
+
+test("a wallet without a delegation is told what to sign", async () => {
+	const wallet = await scene.newWallet();
+	expect(await refusalOf(build(scene.newQuote(wallet.address), null))).toEqual({
+		code: "NEEDS_DELEGATION",
+		details: { delegationTarget: scene.origin.deployment.contracts.delegate, accountNonce: 0 },
+	});
+});
+
+test("an authorization that would not take effect is refused, and the answer says why", async () => {
+	const wallet = await scene.newWallet();
+	const quote = scene.newQuote(wallet.address);
+	const { chainId, deployment } = scene.origin;
+	const stranger = privateKeyToAccount(generatePrivateKey());
+	const good = await scene.authorize(wallet);
+	const order = 0xfffffffffffffffffffffffffffffffebaaedce6af48a03bbfd25e8cd0364141n;
+	const highS = {
+		...good,
+		s: `0x${(order - BigInt(good.s)).toString(16).padStart(64, "0")}`,
+		yParity: 1 - (good.yParity ?? 0),
+	};
+	for (const [authorization, details] of [
+		[await scene.authorize(wallet, { chainId: 0 }), { reason: "chain", expected: chainId }],
+		[await scene.authorize(wallet, { chainId: 1 }), { reason: "chain", expected: chainId }],
+		[
+			await scene.authorize(wallet, { address: zeroAddress }),
+			{ reason: "address", expected: deployment.contracts.delegate },
+		],
+		[await scene.authorize(stranger), { reason: "signer", expected: wallet.address }],
+		[highS, { reason: "signer", expected: wallet.address }],
+		[
+			{ ...good, r: "0x0" },
+			{ reason: "signer", expected: wallet.address },
+		],
+		[await scene.authorize(wallet, { nonce: 1 }), { reason: "nonce", expected: 0 }],
+	] as const) {
+		expect(await refusalOf(build(quote, authorization))).toEqual({ code: "INVALID_AUTHORIZATION", details });
+	}
+	const spelled = {
+		...good,
+		chainId: `0x${chainId.toString(16)}`,
+		nonce: "0",
+		r: good.r.slice(2),
+		v: 27n.toString(),
+	};
+	await build(quote, spelled);
+});
+
+test("an authorization is refused while the wallet has a transaction under way", async () => {
+	const wallet = await scene.newWallet();
+	await fundEther(scene, wallet.address);
+	const authorization = await scene.authorize(wallet);
+	await scene.origin.testClient.setAutomine(false);
+	try {
+		await scene.broadcast(wallet, { to: wallet.address });
+		await expect(build(scene.newQuote(wallet.address), authorization)).rejects.toMatchObject({
+			code: "INVALID_AUTHORIZATION",
+			details: { reason: "pending_transactions", expected: 1 },
+			// Whether it was the wallet's own first swap shows once it is mined.
+			next: "retry",
+			retryable: true,
+		});
+	} finally {
+		await scene.origin.testClient.mine({ blocks: 1 });
+		await scene.origin.testClient.setAutomine(true);
+	}
+});
+
+test("an authorization of a wallet that is ours already is ignored, whatever it says", async () => {
+	const wallet = await scene.newWallet({ isDelegated: true });
+	const stale = await scene.authorize(wallet, { chainId: 0, nonce: 7 });
+	const quote = scene.newQuote(wallet.address);
+	expect((await build(quote, stale)).geoOpHash).toBe((await build(quote)).geoOpHash);
+});
+
+test("a wallet that holds too little is told what it has and what it needs", async () => {
+	const wallet = await scene.newWallet({ isDelegated: true });
+	const quote = scene.newQuote(wallet.address, { inputAmount: 10_000_001n });
+	expect(await refusalOf(build(quote))).toEqual({
+		code: "INSUFFICIENT_BALANCE",
+		details: { balance: "10000000", required: "10000001" },
+	});
+});
+
+test("an order that the escrow would not open is refused with the escrow's reason", async () => {
+	const wallet = await scene.newWallet({ isDelegated: true });
+	const quote = scene.newQuote(wallet.address, { openSeconds: -3_600 });
+	expect(await refusalOf(build(quote))).toEqual({
+		code: "SIMULATION_FAILED",
+		details: { reason: "InvalidDeadlines" },
+	});
+});
+
+test("a chain that does not answer is said to be unavailable [D-errors-28]", async () => {
+	const { deadChains: chains, sealKeys, nowMs } = scene;
+	const dead = postBuildGeoOp({ chains, db: scene.database.pool, sealKeys, nowMs });
+	const geoQuoteToken = scene.seal(scene.newQuote(scene.relayer.address));
+	expect(await refusalOf(scene.call<SubmitResponse>(dead, { geoQuoteToken }))).toMatchObject({
+		code: "UPSTREAM_UNAVAILABLE",
+	});
+});
+
+async function wrap(wallet: PrivateKeyAccount, amount: bigint): Promise<void> {
+	const weth = scene.assetOf("WETH");
+	await scene.send(scene.relayer, { to: weth, value: amount });
+	const data = encodeFunctionData({
+		abi: erc20Abi,
+		functionName: "transfer",
+		args: [wallet.address, amount],
+	});
+	await scene.send(scene.relayer, { to: weth, data });
+}
+
+/** Makes the op again from the readable answer, as a careful caller does, signs and sends it. */
+async function expectOpens({
+	built: { geoOp, geoOpHash },
+	wallet,
+	order,
+	authorization,
+}: {
+	built: BuildResponse;
+	wallet: PrivateKeyAccount;
+	order: Order;
+	authorization?: SignedAuthorization;
+}): Promise<void> {
+	const { hash, userOp } = orderUserOp({
+		order: orderSchema.parse(geoOp.order as never),
+		delegate: geoOp.delegate as Hex,
+		allowance: BigInt(geoOp.allowance),
+		gas: {
+			verificationGasLimit: BigInt(geoOp.gas.verificationGasLimit),
+			callGasLimit: BigInt(geoOp.gas.callGasLimit),
+		},
+	});
+	expect(hash).toBe(geoOpHash);
+	expect({
+		...geoOp.userOp,
+		nonce: BigInt(geoOp.userOp.nonce),
+		preVerificationGas: 0n,
+		signature: "0x",
+	}).toEqual(userOp);
+	const signature = await wallet.signMessage({ message: { raw: geoOpHash as Hex } });
+	const { logs } = await scene.send(scene.relayer, {
+		to: entryPoint09Address,
+		data: encodeFunctionData({
+			abi: entryPoint09Abi,
+			functionName: "handleOps",
+			args: [[{ ...userOp, signature }], scene.relayer.address],
+		}),
+		...(authorization && { authorizationList: [authorization] }),
+	});
+	const [opened] = parseEventLogs({ abi: geoEscrowAbi, eventName: "Opened", logs });
+	expect(opened?.args.orderId).toBe(orderId(order));
+}

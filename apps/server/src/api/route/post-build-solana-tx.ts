@@ -1,0 +1,156 @@
+import {
+	type BuildSolanaResponse,
+	buildRequestSchema,
+	fromSolanaWord,
+	type Order,
+	orderId,
+	orderSchema,
+	orderToJson,
+	orderTransaction,
+	type SolanaAddress,
+	type SolanaDeployment,
+	type SolanaOp,
+	SwapError,
+	type SwapUuid,
+} from "@geoswap/protocol";
+import type { SolanaChain } from "../../chain/solana/connect-solana.ts";
+import { readBlockhash } from "../../chain/solana/read/read-blockhash.ts";
+import { readHeight } from "../../chain/solana/read/read-height.ts";
+import { simulateTransaction, toBase64 } from "../../chain/solana/send/simulate-transaction.ts";
+import type { SolanaConfig } from "../../config/config.ts";
+import type { SealKeys } from "../../config/seal-keys.ts";
+import type { Database } from "../../database/database.ts";
+import { solanaTransactions } from "../../desk/network-cost.ts";
+import { openedQuote, type SealedQuote } from "../../desk/sealed-quote.ts";
+import { parseRequest } from "../http/parse-request.ts";
+import type { Route } from "../http/route.ts";
+import { postBuildSolanaTxDoc } from "../openapi/endpoints/post-build-solana-tx.ts";
+import { checkSimulation } from "../origin/check-simulation.ts";
+import { checkSolanaBalance } from "../origin/check-solana-balance.ts";
+import { readSolanaAvailable } from "../origin/read-solana-available.ts";
+import { servedSolana } from "../origin/served-solana.ts";
+import { walletUnopened } from "../origin/wallet-unopened.ts";
+import { openToken } from "../seal/open-token.ts";
+import { sealToken } from "../seal/seal-token.ts";
+import type { SealedSolanaOp } from "../seal/sealed-op.ts";
+
+/** POST /swap/build-solana-tx. There is nothing to delegate on Solana: an authorization is ignored, whatever it is. */
+export function postBuildSolanaTx({
+	solana,
+	config,
+	db,
+	sealKeys,
+	nowMs,
+}: {
+	solana: SolanaChain | undefined;
+	config: { solana?: Pick<SolanaConfig, "blockhashSeconds" | "computePriceMicroLamports"> };
+	db: Database;
+	sealKeys: SealKeys;
+	nowMs: () => number;
+}): Route {
+	return {
+		method: "POST",
+		path: "/swap/build-solana-tx",
+		operation: "build",
+		doc: postBuildSolanaTxDoc,
+		async handle({ body, account: { accountId } }): Promise<BuildSolanaResponse> {
+			const { geoQuoteToken } = parseRequest(buildRequestSchema, body);
+			const quote = openedQuote(
+				await openToken<SealedQuote>(sealKeys, geoQuoteToken, { purpose: "quote:solana", accountId }),
+			);
+			const builtAtMs = nowMs();
+			// The open deadline may leave an op less time than a quote has.
+			const quoteExpiresAtMs = Math.min(quote.expiresAtMs, quote.opExpiresAtMs);
+			if (builtAtMs > quoteExpiresAtMs) {
+				throw new SwapError("QUOTE_EXPIRED", { expiredAt: new Date(quoteExpiresAtMs).toISOString() });
+			}
+			const order = orderSchema.parse(quote.order);
+			const chain = servedSolana(solana, order.inputToken);
+			const { blockhashSeconds, computePriceMicroLamports } = servedConfig(config);
+			const unopened = await walletUnopened(db, { order, nowMs: builtAtMs });
+			const [available, recent, height] = await Promise.all([
+				readSolanaAvailable({ chain, order, unopened }),
+				readBlockhash(chain),
+				readHeight(chain),
+			]);
+			checkSolanaBalance(order, available);
+
+			const op: SealedSolanaOp = {
+				quote,
+				feePayer: feePayerOf(chain.deployment, quote.uuid),
+				...recent,
+				compute: {
+					unitLimit: Number(solanaTransactions.open.units),
+					microLamportsPerUnit: BigInt(computePriceMicroLamports),
+				},
+				expiresAtMs: Math.min(
+					builtAtMs + lifeMs({ ...recent, height, leastMs: blockhashSeconds.least * 1_000 }),
+					quote.opExpiresAtMs,
+				),
+			};
+			const { unsigned, message } = await orderTransaction(chain.deployment, order, op);
+			const simulation = await simulateTransaction(chain, unsigned);
+			checkSimulation(chain, simulation);
+			return {
+				unsignedTransaction: toBase64(unsigned),
+				geoOpToken: sealToken(sealKeys, { purpose: "op:solana", accountId, payload: op }),
+				expiresAt: new Date(op.expiresAtMs).toISOString(),
+				geoOp: readableOp(order, op, message),
+			};
+		},
+	};
+}
+
+function servedConfig<Solana>({ solana }: { solana?: Solana }): Solana {
+	if (!solana) throw new SwapError("NO_ROUTE", { reason: "chain" });
+	return solana;
+}
+
+/** As many blocks as a blockhash lives from the one on that made it. */
+const blockhashBlocks = 150n;
+
+/**
+ * How long a blockhash surely lives. It is at least as old as the moment at which it was asked for, and older where a
+ * node that is behind named it.
+ */
+function lifeMs({
+	lastValidBlockHeight,
+	height,
+	leastMs,
+}: {
+	lastValidBlockHeight: bigint;
+	height: bigint;
+	/** What all its blocks take at the least. */
+	leastMs: number;
+}): number {
+	const blocks = lastValidBlockHeight - height;
+	if (blocks <= 0n) return 0;
+	return blocks < blockhashBlocks
+		? Math.floor((leastMs * Number(blocks)) / Number(blockhashBlocks))
+		: leastMs;
+}
+
+/** Every build of a quote has the same one, and all have about the same share of swaps. */
+function feePayerOf({ feePayers }: SolanaDeployment, uuid: SwapUuid): SolanaAddress {
+	// The last digits of an id are random.
+	const feePayer = feePayers[Number.parseInt(uuid.slice(-8), 16) % feePayers.length];
+	if (!feePayer) throw new Error("a deployment has at least one fee payer");
+	return feePayer;
+}
+
+function readableOp(order: Order, op: SealedSolanaOp, message: Uint8Array): SolanaOp {
+	return {
+		chainId: Number(order.originChainId),
+		orderId: orderId(order),
+		order: orderToJson(order),
+		feePayer: op.feePayer,
+		escrow: fromSolanaWord(order.escrow),
+		blockhash: op.blockhash,
+		lastValidBlockHeight: String(op.lastValidBlockHeight),
+		compute: {
+			unitLimit: op.compute.unitLimit,
+			microLamportsPerUnit: String(op.compute.microLamportsPerUnit),
+		},
+		message: toBase64(message),
+	};
+}

@@ -1,0 +1,193 @@
+import { randomBytes } from "node:crypto";
+import { startTestChains, type TestChains } from "@geoswap/devnet";
+import {
+	fromSwapId,
+	orderSchema,
+	quoteResponseSchema,
+	type SolanaDeployment,
+	solanaChainId,
+	unpackDeadlines,
+} from "@geoswap/protocol";
+import { zeroHash } from "viem";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { readTestPrices, testBook, testConfig, withSolana } from "../../../test/desk/test-prices.ts";
+import { testSolanaDeployment } from "../../../test/order/test-solana-deployment.ts";
+import { parseSealKeys } from "../../config/seal-keys.ts";
+import { createDesk } from "../../desk/desk.ts";
+import { createFeeDiscounts, type FeeDiscounts } from "../../desk/discount/fee-discounts.ts";
+import type { SealedQuote } from "../../desk/sealed-quote.ts";
+import type { Desk } from "../../desk/venue.ts";
+import { createLog } from "../../telemetry/log.ts";
+import type { RouteRequest } from "../http/route.ts";
+import { openToken } from "../seal/open-token.ts";
+import { postQuote } from "./post-quote.ts";
+
+const sealKeys = parseSealKeys(`test:${randomBytes(32).toString("base64url")}`);
+const account = {
+	accountId: "01890000-0000-7000-8000-000000000000",
+	accountCreatedAt: new Date(0),
+	keyId: "test",
+	limits: { rates: { quote: 1, build: 1, submit: 1, delegation: 1, status: 1, list: 1 }, heldStatusCalls: 1 },
+};
+const wallet = "0x1111111111111111111111111111111111111111";
+
+let chains: TestChains;
+let solana: SolanaDeployment;
+let desk: Desk;
+let quote: (body: unknown, feeDiscounts?: FeeDiscounts) => Promise<unknown>;
+beforeAll(async () => {
+	chains = await startTestChains();
+	solana = testSolanaDeployment(chains.origin.deployment);
+	const prices = await Promise.all(
+		[chains.origin, chains.destination].map((chain) => readTestPrices(chain, solana)),
+	);
+	const nowMs = Math.max(...prices.map(({ timestampUnixSeconds }) => timestampUnixSeconds)) * 1_000;
+	const config = withSolana(testConfig(chains), { deployment: solana });
+	const book = testBook(config, prices, { nowMs });
+	// Whatever else a quote asked a chain would now fail.
+	await chains.stop();
+	desk = createDesk({ config, book, nowMs: () => nowMs, random: (size) => randomBytes(size) });
+	quote = (body, feeDiscounts) => {
+		const { handle } = postQuote({ desk, feeDiscounts, recipients: undefined, sealKeys });
+		return (handle as (request: RouteRequest) => Promise<unknown>)({
+			body,
+			query: {},
+			params: {},
+			account,
+			requestId: "test",
+			log: createLog({ level: "silent", process: "test" }),
+			onGone: () => {},
+		});
+	};
+});
+afterAll(() => chains.stop());
+
+function body(change: Record<string, unknown> = {}): Record<string, unknown> {
+	return {
+		originChain: "31337",
+		destinationChain: 31338,
+		inputToken: chains.origin.deployment.settlementToken.toLowerCase(),
+		outputToken: chains.destination.deployment.settlementToken,
+		amount: 10_000_000,
+		walletAddress: wallet,
+		recipient: null,
+		...change,
+	};
+}
+
+test("without a chain or a database, a quote is answered, and its token holds all that was said", async () => {
+	const response = quoteResponseSchema.strict().parse(await quote(body()));
+	expect(response.geoQuoteToken.length).toBeLessThan(4_096);
+	const sealed = await openToken<SealedQuote>(sealKeys, response.geoQuoteToken, {
+		purpose: "quote:evm",
+		accountId: account.accountId,
+	});
+	const order = orderSchema.parse(sealed.order);
+	expect(sealed.uuid).toBe(fromSwapId(response.swapId));
+	expect(String(sealed.output)).toBe(response.output);
+	expect(sealed.delivery).toEqual({ kind: "stock", amount: sealed.output });
+	expect(String(order.minOutput)).toBe(response.minOutput);
+	expect(new Date(sealed.expiresAtMs).toISOString()).toBe(response.expiresAt);
+	expect(sealed.expiresAtMs - sealed.issuedAtMs).toBe(30_000);
+	expect(sealed.opExpiresAtMs).toBe(Number(unpackDeadlines(order.deadlines).openDeadline) * 1_000 - 30_000);
+	expect(response).toMatchObject({ origin: "evm", feeBps: 12.5, recipient: wallet, slippageBps: 50 });
+});
+
+test("a quote from Solana is sealed for Solana's build, and says so", async () => {
+	const request = body({
+		originChain: solanaChainId,
+		inputToken: solana.settlementToken,
+		walletAddress: "7EcDhSYGxXyscszYEp35KHN8vvw3svAuLKTzXwCFLtV",
+		recipient: wallet,
+	});
+	const response = quoteResponseSchema.strict().parse(await quote(request));
+	expect(response).toMatchObject({ origin: "solana", recipient: wallet });
+	const open = (purpose: "quote:evm" | "quote:solana") =>
+		openToken<SealedQuote>(sealKeys, response.geoQuoteToken, { purpose, accountId: account.accountId });
+	await expect(open("quote:evm")).rejects.toMatchObject({ details: { reason: "wrong_endpoint" } });
+	const order = orderSchema.parse((await open("quote:solana")).order);
+	expect(order).toMatchObject({ originChainId: BigInt(solanaChainId), attesterSet: zeroHash });
+});
+
+test("two quotes of one request are two swaps", async () => {
+	const [a, b] = await Promise.all([quote(body()), quote(body())]);
+	expect(quoteResponseSchema.parse(a).swapId).not.toBe(quoteResponseSchema.parse(b).swapId);
+});
+
+test("a misspelt field is refused, with the one that was meant", async () => {
+	await expect(quote(body({ slippageBbs: 10 }))).rejects.toMatchObject({
+		code: "INVALID_REQUEST",
+		details: { didYouMean: { slippageBbs: "slippageBps" } },
+	});
+});
+
+const silver = { name: "silver", minimum: "1000", discountPercent: 33 };
+const openQuote = (geoQuoteToken: string) =>
+	openToken<SealedQuote>(sealKeys, geoQuoteToken, { purpose: "quote:evm", accountId: account.accountId });
+
+test("a wallet with a tier is charged the fee that it is shown, in the output, the token and the price at submit", async () => {
+	const asked: unknown[] = [];
+	const discounts: FeeDiscounts = {
+		tierOf: async (...wallet) => {
+			asked.push(wallet);
+			return silver;
+		},
+	};
+	const base = quoteResponseSchema.strict().parse(await quote(body()));
+	const less = quoteResponseSchema.strict().parse(await quote(body(), discounts));
+	expect(asked).toEqual([[wallet, { originChainId: 31337, accountId: account.accountId }]]);
+	expect(base).not.toHaveProperty("feeDiscount");
+	expect(less).toMatchObject({
+		feeBps: 8.375,
+		feeDiscount: { tier: "silver", discountPercent: 33, baseFeeBps: 12.5 },
+	});
+	const saved = BigInt(less.output) - BigInt(base.output);
+	// 4.125 basis points of ten dollars, to the rounding of each of the two.
+	expect(Math.abs(Number(saved) - 4_125)).toBeLessThan(5);
+
+	const { order, ...sealed } = await openQuote(less.geoQuoteToken);
+	expect(sealed.feeMillibps).toBe(8_375);
+	const terms = { order: orderSchema.parse(order), delivery: sealed.delivery };
+	const inFlight = { sell: 0n, buy: 0n };
+	expect(desk.reprice({ ...terms, feeMillibps: 8_375 }, inFlight)?.output).toBe(BigInt(less.output));
+	expect(desk.reprice({ ...terms, feeMillibps: 12_500 }, inFlight)?.output).toBe(BigInt(base.output));
+});
+
+test("a fee can be discounted to nothing", async () => {
+	const free = { ...silver, discountPercent: 100 };
+	const response = quoteResponseSchema.parse(await quote(body(), { tierOf: async () => free }));
+	expect(response).toMatchObject({ feeBps: 0, feeDiscount: { discountPercent: 100, baseFeeBps: 12.5 } });
+	expect((await openQuote(response.geoQuoteToken)).feeMillibps).toBe(0);
+});
+
+test("a holder's very first quote has the discount, to a thousandth of a basis point", async () => {
+	const discounts = createFeeDiscounts({
+		tiers: [{ ...silver, discountPercent: 25 }],
+		decimals: 0,
+		cacheSeconds: 300,
+		timeoutMs: 1_000,
+		nowMs: Date.now,
+		readBalance: () => new Promise((resolve) => setImmediate(() => resolve(10n ** 9n))),
+	});
+	const response = quoteResponseSchema.strict().parse(await quote(body(), discounts));
+	expect(response).toMatchObject({ feeBps: 9.375, feeDiscount: { tier: "silver", discountPercent: 25 } });
+});
+
+test("where the chain of the discount fails, or never answers, quotes go on at the base fee", async () => {
+	for (const readBalance of [() => Promise.reject(new Error("down")), () => new Promise<bigint>(() => {})]) {
+		const discounts = createFeeDiscounts({
+			tiers: [silver],
+			decimals: 18,
+			cacheSeconds: 300,
+			timeoutMs: 10,
+			nowMs: Date.now,
+			readBalance,
+		});
+		for (let i = 0; i < 3; i++) {
+			const response = quoteResponseSchema.strict().parse(await quote(body(), discounts));
+			expect(response.feeBps).toBe(12.5);
+			expect(response).not.toHaveProperty("feeDiscount");
+			await new Promise(setImmediate);
+		}
+	}
+});

@@ -1,0 +1,80 @@
+import { type QuoteResponse, quoteRequestSchema, toSwapId } from "@geoswap/protocol";
+import type { SealKeys } from "../../config/seal-keys.ts";
+import type { FeeDiscounts } from "../../desk/discount/fee-discounts.ts";
+import { discountedFee } from "../../desk/discount/fee-tier.ts";
+import { sealedQuote } from "../../desk/sealed-quote.ts";
+import type { Desk } from "../../desk/venue.ts";
+import { parseRequest } from "../http/parse-request.ts";
+import type { Route } from "../http/route.ts";
+import { postQuoteDoc } from "../openapi/endpoints/post-quote.ts";
+import { sealToken } from "../seal/seal-token.ts";
+import type { RecipientAccounts } from "./recipient-accounts.ts";
+
+/**
+ * POST /swap/quote: no query, and no call to a chain but the first look-up of a wallet's discount or a recipient's account.
+ * All that the swap will be is in the token.
+ */
+export function postQuote({
+	desk,
+	feeDiscounts,
+	recipients,
+	sealKeys,
+}: {
+	desk: Pick<Desk, "quote" | "baseFeeMillibps">;
+	/** Absent where nobody pays less. */
+	feeDiscounts: FeeDiscounts | undefined;
+	/** Absent where Solana is not offered. */
+	recipients: RecipientAccounts | undefined;
+	sealKeys: SealKeys;
+}): Route {
+	return {
+		method: "POST",
+		path: "/swap/quote",
+		operation: "quote",
+		doc: postQuoteDoc,
+		handle: async ({ body, account }): Promise<QuoteResponse> => {
+			const request = parseRequest(quoteRequestSchema, body);
+			const { accountId } = account;
+			const { originChain: originChainId, walletAddress } = request;
+			const [tier, recipient] = await Promise.all([
+				feeDiscounts?.tierOf(walletAddress, { originChainId, accountId }),
+				recipients?.recipientOf(request, { accountId }),
+			]);
+			const { baseFeeMillibps } = desk;
+			const feeMillibps = tier ? discountedFee(baseFeeMillibps, tier) : baseFeeMillibps;
+			const quote = desk.quote(request, { feeMillibps, recipient });
+			const geoQuoteToken = sealToken(sealKeys, {
+				purpose: `quote:${quote.originKind}`,
+				accountId,
+				payload: sealedQuote(quote),
+			});
+			return {
+				geoQuoteToken,
+				expiresAt: new Date(quote.expiresAtMs).toISOString(),
+				origin: quote.originKind,
+				output: String(quote.output),
+				minOutput: String(quote.minOutput),
+				...(quote.recipientAccountCost > 0n && {
+					recipientAccountCost: String(quote.recipientAccountCost),
+				}),
+				feeBps: quote.feeBps,
+				...(tier && {
+					feeDiscount: {
+						tier: tier.name,
+						discountPercent: tier.discountPercent,
+						baseFeeBps: baseFeeMillibps / 1_000,
+					},
+				}),
+				inputUsd: quote.inputUsd,
+				outputUsd: quote.outputUsd,
+				priceImpactBps: quote.priceImpactBps,
+				...(quote.warnings.length > 0 && { warnings: quote.warnings }),
+				swapId: toSwapId(quote.uuid),
+				recipient: quote.recipient,
+				slippageBps: quote.slippageBps,
+				etaSeconds: quote.etaSeconds,
+				summary: quote.summary,
+			};
+		},
+	};
+}

@@ -1,0 +1,461 @@
+import { startTestSolana } from "@geoswap/devnet";
+import {
+	fromSwapId,
+	orderToJson,
+	solanaChainId,
+	submitResponseSchema,
+	toSolanaWord,
+	toSwapId,
+} from "@geoswap/protocol";
+import { generateKeyPairSigner } from "@solana/kit";
+import {
+	encodeFunctionData,
+	erc20Abi,
+	type Hex,
+	hexToBytes,
+	parseSignature,
+	serializeCompactSignature,
+	signatureToCompactSignature,
+} from "viem";
+import { afterAll, beforeAll, beforeEach, expect, onTestFinished, test } from "vitest";
+import { fundEther, refusalOf, sealKeyRotatesAfterMs } from "../../../test/api/origin-scene.ts";
+import { type SubmitScene, startSubmitScene } from "../../../test/api/submit-scene.ts";
+import { giveAccountAway } from "../../../test/solana/give-account-away.ts";
+import { connectSolana, type SolanaChain } from "../../chain/solana/connect-solana.ts";
+import { readSwap } from "../../swap/record/read-swap.ts";
+import { openToken } from "../seal/open-token.ts";
+import { sealToken } from "../seal/seal-token.ts";
+import type { SealedOp } from "../seal/sealed-op.ts";
+
+let scene: SubmitScene;
+beforeAll(async () => {
+	scene = await startSubmitScene();
+});
+afterAll(() => scene.stop());
+beforeEach(() => scene.reset());
+
+test("a swap that was quoted with a discount is priced again with that fee, and keeps it", async () => {
+	const wallet = await scene.newWallet();
+	const discounted = { ...scene.newQuote(wallet.address), feeMillibps: 11_250 };
+	const { quote, built, signature } = await scene.signedOp(wallet, await scene.authorize(wallet), discounted);
+	await scene.submit(built, signature);
+	expect(scene.repricedFees.at(-1)).toBe(11_250);
+	expect(await readSwap(scene.database.pool, quote.uuid)).toMatchObject({ feeMillibps: 11_250 });
+});
+
+test("tokens that the version before sealed are built and submitted, with their fee", async () => {
+	const signedOldOp = async () => {
+		const wallet = await scene.newWallet({ isDelegated: true });
+		const { feeMillibps, ...quote } = scene.newQuote(wallet.address);
+		// Hundredths of a basis point.
+		const oldForm = { ...quote, feeCentibps: feeMillibps / 10 } as unknown as ReturnType<
+			typeof scene.newQuote
+		>;
+		return scene.signedOp(wallet, undefined, oldForm);
+	};
+	const fromQuote = await signedOldOp();
+	await scene.submit(fromQuote.built, fromQuote.signature);
+
+	const { quote, built, signature } = await signedOldOp();
+	const sealedFor = { purpose: "op:evm", accountId: scene.accountId } as const;
+	const op = await openToken<SealedOp>(scene.sealKeys, built.geoOpToken, sealedFor);
+	const geoOpToken = sealToken(scene.sealKeys, { ...sealedFor, payload: { ...op, quote } });
+	await scene.submit({ ...built, geoOpToken }, signature);
+	expect(scene.repricedFees.slice(-2)).toEqual([12_500, 12_500]);
+	for (const { uuid } of [fromQuote.quote, quote]) {
+		expect(await readSwap(scene.database.pool, uuid)).toMatchObject({ feeMillibps: 12_500 });
+	}
+});
+
+test("a signed op becomes a pending swap with its reservation, its open is queued, and a round is asked for", async () => {
+	const wallet = await scene.newWallet();
+	const { quote, built, signature } = await scene.signedOp(wallet, await scene.authorize(wallet));
+	const answer = submitResponseSchema.parse(await scene.submit(built, signature));
+	expect(answer).toEqual({ swapId: toSwapId(quote.uuid), status: "pending" });
+	expect(scene.poked()).toEqual(["round 0"]);
+	expect(await readSwap(scene.database.pool, quote.uuid)).toMatchObject({
+		accountId: scene.accountId,
+		order: quote.terms,
+		output: quote.output,
+		delivery: quote.delivery,
+		op: { signature, delegate: built.geoOp.delegate, authorization: { nonce: 0 } },
+		stage: "opening",
+		givingUp: undefined,
+	});
+	const { rows } = await scene.database.owner.query("select sum(amount) as amount from reservations");
+	expect(rows).toEqual([{ amount: 9_950_000n }]);
+});
+
+test("a signature counts in each of its spellings, and is stored in the one that contracts take", async () => {
+	const wallet = await scene.newWallet({ isDelegated: true });
+	const { quote, built, signature } = await scene.signedOp(wallet);
+	const { r, s, yParity } = parseSignature(signature);
+	const compact = signatureToCompactSignature({ r, s, yParity: yParity === 1 ? 1 : 0 });
+	await scene.submit(built, serializeCompactSignature(compact).slice(2));
+	expect((await readSwap(scene.database.pool, quote.uuid))?.op?.signature).toBe(signature);
+});
+
+test("a signature that is malformed or not the wallet's over the hash makes nothing", async () => {
+	const wallet = await scene.newWallet({ isDelegated: true });
+	const { built } = await scene.signedOp(wallet);
+	expect(await refusalOf(scene.submit(built, "0x12"))).toMatchObject({ code: "INVALID_REQUEST" });
+	const overText = await wallet.signMessage({ message: built.geoOpHash });
+	expect(await refusalOf(scene.submit(built, overText))).toMatchObject({
+		code: "INVALID_SIGNATURE",
+		details: { expected: wallet.address, looksLike: "hex_text" },
+	});
+	expect(await scene.swapCount()).toBe(0);
+});
+
+test("40 concurrent submits of one quote, by two builds of it, are one swap, and a round is asked for once", async () => {
+	const wallet = await scene.newWallet({ isDelegated: true });
+	const { quote, built, signature } = await scene.signedOp(wallet);
+	const again = await scene.build(quote);
+	const answers = await Promise.all(
+		Array.from({ length: 40 }, (_, i) => scene.submit(i % 2 ? built : again, signature)),
+	);
+	expect(new Set(answers.map((answer) => JSON.stringify(answer)))).toEqual(
+		new Set([JSON.stringify({ swapId: toSwapId(quote.uuid), status: "pending" })]),
+	);
+	expect(scene.poked()).toEqual(["round 0"]);
+	expect(await scene.swapCount()).toBe(1);
+});
+
+test("a replay returns the swap as it is now, expired or not, without asking the chain", async () => {
+	const wallet = await scene.newWallet({ isDelegated: true });
+	const { built, signature } = await scene.signedOp(wallet);
+	const { swapId } = await scene.submit(built, signature);
+	await scene.database.owner.query("update swaps set status = 'settled'");
+	scene.clock.aheadMs = 3_600_000;
+	const dead = { route: scene.submitRoute(scene.deadChains) };
+	expect(await scene.submit(built, signature, dead)).toEqual({ swapId, status: "settled" });
+	expect(scene.poked()).toHaveLength(1);
+	expect(await refusalOf(scene.submit(built, signature, { as: "another" }))).toEqual({
+		code: "INVALID_TOKEN",
+		details: { reason: "other_account" },
+	});
+	await scene.database.owner.query("update swaps set account_id = null");
+	await scene.submit(built, signature);
+	expect(await readSwap(scene.database.pool, fromSwapId(swapId) ?? "")).toMatchObject({
+		accountId: scene.accountId,
+	});
+});
+
+test("a submit that is sent again after its seal key was retired returns the swap, until the key opens nothing", async () => {
+	const wallet = await scene.newWallet({ isDelegated: true });
+	const { built, signature } = await scene.signedOp(wallet);
+	const { swapId } = await scene.submit(built, signature);
+	scene.clock.aheadMs = sealKeyRotatesAfterMs + 29 * 86_400_000;
+	expect(await scene.submit(built, signature)).toEqual({ swapId, status: "pending" });
+	scene.clock.aheadMs = sealKeyRotatesAfterMs + 31 * 86_400_000;
+	expect(await refusalOf(scene.submit(built, signature))).toMatchObject({ code: "INVALID_TOKEN" });
+});
+
+test("a first submit is refused once the op has expired, and only then", async () => {
+	const wallet = await scene.newWallet({ isDelegated: true });
+	const { quote, built, signature } = await scene.signedOp(wallet);
+	scene.clock.aheadMs = 50_000;
+	expect(await refusalOf(scene.submit(built, signature))).toEqual({
+		code: "OP_EXPIRED",
+		details: { expiredAt: new Date(quote.opExpiresAtMs).toISOString() },
+	});
+	scene.clock.aheadMs = 40_000;
+	expect(quote.expiresAtMs).toBeLessThan(scene.nowMs());
+	await scene.submit(built, signature);
+});
+
+test("a quote token is no op token", async () => {
+	const wallet = await scene.newWallet();
+	const geoOpToken = scene.seal(scene.newQuote(wallet.address));
+	expect(await refusalOf(scene.call(scene.submitRoute(), { geoOpToken, signature: "malformed" }))).toEqual({
+		code: "INVALID_TOKEN",
+		details: { reason: "wrong_endpoint", endpoint: "POST /swap/build-geo-op" },
+	});
+});
+
+test("an authorization that became stale since the build is refused and nothing is made of it", async () => {
+	const wallet = await scene.newWallet();
+	await fundEther(scene, wallet.address);
+	const { built, signature } = await scene.signedOp(wallet, await scene.authorize(wallet));
+	await scene.send(wallet, { to: wallet.address });
+	expect(await refusalOf(scene.submit(built, signature))).toEqual({
+		code: "INVALID_AUTHORIZATION",
+		details: { reason: "nonce", expected: 1 },
+	});
+	expect(await scene.swapCount()).toBe(0);
+});
+
+test("a wallet that withdrew its delegation, or gave it to another, since the build is refused", async () => {
+	const wallet = await scene.newWallet({ isDelegated: true });
+	const { built, signature } = await scene.signedOp(wallet);
+	const delegateTo = async (address: Hex) => {
+		const authorizationList = [await scene.authorize(wallet, { address })];
+		await scene.send(scene.relayer, { to: scene.relayer.address, authorizationList });
+	};
+	await delegateTo("0x0000000000000000000000000000000000000000");
+	expect(await refusalOf(scene.submit(built, signature))).toMatchObject({ code: "NEEDS_DELEGATION" });
+	await delegateTo("0x5555555555555555555555555555555555555555");
+	expect(await refusalOf(scene.submit(built, signature))).toMatchObject({ code: "UNSUPPORTED_DELEGATION" });
+});
+
+test("two first swaps of one wallet both work, though the first makes the second's authorization stale", async () => {
+	const wallet = await scene.newWallet({ amount: 20_000_000n });
+	const authorization = await scene.authorize(wallet);
+	const [first, second, third] = await Promise.all([
+		scene.signedOp(wallet, authorization),
+		scene.signedOp(wallet, authorization),
+		scene.signedOp(wallet, authorization),
+	]);
+	await scene.submit(first.built, first.signature);
+	await scene.land(first.built, first.signature, { quote: first.quote, authorization });
+	await scene.submit(second.built, second.signature);
+	await scene.land(second.built, second.signature, { quote: second.quote, authorization });
+	expect(await scene.swapCount()).toBe(2);
+	// What is left is short by a third swap's input, and no more.
+	expect(await refusalOf(scene.submit(third.built, third.signature))).toMatchObject({
+		code: "INSUFFICIENT_BALANCE",
+		details: { balance: "0" },
+	});
+});
+
+test("the wallet's other swaps are subtracted until they are open on chain, by the chain's own word", async () => {
+	const wallet = await scene.newWallet({ isDelegated: true, amount: 25_000_000n });
+	const ops = [await scene.signedOp(wallet), await scene.signedOp(wallet), await scene.signedOp(wallet)];
+	const [first, second, third] = ops;
+	if (!first || !second || !third) throw new Error("there are three");
+	await scene.submit(first.built, first.signature);
+	await scene.submit(second.built, second.signature);
+	const short = { code: "INSUFFICIENT_BALANCE", details: { balance: "5000000", required: "10000000" } };
+	expect(await refusalOf(scene.submit(third.built, third.signature))).toEqual(short);
+	expect(await refusalOf(scene.build(scene.newQuote(wallet.address)))).toEqual(short);
+	// Nobody has told the database that it is open: it must not count twice.
+	await scene.land(first.built, first.signature, first);
+	expect(await refusalOf(scene.submit(third.built, third.signature))).toEqual(short);
+});
+
+test("an op that would fail is refused with the reason, and nothing is made of it", async () => {
+	const inputToken = scene.assetOf("USDT");
+	const wallet = await scene.newWallet({ symbol: "USDT", isDelegated: true });
+	await fundEther(scene, wallet.address);
+	const { built, signature } = await scene.signedOp(
+		wallet,
+		undefined,
+		scene.newQuote(wallet.address, { inputToken }),
+	);
+	const { escrow } = scene.origin.deployment.contracts;
+	const data = encodeFunctionData({ abi: erc20Abi, functionName: "approve", args: [escrow, 5n] });
+	await scene.send(wallet, { to: inputToken, data });
+	expect(await refusalOf(scene.submit(built, signature))).toMatchObject({ code: "SIMULATION_FAILED" });
+	expect(await scene.swapCount()).toBe(0);
+});
+
+test("a quote of before its chain was paused makes no swap, and one that made one keeps it", async () => {
+	const wallet = await scene.newWallet({ isDelegated: true });
+	const before = await scene.signedOp(wallet);
+	await scene.submit(before.built, before.signature);
+	const { built, signature } = await scene.signedOp(await scene.newWallet({ isDelegated: true }));
+	for (const { chainId } of [scene.testChains.origin, scene.testChains.destination]) {
+		scene.knobs.paused = new Map([[chainId, "the books differ"]]);
+		expect(await refusalOf(scene.submit(built, signature))).toEqual({
+			code: "LIQUIDITY_CHANGED",
+			details: { reason: "paused" },
+		});
+	}
+	expect(await scene.swapCount()).toBe(1);
+	await scene.submit(before.built, before.signature);
+	scene.knobs.paused = new Map();
+	await scene.submit(built, signature);
+	expect(await scene.swapCount()).toBe(2);
+});
+
+test("a swap that can no longer be delivered as quoted is refused, and nothing is made of it", async () => {
+	const wallet = await scene.newWallet({ isDelegated: true });
+	const { built, signature } = await scene.signedOp(wallet);
+	await scene.setStock(10n ** 12n);
+	await scene.database.owner.query("update stock set reserved = balance - 9949999");
+	const taken = await scene.submit(built, signature).catch((error: unknown) => error);
+	expect(taken).toMatchObject({ code: "LIQUIDITY_CHANGED", next: "requote", details: { reason: "stock" } });
+	// Nothing has changed, and a fresh quote for as much would be refused too.
+	await scene.setStock(9_950_000n * 5n - 1n);
+	const tooMuch = await scene.submit(built, signature).catch((error: unknown) => error);
+	expect(tooMuch).toMatchObject({
+		code: "LIQUIDITY_CHANGED",
+		next: "fix_request",
+		message: expect.stringMatching(/smaller amount, or ask the operator/),
+		details: { reason: "stock" },
+	});
+	scene.knobs.isPriceGone = true;
+	expect(await refusalOf(scene.submit(built, signature))).toEqual({
+		code: "LIQUIDITY_CHANGED",
+		details: { reason: "price" },
+	});
+	scene.knobs.isPriceGone = false;
+	await scene.setStock(10n ** 12n);
+	scene.knobs.unopenedUsdPerAccount = 9.99;
+	expect(await refusalOf(scene.submit(built, signature))).toMatchObject({
+		code: "RATE_LIMITED",
+		details: { reason: "reserved_value" },
+	});
+	expect(await scene.swapCount()).toBe(0);
+	expect(scene.poked()).toEqual([]);
+});
+
+test("an account whose unsettled swaps used up its day's gas is told when to come back, and only then", async () => {
+	const wallet = await scene.newWallet({ isDelegated: true });
+	const { built, signature } = await scene.signedOp(wallet);
+	const hourAgo = new Date(Date.now() - 3_600_000);
+	const spend = (account: string, at: Date) =>
+		scene.database.owner.query("insert into unsettled_gas values (gen_random_uuid(), 31337, $1, $2, 30)", [
+			account,
+			at,
+		]);
+	scene.knobs.gasUsdCents = 100n;
+	await spend(scene.accountId, hourAgo);
+	await spend(scene.accountId, hourAgo);
+	const refusal = await refusalOf(scene.submit(built, signature));
+	expect(refusal).toMatchObject({ code: "RATE_LIMITED", details: { reason: "gas_budget" } });
+	const { retryAfterSeconds } = refusal.details as { retryAfterSeconds: number };
+	expect(retryAfterSeconds).toBeGreaterThan(23 * 3_600 - 60);
+	expect(retryAfterSeconds).toBeLessThanOrEqual(23 * 3_600);
+	expect(await scene.swapCount()).toBe(0);
+
+	await scene.database.owner.query("truncate unsettled_gas");
+	await spend(scene.accountId, hourAgo);
+	await spend(scene.accountId, new Date(Date.now() - 25 * 3_600_000));
+	await spend(crypto.randomUUID(), hourAgo);
+	await scene.submit(built, signature);
+});
+
+test("an account whose recipients refused too often is told when to come back, and only then", async () => {
+	const wallet = await scene.newWallet({ isDelegated: true });
+	const { built, signature } = await scene.signedOp(wallet);
+	const hourAgo = new Date(Date.now() - 3_600_000);
+	const strike = (account: string, at: Date) =>
+		scene.database.owner.query(
+			"insert into account_strikes values (gen_random_uuid(), $1, $2, 'recipient_refused')",
+			[account, at],
+		);
+	for (let i = 0; i < 10; i++) await strike(scene.accountId, hourAgo);
+	const refusal = await refusalOf(scene.submit(built, signature));
+	expect(refusal).toMatchObject({ code: "RATE_LIMITED", details: { reason: "recipients_refused" } });
+	const { retryAfterSeconds } = refusal.details as { retryAfterSeconds: number };
+	expect(retryAfterSeconds).toBeGreaterThan(23 * 3_600 - 60);
+	expect(retryAfterSeconds).toBeLessThanOrEqual(23 * 3_600);
+	expect(await scene.swapCount()).toBe(0);
+
+	await scene.database.owner.query("truncate account_strikes");
+	for (let i = 0; i < 9; i++) await strike(scene.accountId, hourAgo);
+	await strike(scene.accountId, new Date(Date.now() - 25 * 3_600_000));
+	await strike(crypto.randomUUID(), hourAgo);
+	await scene.submit(built, signature);
+});
+
+test("no more of an input is taken in than its limit, with what the vault holds and others sell", async () => {
+	const wallet = await scene.newWallet({ isDelegated: true });
+	const { built, signature } = await scene.signedOp(wallet);
+	await scene.database.owner.query("insert into stock values (31337, $1, 5000000, 0, 0, 1)", [
+		hexToBytes(scene.assetOf("USDC")),
+	]);
+	scene.knobs.exposure = 14_999_999n;
+	expect(await refusalOf(scene.submit(built, signature))).toEqual({
+		code: "LIQUIDITY_CHANGED",
+		details: { reason: "stock" },
+	});
+	expect(await scene.swapCount()).toBe(0);
+	scene.knobs.exposure = 15_000_000n;
+	await scene.submit(built, signature);
+});
+
+test("while too few attesters are alive, or see the chains, nothing is taken, and the same bytes succeed later", async () => {
+	const wallet = await scene.newWallet({ isDelegated: true });
+	const { built, signature } = await scene.signedOp(wallet);
+	const silent = { code: "UPSTREAM_UNAVAILABLE", details: { upstream: "attesters" } };
+	await scene.setAttesters(1);
+	expect(await refusalOf(scene.submit(built, signature))).toEqual(silent);
+	await scene.setAttesters(2);
+	await scene.database.owner.query("update chain_heads set finalized_number = 2000, number = 2010");
+	expect(await refusalOf(scene.submit(built, signature))).toEqual(silent);
+	expect(await scene.swapCount()).toBe(0);
+	await scene.setAttesters(2);
+	await scene.submit(built, signature);
+});
+
+test("an op that someone else sent first is taken up, and is to be refunded where nothing is left to deliver", async () => {
+	for (const [stock, givingUp] of [
+		[10n ** 12n, undefined],
+		[0n, "NO_LIQUIDITY"],
+	] as const) {
+		await scene.setStock(stock);
+		const wallet = await scene.newWallet({ isDelegated: true });
+		const { quote, built, signature } = await scene.signedOp(wallet);
+		await scene.land(built, signature, { quote });
+		expect(await scene.submit(built, signature)).toMatchObject({ status: "pending" });
+		expect(await readSwap(scene.database.pool, quote.uuid)).toMatchObject({ givingUp });
+	}
+	expect(scene.poked()).toHaveLength(2);
+});
+
+test("a swap counts as submitted though the engine does not answer", async () => {
+	scene.knobs.poke = () => Promise.reject(new Error("no engine"));
+	const wallet = await scene.newWallet({ isDelegated: true });
+	const { built, signature } = await scene.signedOp(wallet);
+	expect(await scene.submit(built, signature)).toMatchObject({ status: "pending" });
+});
+
+test("a chain that does not answer leaves no swap behind", async () => {
+	const wallet = await scene.newWallet({ isDelegated: true });
+	const { built, signature } = await scene.signedOp(wallet);
+	const dead = { route: scene.submitRoute(scene.deadChains) };
+	expect(await refusalOf(scene.submit(built, signature, dead))).toMatchObject({
+		code: "UPSTREAM_UNAVAILABLE",
+	});
+	expect(await scene.swapCount()).toBe(0);
+});
+
+test("a recipient on Solana is looked at before anything is taken, and not where the input is given already", async () => {
+	const solana = await startTestSolana();
+	onTestFinished(() => solana.stop());
+	const chain = connectSolana(solana);
+	const { settlementToken: token, vault } = solana.deployment;
+	const recipient = await generateKeyPairSigner();
+	await solana.admin.mintTo({ owner: recipient.address, token, amount: 1n });
+	const stranger = await giveAccountAway(solana, { token, from: recipient });
+	await scene.seeAttestersOn(solanaChainId);
+	const toSolana = async () => {
+		const wallet = await scene.newWallet({ isDelegated: true });
+		const quote = scene.newQuote(wallet.address);
+		const terms = {
+			...quote.terms,
+			destinationChainId: BigInt(solanaChainId),
+			destinationVault: toSolanaWord(vault),
+			outputToken: toSolanaWord(token),
+			recipient: toSolanaWord(recipient.address),
+		};
+		return scene.signedOp(wallet, undefined, { ...quote, terms, order: orderToJson(terms) });
+	};
+	const { built, signature } = await toSolana();
+	const by = (served: SolanaChain | undefined) => ({ route: scene.submitRoute(scene.chains, served) });
+	expect(await refusalOf(scene.submit(built, signature, by(chain)))).toEqual({
+		code: "SIMULATION_FAILED",
+		details: { reason: "the recipient's token account belongs to another owner, or is frozen" },
+	});
+	const dead = connectSolana({ rpcUrl: "http://127.0.0.1:9", deployment: solana.deployment });
+	expect(await refusalOf(scene.submit(built, signature, by(dead)))).toEqual({
+		code: "UPSTREAM_UNAVAILABLE",
+		details: { upstream: `chain ${solanaChainId}` },
+	});
+	expect(await refusalOf(scene.submit(built, signature, by(undefined)))).toEqual({
+		code: "NO_ROUTE",
+		details: { reason: "chain" },
+	});
+	expect(await scene.swapCount()).toBe(0);
+
+	const sent = await toSolana();
+	await scene.land(sent.built, sent.signature, { quote: sent.quote });
+	for (const served of [dead, chain]) {
+		expect(await scene.submit(sent.built, sent.signature, by(served))).toMatchObject({ status: "pending" });
+	}
+	const back = { token, from: stranger, to: recipient.address, account: recipient.address };
+	await giveAccountAway(solana, back);
+	expect(await scene.submit(built, signature, by(chain))).toMatchObject({ status: "pending" });
+});

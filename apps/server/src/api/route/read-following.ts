@@ -1,0 +1,15 @@
+import type { Database } from "../../database/database.ts";
+
+/** How long ago a worker last took something in of the chain, by the database's clock, and whether it saw the vault. */
+export async function readFollowing(
+	db: Database,
+	chainId: number,
+): Promise<{ ageSeconds: number; hasStock: boolean } | undefined> {
+	const { rows } = await db.query<{ ageSeconds: number; hasStock: boolean }>(
+		`select extract(epoch from clock_timestamp() - updated_at)::float8 as "ageSeconds",
+			exists (select from stock where chain_id = $1) as "hasStock"
+		from chain_heads where chain_id = $1`,
+		[chainId],
+	);
+	return rows[0];
+}

@@ -1,0 +1,155 @@
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { solanaChainId } from "@geoswap/protocol";
+import { type Hex, hexToBytes } from "viem";
+import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
+import { createTestDatabase, type TestDatabase } from "../../../test/service/test-database.ts";
+import type { Config } from "../../config/config.ts";
+import { openDatabase } from "../../database/database.ts";
+import { readyChecks } from "./ready-checks.ts";
+
+const usdc: Hex = "0x00000000000000000000000000000000000000c1";
+const weth: Hex = "0x00000000000000000000000000000000000000e2";
+
+let engineStatus = 200;
+const engine = createServer((request, response) => {
+	response.statusCode = request.url === "/restate/health" ? engineStatus : 404;
+	response.end("{}");
+});
+
+let database: TestDatabase;
+beforeAll(async () => {
+	database = await createTestDatabase({ as: "api" });
+	await new Promise<void>((resolve) => engine.listen(0, "127.0.0.1", resolve));
+});
+afterAll(async () => {
+	engine.close();
+	await database.drop();
+});
+
+const usual = () => ({
+	ageMs: 400 as number | undefined,
+	isFresh: true,
+	staleFeeds: new Set<Hex>(),
+	paused: new Set<Hex>(),
+	pausedChains: new Map<number, string>(),
+	redis: 1 as number | undefined,
+});
+let state = usual();
+beforeEach(async () => {
+	state = usual();
+	engineStatus = 200;
+	await database.owner.query("truncate chain_heads, stock");
+	for (const chainId of [1, solanaChainId]) {
+		await database.owner.query("insert into chain_heads values ($1, 100, '', 1000, 1, 90, 990, 0, 0)", [
+			chainId,
+		]);
+		await database.owner.query("insert into stock values ($1, $2, 1, 1, 0, 1)", [chainId, hexToBytes(usdc)]);
+	}
+});
+
+/** What each check says, of those that say something. */
+async function problems({ db = database.pool, engineUrl = urlOf(engine.address()) } = {}) {
+	const asset = (symbol: string, address: string) => ({ symbol, address });
+	const config = {
+		chains: [{ chainId: 1, deployment: { name: "One", assets: [asset("USDC", usdc), asset("WETH", weth)] } }],
+		solana: {
+			chainId: solanaChainId,
+			deployment: {
+				chainId: solanaChainId,
+				name: "Solana",
+				assets: [asset("SOL", "11111111111111111111111111111111")],
+			},
+		},
+		restate: { ingressUrl: engineUrl, adminUrl: engineUrl },
+	} as unknown as Config;
+	const isDead = (token: Hex) => !state.isFresh || state.staleFeeds.has(token) || state.paused.has(token);
+	const checks = readyChecks({
+		config,
+		db,
+		redis: { run: async () => state.redis },
+		book: {
+			ageMs: () => state.ageMs,
+			isReady: () => state.isFresh,
+			isReferenceLive: ({ asset: token }) => state.isFresh && !state.staleFeeds.has(token),
+			blockSeconds: () => 1,
+		},
+		desk: { isLive: ({ token }) => !isDead(token) },
+		pauses: { reasonOf: (chainId) => state.pausedChains.get(chainId) },
+		nowMs: Date.now,
+	});
+	const said = await Promise.all(
+		checks.map(async ({ name, check }) => ({ name, problem: await check().catch(() => "threw") })),
+	);
+	expect(JSON.stringify(said)).not.toMatch(/127\.0\.0\.1|http/);
+	return Object.fromEntries(
+		said.flatMap(({ name, problem }) => (problem === undefined ? [] : [[name, problem]])),
+	);
+}
+function urlOf(address: AddressInfo | string | null): string {
+	return `http://127.0.0.1:${(address as AddressInfo).port}`;
+}
+
+test("where all of it works nothing is said", async () => {
+	expect(await problems()).toEqual({});
+});
+
+test("a chain that is paused is named with the reason, and keeps no process from starting", async () => {
+	state.pausedChains.set(1, "the books and the chain differ (I2)");
+	expect(await problems()).toEqual({ "pause of One (1)": "paused: the books and the chain differ (I2)" });
+});
+
+test("a database that is gone, an engine that is ill or gone, are named", async () => {
+	const gone = openDatabase({ url: "postgres://127.0.0.1:1/none", applicationName: "test" });
+	expect(await problems({ db: gone })).toEqual({
+		database: "threw",
+		"worker on One (1)": "threw",
+		[`worker on Solana (${solanaChainId})`]: "threw",
+	});
+	await gone.end();
+	engineStatus = 503;
+	expect(await problems()).toEqual({ engine: "threw" });
+	expect(await problems({ engineUrl: "http://127.0.0.1:1" })).toEqual({ engine: "threw" });
+});
+
+test("without Redis each process counts its own limits, and says so", async () => {
+	state.redis = undefined;
+	expect(await problems()).toEqual({
+		redis: "it does not answer: each process counts its own limits",
+	});
+});
+
+test("prices that are missing or old name their chain; a feed alone names its asset, and the others are quoted", async () => {
+	state.isFresh = false;
+	state.ageMs = 61_400;
+	expect((await problems())["prices of One (1)"]).toBe("the newest are 61 s old");
+	state.ageMs = undefined;
+	expect((await problems())["prices of One (1)"]).toBe("none were read yet");
+	state = { ...usual(), staleFeeds: new Set([weth]) };
+	expect(await problems()).toEqual({ "assets of One (1)": "the feed is stale of WETH" });
+	state = { ...usual(), paused: new Set([weth]) };
+	expect(await problems()).toEqual({
+		"assets of One (1)": "paused, by another feed or by pools that disagree: WETH",
+	});
+	state = { ...usual(), staleFeeds: new Set([usdc]), paused: new Set([weth]) };
+	expect((await problems())["prices of One (1)"]).toBe(
+		"nothing is quoted: the feed is stale of USDC; paused, by another feed or by pools that disagree: WETH",
+	);
+});
+
+test("a chain that no worker follows, or whose vault none has seen, is named", async () => {
+	await database.owner.query(
+		"update chain_heads set updated_at = now() - interval '31 s' where chain_id = 1",
+	);
+	expect(await problems()).toEqual({
+		"worker on One (1)": "no worker has followed the chain for 31 s",
+	});
+	await database.owner.query(
+		"update chain_heads set updated_at = now() - interval '29 s' where chain_id = 1",
+	);
+	expect(await problems()).toEqual({});
+	await database.owner.query("delete from stock where chain_id = 1");
+	expect(await problems()).toEqual({ "worker on One (1)": "no worker has seen the vault yet" });
+	await database.owner.query("delete from chain_heads where chain_id = 1");
+	expect(await problems()).toEqual({ "worker on One (1)": "no worker has followed the chain yet" });
+});

@@ -1,0 +1,128 @@
+import type { Hex } from "viem";
+import type { Config } from "../../config/config.ts";
+import { configuredAssets } from "../../config/configured-assets.ts";
+import type { Database } from "../../database/database.ts";
+import type { PriceBook } from "../../desk/price/price-book.ts";
+import type { Desk } from "../../desk/venue.ts";
+import { askEngine } from "../../durable/ask-engine.ts";
+import type { PauseList } from "../../swap/pause/pause-list.ts";
+import type { PromptRedis } from "../key/prompt-redis.ts";
+import type { ReadyCheck } from "./get-ready.ts";
+import { readFollowing } from "./read-following.ts";
+
+/** A worker that is alive takes in a block about as soon as there is one. */
+const followedWithinSeconds = 30;
+const followedWithinBlocks = 10;
+
+type WatchedChain = { chainId: number; name: string; assets: { symbol: string; token: Hex }[] };
+
+/**
+ * All that answering requests depends on. A process without the database, or that can quote no chain yet, is of no use.
+ * Nothing that a check says names an endpoint.
+ */
+export function readyChecks({
+	config,
+	db,
+	redis,
+	book,
+	desk,
+	pauses,
+	nowMs,
+}: {
+	config: Pick<Config, "chains" | "solana" | "restate">;
+	db: Database;
+	redis: Pick<PromptRedis, "run">;
+	book: Pick<PriceBook, "ageMs" | "isReady" | "isReferenceLive" | "blockSeconds">;
+	desk: Pick<Desk, "isLive">;
+	pauses: Pick<PauseList, "reasonOf">;
+	nowMs: () => number;
+}): ReadyCheck[] {
+	return [
+		{
+			name: "database",
+			neededAtStart: "database",
+			check: async () => {
+				await db.query("select 1");
+				return undefined;
+			},
+		},
+		{
+			name: "redis",
+			check: async () => {
+				const answer = await redis.run({ name: "geoswapReady", lua: "return 1" }, [], []);
+				return answer === undefined ? "it does not answer: each process counts its own limits" : undefined;
+			},
+		},
+		{
+			name: "engine",
+			check: async () => {
+				await askEngine(config.restate);
+				return undefined;
+			},
+		},
+		...watchedChains(config).flatMap((chain) => chainChecks(chain)),
+	];
+
+	function chainChecks(chain: WatchedChain): ReadyCheck[] {
+		const named = `${chain.name} (${chain.chainId})`;
+		return [
+			{ name: `prices of ${named}`, neededAtStart: "prices", check: async () => priceProblem(chain) },
+			{ name: `assets of ${named}`, check: async () => assetProblem(chain) },
+			{ name: `pause of ${named}`, check: async () => pauseProblem(chain) },
+			{ name: `worker on ${named}`, check: () => followProblem(chain) },
+		];
+	}
+
+	function priceProblem(chain: WatchedChain): string | undefined {
+		const { chainId, assets } = chain;
+		const ageMs = book.ageMs(chainId, { nowMs: nowMs() });
+		if (ageMs === undefined) return "none were read yet";
+		if (!book.isReady(chainId, { nowMs: nowMs() })) {
+			return `the newest are ${Math.round(ageMs / 1_000)} s old`;
+		}
+		const isAnyLive = assets.some(({ token }) => desk.isLive({ chainId, token }));
+		return isAnyLive ? undefined : `nothing is quoted: ${assetProblem(chain)}`;
+	}
+
+	function assetProblem({ chainId, assets }: WatchedChain): string | undefined {
+		const isFeedLive = ({ token }: { token: Hex }) =>
+			book.isReferenceLive({ chainId, asset: token }, { nowMs: nowMs() });
+		const dead = assets.filter(({ token }) => !desk.isLive({ chainId, token }));
+		const problems = [
+			symbolsText(
+				"the feed is stale of",
+				dead.filter((asset) => !isFeedLive(asset)),
+			),
+			symbolsText("paused, by another feed or by pools that disagree:", dead.filter(isFeedLive)),
+		].flat();
+		return problems.length > 0 ? problems.join("; ") : undefined;
+	}
+
+	function pauseProblem({ chainId }: WatchedChain): string | undefined {
+		const reason = pauses.reasonOf(chainId);
+		return reason === undefined ? undefined : `paused: ${reason}`;
+	}
+
+	async function followProblem({ chainId }: WatchedChain): Promise<string | undefined> {
+		const following = await readFollowing(db, chainId);
+		if (!following) return "no worker has followed the chain yet";
+		if (!following.hasStock) return "no worker has seen the vault yet";
+		const limit = Math.max(followedWithinSeconds, followedWithinBlocks * book.blockSeconds(chainId));
+		return following.ageSeconds > limit
+			? `no worker has followed the chain for ${Math.round(following.ageSeconds)} s`
+			: undefined;
+	}
+}
+
+function symbolsText(text: string, assets: readonly { symbol: string }[]): string[] {
+	return assets.length > 0 ? [`${text} ${assets.map(({ symbol }) => symbol).join(", ")}`] : [];
+}
+
+function watchedChains(config: Pick<Config, "chains" | "solana">): WatchedChain[] {
+	const assets = configuredAssets(config);
+	return [...config.chains, ...[config.solana ?? []].flat()].map(({ chainId, deployment: { name } }) => ({
+		chainId,
+		name,
+		assets: assets.filter((asset) => asset.chainId === chainId),
+	}));
+}

@@ -1,0 +1,60 @@
+import { fromSolanaWord, parseAddress, type QuoteRequest } from "@geoswap/protocol";
+import type { Hex } from "viem";
+import { createBoundedReadings } from "../../chain/bounded-readings.ts";
+import type { SolanaChain } from "../../chain/solana/connect-solana.ts";
+import { isListed } from "../../chain/solana/is-listed.ts";
+import { readSolanaWallet } from "../../chain/solana/read/read-solana-wallet.ts";
+import type { KnownRecipient } from "../../desk/venue.ts";
+import type { Log } from "../../telemetry/log.ts";
+
+/** Recipients on Solana, as far as they are known from memory or within a moment: see `BoundedReadings`. */
+export type RecipientAccounts = {
+	/**
+	 * Undefined where nothing is known that makes the quote better or refuses it, also where the output is not on Solana.
+	 * Never rejects, whatever the request names.
+	 */
+	recipientOf: (
+		request: Pick<QuoteRequest, "destinationChain" | "outputToken" | "recipient" | "walletAddress">,
+		asked: { accountId: string },
+	) => Promise<KnownRecipient | undefined>;
+};
+
+/** A submit reads the account again, so that an old value costs a quote and nothing else. */
+const cacheSeconds = 30;
+const timeoutMs = 2_000;
+
+export function createRecipientAccounts({
+	solana,
+	nowMs,
+	log,
+}: {
+	solana: SolanaChain;
+	nowMs: () => number;
+	log: Log;
+}): RecipientAccounts {
+	const { chainId, deployment } = solana;
+	const readings = createBoundedReadings<`${Hex} ${Hex}`, KnownRecipient>({
+		cacheSeconds,
+		timeoutMs,
+		nowMs,
+		onError: (err) => log.warn({ chainId, err }, "a recipient's token account was not read"),
+		read: async (key, signal) => {
+			const [wallet, token] = key.split(" ") as [Hex, Hex];
+			const { hasAccount, payProblem } = await readSolanaWallet(solana, {
+				wallet: fromSolanaWord(wallet),
+				token,
+				signal,
+			});
+			return hasAccount || payProblem ? { hasAccount, payProblem } : undefined;
+		},
+	});
+	return {
+		recipientOf: async ({ destinationChain, outputToken, recipient, walletAddress }, asked) => {
+			if (destinationChain !== chainId) return undefined;
+			const token = parseAddress(chainId, outputToken);
+			const wallet = parseAddress(chainId, recipient ?? walletAddress);
+			if (!token || !wallet || !isListed(deployment, token)) return undefined;
+			return readings.valueOf(`${wallet} ${token}`, asked);
+		},
+	};
+}

@@ -1,0 +1,202 @@
+import { randomBytes, randomUUID } from "node:crypto";
+import {
+	firstSwapUuidAt,
+	newSwapUuid,
+	type Order,
+	orderToJson,
+	packDeadlines,
+	type SwapUuid,
+	swapUuidTimeMs,
+	toSwapKey,
+	toWord,
+} from "@geoswap/protocol";
+import { type Address, zeroHash } from "viem";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { createTestDatabase, type TestDatabase } from "../../../test/service/test-database.ts";
+import type { Database } from "../../database/database.ts";
+import { ensurePartitions } from "../../database/ensure-partitions.ts";
+import { type ListedSwaps, listSwaps, swapsBetween } from "./list-swaps.ts";
+
+const dayMs = 86_400_000;
+/** Of which there are partitions. */
+const days = 420;
+/** The last ones, in which everyone swaps. */
+const busyDays = 40;
+const nowMs = Date.now();
+const createdMs = nowMs - 730 * dayMs;
+const address: Address = "0x00000000000000000000000000000000000000a1";
+/** One with few swaps among many, one with many, one that has swapped seldom and for long. */
+const [small, large, old] = [randomUUID(), randomUUID(), randomUUID()];
+/** How long ago the old one's are. */
+const oldDays = [0, 0.5, 1, 1, 3, 31, 31.5, 32, 90, 181, 182, 183, 184, 300, 400, 419];
+
+let database: TestDatabase;
+beforeAll(async () => {
+	database = await createTestDatabase({ as: "api" });
+	const { owner } = database;
+	await ensurePartitions(owner, { nowMs: nowMs - days * dayMs, daysAhead: days });
+	const uuid = newSwapUuid({ nowMs: Date.now(), random: randomBytes(10) });
+	const order: Order = {
+		originChainId: 31337n,
+		destinationChainId: 31338n,
+		attesterSet: zeroHash,
+		escrow: toWord(address),
+		originVault: toWord(address),
+		destinationVault: toWord(address),
+		wallet: toWord(address),
+		recipient: toWord(address),
+		inputAmount: 10n,
+		minOutput: 5n,
+		inputToken: toWord(address),
+		outputToken: toWord(address),
+		swapKey: toSwapKey(uuid),
+		deadlines: packDeadlines({ openDeadline: 1n, fillDeadline: 2n, refundAfter: 3n }),
+	};
+	const columns = "id, account_id, order_id, order_terms, output, value_usd_cents, delivery, status";
+	// Spread over the busy days. Every hundredth row is the small account's; of the others four failed.
+	await owner.query(
+		`insert into swaps (${columns})
+		select (lpad(to_hex($1::bigint - i * $2::bigint), 12, '0') || '7000' || '8000' || lpad(to_hex(i), 12, '0'))::uuid,
+			case when i % 100 = 0 then $3::uuid else $4::uuid end,
+			decode(lpad(to_hex(i), 64, '0'), 'hex'), $5, 7, 700, '{"kind": "stock", "amount": "7"}',
+			case when i % 10000 = 1 then 'failed' when i % 400 < 200 then 'settled' else 'pending' end
+		from generate_series(0, 39999) i`,
+		[nowMs, (busyDays * dayMs) / 40_000, small, large, orderToJson(order)],
+	);
+	await owner.query(
+		`insert into swaps (${columns})
+		select id, $2, sha256(id::text::bytea), $3, 7, 700, '{"kind": "stock", "amount": "7"}', 'settled'
+		from unnest($1::uuid[]) id`,
+		[
+			oldDays.map((ago) => newSwapUuid({ nowMs: nowMs - ago * dayMs, random: randomBytes(10) })),
+			old,
+			orderToJson(order),
+		],
+	);
+	await owner.query("analyze swaps");
+}, 120_000);
+afterAll(() => database.drop());
+
+type Plan = {
+	"Node Type": string;
+	"Index Name"?: string;
+	"Actual Rows"?: number;
+	"Actual Loops"?: number;
+	"Rows Removed by Filter"?: number;
+	Plans?: Plan[];
+};
+
+/** Of the first query of a list. */
+type FirstQuery = Omit<ListedSwaps, "nowMs" | "accountCreatedAtMs">;
+
+async function planOf({ before = firstSwapUuidAt(nowMs + dayMs), ...page }: FirstQuery): Promise<Plan[]> {
+	const from = firstSwapUuidAt(swapUuidTimeMs(before) - 30 * dayMs);
+	const { text, values } = swapsBetween({ ...page, from, before });
+	const { rows } = await database.owner.query(`explain (analyze, format json) ${text}`, values);
+	const flat = (plan: Plan): Plan[] => [plan, ...(plan.Plans ?? []).flatMap(flat)];
+	return flat(rows[0]["QUERY PLAN"][0].Plan);
+}
+
+const middle = newSwapUuid({ nowMs: nowMs - 20 * dayMs, random: randomBytes(10) });
+
+test.each<[string, FirstQuery]>([
+	["the first page of an account with few", { accountId: small, limit: 21 }],
+	["a page in the middle of an account with few", { accountId: small, limit: 21, before: middle }],
+	["a page by status of an account with few", { accountId: small, limit: 21, status: "settled" }],
+	["the first page of an account with many", { accountId: large, limit: 21 }],
+	["a page in the middle of an account with many", { accountId: large, limit: 21, before: middle }],
+	["a page by a rare status of an account with many", { accountId: large, limit: 21, status: "failed" }],
+])(
+	"%s, in many rows and partitions, is read from an index in its order, and little else with it",
+	async (_, page) => {
+		const plan = await planOf(page);
+		expect(plan.map((node) => node["Node Type"])).not.toContain("Sort");
+		const scans = plan.filter((node) => /Scan$/.test(node["Node Type"]) && node["Actual Loops"] !== 0);
+		expect(scans.length).toBeGreaterThan(0);
+		for (const scan of scans) expect(scan["Node Type"]).toBe("Index Scan");
+		const indices = scans.map((scan) => scan["Index Name"]);
+		if (page.accountId === small) {
+			for (const index of indices) expect(index).toMatch(/_account_id_(status_)?id_idx$/);
+		}
+		if (page.status === "failed")
+			for (const index of indices) expect(index).toMatch(/_account_id_status_id_idx$/);
+		const read = scans.reduce(
+			(sum, scan) => sum + (scan["Actual Rows"] ?? 0) + (scan["Rows Removed by Filter"] ?? 0),
+			0,
+		);
+		expect(read).toBeLessThanOrEqual(2 * page.limit);
+	},
+);
+
+/** All pages, by following them to the end. */
+async function listAll(
+	listed: Pick<ListedSwaps, "accountId" | "limit" | "status">,
+	{ db = database.pool, accountCreatedAtMs = createdMs }: { db?: Database; accountCreatedAtMs?: number } = {},
+): Promise<{ ids: SwapUuid[]; calls: number }> {
+	const ids: SwapUuid[] = [];
+	let before: SwapUuid | undefined;
+	let calls = 0;
+	do {
+		const page = await listSwaps(db, { ...listed, accountCreatedAtMs, before, nowMs });
+		expect(page.swaps.length).toBeLessThanOrEqual(listed.limit);
+		ids.push(...page.swaps.map(({ id }) => id));
+		before = page.before;
+		calls++;
+	} while (before !== undefined);
+	return { ids, calls };
+}
+
+test.each([
+	["few", small, 400],
+	["seldom and for long", old, oldDays.length],
+])(
+	"pages of any size, one after another, are all of an account's swaps once, newest first: %s",
+	async (_, accountId, count) => {
+		const { rows } = await database.owner.query<{ id: string }>(
+			"select id from swaps where account_id = $1 order by id desc",
+			[accountId],
+		);
+		const expected = rows.map(({ id }) => id);
+		expect(expected).toHaveLength(count);
+		for (const limit of [1, 3, 7, 100]) expect((await listAll({ accountId, limit })).ids).toEqual(expected);
+	},
+);
+
+test("of an account that is two years old and has never swapped, all is seen in five calls", async () => {
+	expect(await listAll({ accountId: randomUUID(), limit: 20 })).toEqual({ ids: [], calls: 5 });
+	const young = { accountCreatedAtMs: nowMs };
+	expect(await listAll({ accountId: randomUUID(), limit: 20 }, young)).toEqual({ ids: [], calls: 1 });
+});
+
+test("however many partitions there are, a query locks those of a month at most, and the usual one those of two days", async () => {
+	const client = await database.pool.connect();
+	const locks: number[] = [];
+	/** Each query in a transaction of its own, as it is on a pool, and counted before that ends. */
+	const query = async (...args: Parameters<Database["query"]>) => {
+		await client.query("begin");
+		const answer: unknown = await Promise.resolve(client.query(...args));
+		const { rows } = await client.query<{ relations: number }>(
+			`select count(*) as relations from pg_locks l join pg_class c on c.oid = l.relation
+			where l.pid = pg_backend_pid() and c.relname like 'swaps%'`,
+		);
+		await client.query("commit");
+		locks.push(rows[0]?.relations ?? 0);
+		return answer;
+	};
+	const db = { query } as unknown as Database;
+	try {
+		const indices = 8;
+		const ofDays = (count: number) => (1 + count) * (1 + indices);
+		await listSwaps(db, { accountId: large, limit: 100, nowMs, accountCreatedAtMs: createdMs });
+		expect(locks).toHaveLength(1);
+		expect(locks[0]).toBeLessThanOrEqual(ofDays(3));
+		for (const status of [undefined, "settled"] as const) {
+			await listAll({ accountId: old, limit: 20, status }, { db });
+			await listAll({ accountId: randomUUID(), limit: 20, status }, { db });
+		}
+		// A window may begin within a day.
+		expect(Math.max(...locks)).toBeLessThanOrEqual(ofDays(31));
+	} finally {
+		client.release();
+	}
+});

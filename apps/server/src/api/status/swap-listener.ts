@@ -1,0 +1,131 @@
+import type { SwapUuid } from "@geoswap/protocol";
+import pg from "pg";
+import type { Database } from "../../database/database.ts";
+
+export type SwapListener = {
+	/**
+	 * A wait for the swap to be terminal. It counts from the call itself: read the swap after it, or a change in between
+	 * is missed.
+	 */
+	waitForTerminal(uuid: SwapUuid, timeoutMs: number): TerminalWait;
+	close(): Promise<void>;
+};
+
+/** Thousands are under way at once, most of them alone for their swap: each is one promise and one timer. */
+type TerminalWait = {
+	/** When the swap is terminal, the time is over, or the wait was ended. */
+	over: Promise<void>;
+	end: () => void;
+};
+
+const rereadBatch = 1_000;
+
+/**
+ * One connection that hears which swaps became terminal, whatever the number of waits. A notification can be lost
+ * with its connection: what is waited for is read again every now and then, and after each reconnect.
+ */
+export function createSwapListener({
+	url,
+	db,
+	rereadMs = 3_000,
+	reconnectMs = 500,
+	onError = () => {},
+}: {
+	url: string;
+	db: Database;
+	rereadMs?: number;
+	reconnectMs?: number;
+	onError?: (error: unknown) => void;
+}): SwapListener {
+	const waits = new Map<SwapUuid, TerminalWait[]>();
+	let client: pg.Client | undefined;
+	let reconnect: NodeJS.Timeout | undefined;
+	let isClosed = false;
+	let isRereading = false;
+
+	function wake(uuid: SwapUuid): void {
+		for (const { end } of [...(waits.get(uuid) ?? [])]) end();
+	}
+
+	function forget(uuid: SwapUuid, wait: TerminalWait): void {
+		const ofSwap = waits.get(uuid);
+		const i = ofSwap?.indexOf(wait) ?? -1;
+		if (!ofSwap || i === -1) return;
+		if (ofSwap.length === 1) waits.delete(uuid);
+		else ofSwap.splice(i, 1);
+	}
+
+	async function reread(): Promise<void> {
+		if (isRereading || isClosed) return;
+		isRereading = true;
+		try {
+			const uuids = [...waits.keys()];
+			for (let i = 0; i < uuids.length; i += rereadBatch) {
+				const { rows } = await db.query<{ id: SwapUuid }>(
+					"select id from swaps where id = any($1::uuid[]) and status <> 'pending'",
+					[uuids.slice(i, i + rereadBatch)],
+				);
+				for (const row of rows) wake(row.id);
+			}
+		} catch (error) {
+			onError(error);
+		} finally {
+			isRereading = false;
+		}
+	}
+
+	async function listen(): Promise<void> {
+		const next = new pg.Client({
+			connectionString: url,
+			application_name: "geoswap swap listener",
+			keepAlive: true,
+		});
+		client = next;
+		let isLost = false;
+		const lost = (error?: unknown) => {
+			if (isLost || isClosed) return;
+			isLost = true;
+			if (error) onError(error);
+			next.end().catch(() => {});
+			reconnect = setTimeout(() => void listen(), reconnectMs);
+		};
+		next.on("error", lost);
+		next.on("end", () => lost());
+		next.on("notification", ({ payload }) => payload && wake(payload));
+		try {
+			await next.connect();
+			await next.query("listen swap_terminal");
+			await reread();
+		} catch (error) {
+			lost(error);
+		}
+	}
+
+	const timer = setInterval(() => void reread(), rereadMs);
+	void listen();
+
+	return {
+		waitForTerminal(uuid, timeoutMs) {
+			const { promise: over, resolve } = Promise.withResolvers<void>();
+			if (isClosed) resolve();
+			const end = () => {
+				clearTimeout(timeout);
+				forget(uuid, wait);
+				resolve();
+			};
+			const timeout = setTimeout(end, isClosed ? 0 : timeoutMs);
+			const wait: TerminalWait = { over, end };
+			const others = waits.get(uuid);
+			if (others) others.push(wait);
+			else waits.set(uuid, [wait]);
+			return wait;
+		},
+		async close() {
+			isClosed = true;
+			clearInterval(timer);
+			clearTimeout(reconnect);
+			for (const uuid of [...waits.keys()]) wake(uuid);
+			await client?.end().catch(() => {});
+		},
+	};
+}

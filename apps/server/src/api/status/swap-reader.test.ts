@@ -1,0 +1,56 @@
+import { expect, test } from "vitest";
+import type { Database } from "../../database/database.ts";
+import { createSwapReader } from "./swap-reader.ts";
+
+/** A database that answers when it is told to. */
+function slowDatabase() {
+	const queries: { ids: string[]; answer: PromiseWithResolvers<{ rows: unknown[] }> }[] = [];
+	const query = ({ values: [ids] }: { values: [string[]] }) => {
+		const answer = Promise.withResolvers<{ rows: unknown[] }>();
+		queries.push({ ids, answer });
+		return answer.promise;
+	};
+	return { db: { query } as unknown as Database, queries };
+}
+
+test("many who ask at once cost a few queries, each swap once, and who asks later is told what is true later", async () => {
+	const { db, queries } = slowDatabase();
+	const reader = createSwapReader({ db, maxQueries: 2, maxInQuery: 3 });
+	const asked = ["a", "b", "c", "d", "d", "e", "f", "a"].map((uuid) => reader.read(uuid));
+	expect(queries.map(({ ids }) => ids)).toEqual([["a"], ["b"]]);
+	queries[0]?.answer.resolve({ rows: [] });
+	await asked[0];
+	// The last one asked for `a` while it was read already: it is read again for it.
+	await expect.poll(() => queries.length).toBe(3);
+	expect(queries[2]?.ids).toEqual(["c", "d", "e"]);
+	queries[1]?.answer.resolve({ rows: [] });
+	await expect.poll(() => queries.length).toBe(4);
+	expect(queries[3]?.ids).toEqual(["f", "a"]);
+	for (const { answer } of queries) answer.resolve({ rows: [] });
+	expect(await Promise.all(asked)).toEqual(Array(8).fill(undefined));
+	expect(queries).toHaveLength(4);
+});
+
+test("a query that fails fails those who asked for it, and nobody after them", async () => {
+	const { db, queries } = slowDatabase();
+	const reader = createSwapReader({ db, maxQueries: 1 });
+	const [first, second] = [reader.read("a"), reader.read("b")];
+	queries[0]?.answer.reject(new Error("gone"));
+	await expect(first).rejects.toThrow("gone");
+	await expect.poll(() => queries.length).toBe(2);
+	queries[1]?.answer.resolve({ rows: [] });
+	expect(await second).toBeUndefined();
+});
+
+test("a row that cannot be read fails whoever asked for it, and nobody in the same query", async () => {
+	const { db, queries } = slowDatabase();
+	const reader = createSwapReader({ db, maxQueries: 1 });
+	const first = reader.read("a");
+	const [broken, missing] = [reader.read("b"), reader.read("c")];
+	queries[0]?.answer.resolve({ rows: [] });
+	await first;
+	await expect.poll(() => queries.length).toBe(2);
+	queries[1]?.answer.resolve({ rows: [{ id: "b", order_id: new Uint8Array(32), order_terms: {} }] });
+	await expect(broken).rejects.toThrow();
+	expect(await missing).toBeUndefined();
+});

@@ -1,0 +1,65 @@
+import { fromSwapKey, type Order } from "@geoswap/protocol";
+import { type Hex, hexToBytes } from "viem";
+import type { Part } from "../../database/statement-part.ts";
+import { jobPriority } from "../../swap/facts/job.ts";
+import { recentSwapIds } from "../../swap/record/recent-swap-ids.ts";
+
+/** What an order's wallet and account have unopened beside it. */
+export type Unopened = {
+	/** Swaps of the wallet on the order's chain. */
+	ofWallet: number;
+	/** Swaps of the account, on all chains. */
+	ofAccount: number;
+	/** What the wallet's other orders will take of the same token, without those that were counted before. */
+	claimed: bigint;
+	/** The order's place among those that wait to be opened on its chain: the lowest goes first. */
+	turn: number;
+};
+
+const text = `select "ofWallet", "ofAccount", claimed, greatest(last_turn + 1, first_turn) as turn
+	from (
+		select count(*)::int as "ofWallet",
+			coalesce(sum((order_terms->>'inputAmount')::numeric)
+				filter (where order_terms->>'inputToken' = $4 and order_id <> all($6)), 0) as claimed
+		from swaps
+		where order_terms->>'wallet' = $1 and status = 'pending' and stage = 'opening' and id between $2 and $9 and id <> $3
+			and order_terms->>'originChainId' = $5
+	) wallet, (
+		select count(*)::int as "ofAccount",
+			coalesce(max(turn) filter (where order_terms->>'originChainId' = $5), -1) as last_turn
+		from swaps
+		where account_id = $7 and ended_at is null and status = 'pending' and stage = 'opening' and id between $2 and $9
+	) account, (
+		select coalesce(min(turn), 0) as first_turn from jobs
+		where chain_id = $5::bigint and state = 'queued' and priority = $8
+			and case kind when 'open' then strikes else 0 end = 0
+	) queue`;
+
+/** For one row. To be read under the locks of the account and the wallet: nothing may be added in between. */
+export function unopenedBy({
+	order,
+	accountId,
+	countedOrders,
+	nowMs,
+}: {
+	order: Order;
+	accountId: string;
+	countedOrders: readonly Hex[];
+	nowMs: number;
+}): Part {
+	const [first, last] = recentSwapIds(nowMs);
+	return {
+		text,
+		values: [
+			order.wallet,
+			first,
+			fromSwapKey(order.swapKey),
+			order.inputToken,
+			String(order.originChainId),
+			countedOrders.map((orderId) => Buffer.from(hexToBytes(orderId))),
+			accountId,
+			jobPriority.open,
+			last,
+		],
+	};
+}

@@ -1,0 +1,228 @@
+import { randomUUID } from "node:crypto";
+import { solanaKeyVariables } from "@geoswap/devnet";
+import { fromSwapId, orderId, orderToJson, swapUuidTimeMs, toSwapId } from "@geoswap/protocol";
+import { signBytes } from "@solana/kit";
+import { bytesToHex, hexToBytes } from "viem";
+import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
+import { refusalOf } from "../../../test/api/origin-scene.ts";
+import { type SolanaSubmitScene, startSolanaSubmitScene } from "../../../test/api/solana-submit-scene.ts";
+import { type SubmitScene, startSubmitScene } from "../../../test/api/submit-scene.ts";
+import { readStatuses } from "../../chain/solana/read/read-statuses.ts";
+import { sendRaw } from "../../chain/solana/send/send-raw.ts";
+import { parseSolanaKeys } from "../../chain/solana/send/solana-keys.ts";
+import { noteRestore } from "../../database/restores.ts";
+import { readSwap } from "../../swap/record/read-swap.ts";
+
+let evm: SubmitScene;
+let solana: SolanaSubmitScene;
+beforeAll(async () => {
+	[evm, solana] = await Promise.all([startSubmitScene(), startSolanaSubmitScene()]);
+});
+afterAll(() => Promise.all([evm?.stop(), solana?.stop()]));
+beforeEach(() => Promise.all([evm.reset(), solana.reset()]));
+
+type Quoted = Awaited<ReturnType<SubmitScene["signedOp"]>>["quote"];
+
+/** As it is rebuilt from an order on its chain. */
+async function insertRebuilt({ uuid, terms }: Pick<Quoted, "uuid" | "terms">): Promise<void> {
+	await evm.database.owner.query(
+		`insert into swaps (id, order_id, order_terms, output, value_usd_cents, delivery)
+		values ($1, $2, $3, 1, 1, '{"kind":"stock","amount":"1"}')`,
+		[uuid, hexToBytes(orderId(terms)), orderToJson(terms)],
+	);
+}
+
+type SolanaSubmission = Omit<Awaited<ReturnType<SolanaSubmitScene["signedTransaction"]>>, "quote">;
+
+/** As the fee payer's lane does. */
+async function landOnSolana({ built, signed }: SolanaSubmission): Promise<void> {
+	const { chain } = solana;
+	const keys = await parseSolanaKeys(solanaKeyVariables(solana.solana.keys), chain.deployment);
+	const feePayer = keys.feePayers.find(({ address }) => address === built.geoOp.feePayer);
+	if (!feePayer) throw new Error("it is one of ours");
+	const bytes = Buffer.from(signed, "base64");
+	const signature = await signBytes(feePayer.keyPair.privateKey, bytes.subarray(1 + 2 * 64));
+	bytes.set(signature, 1);
+	await sendRaw(chain, bytesToHex(bytes));
+	await expect
+		.poll(async () => (await readStatuses(chain, [bytesToHex(signature)]))[0], { timeout: 15_000 })
+		.toMatchObject({ isFailed: false });
+}
+
+test("a rebuilt swap is its account's again once its op token is submitted again, and nobody else's", async () => {
+	const wallet = await evm.newWallet({ isDelegated: true });
+	const { quote, built, signature } = await evm.signedOp(wallet);
+	await insertRebuilt(quote);
+	evm.clock.aheadMs = 3_600_000;
+	expect(await refusalOf(evm.submit(built, signature, { as: randomUUID() }))).toMatchObject({
+		code: "INVALID_TOKEN",
+	});
+	expect((await readSwap(evm.database.pool, quote.uuid))?.accountId).toBeUndefined();
+	expect(await evm.submit(built, signature)).toEqual({ swapId: toSwapId(quote.uuid), status: "pending" });
+	const swap = await readSwap(evm.database.pool, quote.uuid);
+	expect(swap?.accountId).toBe(evm.accountId);
+	// It is still never filled.
+	expect(swap?.op).toBeUndefined();
+	expect(evm.poked()).toEqual([]);
+});
+
+test("a swap that was rebuilt of other terms under the same id is not given away", async () => {
+	const wallet = await evm.newWallet({ isDelegated: true });
+	const { quote, built, signature } = await evm.signedOp(wallet);
+	await insertRebuilt({ ...quote, terms: { ...quote.terms, minOutput: 7n } });
+	evm.clock.aheadMs = 3_600_000;
+	expect(await refusalOf(evm.submit(built, signature))).toMatchObject({ code: "OP_EXPIRED" });
+	expect((await readSwap(evm.database.pool, quote.uuid))?.accountId).toBeUndefined();
+});
+
+test("of an op that expired nobody is told that nothing was executed where its order is open", async () => {
+	const wallet = await evm.newWallet({ isDelegated: true });
+	const { quote, built, signature } = await evm.signedOp(wallet);
+	await evm.land(built, signature, { quote });
+	evm.clock.aheadMs = 3_600_000;
+	expect(
+		await refusalOf(evm.submit(built, signature, { route: evm.submitRoute(evm.deadChains) })),
+	).toMatchObject({
+		code: "UPSTREAM_UNAVAILABLE",
+	});
+	expect(await evm.submit(built, signature)).toEqual({ swapId: toSwapId(quote.uuid), status: "pending" });
+	expect(await readSwap(evm.database.pool, quote.uuid)).toMatchObject({
+		accountId: evm.accountId,
+		op: { signature },
+	});
+	const { rows } = await evm.database.owner.query(
+		"select due_at <= now() as is_due, (select count(*) from jobs where swap_id = $1) as jobs from waits where swap_id = $1",
+		[quote.uuid],
+	);
+	expect(rows).toEqual([{ is_due: true, jobs: 0 }]);
+	expect(evm.poked()).toEqual(["round 0"]);
+});
+
+test("after a restore an op is called expired only once no bundle of before can open its order any more", async () => {
+	const { owner } = evm.database;
+	const { built, signature } = await evm.signedOp(await evm.newWallet({ isDelegated: true }));
+	await noteRestore(owner, { nowMs: Date.now() });
+	evm.clock.aheadMs = 3_600_000;
+	await expect(evm.submit(built, signature)).rejects.toMatchObject({
+		code: "UPSTREAM_UNAVAILABLE",
+		message: expect.stringContaining("it cannot be told yet"),
+	});
+	await owner.query("delete from restores");
+	expect(await refusalOf(evm.submit(built, signature))).toMatchObject({ code: "OP_EXPIRED" });
+});
+
+test("a deposit on Solana whose row was lost goes on when its transaction is submitted again", async () => {
+	const wallet = await solana.newWallet();
+	const { quote, built, signed } = await solana.signedTransaction(wallet);
+	solana.clock.aheadMs = 3_600_000;
+	expect(await refusalOf(solana.submit(built, signed))).toMatchObject({ code: "OP_EXPIRED" });
+	await landOnSolana({ built, signed });
+	const { swapId } = await solana.submit(built, signed);
+	expect(fromSwapId(swapId)).toBe(quote.uuid);
+	expect(await readSwap(solana.database.pool, quote.uuid)).toMatchObject({
+		accountId: solana.accountId,
+		op: { kind: "solana" },
+	});
+});
+
+test("after a restore nothing of an earlier quote is executed a second time, nor called expired while it may still land", async () => {
+	const { owner } = solana.database;
+	const wallet = await solana.newWallet({ amount: 20_000_000n });
+	const { quote, ...executed } = await solana.signedTransaction(wallet);
+	await noteRestore(owner, { nowMs: Date.now() });
+	// Not expired: by its looks it could be executed now, as could the other one.
+	await expect(solana.submit(executed.built, executed.signed)).rejects.toMatchObject({
+		code: "UPSTREAM_UNAVAILABLE",
+		next: "retry",
+		message: expect.stringContaining("it cannot be told yet"),
+	});
+	solana.clock.aheadMs = 3_600_000;
+	expect(await refusalOf(solana.submit(executed.built, executed.signed))).toMatchObject({
+		code: "UPSTREAM_UNAVAILABLE",
+	});
+	solana.clock.aheadMs = 0;
+	await landOnSolana(executed);
+	const other = await solana.signedTransaction(wallet, quote);
+	await expect(solana.submit(other.built, other.signed)).rejects.toMatchObject({
+		code: "TRANSACTION_CHANGED",
+		next: "contact_operator",
+	});
+	expect(await solana.swapCount()).toBe(0);
+	expect(await solana.submit(executed.built, executed.signed)).toMatchObject({ status: "pending" });
+	await owner.query("delete from restores");
+});
+
+test("after a restore a quote of later is executed as ever", async () => {
+	const { owner } = solana.database;
+	await noteRestore(owner, { nowMs: Date.now() });
+	const { built, signed } = await solana.signedTransaction(await solana.newWallet());
+	expect(await solana.submit(built, signed)).toMatchObject({ status: "pending" });
+	await owner.query("delete from restores");
+});
+
+test("where another build of the quote was executed nothing is made of this one, and whoever asks is told so", async () => {
+	const wallet = await solana.newWallet({ amount: 20_000_000n });
+	const { quote, ...executed } = await solana.signedTransaction(wallet);
+	// Of another fee payer or of the same.
+	await landOnSolana(executed);
+	const other = await solana.signedTransaction(wallet, quote);
+	solana.clock.aheadMs = 3_600_000;
+	await expect(solana.submit(other.built, other.signed)).rejects.toMatchObject({
+		code: "TRANSACTION_CHANGED",
+		next: "contact_operator",
+		retryable: false,
+		message: expect.stringContaining("was executed"),
+	});
+	expect(await solana.swapCount()).toBe(0);
+	expect(solana.poked()).toEqual([]);
+	expect(await solana.submit(executed.built, executed.signed)).toMatchObject({ status: "pending" });
+});
+
+test("what expired on Solana so long ago that its markers may be gone is left to a person, and no chain is asked", async () => {
+	const { built, signed } = await solana.signedTransaction(await solana.newWallet());
+	const submit = () => solana.submit(built, signed, { route: solana.submitRoute(solana.deadChain) });
+	const dayMs = 86_400_000;
+	solana.clock.aheadMs = 26 * dayMs;
+	expect(await refusalOf(submit())).toMatchObject({ code: "UPSTREAM_UNAVAILABLE" });
+	solana.clock.aheadMs = 28 * dayMs;
+	await expect(submit()).rejects.toMatchObject({
+		code: "OP_EXPIRED",
+		next: "contact_operator",
+		message: expect.stringContaining("cannot be asked any more"),
+	});
+});
+
+test("a forgotten order of a day that the database has no partition for has its row all the same", async () => {
+	const wallet = await evm.newWallet({ isDelegated: true });
+	const { quote, built, signature } = await evm.signedOp(wallet);
+	await evm.land(built, signature, { quote });
+	const day = new Date(swapUuidTimeMs(quote.uuid)).toISOString().slice(0, 10).replaceAll("-", "_");
+	await evm.database.owner.query(`drop table swaps_${day}, swap_events_${day}`);
+	evm.clock.aheadMs = 3_600_000;
+	expect(await evm.submit(built, signature)).toMatchObject({ status: "pending" });
+});
+
+test("a swap of another order that has the quote's id is never the answer, nor given away", async () => {
+	const wallet = await evm.newWallet({ isDelegated: true });
+	const { quote, built, signature } = await evm.signedOp(wallet);
+	await insertRebuilt({ ...quote, terms: { ...quote.terms, minOutput: 7n } });
+	expect(await refusalOf(evm.submit(built, signature))).toEqual({
+		code: "SIMULATION_FAILED",
+		details: { reason: "another order has the quote's id" },
+	});
+	await evm.land(built, signature, { quote });
+	await expect(evm.submit(built, signature)).rejects.toThrow("the one that was submitted is open");
+	expect((await readSwap(evm.database.pool, quote.uuid))?.accountId).toBeUndefined();
+});
+
+test("whoever opens an order himself while its chain is paused has his input back, and takes nothing of the stock", async () => {
+	for (const { chainId } of [evm.testChains.origin, evm.testChains.destination]) {
+		const wallet = await evm.newWallet({ isDelegated: true });
+		const { quote, built, signature } = await evm.signedOp(wallet);
+		await evm.land(built, signature, { quote });
+		evm.knobs.paused = new Map([[chainId, "the books differ"]]);
+		expect(await evm.submit(built, signature)).toEqual({ swapId: toSwapId(quote.uuid), status: "pending" });
+		expect(await readSwap(evm.database.pool, quote.uuid)).toMatchObject({ givingUp: "PRICE_MOVED" });
+	}
+	expect((await evm.database.owner.query("select from reservations")).rowCount).toBe(0);
+});

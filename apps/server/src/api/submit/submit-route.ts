@@ -1,0 +1,461 @@
+import {
+	greater,
+	isSolana,
+	type Order,
+	orderId,
+	orderSchema,
+	type SubmitResponse,
+	SwapError,
+	type SwapUuid,
+	swapUuidTimeMs,
+	toChainId,
+	toSwapId,
+	usdCents,
+} from "@geoswap/protocol";
+import type { Hex } from "viem";
+import type { SolanaChain } from "../../chain/solana/connect-solana.ts";
+import type { SealKeys, SealPurpose } from "../../config/seal-keys.ts";
+import type { DatabasePool } from "../../database/database.ts";
+import { ensurePartitions } from "../../database/ensure-partitions.ts";
+import { wasRestoredSince } from "../../database/restores.ts";
+import { openedQuote, type SealedQuote } from "../../desk/sealed-quote.ts";
+import type { Desk } from "../../desk/venue.ts";
+import type { Engine } from "../../durable/durable.ts";
+import { readUnsettledGas } from "../../money/unsettled-gas.ts";
+import { attestersWanted, type PolicyConfig, unopenedLimits } from "../../swap/decide/swap-policy.ts";
+import type { SignedOp, SignedSolanaOp, SwapRecord } from "../../swap/facts/swap-record.ts";
+import type { PauseList } from "../../swap/pause/pause-list.ts";
+import { readSwap } from "../../swap/record/read-swap.ts";
+import type { AccountStrikes } from "../../swap/record/strike-account.ts";
+import type { Log } from "../../telemetry/log.ts";
+import type { Span } from "../../telemetry/tracer.ts";
+import type { Route } from "../http/route.ts";
+import type { RouteDoc } from "../openapi/route-doc.ts";
+import type { WalletUnopened } from "../origin/wallet-unopened.ts";
+import { openTokenWithAge } from "../seal/open-token.ts";
+import { createTurns } from "../status/take-turns.ts";
+import { adoptSwap } from "./adopt-swap.ts";
+import { checkRecipient } from "./check-recipient.ts";
+import { type BeforeSubmit, readBeforeSubmit } from "./read-before-submit.ts";
+import { readRecipient } from "./read-recipient.ts";
+import { type Standing, type SubmitOutcome, submitSwap, waitForSubmits } from "./submit-swap.ts";
+
+/** What every submit needs. */
+export type SubmitDeps = {
+	solana: SolanaChain | undefined;
+	pool: DatabasePool;
+	sealKeys: SealKeys;
+	desk: Pick<
+		Desk,
+		"reprice" | "volumes" | "isPriceable" | "valueUsdCents" | "gasUsdCents" | "feePerGas" | "exposureLimit"
+	>;
+	engine: Engine;
+	pauses: Pick<PauseList, "reasonOf">;
+	config: PolicyConfig;
+	nowMs: () => number;
+};
+
+/** How the submit of one kind of origin differs from the others. Each step comes once those before it have passed. */
+export type OriginSubmit<
+	Op extends { quote: SealedQuote },
+	Signed extends { signature: Hex } = { signature: Hex },
+> = {
+	path: string;
+	doc: RouteDoc;
+	purpose: SealPurpose;
+	/** The op's token, and what the wallet signed as the caller spells it. */
+	parse: (body: unknown) => { geoOpToken: string; signed: string };
+	/** The wallet's signature, and what else was made to check it. Throws where it is malformed, or not the wallet's over the op. */
+	checkSignature: (op: Op, order: Order, signed: string) => Promise<Signed>;
+	/** The last moment for a first submit. */
+	expiresAtMs: (op: Op) => number;
+	/** Whether the order was ever opened, by whomever, in a way that the op can go on from. */
+	wasOpened: (op: Op, order: Order, signed: Signed) => Promise<"opened" | "never" | "untold">;
+	/** Whether what was submitted before a restore, and forgotten by it, may still open the order. */
+	mayLand: (op: Op, order: Order) => Promise<boolean>;
+	/** Reads the origin chain. */
+	look: (op: Op, order: Order, signed: Signed, unopened: readonly WalletUnopened[]) => Promise<OriginLook>;
+	/** As it is stored: with the order, all that is needed to send it. */
+	signedOp: (op: Op, signature: Hex) => SignedOp | SignedSolanaOp;
+};
+
+type OriginLook = {
+	/** Whether the order is open already, by whomever. */
+	isOpened: boolean;
+	/** Throws where the op would not open the order now. */
+	check: () => Promise<void>;
+	/** Throws where the wallet has too little, once further orders of it have claimed this much. */
+	checkBalance: (claimed: bigint) => void;
+};
+
+type FirstSubmit = {
+	/** `existing` may be of another order: whoever opens one of other terms under the quote's id can have it rebuilt. */
+	outcome: "created" | "existing";
+	swap: SwapRecord;
+	isOpened: boolean;
+};
+
+/** A submit call. What is the same for every kind of origin is here. */
+export function submitRoute<Op extends { quote: SealedQuote }, Signed extends { signature: Hex }>(
+	origin: OriginSubmit<Op, Signed>,
+	{ solana, pool, sealKeys, desk, engine, pauses, config, nowMs }: SubmitDeps,
+): Route {
+	const { limits } = config;
+	// Submits of one account wait for each other's lock in the database. They wait here, so that a caller who sends many at
+	// once does not hold all connections while it waits for itself.
+	const inTurn = createTurns({ atOnce: 8, waitMs: 15_000, upstream: "database" });
+	// A caller that sends the same again before it has an answer shares that answer, and costs nothing more.
+	const underWay = new Map<string, Promise<SubmitResponse>>();
+	/** Accounts whose last submit was refused for its cost. */
+	const overBudget = new Set<string>();
+	return {
+		method: "POST",
+		path: origin.path,
+		operation: "submit",
+		doc: origin.doc,
+		async handle({ body, account: { accountId }, log, span }): Promise<SubmitResponse> {
+			const submission = origin.parse(body);
+			const same = JSON.stringify([accountId, submission.geoOpToken, submission.signed]);
+			const first = underWay.get(same);
+			if (first) return first;
+			const answering = submit(submission, { accountId, log, span }).finally(() => underWay.delete(same));
+			underWay.set(same, answering);
+			return answering;
+		},
+	};
+
+	async function submit(
+		{ geoOpToken, signed }: { geoOpToken: string; signed: string },
+		{ accountId, log, span }: { accountId: string; log: Log; span: Span | undefined },
+	): Promise<SubmitResponse> {
+		const sealedFor = { purpose: origin.purpose, accountId };
+		const { payload, isOld } = await openTokenWithAge<Op>(sealKeys, geoOpToken, sealedFor);
+		const op = { ...payload, quote: openedQuote(payload.quote) };
+		const order = orderSchema.parse(op.quote.order);
+		span?.set({
+			swapId: toSwapId(op.quote.uuid),
+			originChainId: String(order.originChainId),
+			destinationChainId: String(order.destinationChainId),
+		});
+		const checked = await origin.checkSignature(op, order, signed);
+
+		const before = await readBeforeSubmit(pool, { order, accountId, nowMs: nowMs() });
+		const existing = await ofThisOrder(before.swap);
+		if (existing) return answer(existing);
+		try {
+			const submitted = await submitFirst({
+				accountId,
+				op,
+				isOldToken: isOld,
+				order,
+				signed: checked,
+				before,
+				trace: span?.traceparent,
+			});
+			if (submitted.outcome === "created") {
+				start(submitted.swap);
+				return answer(submitted.swap);
+			}
+			const known = await readExisting();
+			if (!known) throw idTaken(submitted);
+			return answer(known);
+		} catch (error) {
+			if (!(error instanceof SwapError)) throw error;
+			// The same submit, sent twice at once, may have made the swap and changed what this one read.
+			const twin = await readExisting();
+			if (!twin) throw error;
+			return answer(twin);
+		}
+
+		async function readExisting(): Promise<SwapRecord | undefined> {
+			return ofThisOrder(await readSwap(pool, op.quote.uuid));
+		}
+
+		async function ofThisOrder(swap: SwapRecord | undefined): Promise<SwapRecord | undefined> {
+			// Anyone may open an order of other terms under this id, and have that rebuilt.
+			if (swap?.orderId !== orderId(order)) return undefined;
+			if (swap.accountId === undefined) await adoptSwap(pool, { id: swap.id, accountId });
+			return swap;
+		}
+
+		/** Nobody waits for it: what is queued is found by the next block, and what is due by the tick. */
+		function start({ id }: { id: SwapUuid }): void {
+			const swapId = toSwapId(id);
+			log.info({ swapId }, "swap submitted");
+			// A round tells the lanes of an op that was just submitted.
+			engine
+				.poke({ object: "round", key: "0" })
+				.catch((err: unknown) => log.warn({ swapId, err }, "no round was asked for"));
+		}
+	}
+
+	async function submitFirst({
+		accountId,
+		op,
+		isOldToken,
+		order,
+		signed,
+		before: { strikes, unopened },
+		trace,
+	}: {
+		accountId: string;
+		op: Op;
+		isOldToken: boolean;
+		order: Order;
+		signed: Signed;
+		before: BeforeSubmit;
+		trace: string | undefined;
+	}): Promise<FirstSubmit> {
+		const expiresAtMs = origin.expiresAtMs(op);
+		const isExpired = isOldToken || nowMs() > expiresAtMs;
+		const quotedAtMs = swapUuidTimeMs(op.quote.uuid);
+		// On an EVM chain the same op opens the same order, once: only there may it be sent as if it were new.
+		const isForgettable = isExpired || isSolana(order.originChainId);
+		const mayBeForgotten = isForgettable && (await wasRestoredSince(pool, quotedAtMs));
+		const isOld = isExpired || mayBeForgotten;
+		// What is open had been submitted before, to a database that was restored since: nobody may be told that nothing was
+		// executed, nor by something else of the same quote.
+		if (isOld) {
+			// Asked first: what has landed by then is found.
+			const isUndecided = mayBeForgotten && (await origin.mayLand(op, order));
+			const found = isForgottenOnSolana(op, order) ? "untold" : await origin.wasOpened(op, order, signed);
+			if (found === "never" && isUndecided) throw notToldYet(order);
+			if (found !== "opened") {
+				// A copy that came in time may be about to make the swap, in another process.
+				await waitForSubmits(pool, accountId);
+				throw expired(expiresAtMs, found);
+			}
+			// Its day may be older than any of a database that was just restored.
+			await ensurePartitions(pool, { nowMs: quotedAtMs, daysAhead: 0 });
+		}
+		// Asked again under the account's lock. Here it spares the calls to the chain that an account over its budget causes.
+		if (overBudget.has(accountId)) {
+			checkGasBudget(accountId, await readUnsettledGas(pool, { accountId, nowMs: nowMs() }));
+		}
+		const recipient = readRecipient(solana, order);
+		// Nobody asks for it where the order is open.
+		recipient.catch(() => {});
+		const look = isOld ? alreadyOpened : await origin.look(op, order, signed, unopened);
+		const { isOpened } = look;
+		const paused = pausedChain(order);
+		// Anyone may have sent the op: then the wallet has given its input, and what it is left with does not matter.
+		if (!isOpened) {
+			if (paused) throw paused;
+			await look.check();
+			checkRecipient(await recipient);
+		}
+		const hasAccount = isOpened ? undefined : (await recipient).hasAccount;
+
+		const { uuid, delivery, output, feeMillibps } = op.quote;
+		// The quoted value covers what was promised for it, and the one of now what is at stake if the price has risen.
+		const valueUsdCents = greater(op.quote.valueUsdCents, desk.valueUsdCents(order) ?? 0n);
+		const isAttested = order.originChainId !== order.destinationChainId && !isSolana(order.originChainId);
+		const submission: Parameters<typeof submitSwap>[1] = {
+			swap: {
+				id: uuid,
+				accountId,
+				order,
+				output,
+				valueUsdCents,
+				feeMillibps,
+				delivery,
+				op: origin.signedOp(op, signed.signature),
+				trace,
+			},
+			pairs: desk.volumes({ order, delivery }),
+			// Whoever opens an order himself buys nothing from or to a chain that sells nothing: he has his input back.
+			reserve: (inFlight) =>
+				paused ? undefined : desk.reprice({ order, delivery, feeMillibps, hasAccount }, inFlight),
+			isOpened,
+			isInTime: () => isOld || nowMs() <= expiresAtMs,
+			admit: ({ gas, unopened }) => {
+				checkGasBudget(accountId, gas);
+				checkStrikes(strikes, { isOpened });
+				if (isOpened) return;
+				checkUnopened(unopened);
+				// Others of the wallet may have been submitted since its balance was read.
+				look.checkBalance(unopened.claimed);
+			},
+			countedOrders: unopened.map((other) => other.orderId),
+			limits: { ...unopenedLimits(config), reservationSeconds: limits.reservationSeconds },
+			// Without a price it is refused for that.
+			exposure: desk.isPriceable(order) ? desk.exposureLimit(order) : undefined,
+			attesters: isAttested ? attestersWanted(config, order) : undefined,
+			nowMs: nowMs(),
+		};
+		const result = await inTurn(accountId, () => submitSwap(pool, submission));
+		if (result.outcome === "created" || result.outcome === "existing") {
+			return { outcome: result.outcome, swap: result.swap, isOpened };
+		}
+		if (result.outcome === "expired") throw expired(expiresAtMs, "never");
+		throw refusal(result.outcome, limits);
+	}
+
+	/**
+	 * Whether an order's markers may be closed before all about it is decided once more: without them nothing on Solana
+	 * stands against a second payment.
+	 */
+	function isForgottenOnSolana(
+		{ quote: { uuid } }: Op,
+		{ originChainId, destinationChainId }: Order,
+	): boolean {
+		const { solana: served } = config;
+		if (!served || ![originChainId, destinationChainId].some(isSolana)) return false;
+		return nowMs() - swapUuidTimeMs(uuid) > served.markerSeconds * 1_000 * markerShare;
+	}
+
+	/** Why nothing is sold from or to one of its chains. */
+	function pausedChain({ originChainId, destinationChainId }: Order): SwapError | undefined {
+		for (const chainId of [originChainId, destinationChainId]) {
+			const reason = pauses.reasonOf(toChainId(chainId));
+			if (reason === undefined) continue;
+			return new SwapError(
+				"LIQUIDITY_CHANGED",
+				{ reason: "paused" },
+				{
+					message: `Chain ${chainId} is paused: ${reason}. Nothing was executed. Request a quote for another chain, or later.`,
+				},
+			);
+		}
+		return undefined;
+	}
+
+	/** Throws where the account's unsettled swaps have used up the day's budget, or may yet do so. */
+	function checkGasBudget(accountId: string, { ended, undecided }: Standing["gas"]): void {
+		const costOf = (spent: { chainId: number; wei: bigint }[]) =>
+			spent.reduce((sum, gas) => sum + desk.gasUsdCents(gas), 0n);
+		const inFlight = undecided.inFlight.map(({ chainId, gas }) => ({
+			chainId,
+			wei: gas * desk.feePerGas(chainId),
+		}));
+		const budget = usdCents(limits.unsettledGasUsdPerDay);
+		const endedUsdCents = costOf(ended.spent);
+		overBudget.delete(accountId);
+		if (endedUsdCents + costOf(undecided.spent) + costOf(inFlight) < budget) return;
+		overBudget.add(accountId);
+		const { retryAfterSeconds } = endedUsdCents < budget ? undecided : ended;
+		throw new SwapError(
+			"RATE_LIMITED",
+			{ reason: "gas_budget", retryAfterSeconds },
+			{
+				message:
+					"Swaps of this account that are not settled have used up the day's budget of gas, or may use it up. Send it again later. An order that is open already and that nobody submits in time is refunded after its deadline.",
+			},
+		);
+	}
+
+	function checkUnopened({ ofWallet, ofAccount }: Standing["unopened"]): void {
+		const { perWallet, perAccount } = limits.unopenedSwaps;
+		const whose = ofWallet >= perWallet ? "wallet" : ofAccount >= perAccount ? "account" : undefined;
+		if (!whose) return;
+		const most = whose === "wallet" ? perWallet : perAccount;
+		throw new SwapError(
+			"RATE_LIMITED",
+			{ reason: "unopened_swaps", retryAfterSeconds: openedSeconds },
+			{
+				message: `This ${whose} has ${most} swaps whose orders are not open yet, which is as many as it may have. Send it again once one of them is open.`,
+			},
+		);
+	}
+
+	function checkStrikes(
+		{ count, retryAfterSeconds }: AccountStrikes,
+		{ isOpened }: { isOpened: boolean },
+	): void {
+		if (count < limits.refusedRecipientsPerDay) return;
+		throw new SwapError(
+			"RATE_LIMITED",
+			{ reason: "recipients_refused", retryAfterSeconds },
+			{ message: isOpened ? openedAfterStrikes : struckOut },
+		);
+	}
+}
+
+/** About how long an order takes to be opened. */
+const openedSeconds = 15;
+
+const struckOut =
+	"Too many swaps of this account were refunded in the last day because their recipients could not be paid. Send it again later, to a recipient that accepts the output token.";
+const openedAfterStrikes =
+	"The order is open on its chain, but too many swaps of this account were refunded in the last day because their recipients could not be paid. Send it again later. An order that nobody submits in time is refunded after its deadline.";
+
+/** Of the time that a marker stands: in the rest of it an order that is submitted again is decided. */
+const markerShare = 0.9;
+
+function expired(expiresAtMs: number, found: "never" | "untold"): SwapError {
+	const details = { expiredAt: new Date(expiresAtMs).toISOString() };
+	if (found === "never") return new SwapError("OP_EXPIRED", details);
+	return new SwapError("OP_EXPIRED", details, {
+		next: "contact_operator",
+		message:
+			"The operation has expired, and the chain cannot be asked any more whether it was executed. Give the operator the wallet and the requestId.",
+	});
+}
+
+function notToldYet({ originChainId }: Order): SwapError {
+	return new SwapError(
+		"UPSTREAM_UNAVAILABLE",
+		{ upstream: `chain ${originChainId}` },
+		{
+			message:
+				"The service was set back to a backup, and it cannot be told yet whether the transaction was executed before. Send the same request again in a moment; sign nothing else for this swap until then.",
+		},
+	);
+}
+
+const alreadyOpened: OriginLook = {
+	isOpened: true,
+	check: async () => {},
+	checkBalance: () => {},
+};
+
+function idTaken({ swap: { id }, isOpened }: FirstSubmit): Error {
+	// The input is taken, and a person has to see to it.
+	if (isOpened) return new Error(`swap ${id} is of another order, and the one that was submitted is open`);
+	return new SwapError("SIMULATION_FAILED", { reason: "another order has the quote's id" });
+}
+
+function answer({ id, status }: SwapRecord): SubmitResponse {
+	return { swapId: toSwapId(id), status };
+}
+
+/** Why nothing was written, as the caller is told. */
+function refusal(
+	outcome: Exclude<SubmitOutcome["outcome"], "created" | "existing" | "expired">,
+	{ reservationSeconds }: { reservationSeconds: number },
+): SwapError {
+	switch (outcome) {
+		case "price":
+		case "stock":
+			return new SwapError("LIQUIDITY_CHANGED", { reason: outcome });
+		case "share":
+			return new SwapError(
+				"LIQUIDITY_CHANGED",
+				{ reason: "stock" },
+				{
+					// A quote knows nothing of the stock: it would offer the same amount again.
+					next: "fix_request",
+					message:
+						"The swap needs a larger share of what the vault holds than one swap may take. Nothing was executed, and the same amount would be refused again. Request a quote for a smaller amount, or ask the operator for more stock.",
+				},
+			);
+		case "attesters":
+			return new SwapError(
+				"UPSTREAM_UNAVAILABLE",
+				{ upstream: "attesters" },
+				{
+					message:
+						"Too few of those who would attest this swap answer now, and nothing was executed. Send the same request again in a moment.",
+				},
+			);
+		case "unopened":
+			return new SwapError(
+				"RATE_LIMITED",
+				{ reason: "reserved_value", retryAfterSeconds: reservationSeconds },
+				{
+					message:
+						"Too much is reserved for swaps of this account that are not open yet. Send it again later.",
+				},
+			);
+	}
+}

@@ -1,0 +1,311 @@
+import { randomBytes, randomUUID } from "node:crypto";
+import { newSwapUuid, type Order, orderId, packDeadlines, toSwapKey, toWord } from "@geoswap/protocol";
+import { type Address, type Hex, hexToBytes, zeroHash } from "viem";
+import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
+import { createTestDatabase, type TestDatabase } from "../../../test/service/test-database.ts";
+import { openDatabase } from "../../database/database.ts";
+import { readSwap } from "../../swap/record/read-swap.ts";
+import { walletUnopened } from "../origin/wallet-unopened.ts";
+import { type NewSwap, type Reservation, type Standing, submitSwap, waitForSubmits } from "./submit-swap.ts";
+
+const usdc: Address = "0x00000000000000000000000000000000000000c1";
+const weth: Address = "0x00000000000000000000000000000000000000e2";
+const wallet: Address = "0x00000000000000000000000000000000000000a1";
+const limits = {
+	shareOfStock: 1,
+	unopenedUsdCents: 1_000_000n as bigint | undefined,
+	reservationSeconds: 60,
+};
+
+let database: TestDatabase;
+beforeAll(async () => {
+	database = await createTestDatabase({ as: "api" });
+});
+afterAll(() => database.drop());
+beforeEach(async () => {
+	await database.owner.query("truncate swaps, swap_events, waits, reservations, stock, pair_volume");
+	await setStock(1_000n);
+});
+
+test("1,000 concurrent submits of one quote make one row and one reservation, and each is told of it", async () => {
+	const swap = newSwap();
+	// As two API processes would, each with its own connections.
+	const pools = [database.pool, openDatabase({ url: database.url, applicationName: "test" })];
+	try {
+		const outcomes = await Promise.all(
+			Array.from({ length: 1_000 }, (_, i) =>
+				submit(swap, { pool: pools[i % 2] ?? database.pool, amount: 600n }),
+			),
+		);
+		expect(outcomes.filter(({ outcome }) => outcome === "created")).toHaveLength(1);
+		expect(outcomes.filter(({ outcome }) => outcome === "existing")).toHaveLength(999);
+	} finally {
+		await pools[1]?.end();
+	}
+	expect(await books()).toEqual({ swaps: 1, events: 2, reservations: 1, reserved: 600n });
+});
+
+test("of 50 concurrent swaps for a stock that fits 10, exactly 10 are made", async () => {
+	const outcomes = await Promise.all(
+		Array.from({ length: 50 }, () => submit(newSwap({ accountId: randomUUID() }), { amount: 100n })),
+	);
+	expect(outcomes.filter(({ outcome }) => outcome === "created")).toHaveLength(10);
+	expect(outcomes.filter(({ outcome }) => outcome === "stock")).toHaveLength(40);
+	expect(await books()).toEqual({ swaps: 10, events: 20, reservations: 10, reserved: 1_000n });
+});
+
+test("no more is promised than the vault may let out, however much it holds", async () => {
+	await setStock(1_000n, 99n);
+	expect(await submit(newSwap(), { amount: 100n })).toEqual({ outcome: "stock" });
+	expect(await submit(newSwap(), { amount: 99n })).toMatchObject({ outcome: "created" });
+});
+
+test("a fee is kept to a thousandth of a basis point, and a row that has hundredths only reads as the same fee", async () => {
+	const swap = { ...newSwap(), feeMillibps: 9_375 };
+	const { pool, owner } = database;
+	expect(await submit(swap, { amount: 1n })).toMatchObject({ swap: { feeMillibps: 9_375 } });
+	expect(await readSwap(pool, swap.id)).toMatchObject({ feeMillibps: 9_375 });
+	const { rows } = await pool.query("select fee_centibps from swaps");
+	expect(rows).toEqual([{ fee_centibps: 938 }]);
+	await owner.query("update swaps set fee_millibps = null, fee_centibps = 1250");
+	expect(await readSwap(pool, swap.id)).toMatchObject({ feeMillibps: 12_500 });
+});
+
+test("concurrent swaps over one ladder are each priced behind the others", async () => {
+	const pairs = [
+		{ chainId: 2, token: weth, direction: "buy" },
+		{ chainId: 1, token: weth, direction: "sell" },
+	] as const;
+	const seen: bigint[] = [];
+	await Promise.all(
+		Array.from({ length: 20 }, (_, i) =>
+			submitSwap(database.pool, {
+				swap: newSwap({ accountId: randomUUID() }),
+				pairs: i % 2 ? pairs : pairs.toReversed(),
+				reserve: (inFlight) => {
+					expect(inFlight.buy).toBe(inFlight.sell * 7n);
+					seen.push(inFlight.sell);
+					const [buy, sell] = pairs;
+					return reservation(10n, [
+						{ ...buy, amount: 7n },
+						{ ...sell, amount: 1n },
+					]);
+				},
+				isOpened: false,
+				isInTime: () => true,
+				admit: () => {},
+				countedOrders: [],
+				limits,
+				nowMs: Date.now(),
+			}),
+		),
+	);
+	expect(seen.sort((a, b) => Number(a - b))).toEqual(Array.from({ length: 20 }, (_, i) => BigInt(i)));
+	const { rows } = await database.owner.query("select volumes from reservations limit 1");
+	expect(rows[0].volumes).toEqual([
+		{ chainId: 2, token: weth, direction: "buy", amount: "7" },
+		{ chainId: 1, token: weth, direction: "sell", amount: "1" },
+	]);
+});
+
+test("a swap whose order was open before it was submitted is looked at at once", async () => {
+	const openDeadline = BigInt(Math.floor(Date.now() / 1_000) + 600);
+	const fillDeadline = openDeadline + 1n;
+	const deadlines = packDeadlines({ openDeadline, fillDeadline, refundAfter: fillDeadline + 1n });
+	const [early, usual] = [newSwap({ order: { deadlines } }), newSwap({ order: { deadlines } })];
+	await database.owner.query("insert into chain_events values (1, 1, 1, '', '', '', $1, 'Opened', '{}')", [
+		hexToBytes(orderId(early.order)),
+	]);
+	for (const swap of [early, usual]) {
+		expect(await submit(swap, { amount: 1n })).toMatchObject({ outcome: "created" });
+	}
+	const { rows } = await database.owner.query("select swap_id from waits where due_at <= now()");
+	expect(rows).toEqual([{ swap_id: early.id }]);
+});
+
+test("a price below the minimum reserves and inserts nothing", async () => {
+	expect(await submit(newSwap(), { amount: undefined })).toEqual({ outcome: "price" });
+	expect(await books()).toEqual({ swaps: 0, events: 0, reservations: 0, reserved: 0n });
+});
+
+test("concurrent swaps of one account stay under its cap of unopened value", async () => {
+	const accountId = randomUUID();
+	const outcomes = await Promise.all(
+		Array.from({ length: 30 }, () => submit(newSwap({ accountId, valueUsdCents: 200_000n }), { amount: 1n })),
+	);
+	expect(outcomes.filter(({ outcome }) => outcome === "created")).toHaveLength(5);
+	expect(outcomes.filter(({ outcome }) => outcome === "unopened")).toHaveLength(25);
+	await database.owner.query("update reservations set opened = true");
+	expect(await submit(newSwap({ accountId }), { amount: 1n })).toMatchObject({ outcome: "created" });
+});
+
+test("an account has at most its share of the stock reserved unopened, and no swap is larger than that", async () => {
+	const accountId = randomUUID();
+	const within = { ...limits, shareOfStock: 0.2, unopenedUsdCents: undefined };
+	const take = (amount: bigint, as = accountId) =>
+		submit(newSwap({ accountId: as }), { amount, limits: within });
+	const outcomes = await Promise.all(Array.from({ length: 30 }, () => take(10n)));
+	expect(outcomes.filter(({ outcome }) => outcome === "created")).toHaveLength(20);
+	expect(outcomes.filter(({ outcome }) => outcome === "unopened")).toHaveLength(10);
+	// What never fits is not worth waiting for.
+	expect(await take(201n)).toEqual({ outcome: "share" });
+	expect(await take(200n, randomUUID())).toMatchObject({ outcome: "created" });
+	await database.owner.query("update reservations set opened = true");
+	expect(await take(10n)).toMatchObject({ outcome: "created" });
+});
+
+test("a swap whose order is open is recorded to be refunded where nothing can be reserved for it", async () => {
+	expect(await submit(newSwap(), { amount: 1_001n, isOpened: true })).toMatchObject({
+		outcome: "created",
+		swap: { givingUp: "NO_LIQUIDITY", status: "pending" },
+	});
+	expect(await submit(newSwap(), { amount: undefined, isOpened: true })).toMatchObject({
+		outcome: "created",
+		swap: { givingUp: "PRICE_MOVED" },
+	});
+	expect(await books()).toEqual({ swaps: 2, events: 2, reservations: 0, reserved: 0n });
+	const swap = newSwap();
+	expect(await submit(swap, { amount: 5n, isOpened: true })).toMatchObject({ outcome: "created" });
+	expect(await submit(swap, { amount: 5n, isOpened: true })).toMatchObject({ outcome: "existing" });
+	expect(await books()).toEqual({ swaps: 3, events: 3, reservations: 1, reserved: 5n });
+});
+
+test("a submitted swap reads back as it was given, with the delivery that was priced", async () => {
+	const swap = newSwap();
+	const result = await submit(swap, { amount: 5n });
+	expect(result).toMatchObject({
+		outcome: "created",
+		swap: { ...swap, delivery: { kind: "stock", amount: 5n }, stage: "opening", givingUp: undefined },
+	});
+});
+
+test("a wallet's unopened swaps of a token are those of that token and chain, without the one asked for", async () => {
+	const [first, second] = [newSwap(), newSwap()];
+	const otherToken = newSwap({ order: { inputToken: toWord(weth) } });
+	const otherChain = newSwap({ order: { originChainId: 3n } });
+	const otherWallet = newSwap({ order: { wallet: toWord(weth) } });
+	const opened = newSwap();
+	for (const swap of [first, second, otherToken, otherChain, otherWallet, opened]) {
+		await submit(swap, { amount: 1n });
+	}
+	await database.owner.query("update swaps set stage = 'deposited' where id = $1", [opened.id]);
+	expect(await walletUnopened(database.pool, { order: first.order, nowMs: Date.now() })).toMatchObject([
+		{ escrow: "0x0000000000000000000000000000000000000001", amount: 77n },
+	]);
+});
+
+test("once somebody may have been told that it expired no swap is made of it, and whoever tells that has waited for the others", async () => {
+	await setStock(100n);
+	const { accountId } = newSwap();
+	// It is in time, and has not written yet.
+	const slow = await database.pool.connect();
+	await slow.query("begin");
+	await slow.query("select pg_advisory_xact_lock(hashtextextended('account:' || $1, 0))", [accountId]);
+	let hasWaited = false;
+	const waits = waitForSubmits(database.pool, accountId).then(() => {
+		hasWaited = true;
+	});
+	await slow.query("select pg_sleep(0.1)");
+	expect(hasWaited).toBe(false);
+	await slow.query("commit");
+	slow.release();
+	await waits;
+	expect(await submit(newSwap(), { amount: 10n, isInTime: () => false })).toEqual({ outcome: "expired" });
+});
+
+function submit(
+	swap: NewSwap,
+	{
+		amount,
+		isOpened = false,
+		isInTime = () => true,
+		admit = () => {},
+		countedOrders = [],
+		limits: given = limits,
+		pool = database.pool,
+	}: {
+		amount: bigint | undefined;
+		isOpened?: boolean;
+		isInTime?: () => boolean;
+		admit?: (standing: Standing) => void;
+		countedOrders?: Hex[];
+		limits?: typeof limits;
+		pool?: TestDatabase["pool"];
+	},
+) {
+	return submitSwap(pool, {
+		swap,
+		pairs: [],
+		reserve: () => (amount === undefined ? undefined : reservation(amount)),
+		isOpened,
+		isInTime,
+		admit,
+		countedOrders,
+		limits: given,
+		nowMs: Date.now(),
+	});
+}
+
+function reservation(amount: bigint, volumes: Reservation["volumes"] = []): Reservation {
+	return { delivery: { kind: "stock", amount }, chainId: 2, token: usdc, amount, volumes };
+}
+
+async function setStock(balance: bigint, outflow = balance): Promise<void> {
+	await database.owner.query(
+		`insert into stock (chain_id, token, balance, outflow_available, block_number) values (2, $1, $2, $3, 1)
+		on conflict (chain_id, token) do update set balance = $2, outflow_available = $3`,
+		[hexToBytes(usdc), balance, outflow],
+	);
+}
+
+async function books() {
+	const { rows } = await database.owner.query(
+		`select (select count(*) from swaps) as swaps, (select count(*) from swap_events) as events,
+			(select count(*) from reservations) as reservations, (select sum(reserved) from stock) as reserved`,
+	);
+	return rows[0];
+}
+
+function newSwap({
+	accountId = "00000000-0000-4000-8000-000000000001",
+	valueUsdCents = 100n,
+	order = {},
+}: {
+	accountId?: string;
+	valueUsdCents?: bigint;
+	order?: Partial<Order>;
+} = {}): NewSwap {
+	const id = newSwapUuid({ nowMs: Date.now(), random: randomBytes(10) });
+	const word = (n: number) => toWord(`0x${n.toString(16).padStart(40, "0")}`);
+	return {
+		id,
+		accountId,
+		order: {
+			originChainId: 1n,
+			destinationChainId: 2n,
+			escrow: word(1),
+			originVault: word(2),
+			destinationVault: word(3),
+			attesterSet: zeroHash,
+			wallet: toWord(wallet),
+			inputToken: toWord(usdc),
+			inputAmount: 77n,
+			outputToken: toWord(usdc),
+			minOutput: 1n,
+			recipient: toWord(wallet),
+			swapKey: toSwapKey(id),
+			deadlines: packDeadlines({ openDeadline: 1n, fillDeadline: 2n, refundAfter: 3n }),
+			...order,
+		},
+		output: 76n,
+		valueUsdCents,
+		feeMillibps: 12_500,
+		delivery: { kind: "stock", amount: 76n },
+		op: {
+			delegate: "0x00000000000000000000000000000000000000D1",
+			allowance: 0n,
+			gas: { verificationGasLimit: 1n, callGasLimit: 2n },
+			signature: "0x00",
+		},
+	};
+}

@@ -1,0 +1,354 @@
+import {
+	type FailureCode,
+	type Order,
+	orderId,
+	orderToJson,
+	type SwapUuid,
+	unpackDeadlines,
+} from "@geoswap/protocol";
+import pg from "pg";
+import { type Hex, hexToBytes } from "viem";
+import { type Database, type DatabasePool, inTransaction } from "../../database/database.ts";
+import { joinParts } from "../../database/statement-part.ts";
+import { type AttestersWanted, attestersAlive } from "../../job/heartbeats.ts";
+import {
+	type InFlight,
+	inFlightOf,
+	lockedPairs,
+	type Pair,
+	pairColumns,
+	type VolumeRow,
+} from "../../money/stock/lock-pairs.ts";
+import { type GasRow, gasFromRows, gasRows, type UnsettledGas } from "../../money/unsettled-gas.ts";
+import type { Delivery, SignedOp, SignedSolanaOp, SwapRecord } from "../../swap/facts/swap-record.ts";
+import {
+	readSwap,
+	type SwapRow,
+	swapColumnNames,
+	swapColumns,
+	swapFromRow,
+} from "../../swap/record/read-swap.ts";
+import { deliveryToJson, signedOpToJson } from "../../swap/record/swap-json.ts";
+import { type Unopened, unopenedBy } from "./read-unopened.ts";
+
+export type NewSwap = {
+	id: SwapUuid;
+	accountId: string;
+	order: Order;
+	/** As quoted. */
+	output: bigint;
+	valueUsdCents: bigint;
+	feeMillibps: number;
+	delivery: Delivery;
+	op: SignedOp | SignedSolanaOp;
+	/** The trace that its submit began (a W3C traceparent), where it is traced. */
+	trace?: string | undefined;
+};
+
+/** What is taken for a swap: of the vault's stock, and of the ladders. */
+export type Reservation = {
+	delivery: Delivery;
+	chainId: number;
+	token: Hex;
+	amount: bigint;
+	volumes: (Pair & { amount: bigint })[];
+};
+
+export type SubmitOutcome =
+	| { outcome: "created" | "existing"; swap: SwapRecord }
+	/**
+	 * The price fell below the order's minimum; there is too little stock, or too much of the input; the swap is a larger
+	 * share of the stock than one may take; the account has too much unopened; too few of the attesters that would decide
+	 * the order are alive; it took until it had expired.
+	 */
+	| { outcome: Refusal };
+
+type Refusal = "price" | "stock" | "share" | "unopened" | "attesters" | "expired";
+
+/** What the account and the wallet of a swap have under way beside it. */
+export type Standing = { gas: UnsettledGas; unopened: Unopened };
+
+/** How much may be reserved for an account's swaps that are not open yet. */
+export type UnopenedLimits = {
+	/** Of the vault's stock of the token that leaves, 0 to 1. */
+	shareOfStock: number;
+	/** Of all tokens together; undefined where only the share counts. */
+	unopenedUsdCents: bigint | undefined;
+};
+
+/** The most of a token that the vault takes in. */
+export type ExposureLimit = { chainId: number; token: Hex; amount: bigint };
+
+/** A swap to be made, and all that decides whether it is. */
+type Submission = {
+	swap: NewSwap;
+	/** The ladders that the swap puts volume on. */
+	pairs: readonly Pair[];
+	/** The swap's price with this much of others in flight; undefined where it is below the minimum. */
+	reserve: (inFlight: InFlight) => Reservation | undefined;
+	isOpened: boolean;
+	/** Asked once nobody else can write for the account: what is called expired by then is not made any more. */
+	isInTime: () => boolean;
+	/**
+	 * Asked once nobody else can write for the account or the wallet. Throws where the swap is not to be made.
+	 */
+	admit: (standing: Standing) => void;
+	/** Orders of the wallet that were subtracted from its balance before. */
+	countedOrders: readonly Hex[];
+	limits: UnopenedLimits & { reservationSeconds: number };
+	/** Where its input is limited. */
+	exposure?: ExposureLimit | undefined;
+	/** Where attesters decide it. */
+	attesters?: (AttestersWanted & { threshold: number }) | undefined;
+	nowMs: number;
+};
+
+/**
+ * Reserves what the swap needs and inserts it, or does nothing. A swap that exists is returned, whatever else would
+ * have been answered. One whose order is open on chain is inserted even where nothing can be reserved: it will be
+ * refunded.
+ *
+ * Locks are taken in one order everywhere: account, wallet, ladders by (chain, token, direction), stock. The swap comes last
+ * here and first in `applyPlans`, and both are right: this only inserts a new id, which no decision can hold. A second submit
+ * of the id waits for the account's lock before it holds anything, and a swap that was rebuilt in the meantime has nothing
+ * reserved, so that its decisions do not wait for stock.
+ */
+export async function submitSwap(pool: DatabasePool, submission: Submission): Promise<SubmitOutcome> {
+	const { swap, isOpened, attesters } = submission;
+	try {
+		return await inTransaction(
+			pool,
+			async (db, locked): Promise<SubmitOutcome> => {
+				if ((locked as { is_known: boolean } | undefined)?.is_known) throw new NothingWritten("existing");
+				if (!submission.isInTime()) throw new NothingWritten("expired");
+				const { standing, attestersAlive, inFlight } = await readStanding(db, submission);
+				submission.admit(standing);
+				if (attesters && !isOpened && attestersAlive < attesters.threshold) {
+					throw new NothingWritten("attesters");
+				}
+				const reservation = submission.reserve(inFlight);
+				if (!reservation && !isOpened) throw new NothingWritten("price");
+				const { has_room, is_reserved, is_over_share, ...row } = await insertSwap(db, {
+					...submission,
+					reservation,
+					sold: inFlight.sell + swap.order.inputAmount,
+					turn: standing.unopened.turn,
+				});
+				if (row.id !== null) {
+					await startSwap(db, submission);
+					return { outcome: "created", swap: swapFromRow(row as SwapRow) };
+				}
+				if (is_reserved || isOpened) throw new NothingWritten("existing");
+				throw new NothingWritten(is_over_share ? "share" : has_room ? "stock" : "unopened");
+			},
+			{ first: lockAccountAndWallet(swap) },
+		);
+	} catch (error) {
+		if (!(error instanceof NothingWritten)) throw error;
+		// Whoever was first may have taken the last of the stock for this very swap.
+		const existing = await readSwap(pool, swap.id);
+		if (existing) return { outcome: "existing", swap: existing };
+		if (error.why === "existing") throw error;
+		return { outcome: error.why };
+	}
+}
+
+/** Takes back what the transaction did so far. */
+class NothingWritten extends Error {
+	override name = "NothingWritten";
+	readonly why: "existing" | Refusal;
+
+	constructor(why: NothingWritten["why"]) {
+		super(`the swap was not inserted: ${why}`);
+		this.why = why;
+	}
+}
+
+/** How long until a round looks, where nothing happens before. */
+const lookAfterMs = 60_000;
+
+/**
+ * Does what the first round would: it queues the open, unless the order is open, and writes when to look next. Where it
+ * is open a round looks at once.
+ */
+async function startSwap(
+	db: Database,
+	{
+		swap,
+		isOpened,
+		limits,
+		nowMs,
+	}: { swap: NewSwap; isOpened: boolean; limits: { reservationSeconds: number }; nowMs: number },
+): Promise<void> {
+	const openMs = Number(unpackDeadlines(swap.order.deadlines).openDeadline) * 1_000 - nowMs;
+	// What is reserved lapses, and the order can no longer be opened: by then a round looks.
+	const dueMs = isOpened ? 0 : Math.max(0, Math.min(lookAfterMs, limits.reservationSeconds * 1_000, openMs));
+	await db.query({
+		name: "start-swap",
+		text: "select start_swap($1, now() + $2 * interval '1 millisecond', $3)",
+		values: [swap.id, dueMs, isOpened],
+	});
+}
+
+/** Until whoever was writing a swap of the account when this was asked has done so, or has not. */
+export async function waitForSubmits(db: Database, accountId: string): Promise<void> {
+	await db.query({
+		name: "wait-for-submits",
+		text: "select pg_advisory_xact_lock(hashtextextended('account:' || $1, 0))",
+		values: [accountId],
+	});
+}
+
+/** Locks the account, then the wallet: what they have under way is read later, and must not grow in between. */
+function lockAccountAndWallet({ id, accountId, order }: NewSwap): string {
+	const locks = [`account:${accountId}`, `wallet:${order.originChainId}:${order.wallet}`];
+	const taken = locks.map((name) => `pg_advisory_xact_lock(hashtextextended(${pg.escapeLiteral(name)}, 0))`);
+	return `select exists (select from swaps where id = ${pg.escapeLiteral(id)}) as is_known, ${taken.join(", ")}`;
+}
+
+type StandingRow = Unopened & { gas: GasRow[] | null; alive: number; in_flight: VolumeRow[] | null };
+
+/**
+ * Reads all that decides about a swap once nobody else can write for its account or wallet, and locks its ladders. A statement
+ * of its own: one that waits for a lock does not see what was committed meanwhile.
+ */
+async function readStanding(
+	db: Database,
+	{ swap, pairs, countedOrders, attesters, nowMs }: Submission,
+): Promise<{ standing: Standing; attestersAlive: number; inFlight: InFlight }> {
+	const { accountId, order } = swap;
+	const { texts, values } = joinParts([
+		gasRows({ accountId, nowMs }),
+		unopenedBy({ order, accountId, countedOrders, nowMs }),
+		attestersAlive({ ...(attesters ?? nobody), nowMs }),
+		lockedPairs(pairs),
+	]);
+	const [gas, unopened, alive, locked] = texts;
+	const { rows } = await db.query<StandingRow>({
+		name: "read-standing",
+		text: `with gas as (${gas}), unopened as (${unopened}), alive as (${alive}), locked as (${locked})
+			select "ofWallet", "ofAccount", claimed, turn, alive, (select jsonb_agg(gas) from gas) as gas,
+				(select jsonb_agg(locked) from locked) as in_flight
+			from unopened, alive`,
+		values,
+	});
+	const [row] = rows;
+	if (!row) throw new Error("an aggregate has a row");
+	const { ofWallet, ofAccount, claimed, turn } = row;
+	return {
+		standing: {
+			gas: gasFromRows(row.gas ?? [], { nowMs }),
+			unopened: { ofWallet, ofAccount, claimed, turn },
+		},
+		attestersAlive: row.alive,
+		inFlight: inFlightOf(row.in_flight ?? []),
+	};
+}
+
+/** Of a swap that no attester decides. */
+const nobody: AttestersWanted = { attesters: [], chainIds: [], heartbeatSeconds: 0, sightSeconds: 0 };
+
+type InsertRow = { has_room: boolean; is_reserved: boolean; is_over_share: boolean } & (
+	| SwapRow
+	| { id: null }
+);
+
+/** One statement: the row of the stock, which all swaps to that token want, is held no longer than it must be. */
+async function insertSwap(
+	db: Database,
+	{
+		swap,
+		reservation,
+		sold,
+		turn,
+		isOpened,
+		limits,
+		exposure,
+		nowMs,
+	}: Submission & {
+		reservation: Reservation | undefined;
+		/** Of the input token, in flight and by this swap. */
+		sold: bigint;
+		turn: number;
+	},
+): Promise<InsertRow> {
+	const volumes = reservation?.volumes ?? [];
+	const withoutReservation: FailureCode = reservation ? "NO_LIQUIDITY" : "PRICE_MOVED";
+	const { rows } = await db.query<InsertRow>({
+		name: "insert-swap",
+		text: `with share as (
+				select floor(balance * $25::numeric) as amount from stock where chain_id = $11 and token = $12
+			), unopened as (
+				select coalesce(sum(value_usd_cents), 0) as usd_cents,
+					coalesce(sum(amount) filter (where chain_id = $11 and token = $12), 0) as amount
+				from reservations where account_id = $4 and not opened
+			), room as (
+				-- What is more than the share by itself waits for stock, not for the account's other swaps.
+				select $2::boolean or ($3::bigint is null or usd_cents + $7 <= $3) and
+					(unopened.amount + $13 <= share.amount or $13 > share.amount) is not false as has_room
+				from unopened left join share on true
+			), taken as (
+				update stock set reserved = reserved + $13
+				from room
+				where chain_id = $11 and token = $12 and least(balance, outflow_available) - reserved >= $13 and has_room
+					and ($21::numeric is null or $21 >= $26::numeric + coalesce(
+						(select balance from stock where chain_id = $27::bigint and token = $28::bytea), 0))
+					and ($2 or $13 <= floor(balance * $25))
+				returning 1
+			), created as (
+				insert into swaps
+					(id, account_id, order_id, order_terms, output, value_usd_cents, delivery, op, fee_millibps, fee_centibps, trace, turn,
+					giving_up)
+				select $1, $4, $5, $6, $8, $7, $9, $10, $22::integer, ceil($22 / 10.0), $23, $24,
+					case when not exists (select from taken) then $14 end
+				where $2 or exists (select from taken)
+				on conflict do nothing
+				returning ${swapColumns}
+			), submitted as (
+				insert into swap_events (swap_id, fact) select id, 'submitted' from created
+			), reserved as (
+				insert into reservations
+					(swap_id, account_id, chain_id, token, amount, value_usd_cents, volumes, opened, lapses_at)
+				select id, account_id, $11, $12, $13, value_usd_cents, $15, $2, $16 from created, taken
+			), in_flight as (
+				update pair_volume as pair set in_flight = pair.in_flight + volume.amount
+				from created, taken, unnest($17::bigint[], $18::bytea[], $19::text[], $20::numeric[])
+					as volume (chain_id, token, direction, amount)
+				where (pair.chain_id, pair.token, pair.direction) = (volume.chain_id, volume.token, volume.direction)
+			)
+			select has_room, exists (select from taken) as is_reserved,
+				exists (select from share where $13 > amount) as is_over_share, ${swapColumnNames}
+			from room left join created on true`,
+		values: [
+			swap.id,
+			isOpened,
+			limits.unopenedUsdCents ?? null,
+			swap.accountId,
+			hexToBytes(orderId(swap.order)),
+			orderToJson(swap.order),
+			swap.valueUsdCents,
+			swap.output,
+			deliveryToJson(reservation?.delivery ?? swap.delivery),
+			signedOpToJson(swap.op),
+			reservation?.chainId,
+			reservation && hexToBytes(reservation.token),
+			reservation?.amount,
+			withoutReservation,
+			JSON.stringify(volumes.map((volume) => ({ ...volume, amount: String(volume.amount) }))),
+			new Date(nowMs + limits.reservationSeconds * 1000),
+			...pairColumns(volumes),
+			volumes.map((volume) => volume.amount),
+			exposure?.amount,
+			swap.feeMillibps,
+			swap.trace,
+			turn,
+			limits.shareOfStock,
+			sold,
+			exposure?.chainId,
+			exposure && hexToBytes(exposure.token),
+		],
+	});
+	const [row] = rows;
+	if (!row) throw new Error("an aggregate has a row");
+	return row;
+}
