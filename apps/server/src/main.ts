@@ -1,9 +1,9 @@
 #!/usr/bin/env node
 import { Command } from "commander";
-import { defineConfigCommands } from "./commands/define-config-commands.ts";
-import { defineAccountsCommands, defineKeysCommands } from "./commands/define-keys-commands.ts";
-import { definePausesCommands } from "./commands/define-pauses-commands.ts";
-import { runProgram } from "./commands/run-program.ts";
+import { defineConfigCommands } from "./operate/check/define-config-commands.ts";
+import { defineAccountsCommands, defineKeysCommands } from "./operate/key/define-keys-commands.ts";
+import { definePausesCommands } from "./operate/pause/define-pauses-commands.ts";
+import { runProgram } from "./operate/run-program.ts";
 
 // Each command loads only what it needs: an attester has no database driver in its process.
 const program = new Command("geoswapd")
@@ -26,23 +26,23 @@ const withConfig = (name: string, description: string) =>
 		.option("--config <file>", "the configuration file", process.env.GEOSWAP_CONFIG ?? "geoswap.json");
 
 withConfig("api", "serve the HTTP interface").action(async ({ config }) => {
-	const { runApi } = await import("./run-api.ts");
+	const { runApi } = await import("./process/run-api.ts");
 	await runApi(config);
 });
 withConfig("worker", "run swaps: rounds, lanes, followers").action(async ({ config }) => {
-	const { runWorker } = await import("./run-worker.ts");
+	const { runWorker } = await import("./process/run-worker.ts");
 	await runWorker(config);
 });
 withConfig("attester", "sign what was seen final; needs only its key and endpoints of its own").action(
 	async ({ config }) => {
-		const { runAttester } = await import("./run-attester.ts");
+		const { runAttester } = await import("./process/run-attester.ts");
 		await runAttester(config);
 	},
 );
 withConfig("migrate", "bring the database's schema, and its roles and their rights, up to date")
 	.option("--json", "print the result as JSON")
 	.action(async ({ config, json }) => {
-		const { migrateCommand } = await import("./commands/migrate-command.ts");
+		const { migrateCommand } = await import("./operate/migrate-command.ts");
 		await migrateCommand({ config, json });
 	});
 
@@ -51,7 +51,7 @@ program
 	.description("after a database or an engine was restored from a backup: start every unfinished swap anew")
 	.option("--json", "print the result as JSON")
 	.action(async ({ json }) => {
-		const { restoredCommand } = await import("./commands/restored-command.ts");
+		const { restoredCommand } = await import("./operate/restored-command.ts");
 		await restoredCommand({ json });
 	});
 
@@ -61,7 +61,7 @@ withConfig(
 )
 	.option("--from <time>", "when the new key begins to seal, as 2026-12-01T00:00:00Z; in an hour unless told")
 	.action(async (options) => {
-		const { sealKeysNextCommand } = await import("./commands/seal-keys-next-command.ts");
+		const { sealKeysNextCommand } = await import("./operate/seal-keys-next-command.ts");
 		sealKeysNextCommand(options);
 	});
 
@@ -74,7 +74,7 @@ withConfig(
 )
 	.option("--json", "print the report as JSON")
 	.action(async ({ config, json }) => {
-		const { reconcileCommand } = await import("./commands/reconcile-command.ts");
+		const { reconcileCommand } = await import("./operate/reconcile/reconcile-command.ts");
 		process.exitCode = await reconcileCommand({ config, json });
 	});
 definePausesCommands(program);

@@ -106,7 +106,7 @@ export const plantedBugs: readonly PlantedBug[] = [
 		why: "Nobody looks for work that is due: a poke that is lost, or held up behind a dead worker, is never made up for.",
 		edits: [
 			{
-				file: "apps/server/src/create-tick.ts",
+				file: "apps/server/src/process/create-tick.ts",
 				find: "		const { round, chains } = await readDue();\n",
 				replace: "		if (turn > 0) return;\n		const { round, chains } = await readDue();\n",
 			},

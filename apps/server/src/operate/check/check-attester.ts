@@ -1,0 +1,42 @@
+import { privateKeyToAddress } from "viem/accounts";
+import { readAttesterConfig } from "../../attester/attester-config.ts";
+import { findCodeProblems } from "../../chain/evm/read/find-code-problems.ts";
+import { parsePrivateKey, readSecret } from "../../config/secrets.ts";
+import { refuseDevelopmentKeys } from "../preflight/refuse-development-keys.ts";
+import { checkEndpoint } from "./check-evm-chain.ts";
+import { checkSolanaKeys } from "./check-secrets.ts";
+import { checkSolanaEndpoint } from "./check-solana.ts";
+import { check, type Finding, fail, ok } from "./finding.ts";
+
+/** An attester's own file, key and endpoints. */
+export async function checkAttester(path: string, { isOffline }: { isOffline: boolean }): Promise<Finding[]> {
+	const config = readAttesterConfig(path);
+	const { chains, solana } = config;
+	const key = check("GEOSWAP_ATTESTER_KEY", async () => {
+		const secret = parsePrivateKey("GEOSWAP_ATTESTER_KEY", readSecret("GEOSWAP_ATTESTER_KEY"));
+		refuseDevelopmentKeys(
+			[secret],
+			chains.map(({ chainId }) => chainId),
+		);
+		const address = privateKeyToAddress(secret);
+		const others = chains.filter(({ deployment }) => !deployment.attesterSet.attesters.includes(address));
+		return others.length > 0
+			? others.map(({ chainId }) => fail(`${address} is not of the attester set of chain ${chainId}`))
+			: ok(`is set; ${address} is of every chain's attester set`);
+	});
+	const endpoints = isOffline
+		? []
+		: [
+				...chains.map((chain) => check(`chain ${chain.chainId} endpoint`, () => checkEndpoint(chain))),
+				...chains.map((chain) =>
+					check(`chain ${chain.chainId} code`, async () => {
+						const problems = await findCodeProblems(chain, config);
+						return problems.length > 0
+							? problems.map((problem) => fail(`${problem}: nothing would be signed for this chain`))
+							: ok("of vaults and escrows is the published one");
+					}),
+				),
+				...(solana ? [check("Solana endpoint", () => checkSolanaEndpoint(solana))] : []),
+			];
+	return (await Promise.all([key, checkSolanaKeys(config), ...endpoints])).flat();
+}

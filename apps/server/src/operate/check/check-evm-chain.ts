@@ -1,0 +1,137 @@
+import type { ChainDeployment } from "@geoswap/protocol";
+import { type Address, formatEther, parseAbi, zeroAddress } from "viem";
+import { connectChain, type EvmChain } from "../../chain/evm/chain-client.ts";
+import { readBlock } from "../../chain/evm/read/read-block.ts";
+import { readBlockPrices } from "../../chain/evm/read/read-block-prices.ts";
+import { maxTransactionGas } from "../../chain/evm/send/simulate-bundle.ts";
+import type { ChainConfig, Config } from "../../config/config.ts";
+import { isFeedFresh } from "../../desk/price/is-feed-fresh.ts";
+import { expectChainIds } from "../preflight/expect-chain-ids.ts";
+import { check, type Finding, type Found, fail, ok, warn } from "./finding.ts";
+
+/** Who may fill and void, as the vault's AccessManager numbers it. */
+const operatorRole = 1n;
+const managerAbi = parseAbi([
+	"function hasRole(uint64 roleId, address account) view returns (bool isMember, uint32 executionDelay)",
+]);
+
+type Priced = Pick<Config, "price"> & { solana: Config["solana"] | undefined };
+
+/** An endpoint, what is deployed behind it, its feeds, and the relayers, where their keys are here. */
+export async function checkEvmChain(
+	config: ChainConfig,
+	{ price, solana, relayers }: Priced & { relayers: readonly Address[] },
+): Promise<Finding[]> {
+	const chain = connectChain(config);
+	const part = `chain ${chain.chainId}`;
+	const endpoint = await check(`${part} endpoint`, () => checkEndpoint(chain));
+	// Whatever is asked of one that is not this chain's says nothing.
+	if (endpoint.some(({ result }) => result === "fail")) return endpoint;
+	const { secondProvider } = config;
+	const findings = await Promise.all([
+		secondProvider
+			? check(`${part} second provider`, () =>
+					checkSecondProvider(chain, connectChain({ ...config, rpcUrl: secondProvider.rpcUrl })),
+				)
+			: [],
+		check(`${part} contracts`, () => checkContracts(chain)),
+		check(`${part} feeds`, () => checkFeeds(chain, { price, solana })),
+		...relayers.map((relayer) => check(`${part} relayer ${relayer}`, () => checkRelayer(chain, relayer))),
+	]);
+	return [...endpoint, ...findings.flat()];
+}
+
+/** An attester reads nothing else. */
+export async function checkEndpoint(chain: EvmChain): Promise<Found> {
+	await expectChainIds([chain], { patienceMs: 0 });
+	return ok(`answers as chain ${chain.chainId}`);
+}
+
+/** A chain of one's own may have any number: the block that both have must be the same. */
+async function checkSecondProvider(chain: EvmChain, second: EvmChain): Promise<Found> {
+	const actual = await second.client.getChainId();
+	if (actual !== chain.chainId)
+		return fail(`is chain ${actual}: no deposit above agreeAboveUsd would be delivered`);
+	const heads = await Promise.all([readBlock(chain, "finalized"), readBlock(second, "finalized")]);
+	const number = Math.min(...heads.map((head) => head.number));
+	const [one, other] = await Promise.all([readBlock(chain, number), readBlock(second, number)]);
+	return one.hash === other.hash
+		? ok(`answers as chain ${actual}, with the same block ${number}`)
+		: fail(`has another block ${number} than the first: it is not the same chain`);
+}
+
+async function checkContracts({ client, deployment }: EvmChain): Promise<Found | Found[]> {
+	const contracts = contractsOf(deployment);
+	const codes = await Promise.all(contracts.map(([, address]) => client.getCode({ address })));
+	const missing = contracts.filter((_, i) => codes[i] === undefined);
+	if (missing.length === 0) return ok(`all ${contracts.length} have code`);
+	return missing.map(([name, address]) =>
+		fail(`${name} ${address} has no code here: is the deployment file this chain's?`),
+	);
+}
+
+function contractsOf({ contracts, uniswap, wrappedNative, assets, feeDiscountToken }: ChainDeployment) {
+	const { earlierDelegates, earlierEscrows, earlierVaults, permit2, ...current } = contracts;
+	const named: [string, Address][] = [
+		...Object.entries(current),
+		...[...earlierDelegates, ...earlierEscrows, ...earlierVaults].map((one): [string, Address] => [
+			"earlier",
+			one,
+		]),
+		...(permit2 ? [["permit2", permit2] as [string, Address]] : []),
+		...Object.entries(uniswap),
+		["wrappedNative", wrappedNative],
+		...assets.flatMap(({ symbol, address, feed }): [string, Address][] => [
+			[symbol, address],
+			[`feed of ${symbol}`, feed.address],
+		]),
+		...(feeDiscountToken ? [[feeDiscountToken.symbol, feeDiscountToken.address] as [string, Address]] : []),
+	];
+	return named.filter(([, address]) => address !== zeroAddress);
+}
+
+async function checkFeeds(chain: EvmChain, { price, solana }: Priced): Promise<Found | Found[]> {
+	const forOthers = (solana?.deployment.assets ?? []).filter(({ feed }) => feed.chainId === chain.chainId);
+	const block = await chain.client.getBlock();
+	const { feeds } = await readBlockPrices(chain, {
+		block,
+		topUsd: price.ladderTopUsd,
+		feedsForOthers: forOthers.map(({ feed }) => feed.address),
+	});
+	const atUnixSeconds = Number(block.timestamp);
+	const stale = [...chain.deployment.assets, ...forOthers].flatMap(({ symbol, feed }) => {
+		const { heartbeatSeconds } = feed;
+		const answer = feeds.get(feed.address);
+		if (isFeedFresh(answer, { heartbeatSeconds, atUnixSeconds })) return [];
+		if (!answer || answer.usdE18 === 0n)
+			return fail(`the feed of ${symbol} gives no price: is ${feed.address} one?`);
+		const age = atUnixSeconds - answer.updatedAtUnixSeconds;
+		return warn(
+			`the feed of ${symbol} is ${age} s old, above its heartbeat of ${heartbeatSeconds}: it is not offered`,
+		);
+	});
+	return stale.length > 0 ? stale : ok(`all ${feeds.size} are fresh`);
+}
+
+async function checkRelayer({ client, deployment }: EvmChain, address: Address): Promise<Found | Found[]> {
+	const [code, balance, gasPrice, [isOperator]] = await Promise.all([
+		client.getCode({ address }),
+		client.getBalance({ address }),
+		client.getGasPrice(),
+		client.readContract({
+			address: deployment.contracts.accessManager,
+			abi: managerAbi,
+			functionName: "hasRole",
+			args: [operatorRole, address],
+		}),
+	]);
+	const largest = maxTransactionGas * gasPrice;
+	const problems: Found[] = [];
+	if (code) problems.push(fail("has code and cannot bundle: use an account without"));
+	if (!isOperator) problems.push(fail("lacks the role OPERATOR on the vault: grant it"));
+	if (balance === 0n) problems.push(fail("has nothing for gas: send it some"));
+	else if (balance < largest) {
+		problems.push(warn(`has ${formatEther(balance)}, less than the largest transaction: send it more`));
+	}
+	return problems.length > 0 ? problems : ok(`has gas (${formatEther(balance)}), the role, and no code`);
+}

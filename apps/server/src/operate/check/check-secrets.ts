@@ -1,0 +1,78 @@
+import { privateKeyToAddress } from "viem/accounts";
+import { parseKeysOf, solanaKeyNames } from "../../chain/solana/send/solana-keys.ts";
+import type { Config, SolanaConfig } from "../../config/config.ts";
+import { ConfigError } from "../../config/config-error.ts";
+import {
+	parseRelayerKeys,
+	readPepper,
+	readSealKeys,
+	readSecret,
+	type SecretName,
+} from "../../config/secrets.ts";
+import { refuseDevelopmentKeys } from "../preflight/refuse-development-keys.ts";
+import { refuseSolanaDevelopmentKeys } from "../preflight/refuse-solana-development-keys.ts";
+import { check, type Finding, ok } from "./finding.ts";
+
+/** The secrets of the processes, each looked at as the process does when it starts. */
+export async function checkSecrets(
+	config: Config,
+	{ processes }: { processes: ReadonlySet<string> },
+): Promise<Finding[]> {
+	const questions = new Map<SecretName, () => unknown>();
+	const isSet = (name: SecretName) => questions.set(name, () => new URL(readSecret(name)));
+	if (processes.has("api")) {
+		isSet("API_DATABASE_URL");
+		isSet("REDIS_URL");
+		questions.set("GEOSWAP_SEAL_KEYS", () => readSealKeys());
+		questions.set("GEOSWAP_API_KEY_PEPPER", () => readPepper());
+	}
+	if (processes.has("worker")) {
+		isSet("WORKER_DATABASE_URL");
+		isSet("AUDITOR_DATABASE_URL");
+		questions.set("GEOSWAP_RELAYER_KEYS", () => readRelayers(config));
+		const { solana } = config;
+		if (solana) {
+			for (const name of solanaKeyNames) {
+				questions.set(name, () => parseKeysOf(name, readSecret(name), solana.deployment));
+			}
+		}
+	}
+	const findings = [...questions].map(([name, read]) =>
+		check(name, async () => {
+			try {
+				await read();
+			} catch (error) {
+				// Of anything else the message may quote what was read.
+				throw error instanceof ConfigError ? error : new ConfigError(name, "is not what it should be");
+			}
+			return ok("is set and valid");
+		}),
+	);
+	return (await Promise.all(findings)).flat();
+}
+
+/** Each process refuses to start with a key that everyone knows. */
+export function checkSolanaKeys({
+	solana,
+}: {
+	solana?: Pick<SolanaConfig, "deployment">;
+}): Promise<Finding[]> {
+	if (!solana) return Promise.resolve([]);
+	return check("Solana keys", async () => {
+		refuseSolanaDevelopmentKeys(solana.deployment);
+		return ok("none of the deployment's is a development key");
+	});
+}
+
+/** The relayers' addresses, by chain. Throws a message that a person can act on. */
+export function readRelayers({ chains }: Pick<Config, "chains">): Map<number, `0x${string}`[]> {
+	const keys = parseRelayerKeys(readSecret("GEOSWAP_RELAYER_KEYS"));
+	return new Map(
+		chains.map(({ chainId }) => {
+			const own = keys.get(chainId) ?? [];
+			if (own.length === 0) throw new ConfigError("GEOSWAP_RELAYER_KEYS", `has no key for chain ${chainId}`);
+			refuseDevelopmentKeys(own, [chainId]);
+			return [chainId, own.map((key) => privateKeyToAddress(key))];
+		}),
+	);
+}

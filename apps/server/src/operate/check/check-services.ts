@@ -1,0 +1,74 @@
+import type { SolanaDeployment } from "@geoswap/protocol";
+import { Redis } from "ioredis";
+import type { Config } from "../../config/config.ts";
+import { openDatabase } from "../../database/database.ts";
+import type { DatabaseRoles } from "../../database/roles/grant-roles.ts";
+import type { RoleName } from "../../database/roles/grants.ts";
+import { askEngine } from "../../durable/ask-engine.ts";
+import { connectEngineAdmin } from "../../durable/engine-admin.ts";
+import { expectDatabase, urlVariables } from "../preflight/expect-database.ts";
+import { expectNamedKeys } from "../preflight/expect-named-keys.ts";
+import { check, type Finding, ok, warn } from "./finding.ts";
+
+/** The database, Redis and the engine. What has no address in the environment was told of already. */
+export async function checkServices(
+	{ restate, solana, database }: Pick<Config, "restate" | "solana" | "database">,
+	{ processes }: { processes: ReadonlySet<string> },
+): Promise<Finding[]> {
+	const { REDIS_URL: redisUrl } = process.env;
+	const logins: RoleName[] = [
+		...(processes.has("api") ? (["api"] as const) : []),
+		...(processes.has("worker") ? (["worker", "auditor"] as const) : []),
+	];
+	const findings = await Promise.all([
+		...logins.map((role) => {
+			const url = process.env[urlVariables[role]];
+			if (!url) return [];
+			const asked = {
+				role,
+				roles: database.roles,
+				solana: role === "worker" ? solana?.deployment : undefined,
+			};
+			return check(`PostgreSQL as ${role}`, () => askDatabase(url, asked));
+		}),
+		redisUrl && processes.has("api") ? check("Redis", () => askRedis(redisUrl)) : [],
+		check("Restate ingress", async () => {
+			await askEngine(restate);
+			return ok("answers");
+		}),
+		check("Restate admin", async () => {
+			const newest = await connectEngineAdmin(restate).newestDeployment();
+			return newest === undefined
+				? warn("answers; no worker has registered yet: swaps wait until one does")
+				: ok(`answers; swaps begin on ${newest}`);
+		}),
+	]);
+	return findings.flat();
+}
+
+async function askDatabase(
+	url: string,
+	{ role, roles, solana }: { role: RoleName; roles: DatabaseRoles; solana: SolanaDeployment | undefined },
+) {
+	const pool = openDatabase({ url, applicationName: "geoswapd config check", max: 1 });
+	try {
+		await expectDatabase(pool, role, roles);
+		if (solana) await expectNamedKeys(pool, solana);
+		return ok("answers, and its schema is up to date");
+	} finally {
+		await pool.end();
+	}
+}
+
+async function askRedis(url: string) {
+	const redis = new Redis(url, { lazyConnect: true, maxRetriesPerRequest: 0, retryStrategy: () => null });
+	// Unheard, it would be printed.
+	redis.on("error", () => {});
+	try {
+		await redis.connect();
+		await redis.ping();
+		return ok("answers");
+	} finally {
+		redis.disconnect();
+	}
+}

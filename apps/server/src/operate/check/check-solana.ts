@@ -1,0 +1,41 @@
+import { connectSolana, type SolanaChain } from "../../chain/solana/connect-solana.ts";
+import { checkOwnAccounts } from "../../chain/solana/read/check-own-accounts.ts";
+import type { SolanaConfig } from "../../config/config.ts";
+import { expectGenesisHash } from "../preflight/expect-genesis-hash.ts";
+import { check, type Finding, type Found, fail, ok, warn } from "./finding.ts";
+
+/** With less a lane says that its fee payer runs out. */
+const enoughLamports = 100_000_000n;
+
+/** The endpoint, and what escrow, vault and fee payers have there. */
+export async function checkSolana(config: SolanaConfig): Promise<Finding[]> {
+	const chain = connectSolana(config);
+	const endpoint = await check("Solana endpoint", () => checkSolanaEndpoint(chain));
+	if (endpoint.some(({ result }) => result === "fail")) return endpoint;
+	const { secondProvider } = config;
+	const findings = await Promise.all([
+		secondProvider
+			? check("Solana second provider", () =>
+					checkSolanaEndpoint(connectSolana({ ...config, rpcUrl: secondProvider.rpcUrl })),
+				)
+			: [],
+		check("Solana accounts", async () => {
+			const lacking = await checkOwnAccounts(chain);
+			return lacking.length > 0 ? lacking.map(fail) : ok("escrow and vault have all that they need");
+		}),
+		...chain.deployment.feePayers.map((feePayer) =>
+			check(`Solana fee payer ${feePayer}`, async () => {
+				const { value } = await chain.rpc.getBalance(feePayer, { commitment: "confirmed" }).send();
+				const has = `has ${value} lamports`;
+				if (value === 0n) return fail(`${has}: send it some SOL`);
+				return value < enoughLamports ? warn(`${has}, which is little: send it more`) : ok(has);
+			}),
+		),
+	]);
+	return [...endpoint, ...findings.flat()];
+}
+
+export async function checkSolanaEndpoint(chain: SolanaChain): Promise<Found> {
+	await expectGenesisHash(chain, { patienceMs: 0 });
+	return ok("answers as the deployment's cluster");
+}

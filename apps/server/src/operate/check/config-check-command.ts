@@ -1,0 +1,93 @@
+import type { Address } from "viem";
+import { readConfig } from "../../config/config.ts";
+import { ConfigError } from "../../config/config-error.ts";
+import { checkAttester } from "./check-attester.ts";
+import { checkAttesters } from "./check-attesters.ts";
+import { checkEvmChain } from "./check-evm-chain.ts";
+import { checkSecrets, checkSolanaKeys, readRelayers } from "./check-secrets.ts";
+import { checkServices } from "./check-services.ts";
+import { checkSolana } from "./check-solana.ts";
+import { check, type Finding, ok, sayWhy } from "./finding.ts";
+
+export type ProcessName = "api" | "worker" | "attester";
+
+/** Returns the exit code: 0 where nothing failed, 1 where something did, 2 where the file itself is wrong. */
+export async function configCheckCommand({
+	config: path,
+	for: names,
+	offline: isOffline = false,
+	json = false,
+}: {
+	config: string;
+	for: readonly ProcessName[];
+	offline?: boolean;
+	json?: boolean;
+}): Promise<number> {
+	const processes = new Set<ProcessName>(names);
+	const isAttester = processes.has("attester");
+	if (isAttester && processes.size > 1) {
+		throw new ConfigError("--for", "an attester has a file of its own: check it by itself");
+	}
+	let findings: Finding[];
+	try {
+		const found = await (isAttester
+			? checkAttester(path, { isOffline })
+			: checkAll(path, { processes, isOffline }));
+		findings = [...(await check(path, async () => ok("is a configuration"))), ...found];
+	} catch (error) {
+		if (!(error instanceof ConfigError)) throw error;
+		findings = sayWhy(error)
+			.split("\n")
+			.map((message): Finding => ({ part: path, result: "fail", message }));
+		print(findings, { json });
+		return 2;
+	}
+	print(findings, { json });
+	return findings.some(({ result }) => result === "fail") ? 1 : 0;
+}
+
+async function checkAll(
+	path: string,
+	{ processes, isOffline }: { processes: ReadonlySet<string>; isOffline: boolean },
+): Promise<Finding[]> {
+	const config = readConfig(path);
+	const isWorker = processes.has("worker");
+	const keys = [checkSecrets(config, { processes }), checkSolanaKeys(config)];
+	if (isOffline) return (await Promise.all(keys)).flat();
+	const relayers = isWorker ? knownRelayers(config) : new Map<number, Address[]>();
+	const { price, solana } = config;
+	const findings = await Promise.all([
+		...keys,
+		checkServices(config, { processes }),
+		...config.chains.map((chain) =>
+			checkEvmChain(chain, {
+				price,
+				solana,
+				relayers: relayers.get(chain.chainId) ?? [],
+			}),
+		),
+		solana ? checkSolana(solana) : [],
+		// Nobody else asks them.
+		isWorker ? checkAttesters(config) : [],
+	]);
+	return findings.flat();
+}
+
+/** What is wrong with the keys is told where the secrets are. */
+function knownRelayers(config: Parameters<typeof readRelayers>[0]): Map<number, Address[]> {
+	try {
+		return readRelayers(config);
+	} catch {
+		return new Map();
+	}
+}
+
+function print(findings: readonly Finding[], { json }: { json: boolean }): void {
+	if (json) {
+		console.log(JSON.stringify(findings));
+		return;
+	}
+	for (const { part, result, message } of findings) {
+		console.log(`${(result === "fail" ? "FAIL" : result).padEnd(6)}${part}: ${message}`);
+	}
+}

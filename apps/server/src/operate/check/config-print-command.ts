@@ -1,0 +1,21 @@
+import { readConfig } from "../../config/config.ts";
+import { maskUrl } from "../../config/mask-url.ts";
+import { secretNames } from "../../config/secrets.ts";
+
+/** Prints what a configuration file comes to, as JSON. Endpoints often hold a key: only their hosts are shown. */
+export function configPrintCommand({ config, env = false }: { config: string; env?: boolean }): void {
+	const environment = Object.fromEntries(
+		secretNames.map((name) => [name, process.env[name] ? "set" : "missing"]),
+	);
+	console.log(
+		JSON.stringify(
+			{ ...readConfig(config), ...(env && { environment }) },
+			(_, value: unknown) => (isUrl(value) ? maskUrl(value) : value),
+			"\t",
+		),
+	);
+}
+
+function isUrl(value: unknown): value is string {
+	return typeof value === "string" && /^[a-z][a-z0-9+.-]*:\/\//i.test(value);
+}

@@ -1,0 +1,18 @@
+import type { ApiKeyRecord } from "../../api/key/api-key-record.ts";
+
+export type KeyState = "valid" | "expiring" | "expired" | "revoked";
+
+/** Time enough to give its owner another one. */
+const expiringMs = 7 * 86_400_000;
+
+/** `expiring` is valid still, for a week at most. */
+export function keyState(
+	{ revokedAt, expiresAt }: Pick<ApiKeyRecord, "revokedAt" | "expiresAt">,
+	nowMs: number,
+): KeyState {
+	if (revokedAt) return "revoked";
+	if (!expiresAt) return "valid";
+	const leftMs = expiresAt.getTime() - nowMs;
+	if (leftMs <= 0) return "expired";
+	return leftMs <= expiringMs ? "expiring" : "valid";
+}

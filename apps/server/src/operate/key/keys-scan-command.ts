@@ -1,0 +1,89 @@
+import { createReadStream } from "node:fs";
+import type { Readable } from "node:stream";
+import { isApiKey } from "../../api/key/api-key.ts";
+import { type ApiKeyRecord, findApiKeys } from "../../api/key/api-key-record.ts";
+import { readPepper } from "../../config/secrets.ts";
+import { withDatabase } from "../with-database.ts";
+import { findKeysInStream, type LocatedKey } from "./find-keys-in-stream.ts";
+import { type KeyState, keyState } from "./key-state.ts";
+
+/**
+ * `not a key`: the checksum is wrong. `unknown`: we made no such key, or not with this secret. `unchecked`: the checksum
+ * is right, and there was no database to ask.
+ */
+type Verdict = KeyState | "not a key" | "unknown" | "unchecked";
+type Finding = { file: string; line: number; keyId: string; verdict: Verdict; account?: string };
+
+/**
+ * Returns the exit code: 0 where no key is found that could be used, 1 where one is, 3 where that could not be found out:
+ * a file cannot be read, the database not be asked. Without a database every key with a right checksum could be.
+ */
+export async function scanKeysCommand({
+	files,
+	json,
+}: {
+	files: readonly string[];
+	json?: boolean;
+}): Promise<number> {
+	const hasDatabase = Boolean(process.env.DATABASE_URL);
+	const pepper = hasDatabase ? readPepper() : undefined;
+	const found: (LocatedKey & { file: string })[] = [];
+	let isAllRead = true;
+	for (const file of files.length > 0 ? files : ["-"]) {
+		try {
+			const keys = await readKeys(file);
+			found.push(...keys.map((key) => ({ file, ...key })));
+		} catch (error) {
+			// The others may hold one.
+			isAllRead = false;
+			console.error(`error: ${file}: ${(error as Error).message}`);
+		}
+	}
+	const ids = [...new Set(found.filter((key) => key.isRightChecksum).map(({ id }) => id))];
+	let records = new Map<string, ApiKeyRecord>();
+	if (hasDatabase && ids.length > 0) {
+		try {
+			const known = await withDatabase((db) => findApiKeys(db, ids));
+			records = new Map(known.map((record) => [record.id, record]));
+		} catch (error) {
+			const { describeError } = await import("../../telemetry/log.ts");
+			console.error("error: the keys that were found could not be checked:", describeError(error));
+			return 3;
+		}
+	}
+	const nowMs = Date.now();
+	const findings = found.map((key) => judge(key, { record: records.get(key.id), pepper, nowMs }));
+	if (json) console.log(JSON.stringify(findings));
+	else for (const finding of findings) console.log(describeFinding(finding));
+	if (!json && findings.length === 0 && isAllRead) console.log("nothing looks like a key");
+	if (!hasDatabase && ids.length > 0) {
+		console.error("Set DATABASE_URL and GEOSWAP_API_KEY_PEPPER to learn which of them are valid.");
+	}
+	if (findings.some(({ verdict }) => ["valid", "expiring", "unchecked"].includes(verdict))) return 1;
+	return isAllRead ? 0 : 3;
+}
+
+function judge(
+	{ file, line, id, key, isRightChecksum }: LocatedKey & { file: string },
+	{ record, pepper, nowMs }: { record: ApiKeyRecord | undefined; pepper: string | undefined; nowMs: number },
+): Finding {
+	const finding = { file, line, keyId: id };
+	if (!isRightChecksum) return { ...finding, verdict: "not a key" };
+	if (pepper === undefined) return { ...finding, verdict: "unchecked" };
+	if (!record || !isApiKey(key, { hash: record.hash, pepper })) return { ...finding, verdict: "unknown" };
+	return { ...finding, verdict: keyState(record, nowMs), account: record.accountName };
+}
+
+function describeFinding({ file, line, keyId, verdict, account }: Finding): string {
+	const place = `${file === "-" ? "stdin" : file}:${line}: ${keyId}`;
+	const isUsable = verdict === "valid" || verdict === "expiring";
+	const advice = isUsable ? `; revoke it with: geoswapd keys revoke ${keyId}` : "";
+	return `${place}  ${verdict}${account === undefined ? "" : `, of ${account}`}${advice}`;
+}
+
+function readKeys(file: string): Promise<LocatedKey[]> {
+	// Any file may be searched: one character for each byte cannot fail, and a key has no others.
+	const stream: Readable = file === "-" ? process.stdin : createReadStream(file);
+	stream.setEncoding("latin1");
+	return findKeysInStream(stream);
+}

@@ -1,0 +1,47 @@
+import * as z from "zod";
+import { ConfigError } from "../../config/config-error.ts";
+
+const unitMs: Record<string, number> = { s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 };
+const maxDurationMs = 3_650 * 86_400_000;
+const timeSchema = z.union([z.iso.datetime({ offset: true }), z.iso.date()]);
+
+/** `24h`, `90d`, `0s`. */
+export function parseDuration(option: string, text: string): number {
+	const [, count, unit = ""] = /^(\d{1,9})([smhd])$/.exec(text) ?? [];
+	const durationMs = Number(count) * (unitMs[unit] ?? Number.NaN);
+	if (!(durationMs <= maxDurationMs)) {
+		throw new ConfigError(
+			option,
+			`"${text}" is not a duration: write a number and s, m, h or d, as 24h; ten years at most`,
+		);
+	}
+	return durationMs;
+}
+
+/** A time to come: `2027-01-31`, `2027-01-31T12:00:00Z`. */
+export function parseTime(option: string, text: string, { nowMs }: { nowMs: number }): Date {
+	if (!timeSchema.safeParse(text).success) {
+		throw new ConfigError(option, `"${text}" is not a time: write 2027-01-31 or 2027-01-31T12:00:00Z`);
+	}
+	const time = new Date(text);
+	if (time.getTime() <= nowMs) {
+		throw new ConfigError(option, `${text} is over: to end a key now use geoswapd keys revoke`);
+	}
+	return time;
+}
+
+/** A time to come, by how long that is: `90d`. */
+export function parseTimeIn(option: string, text: string, { nowMs }: { nowMs: number }): Date {
+	const durationMs = parseDuration(option, text);
+	if (durationMs === 0) {
+		throw new ConfigError(option, `${text} is no time at all: to end a key now use geoswapd keys revoke`);
+	}
+	return new Date(nowMs + durationMs);
+}
+
+/** How long, until when, or `never`, which is undefined. */
+export function parseExpiry(option: string, text: string, { nowMs }: { nowMs: number }): Date | undefined {
+	if (text === "never") return undefined;
+	if (text.includes("-")) return parseTime(option, text, { nowMs });
+	return parseTimeIn(option, text, { nowMs });
+}

@@ -1,0 +1,97 @@
+import type { Breach } from "../../audit/read/report.ts";
+import { liftPauses, type Pause, type PauseCause, readPauses } from "../../swap/pause/pauses.ts";
+import { describeError } from "../../telemetry/log.ts";
+import { checkName } from "../check-name.ts";
+import { auditBooks } from "../reconcile/audit-books.ts";
+import { breachKey } from "../reconcile/breach-key.ts";
+import { withDatabase } from "../with-database.ts";
+import { parseChainId } from "./parse-chain-id.ts";
+import { describePause } from "./pauses-list-command.ts";
+
+/**
+ * Returns the exit code: 0 where it was lifted, 1 where the chain is not paused, 3 where what is still breached could not
+ * be found out: then nothing is lifted, unless it is said that it need not be known; 4 where an audit found more
+ * meanwhile, which is told and keeps the chain paused. What is told as still breached is accepted with the lifting, and
+ * pauses nothing again.
+ */
+export async function liftPauseCommand(
+	{
+		chainId: text,
+		cause,
+		by,
+		reason,
+		unchecked = false,
+		config,
+		json,
+	}: {
+		chainId: string;
+		cause?: PauseCause;
+		by: string;
+		reason: string;
+		unchecked?: boolean;
+		config: string;
+		json?: boolean;
+	},
+	audit = auditBooks,
+): Promise<number> {
+	const chainId = parseChainId(text);
+	const name = checkName("--by", by);
+	return withDatabase(async (pool) => {
+		const ofChainNow = (await readPauses(pool)).filter((pause) => pause.chainId === chainId);
+		const open = ofChainNow.filter((pause) => (cause ? pause.cause === cause : pause.cause !== "finality"));
+		if (!cause && ofChainNow.length > open.length) {
+			console.error(
+				`chain ${chainId} stays paused for what was final: lifting that takes back what it dropped. To do so, say --cause finality`,
+			);
+		}
+		if (open.length === 0) {
+			console.error(`error: chain ${chainId} is not paused${cause ? ` for the cause ${cause}` : ""}`);
+			return 1;
+		}
+		let still: Breach[] | undefined;
+		try {
+			if (!unchecked) {
+				const report = await audit(pool, { config });
+				const failed = report.unchecked.find((chain) => chain.chainId === chainId);
+				if (failed) throw new Error(failed.why);
+				still = report.breaches;
+			}
+		} catch (error) {
+			console.error("error: what is still breached could not be checked:", describeError(error));
+			console.error("Nothing was lifted. With --unchecked it is, whatever the books say.");
+			return 3;
+		}
+		const ofChain = still?.filter((breach) => breach.chainIds.includes(chainId));
+		const breaches = ofChain?.map(breachKey) ?? [];
+		const seen = [...open.flatMap((pause) => pause.breaches), ...breaches];
+		const lifted = await liftPauses(pool, {
+			chainId,
+			cause,
+			by: name,
+			reason,
+			nowMs: Date.now(),
+			breaches,
+			seen,
+		});
+		const isLifted = (pause: Pause) => lifted.some((one) => one.cause === pause.cause);
+		const left = open.some((pause) => !isLifted(pause)) ? await readPauses(pool) : [];
+		const notLifted = left.filter((pause) => pause.chainId === chainId && pause.cause === "breach");
+		if (json) console.log(JSON.stringify({ chainId, lifted, notLifted, stillBreached: ofChain ?? null }));
+		else {
+			for (const pause of lifted) console.log(`lifted: ${describePause(pause)}`);
+			for (const { invariant, message, next } of ofChain ?? []) {
+				console.log(`STILL BREACHED ${invariant} ${message}. Next: ${next}`);
+			}
+			if (ofChain?.length === 0) console.log(`all invariants hold on chain ${chainId}`);
+			if (!ofChain) console.log("whether the books hold was not checked");
+		}
+		for (const pause of notLifted) {
+			const more = pause.breaches.filter((breach) => !seen.includes(breach));
+			console.error(
+				"error: the pause was not lifted, an audit found more meanwhile. To accept that too, lift again:",
+			);
+			for (const breach of more) console.error(`  ${breach}`);
+		}
+		return notLifted.length > 0 ? 4 : 0;
+	});
+}

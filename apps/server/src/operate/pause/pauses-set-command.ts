@@ -1,0 +1,26 @@
+import { pauseChain } from "../../swap/pause/pauses.ts";
+import { checkName } from "../check-name.ts";
+import { withDatabase } from "../with-database.ts";
+import { parseChainId } from "./parse-chain-id.ts";
+
+/** Done as well where it was done before: whoever repeats it in haste wants nothing sold, and nothing is. */
+export async function setPauseCommand({
+	chainId: text,
+	by,
+	reason,
+	json,
+}: {
+	chainId: string;
+	by: string;
+	reason: string;
+	json?: boolean;
+}): Promise<void> {
+	const chainId = parseChainId(text);
+	const setBy = checkName("--by", by);
+	const isNew = await withDatabase((pool) =>
+		pauseChain(pool, { chainId, cause: "operator", reason, setBy, nowMs: Date.now() }),
+	);
+	if (json) console.log(JSON.stringify({ chainId, paused: true, isNew }));
+	else if (isNew) console.log(`chain ${chainId} is paused: no process quotes it after two seconds`);
+	else console.log(`chain ${chainId} was paused by an operator already, and stays so`);
+}

@@ -1,0 +1,23 @@
+import { startTestChains, type TestChains } from "@geoswap/devnet";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { connectChain } from "../../chain/evm/chain-client.ts";
+import { expectChainIds } from "./expect-chain-ids.ts";
+
+let chains: TestChains;
+beforeAll(async () => {
+	chains = await startTestChains();
+});
+afterAll(() => chains.stop());
+
+test("an endpoint of another chain, or of none, is refused without what may be its key", async () => {
+	const { origin, destination } = chains;
+	await expectChainIds([connectChain(origin), connectChain(destination)]);
+	const swapped = connectChain({ ...origin, rpcUrl: `${destination.rpcUrl}/?key=a-key` });
+	const wrong = `chains.31337.rpcUrl: ${new URL(destination.rpcUrl).origin} is chain 31338`;
+	await expect(expectChainIds([swapped])).rejects.toMatchObject({ name: "ConfigError", message: wrong });
+	const dead = connectChain({ ...origin, rpcUrl: "http://user:password@127.0.0.1:9/a-key" });
+	await expect(expectChainIds([dead], { patienceMs: 0 })).rejects.toMatchObject({
+		name: "ConfigError",
+		message: "chains.31337.rpcUrl: http://127.0.0.1:9 does not answer",
+	});
+});

@@ -1,0 +1,27 @@
+import { startTestSolana, type TestSolana } from "@geoswap/devnet";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { connectSolana } from "../../chain/solana/connect-solana.ts";
+import { expectGenesisHash } from "./expect-genesis-hash.ts";
+
+let solana: TestSolana;
+beforeAll(async () => {
+	solana = await startTestSolana();
+});
+afterAll(() => solana.stop());
+
+test("an endpoint of another cluster, or of none, is refused without what may be its key", async () => {
+	const { deployment, rpcUrl } = solana;
+	await expectGenesisHash(connectSolana({ rpcUrl, deployment }));
+	const other = { ...deployment, genesisHash: "1".repeat(32) };
+	await expect(
+		expectGenesisHash(connectSolana({ rpcUrl: `${rpcUrl}/?key=a-key`, deployment: other })),
+	).rejects.toMatchObject({
+		name: "ConfigError",
+		message: `solana.rpcUrl: is another cluster: its first block is ${deployment.genesisHash}, the deployment's ${other.genesisHash}`,
+	});
+	const dead = connectSolana({ rpcUrl: "http://user:password@127.0.0.1:9/a-key", deployment });
+	await expect(expectGenesisHash(dead, { patienceMs: 0 })).rejects.toMatchObject({
+		name: "ConfigError",
+		message: "solana.rpcUrl: does not answer",
+	});
+});

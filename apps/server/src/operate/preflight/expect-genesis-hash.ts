@@ -1,0 +1,18 @@
+import type { SolanaChain } from "../../chain/solana/connect-solana.ts";
+import { ConfigError } from "../../config/config-error.ts";
+import { askUntil } from "./ask-until.ts";
+
+/** Throws where the endpoint is another cluster's than the deployment says, as `expectChainIds` does for the others. */
+export async function expectGenesisHash(
+	{ rpc, deployment }: Pick<SolanaChain, "rpc" | "deployment">,
+	{ patienceMs = 10_000 }: { patienceMs?: number } = {},
+): Promise<void> {
+	const actual = await askUntil(() => rpc.getGenesisHash().send(), performance.now() + patienceMs);
+	if (actual === deployment.genesisHash) return;
+	throw new ConfigError(
+		"solana.rpcUrl",
+		actual === undefined
+			? "does not answer"
+			: `is another cluster: its first block is ${actual}, the deployment's ${deployment.genesisHash}`,
+	);
+}

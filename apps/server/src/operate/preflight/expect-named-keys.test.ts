@@ -1,0 +1,77 @@
+import { randomBytes } from "node:crypto";
+import { fromSwapKey, newSwapUuid, type Order, orderId, orderToJson, toSwapKey } from "@geoswap/protocol";
+import { hexToBytes } from "viem";
+import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
+import {
+	type SolanaOrderScene,
+	solanaOrder,
+	solanaOrderScene,
+} from "../../../test/order/solana-order-scene.ts";
+import { createTestDatabase, type TestDatabase } from "../../../test/service/test-database.ts";
+import { expectNamedKeys } from "./expect-named-keys.ts";
+
+let database: TestDatabase;
+let scene: SolanaOrderScene;
+beforeAll(async () => {
+	[database, scene] = await Promise.all([createTestDatabase(), solanaOrderScene()]);
+});
+afterAll(() => database?.drop());
+beforeEach(() => database.owner.query("delete from swaps"));
+
+async function insertSwap(changes: Partial<Order> = {}): Promise<void> {
+	const { deployment, wallet } = scene;
+	const swapKey = toSwapKey(newSwapUuid({ nowMs: Date.now(), random: randomBytes(10) }));
+	const order = {
+		...solanaOrder({ deployment, wallet: wallet.address }),
+		swapKey,
+		...changes,
+	};
+	await database.pool.query(
+		`insert into swaps (id, order_id, order_terms, output, value_usd_cents, delivery)
+		values ($1, $2, $3, 0, 0, '{}')`,
+		[fromSwapKey(order.swapKey), hexToBytes(orderId(order)), orderToJson(order)],
+	);
+}
+
+/** What a start with this escrow and vault says. */
+const startWith = (changes: { escrow?: string; vault?: string } = {}) =>
+	expectNamedKeys(database.pool, { ...scene.deployment, ...changes } as typeof scene.deployment).then(
+		() => "started",
+		(error: Error) => error.message,
+	);
+
+/** An order to Solana: its vault is the destination's. */
+const toSolana = (): Partial<Order> => {
+	const { order } = scene;
+	return {
+		originChainId: order.destinationChainId,
+		destinationChainId: order.originChainId,
+		destinationVault: order.originVault,
+		originVault: order.destinationVault,
+		escrow: order.destinationVault,
+	};
+};
+
+test("the keys that orders under way name are kept until the last of them has ended", async () => {
+	const other = scene.stranger.address;
+	const { escrow, vault } = scene.deployment;
+	expect(await startWith({ escrow: other, vault: other })).toBe("started");
+
+	await insertSwap();
+	await insertSwap();
+	expect(await startWith()).toBe("started");
+	expect(await startWith({ escrow: other })).toBe(
+		`the deployment's solana: its escrow is ${other}, and 2 orders under way name ${escrow}: keep that key until they have ended`,
+	);
+	expect(await startWith({ vault: other })).toContain(`2 orders under way name ${vault}`);
+	await database.pool.query("update swaps set ended_at = now()");
+	expect(await startWith({ escrow: other, vault: other })).toBe("started");
+});
+
+test("an order to Solana names the vault, and no escrow there; what is on other chains is no key", async () => {
+	const other = scene.stranger.address;
+	await insertSwap(toSolana());
+	expect(await startWith()).toBe("started");
+	expect(await startWith({ escrow: other })).toBe("started");
+	expect(await startWith({ vault: other })).toContain("1 order under way names");
+});

@@ -1,0 +1,14 @@
+import type { SolanaChain } from "../../chain/solana/connect-solana.ts";
+import { checkOwnAccounts } from "../../chain/solana/read/check-own-accounts.ts";
+import { ConfigError } from "../../config/config-error.ts";
+import { askUntil } from "./ask-until.ts";
+
+/** Throws where escrow or vault lack what every swap on Solana needs. An answer that is lost is asked for again. */
+export async function expectOwnAccounts(
+	chain: SolanaChain,
+	{ patienceMs = 10_000 }: { patienceMs?: number } = {},
+): Promise<void> {
+	const lacking = await askUntil(() => checkOwnAccounts(chain), performance.now() + patienceMs);
+	if (!lacking) throw new ConfigError("solana.rpcUrl", "does not answer");
+	if (lacking.length > 0) throw new ConfigError("solana", lacking.join("; "));
+}

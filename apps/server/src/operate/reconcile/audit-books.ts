@@ -1,0 +1,16 @@
+import type { Report } from "../../audit/read/report.ts";
+import { reconcile } from "../../audit/reconcile.ts";
+import { readConfig } from "../../config/config.ts";
+import type { DatabasePool } from "../../database/database.ts";
+
+/** A whole audit, by a configuration file. Throws a CouldNotCheckError where the database does not answer. */
+export function auditBooks(pool: DatabasePool, { config: path }: { config: string }): Promise<Report> {
+	const { chains, solana, earlierAttesterSets } = readConfig(path);
+	return reconcile({
+		pool,
+		chains,
+		solana,
+		earlierAttesterSets: earlierAttesterSets.map((set) => set.hash),
+		nowMs: Date.now(),
+	});
+}

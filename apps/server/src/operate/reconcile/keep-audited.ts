@@ -1,0 +1,172 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { isSolana } from "@geoswap/protocol";
+import { createAuditMemory } from "../../audit/audit-memory.ts";
+import type { Breach, Finding, Report } from "../../audit/read/report.ts";
+import { type ReconcileOptions, reconcile } from "../../audit/reconcile.ts";
+import type { Config } from "../../config/config.ts";
+import type { DatabasePool } from "../../database/database.ts";
+import { holdLeadership } from "../../database/leadership.ts";
+import { pauseForBreaches, readAcceptedBreaches, readPauses } from "../../swap/pause/pauses.ts";
+import type { Log } from "../../telemetry/log.ts";
+import { breachKey } from "./breach-key.ts";
+import { foundTwice } from "./found-twice.ts";
+
+/** How soon another worker takes over from one that is gone. */
+const takeOverMs = 10_000;
+
+/**
+ * Anyone can name our addresses on Solana in as many transactions as they pay for. An audit reads so many at most, which
+ * takes minutes, and the next one goes on there. Only an audit that has to confirm a breach on Solana reads all that came
+ * within two hours.
+ */
+const defaultMostSolanaReads = 20_000;
+/** A new version is started, then the one before is stopped: a person or a supervisor does both within this. */
+const defaultEarlierWorkersSeconds = 300;
+
+export type AuditRun = { report: Report; endedAtMs: number; durationMs: number; isWhole: boolean };
+
+/**
+ * Audits the books on a timer, in one worker at a time. What it finds is looked for a second time, in all there is, before
+ * a chain is paused for it. What a chain is paused for, or a person has lifted a pause of, pauses nothing again.
+ */
+export async function keepAudited({
+	config: { audit: settings },
+	books,
+	pool,
+	mostSolanaReads = defaultMostSolanaReads,
+	earlierWorkersSeconds = defaultEarlierWorkersSeconds,
+	onRun = () => {},
+	onFailure = () => {},
+	nowMs,
+	signal,
+	log,
+}: {
+	config: Pick<Config, "audit">;
+	/** What is audited. */
+	books: Pick<ReconcileOptions, "chains" | "solana" | "earlierAttesterSets">;
+	/** Nothing that a swap waits for may wait for this. */
+	pool: DatabasePool;
+	/** How many transactions on Solana an audit reads at most. */
+	mostSolanaReads?: number;
+	/** How long workers of an earlier version may still decide by their own configuration. */
+	earlierWorkersSeconds?: number;
+	/** Undefined once another worker audits. */
+	onRun?: (run: AuditRun | undefined) => void;
+	/** Told of each chain that could not be audited, or where nothing could be, of `all`. */
+	onFailure?: (what: number | "all") => void;
+	nowMs: () => number;
+	signal: AbortSignal;
+	log: Log;
+}): Promise<void> {
+	const { everySeconds, wholeEverySeconds, confirmSeconds } = settings;
+	const workingSinceMs = nowMs();
+	// Workers with another configuration decide by theirs until they are stopped.
+	const policySinceMs = workingSinceMs + (everySeconds + earlierWorkersSeconds) * 1_000;
+	let memory = createAuditMemory();
+	let wholeAtMs: number | undefined;
+
+	while (!signal.aborted) {
+		await holdLeadership(pool, { name: "audit" }, async (isHeld) => {
+			memory = createAuditMemory();
+			wholeAtMs = undefined;
+			// A worker that takes over knows nothing: its audits read all there is, of Solana a part each time.
+			while (!signal.aborted && isHeld()) {
+				await auditOnce().catch((error: unknown) => {
+					if (signal.aborted) return;
+					onFailure("all");
+					log.error({ err: error }, "the books could not be audited; it is tried again");
+				});
+				await pause(everySeconds * 1_000);
+			}
+		}).catch((error: unknown) => {
+			if (!signal.aborted) log.warn({ err: error }, "no turn to audit; it is tried again");
+		});
+		onRun(undefined);
+		await pause(Math.min(takeOverMs, everySeconds * 1_000));
+	}
+
+	async function auditOnce(): Promise<void> {
+		const accepted = await readAcceptedBreaches(pool);
+		const paused = await readPauses(pool);
+		const isPausedFor = (breach: string, chainId: number) =>
+			paused.some((pause) => pause.chainId === chainId && pause.breaches.includes(breach));
+		// There is nothing left to do about it but to tell it.
+		const isKnown = (finding: Finding) => {
+			const [key, { chainIds }] = [breachKey(finding), finding];
+			return accepted.has(key) || (chainIds.length > 0 && chainIds.every((id) => isPausedFor(key, id)));
+		};
+		const isNew = (breach: Breach) => breach.pauses !== false && !isKnown(breach);
+		const isWhole = wholeAtMs === undefined || nowMs() - wholeAtMs >= wholeEverySeconds * 1_000;
+		if (isWhole) memory = createAuditMemory(memory);
+		const first = await run({ isKnown, isWhole, mostSolanaReads });
+		if (isWhole) wholeAtMs = first.endedAtMs;
+		if (!first.report.breaches.some(isNew)) return onRun(first);
+
+		// A swap that moved while it was read, or a node that lagged, is no breach any more.
+		await pause(confirmSeconds * 1_000);
+		if (signal.aborted) return;
+		memory = createAuditMemory(memory);
+		// The pauses of all chains wait for this run, so it reads all of Solana only if the breach may be there.
+		const isOnSolana = first.report.breaches.some(
+			(breach) => isNew(breach) && breach.chainIds.some(isSolana),
+		);
+		const second = await run({
+			isKnown,
+			isWhole: true,
+			mostSolanaReads: isOnSolana ? undefined : mostSolanaReads,
+		});
+		wholeAtMs = second.endedAtMs;
+		onRun(second);
+		const confirmed = foundTwice(first.report.breaches, second.report.breaches, isNew);
+		for (const breach of confirmed) log.error({ ...breach }, "an invariant is breached");
+		const chainIds = new Set(confirmed.flatMap((breach) => breach.chainIds));
+		for (const chainId of chainIds) {
+			const ofChain = confirmed.filter((breach) => breach.chainIds.includes(chainId));
+			const names = [...new Set(ofChain.map(({ invariant }) => invariant))].join(", ");
+			const isPaused = await pauseForBreaches(pool, {
+				chainId,
+				reason: `an audit found that its books do not hold (${names})`,
+				breaches: ofChain.map(breachKey),
+				nowMs: nowMs(),
+			});
+			if (isPaused)
+				log.error({ chainId, invariants: names }, "the chain is paused: nothing new is sold there");
+		}
+	}
+
+	async function run({
+		isKnown,
+		isWhole,
+		mostSolanaReads: mostReads,
+	}: {
+		isKnown: (finding: Finding) => boolean;
+		isWhole: boolean;
+		mostSolanaReads: number | undefined;
+	}): Promise<AuditRun> {
+		const startedAtMs = nowMs();
+		const since = { policySinceMs, workingSinceMs };
+		const report = await reconcile({
+			...books,
+			...since,
+			pool,
+			memory,
+			isKnown,
+			mostSolanaReads: mostReads,
+			nowMs: startedAtMs,
+		});
+		for (const { chainId, why } of report.unchecked) {
+			onFailure(chainId);
+			log.error({ chainId, why }, "the chain could not be audited; the others were, and it is tried again");
+		}
+		const endedAtMs = nowMs();
+		const { orders, swaps, breaches, losses, owed } = report;
+		const durationMs = endedAtMs - startedAtMs;
+		const counts = { breaches: breaches.length, losses: losses.length, owed: owed.length };
+		log.info({ orders, swaps, ...counts, durationMs, isWhole }, "the books were audited");
+		return { report, endedAtMs, durationMs, isWhole };
+	}
+
+	async function pause(ms: number): Promise<void> {
+		await sleep(ms, undefined, { signal }).catch(() => {});
+	}
+}

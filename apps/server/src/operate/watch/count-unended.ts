@@ -1,0 +1,96 @@
+import { firstSwapUuidAt } from "@geoswap/protocol";
+import type { Database } from "../../database/database.ts";
+
+/** How long a chain takes, by its configuration. */
+export type ChainPace = { chainId: number; openSeconds: number; finalitySeconds: number };
+
+/** Swaps that have not ended, by where they stand; `unreleased` where the caller's side is decided and ours is not. */
+export type UnendedCount = {
+	stage: string;
+	origin: string;
+	destination: string;
+	count: number;
+	stuck: number;
+};
+
+/** All but very few have ended by then. */
+const recentMs = 2 * 86_400_000;
+/** On top of what chains take. */
+const graceSeconds = 60;
+const olderEveryMs = 600_000;
+
+/**
+ * Counts the swaps that have not ended. One can be of any age: what is stuck stays so until somebody helps. Yet a look at
+ * all of them locks each day's partition with its indices, thousands of locks of those that all connections share: so only
+ * the newest are looked at each time, and the older ones now and then.
+ */
+export function createUnendedCounts({ db, paces }: { db: Database; paces: readonly ChainPace[] }): {
+	read: (options: { nowMs: number }) => Promise<UnendedCount[]>;
+} {
+	let older: { counts: UnendedCount[]; beforeMs: number; readAtMs: number } | undefined;
+	return {
+		read: async ({ nowMs }) => {
+			if (!older || nowMs - older.readAtMs >= olderEveryMs) {
+				const beforeMs = nowMs - recentMs;
+				const counts = await countUnended(db, { paces, nowMs, beforeMs });
+				older = { counts, beforeMs, readAtMs: nowMs };
+			}
+			const recent = await countUnended(db, { paces, nowMs, fromMs: older.beforeMs });
+			return summed([...recent, ...older.counts]);
+		},
+	};
+}
+
+/** One of each: to whoever reads metrics, two of the same are none. */
+function summed(counts: readonly UnendedCount[]): UnendedCount[] {
+	const sums = new Map<string, UnendedCount>();
+	for (const one of counts) {
+		const key = [one.stage, one.origin, one.destination].join(" ");
+		const { count, stuck } = sums.get(key) ?? { count: 0, stuck: 0 };
+		sums.set(key, { ...one, count: count + one.count, stuck: stuck + one.stuck });
+	}
+	return [...sums.values()];
+}
+
+/**
+ * Of swaps that were quoted from a moment on, or before one. Stuck: nothing was written of the swap for twice the time that
+ * both its chains take to be final, and a minute. One that is not open yet has until its deadline besides: whether it is
+ * opened is the chain's and the wallet's affair.
+ */
+async function countUnended(
+	db: Database,
+	{
+		paces,
+		nowMs,
+		...range
+	}: { paces: readonly ChainPace[]; nowMs: number } & ({ fromMs: number } | { beforeMs: number }),
+): Promise<UnendedCount[]> {
+	const [comparison, edgeMs] = "fromMs" in range ? [">=", range.fromMs] : ["<", range.beforeMs];
+	// Not named: a plan that is kept for any range is one over all partitions.
+	const { rows } = await db.query<UnendedCount>(
+		`with pace as (select * from unnest($1::text[], $2::int[], $3::int[]) as p (chain_id, open, finality))
+		select case when s.status = 'pending' then s.stage else 'unreleased' end as stage,
+			s.order_terms->>'originChainId' as origin, s.order_terms->>'destinationChainId' as destination,
+			count(*) as count,
+			count(*) filter (where case
+				when s.status = 'pending' and s.stage = 'opening'
+					then greatest(s.updated_at, s.created_at + make_interval(secs => coalesce(o.open, 0)))
+				else s.updated_at
+			end + make_interval(secs => 2 * (coalesce(o.finality, 0) + coalesce(d.finality, 0)) + $4)
+				< to_timestamp($5::double precision / 1000)) as stuck
+		from swaps s
+			left join pace o on o.chain_id = s.order_terms->>'originChainId'
+			left join pace d on d.chain_id = s.order_terms->>'destinationChainId'
+		where s.ended_at is null and s.id ${comparison} $6
+		group by 1, 2, 3`,
+		[
+			paces.map(({ chainId }) => String(chainId)),
+			paces.map(({ openSeconds }) => openSeconds),
+			paces.map(({ finalitySeconds }) => finalitySeconds),
+			graceSeconds,
+			nowMs,
+			firstSwapUuidAt(edgeMs),
+		],
+	);
+	return rows;
+}

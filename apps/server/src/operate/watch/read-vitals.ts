@@ -1,0 +1,69 @@
+import type { Hex } from "viem";
+import type { Database } from "../../database/database.ts";
+import type { JobKind } from "../../swap/facts/job.ts";
+
+/** What an operator asks first, as the database knows it. */
+export type Vitals = {
+	stock: { chainId: number; token: Hex; balance: bigint; outflowAvailable: bigint; reserved: bigint }[];
+	/** Of inputs from a chain: delivered or about to be, and not ours yet. */
+	exposure: { chainId: number; unreleasedUsdCents: bigint; unfinalUsdCents: bigint }[];
+	heads: { chainId: number; updatedSecondsAgo: number; blockSecondsAgo: number; unfinalBlocks: number }[];
+	heartbeats: { attester: Hex; chainId: number; secondsAgo: number }[];
+	jobs: { chainId: number; kind: JobKind; state: string; count: number; oldestSeconds: number }[];
+	/** Signed, and in no final block yet. */
+	transactions: { chainId: number; count: number; oldestSeconds: number }[];
+	/** For how long the swap that has been due longest has been so, by the database's clock. */
+	overdueSeconds: number;
+	/** Of the last day, in the chain's smallest unit. */
+	unsettledGas: { chainId: number; wei: bigint }[];
+};
+
+/** Reads all of it in a few questions, each by itself: nothing is locked from one to the next. */
+export async function readVitals(db: Database, { nowMs }: { nowMs: number }): Promise<Vitals> {
+	const { rows: stock } = await db.query<Vitals["stock"][number]>(
+		`select chain_id as "chainId", '0x' || encode(token, 'hex') as token, balance,
+			outflow_available as "outflowAvailable", reserved from stock`,
+	);
+	const { rows: exposure } = await db.query<Vitals["exposure"][number]>(
+		`select origin_chain_id as "chainId", sum(value_usd_cents) as "unreleasedUsdCents",
+			coalesce(sum(value_usd_cents) filter (where not is_final), 0) as "unfinalUsdCents"
+		from exposures group by 1`,
+	);
+	const { rows: heads } = await db.query<Vitals["heads"][number]>(
+		`select chain_id as "chainId", ${secondsSince("updated_at")} as "updatedSecondsAgo",
+			$1::float8 / 1000 - timestamp as "blockSecondsAgo", number - finalized_number as "unfinalBlocks"
+		from chain_heads`,
+		[nowMs],
+	);
+	const { rows: heartbeats } = await db.query<Vitals["heartbeats"][number]>(
+		`select '0x' || encode(attester, 'hex') as attester, chain_id as "chainId",
+			${secondsSince("signed_at")} as "secondsAgo"
+		from heartbeats`,
+		[nowMs],
+	);
+	const { rows: jobs } = await db.query<Vitals["jobs"][number]>(
+		`select chain_id as "chainId", kind, state, count(*) as count,
+			${secondsSince("min(updated_at)")} as "oldestSeconds"
+		from jobs where state in ('unattested', 'queued', 'sent') group by 1, 2, 3`,
+		[nowMs],
+	);
+	const { rows: transactions } = await db.query<Vitals["transactions"][number]>(
+		`select chain_id as "chainId", count(*) as count, ${secondsSince("min(created_at)")} as "oldestSeconds"
+		from lane_transactions where state <> 'final' group by 1`,
+		[nowMs],
+	);
+	const { rows: overdue } = await db.query<{ seconds: number }>(
+		`select greatest(0, extract(epoch from now() - min(due_at)))::float8 as seconds from waits`,
+	);
+	const { rows: unsettledGas } = await db.query<Vitals["unsettledGas"][number]>(
+		`select chain_id as "chainId", sum(wei) as wei from unsettled_gas
+		where at > to_timestamp($1::float8 / 1000) - interval '1 day' group by 1`,
+		[nowMs],
+	);
+	const overdueSeconds = overdue[0]?.seconds ?? 0;
+	return { stock, exposure, heads, heartbeats, jobs, transactions, overdueSeconds, unsettledGas };
+}
+
+function secondsSince(time: string): string {
+	return `extract(epoch from to_timestamp($1::float8 / 1000) - ${time})::float8`;
+}

@@ -1,0 +1,174 @@
+import { formatAddress, swapStages } from "@geoswap/protocol";
+import { formatUnits, type Hex } from "viem";
+import type { Config } from "../../config/config.ts";
+import { configuredAssets } from "../../config/configured-assets.ts";
+import { finalitySecondsOf } from "../../config/finality-seconds.ts";
+import type { Database } from "../../database/database.ts";
+import { type Meter, type Sample, sample } from "../../telemetry/meter.ts";
+import { type ChainPace, createUnendedCounts, type UnendedCount } from "./count-unended.ts";
+import { readVitals, type Vitals } from "./read-vitals.ts";
+
+/** Whoever looks more often, and however many look, the database is asked no more than this. */
+const maxAgeMs = 5_000;
+
+const gauges = {
+	geoswap_swaps_pending: "Swaps that have not ended, by stage and route",
+	geoswap_swaps_stuck:
+		"Of those, the ones of which nothing was heard for longer than their chains should take",
+	geoswap_swap_overdue_seconds: "For how long the swap that has been due longest has been so",
+	geoswap_stock_tokens: "What the vault holds, in whole tokens",
+	geoswap_stock_reserved_tokens: "What of it is promised to swaps",
+	geoswap_stock_outflow_tokens: "What may leave the vault now, by its cap for an hour",
+	geoswap_exposure_usd: "Value that is delivered or about to be while its input is not ours yet",
+	geoswap_exposure_cap_usd: "The most that it may be: nothing more is delivered then",
+	geoswap_follower_update_age_seconds: "How long ago a new block of the chain was taken in",
+	geoswap_follower_block_age_seconds: "How long ago the newest block that was taken in was made",
+	geoswap_follower_unfinal_blocks: "Blocks between the newest one and the newest final one",
+	geoswap_attester_heartbeat_age_seconds: "How long ago an attester signed that it sees the chain",
+	geoswap_jobs: "Work for lanes and attesters that is not done",
+	geoswap_job_oldest_seconds: "How long the oldest of it has been where it is",
+	geoswap_transactions_unfinal: "Transactions that are signed and in no final block",
+	geoswap_transaction_oldest_seconds: "How long ago the oldest of them was signed",
+	geoswap_unsettled_gas_native:
+		"Gas of the last day for swaps that were not settled, in the chain's native token",
+} as const;
+
+const stages = [...swapStages, "unreleased"];
+
+type NamedSample = Sample<keyof typeof gauges>;
+
+/** Lets be seen what the database knows of swaps, money, chains and attesters. */
+export function watchDatabase({
+	meter,
+	config,
+	db,
+	nowMs,
+}: {
+	meter: Meter;
+	config: Pick<Config, "chains" | "solana">;
+	/** Nothing that a swap waits for may wait for this. */
+	db: Database;
+	nowMs: () => number;
+}): void {
+	const chains = chainsOf(config);
+	const unended = createUnendedCounts({ db, paces: chains });
+	meter.reading({
+		name: "database",
+		gauges,
+		maxAgeMs,
+		read: async () => [
+			...swapSamples(await unended.read({ nowMs: nowMs() })),
+			...samplesOf(await readVitals(db, { nowMs: nowMs() }), chains),
+		],
+	});
+}
+
+type WatchedChain = ChainPace & {
+	nativeDecimals: number;
+	assets: { symbol: string; decimals: number; token: Hex }[];
+	unreleasedCapUsd: number;
+	unfinalCapUsd: number;
+};
+
+function chainsOf(config: Pick<Config, "chains" | "solana">): WatchedChain[] {
+	const { chains, solana } = config;
+	const assets = configuredAssets(config);
+	const finality = finalitySecondsOf(config);
+	return [
+		...chains.map((chain) => ({ ...chain, nativeDecimals: 18 })),
+		...(solana ? [{ ...solana, nativeDecimals: 9 }] : []),
+	].map((chain) => ({
+		...chain,
+		finalitySeconds: finality.get(chain.chainId) ?? chain.finalitySeconds,
+		assets: assets
+			.filter(({ chainId }) => chainId === chain.chainId)
+			.map(({ token, ...asset }) => ({ ...asset, token: token.toLowerCase() as Hex })),
+	}));
+}
+
+function samplesOf(vitals: Vitals, chains: readonly WatchedChain[]): NamedSample[] {
+	return [
+		sample("geoswap_swap_overdue_seconds", vitals.overdueSeconds),
+		...stockSamples(vitals, chains),
+		...chains.flatMap((chain) => exposureSamples(vitals, chain)),
+		...vitals.heads.flatMap(({ chainId, updatedSecondsAgo, blockSecondsAgo, unfinalBlocks }) => {
+			const labels = { chain: String(chainId) };
+			return [
+				sample("geoswap_follower_update_age_seconds", updatedSecondsAgo, labels),
+				sample("geoswap_follower_block_age_seconds", blockSecondsAgo, labels),
+				sample("geoswap_follower_unfinal_blocks", unfinalBlocks, labels),
+			];
+		}),
+		...vitals.heartbeats.map(({ attester, chainId, secondsAgo }) => {
+			// An attester's address is an EVM one, whichever chain it sees.
+			const labels = { attester: formatAddress(1, attester), chain: String(chainId) };
+			return sample("geoswap_attester_heartbeat_age_seconds", secondsAgo, labels);
+		}),
+		...vitals.jobs.flatMap(({ chainId, kind, state, count, oldestSeconds }) => {
+			const labels = { chain: String(chainId), kind, state };
+			return [
+				sample("geoswap_jobs", count, labels),
+				sample("geoswap_job_oldest_seconds", oldestSeconds, labels),
+			];
+		}),
+		...vitals.transactions.flatMap(({ chainId, count, oldestSeconds }) => {
+			const labels = { chain: String(chainId) };
+			return [
+				sample("geoswap_transactions_unfinal", count, labels),
+				sample("geoswap_transaction_oldest_seconds", oldestSeconds, labels),
+			];
+		}),
+		...chains.map(({ chainId, nativeDecimals }) => {
+			const wei = vitals.unsettledGas.find((gas) => gas.chainId === chainId)?.wei ?? 0n;
+			return sample("geoswap_unsettled_gas_native", whole(wei, nativeDecimals), { chain: String(chainId) });
+		}),
+	];
+}
+
+function swapSamples(swaps: readonly UnendedCount[]): NamedSample[] {
+	return [
+		...swaps.map(({ count, stage, origin, destination }) =>
+			sample("geoswap_swaps_pending", count, { stage, origin, destination }),
+		),
+		// Each stage, always: to whoever alerts on it, a series that is absent looks like one that is well.
+		...stages.map((stage) => {
+			const stuck = swaps.filter((swap) => swap.stage === stage).reduce((sum, swap) => sum + swap.stuck, 0);
+			return sample("geoswap_swaps_stuck", stuck, { stage });
+		}),
+	];
+}
+
+function stockSamples({ stock }: Vitals, chains: readonly WatchedChain[]): NamedSample[] {
+	return stock.flatMap(({ chainId, token, balance, reserved, outflowAvailable }) => {
+		const assets = chains.find((chain) => chain.chainId === chainId)?.assets ?? [];
+		const asset = assets.find((candidate) => candidate.token === token);
+		// No asset of the deployment any more: nothing is sold of it.
+		if (!asset) return [];
+		const labels = { chain: String(chainId), token: asset.symbol };
+		return [
+			sample("geoswap_stock_tokens", whole(balance, asset.decimals), labels),
+			sample("geoswap_stock_reserved_tokens", whole(reserved, asset.decimals), labels),
+			sample("geoswap_stock_outflow_tokens", whole(outflowAvailable, asset.decimals), labels),
+		];
+	});
+}
+
+function exposureSamples(
+	{ exposure }: Vitals,
+	{ chainId, unreleasedCapUsd, unfinalCapUsd }: WatchedChain,
+): NamedSample[] {
+	const chain = String(chainId);
+	const { unreleasedUsdCents = 0n, unfinalUsdCents = 0n } =
+		exposure.find((one) => one.chainId === chainId) ?? {};
+	return [
+		sample("geoswap_exposure_usd", whole(unreleasedUsdCents, 2), { chain, kind: "unreleased" }),
+		sample("geoswap_exposure_cap_usd", unreleasedCapUsd, { chain, kind: "unreleased" }),
+		sample("geoswap_exposure_usd", whole(unfinalUsdCents, 2), { chain, kind: "unfinal" }),
+		sample("geoswap_exposure_cap_usd", unfinalCapUsd, { chain, kind: "unfinal" }),
+	];
+}
+
+/** For a picture, not for a ledger. */
+function whole(amount: bigint, decimals: number): number {
+	return Number(formatUnits(amount, decimals));
+}

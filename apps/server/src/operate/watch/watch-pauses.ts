@@ -1,0 +1,37 @@
+import type { Config } from "../../config/config.ts";
+import type { Pause, PauseCause } from "../../swap/pause/pauses.ts";
+import { type Meter, sample } from "../../telemetry/meter.ts";
+
+const causes: readonly PauseCause[] = ["breach", "finality", "operator"];
+
+/** Lets be seen which chains are paused, and why. */
+export function watchPauses({
+	meter,
+	config: { chains, solana },
+	read,
+	maxAgeMs = 0,
+}: {
+	meter: Meter;
+	config: Pick<Config, "chains" | "solana">;
+	/** Those that are open; undefined where that is not known. */
+	read: () => readonly Pause[] | undefined | Promise<readonly Pause[]>;
+	maxAgeMs?: number;
+}): void {
+	const chainIds = [...chains, ...(solana ? [solana] : [])].map(({ chainId }) => chainId);
+	meter.reading({
+		name: "pauses",
+		gauges: { geoswap_chain_paused: "1 where nothing from or to the chain is quoted, by what caused it" },
+		maxAgeMs,
+		read: async () => {
+			const pauses = await read();
+			if (!pauses) return [];
+			// Each of them, always: to whoever alerts on it, a series that is absent looks like one that is well.
+			return chainIds.flatMap((chainId) =>
+				causes.map((cause) => {
+					const isPaused = pauses.some((pause) => pause.chainId === chainId && pause.cause === cause);
+					return sample("geoswap_chain_paused", isPaused ? 1 : 0, { chain: String(chainId), cause });
+				}),
+			);
+		},
+	});
+}

@@ -1,0 +1,34 @@
+import { expect, test } from "vitest";
+import type { Config } from "../../config/config.ts";
+import type { Reading } from "../../telemetry/meter.ts";
+import { watchPrices } from "./watch-prices.ts";
+
+const [usdc, weth] = [
+	"0x00000000000000000000000000000000000000c1",
+	"0x00000000000000000000000000000000000000e2",
+];
+
+test("an asset is live where the desk quotes it, whatever its own price feed says", async () => {
+	const readings: Reading[] = [];
+	const asset = (symbol: string, address: string) => ({ symbol, address, decimals: 6, kind: "stable" });
+	const assets = [asset("USDC", usdc), asset("WETH", weth)];
+	watchPrices({
+		meter: { counter: unexpected, histogram: unexpected, reading: (reading) => readings.push(reading) },
+		config: { chains: [{ chainId: 1, deployment: { assets } }] } as unknown as Config,
+		book: { ageMs: () => 400, feedUpdatedAtUnixSeconds: () => 990 },
+		desk: { isLive: ({ chainId, token }) => chainId === 1 && token === weth },
+		nowMs: () => 1_000_000,
+	});
+	const labels = (token: string) => ({ chain: "1", token });
+	expect(await readings[0]?.read()).toEqual([
+		{ gauge: "geoswap_price_age_seconds", labels: { chain: "1" }, value: 0.4 },
+		{ gauge: "geoswap_asset_live", labels: labels("USDC"), value: 0 },
+		{ gauge: "geoswap_feed_age_seconds", labels: labels("USDC"), value: 10 },
+		{ gauge: "geoswap_asset_live", labels: labels("WETH"), value: 1 },
+		{ gauge: "geoswap_feed_age_seconds", labels: labels("WETH"), value: 10 },
+	]);
+});
+
+function unexpected(): never {
+	throw new Error("unexpected");
+}

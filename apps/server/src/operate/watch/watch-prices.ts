@@ -1,0 +1,49 @@
+import type { Config } from "../../config/config.ts";
+import { configuredAssets } from "../../config/configured-assets.ts";
+import type { PriceBook } from "../../desk/price/price-book.ts";
+import type { Desk } from "../../desk/venue.ts";
+import { type Meter, sample } from "../../telemetry/meter.ts";
+
+/** Lets be seen how old this process's prices are, and which assets it quotes. */
+export function watchPrices({
+	meter,
+	config,
+	book,
+	desk,
+	nowMs,
+}: {
+	meter: Meter;
+	config: Pick<Config, "chains" | "solana">;
+	book: Pick<PriceBook, "ageMs" | "feedUpdatedAtUnixSeconds">;
+	desk: Pick<Desk, "isLive">;
+	nowMs: () => number;
+}): void {
+	const assets = configuredAssets(config);
+	const chainIds = new Set(assets.map(({ chainId }) => chainId));
+	meter.reading({
+		name: "prices",
+		gauges: {
+			geoswap_price_age_seconds: "How old the newest prices of a chain are",
+			geoswap_feed_age_seconds: "How long ago an asset's price feed was written",
+			geoswap_asset_live: "1 where the asset is quoted now, 0 where quotes of it are refused",
+		},
+		read: () => [
+			...[...chainIds].flatMap((chainId) => {
+				const ageMs = book.ageMs(chainId, { nowMs: nowMs() });
+				return ageMs === undefined
+					? []
+					: sample("geoswap_price_age_seconds", ageMs / 1_000, { chain: String(chainId) });
+			}),
+			...assets.flatMap(({ chainId, symbol, token }) => {
+				const labels = { chain: String(chainId), token: symbol };
+				const updatedAt = book.feedUpdatedAtUnixSeconds({ chainId, asset: token });
+				return [
+					sample("geoswap_asset_live", desk.isLive({ chainId, token }) ? 1 : 0, labels),
+					...(updatedAt === undefined
+						? []
+						: [sample("geoswap_feed_age_seconds", nowMs() / 1_000 - updatedAt, labels)]),
+				];
+			}),
+		],
+	});
+}

@@ -1,0 +1,19 @@
+import type { PromptRedis } from "../../api/key/prompt-redis.ts";
+import type { Meter } from "../../telemetry/meter.ts";
+
+/** The same, and what it does not answer is counted: each process counts for itself then. */
+export function watchRedis(redis: PromptRedis, { meter }: { meter: Meter }): PromptRedis {
+	const count = meter.counter(
+		"geoswap_redis_unanswered_total",
+		"Questions about limits that Redis did not answer in time: this process counted for itself",
+		[{}],
+	);
+	return {
+		...redis,
+		run: async (...question) => {
+			const answer = await redis.run(...question);
+			if (answer === undefined) count();
+			return answer;
+		},
+	};
+}

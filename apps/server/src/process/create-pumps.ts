@@ -1,0 +1,219 @@
+import type { Order } from "@geoswap/protocol";
+import type { Hex, LocalAccount } from "viem";
+import type { EvmChain } from "../chain/evm/chain-client.ts";
+import type { SolanaChain } from "../chain/solana/connect-solana.ts";
+import { readMarkers } from "../chain/solana/marker/read-markers.ts";
+import type { SolanaKeys } from "../chain/solana/send/solana-keys.ts";
+import type { ChainConfig, Config, SolanaConfig } from "../config/config.ts";
+import type { DatabasePool } from "../database/database.ts";
+import type { RefundWorth } from "../desk/refund-worth.ts";
+import type { Desk } from "../desk/venue.ts";
+import type { Engine, PreparedPoke } from "../durable/durable.ts";
+import { pokeAtOnce } from "../durable/poke-at-once.ts";
+import { skipOverdue } from "../durable/skip-overdue.ts";
+import { type TrackedPumps, trackPumps } from "../durable/track-pumps.ts";
+import { createLane } from "../lane/evm/create-lane.ts";
+import { lanePoke } from "../lane/lane-poke.ts";
+import { lanesByChain } from "../lane/lanes-by-chain.ts";
+import { createSolanaLane } from "../lane/solana/create-solana-lane.ts";
+import type { RoundPoke } from "../round/apply-plans.ts";
+import { createAttestation } from "../round/attestation/attestation-object.ts";
+import type { AttesterClient } from "../round/attestation/attester-client.ts";
+import type { ChainPoke } from "../round/chain-poke.ts";
+import { createRoundSlots } from "../round/create-round-slots.ts";
+import { rebuildOrders } from "../round/rebuild/rebuild-orders.ts";
+import { whyNotOurs } from "../round/rebuild/why-not-ours.ts";
+import { createRound } from "../round/run-round.ts";
+import { createSightings } from "../round/second-provider/ask-second-providers.ts";
+import type { SecondProviders } from "../round/second-provider/second-providers.ts";
+import { chainPolicy } from "../swap/decide/swap-policy.ts";
+import type { LaneMetrics } from "../telemetry/lane-metrics.ts";
+import type { Log } from "../telemetry/log.ts";
+import type { SwapMetrics } from "../telemetry/swap-metrics.ts";
+import type { TickMetrics } from "../telemetry/tick-metrics.ts";
+import type { Tracer } from "../telemetry/tracer.ts";
+import { createTick, overdueMs } from "./create-tick.ts";
+import { readDueWork } from "./due-work.ts";
+
+/** How long the first order of a list waits for others: one set of signatures serves them all. */
+const attestationWindowMs = 500;
+
+/** A chain, and the accounts that send transactions there. */
+export type WorkerChain = { chain: EvmChain; config: ChainConfig; accounts: readonly LocalAccount[] };
+/** Solana, the keys of all that the service has there, and its lanes' names. */
+export type WorkerSolana = {
+	chain: SolanaChain;
+	config: SolanaConfig;
+	keys: SolanaKeys;
+	relayers: readonly Hex[];
+};
+
+export type PumpsOptions = {
+	config: Config;
+	chains: readonly WorkerChain[];
+	solana: WorkerSolana | undefined;
+	pool: DatabasePool;
+	engine: Engine;
+	desk: Desk;
+	attesters: readonly AttesterClient[];
+	secondProviders: SecondProviders;
+	/** Undefined while there is no price. */
+	worthOf: (order: Order) => RefundWorth | undefined;
+	tracer?: Tracer | undefined;
+	/** Absent where nothing is counted. */
+	metrics?: { swaps: SwapMetrics; lanes: LaneMetrics; ticks: TickMetrics } | undefined;
+	nowMs: () => number;
+	/** A UUID for a list of signatures. */
+	newId: () => string;
+	log: Log;
+};
+
+export type WorkerPumps = {
+	pumps: TrackedPumps;
+	/** For whoever else pokes: it neither waits for the engine nor pokes what a tick found overdue. */
+	engine: Engine;
+	/** To be called every second. */
+	tick: () => Promise<void>;
+	/** Makes swaps of orders that have none. To be called again and again. */
+	rebuild: () => Promise<number>;
+};
+
+/** All that a worker does for swaps, beside following chains. It begins nothing by itself: clock and loops are the caller's. */
+export function createPumps(options: PumpsOptions): WorkerPumps {
+	const { config, chains, solana, pool, desk, attesters, tracer, metrics, nowMs, log } = options;
+	const engine = skipOverdue(pokeAtOnce(options.engine, log), { nowMs });
+	const laneChains = chains.map(({ chain: { chainId }, config: { bundleWindowMs }, accounts }) => ({
+		chainId,
+		bundleWindowMs,
+		relayers: accounts.map(({ address }) => address),
+	}));
+
+	const pokeLanes: ChainPoke = ({ chainId, nowMs: now }) => {
+		if (solana && chainId === solana.chain.chainId) {
+			const { bundleWindowMs } = solana.config;
+			// All of them: an op names who pays for it, and no other lane can send it.
+			return solana.relayers.flatMap((relayer) =>
+				lanePoke({ chainId, relayers: [relayer], bundleWindowMs, nowMs: now }),
+			);
+		}
+		const lanes = laneChains.find((one) => one.chainId === chainId);
+		return lanes ? lanePoke({ ...lanes, nowMs: now }) : [];
+	};
+	const pokeAttestation: ChainPoke = ({ chainId, nowMs: now }) => {
+		const key = String(chainId);
+		const dedupeKey = `${key}:${Math.floor(now / attestationWindowMs)}`;
+		return [{ target: { object: "attestation", key }, options: { delayMs: attestationWindowMs, dedupeKey } }];
+	};
+	const preparePokes = ({ who, chainId }: RoundPoke): PreparedPoke[] => {
+		if (who === "second-provider") {
+			return [{ target: { object: "sighting", key: String(chainId) }, options: {} }];
+		}
+		return (who === "lanes" ? pokeLanes : pokeAttestation)({ chainId, nowMs: nowMs() });
+	};
+
+	const ofLanes = {
+		pool,
+		engine,
+		deliveryNow: desk.deliveryNow,
+		payments: {
+			depositPolicyOf: (chainId: bigint) => chainPolicy(config, chainId),
+			whyNotOurs: (job: Parameters<typeof whyNotOurs>[0]) => whyNotOurs(job, config),
+			worthE18: desk.worthE18,
+			fillMarginBps: config.limits.fillMarginBps,
+		},
+		nowMs,
+		tracer,
+		metrics: metrics?.lanes,
+		log,
+	};
+	const pumps = trackPumps({
+		round: createRoundSlots({
+			runRound: createRound({
+				config,
+				pool,
+				desk,
+				poke: async (pokes) => {
+					for (const { target, options: how } of pokes.flatMap(preparePokes)) await engine.poke(target, how);
+				},
+				tracer,
+				metrics: metrics?.swaps,
+				nowMs,
+				log,
+			}),
+			slots: config.worker.roundSlots,
+			engine,
+			nowMs,
+		}),
+		sighting: createSightings({
+			pool,
+			secondProviders: options.secondProviders,
+			pokeRound: () => engine.poke({ object: "round", key: "0" }),
+			metrics: metrics?.swaps,
+			nowMs,
+			log,
+		}),
+		lane: lanesByChain({
+			evm: createLane({
+				...ofLanes,
+				chains: chains.map(({ chain, config: policy, accounts }) => ({ chain, policy, accounts })),
+				freshMinimum: desk.freshMinimum,
+			}),
+			solana:
+				solana &&
+				createSolanaLane({ ...ofLanes, chain: solana.chain, keys: solana.keys, policy: solana.config }),
+		}),
+		attestation: createAttestation({
+			config,
+			pool,
+			attesters,
+			engine,
+			lanePoke: pokeLanes,
+			nowMs,
+			newId: options.newId,
+			log,
+		}),
+	});
+
+	const tick = createTick({
+		readDue: () => readDueWork(pool, { overdueMs }),
+		lanes: [
+			...laneChains.map(({ chainId, relayers }) => ({ chainId, relayers, isAnyGood: true })),
+			...(solana ? [{ chainId: solana.chain.chainId, relayers: solana.relayers, isAnyGood: false }] : []),
+		],
+		engine,
+		pumps,
+		onRunHere: metrics?.ticks.ranHere,
+		nowMs,
+		log,
+	});
+	return {
+		pumps,
+		engine,
+		tick: async () => {
+			try {
+				await tick();
+				metrics?.ticks.ticked("done");
+			} catch (error) {
+				metrics?.ticks.ticked("failed");
+				throw error;
+			}
+		},
+		rebuild: () =>
+			rebuildOrders({
+				config,
+				pool,
+				engine,
+				worthOf: options.worthOf,
+				...(solana && {
+					markersOf: (orderIds) =>
+						readMarkers(solana.chain, {
+							base: solana.chain.deployment.vault,
+							orderIds,
+							commitment: "finalized",
+						}),
+				}),
+				nowMs,
+				log,
+			}),
+	};
+}

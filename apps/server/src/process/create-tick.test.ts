@@ -1,0 +1,164 @@
+import { expect, test } from "vitest";
+import { skipOverdue } from "../durable/skip-overdue.ts";
+import { type Pumps, trackPumps } from "../durable/track-pumps.ts";
+import { createLog } from "../telemetry/log.ts";
+import { createTick } from "./create-tick.ts";
+import type { DueOfChain, DueWork } from "./due-work.ts";
+
+const log = createLog({ level: "silent", process: "test" });
+const relayers = ["0x01", "0x0A"] as const;
+const lanes = [
+	{ chainId: 1, relayers, isAnyGood: true },
+	{ chainId: 2, relayers, isAnyGood: false },
+];
+
+function chain(chainId: number, due: Partial<DueOfChain>): DueOfChain {
+	return { chainId, jobs: "no", attestations: "no", hasQuestions: false, stuckRelayers: [], ...due };
+}
+
+function scene({ pump }: { pump?: () => Promise<void> } = {}) {
+	const poked: string[] = [];
+	const ran: string[] = [];
+	let nowMs = 0;
+	const pumpOf = (object: string) => async (key: string) => {
+		ran.push(`${object}/${key}`);
+		await pump?.();
+	};
+	const pumps: Pumps = {
+		round: pumpOf("round"),
+		lane: pumpOf("lane"),
+		attestation: pumpOf("attestation"),
+		sighting: pumpOf("sighting"),
+	};
+	let due: DueWork = { round: "no", chains: [] };
+	let isDown = false;
+	const engine = skipOverdue(
+		{ poke: async ({ object, key }) => void poked.push(`${object}/${key}`) },
+		{ nowMs: () => nowMs },
+	);
+	const tick = createTick({
+		readDue: async () => {
+			if (isDown) throw new Error("the database is down");
+			return due;
+		},
+		lanes,
+		engine,
+		pumps: trackPumps(pumps),
+		nowMs: () => nowMs,
+		log,
+	});
+	return {
+		engine,
+		poked,
+		/** Moves the clock on by a second, at which a tick fails. */
+		failTick: async () => {
+			isDown = true;
+			nowMs += 1_000;
+			await expect(tick()).rejects.toThrow("down");
+			isDown = false;
+		},
+		/** Moves the clock on by a second and runs one tick. */
+		tick: async (now: Partial<DueWork>) => {
+			due = { round: "no", chains: [], ...now };
+			nowMs += 1_000;
+			await tick();
+			return { poked: poked.splice(0), ran: ran.splice(0) };
+		},
+	};
+}
+
+test("what is due is poked, and what has been due for two seconds is done here", async () => {
+	const { tick } = scene();
+	expect(await tick({})).toEqual({ poked: [], ran: [] });
+	expect(await tick({ round: "due", chains: [chain(1, { attestations: "overdue" })] })).toEqual({
+		poked: ["round/0"],
+		ran: ["attestation/1"],
+	});
+	expect(await tick({ round: "overdue" })).toEqual({ poked: [], ran: ["round/0"] });
+	expect(await tick({ chains: [chain(1, { attestations: "due" })] })).toEqual({
+		poked: ["attestation/1"],
+		ran: [],
+	});
+});
+
+test("nobody pokes what the last tick found overdue: this worker runs it until a tick finds it in time", async () => {
+	const { tick, engine, poked } = scene();
+	const pokeAll = async () => {
+		await engine.poke({ object: "round", key: "0" });
+		await engine.poke({ object: "attestation", key: "1" });
+		return poked.splice(0);
+	};
+	await tick({ round: "overdue" });
+	expect(await pokeAll()).toEqual(["attestation/1"]);
+	expect(await tick({ round: "due" })).toEqual({ poked: [], ran: ["round/0"] });
+	expect(await pokeAll()).toEqual(["round/0", "attestation/1"]);
+	expect(await tick({ round: "due" })).toEqual({ poked: ["round/0"], ran: [] });
+});
+
+test("what the last tick found overdue is poked again where the next ticks fail", async () => {
+	const { tick, failTick, engine, poked } = scene();
+	await tick({ round: "overdue" });
+	await failTick();
+	await engine.poke({ object: "round", key: "0" });
+	expect(poked).toEqual([]);
+	await failTick();
+	await failTick();
+	await engine.poke({ object: "round", key: "0" });
+	expect(poked).toEqual(["round/0"]);
+});
+
+test("a lane that is looked at because its transaction is not mined is poked as before", async () => {
+	const { tick, engine, poked } = scene();
+	for (let i = 0; i < 5; i++) await tick({ chains: [chain(1, { stuckRelayers: ["0x0a"] })] });
+	await engine.poke({ object: "lane", key: "1:0x0a" });
+	expect(poked).toEqual(["lane/1:0x0a"]);
+});
+
+test("a pump that runs here for long is poked as before: it does not hang in the engine", async () => {
+	const { tick, engine, poked } = scene({ pump: () => new Promise<void>(() => {}) });
+	await tick({ round: "overdue" });
+	await tick({ round: "overdue" });
+	await engine.poke({ object: "round", key: "0" });
+	expect(poked).toEqual(["round/0"]);
+});
+
+test("jobs that any lane can take go to one after the other, and those that name a lane to all", async () => {
+	const { tick } = scene();
+	const chains = [chain(1, { jobs: "due" })];
+	expect((await tick({ chains })).poked).toEqual(["lane/1:0x0a"]);
+	expect((await tick({ chains })).poked).toEqual(["lane/1:0x01"]);
+	const overdue = [chain(2, { jobs: "overdue" }), chain(3, { jobs: "overdue" })];
+	expect((await tick({ chains: overdue })).ran).toEqual(["lane/2:0x01", "lane/2:0x0a"]);
+});
+
+test("a lane whose transaction is not mined is run every few seconds", async () => {
+	const { tick } = scene();
+	const ran: string[] = [];
+	for (let i = 0; i < 10; i++) {
+		ran.push(...(await tick({ chains: [chain(1, { stuckRelayers: ["0x0a"] })] })).ran);
+	}
+	expect(ran).toEqual(["lane/1:0x0a", "lane/1:0x0a"]);
+});
+
+test("a second provider that nobody has asked for two seconds is asked here", async () => {
+	const { tick } = scene();
+	const chains = [chain(1, { hasQuestions: true })];
+	expect(await tick({ chains })).toEqual({ poked: ["sighting/1"], ran: [] });
+	expect(await tick({ chains })).toEqual({ poked: ["sighting/1"], ran: [] });
+	expect(await tick({ chains })).toEqual({ poked: [], ran: ["sighting/1"] });
+	await tick({});
+	expect(await tick({ chains })).toEqual({ poked: ["sighting/1"], ran: [] });
+});
+
+test("a pump that runs in this process is not run beside itself, and one that hangs keeps no other back", async () => {
+	const { tick } = scene({ pump: () => new Promise<void>(() => {}) });
+	const chains = [chain(1, { attestations: "overdue" })];
+	expect((await tick({ chains })).ran).toEqual(["attestation/1"]);
+	expect((await tick({ round: "overdue", chains })).ran).toEqual(["round/0"]);
+});
+
+test("a pump that fails here is tried at the next tick", async () => {
+	const { tick } = scene({ pump: () => Promise.reject(new Error("no node")) });
+	expect((await tick({ round: "overdue" })).ran).toEqual(["round/0"]);
+	expect((await tick({ round: "overdue" })).ran).toEqual(["round/0"]);
+});

@@ -1,0 +1,91 @@
+import type { Hex } from "viem";
+import type { PokeTarget } from "../durable/durable.ts";
+import type { SkippingEngine } from "../durable/skip-overdue.ts";
+import type { TrackedPumps } from "../durable/track-pumps.ts";
+import { laneKey } from "../lane/lane-key.ts";
+import type { Log } from "../telemetry/log.ts";
+import type { Due, DueWork } from "./due-work.ts";
+
+/** How long something may be due before a worker does it itself. A poke takes some ten milliseconds. */
+export const overdueMs = 2_000;
+/** In ticks: how often transactions that are not mined are looked at, beside once for each block. */
+const stuckEvery = 5;
+
+/** The relayers of a chain: any of them can send a job, or each of them only jobs that name it. */
+export type ChainLanes = { chainId: number; relayers: readonly Hex[]; isAnyGood: boolean };
+
+/**
+ * The one repair path: for a poke that was lost, an engine that does not answer, and a worker that died in the middle of
+ * a pump, behind which the engine holds back every other pump of that key. Each call pokes what is due, and runs here
+ * what has been due for two seconds, or is due again after it had been. Several workers may run the same pump at once, beside the engine: rows of the store
+ * fence what pumps write.
+ */
+export function createTick({
+	readDue,
+	lanes,
+	engine,
+	pumps: { pumps, isRunning },
+	onRunHere,
+	nowMs,
+	log,
+}: {
+	readDue: () => Promise<DueWork>;
+	lanes: readonly ChainLanes[];
+	/** Its pokes must not throw. */
+	engine: SkippingEngine;
+	pumps: Pick<TrackedPumps, "pumps" | "isRunning">;
+	onRunHere?: ((object: PokeTarget["object"]) => void) | undefined;
+	nowMs: () => number;
+	log: Log;
+}): () => Promise<void> {
+	let turn = 0;
+	/** By chain: since when its second provider is to be asked. */
+	let askedSince = new Map<number, number>();
+
+	async function runHere(target: PokeTarget): Promise<void> {
+		onRunHere?.(target.object);
+		try {
+			await pumps[target.object](target.key);
+			log.info(target, "overdue: done by this worker's tick");
+		} catch (error) {
+			log.warn({ ...target, err: error }, "overdue, and it failed here too; it is tried again");
+		}
+	}
+
+	/** Neither is waited for: one that hangs must not keep the next tick from the others. */
+	function see(due: Due, target: PokeTarget, overdue: PokeTarget[]): void {
+		if (due === "no") return;
+		if (due === "due" && !engine.isOverdue(target)) void engine.poke(target);
+		else if (!isRunning(target)) {
+			if (due === "overdue") overdue.push(target);
+			void runHere(target);
+		}
+	}
+
+	return async () => {
+		turn++;
+		const { round, chains } = await readDue();
+		/** Not those that run here now: they have more to do than they can, and do not hang. */
+		const overdue: PokeTarget[] = [];
+		see(round, { object: "round", key: "0" }, overdue);
+		const now = nowMs();
+		const asked = chains.filter(({ hasQuestions }) => hasQuestions);
+		askedSince = new Map(asked.map(({ chainId }) => [chainId, askedSince.get(chainId) ?? now]));
+		for (const [chainId, since] of askedSince) {
+			const target: PokeTarget = { object: "sighting", key: String(chainId) };
+			see(now - since < overdueMs ? "due" : "overdue", target, overdue);
+		}
+		for (const { chainId, jobs, attestations, stuckRelayers } of chains) {
+			see(attestations, { object: "attestation", key: String(chainId) }, overdue);
+			const { relayers = [], isAnyGood = false } = lanes.find((one) => one.chainId === chainId) ?? {};
+			for (const [i, relayer] of relayers.entries()) {
+				const isAsked = !isAnyGood || i === turn % relayers.length;
+				const isStuck = stuckRelayers.includes(relayer.toLowerCase() as Hex) && turn % stuckEvery === 0;
+				const target: PokeTarget = { object: "lane", key: laneKey({ chainId, relayer }) };
+				if (!isStuck) see(isAsked ? jobs : "no", target, overdue);
+				else if (!isRunning(target)) void runHere(target);
+			}
+		}
+		engine.setOverdue(overdue);
+	};
+}

@@ -1,0 +1,192 @@
+import { randomBytes } from "node:crypto";
+import type { AddressInfo } from "node:net";
+import { setTimeout as sleep } from "node:timers/promises";
+import { createApp } from "../api/http/create-app.ts";
+import { createApiKeys } from "../api/key/api-keys.ts";
+import { createHeldCalls } from "../api/key/held-calls.ts";
+import { connectRedis } from "../api/key/prompt-redis.ts";
+import { createRateLimits } from "../api/key/rate-limits.ts";
+import { apiRoutes } from "../api/route/api-routes.ts";
+import { createRecipientAccounts } from "../api/route/recipient-accounts.ts";
+import { createSwapListener } from "../api/status/swap-listener.ts";
+import { connectChain } from "../chain/evm/chain-client.ts";
+import { connectSolana } from "../chain/solana/connect-solana.ts";
+import { readConfig } from "../config/config.ts";
+import { ConfigError } from "../config/config-error.ts";
+import { readPepper, readSealKeys, readSecret } from "../config/secrets.ts";
+import { openDatabase } from "../database/database.ts";
+import { createDesk } from "../desk/desk.ts";
+import { chainFeeDiscounts } from "../desk/discount/chain-fee-discounts.ts";
+import { keepPrices } from "../desk/price/keep-prices.ts";
+import { connectEngine } from "../durable/connect-engine.ts";
+import { pokeAtOnce } from "../durable/poke-at-once.ts";
+import { expectChainIds } from "../operate/preflight/expect-chain-ids.ts";
+import { expectDatabase } from "../operate/preflight/expect-database.ts";
+import { expectGenesisHash } from "../operate/preflight/expect-genesis-hash.ts";
+import { refuseSolanaDevelopmentKeys } from "../operate/preflight/refuse-solana-development-keys.ts";
+import { watchPauses } from "../operate/watch/watch-pauses.ts";
+import { watchPrices } from "../operate/watch/watch-prices.ts";
+import { watchRedis } from "../operate/watch/watch-redis.ts";
+import { createPauseList } from "../swap/pause/pause-list.ts";
+import { createLog, type Log } from "../telemetry/log.ts";
+import { requestMetrics } from "../telemetry/request-metrics.ts";
+import { rpcMetrics } from "../telemetry/rpc-metrics.ts";
+import { startTelemetry } from "../telemetry/start-telemetry.ts";
+import { runUntilStopped } from "./run-until-stopped.ts";
+
+/**
+ * Connections that wait to be accepted. Beyond them a caller's system tries again later and later: after a stall of 40 s,
+ * 5,000 callers were all served half a minute sooner than with the 511 of the default. The system has a limit of its own.
+ */
+const backlog = 16_384;
+
+/** Calls to a node in one request. A build and a submit ask three things at once, and providers take batches of this size. */
+const batchSize = 10;
+
+/** How often a database that did not answer at the start is asked again. */
+const recheckMs = 1_000;
+
+/** The process that answers callers. It holds no key that can move anything. */
+export async function runApi(configPath: string): Promise<void> {
+	const config = readConfig(configPath);
+	if (config.solana) refuseSolanaDevelopmentKeys(config.solana.deployment);
+	const nowMs = Date.now;
+	const databaseUrl = readSecret("API_DATABASE_URL");
+	const sealKeys = readSealKeys({ openMs: config.api.retiredSealKeyDays * 86_400_000, nowMs });
+	const pepper = readPepper();
+	const redisUrl = readSecret("REDIS_URL");
+	const log = createLog({ level: config.logLevel, process: "api" });
+	const telemetry = await startTelemetry({
+		config: config.telemetry,
+		metrics: config.api.metrics,
+		service: "geoswapd api",
+		nowMs,
+		log,
+	});
+	const { tracer, meter } = telemetry;
+	const onCall = meter && rpcMetrics(meter);
+	const chains = new Map(
+		config.chains.map((chain) => [chain.chainId, connectChain({ ...chain, onCall, batchSize })]),
+	);
+	const solana = config.solana && connectSolana({ ...config.solana, onCall });
+	await Promise.all([expectChainIds([...chains.values()]), solana && expectGenesisHash(solana)]);
+	// First the process is told to stop, and goes on to serve; then its loops end.
+	const told = new AbortController();
+	const stopping = new AbortController();
+
+	const pool = openDatabase({ url: databaseUrl, applicationName: "geoswapd api", max: 20 });
+	const checkDatabase = () => expectDatabase(pool, "api", config.database.roles);
+	const isChecked = await checkDatabase().then(
+		() => true,
+		(error: unknown) => {
+			if (error instanceof ConfigError) throw error;
+			log.warn({ err: error }, "the database does not answer yet: it is checked once it does");
+			return false;
+		},
+	);
+	const listener = createSwapListener({
+		url: databaseUrl,
+		db: pool,
+		onError: (error) => log.warn({ err: error }, "the listener lost its connection"),
+	});
+	const prices = { config, chains: [...chains.values()], nowMs, signal: stopping.signal, log };
+	const { book, kept } = keepPrices(prices);
+	const pauses = await createPauseList({
+		db: pool,
+		onError: (error) => log.warn({ err: error }, "the database did not answer for pauses"),
+	});
+	const desk = createDesk({ config, book, pauses, nowMs, random: randomBytes });
+	if (meter) {
+		watchPrices({ meter, config, book, desk, nowMs });
+		watchPauses({ meter, config, read: pauses.open });
+	}
+	const feeDiscounts = chainFeeDiscounts({ config, chains, nowMs, log });
+	const recipients = solana && createRecipientAccounts({ solana, nowMs, log });
+	const engine = pokeAtOnce(connectEngine(config.restate), log);
+	const answering = connectRedis({
+		url: redisUrl,
+		onError: (error) => log.debug({ err: error }, "redis"),
+	});
+	const redis = meter ? watchRedis(answering, { meter }) : answering;
+	const { unauthenticatedPerSecond } = config.api;
+
+	const apiKeys = createApiKeys({
+		db: pool,
+		pepper,
+		limits: { rates: config.api.rates, heldStatusCalls: config.api.heldStatusCalls },
+		nowMs,
+		onError: (error) => log.warn({ err: error }, "the database did not answer for API keys"),
+	});
+
+	const rateLimits = createRateLimits({ redis, unauthenticatedPerSecond });
+	const app = createApp({
+		routes: apiRoutes({
+			config,
+			chains,
+			solana,
+			pool,
+			listener,
+			book,
+			desk,
+			pauses,
+			feeDiscounts,
+			recipients,
+			engine,
+			sealKeys,
+			nowMs,
+			redis,
+			heldCalls: createHeldCalls({ redis }),
+			rateLimits,
+			stopping: told.signal,
+		}),
+		apiKeys,
+		rateLimits,
+		log,
+		corsOrigins: config.api.corsOrigins,
+		trustedProxies: config.api.trustedProxies,
+		stopping: told.signal,
+		tracer,
+		metrics: meter && requestMetrics(meter),
+		nowMs,
+	});
+	await app.listen({ host: config.api.host, port: config.api.port, backlog });
+	log.info({ port: (app.server.address() as AddressInfo).port }, "listening");
+	const checked = isChecked ? undefined : keepChecking(checkDatabase, { signal: stopping.signal, log });
+	await runUntilStopped({
+		stopping,
+		drain: async () => {
+			told.abort();
+			await sleep(config.api.drainSeconds * 1_000);
+		},
+		close: [
+			() => app.close(),
+			() => Promise.all([kept, checked]),
+			() => listener.close(),
+			() => apiKeys.close(),
+			() => pauses.close(),
+			() => redis.close(),
+			() => pool.end(),
+			() => telemetry.stop(),
+		],
+		log,
+	});
+}
+
+/** Checks again until the database answers. Ends the process where it then turns out to be another one than it needs. */
+async function keepChecking(
+	check: () => Promise<void>,
+	{ signal, log }: { signal: AbortSignal; log: Log },
+): Promise<void> {
+	while (!signal.aborted) {
+		await sleep(recheckMs, undefined, { signal }).catch(() => {});
+		try {
+			return await check();
+		} catch (error) {
+			if (!(error instanceof ConfigError)) continue;
+			log.error({ err: error }, "the database is not the one that this process needs: it stops");
+			process.exitCode = 2;
+			process.kill(process.pid, "SIGTERM");
+			return;
+		}
+	}
+}

@@ -1,0 +1,65 @@
+import { execFile } from "node:child_process";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { solanaFeeds, solanaKeyVariables, startTestChains, startTestSolana } from "@geoswap/devnet";
+import { formatDeployment } from "@geoswap/protocol";
+import { createKeyPairSignerFromBytes } from "@solana/kit";
+import { expect, onTestFinished, test } from "vitest";
+
+test("a worker does not start while the escrow cannot be paid on Solana, and says what it lacks", async () => {
+	const chains = await startTestChains();
+	onTestFinished(() => chains.stop());
+	const { origin, deployment, keys } = chains;
+	const solana = await startTestSolana({ feeds: solanaFeeds(origin.deployment) });
+	onTestFinished(() => solana.stop());
+	const [stranger] = solana.keys.strangers;
+	if (!stranger) throw new Error("the devnet has no strangers");
+	const { address: escrow } = await createKeyPairSignerFromBytes(stranger);
+
+	const folder = mkdtempSync(join(tmpdir(), "geoswap-worker-"));
+	onTestFinished(() => rmSync(folder, { recursive: true }));
+	writeFileSync(
+		join(folder, "deployment.json"),
+		formatDeployment({ ...deployment, solana: { ...solana.deployment, escrow } }),
+	);
+	const pace = { finalitySeconds: 8, openSeconds: 75, fillSeconds: 60, refundSeconds: 30 };
+	const config = join(folder, "config.json");
+	writeFileSync(
+		config,
+		JSON.stringify({
+			deployment: "deployment.json",
+			chains: { [origin.chainId]: { rpcUrl: origin.rpcUrl, ...pace } },
+			solana: {
+				rpcUrl: solana.rpcUrl,
+				...pace,
+				blockhashSeconds: { least: 20, most: 35 },
+				outflowCaps: { SOL: "100" },
+			},
+			api: { port: 0 },
+			worker: { port: 0 },
+			restate: { ingressUrl: "http://127.0.0.1:9", adminUrl: "http://127.0.0.1:9" },
+			attesters: [{ url: "http://127.0.0.1:9" }, { url: "http://127.0.0.1:9" }],
+		}),
+	);
+	const env = {
+		PATH: process.env.PATH,
+		WORKER_DATABASE_URL: "postgres://127.0.0.1:9/x",
+		AUDITOR_DATABASE_URL: "postgres://127.0.0.1:9/x",
+		GEOSWAP_RELAYER_KEYS: `${origin.chainId}:${keys.relayers[0]}`,
+		...solanaKeyVariables({ ...solana.keys, escrow: stranger }),
+	};
+	const outcome = await new Promise((resolve) => {
+		const args = [join(import.meta.dirname, "../main.ts"), "worker", "--config", config];
+		const child = execFile(process.execPath, args, { env }, (_, __, stderr) =>
+			resolve({ code: child.exitCode, stderr }),
+		);
+		onTestFinished(() => {
+			child.kill("SIGKILL");
+		});
+	});
+	expect(outcome).toMatchObject({
+		code: 2,
+		stderr: expect.stringContaining(`solana: the escrow ${escrow} has no account for USDC: make it with`),
+	});
+});
