@@ -9,17 +9,13 @@ export type PlantedBug = {
 	strangers?: number;
 };
 
-const lane = "apps/server/src/lane";
-const store = "apps/server/src/store";
-const swap = "apps/server/src/swap";
-
 export const plantedBugs: readonly PlantedBug[] = [
 	{
 		name: "journal-after-send",
 		why: "The transaction is sent before it is written down: who dies in between does not know what it sent.",
 		edits: [
 			{
-				file: `${lane}/sign-next-bundle.ts`,
+				file: "apps/server/src/lane/evm/sign-next-bundle.ts",
 				find: "	const transactions = transaction ? [transaction] : [];\n",
 				replace: `	const transactions = transaction ? [transaction] : [];
 	for (const { raw } of transactions) {
@@ -34,7 +30,7 @@ export const plantedBugs: readonly PlantedBug[] = [
 		why: "An order that nothing was signed to fill is refunded at once: it is still open to be filled.",
 		edits: [
 			{
-				file: `${swap}/decide.ts`,
+				file: "apps/server/src/swap/decide/decide.ts",
 				find: "if (view.isFillExpired || (Voided && isFinal(Voided, destination))) {",
 				replace: "if (view.isFillExpired || Voided || !view.isFillOut) {",
 			},
@@ -45,7 +41,7 @@ export const plantedBugs: readonly PlantedBug[] = [
 		why: "An op that the lane gave up is taken for dead: whoever has it can still open the order with it.",
 		edits: [
 			{
-				file: `${swap}/decide.ts`,
+				file: "apps/server/src/swap/decide/decide.ts",
 				find: "if (view.isOpenExpired && !isFillOut) {",
 				replace: 'if ((view.isOpenExpired || jobs.open?.state === "refused") && !isFillOut) {',
 			},
@@ -56,7 +52,7 @@ export const plantedBugs: readonly PlantedBug[] = [
 		why: "Blocks that the chain dropped are forgotten, but not what happened in them.",
 		edits: [
 			{
-				file: `${store}/undo-blocks.ts`,
+				file: "apps/server/src/follow/evm/undo-blocks.ts",
 				find: "	await db.query(\n		`update lane_transactions",
 				replace: "	if (head) return [];\n	await db.query(\n		`update lane_transactions",
 			},
@@ -67,7 +63,7 @@ export const plantedBugs: readonly PlantedBug[] = [
 		why: "A deposit is known by its wallet: another order of the same wallet counts as this one's.",
 		edits: [
 			{
-				file: `${store}/look-at-swaps.ts`,
+				file: "apps/server/src/round/look-at-swaps.ts",
 				find: "where order_id = s.order_id and e.name = any($2)) as events",
 				replace: `where order_id in (select other.order_id from swaps other
 						where other.order_terms->>'wallet' = s.order_terms->>'wallet') and e.name = any($2)) as events`,
@@ -79,7 +75,7 @@ export const plantedBugs: readonly PlantedBug[] = [
 		why: "A delivery counts as final once it is deep enough for its value, and attesters look at the newest block.",
 		edits: [
 			{
-				file: `${swap}/decide.ts`,
+				file: "apps/server/src/swap/decide/decide.ts",
 				find: "const isFillFinal = isFinal(filled, destination);",
 				replace: "const isFillFinal = isDelivered(view, filled);",
 			},
@@ -95,7 +91,7 @@ export const plantedBugs: readonly PlantedBug[] = [
 		why: "Of a round's swaps, the amounts that were delivered are written to one another's rows.",
 		edits: [
 			{
-				file: `${store}/write-swaps.ts`,
+				file: "apps/server/src/round/write-swaps.ts",
 				find: "changes.map(({ notes }) => notes.deliveredAmount ?? null)",
 				replace: "changes.toReversed().map(({ notes }) => notes.deliveredAmount ?? null)",
 			},
@@ -128,17 +124,17 @@ export const plantedBugs: readonly PlantedBug[] = [
 		why: "What was reserved at submit is reserved once more when the deposit is seen, in case it lapsed.",
 		edits: [
 			{
-				file: `${swap}/decide.ts`,
+				file: "apps/server/src/swap/decide/decide.ts",
 				find: "if (isPending && !view.isReserved) {",
 				replace: 'if (isPending && (!view.isReserved || swap.stage === "opening")) {',
 			},
 			{
-				file: `${store}/reservations.ts`,
+				file: "apps/server/src/money/stock/reservations.ts",
 				find: '	if (isThere) return "reserved";\n',
 				replace: '	if (isThere === null) return "reserved";\n',
 			},
 			{
-				file: `${store}/reservations.ts`,
+				file: "apps/server/src/money/stock/reservations.ts",
 				find: "values ($1, $2, $3, $4, $5, $6, $7, true, now())`",
 				replace:
 					"values ($1, $2, $3, $4, $5, $6, $7, true, now()) on conflict (swap_id) do update set opened = true`",
@@ -150,7 +146,7 @@ export const plantedBugs: readonly PlantedBug[] = [
 		why: "A lane has one transaction under way at a time: one that no block takes holds up all behind it.",
 		edits: [
 			{
-				file: `${lane}/create-lane.ts`,
+				file: "apps/server/src/lane/evm/create-lane.ts",
 				find: "while (mayHaveWork && underWay !== undefined && underWay < maxUnderWay && undone < mostUndone) {",
 				replace: "while (mayHaveWork && underWay === 0 && undone < mostUndone) {",
 			},
@@ -161,7 +157,7 @@ export const plantedBugs: readonly PlantedBug[] = [
 		why: "A replacement does all that is stuck, not only its own: any of the attempts may land, and each does other jobs.",
 		edits: [
 			{
-				file: `${lane}/push-transactions.ts`,
+				file: "apps/server/src/lane/evm/push-transactions.ts",
 				find: 'import { sendRaw } from "../chain/evm/send-raw.ts";\n',
 				replace: `import { encodeBundle } from "../chain/evm/encode-bundle.ts";
 import { sendRaw } from "../chain/evm/send-raw.ts";
@@ -170,7 +166,7 @@ import { makeBundle } from "./make-bundle.ts";
 `,
 			},
 			{
-				file: `${lane}/push-transactions.ts`,
+				file: "apps/server/src/lane/evm/push-transactions.ts",
 				find: "	const raw = isCancelled\n",
 				replace: `	const stuck = [];
 	for (const { nonce } of isCancelled ? [] : await openLaneTransactions(pool, id)) {
@@ -188,7 +184,7 @@ import { makeBundle } from "./make-bundle.ts";
 		why: "An authorization that was used up meanwhile is an error: all that waits behind it goes nowhere.",
 		edits: [
 			{
-				file: `${lane}/make-bundle.ts`,
+				file: "apps/server/src/lane/evm/make-bundle.ts",
 				find: "	return isDelegated ? { bundle } : { bundle, authorizationList: [authorization] };\n",
 				replace: `	if (isDelegated) throw new Error("the authorization is used up");
 	return { bundle, authorizationList: [authorization] };
@@ -202,7 +198,7 @@ import { makeBundle } from "./make-bundle.ts";
 		strangers: 12,
 		edits: [
 			{
-				file: `${store}/ledger/event-entries.ts`,
+				file: "apps/server/src/money/ledger/event-entries.ts",
 				find: 'entry.account === "stock" && !isListed(entry.token)',
 				replace: 'entry.account === "stock" && !isListed && !entry.token',
 			},
