@@ -14,8 +14,8 @@ import {
 	usdCents,
 } from "@geoswap/protocol";
 import { type Hex, zeroAddress } from "viem";
-import type { ExposureLimit } from "../api/submit/submit-swap.ts";
 import type { Config } from "../config/config.ts";
+import type { ExposureLimit } from "../swap/facts/reservation.ts";
 import type { PauseList } from "../swap/pause/pause-list.ts";
 import { describeQuote, formatUsd, priceImpactBps, usdCentsUp } from "./describe-quote.ts";
 import { type DeskChain, deskChains, isLamports, isSettlement, type Side } from "./desk-chain.ts";

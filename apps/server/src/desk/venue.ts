@@ -1,6 +1,6 @@
 import type { Order, QuoteRequest, SwapUuid } from "@geoswap/protocol";
 import type { Hex } from "viem";
-import type { ExposureLimit, Reservation } from "../api/submit/submit-swap.ts";
+import type { ExposureLimit, Reservation } from "../swap/facts/reservation.ts";
 import type { Delivery } from "../swap/facts/swap-record.ts";
 import type { DeskChain } from "./desk-chain.ts";
 

@@ -2,6 +2,7 @@ import type { Heartbeat } from "@geoswap/protocol";
 import { type Address, hexToBytes } from "viem";
 import type { Database } from "../database/database.ts";
 import type { Part } from "../database/statement-part.ts";
+import type { AttestersWanted } from "../swap/facts/attesters-wanted.ts";
 
 /** Remembers the newest sign of life of each attester on each chain. */
 export async function storeHeartbeats(
@@ -28,16 +29,6 @@ export async function storeHeartbeats(
 		],
 	});
 }
-
-export type AttestersWanted = {
-	attesters: readonly Address[];
-	/** The chains that they must see. */
-	chainIds: readonly number[];
-	/** How old a heartbeat may be. */
-	heartbeatSeconds: number;
-	/** How far behind ours what they see as final may be. */
-	sightSeconds: number;
-};
 
 const aliveText = `select count(*) as alive from (
 	select from heartbeats b join chain_heads h using (chain_id)

@@ -5,14 +5,8 @@ import { anyOrder } from "../../../../packages/protocol/vectors/read-vectors.ts"
 import { queueJob } from "../../test/lane/queue-job.ts";
 import { createTestDatabase, type TestDatabase } from "../../test/service/test-database.ts";
 import { inTransaction } from "../database/database.ts";
-import {
-	dropExposures,
-	type ExposureCaps,
-	insertExposures,
-	lockExposures,
-	markDepositsFinal,
-	putAtRisk,
-} from "./exposure.ts";
+import type { ExposureCaps } from "../swap/facts/exposure-caps.ts";
+import { dropExposures, insertExposures, lockExposures, markDepositsFinal, putAtRisk } from "./exposure.ts";
 
 let database: TestDatabase;
 beforeAll(async () => {

@@ -1,9 +1,7 @@
 import { type Order, type SwapUuid, toChainId } from "@geoswap/protocol";
 import { bytesToHex, type Hex, hexToBytes } from "viem";
 import type { Database } from "../database/database.ts";
-
-/** Of inputs from one chain, in flight: the most that may be at risk. */
-export type ExposureCaps = { unreleasedUsdCents: bigint; unfinalUsdCents: bigint };
+import type { ExposureCaps } from "../swap/facts/exposure-caps.ts";
 
 /**
  * The deposits of the blocks after one and up to another can no longer be dropped. What counts is what is final now, however

@@ -1,17 +1,7 @@
 import { canMove, type FailureCode, isTerminal, type SwapStage, type SwapStatus } from "@geoswap/protocol";
 import type { Hex } from "viem";
+import type { Move } from "../swap/facts/swap-notes.ts";
 import type { SwapRecord } from "../swap/facts/swap-record.ts";
-
-/** A stage, or a status that ends them. */
-export type Move = SwapStage | Exclude<SwapStatus, "pending">;
-
-/** What the row of a swap is told of the chains. Null: what it said is not so any more. */
-export type Notes = {
-	originTxHash?: Hex | null;
-	deliveryTxHash?: Hex | null;
-	refundTxHash?: Hex | null;
-	deliveredAmount?: bigint | null;
-};
 
 export const failureMessages: Record<FailureCode, string> = {
 	NOT_OPENED: "The order was not opened before its deadline. Nothing was taken from the wallet.",

@@ -14,9 +14,9 @@ import { markReservationsOpened, reserveAgain, unreserveAll } from "../money/sto
 import { recordUnsettledGas } from "../money/unsettled-gas.ts";
 import type { Decision, Hold } from "../swap/decide/decision.ts";
 import { writeWaits } from "../swap/due/write-waits.ts";
+import type { Move } from "../swap/facts/swap-notes.ts";
 import type { SwapRecord } from "../swap/facts/swap-record.ts";
 import { strikeAccount } from "../swap/record/strike-account.ts";
-import type { Move } from "./advance-swap.ts";
 import { type Plan, planChanges } from "./plan-changes.ts";
 import { recordFacts, writeSwaps } from "./write-swaps.ts";
 

@@ -1,8 +1,8 @@
 import { addressOfWord, type Order, type SwapUuid, toChainId } from "@geoswap/protocol";
 import { bytesToHex, type Hex } from "viem";
 import type { Database } from "../database/database.ts";
-import type { AttestersWanted } from "../job/heartbeats.ts";
 import { type HeadJson, headFromJson, headJson } from "../swap/due/chain-head.ts";
+import type { AttestersWanted } from "../swap/facts/attesters-wanted.ts";
 import type {
 	ChainHead,
 	Facts,

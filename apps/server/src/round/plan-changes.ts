@@ -1,11 +1,12 @@
 import { type FailureCode, toChainId } from "@geoswap/protocol";
 import type { JobKey, NewJob } from "../job/jobs.ts";
 import type { QueuedJob } from "../job/queue-jobs.ts";
-import type { ExposureCaps } from "../money/exposure.ts";
 import type { Action, Decision, DepositToSee, Hold, QueueAction } from "../swap/decide/decision.ts";
-import type { NextWait, WaitFor } from "../swap/due/write-waits.ts";
+import type { NextWait } from "../swap/due/write-waits.ts";
+import type { ExposureCaps } from "../swap/facts/exposure-caps.ts";
+import type { StrikeReason } from "../swap/facts/strike-reason.ts";
 import type { SwapRecord } from "../swap/facts/swap-record.ts";
-import type { StrikeReason } from "../swap/record/strike-account.ts";
+import type { WaitFor } from "../swap/facts/wait-for.ts";
 import { movedTo } from "./advance-swap.ts";
 import type { LookedAt, WaitBefore } from "./look-at-swaps.ts";
 import type { SwapChange } from "./write-swaps.ts";

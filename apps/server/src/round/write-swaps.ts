@@ -1,7 +1,8 @@
 import type { FailureCode, SwapStage, SwapStatus, SwapUuid } from "@geoswap/protocol";
 import { type Hex, hexToBytes } from "viem";
 import type { Database } from "../database/database.ts";
-import { failureMessages, type Move, type Notes } from "./advance-swap.ts";
+import type { Move, Notes } from "../swap/facts/swap-notes.ts";
+import { failureMessages } from "./advance-swap.ts";
 
 /** What a round changes in a swap's row. */
 export type SwapChange = {

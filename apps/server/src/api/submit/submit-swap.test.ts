@@ -4,9 +4,10 @@ import { type Address, type Hex, hexToBytes, zeroHash } from "viem";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import { createTestDatabase, type TestDatabase } from "../../../test/service/test-database.ts";
 import { openDatabase } from "../../database/database.ts";
+import type { Reservation } from "../../swap/facts/reservation.ts";
 import { readSwap } from "../../swap/record/read-swap.ts";
 import { walletUnopened } from "../origin/wallet-unopened.ts";
-import { type NewSwap, type Reservation, type Standing, submitSwap, waitForSubmits } from "./submit-swap.ts";
+import { type NewSwap, type Standing, submitSwap, waitForSubmits } from "./submit-swap.ts";
 
 const usdc: Address = "0x00000000000000000000000000000000000000c1";
 const weth: Address = "0x00000000000000000000000000000000000000e2";

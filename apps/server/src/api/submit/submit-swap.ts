@@ -10,16 +10,17 @@ import pg from "pg";
 import { type Hex, hexToBytes } from "viem";
 import { type Database, type DatabasePool, inTransaction } from "../../database/database.ts";
 import { joinParts } from "../../database/statement-part.ts";
-import { type AttestersWanted, attestersAlive } from "../../job/heartbeats.ts";
+import { attestersAlive } from "../../job/heartbeats.ts";
 import {
 	type InFlight,
 	inFlightOf,
 	lockedPairs,
-	type Pair,
 	pairColumns,
 	type VolumeRow,
 } from "../../money/stock/lock-pairs.ts";
 import { type GasRow, gasFromRows, gasRows, type UnsettledGas } from "../../money/unsettled-gas.ts";
+import type { AttestersWanted } from "../../swap/facts/attesters-wanted.ts";
+import type { ExposureLimit, Pair, Reservation, UnopenedLimits } from "../../swap/facts/reservation.ts";
 import type { Delivery, SignedOp, SignedSolanaOp, SwapRecord } from "../../swap/facts/swap-record.ts";
 import {
 	readSwap,
@@ -45,15 +46,6 @@ export type NewSwap = {
 	trace?: string | undefined;
 };
 
-/** What is taken for a swap: of the vault's stock, and of the ladders. */
-export type Reservation = {
-	delivery: Delivery;
-	chainId: number;
-	token: Hex;
-	amount: bigint;
-	volumes: (Pair & { amount: bigint })[];
-};
-
 export type SubmitOutcome =
 	| { outcome: "created" | "existing"; swap: SwapRecord }
 	/**
@@ -67,17 +59,6 @@ type Refusal = "price" | "stock" | "share" | "unopened" | "attesters" | "expired
 
 /** What the account and the wallet of a swap have under way beside it. */
 export type Standing = { gas: UnsettledGas; unopened: Unopened };
-
-/** How much may be reserved for an account's swaps that are not open yet. */
-export type UnopenedLimits = {
-	/** Of the vault's stock of the token that leaves, 0 to 1. */
-	shareOfStock: number;
-	/** Of all tokens together; undefined where only the share counts. */
-	unopenedUsdCents: bigint | undefined;
-};
-
-/** The most of a token that the vault takes in. */
-export type ExposureLimit = { chainId: number; token: Hex; amount: bigint };
 
 /** A swap to be made, and all that decides whether it is. */
 type Submission = {

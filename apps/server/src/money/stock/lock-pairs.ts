@@ -1,9 +1,7 @@
 import { type Address, hexToBytes } from "viem";
 import type { Database } from "../../database/database.ts";
 import type { Part } from "../../database/statement-part.ts";
-
-/** A ladder on which volume can be in flight. */
-export type Pair = { chainId: number; token: Address; direction: "sell" | "buy" };
+import type { Pair } from "../../swap/facts/reservation.ts";
 
 /** What is in flight. Where a way leads over two ladders, the busier one counts. */
 export type InFlight = { sell: bigint; buy: bigint };

@@ -1,10 +1,10 @@
 import type { SwapUuid } from "@geoswap/protocol";
 import { type Hex, hexToBytes } from "viem";
-import type { Reservation } from "../../api/submit/submit-swap.ts";
 import type { Database } from "../../database/database.ts";
+import type { Pair, Reservation } from "../../swap/facts/reservation.ts";
 import type { SwapRecord } from "../../swap/facts/swap-record.ts";
 import { deliveryToJson } from "../../swap/record/swap-json.ts";
-import { lockPairs, type Pair, pairColumns } from "./lock-pairs.ts";
+import { lockPairs, pairColumns } from "./lock-pairs.ts";
 
 /** Gives back what was reserved for swaps: on the ladders, then of the stock, each in one order. */
 export async function unreserveAll(db: Database, swapIds: readonly SwapUuid[]): Promise<void> {

@@ -2,11 +2,9 @@ import { type Order, orderSchema, type SwapUuid } from "@geoswap/protocol";
 import { bytesToHex, type Hex } from "viem";
 import { type Database, type DatabasePool, inTransaction } from "../../database/database.ts";
 import { markSwaps } from "../../swap/due/mark-swaps.ts";
+import type { DepositPlace } from "../../swap/facts/deposit-place.ts";
 import type { SecondAnswer, SecondWord, Sighting } from "../../swap/facts/facts.ts";
 import { saveSighting } from "./save-sighting.ts";
-
-/** Where a deposit is. */
-export type DepositPlace = { chainId: number; blockNumber: number; blockHash: Hex; transactionHash: Hex };
 
 /** A deposit that a chain's second provider is to be asked for. */
 export type Question<Deposit extends DepositPlace = DepositPlace> = {

@@ -1,9 +1,9 @@
 import { canMove, type FailureCode, type SwapStage } from "@geoswap/protocol";
-import type { Move, Notes } from "../../round/advance-swap.ts";
-import type { WaitFor } from "../due/write-waits.ts";
 import type { ChainHead, FactJob, Facts, OrderEvent } from "../facts/facts.ts";
 import type { JobReason } from "../facts/job.ts";
-import type { StrikeReason } from "../record/strike-account.ts";
+import type { StrikeReason } from "../facts/strike-reason.ts";
+import type { Move, Notes } from "../facts/swap-notes.ts";
+import type { WaitFor } from "../facts/wait-for.ts";
 import type { Action, Decision, DepositThen, Fact, QueueAction } from "./decision.ts";
 import { exposureCaps, type SwapPolicy } from "./swap-policy.ts";
 import {

@@ -1,10 +1,10 @@
 import type { FailureCode } from "@geoswap/protocol";
-import type { ExposureCaps } from "../../money/exposure.ts";
-import type { Move, Notes } from "../../round/advance-swap.ts";
-import type { DepositPlace } from "../../round/second-provider/deposit-questions.ts";
-import type { WaitFor } from "../due/write-waits.ts";
+import type { DepositPlace } from "../facts/deposit-place.ts";
+import type { ExposureCaps } from "../facts/exposure-caps.ts";
+import type { StrikeReason } from "../facts/strike-reason.ts";
+import type { Move, Notes } from "../facts/swap-notes.ts";
 import type { Delivery } from "../facts/swap-record.ts";
-import type { StrikeReason } from "../record/strike-account.ts";
+import type { WaitFor } from "../facts/wait-for.ts";
 
 /** A job to be queued. `again`: also where there is one that is done, refused or not attested. */
 export type QueueAction = { do: "queue"; again: boolean } & (

@@ -1,9 +1,9 @@
 import { type AttesterSet, isSolana, type Order, toChainId, usdCents } from "@geoswap/protocol";
 import type { Hex } from "viem";
-import type { UnopenedLimits } from "../../api/submit/submit-swap.ts";
 import type { ChainConfig, Config } from "../../config/config.ts";
-import type { AttestersWanted } from "../../job/heartbeats.ts";
-import type { ExposureCaps } from "../../money/exposure.ts";
+import type { AttestersWanted } from "../facts/attesters-wanted.ts";
+import type { ExposureCaps } from "../facts/exposure-caps.ts";
+import type { UnopenedLimits } from "../facts/reservation.ts";
 import type { DepositPolicy } from "./deposit-depth.ts";
 
 export type ChainPolicy = DepositPolicy & {

@@ -1,11 +1,6 @@
 import type { SwapUuid } from "@geoswap/protocol";
 import type { Database } from "../../database/database.ts";
-
-/** Until a chain's head, or its finalized block, has this number. */
-export type WaitFor = {
-	head?: { chainId: number; number: number };
-	finalized?: { chainId: number; number: number };
-};
+import type { WaitFor } from "../facts/wait-for.ts";
 
 /** What a round leaves to the next one. */
 export type NextWait = {

@@ -1,16 +1,10 @@
 import type { SwapUuid } from "@geoswap/protocol";
 import type { Database } from "../../database/database.ts";
 import type { Part } from "../../database/statement-part.ts";
+import type { StrikeReason } from "../facts/strike-reason.ts";
 
 /** A strike counts for a day. */
 const strikeLifeMs = 86_400_000;
-
-/** Why an account is struck. */
-export type StrikeReason =
-	/** The recipient did not take the output when it was paid. */
-	| "recipient_refused"
-	/** The recipient's token account was gone, and its rent took the output below its minimum. */
-	| "recipient_account_gone";
 
 /**
  * Writes down that a swap will be refunded because its recipient could not be paid. Strikes its account once per swap,

@@ -1,0 +1,25 @@
+import type { Address, Hex } from "viem";
+import type { Delivery } from "./swap-record.ts";
+
+/** A ladder on which volume can be in flight. */
+export type Pair = { chainId: number; token: Address; direction: "sell" | "buy" };
+
+/** What is taken for a swap: of the vault's stock, and of the ladders. */
+export type Reservation = {
+	delivery: Delivery;
+	chainId: number;
+	token: Hex;
+	amount: bigint;
+	volumes: (Pair & { amount: bigint })[];
+};
+
+/** The most of a token that the vault takes in. */
+export type ExposureLimit = { chainId: number; token: Hex; amount: bigint };
+
+/** How much may be reserved for an account's swaps that are not open yet. */
+export type UnopenedLimits = {
+	/** Of the vault's stock of the token that leaves, 0 to 1. */
+	shareOfStock: number;
+	/** Of all tokens together; undefined where only the share counts. */
+	unopenedUsdCents: bigint | undefined;
+};
