@@ -10,7 +10,8 @@ import {
 import { type SolanaAddress, type SolanaDeployment, solanaNativeToken } from "@geoswap/protocol";
 import { createKeyPairSignerFromPrivateKeyBytes, type KeyPairSigner } from "@solana/kit";
 import type { Hex } from "viem";
-import { parseSolanaKeys, type SolanaKeys } from "../../src/chain/solana/send/solana-keys.ts";
+import type { SolanaKeys } from "../../src/chain/solana/send/solana-keys.ts";
+import { parseSolanaKeys } from "../../src/config/parse-solana-keys.ts";
 import type { SeededRandom } from "../seeded-random.ts";
 import { RpcFailure, type SimChain } from "../sim-chain.ts";
 import { markerAddressOf, tokenAddressOf } from "./account-address.ts";

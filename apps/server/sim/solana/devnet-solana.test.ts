@@ -1,6 +1,6 @@
 import { solanaKeyVariables, startTestSolana } from "@geoswap/devnet";
 import { createDefaultRpcTransport } from "@solana/kit";
-import { parseSolanaKeys } from "../../src/chain/solana/send/solana-keys.ts";
+import { parseSolanaKeys } from "../../src/config/parse-solana-keys.ts";
 import { solanaChainContract } from "./solana-chain-contract.ts";
 import { subjectOptions } from "./solana-contract-scene.ts";
 

@@ -1,7 +1,8 @@
 import type { SolanaDeployment } from "@geoswap/protocol";
 import type { Hex } from "viem";
-import { parseSolanaKeys, type SolanaKeys } from "../chain/solana/send/solana-keys.ts";
+import type { SolanaKeys } from "../chain/solana/send/solana-keys.ts";
 import { ConfigError } from "./config-error.ts";
+import { parseSolanaKeys } from "./parse-solana-keys.ts";
 import { parseSealKeys, type SealKeys } from "./seal-keys.ts";
 
 /** What must not stand in a file that is committed or printed. All of it comes from the environment. */

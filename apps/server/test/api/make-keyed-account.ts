@@ -9,7 +9,7 @@ import { readBlockhash } from "../../src/chain/solana/read/read-blockhash.ts";
 import { readStatuses } from "../../src/chain/solana/read/read-statuses.ts";
 import { sendRaw } from "../../src/chain/solana/send/send-raw.ts";
 import { signInstructions } from "../../src/chain/solana/send/sign-instructions.ts";
-import { parseSolanaKeys } from "../../src/chain/solana/send/solana-keys.ts";
+import { parseSolanaKeys } from "../../src/config/parse-solana-keys.ts";
 
 /** A token account at an address that has a key, as a wallet's has. Slots pass if the test says so, or by themselves. */
 export async function makeKeyedAccount(

@@ -23,7 +23,8 @@ import { connectSolana, type SolanaChain } from "../../src/chain/solana/connect-
 import { readBlockhash } from "../../src/chain/solana/read/read-blockhash.ts";
 import { readSlots } from "../../src/chain/solana/read/read-slots.ts";
 import { readStatuses } from "../../src/chain/solana/read/read-statuses.ts";
-import { parseSolanaKeys, type SolanaKeys } from "../../src/chain/solana/send/solana-keys.ts";
+import type { SolanaKeys } from "../../src/chain/solana/send/solana-keys.ts";
+import { parseSolanaKeys } from "../../src/config/parse-solana-keys.ts";
 import type { DatabasePool } from "../../src/database/database.ts";
 import { advanceSolana } from "../../src/follow/solana/advance-solana.ts";
 import { strikeJobs } from "../../src/job/strike-jobs.ts";

@@ -8,7 +8,7 @@ import { readBlockhash } from "../../src/chain/solana/read/read-blockhash.ts";
 import { readStatuses } from "../../src/chain/solana/read/read-statuses.ts";
 import { sendRaw } from "../../src/chain/solana/send/send-raw.ts";
 import { signInstructions } from "../../src/chain/solana/send/sign-instructions.ts";
-import { parseSolanaKeys } from "../../src/chain/solana/send/solana-keys.ts";
+import { parseSolanaKeys } from "../../src/config/parse-solana-keys.ts";
 
 /** Makes an owner's account for a token another's. Returns whose it is now. */
 export async function giveAccountAway(

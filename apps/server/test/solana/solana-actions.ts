@@ -21,9 +21,9 @@ import { signPayout } from "../../src/chain/solana/send/sign-payout.ts";
 import { signRefund } from "../../src/chain/solana/send/sign-refund.ts";
 import { signRelease } from "../../src/chain/solana/send/sign-release.ts";
 import { signVoid } from "../../src/chain/solana/send/sign-void.ts";
-import { parseSolanaKeys } from "../../src/chain/solana/send/solana-keys.ts";
 import { transferInstructions } from "../../src/chain/solana/send/transfer-instructions.ts";
 import { coSignOrder } from "../../src/chain/solana/wallet/co-sign-order.ts";
+import { parseSolanaKeys } from "../../src/config/parse-solana-keys.ts";
 
 /**
  * What happens to orders on a test Solana, each by a transaction of its own, confirmed when it returns. Slots pass only

@@ -20,8 +20,9 @@ import { type Landed, readLanded } from "../../src/chain/solana/read/read-landed
 import { readStatuses } from "../../src/chain/solana/read/read-statuses.ts";
 import { sendRaw } from "../../src/chain/solana/send/send-raw.ts";
 import type { SignedTransaction } from "../../src/chain/solana/send/sign-instructions.ts";
-import { parseSolanaKeys, type SolanaKeys } from "../../src/chain/solana/send/solana-keys.ts";
+import type { SolanaKeys } from "../../src/chain/solana/send/solana-keys.ts";
 import { coSignOrder } from "../../src/chain/solana/wallet/co-sign-order.ts";
+import { parseSolanaKeys } from "../../src/config/parse-solana-keys.ts";
 import { solanaOrder } from "../order/solana-order-scene.ts";
 
 /** A Solana chain of the test's own, fast, with the service's keys and a wallet. */

@@ -21,8 +21,8 @@ import {
 import { readHoldings } from "../../chain/solana/read/read-holdings.ts";
 import { readStatuses } from "../../chain/solana/read/read-statuses.ts";
 import { sendRaw } from "../../chain/solana/send/send-raw.ts";
-import { parseSolanaKeys } from "../../chain/solana/send/solana-keys.ts";
 import { coSignOrder } from "../../chain/solana/wallet/co-sign-order.ts";
+import { parseSolanaKeys } from "../../config/parse-solana-keys.ts";
 
 let scene: SolanaSubmitScene;
 beforeAll(async () => {

@@ -9,7 +9,7 @@ import { type SolanaSubmitScene, startSolanaSubmitScene } from "../../../test/ap
 import { type SubmitScene, startSubmitScene } from "../../../test/api/submit-scene.ts";
 import { readStatuses } from "../../chain/solana/read/read-statuses.ts";
 import { sendRaw } from "../../chain/solana/send/send-raw.ts";
-import { parseSolanaKeys } from "../../chain/solana/send/solana-keys.ts";
+import { parseSolanaKeys } from "../../config/parse-solana-keys.ts";
 import { noteRestore } from "../../database/restores.ts";
 import { readSwap } from "../../swap/record/read-swap.ts";
 

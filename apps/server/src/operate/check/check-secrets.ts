@@ -1,7 +1,7 @@
 import { privateKeyToAddress } from "viem/accounts";
-import { parseKeysOf, solanaKeyNames } from "../../chain/solana/send/solana-keys.ts";
 import type { Config, SolanaConfig } from "../../config/config.ts";
 import { ConfigError } from "../../config/config-error.ts";
+import { parseKeysOf, solanaKeyNames } from "../../config/parse-solana-keys.ts";
 import {
 	parseRelayerKeys,
 	readPepper,

@@ -1,8 +1,8 @@
 import { deriveSolanaDevnetKeys, describeSolana, solanaKeyVariables } from "@geoswap/devnet";
 import { getBase58Decoder } from "@solana/kit";
 import { expect, test } from "vitest";
-import { ConfigError } from "../../../config/config-error.ts";
-import { parseSolanaKeys, type SolanaKeyName } from "./solana-keys.ts";
+import { ConfigError } from "./config-error.ts";
+import { parseSolanaKeys, type SolanaKeyName } from "./parse-solana-keys.ts";
 
 const keys = deriveSolanaDevnetKeys();
 const deployment = describeSolana({ genesisHash: "1".repeat(32), feeds: {} });
