@@ -1,5 +1,4 @@
 import { canMove, type FailureCode, isTerminal, type SwapStage, type SwapStatus } from "@geoswap/protocol";
-import type { Hex } from "viem";
 import type { Move } from "../swap/facts/swap-notes.ts";
 import type { SwapRecord } from "../swap/facts/swap-record.ts";
 

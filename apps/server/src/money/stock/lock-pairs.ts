@@ -1,4 +1,4 @@
-import { type Address, hexToBytes } from "viem";
+import { hexToBytes } from "viem";
 import type { Database } from "../../database/database.ts";
 import type { Part } from "../../database/statement-part.ts";
 import type { Pair } from "../../swap/facts/reservation.ts";
