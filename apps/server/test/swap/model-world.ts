@@ -37,8 +37,8 @@ const pace = {
 	unfinalCapUsd: 50_000,
 };
 const chainPolicies: Record<ChainPolicy["kind"], ChainPolicy> = {
-	evm: { ...pace, kind: "evm" },
-	solana: { ...pace, kind: "solana", blockhashSeconds: { most: mostLifeSeconds } },
+	evm: { ...pace, kind: "evm", deadAfterSeconds: 0 },
+	solana: { ...pace, kind: "solana", deadAfterSeconds: mostLifeSeconds },
 };
 
 const evmOp: SignedOp = {

@@ -5,6 +5,7 @@ import type { StrikeReason } from "../facts/strike-reason.ts";
 import type { Move, Notes } from "../facts/swap-notes.ts";
 import type { WaitFor } from "../facts/wait-for.ts";
 import type { Action, Decision, DepositThen, Fact, QueueAction } from "./decision.ts";
+import type { KnownFacts } from "./order-view.ts";
 import { exposureCaps, type SwapPolicy } from "./swap-policy.ts";
 import {
 	depthBlocks,
@@ -15,14 +16,13 @@ import {
 	isFinal,
 	isStale,
 	isTooLateToFill,
-	type KnownFacts,
 	lastFillAt,
-	lastOpenHeight,
 	needsAgreement,
 	type SwapView,
 	sightToAskFor,
 	swapView,
 } from "./swap-view.ts";
+import { untilFinalEvent, untilHeadIs } from "./until.ts";
 
 /** Nobody wakes a swap when attesters are heard of again. */
 const heartbeatMs = 2_000;
@@ -76,27 +76,12 @@ function beforeDeposit(view: SwapView): Decision {
 	const lapsesAtMs = swap.createdAt.getTime() + view.policy.reservationSeconds * 1_000;
 	const isLapsed = view.nowMs >= lapsesAtMs || jobs.open?.state === "refused";
 	if (view.isReserved && isLapsed && isPending && !isFillOut) actions.push({ do: "unreserve" });
-	actions.push(...openAgain(view));
+	actions.push(...view.originRules.openAgain(view));
 	return decision(view, "opening", {
 		actions,
-		...untilOpenExpired(view),
+		...view.originRules.untilOpenExpired(view),
 		momentsMs: [lapsesAtMs, view.openDeadline * 1_000],
 	});
-}
-
-/** The op is sent while it can open the order; one that was refused is not, but somebody else may send it. */
-function openAgain({ swap, jobs, origin, openDeadline, nowMs }: SwapView): Action[] {
-	if (lastOpenHeight(swap) !== undefined) {
-		// One message is co-signed, once: a job that is there is the lane's to finish. One that is not is queued however
-		// late: the lane alone can say that the message never landed.
-		return jobs.open ? [] : [{ do: "queue", kind: "open", again: false }];
-	}
-	if (swap.givingUp) return jobs.open?.state === "queued" ? [{ do: "withdraw", kind: "open" }] : [];
-	const isInTime = Math.max(origin.timestamp, nowMs / 1_000) <= openDeadline;
-	const isUndone = !jobs.open || jobs.open.state === "done";
-	return swap.op && isInTime && isUndone
-		? [{ do: "queue", kind: "open", again: jobs.open !== undefined }]
-		: [];
 }
 
 const failureOfReason: Record<JobReason, FailureCode> = {
@@ -136,7 +121,7 @@ function deliver(view: SwapView): Decision {
 	const actions: Action[] = noteHashes(view);
 	const momentsMs = [lastFillAt(view) * 1_000];
 	if (isPending && swap.stage === "opening") advance(view, actions, "deposited");
-	if (!isPending && !Opened) actions.push(...openAgain(view));
+	if (!isPending && !Opened) actions.push(...view.originRules.openAgain(view));
 
 	const unseen = isPending && Opened ? depositToSee(view, Opened) : {};
 	const isFilling = jobs.fill && jobs.fill.state !== "refused";
@@ -149,7 +134,11 @@ function deliver(view: SwapView): Decision {
 	}
 	if (isFilling) {
 		if (isPending) advance(view, actions, "delivering");
-		return decision(view, "delivering", { actions, ...untilFillExpired(view), momentsMs });
+		return decision(view, "delivering", {
+			actions,
+			...view.destinationRules.untilFillExpired(view),
+			momentsMs,
+		});
 	}
 	if (isPending && !view.isReserved) {
 		actions.push({ do: "reserve" });
@@ -199,12 +188,9 @@ function depositThen(view: SwapView, { blockNumber }: OrderEvent): DepositThen {
 	return { blockNumber, headNumber, finalizedNumber, blocksNeeded };
 }
 
-/**
- * The output will not be delivered: the order is closed on the destination, then refunded on the origin. Within Solana the
- * refund itself closes it, as only one of payout and refund can land there.
- */
+/** The output will not be delivered: the order is closed on the destination, then refunded on the origin. */
 function closeOrder(view: SwapView, code: FailureCode): Decision {
-	const { swap, jobs, destination, isPending } = view;
+	const { swap, jobs, destination, isPending, destinationRules } = view;
 	const { Opened, Voided } = view.events;
 	const actions: Action[] = noteHashes(view);
 	const strike = jobs.fill?.state === "refused" && jobs.fill.reason && strikeOfReason[jobs.fill.reason];
@@ -220,16 +206,21 @@ function closeOrder(view: SwapView, code: FailureCode): Decision {
 		if (Opened) return refund(view, actions);
 		const isEnd = view.isOpenExpired;
 		const momentsMs = [view.openDeadline * 1_000];
-		return decision(view, "closed-unopened", { actions, isEnd, ...untilOpenExpired(view), momentsMs });
+		return decision(view, "closed-unopened", {
+			actions,
+			isEnd,
+			...view.originRules.untilOpenExpired(view),
+			momentsMs,
+		});
 	}
 	if (Voided) return decision(view, "voided", { actions, ...untilFinalEvent(Voided, destination) });
 
-	const wait = untilFillExpired(view);
+	const wait = view.destinationRules.untilFillExpired(view);
 	const momentsMs = [view.fillDeadline * 1_000];
 	if (view.isFillOut) return decision(view, "fill-undecided", { actions, ...wait, momentsMs });
-	if (view.isSolanaDestination && !view.isCrossChain) return refund(view, actions);
-	// An order that nobody submitted is not worth a void: it closes by itself. On Solana none does.
-	if (!view.isSolanaDestination && (!swap.op || destination.timestamp >= view.fillDeadline)) {
+	if (destinationRules.refundCloses && !view.isCrossChain) return refund(view, actions);
+	// An order that nobody submitted is not worth a void where it closes by itself.
+	if (destinationRules.closesByTime && (!swap.op || destination.timestamp >= view.fillDeadline)) {
 		return decision(view, "expiring", { actions, ...wait, momentsMs });
 	}
 	const queued = queueOnce(view, jobs.void, { do: "queue", kind: "void", again: false });
@@ -241,14 +232,16 @@ function refund(view: SwapView, actions: Action[]): Decision {
 	const { jobs, origin, refundAfter } = view;
 	const unfinal = depositToWaitFor(view);
 	if (unfinal) return decision(view, "deposit-not-final", { actions, ...untilFinalEvent(unfinal, origin) });
-	const unseen = view.isSolanaOrigin && view.events.Opened ? depositToSee(view, view.events.Opened) : {};
+	const unseen =
+		view.originRules.isCustodial && view.events.Opened ? depositToSee(view, view.events.Opened) : {};
 	if (unseen.depositToSee && !isOneEnough(view)) {
 		const momentsMs = [refundAfter * 1_000];
 		const pace = { timeoutMs: secondSightMs, momentsMs, ...untilHeadIs(view, origin, refundAfter) };
 		return decision(view, "deposit-unseen", { actions, ...unseen, ...pace });
 	}
 	// Attesters may be gone for good; from `refundAfter` on nobody needs them.
-	const attested = view.isCrossChain && !view.isSolanaOrigin && origin.timestamp < refundAfter;
+	const isAttestable = view.isCrossChain && !view.originRules.isCustodial;
+	const attested = isAttestable && origin.timestamp < refundAfter;
 	const action: QueueAction = { do: "queue", kind: "refund", attested, again: false };
 	const queued = queueOnce(view, jobs.refund, action);
 	actions.push(...queued.actions);
@@ -274,12 +267,9 @@ function depositToSee(view: SwapView, opened: OrderEvent<"Opened">): Pick<Decisi
 	return { depositToSee: { ...where, ...sightToAskFor(view, opened) } };
 }
 
-/**
- * On Solana all inputs are in one account, and no program knows whose is whose: what is paid out of it for a deposit that
- * the chain can still drop would be somebody else's. So would what is paid back by one provider's word.
- */
-function depositToWaitFor({ isSolanaOrigin, origin, events: { Opened } }: SwapView): OrderEvent | undefined {
-	return isSolanaOrigin && Opened && !isFinal(Opened, origin) ? Opened : undefined;
+/** A deposit that must be final before its input is paid to anybody, and is not. */
+function depositToWaitFor({ originRules, origin, events: { Opened } }: SwapView): OrderEvent | undefined {
+	return originRules.isCustodial && Opened && !isFinal(Opened, origin) ? Opened : undefined;
 }
 
 /** The wallet has its input back, or a credit for it. */
@@ -293,8 +283,9 @@ function afterRefund(view: SwapView, refunded: OrderEvent<"Refunded">): Decision
 	// A credit is not in the wallet until someone claims it.
 	const payment = refunded.data.paid ? refunded : view.claimed;
 	if (!payment) return decision(view, "refund-credited", { actions, timeoutMs: claimMs });
-	// On Solana no deadline of the order stops a payment that was signed: it must be dead.
-	const isEnd = isFinal(payment, origin) && !(view.isSolanaDestination && view.isFillOut);
+	// Where no deadline of the order stops a payment that was signed, it must be dead.
+	const mayBeFilled = !view.destinationRules.closesByTime && view.isFillOut;
+	const isEnd = isFinal(payment, origin) && !mayBeFilled;
 	// On one chain the void that allowed it could be dropped together with it.
 	if (isPending && (isEnd || (view.isCrossChain && isDeep(view, payment, origin)))) {
 		note(actions, swap, { refundTxHash: payment.transactionHash });
@@ -313,7 +304,7 @@ function afterFill(view: SwapView, filled: OrderEvent<"Filled">): Decision {
 	if (isPending && Opened && swap.stage !== "refunding") advance(view, actions, "delivering");
 	if (isPending && isDelivered(view, filled)) advance(view, actions, "settled");
 	if (jobs.void?.state === "queued") actions.push({ do: "withdraw", kind: "void" });
-	if (!Opened) actions.push(...openAgain(view));
+	if (!Opened) actions.push(...view.originRules.openAgain(view));
 	if (!isFillFinal) {
 		return decision(view, "delivered", { actions, ...untilDeep(view, filled, destination) });
 	}
@@ -328,13 +319,13 @@ function afterFill(view: SwapView, filled: OrderEvent<"Filled">): Decision {
 		return decision(view, fact, { actions, isEnd, ...untilFinalEvent(decided, origin) });
 	}
 	if (!Opened) {
-		const wait = untilOpenExpired(view);
+		const wait = view.originRules.untilOpenExpired(view);
 		const momentsMs = [view.openDeadline * 1_000];
 		return decision(view, "delivered-unopened", { actions, isEnd: view.isOpenExpired, ...wait, momentsMs });
 	}
 	const unfinal = depositToWaitFor(view);
 	if (unfinal) return decision(view, "deposit-not-final", { actions, ...untilFinalEvent(unfinal, origin) });
-	const attested = !view.isSolanaOrigin;
+	const attested = !view.originRules.isCustodial;
 	const queued = queueOnce(view, jobs.release, { do: "queue", kind: "release", attested, again: false });
 	actions.push(...queued.actions);
 	return decision(view, "delivery-final", { actions, pauseMs: queued.pauseMs });
@@ -396,38 +387,6 @@ function untilDeep(view: SwapView, event: { blockNumber: number }, head: ChainHe
 	const { wait } = untilFinalEvent(event, head);
 	const isAhead = blocks !== undefined && number > head.number;
 	return { wait: isAhead ? { ...wait, head: { chainId: head.chainId, number } } : wait };
-}
-
-function untilFinalEvent(event: { blockNumber: number }, head: ChainHead): { wait: WaitFor } {
-	return { wait: { finalized: { chainId: head.chainId, number: event.blockNumber } } };
-}
-
-/** Until the order cannot be opened any more. */
-function untilOpenExpired(view: SwapView): { wait: WaitFor } {
-	const { swap, origin, openDeadline } = view;
-	const lastHeight = lastOpenHeight(swap);
-	if (lastHeight === undefined) return untilFinal(view, origin, openDeadline);
-	// Each slot has one block at most: the height cannot be there before this slot. Then it is for the lane to say.
-	const blocks = lastHeight + 1 - origin.finalizedHeight;
-	if (blocks <= 0) return { wait: {} };
-	return { wait: { finalized: { chainId: origin.chainId, number: origin.finalizedNumber + blocks } } };
-}
-
-/** Until the order cannot be filled any more. On Solana that is no matter of time. */
-function untilFillExpired(view: SwapView): { wait: WaitFor } {
-	return view.isSolanaDestination ? { wait: {} } : untilFinal(view, view.destination, view.fillDeadline);
-}
-
-/** Until a final block is past a time: which block that will be is not known, so each one wakes once it can be. */
-function untilFinal({ nowMs }: SwapView, head: ChainHead, time: number): { wait: WaitFor } {
-	const isNear = nowMs / 1_000 >= time;
-	return { wait: isNear ? { finalized: { chainId: head.chainId, number: head.finalizedNumber + 1 } } : {} };
-}
-
-/** Until a block says that it is this late: by our clock it may be, and the chain goes by its own. */
-function untilHeadIs({ nowMs }: SwapView, head: ChainHead, time: number): { wait: WaitFor } {
-	const isNear = nowMs / 1_000 >= time && head.timestamp < time;
-	return { wait: isNear ? { head: { chainId: head.chainId, number: head.number + 1 } } : {} };
 }
 
 /** How long after it was refused a job is tried again. */

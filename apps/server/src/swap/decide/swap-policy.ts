@@ -7,15 +7,14 @@ import type { UnopenedLimits } from "../facts/reservation.ts";
 import type { DepositPolicy } from "./deposit-depth.ts";
 
 export type ChainPolicy = DepositPolicy & {
+	kind: "evm" | "solana";
 	finalitySeconds: number;
+	/** How long a transaction that was just signed may take to land, at most. 0 where none dies by itself. */
+	deadAfterSeconds: number;
 	/** Of inputs from this chain: what may be delivered and not released, and against deposits that are not final. */
 	unreleasedCapUsd: number;
 	unfinalCapUsd: number;
-} & (
-		| { kind: "evm" }
-		/** There a transaction dies by itself: how long one that was just signed may take to land, at most. */
-		| { kind: "solana"; blockhashSeconds: { most: number } }
-	);
+};
 
 /** How careful to be with one swap. */
 export type SwapPolicy = {
@@ -92,9 +91,12 @@ export function chainPolicy(
 	{ chains, solana }: Pick<Config, "chains" | "solana">,
 	chainId: bigint,
 ): ChainPolicy | undefined {
-	if (isSolana(chainId)) return solana && { kind: "solana", ...solana, ...agreement(solana) };
+	if (isSolana(chainId)) {
+		const deadAfterSeconds = solana?.blockhashSeconds.most ?? 0;
+		return solana && { kind: "solana", ...solana, deadAfterSeconds, ...agreement(solana) };
+	}
 	const chain = chains.find((candidate) => BigInt(candidate.chainId) === chainId);
-	return chain && { kind: "evm", ...chain, ...agreement(chain) };
+	return chain && { kind: "evm", ...chain, deadAfterSeconds: 0, ...agreement(chain) };
 }
 
 function agreement({

@@ -1,23 +1,16 @@
-import { unpackDeadlines } from "@geoswap/protocol";
-import type { ChainHead, Facts, OrderEvent, SecondWord, Sighting } from "../facts/facts.ts";
+import type { ChainHead, OrderEvent, Sighting } from "../facts/facts.ts";
+import type { ChainRules, DestinationRules, OriginRules } from "./chain-rules.ts";
 import { blocksNeeded, isDeepAt, isFinalAt, needsSecondProvider } from "./deposit-depth.ts";
-import type { SwapPolicy } from "./swap-policy.ts";
-
-/** What the chains say, and what a second provider said last, where it was asked. */
-export type KnownFacts = Facts & { secondWord?: SecondWord | undefined };
+import { evmRules } from "./evm-rules.ts";
+import { type KnownFacts, type OrderView, orderView } from "./order-view.ts";
+import { solanaRules } from "./solana-rules.ts";
+import type { ChainPolicy, SwapPolicy } from "./swap-policy.ts";
 
 /** The facts, and what follows from them by the clocks alone. */
-export type SwapView = KnownFacts & {
-	policy: SwapPolicy;
-	nowMs: number;
+export type SwapView = OrderView & {
+	originRules: OriginRules;
+	destinationRules: DestinationRules;
 	isPending: boolean;
-	isCrossChain: boolean;
-	openDeadline: number;
-	fillDeadline: number;
-	refundAfter: number;
-	/** Its events there are transactions of the service's own keys; no contract checks them against each other. */
-	isSolanaOrigin: boolean;
-	isSolanaDestination: boolean;
 	/** A transaction that was signed may still fill it. */
 	isFillOut: boolean;
 	/** The order cannot be opened in any block that is still to come. */
@@ -26,62 +19,33 @@ export type SwapView = KnownFacts & {
 	isFillExpired: boolean;
 };
 
+const rulesOf: Record<ChainPolicy["kind"], ChainRules> = { evm: evmRules, solana: solanaRules };
+
 export function swapView(facts: KnownFacts, policy: SwapPolicy, nowMs: number): SwapView {
-	const { swap, destination, jobs } = facts;
-	const deadlines = unpackDeadlines(swap.order.deadlines);
-	const fillDeadline = Number(deadlines.fillDeadline);
-	const openDeadline = Number(deadlines.openDeadline);
-	const isSolanaDestination = policy.destination.kind === "solana";
-	// On Solana no time closes an order: only its marker does.
-	const isFillExpired = !isSolanaDestination && destination.finalizedTimestamp >= fillDeadline;
+	const view = orderView(facts, policy, nowMs);
+	const originRules = rulesOf[policy.origin.kind].origin;
+	const destinationRules = rulesOf[policy.destination.kind].destination;
+	const isFillExpired = destinationRules.isFillExpired(view);
+	const { fill } = facts.jobs;
 	return {
-		...facts,
-		policy,
-		nowMs,
-		isPending: swap.status === "pending",
-		isCrossChain: swap.order.originChainId !== swap.order.destinationChainId,
-		isSolanaOrigin: policy.origin.kind === "solana",
-		isSolanaDestination,
-		openDeadline,
-		fillDeadline,
-		refundAfter: Number(deadlines.refundAfter),
-		isFillOut: !isFillExpired && (jobs.fill?.state === "sent" || jobs.fill?.state === "done"),
-		isOpenExpired: isOpenExpired(facts, openDeadline),
+		...view,
+		originRules,
+		destinationRules,
+		isPending: facts.swap.status === "pending",
+		isFillOut: !isFillExpired && (fill?.state === "sent" || fill?.state === "done"),
+		isOpenExpired: originRules.isOpenExpired(view),
 		isFillExpired,
 	};
 }
 
-/**
- * By a final block past the deadline. On Solana by the last height at which the one message could land, and the lane's
- * word: it has asked for that very transaction since. A store that was restored may not know that it was sent.
- */
-function isOpenExpired({ swap, origin, jobs }: Facts, openDeadline: number): boolean {
-	const lastHeight = lastOpenHeight(swap);
-	if (lastHeight === undefined) return origin.finalizedTimestamp > openDeadline;
-	return origin.finalizedHeight > lastHeight && jobs.open?.state === "refused";
-}
-
-/** The last height at which a Solana wallet's message can land; undefined where the op is of another kind. */
-export function lastOpenHeight({ op }: Facts["swap"]): number | undefined {
-	return op && "kind" in op ? Number(op.lastValidBlockHeight) : undefined;
-}
-
-/**
- * A fill that is dropped by its chain must leave time to see that, and to fill again. On Solana a fill that is signed
- * must be dead by the deadline, if it has not landed.
- */
-export function lastFillAt({ fillDeadline, policy: { destination } }: SwapView): number {
-	const margin =
-		destination.kind === "solana" ? destination.blockhashSeconds.most : destination.finalitySeconds;
-	return fillDeadline - margin;
+/** From then on no fill is signed. */
+export function lastFillAt(view: SwapView): number {
+	return view.fillDeadline - view.destinationRules.fillMarginSeconds(view);
 }
 
 export function isTooLateToFill(view: SwapView): boolean {
 	return Math.max(view.destination.timestamp, view.nowMs / 1_000) >= lastFillAt(view);
 }
-
-/** In which an op that was dropped is seen to be gone, sent again and mined. */
-const mostSecondsToBringBack = 60;
 
 /** Deep enough for its value, with time left to bring it back should the chain drop it; or final. */
 export function isDeposited(view: SwapView, opened: OrderEvent): boolean {
@@ -112,20 +76,7 @@ export function sightToAskFor(view: SwapView, opened: OrderEvent<"Opened">): Par
 type Final = Pick<Sighting, "finalizedNumber">;
 
 function isDeepInTime(view: SwapView, opened: OrderEvent): boolean {
-	if (view.isSolanaOrigin) return isDeep(view, opened, view.origin) && canBringBack(view);
-	const secondsLeft = view.openDeadline - Math.max(view.origin.timestamp, view.nowMs / 1_000);
-	const toBringBack = Math.min(mostSecondsToBringBack, view.policy.origin.finalitySeconds);
-	return isDeep(view, opened, view.origin) && secondsLeft >= toBringBack;
-}
-
-/**
- * A Solana deposit that is dropped comes back only as the same bytes, while they live: as many blocks must be left to
- * them as are not final now. On one chain nothing binds a payout to the deposit, so that it must be final.
- */
-function canBringBack({ swap, origin, isCrossChain }: SwapView): boolean {
-	const unfinal = origin.number - origin.finalizedNumber;
-	const height = origin.finalizedHeight + unfinal;
-	return isCrossChain && (lastOpenHeight(swap) ?? 0) - height >= unfinal;
+	return isDeep(view, opened, view.origin) && view.originRules.canBringBack(view);
 }
 
 /** Deep enough for its value, with time and stock left to deliver again should the chain drop it; or final. */
@@ -135,9 +86,9 @@ export function isDelivered(view: SwapView, filled: OrderEvent): boolean {
 	if (view.swap.givingUp || !view.isReserved) return false;
 	const { destination } = view.policy;
 	const secondsLeft = lastFillAt(view) - Math.max(view.destination.timestamp, view.nowMs / 1_000);
-	// On Solana another is signed only once the one that was dropped is dead.
-	const toDie = destination.kind === "solana" ? destination.blockhashSeconds.most : 0;
-	return isDeep(view, filled, view.destination) && secondsLeft >= destination.finalitySeconds + toDie;
+	// Another one is signed only once the one that was dropped is dead.
+	const secondsToFillAgain = destination.finalitySeconds + destination.deadAfterSeconds;
+	return isDeep(view, filled, view.destination) && secondsLeft >= secondsToFillAgain;
 }
 
 /** Longer without a block than a chain that is well, or a follower that is. Deposits may be gone that it still shows. */

@@ -1,0 +1,30 @@
+import { unpackDeadlines } from "@geoswap/protocol";
+import type { Facts, SecondWord } from "../facts/facts.ts";
+import type { SwapPolicy } from "./swap-policy.ts";
+
+/** What the chains say, and what a second provider said last, where it was asked. */
+export type KnownFacts = Facts & { secondWord?: SecondWord | undefined };
+
+/** The facts, the deadlines of the order in Unix seconds, and the time. */
+export type OrderView = KnownFacts & {
+	policy: SwapPolicy;
+	nowMs: number;
+	isCrossChain: boolean;
+	openDeadline: number;
+	fillDeadline: number;
+	refundAfter: number;
+};
+
+export function orderView(facts: KnownFacts, policy: SwapPolicy, nowMs: number): OrderView {
+	const { order } = facts.swap;
+	const { openDeadline, fillDeadline, refundAfter } = unpackDeadlines(order.deadlines);
+	return {
+		...facts,
+		policy,
+		nowMs,
+		isCrossChain: order.originChainId !== order.destinationChainId,
+		openDeadline: Number(openDeadline),
+		fillDeadline: Number(fillDeadline),
+		refundAfter: Number(refundAfter),
+	};
+}
