@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from "node:timers/promises";
 import type { ChainDeployment } from "@geoswap/protocol";
 import type { Address } from "viem";
 import { encodeFunctionData, erc20Abi, parseEther, zeroAddress } from "viem";
@@ -5,6 +6,8 @@ import { generatePrivateKey, privateKeyToAddress } from "viem/accounts";
 import { devTokenAbi, wrappedNativeAbi } from "./dev-contract-abi.ts";
 import type { DevnetChain } from "./devnet-chain.ts";
 import { type Call, sendAs } from "./send-as.ts";
+
+const retryMs = 200;
 
 /** Gives a wallet so much of a token out of nothing. The zero address is the native token. */
 export async function fundWallet(
@@ -37,18 +40,19 @@ export async function fundWallet(
 	await send({ to: token, data });
 }
 
-/** A balance that is set while the node makes a block can be lost with it: then once more. */
+/** A balance that is set while the node makes a block can be lost with it: then it is set again, until the block is made. */
 async function sendWithEther(
 	chain: DevnetChain,
 	{ sender, ether, call }: { sender: Address; ether: bigint; call: Call },
 ): Promise<void> {
-	for (let triesLeft = 3; ; triesLeft--) {
+	for (let triesLeft = 20; ; triesLeft--) {
 		await chain.testClient.setBalance({ address: sender, value: ether });
 		try {
 			await sendAs(chain, sender, call);
 			return;
 		} catch (error) {
 			if (triesLeft === 0 || !/insufficient funds/i.test(String(error))) throw error;
+			await sleep(retryMs);
 		}
 	}
 }
