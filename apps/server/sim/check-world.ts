@@ -1,11 +1,12 @@
 import { type SolanaAddress, toSolanaWord, unpackDeadlines } from "@geoswap/protocol";
 import { type Address, bytesToHex, isAddress, zeroAddress } from "viem";
 import type { Breach } from "../src/audit/read/report.ts";
+import { allChains } from "../src/config/all-chains.ts";
 import { auditWorld } from "./audit-world.ts";
 import type { rpcReceipt } from "./evm/rpc-format.ts";
 import { attesterNames, type ChainName } from "./plan.ts";
 import { usdE18Of } from "./sim-prices.ts";
-import type { SimSwap } from "./sim-wallets.ts";
+import type { SimSwap } from "./sim-swap.ts";
 import type { World } from "./world.ts";
 
 type Row = {
@@ -381,7 +382,7 @@ function usdCentsOf(
 	{ config }: Pick<World, "config">,
 	{ chainId, token, amount }: { chainId: number; token: string; amount: bigint },
 ): bigint {
-	const deployments = [...config.chains, ...(config.solana ? [config.solana] : [])];
+	const deployments = allChains(config);
 	const { assets } = deployments.find((chain) => chain.chainId === chainId)?.deployment ?? { assets: [] };
 	const asset = [...assets].find(({ address }) => wordOf(address) === token);
 	if (!asset) throw new Error(`what was lost on chain ${chainId} is no asset`);
@@ -399,7 +400,7 @@ function checkLosses(
 ): string[] {
 	return [...losses].flatMap(([name, usdCents]) => {
 		const chainId = name === "unknown" ? undefined : chains[name].chainId;
-		const terms = [...config.chains, ...(config.solana ? [config.solana] : [])];
+		const terms = allChains(config);
 		const capUsd = terms.find((chain) => chain.chainId === chainId)?.unfinalCapUsd ?? 0;
 		const most = faults.reorg ? BigInt(capUsd) * 100n : 0n;
 		return usdCents > most ? [`${usdCents} cents are lost by ${name}, and at most ${most} may be`] : [];

@@ -1,6 +1,7 @@
 import { isIP } from "node:net";
 import { entryPoint09Address } from "viem/account-abstraction";
 import { maximumMicroLamportsPerUnit } from "../chain/solana/wallet/co-sign-order.ts";
+import { allChains } from "./all-chains.ts";
 import type { ChainConfig, Config, SolanaConfig } from "./config.ts";
 
 /** How long a quote lives: a build comes no later. */
@@ -25,7 +26,7 @@ export function configProblems({
 }: Omit<Config, "deployment">): string[] {
 	const problems = chains.flatMap((chain) => chainProblems(chain));
 	if (solana) problems.push(...solanaProblems(solana, { chains, price }));
-	const all: AnyChain[] = [...chains, ...(solana ? [solana] : [])];
+	const all: AnyChain[] = allChains({ chains, solana });
 	for (const from of all) for (const to of all) problems.push(...deadlineProblems(from, to));
 	problems.push(...settlementProblems(all, price), ...volatilityProblems(all, price));
 	// On one chain there is nothing to attest, nor where the input is on Solana.

@@ -5,7 +5,8 @@ import { describeSolana, solanaFeeds, startTestChains, type TestChains } from "@
 import { formatDeployment } from "@geoswap/protocol";
 import { getAddress } from "viem";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { type ConfigFile, configSchema, readConfig } from "./config.ts";
+import { type ConfigFile, configSchema } from "./config.ts";
+import { readConfig } from "./read-config.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "geoswap-config-"));
 const path = join(folder, "config.json");

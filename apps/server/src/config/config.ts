@@ -1,17 +1,12 @@
 import { isIP } from "node:net";
-import { dirname, resolve } from "node:path";
 import {
 	attesterSetHash,
 	attesterSetSchema,
 	type ChainDeployment,
 	type Deployment,
-	deploymentSchema,
 	type SolanaDeployment,
 } from "@geoswap/protocol";
 import * as z from "zod";
-import { ConfigError } from "./config-error.ts";
-import { configProblems } from "./config-problems.ts";
-import { parseJsonFile } from "./parse-json-file.ts";
 import { urlSchema } from "./url-schema.ts";
 
 const portSchema = z.int().min(0).max(65_535);
@@ -310,27 +305,3 @@ export type Config = Omit<z.output<typeof configSchema>, "chains" | "deployment"
 	chains: ChainConfig[];
 	solana?: SolanaConfig;
 };
-
-/** The configuration in a file, with the deployment file that it names. Throws a message that a person can act on. */
-export function readConfig(path: string): Config {
-	const { deployment: deploymentPath, chains, solana, ...rest } = parseJsonFile(configSchema, path);
-	const deployment = parseJsonFile(deploymentSchema, resolve(dirname(path), deploymentPath));
-	const config: Config = {
-		...rest,
-		deployment,
-		chains: Object.entries(chains).map(([id, chain]) => {
-			const chainId = Number(id);
-			const deployed = deployment.chains.find((candidate) => candidate.chainId === chainId);
-			if (!deployed) throw new ConfigError(path, `chains.${id}: the deployment file has no such chain`);
-			return { ...chain, chainId, deployment: deployed };
-		}),
-	};
-	if (solana) {
-		const deployed = deployment.solana;
-		if (!deployed) throw new ConfigError(path, "solana: the deployment file has no such chain");
-		config.solana = { ...solana, chainId: deployed.chainId, deployment: deployed };
-	}
-	const problems = configProblems(config);
-	if (problems.length > 0) throw new ConfigError(path, problems.join("\n"));
-	return config;
-}

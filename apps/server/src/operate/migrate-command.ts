@@ -1,5 +1,5 @@
-import { readConfig } from "../config/config.ts";
 import { ConfigError } from "../config/config-error.ts";
+import { readConfig } from "../config/read-config.ts";
 import { readSecret } from "../config/secrets.ts";
 import { openDatabase } from "../database/database.ts";
 import { ensurePartitions } from "../database/ensure-partitions.ts";

@@ -1,6 +1,6 @@
 import { randomBytes } from "node:crypto";
-import { readConfig } from "../config/config.ts";
 import { ConfigError } from "../config/config-error.ts";
+import { readConfig } from "../config/read-config.ts";
 import { parseSealKeys } from "../config/seal-keys.ts";
 
 /** Time for every API process to be restarted with the new value. */

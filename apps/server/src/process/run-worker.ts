@@ -1,7 +1,9 @@
 import { randomBytes, randomUUID } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
 import { checkOwnAccounts } from "../chain/solana/read/check-own-accounts.ts";
-import { type Config, readConfig } from "../config/config.ts";
+import { allChains } from "../config/all-chains.ts";
+import type { Config } from "../config/config.ts";
+import { readConfig } from "../config/read-config.ts";
 import { parseRelayerKeys, readSecret } from "../config/secrets.ts";
 import { openDatabase } from "../database/database.ts";
 import { ensurePartitions } from "../database/ensure-partitions.ts";
@@ -198,7 +200,7 @@ export async function runWorker(configPath: string): Promise<void> {
 }
 
 function countersOf(meter: Meter, config: Pick<Config, "chains" | "solana">) {
-	const chains = [...config.chains, ...(config.solana ? [config.solana] : [])];
+	const chains = allChains(config);
 	const secondProvidersOf = chains.flatMap(({ chainId, secondProvider }) => (secondProvider ? chainId : []));
 	return {
 		swaps: swapMetrics(meter, { secondProvidersOf }),

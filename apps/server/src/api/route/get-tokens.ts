@@ -6,6 +6,7 @@ import {
 	tokensQuerySchema,
 } from "@geoswap/protocol";
 import type { Hex } from "viem";
+import { allChains } from "../../config/all-chains.ts";
 import type { Config } from "../../config/config.ts";
 import { configuredAssets } from "../../config/configured-assets.ts";
 import type { Desk } from "../../desk/venue.ts";
@@ -31,8 +32,8 @@ export function getTokens({
 		doc: getTokensDoc,
 		handle: async ({ query }): Promise<TokensResponse> => {
 			const { chainId } = parseRequest(tokensQuerySchema, query);
-			const { chains, solana, price } = config;
-			const known = [...chains, ...(solana ? [solana] : [])].map((chain) => chain.chainId);
+			const { price } = config;
+			const known = allChains(config).map((chain) => chain.chainId);
 			if (chainId !== undefined && !known.includes(chainId)) {
 				const message = `not a chain of this service; these are: ${known.join(", ")}`;
 				throw new SwapError("INVALID_REQUEST", { issues: [{ path: "chainId", message }] });

@@ -1,4 +1,5 @@
 import type { Hex } from "viem";
+import { allChains } from "../../config/all-chains.ts";
 import type { Config } from "../../config/config.ts";
 import { configuredAssets } from "../../config/configured-assets.ts";
 import type { Database } from "../../database/database.ts";
@@ -120,7 +121,7 @@ function symbolsText(text: string, assets: readonly { symbol: string }[]): strin
 
 function watchedChains(config: Pick<Config, "chains" | "solana">): WatchedChain[] {
 	const assets = configuredAssets(config);
-	return [...config.chains, ...[config.solana ?? []].flat()].map(({ chainId, deployment: { name } }) => ({
+	return allChains(config).map(({ chainId, deployment: { name } }) => ({
 		chainId,
 		name,
 		assets: assets.filter((asset) => asset.chainId === chainId),

@@ -1,5 +1,6 @@
 import { heartbeatTypedData } from "@geoswap/protocol";
 import { type Address, recoverTypedDataAddress } from "viem";
+import { allChains } from "../../config/all-chains.ts";
 import type { Config } from "../../config/config.ts";
 import { maskUrl } from "../../config/mask-url.ts";
 import { connectAttester } from "../../round/attestation/attester-client.ts";
@@ -26,7 +27,7 @@ export async function checkAttesters({ attesters, chains, solana }: Config): Pro
 					return fail(`signs as ${stranger}, which is in no attester set: is its key the right one?`);
 				if (signers.length === 0) return warn("answers, but sees no chain yet");
 				const seen = new Set(heartbeats.map(({ chainId }) => chainId));
-				const unseen = [...chains, ...(solana ? [solana] : [])].filter(({ chainId }) => !seen.has(chainId));
+				const unseen = allChains({ chains, solana }).filter(({ chainId }) => !seen.has(chainId));
 				return unseen.length > 0
 					? warn(`does not see chain ${unseen.map(({ chainId }) => chainId).join(", ")}`)
 					: ok(`answers as ${signers[0]}`);

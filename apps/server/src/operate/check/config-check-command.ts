@@ -1,6 +1,6 @@
 import type { Address } from "viem";
-import { readConfig } from "../../config/config.ts";
 import { ConfigError } from "../../config/config-error.ts";
+import { readConfig } from "../../config/read-config.ts";
 import { checkAttester } from "./check-attester.ts";
 import { checkAttesters } from "./check-attesters.ts";
 import { checkEvmChain } from "./check-evm-chain.ts";

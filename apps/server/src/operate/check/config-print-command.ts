@@ -1,5 +1,5 @@
-import { readConfig } from "../../config/config.ts";
 import { maskUrl } from "../../config/mask-url.ts";
+import { readConfig } from "../../config/read-config.ts";
 import { secretNames } from "../../config/secrets.ts";
 
 /** Prints what a configuration file comes to, as JSON. Endpoints often hold a key: only their hosts are shown. */

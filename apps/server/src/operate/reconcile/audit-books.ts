@@ -1,6 +1,6 @@
 import type { Report } from "../../audit/read/report.ts";
 import { reconcile } from "../../audit/reconcile.ts";
-import { readConfig } from "../../config/config.ts";
+import { readConfig } from "../../config/read-config.ts";
 import type { DatabasePool } from "../../database/database.ts";
 
 /** A whole audit, by a configuration file. Throws a CouldNotCheckError where the database does not answer. */

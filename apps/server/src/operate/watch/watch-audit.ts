@@ -1,4 +1,5 @@
 import { invariants } from "../../audit/read/report.ts";
+import { allChains } from "../../config/all-chains.ts";
 import type { Config } from "../../config/config.ts";
 import { type Meter, type Sample, sample } from "../../telemetry/meter.ts";
 import type { AuditRun } from "../reconcile/keep-audited.ts";
@@ -6,14 +7,14 @@ import type { AuditRun } from "../reconcile/keep-audited.ts";
 /** Lets be seen when the books were last audited, and what was found. Only in the worker that audits. */
 export function watchAudit({
 	meter,
-	config: { chains, solana },
+	config,
 	nowMs,
 }: {
 	meter: Meter;
 	config: Pick<Config, "chains" | "solana">;
 	nowMs: () => number;
 }): { onRun: (run: AuditRun | undefined) => void; onFailure: (what: number | "all") => void } {
-	const chainIds = [...chains, ...(solana ? [solana] : [])].map(({ chainId }) => chainId);
+	const chainIds = allChains(config).map(({ chainId }) => chainId);
 	let last: AuditRun | undefined;
 	/** By chain: when it was last audited. One that never was counts from this worker's first audit. */
 	const checkedAtMs = new Map<number, number>();

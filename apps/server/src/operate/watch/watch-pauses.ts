@@ -1,3 +1,4 @@
+import { allChains } from "../../config/all-chains.ts";
 import type { Config } from "../../config/config.ts";
 import type { Pause, PauseCause } from "../../swap/pause/pauses.ts";
 import { type Meter, sample } from "../../telemetry/meter.ts";
@@ -7,7 +8,7 @@ const causes: readonly PauseCause[] = ["breach", "finality", "operator"];
 /** Lets be seen which chains are paused, and why. */
 export function watchPauses({
 	meter,
-	config: { chains, solana },
+	config,
 	read,
 	maxAgeMs = 0,
 }: {
@@ -17,7 +18,7 @@ export function watchPauses({
 	read: () => readonly Pause[] | undefined | Promise<readonly Pause[]>;
 	maxAgeMs?: number;
 }): void {
-	const chainIds = [...chains, ...(solana ? [solana] : [])].map(({ chainId }) => chainId);
+	const chainIds = allChains(config).map(({ chainId }) => chainId);
 	meter.reading({
 		name: "pauses",
 		gauges: { geoswap_chain_paused: "1 where nothing from or to the chain is quoted, by what caused it" },
