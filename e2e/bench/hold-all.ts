@@ -1,6 +1,6 @@
 import { once } from "node:events";
 import { request } from "node:http";
-import type { HoldLoad } from "./load-process.ts";
+import type { HoldLoad } from "./load.ts";
 
 /** Sends so many GETs, each on a connection of its own, and returns when all are on their way. */
 export async function holdAll({ url, headers, count }: HoldLoad): Promise<"holding"> {

@@ -1,7 +1,15 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { seededRandom } from "../trouble/seeded-random.ts";
-import type { Pace } from "./load-process.ts";
-import type { SwapsResult } from "./time-swaps.ts";
+import type { Pace } from "./load.ts";
+
+export type SwapsResult = {
+	/** From each submit to the answer that says settled. */
+	tookMs: number[];
+	/** When that was, from the first submit on. */
+	endedAtMs: number[];
+	/** Those that the service did not take: on a machine that is too busy ops expire, and chains do not answer in time. */
+	refused: number;
+};
 
 export type Run = () => Promise<"settled" | "refused">;
 

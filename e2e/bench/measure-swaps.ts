@@ -1,7 +1,8 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { percentile } from "../measure/percentile.ts";
 import { type BenchRow, benchRow } from "./bench-row.ts";
-import type { Pace } from "./load-process.ts";
+import type { SwapsResult } from "./keep-pace.ts";
+import type { Pace } from "./load.ts";
 import {
 	addCosts,
 	type Costs,
@@ -13,7 +14,6 @@ import {
 } from "./read-costs.ts";
 import { startSwaps } from "./run-load.ts";
 import { amountOfDepth, type Bench } from "./start-bench.ts";
-import type { SwapsResult } from "./time-swaps.ts";
 
 type Depth = keyof typeof amountOfDepth;
 export type SwapsPhase = { pace: Pace; count: number; depth: Depth };

@@ -2,7 +2,7 @@ import { Agent, request } from "node:http";
 import { text } from "node:stream/consumers";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { StatusResponse } from "@geoswap/protocol";
-import type { PollLoad } from "./load-process.ts";
+import type { PollLoad } from "./load.ts";
 
 export type PollResult = {
 	/** How often each status was answered, or what went wrong. */

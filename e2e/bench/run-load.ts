@@ -1,9 +1,10 @@
 import { type ChildProcess, fork } from "node:child_process";
 import { once } from "node:events";
 import { join } from "node:path";
-import type { BareSwapsLoad, HoldLoad, Load, LoadResult, PollLoad, SwapsLoad } from "./load-process.ts";
+import type { SwapsResult } from "./keep-pace.ts";
+import type { BareSwapsLoad, HoldLoad, Load, PollLoad, SwapsLoad } from "./load.ts";
+import type { LoadResult } from "./load-process.ts";
 import type { PollResult } from "./poll-all.ts";
-import type { SwapsResult } from "./time-swaps.ts";
 
 /** Runs one load in a process of its own: what it costs to make is not what is measured. */
 export async function runLoad<Kind extends Exclude<Load["kind"], "hold" | "poll" | "swaps" | "bare-swaps">>(

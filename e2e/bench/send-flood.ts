@@ -1,6 +1,6 @@
 import { Agent, request } from "node:http";
 import { setTimeout as sleep } from "node:timers/promises";
-import type { FloodLoad } from "./load-process.ts";
+import type { FloodLoad } from "./load.ts";
 
 /** How often each status was answered; "error" where there was no answer. */
 export type FloodResult = { perSecond: number; statuses: Record<string, number> };

@@ -1,5 +1,5 @@
 import { Agent, request } from "node:http";
-import type { RequestsLoad } from "./load-process.ts";
+import type { RequestsLoad } from "./load.ts";
 
 export type RequestsResult = { perSecond: number; answered: number; refused: number };
 

@@ -1,9 +1,9 @@
 import { Agent, request } from "node:http";
 import { json } from "node:stream/consumers";
 import { generatePrivateKey, privateKeyToAccount } from "viem/accounts";
+import type { SwapsResult } from "./keep-pace.ts";
 import { keepPace, type Run } from "./keep-pace.ts";
-import type { BareSwapsLoad, Reach } from "./load-process.ts";
-import type { SwapsResult } from "./time-swaps.ts";
+import type { BareSwapsLoad, Reach } from "./load.ts";
 
 /** Submits signed messages to the bare twin, and waits for each to be settled. */
 export async function timeBareSwaps({ url, count, pace }: BareSwapsLoad, reach: Reach): Promise<SwapsResult> {

@@ -1,7 +1,7 @@
 import { createClient, getQuote } from "@geoswap/sdk";
 import { askOnce, countAnswer, type Tally } from "../caller/keyed-load.ts";
 import { joinEnvironment } from "../environment/environment.ts";
-import type { BuildsLoad } from "./load-process.ts";
+import type { BuildsLoad } from "./load.ts";
 import { swapWallets } from "./swap-wallets.ts";
 import { usdcIntent } from "./usdc-intent.ts";
 

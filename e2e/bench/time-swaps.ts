@@ -1,19 +1,10 @@
 import { createClient, type EndedSwap, GeoswapError, waitForSwap } from "@geoswap/sdk";
 import { signSwap, submitSigned } from "../caller/do-swap.ts";
 import { joinEnvironment } from "../environment/environment.ts";
-import { keepPace, type Run } from "./keep-pace.ts";
-import type { Reach, SwapsLoad } from "./load-process.ts";
+import { keepPace, type Run, type SwapsResult } from "./keep-pace.ts";
+import type { Reach, SwapsLoad } from "./load.ts";
 import { swapWallets } from "./swap-wallets.ts";
 import { usdcIntent } from "./usdc-intent.ts";
-
-export type SwapsResult = {
-	/** From each submit to the answer that says settled. */
-	tookMs: number[];
-	/** When that was, from the first submit on. */
-	endedAtMs: number[];
-	/** Those that the service did not take: on a machine that is too busy ops expire, and chains do not answer in time. */
-	refused: number;
-};
 
 const preparedAtOnce = 8;
 

@@ -1,7 +1,7 @@
 import type { Address } from "viem";
 import type { Breach, ChainReport } from "../src/audit/read/report.ts";
 import { reconcile } from "../src/audit/reconcile.ts";
-import type { SimSwap } from "./sim-wallets.ts";
+import type { SimSwap } from "./sim-swap.ts";
 import type { World } from "./world.ts";
 
 /** After so long what was in motion at the first look is not any more. */

@@ -3,7 +3,7 @@ import { bytesToHex, type Hex } from "viem";
 import type { DatabasePool } from "../src/database/database.ts";
 import type { ChainName, Fault, Plan } from "./plan.ts";
 import { pace } from "./sim-config.ts";
-import type { SimSwap } from "./sim-wallets.ts";
+import type { SimSwap } from "./sim-swap.ts";
 import { relayersPerChain } from "./world.ts";
 import type { SentTransaction, WorldRecord } from "./world-record.ts";
 

@@ -1,6 +1,6 @@
 import type { Hex } from "viem";
 import type { RpcLog } from "./evm/rpc-format.ts";
-import type { SimSwap } from "./sim-wallets.ts";
+import type { SimSwap } from "./sim-swap.ts";
 
 /** What a provider says in place of the truth. */
 export type Lie = (method: string, params: readonly unknown[], truth: unknown) => unknown;

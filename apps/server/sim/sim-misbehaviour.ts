@@ -14,7 +14,7 @@ import type { SignedOp } from "../src/swap/facts/swap-record.ts";
 import type { SimEvmChain } from "./evm/create-sim-evm-chain.ts";
 import type { Scheduler } from "./scheduler.ts";
 import type { SeededRandom } from "./seeded-random.ts";
-import type { SimSwap } from "./sim-wallets.ts";
+import type { SimSwap } from "./sim-swap.ts";
 
 type Call = { to: Address; value: bigint; data: Hex };
 

@@ -5,7 +5,6 @@ import {
 	orderTransaction,
 	orderUserOp,
 	type SolanaAddress,
-	type SwapUuid,
 	solanaNativeToken,
 } from "@geoswap/protocol";
 import { type KeyPairSigner, signBytes } from "@solana/kit";
@@ -33,35 +32,8 @@ import type { Scheduler } from "./scheduler.ts";
 import type { SeededRandom } from "./seeded-random.ts";
 import { createMisbehaviour } from "./sim-misbehaviour.ts";
 import { usdE18Of } from "./sim-prices.ts";
+import type { SimSwap } from "./sim-swap.ts";
 import type { SimSolanaChain } from "./solana/create-sim-solana-chain.ts";
-
-/** One swap of the plan, and all that an outsider knows of it. */
-export type SimSwap = {
-	index: number;
-	plan: SwapPlan;
-	/** As its chain writes it. */
-	wallet: string;
-	recipient: string;
-	inputToken: string;
-	outputToken: string;
-	inputAmount: bigint;
-	uuid?: SwapUuid;
-	orderId?: Hex;
-	order?: Order;
-	op?: SignedOp | SignedSolanaOp;
-	/** When its submit was answered. */
-	submittedAtMs?: number;
-	/** `expired`: after a restore its caller was told that nothing was executed, and nothing ever will be. */
-	outcome: "not-yet" | "submitted" | "refused" | "unsubmitted" | "expired";
-	/** Its row was written after the backup to which the database was set back, and it was submitted again. */
-	isLost?: boolean;
-	/** What its op token seals. */
-	quote?: DeskQuote;
-	/** The last moment for a first submit. */
-	expiresAtMs?: number;
-	/** Where the wallet sends its tokens behind the service's back, if it does. */
-	sink?: Address;
-};
 
 export type SimWallets = {
 	swaps: SimSwap[];

@@ -1,6 +1,7 @@
 import { type AuthorizationBody, unpackDeadlines } from "@geoswap/protocol";
-import type { Address, Hex, WalletClient } from "viem";
+import type { WalletClient } from "viem";
 import { buildOp } from "./build-op.ts";
+import type { EvmAccount } from "./evm-account.ts";
 import { expectOwnSignature } from "./expect-own-signature.ts";
 import { expectedTerms } from "./expected-order.ts";
 import { GeoswapError } from "./geoswap-error.ts";
@@ -11,19 +12,6 @@ import { signWith } from "./sign-with.ts";
 import { sleep } from "./sleep.ts";
 import { verifyOp } from "./verify-op.ts";
 import { at, natural } from "./wire-value.ts";
-
-/** What is asked of a wallet on an EVM chain. A viem local account has it, and any remote signer can. */
-export type EvmAccount = {
-	address: Address;
-	/** `personal_sign` (EIP-191) over 32 raw bytes. */
-	signMessage: (args: { message: { raw: Hex } }) => Promise<Hex>;
-	/** EIP-7702. Asked for once on each chain, with the wallet's first swap from it. */
-	signAuthorization?:
-		| ((args: { chainId: number; address: Address; nonce: number }) => Promise<SignedAuthorization>)
-		| undefined;
-};
-
-type SignedAuthorization = { yParity?: number | undefined; r: Hex; s: Hex };
 
 const attempts = 5;
 const pauseMs = 1_000;

@@ -1,7 +1,7 @@
 import type { AuthorizationBody, Deployment } from "@geoswap/protocol";
 import type { Client } from "./create-client.ts";
 import { docsUrl } from "./docs-url.ts";
-import type { EvmAccount } from "./evm-signer.ts";
+import type { EvmAccount } from "./evm-account.ts";
 import { GeoswapError } from "./geoswap-error.ts";
 import { getDelegation } from "./get-delegation.ts";
 import { pinnedChain } from "./pinned-chain.ts";

@@ -1,7 +1,8 @@
 import type { Deployment, QuoteRequestBody, QuoteResponse, StatusResponse } from "@geoswap/protocol";
 import type { WalletClient } from "viem";
 import type { Client } from "./create-client.ts";
-import { type EvmAccount, evmSigner } from "./evm-signer.ts";
+import type { EvmAccount } from "./evm-account.ts";
+import { evmSigner } from "./evm-signer.ts";
 import { maxSecondsToOpen } from "./expected-order.ts";
 import { GeoswapError } from "./geoswap-error.ts";
 import { getQuote } from "./get-quote.ts";

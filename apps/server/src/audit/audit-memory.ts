@@ -2,8 +2,8 @@ import { isSolana, type Order } from "@geoswap/protocol";
 import type { Hex } from "viem";
 import type { OrderHistory } from "./read/order-history.ts";
 import { type ChainEvents, noEvents } from "./read/read-chain-events.ts";
-import type { SolanaHistory } from "./read/read-solana-transactions.ts";
 import type { Finding } from "./read/report.ts";
+import type { SolanaHistory } from "./read/solana-history.ts";
 
 /**
  * What an audit that found nothing leaves for the next one, so that it reads only what is new: final events and

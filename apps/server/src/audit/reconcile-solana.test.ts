@@ -35,8 +35,9 @@ import type { JobKind } from "../swap/facts/job.ts";
 import { createLog } from "../telemetry/log.ts";
 import { createAuditMemory } from "./audit-memory.ts";
 import { connectAuditedSolana } from "./read/audited-solana.ts";
-import { readSolanaTransactions, type SolanaHistory } from "./read/read-solana-transactions.ts";
+import { readSolanaTransactions } from "./read/read-solana-transactions.ts";
 import { type Breach, formatReport, type Report } from "./read/report.ts";
+import type { SolanaHistory } from "./read/solana-history.ts";
 import { type ReconcileOptions, reconcile } from "./reconcile.ts";
 
 // Each test settles several orders on three chains, and follows them to their ends.

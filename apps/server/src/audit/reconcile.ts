@@ -24,9 +24,10 @@ import { inTurns } from "./read/in-turns.ts";
 import { type OrderHistory, orderHistories } from "./read/order-history.ts";
 import { type Books, readBooks, readOrdersOfSwaps } from "./read/read-books.ts";
 import { type ChainEvents, noEvents, readChainEvents } from "./read/read-chain-events.ts";
-import { readSolanaTransactions, type SolanaHistory } from "./read/read-solana-transactions.ts";
+import { readSolanaTransactions } from "./read/read-solana-transactions.ts";
 import { breachOf, type Finding, type Invariant, invariants, type Report } from "./read/report.ts";
 import { type SolanaEvents, solanaEvents } from "./read/solana-events.ts";
+import type { SolanaHistory } from "./read/solana-history.ts";
 
 /** How far the clocks of whoever writes when a swap ended may be apart. */
 const clocksMs = 600_000;

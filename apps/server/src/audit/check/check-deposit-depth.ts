@@ -1,5 +1,5 @@
 import type { AuditedPolicy } from "../read/audited-chain.ts";
-import type { AuditedSwap } from "../read/read-books.ts";
+import { type AuditedSwap, sightingKey } from "../read/read-books.ts";
 import type { Finding } from "../read/report.ts";
 
 /**
@@ -40,10 +40,6 @@ export function checkDepositDepth(
 		}
 		return findings;
 	});
-}
-
-export function sightingKey({ orderId, blockNumber }: { orderId: string; blockNumber: number }): string {
-	return `${orderId}:${blockNumber}`;
 }
 
 /** Undefined where a deposit of that value must be final. */

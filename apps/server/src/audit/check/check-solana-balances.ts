@@ -10,9 +10,9 @@ import type { AuditedSolana, Holder } from "../read/audited-solana.ts";
 import type { SolanaBooks } from "../read/read-books.ts";
 import type { ChainEvents } from "../read/read-chain-events.ts";
 import type { SolanaTransaction } from "../read/read-solana-transaction.ts";
-import type { SolanaHistory } from "../read/read-solana-transactions.ts";
 import type { ChainReport, Finding, TokenReport } from "../read/report.ts";
 import { changeOf, type SolanaEvents } from "../read/solana-events.ts";
+import type { SolanaHistory } from "../read/solana-history.ts";
 import { forgottenSpending, solanaSpending } from "../read/solana-spending.ts";
 
 export type SolanaReading = {

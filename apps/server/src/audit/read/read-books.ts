@@ -8,7 +8,6 @@ import {
 } from "@geoswap/protocol";
 import type pg from "pg";
 import type { Address, Hex } from "viem";
-import { sightingKey } from "../check/check-deposit-depth.ts";
 
 export type Books = {
 	/** Up to which block each chain is in the ledger. */
@@ -316,4 +315,9 @@ function orderIdOfRow({ order_id }: { order_id: string }): Hex {
 
 export function stockKey(chainId: number, token: Address): string {
 	return `${chainId}:${token.toLowerCase()}`;
+}
+
+/** Names a deposit that a second provider was found to have. */
+export function sightingKey({ orderId, blockNumber }: { orderId: string; blockNumber: number }): string {
+	return `${orderId}:${blockNumber}`;
 }

@@ -10,8 +10,8 @@ import type { Hex } from "viem";
 import { type AuditedSolana, type Holder, holdingOf } from "./audited-solana.ts";
 import { type ChainEvents, noEvents } from "./read-chain-events.ts";
 import type { SolanaTransaction } from "./read-solana-transaction.ts";
-import type { SolanaHistory } from "./read-solana-transactions.ts";
 import type { Finding, Invariant } from "./report.ts";
+import type { SolanaHistory } from "./solana-history.ts";
 import type { PaymentSource } from "./solana-instructions.ts";
 import type { MadeMarker } from "./solana-markers.ts";
 
