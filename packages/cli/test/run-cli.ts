@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { mkdtempSync, readFileSync, writeFileSync } from "node:fs";
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { formatDeployment } from "@geoswap/protocol";
@@ -46,9 +46,15 @@ export async function runCli(
 	return { exit, ...written };
 }
 
+const roots: string[] = [];
+process.once("exit", () => {
+	for (const root of roots) rmSync(root, { recursive: true, force: true });
+});
+
 /** A home with nothing in it, the fixtures' deployment file beside it, and keys in the environment. */
 export function makeHome(): { env: Record<string, string | undefined>; home: string; deployment: string } {
 	const root = mkdtempSync(join(tmpdir(), "geoswap-cli-"));
+	roots.push(root);
 	const deployment = join(root, "published.json");
 	writeFileSync(deployment, formatDeployment(pins));
 	const home = join(root, "home");
