@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 
-// docs/api.md tells one swap call by call. What it shows is what the document has as examples.
+// docs/api.md shows one swap call by call. Its bodies must be the examples of the OpenAPI document.
 
 const docs = join(import.meta.dirname, "../docs");
 const page = readFileSync(join(docs, "api.md"), "utf8");

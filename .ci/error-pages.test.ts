@@ -4,7 +4,7 @@ import { expect, test } from "vitest";
 import { errorDetailsSchema, errorExample } from "../apps/server/src/api/openapi/error-docs.ts";
 import { errorBodySchema, errorCatalogue, errorCodes } from "../packages/protocol/src/index.ts";
 
-// Callers branch on what these pages say, and a service serves them.
+// Callers branch on what these pages say, and the service serves them.
 
 const folder = join(import.meta.dirname, "../docs/errors");
 const read = (name: string) => readFileSync(join(folder, name), "utf8");

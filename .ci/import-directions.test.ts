@@ -4,8 +4,8 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { afterAll, expect, test } from "vitest";
 
-// The lint rules that hold the import directions are patterns, and a pattern that matches nothing says nothing. So each
-// direction is tried with a file that breaks it, in a copy of the layout.
+// The lint rules for import directions are patterns, and a pattern that matches nothing reports nothing. So each
+// direction is tried with a file that violates it, in a copy of the layout.
 
 const root = join(import.meta.dirname, "..");
 const copy = mkdtempSync(join(tmpdir(), "geoswap-import-directions-"));
@@ -56,7 +56,7 @@ const refused: Import[] = [
 	["packages/cli/src/x.ts", "../../sdk/src/swap.ts"],
 ];
 
-/** What each room of the server may import beside itself and protocol, as its README says. */
+/** The rooms that each room of the server may import beside itself and protocol, as its README says. */
 const roomsOf: Record<string, string[]> = {
 	process: [
 		...[
@@ -97,7 +97,7 @@ const roomsOf: Record<string, string[]> = {
 const rooms = Object.keys(roomsOf);
 const source = "apps/server/src";
 
-/** Every room imports every other one, from its own folder and from a folder in it. */
+/** Imports of every room from every other one, from its own folder and from a folder in it. */
 const betweenRooms = rooms.flatMap((room) =>
 	rooms
 		.filter((other) => other !== room)
@@ -113,7 +113,7 @@ const betweenRooms = rooms.flatMap((room) =>
 const ofRooms = (isAllowed: boolean) =>
 	betweenRooms.filter((tried) => tried.isAllowed === isAllowed).map(({ one }) => one);
 
-/** What only some rooms may import, and no room may. */
+/** Imports that only some rooms may make, and imports that no room may make. */
 const refusedInRooms = rooms.flatMap((room): Import[] => [
 	[`${source}/${room}/test-x.ts`, "../../test/y.ts"],
 	[`${source}/${room}/sim-x.ts`, "../../sim/y.ts"],
@@ -137,7 +137,9 @@ const refusedInServer: Import[] = [
 	["apps/server/src/swap/decide/x.ts", "../../database/y.ts"],
 ];
 
-/** The imports that the rules refuse: each in a file of its own, in as few runs of the linter as there can be. */
+/**
+ * Returns the imports that the rules refuse. Each is put into its own file, in as few runs of the linter as possible.
+ */
 function lint(imports: readonly Import[]): Import[] {
 	const first = imports.filter(([file], i) => imports.findIndex((other) => other[0] === file) === i);
 	if (first.length === 0) return [];
@@ -161,7 +163,7 @@ function lint(imports: readonly Import[]): Import[] {
 }
 
 test("each import goes the one way that its folder may, and no other", () => {
-	// A file for each, where the rules do not name it.
+	// Each import gets its own file, if the rules do not name the file.
 	const named = (imports: readonly Import[], mark: string) =>
 		imports.map(([file, imported], i): Import => [file.replace(/x\.ts$/, `${mark}${i}.ts`), imported]);
 	const wrong = [
