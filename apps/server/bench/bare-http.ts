@@ -1,12 +1,12 @@
-// Answers the calls that the bench makes, without the service: Fastify, the request's zod schema, a JWE of a quote's size by
-// jose, and an answer with a quote's fields; no key, no limit, no price. A status call is held by a timer for the seconds
-// that it asks for. Listens on the port given.
+// Answers the calls that the bench makes, without the service: Fastify, the request's zod schema, a JWE of a quote's
+// size by jose, and an answer with a quote's fields; no key, no limit, no price. A timer holds a status call for the
+// seconds that it asks for. Listens on the given port.
 import { type QuoteResponse, quoteRequestSchema } from "@geoswap/protocol";
 import { fastify } from "fastify";
 import { CompactEncrypt } from "jose";
 
 const secret = Buffer.alloc(32, 1);
-/** About as long as all that a quote's token holds. */
+/** A payload about as long as that of a quote's token. */
 const sealed = { purpose: "quote:evm", payload: "a".repeat(Number(process.env.TOKEN_BYTES ?? 1_400)) };
 const answer: Omit<QuoteResponse, "geoQuoteToken" | "recipient"> = {
 	expiresAt: new Date(0).toISOString(),

@@ -1,7 +1,7 @@
 /**
- * A swap service that does only what cannot be avoided: it recovers one signature, writes one row and reads it, calls the
- * engine once, and sends the same number of transactions of the same size in bundles as large, to the same depth. It decides
- * nothing and remembers nothing that it could lose. Its environment says where everything is.
+ * A swap service that does only the unavoidable: it recovers one signature, writes one row and reads it, calls the
+ * engine once, and sends the same number of transactions of the same size in bundles as large, to the same depth. It
+ * decides nothing and keeps no state that it could lose. Its environment says where everything is.
  */
 import { createServer } from "node:http2";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -14,7 +14,7 @@ import { privateKeyToAccount } from "viem/accounts";
 type Kind = "open" | "fill" | "release";
 type Settings = {
 	depthBlocks: number;
-	/** How many jobs a transaction has, and how many bytes each of them takes. */
+	/** Jobs per transaction, and bytes per job. */
 	bundles: Record<Kind, { jobs: number; bytesPerJob: number }>;
 };
 type Environment = {
@@ -22,13 +22,13 @@ type Environment = {
 	enginePort: number;
 	databaseUrl: string;
 	ingressUrl: string;
-	/** Has gas on both chains. */
+	/** Key of an account that has gas on both chains. */
 	relayerKey: Hex;
 	/** Origin and destination. */
 	chains: { chainId: number; rpcUrl: string }[];
 };
 
-/** Jobs wait so long for others to travel with. */
+/** Milliseconds that jobs wait for others to share their bundle. */
 const gatherMs = 200;
 const pollMs = 100;
 const attesterCount = 3;
@@ -51,7 +51,7 @@ let settings: Settings = {
 type Chain = { send: (kind: Kind) => Promise<void> };
 const [origin, destination] = await Promise.all(environment.chains.map(startChain));
 
-/** Sends jobs of one kind together, and tells each when its transaction is deep enough. */
+/** Sends jobs of one kind together, and resolves each when its transaction is deep enough. */
 async function startChain({ chainId, rpcUrl }: Environment["chains"][number]): Promise<Chain> {
 	const client = createPublicClient({ transport: http(rpcUrl), cacheTime: 0 });
 	const sent = new Map<Hash, () => void>();

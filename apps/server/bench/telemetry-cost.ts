@@ -1,6 +1,6 @@
 /**
- * What traces and metrics cost a request: `node apps/server/bench/telemetry-cost.ts`. The same answer, with its span and
- * its counts, a great many times in one process, beside the same without.
+ * Measures the cost of traces and metrics per request: `node apps/server/bench/telemetry-cost.ts`. Compares the same
+ * answer with its span and its counts, a great many times in one process, to the same without.
  */
 import { once } from "node:events";
 import { createServer } from "node:http";
@@ -58,7 +58,7 @@ for (const [name, run] of Object.entries(cases)) {
 	for (let round = 0; round < rounds; round++) {
 		const cpuBefore = process.cpuUsage();
 		for (let i = 0; i < perRound; i++) run();
-		// Sending them is a part of the price.
+		// The wait includes the cost of exporting the spans.
 		await new Promise((resolve) => setTimeout(resolve, 100));
 		const { user, system } = process.cpuUsage(cpuBefore);
 		costsUs.push((user + system) / perRound);
