@@ -4,10 +4,10 @@ import { reconcile } from "../src/audit/reconcile.ts";
 import type { SimSwap } from "./sim-swap.ts";
 import type { World } from "./world.ts";
 
-/** After so long what was in motion at the first look is not any more. */
+/** Milliseconds between the two looks of an audit: whatever was in motion at the first look has settled by then. */
 const secondLookMs = 30_000;
 
-/** What the auditor finds, of chains as they are. */
+/** Runs the auditor against the chains as they really are, and returns its findings. */
 export async function auditWorld(world: World): Promise<Breach[]> {
 	const { breaches, chains } = await reconcile({
 		pool: world.database.pool,
@@ -22,13 +22,14 @@ export async function auditWorld(world: World): Promise<Breach[]> {
 		earlierAttesterSets: [],
 		nowMs: world.scheduler.nowMs(),
 	});
-	// Who calls approve() and open() himself, in two transactions, leaves an allowance where only the first one lands.
+	// A wallet that calls approve() and open() itself, in two transactions, leaves an allowance if only the first one
+	// lands.
 	const own = world.wallets.swaps.filter((swap) => isHalfOpened(world, swap)).map(({ wallet }) => wallet);
 	const surplus = world.hasStrangers ? [] : surplusIn(chains);
 	return [...breaches, ...surplus].filter(({ invariant, message, pauses }) => {
 		if (invariant === "I13") return !own.some((wallet) => message.includes(wallet));
-		// A restored store does not know the failed attempts of before, and nobody asks for those: their fees are told, and
-		// stop nothing.
+		// A restored database does not know earlier failed attempts, and nobody asks for them: the auditor reports their
+		// fees, but pauses nothing.
 		const isForgotten = invariant === "I2" && pauses === false && message.includes("not in the books");
 		return !isForgotten || world.record.restoredAtMs.length === 0;
 	});
@@ -40,7 +41,10 @@ function isHalfOpened({ evm }: World, { plan, wallet }: SimSwap): boolean {
 	return evm[plan.from].minedOf(wallet as Address).filter(({ isSuccess }) => isSuccess).length === 1;
 }
 
-/** Here nobody gives anything away: what is too much in an escrow or a vault is somebody's. The auditor lets it be. */
+/**
+ * Returns a breach for each surplus in an escrow or a vault: nobody donates here, so it belongs to someone. The auditor
+ * itself tolerates it.
+ */
 function surplusIn(chains: readonly ChainReport[]): Breach[] {
 	return chains.flatMap(({ chainId, tokens }) =>
 		tokens.flatMap(({ symbol, token, donated, unbooked }) => {
@@ -60,8 +64,8 @@ function surplusIn(chains: readonly ChainReport[]): Breach[] {
 }
 
 /**
- * Audits the world at these moments, while things happen. What is found both times, half a minute apart, is a violation:
- * the service would have paused a chain for it.
+ * Audits the world at these times, while things happen. A breach found at both looks, half a minute apart, is a
+ * violation: the service would have paused a chain for it.
  */
 export function auditAt(world: World, inMs: readonly number[]): Audits {
 	const audits: Audits = { breaches: [], count: 0 };
@@ -69,7 +73,7 @@ export function auditAt(world: World, inMs: readonly number[]): Audits {
 	return audits;
 }
 
-/** What was found both times, and when first. */
+/** The breaches found at both looks, with the time of the first. */
 type Audits = { breaches: (Breach & { atSeconds: number })[]; count: number };
 
 async function look(world: World, audits: Audits): Promise<void> {
@@ -87,16 +91,16 @@ async function look(world: World, audits: Audits): Promise<void> {
 }
 
 /**
- * What a restore forgot on Solana is unknown until its callers come again, which the end of the world shows: money that came
- * or went for no order that anyone knows. What happened on other chains is read from them again, and a row that is in the
- * books must be right at any time.
+ * Returns true if a restore explains the breach: money on Solana that moved for no known order. The service knows these
+ * orders again once their callers resubmit, which is checked at the end of the world. Events on other chains are read
+ * from them again, and a row in the books must be right at any time.
  */
 function isForgotten({ record, solana }: World, { invariant, chainIds, swapId }: Breach): boolean {
 	const isOfSolana = swapId === undefined && chainIds.every((chainId) => chainId === solana.chainId);
 	return record.restoredAtMs.length > 0 && isOfSolana && ["I1", "I2", "I3"].includes(invariant);
 }
 
-/** The same thing, whatever the amounts of the moment. */
+/** Returns a key that is the same for the same breach, whatever the current amounts. */
 function sameKey({ invariant, chainIds, orderId, swapId, token }: Breach): string {
 	return [invariant, chainIds.join(), orderId ?? "", swapId ?? "", token ?? ""].join(" ");
 }

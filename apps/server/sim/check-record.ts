@@ -7,16 +7,19 @@ import type { SimSwap } from "./sim-swap.ts";
 import { relayersPerChain } from "./world.ts";
 import type { SentTransaction, WorldRecord } from "./world-record.ts";
 
-/** How soon a lane gives a job to a node where nobody keeps it from that. */
+/** Milliseconds within which a lane gives a job to a node if nothing hinders it. */
 const promptMs = 10_000;
-/** What a fault delayed may take so long to come back to. */
+/** Milliseconds that delayed work may take to resume after a fault. */
 const recoverMs = 10_000;
-/** Likewise after the database was set back: until then workers catch up. */
+/** The same after the database was restored: the workers have to catch up first. */
 const recoverBackupMs = 30_000;
 
-/** Of a plan's. */
+/** The deepest reorg that a plan contains. */
 const mostReorgDepth = 8;
-/** What landed on Solana did so at least that long before it was final, or in the place of blocks of then. */
+/**
+ * Least time from landing on Solana until finality: a reorg may put a transaction in the place of a block that is
+ * `mostReorgDepth` slots old.
+ */
 const leastFinalityMs = (pace.solana.finalitySlots - mostReorgDepth) * pace.solana.slotMs;
 
 export type Recorded = {
@@ -24,11 +27,11 @@ export type Recorded = {
 	record: WorldRecord;
 	swaps: readonly SimSwap[];
 	pool: Pick<DatabasePool, "query">;
-	/** When the plan's time 0 was. */
+	/** The time at which the plan's time 0 was. */
 	planStartMs: number;
 };
 
-/** What must hold of a world's course, and cannot be seen at its end alone. */
+/** Returns violations of the rules for a world's course that cannot be checked from its end alone. */
 export async function checkRecord(recorded: Recorded): Promise<string[]> {
 	const journal = await readJournal(recorded.pool);
 	const rows = await readRows(recorded.pool);
@@ -58,7 +61,7 @@ async function readJournal(pool: Recorded["pool"]): Promise<Journal> {
 	);
 }
 
-/** Only bytes that are written down are ever sent. */
+/** Checks that only bytes that are in the books are ever sent. */
 function checkJournal({ record: { sent } }: Recorded): string[] {
 	const unwritten = sent.filter(({ isWritten }) => !isWritten);
 	return [...new Set(unwritten.map(({ hash }) => hash))].map(
@@ -66,7 +69,7 @@ function checkJournal({ record: { sent } }: Recorded): string[] {
 	);
 }
 
-/** I11: one live set of jobs per relayer nonce. */
+/** Checks I11: one live set of jobs per relayer nonce. */
 function checkNonces({ plan, record: { sent, restoredAtMs } }: Recorded): string[] {
 	const violations = new Set<string>();
 	const calls = new Map<string, SentTransaction>();
@@ -77,18 +80,18 @@ function checkNonces({ plan, record: { sent, restoredAtMs } }: Recorded): string
 		const isToldLate = plan.faults.some(
 			(fault) => fault.kind === "rpc" && fault.how === "stale" && fault.chain === chain,
 		);
-		// Books that were set back may have a nonce as signed and not sent, though it was sent and is spent: another attempt
-		// at it has the same jobs or none, and the chain refuses it.
+		// Restored books may list a nonce as signed and not sent although it was sent and is spent. A further attempt at it
+		// has the same jobs or none, and the chain refuses it.
 		const isRetry = attempt !== undefined && attempt > 0;
 		if (!known.has(hash) && nonce < spentNonce && !isToldLate && !isRetry)
 			violations.add(`I11: ${about} was spent, and is signed again`);
 		known.add(hash);
-		// A cancel.
+		// A transaction to itself is a cancel.
 		if (to === from) continue;
 		const first = calls.get(about);
 		if (!first) calls.set(about, transaction);
 		else if (restoredAtMs.some((restored) => restored >= first.atMs && restored <= atMs)) {
-			// Whoever forgot the first one cannot know.
+			// The restore erased the first one, so the lane cannot know of it.
 			calls.set(about, transaction);
 		} else if (first.to !== to || first.data !== data)
 			violations.add(`I11: ${about} is signed for other jobs`);
@@ -96,7 +99,7 @@ function checkNonces({ plan, record: { sent, restoredAtMs } }: Recorded): string
 	return [...violations];
 }
 
-/** I5: nothing is released before its delivery is final. */
+/** Checks I5: nothing is released before its delivery is final. */
 async function checkReleases({ record, swaps, pool }: Recorded, journal: Journal): Promise<string[]> {
 	const { rows } = await pool.query<{ order_id: Buffer; block_number: number }>(
 		"select order_id, block_number from chain_events where name = 'Filled' and order_id is not null order by 1",
@@ -117,7 +120,7 @@ async function checkReleases({ record, swaps, pool }: Recorded, journal: Journal
 				violations.add(`I5: #${swap.index} is released before its delivery is final`);
 		}
 	}
-	// What was sent on Solana nobody wrote down, but where it landed is known.
+	// Transactions sent on Solana are not recorded, but it is known where they landed.
 	const { rows: released } = await pool.query<{ order_id: Buffer; block_number: number }>(
 		"select order_id, block_number from chain_events where name = 'Released' and order_id is not null order by 1",
 	);
@@ -135,7 +138,7 @@ async function checkReleases({ record, swaps, pool }: Recorded, journal: Journal
 	return [...violations];
 }
 
-/** I5: what is refunded early cannot be filled any more. */
+/** Checks I5: an order that is refunded early can no longer be filled. */
 async function checkRefunds({ swaps, pool }: Recorded): Promise<string[]> {
 	const { rows } = await pool.query<{ swap_id: string; at: Date }>(
 		`select swap_id, min(at) as at from swap_events e join swaps s on s.id = e.swap_id
@@ -163,14 +166,14 @@ async function readRows(pool: Recorded["pool"]): Promise<Map<string, Row>> {
 	return new Map(rows.map((row) => [row.id, row]));
 }
 
-/** I8: nothing has failed that could still be opened. */
+/** Checks I8: no swap has failed while its order could still be opened. */
 function checkFailures({ swaps, record }: Recorded, rows: ReadonlyMap<string, Row>): string[] {
 	return swaps.flatMap(({ index, uuid, order, op }) => {
 		const row = uuid && rows.get(uuid);
 		if (!row || !order || row.status !== "failed") return [];
 		const endedMs = row.updated_at?.getTime() ?? Number.POSITIVE_INFINITY;
 		if (op && "kind" in op) {
-			// Of heights there are no more than slots.
+			// The record has slots: a block's height is never more than its slot.
 			const isDead = record.finality.some(
 				({ chain, finalized, atMs }) =>
 					chain === "solana" && BigInt(finalized) > op.lastValidBlockHeight && atMs <= endedMs,
@@ -182,13 +185,13 @@ function checkFailures({ swaps, record }: Recorded, rows: ReadonlyMap<string, Ro
 	});
 }
 
-/** The least that a wallet signs for is not more than its slippage allows, to the last unit. */
+/** Checks that the minimum output that a wallet signs is not more than its slippage allows, to the last unit. */
 function checkPrices({ swaps }: Recorded, rows: ReadonlyMap<string, Row>): string[] {
 	return swaps.flatMap(({ index, uuid, order, plan }) => {
 		const row = uuid && rows.get(uuid);
-		// Of what was made from the chain alone only the minimum is known.
+		// Only the minimum is known of a swap that was rebuilt from the chain.
 		if (!row || !order || row.is_rebuilt) return [];
-		// As the desk says where the caller does not.
+		// The desk's default slippage: the callers here name none.
 		const slippageBps = plan.input === "stable" && plan.output === "stable" ? 50n : 300n;
 		const isTooMuch =
 			order.minOutput > 1n && order.minOutput * 10_000n > row.output * (10_000n - slippageBps);
@@ -198,7 +201,7 @@ function checkPrices({ swaps }: Recorded, rows: ReadonlyMap<string, Row>): strin
 	});
 }
 
-/** Nothing is lost but what was delivered for a deposit whose own chain dropped blocks. */
+/** Checks that nothing is lost but deliveries for deposits whose own chain dropped blocks. */
 async function checkLosses({ plan, swaps, pool }: Recorded): Promise<string[]> {
 	const { rows } = await pool.query<{ order_id: Buffer | null }>(
 		`select distinct p.order_id from postings p join entries e on e.posting_id = p.id
@@ -214,7 +217,7 @@ async function checkLosses({ plan, swaps, pool }: Recorded): Promise<string[]> {
 
 type QueuedJob = { swap_id: string; kind: string; created_at: Date };
 
-/** Jobs that went well at the first try. */
+/** Returns the jobs that succeeded at the first try. */
 async function readJobs(pool: Recorded["pool"]): Promise<QueuedJob[]> {
 	const { rows } = await pool.query<QueuedJob>(
 		`select swap_id, kind, created_at from jobs where kind in ('open', 'fill') and state = 'done'
@@ -223,7 +226,7 @@ async function readJobs(pool: Recorded["pool"]): Promise<QueuedJob[]> {
 	return rows;
 }
 
-/** A lane gives a job to a node soon, whatever the chain does with those before it. */
+/** Checks that a lane gives a job to a node soon, whatever the chain does with the jobs before it. */
 async function checkPromptness(
 	{ plan, record, swaps, pool, planStartMs }: Recorded,
 	journal: Journal,
@@ -263,10 +266,10 @@ async function checkPromptness(
 	return [...violations];
 }
 
-/** What nodes keep of one account, less the places that are kept for releases. */
+/** The number of transactions that nodes keep per account, less the places reserved for releases. */
 const mostUnderWay = 12;
 
-/** Whether each relayer of the chain has as much on its way as it may have. */
+/** Returns true if each relayer of the chain has as many transactions in flight as it may have. */
 function areLanesFull({ sent, spent }: WorldRecord, chain: ChainName, atMs: number): boolean {
 	const relayers = new Map<Hex, number>();
 	for (const { from, nonce, ...one } of sent) {
@@ -282,7 +285,9 @@ function areLanesFull({ sent, spent }: WorldRecord, chain: ChainName, atMs: numb
 	);
 }
 
-/** Of what was sent after a backup the books say nothing once they are set back to it. There is one backup, the newest. */
+/**
+ * Returns the periods of which restored books know nothing, with the time to catch up. There is one backup, the newest.
+ */
 function forgottenWhiles({ faults }: Plan): { fromMs: number; untilMs: number }[] {
 	const restores = faults.filter((fault) => fault.kind === "restore");
 	const backupsMs = restores.map(({ atMs, backMs }) => Math.max(0, atMs - backMs));
@@ -292,7 +297,7 @@ function forgottenWhiles({ faults }: Plan): { fromMs: number; untilMs: number }[
 	}));
 }
 
-/** Whether a fault may keep workers from sending what they have to, in this while. */
+/** Returns true if the fault may keep workers from sending their transactions in this period. */
 function hinders(
 	fault: Fault,
 	chain: ChainName,
@@ -315,19 +320,19 @@ function hinders(
 		case "database":
 		case "restore":
 			return true;
-		// What a chain does with what it was given holds nobody up.
+		// The way a chain treats transactions that it already has holds nobody up.
 		default:
 			return false;
 	}
 }
 
-/** How long a fault itself lasts. */
+/** Returns how long the fault itself lasts. */
 function lastingMs(fault: Fault, faults: readonly Fault[]): number {
 	if ("forMs" in fault) return fault.forMs;
 	if (fault.kind === "crash") return fault.downMs;
 	if (fault.kind !== "foreign-transaction") return 0;
-	// It pays so much that nodes take nothing else for its nonce, and the relayer's lane gives them nothing more before it
-	// is in a block: as long as blocks may leave it out.
+	// The foreign transaction pays so much that nodes take nothing else for its nonce, and the relayer's lane sends
+	// nothing more until it is in a block: as long as blocks may leave it out.
 	let untilMs = fault.atMs;
 	for (const other of faults.toSorted((a, b) => a.atMs - b.atMs)) {
 		const isHolding = other.kind === "hold-back" && other.chain === fault.chain && other.atMs <= untilMs;

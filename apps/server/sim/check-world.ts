@@ -16,20 +16,20 @@ type Row = {
 	is_ended: boolean;
 	delivered_amount: bigint | null;
 	last_fact: string | null;
-	/** When it was found too late to deliver it. */
+	/** The time at which the service found that it was too late to deliver. */
 	too_late_at: Date | null;
 };
 
 export type Checked = {
 	violations: string[];
-	/** `settled-refunded`: those whose delivery a chain dropped, and kept out until it was too late. */
+	/** Swaps by status. `settled-refunded`: a chain dropped the delivery, and kept it out until it was too late. */
 	byStatus: Record<string, number>;
 	lossUsdCents: bigint;
-	/** Whether the auditor says it of one of those, which it should. */
+	/** Returns true if the breach is about one of those swaps, which the auditor should report. */
 	isBrokenByChain: (breach: Breach) => boolean;
 };
 
-/** All that must hold of a world in which nothing goes wrong any more and everything had time to end. */
+/** Checks everything that must hold once nothing goes wrong any more and everything had time to end. */
 export async function checkWorld(
 	world: World,
 	{ faultsApplied }: { faultsApplied: Readonly<Record<string, number>> },
@@ -46,7 +46,7 @@ export async function checkWorld(
 			)
 		).rows.map((row) => [row.id, row]),
 	);
-	// All orders of callers are of our desk, and worth ten refunds.
+	// Callers' orders are all from our desk and worth ten refunds, so none may be left to its wallet.
 	const { rows: left } = await pool.query<{ order_id: Buffer; reason: string | null }>(
 		"select order_id, reason from unknown_orders where outcome = 'left' order by order_id",
 	);
@@ -70,7 +70,8 @@ export async function checkWorld(
 		if (isKeptOut) keptOut.add(row.id);
 		const status = isKeptOut ? "settled-refunded" : (row?.status ?? swap.outcome);
 		byStatus[status] = (byStatus[status] ?? 0) + 1;
-		// Its caller may have come again after that: such a row fails, as its deposit is not there, and knows no delivery.
+		// The caller may have resubmitted after the restore: such a row fails, as its deposit is missing, and knows no
+		// delivery.
 		const isUnknowing =
 			!row || (swap.plan.to === "solana" && row.status === "failed" && row.last_fact === "not-opened");
 		const unknownLoss = isUnknowing ? forgottenUsdCents(world, swap, faultsApplied) : 0n;
@@ -117,8 +118,8 @@ function checkSwap(
 	if (!row || !order) {
 		if (received > 0n && !isLoss) violations.push(`has no row, and ${received} were delivered`);
 		if (outcome !== "submitted") return violations;
-		// A restore may forget what was submitted and not opened: nothing was taken. What was opened is rebuilt; and
-		// on Solana its caller asked again until it had a row, or an answer that it expired.
+		// A restore may erase a swap that was submitted and not opened: nothing was taken. An opened one is rebuilt; on
+		// Solana its caller asked again until it had a row, or was told that it expired.
 		const isForgotten = world.record.restoredAtMs.length > 0 && plan.from !== "solana";
 		const isNothingTaken =
 			plan.from !== "solana" &&
@@ -142,14 +143,15 @@ function checkSwap(
 	return violations;
 }
 
-/** By which a plan sets a worker's clock ahead. */
+/** The most by which a plan sets a worker's clock ahead. */
 const mostSkewMs = 5_000;
 
 /**
- * What is settled at its depth, and dropped by a deeper reorganization, is delivered again while that is in time. A chain
- * that takes nothing until then breaks the promise: the wallet has its input back, and the auditor says so. So does one
- * that drops deposit and delivery together with the wallet's delegation, of an earlier swap that the service has forgotten:
- * nobody has the authorization that would let the deposit be made again.
+ * Returns true if a chain broke the promise of a settled swap. A delivery that settled at its depth and was dropped by
+ * a deeper reorg is made again if there is time. A chain that takes nothing until the deadline breaks the promise: the
+ * wallet has its input back, and the auditor reports it. So does a chain that drops deposit and delivery together with
+ * the wallet's delegation, made by an earlier swap that the service has forgotten: nobody has the authorization to make
+ * the deposit again.
  */
 function isKeptOutByChain(
 	world: World,
@@ -168,10 +170,10 @@ function isKeptOutByChain(
 	const chain = chains.find(({ chainId }) => BigInt(chainId) === order.destinationChainId);
 	const marginSeconds = chain?.finalitySeconds ?? solana?.blockhashSeconds.most ?? 0;
 	const lastFillAt = Number(unpackDeadlines(order.deadlines).fillDeadline) - marginSeconds;
-	// Clocks may be fast.
+	// The worker's clock may have been fast.
 	const isInTime = too_late_at.getTime() + mostSkewMs < lastFillAt * 1_000;
 	const isBack = plan.from === "solana" || world.evm[plan.from].escrowStateOf(orderId) === "refunded";
-	// Its swap's id is in the call. Who sent it once only did not try again.
+	// The swap's ID is in the calldata. A single transaction means that the service did not try again.
 	const calls = world.record.sent.filter(
 		({ chain, data }) => chain === plan.to && data.includes(order.swapKey.slice(-32)),
 	);
@@ -180,8 +182,8 @@ function isKeptOutByChain(
 }
 
 /**
- * What was delivered for a deposit that its chain dropped, by a service that then forgot all of it, op and all: nobody but
- * the caller has the bytes that would make the deposit again. The service's loss, as any other of a reorganization.
+ * Returns the value delivered for a deposit that its chain dropped, by a service that then forgot the whole swap with
+ * its op: only the caller has the bytes to make the deposit again. It is the service's loss, like any other by a reorg.
  */
 function forgottenUsdCents(
 	world: World,
@@ -199,13 +201,14 @@ function forgottenUsdCents(
 	});
 }
 
-/** Whether it has a row, which knows nothing of what was delivered. */
+/** A forgotten swap. `isKnown`: it has a row, which knows nothing of the delivery. */
 type Forgotten = { swap: SimSwap; isKnown: boolean };
 
 /**
- * The auditor is right about such a loss on Solana, where nobody can tell whose delivery it was: money that left the vault
- * for no order, and a mark of the order in the same slot. Each swap that was lost explains one of either, of its amount.
- * Where its terms are known by a row the auditor knows whose it is, and the books alone do not.
+ * Removes the breaches that forgotten swaps explain. The auditor is right about such a loss on Solana, where nobody can
+ * tell whose delivery it was: money left the vault for no order, and an order's marker was made in the same slot. Each
+ * lost swap explains one of either, of its amount. If a row has its terms, the auditor knows whose it is, and only the
+ * books do not.
  */
 function withoutForgotten(
 	world: World,
@@ -241,7 +244,7 @@ function withoutForgotten(
 	return rest;
 }
 
-/** Each wallet has what it was given, less the inputs of swaps that were settled and what it gave away itself. */
+/** Checks that each wallet has what it was given, less the inputs of settled swaps and what it gave away itself. */
 function checkWallets(
 	world: World,
 	{
@@ -259,7 +262,7 @@ function checkWallets(
 		const key = `${swap.plan.from} ${swap.wallet} ${swap.inputToken}`;
 		const sum = expected.get(key) ?? { swap, amount: 0n, indexes: [] };
 		const row = swap.uuid === undefined ? undefined : rows.get(swap.uuid);
-		// What was delivered for a deposit that its chain dropped is the service's loss, which has a cap of its own.
+		// A delivery for a deposit that its chain dropped is the service's loss, which has a cap of its own.
 		const isDropped = swap.orderId !== undefined && lost.has(swap.orderId);
 		const isSettled = row?.status === "settled" && !keptOut.has(row.id);
 		const isGiven = isSettled && !isDropped;
@@ -276,12 +279,12 @@ function checkWallets(
 	});
 }
 
-/** Those who send transactions of their own; for all others somebody else does. */
+/** Behaviours of wallets that send transactions of their own; for all others somebody else does. */
 const payers: ReadonlySet<string> = new Set(["moves-tokens", "opens-itself", "opens-unsubmitted"]);
-/** As sim-misbehaviour.ts has it. */
+/** The amount that sim-misbehaviour.ts gives. */
 const gasGift = 10n ** 18n;
 
-/** What a wallet that sends transactions of its own was given for that, less what those cost. */
+/** Returns the gas money that a wallet was given for transactions of its own, less what those cost. */
 function forGas({ evm }: World, { plan, wallet, inputToken, outcome }: SimSwap): bigint {
 	if (plan.from === "solana" || inputToken !== zeroAddress) return 0n;
 	const chain = evm[plan.from];
@@ -295,7 +298,10 @@ function forGas({ evm }: World, { plan, wallet, inputToken, outcome }: SimSwap):
 	);
 }
 
-/** Where nothing goes wrong all that can be delivered is: what gives everything back would hold all else. */
+/**
+ * Checks that everything deliverable is delivered if there are no faults: a service that refunds everything would pass
+ * all other checks.
+ */
 function checkCalm(
 	world: World,
 	rows: ReadonlyMap<string, Row>,
@@ -311,7 +317,7 @@ function checkCalm(
 	});
 }
 
-/** Nothing is left that waits, or that is held for someone. */
+/** Checks that no job is still waiting and no stock is still reserved. */
 async function checkRest(world: World): Promise<string[]> {
 	const { pool } = world.database;
 	const { rows: jobs } = await pool.query<{ kind: string; state: string; swap_id: string }>(
@@ -335,8 +341,8 @@ function named(world: World, uuid: string): string {
 }
 
 /**
- * No attester says of one order that it was delivered and that it never will be; nor do two, of those whose nodes tell the
- * truth, however late.
+ * Checks that no attester signs both release and refund of one order, and that no two do whose nodes tell the truth,
+ * however late.
  */
 function checkSignatures({ signed }: World): string[] {
 	const [liedTo] = attesterNames;
@@ -350,10 +356,12 @@ function checkSignatures({ signed }: World): string[] {
 	});
 }
 
-/** In US cents, by the chain whose deposits are not there; `unknown` where no order of the world explains it. */
+/**
+ * Losses in US cents, by the chain whose deposits are missing; `unknown` if no order of the world explains the loss.
+ */
 type Losses = Map<ChainName | "unknown", bigint>;
 
-/** What the service lost by the books: outputs without an input. */
+/** Returns the service's losses by the books: outputs without an input. */
 async function readLosses({ database, config, wallets }: World): Promise<Losses> {
 	const { rows } = await database.pool.query<{
 		order_id: Buffer | null;
@@ -377,7 +385,7 @@ function addTo(losses: Losses, chain: ChainName | "unknown", usdCents: bigint): 
 	if (usdCents !== 0n) losses.set(chain, (losses.get(chain) ?? 0n) + usdCents);
 }
 
-/** At the world's usual prices. */
+/** Returns an amount's value at the world's usual prices. */
 function usdCentsOf(
 	{ config }: Pick<World, "config">,
 	{ chainId, token, amount }: { chainId: number; token: string; amount: bigint },
@@ -392,7 +400,7 @@ function usdCentsOf(
 const wordOf = (address: string) =>
 	isAddress(address) ? address.toLowerCase() : toSolanaWord(address as SolanaAddress);
 
-/** Only a chain that drops what it had can cost the service something, and never more than what may be unfinal there. */
+/** Checks that only chains that reorg cost the service something, and never more than their cap on unfinal value. */
 function checkLosses(
 	{ config, chains }: World,
 	losses: Losses,

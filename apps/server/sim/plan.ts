@@ -1,17 +1,17 @@
 import fc from "fast-check";
 
 /**
- * All that befalls one simulated world: who swaps what and when, and what goes wrong. What a plan leaves open (how long a
- * call takes, which transactions of a block a reorganization keeps) follows from its seed. Times are milliseconds from
- * the start of the world.
+ * Everything that happens to one simulated world: who swaps what and when, and the faults. Details that a plan leaves
+ * open (how long a call takes, which transactions of a block a reorg keeps) follow from its seed. Times are
+ * milliseconds from the start of the world.
  */
 export type Plan = {
 	seed: number;
 	swaps: SwapPlan[];
 	faults: Fault[];
-	/** From then on nothing goes wrong any more, and what did is over: every swap must come to its end. */
+	/** End of the hostile time: all faults are over, and from then on every swap must come to its end. */
 	hostileMs: number;
-	/** How many times strangers do something on the chains until then: see sim-strangers.ts. What they do follows from the seed. */
+	/** Number of acts of strangers on the chains until then: see sim-strangers.ts. The acts follow from the seed. */
 	strangers?: number;
 };
 
@@ -25,49 +25,53 @@ export const attesterNames = ["attester-1", "attester-2", "attester-3"] as const
 export type AttesterName = (typeof attesterNames)[number];
 export type ProcessName = WorkerName | AttesterName;
 
-/** Of each chain a process has two endpoints; the second is asked where the first fails, or where two must agree. */
+/** A process has two endpoints per chain; the second is asked if the first fails, or if two must agree. */
 export type ProviderName = "first" | "second";
 
 /** The chain's settlement stablecoin; its own coin; another token whose price moves, of which the vault has stock. */
 export type AssetName = "stable" | "native" | "volatile";
 
 export type SwapPlan = {
-	/** When it is quoted. Build and submit follow at once, as the world's latency allows. */
+	/** The time of its quote. Build and submit follow at once, as the world's latency allows. */
 	atMs: number;
 	from: ChainName;
 	to: ChainName;
-	/** Never the same asset of the same chain. Solana has no volatile one: there it is its own coin. */
+	/**
+	 * Input and output are never the same asset of one chain. Solana has no volatile asset: its own coin is used instead.
+	 */
 	input: AssetName;
 	output: AssetName;
-	/** What the input is worth, and as many of its smallest units more, so that amounts are not round. */
+	/** The value of the input. `oddUnits` more of its smallest units are added, so that amounts are not round. */
 	usdCents: number;
 	oddUnits: number;
-	/** Wallets are numbered: swaps of one number on one kind of chain have one wallet, and may be at once. */
+	/** The wallet's number: swaps of one chain with the same number share a wallet, and may run concurrently. */
 	wallet: number;
 	behaviour: WalletBehaviour;
-	/** A recipient that refuses what it gets (native coins on an EVM chain): the input must come back. */
+	/** A recipient that `refuses` rejects its payout on an EVM chain: the input must come back. */
 	recipient: "takes" | "refuses";
 };
 
 type WalletBehaviour =
-	/** Signs and submits. On an EVM chain with an authorization where the wallet is not delegated yet. */
+	/** Signs and submits, on an EVM chain with an authorization if the wallet is not delegated yet. */
 	| "plain"
-	/** Its authorization is used up before the op is sent: the wallet was delegated to the same account meanwhile. */
+	/**
+	 * Its authorization is used up before the op is sent: the wallet has been delegated to the same account meanwhile.
+	 */
 	| "stale-authorization"
 	/** Submits, then sends its input tokens elsewhere before the order is opened. */
 	| "moves-tokens"
-	/** Submits, then opens the order itself by a transaction of its own. On Solana as plain. */
+	/** Submits, then opens the order by a transaction of its own. On Solana the same as plain. */
 	| "opens-itself"
-	/** Submits, and someone else sends the signed op first. On Solana as plain. */
+	/** Submits, and someone else sends the signed op first. On Solana the same as plain. */
 	| "front-run"
-	/** Opens the order on chain and never submits it: nobody knows of it but the chain. On Solana as plain. */
+	/** Opens the order on chain and never submits it: only the chain knows of it. On Solana the same as plain. */
 	| "opens-unsubmitted";
 
 export type Fault =
 	/**
-	 * A worker dies at its n-th event after a time (an answer, a timer, a step), or right after a node took a
-	 * transaction from it, and comes back. What it held in memory is gone. The pumps that it ran
-	 * hold up all others of their keys in the engine until it is back; the other worker's tick does their work.
+	 * A worker dies at its n-th event after this time (an answer, a timer, a step), or right after a node took a
+	 * transaction from it, and comes back without its memory. The pumps that it ran block all others of their keys in the
+	 * engine until it is back; the other worker's tick does their work.
 	 */
 	| {
 			kind: "crash";
@@ -76,21 +80,21 @@ export type Fault =
 			at: { events: number } | "broadcast";
 			downMs: number;
 	  }
-	/** The newest blocks are replaced. Of their transactions each is kept with this chance, the others are gone. */
+	/** The newest blocks are replaced. Each of their transactions is kept with this chance; the others are gone. */
 	| { kind: "reorg"; chain: ChainName; atMs: number; depth: number; keepPercent: number }
-	/** Each transaction that waits for a block is forgotten by all nodes with this chance. */
+	/** All nodes forget each pending transaction with this chance. */
 	| { kind: "drop"; chain: ChainName; atMs: number; percent: number }
-	/** Each transaction that comes in this while, or waits, is in no block until it is over, with this chance. */
+	/** Each transaction that is pending or arrives in this period stays out of blocks until its end, with this chance. */
 	| { kind: "hold-back"; chain: ChainName; atMs: number; forMs: number; percent: number }
 	/**
-	 * A relayer's key signs something that is not in the books: in the place of its oldest transaction that waits, or
-	 * with the next nonce of the chain.
+	 * A relayer's key signs a transaction that is not in the books: one that replaces its oldest pending transaction, or
+	 * one with the chain's next nonce.
 	 */
 	| { kind: "foreign-transaction"; chain: EvmChainName; atMs: number; how: "replaces" | "next" }
 	/**
-	 * One endpoint, for every worker, or for all attesters: fails; answers late; answers as of some blocks ago; or keeps
-	 * an event from its answers and has another instead (an order that was never opened, or not filled). Where `lies` is
-	 * not seen through, money is lost: only one of the two endpoints of a process lies at a time.
+	 * One endpoint of all workers, or of all attesters, fails; answers late; answers as of some blocks ago; or hides an
+	 * event and shows another instead (an order that was never opened, or not filled). If nobody sees through `lies`,
+	 * money is lost: only one of the two endpoints of a process lies at a time.
 	 */
 	| {
 			kind: "rpc";
@@ -102,30 +106,32 @@ export type Fault =
 			forMs: number;
 	  }
 	| { kind: "finality-stall"; chain: ChainName; atMs: number; forMs: number }
-	/** Blocks cost so many times the usual. */
+	/** Blocks cost this multiple of the usual price. */
 	| { kind: "gas-spike"; chain: ChainName; atMs: number; forMs: number; multiple: number }
-	/** A process' clock is ahead (or, below zero, behind). */
+	/** A process's clock is ahead, or behind if `byMs` is negative. */
 	| { kind: "clock-skew"; process: ProcessName; atMs: number; forMs: number; byMs: number }
-	/** An attester answers nobody, or after some seconds. */
+	/** An attester does not answer, or only after some seconds. */
 	| { kind: "attester"; process: AttesterName; how: "down" | "slow"; atMs: number; forMs: number }
-	/** Each poke in this while is lost, or comes twice, with this chance. */
+	/** Each poke in this period is lost, or arrives twice, with this chance. */
 	| { kind: "pokes"; how: "lost" | "doubled"; atMs: number; forMs: number; percent: number }
 	/**
-	 * One statement or commit after the time does what it does, and the connection is lost before its answer; or no
+	 * One statement or commit after this time takes effect, and the connection is lost before its answer; or no
 	 * connection of this worker works for a while.
 	 */
 	| { kind: "database"; process: WorkerName; how: "answer-lost"; atMs: number; statements: number }
 	| { kind: "database"; process: WorkerName; how: "down"; atMs: number; forMs: number }
 	/** The engine answers nobody and runs nothing. */
 	| { kind: "engine"; atMs: number; forMs: number }
-	/** The database is set back to what it was a while before; the engine forgets everything; both workers start anew. */
+	/**
+	 * The database is restored to its state of `backMs` before, the engine forgets everything, and both workers restart.
+	 */
 	| { kind: "restore"; atMs: number; backMs: number }
-	/** The price of what is not stable is off by so much for a while, in all books. */
+	/** Prices of volatile assets are off by this much for a while, in all books. */
 	| { kind: "price"; atMs: number; forMs: number; bps: number };
 
 export type PlanSizes = { swaps: number; faults?: number | undefined };
 
-/** The plan that a seed stands for, always the same. */
+/** Returns the plan of a seed, which is always the same. */
 export function planOfSeed(seed: number, sizes: PlanSizes): Plan {
 	const [plan] = fc.sample(planArbitrary(seed, sizes), { seed, numRuns: 1, unbiased: true });
 	if (!plan) throw new Error("one plan was asked for");
@@ -133,7 +139,7 @@ export function planOfSeed(seed: number, sizes: PlanSizes): Plan {
 }
 
 /**
- * Plans of a seed. A plan that fails is made smaller by leaving out faults, then swaps, then by smaller numbers and
+ * Returns plans for a seed. A failing plan shrinks by leaving out faults, then swaps, then by smaller numbers and
  * plainer kinds. Run with `unbiased: true`, its first value is `planOfSeed`.
  */
 export function planArbitrary(seed: number, { swaps, faults }: PlanSizes): fc.Arbitrary<Plan> {
@@ -143,15 +149,15 @@ export function planArbitrary(seed: number, { swaps, faults }: PlanSizes): fc.Ar
 	return fc
 		.tuple(
 			new ShrinkingList(faultArbitrary(hostileMs, bursts), { length: faultCount, least: 0 }),
-			// The last ones are submitted while things still go wrong.
+			// The last swaps are submitted while things still go wrong.
 			new ShrinkingList(swapArbitrary(hostileMs - 30_000, bursts), { length: swaps, least: 1 }),
 		)
 		.map(([faults, swaps]) => ({ seed, swaps, faults, hostileMs }));
 }
 
 /**
- * Most of what happens, happens together: swaps come in bursts, so that lanes have several jobs at once, and faults come
- * while these are under way. What is alone in its world seldom meets anything.
+ * Returns times of which most coincide: swaps come in bursts, so that lanes have several jobs at once, and faults come
+ * while these are in flight. An event that is alone in its world seldom meets anything.
  */
 function timeArbitrary({
 	spanMs,
@@ -210,7 +216,7 @@ function swapArbitrary(spanMs: number, bursts: number): fc.Arbitrary<SwapPlan> {
 			input: asset(),
 			output: asset(),
 			wallet: fc.nat(5),
-			// Small ones, and some that have to wait for finality.
+			// Most swaps are small, and some have to wait for finality.
 			usdCents: fc.oneof(
 				{ weight: 4, arbitrary: fc.integer({ min: 20_00, max: 2_000_00 }) },
 				{ weight: 1, arbitrary: fc.integer({ min: 20_00, max: 20_000_00 }) },
@@ -308,7 +314,7 @@ function faultArbitrary(hostileMs: number, bursts: number): fc.Arbitrary<Fault> 
 		.map((fault) => endedBy(fault, hostileMs));
 }
 
-/** A fault that lasts is over when the hostile time is. */
+/** Shortens a fault so that it is over when the hostile time ends. */
 function endedBy(fault: Fault, hostileMs: number): Fault {
 	if ("forMs" in fault) return { ...fault, forMs: Math.min(fault.forMs, hostileMs - fault.atMs) };
 	if (fault.kind === "crash") return { ...fault, downMs: Math.min(fault.downMs, hostileMs - fault.atMs) };
@@ -316,8 +322,8 @@ function endedBy(fault: Fault, hostileMs: number): Fault {
 }
 
 /**
- * Always as long as it may be, so that a run has the size that it was asked for. Made smaller it loses a half, then a
- * quarter, down to one item at a time, and only then are the items themselves made smaller.
+ * A list of always the full length, so that a run has the requested size. It shrinks by a half, then by a quarter, down
+ * to one item at a time, and only then are the items themselves shrunk.
  */
 class ShrinkingList<T> extends fc.Arbitrary<T[]> {
 	private readonly item: fc.Arbitrary<T>;

@@ -1,5 +1,5 @@
-// Loaded before anything else, it lets libraries remember what they worked out before. They answer as they always do: only
-// what a world costs is another. Half of it was to hash the same signatures of functions, and to spell the same addresses.
+// Loaded before all other modules: makes libraries cache earlier results. Their answers stay the same, and a world
+// costs less: half of its cost was hashing the same function signatures and formatting the same addresses.
 import { registerHooks } from "node:module";
 
 type Change = { module: RegExp; find: string; replace: string };

@@ -11,18 +11,20 @@ import { watchOverdue } from "./watch-overdue.ts";
 import { createWorld, type World, worldStartMs } from "./world.ts";
 
 export type RunOptions = {
-	/** A PostgreSQL server. This process makes a database of its own there, and uses it in one run after the other. */
+	/**
+	 * A PostgreSQL server. This process creates a database of its own there, and reuses it in one run after the other.
+	 */
 	databaseUrl: string;
-	/** Whether to keep the trace; it is long. */
+	/** True to keep the trace, which is long. */
 	keepTrace: boolean;
 };
 
 export type RunResult = {
-	/** What does not hold, in words; empty where all does. */
+	/** Descriptions of what does not hold; empty if everything does. */
 	violations: string[];
 	/**
-	 * A line per event, always the same of one plan: `<ms from the start> <who>: <what>`. Faults begin with `! `, what
-	 * concerns one swap names it as `#<its place in the plan>`.
+	 * One line per event, always the same for one plan: `<ms from the start> <who>: <what>`. Faults begin with `! `;
+	 * lines about one swap name it as `#<its place in the plan>`.
 	 */
 	trace: string[];
 	stats: RunStats;
@@ -34,11 +36,11 @@ type RunStats = {
 	events: number;
 	simulatedMs: number;
 	faultsApplied: Record<string, number>;
-	/** What the service lost by reorganizations and late refunds, as the books say. */
+	/** The service's loss by reorgs and late refunds, according to the books. */
 	serviceLossUsdCents: string;
 	/** The costs and waits of a plan that has strangers: ours, the callers' and the strangers'. */
 	strangers?: StrangerFigures;
-	/** Where the real time went. */
+	/** The real time, and how it was spent. */
 	wall: {
 		totalMs: number;
 		statements: number;
@@ -48,16 +50,18 @@ type RunStats = {
 	};
 };
 
-/** Until the chains are followed and attesters are heard of. */
+/** Milliseconds until the chains are followed and attesters have been heard of. */
 const warmUpMs = 6_000;
-/** How long the slowest swap may take once nothing goes wrong any more: its deadlines, and finality after each. */
+/**
+ * Milliseconds that the slowest swap may take once nothing goes wrong any more: its deadlines, and finality after each.
+ */
 const patienceMs = 900_000;
 const lookEveryMs = 5_000;
-/** When the books are audited beside at the end, as shares of the hostile time. */
+/** Times of the audits before the one at the end, as shares of the hostile time. */
 const auditShares = [0.3, 0.6, 0.9];
 const seenWithinMs = 20_000;
 
-/** Runs a plan's world to its end, and says what does not hold. One at a time. */
+/** Runs a plan's world to its end, and returns what does not hold. Only one can run at a time. */
 export async function runPlan(plan: Plan, options: RunOptions): Promise<RunResult> {
 	const { databaseUrl } = options;
 	const made = databases.get(databaseUrl) ?? createRunDatabase(databaseUrl);
@@ -65,10 +69,10 @@ export async function runPlan(plan: Plan, options: RunOptions): Promise<RunResul
 	return runIn((await made).database, plan, options);
 }
 
-/** Those of this process, by their server. */
+/** The databases of this process, by server. */
 const databases = new Map<string, Promise<RunDatabase>>();
 
-/** Leaves nothing behind on the server. */
+/** Drops the databases of this process, so that nothing stays behind on the server. */
 export async function dropRunDatabases(): Promise<void> {
 	const made = await Promise.all(databases.values());
 	databases.clear();
@@ -77,7 +81,7 @@ export async function dropRunDatabases(): Promise<void> {
 
 type RunDatabase = { database: SimDatabase; drop: () => Promise<void> };
 
-/** A database for any number of runs, one after the other. */
+/** Creates a database for any number of runs, one after the other. */
 export async function createRunDatabase(serverUrl: string): Promise<RunDatabase> {
 	const name = `geoswap_sim_${randomBytes(6).toString("hex")}`;
 	await onServer(serverUrl, `create database ${name}`);
@@ -173,7 +177,7 @@ async function runIn(database: SimDatabase, plan: Plan, { keepTrace }: RunOption
 	};
 }
 
-/** Nobody pauses a chain here but the service itself. */
+/** Returns a violation for each pause: only the service itself pauses chains here. */
 async function pausesOf(world: World): Promise<string[]> {
 	const { rows } = await inWorld(
 		world,
@@ -184,13 +188,13 @@ async function pausesOf(world: World): Promise<string[]> {
 	return rows.map(({ chain_id, reason }) => `chain ${chain_id} is paused: ${reason}`);
 }
 
-/** While it lasts the world goes on: whoever has the database for itself at this moment must come to an end. */
+/** Runs the world until the work is done: a process that holds the database at this moment must be able to finish. */
 async function inWorld<T>({ scheduler }: World, work: Promise<T>): Promise<T> {
 	let isDone = false;
 	const done = work.finally(() => {
 		isDone = true;
 	});
-	// It is heard of below.
+	// The rejection is handled by the return below.
 	done.catch(() => {});
 	if (!(await scheduler.runUntil(() => isDone, scheduler.nowMs() + patienceMs))) {
 		throw new Error("the database is not given back");
@@ -198,7 +202,7 @@ async function inWorld<T>({ scheduler }: World, work: Promise<T>): Promise<T> {
 	return done;
 }
 
-/** Looks now and then whether all is done, and whether what was final changed. */
+/** Checks now and then whether everything is done, and whether a final status has changed. */
 function watchEnds(world: World, swaps: number): { isOver: boolean; violations: string[] } {
 	const watched = { isOver: false, violations: [] as string[] };
 	const known = new Map<string, string>();
@@ -218,7 +222,7 @@ function watchEnds(world: World, swaps: number): { isOver: boolean; violations: 
 			world.wallets.swaps.length === swaps &&
 			world.wallets.swaps.every(({ outcome }) => outcome !== "not-yet") &&
 			!world.wallets.isBusy();
-		// What is still on its way to a chain is seen there within that.
+		// Transactions still on their way to a chain are seen there within this time.
 		const isSeen = world.scheduler.nowMs() - sinceMs >= seenWithinMs;
 		const { rowCount: unknown } = await world.database.pool.query(
 			"select from unknown_orders where outcome is null limit 1",

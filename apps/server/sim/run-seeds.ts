@@ -14,7 +14,7 @@ export type Progress = {
 	serviceLossUsdCents: string;
 };
 
-/** Runs the plans of seeds in several processes, in order, until one fails, or all of them. */
+/** Runs the plans of seeds in order, in several processes, until one fails, or all of them. */
 export async function runSeeds({
 	seeds,
 	sizes,
@@ -27,11 +27,11 @@ export async function runSeeds({
 	seeds: readonly number[];
 	sizes: PlanSizes;
 	jobs: number;
-	/** Past a failure. */
+	/** True to continue after a failure. */
 	keepsGoing: boolean;
 	start: () => SimulationProcess;
 	onProgress?: (progress: Progress) => void;
-	/** At once: of a long run somebody may want to look at it before the end. */
+	/** Called at once: in a long run, somebody may want to look at a failure before the end. */
 	onFailure?: (failure: SeedFailure) => void;
 }): Promise<{ progress: Progress; failures: SeedFailure[] }> {
 	const progress: Progress = {
@@ -58,7 +58,7 @@ export async function runSeeds({
 					failures.push({ seed, violations });
 					onFailure?.({ seed, violations });
 					if (!keepsGoing) waiting.length = 0;
-					// What broke may have left something behind.
+					// The failed run may have left something behind.
 					await simulation.stop();
 					simulation = start();
 				}
@@ -82,7 +82,7 @@ export async function runSeeds({
 			);
 			return violations;
 		} catch (error) {
-			// A world that cannot go on shows as much as one that ends wrongly.
+			// A world that cannot continue counts as a failure, like one that ends wrongly.
 			return [(error as Error).message];
 		}
 	}

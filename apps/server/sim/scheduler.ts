@@ -1,16 +1,17 @@
 /**
- * The only clock of a simulated world. Everything that takes time is an event in one queue; one event runs at a time,
- * until all that follows from it waits for another. So the same seed gives the same run, however the machine is loaded.
+ * The only clock of a simulated world. Everything that takes time is an event in one queue. One event runs at a time,
+ * until everything it started waits for another event. So the same seed gives the same run, whatever the machine's
+ * load.
  */
 export type Scheduler = {
-	/** The world's time. A process may have a clock that is off by some. */
+	/** The world's time. The clock of a process may be off. */
 	nowMs: () => number;
-	/** Runs it in so many milliseconds of the world, after whatever is due by then already. */
+	/** Runs a function after this many simulated milliseconds, behind all events that are already due by then. */
 	in: (ms: number, name: string, run: () => unknown) => Timer;
 	sleep: (ms: number, name: string) => Promise<void>;
-	/** Runs events until the condition holds after one of them, or until the time. Says whether it holds. */
+	/** Runs events until the condition holds after one of them, or until the given time. Returns whether it holds. */
 	runUntil: (isDone: () => boolean, untilMs: number) => Promise<boolean>;
-	/** Work outside of the world, such as a query or a signature: the clock stands while it lasts. */
+	/** Waits for work outside of the world, such as a query or a signature. The clock stands still meanwhile. */
 	during: <T>(work: Promise<T>) => Promise<T>;
 };
 
@@ -23,14 +24,14 @@ export function createScheduler({
 	onEvent,
 }: {
 	startMs: number;
-	/** Told of every event before it runs. */
+	/** Called with every event before it runs. */
 	onEvent?: (event: { atMs: number; name: string }) => void;
 }): Scheduler {
 	const queue = new EventQueue();
 	let nowMs = startMs;
 	let order = 0;
 	let outside = 0;
-	/** Of events that nobody else listens to. */
+	/** Errors of events that nobody else handles. */
 	const failures: unknown[] = [];
 	let allIn: (() => void) | undefined;
 
@@ -40,7 +41,7 @@ export function createScheduler({
 		return { cancel: () => queue.remove(event) };
 	};
 
-	/** Promises' callbacks all run before the next immediate; what is outside is waited for. */
+	/** Waits for all callbacks of promises, which run before the next immediate, and for the work outside. */
 	const settle = async () => {
 		await new Promise((resolve) => setImmediate(resolve));
 		while (outside > 0) {
@@ -74,7 +75,7 @@ export function createScheduler({
 				queue.pop();
 				nowMs = event.atMs;
 				onEvent?.(event);
-				// What it begins may need later events to end: it is not waited for.
+				// The event is not awaited: what it starts may need later events to end.
 				const ran = event.run();
 				if (ran instanceof Promise) ran.catch((error: unknown) => failures.push(error));
 				await settle();
@@ -85,7 +86,7 @@ export function createScheduler({
 	};
 }
 
-/** A binary heap: by time, and of one time in the order in which they were asked for. */
+/** A binary heap of events, by time, and at the same time in the order in which they were scheduled. */
 class EventQueue {
 	private readonly heap: Event[] = [];
 	private readonly removed = new Set<Event>();

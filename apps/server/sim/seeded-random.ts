@@ -1,8 +1,8 @@
-/** Numbers that look random and follow from a seed. Of one seed, streams with different names have nothing in common. */
+/** Pseudorandom numbers from a seed. Streams of one seed with different names are independent. */
 export type SeededRandom = {
-	/** At least 0 and below 1. */
+	/** Returns a number of at least 0 and below 1. */
 	next: () => number;
-	/** A whole number, both ends included. */
+	/** Returns a whole number, both ends included. */
 	between: (least: number, most: number) => number;
 	chance: (probability: number) => boolean;
 	pick: <T>(of: readonly T[]) => T;
@@ -31,7 +31,7 @@ export function seededRandom(seed: number | string): SeededRandom {
 	};
 }
 
-/** FNV-1a. */
+/** Returns the FNV-1a hash. */
 function hash(text: string): number {
 	let value = 0x811c9dc5;
 	for (let i = 0; i < text.length; i++) value = Math.imul(value ^ text.charCodeAt(i), 0x01000193);

@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { type Plan, type PlanSizes, planArbitrary } from "./plan.ts";
 import type { RunResult } from "./run-plan.ts";
 
-/** The smallest plan that still fails, of those that a while is enough to try. */
+/** Returns the smallest plan that still fails, of those tried within the time limit. */
 export async function shrinkPlan({
 	seed,
 	sizes,

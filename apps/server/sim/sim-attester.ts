@@ -8,10 +8,10 @@ import type { Scheduler } from "./scheduler.ts";
 import type { SeededRandom } from "./seeded-random.ts";
 import type { SimProcess } from "./sim-process.ts";
 
-/** After this long nobody waits for an attester any more. */
+/** Milliseconds after which nobody waits for an attester any more. */
 const timeoutMs = 3_000;
 
-/** An attester that looks for itself, by nodes of its own. Whoever asks it does so over a way that takes time. */
+/** Creates an attester that reads the chains through nodes of its own. Calls to it take time. */
 export function createSimAttester({
 	process,
 	account,
@@ -32,7 +32,7 @@ export function createSimAttester({
 	random: SeededRandom;
 	nowMs: () => number;
 	faultOf: () => "down" | "slow" | undefined;
-	/** Told of what it put its name to. */
+	/** Called with the orders that it signed. */
 	onSigned: (kind: "Release" | "Refund", orderIds: readonly string[]) => void;
 	log: Log;
 }): (asker: SimProcess) => AttesterClient {
@@ -58,7 +58,7 @@ export function createSimAttester({
 				throw new Error(`${url} does not answer`);
 			}
 			if (fault === "slow") {
-				// It works, and nobody hears of it.
+				// The attester does its work, but the answer comes too late.
 				const isLate = random.chance(0.6);
 				await asker.hear(scheduler.sleep(random.between(1_000, 2_900), `${process.name} is slow`));
 				const answered = await asker.hear(answer());

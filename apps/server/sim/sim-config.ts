@@ -2,7 +2,7 @@ import type { ChainDeployment, SolanaDeployment } from "@geoswap/protocol";
 import { type Config, configSchema } from "../src/config/config.ts";
 import { configProblems } from "../src/config/config-problems.ts";
 
-/** How fast the world's chains are. */
+/** The speed of the world's chains. */
 export const pace = {
 	evm: { blockMs: 3_000, finalityBlocks: 6 },
 	solana: { slotMs: 400, finalitySlots: 32 },
@@ -37,7 +37,7 @@ const solana = {
 	unreleasedCapUsd: 60_000,
 };
 
-/** What the service is told of the world. Where nothing goes wrong a swap takes less than a minute. */
+/** Returns the service's configuration for the world. A swap takes less than a minute if nothing goes wrong. */
 export function simConfig({
 	chains: deployments,
 	solana: onSolana,

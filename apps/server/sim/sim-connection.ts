@@ -2,16 +2,19 @@ import { createRequire } from "node:module";
 import pg from "pg";
 
 /**
- * A connection on which nothing is sent for its own sake: where nobody needs to hear how it went, a statement goes with
- * the next one, in one message. What goes over a socket is most of what a simulated world takes.
+ * A connection that saves round trips: a statement whose result nobody needs goes with the next one, in one message.
+ * Socket traffic is most of a simulated world's cost.
  */
 export type SimConnection = {
 	run: (text: string, values?: readonly unknown[]) => Promise<pg.QueryResult>;
-	/** Goes before the next one. For what cannot fail: how it ends is not heard of. Of some texts each is new. */
+	/**
+	 * Queues a statement that goes before the next one. It must not be able to fail: its result is not reported.
+	 * `isOnce`: its text does not come again.
+	 */
 	later: (text: string, options?: { isOnce?: boolean }) => void;
-	/** Sends what waits for a next one. */
+	/** Sends the queued statements. */
 	flush: () => Promise<unknown>;
-	/** Several statements in one text. */
+	/** Runs several statements in one text. */
 	script: <Row extends pg.QueryResultRow>(text: string) => Promise<pg.QueryResult<Row>>;
 	end: () => Promise<void>;
 };
@@ -29,7 +32,7 @@ type Serialize = {
 };
 type Field = { name: string; dataTypeID: number };
 type Column = { name: string; parse: (text: string) => unknown };
-/** A statement that the server knows by a name. Of what it gives the server tells once. */
+/** A statement that the server knows by a name. The server describes its columns once. */
 type Prepared = { text: string; name: string; isParsed: boolean; columns: Column[]; isDescribed: boolean };
 type Call = { prepared: Prepared; values: readonly unknown[] };
 
@@ -55,7 +58,7 @@ export async function openSimConnection(config: pg.ClientConfig): Promise<SimCon
 	const send = (calls: readonly Call[]) =>
 		new Promise<pg.QueryResult>((resolve, reject) => {
 			const fail = (error: Error) => {
-				// Whether the server came to know them by then is not worth finding out.
+				// It is not worth finding out whether the server had parsed them by then.
 				for (const { prepared: statement } of calls) known.delete(statement.text);
 				reject(error);
 			};
@@ -92,7 +95,7 @@ function unnamed(text: string): Prepared {
 	return { text, name: "", isParsed: false, columns: [], isDescribed: false };
 }
 
-/** Statements that go in one message. The answer is that of the last one. */
+/** Statements that go in one message. The result is that of the last one. */
 class Batch {
 	private readonly calls: readonly Call[];
 	private readonly resolve: (result: pg.QueryResult) => void;

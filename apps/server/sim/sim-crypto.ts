@@ -11,8 +11,8 @@ let holder: Pick<Scheduler, "during"> | undefined;
 let isHeld = false;
 
 /**
- * WebCrypto answers from other threads, whenever those are done. In a simulated world what is signed and hashed is there
- * at once; of the rest the clock waits for one after the other.
+ * Makes WebCrypto deterministic, which answers from other threads whenever those are done. In a simulated world,
+ * signatures and hashes are computed at once; the clock waits for all other calls, one after the other.
  */
 export function holdCrypto(scheduler: Pick<Scheduler, "during">): void {
 	holder = scheduler;
@@ -75,14 +75,14 @@ type Curve = {
 };
 type EcdsaSignature = { r: bigint; s: bigint; recovery: number };
 
-/** By what was signed and the signature: whose it is. */
+/** Public keys of the signers, by hash and signature. */
 const signers = new Map<string, string>();
 let areSignersKnown = false;
 
 /**
- * What took the longest of all in a world need not be computed: whoever recovers a signer recovers one who signed here. So
- * a signature is of the right form, the same each time for one key and one hash, and no more. Whatever nobody signed here is
- * recovered as ever.
+ * Skips the slowest computation of a world: every signer that is recovered has signed here, and can be looked up. So a
+ * signature only has the right form, and is the same each time for one key and one hash. A signature that was not made
+ * here is recovered as usual.
  */
 export async function rememberSigners(): Promise<void> {
 	signers.clear();
@@ -90,7 +90,7 @@ export async function rememberSigners(): Promise<void> {
 	areSignersKnown = true;
 	const requireOfViem = createRequire(createRequire(import.meta.url).resolve("viem"));
 	const common = requireOfViem.resolve("@noble/curves/secp256k1");
-	// viem loads the one, and whoever wants it at once the other.
+	// viem loads the ES module, and code that needs it synchronously the CommonJS one.
 	const { secp256k1: other } = requireOfViem(common) as { secp256k1: Curve };
 	const { secp256k1: own } = (await import(new URL("./esm/secp256k1.js", pathToFileURL(common)).href)) as {
 		secp256k1: Curve;
@@ -132,7 +132,7 @@ function remember(curve: Curve): void {
 	};
 }
 
-/** Below the half of the curve's order, as contracts want it. */
+/** Returns values below half of the curve's order, as contracts require. */
 function standIn(hash: string, privateKey: string): [r: bigint, s: bigint] {
 	const [r, s] = ["r", "s"].map((part) => {
 		const digest = createHash("sha256").update(`${part} ${privateKey} ${hash}`).digest("hex");

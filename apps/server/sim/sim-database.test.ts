@@ -14,7 +14,7 @@ beforeAll(async () => {
 afterAll(() => made.drop());
 beforeEach(() => made.database.reset());
 
-/** A world with two processes, and a fault that can be set. */
+/** Creates a world with two processes, and a fault that can be set. */
 function scene() {
 	const scheduler = createScheduler({ startMs: worldStartMs });
 	const fault: { now: DatabaseFault } = { now: undefined };
@@ -23,7 +23,7 @@ function scene() {
 	const pass = (ms: number) => scheduler.runUntil(() => false, scheduler.nowMs() + ms);
 	const count = async () => (await world.pool.query("select count(*) as count from lanes")).rows[0].count;
 	const pools = [world.poolOf(one, "worker"), world.poolOf(other, "worker")] as const;
-	/** A statement of the first worker's: an answer takes a while in this world. */
+	/** Runs a statement of the first worker: an answer takes a while in this world. */
 	const write = async (text: string) => {
 		const written = pools[0].query(text);
 		await pass(1_000);
@@ -98,7 +98,7 @@ test("the open transaction of a process that dies is undone, and others go on", 
 
 test("a process that dies as it has its answer keeps nobody waiting", async () => {
 	const { one, pools, pass, count } = scene();
-	// At the question, then at the answer.
+	// The first touch is the question, the second the answer.
 	one.dieAt(2);
 	void pools[0].query(insert(1));
 	void pools[1].query(insert(2));

@@ -9,19 +9,19 @@ import type { SeededRandom } from "./seeded-random.ts";
 import { openSimConnection, type SimConnection } from "./sim-connection.ts";
 import { never, type SimProcess } from "./sim-process.ts";
 
-/** What a connection suffers: nothing is done; it is done and nobody hears of it; it does what it should. */
+/** A fault of a connection. `lost`: nothing is done; `answer-lost`: the statement is done, and nobody hears of it. */
 export type DatabaseFault = "lost" | "answer-lost" | undefined;
 
 /**
- * A real PostgreSQL behind the world's clock. There is one connection, and a transaction has it for itself until it ends:
- * so who comes first is the world's choice and not the machine's. What SQL calls now is the world's time.
+ * A real PostgreSQL behind the world's clock. There is one connection, and a transaction holds it until it ends: so the
+ * world and not the machine decides who comes first. now() in SQL is the world's time.
  */
 export type SimDatabase = {
-	/** For one world after the other. */
+	/** Opens the database for a world, one world after the other. */
 	enter: (world: DatabaseWorld) => WorldDatabase;
 	/** Empties every table. */
 	reset: () => Promise<void>;
-	/** Asks by a connection of its own, which sees only what is committed. */
+	/** Runs a query on a connection of its own, which sees only committed data. */
 	onlook: (text: string, values: unknown[]) => Promise<pg.QueryResult>;
 	figures: { statements: number; wallMs: number };
 	close: () => Promise<void>;
@@ -30,28 +30,28 @@ export type SimDatabase = {
 type DatabaseWorld = {
 	scheduler: Scheduler;
 	random: SeededRandom;
-	/** Asked before each statement, and before each commit. */
+	/** Called before each statement and before each commit. */
 	faultOf: (process: SimProcess) => DatabaseFault;
 };
 
 export type WorldDatabase = {
-	/** A process's own pool, with the rights of its role. */
+	/** Returns a process's own pool, with the rights of its role. */
 	poolOf: (process: SimProcess, role: RoleName) => DatabasePool;
-	/** Looks at the world from outside, as the auditor, and never fails. */
+	/** A pool for observers outside the world, with the auditor's rights. It never fails. */
 	pool: DatabasePool;
-	/** Remembers everything, in place of what was remembered before. */
+	/** Backs up everything, in place of the backup before. */
 	backUp: () => Promise<void>;
-	/** Everything is as it was when it was backed up. */
+	/** Restores everything to the last backup. */
 	restore: () => Promise<void>;
 };
 
 type Statement = string | { text: string; values?: unknown[]; name?: string };
 type Run = (statement: Statement, values?: unknown[]) => Promise<pg.QueryResult>;
 
-/** Refuse to be emptied, and are of no concern to swaps. */
+/** Tables that refuse to be emptied, and do not concern swaps. */
 const kept = ["accounts", "api_keys", "key_changes", "migrations"];
 
-/** The world's functions come before PostgreSQL's own, and tables are made where they always are. */
+/** The world's functions come before PostgreSQL's own, and tables are created in their usual schema. */
 const searchPath = "set search_path = public, sim, pg_catalog";
 
 export async function openSimDatabase({
@@ -66,7 +66,7 @@ export async function openSimDatabase({
 	const connection = await openSimConnection({
 		connectionString: url,
 		application_name: "geoswap simulator",
-		// One plan for each statement, made anew in each world: what it depends on is the same each time.
+		// One plan per statement, made anew in each world: what it depends on is the same each time.
 		options: "-c plan_cache_mode=force_generic_plan -c jit=off -c synchronous_commit=off",
 	});
 	const onlooker = await openSimConnection({
@@ -103,7 +103,7 @@ export async function openSimDatabase({
 	await migrate(outside as unknown as DatabasePool, { roles });
 	await ensurePartitions(outside as unknown as DatabasePool, { nowMs: startMs, daysAhead: 1 });
 	const tables = await tableNames(connection);
-	// Else rows would come in another order whenever it was at work.
+	// Autovacuum would change the order of rows whenever it was at work.
 	for (const table of tables)
 		await connection.script(`alter table ${table} set (autovacuum_enabled = false)`);
 
@@ -124,10 +124,10 @@ export async function openSimDatabase({
 		},
 		reset: async () => {
 			await connection.script("rollback; reset role");
-			// The onlooker is the owner, whatever role the world before left behind.
+			// The onlooker has the owner's rights, whatever role the previous world left behind.
 			const some = await filled(onlooker);
 			if (some.length > 0) await onlooker.script(`truncate ${some.join(", ")} restart identity cascade`);
-			// In every world the first to use a statement finds the same.
+			// In every world, the first use of a statement finds the same conditions.
 			await connection.script("discard plans");
 		},
 		enter: (world) => enterWorld({ ...world, connection, send, filled, tables, roles }),
@@ -152,9 +152,9 @@ function enterWorld({
 }): WorldDatabase {
 	const turns = createTurns();
 	let sqlNowMs = Number.NaN;
-	/** The role that the connection has now, if that is known. */
+	/** The connection's current role; undefined if unknown. */
 	let current: RoleName | undefined;
-	/** Locks of a session, by name: who leads. */
+	/** Advisory locks of sessions, by name: the session that leads. */
 	const leaders = new Map<string, object>();
 
 	const run: Run = async (statement, values) => {
@@ -167,7 +167,7 @@ function enterWorld({
 			throw error;
 		}
 	};
-	/** One connection serves every process. In a real service each has a login of its own. */
+	/** Switches the role. One connection serves every process; in a real service each has a login of its own. */
 	function assume(role: RoleName): void {
 		if (current === role) return;
 		current = role;
@@ -177,7 +177,7 @@ function enterWorld({
 		current = undefined;
 		connection.later("reset role");
 	}
-	/** A setting made within a transaction that fails is undone with it. */
+	/** Forgets the known settings: those made within a transaction that fails are undone with it. */
 	function forgetSettings(): void {
 		sqlNowMs = Number.NaN;
 		current = undefined;
@@ -187,7 +187,7 @@ function enterWorld({
 		connection.later(setNow(sqlNowMs), { isOnce: true });
 	}
 
-	/** The way there takes a moment, in which others may come first. */
+	/** Waits for the way to the database, which takes a moment in which others may come first. */
 	async function reach(process: SimProcess | undefined): Promise<void> {
 		if (!process) return;
 		process.touch("database");
@@ -210,7 +210,7 @@ function enterWorld({
 			const result = isThere ? await run(statement, values) : noRows;
 			if (fault === "answer-lost") throw connectionLost();
 			process?.touch("database answered");
-			// Given back first: who died keeps nobody waiting.
+			// The turn is given back first, so that a dead process keeps nobody waiting.
 			giveBack();
 			return process ? await process.hear(Promise.resolve(result)) : result;
 		} finally {
@@ -222,7 +222,7 @@ function enterWorld({
 		const session = {};
 		let giveBack: (() => void) | undefined;
 		let isBroken = false;
-		/** Whether the transaction wrote what is only checked as it ends. */
+		/** True if the transaction wrote rows that are only checked at its commit. */
 		let isChecked = false;
 		const rollBack = () => {
 			const give = giveBack;
@@ -267,11 +267,11 @@ function enterWorld({
 				if (process && faultOf(process)) return breakDown();
 				assume(role);
 				const [begin = text, ...rest] = text.split("; ");
-				// What is now in a transaction is when it began.
+				// Within a transaction, now() is the time at which it began.
 				connection.later(begin);
 				tellTime();
 				isChecked = false;
-				// A statement that goes with the beginning is answered like one that comes after it.
+				// A statement sent together with `begin` is answered like one that comes after it.
 				return rest.length > 0 ? query(rest.join("; ")) : noRows;
 			}
 			if (!giveBack) return once(process, role, statement, values);
@@ -359,7 +359,7 @@ function enterWorld({
 			await scheduler.during(
 				connection.script(
 					[
-						// Triggers were there when it was written.
+						// The triggers already ran when the rows were first written.
 						"set session_replication_role = replica",
 						...(some.length > 0 ? [`truncate ${some.join(", ")} restart identity cascade`] : []),
 						...rows
@@ -387,14 +387,17 @@ function connectionLost(): Error {
 	return Object.assign(new Error("Connection terminated unexpectedly"), { code: "ECONNRESET" });
 }
 
-/** No function, which would be a query: before a transaction's first one some things are still to be said. */
+/**
+ * Returns a `set` rather than a function call, which would be a query: some settings must come before a transaction's
+ * first query.
+ */
 function setNow(nowMs: number): string {
 	return `set sim.now = '${new Date(nowMs).toISOString()}'`;
 }
 
 const askingForTime = new Map<string, boolean>();
 
-/** Whether what it does depends on when: it says so, or fills in a default. */
+/** Returns true if the statement's effect depends on the time: it asks for it, or fills in a default. */
 function asksForTime(text: string): boolean {
 	let asks = askingForTime.get(text);
 	if (asks === undefined) {
@@ -404,7 +407,7 @@ function asksForTime(text: string): boolean {
 	return asks;
 }
 
-/** Partitions rather than what they are parts of. */
+/** Returns the names of tables, with partitions instead of their parents. */
 async function tableNames(connection: SimConnection): Promise<string[]> {
 	const { rows } = await connection.script<{ name: string }>(
 		`select relname as name from pg_class where relkind = 'r' and relnamespace = 'public'::regnamespace order by 1`,
@@ -412,7 +415,7 @@ async function tableNames(connection: SimConnection): Promise<string[]> {
 	return rows.map(({ name }) => name).filter((name) => !kept.includes(name));
 }
 
-/** One at a time, in the order in which they came. */
+/** Grants turns one at a time, in the order in which they were asked for. */
 function createTurns(): { take: () => Promise<() => void> } {
 	const waiting: (() => void)[] = [];
 	let isTaken = false;

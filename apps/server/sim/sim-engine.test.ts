@@ -7,7 +7,7 @@ import { createSimProcess } from "./sim-process.ts";
 
 const lane = { object: "lane", key: "a" } as const;
 
-/** An engine whose workers run this, and a client of it. */
+/** Creates an engine whose workers run this pump, and a client of it. */
 function scene(pump: Pump, options: { isDown?: () => boolean } = {}) {
 	const scheduler = createScheduler({ startMs: 0 });
 	const engine = createSimEngine({ scheduler, random: seededRandom(1), ...options });

@@ -4,22 +4,22 @@ import type { Scheduler } from "./scheduler.ts";
 import type { SeededRandom } from "./seeded-random.ts";
 import { never, type SimProcess } from "./sim-process.ts";
 
-/** How a poke goes wrong: it is lost and nobody is told, it comes twice, or the engine does not answer. */
+/** A fault of a poke: it is lost and nobody is told, it arrives twice, or the engine does not answer. */
 export type PokeFault = "lost" | "doubled" | "refused" | undefined;
 
 /**
- * The engine, on the world's clock: objects that run one pump at a time for each key, on one of the workers. A pump that
- * throws is run again, later and later. One whose worker died stands in the way of all others of its key, as the real
- * engine tries it at an address where nobody answers, until the next worker that starts removes that address.
+ * The engine on the world's clock: objects that run one pump at a time per key, on one of the workers. A pump that
+ * throws is retried, with growing delays. A pump whose worker died blocks all others of its key, as the real engine
+ * retries it at an address where nobody answers, until the next worker that starts removes that address.
  */
 export type SimEngine = {
-	/** A worker that is there to run pumps, until it dies. Pumps that stand still where nobody answers are removed. */
+	/** Registers a worker that runs pumps until it dies. Removes pumps that are stuck at a dead worker. */
 	serve: (process: SimProcess, pumps: Pumps) => void;
-	/** The engine as a process asks it. */
+	/** Returns the engine's client for a process. */
 	engineOf: (process: SimProcess) => Engine;
-	/** Pumps that have not ended, and pokes that are still to come. */
+	/** Returns pumps that have not ended, and pokes that are still to come. */
 	unfinished: () => string[];
-	/** Forgets everything, as when its data are lost or set back. */
+	/** Forgets everything, as if its data were lost or restored. */
 	wipe: () => void;
 };
 
@@ -38,17 +38,17 @@ export function createSimEngine({
 	scheduler: Scheduler;
 	random: SeededRandom;
 	pokeFault?: () => PokeFault;
-	/** Whether the engine runs nothing and answers nobody now. */
+	/** Returns true while the engine runs nothing and answers nobody. */
 	isDown?: () => boolean;
 	onRun?: (line: string) => void;
 }): SimEngine {
 	let workers: { process: SimProcess; pumps: Pumps }[] = [];
-	/** By object and key: pumps that wait for their turn; the first has it. */
+	/** Queues of pumps by object and key; the first of each queue has its turn. */
 	let queues = new Map<string, Invocation[]>();
-	/** Dedupe keys, and until when they count. */
+	/** Dedupe keys, and the time until which they count. */
 	let dedupe = new Map<string, number>();
 	let delayed = new Set<string>();
-	/** Counts how often everything was forgotten: a pump of an earlier era is not heard any more. */
+	/** Counts how often everything was forgotten: the result of a pump of an earlier era is ignored. */
 	let era = 0;
 
 	function start(target: PokeTarget, dedupeKey: string | undefined): void {
@@ -71,7 +71,7 @@ export function createSimEngine({
 			const pauseMs = Math.min(retry.mostMs, retry.leastMs * 2 ** Math.min(invocation.failures++, 10));
 			runFirst(name, pauseMs);
 		};
-		// The newest has everything, if it lives.
+		// The newest worker runs everything, if it is alive.
 		const newest = workers.at(-1);
 		if (isDown() || !newest?.process.isAlive()) {
 			again();
@@ -115,7 +115,7 @@ export function createSimEngine({
 		const dedupeKey = given === undefined ? undefined : `${nameOf(target)}/${given}`;
 		if (dedupeKey !== undefined) {
 			if ((dedupe.get(dedupeKey) ?? 0) > scheduler.nowMs()) return;
-			// Until it has run, and a while after.
+			// The key counts until the pump has run, and a while after.
 			dedupe.set(dedupeKey, Number.POSITIVE_INFINITY);
 		}
 		if (delayMs === 0) {

@@ -1,14 +1,14 @@
 import type { ChainName, Fault, Plan, WorkerName } from "./plan.ts";
 import type { World } from "./world.ts";
 
-/** Lets each fault of a plan befall the world in its time. Counts those that did, by kind. */
+/** Schedules each fault of a plan. Returns a count of those that happened, by kind. */
 export function scheduleFaults(world: World, plan: Plan, startsInMs: number): Record<string, number> {
 	const { scheduler, troubles, random, chains, tell } = world;
 	const applied: Record<string, number> = {};
 	const dice = random.fork("faults");
-	/** Those that last, while they do. */
+	/** Lasting faults that are in force now. */
 	const lasting = new Set<Fault>();
-	/** Statements that a worker still has before the one whose answer is lost. */
+	/** Number of statements that a worker has left until the one whose answer is lost. */
 	const answersLost = new Map<string, number>();
 
 	troubles.rpc = (chain, of, provider) => {
@@ -96,7 +96,7 @@ export function scheduleFaults(world: World, plan: Plan, startsInMs: number): Re
 		}
 	}
 
-	/** What is true of the world as long as these last. */
+	/** Applies the lasting faults that are in force to the world. */
 	function setLasting(): void {
 		const all = [...lasting];
 		const on = <K extends Fault["kind"]>(kind: K) =>
@@ -120,7 +120,7 @@ export function scheduleFaults(world: World, plan: Plan, startsInMs: number): Re
 		});
 		if (at === "broadcast") troubles.dieAtBroadcast.add(name);
 		else process.dieAt(at.events);
-		// One that had nothing to do by then lives.
+		// A worker that had nothing to do by then survives.
 		const leftMs = plan.hostileMs - (scheduler.nowMs() - world.startMs - startsInMs);
 		scheduler.in(Math.max(0, leftMs), `${name} is safe`, () => {
 			troubles.dieAtBroadcast.delete(name);

@@ -2,19 +2,18 @@ import type { Hex } from "viem";
 import type { RpcLog } from "./evm/rpc-format.ts";
 import type { SimSwap } from "./sim-swap.ts";
 
-/** What a provider says in place of the truth. */
+/** Returns a provider's answer in place of the true one. */
 export type Lie = (method: string, params: readonly unknown[], truth: unknown) => unknown;
 
-/** Well above what a second provider is asked for: prices move. */
+/** Value from which a second provider is certainly asked. It is well above the configured one: prices move. */
 const askedAboveUsdCents = 700_00;
 
-/** Nothing but the truth. */
+/** The answer of a provider that tells the truth. */
 export const honest: Lie = (_method, _params, truth) => truth;
 
 /**
- * A provider that keeps events and transactions from its answers, or tells of them what is not so. Which ones follows from
- * their names, so that it says the same each time. Nobody acts on its word alone: it is the second of two, or one
- * attester's own.
+ * A provider that hides events and transactions, or misreports them. Which ones follows from their names, so that it
+ * says the same each time. Nobody acts on its word alone: it is the second of two, or one attester's own.
  */
 export function hideDeposits(kind: "evm" | "solana"): Lie {
 	if (kind === "evm") {
@@ -36,10 +35,10 @@ export function hideDeposits(kind: "evm" | "solana"): Lie {
 }
 
 /**
- * The first provider of a chain names transactions for deposits that they are not in. Only for orders of which a second
- * one is asked. What it makes up altogether, or hides, is not told here: below that value it is believed and the value is
- * lost; above it nothing is delivered, but its word stays in the books, and a swap waits for a deposit that never was until
- * a person sees to it.
+ * A chain's first provider, which names wrong transactions for deposits, only for orders of which a second one is
+ * asked. It neither invents nor hides deposits here: below that value it would be believed and the value lost; above it
+ * nothing would be delivered, but its word would stay in the books, and a swap would wait for a deposit that never was
+ * until an operator steps in.
  */
 export function misplaceDeposits(swaps: () => readonly SimSwap[]): Lie {
 	return (method, _, truth) => {
@@ -61,7 +60,7 @@ function misplaced(log: RpcLog): RpcLog {
 	return { ...log, transactionHash: `0x${hash.slice(4)}${hash.slice(2, 4)}` as Hex };
 }
 
-/** Half of all. */
+/** Returns true for half of all names. */
 function isPicked(name: unknown): boolean {
 	return String(name).charCodeAt(String(name).length - 1) % 2 === 0;
 }

@@ -18,11 +18,11 @@ import type { SimSwap } from "./sim-swap.ts";
 
 type Call = { to: Address; value: bigint; data: Hex };
 
-/** A moment after the submit: before the lane, with it, or too late. */
+/** Milliseconds after the submit within which a wallet misbehaves: before the lane acts, with it, or too late. */
 const withinMs = 4_000;
 const fees = { maxFeePerGas: 10n ** 11n, maxPriorityFeePerGas: 10n ** 9n };
 
-/** What wallets and strangers do on an EVM chain that the service did not ask for. */
+/** Creates acts of wallets and strangers on an EVM chain that the service did not ask for. */
 export function createMisbehaviour({
 	scheduler,
 	random,

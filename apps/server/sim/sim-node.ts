@@ -6,15 +6,15 @@ import { RpcFailure, type SimChain } from "./sim-chain.ts";
 import { honest, type Lie } from "./sim-lies.ts";
 import { never, type SimProcess } from "./sim-process.ts";
 
-/** What stands between a process and the truth at this moment. */
+/** A fault between a process and the chain at this moment. */
 export type NodeFault = "down" | "slow" | "stale" | "lies" | undefined;
 
-/** How a process reaches a chain: late, sometimes not at all, and never by a real wire. */
+/** A process's connection to a chain: with latency, sometimes down, and never over a real network. */
 export type SimNode = { evm: Transport; solana: RpcTransport };
 
 const latencyMs = { least: 5, most: 40 };
 const slowMs = { least: 1_000, most: 9_000 };
-/** A node that says nothing is given up after this long. */
+/** Milliseconds after which a call to a silent node is given up. */
 const timeoutMs = 10_000;
 const url = "http://node.invalid";
 
@@ -29,14 +29,14 @@ export function createSimNode({
 	figures,
 }: {
 	chain: SimChain;
-	/** Undefined for whoever looks from outside of the world: it is answered at once, and truly. */
+	/** Undefined for an observer outside of the world, which is answered at once and truthfully. */
 	process: SimProcess | undefined;
 	scheduler: Scheduler;
 	random: SeededRandom;
 	faultOf: () => NodeFault;
-	/** What it says where it lies. */
+	/** The node's answers while it lies. */
 	lie?: Lie;
-	/** A node took a transaction, and nobody knows yet. */
+	/** Called when a node took a transaction, before anybody knows. */
 	onBroadcast?: (params: readonly unknown[]) => void;
 	figures?: { calls: number; wallMs: number };
 }): SimNode {
@@ -61,7 +61,7 @@ export function createSimNode({
 		const takesMs = isUnheard ? timeoutMs : random.between(least, most);
 		await process.hear(scheduler.sleep(takesMs, `${process.name} ${method}`));
 		if (fault === "down") {
-			// What was sent may have arrived all the same.
+			// The transaction may have arrived all the same.
 			if (isUnheard && isBroadcast(method) && random.chance(0.5)) attempt(() => answer(method, params));
 			throw new Unreachable();
 		}

@@ -6,14 +6,14 @@ const e18 = 10n ** 18n;
 const million = 1_000_000n;
 const sizesUsd = [10n, 1_000n, 100_000n, 500_000n];
 
-/** What a whole one is worth, before what befalls it. */
+/** Returns the price of a whole token. Volatile ones are off their usual price by `offBps`. */
 export function usdE18Of(symbol: string, { kind }: { kind: "stable" | "volatile" }, offBps: number): bigint {
 	if (kind === "stable") return e18;
 	const usual = /ETH/.test(symbol) ? 2_500n : /SOL/.test(symbol) ? 150n : 7n;
 	return (usual * e18 * BigInt(10_000 + offBps)) / 10_000n;
 }
 
-/** The prices of one block: pools that take their fee and never run dry, and feeds that agree with them. */
+/** Returns the prices of one block: pools that take their fee and never run dry, and feeds that agree with them. */
 export function simPrices({
 	deployment,
 	solana,
@@ -25,7 +25,7 @@ export function simPrices({
 	solana: SolanaDeployment;
 	nowMs: number;
 	blockNumber: number;
-	/** How far what is not stable is from its usual price. */
+	/** Deviation of volatile assets from their usual prices. */
 	offBps: number;
 }): BlockPrices {
 	const updatedAtUnixSeconds = Math.floor(nowMs / 1_000);
@@ -75,7 +75,7 @@ function laddersOf(
 	}));
 }
 
-/** What pools on a way pay, at any size. */
+/** Returns the output of the pools on a path, at the same rate for any size. */
 function poolOutput({
 	input,
 	from,

@@ -1,17 +1,17 @@
-/** One life of a process in a simulated world. What it asks of the world after it died is never answered. */
+/** One life of a process in a simulated world. Calls that it makes after its death are never answered. */
 export type SimProcess = {
 	name: string;
 	isAlive: () => boolean;
-	/** Wherever the process is about to reach out, and wherever it has an answer. It may die there. */
+	/** Called wherever the process is about to make a call, and wherever it has an answer. It may die there. */
 	touch: (what: string) => void;
-	/** The answer of something outside, if the process lives to hear it. */
+	/** Returns the result of a call, if the process lives to see it. */
 	hear: <T>(work: Promise<T>) => Promise<T>;
-	/** How far its clock is ahead. */
+	/** Milliseconds by which its clock is ahead. */
 	skewMs: number;
-	/** Lets it die at the n-th touch from now. */
+	/** Makes it die at the n-th touch from now. */
 	dieAt: (touches: number) => void;
 	die: () => void;
-	/** Returns how to take it back. */
+	/** Registers a callback. Returns a function that removes it. */
 	onDeath: (run: () => void) => () => void;
 };
 

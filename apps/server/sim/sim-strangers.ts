@@ -31,7 +31,7 @@ import type { World } from "./world.ts";
 
 /** Costs are in the smallest unit of each chain's own coin. */
 export type StrangerFigures = {
-	/** By swap: how long its caller waited for a terminal status. Absent where there was none. */
+	/** Milliseconds that callers waited for a terminal status, by swap. Absent if there was none. */
 	waitedMs: Record<number, number>;
 	acts: Record<string, number>;
 	cost: { ours: ChainCosts; theirs: ChainCosts };
@@ -39,14 +39,14 @@ export type StrangerFigures = {
 type ChainCosts = { wei: string; lamports: string };
 
 const fees = { maxFeePerGas: 10n ** 11n, maxPriorityFeePerGas: 10n ** 9n };
-/** How often callers look at their swaps. */
+/** Interval at which callers look at their swaps. */
 export const lookEveryMs = 500;
 const floodSize = 25;
 
 const evmActs = ["hollow-token", "hollow-token-left", "own-order", "foreign-order", "gift", "flood"] as const;
 const solanaActs = ["gift", "dust", "marker-gift", "account-given-away", "flood"] as const;
 
-/** The acts of strangers, on any chain, with keys and money of their own. */
+/** Schedules the acts of strangers, on any chain, with keys and money of their own. Returns how to read the figures. */
 export function watchWithStrangers(
 	world: World,
 	{ strangers: count = 0, hostileMs }: Plan,
@@ -121,7 +121,10 @@ export function watchWithStrangers(
 		}
 	}
 
-	/** An order against our contracts: of a token of theirs, too small to be rebuilt, or with a vault that is not ours. */
+	/**
+	 * Returns a stranger's order against our contracts: of the stranger's own token, too small to be rebuilt, or with a
+	 * foreign vault.
+	 */
 	function ownOrder(chain: SimEvmChain, wallet: Address, act: (typeof evmActs)[number]): Order {
 		const { contracts, settlementToken, attesterSet } = chain.deployment;
 		const isHollow = act === "hollow-token" || act === "hollow-token-left";
@@ -234,7 +237,7 @@ export function watchWithStrangers(
 	scheduler.in(startsInMs, "callers look", look);
 
 	return async () => {
-		// The world is over as soon as the last swap is, which nobody may have looked at since.
+		// The world ends with its last swap, and no caller may have looked at that since.
 		const { rows: ended } = await world.database.pool.query<{ id: string; ended_at: Date }>(
 			"select id, ended_at from swaps where status <> 'pending' and ended_at is not null order by id",
 		);

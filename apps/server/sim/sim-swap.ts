@@ -4,11 +4,11 @@ import type { DeskQuote } from "../src/desk/venue.ts";
 import type { SignedOp, SignedSolanaOp } from "../src/swap/facts/swap-record.ts";
 import type { SwapPlan } from "./plan.ts";
 
-/** One swap of the plan, and all that an outsider knows of it. */
+/** A swap of the plan, with all that an outsider knows of it. */
 export type SimSwap = {
 	index: number;
 	plan: SwapPlan;
-	/** As its chain writes it. */
+	/** The address as its chain writes it. */
 	wallet: string;
 	recipient: string;
 	inputToken: string;
@@ -18,16 +18,16 @@ export type SimSwap = {
 	orderId?: Hex;
 	order?: Order;
 	op?: SignedOp | SignedSolanaOp;
-	/** When its submit was answered. */
+	/** The time at which its submit was answered. */
 	submittedAtMs?: number;
-	/** `expired`: after a restore its caller was told that nothing was executed, and nothing ever will be. */
+	/** `expired`: after a restore, its caller was told that nothing was executed and nothing ever will be. */
 	outcome: "not-yet" | "submitted" | "refused" | "unsubmitted" | "expired";
-	/** Its row was written after the backup to which the database was set back, and it was submitted again. */
+	/** True if a restore erased its row, and it was submitted again. */
 	isLost?: boolean;
-	/** What its op token seals. */
+	/** The quote that its op token seals. */
 	quote?: DeskQuote;
-	/** The last moment for a first submit. */
+	/** Deadline for a first submit. */
 	expiresAtMs?: number;
-	/** Where the wallet sends its tokens behind the service's back, if it does. */
+	/** The address to which the wallet moves its tokens behind the service's back, if it does. */
 	sink?: Address;
 };

@@ -40,16 +40,19 @@ export type SimWallets = {
 	/** Quotes, signs and submits, as the plan says. */
 	begin: (plan: SwapPlan, index: number) => Promise<void>;
 	/**
-	 * The service came back with an old backup. Callers ask for their swaps, and submit again what it does not know, as the
-	 * API tells them to. Not all on EVM chains do: what they opened is rebuilt without them. On Solana nobody knows the
-	 * terms of a deposit but its caller.
+	 * Called when the service came back with an old backup. Callers ask for their swaps, and resubmit those that it does
+	 * not know, as the API tells them to. Not all on EVM chains do: their opened orders are rebuilt without them. On
+	 * Solana only the caller knows the terms of a deposit.
 	 */
 	comeBack: () => void;
-	/** Whether someone is about to submit again. */
+	/** Returns true while a caller is about to resubmit. */
 	isBusy: () => boolean;
 };
 
-/** The chains here have no pools: on an EVM chain the settlement token alone is delivered. */
+/**
+ * Returns the plan with an output that can be delivered: EVM chains here have no pools, and deliver the settlement
+ * token only.
+ */
 function withoutRouter(plan: SwapPlan): SwapPlan {
 	if (plan.to === "solana" || plan.output === "stable") return plan;
 	const input = plan.from === plan.to && plan.input === "stable" ? plan.output : plan.input;
@@ -60,9 +63,9 @@ type Asset = { address: string; symbol: string; decimals: number; kind: "stable"
 
 const tries = 6;
 const againMs = 5_000;
-/** In which an authorization that someone else sends is used up. */
+/** Milliseconds within which an authorization that someone else sends is used up. */
 const usedUpMs = 9_000;
-/** When callers ask for their swaps after the service was gone. */
+/** Delay after which callers ask for their swaps, once the service is back. */
 const asksAfterMs = { least: 3_000, most: 20_000 };
 const resubmitChance = 0.5;
 const accountId = "00000000-0000-4000-8000-000000000001";
@@ -81,7 +84,7 @@ export function createSimWallets({
 }: {
 	evm: Readonly<Record<"east" | "west", SimEvmChain>>;
 	solana: SimSolanaChain;
-	/** The chains as the API asks them. */
+	/** The chains as the API reaches them. */
 	reached: { chains: readonly EvmChain[]; solana: SolanaChain };
 	config: Config;
 	desk: Desk;
@@ -164,7 +167,7 @@ export function createSimWallets({
 		swap.outcome = "refused";
 	}
 
-	/** Says why it was refused. */
+	/** Returns the reason if it was refused. */
 	async function attemptSwap(swap: SimSwap, walletName: string): Promise<string | undefined> {
 		const { plan, index } = swap;
 		const quote = desk.quote({
@@ -177,7 +180,7 @@ export function createSimWallets({
 			recipient: swap.recipient,
 		} as Parameters<Desk["quote"]>[0]);
 		const op = await signOp(quote, walletName);
-		// What is signed once may be sent by anyone: from now on this is the swap.
+		// Anyone may send a signed op: from now on this is the swap.
 		const { opExpiresAtMs, order, uuid } = quote;
 		const blockhashMs = (config.solana?.blockhashSeconds.least ?? 0) * 1_000;
 		const expiresAtMs =
@@ -216,9 +219,9 @@ export function createSimWallets({
 			pairs: desk.volumes(quote),
 			reserve: (inFlight) => desk.reprice(quote, inFlight),
 			isOpened,
-			// Whoever comes late is told so before.
+			// Late callers are told so before.
 			isInTime: () => true,
-			// Callers stay within their limits, and the wallets were read as they are.
+			// Nothing to check: callers stay within their limits, and the wallets were read as they are.
 			admit: () => {},
 			countedOrders: [],
 			limits: { ...unopenedLimits(config), reservationSeconds: config.limits.reservationSeconds },
@@ -243,7 +246,7 @@ export function createSimWallets({
 		}
 	}
 
-	/** Until there is an answer that leaves nothing open. */
+	/** Resubmits until the answer leaves nothing open. */
 	async function askAgain(swap: SimSwap): Promise<void> {
 		while (swap.outcome === "submitted") {
 			const refusal = await submitAgain(swap).catch((error: unknown) => String(error).split("\n")[0]);
@@ -253,7 +256,9 @@ export function createSimWallets({
 		}
 	}
 
-	/** As the API's submit does with an op token that was submitted before. Says why it was refused. */
+	/**
+	 * Does what the API's submit does with an op token that was submitted before. Returns the reason if it was refused.
+	 */
 	async function submitAgain(swap: SimSwap): Promise<string | undefined> {
 		const { index, uuid, order, plan, op, expiresAtMs = 0 } = swap;
 		if (!uuid || !order) throw new Error("what was submitted has an order");

@@ -43,7 +43,7 @@ export type SimWorkerOptions = {
 	log: Log;
 };
 
-/** A worker as the service runs it, wired by the same code, on the world's time. */
+/** Starts a worker that is wired by the service's own code, on the world's time. */
 export function startSimWorker(options: SimWorkerOptions): void {
 	const { process, config, pool, attesters, scheduler, random, nowMs, log } = options;
 	if (!config.solana) throw new Error("the world has Solana");
@@ -76,7 +76,7 @@ export function startSimWorker(options: SimWorkerOptions): void {
 		config: { pollMs },
 	} of chains) {
 		const addresses = accounts.map(({ address }) => address);
-		// Nothing is new until the next block, and then for a poll's time at most nobody has seen it.
+		// Nothing is new until the next block, and the follower sees that within one poll interval.
 		const untilNews = () =>
 			pace.evm.blockMs - (scheduler.nowMs() % pace.evm.blockMs) + random.between(1, pollMs);
 		void follow(chain.chainId, untilNews, () =>
@@ -98,7 +98,7 @@ export function startSimWorker(options: SimWorkerOptions): void {
 		pollHeartbeats({ config, attesters, db: pool, nowMs: nowMs(), log }),
 	);
 
-	/** As `keepFollowing` does, on the world's time. */
+	/** Follows a chain as `keepFollowing` does, on the world's time. */
 	async function follow(chainId: number, pauseMs: () => number, look: () => Promise<boolean>): Promise<void> {
 		const pause = () => process.hear(scheduler.sleep(pauseMs(), `${process.name} follows ${chainId}`));
 		while (process.isAlive()) {

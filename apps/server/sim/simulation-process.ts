@@ -4,7 +4,7 @@ import type { Plan } from "./plan.ts";
 import type { RunResult } from "./run-plan.ts";
 
 export type SimulationProcess = {
-	/** One plan at a time. */
+	/** Runs one plan at a time. */
 	run: (plan: Plan, options?: { keepTrace?: boolean }) => Promise<RunResult>;
 	stop: () => Promise<void>;
 };
@@ -16,7 +16,7 @@ const program = fileURLToPath(new URL("simulation-program.ts", import.meta.url))
 const planting = new URL("bugs/plant-bug.ts", import.meta.url).href;
 const quickening = new URL("quick-modules.ts", import.meta.url).href;
 
-/** A process that runs plans, with a bug planted in the service's code where one is named. */
+/** Starts a process that runs plans, with a bug planted in the service's code if one is named. */
 export function startSimulationProcess({
 	databaseUrl,
 	bug,
@@ -33,7 +33,7 @@ export function startSimulationProcess({
 	child.stderr?.on("data", (chunk) => {
 		said = `${said}${chunk}`.slice(-4_000);
 	});
-	// Not `close`: that never comes where the channel was closed from here.
+	// The `close` event never comes if this process closed the channel.
 	const ended = new Promise<string>((resolve) => {
 		child.once("exit", (code, signal) => resolve(`it ended with ${signal ?? code}\n${said}`));
 	});
@@ -52,7 +52,7 @@ export function startSimulationProcess({
 		},
 		stop: async () => {
 			if (child.connected) child.disconnect();
-			// It clears up after itself, unless it is in the middle of something.
+			// The process cleans up after itself, unless it is in the middle of something.
 			const impatience = setTimeout(() => child.kill("SIGKILL"), 2_000);
 			await ended;
 			clearTimeout(impatience);

@@ -1,4 +1,4 @@
-// Runs the plans that its parent sends, one after the other, until it is let go.
+// Runs the plans that its parent sends, one after the other, until the parent disconnects.
 import { dropRunDatabases, runPlan } from "./run-plan.ts";
 import type { SimulationAnswer, SimulationRequest } from "./simulation-process.ts";
 

@@ -19,7 +19,7 @@ const main = fileURLToPath(new URL("main.ts", import.meta.url));
 const run = (...args: string[]) =>
 	promisify(execFile)(process.execPath, ["--no-warnings", main, ...args], { maxBuffer: 2 ** 28 });
 
-/** What befalls it is one fault of each kind, and of each way in which a kind goes wrong. */
+/** Returns a plan with one fault of each kind, and of each way in which a kind goes wrong. */
 function planOfAllFaults(seed: number): Plan {
 	const sizes = { swaps: 10 };
 	const faults = new Map<string, Fault>();
@@ -73,7 +73,7 @@ test(`${seedCount * size.swaps} swaps of ${seedCount} seeds: nothing is violated
 	expect(result.failures).toEqual([]);
 	expect(result.seedsDone).toBe(seedCount);
 	expect(result.swaps).toBe(seedCount * size.swaps);
-	// Worlds in which no swap gets anywhere violate nothing either.
+	// A world in which no swap gets anywhere violates nothing either.
 	expect(result.byStatus.settled ?? 0).toBeGreaterThan(result.swaps / 3);
 });
 
@@ -81,14 +81,14 @@ test("where nothing goes wrong all that can be delivered is delivered", async ()
 	const seeds = process.env.GEOSWAP_FULL ? "1..50" : "1..3";
 	const { stdout } = await run("--seeds", seeds, "--swaps", "20", "--faults", "0", "--jobs", "2", "--json");
 	const result = JSON.parse(stdout) as { byStatus: { settled: number }; swaps: number };
-	// The rest is of wallets that move their tokens away, and of recipients that take nothing.
+	// The others have wallets that move their tokens away, or recipients that refuse.
 	expect(result.byStatus.settled).toBeGreaterThan(result.swaps / 2);
 });
 
 test("of a violation the command tells a short story: the swap and the faults that matter", async () => {
 	const failed: { code: number; stdout: string } = await run(
 		...["--bug", "rounding-up", "--seeds", "1..10", "--swaps", "6", "--jobs", "1"],
-		// It ends when nothing shorter is found, in seconds where nothing else runs.
+		// Shrinking ends when nothing shorter is found, within seconds on an idle machine.
 		...["--shrink-for", "120", "--json", "--database", databaseUrl],
 	).then(
 		() => {

@@ -1,4 +1,4 @@
-// Loaded before anything else, it gives modules another source: that of a bug which the environment names.
+// Loaded before all other modules: replaces their sources with those of the planted bug that the environment names.
 import { registerHooks } from "node:module";
 import { plantIn, sourceUrl } from "./plant-in.ts";
 import { plantedBugs } from "./planted-bugs.ts";
@@ -18,7 +18,7 @@ registerHooks({
 	},
 });
 
-// A bug in a file that nobody loads is no bug.
+// A bug in a file that is never loaded is not planted.
 process.once("message", () => {
 	if (missing.size > 0) throw new Error(`never loaded: ${[...missing].join(", ")}`);
 });

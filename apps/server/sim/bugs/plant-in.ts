@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 
-/** Of a file in the repository: text that must be there exactly once, and what a mistake would have made of it. */
+/** An edit of a file in the repository: text that must occur exactly once, and the mistake that replaces it. */
 export type Edit = { file: string; find: string; replace: string };
 
 const repository = join(import.meta.dirname, "../../../..");
@@ -14,7 +14,7 @@ export function sourceUrl(file: string): string {
 	return pathToFileURL(sourcePath(file)).href;
 }
 
-/** The source with the edits made. A bug that no longer fits its file must be seen. */
+/** Returns the source with the edits applied. Throws if a bug no longer fits its file. */
 export function plantIn(source: string, edits: readonly Edit[]): string {
 	for (const { file, find, replace } of edits) {
 		const count = source.split(find).length - 1;

@@ -5,12 +5,15 @@ import { type SimulationProcess, startSimulationProcess } from "../simulation-pr
 import { plantIn, sourcePath } from "./plant-in.ts";
 import { type PlantedBug, plantedBugs } from "./planted-bugs.ts";
 
-/** As in the main run, but for the size. */
+/** The plans are as in the main run, except for their size. */
 const sizes = { swaps: 8 };
 const mostSeeds = 500;
 const processes = 2;
 
-/** Where each was last found first. At landing that seed is tried before all others; in full they are tried in order. */
+/**
+ * The seed at which each bug was last found first. At landing it is tried before all others; a full run tries the seeds
+ * in order.
+ */
 const foundAt: Record<string, number> = process.env.GEOSWAP_FULL
 	? {}
 	: {
@@ -103,7 +106,7 @@ async function firstViolation(simulation: SimulationProcess, plan: Plan): Promis
 		const { violations } = await simulation.run(plan);
 		return violations[0];
 	} catch (error) {
-		// A world that cannot go on shows as much as one that ends wrongly; but not a bug that was never planted.
+		// A world that cannot continue counts as found, like one that ends wrongly; a bug that was never planted does not.
 		const { message } = error as Error;
 		if (/never loaded|not once|it ended with/.test(message)) throw error;
 		return message.split("\n", 1)[0];

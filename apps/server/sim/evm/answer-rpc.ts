@@ -14,7 +14,7 @@ export type RpcWorld = {
 	chainId: number;
 	blocks: readonly EvmBlock[];
 	finalized: number;
-	/** Of the next block. */
+	/** Base fee of the next block. */
 	baseFee: bigint;
 	state: VersionedState;
 	pool: TransactionPool;
@@ -47,11 +47,11 @@ type LogFilter = {
 	blockHash?: Hex;
 };
 
-/** Code of a contract of which nobody reads more than whether there is any. */
+/** Code of a contract, of which callers only read whether there is any. */
 const someCode = "0xfe";
 const simulatedGas = 50_000_000n;
 
-/** One JSON-RPC call, answered as a node that has everything would. */
+/** Answers one JSON-RPC call as a complete node would. */
 export function answerRpc(
 	world: RpcWorld,
 	{ method, params }: { method: string; params: readonly unknown[] },
@@ -124,7 +124,7 @@ export function answerRpc(
 	}
 }
 
-/** The number that a tag means; -1 or too high where there is no such block. */
+/** Returns the block number of a tag; -1 or too high if there is no such block. */
 function numberOf({ blocks, finalized }: RpcWorld, tag: unknown): number {
 	if (tag === undefined || tag === "latest" || tag === "pending") return blocks.length - 1;
 	if (tag === "finalized" || tag === "safe") return finalized;
@@ -141,7 +141,7 @@ function heightOf(world: RpcWorld, tag: unknown): number {
 }
 
 function blockByHash({ blocks }: RpcWorld, hash: unknown): EvmBlock | undefined {
-	// What is asked for is nearly always new.
+	// Callers nearly always ask for new blocks.
 	for (let i = blocks.length - 1; i >= 0; i--) if (blocks[i]?.hash === hash) return blocks[i];
 	return undefined;
 }
@@ -211,7 +211,7 @@ function call(world: RpcWorld, given: CallObject, tag: unknown) {
 	return { outcome: runCall({ call: runnable(given), block, state: overlay, chainId, contracts }) };
 }
 
-/** Blocks that could follow, without fees, nonces or signatures of their senders. */
+/** Simulates blocks that could follow, without fees, nonces or signatures of their senders. */
 function simulate(world: RpcWorld, { blockStateCalls }: SimulatedBlocks, tag: unknown): unknown[] {
 	const { chainId, contracts } = world;
 	const height = heightOf(world, tag);

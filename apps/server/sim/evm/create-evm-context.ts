@@ -12,7 +12,7 @@ import { type StateOverlay, stateKey } from "./state-overlay.ts";
 
 export type ContractPlace = { kind: ContractKind; run: EvmContract };
 
-/** A contract without a receive function, and everything of which nothing more is known. */
+/** A contract without a receive function, also used for all unknown code. */
 export const refusesAll: EvmContract = () => {
 	throw new Revert();
 };
@@ -23,7 +23,7 @@ export function createEvmContext({
 	contracts,
 	...world
 }: {
-	/** By address in lower case. */
+	/** Contracts by address in lower case. */
 	contracts: ReadonlyMap<string, ContractPlace>;
 	chainId: number;
 	blockNumber: bigint;
@@ -33,14 +33,14 @@ export function createEvmContext({
 }): EvmContext {
 	const { state } = world;
 
-	/** Who answers at this address: a contract, the delegate of a wallet, or nobody. */
+	/** Returns the code that answers at this address: a contract or a wallet's delegate; undefined if there is none. */
 	const codeAt = (address: string): EvmContract | undefined => {
 		const place = contracts.get(address);
 		if (place) return place.run;
 		const code = state.text(stateKey.code(address));
 		if (code === "" || code === "0x") return undefined;
 		if (!code.startsWith(delegationPrefix)) return refusesAll;
-		// A delegate that is no contract is no code: every call succeeds.
+		// A delegate that is not a contract has no code: every call succeeds.
 		return contracts.get(lower(`0x${code.slice(delegationPrefix.length)}`))?.run;
 	};
 

@@ -14,22 +14,22 @@ import { createVersionedState } from "./versioned-state.ts";
 
 type At = "latest" | "finalized" | number;
 
-/** An EVM chain in memory, and what is true on it whatever a node may say. */
+/** An EVM chain in memory, with readers of its true state, whatever a node may say. */
 export type SimEvmChain = SimChain & {
 	deployment: ChainDeployment;
-	/** Tokens that were always there: no reorganization takes them away. The zero address is the native token. */
+	/** Gives tokens as if they had always been there: no reorg takes them away. The zero address is the native token. */
 	give: (token: Address, holder: Address, amount: bigint) => void;
-	/** Code that was always there. Whatever is not a delegation refuses every call and payment. */
+	/** Places code as if it had always been there. Code that is not a delegation refuses every call and payment. */
 	placeCode: (address: Address, code: Hex) => void;
 	balanceOf: (token: Address, holder: Address, at?: At) => bigint;
 	allowanceOf: (token: Address, owner: Address, spender: Address, at?: At) => bigint;
 	nonceOf: (account: Address, at?: At) => number;
-	/** The account's code, as a delegated wallet has it too; empty where it has none. */
+	/** Returns the account's code, also a delegation; empty if it has none. */
 	codeOf: (account: Address, at?: At) => string;
 	escrowStateOf: (orderId: Hex, at?: At) => "none" | "opened" | "released" | "refunded";
 	vaultStateOf: (orderId: Hex, at?: At) => "none" | "filled" | "voided";
 	creditOf: (token: Address, beneficiary: Address, at?: At) => bigint;
-	/** All that a sender has in blocks, in the chain's order. */
+	/** Returns all mined transactions of a sender, in the chain's order. */
 	minedOf: (
 		sender: Address,
 		at?: At,
@@ -39,7 +39,7 @@ export type SimEvmChain = SimChain & {
 };
 
 const usualBaseFee = 1_000_000_000n;
-/** Of a node that is. */
+/** Blocks by which a stale node is behind. */
 const blocksBehind = 3;
 
 export function createSimEvmChain({
@@ -55,17 +55,17 @@ export function createSimEvmChain({
 }: {
 	chainId: number;
 	name: string;
-	/** The time of the first blocks' last; there are enough of them that the contracts are final. */
+	/** The time of the last of the initial blocks, which are enough to make the contracts final. */
 	startMs: number;
-	/** So many blocks behind the newest one a block is final. */
+	/** Number of blocks behind the newest one at which a block is final. */
 	finalityBlocks: number;
 	attesterSet: AttesterSet;
-	/** Who may fill and void. They are given 100 of the native token. */
+	/** Accounts that may fill and void. Each is given 100 of the native token. */
 	relayers: readonly Address[];
 	roles?: Partial<Omit<VaultRoles, "operators">>;
-	/** Where everything is, if not at addresses of its own. */
+	/** The deployment, if the contracts are not at addresses of the chain's own. */
 	deployment?: ChainDeployment;
-	/** Between the first blocks. */
+	/** Milliseconds between the initial blocks. */
 	blockMs?: number;
 }): SimEvmChain {
 	const state = createVersionedState();
@@ -129,7 +129,7 @@ export function createSimEvmChain({
 			state.dropAbove(latest());
 			const transactions = dropped.flatMap(({ mined }) => mined.map(({ transaction }) => transaction));
 			pool.takeBack(transactions.filter(({ hash }) => keep(hash)));
-			// What is kept is one block later than it was, or waits again.
+			// Transactions that are kept land one block later than before, or are pending again.
 			dropped.forEach(({ timestamp, baseFee: fee }, i) => {
 				mine({ timestamp, baseFee: fee, isHeldBack: () => i === 0 });
 			});

@@ -14,7 +14,7 @@ import type { VersionedState } from "./versioned-state.ts";
 export type MinedTransaction = TransactionOutcome & {
 	transaction: EvmTransaction;
 	gasPrice: bigint;
-	/** Of its first log, within the block. */
+	/** Index of its first log within the block. */
 	firstLogIndex: number;
 };
 
@@ -22,14 +22,16 @@ export type EvmBlock = {
 	number: number;
 	hash: Hex;
 	parentHash: Hex;
-	/** In unix seconds. */
+	/** Unix seconds. */
 	timestamp: number;
 	baseFee: bigint;
 	gasUsed: bigint;
 	mined: MinedTransaction[];
 };
 
-/** Makes the next block, of what waits and can pay, the highest bid first, and writes what it changed. */
+/**
+ * Mines the next block from the pending transactions that can pay, the highest bid first, and writes its state changes.
+ */
 export function mineBlock({
 	parent,
 	timestamp,
@@ -44,7 +46,7 @@ export function mineBlock({
 	parent: EvmBlock | undefined;
 	timestamp: number;
 	baseFee: bigint;
-	/** Tells apart blocks of two forks that are otherwise the same. */
+	/** Distinguishes blocks of two forks that are otherwise the same. */
 	salt: number;
 	pool: TransactionPool;
 	state: VersionedState;
@@ -96,7 +98,7 @@ function canGoIn(
 	);
 }
 
-/** Of those that bid the same, the first that came. */
+/** Returns the transaction with the highest bid; of equal bids, the one that came first. */
 function bestOf(fronts: EvmTransaction[], terms: BlockTerms): EvmTransaction | undefined {
 	let best: EvmTransaction | undefined;
 	for (const front of fronts) {

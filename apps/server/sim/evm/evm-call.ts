@@ -22,27 +22,27 @@ export type EvmLog = { address: Address; topics: Hex[]; data: Hex };
 
 export type ContractKind = "escrow" | "vault" | "token" | "entry-point" | "multicall" | "delegate" | "other";
 
-/** What one transaction, call or simulation runs in. */
+/** The environment in which one transaction, call or simulation runs. */
 export type EvmContext = {
 	chainId: number;
 	blockNumber: bigint;
-	/** In unix seconds. */
+	/** Unix seconds. */
 	timestamp: bigint;
-	/** Whose transaction it is. */
+	/** The sender of the transaction. */
 	origin: Address;
 	state: StateOverlay;
 	logs: EvmLog[];
-	/** So much was used so far. The amounts are of the right order, no more. */
+	/** Gas used so far. The amounts are of the right order of magnitude only. */
 	gas: { used: bigint };
 	kindOf: (address: Address) => ContractKind | undefined;
-	/** Throws a `Revert`, which leaves nothing behind but the gas it used. */
+	/** Throws a `Revert` if the call fails, which leaves nothing behind but the gas it used. */
 	call: (call: EvmCall) => Hex;
 };
 
-/** A contract that the chain knows: answers a call or throws a `Revert`. The value has been paid to it already. */
+/** A contract that the chain knows: answers a call or throws a `Revert`. The value was already paid to it. */
 export type EvmContract = (context: EvmContext, call: EvmCall) => Hex;
 
-/** What a call that failed says. */
+/** The error of a call that failed, with its return data. */
 export class Revert extends Error {
 	override name = "Revert";
 	readonly data: Hex;
@@ -64,7 +64,7 @@ export function revertWith<const TAbi extends Abi, TName extends ContractErrorNa
 const decoded = new WeakMap<Abi, Map<Hex, unknown>>();
 const mostDecoded = 2_000;
 
-/** The call's function and arguments. The same bytes come many times: simulated, sent, and again after a fork. */
+/** Decodes a call, with a cache: the same bytes come many times, simulated, sent, and again after a fork. */
 export function decodeCall<const TAbi extends Abi>(abi: TAbi, data: Hex): DecodeFunctionDataReturnType<TAbi> {
 	let known = decoded.get(abi);
 	if (!known) {
@@ -112,7 +112,10 @@ export function emit<const TAbi extends Abi>(
 	logs.push({ address, topics, data });
 }
 
-/** The word of a value that is one, without the checks that make viem's encoder slow; undefined for all others. */
+/**
+ * Returns the word of a value that fits into one, without the checks that make viem's encoder slow; undefined for all
+ * others.
+ */
 function staticWord(type: string, value: unknown): string | undefined {
 	switch (type) {
 		case "address":
@@ -153,7 +156,7 @@ export function lower(address: string): Address {
 	return address.toLowerCase() as Address;
 }
 
-/** The native token moves, or the call fails as it does where the payer has too little. */
+/** Moves the native token. Throws a `Revert` if the payer has too little. */
 export function moveNative(
 	{ state }: EvmContext,
 	{ from, to, amount }: { from: Address; to: Address; amount: bigint },

@@ -8,7 +8,7 @@ import { evmChainContract } from "./evm-chain-contract.ts";
 import type { EvmSubject } from "./evm-contract-scene.ts";
 
 const starting = startTestChains({ automine: true });
-/** When the real chain's stories begin, so that the simulated one's begin in the same second. */
+/** The time at which the real chain's stories begin, so that the simulated one's begin in the same second. */
 let beganAtMs = 0;
 
 afterAll(async () => {

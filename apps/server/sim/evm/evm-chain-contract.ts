@@ -15,12 +15,12 @@ import { RpcFailure } from "../sim-chain.ts";
 import { createEvmScene, type EvmScene, type EvmSubject, type RawLog } from "./evm-contract-scene.ts";
 import { tokenAbi } from "./sim-token.ts";
 
-/** Remembers an answer, to be compared with another chain's. */
+/** Records an answer, to be compared with another chain's. */
 type Note = (what: string, answer: unknown) => void;
 
 /**
- * What every chain that the server talks to must do, real or simulated. What each story was told is put into `said`:
- * two chains that began in the same second with the same contracts must have said the same.
+ * Tests what every chain that the server talks to must do, real or simulated. The answers of each story are put into
+ * `said`: two chains that began in the same second with the same contracts must have said the same.
  */
 export function evmChainContract(startSubject: () => Promise<EvmSubject>, said: Map<string, unknown>): void {
 	let subject: EvmSubject;
@@ -36,7 +36,7 @@ export function evmChainContract(startSubject: () => Promise<EvmSubject>, said: 
 			await run(await createEvmScene(subject, title), (what, answer) => answers.push([what, plain(answer)]));
 		});
 
-	/** A delegated wallet with 100 USDC. */
+	/** Delegates the wallet and gives it 100 USDC. */
 	const delegated = async (scene: EvmScene) => {
 		const { wallet, relayer, land, authorize, mint } = scene;
 		await mint("USDC", wallet.address, 100_000_000n);
@@ -609,7 +609,7 @@ function numberOfBlock(hex: unknown): number {
 	return Number(hex as Hex);
 }
 
-/** The op's gas is the last word of its event, and no two chains need agree on it. */
+/** Topic of the op's event. Its last word is the op's gas, on which two chains need not agree. */
 const opEvent = "0x49628fd1471006c1482da88028e9ce4dbb080b815c9b0344d39e5a8e6ec1419f";
 
 function logsOf(logs: readonly RawLog[]) {
@@ -620,7 +620,7 @@ function logsOf(logs: readonly RawLog[]) {
 	}));
 }
 
-/** As JSON has it, without hashes of blocks and transactions. */
+/** Returns the answer as JSON has it, without hashes of blocks and transactions. */
 function plain(answer: unknown): unknown {
 	const hidden = new Set(["transactionHash", "blockHash", "gasUsed"]);
 	const text = JSON.stringify(answer ?? null, (key, value: unknown) =>

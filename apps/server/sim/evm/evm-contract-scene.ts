@@ -31,18 +31,18 @@ import { type SendOutcome, sendRaw } from "../../src/chain/evm/send/send-raw.ts"
 import { RpcFailure } from "../sim-chain.ts";
 import { tokenAbi } from "./sim-token.ts";
 
-/** A chain with our contracts on it, whose blocks are made when asked for. */
+/** A chain with our contracts on it, which mines only when asked to. */
 export type EvmSubject = {
 	deployment: ChainDeployment;
 	keys: { relayers: Hex[]; attesters: Hex[]; guardian: Hex; deployer: Hex; treasury: Hex };
 	/** Throws a `RpcFailure` for an error that the node answers with. */
 	request: (method: string, params: readonly unknown[]) => Promise<unknown>;
-	/** One block, so many seconds after the last, with all that waits. */
+	/** Mines one block, this many seconds after the last, with all pending transactions. */
 	mine: (secondsLater: number) => Promise<void>;
-	/** Drops the newest blocks and what was in them. */
+	/** Drops the newest blocks and their transactions. */
 	reorg: (depth: number) => Promise<void>;
 	giveNative: (holder: Address, amount: bigint) => Promise<void>;
-	/** Code that refuses every call. */
+	/** Places code that refuses every call. */
 	refuseAll: (address: Address) => Promise<void>;
 	stop: () => Promise<void>;
 };
@@ -74,7 +74,7 @@ export type RawLog = { address: Address; topics: Hex[]; data: Hex };
 const otherChainId = 424_242n;
 const otherVault: Address = "0x00000000000000000000000000000000000ABcDE";
 
-/** What can be done on a subject. Of one story all names, keys and times are the same on every subject. */
+/** Creates the actions of a story on a subject. A story's names, keys and times are the same on every subject. */
 export async function createEvmScene(subject: EvmSubject, story: string) {
 	const { deployment, keys, request } = subject;
 	const { escrow, vault, delegate } = deployment.contracts;
@@ -128,7 +128,7 @@ export async function createEvmScene(subject: EvmSubject, story: string) {
 
 	const receiptOf = (hash: Hex) => request("eth_getTransactionReceipt", [hash]) as Promise<RawReceipt | null>;
 
-	/** Sends it, makes a block and returns what became of it. */
+	/** Sends a transaction, mines a block and returns the receipt. */
 	async function land(from: PrivateKeyAccount, sending: Sending, { secondsLater = 1 } = {}) {
 		const raw = await sign(from, sending);
 		await request("eth_sendRawTransaction", [raw]);
@@ -144,7 +144,7 @@ export async function createEvmScene(subject: EvmSubject, story: string) {
 			data: encodeFunctionData({ abi: tokenAbi, functionName: "mint", args: [to, amount] }),
 		});
 
-	/** 10 USDC of the wallet to the other chain, with a minute for each step. */
+	/** Returns an order of 10 USDC of the wallet to the other chain, with a minute for each step. */
 	async function makeOrder(terms: Partial<Order> = {}): Promise<Order> {
 		const at = await now();
 		orders++;
@@ -173,7 +173,7 @@ export async function createEvmScene(subject: EvmSubject, story: string) {
 		};
 	}
 
-	/** An order whose output this chain's vault delivers, from the other chain unless told so. */
+	/** Returns an order whose output this chain's vault delivers, from the other chain unless `terms` say otherwise. */
 	const makeFillable = (terms: Partial<Order> = {}) =>
 		makeOrder({
 			originChainId: otherChainId,
@@ -200,7 +200,7 @@ export async function createEvmScene(subject: EvmSubject, story: string) {
 	const authorize = (signer: PrivateKeyAccount, nonce: number, address: Address = delegate) =>
 		signer.signAuthorization({ address, chainId, nonce }) as Promise<SignedAuthorization>;
 
-	/** By transactions of the wallet itself. */
+	/** Opens an order by transactions of the wallet itself. */
 	async function openOrder(order: Order): Promise<RawReceipt> {
 		await subject.giveNative(wallet.address, parseEther("10"));
 		const isNative = order.inputToken === toWord(zeroAddress);
@@ -254,7 +254,7 @@ export async function createEvmScene(subject: EvmSubject, story: string) {
 		data: encodeFunctionData({ abi: geoEscrowAbi, functionName: "refund", args: [order] }),
 	});
 
-	/** What a call says now, or the bytes with which it reverts. */
+	/** Returns the result of a call now, or the bytes with which it reverts. */
 	async function call(
 		from: Address,
 		{ to, data, value }: Sending,

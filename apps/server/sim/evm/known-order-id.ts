@@ -3,7 +3,7 @@ import type { Hex } from "viem";
 
 const known = new WeakMap<Order, Hex>();
 
-/** An order's id, computed once for each object: hashing is most of what a block costs. */
+/** Returns an order's ID, computed once per object: hashing is most of a block's cost. */
 export function knownOrderId(order: Order): Hex {
 	let id = known.get(order);
 	if (id === undefined) {

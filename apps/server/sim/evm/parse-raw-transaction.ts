@@ -4,21 +4,21 @@ import { lower } from "./evm-call.ts";
 import { recoverSigner } from "./recover-signer.ts";
 
 export type SignedAuthorization = {
-	/** Zero holds on every chain. */
+	/** Zero is valid on every chain. */
 	chainId: number;
 	delegate: Address;
 	nonce: number;
-	/** Undefined where the signature is none. */
+	/** Undefined if the signature is invalid. */
 	authority: Address | undefined;
 };
 
-/** A transaction as a node reads it. Addresses are in lower case. */
+/** A transaction as a node decodes it. Addresses are in lower case. */
 export type EvmTransaction = {
 	hash: Hex;
 	raw: Hex;
 	type: "legacy" | "eip2930" | "eip1559" | "eip7702";
 	from: Address;
-	/** Undefined where it would make a contract. */
+	/** Undefined if it would create a contract. */
 	to: Address | undefined;
 	nonce: number;
 	value: bigint;
@@ -33,7 +33,7 @@ export type EvmTransaction = {
 const mostParsed = 5_000;
 const parsed = new Map<Hex, EvmTransaction | undefined>();
 
-/** Undefined where the bytes are no signed transaction. */
+/** Returns undefined if the bytes are not a signed transaction. */
 export function parseRawTransaction(raw: Hex): EvmTransaction | undefined {
 	if (parsed.size > mostParsed) parsed.clear();
 	if (!parsed.has(raw)) {
@@ -80,7 +80,7 @@ function parse(raw: Hex): EvmTransaction | undefined {
 	};
 }
 
-/** As a transaction has it, or as it stands in a request: numbers, or numbers in hex. */
+/** An authorization as a transaction or a request has it: with numbers, or with numbers in hex. */
 export type RpcAuthorization = {
 	chainId: number | Hex;
 	address: Address;

@@ -7,7 +7,7 @@ const transfer = toFunctionSelector(getAbiItem({ abi: tokenAbi, name: "transfer"
 
 type Payment = { from: Address; token: Address; to: Address; amount: bigint };
 
-/** Throws what the token says, or nothing where the native token does not arrive. */
+/** Throws the token's error, or an empty one if the native token does not arrive. */
 export function payFromContract(context: EvmContext, { from, token, to, amount }: Payment): void {
 	if (token === zeroAddress) {
 		context.gas.used += 10_000n;
@@ -19,7 +19,7 @@ export function payFromContract(context: EvmContext, { from, token, to, amount }
 	context.call({ from, to: token, value: 0n, data });
 }
 
-/** As a contract reads it: fails where there is no token. */
+/** Returns a balance as a contract reads it. Throws if there is no token. */
 export function balanceAt(context: EvmContext, token: Address, holder: Address): bigint {
 	if (context.kindOf(token) !== "token") throw new Revert();
 	return context.state.number(stateKey.balance(token, holder));

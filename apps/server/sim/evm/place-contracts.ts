@@ -12,7 +12,7 @@ import { createSimVault, type VaultRoles } from "./sim-vault.ts";
 
 const multicall3Address = "0xca11bde05977b3631167028862be2a173976ca11";
 
-/** What is at which address, by address in lower case. */
+/** Returns the contracts of a deployment, by address in lower case. */
 export function placeContracts({
 	deployment,
 	roles,

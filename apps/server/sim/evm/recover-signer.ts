@@ -1,7 +1,10 @@
 import { createRequire } from "node:module";
 import { type Address, type Hex, keccak256 } from "viem";
 
-/** The curve that viem itself signs with. What viem exports of it answers only later, and a chain here answers at once. */
+/**
+ * The curve that viem itself signs with. viem exports only an async interface to it, and a chain here answers
+ * synchronously.
+ */
 type Curve = {
 	Signature: new (
 		r: bigint,
@@ -19,7 +22,7 @@ const halfOfOrder = 0x7fffffffffffffffffffffffffffffff5d576e7357a4501ddfe92f4668
 const mostSigners = 20_000;
 const signers = new Map<string, Address | undefined>();
 
-/** Who signed the hash, in lower case; nobody where the signature is none or has a high s. */
+/** Returns the signer of the hash, in lower case; undefined if the signature is invalid or has a high s. */
 export function recoverSigner(
 	hash: Hex,
 	{ r, s, yParity }: { r: bigint; s: bigint; yParity: number },
@@ -46,7 +49,7 @@ function recover(
 	}
 }
 
-/** Of a signature as contracts take it: 65 bytes with v 27 or 28. */
+/** Recovers the signer of a signature in the form that contracts take: 65 bytes with v 27 or 28. */
 export function recoverPackedSigner(hash: Hex, signature: Hex): Address | undefined {
 	if (signature.length !== 132) return undefined;
 	const v = Number.parseInt(signature.slice(130), 16);

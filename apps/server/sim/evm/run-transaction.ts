@@ -8,11 +8,11 @@ export type TransactionOutcome = {
 	isSuccess: boolean;
 	gasUsed: bigint;
 	logs: EvmLog[];
-	/** What it returned, or what it said when it reverted. */
+	/** The return data, or the revert data. */
 	data: Hex;
 };
 
-/** What a block is to the transactions in it. */
+/** Fields of a block that its transactions depend on. */
 export type BlockTerms = { number: bigint; timestamp: bigint; baseFee: bigint };
 
 export type RunnableCall = Pick<EvmTransaction, "from" | "to" | "value" | "data" | "gas" | "authorizations">;
@@ -20,7 +20,7 @@ export type RunnableCall = Pick<EvmTransaction, "from" | "to" | "value" | "data"
 const delegationPrefix = "0xef0100";
 const gasPerAuthorization = 25_000n;
 
-/** Puts one transaction into the state of its block. Its sender can pay, and its nonce is the next one. */
+/** Applies one transaction to the state of its block. Its sender can pay, and its nonce is the next one. */
 export function runTransaction({
 	transaction,
 	block,
@@ -41,7 +41,7 @@ export function runTransaction({
 	return outcome;
 }
 
-/** Without nonce and fee: what a simulation runs. */
+/** Runs a call without nonce and fee, as a simulation does. */
 export function runCall({
 	call,
 	block,
@@ -55,7 +55,7 @@ export function runCall({
 	chainId: number;
 	contracts: ReadonlyMap<string, ContractPlace>;
 }): TransactionOutcome {
-	// They stand even where the call reverts.
+	// Authorizations hold even if the call reverts.
 	for (const authorization of call.authorizations) delegate(state, chainId, authorization);
 	const context = createEvmContext({
 		contracts,
@@ -82,7 +82,7 @@ export function runCall({
 	}
 }
 
-/** EIP-7702: one that does not hold is passed over. */
+/** Applies an authorization (EIP-7702). An invalid one is skipped. */
 function delegate(state: StateOverlay, chainId: number, authorization: SignedAuthorization): void {
 	const { authority, nonce } = authorization;
 	if (authorization.chainId !== 0 && authorization.chainId !== chainId) return;
@@ -106,7 +106,7 @@ export function effectiveGasPrice(
 	return offered < maxFeePerGas ? offered : maxFeePerGas;
 }
 
-/** What a transaction costs before it does anything. */
+/** Returns the gas that a transaction costs before it does anything. */
 export function intrinsicGas({
 	data,
 	authorizations,

@@ -16,10 +16,12 @@ const batchParameters = [
 
 const selectors = new Set<string>(["0xe9ae5c53", "0x1626ba7e"]);
 
-/** GeoAccount, as the code of a wallet that is delegated to it. The op's signature is the EntryPoint's to ask about. */
+/**
+ * GeoAccount as the code of a wallet that is delegated to it. Checking the op's signature is left to the EntryPoint.
+ */
 export function createSimAccount({ entryPoint }: { entryPoint: Address }): EvmContract {
 	return (context, { from, to: wallet, data }) => {
-		// Any call that it does not know it takes, and does nothing, as a wallet without code.
+		// It accepts any unknown call and does nothing, like a wallet without code.
 		if (!selectors.has(data.slice(0, 10))) return "0x";
 		const call = decodeCall(geoAccountAbi, data);
 		if (call.functionName === "isValidSignature") {
@@ -35,7 +37,7 @@ export function createSimAccount({ entryPoint }: { entryPoint: Address }): EvmCo
 			throw revertWith(geoAccountAbi, "AccountUnauthorized", [from]);
 		}
 		const [mode, executionData] = call.args;
-		// A batch that reverts as a whole; bytes 2 to 5 and after 10 say nothing.
+		// The mode is a batch that reverts as a whole; bytes 2 to 5 and after 10 are ignored.
 		if (!mode.startsWith("0x0100") || mode.slice(14, 22) !== "00000000") {
 			throw revertWith(geoAccountAbi, "UnsupportedExecutionMode");
 		}

@@ -37,7 +37,7 @@ const opTypehash = hash(
 const delegationPrefix = "0xef0100";
 const uint64 = (1n << 64n) - 1n;
 const gas = { perBundle: 10_000n, perOp: 55_000n, view: 3_000n };
-/** Beyond it the EntryPoint does not repeat what a call that failed said. */
+/** Length beyond which the EntryPoint does not repeat the revert data of a failed call. */
 const mostReasonDigits = 2 + 2 * 2_048;
 
 /** EntryPoint v0.9 for ops of delegated wallets that pay nothing: no paymasters, no factories, no aggregators. */
@@ -48,7 +48,7 @@ export function createSimEntryPoint({
 }: {
 	chainId: number;
 	address: Address;
-	/** What wallets can be delegated to for their ops to be understood. */
+	/** The delegates of wallets whose ops it understands. */
 	delegates: readonly Address[];
 }): EvmContract {
 	const self = lower(address);
@@ -70,7 +70,7 @@ export function createSimEntryPoint({
 
 	function hashOp({ state }: EvmContext, op: UserOp): Hex {
 		let initCode = op.initCode;
-		// With this marker the delegate is part of the hash.
+		// This marker makes the delegate part of the hash.
 		if (initCode.startsWith("0x7702")) {
 			const code = state.text(stateKey.code(lower(op.sender)));
 			if (code === "" || code === "0x") {
@@ -130,7 +130,7 @@ export function createSimEntryPoint({
 		return { op, sender, hash: opHash };
 	}
 
-	/** Calls that fail leave a bundle that succeeds; the nonce is spent either way. */
+	/** Executes an op. If its call fails, the bundle still succeeds, and the nonce is spent either way. */
 	function execute(context: EvmContext, { op, sender, hash: opHash }: ValidOp): void {
 		const callGasLimit = BigInt(op.accountGasLimits) & ((1n << 128n) - 1n);
 		const before = context.gas.used;
@@ -171,7 +171,7 @@ export function createSimEntryPoint({
 		switch (call.functionName) {
 			case "handleOps": {
 				const [ops, beneficiary] = call.args;
-				// Only an account without code, in a transaction of its own.
+				// The caller must be an account without code, in a transaction of its own.
 				if (from !== context.origin || state.text(stateKey.code(from)) !== "") {
 					throw revertWith(entryPoint09Abi, "Reentrancy");
 				}

@@ -30,7 +30,7 @@ type Attestation = ContractFunctionArgs<typeof geoEscrowAbi, "nonpayable", "rele
 type Decision = "Release" | "Refund";
 
 const escrowState = { none: 0n, opened: 1n, released: 2n, refunded: 3n } as const;
-/** As the vault has them; the escrow asks it about orders of one chain. */
+/** The vault's states; the escrow asks the vault about orders of one chain. */
 const vaultState = { none: 0n, filled: 1n, voided: 2n } as const;
 
 const maxRefundDelay = 3n * 24n * 3_600n;
@@ -38,7 +38,7 @@ const maxInput = (1n << 128n) - 1n;
 const uint64 = (1n << 64n) - 1n;
 const gas = { open: 60_000n, decide: 15_000n, signature: 6_000n, credit: 25_000n, view: 3_000n };
 
-/** The three times in an order's word, as the contracts read them: whatever else is in it. */
+/** Returns the three times of an order's word as the contracts read them, whatever else is in it. */
 export function timesOf(deadlines: bigint): { open: bigint; fill: bigint; refund: bigint } {
 	return {
 		open: (deadlines >> 128n) & uint64,
@@ -128,7 +128,7 @@ export function createSimEscrow({ chainId, address }: { chainId: number; address
 		return orderId;
 	}
 
-	/** The order is decided either way: what cannot be paid out is credited. */
+	/** Decides the order in any case: an amount that cannot be paid out is credited. */
 	function decide(context: EvmContext, kind: Decision, orderId: Hex, order: Order): void {
 		const { state } = context;
 		const isRelease = kind === "Release";
@@ -185,7 +185,7 @@ export function createSimEscrow({ chainId, address }: { chainId: number; address
 		}
 	}
 
-	/** On one chain delivery and release are one call, and nobody is believed. */
+	/** Returns false for a release on one chain: delivery and release are one call there, and no attestation counts. */
 	const isAttestable = (order: Order, kind: Decision) =>
 		kind === "Refund" || order.destinationChainId !== chain;
 
@@ -221,7 +221,7 @@ export function createSimEscrow({ chainId, address }: { chainId: number; address
 		});
 	}
 
-	/** The order's own vault is on this chain and says that no fill can follow. */
+	/** Returns true if the order's own vault is on this chain and says that no fill can follow. */
 	function isClosedHere(context: EvmContext, orderId: Hex, order: Order): boolean {
 		if (order.destinationChainId !== chain) return false;
 		const vault = toAddress(order.destinationVault);
@@ -309,7 +309,7 @@ function setHash({ threshold, attesters }: Attestation): Hex {
 	return keccak256(encodeAbiParameters([{ type: "uint256" }, { type: "address[]" }], [threshold, attesters]));
 }
 
-/** What OpenZeppelin's ECDSA says of bytes that nobody signed. */
+/** Returns the error of OpenZeppelin's ECDSA for an invalid signature. */
 function badSignature(signature: Hex): Revert {
 	const bytes = BigInt(signature.length / 2 - 1);
 	if (bytes !== 65n) return revertWith(geoEscrowAbi, "ECDSAInvalidSignatureLength", [bytes]);

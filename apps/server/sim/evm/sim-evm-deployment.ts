@@ -12,7 +12,7 @@ type SimAsset = {
 	outflowPerHour: string;
 };
 
-/** The devnet's assets and what its vaults hold of them, in whole tokens. */
+/** The devnet's assets, with the stock of its vaults in whole tokens. */
 const assets: readonly SimAsset[] = [
 	{
 		symbol: "ETH",
@@ -49,7 +49,7 @@ const assets: readonly SimAsset[] = [
 	},
 ];
 
-/** Contracts of a chain that exists nowhere else. The addresses follow from its id. */
+/** Returns the contracts of a chain that exists nowhere else. Their addresses follow from the chain's ID. */
 export function simEvmDeployment({
 	chainId,
 	name,
@@ -98,13 +98,13 @@ export function simEvmDeployment({
 	};
 }
 
-/** How a token of this symbol behaves, on the devnet and here. */
+/** Returns the behaviour of a token with this symbol, on the devnet and here. */
 export function tokenKindOf(symbol: string): TokenKind {
 	if (symbol === "USDT") return "without-return";
 	return symbol === "WETH" ? "wrapped-native" : "standard";
 }
 
-/** What a vault holds at first and lets out in an hour, by the asset's symbol. */
+/** Returns a vault's initial stock and its outflow limit per hour, by the asset's symbol. */
 export function firstStockOf(symbol: string): { stock: bigint; outflowPerHour: bigint } {
 	const asset = assets.find((candidate) => candidate.symbol === symbol);
 	if (!asset) return { stock: 0n, outflowPerHour: 0n };

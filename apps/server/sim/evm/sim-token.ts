@@ -21,7 +21,7 @@ import {
 } from "./evm-call.ts";
 import { stateKey } from "./state-overlay.ts";
 
-/** A token as most are, one with USDT's habits, WETH9, or a stranger's that takes from nobody and pays nobody. */
+/** A usual token, one that behaves like USDT, WETH9, or a stranger's that takes from nobody and pays nobody. */
 export type TokenKind = "standard" | "without-return" | "wrapped-native" | "hollow";
 
 export const tokenAbi = parseAbi([
@@ -51,7 +51,7 @@ export const tokenAbi = parseAbi([
 /** The address at which a stranger has deployed a hollow token. */
 export const hollowToken: Address = "0x00000000000000000000000000000000000bad01";
 
-/** The code of an account that tokens have on a list of those who get nothing. */
+/** The code of an account on the tokens' blocklist, which receives nothing. */
 export const blockedCode = "0xfd";
 
 const isTrue: Hex = `0x${"1".padStart(64, "0")}`;
@@ -64,7 +64,7 @@ for (const item of tokenAbi) {
 	if (item.type === "function" && usualNames.has(item.name)) usual.set(toFunctionSelector(item), item);
 }
 
-/** The same as decoding it, for the calls that come in every block. */
+/** Decodes a call, with a shortcut for the calls that come in every block. */
 function readCall(data: Hex): TokenCall {
 	const known = usual.get(data.slice(0, 10));
 	if (!known || data.length < 10 + 64 * known.inputs.length) return decodeCall(tokenAbi, data);

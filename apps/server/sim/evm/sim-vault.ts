@@ -34,7 +34,7 @@ const vaultState = { none: 0n, filled: 1n, voided: 2n } as const;
 const hour = 3_600n;
 const gas = { fill: 45_000n, void: 25_000n, setting: 30_000n, view: 3_000n };
 
-/** GeoVault and the AccessManager's say over it, rule by rule. It delivers from stock only: there is no router. */
+/** GeoVault with the AccessManager's rules for it, rule by rule. It delivers from stock only: there is no router. */
 export function createSimVault({
 	chainId,
 	address,
@@ -144,7 +144,7 @@ export function createSimVault({
 		emit(context, self, { abi: geoVaultAbi, name: "Skipped", args: [orderId, reason] });
 	}
 
-	/** An item that fails leaves nothing behind but its name and why. */
+	/** Fills orders. An item that fails leaves nothing behind but its ID and the reason. */
 	function fillMany(context: EvmContext, items: readonly Fill[]): void {
 		for (const item of items) {
 			const mark = context.state.mark();

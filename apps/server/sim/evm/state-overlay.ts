@@ -1,11 +1,11 @@
 import type { Value } from "./versioned-state.ts";
 
-/** What a block, a call or a simulation changes, above a state that it leaves alone. */
+/** The changes of a block, a call or a simulation, above a state that they leave alone. */
 export type StateOverlay = {
 	number: (key: string) => bigint;
 	text: (key: string) => string;
 	set: (key: string, value: Value) => void;
-	/** A point to come back to. */
+	/** Returns a point to undo to. */
 	mark: () => number;
 	undoTo: (mark: number) => void;
 	changes: () => ReadonlyMap<string, Value>;
@@ -34,7 +34,7 @@ export function createStateOverlay(below: (key: string) => Value | undefined): S
 	};
 }
 
-/** Where each thing is kept. Addresses are in lower case, the zero address is the native token. */
+/** The key of each value. Addresses are in lower case, the zero address is the native token. */
 export const stateKey = {
 	nonce: (account: string) => `nonce:${account}`,
 	code: (account: string) => `code:${account}`,

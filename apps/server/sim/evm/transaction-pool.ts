@@ -3,34 +3,34 @@ import { RpcFailure } from "../sim-chain.ts";
 import type { EvmTransaction } from "./parse-raw-transaction.ts";
 import { intrinsicGas } from "./run-transaction.ts";
 
-/** What the pool asks the newest block about an account. */
+/** Reads accounts as of the newest block. */
 export type AccountReader = {
 	nonce: (account: Address) => number;
 	balance: (account: Address) => bigint;
 	isDelegated: (account: Address) => boolean;
 };
 
-/** Transactions that wait for a block, by geth's rules. */
+/** Pending transactions, by geth's rules. */
 export type TransactionPool = {
-	/** Throws a `RpcFailure` with the node's words where it does not take it. */
+	/** Throws a `RpcFailure` with the node's message if it is refused. */
 	add: (transaction: EvmTransaction) => void;
-	/** Takes back what a dropped block had in it, unless another has its nonce by now. */
+	/** Takes back the transactions of a dropped block, except those whose nonce another one has by now. */
 	takeBack: (transactions: readonly EvmTransaction[]) => void;
-	/** The next one of each sender, where there is one with the very nonce that is asked for. */
+	/** Returns the transaction of each sender that has exactly the given nonce, if there is one. */
 	fronts: (nonceOf: (sender: Address) => number) => EvmTransaction[];
 	remove: (transaction: EvmTransaction) => void;
-	/** Forgets those whose nonce is spent. */
+	/** Forgets transactions whose nonce is spent. */
 	purge: () => void;
 	drop: (isDropped: (hash: string) => boolean) => void;
-	/** The sender's next nonce with all that follow one another here. */
+	/** Returns the sender's next nonce after its consecutive pending transactions. */
 	pendingNonce: (sender: Address) => number;
 	find: (hash: string) => EvmTransaction | undefined;
-	/** In the order of their arrival. */
+	/** Returns hashes in the order of arrival. */
 	hashes: () => string[];
 };
 
 export const blockGasLimit = 60_000_000n;
-/** A replacement must offer this much more of both fees. */
+/** Percentage of the replaced transaction's fees, both of them, that a replacement must offer. */
 const bumpPercent = 110n;
 const refusal = -32_000;
 
@@ -65,7 +65,9 @@ export function createTransactionPool({
 		return nonce;
 	};
 
-	/** A delegated account's transactions can be made worthless by anyone it lets act: a node keeps one of them. */
+	/**
+	 * Enforces that nodes keep one transaction of a delegated account: anyone whom it lets act can invalidate the others.
+	 */
 	const checkDelegated = ({ from, nonce, authorizations }: EvmTransaction) => {
 		const own = bySender.get(from);
 		const isAuthority = [...byHash.values()].some((other) =>

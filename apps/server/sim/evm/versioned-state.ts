@@ -1,14 +1,14 @@
 /** A balance, a nonce, the state of an order, an account's code. */
 export type Value = bigint | string;
 
-/** All that a chain remembers, as of every one of its blocks. */
+/** The state of a chain, as of every one of its blocks. */
 export type VersionedState = {
-	/** As of the block's end. */
+	/** Returns the value at the end of the block. */
 	read: (key: string, height: number) => Value | undefined;
 	write: (height: number, changes: ReadonlyMap<string, Value>) => void;
-	/** Forgets what the blocks above this one changed. */
+	/** Forgets the changes of the blocks above this one. */
 	dropAbove: (height: number) => void;
-	/** Changes what is there as if it had been so from the first block on: no reorganization takes it away. */
+	/** Changes a value as if it had been so from the first block on: no reorg takes it away. */
 	rewrite: (key: string, change: (value: Value | undefined) => Value) => void;
 };
 
@@ -24,7 +24,7 @@ export function createVersionedState(): VersionedState {
 			const found = versions.get(key);
 			if (!found) return undefined;
 			const { heights, values } = found;
-			// What is read is nearly always of the newest blocks.
+			// Reads are nearly always of the newest blocks.
 			for (let i = heights.length - 1; i >= 0; i--) if ((heights[i] as number) <= height) return values[i];
 			return undefined;
 		},

@@ -17,13 +17,13 @@ export function exchangeOption({
 	return delivered * normalBelow(upper) - input * normalBelow(upper - deviation);
 }
 
-/** The share of a normal distribution below a value, exact to about 1e-15 also far from the middle. */
+/** Returns the share of a normal distribution below a value, exact to about 1e-15 also far from the middle. */
 function normalBelow(value: number): number {
 	if (value > 0) return 1 - normalBelow(-value);
 	const x = -value;
 	const density = Math.exp((-x * x) / 2) / Math.sqrt(2 * Math.PI);
 	if (x < 3) {
-		// The series around the middle.
+		// Uses the series around the middle.
 		let term = x;
 		let sum = x;
 		for (let k = 1; Math.abs(term) > 1e-17; k++) {
@@ -32,7 +32,7 @@ function normalBelow(value: number): number {
 		}
 		return 0.5 - density * sum;
 	}
-	// The continued fraction of the tail.
+	// Uses the continued fraction of the tail.
 	let fraction = x;
 	for (let k = 60; k > 0; k--) fraction = x + k / fraction;
 	return density / fraction;

@@ -13,10 +13,10 @@ export type Market = { ETH: number; SOL: number };
 
 export const market: Market = { ETH: 2_500, SOL: 150 };
 
-/** How long a block of both EVM chains takes: as on Ethereum, where a signed fill waits the longest. */
+/** Block time of both EVM chains, as on Ethereum, where a signed fill waits the longest. */
 export const blockSeconds = 12;
 
-/** A block of pools and feeds counts only if the two before it say the same. */
+/** Prices of a block count only if the two blocks before it have the same. */
 const blocksThatCount = 3;
 const startMs = 1_800_000_000_000;
 const poolFee = 500n;
@@ -26,11 +26,11 @@ export type MovingDesk = {
 	desk: Desk;
 	chains: { east: ChainDeployment; west: ChainDeployment };
 	config: Config;
-	/** Lets the pools and feeds of both chains say these prices, for as many blocks as count. */
+	/** Sets the prices of the pools and feeds of both chains, for as many blocks as count. */
 	move: (to: Market) => void;
 };
 
-/** The real desk over a real price book, and a market that the caller of this function moves. */
+/** Creates the real desk over a real price book, with a market that the caller moves. */
 export function createMovingDesk({
 	optionCentibps,
 	volatilityPercent,
@@ -106,7 +106,7 @@ function blockPrices(
 		blockHash: numberToHex(blockNumber, { size: 32 }),
 		blockNumber,
 		timestampUnixSeconds,
-		// Gas that costs nearly nothing: what the network costs is no part of the option.
+		// Gas costs nearly nothing: network costs are not part of the option.
 		baseFee: 1n,
 		assets: new Map(
 			assets.map((asset) => {
@@ -128,7 +128,7 @@ function blockPrices(
 
 type Priced = { usd: number; decimals: number };
 
-/** A pool that never runs dry, and takes its fee. */
+/** Returns the ladder of a pool that never runs dry, and takes its fee. */
 function ladder(from: Priced, to: Priced): Ladder {
 	const rungs = [10, 1_000, 100_000, 1_000_000].map((usd) => {
 		const input = (e18Of(usd) * 10n ** BigInt(from.decimals)) / e18Of(from.usd);
@@ -139,7 +139,7 @@ function ladder(from: Priced, to: Priced): Ladder {
 	return { fees: [Number(poolFee)], rungs };
 }
 
-/** To the billionth of a dollar. */
+/** Returns the amount to the billionth of a dollar. */
 function e18Of(usd: number): bigint {
 	return BigInt(Math.round(usd * 1e9)) * 10n ** 9n;
 }

@@ -6,7 +6,7 @@ import { createMovingDesk, market } from "./moving-desk.ts";
 import { pairs, simulateChooser } from "./simulate-chooser.ts";
 
 const quickSeconds = 12;
-/** A block for the deposit and two on top of it. */
+/** Seconds of a block for the deposit and two on top of it. */
 const usualSeconds = 36;
 const finalSeconds = 20 * 60;
 const paths = process.env.GEOSWAP_FULL ? 400 : 25;

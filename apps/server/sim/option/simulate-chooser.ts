@@ -18,7 +18,7 @@ type Token = "ETH" | "USDC" | "USDT" | "SOL";
 export type Pair = {
 	from: Exclude<Token, "SOL">;
 	to: Token;
-	/** How long a signed fill waits for its block at most, and whether its recipient can refuse it meanwhile. */
+	/** Seconds that a signed fill waits for its block at most, and whether its recipient can refuse it meanwhile. */
 	landSeconds: number;
 	canRefuse: boolean;
 };
@@ -34,14 +34,14 @@ export const pairs: readonly Pair[] = [
 ];
 
 export type ChooserResult = {
-	/** Mean gain of a caller who always chooses best, in basis points of the input: at the rules of before, and now. */
+	/** Mean gain of a caller who always chooses best, in basis points of the input: by the earlier rules, and now. */
 	gainBeforeBps: number;
 	gainBps: number;
 	/** The extra cost of a caller who never refuses: in its quote, and on top of that at the fill. */
 	addedInQuoteBps: number;
 	medianLoweredBps: number;
 	meanLoweredBps: number;
-	/** How many of its swaps get less than they were promised. */
+	/** Share of its swaps that get less than was promised. */
 	loweredShare: number;
 };
 
@@ -60,11 +60,11 @@ export function simulateChooser({
 	random,
 }: {
 	pair: Pair;
-	/** How much prices really move in a year. */
+	/** Real volatility of prices per year. */
 	volatilityPercent: number;
-	/** How much the desk is configured to think that they do. */
+	/** Volatility that the desk is configured to assume. */
 	assumedPercent?: number;
-	/** From the submit until the fill is signed. */
+	/** Seconds from the submit until the fill is signed. */
 	waitSeconds: number;
 	paths: number;
 	random: SeededRandom;
@@ -77,7 +77,7 @@ export function simulateChooser({
 		volatilityPercent: { stable: 1, volatile: assumedPercent, bySymbol: {} },
 	});
 	const [honestBefore, honest] = [quote(before, pair), quote(now, pair)];
-	// One whose discount is the whole fee has the most to choose from.
+	// A caller whose discount is the whole fee has the most to choose from.
 	const [chosenBefore, chosen] = [quote(before, pair, 0), quote(now, pair, 0)];
 	const perSecond = volatilityPercent / 100 / Math.sqrt(yearSeconds);
 	const deviation = perSecond * Math.sqrt(waitSeconds);
@@ -142,7 +142,7 @@ function quote(
 		amount,
 		walletAddress: wallet,
 		recipient: to === "SOL" ? solanaRecipient : wallet,
-		// The caller that gives the desk the most room.
+		// This slippage gives the desk the most room.
 		slippageBps: 5_000,
 	};
 	return desk.quote(request, { feeMillibps });
@@ -168,7 +168,7 @@ function movesOf(token: Token): 0 | 1 {
 	return token === "ETH" || token === "SOL" ? 1 : 0;
 }
 
-/** Box and Muller's. */
+/** Returns a normally distributed number (Box-Muller). */
 function normal(random: SeededRandom): number {
 	return Math.sqrt(-2 * Math.log(1 - random.next())) * Math.cos(2 * Math.PI * random.next());
 }

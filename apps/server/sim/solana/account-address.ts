@@ -4,13 +4,13 @@ import { type Address, getAddressDecoder, getAddressEncoder, isOffCurveAddress }
 import { ASSOCIATED_TOKEN_PROGRAM_ADDRESS, TOKEN_PROGRAM_ADDRESS } from "@solana-program/token";
 import type { Hex } from "viem";
 
-// What kit derives by WebCrypto, and so only in a while.
+// Synchronous versions of derivations that kit does through WebCrypto, and so only asynchronously.
 
 const addressEncoder = getAddressEncoder();
 const addressDecoder = getAddressDecoder();
 const tokenAddresses = new Map<string, SolanaAddress>();
 
-/** Where an owner is expected to hold a token. */
+/** Returns the address at which an owner is expected to hold a token. */
 export function tokenAddressOf(holding: { owner: SolanaAddress; token: SolanaAddress }): SolanaAddress {
 	const key = `${holding.owner}/${holding.token}`;
 	const known = tokenAddresses.get(key) ?? findTokenAddress(holding);
@@ -32,7 +32,7 @@ function findTokenAddress({ owner, token }: { owner: Address; token: Address }):
 	throw new Error(`${owner} has no account for ${token}`);
 }
 
-/** Where an order's marker is: see `markerAddress`. */
+/** Returns the address of an order's marker: see `markerAddress`. */
 export function markerAddressOf({ base, orderId }: { base: SolanaAddress; orderId: Hex }): SolanaAddress {
 	return hashed([bytesOf(base), Buffer.from(markerSeed(orderId)), bytesOf(TOKEN_PROGRAM_ADDRESS)]);
 }
