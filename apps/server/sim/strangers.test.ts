@@ -7,7 +7,7 @@ const size = process.env.GEOSWAP_FULL
 	? { seeds: 500, swaps: 8, strangers: 12 }
 	: { seeds: 3, swaps: 8, strangers: 12 };
 const processes = 2;
-/** How much longer a caller may wait because of what strangers do. */
+/** Factor by which the acts of strangers may lengthen a caller's wait. */
 const mostTimes = 1.5;
 const tellEvery = 50;
 
@@ -42,7 +42,7 @@ test(`strangers in ${size.seeds} worlds pause nothing, breach nothing and delay 
 	expect(kinds.size).toBeGreaterThan(6);
 });
 
-/** Runs the same world without strangers and with them. Nothing else goes wrong in it: else times would differ by that. */
+/** Runs the same world without strangers and with them. There are no faults in it: they would change the times too. */
 async function compare(simulation: SimulationProcess, seed: number): Promise<Compared> {
 	const plan = planOfSeed(seed, { swaps: size.swaps, faults: 0 });
 	const run = async (strangers: number) => {
@@ -53,13 +53,13 @@ async function compare(simulation: SimulationProcess, seed: number): Promise<Com
 	const [alone, among] = [await run(0), await run(size.strangers)];
 	const late = plan.swaps.flatMap((_, index) => {
 		const [before, with_] = [alone.figures.waitedMs[index], among.figures.waitedMs[index]];
-		// A caller looks now and then, and may see it one look later.
+		// A caller polls, and may see the result one look later.
 		const mostMs = before === undefined ? undefined : before * mostTimes + lookEveryMs;
 		const isSame = (before === undefined) === (with_ === undefined);
 		if (isSame && (mostMs === undefined || (with_ ?? 0) <= mostMs)) return [];
 		return [`#${index} waited ${with_} ms among strangers, and ${before} ms without them`];
 	});
-	// The other runs of the simulator judge what does not hold without strangers either.
+	// Violations that also occur without strangers are left to the other runs of the simulator.
 	for (const violation of alone.violations) console.log(`seed ${seed}, without strangers: ${violation}`);
 	const ofStrangers = among.violations.filter((violation) => !alone.violations.includes(violation));
 	const violations = [...ofStrangers, ...late];

@@ -3,12 +3,15 @@ import type { RunResult } from "./run-plan.ts";
 
 const mostLines = 60;
 
-/** A line of a trace that says something: `<ms> <who>: <what>`. Who is `!` where it is a fault. Others are mere events. */
+/**
+ * A line of a trace that says something: `<ms> <who>: <what>`, with `!` as who for a fault. Other lines are mere
+ * events.
+ */
 const tracePattern = /^(\d+) ([^: ]+): (.*)$/;
 
 type Moment = { atMs: number; who: string; what: string; weight: number };
 
-/** A run as a person would tell it: what was planned, what happened, and what is wrong at the end. */
+/** Tells a run for a person: what was planned, what happened, and what is wrong at the end. */
 export function timeline(
 	plan: Plan,
 	{ trace, violations }: Pick<RunResult, "trace" | "violations">,
@@ -27,7 +30,7 @@ export function timeline(
 	return [...head, ...told.map(tellMoment), ...tail];
 }
 
-/** Of a large plan only those that something is said of. */
+/** Returns true if the swap is listed: in a large plan, only if a violation names it. */
 function isTold(index: number, { swaps }: Plan, blamed: ReadonlySet<string>): boolean {
 	return swaps.length <= 10 || blamed.has(`#${index}`);
 }
@@ -36,7 +39,7 @@ function swapsNamedIn(violations: readonly string[]): Set<string> {
 	return new Set(violations.flatMap((violation) => violation.match(/#\d+/g) ?? []));
 }
 
-/** Faults count most, then the swaps that the violations name, then other swaps, then the rest. */
+/** Weighs a line: faults count most, then the swaps that the violations name, then other swaps, then the rest. */
 function readMoment(line: string, blamed: ReadonlySet<string>): Moment[] {
 	const [, atMs, who, what] = tracePattern.exec(line) ?? [];
 	if (atMs === undefined || who === undefined || what === undefined) return [];
@@ -58,7 +61,7 @@ function mergeRepeated(moments: readonly Moment[]): Moment[] {
 	);
 }
 
-/** As many as there is room for, in their order; of equal weight the last, for the end tells most. */
+/** Returns as many as there is room for, in their order. Of equal weight the last are kept, as the end tells most. */
 function heaviest(moments: readonly Moment[], room: number): Moment[] {
 	const ranked = moments
 		.map((moment, place) => ({ moment, place }))

@@ -2,17 +2,20 @@ import type { Fault, Plan } from "./plan.ts";
 import type { World } from "./world.ts";
 
 const lookEveryMs = 1_000;
-/** A worker's tick does what has been due for two seconds. It may have waited for the database, and hold several. */
+/**
+ * Milliseconds that a swap may be due. A worker's tick takes those that have been due for two seconds, but it may wait
+ * for the database, and have several to do.
+ */
 const patienceMs = 15_000;
-/** After a fault that keeps workers from their work, they need a moment. */
+/** Milliseconds that workers need to recover after a fault that kept them from their work. */
 const recoverMs = 15_000;
 
-/** Faults in which no tick may be able to do anything. */
+/** Returns true for faults in which no tick may be able to do anything. */
 function excuses(fault: Fault): boolean {
 	return ["crash", "database", "restore", "clock-skew"].includes(fault.kind);
 }
 
-/** Looks every second whether a swap has been due for long although a worker and the database were there. */
+/** Checks every second that no swap has been due for long while a worker and the database were available. */
 export function watchOverdue(world: World, plan: Plan, startsInMs: number): string[] {
 	const { scheduler, database, startMs } = world;
 	const violations: string[] = [];

@@ -5,18 +5,18 @@ import type { Scheduler } from "./scheduler.ts";
 import type { SimChain } from "./sim-chain.ts";
 import type { SimDatabase } from "./sim-database.ts";
 
-/** What an onlooker writes down while a world runs: what no books and no chain can tell afterwards. */
+/** Observations made while a world runs, of facts that neither the books nor a chain can tell afterwards. */
 export type WorldRecord = {
 	sent: SentTransaction[];
-	/** Whenever a chain's newest final block is another. */
+	/** An entry for each change of a chain's newest final block. */
 	finality: { chain: ChainName; atMs: number; finalized: number }[];
-	/** When the database was set back. */
+	/** The times at which the database was restored. */
 	restoredAtMs: number[];
-	/** How many nonces of each sender are spent, whenever it is another number. */
+	/** An entry for each change of the number of nonces that a sender has spent. */
 	spent: { chain: ChainName; from: Hex; atMs: number; count: number }[];
 };
 
-/** A relayer's transaction on an EVM chain, each time that a worker gave it to a node. */
+/** A relayer's transaction on an EVM chain, recorded each time that a worker gave it to a node. */
 export type SentTransaction = {
 	atMs: number;
 	chain: ChainName;
@@ -27,14 +27,17 @@ export type SentTransaction = {
 	to: Hex | undefined;
 	data: Hex;
 	/**
-	 * How many of its sender's nonces were spent when the database was last set back, and at every moment since: nobody who
-	 * asked could have missed that, unless by a node that is behind. What the chain dropped meanwhile could be free for a
-	 * while, even where it is in a block again.
+	 * The number of the sender's nonces that were spent when the database was last restored, and at every moment since:
+	 * no reader could have missed that, except through a stale node. A nonce whose block was dropped meanwhile could be
+	 * free for a while, even if it is in a block again.
 	 */
 	spentNonce: number;
-	/** How many others were signed for its nonce before, as far as the books knew then; undefined where it is not in them. */
+	/**
+	 * How many others were signed for its nonce before, as far as the books knew then; undefined if it is not in the
+	 * books.
+	 */
 	attempt: number | undefined;
-	/** Whether it was in the books by then. */
+	/** True if it was in the books when it was sent. */
 	isWritten: boolean;
 };
 
@@ -59,7 +62,7 @@ export function createWorldRecord({
 	const { nowMs } = scheduler;
 	const record: WorldRecord = { sent: [], finality: [], restoredAtMs: [], spent: [] };
 	const finalized = new Map<ChainName, number>();
-	/** Whoever sent something, and the fewest of his nonces that were spent at any moment since the last restore. */
+	/** All senders, each with the lowest number of its nonces that were spent at any moment since the last restore. */
 	const senders = new Map<
 		string,
 		{ name: ChainName; from: Hex; chain: SimChain; spent: number | undefined }

@@ -38,7 +38,7 @@ import { startSimWorker } from "./sim-worker.ts";
 import { createSimSolanaChain, type SimSolanaChain } from "./solana/create-sim-solana-chain.ts";
 import { createWorldRecord, type WorldRecord } from "./world-record.ts";
 
-/** What goes wrong at this moment. Whoever plans faults turns these. */
+/** The faults in force at this moment. `scheduleFaults` sets them. */
 type Troubles = {
 	rpc: (chain: ChainName, of: "workers" | "attesters", provider: ProviderName) => NodeFault;
 	database: (worker: string) => DatabaseFault;
@@ -67,23 +67,22 @@ export type World = {
 	random: SeededRandom;
 	workers: Map<WorkerName, SimProcess>;
 	startWorker: (name: WorkerName) => void;
-	/** A way to a chain that is never wrong, for whoever looks from outside. */
+	/** Returns a connection to a chain that is never wrong, for observers outside the world. */
 	truth: (chain: ChainName) => SimNode;
-	/** What attesters signed, by order: release or refund. */
+	/** Signatures of attesters by order, each as `<attester> Release` or `<attester> Refund`. */
 	signed: Map<string, Set<string>>;
 	tell: (who: string, what: string) => void;
 	figures: { calls: number; wallMs: number };
 	trace: string[];
-	/** What an onlooker wrote down. */
 	record: WorldRecord;
 	noteReorg: () => void;
 	noteRestore: () => void;
 	eventCount: () => number;
-	/** Then escrows and vaults may hold more than is anybody's. */
+	/** True if strangers act in the world: escrows and vaults may then hold more than anyone owns. */
 	hasStrangers: boolean;
 };
 
-/** When every world begins. */
+/** The time at which every world begins. */
 export const worldStartMs = Date.UTC(2030, 0, 1, 12);
 
 export const relayersPerChain = 2;
@@ -174,7 +173,9 @@ export async function createWorld({
 	const figures = { calls: 0, wallMs: 0 };
 	const { record, noteSent, noteBlock, noteReorg, noteRestore } = createWorldRecord({ scheduler, database });
 	const nodeRandom = random.fork("nodes");
-	/** Attesters have a provider each: of those one lies. The first one of Solana never does. */
+	/**
+	 * Each attester has one provider, and only the first attester's lies. Solana's first provider never lies to workers.
+	 */
 	const lieOf = (
 		name: ChainName,
 		of: "workers" | "attesters",
@@ -196,7 +197,7 @@ export async function createWorld({
 			process,
 			scheduler,
 			random: nodeRandom,
-			// An attester has one provider, whichever is meant.
+			// An attester has one provider, whichever of the two the fault names.
 			faultOf: () =>
 				troubles.rpc(name, of, provider) ??
 				(of === "attesters" ? troubles.rpc(name, of, "second") : undefined),
@@ -251,7 +252,7 @@ export async function createWorld({
 		}
 	};
 
-	/** Swaps by their place in the plan, as whoever reads a trace knows them. */
+	/** Names a swap by its place in the plan, as readers of a trace know it. */
 	const nameOf = (uuid: unknown) => {
 		const swap = wallets.swaps.find((candidate) => candidate.uuid === uuid);
 		return swap ? `#${swap.index}` : uuid;
@@ -380,7 +381,7 @@ export async function createWorld({
 	};
 }
 
-/** What the service says becomes part of the trace. */
+/** Returns a log that writes into the trace. */
 function logOf(name: string, tell: World["tell"], nameOf: (uuid: unknown) => unknown): Log {
 	const write = (level: string) => (told: unknown, text?: string) => {
 		const { swapId, err, problem } = (typeof told === "object" && told ? told : {}) as Record<

@@ -19,26 +19,26 @@ import { markerAddressOf, tokenAddressOf } from "./account-address.ts";
 export type SimSolanaChain = SimChain & {
 	deployment: SolanaDeployment;
 	genesisHash: string;
-	/** The service's. */
+	/** The service's keys. */
 	keys: SolanaKeys;
-	/** Slots. Not each has a block. */
+	/** Returns slots. Not every slot has a block. */
 	heights: () => { latest: number; confirmed: number; finalized: number };
-	/** Nobody's so far: it holds nothing. */
+	/** Creates a wallet that holds nothing. */
 	newWallet: () => Promise<KeyPairSigner>;
-	/** As if it had always been there, at every commitment. The native token is lamports. */
+	/** Gives tokens as if they had always been there, at every commitment. The native token is lamports. */
 	give: (token: SolanaAddress, owner: SolanaAddress, amount: bigint) => void;
 	balanceOf: (token: SolanaAddress, owner: SolanaAddress, commitment?: Commitment) => bigint;
-	/** Who owns the order's marker: see `markerAddress` for what that says. */
+	/** Returns the owner of the order's marker: see `markerAddress` for its meaning. */
 	markerOf: (
 		base: "vault" | "escrow",
 		orderId: Hex,
 		commitment?: Commitment,
 	) => "vault" | "escrow" | "someone" | undefined;
-	/** What became of a transaction, known by its signature in base58. */
+	/** Returns a landed transaction by its signature in base58. */
 	landed: (signature: string, commitment?: Commitment) => LandedTransaction | undefined;
-	/** Those that named the address, oldest first, failed ones too. */
+	/** Returns the transactions that named the address, oldest first, including failed ones. */
 	landedOf: (address: SolanaAddress, commitment?: Commitment) => LandedTransaction[];
-	/** Nothing may be asked of it any more: another chain takes its machine. */
+	/** Closes the chain. It cannot be used any more: another chain takes its machine. */
 	close: () => void;
 };
 
@@ -48,13 +48,16 @@ type SimSolanaOptions = {
 	/** Slots until a block is confirmed, and until it is final. */
 	confirmedSlots?: number;
 	finalitySlots?: number;
-	/** Every so many slots there is one without a block. */
+	/** One of every this many slots has no block. */
 	skipEvery?: number | undefined;
-	/** What transactions offer for a compute unit on a usual day. */
+	/** The usual price that transactions offer for a compute unit. */
 	usualMicroLamports?: bigint;
 };
 
-/** The devnet's Solana in this process, without its clock. Of one seed and the same calls all answers are the same. */
+/**
+ * Creates the devnet's Solana in this process, without its clock. With the same seed and calls, all answers are the
+ * same.
+ */
 export async function createSimSolanaChain({
 	startMs,
 	random,
@@ -72,7 +75,7 @@ export async function createSimSolanaChain({
 	const genesisHash = chain.blocks[0]?.blockhash ?? "";
 	const deployment = describeSolana({ genesisHash });
 	const keys = await serviceKeys(deployment);
-	/** Of a compute unit. */
+	/** Least price of a compute unit. */
 	let leastMicroLamports = 0n;
 	let isClosed = false;
 
@@ -158,22 +161,22 @@ export async function createSimSolanaChain({
 	};
 }
 
-/** A machine takes 15 ms to make, and 8 MB that the garbage collector knows nothing of. */
+/** Machines for reuse: one takes 15 ms to create, and 8 MB that the garbage collector does not know of. */
 const spareMachines: ReturnType<typeof solanaMachine>[] = [];
 
-/** Nothing that only a chain of one's own can be asked for, or that does not answer at once. */
+/** Returns false for methods that only a private chain has, or that do not answer at once. */
 function isNodes(method: string): boolean {
 	return !method.startsWith("devnet_") && method !== "requestAirdrop";
 }
 
-/** As over the wire, where an integer is digits and no more. */
+/** Converts bigints to numbers, as over the wire, where an integer is just digits. */
 function withNumbers(param: unknown): unknown {
 	if (typeof param === "bigint") return Number(param);
 	if (typeof param !== "object" || param === null || Array.isArray(param)) return param;
 	return Object.fromEntries(Object.entries(param).map(([name, value]) => [name, withNumbers(value)]));
 }
 
-/** A node that is behind has what is final, and takes it for all that is confirmed. */
+/** Lowers the commitment: a stale node has only final blocks, and takes them for all that is confirmed. */
 function asFinalized(param: unknown): unknown {
 	if (typeof param !== "object" || param === null || !("commitment" in param)) return param;
 	return { ...param, commitment: "finalized" };
@@ -189,7 +192,7 @@ function statusesUpTo(answered: unknown, slot: number): unknown {
 
 let parsed: Promise<SolanaKeys> | undefined;
 
-/** The same on every chain: what differs from run to run is what they sign. */
+/** Returns the service's keys, the same on every chain: only what they sign differs from run to run. */
 function serviceKeys(deployment: SolanaDeployment): Promise<SolanaKeys> {
 	parsed ??= parseSolanaKeys(solanaKeyVariables(deriveSolanaDevnetKeys()), deployment);
 	return parsed;

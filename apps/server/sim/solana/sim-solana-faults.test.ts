@@ -136,7 +136,7 @@ test("what the chain is known to hold is what a node tells of it", async () => {
 	expect(chain.landedOf(payout.recipient).map(({ wire }) => wire.signature)).toEqual([payout.signature]);
 });
 
-/** Everything that a node answers on the way of some orders, through faults that the seed decides. */
+/** Collects everything that a node answers in the course of some orders, through faults that the seed decides. */
 async function story(seed: number): Promise<{ hash: string; answers: number }> {
 	const on = await open(seed);
 	const answers: string[] = [];

@@ -8,7 +8,7 @@ import { toSignature } from "../../src/chain/solana/read/read-statuses.ts";
 import { simulateTransaction, toBase64 } from "../../src/chain/solana/send/simulate-transaction.ts";
 import { type SolanaSubject, solanaContractScene } from "./solana-contract-scene.ts";
 
-/** What the service relies on of Solana, whoever it is. */
+/** Tests what the service relies on of Solana, for any implementation. */
 export function solanaChainContract(name: string, startSubject: () => Promise<SolanaSubject>): void {
 	describe(name, () => {
 		let subject: SolanaSubject;
@@ -122,7 +122,7 @@ export function solanaChainContract(name: string, startSubject: () => Promise<So
 			const signed = await scene.send(await scene.signPayout(order));
 			expect(await scene.rawStatus(signed)).toBeNull();
 			await subject.slots(1);
-			// A slot without a block.
+			// The slot had no block.
 			if (!(await scene.rawStatus(signed))) await subject.slots(1);
 			expect(await scene.rawStatus(signed)).toMatchObject({ confirmationStatus: "processed", err: null });
 			expect(await scene.status(signed)).toBeUndefined();
@@ -295,7 +295,7 @@ export function solanaChainContract(name: string, startSubject: () => Promise<So
 				["getSlot", [{ minContextSlot: 1_000_000_000 }], -32016],
 				["getBlockTime", [1_000_000_000], -32004],
 				["sendTransaction", ["AA==", { encoding: "base64" }], -32602],
-				// It has landed: a check beforehand says so.
+				// The transaction has already landed, so preflight fails.
 				[
 					"sendTransaction",
 					[toBase64(payout.raw), { encoding: "base64", preflightCommitment: "confirmed" }],

@@ -30,8 +30,8 @@ import { coSignOrder } from "../../src/chain/solana/wallet/co-sign-order.ts";
 import { solanaOrder } from "../../test/order/solana-order-scene.ts";
 
 /**
- * A Solana chain whose slots pass only when it is told so. Blocks are confirmed after 2 slots and final after 32, and
- * every tenth slot has none.
+ * A Solana chain whose slots advance only on request. Blocks are confirmed after 2 slots and final after 32, and every
+ * tenth slot has none.
  */
 export type SolanaSubject = {
 	deployment: SolanaDeployment;
@@ -48,7 +48,7 @@ export const subjectOptions = { confirmedSlots: 2, finalitySlots: 32, skipEvery:
 
 const computePrice = 1_000n;
 
-/** What the service does with orders on such a chain, by its own code. No two wallets or orders are the same. */
+/** Creates the service's actions on orders of such a chain, by its own code. No two wallets or orders are the same. */
 export function solanaContractScene(subject: SolanaSubject) {
 	const { deployment, keys, transport, slots } = subject;
 	const chain = connectSolana({ rpcUrl: "", deployment, transport });
@@ -76,13 +76,13 @@ export function solanaContractScene(subject: SolanaSubject) {
 		feePayer: feePayer.address,
 		send,
 		newWallet,
-		/** Until it is confirmed. */
+		/** Sends a transaction and waits until it is confirmed. */
 		land: async (signed: SignedTransaction): Promise<SignedTransaction> => {
 			await send(signed);
 			await slots(4);
 			return signed;
 		},
-		/** With its wallet, which holds the input. */
+		/** Returns an order with its wallet, which holds the input. */
 		orderFrom: async (): Promise<{ order: Order; wallet: KeyPairSigner }> => {
 			const wallet = await newWallet();
 			const order = solanaOrder({
@@ -93,7 +93,7 @@ export function solanaContractScene(subject: SolanaSubject) {
 			await subject.give({ token: usdc, owner: wallet.address, amount: order.inputAmount });
 			return { order, wallet };
 		},
-		/** With its recipient, who has no account for the output. */
+		/** Returns an order with its recipient, who has no account for the output. */
 		orderTo: async (): Promise<{ order: Order; recipient: SolanaAddress }> => {
 			const { address: recipient } = await newWallet();
 			const order = solanaOrder({
@@ -134,7 +134,7 @@ export function solanaContractScene(subject: SolanaSubject) {
 			return (await readMarkers(chain, asked))[0];
 		},
 		status: async ({ signature }: { signature: Hex }) => (await readStatuses(chain, [signature]))[0],
-		/** What a node says at any commitment. */
+		/** Returns a node's status of a transaction, at any commitment. */
 		rawStatus: async ({ signature }: { signature: Hex }) => {
 			const asked = [toSignature(signature)];
 			const { value } = await chain.rpc
@@ -144,7 +144,7 @@ export function solanaContractScene(subject: SolanaSubject) {
 		},
 		lamports: async (address: SolanaAddress): Promise<bigint> =>
 			(await chain.rpc.getBalance(address, { commitment: "confirmed" }).send()).value,
-		/** The bare answer to a call. */
+		/** Returns the raw answer to a call. */
 		ask: (method: string, params: readonly unknown[]) =>
 			transport<{ result?: unknown; error?: { code: number; message: string } }>({
 				payload: { jsonrpc: "2.0", id: 1, method, params },

@@ -11,7 +11,7 @@ beforeEach(async () => {
 });
 afterEach(() => undo());
 
-/** Fails unless it is done before anything but microtasks had a turn. */
+/** Fails if the work needs more than microtasks. */
 async function atOnce<T>(work: Promise<T>): Promise<T> {
 	let turns = 0;
 	const turn = setImmediate(() => {

@@ -13,17 +13,16 @@ type Subtle = webcrypto.SubtleCrypto;
 type Key = webcrypto.CryptoKey;
 
 /**
- * WebCrypto hashes and signs on other threads, and its answers come whenever those are done. From now on what Solana's
- * client asks of it is done at once, and the answer is there in a microtask, as is true of keys that are imported and
- * exported anyway. New keys follow from the random bytes. Whatever else is asked goes the usual way. The returned
- * function undoes it.
+ * Makes WebCrypto deterministic, which hashes and signs on other threads whose answers come at any time. From now on
+ * the calls of Solana's client are computed at once and answered in a microtask, which import and export of keys are
+ * anyway. New keys follow from the random bytes. All other calls go the usual way. Returns a function that undoes it.
  */
 export async function steadyCrypto({
 	randomBytes,
 }: {
 	randomBytes: (length: number) => Uint8Array;
 }): Promise<() => void> {
-	// Before its first key the client tries whether there are any, once in a process: that must take no random bytes.
+	// Before its first key the client tests for support, once in a process: that must take no random bytes.
 	await generateKeyPair();
 	const subtle = crypto.subtle as unknown as Subtle;
 	const usual = Object.getPrototypeOf(subtle) as Subtle;
@@ -34,7 +33,7 @@ export async function steadyCrypto({
 		return toArrayBuffer(createHash(hash).update(toBytes(data)).digest());
 	};
 	const sign: Subtle["sign"] = async (algorithm, key, data) => {
-		// A key that is wrong for it is refused the usual way.
+		// A key that does not fit is refused the usual way.
 		if (!isEd25519(algorithm, key) || !key.usages.includes("sign")) {
 			return usual.sign.call(subtle, algorithm, key, data);
 		}
@@ -75,7 +74,7 @@ export async function steadyCrypto({
 
 const ed25519 = { name: "Ed25519" };
 const hashes: Record<string, string> = { "SHA-256": "sha256", "SHA-384": "sha384", "SHA-512": "sha512" };
-/** What PKCS #8 puts before the 32 bytes of an Ed25519 key. */
+/** The bytes that PKCS #8 puts before the 32 bytes of an Ed25519 key. */
 const pkcs8Prefix = Buffer.from("302e020100300506032b657004220420", "hex");
 
 function nameOf(algorithm: string | { name: string }): string {
@@ -90,7 +89,10 @@ function privateKeyOf(pkcs8: Uint8Array): KeyObject {
 	return createPrivateKey({ key: Buffer.from(pkcs8), format: "der", type: "pkcs8" });
 }
 
-/** Of private keys they are remembered from the start: Node wants nobody to take them out of what is not extractable. */
+/**
+ * Key objects. Those of private keys are stored from the start: Node discourages extracting them from keys that are not
+ * extractable.
+ */
 const keyObjects = new WeakMap<Key, KeyObject>();
 
 function keyObjectOf(key: Key): KeyObject {
@@ -105,7 +107,7 @@ function toBytes(data: webcrypto.BufferSource): Uint8Array {
 		: new Uint8Array(data);
 }
 
-/** With nothing else in it: small buffers of Node share one. */
+/** Returns a buffer with nothing else in it: small buffers of Node share one. */
 function toArrayBuffer(buffer: Buffer): ArrayBuffer {
 	return Uint8Array.from(buffer).buffer;
 }
