@@ -8,20 +8,20 @@ import { aboveRate, refusalText } from "./refusal-text.ts";
 
 declare module "fastify" {
 	interface FastifyRequest {
-		/** Whose key it showed. */
+		/** The account whose key the request sent. */
 		account: Account | undefined;
-		/** How much of its rate the caller has left: headers of the answer tell it. */
+		/** The caller's remaining rate, which headers of the answer report. */
 		rate: RateState | undefined;
 	}
 }
 
-/** Who is answered. Each throws or answers where the request is not. */
+/** Admits requests. Each method throws or answers if the request is refused. */
 export type Admission = {
-	/** The key, then its rate. */
+	/** Checks the key, then its rate. */
 	withKey(operation: Operation): (request: FastifyRequest, reply: FastifyReply) => Promise<unknown>;
-	/** What needs no key, by address. */
+	/** Limits requests that need no key, by address. */
 	withoutKey(request: FastifyRequest): void;
-	/** What a browser asks before it sends a page's request, by address. */
+	/** Limits the preflight requests of browsers, by address. */
 	preflight(request: FastifyRequest): void;
 };
 
@@ -46,8 +46,8 @@ export function createAdmission({
 	}
 
 	/**
-	 * An address that is above its limit, and shows nothing that could be a key: the cheapest answer there is. The
-	 * connection stays open: it may be a balancer's, on which others' requests come too.
+	 * Refuses an address that is above its limit and sends nothing that could be a key, with the cheapest answer there
+	 * is. The connection stays open: it may be a load balancer's, which also carries others' requests.
 	 */
 	function refuseFlood(request: FastifyRequest, reply: FastifyReply): boolean {
 		if (request.headers["x-api-key"]?.length === apiKeyLength) return false;
@@ -78,7 +78,7 @@ export function createAdmission({
 			});
 			request.rate = state;
 			refuseAbove(state, request);
-			// Not before: a key that floods must not fill the collector either.
+			// The request is identified only after the rate check: a flooding key must not fill the collector either.
 			observer.identified(request);
 			return undefined;
 		},

@@ -1,6 +1,6 @@
 /**
- * The URL as it is routed: without doubled and trailing slashes, and without the host that callers behind a proxy name. A
- * path that cannot be decoded is taken literally, so that it is answered like any other that does not exist.
+ * Returns the URL to route: without doubled and trailing slashes, and without the host that callers behind a proxy
+ * include. A path that cannot be decoded is taken literally, so it is answered like any other unknown path.
  */
 export function cleanUrl(url: string): string {
 	if (cleanAlready.test(url)) return url;
@@ -12,7 +12,7 @@ export function cleanUrl(url: string): string {
 	return (isDecodable(clean) ? clean : clean.replaceAll("%", "%25")) + search;
 }
 
-/** Nothing to decode, and no slash too many, as almost all are. */
+/** Matches a URL with nothing to decode and no redundant slash, as almost all are. */
 const cleanAlready = /^(?:\/[\w.-]+)+(?:\?|$)/;
 
 function isDecodable(path: string): boolean {

@@ -1,6 +1,6 @@
 import type { FastifyReply, FastifyRequest } from "fastify";
 
-/** Lets pages of the configured origins read the answer. Returns whether that was all the request asked. */
+/** Lets pages of the configured origins read the answer. Returns true if the request was only a preflight. */
 export function answerCors(
 	request: FastifyRequest,
 	reply: FastifyReply,

@@ -179,7 +179,7 @@ test("the key is asked before the rate, the rate before the body [D-order-2, D-o
 	const wrong = { method: "POST", url: "/swap/quote", body: "[" } as const;
 	const app = start({ left: 1 });
 	expectError(await app.inject({ ...wrong, headers: { "content-type": "x" } }), 401, "UNAUTHORIZED");
-	// The one request that this address had without a key is spent.
+	// This address has used up its one request without a key.
 	const limited = await app.inject({ ...wrong, headers: { "x-api-key": "wrong" } });
 	expect(expectError(limited, 429, "RATE_LIMITED").details).toEqual({ reason: "rate", retryAfterSeconds: 7 });
 	const above = await app.inject({ ...wrong, headers: { ...json, "content-type": "text/plain" } });
@@ -235,7 +235,7 @@ test("only JSON objects of at most 32 KiB are bodies", async () => {
 	}
 	const large = JSON.stringify({ a: "x".repeat(32 * 1024) });
 	expectError(await post(large, "application/json"), 413, "BODY_TOO_LARGE");
-	// The type is looked at first.
+	// The media type is checked first.
 	expectError(await post(large, "text/plain"), 415, "UNSUPPORTED_MEDIA_TYPE");
 });
 
@@ -464,7 +464,7 @@ test("a body full of wrong names is refused quickly, by the first of them", () =
 	expect((performance.now() - startedMs) / 20).toBeLessThan(50);
 });
 
-/** What a real socket answers to these bytes. */
+/** Returns the answer of a real socket to these bytes. */
 async function answerTo(app: FastifyInstance, bytes: string): Promise<string> {
 	if (!app.server.listening) await app.listen({ host: "127.0.0.1", port: 0 });
 	const socket = connect((app.server.address() as AddressInfo).port, "127.0.0.1");

@@ -23,14 +23,14 @@ import { readBody } from "./read-body.ts";
 import type { Route } from "./route.ts";
 
 const bodyLimitBytes = 32 * 1024;
-/** For the headers. Our own delay counts as well: a process that is busy must not call a request late that has long arrived. */
+/** The timeout for headers. Our own delay counts: a busy process must not time out a request that arrived long ago. */
 const receiveTimeoutMs = 60_000;
 
 /**
- * The HTTP server of a list of routes. Its checks come in a fixed order: route, key, rate, media type and size, JSON.
- * `close` stops accepting, lets those who hold a call answer now, and waits for what is under way. From `stopping` on each
- * answer tells the caller to connect anew, so that by then those that were used have ended. One that was idle all along
- * heard nothing and is closed: a request that is sent on it in that moment is lost, and the caller must send it again.
+ * Creates the HTTP server for a list of routes. Checks run in a fixed order: route, key, rate, media type and size,
+ * JSON. `close` stops accepting, makes held calls answer now, and waits for requests in flight. Once `stopping` is
+ * aborted each answer tells the caller to reconnect, so connections in use have ended by then. A connection that was
+ * idle all along heard nothing and is closed: a request sent on it at that moment is lost, and the caller must retry.
  */
 export function createApp({
 	routes,
@@ -50,28 +50,28 @@ export function createApp({
 	rateLimits: RequestLimits;
 	log: Log;
 	corsOrigins?: readonly string[];
-	/** Addresses and networks that are believed who calls. */
+	/** Addresses and networks that are trusted to name the caller's address. */
 	trustedProxies?: readonly string[];
-	/** Aborted once the process is told to stop. */
+	/** Aborted when the process is told to stop. */
 	stopping?: AbortSignal;
-	/** Absent where nothing is traced. */
+	/** Absent if nothing is traced. */
 	tracer?: Tracer | undefined;
-	/** Absent where nobody counts. */
+	/** Absent if requests are not counted. */
 	metrics?: RequestMetrics | undefined;
 	nowMs?: () => number;
-	/** How long a body may take to arrive once its headers have. */
+	/** Milliseconds that a body may take to arrive after its headers. */
 	bodyTimeoutMs?: number;
 }): FastifyInstance {
 	const app = fastify({
-		// Its logger makes a child and two listeners for each request. What we log of one names it.
+		// Fastify's logger would make a child and two listeners per request. Our own log lines name the request.
 		genReqId: newRequestId,
 		trustProxy: trustedProxies.length > 0 ? [...trustedProxies] : false,
 		bodyLimit: bodyLimitBytes,
 		requestTimeout: receiveTimeoutMs,
 		rewriteUrl: (request) => cleanUrl(request.url ?? "/"),
-		// A request's line is limited already; a long parameter is just one that names nothing.
+		// The request line is limited already; a long parameter simply names nothing.
 		routerOptions: { maxParamLength: 64 * 1024 },
-		// Its own answers have another body than ours: what still arrives while closing is served.
+		// Fastify's own 503 has another body than our errors: requests that arrive while closing are served.
 		return503OnClosing: false,
 		http: { requireHostHeader: false, headersTimeout: receiveTimeoutMs },
 		clientErrorHandler: (error, socket) => {
@@ -80,7 +80,7 @@ export function createApp({
 		},
 	});
 	app.server.on("checkExpectation", (request, response) => app.server.emit("request", request, response));
-	// No request for the framework, and without this one closed in silence, as it is for whoever sends too many of them.
+	// Fastify does not handle CONNECT. Without this it is closed silently, as we do for a caller who sends too many.
 	app.server.on("connect", (request, socket) => {
 		const { remoteAddress = "" } = request.socket;
 		if (!rateLimits.takeForAddress(remoteAddress, "public").isAllowed) return void socket.destroy();
@@ -89,7 +89,7 @@ export function createApp({
 	});
 
 	app.removeAllContentTypeParsers();
-	// Parsed later: an error of a parser closes the connection.
+	// The body is parsed later: an error in a parser would close the connection.
 	app.addContentTypeParser("application/json", async (_: FastifyRequest, payload: IncomingMessage) =>
 		readBody(payload, { limitBytes: bodyLimitBytes, timeoutMs: bodyTimeoutMs }),
 	);
@@ -108,18 +108,18 @@ export function createApp({
 		}
 		if (!request.is404) return done();
 		admission.withoutKey(request);
-		// Here and not in a handler: that would run after the body was parsed.
+		// Thrown here because a handler would run after the body was parsed.
 		throw noRoute(routes, request);
 	});
 	app.addHook("onSend", (request, reply, _payload, done) => {
-		// Not before: a held call would keep them all the while.
+		// The headers are set only now: a held call would keep them in memory all the while.
 		reply.header("x-request-id", request.id);
 		if (request.rate) reply.headers(rateHeaders(request.rate));
 		if (stopping?.aborted) reply.header("connection", "close");
 		done();
 	});
 
-	/** What a route's requests must pass before their body is looked at. */
+	/** Returns the checks that a route's requests must pass before their body is looked at. */
 	function admit(route: Route): (request: FastifyRequest, reply: FastifyReply) => Promise<unknown> {
 		if (route.operation === undefined) {
 			return async (request) => {
@@ -128,7 +128,7 @@ export function createApp({
 		}
 		const withKey = admission.withKey(route.operation);
 		return (request, reply) => {
-			// What is empty is of no type: that is what is wrong with it, not the type it names.
+			// An empty body has no type: the error is that it is empty, not the type it names.
 			if (hasNoBody(request)) delete request.raw.headers["content-type"];
 			return withKey(request, reply);
 		};
@@ -164,7 +164,7 @@ export function createApp({
 	return app;
 }
 
-/** `randomUUID` returns a rope of a dozen strings, which a held call would keep. This makes one string of them. */
+/** Returns a UUID as one string: `randomUUID` returns a rope of a dozen, which a held call would keep in memory. */
 function newRequestId(): string {
 	return Buffer.from(randomUUID(), "latin1").toString("latin1");
 }
@@ -175,7 +175,10 @@ function hasNoBody({ headers }: FastifyRequest): boolean {
 
 const noQuerySchema = z.strictObject({});
 
-/** Links to pages come with names that others add, such as a campaign's. All else that takes a query checks it itself. */
+/**
+ * Returns true if any query is refused. Links to pages get parameters that others add, such as a campaign's. All other
+ * routes that take a query check it themselves.
+ */
 function takesNoQuery({ method, doc, contentType = "" }: Route): boolean {
 	return method === "GET" && doc.query === undefined && !contentType.startsWith("text/html");
 }

@@ -1,14 +1,17 @@
 import type { Server } from "node:http";
 import type { Socket } from "node:net";
 
-/** Whoever connected just before has this long to say what for. */
+/** Milliseconds that a client which has just connected has to send a request. */
 const silentMs = 2_000;
-/** A request that has not arrived whole or been answered by then never will: its connection would keep the process. */
+/**
+ * Milliseconds after which all connections are closed. A request not received or answered by then never will be: its
+ * connection would keep the process alive.
+ */
 const unfinishedMs = 15_000;
 
 /**
- * Watches the connections of a server, and returns what to call when it closes. Node ends those that are idle between two
- * requests, but waits for one that never sent a byte, as balancers and browsers open them in advance.
+ * Watches the connections of a server, and returns a function to call when it closes. Node ends connections that are
+ * idle between two requests, but waits for those that never sent a byte, which balancers and browsers open in advance.
  */
 export function endQuietConnections(server: Server): () => void {
 	const connections = new Set<Socket>();

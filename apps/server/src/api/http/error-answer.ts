@@ -2,7 +2,7 @@ import { type ErrorBody, errorCatalogue, SwapError } from "@geoswap/protocol";
 
 export type ErrorAnswer = { status: number; headers: Record<string, string>; body: ErrorBody };
 
-/** The one place where a thrown error becomes an HTTP answer. What is not of the catalogue tells the caller nothing. */
+/** Converts thrown errors to HTTP answers; nothing else does. An error outside the catalogue tells callers nothing. */
 export function errorAnswer(error: unknown, { requestId }: { requestId: string }): ErrorAnswer {
 	const known = toSwapError(error);
 	return {
@@ -19,7 +19,7 @@ export function errorAnswer(error: unknown, { requestId }: { requestId: string }
 	};
 }
 
-/** An answer for a request that never became one: the bytes of it, for the bare socket. */
+/** Returns the bytes of an answer for the bare socket, if the bytes received never became a request. */
 export function rawErrorAnswer(error: unknown, { requestId }: { requestId: string }): string {
 	const { status, headers, body } = errorAnswer(error, { requestId });
 	const text = JSON.stringify(body);

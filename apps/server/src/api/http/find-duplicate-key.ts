@@ -1,14 +1,14 @@
-/** A string, or a character that opens, closes or separates. All else in JSON is between two of these. */
+/** Matches a string, or a character that opens, closes or separates. All else in JSON is between two of these. */
 const tokens = /"[^"\\]*(?:\\.[^"\\]*)*"|[{}[\],]/gs;
 
 /**
- * Returns a key that stands twice in one object of a JSON text, however it is escaped. `JSON.parse` keeps the last one and
- * says nothing, while a proxy or a log may have read the first. `value` is what it made of the text.
+ * Returns a key that occurs twice in one object of a JSON text, however it is escaped. `JSON.parse` silently keeps the
+ * last one, while a proxy or a log may have read the first. `value` is the parsed text.
  */
 export function findDuplicateKey(json: string, value: object): string | undefined {
-	// Each key that stands there has a colon. Where there are no more colons than keys were kept, each was kept.
+	// Each key in the text has a colon. If there are no more colons than keys in the value, no key was dropped.
 	if (json.split(":").length - 1 === countKeys(value)) return undefined;
-	/** The keys of each object that is open; undefined for an array. */
+	/** The keys of each open object; undefined for an array. */
 	const open: (Set<string> | undefined)[] = [];
 	let before = "";
 	for (const [token] of json.matchAll(tokens)) {
@@ -26,7 +26,7 @@ export function findDuplicateKey(json: string, value: object): string | undefine
 	return undefined;
 }
 
-/** Not by recursion: a small body can nest deeper than a stack is. */
+/** Counts without recursion: a small body can nest deeper than the stack allows. */
 function countKeys(value: object): number {
 	let count = 0;
 	const open = [value];

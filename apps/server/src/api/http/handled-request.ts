@@ -8,7 +8,7 @@ import type { RouteRequest } from "./route.ts";
 
 type Shared = { holds: Holds; observer: Pick<RequestObserver, "spanOf">; log: Log };
 
-/** A request of the framework as routes see it. A held call keeps it: it copies nothing and makes nothing in advance. */
+/** Fastify's request as routes see it. A held call keeps it, so it copies nothing and creates nothing in advance. */
 export class HandledRequest implements RouteRequest {
 	readonly body: unknown;
 	readonly #request: FastifyRequest;

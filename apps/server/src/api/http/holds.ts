@@ -1,26 +1,26 @@
 import type { ServerResponse } from "node:http";
 
-/** Requests that may be held. */
+/** The requests that may be held open. */
 export type Holds = {
-	/** Calls `tell` when the caller is gone or all must end, and at once where that was before. */
+	/** Calls `tell` when the caller disconnects or all must end, immediately if that has already happened. */
 	onGone(response: ServerResponse, tell: () => void): void;
-	/** Ends all of them, and those that come later at once. */
+	/** Ends all held requests, and later ones immediately. */
 	endAll(): void;
 };
 
-/** Thousands are held at once: no AbortSignal each, which is ten times as large. */
+/** Creates holds without an AbortSignal each, which is ten times as large: thousands are held at once. */
 export function createHolds(): Holds {
 	const holds = new Map<ServerResponse, () => void>();
 	let isOver = false;
 	function forget(this: ServerResponse): void {
 		const tell = holds.get(this);
 		holds.delete(this);
-		// A connection also closes after the answer was sent: then nobody has left.
+		// A connection also closes after the answer was sent: then the caller did not leave.
 		if (!this.writableFinished) tell?.();
 	}
 	return {
 		onGone(response, tell) {
-			// A caller who left before says so no second time.
+			// A response that is already destroyed emits no second close event.
 			if (isOver || response.destroyed) return tell();
 			holds.set(response, tell);
 			response.on("close", forget);

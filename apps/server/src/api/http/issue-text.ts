@@ -1,6 +1,6 @@
 import type * as z from "zod";
 
-/** How errors call the types that the schema library names. */
+/** The words that errors use for the schema library's types. */
 const typeTexts: Record<string, string> = {
 	string: "a string",
 	number: "a number",
@@ -35,7 +35,7 @@ export function issueText(issue: z.core.$ZodRawIssue): string {
 	}
 }
 
-/** "must be a string or a whole number". */
+/** Returns a text such as "must be a string or a whole number". */
 export function mustBe(types: readonly string[]): string {
 	const texts = new Set(types.map((type) => typeTexts[type] ?? "of another type"));
 	return `must be ${[...texts].join(" or ")}`;

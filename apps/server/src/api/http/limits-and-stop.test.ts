@@ -22,7 +22,7 @@ const account = {
 	limits: { rates, heldStatusCalls: 50 },
 };
 
-/** Keys, and how often one was looked at. */
+/** Creates keys that count how often one was looked up. */
 function countedKeys(): ApiKeys & { looks: number } {
 	return {
 		looks: 0,
@@ -66,7 +66,7 @@ const routes: Route[] = [
 const apps: FastifyInstance[] = [];
 afterEach(() => Promise.all(apps.splice(0).map((app) => app.close())));
 
-/** With two requests without a key for each address, and twenty pages. */
+/** Starts a server that allows two requests without a key and twenty pages per address. */
 function start({
 	apiKeys = countedKeys(),
 	trustedProxies = [],
@@ -160,7 +160,7 @@ test("who calls is what a trusted proxy says, and nobody else's word counts", as
 	for (let i = 0; i < 3; i++) flood.push(await sent(app, `192.0.2.${i}, 203.0.113.7`, "10.1.2.3"));
 	expect(flood).toEqual([401, 401, 429]);
 	expect(await sent(app, "203.0.113.8", "10.1.2.3")).toBe(401);
-	// Not a proxy of ours.
+	// This address is not one of our proxies.
 	const direct = [];
 	for (let i = 0; i < 3; i++) direct.push(await sent(app, `203.0.113.${20 + i}`, "11.0.0.1"));
 	expect(direct).toEqual([401, 401, 429]);
@@ -224,14 +224,14 @@ test("a stop fails nobody: not who asks over kept connections, not who is held, 
 	await expect.poll(() => counts.before, { timeout: 10_000 }).toBeGreaterThan(100);
 	stopping.abort();
 	await expect.poll(() => counts.closing, { timeout: 10_000 }).toBeGreaterThan(100);
-	// By now a balancer knows.
+	// By now a balancer knows that the process is stopping.
 	isTold = true;
 	await Promise.all(asking);
 	const closed = app.close();
 	const answers = await Promise.all(held);
 	await closed;
 	expect(failures).toEqual([]);
-	// An answer that was on its way when the process was told may still keep its connection.
+	// An answer already on its way when the process was told to stop may still keep its connection.
 	expect(counts.closing).toBeGreaterThanOrEqual(counts.after - 10);
 	expect(answers).toEqual(
 		Array(50).fill({ status: 200, connection: "close", body: JSON.stringify({ status: "as it is" }) }),

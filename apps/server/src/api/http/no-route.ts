@@ -1,7 +1,7 @@
 import { SwapError } from "@geoswap/protocol";
 import type { Route } from "./route.ts";
 
-/** What is wrong with a request that no route takes: the path, or only the method. */
+/** Returns the error for a request that no route takes: the path is wrong, or only the method. */
 export function noRoute(routes: readonly Route[], { url }: { url: string }): SwapError {
 	const segments = url.replace(/\?.*$/, "").split("/");
 	const allow = routes

@@ -12,7 +12,7 @@ import { observeRequests } from "./observe-requests.ts";
 let app: FastifyInstance;
 afterEach(() => app.close());
 
-/** A server with a route that needs a key, as the real one uses the observer. */
+/** Starts a server with a route that needs a key, and uses the observer like the real one. */
 function start({ tracer }: { tracer?: Tracer } = {}) {
 	const answered: Omit<AnsweredRequest, "seconds">[] = [];
 	const limited: string[] = [];
@@ -54,7 +54,7 @@ function start({ tracer }: { tracer?: Tracer } = {}) {
 
 const key = { "x-api-key": "a secret" };
 
-/** Over a connection: only that tells who left. */
+/** Calls over a real connection: only that shows who left. */
 async function call(path: string, headers: Record<string, string> = {}): Promise<void> {
 	const response = await fetch(`${await listen()}${path}`, { headers });
 	await response.arrayBuffer();

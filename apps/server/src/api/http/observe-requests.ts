@@ -3,12 +3,12 @@ import type { FastifyInstance, FastifyRequest } from "fastify";
 import type { RequestMetrics } from "../../telemetry/request-metrics.ts";
 import type { Span, Tracer } from "../../telemetry/tracer.ts";
 
-/** What is told of requests to whoever runs the service. */
+/** Reports requests to the operators of the service. */
 export type RequestObserver = {
-	/** The request showed a key: from here on it may be traced. Strangers cannot fill the collector. */
+	/** Called once the request has shown a key: from then on it may be traced. Strangers cannot fill the collector. */
 	identified: (request: FastifyRequest) => void;
 	refused: (request: FastifyRequest, body: ErrorBody) => void;
-	/** The request's span, where it is traced. */
+	/** Returns the request's span if it is traced. */
 	spanOf: (request: FastifyRequest) => Span | undefined;
 };
 
@@ -16,7 +16,7 @@ type Seen = { startMs: number; startedAt: number; code: string; span: Span | und
 
 const unobserved: RequestObserver = { identified: () => {}, refused: () => {}, spanOf: () => undefined };
 
-/** Counts every request of the server and traces those of callers. Where nobody wants either, a request costs nothing. */
+/** Counts every request of the server and traces those with a key. If neither is wanted, a request costs nothing. */
 export function observeRequests(
 	app: FastifyInstance,
 	{
@@ -33,11 +33,12 @@ export function observeRequests(
 		requests.set(request, seen);
 		const route = routeOf(request);
 		metrics?.began(route);
-		// Not when the answer is sent: a caller who leaves has none. It comes once: `once` would only cost more memory.
+		// Counted on close, not when the answer is sent: a caller who leaves gets none. The event comes once; `once` would
+		// only cost more memory.
 		reply.raw.on("close", () => {
 			const { method } = request;
 			const { span, startedAt } = seen;
-			// What was about to be answered to whoever left says nothing of how it went.
+			// If the caller left, the answer we were about to send says nothing about the outcome.
 			const { status, code } = reply.raw.writableFinished
 				? { status: reply.statusCode, code: seen.code }
 				: { status: 499, code: "GONE" };

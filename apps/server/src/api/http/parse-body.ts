@@ -4,7 +4,7 @@ import { shortened } from "./parse-request.ts";
 
 const decoder = new TextDecoder("utf-8", { fatal: true });
 
-/** The JSON object in a body's bytes. Throws INVALID_REQUEST for anything else, nothing included. */
+/** Returns the JSON object in a body's bytes. Throws INVALID_REQUEST for anything else, including an empty body. */
 export function parseBody(bytes: unknown): Record<string, unknown> {
 	if (!(bytes instanceof Uint8Array) || bytes.length === 0)
 		throw invalid("the body is empty: send a JSON object");

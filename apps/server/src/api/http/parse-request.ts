@@ -4,14 +4,14 @@ import { issueText, mustBe } from "./issue-text.ts";
 
 type Issue = { path: string; message: string };
 
-/** Enough to mend a request by. A body has room for thousands of wrong names, and all of them would cost time. */
+/** Enough issues to fix a request. A body has room for thousands of wrong names, and reporting all would cost time. */
 const maxIssues = 20;
-/** Longer than any name of ours. A caller that puts a secret in the place of a name does not get it back, nor into logs. */
+/** Longer than any field name of ours. A secret sent in place of a name is not returned, nor does it get into logs. */
 const maxNameLength = 64;
 
 /**
- * The parsed value of a body or a query. Throws INVALID_REQUEST with its first issues. Where a field is missing or unknown
- * it also says which there are, and which one may have been meant.
+ * Returns the parsed value of a body or a query. Throws INVALID_REQUEST with its first issues. If a field is missing or
+ * unknown, the error also lists the accepted fields and the one that may have been meant.
  */
 export function parseRequest<Schema extends z.ZodType>(schema: Schema, value: unknown): z.output<Schema> {
 	const result = schema.safeParse(value, { error: issueText });
@@ -44,7 +44,7 @@ export function parseRequest<Schema extends z.ZodType>(schema: Schema, value: un
 	});
 }
 
-/** The first of them, each once: two checks of a field may say the same. */
+/** Returns the first issues without duplicates: two checks of a field may report the same. */
 function firstOf(issues: Issue[]): Issue[] {
 	const said = new Map(issues.map((issue) => [JSON.stringify([issue.path, issue.message]), issue]));
 	return [...said.values()].slice(0, maxIssues);
@@ -59,7 +59,7 @@ function toIssues(issue: z.core.$ZodIssue, parents: PropertyKey[]): Issue[] {
 		}));
 	}
 	if (issue.code === "invalid_union") {
-		// The branch that took the value's type knows best what is wrong with it.
+		// The branch that accepted the value's type knows best what is wrong with it.
 		const branch = issue.errors.find((errors) => errors.some(({ code }) => code !== "invalid_type"));
 		if (branch) return branch.flatMap((inner) => toIssues(inner, path));
 		const expected = issue.errors.flatMap(([first]) =>
@@ -72,7 +72,7 @@ function toIssues(issue: z.core.$ZodIssue, parents: PropertyKey[]): Issue[] {
 	return [{ path: path.map(String).join("."), message: issue.message }];
 }
 
-/** A name that a caller sent, as far as it is shown. */
+/** Shortens a name that a caller sent, for display. */
 export function shortened(name: string): string {
 	return name.length > maxNameLength ? `${name.slice(0, maxNameLength / 2)}…` : name;
 }
@@ -89,7 +89,7 @@ function closest(name: string, accepted: string[]): string | undefined {
 		: undefined;
 }
 
-/** How many characters must be put in, taken out or replaced to make one text of the other. */
+/** Returns how many characters must be inserted, deleted or replaced to turn one text into the other. */
 function editDistance(a: string, b: string): number {
 	let row = Array.from({ length: b.length + 1 }, (_, i) => i);
 	for (let i = 1; i <= a.length; i++) {

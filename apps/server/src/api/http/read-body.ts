@@ -2,8 +2,8 @@ import type { IncomingMessage } from "node:http";
 import { SwapError } from "@geoswap/protocol";
 
 /**
- * Reads the bytes of a request's body. Throws BODY_TOO_LARGE above the limit, REQUEST_TIMEOUT where it has not arrived
- * whole in time, and UNSUPPORTED_MEDIA_TYPE where it is compressed: a few bytes could unpack to more than the limit.
+ * Reads the bytes of a request's body. Throws BODY_TOO_LARGE above the limit, REQUEST_TIMEOUT if it has not arrived
+ * completely in time, and UNSUPPORTED_MEDIA_TYPE if it is compressed: a few bytes could unpack to more than the limit.
  */
 export function readBody(
 	request: IncomingMessage,
@@ -19,7 +19,7 @@ export function readBody(
 	return new Promise((resolve, reject) => {
 		const chunks: Buffer[] = [];
 		let receivedBytes = 0;
-		// Parts of the body may have arrived while this process was busy. They are read before the request is called late.
+		// Parts of the body may have arrived while this process was busy. They are read before the request times out.
 		const timer = setTimeout(() => {
 			setImmediate(() => end(new SwapError("REQUEST_TIMEOUT", undefined)));
 		}, timeoutMs);
@@ -42,7 +42,7 @@ export function readBody(
 
 		function end(error?: Error): void {
 			clearTimeout(timer);
-			// An error that comes later is still heard: one that nobody hears ends the process.
+			// The error listener stays: a later error event that nobody handles would end the process.
 			request.off("data", onData).off("end", onEnd).off("close", onGone);
 			if (error) reject(error);
 			else resolve(chunks.length === 1 && chunks[0] ? chunks[0] : Buffer.concat(chunks, receivedBytes));

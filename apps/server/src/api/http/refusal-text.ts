@@ -2,18 +2,18 @@ import { type ErrorBody, SwapError } from "@geoswap/protocol";
 import type { RateState } from "../key/rate-limits.ts";
 import { errorAnswer } from "./error-answer.ts";
 
-/** The answer to a request above its limit, and what it is made of. */
+/** The answer to a request above its limit, as text and as an object. */
 export type Refusal = { text: string; body: ErrorBody };
 
 type Template = { before: string; after: string; body: ErrorBody };
 
-/** Not in any answer. */
+/** A text that occurs in no answer. */
 const placeholder = "00000000-request-id";
 const templates = new Map<number, Template>();
 
 /**
- * The body of a 429, made once for each number of seconds, apart from the request's id: refusing a flood must cost next to
- * nothing, and of this most is making an error and writing it as JSON.
+ * Returns the body of a 429, made once per number of seconds except for the request id: refusing a flood must cost next
+ * to nothing, and most of the cost is creating an error and writing it as JSON.
  */
 export function refusalText({ resetSeconds }: RateState, { requestId }: { requestId: string }): Refusal {
 	const { before, after, body } = templates.get(resetSeconds) ?? addTemplate(resetSeconds);
@@ -28,7 +28,7 @@ function addTemplate(resetSeconds: number): Template {
 	return template;
 }
 
-/** What a caller above its rate is told. */
+/** Returns the error for a caller above its rate. */
 export function aboveRate(retryAfterSeconds: number): SwapError {
 	return new SwapError("RATE_LIMITED", { reason: "rate", retryAfterSeconds });
 }

@@ -4,11 +4,11 @@ export type AccountRecord = {
 	id: string;
 	name: string;
 	createdAt: Date;
-	/** Neither revoked nor expired. */
+	/** The number of keys that are neither revoked nor expired. */
 	validKeys: number;
 };
 
-/** Whether it was made: a name is taken once. */
+/** Returns true if the account was created; false if the name is taken. */
 export async function insertAccount(
 	db: Database,
 	{ id, name }: { id: string; name: string },
@@ -20,14 +20,14 @@ export async function insertAccount(
 	return rowCount === 1;
 }
 
-/** The id of the account of this name, which is made where there is none. */
+/** Returns the id of the account with this name, and creates the account if there is none. */
 export async function ensureAccount(
 	db: Database,
 	{ id, name }: { id: string; name: string },
 ): Promise<string> {
 	const known = await findAccountId(db, name);
 	if (known !== undefined || (await insertAccount(db, { id, name }))) return known ?? id;
-	// Someone else was faster.
+	// Someone else created it first.
 	return (await findAccountId(db, name)) ?? id;
 }
 
@@ -36,7 +36,7 @@ export async function findAccountId(db: Database, name: string): Promise<string 
 	return rows[0]?.id;
 }
 
-/** By name. */
+/** Returns all accounts, ordered by name. */
 export async function listAccounts(db: Database, { nowMs }: { nowMs: number }): Promise<AccountRecord[]> {
 	const { rows } = await db.query<AccountRecord>(
 		`select a.id, a.name, a.created_at as "createdAt", (

@@ -1,7 +1,7 @@
 import type { Database } from "../../database/database.ts";
 import { definedRow } from "../../database/defined-row.ts";
 
-/** What a key may do instead of the configured limits. */
+/** A key's own limits, which replace the configured ones. */
 export type StoredLimits = {
 	/** Requests per second, by operation. */
 	rates?: Record<string, number>;
@@ -18,18 +18,18 @@ export type ApiKeyRecord = {
 	createdAt: Date;
 	expiresAt: Date | undefined;
 	revokedAt: Date | undefined;
-	/** The key that was made in its place. */
+	/** The key that replaces it. */
 	replacedBy: string | undefined;
 	lastUsedAt: Date | undefined;
 };
 
-// Each column by its name: a prepared statement over all there are fails once a later version has added one.
+// Columns are listed by name: a prepared `select *` fails once a later version has added a column.
 const select = `select k.id, k.account_id as "accountId", a.name as "accountName", a.created_at as "accountCreatedAt",
 	k.hash, k.limits, k.created_at as "createdAt", k.expires_at as "expiresAt", k.revoked_at as "revokedAt",
 	k.replaced_by as "replacedBy", k.last_used_at as "lastUsedAt"
 	from api_keys k join accounts a on a.id = k.account_id`;
 
-/** Several of one account at once: all of them, or none. */
+/** Inserts several keys of one account: all of them, or none. */
 export async function insertApiKeys(
 	db: Database,
 	{
@@ -51,7 +51,7 @@ export async function insertApiKeys(
 	);
 }
 
-/** Those of them that there are. */
+/** Returns the keys that exist. */
 export async function findApiKeys(db: Database, ids: readonly string[]): Promise<ApiKeyRecord[]> {
 	const { rows } = await db.query<ApiKeyRecord>({
 		name: "find-api-keys",
@@ -61,13 +61,13 @@ export async function findApiKeys(db: Database, ids: readonly string[]): Promise
 	return rows.map(definedRow);
 }
 
-/** Nobody else changes it until the transaction ends. */
+/** Locks the key, so that nobody else changes it until the transaction ends. */
 export async function lockApiKey(db: Database, id: string): Promise<ApiKeyRecord | undefined> {
 	const { rows } = await db.query<ApiKeyRecord>(`${select} where k.id = $1 for no key update of k`, [id]);
 	return rows[0] && definedRow(rows[0]);
 }
 
-/** Newest first. */
+/** Returns keys, newest first. */
 export async function listApiKeys(
 	db: Database,
 	{ accountId }: { accountId?: string | undefined } = {},
@@ -79,7 +79,7 @@ export async function listApiKeys(
 	return rows.map(definedRow);
 }
 
-/** Whether there was such a key that was not revoked. */
+/** Returns true if the key existed and was not revoked yet. */
 export async function revokeApiKey(db: Database, id: string): Promise<boolean> {
 	const { rowCount } = await db.query(
 		"update api_keys set revoked_at = now() where id = $1 and revoked_at is null",
@@ -102,7 +102,7 @@ export async function setApiKeyExpiry(
 	await db.query("update api_keys set expires_at = $2 where id = $1", [id, expiresAt ?? null]);
 }
 
-/** From then on the other one is to be used. Returns when it ends, which is never later than it would have. */
+/** Marks the key as replaced by another one. Returns when it expires, which is never later than before. */
 export async function replaceApiKey(
 	db: Database,
 	{ id, replacedBy, expiresAt }: { id: string; replacedBy: string; expiresAt: Date },
@@ -115,9 +115,9 @@ export async function replaceApiKey(
 	return rows[0]?.expires_at ?? expiresAt;
 }
 
-/** When each was used, as far as that is news. */
+/** Writes when each key was used, if that is later than stored. */
 export async function touchApiKeys(db: Database, usedAtMs: ReadonlyMap<string, number>): Promise<void> {
-	// In one order, since other processes write the same rows at the same time.
+	// Rows are locked in one order, since other processes write the same rows at the same time.
 	await db.query(
 		`with used as (
 			select k.id, u.at

@@ -8,7 +8,7 @@ import { apiKeyLength, createApiKey, findApiKeysIn, isApiKey, readApiKeyId } fro
 const pepper = "pepper";
 const alphabet = "0123456789abcdefghjkmnpqrstvwxyz";
 const newKey = () => createApiKey({ pepper, random: randomBytes });
-/** Of 44 bytes in the place of chance. */
+/** Creates a key from 44 given bytes instead of random ones. */
 function seeded(seed: Uint8Array) {
 	const parts = [seed.subarray(0, 12), seed.subarray(12)];
 	return createApiKey({ pepper, random: () => parts.shift() ?? new Uint8Array() });
@@ -67,7 +67,7 @@ test("no two keys are alike in any part that must differ", () => {
 });
 
 test("keys are found in any text, each where it stands", () => {
-	// Nothing of it can be part of a key.
+	// None of these characters can be part of a key.
 	const filler = fc.stringMatching(/^[ .,:;"'\n=ILOU-]*$/);
 	fc.assert(
 		fc.property(fc.array(fc.tuple(filler, anyKey)), filler, (parts, end) => {

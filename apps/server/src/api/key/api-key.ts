@@ -8,17 +8,17 @@ const tagLength = 8;
 const checksumLength = 7;
 
 /**
- * `geosk_<id>_<secret><tag><checksum>`, all of it base32. The tag is of what stands before it under the pepper, so that
- * a key we never made is refused without asking the database. The checksum needs no secret: whoever finds something
- * that looks like a key can tell whether it is one, and scanners of leaked keys do.
+ * `geosk_<id>_<secret><tag><checksum>`, all in base32. The tag authenticates the part before it under the pepper, so
+ * that a key we never issued is refused without asking the database. The checksum needs no secret: anyone who finds
+ * something that looks like a key can tell whether it is one, and scanners for leaked keys do.
  */
 const pattern = /geosk_([0-9a-hjkmnp-tv-z]{12})_[0-9a-hjkmnp-tv-z]{47}/;
 const exactPattern = new RegExp(`^${pattern.source}$`);
-/** All keys are as long. */
+/** The length of every key. */
 export const apiKeyLength =
 	"geosk_".length + idLength + "_".length + randomLength + tagLength + checksumLength;
 
-/** A new key. The text is shown once; only the id and the hash are kept. */
+/** Creates a key. The text is shown once; only the id and the hash are stored. */
 export function createApiKey({ pepper, random }: { pepper: string; random: (bytes: number) => Uint8Array }): {
 	id: string;
 	key: string;
@@ -31,12 +31,12 @@ export function createApiKey({ pepper, random }: { pepper: string; random: (byte
 	return { id, key, hash: hashOf(key, pepper) };
 }
 
-/** The part of a key that is its id, whatever the rest is. */
+/** Returns the part of a key that is its id, without checking the rest. */
 export function idPartOf(key: string): string {
 	return key.slice("geosk_".length, "geosk_".length + idLength);
 }
 
-/** The id in a key that we made, or undefined. Whether it is still valid only the database knows. */
+/** Returns the id in a key that we issued, or undefined. Only the database knows whether it is still valid. */
 export function readApiKeyId(key: string, { pepper }: { pepper: string }): string | undefined {
 	const id = exactPattern.exec(key)?.[1];
 	if (!id || !hasRightChecksum(key)) return undefined;
@@ -52,7 +52,7 @@ export function isApiKey(key: string, { hash, pepper }: { hash: Uint8Array; pepp
 
 export type FoundKey = { key: string; id: string; offset: number; isRightChecksum: boolean };
 
-/** Whatever looks like a key in a text. */
+/** Finds everything in a text that looks like a key. */
 export function findApiKeysIn(text: string): FoundKey[] {
 	return Array.from(text.matchAll(new RegExp(pattern, "g")), ({ 0: key, 1: id = "", index }) => ({
 		key,
@@ -66,7 +66,7 @@ function hasRightChecksum(key: string): boolean {
 	return checksumOf(key.slice(0, -checksumLength)) === key.slice(-checksumLength);
 }
 
-/** CRC-32 as seven digits, the highest first. */
+/** Returns the CRC-32 as seven base32 digits, the highest first. */
 function checksumOf(text: string): string {
 	let rest = crc32(text);
 	let digits = "";
@@ -86,7 +86,7 @@ function tagOf(untagged: string, pepper: string): string {
 	return toBase32(mac.subarray(0, tagLength));
 }
 
-/** One character for each byte's lower five bits. */
+/** Returns one character for the lower five bits of each byte. */
 function toBase32(bytes: Uint8Array): string {
 	return Array.from(bytes, (byte) => alphabet.charAt(byte & 31)).join("");
 }

@@ -26,7 +26,7 @@ beforeAll(async () => {
 	database = await createTestDatabase({ as: "api" });
 });
 afterAll(() => database.drop());
-// The database's own timeouts go on.
+// Only intervals are faked: the database's own timeouts keep running.
 beforeEach(() => void vi.useFakeTimers({ toFake: ["setInterval", "clearInterval"] }));
 afterEach(() => void vi.useRealTimers());
 
@@ -42,7 +42,7 @@ async function insertKey(own = {}) {
 	return key;
 }
 
-/** The real database, counted, which may be down. */
+/** Creates keys on the real database, with queries counted; it can be made unavailable. */
 function startApiKeys(own: { maxEntries?: number } = {}) {
 	const queries: string[] = [];
 	const errors: unknown[] = [];
@@ -65,12 +65,12 @@ function startApiKeys(own: { maxEntries?: number } = {}) {
 	});
 	onTestFinished(() => apiKeys.close());
 	const reads = () => queries.filter((sql) => sql.startsWith("select k.id")).length;
-	/** Time passes, for timers and for the clock. What they began may not be over. */
+	/** Advances timers and the clock. The work that timers began may not be finished. */
 	const pass = (ms: number) => {
 		state.nowMs += ms;
 		vi.advanceTimersByTime(ms);
 	};
-	/** Another answer than before, seen without a further question. */
+	/** Polls for an answer that differs from before, without a further query. */
 	const seen = (key: string) =>
 		expect.poll(
 			() =>
@@ -306,7 +306,7 @@ test("ids that nobody has are forgotten, are not read again by themselves, and p
 	for (let i = 0; i < 8; i++) await refuse(unknown());
 	await refuse(first);
 	expect(reads()).toBe(10);
-	// The key becomes the one that was read last.
+	// The key becomes the most recently read one.
 	pass(1_000);
 	await expect.poll(() => state.answers, patience).toBe(11);
 	await authenticate(key);

@@ -8,16 +8,16 @@ import type { Operation } from "./operations.ts";
 export type { Operation };
 
 export type KeyLimits = {
-	/** Per second, by operation. */
+	/** Requests per second, by operation. */
 	rates: Record<Operation, number>;
 	heldStatusCalls: number;
 };
 
-/** Who calls. */
+/** The account that makes a request. */
 export type Account = { accountId: string; accountCreatedAt: Date; keyId: string; limits: KeyLimits };
 
 export type ApiKeys = {
-	/** Who a header's value speaks for. Throws UNAUTHORIZED. */
+	/** Returns the account that a header's value authenticates. Throws UNAUTHORIZED. */
 	authenticate(key: string | undefined): Promise<Account>;
 };
 
@@ -25,21 +25,22 @@ type Entry = {
 	readAtMs: number;
 	record: ApiKeyRecord | undefined;
 	isUsed: boolean;
-	/** The caller, and the hash of the key that was proven to be the record's: that key is not checked again. */
+	/** The caller, and the hash of the key that was verified against the record: that key is not verified again. */
 	proven?: { account: Account; digest: string };
 };
 type Read = { startedAtMs: number; entry: Promise<Entry> };
 
 const rereadMs = 1_000;
-/** How long a revoked key may go on. */
+/** Milliseconds for which a revoked key may still be accepted. */
 const staleMs = 2_000;
 const writeLastUsedMs = 10_000;
-/** How long a caller waits for its key to be read. */
+/** Milliseconds that a caller waits for its key to be read. */
 const waitMs = 15_000;
 
 /**
- * Keys with a memory of two seconds. Once a second those that were used since are read again, all in one query, so that
- * no call with a key in use waits for the database. One that was not read again in time is read before it is trusted.
+ * Creates a cache of keys that trusts an entry for two seconds. Once a second the keys used since are read again, all
+ * in one query, so that no call with a key in use waits for the database. A key not read again in time is read before
+ * it is trusted.
  */
 export function createApiKeys({
 	db,
@@ -51,14 +52,14 @@ export function createApiKeys({
 }: {
 	db: Database;
 	pepper: string;
-	/** Of keys that have none of their own. */
+	/** The limits of keys that have none of their own. */
 	limits: KeyLimits;
 	nowMs?: () => number;
 	maxEntries?: number;
-	/** Of what no caller waits for. */
+	/** Called with errors of work that no caller waits for. */
 	onError?: (error: unknown) => void;
 }): ApiKeys & {
-	/** Writes when keys were last used. No key is read again by itself after it. */
+	/** Writes when keys were last used. Afterwards keys are no longer read again in the background. */
 	close(): Promise<void>;
 } {
 	const entries = new Map<string, Entry>();
@@ -69,22 +70,22 @@ export function createApiKeys({
 
 	function isFresh(readAtMs: number): boolean {
 		const ageMs = nowMs() - readAtMs;
-		// A clock that was set back must not make an old entry young.
+		// A clock that was set back must not make a stale entry fresh.
 		return ageMs >= 0 && ageMs < staleMs;
 	}
 
 	function remember(id: string, entry: Entry): void {
 		const known = entries.get(id);
-		// A slow answer may come after a later question's.
+		// A slow answer may arrive after the answer to a later query.
 		if (known && isFresh(known.readAtMs) && known.readAtMs > entry.readAtMs) return;
 		entries.delete(id);
 		entries.set(id, entry);
-		// A map keeps its order: the first is the one read longest ago.
+		// A map keeps its order: the first entry was read longest ago.
 		const oldest = entries.keys().next();
 		if (entries.size > maxEntries && !oldest.done) entries.delete(oldest.value);
 	}
 
-	/** Whoever asks in the same turn shares a query. */
+	/** Reads a record. Calls in the same turn of the event loop share a query. */
 	function readTogether(id: string): Promise<ApiKeyRecord | undefined> {
 		if (!nextRead) {
 			const ids: string[] = [];
@@ -125,8 +126,9 @@ export function createApiKeys({
 	}
 
 	/**
-	 * An answer says what was true when it was asked for: one that took too long is as old as one that was kept. It is asked for
-	 * again, since many callers at once are no reason to refuse them, until that has taken too long as well.
+	 * Reads an entry until it is fresh. An answer is as old as its query: one that took too long is as stale as a cached
+	 * one. It is read again, since many callers at once are no reason to refuse them, until that has taken too long as
+	 * well.
 	 */
 	async function readFresh(id: string): Promise<Entry> {
 		const startedAtMs = nowMs();
@@ -140,7 +142,7 @@ export function createApiKeys({
 	async function reread(): Promise<void> {
 		const used: string[] = [];
 		for (const [id, entry] of entries) {
-			// An id that nobody has is not worth it: whoever makes them up would have all of them read for two seconds.
+			// Unknown ids are not read again: a caller who makes them up would have all of them read for two seconds.
 			if (entry.isUsed && entry.record) used.push(id);
 			else if (!isFresh(entry.readAtMs)) entries.delete(id);
 			entry.isUsed = false;
@@ -160,14 +162,14 @@ export function createApiKeys({
 		try {
 			await touchApiKeys(db, written);
 		} catch (error) {
-			// With the next ones, then.
+			// They will be written together with the next ones.
 			lastUsedMs = new Map([...written, ...lastUsedMs]);
 			onError(error);
 		}
 	}
 
 	const rereading = setInterval(() => {
-		// A database that hangs is not asked again and again.
+		// A database that hangs must not get ever more queries.
 		if (isRereading) return;
 		isRereading = true;
 		reread()
@@ -214,7 +216,7 @@ function unavailable(cause?: unknown): never {
 	throw new SwapError("UPSTREAM_UNAVAILABLE", { upstream: "database" }, { cause });
 }
 
-/** Compared instead of the key: how long that takes says nothing about the key, and no key is kept. */
+/** Returns a digest to compare instead of the key: the time it takes reveals nothing of the key, and no key is kept. */
 function digestOf(key: string): string {
 	return hash("sha256", key, "base64");
 }

@@ -41,7 +41,7 @@ test("a key holds so many calls over all processes, and one that ends makes room
 test("leases of a process that died end by themselves, and leave nothing", async () => {
 	const key = randomUUID();
 	const dead = heldCallsOf(0);
-	// One that ended already, as far as Redis knows.
+	// The calls have already ended, as far as Redis knows.
 	for (let i = 0; i < 3; i++) expect(await dead.take(key, { limit: 3, seconds: -4.95 })).toBeDefined();
 	await expect.poll(() => two.take(key, allowance), { timeout: 10_000 }).toBeDefined();
 	const livesMs = await shared.redis.pttl(`${shared.prefix}:${key}`);
@@ -69,7 +69,7 @@ test("a call that ends while Redis is silent makes room as soon as Redis answers
 	for (const release of held) release?.();
 	isSilent = false;
 	expect(await two.take(key, allowance)).toBeUndefined();
-	// The first that hears Redis again, whosever call it is.
+	// The first call that reaches Redis again gives them back, whichever key it is for.
 	await blinking.take(randomUUID(), allowance);
 	await expect.poll(() => shared.redis.zcard(`${shared.prefix}:${key}`), { timeout: 10_000 }).toBe(0);
 	calls = 0;

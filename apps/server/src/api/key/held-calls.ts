@@ -1,13 +1,16 @@
 import { randomUUID } from "node:crypto";
 import type { PromptRedis, Script } from "./prompt-redis.ts";
 
-/** How many calls of a key are held open, over all processes. */
+/** Limits how many calls of a key are held open, over all processes. */
 export type HeldCalls = {
-	/** Gives the right to hold a call for so long, and how to give it back; undefined where the key holds as many as it may. */
+	/**
+	 * Takes a lease to hold a call for so many seconds and returns a function that gives it back; undefined if the key
+	 * holds as many as it may.
+	 */
 	take(keyId: string, allowance: { limit: number; seconds: number }): Promise<(() => void) | undefined>;
 };
 
-/** Leases of a key by when they end: those of a process that died end by themselves. */
+/** Stores leases of a key by their expiry: those of a process that died expire by themselves. */
 const takeScript: Script = {
 	name: "geoswapTakeLease",
 	lua: `
@@ -29,14 +32,17 @@ const giveBackScript: Script = {
 type Lease = {
 	id: string;
 	keyId: string;
-	/** When Redis forgets it by itself, or a moment before. */
+	/** The time at which Redis drops the lease by itself, or a moment before. */
 	endsAtMs: number;
 };
 
-/** A lease outlives its call by this much: reading the swap and answering take time too. */
+/** Seconds by which a lease outlives its call: reading the swap and answering take time too. */
 const marginSeconds = 5;
 
-/** Where Redis does not answer at once, each process counts its own, and gives its leases back once it answers again. */
+/**
+ * Creates held calls. If Redis does not answer at once, each process counts its own, and gives its leases back once
+ * Redis answers again.
+ */
 export function createHeldCalls({
 	redis,
 	prefix = "geoswap:held",
@@ -49,10 +55,10 @@ export function createHeldCalls({
 	nowMs?: () => number;
 }): HeldCalls {
 	const heldHere = new Map<string, number>();
-	/** Leases that Redis has not heard of the end of, in the order in which they were tried to give back. */
+	/** Leases that have ended but that Redis has not confirmed, in the order of the attempts to give them back. */
 	const owed = new Map<string, Lease>();
 
-	/** The name under which Redis has the leases of its key. */
+	/** Returns the name under which Redis stores the leases of the API key. */
 	const nameOf = ({ keyId }: Lease) => `${prefix}:${keyId}`;
 
 	function release(keyId: string): void {
@@ -92,7 +98,7 @@ export function createHeldCalls({
 			}
 			return () => {
 				release(lease.keyId);
-				// An answer that came too late may have left one too.
+				// A `take` that Redis answered too late may have left a lease too.
 				void giveBack(lease);
 			};
 		},

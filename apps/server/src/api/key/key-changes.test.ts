@@ -192,7 +192,7 @@ test("a user who owns nothing changes keys under its own name, and cannot make t
 	const client = await database.pool.connect();
 	try {
 		await client.query(`set session authorization ${user}`);
-		// Neither catches what is recorded.
+		// Neither the temporary table nor the search path intercepts what is recorded.
 		await client.query("create temp table key_changes (like public.key_changes)");
 		await client.query("set search_path = pg_temp, public");
 		await revokeApiKey(client, id);

@@ -3,12 +3,12 @@ import { definedRow } from "../../database/defined-row.ts";
 
 export type KeyChange = {
 	at: Date;
-	/** Who says that he made it. */
+	/** The person who claims to have made the change. */
 	actor: string;
-	/** Whom the database knows to have made it. */
+	/** The database user that made the change. */
 	databaseUser: string;
 	accountId: string;
-	/** Undefined where the account itself changed. */
+	/** Undefined if the account itself changed. */
 	keyId: string | undefined;
 	change: string;
 	before: Record<string, unknown> | undefined;
@@ -21,18 +21,18 @@ export type FoundKeyChanges = {
 	limit: number;
 };
 
-/** Whoever changes accounts or keys in this transaction. */
+/** Sets who changes accounts or keys in this transaction. */
 export async function setActor(db: Database, actor: string): Promise<void> {
 	await db.query("select set_config('geoswap.actor', $1, true)", [actor]);
 }
 
-/** The newest, in the order in which they were made. An account is found by any name that it had, a deleted one too. */
+/** Returns the newest changes, oldest first. An account is found by any name that it had, even if it was deleted. */
 export async function listKeyChanges(db: Database, found: FoundKeyChanges): Promise<KeyChange[]> {
 	const { rows } = await db.query<KeyChange>(keyChangesQuery(found));
 	return rows.map(definedRow);
 }
 
-/** Not named: what is not asked for falls out of each plan, and what is has an index. */
+/** Returns an unnamed query: filters that are not given drop out of its plan, and those that are have an index. */
 export function keyChangesQuery({ accountName, keyId, limit }: FoundKeyChanges) {
 	return {
 		text: `select at, actor, database_user as "databaseUser", account_id as "accountId", key_id as "keyId", change, before, after

@@ -1,18 +1,18 @@
 import { type Bucket, type Taken, takeToken } from "./token-bucket.ts";
 
-/** Buckets of this process alone. */
+/** Token buckets of this process alone. */
 export type MemoryBuckets = {
 	take(name: string, bucket: Bucket): Taken;
 	giveBack(name: string, bucket: Bucket): void;
-	/** How a bucket stands that has no token now, or undefined where it has one. Takes nothing. */
+	/** Returns the state of a bucket that has no token now, or undefined if it has one. Takes nothing. */
 	refusal(name: string, bucket: Bucket): Taken | undefined;
-	/** Remembers how a bucket stands that is counted elsewhere. */
+	/** Stores the state of a bucket that is counted elsewhere. */
 	note(name: string, taken: Taken): void;
-	/** How many are remembered. */
+	/** Returns the number of stored buckets. */
 	size(): number;
 };
 
-/** Remembers no more than so many buckets: beyond that the one that changed longest ago is full again. */
+/** Creates buckets that remember at most `maxEntries`: beyond that, the one that changed longest ago is full again. */
 export function createMemoryBuckets({
 	maxEntries = 100_000,
 	nowUs = () => Math.floor(performance.now() * 1_000),
@@ -20,10 +20,10 @@ export function createMemoryBuckets({
 	maxEntries?: number;
 	nowUs?: () => number;
 } = {}): MemoryBuckets {
-	/** When each is full, by name; in the order in which they last changed. */
+	/** The time at which each bucket is full, by name; in the order in which they last changed. */
 	const fullAtUs = new Map<string, number>();
 
-	/** A full bucket is like one that was never used. As each call adds one at most, looking at two keeps up. */
+	/** Drops buckets. A full one is like one never used. Each call adds at most one, so looking at two keeps up. */
 	function forgetOldest(now: number): void {
 		let looked = 0;
 		for (const [name, fullAt] of fullAtUs) {

@@ -1,8 +1,8 @@
 import { isIP } from "node:net";
 
 /**
- * What counts as one caller, however its address is written. Whoever has one IPv6 address has 2^64 of them; and what a
- * proxy passes on that is no address names nobody.
+ * Returns the network that counts as one caller, however its address is written. The owner of one IPv6 address has 2^64
+ * of them; a text from a proxy that is not an address identifies nobody.
  */
 export function networkOf(text: string): string {
 	const address = withoutPort(text);
@@ -22,14 +22,14 @@ export function networkOf(text: string): string {
 		.join(":");
 }
 
-/** Some proxies pass on `1.2.3.4:55` and `[2001:db8::1]:55`. */
+/** Removes the port: some proxies pass on `1.2.3.4:55` and `[2001:db8::1]:55`. */
 function withoutPort(text: string): string {
-	// No address with its port is longer, and whoever sends this may send anything.
+	// No address with its port is longer, and the sender may send anything.
 	if (text.length > 64) return "";
 	return /^\[(.*)\](?::\d+)?$/.exec(text)?.[1] ?? /^([\d.]+):\d+$/.exec(text)?.[1] ?? text;
 }
 
-/** The eight groups of an IPv6 address. */
+/** Returns the eight groups of an IPv6 address. */
 function groupsOf(address: string): number[] {
 	const [head = [], tail] = address
 		.replace(/%.*$/, "")

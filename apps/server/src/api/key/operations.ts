@@ -1,3 +1,3 @@
-/** What is counted by itself. `list` is all of chains, tokens and swaps. */
+/** Operations with separate rates. `list` covers chains, tokens and swaps. */
 export const operations = ["quote", "build", "submit", "delegation", "status", "list"] as const;
 export type Operation = (typeof operations)[number];

@@ -11,7 +11,7 @@ import { connectRedis, type Script } from "./prompt-redis.ts";
 
 const echo: Script = { name: "geoswapEcho", lua: "return ARGV[1]" };
 
-/** Keeps this process from everything else. */
+/** Blocks the event loop. */
 function beBusy(ms: number): void {
 	for (const until = performance.now() + ms; performance.now() < until; );
 }
@@ -22,7 +22,7 @@ test("what Redis answered while the process was busy is heard, though its time i
 	const [redis] = connections;
 	const first = redis?.run(echo, [], [1]);
 	const second = redis?.run(echo, [], [2]);
-	// Written by then, and nothing read yet.
+	// By then the commands are written, and nothing has been read yet.
 	await nextTurn();
 	beBusy(2 * timeoutMs);
 	expect([await first, await second]).toEqual(["1", "2"]);
@@ -31,7 +31,7 @@ test("what Redis answered while the process was busy is heard, though its time i
 });
 
 test("the time that Redis has begins when it is asked, however busy the process was until then", async () => {
-	// The proxy is of this process too: an answer takes some turns of its event loop.
+	// The proxy runs in this process too: an answer takes some turns of its event loop.
 	const proxy = await startTcpProxy(Number(new URL(inject("redisUrl")).port || 6379));
 	const timeoutMs = 300;
 	const url = `redis://127.0.0.1:${proxy.port}`;

@@ -2,20 +2,20 @@ import { Redis } from "ioredis";
 
 /** A Redis that answers at once or not at all. */
 export type PromptRedis = {
-	/** What a script returns, or undefined where Redis does not answer in time. Never throws. */
+	/** Returns the script's result, or undefined if Redis does not answer in time. Never throws. */
 	run(script: Script, keys: readonly string[], values: readonly (string | number)[]): Promise<unknown>;
 	close(): void;
 };
 
-/** A script of Redis, in Lua; no two have one name. It may ask Redis for the time: the clocks of the processes need not agree. */
+/** A Lua script for Redis, with a unique name. It may ask Redis for the time: the processes' clocks need not agree. */
 export type Script = { name: string; lua: string };
 
 type Command = (keyCount: number, ...keysAndValues: (string | number)[]) => Promise<unknown>;
 
 /**
- * Nobody waits longer than the timeout, and once somebody waited that long nobody waits at all until Redis answers again,
- * which is asked beside the requests. What is sent in one turn of the event loop goes in one write; the client's own
- * automatic pipelines are not used, since one whose command timed out throws where nothing catches it.
+ * Connects to Redis. Nobody waits longer than the timeout, and after one timeout nobody waits at all until Redis
+ * answers again, which is checked outside of requests. Commands sent in one turn of the event loop go in one write; the
+ * client's own automatic pipelines are not used, since one whose command timed out throws where nothing catches it.
  */
 export function connectRedis({
 	url,
@@ -31,17 +31,17 @@ export function connectRedis({
 	const redis = new Redis(url, {
 		enableOfflineQueue: false,
 		maxRetriesPerRequest: 0,
-		// Of its own commands: how long a request waits is decided below.
+		// The timeout of the client's own commands: how long a request waits is decided below.
 		commandTimeout: 1_000,
 		connectTimeout: 1_000,
 		retryStrategy: (attempt) => Math.min(attempt * 100, 2_000),
-		// What was the primary is a replica now: the address leads to the new one. A script's error only quotes it.
+		// The former primary is a replica now: the address leads to the new one. A script's error only quotes the word.
 		reconnectOnError: ({ message }) => message.includes("READONLY"),
 	});
 	redis.on("error", onError);
 	const commands = new Map<string, Command>();
 	let corked: Redis["stream"] | undefined;
-	/** Called once what waits to be written is. */
+	/** Called once the pending commands are written. */
 	let written: (() => void)[] = [];
 	let isSilent = false;
 	let isClosed = false;
@@ -88,13 +88,13 @@ export function connectRedis({
 		const askedAt = performance.now();
 		redis.ping().then(
 			() => {
-				// One that is as late as before would only be waited for again.
+				// If Redis is as late as before, requests would only wait for it again.
 				if (performance.now() - askedAt <= timeoutMs) isSilent = false;
 				else askLater();
 			},
 			() => {
 				askLater();
-				// What it never answered would be kept for as long as the connection.
+				// Commands that Redis never answered would be kept for as long as the connection.
 				if (redis.status === "ready") redis.disconnect(true);
 			},
 		);
@@ -110,7 +110,7 @@ export function connectRedis({
 				const wait = () => {
 					if (isSettled) return;
 					timer = setTimeout(() => {
-						// It may be we who were busy: timers come before what has arrived meanwhile.
+						// This process may have been busy: timers run before data that has arrived meanwhile.
 						lastLook = setImmediate(() => {
 							fallSilent(new Error(`Redis did not answer within ${timeoutMs} ms`));
 							resolve(undefined);
@@ -123,7 +123,7 @@ export function connectRedis({
 					clearImmediate(lastLook);
 					resolve(value);
 				};
-				// From when it is written: it may be we who were busy until then.
+				// The timeout starts when the command is written: this process may have been busy until then.
 				writeTogether(wait);
 				commandOf(script)(keys.length, ...keys, ...values).then(settle, (error: unknown) => {
 					onError(error);

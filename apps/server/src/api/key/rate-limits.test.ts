@@ -30,7 +30,7 @@ test("processes count a key's requests together, per operation", async () => {
 		expect(ofK.map((state) => state?.isAllowed)).toEqual([true, ...Array(11).fill(false)]);
 		expect(ofL.map((state) => state?.isAllowed)).toEqual([...Array(10).fill(true), false, false]);
 		expect(ofL.map((state) => state?.remaining)).toEqual([9, 8, 7, 6, 5, 4, 3, 2, 1, 0, 0, 0]);
-		// Until it is full again; of one that is refused, until there is one.
+		// Seconds until the bucket is full again; for a refused request, until there is a token.
 		expect(ofL.map((state) => state?.resetSeconds)).toEqual([
 			...[2, 4, 6, 8, 10, 12, 14, 16, 18, 20],
 			...[2, 2],
@@ -54,7 +54,7 @@ test("a caller above its limit costs Redis one call for each time that it may se
 	const take = () => limits.takeForKey({ keyId: "above", operation: "quote", perSecond: 0.05 });
 	for (let i = 0; i < 1_000; i++) expect((await take()).isAllowed).toBe(i === 0);
 	expect(calls).toBe(1);
-	// Here the time is over; by the clock of Redis it is not.
+	// The time has passed for this process, but not by the clock of Redis.
 	now += 30_000_000;
 	expect((await take()).isAllowed).toBe(false);
 	expect((await take()).isAllowed).toBe(false);
@@ -85,7 +85,7 @@ test("a Redis that blinks gives nobody another burst: a process goes on from wha
 	expect(allowed).toEqual([...Array(10).fill(true), false, false]);
 });
 
-/** Ten of twelve requests are let through, soon. */
+/** Expects that ten of twelve requests are allowed, without long waits. */
 async function expectLimited(limits: RateLimits, { withinMs }: { withinMs: number }): Promise<void> {
 	const started = performance.now();
 	const allowed = [];
@@ -113,7 +113,7 @@ test("a Redis that stops answering costs one wait, not one each, and is used aga
 	const limits = limitsWith(proxied.connections[0]);
 	try {
 		proxy.setSilent(true);
-		// Twelve waits would be five seconds.
+		// Twelve waits would take five seconds.
 		await expectLimited(limits, { withinMs: 2_000 });
 		proxy.setSilent(false);
 		await expect
@@ -151,7 +151,7 @@ test("an address counts alone, and all of an IPv6 network as one", () => {
 		...[false, false],
 	]);
 	expect(allowed("::1")).toBe(true);
-	// What a proxy passes on that is no address is nobody's, and remembered once.
+	// A text from a proxy that is not an address belongs to nobody, and is stored once.
 	expect(["unknown", "x".repeat(10_000), ""].map(allowed)).toEqual([true, true, false]);
 });
 

@@ -5,43 +5,45 @@ import type { PromptRedis } from "./prompt-redis.ts";
 import { createRedisBuckets } from "./redis-buckets.ts";
 import { type Bucket, bucketOf, type Taken, tokensLeft, untilTokenUs } from "./token-bucket.ts";
 
-/** Where a caller stands after a request. */
+/** The state of a caller's rate after a request. */
 export type RateState = {
 	isAllowed: boolean;
-	/** All that may come at once. */
+	/** The number of requests that may come at once. */
 	limit: number;
-	/** What may still come at once now. */
+	/** The number of requests that may still come at once now. */
 	remaining: number;
-	/** Until the next request is let through, for one that is refused; else until `remaining` is `limit` again. */
+	/** Seconds until the next request is allowed if this one is refused; otherwise until `remaining` is `limit` again. */
 	resetSeconds: number;
 };
 
-/** What is counted by address: what should have shown a key, what needs none, and what browsers ask beforehand. */
+/** Requests counted by address: those that should have shown a key, those that need none, and browsers' preflights. */
 type AddressKind = "unauthenticated" | "public" | "preflight";
 
 export type RateLimits = {
 	/** Counts a request of a key. */
 	takeForKey(request: { keyId: string; operation: Operation; perSecond: number }): Promise<RateState>;
 	/**
-	 * Counts a status call that was to be held and is not. Where it is allowed, the key gets back the token that the call
-	 * took as a status call: callers that ask again at once share a rate of their own, and leave that of the others alone.
+	 * Counts a status call that should have been held and is not. If it is allowed, the key gets back the token that the
+	 * call took as a status call: callers that ask again at once share a rate of their own and do not use up that of the
+	 * others.
 	 */
 	takeUnheld(call: { keyId: string; perSecond: number }): Promise<RateState>;
 	/** Counts a request of an address. */
 	takeForAddress(address: string, kind: AddressKind): RateState;
-	/** Where an address stands that may send nothing without a key now; undefined where it may. Counts nothing. */
+	/** Returns the state of an address that may send nothing without a key now; undefined if it may. Counts nothing. */
 	refusalOf(address: string): RateState | undefined;
 };
 
-/** As far as admitting requests needs them. */
+/** The limits that are needed to admit requests. */
 export type RequestLimits = Omit<RateLimits, "takeUnheld">;
 
-/** A page and the files of it are worth more than a wrong key. */
+/** Public requests allowed for each request with a wrong key: a page and its files are worth more. */
 const publicFactor = 10;
 
 /**
- * Limits of keys are counted in Redis, for all processes together. Where Redis does not answer at once each process
- * counts for itself; no request fails or waits for it. Addresses are counted in the process: there is no end to them.
+ * Creates rate limits. Those of keys are counted in Redis, for all processes together. If Redis does not answer at
+ * once, each process counts for itself; no request fails or waits for it. Addresses are counted in the process: their
+ * number is unlimited.
  */
 export function createRateLimits({
 	redis,
@@ -56,15 +58,15 @@ export function createRateLimits({
 }): RateLimits {
 	const shared = createRedisBuckets({ redis, prefix });
 	/**
-	 * As Redis last said. Nothing but time fills a bucket: while one is empty here nobody need ask. And whoever must count
-	 * alone goes on from there: a Redis that blinks gives nobody another burst.
+	 * The buckets as Redis last reported them. Only time fills a bucket: while one is empty here, Redis need not be
+	 * asked. A process that must count alone continues from there: a short outage of Redis gives nobody another burst.
 	 */
 	const own = createMemoryBuckets({ nowUs });
 	const publicBucket = bucketOf(unauthenticatedPerSecond * publicFactor);
 	const addresses = {
 		unauthenticated: { bucket: bucketOf(unauthenticatedPerSecond), counts: createMemoryBuckets({ nowUs }) },
 		public: { bucket: publicBucket, counts: createMemoryBuckets({ nowUs }) },
-		// A page's requests must not fail since somebody else there looks for paths that do not exist.
+		// A page's requests must not fail because somebody else at that address tries paths that do not exist.
 		preflight: { bucket: publicBucket, counts: createMemoryBuckets({ nowUs }) },
 	};
 
@@ -109,7 +111,7 @@ function stateOf(bucket: Bucket, taken: Taken): RateState {
 	};
 }
 
-/** Never too early, and never zero: who waits no time asks for ever. */
+/** Rounds up, to at least one second: a caller told to wait for no time would ask forever. */
 function wholeSeconds(us: number): number {
 	return Math.max(1, Math.ceil(us / 1_000_000));
 }

@@ -2,8 +2,8 @@ import type { PromptRedis, Script } from "./prompt-redis.ts";
 import type { Bucket, Taken, TokenBuckets } from "./token-bucket.ts";
 
 /**
- * Takes so many tokens of each bucket, as far as it has them, one after the other as `takeToken` does, by the clock of
- * Redis. Returns how long each had until it was full before. What it writes is gone once the bucket is full.
+ * Takes up to `count` tokens from each bucket, one after the other as `takeToken` does, by the clock of Redis. Returns
+ * how long each bucket needed until full before. Its entries expire once the bucket is full.
  */
 const takeScript: Script = {
 	name: "geoswapTakeTokens",
@@ -26,7 +26,7 @@ return befores
 `,
 };
 
-/** A bucket that is full again meanwhile has nothing to be put back into. */
+/** Gives a token back, unless the bucket is full again. */
 const giveBackScript: Script = {
 	name: "geoswapGiveTokenBack",
 	lua: `
@@ -37,10 +37,10 @@ return 1
 `,
 };
 
-/** The requests of one turn that take from one bucket, in the order in which they came. */
+/** The requests of one turn of the event loop that take from one bucket, in order of arrival. */
 type Takers = { key: string; bucket: Bucket; resolves: ((taken: Taken | undefined) => void)[] };
 
-/** Buckets that all processes share. All that is taken in one turn of the event loop is one call to Redis. */
+/** Creates buckets that all processes share. Everything taken in one turn of the event loop is one call to Redis. */
 export function createRedisBuckets({ redis, prefix }: { redis: PromptRedis; prefix: string }): TokenBuckets {
 	let waiting = new Map<string, Takers>();
 
@@ -59,7 +59,7 @@ export function createRedisBuckets({ redis, prefix }: { redis: PromptRedis; pref
 	return {
 		take(name, bucket) {
 			if (waiting.size === 0) setImmediate(() => void takeAll());
-			// A limit that was just changed is another bucket of the same name.
+			// A limit that was just changed makes another bucket of the same name.
 			const id = `${name}:${bucket.capacity}:${bucket.intervalUs}`;
 			let takers = waiting.get(id);
 			if (!takers) {
@@ -70,13 +70,13 @@ export function createRedisBuckets({ redis, prefix }: { redis: PromptRedis; pref
 			return new Promise((resolve) => resolves.push(resolve));
 		},
 		giveBack(name, { intervalUs }) {
-			// A token that is lost with Redis comes back with time.
+			// If Redis does not answer, the token is lost and comes back with time.
 			void redis.run(giveBackScript, [`${prefix}:${name}`], [intervalUs]);
 		},
 	};
 }
 
-/** Tells each what it took of a bucket that stood so before; undefined where Redis did not say. */
+/** Tells each request what it took from a bucket in this prior state; undefined if Redis did not answer. */
 function tell(resolves: Takers["resolves"], { capacity, intervalUs }: Bucket, beforeUs: unknown): void {
 	let untilFullUs = Number(beforeUs);
 	for (const resolve of resolves) {

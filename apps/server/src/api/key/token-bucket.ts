@@ -1,29 +1,29 @@
 /**
- * A bucket of tokens: each request takes one, and one comes back every so often until it is full. So all of the
- * capacity may come at once, and in any time t no more than the capacity and what comes back in t.
+ * A token bucket: each request takes a token, and one comes back every interval until the bucket is full. So the whole
+ * capacity may come at once, and in any time t at most the capacity plus the tokens that come back in t.
  */
 export type Bucket = {
 	capacity: number;
-	/** In which one token comes back: whole microseconds, so that all arithmetic is exact. */
+	/** The time in which one token comes back, in whole microseconds so that all arithmetic is exact. */
 	intervalUs: number;
 };
 
-/** How a bucket stands after a request. */
+/** The state of a bucket after a request. */
 export type Taken = {
 	isAllowed: boolean;
-	/** How long it takes to be full again. That alone says how full it is. */
+	/** The time until the bucket is full again. It alone determines how many tokens there are. */
 	untilFullUs: number;
 };
 
 /** Buckets by name, all full at first. */
 export type TokenBuckets = {
-	/** Undefined where they cannot be reached at once. */
+	/** Takes a token. Undefined if the buckets cannot be reached at once. */
 	take(name: string, bucket: Bucket): Taken | Promise<Taken | undefined>;
 	/** Puts back a token that was taken. */
 	giveBack(name: string, bucket: Bucket): void;
 };
 
-/** All that a caller may send at once is what it may send in this time. */
+/** A burst may be as large as the requests allowed in this time. */
 const burstSeconds = 20;
 
 export function bucketOf(perSecond: number): Bucket {
@@ -40,7 +40,7 @@ export function takeToken(
 ): Taken {
 	const emptyUs = capacity * intervalUs;
 	const untilFullUs = Math.max((fullAtUs ?? 0) - nowUs, 0);
-	// No bucket is emptier than empty: the clock was set back, and nobody is kept out until it is where it was.
+	// A bucket cannot be emptier than empty: the clock was set back, and no caller is kept out until it has caught up.
 	const beforeUs = untilFullUs > emptyUs ? 0 : untilFullUs;
 	const afterUs = beforeUs + intervalUs;
 	return afterUs > emptyUs
@@ -48,12 +48,11 @@ export function takeToken(
 		: { isAllowed: true, untilFullUs: afterUs };
 }
 
-/** How many tokens are left. */
 export function tokensLeft({ capacity, intervalUs }: Bucket, { untilFullUs }: Taken): number {
 	return Math.floor((capacity * intervalUs - untilFullUs) / intervalUs);
 }
 
-/** How long until there is a token. */
+/** Returns the time until the next token. */
 export function untilTokenUs({ capacity, intervalUs }: Bucket, { untilFullUs }: Taken): number {
 	return Math.max(untilFullUs + intervalUs - capacity * intervalUs, 0);
 }

@@ -14,7 +14,7 @@ beforeAll(async () => {
 });
 afterAll(() => shared.close());
 
-/** Buckets, as each of some processes has them, and a time that goes by. */
+/** The buckets of several processes, and a clock that can be advanced. */
 type World = { processes: readonly TokenBuckets[]; nowUs: () => number; pass: (us: number) => Promise<void> };
 
 function memoryWorld(): World {
@@ -38,15 +38,15 @@ function redisWorld(): World {
 	};
 }
 
-/** Of each process. */
+/** Returns the buckets of each process. */
 function redisBuckets(): TokenBuckets[] {
 	return shared.connections.map((redis) => createRedisBuckets({ redis, prefix: shared.prefix }));
 }
 
-/** Of a request: between which times it was counted. */
+/** The outcome of a request, and the times between which it was counted. */
 type Counted = { isAllowed: boolean; fromUs: number; toUs: number };
 
-/** Requests as given, and a bucket of which nobody but them takes. */
+/** Sends the given requests to a bucket that nobody else takes from. */
 async function send(
 	{ processes, nowUs, pass }: World,
 	bucket: Bucket,
@@ -66,7 +66,7 @@ async function send(
 	return counted;
 }
 
-/** Clocks of two processes do not run alike to the microsecond. */
+/** The clocks of two processes do not agree to the microsecond. */
 const driftUs = 1_000;
 
 function expectNoMore(counted: readonly Counted[], { capacity, intervalUs }: Bucket): void {
@@ -79,7 +79,10 @@ function expectNoMore(counted: readonly Counted[], { capacity, intervalUs }: Buc
 	}
 }
 
-/** A request is refused only where those before it since some time took all there was, and all that came back. */
+/**
+ * Expects that a request is refused only if, since some time, those before it took all tokens there were and all that
+ * came back.
+ */
 function expectNoFewer(counted: readonly Counted[], { capacity, intervalUs }: Bucket): void {
 	for (const [k, refused] of counted.entries()) {
 		if (refused.isAllowed) continue;
@@ -163,7 +166,7 @@ test("what is asked for in one turn is one call to Redis, and is given as if it 
 		Promise.all([
 			...Array.from({ length: 5 }, () => buckets.take(one, { capacity: 3, intervalUs })),
 			buckets.take(other, { capacity: 1, intervalUs }),
-			// The limit of the first was just raised.
+			// The limit of the first bucket was just raised.
 			buckets.take(one, { capacity: 4, intervalUs }),
 		]);
 	const taken = await takeTogether();

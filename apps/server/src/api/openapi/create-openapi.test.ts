@@ -54,7 +54,7 @@ test.each(named)("the examples of %s are what its own schemas take", (_, { doc, 
 	expect(Object.keys(doc.params ?? {})).toEqual(Object.keys(params));
 });
 
-/** Every object in a part of the document, with where it stands. */
+/** Returns every object in a part of the document, with its path. */
 function objectsIn(part: unknown, path = ""): [path: string, object: Record<string, unknown>][] {
 	if (typeof part !== "object" || part === null) return [];
 	const inner = Object.entries(part).flatMap(([name, value]) =>
@@ -79,7 +79,7 @@ test("lists that may grow are marked so, and those that are closed are these", (
 		objectsIn(document)
 			.filter(([, object]) => Array.isArray(object[keyword]))
 			.map(([path]) => path.split("/").at(-1));
-	// The list in the place of a schema is that of a query's status.
+	// The `enum` in `schema` is that of the status in a query.
 	expect(new Set(fieldsWith("enum"))).toEqual(
 		new Set(["holder", "next", "origin", "schema", "side", "status"]),
 	);

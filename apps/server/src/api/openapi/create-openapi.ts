@@ -29,7 +29,7 @@ const tags = [
 	{ name: "Service", description: "The service itself. No key is needed." },
 ];
 
-/** The OpenAPI document of a list of routes. */
+/** Returns the OpenAPI document of a list of routes. */
 export function createOpenapi(routes: readonly DocumentedRoute[]): OpenapiDocument {
 	const schemas: Record<string, JsonSchema> = {};
 	const paths: OpenapiDocument["paths"] = {};
@@ -80,7 +80,7 @@ function integerHeader(description: string, example: number) {
 	return { description, schema: { type: "integer" }, example };
 }
 
-/** Adds the schemas that it names. */
+/** Returns the operation of a route, and adds the schemas that it references. */
 function operationOf(
 	{ method, path, operation, isUnlimited = false, doc }: DocumentedRoute,
 	schemas: Record<string, JsonSchema>,
@@ -137,7 +137,7 @@ function operationOf(
 	}
 }
 
-/** What every endpoint of a kind can answer. Also a request that is no HTTP is malformed. */
+/** Returns the errors that every endpoint of a kind can answer. Input that is not HTTP is a malformed request too. */
 function commonErrors({
 	method,
 	hasKey,
@@ -188,7 +188,7 @@ function queryExample({ type }: JsonSchema, text: string | undefined): string | 
 	return type === "integer" && text !== undefined ? Number(text) : text;
 }
 
-/** What is said of its schema is said of it. */
+/** Moves the schema's description to the parameter. */
 function parameter({
 	schema: { description, ...schema },
 	example,

@@ -11,7 +11,7 @@ import * as z from "zod";
 type ErrorDoc<Code extends ErrorCode> = (Code extends keyof ErrorDetails
 	? { details: z.ZodType<ErrorDetails[Code]>; example: ErrorDetails[Code] }
 	: { details?: never; example?: never }) & {
-	/** What else `next` may be, beside the catalogue's. With `retry` the same bytes may succeed later. */
+	/** Another value that `next` may have, besides the catalogue's. With `retry` the same bytes may succeed later. */
 	alsoNext?: NextStep;
 };
 
@@ -19,7 +19,7 @@ const wallet = "0x19E7E376E7C213B7E7e7e46cc70A5dD086DAff2A";
 const delegate = "0xdaf95cec9F422D8d9CA7c0Fe2a449890b36D0Fd8";
 const expired = z.object({ expiredAt: z.iso.datetime({ precision: 3 }).describe("When it expired.") });
 
-/** What the details of each error look like, with plausible ones. */
+/** The schemas of each error's details, with plausible examples. */
 const errorDocs: { [Code in ErrorCode]: ErrorDoc<Code> } = {
 	INVALID_REQUEST: {
 		details: z.object({
@@ -192,12 +192,12 @@ const errorDocs: { [Code in ErrorCode]: ErrorDoc<Code> } = {
 	},
 };
 
-/** What the details of this error look like; undefined where it has none. */
+/** Returns the schema of this error's details; undefined if it has none. */
 export function errorDetailsSchema(code: ErrorCode): z.ZodType | undefined {
 	return errorDocs[code].details;
 }
 
-/** A body that this error could have. */
+/** Returns an example body of this error. */
 export function errorExample(code: ErrorCode): ErrorBody {
 	const { message, next, retryable } = errorCatalogue[code];
 	const { example } = errorDocs[code];
@@ -211,7 +211,7 @@ export function errorExample(code: ErrorCode): ErrorBody {
 	};
 }
 
-/** Exactly what a body with this code looks like. */
+/** Returns the exact schema of a body with this code. */
 export function errorSchema(code: ErrorCode): z.ZodType {
 	const { message, next, retryable, http } = errorCatalogue[code];
 	const { details, alsoNext } = errorDocs[code];
@@ -230,7 +230,7 @@ export function errorSchema(code: ErrorCode): z.ZodType {
 		.describe(`HTTP ${http}. ${message}`);
 }
 
-/** What a client must be ready for: codes, next steps and details may be added. */
+/** The errors that a client must be ready for: codes, next steps and details may be added. */
 export const otherErrorSchema = z
 	.object({
 		code: z.string().describe("Which error it is, for a machine."),
@@ -244,7 +244,7 @@ export const otherErrorSchema = z
 		"An error with a code, a next step or details that this version does not have. Treat it by its `next` and its HTTP status.",
 	);
 
-/** `NO_ROUTE` as `NoRouteError`. */
+/** Converts a code such as `NO_ROUTE` to `NoRouteError`. */
 export function errorSchemaName(code: ErrorCode): string {
 	const words = code.split("_").map((word) => `${word[0]}${word.slice(1).toLowerCase()}`);
 	return `${words.join("")}Error`;

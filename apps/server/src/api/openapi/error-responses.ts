@@ -11,12 +11,12 @@ const rateHeaders = Object.fromEntries(
 	]),
 );
 
-/** What every answer carries, and what counts against a key carries too. */
+/** Returns the headers of every answer, with the rate headers if the request counts against a key. */
 export function headersOf({ hasKey }: { hasKey: boolean }): Record<string, Reference> {
 	return { ...requestIdHeader, ...(hasKey && rateHeaders) };
 }
 
-/** The answers of an operation that can fail with these codes, by HTTP status. */
+/** Returns the answers of an operation that can fail with these codes, by HTTP status. */
 export function errorResponses(
 	codes: readonly ErrorCode[],
 	{ hasKey }: { hasKey: boolean },
@@ -39,7 +39,7 @@ export function errorResponses(
 	);
 }
 
-/** Whatever else may be answered: every error there is. */
+/** Returns the answer for every other error there is. */
 export function anyErrorResponse(): Answer {
 	return {
 		description:
@@ -69,7 +69,7 @@ function errorAnswer(codes: ErrorCode[], { description, headers }: Omit<Answer, 
 	};
 }
 
-/** Each error exactly; `KnownError`, one of them; and `ErrorBody`, which may be any other as well. */
+/** Returns the exact schema of each error; `KnownError`, one of them; and `ErrorBody`, which may also be any other. */
 export function errorSchemas(): Record<string, JsonSchema> {
 	return {
 		ErrorBody: {

@@ -1,2 +1,2 @@
-/** Of the interface, not of the program: major.minor.patch. What may change in each is said in docs/api.md. */
+/** The version of the interface, not of the program: major.minor.patch. docs/api.md says what may change in each. */
 export const interfaceVersion = "1.1.0";

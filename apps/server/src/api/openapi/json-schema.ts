@@ -2,12 +2,12 @@ import * as z from "zod";
 
 export type JsonSchema = { [keyword: string]: unknown };
 
-/** What a caller may send. */
+/** Returns the schema of what a caller may send. */
 export function requestJsonSchema(schema: z.ZodType): JsonSchema {
 	return toJsonSchema(schema, "input");
 }
 
-/** What is answered. Left open: clients tolerate fields that they do not know. */
+/** Returns the schema of an answer. It is left open: clients tolerate unknown fields. */
 export function responseJsonSchema(schema: z.ZodType): JsonSchema {
 	return toJsonSchema(schema, "output");
 }
@@ -21,14 +21,14 @@ function toJsonSchema(schema: z.ZodType, io: "input" | "output"): JsonSchema {
 			if (jsonSchema.format === "date-time") {
 				jsonSchema.pattern = "^\\d{4}-\\d{2}-\\d{2}T\\d{2}:\\d{2}:\\d{2}\\.\\d{3}Z$";
 			}
-			// Of a number in a query, which arrives as text.
+			// The pattern belongs to a number in a query, which arrives as text.
 			if (jsonSchema.type === "integer") delete jsonSchema.pattern;
-			// Zalando's extension for lists that may grow: clients that are generated from it refuse nothing that is new.
+			// Zalando's extension for lists that may grow: clients generated from it accept new values.
 			if (jsonSchema["x-extensible-enum"] === true) {
 				jsonSchema["x-extensible-enum"] = jsonSchema.enum;
 				delete jsonSchema.enum;
 			}
-			// Every integer has these bounds: they say nothing of this one.
+			// Every integer has these bounds: they say nothing about this one.
 			if (jsonSchema.minimum === Number.MIN_SAFE_INTEGER) delete jsonSchema.minimum;
 			if (io === "output" && jsonSchema.maximum === Number.MAX_SAFE_INTEGER) delete jsonSchema.maximum;
 		},

@@ -1,6 +1,6 @@
 import type { JsonSchema } from "./json-schema.ts";
 
-// As much of OpenAPI 3.1 as our document has.
+// The part of OpenAPI 3.1 that our document uses.
 
 export type Reference = { $ref: string };
 
@@ -33,7 +33,7 @@ export type Operation = {
 	security: Record<string, string[]>[];
 	parameters?: Parameter[];
 	requestBody?: { required: true; content: Record<string, MediaType> };
-	/** By HTTP status, and `default` for any other. */
+	/** Answers by HTTP status, and `default` for any other. */
 	responses: Record<string, Answer | Reference>;
 };
 
@@ -44,7 +44,7 @@ export type OpenapiDocument = {
 	};
 	servers: { url: string }[];
 	tags: { name: string; description: string }[];
-	/** By path, then by method in lower case. */
+	/** Operations by path, then by method in lower case. */
 	paths: Record<string, Record<string, Operation>>;
 	components: {
 		securitySchemes: Record<string, Record<string, string>>;

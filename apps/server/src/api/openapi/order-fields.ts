@@ -4,7 +4,7 @@ import * as z from "zod";
 const word = z.string().regex(/^0x[0-9a-f]{64}$/);
 const number = z.string().regex(/^(0|[1-9]\d{0,77})$/);
 
-/** The fourteen fields of an order as answers have them: numbers as decimal strings, words as hex. */
+/** The fourteen fields of an order in answers: numbers as decimal strings, words as hex. */
 export const orderFieldsSchema = z
 	.object({
 		originChainId: number.describe("The chain that the input is on."),

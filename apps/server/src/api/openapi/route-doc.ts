@@ -1,7 +1,7 @@
 import type { ErrorCode } from "@geoswap/protocol";
 import type * as z from "zod";
 
-/** What the interface's document says of an endpoint, beside its method and path. */
+/** The OpenAPI document's description of an endpoint, besides its method and path. */
 export type RouteDoc = {
 	/** The operation's name in generated clients, in camel case. */
 	id: string;
@@ -9,17 +9,17 @@ export type RouteDoc = {
 	summary: string;
 	/** Markdown: what it does, when to call it, what to do next. */
 	description: string;
-	/** What each parameter in the path is. */
+	/** Descriptions of the parameters in the path. */
 	params?: Record<string, string>;
 	query?: z.ZodObject;
 	body?: z.ZodObject;
-	/** The body of a 200, and its type where that is not JSON. */
+	/** The body of a 200, and its type if that is not JSON. */
 	response: z.ZodType | { contentType: string; description: string };
-	/** Whether a 200 may say in Retry-After how long to wait before the next call. */
+	/** True if a 200 may say in Retry-After how long to wait before the next call. */
 	mayAskToWait?: boolean;
-	/** Its own errors, beside those that every endpoint of its kind has. */
+	/** Its own errors, besides those of every endpoint of its kind. */
 	errors: readonly ErrorCode[];
-	/** Real ones: a test parses them by the schemas above. */
+	/** Real examples: a test parses them with the schemas above. */
 	example: {
 		query?: Record<string, string>;
 		params?: Record<string, string>;
@@ -28,13 +28,13 @@ export type RouteDoc = {
 	};
 };
 
-/** What the document is made of. */
+/** A route, as far as the document describes it. */
 export type DocumentedRoute = {
 	method: "GET" | "POST";
 	path: string;
-	/** Which of the key's rates it counts against, or undefined where it needs no key. */
+	/** The rate of the key that it counts against; undefined if it needs no key. */
 	operation: string | undefined;
-	/** Without a key, and without a limit. */
+	/** True if it needs no key and has no limit. */
 	isUnlimited?: boolean;
 	doc: RouteDoc;
 };

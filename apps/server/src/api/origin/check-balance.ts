@@ -1,6 +1,6 @@
 import { type Order, SwapError } from "@geoswap/protocol";
 
-/** Throws where the wallet cannot give the order's input. */
+/** Throws if the wallet cannot pay the order's input. */
 export function checkBalance({ inputAmount }: Order, available: bigint): void {
 	if (available >= inputAmount) return;
 	throw new SwapError("INSUFFICIENT_BALANCE", {

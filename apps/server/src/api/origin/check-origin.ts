@@ -4,7 +4,7 @@ import { checkDelegation } from "../../chain/evm/wallet/check-delegation.ts";
 import { checkBalance } from "./check-balance.ts";
 import type { OriginReading } from "./read-origin.ts";
 
-/** Throws where the wallet could not open the order; else says under which delegate it would. */
+/** Throws if the wallet could not open the order; otherwise returns the delegate under which it would. */
 export async function checkOrigin(
 	{ chain, order, authorization, reading, readNonces }: OriginReading,
 	{ target }: { target: Address },

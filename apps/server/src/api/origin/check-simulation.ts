@@ -3,7 +3,7 @@ import type { SolanaChain } from "../../chain/solana/connect-solana.ts";
 import { isPassingFailure } from "../../chain/solana/send/is-passing-failure.ts";
 import type { TransactionSimulation } from "../../chain/solana/send/simulate-transaction.ts";
 
-/** Throws where the order's transaction would fail. What is not the caller's to mend may be sent again as it is. */
+/** Throws if the order's transaction would fail. A failure that the caller cannot fix may be retried unchanged. */
 export function checkSimulation(
 	{ chainId, deployment }: SolanaChain,
 	simulation: TransactionSimulation,

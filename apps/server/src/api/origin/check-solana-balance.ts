@@ -7,7 +7,7 @@ import {
 } from "@geoswap/protocol";
 import { checkBalance } from "./check-balance.ts";
 
-/** Throws where the wallet cannot give the order's input. */
+/** Throws if the wallet cannot pay the order's input. */
 export function checkSolanaBalance(order: Order, available: bigint): void {
 	checkBalance(order, available);
 	const { inputToken, inputAmount } = order;

@@ -3,7 +3,7 @@ import type { EvmChain } from "../../chain/evm/chain-client.ts";
 import { type AccountNonces, readAccountNonces } from "../../chain/evm/wallet/read-account-nonces.ts";
 import { readWallet, type UnopenedOrder, type WalletReading } from "../../chain/evm/wallet/read-wallet.ts";
 
-/** What of an order's wallet decides whether it can be opened. */
+/** The state of an order's wallet that decides whether the order can be opened. */
 export type OriginReading = {
 	chain: EvmChain;
 	order: Order;
@@ -12,7 +12,7 @@ export type OriginReading = {
 	readNonces: () => Promise<AccountNonces>;
 };
 
-/** Reads the wallet of an order in one round of requests. Its nonces matter only to an authorization. */
+/** Reads the wallet of an order in one round of requests. Its nonces matter only for an authorization. */
 export async function readOrigin({
 	chain,
 	order,
@@ -22,7 +22,7 @@ export async function readOrigin({
 	chain: EvmChain;
 	order: Order;
 	authorization: Authorization | undefined;
-	/** The wallet's other orders that have yet to take the same token. */
+	/** The wallet's other orders that have not yet taken the same token. */
 	unopened: readonly UnopenedOrder[];
 }): Promise<OriginReading> {
 	const wallet = fromWord(order.wallet);
@@ -34,10 +34,10 @@ export async function readOrigin({
 	return { chain, order, authorization, reading, readNonces };
 }
 
-/** The chain on which the order is opened. */
+/** Returns the chain on which the order is opened. */
 export function originChain(chains: ReadonlyMap<number, EvmChain>, order: Order): EvmChain {
 	const chain = chains.get(toChainId(order.originChainId));
-	// It was served when the quote was issued.
+	// The chain was served when the quote was issued.
 	if (!chain) throw new SwapError("NO_ROUTE", { reason: "chain" });
 	return chain;
 }

@@ -3,7 +3,7 @@ import type { SolanaChain } from "../../chain/solana/connect-solana.ts";
 import { readSolanaWallet } from "../../chain/solana/read/read-solana-wallet.ts";
 import type { WalletUnopened } from "./wallet-unopened.ts";
 
-/** What the wallet has of the order's input token, less what its other orders have yet to take. */
+/** Returns the wallet's balance of the order's input token, less what its other orders have not yet taken. */
 export async function readSolanaAvailable({
 	chain,
 	order,
@@ -11,7 +11,10 @@ export async function readSolanaAvailable({
 }: {
 	chain: SolanaChain;
 	order: Order;
-	/** Read before: an order that takes its input meanwhile is subtracted once too often, never once too little. */
+	/**
+	 * Read before the balance: an order that takes its input meanwhile is subtracted once too often, never once too
+	 * little.
+	 */
 	unopened: readonly WalletUnopened[];
 }): Promise<bigint> {
 	const wallet = fromSolanaWord(order.wallet);

@@ -8,8 +8,8 @@ import { recentSwapIds } from "../../swap/record/recent-swap-ids.ts";
 export type WalletUnopened = { orderId: Hex; escrow: Hex; amount: bigint };
 
 /**
- * The wallet's other swaps that have yet to take the same token on the same chain. Some may be open on chain already,
- * where the follower has not said so. No order can be opened more than a day after its quote.
+ * Returns the wallet's other swaps that have not yet taken the same token on the same chain. Some may be open on chain
+ * already, if the follower has not reported it. No order can be opened more than a day after its quote.
  */
 export async function walletUnopened(
 	db: Database,
@@ -24,7 +24,7 @@ export async function walletUnopened(
 
 export type UnopenedRow = { orderId: Hex; escrow: Hex; amount: string };
 
-/** For rows. The third parameter is the swap's id. */
+/** Returns a query for the rows. The third parameter is the swap's id. */
 export function unopenedRows({ order, nowMs }: { order: Order; nowMs: number }): Part {
 	const [first, last] = recentSwapIds(nowMs);
 	return {

@@ -1,7 +1,7 @@
 import { type Address, getAddress, isAddress } from "viem";
 import * as z from "zod";
 
-/** An EVM address in lower or upper case, or in mixed case with its right checksum. Given back with its checksum. */
+/** An EVM address in lower or upper case, or in mixed case with the right checksum. The result has its checksum. */
 export const anyCaseAddressSchema = z
 	.string()
 	.refine(

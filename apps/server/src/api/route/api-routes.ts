@@ -31,20 +31,20 @@ import { postSubmitSolana } from "./post-submit-solana.ts";
 import { readyChecks } from "./ready-checks.ts";
 import type { RecipientAccounts } from "./recipient-accounts.ts";
 
-/** All that the routes are made of. Nothing is done with any of it before the first request. */
+/** The dependencies of all routes. None of them is used before the first request. */
 export type ApiParts = {
 	config: Config;
 	chains: ReadonlyMap<number, EvmChain>;
-	/** Absent where it is not offered. */
+	/** Absent if Solana is not offered. */
 	solana: SolanaChain | undefined;
 	pool: DatabasePool;
 	listener: SwapListener;
 	book: PriceBook;
 	desk: Desk;
 	pauses: Pick<PauseList, "reasonOf">;
-	/** Absent where nobody pays less. */
+	/** Absent if there are no fee discounts. */
 	feeDiscounts: FeeDiscounts | undefined;
-	/** Absent where Solana is not offered. */
+	/** Absent if Solana is not offered. */
 	recipients: RecipientAccounts | undefined;
 	redis: Pick<PromptRedis, "run">;
 	heldCalls: HeldCalls;
@@ -52,11 +52,11 @@ export type ApiParts = {
 	engine: Engine;
 	sealKeys: SealKeys;
 	nowMs: () => number;
-	/** Aborted once the process is told to stop. */
+	/** Aborted when the process is told to stop. */
 	stopping: AbortSignal;
 };
 
-/** Every endpoint of the service. */
+/** Returns every endpoint of the service. */
 export function apiRoutes(parts: ApiParts): Route[] {
 	const { config, chains, solana, pool, listener, book, desk, pauses, engine, sealKeys, nowMs } = parts;
 	const { feeDiscounts, recipients, redis, heldCalls, rateLimits, stopping } = parts;
@@ -83,7 +83,7 @@ export function apiRoutes(parts: ApiParts): Route[] {
 	return [...routes, ...docsRoutes(routes, exampleOf(config))];
 }
 
-/** From the first chain to the second, of the tokens that prices go by way of. */
+/** Returns an example from the first chain to the second, with their settlement tokens. */
 function exampleOf({ chains: [from, to] }: Config): OwnExample | undefined {
 	if (!from || !to) return undefined;
 	return {

@@ -32,7 +32,7 @@ const app = createApp({
 	log: pino({ level: "silent" }),
 });
 
-/** In the place of every text that the schema library has for a caller. */
+/** Replaces every text that the schema library has for a caller. */
 const libraryText = "a text of the library";
 const { localeError } = z.config();
 beforeAll(() => {
@@ -67,7 +67,7 @@ test("a page may be linked to with any query", async () => {
 	expect((await app.inject({ url: "/docs?utm_source=somewhere" })).statusCode).toBe(200);
 });
 
-/** Whatever may stand in the place of a field. */
+/** Generates anything that may be sent in place of a field. */
 const anything = fc.oneof(
 	fc.jsonValue({ maxDepth: 2 }),
 	fc.constantFrom("", "0x", "0x1", "-1", "1.5", "01", "9".repeat(80), 0, -1, 1.5, 1e300, 5_001, true, null),

@@ -31,7 +31,7 @@ test("200 builds at once wait for the database's connections, and each is answer
 	const apiKeys = createApiKeys({ db: pool, pepper, limits });
 	onTestFinished(() => apiKeys.close());
 	const { chains, sealKeys } = scene;
-	// No quote expires, however long a busy machine takes.
+	// The clock stands still, so that no quote expires, however long a busy machine takes.
 	const startMs = scene.nowMs();
 	const nowMs = () => startMs;
 	const app = createApp({
@@ -51,7 +51,7 @@ test("200 builds at once wait for the database's connections, and each is answer
 	const wallet = await scene.newWallet({ isDelegated: true });
 	const quotes = Array.from({ length: 200 }, () => scene.newQuote(wallet.address));
 	const tokens = quotes.map((quote) => scene.seal(quote));
-	// Others have the connections for longer than a key is believed, and than a connection takes to be made.
+	// Others hold the connections for longer than a key is trusted, and than making a connection may take.
 	const others = await Promise.all([pool.connect(), pool.connect()]);
 	const holding = Promise.all(others.map((other) => other.query("select pg_sleep(6)")));
 	const answers = tokens.map(async (geoQuoteToken) => {

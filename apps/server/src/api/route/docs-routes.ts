@@ -10,10 +10,10 @@ import { getErrorPage } from "./get-error-page.ts";
 import { getOpenapi } from "./get-openapi.ts";
 import { getRoot } from "./get-root.ts";
 
-/** The endpoints that describe the interface: these routes, and themselves. All is made here, once. */
+/** Returns the endpoints that describe the interface: these routes, and themselves. All is created here, once. */
 export function docsRoutes(
 	routes: readonly Route[],
-	/** Absent where the page shows the document's own examples. */
+	/** Absent if the page shows the document's own examples. */
 	example?: OwnExample,
 ): Route[] {
 	const { guide, others, errors } = readDocsFiles();

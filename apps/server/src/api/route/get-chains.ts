@@ -8,7 +8,7 @@ import type { PauseList } from "../../swap/pause/pause-list.ts";
 import type { Route } from "../http/route.ts";
 import { getChainsDoc } from "../openapi/endpoints/get-chains.ts";
 
-/** GET /chains: where swaps begin and end, and what is deployed there. */
+/** GET /chains: the chains on which swaps begin and end, and what is deployed there. */
 export function getChains({
 	config,
 	desk,

@@ -3,7 +3,7 @@ import type { Route } from "../http/route.ts";
 import { getDocsPageDoc } from "../openapi/endpoints/get-docs-page.ts";
 import { pageHeaders } from "../openapi/page/page-shell.ts";
 
-/** GET /docs/{page}: what the guide names. */
+/** GET /docs/{page}: the pages that the guide links to. */
 export function getDocsPage({ pages }: { pages: ReadonlyMap<string, string> }): Route {
 	return {
 		method: "GET",

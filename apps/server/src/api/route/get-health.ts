@@ -1,7 +1,7 @@
 import type { Route } from "../http/route.ts";
 import { getHealthDoc } from "../openapi/endpoints/get-health.ts";
 
-/** The process answers. It says nothing of what it depends on: restarting it would not mend that. */
+/** GET /health: tells that the process answers. It does not report dependencies: a restart would not fix those. */
 export function getHealth(): Route {
 	return {
 		method: "GET",

@@ -45,7 +45,7 @@ test("all that does not work is named and requests come all the same, in no erro
 	});
 });
 
-/** A process with a database and three chains, all gone at first, and a clock that each question moves by a second. */
+/** Creates a process with a database and three chains, all down at first; each request moves its clock by a second. */
 function startingProcess() {
 	const gone = new Set(["database", "one", "two", "three"]);
 	let now = 0;
@@ -62,7 +62,7 @@ function startingProcess() {
 		],
 		nowMs: () => now,
 	});
-	/** What is gone, by whether requests should come. */
+	/** Returns what is down, under `up` if requests should be sent here, otherwise under `down`. */
 	const answer = async () => {
 		now += 1_000;
 		try {

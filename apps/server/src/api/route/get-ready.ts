@@ -4,26 +4,26 @@ import { within } from "../../telemetry/within.ts";
 import type { Route } from "../http/route.ts";
 import { getReadyDoc } from "../openapi/endpoints/get-ready.ts";
 
-/** Something that requests may depend on. */
+/** A dependency that requests may need. */
 export type ReadyCheck = {
-	/** As operators know it. Anyone may read it. */
+	/** The name that operators know. Anyone may read it. */
 	name: string;
 	/**
-	 * What it is one of, where a process that starts is of no use without any of them. The others of them are waited for,
-	 * but not for long: one that is gone must not keep a new process away.
+	 * The group of the check, if a starting process is of no use until one check of that group has passed. The others of
+	 * the group are waited for, but not for long: one that is down must not keep a new process from getting requests.
 	 */
 	neededAtStart?: string;
-	/** What is wrong, in words that anyone may read; undefined where nothing is. What is thrown is said to nobody. */
+	/** Returns the problem in words that anyone may read; undefined if there is none. Thrown errors are not shown. */
 	check: () => Promise<string | undefined>;
 };
 
 type Result = Pick<ReadyCheck, "name" | "neededAtStart"> & { problem: string | undefined };
 
 /**
- * GET /ready: whether requests should be sent here, and what does not work. Once a process has come up they should until it
- * stops: what is missing then is missing for the other processes too, and a caller is better served by an error of ours
- * than by none of them. Callers share a round of checks, and its results for a moment: however many ask, nothing is looked
- * at more often than that.
+ * GET /ready: tells whether requests should be sent here, and what does not work. A process that has started gets
+ * requests until it stops: what is missing then is missing for the other processes too, and a caller is better served
+ * by an error of ours than by no process at all. Callers share a round of checks, and its results for a moment: however
+ * many ask, no check runs more often than that.
  */
 export function getReady({
 	checks,
@@ -34,11 +34,11 @@ export function getReady({
 	nowMs,
 }: {
 	checks: readonly ReadyCheck[];
-	/** Aborted once the process is told to stop. */
+	/** Aborted when the process is told to stop. */
 	stopping?: AbortSignal | undefined;
 	timeoutMs?: number;
 	keptMs?: number;
-	/** For how long a process of some use already waits for the others of what it needs at its start. */
+	/** Milliseconds that a process which is already of use waits for the other checks needed at its start. */
 	othersMs?: number;
 	nowMs: () => number;
 }): Route {
@@ -52,7 +52,7 @@ export function getReady({
 		isUnlimited: true,
 		doc: getReadyDoc,
 		async handle({ log }): Promise<ReadyResponse> {
-			// Whatever the checks would say, and however long they would take.
+			// A stopping process is not ready, whatever the checks would say and however long they would take.
 			if (stopping?.aborted) throw notReadyError([{ name: "this process", problem: "it is stopping" }]);
 			const results = await currentResults(log);
 			if (!start.isOver) throw notReadyError(results.flatMap(stillAwaited));
@@ -105,7 +105,7 @@ export function getReady({
 		return [{ name, problem }];
 	}
 
-	/** Once, not with every round. */
+	/** Logs a change once, not with every round. */
 	function sayChange(results: Result[], log: Log): void {
 		const problems = results.flatMap(({ name, problem }) => (problem === undefined ? [] : { name, problem }));
 		const names = problems.map(({ name }) => name).join();

@@ -2,7 +2,7 @@ import type { Route } from "../http/route.ts";
 import { getRootDoc } from "../openapi/endpoints/get-root.ts";
 import { pageHeaders } from "../openapi/page/page-shell.ts";
 
-/** A browser goes on to the docs; a person with curl reads where they are. */
+/** A browser is redirected to the docs; a person with curl reads where they are. */
 const page = `<!doctype html>
 <html lang="en">
 <meta charset="utf-8">

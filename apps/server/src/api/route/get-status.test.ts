@@ -44,7 +44,7 @@ const heldCalls = createHeldCalls({ redis: noRedis });
 const rateLimits = createRateLimits({ redis: noRedis, unauthenticatedPerSecond: 1 });
 beforeAll(async () => {
 	database = await createTestDatabase({ as: "api" });
-	// So long that no test passes by the slow way round.
+	// The reread interval is so long that no test can pass without a notification.
 	listener = createSwapListener({
 		url: database.url,
 		db: database.pool,
@@ -318,7 +318,7 @@ test("a held call returns when the swap is terminal and not on mere progress [D-
 		isAnswered = true;
 	});
 	await update(uuid, "stage = 'deposited'");
-	// Notifications come in order: once this one of another swap is through, so would be one of the first.
+	// Notifications come in order: once this one for another swap has arrived, one for the first would have too.
 	const { uuid: other } = await insertSwap();
 	const otherCall = ask(toSwapId(other));
 	await update(other, "status = 'failed'");
@@ -347,7 +347,7 @@ test("a call beyond the key's allowance is answered at once, and the allowance c
 	const stop = new AbortController();
 	const started = performance.now();
 	const calls = Array.from({ length: 3 }, () => ask(id, { held: 2, signal: stop.signal }));
-	// Their reads race: whichever comes last is beyond the allowance.
+	// Their reads race: the last one is beyond the allowance.
 	expect(await Promise.race(calls)).toMatchObject({ status: "pending", held: false });
 	expect(performance.now() - started).toBeLessThan(5_000);
 	expect(await heldCalls.take("key", { limit: 2, seconds: 1 })).toBeUndefined();
@@ -361,7 +361,7 @@ test("a call beyond the key's allowance is answered at once, and the allowance c
 
 test("pollers beyond the key's allowance, who ask again at once, are told to wait and leave the key its rate", async () => {
 	const { uuid } = await insertSwap();
-	// Three calls that are held for three seconds, and two a second that are not to be held, are within it.
+	// The rate covers three calls held for three seconds each, and two calls a second that are not to be held.
 	const perSecond = 4;
 	const burst = 20 * perSecond;
 	const rates = { quote: 1, build: 1, submit: 1, delegation: 1, status: perSecond, list: 1 };
@@ -395,7 +395,7 @@ test("pollers beyond the key's allowance, who ask again at once, are told to wai
 		const url = `${await app.listen({ host: "127.0.0.1", port: 0 })}/swap/status/${toSwapId(uuid)}`;
 		let unheld = 0;
 		let refused = 0;
-		/** As a client that knows only of Retry-After with a 429. */
+		/** Polls like a client that honors Retry-After only with a 429. */
 		const poll = async () => {
 			while (!isOver.signal.aborted) {
 				const answer = await fetch(`${url}?wait=3`);
@@ -457,7 +457,7 @@ test("over all processes a key holds so many, and what is terminal is answered w
 				answered++;
 			}),
 		);
-		// Three of them are beyond the allowance, whichever came first.
+		// Three of the calls are beyond the allowance, whichever came first.
 		await expect.poll(() => answered, { timeout: 10_000 }).toBe(3);
 		expect(await shared.redis.zcard(`${shared.prefix}:key`)).toBe(2);
 		await update(uuid, "status = 'settled', stage = 'delivered'");

@@ -24,9 +24,9 @@ const holdSeconds = 15;
 const unheldRetrySeconds = 1;
 
 /**
- * GET /swap/status/{swapId}. Held until the swap is terminal, for the time asked; a key holds only so many at once, and one
- * call more is answered at once and says so. A process holds thousands: one that is held keeps nothing of the swap
- * meanwhile.
+ * GET /swap/status/{swapId}. The call is held until the swap is terminal, for the time asked. A key holds a limited
+ * number of calls; one more is answered at once and says so. A process holds thousands: a held call keeps nothing of
+ * the swap in memory meanwhile.
  */
 export function getStatus({
 	db,
@@ -53,7 +53,7 @@ export function getStatus({
 		return swapAnswer(await readOwn(uuid, account), { finalitySeconds });
 	}
 
-	/** Answers at once where the call is not to be held; else returns how to give back the right to hold it. */
+	/** Answers at once if the call is not to be held; otherwise returns a function that gives its lease back. */
 	async function answerOrHold(
 		uuid: SwapUuid,
 		{ account, seconds }: { account: Account; seconds: number },
@@ -64,7 +64,7 @@ export function getStatus({
 		if (isTerminal(swap.status)) return answer();
 		const release = await heldCalls.take(keyId, { limit: limits.heldStatusCalls, seconds });
 		if (release) return release;
-		// A caller that asks again at once would use up the rate of those whose calls are held.
+		// A caller that asks again at once would otherwise use up the rate of those whose calls are held.
 		const state = await rateLimits.takeUnheld({ keyId, perSecond: limits.rates.status });
 		if (!state.isAllowed) throw aboveRate(state.resetSeconds);
 		return { ...answer(), held: false };

@@ -132,7 +132,7 @@ test("while others are submitted, older and newer, each swap that was there come
 		expect(page.swaps.length).toBeGreaterThan(0);
 		seen.push(...idsOf(page));
 		cursor = page.nextCursor;
-		// A quote may be submitted long after it was made: its swap lands in the middle.
+		// A quote may be submitted long after it was issued: its swap lands in the middle of the list.
 		await Promise.all([
 			insertSwap(account),
 			insertSwap(account, { agoMs: randomInt(500, 25_000) }),

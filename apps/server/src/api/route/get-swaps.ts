@@ -20,10 +20,10 @@ import { createTurns } from "../status/take-turns.ts";
 const defaultLimit = 20;
 const purpose = "cursor:swaps";
 
-/** What a cursor holds: below which id the next page begins, and which list that is a page of. */
+/** The content of a cursor: the id below which the next page begins, and the filter of the list it belongs to. */
 type Cursor = { before: SwapUuid; status: SwapStatus | undefined };
 
-/** GET /swaps?limit=&cursor=&status=: the account's own, newest first. */
+/** GET /swaps?limit=&cursor=&status=: the account's own swaps, newest first. */
 export function getSwaps({
 	db,
 	sealKeys,
@@ -35,7 +35,7 @@ export function getSwaps({
 	finalitySeconds: FinalitySeconds;
 	nowMs: () => number;
 }): Route {
-	// Each reads months of partitions at worst: the connections are for submits and status calls first.
+	// Each list reads months of partitions at worst: submits and status calls come first for the connections.
 	const inTurn = createTurns({ atOnce: 2, waitMs: 2_000, upstream: "database" });
 	return {
 		method: "GET",

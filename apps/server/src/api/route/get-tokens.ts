@@ -15,7 +15,7 @@ import { parseRequest } from "../http/parse-request.ts";
 import type { Route } from "../http/route.ts";
 import { getTokensDoc } from "../openapi/endpoints/get-tokens.ts";
 
-/** GET /tokens?chainId=: what can be swapped, on one chain or on all. */
+/** GET /tokens?chainId=: the tokens that can be swapped, on one chain or on all. */
 export function getTokens({
 	config,
 	desk,
@@ -59,7 +59,7 @@ export function getTokens({
 	}
 }
 
-/** Of a number in the config: at least two decimals, and as many as it has, up to six. */
+/** Formats a number from the config with at least two decimals, and as many as it has, up to six. */
 function formatUsd(usd: number): string {
 	return usd.toFixed(6).replace(/0{1,4}$/, "");
 }

@@ -194,7 +194,7 @@ test("an authorization is refused while the wallet has a transaction under way",
 		await expect(build(scene.newQuote(wallet.address), authorization)).rejects.toMatchObject({
 			code: "INVALID_AUTHORIZATION",
 			details: { reason: "pending_transactions", expected: 1 },
-			// Whether it was the wallet's own first swap shows once it is mined.
+			// Once it is mined, we know whether it was the wallet's own first swap.
 			next: "retry",
 			retryable: true,
 		});
@@ -249,7 +249,7 @@ async function wrap(wallet: PrivateKeyAccount, amount: bigint): Promise<void> {
 	await scene.send(scene.relayer, { to: weth, data });
 }
 
-/** Makes the op again from the readable answer, as a careful caller does, signs and sends it. */
+/** Rebuilds the op from the readable answer, as a careful caller does, signs and sends it. */
 async function expectOpens({
 	built: { geoOp, geoOpHash },
 	wallet,

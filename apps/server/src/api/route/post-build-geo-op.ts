@@ -69,10 +69,10 @@ export function postBuildGeoOp({
 			const authorization = attached?.authorization;
 			const { delegate: target } = chain.deployment.contracts;
 			const unopened = await walletUnopened(db, { order, nowMs: nowMs() });
-			// As it nearly always is, so that all that the chain is asked goes in one request.
+			// Allowance and delegate are nearly always these: assuming so, everything is read from the chain in one request.
 			let execution = orderExecution({ order, allowance: 0n });
 			let simulating = simulateCalls({ chain, order, delegate: target, ...execution });
-			// Nobody waits for it where the wallet cannot open the order anyway.
+			// Nobody awaits it if the wallet cannot open the order anyway.
 			simulating.catch(() => {});
 			const origin = await readOrigin({ chain, order, authorization, unopened });
 			const delegation = await checkOrigin(origin, { target });

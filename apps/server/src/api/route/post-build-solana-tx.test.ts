@@ -82,7 +82,7 @@ test("what may be submitted for how long is said: while the blockhash surely liv
 	const leastMs = scene.policy.blockhashSeconds.least * 1_000;
 	const earliest = scene.nowMs() + leastMs;
 	const { expiresAt } = await scene.build(quote);
-	// A few blocks may come between the two questions.
+	// A few blocks may come between the two reads.
 	expect(Date.parse(expiresAt)).toBeGreaterThanOrEqual(earliest - (leastMs * 5) / 150);
 	expect(Date.parse(expiresAt)).toBeLessThanOrEqual(scene.nowMs() + leastMs);
 	scene.clock.aheadMs = 29_000;

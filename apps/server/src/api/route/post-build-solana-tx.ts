@@ -106,12 +106,12 @@ function servedConfig<Solana>({ solana }: { solana?: Solana }): Solana {
 	return solana;
 }
 
-/** As many blocks as a blockhash lives from the one on that made it. */
+/** Blocks for which a blockhash is valid, counted from the one that made it. */
 const blockhashBlocks = 150n;
 
 /**
- * How long a blockhash surely lives. It is at least as old as the moment at which it was asked for, and older where a
- * node that is behind named it.
+ * Returns how long a blockhash is certainly valid. It is at least as old as the request for it, and older if a lagging
+ * node returned it.
  */
 function lifeMs({
 	lastValidBlockHeight,
@@ -120,7 +120,7 @@ function lifeMs({
 }: {
 	lastValidBlockHeight: bigint;
 	height: bigint;
-	/** What all its blocks take at the least. */
+	/** The least time that all its blocks take. */
 	leastMs: number;
 }): number {
 	const blocks = lastValidBlockHeight - height;
@@ -130,7 +130,7 @@ function lifeMs({
 		: leastMs;
 }
 
-/** Every build of a quote has the same one, and all have about the same share of swaps. */
+/** Returns the same fee payer for every build of a quote, and gives each about the same share of swaps. */
 function feePayerOf({ feePayers }: SolanaDeployment, uuid: SwapUuid): SolanaAddress {
 	// The last digits of an id are random.
 	const feePayer = feePayers[Number.parseInt(uuid.slice(-8), 16) % feePayers.length];

@@ -44,7 +44,7 @@ beforeAll(async () => {
 	const nowMs = Math.max(...prices.map(({ timestampUnixSeconds }) => timestampUnixSeconds)) * 1_000;
 	const config = withSolana(testConfig(chains), { deployment: solana });
 	const book = testBook(config, prices, { nowMs });
-	// Whatever else a quote asked a chain would now fail.
+	// Any other call of a quote to a chain would now fail.
 	await chains.stop();
 	desk = createDesk({ config, book, nowMs: () => nowMs, random: (size) => randomBytes(size) });
 	quote = (body, feeDiscounts) => {
@@ -142,7 +142,7 @@ test("a wallet with a tier is charged the fee that it is shown, in the output, t
 		feeDiscount: { tier: "silver", discountPercent: 33, baseFeeBps: 12.5 },
 	});
 	const saved = BigInt(less.output) - BigInt(base.output);
-	// 4.125 basis points of ten dollars, to the rounding of each of the two.
+	// 4.125 basis points of ten dollars, up to the rounding of both outputs.
 	expect(Math.abs(Number(saved) - 4_125)).toBeLessThan(5);
 
 	const { order, ...sealed } = await openQuote(less.geoQuoteToken);

@@ -11,8 +11,8 @@ import { sealToken } from "../seal/seal-token.ts";
 import type { RecipientAccounts } from "./recipient-accounts.ts";
 
 /**
- * POST /swap/quote: no query, and no call to a chain but the first look-up of a wallet's discount or a recipient's account.
- * All that the swap will be is in the token.
+ * POST /swap/quote. It runs no database query, and calls a chain only for the first look-up of a wallet's discount or a
+ * recipient's account. All terms of the swap are in the token.
  */
 export function postQuote({
 	desk,
@@ -21,9 +21,9 @@ export function postQuote({
 	sealKeys,
 }: {
 	desk: Pick<Desk, "quote" | "baseFeeMillibps">;
-	/** Absent where nobody pays less. */
+	/** Absent if there are no fee discounts. */
 	feeDiscounts: FeeDiscounts | undefined;
-	/** Absent where Solana is not offered. */
+	/** Absent if Solana is not offered. */
 	recipients: RecipientAccounts | undefined;
 	sealKeys: SealKeys;
 }): Route {

@@ -71,7 +71,7 @@ test("a transaction that is malformed, changed or not signed by the wallet makes
 	const other = await signTransaction(await generateKeyPairSigner(), built.unsignedTransaction);
 	expect(await refusalOf(scene.submit(built, other))).toMatchObject({ code: "INVALID_SIGNATURE" });
 
-	// A wallet that means well may raise the price of computing.
+	// A well-meaning wallet may raise the compute price.
 	const { unsigned } = await orderTransaction(scene.solana.deployment, quote.terms, {
 		...built.geoOp,
 		feePayer: scene.solana.deployment.feePayers.find((one) => one === built.geoOp.feePayer) ?? wallet.address,
@@ -114,7 +114,7 @@ test("a replay, of this build or another, returns the swap as it is now, without
 	expect(await scene.submit(built, signed, dead)).toEqual({ swapId, status: "settled" });
 	expect(await scene.submit(other.built, other.signed, dead)).toEqual({ swapId, status: "settled" });
 	expect(scene.poked()).toHaveLength(1);
-	// The first message is the one: another of the same quote must never be signed too.
+	// The first message stays: another one of the same quote must never be signed too.
 	expect((await readSwap(scene.database.pool, quote.uuid))?.op).toEqual(stored?.op);
 	expect(await refusalOf(scene.submit(built, signed, { as: "another" }))).toEqual({
 		code: "INVALID_TOKEN",
@@ -162,7 +162,7 @@ test("the wallet's other swaps are subtracted from what it holds, at submit and 
 	const short = { code: "INSUFFICIENT_BALANCE", details: { balance: "5000000", required: "10000000" } };
 	expect(await refusalOf(scene.submit(second.built, second.signed))).toEqual(short);
 	expect(await refusalOf(scene.build(scene.newQuote(wallet.address)))).toEqual(short);
-	// Of another wallet, or once it is open, it does not count.
+	// A swap that is open no longer counts, nor does another wallet's.
 	await scene.database.owner.query("update swaps set stage = 'deposited'");
 	await scene.submit(second.built, second.signed);
 });
@@ -186,7 +186,7 @@ test("a transaction that would fail by now is refused with the reason, and nothi
 		wallet,
 		scene.newQuote(wallet.address, { inputToken: solanaNativeToken, inputAmount: lamports }),
 	);
-	// From an address that holds data nothing can be transferred.
+	// Nothing can be transferred from an address that holds data.
 	await scene.send(wallet, [getAllocateInstruction({ newAccount: wallet, space: 8n })]);
 	expect(await refusalOf(scene.submit(built, signed))).toMatchObject({
 		code: "SIMULATION_FAILED",
@@ -213,7 +213,7 @@ test("what a node that is behind, or a fee payer without SOL, stands against may
 		expect(await refusalOf(building)).toEqual(unavailable);
 		await node.stop();
 	}
-	// The wallet's own account is not ours to fill.
+	// The wallet's own account is not ours to fund.
 	const node = await scene.nodeThatSimulates({ InsufficientFundsForRent: { account_index: 1 } });
 	const route = scene.submitRoute(node.chain);
 	expect(await refusalOf(scene.submit(built, signed, { route }))).toMatchObject({
@@ -274,7 +274,7 @@ test("swaps of the account that may have to be refunded use up its budget of gas
 		await scene.signedTransaction(await scene.newWallet()),
 		await scene.signedTransaction(await scene.newWallet()),
 	];
-	// A lamport is worth so much that one refund uses up the day, and a tenth of it does not.
+	// A lamport is worth so much that one refund uses up the day's budget, but a tenth of it does not.
 	scene.knobs.lamportsPerUsdCent = 400n;
 	await scene.submit(first.built, first.signed);
 	await owner.query("update swaps set giving_up = 'RECIPIENT_REFUSED'");

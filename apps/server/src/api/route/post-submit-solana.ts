@@ -14,9 +14,9 @@ import type { SealedSolanaOp } from "../seal/sealed-op.ts";
 import { type OriginSubmit, type SubmitDeps, submitRoute } from "../submit/submit-route.ts";
 
 /**
- * POST /swap/submit-solana. The API has no key on Solana: what the wallet signed is written down, and the lane of its fee
- * payer signs it too and sends it. So nobody else can have sent it, and the order is not open before it has a row. One
- * whose row was lost is found by its memo.
+ * POST /swap/submit-solana. The API has no key on Solana: it stores what the wallet signed, and the lane of the fee
+ * payer signs it too and sends it. So nobody else can have sent it, and the order is not open before it has a row. A
+ * transaction whose row was lost is found by its memo.
  */
 export function postSubmitSolana(deps: SubmitDeps): Route {
 	const { solana } = deps;
@@ -39,12 +39,12 @@ export function postSubmitSolana(deps: SubmitDeps): Route {
 		expiresAtMs: ({ expiresAtMs }) => expiresAtMs,
 		async wasOpened(_, order, { signature }) {
 			const found = solana ? await findDeposit(solana, { order, signature }) : "none";
-			// Only the message that was signed is ever looked for again: of this one it would be said that it never landed.
+			// Later steps look only for the message that was signed: they would conclude that this one never landed.
 			if (found === "another") throw anotherExecuted();
 			return found === "this" ? "opened" : found === "none" ? "never" : "untold";
 		},
 		mayLand: async ({ lastValidBlockHeight }) =>
-			// Where no node can be asked any more nobody knows; and none is served either.
+			// Without a node nobody can know; but then Solana is not served either.
 			solana !== undefined && (await readHeight(solana, "finalized")) <= lastValidBlockHeight,
 		async look(op, order, _, unopened) {
 			const chain = servedSolana(solana, order.inputToken);

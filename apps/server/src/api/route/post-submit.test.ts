@@ -47,7 +47,7 @@ test("tokens that the version before sealed are built and submitted, with their 
 	const signedOldOp = async () => {
 		const wallet = await scene.newWallet({ isDelegated: true });
 		const { feeMillibps, ...quote } = scene.newQuote(wallet.address);
-		// Hundredths of a basis point.
+		// The old form has hundredths of a basis point.
 		const oldForm = { ...quote, feeCentibps: feeMillibps / 10 } as unknown as ReturnType<
 			typeof scene.newQuote
 		>;
@@ -211,7 +211,7 @@ test("two first swaps of one wallet both work, though the first makes the second
 	await scene.submit(second.built, second.signature);
 	await scene.land(second.built, second.signature, { quote: second.quote, authorization });
 	expect(await scene.swapCount()).toBe(2);
-	// What is left is short by a third swap's input, and no more.
+	// The remaining balance is short by exactly a third swap's input.
 	expect(await refusalOf(scene.submit(third.built, third.signature))).toMatchObject({
 		code: "INSUFFICIENT_BALANCE",
 		details: { balance: "0" },
@@ -228,7 +228,7 @@ test("the wallet's other swaps are subtracted until they are open on chain, by t
 	const short = { code: "INSUFFICIENT_BALANCE", details: { balance: "5000000", required: "10000000" } };
 	expect(await refusalOf(scene.submit(third.built, third.signature))).toEqual(short);
 	expect(await refusalOf(scene.build(scene.newQuote(wallet.address)))).toEqual(short);
-	// Nobody has told the database that it is open: it must not count twice.
+	// The database does not know yet that the order is open: it must not count twice.
 	await scene.land(first.built, first.signature, first);
 	expect(await refusalOf(scene.submit(third.built, third.signature))).toEqual(short);
 });
@@ -275,7 +275,7 @@ test("a swap that can no longer be delivered as quoted is refused, and nothing i
 	await scene.database.owner.query("update stock set reserved = balance - 9949999");
 	const taken = await scene.submit(built, signature).catch((error: unknown) => error);
 	expect(taken).toMatchObject({ code: "LIQUIDITY_CHANGED", next: "requote", details: { reason: "stock" } });
-	// Nothing has changed, and a fresh quote for as much would be refused too.
+	// Here nothing has changed: a fresh quote for as much would be refused too.
 	await scene.setStock(9_950_000n * 5n - 1n);
 	const tooMuch = await scene.submit(built, signature).catch((error: unknown) => error);
 	expect(tooMuch).toMatchObject({

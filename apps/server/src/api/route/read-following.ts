@@ -1,6 +1,6 @@
 import type { Database } from "../../database/database.ts";
 
-/** How long ago a worker last took something in of the chain, by the database's clock, and whether it saw the vault. */
+/** Reads how long ago, by the database's clock, a worker last processed data of the chain, and if it saw the vault. */
 export async function readFollowing(
 	db: Database,
 	chainId: number,

@@ -48,7 +48,7 @@ beforeEach(async () => {
 	}
 });
 
-/** What each check says, of those that say something. */
+/** Returns the problems of the checks that report one. */
 async function problems({ db = database.pool, engineUrl = urlOf(engine.address()) } = {}) {
 	const asset = (symbol: string, address: string) => ({ symbol, address });
 	const config = {

@@ -11,15 +11,15 @@ import type { PromptRedis } from "../key/prompt-redis.ts";
 import type { ReadyCheck } from "./get-ready.ts";
 import { readFollowing } from "./read-following.ts";
 
-/** A worker that is alive takes in a block about as soon as there is one. */
+/** A live worker processes a block about as soon as there is one. */
 const followedWithinSeconds = 30;
 const followedWithinBlocks = 10;
 
 type WatchedChain = { chainId: number; name: string; assets: { symbol: string; token: Hex }[] };
 
 /**
- * All that answering requests depends on. A process without the database, or that can quote no chain yet, is of no use.
- * Nothing that a check says names an endpoint.
+ * Returns the checks of everything that answering requests depends on. A process without the database, or that cannot
+ * quote any chain yet, is of no use. No check's text names an endpoint.
  */
 export function readyChecks({
 	config,

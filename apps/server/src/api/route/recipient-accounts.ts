@@ -7,11 +7,11 @@ import { readSolanaWallet } from "../../chain/solana/read/read-solana-wallet.ts"
 import type { KnownRecipient } from "../../desk/venue.ts";
 import type { Log } from "../../telemetry/log.ts";
 
-/** Recipients on Solana, as far as they are known from memory or within a moment: see `BoundedReadings`. */
+/** Recipients on Solana that are known from memory or can be read within a moment: see `BoundedReadings`. */
 export type RecipientAccounts = {
 	/**
-	 * Undefined where nothing is known that makes the quote better or refuses it, also where the output is not on Solana.
-	 * Never rejects, whatever the request names.
+	 * Returns undefined if nothing is known that improves or refuses the quote, or if the output is not on Solana. Never
+	 * rejects, whatever the request names.
 	 */
 	recipientOf: (
 		request: Pick<QuoteRequest, "destinationChain" | "outputToken" | "recipient" | "walletAddress">,
@@ -19,7 +19,7 @@ export type RecipientAccounts = {
 	) => Promise<KnownRecipient | undefined>;
 };
 
-/** A submit reads the account again, so that an old value costs a quote and nothing else. */
+/** A submit reads the account again, so a stale value affects a quote and nothing else. */
 const cacheSeconds = 30;
 const timeoutMs = 2_000;
 

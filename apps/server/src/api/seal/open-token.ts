@@ -3,12 +3,12 @@ import { SwapError } from "@geoswap/protocol";
 import { maxTokenBytes, type SealKey, type SealKeys, type SealPurpose } from "../../config/seal-keys.ts";
 import { tokenFromJson } from "./token-json.ts";
 
-/** No quote or op can be used for the first time as long as this after it was sealed. */
+/** Milliseconds after sealing by which no quote or op can be used for the first time any more. */
 const longestUseMs = 300_000;
 
 /**
- * What was sealed. Only the exact bytes issued open, and only for their endpoint and account; anything else is
- * INVALID_TOKEN. The type is the caller's word: what opens was sealed by us.
+ * Returns the sealed payload. Only the exact bytes issued open, and only for their endpoint and account; anything else
+ * is INVALID_TOKEN. The type is the caller's word: a token that opens was sealed by us.
  */
 export async function openToken<Payload>(
 	keys: SealKeys,
@@ -18,7 +18,7 @@ export async function openToken<Payload>(
 	return (await openTokenWithAge<Payload>(keys, token, { purpose, accountId })).payload;
 }
 
-/** The same, and whether the token is too old to be used for the first time, whatever it says itself. */
+/** Like `openToken`, and tells whether the token is too old for a first use, whatever its content says. */
 export async function openTokenWithAge<Payload>(
 	keys: SealKeys,
 	token: string,
@@ -32,7 +32,7 @@ export async function openTokenWithAge<Payload>(
 
 type Content = { purpose: SealPurpose; accountId: string; payload: unknown; sealedAtMs: number };
 
-/** Which endpoint takes a token of each purpose. */
+/** The endpoint that takes a token of each purpose. */
 const endpointOf: Record<SealPurpose, string> = {
 	"quote:evm": "POST /swap/build-geo-op",
 	"quote:solana": "POST /swap/build-solana-tx",
@@ -41,7 +41,7 @@ const endpointOf: Record<SealPurpose, string> = {
 	"cursor:swaps": "GET /swaps",
 };
 
-/** The token is a good one: a new quote would come to the same wrong place. */
+/** Returns an error for a valid token at the wrong endpoint: a new quote would be sent to the same wrong place. */
 function wrongEndpoint(endpoint: string): SwapError<"INVALID_TOKEN"> {
 	return new SwapError(
 		"INVALID_TOKEN",
@@ -53,13 +53,13 @@ function wrongEndpoint(endpoint: string): SwapError<"INVALID_TOKEN"> {
 function decrypt(keys: SealKeys, token: string): Content {
 	if (!isCanonical(token)) throw unreadable();
 	const [header, noKey, iv = "", sealed = "", tag = "", ...more] = token.split(".");
-	// The header is compared as a whole: nothing of it is a choice of whoever sends it.
+	// The header is compared as a whole: the sender can choose nothing in it.
 	const key = keys.keys.find((candidate) => candidate.header === header);
 	if (!key || noKey !== "" || more.length > 0 || keys.nowMs() > key.retiredAtMs + keys.openMs)
 		throw unreadable();
 	const plaintext = decipher(key, { iv, sealed, tag });
 	if (plaintext === undefined) throw unreadable();
-	// A token of the version before has no time: it counts as new, or as the last one of a retired key.
+	// A token of the previous version has no time: it counts as new, or as the last one of a retired key.
 	const unless = Math.min(keys.nowMs(), key.retiredAtMs - 1);
 	const opened = tokenFromJson(plaintext) as Omit<Content, "sealedAtMs"> & Partial<Content>;
 	const content: Content = { ...opened, sealedAtMs: opened.sealedAtMs ?? unless };
@@ -71,13 +71,13 @@ function unreadable(): SwapError<"INVALID_TOKEN"> {
 	return new SwapError("INVALID_TOKEN", { reason: "unreadable" });
 }
 
-/** The text that was sealed with this key, or undefined where it was not. */
+/** Returns the text that was sealed with this key, or undefined if it was not. */
 function decipher(
 	{ header, secret }: SealKey,
 	{ iv, sealed, tag }: { iv: string; sealed: string; tag: string },
 ): string | undefined {
 	const [ivBytes, tagBytes] = [Buffer.from(iv, "base64url"), Buffer.from(tag, "base64url")];
-	// A shorter tag would be checked as far as it goes.
+	// A shorter tag would be checked only as far as it goes.
 	if (ivBytes.length !== 12 || tagBytes.length !== 16) return undefined;
 	const decipher = createDecipheriv("aes-256-gcm", secret, ivBytes, { authTagLength: 16 })
 		.setAAD(Buffer.from(header))
@@ -91,15 +91,18 @@ function decipher(
 }
 
 /**
- * Whether an honest process made the token with this key. Once the key is retired none does, and who stole the key can only
- * make tokens of before, which are too old for anything new. A quote serves nothing but what is new.
+ * Returns true if an honest process may have sealed the token with this key. Once the key is retired none does, and a
+ * thief of the key can only backdate tokens, which are then too old for a first use. A quote has no other use.
  */
 function mayHaveSealed({ retiredAtMs }: SealKey, { purpose, sealedAtMs }: Content, nowMs: number): boolean {
 	if (!(sealedAtMs < retiredAtMs)) return false;
 	return !purpose.startsWith("quote:") || nowMs <= retiredAtMs + longestUseMs;
 }
 
-/** Decoders of base64url forgive stray bits in a last character, padding and whitespace: two strings for one token. */
+/**
+ * Returns true for the canonical spelling. Decoders of base64url accept stray bits in a last character, padding and
+ * whitespace: two strings for one token.
+ */
 function isCanonical(token: string): boolean {
 	return (
 		token.length <= maxTokenBytes &&

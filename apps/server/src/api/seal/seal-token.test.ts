@@ -149,7 +149,7 @@ test("a token opens for its own endpoint and account only, and says which of the
 const [firstMs, rotatesMs] = [Date.parse("2026-11-30T00:00:00Z"), Date.parse("2026-12-01T00:00:00Z")];
 const dayMs = 86_400_000;
 
-/** The two keys, at a time that the test sets. */
+/** Returns the two keys, with a clock that the test sets. */
 function rotating({
 	atMs = firstMs,
 	openMs = 30 * dayMs,
@@ -172,7 +172,7 @@ test("each key seals from its own time on, and what the one before sealed opens 
 	expect(kidOf(after)).toBe("new");
 	expect(await reasonOf(quote, both)).toBe("opened");
 	clock.nowMs = rotatesMs + 300_001;
-	// A quote is of no use any more; an op may have been submitted, and is asked for again.
+	// A quote is of no use any more; an op may have been submitted before, and its submit is repeated.
 	expect(await reasonOf(quote, both)).toBe("unreadable");
 	expect(await openTokenWithAge(both, submitted, op)).toEqual({ payload: 1, isOld: true });
 	clock.nowMs = rotatesMs + 30 * dayMs;
@@ -190,7 +190,7 @@ test("a token under an unknown key id, or under another key of the same id, open
 
 test("a retired key opens no token that was sealed after it was retired, and one from before is too old to be new", async () => {
 	const { clock, keys: both } = rotating({ atMs: rotatesMs });
-	// Somebody has stolen the old key: alone, it goes on to seal.
+	// A thief who has only the old key goes on sealing with it.
 	const stolen = (nowMs: number) => parseSealKeys(oldKey, { nowMs: () => nowMs });
 	for (const nowMs of [rotatesMs, rotatesMs + 1, rotatesMs + dayMs]) {
 		clock.nowMs = nowMs;
@@ -242,7 +242,7 @@ test("keys that cannot be read are refused without repeating them", () => {
 	for (const text of ["", "a", "a:short", `${newKey},${newKey}`, `${newKey},`, "a:b:c"]) {
 		expect(() => parseSealKeys(text)).toThrow(RangeError);
 	}
-	// What decodes, but is not what anyone wrote down as a key.
+	// These texts decode, but nobody wrote them down as a key.
 	for (const text of [`${newKey}=`, `${newKey}!`, `a:${"A".repeat(42)}B`, `a:${"A+".repeat(22)}`]) {
 		expect(() => parseSealKeys(text)).toThrow(RangeError);
 	}

@@ -3,7 +3,7 @@ import { maxTokenBytes, type SealKeys, type SealPurpose, sealingKey } from "../.
 import { tokenToJson } from "./token-json.ts";
 
 const ivBytes = 12;
-/** The system is asked for many at a time: a call for one takes a tenth of a seal. Each is used once. */
+/** Random bytes for many IVs: asking the system for one at a time takes a tenth of a seal. Each IV is used once. */
 const ivs = Buffer.alloc(256 * ivBytes);
 let nextIv = ivs.length;
 
@@ -20,7 +20,7 @@ export function sealToken(
 	const cipher = createCipheriv("aes-256-gcm", secret, iv).setAAD(Buffer.from(header, "latin1"));
 	const content = tokenToJson({ purpose, accountId, payload, sealedAtMs: keys.nowMs() });
 	const sealed = cipher.update(content, "utf8").toString("base64url");
-	// A stream cipher keeps nothing back: this only ends it.
+	// A stream cipher holds nothing back: `final` only ends it.
 	cipher.final();
 	const tag = cipher.getAuthTag().toString("base64url");
 	const token = `${header}..${iv.toString("base64url")}.${sealed}.${tag}`;

@@ -2,21 +2,21 @@ import type { Authorization, OrderMessageParts, UserOpGas } from "@geoswap/proto
 import type { Address } from "viem";
 import type { SealedQuote } from "../../desk/sealed-quote.ts";
 
-/** What an op token holds: the quote, and whatever else geoOpHash is made of. */
+/** The content of an op token: the quote, and everything else that geoOpHash is made of. */
 export type SealedOp = {
 	quote: SealedQuote;
 	delegate: Address;
 	allowance: bigint;
 	gas: UserOpGas;
-	/** Absent where the wallet was delegated when the op was built. */
+	/** Absent if the wallet was already delegated when the op was built. */
 	authorization?: Authorization;
 };
 
-/** The same for a Solana origin: the quote, and whatever else the transaction is made of. */
+/** The same for a Solana origin: the quote, and everything else that the transaction is made of. */
 export type SealedSolanaOp = OrderMessageParts & {
 	quote: SealedQuote;
-	/** The last height at which it can land. */
+	/** The last block height at which it can land. */
 	lastValidBlockHeight: bigint;
-	/** The last moment for a first submit: until then its blockhash surely lives. */
+	/** The deadline for a first submit: until then its blockhash is certainly valid. */
 	expiresAtMs: number;
 };

@@ -1,4 +1,4 @@
-/** JSON in which a bigint is `{"$bigint": "1"}`. What is sealed is our own, so no other value looks like that. */
+/** Writes JSON in which a bigint is `{"$bigint": "1"}`. Only our own values are sealed: no other looks like that. */
 export function tokenToJson(value: unknown): string {
 	return JSON.stringify(withoutBigints(value));
 }
@@ -9,7 +9,7 @@ export function tokenFromJson(json: string): unknown {
 	);
 }
 
-/** A copy instead of a replacer: with a replacer `JSON.stringify` takes several times as long. */
+/** Returns a copy without bigints. With a replacer instead, `JSON.stringify` takes several times as long. */
 function withoutBigints(value: unknown): unknown {
 	if (typeof value === "bigint") return { $bigint: String(value) };
 	if (typeof value !== "object" || value === null) return value;

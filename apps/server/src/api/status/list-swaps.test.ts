@@ -18,16 +18,16 @@ import { ensurePartitions } from "../../database/ensure-partitions.ts";
 import { type ListedSwaps, listSwaps, swapsBetween } from "./list-swaps.ts";
 
 const dayMs = 86_400_000;
-/** Of which there are partitions. */
+/** The number of days that have partitions. */
 const days = 420;
-/** The last ones, in which everyone swaps. */
+/** The number of most recent days, in which everyone swaps. */
 const busyDays = 40;
 const nowMs = Date.now();
 const createdMs = nowMs - 730 * dayMs;
 const address: Address = "0x00000000000000000000000000000000000000a1";
-/** One with few swaps among many, one with many, one that has swapped seldom and for long. */
+/** An account with few swaps among many, one with many, and one that has swapped rarely for a long time. */
 const [small, large, old] = [randomUUID(), randomUUID(), randomUUID()];
-/** How long ago the old one's are. */
+/** The ages in days of the old account's swaps. */
 const oldDays = [0, 0.5, 1, 1, 3, 31, 31.5, 32, 90, 181, 182, 183, 184, 300, 400, 419];
 
 let database: TestDatabase;
@@ -53,7 +53,7 @@ beforeAll(async () => {
 		deadlines: packDeadlines({ openDeadline: 1n, fillDeadline: 2n, refundAfter: 3n }),
 	};
 	const columns = "id, account_id, order_id, order_terms, output, value_usd_cents, delivery, status";
-	// Spread over the busy days. Every hundredth row is the small account's; of the others four failed.
+	// The rows are spread over the busy days. Every hundredth is the small account's; of the others four failed.
 	await owner.query(
 		`insert into swaps (${columns})
 		select (lpad(to_hex($1::bigint - i * $2::bigint), 12, '0') || '7000' || '8000' || lpad(to_hex(i), 12, '0'))::uuid,
@@ -86,7 +86,7 @@ type Plan = {
 	Plans?: Plan[];
 };
 
-/** Of the first query of a list. */
+/** The parameters of the first query of a list. */
 type FirstQuery = Omit<ListedSwaps, "nowMs" | "accountCreatedAtMs">;
 
 async function planOf({ before = firstSwapUuidAt(nowMs + dayMs), ...page }: FirstQuery): Promise<Plan[]> {
@@ -128,7 +128,7 @@ test.each<[string, FirstQuery]>([
 	},
 );
 
-/** All pages, by following them to the end. */
+/** Lists all pages, following them to the end. */
 async function listAll(
 	listed: Pick<ListedSwaps, "accountId" | "limit" | "status">,
 	{ db = database.pool, accountCreatedAtMs = createdMs }: { db?: Database; accountCreatedAtMs?: number } = {},
@@ -171,7 +171,7 @@ test("of an account that is two years old and has never swapped, all is seen in 
 test("however many partitions there are, a query locks those of a month at most, and the usual one those of two days", async () => {
 	const client = await database.pool.connect();
 	const locks: number[] = [];
-	/** Each query in a transaction of its own, as it is on a pool, and counted before that ends. */
+	/** Runs each query in a transaction of its own, as on a pool, and counts locks before it ends. */
 	const query = async (...args: Parameters<Database["query"]>) => {
 		await client.query("begin");
 		const answer: unknown = await Promise.resolve(client.query(...args));
@@ -194,7 +194,7 @@ test("however many partitions there are, a query locks those of a month at most,
 			await listAll({ accountId: old, limit: 20, status }, { db });
 			await listAll({ accountId: randomUUID(), limit: 20, status }, { db });
 		}
-		// A window may begin within a day.
+		// A window may begin in the middle of a day.
 		expect(Math.max(...locks)).toBeLessThanOrEqual(ofDays(31));
 	} finally {
 		client.release();

@@ -5,18 +5,18 @@ import { type SwapRow, swapColumns, swapFromRow } from "../../swap/record/read-s
 
 const dayMs = 86_400_000;
 /**
- * How far back each query of a call looks. A query locks each partition that it may read, with all its indices, 8 locks a
- * day, in a table that the whole database shares: without a lower end a few calls would fill it, and submits would fail.
- * Most calls end with the first one. All of them are half a year, so that an account without swaps is seen through in a
- * few calls.
+ * Days that each query of a call looks back. A query locks every partition that it may read, with all its indices: 8
+ * locks per day, in a table that the whole database shares. Without a lower bound a few calls would fill it, and
+ * submits would fail. Most calls end with the first query. Together they cover half a year, so an account without swaps
+ * is searched in a few calls.
  */
 const windowDays = [2, 30, 30, 30, 30, 30, 30];
 
 export type ListedSwaps = {
 	accountId: string;
-	/** Nothing is older, but for clocks that differ. */
+	/** The account's swaps are not older than this, except for clock differences. */
 	accountCreatedAtMs: number;
-	/** Only what is older than this id. */
+	/** If given, only swaps older than this id are listed. */
 	before?: SwapUuid | undefined;
 	status?: SwapStatus | undefined;
 	limit: number;
@@ -24,26 +24,26 @@ export type ListedSwaps = {
 };
 
 export type SwapPage = {
-	/** At most the limit; fewer, or none, where there were too few in the time that one call looks at. */
+	/** At most the limit; fewer, or none, if there are too few in the time that one call covers. */
 	swaps: SwapRecord[];
-	/** What to go on with: only older ones are left. Undefined where nothing is. */
+	/** The id to continue from: only older swaps are left. Undefined if none are. */
 	before: SwapUuid | undefined;
 };
 
 /**
- * An account's swaps, newest first by their ids. A page begins where an id is, not after so many rows: what is inserted
- * meanwhile moves nothing.
+ * Lists an account's swaps, newest first by id. A page begins at an id, not after a number of rows, so swaps inserted
+ * meanwhile do not shift it.
  */
 export async function listSwaps(db: Database, listed: ListedSwaps): Promise<SwapPage> {
 	const { accountCreatedAtMs, limit, nowMs } = listed;
 	const beginningMs = Math.max(0, accountCreatedAtMs - dayMs);
-	// Partitions are made ahead; ids are not, but for clocks that differ.
+	// Partitions are created ahead of time; ids are not, except for clock differences.
 	let before = listed.before ?? firstSwapUuidAt(nowMs + dayMs);
 	const swaps: SwapRecord[] = [];
 	for (const days of windowDays) {
 		const fromMs = Math.max(beginningMs, swapUuidTimeMs(before) - days * dayMs);
 		const from = firstSwapUuidAt(fromMs);
-		// One more than is shown tells whether there are more.
+		// One row more than is shown tells whether there are more.
 		const page = { ...listed, from, before, limit: limit + 1 - swaps.length };
 		const { rows } = await db.query<SwapRow>(swapsBetween(page));
 		swaps.push(...rows.map(swapFromRow));
@@ -55,8 +55,8 @@ export async function listSwaps(db: Database, listed: ListedSwaps): Promise<Swap
 }
 
 /**
- * Its two texts have an index each. Not named: a plan that is kept for all accounts would be the one that is best for
- * whoever has most swaps, and one that is kept for all times would lock all partitions.
+ * Returns the query, whose two texts have an index each. It is not named: a cached plan for all accounts would be the
+ * best one for the account with most swaps, and one for all times would lock all partitions.
  */
 export function swapsBetween({
 	accountId,

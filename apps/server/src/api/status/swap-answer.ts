@@ -11,7 +11,7 @@ import type { Hex } from "viem";
 import type { FinalitySeconds } from "../../config/finality-seconds.ts";
 import type { SwapRecord } from "../../swap/facts/swap-record.ts";
 
-/** A swap as its account sees it. */
+/** Returns a swap as its account sees it. */
 export function swapAnswer(
 	swap: SwapRecord,
 	{ finalitySeconds }: { finalitySeconds: FinalitySeconds },
@@ -35,8 +35,8 @@ export function swapAnswer(
 }
 
 /**
- * At the latest it is refunded once anyone may do that, and the refund is final. An input on Solana nobody but the
- * service can refund, which does so before that time where its chains answer.
+ * Returns the time by which the swap is decided: at the latest, anyone may refund it, and the refund is final. Only the
+ * service can refund an input on Solana; it does so before that time if its chains answer.
  */
 function decidedBy({ order }: SwapRecord, finalitySeconds: FinalitySeconds): string {
 	const margin = [order.originChainId, order.destinationChainId]
@@ -45,10 +45,10 @@ function decidedBy({ order }: SwapRecord, finalitySeconds: FinalitySeconds): str
 	return new Date((Number(unpackDeadlines(order.deadlines).refundAfter) + margin) * 1_000).toISOString();
 }
 
-/** Where the money is now. */
+/** Returns where the money is now. */
 function fundsOf(swap: SwapRecord): StatusResponse["funds"] {
 	const { order, status, originTxHash, deliveryTxHash, deliveredAmount, output } = swap;
-	// Hashes are noted as soon as a chain has them; a stage waits until they are deep.
+	// Hashes are recorded as soon as a chain has them; a stage waits until they are deep enough.
 	if (status === "settled" || (status === "pending" && deliveryTxHash)) {
 		return {
 			chainId: Number(order.destinationChainId),
@@ -66,7 +66,7 @@ function fundsOf(swap: SwapRecord): StatusResponse["funds"] {
 	};
 }
 
-/** As its chain writes it. */
+/** Formats the token's address as its chain writes it. */
 function tokenOf(chainId: bigint, word: Hex): string {
 	return formatAddress(chainId, addressOfWord(chainId, word));
 }

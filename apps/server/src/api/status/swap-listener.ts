@@ -4,16 +4,16 @@ import type { Database } from "../../database/database.ts";
 
 export type SwapListener = {
 	/**
-	 * A wait for the swap to be terminal. It counts from the call itself: read the swap after it, or a change in between
+	 * Waits for the swap to become terminal, from the moment of the call: read the swap after it, or a change in between
 	 * is missed.
 	 */
 	waitForTerminal(uuid: SwapUuid, timeoutMs: number): TerminalWait;
 	close(): Promise<void>;
 };
 
-/** Thousands are under way at once, most of them alone for their swap: each is one promise and one timer. */
+/** A wait for one swap. Thousands are in flight, most alone for their swap: each is one promise and one timer. */
 type TerminalWait = {
-	/** When the swap is terminal, the time is over, or the wait was ended. */
+	/** Resolves when the swap is terminal, the timeout has passed, or the wait was ended. */
 	over: Promise<void>;
 	end: () => void;
 };
@@ -21,8 +21,8 @@ type TerminalWait = {
 const rereadBatch = 1_000;
 
 /**
- * One connection that hears which swaps became terminal, whatever the number of waits. A notification can be lost
- * with its connection: what is waited for is read again every now and then, and after each reconnect.
+ * Listens on one connection for swaps that became terminal, whatever the number of waits. A notification can be lost
+ * with its connection: swaps that are waited for are read again every now and then, and after each reconnect.
  */
 export function createSwapListener({
 	url,

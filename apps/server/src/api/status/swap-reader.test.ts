@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import type { Database } from "../../database/database.ts";
 import { createSwapReader } from "./swap-reader.ts";
 
-/** A database that answers when it is told to. */
+/** Creates a database that answers when it is told to. */
 function slowDatabase() {
 	const queries: { ids: string[]; answer: PromiseWithResolvers<{ rows: unknown[] }> }[] = [];
 	const query = ({ values: [ids] }: { values: [string[]] }) => {
@@ -20,7 +20,7 @@ test("many who ask at once cost a few queries, each swap once, and who asks late
 	expect(queries.map(({ ids }) => ids)).toEqual([["a"], ["b"]]);
 	queries[0]?.answer.resolve({ rows: [] });
 	await asked[0];
-	// The last one asked for `a` while it was read already: it is read again for it.
+	// The last call asked for `a` while it was already being read, so `a` is read again.
 	await expect.poll(() => queries.length).toBe(3);
 	expect(queries[2]?.ids).toEqual(["c", "d", "e"]);
 	queries[1]?.answer.resolve({ rows: [] });

@@ -3,14 +3,14 @@ import type { Database } from "../../database/database.ts";
 import type { SwapRecord } from "../../swap/facts/swap-record.ts";
 import { type SwapRow, swapColumns, swapFromRow } from "../../swap/record/read-swap.ts";
 
-/** Reads swaps as they are at the time of the call or later. */
+/** Reads swaps in their state at the time of the call or later. */
 export type SwapReader = { read(uuid: SwapUuid): Promise<SwapRecord | undefined> };
 
 type Asked = PromiseWithResolvers<SwapRecord | undefined>;
 
 /**
- * For thousands that ask at the same moment: a few queries are under way at most, and whatever is asked meanwhile goes
- * into the next one. Who asks alone waits for nobody.
+ * Creates a reader for thousands of simultaneous calls: at most a few queries are in flight, and calls made meanwhile
+ * share the next one. A single call waits for no other.
  */
 export function createSwapReader({
 	db,
@@ -57,7 +57,7 @@ export function createSwapReader({
 	};
 }
 
-/** A row that cannot be read is the trouble of whoever asked for it, and of nobody else in the same query. */
+/** Answers one call. A row that cannot be parsed fails only the call that asked for it, not others in its query. */
 function answer(asked: Asked | undefined, row: SwapRow): void {
 	try {
 		asked?.resolve(swapFromRow(row));

@@ -1,4 +1,4 @@
-// The same swap, beginning on Solana. Its key too is 32 bytes of 0x11.
+// The same swap, beginning on Solana. Its wallet's key is 32 bytes of 0x11 too.
 
 export const exampleSolanaSwapId = "swp_01kt1gw6g0f4z80srf77q8bag8";
 export const exampleSolanaQuoteToken = "eyJhbGciOiJkaXIiLCJlbmMiOiJBMjU2R0NNIn0..c29sYW5h.cXVvdGU";

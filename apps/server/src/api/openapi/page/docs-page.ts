@@ -5,7 +5,7 @@ import { escapeHtml } from "./escape-html.ts";
 import { pageShell } from "./page-shell.ts";
 import { renderMarkdown, sectionsOf } from "./render-markdown.ts";
 
-/** The whole interface on one page: the guide, each endpoint, each error. */
+/** Returns the whole interface on one page: the guide, each endpoint, each error. */
 export function docsPage(document: OpenapiDocument, { guide }: { guide: string }): string {
 	const endpoints = Object.entries(document.paths).flatMap(([path, methods]) =>
 		Object.entries(methods).map(([method, operation]) => ({ path, method, operation })),
@@ -47,7 +47,7 @@ ${errorTable()}`,
 	});
 }
 
-/** Each endpoint that the guide names leads to its section. */
+/** Links each endpoint that the guide names to its section. */
 function withLinks(
 	html: string,
 	endpoints: { path: string; method: string; operation: Operation }[],
@@ -58,7 +58,6 @@ function withLinks(
 	}, html);
 }
 
-/** The page of one error. */
 export function errorPage({
 	code,
 	markdown,
@@ -83,7 +82,7 @@ export function errorPage({
 	});
 }
 
-/** A page that the guide names. */
+/** Returns a page that the guide links to. */
 export function guidePage({
 	name,
 	markdown,

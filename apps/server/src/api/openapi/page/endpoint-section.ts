@@ -5,7 +5,7 @@ import { fieldTable, fieldTables } from "./field-tables.ts";
 import { codeBlock, jsonCode } from "./json-code.ts";
 import { renderMarkdown } from "./render-markdown.ts";
 
-/** One endpoint: what it is and its fields on the left, its example on the right. */
+/** Returns the section of one endpoint: its description and fields on the left, its example on the right. */
 export function endpointSection(
 	{ method, path, operation }: { method: string; path: string; operation: Operation },
 	{ components }: OpenapiDocument,
@@ -59,7 +59,7 @@ function answerOf(response: Operation["responses"][string] | undefined): Answer 
 	return response && "content" in response ? response : undefined;
 }
 
-/** A command that can be pasted into a shell which has the two variables. */
+/** Returns a command that can be pasted into a shell which has the two variables. */
 function curlOf({
 	method,
 	path,

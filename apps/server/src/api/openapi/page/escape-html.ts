@@ -1,6 +1,6 @@
 const entities: Record<string, string> = { "&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;" };
 
-/** The text, to stand between tags or in a quoted attribute. */
+/** Escapes the text for use between tags or in a quoted attribute. */
 export function escapeHtml(text: string): string {
 	return text.replace(/[&<>"]/g, (character) => entities[character] ?? "");
 }

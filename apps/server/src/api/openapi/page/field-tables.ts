@@ -4,7 +4,7 @@ import { renderMarkdown } from "./render-markdown.ts";
 
 export type Field = { name: string; schema: JsonSchema; isRequired: boolean };
 
-/** The fields of an object, and below them those of the objects in it, folded. */
+/** Returns tables of the fields of an object and, folded below them, of the objects in it. */
 export function fieldTables(schema: JsonSchema, parent = ""): string {
 	const fields = fieldsOf(schema);
 	if (fields.length === 0) return "";
@@ -35,7 +35,7 @@ function fieldsOf({ properties = {}, required = [] }: JsonSchema): Field[] {
 	}));
 }
 
-/** What the value may be, null aside: an optional null is absent. */
+/** Returns the types that the value may have, except null: an optional null is absent. */
 function choicesOf(schema: JsonSchema): JsonSchema[] {
 	const choices = (schema.anyOf ?? schema.oneOf) as JsonSchema[] | undefined;
 	return choices ? choices.flatMap(choicesOf).filter(({ type }) => type !== "null") : [schema];
@@ -76,7 +76,7 @@ function notesOf(schema: JsonSchema): string {
 	return notes.filter((note) => note !== "").join("<br>");
 }
 
-/** Without the paragraph around it. */
+/** Renders markdown without the paragraph around it. */
 function inline(markdown: string): string {
 	return renderMarkdown(markdown)
 		.trim()

@@ -1,15 +1,15 @@
 import { escapeHtml } from "./escape-html.ts";
 
-/** Longer ones are bytes, which nobody reads. */
+/** Texts longer than this are bytes, which nobody reads. */
 const longestText = 80;
 const shownText = 64;
 
-/** A value as a block of code, its long texts shortened. */
+/** Returns a value as a block of code, with long texts shortened. */
 export function jsonCode(value: unknown): string {
 	return codeBlock(colorJson(readableJson(value)));
 }
 
-/** As it is shown to a person: long texts are cut. */
+/** Returns JSON for a person: long texts are cut. */
 function readableJson(value: unknown): string {
 	return JSON.stringify(
 		value,
@@ -19,12 +19,12 @@ function readableJson(value: unknown): string {
 	);
 }
 
-/** Can be scrolled by keys too. */
+/** Returns a block of code that can also be scrolled with the keyboard. */
 export function codeBlock(html: string): string {
 	return `<pre tabindex="0"><code>${html}</code></pre>`;
 }
 
-/** Names, texts and other values apart by their color. */
+/** Colors names, texts and other values differently. */
 export function colorJson(text: string): string {
 	return escapeHtml(text).replace(
 		/(&quot;(?:(?!&quot;)[^\n])*?&quot;)(\s*:)?|(?<![\w.])(true|false|null|-?\d+(?:\.\d+)?)\b/g,

@@ -1,11 +1,11 @@
 import { exampleIntent } from "../endpoints/example-swap.ts";
 
-/** Two assets that a service offers, on two chains. */
+/** Two assets on two chains that a service offers. */
 export type OwnExample = Record<"origin" | "destination", { chainId: number; token: string }>;
 
 /**
  * Puts the service's own chains and tokens into the commands of a page, so that those which need no token of an earlier
- * step answer 200 as they stand.
+ * step answer 200 unchanged.
  */
 export function withOwnExamples(html: string, { origin, destination }: OwnExample): string {
 	return html.replaceAll(/<code>curl .*?<\/code>/gs, (command) =>

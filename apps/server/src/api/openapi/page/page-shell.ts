@@ -6,7 +6,7 @@ const styleHash = createHash("sha256").update(pageStyle).digest("base64");
 const icon =
 	"data:image/svg+xml,%3Csvg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 16 16'%3E%3Cpath d='M2 5h9M8 2l3 3-3 3M14 11H5m3-3-3 3 3 3' fill='none' stroke='%230d8570' stroke-width='1.8' stroke-linecap='round' stroke-linejoin='round'/%3E%3C/svg%3E";
 
-/** Nothing but this page's own style may be loaded, and nothing run. */
+/** Headers that allow loading nothing but this page's own style, and running nothing. */
 export const pageHeaders: Record<string, string> = {
 	"content-security-policy": `default-src 'none'; style-src 'sha256-${styleHash}'; img-src data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'`,
 	"x-content-type-options": "nosniff",
@@ -14,7 +14,7 @@ export const pageHeaders: Record<string, string> = {
 	"cache-control": "public, max-age=300",
 };
 
-/** A whole page around its content, with a menu beside it, or folded above it where there is no room. */
+/** Returns a whole page around its content, with a menu beside it, or folded above it if there is no room. */
 export function pageShell({
 	title,
 	menu,

@@ -2,15 +2,15 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { type ErrorCode, errorCodes } from "@geoswap/protocol";
 
-/** Those that are served beside the guide, without their ending. */
+/** The pages served besides the guide, without their file extension. */
 export const guidePages = ["signing", "conformance"];
 
 const folder = join(import.meta.dirname, "../../../../../../docs");
 
-/** The pages of docs/ that are served, as they are on disk. Throws where one is missing. */
+/** Returns the pages of docs/ that are served, as they are on disk. Throws if one is missing. */
 export function readDocsFiles(): {
 	guide: string;
-	/** Pages that the guide names. */
+	/** Pages that the guide links to. */
 	others: Map<string, string>;
 	errors: Map<ErrorCode, string>;
 } {

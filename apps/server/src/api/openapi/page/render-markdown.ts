@@ -3,12 +3,12 @@ import { escapeHtml } from "./escape-html.ts";
 import { codeBlock, colorJson } from "./json-code.ts";
 import { guidePages } from "./read-docs-files.ts";
 
-/** A page's markdown as HTML. Links between files of docs/ become links between what is served; others become text. */
+/** Renders a page's markdown as HTML. Links between files of docs/ become links between served pages, others text. */
 export function renderMarkdown(markdown: string): string {
 	return marked.parse(markdown, { async: false });
 }
 
-/** The sections of a page, to jump to. */
+/** Returns the sections of a page, to jump to. */
 export function sectionsOf(markdown: string): { id: string; title: string }[] {
 	return [...markdown.matchAll(/^## (.+)$/gm)].map(([, title = ""]) => ({ id: slug(title), title }));
 }
@@ -36,7 +36,7 @@ const marked = new Marked({
 	},
 });
 
-/** Where the target of a link in docs/ or docs/errors/ is served. */
+/** Returns where the target of a link in docs/ or docs/errors/ is served. */
 function servedAt(href: string): string | undefined {
 	if (href.startsWith("#")) return href;
 	const [, path = "", anchor = ""] = /^([^#]*)(#.*)?$/.exec(href) ?? [];
