@@ -1,9 +1,9 @@
 import { SwapError } from "@geoswap/protocol";
 
-/** Runs someone's work, so many pieces at once, and of each one by one. */
+/** Runs work, a limited number of pieces at once, and one at a time for each `who`. */
 export type Turns = <T>(who: string, work: () => Promise<T>) => Promise<T>;
 
-/** The others wait in the order in which they came, and are refused with UPSTREAM_UNAVAILABLE where that takes too long. */
+/** Creates turns. Others wait in order of arrival, and are refused with UPSTREAM_UNAVAILABLE if that takes too long. */
 export function createTurns({
 	atOnce,
 	waitMs,
@@ -11,13 +11,13 @@ export function createTurns({
 }: {
 	atOnce: number;
 	waitMs: number;
-	/** What they wait for. */
+	/** The upstream that they wait for. */
 	upstream: string;
 }): Turns {
 	const running = new Set<string>();
 	const waiting = new Set<{ who: string; begin: () => void }>();
 
-	/** Resolves once it is this one's turn. */
+	/** Resolves once it is this caller's turn. */
 	async function turn(who: string): Promise<void> {
 		const { promise, resolve, reject } = Promise.withResolvers<void>();
 		const one = { who, begin: resolve };
@@ -30,7 +30,7 @@ export function createTurns({
 		await promise.finally(() => clearTimeout(timer));
 	}
 
-	/** Whoever asks for much at once holds up itself, and nobody else. */
+	/** Starts waiting work. A caller that asks for much at once delays only itself. */
 	function beginNext(): void {
 		for (const one of waiting) {
 			if (running.size >= atOnce) return;

@@ -1,7 +1,7 @@
 import { SwapError } from "@geoswap/protocol";
 import type { KnownRecipient } from "../../desk/venue.ts";
 
-/** Throws where the swap could only be refunded. */
+/** Throws if the swap could only be refunded. */
 export function checkRecipient({ payProblem }: Pick<KnownRecipient, "payProblem">): void {
 	if (!payProblem) return;
 	throw new SwapError(

@@ -17,7 +17,7 @@ import {
 } from "../origin/wallet-unopened.ts";
 
 export type BeforeSubmit = {
-	/** Who has the order's id already. It may be of other terms. */
+	/** The swap that already has the order's id. Its terms may be different. */
 	swap: SwapRecord | undefined;
 	strikes: AccountStrikes;
 	unopened: WalletUnopened[];

@@ -4,7 +4,10 @@ import { readSolanaWallet } from "../../chain/solana/read/read-solana-wallet.ts"
 import type { KnownRecipient } from "../../desk/venue.ts";
 import { servedSolana } from "../origin/served-solana.ts";
 
-/** Whether the recipient can be paid the order's output, and has an account for it. Only on Solana is that known beforehand. */
+/**
+ * Reads whether the recipient can be paid the order's output and has an account for it. Only on Solana is that known
+ * beforehand.
+ */
 export async function readRecipient(
 	solana: SolanaChain | undefined,
 	{ destinationChainId, outputToken, recipient }: Order,

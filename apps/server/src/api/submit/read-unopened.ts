@@ -4,15 +4,15 @@ import type { Part } from "../../database/statement-part.ts";
 import { jobPriority } from "../../swap/facts/job.ts";
 import { recentSwapIds } from "../../swap/record/recent-swap-ids.ts";
 
-/** What an order's wallet and account have unopened beside it. */
+/** Other unopened swaps of an order's wallet and account. */
 export type Unopened = {
 	/** Swaps of the wallet on the order's chain. */
 	ofWallet: number;
 	/** Swaps of the account, on all chains. */
 	ofAccount: number;
-	/** What the wallet's other orders will take of the same token, without those that were counted before. */
+	/** The amount of the same token that the wallet's other orders will take, without those counted before. */
 	claimed: bigint;
-	/** The order's place among those that wait to be opened on its chain: the lowest goes first. */
+	/** The order's place among those waiting to be opened on its chain: the lowest goes first. */
 	turn: number;
 };
 
@@ -35,7 +35,9 @@ const text = `select "ofWallet", "ofAccount", claimed, greatest(last_turn + 1, f
 			and case kind when 'open' then strikes else 0 end = 0
 	) queue`;
 
-/** For one row. To be read under the locks of the account and the wallet: nothing may be added in between. */
+/**
+ * Returns a query for one row. Run it under the locks of the account and the wallet: nothing may be added meanwhile.
+ */
 export function unopenedBy({
 	order,
 	accountId,

@@ -23,7 +23,7 @@ beforeEach(() => Promise.all([evm.reset(), solana.reset()]));
 
 type Quoted = Awaited<ReturnType<SubmitScene["signedOp"]>>["quote"];
 
-/** As it is rebuilt from an order on its chain. */
+/** Inserts a swap as it is rebuilt from an order on its chain. */
 async function insertRebuilt({ uuid, terms }: Pick<Quoted, "uuid" | "terms">): Promise<void> {
 	await evm.database.owner.query(
 		`insert into swaps (id, order_id, order_terms, output, value_usd_cents, delivery)
@@ -34,7 +34,7 @@ async function insertRebuilt({ uuid, terms }: Pick<Quoted, "uuid" | "terms">): P
 
 type SolanaSubmission = Omit<Awaited<ReturnType<SolanaSubmitScene["signedTransaction"]>>, "quote">;
 
-/** As the fee payer's lane does. */
+/** Signs and sends the transaction like the fee payer's lane. */
 async function landOnSolana({ built, signed }: SolanaSubmission): Promise<void> {
 	const { chain } = solana;
 	const keys = await parseSolanaKeys(solanaKeyVariables(solana.solana.keys), chain.deployment);
@@ -61,7 +61,7 @@ test("a rebuilt swap is its account's again once its op token is submitted again
 	expect(await evm.submit(built, signature)).toEqual({ swapId: toSwapId(quote.uuid), status: "pending" });
 	const swap = await readSwap(evm.database.pool, quote.uuid);
 	expect(swap?.accountId).toBe(evm.accountId);
-	// It is still never filled.
+	// The swap is still never filled.
 	expect(swap?.op).toBeUndefined();
 	expect(evm.poked()).toEqual([]);
 });
@@ -130,7 +130,7 @@ test("after a restore nothing of an earlier quote is executed a second time, nor
 	const wallet = await solana.newWallet({ amount: 20_000_000n });
 	const { quote, ...executed } = await solana.signedTransaction(wallet);
 	await noteRestore(owner, { nowMs: Date.now() });
-	// Not expired: by its looks it could be executed now, as could the other one.
+	// It has not expired: it looks as if it could be executed now, and so does the other one.
 	await expect(solana.submit(executed.built, executed.signed)).rejects.toMatchObject({
 		code: "UPSTREAM_UNAVAILABLE",
 		next: "retry",

@@ -42,7 +42,7 @@ test("ops that are submitted at once stay within the budget of gas together", as
 	while (ops.length < 6) ops.push(await newOp());
 	scene.knobs.gasUsdCents = 1n;
 	scene.knobs.feePerGas = 1n;
-	// The first leaves some of it, the second none.
+	// The first swap leaves some of the budget, the second none.
 	scene.knobs.unsettledGasUsdPerDay = 8_000;
 	const answers = await Promise.allSettled(ops.map(({ built, signature }) => scene.submit(built, signature)));
 	expect(answers.filter(({ status }) => status === "fulfilled")).toHaveLength(2);
@@ -79,7 +79,7 @@ test("whatever becomes of a caller's swaps, those that are not settled cost at m
 		scene.knobs.unsettledGasUsdPerDay = 25_000;
 		const budget = 2_500_000;
 		const unwinding = 130_000;
-		/** By swap: what was mined for it, what may yet be, and whether anything is left to do. */
+		/** For each swap: the gas mined, the gas that may yet be, and whether anything is left to do. */
 		const swaps = new Map<string, { worst: number; mined: number; stage: "opening" | "open" | "over" }>();
 		let largest = 0;
 		for (let step = 0; step < 60; step++) {
@@ -208,7 +208,7 @@ async function newOp() {
 }
 
 let nonce = 0;
-/** A transaction of the lane for the swap, that cost this much. */
+/** Inserts a mined transaction of the lane for the swap, with this cost. */
 async function mine(swapId: string, gasCost: bigint): Promise<void> {
 	await scene.database.owner.query(
 		`insert into lane_transactions

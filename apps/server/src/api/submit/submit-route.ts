@@ -40,7 +40,7 @@ import { type BeforeSubmit, readBeforeSubmit } from "./read-before-submit.ts";
 import { readRecipient } from "./read-recipient.ts";
 import { type Standing, type SubmitOutcome, submitSwap, waitForSubmits } from "./submit-swap.ts";
 
-/** What every submit needs. */
+/** The dependencies of every submit. */
 export type SubmitDeps = {
 	solana: SolanaChain | undefined;
 	pool: DatabasePool;
@@ -55,7 +55,7 @@ export type SubmitDeps = {
 	nowMs: () => number;
 };
 
-/** How the submit of one kind of origin differs from the others. Each step comes once those before it have passed. */
+/** The parts of a submit that differ by kind of origin. Each step runs once those before it have passed. */
 export type OriginSubmit<
 	Op extends { quote: SealedQuote },
 	Signed extends { signature: Hex } = { signature: Hex },
@@ -63,50 +63,55 @@ export type OriginSubmit<
 	path: string;
 	doc: RouteDoc;
 	purpose: SealPurpose;
-	/** The op's token, and what the wallet signed as the caller spells it. */
+	/** Returns the op token, and what the wallet signed, as the caller wrote it. */
 	parse: (body: unknown) => { geoOpToken: string; signed: string };
-	/** The wallet's signature, and what else was made to check it. Throws where it is malformed, or not the wallet's over the op. */
+	/**
+	 * Returns the wallet's signature, and what else was made to check it. Throws if it is malformed, or not the wallet's
+	 * over the op.
+	 */
 	checkSignature: (op: Op, order: Order, signed: string) => Promise<Signed>;
-	/** The last moment for a first submit. */
+	/** Returns the deadline for a first submit. */
 	expiresAtMs: (op: Op) => number;
-	/** Whether the order was ever opened, by whomever, in a way that the op can go on from. */
+	/** Tells whether the order was ever opened, by anyone, in a way that the op can continue from. */
 	wasOpened: (op: Op, order: Order, signed: Signed) => Promise<"opened" | "never" | "untold">;
-	/** Whether what was submitted before a restore, and forgotten by it, may still open the order. */
+	/** Returns true if an op that was submitted before a restore, and lost by it, may still open the order. */
 	mayLand: (op: Op, order: Order) => Promise<boolean>;
 	/** Reads the origin chain. */
 	look: (op: Op, order: Order, signed: Signed, unopened: readonly WalletUnopened[]) => Promise<OriginLook>;
-	/** As it is stored: with the order, all that is needed to send it. */
+	/** Returns the op as stored: together with the order, all that is needed to send it. */
 	signedOp: (op: Op, signature: Hex) => SignedOp | SignedSolanaOp;
 };
 
 type OriginLook = {
-	/** Whether the order is open already, by whomever. */
+	/** True if the order is already open, whoever opened it. */
 	isOpened: boolean;
-	/** Throws where the op would not open the order now. */
+	/** Throws if the op would not open the order now. */
 	check: () => Promise<void>;
-	/** Throws where the wallet has too little, once further orders of it have claimed this much. */
+	/** Throws if the wallet has too little once its other orders have claimed this much. */
 	checkBalance: (claimed: bigint) => void;
 };
 
 type FirstSubmit = {
-	/** `existing` may be of another order: whoever opens one of other terms under the quote's id can have it rebuilt. */
+	/**
+	 * `existing` may be of another order: anyone who opens one with other terms under the quote's id can have it rebuilt.
+	 */
 	outcome: "created" | "existing";
 	swap: SwapRecord;
 	isOpened: boolean;
 };
 
-/** A submit call. What is the same for every kind of origin is here. */
+/** Creates a submit route. Everything common to all kinds of origins is here. */
 export function submitRoute<Op extends { quote: SealedQuote }, Signed extends { signature: Hex }>(
 	origin: OriginSubmit<Op, Signed>,
 	{ solana, pool, sealKeys, desk, engine, pauses, config, nowMs }: SubmitDeps,
 ): Route {
 	const { limits } = config;
-	// Submits of one account wait for each other's lock in the database. They wait here, so that a caller who sends many at
-	// once does not hold all connections while it waits for itself.
+	// Submits of one account wait for each other's lock in the database. They queue here instead, so that a caller who
+	// sends many at once does not hold all connections while waiting for itself.
 	const inTurn = createTurns({ atOnce: 8, waitMs: 15_000, upstream: "database" });
-	// A caller that sends the same again before it has an answer shares that answer, and costs nothing more.
+	// A caller that repeats a submit before it has an answer shares that answer at no further cost.
 	const underWay = new Map<string, Promise<SubmitResponse>>();
-	/** Accounts whose last submit was refused for its cost. */
+	/** Accounts whose last submit was refused because of the gas budget. */
 	const overBudget = new Set<string>();
 	return {
 		method: "POST",
@@ -161,7 +166,7 @@ export function submitRoute<Op extends { quote: SealedQuote }, Signed extends { 
 			return answer(known);
 		} catch (error) {
 			if (!(error instanceof SwapError)) throw error;
-			// The same submit, sent twice at once, may have made the swap and changed what this one read.
+			// The same submit, sent twice at once, may have created the swap and changed what this one read.
 			const twin = await readExisting();
 			if (!twin) throw error;
 			return answer(twin);
@@ -172,17 +177,17 @@ export function submitRoute<Op extends { quote: SealedQuote }, Signed extends { 
 		}
 
 		async function ofThisOrder(swap: SwapRecord | undefined): Promise<SwapRecord | undefined> {
-			// Anyone may open an order of other terms under this id, and have that rebuilt.
+			// Anyone may open an order with other terms under this id, and have that rebuilt.
 			if (swap?.orderId !== orderId(order)) return undefined;
 			if (swap.accountId === undefined) await adoptSwap(pool, { id: swap.id, accountId });
 			return swap;
 		}
 
-		/** Nobody waits for it: what is queued is found by the next block, and what is due by the tick. */
+		/** Starts the swap without waiting: the next block finds the queued job, and the tick finds a due swap. */
 		function start({ id }: { id: SwapUuid }): void {
 			const swapId = toSwapId(id);
 			log.info({ swapId }, "swap submitted");
-			// A round tells the lanes of an op that was just submitted.
+			// The round tells the lanes about an op that was just submitted.
 			engine
 				.poke({ object: "round", key: "0" })
 				.catch((err: unknown) => log.warn({ swapId, err }, "no round was asked for"));
@@ -209,36 +214,36 @@ export function submitRoute<Op extends { quote: SealedQuote }, Signed extends { 
 		const expiresAtMs = origin.expiresAtMs(op);
 		const isExpired = isOldToken || nowMs() > expiresAtMs;
 		const quotedAtMs = swapUuidTimeMs(op.quote.uuid);
-		// On an EVM chain the same op opens the same order, once: only there may it be sent as if it were new.
+		// On an EVM chain the same op opens the same order, and only once: only there may it be sent as if it were new.
 		const isForgettable = isExpired || isSolana(order.originChainId);
 		const mayBeForgotten = isForgettable && (await wasRestoredSince(pool, quotedAtMs));
 		const isOld = isExpired || mayBeForgotten;
-		// What is open had been submitted before, to a database that was restored since: nobody may be told that nothing was
-		// executed, nor by something else of the same quote.
+		// An open order was submitted before, to a database that has been restored since: no caller may be told that
+		// nothing was executed, by this op or by another of the same quote.
 		if (isOld) {
-			// Asked first: what has landed by then is found.
+			// `mayLand` is asked first, so that `wasOpened` finds a transaction that lands in between.
 			const isUndecided = mayBeForgotten && (await origin.mayLand(op, order));
 			const found = isForgottenOnSolana(op, order) ? "untold" : await origin.wasOpened(op, order, signed);
 			if (found === "never" && isUndecided) throw notToldYet(order);
 			if (found !== "opened") {
-				// A copy that came in time may be about to make the swap, in another process.
+				// A copy of this submit that came in time may be about to create the swap in another process.
 				await waitForSubmits(pool, accountId);
 				throw expired(expiresAtMs, found);
 			}
-			// Its day may be older than any of a database that was just restored.
+			// The swap's day may be older than any partition of a database that was just restored.
 			await ensurePartitions(pool, { nowMs: quotedAtMs, daysAhead: 0 });
 		}
-		// Asked again under the account's lock. Here it spares the calls to the chain that an account over its budget causes.
+		// Checked again under the account's lock. This check saves the chain calls that an account over its budget causes.
 		if (overBudget.has(accountId)) {
 			checkGasBudget(accountId, await readUnsettledGas(pool, { accountId, nowMs: nowMs() }));
 		}
 		const recipient = readRecipient(solana, order);
-		// Nobody asks for it where the order is open.
+		// Nobody awaits it if the order is open.
 		recipient.catch(() => {});
 		const look = isOld ? alreadyOpened : await origin.look(op, order, signed, unopened);
 		const { isOpened } = look;
 		const paused = pausedChain(order);
-		// Anyone may have sent the op: then the wallet has given its input, and what it is left with does not matter.
+		// Anyone may have sent the op: then the wallet has paid its input, and its remaining balance does not matter.
 		if (!isOpened) {
 			if (paused) throw paused;
 			await look.check();
@@ -247,7 +252,7 @@ export function submitRoute<Op extends { quote: SealedQuote }, Signed extends { 
 		const hasAccount = isOpened ? undefined : (await recipient).hasAccount;
 
 		const { uuid, delivery, output, feeMillibps } = op.quote;
-		// The quoted value covers what was promised for it, and the one of now what is at stake if the price has risen.
+		// The quoted value covers what was promised, and the current value what is at stake if the price has risen.
 		const valueUsdCents = greater(op.quote.valueUsdCents, desk.valueUsdCents(order) ?? 0n);
 		const isAttested = order.originChainId !== order.destinationChainId && !isSolana(order.originChainId);
 		const submission: Parameters<typeof submitSwap>[1] = {
@@ -263,7 +268,7 @@ export function submitRoute<Op extends { quote: SealedQuote }, Signed extends { 
 				trace,
 			},
 			pairs: desk.volumes({ order, delivery }),
-			// Whoever opens an order himself buys nothing from or to a chain that sells nothing: he has his input back.
+			// A caller who opens an order himself buys nothing from or to a paused chain: he gets his input back.
 			reserve: (inFlight) =>
 				paused ? undefined : desk.reprice({ order, delivery, feeMillibps, hasAccount }, inFlight),
 			isOpened,
@@ -273,12 +278,12 @@ export function submitRoute<Op extends { quote: SealedQuote }, Signed extends { 
 				checkStrikes(strikes, { isOpened });
 				if (isOpened) return;
 				checkUnopened(unopened);
-				// Others of the wallet may have been submitted since its balance was read.
+				// Other swaps of the wallet may have been submitted since its balance was read.
 				look.checkBalance(unopened.claimed);
 			},
 			countedOrders: unopened.map((other) => other.orderId),
 			limits: { ...unopenedLimits(config), reservationSeconds: limits.reservationSeconds },
-			// Without a price it is refused for that.
+			// An order without a price is refused for that reason.
 			exposure: desk.isPriceable(order) ? desk.exposureLimit(order) : undefined,
 			attesters: isAttested ? attestersWanted(config, order) : undefined,
 			nowMs: nowMs(),
@@ -292,8 +297,8 @@ export function submitRoute<Op extends { quote: SealedQuote }, Signed extends { 
 	}
 
 	/**
-	 * Whether an order's markers may be closed before all about it is decided once more: without them nothing on Solana
-	 * stands against a second payment.
+	 * Returns true if an order's markers may be closed before the order is decided again: without them nothing on Solana
+	 * prevents a second payment.
 	 */
 	function isForgottenOnSolana(
 		{ quote: { uuid } }: Op,
@@ -304,7 +309,7 @@ export function submitRoute<Op extends { quote: SealedQuote }, Signed extends { 
 		return nowMs() - swapUuidTimeMs(uuid) > served.markerSeconds * 1_000 * markerShare;
 	}
 
-	/** Why nothing is sold from or to one of its chains. */
+	/** Returns the error if one of the order's chains is paused. */
 	function pausedChain({ originChainId, destinationChainId }: Order): SwapError | undefined {
 		for (const chainId of [originChainId, destinationChainId]) {
 			const reason = pauses.reasonOf(toChainId(chainId));
@@ -320,7 +325,7 @@ export function submitRoute<Op extends { quote: SealedQuote }, Signed extends { 
 		return undefined;
 	}
 
-	/** Throws where the account's unsettled swaps have used up the day's budget, or may yet do so. */
+	/** Throws if the account's unsettled swaps have used up the day's budget, or may yet do so. */
 	function checkGasBudget(accountId: string, { ended, undecided }: Standing["gas"]): void {
 		const costOf = (spent: { chainId: number; wei: bigint }[]) =>
 			spent.reduce((sum, gas) => sum + desk.gasUsdCents(gas), 0n);
@@ -371,7 +376,7 @@ export function submitRoute<Op extends { quote: SealedQuote }, Signed extends { 
 	}
 }
 
-/** About how long an order takes to be opened. */
+/** The approximate time until an order is open. */
 const openedSeconds = 15;
 
 const struckOut =
@@ -379,7 +384,7 @@ const struckOut =
 const openedAfterStrikes =
 	"The order is open on its chain, but too many swaps of this account were refunded in the last day because their recipients could not be paid. Send it again later. An order that nobody submits in time is refunded after its deadline.";
 
-/** Of the time that a marker stands: in the rest of it an order that is submitted again is decided. */
+/** The share of a marker's lifetime in which an order may be submitted again: it is decided in the rest. */
 const markerShare = 0.9;
 
 function expired(expiresAtMs: number, found: "never" | "untold"): SwapError {
@@ -410,7 +415,7 @@ const alreadyOpened: OriginLook = {
 };
 
 function idTaken({ swap: { id }, isOpened }: FirstSubmit): Error {
-	// The input is taken, and a person has to see to it.
+	// The input has been taken, so a person has to look into it.
 	if (isOpened) return new Error(`swap ${id} is of another order, and the one that was submitted is open`);
 	return new SwapError("SIMULATION_FAILED", { reason: "another order has the quote's id" });
 }
@@ -419,7 +424,7 @@ function answer({ id, status }: SwapRecord): SubmitResponse {
 	return { swapId: toSwapId(id), status };
 }
 
-/** Why nothing was written, as the caller is told. */
+/** Returns the caller's error for a submit that wrote nothing. */
 function refusal(
 	outcome: Exclude<SubmitOutcome["outcome"], "created" | "existing" | "expired">,
 	{ reservationSeconds }: { reservationSeconds: number },
@@ -433,7 +438,7 @@ function refusal(
 				"LIQUIDITY_CHANGED",
 				{ reason: "stock" },
 				{
-					// A quote knows nothing of the stock: it would offer the same amount again.
+					// A quote does not know the stock: it would offer the same amount again.
 					next: "fix_request",
 					message:
 						"The swap needs a larger share of what the vault holds than one swap may take. Nothing was executed, and the same amount would be refused again. Request a quote for a smaller amount, or ask the operator for more stock.",

@@ -30,7 +30,7 @@ beforeEach(async () => {
 
 test("1,000 concurrent submits of one quote make one row and one reservation, and each is told of it", async () => {
 	const swap = newSwap();
-	// As two API processes would, each with its own connections.
+	// Two pools, like two API processes, each with its own connections.
 	const pools = [database.pool, openDatabase({ url: database.url, applicationName: "test" })];
 	try {
 		const outcomes = await Promise.all(
@@ -148,7 +148,7 @@ test("an account has at most its share of the stock reserved unopened, and no sw
 	const outcomes = await Promise.all(Array.from({ length: 30 }, () => take(10n)));
 	expect(outcomes.filter(({ outcome }) => outcome === "created")).toHaveLength(20);
 	expect(outcomes.filter(({ outcome }) => outcome === "unopened")).toHaveLength(10);
-	// What never fits is not worth waiting for.
+	// A swap that can never fit is not told to wait.
 	expect(await take(201n)).toEqual({ outcome: "share" });
 	expect(await take(200n, randomUUID())).toMatchObject({ outcome: "created" });
 	await database.owner.query("update reservations set opened = true");
@@ -198,7 +198,7 @@ test("a wallet's unopened swaps of a token are those of that token and chain, wi
 test("once somebody may have been told that it expired no swap is made of it, and whoever tells that has waited for the others", async () => {
 	await setStock(100n);
 	const { accountId } = newSwap();
-	// It is in time, and has not written yet.
+	// This submit is in time, and has not written yet.
 	const slow = await database.pool.connect();
 	await slow.query("begin");
 	await slow.query("select pg_advisory_xact_lock(hashtextextended('account:' || $1, 0))", [accountId]);

@@ -36,63 +36,61 @@ export type NewSwap = {
 	id: SwapUuid;
 	accountId: string;
 	order: Order;
-	/** As quoted. */
+	/** The quoted output. */
 	output: bigint;
 	valueUsdCents: bigint;
 	feeMillibps: number;
 	delivery: Delivery;
 	op: SignedOp | SignedSolanaOp;
-	/** The trace that its submit began (a W3C traceparent), where it is traced. */
+	/** The trace that its submit began (a W3C traceparent), if it is traced. */
 	trace?: string | undefined;
 };
 
 export type SubmitOutcome =
 	| { outcome: "created" | "existing"; swap: SwapRecord }
 	/**
-	 * The price fell below the order's minimum; there is too little stock, or too much of the input; the swap is a larger
-	 * share of the stock than one may take; the account has too much unopened; too few of the attesters that would decide
-	 * the order are alive; it took until it had expired.
+	 * In the order of `Refusal`: the price fell below the order's minimum; there is too little stock, or too much of the
+	 * input; the swap is a larger share of the stock than one may take; the account has too much unopened; too few of the
+	 * attesters that would decide the order are alive; the op expired during the submit.
 	 */
 	| { outcome: Refusal };
 
 type Refusal = "price" | "stock" | "share" | "unopened" | "attesters" | "expired";
 
-/** What the account and the wallet of a swap have under way beside it. */
+/** The unsettled gas and unopened swaps that the account and wallet of a swap have besides it. */
 export type Standing = { gas: UnsettledGas; unopened: Unopened };
 
-/** A swap to be made, and all that decides whether it is. */
+/** A swap to create, and all that decides whether it is created. */
 type Submission = {
 	swap: NewSwap;
-	/** The ladders that the swap puts volume on. */
+	/** The ladders on which the swap puts volume. */
 	pairs: readonly Pair[];
-	/** The swap's price with this much of others in flight; undefined where it is below the minimum. */
+	/** Prices the swap with this much other volume in flight; undefined if it is below the minimum. */
 	reserve: (inFlight: InFlight) => Reservation | undefined;
 	isOpened: boolean;
-	/** Asked once nobody else can write for the account: what is called expired by then is not made any more. */
+	/** Called once nobody else can write for the account: a swap reported as expired by then is not created any more. */
 	isInTime: () => boolean;
-	/**
-	 * Asked once nobody else can write for the account or the wallet. Throws where the swap is not to be made.
-	 */
+	/** Called once nobody else can write for the account or the wallet. Throws if the swap must not be created. */
 	admit: (standing: Standing) => void;
-	/** Orders of the wallet that were subtracted from its balance before. */
+	/** Orders of the wallet that were already subtracted from its balance. */
 	countedOrders: readonly Hex[];
 	limits: UnopenedLimits & { reservationSeconds: number };
-	/** Where its input is limited. */
+	/** Set if exposure to the input token is limited. */
 	exposure?: ExposureLimit | undefined;
-	/** Where attesters decide it. */
+	/** Set if attesters decide the order. */
 	attesters?: (AttestersWanted & { threshold: number }) | undefined;
 	nowMs: number;
 };
 
 /**
- * Reserves what the swap needs and inserts it, or does nothing. A swap that exists is returned, whatever else would
- * have been answered. One whose order is open on chain is inserted even where nothing can be reserved: it will be
- * refunded.
+ * Reserves what the swap needs and inserts it, or does nothing. An existing swap is returned, whatever the outcome
+ * would have been otherwise. A swap whose order is open on chain is inserted even if nothing can be reserved: it will
+ * be refunded.
  *
- * Locks are taken in one order everywhere: account, wallet, ladders by (chain, token, direction), stock. The swap comes last
- * here and first in `applyPlans`, and both are right: this only inserts a new id, which no decision can hold. A second submit
- * of the id waits for the account's lock before it holds anything, and a swap that was rebuilt in the meantime has nothing
- * reserved, so that its decisions do not wait for stock.
+ * Locks are taken in one order everywhere: account, wallet, ladders by (chain, token, direction), stock. The swap comes
+ * last here and first in `applyPlans`, and both are right: this only inserts a new id, which no decision can hold. A
+ * second submit of the id waits for the account's lock before it holds anything, and a swap that was rebuilt in the
+ * meantime has nothing reserved, so its decisions do not wait for stock.
  */
 export async function submitSwap(pool: DatabasePool, submission: Submission): Promise<SubmitOutcome> {
 	const { swap, isOpened, attesters } = submission;
@@ -126,7 +124,7 @@ export async function submitSwap(pool: DatabasePool, submission: Submission): Pr
 		);
 	} catch (error) {
 		if (!(error instanceof NothingWritten)) throw error;
-		// Whoever was first may have taken the last of the stock for this very swap.
+		// A concurrent submit may have taken the last of the stock for this very swap.
 		const existing = await readSwap(pool, swap.id);
 		if (existing) return { outcome: "existing", swap: existing };
 		if (error.why === "existing") throw error;
@@ -134,7 +132,7 @@ export async function submitSwap(pool: DatabasePool, submission: Submission): Pr
 	}
 }
 
-/** Takes back what the transaction did so far. */
+/** Thrown to roll back the transaction. */
 class NothingWritten extends Error {
 	override name = "NothingWritten";
 	readonly why: "existing" | Refusal;
@@ -145,12 +143,12 @@ class NothingWritten extends Error {
 	}
 }
 
-/** How long until a round looks, where nothing happens before. */
+/** Milliseconds until a round looks at the swap if nothing happens before. */
 const lookAfterMs = 60_000;
 
 /**
- * Does what the first round would: it queues the open, unless the order is open, and writes when to look next. Where it
- * is open a round looks at once.
+ * Does the work of the first round: queues the open, unless the order is open, and writes when to look next. If the
+ * order is open, a round looks at once.
  */
 async function startSwap(
 	db: Database,
@@ -162,7 +160,7 @@ async function startSwap(
 	}: { swap: NewSwap; isOpened: boolean; limits: { reservationSeconds: number }; nowMs: number },
 ): Promise<void> {
 	const openMs = Number(unpackDeadlines(swap.order.deadlines).openDeadline) * 1_000 - nowMs;
-	// What is reserved lapses, and the order can no longer be opened: by then a round looks.
+	// A round looks by the time the reservation lapses or the order can no longer be opened.
 	const dueMs = isOpened ? 0 : Math.max(0, Math.min(lookAfterMs, limits.reservationSeconds * 1_000, openMs));
 	await db.query({
 		name: "start-swap",
@@ -171,7 +169,7 @@ async function startSwap(
 	});
 }
 
-/** Until whoever was writing a swap of the account when this was asked has done so, or has not. */
+/** Waits until every submit that was writing a swap of the account at the time of the call has committed or failed. */
 export async function waitForSubmits(db: Database, accountId: string): Promise<void> {
 	await db.query({
 		name: "wait-for-submits",
@@ -180,7 +178,7 @@ export async function waitForSubmits(db: Database, accountId: string): Promise<v
 	});
 }
 
-/** Locks the account, then the wallet: what they have under way is read later, and must not grow in between. */
+/** Locks the account, then the wallet: their swaps in flight are read later, and must not grow in between. */
 function lockAccountAndWallet({ id, accountId, order }: NewSwap): string {
 	const locks = [`account:${accountId}`, `wallet:${order.originChainId}:${order.wallet}`];
 	const taken = locks.map((name) => `pg_advisory_xact_lock(hashtextextended(${pg.escapeLiteral(name)}, 0))`);
@@ -190,8 +188,8 @@ function lockAccountAndWallet({ id, accountId, order }: NewSwap): string {
 type StandingRow = Unopened & { gas: GasRow[] | null; alive: number; in_flight: VolumeRow[] | null };
 
 /**
- * Reads all that decides about a swap once nobody else can write for its account or wallet, and locks its ladders. A statement
- * of its own: one that waits for a lock does not see what was committed meanwhile.
+ * Reads all that decides about a swap once nobody else can write for its account or wallet, and locks its ladders. This
+ * is a separate statement: one that waits for a lock does not see what was committed meanwhile.
  */
 async function readStanding(
 	db: Database,
@@ -226,7 +224,7 @@ async function readStanding(
 	};
 }
 
-/** Of a swap that no attester decides. */
+/** The attesters of a swap that no attester decides. */
 const nobody: AttestersWanted = { attesters: [], chainIds: [], heartbeatSeconds: 0, sightSeconds: 0 };
 
 type InsertRow = { has_room: boolean; is_reserved: boolean; is_over_share: boolean } & (
@@ -234,7 +232,9 @@ type InsertRow = { has_room: boolean; is_reserved: boolean; is_over_share: boole
 	| { id: null }
 );
 
-/** One statement: the row of the stock, which all swaps to that token want, is held no longer than it must be. */
+/**
+ * Inserts the swap in one statement: the row of the stock, which all swaps to that token want, is held only briefly.
+ */
 async function insertSwap(
 	db: Database,
 	{
@@ -248,7 +248,7 @@ async function insertSwap(
 		nowMs,
 	}: Submission & {
 		reservation: Reservation | undefined;
-		/** Of the input token, in flight and by this swap. */
+		/** The amount of the input token in flight, including this swap. */
 		sold: bigint;
 		turn: number;
 	},
