@@ -15,36 +15,36 @@ import { parseJsonFile } from "../config/parse-json-file.ts";
 import { urlSchema } from "../config/url-schema.ts";
 
 const attesterConfigSchema = z.strictObject({
-	/** The file of what is deployed where, relative to this one: a copy of the attester's own. */
+	/** Path of the deployment file, relative to this one: a copy of the attester's own. */
 	deployment: z.string(),
-	/** By chain id. Endpoints of the attester's own, not the service's: it is there to see for itself. */
+	/** Chains by id. The endpoints are the attester's own, not the service's: it must see for itself. */
 	chains: z.record(z.string().regex(/^[1-9]\d*$/), z.strictObject({ rpcUrl: urlSchema })),
-	/** Solana, where this attester sees it too. */
+	/** Solana, if this attester watches it too. */
 	solana: z.strictObject({ rpcUrl: urlSchema }).exactOptional(),
-	/** Sets that orders of before still name. */
+	/** Retired attester sets that open orders still reference. */
 	earlierAttesterSets: z.array(attesterSetSchema).default([]),
-	/** Routers of earlier vaults, where the deployment file names another one by now. */
+	/** Routers of earlier vaults, if the deployment file names another one by now. */
 	earlierRouters: z.array(contractAddressSchema).default([]),
-	/** Settlement tokens of earlier vaults, where the deployment file does not list them as stables any more. */
+	/** Settlement tokens of earlier vaults that the deployment file no longer lists as stables. */
 	earlierSettlementTokens: z.array(contractAddressSchema).default([]),
 	host: z.string().default("127.0.0.1"),
 	port: z.int().min(0).max(65_535),
 	logLevel: z.enum(["trace", "debug", "info", "warn", "error", "silent"]).default("info"),
 });
 
-/** What an attester knows of the world: the contracts it signs for, and where it looks. */
+/** An attester's configuration: the contracts it signs for, and the endpoints it reads. */
 export type AttesterConfig = EarlierImmutables & {
-	/** Those of the EVM kind. */
+	/** The EVM chains. */
 	chains: readonly EvmChain[];
 	solana?: SolanaChain;
-	/** Hashes of the sets of before. */
+	/** Hashes of the retired attester sets. */
 	earlierAttesterSets: readonly Hex[];
 	host: string;
 	port: number;
 	logLevel: string;
 };
 
-/** The configuration in a file, with the deployment file that it names. Throws a message that a person can act on. */
+/** Reads a configuration file and the deployment file that it names. Throws a message that a person can act on. */
 export function readAttesterConfig(path: string): AttesterConfig {
 	const file = parseJsonFile(attesterConfigSchema, path);
 	const deploymentPath = resolve(dirname(path), file.deployment);

@@ -9,10 +9,10 @@ import {
 import type { EvmChain } from "../chain/evm/chain-client.ts";
 import { readBlock } from "../chain/evm/read/read-block.ts";
 
-/** Why what is to be signed is not so, or not yet. */
+/** Reasons why the outcome to be signed is not true, or not yet. */
 export type OutcomeRefusal = "not_filled" | "filled" | "not_expired";
 
-/** What the destination says of each order at its newest final block: with one call, at that block alone. */
+/** Checks each order's state on the destination at its newest final block: with one call, at that block alone. */
 export async function checkOutcomes(
 	destination: EvmChain,
 	{ kind, orders }: { kind: AttestationKind; orders: readonly Order[] },
@@ -44,6 +44,6 @@ function refusalOf(
 ): OutcomeRefusal | undefined {
 	if (kind === "Release") return state === vaultState.filled ? undefined : "not_filled";
 	if (state === vaultState.filled) return "filled";
-	// At a block past the deadline nothing can be filled after it either.
+	// After a block past the deadline the order cannot be filled any more.
 	return state === vaultState.voided || isExpired ? undefined : "not_expired";
 }

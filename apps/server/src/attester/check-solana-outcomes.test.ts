@@ -103,7 +103,7 @@ async function ask(
 	return { status: response.status, body, reasons: body.refused?.map(({ reason }) => reason) };
 }
 
-/** What an attester says once all of it is final: nothing where it signs. */
+/** Returns the attester's reason to refuse once all of it is final, or undefined if it signs. */
 async function reasonOf(
 	kind: "Release" | "Refund",
 	order: Order,
@@ -113,7 +113,7 @@ async function reasonOf(
 	return (await ask(kind, [{ order, ...(delivery ? { delivery } : {}) }])).reasons?.[0];
 }
 
-/** What could be a lie must have happened. */
+/** Lands a transaction, and checks that it happened: it may be a lie to the attester. */
 async function landed(instructions: readonly Instruction[], { fails = false } = {}): Promise<Hex> {
 	const signature = await on.land(await on.sign(instructions));
 	expect((await readLanded(on.chain, signature))?.isFailed).toBe(fails);
@@ -136,7 +136,7 @@ test("a release is signed once its payout is final, and not before; it is then n
 	expect(status).toBe(200);
 	const hash = attestationDigest(attestationMessage("Release", [order]));
 	expect(await recoverAddress({ hash, signature: body.signature })).toBe(account.address);
-	// The same in hex.
+	// The same signature in hex.
 	expect((await ask("Release", [{ order, delivery: signature }])).status).toBe(200);
 	expect((await ask("Release", [{ order }])).reasons).toEqual(["delivery_unnamed"]);
 	expect((await ask("Release", [{ order, delivery: "nonsense" }])).status).toBe(400);
@@ -186,7 +186,7 @@ test("no release without a payout: failed, too little, to another, in another to
 	for (const [what, instructions] of Object.entries(lies)) {
 		const signature = await landed(instructions, { fails: what === "failed" });
 		expect([what, await reasonOf("Release", order, signature)]).toEqual([what, "not_filled"]);
-		// The marker is there all the same: away with it, for the next.
+		// The marker was made all the same, and is closed for the next case.
 		await closeMarker(order);
 	}
 	const nowhere = bytesToHex(new Uint8Array(64).fill(7));
@@ -347,20 +347,20 @@ test("a payout with anything about it that it does not need is no payout", async
 		const signature = await landed(await lie({ order, pay: pay as Instruction, marker }));
 		expect([what, await reasonOf("Release", order, signature)]).toEqual([what, "not_filled"]);
 	}
-	// In no instruction at all, nor signed for.
+	// The other account is in no instruction at all, and does not sign.
 	const order = await makeOrder();
 	const signed = await on.sign([...(await vaultTo(walletOf(0))), ...(await on.marker(order))]);
 	const aside = await on.land(await namingAside(signed, stranger.address));
 	expect((await readLanded(on.chain, aside))?.isFailed).toBe(false);
 	expect(await reasonOf("Release", order, aside)).toBe("not_filled");
 	await closeMarker(order);
-	// What it does need, and no more.
+	// A payout with the accounts that it needs, and no more, is accepted.
 	const needed = [await accountOf(walletOf(0).address), ...(await vaultTo(walletOf(0)))];
 	const plain = await landed([...needed, ...(await on.marker(order))]);
 	expect(await reasonOf("Release", order, plain)).toBeUndefined();
 });
 
-/** The same transaction, with an account among its own that nothing in it uses. */
+/** Returns the same transaction, with an additional account that nothing in it uses. */
 async function namingAside({ raw }: SignedTransaction, address: SolanaAddress): Promise<SignedTransaction> {
 	const { messageBytes } = getTransactionDecoder().decode(hexToBytes(raw));
 	const message = getCompiledTransactionMessageDecoder().decode(messageBytes);

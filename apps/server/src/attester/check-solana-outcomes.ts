@@ -7,19 +7,19 @@ import { readLanded } from "../chain/solana/read/read-landed.ts";
 import { receivedBy } from "../chain/solana/read/received-by.ts";
 import { isPlainPayout } from "./is-plain-payout.ts";
 
-/** Why what is to be signed is not so on Solana, or not yet. */
+/** Reasons why the outcome to be signed is not true on Solana, or not yet. */
 export type SolanaOutcomeRefusal =
 	| "not_filled"
 	| "filled"
-	/** No time closes an order on Solana: a payout may still land. Its void marker does. */
+	/** No deadline closes an order on Solana, so a payout may still land. Its void marker closes it. */
 	| "not_voided"
 	| "voided"
-	/** Nobody says which transaction paid it. */
+	/** The caller does not say which transaction paid it. */
 	| "delivery_unnamed";
 
 /**
- * What Solana says of each order, at finality. That an order was paid is told by the one transaction that whoever asks
- * names, that it never will be by the order's marker.
+ * Checks each order on Solana, at finality. The one transaction that the caller names shows that an order was paid; the
+ * order's marker shows that it never will be.
  */
 export async function checkSolanaOutcomes(
 	chain: SolanaChain,
@@ -30,7 +30,7 @@ export async function checkSolanaOutcomes(
 	}: {
 		kind: AttestationKind;
 		orders: readonly Order[];
-		/** By order id: where to look for its payout. */
+		/** The transaction in which to look for the payout, by order id. */
 		deliveries: ReadonlyMap<Hex, Hex>;
 	},
 ): Promise<(SolanaOutcomeRefusal | undefined)[]> {
@@ -56,8 +56,9 @@ function refundRefusal(marker: MarkerOwner | undefined): SolanaOutcomeRefusal | 
 }
 
 /**
- * Whether this transaction paid this order. Whoever asks may hold every key of the service: it must be of the order by
- * its marker, and by what it did to the recipient's balance, and the same payment must not pass for another's.
+ * Returns whether this transaction paid this order. The caller may hold every key of the service: the transaction must
+ * match the order by its marker and by the change of the recipient's balance, and the same payment must not pass for
+ * another order's.
  */
 async function isPaid(
 	chain: SolanaChain,
@@ -65,7 +66,7 @@ async function isPaid(
 ): Promise<boolean> {
 	const { vault, escrow, feePayers } = chain.deployment;
 	const recipient = fromSolanaWord(order.recipient);
-	// What goes from one of our keys to another has paid nobody.
+	// A transfer from one of our keys to another has paid nobody.
 	if ([vault, escrow, ...feePayers].includes(recipient)) return false;
 	const landed = await readLanded(chain, signature, "finalized");
 	if (!landed || landed.isFailed) return false;

@@ -11,24 +11,24 @@ import type { Hex } from "viem";
 import { ourContracts } from "../chain/evm/our-contracts.ts";
 import type { AttesterConfig } from "./attester-config.ts";
 
-/** Why an attester does not sign for an order, whatever the chains say of it. */
+/** Reasons not to sign for an order, whatever its state on the chains. */
 export type TermsRefusal =
 	| "unknown_chain"
 	| "unknown_escrow"
 	| "unknown_vault"
 	| "unknown_attester_set"
 	| "unknown_asset"
-	/** On one chain, delivery and release are one call, and no attester needs to be believed. */
+	/** On one chain, delivery and release are one call, so no attester has to be trusted. */
 	| "same_chain"
 	/** Solana's escrow is a key, and asks no attester. */
 	| "custodial_origin"
 	/** No escrow opens an order with such times. */
 	| "invalid_deadlines";
 
-/** What of an order's words an attester knows on a chain. */
+/** The words of orders that an attester knows on a chain. */
 type Known = { escrows: Hex[]; vaults: Hex[]; assets: Hex[] };
 
-/** An attester signs only for contracts, keys and assets in its own configuration. */
+/** Refuses contracts, keys and assets that are not in the attester's own configuration. */
 export function checkTerms(
 	{ chains, solana, earlierAttesterSets }: Pick<AttesterConfig, "chains" | "solana" | "earlierAttesterSets">,
 	{ kind, order }: { kind: AttestationKind; order: Order },

@@ -24,7 +24,7 @@ export type Refusal = {
 		| TermsRefusal
 		| OutcomeRefusal
 		| SolanaOutcomeRefusal
-		/** The destination does not answer this attester: of other chains it still speaks. */
+		/** The destination does not answer this attester. It still signs for other chains. */
 		| "chain_unavailable"
 		/** A contract of the origin or the destination differs from the published code or has unexpected immutables. */
 		| "code_differs"
@@ -32,13 +32,13 @@ export type Refusal = {
 		| "code_unchecked";
 };
 
-/** What an attester sees of the world, and signs. */
+/** An attester, which signs what it sees on the chains. */
 export type Attester = {
 	attest: (question: Omit<Question, "log">) => Promise<{ refused: Refusal[] } | { signature: Hex }>;
 	heartbeats: () => Promise<(Heartbeat & { signature: Hex })[]>;
 };
 
-/** It says of orders what it saw itself, at finality. It remembers nothing and believes nobody. */
+/** Creates an attester. It signs what it saw itself, at finality, keeps no state and trusts nobody. */
 export function createAttester({
 	config,
 	codeStateOf,
@@ -53,7 +53,7 @@ export function createAttester({
 	log: Log;
 }): Attester {
 	return {
-		/** Of orders of one escrow. */
+		/** Signs for orders of one escrow. */
 		attest: async ({ kind, orders, deliveries }) => {
 			const refused = await refusals({ ...config, codeStateOf }, { kind, orders, deliveries, log });
 			if (refused.length > 0) return { refused };
@@ -101,7 +101,7 @@ type Question = {
 	log: Log;
 };
 
-/** Why the code that an order relies on keeps an attester from signing. Solana has keys in its place, and no code of ours. */
+/** Returns why the code that an order relies on keeps an attester from signing. Solana has keys instead of our code. */
 function codeRefusal(
 	codeStateOf: CodeWatch["stateOf"],
 	{ originChainId, destinationChainId }: Order,
@@ -113,7 +113,7 @@ function codeRefusal(
 	return states.includes("unchecked") ? "code_unchecked" : undefined;
 }
 
-/** Which orders cannot be signed for, and why: all of them at once, so that whoever asks can ask for the rest. */
+/** Returns which orders cannot be signed for, and why: all of them at once, so that the caller can ask for the rest. */
 async function refusals(
 	{
 		codeStateOf,

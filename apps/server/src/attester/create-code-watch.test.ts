@@ -89,7 +89,7 @@ async function changeCode(
 	await testClient.mine({ blocks: 6 });
 }
 
-/** The same vault as a constructor with another router or settlement token would have made it. */
+/** Returns the vault's code as a constructor with another router or settlement token would have made it. */
 function withImmutable(code: Hex, name: "ROUTER" | "SETTLEMENT_TOKEN", address: Address): Hex {
 	const word = toWord(address).slice(2);
 	const { [name]: starts = [] } = publishedCodes.vault[0].immutables;

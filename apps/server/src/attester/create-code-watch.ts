@@ -8,15 +8,15 @@ type CodeState = "unchecked" | "checked" | "differs";
 export type CodeWatch = {
 	/** Returns what is known of an EVM chain's contracts. */
 	stateOf: (chainId: number) => CodeState;
-	/** For whoever operates the attester. */
+	/** Returns the state of all chains, for the operator. */
 	report: () => { chainId: number; code: CodeState; problems: readonly string[] }[];
-	/** Compares the chains that are due: those not known to be right, and all others once a day. */
+	/** Compares the chains that are due: those not known to have the right code, and all others once a day. */
 	check: () => Promise<void>;
 };
 
 const dayMs = 24 * 60 * 60 * 1_000;
 
-/** Compares what is deployed with what is published. The deployment file names addresses, and is not believed about code. */
+/** Compares deployed code with published code. The deployment file names addresses, and is not trusted about code. */
 export function createCodeWatch({
 	chains,
 	earlierRouters,
@@ -45,7 +45,7 @@ export function createCodeWatch({
 			if (code === "checked") log.info({ chainId }, "vaults and escrows have the published code");
 			else log.error({ chainId, problems }, "the deployed code is not the published one: nothing is signed");
 		} catch (error) {
-			// A chain that does not answer was not found to be wrong: it stays what it was, and is asked again.
+			// A chain that does not answer was not found to differ: it keeps its state, and is asked again.
 			log.warn({ err: error, chainId }, "the deployed code cannot be read");
 		}
 	}

@@ -10,10 +10,10 @@ import type { Landed, LandedInstruction } from "../chain/solana/read/read-landed
 import { transferInstructions } from "../chain/solana/send/transfer-instructions.ts";
 
 /**
- * Whether a transaction is the vault's one payment of this amount to an order's recipient, its marker and nothing more. A
- * payment can settle two debts: two orders with two markers, or an order and what the recipient sells in the same
- * transaction, or what another owes the recipient. So nothing is let pass that could make it be about something else: it
- * must be made of the very instructions of a payout, to the byte, and name no other account and no other signer.
+ * Returns whether a transaction is the vault's one payment of this amount to an order's recipient, its marker and
+ * nothing more. One payment could settle two debts: two orders with two markers, or an order and a sale by the
+ * recipient in the same transaction, or another party's debt to the recipient. To rule this out, it must consist of
+ * exactly the instructions of a payout, to the byte, and name no other account and no other signer.
  */
 export async function isPlainPayout(
 	{ message, lamports }: Landed,
@@ -48,7 +48,7 @@ export async function isPlainPayout(
 	);
 }
 
-/** What a transaction may use and what it bids for that, as bare as it can be said. */
+/** Returns whether an instruction only sets the compute limit or its price, in the shortest form. */
 function isComputing({ program, accounts, data }: LandedInstruction): boolean {
 	if (program !== COMPUTE_BUDGET_PROGRAM_ADDRESS || accounts.length > 0) return false;
 	return (

@@ -21,8 +21,8 @@ const attestRequestSchema = z.strictObject({
 	kind: z.enum(["Release", "Refund"]),
 	orders: z.array(orderSchema).min(1).max(maxOrders),
 	/**
-	 * By order id: the transaction that is said to have paid it on Solana, where nothing leads from an order to its
-	 * payment. It is a hint of where to look, and not believed.
+	 * The transaction that is said to have paid each order on Solana, by order id: nothing leads from an order to its
+	 * payment there. It is a hint where to look, and is not trusted.
 	 */
 	deliveries: z
 		.record(z.string().regex(/^0x[0-9a-f]{64}$/i), signatureSchema)
@@ -30,15 +30,15 @@ const attestRequestSchema = z.strictObject({
 		.default({}),
 });
 
-/** How often a chain is looked at that is not known to have the published code; any other is compared once a day. */
+/** Interval at which a chain is checked until it is known to have the published code; after that, once a day. */
 const codeCheckMs = 1_000;
 
-/** More than fifty orders take. */
+/** More bytes than fifty orders take. */
 const bodyLimit = 256 * 1024;
 
 /**
- * Serves an attester: it says of orders what it saw itself, at finality, on endpoints of its own. It remembers nothing
- * and believes nobody; whoever can reach it may ask.
+ * Serves an attester: it signs what it saw itself, at finality, on endpoints of its own. It keeps no state and trusts
+ * nobody; anyone who can reach it may ask.
  */
 export async function startAttester({
 	config,
