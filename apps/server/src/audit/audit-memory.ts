@@ -6,31 +6,31 @@ import type { Finding } from "./read/report.ts";
 import type { SolanaHistory } from "./read/solana-history.ts";
 
 /**
- * What an audit that found nothing leaves for the next one, so that it reads only what is new: final events and
- * transactions do not change. Of EVM chains only what may still matter is kept: orders that are not over, credits that
- * are not claimed. Of Solana our own transactions are judged again each time, so all that happened to orders that went
- * there or came from there is kept.
+ * The state that a clean audit leaves for the next one, which then reads only what is new: final events and
+ * transactions do not change. For EVM chains it keeps only what may still matter: orders that are not over and
+ * unclaimed credits. On Solana our own transactions are judged again each time, so everything that happened to orders
+ * from or to Solana is kept.
  */
 export type AuditMemory = {
-	/** By chain: all up to this block is accounted for. */
+	/** Per chain: everything up to block `upTo` is accounted for. */
 	chains: Map<number, { upTo: number; events: ChainEvents }>;
 	/** Final transactions. */
 	solana: SolanaHistory | undefined;
-	/** The history as it was at two earlier times, oldest first. An audit that reads all anew reads Solana from the first. */
+	/** The history at two earlier times, oldest first. A full audit reads Solana from the first of them on. */
 	solanaCheckpoints: { atMs: number; history: SolanaHistory }[];
-	/** By order: when a wallet was last seen to hold up its own refund. */
+	/** The time at which a wallet was last seen to hold up its own refund, by order. */
 	heldUpAtMs: Map<Hex, number>;
-	/** Terms of orders from or to Solana: nobody there writes them down, and swaps that ended are not read again. */
+	/** Terms of orders from or to Solana: Solana does not record them, and swaps that ended are not read again. */
 	solanaOrders: Map<Hex, Order>;
-	/** What was found and is known. Of what is over it is told again, since nobody looks there before all is read anew. */
+	/** Known findings. Those about records that are over are reported again: only a full audit examines these anew. */
 	found: Finding[];
-	/** When the books were read that were found right, and the newest posting then. */
+	/** The time at which books without breaches were read, and their newest posting. */
 	clean: { atMs: number; lastPosting: bigint } | undefined;
 };
 
 /**
- * Returns a memory that knows nothing, for an audit of everything. What an earlier one knows of Solana up to an hour ago is
- * taken over: anyone can make that history as long as they like, and to read it all would take as long.
+ * Returns an empty memory for a full audit. Keeps what an earlier one knows of Solana up to an hour ago: anyone can
+ * make that history arbitrarily long, and reading all of it would take as long.
  */
 export function createAuditMemory(earlier?: AuditMemory): AuditMemory {
 	return {
@@ -47,7 +47,7 @@ export function createAuditMemory(earlier?: AuditMemory): AuditMemory {
 /** How long a node may take to list a final transaction that it did not list at first. */
 const checkpointMs = 3_600_000;
 
-/** Keeps what is known of Solana. Keeps two checkpoints, so that after an hour the older one is at least an hour old. */
+/** Stores the history of Solana. Keeps two checkpoints, so that after an hour the older one is at least an hour old. */
 export function rememberSolana(memory: AuditMemory, history: SolanaHistory, nowMs: number): void {
 	memory.solana = history;
 	const newest = memory.solanaCheckpoints.at(-1);
@@ -55,7 +55,7 @@ export function rememberSolana(memory: AuditMemory, history: SolanaHistory, nowM
 	memory.solanaCheckpoints = [...memory.solanaCheckpoints.slice(-1), { atMs: nowMs, history }];
 }
 
-/** Of a chain's events, those that later ones may have to be judged by. */
+/** Returns the events that may be needed to judge later ones. */
 export function eventsToKeep(
 	events: ChainEvents,
 	{
@@ -82,7 +82,7 @@ export function eventsToKeep(
 	};
 }
 
-/** Whether nothing is left that could happen to an order by the rules. */
+/** Returns whether nothing more can happen to an order by the rules. */
 function isOver(history: OrderHistory | undefined): boolean {
 	if (!history) return true;
 	const { opened, released, refunded } = history;
@@ -91,7 +91,7 @@ function isOver(history: OrderHistory | undefined): boolean {
 	return opened.length > 0 && released.length + refunded.length > 0 && isPaid;
 }
 
-/** Whether it is a stranger's order with a token that the service does not offer: their `Opened` events are skipped. */
+/** Whether a stranger opened the order with a token that the service does not offer: its `Opened` event is skipped. */
 function isUnlisted(history: OrderHistory | undefined): boolean {
 	if (!history) return false;
 	const { opened, released, refunded, filled, voided } = history;
@@ -99,16 +99,18 @@ function isUnlisted(history: OrderHistory | undefined): boolean {
 	return opened.length + filled.length + voided.length === 0 && isDecided;
 }
 
-/** Whether something happened to an order on Solana: that is judged with what happened to it elsewhere. */
+/** Returns whether something happened to an order on Solana. It is judged with what happened to it elsewhere. */
 function isOnSolana(history: OrderHistory | undefined): boolean {
 	if (!history) return false;
 	const { order, opened, released, refunded, filled, voided } = history;
-	// Also where Solana was not read this time.
+	// This also holds if Solana was not read this time.
 	if (order && (isSolana(order.originChainId) || isSolana(order.destinationChainId))) return true;
 	return [opened, released, refunded, filled, voided].flat().some(({ chainId }) => isSolana(chainId));
 }
 
-/** A claim takes all that its beneficiary is owed of a token: what was credited before one is settled with it. */
+/**
+ * Nets claims against credits: a claim takes all that its beneficiary is owed of a token, and settles older credits.
+ */
 function unclaimed({ credited, claimed }: ChainEvents): Pick<ChainEvents, "credited" | "claimed"> {
 	const keyOf = ({ escrow, token }: { escrow: string; token: string }) => `${escrow}:${token}`;
 	const sums = new Map<string, ChainEvents["credited"][number]>();

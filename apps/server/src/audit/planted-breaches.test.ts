@@ -43,7 +43,7 @@ async function audit(options: Partial<ReconcileOptions> = {}): Promise<Report> {
 	return reconcile({ pool, chains: of, earlierAttesterSets: [], nowMs: Date.now(), ...options });
 }
 
-/** What is found and was not before. */
+/** Returns the invariants that an order breaches. */
 function foundIn({ breaches }: Report, of: Order): string[] {
 	return breaches.filter((breach) => breach.orderId === orderId(of)).map(({ invariant }) => invariant);
 }
@@ -85,7 +85,7 @@ test("I6: a delivery on a deposit that was not deep enough, or that no second pr
 	const shallow = await decided({ deposit: { ...deposit, headNumber: 101 } });
 	const unfinal = await decided({ deposit: { ...deposit, blocksNeeded: null } });
 	const unseen = await decided({ deposit: { ...deposit, finalizedNumber: 100 }, agreeAboveUsd: 100 });
-	// The chain dropped the first deposit: what was delivered on it was delivered.
+	// A reorg dropped the first deposit: what was delivered on it was delivered.
 	const again = await decided({ deposit: { ...deposit, headNumber: 101 } }, { deposit });
 	const report = await audit();
 	expect([deep, shallow, unfinal, unseen, again].map((order) => foundIn(report, order))).toEqual([
@@ -97,7 +97,7 @@ test("I6: a delivery on a deposit that was not deep enough, or that no second pr
 		hexToBytes("0x01"),
 	]);
 	expect(foundIn(await audit(), unseen)).toEqual([]);
-	// By what is configured, where that is known to be what was.
+	// Judged by the current configuration, if that is known to have applied then.
 	const strict = [chains.origin, chains.destination].map((chain) => ({
 		chainId: chain.chainId,
 		rpcUrl: chain.rpcUrl,
@@ -232,7 +232,7 @@ test("what was found of a swap that ended, and is known, is told until all is re
 		const report = await audit({ memory, isKnown, nowMs: Date.now() + laterMs });
 		expect(foundIn(report, order)).toEqual(["I7"]);
 	}
-	// Whoever mends the row is believed when it is read.
+	// A row that was corrected is believed when it is read again.
 	await database.owner.query("update swaps set moves = '{opening,failed}' where order_id = $1", [
 		hexToBytes(orderId(order)),
 	]);
@@ -293,7 +293,7 @@ test("a chain that does not answer, or lags behind the books, is named and not j
 	const audited = (one: Report) => one.chains.map(({ chainId }) => chainId);
 	expect(audited(report)).toEqual([origin.chainId]);
 	expect(formatReport(report)).toContain(`NOT CHECKED chain ${destination.chainId}: `);
-	// Nothing is found that is not so: of orders that may have gone on there nothing is said.
+	// Nothing false is found: orders that may have gone on there are not judged.
 	const messages = new Set(found.breaches.map(({ message }) => message));
 	expect(report.breaches.filter(({ message }) => !messages.has(message))).toEqual([]);
 

@@ -51,7 +51,7 @@ let solana: TestSolana;
 let actions: ReturnType<typeof orderActions>;
 let on: SolanaActions;
 let database: TestDatabase;
-/** What was found before, and stays: the chains forget nothing. */
+/** Breaches that were found before, and stay: the chains forget nothing. */
 let known: Set<string>;
 let nonce = 0;
 
@@ -73,7 +73,7 @@ beforeEach(async () => {
 	known = new Set((await audit()).breaches.map(keyOf));
 });
 
-/** Until all that happened is final and booked. */
+/** Follows the chains until all that happened is final and booked. */
 async function follow(): Promise<void> {
 	await Promise.all([actions.finalize(), on.finalize()]);
 	const common = {
@@ -85,7 +85,7 @@ async function follow(): Promise<void> {
 	for (const chain of [chains.origin, chains.destination]) {
 		while (await advance({ ...common, chain: connectChain(chain) }));
 	}
-	// Without news a head that is new is left alone.
+	// A head that was just updated is left alone if there is no news.
 	await database.owner.query("update chain_heads set updated_at = now() - interval '1 day'");
 	const followed = { ...common, chain: on.chain, outflowCaps: {}, markerSeconds: 1_000_000 };
 	while (await advanceSolana(followed));
@@ -109,7 +109,7 @@ async function audit(): Promise<Report> {
 
 const keyOf = ({ message, orderId: id }: Breach) => `${message} ${id}`;
 
-/** What is found now and was not before. */
+/** Returns the findings that were not there before. */
 async function findings(): Promise<string[]> {
 	const { breaches } = await audit();
 	return breaches
@@ -136,7 +136,7 @@ async function insertSwap(order: Order, status: string, deliveredAmount?: bigint
 	await insertWait(database.owner, { swapId: fromSwapKey(order.swapKey), orderId: orderId(order) });
 }
 
-/** As a lane does it: written down, then sent. */
+/** Records a transaction, then sends it, as a lane does. */
 async function send(kind: JobKind | "close", order: Order | undefined, signed: SignedTransaction) {
 	const { chainId, feePayers } = solana.deployment;
 	const job = order && { swapId: fromSwapKey(order.swapKey), kind, orderId: orderId(order) };
@@ -226,7 +226,7 @@ test("a service that kept its promises reconciles, to the lamport", async () => 
 		donated: "0",
 		unbooked: "0",
 	});
-	// Five orders have theirs, and the newcomer has an account.
+	// Five orders have a marker, and the newcomer has an account.
 	expect(lamports).toMatchObject({ inMarkers: String(5 * 2_039_280), rent: "2039280" });
 	expect(formatReport(report)).toMatch(
 		/at slot \d+\n {2}USDC: escrow 0, .*\n.*\n.*\n {2}lamports: fees \d+, /,
@@ -260,7 +260,7 @@ test("with a memory nothing is found of orders that ended long ago, and what is 
 	const at = (laterMs: number) => check(solana, { memory, isKnown: () => true, nowMs: nowMs + laterMs });
 	const first = await at(0);
 	await at(700_000);
-	// By now no swap that ended is read any more.
+	// Swaps that ended are no longer read by now.
 	const later = await at(1_400_000);
 	expect(later.swaps).toBeLessThan(first.swaps);
 	expect(later.breaches).toEqual(first.breaches);
@@ -290,7 +290,7 @@ test("of a history that is known only what is newer is listed and read, and it c
 	const chain = await connectAuditedSolana({ ...solana, transport });
 	const first = await readSolanaTransactions(chain, { pageSize: 2 });
 	expect(first.transactions.length).toBeGreaterThan(10);
-	// All of it is kept in memory: of each transaction what changed, and no more.
+	// All transactions are kept in memory, each with what it changed, and no more.
 	const changes = first.transactions.flatMap(({ lamports }) => [...lamports.values()]);
 	expect(changes.filter((change) => change === 0n)).toEqual([]);
 	const gift = await on.transfer("USDC", 1n, {
@@ -299,7 +299,7 @@ test("of a history that is known only what is newer is listed and read, and it c
 	});
 	await on.land(await on.sign(gift, { payer: on.stranger }));
 	asked.length = 0;
-	// What is not final may be dropped: it is not known before it is.
+	// A transaction that is not final may be dropped, so it is not read before.
 	expect(await readSolanaTransactions(chain, { after: first })).toEqual(first);
 	expect(asked.filter(({ listed }) => listed > 0)).toEqual([]);
 	await on.finalize();
@@ -398,7 +398,7 @@ test("an input that its wallet cannot be paid back is owed while that is the wal
 		},
 	]);
 	expect(formatReport(first.report)).toContain(`OWED ${order.inputAmount} of `);
-	// It has the account back: the service has an hour to refund it. Without a refund that is the service's doing.
+	// The wallet has its account back, and the service has an hour to refund it. A missing refund is then its own fault.
 	await give(friend, wallet.address);
 	expect(await look(1.5)).toMatchObject({ owed: [{ orderId: orderId(order) }], late: [] });
 	expect(await look(3)).toMatchObject({ owed: [], late: ["I14"] });
@@ -421,7 +421,7 @@ test("a transaction of a version that is not known here is skipped and counted, 
 	await on.land(gift);
 	await follow();
 	const real = createDefaultRpcTransport({ url: solana.rpcUrl });
-	/** As a node answers where a transaction is of a version above the one that it is asked for. */
+	/** Answers like a node that is asked for a lower version than a transaction has. */
 	const ofVersion = (version: number) => {
 		const transport: typeof real = async (request) => {
 			const { method, params, id } = request.payload as {
@@ -441,7 +441,7 @@ test("a transaction of a version that is not known here is skipped and counted, 
 	expect(later.unchecked).toEqual([]);
 	const strangers = (report: Report) => report.chains[2]?.strangers;
 	expect(strangers(one)?.undecodable).toBe(0);
-	// It names the vault's account, and that alone.
+	// The gift names the vault's account, and that alone.
 	expect(strangers(later)).toEqual({ transactions: strangers(one)?.transactions, undecodable: 1 });
 	const isNew = ({ message }: Breach) => !before.breaches.some((breach) => breach.message === message);
 	expect(later.breaches.filter(isNew)).toMatchObject([{ invariant: "I2", pauses: false }]);
@@ -506,7 +506,7 @@ test("a node that fails again and again is read to the end all the same, since w
 
 test("a book that says something else than the chain is found", async () => {
 	const { chainId } = solana.deployment;
-	/** Moves something from one account to another that never was moved. */
+	/** Books a transfer from one account to another that never happened. */
 	const misbook = (from: string, to: string, symbol: string, amount: bigint) =>
 		database.owner.query(
 			`with posted as (
@@ -527,7 +527,7 @@ test("a book that says something else than the chain is found", async () => {
 		await misbook(from, to, symbol, 3n);
 		const { breaches } = await check();
 		await unbook(from, to);
-		// By it two looks are compared: what is short of one token is not what is short of another.
+		// Audits are compared by the token: what is short of one token is not what is short of another.
 		for (const breach of breaches.filter((one) => !known.has(keyOf(one)))) {
 			expect(breach.token).toBe(fromSolanaWord(on.word(symbol)));
 		}
@@ -649,7 +649,7 @@ test("a payout to another, of another token, too small, or made twice, is found"
 			"I3 delivered 2 times",
 		]),
 	);
-	// Two are of another than the order's money, and both delivered nothing.
+	// Two moved tokens that are not the order's payout, and both delivered nothing.
 	expect(found.filter((line) => line.startsWith("I3 the vault has"))).toHaveLength(2);
 	expect(found.filter((line) => line === "I3 delivered 0, less than 9000000")).toHaveLength(2);
 });
@@ -685,7 +685,7 @@ test("an input that went back in part, to another, or both ways, is found", asyn
 	await send("refund", both, await on.signRefund(both));
 	await follow();
 	await closeMarker(both, "escrow", "escrow");
-	// With what is there of others'.
+	// Paid with what the escrow holds for others.
 	await send("release", both, await on.signRelease(both));
 	const found = await findings();
 	expect(found).toEqual(
@@ -707,7 +707,7 @@ test("an input on another chain that was released before its payout, or refunded
 	await actions.decide("Refund", refunded);
 	await pay(paidBack);
 	await actions.decide("Refund", paidBack);
-	// From then on anyone may refund it, and nothing is wrong.
+	// After `refundAfter` anyone may refund it, and nothing is wrong.
 	const late = on.toSolana(await actions.makeOrder({ stepSeconds: 600n }));
 	await actions.open(late);
 	await chains.origin.testClient.increaseTime({ seconds: 2_000 });
@@ -762,7 +762,7 @@ test("an account of ours that another owns, may take from or may close is found,
 				authorityType: CloseAccount,
 				newAuthority: thief,
 			}),
-			// Lamports are whoever's whose program has the account.
+			// The program that owns an account can take its lamports.
 			getAssignInstruction({ account: escrow, programAddress: thief }),
 		]),
 	);

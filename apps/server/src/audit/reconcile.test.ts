@@ -25,7 +25,7 @@ afterAll(async () => {
 	await chains?.stop();
 });
 
-/** Until all that happened is final and booked. */
+/** Follows the chains until all that happened is final and booked. */
 async function follow(): Promise<void> {
 	await actions.finalize();
 	for (const chain of [chains.origin, chains.destination]) {
@@ -80,11 +80,11 @@ async function insertSwap(
 	await insertWait(database.owner, { swapId: id, orderId: orderId(order) });
 }
 
-/** Moves tokens as no key can. */
+/** Moves tokens in a way that no key could. */
 async function steal(chain: TestChain, { from, amount }: { from: Address; amount: bigint }): Promise<void> {
 	const { testClient, publicClient } = chain;
 	await testClient.impersonateAccount({ address: from });
-	// For the gas, with which it would otherwise be missing too.
+	// Pays for the gas, which would otherwise be missing too.
 	await testClient.setBalance({ address: from, value: 2n * 10n ** 21n });
 	const hash = await testClient.request<{
 		Method: "eth_sendTransaction";
@@ -111,7 +111,7 @@ test("a service that kept its promises reconciles", async () => {
 	const delivered = await actions.makeOrder();
 	const refunded = await actions.makeOrder({ input: "USDT" });
 	const open = await actions.makeOrder({ input: "ORB" });
-	// Its time to be opened is over.
+	// Its open deadline is over.
 	const failed = await actions.makeOrder({ stepSeconds: 1n, agoSeconds: 60n });
 	for (const order of [delivered, refunded, open]) await actions.open(order);
 	await actions.fill(delivered, 9_000_000n);
@@ -134,8 +134,8 @@ test("a service that kept its promises reconciles", async () => {
 });
 
 /**
- * A token that takes with transferFrom(), by adding to what the receiver's slot holds, and whose transfer() says yes and
- * moves nothing. Whatever else it is asked, it answers 1.
+ * A token that takes with transferFrom(), by adding to what the receiver's slot holds, and whose transfer() says yes
+ * and moves nothing. Any other call returns 1.
  */
 const hollowToken: Hex = `0x${[
 	...["5f3560e01c", "806370a082311460215763", "23b872dd14602c57"],
@@ -197,7 +197,7 @@ test("what was told to callers and is not so is found", async () => {
 			[orderId(stuck), "I14"],
 		].sort(),
 	);
-	// Nor had a database that was set back an hour ago the time for it.
+	// A service whose database was restored an hour ago did not have the time for it either.
 	await database.owner.query("insert into restores values ($1)", [new Date(nowMs - 3_600_000)]);
 	const restored = await audit({ nowMs });
 	expect(restored.breaches.filter(({ invariant }) => invariant === "I14")).toEqual([]);
@@ -222,7 +222,7 @@ test("an input that was released before its delivery, or refunded after it, is f
 			[orderId(refunded), "I5"],
 		].sort(),
 	);
-	// Also by a set that is not the current one any more.
+	// The same holds for a set that is not the current one any more.
 	const hash: Hex = `0x${"77".repeat(32)}`;
 	const rotated = [chains.origin, chains.destination].map(({ chainId, rpcUrl, deployment }) => ({
 		chainId,

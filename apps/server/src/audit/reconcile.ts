@@ -29,37 +29,37 @@ import { breachOf, type Finding, type Invariant, invariants, type Report } from 
 import { type SolanaEvents, solanaEvents } from "./read/solana-events.ts";
 import type { SolanaHistory } from "./read/solana-history.ts";
 
-/** How far the clocks of whoever writes when a swap ended may be apart. */
+/** Milliseconds by which the clocks that date the end of swaps may differ. */
 const clocksMs = 600_000;
 
 export type ReconcileOptions = {
 	pool: pg.Pool;
-	/** With depths and caps where those are to be checked. */
+	/** The EVM chains, with depths and caps if those are to be checked. */
 	chains: readonly Parameters<typeof connectAuditedChain>[0][];
-	/** Absent where Solana is not offered. */
+	/** Undefined if Solana is not offered. */
 	solana?: Omit<Parameters<typeof connectAuditedSolana>[0], "earlierFeePayers"> | undefined;
-	/** Hashes of the sets that orders of before name. */
+	/** Hashes of retired attester sets that orders still name. */
 	earlierAttesterSets: readonly Hex[];
-	/** Of an earlier audit: then only what is undecided, or was decided since, is looked at. It is brought up to date. */
+	/** An earlier audit's memory: only what is undecided, or was decided since, is then audited. Updated by this call. */
 	memory?: AuditMemory | undefined;
 	/**
-	 * How many transactions on Solana to read at most. Anyone can make more: then the next audit with this memory goes on
-	 * there, and Solana is unchecked until all are read.
+	 * How many transactions on Solana to read at most. Anyone can make more: then the next audit with this memory
+	 * continues there, and Solana is unchecked until all are read.
 	 */
 	mostSolanaReads?: number | undefined;
-	/** What is known, and keeps no memory from going on. */
+	/** Known findings do not stop the memory from being updated. */
 	isKnown?: ((finding: Finding) => boolean) | undefined;
-	/** Since when deliveries are decided by the depths that are configured now. */
+	/** The time since which the configured depths have applied to deliveries. */
 	policySinceMs?: number | undefined;
-	/** Since when swaps are worked on without a break. */
+	/** The time since which swaps have been worked on without a break. */
 	workingSinceMs?: number | undefined;
 	nowMs: number;
 };
 
 /**
- * Checks the books against the chains, with SQL and decoding of its own, so that it does not repeat a mistake of what
- * it checks. Each chain is read as of the block up to which it is booked. A chain that does not answer is told as
- * unchecked, and the others are audited without it. Throws a CouldNotCheckError where the database does not answer.
+ * Checks the books against the chains, with SQL and decoding of its own, so that it does not repeat a mistake of the
+ * code it checks. Each chain is read as of the block up to which it is booked. A chain that does not answer is reported
+ * as unchecked, and the others are audited without it. Throws a CouldNotCheckError if the database does not answer.
  */
 export async function reconcile({
 	pool,
@@ -86,7 +86,7 @@ export async function reconcile({
 	const earlierFeePayers = books.solana?.feePayers ?? [];
 	const solana = solanaConfig && (await connectAuditedSolana({ ...solanaConfig, earlierFeePayers }));
 	const unchecked = new Map<number, string>();
-	/** Returns the answer. Where the chain gives none, it is listed as unchecked. */
+	/** Returns the answer, or lists the chain as unchecked if it gives none. */
 	const ofChain = async <T>({ chainId }: { chainId: number }, asking: Promise<T>) => {
 		try {
 			return await asking;
@@ -95,8 +95,8 @@ export async function reconcile({
 			return undefined;
 		}
 	};
-	// Read after the books, and up to what is final by now: a delivery is final before its release is booked. How far
-	// that is on each chain is asked at once, and the rest takes the time that it takes.
+	// Chains are read after the books, up to their current final blocks: a delivery is final before its release is
+	// booked. All chains are asked for those blocks at once, before the rest of the reading, which may take long.
 	const [finals, holdings] = await Promise.all([
 		Promise.all(chains.map((chain) => ofChain(chain, finalBlock(chain, books)))),
 		solana &&
@@ -302,7 +302,7 @@ export async function reconcile({
 			if (isSolana(order.originChainId) || isSolana(order.destinationChainId))
 				memory.solanaOrders.set(id, order);
 		}
-		// Balances and caps are looked at each time. Of orders, postings and nonces those that are over are not.
+		// Balances and caps are checked each time. Orders, postings and nonces that are over are not.
 		const records = new Set([...unbalanced, ...doubled, ...before]);
 		memory.found = breaches.filter(
 			(finding) => finding.pauses !== false && (finding.orderId || records.has(finding)),
@@ -324,7 +324,7 @@ export async function reconcile({
 	};
 }
 
-/** Returns what happened on Solana. Throws as long as it is not all read, or books that are too old to be judged. */
+/** Returns the history of Solana. Throws if it is not all read yet, or if the books are too old to be judged. */
 async function readHistory(
 	solana: AuditedSolana,
 	{
@@ -367,7 +367,7 @@ async function finalBlock(
 ): Promise<{ number: bigint; timestamp: bigint }> {
 	const { number, timestamp } = await client.getBlock({ blockTag: "finalized" });
 	const booked = bookedBlocks.get(chainId) ?? 0;
-	// It would seem as if what happened since had not.
+	// Events after the node's block would seem not to have happened.
 	if (number < booked) throw new Error(`its node is at block ${number}, and the books at ${booked}`);
 	return { number, timestamp };
 }
@@ -402,7 +402,7 @@ function unattributed(
 		}));
 }
 
-/** All orders that the books or the contracts tell the terms of, or told an earlier audit. */
+/** Returns all orders whose terms the books or the contracts have, or had in an earlier audit. */
 function knownOrders(
 	{ swaps }: Books,
 	events: readonly ChainEvents[],
@@ -416,7 +416,7 @@ function knownOrders(
 	return [...new Map(orders.map((order) => [orderId(order), order])).values()];
 }
 
-/** When inputs were refunded, by the clock of a chain where anyone can do so after `refundAfter`. */
+/** Returns when inputs were refunded, by the clock of a chain where anyone can do so after `refundAfter`. */
 async function refundTimes(
 	chains: readonly AuditedChain[],
 	{
@@ -424,7 +424,7 @@ async function refundTimes(
 		ask,
 	}: {
 		histories: readonly OrderHistory[];
-		/** Returns nothing where the chain does not answer. */
+		/** Returns undefined if the chain does not answer. */
 		ask: <T>(chain: AuditedChain, asking: Promise<T>) => Promise<T | undefined>;
 	},
 ): Promise<Map<Hex, bigint>> {

@@ -29,10 +29,10 @@ afterEach(async () => {
 	await solana?.stop();
 });
 
-/** Until all that happened is final and booked. */
+/** Follows the chain until all that happened is final and booked. */
 async function follow(): Promise<void> {
 	await on.finalize();
-	// Without news a head that is new is left alone.
+	// A head that was just updated is left alone if there is no news.
 	await database.owner.query("update chain_heads set updated_at = now() - interval '1 day'");
 	const following = {
 		chain: on.chain,
@@ -59,7 +59,7 @@ async function audit(): Promise<Report> {
 
 const isPausing = ({ pauses }: Breach) => pauses !== false;
 
-/** Its terms are in no books. */
+/** Returns an order whose terms are in no books. */
 const newOrder = (): Order =>
 	on.fromSolana({
 		originChainId: 0n,

@@ -6,8 +6,8 @@ import type { ChainEvents } from "../read/read-chain-events.ts";
 import type { Finding, TokenReport } from "../read/report.ts";
 
 /**
- * I1 and I2: what escrows and vaults hold at a block is what orders and books account for. Only of tokens that the service
- * offers: anyone may open an order with a token of their own, which answers as it likes.
+ * I1 and I2: escrows and vaults hold at a block what orders and books account for. Only tokens that the service offers
+ * are checked: anyone may open an order with a token of their own, whose answers are arbitrary.
  */
 export async function checkBalances(
 	chain: AuditedChain,

@@ -3,9 +3,9 @@ import { type AuditedSwap, sightingKey } from "../read/read-books.ts";
 import type { Finding } from "../read/report.ts";
 
 /**
- * I6: what was delivered was decided on a deposit that was deep enough for its value, and that a second provider had too
- * where its value asks for that. Judged by what was configured when it was decided, and where that is known to be what is
- * configured now, by that as well.
+ * I6: each delivery was decided on a deposit that was deep enough for its value and, if its value requires it, seen by
+ * a second provider too. Judged by the configuration at the time of the decision, and also by the current one if that
+ * is known to have applied then.
  */
 export function checkDepositDepth(
 	{ id, orderId, order, valueUsdCents, decisions }: AuditedSwap,
@@ -42,7 +42,7 @@ export function checkDepositDepth(
 	});
 }
 
-/** Undefined where a deposit of that value must be final. */
+/** Returns undefined if a deposit of that value must be final. */
 function depthFor({ depths = [] }: AuditedPolicy, valueUsdCents: bigint): number | undefined {
 	const enough = depths.filter(({ upToUsd }) => valueUsdCents <= BigInt(Math.floor(upToUsd * 100)));
 	const [least] = enough.toSorted((a, b) => a.upToUsd - b.upToUsd);

@@ -5,13 +5,13 @@ import type { OrderHistory } from "../read/order-history.ts";
 import type { AuditedSwap, Books } from "../read/read-books.ts";
 import type { Finding } from "../read/report.ts";
 
-/** A chain of the service, and the time of its newest final block where orders expire by that. */
+/** A chain of the service, and the time of its newest final block if orders expire by it. */
 export type ExposedChain = { chainId: number; policy: AuditedPolicy; finalAt: bigint | undefined };
 
 /**
- * I10 and I15: of what is delivered on other chains, what stands against deposits that their chain can still drop, and
- * what is not released yet, is within the caps. Deliveries count from the moment the books know them; deposits and
- * releases that became final since are taken off.
+ * I10 and I15: the value delivered on other chains against deposits that a reorg can still drop, and against deposits
+ * that are not released yet, is within the caps. Deliveries count as soon as the books have them; deposits and releases
+ * that became final since are subtracted.
  */
 export function checkExposure({
 	chains,
@@ -61,10 +61,10 @@ export function checkExposure({
 	return { checked, breaches };
 }
 
-/** On Solana an order can be opened as long as its transaction lives: minutes after the deadline it cannot. */
+/** Seconds after the open deadline for which an order may still be opened on Solana: until its transaction expires. */
 const solanaGraceSeconds = 600;
 
-/** Whether no final block has the deposit, nor will one. */
+/** Returns whether no final block has the deposit, and none ever will. */
 export function isDepositLost({
 	order,
 	history,

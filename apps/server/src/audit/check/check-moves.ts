@@ -2,7 +2,7 @@ import type { SwapStage, SwapStatus } from "@geoswap/protocol";
 import type { AuditedSwap } from "../read/read-books.ts";
 import type { Finding } from "../read/report.ts";
 
-/** The picture in docs/flow.md, written down a second time: a mistake in the one that the service goes by shows here. */
+/** The diagram in docs/flow.md, written down a second time, so that a mistake in the service's own table shows here. */
 const picture: Record<string, readonly string[]> = {
 	opening: ["deposited", "settled", "failed"],
 	deposited: ["opening", "delivering", "refunding"],
@@ -10,7 +10,7 @@ const picture: Record<string, readonly string[]> = {
 	refunding: ["opening", "settled", "refunded"],
 } satisfies Partial<Record<SwapStage, readonly (SwapStage | SwapStatus)[]>>;
 
-/** I7: a swap came to where it is by steps of the one table, and none follows a terminal status. */
+/** I7: a swap reached its stage by steps of the one transition table, and none follows a terminal status. */
 export function checkMoves({ id, orderId, order, status, stage, moves }: AuditedSwap): Finding[] {
 	const finding = (message: string): Finding => ({
 		invariant: "I7",

@@ -2,7 +2,7 @@ import { fromSwapKey, isSolana, spareSwapUuid } from "@geoswap/protocol";
 import type { AuditedSwap, Books } from "../read/read-books.ts";
 import type { Finding } from "../read/report.ts";
 
-/** I11: one swap per order, whose id is the one that the order names; and one set of jobs per nonce, of which one lands. */
+/** I11: an order has one swap, whose id is the one that the order names; a nonce has one set of jobs, and one lands. */
 export function checkOnce(
 	swaps: readonly AuditedSwap[],
 	{ doubled, nonces }: Pick<Books, "doubled" | "nonces">,
@@ -31,7 +31,7 @@ export function checkOnce(
 	];
 }
 
-/** Anyone can open an order under another one's key: a swap that is made of it has an id by the order's own. */
+/** Anyone can open an order with another order's swap key. A swap made from it has an id derived from its order id. */
 function idsOf({ orderId, order: { swapKey } }: Pick<AuditedSwap, "orderId" | "order">): string[] {
 	if (BigInt(swapKey) >> 128n !== 0n) return [];
 	return [fromSwapKey(swapKey), spareSwapUuid({ swapKey, orderId })];

@@ -11,18 +11,18 @@ import type { AuditedChain } from "../read/audited-chain.ts";
 import type { OrderHistory } from "../read/order-history.ts";
 import type { Finding, Invariant } from "../read/report.ts";
 
-/** Which orders are of this service: whose contracts and attesters they name. */
+/** The contracts and attester sets by which orders of this service are recognised. */
 export type Ours = {
 	chains: readonly AuditedChain[];
 	solana: SolanaDeployment | undefined;
 	earlierAttesterSets: readonly Hex[];
-	/** Chains of which not all is known: that something did not happen there cannot be said. */
+	/** Chains that could not be read completely: the absence of an event there proves nothing. */
 	unchecked: ReadonlySet<number>;
-	/** When an order's input was refunded, where that matters. */
+	/** The time at which an order's input was refunded, for refunds without a void. */
 	refundedAt: ReadonlyMap<Hex, bigint>;
 };
 
-/** By how much the clocks of two chains may differ. */
+/** Seconds by which the clocks of two chains may differ. */
 const clockSeconds = 60n;
 
 /** I3, I4 and I5: an order is delivered at most once, and its input goes one way only. */
@@ -54,7 +54,7 @@ export function checkOrder(
 		const { fillDeadline, refundAfter } = unpackDeadlines(order.deadlines);
 		const refundedAt = ours.refundedAt.get(orderId);
 		if (isRefundWithoutVoid({ refunded, voided })) {
-			// On Solana no time closes an order.
+			// On Solana no deadline closes an order.
 			expect(
 				!isSolana(order.destinationChainId) || (refundedAt ?? 0n) >= refundAfter,
 				"I5",
@@ -73,7 +73,7 @@ export function checkOrder(
 	return breaches;
 }
 
-/** Whether only the time can have allowed the refund. */
+/** Returns whether only a passed deadline can have allowed the refund. */
 export function isRefundWithoutVoid({
 	refunded,
 	voided,

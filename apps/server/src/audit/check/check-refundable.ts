@@ -4,12 +4,12 @@ import { type AuditedChain, isListed } from "../read/audited-chain.ts";
 import type { OrderHistory } from "../read/order-history.ts";
 import type { Finding } from "../read/report.ts";
 
-/** More than a service that is well ever has. */
+/** The most orders to check: more than a healthy service ever has. */
 const mostAtOnce = 500;
 
 /**
- * I12: what nobody has decided by `refundAfter` can be refunded by anyone. Asked of the chain, as whoever makes the call:
- * the contract that bundles calls.
+ * I12: anyone can refund an order that nobody has decided by `refundAfter`. The chain simulates the call, with the
+ * multicall contract as the caller.
  */
 export async function checkRefundable(
 	chain: AuditedChain,
@@ -18,9 +18,9 @@ export async function checkRefundable(
 		known,
 		block,
 	}: {
-		/** Of orders of the service. */
+		/** Histories of the service's own orders. */
 		histories: readonly OrderHistory[];
-		/** Orders that have a swap. They are asked about first: anyone can open others, as many as he likes. */
+		/** Orders that have a swap. They are checked first: anyone can open any number of others. */
 		known: ReadonlySet<Hex>;
 		block: { number: bigint; timestamp: bigint };
 	},
@@ -28,7 +28,7 @@ export async function checkRefundable(
 	const due = histories.flatMap(({ orderId, order, opened, released, refunded }) => {
 		const isUndecided = opened.length > 0 && released.length + refunded.length === 0;
 		if (!order || !isUndecided || order.originChainId !== BigInt(chain.chainId)) return [];
-		// A token of somebody's own may do as it likes.
+		// An unlisted token may behave arbitrarily.
 		if (!isListed(chain, fromWord(order.inputToken))) return [];
 		return block.timestamp > unpackDeadlines(order.deadlines).refundAfter ? [{ orderId, order }] : [];
 	});
@@ -48,7 +48,7 @@ export async function checkRefundable(
 	const breaches = asked.flatMap(({ orderId, order }, i): Finding[] => {
 		const answer = answers[i];
 		if (!answer || answer.status === "success") return [];
-		// The node did not answer for the bundle of calls: of the order that says nothing.
+		// The node failed on the multicall itself, which says nothing about the order.
 		if (!isOfOrder(answer.error)) throw answer.error;
 		return [
 			{

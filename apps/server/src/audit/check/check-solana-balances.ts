@@ -16,15 +16,15 @@ import type { SolanaHistory } from "../read/solana-history.ts";
 import { forgottenSpending, solanaSpending } from "../read/solana-spending.ts";
 
 export type SolanaReading = {
-	/** What our accounts held at a final slot, and every transaction that concerns them up to it. */
+	/** The final slot at which our accounts held `holdings`. `transactions` has all that concern them up to it. */
 	slot: number;
 	holdings: ReadonlyMap<SolanaAddress, bigint>;
 } & Pick<SolanaHistory, "transactions" | "gifts" | "undecodable">;
 
 /**
- * I1 and I2 on Solana, at the slot up to which it is booked: what escrow and vault hold is what orders and books account
- * for, and what came or went for no order, or was spent by fee payers, is in the books to the unit. The books make what
- * they cannot explain `unattributed`, so it is not enough that they agree with what is there.
+ * I1 and I2 on Solana, at the slot up to which it is booked: escrow and vault hold what orders and books account for,
+ * and the books contain, to the unit, what moved without an order and what fee payers spent. Comparing books with
+ * balances is not enough, because the books post what they cannot explain as `unattributed`.
  */
 export function checkSolanaBalances(
 	chain: AuditedSolana,
@@ -39,7 +39,7 @@ export function checkSolanaBalances(
 	const breaches: Finding[] = [];
 	const breach = (invariant: "I1" | "I2", token: SolanaAddress, message: string) =>
 		breaches.push({ invariant, message, chainIds: [chainId], token });
-	/** Strangers may give us something by transactions that cannot be decoded. Nobody can take something that way. */
+	/** Strangers may give us tokens by transactions that cannot be decoded. Nobody can take any that way. */
 	const surplus = (invariant: "I1" | "I2", token: SolanaAddress, message: string) => {
 		if (reading.undecodable === 0) return breach(invariant, token, message);
 		const by = `${message}; ${reading.undecodable} transactions of others cannot be decoded`;
@@ -67,7 +67,7 @@ export function checkSolanaBalances(
 		const escrowActual = heldAt(chain, reading, { holder: "escrow", token, slot });
 		const stockActual = heldAt(chain, reading, { holder: "vault", token, slot });
 		const booked = (account: string, posting?: string) => bookedAs(books, { account, token, posting });
-		// What was there when the books began and was no order's, and what was sent there since.
+		// The balance that belonged to no order when the books began, plus what came for no order since.
 		const notOrders =
 			booked("escrow", "opening") -
 			owedAt(events, { token, slot: books.openingSlot }) +
@@ -75,7 +75,7 @@ export function checkSolanaBalances(
 		const escrowExpected = owedAt(events, { token, slot }) + notOrders;
 		const donated = escrowActual - escrowExpected;
 		if (donated < 0n) breach("I1", token, `the escrow on Solana is short of ${-donated} ${symbol}`);
-		// What strangers send is booked as theirs: what is left over was taken from someone.
+		// Strangers' transfers are booked as `unattributed`, so any surplus was taken from someone.
 		if (donated > 0n) surplus("I1", token, `the escrow on Solana holds ${donated} ${symbol} too many`);
 		const stockBooked = booked("stock");
 		const unbooked = stockActual - stockBooked;
@@ -135,7 +135,7 @@ export function checkSolanaBalances(
 	return { report: { chainId, block: slot, tokens, lamports }, breaches };
 }
 
-/** What an account of ours held at the end of a slot: what it holds later, without what changed in between. */
+/** Returns the balance of our account at the end of a slot: its later balance minus the changes in between. */
 function heldAt(
 	chain: AuditedSolana,
 	{ holdings, transactions, gifts }: SolanaReading,
@@ -149,7 +149,7 @@ function heldAt(
 	return (holdings.get(account.address) ?? 0n) - changed - given;
 }
 
-/** Inputs of orders that are open at the end of a slot. */
+/** Returns the total input of orders that are open at the end of a slot. */
 function owedAt(
 	{ opened, released, refunded }: ChainEvents,
 	{ token, slot }: { token: SolanaAddress; slot: number },

@@ -53,14 +53,14 @@ test("I8, I9 and I14: what was told and never became final is found once its tim
 	const early = { now: late - 1n };
 	expect(found("settled", { opened }, early)).toEqual([]);
 	expect(found("refunded", { opened }, early)).toEqual([]);
-	// A chain that is not final for hours has not said what it will keep.
+	// A chain without finality for hours may still drop blocks.
 	expect(found("settled", { opened }, { destination: refundAfter })).toEqual([]);
 });
 
 test("I14: what is pending is judged by the time that the service had for it since it was there and the chains were followed", () => {
 	expect(found("pending", {})).toEqual(["I14"]);
 	expect(found("pending", {}, { now: late - 1n })).toEqual([]);
-	// After an outage the blocks of its time are not taken in yet.
+	// After an outage the blocks of that time are not processed yet.
 	expect(found("pending", {}, { booked: refundAfter })).toEqual([]);
 	expect(found("pending", {}, { booked: refundAfter + 1n })).toEqual(["I14"]);
 	const back = refundAfter + 50_000n;

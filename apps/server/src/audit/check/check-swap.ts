@@ -4,12 +4,12 @@ import type { AuditedSwap } from "../read/read-books.ts";
 import type { Finding, Invariant } from "../read/report.ts";
 
 /**
- * How long after `refundAfter` a swap may take to say what happened to it, and that to be final. Counted from when the
- * service was there, and knew its swaps, if that was later.
+ * Seconds after `refundAfter` by which a swap's outcome must be recorded and final. Counted from when the service was
+ * running and knew its swaps, if that was later.
  */
 const graceSeconds = 3_600;
 
-/** I8, I9 and I14: what callers were told is what the chains say. What is not final yet is not judged. */
+/** I8, I9 and I14: callers were told what the chains say. Outcomes that are not final yet are not judged. */
 export function checkSwap(
 	{ id, orderId, order, status, isEnded, deliveredAmount }: AuditedSwap,
 	{
@@ -21,13 +21,13 @@ export function checkSwap(
 		nowMs,
 	}: {
 		history: OrderHistory | undefined;
-		/** Up to when its chains are final, each by its own clock, where orders expire by that. */
+		/** Time of each chain's newest final block, by its own clock. Undefined if orders do not expire by it. */
 		finalAt: { origin: bigint | undefined; destination: bigint | undefined };
-		/** Up to when what its chains have final was taken in, likewise. */
+		/** Time of the newest final block that the service has processed of each chain, likewise. */
 		bookedAt: { origin: bigint | undefined; destination: bigint | undefined };
-		/** Since when the service could do something about it. */
+		/** Time since which the service has been able to work on the swap. */
 		workingSinceMs?: number | undefined;
-		/** Whether the wallet alone holds up its refund, or its token does. */
+		/** True if only the wallet or its token holds up the refund. */
 		isOwed?: boolean | undefined;
 		nowMs: number;
 	},
@@ -42,7 +42,7 @@ export function checkSwap(
 	const isFinalPast = [finalAt.origin, finalAt.destination].every(
 		(at) => at === undefined || Number(at) > Number(refundAfter) + graceSeconds,
 	);
-	// What callers were told and never became final is not so either.
+	// An outcome that callers were told is judged too if it has not become final by now.
 	const isOver = isEnded || (isLate && isFinalPast);
 	expect(orderIdOf(order) === orderId, "I8", "has an order id that is not its order's");
 	if (status === "failed") {

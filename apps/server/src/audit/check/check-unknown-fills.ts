@@ -3,17 +3,17 @@ import { inTurns } from "../read/in-turns.ts";
 import type { OrderHistory } from "../read/order-history.ts";
 import type { Finding } from "../read/report.ts";
 
-/** By then a deposit is final, or the order is in the books. */
+/** Seconds after a fill by which its deposit is final, or the order is in the books. */
 const graceSeconds = 3_600;
 
-/** I6: nothing is delivered for an order that no chain has a final deposit of and no book an entry. */
+/** I6: nothing is delivered for an order that has neither a final deposit on a chain nor an entry in the books. */
 export async function checkUnknownFills(
 	{ chainId, client }: AuditedChain,
 	{
 		histories,
 		nowMs,
 	}: {
-		/** The ids of orders whose terms nobody knows. On Solana such an order is found by its marker. */
+		/** Histories of orders whose terms nobody knows. On Solana such an order is found by its marker. */
 		histories: readonly OrderHistory[];
 		nowMs: number;
 	},

@@ -1,16 +1,16 @@
 import type { AuditedSwap } from "../read/read-books.ts";
 import type { Finding } from "../read/report.ts";
 
-/** A swap that is due is looked at within a second or two, by any worker. */
+/** Seconds that a due swap may wait. Any worker looks at it within a second or two. */
 const patienceSeconds = 60;
 
 /**
  * I14: every swap that has not ended has a time at which it is looked at again, and is looked at then. Otherwise nobody
- * would ever do anything for it. Pauses nothing: no money moves where nobody acts.
+ * would ever do anything for it. A breach pauses nothing: no money moves while nobody acts.
  */
 export function checkWaits(
 	swaps: readonly AuditedSwap[],
-	{ workingSeconds }: { /** For how long there has been a worker that could look. */ workingSeconds: number },
+	{ workingSeconds }: { /** How long there has been a worker that could look. */ workingSeconds: number },
 ): Finding[] {
 	return swaps.flatMap(({ id, orderId, order, isEnded, dueSeconds }): Finding[] => {
 		if (isEnded) return [];

@@ -5,7 +5,7 @@ import type { AuditedSwap } from "../read/read-books.ts";
 import type { Loss, Report } from "../read/report.ts";
 import { type ExposedChain, isDepositLost } from "./check-exposure.ts";
 
-/** What was delivered and will not be paid for. */
+/** Returns the deliveries that will not be paid for. */
 export function findLosses({
 	chains,
 	swaps,

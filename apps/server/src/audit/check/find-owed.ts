@@ -14,15 +14,15 @@ import type { OrderHistory } from "../read/order-history.ts";
 import type { AuditedSwap } from "../read/read-books.ts";
 import type { Owed } from "../read/report.ts";
 
-/** As many accounts as a node tells of at once. */
+/** The most accounts that a node returns per call. */
 const accountsAtOnce = 100;
 
 /** A wallet counts as holding up its refund until an hour after it was last seen doing so. */
 const letGoMs = 3_600_000;
 
 /**
- * Finds refunds that are due and that only the wallet, or who issues its token, holds up: on an EVM chain a credit that is
- * not claimed, on Solana a token account that the wallet gave away or that is frozen.
+ * Finds due refunds that only the wallet, or the issuer of its token, holds up: on an EVM chain a credit that is not
+ * claimed, on Solana a token account that the wallet gave away or that is frozen.
  */
 export async function findOwed(
 	solana: AuditedSolana | undefined,
@@ -34,7 +34,7 @@ export async function findOwed(
 	}: {
 		swaps: readonly AuditedSwap[];
 		histories: ReadonlyMap<Hex, OrderHistory>;
-		/** By order: when this was last seen. It is brought up to date. */
+		/** Time at which each order's refund was last seen held up. Updated by this call. */
 		heldUpAtMs: Map<Hex, number>;
 		nowMs: number;
 	},
@@ -68,7 +68,7 @@ export async function findOwed(
 	return [...credited.map((swap) => owedOf(swap, "credit-unclaimed")), ...heldUp];
 }
 
-/** Returns, for each swap, what keeps its wallet's token account from being paid to. */
+/** Returns, for each swap, what prevents a payment to its wallet's token account. */
 async function accountProblems(
 	{ rpc }: AuditedSolana,
 	swaps: readonly AuditedSwap[],
@@ -86,7 +86,7 @@ async function accountProblems(
 		problems.push(
 			...some.map(({ order }, i) => {
 				const account = value[i];
-				// An account that is not there is made by the refund.
+				// The refund creates an account that does not exist.
 				if (account?.owner !== TOKEN_PROGRAM_ADDRESS) return undefined;
 				const { owner, state } = getTokenDecoder().decode(Buffer.from(account.data[0], "base64"));
 				if (owner !== fromSolanaWord(order.wallet)) return "account-given-away";

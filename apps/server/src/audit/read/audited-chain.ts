@@ -14,9 +14,9 @@ import {
 	zeroAddress,
 } from "viem";
 
-/** What the service is configured to risk on inputs from a chain. What is not given is not checked. */
+/** The risk that the service is configured to take on inputs from a chain. An undefined limit is not checked. */
 export type AuditedPolicy = {
-	/** By value: how many blocks after its own a deposit counts. Above all of them, when final. */
+	/** Blocks after its own at which a deposit counts, by value. Above the highest value it must be final. */
 	depths?: readonly { upToUsd: number; blocks: number }[] | undefined;
 	unreleasedCapUsd?: number | undefined;
 	unfinalCapUsd?: number | undefined;
@@ -42,7 +42,7 @@ export function connectAuditedChain({
 }: AuditedPolicy & {
 	chainId: number;
 	rpcUrl: string;
-	/** How the node is reached, where not by its address. */
+	/** Transport to the node, if it is not reached by its URL. */
 	transport?: Transport;
 	deployment: ChainDeployment;
 }): AuditedChain {
@@ -64,12 +64,12 @@ export function connectAuditedChain({
 	};
 }
 
-/** Whether the service offers the token there. */
+/** Returns whether the service offers the token on this chain. */
 export function isListed({ deployment }: AuditedChain, token: Address): boolean {
 	return deployment.assets.some((asset) => isAddressEqual(asset.address, token));
 }
 
-/** What each holder has of each token at a block: a list per token. */
+/** Returns the balance of each holder in each token at a block: one list per token. */
 export async function balancesAt(
 	{ client }: AuditedChain,
 	{ tokens, holders, block }: { tokens: readonly Address[]; holders: readonly Address[]; block: number },
@@ -89,7 +89,7 @@ export async function balancesAt(
 	return tokens.map((_, i) => read.slice(i * holders.length, (i + 1) * holders.length));
 }
 
-/** What each wallet lets a spender take at a block. */
+/** Returns each wallet's allowance for its spender at a block. */
 export function allowancesAt(
 	{ client }: AuditedChain,
 	{

@@ -25,7 +25,7 @@ export type AuditedSolana = {
 	policy: AuditedPolicy;
 	feePayers: SolanaAddress[];
 	rpc: Rpc<SolanaRpcApi>;
-	/** Where escrow and vault hold each asset. */
+	/** The accounts in which escrow and vault hold each asset. */
 	accounts: { holder: Holder; token: SolanaAddress; address: SolanaAddress }[];
 };
 
@@ -41,13 +41,13 @@ export async function connectAuditedSolana({
 	earlierFeePayers = [],
 }: {
 	rpcUrl: string;
-	/** How the node is reached, where not by its address. */
+	/** Transport to the node, if it is not reached by its URL. */
 	transport?: RpcTransport;
 	deployment: SolanaDeployment;
 	depths?: AuditedPolicy["depths"];
 	unreleasedCapUsd?: number;
 	unfinalCapUsd?: number;
-	/** What these signed was ours, whether the deployment still names them or not. */
+	/** Transactions that these signed are ours, whether the deployment still names them or not. */
 	earlierFeePayers?: readonly SolanaAddress[];
 }): Promise<AuditedSolana> {
 	const { chainId, assets } = deployment;
@@ -76,7 +76,7 @@ function withTimeout(transport: RpcTransport): RpcTransport {
 	return (request) => transport({ ...request, signal: AbortSignal.timeout(timeoutMs) });
 }
 
-/** Where an owner holds a token: in its account for it, or, the native token, at its own address. */
+/** Returns the address at which an owner holds a token: its token account, or its own address for the native token. */
 async function holdingAddress({
 	owner,
 	token,
@@ -87,7 +87,7 @@ async function holdingAddress({
 	return token === solanaNativeToken ? owner : tokenAccountOf({ owner, token });
 }
 
-/** The same, by the words of an order. */
+/** Does the same for the 32-byte words of an order. */
 export async function holdingOf(
 	owner: Hex,
 	token: Hex,
@@ -97,8 +97,8 @@ export async function holdingOf(
 }
 
 /**
- * What each of our accounts holds at one final slot, which is not below the one that is asked for, and which of
- * them another can take it from: a balance does not tell.
+ * Returns the balance of each of our accounts at one final slot, `minSlot` or later. Reports a breach for accounts that
+ * somebody else can take from, which a balance does not show.
  */
 export async function finalHoldings(
 	{ rpc, deployment, accounts }: AuditedSolana,
@@ -127,7 +127,7 @@ export async function finalHoldings(
 			}
 			return [address, account.lamports];
 		}
-		// Anyone can send lamports to where an account will be.
+		// Anyone can send lamports to an account that does not exist yet.
 		if (account.owner === SYSTEM_PROGRAM_ADDRESS) return [address, 0n];
 		if (account.owner !== TOKEN_PROGRAM_ADDRESS) throw new Error(`${address} is no token account`);
 		const { mint, amount, owner, delegate, closeAuthority } = getTokenDecoder().decode(

@@ -1,7 +1,7 @@
-/** Whether the invariants hold is not known: something that has to be asked does not answer. */
+/** Thrown if the invariants cannot be checked because the database or a chain does not answer. */
 export class CouldNotCheckError extends Error {
 	override name = "CouldNotCheckError";
-	/** Who does not: the database, or a chain. */
+	/** The party that does not answer: the database, or a chain. */
 	readonly what: string;
 
 	constructor(what: string, cause: unknown) {
@@ -10,7 +10,7 @@ export class CouldNotCheckError extends Error {
 		this.what = what;
 	}
 
-	/** What comes of asking, or an error that names whom. */
+	/** Returns the answer, or throws an error that names who did not give it. */
 	static async unless<T>(what: string, asking: Promise<T>): Promise<T> {
 		try {
 			return await asking;

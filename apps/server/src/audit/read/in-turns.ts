@@ -1,8 +1,8 @@
 const atOnce = 8;
 
 /**
- * Results in the order of what they are of, a few at a time: a node answers only so many at once. After an error nothing
- * more is begun.
+ * Runs a few items at a time, because a node answers only so many requests at once, and returns the results in the
+ * order of the items. After an error no further item is started.
  */
 export async function inTurns<T, R>(items: readonly T[], run: (item: T) => Promise<R>): Promise<R[]> {
 	const results: R[] = [];

@@ -11,7 +11,7 @@ export type OrderHistory = {
 	refunded: ChainEvents["refunded"];
 	filled: ChainEvents["filled"];
 	voided: ChainEvents["voided"];
-	/** Of what its chain owed the wallet, which an input that could not be refunded is part of. */
+	/** Claims of what the escrow owed the wallet, which includes an input that could not be refunded. */
 	claimed: ChainEvents["claimed"];
 };
 

@@ -10,21 +10,21 @@ import type pg from "pg";
 import type { Address, Hex } from "viem";
 
 export type Books = {
-	/** Up to which block each chain is in the ledger. */
+	/** The last block of each chain that is in the ledger. */
 	bookedBlocks: Map<number, number>;
-	/** The time of the newest final block that was taken in of each chain, by that chain's clock. */
+	/** The time of the newest final block that the service has processed of each chain, by that chain's clock. */
 	bookedAt: Map<number, bigint>;
-	/** When the database was last set back to a backup. */
+	/** The time at which the database was last restored from a backup. */
 	restoredAtMs: number | undefined;
-	/** By `${chainId}:${token}`, the token in lower case. */
+	/** Keyed by `${chainId}:${token}`, the token in lower case. */
 	stock: Map<string, bigint>;
-	/** On Solana every account of the ledger has its like on the chain. Absent where the books do not know it. */
+	/** On Solana every account of the ledger has a counterpart on the chain. Undefined if the books lack it. */
 	solana: SolanaBooks | undefined;
-	/** Of how many postings it was looked at whether they add up, and those that do not, with the chains they are of. */
+	/** The number of postings that were checked to add up, and those that do not, with their chains. */
 	postings: number;
 	unbalanced: { key: string; chainIds: number[] }[];
 	swaps: AuditedSwap[];
-	/** Orders of swaps that have not ended: which of them are delivered, and decided, in any block. */
+	/** Orders of swaps that have not ended: those that are delivered, and those that are decided, in any block. */
 	events: { filled: Set<Hex>; decided: Set<Hex> };
 	/** Deposits that a second provider has, by order and block. */
 	sightings: Set<string>;
@@ -37,13 +37,13 @@ export type Books = {
 type WrongNonce = { chainId: number; relayer: string; nonce: string; sets: number; landed: number };
 
 export type SolanaBooks = {
-	/** Up to here all is in the balances with which the books began. */
+	/** Everything up to this slot is in the balances with which the books began. */
 	openingSlot: number;
-	/** All that there ever were. */
+	/** All fee payers that there ever were. */
 	feePayers: SolanaAddress[];
-	/** Signatures of the transactions that lanes have written down. */
+	/** Signatures of the transactions that lanes have recorded. */
 	written: Set<Hex>;
-	/** By account, token (in hex) and what it was booked for. */
+	/** Sums by account, token (in hex) and kind of posting. */
 	sums: { account: string; token: Hex; posting: string; amount: bigint }[];
 };
 
@@ -52,9 +52,9 @@ export type AuditedSwap = {
 	orderId: Hex;
 	order: Order;
 	status: SwapStatus;
-	/** Whether what decided it was final. */
+	/** True if the swap's outcome is final. */
 	isEnded: boolean;
-	/** How long it has been due to be looked at; below zero where it is not due yet, undefined where it has no time. */
+	/** Seconds for which it has been due; negative if it is not due yet, undefined if it has no due time. */
 	dueSeconds: number | undefined;
 	endedAtMs: number | undefined;
 	deliveredAmount: bigint | undefined;
@@ -62,7 +62,7 @@ export type AuditedSwap = {
 	stage: string;
 	/** Every stage that it was in, and the status that ended them. */
 	moves: string[];
-	/** The deposits on which deliveries were decided, oldest first: after a chain dropped one there is another. */
+	/** The deposits on which deliveries were decided, oldest first. There is another after a reorg dropped one. */
 	decisions: DecidedOn[];
 };
 
@@ -70,26 +70,26 @@ type DecidedOn = {
 	blockNumber: number;
 	headNumber: number;
 	finalizedNumber: number;
-	/** Undefined where it had to be final. */
+	/** Undefined if the deposit had to be final. */
 	blocksNeeded: number | undefined;
-	/** The value above which a second provider had to have it. */
+	/** The value above which a second provider had to have the deposit. */
 	agreeAboveUsd: number | undefined;
 	atMs: number;
 };
 
-/** As many postings before the newest ones as can be written at once. */
+/** The most postings that can be written at once. So many before the newest are read again. */
 const postingsAtOnce = 10_000;
 
-/** What the database says, all at one moment. Numbers come as text: how the driver reads them is not trusted. */
+/** Reads the books in one database snapshot. Numbers come as text: the driver's parsing is not trusted. */
 export async function readBooks(
 	pool: pg.Pool,
 	{
 		endedAfter,
 		postingsAfter,
 	}: {
-		/** Of swaps that have ended, only those that did so since. All of them unless given. */
+		/** Swaps that ended before this are left out. All are read unless given. */
 		endedAfter?: Date | undefined;
-		/** Whether postings add up is asked of those after this one. */
+		/** Only postings after this one are checked to add up. */
 		postingsAfter?: bigint | undefined;
 	} = {},
 ): Promise<Books & { lastPosting: bigint }> {
@@ -98,7 +98,7 @@ export async function readBooks(
 	const breakOff = (error: Error) => {
 		broken = error;
 	};
-	// The pool listens only while a connection is idle; unheard, an error would end the process.
+	// The pool handles errors of idle connections only, and an unhandled error would end the process.
 	client.on("error", breakOff);
 	try {
 		await client.query("begin isolation level repeatable read, read only");
@@ -180,7 +180,7 @@ export async function readBooks(
 			group by 1 having count(*) > 1 order by 1`,
 			since,
 		);
-		// All that was ever signed for a nonce, where one of it is new or can still land.
+		// Selects all that was ever signed for a nonce, if one of its transactions is new or can still land.
 		const areMoving = `where (chain_id, relayer, nonce) in (
 			select chain_id, relayer, nonce from lane_transactions where created_at > $1
 			union select chain_id, relayer, nonce from lane_transactions where state <> 'final'
@@ -260,7 +260,7 @@ export async function readBooks(
 	}
 }
 
-/** Which of these orders have a swap, whenever it ended. */
+/** Returns which of these orders have a swap, whenever it ended. */
 export async function readOrdersOfSwaps(
 	pool: pg.Pool,
 	orders: readonly { orderId: Hex }[],

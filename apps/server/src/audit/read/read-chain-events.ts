@@ -2,7 +2,7 @@ import { geoEscrowAbi, geoVaultAbi, type Order, toWord } from "@geoswap/protocol
 import { type Address, BaseError, type Hex, type Log, parseEventLogs, RpcRequestError } from "viem";
 import type { AuditedChain } from "./audited-chain.ts";
 
-/** What a chain says happened, up to a block. Every event has the chain and the block it happened in. */
+/** The events of a chain up to a block. Every event has the chain and the block it happened in. */
 export type ChainEvents = {
 	opened: At<{ orderId: Hex; order: Order }>[];
 	released: At<{ orderId: Hex; paid: boolean }>[];
@@ -14,13 +14,13 @@ export type ChainEvents = {
 };
 type At<T> = T & { chainId: number; block: number };
 
-/** As many blocks as most nodes answer for at once. */
+/** The most blocks that most nodes return logs for at once. */
 const blocksAtOnce = 5_000;
 
 /**
- * Reads all events of our contracts since they were deployed, or since a block, straight from the chain. The `Opened` event
- * of a token that the deployment does not list is skipped, because anyone can open as many such orders as they pay for. It
- * is kept if the order is one of the service's own swaps: their asset may have been delisted since.
+ * Reads all events of our contracts since they were deployed, or since a block, straight from the chain. The `Opened`
+ * event of a token that the deployment does not list is skipped, because anyone can open as many such orders as they
+ * pay for. It is kept if the order is one of the service's own swaps: their asset may have been delisted since.
  */
 export async function readChainEvents(
 	chain: AuditedChain,
@@ -29,10 +29,10 @@ export async function readChainEvents(
 		toBlock,
 		isSwap,
 	}: {
-		/** What was before is known. */
+		/** The first block to read. Earlier events are known. */
 		fromBlock?: number | undefined;
 		toBlock: number;
-		/** Whether the books have a swap with this order. */
+		/** Returns whether the books have a swap with this order. */
 		isSwap: (orderId: Hex) => boolean;
 	},
 ): Promise<ChainEvents> {
@@ -47,7 +47,7 @@ export async function readChainEvents(
 	return events;
 }
 
-/** A node refuses to list more logs than it likes at once: then fewer blocks are asked for, down to one. */
+/** Returns the logs of a range of blocks. If the node refuses to list so many, asks for halves, down to one block. */
 async function logsOf(
 	chain: AuditedChain,
 	{ address, from, to }: { address: Address[]; from: number; to: number },

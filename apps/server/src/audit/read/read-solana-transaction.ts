@@ -14,7 +14,7 @@ import type { AuditedSolana } from "./audited-solana.ts";
 import { memoOf, type PaymentSource, paymentSources, type SolanaInstruction } from "./solana-instructions.ts";
 import { closedAccounts, type MadeMarker, madeMarkers } from "./solana-markers.ts";
 
-/** A final transaction, as far as its effects on money go: all of ours stay in memory, so it has what checks ask for only. */
+/** A final transaction's effects on money. All of ours stay in memory, so it has only the fields that checks need. */
 export type SolanaTransaction = {
 	signature: Hex;
 	slot: number;
@@ -28,11 +28,11 @@ export type SolanaTransaction = {
 	madeAccounts: SolanaAddress[];
 	/** The order that it names. */
 	memo: Hex | undefined;
-	/** By account of the escrow: who paid in, and from which of his own. */
+	/** Per escrow account: the wallet that paid in, and from which of its accounts. */
 	sources: Map<SolanaAddress, PaymentSource>;
-	/** By address: how many more it has than before. Where that changed. */
+	/** Change in lamports by address. Addresses without a change are left out. */
 	lamports: Map<SolanaAddress, bigint>;
-	/** By token account: how much more it has of its token. Where that changed. */
+	/** Change in tokens by token account. Accounts without a change are left out. */
 	tokens: Map<SolanaAddress, bigint>;
 };
 

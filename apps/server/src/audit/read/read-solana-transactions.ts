@@ -7,21 +7,21 @@ import { hexOfSignature, readSolanaTransaction, type SolanaTransaction } from ".
 import { changeOf } from "./solana-events.ts";
 import type { SolanaGift, SolanaHistory } from "./solana-history.ts";
 
-/** As many as a node lists at once. */
+/** The most signatures that a node lists per call. */
 const maxPageSize = 1_000;
 
-/** An error loses so many reads at most, of a node that answers only so many requests in a while. */
+/** Transactions read at a time. An error loses this many reads at most, and nodes limit the rate of requests. */
 const readsAtOnce = 100;
 
 /**
- * Gifts keep their slots for this long, about eleven hours, and are added up then: books are judged as of the slot up to
- * which they are written, which is a recent one.
+ * Slots, about eleven hours, after which gifts lose their own slot and are added up: books are judged as of the last
+ * slot that they include, which is a recent one.
  */
 const giftsApartSlots = 100_000;
 
 /**
- * Reads the final transactions that name one of our keys or accounts, page by page. Where `mostReads` is reached
- * or the node fails, the history tells what is unread, and the next call with it goes on there.
+ * Reads the final transactions that name one of our keys or accounts, page by page. If `mostReads` is reached or the
+ * node fails, the history says what is unread, and the next call with it continues there.
  */
 export async function readSolanaTransactions(
 	chain: AuditedSolana,
@@ -37,9 +37,9 @@ export async function readSolanaTransactions(
 		mostReads?: number | undefined;
 		/** Gifts up to this slot are already in the balances with which the books began. */
 		openingSlot?: number | undefined;
-		/** Whether a lane has written the transaction down. One of those must be decoded. */
+		/** Returns whether a lane has recorded the transaction. If so, it must be decodable. */
 		isWritten?: ((signature: Hex) => boolean) | undefined;
-		/** What was read before: only what is newer is asked for. What is final stays. */
+		/** The history read before. Only newer transactions are read: final ones do not change. */
 		after?: SolanaHistory | undefined;
 	} = {},
 ): Promise<SolanaHistory> {
@@ -113,13 +113,13 @@ export async function readSolanaTransactions(
 			strangers++;
 			if (transaction === "undecodable") undecodable++;
 			else if (account && transaction.slot > openingSlot) {
-				// For this account alone: what it gave to another one is counted with the list of that one.
+				// Counts this account only: a gift to another of our accounts is counted with the list of that one.
 				gifts.get(address)?.add({ slot: transaction.slot, amount: changeOf(transaction, account) });
 			}
 		}
 	}
 
-	/** Throws if a transaction of ours cannot be decoded: then the audit would miss what it did. */
+	/** Throws if a transaction of ours cannot be decoded: the audit would miss its effects. */
 	async function readOne(signature: Signature): Promise<SolanaTransaction | "undecodable"> {
 		const read = await readSolanaTransaction(chain, signature);
 		if (read === "undecodable" && isWritten(hexOfSignature(signature))) {
@@ -129,7 +129,7 @@ export async function readSolanaTransactions(
 	}
 }
 
-/** Whether a transaction has to be judged: it is of a key of ours, or it took something from us. */
+/** Returns whether a transaction has to be judged: one of our keys made it, or it took something from us. */
 function isKept(chain: AuditedSolana, transaction: SolanaTransaction): boolean {
 	return (
 		chain.feePayers.includes(transaction.feePayer) ||

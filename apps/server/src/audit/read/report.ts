@@ -1,13 +1,13 @@
 import type { Hex } from "viem";
 
-/** As they stand in docs/operations.md. */
+/** The invariants of docs/operations.md. */
 export const invariants = [
 	...(["I1", "I2", "I3", "I4", "I5", "I6", "I7", "I8"] as const),
 	...(["I9", "I10", "I11", "I12", "I13", "I14", "I15"] as const),
 ] as const;
 export type Invariant = (typeof invariants)[number];
 
-/** Something that must never be so, and is. */
+/** A violation of an invariant. */
 export type Finding = {
 	invariant: Invariant;
 	message: string;
@@ -15,11 +15,11 @@ export type Finding = {
 	chainIds: number[];
 	orderId?: Hex;
 	swapId?: string;
-	/** How much of what is missing, too much or in the wrong place. Decimal. */
+	/** The amount that is missing, too much or in the wrong place. Decimal. */
 	amount?: string;
 	token?: string;
 	usdCents?: string;
-	/** False where anyone outside can bring it about: then it is told, and stops nothing. */
+	/** False if anyone outside can cause it: then it is reported, but pauses nothing. */
 	pauses?: false;
 };
 
@@ -47,18 +47,18 @@ export function breachOf(finding: Finding): Breach {
 	return { ...finding, next: nextSteps[finding.invariant] };
 }
 
-/** What the books say of a token, and what the chain does, at one block. Amounts are decimal strings. */
+/** The balances of a token at one block, by the books and by the chain. Amounts are decimal strings. */
 export type TokenReport = {
-	/** As its chain writes addresses. */
+	/** The address in its chain's format. */
 	token: string;
 	symbol: string;
 	/** Open orders and credits, by the events of the chain. */
 	escrowExpected: string;
 	escrowActual: string;
-	/** By the ledger. */
+	/** The stock by the ledger. */
 	stockBooked: string;
 	stockActual: string;
-	/** What lies in escrows beyond that, and in vaults: sent there by no event of ours. */
+	/** The surplus in escrows, and in vaults (`unbooked`): no event of ours sent it there. */
 	donated: string;
 	unbooked: string;
 };
@@ -73,31 +73,31 @@ export type ChainReport = {
 	strangers?: { transactions: number; undecodable: number };
 };
 
-/** Delivered, and the input is not the service's: it went back, or its chain dropped it for good. */
+/** A delivery whose input the service does not get: it was refunded, or its chain dropped it for good. */
 export type Loss = {
-	/** Where the input was to come from. */
+	/** The chain that the input was to come from. */
 	chainId: number;
 	orderId: Hex;
 	kind: "delivered-and-refunded" | "delivered-without-deposit";
 	token: string;
 	amount: string;
-	/** As quoted, where a swap tells. */
+	/** The value as quoted. Absent if no swap is known. */
 	usdCents?: string;
 };
 
-/** An input on Solana for an order that is in no books. Who has its op token can submit it again. */
+/** An input on Solana for an order that is in no books. The holder of its op token can submit it again. */
 type UnattributedDeposit = {
 	chainId: number;
 	orderId: Hex;
 	wallet: string;
 	token: string;
 	amount: string;
-	/** As explorers have it. */
+	/** The signature as explorers show it. */
 	signature: string;
 	slot: number;
 };
 
-/** An input that is a wallet's again and cannot be paid to it, by its own doing or its token's. It stays in escrow. */
+/** A due refund that cannot be paid, because of the wallet itself or its token. The input stays in escrow. */
 export type Owed = {
 	chainId: number;
 	orderId: Hex;
@@ -105,30 +105,30 @@ export type Owed = {
 	wallet: string;
 	token: string;
 	amount: string;
-	/** The wallet's token account has another owner, or is frozen; or its refund became a credit that nobody has claimed. */
+	/** The wallet's token account has another owner or is frozen, or its refund became a credit that is unclaimed. */
 	why: "account-given-away" | "account-frozen" | "credit-unclaimed";
 };
 
 export type Report = {
-	/** Whether nothing was found that stops a chain. */
+	/** True if nothing was found that pauses a chain. */
 	ok: boolean;
 	/** Chains that could not be audited, and why. Orders that touch one of these are not judged. */
 	unchecked: { chainId: number; why: string }[];
 	chains: ChainReport[];
 	orders: number;
 	swaps: number;
-	/** How many things each invariant was checked on. */
+	/** The number of checks of each invariant. */
 	checked: Record<Invariant, number>;
 	breaches: Breach[];
-	/** Those that were not paid back. */
+	/** Only the deposits that were not paid back. */
 	unattributedDeposits: UnattributedDeposit[];
 	owed: Owed[];
 	losses: Loss[];
-	/** By chain, decimal: what of the losses has a value. */
+	/** Sum of the losses that have a value, per chain. Decimal. */
 	lostUsdCents: Record<string, string>;
 };
 
-/** What a chain's worth of an invariant is counted in, for people. */
+/** The unit in which the checks of each invariant are counted, for people. */
 const counted: Record<Invariant, string> = {
 	I1: "tokens in escrow",
 	I2: "tokens in vaults, and postings",
@@ -147,7 +147,7 @@ const counted: Record<Invariant, string> = {
 	I15: "chains and sets",
 };
 
-/** The report as people read it. */
+/** Returns the report as text for people. */
 export function formatReport(report: Report): string {
 	const { ok, chains, orders, swaps, checked, breaches, unattributedDeposits, losses, lostUsdCents } = report;
 	const lines = chains.flatMap(({ chainId, block, tokens, lamports, strangers }) => [

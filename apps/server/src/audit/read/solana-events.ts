@@ -16,19 +16,19 @@ import type { PaymentSource } from "./solana-instructions.ts";
 import type { MadeMarker } from "./solana-markers.ts";
 
 export type SolanaEvents = {
-	/** As the contracts of other chains would tell them. */
+	/** The events, in the form in which contracts of other chains emit them. */
 	events: ChainEvents;
 	/** Transactions that did something else with our money than their order says. */
 	breaches: Finding[];
-	/** How many orders were decided of which no book and no chain that was read tells the terms. */
+	/** The number of decided orders whose terms neither the books nor any chain that was read has. */
 	unknownDecisions: number;
-	/** What came to escrow or vault, or left them, for no order that is known. */
+	/** Transfers into or out of escrow and vault that belong to no known order. */
 	unattributed: {
 		holder: Holder;
 		token: SolanaAddress;
 		slot: number;
 		amount: bigint;
-		/** It went back to where it had come from, with the order's marker or memo. */
+		/** True if it was paid back to its source, with the order's marker or memo. */
 		isRefund?: true;
 	}[];
 	/** Inputs of orders whose terms nobody knows. */
@@ -45,7 +45,7 @@ type UnknownDeposit = PaymentSource & {
 	isRefunded: boolean;
 };
 
-/** What happened to orders on Solana: by the markers and memos of final transactions, and by what moved in them. */
+/** Returns what happened to orders on Solana, by the markers, memos and transfers of final transactions. */
 export async function solanaEvents(
 	chain: AuditedSolana,
 	{
@@ -53,7 +53,7 @@ export async function solanaEvents(
 		gifts,
 		orders,
 	}: Pick<SolanaHistory, "transactions" | "gifts"> & {
-		/** All that are known anywhere: on Solana nobody writes down an order's terms. */
+		/** All orders that are known anywhere: Solana does not record an order's terms. */
 		orders: Iterable<Order>;
 	},
 ): Promise<SolanaEvents> {
@@ -117,7 +117,7 @@ export async function solanaEvents(
 		for (const { holder, token, address } of chain.accounts) {
 			const amount = changeOf(transaction, { address, token }) - (due.get(address)?.amount ?? 0n);
 			if (amount === 0n) continue;
-			// Nobody can add to a transaction of ours, so in one that is an order's all must be the order's.
+			// Nobody can add to a transaction of ours, so every change in an order's transaction must be the order's.
 			if (orderId) {
 				const invariant = holder === "vault" ? "I3" : "I4";
 				breach(invariant, `the ${holder} has ${amount} of ${token} too many or too few`, orderId);
@@ -149,7 +149,7 @@ export async function solanaEvents(
 	return found;
 }
 
-/** What was paid in goes back to where it came from, all of it: that needs no terms. */
+/** Expects the whole deposit to go back to its source, which can be judged without the order's terms. */
 function refundUnknown(
 	chain: AuditedSolana,
 	{
@@ -169,7 +169,7 @@ function refundUnknown(
 }
 
 type Account = { address: SolanaAddress; token: SolanaAddress };
-/** By address: how an order's terms have an account change. */
+/** The change of each account that an order's terms demand, by address. */
 type Due = Map<SolanaAddress, Account & { amount: bigint }>;
 type Step = {
 	transaction: SolanaTransaction;
@@ -219,12 +219,12 @@ function add(due: Due, account: Account, amount: bigint): void {
 	due.set(account.address, { ...account, amount: (due.get(account.address)?.amount ?? 0n) + amount });
 }
 
-/** By how much an account holds more of its token. */
+/** Returns the change in an account's balance of its token. */
 export function changeOf({ tokens, lamports }: SolanaTransaction, { address, token }: Account): bigint {
 	return (token === solanaNativeToken ? lamports : tokens).get(address) ?? 0n;
 }
 
-/** The deposit that left the escrow again as a whole, by a transaction that names its order. */
+/** Returns the deposit that left the escrow again as a whole, by a transaction that names its order. */
 function paidBackByHand(
 	chain: AuditedSolana,
 	transaction: SolanaTransaction,
@@ -236,7 +236,7 @@ function paidBackByHand(
 	);
 }
 
-/** Whether the deposit left the escrow again as a whole. */
+/** Returns whether the deposit left the escrow again as a whole. */
 function isPaidBack(
 	{ accounts }: AuditedSolana,
 	transaction: SolanaTransaction,
@@ -246,7 +246,7 @@ function isPaidBack(
 	return escrow !== undefined && changeOf(transaction, escrow) === -amount;
 }
 
-/** The order that a transaction says it pays for. Only what one of our fee payers signed was ever a deposit of ours. */
+/** Returns the order that a transaction says it pays for. Every deposit of ours was signed by one of our fee payers. */
 function depositMemo({ feePayers }: AuditedSolana, { feePayer, memo }: SolanaTransaction): Hex | undefined {
 	return feePayers.includes(feePayer) ? memo : undefined;
 }

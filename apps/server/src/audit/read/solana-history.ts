@@ -3,25 +3,25 @@ import type { Signature } from "@solana/kit";
 import type { SolanaTransaction } from "./read-solana-transaction.ts";
 
 /**
- * The final transactions that name our keys and accounts. Anyone can name these in as many transactions as they pay for,
- * so of a transaction that is not ours only what it gave us is kept.
+ * The final transactions that name our keys and accounts. Anyone can name these in as many transactions as they pay
+ * for, so only the gifts are kept of transactions that are not ours.
  */
 export type SolanaHistory = {
-	/** Transactions that our fee payers paid for, that made a marker of ours or that took something from us, oldest first. */
+	/** Transactions that our fee payers paid for, that made a marker of ours or that took from us, oldest first. */
 	transactions: readonly SolanaTransaction[];
-	/** By account of ours, oldest first, without what was there when the books began. */
+	/** Gifts by account of ours, oldest first, without those from before the books began. */
 	gifts: ReadonlyMap<SolanaAddress, readonly SolanaGift[]>;
-	/** Gifts up to this slot are added up, and told as of it. */
+	/** Gifts up to this slot are added up, and dated at it. */
 	giftsMergedAt: number;
 	/** How many transactions of others were read, once for each of our addresses that they name. */
 	strangers: number;
 	/** How many of those cannot be decoded. */
 	undecodable: number;
-	/** By address: the newest transaction that names it. */
+	/** The newest transaction that names each address. */
 	newest: ReadonlyMap<SolanaAddress, Signature>;
-	/** By address: the part of its list that is not read yet. Empty where the history is complete. */
+	/** The part of each address's list that is not read yet. Empty if the history is complete. */
 	unread: ReadonlyMap<SolanaAddress, UnreadPart>;
-	/** The error that ended the reading early. What was read before it is kept, and the next call goes on there. */
+	/** The error that ended the reading early. What was read before it is kept, and the next call continues there. */
 	failure: unknown;
 };
 

@@ -4,19 +4,19 @@ import { TOKEN_PROGRAM_ADDRESS } from "@solana-program/token";
 import type { Hex } from "viem";
 import type { AuditedSolana } from "./audited-solana.ts";
 
-/** One of a message itself, not of a program that it calls. */
+/** A top-level instruction of a message, not one of a program that it calls. */
 export type SolanaInstruction = { program: SolanaAddress; accounts: SolanaAddress[]; data: Uint8Array };
 
-/** Who gave something, and the account that it came from. */
+/** The wallet that paid, and the account that the payment came from. */
 export type PaymentSource = { wallet: SolanaAddress; source: SolanaAddress };
 
-/** The order that a transaction names, if it is one's. */
+/** Returns the order that a transaction names in its memo, if any. */
 export function memoOf(instructions: readonly SolanaInstruction[]): Hex | undefined {
 	const memo = instructions.find(({ program }) => program === memoProgramAddress);
 	return memo && (Buffer.from(memo.data).toString("utf8") as Hex);
 }
 
-/** By account of the escrow: who paid into it, and from which of his own. */
+/** Returns, per escrow account, the wallet that paid into it, and from which of its accounts. */
 export function paymentSources(
 	{ accounts }: Pick<AuditedSolana, "accounts">,
 	instructions: readonly SolanaInstruction[],
@@ -39,7 +39,7 @@ function sourceOf(
 			program === (token === solanaNativeToken ? SYSTEM_PROGRAM_ADDRESS : TOKEN_PROGRAM_ADDRESS) &&
 			accounts.includes(address);
 		const [source] = accounts;
-		// Of a token it is the last of them who owns the first.
+		// In a token transfer the last account owns the first.
 		const wallet = token === solanaNativeToken ? source : accounts.at(-1);
 		if (isTransfer && source && source !== address && wallet) return { wallet, source };
 	}

@@ -4,24 +4,24 @@ import { getAllocateWithSeedInstructionDataDecoder, SYSTEM_PROGRAM_ADDRESS } fro
 import { TOKEN_PROGRAM_ADDRESS } from "@solana-program/token";
 import type { SolanaInstruction } from "./solana-instructions.ts";
 
-/** A marker that a transaction made: what was decided of an order on this side. */
+/** A marker that a transaction made. It records what was decided about an order on this side. */
 export type MadeMarker = {
 	address: SolanaAddress;
 	decided: "filled" | "voided" | "released" | "refunded";
-	/** Of which order: by the seed of its address. */
+	/** The seed of the marker's address, which identifies the order. */
 	seed: string;
 };
 
 const nativeMint = "So11111111111111111111111111111111111111112";
 const instructionNumber = { allocateWithSeed: 9, initializeAccount3: 18, closeAccount: 9 } as const;
 
-/** What a marker says, by who signed for its address and who owns it. */
+/** The decision that a marker records, by who signed for its address and who owns it. */
 const meaning = {
 	vault: { vault: "filled", escrow: "voided" },
 	escrow: { vault: "released", escrow: "refunded" },
 } as const;
 
-/** The markers of our keys that a transaction made. */
+/** Returns the markers of our keys that a transaction made. */
 export function madeMarkers(
 	{ escrow, vault }: SolanaDeployment,
 	instructions: readonly SolanaInstruction[],
@@ -47,7 +47,7 @@ export function madeMarkers(
 	});
 }
 
-/** The accounts that a transaction closed. */
+/** Returns the accounts that a transaction closed. */
 export function closedAccounts(instructions: readonly SolanaInstruction[]): SolanaAddress[] {
 	return instructions
 		.filter((instruction) => isTokenInstruction(instruction, instructionNumber.closeAccount))

@@ -3,23 +3,23 @@ import type { AuditedSolana } from "./audited-solana.ts";
 import type { SolanaTransaction } from "./read-solana-transaction.ts";
 import { changeOf } from "./solana-events.ts";
 
-/** What fee payers spent, in lamports. */
+/** Lamports that fee payers spent. */
 export type SolanaSpending = {
 	fees: bigint;
 	/** Comes back when the markers are closed. */
 	inMarkers: bigint;
-	/** What is in accounts that were made for others. */
+	/** Lamports in accounts that were made for others. */
 	rent: bigint;
-	/** What came back with markers and was not ours. */
+	/** Lamports that came back with markers and were not ours. */
 	found: bigint;
 };
 
-/** Transactions of fee payers that are not in the books: a store that was restored has forgotten them. */
+/** Transactions of fee payers that are not in the books, because a restored database has forgotten them. */
 export type ForgottenSpending = {
 	transactions: number;
-	/** What they cost: fees, and what is in the accounts that they made. */
+	/** Their cost: fees, and the lamports in the accounts that they made. */
 	lamports: bigint;
-	/** What else left fee payers by them. */
+	/** Any other lamports that left fee payers by them. */
 	taken: bigint;
 };
 
@@ -34,7 +34,7 @@ export function forgottenSpending(
 		const spent = -chain.feePayers
 			.map((address) => changeOf(transaction, { address, token: solanaNativeToken }))
 			.reduce((total, change) => total + change, 0n);
-		// What came back with markers is what it is.
+		// Lamports that came back with markers need no explanation.
 		const explained = fees + inMarkers + rent;
 		sum.transactions++;
 		sum.lamports += explained;
@@ -43,7 +43,7 @@ export function forgottenSpending(
 	return sum;
 }
 
-/** What our fee payers spent in these transactions. */
+/** Returns what our fee payers spent in these transactions. */
 export function solanaSpending(
 	{ feePayers }: AuditedSolana,
 	transactions: readonly SolanaTransaction[],
