@@ -1,6 +1,6 @@
 import { SwapError } from "@geoswap/protocol";
 
-/** A chain's answer. Where it gives none, the caller may send the same request again. */
+/** Returns a chain's answer. Throws if it gives none: the caller may then send the same request again. */
 export async function askChain<T>(chainId: number, asking: Promise<T>): Promise<T> {
 	try {
 		return await asking;

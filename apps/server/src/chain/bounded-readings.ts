@@ -4,18 +4,18 @@ import { SwapError } from "@geoswap/protocol";
 /** Values that are read elsewhere and kept in memory, by a key that a caller may choose. */
 export type BoundedReadings<Key extends string, Value> = {
 	/**
-	 * Returns the key's value, or undefined where it has none or is not known. A key that was never read is read now, and
+	 * Returns the key's value, or undefined if it has none or is not known. A key that was never read is read now, and
 	 * the call waits for that read for a moment; an old value is read again in the background, for a later call. Neither
-	 * happens where the account that asks has had too many keys read. Never rejects.
+	 * happens if the account that asks has had too many keys read. Never rejects.
 	 */
 	valueOf: (key: Key, asked: { accountId: string }) => Promise<Value | undefined>;
 };
 
-/** A value that cannot be read again is believed for this many times as long as it counts. */
+/** A value that cannot be read again is used for this many times its cache time. */
 const staleFactor = 10;
-/** After a chain that did not answer nobody is asked for so long: one that is down costs a few reads, not one per quote. */
+/** Time without reads after a chain did not answer: one that is down costs a few reads, not one per quote. */
 const pauseMs = 5_000;
-/** How long after its start a read of a new key is waited for: a first quote has the value, and no quote is slow. */
+/** The longest wait for the first read of a key: a first quote has the value, and no quote is slow. */
 const firstReadWaitMs = 100;
 /**
  * Limits of first reads and, separately, of repeated reads of keys that have a value, so that neither kind can starve the
@@ -28,15 +28,15 @@ const readsLeftToOther = 5;
 const readsOfAccount = { perSecond: 4, atOnce: 10 };
 const keysKept = 10_000;
 const accountsKept = 10_000;
-/** As viem calls it where there was no answer, or none but "later"; and what a deadline throws. */
+/** Names of the errors that viem throws for no answer or a rate limit, and of the one that a timeout throws. */
 const transportErrors = new Set([
 	...["HttpRequestError", "WebSocketRequestError", "SocketClosedError", "TimeoutError"],
 	...["LimitExceededRpcError", "AbortError"],
 ]);
 
 /**
- * Everything that a caller can cause is bounded, since anyone can name any key: how many keys are kept, how many are read
- * at once, and how many are read in a second, for all accounts together and for each one.
+ * Creates readings that bound everything that a caller can cause, since anyone can name any key: how many keys are
+ * kept, how many are read at once, and how many are read in a second, for all accounts together and for each one.
  */
 export function createBoundedReadings<Key extends string, Value>({
 	cacheSeconds,
@@ -45,10 +45,10 @@ export function createBoundedReadings<Key extends string, Value>({
 	nowMs,
 	onError = () => {},
 }: {
-	/** How long a value counts before it is read again. */
+	/** Age at which a value is read again. */
 	cacheSeconds: number;
 	timeoutMs: number;
-	/** Rejects where the signal aborts. */
+	/** Rejects if the signal aborts. */
 	read: (key: Key, signal: AbortSignal) => Promise<Value | undefined>;
 	nowMs: () => number;
 	onError?: (error: unknown) => void;
@@ -56,7 +56,7 @@ export function createBoundedReadings<Key extends string, Value>({
 	type Reading = { value: Value | undefined; atMs: number };
 	/** Longest unused first. */
 	const readings = new Map<Key, Reading>();
-	/** Reads under way, each with what is resolved once it has ended or has taken too long to wait for. */
+	/** Reads in flight, each with a promise that resolves once it has ended or has taken too long to wait for. */
 	const reading = new Map<Key, Promise<void>>();
 	const firstReads = createShare(nowMs);
 	const repeatedReads = createShare(nowMs);
@@ -96,7 +96,7 @@ export function createBoundedReadings<Key extends string, Value>({
 			remember(key, { value, atMs: nowMs() });
 		} catch (error) {
 			if (isTransportError(error)) pausedUntilMs = nowMs() + pauseMs;
-			// The chain answers, and fails for this one: others are not to wait for that, only this one is.
+			// The chain answers, but fails for this key: only this key waits, not the others.
 			else if (!hasValue) remember(key, { value: undefined, atMs: nowMs() + pauseMs - cacheMs });
 			onError(error);
 		}
@@ -113,7 +113,7 @@ export function createBoundedReadings<Key extends string, Value>({
 	}
 }
 
-/** As the last one of those that are kept; the first one goes where there are too many. */
+/** Adds the entry as the newest of those that are kept, and removes the oldest if there are too many. */
 function keep<Key, Value>(kept: Map<Key, Value>, key: Key, value: Value, most: number): void {
 	kept.delete(key);
 	kept.set(key, value);
@@ -129,7 +129,7 @@ function isTransportError(error: unknown): boolean {
 	return false;
 }
 
-/** The reads that one kind of them may make: first reads or repeated reads. */
+/** The limits of one kind of reads: first reads or repeated reads. */
 type Share = {
 	underWay: number;
 	budget: Budget;
@@ -147,7 +147,7 @@ function createShare(nowMs: () => number): Share {
 }
 
 type Budget = {
-	/** Takes one where more than `leaving` are left. */
+	/** Takes one if more than `leaving` are left. Returns whether it did. */
 	take: (options?: { leaving?: number }) => boolean;
 };
 

@@ -12,10 +12,10 @@ import {
 } from "viem";
 import type { OnChainCall } from "../on-chain-call.ts";
 
-/** Where Multicall3 is on every chain that has it. */
+/** The address of Multicall3 on every chain that has it. */
 const multicall3Address: Address = "0xcA11bde05977b3631167028862bE2a173976CA11";
 
-/** One chain: where it answers, and what of ours is on it. */
+/** One chain: a client for its node, and our deployment on it. */
 export type EvmChain = {
 	chainId: number;
 	deployment: ChainDeployment;
@@ -27,7 +27,7 @@ export function connectChain({
 	rpcUrl,
 	timeoutMs = 10_000,
 	batchSize,
-	// Whoever asks decides whether to ask again: a retry in here would hide a chain that is slow.
+	// The caller decides whether to ask again: more retries in here would hide a slow chain.
 	transport = http(rpcUrl, {
 		retryCount: 1,
 		timeout: timeoutMs,
@@ -39,12 +39,12 @@ export function connectChain({
 	chainId: number;
 	rpcUrl: string;
 	timeoutMs?: number;
-	/** How many calls of the same moment go to the node in one request; undefined where each goes alone. */
+	/** The most calls of the same moment that go to the node in one request; undefined if each goes alone. */
 	batchSize?: number;
-	/** How the node is reached, where not by its address. */
+	/** The transport to the node, if not HTTP to `rpcUrl`. */
 	transport?: Transport;
 	deployment: ChainDeployment;
-	/** Told of every call to the node. */
+	/** Called after every call to the node. */
 	onCall?: OnChainCall | undefined;
 }): EvmChain {
 	const chain = defineChain({
@@ -65,7 +65,7 @@ export function connectChain({
 	};
 }
 
-/** The same, and each call is told of, once with its retry. */
+/** Wraps the transport and reports each call to `onCall`, once with its retry. */
 function told(
 	transport: Transport,
 	{ chainId, onCall }: { chainId: number; onCall: OnChainCall | undefined },

@@ -15,8 +15,8 @@ import {
 import { publicKeyToAddress, toAccount } from "viem/accounts";
 
 /**
- * The curve's two operations, by libsecp256k1 in WebAssembly: it makes the same signatures as viem's library in a quarter of
- * the time, and recovers in an eighth. The simulator replaces `recover`.
+ * The curve's two operations, by libsecp256k1 in WebAssembly: it makes the same signatures as viem's library in a
+ * quarter of the time, and recovers in an eighth. The simulator replaces `recover`.
  */
 export const curve = {
 	sign(hash: Hex, privateKey: Uint8Array): { r: Hex; s: Hex; yParity: number } {
@@ -24,13 +24,13 @@ export const curve = {
 		const [r, s] = [bytesToHex(signature.subarray(0, 32)), bytesToHex(signature.subarray(32))];
 		return { r, s, yParity: recoveryId };
 	},
-	/** The signer's public key. Throws where the numbers are no signature; null where nobody's. */
+	/** Returns the signer's public key; null if the signature is nobody's. Throws if the numbers are no signature. */
 	recover(hash: Hex, { rs, yParity }: { rs: Hex; yParity: 0 | 1 }): Uint8Array | null {
 		return tiny.recover(hexToBytes(hash), hexToBytes(rs), yParity);
 	},
 };
 
-/** Returns who signed the hash, or undefined where the 65 bytes are no signature of anybody. */
+/** Returns who signed the hash, or undefined if the 65 bytes are nobody's signature. */
 export function recoverAddress({ hash, signature }: { hash: Hex; signature: Hex }): Address | undefined {
 	if (size(signature) !== 65) return undefined;
 	const yParity = { 0: 0, 1: 1, 27: 0, 28: 1 }[Number(slice(signature, 64))];

@@ -8,10 +8,10 @@ import {
 } from "@solana/kit";
 import type { OnChainCall } from "../on-chain-call.ts";
 
-/** Solana: where it answers, and what of ours is on it. */
+/** Solana: a client for its node, and our deployment on it. */
 export type SolanaChain = { chainId: number; deployment: SolanaDeployment; rpc: Rpc<SolanaRpcApi> };
 
-/** How certain a reading is: `processed` is nothing to act on. */
+/** The certainty of a reading. `processed` is too uncertain to act on. */
 export type SolanaCommitment = "confirmed" | "finalized";
 
 export function connectSolana({
@@ -24,9 +24,9 @@ export function connectSolana({
 	rpcUrl: string;
 	deployment: SolanaDeployment;
 	timeoutMs?: number;
-	/** How the node is reached, where not by its address. */
+	/** The transport to the node, if not HTTP to `rpcUrl`. */
 	transport?: RpcTransport;
-	/** Told of every call to the node. */
+	/** Called after every call to the node. */
 	onCall?: OnChainCall | undefined;
 }): SolanaChain {
 	const { chainId } = deployment;
@@ -38,7 +38,7 @@ export function connectSolana({
 	};
 }
 
-/** As on an EVM chain: whoever asks decides whether to ask again, beyond one broken connection. */
+/** Adds a timeout and one retry for a broken connection. Beyond that the caller retries, as on an EVM chain. */
 function withTimeoutAndRetry(transport: RpcTransport, timeoutMs: number): RpcTransport {
 	return async <TResponse>(request: Parameters<RpcTransport>[0]) => {
 		const attempt = () => {
@@ -55,7 +55,7 @@ function withTimeoutAndRetry(transport: RpcTransport, timeoutMs: number): RpcTra
 	};
 }
 
-/** The same, and each call is told of, once with its retry. */
+/** Wraps the transport and reports each call to `onCall`, once with its retry. */
 function told(
 	transport: RpcTransport,
 	{ chainId, onCall }: { chainId: number; onCall: OnChainCall | undefined },

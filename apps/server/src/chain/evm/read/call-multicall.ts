@@ -8,13 +8,13 @@ import {
 } from "viem";
 import type { EvmChain } from "../chain-client.ts";
 
-/** A call that changes nothing. */
+/** A read-only call. */
 export type View = { target: Address; callData: Hex };
 
-// viem hashes the names that it is given at each call: this one is hashed once.
+// viem hashes function names at each call: this one is hashed once.
 const aggregate3 = prepareEncodeFunctionData({ abi: multicall3Abi, functionName: "aggregate3" });
 
-/** The data of the one call to Multicall3 that makes all of these. */
+/** Encodes the one call to Multicall3 that makes all of these calls. */
 export function encodeViews(
 	views: readonly View[],
 	{ allowFailure }: { /** One that fails does not make the others fail. */ allowFailure: boolean },
@@ -22,7 +22,7 @@ export function encodeViews(
 	return encodeFunctionData({ ...aggregate3, args: [views.map((view) => ({ ...view, allowFailure }))] });
 }
 
-/** The answer to a call of Multicall3, at the newest block unless another is named. It is empty on a chain that has none. */
+/** Calls Multicall3, at the newest block unless another is named. The answer is empty on a chain that has none. */
 export async function callMulticall(
 	chain: EvmChain,
 	data: Hex,

@@ -9,7 +9,7 @@ import {
 import { type Address, type Hash, type Hex, isAddressEqual, type Log, parseEventLogs } from "viem";
 import { ourContracts } from "../our-contracts.ts";
 
-/** What each event says beside its order's id, as JSON: amounts are decimal strings. */
+/** The data of each event beside its order's id, as JSON: amounts are decimal strings. */
 type ContractEventData = {
 	Opened: { order: OrderJson };
 	Released: { paid: boolean };
@@ -18,7 +18,7 @@ type ContractEventData = {
 	Claimed: { beneficiary: Address; token: Address; to: Address; amount: string };
 	Filled: { delivered: string; spentToken: Address; spent: string };
 	Voided: Record<never, never>;
-	/** The vault says why, by an error's selector; the escrow does not. */
+	/** The selector of an error, which the vault gives and the escrow does not. */
 	Skipped: { reason?: Hex };
 	Withdrawn: { token: Address; to: Address; amount: string };
 };
@@ -36,7 +36,7 @@ export type ContractEvent = {
 	};
 }[ContractEventName];
 
-/** The events among the logs that move money or decide an order, in the chain's order. */
+/** Returns the events among the logs that move money or decide an order, in the chain's order. */
 export function decodeEvents(
 	deployment: ChainDeployment,
 	logs: readonly Log<bigint, number, false>[],

@@ -133,13 +133,13 @@ function wordOf(address: Address): Hex {
 	return pad(address, { size: 32 }).toLowerCase() as Hex;
 }
 
-/** As OpenZeppelin's ShortStrings keeps a text in a word: its bytes first, its length in the last byte. */
+/** Encodes a text in a word as OpenZeppelin's ShortStrings does: its bytes first, its length in the last byte. */
 function shortString(text: string): Hex {
 	const bytes = pad(stringToHex(text), { dir: "right", size: 31 });
 	return `${bytes}${text.length.toString(16).padStart(2, "0")}`;
 }
 
-/** An address as such; any other word whole. */
+/** Formats a word that holds an address as that address, and any other word whole. */
 function shown(word: Hex): string {
 	return /^0x0{24}/.test(word) ? `0x${word.slice(26)}` : word;
 }

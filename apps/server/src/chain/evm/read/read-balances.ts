@@ -1,7 +1,7 @@
 import { type Address, erc20Abi, getChainContractAddress, multicall3Abi, zeroAddress } from "viem";
 import type { EvmChain } from "../chain-client.ts";
 
-/** What the holders have of each token, all of them together, at one block. The zero address is the native token. */
+/** Reads the holders' total balance of each token, at one block. The zero address is the native token. */
 export async function readBalances(
 	chain: EvmChain,
 	{
@@ -21,7 +21,7 @@ export async function readBalances(
 	);
 }
 
-/** One balance, as an item of a multicall. */
+/** Returns the item of a multicall that reads one balance. */
 export function balanceCall({ client }: EvmChain, { token, holder }: { token: Address; holder: Address }) {
 	if (token !== zeroAddress) {
 		return { address: token, abi: erc20Abi, functionName: "balanceOf" as const, args: [holder] as const };

@@ -15,18 +15,18 @@ import {
 import type { EvmChain } from "../chain-client.ts";
 import { callMulticall, encodeViews } from "./call-multicall.ts";
 
-/** What a path of pools pays for one size. */
+/** The output that a path of pools pays for one size of input. */
 export type Rung = { input: bigint; output: bigint };
 
-/** What a path of pools pays, by ascending size. The fee tiers are in the direction away from the settlement token. */
+/** A path's outputs, by ascending size. The fee tiers are in the direction away from the settlement token. */
 export type Ladder = { fees: number[]; rungs: Rung[] };
 
-/** A feed's answer with 18 decimals, and when it was given, by the chain's clock. Zero where it gave no price. */
+/** A feed's answer with 18 decimals, and when it was given, by the chain's clock. Zero if it gave no price. */
 export type FeedAnswer = { usdE18: bigint; updatedAtUnixSeconds: number };
 
 export type AssetPrices = {
 	feed: FeedAnswer;
-	/** From the settlement token to the asset, and back. Both empty for the settlement token itself. */
+	/** Ladders from the settlement token to the asset, and back. Both are empty for the settlement token itself. */
 	buy: Ladder[];
 	sell: Ladder[];
 };
@@ -47,7 +47,7 @@ export type BlockPrices = {
 
 type Block = { hash: Hex; number: bigint; timestamp: bigint; baseFeePerGas: bigint | null };
 
-// On the chain it is not a view: it swaps and reverts. For a call that makes no difference.
+// On the chain the function is not a view: it swaps and reverts. For an `eth_call` that makes no difference.
 const quoterAbi = parseAbi([
 	"function quoteExactInput(bytes path, uint256 amountIn) view returns (uint256 amountOut, uint160[] sqrtPriceX96AfterList, uint32[] initializedTicksCrossedList, uint256 gasEstimate)",
 ]);
@@ -55,17 +55,17 @@ const feedAbi = parseAbi([
 	"function decimals() view returns (uint8)",
 	"function latestRoundData() view returns (uint80 roundId, int256 answer, uint256 startedAt, uint256 updatedAt, uint80 answeredInRound)",
 ]);
-// viem hashes the names that it is given at each call: this one is hashed once.
+// viem hashes function names at each call: this one is hashed once.
 const quoteExactInput = prepareEncodeFunctionData({ abi: quoterAbi, functionName: "quoteExactInput" });
 const decimalsCall = encodeFunctionData({ abi: feedAbi, functionName: "decimals" });
 const roundCall = encodeFunctionData({ abi: feedAbi, functionName: "latestRoundData" });
 
-/** How far the rungs are below the top one: eight sizes, each a bit less than five times the one below. */
+/** Divisors of the top size, one for each rung: eight sizes, each a bit less than five times the one below. */
 const rungDivisors = [50_000n, 10_000n, 2_500n, 500n, 100n, 20n, 4n, 1n];
 
 /**
- * All pools and feeds of a chain as of one block, by one call. How much of an asset is worth `topUsd` is taken from
- * `previous`, since the sizes must be known before they are asked for; without it the feeds are asked first. At most blocks
+ * Reads all pools and feeds of a chain as of one block, with one call. The amount of an asset that is worth `topUsd`
+ * comes from `previous`, since sizes must be known before the call; without it the feeds are read first. At most blocks
  * nothing has changed: then nothing is encoded or decoded again.
  */
 export async function readBlockPrices(
@@ -191,7 +191,7 @@ async function readAsked(
 	};
 }
 
-/** The words of an answer; none where the call failed. */
+/** Returns the words of an answer; none if the call failed. */
 function wordsOf(result: { success: boolean; returnData: Hex } | undefined): bigint[] {
 	if (!result?.success) return [];
 	const { returnData } = result;
@@ -231,7 +231,7 @@ function ladderQuestions(
 	}
 }
 
-/** A path is an address, and for each further pool its fee in three bytes and the next address. */
+/** Reverses a path: an address, and for each further pool its fee in three bytes and the next address. */
 function reversePath(path: Hex): Hex {
 	const pools = (size(path) - 20) / 23;
 	const token = (i: number) => slice(path, i * 23, i * 23 + 20);
@@ -240,7 +240,7 @@ function reversePath(path: Hex): Hex {
 	return concat([token(pools), ...backward.flatMap((i) => [fee(i), token(i)])]);
 }
 
-/** Up to the first size that the pools could not answer: above it nothing is known. */
+/** Returns the rungs below the first size that the pools could not answer: above it nothing is known. */
 function answeredRungs(rungs: Rung[]): Rung[] {
 	const dry = rungs.findIndex(({ output }) => output === 0n);
 	return dry === -1 ? rungs : rungs.slice(0, dry);
@@ -252,7 +252,7 @@ function quoteKey(path: Hex, input: bigint): string {
 
 const noAnswer: FeedAnswer = { usdE18: 0n, updatedAtUnixSeconds: 0 };
 
-/** The words of `decimals` and of `latestRoundData`. */
+/** Decodes the words of `decimals` and of `latestRoundData`. */
 function feedAnswer([decimals]: bigint[], [, answer, , updatedAt]: bigint[]): FeedAnswer {
 	if (decimals === undefined || decimals > 255n || answer === undefined || updatedAt === undefined) {
 		return noAnswer;

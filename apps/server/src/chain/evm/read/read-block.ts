@@ -10,7 +10,7 @@ export type Block = {
 	transactionHashes: readonly Hash[];
 };
 
-/** A block as the chain has it now: by its number, or the newest, or the newest final one. */
+/** Reads a block as the chain has it now: by its number, or the newest, or the newest final one. */
 export async function readBlock(
 	{ client }: EvmChain,
 	which: number | "latest" | "finalized",

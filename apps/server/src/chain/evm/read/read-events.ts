@@ -3,7 +3,7 @@ import type { EvmChain } from "../chain-client.ts";
 import { ourContracts } from "../our-contracts.ts";
 import { type ContractEvent, decodeEvents } from "./decode-events.ts";
 
-/** The events of our contracts in one block. By its hash: a range could be answered from another fork. */
+/** Reads the events of our contracts in one block, by its hash: a range could be answered from another fork. */
 export async function readEvents(
 	{ client, deployment }: EvmChain,
 	{ blockHash }: { blockHash: Hash },

@@ -1,7 +1,7 @@
 import { type Hash, hexToBigInt, type RpcTransactionReceipt } from "viem";
 import type { EvmChain } from "../chain-client.ts";
 
-/** What these transactions of a block cost their sender. With one call, however many they are. */
+/** Reads what these transactions of a block cost their sender, with one call however many they are. */
 export async function readGasCosts(
 	{ client }: EvmChain,
 	{ blockHash, hashes }: { blockHash: Hash; hashes: readonly Hash[] },
@@ -13,7 +13,7 @@ export async function readGasCosts(
 }
 
 function gasCost(receipt: RpcTransactionReceipt): bigint {
-	// What an OP-stack chain charges for the chain below it.
+	// The fee that an OP-stack chain charges for the chain below it.
 	const { l1Fee } = receipt as { l1Fee?: `0x${string}` };
 	return (
 		hexToBigInt(receipt.gasUsed) * hexToBigInt(receipt.effectiveGasPrice) + (l1Fee ? hexToBigInt(l1Fee) : 0n)

@@ -5,7 +5,7 @@ import { balanceCall } from "./read-balances.ts";
 
 export type StockReading = { token: Address; balance: bigint; outflowAvailable: bigint };
 
-/** What the current vault holds of each asset and may let out, at one block, with one call. */
+/** Reads the current vault's balance and available outflow of each asset, at one block, with one call. */
 export async function readStock(
 	chain: EvmChain,
 	{ blockNumber }: { blockNumber: number },

@@ -1,7 +1,7 @@
 import { type Address, decodeFunctionResult, encodeFunctionData, erc20Abi } from "viem";
 import type { EvmChain } from "../chain-client.ts";
 
-/** What the holder has of a token now. Nothing is waited for once the signal says so. */
+/** Reads the holder's current balance of a token. Stops waiting once the signal aborts. */
 export async function readTokenBalance(
 	{ client }: EvmChain,
 	{ token, holder, signal }: { token: Address; holder: Address; signal: AbortSignal },

@@ -13,7 +13,7 @@ import { askChain } from "../../ask-chain.ts";
 import type { EvmChain } from "../chain-client.ts";
 import { callMulticall, encodeViews, multicallAddress, type View } from "./call-multicall.ts";
 
-// viem hashes the names that it is given at each call: these are hashed once.
+// viem hashes function names at each call: these are hashed once.
 const getEthBalance = prepareEncodeFunctionData({ abi: multicall3Abi, functionName: "getEthBalance" });
 const balanceOf = prepareEncodeFunctionData({ abi: erc20Abi, functionName: "balanceOf" });
 
@@ -27,7 +27,7 @@ export async function readViews(chain: EvmChain, views: readonly View[]): Promis
 	return answers.map(({ returnData }) => hexToBigInt(slice(returnData, 0, 32)));
 }
 
-/** The call that reads a wallet's balance of a token; the zero address stands for the native token. */
+/** Returns the call that reads a wallet's balance of a token; the zero address stands for the native token. */
 export function balanceView(chain: EvmChain, { wallet, token }: { wallet: Address; token: Address }): View {
 	if (token === zeroAddress) {
 		return {

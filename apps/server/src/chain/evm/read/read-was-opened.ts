@@ -2,7 +2,7 @@ import { fromWord, geoEscrowAbi, type Order, orderId } from "@geoswap/protocol";
 import { askChain } from "../../ask-chain.ts";
 import type { EvmChain } from "../chain-client.ts";
 
-/** Whether the order was ever opened, whatever became of it. */
+/** Returns whether the order was ever opened, whatever became of it. */
 export async function readWasOpened({ chainId, client }: EvmChain, order: Order): Promise<boolean> {
 	const state = await askChain(
 		chainId,

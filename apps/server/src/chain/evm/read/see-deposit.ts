@@ -6,11 +6,11 @@ import { type Block, readBlock } from "./read-block.ts";
 import { readEvents } from "./read-events.ts";
 
 /**
- * What this provider says of a deposit that another one told of: the same block, and in it the same event with all terms
- * of the order. Throws where it does not answer.
+ * Asks this provider about a deposit that another one reported: it must have the same block, and in it the same event
+ * with all terms of the order. Throws if it does not answer.
  */
 export async function seeDeposit(chain: EvmChain, deposit: ToldDeposit): Promise<DepositSight> {
-	// How far it is comes first: what it has after that is at least as deep.
+	// The provider's head is read first: a deposit that it has after that is at least as deep.
 	const [latest, finalized] = await Promise.all([readBlock(chain, "latest"), readBlock(chain, "finalized")]);
 	if (latest.number < deposit.blockNumber) return { verdict: "behind" };
 	const block = await readBlockThatMayLack(chain, deposit.blockNumber);
@@ -32,7 +32,7 @@ export async function seeDeposit(chain: EvmChain, deposit: ToldDeposit): Promise
 	return { verdict: "agrees", headNumber: latest.number, finalizedNumber: finalized.number };
 }
 
-/** A node behind the same address may be further behind than the one that told how far they are. */
+/** Returns undefined if the block is missing: a node at the same URL may be behind the one that reported the head. */
 async function readBlockThatMayLack(chain: EvmChain, number: number): Promise<Block | undefined> {
 	return readBlock(chain, number).catch((error: unknown) => {
 		if (error instanceof BlockNotFoundError) return undefined;

@@ -5,7 +5,7 @@ import { entryPoint09Abi, type PackedUserOperation } from "viem/account-abstract
 export type Fill = ContractFunctionArgs<typeof geoVaultAbi, "nonpayable", "fillMany">[0][number];
 export type Attestation = ContractFunctionArgs<typeof geoEscrowAbi, "nonpayable", "releaseMany">[1];
 
-/** What one transaction of a relayer does, for many orders where the contract can. */
+/** The work of one transaction of a relayer, for many orders if the contract can do that. */
 export type Bundle =
 	| { kind: "open"; entryPoint: Address; userOps: PackedUserOperation[]; beneficiary: Address }
 	| { kind: "fill"; vault: Address; fills: Fill[] }
@@ -14,7 +14,7 @@ export type Bundle =
 	| { kind: "refund"; escrow: Address; orders: Order[]; attestation: Attestation }
 	| { kind: "late-refund"; escrow: Address; order: Order };
 
-/** The call that the relayer signs. */
+/** Encodes the call that the relayer signs. */
 export function encodeBundle(bundle: Bundle): { to: Address; data: Hex } {
 	switch (bundle.kind) {
 		case "open":

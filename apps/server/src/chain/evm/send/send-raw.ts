@@ -7,20 +7,20 @@ export type SendOutcome =
 	| { outcome: "spent" }
 	/** The sender cannot pay for it. */
 	| { outcome: "unfunded"; problem: string }
-	/** The chain does not take these bytes: for what they do or carry, or only for their fees or nonce. */
+	/** The chain does not take these bytes: because of their content, or only because of their fees or nonce. */
 	| { outcome: "refused"; problem: string; isForContent: boolean };
 
 const termsProblem = /nonce|underpriced|\bfees?\b|fee ?(too|per|cap)|gas ?price|gas tip/i;
 const contentProblem =
 	/intrinsic gas|gas limit|gas required|revert|authori[sz]ation(?! header)|authority|delegat|already reserved|invalid (transaction|tx|sender|signature|chain)|(transaction|tx) type|oversized data|initcode/i;
 
-/** Offers a signed transaction to the chain. Throws where the chain says nothing, or nothing of the transaction. */
+/** Offers a signed transaction to the chain. Throws if the chain gives no answer, or none about the transaction. */
 export async function sendRaw({ client }: EvmChain, raw: Hex): Promise<SendOutcome> {
 	try {
 		await client.request({ method: "eth_sendRawTransaction", params: [raw] });
 		return { outcome: "accepted" };
 	} catch (error) {
-		// Only what the chain says: the whole message has the endpoint's address, which may hold a key.
+		// Only the chain's own words: the whole message contains the endpoint's URL, which may hold a key.
 		const problem = error instanceof BaseError ? error.details || error.shortMessage : String(error);
 		if (/already (known|imported|exists)|known transaction/i.test(problem)) return { outcome: "accepted" };
 		if (/nonce (is )?too low|nonce provided for the transaction is lower/i.test(problem)) {
@@ -29,7 +29,7 @@ export async function sendRaw({ client }: EvmChain, raw: Hex): Promise<SendOutco
 		if (/insufficient ?funds|exceeds account balance/i.test(problem)) return { outcome: "unfunded", problem };
 		const isAnswer =
 			error instanceof BaseError && error.walk((cause) => cause instanceof RpcRequestError) !== null;
-		// A provider that has had enough of us answers too: that is no reason to give a transaction up.
+		// A provider that limits our requests answers too: that is no reason to give up a transaction.
 		const isForContent = contentProblem.test(problem);
 		if (isAnswer && (isForContent || termsProblem.test(problem))) {
 			return { outcome: "refused", problem, isForContent };

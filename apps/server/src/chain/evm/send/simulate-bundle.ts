@@ -9,12 +9,12 @@ export const maxTransactionGas = 2n ** 24n;
 
 export type BundleSimulation =
 	| { succeeds: true; gasUsed: bigint; events: ContractEvent[] }
-	/** `opIndex` where the EntryPoint says which op it refused. */
+	/** `opIndex` is set if the EntryPoint says which op it refused. */
 	| { succeeds: false; reason: string; opIndex: number | undefined };
 
 /**
- * What a transaction would do on the chain as it is now. Its events are what counts: an op or an item of a batch that
- * fails leaves a transaction that succeeds.
+ * Simulates a transaction on the chain as it is now. Only its events show what was done: the transaction succeeds even
+ * if an op or an item of a batch fails.
  */
 export async function simulateBundle(
 	{ client, deployment }: EvmChain,

@@ -8,7 +8,7 @@ import type { AccountNonces } from "./read-account-nonces.ts";
 import { readDelegation } from "./read-delegation.ts";
 import type { WalletDelegation } from "./wallet-delegation.ts";
 
-/** What is under way may be this wallet's own first swap, after which the authorization is not needed any more. */
+/** The pending transaction may be this wallet's own first swap, after which it needs no authorization any more. */
 const underWay = {
 	message:
 		"The wallet has a transaction under way, which may change its state. Send the same request again once it is mined.",
@@ -17,8 +17,8 @@ const underWay = {
 } as const;
 
 /**
- * The delegate under which the wallet's op will run, and the authorization that makes it so where it is needed. An
- * authorization of a wallet that is ours already is ignored, stale or not: two first swaps at once carry the same one.
+ * Returns the delegate under which the wallet's op will run, and the authorization for it if one is needed. If the
+ * wallet is delegated to us already, an authorization is ignored, stale or not: two first swaps at once carry the same.
  */
 export async function checkDelegation({
 	chain,
@@ -31,7 +31,7 @@ export async function checkDelegation({
 	chain: EvmChain;
 	wallet: Address;
 	delegation: WalletDelegation;
-	/** Whom an authorization must name. */
+	/** The delegate that an authorization must name. */
 	target: Address;
 	authorization: Authorization | undefined;
 	/** Called only for a wallet without a delegation. */
@@ -52,7 +52,7 @@ export async function checkDelegation({
 		expected: string | number,
 		options: ConstructorParameters<typeof SwapError>[2] = {},
 	) => new SwapError("INVALID_AUTHORIZATION", { reason, expected }, options);
-	// Zero would hold on every chain: more than a swap on this one needs.
+	// Zero would be valid on every chain: more than a swap on this one needs.
 	if (authorization.chainId !== BigInt(chain.chainId)) throw refuse("chain", chain.chainId);
 	if (!isAddressEqual(authorization.address, target)) throw refuse("address", target);
 	if (!isSignedBy(wallet, authorization)) throw refuse("signer", wallet);
@@ -70,7 +70,7 @@ export async function checkDelegation({
 
 function isSignedBy(wallet: Address, authorization: Authorization): boolean {
 	const { chainId, address, nonce, r, s, yParity } = authorization;
-	// A chain passes over an authorization with a high s, though it recovers. No account has a nonce of more than 64 bits.
+	// A chain skips an authorization with a high s, though it recovers. No account has a nonce of more than 64 bits.
 	if (!isLowS(s) || nonce > BigInt(Number.MAX_SAFE_INTEGER)) return false;
 	const hash = hashAuthorization({ chainId: Number(chainId), address, nonce: Number(nonce) });
 	const signature = concat([r, s, numberToHex(27n + yParity, { size: 1 })]);

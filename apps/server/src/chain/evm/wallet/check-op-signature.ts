@@ -2,7 +2,7 @@ import { SwapError } from "@geoswap/protocol";
 import { type Address, type Hex, hashMessage, isAddressEqual, type SignableMessage } from "viem";
 import { recoverAddress } from "../secp256k1.ts";
 
-/** What callers sign by mistake, and how that is called. */
+/** Digests that callers sign by mistake, each with its name in the error. */
 const mistakes: [looksLike: string, digest: (opHash: Hex) => Hex][] = [
 	["hex_text", (opHash) => hashMessage(opHash as SignableMessage)],
 	["hex_text", (opHash) => hashMessage(opHash.slice(2))],

@@ -4,14 +4,14 @@ import { type Address, concat, type Hex, numberToHex, slice } from "viem";
 const halfOfOrder = 0x7fffffffffffffffffffffffffffffff5d576e7357a4501ddfe92f46681b20a0n;
 const parityBit = 1n << 255n;
 
-/** Contracts refuse the other half: each signature would have a twin. */
+/** Returns whether s is in the lower half. Contracts refuse the other half: each signature would have a twin. */
 export function isLowS(s: Hex): boolean {
 	return BigInt(s) <= halfOfOrder;
 }
 
 /**
- * A signature in its one form that contracts take: 65 bytes, low s, v 27 or 28. Given as 65 bytes with v 27, 28, 0 or
- * 1, or as 64 bytes (EIP-2098); `0x` is optional.
+ * Returns a signature in the one form that contracts accept: 65 bytes, low s, v 27 or 28. The text may hold 65 bytes
+ * with v 27, 28, 0 or 1, or 64 bytes (EIP-2098); `0x` is optional.
  */
 export function normalizeSignature(text: string, { wallet }: { wallet: Address }): Hex {
 	const digits = /^(?:0x)?((?:[0-9a-f]{2}){64,65})$/i.exec(text)?.[1];

@@ -2,7 +2,7 @@ import type { Address } from "viem";
 import { askChain } from "../../ask-chain.ts";
 import type { EvmChain } from "../chain-client.ts";
 
-/** The wallet's next nonce by the newest block, and with what it sent since. */
+/** The wallet's next nonce at the newest block, and after its pending transactions. */
 export type AccountNonces = { latest: number; pending: number };
 
 export async function readAccountNonces(

@@ -3,7 +3,7 @@ import { askChain } from "../../ask-chain.ts";
 import type { EvmChain } from "../chain-client.ts";
 import { type WalletDelegation, walletDelegation } from "./wallet-delegation.ts";
 
-/** To whom the wallet is delegated on this chain. */
+/** Reads to whom the wallet is delegated on this chain. */
 export async function readDelegation(
 	{ chainId, client, deployment }: EvmChain,
 	wallet: Address,

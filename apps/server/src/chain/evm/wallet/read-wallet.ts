@@ -13,7 +13,7 @@ import { balanceView, readViews } from "../read/read-views.ts";
 import { readDelegation } from "./read-delegation.ts";
 import type { WalletDelegation } from "./wallet-delegation.ts";
 
-// Hashed once: what viem is given by name it hashes each time.
+// viem hashes function names at each call: these are hashed once.
 const allowanceOf = prepareEncodeFunctionData({ abi: erc20Abi, functionName: "allowance" });
 const stateOf = prepareEncodeFunctionData({ abi: geoEscrowAbi, functionName: "orderState" });
 
@@ -22,17 +22,17 @@ export type UnopenedOrder = { orderId: Hex; escrow: Address; amount: bigint };
 
 export type WalletReading = {
 	delegation: WalletDelegation;
-	/** Of the input token, less what the wallet's other orders have yet to take. */
+	/** The wallet's balance of the input token, less what its other orders have yet to take. */
 	available: bigint;
-	/** What the escrow may already take of the input token. */
+	/** The amount of the input token that the escrow may already take. */
 	allowance: bigint;
-	/** Whether the order was opened, by whomever. */
+	/** True if the order was opened, by anyone. */
 	isOpened: boolean;
 };
 
 /**
- * What opening the order depends on, in one round of requests. The balance and the states of the wallet's other orders
- * are of one block: an order that was just opened is not subtracted from a balance that it has left already.
+ * Reads what opening the order depends on, in one round of requests. The balance and the states of the wallet's other
+ * orders are of one block: the amount of a just opened order is not subtracted from a balance that it has left already.
  */
 export async function readWallet({
 	chain,
@@ -73,7 +73,7 @@ function allowanceView({ token, wallet, escrow }: Record<"token" | "wallet" | "e
 	};
 }
 
-/** Zero for an order that this escrow never saw. */
+/** Returns the call that reads an order's state: zero if this escrow never saw the order. */
 function orderState({ orderId: id, escrow }: { orderId: Hex; escrow: Address }): View {
 	return {
 		target: escrow,

@@ -1,6 +1,6 @@
 import type { Authorization } from "@geoswap/protocol";
 
-/** An authorization as it goes into a transaction. */
+/** Converts an authorization to the form that goes into a transaction. */
 export function signedAuthorization({ chainId, nonce, yParity, ...authorization }: Authorization) {
 	return {
 		...authorization,

@@ -20,17 +20,17 @@ import type { EvmChain } from "../chain-client.ts";
 import { signedAuthorization } from "./signed-authorization.ts";
 import { delegationPrefix } from "./wallet-delegation.ts";
 
-/** Whether the escrow would say that the order was opened: nothing else counts as success. */
+/** `opens` is true if the escrow would emit that the order was opened: nothing else counts as success. */
 export type OpenSimulation = { opens: true; gasUsed: bigint } | { opens: false; reason: string };
 
-/** An account that nobody has: the EntryPoint wants a sender without code. */
+/** An account that nobody owns: the EntryPoint requires a sender without code. */
 const anySender: Address = "0x000000000000000000000000000000000000dEaD";
 
-// Hashed once: what viem is given by name it hashes each time.
+// viem hashes function names at each call: these are hashed once.
 const handleOps = prepareEncodeFunctionData({ abi: entryPoint09Abi, functionName: "handleOps" });
 const openedTopic = toEventSelector(getAbiItem({ abi: geoEscrowAbi, name: "Opened" }));
 
-/** Before there is a signature: the wallet's calls, as the EntryPoint makes them, with the delegate in place. */
+/** Simulates the wallet's calls before there is a signature: as the EntryPoint makes them, with the delegate set. */
 export function simulateCalls({
 	chain,
 	order,
@@ -51,7 +51,7 @@ export function simulateCalls({
 	});
 }
 
-/** With the signature: the very bundle that a relayer would send, authorization included. */
+/** Simulates the signed op: the very bundle that a relayer would send, authorization included. */
 export function simulateOp({
 	chain,
 	order,
@@ -60,7 +60,7 @@ export function simulateOp({
 }: {
 	chain: EvmChain;
 	order: Order;
-	/** Signed. */
+	/** The op, signed by the wallet. */
 	userOp: PackedUserOperation;
 	authorization?: Authorization | undefined;
 }): Promise<OpenSimulation> {
@@ -109,7 +109,7 @@ function isOpenedIn(logs: Log[], order: Order): boolean {
 	);
 }
 
-/** An op whose calls revert leaves a bundle that succeeds, with the reason in an event. */
+/** Returns the reason from an event: a bundle succeeds even if the calls of its op revert. */
 function innerReason(logs: Log[]): string {
 	const [event] = parseEventLogs({ abi: entryPoint09Abi, eventName: "UserOperationRevertReason", logs });
 	return event ? revertReason(event.args.revertReason) : "the order was not opened";
@@ -124,7 +124,7 @@ const reasonAbi = [
 	]),
 ];
 
-/** The error's name, or what the EntryPoint or a token says in words. */
+/** Returns the error's name, or the text that the EntryPoint or a token gives. */
 function revertReason(data: Hex): string {
 	try {
 		const { errorName, args } = decodeErrorResult({ abi: reasonAbi, data });

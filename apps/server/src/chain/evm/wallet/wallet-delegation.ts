@@ -1,13 +1,13 @@
 import type { ChainDeployment } from "@geoswap/protocol";
 import { type Address, getAddress, type Hex, size, slice } from "viem";
 
-/** Whom a wallet's code is, on one chain. */
+/** The delegation of a wallet, from its code on one chain. */
 export type WalletDelegation =
 	| { kind: "none" }
-	/** To the delegate that is offered now, or to one that was offered before. */
+	/** Delegated to the delegate that is offered now, or to one that was offered before. */
 	| { kind: "ours"; delegate: Address }
 	| { kind: "other"; delegate: Address }
-	/** Code of its own: no key signs for it as for a wallet. */
+	/** The address has code of its own: no key signs for it as for a wallet. */
 	| { kind: "contract" };
 
 /** EIP-7702: a delegated account's code is this, then the delegate's address. */

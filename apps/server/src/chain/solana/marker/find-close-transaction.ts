@@ -5,10 +5,10 @@ import { askChain } from "../../ask-chain.ts";
 import type { SolanaChain } from "../connect-solana.ts";
 import { readLanded } from "../read/read-landed.ts";
 
-/** Anyone may name the address in a transaction of theirs, but hardly so often that the one sought is not among these. */
+/** Anyone may name the address in their transactions, but hardly so often that the one we seek is not among these. */
 const signaturesLookedAt = 50;
 
-/** The final transaction that took the last lamport from an address, where one of the newest did. */
+/** Returns the final transaction that took the last lamport from an address, if it is one of the newest. */
 export async function findCloseTransaction(
 	chain: SolanaChain,
 	address: SolanaAddress,

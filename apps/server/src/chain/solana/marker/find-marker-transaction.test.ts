@@ -17,7 +17,7 @@ test("one search looks at a page of what strangers sent, skips what cannot be de
 		getBase58Decoder().decode(toBytes(i + 1, { size: 64 })),
 	);
 	stub = await startStubSolanaRpc(({ method, params }) => {
-		// As a transaction that the node tells in part only.
+		// The stub returns a transaction only in part.
 		if (method !== "getSignaturesForAddress")
 			return { result: { slot: 1, meta: null, transaction: ["", "base64"] } };
 		const { before, limit } = params[1] as { before?: string; limit: number };
@@ -37,7 +37,7 @@ test("one search looks at a page of what strangers sent, skips what cannot be de
 	expect(count("getSignaturesForAddress")).toBe(1);
 	expect(count("getTransaction")).toBe(looksPerSearch);
 	expect(await search(hashOf(looksPerSearch - 1))).toEqual({ before: hashOf(2 * looksPerSearch - 1) });
-	// The list ends there: the next one begins anew.
+	// The list ends there: the next search begins anew.
 	expect(await search(hashOf(2 * looksPerSearch - 1))).toEqual({ before: undefined });
 	expect(count("getTransaction")).toBe(listed.length);
 });

@@ -17,10 +17,10 @@ export const looksPerSearch = 50;
 const looksAtOnce = 10;
 
 /**
- * The transaction that made an order's marker, or where the next search has to go on. Looks at the journalled signatures
- * first, then at what the chain lists for the marker's address, newest first. Anyone can name that address as often as
- * they like, so that a search looks at a part of the list only. What is added meanwhile is newer, so that each search
- * comes closer.
+ * Returns the transaction that made an order's marker, or where the next search has to continue. Looks at the
+ * journalled signatures first, then at what the chain lists for the marker's address, newest first. Anyone can name
+ * that address as often as they like, so a search looks at a part of the list only. Entries added meanwhile are newer,
+ * so each search comes closer.
  */
 export async function findMarkerTransaction(
 	chain: SolanaChain,
@@ -33,7 +33,7 @@ export async function findMarkerTransaction(
 		base: SolanaAddress;
 		orderId: Hex;
 		journalled: readonly Hex[];
-		/** From which transaction on, to older ones; undefined: from the newest. */
+		/** The search covers transactions older than this one; undefined to begin with the newest. */
 		before: Hex | undefined;
 	},
 ): Promise<{ hash: Hex } | { hash?: undefined; before: Hex | undefined }> {

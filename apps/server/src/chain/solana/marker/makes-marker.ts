@@ -20,12 +20,12 @@ import { nativeMint } from "./marker-instructions.ts";
 
 type Marker = { base: SolanaAddress; orderId: Hex };
 
-/** Whether the transaction made exactly this marker. */
+/** Returns whether the transaction made exactly this marker. */
 export function makesMarker(landed: Landed, marker: Marker & { owner: SolanaAddress }): boolean {
 	return madeMarkerOwner(landed, marker) === marker.owner;
 }
 
-/** Who owns the order's marker of this base that the transaction made; undefined where it made none. */
+/** Returns the owner of the order's marker of this base that the transaction made; undefined if it made none. */
 export function madeMarkerOwner(landed: Landed, { base, orderId }: Marker): SolanaAddress | undefined {
 	if (landed.isFailed || !landed.message.signers.includes(base)) return undefined;
 	const seed = markerSeed(orderId);
@@ -39,7 +39,7 @@ export function madeMarkerOwner(landed: Landed, { base, orderId }: Marker): Sola
 		(instruction) => isInitialize(instruction) && instruction.accounts[0] === address,
 	);
 	if (!initialized || again.length > 0 || initialized.accounts[1] !== nativeMint) return undefined;
-	// Closed in the same transaction it would guard nothing.
+	// A marker that was closed in the same transaction would guard nothing.
 	if ((landed.lamports.get(address)?.after ?? 0n) < tokenAccountRentLamports) return undefined;
 	return getInitializeAccount3InstructionDataDecoder().decode(initialized.data).owner;
 }

@@ -10,11 +10,11 @@ import { getAllocateWithSeedInstruction, getTransferSolInstruction } from "@sola
 import { getInitializeAccount3Instruction, TOKEN_PROGRAM_ADDRESS } from "@solana-program/token";
 import type { Hex } from "viem";
 
-/** Its accounts close even where someone sent them tokens or lamports. */
+/** Accounts of this mint can be closed even if someone sent them tokens or lamports. */
 export const nativeMint = "So11111111111111111111111111111111111111112" as SolanaAddress;
 
 /**
- * Makes an order's marker, or fails the whole transaction where it was made before. The rent is paid in full even where
+ * Makes an order's marker, or fails the whole transaction if it was made before. The rent is paid in full even if
  * someone has put lamports there: it comes back with the rest.
  */
 export async function markerInstructions({

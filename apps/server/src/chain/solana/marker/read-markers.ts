@@ -4,10 +4,9 @@ import type { SolanaChain, SolanaCommitment } from "../connect-solana.ts";
 import { readAccounts } from "../read/read-accounts.ts";
 import { nativeMint } from "./marker-instructions.ts";
 
-/** Whose an order's marker is. */
 export type MarkerOwner = "vault" | "escrow";
 
-/** The owners of the orders' markers, undefined where there is no marker: lamports alone make none. */
+/** Reads the owners of the orders' markers; undefined if there is no marker. Lamports alone do not make one. */
 export async function readMarkers(
 	chain: SolanaChain,
 	{

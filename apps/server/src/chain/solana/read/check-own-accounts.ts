@@ -4,8 +4,8 @@ import { readAccounts } from "./read-accounts.ts";
 import { holdingAddress } from "./read-holdings.ts";
 
 /**
- * What escrow and vault lack, a sentence each. Without accounts for every token nothing can be released or paid; and an
- * address that may be left with less than its rent refuses whatever would leave it so.
+ * Returns a sentence for each thing that escrow and vault lack. Without accounts for every token nothing can be
+ * released or paid; and the chain refuses any transaction that would leave an address with less than its rent.
  */
 export async function checkOwnAccounts(chain: SolanaChain): Promise<string[]> {
 	const { escrow, vault, assets } = chain.deployment;

@@ -11,7 +11,7 @@ beforeAll(async () => {
 });
 afterAll(() => scene?.stop());
 
-/** The chain, as a wallet sees it that has so many transactions with that memo; and what was asked of it. */
+/** Returns a chain on which every wallet has a great many transactions with that memo, and a count of its calls. */
 function crowded({ signature, memo }: { signature: string; memo: string }, blockTime: () => number | null) {
 	const asked: string[] = [];
 	const entry = () => ({ signature, err: null, memo: `[66] ${memo}`, blockTime: blockTime() });

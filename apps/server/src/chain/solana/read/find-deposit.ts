@@ -14,22 +14,22 @@ import type { SolanaChain } from "../connect-solana.ts";
 import { type Landed, readLanded } from "./read-landed.ts";
 
 const signaturesPerRequest = 1000;
-/** A wallet's own transactions are its affair: what lies far behind them is left to a person. */
+/** A wallet may have any number of transactions of its own: a deposit far behind them is left to a person. */
 const mostRequests = 3;
-/** Each is a request of its own, and anyone can write memos. */
+/** The most transactions to read: each is a request of its own, and anyone can write memos. */
 const mostRead = 5;
-/** The chain's clock and ours differ by less. */
+/** The chain's clock and ours differ by less than this. */
 const clockSlackSeconds = 3_600;
 
 /**
  * `this`: the order's input was paid by the transaction with that signature of the wallet's. `another`: by another one
- * of the same quote. `untold`: too much lies in between to tell.
+ * of the same quote. `untold`: there are too many transactions to tell.
  */
 type DepositFound = "this" | "another" | "none" | "untold";
 
 /**
- * Whether an order's input was paid, and by which transaction: among the wallet's since the quote, the one of a fee
- * payer of ours that has the order's id for a memo.
+ * Returns whether an order's input was paid, and by which transaction: the one, among the wallet's since the quote,
+ * that has a fee payer of ours and the order's id as a memo.
  */
 export async function findDeposit(
 	chain: SolanaChain,
@@ -37,7 +37,7 @@ export async function findDeposit(
 ): Promise<DepositFound> {
 	const id = orderId(order);
 	const { memos, isAll } = await memosSinceQuote(chain, order);
-	// The oldest first: the id is known to others only once the deposit has told it.
+	// The oldest first: others know the id only once the deposit has made it public.
 	const read = memos.toReversed().slice(0, mostRead);
 	let found: DepositFound = isAll && memos.length <= mostRead ? "none" : "untold";
 	for (const hash of read) {
@@ -49,7 +49,7 @@ export async function findDeposit(
 	}
 	return found;
 
-	/** Whose transaction it is decides: others write the same memo for nothing. */
+	/** Returns whether it is the deposit. The fee payer decides: the same memo in others' transactions does not count. */
 	function isDeposit({ message, isFailed }: Landed): boolean {
 		return (
 			!isFailed &&
@@ -61,7 +61,7 @@ export async function findDeposit(
 	}
 }
 
-/** The wallet's transactions with the order's memo, newest first, and whether there can be no more of them. */
+/** Reads the wallet's transactions with the order's memo, newest first, and whether there can be no more of them. */
 async function memosSinceQuote(
 	{ chainId, rpc }: SolanaChain,
 	order: Order,

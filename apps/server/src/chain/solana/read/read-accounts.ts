@@ -4,16 +4,16 @@ import { AccountState, getTokenDecoder, TOKEN_PROGRAM_ADDRESS, type Token } from
 import { askChain } from "../../ask-chain.ts";
 import type { SolanaChain, SolanaCommitment } from "../connect-solana.ts";
 
-/** As many as a node answers for at once. */
+/** The most accounts that a node answers for at once. */
 const accountsPerRequest = 100;
 
 /**
- * An account that exists. `program` owns it: the System Program where it is a wallet. `token` is what it says as an account
- * of the Token program, where it is one.
+ * An account that exists. `program` owns it: the System Program if it is a wallet. `token` is its content as an account
+ * of the Token program, if it is one.
  */
 export type Account = { lamports: bigint; program: SolanaAddress; token: Token | undefined };
 
-/** What is at these addresses. Up to a hundred are of one slot. */
+/** Reads the accounts at these addresses. Up to a hundred are of one slot. */
 export async function readAccounts(
 	{ chainId, rpc }: SolanaChain,
 	addresses: readonly SolanaAddress[],

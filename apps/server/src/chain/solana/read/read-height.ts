@@ -1,7 +1,7 @@
 import { askChain } from "../../ask-chain.ts";
 import type { SolanaChain } from "../connect-solana.ts";
 
-/** How many blocks there are: by them a transaction dies. */
+/** Reads the block height, by which transactions expire. */
 export function readHeight(
 	{ chainId, rpc }: SolanaChain,
 	commitment: "confirmed" | "finalized" = "confirmed",

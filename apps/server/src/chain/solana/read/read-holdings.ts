@@ -3,10 +3,10 @@ import type { Hex } from "viem";
 import type { SolanaChain, SolanaCommitment } from "../connect-solana.ts";
 import { type Account, readAccounts } from "./read-accounts.ts";
 
-/** Per asset, by its 32 bytes. An account that does not exist holds nothing. */
+/** Balances per asset, by its 32 bytes. An account that does not exist holds nothing. */
 export type Holdings = { slot: number; vault: Map<Hex, bigint>; escrow: Map<Hex, bigint> };
 
-/** What the vault and the escrow hold of each asset, at one slot. */
+/** Reads the balances of the vault and the escrow of each asset, at one slot. */
 export async function readHoldings(
 	chain: SolanaChain,
 	{ commitment }: { commitment: SolanaCommitment },
@@ -24,7 +24,7 @@ export async function readHoldings(
 
 const knownAddresses = new WeakMap<SolanaChain["deployment"], Promise<SolanaAddress[]>>();
 
-/** The accounts in which the vault, then the escrow, holds each asset: derived once, since they are read each second. */
+/** Returns the accounts in which the vault, then the escrow, holds each asset: derived once, and read each second. */
 function addressesOf(deployment: SolanaChain["deployment"]): Promise<SolanaAddress[]> {
 	const known = knownAddresses.get(deployment);
 	if (known) return known;
@@ -38,7 +38,7 @@ function addressesOf(deployment: SolanaChain["deployment"]): Promise<SolanaAddre
 	return addresses;
 }
 
-/** Where an owner holds a token: in lamports of its own address, or in the one account for it. */
+/** Returns where an owner holds a token: in lamports at its own address, or in its one account for the token. */
 export async function holdingAddress(held: {
 	owner: SolanaAddress;
 	token: SolanaAddress;
@@ -46,7 +46,7 @@ export async function holdingAddress(held: {
 	return held.token === solanaNativeToken ? held.owner : tokenAccountOf(held);
 }
 
-/** What of it is the owner's: an account whose owner gave it away is not. */
+/** Returns the owner's balance in an account: nothing if the owner gave the account away. */
 export function heldIn(
 	account: Account | undefined,
 	{ owner, token }: { owner: SolanaAddress; token: SolanaAddress },

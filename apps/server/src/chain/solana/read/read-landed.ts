@@ -20,20 +20,20 @@ type TokenChange = Change & { mint: SolanaAddress; owner: SolanaAddress };
 export type Landed = {
 	signature: Hex;
 	slot: number;
-	/** It changed nothing then, but for its fee. */
+	/** If true, it changed nothing, except for its fee. */
 	isFailed: boolean;
 	fee: bigint;
-	/** Of those who signed it. */
+	/** The signature of each signer. */
 	signatures: Map<SolanaAddress, Hex>;
-	/** Only what the transaction itself says, not what programs called in turn. */
+	/** Only the transaction's own instructions, not those that programs called in turn. */
 	message: { feePayer: SolanaAddress; signers: SolanaAddress[]; instructions: LandedInstruction[] };
-	/** Of every account that it named. */
+	/** The changes of every account that it named. */
 	lamports: Map<SolanaAddress, Change>;
-	/** Of every token account that it named, by the account's address. */
+	/** The changes of every token account that it named, by the account's address. */
 	tokens: Map<SolanaAddress, TokenChange>;
 };
 
-/** Undefined where the node knows of no such transaction at that commitment. It may be behind: see `readUnknown`. */
+/** Returns undefined if the node knows no such transaction at that commitment. It may be behind: see `readUnknown`. */
 export async function readLanded(
 	{ chainId, rpc }: SolanaChain,
 	signature: Hex,
@@ -51,7 +51,7 @@ export async function readLanded(
 	);
 	if (!found) return undefined;
 	const { meta, slot } = found;
-	// Without it nobody knows what was moved.
+	// Without `meta` nobody knows what was moved.
 	if (!meta) throw new Error(`the chain has no record of what ${toSignature(signature)} changed`);
 	const { compiledMessage, loadedAddresses, transaction } = decodeTransactionFromRpcResponse(found);
 	const accounts = getAccountMetasFromCompiledTransactionMessage(compiledMessage, loadedAddresses);
@@ -95,7 +95,7 @@ export async function readLanded(
 	};
 }
 
-/** An account that was made or closed held nothing before or after. */
+/** Returns the changes of balances. An account that was made held nothing before; a closed one holds nothing after. */
 function tokenChanges(
 	addresses: readonly SolanaAddress[],
 	before: readonly TokenBalance[],

@@ -41,7 +41,7 @@ async function connected({
 }) {
 	stub = await startStubSolanaRpc(({ method, params }) => {
 		if (method === "getBlockTime") return { result: time(params[0] as number) };
-		// A node takes what is not said for final.
+		// A node's default commitment is `finalized`.
 		const { commitment = "finalized" } = (params[0] ?? {}) as { commitment?: "finalized" | "confirmed" };
 		const absoluteSlot = slots[commitment];
 		return {

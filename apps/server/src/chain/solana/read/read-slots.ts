@@ -5,8 +5,8 @@ import type { SolanaChain, SolanaCommitment } from "../connect-solana.ts";
 export type Slot = { slot: number; height: number; timestamp: number };
 
 /**
- * How far the chain is. What is final is read first; where a node that lags answers for what is confirmed, what is final
- * is the newest that is known.
+ * Reads the chain's newest final and confirmed slots. The final one is read first; if a node that lags then answers for
+ * the confirmed one, the final slot is the newest that is known.
  */
 export async function readSlots(chain: SolanaChain): Promise<{ finalized: Slot; confirmed: Slot }> {
 	const finalized = await readSlot(chain, "finalized");

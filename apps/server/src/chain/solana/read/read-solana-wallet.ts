@@ -7,16 +7,16 @@ import { type Account, readAccounts } from "./read-accounts.ts";
 import { heldIn, holdingAddress } from "./read-holdings.ts";
 
 export type SolanaWalletReading = {
-	/** Of the token. */
+	/** The wallet's balance of the token. */
 	balance: bigint;
 	lamports: bigint;
-	/** Whether it can be paid the token without an account being made: always so for lamports. */
+	/** True if the wallet can be paid the token without an account being made: always so for lamports. */
 	hasAccount: boolean;
-	/** Why it cannot be paid the token; undefined where it can be. */
+	/** The reason why the wallet cannot be paid the token; undefined if it can be. */
 	payProblem: string | undefined;
 };
 
-/** What a wallet has, at one slot. An account that is the wallet's by its address but not by its owner is not its own. */
+/** Reads a wallet's balances, at one slot. Its token account does not count if the account has another owner. */
 export async function readSolanaWallet(
 	chain: SolanaChain,
 	{ wallet, token, signal }: { wallet: SolanaAddress; token: Hex; signal?: AbortSignal },
@@ -36,7 +36,7 @@ export async function readSolanaWallet(
 	};
 }
 
-/** An address of another program's is no wallet, even where it has a key: that program decides what becomes of lamports. */
+/** An account of another program is no wallet, even if it has a key: that program decides what becomes of lamports. */
 function nativeProblem(account: Account | undefined): string | undefined {
 	if (!account || account.program === SYSTEM_PROGRAM_ADDRESS) return undefined;
 	return `the recipient is an account of the program ${account.program}, and not a wallet of the System Program`;

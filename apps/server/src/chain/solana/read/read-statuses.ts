@@ -3,22 +3,22 @@ import { type Hex, hexToBytes } from "viem";
 import { askChain } from "../../ask-chain.ts";
 import type { SolanaChain } from "../connect-solana.ts";
 
-/** As many as a node answers for at once. */
+/** The most signatures that a node answers for at once. */
 const statusesPerRequest = 256;
 
 export type SignatureStatus = { slot: number; isFinal: boolean; isFailed: boolean };
 
-/** What a node says of a transaction. */
+/** A node's answer about a transaction. */
 export type StatusAnswer = {
-	/** Undefined where it is not confirmed. */
+	/** Undefined if it is not confirmed. */
 	status: SignatureStatus | undefined;
-	/** Where the node has it, confirmed or not. */
+	/** The slot in which the node has it, confirmed or not. */
 	slot: number | undefined;
-	/** How far the node is. What is in later slots it cannot know. */
+	/** The node's newest slot. It cannot know what is in later ones. */
 	asOf: number;
 };
 
-/** What became of transactions, in their order. Undefined for what the node does not know, or not as confirmed. */
+/** Reads the statuses of transactions, in order. Undefined for one that the node does not know, or not as confirmed. */
 export async function readStatuses(
 	chain: SolanaChain,
 	signatures: readonly Hex[],
@@ -26,7 +26,7 @@ export async function readStatuses(
 	return (await askStatuses(chain, signatures)).map(({ status }) => status);
 }
 
-/** The same, with how much each answer is worth. */
+/** Reads the same statuses, with the slot that each answer is as of. */
 export async function askStatuses(
 	{ chainId, rpc }: SolanaChain,
 	signatures: readonly Hex[],
@@ -55,7 +55,7 @@ export async function askStatuses(
 	return answers;
 }
 
-/** As Solana writes it. */
+/** Converts a signature to base58, as Solana writes it. */
 export function toSignature(signature: Hex): Signature {
 	return getBase58Decoder().decode(hexToBytes(signature)) as Signature;
 }

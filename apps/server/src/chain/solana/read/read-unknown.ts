@@ -4,9 +4,9 @@ import type { SolanaChain } from "../connect-solana.ts";
 import { readLanded } from "./read-landed.ts";
 import { askStatuses } from "./read-statuses.ts";
 
-/** For so many blocks a transaction can land. */
+/** Number of blocks for which a transaction can land. */
 const blocksToLand = 150;
-/** More than there ever are for a block: some slots have none. */
+/** More slots per block than there ever are: some slots have no block. */
 const slotsPerBlock = 2;
 
 /** Transactions that are fetched at once. */
@@ -14,16 +14,16 @@ const fetchesAtOnce = 16;
 
 export type SoughtTransaction = {
 	hash: Hex;
-	/** Where it was seen. */
+	/** The slot in which it was seen. */
 	slot?: number | undefined;
-	/** Where it was not seen: the last height at which it could land, which is past. */
+	/** The last height at which it could land, which is past; set if it was not seen. */
 	lastValidHeight?: number | undefined;
 };
 
 /**
- * Those of the transactions that are in no block up to the slot. A node that does not know one may be behind, or have
- * forgotten: so it is only said on the word of one that is at the slot, has it at no level, and still has the blocks that
- * it could be in. Of the others nothing is known.
+ * Returns the transactions that are in no block up to the slot. A node that does not know one may be behind, or have
+ * pruned it: so a node is believed only if it is at the slot, has the transaction at no commitment, and still has the
+ * blocks that it could be in. Nothing is known about the others.
  */
 export async function readUnknown(
 	chain: SolanaChain,
@@ -42,7 +42,7 @@ export async function readUnknown(
 		const isWhole = firstSlot <= Math.max(0, earliestSlot(transaction, asOf));
 		return answer && answer.asOf >= asOf.slot && answer.slot === undefined && isWhole;
 	});
-	// Two sources: nodes keep statuses and transactions apart.
+	// Both sources are asked: nodes keep statuses and transactions apart.
 	for (let i = 0; i < silent.length; i += fetchesAtOnce) {
 		await Promise.all(
 			silent.slice(i, i + fetchesAtOnce).map(async ({ hash }) => {

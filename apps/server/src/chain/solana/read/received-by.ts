@@ -3,9 +3,9 @@ import type { Hex } from "viem";
 import type { Landed } from "./read-landed.ts";
 
 /**
- * How much more an owner holds since, by balances and not by what instructions say; negative where it holds less. A
- * token counts in the owner's one account for it, whoever that account belongs to. The fee that the owner paid for the
- * transaction is not counted.
+ * Returns how much more an owner holds after the transaction, from balances and not from instructions; negative if it
+ * holds less. A token counts in the owner's one account for it, whoever that account belongs to. The fee that the owner
+ * paid for the transaction is not counted.
  */
 export async function receivedBy(
 	landed: Landed,

@@ -59,7 +59,7 @@ const transactionThat =
 	({ method }, result) =>
 		method === "getTransaction" ? { result: change(result as Transaction) } : undefined;
 
-/** As if the escrow had been given one unit less. */
+/** Returns the transaction as if the escrow had received one unit less. */
 function oneLess(transaction: Transaction): Transaction {
 	const { meta } = transaction;
 	const postTokenBalances = meta.postTokenBalances.map((balance) => {
@@ -70,7 +70,7 @@ function oneLess(transaction: Transaction): Transaction {
 	return { ...transaction, meta: { ...meta, postTokenBalances } };
 }
 
-/** As a node that never had it tells, with what is final at its slot already. */
+/** Answers as a node that never had the transaction, and that is final up to its slot already. */
 function gone({ method }: Parameters<Liar>[0], result: unknown): ReturnType<Liar> {
 	if (method === "getEpochInfo") {
 		return { result: { ...(result as object), absoluteSlot: told.blockNumber } };

@@ -6,16 +6,16 @@ import { readUnknown } from "./read-unknown.ts";
 import { receivedBy } from "./received-by.ts";
 
 /**
- * What this provider says of a deposit that another one told of: the same transaction in the same slot, and by the
- * balances that it changed the escrow has the input. Throws where it does not answer.
+ * Asks this provider about a deposit that another one reported: it must have the same transaction in the same slot, and
+ * the changed balances must show that the escrow has the input. Throws if it does not answer.
  */
 export async function seeSolanaDeposit(chain: SolanaChain, deposit: ToldDeposit): Promise<DepositSight> {
-	// How far it is comes first: what it has after that is at least as deep.
+	// The provider's slots are read first: a deposit that it has after that is at least as deep.
 	const { finalized, confirmed } = await readSlots(chain);
 	if (confirmed.slot < deposit.blockNumber) return { verdict: "behind" };
 	const landed = await readLanded(chain, deposit.transactionHash);
 	if (!landed) {
-		// Until its final blocks are past the place, and unless it still has those, not to know it says nothing.
+		// A missing transaction proves nothing unless the node is final up to its slot, and still has those blocks.
 		if (finalized.slot < deposit.blockNumber) return { verdict: "behind" };
 		const sought = { hash: deposit.transactionHash, slot: deposit.blockNumber };
 		const isGone = (await readUnknown(chain, [sought], finalized)).size > 0;

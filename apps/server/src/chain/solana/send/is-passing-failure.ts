@@ -1,13 +1,13 @@
 import type { SolanaDeployment } from "@geoswap/protocol";
 import type { TransactionSimulation } from "./simulate-transaction.ts";
 
-/** The node, or who pays the fee, is the cause. */
+/** Errors that the node or the fee payer causes. */
 const passing =
 	/Blockhash ?NotFound|AccountInUse|ClusterMaintenance|InsufficientFundsForFee|AccountNotFound|WouldExceed/i;
 
 /**
- * Whether a transaction would fail for the sake of the node or of a fee payer of ours, and not for what the wallet or
- * the recipient did: the same may do later.
+ * Returns whether a transaction would fail because of the node or a fee payer of ours, and not because of the wallet or
+ * the recipient: the same transaction may succeed later.
  */
 export function isPassingFailure(
 	{ reason, poorAccount }: Pick<Extract<TransactionSimulation, { ok: false }>, "reason" | "poorAccount">,

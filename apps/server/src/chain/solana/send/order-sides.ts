@@ -1,7 +1,7 @@
 import { fromSolanaWord, isSolana, type Order, type SolanaDeployment, toSolanaWord } from "@geoswap/protocol";
 import { isHex } from "viem";
 
-// Who asks for a signature has looked already. A key still signs for no order that is not this deployment's.
+// Callers have already checked the order. Still, a key signs for no order that is not this deployment's.
 
 /** Throws unless the order's input comes to this deployment's escrow, and on to its vault. */
 export function expectOrigin(deployment: SolanaDeployment, order: Order): void {
@@ -31,7 +31,7 @@ export function expectDestination(deployment: SolanaDeployment, order: Order): v
 	expectStranger(deployment, order.recipient);
 }
 
-/** Whether both sides of the order are on Solana. One marker, the vault's, decides such an order. */
+/** Returns whether both sides of the order are on Solana. One marker, the vault's, decides such an order. */
 export function isWithinSolana({ originChainId, destinationChainId }: Order): boolean {
 	return isSolana(originChainId) && originChainId === destinationChainId;
 }
@@ -57,7 +57,7 @@ function expectAsset({ assets }: SolanaDeployment, token: Order["inputToken"]): 
 	}
 }
 
-/** A transfer between our own keys is never a user's. */
+/** Throws if the address is one of our own keys: a transfer between those is never a user's. */
 function expectStranger({ feePayers, escrow, vault }: SolanaDeployment, word: Order["wallet"]): void {
 	const address = fromSolanaWord(word);
 	if ([...feePayers, escrow, vault].includes(address))

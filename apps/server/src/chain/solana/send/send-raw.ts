@@ -3,14 +3,14 @@ import type { Hex } from "viem";
 import type { SolanaChain } from "../connect-solana.ts";
 import { toBase64 } from "./simulate-transaction.ts";
 
-/** Offers a signed transaction to the chain, which says nothing of what becomes of it. */
+/** Offers a signed transaction to the chain, which does not report what becomes of it. */
 export async function sendRaw({ rpc }: SolanaChain, raw: Hex): Promise<void> {
 	try {
 		await rpc
 			.sendTransaction(toBase64(raw), { encoding: "base64", skipPreflight: true, maxRetries: 0n })
 			.send();
 	} catch (error) {
-		// Only what the chain says: a whole error may have the endpoint's address, which may hold a key.
+		// Only the chain's own words: a whole error may contain the endpoint's URL, which may hold a key.
 		throw new Error(isSolanaError(error) ? error.message : "the chain does not answer");
 	}
 }

@@ -4,12 +4,12 @@ import type { MarkerOwner } from "../marker/read-markers.ts";
 import { type SignedTransaction, type SigningParts, signInstructions } from "./sign-instructions.ts";
 import type { SolanaKeys } from "./solana-keys.ts";
 
-/** As many as fit into a transaction. */
+/** The most markers that fit into a transaction. */
 export const maximumClosedMarkers = 20;
 
 const unitLimitPerMarker = 6_000;
 
-/** Closes markers, whose lamports come back to the fee payer. What they guarded is guarded no more. */
+/** Closes markers, whose lamports come back to the fee payer. Their orders are no longer guarded. */
 export async function signClose({
 	keys,
 	markers,

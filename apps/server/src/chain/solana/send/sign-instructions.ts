@@ -18,19 +18,19 @@ import {
 import { bytesToHex, type Hex, slice } from "viem";
 import type { SolanaKeys } from "./solana-keys.ts";
 
-/** A transaction as it is sent, and its name. */
+/** A transaction as it is sent, and the signature that identifies it. */
 export type SignedTransaction = { signature: Hex; raw: Hex };
 
-/** What every transaction of ours needs beside what it does. */
+/** The parts that every transaction of ours needs, beside its instructions. */
 export type SigningParts = {
-	/** One of the deployment's. */
+	/** One of the deployment's fee payers. */
 	feePayer: KeyPairSigner;
 	blockhash: string;
 	/** In micro-lamports per compute unit. */
 	computePrice: bigint;
 };
 
-/** And where it decides an order. */
+/** The parts of a transaction that decides an order. */
 export type OrderParts = SigningParts & { deployment: SolanaDeployment; keys: SolanaKeys; order: Order };
 
 // Limits of compute units are set per kind, for the Token program as it was before its last, much cheaper, version: a
@@ -51,7 +51,7 @@ export async function signInstructions({
 	const message = pipe(
 		createTransactionMessage({ version: 0 }),
 		(empty) => setTransactionMessageFeePayerSigner(feePayer, empty),
-		// Until which height it lives is not part of the bytes.
+		// The last valid height is not part of the bytes.
 		(paid) =>
 			setTransactionMessageLifetimeUsingBlockhash(
 				{ blockhash: blockhash as Blockhash, lastValidBlockHeight: 0n },
@@ -76,7 +76,7 @@ export async function signInstructions({
 	return { raw, signature: firstSignature(raw) };
 }
 
-/** The fee payer's, after the one byte that counts them. */
+/** Returns the fee payer's signature, which follows the one byte that counts the signatures. */
 function firstSignature(raw: Hex): Hex {
 	return slice(raw, 1, 65);
 }

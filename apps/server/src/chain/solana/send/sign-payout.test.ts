@@ -175,7 +175,7 @@ test("on one chain the same transaction pays the output and takes the input, and
 		order.inputAmount,
 	);
 	const signed = await signPayout({ ...(await scene.parts()), order, amount, createsAccount: true });
-	// The largest of all.
+	// The largest transaction of all.
 	expect(hexToBytes(signed.raw).length).toBeLessThanOrEqual(1232);
 	const landed = await scene.land(signed);
 	expect(landed.isFailed).toBe(false);

@@ -9,7 +9,7 @@ const unitLimit = { transfers: 40_000, account: 60_000 };
 
 /**
  * Pays an order's output from the vault, and marks the order as paid: a second payout, or one after the order was
- * voided, fails. Where the input is on Solana too, the same transaction takes it from the escrow to the vault.
+ * voided, fails. If the input is on Solana too, the same transaction takes it from the escrow to the vault.
  */
 export async function signPayout({
 	deployment,
@@ -19,9 +19,9 @@ export async function signPayout({
 	createsAccount,
 	...parts
 }: OrderParts & {
-	/** Of the output token, to the recipient. */
+	/** Amount of the output token that is paid to the recipient. */
 	amount: bigint;
-	/** Whether the fee payer makes the recipient's token account. Without, it must exist. */
+	/** True if the fee payer makes the recipient's token account. Otherwise it must exist. */
 	createsAccount: boolean;
 }): Promise<SignedTransaction> {
 	expectDestination(deployment, order);

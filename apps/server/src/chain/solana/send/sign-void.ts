@@ -6,7 +6,7 @@ import { type OrderParts, type SignedTransaction, signInstructions } from "./sig
 const unitLimit = 25_000;
 
 /**
- * Closes an order at its destination for good: no payout can land any more. Fails where one did. Not for orders within
+ * Closes an order at its destination for good: no payout can land any more. Fails if one did. Not for orders within
  * Solana, which a refund closes.
  */
 export async function signVoid({

@@ -14,11 +14,11 @@ export type TransactionSimulation =
 			ok: false;
 			reason: string;
 			logs: string[];
-			/** Would be left with something, and with less than its rent. */
+			/** The account that would be left with something, but with less than its rent. */
 			poorAccount?: SolanaAddress;
 	  };
 
-/** Whether a transaction would succeed now. Its signatures may be missing, its blockhash must live. */
+/** Returns whether a transaction would succeed now. Its signatures may be missing; its blockhash must be valid. */
 export async function simulateTransaction(
 	{ chainId, rpc }: SolanaChain,
 	raw: Hex | Uint8Array,
@@ -59,7 +59,7 @@ function poorAccountOf(error: unknown, raw: Hex | Uint8Array): SolanaAddress | u
 	return getCompiledTransactionMessageDecoder().decode(messageBytes).staticAccounts[Number(index)];
 }
 
-/** As `InstructionError: instruction 2: Custom 1`. */
+/** Formats an error, for example as `instruction 2: Custom 1`. */
 function reasonOf(error: unknown): string {
 	if (typeof error === "string") return error;
 	const [name, detail] = Object.entries(error as Record<string, unknown>)[0] ?? ["unknown error", undefined];

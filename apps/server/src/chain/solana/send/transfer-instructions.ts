@@ -10,7 +10,7 @@ import type { Instruction, TransactionSigner } from "@solana/kit";
 import { getCreateAssociatedTokenIdempotentInstruction } from "@solana-program/token";
 import type { Hex } from "viem";
 
-/** Moves an asset between two owners. With `accountPaidBy`, the receiver's account is made where it is missing. */
+/** Moves an asset between two owners. With `accountPaidBy`, the receiver's account is made if it is missing. */
 export async function transferInstructions({
 	deployment,
 	accountPaidBy,

@@ -10,7 +10,7 @@ type ChangedPart =
 	| "bytes";
 type V0 = Extract<CompiledTransactionMessage, { version: 0 }>;
 
-/** In a word, what of a message is not as it was built. The first thing that strikes. */
+/** Returns the first part found in a message that is not as it was built. */
 export function changedPart(built: Uint8Array, given: Uint8Array): ChangedPart {
 	const before = decode(built);
 	const after = decode(given);
@@ -32,7 +32,7 @@ function decode(message: Uint8Array) {
 	}
 }
 
-/** Which programs are called with which data, in order. */
+/** Returns the programs that are called, each with its data, in order. */
 function calls({ instructions, staticAccounts }: V0) {
 	return instructions.map(({ programAddressIndex, data }) => [
 		staticAccounts[programAddressIndex],
@@ -40,7 +40,7 @@ function calls({ instructions, staticAccounts }: V0) {
 	]);
 }
 
-/** Which accounts there are, which of them sign or are written, and which instruction takes which. */
+/** Returns the accounts, which of them sign or are written, and which instruction takes which. */
 function accounts({ header, staticAccounts, instructions }: V0) {
 	return [header, staticAccounts, instructions.map(({ accountIndices }) => accountIndices ?? [])];
 }

@@ -17,9 +17,9 @@ import { verifyWalletSignature } from "./verify-wallet-signature.ts";
 const field = "signedTransaction";
 
 /**
- * The wallet's signature in a transaction that it signed, which must be the one that was built. What stands in the fee
- * payer's place is ignored: that signature is made later, and not here. Where none could be built any more, there is
- * nothing to compare with: whoever asks can be told what became of it, and must not make anything of it.
+ * Returns the wallet's signature in a transaction that it signed, which must be the one that was built. Bytes in the
+ * fee payer's place are ignored: that signature is made later, and not here. If the transaction cannot be built any
+ * more, there is nothing to compare with: the caller may report what became of it, and must do nothing else with it.
  */
 export async function checkSignedTransaction({
 	deployment,
@@ -27,7 +27,7 @@ export async function checkSignedTransaction({
 	parts,
 	signedTransaction,
 }: {
-	/** Undefined where Solana is not offered any more. */
+	/** Undefined if Solana is not offered any more. */
 	deployment: SolanaDeployment | undefined;
 	order: Order;
 	parts: OrderMessageParts;
@@ -64,7 +64,7 @@ function parseTransaction(text: string): { message: Uint8Array; signatures: Uint
 	if (text.length > Math.ceil(maximumTransactionBytes / 3) * 4)
 		throw malformed("is longer than a transaction can be");
 	const bytes = new Uint8Array(Buffer.from(text, "base64"));
-	// The decoder skips what it does not know.
+	// The decoder skips characters that it does not know.
 	if (text === "" || Buffer.from(bytes).toString("base64") !== text)
 		throw malformed("must be base64, with padding");
 	if (bytes.length > maximumTransactionBytes) throw malformed("is longer than a transaction can be");

@@ -36,12 +36,12 @@ type Offer = {
 type Case = {
 	scene: SolanaOrderScene;
 	order: Order;
-	/** As built, and as the wallet signed it. */
+	/** The message as it was built, and the wallet's signature over it. */
 	message: Uint8Array;
 	signature: Uint8Array;
 };
 
-/** What is offered with the right message but other signatures. */
+/** Offers with the right message but other signatures. */
 const signatureMutations: Record<string, (one: Case, dice: Dice) => Promise<Offer>> = {
 	"a stranger's signature": async ({ scene, message }) => ({
 		signature: await sign(scene.stranger, message),
@@ -81,7 +81,7 @@ const signatureMutations: Record<string, (one: Case, dice: Dice) => Promise<Offe
 	}),
 };
 
-/** What the wallet signed rightly, but no fee payer of ours may. */
+/** Offers that the wallet signed correctly, but that no fee payer of ours may sign. */
 const termMutations: Record<string, (one: Case, dice: Dice) => { order?: Order; parts?: OrderMessageParts }> =
 	{
 		"a fee payer who is none": ({ scene }) => ({
@@ -113,7 +113,7 @@ const termMutations: Record<string, (one: Case, dice: Dice) => { order?: Order; 
 		"no input": ({ order }) => ({ order: { ...order, inputAmount: 0n } }),
 	};
 
-/** The order or parts are others than those that the wallet signed for. */
+/** Offers with another order or other parts than the wallet signed. */
 const storedMutations: Record<
 	string,
 	(one: Case, dice: Dice) => { order?: Order; parts?: OrderMessageParts }
@@ -196,7 +196,7 @@ test(`of ${runs.toLocaleString("en")} mutated messages that are offered for co-s
 	expect([...offered].filter(([, count]) => count === 0)).toEqual([]);
 });
 
-/** Undefined where the mutation changed nothing. */
+/** Undefined if the mutation changed nothing. */
 async function offerOf(kind: string, one: Case, dice: Dice): Promise<Offer | undefined> {
 	const { scene, message } = one;
 	const ofMessage = messageMutations[kind];
@@ -245,7 +245,7 @@ function coSign({ scene, order, signature }: Case, offer: Offer) {
 	});
 }
 
-/** Anything else would be a mistake that happened to help. */
+/** Any other error would be a mistake that happened to help. */
 function isRefusal(reason: unknown): boolean {
 	if (reason instanceof CoSignError) return true;
 	const codes = ["INVALID_REQUEST", "TRANSACTION_CHANGED", "INVALID_SIGNATURE"];
@@ -270,7 +270,7 @@ function wireOf(signatures: Uint8Array[], message: Uint8Array): Uint8Array {
 	]);
 }
 
-/** With as many signatures, and in the place, as the message itself wants: the wallet's in each. */
+/** Returns a transaction with as many signatures as the message itself requires: the wallet's in each place. */
 function wireOfAny(message: Uint8Array, signature: Uint8Array): Uint8Array {
 	try {
 		const { header, staticAccounts } = getCompiledTransactionMessageDecoder().decode(message);
@@ -293,7 +293,7 @@ function withCompute(
 	return { ...parts, compute: { ...parts.compute, ...changes } };
 }
 
-/** Adds the group's order to the scalar: the same signature, to whoever does not look at its form. */
+/** Adds the group's order to the scalar: the same signature, for a check that does not look at its form. */
 function withTwinScalar(signature: Uint8Array): Uint8Array {
 	const groupOrder = 2n ** 252n + 27742317777372353535851937790883648493n;
 	const scalar =

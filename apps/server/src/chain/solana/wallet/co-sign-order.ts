@@ -11,21 +11,21 @@ import { expectOrigin } from "../send/order-sides.ts";
 import { maximumTransactionBytes, type SignedTransaction } from "../send/sign-instructions.ts";
 import { verifyWalletSignature } from "./verify-wallet-signature.ts";
 
-/** What a deposit may cost the fee payer at most: 200,000 units at 5,000,000 micro-lamports are 0.001 SOL. */
+/** The most that a deposit may cost the fee payer: 200,000 units at 5,000,000 micro-lamports are 0.001 SOL. */
 export const maximumUnitLimit = 200_000;
 export const maximumMicroLamportsPerUnit = 5_000_000n;
 
-/** Why a fee payer does not sign. */
+/** The reason why a fee payer does not sign. */
 export class CoSignError extends Error {
 	override name = "CoSignError";
 }
 
-/** What the wallet signed, beside the order. */
+/** The parts of the message that the wallet signed, beside the order. */
 export type CoSignedOp = {
 	feePayer: SolanaAddress;
 	blockhash: string;
 	compute: { unitLimit: number; microLamportsPerUnit: bigint };
-	/** The wallet's, 64 bytes. */
+	/** The wallet's signature, 64 bytes. */
 	signature: Hex;
 };
 
@@ -72,7 +72,7 @@ async function orderMessage(deployment: SolanaDeployment, order: Order, op: CoSi
 	try {
 		expectOrigin(deployment, order);
 		const { message, unsigned } = await orderTransaction(deployment, order, op);
-		// Two signers, the fee payer first: what is put together above has exactly these two places.
+		// There are two signers, the fee payer first: the bytes put together above have exactly these two places.
 		if (
 			unsigned[0] !== 2 ||
 			unsigned.length !== 129 + message.length ||

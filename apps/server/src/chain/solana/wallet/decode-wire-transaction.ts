@@ -1,13 +1,13 @@
 import { getCompiledTransactionMessageDecoder, getTransactionDecoder } from "@solana/kit";
 
-/** A transaction's message and its signatures in their order, or undefined where the bytes are no transaction. */
+/** Returns a transaction's message and its signatures in order, or undefined if the bytes are not a transaction. */
 export function decodeWireTransaction(
 	bytes: Uint8Array,
 ): { message: Uint8Array; signatures: Uint8Array[] } | undefined {
 	try {
 		const { messageBytes, signatures } = getTransactionDecoder().decode(bytes);
 		const { header } = getCompiledTransactionMessageDecoder().decode(messageBytes);
-		// Nothing but zeros would pass for one that nobody signs.
+		// Otherwise bytes that are all zero would pass for a transaction without signers.
 		if (header.numSignerAccounts === 0) return undefined;
 		return {
 			message: new Uint8Array(messageBytes),
