@@ -1,4 +1,4 @@
-/** The chains of both kinds, those of EVM first. */
+/** Returns the chains of both kinds, EVM first. */
 export function allChains<Evm, Solana>({
 	chains,
 	solana,

@@ -1,4 +1,4 @@
-/** A mistake of whoever runs this, in words that say what to mend. */
+/** A mistake of the operator. The message says what to fix. */
 export class ConfigError extends Error {
 	override name = "ConfigError";
 

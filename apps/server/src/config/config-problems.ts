@@ -4,17 +4,17 @@ import { maximumMicroLamportsPerUnit } from "../chain/solana/wallet/co-sign-orde
 import { allChains } from "./all-chains.ts";
 import type { ChainConfig, Config, SolanaConfig } from "./config.ts";
 
-/** How long a quote lives: a build comes no later. */
+/** Lifetime of a quote: a build comes no later. */
 const quoteSeconds = 30;
-/** A quote lives half of it; an op ends the other half before the last moment to open. */
+/** Half of it is the lifetime of a quote; an op expires the other half before the open deadline. */
 const minOpenSeconds = 60;
 const maxOpenSeconds = 900;
-/** In which a transaction that the deadline allows is sent. */
+/** Seconds to send a transaction that the deadline still allows. */
 const sendSeconds = 5;
-/** The escrow's limit, by the time of the block that opens; a chain's clock may be behind ours. */
+/** The escrow's limit, by the time of the opening block, less a margin: a chain's clock may be behind ours. */
 const maxRefundSeconds = 3 * 24 * 3_600 - 600;
 
-/** What no field shows alone: each sentence is one thing that would lose money or refuse every swap. */
+/** Returns problems that no field shows alone: each sentence is one that would lose money or refuse every swap. */
 export function configProblems({
 	chains,
 	solana,
@@ -29,7 +29,7 @@ export function configProblems({
 	const all: AnyChain[] = allChains({ chains, solana });
 	for (const from of all) for (const to of all) problems.push(...deadlineProblems(from, to));
 	problems.push(...settlementProblems(all, price), ...volatilityProblems(all, price));
-	// On one chain there is nothing to attest, nor where the input is on Solana.
+	// Nothing is attested if there is only one chain, or if the input is on Solana.
 	for (const { chainId, deployment } of all.length > 1 ? chains : []) {
 		const { threshold } = deployment.attesterSet;
 		if (attesters.length < threshold) {
@@ -69,12 +69,12 @@ function isLoopback(host: string): boolean {
 	return host === "localhost" || host === "::1" || (isIP(host) === 4 && host.startsWith("127."));
 }
 
-/** By where it is: two keys of one host are one provider's. */
+/** Compares hosts: two keys of one host are one provider's. */
 function isSameEndpoint(one: string, other: string): boolean {
 	return new URL(one).host === new URL(other).host;
 }
 
-/** Where its fields stand in the file. */
+/** Returns the path of the chain's fields in the file. */
 function nameOf(chain: AnyChain): string {
 	return isSolana(chain) ? "solana" : `chains.${chain.chainId}`;
 }
@@ -83,7 +83,7 @@ function isSolana(chain: AnyChain): chain is SolanaConfig {
 	return "blockhashSeconds" in chain;
 }
 
-/** Each is true, or says what is wrong. */
+/** Returns the conditions that are not true, as messages. */
 function unmet(conditions: readonly (true | string | readonly (true | string)[])[]): string[] {
 	return conditions.flat().filter((condition) => condition !== true);
 }
@@ -156,8 +156,9 @@ function solanaProblems(solana: SolanaConfig, { chains, price }: Pick<Config, "c
 }
 
 /**
- * A feed says what the market said until that moved by the feed's deviation: whoever sees the market first gives the token
- * that fell and takes another at par. Between two chains that settle in the same token nothing can be taken so.
+ * A feed keeps its price until the market has moved by the feed's deviation: a trader who sees the market first could
+ * give the token that fell and take another at par. Between two chains that settle in the same token there is nothing
+ * to gain.
  */
 function settlementProblems(
 	chains: readonly AnyChain[],
@@ -223,7 +224,7 @@ function discountProblems(
 	]);
 }
 
-/** The deadlines of an order are those of the slower chain, as the desk takes them. */
+/** The deadlines of an order are those of the slower chain, as at the desk. */
 function deadlineProblems(from: AnyChain, to: AnyChain): string[] {
 	const way = `from chain ${from.chainId} to chain ${to.chainId}`;
 	const fillSeconds = Math.max(from.fillSeconds, to.fillSeconds);

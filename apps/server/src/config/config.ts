@@ -10,7 +10,7 @@ import * as z from "zod";
 import { urlSchema } from "./url-schema.ts";
 
 const portSchema = z.int().min(0).max(65_535);
-/** As a browser names it. */
+/** A web origin, as a browser sends it. */
 const originSchema = z.string().superRefine((text, context) => {
 	if (text === "*") {
 		context.addIssue("* would let every page use a key that it finds: name each origin");
@@ -32,21 +32,21 @@ const networkSchema = z.string().superRefine((text, context) => {
 		);
 	}
 });
-/** As Restate logs it at its start. */
+/** A public key, as Restate logs it at its start. */
 const identityKeySchema = z
 	.string()
 	.regex(/^publickeyv1_[1-9A-HJ-NP-Za-km-z]{32,44}$/, "a public key of Restate is publickeyv1_ and base58");
 const listenSchema = z.strictObject({ host: z.string().default("127.0.0.1"), port: portSchema });
 
-/** A deposit of at most this value is acted on this many blocks after its own; above all of them, when final. */
+/** A deposit of at most this value is acted on this many blocks after its own; above the highest value, when final. */
 const depthSchema = z.strictObject({ upToUsd: z.number().positive(), blocks: z.int().nonnegative() });
 
-/** Another company's node of the same chain, or one of our own: a deposit above a value counts once it has it too. */
+/** Another company's node of the same chain, or our own. A deposit above `agreeAboveUsd` counts once it has it too. */
 const secondProviderSchema = z.strictObject({ rpcUrl: urlSchema, agreeAboveUsd: z.number().nonnegative() });
 
 const chainSchema = z.strictObject({
 	rpcUrl: urlSchema,
-	/** Absent where one provider is believed, whatever a deposit is worth. */
+	/** Absent if one provider is trusted, whatever a deposit is worth. */
 	secondProvider: secondProviderSchema.exactOptional(),
 	/** How often to ask for a new block. */
 	pollMs: z.int().positive().default(1_000),
@@ -61,7 +61,7 @@ const chainSchema = z.strictObject({
 	refundSeconds: z.int().positive(),
 	/** Blocks after which a transaction that was not mined is sent again with a higher fee. */
 	replaceAfterBlocks: z.int().positive().default(5),
-	/** Of this chain's smallest fee unit, added to the base fee. */
+	/** Added to the base fee, in the chain's smallest unit. */
 	priorityFeeWei: z.string().regex(/^\d+$/).default("1000000"),
 	/** Most jobs in one transaction. */
 	bundleSize: z.int().min(1).max(100).default(20),
@@ -69,7 +69,7 @@ const chainSchema = z.strictObject({
 	bundleWindowMs: z.int().nonnegative().default(50),
 	/** Most value that may be delivered elsewhere against inputs from here that are not released yet, per attester set. */
 	unreleasedCapUsd: z.number().positive().default(1_000_000),
-	/** Most of it whose deposits are not final: what a reorganization of this chain could cost. */
+	/** Most of that value whose deposits are not final: what a reorg of this chain could cost. */
 	unfinalCapUsd: z.number().positive().default(250_000),
 });
 
@@ -77,17 +77,17 @@ const solanaSchema = z.strictObject({
 	rpcUrl: urlSchema,
 	secondProvider: secondProviderSchema.exactOptional(),
 	pollMs: z.int().positive().default(400),
-	/** In slots. */
+	/** Depths in slots. */
 	depths: z.array(depthSchema).default([]),
 	finalitySeconds: z.int().positive().default(20),
 	openSeconds: z.int().positive().default(180),
 	fillSeconds: z.int().positive(),
 	refundSeconds: z.int().positive(),
-	/** How long a new blockhash surely lives, and how long it can live at most: 150 blocks, at the pace of this cluster. */
+	/** Shortest and longest lifetime of a new blockhash: 150 blocks, at the pace of this cluster. */
 	blockhashSeconds: z
 		.strictObject({ least: z.int().positive(), most: z.int().positive() })
 		.default({ least: 45, most: 120 }),
-	/** In millionths of a lamport per unit of computing: what puts our transactions before others'. */
+	/** Price of a compute unit in micro-lamports, which puts our transactions before others'. */
 	computePriceMicroLamports: z
 		.string()
 		.regex(/^\d{1,9}$/)
@@ -95,16 +95,16 @@ const solanaSchema = z.strictObject({
 	/** Most transactions that one run of a lane signs. */
 	bundleSize: z.int().min(1).max(100).default(20),
 	bundleWindowMs: z.int().nonnegative().default(50),
-	/** What a marker holds comes back when it is closed, and with it goes the guard against a second payment. */
+	/** Age at which a marker is closed: its lamports come back, and its guard against a second payment ends. */
 	markerSeconds: z
 		.int()
 		.positive()
 		.default(30 * 86_400),
-	/** What the desk takes on assets that it prices by their feed alone. */
+	/** The desk's charge on assets that it prices by their feed alone. */
 	spreadBps: z
 		.strictObject({ stable: z.int().nonnegative().default(5), volatile: z.int().nonnegative().default(30) })
 		.prefault({}),
-	/** Most whole tokens that leave the vault in an hour, by symbol. Kept by this service alone: no program does it. */
+	/** Most whole tokens that leave the vault in an hour, by symbol. Enforced by this service alone, by no program. */
 	outflowCaps: z.record(z.string(), z.string().regex(/^\d+$/)).default({}),
 	unreleasedCapUsd: z.number().positive().default(1_000_000),
 	unfinalCapUsd: z.number().positive().default(250_000),
@@ -116,13 +116,13 @@ const rateSchema = z.strictObject({
 	submit: z.number().positive().default(10),
 	delegation: z.number().positive().default(10),
 	status: z.number().positive().default(20),
-	/** Of the lists: chains, tokens, swaps. */
+	/** Rate of the list endpoints: chains, tokens, swaps. */
 	list: z.number().positive().default(10),
 });
 
-/** What a wallet that holds enough of the service's token pays less. The deployment file says which token that is. */
+/** The discount for a wallet that holds enough of the service's token, which the deployment file names. */
 const feeDiscountSchema = z.strictObject({
-	/** Whose `feeDiscountToken` counts. */
+	/** The chain whose `feeDiscountToken` counts. */
 	chainId: z.int().positive(),
 	tiers: z
 		.array(
@@ -141,17 +141,17 @@ const feeDiscountSchema = z.strictObject({
 });
 
 const telemetrySchema = z.strictObject({
-	/** Where traces are sent, as OTLP over HTTP: a collector's `/v1/traces`. Without it none are. */
+	/** URL to which traces are sent, as OTLP over HTTP: a collector's `/v1/traces`. Without it none are. */
 	tracesUrl: urlSchema.exactOptional(),
-	/** Of a hundred swaps, this many times a hundredth are traced; one that is traced is so whole. */
+	/** Share of swaps to trace, 0 to 1. A swap is traced completely or not at all. */
 	sampleRatio: z.number().min(0).max(1).default(1),
 });
 
 const auditSchema = z.strictObject({
 	everySeconds: z.int().positive().default(300),
-	/** How often all there ever was is looked at, and not only what is undecided or new. */
+	/** Interval of full audits. The others look only at what is undecided or new. */
 	wholeEverySeconds: z.int().positive().default(86_400),
-	/** What is found is looked for again after this, and only then pauses a chain. */
+	/** Seconds after which a finding is checked again. Only a confirmed one pauses a chain. */
 	confirmSeconds: z.int().nonnegative().default(15),
 });
 
@@ -171,10 +171,10 @@ const databaseSchema = z.strictObject({
 });
 
 export const configSchema = z.strictObject({
-	/** The published file of what is deployed where, relative to this one. */
+	/** Path of the published deployment file, relative to this one. */
 	deployment: z.string(),
 	chains: z.record(z.string().regex(/^[1-9]\d*$/), chainSchema),
-	/** Absent where Solana is not offered. */
+	/** Absent if Solana is not offered. */
 	solana: solanaSchema.exactOptional(),
 	api: listenSchema.extend({
 		corsOrigins: z.array(originSchema).default([]),
@@ -183,17 +183,17 @@ export const configSchema = z.strictObject({
 		heldStatusCalls: z.int().positive().default(50),
 		/** Requests per second and address without a valid key. */
 		unauthenticatedPerSecond: z.number().positive().default(20),
-		/** Proxies in front, by address or network (10.0.0.0/8): who calls is what they say in X-Forwarded-For. */
+		/** Proxies in front, by address or network (10.0.0.0/8). Their X-Forwarded-For says who the caller is. */
 		trustedProxies: z.array(networkSchema).default([]),
 		/** How long a retired seal key opens op tokens, so that a submit can be sent again. */
 		retiredSealKeyDays: z.number().positive().default(30),
-		/** How long a process that is told to stop goes on to serve while /ready says no: a balancer's time to notice. */
+		/** Seconds for which a stopping process still serves while `/ready` fails: a load balancer's time to notice. */
 		drainSeconds: z.number().nonnegative().max(60).default(0),
-		/** Where Prometheus reads. Without a login: for a private network. */
+		/** Address that Prometheus scrapes. It has no login: for a private network. */
 		metrics: listenSchema.exactOptional(),
 	}),
 	worker: listenSchema.extend({
-		/** Where the engine reaches it, if that is not where it listens. */
+		/** URL at which the engine reaches it, if that is not where it listens. */
 		publicUrl: urlSchema.optional(),
 		metrics: listenSchema.exactOptional(),
 		/** Rounds that may run at once when more swaps are due than one round takes. */
@@ -207,7 +207,7 @@ export const configSchema = z.strictObject({
 		identityKeys: z.array(identityKeySchema).default([]),
 	}),
 	attesters: z.array(z.strictObject({ url: urlSchema })).default([]),
-	/** Sets that orders of before still name. */
+	/** Retired attester sets that open orders still reference. */
 	earlierAttesterSets: z
 		.array(attesterSetSchema.transform((set) => ({ ...set, hash: attesterSetHash(set) })))
 		.default([]),
@@ -215,7 +215,7 @@ export const configSchema = z.strictObject({
 	heartbeatSeconds: z.int().positive().default(600),
 	price: z
 		.strictObject({
-			/** To a thousandth, which is the unit that fees are kept in. */
+			/** At most three decimals: fees are kept in thousandths of a basis point. */
 			feeBps: z.number().min(0).max(1_000).multipleOf(0.001).default(12.5),
 			/** The least that the caller's option costs, in hundredths of a basis point. */
 			optionCentibps: z
@@ -256,7 +256,7 @@ export const configSchema = z.strictObject({
 		.strictObject({
 			/** Most of the vault's stock of a token that is reserved for one account's swaps that are not opened yet. */
 			unopenedShareOfStock: z.number().positive().max(1).default(0.2),
-			/** Most value that is reserved for them, whatever the stock is. Absent where the share alone bounds it. */
+			/** Most value that is reserved for such swaps, whatever the stock is. Absent if the share alone limits it. */
 			unopenedUsdPerAccount: z.number().positive().exactOptional(),
 			reservationSeconds: z.int().positive().default(60),
 			/** Swaps whose orders are not open yet: how many a wallet may have on a chain, and an account on all. */
@@ -267,27 +267,27 @@ export const configSchema = z.strictObject({
 				})
 				.prefault({}),
 			/**
-			 * How much more than its deposit a fill may be worth, by the prices of when it is signed: what prices may move
-			 * between submit and fill. Beyond it the swap is refunded.
+			 * How much more than its deposit a fill may be worth, at the prices when it is signed: prices may move by this
+			 * between submit and fill. Above it the swap is refunded.
 			 */
 			fillMarginBps: z.int().nonnegative().default(500),
 			/**
-			 * Gas that an account's swaps may cost in a day without being settled. Swaps that are not decided count with what they
-			 * have cost and may yet cost, so it also bounds how many an account has under way on a chain with high fees.
+			 * Gas that an account's swaps may cost in a day without being settled. Undecided swaps count with what they have
+			 * cost and may yet cost, so it also bounds how many an account has under way on a chain with high fees.
 			 */
 			unsettledGasUsdPerDay: z.number().positive().default(50),
 			/** Swaps of an account that may be refunded in a day because their recipients could not be paid. */
 			refusedRecipientsPerDay: z.int().positive().default(10),
 			/**
-			 * Orders to Solana that nobody submitted and that a void must close there, which anyone can make us pay for: so
-			 * many in a day. The others wait for the next.
+			 * Most voids per day for orders to Solana that nobody submitted and that a void must close there: anyone can make
+			 * us pay for these. Further ones wait for the next day.
 			 */
 			rebuiltVoidsPerDay: z.int().nonnegative().default(100),
-			/** Most value of an asset that the vault takes in on a chain, with what it holds. */
+			/** Most value of an asset that the vault takes in on a chain, including what it holds. */
 			exposureUsd: z
 				.strictObject({
 					perAsset: z.number().nonnegative().default(10_000_000),
-					/** Where it is another for one. */
+					/** Exceptions for single assets. */
 					bySymbol: z.record(z.string(), z.number().nonnegative()).default({}),
 				})
 				.prefault({}),
@@ -301,7 +301,7 @@ export type ChainConfig = z.output<typeof chainSchema> & { chainId: number; depl
 export type SolanaConfig = z.output<typeof solanaSchema> & { chainId: number; deployment: SolanaDeployment };
 export type Config = Omit<z.output<typeof configSchema>, "chains" | "deployment" | "solana"> & {
 	deployment: Deployment;
-	/** Those of the EVM kind. */
+	/** The EVM chains. */
 	chains: ChainConfig[];
 	solana?: SolanaConfig;
 };

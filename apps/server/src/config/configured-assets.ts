@@ -7,13 +7,13 @@ type ConfiguredAsset = {
 	symbol: string;
 	decimals: number;
 	kind: "stable" | "volatile";
-	/** Whether it is the chain's own: what gas is paid in. */
+	/** True if it is the chain's native token, in which gas is paid. */
 	isNative: boolean;
-	/** As in orders of its chain: an address, or a word of Solana. */
+	/** The token as in orders of its chain: an address, or a Solana word. */
 	token: Hex;
 };
 
-/** Every asset of every chain that the service is configured for. */
+/** Returns every asset of every chain that the service is configured for. */
 export function configuredAssets({ chains, solana }: Pick<Config, "chains" | "solana">): ConfiguredAsset[] {
 	return [
 		...chains.flatMap(({ chainId, deployment }) =>

@@ -1,9 +1,9 @@
 import type { Config } from "./config.ts";
 
-/** Of each chain, by its id: in which what is sent there is final, or is sent again and final then. */
+/** Seconds in which a transaction is final, or is sent again and final then, by chain id. */
 export type FinalitySeconds = ReadonlyMap<number, number>;
 
-/** On Solana a transaction that does not land must die before another is sent. */
+/** On Solana a transaction that does not land must expire before another is sent. */
 export function finalitySecondsOf({ chains, solana }: Pick<Config, "chains" | "solana">): FinalitySeconds {
 	return new Map([
 		...chains.map(({ chainId, finalitySeconds }) => [chainId, finalitySeconds] as const),

@@ -1,4 +1,4 @@
-/** An address as it may be shown: endpoints often hold a key, so of all but a bare one only the host is left. */
+/** Returns an address as it may be shown: endpoints often hold a key, so all but the host is masked. */
 export function maskUrl(text: string): string {
 	if (!URL.canParse(text)) return "***";
 	const url = new URL(text);
@@ -7,7 +7,7 @@ export function maskUrl(text: string): string {
 	return `${url.protocol}//${credentials}${url.host}${isBare ? "" : "/***"}`;
 }
 
-/** A text with every address in it masked. */
+/** Masks every address in a text. */
 export function maskUrls(text: string): string {
 	return text.replaceAll(/[a-z][a-z0-9+.-]*:\/\/[^\s"'`<>]+/gi, maskUrl);
 }

@@ -3,13 +3,13 @@ import * as z from "zod";
 import { ConfigError } from "./config-error.ts";
 import { maskUrls } from "./mask-url.ts";
 
-/** What a file of JSON holds, checked. Throws a message that a person can act on. */
+/** Reads and validates a JSON file. Throws a message that a person can act on. */
 export function parseJsonFile<Schema extends z.ZodType>(schema: Schema, path: string): z.output<Schema> {
 	let json: unknown;
 	try {
 		json = JSON.parse(readFileSync(path, "utf8"));
 	} catch (error) {
-		// The parser quotes what stands around its mistake, and an endpoint's key may stand there.
+		// The parser quotes the text around its error, which may contain an endpoint's key.
 		const { message } = error as Error;
 		throw new ConfigError(
 			path,

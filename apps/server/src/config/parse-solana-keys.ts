@@ -12,8 +12,8 @@ export const solanaKeyNames = [
 export type SolanaKeyName = (typeof solanaKeyNames)[number];
 
 /**
- * The keys of the deployment, each the 64 bytes of a key pair in base58. They must be exactly those that the deployment
- * names. Fee payers are separated by commas, and come in the deployment's order.
+ * Parses the keys of the deployment, each the 64 bytes of a key pair in base58. They must be exactly those that the
+ * deployment names. Fee payers are separated by commas, and are returned in the deployment's order.
  */
 export async function parseSolanaKeys(
 	texts: Readonly<Record<SolanaKeyName, string>>,
@@ -33,7 +33,7 @@ const addressesOf: Record<SolanaKeyName, (deployment: SolanaDeployment) => reado
 	GEOSWAP_SOLANA_VAULT_KEY: ({ vault }) => [vault],
 };
 
-/** The keys of one role. */
+/** Parses the keys of one role. */
 export async function parseKeysOf(
 	name: SolanaKeyName,
 	text: string,
@@ -57,7 +57,7 @@ function only([key]: KeyPairSigner[]): KeyPairSigner {
 }
 
 async function parseKey(name: SolanaKeyName, text: string): Promise<KeyPairSigner> {
-	// The text is never quoted: it may be a key even where something is wrong with it.
+	// The text is never quoted: it may be a key even if something is wrong with it.
 	if (!/^[1-9A-HJ-NP-Za-km-z]+$/.test(text)) {
 		throw new ConfigError(name, "must be the 64 bytes of a key pair in base58");
 	}

@@ -5,7 +5,7 @@ import { ConfigError } from "./config-error.ts";
 import { configProblems } from "./config-problems.ts";
 import { parseJsonFile } from "./parse-json-file.ts";
 
-/** The configuration in a file, with the deployment file that it names. Throws a message that a person can act on. */
+/** Reads a configuration file and the deployment file that it names. Throws a message that a person can act on. */
 export function readConfig(path: string): Config {
 	const { deployment: deploymentPath, chains, solana, ...rest } = parseJsonFile(configSchema, path);
 	const deployment = parseJsonFile(deploymentSchema, resolve(dirname(path), deploymentPath));

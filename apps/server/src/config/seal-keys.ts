@@ -1,6 +1,6 @@
 import { createSecretKey, type KeyObject } from "node:crypto";
 
-/** Which endpoint family a token is for, or which list a cursor. */
+/** The endpoint family that a token is for, or the list that a cursor is for. */
 export type SealPurpose = "quote:evm" | "quote:solana" | "op:evm" | "op:solana" | "cursor:swaps";
 
 export type SealKey = {
@@ -9,9 +9,9 @@ export type SealKey = {
 	/** The first part of all its tokens: a JWE's protected header, which names no algorithm but ours. */
 	header: string;
 	secret: KeyObject;
-	/** From then on it seals, until the next key does. */
+	/** The time from which it seals, until the next key does. */
 	sealsFromMs: number;
-	/** When the next key begins to seal. Infinity for the newest. */
+	/** The time at which the next key begins to seal. Infinity for the newest. */
 	retiredAtMs: number;
 };
 
@@ -30,8 +30,8 @@ export const maxTokenBytes = 8 * 1024;
 const defaultOpenMs = 30 * 86_400_000;
 
 /**
- * Reads `kid:secret,kid2:secret2@2026-12-01T00:00:00Z`: each secret is 32 bytes of base64url, and the time is when the key
- * begins to seal. One key has no time: it was there first.
+ * Reads `kid:secret,kid2:secret2@2026-12-01T00:00:00Z`: each secret is 32 bytes of base64url, and the time is when the
+ * key begins to seal. One key has no time: it was there first.
  */
 export function parseSealKeys(
 	text: string,
@@ -57,7 +57,7 @@ export function parseSealKeys(
 	return { keys, openMs, nowMs };
 }
 
-/** The key that seals now. */
+/** Returns the key that seals now. */
 export function sealingKey({ keys, nowMs }: SealKeys): SealKey {
 	const now = nowMs();
 	const key = keys.find(({ sealsFromMs }) => sealsFromMs <= now);
@@ -69,9 +69,9 @@ function parseEntry(entry: string): Omit<SealKey, "retiredAtMs"> {
 	const [keyText = "", time, ...more] = entry.trim().split("@");
 	const [kid = "", encoded = "", ...rest] = keyText.split(":");
 	const secret = Buffer.from(encoded, "base64url");
-	// Decoding passes over whatever is no base64url: a key with a typing error would be another key.
+	// Decoding skips characters that are not base64url: a key with a typo would be another key.
 	const isExact = secret.length === 32 && secret.toString("base64url") === encoded;
-	// The message must not repeat what it refuses: that may be most of a secret.
+	// The message must not repeat the refused text, which may be most of a secret.
 	if (!/^[A-Za-z0-9_-]{1,32}$/.test(kid) || rest.length > 0 || more.length > 0 || !isExact) {
 		throw new RangeError("a seal key is an id, a colon, and 32 bytes of base64url");
 	}

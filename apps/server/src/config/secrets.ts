@@ -5,7 +5,7 @@ import { ConfigError } from "./config-error.ts";
 import { parseSolanaKeys } from "./parse-solana-keys.ts";
 import { parseSealKeys, type SealKeys } from "./seal-keys.ts";
 
-/** What must not stand in a file that is committed or printed. All of it comes from the environment. */
+/** Values that must not be in a file that is committed or printed. All of them come from the environment. */
 const variables = {
 	DATABASE_URL: "postgres://user:password@host:5432/geoswap, the login that owns the tables",
 	API_DATABASE_URL: "postgres://user:password@host:5432/geoswap, a login of the API's role",
@@ -26,14 +26,14 @@ const variables = {
 export type SecretName = keyof typeof variables;
 export const secretNames = Object.keys(variables) as SecretName[];
 
-/** A secret that this process cannot do without. */
+/** Returns a secret that this process cannot do without. */
 export function readSecret(name: SecretName, environment: NodeJS.ProcessEnv = process.env): string {
 	const value = environment[name];
 	if (!value) throw new ConfigError(name, `is not set in the environment; it is ${variables[name]}`);
 	return value;
 }
 
-/** With which API keys are hashed. A short one could be found by trying, and then any key be made. */
+/** Returns the pepper that API keys are hashed with. A short one could be brute-forced, and then any key be made. */
 export function readPepper(environment: NodeJS.ProcessEnv = process.env): string {
 	const pepper = readSecret("GEOSWAP_API_KEY_PEPPER", environment);
 	if (pepper.length < 32) throw new ConfigError("GEOSWAP_API_KEY_PEPPER", "has fewer than 32 characters");
@@ -49,7 +49,7 @@ export function readSealKeys(options: { openMs?: number; nowMs?: () => number } 
 	}
 }
 
-/** The keys of all that the service has on Solana. Only the worker signs there. */
+/** Returns all keys of the service on Solana. Only the worker signs there. */
 export function readSolanaKeys(deployment: SolanaDeployment): Promise<SolanaKeys> {
 	const texts = {
 		GEOSWAP_SOLANA_FEE_PAYER_KEYS: readSecret("GEOSWAP_SOLANA_FEE_PAYER_KEYS"),
@@ -59,7 +59,7 @@ export function readSolanaKeys(deployment: SolanaDeployment): Promise<SolanaKeys
 	return parseSolanaKeys(texts, deployment);
 }
 
-/** Relayers' private keys by chain. */
+/** Parses the relayers' private keys by chain. */
 export function parseRelayerKeys(text: string): Map<number, Hex[]> {
 	const keys = new Map<number, Hex[]>();
 	for (const entry of text.split(",")) {
