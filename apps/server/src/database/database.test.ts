@@ -25,7 +25,7 @@ test("a statement that is run often locks the partition of its id, not all of th
 	await ensurePartitions(database.pool, { nowMs: Date.now(), daysAhead: 60 });
 	const most = await inTransaction(database.pool, async (db) => {
 		const read = { name: "read-one", text: "select id from swaps where id = $1", values: [randomUUID()] };
-		// PostgreSQL thinks of a plan for all values after five runs.
+		// PostgreSQL considers a plan for all values after five runs.
 		for (let run = 0; run < 10; run++) await db.query(read);
 		const { rows } = await db.query<{ locks: number }>(
 			"select count(*)::int as locks from pg_locks where pid = pg_backend_pid() and locktype = 'relation'",

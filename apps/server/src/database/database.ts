@@ -19,11 +19,11 @@ export function openDatabase({
 	url: string;
 	applicationName: string;
 	max?: number;
-	/** How long a caller waits for a connection while others have all of them. */
+	/** Time that a caller waits for a connection while others have all of them. */
 	waitMs?: number;
-	/** How long a caller waits for an answer. */
+	/** Time that a caller waits for an answer. */
 	queryTimeoutMs?: number;
-	/** The database itself ends what takes longer. */
+	/** Time after which the database itself ends a statement. */
 	statementTimeoutMs?: number;
 }): DatabasePool {
 	const { address, options } = withOptions(url);
@@ -44,7 +44,7 @@ export function openDatabase({
 	return pool;
 }
 
-/** A database that does not answer must become an error soon: whoever waits for it holds up others. */
+/** A client that fails soon if the database does not answer: a caller that waits for it holds up others. */
 class PromptClient extends pg.Client {
 	constructor(config?: pg.ClientConfig) {
 		super({ ...config, connectionTimeoutMillis: 5_000 });
@@ -52,16 +52,17 @@ class PromptClient extends pg.Client {
 }
 
 /**
- * A host that loses power says no goodbye. The server must find out soon, or what it held in a transaction, like the stock
- * that all swaps to a token want, would be locked for hours. No transaction waits for anything but the database.
+ * A host that loses power does not close its connections. The server must find out soon, or the rows that it held in a
+ * transaction, like the stock that all swaps to a token want, would be locked for hours. No transaction waits for
+ * anything but the database.
  */
 const endOfTheLost = `-c idle_in_transaction_session_timeout=15s -c tcp_keepalives_idle=10 -c tcp_keepalives_interval=5 \
 -c tcp_keepalives_count=3`;
 
 /**
- * A plan that is kept for any id is one over all partitions: thousands of locks, of those that all connections share. All
- * statements are short: to compile one takes longer than to run it. The address may have options of its own, which would
- * stand instead of ours.
+ * Adds our options to those of the address, which would otherwise replace ours. Plans are not kept: a plan for any id
+ * is over all partitions and takes thousands of locks, which all connections share. JIT is off: all statements are
+ * short, and compiling one takes longer than running it.
  */
 function withOptions(url: string): { address: string; options: string } {
 	const ours = `-c plan_cache_mode=force_custom_plan -c jit=off ${endOfTheLost}`;
@@ -73,11 +74,11 @@ function withOptions(url: string): { address: string; options: string } {
 	return { address: address.href, options: `${theirs} ${ours}` };
 }
 
-/** Runs all of it or nothing. */
+/** Calls `run` in a transaction: all of it is committed, or nothing. */
 export async function inTransaction<T>(
 	pool: DatabasePool,
 	run: (transaction: Database, firstRow: unknown) => Promise<T>,
-	/** A statement without parameters that goes with the beginning, and the first row of which `run` is given. */
+	/** A statement without parameters that is sent together with `begin`. `run` is given its first row. */
 	{ first }: { first?: string } = {},
 ): Promise<T> {
 	const client = await pool.connect();
@@ -104,7 +105,7 @@ export async function inTransaction<T>(
 	}
 }
 
-/** The driver's own: it has no code. */
+/** Returns whether this is the driver's own timeout, which has no code. */
 function isTimeout(error: unknown): error is Error {
 	return error instanceof Error && error.message === "Query read timeout";
 }

@@ -1,4 +1,4 @@
-/** A row as it is read, with undefined where the database has null. */
+/** Returns a row with undefined where the database has null. */
 export function definedRow<Row extends object>(row: Row): Row {
 	return Object.fromEntries(Object.entries(row).map(([name, value]) => [name, value ?? undefined])) as Row;
 }

@@ -14,6 +14,6 @@ test("workers that start at once make each partition once, and none of them fail
 	const { rows } = await database.pool.query<{ count: number }>(
 		"select count(*)::int from pg_inherits where inhparent = 'swaps'::regclass",
 	);
-	// With those of the database's own days.
+	// The count includes the partitions of the database's own days.
 	expect(rows[0]?.count).toBe(12 + 3);
 });

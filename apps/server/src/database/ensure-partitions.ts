@@ -4,7 +4,7 @@ const dayMs = 86_400_000;
 const tables = ["swaps", "swap_events"] as const;
 
 /**
- * Makes a partition for each day from yesterday to `daysAhead` from now, where there is none. An id is made at quote
+ * Creates a partition for each day from yesterday to `daysAhead` from now, if there is none. An id is made at quote
  * time, so a day's partition is needed from its first millisecond on.
  */
 export async function ensurePartitions(
@@ -14,7 +14,7 @@ export async function ensurePartitions(
 	const today = Math.floor(nowMs / dayMs);
 	for (let day = today - 1; day <= today + daysAhead; day++) {
 		const date = new Date(day * dayMs).toISOString().slice(0, 10);
-		// Each in a transaction of its own: a new partition locks its whole table until the transaction ends.
+		// Each partition gets its own transaction: a new one locks its whole table until the transaction ends.
 		for (const table of tables) await db.query("select ensure_partition($1, $2)", [table, date]);
 	}
 }

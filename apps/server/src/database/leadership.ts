@@ -1,7 +1,7 @@
 import type { DatabasePool } from "./database.ts";
 
 /**
- * Runs while no other process runs under the same name; does nothing where one does. The lock is a connection's: it is
+ * Calls `run`, or does nothing if another process runs under the same name. The lock belongs to a connection: it is
  * free as soon as that is gone, however this process ends.
  */
 export async function holdLeadership(
@@ -25,7 +25,7 @@ export async function holdLeadership(
 	} finally {
 		connection.off("error", lose);
 		connection.off("end", lose);
-		// Closed, not given back: another user of it would hold the lock.
+		// The connection is closed, not given back: its next user would hold the lock.
 		connection.release(true);
 	}
 }

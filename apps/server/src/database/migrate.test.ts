@@ -8,7 +8,7 @@ beforeAll(async () => {
 });
 afterAll(() => database.drop());
 
-/** What migrating, and the start of a process, say to a database after this statement. It is undone afterwards. */
+/** Returns what migrating, and the start of a process, say after this statement. It is undone afterwards. */
 async function said(sql: string) {
 	const { owner, pools, roles } = database;
 	await owner.query("create table kept as table migrations");

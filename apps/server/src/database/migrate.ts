@@ -14,8 +14,9 @@ export class SchemaError extends Error {
 }
 
 /**
- * Brings the schema, the roles and their rights up to date, all or nothing. Several processes may try at once: one does it.
- * Returns the names of the migrations that it applied. Throws a SchemaError where the schema is not one of this program's.
+ * Brings the schema, the roles and their rights up to date, all or nothing. Several processes may try at once: one does
+ * it. Returns the names of the migrations that it applied. Throws a SchemaError if the schema is not one of this
+ * program's.
  */
 export function migrate(pool: DatabasePool, { roles }: { roles: DatabaseRoles }): Promise<string[]> {
 	return inTransaction(pool, async (db) => {
@@ -30,7 +31,7 @@ export function migrate(pool: DatabasePool, { roles }: { roles: DatabaseRoles })
 				await db.query(sql);
 				await db.query("insert into migrations (name, hash) values ($1, $2)", [name, hash]);
 			} else {
-				// A version that kept no hashes has applied it.
+				// The migration was applied by a version that kept no hashes.
 				await db.query("update migrations set hash = $2 where name = $1 and hash is null", [name, hash]);
 			}
 		}
@@ -46,7 +47,7 @@ export async function expectSchema(db: Database): Promise<void> {
 	if (missing.length > 0) throw new SchemaError(`lacks ${missing.join(", ")}: run geoswapd migrate`);
 }
 
-/** Throws a SchemaError where a migration was applied that this program does not have, or has changed since. */
+/** Throws a SchemaError if a migration was applied that this program does not have, or has changed since. */
 async function missingMigrations(db: Database): Promise<string[]> {
 	// Before the first migration of this version there is no column for hashes.
 	const { rows } = await db.query<{ name: string; hash: string | null }>(

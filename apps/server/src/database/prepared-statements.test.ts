@@ -69,7 +69,7 @@ test("columns that a later version adds break no statement that is prepared on a
 		values ($1, 1, '', 1, 1, 1, 1, 1), ($2, 1, '', 1, 1, 1, 1, 1)`,
 		[originId, destinationId],
 	);
-	// A refund that became a credit: then a claim is looked for too.
+	// The refund became a credit, so a claim is looked for too.
 	await owner.query(
 		`insert into chain_events values ($1, 1, 1, '', '', '', $2, 'Refunded', '{"paid": false}')`,
 		[originId, id],
@@ -146,7 +146,7 @@ test("columns that a later version adds break no statement that is prepared on a
 	}
 });
 
-/** All that a round may write for a swap. */
+/** Writes all that a round may write for a swap. */
 async function apply(db: DatabasePool, swap: SwapRecord): Promise<void> {
 	const { id: swapId, stage, status } = swap;
 	await lockJobsAndWaits(db, { jobsOf: [swapId], waitsOf: [swapId] });

@@ -1,11 +1,11 @@
 import type { Database } from "./database.ts";
 
-/** That the database was set back to a backup: what was written between the two moments is forgotten. */
+/** Records that the database was restored from a backup: what was written between the backup and now is lost. */
 export async function noteRestore(db: Database, { nowMs }: { nowMs: number }): Promise<void> {
 	await db.query("insert into restores (at) values ($1) on conflict do nothing", [new Date(nowMs)]);
 }
 
-/** Whether something that was written at that moment, or later, may be forgotten. */
+/** Returns whether something that was written at that moment, or later, may be lost. */
 export async function wasRestoredSince(db: Database, sinceMs: number): Promise<boolean> {
 	const { rows } = await db.query<{ was_restored: boolean }>({
 		name: "was-restored-since",

@@ -1,7 +1,7 @@
 import type { Database } from "../database.ts";
 import { functionGrants, grants, type RoleName, roleNames } from "./grants.ts";
 
-/** What the roles are called on this server: roles belong to a whole server, so two services there need two sets. */
+/** The names of the roles on this server: roles belong to a whole server, so two services there need two sets. */
 export type DatabaseRoles = Record<RoleName, string>;
 
 /**

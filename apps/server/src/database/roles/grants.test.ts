@@ -20,7 +20,7 @@ afterAll(() => database.drop());
 
 const denied = "permission denied";
 
-/** Of one column, as no process would write it. */
+/** Statements on one column, as no process would write them. */
 const statements = {
 	select: (table: string, column: string) => `select ${column} from ${table}`,
 	insert: (table: string, column: string) => `insert into ${table} (${column}) values (default)`,
@@ -29,7 +29,7 @@ const statements = {
 type Verb = keyof typeof statements;
 const verbs = Object.keys(statements) as Verb[];
 
-/** Whether PostgreSQL lets the role run the statement. Explaining checks every right and changes nothing. */
+/** Returns whether PostgreSQL lets the role run the statement. `explain` checks every right and changes nothing. */
 async function mayRun(role: RoleName, sql: string): Promise<boolean> {
 	try {
 		await database.pools[role].query(`explain ${sql}`);
@@ -40,7 +40,7 @@ async function mayRun(role: RoleName, sql: string): Promise<boolean> {
 	}
 }
 
-/** The columns that the rights allow a verb on: all of them, those named, or none. */
+/** Returns the columns that the rights allow a verb on: all of them, those named, or none. */
 function granted(rights: string, verb: Verb, columns: readonly string[]): string[] {
 	const found = new RegExp(`\\b${verb}\\b(?:\\s*\\(([^)]*)\\))?`).exec(rights);
 	if (!found) return [];

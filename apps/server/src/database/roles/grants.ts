@@ -1,4 +1,4 @@
-/** The processes that use the database, each with a login of its own. The owner of the tables is nobody's process. */
+/** The processes that use the database, each with a login of its own. No process runs as the owner of the tables. */
 export const roleNames = ["api", "worker", "auditor"] as const;
 export type RoleName = (typeof roleNames)[number];
 
@@ -7,8 +7,8 @@ export type RoleName = (typeof roleNames)[number];
  * `geoswapd migrate` takes back what is not here. A new table needs a line, and a new statement the rights it uses.
  *
  * The API is the process that strangers reach. It may add a swap at its first stage and reserve stock for it. It may not
- * write what lanes, followers and the ledger go by. The auditor reads everything and writes only pauses: who audits is
- * decided by an advisory lock, which needs no right. Nobody may create, change or drop a table.
+ * write what lanes, followers and the ledger rely on. The auditor reads everything and writes only pauses: an advisory
+ * lock decides who audits, which needs no right. Nobody may create, change or drop a table.
  */
 export const grants: Record<string, Record<RoleName, string>> = {
 	// Customers and their keys. The commands of the operator write them, as the owner.
@@ -37,7 +37,7 @@ export const grants: Record<string, Record<RoleName, string>> = {
 
 	// The work of lanes. The API inserts no job: for a swap that it just inserted, `start_swap` queues the open.
 	jobs: { api: "select", worker: "select, insert, update, delete", auditor: "select" },
-	// To lock a row takes the right to update a column of it.
+	// Locking a row requires the right to update a column of it.
 	attestations: { api: "", worker: "select, insert, update (created_at)", auditor: "select" },
 	heartbeats: { api: "select", worker: "select, insert, update", auditor: "select" },
 	lanes: { api: "", worker: "select, insert, update", auditor: "select" },
@@ -56,7 +56,7 @@ export const grants: Record<string, Record<RoleName, string>> = {
 	account_strikes: { api: "select", worker: "select, insert, delete", auditor: "select" },
 	outflows: { api: "", worker: "select, insert, update, delete", auditor: "select" },
 
-	// The ledger. A posting and its entries are never changed; a reversed posting gives its key to the one that replaces it.
+	// The ledger. A posting and its entries are never changed; a reversed posting gives its key to its replacement.
 	postings: { api: "", worker: "select, insert, update (key)", auditor: "select" },
 	entries: { api: "", worker: "select, insert", auditor: "select" },
 	ledger_balances: { api: "", worker: "select, insert, update", auditor: "select" },
@@ -69,7 +69,7 @@ export const grants: Record<string, Record<RoleName, string>> = {
 
 /** Functions that run with their owner's rights, and the roles that may call them. */
 export const functionGrants: Record<string, readonly RoleName[]> = {
-	// The API calls it for an order of before a restore, whose day the restored database may lack.
+	// The API calls it for an order from before a restore, for whose day the restored database may lack a partition.
 	"ensure_partition(text, date)": ["api", "worker"],
 	"start_swap(uuid, timestamp with time zone, boolean)": ["api"],
 };
