@@ -4,7 +4,7 @@ import type { Side } from "./desk-chain.ts";
 const cent = 10n ** 16n;
 const significantDigits = 6;
 
-/** One line for a person. */
+/** Returns a one-line summary for people. */
 export function describeQuote({
 	origin,
 	destination,
@@ -16,7 +16,7 @@ export function describeQuote({
 	destination: Side;
 	amount: bigint;
 	output: bigint;
-	/** How much of the output pays for the recipient's token account. */
+	/** The part of the output that pays for the recipient's token account. */
 	accountCost: bigint;
 }): string {
 	const from = `${formatUnits(amount, origin.asset.decimals)} ${origin.asset.symbol}`;
@@ -27,7 +27,7 @@ export function describeQuote({
 	return `${swap}, after about ${cost} for the recipient's token account`;
 }
 
-/** Dollars and cents, rounded down. */
+/** Formats dollars and cents, rounded down. */
 export function formatUsd(valueE18: bigint): string {
 	const cents = String(valueE18 / cent).padStart(3, "0");
 	return `${cents.slice(0, -2)}.${cents.slice(-2)}`;
@@ -37,14 +37,14 @@ export function usdCentsUp(valueE18: bigint): bigint {
 	return (valueE18 + cent - 1n) / cent;
 }
 
-/** How much less the output is worth, in basis points below zero; rounded toward worse. */
+/** Returns the change in value from input to output in basis points, negative for a loss; rounded toward worse. */
 export function priceImpactBps({ inputE18, outputE18 }: { inputE18: bigint; outputE18: bigint }): number {
 	const change = (outputE18 - inputE18) * 10_000n;
 	const isExact = change % inputE18 === 0n;
 	return Number(change / inputE18 - (change < 0n && !isExact ? 1n : 0n));
 }
 
-/** Its first digits, the rest rounded down: "about" must not promise more. */
+/** Formats the first digits and rounds the rest down: "about" must not promise more. */
 function roughly(amount: bigint, decimals: number): string {
 	const surplus = BigInt(Math.max(0, Math.min(String(amount).length - significantDigits, decimals)));
 	return formatUnits((amount / 10n ** surplus) * 10n ** surplus, decimals);

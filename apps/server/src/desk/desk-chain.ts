@@ -7,10 +7,10 @@ import {
 import { type Address, type Hex, zeroAddress, zeroHash } from "viem";
 import type { ChainConfig, Config, SolanaConfig } from "../config/config.ts";
 
-/** An asset as the desk sees it. Its address is hex, of 32 bytes on Solana. */
+/** An asset as the desk sees it. The address is hex; on Solana it has 32 bytes. */
 export type DeskAsset = Pick<AssetDeployment, "symbol" | "decimals" | "kind" | "paths"> & { address: Hex };
 
-/** A chain as the desk sees it, with what an order on it names. */
+/** A chain as the desk sees it, with the fields that an order on it needs. */
 export type DeskChain = Pick<
 	ChainConfig,
 	"chainId" | "depths" | "finalitySeconds" | "openSeconds" | "fillSeconds" | "refundSeconds"
@@ -18,7 +18,7 @@ export type DeskChain = Pick<
 	name: string;
 	escrow: Hex;
 	vault: Hex;
-	/** Who decides the orders that are opened here. */
+	/** The attester set that decides orders opened on this chain. */
 	attesterSet: Hex;
 	settlementToken: Hex;
 	assets: DeskAsset[];
@@ -33,7 +33,7 @@ export type DeskChain = Pick<
 /** One end of a swap. */
 export type Side = { chain: DeskChain; asset: DeskAsset };
 
-/** All configured chains by id. Throws where one cannot be quoted. */
+/** Returns all configured chains by id. Throws if one cannot be quoted. */
 export function deskChains({ chains, solana }: Pick<Config, "chains" | "solana">): Map<number, DeskChain> {
 	const all = [...chains.map(evmDeskChain), ...(solana ? [solanaDeskChain(solana)] : [])];
 	return new Map(all.map((chain) => [chain.chainId, chain]));
@@ -43,12 +43,15 @@ export function isSettlement({ chain, asset }: Side): boolean {
 	return asset.address === chain.settlementToken;
 }
 
-/** By which tokens of two chains are taken for the same: a deployment says what each token calls itself. */
+/**
+ * Returns the settlement token's symbol. Tokens of two chains with the same symbol count as the same token: the symbol
+ * comes from the deployment.
+ */
 export function settlementSymbol({ assets, settlementToken }: DeskChain): string | undefined {
 	return assets.find(({ address }) => address === settlementToken)?.symbol;
 }
 
-/** Whether it is Solana's native token, which needs no account to be held in. */
+/** Returns true for Solana's native token, which needs no token account. */
 export function isLamports({ chain, asset }: Side): boolean {
 	return chain.kind === "solana" && asset.address === zeroHash;
 }
@@ -58,7 +61,7 @@ function evmDeskChain({ deployment, ...config }: ChainConfig): DeskChain {
 	const native =
 		assets.find(({ address }) => address === zeroAddress) ??
 		assets.find(({ address }) => address === wrappedNative);
-	// Its gas is paid in it: a chain without a price of it cannot be quoted.
+	// Gas is paid in the native token: without its price the chain cannot be quoted.
 	if (!native)
 		throw new RangeError(`${name} lists neither its native token nor the wrapped one: no price of gas`);
 	return {
@@ -88,7 +91,7 @@ function solanaDeskChain({ deployment, ...config }: SolanaConfig): DeskChain {
 		name,
 		escrow: toSolanaWord(escrow),
 		vault: toSolanaWord(vault),
-		// Inputs are in our custody: nobody attests.
+		// We hold the inputs in custody: nobody attests.
 		attesterSet: zeroHash,
 		settlementToken: toSolanaWord(settlementToken),
 		assets,
@@ -98,7 +101,7 @@ function solanaDeskChain({ deployment, ...config }: SolanaConfig): DeskChain {
 	};
 }
 
-/** It is never bought on the way: no pools. */
+/** Returns an asset without paths: it is never bought in pools. */
 function solanaDeskAsset({ symbol, address, decimals, kind }: SolanaAssetDeployment): DeskAsset {
 	return { symbol, decimals, kind, address: toSolanaWord(address), paths: [] };
 }

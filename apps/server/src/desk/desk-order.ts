@@ -1,14 +1,14 @@
 import { type Order, packDeadlines, type SwapUuid, toSwapKey, wordOfAddress } from "@geoswap/protocol";
 import type { ResolvedRequest } from "./resolve-request.ts";
 
-/** The order of a quote: all its terms, fixed now. */
+/** Returns the order of a quote, with all its terms fixed. */
 export function deskOrder(
 	{ origin, destination, wallet, recipient, amount }: ResolvedRequest,
 	{ uuid, issuedAtMs, minOutput }: { uuid: SwapUuid; issuedAtMs: number; minOutput: bigint },
 ): Order {
 	const [from, to] = [origin.chain, destination.chain];
 	const openDeadline = BigInt(Math.floor(issuedAtMs / 1_000) + from.openSeconds);
-	// Each chain asks for the time that it needs itself: the slower one decides.
+	// Each chain is configured with the time that it needs: the slower one decides.
 	const fillDeadline = openDeadline + BigInt(Math.max(from.fillSeconds, to.fillSeconds));
 	const refundAfter = fillDeadline + BigInt(Math.max(from.refundSeconds, to.refundSeconds));
 	return {

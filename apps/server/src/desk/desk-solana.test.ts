@@ -63,7 +63,7 @@ describe("a quote fixes every term of its order", () => {
 		const { contracts, attesterSet } = chains.origin.deployment;
 		const { amount } = payout(quote);
 		expect(quote).toMatchObject({ originKind: "evm", recipient: wallet, output: amount, slippageBps: 50 });
-		// Two blocks there, and ten seconds to finality here after a slot.
+		// Two blocks on the origin, and on Solana a slot and ten seconds to finality.
 		expect(quote.etaSeconds).toBe(13);
 		expect(quote.order).toMatchObject({
 			originChainId: 31337n,
@@ -101,7 +101,7 @@ describe("a quote fixes every term of its order", () => {
 			inputToken: toSolanaWord(deployment.settlementToken),
 			recipient: toWord(evmWallet),
 		});
-		// The slower of the two decides.
+		// The slower of the two chains decides.
 		expect(unpackDeadlines(quote.order.deadlines)).toEqual({
 			openDeadline: seconds() + 75n,
 			fillDeadline: seconds() + 120n,
@@ -217,7 +217,7 @@ describe("the rent of a recipient's account", () => {
 				}
 				const { amount, unusedRent } = payout(priced);
 				const charged = whole - amount;
-				// In units of 10^-18 dollars over 10^9 lamports and 10^6 units of the token.
+				// In units of 10^-18 dollars, for 10^9 lamports per SOL and 10^6 units per token.
 				expect(charged * usdt * 10n ** 3n).toBeGreaterThanOrEqual(tokenAccountRentLamports * sol);
 				expect(unusedRent * usdt * 10n ** 3n).toBeLessThanOrEqual(tokenAccountRentLamports * sol);
 				expect(charged - unusedRent).toBeLessThanOrEqual(1n);
@@ -233,7 +233,7 @@ describe("the rent of a recipient's account", () => {
 			const way: Way = { from: [one, "USDC"], to: [solana, symbol] };
 			const without = desk.quote(request(way));
 			const quote = desk.quote(request(way), hasAccount);
-			// What is delivered, with an account or without, is the same in both.
+			// Both quotes have the same delivery, which covers the cases with and without an account.
 			expect(quote.delivery).toEqual(without.delivery);
 			const { amount, unusedRent } = payout(quote);
 			expect(quote.output).toBe(amount + unusedRent);
@@ -260,7 +260,7 @@ describe("the rent of a recipient's account", () => {
 			random: (size) => new Uint8Array(size),
 		});
 		expect(floor(hasAccount)).toBeLessThan(floor());
-		// Worth less than an account: it is delivered to one that exists, and nothing is left for another.
+		// The output is worth less than an account: it goes to an existing one, and leaves nothing if one must be created.
 		const quote = cheapDesk.quote(request({ ...outward, amount: floor(hasAccount) }), hasAccount);
 		expect(payout(quote)).toMatchObject({ amount: 0n, unusedRent: quote.output });
 	});
@@ -334,7 +334,7 @@ describe("sizes", () => {
 	);
 
 	test("more than an account can hold is too much, whatever it is worth", () => {
-		// A dollar is 10^18 of its smallest unit.
+		// A dollar is 10^18 of the token's smallest units.
 		const cheap = bookWith({ USDT: { usdE18: 10n ** 6n } });
 		const most = 2n ** 64n - 1n;
 		const way: Way = { from: [solana, "USDT"], to: [one, "USDC"] };
@@ -355,7 +355,7 @@ describe("a pair is paused", () => {
 
 	test.each(["SOL", "USDC", "USDT"])("while the feed of %s that it needs is old", (symbol) => {
 		const late = deskWith(bookWith({ [symbol]: old() }));
-		// Fees are paid in SOL, and every price goes by way of the settlement token.
+		// Fees are paid in SOL, and every price goes through the settlement token.
 		const way: Way = symbol === "USDT" ? { from: [solana, "USDT"], to: [one, "USDC"] } : outward;
 		expect(refusal(() => late.quote(request(way)))).toMatchObject({
 			code: "NO_ROUTE",

@@ -228,7 +228,7 @@ describe("sizes", () => {
 					const minimum = minimumOf(amount);
 					if (minimum === undefined) return;
 					expect(ask(minimum)().output).toBeGreaterThan(0n);
-					// Whatever is asked for below it names the same.
+					// Every request below the minimum names the same minimum.
 					expect(minimumOf(1n)).toBe(minimum);
 					const isConfigured = minimum <= (configured.get(from) ?? 0n) + 1n;
 					const below = isConfigured ? minimum - 1n : (minimum * 994n) / 1_000n;
@@ -240,7 +240,7 @@ describe("sizes", () => {
 	});
 
 	test("a pair whose only sizes are near the most that is swapped still names the least of them", () => {
-		// Network costs near the maximum: twice the floor is too large.
+		// Network costs are near the maximum size: twice the floor is too large.
 		const blocks = prices.map((block) => ({ ...block, baseFee: parseUnits("80000", 9) }));
 		const own = deskAt(nowMs, testBook(testConfig(chains), blocks, { nowMs }));
 		const error = refusal(() => own.quote(request({ amount: 1n })));
@@ -297,7 +297,7 @@ describe("what is not offered", () => {
 					amount: "1000000000",
 					[field]: value,
 				});
-				// The rest of the request may not fit it, but it is known.
+				// The quote may still be refused because of other fields, but the accepted value itself is known.
 				try {
 					desk.quote(mended);
 				} catch (error) {
@@ -357,7 +357,7 @@ describe("after the quote", () => {
 				direction: "buy",
 				amount: quote.delivery.budget,
 			},
-			// It may be bought by way of the wrapped native token.
+			// The route may go through the wrapped native token.
 			{
 				chainId: two,
 				token: chains.destination.deployment.wrappedNative,
@@ -404,7 +404,7 @@ describe("after the quote", () => {
 	test("a fill through the router asks for the fresh price less 30 bps; without one, for the minimum", () => {
 		const quote = desk.quote(request({ to: "ORB", amount: 1_000_000_000n }));
 		expect(desk.freshMinimum(quote)).toBe(mulDivDown(quote.output, 9_970n, 10_000n));
-		// What is spent on the token just before it moves the pool.
+		// An amount spent on the token just before moves the pool.
 		expect(desk.freshMinimum({ ...quote, inFlight: 10_000_000_000n })).toBeLessThan(desk.freshMinimum(quote));
 		expect(deskAt(nowMs + 20_000).freshMinimum(quote)).toBe(quote.minOutput);
 		const fromStock = desk.quote(request());
@@ -425,7 +425,7 @@ test("between chains that settle in different tokens the spread is taken, and be
 	const config = testConfig(chains);
 	const [from, to] = config.chains;
 	if (!from || !to) throw new Error("there are two chains");
-	// The same token under another name is another token.
+	// Tokens with different symbols count as different tokens.
 	const assets = to.deployment.assets.map((asset) =>
 		asset.symbol === "USDC" ? { ...asset, symbol: "USDX" } : asset,
 	);
@@ -440,7 +440,7 @@ test("between chains that settle in different tokens the spread is taken, and be
 	expect(outputOf(to, 30)).toBe(outputOf(to, 0));
 	expect(outputOf(renamed, 0)).toBe(outputOf(to, 0));
 	const taken = outputOf(renamed, 0) - outputOf(renamed, 30);
-	// Of a thousand: fee and option are less by a trifle, too.
+	// 30 bps of 1,000 USDC, slightly less because fee and option shrink with the value.
 	expect(Number(taken)).toBeGreaterThan(2_995_000);
 	expect(Number(taken)).toBeLessThanOrEqual(3_000_000);
 });

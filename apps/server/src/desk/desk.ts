@@ -39,13 +39,13 @@ import type { Desk, DeskQuote, KnownRecipient, PricedOrder, Repriced } from "./v
 
 const quoteLifeMs = 30_000;
 const opLifeMs = 90_000;
-/** Before the open deadline: an op that is submitted later may not be mined in time. */
+/** Milliseconds before the open deadline at which an op expires: one submitted later may not be mined in time. */
 const inclusionMs = 30_000;
 
-/** How far below the fresh price a fill through the router may end. */
+/** The tolerance of a fill through the router below the fresh price. */
 const fillToleranceBps = 30n;
 const bps = 10_000n;
-/** A smallest size that gas decides is named this part of it larger. */
+/** If gas determines the minimum size, the minimum we report is one part in this many larger. */
 const gasRoom = 200n;
 
 export function createDesk({
@@ -57,7 +57,7 @@ export function createDesk({
 }: {
 	config: Pick<Config, "chains" | "solana" | "price" | "limits">;
 	book: PriceBook;
-	/** Absent where nothing new is sold. */
+	/** Absent if the process quotes no new swaps. */
 	pauses?: Pick<PauseList, "reasonOf">;
 	nowMs: () => number;
 	random: (size: number) => Uint8Array;
@@ -157,7 +157,7 @@ export function createDesk({
 	): Repriced | undefined {
 		const sides = sidesOf(order);
 		if (!sides || !isLive(sides, nowMs())) return undefined;
-		// A quote that charged for an account has a minimum that the amount without the rent reaches.
+		// A quote that charged for an account has a minimum which the amount without the rent reaches.
 		const isCountedOn = delivery.kind === "payout" && delivery.amount < order.minOutput;
 		const hasAccount = known.hasAccount ?? isCountedOn;
 		const now = price({ ...sides, amount: order.inputAmount }, { feeMillibps, hasAccount, inFlight });
@@ -262,7 +262,7 @@ export function createDesk({
 		const { settlementSpreadBps } = config.price;
 		const capped = capDelivery(book, { ...sides, amount, delivery, optionMillibps, settlementSpreadBps });
 		if (!capped) return "no-price";
-		// The vault enforces the minimum of what it buys.
+		// The vault itself enforces the minimum when it buys through the router.
 		const least = capped.kind === "router" ? 1n : order.minOutput;
 		return mostPaid(capped) < least ? "below-minimum" : capped;
 	}
@@ -309,14 +309,17 @@ export function createDesk({
 			if (floor === undefined || !passes(floor)) {
 				throw noRoute("pair", "No amount of this pair pays for its network costs now.");
 			}
-			// The configured minimum stays; costs of gas move until the caller asks again.
+			// The configured minimum is constant, but gas costs may change before the caller asks again.
 			const roomy = floor === minimum ? floor : floor + floor / gasRoom;
 			throw new SwapError("NEEDS_LARGER_SIZE", { minimumAmount: String(passes(roomy) ? roomy : floor) });
 		}
 		return priced;
 	}
 
-	/** A wallet on Solana that holds nothing else takes no less than this: neither the output nor a refund would land. */
+	/**
+	 * Returns false if a SOL amount is below the rent of an empty account: a wallet that holds nothing else could receive
+	 * neither the output nor a refund.
+	 */
 	function isKept(
 		{ origin, destination, slippageBps }: ResolvedRequest,
 		input: bigint,
@@ -351,7 +354,10 @@ export function createDesk({
 		];
 	}
 
-	/** Until a deposit counts. On Solana alone nothing binds the payout to it, so that it must be final. */
+	/**
+	 * Returns the seconds until a deposit counts. If both sides are on Solana, nothing binds the payout to the deposit,
+	 * so it must be final.
+	 */
 	function secondsToDeposit(
 		{ origin: { chain }, destination }: Pick<ResolvedRequest, "origin" | "destination">,
 		valueUsdCents: bigint,
@@ -361,7 +367,7 @@ export function createDesk({
 		return book.blockSeconds(chain.chainId) + chain.finalitySeconds;
 	}
 
-	/** How long until a transaction sent now is as deep as its value asks for. */
+	/** Returns the seconds until a transaction sent now has the depth that its value requires. */
 	function secondsToDepth(chain: DeskChain, valueUsdCents: bigint): number {
 		const blockSeconds = book.blockSeconds(chain.chainId);
 		const depth = chain.depths
@@ -370,7 +376,7 @@ export function createDesk({
 		return blockSeconds + (depth.length > 0 ? Math.min(...depth) * blockSeconds : chain.finalitySeconds);
 	}
 
-	/** The two sides of an order, as far as they are still offered. */
+	/** Returns both sides of an order, or undefined if one is no longer offered. */
 	function sidesOf(order: Order): { origin: Side; destination: Side } | undefined {
 		const { originChainId: from, destinationChainId: to } = order;
 		const origin = sideOf(toChainId(from), addressOfWord(from, order.inputToken));
@@ -385,13 +391,16 @@ export function createDesk({
 	}
 }
 
-/** The native token's pools are the wrapped one's: their volume adds up. */
+/** Returns the token whose pools are used: the wrapped token for the native one, so that their volumes add up. */
 function pairOf({ chain, asset }: Side): { chainId: number; token: Hex } {
 	const isWrapped = chain.kind === "evm" && asset.address === zeroAddress;
 	return { chainId: chain.chainId, token: isWrapped ? chain.wrappedNative : asset.address };
 }
 
-/** On a way of two pools the wrapped native token is bought first. Which way is taken may change until then. */
+/**
+ * Returns the tokens that may be bought. A route of two pools buys the wrapped native token first; the route may still
+ * change before the fill.
+ */
 function boughtOn(side: Side): { chainId: number; token: Hex }[] {
 	const { chain, asset } = side;
 	const isByWayOfNative = chain.kind === "evm" && asset.paths.some((fees) => fees.length > 1);
@@ -400,7 +409,7 @@ function boughtOn(side: Side): { chainId: number; token: Hex }[] {
 		: [pairOf(side)];
 }
 
-/** Of a number in the config, to the millionth. */
+/** Converts a number from the config, to the millionth. */
 function usdE18(usd: number): bigint {
 	return BigInt(Math.round(usd * 1e6)) * 10n ** 12n;
 }

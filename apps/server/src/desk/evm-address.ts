@@ -1,6 +1,9 @@
 import { type Address, getAddress } from "viem";
 
-/** An address in any case, with its checksum; undefined where it is none, or mixed in case with a wrong checksum. */
+/**
+ * Parses an address in any case and returns it with its checksum. Undefined if it is not an address, or has mixed case
+ * and a wrong checksum.
+ */
 export function evmAddress(text: string): Address | undefined {
 	if (!/^0x[0-9a-fA-F]{40}$/.test(text)) return undefined;
 	const address = getAddress(text.toLowerCase());

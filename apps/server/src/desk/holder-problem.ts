@@ -3,13 +3,13 @@ import { isOffCurveAddress } from "@solana/kit";
 import { type Hex, zeroAddress, zeroHash } from "viem";
 import type { DeskChain } from "./desk-chain.ts";
 
-/** Where precompiles are, and where chains put system contracts of their own. */
+/** The last address of the range in which precompiles and the system contracts of chains are. */
 const lastReservedAddress = 0xffffn;
 
-/** How Solana writes its built-in programs and sysvars. No key was ever found for such an address. */
+/** Addresses of Solana's built-in programs and sysvars end like this. No key is known for such an address. */
 const builtIn = /1{8}$/;
 
-/** Why nobody can hold what is sent to this address, or sign for it; undefined where someone may. */
+/** Returns why nobody can hold funds at this address or sign for it; undefined if someone may. */
 export function holderProblem(
 	{ kind }: DeskChain,
 	address: Hex,
@@ -34,7 +34,7 @@ function solanaProblem(address: Hex, ownAddresses: ReadonlySet<Hex>): string | u
 	}
 	const text = fromSolanaWord(address);
 	if (builtIn.test(text)) return "is a program or a sysvar: name the address of a wallet";
-	// Associated accounts and those of programs are off the curve, so that no key can be theirs.
+	// Associated token accounts and program-derived addresses are off the curve, so no key exists for them.
 	if (isOffCurveAddress(text)) return "has no key: name the wallet itself, not its token account";
 	return undefined;
 }

@@ -28,7 +28,7 @@ test("every signature, unit of computing and marker is charged for, and a share 
 	const inMicroUsd = (lamports: bigint) => mulDivUp(lamports, 150n, 1_000n);
 	const marker = 20_393n;
 	const [open, release, fill, fillOnOne] = [13_000n, 13_000n, 15_000n, 20_000n];
-	// Two in a hundred: a refund with its marker, and the account it may have to make; a void.
+	// Two percent of a refund with its marker and the account that may have to be created, and of a void.
 	const [refunds, refundsOfSol, voids] = [41_494n, 708n, 230n];
 	expect(cost([solana, "USDC"], [solana, "USDT"])).toBe(
 		inMicroUsd(open + refunds) + inMicroUsd(fillOnOne + marker + voids),
@@ -36,7 +36,7 @@ test("every signature, unit of computing and marker is charged for, and a share 
 	expect(cost([solana, "SOL"], [solana, "USDT"])).toBe(
 		inMicroUsd(open + refundsOfSol) + inMicroUsd(fillOnOne + marker + voids),
 	);
-	// What the EVM sides cost cancels out.
+	// The costs of the EVM sides cancel out.
 	expect(
 		cost([solana, "USDC"], [two, "USDC"]) -
 			cost([one, "USDC"], [two, "USDC"]) +
@@ -58,7 +58,7 @@ test("a dearer computing price, or SOL, is charged for on both sides", () => {
 		origin: { ...pair.origin, chain },
 		destination: { ...pair.destination, chain },
 	});
-	// What open and fill may compute, at a whole lamport a unit instead of a twentieth.
+	// The compute limits of open and fill, at one lamport per unit instead of a twentieth.
 	const { open, sameChainFill } = solanaTransactions;
 	expect(dear - cost).toBeGreaterThan(((open.units + sameChainFill.units) * 95n * 150n) / (100n * 1_000n));
 });

@@ -3,8 +3,8 @@ import { type DeskChain, isLamports, isSettlement, type Side } from "./desk-chai
 import type { PriceBook } from "./price/price-book.ts";
 import { convertUp, usdValueUp } from "./price/usd-value.ts";
 
-// As docs/gas.md measured them, each alone in its transaction: a bundle costs less, but nobody knows if there will be
-// one. A quote does not know whether the wallet is delegated, so it pays for that too, on an address that is new.
+// Measured in docs/gas.md, each alone in its transaction: a bundle costs less, but a quote cannot know if there will be
+// one. Nor does it know whether the wallet is delegated, so it includes a delegation, of a new address.
 const openGas = 150_363n + 12_500n;
 const fillFromStockGas = 89_521n;
 const fillThroughRouterGas = 162_437n;
@@ -13,31 +13,31 @@ const refundGas = 65_915n;
 
 // Estimates: docs/gas.md does not measure these.
 const secondPoolGas = 100_000n;
-/** Within the fill: no attesters, no transaction of its own. */
+/** The release is part of the fill: it needs no attesters and no transaction of its own. */
 const sameChainReleaseGas = 30_000n;
 const voidGas = 60_000n;
 
 /**
- * What each transaction of a swap takes on Solana: who signs it (the fee payer and the wallet, the vault or the escrow)
- * and the most that it may compute, which is paid for whether it is used or not.
+ * Signatures and compute units of each Solana transaction of a swap. The fee payer signs, and the wallet, the vault or
+ * the escrow. The units are the limit, which is paid for whether it is used or not.
  */
 export const solanaTransactions = {
 	open: { signatures: 2n, units: 60_000n },
 	fill: { signatures: 2n, units: 100_000n },
-	/** It moves the input too, for which the escrow signs: no release of its own. */
+	/** It also moves the input, for which the escrow signs, so it needs no separate release. */
 	sameChainFill: { signatures: 3n, units: 100_000n },
 	void: { signatures: 2n, units: 30_000n },
 	release: { signatures: 2n, units: 60_000n },
 	refund: { signatures: 2n, units: 100_000n },
 } as const;
 
-/** Of a marker's rent, which comes back after a month: a hundredth pays for having waited, and for closing it. */
+/** A hundredth of a marker's rent, which comes back after a month: it pays for the wait and for closing the marker. */
 const markerLamports = mulDivUp(tokenAccountRentLamports, 1n, 100n);
 
-/** How many swaps are assumed to end in a refund, which nobody else pays for. */
+/** The share of swaps assumed to end in a refund, which nobody else pays for. */
 const refundedBps = 200n;
 
-/** What the swap's transactions cost on both chains, in the destination's settlement token, rounded up. */
+/** Returns the cost of the swap's transactions on both chains, in the destination's settlement token, rounded up. */
 export function networkCost(
 	book: PriceBook,
 	{ origin, destination }: { origin: Side; destination: Side },
@@ -60,8 +60,8 @@ export function networkCost(
 }
 
 /**
- * What it takes to give back the input of an order that nobody submitted, in USD with 18 decimals, rounded up: a refund,
- * and on Solana, where no time closes an order, a void and what its marker holds.
+ * Returns the cost of refunding an order that nobody submitted, in USD with 18 decimals, rounded up: the refund, and on
+ * Solana, where orders do not expire by time, a void and the rent of its marker.
  */
 export function refundCostE18(
 	book: PriceBook,
@@ -80,7 +80,7 @@ export function refundCostE18(
 
 type Sides = { book: PriceBook; isSameChain: boolean };
 
-/** Open, release, and its share of refunds, in the chain's own unit of fees. */
+/** Returns the cost of open, release and a share of refunds, in the chain's own unit of fees. */
 function costOnOrigin(side: Side, { book, isSameChain }: Sides): bigint {
 	const { chain } = side;
 	if (chain.kind === "evm") {
@@ -89,12 +89,12 @@ function costOnOrigin(side: Side, { book, isSameChain }: Sides): bigint {
 	}
 	const lamports = lamportsOn(book, chain);
 	const { open, release, refund } = solanaTransactions;
-	// The wallet may have closed its account for the token meanwhile, and then we make it one.
+	// The wallet may have closed its token account by then, and we would have to create a new one.
 	const refunded = lamports(refund) + markerLamports + (isLamports(side) ? 0n : tokenAccountRentLamports);
 	return lamports(open) + (isSameChain ? 0n : lamports(release) + markerLamports) + shareOf(refunded);
 }
 
-/** Fill, and its share of voids. The recipient's account on Solana is no part of it: see `pricePayout`. */
+/** Returns the cost of the fill and a share of voids. `pricePayout` charges for the recipient's account on Solana. */
 function costOnDestination(side: Side, { book, isSameChain }: Sides): bigint {
 	const { chain, asset } = side;
 	if (chain.kind === "evm") {
@@ -109,7 +109,7 @@ function costOnDestination(side: Side, { book, isSameChain }: Sides): bigint {
 }
 
 function gasPrice(book: PriceBook, { chainId, priorityFeeWei }: DeskChain & { kind: "evm" }): bigint {
-	// Twice the base fee: it may rise by an eighth a block until the last of the transactions is sent.
+	// Twice the base fee: it may rise by an eighth per block until the last transaction is sent.
 	return 2n * book.baseFee(chainId) + priorityFeeWei;
 }
 

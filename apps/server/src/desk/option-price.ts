@@ -3,20 +3,20 @@ import type { Config } from "../config/config.ts";
 import type { Side } from "./desk-chain.ts";
 
 /**
- * How many standard deviations of the price the option costs. At four, the mean gain of a caller who always chooses best
- * is seven millionths of one standard deviation: docs/decisions/0018 derives it.
+ * Standard deviations of the price that the option costs. At four, the mean gain of a caller who always chooses best is
+ * seven millionths of one standard deviation, as docs/decisions/0018 derives.
  */
 const deviations = 4;
 const yearSeconds = 365.25 * 86_400;
-/** A thousandth of a basis point is a ten-millionth. */
+/** Thousandths of a basis point in the whole. */
 const millibpsOfAll = 10_000_000;
-/** A fill that was just signed is usually in one of the next two blocks of its chain. */
+/** A newly signed fill usually lands in one of the next two blocks of its chain. */
 const blocksToLand = 2;
 const leastSecondsToLand = 5;
 
 /**
- * Returns what the caller's option costs, in thousandths of a basis point of the value: the configured price of the pair,
- * or more where the recipient can still refuse a fill that is signed.
+ * Returns the price of the caller's option, in thousandths of a basis point of the value: the configured price of the
+ * pair, or more if the recipient can still refuse a signed fill.
  */
 export function optionPrice(
 	{ origin, destination, blockSeconds }: { origin: Side; destination: Side; blockSeconds: number },
@@ -34,15 +34,18 @@ export function optionPrice(
 		return volatilityPercent.bySymbol[symbol] ?? volatilityPercent[kind];
 	}
 
-	/** On an EVM chain the vault pays its settlement token, which buys the output at the market. */
+	/**
+	 * Returns the volatility of the token that the vault pays: on an EVM chain its settlement token, which buys the
+	 * output at the market.
+	 */
 	function volatilityPaid({ chain, asset }: Side): number {
 		return chain.kind === "solana" ? volatilityOf(asset) : volatilityPercent.stable;
 	}
 }
 
 /**
- * Whether the recipient can make a signed fill fail: a contract can reject the native token, and the owner of a token
- * account on Solana can close it. Nobody can reject an ERC-20 transfer.
+ * Returns true if the recipient can make a signed fill fail: a contract can reject the native token, and the owner of a
+ * token account on Solana can close it. Nobody can reject an ERC-20 transfer.
  */
 function canRefuse({ chain, asset }: Side): boolean {
 	return chain.kind === "solana" || asset.address === zeroAddress;

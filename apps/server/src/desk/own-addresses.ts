@@ -8,8 +8,8 @@ const firstMemo = "Memo1UhkJRfHyvLMcVucJwxXeuD728EqVDDwQDxFMNo" as SolanaAddress
 const wrappedSol = "So11111111111111111111111111111111111111112" as SolanaAddress;
 
 /**
- * Every contract, key and program that the chains' swaps involve, none of which is ever a wallet or a recipient. Our
- * token accounts on Solana are left out: they have no key, and no address without one is taken.
+ * Returns every contract, key and program involved in swaps on these chains; none may be a wallet or a recipient. Our
+ * token accounts on Solana are left out: they have no key, and addresses without a key are refused anyway.
  */
 export function ownAddresses({ chains, solana }: Pick<Config, "chains" | "solana">): Set<Hex> {
 	return new Set([...chains.flatMap(onEvm), ...(solana ? onSolana(solana) : [])]);

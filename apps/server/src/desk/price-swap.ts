@@ -13,27 +13,27 @@ import { networkCost } from "./network-cost.ts";
 import type { PriceBook } from "./price/price-book.ts";
 import { convertDown, convertUp } from "./price/usd-value.ts";
 
-/** How many thousandths of a basis point make the whole. */
+/** Thousandths of a basis point in the whole. */
 const millibpsOfAll = 10_000_000n;
 
-/** No account on Solana holds more of anything. */
+/** The maximum amount of any token in one Solana account. */
 const mostOnSolana = 2n ** 64n - 1n;
 
 export type SwapPrice =
 	| {
 			delivery: Delivery;
 			output: bigint;
-			/** How much of the output pays for an account of the recipient's. */
+			/** The part of the output that pays for the recipient's token account. */
 			accountCost: bigint;
 	  }
-	/** It does not pay for its own costs. */
+	/** The amount does not cover its own costs. */
 	| "too-small"
-	/** It is beyond a ladder, or what an account can hold. */
+	/** The amount is beyond a ladder, or more than an account can hold. */
 	| "too-large";
 
 /**
- * Input → origin's settlement token → destination's → less fee, option and network cost → output. Every step rounds
- * against the caller, by less than a unit.
+ * Prices a swap: input → origin's settlement token → destination's → less fee, option and network cost → output. Every
+ * step rounds against the caller, by less than a unit.
  */
 export function priceSwap(
 	book: PriceBook,
@@ -53,9 +53,9 @@ export function priceSwap(
 		feeMillibps: number;
 		optionMillibps: number;
 		settlementSpreadBps: number;
-		/** Whether the recipient has its token account on Solana. */
+		/** True if the recipient has its token account on Solana. */
 		hasAccount: boolean;
-		/** Volume of others that these ladders already sold. */
+		/** Volume of other swaps in flight on these ladders. */
 		inFlight?: { sell: bigint; buy: bigint };
 	},
 ): SwapPrice {
@@ -63,14 +63,14 @@ export function priceSwap(
 	const sold = book.sell({ ...assetId(origin), amount, inFlight: inFlight.sell });
 	if (sold === undefined) return "too-large";
 	const value = acrossSettlement(book, { sold, origin, destination, settlementSpreadBps });
-	// Each is rounded up by itself: together they may only ever be more.
+	// Fee and option are rounded up separately, so their sum is never too low.
 	const fee = mulDivUp(value, BigInt(feeMillibps), millibpsOfAll);
 	const option = mulDivUp(value, BigInt(optionMillibps), millibpsOfAll);
 	const budget = value - fee - option - networkCost(book, { origin, destination });
 	return priceDelivery(book, { destination, budget, hasAccount, inFlight: inFlight.buy });
 }
 
-/** What the recipient gets for a budget of the destination's settlement token, and how. */
+/** Returns what the recipient gets for a budget of the destination's settlement token, and how it is delivered. */
 export function priceDelivery(
 	book: PriceBook,
 	{
@@ -93,8 +93,8 @@ export function priceDelivery(
 }
 
 /**
- * From stock, less the rent of an account for the recipient, which is the recipient's once we made it: whoever closes it
- * has paid for what comes out. What is returned where it is not needed is less than what was charged by at most a unit.
+ * Prices a payout from stock, less the rent of an account for the recipient. The recipient owns the account we create:
+ * whoever closes it has paid for the rent that comes back. `unusedRent` is at most a unit less than the account cost.
  */
 function pricePayout(
 	book: PriceBook,
@@ -110,7 +110,7 @@ function pricePayout(
 		book.reference(assetId(destination)),
 	];
 	const accountCost = convertUp(rent, native, own);
-	// Nothing is left of an output that is worth less than an account, should one be needed after all.
+	// If the output is worth less than an account, nothing remains should an account be needed after all.
 	const amount = greater(bought - accountCost, 0n);
 	const unusedRent = lesser(convertDown(rent, native, own), bought - amount);
 	const output = hasAccount ? amount + unusedRent : amount;
@@ -123,7 +123,7 @@ function pricePayout(
 	};
 }
 
-/** The lesser of a delivery as it was quoted and as it is priced now, and what it takes of which token. */
+/** Returns the lesser of the quoted delivery and the one priced now, with the token and amount it takes. */
 export function lesserDelivery(
 	book: PriceBook,
 	{
@@ -137,7 +137,7 @@ export function lesserDelivery(
 	const { chain, asset } = destination;
 	if (quoted.kind === "payout" || now.kind === "payout") {
 		if (quoted.kind !== "payout" || now.kind !== "payout") return undefined;
-		// Each by itself: with the account or without, neither more than was quoted nor more than it is worth now.
+		// Each is capped separately: with the account or without, we pay at most what was quoted and what it is worth now.
 		const amount = lesser(quoted.amount, now.amount);
 		const unusedRent = lesser(quoted.unusedRent, now.unusedRent);
 		return {
@@ -155,9 +155,9 @@ export function lesserDelivery(
 }
 
 /**
- * Returns the delivery, lowered to what the input is worth now less the option; undefined where the input is beyond a
- * ladder. Fee and network cost are not taken off again: they were taken off the quote, so that a small move of the price
- * changes nothing for a caller.
+ * Returns the delivery, capped at the input's value now less the option; undefined if the input is beyond a ladder. Fee
+ * and network cost are not deducted again: the quote already deducted them, so a small price move changes nothing for
+ * the caller.
  */
 export function capDelivery(
 	book: PriceBook,
@@ -196,12 +196,12 @@ export function capDelivery(
 	}
 }
 
-/** The most that a delivery takes from the vault, of whichever token it is paid in. */
+/** Returns the most that a delivery takes from the vault, in the token in which it is paid. */
 export function mostPaid(delivery: Delivery): bigint {
 	return delivery.kind === "payout" ? delivery.amount + delivery.unusedRent : budgetOf(delivery);
 }
 
-/** What a delivery takes of the destination's settlement token. */
+/** Returns the amount of the destination's settlement token that a delivery takes. */
 function budgetOf(delivery: Exclude<Delivery, { kind: "payout" }>): bigint {
 	return delivery.kind === "router" ? delivery.budget : delivery.amount;
 }
@@ -211,8 +211,8 @@ export function assetId({ chain, asset }: Side): { chainId: number; asset: Hex }
 }
 
 /**
- * One stable for the other: at par or by the feeds, whichever is less. Where they are different tokens, less a spread, since
- * each feed may be behind the market; the error of one token's own feed cancels out.
+ * Converts one settlement token into the other, at par or by the feeds, whichever is less. If the tokens differ, a
+ * spread is deducted, since each feed may lag the market; with the same token the feed's error cancels out.
  */
 function acrossSettlement(
 	book: PriceBook,
@@ -233,7 +233,7 @@ function acrossSettlement(
 	return mulDivDown(value, BigInt(10_000 - settlementSpreadBps), 10_000n);
 }
 
-/** The least that the caller's slippage allows, and never nothing. */
+/** Returns the least output that the caller's slippage allows, at least one unit. */
 export function leastOutput(output: bigint, slippageBps: number): bigint {
 	const least = mulDivDown(output, BigInt(10_000 - slippageBps), 10_000n);
 	return greater(least, 1n);

@@ -31,7 +31,7 @@ function worthOf(order: Order, nowMs = scene.nowMs) {
 	return refundWorth(order, { chains: deskChains(scene.config), book: scene.book, nowMs });
 }
 
-/** The least input, in units of the settlement token, that is worth giving back. */
+/** Returns the least input, in units of the settlement token, that is worth refunding. */
 function leastInput(order: Order): bigint {
 	let [less, enough] = [0n, 10n ** 12n];
 	while (enough - less > 1n) {
@@ -42,7 +42,7 @@ function leastInput(order: Order): bigint {
 	return enough;
 }
 
-/** What so much of a chain's own token is worth in units of USDC, with a dollar for each. */
+/** Converts an amount of a chain's native token to units of USDC, at one dollar each. */
 function inMicroDollars(chainId: number, fees: bigint): bigint {
 	const chain = deskChains(scene.config).get(chainId);
 	if (!chain) throw new Error("it is configured");
@@ -55,7 +55,7 @@ test("an input is worth rebuilding above ten refunds, and to Solana above ten re
 	const gasPrice = 2n * book.baseFee(one) + BigInt(config.chains[0]?.priorityFeeWei ?? 0);
 	const tenRefunds = inMicroDollars(one, 10n * 65_915n * gasPrice);
 	const least = leastInput(orderTo(two));
-	// A feed may say that the settlement token is a little more or less than a dollar.
+	// The feed's price of the settlement token may be slightly above or below a dollar.
 	expect(Number(least)).toBeGreaterThan(Number(tenRefunds) * 0.99);
 	expect(Number(least)).toBeLessThan(Number(tenRefunds) * 1.01 + 2);
 

@@ -5,17 +5,17 @@ import { refundCostE18 } from "./network-cost.ts";
 import type { PriceBook } from "./price/price-book.ts";
 import { usdValueDown, usdValueUp } from "./price/usd-value.ts";
 
-/** An input below so many times what giving it back costs is not worth that to its wallet, nor to us. */
+/** An input worth less than this many times its refund cost is not worth refunding, to its wallet or to us. */
 const leastCosts = 10n;
 
 export type RefundWorth = {
-	/** The input's value, rounded up: depths go by it. */
+	/** The input's value, rounded up. It determines the confirmation depth. */
 	valueUsdCents: bigint;
-	/** Whether that is more than ten times what it takes to give it back. */
+	/** True if the value is more than ten times the cost of the refund. */
 	isWorth: boolean;
 };
 
-/** What an order from an EVM chain is worth. Undefined while its input or the fees have no price. */
+/** Returns the worth of an order from an EVM chain. Undefined while its input or the fees have no price. */
 export function refundWorth(
 	order: Order,
 	{ chains, book, nowMs }: { chains: ReadonlyMap<number, DeskChain>; book: PriceBook; nowMs: number },
@@ -24,7 +24,7 @@ export function refundWorth(
 	const destination = chains.get(toChainId(order.destinationChainId));
 	if (origin?.kind !== "evm" || !destination) return undefined;
 	const asset = addressOfWord(order.originChainId, order.inputToken);
-	// Where time closes the order on the destination, nothing is paid for there.
+	// If the order expires by time on the destination, no transaction is needed there.
 	const payingChains = destination.kind === "solana" ? [origin, destination] : [origin];
 	const isPriced =
 		book.isReferenceLive({ chainId: origin.chainId, asset }, { nowMs }) &&

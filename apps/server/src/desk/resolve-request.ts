@@ -23,7 +23,7 @@ const notAnAddress = {
 const stableSlippageBps = 50;
 const volatileSlippageBps = 300;
 
-/** The chains, assets and addresses that a request names. Throws where one is malformed or not offered. */
+/** Returns the chains, assets and addresses that a request names. Throws if one is malformed or not offered. */
 export function resolveRequest(
 	request: QuoteRequest,
 	{ chains, ownAddresses }: { chains: ReadonlyMap<number, DeskChain>; ownAddresses: ReadonlySet<Hex> },
@@ -79,7 +79,7 @@ export function resolveRequest(
 		return address;
 	}
 
-	/** An address that can hold what it gets: what is sent to any other is gone. */
+	/** Parses an address that can hold funds: anything sent to another address would be lost. */
 	function readHolder(path: string, text: string, chain: DeskChain): Hex | undefined {
 		const address = read(path, text, chain);
 		const problem = address && holderProblem(chain, address, ownAddresses);
@@ -103,7 +103,7 @@ export function noRoute(
 	return new SwapError(
 		"NO_ROUTE",
 		{ reason, ...details },
-		// What is paused comes back by itself; anything else is for the caller to change.
+		// A paused chain or asset comes back by itself; any other reason is for the caller to change.
 		{ message, ...(reason === "paused" && { next: "retry", retryable: true }) },
 	);
 }

@@ -3,7 +3,7 @@ import { orderToJson } from "@geoswap/protocol";
 import type { Delivery } from "../swap/facts/swap-record.ts";
 import type { DeskQuote } from "./venue.ts";
 
-/** What a quote token holds: everything that the swap will be, so that no later step needs to remember the quote. */
+/** The content of a quote token: all terms of the swap, so that no later step has to store the quote. */
 export type SealedQuote = {
 	uuid: SwapUuid;
 	order: OrderJson;
@@ -12,9 +12,9 @@ export type SealedQuote = {
 	feeMillibps: number;
 	valueUsdCents: bigint;
 	issuedAtMs: number;
-	/** The last moment for a build. */
+	/** The deadline for a build. */
 	expiresAtMs: number;
-	/** The last moment for a first submit, whichever build it comes from. */
+	/** The deadline for a first submit, from whichever build. */
 	opExpiresAtMs: number;
 };
 
@@ -33,7 +33,7 @@ export function sealedQuote(quote: DeskQuote): SealedQuote {
 }
 
 /**
- * Returns what a quote token holds, in the form of this version. A token that the version before sealed has its fee in
+ * Returns the content of a quote token in this version's form. A token sealed by the previous version has its fee in
  * hundredths of a basis point.
  */
 export function openedQuote(

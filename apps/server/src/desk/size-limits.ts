@@ -1,11 +1,11 @@
 type Test = (size: bigint) => boolean;
 
-/** Doubling this often passes every amount that an order can hold. */
+/** This many doublings exceed every amount that an order can hold. */
 const doublings = 128;
 
 /**
- * Returns the least size, of `from` or more, that is not too small; undefined where every size is. Of two sizes the larger
- * one is never too small unless the smaller one is too.
+ * Returns the least size, at least `from`, that is not too small; undefined if every size is. Requires that a larger
+ * size is too small only if every smaller one is too.
  */
 export function leastNotTooSmall(from: bigint, isTooSmall: Test): bigint | undefined {
 	if (!isTooSmall(from)) return from;
@@ -24,7 +24,7 @@ export function leastNotTooSmall(from: bigint, isTooSmall: Test): bigint | undef
 	return high;
 }
 
-/** A size that passes, about a hundredth below the greatest that does; zero where none does. `tooLarge` does not. */
+/** Returns a size that passes, about a hundredth below the greatest that does, or zero. `tooLarge` does not pass. */
 export function greatestPassing(tooLarge: bigint, passes: Test): bigint {
 	let high = tooLarge;
 	let low = tooLarge / 2n;

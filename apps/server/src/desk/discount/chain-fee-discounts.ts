@@ -4,7 +4,7 @@ import type { Config } from "../../config/config.ts";
 import type { Log } from "../../telemetry/log.ts";
 import { createFeeDiscounts, type FeeDiscounts } from "./fee-discounts.ts";
 
-/** The configured discounts, read from the chain that has the token; undefined where there are none. */
+/** Returns the configured discounts, read from the token's chain; undefined if there are none. */
 export function chainFeeDiscounts({
 	config: { feeDiscount },
 	chains,

@@ -9,7 +9,7 @@ const tiers = [
 ];
 const wallet = numberToHex(0xa11ce, { size: 20 });
 
-/** Discounts by a clock and a chain that the test moves. */
+/** Creates discounts with a clock and a chain that the test controls. */
 function scene({ cacheSeconds = 300 } = {}) {
 	const state = {
 		nowMs: 1_000_000,
@@ -40,12 +40,12 @@ function scene({ cacheSeconds = 300 } = {}) {
 	return { state, reads, errors, nameOf };
 }
 const down = () => Object.assign(new Error("down"), { name: "HttpRequestError" });
-/** As viem wraps it: what went wrong is the cause of what was asked. */
+/** Wraps an error like viem does, with the original error as the cause. */
 const wrapped = (cause: Error) => Object.assign(new Error("call", { cause }), { name: "CallExecutionError" });
 const reverted = () => wrapped(Object.assign(new Error("reverted"), { name: "ExecutionRevertedError" }));
 const nth = (i: number) => numberToHex(i + 1, { size: 20 });
 const settle = () => new Promise(setImmediate);
-/** Resolves to what the call does where it waits for no timer and no I/O, and else to "waits". */
+/** Resolves to the call's result if it waits for no timer and no I/O, otherwise to "waits". */
 const atOnce = <Result>(call: Promise<Result>) => Promise.race([call, settle().then(() => "waits")]);
 
 test("a wallet's first calls have its tier already, from one read that all of them wait for", async () => {
@@ -235,7 +235,7 @@ test("an account that keeps asking for wallets with a tier takes no first read a
 	await ask(99_999, "other");
 	state.nowMs += 60_000;
 	const first = reads.length;
-	// Twenty quotes per second over wallets whose tier is old, for a minute.
+	// Twenty quotes per second for a minute, for wallets whose tier is stale.
 	for (let i = 0; i < 60 * 20; i++) {
 		state.nowMs += 50;
 		await ask(i % 600, "flood");
@@ -291,7 +291,7 @@ test("in a flood of others a wallet with a tier is read again all the same", asy
 });
 
 test("ten thousand wallets are kept, and the one that was not asked for the longest goes first", async () => {
-	// So that none of them is old when it is asked for again.
+	// With this cache time no tier is stale when it is asked for again.
 	const { state, reads, nameOf } = scene({ cacheSeconds: 1_000_000 });
 	const ask = async (asked: Address) => {
 		state.nowMs += 1_000;

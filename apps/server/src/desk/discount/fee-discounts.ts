@@ -3,11 +3,11 @@ import type { Address } from "viem";
 import { createBoundedReadings } from "../../chain/bounded-readings.ts";
 import { earnedTier, type FeeTier } from "./fee-tier.ts";
 
-/** Which wallets pay less. */
+/** The fee discounts of wallets. */
 export type FeeDiscounts = {
 	/**
-	 * Returns the wallet's tier, as far as it is known: see `BoundedReadings`. Never rejects, whatever the text: it may be
-	 * anything that a caller sent.
+	 * Returns the wallet's tier, if it is known: see `BoundedReadings`. Never rejects, even if the text, which comes from
+	 * a caller, is not an address.
 	 */
 	tierOf: (
 		wallet: string,
@@ -16,8 +16,8 @@ export type FeeDiscounts = {
 };
 
 /**
- * Tiers by what wallets hold of the service's token on one EVM chain. A wallet of any EVM chain counts there by the same
- * address; one of Solana has no address there.
+ * Creates tiers by the balance of the service's token on one EVM chain. A wallet of any EVM chain has the same address
+ * there; a Solana wallet has none.
  */
 export function createFeeDiscounts({
 	tiers,
@@ -25,13 +25,13 @@ export function createFeeDiscounts({
 	readBalance,
 	...reading
 }: {
-	/** Ascending. */
+	/** The tiers in ascending order. */
 	tiers: readonly FeeTier[];
-	/** Of the token. */
+	/** The token's decimals. */
 	decimals: number;
 	cacheSeconds: number;
 	timeoutMs: number;
-	/** Rejects where the signal aborts. */
+	/** Rejects if the signal aborts. */
 	readBalance: (wallet: Address, signal: AbortSignal) => Promise<bigint>;
 	nowMs: () => number;
 	onError?: (error: unknown) => void;

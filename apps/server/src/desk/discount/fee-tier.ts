@@ -1,26 +1,26 @@
 import { mulDivUp } from "@geoswap/protocol";
 
-/** What a wallet pays less, and what that is called. */
+/** The discount of a wallet, and its name. */
 export type FeeTier = {
 	name: string;
-	/** In whole tokens. */
+	/** The minimum balance in whole tokens. */
 	minimum: string;
 	discountPercent: number;
 };
 
-/** The best tier that the balance, in smallest units, is enough for. */
+/** Returns the best tier that the balance, in smallest units, reaches. */
 export function earnedTier(
 	tiers: readonly FeeTier[],
 	{ balance, decimals }: { balance: bigint; decimals: number },
 ): FeeTier | undefined {
-	// They ascend: the last one that is reached is the best.
+	// Tiers ascend: the last one reached is the best.
 	return tiers.findLast(({ minimum }) => balance >= BigInt(minimum) * 10n ** BigInt(decimals));
 }
 
 const millionth = 1_000_000;
 const whole = 100n * BigInt(millionth);
 
-/** The fee that is left, rounded up: nobody gets more off than the tier says. */
+/** Returns the fee after the discount, rounded up: nobody gets a larger discount than the tier says. */
 export function discountedFee(feeMillibps: number, { discountPercent }: FeeTier): number {
 	const off = BigInt(Math.round(discountPercent * millionth));
 	return Number(mulDivUp(BigInt(feeMillibps), whole - off, whole));

@@ -34,7 +34,7 @@ function feed(chainId: number, n: number, heartbeatSeconds: number) {
 
 type Answers = { usdc?: Partial<FeedAnswer>; coin?: Partial<FeedAnswer>; sol?: Partial<FeedAnswer> };
 
-/** Feeds on two chains, each of which can be one that prices are not read of any more. */
+/** Creates a pricing with feeds on two chains. The prices of chains in `stale` are no longer read. */
 function pricing(answers: Answers = {}, { stale = [] as number[] } = {}) {
 	const one = { updatedAtUnixSeconds: now - 60, usdE18: 10n ** 18n };
 	const feeds = new Map<Address, FeedAnswer>([
@@ -81,7 +81,7 @@ test("no price is better than the feeds less the spread, both ways, at any price
 			expect(bought * own * 10n ** 6n * 10_000n).toBeLessThanOrEqual(
 				amount * settlement * 10n ** decimals * kept,
 			);
-			// Nor worse by more than the two roundings.
+			// The price is not worse by more than the two roundings.
 			expect((bought + 2n) * own * 10n ** 6n * 10_000n).toBeGreaterThan(
 				amount * settlement * 10n ** decimals * kept,
 			);

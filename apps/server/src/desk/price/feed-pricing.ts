@@ -14,16 +14,16 @@ import { convertDown, type PricedToken } from "./usd-value.ts";
 
 const bps = 10_000n;
 
-/** In lamports; the cluster has never asked for another. */
+/** The fee per signature in lamports; the cluster has never charged another. */
 const signatureFee = 5_000n;
 const slotSeconds = 0.4;
 
-/** What the desk takes on an asset, by its kind. */
+/** The desk's spread by kind of asset. */
 export type SpreadBps = Record<SolanaAssetDeployment["kind"], number>;
 
 /**
- * Prices by feeds alone, which are on other chains: what they say, less a spread, at any size. How large a size may be
- * is for the desk to limit, since no pool does it.
+ * Prices assets by feeds alone, which are on other chains: the feed's price less a spread, at any size. The desk has to
+ * limit the size, since no pool does.
  */
 export function createFeedPricing({
 	deployment,

@@ -1,9 +1,9 @@
 import type { FeedAnswer } from "../../chain/evm/read/read-block-prices.ts";
 
-/** A feed's round is sent at its heartbeat, and then has to be mined. */
+/** Extra seconds for a feed's round to be mined: it is sent only at the heartbeat. */
 const feedGraceSeconds = 120;
 
-/** Whether the feed gave a price within its heartbeat, by the clock of the chain that it is on. */
+/** Returns true if the feed was updated within its heartbeat, by the clock of its own chain. */
 export function isFeedFresh(
 	feed: FeedAnswer | undefined,
 	{ heartbeatSeconds, atUnixSeconds }: { heartbeatSeconds: number; atUnixSeconds: number },

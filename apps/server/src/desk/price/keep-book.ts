@@ -5,7 +5,7 @@ import { type BlockPrices, readBlockPrices } from "../../chain/evm/read/read-blo
 import type { Log } from "../../telemetry/log.ts";
 import type { PriceBook } from "./price-book.ts";
 
-/** Puts each new block's prices of a chain into the book, until the signal. A block that cannot be read is left out. */
+/** Puts each new block's prices of a chain into the book until the signal aborts. Skips a block that cannot be read. */
 export async function keepBook({
 	chain,
 	book,

@@ -4,7 +4,7 @@ import type { Log } from "../../telemetry/log.ts";
 import { keepBook } from "./keep-book.ts";
 import { createPriceBook, type PriceBook } from "./price-book.ts";
 
-/** The book of all configured chains, kept fresh until the signal. `kept` settles when nothing is read any more. */
+/** Returns the book of all configured chains, kept fresh until the signal aborts. `kept` settles when reading ends. */
 export function keepPrices({
 	config: { chains: configs, solana, price },
 	chains,

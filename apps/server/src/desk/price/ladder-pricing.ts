@@ -6,19 +6,19 @@ import { interpolateBest } from "./ladder.ts";
 import type { Pricing } from "./pricing.ts";
 import { convertDown, type PricedToken } from "./usd-value.ts";
 
-/** A price must have held for a few blocks: a pool pushed for one block sells nothing dear. */
+/** The number of blocks a price must have held: manipulating a pool for one block gains nothing. */
 const blocksKept = 3;
 
 const staleAfterMs = 15_000;
 const staleAfterBlocks = 10;
-/** However long its blocks seem to take: a chain that stood still makes the last ones look slow. */
+/** Upper bound regardless of the block time: after a halt of the chain, its last blocks look slow. */
 const staleAtLatestMs = 60_000;
 
 const bps = 10_000n;
 
 export type LadderPricing = Pricing & {
 	update: (prices: BlockPrices, options: { nowMs: number }) => void;
-	/** The block that prices are of; undefined before the first. */
+	/** Returns the block whose prices are used; undefined before the first. */
 	newest: () => BlockPrices | undefined;
 };
 
@@ -28,20 +28,20 @@ type Page = {
 	/** Newest first. */
 	blocks: BlockPrices[];
 	updatedAtMs: number;
-	/** The assets whose pools are near their feeds in the newest block. */
+	/** The assets whose pools agree with their feeds in the newest block. */
 	agreeing: Set<Address>;
 };
 
-/** Prices by what the chain's pools pay, block by block, and never far above the feeds. */
+/** Prices assets by what the chain's pools pay, block by block, and never far above the feeds. */
 export function createLadderPricing({
 	deployment,
 	feedMarginBps,
 	feedDeviationBps,
 }: {
 	deployment: ChainDeployment;
-	/** How far above the feeds a price may be. */
+	/** The margin by which a price may exceed the feeds. */
 	feedMarginBps: number;
-	/** How far a pool may be from the feeds before its asset stops. */
+	/** The deviation of a pool from the feeds at which its asset is stopped. */
 	feedDeviationBps: number;
 }): LadderPricing {
 	const { settlementToken } = deployment;
@@ -96,7 +96,10 @@ export function createLadderPricing({
 		});
 	}
 
-	/** Compares the smallest size each way. What a pool charges lowers both, so half their difference is the price's. */
+	/**
+	 * Compares the smallest size in both directions. The pool's fee lowers both outputs, so half their difference is the
+	 * deviation of the price.
+	 */
 	function poolsAgreeWithFeeds(asset: Address): boolean {
 		const prices = page.blocks[0] && pricesIn(page.blocks[0], asset);
 		const sold = smallest(prices?.sell ?? []);
@@ -119,7 +122,7 @@ export function createLadderPricing({
 	}
 }
 
-/** The least of what the blocks pay, each on its best pools; the pools are the newest block's. */
+/** Returns the least that the kept blocks pay, each on its best pools; the fee tiers are the newest block's. */
 function worst(
 	page: Page,
 	laddersIn: (block: BlockPrices) => Ladder[] | undefined,
@@ -163,7 +166,7 @@ function smallest(ladders: Ladder[]): { input: bigint; output: bigint } | undefi
 function ageMs(page: Page, nowMs: number): number | undefined {
 	const newest = page.blocks[0];
 	if (!newest) return undefined;
-	// A node that lags gives new blocks all the time, and old prices.
+	// A lagging node delivers new blocks all the time, but with old prices.
 	return nowMs - Math.min(page.updatedAtMs, newest.timestampUnixSeconds * 1_000);
 }
 

@@ -9,7 +9,7 @@ import { interpolate, interpolateBest } from "./ladder.ts";
 
 const topUsd = 500_000;
 
-// Declared anew, and its paths built by hand: the reader's own could be wrong in both places alike.
+// The ABI is declared again and the paths are built by hand: with the reader's own, an error would be in both places.
 const quoterAbi = parseAbi([
 	"function quoteExactInput(bytes path, uint256 amountIn) view returns (uint256 amountOut, uint160[], uint32[], uint256)",
 ]);
@@ -86,7 +86,7 @@ test("more in never brings less out", () => {
 	}
 });
 
-/** Sizes of all magnitudes up to the top, half of them with something before them. */
+/** Generates sizes of all magnitudes up to the top, half of them with volume before them. */
 function sizes(top: bigint): fc.Arbitrary<{ before: bigint; input: bigint }> {
 	const magnitude = fc.integer({ min: 0, max: top.toString(2).length - 2 });
 	const size = magnitude.chain((bits) => fc.bigInt(1n << BigInt(bits), (1n << BigInt(bits + 1)) - 1n));
@@ -112,7 +112,7 @@ async function quote(
 		),
 	});
 	return answers.map(({ result }, i) => {
-		// What is worth less than a unit of the output is not quoted. Anything more must be.
+		// An amount worth less than a unit of the output gets no quote. Any larger amount must get one.
 		const { amount = 0n, asset, direction } = questions[i] ?? {};
 		const dust = direction === "sell" && asset !== usdt ? 10n ** 13n : 10n;
 		if (!result && amount > dust) throw new Error(`no quote for ${amount}`);

@@ -1,13 +1,13 @@
 import { greater, lesser, mulDivDown, mulDivUp } from "@geoswap/protocol";
 import type { Ladder, Rung } from "../../chain/evm/read/read-block-prices.ts";
 
-// Pools round against whoever swaps, once per pool and stretch of liquidity: by a unit of what goes in, by a unit of
-// what comes out. The rungs carry their own rounding, so a size between them may come out a few units below the chord.
+// Pools round against the swapper once per pool and stretch of liquidity: by a unit of the input and a unit of the
+// output. The rungs include their own rounding, so a size between them may pay a few units below the chord.
 const roundingUnits = 4n;
 
 /**
- * What the pools surely pay for `input` once `before` went in ahead of it, or undefined above the top rung. A pool's
- * output is concave in its input, so the chord between two rungs never promises more than the pool pays.
+ * Returns what the pools pay at least for `input` after `before` was swapped ahead of it; undefined above the top rung.
+ * A pool's output is concave in its input, so the chord between two rungs never promises more than the pool pays.
  */
 export function interpolate(rungs: readonly Rung[], input: bigint, before = 0n): bigint | undefined {
 	if (input < 0n || before < 0n) throw new RangeError(`cannot price ${input} after ${before}`);
@@ -23,7 +23,7 @@ export function interpolate(rungs: readonly Rung[], input: bigint, before = 0n):
 	return greater(paid - roundingUnits, 0n);
 }
 
-/** The most that one ladder pays for it, and the fee tiers of that one; undefined where none reaches so far. */
+/** Returns the most that one ladder pays, and its fee tiers; undefined if no ladder reaches that far. */
 export function interpolateBest(
 	ladders: readonly Ladder[],
 	input: bigint,
@@ -37,16 +37,16 @@ export function interpolateBest(
 	return best;
 }
 
-/** A lower bound of what is paid for the first `x`, which is at most rung `i`. */
+/** Returns a lower bound of the output for the first `x`, which is at most rung `i`. */
 function chord(rungs: readonly Rung[], i: number, x: bigint): bigint {
-	// Taking off the rounding may have crossed a rung.
+	// Deducting the rounding may have crossed a rung.
 	const above = x < inputOf(rungs[i - 1]) ? i - 1 : i;
 	const [a, b] = [rungs[above - 1] ?? origin, rungs[above] ?? origin];
 	if (x <= a.input) return a.output;
 	return a.output + mulDivDown(b.output - a.output, x - a.input, b.input - a.input);
 }
 
-/** An upper bound of what is paid for the first `x`: a concave curve is below the chords beside it, drawn on. */
+/** Returns an upper bound of the output for the first `x`: a concave curve lies below the extended chords beside it. */
 function ceiling(rungs: readonly Rung[], x: bigint): bigint {
 	const i = rungs.findIndex((rung) => rung.input >= x);
 	const at = rungs[i] ?? origin;
@@ -64,7 +64,10 @@ function ceiling(rungs: readonly Rung[], x: bigint): bigint {
 	return bound;
 }
 
-/** A lower bound for a small size far up the ladder: each unit pays at least what one beyond the rung above does. */
+/**
+ * Returns a lower bound for a small size far up the ladder: each unit pays at least as much as a unit beyond the rung
+ * above.
+ */
 function atNextSlope(rungs: readonly Rung[], i: number, input: bigint): bigint {
 	const [a, b] = [rungs[i], rungs[i + 1]];
 	return a && b ? mulDivDown(input, b.output - a.output, b.input - a.input) : 0n;

@@ -43,7 +43,7 @@ function withAsset(symbol: string, change: (before: AssetPrices) => Partial<Asse
 	return { ...prices, assets: new Map(prices.assets).set(assetOf(symbol), { ...before, ...change(before) }) };
 }
 
-/** As a pool whose price is this many percent off pays. */
+/** Returns the ladders of a pool whose price is off by this many percent. */
 function scaled(ladders: Ladder[], percent: bigint): Ladder[] {
 	return ladders.map(({ fees, rungs }) => ({
 		fees,
@@ -147,7 +147,7 @@ test("the book follows the chain block by block", async () => {
 	const { origin } = chains;
 	const chain = connectChain({ chainId, rpcUrl: origin.rpcUrl, deployment: origin.deployment });
 	const book = bookOf();
-	// The chain's last block may be as old as this file's other tests took.
+	// The chain's last block may be as old as the other tests of this file took.
 	await origin.testClient.mine({ blocks: 1 });
 	const stopping = new AbortController();
 	const kept = keepBook({
@@ -195,7 +195,7 @@ test("a block at which nothing has changed has the prices of the one before, and
 	await movePrice(origin, origin.deployment, { symbol: "ORB", percent: "-5" });
 	const moved = await read(quiet);
 	expect(moved.assets).not.toEqual(quiet.assets);
-	// Its sizes are still those of the old price, and the next block's those of the new one.
+	// The sizes in `moved` are still those of the old price, in the next block those of the new one.
 	expect((await read(moved)).assets).toEqual((await read()).assets);
 });
 
@@ -223,7 +223,7 @@ test("feeds that price another chain's assets are read in the same call, and onl
 	expect(book.isLive(sol, { nowMs: readAtMs + 16_000 })).toBe(false);
 	expect(book.isReady(solana.chainId, { nowMs: readAtMs })).toBe(true);
 	expect(await readTestPrices(destination, solana)).toMatchObject({ chainId: destination.chainId });
-	// A chain of which the feed was not read has no price of it.
+	// Without a reading of its feed the asset has no price.
 	const without = testBook(config, [prices], { nowMs: readAtMs });
 	expect(without.isLive(sol, { nowMs: readAtMs })).toBe(false);
 	expect(() => without.reference(sol)).toThrow("no price");

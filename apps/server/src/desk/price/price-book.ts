@@ -8,31 +8,34 @@ import type { PricedToken } from "./usd-value.ts";
 
 type AssetId = { chainId: number; asset: Address };
 
-/** Prices of every chain, in memory, as of the last few blocks. Each chain's are made in their own way. */
+/** Prices of all chains, in memory, as of the last few blocks. Chains differ in how they are priced. */
 export type PriceBook = {
-	/** Of an EVM chain: prices of others follow from its feeds. */
+	/** Adds a block of an EVM chain. Prices of other chains follow from its feeds. */
 	update: (prices: BlockPrices, options: { nowMs: number }) => void;
-	/** Whether the chain has prices, and new ones. */
+	/** True if the chain has fresh prices. */
 	isReady: (chainId: number, options: { nowMs: number }) => boolean;
-	/** How old the newest prices are; undefined before the first. */
+	/** Returns the age of the newest prices; undefined before the first. */
 	ageMs: (chainId: number, options: { nowMs: number }) => number | undefined;
-	/** Whether the asset may be priced: its chain's prices and its feed are fresh, and pools, where there are, agree. */
+	/** True if the asset may be priced: its chain's prices and its feed are fresh, and its pools, if any, agree. */
 	isLive: (id: AssetId, options: { nowMs: number }) => boolean;
-	/** Whether its chain's prices and its feed alone are fresh. */
+	/** True if the chain's prices and the asset's feed are fresh, whatever the pools say. */
 	isReferenceLive: (id: AssetId, options: { nowMs: number }) => boolean;
-	/** What the asset brings in the settlement token. Undefined beyond a ladder. */
+	/** Returns the proceeds in the settlement token. Undefined beyond the ladder. */
 	sell: (id: AssetId & { amount: bigint; inFlight?: bigint }) => bigint | undefined;
-	/** What the budget, in the settlement token, buys, and on which pools, where it is pools. Undefined beyond a ladder. */
+	/**
+	 * Returns what the budget, in the settlement token, buys, with the pools' fee tiers if it uses pools. Undefined
+	 * beyond the ladder.
+	 */
 	buy: (
 		id: AssetId & { budget: bigint; inFlight?: bigint },
 	) => { output: bigint; fees: number[] } | undefined;
-	/** The asset at its feed's price. Only where that is live. */
+	/** Returns the asset at its feed's price. Requires that the feed is live. */
 	reference: (id: AssetId) => PricedToken;
-	/** When the asset's feed was last written; undefined before the first price. */
+	/** Returns when the asset's feed was last updated; undefined before the first price. */
 	feedUpdatedAtUnixSeconds: (id: AssetId) => number | undefined;
-	/** The highest base fee of the last blocks; on Solana what a signature costs. */
+	/** Returns the highest base fee of the last blocks; on Solana the fee per signature. */
 	baseFee: (chainId: number) => bigint;
-	/** How long a block takes, as the last ones did; at least a second but on Solana. */
+	/** Returns the block time of the last blocks, at least one second except on Solana. */
 	blockSeconds: (chainId: number) => number;
 };
 
@@ -43,11 +46,11 @@ export function createPriceBook({
 	feedDeviationBps,
 }: {
 	chains: readonly ChainDeployment[];
-	/** Absent where it is not offered. */
+	/** Absent if Solana is not offered. */
 	solana?: { deployment: SolanaDeployment; spreadBps: SpreadBps } | undefined;
-	/** How far above the feeds a price may be. */
+	/** The margin by which a price may exceed the feeds. */
 	feedMarginBps: number;
-	/** How far a pool may be from the feeds before its asset stops. */
+	/** The deviation of a pool from the feeds at which its asset is stopped. */
 	feedDeviationBps: number;
 }): PriceBook {
 	const byLadders = new Map(

@@ -2,30 +2,30 @@ import type { Address } from "viem";
 import type { PricedToken } from "./usd-value.ts";
 
 /**
- * How one chain's assets are priced: by the ladders of its pools, or by feeds alone. A quoter behind HTTP would be a
- * third way, with its last answers in memory, since a quote waits for nothing. An asset is named by its address.
+ * The pricing of one chain's assets: by the ladders of its pools, or by feeds alone. A quoter behind HTTP would be a
+ * third way; it would keep its last answers in memory, since a quote never waits. Assets are named by address.
  */
 export type Pricing = {
-	/** Whether there are prices, and new ones. */
+	/** True if there are fresh prices. */
 	isReady: (options: { nowMs: number }) => boolean;
-	/** How old the newest prices are; undefined before the first. */
+	/** Returns the age of the newest prices; undefined before the first. */
 	ageMs: (options: { nowMs: number }) => number | undefined;
-	/** Whether the asset may be priced. */
+	/** True if the asset may be priced. */
 	isLive: (asset: Address, options: { nowMs: number }) => boolean;
-	/** Whether its reference alone is fresh. */
+	/** True if the asset's reference price is fresh. */
 	isReferenceLive: (asset: Address, options: { nowMs: number }) => boolean;
-	/** What the asset brings in the chain's settlement token. Undefined where that much cannot be told. */
+	/** Returns the proceeds in the chain's settlement token. Undefined if an amount this large cannot be priced. */
 	sell: (sale: { asset: Address; amount: bigint; inFlight: bigint }) => bigint | undefined;
-	/** What the budget, in the settlement token, buys, and on which pools, where it is pools. */
+	/** Returns what the budget, in the settlement token, buys, with the pools' fee tiers if it uses pools. */
 	buy: (purchase: {
 		asset: Address;
 		budget: bigint;
 		inFlight: bigint;
 	}) => { output: bigint; fees: number[] } | undefined;
 	reference: (asset: Address) => PricedToken;
-	/** When its feed was last written; undefined before the first price. */
+	/** Returns when the asset's feed was last updated; undefined before the first price. */
 	feedUpdatedAtUnixSeconds: (asset: Address) => number | undefined;
-	/** What the chain itself asks at least: for a unit of gas, on Solana for a signature. */
+	/** Returns the minimum fee of the chain itself: per unit of gas, on Solana per signature. */
 	baseFee: () => bigint;
 	blockSeconds: () => number;
 };

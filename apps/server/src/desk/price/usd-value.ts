@@ -1,9 +1,9 @@
 import { mulDivDown, mulDivUp } from "@geoswap/protocol";
 
-/** A token as its feed prices it: how much a whole one is worth in USD, with 18 decimals. */
+/** A token at its feed's price: the value of a whole token in USD, with 18 decimals. */
 export type PricedToken = { decimals: number; usdE18: bigint };
 
-/** What the amount is worth in USD, with 18 decimals. */
+/** Returns the value of the amount in USD, with 18 decimals. */
 export function usdValueDown(amount: bigint, { decimals, usdE18 }: PricedToken): bigint {
 	return mulDivDown(amount, usdE18, 10n ** BigInt(decimals));
 }
@@ -12,7 +12,7 @@ export function usdValueUp(amount: bigint, { decimals, usdE18 }: PricedToken): b
 	return mulDivUp(amount, usdE18, 10n ** BigInt(decimals));
 }
 
-/** How much of the token this value buys at the feed's price. */
+/** Returns the amount of the token that this value buys at the feed's price. */
 export function amountWorthDown(valueE18: bigint, { decimals, usdE18 }: PricedToken): bigint {
 	return mulDivDown(valueE18, 10n ** BigInt(decimals), usdE18);
 }
@@ -21,7 +21,7 @@ export function amountWorthUp(valueE18: bigint, { decimals, usdE18 }: PricedToke
 	return mulDivUp(valueE18, 10n ** BigInt(decimals), usdE18);
 }
 
-/** As much of `to` as the amount of `from` is worth, by their feeds, in one rounding. */
+/** Returns the amount of `to` with the same value as the amount of `from` by their feeds, rounded only once. */
 export function convertDown(amount: bigint, from: PricedToken, to: PricedToken): bigint {
 	return mulDivDown(
 		amount,
