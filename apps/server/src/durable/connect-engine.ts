@@ -2,7 +2,7 @@ import type { Engine, PokeOptions, PokeTarget } from "./durable.ts";
 
 const timeoutMs = 2_000;
 
-/** The engine as any process of ours asks it, over its ingress. */
+/** Returns a client of the engine's ingress, for any process of ours. */
 export function connectEngine({ ingressUrl }: { ingressUrl: string }): Engine {
 	return {
 		poke: coalesce(async ({ object, key }, { delayMs, dedupeKey } = {}) => {
@@ -12,7 +12,7 @@ export function connectEngine({ ingressUrl }: { ingressUrl: string }): Engine {
 				headers: dedupeKey === undefined ? {} : { "idempotency-key": dedupeKey },
 				signal: AbortSignal.timeout(timeoutMs),
 			});
-			// Read, or the connection is not used again.
+			// The connection is reused only if the body is read.
 			const text = await response.text();
 			if (!response.ok) throw new Error(`the engine answered ${response.status} to ${path}: ${text}`);
 		}),
@@ -20,9 +20,9 @@ export function connectEngine({ ingressUrl }: { ingressUrl: string }): Engine {
 }
 
 /**
- * Sends plain pokes of one pump one at a time: all that are asked for while one is in flight become one more after it.
- * The pump that the first one starts may have looked before they were asked for; the one more looks after. A dedupe key
- * would not do: the engine drops pokes with the key of a pump that has already run.
+ * Sends plain pokes of one pump one at a time: all that are requested while one is in flight become one more after it.
+ * The pump that the first one starts may have looked for work before they were requested; the one more looks after. A
+ * dedupe key would not work: the engine drops pokes with the key of a pump that has already run.
  */
 export function coalesce(send: Engine["poke"]): Engine["poke"] {
 	const inFlight = new Map<string, { sending: Promise<void>; next?: Promise<void> }>();

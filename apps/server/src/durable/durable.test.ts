@@ -137,7 +137,7 @@ test("the next worker that starts removes a deployment where nobody answers, and
 	expect({ removed, isSuperseded }).toEqual({ removed: [new URL(dead.url).href], isSuperseded: false });
 	await expect.poll(() => runs, { timeout: 5_000 }).toBe(1);
 
-	// The one before lives, and stays a deployment that has a successor.
+	// The previous deployment is alive, and stays superseded.
 	expect(await register(server.url)).toMatchObject({ isSuperseded: true, removed: [] });
 	await next.close();
 	expect(await register(server.url)).toMatchObject({
@@ -158,7 +158,7 @@ test("a worker that the engine has forgotten registers again, unless it had a su
 	await inOrder();
 }, 30_000);
 
-/** Whatever was asked of the engine before has begun once this has come through. */
+/** Waits until everything that was asked of the engine before has begun. */
 async function inOrder(): Promise<void> {
 	const key = randomUUID();
 	const passed = Promise.withResolvers<void>();

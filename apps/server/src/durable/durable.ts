@@ -1,7 +1,7 @@
 /**
- * Does all there is to do for one key of an object, and ends. Everything it needs is in the store, so it may be run at
- * any moment, twice, or again after it died in the middle. The engine runs one at a time for each key; the store's rows
- * fence whatever runs besides.
+ * Does all the work that there is for one key of an object, and ends. Everything it needs is in the store, so it may be
+ * run at any moment, twice, or again after it died in the middle. The engine runs one at a time for each key; the
+ * store's rows fence any that run beside it.
  */
 export type Pump = (key: string) => Promise<void>;
 
@@ -10,5 +10,5 @@ export type PokeTarget = { object: "round" | "lane" | "attestation" | "sighting"
 export type PokeOptions = { delayMs?: number; dedupeKey?: string };
 export type PreparedPoke = { target: PokeTarget; options: PokeOptions };
 
-/** Asks an object's pump to run. A poke may be lost: whatever is due is poked again by the tick. */
+/** Asks an object's pump to run. A poke may be lost: the tick pokes again what is due. */
 export type Engine = { poke: (target: PokeTarget, options?: PokeOptions) => Promise<void> };

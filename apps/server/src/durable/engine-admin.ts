@@ -11,23 +11,23 @@ const invocationsSchema = z.object({ rows: z.array(z.object({ id: z.string() }))
 
 /** The engine's admin port. */
 export type EngineAdmin = {
-	/** Every deployment that the engine knows, and where it is. */
+	/** Returns every deployment that the engine knows, and its address. */
 	readDeployments: () => Promise<{ id: string; url: string }[]>;
-	/** The deployment on which pumps begin now. */
+	/** Returns the deployment on which new pumps start. */
 	newestDeployment: () => Promise<string | undefined>;
 	/** Makes the deployment at this address the newest, and looks at its code again. */
 	register: (url: string) => Promise<string>;
-	/** Ids of the invocations that began on a deployment and have not ended. The engine retries them there only. */
+	/** Returns the ids of a deployment's invocations that have not ended. The engine retries them there only. */
 	unfinishedOn: (deploymentId: string) => Promise<string[]>;
-	/** Ids of the unfinished invocations of services that this version does not have any more. */
+	/** Returns the ids of unfinished invocations of services that this version does not have any more. */
 	unfinishedOfRetiredServices: () => Promise<string[]>;
-	/** Ends an invocation. Nothing happens if it has ended. A pump that runs for it in a process runs on. */
+	/** Kills an invocation, unless it has ended. A pump that a process runs for it is not stopped. */
 	kill: (invocationId: string) => Promise<void>;
-	/** Invocations that have not ended there would be stuck for good. */
+	/** Removes a deployment. Its unfinished invocations would be stuck for good. */
 	removeDeployment: (deploymentId: string) => Promise<void>;
 };
 
-/** An engine that understood and refuses: it will not change its mind. */
+/** Thrown if the engine understood a request and refused it: a retry would not help. */
 export class EngineRefusal extends Error {
 	override name = "EngineRefusal";
 	readonly status: number;
@@ -69,7 +69,7 @@ export function connectEngineAdmin({ adminUrl }: { adminUrl: string }): EngineAd
 		},
 		register: async (url) =>
 			registeredSchema.parse(await ask("POST", "/deployments", { uri: url, force: true })).id,
-		// Before its first answer is written down, an invocation is pinned nowhere but runs all the same.
+		// Before its first answer is recorded, an invocation runs without being pinned to a deployment.
 		unfinishedOn: (deploymentId) =>
 			unfinished(
 				`pinned_deployment_id = ${quote(deploymentId)}
@@ -78,7 +78,7 @@ export function connectEngineAdmin({ adminUrl }: { adminUrl: string }): EngineAd
 		unfinishedOfRetiredServices: () => unfinished("target_service_name = 'swap'"),
 		kill: async (invocationId) => {
 			await ask("PATCH", `/invocations/${invocationId}/kill`).catch((error: unknown) => {
-				// It has ended.
+				// The invocation has already ended.
 				if (!(error instanceof EngineRefusal && error.status === 409)) throw error;
 			});
 		},

@@ -5,7 +5,7 @@ const timeoutMs = 1_000;
 const tries = 3;
 const pauseMs = 500;
 
-/** Whether anyone takes connections at this address. Asks a few times: a worker that starts again needs a moment. */
+/** Returns whether anyone accepts connections at this address. Asks a few times: a restarting worker needs a moment. */
 export async function isAlive(url: string): Promise<boolean> {
 	for (let i = 0; i < tries; i++) {
 		if (i > 0) await sleep(pauseMs);

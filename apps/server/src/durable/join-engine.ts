@@ -7,13 +7,13 @@ import { type Deployment, isSuperseded, keepRegistered, registerDeployment } fro
 export type Membership = {
 	/** Settles once the engine knows this worker, or never will. */
 	joined: Promise<void>;
-	/** To be called again and again. */
+	/** To be called periodically. */
 	stay: () => Promise<void>;
-	/** To be called at the end: where a newer version serves, nothing must wait at an address where nobody will answer. */
+	/** To be called on shutdown: if a newer version serves, nothing must wait at an address that nobody answers. */
 	leave: () => Promise<void>;
 };
 
-/** Tells the engine where this worker's pumps are served, without waiting for it: ticks do what is due until then. */
+/** Registers this worker's pumps with the engine, without waiting for it: ticks do what is due until then. */
 export function joinEngine({
 	admin,
 	url,

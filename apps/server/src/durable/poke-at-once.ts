@@ -2,8 +2,8 @@ import type { Log } from "../telemetry/log.ts";
 import type { Engine } from "./durable.ts";
 
 /**
- * An engine whose pokes are not waited for and never throw: an engine that is gone or hangs must hold up no follower, no
- * lane and no submit. The tick makes up for a poke that is lost.
+ * Returns an engine whose pokes are not waited for and never throw: an engine that is down or hangs must not hold up a
+ * follower, a lane or a submit. The tick makes up for a lost poke.
  */
 export function pokeAtOnce(engine: Engine, log: Log): Engine {
 	let isGone = false;
@@ -15,7 +15,7 @@ export function pokeAtOnce(engine: Engine, log: Log): Engine {
 					isGone = false;
 				},
 				(error: unknown) => {
-					// Once, and not for every poke while it is gone.
+					// Logged once, not for every poke while the engine is down.
 					if (!isGone) log.warn({ err: error }, "the engine takes no pokes: ticks do what is due");
 					isGone = true;
 				},

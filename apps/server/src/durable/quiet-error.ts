@@ -1,6 +1,6 @@
 /**
- * The same failure without what it may say too much: the engine writes what it is told into a log of its own. Messages of
- * viem name the endpoint, whose address may hold a key, and the whole request, with what wallets signed.
+ * Returns the same error without sensitive details: the engine writes errors into a log of its own. Messages of viem
+ * name the endpoint, whose address may hold a key, and the whole request, with what wallets signed.
  */
 export function quietError(error: unknown): Error {
 	if (!(error instanceof Error)) return new Error("something was thrown that is no error");

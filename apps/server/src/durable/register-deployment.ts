@@ -2,20 +2,21 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { type EngineAdmin, EngineRefusal } from "./engine-admin.ts";
 import { forgetDeployment, killAll } from "./forget-deployment.ts";
 
-/** Where our code is, as the engine knows it. */
+/** The address of our code, as registered with the engine. */
 export type Deployment = {
 	id: string;
-	/** Whether pumps begin on a newer one. */
+	/** True if new pumps start on a newer one. */
 	isSuperseded: boolean;
 };
 
 /**
- * Tells the engine where our code is. Asks until the engine answers, so the two may start in any order.
+ * Registers the address of our code with the engine. Retries until the engine answers, so the two may start in any
+ * order.
  *
- * Removes the deployments where nobody answers first: the engine retries whatever began there at that address only, and
- * a pump that waits behind it would never begin. A new address is a new version, on which all pumps begin from now on.
- * The newest address is looked at again: the code there may be newer. An older one stays what it is, or a worker that
- * starts again would take over from its successor.
+ * First removes the deployments that do not answer: the engine retries their invocations at that address only, and a
+ * pump that waits behind one would never start. A new address is a new version, on which all pumps start from now on.
+ * The newest address is registered again: the code there may be newer. An older one is left as it is, or a worker that
+ * restarts would take over from its successor.
  */
 export async function registerDeployment({
 	admin,
@@ -54,7 +55,8 @@ export async function registerDeployment({
 
 /**
  * Registers again if the engine no longer knows the deployment: it lost its data, or was restored from an earlier
- * backup. To be called again and again. One that had a successor stays away, or it would take over from it.
+ * backup. To be called periodically. A superseded deployment does not register again, or it would take over from its
+ * successor.
  */
 export async function keepRegistered({
 	admin,
@@ -72,7 +74,7 @@ export async function keepRegistered({
 	return { id: await admin.register(url), isSuperseded: false };
 }
 
-/** Whether pumps begin on another deployment now. */
+/** Returns whether new pumps start on another deployment. */
 export async function isSuperseded(
 	admin: Pick<EngineAdmin, "newestDeployment">,
 	deploymentId: string,
@@ -88,7 +90,7 @@ async function findDeployment(
 	return (await admin.readDeployments()).find((one) => isSame(one.url, url))?.id;
 }
 
-/** The engine writes an address its own way. */
+/** The engine may write the same address differently. */
 function isSame(a: string, b: string): boolean {
 	return new URL(a).href === new URL(b).href;
 }

@@ -16,7 +16,7 @@ afterEach(async () => {
 	for (const close of closing.splice(0)) await close();
 });
 
-/** A worker, what its pumps have done, and a connection to it. */
+/** Starts a worker. Returns what its pumps have done, and a connection to it. */
 async function serve(identityKeys: string[]): Promise<{ done: unknown[]; session: ClientHttp2Session }> {
 	const done: unknown[] = [];
 	const pump = async (key: string) => {

@@ -20,8 +20,8 @@ const objects: readonly PokeTarget["object"][] = ["round", "lane", "attestation"
 export type DurableServer = { url: string; close: () => Promise<void> };
 
 /**
- * Serves the objects that the engine calls. Each key of an object runs one `pump` at a time. Nothing is journalled: a pump
- * that throws, or whose process dies, is run again from the store.
+ * Serves the objects that the engine calls. Each key of an object runs one `pump` at a time. Nothing is journalled: a
+ * pump that throws, or whose process dies, is run again from the store.
  */
 export async function serveDurable({
 	pumps,
@@ -45,11 +45,11 @@ export async function serveDurable({
 }): Promise<DurableServer> {
 	const options = {
 		retryPolicy: retryForever(retryMaxMs),
-		// A run that hangs on a chain or the database is taken away from us before a person would notice.
+		// The engine takes over a run that hangs on a chain or the database before a person would notice.
 		inactivityTimeout: { minutes: 1 },
 		abortTimeout: { minutes: 1 },
 		journalRetention: 0,
-		// Dedupe keys name a moment: they are not used again later.
+		// Dedupe keys contain a time: they are not used again later.
 		idempotencyRetention: { seconds: 30 },
 	};
 	const services = objects.map((name) => {
@@ -77,13 +77,13 @@ export async function serveDurable({
 		close: () =>
 			new Promise((resolve) => {
 				server.close(() => resolve());
-				// The engine holds its connections open. What runs on them it will run again elsewhere.
+				// The engine holds its connections open. It will run elsewhere what is running on them.
 				for (const session of sessions) session.destroy();
 			}),
 	};
 }
 
-/** The engine would else set an invocation aside after a number of failures, until a person resumes it. */
+/** Retries without limit: by default the engine pauses an invocation after some failures, until a person resumes it. */
 function retryForever(maxMs: number): RetryPolicy {
 	return {
 		initialInterval: 50,

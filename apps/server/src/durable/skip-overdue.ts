@@ -6,12 +6,12 @@ export type SkippingEngine = Engine & {
 	isOverdue: (target: PokeTarget) => boolean;
 };
 
-/** After that, pumps are poked again: the next tick may hang or fail, and then nobody here would run them. */
+/** Milliseconds after which pumps are poked again: if the next tick hangs or fails, nobody here would run them. */
 const believedMs = 2_000;
 
 /**
- * An engine that is not poked for pumps that the last tick found overdue. A pump that hangs holds back every later one of
- * its key, and each poke would be one more of them; the tick runs such a pump itself.
+ * Returns an engine that skips pokes of pumps that the last tick found overdue. A pump that hangs holds back every
+ * later one of its key, and each poke would add one more; the tick runs such a pump itself.
  */
 export function skipOverdue(engine: Engine, { nowMs }: { nowMs: () => number }): SkippingEngine {
 	let overdue = new Set<string>();

@@ -5,13 +5,13 @@ export type Pumps = Record<PokeTarget["object"], Pump>;
 
 export type TrackedPumps = {
 	pumps: Pumps;
-	/** Whether this process runs the pump of that key now. */
+	/** Returns whether this process is running the pump of that key. */
 	isRunning: (target: PokeTarget) => boolean;
-	/** Refuses pumps from now on, and waits for those that run, for so long at most. */
+	/** Refuses new pumps from now on, and waits for those that run, `patienceMs` at most. */
 	finish: (patienceMs: number) => Promise<void>;
 };
 
-/** Knows which pumps this process runs, whoever asked for them. */
+/** Tracks which pumps this process runs, whoever asked for them. */
 export function trackPumps(pumps: Pumps): TrackedPumps {
 	const running = new Map<string, Set<Promise<void>>>();
 	let isFinishing = false;
