@@ -6,8 +6,8 @@ import { FinalityBrokenError } from "./evm/undo-fork.ts";
 import { pauseOnBrokenFinality } from "./pause-on-broken-finality.ts";
 
 /**
- * Advances along a chain until the signal is aborted. Of all processes that do so, one at a time really does; when it
- * ends, another goes on where it was.
+ * Advances along a chain until the signal is aborted. Of all processes that run this, only the leader advances; when it
+ * ends, another one continues from there.
  */
 export async function keepFollowing({
 	chainId,
@@ -19,7 +19,7 @@ export async function keepFollowing({
 }: {
 	chainId: number;
 	pool: DatabasePool;
-	/** Makes what advances while nobody else does. It says whether there may be more at once. */
+	/** Creates the function that advances while this process leads. It returns whether there may be more at once. */
 	follower: () => () => Promise<boolean>;
 	pollMs: number;
 	log: Log;

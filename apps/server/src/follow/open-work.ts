@@ -3,16 +3,16 @@ import type { Database } from "../database/database.ts";
 import { isAnyDue } from "../swap/due/due-swaps.ts";
 
 export type OpenWork = {
-	/** A round has something to do. */
+	/** True if a round has something to do. */
 	isDue: boolean;
-	/** Jobs wait for any lane of the chain. */
+	/** True if jobs wait for any lane of the chain. */
 	hasQueued: boolean;
 	hasUnattested: boolean;
-	/** In lower case: those with a transaction that is not mined. */
+	/** The relayers with a transaction that is not mined, in lower case. */
 	relayers: Set<string>;
 };
 
-/** What on this chain is not done yet, and whether swaps are due. */
+/** Reads which work of this chain is not done yet, and whether swaps are due. */
 export async function readOpenWork(db: Database, chainId: number): Promise<OpenWork> {
 	const { rows } = await db.query<{
 		is_due: boolean;

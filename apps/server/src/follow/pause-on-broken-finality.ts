@@ -3,7 +3,7 @@ import { pauseChain } from "../swap/pause/pauses.ts";
 import type { Log } from "../telemetry/log.ts";
 import type { FinalityBrokenError } from "./evm/undo-fork.ts";
 
-/** Sells nothing more from or to the chain, and says so once, however often it is found. */
+/** Pauses sales from and to the chain, and logs that once, however often the break is found. */
 export async function pauseOnBrokenFinality({
 	db,
 	chainId,

@@ -3,7 +3,7 @@ import type { Database } from "../database/database.ts";
 import type { Engine } from "../durable/durable.ts";
 import { readOpenWork } from "./open-work.ts";
 
-/** Pokes a round where swaps are due, and the lanes and attestations of the chain that have work. */
+/** Pokes a round if swaps are due, and the lanes and attestations of the chain that have work. */
 export async function wake({
 	pool,
 	engine,
@@ -15,7 +15,7 @@ export async function wake({
 	engine: Pick<Engine, "poke">;
 	chainId: number;
 	relayers: readonly Address[];
-	/** A name for what happened, which nothing else has. The engine takes one poke of a lane for each name. */
+	/** A unique name for what happened. The engine takes one poke of a lane for each name. */
 	occasion: string;
 }): Promise<void> {
 	const work = await readOpenWork(pool, chainId);
@@ -23,7 +23,7 @@ export async function wake({
 		? relayers
 		: relayers.filter((relayer) => work.relayers.has(relayer.toLowerCase()));
 	await Promise.all([
-		// Without a name: a poke during a run that has the name of the one that began it would be lost.
+		// This poke has no name: during a run, a poke with the name of the one that started the run would be lost.
 		...(work.isDue ? [engine.poke({ object: "round", key: "0" })] : []),
 		...busy.map((relayer) => {
 			const key = `${chainId}:${relayer.toLowerCase()}`;

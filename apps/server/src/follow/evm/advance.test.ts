@@ -87,7 +87,7 @@ async function jobOf(order: Order): Promise<Record<string, unknown> | undefined>
 	return rows[0];
 }
 
-/** As if the lane had sent the order's job in this transaction. */
+/** Writes the journal as if the lane had sent the order's job in this transaction. */
 async function journal(order: Order, hash: Hash, chain: TestChain): Promise<void> {
 	const { nonce } = await chain.publicClient.getTransaction({ hash });
 	const relayer = hexToBytes(actions.relayer.address);
@@ -138,7 +138,7 @@ test("an event finishes its job, wakes who waits for its order, and is unsaid wh
 	expect(await eventNames(order)).toEqual([]);
 	expect(await jobOf(order)).toMatchObject({ state: "queued" });
 	expect((await takeDue(database.pool)).orderIds).toEqual([orderId(order)]);
-	// What is poked under one name twice runs once: the block after the dropped ones must be another occasion.
+	// Two pokes with one name cause one run: the block after the dropped ones must be another occasion.
 	expect(pokeKeys.length).toBeGreaterThan(1);
 	expect(new Set(pokeKeys).size).toBe(pokeKeys.length);
 	const { number, hash } = await origin.publicClient.getBlock();
@@ -189,7 +189,7 @@ test("a mined transaction that did not do a job is a strike, once a block lies o
 	const { destination } = chains;
 	const order = await actions.makeOrder();
 	await queueJob(order, { kind: "fill", chain: destination });
-	// More than the vault may let out at once: it is passed over.
+	// The vault skips it: it is more than may leave the vault at once.
 	const skipped = () => actions.fill(order, parseUnits("3000000", 6));
 	for (const [strikes, state, reason] of [
 		[1, "queued", null],
@@ -356,7 +356,7 @@ async function booked(chain: TestChain, account: string): Promise<Record<string,
 
 test("a block in which nothing of ours happened is taken in with one statement", async () => {
 	await followBoth();
-	// Until all that was done on the chain before is final and in the books.
+	// Everything done on the chain before must be final and in the books.
 	await chains.origin.testClient.mine({ blocks: 10 });
 	await follow(chains.origin);
 	await chains.origin.testClient.mine({ blocks: 1 });

@@ -19,24 +19,24 @@ import { startFollowing } from "./start-following.ts";
 import { undoFinal } from "./undo-final.ts";
 import { FinalityBrokenError, undoFork } from "./undo-fork.ts";
 
-/** Blocks that are asked for at once where the follower is behind. */
+/** Blocks to request at once if the follower is behind. */
 const blocksAtOnce = 20;
 
 export type Following = {
 	chain: EvmChain;
 	pool: DatabasePool;
 	engine: Engine;
-	/** Of this chain's lanes. */
+	/** The relayers of this chain's lanes. */
 	relayers: readonly Address[];
 	log: Log;
 	nowMs?: () => number;
-	/** The newest block when the follower was last at it. Kept by whoever is sure that nobody else moves the head. */
+	/** The newest block when the follower last reached it. Kept by a caller that is sure nobody else moves the head. */
 	taken?: { hash?: Hex };
 };
 
 /**
- * Takes in what the chain has beyond the head: some blocks, or the news that some are gone. Returns whether there was
- * anything. Whatever it throws, it can be called again.
+ * Takes in what the chain has beyond the head: new blocks, or a reorg. Returns whether there was anything new. Whatever
+ * it throws, it can be called again.
  */
 export async function advance(following: Following): Promise<boolean> {
 	const { chain, pool, log, nowMs = Date.now } = following;
@@ -88,13 +88,13 @@ export async function advance(following: Following): Promise<boolean> {
 		);
 		if (!undone) return false;
 		log.warn({ chainId, from: seen.number, to: undone.number }, "the chain dropped blocks");
-		// The block that comes next may be this very one, and pokes again.
+		// The next block taken in may be this very one, and must poke again.
 		const occasion = `${latest.hash} without ${seen.hash}`;
 		await wake({ ...following, chainId, occasion });
 		return true;
 	}
 
-	/** Not by what another follower has left behind: it may have gone on with the chain as that is now. */
+	/** Pauses the chain. Throws if another follower moved the head: it may have gone on with the chain as that is now. */
 	async function stop(seen: FollowedHead, error: FinalityBrokenError): Promise<undefined> {
 		await inTransaction(pool, async (db) => {
 			const now = await lockHead(db, chainId);
@@ -119,7 +119,7 @@ export async function advance(following: Following): Promise<boolean> {
 	}
 }
 
-/** Whether a block that was taken in is no longer the chain's. A node that is only behind has not forked. */
+/** Returns whether the chain has dropped a block that was taken in. A node that is only behind has not forked. */
 async function isForked({
 	pool,
 	chainId,

@@ -32,7 +32,7 @@ function blockOf(number: number, finalized: number): AppliedBlock {
 	};
 }
 
-/** How many pages the statement for a quiet block reads, or writes. It is undone. */
+/** Returns how many pages the statement for a quiet block reads or writes. The statement is rolled back. */
 async function pagesOfQuietBlock(applied: AppliedBlock): Promise<number> {
 	let pages = 0;
 	const explaining = {

@@ -24,20 +24,20 @@ export type AppliedBlock = {
 	chainId: number;
 	block: BlockHeader & { parentHash: Hash };
 	events: readonly BlockEvent[];
-	/** Those of our lanes' transactions that are in the block. */
+	/** Our lanes' transactions that are in the block. */
 	mined: readonly { hash: Hash; gasCost: bigint }[];
 	finalized: { number: number; timestamp: number };
 	/** All our vaults on the chain. */
 	vaults: readonly Address[];
 	/** The tokens that the service offers on the chain. */
 	assets: readonly Address[];
-	/** Read at this block; absent where it is not the newest. */
+	/** The vault's stock, read at this block; absent if it is not the newest. */
 	stock?: readonly StockBalance[];
 };
 
 /**
- * Takes in a block in which nothing of ours happened, with one statement. Does nothing, and returns false, where more is
- * to be written: something became final, a job was not done, the stock is another, or the head is not the block's parent.
+ * Takes in a block in which nothing of ours happened, with one statement. Does nothing and returns false if more must
+ * be written: something became final, a job was not done, the stock changed, or the head is not the block's parent.
  */
 export async function applyQuietBlock(db: Database, applied: AppliedBlock): Promise<boolean> {
 	if (applied.events.length + applied.mined.length > 0) return false;
@@ -65,7 +65,7 @@ export async function applyBlock(db: Database, applied: AppliedBlock): Promise<{
 	if (!row) throw new Error(`block ${block.number} does not follow the head`);
 	const struck = row.isStruck ? await strikeJobs(db, { chainId, headNumber: block.number }) : [];
 	let unbooked: string[] = [];
-	// What is in a block that is final already is final with it.
+	// The events of a block that is final already are final with it.
 	const isFinal = block.number <= row.finalized;
 	if (row.hasFinal || row.hasMinedFinal || isFinal) {
 		const upTo = row.finalized;
@@ -103,8 +103,8 @@ type BlockRow = {
 };
 
 /**
- * What is left to do after a block, as far as it was known before it: the block itself adds nothing to it unless it is
- * final already.
+ * Conditions for the work that is left after a block, as known before it: the block itself adds nothing to that work
+ * unless it is final already.
  */
 const left: Record<Exclude<keyof BlockRow, "finalized" | "finalizedBefore" | "bookedBefore">, string> = {
 	isStruck: `exists (select from jobs j join lane_transactions t using (chain_id, relayer, nonce)
@@ -119,7 +119,7 @@ const left: Record<Exclude<keyof BlockRow, "finalized" | "finalizedBefore" | "bo
 		where (s.balance, s.outflow_available) is distinct from (n.balance, n.available))`,
 };
 
-/** Moves the head, and with it writes the block, its events, the jobs that these show to be done, and what was mined. */
+/** Returns SQL that moves the head and writes the block, its events, the jobs that these finish, and what was mined. */
 function blockStatement(condition: string): string {
 	const names = new RegExp(Object.keys(left).join("|"), "g");
 	const written = condition.replace(names, (name) => left[name as keyof typeof left]);
@@ -158,7 +158,7 @@ function blockStatement(condition: string): string {
 }
 
 function blockValues({ chainId, block, events, mined, finalized, stock = [] }: AppliedBlock): unknown[] {
-	// A block that was not taken in yet may hold an event: what is final ends where this follower is.
+	// A block that was not taken in yet may hold an event: nothing beyond this follower's block counts as final.
 	const { number: finalizedNumber, timestamp } = finalized.number > block.number ? block : finalized;
 	const done = doneJobs(events);
 	return [

@@ -175,7 +175,7 @@ test("what is taken back and then happens in the very same blocks again is booke
 	const number = Number(rows[0]?.number);
 	expect(number).toBeLessThan(await block());
 	const known = await readBlock(connectChain(origin), number);
-	// As if the chain had dropped them, and then had the same ones again.
+	// This has the effect of a chain that dropped the blocks, and then had the same ones again.
 	await inTransaction(pool, (db) => undoFinalBlocks(db, { chainId, block: known }));
 	await follow(origin);
 	expect(await postingsOf(order)).toEqual(["Opened", "Opened", "reversal"]);
@@ -200,7 +200,7 @@ test("a follower that another one has overtaken pauses nothing", async () => {
 	await origin.testClient.mine({ blocks: 30 });
 	await follow(origin);
 	const chain = connectChain(origin);
-	// By its head the blocks are not there any more, or its node is behind what the other one has seen as final.
+	// From its stale head the blocks are gone, or its node is behind what the other follower has seen as final.
 	await expect(undoFork({ chain, pool, head: stale, latestNumber: stale.number })).rejects.toThrow(
 		"another follower moved the head",
 	);
@@ -210,7 +210,7 @@ test("a follower that another one has overtaken pauses nothing", async () => {
 		"is behind what was final",
 	);
 
-	// What it has seen is broken, and while it looks another one goes on.
+	// The finality that it has seen is broken, and while it looks another follower moves on.
 	const snapshot = await origin.testClient.snapshot();
 	await origin.testClient.mine({ blocks: 12 });
 	await follow(origin);
@@ -241,7 +241,7 @@ test("to take back what was final waits for whoever works on one of its swaps, a
 	await actions.open(order);
 	await actions.finalize();
 	await origin.testClient.mine({ blocks: 30 });
-	// On what the chain is now, whatever was left of others.
+	// The follower starts from the chain as it is now, without what other tests left.
 	await database.owner.query("truncate chain_heads, chain_blocks, chain_events");
 	await database.owner.query("truncate postings, entries");
 	await follow(origin);

@@ -9,7 +9,7 @@ export async function followChain({
 	...following
 }: Following & {
 	pollMs: number;
-	/** After new blocks were taken in. */
+	/** Called after new blocks were taken in. */
 	onBlock?: () => void;
 	signal: AbortSignal;
 }): Promise<void> {

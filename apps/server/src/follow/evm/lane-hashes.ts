@@ -1,7 +1,7 @@
 import { bytesToHex, type Hash, hexToBytes } from "viem";
 import type { Database } from "../../database/database.ts";
 
-/** Those of the hashes that are transactions of our lanes. */
+/** Returns the hashes that are transactions of our lanes. */
 export async function laneHashesAmong(
 	db: Database,
 	{ chainId, hashes }: { chainId: number; hashes: readonly Hash[] },

@@ -6,12 +6,12 @@ import { type DatabasePool, inTransaction } from "../../database/database.ts";
 import { postOpening } from "../../money/ledger/post-opening.ts";
 import { insertBlock, insertHead } from "../../swap/due/chain-head.ts";
 
-/** A young deployment is followed from its first block; of an older one, what is final already is not looked at. */
+/** A deployment younger than this is followed from its first block; an older one from the block that is final now. */
 const mostBlocksBack = 5_000;
 
 /**
- * Makes the chain's cursor where there is none. The books begin at the block that is final now, with what the contracts
- * hold then: a node may have no older state. Returns false while the deployment itself is not final.
+ * Creates the chain's cursor if there is none. The books begin at the block that is final now, with the balances of the
+ * contracts at that block: a node may have no older state. Returns false while the deployment itself is not final.
  */
 export async function startFollowing({
 	chain,

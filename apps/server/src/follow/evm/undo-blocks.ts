@@ -5,7 +5,7 @@ import { lockHead } from "../../swap/due/chain-head.ts";
 import { markOrders } from "../../swap/due/mark-swaps.ts";
 
 /**
- * Makes this block the head again: the chain dropped all after it. Returns the orders that lost an event.
+ * Makes this block the head again: the chain dropped all blocks after it. Returns the orders that lost an event.
  */
 export async function undoBlocks(
 	db: Database,

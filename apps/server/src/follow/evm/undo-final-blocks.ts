@@ -6,9 +6,9 @@ import { type BlockHeader, insertBlock, lockHead } from "../../swap/due/chain-he
 import { undoBlocks } from "./undo-blocks.ts";
 
 /**
- * Makes a block the head again that is below what was final, and takes back what followed from all above it: events,
+ * Makes a block below the final one the head again, and takes back what followed from all blocks above it: events,
  * postings, transactions that nobody would send again. Swaps that had ended and lost an event are looked at again. Only
- * for a person to ask for: what was paid on other chains because of it stays paid.
+ * a person may ask for this: payments on other chains that relied on those blocks stay paid.
  */
 export async function undoFinalBlocks(
 	db: Database,
@@ -22,7 +22,7 @@ export async function undoFinalBlocks(
 			`the books of chain ${chainId} begin after block ${block.number}: they cannot go back to it`,
 		);
 	}
-	// Before their jobs and waits, as everywhere.
+	// Swaps are locked before their jobs and waits, as everywhere.
 	await db.query(
 		`select from swaps where order_id in (select order_id from chain_events where chain_id = $1 and block_number > $2)
 		order by id for update`,
@@ -35,7 +35,7 @@ export async function undoFinalBlocks(
 		`update chain_heads set finalized_number = $2, finalized_timestamp = $3, booked_number = $2 where chain_id = $1`,
 		[chainId, block.number, block.timestamp],
 	);
-	// Nonces are mined in their order: all from the first one on that was dropped are free again.
+	// Nonces are mined in order: all from the first dropped one on are free again.
 	await db.query(
 		`update lane_transactions t set state = 'broadcast', block_number = null, gas_cost = null
 		from (

@@ -8,8 +8,8 @@ import { undoFinalBlocks } from "./undo-final-blocks.ts";
 const blocksAtOnce = 20;
 
 /**
- * Goes back behind what was final, to the last block with something of ours in it that the chain still has, and takes
- * back what followed from all above it.
+ * Goes back below the final block, to the last block with events of ours that the chain still has, and takes back what
+ * followed from all blocks above it.
  */
 export async function undoFinal({
 	chain,
@@ -23,13 +23,13 @@ export async function undoFinal({
 	const { chainId } = chain;
 	const block =
 		(await lastKnown({ chain, pool, head })) ??
-		// Nothing of ours is left on it.
+		// Nothing of ours is left on the chain.
 		(await readBlock(chain, await readOpeningNumber(pool, chainId)));
 	const undone = await inTransaction(pool, (db) => undoFinalBlocks(db, { chainId, block }));
 	return { number: block.number, ...undone };
 }
 
-/** Only of blocks with events in them the hashes are kept for good. */
+/** Looks only at blocks with events in them: no other hashes are kept for good. */
 async function lastKnown({
 	chain,
 	pool,

@@ -5,7 +5,7 @@ import { type DatabasePool, inTransaction } from "../../database/database.ts";
 import { type FollowedHead, readBlockHash } from "../../swap/due/chain-head.ts";
 import { undoBlocks } from "./undo-blocks.ts";
 
-/** The chain dropped a block that it had called final. What was paid because of it stays paid: a person is needed. */
+/** The chain dropped a block that it had called final. Payments that relied on it stay paid: a person is needed. */
 export class FinalityBrokenError extends Error {
 	override name = "FinalityBrokenError";
 
@@ -33,7 +33,7 @@ export async function undoFork({
 			readBlockHash(pool, { chainId, number }),
 			readBlock(chain, number),
 		]);
-		// All from the newest final one on are kept, so that another follower is further than this head.
+		// The hashes of all blocks from the newest final one on are kept, so another follower must be past this head.
 		if (seen === undefined) throw new Error(`another follower moved the head of chain ${chainId}`);
 		if (seen === hash) {
 			return { number, orderIds: await inTransaction(pool, (db) => undoBlocks(db, { chainId, number })) };

@@ -101,7 +101,7 @@ test("a transaction that failed costs its fee and a strike; a deposit that faile
 	await scene.actions.landed(await scene.actions.fill(order, 9_950_000n));
 	await scene.follow();
 	await scene.pool.query("update jobs set state = 'queued' where swap_id = $1", [fromSwapKey(order.swapKey)]);
-	// The marker is there.
+	// The marker exists, so every further payout fails.
 	for (const [strikes, state] of [
 		[1, "queued"],
 		[2, "queued"],
@@ -137,7 +137,7 @@ test("a deposit counts by what the escrow got: with less than the order's input 
 	expect(await scene.namesOf(order)).toEqual([]);
 	expect(await scene.jobOf(order, "open")).toMatchObject({ state: "refused", reason: "reverted" });
 	await scene.followToEnd();
-	// It is in the books all the same.
+	// The deposit is in the books all the same.
 	await scene.expectBooksToMatch();
 });
 

@@ -19,25 +19,25 @@ import { seeTransactions } from "./see-transactions.ts";
 import { startFollowingSolana } from "./start-following-solana.ts";
 import { readFinalWitness, readWatched, readWatchedOrders, readWatchedWork } from "./watched-transactions.ts";
 
-/** How far back a final transaction is sure to be remembered by every node. */
+/** Number of slots for which every node surely keeps a final transaction. */
 const rememberedSlots = 1_000;
 
 export type FollowingSolana = {
 	chain: SolanaChain;
 	pool: DatabasePool;
 	engine: Engine;
-	/** Of its lanes: the fee payers, 32 bytes each. */
+	/** The fee payers of the chain's lanes, 32 bytes each. */
 	relayers: readonly Hex[];
-	/** Most whole tokens that leave the vault in an hour, by symbol. */
+	/** The most whole tokens that may leave the vault in an hour, by symbol. */
 	outflowCaps: Readonly<Record<string, string>>;
-	/** How old markers are when they are closed. */
+	/** Age at which markers are closed. */
 	markerSeconds: number;
 	log: Log;
 };
 
 /**
- * Takes in what the chain tells of our transactions. There is no scan of blocks: only what our lanes have signed can
- * move what is ours. Returns whether something was written. Whatever it throws, it can be called again.
+ * Takes in what the chain reports about our transactions. There is no scan of blocks: only transactions that our lanes
+ * signed can move our funds. Returns whether something was written. Whatever it throws, it can be called again.
  */
 export async function advanceSolana(following: FollowingSolana): Promise<boolean> {
 	const { chain, pool, log } = following;
@@ -45,8 +45,8 @@ export async function advanceSolana(following: FollowingSolana): Promise<boolean
 	const head = await readHead(pool, chainId);
 	if (!head) return startFollowingSolana({ chain, pool });
 
-	// All that is final is read before the list of transactions and what became of them: what was on the chain by then is
-	// seen. Holdings first, so that the books reach no further than what is final.
+	// All final state is read before the list of transactions and their statuses, so that every transaction on the chain
+	// by then is seen. Holdings are read first, so that the books reach no further than what is final.
 	const holdings = await readHoldings(chain, { commitment: "finalized" });
 	const { finalized, confirmed } = await readSlots(chain);
 	if (finalized.slot < head.finalizedNumber - rememberedSlots) {
@@ -80,7 +80,7 @@ export async function advanceSolana(following: FollowingSolana): Promise<boolean
 		);
 	}
 
-	// Those that were known to be dead before have been told of.
+	// Transactions that had already expired at the last head were reported then.
 	const wereAlive = new Set(
 		watched.flatMap(({ hash, lastValidHeight = 0 }) =>
 			lastValidHeight >= head.finalizedHeight ? [hash] : [],
@@ -89,7 +89,7 @@ export async function advanceSolana(following: FollowingSolana): Promise<boolean
 	const expired = isComplete ? seen.expired.filter((hash) => wereAlive.has(hash)) : [];
 	const hasFinal = isComplete && watched.some(({ slot }) => slot !== undefined && slot <= finalized.slot);
 	const isNews = seen.landed.length + vanished.length + expired.length > 0 || hasFinal;
-	// Without news the head moves where someone waits for it, or has seen it stand for a while.
+	// Without news, the head moves only if a swap waits for it, or if it was not written for a while.
 	const numbers = { number: confirmed.slot, finalizedNumber: isComplete ? finalized.slot : 0 };
 	if (!isNews && !(await isHeadWanted(pool, { chainId, ...numbers }))) return false;
 
@@ -115,14 +115,14 @@ export async function advanceSolana(following: FollowingSolana): Promise<boolean
 	if (unbooked.length > 0) {
 		log.error({ chainId, events: unbooked }, "the ledger cannot book events of orders that are not known");
 	}
-	// What lanes have sent they send again about once a second; what was put back to them, they get at once.
+	// Lanes send their transactions again about once a second; they get requeued jobs at once.
 	const occasion = hasRequeued ? hash : `second ${confirmed.timestamp}`;
 	await wake({ ...following, chainId, occasion });
 	await pokeForLeftovers(following, confirmed.timestamp);
 	return true;
 }
 
-/** What each transaction did. */
+/** Returns the events of each transaction. */
 async function describe({
 	following: { chain, pool, log },
 	landed,
@@ -155,7 +155,7 @@ async function describe({
 }
 
 /**
- * Closing old markers is nobody's job, nor what a fee payer has left behind that is gone: any lane that is poked does it.
+ * Pokes a lane if old markers or transactions of a removed fee payer are left. No job is for them: any lane does it.
  */
 async function pokeForLeftovers(
 	{ chain: { chainId }, pool, engine, relayers, markerSeconds }: FollowingSolana,

@@ -26,37 +26,37 @@ import { type FollowedHead, lockHead, slotHash } from "../../swap/due/chain-head
 import { markOrders } from "../../swap/due/mark-swaps.ts";
 import { takeUpUnknownOrders } from "../../swap/record/unknown-orders.ts";
 
-/** What a transaction did, with the names and the data that events have on an EVM chain. */
+/** An effect of a transaction, with the name and the data that such an event has on an EVM chain. */
 export type SlotEvent = { name: string; data: object; orderId: Hex | undefined; contract: Hex };
 
 type Slot = { slot: number; height: number; timestamp: number };
 
 export type AppliedSlots = {
 	chainId: number;
-	/** The head's hash when the chain was asked. */
+	/** The head's hash when the chain was read. */
 	after: Hash;
 	confirmed: Slot;
-	/** Absent where the chain told too little of what is final. */
+	/** Absent if the chain did not report everything that is final. */
 	finalized?: Slot;
-	/** Our lanes' transactions that are on the chain since, each with what it did. */
+	/** Our lanes' transactions that have landed since, each with its events. */
 	landed: readonly { hash: Hex; slot: number; fee: bigint; events: readonly SlotEvent[] }[];
-	/** Those that were, in these slots, and are no more. */
+	/** Transactions that were on the chain in these slots, and no longer are. */
 	vanished: readonly { hash: Hex; slot: number }[];
-	/** Of orders that something else happened to: a transaction of theirs can land no more. */
+	/** Orders that something else happened to: a transaction of theirs can no longer land. */
 	dueOrderIds: readonly Hex[];
-	/** At a slot up to which all our transactions are known. */
+	/** Holdings at a slot up to which all our transactions are known. */
 	holdings?: SlotHoldings;
-	/** What the vault holds now, and the most that may leave it in an hour. */
+	/** The vault's current balances, and the most that may leave it in an hour. */
 	stock: readonly { token: Hex; balance: bigint; outflowCap?: bigint }[];
 	vault: Hex;
 };
 
-/** On Solana the base fee is one signature's, and stays so. */
+/** Solana's base fee: the fee of one signature, which does not change. */
 export const lamportsPerSignature = 5_000n;
 
 /**
- * Takes in what the chain tells since the head, all of it or nothing. Marks the swaps that something happened to. Returns
- * whether jobs were put back, and the final events that the ledger could not book.
+ * Takes in what the chain reported since the head, all of it or nothing. Marks the swaps that something happened to.
+ * Returns whether jobs were requeued, and the final events that the ledger could not book.
  */
 export async function applySlots(
 	db: Database,
@@ -74,7 +74,7 @@ export async function applySlots(
 	if (filled.length > 0) await takeUpUnknownOrders(db, filled);
 	await finishJobs(db, { chainId, events });
 	await markLanded(db, applied);
-	// What is confirmed stays, as far as anyone has seen: nothing is waited for.
+	// A confirmed transaction stays, as far as anyone has seen, so jobs get their strike without further confirmations.
 	const struck = landed.some((transaction) => transaction.events.length === 0)
 		? await strikeJobs(db, { chainId, headNumber: Number.MAX_SAFE_INTEGER })
 		: [];
@@ -84,7 +84,7 @@ export async function applySlots(
 	const hash = slotHash(number, head.hash);
 	const finalizedNumber = Math.max(finalized?.slot ?? 0, head.finalizedNumber);
 	const bookedNumber = await bookedBefore(db, { chainId, head, landed });
-	// A node that is behind has nothing to compare with: more may be booked than it has.
+	// The holdings of a node that is behind are not compared: the books may be past its slot.
 	const { holdings } = applied;
 	const compared = holdings && holdings.slot >= head.finalizedNumber ? holdings : undefined;
 	const bookUpTo = compared?.slot ?? head.bookedNumber;
@@ -120,13 +120,13 @@ export async function applySlots(
 	await markOrders(db, orderIds);
 	// Last: every submit to a token of this chain waits for these rows.
 	await saveCappedStock(db, { applied, number });
-	// One may be found only after its slot was final.
+	// A deposit may be found only after its slot was final.
 	const after = Math.min(head.finalizedNumber, ...landed.map(({ slot }) => slot - 1));
 	await markDepositsFinal(db, { chainId, after, upTo: finalizedNumber });
 	return { hasRequeued: struck.length + undone.length > 0, hash, unbooked };
 }
 
-/** Their events never were. Their bytes may land again: their lanes go on sending them. */
+/** Deletes the events of dropped transactions. Their bytes may land again: their lanes go on sending them. */
 async function undoVanished(db: Database, { chainId, vanished }: AppliedSlots): Promise<Hex[]> {
 	if (vanished.length === 0) return [];
 	const columns = [
@@ -152,7 +152,7 @@ async function undoVanished(db: Database, { chainId, vanished }: AppliedSlots): 
 async function insertEvents(db: Database, { chainId, landed }: AppliedSlots): Promise<void> {
 	const rows = landed.flatMap(({ hash, slot, events }) => events.map((event) => ({ ...event, hash, slot })));
 	if (rows.length === 0) return;
-	// Solana has no index of events. Theirs is the order in which we saw them; and whose block it was is not read.
+	// Solana has no index of events: ours is the order in which we saw them. The block's hash is not read.
 	await db.query(
 		`insert into chain_events (chain_id, block_number, log_index, block_hash, transaction_hash, contract, order_id,
 			name, data)
@@ -190,7 +190,7 @@ async function markLanded(db: Database, { chainId, landed }: AppliedSlots): Prom
 	);
 }
 
-/** What became final, up to the slot at which escrow and vault were looked into; fees, as soon as they are final. */
+/** Books what became final, up to the slot of the holdings of escrow and vault; fees, as soon as they are final. */
 async function book(
 	db: Database,
 	{
@@ -221,8 +221,8 @@ async function book(
 }
 
 /**
- * Where the books end. They go back to before a transaction that is found late, and stay there until they are written
- * again: what is in them is not written twice. What is in the opening balances is not written at all.
+ * Returns the slot at which the books end. They go back to before a transaction that is found late, and stay there
+ * until they are written again: no posting is written twice, and nothing that the opening balances contain.
  */
 async function bookedBefore(
 	db: Database,
@@ -252,7 +252,7 @@ async function saveCappedStock(
 		chainId,
 		blockNumber: number,
 		stock: stock.map(({ token, balance, outflowCap }) => {
-			// The vault's own address must stay alive.
+			// The vault's own address must keep its rent.
 			const payable = token === native ? balance - emptyAccountRentLamports : balance;
 			const room = outflowCap === undefined ? payable : outflowCap - (left.get(token) ?? 0n);
 			return { token, balance, outflowAvailable: greater(lesser(payable, room), 0n) };

@@ -3,7 +3,7 @@ import type { Hex } from "viem";
 import type { Landed } from "../../chain/solana/read/read-landed.ts";
 import type { SlotEvent } from "./apply-slots.ts";
 
-/** The markers that a transaction closed: accounts that hold nothing any more, which the chain does not keep. */
+/** Returns an event for each marker that a transaction closed: the chain does not keep accounts without lamports. */
 export function closedEvents({
 	deployment,
 	landed,
@@ -11,7 +11,7 @@ export function closedEvents({
 }: {
 	deployment: SolanaDeployment;
 	landed: Landed;
-	/** What the books say that each marker holds. */
+	/** The lamports of each marker according to the books. */
 	markerLamports: ReadonlyMap<Hex, bigint>;
 }): SlotEvent[] {
 	return closedAccounts(landed).map(({ address, lamports }) => ({

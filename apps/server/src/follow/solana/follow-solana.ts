@@ -10,7 +10,7 @@ export async function followSolana({
 	...following
 }: FollowingSolana & {
 	pollMs: number;
-	/** After something new was taken in. */
+	/** Called after something new was taken in. */
 	onSlot?: () => void;
 	signal: AbortSignal;
 }): Promise<void> {
@@ -19,10 +19,10 @@ export async function followSolana({
 		chainId: chain.chainId,
 		pool,
 		follower: () => async () => {
-			// Most of the time nobody waits for the chain, which could be asked a few times a second.
+			// Most of the time nobody waits for the chain, so it need not be read a few times a second.
 			const isNew = (await isWatchNeeded(pool, chain.chainId)) && (await advanceSolana(following));
 			if (isNew) onSlot?.();
-			// Each look takes in all there is.
+			// Each call takes in all there is.
 			return false;
 		},
 		pollMs,

@@ -1,7 +1,7 @@
 import { type Hex, hexToBytes } from "viem";
 import type { Database } from "../../database/database.ts";
 
-/** Whether there are old markers to close, or transactions in no block of relayers other than these. */
+/** Returns whether there are old markers to close, or transactions in no block from relayers other than these. */
 export async function hasLeftovers(
 	db: Database,
 	{ chainId, madeBefore, relayers }: { chainId: number; madeBefore: Date; relayers: readonly Hex[] },

@@ -21,8 +21,8 @@ type OrderWork = Exclude<WatchedWork, { kind: "close" }>;
 type Side = "vault" | "escrow";
 
 /**
- * What a transaction of ours did, by what it changed and not by what it was meant for: the events that contracts would
- * have emitted on an EVM chain, and what it cost in lamports beside its fee. None where it failed.
+ * Returns what a transaction of ours did, from what it changed and not from what it was meant to do: the events that
+ * contracts would have emitted on an EVM chain, and what it cost in lamports beside its fee. Empty if it failed.
  */
 export async function landedEvents({
 	deployment,
@@ -55,7 +55,7 @@ export async function landedEvents({
 			if (decided("vault") !== "vault") return [];
 			const isReleased =
 				isWithinSolana(order) && (await left("escrow", order.inputToken)) >= order.inputAmount;
-			// On one chain the vault may have got the same token, in the same transaction.
+			// Within Solana the vault may have received the same token in the same transaction.
 			const got = isReleased && order.inputToken === order.outputToken ? order.inputAmount : 0n;
 			const filled = {
 				delivered: String(await received(fromSolanaWord(order.recipient), order.outputToken)),
@@ -79,7 +79,7 @@ export async function landedEvents({
 		}
 		case "refund": {
 			const isPaid = (await received(fromSolanaWord(order.wallet), order.inputToken)) >= order.inputAmount;
-			// Within Solana it is the marker that a payout would have made, unless an earlier version voided the order.
+			// Within Solana a refund makes the payout's marker, unless an earlier version voided the order.
 			const base = isWithinSolana(order) && decided("escrow") === undefined ? "vault" : "escrow";
 			if (decided(base) !== "escrow" || !isPaid) return [];
 			return [
@@ -100,7 +100,7 @@ export async function landedEvents({
 		return [event("MarkerMade", { address: toSolanaWord(address), base, owner, lamports }, base)];
 	}
 
-	/** The fee payer may have made an account for who was paid. It is theirs now. */
+	/** Returns an event if the fee payer made a token account for the receiver, who owns it now. */
 	async function accountMade(owner: Hex, token: Hex): Promise<SlotEvent[]> {
 		const mint = fromSolanaWord(token);
 		if (mint === solanaNativeToken) return [];

@@ -1,7 +1,7 @@
 import { bytesToHex, type Hex, hexToBytes } from "viem";
 import type { Database } from "../../database/database.ts";
 
-/** By address: what we put into these markers. */
+/** Reads the lamports that we put into these markers, by address. */
 export async function readMarkerLamports(
 	db: Database,
 	{ chainId, addresses }: { chainId: number; addresses: readonly Hex[] },

@@ -13,7 +13,7 @@ beforeAll(async () => {
 afterAll(() => scene?.stop());
 afterEach(() => scene.admin.setFaults({}));
 
-/** What is told of transactions comes from a node that stands before them, or that has forgotten them. */
+/** Nodes that answer about a transaction before they have reached its slot, or after they have pruned it. */
 const behind = (slot: number) => laggingSolana(scene.chain, { asOf: slot - 1 });
 const forgetful = (slot: number) => laggingSolana(scene.chain, { first: slot + 1 });
 
@@ -34,7 +34,7 @@ test.each([
 	await scene.follow({ through: through(slot) });
 	expect(await scene.namesOf(order)).toEqual(["Opened"]);
 	expect(await scene.transactionOf(transaction)).toMatchObject({ state: "mined", block_number: slot });
-	// Nor is anything final that such a node cannot know.
+	// Nothing becomes final that such a node cannot know.
 	expect(await scene.head()).toMatchObject({
 		finalizedNumber: before?.finalizedNumber,
 		bookedNumber: before?.bookedNumber,

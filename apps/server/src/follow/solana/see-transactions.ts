@@ -10,19 +10,19 @@ import type { WatchedTransaction } from "./watched-transactions.ts";
 const fetchesAtOnce = 16;
 
 export type SeenTransactions = {
-	/** On the chain since they were last seen. */
+	/** Transactions that landed, or moved to another slot, since the last look. */
 	landed: Landed[];
-	/** Were there, in these slots, and are no more. */
+	/** Transactions that were on the chain in these slots, and no longer are. */
 	vanished: { hash: Hex; slot: number }[];
-	/** Can land no more. */
+	/** Transactions that can no longer land. */
 	expired: Hex[];
-	/** Whether everything of ours up to the final slot is known, and is final. */
+	/** True if everything of ours up to the final slot is known, and is final. */
 	isComplete: boolean;
 };
 
 /**
- * What became of transactions. To be asked after the chain said how far it is: so a node that is as far knows all that
- * was there by then. What another one does not know is not over, and not gone.
+ * Finds out what became of transactions. Call it after reading the chain's slots: a node at those slots knows
+ * everything that was on the chain by then. A transaction that another node does not know is not expired, and not gone.
  */
 export async function seeTransactions({
 	chain,
@@ -33,7 +33,7 @@ export async function seeTransactions({
 }: {
 	chain: SolanaChain;
 	watched: readonly WatchedTransaction[];
-	/** One that is final: if that is gone, nothing that was final is certain. */
+	/** A final transaction: if that is gone, nothing that was final is certain. */
 	witness: { hash: Hex; slot: number } | undefined;
 	finalized: { slot: number; height: number };
 	confirmed: { slot: number; height: number };
@@ -68,13 +68,13 @@ export async function seeTransactions({
 	}
 	return seen;
 
-	/** New, or elsewhere, or not told of: the statuses' word alone is not enough for any. */
+	/** Fetches a transaction that is new, has moved, or has no status: a status alone is not enough for any of these. */
 	async function fetchChanged({ transaction, status }: (typeof changed)[number]): Promise<void> {
 		const { hash, slot } = transaction;
 		const isLate = isOver(transaction);
 		const landed = await readLanded(chain, hash, isLate ? "finalized" : "confirmed");
 		if (!landed || landed.slot === slot) {
-			// The node cannot tell yet what it did, or whether it is final.
+			// The node cannot tell yet what the transaction did, or whether it is final.
 			for (const place of [slot, status?.slot]) {
 				if (place !== undefined) expectFinal({ slot: place, isFinal: false });
 			}
@@ -85,13 +85,13 @@ export async function seeTransactions({
 		expectFinal({ slot: landed.slot, isFinal: status?.isFinal ?? isLate });
 	}
 
-	/** What was there was counted on: nothing of after it is final before it is certain what is. */
+	/** Records a dropped transaction. It was relied on: nothing after it is final until it is certain what is there. */
 	function vanish({ hash, slot }: { hash: Hex; slot: number }): void {
 		seen.vanished.push({ hash, slot });
 		expectFinal({ slot, isFinal: false });
 	}
 
-	/** Not seen, and can land no more; and nobody has said so yet. */
+	/** Returns whether a transaction was not seen and can no longer land, and was not given up yet. */
 	function isOver({ slot, lastValidHeight = finalized.height, isGivenUp }: WatchedTransaction): boolean {
 		return slot === undefined && !isGivenUp && lastValidHeight < finalized.height;
 	}

@@ -260,7 +260,7 @@ test("whatever lands and is long final while the chain is asked: what is said to
 		if (isOver) expect(await scene.namesOf(order)).toEqual(["Opened"]);
 		expect(await scene.unattributedCount()).toBe(count);
 	}
-	// What is final, how far the chain is, what is held, what became of it.
+	// The calls read what is final, the chain's slots, the holdings and the statuses.
 	expect(calls).toBeGreaterThan(6);
 	await scene.followToEnd();
 	expect(await scene.unattributedCount()).toBe(count);

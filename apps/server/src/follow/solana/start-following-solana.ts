@@ -8,7 +8,7 @@ import { postOpening } from "../../money/ledger/post-opening.ts";
 import { insertHead, slotHash } from "../../swap/due/chain-head.ts";
 import { lamportsPerSignature } from "./apply-slots.ts";
 
-/** Makes the chain's cursor where there is none. The books begin with what escrow and vault hold at a final slot. */
+/** Creates the chain's cursor if there is none. The books begin with what escrow and vault hold at a final slot. */
 export async function startFollowingSolana({
 	chain,
 	pool,

@@ -5,19 +5,19 @@ import { definedRow } from "../../database/defined-row.ts";
 import { isHeadOld } from "../../swap/due/chain-head.ts";
 import type { JobKind } from "../../swap/facts/job.ts";
 
-/** A lane's transaction of which the chain may still tell something new. */
+/** A lane's transaction about which the chain may still report something new. */
 export type WatchedTransaction = {
 	hash: Hex;
-	/** Where it was seen. */
+	/** The slot in which it was seen. */
 	slot: number | undefined;
 	lastValidHeight: number | undefined;
-	/** A deposit that was taken for lost. */
+	/** True for a deposit that was given up as lost. */
 	isGivenUp: boolean;
 };
 
 /**
- * Those of a Solana chain that are not final, and the deposits that were given up of late: should one be there after all,
- * someone must be told.
+ * Reads a Solana chain's transactions that are not final, and the deposits that were given up recently: if one has
+ * landed after all, someone must be told.
  */
 export async function readWatched(db: Database, chainId: number): Promise<WatchedTransaction[]> {
 	const select = `select '0x' || encode(hash, 'hex') as hash, block_number as slot,
@@ -33,8 +33,8 @@ export async function readWatched(db: Database, chainId: number): Promise<Watche
 }
 
 /**
- * Whether the chain may have something to tell: a transaction of ours is under way, somebody waits for the chain to be
- * somewhere, or the head was not written for a while.
+ * Returns whether the chain may have news: a transaction of ours is in flight, a swap waits for the chain to reach a
+ * slot, or the head was not written for a while.
  */
 export async function isWatchNeeded(db: Database, chainId: number): Promise<boolean> {
 	const { rows } = await db.query<{ needed: boolean }>({
@@ -48,10 +48,10 @@ export async function isWatchNeeded(db: Database, chainId: number): Promise<bool
 	return rows[0]?.needed ?? true;
 }
 
-/** What a transaction was to do: a job for an order, or to close markers. */
+/** The purpose of a transaction: a job for an order, or closing markers. */
 export type WatchedWork = { kind: JobKind; orderId: Hex; order: Order } | { kind: "close" };
 
-/** By transaction. */
+/** Reads the purpose of each transaction, by its hash. */
 export async function readWatchedWork(
 	db: Database,
 	{ chainId, hashes }: { chainId: number; hashes: readonly Hex[] },
@@ -63,7 +63,7 @@ export async function readWatchedWork(
 		order_id: Buffer | null;
 		order_terms: unknown;
 	}>(
-		// A transaction that was found on the chain may have done what there is no job for: the order is any job's.
+		// A transaction that was found on the chain may be of a kind without a job: the order is taken from any job.
 		`select t.hash, t.kind, t.jobs->0->>'kind' as job_kind, j.order_id, j.order_terms from lane_transactions t
 		left join lateral (
 			select order_id, order_terms from jobs where swap_id = (t.jobs->0->>'swapId')::uuid
@@ -84,7 +84,7 @@ export async function readWatchedWork(
 	);
 }
 
-/** The orders of these transactions' jobs. */
+/** Reads the orders of these transactions' jobs. */
 export async function readWatchedOrders(
 	db: Database,
 	{ chainId, hashes }: { chainId: number; hashes: readonly Hex[] },
@@ -99,8 +99,8 @@ export async function readWatchedOrders(
 }
 
 /**
- * The newest transaction of ours that is final, with where it was, if that is above the slot: while the chain still has
- * it, it has what was before it.
+ * Reads our newest final transaction and its slot, if that is above the given one: while the chain still has it, the
+ * chain has everything before it.
  */
 export async function readFinalWitness(
 	db: Database,
