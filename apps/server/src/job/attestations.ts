@@ -5,8 +5,8 @@ import type { Job } from "../swap/facts/job.ts";
 import { type JobRow, jobFromRow } from "./jobs.ts";
 
 /**
- * The jobs of an origin chain that attesters have yet to sign for; those that were turned down last come last. As many
- * of each kind: releases that nobody signs for must not stand in the way of refunds.
+ * Returns the jobs of an origin chain that attesters have yet to sign for; those that were turned down last come last.
+ * The limit is per kind: releases that nobody signs for must not stand in the way of refunds.
  */
 export async function readUnattestedJobs(
 	db: Database,
@@ -23,7 +23,7 @@ export async function readUnattestedJobs(
 	return rows.map(jobFromRow);
 }
 
-/** By order id: the transaction that delivered it on this chain, as the chain is now. */
+/** Returns, by order id, the transaction that delivered it on this chain, as the chain is now. */
 export async function readDeliveryTransactions(
 	db: Database,
 	{ chainId, orderIds }: { chainId: number; orderIds: readonly Hex[] },
@@ -38,7 +38,7 @@ export async function readDeliveryTransactions(
 
 /**
  * Stores signatures over a list of orders and hands their jobs to the lanes. The signatures bind the whole list, so it
- * is all of them or none: false where one has changed meanwhile.
+ * is all jobs or none: returns false if one has changed meanwhile.
  */
 export async function storeAttestation(
 	db: Database,
@@ -86,7 +86,7 @@ export async function storeAttestation(
 	return rowCount === orderIds.length;
 }
 
-/** Lets others go first: orders that no attester signs for must not stand in their way. */
+/** Moves jobs behind the others: orders that no attester signs for must not stand in their way. */
 export async function postponeUnattested(
 	db: Database,
 	{ chainId, kind, orderIds }: { chainId: number; kind: AttestationKind; orderIds: readonly Hex[] },

@@ -13,7 +13,7 @@ export const doneEvent: Record<JobKind, string> = {
 
 type OrderEvent = { name: string; orderId: Hex | undefined };
 
-/** The jobs that these events show to be done, whoever sent the transactions. */
+/** Returns the jobs that these events show to be done, whoever sent the transactions. */
 export function doneJobs(events: readonly OrderEvent[]): { kind: string; orderId: Hex }[] {
 	return Object.entries(doneEvent).flatMap(([kind, name]) =>
 		events.flatMap((event) =>
@@ -22,7 +22,7 @@ export function doneJobs(events: readonly OrderEvent[]): { kind: string; orderId
 	);
 }
 
-/** Whoever sent it: what a job was for has happened. */
+/** Marks the jobs of these events as done, whoever sent the transactions. */
 export async function finishJobs(
 	db: Database,
 	{ chainId, events }: { chainId: number; events: readonly OrderEvent[] },

@@ -4,7 +4,7 @@ import type { Database } from "../database/database.ts";
 import type { Part } from "../database/statement-part.ts";
 import type { AttestersWanted } from "../swap/facts/attesters-wanted.ts";
 
-/** Remembers the newest sign of life of each attester on each chain. */
+/** Stores the newest heartbeat of each attester on each chain. */
 export async function storeHeartbeats(
 	db: Database,
 	heartbeats: readonly (Heartbeat & { attester: Address })[],
@@ -39,8 +39,8 @@ const aliveText = `select count(*) as alive from (
 ) as attester`;
 
 /**
- * For one row: how many of the attesters were heard of lately and see every one of the chains about as far as we do. How long
- * a block takes is told by those not final yet.
+ * Returns a query for one row: how many of the attesters have recent heartbeats and see every one of the chains about
+ * as far as we do. The blocks that are not final yet show how long a block takes.
  */
 export function attestersAlive({
 	attesters,

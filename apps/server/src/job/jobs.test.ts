@@ -86,7 +86,7 @@ test("a list that another lane holds is left to it, every job of it", async () =
 	});
 	const held = await takeNext();
 	expect(held?.jobs).toHaveLength(1);
-	// Another job of the list can be tried only now: the list is still the first lane's.
+	// Another job of the list becomes ready only now: the list still belongs to the first lane.
 	await database.pool.query(
 		`insert into jobs (swap_id, kind, chain_id, order_id, order_terms, payload, state, priority, attestation_id)
 		select '019a0000-0000-7000-8000-000000000009', kind, chain_id, 'other', order_terms, payload, 'queued', 0,
@@ -125,7 +125,7 @@ test("refunds that Solana refuses keep nobody from anything: what was refused le
 		["void", 0],
 		["fill", 0],
 	]);
-	// Once all others are done with, they have their turn.
+	// The struck jobs have their turn once all others are done.
 	await database.pool.query("update jobs set state = 'done' where strikes = 0");
 	expect((await takeSolanaJobs()).map(({ swapId }) => swapId)).toEqual(stuck.map(({ swapId }) => swapId));
 });
@@ -158,7 +158,7 @@ test("a job that Solana refused waits for its slot, however long; one that was p
 	expect(await takeSolanaJobs()).toHaveLength(1);
 	await database.pool.query("update jobs set strikes = 1");
 	expect(await takeSolanaJobs()).toEqual([]);
-	// Where blocks may be missing altogether it does not.
+	// On a chain that may make no blocks at all, the job does not wait.
 	await putBack(await takeNext(), {});
 	expect(await takeSolanaJobs({ headNumber: 2 })).toHaveLength(1);
 });
@@ -173,7 +173,7 @@ test("a job that a lane has leased is no other lane's, until the lease ends or i
 	await expire();
 	const second = await takeNext({ of: other });
 	expect(second?.jobs).toHaveLength(1);
-	// The first lane comes too late, and neither sends it nor gives it back.
+	// The first lane comes too late, and neither sends the job nor gives it back.
 	expect(await send(first, lane)).toBe("lost");
 	await endLease(database.pool, lane, first as LeasedJobs);
 	expect(await takeNext()).toBeUndefined();
@@ -198,7 +198,7 @@ test("a job that is withdrawn while a lane has it is gone at once, and what was 
 	const leased = await takeNext();
 	expect(leased?.jobs).toHaveLength(2);
 	await withdrawJobs(database.pool, [{ swapId: swapIds[0] ?? "", kind: "fill" }]);
-	// Nor is it, if the swap asks for the same again: that is another job.
+	// It is not journalled either if the swap queues the same again: that is another job.
 	await queueJob(database.pool, { ...job, swapId: swapIds[0] ?? "" });
 	expect(await send(leased, lane)).toBe("changed");
 	expect(await journal()).toEqual([]);
@@ -236,7 +236,7 @@ function takeNext({ of = lane }: { of?: typeof lane | typeof other } = {}): Prom
 	return takeBundle(database.pool, of, options);
 }
 
-/** Time passes until every lease is over. */
+/** Makes every lease expire. */
 async function expire(): Promise<void> {
 	await database.pool.query("update jobs set leased_until = now() - interval '1 second'");
 }
@@ -272,7 +272,7 @@ async function journal(): Promise<number[]> {
 	return rows.map(({ nonce }) => nonce);
 }
 
-/** Ends a lease with this for all its jobs. */
+/** Ends a lease with this change for all its jobs. */
 async function putBack(leased: LeasedJobs | undefined, change: JobChange): Promise<Job[]> {
 	if (!leased) return [];
 	const { lease, nonce, jobs } = leased;

@@ -12,14 +12,14 @@ import {
 export type NewJob = {
 	[Kind in JobKind]: Pick<Job<Kind>, "swapId" | "kind" | "chainId" | "orderId" | "order" | "payload"> & {
 		state: "queued" | "unattested";
-		/** Do it once more where it is done, refused or still unattested: a chain dropped what was done. */
+		/** True to do it again if it is done, refused or still unattested: a chain dropped what was done. */
 		again?: boolean;
 	};
 }[JobKind];
 
 export type JobKey = { swapId: SwapUuid; kind: JobKind };
 
-/** Their list was signed for as a whole and cannot be sent so any more: they need other signatures. */
+/** Makes jobs wait for other signatures: their list was signed as a whole and can no longer be sent like that. */
 export async function unattestJobs(db: Database, attestationId: string): Promise<void> {
 	await db.query(
 		`update jobs set state = 'unattested', attestation_id = null, lease = null, leased_until = null, updated_at = now()
@@ -42,7 +42,7 @@ export type JobRow = {
 	attestation_id: string | null;
 };
 
-/** The columns of a JobRow, for prepared statements: one over all there are fails once a later version has added one. */
+/** The columns of a JobRow, for prepared statements: with `*` they fail once a later version has added a column. */
 export const jobColumns =
 	"swap_id, kind, chain_id, order_id, order_terms, payload, state, alone, strikes, reason, attestation_id";
 

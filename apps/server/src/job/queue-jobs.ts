@@ -5,8 +5,8 @@ import { jobPriority } from "../swap/facts/job.ts";
 import { type JobKey, type NewJob, payloadToJson } from "./jobs.ts";
 
 /**
- * Holds the jobs of some swaps, then the waits of some, until the transaction ends: for a round that comes to stock or
- * exposures before it writes them. Each in one order.
+ * Locks the jobs of some swaps, then the waits of some, until the transaction ends: for a round that locks stock or
+ * exposures before it writes them. Each table is locked in one order.
  */
 export async function lockJobsAndWaits(
 	db: Database,
@@ -28,7 +28,7 @@ export async function lockJobsAndWaits(
 /** A job to be queued, and the turn of its account. */
 export type QueuedJob = { job: NewJob; turn: number };
 
-/** Queues jobs. Does nothing where the swap has one of the kind, unless it is to be done again. */
+/** Queues jobs. Does nothing if the swap has one of the kind, unless it is to be done again. */
 export async function queueJobs(db: Database, jobs: readonly QueuedJob[]): Promise<void> {
 	await insertJobs(
 		db,
@@ -67,7 +67,7 @@ const requeue = `do update set payload = excluded.payload, state = excluded.stat
 	reason = null, attestation_id = null, relayer = null, nonce = null, lease = null, leased_until = null, not_before_block = 0, updated_at = now()
 	where jobs.state in ('done', 'refused', 'unattested')`;
 
-/** Takes jobs back, even those that a lane has leased, which then journals nothing for them. Not where a transaction has one. */
+/** Deletes jobs that are in no transaction, even those that a lane has leased: it then journals nothing for them. */
 export async function withdrawJobs(db: Database, keys: readonly JobKey[]): Promise<void> {
 	if (keys.length === 0) return;
 	await db.query(
@@ -76,7 +76,7 @@ export async function withdrawJobs(db: Database, keys: readonly JobKey[]): Promi
 	);
 }
 
-/** What was kept for the work of swaps that have ended goes. Their jobs and waits must be held. */
+/** Deletes the jobs, waits and exposures of swaps that have ended. Their jobs and waits must be held. */
 export async function dropEnded(db: Database, swapIds: readonly SwapUuid[]): Promise<void> {
 	if (swapIds.length === 0) return;
 	await db.query({

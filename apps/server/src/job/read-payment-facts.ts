@@ -4,32 +4,32 @@ import type { Database } from "../database/database.ts";
 import type { Sighting } from "../swap/facts/facts.ts";
 import type { Job } from "../swap/facts/job.ts";
 
-/** What justifies a payment to or from an order's swap, from rows that only followers, submits and lanes write. */
+/** Facts that justify a payment to or from an order's swap, from rows that only followers, submits and lanes write. */
 export type PaymentFacts = {
-	/** Where the follower has seen the order opened; absent where it has not. */
+	/** The block in which the follower has seen the order opened; absent if it has not. */
 	opened?: { blockNumber: number };
 	/** Whether the follower has seen its output delivered. */
 	isFilled: boolean;
-	/** What the second provider said of the deposit where it is now; absent where it does not have it there. */
+	/** The second provider's sighting of the deposit in its present block; absent if it does not have it there. */
 	sighting?: Sighting;
-	/** How far the follower is on the order's origin; absent where it does not follow that chain. */
+	/** The follower's head and final block of the order's origin; absent if it does not follow that chain. */
 	origin?: { number: number; finalizedNumber: number };
-	/** What was reserved for the swap: how much of which token. */
+	/** The amount of a token that was reserved for the swap. */
 	reserved?: { chainId: number; token: Hex; amount: bigint };
-	/** Absent where there is no such swap. */
+	/** Absent if there is no such swap. */
 	swap?: { valueUsdCents: bigint; isSettled: boolean };
-	/** Whether a lane has signed a fill of this order before, when the facts allowed it. Only asked of settled swaps. */
+	/** Whether a lane has signed a fill of this order before, when the facts allowed it. Only read for settled swaps. */
 	wasSigned: boolean;
-	/** By which the facts are known again. Absent where they were not read from the store. */
+	/** The proof by which the facts are recognised later. Absent if they were not read from the store. */
 	proof?: PaymentProof;
 };
 
-/** What tells whether facts are still as they were, or better only by how far the origin chain is. */
+/** Values that show whether facts are unchanged, or better only by how far the origin chain is. */
 export type PaymentProof = { digest: string; originNumber: number; originFinalized: number };
 
 /**
- * Selects the facts about jobs, whose ids, order ids and origin chains are the parameters from this one on. The digest is
- * over everything that a payment may depend on, except how far the origin chain is.
+ * Returns a query for the facts about jobs, whose ids, order ids and origin chains are the parameters from `first` on.
+ * The digest is over everything that a payment may depend on, except how far the origin chain is.
  */
 function selectPaymentFacts(first: number): string {
 	const [ids, orderIds, chainIds] = [first, first + 1, first + 2].map((index) => `$${index}`);
@@ -65,8 +65,8 @@ function selectPaymentFacts(first: number): string {
 }
 
 /**
- * Selects a row for each job whose facts are not those of its proof any more, or whose origin chain is behind where it was.
- * The parameters from this one on are those of the facts, then the digests, numbers and final numbers of the proofs.
+ * Returns a query with a row for each job whose facts no longer match its proof, or whose origin chain is behind where
+ * it was. The parameters from `first` on are those of the facts, then the proofs' digests, numbers and final numbers.
  */
 export function selectChangedFacts(first: number): string {
 	return `select from (${selectPaymentFacts(first)}) facts
@@ -86,7 +86,7 @@ export async function readPaymentFacts(db: Database, jobs: readonly Job[]): Prom
 		values: [
 			jobs.map(({ swapId }): SwapUuid => swapId),
 			jobs.map(({ orderId }) => hexToBytes(orderId)),
-			// As text: terms that somebody made up may name a chain that no column can hold.
+			// Chain ids are passed as text: terms that somebody made up may name a chain that no column can hold.
 			jobs.map(({ order }) => String(order.originChainId)),
 		],
 	});

@@ -2,13 +2,13 @@ import { geoEscrowAbi, geoVaultAbi } from "@geoswap/protocol";
 import { type Hex, toFunctionSelector } from "viem";
 import { formatAbiItem } from "viem/utils";
 
-/** Why a vault passed over an order that it was to fill. */
+/** The cause for which a vault skipped an order that it was to fill. */
 export type SkipCause =
-	/** Others in the bundle may have left it too little. */
+	/** Others in the bundle may have left it too little gas. */
 	| "gas"
 	/** Filled or voided before. */
 	| "decided"
-	/** Its deposit is not there, or not any more. */
+	/** Its deposit is not there, or no longer. */
 	| "not_open"
 	| "too_late"
 	| "price"
@@ -31,10 +31,10 @@ const causes: Record<Hex, SkipCause> = {
 	[selectorOf("NativeTransferFailed")]: "recipient",
 };
 
-/** Tokens and routers of before custom errors say everything in words, which the event does not carry. */
+/** Tokens and routers from before custom errors revert with a text, which the event does not carry. */
 const words = toFunctionSelector("Error(string)");
 
-/** What the selector in a vault's `Skipped` means. */
+/** Returns the meaning of the selector in a vault's `Skipped` event. */
 export function skipCause(selector: Hex, { throughRouter }: { throughRouter: boolean }): SkipCause {
 	// The router says "Too little received"; a plain transfer fails for want of tokens.
 	if (selector === words) return throughRouter ? "price" : "liquidity";

@@ -10,7 +10,7 @@ beforeAll(async () => {
 });
 afterAll(() => database?.drop());
 
-/** A job in a transaction that was mined at block 10. Returns what becomes of it. */
+/** Strikes a job in a transaction that was mined at block 10. Returns the job after that. */
 async function strike(
 	{
 		kind,
@@ -25,7 +25,7 @@ async function strike(
 		strikes?: number;
 		payload?: object;
 		headNumber?: number;
-		/** The error that the vault named when it passed the order over. */
+		/** The error that the vault named when it skipped the order. */
 		skippedFor?: string;
 	},
 	sentAs = kind,
@@ -128,7 +128,7 @@ test("a fill that the chain refuses is called what its simulation would have cal
 	expect(await refusedFor("ERC20InsufficientBalance(address,uint256,uint256)")).toBe("liquidity");
 	expect(await refusedFor("Error(string)")).toBe("liquidity");
 	expect(await refusedFor("Error(string)", "router")).toBe("price");
-	// As a token says that is paused.
+	// The error of a token that is paused.
 	expect(await refusedFor("EnforcedPause()")).toBe("reverted");
 });
 

@@ -4,10 +4,10 @@ import { type JobReason, maxStrikes } from "../swap/facts/job.ts";
 import { skipCause } from "./skip-cause.ts";
 
 /**
- * What the escrow and the vault owe someone is tried for ever: a release that is given up is a loss. A Solana wallet's
- * message is co-signed once. An op that was mined alone and opened nothing failed by its wallet's doing, and each further
- * try would cost as much. A recipient that took the payment when it was simulated and refused it on the chain gets no
- * second try: each would be another chance to wait for a better price.
+ * SQL for whether a job is refused for good. Jobs for what the escrow and the vault owe someone are retried forever: a
+ * release that is given up is a loss. A Solana wallet's message is co-signed once. An op that was mined alone and
+ * opened nothing failed by its wallet's doing, and each retry would cost as much. A recipient that took the payment in
+ * simulation and refused it on the chain gets no second try: each would be another chance to wait for a better price.
  */
 const isOut = `(s.kind in ('open', 'fill') and j.strikes + s.strikes >= ${maxStrikes}
 	or s.kind = 'open' and s.strikes > 0 and s.was_alone
@@ -15,9 +15,9 @@ const isOut = `(s.kind in ('open', 'fill') and j.strikes + s.strikes >= ${maxStr
 	or j.payload->'op'->>'kind' = 'solana')`;
 
 /**
- * The jobs of a mined transaction that did not do them, once a block lies on top of it: each goes back to travel alone,
- * and an open or a fill is refused after some strikes. One that was attested in a list needs a signature for a list of its own.
- * Returns their orders.
+ * Strikes the jobs of a mined transaction that did not do them, once a block lies on top of it: each goes back to
+ * travel alone, and an open or a fill is refused after some strikes. A job that was attested in a list needs signatures
+ * for a list of its own. Returns their orders.
  */
 export async function strikeJobs(
 	db: Database,
@@ -67,11 +67,11 @@ type Struck = {
 };
 
 /**
- * The reason of a job that is refused after this. A lane that simulates the same fill reads the vault's error by the same
- * map.
+ * Returns the reason of a job that is refused after this. A lane that simulates the same fill reads the vault's error
+ * by the same map.
  */
 function reasonOf({ selector, delivery }: Struck): JobReason {
-	// On Solana nothing says why it failed, after it was seen to succeed: that it was the recipient is not known.
+	// On Solana nothing says why a payout failed after it was seen to succeed: it may not be the recipient's fault.
 	if (delivery === "payout") return "too_late";
 	const cause = skipCause(selector ?? "0x00000000", { throughRouter: delivery === "router" });
 	switch (cause) {

@@ -6,52 +6,53 @@ import { type JobKey, type JobRow, jobColumns, jobFromRow } from "./jobs.ts";
 import { journalLease, type LeasedOutcome } from "./journal/journal-lease.ts";
 import type { LaneId } from "./journal/lane-transactions.ts";
 
-/** Jobs that a lane has for itself for a while. No lock is held meanwhile: what it writes about them names the lease. */
+/** Jobs that only one lane may do for a while. No lock is held meanwhile: the lane's writes name the lease. */
 export type LeasedJobs = {
-	/** Its number, one of the lane's own. */
+	/** The number of the lease, one of the lane's own. */
 	lease: number;
-	/** In the order in which they go. Empty where none of those that were taken can be read. */
+	/** The jobs in the order in which they go. Empty if none of those that were taken can be read. */
 	jobs: Job[];
-	/** Jobs that were taken and cannot be read. They are not leased any more: see `setAside`. */
+	/** Jobs that were taken and cannot be read. They are no longer leased: see `setAside`. */
 	malformed: MalformedJob[];
 	/** The lane's next nonce. */
 	nonce: number;
-	/** Whether other jobs wait that can be tried now. */
+	/** True if other jobs wait that can be tried now. */
 	hasMore: boolean;
-	/** What the wallets of opens have yet to give of their token: for all their orders that are not opened yet. */
+	/** The amount of its token that each open's wallet has yet to give, for all its orders that are not opened yet. */
 	claims: Map<SwapUuid, bigint>;
 };
 
 export type MalformedJob = JobKey & { err: unknown };
 
 type Lease = {
-	/** How far the chain is. */
+	/** The chain's head. */
 	headNumber: number;
-	/** How long others leave the jobs to this lane. */
+	/** Time for which others leave the jobs to this lane. */
 	leaseMs: number;
 	/** Most jobs to take. */
 	limit: number;
 };
 
 /**
- * A chain without traffic makes no blocks: there a job has waited long enough by time. By the clock that wrote when it
- * was put back: by one that is ahead of it, it would be taken again at once, for ever.
+ * Returns SQL for whether a job can be tried now. A chain without traffic makes no blocks, so a job may also have
+ * waited long enough by time. The clock is the one that wrote when the job was put back: by a clock that is ahead of
+ * it, the job would be taken again at once, forever.
  */
 export function isRipe(headNumber: string): string {
 	return `state = 'queued' and (not_before_block <= ${headNumber} or updated_at < now() - interval '30 seconds')`;
 }
 
-/** No lane has it now. The clock of leases is the database's, which all lanes share. */
+/** SQL for whether no lane has the job now. The clock of leases is the database's, which all lanes share. */
 export const isFree = "(leased_until is null or leased_until <= now())";
 
 const isNext = `chain_id = $1 and ${isRipe("$3")} and ${isFree}`;
 
-/** Within a priority: opens that the chain refused go last, the others in the turns of their accounts. */
+/** The order within a priority: opens that the chain refused go last, the others in the turns of their accounts. */
 const inTurn = "case kind when 'open' then strikes else 0 end, turn, created_at";
 
 /**
- * Whether the wallet of an open has another one in flight, or one that goes before it: whatever that one does to the
- * wallet, this one may fail, and then it must not spoil a bundle for others.
+ * SQL for whether the wallet of an open has another one in flight, or one that goes before it: depending on what that
+ * one does to the wallet, this one may fail, and then it must not spoil a bundle for others.
  */
 const hasAnother = `kind = 'open' and exists (
 	select from jobs other where other.chain_id = jobs.chain_id
@@ -73,18 +74,18 @@ const leasePicked = `leased as (
 	returning ${jobColumns}, turn, created_at
 )`;
 
-/** Found by the index, like those that are picked, which are the first of it. */
+/** SQL for whether other jobs wait. They are found by the index, like the picked jobs, which come first in it. */
 const hasMore = `coalesce((
 	select true from jobs where ${isNext} and (swap_id, kind) not in (select swap_id, kind from picked)
 	order by priority, ${inTurn} limit 1
 ), false) as has_more`;
 
 /**
- * Leases the jobs that go next, for one transaction, in one statement. First of all the jobs of a list of orders that was
- * signed for as a whole: releases before refunds. Then, of the others, the one that goes first and those that can be in
- * one transaction with it: of its kind, for the same contract, of opens one for each wallet, and none that travels alone.
+ * Leases the jobs that go next, for one transaction, in one statement. The jobs of a list of orders that was signed for
+ * as a whole come first, releases before refunds. If there is none, takes the job that goes first and those that can be
+ * in one transaction with it: of its kind, for the same contract, one open per wallet, and none that travels alone.
  *
- * Jobs that another lane has are passed over; so is a list of which another lane has any, for both would send all of it.
+ * Skips jobs that another lane has, and a list of which another lane has any, since both would send all of it.
  */
 export async function takeBundle(
 	db: Database,
@@ -135,13 +136,13 @@ export async function takeBundle(
 }
 
 /**
- * Leases the jobs that go first, of any kind, for transactions of their own. An op names who pays for it: only that lane
- * can send it, and one that can pay for no more leaves the rest to others. Releases go before all other work. Then what
- * was refused least often: a wallet can see to it that its refunds never succeed, and they must not keep others from
- * theirs.
+ * Leases the jobs that go first, of any kind, for transactions of their own. An op names its fee payer: only that lane
+ * can send it, and a lane that can pay for no more leaves the rest to others. Releases go before all other work, then
+ * the jobs that were refused least often: a wallet can make its refunds fail forever, and they must not keep others
+ * from theirs.
  *
- * Solana makes slots without traffic too. What it refused waits for its slot: hundreds of refunds that can never be paid
- * would else be tried all the time.
+ * Solana makes slots without traffic too. A refused job waits for its slot: otherwise hundreds of refunds that can
+ * never be paid would be tried all the time.
  */
 export async function takeSingleJobs(
 	db: Database,
@@ -207,12 +208,12 @@ async function take(
 	};
 }
 
-/** In blocks. */
+/** Number of blocks for which a job that cannot be read waits. */
 const malformedBlocks = 32;
 
 /**
- * Keeps jobs that cannot be read from stopping their lanes. An open is refused: the API has it written as it likes. The
- * worker itself queued any other, perhaps in a later version, and it may be owed: it waits.
+ * Keeps jobs that cannot be read from stopping their lanes. An open is refused, since the API decides what is in it.
+ * Any other job was queued by the worker itself, perhaps in a later version, and may be owed, so it waits.
  */
 async function setAside(
 	db: Database,

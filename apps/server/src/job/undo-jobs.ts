@@ -4,8 +4,8 @@ import type { Database } from "../database/database.ts";
 import { doneEvent } from "./finish-jobs.ts";
 
 /**
- * A job whose event is gone is done no more: its transaction is broadcast again by its lane, or where it has none, it
- * waits for one. Returns the orders that lost an event.
+ * Reopens jobs whose event was reorged: the lane broadcasts the transaction again, or, if the job has none, it waits
+ * for one. Returns the orders that lost an event.
  */
 export async function undoJobs(
 	db: Database,

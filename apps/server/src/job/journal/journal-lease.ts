@@ -13,46 +13,46 @@ import {
 	unnestTransactions,
 } from "./lane-transactions.ts";
 
-/** What becomes of a leased job that is not sent. Without any of it the job waits as it did before. */
+/** A change to a leased job that is not sent. If it is empty, the job waits as it did before. */
 export type JobChange = {
 	refuse?: JobReason;
-	/** It is not tried again before this block. */
+	/** The block before which it is not tried again. */
 	notBeforeBlock?: number;
-	/** It travels alone from now on. */
+	/** True if it travels alone from now on. */
 	alone?: boolean;
 	strikes?: 0 | 1;
 };
 
-/** A leased job, and the transaction that does it, or what becomes of it otherwise. */
+/** A leased job, and the transaction that does it, or otherwise the change to it. */
 export type LeasedOutcome = {
-	/** What becomes of it where no transaction does it. */
+	/** The change to the job if no transaction does it. */
 	change: JobChange;
 } & (
 	| {
 			job: Job;
-			/** The transaction that does it; absent where none does. */
+			/** The transaction that does it; absent if none does. */
 			hash?: Hex | undefined;
-			/** What justified the payment when it was checked. */
+			/** The proof of the facts that justified the payment when it was checked. */
 			proof?: PaymentProof | undefined;
 	  }
 	| { job: JobKey; hash?: undefined; proof?: undefined }
 );
 
 export type Journalled =
-	/** What was signed is written down and may be sent: the transactions with these hashes, each under its nonce. */
+	/** The signed transactions are journalled and may be sent: those with these hashes, each under its nonce. */
 	| { outcome: "journalled"; nonces: Map<Hex, number> }
-	/** A job or what justifies it has changed, or another run has used the nonce. Nothing may be sent. The lease has ended. */
+	/** A job or its justification changed, or another run used the nonce. Nothing may be sent. The lease has ended. */
 	| { outcome: "changed" }
-	/** The lease was over. Nothing is written down, and nothing may be sent. */
+	/** The lease was over. Nothing is journalled, and nothing may be sent. */
 	| { outcome: "lost" };
 
 /**
- * Ends a lease, in one statement: writes down what was signed, before any of it is sent, marks its jobs as sent, and says
- * what becomes of the others. The swaps of those that are refused are due.
+ * Ends a lease, in one statement: journals the signed transactions before any is sent, marks their jobs as sent, and
+ * changes the other jobs. Makes the swaps of refused jobs due.
  *
- * All that is to be sent is written down, or none of it. It is if the lease has neither ended nor been taken over, each of
- * its jobs is as it was taken, the facts that justified each payment are still so, and the lane's next nonce is the one
- * that was signed with: the row of the lane is locked for that, so two runs of one lane never write down the same nonce.
+ * Journals all transactions or none. It does so if the lease has neither ended nor been taken over, each of its jobs is
+ * as it was taken, the facts that justified each payment still hold, and the lane's next nonce is the one that was
+ * signed with. The row of the lane is locked for that, so two runs of one lane never journal the same nonce.
  */
 export async function journalLease(
 	db: Database,
@@ -64,7 +64,7 @@ export async function journalLease(
 		transactions,
 	}: {
 		lease: number;
-		/** The lane's next nonce when it was signed: the first transaction has it, the next ones follow. */
+		/** The lane's next nonce at the time of signing: the first transaction has it, the next ones follow. */
 		nonce: number;
 		outcomes: readonly LeasedOutcome[];
 		transactions: readonly LaneTransaction[];

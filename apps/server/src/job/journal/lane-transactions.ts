@@ -14,10 +14,10 @@ export type LaneTransaction = {
 	attempt: number;
 	hash: Hex;
 	raw: Hex;
-	/** A cancel takes the nonce and does nothing. A close gives back what old markers hold. */
+	/** A cancel uses up the nonce and does nothing. A close gives back what old markers hold. */
 	kind: JobKind | "cancel" | "close";
 	jobs: LaneTransactionJob[];
-	/** A close's: the addresses of what it closes. */
+	/** Addresses of the markers that a close closes. */
 	markers?: Hex[];
 	maxFeePerGas: bigint;
 	/** Solana: the last height at which it can land. */
@@ -27,10 +27,10 @@ export type LaneTransaction = {
 };
 
 type LaneTransactionJob = { swapId: SwapUuid; kind: JobKind; orderId: Hex };
-/** What the `jobs` column of a close lists. */
+/** An item in the `jobs` column of a close. */
 type LaneTransactionMarker = { marker: Hex };
 
-/** The lane's next nonce is at least what the chain says. */
+/** Raises the lane's next nonce to at least what the chain says. */
 export async function raiseNonce(db: Database, lane: LaneId, chainNonce: number): Promise<void> {
 	await db.query(
 		`insert into lanes (chain_id, relayer, next_nonce) values ($1, $2, $3)
@@ -39,7 +39,7 @@ export async function raiseNonce(db: Database, lane: LaneId, chainNonce: number)
 	);
 }
 
-/** Selects those of a lane, named by the first two parameters, that are in no block yet: of each its latest attempt. */
+/** Selects the latest attempt of each of a lane's transactions that is in no block yet. $1 and $2 name the lane. */
 export const selectOpenTransactions = `select distinct on (nonce) * from lane_transactions as latest
 	where chain_id = $1 and relayer = $2 and state <> 'final' and not exists (
 		select from lane_transactions as mined where mined.chain_id = latest.chain_id
@@ -47,7 +47,7 @@ export const selectOpenTransactions = `select distinct on (nonce) * from lane_tr
 	)
 	order by nonce, attempt desc`;
 
-/** Those that are in no block yet, lowest nonce first. */
+/** Returns the transactions that are in no block yet, lowest nonce first. */
 export async function openLaneTransactions(db: Database, lane: LaneId): Promise<LaneTransaction[]> {
 	const { rows } = await db.query<LaneTransactionRow>(selectOpenTransactions, laneColumns(lane));
 	return rows.map(laneTransactionFromRow);
@@ -85,8 +85,8 @@ export type LaneTransactionRow = {
 };
 
 /**
- * Writes down attempts for nonces below the lane's next one, before any is sent: only bytes that are kept are ever sent.
- * Returns those that were written. Others are not: their nonce is settled, or another run was faster with that attempt.
+ * Journals attempts for nonces below the lane's next one, before any is sent: only bytes that are stored are ever sent.
+ * Returns those that it wrote. It skips an attempt if its nonce is settled, or another run was faster with it.
  */
 export async function insertAttempts(
 	db: Database,
@@ -95,7 +95,7 @@ export async function insertAttempts(
 	{
 		strikesJobs = false,
 	}: {
-		/** The call is given up because of its jobs: they are struck, and stay with their nonce until that is spent. */
+		/** True if the call is given up because of its jobs: they are struck, and stay with the nonce until it is spent. */
 		strikesJobs?: boolean;
 	} = {},
 ): Promise<LaneTransaction[]> {
@@ -116,7 +116,7 @@ export async function insertAttempts(
 	return transactions.filter(({ nonce }) => rows.some((row) => row.nonce === nonce));
 }
 
-/** Of a range of nonces, those for which this lane ever signed something. */
+/** Returns the nonces in a range for which this lane ever signed something. */
 export async function noncesKnown(
 	db: Database,
 	lane: LaneId,
@@ -133,7 +133,7 @@ export async function noncesKnown(
 export const transactionColumnNames = `chain_id, relayer, nonce, attempt, hash, raw, kind, jobs, max_fee_per_gas, state,
 	sent_at_block, last_valid_height`;
 
-/** A set of transactions, as the columns after the lane's, whose parameters begin with this one. */
+/** Returns SQL for a set of transactions: the columns after the lane's, whose parameters begin with `first`. */
 export function unnestTransactions(first: number): string {
 	const types = ["bigint", "int", "bytea", "bytea", "text", "jsonb", "numeric", "text", "bigint", "bigint"];
 	return `unnest(${types.map((type, i) => `$${first + i}::${type}[]`).join(", ")})`;
@@ -157,15 +157,15 @@ export function transactionColumns(transactions: readonly LaneTransaction[]): un
 }
 
 /**
- * For an insert as `known`. A transaction's name may follow from what it does, so that this store may know it: a chain
- * dropped it, or said that it was lost. Whoever follows the chain then looks for it again.
+ * Conflict clause for an insert as `known`. A transaction's hash may follow from what it does, so that this store may
+ * know it: a chain dropped it, or said that it was lost. The follower then looks for it again.
  */
 export const adoptKnown = `on conflict (chain_id, hash) do update set
 	last_valid_height = case when known.state = 'final' and known.block_number is null
 		then excluded.last_valid_height else known.last_valid_height end,
 	state = case when known.state = 'final' and known.block_number is null then 'broadcast' else known.state end`;
 
-/** The chain was offered these attempts, at this block. */
+/** Marks attempts as offered to the chain at this block. */
 export async function markBroadcast(
 	db: Database,
 	lane: LaneId,
@@ -187,8 +187,8 @@ export async function markBroadcast(
 }
 
 /**
- * The nonce was spent, for good, on a transaction that is not ours: no attempt can land any more, and its jobs go back to
- * the queue. Returns whether that is news: where someone has seen an attempt in a block, it is not so.
+ * Ends a nonce that was spent, for good, on a transaction that is not ours: no attempt can land any more, and its jobs
+ * go back to the queue. Returns whether that is news; does nothing if an attempt was seen in a block.
  */
 export async function endLaneTransaction(db: Database, lane: LaneId, nonce: number): Promise<boolean> {
 	const { rowCount } = await db.query(
@@ -204,7 +204,7 @@ export async function endLaneTransaction(db: Database, lane: LaneId, nonce: numb
 	return (rowCount ?? 0) > 0;
 }
 
-/** Lets other lanes do the jobs of a transaction of which the chain took no attempt. */
+/** Requeues the jobs of a transaction of which the chain took no attempt, so that other lanes can do them. */
 export async function giveBackUnsent(db: Database, lane: LaneId, nonce: number): Promise<void> {
 	await db.query(
 		`${requeueSentJobs} and not exists (select from lane_transactions
@@ -214,8 +214,8 @@ export async function giveBackUnsent(db: Database, lane: LaneId, nonce: number):
 }
 
 /**
- * The transaction of that nonce can no longer land. Its jobs go back to the queue, except an open, which cannot be signed
- * for a second time. Their swaps are due. Returns whether that is news: where someone has seen it in a block, it is not so.
+ * Ends the transaction of a nonce, which can no longer land. Its jobs go back to the queue, except an open, which
+ * cannot be signed twice. Their swaps are due. Returns whether that is news; does nothing if it was seen in a block.
  */
 export async function endUnseenTransaction(db: Database, lane: LaneId, nonce: number): Promise<boolean> {
 	const { rowCount } = await db.query(
@@ -238,7 +238,7 @@ const isOfNonce = "chain_id = $1 and relayer = $2 and nonce = $3 and state = 'se
 const requeueSentJobs = `update jobs set state = 'queued', relayer = null, nonce = null, updated_at = now()
 	where ${isOfNonce}`;
 
-/** The jobs that still wait for the transaction of that nonce. */
+/** Returns the jobs that still wait for the transaction of that nonce. */
 export async function jobsOfNonce(db: Database, lane: LaneId, nonce: number): Promise<Job[]> {
 	const { rows } = await db.query<JobRow>(`select * from jobs where ${isOfNonce}`, [
 		...laneColumns(lane),

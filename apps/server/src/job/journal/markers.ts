@@ -6,15 +6,15 @@ export type Marker = {
 	/** 32 bytes. */
 	address: Hex;
 	orderId: Hex;
-	/** Who signed for its address: which side of the order it decides. */
+	/** The signer for its address, which tells which side of the order it decides. */
 	base: "vault" | "escrow";
-	/** Who may close it: how that side was decided. */
+	/** The key that may close it, which tells how that side was decided. */
 	owner: "vault" | "escrow";
 };
 
 /**
- * Markers that guard nothing any more: older than that, of swaps that have ended, and not in a transaction that closes
- * them. Oldest first, and locked until the transaction ends.
+ * Returns markers that no longer guard anything: made before that time, of swaps that have ended, and not in a
+ * transaction that closes them. Oldest first, and locked until the transaction ends.
  */
 export async function readDueMarkers(
 	db: Database,
@@ -36,7 +36,7 @@ export async function readDueMarkers(
 	return rows;
 }
 
-/** What these held is the fee payer's again, in a transaction that is final. */
+/** Marks markers as closed: a final transaction has returned what they held to the fee payer. */
 export async function markMarkersClosed(
 	db: Database,
 	{ chainId, addresses, closedAt }: { chainId: number; addresses: readonly Hex[]; closedAt: Date },

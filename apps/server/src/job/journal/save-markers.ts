@@ -1,11 +1,11 @@
 import type { Database } from "../../database/database.ts";
 
-/** Writes down the markers that were made, and closed, in slots that became final. Those that are known stay as they are. */
+/** Stores the markers that were made, and closed, in slots that became final. Known ones stay as they are. */
 export async function saveMarkers(
 	db: Database,
 	{ chainId, after, upTo }: { chainId: number; after: number; upTo: number },
 ): Promise<void> {
-	// Their age is by the database's clock: a marker that seems old is closed, and guards nothing then.
+	// The markers' age is by the database's clock: a marker that seems old is closed, and then guards nothing.
 	await db.query(
 		`insert into markers (chain_id, address, order_id, base, owner, lamports, made_at)
 		select chain_id, ${address}, order_id, data->>'base', data->>'owner', (data->>'lamports')::numeric, now()

@@ -2,7 +2,7 @@ import { bytesToHex } from "viem";
 import type { Database } from "../../database/database.ts";
 import type { GasSpent } from "../../money/ledger/book-final.ts";
 
-/** The other attempts of a nonce whose transaction is final can never be mined. Returns what those that were mined cost. */
+/** Ends all attempts of a nonce whose transaction is final: no other can be mined. Returns what the mined ones cost. */
 export async function settleNonces(
 	db: Database,
 	{ chainId, finalizedNumber }: { chainId: number; finalizedNumber: number },
