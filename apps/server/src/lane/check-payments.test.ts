@@ -19,7 +19,7 @@ import { laneKey } from "./lane-key.ts";
 
 const policy = { bundleSize: 8, replaceAfterBlocks: 5, priorityFeeWei: "1000000", finalitySeconds: 5 };
 const amount = 9_950_000n;
-/** All that a lane logs, and what it counts. */
+/** All lines that a lane logs, and the metrics that it counts. */
 const lines: { level: number; swapId?: string; problem?: string }[] = [];
 const counted: string[] = [];
 
@@ -190,7 +190,7 @@ test("a fill is delivered again where the chain drops what was settled, though i
 	await expect.poll(() => usdcOf(fromWord(order.recipient))).toBe(amount);
 	await owner.query("update swaps set status = 'settled' where id = $1", [swapId]);
 
-	// Both chains drop their blocks; the follower takes back what it wrote, and the swap asks for another fill.
+	// Both chains drop their blocks; the follower undoes what it wrote, and the swap asks for another fill.
 	await testClient.revert({ id: snapshot });
 	await tamperings["no deposit"](swapId);
 	await owner.query("update jobs set state = 'queued', relayer = null, nonce = null where swap_id = $1", [

@@ -13,11 +13,14 @@ export type CheckedJobs = {
 	jobs: Job[];
 	/** Payments that must not be signed now. */
 	stopped: Map<Job, Stop>;
-	/** The facts that justify the other payments. Nothing is locked, so they are compared again when the payments are journalled. */
+	/** Facts that justify the other payments. Nothing is locked, so the journal compares them again when it writes. */
 	proofs: Map<Job, PaymentProof>;
 };
 
-/** For each problem: whether the payment is refused for a reason, or held because time may mend it. A swap that is held for too long is refunded. */
+/**
+ * The outcome of each problem: the reason for which the payment is refused, or `hold` if it may resolve with time.
+ * A swap that is held for too long is refunded.
+ */
 const outcomes: Record<PaymentProblem, "hold" | JobReason> = {
 	"wrong-order": "reverted",
 	"not-opened": "hold",
@@ -30,9 +33,9 @@ const outcomes: Record<PaymentProblem, "hold" | JobReason> = {
 };
 
 /**
- * Lowers each fill to what its input is worth now, and gives a verdict on each payment that must not be signed, by the
- * facts in the store. A job's own row proves nothing: whoever can write one, or forge what the engine says, could else
- * have the vault pay.
+ * Lowers each fill to what its input is worth now, and returns a verdict on each payment that the facts in the store do
+ * not justify. A job's own row proves nothing: otherwise, anyone who can write one, or forge the engine's messages,
+ * could make the vault pay.
  */
 export async function checkPayments(
 	db: Database,
@@ -70,15 +73,16 @@ export async function checkPayments(
 			const priced = priceNow(job, known);
 			return typeof priced === "string" ? priced : (paymentProblem(priced, known, rules) ?? priced);
 		} catch (error) {
-			// Terms that name what is no address.
+			// The order's terms name something that is not an address.
 			if (error instanceof RangeError) return "wrong-order";
 			throw error;
 		}
 	}
 
 	/**
-	 * A caller whose recipient can refuse decides until the fill whether the swap settles: at the price of the submit that
-	 * would be a free option. A swap that was settled, and whose delivery the chain dropped, is delivered again in full.
+	 * Returns the fill at the current price. A caller whose recipient can refuse the payout decides until the fill
+	 * whether the swap settles: at the submit's price that would be a free option. A settled swap whose delivery was
+	 * reorged is delivered again in full.
 	 */
 	function priceNow(job: Payment, { swap }: PaymentFacts): Payment | "unpriced" | "below-minimum" {
 		if (job.kind === "refund" || swap?.isSettled) return job;
@@ -89,7 +93,7 @@ export async function checkPayments(
 
 	function stopFor({ swapId, kind, orderId }: Payment, problem: PaymentProblem): Stop {
 		metrics?.paymentStopped(chainId, problem);
-		// A process that has just begun has no prices yet.
+		// A process that has just started has no prices yet.
 		log[problem === "no-price" ? "warn" : "error"](
 			{ swapId, chainId, orderId, kind, problem },
 			"the facts do not justify the payment: it is not signed",

@@ -3,10 +3,10 @@ import type { PreparedPoke } from "../durable/durable.ts";
 import { laneKey } from "./lane-key.ts";
 
 /**
- * What asks a lane of the chain to take what is queued, after the bundle window. All who ask within one window ask the
- * same lane, once: what they queued before asking is there when it looks. The next window's is another lane. So `nowMs`
- * is a moment after what was queued was committed: with an earlier one the lane may have looked already, and the job
- * waits for the next block.
+ * Returns the poke that asks a lane of the chain to take queued jobs, after the bundle window. All callers within one
+ * window poke the same lane, once: the jobs that they queued before are there when it looks. The next window pokes
+ * another lane. So `nowMs` must be later than the commit of the queued job: with an earlier time the lane may have
+ * looked already, and the job waits for the next block.
  */
 export function lanePoke({
 	chainId,

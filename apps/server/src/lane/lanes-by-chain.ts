@@ -1,13 +1,13 @@
 import { solanaChainId } from "@geoswap/protocol";
 import type { Pump } from "../durable/durable.ts";
 
-/** All lanes as the one object that the engine knows: a key begins with the chain. */
+/** Combines all lanes into the one object that the engine knows: a key begins with the chain's id. */
 export function lanesByChain({
 	evm,
 	solana,
 }: {
 	evm: Pump;
-	/** Absent where Solana is not offered. */
+	/** Absent if Solana is not offered. */
 	solana?: Pump | undefined;
 }): Pump {
 	return (key) => {

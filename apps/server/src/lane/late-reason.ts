@@ -2,7 +2,7 @@ import { unpackDeadlines } from "@geoswap/protocol";
 import type { ChainHead } from "../swap/facts/facts.ts";
 import type { Job } from "../swap/facts/job.ts";
 
-/** Why it is too late to sign for a job, by the chain's clock or ours, whichever is ahead; undefined where it is not. */
+/** Returns why it is too late to sign for a job, by the chain's clock or ours, whichever is ahead; else undefined. */
 export function lateReason(
 	{ kind, order }: Pick<Job, "kind" | "order">,
 	{ head, finalitySeconds, nowMs }: { head: ChainHead; finalitySeconds: number; nowMs: number },
@@ -10,7 +10,7 @@ export function lateReason(
 	const nowSeconds = BigInt(Math.max(head.timestamp, Math.floor(nowMs / 1_000)));
 	const { openDeadline, fillDeadline } = unpackDeadlines(order.deadlines);
 	if (kind === "open" && nowSeconds >= openDeadline) return "expired";
-	// A fill that the chain drops must still find time to be done again.
+	// There must be time to repeat a fill that is reorged.
 	if (kind === "fill" && nowSeconds >= fillDeadline - BigInt(finalitySeconds)) return "too_late";
 	return undefined;
 }

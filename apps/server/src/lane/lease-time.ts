@@ -1,7 +1,7 @@
 /**
- * How long a lane's leases are. A worker that dies keeps its jobs from others for that long, so they are short: a tick of a
- * second later somebody else has them. A node may need longer, and a lease that is lost comes to nothing: so the next one
- * is twice as long, and after one that was in time, three times what that took.
+ * The length of a lane's leases. A worker that dies blocks its jobs for that long, so leases are short: another worker
+ * takes the jobs at the next tick, within a second. A node may need longer, and the work of a lost lease is discarded:
+ * the next lease is then twice as long, and after one that ended in time, three times as long as that took.
  */
 export type LeaseTime = {
 	ms: () => number;
@@ -9,7 +9,7 @@ export type LeaseTime = {
 };
 
 const shortestMs = 2_000;
-/** About as long as all calls to a node for one bundle take at most before they are given up. */
+/** About the longest time that all calls to a node for one bundle take until they time out. */
 const longestMs = 64_000;
 
 export function createLeaseTime(): LeaseTime {

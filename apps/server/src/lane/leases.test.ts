@@ -137,7 +137,7 @@ test("however the runs of lanes mix, even where leases end under them, no nonce 
 	);
 }, 120_000);
 
-/** Where a process dies: it never comes back from there, and does nothing there. */
+/** The points at which a process dies: the call at that point is not made, and never returns. */
 const deaths: Record<string, (die: () => Promise<never>) => Hooks> = {
 	"before it simulates": (die) => ({
 		node: async (method) => {
@@ -175,7 +175,7 @@ test.each(Object.keys(deaths))("a fill whose lane dies %s is paid once, by the n
 	const isJournalled = (await journalled()).rows.length === 1;
 	expect((await readJob(scene.pool, swapId, "fill")).state).toBe(isJournalled ? "sent" : "queued");
 	if (!isJournalled) {
-		// Until its lease is over no other lane takes the job.
+		// No other lane takes the job until its lease expires.
 		await startLanes()(1);
 		expect((await journalled()).rows).toEqual([]);
 		await expire();
@@ -225,18 +225,18 @@ test.each(Object.keys(changes))("a fill is not journalled if, while it is signed
 			isChanged = true;
 		},
 		statement: async (text) => {
-			// Between the attempt that came to nothing and the next one.
+			// This runs between the discarded attempt and the next one.
 			if (isChanged && text.includes("update lanes set lease"))
 				atFirst.journal.push((await journalled()).rows);
 		},
 	})(0);
 	expect(isChanged).toBe(true);
 	expect(atFirst.journal[0]).toEqual([]);
-	// The other fill of the bundle is signed for again in the same run, without it where it may not be paid.
+	// The other fill of the bundle is signed again in the same run, without this one if it may not be paid.
 	expect((await readJob(scene.pool, other.swapId, "fill")).state).toBe("sent");
 });
 
-/** Time passes until every lease is over. */
+/** Lets every lease expire. */
 async function expire(): Promise<void> {
 	await scene.pool.query(
 		"update jobs set leased_until = now() - interval '1 second' where leased_until is not null",

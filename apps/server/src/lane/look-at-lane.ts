@@ -13,15 +13,15 @@ import type { ChainHead } from "../swap/facts/facts.ts";
 
 export type LaneView = {
 	head: ChainHead;
-	/** The lane's next nonce; absent where the lane has never run. */
+	/** The lane's next nonce; undefined if the lane has never run. */
 	nextNonce: number | undefined;
 	/** Its transactions that are in no block yet, lowest nonce first. */
 	open: LaneTransaction[];
-	/** Whether a job of the chain waits for a lane and can be tried now. */
+	/** True if a job of the chain waits for a lane and can be tried now. */
 	hasWork: boolean;
 };
 
-/** Reads all that a lane goes by, in one statement. Undefined where nobody has followed the chain yet. */
+/** Reads all the state that a lane acts on, in one statement. Returns undefined if the chain was never followed. */
 export async function lookAtLane(db: Database, lane: LaneId): Promise<LaneView | undefined> {
 	const { rows } = await db.query<LaneRow & (LaneTransactionRow | { nonce: null })>(
 		`select ${headJson} as head, lanes.next_nonce,

@@ -100,7 +100,7 @@ const deliveries: fc.Arbitrary<Delivery> = fc.oneof(
 const progress = fc
 	.tuple(heights, heights)
 	.map(([a, b]) => ({ number: Math.max(a, b), finalizedNumber: Math.min(a, b) }));
-/** Mostly as they should be: otherwise nothing would ever be allowed. */
+/** Facts that are mostly as they should be: otherwise nothing would ever be allowed. */
 const facts: fc.Arbitrary<PaymentFacts> = fc
 	.record(
 		{
@@ -127,7 +127,7 @@ const orders = fc
 		orderOf({ ...terms, inputToken: toWord(input), outputToken: toWord(output) }),
 	);
 
-/** What leaves the vault, said once more. */
+/** Returns what leaves the vault, computed a second time for comparison. */
 function spentBy(order: Order, delivery: Delivery): { token: Hex; amount: bigint } {
 	const output = `0x${order.outputToken.slice(26)}` as Hex;
 	if (delivery.kind === "router") return { token: usdc, amount: delivery.budget };
@@ -144,7 +144,7 @@ test("whatever a job and the store say, a fill is justified only by a deep depos
 			if (paymentProblem(job, given, rules) !== undefined) return;
 			allowed++;
 			expect(isOtherOrder).toBe(false);
-			// Anything else would pay an amount of one token as if it were one of the other.
+			// Any other fees would make the vault pay an amount of one token as if it were of the other.
 			if (delivery.kind === "router") {
 				expect([[3_000], [500, 3_000]]).toContainEqual(delivery.fees);
 			}
@@ -164,7 +164,7 @@ test("whatever a job and the store say, a fill is justified only by a deep depos
 				seen && opened && opened.blockNumber <= seen.finalizedNumber
 					? Number.POSITIVE_INFINITY
 					: (seen?.number ?? -1) - (opened?.blockNumber ?? 0);
-			// Whichever value it was taken to have, it was no less than these.
+			// Whichever value the code used for the deposit, it was no less than these.
 			const isAbove = (usd: bigint) =>
 				(swap?.valueUsdCents ?? 0n) > usd * 100n || worth * 100n > usd * 10n ** 18n * 105n;
 			if (isAbove(100n)) expect(depth(origin)).toBeGreaterThanOrEqual(5);
@@ -257,7 +257,7 @@ test("a deposit that needs a second provider's word waits for it, in the same bl
 	expect(paymentProblem(fillOf(order, stock), deep, rules)).toBe("unseen");
 	expect(paymentProblem(fillOf(order, stock), seen(14), rules)).toBe("unseen");
 	expect(paymentProblem(fillOf(order, stock), seen(15), rules)).toBeUndefined();
-	// Its price rose, so that nobody was asked.
+	// The deposit's price rose after the submit, so nobody asked the second provider.
 	const risen = { ...deep, swap: { valueUsdCents: 49_000n, isSettled: false } };
 	expect(paymentProblem(fillOf(order, stock), risen, rules)).toBe("unseen");
 	const final = { ...risen, origin: { number: 15, finalizedNumber: 10 } };

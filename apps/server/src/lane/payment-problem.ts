@@ -11,7 +11,7 @@ import {
 } from "../swap/decide/deposit-depth.ts";
 import type { Job } from "../swap/facts/job.ts";
 
-/** Why a payment is not signed. */
+/** The reason why a payment is not signed. */
 export type PaymentProblem =
 	/** The job's terms are not those of its order, are not terms that we quote, or cannot be carried out on its chain. */
 	| "wrong-order"
@@ -19,40 +19,40 @@ export type PaymentProblem =
 	| "not-opened"
 	/** The deposit is not as deep as its value needs. */
 	| "not-deep"
-	/** The second provider does not have the deposit as deep. */
+	/** The second provider does not have the deposit at that depth. */
 	| "unseen"
-	/** A refund: the output was delivered. */
+	/** The payment is a refund, and the output was delivered. */
 	| "delivered"
-	/** Nothing is reserved for the swap, or less, or of another token. */
+	/** Nothing is reserved for the swap, or too little, or another token. */
 	| "not-reserved"
-	/** No price of the input or of what is paid was seen since this process began. */
+	/** This process has not seen a price of the input or of the paid token since it started. */
 	| "no-price"
-	/** More is paid than the deposit is worth, and the margin. */
+	/** The payment is worth more than the deposit plus the margin. */
 	| "above-deposit";
 
-/** What a lane knows of its own, beside the store. */
+/** The rules for payments that a lane has from its own configuration and prices, not from the store. */
 export type PaymentRules = {
-	/** How careful to be with deposits on a chain; undefined where it is not configured. */
+	/** Returns a chain's policy for deposits; undefined if the chain is not configured. */
 	depositPolicyOf: (chainId: bigint) => DepositPolicy | undefined;
 	/**
-	 * Why an order is not one that we quoted; undefined where it can be. An escrow opens orders of any terms: with a
-	 * stranger's origin vault, or a refund that comes too early, a delivery is never paid for.
+	 * Returns why we cannot have quoted an order; undefined if we can. An escrow opens orders of any terms: with a
+	 * stranger's origin vault, or a refund that comes too early, we would never be paid for the delivery.
 	 */
 	whyNotOurs: (job: { orderId: Hex; order: Order }) => string | undefined;
 	/** The token that a chain's vault buys outputs with; undefined on Solana, where it buys nothing. */
 	settlementToken?: Hex;
-	/** What an amount is worth in USD, with 18 decimals, at the newest price, however old; undefined where there is none. */
+	/** Returns an amount's value in USD, with 18 decimals, at the newest price, however old; undefined without one. */
 	worthE18: (asset: { chainId: bigint; token: Hex; amount: bigint }) => bigint | undefined;
 	/** How much more than the deposit a fill may be worth: prices move until it is signed. */
 	fillMarginBps: number;
 };
 
 /**
- * Returns why a payment must not be signed, or undefined where the facts justify it. Nothing in the job counts but what
- * the order's id proves and what is within the bounds of the facts.
+ * Returns why a payment must not be signed, or undefined if the facts justify it. Nothing in the job is trusted except
+ * what the order's id proves and what is within the bounds of the facts.
  *
- * A fill needs a deposit, deep enough, and a reservation, and it may be worth the deposit and a margin. What was settled
- * is owed, deposit or not: a lane signs it again if it has signed it before, and then within what is reserved alone.
+ * A fill needs a reservation and a deposit that is deep enough, and may be worth the deposit plus a margin. The output
+ * of a settled swap is owed, deposit or not: a lane that signed it before signs it again, up to the reservation only.
  */
 export function paymentProblem(
 	job: Job<"fill" | "refund">,
@@ -68,7 +68,7 @@ export function paymentProblem(
 	const isOwed = isSettled && facts.wasSigned && order.originChainId !== order.destinationChainId;
 	const paid = paidBy(job, rules);
 	if (!paid || (!isOwed && rules.whyNotOurs(job) !== undefined)) return "wrong-order";
-	// Reservations of what was settled end when its delivery is final. A chain that drops it even then owes it again.
+	// A settled swap's reservation ends when its delivery is final. If even that is reorged, the output is owed again.
 	if (facts.reserved || !isSettled) {
 		if (!isReserved(facts, { chainId: job.chainId, ...paid })) return "not-reserved";
 		if (isOwed) return undefined;
@@ -84,7 +84,7 @@ export function paymentProblem(
 	return paidE18 > withMargin(inputE18, rules) ? "above-deposit" : undefined;
 }
 
-/** On Solana all inputs are in one account: a refund without a deposit would be paid with somebody else's. */
+/** Checks a refund. On Solana all inputs are in one account: without a deposit it would be paid from someone else's. */
 function refundProblem(
 	{ originChainId }: Order,
 	{ opened, origin, isFilled }: PaymentFacts,
@@ -121,8 +121,8 @@ const e16 = 10n ** 16n;
 const bps = 10_000n;
 
 /**
- * The value that the submit wrote, by which the swap waited for depth; unless the deposit is worth more by far than what
- * is written, which an honest submit does not do.
+ * Returns the value that the submit wrote, by which the swap waited for confirmations; or the deposit's current value
+ * if that is higher by more than the margin, which does not happen with an honest submit.
  */
 function valueUsdCents(
 	written: bigint,
@@ -136,7 +136,7 @@ function withMargin(valueE18: bigint, { fillMarginBps }: Pick<PaymentRules, "fil
 	return mulDivDown(valueE18, bps + BigInt(fillMarginBps), bps);
 }
 
-/** What leaves the vault at most, of which token; undefined where the delivery is none that its chain knows. */
+/** Returns the most that leaves the vault, and its token; undefined if its chain has no such delivery. */
 function paidBy(
 	{ order, payload: { delivery } }: Job<"fill">,
 	{ settlementToken }: PaymentRules,
@@ -147,7 +147,7 @@ function paidBy(
 		case "stock":
 			return { token: output, amount: delivery.amount };
 		case "router":
-			// Without a pool the vault takes the budget for an amount of the output, and pays that from its stock.
+			// Without a pool the vault would take the budget as an amount of the output, and pay that from its stock.
 			if (!settlementToken || !isPath(delivery.fees)) return undefined;
 			return { token: settlementToken, amount: delivery.budget };
 		case "payout":
@@ -155,7 +155,7 @@ function paidBy(
 	}
 }
 
-/** Whether these are the fees of one or two pools, as the vault takes them. */
+/** Returns whether these are the fees of one or two pools, as the vault accepts them. */
 function isPath(fees: readonly number[]): boolean {
 	return fees.length >= 1 && fees.length <= 2 && fees.every((fee) => fee > 0 && fee < 2 ** 24);
 }

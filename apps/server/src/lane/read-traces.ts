@@ -1,7 +1,7 @@
 import type { SwapUuid } from "@geoswap/protocol";
 import type { Database } from "../database/database.ts";
 
-/** The traces of those of the swaps that are traced. */
+/** Reads the traces of the swaps that have one. */
 export async function readTraces(
 	db: Database,
 	swapIds: readonly SwapUuid[],

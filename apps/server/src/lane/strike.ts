@@ -1,10 +1,10 @@
 import { type Job, type JobKind, maxStrikes } from "../swap/facts/job.ts";
 import type { Verdict } from "./verdict.ts";
 
-/** Blocks that such a job waits at most, as a power of two. */
+/** The most blocks that a job with owed money waits, as a power of two. */
 const mostDoublings = 5;
 
-/** Money that is owed is owed however often the chain refuses it: such a job only waits longer and longer. */
+/** True for jobs with owed money. It stays owed however often the chain refuses the job, which only waits longer. */
 const isOwed: Record<JobKind, boolean> = {
 	open: false,
 	fill: false,
@@ -13,7 +13,7 @@ const isOwed: Record<JobKind, boolean> = {
 	refund: true,
 };
 
-/** The chain refuses the job. */
+/** Returns the verdict on a job that the chain refuses. */
 export function strike(job: Job): Verdict {
 	if (isOwed[job.kind]) {
 		return { do: "postpone", blocks: 2 ** Math.min(job.strikes, mostDoublings), strikes: 1 };

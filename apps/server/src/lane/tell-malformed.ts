@@ -1,7 +1,7 @@
 import type { MalformedJob } from "../job/take-jobs.ts";
 import type { Lane } from "./evm/lane.ts";
 
-/** Tells someone of jobs that a lane took and could not read. */
+/** Logs an error for each job that a lane took and could not read. */
 export function tellMalformed(
 	{ id, log }: Pick<Lane, "id" | "log">,
 	malformed: readonly MalformedJob[],

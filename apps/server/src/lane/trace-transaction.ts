@@ -4,8 +4,8 @@ import type { LaneDeps } from "./evm/lane.ts";
 import { readTraces } from "./read-traces.ts";
 
 /**
- * Tells of a transaction to the trace of each swap that has a job in it; its hash is the same in all of them. Asks the
- * database only where there are traces, and never rejects: a lane that waited for it would send late.
+ * Records a transaction in the trace of each swap that has a job in it; its hash is the same in all of them. Queries
+ * the database only if tracing is on. Never rejects, because lanes do not wait for it: they would send late.
  */
 export async function traceTransaction(
 	{ tracer, pool, log, id: { chainId, relayer } }: Pick<LaneDeps, "tracer" | "pool" | "log"> & { id: LaneId },

@@ -1,13 +1,13 @@
 import type { SwapUuid } from "@geoswap/protocol";
 import type { LaneDeps } from "./evm/lane.ts";
 
-/** Asks for a round that looks at what became of swaps' jobs. Whoever changed the jobs has made the swaps due. */
+/** Pokes a round to look at swaps whose jobs changed. The code that changed the jobs has made the swaps due. */
 export async function wakeSwaps(
 	{ engine, log }: Pick<LaneDeps, "engine" | "log">,
 	swapIds: readonly SwapUuid[],
 ): Promise<void> {
 	if (swapIds.length === 0) return;
-	// At worst the tick finds them.
+	// If the poke fails, the tick finds the swaps.
 	await engine.poke({ object: "round", key: "0" }).catch((err: unknown) => {
 		log.warn({ swapIds, err }, "no round was asked for");
 	});

@@ -3,8 +3,8 @@ import type { Job, JobKind } from "../../swap/facts/job.ts";
 import { evmOp } from "./evm-op.ts";
 
 /**
- * Beside what was used: a payment wants to find 100,000 left, and each nested call keeps a 64th back. What is not used
- * is not paid for.
+ * Gas added to what the simulation used: a payment requires 100,000 gas to be left, and each nested call keeps a 64th
+ * back. Unused gas is not paid for.
  */
 const headroomGas: Record<Exclude<JobKind, "open">, bigint> = {
 	fill: 200_000n,
@@ -13,15 +13,15 @@ const headroomGas: Record<Exclude<JobKind, "open">, bigint> = {
 	refund: 200_000n,
 };
 
-/** The gas limit of a transaction, from what its simulation used. Refunds hide up to a fifth of what it needs. */
+/** Returns a transaction's gas limit, from what its simulation used. Refunds hide up to a fifth of what it needs. */
 export function bundleGas(jobs: readonly Job[], { gasUsed }: { gasUsed: bigint }): bigint {
 	const [first] = jobs;
 	if (first && first.kind !== "open") return (gasUsed * 13n) / 10n + headroomGas[first.kind];
-	// What was used is within the limits, which the EntryPoint wants to find in full.
+	// The EntryPoint requires the full gas limits of the ops, and the gas that was used is within them.
 	return opsGas(jobs);
 }
 
-/** What the EntryPoint wants to find for ops: all their limits, whatever they use. */
+/** Returns the gas that the EntryPoint requires for ops: all their limits, however much they use. */
 export function opsGas(jobs: readonly Job[]): bigint {
 	return jobs.reduce((sum, job) => sum + (job.kind === "open" ? opGas(job) : 0n), entryPointGas.perBundle);
 }

@@ -53,7 +53,7 @@ beforeAll(async () => {
 	scene = await createLaneScene();
 });
 beforeEach(async () => {
-	// Whatever the test before sent is final by now, and nobody waits for it.
+	// The transactions of the test before count as final, and nobody waits for them.
 	await scene.owner.query("truncate jobs, waits, attestations");
 	await settleAll();
 });
@@ -98,7 +98,7 @@ function startLanes({
 		run(laneKey({ chainId: chain.chainId, relayer: scene.relayers[relayer]?.address ?? "0x" }));
 }
 
-/** What a lane does when it is poked after the follower has seen the newest block. */
+/** Runs a lane as if it were poked after the follower has seen the newest block. */
 async function pump(chain: EvmChain, options: Parameters<typeof startLanes>[0] = {}): Promise<void> {
 	await followHead(scene.pool, chain);
 	await startLanes(options)(chain);
@@ -248,7 +248,7 @@ test("fills travel in one transaction without those that would fail, which are r
 	const { chains, pool, destination } = scene;
 	const orb = toWord(assetOf(chains.destination, "ORB"));
 	const eth = toWord(assetOf(chains.destination, "ETH"));
-	// Has no way to take the native token.
+	// The escrow has no way to receive the native token.
 	const refusing = toWord(destination.deployment.contracts.escrow);
 	const router: Delivery = { kind: "router", budget: 10_000_000n, fees: [3000] };
 	const cases = [
@@ -391,7 +391,7 @@ test("releases go before all other work, as the whole list that was signed for",
 	const attestationId = await attested("Release", orders);
 	for (const order of orders) await queueWork(pool, order, { kind: "release", payload: {} });
 	await pool.query("update jobs set attestation_id = $1 where kind = 'release'", [attestationId]);
-	// One of them was released meanwhile, by anyone: the others still are.
+	// Someone else released one of them meanwhile: the others are still released.
 	await sendAsAnyone(chains.origin, await releaseOne(orders.slice(1, 2)));
 	await pump(origin, { bundleSize: 1 });
 	await expect.poll(() => states(orders)).toEqual([2, 2, 2]);
@@ -464,7 +464,7 @@ test("a transaction whose fee the chain refuses is signed again for more, with t
 	const { pool, chains, destination } = scene;
 	const { order } = await queueFill();
 	await followHead(pool, destination);
-	// It rises to a multiple before the lane hears of it.
+	// The base fee rises to a multiple before the lane knows of it.
 	await chains.destination.testClient.setNextBlockBaseFeePerGas({ baseFeePerGas: parseGwei("50") });
 	await chains.destination.testClient.mine({ blocks: 1 });
 	await startLanes()(destination);
@@ -685,7 +685,7 @@ test("lanes that run at once, each even twice, take each job once and leave no g
 	await runAll();
 	// The node makes blocks in its own time. While it makes one, it may simulate with the new state and the time of the
 	// block before: the vault panics over time that runs backwards, and the fills are to be tried again in the next block.
-	// They are tried as if it were there: no follower tells the lanes what is mined, so their head must not move on.
+	// They are tried as if that block existed: no follower marks transactions as mined, so the head must not move on.
 	await expect
 		.poll(async () => {
 			const filled = await Promise.all(queued.map(({ order }) => vaultState(orderId(order))));
@@ -750,7 +750,7 @@ async function journal(chain: EvmChain): Promise<string[]> {
 	return rows.map(({ kind, state }) => `${kind} ${state}`);
 }
 
-/** What a follower does once all is final. */
+/** Writes what a follower writes once everything is final. */
 async function settleAll(): Promise<void> {
 	await scene.pool.query("update lane_transactions set state = 'final'");
 }
@@ -823,7 +823,7 @@ function unableToSend(chain: EvmChain): EvmChain {
 	return { ...chain, client: { ...chain.client, request } as typeof chain.client };
 }
 
-/** A chain that answers so to all transactions, or to those that begin so. */
+/** A chain that refuses all transactions with this message, or those with this prefix. */
 function refusing(
 	chain: EvmChain,
 	{ code = -32_000, message, prefix = "0x" }: { code?: number; message: string; prefix?: Hex },

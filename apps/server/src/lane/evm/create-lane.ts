@@ -9,16 +9,16 @@ import type { Lane, LaneChain, LaneDeps } from "./lane.ts";
 import { broadcast, pushTransactions } from "./push-transactions.ts";
 import { signNextBundle } from "./sign-next-bundle.ts";
 
-/** Nodes keep about so many transactions of one account that wait for a block. */
+/** The most transactions in flight: nodes keep about this many pending ones of an account. */
 const maxUnderWay = 16;
-/** Of these, places that only releases take: one that comes too late is a double payment. */
+/** Places among these that are kept for releases: a release that comes too late is a double payment. */
 const placesForReleases = 4;
-/** After so many bundles that came to nothing a run leaves the rest to the next one. */
+/** Number of discarded bundles after which a run leaves the rest of the jobs to the next run. */
 const mostUndone = 5;
 
 /**
- * The lanes: each the only writer of its relayer's nonces. A run sends what is stuck, then takes jobs until none is
- * left, and waits for nothing. All it knows is in the store, so it can be repeated from any point.
+ * Creates the lanes, each the only writer of its relayer's nonces. A run sends stuck transactions, then takes jobs
+ * until none is left, and waits for nothing. All its state is in the store, so it can be repeated from any point.
  */
 export function createLane({ chains, ...deps }: LaneDeps & { chains: readonly LaneChain[] }): Pump {
 	const lanes = new Map<string, Lane>(
@@ -29,7 +29,7 @@ export function createLane({ chains, ...deps }: LaneDeps & { chains: readonly La
 			}),
 		),
 	);
-	// The lanes whose nonce the chain was asked for since this process began. It is asked again when a nonce is spent.
+	// The lanes whose nonce this process has read from the chain. It is read again when a nonce turns out to be spent.
 	const knowsNonce = new Set<string>();
 
 	async function run(key: string, lane: Lane): Promise<void> {

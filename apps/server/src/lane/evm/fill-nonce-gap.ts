@@ -5,12 +5,12 @@ import type { Lane } from "./lane.ts";
 import { signCancel } from "./sign-cancel.ts";
 import { freshFees } from "./transaction-fees.ts";
 
-/** As many as nodes keep of one account. */
+/** The number of pending transactions that nodes keep of one account. */
 const mostAtOnce = 16;
 
 /**
- * Signs cancels for nonces below ours that nothing of ours spends: a store that was set back forgot what had spent them,
- * and then the chain dropped that. What is behind them would wait for ever.
+ * Signs cancels for nonces below ours that no transaction of ours spends: a restored store has lost the transactions
+ * that spent them, and then the chain dropped those. Transactions with higher nonces would wait forever.
  */
 export async function fillNonceGap(
 	lane: Lane,
@@ -19,7 +19,7 @@ export async function fillNonceGap(
 	if (from >= to) return [];
 	const { id, policy, pool, log } = lane;
 	const fees = freshFees({ baseFee: head.baseFee, priorityFee: BigInt(policy.priorityFeeWei) });
-	// A node that is behind names a nonce that is spent: of those we know by what.
+	// A node that is behind returns a nonce that is spent already: the store knows the transaction that spent it.
 	const known = await noncesKnown(pool, id, { from, to });
 	const cancels: LaneTransaction[] = [];
 	for (let nonce = from; nonce < to && cancels.length < mostAtOnce; nonce++) {

@@ -4,8 +4,8 @@ import type { Job } from "../../swap/facts/job.ts";
 import type { Lane } from "./lane.ts";
 
 /**
- * Returns the opens whose wallets do not hold all that their unopened orders are to take: any of these may fail, and a
- * bundle that fails is paid for by us and delays the others in it. One call to the chain for all of them.
+ * Returns the opens whose wallets do not hold all that their unopened orders will take: any of these may fail, and for
+ * a bundle that fails we pay, and the others in it are delayed. Makes one call to the chain for all of them.
  */
 export async function findUnproven(
 	{ chain }: Pick<Lane, "chain">,

@@ -16,7 +16,7 @@ const selectors: Hex[] = [
 	...geoVaultAbi.flatMap((item) => (item.type === "error" ? [toFunctionSelector(item as never)] : [])),
 ];
 
-/** What the chain would say of each job: done, passed over with a reason, or nothing at all. */
+/** The chain's answers about each job: done, skipped with a reason, or nothing at all. */
 const scenes = fc
 	.record({
 		kind: fc.constantFrom(...kinds),
@@ -65,7 +65,7 @@ test("each round changes something, so that a lane never takes the same jobs aga
 					verdict.do === "refuse" ||
 					(verdict.do === "postpone" && (verdict.blocks > 0 || (verdict.alone && !jobs[i]?.alone))),
 			);
-			// Jobs that travel alone are not bundled.
+			// Jobs that must be sent alone are not bundled.
 			fc.pre(jobs.length === 1 || jobs.every((job) => !job.alone));
 			expect(isProgress).toBe(true);
 		}),

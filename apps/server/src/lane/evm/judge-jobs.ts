@@ -5,10 +5,10 @@ import { type Job, maxStrikes } from "../../swap/facts/job.ts";
 import { strike } from "../strike.ts";
 import type { Verdict } from "../verdict.ts";
 
-/** What the vault or the chain may get over by itself: time tells, or the follower. */
+/** Blocks to wait if the vault or the chain may recover by itself, or the follower has yet to see something. */
 const laterBlocks = 5;
 
-/** A verdict on each job, in their order. */
+/** Returns a verdict on each job, in the order of the jobs. */
 export function judgeJobs(jobs: readonly Job[], simulation: BundleSimulation): Verdict[] {
 	if (simulation.succeeds) {
 		return jobs.map((job) => judgeItem(job, simulation.events, { isAlone: jobs.length === 1 }));
@@ -16,7 +16,7 @@ export function judgeJobs(jobs: readonly Job[], simulation: BundleSimulation): V
 	const { opIndex } = simulation;
 	const [first] = jobs;
 	if (first?.kind === "fill" || first?.kind === "void") {
-		// Batches pass over what fails: a vault that refuses all of it is paused, or does not know the relayer.
+		// Batches skip items that fail: a vault that refuses the whole batch is paused, or does not know the relayer.
 		return jobs.map(() => ({ do: "postpone", blocks: laterBlocks, alone: false, strikes: 0 }));
 	}
 	if (jobs.length === 1 || first?.attestationId !== undefined) return jobs.map(strike);
@@ -32,7 +32,7 @@ function judgeItem(job: Job, events: SimulatedEvents, { isAlone }: { isAlone: bo
 	const own = events.filter((event) => event.orderId === job.orderId);
 	if (own.some((event) => event.name === doneEvent[job.kind])) return { do: "send" };
 	if (job.kind === "fill") return judgeSkippedFill(job, own, { isAlone });
-	// Decided already: its event is on the chain, and the follower or a round has yet to see it.
+	// The order is decided already: its event is on the chain, and the follower or a round has yet to see it.
 	if (job.kind === "void") return { do: "postpone", blocks: laterBlocks, alone: false, strikes: 0 };
 	return strike(job);
 }
@@ -49,7 +49,7 @@ function judgeSkippedFill(
 	});
 	switch (cause) {
 		case "price":
-			// Those before it in the bundle moved the pool, or someone else did for a block.
+			// The fills before it in the bundle moved the pool's price, or someone else did for a block.
 			return isAlone && job.strikes + 1 >= maxStrikes
 				? { do: "refuse", reason: cause }
 				: { do: "postpone", blocks: 1, alone: true, strikes: 1 };

@@ -90,7 +90,7 @@ async function transactions({ chainId }: EvmChain): Promise<Row[]> {
 	return rows.map((row) => ({ ...row, hash: bytesToHex(row.hash), raw: bytesToHex(row.raw) }));
 }
 
-/** What a follower would write once it has found this in the newest block. */
+/** Writes what a follower writes once it has found this transaction in the newest block. */
 async function seeMined({ chainId, client }: EvmChain, { hash }: Row): Promise<void> {
 	const number = Number(await client.getBlockNumber({ cacheTime: 0 }));
 	await scene.pool.query(
@@ -144,7 +144,7 @@ test("a replacement has the nonce and the jobs of what it replaces; a cancel has
 			gas: 21_000n,
 		});
 		expect(cancel?.data).toBeUndefined();
-		// Until the nonce is spent the job is in no other transaction, however often the lane runs.
+		// The job is in no other transaction until the nonce is spent, however often the lane runs.
 		await pump(destination);
 		expect(await readJob(pool, swapId, "fill")).toMatchObject({ state: "sent", nonce: rows[0]?.nonce });
 		expect(await transactions(destination)).toHaveLength(3);
@@ -178,7 +178,7 @@ test("a fill whose cancel was mined is signed again; should a reorganization bri
 		await testClient.mine({ blocks: 1 });
 		expect(await vaultState(order)).toBe(1);
 
-		// The chain forgets all that, and has the first one instead, and then the other too.
+		// A reorg drops all that, and the chain has the first transaction instead, and then the other too.
 		await testClient.revert({ id: snapshot });
 		await testClient.dropTransaction({ hash: cancel.hash });
 		await destination.client.sendRawTransaction({ serializedTransaction: fill.raw });
@@ -200,7 +200,7 @@ test("a store that is older than the chain begins at the chain's nonce, and what
 	await followHead(pool, destination);
 	await pump(destination);
 	expect(await received(order)).toBe(amount);
-	// As in a backup from before: the job waits, and nobody knows of a transaction.
+	// The store is now like an older backup: the job waits, and nobody knows of a transaction.
 	const nonce = await destination.client.getTransactionCount({ address });
 	const columns = [destination.chainId, hexToBytes(address)];
 	await scene.owner.query(
@@ -219,7 +219,7 @@ test("a store that is older than the chain begins at the chain's nonce, and what
 	await pump(destination);
 	expect(await received(order)).toBe(amount);
 	expect(await received(fresh.order)).toBe(amount);
-	// It waits for the follower to see what is there.
+	// The job waits for the follower to see what is on the chain.
 	expect(await readJob(pool, swapId, "fill")).toMatchObject({ state: "queued", strikes: 0 });
 	expect(await readJob(pool, fresh.swapId, "fill")).toMatchObject({ state: "sent", nonce });
 });
@@ -232,7 +232,7 @@ test("a store that is set back while a lane runs costs it one spent nonce, and w
 	await followHead(pool, destination);
 	for (let i = 0; i < 3; i++) await queueFill();
 	await run();
-	// A replica takes the place of the database, and has not heard of the last three transactions.
+	// A replica that lacks the last three transactions replaces the database.
 	const nonce = await destination.client.getTransactionCount({ address });
 	await owner.query("delete from lane_transactions where chain_id = $1 and relayer = $2 and nonce >= $3", [
 		...columns,
@@ -266,7 +266,7 @@ test("nonces that a restored store forgot and the chain dropped are spent on not
 	const { pool, destination, relayers } = scene;
 	const columns = [destination.chainId, hexToBytes(relayers[0]?.address ?? "0x")];
 	await followHead(pool, destination);
-	// It began at the chain's nonce, and then the chain dropped two transactions of before.
+	// The restored store began at the chain's nonce, and then the chain dropped two older transactions.
 	await pool.query(
 		"update lanes set next_nonce = next_nonce + 2 where chain_id = $1 and relayer = $2",
 		columns,
@@ -298,7 +298,7 @@ test("where nodes take none of ours, as they hold better paid ones that a restor
 			nonce + 1,
 			destination.chainId,
 		]);
-		// The nonce before it was spent once, and the chain has dropped that.
+		// A transaction once spent the nonce before it, and the chain has dropped that transaction.
 		const forgotten = await relayer.signTransaction({
 			chainId: destination.chainId,
 			type: "eip1559",
@@ -316,7 +316,7 @@ test("where nodes take none of ours, as they hold better paid ones that a restor
 		expect(await destination.client.getTransactionCount({ address: relayer.address })).toBe(nonce);
 		await testClient.mine({ blocks: 1 });
 		expect(await destination.client.getTransactionCount({ address: relayer.address })).toBe(nonce + 2);
-		// Once it is final what was to be done with its nonce is done with another.
+		// Once it is final, the job of its nonce is done with another nonce.
 		for (let round = 0; round < 3; round++) {
 			await testClient.mine({ blocks: 100 });
 			await followHead(pool, destination);
@@ -389,7 +389,7 @@ test("a lane that is full of other work has room for a release", async () => {
 	}
 });
 
-/** As the attesters of the devnet sign for a release, once it is due. */
+/** Signs for a release as the attesters of the devnet do once it is due. */
 async function attest(order: Order): Promise<void> {
 	const { threshold, attesters } = scene.origin.deployment.attesterSet;
 	const typedData = attestationTypedData(attestationMessage("Release", [order]));

@@ -17,23 +17,23 @@ type LanePolicy = Pick<
 	"bundleSize" | "replaceAfterBlocks" | "priorityFeeWei" | "finalitySeconds"
 >;
 
-/** A chain, and who sends transactions there. */
+/** A chain, and the accounts that send transactions there. */
 export type LaneChain = { chain: EvmChain; policy: LanePolicy; accounts: readonly LocalAccount[] };
 
 export type LaneDeps = {
 	pool: DatabasePool;
-	/** For a round that looks at the swaps of jobs that are refused. */
+	/** Used to poke a round that looks at the swaps of refused jobs. */
 	engine: Engine;
-	/** The least that a fill through the router must deliver at prices of now, once so much was spent on the same token. */
+	/** The least that a router fill must deliver at current prices, after `inFlight` was spent on the same token. */
 	freshMinimum: (fill: { order: Order; delivery: Delivery; inFlight: bigint }) => bigint;
-	/** A fill as it may be signed now: see the desk's function of this name. */
+	/** Returns a fill as it may be signed now: see the desk's function of this name. */
 	deliveryNow: (fill: { order: Order; delivery: Delivery }) => Delivery | "below-minimum" | "no-price";
 	/** Rules that a payment must keep, beside the facts in the store. */
 	payments: Omit<PaymentRules, "settlementToken">;
 	nowMs: () => number;
-	/** Absent where nothing is traced. */
+	/** Absent if nothing is traced. */
 	tracer?: Tracer | undefined;
-	/** Absent where nothing is counted. */
+	/** Absent if nothing is counted. */
 	metrics?: LaneMetrics | undefined;
 	log: Log;
 };

@@ -6,10 +6,10 @@ import type { Job } from "../../swap/facts/job.ts";
 import { evmOp, signedUserOp } from "./evm-op.ts";
 import type { Lane } from "./lane.ts";
 
-/** What a transaction for these jobs is made of. They are of one kind, for one contract. */
+/** The parts of a transaction for some jobs, which are all of one kind and for one contract. */
 export type Draft = { bundle: Bundle; authorizationList?: SignedAuthorization[] };
 
-/** The list that attesters signed for may name more orders than there are jobs left to do. */
+/** The list that attesters signed. It may name more orders than there are jobs left to do. */
 export type AttestedOrders = { orders: Order[]; attestation: Attestation };
 
 export async function makeBundle(
@@ -19,7 +19,7 @@ export async function makeBundle(
 ): Promise<Draft> {
 	const [first] = jobs;
 	if (!first) throw new RangeError("a bundle is of at least one job");
-	// Read only where the job is of that side: the order's other one may be no EVM chain.
+	// Read only for jobs of that side: the chain on the order's other side may not be an EVM chain.
 	const escrow = () => fromWord(first.order.escrow);
 	const vault = () => fromWord(first.order.destinationVault);
 	switch (first.kind) {
@@ -56,7 +56,7 @@ async function makeOpens({ chain, account }: Lane, jobs: Job<"open">[]): Promise
 		userOps: jobs.map(signedUserOp),
 		beneficiary: account.address,
 	};
-	// One with an authorization travels alone.
+	// An op with an authorization is alone in its bundle.
 	const [first] = jobs;
 	const authorization = first && evmOp(first).authorization;
 	if (!first || !authorization) return { bundle };
@@ -64,7 +64,7 @@ async function makeOpens({ chain, account }: Lane, jobs: Job<"open">[]): Promise
 	return isDelegated ? { bundle } : { bundle, authorizationList: [authorization] };
 }
 
-/** Read each time: a delegation stays even where the transaction that brought it reverted. */
+/** Reads the delegation each time: it stays even if the transaction that set it reverted. */
 async function isDelegatedTo(chain: Lane["chain"], job: Job<"open">): Promise<boolean> {
 	const delegation = await readDelegation(chain, fromWord(job.order.wallet));
 	const delegate: Address | undefined = delegation.kind === "ours" ? delegation.delegate : undefined;
@@ -79,7 +79,7 @@ function fillsOf({ freshMinimum, chain }: Lane, jobs: readonly Job<"fill">[]): F
 		if (delivery.kind === "stock") {
 			return { order, amount: delivery.amount, minOutput: 0n, poolFee: 0, secondPoolFee: 0 };
 		}
-		// The native token's pools are the wrapped one's.
+		// The native token is traded in the pools of the wrapped one.
 		const output = fromWord(order.outputToken);
 		const token = output === zeroAddress ? wrappedNative : output;
 		const inFlight = spentOn.get(token) ?? 0n;

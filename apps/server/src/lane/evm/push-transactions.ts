@@ -19,9 +19,9 @@ import { signCancel } from "./sign-cancel.ts";
 import { freshFees, replacementFees } from "./transaction-fees.ts";
 
 /**
- * Sends what was signed and perhaps never sent, and what has waited too long. Returns how many transactions are under
- * way, or undefined where the chain does not take one of them: those after it would only pile up. Says also whether jobs
- * went back to the queue.
+ * Sends transactions that were signed and perhaps never sent, and those that have waited too long. Returns how many are
+ * in flight, or undefined if the chain does not take one of them: those after it would only pile up. Also returns
+ * whether jobs went back to the queue.
  */
 export async function pushTransactions(
 	lane: Lane,
@@ -30,7 +30,7 @@ export async function pushTransactions(
 	const priorityFee = BigInt(lane.policy.priorityFeeWei);
 	const isOverdue = ({ sentAtBlock }: LaneTransaction) =>
 		head.number - sentAtBlock >= lane.policy.replaceAfterBlocks;
-	// What no node takes is as stuck as what no block has: nodes may hold another one of before a restore for its nonce.
+	// A transaction that no node takes is stuck too: nodes may hold another one with its nonce, from before a restore.
 	const stuck = open.filter(isOverdue);
 	const spent = stuck.length > 0 ? await readSpentNonces(lane, { stuck, head }) : undefined;
 	let underWay = 0;
@@ -56,10 +56,10 @@ export async function pushTransactions(
 			}
 			continue;
 		}
-		// It is in a block that the follower has yet to see.
+		// The transaction is in a block that the follower has yet to see.
 		if (isStuck && transaction.nonce < spent.byNow) continue;
 		if (isStuck && transaction.state === "broadcast") {
-			// One behind a stuck one is not itself stuck, unless its fee is too low by now.
+			// A transaction behind a stuck one is not itself stuck, unless its fee is too low by now.
 			const isFront = transaction.nonce === spent.byNow;
 			const isUnderpriced = transaction.maxFeePerGas < head.baseFee + priorityFee;
 			if (isFront || isUnderpriced) next = await replace(lane, { transaction, head, why: "stuck" });
@@ -67,7 +67,7 @@ export async function pushTransactions(
 			underWay++;
 			continue;
 		} else if (transaction.kind !== "cancel") {
-			// However few blocks there were since: on a chain that stands still it may be late by our clock.
+			// Checked however few blocks have passed: on a chain that has halted, it may be late by our clock.
 			next = await replace(lane, { transaction, head, why: "unsent" });
 		}
 		let outcome = await broadcast(lane, { transaction: next, head, isNew: next !== transaction });
@@ -75,9 +75,9 @@ export async function pushTransactions(
 			next = await replace(lane, { transaction, head, why: "refused" });
 			if (next !== transaction) outcome = await broadcast(lane, { transaction: next, head, isNew: true });
 		}
-		// Its nonce is filled by a cancel later. One that the chain once took may still land, and its jobs would only be
-		// skipped elsewhere. Of one whose answer was lost nobody knows: contracts do a job once, and a release that waits for
-		// a relayer's funds could be too late.
+		// Its jobs go back to the queue, and a cancel fills the nonce later; but not if the chain once accepted it: it may
+		// still land, and its jobs would only be skipped elsewhere. If the answer was lost, nobody knows whether it was
+		// accepted: contracts do a job only once, and a release that waits for a relayer's funds could be too late.
 		if (outcome === "unfunded" && isOverdue(transaction)) {
 			await giveBackUnsent(lane.pool, lane.id, transaction.nonce);
 		}
@@ -88,14 +88,14 @@ export async function pushTransactions(
 }
 
 type Offer = { transaction: LaneTransaction; head: ChainHead };
-/** Whether it was signed just now, and is offered for the first time. */
+/** `isNew` is true if the transaction was signed just now, and is offered for the first time. */
 type FirstOffer = Offer & { isNew: boolean };
 type Outcome = "sent" | "refused" | "unfunded" | "unsent";
 
 /**
- * Offers the transaction to the chain: `refused` by what it says to these bytes, `unsent` for other reasons. An op whose
- * authorization the chain does not take, as where its wallet has transactions of its own on the way, makes room for
- * others at once: a higher fee would not help.
+ * Offers the transaction to the chain. Returns `refused` if the chain refuses these bytes, `unsent` for other reasons.
+ * An op whose authorization the chain does not take, for example because its wallet has pending transactions of its
+ * own, is cancelled at once to make room for others: a higher fee would not help.
  */
 export async function broadcast(lane: Lane, { transaction, head, isNew }: FirstOffer): Promise<Outcome> {
 	const outcome = await offer(lane, { transaction, head, isNew });
@@ -107,7 +107,7 @@ export async function broadcast(lane: Lane, { transaction, head, isNew }: FirstO
 	return (await offer(lane, { transaction: cancel, head, isNew: true })) === "sent" ? "sent" : "unsent";
 }
 
-/** Likewise, `unacceptable` where the chain refuses it for more than its fees or nonce. */
+/** Offers it without cancelling. Returns `unacceptable` if the chain refuses it for more than its fees or nonce. */
 async function offer(
 	lane: Lane,
 	{ transaction, head, isNew }: FirstOffer,
@@ -115,7 +115,7 @@ async function offer(
 	const startMs = lane.nowMs();
 	const outcome = await offerUntraced(lane, { transaction, head });
 	const isError = outcome !== "sent";
-	// What the chain does not take is offered again for hours, in bundles of many: of those only what is new is told.
+	// A refused bundle of many jobs may be offered again for hours: only the first failure is traced.
 	if (isError ? isNew : transaction.state === "signed") {
 		void traceTransaction(lane, transaction, { name: "transaction sent", startMs, outcome, isError });
 	}
@@ -129,7 +129,7 @@ async function offerUntraced(lane: Lane, { transaction, head }: Offer): Promise<
 	try {
 		const sent = await sendRaw(chain, transaction.raw);
 		if (sent.outcome === "unfunded") {
-			// Whatever is signed now would only wait behind it.
+			// Any transaction signed now would only wait behind this one.
 			log.error({ ...about, problem: sent.problem }, "the relayer cannot pay for gas: send it more");
 			return "unfunded";
 		}
@@ -138,8 +138,8 @@ async function offerUntraced(lane: Lane, { transaction, head }: Offer): Promise<
 			return sent.isForContent ? "unacceptable" : "refused";
 		}
 		log.info({ ...about, outcome: sent.outcome }, "transaction sent");
-		// The follower may have yet to see it. Or the store was set back while this process ran, and what is signed next
-		// would be for spent nonces too.
+		// The follower may have yet to see it. Or the store was restored while this process ran, and the next transactions
+		// would be signed with spent nonces too.
 		if (sent.outcome === "spent") await catchUpNonce(lane);
 	} catch (err) {
 		log.error({ ...about, err }, "the chain does not answer");
@@ -149,36 +149,36 @@ async function offerUntraced(lane: Lane, { transaction, head }: Offer): Promise<
 	return "sent";
 }
 
-/** How many nonces are spent in final blocks that the follower has seen, and how many in any block. */
+/** Returns how many nonces are spent in final blocks that the follower has seen, and how many in any block. */
 async function readSpentNonces(
 	{ chain: { client }, id: { relayer: address } }: Lane,
 	{ stuck, head }: { stuck: readonly LaneTransaction[]; head: ChainHead },
 ): Promise<{ finally: number; byNow: number }> {
 	const byNow = await client.getTransactionCount({ address });
-	// A node may have no state of a block so far back: it is asked only where the answer matters.
+	// A node may have no state of a block that old, so it is asked only if the answer matters.
 	if (stuck.every(({ nonce }) => nonce >= byNow)) return { finally: 0, byNow };
 	const blockNumber = BigInt(head.finalizedNumber);
 	return { finally: await client.getTransactionCount({ address, blockNumber }), byNow };
 }
 
 /**
- * Signs the same call again for a higher fee, or nothing at all where its jobs must not or need not be done now. A call
- * that the chain refuses even so makes room for others: its jobs are struck, and travel alone once the nonce is spent.
- * One that was not sent yet stays as it is while its jobs can be done. Returns what is to be sent now.
+ * Signs the same call again for a higher fee, or a cancel if its jobs must not or need not be done now. A call that the
+ * chain refuses even then is cancelled to make room for others: its jobs get a strike, and are sent alone once the
+ * nonce is spent. A call that was not sent yet stays as it is while its jobs can be done. Returns what to send now.
  */
 async function replace(
 	lane: Lane,
 	{ transaction, head, why }: Offer & { why: "stuck" | "unsent" | "refused" | "unacceptable" },
 ): Promise<LaneTransaction> {
 	const { id, account, policy, pool, nowMs } = lane;
-	// Without its signature: what is signed would else include it.
+	// The old signature is left out: otherwise it would be part of what is signed.
 	const { r: _, s: __, v: ___, yParity: ____, ...before } = parseTransaction(transaction.raw);
 	const { maxFeePerGas } = transaction;
 	const feesBefore = { maxFeePerGas, maxPriorityFeePerGas: before.maxPriorityFeePerGas ?? 0n };
 	const freshest = freshFees({ baseFee: head.baseFee, priorityFee: BigInt(policy.priorityFeeWei) });
 	const raised = replacementFees(feesBefore, freshest);
 	const isCancel = transaction.kind === "cancel";
-	// It would be the same bytes.
+	// The replacement would have the same bytes.
 	if (!raised && (isCancel || why === "stuck")) return transaction;
 	const isHopeless =
 		!isCancel && (why === "unacceptable" || (why === "refused" && (transaction.attempt > 0 || !raised)));
@@ -206,7 +206,7 @@ async function replace(
 		sentAtBlock: head.number,
 	};
 	const [signed] = await insertAttempts(pool, id, [replacement], { strikesJobs: isHopeless });
-	// Settled meanwhile, or replaced by another run: these bytes must not be sent, and those of before do no harm.
+	// The nonce was settled meanwhile, or another run replaced it: these bytes must not be sent, and the old do no harm.
 	if (!signed) return transaction;
 	void traceTransaction(lane, signed, { name: "transaction signed", startMs });
 	return signed;

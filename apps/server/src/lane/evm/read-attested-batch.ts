@@ -4,12 +4,12 @@ import type { Database } from "../../database/database.ts";
 import type { JobKind } from "../../swap/facts/job.ts";
 
 export type AttestedBatch = {
-	/** In the order in which they were signed for. */
+	/** In the order in which the attesters signed them. */
 	orders: Order[];
 	attestation: { threshold: bigint; attesters: Address[]; signatures: Hex[] };
 };
 
-/** The whole list that attesters signed for, or undefined where an order of it is no longer known. */
+/** Reads the whole list that attesters signed. Returns undefined if one of its orders is no longer known. */
 export async function readAttestedBatch(
 	db: Database,
 	{ attestationId, kind }: { attestationId: string; kind: JobKind },
@@ -35,6 +35,6 @@ type AttestationRow = {
 	attesters: Address[];
 	signatures: Hex[];
 	order_ids: Hex[];
-	/** By order id, in lower case as ids are written everywhere. */
+	/** The orders' terms by order id, in lower case as ids are written everywhere. */
 	terms: Record<Hex, object> | null;
 };

@@ -2,7 +2,7 @@ import type { Hex } from "viem";
 import type { Lane } from "./lane.ts";
 import type { Fees } from "./transaction-fees.ts";
 
-/** A transaction that takes the nonce and does nothing. */
+/** Signs a transaction that spends the nonce and does nothing. */
 export function signCancel(
 	{ id, account }: Pick<Lane, "id" | "account">,
 	{ nonce, fees }: { nonce: number; fees: Fees },

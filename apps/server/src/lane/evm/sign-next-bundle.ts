@@ -24,19 +24,19 @@ import { readAttestedBatch } from "./read-attested-batch.ts";
 import { freshFees } from "./transaction-fees.ts";
 
 export type SignedBundle = {
-	/** Whether there is more to do. */
+	/** True if there is more to do. */
 	hasMore: boolean;
-	/** Journalled, and still to be broadcast. */
+	/** The transaction, which is journalled and still to be broadcast. */
 	transaction?: LaneTransaction | undefined;
-	/** Whose jobs will not be done. */
+	/** Swaps whose jobs are refused. */
 	refused: SwapUuid[];
-	/** Whether something changed while it was signed, so that nothing was journalled and nothing may be sent. */
+	/** True if something changed during signing, so that nothing was journalled and nothing may be sent. */
 	isUndone: boolean;
 };
 
 /**
- * Leases the jobs that go next, looks at what they would do, and signs one transaction for those that would be done. No
- * lock is held meanwhile. What is signed is journalled only if all that it was signed for is still so.
+ * Leases the next jobs, simulates them, and signs one transaction for those that would succeed. No lock is held
+ * meanwhile. The transaction is journalled only if nothing that it depends on has changed.
  */
 export async function signNextBundle(
 	lane: Lane,
@@ -58,7 +58,7 @@ export async function signNextBundle(
 	const plan = await planBundle(lane, { leased, head }).catch(async (error: unknown): Promise<BundlePlan> => {
 		const verdicts = refuseUnmakable(lane, jobs);
 		if (verdicts.size > 0) return { verdicts, proofs: new Map() };
-		// Others need not wait until the lease ends by itself.
+		// Other lanes need not wait until the lease expires.
 		await endLease(pool, id, leased).catch(() => {});
 		throw error;
 	});
@@ -85,16 +85,16 @@ export async function signNextBundle(
 
 type BundlePlan = {
 	verdicts: Map<SwapUuid, Verdict>;
-	/** For all jobs whose verdict is to send them. */
+	/** The transaction for all jobs whose verdict is to send them. */
 	transaction?: LaneTransaction;
 	proofs: Map<SwapUuid, PaymentProof>;
-	/** The list of signatures that cannot be used any more. */
+	/** The id of the attestation that cannot be used any more. */
 	spentList?: string;
 };
 
 /**
- * Refuses the opens of which no transaction can be made, whatever the chain says: their ops are another chain's, or their
- * orders name what is no address here. One of them would keep all others from being signed.
+ * Refuses the opens that no transaction can be made of, whatever the chain says: their ops are for another chain, or
+ * their orders name something that is not an address here. One of them would keep all others from being signed.
  */
 function refuseUnmakable({ id, chain, account, log }: Lane, jobs: readonly Job[]): Map<SwapUuid, Verdict> {
 	const { entryPoint } = chain.deployment.contracts;
@@ -111,7 +111,7 @@ function refuseUnmakable({ id, chain, account, log }: Lane, jobs: readonly Job[]
 	return verdicts;
 }
 
-/** Says what becomes of each of the jobs, and signs for those that would be done. A bundle is of one kind. */
+/** Returns a verdict on each job, and a signed transaction for those that would succeed. A bundle is of one kind. */
 async function planBundle(
 	lane: Lane,
 	{ leased, head }: { leased: LeasedJobs; head: ChainHead },
@@ -161,7 +161,7 @@ async function planBundle(
 
 	let gas = bundleGas(sending, simulation);
 	if (gas > maxTransactionGas) {
-		// Those at the front do the same without the rest.
+		// The jobs at the front do the same without the rest.
 		if (!attested) {
 			const rest = sending.splice(Math.ceil(sending.length / 2));
 			for (const job of rest) judge(job, { do: "leave" });
@@ -178,10 +178,10 @@ async function planBundle(
 	return { verdicts, proofs, transaction };
 }
 
-/** A wallet that may hold too little for all its ops: its op must not spoil a bundle. */
+/** The verdict on an op whose wallet may hold too little for all its ops: it must not make a bundle fail. */
 const apart: Verdict = { do: "postpone", blocks: 0, alone: true };
 
-/** The opens, from the first one on, whose limits fit into one transaction. */
+/** Returns the opens, from the first one on, whose gas limits fit into one transaction. */
 function fitting(jobs: Job[]): Job[] {
 	if (jobs[0]?.kind !== "open") return jobs;
 	return jobs.filter((_, i) => i === 0 || opsGas(jobs.slice(0, i + 1)) <= maxTransactionGas);
@@ -193,7 +193,7 @@ function swapIdsOf(jobs: readonly Pick<Job, "swapId">[]): SwapUuid[] {
 	return jobs.map((job) => job.swapId);
 }
 
-/** Returns the jobs that may be signed, each fill with what it may pay now and what justifies it, and the others. */
+/** Returns the jobs that may be signed, each fill with its current payout and its proof; and those that may not. */
 async function stopPayments(
 	{ pool, id: { chainId }, chain, payments, deliveryNow, log, metrics }: Lane,
 	jobs: Job[],

@@ -1,17 +1,17 @@
 import { greater } from "@geoswap/protocol";
 export type Fees = { maxFeePerGas: bigint; maxPriorityFeePerGas: bigint };
 
-/** Enough for six full blocks in a row, each of which raises the base fee by an eighth. */
+/** Returns fees that are enough for six full blocks in a row, each of which raises the base fee by an eighth. */
 export function freshFees({ baseFee, priorityFee }: { baseFee: bigint; priorityFee: bigint }): Fees {
 	return { maxFeePerGas: 2n * baseFee + priorityFee, maxPriorityFeePerGas: priorityFee };
 }
 
-/** How far above a fresh fee replacements go. Beyond it the fee is not what holds the transaction up. */
+/** The highest multiple of a fresh fee for replacements. Beyond it the fee is not what holds the transaction up. */
 const ceiling = 10n;
 
 /**
- * What a replacement offers: a quarter more than the attempt before, since chains want at least an eighth, and no less
- * than a new transaction. Undefined where more would not help.
+ * Returns the fees of a replacement: a quarter more than the attempt before, since chains require at least an eighth,
+ * and no less than those of a new transaction. Undefined if a higher fee would not help.
  */
 export function replacementFees(before: Fees, fresh: Fees): Fees | undefined {
 	if (before.maxFeePerGas >= ceiling * fresh.maxFeePerGas) return undefined;

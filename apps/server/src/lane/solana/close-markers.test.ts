@@ -57,7 +57,7 @@ test("what old markers hold comes back, and none is closed before its time", asy
 
 	const addresses = await closedBy();
 	expect(addresses).toHaveLength(2);
-	// While it is on its way it is not closed again, nor after the follower has said so.
+	// While the close is in flight no marker is closed again, nor after the follower has seen it.
 	await pump({ lane: 1 });
 	expect((await transactions()).filter(({ kind }) => kind === "close")).toHaveLength(1);
 	await markMarkersClosed(pool, {
@@ -97,7 +97,7 @@ test("a close that was lost is signed for again, by any lane", async () => {
 	await setFaults({});
 	await pump({ lane: 1 });
 	expect((await transactions()).filter(({ kind }) => kind === "close")).toHaveLength(1);
-	// Its own lane finds that it is dead.
+	// Its own lane finds that the transaction has expired.
 	await pump();
 	await slots(3);
 	expect(await decided([order], "vault")).toEqual([undefined]);
@@ -149,7 +149,7 @@ test("markers that are gone in no way that can be found are told of, and the oth
 	expect(alarms).toHaveLength(1);
 });
 
-/** Paid long ago, as far as the store knows. */
+/** Returns an order that was paid long ago, as far as the store knows. */
 async function oldPaidOrder(): Promise<Order> {
 	const { order } = await queuePayout();
 	await pump();
@@ -177,7 +177,7 @@ function due() {
 	});
 }
 
-/** What the closes of this store close. */
+/** Returns the markers that the open close transactions of this store close. */
 async function closedBy(): Promise<Hex[]> {
 	const open = await openLaneTransactions(pool, {
 		chainId: chain.chainId,

@@ -12,12 +12,12 @@ import type { LaneView } from "../look-at-lane.ts";
 import type { SolanaLane } from "./solana-lane.ts";
 import { withoutSignatures } from "./without-signatures.ts";
 
-/** As many as surely fit into one transaction. */
+/** The number of markers that surely fit into one transaction. */
 const markersAtOnce = 8;
 
 /**
- * Signs for giving back what old markers hold, if there are any. One transaction at a time: nobody waits for it. Returns
- * what is to be broadcast.
+ * Signs a transaction that closes old markers, which gives back their rent, if there are any. One transaction at a
+ * time: nobody waits for it. Returns the transactions to broadcast.
  */
 export async function closeMarkers(
 	lane: SolanaLane,
@@ -56,11 +56,11 @@ export async function closeMarkers(
 		closes.push(close(signed.signature, signed.raw, addresses));
 	}
 	const transactions = closes.map((transaction, i) => ({ ...transaction, nonce: nextNonce + i }));
-	// Without jobs it needs no lease: if another run of this lane has signed for anything since, the nonce is not the next one.
+	// Without jobs it needs no lease: if another run of this lane has signed anything since, the nonce is not the next.
 	const journalled = await journalLease(pool, id, { lease: 0, nonce: nextNonce, outcomes: [], transactions });
 	if (journalled.outcome !== "journalled") return [];
 	const { nonces } = journalled;
-	// It was taken in before, and did not close them then.
+	// The journal had the transaction before, and it did not close the markers then.
 	lost.push(...transactions.flatMap(({ hash, markers = [] }) => (nonces.has(hash) ? [] : markers)));
 	if (lost.length > 0) {
 		log.error(
@@ -72,7 +72,7 @@ export async function closeMarkers(
 	return transactions.filter(({ hash }) => hash === signed?.signature && nonces.has(hash));
 }
 
-/** Signs for closing markers, if that would succeed. */
+/** Signs a transaction that closes markers, if it would succeed. */
 async function sign(
 	{ id, chain, keys, feePayer, policy, log }: SolanaLane,
 	{ markers, blockhash }: { markers: readonly Marker[]; blockhash: string },
@@ -90,7 +90,7 @@ async function sign(
 	return undefined;
 }
 
-/** Those that the chain has as the store says. One that it has not would spoil the transaction for all. */
+/** Returns the markers that the chain has as the store says. A missing one would make the transaction fail for all. */
 async function standing(lane: SolanaLane, due: readonly Marker[]): Promise<Marker[]> {
 	const sides = await Promise.all(
 		(["vault", "escrow"] as const).map(async (base) => {
@@ -99,7 +99,7 @@ async function standing(lane: SolanaLane, due: readonly Marker[]): Promise<Marke
 			const owners = await readMarkers(lane.chain, {
 				base: lane.chain.deployment[base],
 				orderIds: some.map(({ orderId }) => orderId),
-				// What was made is final for long, and what is gone now may come back.
+				// The markers were final long ago, and one that is gone at a lower commitment may come back.
 				commitment: "finalized",
 			});
 			return some.filter(({ owner }, i) => owners[i] === owner);
@@ -109,8 +109,8 @@ async function standing(lane: SolanaLane, due: readonly Marker[]): Promise<Marke
 }
 
 /**
- * What is not there was closed in a transaction that this store has forgotten: who follows the chain takes it in. Where
- * there is none to take in, a person must look: it counts as closed, or it would be taken again for ever, before others.
+ * Finds the transactions that closed missing markers, and that this store has lost: the follower takes them in. If
+ * there is none, a person must look: the marker counts as closed, or it would be tried again forever, before others.
  */
 async function findCloses(
 	{ chain }: SolanaLane,

@@ -1,7 +1,7 @@
 import type { Database } from "../../database/database.ts";
 import type { JobKey } from "../../job/jobs.ts";
 
-/** For each of the jobs, how many transactions that were signed for it ended in no block. */
+/** Returns, for each of the jobs, how many transactions that were signed for it ended in no block. */
 export async function countLostAttempts(
 	db: Database,
 	{ chainId, jobs }: { chainId: number; jobs: readonly JobKey[] },

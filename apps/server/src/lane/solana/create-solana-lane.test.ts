@@ -69,7 +69,7 @@ test("nothing is sent later because nobody says which swaps are traced", async (
 test("a second payout that is on its way fails at the marker, and the job is done once", async () => {
 	const { order, swapId, recipient } = await queuePayout();
 	await pump();
-	// A backup from before, restored while the payout was on its way.
+	// An older backup is restored while the payout is in flight.
 	await forget();
 	await followSlots(scene);
 	await start()(1);
@@ -101,7 +101,7 @@ test.each(["fill", "void", "release", "refund"] as const)(
 		expect(before).toHaveLength(1);
 		await forget();
 		await pump();
-		// Nothing is signed, and nothing sent: the transaction that did it is named for the follower.
+		// Nothing is signed or sent: the journal names the transaction that did it, for the follower.
 		expect(await transactions()).toMatchObject([{ kind, raw: Buffer.alloc(0), state: "broadcast" }]);
 		expect(await states([order], kind)).toEqual(["sent"]);
 		await slots(3);
@@ -129,7 +129,7 @@ test("an order that is void is never paid, and one that is paid is never void", 
 		state: "refused",
 		reason: "too_late",
 	});
-	// Left for the swap to take back, once it knows that it is paid.
+	// The void is left for the swap to take back, once it knows that it is paid.
 	expect(await states([paid.order], "void")).toEqual(["queued"]);
 	expect(await transactions()).toMatchObject([{ kind: "fill" }, { kind: "void" }]);
 	expect(await decided([voided.order, paid.order], "vault")).toEqual(["escrow", "vault"]);

@@ -13,13 +13,13 @@ import { signSolanaJobs } from "./sign-solana-jobs.ts";
 import type { SolanaLane, SolanaLaneDeps } from "./solana-lane.ts";
 import { type FeePayerFunds, watchFeePayer } from "./watch-fee-payer.ts";
 
-/** How often it is tried again where what was signed came to nothing, before the rest is left to the next poke. */
+/** Number of attempts, if the signed transactions were discarded, before the rest is left to the next poke. */
 const mostRuns = 5;
 
 /**
- * The lanes of Solana: one for each fee payer, so that no two runs sign for the same job, nor, but for one that the
- * engine gave up, send for the same payer at once. A run sends what was not seen to land, leases jobs, each for a
- * transaction of its own, and waits for nothing. All it knows is in the store, so it can be repeated from any point.
+ * Creates the lanes of Solana: one for each fee payer, so that no two runs sign for the same job, or send for the same
+ * payer at once (except one that the engine gave up). A run sends transactions that were not seen to land, leases jobs,
+ * each for its own transaction, and waits for nothing. Its state is in the store: it can be repeated from any point.
  */
 export function createSolanaLane(deps: SolanaLaneDeps): Pump {
 	const { chainId } = deps.chain;
@@ -59,7 +59,7 @@ export function createSolanaLane(deps: SolanaLaneDeps): Pump {
 			const signed = { name: "transaction signed", startMs } as const;
 			for (const transaction of transactions) void traceTransaction(lane, transaction, signed);
 			await Promise.all([wakeSwaps(lane, refused), offerAll(lane, { transactions, head })]);
-			// Nobody waits for what markers hold.
+			// Nobody waits for the rent of markers.
 			if (!found) {
 				await offerAll(lane, { transactions: await closeMarkers(lane, { head, open, nextNonce }), head });
 			}

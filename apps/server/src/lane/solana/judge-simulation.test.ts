@@ -32,7 +32,7 @@ test("an order that was decided a moment ago is looked at again", () => {
 
 test("a payout says what stands against it", () => {
 	const frozen = failing("instruction 2: Custom 17", "Program log: Error: Account is frozen");
-	// Ours: a recipient whose account is frozen is refused before.
+	// The frozen account is ours: a recipient with a frozen account is refused before.
 	expect(judgeSimulation(job("fill"), frozen, rich)).toEqual({ do: "refuse", reason: "liquidity" });
 	const empty = failing("instruction 2: Custom 1", "Program log: Error: insufficient funds");
 	expect(judgeSimulation(job("fill"), empty, rich)).toEqual({ do: "refuse", reason: "liquidity" });
@@ -54,7 +54,7 @@ test("who would be left with less than rent is to blame for it, and nobody else"
 		}
 		const blamed = { do: "refuse", reason: "recipient" };
 		expect(judgeSimulation(job("fill"), rent(recipient), payer)).toEqual(blamed);
-		// A wallet that would get back too little for an account is owed it all the same.
+		// A wallet is owed its refund even if that is too little for an account.
 		expect(judgeSimulation(job("refund", 50), rent(recipient), payer)).toMatchObject({ do: "postpone" });
 	}
 });

@@ -6,17 +6,17 @@ import { strike } from "../strike.ts";
 import type { Verdict } from "../verdict.ts";
 import { later } from "./later.ts";
 
-/** Decided a moment ago: the marker is there, or the transaction itself. */
+/** Errors of an order that was decided a moment ago: the marker exists, or the transaction itself has landed. */
 const decided = /already in use|AlreadyProcessed/i;
 const tooLittle = /insufficient (funds|lamports)/i;
 const frozen = /frozen/i;
 
 type OwnAddresses = Pick<SolanaDeployment, "feePayers" | "escrow" | "vault">;
 
-/** Slots that are about as long as a block of other chains. */
+/** The number of slots that take about as long as a block of other chains. */
 const slotsPerBlock = 5;
 
-/** What becomes of a job whose transaction would fail. */
+/** Returns the verdict on a job whose transaction would fail. */
 export function judgeSimulation(
 	job: Job,
 	{ reason, logs, poorAccount }: Extract<TransactionSimulation, { ok: false }>,
@@ -26,18 +26,18 @@ export function judgeSimulation(
 	if (poorAccount && deployment.feePayers.includes(poorAccount)) return { do: "leave" };
 	if (isPassingFailure({ reason }, deployment) || decided.test(told)) return later;
 	if (tooLittle.test(told) && isPayerPoor) return { do: "leave" };
-	// Ours to mend. Only the recipient's own account is the recipient's fault.
+	// We must fund our own account. Only the recipient's own account is the recipient's fault.
 	if (poorAccount && isOwnAccount(poorAccount, deployment)) return later;
 	if (job.kind === "fill") {
 		if (poorAccount) return { do: "refuse", reason: "recipient" };
-		// No payout is signed to an account that is frozen. So it is the vault's that is, or the escrow's: the issuer of
-		// the token has stopped us, and not the recipient.
+		// No payout is signed to a frozen account. So the vault's account is frozen, or the escrow's: the issuer of the
+		// token has stopped us, and not the recipient.
 		if (frozen.test(told) || tooLittle.test(told)) return { do: "refuse", reason: "liquidity" };
 	}
 	return strikeInSlots(job);
 }
 
-/** One that holds what users gave or get. */
+/** Returns whether the account is the escrow or the vault, which hold the users' inputs and outputs. */
 export function isOwnAccount(
 	account: SolanaAddress | undefined,
 	{ escrow, vault }: Pick<OwnAddresses, "escrow" | "vault">,
@@ -45,7 +45,7 @@ export function isOwnAccount(
 	return account === escrow || account === vault;
 }
 
-/** As on other chains, by slots. */
+/** Returns the verdict of `strike`, with its wait in slots. */
 export function strikeInSlots(job: Job): Verdict {
 	const struck = strike(job);
 	return struck.do === "postpone" ? { ...struck, blocks: struck.blocks * slotsPerBlock } : struck;

@@ -1,7 +1,7 @@
 import type { Verdict } from "../verdict.ts";
 
-/** In slots: until whoever follows the chain, or a node that is behind, has seen more of it. */
+/** Slots after which the follower, or a node that is behind, has seen more of the chain. */
 const laterSlots = 10;
 
-/** Nothing speaks against the job but the moment. */
+/** The verdict on a job that cannot be signed at the moment, but may be later. */
 export const later: Extract<Verdict, { do: "postpone" }> = { do: "postpone", blocks: laterSlots };

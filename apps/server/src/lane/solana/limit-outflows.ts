@@ -8,16 +8,16 @@ import type { SolanaLane } from "./solana-lane.ts";
 
 export type Payout = { job: Job<"fill">; amount: bigint };
 
-/** Whether any of the payouts is of a token of which only so much may leave the vault in an hour. */
+/** Returns whether any of the payouts is of a token with a cap on what may leave the vault in an hour. */
 export function isAnyCapped(lane: SolanaLane, payouts: readonly Payout[]): boolean {
 	const caps = capsOf(lane);
 	return payouts.some(({ job }) => caps.has(tokenOf(job)));
 }
 
 /**
- * Returns the payouts beyond what may leave the vault in an hour, as a vault on an EVM chain refuses them by itself. Counts
- * what has left, what was signed and has not been seen to land, and the payouts before it. Lanes count one at a time, from
- * here until the transaction ends, in which what they signed is journalled.
+ * Returns the payouts beyond the cap on what may leave the vault in an hour; a vault on an EVM chain refuses them
+ * itself. Counts what has left, payouts that were signed and not seen to land, and the payouts before it in the list.
+ * Lanes count one at a time, until the end of the database transaction that journals what they signed.
  */
 export async function payoutsAboveCap(
 	db: Database,
@@ -27,7 +27,7 @@ export async function payoutsAboveCap(
 	const { chainId } = lane.id;
 	const caps = capsOf(lane);
 	await lockOutflows(db, chainId);
-	// In this order: what the follower sees land between the two is counted twice, where it would else be counted never.
+	// In this order, a payout that the follower sees land between the two reads is counted twice; otherwise, never.
 	const underWay = await readPaymentsUnderWay(db, chainId);
 	const left = await readOutflows(db, { chainId, timestamp });
 	const taken = new Map(

@@ -2,10 +2,10 @@ import { bytesToHex, type Hex, hexToBytes } from "viem";
 import type { Database } from "../../database/database.ts";
 import type { Job } from "../../swap/facts/job.ts";
 
-/** An order is hardly ever signed for as often as this. */
+/** More transactions than are ever likely to be signed for one order. */
 const mostSignatures = 20;
 
-/** Where to look for the transaction that made the marker of a job's order. */
+/** The places to look for the transaction that made the marker of a job's order. */
 export type MarkerSearch = {
 	/** Signatures of transactions that our lanes signed for the order, newest first. */
 	journalled: Hex[];
@@ -34,7 +34,7 @@ export async function readMarkerSearch(
 	};
 }
 
-/** Keeps where the next search goes on. Undefined: with the newest transaction again. */
+/** Saves where the next search continues; undefined to begin with the newest transaction again. */
 export async function saveMarkerSearch(
 	db: Database,
 	{ swapId, kind }: Job,

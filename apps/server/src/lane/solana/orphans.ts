@@ -6,11 +6,11 @@ import { markListed } from "../../swap/due/mark-swaps.ts";
 
 type Place = { chainId: number; feePayers: readonly SolanaAddress[]; finalizedHeight: number };
 
-/** What fee payers left behind that are in the deployment no more. */
+/** The work left behind by fee payers that are no longer in the deployment. */
 export type Orphans = {
-	/** Their lanes that have transactions in no block. */
+	/** Their lanes that have transactions which are in no block. */
 	lanes: LaneId[];
-	/** Whether ops wait for them that can land no more. */
+	/** True if expired ops wait for them, which can no longer land. */
 	hasDeadOpens: boolean;
 };
 
@@ -33,8 +33,7 @@ export async function readOrphans(
 }
 
 /**
- * Refuses ops that wait for a fee payer that is no more, and can land no more: nobody can sign for them. Makes their swaps
- * due and returns them.
+ * Refuses expired ops that wait for a removed fee payer: nobody can sign them. Makes their swaps due and returns those.
  */
 export async function refuseDeadOpens(
 	db: Database,
@@ -53,7 +52,7 @@ export async function refuseDeadOpens(
 
 const lastValidHeight = "payload->'op'->>'lastValidBlockHeight'";
 
-/** The API has these ops written as it likes: one without a fee payer or a height can never land. */
+/** The API may write anything into these ops: one without a fee payer or a height can never land. */
 const selectDeadOpens = `select swap_id from jobs where chain_id = $1 and state = 'queued' and kind = 'open'
 	and coalesce(payload->'op'->>'feePayer' <> all($2), true)
 	and case when ${lastValidHeight} ~ '^[0-9]{1,18}$' then (${lastValidHeight})::bigint < $3 else true end`;

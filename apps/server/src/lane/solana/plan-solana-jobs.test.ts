@@ -63,7 +63,7 @@ test("what decided an order is found however many transactions strangers send to
 	await slots(3);
 	await flood(looksPerSearch + 1);
 
-	// A store that was restored goes on where the last search ended, in any process.
+	// A restored store continues where the last search ended, in any process.
 	await forget();
 	await pump();
 	expect(await states([order], "fill")).toEqual(["queued"]);
@@ -72,7 +72,7 @@ test("what decided an order is found however many transactions strangers send to
 	await pump();
 	expect(await states([order], "fill")).toEqual(["done"]);
 
-	// One that has the signature asks for no list.
+	// A store that has the signature requests no list.
 	await scene.pool.query("update jobs set state = 'queued'");
 	await scene.pool.query("update lane_transactions set state = 'final', block_number = null");
 	await slots(20);
@@ -80,7 +80,7 @@ test("what decided an order is found however many transactions strangers send to
 	expect(await states([order], "fill")).toEqual(["sent"]);
 });
 
-/** A node that fails whenever it is asked so for this address, first of all. */
+/** A node that fails whenever this method is called with this address as the first one. */
 function silentAbout(
 	method: "getMultipleAccounts" | "getSignaturesForAddress",
 	address: SolanaAddress,

@@ -24,7 +24,7 @@ import { readMarkerSearch, saveMarkerSearch } from "./marker-search.ts";
 import { mostLamports } from "./most-lamports.ts";
 import type { SolanaLane } from "./solana-lane.ts";
 
-/** What a transaction for a job says beside its order. */
+/** The parameters of a job's transaction, beside its order. */
 export type SolanaDraft =
 	| { kind: "open"; job: Job<"open"> }
 	| { kind: "fill"; job: Job<"fill">; amount: bigint; createsAccount: boolean }
@@ -34,15 +34,15 @@ export type SolanaDraft =
 
 export type SolanaPlan =
 	| { do: "sign"; draft: SolanaDraft }
-	/** The order is decided already, as by a job of this kind, in a transaction that this store may have forgotten. */
+	/** The order is decided already, as a job of this kind does, by a transaction that this store may have lost. */
 	| { do: "adopt"; kind: JobKind; hash: Hex }
 	| Extract<Verdict, { do: "refuse" | "postpone" | "leave" }>;
 
 const native = toSolanaWord(solanaNativeToken);
 
 /**
- * What to do about each of the jobs, by what the chain holds now, and as far as the fee payer's lamports go. One that
- * cannot be planned keeps no other from it.
+ * Plans each of the jobs from the current state of the chain, as far as the fee payer's lamports go. A job that cannot
+ * be planned does not stop the others.
  */
 export async function planSolanaJobs(
 	lane: SolanaLane,
@@ -69,7 +69,7 @@ export async function planSolanaJobs(
 		const decision = decided.get(job);
 		if (decision) return decision;
 		const clock = { head, finalitySeconds: lane.policy.blockhashSeconds.most, nowMs: lane.nowMs() };
-		// An op dies with its blockhash, not at a time.
+		// An op expires with its blockhash, not at a deadline.
 		const reason = job.kind === "open" ? undefined : lateReason(job, clock);
 		if (reason) return { do: "refuse", reason };
 		const stop = stopped.get(job);
@@ -80,7 +80,7 @@ export async function planSolanaJobs(
 			lane.log.error({ ...lane.id, swapId, kind, err: account.reason }, "the job cannot be planned");
 			return later;
 		}
-		// Each is simulated as if it were alone. Together they must not take more than there is.
+		// Each transaction is simulated alone. Together they must not take more lamports than there are.
 		if (left < mostLamports(job.kind)) return { do: "leave" };
 		const receiver = account?.value ?? { hasAccount: true, lamports: 0n, payProblem: undefined };
 		const plan: SolanaPlan =
@@ -111,27 +111,27 @@ function draftOf(
 
 type Receiver = Pick<SolanaWalletReading, "hasAccount" | "lamports" | "payProblem">;
 
-/** Takes what it pays out of the stock, so that those after it count with the rest. */
+/** Plans a payout and takes it out of the stock, so that the payouts after it count on the rest only. */
 function planPayout(
 	job: Job<"fill">,
 	{ receiver, stock }: { receiver: Receiver; stock: Map<Hex, bigint> },
 ): SolanaPlan {
 	const { order } = job;
 	const { delivery } = job.payload;
-	// What was priced for another chain cannot be paid here, and must not keep others from it.
+	// A delivery that was priced for another chain cannot be paid here, and must not hold up others.
 	if (delivery.kind !== "payout") return { do: "refuse", reason: "reverted" };
 	const token = tokenOf(job);
-	// Lamports need none.
+	// Lamports need no account.
 	const createsAccount = !receiver.hasAccount;
 	const amount = createsAccount ? delivery.amount : delivery.amount + delivery.unusedRent;
 	if (amount < order.minOutput) {
-		// A submit lets no order pass whose recipient had no account then and needed one for the minimum.
+		// A submit refuses an order whose recipient has no account at that time and needs one to get the minimum.
 		const isAccountGone = createsAccount && amount + delivery.unusedRent >= order.minOutput;
 		return { do: "refuse", reason: isAccountGone ? "account_gone" : "price" };
 	}
 	const isTooLittle = receiver.lamports + amount < emptyAccountRentLamports;
-	// The recipient is to blame, as the chain shows: lamports would be paid to an account of any program, and a simulation that
-	// fails does not say whose account was frozen or given away.
+	// Checked here because a simulation would not blame the recipient: lamports can be paid to an account of any program,
+	// and a failure does not say whose account was frozen or given away.
 	if (receiver.payProblem || (token === native && isTooLittle)) return { do: "refuse", reason: "recipient" };
 	const available = stock.get(token) ?? 0n;
 	if (available < amount) return { do: "refuse", reason: "liquidity" };
@@ -139,7 +139,7 @@ function planPayout(
 	return { do: "sign", draft: { kind: "fill", job, amount, createsAccount } };
 }
 
-/** What the vault can pay. Its own address must stay alive. */
+/** Reads what the vault can pay. Its own address must keep its rent. */
 async function readStock({ chain }: SolanaLane): Promise<Map<Hex, bigint>> {
 	const { vault } = await readHoldings(chain, { commitment: "confirmed" });
 	const stock = new Map(vault);
@@ -147,7 +147,7 @@ async function readStock({ chain }: SolanaLane): Promise<Map<Hex, bigint>> {
 	return stock;
 }
 
-/** Who is paid by the job, if anyone but ourselves is. */
+/** Reads the wallet that the job pays; undefined if it pays nobody but ourselves. */
 async function readReceiver({ chain }: SolanaLane, job: Job): Promise<Receiver | undefined> {
 	if (job.kind !== "fill" && job.kind !== "refund") return undefined;
 	const wallet = fromSolanaWord(job.kind === "fill" ? job.order.recipient : job.order.wallet);
@@ -161,8 +161,8 @@ function tokenOf({ kind, chainId, order }: Job): Hex {
 type Side = "vault" | "escrow";
 
 /**
- * The keys whose markers decide what the job is for. Within Solana the vault's marker decides everything, except that
- * earlier versions voided an order with it and then made the escrow's marker for the refund.
+ * Returns the keys whose markers decide what the job is for. Within Solana the vault's marker decides everything,
+ * except that earlier versions voided an order with it and then made the escrow's marker for the refund.
  */
 function sidesOf({ kind, order }: Job): Side[] {
 	if (kind === "open") return [];
@@ -196,7 +196,7 @@ async function readDecisions(
 					const { hash } = found;
 					const madeBy = await kindOfMarker(chain, { order, side, owner, hash });
 					if (madeBy !== "void" || kind !== "refund") decided.set(job, { do: "adopt", kind: madeBy, hash });
-					// A void that can still be dropped keeps no payout from landing.
+					// A void that can still be dropped does not stop a payout from landing.
 					else if (await readLanded(chain, hash, "finalized")) voided.add(job);
 					else decided.set(job, later);
 					return;
@@ -222,7 +222,7 @@ async function readDecisions(
 	return { decided, voided };
 }
 
-/** The kind of job that made the order's marker, by who owns that. */
+/** Returns the kind of job that made the order's marker, from the marker's owner. */
 async function kindOfMarker(
 	chain: SolanaChain,
 	{ order, side, owner, hash }: { order: Order; side: Side; owner: MarkerOwner; hash: Hex },
@@ -230,7 +230,7 @@ async function kindOfMarker(
 	if (side === "escrow") return owner === "vault" ? "release" : "refund";
 	if (owner === "vault") return "fill";
 	if (!isWithinSolana(order)) return "void";
-	// Within Solana it is a refund. Earlier versions made a void of it, which paid nothing.
+	// Within Solana such a marker is a refund's. In earlier versions it was a void's, which paid nothing.
 	const landed = await readLanded(chain, hash);
 	if (!landed) throw new Error(`the chain does not show ${hash} any more`);
 	const wallet = { owner: fromSolanaWord(order.wallet), token: order.inputToken };

@@ -6,8 +6,8 @@ import { pushSolanaTransactions } from "./push-solana-transactions.ts";
 import type { SolanaLane } from "./solana-lane.ts";
 
 /**
- * The same for what fee payers left behind that are in the deployment no more: what they signed is sent, and given up,
- * without their keys. Any lane does it.
+ * Pushes the transactions of fee payers that are no longer in the deployment: they are sent, and given up, without
+ * those keys. Any lane does it. Returns the swaps whose jobs changed.
  */
 export async function pushOrphans(lane: SolanaLane, head: ChainHead): Promise<SwapUuid[]> {
 	const { id, keys, pool, log } = lane;
@@ -17,7 +17,7 @@ export async function pushOrphans(lane: SolanaLane, head: ChainHead): Promise<Sw
 	const { lanes, hasDeadOpens } = await readOrphans(pool, place);
 	const refused = hasDeadOpens ? await refuseDeadOpens(pool, place) : [];
 	if (refused.length > 0) {
-		// This store never sent them. One from before it was restored may have, under a name that only that key makes.
+		// This store never sent them. The store before a restore may have, with a signature that only that key can make.
 		log.error(
 			{ chainId, swapIds: refused },
 			"their fee payer is gone: the swaps fail, and nobody has looked for deposits of theirs",

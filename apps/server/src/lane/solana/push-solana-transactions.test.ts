@@ -101,7 +101,7 @@ test("a payout is signed again only once its blockhash is dead at finality and n
 	await waitFor(order);
 	await setFaults({ dropSends: true, stallFinality: true });
 	await pump();
-	// Dead on the newest block, and not yet on the newest final one.
+	// The blockhash has expired at the newest block, and not yet at the newest final one.
 	await slots(200);
 	await pump();
 	expect(await states([order], "fill")).toEqual(["sent"]);
@@ -135,7 +135,8 @@ test("a node that denies a payout which landed causes no second one", async () =
 	await setFaults({ lieAboutStatus: "unknown" });
 	await slots(200);
 	await followSlots(scene);
-	// Given up, taken again, and found on the chain by its marker; but while the node lies nobody can say by whom.
+	// The payout is given up, taken again, and found on the chain by its marker; but while the node lies, nobody can say
+	// which transaction made that.
 	await start()();
 	expect(await states([order], "fill")).toEqual(["queued"]);
 	await setFaults({});
@@ -191,7 +192,7 @@ test("a deposit that the chain dropped is sent again as it was", async () => {
 	);
 	await scene.solana.admin.dropTransaction({ signature: sent ?? "" });
 	expect(await balance(scene.chain.deployment.escrow)).toBe(before);
-	// As the follower and the swap leave it.
+	// The follower and the swap leave the rows like this.
 	await scene.pool.query("update lane_transactions set state = 'broadcast', block_number = null");
 	await scene.pool.query("update jobs set state = 'queued', relayer = null, nonce = null");
 	await slots(6);

@@ -11,10 +11,10 @@ import type { LaneView } from "../look-at-lane.ts";
 import { traceTransaction } from "../trace-transaction.ts";
 import type { SolanaLane } from "./solana-lane.ts";
 
-/** About two seconds. Nodes forget what they could not hand on, and nobody tells. */
+/** About two seconds. Nodes silently drop transactions that they could not forward. */
 const offerAgainAfterSlots = 5;
 
-/** Sends again what is not seen to have landed, and gives up what never can. Returns what is given up. */
+/** Sends transactions again that were not seen to land, and gives up those that never can. Returns the latter. */
 export async function pushSolanaTransactions(
 	lane: SolanaLane,
 	{ open, head }: Pick<LaneView, "open" | "head">,
@@ -32,7 +32,7 @@ export async function pushSolanaTransactions(
 }
 
 /**
- * Offers the kept bytes to the chain. What it does not take, or does not answer to, is offered again at the next run.
+ * Offers the journalled bytes to the chain. Those that it refuses, or does not answer to, are offered again next run.
  */
 export async function offerAll(
 	lane: SolanaLane,
@@ -43,7 +43,7 @@ export async function offerAll(
 		transactions.map(async (transaction): Promise<LaneTransaction[]> => {
 			const { nonce, hash, kind, jobs, raw } = transaction;
 			const startMs = nowMs();
-			// Found on the chain: there is nothing to send.
+			// The transaction was found on the chain: there is nothing to send.
 			if (raw === "0x") return [];
 			const about = { ...id, nonce, hash, kind, swapIds: jobs.map((job) => job.swapId) };
 			try {
@@ -53,7 +53,7 @@ export async function offerAll(
 				return [];
 			}
 			log.info(about, "transaction sent");
-			// It is offered again every two seconds until it is seen to have landed: the first time is what there is to tell.
+			// It is offered again every two seconds until it is seen to land: only the first time is traced.
 			if (transaction.state === "signed") {
 				void traceTransaction(lane, transaction, { name: "transaction sent", startMs });
 			}
@@ -64,8 +64,8 @@ export async function offerAll(
 }
 
 /**
- * Of the transactions whose blockhash is dead at finality, those that never landed. The order of the questions counts:
- * a node that is at a final slot past the last valid height knows whatever landed before it.
+ * Gives up and returns the transactions that never landed, of those whose blockhash has expired at finality. The order
+ * of the reads matters: a node at a final slot past the last valid height knows everything that landed before it.
  */
 async function giveUpLost(lane: SolanaLane, past: readonly LaneTransaction[]): Promise<LaneTransaction[]> {
 	const { chain, log, id } = lane;
@@ -84,7 +84,7 @@ async function giveUpLost(lane: SolanaLane, past: readonly LaneTransaction[]): P
 		const ended = await Promise.all(lost.map((transaction) => giveUp(lane, transaction)));
 		return ended.flat();
 	} catch (err) {
-		// Nothing is known of them, so nothing is done: the rest of the run does not depend on it.
+		// Nothing is known about them, so nothing is done: the rest of the run does not depend on it.
 		log.warn({ ...id, err }, "the chain does not tell what became of transactions");
 		return [];
 	}

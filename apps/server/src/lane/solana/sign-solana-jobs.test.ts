@@ -205,7 +205,7 @@ test.each([
 		expect(await balance(wallet.address, "USDT")).toBe(isPaid ? 0n : 10_000_000n);
 		expect(await balance(escrow, "USDT")).toBe(before - 10_000_000n);
 
-		// Lanes of a store that was restored find the one end that there is, whatever they are asked for.
+		// Lanes of a restored store find how the order was decided, whatever their jobs ask for.
 		for (const kind of kinds) await queue(kind);
 		await pump();
 		await pump();
@@ -258,7 +258,7 @@ test("an order within Solana that an earlier version voided is refunded once, wh
 	expect(await balance(wallet.address, "USDT")).toBe(10_000_000n);
 	expect(await decided([order], "escrow")).toEqual(["escrow"]);
 
-	// A store that forgot it finds the refund, and pays nothing again.
+	// A store that lost the transaction finds the refund, and pays nothing again.
 	await forget();
 	await pump();
 	await pump();
@@ -342,7 +342,7 @@ test("an op is co-signed by the fee payer that it names, once, and the escrow ha
 	await pump({ lane: 1 });
 	expect(await states([order], "open")).toEqual(["done"]);
 
-	// Forgotten, and taken again: its name is the same, whether it can still land or not.
+	// The op is lost from the store and taken again: its signature is the same, whether it can still land or not.
 	const [first] = await transactions();
 	for (const passing of [0, 200]) {
 		await slots(passing);
@@ -413,7 +413,7 @@ test("no more leaves the vault in an hour than its cap: landed, signed by any la
 	for (let i = 0; i < 4; i++) payouts.push(await queuePayout());
 	const orders = payouts.map(({ order }) => order);
 	await setFaults({ dropSends: true });
-	// Two lanes at once, then one after the other: 10.25 of 30 is taken by each, if nothing is forgotten.
+	// Two lanes run at once, then one after them: each payout takes 10.25 of 30, if none is left out of the count.
 	await followLanes(scene);
 	await Promise.all([0, 1].map((lane) => start({ bundleSize: 2, outflowCaps })(lane)));
 	await pump({ outflowCaps });
@@ -421,7 +421,7 @@ test("no more leaves the vault in an hour than its cap: landed, signed by any la
 	const refused = await Promise.all(payouts.map(({ swapId }) => readJob(scene.pool, swapId, "fill")));
 	expect(refused.flatMap(({ reason }) => reason ?? [])).toEqual(["liquidity", "liquidity"]);
 
-	// What has left counts for an hour.
+	// Past outflows count for an hour.
 	await clear();
 	await scene.owner.query("truncate outflows");
 	await addOutflows(scene.pool, {

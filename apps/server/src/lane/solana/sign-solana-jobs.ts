@@ -42,24 +42,24 @@ import type { FeePayerFunds } from "./watch-fee-payer.ts";
 import { withoutSignatures } from "./without-signatures.ts";
 
 export type SignedJobs = {
-	/** Whether there was anything to do. */
+	/** True if there was anything to do. */
 	found: boolean;
-	/** Journalled, and still to be broadcast. */
+	/** Transactions that are journalled and still to be broadcast. */
 	transactions: LaneTransaction[];
-	/** Whose jobs will not be done. */
+	/** Swaps whose jobs are refused. */
 	refused: SwapUuid[];
-	/** Whether something changed while it was signed, so that nothing was journalled and nothing may be sent. */
+	/** True if something changed during signing, so that nothing was journalled and nothing may be sent. */
 	isUndone: boolean;
 };
 
 type Life = { blockhash: string; lastValidBlockHeight: bigint };
 type Signed = { hash: Hex; raw: Hex; lastValidHeight: number };
-/** The transaction that does the job: ours, or one that is on the chain and has no bytes here. */
+/** The transaction that does the job: one that we signed, or one found on the chain, whose bytes we do not have. */
 type Done = { do: "journal"; kind: JobKind } & Signed;
 
 /**
- * Leases the jobs that go next, looks at what the chain holds and at what each transaction would do, and signs for those
- * that would be done. No lock is held meanwhile. What is signed is journalled only if all that it was signed for is still so.
+ * Leases the next jobs, reads the chain, simulates a transaction for each, and signs those that would succeed. No lock
+ * is held meanwhile. A transaction is journalled only if nothing that it depends on has changed.
  */
 export async function signSolanaJobs(
 	lane: SolanaLane,
@@ -76,7 +76,7 @@ export async function signSolanaJobs(
 	},
 ): Promise<SignedJobs> {
 	const { id, feePayer, policy, pool, leaseTime, nowMs, log } = lane;
-	// After what is under way was read: what lands meanwhile is taken off twice, and not forgotten.
+	// Read after the transactions in flight: one that lands in between is subtracted twice, and not left out.
 	const funds = await readFunds();
 	const lamports =
 		funds.lamports - emptyAccountRentLamports - open.reduce((sum, { kind }) => sum + mostLamports(kind), 0n);
@@ -100,7 +100,7 @@ export async function signSolanaJobs(
 		lamports,
 		isPayerPoor: funds.isPoor,
 	}).catch(async (error: unknown) => {
-		// Others need not wait until the lease ends by itself.
+		// Other lanes need not wait until the lease expires.
 		await endLease(pool, id, leased).catch(() => {});
 		throw error;
 	});
@@ -155,21 +155,21 @@ async function attemptAll(
 type Attempt = {
 	job: Job;
 	plan: SolanaPlan;
-	/** How many transactions for it never landed. */
+	/** Number of transactions for the job that never landed. */
 	lost: number;
 	life: Life;
 	head: ChainHead;
 	isPayerPoor: boolean;
 };
 
-/** One that cannot be carried out keeps no other from it. */
+/** Carries out one job's plan. An error does not stop the other jobs. */
 async function carryOut(lane: SolanaLane, attempt: Attempt): Promise<Done | Verdict> {
 	try {
 		return await tryOut(lane, attempt);
 	} catch (err) {
 		const { swapId, kind } = attempt.job;
 		lane.log.error({ ...lane.id, swapId, kind, err }, "the job is not signed for");
-		// Whoever signs refuses orders that are not ours so. Anything else is the chain, which answers better later.
+		// Signing throws a RangeError for orders that are not ours. Any other error is the chain's, and may pass.
 		return err instanceof RangeError ? strikeInSlots(attempt.job) : later;
 	}
 }
@@ -177,7 +177,7 @@ async function carryOut(lane: SolanaLane, attempt: Attempt): Promise<Done | Verd
 async function tryOut(lane: SolanaLane, attempt: Attempt): Promise<Done | Verdict> {
 	const { plan, life } = attempt;
 	if (plan.do === "adopt") {
-		// It landed, so its blockhash was no younger than this one.
+		// The transaction has landed, so its blockhash was no younger than this one.
 		const lastValidHeight = Number(life.lastValidBlockHeight);
 		return { do: "journal", kind: plan.kind, hash: plan.hash, raw: "0x", lastValidHeight };
 	}
@@ -186,8 +186,8 @@ async function tryOut(lane: SolanaLane, attempt: Attempt): Promise<Done | Verdic
 }
 
 /**
- * The wallet signed for one message, and ours is the same signature each time: whether it was sent before, the chain
- * knows even where this store does not.
+ * Co-signs the wallet's transaction. The wallet signed one message, and our signature is the same each time: the chain
+ * knows whether it was sent before, even if this store does not.
  */
 async function open(lane: SolanaLane, attempt: Attempt, job: Job<"open">): Promise<Done | Verdict> {
 	const { id, chain, feePayer, log } = lane;
@@ -239,7 +239,7 @@ function sign(
 	draft: Exclude<SolanaDraft, { kind: "open" }>,
 ): Promise<{ signature: Hex; raw: Hex }> {
 	const { order } = draft.job;
-	// What was lost may have been worth too little to whoever makes blocks.
+	// The lost transactions may have paid too little for block producers.
 	let computePrice = BigInt(policy.computePriceMicroLamports) << BigInt(lost);
 	if (computePrice > maximumMicroLamportsPerUnit) computePrice = maximumMicroLamportsPerUnit;
 	const common = { deployment, keys, feePayer, order, blockhash, computePrice };
@@ -271,7 +271,7 @@ async function simulated(
 	return judgeSimulation(job, simulation, { isPayerPoor, deployment });
 }
 
-/** Writes down what is to be sent, each with its job, and what becomes of the other jobs. */
+/** Journals the transactions to send, each with its job, and the verdicts on the other jobs. */
 function journal(
 	lane: SolanaLane,
 	{
@@ -314,7 +314,7 @@ function journal(
 			const otherwise = decidedOtherwise(job, kind);
 			if (otherwise.do === "refuse") refused.push(job.swapId);
 			const change = changeOf(otherwise, head);
-			// What is on the chain needs no justification.
+			// A transaction that is on the chain already needs no proof.
 			return kind === job.kind
 				? { job, hash, change, proof: raw === "0x" ? undefined : proof }
 				: { job, change };
@@ -338,8 +338,8 @@ function journal(
 	}
 }
 
-/** The order is decided: the swap goes on from there once whoever follows the chain has told it. */
+/** Returns the verdict on a job whose order is decided. The swap continues once the follower has seen that. */
 function decidedOtherwise(job: Job, kind: JobKind): Verdict {
-	// One that was closed is refunded, or was by the transaction that closed it.
+	// A closed order is refunded, or was refunded by the transaction that closed it.
 	return job.kind === "fill" && kind !== "fill" ? { do: "refuse", reason: "too_late" } : later;
 }

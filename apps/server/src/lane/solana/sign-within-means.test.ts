@@ -51,7 +51,7 @@ test("a fee payer that a payout would leave with less than its rent is not the r
 	});
 	const { swapId } = await queuePayout();
 	await follow();
-	// It has just paid for something else.
+	// The fee payer has just paid for something else, so it has less than the lane reads.
 	const deployment = { ...scene.chain.deployment, feePayers: [feePayer.address] };
 	const chain = withLamports(
 		{ ...scene.chain, deployment },
@@ -85,7 +85,7 @@ test("what is lost again and again is worth more to whoever makes blocks, up to 
 	expect(prices).toEqual([...doubled, 5_000_000n, 5_000_000n]);
 });
 
-/** In micro-lamports per unit. */
+/** Returns the compute price in micro-lamports per unit. */
 function computePrice(raw: Buffer): bigint | undefined {
 	const { messageBytes } = getTransactionDecoder().decode(raw);
 	const message = getCompiledTransactionMessageDecoder().decode(messageBytes);

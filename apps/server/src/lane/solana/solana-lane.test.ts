@@ -5,7 +5,7 @@ import { queueWork, readJob } from "../../../test/lane/lane-scene.ts";
 import { payThroughFaults } from "../../../test/lane/solana-lane-chaos.ts";
 import { createSolanaLanes, payout } from "../../../test/lane/solana-lanes.ts";
 
-// The lanes and who follows the chain, as they work together.
+// The lanes and the follower, as they work together.
 
 const lanes = await createSolanaLanes({ follower: "real" });
 const {
@@ -49,7 +49,7 @@ test("a restored store takes in what it has forgotten, whatever job asks", async
 	await pump();
 	await slots(40);
 	await forget();
-	// Of a store that is so old that it wants the opposite.
+	// The jobs are those of a store so old that it wants the opposite.
 	await scene.owner.query("truncate jobs");
 	await queueWork(scene.pool, paid.order, { kind: "void", payload: {} });
 	await queueWork(scene.pool, voided.order, { kind: "fill", payload: { delivery: payout } });

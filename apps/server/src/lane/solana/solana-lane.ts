@@ -17,5 +17,5 @@ export type SolanaLaneDeps = Omit<LaneDeps, "freshMinimum"> & {
 	policy: SolanaLanePolicy;
 };
 
-/** One fee payer's. Its nonces are but numbers in a row: what a transaction needs to land is a blockhash that lives. */
+/** The lane of one fee payer. Its nonces only number transactions: to land, these need a blockhash that is valid. */
 export type SolanaLane = SolanaLaneDeps & { id: LaneId; feePayer: KeyPairSigner; leaseTime: LeaseTime };

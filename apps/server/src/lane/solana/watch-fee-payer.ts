@@ -6,10 +6,9 @@ import type { SolanaLane } from "./solana-lane.ts";
 const enoughLamports = 100_000_000n;
 const remindAfterMs = 60_000;
 
-/** What the fee payer has, and whether that is little. */
 export type FeePayerFunds = { lamports: bigint; isPoor: boolean };
 
-/** Looks what the fee payer has left. Tells the operator, who must send it more, once a minute. */
+/** Returns a function that reads the fee payer's lamports, and tells the operator once a minute if it needs more. */
 export function watchFeePayer({ chain, feePayer, id, nowMs, log }: SolanaLane): () => Promise<FeePayerFunds> {
 	let toldAtMs = Number.NEGATIVE_INFINITY;
 	return async () => {
