@@ -1,7 +1,7 @@
-/** What the EntryPoint wants to find in a transaction beside the limits of its ops. */
+/** Gas that the EntryPoint requires in a transaction besides the limits of its ops. */
 export const entryPointGas = {
 	perBundle: 100_000n,
 	perOp: 60_000n,
-	/** A call passes on at most 63 of 64 parts of the gas that is left. To arrive in full, a limit is raised by the rest. */
+	/** A call passes on at most 63/64 of the remaining gas, so a limit is raised by this factor to arrive in full. */
 	limitFactor: { times: 64n, over: 63n },
 };

@@ -24,7 +24,7 @@ function swapOf(n: number, terms: Partial<ReturnType<typeof anyOrder>> = {}) {
 	return { id, orderId: orderId(order), order, valueUsdCents: 1_000n };
 }
 
-/** As a round does for a fill. */
+/** Puts a swap's value at risk as a round does for a fill. */
 function take(swap: ReturnType<typeof swapOf>, caps: Partial<ExposureCaps>): Promise<boolean> {
 	const originId = Number(swap.order.originChainId);
 	return inTransaction(database.pool, async (db) => {

@@ -4,8 +4,9 @@ import type { Database } from "../database/database.ts";
 import type { ExposureCaps } from "../swap/facts/exposure-caps.ts";
 
 /**
- * The deposits of the blocks after one and up to another can no longer be dropped. What counts is what is final now, however
- * much is at risk: a value that is put at risk by whoever has not seen that yet is left to the next round of its swap.
+ * Marks the deposits of the blocks after one and up to another as final: they can no longer be dropped. Only looks at
+ * what became final now, however much is at risk: a value put at risk by a round that has not seen that yet is left to
+ * the next round of its swap.
  */
 export async function markDepositsFinal(
 	db: Database,
@@ -25,8 +26,8 @@ export async function markDepositsFinal(
 }
 
 /**
- * The deposits of these swaps are final. They were not when the value was put at risk, or whoever did it saw the chain as it
- * was before. One that somebody holds is being dropped, or is marked by a follower.
+ * Marks the deposits of these swaps as final. They were not when the value was put at risk, or the round that did it
+ * saw the chain as it was before. Skips a locked row: it is being dropped, or marked by a follower.
  */
 export async function markExposuresFinal(db: Database, swapIds: readonly SwapUuid[]): Promise<void> {
 	if (swapIds.length === 0) return;
@@ -40,24 +41,24 @@ export async function markExposuresFinal(db: Database, swapIds: readonly SwapUui
 	);
 }
 
-/** Of inputs from one chain: what is at risk. */
+/** The value at risk for inputs from one chain. */
 export type AtRisk = {
-	/** By attester set. */
+	/** The value for each attester set. */
 	unreleased: Map<Hex, bigint>;
 	unfinal: bigint;
 };
 
 /**
- * Reads what is at risk of inputs from these chains, and which of other chains are paused because they dropped what was
- * final. Until the transaction ends nobody else puts anything at risk for these chains: two fills of which each sees room
- * for itself would together be too much.
+ * Reads what is at risk for inputs from `originIds`, and which of `chainIds` are paused because they dropped final
+ * blocks. Until the transaction ends nobody else can put anything at risk for these origins: two fills that each see
+ * room for themselves would together be too much.
  */
 export async function lockExposures(
 	db: Database,
 	{ originIds, chainIds }: { originIds: readonly number[]; chainIds: readonly number[] },
 ): Promise<{ atRisk: Map<number, AtRisk>; broken: Set<number> }> {
 	if (originIds.length + chainIds.length === 0) return { atRisk: new Map(), broken: new Set() };
-	// Before anything is read, and in a statement of its own, which sees nothing of what is committed while it waits.
+	// The lock comes before any read, in its own statement: a statement does not see what is committed while it waits.
 	if (originIds.length > 0) {
 		await db.query({
 			name: "lock-exposures",
@@ -90,17 +91,17 @@ export async function lockExposures(
 }
 
 type Sum = { origin_chain_id: number; attester_set: Buffer; unreleased: bigint; unfinal: bigint };
-/** There is a row also where nothing is at risk. */
+/** There is a row even if nothing is at risk. */
 type SumRow = { broken: number[] } & (Sum | { origin_chain_id: null });
 
-/** Adds a value to what is at risk; where that would be more than the caps allow, it says so and adds nothing. */
+/** Adds a value to what is at risk. Returns false and adds nothing if that would be more than the caps allow. */
 export function putAtRisk(
 	sum: AtRisk,
 	{
 		attesterSet,
 		usdCents,
 		isFinal,
-	}: { attesterSet: Hex; usdCents: bigint /** Its deposit is. */; isFinal: boolean },
+	}: { attesterSet: Hex; usdCents: bigint /** True if its deposit is. */; isFinal: boolean },
 	caps?: ExposureCaps,
 ): boolean {
 	const unreleased = (sum.unreleased.get(attesterSet) ?? 0n) + usdCents;
@@ -112,7 +113,7 @@ export function putAtRisk(
 	return true;
 }
 
-/** Counts what is at risk, whatever the caps: where it is delivered, a store that was restored may not know of it. */
+/** Counts values as at risk, whatever the caps: a restored store may not know of one that is delivered. */
 export async function insertExposures(
 	db: Database,
 	exposures: readonly { swap: ExposedSwap; isFinal: boolean }[],
@@ -138,7 +139,7 @@ export async function insertExposures(
 
 type ExposedSwap = { id: SwapUuid; orderId: Hex; order: Order; valueUsdCents: bigint };
 
-/** Nothing is at risk any more where no transaction can fill the order. */
+/** Deletes the exposures of orders that no transaction can fill: nothing is at risk there any more. */
 export async function dropExposures(db: Database, swapIds: readonly SwapUuid[]): Promise<void> {
 	if (swapIds.length === 0) return;
 	await db.query(

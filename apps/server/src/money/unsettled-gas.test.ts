@@ -21,7 +21,7 @@ test("a swap that is not settled costs its account its share of each transaction
 			`insert into lane_transactions values ($1, '', $2, 0, $3, '', 'open', $4, 0, null, 'final', 0, 1, $5)`,
 			[originId, ++nonce, randomBytes(32), JSON.stringify(swapIds.map((swapId) => ({ swapId }))), gasCost],
 		);
-	// The first two did not open it: they cost what they cost.
+	// The first two transactions did not open the order, but their costs count.
 	await spend([scene.uuid, other.uuid], 1_001);
 	await spend([scene.uuid], 70);
 	await spend([scene.uuid], null);
@@ -57,7 +57,7 @@ test("a swap that is refunded into an account that we had to make costs its acco
 			select $1, 1, $2, '', '', '', order_id, $3, '{"lamports": "2039280"}' from swaps where id = $4`,
 			[solanaChainId, logIndex, name, scene.uuid],
 		);
-	// What a marker holds comes back, after a month.
+	// The lamports in a marker come back after a month.
 	await say("MarkerMade", 0);
 	await say("AccountMade", 1);
 	const { rows } = await pool.query(
@@ -100,7 +100,7 @@ test("what has not ended from Solana counts as if it were refunded at the worst,
 			retryAfterSeconds: 60,
 		},
 	});
-	// What it did cost is known once its refund is final.
+	// The actual cost is known once the refund is final.
 	await pool.query("update swaps set status = 'refunded' where id = any($1)", [[refunding, stuck]]);
 	expect((await read()).undecided.spent).toEqual([{ chainId: solanaChainId, wei: 2n * worst + worst / 10n }]);
 	await pool.query("update swaps set ended_at = now() where id = any($1)", [[refunding, stuck]]);
@@ -125,7 +125,7 @@ test("a swap from an EVM chain counts before it ends: what was mined, the whole 
 		{ chainId: originId, gas: 70_000n },
 		{ chainId: destinationId, gas: 60_000n },
 	];
-	// As much as a lane asks for when the op is the only one in its bundle.
+	// The gas that a lane asks for when the op is the only one in its bundle.
 	const { perBundle, perOp } = entryPointGas;
 	expect(await read()).toEqual({
 		spent: [],
@@ -135,7 +135,7 @@ test("a swap from an EVM chain counts before it ends: what was mined, the whole 
 	expect((await read()).spent).toEqual([{ chainId: originId, wei: 900n }]);
 	await pool.query("update swaps set stage = 'deposited' where id = $1", [uuid]);
 	expect(await read()).toEqual({ spent: [{ chainId: originId, wei: 900n }], inFlight: unwinding });
-	// Its end is not final yet.
+	// The swap's end is not final yet.
 	await pool.query("update swaps set status = 'refunded' where id = $1", [uuid]);
 	expect((await read()).spent).toEqual([{ chainId: originId, wei: 900n }]);
 });

@@ -11,20 +11,20 @@ import { recentSwapIds } from "../swap/record/recent-swap-ids.ts";
 import { entryPointGas } from "./entry-point-gas.ts";
 
 const dayMs = 86_400_000;
-/** What is in a marker comes back after a month. Until then it is missing where fees are paid from. */
+/** Divisor for what a marker holds. It comes back after a month; until then the account that pays fees lacks it. */
 const markerShare = 10n;
-/** Of swaps that nothing speaks against, few are refunded. */
+/** Divisor for the cost of a refund: few of the swaps that nothing speaks against are refunded. */
 const undecidedShare = 10n;
-/** The wallet's new account, which it can close for what is in it, the marker, and more than the transactions' fees. */
+/** Cost of a refund: the wallet's new account, which it can close for its rent, the marker, and more than the fees. */
 const refundLamports = tokenAccountRentLamports + tokenAccountRentLamports / markerShare + 100_000n;
-/** About when most of what is not decided is. */
+/** Seconds after which most undecided swaps are decided. */
 const decidedSeconds = 60;
 const { perBundle, perOp, limitFactor } = entryPointGas;
-/** What it takes to close an order on its destination and to give its input back, each with some room. */
+/** Gas to close an order on its destination, and to refund its input, each with some room. */
 const voidGas = 60_000;
 const refundGas = 70_000;
 
-/** Whether transaction `t` opened none of its orders: one op that fails its validation reverts the whole bundle. */
+/** SQL for whether transaction `t` opened none of its orders: one op that fails validation reverts the whole bundle. */
 const isSpoilt = `t.kind = 'open' and not exists (
 	select from jsonb_array_elements(t.jobs) job join chain_events e
 		on e.order_id = decode(substr(job->>'orderId', 3), 'hex') and e.chain_id = t.chain_id
@@ -32,9 +32,9 @@ const isSpoilt = `t.kind = 'open' and not exists (
 )`;
 
 /**
- * All that swap `s` has cost so far, by chain: its share of each transaction, what was given away with an account that a
- * refund had to make, and a share of what its markers hold. A bundle that opened nothing counts whole for each swap of it
- * that was never opened: the others settle after all, and one of these spoilt it.
+ * SQL for all that swap `s` has cost so far, by chain: its share of each transaction, what was given away with an
+ * account that a refund had to create, and a share of what its markers hold. A bundle that opened nothing counts in
+ * full for each of its swaps that was never opened: the others settle after all, and one of these spoilt it.
  */
 const costs = `(
 	select t.chain_id, case when s.stage = 'opening' and ${isSpoilt} then t.gas_cost
@@ -49,7 +49,7 @@ const costs = `(
 	where e.order_id = s.order_id and e.name = 'MarkerMade'
 )`;
 
-/** Writes down what swaps cost that ended otherwise than settled, once. */
+/** Records once what swaps cost that ended without being settled. */
 export async function recordUnsettledGas(
 	db: Database,
 	{ swapIds, nowMs }: { swapIds: readonly SwapUuid[]; nowMs: number },
@@ -66,26 +66,26 @@ export async function recordUnsettledGas(
 	);
 }
 
-/** What swaps cost, by chain in its smallest unit of fees, and when less of it will count. */
+/** The cost of swaps, by chain in its smallest unit of fees, and when less of it will count. */
 type Spent = { spent: { chainId: number; wei: bigint }[]; retryAfterSeconds: number };
 
 export type UnsettledGas = {
-	/** Swaps of the last day that ended otherwise than settled. */
+	/** Swaps of the last day that ended without being settled. */
 	ended: Spent;
 	/** Swaps that have not ended, and are not settled. */
 	undecided: Spent & {
-		/** Units of gas that transactions of theirs may still use on EVM chains, at the most. */
+		/** Units of gas that their transactions may still use on EVM chains, at most. */
 		inFlight: { chainId: number; gas: bigint }[];
 	};
 };
 
 /**
- * Reads what an account's swaps of the last day cost without being settled, and what those may cost that have not ended.
+ * Reads what an account's swaps of the last day cost without being settled, and what those not ended yet may cost.
  *
  * A swap from an EVM chain counts with what it has cost so far, with the whole limit of its op until its order is open,
- * and with a void and a refund. One from Solana counts as a refund at the worst, or as a share of that while nothing says
- * that it will be refunded; only inputs of tokens do, since there a refund may have to make an account, which is as good
- * as cash.
+ * and with a void and a refund. A swap from Solana counts as a refund at worst, or as a share of that while nothing
+ * says that it will be refunded. Only token inputs count, since their refund may have to create an account, which is as
+ * good as cash.
  */
 export async function readUnsettledGas(
 	db: Database,
@@ -123,7 +123,7 @@ const gasText = `with undecided as materialized (
 	select 'gas', destination::bigint, sum(${voidGas})::text, null
 	from undecided where origin <> $3 and destination not in (origin, $3) group by destination`;
 
-/** For rows. */
+/** Returns the query whose rows `gasFromRows` reads. */
 export function gasRows({ accountId, nowMs }: { accountId: string; nowMs: number }): Part {
 	return {
 		text: gasText,

@@ -32,7 +32,7 @@ test.each([
 				assets: [],
 			});
 		await book();
-		// What is booked is booked once.
+		// A second call books nothing twice.
 		await book();
 		const { rows } = await pool.query(
 			`select sum(amount)::text as amount from entries e join postings p on p.id = e.posting_id

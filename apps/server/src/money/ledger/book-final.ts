@@ -10,7 +10,7 @@ export type GasSpent = { hash: Hex; blockNumber: number; gasCost: bigint };
 
 /**
  * Books the events, and the gas of our transactions, in blocks that became final. Returns what was booked, and what could
- * not be. The caller writes down how far the books go.
+ * not be. The caller records how far the books go.
  */
 export async function bookFinal(
 	db: Database,
@@ -25,7 +25,7 @@ export async function bookFinal(
 		chainId: number;
 		after: number;
 		upTo: number;
-		/** Of our transactions that became final. */
+		/** The gas of our transactions that became final. */
 		gas: readonly GasSpent[];
 		vaults: readonly Hex[];
 		/** The tokens that the service offers on the chain. */
@@ -69,8 +69,8 @@ export async function bookFinal(
 }
 
 /**
- * Books as lost what was delivered for orders that never came to be open, and whose swaps have ended with that: by
- * transactions that a restored store had forgotten, and that landed late.
+ * Books as lost the deliveries for orders that were never opened, and whose swaps have ended as failed: a restored
+ * store had forgotten their transactions, which landed late.
  */
 async function bookForgottenFills(db: Database, events: readonly EventRow[]): Promise<void> {
 	const filled = events.flatMap(({ name, order_id, order_terms }) =>
@@ -84,7 +84,7 @@ async function bookForgottenFills(db: Database, events: readonly EventRow[]): Pr
 	for (const { order_terms } of rows) await bookLoss(db, orderSchema.parse(order_terms));
 }
 
-/** On Solana by the transaction, which lands once: an event's place among those of its slot is ours alone. */
+/** Returns an event's key. On Solana it names the transaction, which lands once: the index in a slot is our own. */
 function eventKey(chainId: number, row: EventRow): string {
 	if (!isSolana(chainId)) return `${chainId}:${bytesToHex(row.block_hash)}:${row.log_index}`;
 	const key = `${chainId}:${bytesToHex(row.transaction_hash)}:${row.name}`;
@@ -103,7 +103,7 @@ type EventRow = {
 	is_delivered: boolean;
 };
 
-/** From the event that opened it, or where following began later than that, from the swap. */
+/** Reads each order from the event that opened it, or from the swap if following began later than that. */
 async function readOrders(db: Database, rows: readonly EventRow[]): Promise<Map<Hex, Order>> {
 	const orders = new Map<Hex, Order>();
 	const missing: Buffer[] = [];

@@ -13,8 +13,8 @@ type FillRow = {
 };
 
 /**
- * Books the rest of deliveries that were booked while nobody knew their order: a follower that catches up, as after a
- * restore, may see a delivery before the deposit on another chain. What left the stock then went to `trading`.
+ * Books the rest of deliveries that were booked while their order was unknown: a follower that catches up, as after a
+ * restore, may see a delivery before the deposit on another chain. What left the stock was then booked to `trading`.
  */
 export async function bookKnownFills(db: Database, orders: readonly Order[]): Promise<void> {
 	if (orders.length === 0) return;
@@ -26,7 +26,7 @@ export async function bookKnownFills(db: Database, orders: readonly Order[]): Pr
 			and not exists (select from entries where posting_id = p.id and account = 'recipient')`,
 		[[...known.keys()].map((id) => hexToBytes(id))],
 	);
-	// What left the stock is the same on both sides, and cancels out under whichever account it is.
+	// The amount that left the stock is the same on both sides, and cancels out under any account.
 	const context = { vaults: [], assets: [], isDelivered: true };
 	await post(
 		db,
@@ -47,7 +47,7 @@ export async function bookKnownFills(db: Database, orders: readonly Order[]): Pr
 	);
 }
 
-/** What is to be added to the second to come to the first. */
+/** Returns the entries that must be added to `booked` to get `wanted`. */
 function difference(wanted: readonly Entry[], booked: readonly Entry[]): Entry[] {
 	const sums = new Map<string, Entry>();
 	for (const [entries, sign] of [

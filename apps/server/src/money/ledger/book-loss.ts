@@ -3,7 +3,7 @@ import { hexToBytes } from "viem";
 import type { Database } from "../../database/database.ts";
 import { post } from "./post.ts";
 
-/** Books as lost what was delivered for a deposit that the chain dropped, and that can never be made again. */
+/** Books as lost the delivery for a deposit that the chain dropped, and that can never be made again. */
 export async function bookLoss(db: Database, order: Order): Promise<void> {
 	const orderId = orderIdOf(order);
 	const chainId = toChainId(order.destinationChainId);

@@ -3,7 +3,7 @@ import type { Database } from "../../database/database.ts";
 import type { Entry } from "./event-entries.ts";
 import { type Posting, post } from "./post.ts";
 
-/** What escrow and vault held at a final slot, by token. */
+/** The holdings of escrow and vault at a final slot, by token. */
 export type SlotHoldings = {
 	slot: number;
 	vault: ReadonlyMap<Hex, bigint>;
@@ -15,8 +15,8 @@ const comparedAccounts = ["escrow", "stock"] as const;
 type ComparedAccount = (typeof comparedAccounts)[number];
 
 /**
- * Books what came into escrow or vault, or left them, by no transaction of ours. To be called when everything of ours up
- * to the slot is booked, and nothing of after it: then what is different can be nothing else.
+ * Books amounts that entered or left escrow or vault by no transaction of ours. To be called when everything of ours up
+ * to the slot is booked, and nothing after it: then a difference can be nothing else.
  */
 export async function bookUnattributed(
 	db: Database,
@@ -52,7 +52,7 @@ export async function bookUnattributed(
 	return posted;
 }
 
-/** Keeps up what the compared accounts come to. Every entry of theirs must pass here once. */
+/** Updates the balances of the compared accounts. Every entry of theirs must pass here once. */
 export async function addToLedgerBalances(
 	db: Database,
 	chainId: number,

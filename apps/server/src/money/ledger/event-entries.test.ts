@@ -107,7 +107,7 @@ test("what an order put into escrow leaves it whole, wherever it goes, and its l
 				const isListed = listed.map(toWord).includes(order.inputToken);
 				expect(sumOf("stock")).toBe(isOurs && paid && isListed ? order.inputAmount : 0n);
 				expect(sumOf("unlisted")).toBe(isOurs && paid && !isListed ? order.inputAmount : 0n);
-				// What a later claim takes is there.
+				// The credit holds what a later claim takes.
 				const credited = sumOf("credit:vault") + sumOf("credit:wallet");
 				expect(credited).toBe(paid ? 0n : order.inputAmount);
 			},

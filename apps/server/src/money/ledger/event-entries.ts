@@ -29,9 +29,9 @@ export type BookedEvent =
 	| { name: "Filled"; data: { delivered: string; spentToken: Hex; spent: string } }
 	| { name: "Claimed"; data: { beneficiary: Address; token: Address; to: Address; amount: string } }
 	| { name: "Withdrawn"; data: { token: Address; to: Address; amount: string } }
-	/** On Solana: lamports that the fee payer put into what a transaction made. */
+	/** On Solana: lamports that the fee payer put into an account that a transaction made. */
 	| { name: "MarkerMade" | "AccountMade"; data: { lamports: string } }
-	/** And what came back to it: all that a marker held, of which so much is in the books. */
+	/** On Solana: lamports that came back to it, all that a marker held. `booked` of them are in the books. */
 	| { name: "MarkerClosed"; data: { lamports: string; booked: string } };
 
 export const bookedEventNames = [
@@ -56,7 +56,7 @@ type EventContext = {
 	isDelivered: boolean;
 };
 
-/** Returns what an event moved from where to where. Undefined where that takes an order which is not known. */
+/** Returns the entries for what an event moved. Undefined if they depend on an order that is not known. */
 export function eventEntries(event: BookedEvent, context: EventContext): Entry[] | undefined {
 	const isListed = (token: Hex) => context.assets.some((asset) => isSame(asset, token));
 	// Anyone can have a token of their own released to our vault, and such a token can say that it was paid when it was
@@ -106,7 +106,7 @@ function movements(
 	const token = addressOfWord(order.originChainId, order.inputToken);
 	if (name === "Opened") return move(token, order.inputAmount, { from: "wallet", to: "escrow" });
 	const entries = move(token, order.inputAmount, { from: "escrow", to: beneficiaryAccount() });
-	// The wallet has the output as well: what it gets back, now or when it claims, is lost.
+	// The wallet has the output as well: the input that it gets back, now or when it claims, is lost.
 	const isLost = name === "Refunded" && isDelivered;
 	return isLost ? [...entries, ...move(token, order.inputAmount, { from: "wallet", to: "loss" })] : entries;
 

@@ -2,7 +2,7 @@ import type { Hex } from "viem";
 import type { Database } from "../../database/database.ts";
 import { type Posting, post } from "./post.ts";
 
-/** The balances with which the books of a chain begin. */
+/** Posts the balances with which the books of a chain begin. */
 export function postOpening(
 	db: Database,
 	{
@@ -32,7 +32,7 @@ export function postOpening(
 	]);
 }
 
-/** What happened up to here is in the opening balances. */
+/** Returns the last block that is included in the opening balances. */
 export async function readOpeningNumber(db: Database, chainId: number): Promise<number> {
 	const { rows } = await db.query<{ block_number: number }>(
 		"select block_number from postings where key = $1",

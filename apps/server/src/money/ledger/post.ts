@@ -3,7 +3,7 @@ import type { Database } from "../../database/database.ts";
 import type { Entry } from "./event-entries.ts";
 
 export type Posting = {
-	/** What can happen only once. */
+	/** Identifies an occurrence that is posted only once. */
 	key: string;
 	chainId: number;
 	blockNumber: number;
@@ -12,7 +12,7 @@ export type Posting = {
 	entries: readonly Entry[];
 };
 
-/** Writes what is not written yet, and returns that. */
+/** Writes the postings that are not written yet, and returns those. */
 export async function post(db: Database, postings: readonly Posting[]): Promise<Posting[]> {
 	if (postings.length === 0) return [];
 	const entries = postings.flatMap(({ key, chainId, entries }) =>

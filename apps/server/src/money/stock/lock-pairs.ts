@@ -3,12 +3,12 @@ import type { Database } from "../../database/database.ts";
 import type { Part } from "../../database/statement-part.ts";
 import type { Pair } from "../../swap/facts/reservation.ts";
 
-/** What is in flight. Where a way leads over two ladders, the busier one counts. */
+/** The volume in flight. If a route leads over two ladders, the busier one counts. */
 export type InFlight = { sell: bigint; buy: bigint };
 
 export type VolumeRow = { direction: "sell" | "buy"; in_flight: string };
 
-/** For rows. */
+/** Returns the statement that locks ladders and returns their volumes, as rows for `inFlightOf`. */
 export function lockedPairs(pairs: readonly Pair[]): Part {
 	return {
 		text: `insert into pair_volume (chain_id, token, direction)
@@ -21,7 +21,7 @@ export function lockedPairs(pairs: readonly Pair[]): Part {
 	};
 }
 
-/** What is in flight on the ladders, which stays so until the transaction ends. */
+/** Returns the volume in flight on the ladders, and locks it until the transaction ends. */
 export async function lockPairs(db: Database, pairs: readonly Pair[]): Promise<InFlight> {
 	if (pairs.length === 0) return { sell: 0n, buy: 0n };
 	const { rows } = await db.query<VolumeRow>({ name: "lock-pairs", ...lockedPairs(pairs) });

@@ -3,7 +3,7 @@ import type { Database } from "../../database/database.ts";
 
 const minutesPerHour = 60;
 
-/** What left the vault at this time, in seconds. It stays counted where the chain drops it: that errs to the safe side. */
+/** Adds what left the vault at this time, in seconds. It stays counted if the chain drops it: that is the safe side. */
 export async function addOutflows(
 	db: Database,
 	{
@@ -26,7 +26,7 @@ export async function addOutflows(
 	]);
 }
 
-/** By token, what left in the hour before this time. */
+/** Returns, by token, what left the vault in the hour before this time. */
 export async function readOutflows(
 	db: Database,
 	{ chainId, timestamp }: { chainId: number; timestamp: number },
@@ -38,7 +38,7 @@ export async function readOutflows(
 	return new Map(rows.map(({ token, amount }) => [bytesToHex(token), amount]));
 }
 
-/** By token, what is reserved for fills that were signed and have not been seen on the chain. */
+/** Returns, by token, what is reserved for fills that were signed and have not been seen on the chain. */
 export async function readPaymentsUnderWay(db: Database, chainId: number): Promise<Map<Hex, bigint>> {
 	const { rows } = await db.query<{ token: Buffer; amount: bigint }>(
 		`select token, sum(amount) as amount from jobs join reservations using (swap_id, chain_id)

@@ -72,7 +72,7 @@ export async function unreserveAll(db: Database, swapIds: readonly SwapUuid[]): 
 	});
 }
 
-/** One of each: an update would take but one of two rows for the same. */
+/** Adds up the amounts of each key: an update would apply only one of two rows for the same. */
 function summed<Of>(
 	amounts: readonly { key: string; of: Of; amount: bigint }[],
 ): { of: Of; amount: bigint }[] {
@@ -83,7 +83,7 @@ function summed<Of>(
 	return [...sums.values()];
 }
 
-/** The orders are open: they do not count against their accounts' unopened value any more. */
+/** Marks the orders as open: they no longer count against their accounts' unopened value. */
 export async function markReservationsOpened(db: Database, swapIds: readonly SwapUuid[]): Promise<void> {
 	if (swapIds.length === 0) return;
 	await db.query({
@@ -94,8 +94,8 @@ export async function markReservationsOpened(db: Database, swapIds: readonly Swa
 }
 
 /**
- * Reserves for a swap whose reservation lapsed before its order was opened, at the price of now. Says what there is too
- * little of, if anything.
+ * Reserves, at the current price, for a swap whose reservation lapsed before its order was opened. Returns what there
+ * is too little of, if anything.
  */
 export async function reserveAgain(
 	db: Database,
@@ -107,7 +107,7 @@ export async function reserveAgain(
 		swap: SwapRecord;
 		/** The ladders that the swap puts volume on. */
 		pairs: readonly Pair[];
-		/** The swap's price with this much of others in flight; undefined where it is below the minimum. */
+		/** Prices the swap with this much of others in flight; returns undefined if that is below the minimum. */
 		reserve: (inFlight: { sell: bigint; buy: bigint }) => Reservation | undefined;
 	},
 ): Promise<"reserved" | "price" | "stock"> {

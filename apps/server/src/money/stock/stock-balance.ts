@@ -1,10 +1,10 @@
 import { type Address, hexToBytes } from "viem";
 import type { Database } from "../../database/database.ts";
 
-/** What the vault holds of a token, and may let out of it. */
+/** The vault's balance of a token, and how much of it may leave. */
 export type StockBalance = { token: Address; balance: bigint; outflowAvailable: bigint };
 
-/** What is reserved of it stays as it is. */
+/** Writes the vault's balances. The reserved amounts stay as they are. */
 export async function saveStock(
 	db: Database,
 	{ chainId, blockNumber, stock }: { chainId: number; blockNumber: number; stock: readonly StockBalance[] },
