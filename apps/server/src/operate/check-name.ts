@@ -2,7 +2,7 @@ import { ConfigError } from "../config/config-error.ts";
 
 const maxLength = 64;
 
-/** A name that a person can read and type again: of an account, or of whoever changes one. */
+/** Checks that people can read and type a name: of an account, or of the person who changes one. */
 export function checkName(option: string, name: string): string {
 	const isPrintable = /^[^\p{C}\p{Z}](?:[^\p{C}\p{Z}]| (?! ))*(?<! )$/u.test(name);
 	if (!isPrintable || name.length > maxLength || name !== name.normalize("NFC")) {

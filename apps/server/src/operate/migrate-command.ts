@@ -5,7 +5,7 @@ import { openDatabase } from "../database/database.ts";
 import { ensurePartitions } from "../database/ensure-partitions.ts";
 import { migrate, SchemaError } from "../database/migrate.ts";
 
-/** Enough that a worker which is down over a weekend is not missed. */
+/** Days of partitions to create: enough for a worker that is down over a weekend. */
 const daysAhead = 7;
 
 export async function migrateCommand({ config, json }: { config: string; json?: boolean }): Promise<void> {

@@ -1,7 +1,7 @@
 import { userInfo } from "node:os";
 import { checkName } from "./check-name.ts";
 
-/** Who is to stand in the history beside a change: whoever is named, else the user of this machine. */
+/** Returns the name to record with a change in the history: the given one, or else the user of this machine. */
 export function readActor(actor: string | undefined): string {
 	return checkName("--actor", actor ?? userName());
 }

@@ -3,7 +3,7 @@ import { openDatabase } from "../database/database.ts";
 import { noteRestore } from "../database/restores.ts";
 import { markAllDue } from "../swap/due/mark-swaps.ts";
 
-/** The database was set back to a backup: every swap that has not ended is looked at again. */
+/** Records that the database was restored from a backup, and makes every swap that has not ended due. */
 export async function restoredCommand({ json }: { json?: boolean }): Promise<void> {
 	const pool = openDatabase({
 		url: readSecret("DATABASE_URL"),

@@ -2,17 +2,17 @@ import { type Command, CommanderError } from "commander";
 import { ConfigError } from "../config/config-error.ts";
 
 /**
- * Runs what the arguments ask for, of a program that throws instead of exiting, and says what went wrong. Returns the code
- * to exit with; undefined where the command is done, or goes on, and has set its own if it has one.
+ * Runs the command that the arguments name, of a program that throws instead of exiting, and prints what went wrong.
+ * Returns the exit code; undefined if the command is done, or still runs, and has set its own code if it has one.
  */
 export async function runProgram(program: Command, args: readonly string[]): Promise<number | undefined> {
 	try {
 		await program.parseAsync(args, { from: "user" });
 		return undefined;
 	} catch (error) {
-		// It has said what is wrong by itself, or that nothing is.
+		// Commander has already printed what is wrong, if anything is.
 		if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 2;
-		// What a person can mend is a sentence; anything else is a bug, and its stack is wanted.
+		// An error that a person can fix is one sentence; anything else is a bug, and its stack is wanted.
 		if (error instanceof ConfigError) {
 			console.error(`error: ${error.message}`);
 			return 2;

@@ -8,8 +8,8 @@ const defaultLeadMs = 3_600_000;
 const dayMs = 86_400_000;
 
 /**
- * Prints the next value of GEOSWAP_SEAL_KEYS: with a new key that begins to seal later, and without keys that open nothing
- * any more. Where the variable is not set it is the first key of a service.
+ * Prints the next value of GEOSWAP_SEAL_KEYS: with a new key that begins to seal later, and without keys that no longer
+ * open anything. If the variable is not set, it is the first key of a service.
  */
 export function sealKeysNextCommand({ config, from }: { config: string; from?: string }): void {
 	const { retiredSealKeyDays } = readConfig(config).api;

@@ -12,7 +12,7 @@ export async function withDatabase<T>(run: (pool: DatabasePool) => Promise<T>): 
 	}
 }
 
-/** All changes or none, with who makes them in the history. */
+/** Makes all changes or none, and records in the history who makes them. */
 export function changeAs<T>(actor: string, run: (db: Database) => Promise<T>): Promise<T> {
 	return withDatabase((pool) =>
 		inTransaction(pool, async (db) => {

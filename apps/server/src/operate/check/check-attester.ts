@@ -8,7 +8,7 @@ import { checkSolanaKeys } from "./check-secrets.ts";
 import { checkSolanaEndpoint } from "./check-solana.ts";
 import { check, type Finding, fail, ok } from "./finding.ts";
 
-/** An attester's own file, key and endpoints. */
+/** Checks an attester's own file, key and endpoints. */
 export async function checkAttester(path: string, { isOffline }: { isOffline: boolean }): Promise<Finding[]> {
 	const config = readAttesterConfig(path);
 	const { chains, solana } = config;

@@ -8,7 +8,7 @@ import { check, type Finding, fail, ok, warn } from "./finding.ts";
 
 const timeoutMs = 4_000;
 
-/** Whether the attesters answer, are of the chains' sets, and are enough for each. */
+/** Checks that the attesters answer, belong to the chains' sets, and are enough for each. */
 export async function checkAttesters({ attesters, chains, solana }: Config): Promise<Finding[]> {
 	const heard = new Set<Address>();
 	const members = new Set(chains.flatMap(({ deployment }) => deployment.attesterSet.attesters));
@@ -46,7 +46,7 @@ export async function checkAttesters({ attesters, chains, solana }: Config): Pro
 			}),
 		),
 	);
-	// One that is silent is no fault of the configuration while the others are enough.
+	// A silent attester is no fault of the configuration while the others are enough.
 	const isEnough = quorums.flat().every(({ result }) => result === "ok");
 	const told = findings
 		.flat()

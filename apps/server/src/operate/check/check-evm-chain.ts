@@ -9,7 +9,7 @@ import { isFeedFresh } from "../../desk/price/is-feed-fresh.ts";
 import { expectChainIds } from "../preflight/expect-chain-ids.ts";
 import { check, type Finding, type Found, fail, ok, warn } from "./finding.ts";
 
-/** Who may fill and void, as the vault's AccessManager numbers it. */
+/** The role that may fill and void, as numbered by the vault's AccessManager. */
 const operatorRole = 1n;
 const managerAbi = parseAbi([
 	"function hasRole(uint64 roleId, address account) view returns (bool isMember, uint32 executionDelay)",
@@ -17,7 +17,7 @@ const managerAbi = parseAbi([
 
 type Priced = Pick<Config, "price"> & { solana: Config["solana"] | undefined };
 
-/** An endpoint, what is deployed behind it, its feeds, and the relayers, where their keys are here. */
+/** Checks an endpoint, the contracts behind it, its feeds, and the relayers, if their keys are here. */
 export async function checkEvmChain(
 	config: ChainConfig,
 	{ price, solana, relayers }: Priced & { relayers: readonly Address[] },
@@ -25,7 +25,7 @@ export async function checkEvmChain(
 	const chain = connectChain(config);
 	const part = `chain ${chain.chainId}`;
 	const endpoint = await check(`${part} endpoint`, () => checkEndpoint(chain));
-	// Whatever is asked of one that is not this chain's says nothing.
+	// Answers of an endpoint that is not this chain's say nothing.
 	if (endpoint.some(({ result }) => result === "fail")) return endpoint;
 	const { secondProvider } = config;
 	const findings = await Promise.all([
@@ -41,13 +41,13 @@ export async function checkEvmChain(
 	return [...endpoint, ...findings.flat()];
 }
 
-/** An attester reads nothing else. */
+/** Checks the endpoint. An attester reads nothing else. */
 export async function checkEndpoint(chain: EvmChain): Promise<Found> {
 	await expectChainIds([chain], { patienceMs: 0 });
 	return ok(`answers as chain ${chain.chainId}`);
 }
 
-/** A chain of one's own may have any number: the block that both have must be the same. */
+/** A private chain may have any id, so the two endpoints must also have the same block. */
 async function checkSecondProvider(chain: EvmChain, second: EvmChain): Promise<Found> {
 	const actual = await second.client.getChainId();
 	if (actual !== chain.chainId)

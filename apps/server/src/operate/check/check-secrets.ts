@@ -13,7 +13,7 @@ import { refuseDevelopmentKeys } from "../preflight/refuse-development-keys.ts";
 import { refuseSolanaDevelopmentKeys } from "../preflight/refuse-solana-development-keys.ts";
 import { check, type Finding, ok } from "./finding.ts";
 
-/** The secrets of the processes, each looked at as the process does when it starts. */
+/** Checks the secrets of the processes, each in the way that the process does when it starts. */
 export async function checkSecrets(
 	config: Config,
 	{ processes }: { processes: ReadonlySet<string> },
@@ -42,7 +42,7 @@ export async function checkSecrets(
 			try {
 				await read();
 			} catch (error) {
-				// Of anything else the message may quote what was read.
+				// The message of any other error may quote the secret.
 				throw error instanceof ConfigError ? error : new ConfigError(name, "is not what it should be");
 			}
 			return ok("is set and valid");
@@ -51,7 +51,7 @@ export async function checkSecrets(
 	return (await Promise.all(findings)).flat();
 }
 
-/** Each process refuses to start with a key that everyone knows. */
+/** Checks for publicly known keys, with which each process refuses to start. */
 export function checkSolanaKeys({
 	solana,
 }: {
@@ -64,7 +64,7 @@ export function checkSolanaKeys({
 	});
 }
 
-/** The relayers' addresses, by chain. Throws a message that a person can act on. */
+/** Returns the relayers' addresses, by chain. Throws a message that a person can act on. */
 export function readRelayers({ chains }: Pick<Config, "chains">): Map<number, `0x${string}`[]> {
 	const keys = parseRelayerKeys(readSecret("GEOSWAP_RELAYER_KEYS"));
 	return new Map(

@@ -10,7 +10,7 @@ import { expectDatabase, urlVariables } from "../preflight/expect-database.ts";
 import { expectNamedKeys } from "../preflight/expect-named-keys.ts";
 import { check, type Finding, ok, warn } from "./finding.ts";
 
-/** The database, Redis and the engine. What has no address in the environment was told of already. */
+/** Checks the database, Redis and the engine. An address that is missing in the environment is already reported. */
 export async function checkServices(
 	{ restate, solana, database }: Pick<Config, "restate" | "solana" | "database">,
 	{ processes }: { processes: ReadonlySet<string> },
@@ -62,7 +62,7 @@ async function askDatabase(
 
 async function askRedis(url: string) {
 	const redis = new Redis(url, { lazyConnect: true, maxRetriesPerRequest: 0, retryStrategy: () => null });
-	// Unheard, it would be printed.
+	// Without a listener, the error would be printed.
 	redis.on("error", () => {});
 	try {
 		await redis.connect();

@@ -4,10 +4,10 @@ import type { SolanaConfig } from "../../config/config.ts";
 import { expectGenesisHash } from "../preflight/expect-genesis-hash.ts";
 import { check, type Finding, type Found, fail, ok, warn } from "./finding.ts";
 
-/** With less a lane says that its fee payer runs out. */
+/** Below this balance, a lane reports that its fee payer runs out. */
 const enoughLamports = 100_000_000n;
 
-/** The endpoint, and what escrow, vault and fee payers have there. */
+/** Checks the endpoint, and what escrow, vault and fee payers have there. */
 export async function checkSolana(config: SolanaConfig): Promise<Finding[]> {
 	const chain = connectSolana(config);
 	const endpoint = await check("Solana endpoint", () => checkSolanaEndpoint(chain));

@@ -11,7 +11,7 @@ import { check, type Finding, ok, sayWhy } from "./finding.ts";
 
 export type ProcessName = "api" | "worker" | "attester";
 
-/** Returns the exit code: 0 where nothing failed, 1 where something did, 2 where the file itself is wrong. */
+/** Returns the exit code: 0 if nothing failed, 1 if something did, 2 if the file itself is wrong. */
 export async function configCheckCommand({
 	config: path,
 	for: names,
@@ -67,13 +67,13 @@ async function checkAll(
 			}),
 		),
 		solana ? checkSolana(solana) : [],
-		// Nobody else asks them.
+		// Only a worker asks attesters.
 		isWorker ? checkAttesters(config) : [],
 	]);
 	return findings.flat();
 }
 
-/** What is wrong with the keys is told where the secrets are. */
+/** Returns none if the keys are wrong, which the check of the secrets reports. */
 function knownRelayers(config: Parameters<typeof readRelayers>[0]): Map<number, Address[]> {
 	try {
 		return readRelayers(config);

@@ -26,7 +26,7 @@ import { createTestDatabase } from "../../../test/service/test-database.ts";
 // Each command is a process of its own, and they start all at once beside whatever else runs.
 vi.setConfig({ testTimeout: 120_000 });
 
-/** Where keys of endpoints stand: each must be seen nowhere. */
+/** Values of secrets and of keys in endpoints: none may be printed. */
 const canaries = ["canary-user", "canary-password", "canary-path", "canary-query", "canary-pepper"];
 const secretUrl = (scheme: string, host = "127.0.0.1:9") =>
 	`${scheme}://canary-user:canary-password@${host}/canary-path?key=canary-query`;
@@ -63,7 +63,7 @@ function write(name: string, text: string): string {
 	return path;
 }
 
-/** Of one chain, with what is changed. */
+/** Writes a configuration of one chain, with changes. */
 function configFile(
 	name: string,
 	{ rpcUrl, ...changes }: { rpcUrl: string } & Record<string, unknown>,
@@ -220,7 +220,7 @@ test.concurrent("check finds a second provider that is another chain's, or has o
 	expect(await check("down", secretUrl("http"))).toMatchObject({ result: "fail" });
 });
 
-/** A file of a service that also offers Solana. */
+/** Writes a configuration of a service that also offers Solana. */
 function solanaConfigFile(name: string, solana: SolanaDeployment, more: object = {}): string {
 	write(`deployment-${name}`, formatDeployment({ ...chains.deployment, solana }));
 	const slow = { rpcUrl: "http://127.0.0.1:9", finalitySeconds: 5, fillSeconds: 3_600, refundSeconds: 3_600 };
@@ -237,7 +237,7 @@ function solanaConfigFile(name: string, solana: SolanaDeployment, more: object =
 test.concurrent("keys with which no process starts fail: everyone knows them", async () => {
 	const [first] = chains.deployment.chains;
 	if (!first) throw new Error("no chain");
-	/** The main cluster's first block. */
+	/** The genesis hash of the main cluster. */
 	const genesisHash = "5eykt4UsFv8P8NJdTREpY1vzqKqZKvdpKuc147dw2N9d";
 	const service = solanaConfigFile("known.json", describeSolana({ genesisHash, feeds: solanaFeeds(first) }));
 	const nowhere = { rpcUrl: "http://127.0.0.1:9" };

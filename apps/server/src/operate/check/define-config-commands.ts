@@ -1,6 +1,6 @@
 import { type Command, Option } from "commander";
 
-/** Where the configuration is, unless told. */
+/** The path of the configuration file, unless given. */
 const defaultConfig = process.env.GEOSWAP_CONFIG ?? "geoswap.json";
 
 export function defineConfigCommands(program: Command): void {
@@ -22,7 +22,7 @@ export function defineConfigCommands(program: Command): void {
 		)
 		.action(async (options) => {
 			const { configCheckCommand } = await import("./config-check-command.ts");
-			// What did not answer in time may still be waited for.
+			// Exits explicitly, because calls that timed out may still be pending.
 			process.exit(await configCheckCommand(options));
 		});
 	config

@@ -2,25 +2,25 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { ConfigError } from "../../config/config-error.ts";
 import { maskUrls } from "../../config/mask-url.ts";
 
-/** What became of one question, about one part of the service. */
+/** The result of one check of one part of the service. */
 export type Finding = { part: string; result: "ok" | "warn" | "fail"; message: string };
 export type Found = Omit<Finding, "part">;
 
 const timeoutMs = 5_000;
 
 export const ok = (message: string): Found => ({ result: "ok", message });
-/** Nothing that keeps the service from starting. */
+/** A warning does not keep the service from starting. */
 export const warn = (message: string): Found => ({ result: "warn", message });
 export const fail = (message: string): Found => ({ result: "fail", message });
 
-/** Asks a part. One that throws has failed, and so has one that takes too long. */
+/** Checks a part. One that throws has failed, and so has one that takes too long. */
 export async function check(part: string, ask: () => Promise<Found | Found[]>): Promise<Finding[]> {
 	const over = new AbortController();
 	try {
 		const found = await Promise.race([ask(), tooLate(over.signal)]);
 		return [found].flat().map((one) => ({ part, ...one }));
 	} catch (error) {
-		// The part stands before it already.
+		// The finding has the part's name already.
 		return [{ part, ...fail(sayWhy(error).replace(`${part}: `, "")) }];
 	} finally {
 		over.abort();
@@ -32,7 +32,7 @@ async function tooLate(signal: AbortSignal): Promise<never> {
 	throw new Error(`does not answer within ${timeoutMs / 1_000} s`);
 }
 
-/** Why something failed, without what could be a secret: drivers and endpoints say where and what they were asked. */
+/** Returns why something failed, without possible secrets: drivers and endpoints quote addresses and requests. */
 export function sayWhy(error: unknown): string {
 	if (error instanceof ConfigError) return maskUrls(error.message);
 	const {

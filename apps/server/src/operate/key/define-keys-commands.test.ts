@@ -31,7 +31,7 @@ afterAll(async () => {
 type Outcome = { code: number; stdout: string; stderr: string };
 const environment = () => ({ DATABASE_URL: database.url, GEOSWAP_API_KEY_PEPPER: pepper });
 
-/** A command as an operator runs it. */
+/** Runs a command as an operator does. */
 function runProcess(args: string[], { input = "" } = {}): Promise<Outcome> {
 	return new Promise((resolve) => {
 		const main = join(import.meta.dirname, "../../main.ts");
@@ -43,7 +43,7 @@ function runProcess(args: string[], { input = "" } = {}): Promise<Outcome> {
 		child.stdin?.end(input);
 	});
 }
-/** The same in this process, for a small part of the time. One at a time: what is printed belongs to all. */
+/** Does the same in this process, in a fraction of the time. Only one may run at a time: they share the output. */
 async function run(args: string[], { env = {} as Record<string, string> } = {}): Promise<Outcome> {
 	const stdout: string[] = [];
 	const stderr: string[] = [];
@@ -66,13 +66,13 @@ async function run(args: string[], { env = {} as Record<string, string> } = {}):
 		vi.unstubAllEnvs();
 	}
 }
-/** What a command prints as JSON. */
+/** Returns what a command prints as JSON. */
 async function ask(...args: string[]) {
 	const { code, stdout, stderr } = await run([...args, "--json"]);
 	expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
 	return JSON.parse(stdout);
 }
-/** What the next command of a process with its own memory would be told, by a clock that is this much ahead. */
+/** Authenticates a key as a process with a memory of its own would, by a clock that is this much ahead. */
 async function authenticate(key: string, { aheadMs = 0 } = {}) {
 	const apiKeys = createApiKeys({ db: database.pool, pepper, limits, nowMs: () => Date.now() + aheadMs });
 	try {
@@ -249,11 +249,11 @@ test("a scan tells keys from what only looks like them, which are valid and whos
 		{ file: dump, line: 3, keyId: valid.keyId, verdict: "not a key" },
 	]);
 	expect(none).toMatchObject({ code: 0, stdout: "nothing looks like a key\n" });
-	// Without anyone to ask, a key could be valid.
+	// Without a database to ask, a key could be valid.
 	expect(unchecked).toMatchObject({ code: 1, stderr: expect.stringContaining("to learn which") });
 	expect(unchecked.stdout).toContain(`${revoked.keyId}  unchecked`);
 	expect(unasked).toMatchObject({ code: 3, stdout: "" });
-	// What cannot be read hides nothing of the rest, and is not clean.
+	// A file that cannot be read hides nothing of the rest, and does not count as clean.
 	expect(missing).toMatchObject({
 		code: 3,
 		stdout: "",

@@ -2,7 +2,7 @@ import { apiKeyLength, type FoundKey, findApiKeysIn } from "../../api/key/api-ke
 
 export type LocatedKey = Omit<FoundKey, "offset"> & { line: number };
 
-/** Whatever looks like a key, with its line. Of the text only one piece is in memory at a time. */
+/** Finds whatever looks like a key, with its line. Only one piece of the text is in memory at a time. */
 export async function findKeysInStream(stream: AsyncIterable<string>): Promise<LocatedKey[]> {
 	const found: LocatedKey[] = [];
 	let line = 1;

@@ -2,10 +2,10 @@ import type { ApiKeyRecord } from "../../api/key/api-key-record.ts";
 
 export type KeyState = "valid" | "expiring" | "expired" | "revoked";
 
-/** Time enough to give its owner another one. */
+/** Time enough to give the owner another key. */
 const expiringMs = 7 * 86_400_000;
 
-/** `expiring` is valid still, for a week at most. */
+/** An `expiring` key is still valid, for a week at most. */
 export function keyState(
 	{ revokedAt, expiresAt }: Pick<ApiKeyRecord, "revokedAt" | "expiresAt">,
 	nowMs: number,

@@ -50,7 +50,7 @@ export async function createKeyCommand({
 		return;
 	}
 	for (const { key } of keys) console.log(key);
-	// Beside the keys, so that those can go straight into a file.
+	// Printed to stderr, so that the keys can go straight into a file.
 	console.error(
 		keys.length === 1
 			? `It is not shown again. Revoke it with: geoswapd keys revoke ${keys[0]?.id}`

@@ -32,7 +32,7 @@ export async function keyHistoryCommand({
 	}
 }
 
-/** The fields that differ; all of them where there was nothing before. */
+/** Describes the fields that differ, or all of them if there was nothing before. */
 function describeChange({ before = {}, after = {} }: KeyChange): string {
 	const names = Object.keys({ ...before, ...after });
 	const shown = (value: unknown) => (typeof value === "string" ? value : JSON.stringify(value ?? null));

@@ -21,7 +21,7 @@ export async function limitKeyCommand({
 	if (!rate && held === undefined) {
 		throw new ConfigError("keys limits", "give what is to change: --rate quote=100, --held 10");
 	}
-	// What is wrong with an option is said before anything is asked of the database.
+	// Invalid options are reported before anything is asked of the database.
 	changeLimits({}, { rate, held });
 	const limits = await changeAs(readActor(actor), async (db) => {
 		const key = await lockUnrevokedKey(db, id);

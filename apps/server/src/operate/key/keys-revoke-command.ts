@@ -4,7 +4,7 @@ import { changeAs } from "../with-database.ts";
 import { lockKey } from "./lock-key.ts";
 import { parseKeyId } from "./parse-key-id.ts";
 
-/** Done as well where it was done before: whoever repeats it in haste wants the key gone, and it is. */
+/** Succeeds also if the key was revoked before: an operator who repeats it in haste wants the key gone, and it is. */
 export async function revokeKeyCommand({
 	id: text,
 	actor,

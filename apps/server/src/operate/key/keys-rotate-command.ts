@@ -10,7 +10,7 @@ import { lockKey } from "./lock-key.ts";
 import { parseKeyId } from "./parse-key-id.ts";
 import { parseDuration, parseExpiry } from "./parse-time.ts";
 
-/** A new key of the same account with the same limits. The old one goes on for the overlap. */
+/** Creates a key of the same account with the same limits. The old one stays valid for the overlap. */
 export async function rotateKeyCommand({
 	id: text,
 	overlap,
@@ -41,7 +41,7 @@ export async function rotateKeyCommand({
 		if (state === "revoked" || state === "expired") {
 			throw new ConfigError("keys rotate", `${id} is ${state}: make a key with geoswapd keys create`);
 		}
-		// A key that was meant to end must not become one for good because nobody thought of it.
+		// A key that was meant to expire must not become a permanent one because nobody thought of it.
 		if (old.expiresAt && expires === undefined) {
 			throw new ConfigError(
 				"--expires",

@@ -15,8 +15,8 @@ type Verdict = KeyState | "not a key" | "unknown" | "unchecked";
 type Finding = { file: string; line: number; keyId: string; verdict: Verdict; account?: string };
 
 /**
- * Returns the exit code: 0 where no key is found that could be used, 1 where one is, 3 where that could not be found out:
- * a file cannot be read, the database not be asked. Without a database every key with a right checksum could be.
+ * Returns the exit code: 0 if no usable key is found, 1 if one is, 3 if that is unknown because a file cannot be read
+ * or the database does not answer. Without a database every key with a right checksum counts as usable.
  */
 export async function scanKeysCommand({
 	files,
@@ -34,7 +34,7 @@ export async function scanKeysCommand({
 			const keys = await readKeys(file);
 			found.push(...keys.map((key) => ({ file, ...key })));
 		} catch (error) {
-			// The others may hold one.
+			// The other files may hold a key.
 			isAllRead = false;
 			console.error(`error: ${file}: ${(error as Error).message}`);
 		}
@@ -82,7 +82,7 @@ function describeFinding({ file, line, keyId, verdict, account }: Finding): stri
 }
 
 function readKeys(file: string): Promise<LocatedKey[]> {
-	// Any file may be searched: one character for each byte cannot fail, and a key has no others.
+	// Any file may be searched: latin1 decodes every byte to one character, and a key has no others.
 	const stream: Readable = file === "-" ? process.stdin : createReadStream(file);
 	stream.setEncoding("latin1");
 	return findKeysInStream(stream);

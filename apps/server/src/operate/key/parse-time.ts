@@ -5,7 +5,7 @@ const unitMs: Record<string, number> = { s: 1_000, m: 60_000, h: 3_600_000, d: 8
 const maxDurationMs = 3_650 * 86_400_000;
 const timeSchema = z.union([z.iso.datetime({ offset: true }), z.iso.date()]);
 
-/** `24h`, `90d`, `0s`. */
+/** Parses `24h`, `90d`, `0s`. */
 export function parseDuration(option: string, text: string): number {
 	const [, count, unit = ""] = /^(\d{1,9})([smhd])$/.exec(text) ?? [];
 	const durationMs = Number(count) * (unitMs[unit] ?? Number.NaN);
@@ -18,7 +18,7 @@ export function parseDuration(option: string, text: string): number {
 	return durationMs;
 }
 
-/** A time to come: `2027-01-31`, `2027-01-31T12:00:00Z`. */
+/** Parses a time in the future: `2027-01-31`, `2027-01-31T12:00:00Z`. */
 export function parseTime(option: string, text: string, { nowMs }: { nowMs: number }): Date {
 	if (!timeSchema.safeParse(text).success) {
 		throw new ConfigError(option, `"${text}" is not a time: write 2027-01-31 or 2027-01-31T12:00:00Z`);
@@ -30,7 +30,7 @@ export function parseTime(option: string, text: string, { nowMs }: { nowMs: numb
 	return time;
 }
 
-/** A time to come, by how long that is: `90d`. */
+/** Parses a duration, `90d`, into the time at its end. */
 export function parseTimeIn(option: string, text: string, { nowMs }: { nowMs: number }): Date {
 	const durationMs = parseDuration(option, text);
 	if (durationMs === 0) {
@@ -39,7 +39,7 @@ export function parseTimeIn(option: string, text: string, { nowMs }: { nowMs: nu
 	return new Date(nowMs + durationMs);
 }
 
-/** How long, until when, or `never`, which is undefined. */
+/** Parses a duration, a time, or `never`, which is undefined. */
 export function parseExpiry(option: string, text: string, { nowMs }: { nowMs: number }): Date | undefined {
 	if (text === "never") return undefined;
 	if (text.includes("-")) return parseTime(option, text, { nowMs });

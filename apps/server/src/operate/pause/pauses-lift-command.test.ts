@@ -34,7 +34,7 @@ const lift = (options: { json?: boolean } = {}) =>
 	);
 const openBreaches = async () => (await readPauses(database.pool)).map(({ breaches }) => breaches);
 
-/** What the books say, and what happens while they are read. */
+/** Sets the breaches of the next audit, and what happens while it runs. */
 function audited(breaches: Pick<Breach, "invariant" | "message">[], meanwhile = async () => {}): void {
 	audit.mockImplementationOnce(async () => {
 		await meanwhile();

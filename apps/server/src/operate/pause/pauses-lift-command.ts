@@ -9,10 +9,10 @@ import { parseChainId } from "./parse-chain-id.ts";
 import { describePause } from "./pauses-list-command.ts";
 
 /**
- * Returns the exit code: 0 where it was lifted, 1 where the chain is not paused, 3 where what is still breached could not
- * be found out: then nothing is lifted, unless it is said that it need not be known; 4 where an audit found more
- * meanwhile, which is told and keeps the chain paused. What is told as still breached is accepted with the lifting, and
- * pauses nothing again.
+ * Returns the exit code: 0 if the pause was lifted, 1 if the chain is not paused, 3 if the remaining breaches could not
+ * be determined: then nothing is lifted, unless `unchecked` is given; 4 if an audit found more meanwhile, which is
+ * reported and keeps the chain paused. Breaches that are reported as remaining are accepted with the lifting, and pause
+ * nothing again.
  */
 export async function liftPauseCommand(
 	{

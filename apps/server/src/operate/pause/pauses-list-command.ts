@@ -3,7 +3,7 @@ import { withDatabase } from "../with-database.ts";
 
 const mostLifted = 20;
 
-/** Returns the exit code: 0 where no chain is paused, 1 where one is. */
+/** Returns the exit code: 0 if no chain is paused, 1 if one is. */
 export async function listPausesCommand({ json }: { json?: boolean }): Promise<number> {
 	const { open, lifted } = await withDatabase(async (pool) => ({
 		open: await readPauses(pool),

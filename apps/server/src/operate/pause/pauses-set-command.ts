@@ -3,7 +3,7 @@ import { checkName } from "../check-name.ts";
 import { withDatabase } from "../with-database.ts";
 import { parseChainId } from "./parse-chain-id.ts";
 
-/** Done as well where it was done before: whoever repeats it in haste wants nothing sold, and nothing is. */
+/** Succeeds also if the chain was paused before: an operator who repeats it in haste wants nothing sold. */
 export async function setPauseCommand({
 	chainId: text,
 	by,

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 
 const pauseMs = 500;
 
-/** The first answer; undefined where there is none until the deadline, by `performance.now()`. */
+/** Returns the first answer, or undefined if there is none until the deadline, by `performance.now()`. */
 export async function askUntil<T>(ask: () => Promise<T>, deadlineMs: number): Promise<T | undefined> {
 	for (;;) {
 		try {

@@ -3,8 +3,8 @@ import { ConfigError } from "../../config/config-error.ts";
 import { askUntil } from "./ask-until.ts";
 
 /**
- * Throws where an endpoint is another chain's than the configuration says: what is read there would be taken for the
- * truth. One that does not answer is asked again for a while, since chain and service may be starting together.
+ * Throws if an endpoint belongs to another chain than the configuration says: its data would be taken for the truth. An
+ * endpoint that does not answer is retried for a while, since chain and service may be starting together.
  */
 export async function expectChainIds(
 	chains: readonly EvmChain[],
@@ -15,7 +15,7 @@ export async function expectChainIds(
 		chains.map(async ({ chainId, client }) => {
 			const actual = await askUntil(() => client.getChainId(), deadlineMs);
 			if (actual === chainId) return;
-			// The address may hold a key: its origin is enough to find it by.
+			// The address may hold a key, and its origin is enough to find it.
 			const { origin } = new URL(client.transport.url ?? "");
 			throw new ConfigError(
 				`chains.${chainId}.rpcUrl`,

@@ -5,7 +5,7 @@ import { expectSchema, SchemaError } from "../../database/migrate.ts";
 import type { DatabaseRoles } from "../../database/roles/grant-roles.ts";
 import type { RoleName } from "../../database/roles/grants.ts";
 
-/** The variable that holds a role's login. */
+/** The variable that holds the login of each role. */
 export const urlVariables = {
 	api: "API_DATABASE_URL",
 	worker: "WORKER_DATABASE_URL",
@@ -42,7 +42,7 @@ async function expectRole(db: Database, role: RoleName, roles: DatabaseRoles): P
 	const refuse = (problem: string) => {
 		throw new ConfigError(urlVariables[role], `logs in as ${login}, ${problem}`);
 	};
-	// A superuser is everything, whatever was granted.
+	// A superuser has every role, whatever was granted.
 	if (isOwner) refuse(`which may change every table: use a login that has the role ${roles[role]} alone`);
 	if (!has.includes(role))
 		refuse(`which does not have the role ${roles[role]}: run geoswapd migrate, then grant it`);

@@ -2,7 +2,7 @@ import type { SolanaChain } from "../../chain/solana/connect-solana.ts";
 import { ConfigError } from "../../config/config-error.ts";
 import { askUntil } from "./ask-until.ts";
 
-/** Throws where the endpoint is another cluster's than the deployment says, as `expectChainIds` does for the others. */
+/** Throws if the endpoint belongs to another cluster than the deployment says, like `expectChainIds` on EVM chains. */
 export async function expectGenesisHash(
 	{ rpc, deployment }: Pick<SolanaChain, "rpc" | "deployment">,
 	{ patienceMs = 10_000 }: { patienceMs?: number } = {},

@@ -33,7 +33,7 @@ async function insertSwap(changes: Partial<Order> = {}): Promise<void> {
 	);
 }
 
-/** What a start with this escrow and vault says. */
+/** Returns the outcome of a start with this escrow and vault. */
 const startWith = (changes: { escrow?: string; vault?: string } = {}) =>
 	expectNamedKeys(database.pool, { ...scene.deployment, ...changes } as typeof scene.deployment).then(
 		() => "started",

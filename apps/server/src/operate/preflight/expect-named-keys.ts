@@ -4,8 +4,8 @@ import type { Database } from "../../database/database.ts";
 import { readNamedSolanaKeys } from "./named-solana-keys.ts";
 
 /**
- * Throws where orders that are under way name another escrow or vault than the deployment: no lane could sign for them
- * and no attester would, so that their inputs stayed where they are for good. Fee payers may change: no order names one.
+ * Throws if orders that are under way name another escrow or vault than the deployment: no lane could sign for them and
+ * no attester would, so their inputs would be stuck for good. Fee payers may change: no order names one.
  */
 export async function expectNamedKeys(
 	db: Database,

@@ -3,7 +3,7 @@ import { checkOwnAccounts } from "../../chain/solana/read/check-own-accounts.ts"
 import { ConfigError } from "../../config/config-error.ts";
 import { askUntil } from "./ask-until.ts";
 
-/** Throws where escrow or vault lack what every swap on Solana needs. An answer that is lost is asked for again. */
+/** Throws if escrow or vault lack what every swap on Solana needs. Retries if there is no answer. */
 export async function expectOwnAccounts(
 	chain: SolanaChain,
 	{ patienceMs = 10_000 }: { patienceMs?: number } = {},

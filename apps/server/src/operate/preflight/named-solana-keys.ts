@@ -4,7 +4,7 @@ import type { Database } from "../../database/database.ts";
 
 export type NamedSolanaKey = { role: "escrow" | "vault"; key: Hex; swaps: number };
 
-/** The keys on Solana that orders name on which work may be left, and how many each. */
+/** Returns the keys on Solana that orders with unfinished work name, and how many swaps each has. */
 export async function readNamedSolanaKeys(db: Database): Promise<NamedSolanaKey[]> {
 	const { rows } = await db.query<NamedSolanaKey>(
 		`select role, lower(key) as key, count(distinct s.id)::int as swaps

@@ -5,14 +5,14 @@ import { ConfigError } from "../../config/config-error.ts";
 /** The chains that exist on one machine only. */
 const developmentChainIds: readonly number[] = [31337, 31338];
 
-/** The devnet's, and the default one of anvil and hardhat. Whatever their keys hold on a real network is anyone's. */
+/** The mnemonics of the devnet and of anvil and hardhat. Anyone can take what their keys hold on a real network. */
 const publicMnemonics = [
 	"public test key never use this swap only inside laptop develop machine",
 	"test test test test test test test test test test test junk",
 ];
 const checkedKeysPerMnemonic = 50;
 
-/** Throws where a key that everyone knows would be used on a chain that is not of this machine alone. */
+/** Throws if a publicly known key would be used on a chain that exists not only on this machine. */
 export function refuseDevelopmentKeys(keys: readonly Hex[], chainIds: readonly number[]): void {
 	const realChainId = chainIds.find((chainId) => !developmentChainIds.includes(chainId));
 	if (realChainId === undefined) return;
@@ -26,7 +26,7 @@ export function refuseDevelopmentKeys(keys: readonly Hex[], chainIds: readonly n
 }
 
 function keysOf(mnemonic: string): string[] {
-	// One parent for all: stretching the mnemonic is the slow part.
+	// All keys share one parent: stretching the mnemonic is the slow part.
 	const parent = mnemonicToAccount(mnemonic, { path: "m/44'/60'/0'/0" }).getHdKey();
 	return Array.from({ length: checkedKeysPerMnemonic }, (_, index) =>
 		toHex(parent.deriveChild(index).privateKey ?? new Uint8Array()),

@@ -10,7 +10,7 @@ import { generateKeyPairSigner } from "@solana/kit";
 import { beforeAll, expect, test } from "vitest";
 import { refuseSolanaDevelopmentKeys } from "./refuse-solana-development-keys.ts";
 
-/** The main cluster's first block. */
+/** The genesis hash of the main cluster. */
 const genesisHash = "5eykt4UsFv8P8NJdTREpY1vzqKqZKvdpKuc147dw2N9d";
 
 let solana: TestSolana;

@@ -6,14 +6,14 @@ import { ConfigError } from "../../config/config-error.ts";
 /** The devnet's first block: a cluster that exists on one machine only. */
 const developmentGenesisHash: string = getBase58Decoder().decode(sha256("geoswap devnet: Solana"));
 
-/** From which the devnet derives its keys. Whatever they hold on a real cluster is anyone's. */
+/** The seed of the devnet's keys. Anyone can take what they hold on a real cluster. */
 const developmentSeed = "geoswap devnet: public development keys, never use them on a cluster";
 const checkedKeysPerRole = 16;
 let known: Set<SolanaAddress> | undefined;
 
 /**
- * Throws where a key that everyone knows would be used on a cluster that is not of this machine alone, or a mint whose
- * address is one's: anyone could have made it, with as many tokens as they like.
+ * Throws if a publicly known key would be used on a cluster that exists not only on this machine, or a mint with the
+ * address of such a key: anyone could have made it, with as many tokens as they like.
  */
 export function refuseSolanaDevelopmentKeys({
 	genesisHash,
@@ -44,7 +44,7 @@ function developmentAddresses(): SolanaAddress[] {
 	return [...numbered, ...named].map(developmentAddress);
 }
 
-/** What PKCS #8 puts before the 32 bytes of an Ed25519 key. */
+/** The bytes that PKCS #8 puts before the 32 bytes of an Ed25519 key. */
 const pkcs8Prefix = Buffer.from("302e020100300506032b657004220420", "hex");
 
 function developmentAddress(name: string): SolanaAddress {

@@ -3,7 +3,7 @@ import { reconcile } from "../../audit/reconcile.ts";
 import { readConfig } from "../../config/read-config.ts";
 import type { DatabasePool } from "../../database/database.ts";
 
-/** A whole audit, by a configuration file. Throws a CouldNotCheckError where the database does not answer. */
+/** Runs a full audit by a configuration file. Throws a CouldNotCheckError if the database does not answer. */
 export function auditBooks(pool: DatabasePool, { config: path }: { config: string }): Promise<Report> {
 	const { chains, solana, earlierAttesterSets } = readConfig(path);
 	return reconcile({

@@ -1,6 +1,6 @@
 import type { Finding } from "../../audit/read/report.ts";
 
-/** By which a breach is accepted. One that grows is another: what was accepted is what was seen. */
+/** Returns the key by which a breach is accepted. One that grows has another key: only what was seen is accepted. */
 export function breachKey({ invariant, message, orderId }: Finding): string {
 	return [invariant, message, orderId ?? ""].join(" ").trim();
 }

@@ -1,6 +1,6 @@
 import type { Breach, Finding } from "../../audit/read/report.ts";
 
-/** What two audits found, as the second says it. What is not to be acted on confirms nothing. */
+/** Returns the breaches that both audits found, as the second reports them. Only new ones confirm each other. */
 export function foundTwice(
 	first: readonly Breach[],
 	second: readonly Breach[],
@@ -10,7 +10,7 @@ export function foundTwice(
 	return second.filter((breach) => isNew(breach) && before.has(sameKey(breach)));
 }
 
-/** The same thing, whatever the amounts of the moment. */
+/** Identifies a breach, whatever its current amounts. */
 function sameKey({ invariant, chainIds, orderId, swapId, token }: Finding): string {
 	return [invariant, chainIds.join(), orderId ?? "", swapId ?? "", token ?? ""].join(" ");
 }

@@ -40,7 +40,7 @@ async function follow(): Promise<void> {
 	}
 }
 
-/** Moves tokens out of the destination's vault as no key can. */
+/** Moves tokens out of the destination's vault in a way that no key could. */
 async function steal(amount: bigint): Promise<void> {
 	const { testClient, publicClient, deployment } = chains.destination;
 	const from = deployment.contracts.vault;
@@ -87,7 +87,7 @@ test("what is found twice pauses its chain alone; once lifted it pauses nothing 
 		await vi.waitUntil(() => runs.length >= before + count, patience);
 	};
 	await more(3);
-	// Of two that take turns only one reads all there is, once.
+	// Two workers take turns, and only one of them makes a full audit, once.
 	expect(runs.filter(({ isWhole }) => isWhole)).toHaveLength(1);
 	expect(await readPauses(pool)).toEqual([]);
 
@@ -97,7 +97,7 @@ test("what is found twice pauses its chain alone; once lifted it pauses nothing 
 	const [pause] = await readPauses(pool);
 	expect(pause?.reason).toContain("I2");
 	expect(pause?.breaches).toEqual([expect.stringContaining("hold 8 USDC less than the books say")]);
-	// It is told as long as it is so, and what is paused for it already is not looked for again.
+	// The breach is reported while it lasts, and not confirmed again once the chain is paused for it.
 	await more(3);
 	expect(runs.slice(-2).map(({ isWhole }) => isWhole)).toEqual([false, false]);
 	expect(runs.at(-1)?.report.breaches).toHaveLength(1);
@@ -124,7 +124,7 @@ test("a breach on an EVM chain pauses it, however many transactions strangers se
 	const real = createDefaultRpcTransport({ url: solana.rpcUrl });
 	const stopping = new AbortController();
 	let listed = 0n;
-	/** A list that never ends, of transactions that cannot be decoded. */
+	/** Lists transactions without end that cannot be decoded. */
 	const transport: typeof real = async (request) => {
 		const { method, params, id } = request.payload as { method: string; params: [string]; id: string };
 		stopping.signal.throwIfAborted();
@@ -132,7 +132,7 @@ test("a breach on an EVM chain pauses it, however many transactions strangers se
 			return { jsonrpc: "2.0", id, error: { code: -32_015, message: "of a newer version" } } as never;
 		}
 		if (method !== "getSignaturesForAddress" || params[0] !== solana.deployment.vault) return real(request);
-		// No request leaves the process, so that timers run only where they are let.
+		// No request leaves the process: timers run only if they are let.
 		await setImmediate();
 		const result = Array.from({ length: 1_000 }, () => ({
 			signature: getBase58Decoder().decode(toBytes(++listed, { size: 64 })),

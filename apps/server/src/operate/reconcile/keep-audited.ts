@@ -11,23 +11,23 @@ import type { Log } from "../../telemetry/log.ts";
 import { breachKey } from "./breach-key.ts";
 import { foundTwice } from "./found-twice.ts";
 
-/** How soon another worker takes over from one that is gone. */
+/** Milliseconds within which another worker takes over from one that is gone. */
 const takeOverMs = 10_000;
 
 /**
- * Anyone can name our addresses on Solana in as many transactions as they pay for. An audit reads so many at most, which
- * takes minutes, and the next one goes on there. Only an audit that has to confirm a breach on Solana reads all that came
- * within two hours.
+ * Most Solana transactions that an audit reads, which takes minutes; the next audit continues there. Anyone can name
+ * our addresses in as many transactions as they pay for. Only an audit that has to confirm a breach on Solana reads all
+ * that came within two hours.
  */
 const defaultMostSolanaReads = 20_000;
-/** A new version is started, then the one before is stopped: a person or a supervisor does both within this. */
+/** Time within which a person or a supervisor starts a new version and then stops the one before. */
 const defaultEarlierWorkersSeconds = 300;
 
 export type AuditRun = { report: Report; endedAtMs: number; durationMs: number; isWhole: boolean };
 
 /**
- * Audits the books on a timer, in one worker at a time. What it finds is looked for a second time, in all there is, before
- * a chain is paused for it. What a chain is paused for, or a person has lifted a pause of, pauses nothing again.
+ * Audits the books on a timer, in one worker at a time. A second, full audit must confirm a finding before a chain is
+ * paused for it. A breach that a chain is paused for, or whose pause a person has lifted, pauses nothing again.
  */
 export async function keepAudited({
 	config: { audit: settings },
@@ -42,17 +42,16 @@ export async function keepAudited({
 	log,
 }: {
 	config: Pick<Config, "audit">;
-	/** What is audited. */
 	books: Pick<ReconcileOptions, "chains" | "solana" | "earlierAttesterSets">;
-	/** Nothing that a swap waits for may wait for this. */
+	/** A pool of its own: nothing that a swap waits for may wait for this. */
 	pool: DatabasePool;
 	/** How many transactions on Solana an audit reads at most. */
 	mostSolanaReads?: number;
 	/** How long workers of an earlier version may still decide by their own configuration. */
 	earlierWorkersSeconds?: number;
-	/** Undefined once another worker audits. */
+	/** Called with undefined once another worker audits. */
 	onRun?: (run: AuditRun | undefined) => void;
-	/** Told of each chain that could not be audited, or where nothing could be, of `all`. */
+	/** Called for each chain that could not be audited, or with `all` if nothing could be. */
 	onFailure?: (what: number | "all") => void;
 	nowMs: () => number;
 	signal: AbortSignal;
@@ -69,7 +68,7 @@ export async function keepAudited({
 		await holdLeadership(pool, { name: "audit" }, async (isHeld) => {
 			memory = createAuditMemory();
 			wholeAtMs = undefined;
-			// A worker that takes over knows nothing: its audits read all there is, of Solana a part each time.
+			// A worker that takes over has no memory: its audits read everything, but only a part of Solana each time.
 			while (!signal.aborted && isHeld()) {
 				await auditOnce().catch((error: unknown) => {
 					if (signal.aborted) return;
@@ -90,7 +89,7 @@ export async function keepAudited({
 		const paused = await readPauses(pool);
 		const isPausedFor = (breach: string, chainId: number) =>
 			paused.some((pause) => pause.chainId === chainId && pause.breaches.includes(breach));
-		// There is nothing left to do about it but to tell it.
+		// A known finding is only reported: nothing else is left to do.
 		const isKnown = (finding: Finding) => {
 			const [key, { chainIds }] = [breachKey(finding), finding];
 			return accepted.has(key) || (chainIds.length > 0 && chainIds.every((id) => isPausedFor(key, id)));

@@ -5,7 +5,7 @@ import { openDatabase } from "../../database/database.ts";
 import { describeError } from "../../telemetry/log.ts";
 import { auditBooks } from "./audit-books.ts";
 
-/** Returns the exit code: 0 where all invariants hold, 1 where one does not, 3 where that could not be found out. */
+/** Returns the exit code: 0 if all invariants hold, 1 if one does not, 3 if that could not be determined. */
 export async function reconcileCommand({
 	config,
 	json,

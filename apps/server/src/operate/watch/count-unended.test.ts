@@ -80,7 +80,7 @@ test("one that has not ended is counted at any age, an old one with the next loo
 	};
 	const old = await insert(nowMs - 30 * dayMs);
 	await insert(nowMs - dayMs);
-	// One series, whichever question found them.
+	// There is one series, whichever query found the swaps.
 	expect(await countAt(nowMs)).toEqual([[2, 2]]);
 	await insert(nowMs);
 	expect(await countAt(nowMs + 5_000)).toEqual([[3, 2]]);
@@ -105,7 +105,7 @@ test("a look locks the partitions of a few days", async () => {
 		};
 		const all = await locksOf(nowMs);
 		expect(all).toBeGreaterThan(days * 8);
-		// However often: a plan that is kept would be one over all of them.
+		// This holds however often it is asked: a cached plan would be one over all partitions.
 		for (let look = 1; look <= 10; look++) {
 			expect(await locksOf(nowMs + look * 5_000)).toBeLessThan(60);
 		}

@@ -4,7 +4,7 @@ import type { Database } from "../../database/database.ts";
 /** How long a chain takes, by its configuration. */
 export type ChainPace = { chainId: number; openSeconds: number; finalitySeconds: number };
 
-/** Swaps that have not ended, by where they stand; `unreleased` where the caller's side is decided and ours is not. */
+/** Swaps that have not ended, by stage; `unreleased` if the caller's side is decided and ours is not. */
 export type UnendedCount = {
 	stage: string;
 	origin: string;
@@ -13,16 +13,16 @@ export type UnendedCount = {
 	stuck: number;
 };
 
-/** All but very few have ended by then. */
+/** Age at which all but very few swaps have ended. */
 const recentMs = 2 * 86_400_000;
-/** On top of what chains take. */
+/** Added to the time that chains take. */
 const graceSeconds = 60;
 const olderEveryMs = 600_000;
 
 /**
- * Counts the swaps that have not ended. One can be of any age: what is stuck stays so until somebody helps. Yet a look at
- * all of them locks each day's partition with its indices, thousands of locks of those that all connections share: so only
- * the newest are looked at each time, and the older ones now and then.
+ * Counts the swaps that have not ended. They can be of any age: a stuck swap stays so until somebody helps. But a query
+ * over all of them locks each day's partition with its indices, thousands of the locks that all connections share. So
+ * only the newest are counted each time, and the older ones now and then.
  */
 export function createUnendedCounts({ db, paces }: { db: Database; paces: readonly ChainPace[] }): {
 	read: (options: { nowMs: number }) => Promise<UnendedCount[]>;
@@ -41,7 +41,7 @@ export function createUnendedCounts({ db, paces }: { db: Database; paces: readon
 	};
 }
 
-/** One of each: to whoever reads metrics, two of the same are none. */
+/** Merges counts with the same labels: readers of metrics drop duplicate series. */
 function summed(counts: readonly UnendedCount[]): UnendedCount[] {
 	const sums = new Map<string, UnendedCount>();
 	for (const one of counts) {
@@ -53,9 +53,9 @@ function summed(counts: readonly UnendedCount[]): UnendedCount[] {
 }
 
 /**
- * Of swaps that were quoted from a moment on, or before one. Stuck: nothing was written of the swap for twice the time that
- * both its chains take to be final, and a minute. One that is not open yet has until its deadline besides: whether it is
- * opened is the chain's and the wallet's affair.
+ * Counts swaps that were quoted from a moment on, or before one. A swap is stuck if nothing was written about it for
+ * twice the time that both its chains take to be final, and a minute. One that is not open yet also has until its
+ * deadline: whether it is opened is up to the chain and the wallet.
  */
 async function countUnended(
 	db: Database,
@@ -66,7 +66,7 @@ async function countUnended(
 	}: { paces: readonly ChainPace[]; nowMs: number } & ({ fromMs: number } | { beforeMs: number }),
 ): Promise<UnendedCount[]> {
 	const [comparison, edgeMs] = "fromMs" in range ? [">=", range.fromMs] : ["<", range.beforeMs];
-	// Not named: a plan that is kept for any range is one over all partitions.
+	// Not a named statement: a plan that is kept for any range would be one over all partitions.
 	const { rows } = await db.query<UnendedCount>(
 		`with pace as (select * from unnest($1::text[], $2::int[], $3::int[]) as p (chain_id, open, finality))
 		select case when s.status = 'pending' then s.stage else 'unreleased' end as stage,

@@ -2,23 +2,23 @@ import type { Hex } from "viem";
 import type { Database } from "../../database/database.ts";
 import type { JobKind } from "../../swap/facts/job.ts";
 
-/** What an operator asks first, as the database knows it. */
+/** The figures that an operator asks for first, as the database has them. */
 export type Vitals = {
 	stock: { chainId: number; token: Hex; balance: bigint; outflowAvailable: bigint; reserved: bigint }[];
-	/** Of inputs from a chain: delivered or about to be, and not ours yet. */
+	/** Value delivered, or about to be, against inputs from a chain that are not ours yet. */
 	exposure: { chainId: number; unreleasedUsdCents: bigint; unfinalUsdCents: bigint }[];
 	heads: { chainId: number; updatedSecondsAgo: number; blockSecondsAgo: number; unfinalBlocks: number }[];
 	heartbeats: { attester: Hex; chainId: number; secondsAgo: number }[];
 	jobs: { chainId: number; kind: JobKind; state: string; count: number; oldestSeconds: number }[];
-	/** Signed, and in no final block yet. */
+	/** Transactions that are signed, and in no final block yet. */
 	transactions: { chainId: number; count: number; oldestSeconds: number }[];
-	/** For how long the swap that has been due longest has been so, by the database's clock. */
+	/** Seconds for which the longest-due swap has been due, by the database's clock. */
 	overdueSeconds: number;
-	/** Of the last day, in the chain's smallest unit. */
+	/** Gas of the last day, in the chain's smallest unit. */
 	unsettledGas: { chainId: number; wei: bigint }[];
 };
 
-/** Reads all of it in a few questions, each by itself: nothing is locked from one to the next. */
+/** Reads all of it in a few queries, each by itself: nothing is locked from one to the next. */
 export async function readVitals(db: Database, { nowMs }: { nowMs: number }): Promise<Vitals> {
 	const { rows: stock } = await db.query<Vitals["stock"][number]>(
 		`select chain_id as "chainId", '0x' || encode(token, 'hex') as token, balance,

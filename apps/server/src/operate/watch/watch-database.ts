@@ -8,7 +8,7 @@ import { type Meter, type Sample, sample } from "../../telemetry/meter.ts";
 import { type ChainPace, createUnendedCounts, type UnendedCount } from "./count-unended.ts";
 import { readVitals, type Vitals } from "./read-vitals.ts";
 
-/** Whoever looks more often, and however many look, the database is asked no more than this. */
+/** The database is asked once in this time at most, however often and by however many metrics are read. */
 const maxAgeMs = 5_000;
 
 const gauges = {
@@ -37,7 +37,7 @@ const stages = [...swapStages, "unreleased"];
 
 type NamedSample = Sample<keyof typeof gauges>;
 
-/** Lets be seen what the database knows of swaps, money, chains and attesters. */
+/** Publishes what the database knows of swaps, money, chains and attesters. */
 export function watchDatabase({
 	meter,
 	config,
@@ -46,7 +46,7 @@ export function watchDatabase({
 }: {
 	meter: Meter;
 	config: Pick<Config, "chains" | "solana">;
-	/** Nothing that a swap waits for may wait for this. */
+	/** A pool of its own: nothing that a swap waits for may wait for this. */
 	db: Database;
 	nowMs: () => number;
 }): void {
@@ -130,7 +130,7 @@ function swapSamples(swaps: readonly UnendedCount[]): NamedSample[] {
 		...swaps.map(({ count, stage, origin, destination }) =>
 			sample("geoswap_swaps_pending", count, { stage, origin, destination }),
 		),
-		// Each stage, always: to whoever alerts on it, a series that is absent looks like one that is well.
+		// Every stage is always there: to an alert, an absent series looks like a healthy one.
 		...stages.map((stage) => {
 			const stuck = swaps.filter((swap) => swap.stage === stage).reduce((sum, swap) => sum + swap.stuck, 0);
 			return sample("geoswap_swaps_stuck", stuck, { stage });
@@ -142,7 +142,7 @@ function stockSamples({ stock }: Vitals, chains: readonly WatchedChain[]): Named
 	return stock.flatMap(({ chainId, token, balance, reserved, outflowAvailable }) => {
 		const assets = chains.find((chain) => chain.chainId === chainId)?.assets ?? [];
 		const asset = assets.find((candidate) => candidate.token === token);
-		// No asset of the deployment any more: nothing is sold of it.
+		// The token is no asset of the deployment any more: it is not sold.
 		if (!asset) return [];
 		const labels = { chain: String(chainId), token: asset.symbol };
 		return [
@@ -168,7 +168,7 @@ function exposureSamples(
 	];
 }
 
-/** For a picture, not for a ledger. */
+/** Precise enough for a graph, not for a ledger. */
 function whole(amount: bigint, decimals: number): number {
 	return Number(formatUnits(amount, decimals));
 }

@@ -5,7 +5,7 @@ import { type Meter, sample } from "../../telemetry/meter.ts";
 
 const causes: readonly PauseCause[] = ["breach", "finality", "operator"];
 
-/** Lets be seen which chains are paused, and why. */
+/** Publishes which chains are paused, and why. */
 export function watchPauses({
 	meter,
 	config,
@@ -14,7 +14,7 @@ export function watchPauses({
 }: {
 	meter: Meter;
 	config: Pick<Config, "chains" | "solana">;
-	/** Those that are open; undefined where that is not known. */
+	/** Returns the open pauses, or undefined if they are not known. */
 	read: () => readonly Pause[] | undefined | Promise<readonly Pause[]>;
 	maxAgeMs?: number;
 }): void {
@@ -26,7 +26,7 @@ export function watchPauses({
 		read: async () => {
 			const pauses = await read();
 			if (!pauses) return [];
-			// Each of them, always: to whoever alerts on it, a series that is absent looks like one that is well.
+			// Every series is always there: to an alert, an absent series looks like a healthy one.
 			return chainIds.flatMap((chainId) =>
 				causes.map((cause) => {
 					const isPaused = pauses.some((pause) => pause.chainId === chainId && pause.cause === cause);

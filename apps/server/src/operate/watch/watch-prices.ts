@@ -4,7 +4,7 @@ import type { PriceBook } from "../../desk/price/price-book.ts";
 import type { Desk } from "../../desk/venue.ts";
 import { type Meter, sample } from "../../telemetry/meter.ts";
 
-/** Lets be seen how old this process's prices are, and which assets it quotes. */
+/** Publishes how old this process's prices are, and which assets it quotes. */
 export function watchPrices({
 	meter,
 	config,

@@ -1,7 +1,7 @@
 import type { PromptRedis } from "../../api/key/prompt-redis.ts";
 import type { Meter } from "../../telemetry/meter.ts";
 
-/** The same, and what it does not answer is counted: each process counts for itself then. */
+/** Wraps Redis and counts calls that it does not answer: each process then counts for itself. */
 export function watchRedis(redis: PromptRedis, { meter }: { meter: Meter }): PromptRedis {
 	const count = meter.counter(
 		"geoswap_redis_unanswered_total",

@@ -6,7 +6,7 @@ import type { Meter, Sample } from "../../telemetry/meter.ts";
 
 const maxAgeMs = 60_000;
 
-/** Lets be seen what relayers have left for gas. Apart from their lanes, which wait for nothing here. */
+/** Publishes what relayers have left for gas. Separate from their lanes, which do not wait for this. */
 export function watchRelayers({
 	meter,
 	chains,
@@ -45,7 +45,7 @@ export function watchRelayers({
 		);
 	}
 
-	/** Each chain for itself: one that does not answer leaves the others to be seen. */
+	/** Reads each chain by itself: one that does not answer does not hide the others. */
 	function readEach(chainId: number, read: () => Promise<Sample[]>): void {
 		meter.reading({
 			name: `relayers of chain ${chainId}`,
