@@ -5,7 +5,10 @@ import { createSecondProviders, type SecondProviders } from "../round/second-pro
 
 const timeoutMs = 3_000;
 
-/** Connects the second provider of each chain that has one. None is waited for: one that is down holds up only what is asked of it. */
+/**
+ * Connects the second provider of each chain that has one, without waiting for any: one that is down holds up only the
+ * calls to it.
+ */
 export function connectSecondProviders({
 	chains,
 	solana,

@@ -14,7 +14,10 @@ import { refuseDevelopmentKeys } from "../operate/preflight/refuse-development-k
 import { refuseSolanaDevelopmentKeys } from "../operate/preflight/refuse-solana-development-keys.ts";
 import type { WorkerChain, WorkerSolana } from "./create-pumps.ts";
 
-/** All configured chains with the keys to send there, once they are what a worker needs. Throws a message that a person can act on. */
+/**
+ * Connects all configured chains, with the keys to send there, and checks that they are what a worker needs. Throws a
+ * message that a person can act on.
+ */
 export async function connectWorkerChains(
 	config: Pick<Config, "chains" | "solana">,
 	{
@@ -51,7 +54,7 @@ async function solanaOf(config: SolanaConfig, onCall: OnChainCall | undefined): 
 	return { config, chain: connectSolana({ ...config, onCall }), keys, relayers };
 }
 
-/** The EntryPoint takes bundles only from an account without code. */
+/** Throws if a relayer has code: the EntryPoint takes bundles only from an account without. */
 async function refuseDelegatedRelayers({
 	chain: { chainId, client },
 	accounts,

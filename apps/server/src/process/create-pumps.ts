@@ -40,7 +40,7 @@ const attestationWindowMs = 500;
 
 /** A chain, and the accounts that send transactions there. */
 export type WorkerChain = { chain: EvmChain; config: ChainConfig; accounts: readonly LocalAccount[] };
-/** Solana, the keys of all that the service has there, and its lanes' names. */
+/** Solana, all keys of the service there, and the names of its lanes. */
 export type WorkerSolana = {
 	chain: SolanaChain;
 	config: SolanaConfig;
@@ -60,7 +60,7 @@ export type PumpsOptions = {
 	/** Undefined while there is no price. */
 	worthOf: (order: Order) => RefundWorth | undefined;
 	tracer?: Tracer | undefined;
-	/** Absent where nothing is counted. */
+	/** Undefined if nothing is counted. */
 	metrics?: { swaps: SwapMetrics; lanes: LaneMetrics; ticks: TickMetrics } | undefined;
 	nowMs: () => number;
 	/** A UUID for a list of signatures. */
@@ -70,15 +70,15 @@ export type PumpsOptions = {
 
 export type WorkerPumps = {
 	pumps: TrackedPumps;
-	/** For whoever else pokes: it neither waits for the engine nor pokes what a tick found overdue. */
+	/** The engine for all other pokes: it does not wait, and skips pumps that a tick found overdue. */
 	engine: Engine;
 	/** To be called every second. */
 	tick: () => Promise<void>;
-	/** Makes swaps of orders that have none. To be called again and again. */
+	/** Creates swaps for orders that have none. To be called periodically. */
 	rebuild: () => Promise<number>;
 };
 
-/** All that a worker does for swaps, beside following chains. It begins nothing by itself: clock and loops are the caller's. */
+/** Creates all that a worker runs for swaps, beside followers. Starts nothing: clock and loops are the caller's. */
 export function createPumps(options: PumpsOptions): WorkerPumps {
 	const { config, chains, solana, pool, desk, attesters, tracer, metrics, nowMs, log } = options;
 	const engine = skipOverdue(pokeAtOnce(options.engine, log), { nowMs });
@@ -91,7 +91,7 @@ export function createPumps(options: PumpsOptions): WorkerPumps {
 	const pokeLanes: ChainPoke = ({ chainId, nowMs: now }) => {
 		if (solana && chainId === solana.chain.chainId) {
 			const { bundleWindowMs } = solana.config;
-			// All of them: an op names who pays for it, and no other lane can send it.
+			// All lanes are poked: an op names who pays for it, and no other lane can send it.
 			return solana.relayers.flatMap((relayer) =>
 				lanePoke({ chainId, relayers: [relayer], bundleWindowMs, nowMs: now }),
 			);

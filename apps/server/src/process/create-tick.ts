@@ -8,17 +8,17 @@ import type { Due, DueWork } from "./due-work.ts";
 
 /** How long something may be due before a worker does it itself. A poke takes some ten milliseconds. */
 export const overdueMs = 2_000;
-/** In ticks: how often transactions that are not mined are looked at, beside once for each block. */
+/** Ticks between two looks at transactions that are not mined, beside one look for each block. */
 const stuckEvery = 5;
 
-/** The relayers of a chain: any of them can send a job, or each of them only jobs that name it. */
+/** The relayers of a chain. If `isAnyGood`, any of them can send a job; otherwise each only jobs that name it. */
 export type ChainLanes = { chainId: number; relayers: readonly Hex[]; isAnyGood: boolean };
 
 /**
- * The one repair path: for a poke that was lost, an engine that does not answer, and a worker that died in the middle of
- * a pump, behind which the engine holds back every other pump of that key. Each call pokes what is due, and runs here
- * what has been due for two seconds, or is due again after it had been. Several workers may run the same pump at once, beside the engine: rows of the store
- * fence what pumps write.
+ * Creates the tick, the one repair path: for a lost poke, an engine that does not answer, and a worker that died in the
+ * middle of a pump, behind which the engine holds back every other pump of that key. Each call pokes what is due, and
+ * runs here what has been due for two seconds, or is due again after it had been. Several workers may run the same pump
+ * at once, beside the engine: rows of the store fence what pumps write.
  */
 export function createTick({
 	readDue,
@@ -39,7 +39,7 @@ export function createTick({
 	log: Log;
 }): () => Promise<void> {
 	let turn = 0;
-	/** By chain: since when its second provider is to be asked. */
+	/** The time since which each chain's second provider is to be asked. */
 	let askedSince = new Map<number, number>();
 
 	async function runHere(target: PokeTarget): Promise<void> {
@@ -52,7 +52,7 @@ export function createTick({
 		}
 	}
 
-	/** Neither is waited for: one that hangs must not keep the next tick from the others. */
+	/** Pokes or runs a pump without waiting: one that hangs must not keep the next tick from the others. */
 	function see(due: Due, target: PokeTarget, overdue: PokeTarget[]): void {
 		if (due === "no") return;
 		if (due === "due" && !engine.isOverdue(target)) void engine.poke(target);
@@ -65,7 +65,7 @@ export function createTick({
 	return async () => {
 		turn++;
 		const { round, chains } = await readDue();
-		/** Not those that run here now: they have more to do than they can, and do not hang. */
+		/** Pumps that run here now are left out: they have more work than they can do, and do not hang. */
 		const overdue: PokeTarget[] = [];
 		see(round, { object: "round", key: "0" }, overdue);
 		const now = nowMs();

@@ -11,9 +11,9 @@ export type DueOfChain = {
 	jobs: Due;
 	/** Jobs that attesters have yet to sign for. */
 	attestations: Due;
-	/** Whether the chain's second provider is to be asked for deposits. */
+	/** True if the chain's second provider is to be asked for deposits. */
 	hasQuestions: boolean;
-	/** Relayers, in lower case, with a transaction that was signed and not offered, or offered and not mined for a while. */
+	/** Relayers, in lower case, with a transaction that was signed and not broadcast, or not mined for a while. */
 	stuckRelayers: Hex[];
 };
 
@@ -21,16 +21,17 @@ export type Due = "no" | "due" | "overdue";
 
 export type DueWork = { round: Due; chains: DueOfChain[] };
 
-/** A lane is told of a job within that, and waits for others to bundle with it. */
+/** Milliseconds in which a lane learns of a job, and waits for others to bundle with it. */
 const laneMs = 500;
-/** Attesters that have just turned an order down are not asked again sooner. */
+/** Milliseconds before attesters that have just turned an order down are asked again. */
 const attestMs = 2_000;
-/** A transaction that is not mined by then is looked at, however slow the chain. */
+/** Milliseconds after which a transaction that is not mined is looked at, however slow the chain. */
 const mineMs = 5_000;
 
 /**
- * For the tick: what is due, and what has been for longer than anyone who was told of it needs. Since when a swap is due
- * by a chain's height is written nowhere: such a swap is made due by time here, and is found to be overdue later.
+ * Reads, for the tick, the work that is due, and the work that has been due for longer than a poked process needs.
+ * Nothing records since when a swap is due by a chain's height: here such a swap is made due by time, and is found to
+ * be overdue later.
  */
 export async function readDueWork(db: Database, { overdueMs }: { overdueMs: number }): Promise<DueWork> {
 	const { rows } = await db.query<DueWork>({
@@ -67,7 +68,7 @@ export async function readDueWork(db: Database, { overdueMs }: { overdueMs: numb
 	return { round: row?.round ?? "no", chains: row?.chains ?? [] };
 }
 
-/** As lanes see it: only what Solana refused waits for its slot, however long. */
+/** The lanes' own condition: only a job that Solana refused waits for its slot, however long. */
 const isRipe = `j.chain_id = h.chain_id and j.state = 'queued' and (j.not_before_block <= h.number
 	or (j.strikes = 0 or h.chain_id <> ${solanaChainId}) and j.updated_at < now() - interval '30 seconds')
 	and ${isFree}`;

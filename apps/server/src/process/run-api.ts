@@ -35,18 +35,18 @@ import { startTelemetry } from "../telemetry/start-telemetry.ts";
 import { runUntilStopped } from "./run-until-stopped.ts";
 
 /**
- * Connections that wait to be accepted. Beyond them a caller's system tries again later and later: after a stall of 40 s,
- * 5,000 callers were all served half a minute sooner than with the 511 of the default. The system has a limit of its own.
+ * Connections that may wait to be accepted. Beyond that, callers' systems back off: after a stall of 40 s, 5,000
+ * callers were all served half a minute sooner than with the default of 511. The system has a limit of its own.
  */
 const backlog = 16_384;
 
-/** Calls to a node in one request. A build and a submit ask three things at once, and providers take batches of this size. */
+/** Calls to a node per request. A build and a submit make three at once, and providers take batches of this size. */
 const batchSize = 10;
 
 /** How often a database that did not answer at the start is asked again. */
 const recheckMs = 1_000;
 
-/** The process that answers callers. It holds no key that can move anything. */
+/** Runs the process that answers callers. It holds no key that can move anything. */
 export async function runApi(configPath: string): Promise<void> {
 	const config = readConfig(configPath);
 	if (config.solana) refuseSolanaDevelopmentKeys(config.solana.deployment);
@@ -70,7 +70,7 @@ export async function runApi(configPath: string): Promise<void> {
 	);
 	const solana = config.solana && connectSolana({ ...config.solana, onCall });
 	await Promise.all([expectChainIds([...chains.values()]), solana && expectGenesisHash(solana)]);
-	// First the process is told to stop, and goes on to serve; then its loops end.
+	// When told to stop, the process first goes on to serve; then `stopping` ends its loops.
 	const told = new AbortController();
 	const stopping = new AbortController();
 
@@ -172,7 +172,7 @@ export async function runApi(configPath: string): Promise<void> {
 	});
 }
 
-/** Checks again until the database answers. Ends the process where it then turns out to be another one than it needs. */
+/** Checks again until the database answers. Ends the process if it is not the database that this process needs. */
 async function keepChecking(
 	check: () => Promise<void>,
 	{ signal, log }: { signal: AbortSignal; log: Log },

@@ -9,7 +9,7 @@ import { refuseSolanaDevelopmentKeys } from "../operate/preflight/refuse-solana-
 import { createLog } from "../telemetry/log.ts";
 import { runUntilStopped } from "./run-until-stopped.ts";
 
-/** The process that says what it saw final. It has no database and no engine, and believes nobody. */
+/** Runs the process that signs what it saw final. It has no database and no engine, and trusts nobody. */
 export async function runAttester(configPath: string): Promise<void> {
 	const config = readAttesterConfig(configPath);
 	if (config.solana) refuseSolanaDevelopmentKeys(config.solana.deployment);

@@ -2,7 +2,7 @@ import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { expect, test } from "vitest";
 
-/** A process that never finishes closing, and that says what it does. */
+/** Starts a process that never finishes closing, and that prints what it does. */
 async function startStubborn({ drain }: { drain: string }) {
 	const file = new URL("run-until-stopped.ts", import.meta.url).href;
 	const child = spawn(
@@ -29,7 +29,7 @@ async function startStubborn({ drain }: { drain: string }) {
 	const exited = once(child, "exit");
 	await expect.poll(() => said, { timeout: 20_000 }).toContain("running");
 	return {
-		/** Sends SIGTERM, and once more when it has said a word. Returns its exit code. */
+		/** Sends SIGTERM, and once more when it has printed a word. Returns its exit code. */
 		stopTwice: async (word: string): Promise<number> => {
 			child.kill("SIGTERM");
 			await expect.poll(() => said, { timeout: 20_000 }).toContain(word);
@@ -45,7 +45,7 @@ test("a second signal ends at once with 1, but with what the drain said once tha
 	expect(await plain.stopTwice("closing")).toBe(1);
 	const draining = await startStubborn({ drain: 'console.log("draining"); await new Promise(() => {});' });
 	expect(await draining.stopTwice("draining")).toBe(1);
-	// Whoever supervises it must not start it again.
+	// Its supervisor must not start it again.
 	const drained = await startStubborn({ drain: "process.exitCode = 0;" });
 	expect(await drained.stopTwice("closing")).toBe(0);
 }, 60_000);

@@ -1,11 +1,11 @@
 import type { Log } from "../telemetry/log.ts";
 
-/** How long what is under way may take before the process ends anyway. */
+/** Milliseconds that work in flight may take before the process ends anyway. */
 const patienceMs = 20_000;
 
 /**
- * Waits for SIGINT or SIGTERM, drains, then closes in the given order. A second signal ends at once. What does not end by
- * itself fails, unless the drain has set the process' exit code.
+ * Waits for SIGINT or SIGTERM, drains, then closes in the given order. A second signal ends at once. A process that
+ * does not end by itself exits with an error, unless the drain has set its exit code.
  */
 export async function runUntilStopped({
 	stopping,
@@ -13,9 +13,9 @@ export async function runUntilStopped({
 	close,
 	log,
 }: {
-	/** Aborted after the drain: loops end by it. */
+	/** Aborted after the drain, which ends the loops. */
 	stopping: AbortController;
-	/** What is done first, while everything still works. It has a patience of its own. */
+	/** Runs first, while everything still works. It has a timeout of its own. */
 	drain?: () => Promise<void>;
 	close: readonly (() => unknown)[];
 	log: Log;

@@ -41,23 +41,23 @@ const rebuildEveryMs = 10_000;
 const partitionsEveryMs = 3_600_000;
 const partitionsDaysAhead = 7;
 const ownAccountsEveryMs = 60_000;
-/** Several within the time that one counts. */
+/** Number of polls within the time for which a heartbeat counts. */
 const heartbeatsPerLife = 5;
-/** And often enough that nobody waits long for attesters that are back. */
+/** Longest interval between polls, so that nobody waits long for attesters that are back. */
 const heartbeatEveryMs = 15_000;
 const retryMaxMs = 5_000;
 const registeredEveryMs = 5_000;
-/** How long pumps that run may take to end when the worker is told to stop. */
+/** Milliseconds that running pumps may take to end when the worker is told to stop. */
 const finishWithinMs = 10_000;
-/** Of the database, for all that a worker does at once. */
+/** Database connections for all that a worker does at once. */
 const workConnections = 30;
-/** Apart from what swaps need: whoever looks at metrics waits in a line of its own, and not long. */
+/** Apart from the pool that swaps use: queries for metrics wait in a queue of their own, and not long. */
 const watchingDatabase = { applicationName: "geoswapd worker metrics", max: 1, statementTimeoutMs: 2_000 };
-/** One to hold the turn, one to read. */
+/** One connection holds the turn, one reads. */
 const auditingDatabase = { applicationName: "geoswapd worker audit", max: 2 };
 const attesterTimeoutMs = 3_000;
 
-/** The process that runs swaps: rounds, lanes, attestations, and a follower for each chain. */
+/** Runs the process that works on swaps: rounds, lanes, attestations, and a follower for each chain. */
 export async function runWorker(configPath: string): Promise<void> {
 	const config = readConfig(configPath);
 	const databaseUrl = readSecret("WORKER_DATABASE_URL");
@@ -82,7 +82,7 @@ export async function runWorker(configPath: string): Promise<void> {
 	const pool = openDatabase({
 		url: databaseUrl,
 		applicationName: "geoswapd worker",
-		// Whoever follows a chain keeps a connection for as long as it does.
+		// Each follower of a chain keeps a connection for as long as it follows.
 		max: workConnections + chains.length + (solana ? 1 : 0),
 	});
 	const auditing = openDatabase({ url: auditorUrl, ...auditingDatabase });

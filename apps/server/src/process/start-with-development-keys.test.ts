@@ -7,7 +7,7 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { runApi } from "./run-api.ts";
 import { runAttester } from "./run-attester.ts";
 
-/** The main cluster's first block. */
+/** The genesis hash of the main cluster. */
 const genesisHash = "5eykt4UsFv8P8NJdTREpY1vzqKqZKvdpKuc147dw2N9d";
 const nowhere = { rpcUrl: "http://127.0.0.1:9" };
 const folder = mkdtempSync(join(tmpdir(), "geoswap-known-keys-"));

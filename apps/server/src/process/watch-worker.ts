@@ -12,7 +12,7 @@ import type { WorkerChain, WorkerSolana } from "./create-pumps.ts";
 
 const pausesMaxAgeMs = 5_000;
 
-/** Lets be seen what a worker alone can tell: its prices, what is in the store, what its relayers have, what is paused. */
+/** Publishes the metrics that only a worker has: its prices, the state of the store, its relayers' funds, pauses. */
 export function watchWorker({
 	meter,
 	config,
@@ -29,7 +29,7 @@ export function watchWorker({
 	solana: WorkerSolana | undefined;
 	book: PriceBook;
 	desk: Desk;
-	/** Apart from what swaps need. */
+	/** A pool apart from the one that swaps use. */
 	db: DatabasePool;
 	nowMs: () => number;
 }): void {
