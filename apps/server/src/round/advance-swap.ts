@@ -11,7 +11,7 @@ export const failureMessages: Record<FailureCode, string> = {
 	TOO_LATE: "The output could not be delivered in time. The whole input was returned.",
 };
 
-/** Where a path leads a swap, each step of the one table; undefined where it is there already. Throws where it cannot. */
+/** Returns where a path of the transition table leads a swap; undefined if it is there already. Throws if it cannot. */
 export function movedTo(
 	swap: SwapRecord,
 	path: readonly Move[],
@@ -29,7 +29,7 @@ export function movedTo(
 	return { stage: status === "settled" ? "delivered" : stage, status, steps };
 }
 
-/** The facts from which this was decided are not those of the row: decide again. */
+/** The facts on which this was decided are not those of the row: decide again. */
 class IllegalMoveError extends Error {
 	override name = "IllegalMoveError";
 

@@ -20,21 +20,21 @@ import { strikeAccount } from "../swap/record/strike-account.ts";
 import { type Plan, planChanges } from "./plan-changes.ts";
 import { recordFacts, writeSwaps } from "./write-swaps.ts";
 
-/** Prices an order again that was opened late. */
+/** The part of the desk that prices an order again if it was opened late. */
 export type DecisionDesk = Pick<Desk, "reprice" | "volumes" | "isPriceable">;
 
-/** Who has work because of a round: the lanes or the attesters of a chain, or its second provider. */
+/** A party that has work because of a round: the lanes or the attesters of a chain, or its second provider. */
 export type RoundPoke = { who: "lanes" | "attesters" | "second-provider"; chainId: number };
 
 export type Applied = {
-	/** As it was before. */
+	/** The swap as it was before. */
 	swap: SwapRecord;
-	/** What was decided; where something held it, less was done. */
+	/** The whole decision. Less was done if `heldBy` is set. */
 	decision: Decision;
 	heldBy?: Hold;
-	/** Whether the fact was another before. */
+	/** True if the fact was another before. */
 	isNews: boolean;
-	/** What it became by this, and was not before: stages, or a status that ends them. */
+	/** The stages, or the status that ends them, that the swap newly reached. */
 	moves: readonly Move[];
 	pokes: RoundPoke[];
 };
@@ -42,10 +42,10 @@ export type Applied = {
 /**
  * Writes what was decided about many swaps, all or nothing, a table at a time. The swaps must be held.
  *
- * Locks are taken in one order everywhere: swaps, jobs, books, waits, ladders, stock, exposure; of each table in the order of
- * its key. All swaps to a token want its stock, and all blocks of a chain want the jobs and waits of its swaps, so nobody may
- * hold the one and wait for the other. A follower takes jobs, books, then waits, then stock. Only `submitSwap` comes to the swap
- * after the stock: it inserts a new row, which nobody else can hold.
+ * Locks are taken in one order everywhere: swaps, jobs, books, waits, ladders, stock, exposure; of each table in the
+ * order of its key. All swaps to a token want its stock, and all blocks of a chain want the jobs and waits of its
+ * swaps, so nobody may hold the one and wait for the other. A follower takes jobs, books, then waits, then stock. Only
+ * `submitSwap` comes to the swap after the stock: it inserts a new row, which nobody else can hold.
  */
 export async function applyPlans(
 	db: Database,
@@ -117,7 +117,7 @@ function isNews({ decided: { wait }, decision }: Plan): boolean {
 	return decision.fact !== wait.fact;
 }
 
-/** Whether it takes locks that come after those of waits. */
+/** Returns whether the plan takes locks that come after those of waits. */
 function isBeyondWaits(plan: Plan): boolean {
 	const { unreserves, reserves, dropsExposure, isExposing, caps } = plan;
 	const isCounted = dropsExposure || isExposing || caps !== undefined || isNowFinal(plan);
@@ -125,8 +125,8 @@ function isBeyondWaits(plan: Plan): boolean {
 }
 
 /**
- * What was reserved has lapsed: the price that it was reserved at may be gone. Such a swap is a batch of its own, since
- * the ladders that it wants are known only one swap at a time.
+ * Reserves again for swaps whose reservation has lapsed: the price that it was made at may be gone. Such a swap is a
+ * batch of its own, since the ladders that it wants are known only one swap at a time.
  */
 async function reserve(db: Database, plans: readonly Plan[], desk: DecisionDesk): Promise<Plan[]> {
 	const results: Plan[] = [];
@@ -150,8 +150,8 @@ async function reserveOne(db: Database, plan: Plan, desk: DecisionDesk): Promise
 }
 
 /**
- * Counts what fills put at risk, each with those before it, and holds back those that would be too much, or from or to a
- * chain that dropped what was final: what is known of a deposit there, or of a delivery, may not be so any more.
+ * Counts what fills put at risk, each with those before it. Holds back fills that would exceed the caps, and those from
+ * or to a chain that dropped final blocks: what we know of a deposit or a delivery there may no longer be true.
  */
 async function hold(db: Database, plans: readonly Plan[]): Promise<Plan[]> {
 	const nowFinal = plans.filter((plan) => isNowFinal(plan) && !isEnding(plan));
@@ -197,12 +197,12 @@ function isDepositFinal({ decided: { facts } }: Plan): boolean {
 	return facts !== undefined && Opened !== undefined && Opened.blockNumber <= facts.origin.finalizedNumber;
 }
 
-/** Whether its deposit still counts as one that the chain can drop, although it is final. */
+/** Returns whether the deposit still counts as one that the chain can drop, although it is final. */
 function isNowFinal(plan: Plan): boolean {
 	return plan.decided.isUnfinalExposed && isDepositFinal(plan);
 }
 
-/** One swap at a time: seldom is there one. */
+/** Writes strikes, one swap at a time since they are rare, and the gas of swaps that ended unsettled. */
 async function applySeldom(
 	db: Database,
 	plans: readonly Plan[],
@@ -239,7 +239,7 @@ function appliedOf(plan: Plan): Applied {
 	};
 }
 
-/** What of the decision a reader of the history wants to know. */
+/** Returns the parts of a decision that a reader of the history wants to know. */
 function factData({ actions }: Decision): Record<string, unknown> {
 	const data: Record<string, unknown> = {};
 	for (const action of actions) {

@@ -1,4 +1,4 @@
 import type { PreparedPoke } from "../durable/durable.ts";
 
-/** The pokes that tell whoever works for a chain of new work. Empty if nobody does. */
+/** Returns the pokes that tell a chain's lanes or attesters of new work. Empty if it has none. */
 export type ChainPoke = (options: { chainId: number; nowMs: number }) => PreparedPoke[];

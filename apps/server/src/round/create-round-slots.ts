@@ -1,13 +1,13 @@
 import type { Engine, Pump } from "../durable/durable.ts";
 import type { RoundRun } from "./run-round.ts";
 
-/** The engine takes a pump away from a worker that it has not heard of for a minute. */
+/** Longest run of the pump: the engine takes it away from a worker that it has not heard from for a minute. */
 const longestMs = 20_000;
 
 /**
- * Key: a slot, from 0 on. A round takes whichever swaps are due, so slots share nothing and need no rule: the locks of the
- * swaps' rows keep two rounds from one swap. One slot is enough for thousands of swaps a second, and makes the largest
- * batches. A slot that finds more than it can take asks the next one to help.
+ * Key: a slot, from 0 on. A round takes whichever swaps are due, so slots share nothing and need no rule: the locks of
+ * the swaps' rows keep two rounds from one swap. One slot is enough for thousands of swaps a second, and makes the
+ * largest batches. A slot that finds more than it can take asks the next one to help.
  */
 export function createRoundSlots({
 	runRound,

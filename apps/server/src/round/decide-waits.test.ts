@@ -8,7 +8,7 @@ import { planChanges } from "./plan-changes.ts";
 
 const blockSeconds = 12;
 
-/** A swap that is looked at only when its wait says so, or when something of it happened. */
+/** A swap that is looked at only when its wait says so, or when something happened to it. */
 class Waiting {
 	readonly world: ModelWorld;
 	readonly facts: string[] = [];
@@ -48,7 +48,7 @@ class Waiting {
 		);
 	}
 
-	/** As a round does, until nothing is left to do at once. */
+	/** Decides and applies as a round does, until nothing is left to do at once. */
 	look(): void {
 		for (let rounds = 0; rounds < 10; rounds++) {
 			const decision = this.decide();
@@ -77,7 +77,7 @@ class Waiting {
 		throw new Error("it never comes to rest");
 	}
 
-	/** What marks a swap: an event that came or went, and a job that will not be done. */
+	/** Returns the facts that mark a swap: an event that came or went, and a job that will not be done. */
 	private happened(): string {
 		const { events, jobs } = this.world.facts;
 		const refused = Object.entries(jobs).filter(([, { state }]) => state === "refused");
@@ -103,7 +103,7 @@ const undeposited = (world: ModelWorld) => {
 	never(world, "open");
 };
 
-/** What each world does at every second, and where its swap comes to. */
+/** Worlds, each with what it does every second and the fact that its swap ends with. */
 const worlds: Record<string, { act: (world: ModelWorld) => void; comesTo: string }> = {
 	"nothing disturbs": { act: () => {}, comesTo: "released" },
 	"whose order is never opened": { act: (world) => never(world, "open"), comesTo: "not-opened" },

@@ -25,7 +25,7 @@ test("a credit's claim is found by its beneficiary, however many events without 
 		from generate_series(1, 100000) i`,
 		[originId],
 	);
-	// Others claim too.
+	// Other beneficiaries claim too.
 	await owner.query(
 		`insert into chain_events select $1, 200000 + i, 1, '\\x00', '\\x01', '\\x00', null, 'Claimed',
 			jsonb_build_object('beneficiary', case i when 5 then $2 else 'somebody ' || i end, 'token', $3::text)

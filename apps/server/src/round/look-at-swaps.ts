@@ -16,7 +16,7 @@ import type {
 import type { SwapRecord } from "../swap/facts/swap-record.ts";
 import { type SwapRow, swapColumns, swapFromRow } from "../swap/record/read-swap.ts";
 
-/** What a round finds of one swap. Whatever of it cannot be read is thrown by `read`, and concerns no other swap. */
+/** A round's look at one swap. `read` throws if something cannot be read, which concerns no other swap. */
 export type Look = {
 	swapId: SwapUuid;
 	wait: WaitBefore;
@@ -26,34 +26,34 @@ export type Look = {
 export type LookedAt = {
 	swap: SwapRecord;
 	turn: number;
-	/** Its value counts as at risk. */
+	/** True if its value counts as at risk. */
 	isExposed: boolean;
-	/** Its value counts as at risk, and its deposit as one that the chain can still drop. */
+	/** True if its value counts as at risk, and its deposit as one that the chain can still drop. */
 	isUnfinalExposed: boolean;
-	/** Undefined where one of its chains is not followed yet. */
+	/** Undefined if one of its chains is not followed yet. */
 	facts: Facts | undefined;
 };
 
-/** What the round before left. */
+/** The state that the previous round left. */
 export type WaitBefore = {
-	/** As it was when the facts were read. */
+	/** The swap's mark when the facts were read. */
 	mark: number;
 	fact: string | undefined;
 	idleRounds: number;
-	/** What the second provider was asked for, and whether it has yet to answer. */
+	/** The deposit that the second provider was asked for, and whether it has yet to answer. */
 	ask: { deposit: unknown; isOpen: boolean } | undefined;
 	second: (SecondAnswer & { ageMs: number }) | undefined;
 };
 
 /**
- * The database itself ends a statement that takes longer, well before its caller stops waiting: one that nobody waits for
- * any more would still hold the swaps, and whoever tries them one at a time would find them held.
+ * Time after which the database itself ends a statement, well before its caller stops waiting: an abandoned statement
+ * would still hold the swaps, and the retry of one swap at a time would find them locked.
  */
 const statementTimeoutMs = 10_000;
 
 /**
- * Holds those of the swaps that nobody else holds, and that have not ended, until the transaction ends. Until then no other
- * lock is waited for longer than this.
+ * Locks those of the swaps that nobody else holds and that have not ended, until the transaction ends, and returns
+ * them. Until then no other lock is waited for longer than `lockTimeoutMs`.
  */
 export async function lockSwaps(
 	db: Database,
@@ -73,13 +73,13 @@ export async function lockSwaps(
 
 const eventNames: readonly OrderEventName[] = ["Opened", "Released", "Refunded", "Filled", "Voided"];
 
-/** Their waits have an order id too. */
+/** The column is qualified, since the waits have an order id too. */
 const columns = swapColumns.replace("order_id", "s.order_id");
 
 /**
- * All that the next decisions about these swaps depend on, in one statement: two would see two moments, and a job that is
- * done without its event would be done twice. The swaps must be held: what one round has written, the next one reads. One
- * that was looked at by another round since it was found to be due is left out.
+ * Reads all that the next decisions about these swaps depend on, in one statement: two would see two moments, and a job
+ * that is done without its event would be done twice. The swaps must be held, so that each round reads what the
+ * previous one wrote. Leaves out a swap that another round has looked at since it was found to be due.
  */
 export async function lookAtSwaps(
 	db: Database,
@@ -89,7 +89,7 @@ export async function lookAtSwaps(
 		nowMs,
 	}: {
 		swapIds: readonly SwapUuid[];
-		/** Who decides an order. */
+		/** Returns the attesters that decide an order. */
 		attestersOf: (order: Order) => AttestersWanted;
 		nowMs: number;
 	},
@@ -186,7 +186,7 @@ type LookRow = SwapRow & {
 	second_alarmed: boolean;
 	second_age_ms: number | null;
 	is_reserved: boolean;
-	/** Null where nothing is at risk. */
+	/** Null if nothing is at risk. */
 	is_exposure_final: boolean | null;
 	events: EventTuple[] | null;
 	jobs: Facts["jobs"] | null;
@@ -208,7 +208,7 @@ function waitOf(row: LookRow): WaitBefore {
 	};
 }
 
-/** On one chain a deposit and its delivery may share a transaction: what was seen is the deposit. */
+/** Returns the sighting, which is of the deposit: on one chain its delivery may share the transaction. */
 function sightingOf(events: readonly EventTuple[]): Sighting | undefined {
 	const opened = events.find(([, name]) => name === "Opened");
 	const [headNumber, finalizedNumber] = opened?.slice(6) ?? [];
@@ -237,7 +237,7 @@ function eventData(name: OrderEventName, data: EventData): OrderEventData[OrderE
 	return name === "Released" || name === "Refunded" ? { paid: data.paid === true } : {};
 }
 
-/** Counts like the query `attestersAlive`, from what was read together with everything else. Once for all orders alike. */
+/** Counts like the query `attestersAlive`, but from rows read with the rest, and once for all orders alike. */
 function attesterCounter({
 	beats,
 	heads,
@@ -259,7 +259,7 @@ function attesterCounter({
 			const beat = byAttester.get(attester.slice(2).toLowerCase())?.find(([, id]) => id === chainId);
 			if (!head || !beat) return false;
 			const [, , finalizedNumber, signedAt] = beat;
-			// How long a block takes is told by those that are not final yet.
+			// The blocks that are not final yet show how long a block takes.
 			const unfinalSeconds = head.timestamp - head.finalizedTimestamp + 1;
 			const isNear =
 				(head.finalizedNumber - finalizedNumber) * unfinalSeconds <=
@@ -274,8 +274,9 @@ function attesterCounter({
 }
 
 /**
- * A claim pays out all that its beneficiary is owed of a token, so the first one after the refund paid this one too. Read
- * apart from the rest, which is harmless: it only ever ends a swap once it is final. Seldom is there such a refund.
+ * Reads the claims that paid out refunds which became credits. A claim pays out all that its beneficiary is owed of a
+ * token, so the first one after the refund paid this one too. A separate statement is harmless: a claim only ever ends
+ * a swap once it is final. Such refunds are rare.
  */
 async function lookForClaims(
 	db: Database,
@@ -312,7 +313,7 @@ async function lookForClaims(
 	return claims;
 }
 
-/** Undefined where the row cannot be read, which `read` tells. */
+/** Returns undefined if the row cannot be read, which `read` reports. */
 function orderOf(row: LookRow): Order | undefined {
 	try {
 		return swapFromRow(row).order;

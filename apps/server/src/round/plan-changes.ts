@@ -11,44 +11,44 @@ import { movedTo } from "./advance-swap.ts";
 import type { LookedAt, WaitBefore } from "./look-at-swaps.ts";
 import type { SwapChange } from "./write-swaps.ts";
 
-/** A swap, what was found of it, and what to do about it. */
+/** A swap, the facts about it, and the decision. */
 export type Decided = LookedAt & { wait: WaitBefore; decision: Decision };
 
-/** What of a decision is written to which table. */
+/** The changes to each table that a decision makes. */
 export type Plan = {
 	decided: Decided;
 	heldBy: Hold | undefined;
-	/** What is done now, which is less than was decided where something holds it, or it is too early. */
+	/** The part of the decision that is applied now: less than the whole if something holds it, or it is too early. */
 	decision: Decision;
 	change: SwapChange | undefined;
 	queue: QueuedJob[];
 	withdraw: JobKey[];
 	reserves: boolean;
 	unreserves: boolean;
-	/** Its order is open. */
+	/** True if its order is open. */
 	isOpened: boolean;
 	strike: StrikeReason | undefined;
-	/** A fill is queued of a swap that is not settled, so that it is not owed whatever happens. */
+	/** True if a fill is queued for a swap that is not settled: only a settled one is owed whatever happens. */
 	isFilling: boolean;
-	/** A fill is queued that may put no more at risk than this. */
+	/** The most that the queued fill may put at risk. */
 	caps: ExposureCaps | undefined;
-	/** Its value is at risk, and does not count yet. */
+	/** True if its value is at risk, and does not count yet. */
 	isExposing: boolean;
-	/** Nothing of it is at risk any more, unless a fill may still land. */
+	/** True if nothing of it is at risk any more, unless a fill may still land. */
 	dropsExposure: boolean;
-	/** Undefined where the swap ends. */
+	/** Undefined if the swap ends. */
 	next: NextWait | undefined;
 };
 
-/** How long it takes until a swap is looked at again that nothing and nobody wakes. Then twice as long. */
+/** Time until the next look at a swap that nothing wakes. It doubles each time. */
 const unwokenMs = 60_000;
 const longestWaitMs = 600_000;
-/** Nobody wakes a swap when there is room again, or a price. */
+/** Time until the next look at a held swap: nobody wakes it when there is room again, or a price. */
 const heldMs = 2_000;
-/** A question that was not answered by then is asked again: its pump is told of it. */
+/** Time after which an unanswered question is asked again, by poking its pump. */
 const unansweredMs = 30_000;
 
-/** What to write for a decision. Pure; throws where the swap cannot make a move. */
+/** Returns what to write for a decision. Pure. Throws if the swap cannot make a move. */
 export function planChanges(decided: Decided, heldBy?: Hold): Plan {
 	const { swap, facts, decision: whole, turn, isExposed } = decided;
 	const decision = heldBy ? held(whole, heldBy) : afterPause(whole, facts);
@@ -102,7 +102,7 @@ export function planChanges(decided: Decided, heldBy?: Hold): Plan {
 	return plan;
 }
 
-/** What can be done all the same: the output is not on its way yet. */
+/** Returns the part of a held decision that can be done all the same, without sending the output on its way. */
 function held(decision: Decision, fact: Hold): Decision {
 	const actions = decision.actions.flatMap((action): Action[] => {
 		if (action.do === "reserve" || (action.do === "queue" && action.kind === "fill")) return [];
@@ -113,7 +113,7 @@ function held(decision: Decision, fact: Hold): Decision {
 	return { ...decision, fact, actions, timeoutMs: heldMs };
 }
 
-/** What was refused is not tried again at once: how long ago that was, its job tells. */
+/** Removes actions whose job was refused too recently to be retried. The job's age tells how long ago that was. */
 function afterPause(decision: Decision, facts: Decided["facts"]): Decision {
 	const { pauseMs, momentMs = Number.POSITIVE_INFINITY } = decision;
 	if (pauseMs === 0) return decision;
@@ -145,7 +145,7 @@ function changeOf(swap: SwapRecord, { actions, isEnd }: Decision): SwapChange | 
 		} else if (action.do === "advance") {
 			const moved = movedTo(swap, action.path);
 			if (!moved) continue;
-			// The reason is told with a refund of the same round.
+			// A refund in the same round gets the reason too.
 			const reason = swap.givingUp ?? change.givingUp;
 			const failure = failureOf(moved.status, reason);
 			change = { ...change, ...moved, failure, isVisible: true };
@@ -184,7 +184,7 @@ function stateOf({ attested }: { attested: boolean }): "unattested" | "queued" {
 	return attested ? "unattested" : "queued";
 }
 
-/** When to look again, and what the next round has to know. */
+/** Returns when to look again, and what the next round has to know. */
 function nextWait({ swap, facts, wait: before, decision }: Decided): NextWait {
 	const { fact, depositToSee, momentMs = Number.POSITIVE_INFINITY } = decision;
 	const isIdle = fact === before.fact;
@@ -199,24 +199,24 @@ function nextWait({ swap, facts, wait: before, decision }: Decided): NextWait {
 	const patienceMs = patienceOf(decision, idleRounds);
 	if (!depositToSee) {
 		const dueMs = Math.min(momentMs, patienceMs);
-		// A moment that was known changes things, or soon will: then it is looked at often again.
+		// A known moment changes things, or soon will: from then on the swap is looked at often again.
 		const isInCase = dueMs === patienceMs && decision.timeoutMs === undefined;
 		return { ...next, dueMs, isInCase, idleRounds: dueMs < patienceMs ? 0 : idleRounds, ask: undefined };
 	}
-	// A second provider is asked as often as one would look, and at once for a deposit that is elsewhere now.
+	// A second provider is asked as often as the swap would be looked at, and at once if the deposit has moved.
 	const isSame = before.ask !== undefined && isSameDeposit(before.ask.deposit, depositToSee);
 	const leftMs = isSame && !before.ask?.isOpen && before.second ? patienceMs - before.second.ageMs : 0;
 	if (leftMs > 0) return { ...next, dueMs: Math.min(momentMs, leftMs), idleRounds, ask: undefined };
 	return {
 		...next,
 		dueMs: Math.min(momentMs, unansweredMs),
-		// It is the answer's round that counts.
+		// This round does not count as idle: the one after the answer does.
 		idleRounds: isIdle ? before.idleRounds : 0,
 		ask: { chainId: depositToSee.chainId, deposit: depositToSee },
 	};
 }
 
-/** Longer and longer. */
+/** Returns how long to wait without being woken, longer with each idle round. */
 function patienceOf({ timeoutMs }: Decision, idleRounds: number): number {
 	const ms =
 		timeoutMs === undefined
@@ -225,7 +225,7 @@ function patienceOf({ timeoutMs }: Decision, idleRounds: number): number {
 	return Math.min(longestWaitMs, ms);
 }
 
-/** A height that was there when the facts were read wakes nobody: what follows from it is decided. */
+/** Removes heights that were reached when the facts were read: the decision already includes what follows from them. */
 function stillToCome({ head, finalized }: WaitFor, facts: Decided["facts"]): WaitFor {
 	const headOf = (chainId: number) =>
 		[facts?.origin, facts?.destination].find((known) => known?.chainId === chainId);

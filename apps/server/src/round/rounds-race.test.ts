@@ -134,7 +134,7 @@ async function makeBlock(chainId: number): Promise<void> {
 	});
 }
 
-/** Takes what is queued, some of it in vain, as a lane does; attesters sign at once. */
+/** Takes queued jobs, some of them in vain, as a lane does; attesters sign at once. */
 async function runLane(): Promise<void> {
 	const refused = await inTransaction(database.pool, async (db) => {
 		await db.query(

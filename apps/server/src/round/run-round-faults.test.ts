@@ -232,7 +232,7 @@ test("a swap over which the database takes too long is put off, and keeps no oth
 	} finally {
 		await database.owner.query("drop trigger wait_long on jobs; drop function wait_long");
 	}
-	// Before the driver stops waiting: what it does not wait for would go on holding the batch.
+	// The database ends it before the driver stops waiting: an abandoned statement would go on holding the batch.
 	for (const limit of limits) expect(limit).toMatchObject({ rows: [{ ended_after: "10s" }] });
 	for (const one of [first, ...others]) expect(await one.jobs()).toEqual({ open: "queued" });
 	expect(await slow.jobs()).toEqual({});
@@ -293,7 +293,7 @@ test("what fills of one batch put at risk is counted together, and with what is 
 		{ stage: "deposited" },
 	]);
 	expect((await database.pool.query("select from exposures")).rowCount).toBe(3);
-	// Room for it: the first one that was filled is released.
+	// The first filled swap is released, which makes room.
 	await database.pool.query("delete from exposures where swap_id = (select swap_id from exposures limit 1)");
 	await scene.moveHeads(3);
 	await round(scene)();

@@ -50,7 +50,7 @@ async function waitOf({ uuid }: SwapScene) {
 	return rows[0];
 }
 
-/** Has the database refuse jobs, with a code of its own, while something is done. */
+/** Makes the database refuse jobs, with this error code, during `run`. */
 async function refusing(
 	{ code, only }: { code: string; only?: SwapScene },
 	run: () => Promise<unknown>,
@@ -70,7 +70,7 @@ async function refusing(
 
 test("a row that somebody else holds keeps only the swaps from going on that want it, and no follower", async () => {
 	const [held, free] = [await createSwapScene(database.pool), await createSwapScene(database.pool)];
-	// Its delivery is final: what is reserved for it goes back to the stock.
+	// The delivery is final, so its reservation goes back to the stock.
 	await held.emit("Opened", originId);
 	await held.emit("Filled", destinationId, filled);
 	await held.moveHeads(5);
@@ -156,7 +156,7 @@ test.each(["cannot be read", "is refused"])(
 			await database.pool.query("update swaps set order_terms = '{}' where id = $1", [scene.uuid]);
 		}
 		let looks = 0;
-		/** The look of the batch, and then the one of the swap alone where that failed. */
+		/** Number of the look to mark at: that of the batch, or the one of the swap alone after the batch failed. */
 		const marked = how === "cannot be read" ? 1 : 2;
 		const pool = interceptPool(database.pool, {
 			after: async (name) => {

@@ -30,7 +30,7 @@ beforeAll(async () => {
 });
 afterAll(() => database.drop());
 
-/** Runs rounds; after each the next thing of the list is done, and a second passes. Returns the facts in order. */
+/** Runs rounds. After each, the next step of the script is done and a second passes. Returns the facts in order. */
 async function run(
 	scene: SwapScene,
 	script: ((scene: SwapScene) => Promise<unknown>)[],
@@ -61,7 +61,7 @@ async function reserved(): Promise<{ stock: bigint; volume: bigint }> {
 	return rows[0];
 }
 
-/** What a test leaves unfinished must not come up in the next one. */
+/** Clears the tables: swaps that a test leaves unfinished must not come up in the next one. */
 async function clear(): Promise<void> {
 	await database.owner.query(
 		"truncate jobs, exposures, waits, reservations; update stock set reserved = 0; update pair_volume set in_flight = 0",
@@ -214,7 +214,7 @@ test("a late open is priced again: for the lesser of both prices, or not at all 
 	expect(await gone.jobs()).toMatchObject({ void: "queued" });
 	expect(await readSwap(database.pool, gone.uuid)).toMatchObject({ givingUp: "PRICE_MOVED" });
 
-	// Not knowing the price is no reason to give up.
+	// An unknown price is no reason to give up.
 	const unknown = await createSwapScene(database.pool, { isReserved: false });
 	let isPriceable = false;
 	const cold: DecisionDesk = { ...sameAsBefore, isPriceable: () => isPriceable };
@@ -362,7 +362,7 @@ test("a swap that nothing wakes is looked at less and less often, after ten minu
 		return rows[0];
 	};
 	const far = { nowMs: scene.clock.nowMs };
-	// The fill's deadline is a moment that is known, and would come first.
+	// The fill deadline is a known moment, and would come first.
 	await database.pool.query(
 		`update swaps set order_terms = jsonb_set(order_terms, '{deadlines}', to_jsonb($2::text)) where id = $1`,
 		[

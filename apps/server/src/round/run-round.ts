@@ -15,45 +15,46 @@ export type RoundOptions = SwapObserver & {
 	config: PolicyConfig;
 	pool: DatabasePool;
 	desk: DecisionDesk;
-	/** Told once per run and chain, after what was queued is committed. */
+	/** Called after the queued jobs are committed, with each party of a chain once per run. */
 	poke: (pokes: readonly RoundPoke[]) => Promise<void>;
-	/** How many swaps at most are looked at in one transaction. */
+	/** Most swaps that are looked at in one transaction. */
 	batchSize?: number;
 	nowMs: () => number;
 	log: Log;
 };
 
-/** `hasMore`: some are still due, and another run is wanted. */
+/** `hasMore`: some swaps are still due, and another run is wanted. */
 export type RoundRun = { ran: number; hasMore: boolean };
 
 const defaultBatchSize = 60;
-/** A run ends after so many batches: whoever asked for it wants to hear of it, and others wait for their turn. */
+/** Number of batches after which a run ends: its caller waits for the result, and others wait for their turn. */
 const mostBatches = 50;
 /**
- * Somebody may hold a row that one swap of a batch wants, while others, like a chain's follower, wait for rows that the batch
- * holds. It is longer than PostgreSQL takes to find a deadlock.
+ * Lock timeout of a batch: somebody may hold a row that one of its swaps wants, while others, like a chain's follower,
+ * wait for rows that the batch holds. It is longer than PostgreSQL takes to find a deadlock.
  */
 const batchLockMs = 1_500;
-/** After that each is tried alone, and those that nobody is in the way of must not wait for the others. */
+/** Lock timeout after that, when each swap is tried alone: those that nobody blocks must not wait for the others. */
 const aloneLockMs = 100;
-/** How often a batch is tried that PostgreSQL ended to undo a deadlock. */
+/** Most retries of a batch that PostgreSQL aborted to resolve a deadlock. */
 const mostDeadlocks = 5;
-/** So many swaps in a row that take too long are not waited for one by one: the next run begins with others. */
+/** Number of slow swaps in a row after which the rest are not tried one by one: the next run begins with others. */
 const mostTimeouts = 2;
-/** How soon to look again where it cannot be said yet what to do. */
+/** Time until the next look if it cannot be decided yet what to do. */
 const blindMs = 10_000;
 
 /**
  * Looks at the swaps that are due, decides and writes, until a look that began after the last write finds none. All it
- * knows is in the store and it calls no node, so it can be repeated from any point, and any number of runs may be under way
- * at once: each swap is held by one of them, from before its facts are read until what follows from them is committed.
+ * knows is in the store and it calls no node, so it can be repeated from any point, and any number of runs may be under
+ * way at once: each swap is held by one of them, from before its facts are read until what follows from them is
+ * committed.
  */
 export function createRound(options: RoundOptions): () => Promise<RoundRun> {
 	const { pool, batchSize = defaultBatchSize } = options;
 	return async () => {
 		const pokes = new Map<string, RoundPoke>();
 		const note = (poke: RoundPoke) => void pokes.set(`${poke.who}:${poke.chainId}`, poke);
-		/** Those that somebody else holds, or what they want: whoever it is looks at them, or leaves them due. */
+		/** Swaps that are locked, or that want locked rows: the holder of the lock looks at them, or leaves them due. */
 		const others = new Set<SwapUuid>();
 		let ran = 0;
 		let hasMore = true;
@@ -76,12 +77,12 @@ export function createRound(options: RoundOptions): () => Promise<RoundRun> {
 	};
 }
 
-/** `done`: those that nobody was in the way of. `ran`: how many of them were due. */
+/** `done`: the swaps that nobody blocked. `ran`: how many of them were due. */
 type Outcome = { done: Set<SwapUuid>; ran: number };
-/** Told of a poke as soon as what it is for is committed. */
+/** Called with a poke as soon as the work it announces is committed. */
 type Note = (poke: RoundPoke) => void;
 
-/** One transaction for all; where that fails, or one of them wants it, one for each. */
+/** Runs all swaps in one transaction. A swap that asks for it, or each one if that fails, gets its own transaction. */
 async function runSwaps(
 	options: RoundOptions,
 	{ swapIds, note }: { swapIds: readonly SwapUuid[]; note: Note },
@@ -124,7 +125,7 @@ async function runSwaps(
 	await putOffBlameless(pool, locked);
 	const [first] = faulty;
 	if (first && ran === ranTogether && areAllAlike(faulty)) {
-		// Put off, all the same: were they more than a batch, no other would ever have its turn.
+		// They are put off all the same: if they were more than a batch, no other swap would ever have its turn.
 		await putOffBlameless(pool, faulty);
 		throw first.error;
 	}
@@ -136,7 +137,7 @@ async function runSwaps(
 	return { done, ran: ran + faulty.length };
 }
 
-/** Whether what failed is not the swaps' fault: several have failed, and the database says the same of each. */
+/** Returns whether the swaps are not at fault: several have failed, and the database says the same of each. */
 function areAllAlike(failures: readonly { error: unknown }[]): boolean {
 	const codes = new Set(failures.map(({ error }) => codeOf(error)));
 	return failures.length > 1 && codes.size === 1 && !codes.has(undefined);
@@ -146,7 +147,7 @@ type Batch = { done: SwapUuid[]; ran: number; alone: SwapUuid[] };
 type BatchOptions = {
 	swapIds: readonly SwapUuid[];
 	lockTimeoutMs: number;
-	/** The marks that are read are added to it, also where the batch fails after that. */
+	/** Receives the marks that are read, even if the batch fails after that. */
 	marks: Map<SwapUuid, number>;
 };
 
@@ -163,7 +164,7 @@ async function runBatch(
 			for (const poke of applied.flatMap(({ pokes }) => pokes)) note(poke);
 			const nowMs = options.nowMs();
 			for (const one of applied) tell(options, one, { startMs, nowMs });
-			// Apart: these waits come before locks that the others may have taken.
+			// Not in the same transaction: waits are locked before other rows that the batch may have locked.
 			await putOffFailed(options.pool, failed);
 			return {
 				done: held.filter((id) => !alone.includes(id)),
@@ -177,7 +178,7 @@ async function runBatch(
 	}
 }
 
-/** Holds swaps, looks, decides and writes. */
+/** Locks swaps, looks at them, decides and writes. */
 async function applyBatch(
 	db: Database,
 	options: RoundOptions,
@@ -194,7 +195,7 @@ async function applyBatch(
 	});
 	for (const { swapId, wait } of looks) marks.set(swapId, wait.mark);
 	const { plans: decided, failed } = planAll(options, looks, nowMs);
-	// Nothing is reserved where there is no price, so that such a swap need not be a batch of its own.
+	// Without a price nothing is reserved, so such a swap need not be a batch of its own.
 	const all = decided.map((plan) =>
 		plan.reserves && !desk.isPriceable(plan.decided.swap.order)
 			? planChanges(plan.decided, "price-unknown")
@@ -206,7 +207,7 @@ async function applyBatch(
 	return { held, plans, failed, alone, applied: await applyPlans(db, plans, { desk, nowMs }) };
 }
 
-/** Each for itself: whatever is wrong with one swap keeps no other from going on. */
+/** Plans each swap for itself: a fault in one swap keeps no other from going on. */
 function planAll(
 	options: RoundOptions,
 	looks: readonly Look[],
@@ -250,7 +251,10 @@ function tell(options: RoundOptions, applied: Applied, times: { startMs: number;
 	else log[isForPerson(decision) ? "error" : "info"]({ swapId, actions }, decision.fact);
 }
 
-/** The output was delivered and the input is not ours, an input is paid back on one provider's word, or ours is unknown. */
+/**
+ * Returns whether a person must look: the output was delivered and the input is not ours, an input is refunded on one
+ * provider's word, a chain is not configured, or an input was released without a delivery.
+ */
 function isForPerson({ fact, isEnd }: Decision): boolean {
 	return alarms.has(fact) || (alarmsAtEnd.has(fact) && isEnd);
 }
@@ -266,16 +270,16 @@ function isLockTimeout(error: unknown): boolean {
 	return codeOf(error) === "55P03";
 }
 
-/** The database ended a statement that took too long. */
+/** Returns whether the database ended a statement that took too long. */
 function isSlow({ error }: { error: unknown }): boolean {
 	return codeOf(error) === "57014";
 }
 
 /**
- * Whether the database refused a statement for what is in it, or because it took too long, which one swap's rows may be the
- * cause of. A lost connection, a deadlock, a stop, the state of the transaction (25), or a table or a right that is missing
- * (42), say nothing about a swap. Unlike the system's codes for a lost connection, such as EPIPE, each of PostgreSQL's has a
- * digit.
+ * Returns whether one swap's rows may be the cause: the database refused a statement for its contents, or because it
+ * took too long. A lost connection, a deadlock, a shutdown, the state of the transaction (25), or a missing table or
+ * right (42) say nothing about a swap. Unlike the system's codes for a lost connection, such as EPIPE, each of
+ * PostgreSQL's has a digit.
  */
 function isOfOneSwap(error: unknown): boolean {
 	if (isSlow({ error })) return true;
@@ -289,7 +293,7 @@ function codeOf(error: unknown): string | undefined {
 	return typeof code === "string" ? code : undefined;
 }
 
-/** The driver's own errors have no code of PostgreSQL's. */
+/** Returns whether the connection was lost, by the message: the driver's own errors have no PostgreSQL code. */
 function isLost(error: unknown): boolean {
 	return error instanceof Error && /connection|timeout|terminated|ended/i.test(error.message);
 }

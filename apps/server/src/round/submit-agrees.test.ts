@@ -58,7 +58,7 @@ const routes = fc.constantFrom<[origin: number, destination: number]>(
 	[Number(solanaChainId), Number(solanaChainId)],
 );
 
-/** As the API does. */
+/** Submits a swap as the API does. */
 async function submit(
 	[origin, destination]: [number, number],
 	{ amount, reservationSeconds, openSeconds, isOpened }: Terms & { isOpened: boolean },
@@ -163,7 +163,7 @@ test("submit writes what the first round would: the open, the fact, and a time t
 				await database.owner.query("update waits set due_at = now() where swap_id = $1", [id]);
 				await runRound();
 				expect({ ...(await stateOf(id)), waits: [] }).toEqual({ ...submitted, waits: [] });
-				// Without it, a round writes the same.
+				// Without the submit's rows, a round writes the same.
 				await database.owner.query("delete from jobs where swap_id = $1", [id]);
 				await database.owner.query("delete from swap_events where swap_id = $1 and fact = 'opening'", [id]);
 				await database.owner.query(
@@ -224,7 +224,7 @@ test("the API starts a swap once, in the transaction that inserts it, and no oth
 	const client = await api.connect();
 	try {
 		await client.query("begin");
-		// What it may change of a swap makes it no new one.
+		// The change that the API may make to a swap does not make it a new one.
 		await client.query("update swaps set account_id = account_id where id = $1", [id]);
 		await expect(client.query("select start_swap($1, now(), false)", [id])).rejects.toThrow("duplicate key");
 	} finally {

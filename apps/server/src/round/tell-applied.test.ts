@@ -25,7 +25,7 @@ afterAll(() => database.drop());
 const trace = { traceId: "0af7651916cd43dd8448eb211c80319c", spanId: "b7ad6b7169203331" };
 const facts = ["opening", "delivering", "delivered", "delivery-final", "released"];
 
-/** Settles a swap by rounds, each of them so many times, and returns what was told of it. */
+/** Settles a swap by rounds, each run `times` times, and returns what was reported about it. */
 async function settle({
 	isTraced = true,
 	times = 1,
@@ -33,7 +33,7 @@ async function settle({
 }: {
 	isTraced?: boolean;
 	times?: number;
-	/** Instead of one that keeps what it is told. */
+	/** Replaces the observer that records what it is told. */
 	observer?: SwapObserver;
 } = {}) {
 	const scene = await createSwapScene(database.pool);

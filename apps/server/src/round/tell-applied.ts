@@ -5,12 +5,12 @@ import type { SwapMetrics } from "../telemetry/swap-metrics.ts";
 import type { Tracer } from "../telemetry/tracer.ts";
 import type { Applied } from "./apply-plans.ts";
 
-/** Who is told of what swaps do. Either is absent where nobody asked. */
+/** Receivers of news about swaps. Either is absent if nobody asked for it. */
 export type SwapObserver = { tracer?: Tracer | undefined; metrics?: SwapMetrics | undefined };
 
 /**
- * Tells of a fact that was applied, once it is committed. A process that dies between the database and here leaves a gap.
- * Never throws: what was decided is done.
+ * Reports a fact that was applied, once it is committed. A process that dies between the commit and this call leaves a
+ * gap. Never throws: what was decided is done.
  */
 export function tellApplied({ log, ...observer }: SwapObserver & { log: Log }, told: Told): void {
 	try {

@@ -4,24 +4,24 @@ import type { Database } from "../database/database.ts";
 import type { Move, Notes } from "../swap/facts/swap-notes.ts";
 import { failureMessages } from "./advance-swap.ts";
 
-/** What a round changes in a swap's row. */
+/** A round's changes to a swap's row. */
 export type SwapChange = {
 	swapId: SwapUuid;
 	stage: SwapStage;
 	status: SwapStatus;
-	/** What it became by this, and was not before. */
+	/** The stages, or the status that ends them, that the swap newly reached. */
 	steps: readonly Move[];
 	failure: FailureCode | undefined;
 	notes: Notes;
-	/** From now on the output is not delivered any more. The first reason stays. */
+	/** The reason why the output is not delivered from now on. The first one stays. */
 	givingUp: FailureCode | undefined;
-	/** Nothing is left to do. */
+	/** True if nothing is left to do. */
 	isEnd: boolean;
-	/** Whether a caller can see the difference. */
+	/** True if a caller can see the difference. */
 	isVisible: boolean;
 };
 
-/** Writes the rows of swaps that are held. */
+/** Writes the rows of swaps, which must be held. */
 export async function writeSwaps(
 	db: Database,
 	changes: readonly SwapChange[],

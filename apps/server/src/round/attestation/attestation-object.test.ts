@@ -47,16 +47,16 @@ const config = {
 	earlierAttesterSets: [] as (typeof set & { hash: Hex })[],
 };
 
-/** An attester as seen from here: it signs what it is asked, but for the orders that it is told to refuse. */
+/** An attester as seen from here: it signs everything except the orders that it is told to refuse. */
 type TestAttester = {
 	client: AttesterClient;
 	refused: Set<Hex>;
-	/** Refuses the first order of every list that it is asked for. */
+	/** True if it refuses the first order of every list. */
 	isFickle: boolean;
-	/** What it makes of its signatures. */
+	/** Changes the attester's signatures before they are returned. */
 	deform: (signature: Hex) => Hex;
 	isDown: boolean;
-	/** All that it was asked. */
+	/** All requests that it received. */
 	asked: AttestBody[];
 	close: () => Promise<void>;
 };
@@ -257,7 +257,7 @@ test("where an order was paid on Solana, attesters are told by which transaction
 	const hints = asked.flatMap(({ deliveries }) => (deliveries ? [deliveries] : []));
 	const all = { [orderId(paid as Order)]: hash, [orderId(refused as Order)]: otherHash };
 	expect(hints).toContainEqual(all);
-	// Once it is refused nobody is told of it again.
+	// Once an order is refused, no attester is told of its delivery again.
 	expect(hints).toContainEqual({ [orderId(paid as Order)]: hash });
 	expect(hints.every((hint) => Object.keys(hint).every((id) => id in all))).toBe(true);
 	const isHinted = ({ kind, orders }: AttestBody) =>

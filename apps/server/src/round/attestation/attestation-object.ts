@@ -28,9 +28,9 @@ export type AttestationOptions = {
 	log: Log;
 };
 
-/** Most orders that one set of signatures is over, and that one transaction decides. */
+/** Most orders that one set of signatures covers, and that one transaction decides. */
 const batchSize = 50;
-/** The engine takes a pump away from a worker that it has not heard of for a minute. */
+/** Longest run of the pump: the engine takes it away from a worker that it has not heard from for a minute. */
 const longestMs = 20_000;
 const retryMs = 2_000;
 
@@ -66,7 +66,7 @@ async function attestJobs(
 			if (options.nowMs() < endsAtMs) progress += await attestBatch(options, chainId, batch);
 		}
 		attested += progress;
-		// Those that were turned down come last: one that comes again has nobody behind it.
+		// Jobs that were turned down come last: if one comes again, there is no new job behind it.
 		const isMoreLikely = jobs.length >= batchSize && jobs.every((job) => !asked.has(job.orderId));
 		if (!isMoreLikely || options.nowMs() >= endsAtMs) {
 			return { attested, left: jobs.length - progress };
@@ -87,7 +87,7 @@ async function attestBatch(
 	if (!set) log.error({ chainId, attesterSet: first.order.attesterSet }, "the attester set is not known");
 	const orders = batch.map((job) => job.order);
 	const { destinationChainId } = first.order;
-	// On Solana nothing leads from an order to the transaction that paid it, once that is done.
+	// On Solana an order does not lead to the transaction that paid it, once that is done.
 	const deliveries =
 		kind === "Release" && isSolana(destinationChainId)
 			? await readDeliveryTransactions(pool, {
@@ -108,8 +108,8 @@ async function attestBatch(
 }
 
 /**
- * One list of orders is of one kind, of one escrow and for one set of attesters. It is of one destination, so that a
- * chain that attesters do not see holds up its own orders only. What must travel alone is one.
+ * Groups jobs into lists of one kind, one escrow and one set of attesters; and of one destination, so that a chain that
+ * attesters do not see holds up its own orders only. A job that must travel alone is a list of its own.
  */
 function batchesOf(jobs: readonly Job[]): Job[][] {
 	const listOf = ({ kind, order, alone, orderId }: Job) =>

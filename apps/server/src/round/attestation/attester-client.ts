@@ -21,10 +21,10 @@ const heartbeatsSchema = z
 
 type AttestAnswer = { signature: Hex } | { refused: { orderId: Hex; reason: string }[] };
 
-/** By order id: the transaction that delivered it, where attesters cannot find it themselves. */
+/** The transaction that delivered each order, by order id, if attesters cannot find it themselves. */
 export type Deliveries = ReadonlyMap<Hex, Hex>;
 
-/** An attester, reached over the network. What it says is to be checked. */
+/** An attester, reached over the network. Its answers must be checked. */
 export type AttesterClient = {
 	url: string;
 	attest: (kind: AttestationKind, orders: readonly Order[], deliveries?: Deliveries) => Promise<AttestAnswer>;

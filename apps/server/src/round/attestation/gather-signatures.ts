@@ -23,24 +23,24 @@ type Question = {
 	log: Log;
 };
 
-/** What each attester that answered does not sign for: nothing, where it signed. */
+/** `refusals`: the orders that each attester that answered does not sign for; none if it signed. */
 type Answers = { signatures: Hex[]; refusals: Map<AttesterClient, ReadonlySet<Hex>> };
 
 /**
- * Signatures of enough attesters over one list of orders, in the order in which the escrow wants them; undefined where
- * too few sign. Orders that they refuse are left out of the list.
+ * Returns signatures of enough attesters over one list of orders, in the order in which the escrow wants them;
+ * undefined if too few sign. Orders that they refuse are left out of the list.
  */
 export async function gatherSignatures(question: Question): Promise<Gathered | undefined> {
 	const { set } = question;
 	let { attesters, orders } = question;
 	let before: Answers["refusals"] = new Map();
-	// Every round leaves out an order or an attester, and those who tell the truth say all of it in the first.
+	// Every round leaves out an order or an attester, and honest attesters name all their refusals in the first.
 	for (let round = 0; round < question.attesters.length + 2 && orders.length > 0; round++) {
 		const { signatures, refusals } = await askAll({ ...question, attesters, orders });
 		if (signatures.length >= set.threshold) return { orders, signatures };
 		const fickle = attesters.filter((attester) => isFickle(before.get(attester), refusals.get(attester)));
 		attesters = attesters.filter((attester) => !fickle.includes(attester));
-		// One that refuses everything must not hold up the others: listen to those who refuse least.
+		// An attester that refuses everything must not hold up the others: listen to those that refuse least.
 		const willing = attesters
 			.flatMap((attester) => refusals.get(attester) ?? [])
 			.toSorted((a, b) => a.size - b.size)
@@ -54,7 +54,7 @@ export async function gatherSignatures(question: Question): Promise<Gathered | u
 	return undefined;
 }
 
-/** It refuses what it would have signed for: by one such order at a time it could hold up all of them. */
+/** Returns whether an attester refuses an order that it accepted before: one by one, it could hold up all of them. */
 function isFickle(before: ReadonlySet<Hex> | undefined, now: ReadonlySet<Hex> | undefined): boolean {
 	return before !== undefined && now !== undefined && [...now].some((id) => !before.has(id));
 }
@@ -90,14 +90,14 @@ async function askAll({ attesters, set, kind, orders, deliveries, log }: Questio
 			}
 		}),
 	);
-	// In the set's own order, which is ascending; no more than needed, for each costs gas.
+	// The signatures are in the set's own order, which is ascending, and no more than needed, since each costs gas.
 	const signatures = set.attesters.flatMap((attester) => signed.get(attester) ?? []).slice(0, set.threshold);
 	return { signatures, refusals };
 }
 
-/** Only of those that are asked for: the others were refused already. */
+/** Returns only the deliveries of orders that are asked for: the others were refused already. */
 function deliveriesOf(orders: readonly Order[], deliveries: Deliveries = new Map()): Deliveries {
-	// Elsewhere than on Solana there are none, and an order's id takes time.
+	// Only orders to Solana have any, and computing an order's id takes time.
 	if (deliveries.size === 0) return deliveries;
 	return new Map(
 		orders.flatMap((order): [Hex, Hex][] => {

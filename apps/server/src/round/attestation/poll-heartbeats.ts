@@ -7,10 +7,10 @@ import { storeHeartbeats } from "../../job/heartbeats.ts";
 import type { Log } from "../../telemetry/log.ts";
 import type { AttesterClient } from "./attester-client.ts";
 
-/** How far an attester's clock may be ahead of ours. */
+/** Seconds that an attester's clock may be ahead of ours. */
 const skewSeconds = 60;
 
-/** Asks every attester for a sign of life and remembers those that are signed by one of a known set. */
+/** Asks every attester for heartbeats and stores those that are signed by an attester of a known set. */
 export async function pollHeartbeats({
 	config,
 	attesters,
@@ -31,7 +31,7 @@ export async function pollHeartbeats({
 			try {
 				return (await heartbeats()).flatMap(({ signature, ...heartbeat }) => {
 					const attester = recoverAddress({ hash: hashTypedData(heartbeatTypedData(heartbeat)), signature });
-					// One from the future would count as alive long after its attester died.
+					// A heartbeat from the future would count long after its attester died.
 					const isEarly = heartbeat.signedAtUnixSeconds > nowMs / 1_000 + skewSeconds;
 					if (!isEarly && attester && known.has(attester)) return [{ ...heartbeat, attester }];
 					log.error({ attester: url, heartbeat }, "heartbeat ignored");

@@ -41,7 +41,7 @@ let config: Config;
 let book: PriceBook;
 let pricedAtMs = 0;
 let hasPrices = true;
-/** What is on Solana; undefined while its node does not answer. */
+/** The markers on Solana; undefined while its node does not answer. */
 let markers: Map<string, MarkerOwner> | undefined = new Map();
 let errors: unknown[] = [];
 let poked: string[] = [];
@@ -100,7 +100,7 @@ function rebuild({ worthOf = worthNow } = {}): Promise<number> {
 	});
 }
 
-/** Opens it, and lets the time pass in which it could have been submitted. */
+/** Opens an order, and lets the time pass in which it could have been submitted. */
 async function forget(change: Partial<Order> = {}): Promise<Order> {
 	const order = { ...(await makeOrder()), ...change };
 	await actions.open(order);
@@ -108,7 +108,7 @@ async function forget(change: Partial<Order> = {}): Promise<Order> {
 	return order;
 }
 
-/** Quoted by the chain's time, which tests move. */
+/** Returns an order that was quoted by the chain's time, which tests move. */
 async function makeOrder({ stepSeconds = 60n, symbol = "USDC" } = {}): Promise<Order> {
 	const order = await actions.makeOrder({ stepSeconds, symbol });
 	const quotedAt = Number(unpackDeadlines(order.deadlines).openDeadline) - 61;
@@ -121,7 +121,7 @@ async function passOpenDeadline(order: Order): Promise<void> {
 	await followAll();
 }
 
-/** On both chains, so that nothing can be delivered any more, and anyone may refund it. */
+/** Passes `refundAfter` on both chains, so that nothing can be delivered any more, and anyone may refund the order. */
 async function passRefundAfter(order: Order): Promise<void> {
 	const { refundAfter } = unpackDeadlines(order.deadlines);
 	await passOn(chains.origin, refundAfter);
@@ -203,7 +203,7 @@ test("orders that name a vault, a set, an asset, a chain or a key that is not ou
 		[{ attesterSet: pad("0x5e") }, "the attester set is not ours"],
 		[{ outputToken: toWord(stranger) }, "the output is no asset of ours"],
 		[{ destinationChainId: 5n }, "a chain is not ours"],
-		// No address, and no id of a chain that a number holds.
+		// Values that are no address, and no chain id that fits a number.
 		[{ destinationVault: pad("0x01", { dir: "right" }) }, "the destination vault is not ours"],
 		[{ outputToken: pad("0x01", { dir: "right" }) }, "the output is no asset of ours"],
 		[{ destinationChainId: 0n }, "a chain is not ours"],
@@ -226,7 +226,7 @@ test("orders that name a vault, a set, an asset, a chain or a key that is not ou
 	const reasons = await Promise.all(orders.map(outcomeOf));
 	expect(reasons).toEqual(cases.map(([, reason]) => ({ outcome: "left", reason })));
 
-	// An input or an escrow that is not ours any more.
+	// The input or the escrow is no longer ours.
 	const order = await forget();
 	await passRefundAfter(order);
 	const [origin, ...others] = config.chains;
@@ -261,7 +261,7 @@ test("dust is left once its wallet can refund it; what has no price waits, and k
 	expect(await rebuild()).toBe(0);
 	expect(await outcomeOf(dust)).toMatchObject({ outcome: "left" });
 
-	// What was delivered for it is ours to take, whatever it is.
+	// The input of a delivered order is ours to take, whatever it is.
 	const filled = await makeOrder();
 	await actions.fill(filled, 9_000_000n);
 	await actions.open(filled);
@@ -331,7 +331,7 @@ test("an order that cannot be looked at waits, and the others are rebuilt", asyn
 	await actions.open(bad);
 	await actions.open(good);
 	await passOpenDeadline(good);
-	// It comes first for being looked at longest ago.
+	// The bad order comes first, as the one that was looked at longest ago.
 	const spoil = `update unknown_orders set order_terms = jsonb_set(order_terms, '{deadlines}', $2::jsonb),
 		open_deadline = 0 where order_id = $1`;
 	await database.pool.query(spoil, [hexToBytes(orderId(bad)), JSON.stringify(String(2n ** 200n))]);
@@ -342,7 +342,7 @@ test("an order that cannot be looked at waits, and the others are rebuilt", asyn
 });
 
 test("an order under another one's id takes nothing from it: the one that comes later has an id of its own", async () => {
-	// Of the two, the one that was delivered comes first, though it could be opened for longer.
+	// The delivered one of the two comes first, though it could be opened for longer.
 	const delivered = await makeOrder();
 	const { openDeadline, fillDeadline, refundAfter } = unpackDeadlines(delivered.deadlines);
 	const earlier = packDeadlines({ openDeadline: openDeadline - 1n, fillDeadline, refundAfter });
@@ -399,7 +399,7 @@ test("orders to Solana that a void must close are so many in a day; delivered an
 		for (const order of [...orders, delivered, dust]) {
 			expect(await outcomeOf(order)).toEqual({ outcome: null, reason: null });
 		}
-		// What was paid by a database that is lost, only its marker tells.
+		// Only the marker shows what a lost database has paid.
 		markers = new Map([[orderId(delivered), "vault"]]);
 		expect(await rebuild({ worthOf })).toBe(2);
 		expect(await outcomeOf(delivered)).toEqual({ outcome: "rebuilt", reason: null });
@@ -475,7 +475,7 @@ test("what was decided stays as it is, and what was left is forgotten days later
 test("a delivery that was booked before its deposit was known is booked to its recipient in the end, exactly", async () => {
 	const order = await forget();
 	const routed = await makeOrder({ symbol: "WETH" });
-	// The destination's follower is first.
+	// The destination's follower sees the delivery first.
 	await actions.fill(routed, 9_000_000n, { poolFee: 500 });
 	await actions.finalize();
 	await follow(chains.destination);

@@ -17,29 +17,30 @@ import type { Log } from "../../telemetry/log.ts";
 import { rebuildSwap } from "./rebuild-swap.ts";
 import { whyNotOurs } from "./why-not-ours.ts";
 
-/** Of one call: what strangers open costs us so much at a time and no more. */
+/** Most orders of one call: it limits what the orders that strangers open cost us at a time. */
 const mostAtOnce = 100;
 const dayMs = 86_400_000;
-/** By it those are counted that cost us a marker. */
+/** The reason by which orders that cost us a marker are counted. */
 const toBeVoided = "it is to be closed on Solana";
 
 export type RebuildOptions = {
 	config: Pick<Config, "chains" | "solana" | "deployment" | "earlierAttesterSets" | "limits">;
 	pool: DatabasePool;
 	engine: Engine;
-	/** Undefined while there is no price. */
+	/** Returns undefined while there is no price. */
 	worthOf: (order: Order) => RefundWorth | undefined;
-	/** Whose the vault's markers of these orders are on Solana, finally. Where it is absent nothing to Solana is decided. */
+	/** Returns the owners of the vault's final markers of these orders. If absent, no order to Solana is decided. */
 	markersOf?: (orderIds: readonly Hex[]) => Promise<(MarkerOwner | undefined)[]>;
 	nowMs: () => number;
 	log: Log;
 };
 
 /**
- * Makes swaps of orders that are open on a chain and have none, as after a restore from an old backup: those that name
- * contracts, attesters and assets of ours, and whose input is worth ten refunds. They are never filled; what was filled
- * is released, the rest refunded. All others are left to their wallets, who can call `refund()`; but none that was
- * delivered, or may turn out to have been. To be called again and again. Returns how many were made.
+ * Creates swaps for orders that are open on a chain and have none, as after a restore from an old backup: those that
+ * name contracts, attesters and assets of ours, and whose input is worth ten refunds. They are never filled: an order
+ * that was filled before is released, the rest are refunded. All other orders are left to their wallets, which can call
+ * `refund()`, except those that were delivered or may turn out to have been. To be called again and again. Returns how
+ * many it created.
  */
 export async function rebuildOrders(options: RebuildOptions): Promise<number> {
 	const { pool, nowMs, log } = options;
@@ -52,7 +53,7 @@ export async function rebuildOrders(options: RebuildOptions): Promise<number> {
 			const done = await rebuild(options, { ...unknown, marker: markers.get(orderId) });
 			if (done) count[done]++;
 		} catch (err) {
-			// Whatever a stranger has put into one must not keep the others waiting.
+			// An order with arbitrary contents from a stranger must not keep the others waiting.
 			log.warn({ orderId, err }, "an order that nobody submitted could not be looked at; it is tried again");
 			await postponeUnknownOrder(pool, orderId, { nowMs: nowMs() });
 		}
@@ -67,7 +68,7 @@ export async function rebuildOrders(options: RebuildOptions): Promise<number> {
 	return count.rebuilt;
 }
 
-/** `none` where there is no marker. */
+/** `none` if there is no marker. */
 type Marker = MarkerOwner | "none";
 
 async function readSolana(
@@ -112,18 +113,18 @@ async function rebuild(
 	}
 	if (notOurs) return delivery === "none" ? leave(notOurs) : postpone();
 
-	// What we delivered is to be released, whatever it is worth.
+	// A delivered order is to be released, whatever it is worth.
 	const worth = worthOf(order) ?? (isDelivered ? { valueUsdCents: 0n, isWorth: true } : undefined);
 	if (!worth) return postpone();
 	if (!worth.isWorth && !isDelivered) {
-		// Fees come down again; once its wallet can help itself, it need not wait for that.
+		// Fees come down again. Once the wallet can call `refund()` itself, the order need not wait for that.
 		const isRefundable = BigInt(unknown.originFinalAt) >= unpackDeadlines(order.deadlines).refundAfter;
 		const isOver = delivery === "none" && isRefundable;
 		return isOver ? leave("its input is worth less than ten refunds") : postpone();
 	}
 
 	const isToSolana = isSolana(order.destinationChainId);
-	// No order is closed there whose markers were not read, nor one that has its input back.
+	// No order to Solana is closed before its markers were read, or if its input was refunded.
 	if (isToSolana && !marker) return postpone();
 	const isToBeVoided = isToSolana && marker === "none" && !unknown.isRefunded;
 	if (isToBeVoided && (await isEnoughVoided(options))) {
@@ -136,7 +137,7 @@ async function rebuild(
 	if (rebuilt.outcome === "known") return undefined;
 	const swapId = toSwapId(rebuilt.id);
 	log.warn({ ...told, swapId }, "a swap was rebuilt from its order on the chain");
-	// It is due: at worst the tick finds it.
+	// The swap is due: at worst the tick finds it.
 	await engine
 		.poke({ object: "round", key: "0" })
 		.catch((err: unknown) => log.warn({ swapId, err }, "no round was asked for"));
@@ -149,8 +150,8 @@ async function isEnoughVoided({ config, pool, nowMs }: RebuildOptions): Promise<
 }
 
 /**
- * What is known of an order's delivery. Chains are followed each at its own pace, and what was paid on Solana by a
- * database that is lost only a marker tells: that there is none counts once there can be none any more.
+ * Returns what is known of an order's delivery. Each chain is followed at its own pace, and only a marker shows what a
+ * lost database has paid on Solana. A missing marker counts once none can be made any more.
  */
 function deliveryOf(
 	{ order, isFilled, destinationFinalAt, marker }: UnknownOrder & { marker: Marker | undefined },

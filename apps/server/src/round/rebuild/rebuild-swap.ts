@@ -14,12 +14,13 @@ import { decideUnknownOrder, lockUnknownOrder } from "../../swap/record/unknown-
 
 type RebuildOutcome =
 	| { outcome: "rebuilt"; id: SwapUuid }
-	/** Somebody submitted it after all, or it was decided by another worker. */
+	/** Somebody submitted it after all, or another worker decided it. */
 	| { outcome: "known" };
 
 /**
- * Makes a swap of an order that is open on its chain and has none: without an account, and without an op, so that it is
- * never filled. Nothing is reserved for it. Where another order's swap has the id that it names, it gets one of its own.
+ * Creates a swap for an order that is open on its chain and has none: without an account, and without an op, so that it
+ * is never filled. Nothing is reserved for it. If another order's swap has the id that it names, it gets an id of its
+ * own.
  */
 export async function rebuildSwap(
 	pool: DatabasePool,
@@ -32,7 +33,7 @@ export async function rebuildSwap(
 	}: { orderId: Hex; order: Order; valueUsdCents: bigint; reason?: string; nowMs: number },
 ): Promise<RebuildOutcome> {
 	const quotedAtMs = swapUuidTimeMs(fromSwapKey(order.swapKey));
-	// What is forgotten may be older than any partition of a database that was just restored.
+	// The forgotten order may be older than any partition of a database that was just restored.
 	await ensurePartitions(pool, { nowMs: quotedAtMs, daysAhead: 0 });
 	return inTransaction(pool, async (db): Promise<RebuildOutcome> => {
 		if (!(await lockUnknownOrder(db, orderId))) return { outcome: "known" };
@@ -41,7 +42,7 @@ export async function rebuildSwap(
 			await decideUnknownOrder(db, orderId, { outcome: "submitted", nowMs });
 			return { outcome: "known" };
 		}
-		// Where a submit takes the id in this moment, this throws, and the next look finds it.
+		// If a submit takes the id at this moment, this throws, and the next look finds it.
 		await db.query(
 			`insert into swaps (id, order_id, order_terms, output, value_usd_cents, delivery, created_at)
 			values ($1, $2, $3, $4, $5, $6, to_timestamp($7::double precision / 1000))`,
@@ -51,7 +52,7 @@ export async function rebuildSwap(
 				orderToJson(order),
 				order.minOutput,
 				valueUsdCents,
-				// What was promised is not known, and nothing is delivered.
+				// The promised output is not known, and nothing is delivered.
 				deliveryToJson({ kind: "stock", amount: order.minOutput }),
 				quotedAtMs,
 			],
@@ -66,7 +67,7 @@ export async function rebuildSwap(
 	});
 }
 
-/** The id for the order's swap; undefined where it has one. */
+/** Returns an id for the order's swap; undefined if the order has a swap. */
 async function freeId(
 	db: Database,
 	{ orderId, order }: { orderId: Hex; order: Order },

@@ -5,7 +5,7 @@ import { decide } from "../../swap/decide/decide.ts";
 import type { Decision } from "../../swap/decide/decision.ts";
 import type { OrderEventName } from "../../swap/facts/facts.ts";
 
-/** A sequence of numbers that a seed gives. */
+/** Returns a sequence of numbers that depends on a seed. */
 function sequence(seed: number): () => number {
 	let state = seed | 1;
 	return () => {
@@ -28,7 +28,7 @@ function round(world: ModelWorld, check: (decision: Decision) => void = () => {}
 	throw new Error("it never comes to rest");
 }
 
-/** A swap that got as far as this, whose row was lost and rebuilt once nobody could submit it any more. */
+/** Returns a swap that reached this event, and whose row was lost and rebuilt once nobody could submit it any more. */
 function rebuiltAfter(
 	name: OrderEventName,
 	{ seed = 1, destination = "evm", isCrossChain = true }: Way,
@@ -60,7 +60,7 @@ function rebuiltAfter(
 	return world;
 }
 
-/** Runs it to its end and returns what was queued on the way. */
+/** Runs the swap to its end and returns the jobs that were queued on the way. */
 function runToEnd(world: ModelWorld): string[] {
 	const queued = new Set<string>();
 	for (let seconds = 0; seconds < 900 && !world.isEnded; seconds++) {
@@ -69,7 +69,7 @@ function runToEnd(world: ModelWorld): string[] {
 				if (action.do === "queue") queued.add(action.kind);
 				expect(action.do).not.toBe("reserve");
 			}
-			// The time for it is not over: nobody could say yet that it is not filled.
+			// Before the fill deadline nobody can say that the order is not filled.
 			if (!world.has("Filled") && world.policy.destination.kind === "evm" && queued.has("refund")) {
 				expect(world.nowSeconds).toBeGreaterThanOrEqual(modelDeadlines.fill);
 			}

@@ -13,17 +13,17 @@ import { ourContracts } from "../../chain/evm/our-contracts.ts";
 import type { Config } from "../../config/config.ts";
 import { attesterSetOf } from "../../swap/decide/swap-policy.ts";
 
-/** Between these is how long an order can be opened after its quote, whatever is configured. */
+/** Bounds of the time after its quote during which an order can be opened, whatever is configured. */
 const openSeconds = { least: 60, most: 900 };
 const uuidV7 = /^.{14}7.{4}[89ab]/;
 
-/** The terms of an order that somebody opened, or says to have. */
+/** The terms of an order that somebody opened, or claims to have opened. */
 export type OpenedOrder = { orderId: Hex; order: Order };
 
 /**
- * Why an order that is open in an escrow of ours cannot be one that we quoted; undefined where it can. Anyone may open an
- * order of any terms there: only contracts, attesters and assets of ours make it one that we can see to. Words are
- * compared as they are: a stranger's need not be addresses, nor the ids of chains.
+ * Returns why an order that is open in an escrow of ours cannot be one that we quoted; undefined if it can. Anyone may
+ * open an order with any terms there: only contracts, attesters and assets of ours make it one that we can handle.
+ * Words are compared as they are: a stranger's need not be addresses, nor the ids of chains.
  */
 export function whyNotOurs(
 	{ orderId: id, order }: OpenedOrder,
@@ -36,7 +36,7 @@ export function whyNotOurs(
 	if (!isAmong(origin.escrows, order.escrow)) return "the escrow is not ours";
 	if (!isAmong(origin.vaults, order.originVault)) return "the origin vault is not ours";
 	if (!isAmong(destination.vaults, order.destinationVault)) return "the destination vault is not ours";
-	// An input on Solana needs no one's word.
+	// An input on Solana needs no attesters.
 	if (!isSolana(order.originChainId) && !attesterSetOf(config, order.attesterSet))
 		return "the attester set is not ours";
 	if (!isAmong(origin.assets, order.inputToken)) return "the input is no asset of ours";
@@ -46,7 +46,7 @@ export function whyNotOurs(
 	return hasTime(order, finalitySeconds) ? undefined : "its deadlines are not those of a quote";
 }
 
-/** Its id was made when it was quoted, and it could be opened for some minutes from then on. */
+/** Returns whether its id was made when it was quoted, and it could be opened for some minutes from then on. */
 function isQuoted({ swapKey, deadlines }: Order): boolean {
 	if (BigInt(swapKey) >> 128n !== 0n) return false;
 	const uuid = fromSwapKey(swapKey);
@@ -55,7 +55,7 @@ function isQuoted({ swapKey, deadlines }: Order): boolean {
 	return uuidV7.test(uuid) && openFor >= openSeconds.least && openFor <= openSeconds.most;
 }
 
-/** No configuration is taken under which a fill, or the release after it, could not be final in its time. */
+/** Returns whether a fill, and the release after it, can be final in time: no other configuration is accepted. */
 function hasTime({ deadlines }: Order, finalitySeconds: bigint): boolean {
 	const { openDeadline, fillDeadline, refundAfter } = unpackDeadlines(deadlines);
 	return fillDeadline - openDeadline > finalitySeconds && refundAfter - fillDeadline > finalitySeconds;
@@ -68,7 +68,7 @@ type OurTerms = {
 	finalitySeconds: number;
 };
 
-/** What an order of ours can name on a chain, each as its word. */
+/** Returns the contracts and assets that an order of ours can name on a chain, each as its word. */
 function termsOf(
 	{ chains, solana }: Pick<Config, "chains" | "solana">,
 	chainId: bigint,

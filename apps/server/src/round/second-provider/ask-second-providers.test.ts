@@ -50,7 +50,7 @@ const far: Answer = ({ clock }) => ({
 	finalizedNumber: clock.number - 3,
 });
 
-/** A worker with a second provider at the origin that answers so. The swap of a scene is worth 40 dollars. */
+/** Returns rounds with a second provider at the origin that gives this answer. A scene's swap is worth 40 dollars. */
 function worker(
 	scene: SwapScene,
 	{ answer, agreeAboveUsd = 10 }: { answer: Answer; agreeAboveUsd?: number },
@@ -84,7 +84,7 @@ function worker(
 	return runRound;
 }
 
-/** After each round the next thing of the list is done, and two seconds pass. Returns the facts so far. */
+/** Runs rounds. After each, the next step of the script is done and two seconds pass. Returns the facts so far. */
 async function run(
 	scene: SwapScene,
 	how: Parameters<typeof worker>[1],
@@ -105,7 +105,7 @@ async function run(
 	return rows.map((row) => row.fact);
 }
 
-/** As long as it takes until the second provider is asked again. */
+/** Lets the time pass after which the second provider is asked again. */
 async function passPatience(scene: SwapScene): Promise<void> {
 	await scene.moveHeads(2);
 	await database.pool.query("update waits set second_at = second_at - interval '2 seconds'");
@@ -135,7 +135,7 @@ test("a large deposit that one provider alone has is held, and delivered once th
 		async ({ jobs }) => expect(await jobs()).toMatchObject({ fill: "queued" }),
 	]);
 	expect(steps).toEqual(["opening", "deposit-unseen", "delivering"]);
-	// For some seconds two honest nodes can be on two forks.
+	// Two honest nodes can be on two forks for some seconds.
 	expect(lines.filter(({ level }) => level === pino.levels.values.error)).toEqual([]);
 	expect(lines.filter(({ level }) => level === pino.levels.values.warn)).toHaveLength(1);
 	expect(words).toEqual(["differs", "differs", "agrees"]);

@@ -9,7 +9,7 @@ import type { SecondProviders } from "./second-providers.ts";
 
 export type SightingsOptions = {
 	pool: DatabasePool;
-	/** Absent where no chain has one. */
+	/** Absent if no chain has one. */
 	secondProviders?: SecondProviders | undefined;
 	/** Called once answers are stored: a round has something to do. */
 	pokeRound: () => Promise<void>;
@@ -18,15 +18,15 @@ export type SightingsOptions = {
 	log: Log;
 };
 
-/** Two honest nodes can be on two forks for so long. */
+/** Longest time that two honest nodes can be on two forks. */
 const forkMs = 30_000;
-/** One call to a node takes up to some seconds, and a second provider is asked for few deposits. */
+/** Number of concurrent questions. A call to a node takes up to some seconds, and there are few deposits to ask for. */
 const atOnce = 20;
 
 /**
- * Key: the chain's id. Asks the chain's second provider for the deposits that swaps want it to see, and stores what it
- * says, which marks the swap. Two runs at once would only ask twice. Never throws for a provider that does not answer: that
- * is an answer too, and the swap has it asked again.
+ * Key: the chain's id. Asks the chain's second provider for the deposits that swaps want it to see, and stores its
+ * answers, which marks the swaps. Two runs at once would only ask twice. Does not throw if the provider does not
+ * answer: that is an answer too, and the swap asks again.
  */
 export function createSightings(options: SightingsOptions): (key: string) => Promise<void> {
 	const { pool, pokeRound, nowMs } = options;
@@ -73,7 +73,7 @@ async function ask(
 	return { word: "agrees", sighting: sight };
 }
 
-/** Once each, however often it is asked: a node that is down is down for many swaps, for a while. */
+/** Logs each answer once, however often it is given: a node that is down is down for many swaps, for a while. */
 function tell(
 	{ metrics, log }: SightingsOptions,
 	{

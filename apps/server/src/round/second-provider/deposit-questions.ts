@@ -10,14 +10,14 @@ import { saveSighting } from "./save-sighting.ts";
 export type Question<Deposit extends DepositPlace = DepositPlace> = {
 	swapId: SwapUuid;
 	orderId: Hex;
-	/** Throws where the order cannot be read, which concerns no other question. */
+	/** Throws if the order cannot be read, which concerns no other question. */
 	readOrder: () => Order;
 	deposit: Deposit;
-	/** What it said before. */
+	/** The provider's previous answer. */
 	before: SecondAnswer | undefined;
 };
 
-/** The questions to a chain's second provider that have no answer yet. */
+/** Returns the questions to a chain's second provider that have no answer yet. */
 export async function readQuestions<Deposit extends DepositPlace>(
 	db: Database,
 	{ chainId, limit }: { chainId: number; limit: number },
@@ -52,7 +52,7 @@ export async function readQuestions<Deposit extends DepositPlace>(
 	);
 }
 
-/** Stores an answer and marks the swap. One to a question that the swap does not ask any more is forgotten. */
+/** Stores an answer and marks the swap. An answer to a question that the swap no longer asks is discarded. */
 export async function answerQuestion(
 	pool: DatabasePool,
 	{
@@ -62,7 +62,7 @@ export async function answerQuestion(
 	}: {
 		question: Question;
 		answer: SecondAnswer;
-		/** How far the provider was, where it has the deposit. */
+		/** The provider's head and final block, if it has the deposit. */
 		sighting: Sighting | undefined;
 	},
 ): Promise<void> {

@@ -2,7 +2,7 @@ import { type Hex, hexToBytes } from "viem";
 import type { Database } from "../../database/database.ts";
 import type { Sighting } from "../../swap/facts/facts.ts";
 
-/** A second provider has the deposit too, in this block. Asked again, it is further. */
+/** Stores that a second provider has the deposit too, in this block. Asked again, the provider is further. */
 export async function saveSighting(
 	db: Database,
 	{

@@ -4,10 +4,10 @@ import { seeDeposit } from "../../chain/evm/read/see-deposit.ts";
 import type { SolanaChain } from "../../chain/solana/connect-solana.ts";
 import { seeSolanaDeposit } from "../../chain/solana/read/see-solana-deposit.ts";
 
-/** Asks a chain's second provider for a deposit. Throws where it does not answer. */
+/** Asks a chain's second provider for a deposit. Throws if it does not answer. */
 export type SecondProviders = (chainId: number, deposit: ToldDeposit) => Promise<DepositSight>;
 
-/** The chains as their second providers tell of them. */
+/** Takes the chains as connected to their second providers. */
 export function createSecondProviders({
 	evm,
 	solana,
