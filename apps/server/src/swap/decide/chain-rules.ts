@@ -7,32 +7,32 @@ export type ChainRules = { origin: OriginRules; destination: DestinationRules };
 
 /** The questions about the chain that an input comes from. */
 export type OriginRules = {
-	/** Whether the order cannot be opened in any block that is still to come. */
+	/** Returns whether the order cannot be opened in any future block. */
 	isOpenExpired: (view: OrderView) => boolean;
-	/** What to wait for until the order cannot be opened any more. */
+	/** Returns the wait until the order can no longer be opened. */
 	untilOpenExpired: (view: OrderView) => { wait: WaitFor };
-	/** The job that sends the op while it can open the order, or takes that back. */
+	/** Returns the action that queues the open while the op can open the order, or that withdraws it. */
 	openAgain: (view: OrderView) => Action[];
-	/** Whether a deposit that the chain drops now could be made again in time. */
+	/** Returns whether a deposit that the chain drops now could be made again in time. */
 	canBringBack: (view: OrderView) => boolean;
 	/**
-	 * Whether the service's own key holds all inputs, and no contract knows whose is whose. Then nobody attests anything,
-	 * and nothing is paid out for a deposit that the chain can still drop: that would be somebody else's input. Nor is
-	 * anything paid back on one provider's word.
+	 * True if the service's own key holds all inputs, and no contract knows whose is whose. Then nobody attests anything.
+	 * Nothing is paid out for a deposit that the chain can still drop, since that would be somebody else's input, and
+	 * nothing is refunded on one provider's word.
 	 */
 	isCustodial: boolean;
 };
 
 /** The questions about the chain that an output goes to. */
 export type DestinationRules = {
-	/** Whether the order cannot be filled in any block that is still to come. */
+	/** Returns whether the order cannot be filled in any future block. */
 	isFillExpired: (view: OrderView) => boolean;
-	/** What to wait for until the order cannot be filled any more. */
+	/** Returns the wait until the order can no longer be filled. */
 	untilFillExpired: (view: OrderView) => { wait: WaitFor };
-	/** How long before the fill deadline the last fill may be signed. */
+	/** Returns how long before the fill deadline the last fill may be signed. */
 	fillMarginSeconds: (view: OrderView) => number;
-	/** Whether an order that was not filled by its deadline is closed by that. */
+	/** True if an order that was not filled by its deadline is closed by that. */
 	closesByTime: boolean;
-	/** Whether on one chain the refund itself closes the order, as only one of payout and refund can land. */
+	/** True if on one chain the refund itself closes the order, as only one of payout and refund can land. */
 	refundCloses: boolean;
 };

@@ -6,14 +6,14 @@ import type { OrderEvent, SecondWord, Sighting } from "../facts/facts.ts";
 import { decide } from "./decide.ts";
 import type { Decision } from "./decision.ts";
 
-/** What the second provider says when it is asked, undefined where it does not agree. */
+/** Returns the second provider's answer when it is asked; undefined if it does not agree. */
 type Second = (world: ModelWorld, deposit: NonNullable<Decision["depositToSee"]>) => Sighting | undefined;
 
 /** A world in which a deposit of more than 100 dollars needs a second provider's word. */
 class TwoProviders {
 	readonly world: ModelWorld;
 	readonly second: Second;
-	/** What the second provider said last. */
+	/** The second provider's last answer. */
 	word?: SecondWord;
 	readonly asked: NonNullable<Decision["depositToSee"]>[] = [];
 	private readonly sightings = new Map<string, Sighting>();
@@ -62,7 +62,7 @@ class TwoProviders {
 		throw new Error("it never comes to rest");
 	}
 
-	/** Until a fill is queued, and no lane has seen it. */
+	/** Runs until a fill is queued that no lane has seen. */
 	runUntilQueued(): void {
 		while (true) {
 			this.settle();
@@ -71,7 +71,7 @@ class TwoProviders {
 		}
 	}
 
-	/** Returns the facts on the way. */
+	/** Runs the swap to its end. Returns the facts on the way. */
 	run(check?: (decision: Decision) => void): string[] {
 		const facts: string[] = [];
 		for (let seconds = 0; seconds < 900; seconds++) {
@@ -162,7 +162,7 @@ test("it counts by the second provider's own depth: its head, or where the value
 	expect(() => shallow.run()).toThrow("never comes to rest");
 	expect(shallow.world.has("Filled")).toBe(false);
 
-	// Above all depths: only finality counts, on both.
+	// The value is above all depths: only finality counts, with both providers.
 	const unfinal = new TwoProviders(
 		({ facts: { origin } }, { blockNumber }) => ({
 			headNumber: origin.number,
@@ -182,7 +182,7 @@ test("a deposit that moved to another block is asked for again, and a fill that 
 	two.runUntilQueued();
 	const [opened] = two.world.events;
 	if (!opened) throw new Error("it was opened");
-	// As deep as before, in another transaction's block.
+	// The deposit is as deep as before, but in another transaction and block.
 	Object.assign(opened, { transactionHash: "0xaa", blockHash: "0xaa" });
 	const { fact, actions } = two.decide();
 	expect(fact).toBe("deposit-moved");

@@ -20,7 +20,7 @@ function newWorld({
 	return new ModelWorld({ isCrossChain, origin, destination, random: sequence(seed), hostileSeconds });
 }
 
-/** Ways of a swap with Solana at an end, or at both. */
+/** Routes of a swap with Solana at one end, or at both. */
 const solanaWays = {
 	"from Solana": { origin: "solana" },
 	"to Solana": { destination: "solana" },
@@ -103,7 +103,7 @@ test("nothing is filled while too few attesters are alive, and then it is refund
 		world.tick();
 	}
 	expect(facts).toContain("attesters-silent");
-	// Nobody attests either: it takes until anyone may refund.
+	// Nobody attests the refund either, so it waits until anyone may refund.
 	expect(world.facts.swap).toMatchObject({ status: "refunded", givingUp: "TOO_LATE" });
 	expect(world.nowSeconds).toBeGreaterThan(modelDeadlines.refund);
 });
@@ -407,24 +407,24 @@ function checkOutcome(world: ModelWorld): void {
 		expect(swap.givingUp).toBeDefined();
 		expect(world.has("Refunded") || !world.has("Opened")).toBe(true);
 	}
-	// The caller has the output or the input, always.
+	// The caller always has the output or the input.
 	expect(world.has("Filled") || world.has("Refunded") || !world.has("Opened")).toBe(true);
 	if (world.has("Released")) expect(world.isFinal("Filled")).toBe(true);
-	// Both only where a stranger refunded once anyone may.
+	// The caller has both only if a stranger refunded once anyone may.
 	const refunded = world.events.find(({ name }) => name === "Refunded");
 	if (refunded && world.has("Filled")) {
 		expect(origin).toBe("evm");
 		expect(refunded.blockNumber).toBeGreaterThanOrEqual(modelDeadlines.refund);
 	}
 	if (origin === "evm") return;
-	// Out of the one account with everybody's inputs nothing is paid that was not paid in.
+	// The one account with everybody's inputs pays out nothing that was not paid in.
 	for (const name of ["Released", "Refunded"] as const) {
 		if (world.has(name)) expect(world.has("Opened")).toBe(true);
 	}
 	if (!isCrossChain && world.has("Filled")) expect(world.has("Opened")).toBe(true);
 }
 
-/** A payment that is signed later than so long before the deadline could land after it. */
+/** Returns how long before the deadline a payment must be signed: a later one could land after it. */
 function fillMargin({ destination }: ModelWorld["policy"]): number {
 	return destination.kind === "solana" ? mostLifeSeconds : destination.finalitySeconds;
 }
@@ -444,14 +444,14 @@ function checkDecision(world: ModelWorld, { actions }: Decision): void {
 		expect(jobs.void).toBeUndefined();
 		expect(swap.givingUp).toBeUndefined();
 		expect(events.Voided).toBeUndefined();
-		// There the payment would not miss a deposit that is dropped.
+		// Within Solana the payment would land even if its deposit is dropped.
 		const mustBeFinal = swap.status === "pending" && policy.origin.kind === "solana";
 		if (mustBeFinal && !world.options.isCrossChain) {
 			expect(events.Opened?.blockNumber).toBeLessThanOrEqual(origin.finalizedNumber);
 		}
 	}
-	// What was said to be delivered is delivered again, for as long as it can be: a chain that takes nothing until then
-	// leaves only the way back.
+	// An output that was reported as delivered is delivered again for as long as it can be. If the chain takes nothing
+	// until then, only the refund is left.
 	if (swap.status === "settled" && world.nowSeconds < modelDeadlines.fill - fillMargin(policy)) {
 		expect(queues("void") || queues("refund")).toBe(false);
 	}

@@ -24,18 +24,18 @@ import {
 } from "./swap-view.ts";
 import { untilFinalEvent, untilHeadIs } from "./until.ts";
 
-/** Nobody wakes a swap when attesters are heard of again. */
+/** Milliseconds until the next look at a swap that waits for attesters: a new heartbeat wakes no swap. */
 const heartbeatMs = 2_000;
-/** Nor when a second provider has caught up. */
+/** The same for a second provider: no swap is woken when it has caught up. */
 const secondSightMs = 2_000;
-/** Nor when a credit is claimed: a claim names no order. */
+/** The same for a credit: a claim names no order, so it wakes no swap. */
 const claimMs = 60_000;
 
-/** What to do about a swap, from the facts alone. */
+/** Decides what to do about a swap, from the facts alone. */
 export function decide(facts: KnownFacts, policy: SwapPolicy, nowMs: number): Decision {
 	const view = swapView(facts, policy, nowMs);
 	const { Filled, Refunded, Released, Opened } = facts.events;
-	// A follower that is catching up has not seen yet all that is final.
+	// A follower that is catching up has not yet seen all final blocks.
 	const behind = [facts.origin, facts.destination].find((head) => head.finalizedNumber > head.number);
 	if (behind) {
 		const { chainId, finalizedNumber: number } = behind;
@@ -46,19 +46,19 @@ export function decide(facts: KnownFacts, policy: SwapPolicy, nowMs: number): De
 		return { ...afterFill(view, Filled), ...(isAtRisk && { isAtRisk }) };
 	}
 	if (Refunded) return afterRefund(view, Refunded);
-	// Only a chain that drops what was final leads here: the vault fills no more, and the input is ours.
+	// Only a chain that drops final blocks leads here: the vault can no longer fill the order, and the input is ours.
 	if (Released && view.isFillExpired) {
 		const isEnd = isFinal(Released, view.origin);
 		return decision(view, "released-undelivered", { isEnd, ...untilFinalEvent(Released, view.origin) });
 	}
-	// What was promised as settled is delivered again, deposit or not.
+	// A swap that was reported as settled is delivered again, with or without its deposit.
 	const isOwed = facts.swap.status === "settled" && view.isCrossChain;
 	if (!Opened && !isOwed) return beforeDeposit(view);
 	const code = reasonToGiveUp(view);
 	return code ? closeOrder(view, code) : deliver(view);
 }
 
-/** No deposit is on the chain: it was not made yet, or the chain dropped it. */
+/** Decides while no deposit is on the chain: it was not made yet, or the chain dropped it. */
 function beforeDeposit(view: SwapView): Decision {
 	const { swap, isPending, isFillOut, jobs } = view;
 	const actions: Action[] = [];
@@ -95,7 +95,7 @@ const failureOfReason: Record<JobReason, FailureCode> = {
 };
 
 /**
- * Reasons that only a recipient can bring about. A fill is `reverted` for faults that are not the caller's too: a token that
+ * Reasons that only a recipient can cause. A fill can also be `reverted` through no fault of the caller: a token that
  * its issuer has paused refuses everybody.
  */
 const strikeOfReason: Partial<Record<JobReason, StrikeReason>> = {
@@ -106,7 +106,7 @@ const strikeOfReason: Partial<Record<JobReason, StrikeReason>> = {
 function reasonToGiveUp(view: SwapView): FailureCode | undefined {
 	const { swap, jobs } = view;
 	if (swap.givingUp) return swap.givingUp;
-	// Nobody asked us to deliver it.
+	// Without an op, nobody asked us to deliver the output.
 	if (!swap.op) return "TOO_LATE";
 	if (view.isPending && jobs.fill?.state === "refused") {
 		return failureOfReason[jobs.fill.reason ?? "reverted"];
@@ -114,7 +114,7 @@ function reasonToGiveUp(view: SwapView): FailureCode | undefined {
 	return isTooLateToFill(view) && !view.isFillOut ? "TOO_LATE" : undefined;
 }
 
-/** The deposit is there, and the output is to be delivered. */
+/** Decides while the deposit is there and the output is to be delivered. */
 function deliver(view: SwapView): Decision {
 	const { swap, jobs, origin, isPending } = view;
 	const { Opened } = view.events;
@@ -125,7 +125,7 @@ function deliver(view: SwapView): Decision {
 
 	const unseen = isPending && Opened ? depositToSee(view, Opened) : {};
 	const isFilling = jobs.fill && jobs.fill.state !== "refused";
-	// The chain dropped what it was queued for, and has it again elsewhere.
+	// The chain dropped the deposit for which the fill was queued, and has it again in another place.
 	const isUnseen = needsAgreement(view) && !view.sighting;
 	const isMoved = isPending && Opened && (!isDeep(view, Opened, origin) || isUnseen);
 	if (isMoved && jobs.fill?.state === "queued") {
@@ -163,7 +163,7 @@ function deliver(view: SwapView): Decision {
 	}
 	if (isPending) advance(view, actions, "delivering");
 	const { delivery } = swap;
-	// What was settled is owed, whatever is at risk.
+	// The output of a settled swap is owed, however much is at risk.
 	const caps = isPending && view.isCrossChain ? { caps: exposureCaps(view.policy.origin) } : {};
 	const { agreeAboveUsd } = view.policy.origin;
 	const agreement = isPending && agreeAboveUsd !== undefined ? { agreeAboveUsd } : {};
@@ -181,14 +181,14 @@ function deliver(view: SwapView): Decision {
 	return decision(view, "delivering", { actions, pauseMs: queued.pauseMs, momentsMs });
 }
 
-/** Kept with the decision, so that whoever audits it can tell whether the deposit was deep enough. */
+/** Returns the deposit's depth, kept with the decision so that an audit can tell whether it was deep enough. */
 function depositThen(view: SwapView, { blockNumber }: OrderEvent): DepositThen {
 	const { number: headNumber, finalizedNumber } = view.origin;
 	const blocksNeeded = depthBlocks(view, view.origin) ?? null;
 	return { blockNumber, headNumber, finalizedNumber, blocksNeeded };
 }
 
-/** The output will not be delivered: the order is closed on the destination, then refunded on the origin. */
+/** Decides once the output will not be delivered: closes the order on the destination, then refunds on the origin. */
 function closeOrder(view: SwapView, code: FailureCode): Decision {
 	const { swap, jobs, destination, isPending, destinationRules } = view;
 	const { Opened, Voided } = view.events;
@@ -219,7 +219,7 @@ function closeOrder(view: SwapView, code: FailureCode): Decision {
 	const momentsMs = [view.fillDeadline * 1_000];
 	if (view.isFillOut) return decision(view, "fill-undecided", { actions, ...wait, momentsMs });
 	if (destinationRules.refundCloses && !view.isCrossChain) return refund(view, actions);
-	// An order that nobody submitted is not worth a void where it closes by itself.
+	// An order that nobody submitted is not worth a void if it closes by itself.
 	if (destinationRules.closesByTime && (!swap.op || destination.timestamp >= view.fillDeadline)) {
 		return decision(view, "expiring", { actions, ...wait, momentsMs });
 	}
@@ -239,7 +239,7 @@ function refund(view: SwapView, actions: Action[]): Decision {
 		const pace = { timeoutMs: secondSightMs, momentsMs, ...untilHeadIs(view, origin, refundAfter) };
 		return decision(view, "deposit-unseen", { actions, ...unseen, ...pace });
 	}
-	// Attesters may be gone for good; from `refundAfter` on nobody needs them.
+	// Attesters may be gone for good; from `refundAfter` on a refund does not need them.
 	const isAttestable = view.isCrossChain && !view.originRules.isCustodial;
 	const attested = isAttestable && origin.timestamp < refundAfter;
 	const action: QueueAction = { do: "queue", kind: "refund", attested, again: false };
@@ -252,14 +252,14 @@ function refund(view: SwapView, actions: Action[]): Decision {
 }
 
 /**
- * A wallet does not wait for ever for a provider that says nothing: from `refundAfter` on the first one's word is enough,
- * where the second was asked and does not contradict it.
+ * Returns whether the first provider's word is enough: from `refundAfter` on, if the second was asked and does not
+ * contradict it. A wallet does not wait forever for a silent provider.
  */
 function isOneEnough({ origin, refundAfter, secondWord }: SwapView): boolean {
 	return origin.timestamp >= refundAfter && (secondWord === "silent" || secondWord === "behind");
 }
 
-/** What a second provider is to be asked for, where its value asks for that and it was not found there yet. */
+/** Returns the deposit to ask a second provider for, if its value requires that and it was not found there yet. */
 function depositToSee(view: SwapView, opened: OrderEvent<"Opened">): Pick<Decision, "depositToSee"> {
 	if (!needsAgreement(view) || isAgreed(view, opened)) return {};
 	const { blockNumber, blockHash, transactionHash } = opened;
@@ -267,12 +267,12 @@ function depositToSee(view: SwapView, opened: OrderEvent<"Opened">): Pick<Decisi
 	return { depositToSee: { ...where, ...sightToAskFor(view, opened) } };
 }
 
-/** A deposit that must be final before its input is paid to anybody, and is not. */
+/** Returns the deposit if it must be final before its input is paid to anybody, and is not. */
 function depositToWaitFor({ originRules, origin, events: { Opened } }: SwapView): OrderEvent | undefined {
 	return originRules.isCustodial && Opened && !isFinal(Opened, origin) ? Opened : undefined;
 }
 
-/** The wallet has its input back, or a credit for it. */
+/** Decides once the wallet has its input back, or a credit for it. */
 function afterRefund(view: SwapView, refunded: OrderEvent<"Refunded">): Decision {
 	const { swap, origin, jobs, isPending } = view;
 	const actions: Action[] = noteHashes(view);
@@ -283,10 +283,10 @@ function afterRefund(view: SwapView, refunded: OrderEvent<"Refunded">): Decision
 	// A credit is not in the wallet until someone claims it.
 	const payment = refunded.data.paid ? refunded : view.claimed;
 	if (!payment) return decision(view, "refund-credited", { actions, timeoutMs: claimMs });
-	// Where no deadline of the order stops a payment that was signed, it must be dead.
+	// If no deadline of the order stops a signed fill, that fill must be dead before the swap ends.
 	const mayBeFilled = !view.destinationRules.closesByTime && view.isFillOut;
 	const isEnd = isFinal(payment, origin) && !mayBeFilled;
-	// On one chain the void that allowed it could be dropped together with it.
+	// On one chain, the void that allowed the refund could be dropped together with it.
 	if (isPending && (isEnd || (view.isCrossChain && isDeep(view, payment, origin)))) {
 		note(actions, swap, { refundTxHash: payment.transactionHash });
 		advance(view, actions, "refunded");
@@ -295,7 +295,7 @@ function afterRefund(view: SwapView, refunded: OrderEvent<"Refunded">): Decision
 	return decision(view, fact, { actions, isEnd, ...untilDeep(view, payment, origin) });
 }
 
-/** The recipient has the output. */
+/** Decides once the recipient has the output. */
 function afterFill(view: SwapView, filled: OrderEvent<"Filled">): Decision {
 	const { swap, jobs, origin, destination, isPending } = view;
 	const { Opened, Released, Refunded } = view.events;
@@ -308,7 +308,7 @@ function afterFill(view: SwapView, filled: OrderEvent<"Filled">): Decision {
 	if (!isFillFinal) {
 		return decision(view, "delivered", { actions, ...untilDeep(view, filled, destination) });
 	}
-	// Until now what it took stayed reserved, to deliver again from.
+	// The stock stayed reserved until now, so that the output could be delivered again.
 	if (view.isReserved) actions.push({ do: "unreserve" });
 	if (!view.isCrossChain) return decision(view, "delivery-final", { actions, isEnd: true });
 
@@ -331,14 +331,14 @@ function afterFill(view: SwapView, filled: OrderEvent<"Filled">): Decision {
 	return decision(view, "delivery-final", { actions, pauseMs: queued.pauseMs });
 }
 
-/** A job that must be done: what was refused is tried again, later. */
+/** Returns the action for a job that must be done. A refused job is retried after a pause. */
 function queueOnce(
 	view: SwapView,
 	job: FactJob | undefined,
 	action: QueueAction,
 ): { actions: Action[]; pauseMs: number } {
 	if (!job) return { actions: [action], pauseMs: 0 };
-	// It waits for those whom it does not need any more.
+	// The job waits for attesters that it no longer needs.
 	if (job.state === "unattested" && "attested" in action && !action.attested) {
 		return { actions: [{ ...action, again: true }], pauseMs: 0 };
 	}
@@ -347,7 +347,7 @@ function queueOnce(
 	return { actions: [{ ...action, again: true }], pauseMs: slowMs(view) };
 }
 
-/** The hashes of what is on the chains now. A delivery that is settled stays named until it is made again. */
+/** Notes the hashes of what is on the chains now. A settled delivery keeps its hash until it is made again. */
 function noteHashes({ swap, isPending, events: { Opened, Filled } }: SwapView): Action[] {
 	const actions: Action[] = [];
 	if (Opened) note(actions, swap, { originTxHash: Opened.transactionHash });
@@ -368,7 +368,7 @@ function note(actions: Action[], swap: Facts["swap"], notes: Notes): void {
 
 const stageAfter: Partial<Record<Move, Move>> = { opening: "deposited", deposited: "delivering" };
 
-/** Adds the steps from where the swap is, or from where earlier ones lead. In a row they are one action. */
+/** Adds the steps from the swap's stage, or from the end of steps added before. All steps are one action. */
 function advance({ swap }: SwapView, actions: Action[], to: Move): void {
 	const before = actions.find((action) => action.do === "advance");
 	const path = before?.path ?? [];
@@ -389,7 +389,7 @@ function untilDeep(view: SwapView, event: { blockNumber: number }, head: ChainHe
 	return { wait: isAhead ? { ...wait, head: { chainId: head.chainId, number } } : wait };
 }
 
-/** How long after it was refused a job is tried again. */
+/** Returns how many milliseconds after its refusal a job is retried. */
 function slowMs({ policy }: SwapView): number {
 	const finalitySeconds = Math.max(policy.origin.finalitySeconds, policy.destination.finalitySeconds);
 	return Math.min(60_000, Math.max(10_000, finalitySeconds * 1_000));
@@ -406,7 +406,7 @@ function decision(
 		timeoutMs,
 		pauseMs = 0,
 		isEnd = false,
-	}: Partial<Decision> & { /** When to look again, where it is sooner. */ momentsMs?: number[] },
+	}: Partial<Decision> & { /** Times at which to look again, if sooner. */ momentsMs?: number[] },
 ): Decision {
 	const untilMoments = momentsMs.map((at) => Math.ceil(at - view.nowMs)).filter((ms) => ms > 0);
 	return {

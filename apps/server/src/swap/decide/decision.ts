@@ -6,12 +6,12 @@ import type { Move, Notes } from "../facts/swap-notes.ts";
 import type { Delivery } from "../facts/swap-record.ts";
 import type { WaitFor } from "../facts/wait-for.ts";
 
-/** A job to be queued. `again`: also where there is one that is done, refused or not attested. */
+/** A job to queue. `again`: also if there is one that is done, refused or not attested. */
 export type QueueAction = { do: "queue"; again: boolean } & (
 	| { kind: "open" | "void" }
 	/**
-	 * Not where it would put more at risk than the caps allow. `agreeAboveUsd`: the value above which a second provider
-	 * had to have the deposit too. `deposit`: where that was then, and how far its chain.
+	 * Not queued if it would put more at risk than `caps` allow. `agreeAboveUsd`: the value above which a second provider
+	 * had to have the deposit too. `deposit`: its block at that time, and its chain's head.
 	 */
 	| {
 			kind: "fill";
@@ -20,11 +20,11 @@ export type QueueAction = { do: "queue"; again: boolean } & (
 			agreeAboveUsd?: number;
 			deposit?: DepositThen;
 	  }
-	/** Attested: once attesters have signed for it. */
+	/** Attested: waits until attesters have signed for it. */
 	| { kind: "release" | "refund"; attested: boolean }
 );
 
-/** What a delivery was decided on. `blocksNeeded` is null where the deposit had to be final. */
+/** The depth of the deposit when a delivery was decided. `blocksNeeded` is null if the deposit had to be final. */
 export type DepositThen = {
 	blockNumber: number;
 	headNumber: number;
@@ -33,25 +33,25 @@ export type DepositThen = {
 };
 
 export type Action =
-	/** Through these, each a step of the one table. */
+	/** Moves the swap along this path, each step as in the transition table. */
 	| { do: "advance"; path: Move[] }
 	| { do: "note"; notes: Notes }
-	/** From now on the output is not delivered any more. `strike`: the recipient is to blame, and the account is struck. */
+	/** Stops delivering the output, from now on. `strike`: the recipient is to blame, and the account is struck. */
 	| { do: "give-up"; code: FailureCode; strike?: StrikeReason }
 	| QueueAction
-	/** Takes a job back, where no transaction has it yet. */
+	/** Takes a job back, if it is in no transaction yet. */
 	| { do: "withdraw"; kind: "open" | "fill" | "void" }
 	/**
-	 * Reserves what the delivery takes, at the price of now where that is worse; gives up where it is below the minimum or
-	 * there is too little.
+	 * Reserves what the delivery takes, at the current price if that is worse. Gives up if the output is below its
+	 * minimum or the stock is too small.
 	 */
 	| { do: "reserve" }
 	| { do: "unreserve" };
 
-/** A deposit that a second provider is to be asked for, and how far that one must be: with what is final, or its head. */
+/** A deposit to ask a second provider for, and how far the provider must be: with its final block, or its head. */
 export type DepositToSee = DepositPlace & { finalizedNumber: number; headNumber?: number };
 
-/** A decision is not applied as long as this holds it, which only shows when it is applied. */
+/** A reason to hold a decision back, which is found only when the decision is applied. */
 export type Hold = "exposure-cap" | "price-unknown" | "finality-broken";
 
 /** The name of the step that a swap is at. Histories, logs and traces show it. */
@@ -95,20 +95,20 @@ export type Fact =
 	| "voided"
 	| "voiding";
 
-/** What to do about a swap now, and what to wait for then. */
+/** The actions to take for a swap now, and the wait after them. */
 export type Decision = {
 	fact: Fact;
 	actions: Action[];
-	/** The output is delivered, and the input neither ours nor gone: its value counts as such. */
+	/** True if the output is delivered and the input neither ours nor refunded: the swap's value counts as at risk. */
 	isAtRisk?: true;
-	/** To be asked for once the actions are done, and before anything is waited for. */
+	/** The deposit to ask a second provider for, once the actions are done and before any wait. */
 	depositToSee?: DepositToSee;
 	wait: WaitFor;
-	/** When to look again: at a moment that is known, and after this where a fact changes that marks no swap. */
+	/** Time until the next look: at a known moment, and after `timeoutMs` if a fact may change without marking a swap. */
 	momentMs?: number;
 	timeoutMs?: number;
-	/** Act only after this: what was refused is not tried again at once. */
+	/** Time to wait before acting: a refused job is not retried at once. */
 	pauseMs: number;
-	/** Nothing is left to do, for good. */
+	/** True if nothing is left to do, for good. */
 	isEnd: boolean;
 };

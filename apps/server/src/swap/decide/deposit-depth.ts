@@ -1,16 +1,16 @@
 import { usdCents } from "@geoswap/protocol";
-/** How careful to be with deposits on a chain. */
+/** The checks that a deposit on a chain must pass. */
 export type DepositPolicy = {
-	/** By value: how many blocks after its own a deposit counts. Above all of them, when final. */
+	/** Number of blocks that must follow a deposit's own, by its value. Above all of the values it must be final. */
 	depths: readonly { upToUsd: number; blocks: number }[];
-	/** A deposit of more counts once a second provider has it too. Absent where there is none. */
+	/** Value above which a second provider must have the deposit too. Absent if there is no second provider. */
 	agreeAboveUsd?: number;
 };
 
-/** How far a provider says that its chain is. */
+/** The head and the final block of a chain, according to one provider. */
 type Progress = { number: number; finalizedNumber: number };
 
-/** Returns how many blocks after its own an event of this value counts; undefined where it must be final. */
+/** Returns how many blocks must follow the block of an event of this value; undefined if it must be final. */
 export function blocksNeeded(
 	{ depths }: Pick<DepositPolicy, "depths">,
 	valueUsdCents: bigint,
@@ -35,7 +35,7 @@ export function isFinalAt(
 	return blockNumber <= finalizedNumber;
 }
 
-/** Returns whether an event is so many blocks deep, or final. Only final counts where `blocks` is undefined. */
+/** Returns whether an event is this many blocks deep, or final. If `blocks` is undefined, it must be final. */
 export function isDeepAt(blockNumber: number, progress: Progress, blocks: number | undefined): boolean {
 	if (isFinalAt(blockNumber, progress)) return true;
 	return blocks !== undefined && progress.number - blockNumber >= blocks;

@@ -1,7 +1,7 @@
 import type { ChainRules } from "./chain-rules.ts";
 import { untilFinal } from "./until.ts";
 
-/** An op that was dropped is seen to be gone, sent again and mined in this time. */
+/** Seconds within which a dropped op is noticed, sent again and mined. */
 const mostSecondsToBringBack = 60;
 
 /** An EVM chain: contracts check orders against each other, and the deadlines of an order close it. */
@@ -9,7 +9,7 @@ export const evmRules: ChainRules = {
 	origin: {
 		isOpenExpired: ({ origin, openDeadline }) => origin.finalizedTimestamp > openDeadline,
 		untilOpenExpired: (view) => untilFinal(view, view.origin, view.openDeadline),
-		// An op that was refused is not sent again, but somebody else may send it.
+		// A refused op is not sent again, but somebody else may send it.
 		openAgain: ({ swap, jobs, origin, openDeadline, nowMs }) => {
 			if (swap.givingUp) return jobs.open?.state === "queued" ? [{ do: "withdraw", kind: "open" }] : [];
 			const isInTime = Math.max(origin.timestamp, nowMs / 1_000) <= openDeadline;
@@ -27,7 +27,7 @@ export const evmRules: ChainRules = {
 	destination: {
 		isFillExpired: ({ destination, fillDeadline }) => destination.finalizedTimestamp >= fillDeadline,
 		untilFillExpired: (view) => untilFinal(view, view.destination, view.fillDeadline),
-		// A fill that is dropped by its chain must leave time to see that, and to fill again.
+		// If the chain drops the fill, there must be time to notice that and to fill again.
 		fillMarginSeconds: ({ policy }) => policy.destination.finalitySeconds,
 		closesByTime: true,
 		refundCloses: false,

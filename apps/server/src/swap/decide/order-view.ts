@@ -2,7 +2,7 @@ import { unpackDeadlines } from "@geoswap/protocol";
 import type { Facts, SecondWord } from "../facts/facts.ts";
 import type { SwapPolicy } from "./swap-policy.ts";
 
-/** What the chains say, and what a second provider said last, where it was asked. */
+/** The facts from the chains, and the second provider's last answer, if it was asked. */
 export type KnownFacts = Facts & { secondWord?: SecondWord | undefined };
 
 /** The facts, the deadlines of the order in Unix seconds, and the time. */

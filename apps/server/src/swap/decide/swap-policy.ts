@@ -9,18 +9,18 @@ import type { DepositPolicy } from "./deposit-depth.ts";
 export type ChainPolicy = DepositPolicy & {
 	kind: "evm" | "solana";
 	finalitySeconds: number;
-	/** How long a transaction that was just signed may take to land, at most. 0 where none dies by itself. */
+	/** Seconds after signing within which a transaction must land, at most. 0 if transactions do not expire. */
 	deadAfterSeconds: number;
-	/** Of inputs from this chain: what may be delivered and not released, and against deposits that are not final. */
+	/** Caps for inputs from this chain: delivered but not released, and delivered against deposits that are not final. */
 	unreleasedCapUsd: number;
 	unfinalCapUsd: number;
 };
 
-/** How careful to be with one swap. */
+/** The rules and limits for one swap. */
 export type SwapPolicy = {
 	origin: ChainPolicy;
 	destination: ChainPolicy;
-	/** How many attesters decide it. None where the origin is Solana: there the input is in the service's custody. */
+	/** Number of attesters that decide it. 0 if the origin is Solana, where the input is in the service's custody. */
 	attesterThreshold: number;
 	reservationSeconds: number;
 };
@@ -30,7 +30,7 @@ export type PolicyConfig = Pick<
 	"chains" | "solana" | "deployment" | "earlierAttesterSets" | "limits" | "heartbeatSeconds"
 >;
 
-/** The policy for an order, or undefined where one of its chains is not ours any more. */
+/** Returns the policy for an order; undefined if one of its chains is no longer ours. */
 export function swapPolicy(config: PolicyConfig, order: Order): SwapPolicy | undefined {
 	const [origin, destination] = chainsOf(config, order);
 	if (!origin || !destination) return undefined;
@@ -42,14 +42,14 @@ export function swapPolicy(config: PolicyConfig, order: Order): SwapPolicy | und
 	};
 }
 
-/** How much may be reserved for an account's swaps that are not open yet. */
+/** Returns how much may be reserved for an account's swaps that are not open yet. */
 export function unopenedLimits({ limits }: Pick<Config, "limits">): UnopenedLimits {
 	const { unopenedShareOfStock: shareOfStock, unopenedUsdPerAccount: usd } = limits;
 	const unopenedUsdCents = usd === undefined ? undefined : usdCents(usd);
 	return { shareOfStock, unopenedUsdCents };
 }
 
-/** The attesters that an order names. */
+/** Returns the attester set that an order names by its hash; undefined if it is unknown. */
 export function attesterSetOf(
 	{ deployment, earlierAttesterSets }: Pick<Config, "deployment" | "earlierAttesterSets">,
 	hash: Hex,
@@ -58,10 +58,10 @@ export function attesterSetOf(
 	return [...current, ...earlierAttesterSets].find((set) => set.hash === hash);
 }
 
-/** An input on Solana needs no one's word: its escrow is a key of the service. */
+/** No attesters: an input on Solana needs none, since its escrow is a key of the service. */
 const nobody = { attesters: [], threshold: 0 };
 
-/** Who of an order's attesters counts as alive, and how many must be. */
+/** Returns which of an order's attesters count as alive, and how many must be. */
 export function attestersWanted(config: PolicyConfig, order: Order): AttestersWanted & { threshold: number } {
 	const set = isSolana(order.originChainId) ? nobody : attesterSetOf(config, order.attesterSet);
 	const finality = chainsOf(config, order).map((chain) => chain?.finalitySeconds ?? 0);
@@ -70,14 +70,14 @@ export function attestersWanted(config: PolicyConfig, order: Order): AttestersWa
 		attesters: set?.attesters ?? [],
 		chainIds: [toChainId(order.originChainId), toChainId(order.destinationChainId)],
 		heartbeatSeconds,
-		// Finality comes in leaps, and what was signed a while ago could not tell of the last ones.
+		// Finality advances in leaps, and a heartbeat that was signed a while ago cannot include the latest ones.
 		sightSeconds: 2 * (heartbeatSeconds + Math.max(...finality)),
-		// A set that nobody knows never has enough of its attesters alive.
+		// An unknown set never has enough attesters alive.
 		threshold: set?.threshold ?? Number.POSITIVE_INFINITY,
 	};
 }
 
-/** What may be at risk of inputs from a chain. */
+/** Returns how much may be at risk for inputs from a chain. */
 export function exposureCaps({ unreleasedCapUsd, unfinalCapUsd }: ChainPolicy): ExposureCaps {
 	return { unreleasedUsdCents: usdCents(unreleasedCapUsd), unfinalUsdCents: usdCents(unfinalCapUsd) };
 }
@@ -86,7 +86,7 @@ function chainsOf(config: Pick<Config, "chains" | "solana">, order: Order): (Cha
 	return [order.originChainId, order.destinationChainId].map((chainId) => chainPolicy(config, chainId));
 }
 
-/** The policy for a chain, or undefined where it is not configured. */
+/** Returns the policy for a chain; undefined if it is not configured. */
 export function chainPolicy(
 	{ chains, solana }: Pick<Config, "chains" | "solana">,
 	chainId: bigint,

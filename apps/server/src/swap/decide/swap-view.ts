@@ -6,16 +6,16 @@ import { type KnownFacts, type OrderView, orderView } from "./order-view.ts";
 import { solanaRules } from "./solana-rules.ts";
 import type { ChainPolicy, SwapPolicy } from "./swap-policy.ts";
 
-/** The facts, and what follows from them by the clocks alone. */
+/** The facts, and what follows from them and the clocks alone. */
 export type SwapView = OrderView & {
 	originRules: OriginRules;
 	destinationRules: DestinationRules;
 	isPending: boolean;
-	/** A transaction that was signed may still fill it. */
+	/** True if a signed transaction may still fill the order. */
 	isFillOut: boolean;
-	/** The order cannot be opened in any block that is still to come. */
+	/** True if the order cannot be opened in any future block. */
 	isOpenExpired: boolean;
-	/** The order cannot be filled in any block that is still to come. */
+	/** True if the order cannot be filled in any future block. */
 	isFillExpired: boolean;
 };
 
@@ -38,7 +38,7 @@ export function swapView(facts: KnownFacts, policy: SwapPolicy, nowMs: number): 
 	};
 }
 
-/** From then on no fill is signed. */
+/** Returns the time in Unix seconds from which on no fill is signed. */
 export function lastFillAt(view: SwapView): number {
 	return view.fillDeadline - view.destinationRules.fillMarginSeconds(view);
 }
@@ -47,17 +47,17 @@ export function isTooLateToFill(view: SwapView): boolean {
 	return Math.max(view.destination.timestamp, view.nowMs / 1_000) >= lastFillAt(view);
 }
 
-/** Deep enough for its value, with time left to bring it back should the chain drop it; or final. */
+/** Returns whether the deposit is final, or deep enough for its value with time to bring it back if it is dropped. */
 export function isDeposited(view: SwapView, opened: OrderEvent): boolean {
 	return isFinal(opened, view.origin) || isDeepInTime(view, opened);
 }
 
-/** Whether its value asks for a second provider's word. */
+/** Returns whether the swap's value requires a second provider's word. */
 export function needsAgreement({ swap, policy: { origin } }: SwapView): boolean {
 	return needsSecondProvider(origin, swap.valueUsdCents);
 }
 
-/** Whether the second provider, by its own head, has the deposit as deep as the first one must. */
+/** Returns whether the second provider, by its own head, has the deposit as deep as the first one must. */
 export function isAgreed(view: SwapView, opened: OrderEvent<"Opened">): boolean {
 	const { sighting } = view;
 	if (!sighting) return false;
@@ -66,7 +66,7 @@ export function isAgreed(view: SwapView, opened: OrderEvent<"Opened">): boolean 
 	return isFarEnough || sighting.finalizedNumber >= finalizedNumber;
 }
 
-/** How far the second provider must be: this far with what is final, or, where that is enough, with its head. */
+/** Returns how far the second provider must be: with its final block, or, if that is enough, with its head. */
 export function sightToAskFor(view: SwapView, opened: OrderEvent<"Opened">): Partial<Sighting> & Final {
 	const { blockNumber } = opened;
 	const blocks = isDeepInTime(view, opened) ? depthBlocks(view, view.origin) : undefined;
@@ -79,19 +79,19 @@ function isDeepInTime(view: SwapView, opened: OrderEvent): boolean {
 	return isDeep(view, opened, view.origin) && view.originRules.canBringBack(view);
 }
 
-/** Deep enough for its value, with time and stock left to deliver again should the chain drop it; or final. */
+/** Returns whether the delivery is final, or deep enough for its value with time and stock to repeat it if dropped. */
 export function isDelivered(view: SwapView, filled: OrderEvent): boolean {
 	if (isFinal(filled, view.destination)) return true;
-	// One that was given up when its row was made anew, its order open, is closed if this delivery is dropped.
+	// A swap that was given up when its row was recreated, with its order open, is closed if this delivery is dropped.
 	if (view.swap.givingUp || !view.isReserved) return false;
 	const { destination } = view.policy;
 	const secondsLeft = lastFillAt(view) - Math.max(view.destination.timestamp, view.nowMs / 1_000);
-	// Another one is signed only once the one that was dropped is dead.
+	// Another fill is signed only once the dropped one is dead.
 	const secondsToFillAgain = destination.finalitySeconds + destination.deadAfterSeconds;
 	return isDeep(view, filled, view.destination) && secondsLeft >= secondsToFillAgain;
 }
 
-/** Longer without a block than a chain that is well, or a follower that is. Deposits may be gone that it still shows. */
+/** Returns whether the head is too old for a healthy chain and follower. Deposits that it still shows may be gone. */
 export function isStale({ policy, origin, nowMs }: SwapView, head: ChainHead): boolean {
 	const { finalitySeconds } = head.chainId === origin.chainId ? policy.origin : policy.destination;
 	return nowMs / 1_000 - head.timestamp > Math.max(60, finalitySeconds / 10);
@@ -101,7 +101,7 @@ export function isFinal(event: { blockNumber: number }, head: ChainHead): boolea
 	return isFinalAt(event.blockNumber, head);
 }
 
-/** As deep as the swap's value asks for on that chain. */
+/** Returns whether an event is as deep as the swap's value requires on that chain. */
 export function isDeep(view: SwapView, event: { blockNumber: number }, head: ChainHead): boolean {
 	return isDeepAt(event.blockNumber, head, depthBlocks(view, head));
 }

@@ -6,13 +6,13 @@ export function untilFinalEvent(event: { blockNumber: number }, head: ChainHead)
 	return { wait: { finalized: { chainId: head.chainId, number: event.blockNumber } } };
 }
 
-/** Waits until a final block is past a time. Which block that will be is not known, so each one wakes once it can be. */
+/** Waits until a final block is past a time. Its number is unknown, so from then on each final block wakes the swap. */
 export function untilFinal({ nowMs }: { nowMs: number }, head: ChainHead, time: number): { wait: WaitFor } {
 	const isNear = nowMs / 1_000 >= time;
 	return { wait: isNear ? { finalized: { chainId: head.chainId, number: head.finalizedNumber + 1 } } : {} };
 }
 
-/** Waits until a block says that it is this late: by our clock it may be, and the chain goes by its own. */
+/** Waits until a block has this timestamp: our clock may be there already, but the chain goes by its own. */
 export function untilHeadIs({ nowMs }: { nowMs: number }, head: ChainHead, time: number): { wait: WaitFor } {
 	const isNear = nowMs / 1_000 >= time && head.timestamp < time;
 	return { wait: isNear ? { head: { chainId: head.chainId, number: head.number + 1 } } : {} };

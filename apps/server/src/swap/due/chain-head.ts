@@ -2,14 +2,14 @@ import { concat, type Hash, hexToBytes, numberToHex, slice } from "viem";
 import type { Database } from "../../database/database.ts";
 import type { ChainHead } from "../facts/facts.ts";
 
-/** How far a chain was followed. */
+/** The blocks up to which a chain was followed. */
 export type FollowedHead = {
 	number: number;
 	hash: Hash;
 	finalizedNumber: number;
-	/** Solana: how many blocks there were up to the final one. Else 0. */
+	/** Solana: number of blocks up to the final one. 0 on other chains. */
 	finalizedHeight: number;
-	/** Up to here the events are in the ledger. */
+	/** The last block whose events are in the ledger. */
 	bookedNumber: number;
 };
 
@@ -23,13 +23,13 @@ export async function readHead(db: Database, chainId: number): Promise<FollowedH
 	return rows[0];
 }
 
-/** The head, which nobody else can move until the transaction ends. */
+/** Returns the head, and locks it until the transaction ends. */
 export async function lockHead(db: Database, chainId: number): Promise<FollowedHead | undefined> {
 	const { rows } = await db.query<FollowedHead>(`${selectHead} for update`, [chainId]);
 	return rows[0];
 }
 
-/** A chain's row of `head` as JSON, which has no bigints. */
+/** SQL for a chain's row of `head` as JSON, which has no bigints. */
 export const headJson = `json_build_object('chainId', head.chain_id, 'number', head.number, 'timestamp', head.timestamp,
 	'baseFee', head.base_fee::text, 'finalizedNumber', head.finalized_number,
 	'finalizedTimestamp', head.finalized_timestamp, 'finalizedHeight', head.finalized_height)`;
@@ -41,13 +41,13 @@ export function headFromJson(head: HeadJson): ChainHead {
 }
 
 /**
- * Whether the head of chain $1 was not written for as long as it may stand still while nobody waits for it, so that a chain
- * which stands still looks different.
+ * SQL for whether the head of chain $1 was not written for a second. Even if nobody waits for it, the head is written
+ * this often, so that a chain that stands still looks different.
  */
 export const isHeadOld =
 	"not exists (select from chain_heads where chain_id = $1 and updated_at > now() - interval '1 second')";
 
-/** The hash of a block that can still be dropped, or of the newest final one, as it was seen. */
+/** Returns the hash of a block that can still be dropped, or of the newest final one, as it was seen. */
 export async function readBlockHash(
 	db: Database,
 	{ chainId, number }: { chainId: number; number: number },
@@ -59,7 +59,7 @@ export async function readBlockHash(
 	return rows[0]?.hash;
 }
 
-/** The blocks up to this one in which something of ours happened, as they were seen, newest first. */
+/** Returns the blocks up to this one that have events of ours, as they were seen, newest first. */
 export async function readEventBlocks(
 	db: Database,
 	{ chainId, upTo, limit }: { chainId: number; upTo: number; limit: number },
@@ -72,7 +72,7 @@ export async function readEventBlocks(
 	return rows;
 }
 
-/** Following begins after this block. What happened up to `bookedNumber` is in the opening balances. */
+/** Begins to follow a chain after this block. Events up to `bookedNumber` are in the opening balances. */
 export async function insertHead(
 	db: Database,
 	{
@@ -111,8 +111,8 @@ export async function insertBlock(
 }
 
 /**
- * What stands for a block's hash on Solana, where blocks are not read: the slot, and how often the head was written.
- * Whoever finds another one than he began with was overtaken.
+ * Returns the substitute for a block's hash on Solana, where blocks are not read: the slot, and how often the head was
+ * written. A follower that finds another value than it began with was overtaken.
  */
 export function slotHash(slot: number, before?: Hash): Hash {
 	const writes = before ? BigInt(slice(before, 16)) + 1n : 0n;

@@ -2,16 +2,17 @@ import type { SwapUuid } from "@geoswap/protocol";
 import type { Database } from "../../database/database.ts";
 import { isHeadOld } from "./chain-head.ts";
 
-/** How long an open counts as new: its lane may not have been told of it. */
+/** The time for which an open counts as new: its lane may not have been told of it. */
 const newOpen = "10 seconds";
 
 /**
- * The swaps that are due, the longest due first, and the chains with an op that was just submitted. A swap is due from
- * its time on, and once a chain is at a height that it waits for: that is compared here, and nobody has to write it.
+ * Returns the swaps that are due, the longest due first, and the chains with an op that was just submitted. A swap is
+ * due from its time on, and once a chain has reached a height that it waits for. Heights are compared here, so that
+ * nobody has to mark the swap.
  */
 export async function readDueSwaps(
 	db: Database,
-	{ limit, except }: { limit: number /** Those that somebody else holds. */; except: readonly SwapUuid[] },
+	{ limit, except }: { limit: number /** Swaps that somebody else holds. */; except: readonly SwapUuid[] },
 ): Promise<{ swapIds: SwapUuid[]; openChainIds: number[] }> {
 	const { rows } = await db.query<{ swap_ids: SwapUuid[]; open_chain_ids: number[] }>({
 		name: "read-due-swaps",
@@ -34,8 +35,8 @@ export async function readDueSwaps(
 }
 
 /**
- * As SQL: some of the swaps that wait for a height at which their chain is, and since when it may be. The order makes
- * PostgreSQL look by the index, however many wait.
+ * Returns SQL for some of the swaps whose chain has reached the height that they wait for, and since when it may have.
+ * The order makes PostgreSQL use the index, however many swaps wait.
  */
 export function reachedSwaps({ limit, where }: { limit: string; where: string }): string {
 	const at = (wait: "head" | "finalized", height: string) =>
@@ -46,11 +47,11 @@ export function reachedSwaps({ limit, where }: { limit: string; where: string })
 	return `${at("head", "number")} union all ${at("finalized", "finalized_number")}`;
 }
 
-/** Whether a round has something to do, as SQL. */
+/** SQL for whether a round has something to do. */
 export const isAnyDue = `(exists (select from waits where due_at <= now())
 	or exists (${reachedSwaps({ limit: "1", where: "true" })}))`;
 
-/** Whether someone waits for the chain to be here, or its head was not written for a while. */
+/** Returns whether a swap waits for the chain to be here, or its head was not written for a while. */
 export async function isHeadWanted(
 	db: Database,
 	{ chainId, number, finalizedNumber }: { chainId: number; number: number; finalizedNumber: number },

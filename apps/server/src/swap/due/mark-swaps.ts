@@ -26,8 +26,8 @@ export async function markSwaps(db: Database, swapIds: readonly SwapUuid[]): Pro
 }
 
 /**
- * Makes every swap that has not ended due, also one that has no wait: the database was set back to a backup, and may not
- * be what it was. Returns how many there are.
+ * Makes every swap that has not ended due, even one without a wait: the database was restored from a backup, and may
+ * differ from what it was. Returns how many there are.
  */
 export async function markAllDue(db: Database): Promise<number> {
 	const { rowCount } = await db.query(
@@ -38,8 +38,8 @@ export async function markAllDue(db: Database): Promise<number> {
 }
 
 /**
- * The same for the swaps that a query lists, as parts of a statement that changes their jobs: the query reads what that
- * change returns, so that the jobs are locked before the waits.
+ * Returns parts of a statement that mark the swaps which a query lists. The statement changes their jobs, and the query
+ * reads what that change returns, so that the jobs are locked before the waits.
  */
 export function markListed(swapIds: string): string {
 	return `waits_held as materialized (${holdWhere(`swap_id = any(array(${swapIds}))`)}),
@@ -50,7 +50,7 @@ function markWhere(condition: string): string {
 	return `with held as materialized (${holdWhere(condition)}) ${raiseMarks("held")}`;
 }
 
-/** The rows are locked in one order: an update alone takes them in any. */
+/** Locks the rows in one order: an update alone takes them in any. */
 function holdWhere(condition: string): string {
 	return `select swap_id from waits where ${condition} order by swap_id for update`;
 }

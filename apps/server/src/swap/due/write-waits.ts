@@ -2,27 +2,27 @@ import type { SwapUuid } from "@geoswap/protocol";
 import type { Database } from "../../database/database.ts";
 import type { WaitFor } from "../facts/wait-for.ts";
 
-/** What a round leaves to the next one. */
+/** The state that a round leaves to the next one. */
 export type NextWait = {
 	swapId: SwapUuid;
-	/** As it was when the facts were read. */
+	/** The swap's mark when the facts were read. */
 	mark: number;
 	wait: WaitFor;
-	/** Due after this long, whatever else happens. */
+	/** Time after which the swap is due, whatever else happens. */
 	dueMs: number;
-	/** Nothing is known to happen then: it may be looked at somewhat later, together with others. */
+	/** True if nothing is known to happen then: the swap may be looked at somewhat later, together with others. */
 	isInCase: boolean;
 	fact: string;
 	idleRounds: number;
-	/** What the second provider of a chain is asked for; undefined where it is asked for nothing. */
+	/** The deposit to ask a chain's second provider for; undefined if it is asked for nothing. */
 	ask: { chainId: number; deposit: object } | undefined;
 };
 
-/** Swaps that are looked at just in case share rounds: those of this long are done in one. */
+/** Seconds within which swaps that are looked at just in case share one round. */
 const togetherSeconds = 30;
 
 /**
- * Writes when each swap is due next. One that was marked since the facts were read stays due. Rows are locked in one
+ * Writes when each swap is due next. A swap that was marked since the facts were read stays due. Rows are locked in one
  * order.
  */
 export async function writeWaits(db: Database, waits: readonly NextWait[]): Promise<void> {
@@ -62,13 +62,13 @@ export async function writeWaits(db: Database, waits: readonly NextWait[]): Prom
 	});
 }
 
-/** A swap and its mark when its facts were read; undefined where they could not be read. */
+/** A swap and its mark when its facts were read; undefined if they could not be read. */
 export type SeenSwap = { swapId: SwapUuid; mark: number | undefined };
 
 /** A swap over which rounds fail is tried again after 10 s, then less and less often. */
 const failureMs = 10_000;
 const mostFailureMs = 600_000;
-/** One that is not at fault is tried again soon. */
+/** A swap that is not at fault is tried again soon. */
 const blamelessMs = 2_000;
 
 /** Puts off swaps over which a round failed, each time for longer. */
@@ -84,7 +84,7 @@ export async function putOffBlameless(db: Database, swaps: readonly SeenSwap[]):
 	await putOff(db, swaps, { failures: "w.failures", ms: String(blamelessMs) });
 }
 
-/** One that was marked since its facts were read stays due. So does one whose wait somebody holds, who may be marking it. */
+/** Postpones swaps, unless marked since their facts were read. Skips a locked wait: its holder may be marking it. */
 async function putOff(
 	db: Database,
 	swaps: readonly SeenSwap[],
@@ -105,9 +105,9 @@ async function putOff(
 }
 
 /**
- * Deletes waits that belong to no swap, or to one that has ended: nobody would ever take them. An ended swap is held while
- * its wait goes: whoever begins it again holds it too, and inserts its wait after that or has done so before. A swap that
- * somebody else holds is left alone.
+ * Deletes waits that belong to no swap, or to one that has ended: no round would ever take them. Locks an ended swap
+ * while it deletes the wait: a transaction that begins the swap again locks it too, and inserts its wait after that or
+ * has done so before. Skips swaps that somebody else has locked.
  */
 export async function dropStrayWaits(db: Database, swapIds: readonly SwapUuid[]): Promise<void> {
 	await db.query(

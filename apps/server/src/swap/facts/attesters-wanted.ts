@@ -4,8 +4,8 @@ export type AttestersWanted = {
 	attesters: readonly Address[];
 	/** The chains that they must see. */
 	chainIds: readonly number[];
-	/** How old a heartbeat may be. */
+	/** Maximum age of a heartbeat. */
 	heartbeatSeconds: number;
-	/** How far behind ours what they see as final may be. */
+	/** Seconds that the final block they see may be behind ours. */
 	sightSeconds: number;
 };

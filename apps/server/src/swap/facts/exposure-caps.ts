@@ -1,2 +1,2 @@
-/** Of inputs from one chain, in flight: the most that may be at risk. */
+/** The most that may be at risk in flight for inputs from one chain. */
 export type ExposureCaps = { unreleasedUsdCents: bigint; unfinalUsdCents: bigint };

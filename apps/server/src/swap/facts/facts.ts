@@ -2,7 +2,7 @@ import type { Hex } from "viem";
 import type { Job, JobKind } from "./job.ts";
 import type { SwapRecord } from "./swap-record.ts";
 
-/** How far a chain is, as the follower saw it. */
+/** The head and the final block of a chain, as the follower saw them. */
 export type ChainHead = {
 	chainId: number;
 	number: number;
@@ -10,7 +10,7 @@ export type ChainHead = {
 	baseFee: bigint;
 	finalizedNumber: number;
 	finalizedTimestamp: number;
-	/** Solana: how many blocks there were up to the final one; some numbers have none. Else 0. */
+	/** Solana: number of blocks up to the final one, since some slots have none. 0 on other chains. */
 	finalizedHeight: number;
 };
 
@@ -19,7 +19,7 @@ export type OrderEvent<Name extends OrderEventName = OrderEventName> = {
 	[N in Name]: {
 		name: N;
 		blockNumber: number;
-		/** On Solana zero: there a slot and a transaction say where it is. */
+		/** Zero on Solana, where the slot and the transaction say where it is. */
 		blockHash: Hex;
 		transactionHash: Hex;
 		data: OrderEventData[N];
@@ -29,25 +29,25 @@ export type OrderEvent<Name extends OrderEventName = OrderEventName> = {
 export type OrderEventName = "Opened" | "Released" | "Refunded" | "Filled" | "Voided";
 export type OrderEventData = {
 	Opened: Record<never, never>;
-	/** Not paid: it became a credit of its beneficiary. */
+	/** `paid` is false if it became a credit of its beneficiary. */
 	Released: { paid: boolean };
 	Refunded: { paid: boolean };
 	Filled: { delivered: bigint; spentToken: Hex; spent: bigint };
 	Voided: Record<never, never>;
 };
 
-/** How far a chain's second provider was when it was asked for a deposit, and had it in the same block. */
+/** The second provider's head and final block when it was asked for a deposit and had it in the same block. */
 export type Sighting = { headNumber: number; finalizedNumber: number };
 
-/** What came of asking a second provider for a deposit: `silent` where it did not answer. */
+/** A second provider's answer about a deposit; `silent` if it did not answer. */
 export type SecondWord = "agrees" | "behind" | "differs" | "silent";
 
-/** What it said last, since when it has said so, and whether a person was told that it differs. */
+/** The provider's last answer, since when it has given it, and whether a person was told that it differs. */
 export type SecondAnswer = { word: SecondWord; sinceMs: number; isAlarmed: boolean };
 
-/** What a decision needs to know of a job. */
+/** The fields of a job that decisions depend on. */
 export type FactJob = Pick<Job, "chainId" | "state" | "reason"> & {
-	/** Since something was written about it. */
+	/** Milliseconds since the job's row was last updated. */
 	ageMs?: number;
 };
 
@@ -57,13 +57,13 @@ export type Facts = {
 	origin: ChainHead;
 	destination: ChainHead;
 	events: { [Name in OrderEventName]?: OrderEvent<Name> };
-	/** Of the deposit where it is now; absent where the second provider has not been found to have it there. */
+	/** The sighting of the deposit in its present block; absent if the second provider was not found to have it there. */
 	sighting?: Sighting;
-	/** Where the refund became a credit: what paid that credit out. */
+	/** The claim that paid out the refund, if that became a credit. */
 	claimed?: Pick<OrderEvent, "blockNumber" | "transactionHash">;
 	jobs: { [Kind in JobKind]?: FactJob };
-	/** Whether stock is reserved for it. */
+	/** True if stock is reserved for it. */
 	isReserved: boolean;
-	/** How many attesters of its set were heard of lately, on both its chains. */
+	/** Number of attesters of its set with a recent heartbeat on both its chains. */
 	attestersAlive: number;
 };

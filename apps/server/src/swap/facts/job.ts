@@ -21,7 +21,7 @@ export type JobState =
 export type JobReason =
 	/** The order can no longer be opened. */
 	| "expired"
-	/** A fill now could be undone after the order can no longer be filled. */
+	/** A reorg could undo a fill made now after the order can no longer be filled. */
 	| "too_late"
 	/** The pools give less than the minimum. */
 	| "price"
@@ -34,13 +34,13 @@ export type JobReason =
 	/** The chain refuses it again and again. */
 	| "reverted";
 
-/** What each kind needs beside the order. */
+/** The data that each kind needs besides the order. */
 type JobPayload = {
 	open: { op: SignedOp | SignedSolanaOp };
 	fill: { delivery: Delivery };
 	void: Record<never, never>;
 	release: Record<never, never>;
-	/** With attesters' signatures, or, after `refundAfter` and on one chain, without. */
+	/** Attested: with attesters' signatures. A refund after `refundAfter`, or on one chain, needs none. */
 	refund: { attested: boolean };
 };
 
@@ -60,8 +60,8 @@ export type Job<Kind extends JobKind = JobKind> = {
 	};
 }[Kind];
 
-/** Which jobs go first. A release that comes too late is a double payment. */
+/** Priority of each kind, lowest first. A release that comes too late is a double payment. */
 export const jobPriority: Record<JobKind, number> = { release: 0, refund: 1, void: 2, fill: 3, open: 4 };
 
-/** After so many times that a chain refused a job it is refused for good. */
+/** Number of refusals by a chain after which a job is refused for good. */
 export const maxStrikes = 3;

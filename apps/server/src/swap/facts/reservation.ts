@@ -4,7 +4,7 @@ import type { Delivery } from "./swap-record.ts";
 /** A ladder on which volume can be in flight. */
 export type Pair = { chainId: number; token: Address; direction: "sell" | "buy" };
 
-/** What is taken for a swap: of the vault's stock, and of the ladders. */
+/** The amounts taken for a swap: from the vault's stock, and on the ladders. */
 export type Reservation = {
 	delivery: Delivery;
 	chainId: number;
@@ -16,10 +16,10 @@ export type Reservation = {
 /** The most of a token that the vault takes in. */
 export type ExposureLimit = { chainId: number; token: Hex; amount: bigint };
 
-/** How much may be reserved for an account's swaps that are not open yet. */
+/** Limits on what may be reserved for an account's swaps that are not open yet. */
 export type UnopenedLimits = {
-	/** Of the vault's stock of the token that leaves, 0 to 1. */
+	/** Share of the vault's stock of the token that leaves, 0 to 1. */
 	shareOfStock: number;
-	/** Of all tokens together; undefined where only the share counts. */
+	/** Value of all tokens together; undefined if only the share counts. */
 	unopenedUsdCents: bigint | undefined;
 };

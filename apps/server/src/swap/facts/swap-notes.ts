@@ -4,7 +4,7 @@ import type { Hex } from "viem";
 /** A stage, or a status that ends them. */
 export type Move = SwapStage | Exclude<SwapStatus, "pending">;
 
-/** What the row of a swap is told of the chains. Null: what it said is not so any more. */
+/** Facts from the chains to write to a swap's row. Null clears a value that is no longer true. */
 export type Notes = {
 	originTxHash?: Hex | null;
 	deliveryTxHash?: Hex | null;

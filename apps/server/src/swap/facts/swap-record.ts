@@ -2,17 +2,17 @@ import type { FailureCode, Order, SolanaAddress, SwapStage, SwapStatus, SwapUuid
 import type { Address, Hex } from "viem";
 
 /**
- * How the output leaves the vault. Fixed at submit, and once more where the order is opened late. A lane may lower it when it
- * signs the fill, to what the input is worth then.
+ * How the output leaves the vault. Fixed at submit, and again if the order is opened late. The lane that signs the fill
+ * may lower it to what the input is worth then.
  */
 export type Delivery =
 	/** Exactly this much of the output token, from stock. */
 	| { kind: "stock"; amount: bigint }
-	/** Whatever this much of the settlement token buys on these pools (fee tiers: one, or two). */
+	/** The output that this much of the settlement token buys on these pools (fee tiers: one, or two). */
 	| { kind: "router"; budget: bigint; fees: number[] }
 	/**
-	 * On Solana: this much of the output token from stock, and `unusedRent` more where the recipient has an account for
-	 * it, whose rent was charged in case we must make it.
+	 * On Solana: this much of the output token from stock. `unusedRent` is added if the recipient has a token account:
+	 * its rent was charged in case we must create it.
 	 */
 	| { kind: "payout"; amount: bigint; unusedRent: bigint };
 
@@ -23,7 +23,7 @@ export type SignedOp = {
 	gas: { verificationGasLimit: bigint; callGasLimit: bigint };
 	/** 65 bytes, low s, v 27 or 28. */
 	signature: Hex;
-	/** Absent where the wallet was delegated when the op was built. */
+	/** Absent if the wallet was already delegated when the op was built. */
 	authorization?: SignedAuthorization;
 };
 
@@ -35,7 +35,7 @@ export type SignedSolanaOp = {
 	/** The last height at which it can land. */
 	lastValidBlockHeight: bigint;
 	compute: { unitLimit: number; microLamportsPerUnit: bigint };
-	/** The wallet's, 64 bytes. */
+	/** The wallet's signature, 64 bytes. */
 	signature: Hex;
 };
 
@@ -56,7 +56,7 @@ export type SwapRecord = {
 	order: Order;
 	output: bigint;
 	valueUsdCents: bigint;
-	/** As quoted, in thousandths of a basis point. */
+	/** The quoted fee, in thousandths of a basis point. */
 	feeMillibps: number;
 	delivery: Delivery;
 	op: SignedOp | SignedSolanaOp | undefined;
@@ -71,6 +71,6 @@ export type SwapRecord = {
 	createdAt: Date;
 	updatedAt: Date;
 	endedAt: Date | undefined;
-	/** A W3C traceparent; undefined where it is not traced. */
+	/** A W3C traceparent; undefined if the swap is not traced. */
 	trace: string | undefined;
 };

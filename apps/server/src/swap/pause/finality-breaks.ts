@@ -1,10 +1,10 @@
 import type { Database } from "../../database/database.ts";
 
 /**
- * What is known of a chain that does not have a block any more that was final: nothing yet, that it is paused for it, or
- * that a person has lifted that pause and so accepts what the chain says now.
+ * Returns what is known of a chain that no longer has a block that was final: nothing yet, that it is paused for this,
+ * or that a person has lifted that pause and so accepts what the chain says now.
  *
- * A lifted pause counts for the head at which it was set. A head that was written since is another's.
+ * A lifted pause counts only for the head at which it was set, not for a head that was written since.
  */
 export async function readFinalityBreak(
 	db: Database,

@@ -1,11 +1,11 @@
 import type { Database } from "../../database/database.ts";
 import { type Pause, readPauses } from "./pauses.ts";
 
-/** The open pauses, as they were a moment ago. Asking costs nothing. */
+/** A cache of the open pauses, as they were a moment ago. Asking costs nothing. */
 export type PauseList = {
-	/** Why nothing is sold from or to the chain; undefined where it is. */
+	/** Returns why nothing is sold from or to the chain; undefined if it is not paused. */
 	reasonOf(chainId: number): string | undefined;
-	/** Undefined until they were read once. */
+	/** Returns undefined until the pauses were read once. */
 	open(): readonly Pause[] | undefined;
 	close(): Promise<void>;
 };
@@ -13,8 +13,8 @@ export type PauseList = {
 const readEveryMs = 1_000;
 
 /**
- * Read once a second. While the database does not answer, what was read last stands; until it was read once, every chain
- * counts as paused, since one may be.
+ * Reads the pauses once a second. While the database does not answer, the last result stands. Until the first result,
+ * every chain counts as paused, since one may be.
  */
 export async function createPauseList({
 	db,
@@ -36,7 +36,7 @@ export async function createPauseList({
 	}
 	await read();
 	const timer = setInterval(() => {
-		// A database that hangs is not asked again and again.
+		// One read at a time: a database that hangs is not asked again and again.
 		reading ??= read().finally(() => {
 			reading = undefined;
 		});

@@ -34,7 +34,7 @@ test("a chain is paused once per cause while that is open, and again after it wa
 	expect(await readPauses(pool)).toMatchObject([{ cause: "finality" }]);
 	expect(await pauseChain(pool, { ...breach, nowMs: nowMs + 6_000 })).toBe(true);
 	expect(await liftPauses(pool, lift)).toMatchObject([{ cause: "breach" }]);
-	// It takes back what was final: nobody does so by the way.
+	// Lifting a finality pause takes back what was final, so nobody does it in passing.
 	expect(await readPauses(pool)).toMatchObject([{ cause: "finality" }]);
 	expect(await liftPauses(pool, { ...lift, cause: "finality" })).toMatchObject([{ cause: "finality" }]);
 	expect(await readPauses(pool)).toEqual([]);

@@ -1,25 +1,25 @@
 import type { Database } from "../../database/database.ts";
 
-/** An invariant does not hold; a chain went back behind what was final; a person said so. */
+/** `breach`: an invariant does not hold. `finality`: a chain dropped final blocks. `operator`: a person said so. */
 export type PauseCause = "breach" | "finality" | "operator";
 
-/** Nothing new is sold from or to the chain while this is open. */
+/** A pause of a chain: nothing new is sold from or to it while this is open. */
 export type Pause = {
 	chainId: number;
 	cause: PauseCause;
-	/** What callers and operators read. */
+	/** The explanation that callers and operators read. */
 	reason: string;
 	setBy: string;
 	since: Date;
-	/** What an audit found, each as it says it. */
+	/** The findings of an audit, each in its own words. */
 	breaches: string[];
 };
 
 const columns = 'chain_id as "chainId", cause, reason, set_by as "setBy", since, breaches';
 
 /**
- * Stays as it is where one of that cause is open. Tells whether it is new. Since when what was final is broken is by the
- * database's clock, as the heads are that it is compared with.
+ * Pauses a chain, unless a pause of that cause is open. Returns whether it is new. For broken finality, `since` is by
+ * the database's clock, like the heads that it is compared with.
  */
 export async function pauseChain(
 	db: Database,
@@ -40,7 +40,7 @@ export async function pauseChain(
 	return rowCount === 1;
 }
 
-/** Pauses a chain for what an audit found, or adds that to what it is paused for. Tells whether it is new. */
+/** Pauses a chain for an audit's findings, or adds them to its open pause. Returns whether the pause is new. */
 export async function pauseForBreaches(
 	db: Database,
 	{
@@ -61,7 +61,7 @@ export async function pauseForBreaches(
 	return rows[0]?.is_new ?? false;
 }
 
-/** What somebody has lifted a pause of, having seen it. */
+/** Returns the findings whose pause somebody has lifted, having seen them. */
 export async function readAcceptedBreaches(db: Database): Promise<Set<string>> {
 	const { rows } = await db.query<{ breach: string }>(
 		`select distinct unnest(breaches) as breach from pauses where cause = 'breach' and lifted_at is not null`,
@@ -69,7 +69,7 @@ export async function readAcceptedBreaches(db: Database): Promise<Set<string>> {
 	return new Set(rows.map(({ breach }) => breach));
 }
 
-/** Those that are open, by chain and age. */
+/** Returns the open pauses, by chain and age. */
 export async function readPauses(db: Database): Promise<Pause[]> {
 	const { rows } = await db.query<Pause>(
 		`select ${columns} from pauses where lifted_at is null order by chain_id, since, cause`,
@@ -78,9 +78,9 @@ export async function readPauses(db: Database): Promise<Pause[]> {
 }
 
 /**
- * Returns what was lifted: nothing where the chain is not paused for that cause, or, without one, for any but broken
- * finality. Lifting that takes back what was final, so it has to be named. A breach stays where there is more of it than
- * was seen: an audit may add to it at any time.
+ * Lifts the pauses of a chain for one cause, or, without a cause, for any but broken finality: lifting that takes back
+ * what was final, so it has to be named. Returns the lifted pauses. A breach stays paused if it has more findings than
+ * were seen: an audit may add to it at any time.
  */
 export async function liftPauses(
 	db: Database,
@@ -97,9 +97,9 @@ export async function liftPauses(
 		cause?: PauseCause | undefined;
 		by: string;
 		reason: string;
-		/** What else is accepted by it. */
+		/** Further findings that are accepted by it. */
 		breaches?: readonly string[];
-		/** What whoever lifts it knows of. All there is unless given. */
+		/** The findings that the person who lifts it knows of; all there are if absent. */
 		seen?: readonly string[] | undefined;
 		nowMs: number;
 	},
@@ -118,7 +118,7 @@ export async function liftPauses(
 
 export type LiftedPause = Pause & { liftedAt: Date; liftedBy: string; liftedReason: string };
 
-/** The newest that were lifted, newest first. */
+/** Returns the last pauses that were lifted, newest first. */
 export async function readLiftedPauses(db: Database, { limit }: { limit: number }): Promise<LiftedPause[]> {
 	const { rows } = await db.query<LiftedPause>(
 		`select ${columns}, lifted_at as "liftedAt", lifted_by as "liftedBy", lifted_reason as "liftedReason" from pauses

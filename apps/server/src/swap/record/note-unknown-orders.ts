@@ -6,7 +6,7 @@ export async function noteUnknownOrders(
 	db: Database,
 	{ chainId, after, upTo }: { chainId: number; after: number; upTo: number },
 ): Promise<void> {
-	// By the id that the order's word names, so that one day's partition is asked and not all of them.
+	// The swap is looked up by the id in the order's `swapKey`, so that one day's partition is read and not all of them.
 	const { rows } = await db.query<{ order_id: Buffer; order_terms: unknown }>(
 		`select e.order_id, e.data->'order' as order_terms from chain_events e
 		where e.chain_id = $1 and e.block_number > $2 and e.block_number <= $3 and e.name = 'Opened' and not exists (

@@ -42,7 +42,7 @@ export type SwapRow = {
 export const swapColumnNames =
 	"id, account_id, order_id, order_terms, output, value_usd_cents, fee_millibps, delivery, op, status, stage, failure, giving_up, origin_tx_hash, delivery_tx_hash, refund_tx_hash, delivered_amount, created_at, updated_at, ended_at, trace";
 
-/** The same, as they are read from `swaps`. Rows of before have no fee in thousandths of a basis point. */
+/** The same, as they are read from `swaps`. Older rows have no fee in thousandths of a basis point. */
 export const swapColumns = swapColumnNames.replace(
 	"fee_millibps",
 	"coalesce(fee_millibps, 10 * fee_centibps) as fee_millibps",

@@ -1,12 +1,13 @@
 import { firstSwapUuidAt, type SwapUuid } from "@geoswap/protocol";
 
 const dayMs = 86_400_000;
-/** Ids are made by the clocks of other processes too. */
+/** Time that an id may be ahead: ids are made by the clocks of other processes too. */
 const aheadMs = 3_600_000;
 
 /**
- * The first and the last id that a swap of the last day can have. A statement that says both is planned for the partitions of
- * two days. With the first alone it is planned for the empty ones of the days to come too, which takes longer than to run it.
+ * Returns the first and the last id that a swap of the last day can have. A statement with both is planned for the
+ * partitions of two days. With the first alone it is planned for the empty ones of future days too, which takes longer
+ * than to run it.
  */
 export function recentSwapIds(nowMs: number): [first: SwapUuid, last: SwapUuid] {
 	return [firstSwapUuidAt(nowMs - dayMs), firstSwapUuidAt(nowMs + aheadMs)];

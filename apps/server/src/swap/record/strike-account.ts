@@ -31,7 +31,7 @@ export type AccountStrikes = { count: number; retryAfterSeconds: number };
 
 export type StrikesRow = { strikes: number; struck_at: Date | null };
 
-/** For one row. */
+/** Returns the query for an account's strikes, which has one row. */
 export function strikesRow({ accountId, nowMs }: { accountId: string; nowMs: number }): Part {
 	return {
 		text: `select count(*)::int as strikes, min(at) as struck_at from account_strikes

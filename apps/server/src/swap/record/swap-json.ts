@@ -55,7 +55,7 @@ const signedOpSchema = z.union([signedEvmOpSchema, signedSolanaOpSchema]);
 export type DeliveryJson = z.input<typeof deliverySchema>;
 export type SignedOpJson = z.input<typeof signedOpSchema>;
 
-/** As the `delivery` column and a fill's payload hold it: amounts are decimal strings. */
+/** Returns the JSON of the `delivery` column and of a fill's payload: amounts are decimal strings. */
 export function deliveryToJson(delivery: Delivery): DeliveryJson {
 	switch (delivery.kind) {
 		case "stock":
@@ -75,7 +75,7 @@ export function deliveryFromJson(json: unknown): Delivery {
 	return deliverySchema.parse(json);
 }
 
-/** As the `op` column and an open's payload hold it. */
+/** Returns the JSON of the `op` column and of an open's payload. */
 export function signedOpToJson(op: SignedOp | SignedSolanaOp): SignedOpJson {
 	if ("kind" in op) {
 		return {

@@ -41,7 +41,7 @@ test("however many orders strangers open, a look at the next ones reads a few, d
 	);
 	expect(rows.every(({ open_deadline }) => open_deadline < finalAt)).toBe(true);
 
-	// Those that were looked at come last, unless they are delivered.
+	// Orders that were looked at come last, unless they are delivered.
 	for (const { orderId } of first) await postponeUnknownOrder(owner, orderId, { nowMs: 1_000 });
 	const second = await readUnknownOrders(owner, { limit: 100 });
 	const known = new Set(first.map(({ orderId }) => orderId));

@@ -6,19 +6,19 @@ import { definedRow } from "../../database/defined-row.ts";
 export type UnknownOrder = {
 	orderId: Hex;
 	order: Order;
-	/** Whether one of our vaults says, as far as its chain was followed, that its output was delivered. */
+	/** True if one of our vaults says, as far as its chain was followed, that its output was delivered. */
 	isFilled: boolean;
-	/** Whether its input went back, at a final block. */
+	/** True if its input was refunded, at a final block. */
 	isRefunded: boolean;
 	/** The time of the last final block of its origin. */
 	originFinalAt: number;
-	/** The same of its destination; absent where that is not followed. */
+	/** The same for its destination; absent if that chain is not followed. */
 	destinationFinalAt?: number;
 };
 
 /**
- * Returns orders without a swap that nobody can submit for the first time any more, at a final block of their chain; those
- * first that were delivered, then those that were not looked at for longest. However many there are, only a few times the
+ * Returns orders without a swap that can no longer be submitted for the first time, as of a final block of their chain:
+ * delivered ones first, then those that were not looked at for longest. However many there are, only a few times the
  * limit are read.
  */
 export async function readUnknownOrders(db: Database, { limit }: { limit: number }): Promise<UnknownOrder[]> {
@@ -52,7 +52,7 @@ export async function readUnknownOrders(db: Database, { limit }: { limit: number
 	return rows.map(({ terms, ...row }) => definedRow({ ...row, order: orderSchema.parse(terms) }));
 }
 
-/** Nothing can be said about it yet: others come first now. */
+/** Puts an order behind the others: nothing can be decided about it yet. */
 export async function postponeUnknownOrder(
 	db: Database,
 	orderId: Hex,
@@ -65,7 +65,7 @@ export async function postponeUnknownOrder(
 	);
 }
 
-/** What became of it. What another has decided meanwhile stays. */
+/** Writes the outcome of an order, unless somebody else has decided it meanwhile. */
 export async function decideUnknownOrder(
 	db: Database,
 	orderId: Hex,
@@ -78,7 +78,7 @@ export async function decideUnknownOrder(
 	);
 }
 
-/** Holds the order until the transaction ends. Returns whether it is still undecided. */
+/** Locks the order until the transaction ends. Returns whether it is still undecided. */
 export async function lockUnknownOrder(db: Database, orderId: Hex): Promise<boolean> {
 	const { rowCount } = await db.query(
 		"select from unknown_orders where order_id = $1 and outcome is null for update",
@@ -87,12 +87,12 @@ export async function lockUnknownOrder(db: Database, orderId: Hex): Promise<bool
 	return rowCount === 1;
 }
 
-/** These were delivered: they come first, and the ones that were left to their wallets are to be looked at again. */
+/** Notes that orders were delivered: they come first, and those that were left to their wallets are looked at again. */
 export async function takeUpUnknownOrders(db: Database, orderIds: readonly Hex[]): Promise<void> {
 	await db.query(takeUpStatement("$1", "true"), [orderIds.map((orderId) => hexToBytes(orderId))]);
 }
 
-/** The same, as a part of another statement, where a condition is met. */
+/** Returns the same as a part of another statement, under a condition. */
 export function takeUpStatement(orderIds: `$${number}`, condition: string): string {
 	return `update unknown_orders set is_filled = true, outcome = nullif(outcome, 'left'),
 			reason = case when outcome = 'left' then null else reason end,
@@ -100,7 +100,7 @@ export function takeUpStatement(orderIds: `$${number}`, condition: string): stri
 		where order_id = any(${orderIds}::bytea[]) and (not is_filled or outcome = 'left') and ${condition}`;
 }
 
-/** How many were rebuilt since then for this reason. */
+/** Returns how many orders were rebuilt since then for this reason. */
 export async function countRebuilt(
 	db: Database,
 	{ reason, sinceMs }: { reason: string; sinceMs: number },
@@ -116,7 +116,7 @@ export async function countRebuilt(
 /** An escrow takes no order whose wallet could not call `refund()` within three days of its opening. */
 const refundableWithinSeconds = 3 * 86_400;
 
-/** Deletes those that were left to their wallets, once these could have had their input back for a day. */
+/** Deletes orders that were left to their wallets, once these could have reclaimed their input for a day. */
 export async function forgetLeftOrders(db: Database): Promise<void> {
 	await db.query(
 		`delete from unknown_orders u using chain_heads h
