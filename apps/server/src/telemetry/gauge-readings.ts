@@ -9,12 +9,12 @@ import {
 import type { Reading, Sample } from "./meter.ts";
 import { within } from "./within.ts";
 
-/** Whoever looks waits this long for a reading, and then does without. */
+/** Milliseconds that a scrape waits for a reading, and then does without. */
 const readTimeoutMs = 3_000;
 
 /**
- * Gauges as they are read now. The library's own remember every series for ever: a chain that is gone, or a database
- * that does not answer, would look as it last did.
+ * Provides gauges as they are now. The library's own keep every series for ever: a chain that is gone, or a database
+ * that does not answer, would keep its last value.
  */
 export function gaugeReadings({
 	nowMs,
@@ -53,7 +53,7 @@ export function gaugeReadings({
 	};
 }
 
-/** One at a time, however many look; what failed is tried again at the next look. */
+/** Runs one read at a time for all scrapes. One that failed is tried again at the next scrape. */
 function rememberFor({ read, maxAgeMs = 0 }: Reading, nowMs: () => number): () => Promise<Sample[]> {
 	let last: { samples: Promise<Sample[]>; atMs: number; isUnderWay: boolean } | undefined;
 	return () => {

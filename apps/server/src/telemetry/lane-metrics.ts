@@ -1,8 +1,8 @@
 import type { Meter } from "./meter.ts";
 
-/** What is counted of lanes. */
+/** The counters of lanes. */
 export type LaneMetrics = {
-	/** A payment was not signed, since the facts do not justify it. */
+	/** Counts a payment that was not signed because the facts do not justify it. */
 	paymentStopped: (chainId: number, problem: string) => void;
 };
 

@@ -3,7 +3,7 @@ import { type Logger, type LoggerOptions, pino } from "pino";
 
 export type Log = Logger;
 
-/** Lines of JSON with `swapId` where there is one. What could be a secret is cut out wherever it stands. */
+/** Creates a log of JSON lines, with `swapId` where there is one. Fields that could hold a secret are redacted. */
 export function createLog({
 	level,
 	process: name,
@@ -11,7 +11,7 @@ export function createLog({
 }: {
 	level: string;
 	process: string;
-	/** Where lines go instead of stdout. */
+	/** Receives the lines instead of stdout. */
 	write?: (line: string) => void;
 }): Log {
 	const options: LoggerOptions = {
@@ -50,14 +50,14 @@ export function createLog({
 	return write ? pino(options, { write }) : pino(options);
 }
 
-/** As its caller knows it: who looks for a swap has that spelling. */
+/** Returns the id as callers know it: people search for a swap by that spelling. */
 function spellSwapId(id: unknown): unknown {
 	return typeof id === "string" && /^[0-9a-f]{8}-/.test(id) ? toSwapId(id) : id;
 }
 
 /**
- * An error's names, messages and first stack. viem's messages hold the endpoint, which may hold a key, and the whole
- * request: of those only the short message is kept.
+ * Returns an error's names, messages and first stack. viem's messages hold the endpoint, which may hold a key, and the
+ * whole request, so only the short message of its errors is kept.
  */
 export function describeError(error: unknown): Record<string, unknown> {
 	if (!(error instanceof Error)) return { message: String(error) };

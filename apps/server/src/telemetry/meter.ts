@@ -11,23 +11,23 @@ export function sample<Gauge extends string>(
 	return { gauge, labels, value };
 }
 
-/** Gauges that are read together when somebody looks. */
+/** Gauges that are read together at a scrape. */
 export type Reading = {
-	/** For the counter of readings that failed. */
+	/** Label for the counter of readings that failed. */
 	name: string;
-	/** Each gauge's name, and what it says. */
+	/** The description of each gauge, by name. */
 	gauges: Readonly<Record<string, string>>;
-	/** What was read before is given again for so long. */
+	/** Milliseconds for which the last reading is returned again. */
 	maxAgeMs?: number;
 	read: () => Sample[] | Promise<Sample[]>;
 };
 
 /**
- * What our code sees of metrics. Labels are few and known: chains, tokens, routes, codes; never a swap, a wallet or a
+ * Our code's interface to metrics. Labels are few and known: chains, tokens, routes, codes; never a swap, a wallet or a
  * key.
  */
 export type Meter = {
-	/** Those of the series that are known are there from the start, at zero: a rate is right from the first event. */
+	/** Known series exist from the start, at zero, so that a rate is right from the first event. */
 	counter: (name: string, help: string, known?: readonly Labels[]) => (labels?: Labels, by?: number) => void;
 	histogram: (
 		name: string,

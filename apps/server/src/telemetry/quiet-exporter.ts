@@ -1,14 +1,14 @@
 import type { SpanExporter } from "@opentelemetry/sdk-trace";
 import type { Log } from "./log.ts";
 
-/** A collector that is down for hours is told of this often. */
+/** Interval of warnings about a collector that is down for hours. */
 const remindAfterMs = 60_000;
-/** Of the interface: whether the spans arrived. */
+/** The interface's result code for spans that arrived. */
 const succeeded = { code: 0 };
 
 /**
- * Hands spans on. Those that do not arrive are lost, which costs nobody but a line in the log now and then: where traces
- * go is not a part that a swap may wait for.
+ * Forwards spans. Those that do not arrive are lost, at the cost of a line in the log now and then: a swap must never
+ * wait for the collector of traces.
  */
 export function quietExporter(
 	exporter: SpanExporter,
@@ -23,7 +23,7 @@ export function quietExporter(
 					lost += spans.length;
 					if (nowMs() - toldAtMs >= remindAfterMs) {
 						const { code: problem = error?.name } = (error ?? {}) as { code?: unknown };
-						// Without its message: that may hold the collector's address, with a key in it.
+						// Logged without its message, which may hold the collector's address, with a key in it.
 						log.warn(
 							{ spans: lost, problem },
 							"traces were not delivered: telemetry.tracesUrl does not take them",

@@ -6,16 +6,16 @@ const rateReasons = ["rate", "gas_budget", "reserved_value", "recipients_refused
 
 export type AnsweredRequest = {
 	method: string;
-	/** The route's path, with names for its parameters; `none` where there is no such route. */
+	/** The route's path, with names for its parameters; `none` if there is no such route. */
 	route: string;
-	/** 499 where the caller left before its answer was whole. */
+	/** 499 if the caller left before its answer was complete. */
 	status: number;
-	/** Of the catalogue; `OK` where it is no error, `GONE` where the caller left. */
+	/** The code of the error catalogue; `OK` if it is no error, `GONE` if the caller left. */
 	code: string;
 	seconds: number;
 };
 
-/** What is counted of requests. */
+/** The metrics of requests. */
 export type RequestMetrics = {
 	began: (route: string) => void;
 	answered: (request: AnsweredRequest) => void;

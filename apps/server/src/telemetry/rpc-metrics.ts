@@ -7,11 +7,11 @@ type ChainCall = {
 	chainId: number;
 	method: string;
 	seconds: number;
-	/** `refused`: the node answered with an error, as to a transaction that would revert; `failed`: with nothing. */
+	/** `refused`: the node answered with an error, as to a transaction that would revert; `failed`: it did not answer. */
 	outcome: "ok" | "refused" | "failed";
 };
 
-/** What is counted of the calls to chains' nodes. */
+/** Returns a function that counts calls to chains' nodes. */
 export function rpcMetrics(meter: Meter): (call: ChainCall) => void {
 	const count = meter.counter(
 		"geoswap_rpc_calls_total",

@@ -8,7 +8,7 @@ import type { Meter } from "./meter.ts";
 
 export type Metrics = { meter: Meter; url: string; stop: () => Promise<void> };
 
-/** Metrics, and where Prometheus reads them: `GET /metrics`. */
+/** Starts metrics, and serves them to Prometheus at `GET /metrics`. */
 export async function startMetrics({
 	host,
 	port,
@@ -53,7 +53,7 @@ export async function startMetrics({
 
 	const serializer = new PrometheusSerializer("", false, undefined, true, true);
 	const server = createServer((request, response) => {
-		// Compared as it is: what is no URL must not throw here, where nobody would catch it.
+		// The path is not parsed as a URL: an invalid one would throw here, where nobody would catch it.
 		if (request.url?.split("?")[0] !== "/metrics" || request.method !== "GET") {
 			response.writeHead(404).end();
 			return;
@@ -74,7 +74,7 @@ export async function startMetrics({
 		server.once("error", reject);
 		server.listen(port, host, resolve);
 	});
-	// It keeps nobody alive: a process that cannot start for another reason must end.
+	// The server keeps no process alive: one that cannot start for another reason must end.
 	server.unref();
 	return {
 		meter,

@@ -6,14 +6,14 @@ import { startTracing } from "./start-tracing.ts";
 import type { Tracer } from "./tracer.ts";
 
 export type Telemetry = {
-	/** Absent where nothing is traced. */
+	/** Undefined if nothing is traced. */
 	tracer: Tracer | undefined;
-	/** Absent where nobody reads metrics. */
+	/** Undefined if nobody reads metrics. */
 	meter: Meter | undefined;
 	stop: () => Promise<void>;
 };
 
-/** What the configuration asks for of traces and metrics. */
+/** Starts the tracing and metrics that the configuration asks for. */
 export async function startTelemetry({
 	config: { tracesUrl, sampleRatio },
 	metrics: listen,

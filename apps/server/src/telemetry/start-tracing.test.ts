@@ -100,7 +100,7 @@ test("a collector that is down costs a line in the log, and nobody waits for it"
 	await once(server, "close");
 	const lines: string[] = [];
 	const { tracer, stop } = start(`http://127.0.0.1:${port}/v1/traces?key=secret`, lines);
-	// Far beyond what is queued.
+	// Far more spans than can be queued.
 	for (let i = 0; i < 10_000; i++) tracer.begin("GET /x", { startMs: now(), attributes: {} })?.end();
 	const stoppedAt = performance.now();
 	await stop();

@@ -22,20 +22,20 @@ import { type Attributes, attributeNames, type Tracer } from "./tracer.ts";
 /** Spans beyond this are dropped until the collector takes some: a few megabytes. */
 const maxQueueSize = 4_096;
 const maxExportBatchSize = 512;
-/** What a process that is killed takes with it. */
+/** Milliseconds of spans that a process loses when it is killed. */
 const exportEveryMs = 1_000;
 const exportTimeoutMs = 5_000;
 const stopTimeoutMs = 3_000;
-/** A Solana transaction's name is the longest. */
+/** The longest value is the signature of a Solana transaction. */
 const longestValue = 256;
 
 export type Tracing = {
 	tracer: Tracer;
-	/** Sends what is left. */
+	/** Sends the remaining spans. */
 	stop: () => Promise<void>;
 };
 
-/** Traces, sent in batches to a collector that understands OTLP over HTTP. */
+/** Starts tracing: spans are sent in batches to a collector that understands OTLP over HTTP. */
 export function startTracing({
 	tracesUrl,
 	sampleRatio,
@@ -46,7 +46,7 @@ export function startTracing({
 	exporter = new OTLPTraceExporter({ url: tracesUrl, timeoutMillis: exportTimeoutMs }),
 }: {
 	tracesUrl: string;
-	/** The share of traces that are kept. Decided where one begins, by us: a caller cannot ask to be traced. */
+	/** The share of traces that are kept. We decide at the start of each: a caller cannot ask to be traced. */
 	sampleRatio: number;
 	service: string;
 	nowMs: () => number;
@@ -72,7 +72,7 @@ export function startTracing({
 	return {
 		tracer: {
 			begin: (name, { startMs, attributes, callersTrace }) => {
-				// Before anything is made: what is not kept costs one comparison.
+				// Decided before anything is created: a trace that is not kept costs one comparison.
 				if (random() >= sampleRatio) return undefined;
 				const callers = parseTraceparent(callersTrace);
 				const span = tracer.startSpan(
@@ -108,7 +108,7 @@ export function startTracing({
 			},
 		},
 		stop: async () => {
-			// What a collector does not take by then is not worth a slow stop.
+			// Spans that the collector has not taken by then are not worth a slow stop.
 			await Promise.race([provider.shutdown(), sleep(stopTimeoutMs, undefined, { ref: false })]);
 		},
 	};
@@ -118,7 +118,7 @@ function contextOf(name: TraceName) {
 	return { ...name, traceFlags: 1, isRemote: true };
 }
 
-/** The type says so as well, but types are gone when it counts. */
+/** Drops unlisted attributes. The type forbids them too, but types are gone at run time. */
 function listed(attributes: Attributes): OtelAttributes {
 	const kept: OtelAttributes = {};
 	for (const name of attributeNames) {

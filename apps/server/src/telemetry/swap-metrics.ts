@@ -2,20 +2,19 @@ import type { Meter } from "./meter.ts";
 
 const secondsBounds = [1, 2, 3, 5, 10, 20, 30, 60, 120, 300, 600, 1_800, 3_600, 21_600, 86_400];
 
-/** Which way a swap goes. */
 type SwapRoute = { originChainId: bigint; destinationChainId: bigint };
 
-/** What is counted of swaps, by who moves them. */
+/** The metrics of swaps, recorded by the code that moves them. */
 export type SwapMetrics = {
-	/** It became that: a stage, or a status that ends it. */
+	/** The swap came to a stage, or to a status that ends it. */
 	moved: (swap: SwapRoute, to: string) => void;
-	/** Its status will not change any more, so long after it was submitted. */
+	/** The swap's status will not change any more, `seconds` after it was submitted. */
 	decided: (swap: SwapRoute, decision: { status: string; seconds: number }) => void;
 	/** A chain's second provider was asked for a deposit. */
 	secondAsked: (chainId: number, word: string) => void;
 };
 
-/** What a chain's second provider may say of a deposit. */
+/** The answers that a chain's second provider may give about a deposit. */
 const secondWords = ["agrees", "behind", "differs", "silent"];
 
 export function swapMetrics(

@@ -3,7 +3,7 @@ import type { Meter } from "./meter.ts";
 const objects = ["round", "lane", "attestation", "sighting"] as const;
 
 export type TickMetrics = {
-	/** A tick looked for what is due, or could not. */
+	/** A tick looked for due work, or could not. */
 	ticked: (outcome: "done" | "failed") => void;
 	/** A tick ran a pump itself, since the engine had not. */
 	ranHere: (object: (typeof objects)[number]) => void;

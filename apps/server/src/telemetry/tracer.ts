@@ -1,22 +1,22 @@
-/** All that a span may say. What is not listed is not sent: a key, a token or a signature has no name to go by. */
+/** All attributes that a span may have. Others are not sent, so no key, token or signature can get out. */
 export const attributeNames = [
 	"http.request.method",
 	"http.route",
 	"http.response.status_code",
 	"requestId",
-	/** Of the catalogue of errors. */
+	/** The code of the error catalogue. */
 	"code",
-	/** As callers know it. */
+	/** The id as callers know it. */
 	"swapId",
 	"chainId",
 	"originChainId",
 	"destinationChainId",
 	"fact",
 	"actions",
-	/** What the swap became by it: a stage or a status. */
+	/** The stage or status that the swap came to. */
 	"moved",
 	"heldBy",
-	/** As the chain's explorers write it. */
+	/** The hash as the chain's explorers write it. */
 	"hash",
 	"relayer",
 	"nonce",
@@ -31,28 +31,28 @@ export type Attributes = Partial<Record<(typeof attributeNames)[number], string 
 
 /** A span that is under way. */
 export type Span = {
-	/** Its name for those who record parts of it later: a W3C traceparent. */
+	/** A W3C traceparent, for those who record parts of the span later. */
 	traceparent: string;
 	set: (attributes: Attributes) => void;
 	end: (outcome?: { isError: boolean }) => void;
 };
 
 /**
- * What our code sees of tracing. A trace is carried by its name alone, from hand to hand and through the database: who
- * works for a swap days later, in another process, still adds to what its submit began.
+ * Our code's interface to tracing. A trace is passed on by its traceparent alone, also through the database: a process
+ * that works on a swap days later still adds to the trace that its submit began.
  */
 export type Tracer = {
-	/** Begins a trace, or does not: only some are kept. */
+	/** Begins a trace, or returns undefined: only some are kept. */
 	begin: (
 		name: string,
 		options: {
 			startMs: number;
 			attributes: Attributes;
-			/** The caller's own trace, as it names it. Pointed at where it is well-formed, and never continued. */
+			/** The caller's own traceparent. It is linked to if it is well-formed, and never continued. */
 			callersTrace?: unknown;
 		},
 	) => Span | undefined;
-	/** What was done as part of a trace, from then until now. Nothing where that is not traced. */
+	/** Records a span of a trace, from `startMs` until now. Does nothing if the parent is not traced. */
 	record: (
 		name: string,
 		options: {

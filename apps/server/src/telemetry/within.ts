@@ -1,4 +1,4 @@
-/** Throws where it takes longer than that. */
+/** Throws if the promise takes longer than `timeoutMs`. */
 export async function within<T>(timeoutMs: number, promise: Promise<T>): Promise<T> {
 	const { promise: late, reject } = Promise.withResolvers<never>();
 	const timer = setTimeout(() => reject(new Error(`no answer within ${timeoutMs} ms`)), timeoutMs);
