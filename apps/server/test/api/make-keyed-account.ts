@@ -11,7 +11,7 @@ import { sendRaw } from "../../src/chain/solana/send/send-raw.ts";
 import { signInstructions } from "../../src/chain/solana/send/sign-instructions.ts";
 import { parseSolanaKeys } from "../../src/config/parse-solana-keys.ts";
 
-/** A token account at an address that has a key, as a wallet's has. Slots pass if the test says so, or by themselves. */
+/** Makes a token account at an address that has a key, like a wallet's. Slots pass by `slots`, or by themselves. */
 export async function makeKeyedAccount(
 	solana: TestSolana,
 	{ token, slots = async () => {} }: { token: SolanaAddress; slots?: () => Promise<unknown> },

@@ -1,7 +1,7 @@
 import { pino } from "pino";
 import { routesWithoutParts } from "./routes-without-parts.ts";
 
-/** What GET /openapi.json serves. */
+/** Returns the text that GET /openapi.json serves. */
 export async function openapiText(): Promise<string> {
 	const route = routesWithoutParts().find(({ path }) => path === "/openapi.json");
 	if (route?.operation !== undefined || !route) throw new Error("there is no /openapi.json without a key");

@@ -35,12 +35,12 @@ import { parseSealKeys, type SealPurpose } from "../../src/config/seal-keys.ts";
 import type { SealedQuote } from "../../src/desk/sealed-quote.ts";
 import { createTestDatabase } from "../service/test-database.ts";
 
-/** Later than what any test waits for, but for one that waits for it. */
+/** Later than any test waits, except for the one that waits for it. */
 export const sealKeyRotatesAfterMs = 60 * 86_400_000;
 
 export type OriginScene = Awaited<ReturnType<typeof startOriginScene>>;
 
-/** Two chains, a database and a clock that can be put forward: what quotes, builds and submits stand on. */
+/** Starts two chains, a database and a clock that can be put forward: the basis of quotes, builds and submits. */
 export async function startOriginScene() {
 	const [testChains, database] = await Promise.all([
 		startTestChains({ automine: true }),
@@ -57,7 +57,7 @@ export async function startOriginScene() {
 	const chains = new Map<number, EvmChain>(
 		[origin, destination].map((chain) => [chain.chainId, connectChain({ ...chain, batchSize: 10 })]),
 	);
-	/** The same chains where nothing listens. */
+	/** The same chains, at an address where nothing listens. */
 	const deadChains = new Map<number, EvmChain>(
 		[origin, destination].map((chain) => [
 			chain.chainId,
@@ -79,7 +79,7 @@ export async function startOriginScene() {
 		assetOf: (symbol: string) => assetOf(origin, symbol),
 		/** Sends a transaction and waits until it is mined. */
 		send: (account: PrivateKeyAccount, transaction: SceneTransaction) => send(origin, account, transaction),
-		/** Sends a transaction and leaves it pending, where the chain does not mine. */
+		/** Sends a transaction and leaves it pending, if the chain does not mine. */
 		broadcast: (account: PrivateKeyAccount, transaction: SceneTransaction) =>
 			broadcast(origin, account, transaction),
 		newWallet: (options: { symbol?: string; amount?: bigint; isDelegated?: boolean } = {}) =>
@@ -101,7 +101,7 @@ export async function startOriginScene() {
 	};
 }
 
-/** The code and details with which something was refused. */
+/** Returns the code and details of a refusal. */
 export async function refusalOf(answer: Promise<unknown>): Promise<{ code: string; details: unknown }> {
 	const error = await answer.then(
 		(value) => new Error(`not refused: ${JSON.stringify(value)}`),
@@ -160,7 +160,7 @@ async function send(
 	transaction: SceneTransaction,
 ): Promise<TransactionReceipt> {
 	const hash = await broadcast(origin, account, transaction);
-	// viem's own waiting looks only when a block is new, and the one with this may be the last for long.
+	// viem's own wait polls only when there is a new block, and the one with this transaction may be the last for long.
 	for (const deadline = Date.now() + 10_000; ; await sleep(5)) {
 		try {
 			return await origin.publicClient.getTransactionReceipt({ hash });
@@ -220,7 +220,7 @@ async function authorize(
 
 export type QuoteOptions = { inputToken?: Address; inputAmount?: bigint; openSeconds?: number };
 
-/** A quote as the desk seals it, for the whole of what a new wallet holds. */
+/** Returns a quote as the desk seals it, for a new wallet's whole balance. */
 function newQuote({
 	testChains: { origin, destination },
 	wallet,
@@ -268,7 +268,7 @@ function newQuote({
 	};
 }
 
-/** Ether for a wallet that is to send a transaction of its own. */
+/** Gives ether to a wallet that is to send a transaction of its own. */
 export async function fundEther({ origin }: OriginScene, address: Address): Promise<void> {
 	await origin.testClient.setBalance({ address, value: parseEther("1") });
 }

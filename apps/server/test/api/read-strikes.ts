@@ -6,7 +6,7 @@ import {
 	strikesRow,
 } from "../../src/swap/record/strike-account.ts";
 
-/** An account's strikes, as a submit reads them. */
+/** Returns an account's strikes, as a submit reads them. */
 export async function readStrikes(
 	db: Database,
 	{ accountId, nowMs }: { accountId: string; nowMs: number },

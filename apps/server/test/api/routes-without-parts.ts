@@ -2,7 +2,7 @@ import type { Route } from "../../src/api/http/route.ts";
 import { type ApiParts, apiRoutes } from "../../src/api/route/api-routes.ts";
 import type { Config } from "../../src/config/config.ts";
 
-/** Every endpoint, made of nothing: to be described, not called. A part that is used throws. */
+/** Returns every endpoint without its dependencies, to be described, not called. A part that is called throws. */
 export function routesWithoutParts(): Route[] {
 	return apiRoutes({
 		...Object.fromEntries(partNames.map((name) => [name, absent(name)])),
@@ -15,7 +15,7 @@ const partNames = [
 	...["heldCalls", "rateLimits", "engine", "sealKeys", "pauses", "nowMs", "stopping"],
 ];
 
-/** Its fields can be handed on, but nothing can be called. */
+/** Returns a part whose fields can be passed on, but not called. */
 function absent(name: string, known: Record<string, unknown> = {}): unknown {
 	return new Proxy(() => {}, {
 		get: (_, field) =>

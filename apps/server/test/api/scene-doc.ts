@@ -1,7 +1,7 @@
 import * as z from "zod";
 import type { RouteDoc } from "../../src/api/openapi/route-doc.ts";
 
-/** For a route of a test, which nobody reads about. */
+/** Documentation of a test's route, which nobody reads. */
 export const sceneDoc: RouteDoc = {
 	id: "scene",
 	summary: "",

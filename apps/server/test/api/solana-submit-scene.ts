@@ -37,17 +37,19 @@ import { callRoute } from "./origin-scene.ts";
 
 export type SolanaSubmitScene = Awaited<ReturnType<typeof startSolanaSubmitScene>>;
 
-/** An EVM chain that nobody looks at: where what is swapped from Solana is delivered. */
+/** An EVM chain that receives swaps from Solana. Nothing reads it. */
 const destinationId = 31338;
 const destinationToken: Address = "0x00000000000000000000000000000000000C0000";
 
-/** A Solana chain, a database, a clock that can be put forward, and a desk and an engine that do as a test says. */
+/**
+ * Starts a Solana chain, a database, a clock that can be put forward, and a desk and an engine that a test controls.
+ */
 export async function startSolanaSubmitScene() {
 	const [solana, database] = await Promise.all([startTestSolana(), createTestDatabase({ as: "api" })]);
 	const { deployment, admin, rpcUrl } = solana;
 	const { pool, owner } = database;
 	const chain = connectSolana({ rpcUrl, deployment });
-	/** The same where nothing listens. */
+	/** The same chain, at an address where nothing listens. */
 	const deadChain = connectSolana({ rpcUrl: "http://127.0.0.1:9", deployment });
 	const sealKeys = parseSealKeys(`test:${randomBytes(32).toString("base64url")}`);
 	const accountId: string = randomUUID();
@@ -78,12 +80,12 @@ export async function startSolanaSubmitScene() {
 	let poked: string[] = [];
 	const usual = () => ({
 		isPriceGone: false,
-		/** What every input is worth now. */
+		/** Current value of every input. */
 		valueUsdCents: undefined as bigint | undefined,
-		/** By chain, why nothing is sold. */
+		/** Reasons for which nothing is sold, by chain. */
 		paused: new Map<number, string>(),
 		unopenedUsdPerAccount: 1_000,
-		/** What a unit of gas is worth. */
+		/** Value of a unit of gas. */
 		gasUsdCents: 0n,
 		lamportsPerUsdCent: undefined as bigint | undefined,
 		poke: async ({ object, key }: PokeTarget) => void poked.push(`${object} ${key}`),
@@ -151,7 +153,7 @@ export async function startSolanaSubmitScene() {
 		return wallet;
 	}
 
-	/** Lands a transaction of the wallet's own. */
+	/** Lands a transaction of the wallet itself. */
 	async function send(wallet: KeyPairSigner, instructions: Instruction[]): Promise<void> {
 		await admin.airdrop({ address: wallet.address, lamports: 10_000_000n });
 		const { blockhash } = await readBlockhash(chain);
@@ -163,7 +165,7 @@ export async function startSolanaSubmitScene() {
 			.toMatchObject({ isFailed: false });
 	}
 
-	/** The chain by a node that says of every transaction that it would fail so. */
+	/** Returns the chain behind a node whose simulation of every transaction fails with this error. */
 	async function nodeThatSimulates(err: unknown): Promise<{ chain: SolanaChain; stop: () => Promise<void> }> {
 		const node = await startStubSolanaRpc(() => ({
 			result: { context: { slot: 1 }, value: { err, logs: [] } },
@@ -196,7 +198,7 @@ export async function startSolanaSubmitScene() {
 		poked: () => poked,
 		buildRoute,
 		submitRoute,
-		/** As they are where Solana is not offered. */
+		/** The routes of a service without Solana. */
 		routesWithoutSolana: () => routesOn(undefined),
 		routesOn,
 		send,
@@ -224,7 +226,7 @@ export async function startSolanaSubmitScene() {
 			const { rows } = await owner.query("select count(*) as count from swaps");
 			return rows[0].count;
 		},
-		/** No swaps, plenty of stock, and everything works. */
+		/** Removes all swaps, refills the stock and makes everything work again. */
 		reset: async () => {
 			clock.aheadMs = 0;
 			poked = [];
@@ -254,7 +256,7 @@ export type SolanaQuoteOptions = {
 	change?: Partial<Order>;
 };
 
-/** A quote as the desk seals it, for the whole of what a new wallet holds. */
+/** Returns a quote as the desk seals it, for a new wallet's whole balance. */
 function newQuote({
 	deployment,
 	wallet,

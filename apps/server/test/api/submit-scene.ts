@@ -22,28 +22,28 @@ import { startOriginScene } from "./origin-scene.ts";
 
 export type SubmitScene = Awaited<ReturnType<typeof startSubmitScene>>;
 
-/** An origin scene with a desk and an engine that do as a test says. */
+/** Starts an origin scene with a desk and an engine that a test controls. */
 export async function startSubmitScene() {
 	const scene = await startOriginScene();
 	const { chains, database, sealKeys, nowMs, accountId, testChains } = scene;
 	const config = testConfig(testChains);
 	let poked: string[] = [];
-	/** In thousandths of a basis point, of each time the price was made again. */
+	/** Fee of each repricing, in thousandths of a basis point. */
 	const repricedFees: number[] = [];
 	const usual = () => ({
 		isPriceGone: false,
-		/** What every input is worth now. */
+		/** Current value of every input. */
 		valueUsdCents: undefined as bigint | undefined,
-		/** By chain, why nothing is sold. */
+		/** Reasons for which nothing is sold, by chain. */
 		paused: new Map<number, string>(),
 		unopenedUsdPerAccount: 1_000,
-		/** What the smallest unit of fees is worth. */
+		/** Value of the smallest unit of fees. */
 		gasUsdCents: 0n,
-		/** What a unit of gas costs. */
+		/** Price of a unit of gas. */
 		feePerGas: 0n,
 		unsettledGasUsdPerDay: 50,
 		unopenedSwaps: { perWallet: 20, perAccount: 500 },
-		/** How much of the input the vault takes in. */
+		/** Amount of the input that the vault takes in. */
 		exposure: undefined as bigint | undefined,
 		poke: async ({ object, key }: PokeTarget) => void poked.push(`${object} ${key}`),
 	});
@@ -107,7 +107,7 @@ export async function startSubmitScene() {
 		);
 	}
 
-	/** As many attesters are alive, on both chains. */
+	/** Makes this many attesters alive, on both chains. */
 	async function setAttesters(count: number): Promise<void> {
 		await database.owner.query("truncate heartbeats, chain_heads");
 		for (const { chainId, deployment } of [testChains.origin, testChains.destination]) {
@@ -124,7 +124,7 @@ export async function startSubmitScene() {
 		}
 	}
 
-	/** Those that are alive see another chain too. */
+	/** Makes the attesters that are alive see another chain too. */
 	async function seeAttestersOn(chainId: number): Promise<void> {
 		await database.owner.query("insert into chain_heads values ($1, 100, '', 1000, 1, 90, 990, 0, 0)", [
 			chainId,
@@ -140,7 +140,7 @@ export async function startSubmitScene() {
 		knobs,
 		seeAttestersOn,
 		setAttesters,
-		/** What was asked to run. */
+		/** Returns the objects that were poked. */
 		poked: () => poked,
 		repricedFees,
 		build,
@@ -185,7 +185,7 @@ export async function startSubmitScene() {
 			const { rows } = await database.owner.query("select count(*) as count from swaps");
 			return rows[0].count;
 		},
-		/** No swaps, plenty of stock, and everything works. */
+		/** Removes all swaps, refills the stock and makes everything work again. */
 		reset: async () => {
 			scene.clock.aheadMs = 0;
 			poked = [];

@@ -12,7 +12,7 @@ import { readTestPrices, testBook, testConfig, withSolana } from "./test-prices.
 export const evmWallet = "0x1111111111111111111111111111111111111111";
 export const [one, two, solana] = [31337, 31338, solanaChainId];
 
-/** A chain and a symbol at each end. */
+/** A swap's route: chain and symbol at each end. */
 export type Way = { from: [number, string]; to: [number, string] };
 export const outward: Way = { from: [one, "USDC"], to: [solana, "USDC"] };
 export const inward: Way = { from: [solana, "USDC"], to: [two, "USDC"] };
@@ -20,7 +20,7 @@ export const within: Way = { from: [solana, "USDC"], to: [solana, "SOL"] };
 
 export type SolanaDeskScene = Awaited<ReturnType<typeof startSolanaDeskScene>>;
 
-/** A desk between two chains and Solana, whose feeds are real, and whose chain is not needed for a price. */
+/** Starts a desk between two chains and Solana. Its feeds are real, and prices need no Solana chain. */
 export async function startSolanaDeskScene() {
 	const chains = await startTestChains();
 	const deployment = testSolanaDeployment(chains.origin.deployment);
@@ -39,7 +39,7 @@ export async function startSolanaDeskScene() {
 		nowMs,
 		book,
 		desk: deskWith(book),
-		/** On Solana. */
+		/** A wallet on Solana. */
 		wallet,
 		deskWith,
 		bookWith,
@@ -58,7 +58,7 @@ export async function startSolanaDeskScene() {
 		});
 	}
 
-	/** The book as it would be if feeds of Solana's assets said this. */
+	/** Returns the book that would result from these answers of the feeds of Solana's assets. */
 	function bookWith(answers: Record<string, Partial<FeedAnswer>>): PriceBook {
 		const changed = prices.map((block) => {
 			const feeds = new Map(block.feeds);
@@ -88,7 +88,7 @@ export async function startSolanaDeskScene() {
 		return (BigInt(usd) * 10n ** BigInt(18 + decimals)) / usdE18;
 	}
 
-	/** Of ten dollars, to a recipient where one is needed. */
+	/** Returns a request for ten dollars, with a recipient if one is needed. */
 	function request({ from, to, ...change }: Way & Partial<QuoteRequest>): QuoteRequest {
 		const needsRecipient = (from[0] === solana) !== (to[0] === solana);
 		return {
@@ -105,7 +105,7 @@ export async function startSolanaDeskScene() {
 	}
 }
 
-/** The error of the catalogue that it throws. */
+/** Returns the error of the catalogue that the function throws. */
 export function refusal(run: () => unknown): SwapError {
 	try {
 		run();

@@ -5,7 +5,7 @@ import { type BlockPrices, readBlockPrices } from "../../src/chain/evm/read/read
 import { type Config, configSchema } from "../../src/config/config.ts";
 import { createPriceBook, type PriceBook } from "../../src/desk/price/price-book.ts";
 
-/** The configuration of the devnet, on the test's own chains. */
+/** Returns the devnet's configuration, on the test's own chains. */
 export function testConfig({ origin, destination, deployment }: TestChains): Config {
 	const {
 		chains,
@@ -40,7 +40,7 @@ export function testConfig({ origin, destination, deployment }: TestChains): Con
 	};
 }
 
-/** The same with Solana in it, at the devnet's terms. */
+/** Returns the configuration with Solana added, at the devnet's terms. */
 export function withSolana(
 	config: Config,
 	{ rpcUrl = "http://127.0.0.1:1", deployment }: { rpcUrl?: string; deployment: SolanaDeployment },
@@ -67,7 +67,7 @@ export async function readTestPrices(
 	return readBlockPrices(chain, { block: await chain.client.getBlock(), topUsd: 500_000, feedsForOthers });
 }
 
-/** A book with these prices only. */
+/** Creates a book with these prices only. */
 export function testBook(
 	{ chains, solana, price }: Config,
 	prices: readonly BlockPrices[],

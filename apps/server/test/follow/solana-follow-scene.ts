@@ -23,7 +23,7 @@ export type SolanaFollowScene = Awaited<ReturnType<typeof createSolanaFollowScen
 
 type Terms = Partial<Order> & { symbol?: string };
 
-/** A Solana chain that is quick to be final, a database, and a follower that looks when it is told to. */
+/** Creates a Solana chain with fast finality, a database, and a follower that looks when it is told to. */
 export async function createSolanaFollowScene() {
 	const scene: SolanaScene = await createSolanaScene({ slotMs: 40, finalitySlots: 12 });
 	const { chain, pool, solana } = scene;
@@ -33,7 +33,7 @@ export async function createSolanaFollowScene() {
 	const walletWord = toSolanaWord(wallet.address);
 	const poked: { key: string; dedupeKey: string | undefined }[] = [];
 
-	/** One look at the chain. Something may happen right before the call of that number. */
+	/** Looks at the chain once. `before` makes something happen right before the call of that number. */
 	function follow({
 		markerSeconds = 1_000,
 		outflowCaps = {},
@@ -44,7 +44,7 @@ export async function createSolanaFollowScene() {
 		markerSeconds?: number;
 		outflowCaps?: Record<string, string>;
 		before?: { call: number; happens: () => Promise<void> };
-		/** The nodes that are asked. */
+		/** The nodes to read from. */
 		through?: SolanaScene["chain"];
 		log?: Log;
 	} = {}): Promise<boolean> {
@@ -66,7 +66,7 @@ export async function createSolanaFollowScene() {
 	const head = () => readHead(pool, chainId);
 	const deposit = (given: Terms = {}) => depositOrder(scene, { wallet: walletWord, ...given });
 
-	/** What the ledger says that an account holds, by token, without those that hold nothing. */
+	/** Returns an account's balances by the ledger, by token, without zero balances. */
 	async function booked(account: string): Promise<Map<Hex, bigint>> {
 		const { rows } = await pool.query<{ token: Buffer; sum: bigint }>(
 			`select token, sum(amount) as sum from entries where chain_id = $1 and account = $2
@@ -89,7 +89,7 @@ export async function createSolanaFollowScene() {
 		deposit,
 		booked,
 		payout: (given: Terms = {}) => payoutOrder(scene, { recipient: walletWord, ...given }),
-		/** From USDC to USDT. */
+		/** Returns an order from USDC to USDT. */
 		onOneChain: (given: Terms = {}) =>
 			deposit({
 				destinationChainId: BigInt(chainId),
@@ -99,12 +99,12 @@ export async function createSolanaFollowScene() {
 				...given,
 			}),
 
-		/** So that the next look writes whatever it sees. */
+		/** Makes the next look write whatever it sees. */
 		async forgetLook(): Promise<void> {
 			await pool.query("update chain_heads set updated_at = now() - interval '2 seconds'");
 		},
 
-		/** Until all that has landed by now is final, and in the books. */
+		/** Follows until everything that has landed by now is final and in the books. */
 		async followToEnd(): Promise<void> {
 			const { confirmed } = await readSlots(chain);
 			while (((await head())?.bookedNumber ?? 0) < confirmed.slot) {
@@ -143,7 +143,7 @@ export async function createSolanaFollowScene() {
 			return rows[0] ?? {};
 		},
 
-		/** The orders whose swaps are due. */
+		/** Returns the orders whose swaps are due. */
 		takeDue: async () => (await takeDue(pool)).orderIds,
 		async wait(order: Order): Promise<void> {
 			await waitForOrder(pool, order);
@@ -154,7 +154,7 @@ export async function createSolanaFollowScene() {
 			return rows.length;
 		},
 
-		/** To the unit, and what is kept beside the entries says the same. */
+		/** Expects the books to match the chain to the unit, and the balances kept beside the entries to say the same. */
 		async expectBooksToMatch(): Promise<void> {
 			const held = await readHoldings(chain, { commitment: "finalized" });
 			for (const [account, holdings] of [

@@ -26,7 +26,7 @@ import { type SolanaScene, signSolanaOp } from "../lane/solana-lane-scene.ts";
 
 export type Journalled = SignedTransaction & { nonce: number; lastValidHeight: number };
 
-/** What happens to orders on a Solana chain, each by a transaction that is written down as a lane would. */
+/** Creates actions on orders of a Solana chain, each by a transaction that is journalled as a lane would. */
 export function solanaOrderActions(scene: SolanaScene) {
 	const { chain, keys, pool } = scene;
 	const { deployment, chainId } = chain;
@@ -117,7 +117,7 @@ export function solanaOrderActions(scene: SolanaScene) {
 		landed,
 		send,
 
-		/** Written down, and not sent yet. */
+		/** Returns a transaction that is journalled, and not sent yet. */
 		async openBytes(order: Order, wallet: KeyPairSigner): Promise<Journalled> {
 			const op = await signSolanaOp(scene, { order, wallet, feePayer: (feePayer as KeyPairSigner).address });
 			const signed = await coSignOrder({ deployment, order, op, feePayerKey: feePayer as KeyPairSigner });
@@ -161,7 +161,7 @@ export function solanaOrderActions(scene: SolanaScene) {
 			return send(await journal(signed, { kind: "close", lastValidHeight, jobs }));
 		},
 
-		/** Until all that has landed by now is final. */
+		/** Waits until everything that has landed by now is final. */
 		async finalized(): Promise<void> {
 			const { confirmed } = await readSlots(chain);
 			while ((await readSlots(chain)).finalized.slot < confirmed.slot) await sleep(20);

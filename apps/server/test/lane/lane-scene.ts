@@ -33,7 +33,7 @@ import { queueJob } from "./queue-job.ts";
 export type LaneScene = {
 	chains: TestChains;
 	pool: DatabasePool;
-	/** With all rights, for facts that no worker could write. */
+	/** A pool with all rights, for facts that no worker could write. */
 	owner: DatabasePool;
 	origin: EvmChain;
 	destination: EvmChain;
@@ -41,7 +41,7 @@ export type LaneScene = {
 	stop: () => Promise<void>;
 };
 
-/** Two chains that mine each transaction at once, and a database that nobody else writes to. */
+/** Creates two chains that mine each transaction at once, and a database that nobody else writes to. */
 export async function createLaneScene(): Promise<LaneScene> {
 	const [chains, database] = await Promise.all([startTestChains({ automine: true }), createTestDatabase()]);
 	const connect = ({ chainId, rpcUrl, deployment }: TestChain) =>
@@ -59,7 +59,7 @@ export async function createLaneScene(): Promise<LaneScene> {
 	};
 }
 
-/** What a follower would write of the chain as it is now; `blocksAhead` pretends that it is further. */
+/** Writes the chain's head as a follower would; `blocksAhead` pretends that it is further. */
 export async function followHead(
 	pool: DatabasePool,
 	{ chainId, client }: EvmChain,
@@ -88,7 +88,7 @@ export async function followHead(
 	return number;
 }
 
-/** A new wallet with 100 USDC on the origin chain and not one wei. */
+/** Creates a wallet with 100 USDC on the origin chain and no native coins. */
 export async function newWallet({ chains }: LaneScene): Promise<PrivateKeyAccount> {
 	const wallet = privateKeyToAccount(generatePrivateKey());
 	const data = encodeFunctionData({
@@ -100,7 +100,7 @@ export async function newWallet({ chains }: LaneScene): Promise<PrivateKeyAccoun
 	return wallet;
 }
 
-/** Waits for nothing: the chain mines it at once. */
+/** Sends a transaction without waiting: the chain mines it at once. */
 export async function sendAsAnyone(
 	chain: TestChain,
 	transaction: { to: Address; data?: Hex },
@@ -111,7 +111,7 @@ export async function sendAsAnyone(
 	await client.sendTransaction({ ...transaction, gas: 8_000_000n });
 }
 
-/** Terms that hold right now, from one chain to the other unless told otherwise. */
+/** Returns an order that is valid right now, from one chain to the other unless `terms` say otherwise. */
 export async function newOrder(
 	{ chains: { origin, destination } }: LaneScene,
 	terms: Partial<Order> & {
@@ -174,8 +174,8 @@ type Work =
 	| { kind: "refund"; payload: { attested: boolean } };
 
 /**
- * Queues work for an order, on the chain where it belongs, after what justifies it where it is a payment. Returns the
- * swap's id.
+ * Queues work for an order, on the chain where it belongs. If it is a payment, first writes the facts that justify it.
+ * Returns the swap's ID.
  */
 export async function queueWork(
 	pool: DatabasePool,
@@ -201,7 +201,7 @@ export async function queueWork(
 	return swapId;
 }
 
-/** With the nonce of the transaction that it is in. */
+/** Reads a job, with the nonce of its transaction. */
 export async function readJob(
 	pool: DatabasePool,
 	swapId: string,

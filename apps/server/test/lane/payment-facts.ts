@@ -5,7 +5,10 @@ import type { PaymentRules } from "../../src/lane/payment-problem.ts";
 import type { Delivery } from "../../src/swap/facts/swap-record.ts";
 import { deliveryToJson } from "../../src/swap/record/swap-json.ts";
 
-/** For tests of something else: a deposit counts when it is final, every order is ours, and one amount is worth as much as any other. */
+/**
+ * Rules for tests of something else: a deposit counts when it is final, every order is ours, and all amounts are worth
+ * the same.
+ */
 export const plainPayments: Omit<PaymentRules, "settlementToken"> = {
 	depositPolicyOf: () => ({ depths: [] }),
 	whyNotOurs: () => undefined,
@@ -14,8 +17,8 @@ export const plainPayments: Omit<PaymentRules, "settlementToken"> = {
 };
 
 /**
- * Writes what justifies a payment: the swap with its reservation, as a submit does, and the order's deposit in a final
- * block, as a follower does.
+ * Writes the facts that justify a payment: the swap with its reservation, as a submit does, and the order's deposit in
+ * a final block, as a follower does.
  */
 export async function justifyPayment(
 	db: Database,
@@ -23,7 +26,7 @@ export async function justifyPayment(
 	{
 		delivery,
 		spends,
-	}: { delivery: Delivery /** What of the vault's it takes; else the output. */; spends?: Hex | undefined },
+	}: { delivery: Delivery /** Token taken from the vault; else the output. */; spends?: Hex | undefined },
 ): Promise<void> {
 	const swapId = fromSwapKey(order.swapKey);
 	const id = hexToBytes(orderId(order));

@@ -5,7 +5,10 @@ import { restoreBackup, takeBackup } from "../service/backup.ts";
 import { markerOf, successesOf } from "./solana-lane-scene.ts";
 import type { SolanaLanes } from "./solana-lanes.ts";
 
-/** Pays three orders while the chain, its nodes and the store do what they may, in an order that the seed decides. */
+/**
+ * Pays three orders while the chain, its nodes and the database fail in any way they may, in an order that the seed
+ * decides.
+ */
 export async function payThroughFaults(lanes: SolanaLanes, seed: number): Promise<void> {
 	const { pump, follow, start, slots, setFaults, states, balance, scene, owner } = lanes;
 	const random = randomOf(seed);
@@ -26,7 +29,7 @@ export async function payThroughFaults(lanes: SolanaLanes, seed: number): Promis
 		() => setFaults({ dropAnswers: { next: 1 + random(4) } }),
 		() => setFaults({ dropAnswers: { methods: ["sendTransaction"] } }),
 		() => setFaults({ lieAboutStatus: "unknown" }),
-		// The store is restored from before, or the chain takes another fork.
+		// The database is restored from a backup, or the chain takes another fork.
 		() => takeBackup(owner),
 		() => restoreBackup(owner),
 		() => dropSome(lanes, random),
@@ -42,7 +45,7 @@ export async function payThroughFaults(lanes: SolanaLanes, seed: number): Promis
 		await pump({ lane: round % 2 });
 		if ((await states(orders, "fill")).every((state) => state === "done")) break;
 	}
-	// Nothing that is still on its way lands after that.
+	// No transaction that is still in flight lands after that.
 	await slots(200);
 	await pump();
 	await slots(40);
@@ -53,7 +56,7 @@ export async function payThroughFaults(lanes: SolanaLanes, seed: number): Promis
 	}
 }
 
-/** Another fork wins, without one of the payouts. The simple follower is told of it. */
+/** Makes another fork win, without one of the payouts. The simple follower is told of it. */
 async function dropSome(
 	{ scene, follower, transactions }: SolanaLanes,
 	random: (below: number) => number,
@@ -76,7 +79,7 @@ async function dropSome(
 	);
 }
 
-/** Numbers below a bound, the same for the same seed. */
+/** Returns a generator of numbers below a bound, the same for the same seed. */
 function randomOf(seed: number): (below: number) => number {
 	let state = seed + 1;
 	return (below) => {

@@ -38,12 +38,12 @@ export type SolanaScene = {
 	chain: SolanaChain;
 	keys: SolanaKeys;
 	pool: DatabasePool;
-	/** With all rights, for facts that no worker could write. */
+	/** A pool with all rights, for facts that no worker could write. */
 	owner: DatabasePool;
 	stop: () => Promise<void>;
 };
 
-/** A Solana chain, and a database that nobody else writes to. */
+/** Creates a Solana chain, and a database that nobody else writes to. */
 export async function createSolanaScene(
 	options: Parameters<typeof startTestSolana>[0] = {},
 ): Promise<SolanaScene> {
@@ -61,7 +61,7 @@ export async function createSolanaScene(
 	};
 }
 
-/** What a follower would write of the chain's head as it is now. */
+/** Writes the chain's head as a follower would. */
 export async function followSlots({
 	pool,
 	chain,
@@ -85,7 +85,7 @@ export async function followSlots({
 	return { slot: confirmed.slot, finalizedSlot: finalized.slot };
 }
 
-/** What a follower would write of the lanes' transactions, as far as lanes look at it. */
+/** Writes the state of the lanes' transactions as a follower would, as far as lanes read it. */
 export async function followLanes(scene: SolanaScene): Promise<void> {
 	const { pool, chain } = scene;
 	const head = await followSlots(scene);
@@ -118,7 +118,7 @@ export async function followLanes(scene: SolanaScene): Promise<void> {
 	await strikeJobs(pool, { chainId: chain.chainId, headNumber: head.slot });
 }
 
-/** The real follower's look at the chain, which writes whatever it sees. */
+/** Runs the real follower once, which writes whatever it sees. */
 export async function followReally({ pool, chain }: SolanaScene): Promise<void> {
 	await pool.query("update chain_heads set updated_at = now() - interval '2 seconds'");
 	await advanceSolana({
@@ -132,7 +132,7 @@ export async function followReally({ pool, chain }: SolanaScene): Promise<void> 
 	});
 }
 
-/** What a follower would write of a marker, as if it had been made then. */
+/** Writes a marker as a follower would, as if it had been made at that time. */
 export async function rememberMarker(
 	{ pool, chain }: SolanaScene,
 	{
@@ -166,7 +166,7 @@ export async function newSolanaWallet(
 	return wallet;
 }
 
-/** One of those that the devnet funds. */
+/** Returns one of the wallets that the devnet funds. */
 export async function devnetWallet({ solana }: SolanaScene, index = 0): Promise<KeyPairSigner> {
 	const key = solana.keys.wallets[index];
 	if (!key) throw new Error(`the devnet has no wallet ${index}`);
@@ -181,7 +181,7 @@ export function mintOf({ deployment }: SolanaChain, symbol: string): SolanaAddre
 
 const evmChainId = 8_453n;
 
-/** Terms that hold right now: from an EVM chain to Solana, unless told otherwise. */
+/** Returns an order that is valid right now, from an EVM chain to Solana unless told otherwise. */
 export function payoutOrder(
 	{ chain }: SolanaScene,
 	{ recipient, symbol = "USDC", ...given }: Partial<Order> & { recipient: Hex; symbol?: string },
@@ -205,7 +205,7 @@ export function payoutOrder(
 	};
 }
 
-/** From Solana to an EVM chain, unless told otherwise. */
+/** Returns an order from Solana to an EVM chain, unless told otherwise. */
 export function depositOrder(
 	{ chain }: SolanaScene,
 	{ wallet, symbol = "USDC", ...given }: Partial<Order> & { wallet: Hex; symbol?: string },
@@ -238,7 +238,7 @@ function common(): Pick<Order, "swapKey" | "deadlines"> {
 	};
 }
 
-/** The message that opens an order, as its wallet signs it. */
+/** Signs the message that opens an order, as its wallet does. */
 export async function signSolanaOp(
 	{ chain }: SolanaScene,
 	{ order, wallet, feePayer }: { order: Order; wallet: KeyPairSigner; feePayer: SolanaAddress },
@@ -250,7 +250,7 @@ export async function signSolanaOp(
 	return { kind: "solana", ...parts, lastValidBlockHeight, signature };
 }
 
-/** Every landed transaction that succeeded and named this address, newest first. */
+/** Returns every landed transaction that succeeded and named this address, newest first. */
 export async function successesOf({ chain }: SolanaScene, address: SolanaAddress): Promise<string[]> {
 	const found = await chain.rpc.getSignaturesForAddress(address, { commitment: "confirmed" }).send();
 	return found.filter(({ err }) => err === null).map(({ signature }) => signature);

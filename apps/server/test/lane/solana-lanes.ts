@@ -57,15 +57,15 @@ export type StartOptions = {
 export type SolanaLanes = Awaited<ReturnType<typeof createSolanaLanes>>;
 
 /**
- * Lanes on a Solana chain whose slots pass when a test says so, and work for them. Who follows the chain is a simple one,
- * which believes whatever a node says and always moves the head, or the real one.
+ * Creates lanes on a Solana chain whose slots pass when a test says so, and work for them. The follower is a simple
+ * one, which believes whatever a node says and always moves the head, or the real one.
  */
 export async function createSolanaLanes({ follower = "simple" }: { follower?: "simple" | "real" } = {}) {
 	const scene = await createSolanaScene({ slotMs: 3_600_000 });
 	const { pool, owner, chain, keys, solana } = scene;
 	const follow = () => (follower === "real" ? followReally(scene) : followLanes(scene));
 
-	/** A process with all lanes of Solana. */
+	/** Starts a process with all lanes of Solana. */
 	const start = ({
 		chain: connection = chain,
 		pool: database = pool,
@@ -106,29 +106,29 @@ export async function createSolanaLanes({ follower = "simple" }: { follower?: "s
 		start,
 		feePayerOf,
 		keyOf,
-		/** What a lane does when it is poked after the follower has seen all there is. */
+		/** Runs a lane as if it was poked after the follower has seen everything. */
 		pump: async (options: StartOptions & { lane?: number } = {}) => {
 			await follow();
 			await start(options)(options.lane);
 		},
 		slots: (count: number) => solana.admin.warp({ slots: count }),
 		setFaults: solana.admin.setFaults,
-		/** Nobody waits for what the test before left. */
+		/** Clears everything that the previous test left, so that nothing waits for it. */
 		clear: async () => {
 			await solana.admin.setFaults({});
 			await owner.query("truncate jobs, waits, lane_transactions, markers");
 			await solana.admin.warp({ slots: 40 });
 		},
-		/** As in a store that was restored from before it was signed for. */
+		/** Makes the database forget, as if it was restored from before anything was signed. */
 		forget: async () => {
 			await owner.query("truncate lane_transactions");
-			// Deposits elsewhere are in block 0, and stay.
+			// Deposits on other chains are in block 0, and stay.
 			await pool.query("delete from chain_events where block_number > 0");
 			await pool.query("update jobs set state = 'queued', relayer = null, nonce = null");
 		},
-		/** Which swaps were woken since the last time. */
+		/** Returns the swaps that were woken since the last call. */
 		woken: async () => (await takeDue(pool)).swapIds,
-		/** Lets the order's swap be woken. */
+		/** Makes the order's swap wait, so that it can be woken. */
 		waitFor: (order: Order) => waitForOrder(pool, order),
 		queuePayout: async () => {
 			const { address: recipient } = await newSolanaWallet(scene);
@@ -141,7 +141,7 @@ export async function createSolanaLanes({ follower = "simple" }: { follower?: "s
 			const order = payoutOrder(scene, { recipient: toSolanaWord(address) });
 			return { order, swapId: await queueWork(pool, order, { kind: "void", payload: {} }) };
 		},
-		/** Of an input that the escrow has. */
+		/** Queues the settlement of an input that the escrow has. */
 		queueSettlement: async (kind: "release" | "refund") => {
 			const wallet = (await newSolanaWallet(scene)).address;
 			const token = mintOf(chain, "USDC");

@@ -27,7 +27,7 @@ import {
 } from "viem";
 import { privateKeyToAccount } from "viem/accounts";
 
-/** What happens to orders on test chains, each by a transaction of its own, mined when it returns. */
+/** Creates actions on orders of test chains, each by a transaction of its own, which is mined when it returns. */
 export function orderActions(chains: TestChains) {
 	const { origin, destination, keys } = chains;
 	const account = (key: Hex | undefined) => privateKeyToAccount(key ?? "0x");
@@ -46,13 +46,13 @@ export function orderActions(chains: TestChains) {
 		relayer,
 		wallet,
 
-		/** 10 USDC to USDC on the other chain, or to another asset, with an hour for each step. */
+		/** Returns an order of 10 USDC to USDC on the other chain, or to another asset, with an hour for each step. */
 		async makeOrder({
 			to = destination,
 			symbol = "USDC",
 			input = "USDC",
 			stepSeconds = 3_600n,
-			/** How long ago it was made. */
+			/** Age of the order. */
 			agoSeconds = 0n,
 		} = {}): Promise<Order> {
 			const { timestamp } = await origin.publicClient.getBlock();
@@ -79,7 +79,7 @@ export function orderActions(chains: TestChains) {
 			};
 		},
 
-		/** Lets the escrow take the input. */
+		/** Approves the escrow to take the input. */
 		approve,
 
 		async open(order: Order): Promise<TransactionReceipt> {
@@ -93,7 +93,7 @@ export function orderActions(chains: TestChains) {
 			});
 		},
 
-		/** From stock, or where a pool's fee is given, through the router. */
+		/** Fills from stock, or through the router if a pool's fee is given. */
 		fill(order: Order, amount: bigint, { poolFee = 0 } = {}): Promise<TransactionReceipt> {
 			const item = { order, amount, minOutput: 0n, poolFee, secondPoolFee: 0 };
 			return send(chainOf(order.destinationChainId), relayer, {
@@ -109,7 +109,7 @@ export function orderActions(chains: TestChains) {
 			});
 		},
 
-		/** Signed by the attesters of the devnet, whatever the chains say. */
+		/** Settles with signatures of the devnet's attesters, whatever the chains say. */
 		async decide(kind: "Release" | "Refund", order: Order): Promise<TransactionReceipt> {
 			const { threshold, attesters } = origin.deployment.attesterSet;
 			const typedData = attestationTypedData(attestationMessage(kind, [order]));
@@ -126,7 +126,10 @@ export function orderActions(chains: TestChains) {
 			});
 		},
 
-		/** By the wallet, of an order that names it as its vault on the same chain. Anyone can do that with an order of theirs. */
+		/**
+		 * Releases as the wallet, which the order names as its vault on the same chain. Anyone can do that with an order of
+		 * theirs.
+		 */
 		releaseAsVault(order: Order): Promise<TransactionReceipt> {
 			return send(origin, wallet, {
 				to: fromWord(order.escrow),
@@ -134,7 +137,7 @@ export function orderActions(chains: TestChains) {
 			});
 		},
 
-		/** So many blocks that all before them are final. */
+		/** Mines enough blocks to make all before them final. */
 		async finalize(): Promise<void> {
 			await Promise.all([origin, destination].map(({ testClient }) => testClient.mine({ blocks: 6 })));
 		},

@@ -12,7 +12,7 @@ import {
 import { createKeyPairSignerFromPrivateKeyBytes, getAddressDecoder, type KeyPairSigner } from "@solana/kit";
 import { toHex, zeroAddress, zeroHash } from "viem";
 
-/** Keys, a deployment and an order that exist nowhere: for what needs no chain. */
+/** Keys, a deployment and an order that exist nowhere, for tests that need no chain. */
 export type SolanaOrderScene = {
 	deployment: SolanaDeployment;
 	feePayers: [KeyPairSigner, KeyPairSigner];
@@ -20,7 +20,7 @@ export type SolanaOrderScene = {
 	vault: KeyPairSigner;
 	wallet: KeyPairSigner;
 	stranger: KeyPairSigner;
-	/** From USDC on Solana to an EVM chain. */
+	/** An order from USDC on Solana to an EVM chain. */
 	order: Order;
 	parts: OrderMessageParts;
 };
@@ -72,7 +72,7 @@ export async function solanaOrderScene(): Promise<SolanaOrderScene> {
 	};
 }
 
-/** An order from the settlement token on Solana, to an EVM chain unless `changes` say otherwise. */
+/** Returns an order from the settlement token on Solana, to an EVM chain unless `changes` say otherwise. */
 export function solanaOrder({
 	deployment,
 	wallet,

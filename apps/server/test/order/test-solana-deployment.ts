@@ -9,7 +9,7 @@ import {
 } from "@geoswap/protocol";
 import { numberToHex } from "viem";
 
-/** Solana's assets as they are priced by this chain's feeds, with keys that nobody has: for what needs no chain. */
+/** Returns Solana's assets as priced by this chain's feeds, with keys that nobody has, for tests that need no chain. */
 export function testSolanaDeployment(chain: ChainDeployment): SolanaDeployment {
 	const feeds = solanaFeeds(chain);
 	const made = (n: number) => fromSolanaWord(numberToHex((BigInt(n) << 240n) + 7n, { size: 32 }));

@@ -1,6 +1,6 @@
 import { type DatabasePool, inTransaction } from "../../src/database/database.ts";
 
-/** Keeps all that the database holds now, in the place of what was kept before. */
+/** Backs up the whole database, in place of the previous backup. */
 export async function takeBackup(pool: DatabasePool): Promise<void> {
 	const tables = await tablesOf(pool);
 	await inTransaction(pool, async (db) => {
@@ -10,11 +10,11 @@ export async function takeBackup(pool: DatabasePool): Promise<void> {
 	});
 }
 
-/** What was written since is forgotten. */
+/** Restores the last backup. Everything written since is forgotten. */
 export async function restoreBackup(pool: DatabasePool): Promise<void> {
 	const tables = await tablesOf(pool);
 	await inTransaction(pool, async (db) => {
-		// What one refers to may come after it, and a table that keeps its rows for good is filled anew too.
+		// A row may come before the row that it references, and tables that never delete rows are refilled too.
 		await db.query("set local session_replication_role = replica");
 		await db.query(`truncate ${tables.join(", ")} cascade`);
 		for (const table of tables) {

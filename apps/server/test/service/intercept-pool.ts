@@ -4,8 +4,8 @@ type Query = (statement: unknown, values?: unknown[]) => Promise<unknown>;
 type Client = { query: Query };
 
 /**
- * A pool whose transactions do something between two statements: for what happens while a round is under way. Statements
- * are called by their names, or by their text.
+ * Wraps a pool so that something can happen between two statements of a transaction, such as while a round is under
+ * way. Statements are identified by their names, or by their text.
  */
 export function interceptPool(
 	pool: DatabasePool,

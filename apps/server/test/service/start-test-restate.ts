@@ -7,14 +7,14 @@ export type TestRestate = {
 	ingressUrl: string;
 	adminUrl: string;
 	identityKeys: string[];
-	/** Ends it with kill -9 and starts it again on the same data. */
+	/** Kills it with SIGKILL and restarts it on the same data. */
 	crash: () => Promise<void>;
-	/** Ends it with kill -9 and starts it again without any data. */
+	/** Kills it with SIGKILL and restarts it without any data. */
 	wipe: () => Promise<void>;
 	stop: () => Promise<void>;
 };
 
-/** An engine of the test's own, on free ports, with its data in a folder that goes with it. */
+/** Starts an engine of the test's own, on free ports, with its data in a folder that is removed with it. */
 export async function startTestRestate(): Promise<TestRestate> {
 	const dataDir = mkdtempSync(join(tmpdir(), "geoswap-restate-"));
 	const freePort = portSource();

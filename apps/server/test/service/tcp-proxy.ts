@@ -3,14 +3,14 @@ import { type AddressInfo, connect, createServer, type Socket } from "node:net";
 
 export type TcpProxy = {
 	port: number;
-	/** Passes on what the callers' connections send, or keeps it. */
+	/** Holds back the data that clients send, or passes it on again. */
 	setSilent(isSilent: boolean): void;
-	/** Where connections from now on lead to. */
+	/** Sets the target port of new connections. */
 	lead(port: number): void;
 	close(): void;
 };
 
-/** Stands between a client and a server of this machine. */
+/** Starts a proxy between a client and a server on this machine. */
 export async function startTcpProxy(toPort: number): Promise<TcpProxy> {
 	let target = toPort;
 	const pairs: { client: Socket; upstream: Socket }[] = [];
@@ -18,7 +18,7 @@ export async function startTcpProxy(toPort: number): Promise<TcpProxy> {
 		const upstream = connect(target, "127.0.0.1");
 		client.pipe(upstream).pipe(client);
 		client.on("close", () => upstream.destroy());
-		// Either end may go first.
+		// Either end may close first.
 		for (const socket of [client, upstream]) socket.on("error", () => {});
 		pairs.push({ client, upstream });
 	}).listen(0, "127.0.0.1");

@@ -12,10 +12,10 @@ const serverUrl = inject("postgresUrl");
 type Login = RoleName | "owner";
 
 export type TestDatabase = {
-	/** With the rights of the process under test. */
+	/** The login with the rights of the process under test. */
 	url: string;
 	pool: DatabasePool;
-	/** With all rights: for facts that a test arranges, and that its process could not write. */
+	/** A pool with all rights, for facts that a test arranges and its process could not write. */
 	owner: DatabasePool;
 	urls: Record<Login, string>;
 	pools: Record<Login, DatabasePool>;
@@ -23,7 +23,7 @@ export type TestDatabase = {
 	drop: () => Promise<void>;
 };
 
-/** A database of the test's own, migrated, on the run's PostgreSQL, with the logins of every process. */
+/** Creates a migrated database of the test's own on the run's PostgreSQL, with the logins of every process. */
 export async function createTestDatabase({ as = "worker" }: { as?: Login } = {}): Promise<TestDatabase> {
 	const name = `geoswap_test_${randomBytes(6).toString("hex")}`;
 	await onServer(`create database ${name}`);
@@ -47,7 +47,7 @@ export async function createTestDatabase({ as = "worker" }: { as?: Login } = {})
 		auditor: urlOf("auditor"),
 	};
 	const poolOf = (login: Login) => openDatabase({ url: urls[login], applicationName: `test ${login}` });
-	// Each connects when it is first used.
+	// Each pool connects when it is first used.
 	const pools = {
 		owner: poolOf("owner"),
 		api: poolOf("api"),

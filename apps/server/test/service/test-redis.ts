@@ -4,17 +4,17 @@ import { inject, vi } from "vitest";
 import { connectRedis, type PromptRedis } from "../../src/api/key/prompt-redis.ts";
 
 export type TestRedis = {
-	/** Of each of some processes, connected. */
+	/** Connections, one for each of several processes. */
 	connections: PromptRedis[];
-	/** To look with. */
+	/** A connection for inspecting the data. */
 	redis: Redis;
-	/** Of all names that the test uses: no other has it. */
+	/** Prefix of all names that the test uses; no other test has it. */
 	prefix: string;
-	/** Ends the connections and removes what they wrote. */
+	/** Closes the connections and removes what they wrote. */
 	close: () => Promise<void>;
 };
 
-/** Patient, unlike a service: the machine that runs tests may be busy. */
+/** Connects with a longer timeout than a service: the machine that runs tests may be busy. */
 export async function connectTestRedis({
 	processes,
 	url = inject("redisUrl"),

@@ -10,7 +10,7 @@ import { sendRaw } from "../../src/chain/solana/send/send-raw.ts";
 import { signInstructions } from "../../src/chain/solana/send/sign-instructions.ts";
 import { parseSolanaKeys } from "../../src/config/parse-solana-keys.ts";
 
-/** Makes an owner's account for a token another's. Returns whose it is now. */
+/** Transfers the ownership of an owner's token account. Returns the new owner. */
 export async function giveAccountAway(
 	solana: TestSolana,
 	{
@@ -23,9 +23,9 @@ export async function giveAccountAway(
 		token: SolanaAddress;
 		from: KeyPairSigner;
 		to?: SolanaAddress;
-		/** Whose account it is by its address. */
+		/** The owner from which the account's address is derived. */
 		account?: SolanaAddress;
-		/** Lets slots pass, where they do not by themselves. */
+		/** Lets slots pass, if they do not by themselves. */
 		slots?: () => Promise<unknown>;
 	},
 ): Promise<KeyPairSigner> {

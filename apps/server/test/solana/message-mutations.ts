@@ -17,7 +17,7 @@ import {
 } from "@solana/kit";
 import { getTransferSolInstruction } from "@solana-program/system";
 
-/** Numbers below a limit, as many as a mutation asks for. */
+/** Returns a number below a limit, as often as a mutation asks. */
 export type Dice = (below: number) => number;
 
 type Draft = {
@@ -27,7 +27,7 @@ type Draft = {
 	instructions: Instruction[];
 };
 
-/** Each takes the message that was built and makes another of it. */
+/** Makes another message of the one that was built. */
 export type MessageMutation = (message: Uint8Array, dice: Dice) => Uint8Array;
 
 export const messageMutations: Record<string, MessageMutation> = {
@@ -75,7 +75,7 @@ export const messageMutations: Record<string, MessageMutation> = {
 	"another unit limit": redrafted((draft, dice) => changeData(draft, 0, 1 + dice(4), dice)),
 	"another unit price": redrafted((draft, dice) => changeData(draft, 1, 1 + dice(8), dice)),
 	"another amount": redrafted((draft, dice) =>
-		// After the one byte of a token's transfer, or the four of a lamport transfer.
+		// The amount follows the one byte of a token transfer, or the four bytes of a lamport transfer.
 		changeData(draft, 2, (draft.instructions[2]?.data?.[0] === 12 ? 1 : 4) + dice(8), dice),
 	),
 	"another memo": redrafted((draft, dice) => changeData(draft, 3, dice(66), dice)),
@@ -136,7 +136,7 @@ export const messageMutations: Record<string, MessageMutation> = {
 	}),
 	"a version that is none": (message, dice) => new Uint8Array([0x81 + dice(127), ...message.slice(1)]),
 	"a lookup table": (message, dice) => {
-		// The last byte counts the tables: one that lends an account to nobody, or to the last instruction.
+		// The last byte counts the tables: this one lends an account to no instruction, or to the last one.
 		const table = new Uint8Array(32).map(() => dice(256));
 		const [writable, readonly] = dice(2) ? [[1, dice(256)], [0]] : [[0], [1, dice(256)]];
 		return new Uint8Array([...message.slice(0, -1), 1, ...table, ...writable, ...readonly]);
@@ -146,7 +146,7 @@ export const messageMutations: Record<string, MessageMutation> = {
 		const writable = accounts.findIndex(({ role }) => role === AccountRole.WRITABLE);
 		const was = accounts[writable];
 		if (!was) return;
-		// Where else the account is named it would stay.
+		// Other places that name the account keep it.
 		accounts[writable] = {
 			address: was.address,
 			addressIndex: dice(256),
@@ -185,7 +185,7 @@ function compile({ version, feePayer, blockhash, instructions }: Draft): Uint8Ar
 	return new Uint8Array(getCompiledTransactionMessageEncoder().encode(compileTransactionMessage(message)));
 }
 
-/** One that would cost the fee payer or the wallet something, or one of nothing known. */
+/** Returns an instruction that would cost the fee payer or the wallet something, or one of an unknown program. */
 function anyInstruction({ feePayer, instructions }: Draft, dice: Dice): Instruction {
 	const wallet = instructions[2]?.accounts?.find(({ role }) => role >= AccountRole.READONLY_SIGNER);
 	const payer = dice(2) ? feePayer : (wallet?.address ?? feePayer);

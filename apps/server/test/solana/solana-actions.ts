@@ -26,8 +26,8 @@ import { coSignOrder } from "../../src/chain/solana/wallet/co-sign-order.ts";
 import { parseSolanaKeys } from "../../src/config/parse-solana-keys.ts";
 
 /**
- * What happens to orders on a test Solana, each by a transaction of its own, confirmed when it returns. Slots pass only
- * by these, if the chain was started with slots that are long.
+ * Creates actions on orders of a test Solana, each by a transaction of its own, which is confirmed when it returns. If
+ * the chain was started with long slots, only these actions let slots pass.
  */
 export async function solanaActions(solana: TestSolana) {
 	const { deployment, admin } = solana;
@@ -62,10 +62,10 @@ export async function solanaActions(solana: TestSolana) {
 		feePayer,
 		wallets,
 		stranger,
-		/** The word of an asset. */
+		/** Returns the word of an asset. */
 		word: (symbol: string): Hex => toSolanaWord(assetOf(symbol)),
 
-		/** The order with its output on Solana: at least 9 USDC, or what is said. */
+		/** Returns the order with its output on Solana: at least 9 USDC by default. */
 		toSolana(
 			order: Order,
 			{
@@ -85,7 +85,7 @@ export async function solanaActions(solana: TestSolana) {
 			};
 		},
 
-		/** The order with its input on Solana: 10 USDC, or what is said, of a wallet's. */
+		/** Returns the order with its input on Solana: 10 USDC of the first wallet by default. */
 		fromSolana(
 			order: Order,
 			{
@@ -107,7 +107,7 @@ export async function solanaActions(solana: TestSolana) {
 			};
 		},
 
-		/** Signed by the wallet and by the fee payer, and not sent. */
+		/** Returns a deposit signed by the wallet and by the fee payer, and not sent. */
 		async signDeposit(order: Order, wallet = wallets[0] as KeyPairSigner): Promise<SignedTransaction> {
 			const { blockhash } = await parts();
 			const compute = { unitLimit: 40_000, microLamportsPerUnit: 1_000n };
@@ -128,7 +128,7 @@ export async function solanaActions(solana: TestSolana) {
 		async signRefund(order: Order, { createsAccount = false, isVoided = false } = {}) {
 			return signRefund({ ...(await parts()), order, createsAccount, isVoided });
 		},
-		/** Whatever else somebody with our keys could put together. */
+		/** Signs any other transaction that somebody with our keys could make. */
 		async sign(instructions: readonly Instruction[], { payer = feePayer } = {}) {
 			const { blockhash, computePrice } = await parts();
 			return signInstructions({
@@ -146,7 +146,7 @@ export async function solanaActions(solana: TestSolana) {
 		transfer: (symbol: string, amount: bigint, { from, to }: { from: KeyPairSigner; to: SolanaAddress }) =>
 			transferInstructions({ deployment, from, to, token: toSolanaWord(assetOf(symbol)), amount }),
 
-		/** So many slots that all before them are final. */
+		/** Lets enough slots pass to make all before them final. */
 		finalize: () => admin.warp({ slots: 40 }),
 	};
 }

@@ -25,7 +25,7 @@ import { coSignOrder } from "../../src/chain/solana/wallet/co-sign-order.ts";
 import { parseSolanaKeys } from "../../src/config/parse-solana-keys.ts";
 import { solanaOrder } from "../order/solana-order-scene.ts";
 
-/** A Solana chain of the test's own, fast, with the service's keys and a wallet. */
+/** A fast Solana chain of the test's own, with the service's keys and a wallet. */
 export type SolanaChainScene = {
 	solana: TestSolana;
 	chain: SolanaChain;
@@ -33,7 +33,7 @@ export type SolanaChainScene = {
 	feePayer: KeyPairSigner;
 	wallet: KeyPairSigner;
 	tokens: { usdc: SolanaAddress; usdt: SolanaAddress };
-	/** What signing needs, with the newest blockhash. */
+	/** Returns the parameters for signing, with the newest blockhash. */
 	parts: () => Promise<{
 		deployment: SolanaChain["deployment"];
 		keys: SolanaKeys;
@@ -41,13 +41,13 @@ export type SolanaChainScene = {
 		blockhash: string;
 		computePrice: bigint;
 	}>;
-	/** An order that is unlike all before. */
+	/** Returns an order that differs from all before. */
 	order: (changes?: Partial<Order>) => Order;
-	/** To Solana, from an EVM chain. */
+	/** Returns an order to Solana from an EVM chain. */
 	orderTo: (recipient: SolanaAddress, changes?: Partial<Order>) => Order;
-	/** Sends it, and waits until it is in a block. */
+	/** Sends a transaction and waits until it is in a block. */
 	land: (signed: SignedTransaction) => Promise<Landed>;
-	/** Brings the order's input into the escrow, as the wallet's deposit. */
+	/** Deposits the order's input into the escrow, as the wallet does. */
 	deposit: (order: Order) => Promise<Landed>;
 	newWallet: () => Promise<KeyPairSigner>;
 	stop: () => Promise<void>;

@@ -3,7 +3,7 @@ import { bytesToHex, type Hex, hexToBytes } from "viem";
 import type { Database } from "../../src/database/database.ts";
 import { readDueSwaps } from "../../src/swap/due/due-swaps.ts";
 
-/** Has an order's swap wait for whatever may happen to it, as after a round that has just looked. */
+/** Makes an order's swap wait for any event, as after a round that has just looked. */
 export async function waitForOrder(db: Database, order: Order): Promise<void> {
 	await db.query(
 		`insert into waits (swap_id, order_id, due_at) values ($1, $2, 'infinity')
@@ -12,7 +12,7 @@ export async function waitForOrder(db: Database, order: Order): Promise<void> {
 	);
 }
 
-/** The swaps that are due, and their orders. Their waits go. */
+/** Returns the swaps that are due, with their orders, and removes their waits. */
 export async function takeDue(db: Database): Promise<{ swapIds: SwapUuid[]; orderIds: Hex[] }> {
 	const { swapIds } = await readDueSwaps(db, { limit: 100, except: [] });
 	const { rows } = await db.query<{ order_id: Buffer }>(

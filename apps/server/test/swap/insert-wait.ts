@@ -1,7 +1,7 @@
 import { type Hex, hexToBytes } from "viem";
 import type { Database } from "../../src/database/database.ts";
 
-/** The wait of a swap that is not due for a day. */
+/** Writes the wait of a swap that is not due for a day. */
 export async function insertWait(
 	db: Database,
 	{ swapId, orderId }: { swapId: string; orderId: Hex },

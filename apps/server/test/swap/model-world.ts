@@ -8,25 +8,25 @@ import type { SignedOp, SignedSolanaOp } from "../../src/swap/facts/swap-record.
 
 export type ModelOptions = {
 	isCrossChain: boolean;
-	/** Where the sides are on one chain, they are of one kind. */
+	/** If both sides are on one chain, they are of the same kind. */
 	origin: ChainPolicy["kind"];
 	destination: ChainPolicy["kind"];
-	/** Between zero and one, the next number of a sequence. */
+	/** Returns the next number of a sequence, between zero and one. */
 	random: () => number;
-	/** Until this second of its life the world is hostile; then it only does what it must. */
+	/** Number of seconds for which the world is hostile; after that it only does what it must. */
 	hostileSeconds: number;
-	/** How far apart blocks are, one unless told. In between nothing happens. */
+	/** Seconds between blocks, by default 1. Nothing happens in between. */
 	blockSeconds?: number;
-	/** When the first one comes. */
+	/** The second in which the first block comes. */
 	firstBlockSeconds?: number;
 };
 
 const startsAt = 1_000_000;
-/** Blocks that can still be dropped. One comes each second. */
+/** Number of blocks that can still be dropped. One comes each second. */
 const finalityBlocks = 4;
 export const modelDeadlines = { open: startsAt + 75, fill: startsAt + 120, refund: startsAt + 150 };
 
-/** On Solana, how many blocks a transaction lives; of four slots one may have no block. */
+/** Number of blocks for which a Solana transaction can land; one in four slots may have no block. */
 const lifeBlocks = 15;
 export const mostLifeSeconds = 20;
 
@@ -58,7 +58,7 @@ const solanaOp: SignedSolanaOp = {
 
 type ModelEvent = OrderEvent & { chain: "origin" | "destination" };
 
-/** Chains, lanes, attesters and store in memory, all of them as bad as they are allowed to be. */
+/** Chains, lanes, attesters and database in memory, all of them as bad as they are allowed to be. */
 export class ModelWorld {
 	readonly facts: Facts;
 	readonly options: ModelOptions;
@@ -67,11 +67,11 @@ export class ModelWorld {
 	events: ModelEvent[] = [];
 	isEnded = false;
 	private transactions = 0;
-	/** Until then nobody's transaction gets into a block of a Solana chain. */
+	/** Second until which no transaction gets into a block of a Solana chain. */
 	private crowdedUntil = 0;
-	/** Of each block since the start, how many there were before it. */
+	/** Block height in each second since the start. */
 	private readonly heights = [0];
-	/** On Solana, the last height at which what was signed for a job can land, whatever became of the job. */
+	/** The last heights on Solana at which transactions signed for a job can land, whatever became of the job. */
 	private readonly lastHeights = new Map<JobKind, number>();
 
 	constructor(options: ModelOptions) {
@@ -144,7 +144,7 @@ export class ModelWorld {
 		return this.options.random() < probability;
 	}
 
-	/** A second passes. */
+	/** Lets a second pass. */
 	tick(): void {
 		this.passSecond();
 		const { blockSeconds = 1, firstBlockSeconds = 0 } = this.options;
@@ -155,7 +155,7 @@ export class ModelWorld {
 		if (!this.isHostile) this.facts.attestersAlive = 2;
 		if (this.isHostile && this.chance(0.02)) this.crowdedUntil = this.nowSeconds + 60 * this.options.random();
 		for (const job of Object.values(this.facts.jobs)) this.work(job as Job);
-		// Anyone may do these.
+		// Anyone may send these transactions.
 		if (this.options.origin === "evm") {
 			if (this.isHostile && this.chance(0.02)) this.land("open");
 			if (this.isHostile && this.chance(0.01)) this.land("refund", { attested: false });
@@ -163,7 +163,7 @@ export class ModelWorld {
 		this.publish();
 	}
 
-	/** All that was signed on Solana and can still land does, though nobody sends it any more. */
+	/** Lands everything that was signed on Solana and still can land, though nobody sends it any more. */
 	landLeftovers(): void {
 		for (let second = 0; second < 3 * mostLifeSeconds; second++) {
 			this.passSecond();
@@ -180,10 +180,10 @@ export class ModelWorld {
 
 	apply(decision: Decision): void {
 		const { swap, jobs } = this.facts;
-		// There is no room at the cap.
+		// The decision is not applied if there is no room at the cap.
 		const isCapped = decision.actions.some((action) => action.do === "queue" && "caps" in action);
 		if (isCapped && this.isHostile && this.chance(0.3)) return;
-		// A lane was faster than the decision.
+		// A lane may have been faster than the decision.
 		for (const job of Object.values(jobs)) {
 			if (job.state === "queued" && this.isHostile && this.chance(0.2)) this.sign(job as Job);
 		}
@@ -236,7 +236,7 @@ export class ModelWorld {
 		}
 	}
 
-	/** What lanes, attesters and the follower do about a job. */
+	/** Does what lanes, attesters and the follower do about a job. */
 	private work(job: Job): void {
 		const { isCrossChain } = this.options;
 		const pace = this.isHostile ? 0.4 : 1;
@@ -249,7 +249,7 @@ export class ModelWorld {
 			if (reason) Object.assign(job, { state: "refused", reason });
 			else this.sign(job);
 		} else if (job.state === "sent" && this.kindOf(job.kind) === "solana") {
-			// It is not signed again, nor given up, before it can land no more.
+			// The lane neither signs again nor gives up before the transaction can no longer land.
 			const canLand = this.isAlive(job.kind) && this.nowSeconds >= this.crowdedUntil;
 			if (canLand && this.land(job.kind)) job.state = "done";
 			else if (this.isDead(job.kind)) {
@@ -305,7 +305,7 @@ export class ModelWorld {
 		return this.options.destination === "evm" && this.nowSeconds - finalityBlocks >= modelDeadlines.fill;
 	}
 
-	/** As the contracts would, and Solana, where only markers are in the way. */
+	/** Lands a transaction as the contracts would, or Solana, where only markers prevent it. */
 	private land(kind: JobKind, { attested } = { attested: false }): boolean {
 		const { isCrossChain } = this.options;
 		const isOpen = this.has("Opened") && !this.has("Released") && !this.has("Refunded");
@@ -340,7 +340,10 @@ export class ModelWorld {
 		return this.emit("Refunded", "origin", { paid: true });
 	}
 
-	/** Payout and refund make the same marker. Neither asks for the deposit: the escrow may hold the inputs of others. */
+	/**
+	 * Lands a transaction of a swap within Solana. Payout and refund make the same marker. Neither checks the deposit:
+	 * the escrow may hold the inputs of others.
+	 */
 	private landWithinSolana(kind: JobKind): boolean {
 		if (kind === "open") return !this.has("Opened") && this.emit("Opened", "origin", {});
 		if (kind === "void" || kind === "release") throw new Error(`no ${kind} is signed within Solana`);
@@ -350,7 +353,7 @@ export class ModelWorld {
 		return this.emit("Filled", "destination", { delivered: 100n, spentToken: "0x", spent: 100n });
 	}
 
-	/** Somebody else with the keys signs for a job, as a lane of a store that was restored may. */
+	/** Signs for a job as somebody else with the keys, as a lane may after a restore. */
 	signForgotten(kind: "fill" | "refund"): void {
 		this.lastHeights.set(kind, (this.heights.at(-1) ?? 0) + lifeBlocks);
 		if (this.chance(0.5)) this.land(kind);
@@ -363,7 +366,7 @@ export class ModelWorld {
 		return true;
 	}
 
-	/** Drops blocks that are not final; what they held may come back at once in another block. */
+	/** Drops unfinal blocks; their transactions may come back at once in another block. */
 	private reorganize(chain: ModelEvent["chain"]): void {
 		const from = this.nowSeconds - Math.floor(this.options.random() * finalityBlocks);
 		const isDropped = (event: ModelEvent) =>

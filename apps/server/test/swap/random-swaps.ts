@@ -21,8 +21,8 @@ const jobStates = ["queued", "sent", "done", "refused"] as const;
 const reasons = ["price", "recipient", "account_gone", "reverted", "too_late"] as const;
 
 /**
- * Writes swaps of which anything may be the case that chains, lanes and earlier rounds can bring about, and more. The same
- * random numbers make the same rows. Heads of both chains are at 1,000 and final at 990.
+ * Writes swaps in any state that chains, lanes and earlier rounds can bring about, and more. The same random numbers
+ * make the same rows. Heads of both chains are at 1,000 and final at 990.
  */
 export async function insertRandomSwaps(
 	db: Database,
@@ -133,7 +133,7 @@ export async function insertRandomSwaps(
 					JSON.stringify(payload),
 					state,
 					state === "refused" ? oneOf(reasons) : null,
-					// In an hour, so that no pause ends while a slow machine runs the test.
+					// The pause ended an hour ago or ends in an hour: none ends while a slow machine runs the test.
 					oneOf([-3_600, 3_600]),
 				],
 			);
@@ -165,7 +165,7 @@ export async function insertRandomSwaps(
 	return ids;
 }
 
-/** The chains and the stock that those swaps need. */
+/** Writes the chains and the stock that those swaps need. */
 export async function insertRandomWorld(db: Database, { nowMs }: { nowMs: number }): Promise<void> {
 	const time = Math.floor(nowMs / 1_000);
 	for (const chainId of [originId, destinationId]) {
@@ -189,7 +189,7 @@ export async function insertRandomWorld(db: Database, { nowMs }: { nowMs: number
 	await db.query("insert into pair_volume values ($1, $2, 'buy', 0)", [destinationId, hexToBytes(token)]);
 }
 
-/** All that rounds write, without times. */
+/** Reads everything that rounds write, without times. */
 export async function readRandomWorld(db: Database): Promise<Record<string, unknown[]>> {
 	const tables: Record<string, string> = {
 		swaps: `select id, status, stage, moves, failure, giving_up, origin_tx_hash, delivery_tx_hash, refund_tx_hash,

@@ -1,4 +1,4 @@
-/** A sequence of numbers that a seed gives. */
+/** Returns a generator of numbers from a seed. */
 export function sequence(seed: number): () => number {
 	let state = seed | 1;
 	return () => {

@@ -28,7 +28,7 @@ export const [originId, destinationId] = [31337, 31338];
 
 let logs = 0;
 
-/** The chains as a follower would write them, the clock, and one swap that was submitted. */
+/** Creates the chains as a follower would write them, the clock, and one submitted swap. */
 export async function createSwapScene(
 	pool: DatabasePool,
 	{
@@ -129,7 +129,7 @@ export async function createSwapScene(
 	return { uuid, orderId: orderId(order), clock, moveHeads, emit, jobs, setJob };
 }
 
-/** Delivers as it was priced before. */
+/** A desk that delivers at the earlier price. */
 export const sameAsBefore: DecisionDesk = {
 	isPriceable: () => true,
 	volumes: () => [],
@@ -139,7 +139,7 @@ export const sameAsBefore: DecisionDesk = {
 	},
 };
 
-/** Rounds by a clock, over two chains. What they poke is kept. */
+/** Returns options for rounds by this clock, over two chains. Their pokes are kept. */
 export function roundOptions(
 	pool: DatabasePool,
 	clock: { nowMs: number },

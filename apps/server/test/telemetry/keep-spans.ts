@@ -12,7 +12,7 @@ export type KeptSpan = {
 	isError: boolean;
 };
 
-/** A tracer whose spans stay here. */
+/** Creates a tracer that keeps its spans in memory. */
 export function keepSpans({
 	sampleRatio = 1,
 	random = () => 0.5,
@@ -21,7 +21,7 @@ export function keepSpans({
 	random?: () => number;
 } = {}): {
 	tracer: Tracer;
-	/** All that have ended, once they are exported. Nothing is kept afterwards. */
+	/** Exports and returns all spans that have ended. Later spans are not kept. */
 	spans: () => Promise<KeptSpan[]>;
 } {
 	const kept: KeptSpan[] = [];
