@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-// Runs forge and ends as forge ends. The npm package's own command exits with 0 even when tests fail.
+// Runs forge and exits with forge's exit code. The npm package's own command exits with 0 even when tests fail.
 import { spawn } from "node:child_process";
 import { fileURLToPath } from "node:url";
 import { foundryBinary } from "./foundry-binary.ts";

@@ -1,8 +1,8 @@
 import { createRequire } from "node:module";
 
 /**
- * The binary of a Foundry tool for this platform, which the tool's package depends on. That package's own launcher would
- * be a second process in between, and loses the exit code.
+ * Returns the binary of a Foundry tool for this platform, which the tool's package depends on. That package's own
+ * launcher would be a second process in between, and loses the exit code.
  */
 export function foundryBinary(tool: "forge" | "anvil", importer: string): string {
 	const launcher = createRequire(importer).resolve(`@foundry-rs/${tool}/package.json`);

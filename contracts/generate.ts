@@ -1,7 +1,7 @@
-// Makes what TypeScript needs of the contracts: their ABIs for packages/protocol, their creation code for deployment, and
-// the runtime code that attesters compare with what is deployed.
-// All are committed: the creation code fixes every address that is deployed from it.
-// `--check` writes nothing and fails if what is committed is not what the sources give.
+// Generates the files that TypeScript needs of the contracts: their ABIs for packages/protocol, their creation code for
+// deployment, and the runtime code that attesters compare with the deployed code. All are committed: the creation code
+// fixes every address that is deployed from it. `--check` writes nothing and fails if the committed files differ from
+// what the sources give.
 import { execFileSync } from "node:child_process";
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -19,11 +19,14 @@ type Contract = {
 	name: string;
 	source: string;
 	isPublic: boolean;
-	/** Immutables in the order of their declaration, which is that of the compiler's ids. Of contracts that attesters check. */
+	/**
+	 * Immutables in the order of their declaration, which is that of the compiler's ids. Set for contracts that attesters
+	 * check.
+	 */
 	immutables?: readonly string[];
 };
 
-/** Of OpenZeppelin's EIP712. */
+/** The immutables of OpenZeppelin's EIP712. */
 const domainImmutables = [
 	"_cachedDomainSeparator",
 	"_cachedChainId",
@@ -98,7 +101,7 @@ function abiModule(name: string, abi: unknown): string {
 	return generatedModule(`${name}Abi`, abi);
 }
 
-/** The runtime code with its immutables zero, and where each of them stands in it. */
+/** Generates the module of the runtime code with its immutables zeroed, and their positions in it. */
 function codeModule(
 	name: string,
 	immutables: readonly string[],

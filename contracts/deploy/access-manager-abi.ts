@@ -1,6 +1,6 @@
 import { parseAbi } from "viem";
 
-/** What is used of OpenZeppelin's AccessManager. Its artifact is JSON, which has no types. */
+/** The part of OpenZeppelin's AccessManager that is used here. Its artifact is JSON, which has no types. */
 export const accessManagerAbi = parseAbi([
 	"constructor(address initialAdmin)",
 	"function multicall(bytes[] data) returns (bytes[] results)",

@@ -11,8 +11,8 @@ import { expectCode } from "./expect-code.ts";
 import { type FeedReading, readFeeds } from "./read-feeds.ts";
 
 /**
- * Everything that must be so before the first transaction. The vault's router and tokens can never be changed, so
- * they are asked who they are first. Tells what the feeds say: that each is of its asset, only a person can see.
+ * Checks everything that must hold before the first transaction. The vault's router and tokens can never be changed, so
+ * each is asked to identify itself first. Returns the feeds' readings: only a person can see that each is of its asset.
  */
 export async function checkPrerequisites({
 	client,
@@ -54,7 +54,7 @@ export async function checkPrerequisites({
 		checkTokens(client, config),
 		checkUniswap(client, config),
 	]);
-	// After the tokens: an amount means nothing before the decimals are right.
+	// The paths are checked after the tokens: an amount means nothing before the decimals are right.
 	const [feeds] = await Promise.all([readFeeds(client, config), checkPaths(client, config)]);
 	return feeds;
 }

@@ -5,7 +5,7 @@ import { DeployError } from "./deploy-error.ts";
 import { doesNotAnswer } from "./does-not-answer.ts";
 import { expectCode } from "./expect-code.ts";
 
-/** Each token must call itself what the config calls it: two addresses that were exchanged are found out by that. */
+/** Throws unless each token calls itself what the config calls it, which reveals two addresses that were exchanged. */
 export async function checkTokens(client: Client, config: DeployConfig): Promise<void> {
 	const { wrappedNative, assets, feeDiscountToken } = config;
 	const tokens = assets.filter(({ address }) => address !== zeroAddress);

@@ -15,14 +15,14 @@ const quoterAbi = parseAbi([
 	"function quoteExactInput(bytes path, uint256 amountIn) returns (uint256 amountOut, uint160[] sqrtPriceX96AfterList, uint32[] initializedTicksCrossedList, uint256 gasEstimate)",
 ]);
 
-/** Router and quoter must be of the factory and the wrapped native token that the config names. */
+/** Throws unless router and quoter belong to the factory and the wrapped native token that the config names. */
 export async function checkUniswap(client: Client, { uniswap, wrappedNative }: DeployConfig): Promise<void> {
 	await Promise.all([
 		expectCode(client, "Uniswap's factory", uniswap.factory),
 		expectPeriphery("Uniswap's SwapRouter02", uniswap.router),
 		expectPeriphery("Uniswap's QuoterV2", uniswap.quoterV2),
 	]);
-	// The quoter and the first SwapRouter, whose calls differ, are of the same factory but do not know this.
+	// The quoter and the first SwapRouter, whose calls differ, have the same factory but lack this function.
 	await readContract(client, {
 		address: uniswap.router,
 		abi: routerAbi,
@@ -52,7 +52,7 @@ export async function checkUniswap(client: Client, { uniswap, wrappedNative }: D
 	}
 }
 
-/** Every path must buy something for one settlement token: only a real quoter over real pools says so. */
+/** Throws unless every path buys something for one settlement token: only a real quoter over real pools can tell. */
 export async function checkPaths(client: Client, config: DeployConfig): Promise<void> {
 	const { assets, settlementToken, uniswap } = config;
 	const settlement = assets.find(({ address }) => address === settlementToken);

@@ -22,8 +22,8 @@ const amountSchema = z
 	.refine((amount) => amount <= maxUint96, "an outflow cap is at most 2^96 - 1");
 
 /**
- * Someone who is given power. Nobody answers from such an address during a deployment, so its checksum is all that
- * tells a wrong digit, which would hand the vault to nobody.
+ * An address that is given power. It answers nothing during a deployment, so its checksum is the only protection
+ * against a wrong digit, which would hand the vault to nobody.
  */
 const checksummedSchema = z
 	.string()
@@ -35,7 +35,7 @@ const checksummedSchema = z
 const memberSchema = checksummedSchema.pipe(evmAddressSchema);
 const membersSchema = z.array(memberSchema).min(1);
 
-/** What a deployment is made from. The RPC endpoint and the deployer's key are not in it: they are secrets. */
+/** The input of a deployment. The RPC endpoint and the deployer's key are not in it: they are secrets. */
 const deployConfigSchema = z
 	.strictObject({
 		chainId: z.int().positive(),
@@ -59,11 +59,14 @@ const deployConfigSchema = z
 			guardians: membersSchema,
 			treasuries: membersSchema,
 		}),
-		/** By asset symbol, in its smallest unit: what may leave the vault at once, and again each hour. */
+		/** Amount that may leave the vault at once, and again each hour, by asset symbol, in its smallest unit. */
 		outflowCaps: z.record(z.string(), amountSchema),
-		/** Only asked for if the node cannot say in which block the vault was deployed. */
+		/** Needed only if the node cannot say in which block the vault was deployed. */
 		deployedAtBlock: z.int().nonnegative().optional(),
-		/** How many blocks the last transaction must be in, its own included, before its result is recorded. */
+		/**
+		 * Number of blocks, the transaction's own included, that confirm the last transaction before its result is
+		 * recorded.
+		 */
 		confirmations: z.int().min(1).max(1_000).optional(),
 	})
 	.superRefine((config, context) => {

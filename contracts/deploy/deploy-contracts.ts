@@ -20,20 +20,20 @@ type DeployOptions = {
 	transport: Transport;
 	account: Account;
 	config: DeployConfig;
-	/** What an earlier run recorded of this chain. A run that would use other contracts than it names is refused. */
+	/** The deployment that an earlier run recorded for this chain. A run that would use other contracts is refused. */
 	earlier?: ChainDeployment | undefined;
 	/** Lets other contracts take the place of those that `earlier` names. */
 	replace?: boolean | undefined;
 	pollingIntervalMs?: number;
-	/** Told of each step as soon as it is so. What it throws ends the run; another run goes on from there. */
+	/** Called after each step. If it throws, the run ends; another run continues from there. */
 	onStep?: (report: StepReport) => void | Promise<void>;
-	/** Told of each asset's feed before anything is sent. */
+	/** Called with each asset's feed before anything is sent. */
 	onFeed?: (reading: FeedReading) => void;
 };
 
 /**
- * Brings the chain to what the config says and tells what is there. Every step asks the chain first, so that a run
- * after an interrupted one, or after a complete one, does only what is missing.
+ * Brings the chain to the state that the config describes and returns the deployment. Every step asks the chain first,
+ * so a run after an interrupted or a complete one does only what is missing.
  */
 export async function deployContracts(options: DeployOptions): Promise<ChainDeployment> {
 	const { config, earlier, onStep } = options;
@@ -63,7 +63,7 @@ export async function deployContracts(options: DeployOptions): Promise<ChainDepl
 	return chainDeployment(config, contracts, vaultBlock);
 }
 
-/** What `deployContracts` would do. Reads the chain, sends nothing. */
+/** Reports the steps that `deployContracts` would do. Reads the chain, sends nothing. */
 export async function planContracts(options: DeployOptions): Promise<DeployedContracts> {
 	const { contracts, steps } = await checkedPlan(options);
 	for (const step of steps) {
@@ -72,7 +72,7 @@ export async function planContracts(options: DeployOptions): Promise<DeployedCon
 	return contracts;
 }
 
-/** The steps of a deployment that nothing speaks against. */
+/** Returns the steps of a deployment after all checks have passed. */
 async function checkedPlan(options: DeployOptions): Promise<DeployPlan & { client: DeployClient }> {
 	const { account, config, earlier, replace, onFeed } = options;
 	const client = deployClient(options);
@@ -93,7 +93,7 @@ function deployClient({ transport, account, config, pollingIntervalMs = 250 }: D
 	});
 }
 
-/** A run that was killed may have left a transaction on its way: to look before it lands is to send it twice. */
+/** Waits for transactions of a killed run that are still in flight: checking before they land would send them twice. */
 async function waitForPendingTransactions(client: DeployClient, timeoutMs = 120_000): Promise<void> {
 	const { address } = client.account;
 	const deadline = Date.now() + timeoutMs;
@@ -155,7 +155,7 @@ async function send(client: DeployClient, step: DeployStep): Promise<{ hash: Has
 	return { hash, blockNumber: receipt.blockNumber };
 }
 
-/** Asks for the receipt itself: viem waits for the next block's number, which a chain that mines on demand never has. */
+/** Polls for the receipt: viem waits for the next block's number, which a chain that mines on demand never has. */
 async function waitForReceipt(client: DeployClient, step: DeployStep, hash: Hash, timeoutMs = 180_000) {
 	const deadline = Date.now() + timeoutMs;
 	for (;;) {
@@ -173,7 +173,7 @@ async function waitForReceipt(client: DeployClient, step: DeployStep, hash: Hash
 	}
 }
 
-/** What was heard of a transaction may come from a node that is ahead of the one that answers the next read. */
+/** Retries, because the receipt may come from a node that is ahead of the one that answers the next read. */
 async function isDoneSoon(client: DeployClient, step: DeployStep): Promise<boolean> {
 	for (let attempt = 0; attempt < 10; attempt++) {
 		if (await step.isDone()) return true;
@@ -182,7 +182,7 @@ async function isDoneSoon(client: DeployClient, step: DeployStep): Promise<boole
 	return false;
 }
 
-/** A devnet's blocks stay. Elsewhere a few on top make it unlikely enough that a step is undone. */
+/** Defaults to 1 on a devnet, whose blocks stay. Elsewhere a few more blocks make a reorg of a step unlikely enough. */
 function confirmationsOf({ chainId, confirmations }: DeployConfig): number {
 	return confirmations ?? (developmentChainIds.includes(chainId) ? 1 : 5);
 }
@@ -199,7 +199,7 @@ async function waitForBlock(client: DeployClient, number: bigint, timeoutMs = 60
 	}
 }
 
-/** The chain may have dropped a block in which a step was done, after the step was seen there. */
+/** Throws if a reorg dropped the block in which a step was seen done. */
 async function expectStillDone(client: DeployClient, steps: DeployStep[]): Promise<void> {
 	for (const step of steps) {
 		if (await isDoneSoon(client, step)) continue;
@@ -209,13 +209,13 @@ async function expectStillDone(client: DeployClient, steps: DeployStep[]): Promi
 	}
 }
 
-/** Asked for anew: after a reorganisation, the transaction may be in another block than the one first heard of. */
+/** Asks for the receipt again: after a reorg, the transaction may be in another block than at first. */
 async function findBlock(client: DeployClient, hash: Hash): Promise<bigint | undefined> {
 	const receipt = await client.getTransactionReceipt({ hash }).catch(() => undefined);
 	return receipt?.blockNumber;
 }
 
-/** Where a run finds the vault deployed, its constructor's event says in which block. */
+/** Finds the block of a vault that was deployed before this run, by the event of its constructor. */
 async function findVaultBlock(
 	client: DeployClient,
 	config: DeployConfig,
@@ -230,7 +230,7 @@ async function findVaultBlock(
 		});
 		if (first) return first.blockNumber;
 	} catch {
-		// Many nodes refuse so long a range: the operator says it instead.
+		// Many nodes refuse so long a range: then the operator has to put the block into the config.
 	}
 	throw new DeployError(`the node does not say in which block the vault ${contracts.vault} was deployed`, {
 		next: "look it up in an explorer and put it into the config as deployedAtBlock",

@@ -1,7 +1,7 @@
-/** Why a deployment cannot go on, and what its operator does about it. */
+/** An error that ends a deployment, with the operator's next step. */
 export class DeployError extends Error {
 	override name = "DeployError";
-	/** What to do next, as an instruction. */
+	/** The operator's next step, as an instruction. */
 	readonly next: string;
 
 	constructor(message: string, options: { next: string; cause?: unknown }) {

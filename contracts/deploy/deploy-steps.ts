@@ -17,14 +17,14 @@ import {
 
 /** One transaction of a deployment. Whether it is needed is read from the chain, never remembered. */
 export type DeployStep = {
-	/** What is so once the step is done. */
+	/** The fact that holds once the step is done. */
 	name: string;
 	/** The contract that is called. */
 	to: Address;
 	data: Hex;
-	/** The contract that comes into being. */
+	/** The contract that the step creates. */
 	creates?: Address;
-	/** Only an admin of the AccessManager can do it. */
+	/** True if only an admin of the AccessManager can do the step. */
 	needsAdmin: boolean;
 	isDone: () => Promise<boolean>;
 };
@@ -38,7 +38,7 @@ export type DeployedContracts = {
 
 export type DeployPlan = { contracts: DeployedContracts; steps: DeployStep[] };
 
-/** All steps in the order in which they are done. A step may rely on those before it, and on nothing else. */
+/** Returns all steps in the order in which they are done. A step may rely on those before it, and on nothing else. */
 export function deploySteps({
 	client,
 	deployer,
@@ -116,7 +116,7 @@ export function deploySteps({
 		};
 	}
 
-	/** Labels cannot be read back. Set in one call with the functions, they are there if those are. */
+	/** Returns the step that sets a role's functions and label: in one call, because labels cannot be read back. */
 	function roleFunctions({ id, label, functions }: VaultRole): DeployStep {
 		const selectors = selectorsOf(functions);
 		const calls = [
@@ -134,7 +134,10 @@ export function deploySteps({
 		);
 	}
 
-	/** A new AccessManager gives the admin every restricted function by itself; another run may find it changed. */
+	/**
+	 * Returns the step that gives the admin its functions. A new AccessManager does so by itself; another run may find it
+	 * changed.
+	 */
 	function functionsOfAdmin(): DeployStep {
 		const selectors = selectorsOf(adminFunctions);
 		return {

@@ -2,14 +2,14 @@ import type { Hex } from "viem";
 import { type PrivateKeyAccount, privateKeyToAccount } from "viem/accounts";
 import { DeployError } from "./deploy-error.ts";
 
-/** The account of DEPLOYER_PRIVATE_KEY. The key itself is never part of a message, nor is an error that may have it. */
+/** Returns the account of DEPLOYER_PRIVATE_KEY. No error contains the key, nor a cause that may contain it. */
 export function deployerAccount(key: string | undefined): PrivateKeyAccount {
 	if (!key) throw problem("not set");
 	if (!isPrivateKey(key)) throw problem("not a private key");
 	try {
 		return privateKeyToAccount(key);
 	} catch {
-		// Zero, or at least the order of the curve.
+		// The key is zero, or at least the order of the curve.
 		throw problem("not a private key");
 	}
 }

@@ -10,7 +10,7 @@ import {
 import * as z from "zod";
 import { DeployError } from "./deploy-error.ts";
 
-/** The deployments of all chains so far; none if there is no file yet. */
+/** Reads the deployments of all chains so far; none if there is no file yet. */
 export function readDeploymentFile(path: string): Deployment {
 	if (!existsSync(path)) return { chains: [] };
 	let json: unknown;
@@ -26,7 +26,7 @@ export function readDeploymentFile(path: string): Deployment {
 	});
 }
 
-/** Adds or updates one chain's entry, and gives it back as it is in the file now. */
+/** Adds or updates one chain's entry, and returns it as it now is in the file. */
 export function updateDeploymentFile(path: string, chain: ChainDeployment): ChainDeployment {
 	const deployment = withChainDeployment(readDeploymentFile(path), chain);
 	// A reader sees the old file or the new one, never half of it.
@@ -35,7 +35,7 @@ export function updateDeploymentFile(path: string, chain: ChainDeployment): Chai
 	return deployment.chains.find(({ chainId }) => chainId === chain.chainId) ?? chain;
 }
 
-/** Refuses a path at which the file could not be written: after the hand-over is too late to find out. */
+/** Throws if the file could not be written at this path: after the hand-over it is too late to find out. */
 export function expectWritable(path: string): void {
 	const folder = dirname(path);
 	if (!existsSync(folder)) {

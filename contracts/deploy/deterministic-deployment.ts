@@ -1,14 +1,16 @@
 import { type Address, concat, getCreate2Address, type Hex, toHex } from "viem";
 
-/** The deployer that is at this address on every chain, put there by a transaction that anyone can send. */
+/** The CREATE2 deployer, at this address on every chain: anyone can send the transaction that puts it there. */
 export const deterministicDeployer: Address = "0x4e59b44847b379578588920cA78FbF26c0B4956C";
 
-/** One salt for all: what differs between contracts is their creation code. */
+/** One salt for all contracts: their creation code differs. */
 const geoswapSalt: Hex = toHex("geoswap", { size: 32 });
 
 export type DeterministicDeployment = { address: Address; to: Address; data: Hex };
 
-/** Where this creation code ends up, on any chain and whoever sends it, and the call that puts it there. */
+/**
+ * Returns the address of this creation code, the same on any chain and for any sender, and the call that deploys it.
+ */
 export function deterministicDeployment(initCode: Hex, salt: Hex = geoswapSalt): DeterministicDeployment {
 	return {
 		address: getCreate2Address({ from: deterministicDeployer, salt, bytecode: initCode }),

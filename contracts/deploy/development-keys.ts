@@ -1,10 +1,10 @@
 import { type Address, type Hex, isAddressEqual, toHex } from "viem";
 import { mnemonicToAccount, privateKeyToAddress } from "viem/accounts";
 
-/** The chains that exist on one machine only. On any other, a key that everyone knows is refused. */
+/** The chains that exist on one machine only. On any other chain, publicly known keys are refused. */
 export const developmentChainIds: readonly number[] = [31337, 31338];
 
-/** Where the devnet's keys come from. Public: whatever is sent to them on a real network is anyone's. */
+/** The mnemonic of the devnet's keys. It is public: anyone can take what is sent to them on a real network. */
 export const devnetMnemonic = "public test key never use this swap only inside laptop develop machine";
 
 /** The default accounts of anvil and hardhat. */
@@ -12,12 +12,12 @@ const toolMnemonic = "test test test test test test test test test test test jun
 
 const checkedKeysPerMnemonic = 50;
 
-/** The private keys at these indexes of the devnet's mnemonic. */
+/** Returns the private keys at these indexes of the devnet's mnemonic. */
 export function devnetKeys(indexes: readonly number[]): Hex[] {
 	return keysOf(devnetMnemonic, indexes);
 }
 
-/** Those of the addresses whose private key everyone knows. */
+/** Returns those of the addresses whose private key is publicly known. */
 export function developmentAddressesAmong(addresses: readonly Address[]): Address[] {
 	const indexes = Array.from({ length: checkedKeysPerMnemonic }, (_, i) => i);
 	const known = [toolMnemonic, devnetMnemonic].flatMap((mnemonic) =>
@@ -27,7 +27,7 @@ export function developmentAddressesAmong(addresses: readonly Address[]): Addres
 }
 
 function keysOf(mnemonic: string, indexes: readonly number[]): Hex[] {
-	// One parent for all: stretching the mnemonic is the slow part.
+	// The parent is derived once: stretching the mnemonic is the slow part.
 	const parent = mnemonicToAccount(mnemonic, { path: "m/44'/60'/0'/0" }).getHdKey();
 	return indexes.map((index) => {
 		const { privateKey } = parent.deriveChild(index);

@@ -11,7 +11,7 @@ const aggregatorAbi = parseAbi([
 	"function latestRoundData() view returns (uint80 roundId, int256 answer, uint256 startedAt, uint256 updatedAt, uint80 answeredInRound)",
 ]);
 
-/** What the feed of an asset calls itself, and its price. */
+/** The name that the feed of an asset gives itself, and its price. */
 export type FeedReading = { symbol: string; description: string; answer: bigint; decimals: number };
 
 export function readFeeds(client: Client, { assets }: DeployConfig): Promise<FeedReading[]> {

@@ -2,7 +2,10 @@ import type { ChainDeployment } from "@geoswap/protocol";
 import { DeployError } from "./deploy-error.ts";
 import type { DeployedContracts } from "./deploy-steps.ts";
 
-/** Another deployer or other code gives other addresses: the vault that holds the stock would be left behind. */
+/**
+ * Throws if another deployer or other code would give other addresses: the vault that holds the stock would be left
+ * behind.
+ */
 export function refuseReplacement(earlier: ChainDeployment, contracts: DeployedContracts): void {
 	const replaced = (["accessManager", "escrow", "vault"] as const).filter(
 		(name) => earlier.contracts[name] !== contracts[name],

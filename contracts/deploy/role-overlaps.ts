@@ -1,8 +1,8 @@
 import type { Address } from "viem";
 
 /**
- * Who has two powers that together are more than either should be, in words. One stolen key must not be enough: the
- * admin's could undo every limit, the operators' are online all day, the attesters' decide what the operators did.
+ * Describes each member with two roles that must be separate. One stolen key must not be enough: the admin's could undo
+ * every limit, the operators' are online all day, the attesters' decide what the operators did.
  */
 export function roleOverlaps({
 	roles: { admin, operators, guardians, treasuries },

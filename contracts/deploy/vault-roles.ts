@@ -1,7 +1,7 @@
 import { geoVaultAbi } from "@geoswap/protocol";
 import { type Hex, toFunctionSelector } from "viem";
 
-/** The AccessManager's own: whoever has it grants all others. */
+/** The AccessManager's own admin role, whose members grant all others. */
 export const adminRole = 0n;
 
 type VaultFunction = Extract<(typeof geoVaultAbi)[number], { type: "function" }>["name"];
@@ -16,7 +16,7 @@ export const operatorRole: VaultRole = {
 export const guardianRole: VaultRole = { id: 2n, label: "GUARDIAN", functions: ["pause"] };
 export const treasuryRole: VaultRole = { id: 3n, label: "TREASURY", functions: ["withdraw", "claimCredit"] };
 
-/** Restricted functions that no role is given stay the admin's. */
+/** The restricted functions that no role is given: they stay the admin's. */
 export const adminFunctions: readonly VaultFunction[] = ["unpause", "setOutflowCap"];
 
 export function selectorsOf(functions: readonly VaultFunction[]): Hex[] {

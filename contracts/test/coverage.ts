@@ -22,7 +22,8 @@ if (options.help) {
 	process.exit(0);
 }
 
-// Without the campaigns: coverage compiles without the optimizer, which makes them slow, and units reach every line.
+// The invariant campaigns are left out: coverage compiles without the optimizer, which makes them slow, and the unit
+// tests reach every line.
 const run = spawnSync(
 	forgeBinary(),
 	["coverage", "--no-match-contract", "Invariants", "--no-match-coverage", "(test|devnet|node_modules)"],

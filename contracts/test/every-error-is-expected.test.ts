@@ -1,5 +1,5 @@
-// Reads what the compiled contracts can fail with and emit, and sees that a test expects each of it.
-// Wants a build: run forge first.
+// Reads the errors and events of the compiled contracts, and checks that a test expects each of them. Needs a build:
+// run forge first.
 import { readdirSync, readFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { expect, test } from "vitest";
@@ -7,7 +7,7 @@ import { contracts } from "../forge.ts";
 
 const out = resolve(contracts, process.env.FOUNDRY_OUT ?? "out");
 
-// What no call can bring about, and why.
+// Errors and events that no call can cause, and why.
 const unreachable: Record<string, string> = {
 	AccessManagedRequiredDelay: "declared by OpenZeppelin and thrown by nothing: the manager throws its own",
 	InvalidShortString: "the EIP-712 name and version are short constants",
@@ -41,7 +41,10 @@ const interfaces = Object.fromEntries(
 	]),
 );
 
-/** An error or event that escrow and vault each declare is expected of each: `IGeoVault.Skipped`, not just any. */
+/**
+ * Returns the pattern of an expectation. If escrow and vault both declare the item, each needs its own:
+ * `IGeoVault.Skipped`.
+ */
 function qualified({ type, name, of }: AbiItem): string {
 	const own = `I${of}`;
 	return interfaces[own]?.includes(`${type} ${name}(`) ? `\\b${own}\\.${name}` : `\\b${name}`;
