@@ -2,10 +2,10 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { createServer } from "node:net";
 
 export type ChainProcess = {
-	/** Where it listens: 127.0.0.1 and its port. */
+	/** The address on which it listens: 127.0.0.1 and its port. */
 	address: string;
 	pid: number;
-	/** Settles when the process is gone, whoever ended it. */
+	/** Settles when the process is gone, no matter who ended it. */
 	exited: Promise<void>;
 	stop: () => Promise<void>;
 };
@@ -27,23 +27,23 @@ export async function startChainProcess({
 	port,
 	command: [program, ...args],
 }: {
-	/** For messages. */
+	/** The name in error messages. */
 	name: string;
-	/** 0 for a free one. */
+	/** 0 picks a free port. */
 	port: number;
 	command: [program: string, ...args: string[]];
 }): Promise<ChainProcess> {
 	if (port !== 0) await expectFreePort(port);
 	const child = spawn("/bin/sh", ["-c", withWatchdog, program, ...args], {
 		stdio: ["ignore", "pipe", "pipe", "pipe"],
-		// Out of the terminal's reach: a Ctrl-C there is ours to handle, in our order.
+		// Detached from the terminal: this process handles Ctrl-C and stops its children in its own order.
 		detached: true,
 	});
 	running.add(child);
 	const exited = new Promise<void>((resolve) => {
 		child.once("exit", () => {
 			running.delete(child);
-			// Lets the reader end as well.
+			// Closing the pipe lets the reader end as well.
 			child.stdio[3]?.destroy();
 			resolve();
 		});
@@ -69,7 +69,7 @@ function listeningAddress(child: ChildProcess, name: string): Promise<string> {
 			const address = /Listening on (127\.0\.0\.1:\d+)/.exec(output)?.[1];
 			if (!address) return;
 			child.off("exit", fail);
-			// Read on and forget: a full pipe would stop the process.
+			// The output is drained: a full pipe would stop the process.
 			for (const stream of [child.stdout, child.stderr]) stream?.off("data", read).resume();
 			resolve(address);
 		};
@@ -81,7 +81,7 @@ function listeningAddress(child: ChildProcess, name: string): Promise<string> {
 	});
 }
 
-/** Refuses before anything is started: a chain's own error does not say what to do. */
+/** Throws before anything is started: a chain's own error does not say what to do. */
 export function expectFreePort(port: number): Promise<void> {
 	return new Promise((resolve, reject) => {
 		const server = createServer();

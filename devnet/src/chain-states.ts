@@ -18,7 +18,7 @@ export type ChainState = { chainId: number; stateFile: string; deployment: Chain
 const root = join(import.meta.dirname, "../..");
 const cacheFolder = join(root, "node_modules/.cache/geoswap-devnet");
 
-/** Everything that decides what a chain looks like once it is set up. */
+/** All files that decide the state of a chain after its set-up. */
 const sources = [
 	"contracts/artifacts/*.json",
 	"contracts/deploy/**/*.ts",
@@ -30,7 +30,9 @@ const sources = [
 const unusedAfterMs = 7 * 24 * 3_600_000;
 const buildTimeoutMs = 60_000;
 
-/** The devnet's chains as files: set up once per version of the code, by whoever asks first, then shared. */
+/**
+ * Returns the devnet's chains as files. The first caller sets them up, once per version of the code; others share them.
+ */
 export async function chainStates(): Promise<ChainState[]> {
 	const folder = join(cacheFolder, sourceHash());
 	const lock = `${folder}.lock`;
@@ -48,7 +50,7 @@ export async function chainStates(): Promise<ChainState[]> {
 			await sleep(50);
 		}
 	}
-	// Marks the folder as in use for whoever clears the cache.
+	// The time marks the folder as in use for `clearUnused`.
 	await utimes(folder, new Date(), new Date()).catch(() => {});
 	const { chains } = deploymentSchema.parse(
 		JSON.parse(await readFile(join(folder, "deployment.json"), "utf8")),
@@ -66,9 +68,9 @@ async function build(folder: string): Promise<void> {
 	try {
 		const chains = await Promise.all(devnetChains.map(({ chainId }) => buildChain(unfinished, chainId)));
 		await writeFile(join(unfinished, "deployment.json"), JSON.stringify({ chains }));
-		// The folder is there as a whole or not at all.
+		// The rename makes the folder appear as a whole or not at all.
 		await rename(unfinished, folder).catch((error) => {
-			// Two that both found the lock abandoned built the same.
+			// Two processes that both found the lock abandoned have built the same.
 			if (!existsSync(folder)) throw error;
 		});
 	} finally {
@@ -90,7 +92,7 @@ async function buildChain(folder: string, chainId: number): Promise<ChainDeploym
 	}
 }
 
-/** A lock is a file with its holder's process id; one whose holder is gone is nobody's. */
+/** Takes the lock, a file with its holder's process id. A lock whose holder is gone is abandoned. */
 async function takeLock(lock: string): Promise<boolean> {
 	try {
 		await writeFile(lock, String(process.pid), { flag: "wx" });

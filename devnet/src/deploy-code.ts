@@ -3,7 +3,7 @@ import type { Address, Hex } from "viem";
 import type { DevnetChain } from "./devnet-chain.ts";
 import { sendAs } from "./send-as.ts";
 
-/** Deploys by CREATE2: the address follows from the code and the salt, not from what was sent before. */
+/** Deploys with CREATE2: the address depends on the code and the salt, not on earlier transactions. */
 export async function deployCode(
 	chain: DevnetChain,
 	from: Address,

@@ -22,7 +22,7 @@ const maxTick = 887_272;
 
 export type Uniswap = { factory: Address; router: Address; quoterV2: Address; positionManager: Address };
 
-/** Uniswap v3 from its published artifacts. `owner` owns the factory. */
+/** Deploys Uniswap v3 from its published artifacts. `owner` owns the factory. */
 export async function deployUniswap(
 	chain: DevnetChain,
 	owner: Address,
@@ -30,7 +30,7 @@ export async function deployUniswap(
 ): Promise<Uniswap> {
 	const nonce = await chain.publicClient.getTransactionCount({ address: owner });
 	const factory = getContractAddress({ from: owner, nonce: BigInt(nonce) });
-	// Not by CREATE2: the factory is owned by whoever deploys it, and its owner enables the lowest fee.
+	// CREATE2 is not used: the factory's deployer owns it, and its owner enables the lowest fee.
 	await sendAs(chain, owner, {
 		data: initCode(
 			require("@uniswap/v3-core/artifacts/contracts/UniswapV3Factory.sol/UniswapV3Factory.json"),
@@ -42,7 +42,7 @@ export async function deployUniswap(
 		data: encodeFunctionData({ abi: factoryAbi, functionName: "enableFeeAmount", args: [100, 1] }),
 	});
 
-	// Nobody looks at the positions' pictures, which the missing descriptor would draw.
+	// The descriptor is left out: it would draw the positions' pictures, which nobody looks at.
 	const positionManager = await deployCode(
 		chain,
 		owner,

@@ -1,6 +1,6 @@
 import { parseAbi } from "viem";
 
-/** What is used of the contracts that exist on development chains only, and of WETH9. */
+/** The functions used here of WETH9 and of the contracts that exist on development chains only. */
 export const devTokenAbi = parseAbi([
 	"function mint(address to, uint256 amount)",
 	"function approve(address spender, uint256 amount)",

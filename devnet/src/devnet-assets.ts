@@ -12,7 +12,7 @@ export type DevnetToken = {
 	contract: "DevToken" | "DevTokenWithoutReturn" | "WETH9";
 	usd: string;
 	heartbeatSeconds: number;
-	/** Fee tiers from the settlement token: of one pool, or of two by way of WETH. */
+	/** Fee tiers from the settlement token: one for a direct pool, two for a path through WETH. */
 	paths: number[][];
 	/** In whole tokens. */
 	stock: string;
@@ -81,25 +81,28 @@ export const devnetTokens: readonly DevnetToken[] = [
 	},
 ];
 
-/** Holds and pays like WETH, with the zero address for its own. */
+/** The native token. Its decimals, feed and paths are WETH's; its address is the zero address. */
 export const devnetNative = { symbol: "ETH", stock: "1000", outflowPerHour: "500" } as const;
 
-/** How far each feed may be behind the market, as deployments say it. The server's own defaults cover that on Solana. */
+/**
+ * How far each feed may lag behind the market, as deployments state it. The server's own defaults cover this for
+ * Solana.
+ */
 export const deviationBps: Record<"stable" | "volatile", number> = { stable: 5, volatile: 30 };
 
-/** Solana's native token. Of it the EVM chains know the price alone. */
+/** Solana's native token. The EVM chains have only its price. */
 export const devnetSol = { symbol: "SOL", usd: "150", heartbeatSeconds: hour } as const;
 
-/** Lowers fees for who holds it. Not quoted: it has no pool and no feed. */
+/** The token whose holders pay lower fees. Not quoted: it has no pool and no feed. */
 export const devnetFeeDiscountToken = {
 	symbol: "GEO",
 	name: "Devnet Geo",
 	decimals: 18,
-	/** By wallet, in whole tokens: the first has none, the next ones more and more. */
+	/** Whole tokens per wallet: the first wallet has none, the next ones more and more. */
 	perWallet: ["0", "1000", "10000", "100000"],
 } as const;
 
-/** A pool and what each of its positions holds on either side, in USD. */
+/** A pool, and the USD value on either side of each of its positions. */
 export type DevnetPool = {
 	symbols: readonly [string, string];
 	fee: number;
@@ -108,7 +111,7 @@ export type DevnetPool = {
 };
 
 /**
- * Each pool has a full range, so that no move of the price leaves it dry, and most of its depth around the price. A
+ * Each pool has a full-range position, so that no price move leaves it dry, and most of its depth around the price. A
  * tick is a hundredth of a percent.
  */
 export const devnetPools: readonly DevnetPool[] = [
@@ -156,7 +159,7 @@ export function devnetToken(symbol: string): DevnetToken {
 	return token;
 }
 
-/** As many of the token's smallest units as this much money buys. */
+/** Returns how many of the token's smallest units this amount of USD buys. */
 export function unitsForUsd({ decimals, usd }: DevnetToken, amountUsd: string): bigint {
 	return (parseUnits(amountUsd, decimals) * 10n ** BigInt(feedDecimals)) / parseUnits(usd, feedDecimals);
 }

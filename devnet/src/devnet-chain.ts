@@ -10,7 +10,7 @@ import {
 	type TestClient,
 } from "viem";
 
-/** Where Multicall3 is on every chain that has it. */
+/** The address of Multicall3 on every chain that has it. */
 export const multicall3Address: Address = "0xcA11bde05977b3631167028862bE2a173976CA11";
 
 export type DevnetChain = {

@@ -10,7 +10,7 @@ import { type SolanaDevnetKeys, solanaAddressOfKey } from "./solana/development-
 
 export const defaultPort = 8545;
 
-/** Where a devnet is, while it runs. An endpoint is a fact of the process, so it is not in the deployment. */
+/** The endpoints of a running devnet. They belong to the process, so they are not in the deployment. */
 export type RunningDevnet = {
 	pid: number;
 	chains: { chainId: number; rpcUrl: string }[];
@@ -21,7 +21,7 @@ export type SolanaEndpoint = { chainId: number; rpcUrl: string; wsUrl: string };
 
 export type DevnetFiles = { deployment: string; keys: string; running: string };
 
-/** A devnet on another port gets a folder of its own, so that two side by side do not mix. */
+/** Returns the default folder. A devnet on another port gets its own, so that two side by side do not mix. */
 export function defaultDataDir(port: number): string {
 	const folder = join(import.meta.dirname, "../../.devnet");
 	return port === defaultPort ? folder : join(folder, `port-${port}`);
@@ -61,7 +61,7 @@ export function readRunningDevnet(dataDir: string): RunningDevnet & { deployment
 	let running: RunningDevnet;
 	try {
 		running = JSON.parse(readFileSync(files.running, "utf8"));
-		// One that was killed leaves the file behind. Signal 0 only asks whether the process is there.
+		// A killed devnet leaves the file behind. Signal 0 only checks whether the process exists.
 		process.kill(running.pid, 0);
 	} catch {
 		throw new Error(
@@ -76,7 +76,7 @@ export function readRunningDevnet(dataDir: string): RunningDevnet & { deployment
 
 function describeKeys(keys: DevnetKeys, solana: SolanaDevnetKeys) {
 	const describe = (privateKey: Hex) => ({ address: privateKeyToAddress(privateKey), privateKey });
-	// As Solana's own tools write them: the secret's 32 bytes and the address's.
+	// Solana's own tools use this form: the 32 bytes of the secret, then those of the address.
 	const describeSolana = (keypair: Uint8Array) => ({
 		address: solanaAddressOfKey(keypair),
 		keypair: getBase58Decoder().decode(keypair),

@@ -14,7 +14,10 @@ export type DevnetKeys = {
 	wallets: Hex[];
 };
 
-/** Who trades against the pools and provides their liquidity; who posts to the feeds. Nobody signs as them. */
+/**
+ * The market trades against the pools and provides their liquidity; the feed keeper posts to the feeds. Nobody signs as
+ * them.
+ */
 export type DevnetActors = { market: Address; feedKeeper: Address };
 
 const relayerCount = 4;

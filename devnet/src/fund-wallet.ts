@@ -9,7 +9,7 @@ import { type Call, sendAs } from "./send-as.ts";
 
 const retryMs = 200;
 
-/** Gives a wallet so much of a token out of nothing. The zero address is the native token. */
+/** Gives a wallet this amount of a token out of nothing. The zero address is the native token. */
 export async function fundWallet(
 	chain: DevnetChain,
 	{
@@ -25,7 +25,7 @@ export async function fundWallet(
 		await testClient.setBalance({ address: wallet, value: balance + amount });
 		return;
 	}
-	// A sender of its own: many may do this at once, and none is to wait for another's nonce.
+	// Each call has its own sender: many may run at once, and none should wait for another's nonce.
 	const sender = privateKeyToAddress(generatePrivateKey());
 	const isWrapped = token === deployment.wrappedNative;
 	const ether = parseEther("1") + (isWrapped ? amount : 0n);
@@ -40,7 +40,10 @@ export async function fundWallet(
 	await send({ to: token, data });
 }
 
-/** A balance that is set while the node makes a block can be lost with it: then it is set again, until the block is made. */
+/**
+ * Sends the call, setting the sender's balance again on each try: a balance set while the node makes a block can be
+ * lost.
+ */
 async function sendWithEther(
 	chain: DevnetChain,
 	{ sender, ether, call }: { sender: Address; ether: bigint; call: Call },

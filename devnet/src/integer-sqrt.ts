@@ -1,4 +1,4 @@
-/** The largest integer whose square is at most `value`. */
+/** Returns the largest integer whose square is at most `value`. */
 export function integerSqrt(value: bigint): bigint {
 	if (value < 2n) return value;
 	let root = 1n << BigInt((value.toString(2).length + 1) >> 1);

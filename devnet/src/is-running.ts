@@ -1,11 +1,11 @@
-/** Whether there is such a process. */
+/** Returns true if a process with this id exists. */
 export function isRunning(pid: number): boolean {
 	try {
-		// Signal 0 only asks.
+		// Signal 0 only checks that the process exists.
 		process.kill(pid, 0);
 		return true;
 	} catch (error) {
-		// It is there, and someone else's.
+		// The process exists and belongs to another user.
 		return (error as NodeJS.ErrnoException).code === "EPERM";
 	}
 }

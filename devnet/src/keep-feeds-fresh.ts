@@ -5,10 +5,12 @@ import { readFeeds, refreshFeeds } from "./refresh-feeds.ts";
 
 const pollMs = 500;
 
-/** Early enough that a feed is never old, except in the moment after someone moved the chain's clock. */
+/** Low enough that a feed is never stale, except in the moment after someone moved the chain's clock. */
 const refreshAtFractionOfHeartbeat = 0.25;
 
-/** Posts to the feeds before they are stale by the chain's own clock, however it runs. Returns what stops it. */
+/**
+ * Posts to the feeds before they are stale by the chain's own clock, however it runs. Returns a function that stops it.
+ */
 export function keepFeedsFresh(chain: DevnetChain, deployment: ChainDeployment): () => Promise<void> {
 	const stopping = new AbortController();
 	const done = keep();
@@ -26,7 +28,7 @@ export function keepFeedsFresh(chain: DevnetChain, deployment: ChainDeployment):
 				);
 				if (isOld) await refreshFeeds(chain, deployment);
 			} catch {
-				// The chain may be reset, paused or about to stop under us: the next round sees.
+				// The chain may be reset, paused or about to stop: the next round tries again.
 			}
 			await sleep(pollMs, undefined, { signal: stopping.signal }).catch(() => {});
 		}

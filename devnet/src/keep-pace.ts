@@ -1,10 +1,10 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { DevnetChain } from "./devnet-chain.ts";
 
-/** By the chain's address: what is to be done between two of its blocks, one after the other. */
+/** The last task queued for each chain, by its URL. Tasks run between blocks, one after the other. */
 const turns = new Map<string, Promise<unknown>>();
 
-/** Makes a block each time that so long has passed. Returns what stops it. */
+/** Makes a block every `blockMs`. Returns a function that stops it. */
 export function keepPace(chain: DevnetChain, blockMs: number): () => Promise<void> {
 	const stopping = new AbortController();
 	const done = keep();
@@ -16,7 +16,7 @@ export function keepPace(chain: DevnetChain, blockMs: number): () => Promise<voi
 	async function keep(): Promise<void> {
 		let nextAt = performance.now();
 		while (!stopping.signal.aborted) {
-			// The chain may be about to stop under us: the next round sees.
+			// The chain may be about to stop: the next round tries again.
 			await withoutBlocks(chain, () => chain.testClient.mine({ blocks: 1 })).catch(() => {});
 			const now = performance.now();
 			nextAt = Math.max(nextAt + blockMs, now);
@@ -26,8 +26,8 @@ export function keepPace(chain: DevnetChain, blockMs: number): () => Promise<voi
 }
 
 /**
- * Does something while the chain makes no block. A node that is told to drop blocks in the moment in which it makes one
- * ends up with events that its state does not have.
+ * Runs `work` while the chain makes no block. A node that is told to drop blocks while it makes one ends up with events
+ * that its state does not have.
  */
 export async function withoutBlocks<T>({ rpcUrl }: DevnetChain, work: () => Promise<T>): Promise<T> {
 	const before = turns.get(rpcUrl) ?? Promise.resolve();

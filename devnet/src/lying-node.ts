@@ -4,27 +4,27 @@ import type { AddressInfo } from "node:net";
 
 type NodeCall = { method: string; params: unknown[] };
 
-/** What a node says instead: another result or an error, or nothing, for as long as anyone waits. */
+/** A node's false answer: another result, an error, or no answer for as long as the caller waits. */
 type Lie = { result: unknown } | { error: { code: number; message: string } } | "nothing";
 
-/** From a call and the true result to what is said; undefined where that is the truth. */
+/** Maps a call and its true result to a lie; undefined to tell the truth. */
 export type Liar = (call: NodeCall, result: unknown) => Lie | undefined;
 
-/** A provider of a chain that tells what it is made to tell. */
+/** A provider of a chain whose answers the test controls. */
 export type LyingNode = {
 	url: string;
 	calls: NodeCall[];
 	/** The node that knows the truth. */
 	targetUrl: string;
-	/** Undefined: it tells the truth. */
+	/** Undefined if the node tells the truth. */
 	liar: Liar | undefined;
 	stop: () => Promise<void>;
 };
 
-/** Stands before a node. Each call and its result pass through a liar, where there is one. */
+/** Starts a proxy of a node. Each call and its result pass through the liar, if there is one. */
 export async function startLyingNode({ targetUrl = "" } = {}): Promise<LyingNode> {
 	const server = createServer((request, response) => {
-		// As it would be seen without anyone in between: a connection that breaks.
+		// The caller should see a broken connection, as it would without the proxy.
 		answer(node, request, response).catch(() => response.destroy());
 	});
 	server.listen(0, "127.0.0.1");
@@ -51,7 +51,7 @@ async function answer(node: LyingNode, request: IncomingMessage, response: Serve
 	node.calls.push(call);
 	const headers = { "content-type": "application/json" };
 	const truth = await fetch(node.targetUrl, { method: "POST", headers, body });
-	// What is true is passed on as it is: numbers may be larger than JavaScript's.
+	// A true answer is passed on as text: its numbers may exceed JavaScript's.
 	const text = await truth.text();
 	const lie = node.liar?.(call, (JSON.parse(text) as { result?: unknown }).result);
 	if (lie === "nothing") return;

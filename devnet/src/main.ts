@@ -48,7 +48,7 @@ try {
 async function start(options: Options): Promise<void> {
 	const startedAt = performance.now();
 	const say = options.json ? console.error : console.log;
-	// Before the chains are up there is nothing to finish: the exit ends them.
+	// Before the chains are up there is nothing to stop: exiting ends them.
 	let stop = async () => {};
 	let isStopping = false;
 	const end = async () => {
@@ -117,7 +117,7 @@ function dataDirOf({ dataDir, port }: Options): string {
 	return dataDir ? resolve(dataDir) : defaultDataDir(port);
 }
 
-/** A percentage that falls begins like an option. */
+/** Escapes a negative percentage, which would look like an option. */
 function withNegativePercent(argv: string[]): string[] {
 	return argv.map((argument) => (/^-\d/.test(argument) ? ` ${argument}` : argument));
 }

@@ -19,9 +19,9 @@ import { factoryAbi, poolAbi, routerAbi } from "./uniswap-abi.ts";
 export type PriceMove = {
 	chainId: number;
 	symbol: string;
-	/** In USD. */
+	/** Prices in USD. */
 	feed: { address: Address; before: string; after: string };
-	/** In the pool's other token. */
+	/** Prices in the pool's other token. */
 	pools: { address: Address; against: string; feePercent: string; before: string; after: string }[];
 };
 
@@ -37,8 +37,8 @@ type Pool = {
 const percentDecimals = 6;
 
 /**
- * Moves an asset's price by a percentage, in its feed and in every pool that has it. Against each other token the
- * asset moves alike, so that a way through a second pool costs what the direct way does, as before.
+ * Moves an asset's price by a percentage, in its feed and in every pool that has it. The asset moves alike against each
+ * other token, so a path through a second pool still costs the same as the direct path.
  */
 export async function movePrice(
 	chain: DevnetChain,
@@ -92,7 +92,7 @@ function findAsset({ assets }: ChainDeployment, symbol: string): AssetDeployment
 	throw new RangeError(`no asset ${symbol}: choose one of ${assets.map((asset) => asset.symbol).join(", ")}`);
 }
 
-/** "+5", "-2.5 %" and the like, as the factor by which a price is multiplied. */
+/** Parses "+5", "-2.5 %" and the like into the factor by which a price is multiplied. */
 export function parsePercent(text: string): Fraction {
 	const number = /^([+-]?\d+(?:\.\d{1,6})?)\s*%?$/.exec(text.trim())?.[1];
 	const denominator = parseUnits("100", percentDecimals);
@@ -104,7 +104,7 @@ export function parsePercent(text: string): Fraction {
 	return { numerator, denominator };
 }
 
-/** All pools that some asset's path names and that have this asset in them. */
+/** Returns all pools that contain this asset and are part of some asset's path. */
 async function poolsOf(
 	{ publicClient }: DevnetChain,
 	deployment: ChainDeployment,
@@ -150,13 +150,13 @@ async function poolsOf(
 	}
 }
 
-/** A pool's price is of its token 0 in its token 1: for token 1 it moves the other way. */
+/** Returns the moved price. A pool's price is that of token 0 in token 1: for token 1 it moves the other way. */
 function targetSqrtPrice(sqrtPrice: bigint, isToken0: boolean, { numerator, denominator }: Fraction): bigint {
 	const square = sqrtPrice * sqrtPrice;
 	return integerSqrt(isToken0 ? (square * numerator) / denominator : (square * denominator) / numerator);
 }
 
-/** A swap of all that the market has, which the pool stops at the price. */
+/** Returns a swap of the market's whole balance, which the pool stops at the target price. */
 async function swapTo(
 	{ publicClient }: DevnetChain,
 	{ uniswap, wrappedNative }: ChainDeployment,
@@ -210,7 +210,7 @@ async function readAnswer({ publicClient }: DevnetChain, { feed }: AssetDeployme
 	return answer;
 }
 
-/** The asset's price in the pool's other token, in whole tokens. */
+/** Formats the asset's price in the pool's other token, in whole tokens. */
 function formatPrice(sqrtPrice: bigint, asset: AssetDeployment, pool: Pool): string {
 	const digits = 12;
 	const square = sqrtPrice * sqrtPrice;

@@ -13,14 +13,14 @@ const senderCreatorAddress: Address = "0x0A630a99Df908A81115A3022927Be82f9299987
 const permit2Address: Address = "0x000000000022D473030F116dDEE9F6B43aC78BA3";
 const permit2Salt: Hex = "0x0000000000000000000000000000000000000000d3af2663da51c10215000000";
 
-/** What every real chain has at a known address: EntryPoint v0.9, Permit2, Multicall3. */
+/** Places the contracts that every real chain has at a known address: EntryPoint v0.9, Permit2, Multicall3. */
 export async function placePredeploys(chain: DevnetChain, from: Address): Promise<{ permit2: Address }> {
 	const { testClient, publicClient } = chain;
 	for (const address of [entryPoint09Address, senderCreatorAddress]) {
 		await testClient.setCode({ address, bytecode: readPredeploy(address) });
 	}
 
-	// That file is creation code, unlike the others: placed as it is, Permit2 would accept any signature.
+	// Unlike the others, this file is creation code: placed as it is, Permit2 would accept any signature.
 	const permit2 = await deployCode(chain, from, readPredeploy(permit2Address), permit2Salt);
 	if (permit2 !== permit2Address) throw new Error(`Permit2 came out at ${permit2}`);
 
@@ -36,7 +36,7 @@ function readPredeploy(address: Address): Hex {
 	return bytesToHex(readFileSync(join(folder, "bin", `${address}.bytecode`)));
 }
 
-/** viem carries a build of Multicall3 for calls without one on the chain, but does not export it. */
+/** Reads the build of Multicall3 that viem carries for calls without one on the chain, but does not export. */
 async function readMulticall3(): Promise<Hex> {
 	const folder = dirname(require.resolve("viem/package.json"));
 	const { multicall3Bytecode } = await import(join(folder, "_esm/constants/contracts.js"));

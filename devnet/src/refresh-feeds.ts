@@ -7,7 +7,7 @@ import type { DevnetChain } from "./devnet-chain.ts";
 import { deriveDevnetKeys } from "./devnet-keys.ts";
 import { hasSolFeed, solFeedAddress } from "./solana-feeds.ts";
 
-/** What a feed last said, and how long ago by the chain's clock. */
+/** A feed's last answer and its age by the chain's clock. */
 export type FeedReading = {
 	feed: Address;
 	answer: bigint;
@@ -33,7 +33,7 @@ export async function readFeeds(
 	);
 }
 
-/** Posts each feed's own last answer again. The chain does it, so a price moved at the same time is never undone. */
+/** Posts each feed's own last answer again. The contract reads it, so a concurrent price move is never undone. */
 export async function refreshFeeds(chain: DevnetChain, deployment: ChainDeployment): Promise<void> {
 	const data = encodeFunctionData({ abi: devFeedAbi, functionName: "refresh" });
 	await callMany(
@@ -43,7 +43,7 @@ export async function refreshFeeds(chain: DevnetChain, deployment: ChainDeployme
 	);
 }
 
-/** The feeds of the chain's assets, and those that price what is not on it. */
+/** Returns the feeds of the chain's assets, and SOL's if it is on this chain. */
 function heartbeatsOf(deployment: ChainDeployment): Map<Address, number> {
 	const heartbeats = new Map(deployment.assets.map(({ feed }) => [feed.address, feed.heartbeatSeconds]));
 	if (hasSolFeed(deployment)) heartbeats.set(solFeedAddress(), devnetSol.heartbeatSeconds);

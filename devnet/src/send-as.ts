@@ -3,19 +3,19 @@ import type { DevnetChain } from "./devnet-chain.ts";
 
 export type Call = { to?: Address; data?: Hex; value?: bigint };
 
-/** More than any call of ours uses. Given a limit, the node does not search for one by running the call many times. */
+/** More than any of our calls uses. Given a limit, the node does not search for one by running the call many times. */
 const gasOfOne = 20_000_000;
 
-/** So that several fit into one block. */
+/** Low enough that several calls fit into one block. */
 const gasOfMany = 4_000_000;
 
-/** Sends as any address, without its key, and waits until it is mined. Throws if it reverts. */
+/** Sends a call from any address, without its key, and waits until it is mined. Throws if it reverts. */
 export async function sendAs(chain: DevnetChain, from: Address, call: Call): Promise<RpcTransactionReceipt> {
 	await chain.testClient.impersonateAccount({ address: from });
 	return send(chain, { from, gas: gasOfOne, ...call });
 }
 
-/** Sends all at once, in this order, into as few blocks as there can be. */
+/** Sends all calls at once, in this order, into as few blocks as possible. */
 export async function sendAllAs(
 	chain: DevnetChain,
 	from: Address,

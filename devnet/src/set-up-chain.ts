@@ -36,16 +36,16 @@ import { hasSolFeed, solFeedInitCode } from "./solana-feeds.ts";
 
 const require = createRequire(import.meta.url);
 
-/** Ether for whoever makes the market: as good as endless. */
+/** Ether for the market maker: practically endless. */
 const marketEther = parseEther("1000000000");
 const relayerEther = parseEther("100");
 
-/** More than the pools and the wallets get. In whole tokens. */
+/** Whole tokens for the market: more than the pools and the wallets get. */
 const marketTokens = "1000000000000";
 
 /**
- * Makes an empty chain one that swaps can be tried on: assets, pools, feeds, our contracts, stock, wallets. Needs a
- * chain that mines each transaction at once.
+ * Sets up an empty chain for swaps: assets, pools, feeds, our contracts, stock, wallets. Needs a chain that mines each
+ * transaction at once.
  */
 export async function setUpChain(
 	chain: DevnetChain,
@@ -202,7 +202,7 @@ function mint(token: Address, to: Address, amount: bigint): { to: Address; data:
 	};
 }
 
-/** Of the chain, so that an address of one chain taken for the other's fails at once. */
+/** Returns a salt that differs per chain, so that using one chain's address on the other fails at once. */
 function assetSalt({ chainId }: DevnetChain): Hex {
 	return numberToHex(chainId, { size: 32 });
 }

@@ -5,14 +5,14 @@ import { deviationBps, devnetSol } from "./devnet-assets.ts";
 import { devnetChains } from "./devnet-chain.ts";
 import { feedInitCode } from "./feed-init-code.ts";
 
-/** SOL's feed is on the first EVM chain only: it is one feed that prices it, wherever it is delivered. */
+/** Returns true for the first EVM chain, the only one with SOL's feed: one feed prices it, wherever it is delivered. */
 export function hasSolFeed({ chainId }: { chainId: number }): boolean {
 	return chainId === devnetChains[0].chainId;
 }
 
 let address: Address | undefined;
 
-/** Where SOL's feed is: it follows from its code. */
+/** Returns the address of SOL's feed, which follows from its code. */
 export function solFeedAddress(): Address {
 	address ??= deterministicDeployment(solFeedInitCode()).address;
 	return address;
@@ -22,7 +22,7 @@ export function solFeedInitCode() {
 	return feedInitCode({ name: devnetSol.symbol, usd: devnetSol.usd });
 }
 
-/** What prices each of Solana's assets: the feeds of the first EVM chain. */
+/** Returns the feed that prices each of Solana's assets, all on the first EVM chain. */
 export function solanaFeeds(
 	chain: ChainDeployment,
 ): Record<"USDC" | "USDT" | "SOL", SolanaAssetDeployment["feed"]> {

@@ -3,7 +3,7 @@ import { type ChainProcess, startChainProcess } from "./chain-process.ts";
 
 export type Anvil = Omit<ChainProcess, "address"> & { url: string };
 
-/** Starts a chain of its own process on 127.0.0.1; without a port, on a free one. */
+/** Starts a chain in its own process on 127.0.0.1, on a free port if none is given. */
 export async function startAnvil({
 	chainId,
 	port = 0,
@@ -12,7 +12,7 @@ export async function startAnvil({
 }: {
 	chainId: number;
 	port?: number;
-	/** A state to begin with. */
+	/** The initial state. */
 	stateFile?: string;
 	/** A block is final when two epochs of blocks are above it. */
 	slotsInAnEpoch?: number;
@@ -23,7 +23,7 @@ export async function startAnvil({
 		["--chain-id", String(chainId)],
 		["--hardfork", "prague"],
 		["--slots-in-an-epoch", String(slotsInAnEpoch)],
-		// The accounts that everyone knows get nothing here: what works on the devnet works with keys of its own.
+		// The well-known accounts get nothing here: what works on the devnet works with its own keys.
 		["--accounts", "0"],
 		...(stateFile ? [["--load-state", stateFile]] : []),
 	].flat();
@@ -37,7 +37,7 @@ export async function startAnvil({
 	return { ...anvil, url };
 }
 
-/** It prints each request. A process too busy to read that would, once the pipe is full, stop the chain. */
+/** Turns off the log of requests. If this process is too busy to read it, a full pipe would stop the chain. */
 async function silence(url: string): Promise<void> {
 	await fetch(url, {
 		method: "POST",

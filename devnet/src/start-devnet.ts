@@ -16,18 +16,18 @@ export type Devnet = {
 	keys: DevnetKeys;
 	solanaKeys: SolanaDevnetKeys;
 	files: DevnetFiles;
-	/** Settles when one of the chains ended by itself. */
+	/** Rejects when one of the chains ended by itself. */
 	failed: Promise<never>;
 	stop: () => Promise<void>;
 };
 
-/** All chains with everything on them, their own pace, fresh feeds, and the files that describe them. */
+/** Starts all chains with everything on them, block production, fresh feeds, and the files that describe them. */
 export async function startDevnet({
 	port,
 	dataDir,
 	onProgress = () => {},
 }: {
-	/** Of the first chain; the second and Solana are on the next. */
+	/** Port of the first chain; the second and Solana are on the next ports. */
 	port: number;
 	dataDir: string;
 	onProgress?: (line: string) => void;
@@ -48,19 +48,19 @@ export async function startDevnet({
 				onProgress(`${name}: listens on ${anvil.url}`);
 				const chain = connectDevnetChain({ chainId, rpcUrl: anvil.url });
 				const deployment = await setUpChain(chain, (line) => onProgress(`${name}: ${line}`));
-				// Blocks at once were for the set-up; from here on the chain has a pace, as real ones have.
+				// Instant mining was for the set-up; from here on the chain has a block time, as real ones have.
 				await chain.testClient.setIntervalMining({ interval: 1 });
 				return { chain, deployment };
 			}),
 		);
-		// Only now: a chain that was still starting when the other failed would be left running.
+		// A failure is thrown only now: a chain that was still starting when the other failed would be left running.
 		const chains = starting.map((one) => {
 			if (one.status === "rejected") throw one.reason;
 			return one.value;
 		});
 		const [first] = chains;
 		if (!first) throw new Error("the devnet has chains");
-		// Its deployment names the feeds of a chain that is set up.
+		// Solana starts last: its deployment names the feeds of a chain that is set up.
 		const started = await startTestSolana({ port: solanaPort, feeds: solanaFeeds(first.deployment) });
 		solana = started;
 		onProgress(`${started.deployment.name}: listens on ${started.rpcUrl}`);
@@ -78,7 +78,7 @@ export async function startDevnet({
 		const failed = Promise.race([...anvils, started].map(({ exited }) => exited)).then(() =>
 			isStopping ? new Promise<never>(() => {}) : Promise.reject(new Error("a chain ended by itself")),
 		);
-		// A caller need not look at it.
+		// A caller may ignore this promise.
 		failed.catch(() => {});
 		return {
 			running,

@@ -18,18 +18,18 @@ export type TestChains = {
 	stop: () => Promise<void>;
 };
 
-/** How fast chains are, and how long their blocks can be dropped. */
+/** The block time of chains, and how long their blocks can be reorged. */
 export type ChainRhythm = {
-	/** A block is final when two epochs of blocks are above it: few, unless asked for more. */
+	/** A block is final when two epochs of blocks are above it. The default is small. */
 	slotsInAnEpoch?: number;
-	/** Where this is asked for, this process makes the blocks, and `withoutBlocks` can hold them back. */
+	/** If set, this process makes the blocks, and `withoutBlocks` can hold them back. */
 	blockMs?: number;
 };
 
 /**
- * Two chains of the caller's own, set up like the devnet's, on free ports. They end with `stop`, or with the process.
- * Automine gives each transaction a block and makes none without; then the caller refreshes the feeds if it moves
- * the clock. Otherwise there is a block each second, or as often as asked for, and the feeds are kept fresh.
+ * Starts two chains of the caller's own, set up like the devnet's, on free ports. They end with `stop`, or with the
+ * process. With automine, each transaction gets a block and there are no others; a caller that moves the clock
+ * refreshes the feeds. Otherwise there is a block each second, or every `blockMs`, and the feeds are kept fresh.
  */
 export async function startTestChains({
 	automine = true,
@@ -64,9 +64,9 @@ async function startChain(
 	const anvil = await startAnvil({ chainId, stateFile, slotsInAnEpoch });
 	const chain: TestChain = { ...connectDevnetChain({ chainId, rpcUrl: anvil.url }), deployment };
 	try {
-		// The state is as old as the cache; the clock is today's.
+		// The state is as old as the cache, but the clock is today's.
 		await refreshFeeds(chain, deployment);
-		// So many that `safe` and `finalized` are ones whose state this process has.
+		// Enough blocks that this process has the state of `safe` and `finalized`.
 		await chain.testClient.mine({ blocks: 2 * slotsInAnEpoch + 1 });
 	} catch (error) {
 		await anvil.stop();

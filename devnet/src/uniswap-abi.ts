@@ -1,6 +1,6 @@
 import { parseAbi } from "viem";
 
-/** What is used of Uniswap v3. The artifacts are JSON, which has no types. */
+/** The part of Uniswap v3 that is used here. The artifacts are JSON, which has no types. */
 export const factoryAbi = parseAbi([
 	"function enableFeeAmount(uint24 fee, int24 tickSpacing)",
 	"function getPool(address tokenA, address tokenB, uint24 fee) view returns (address)",

@@ -13,7 +13,7 @@ export type RunningCommand = {
 	stderr: () => string;
 };
 
-/** A folder for the tests of one file, and its command. Both end with the tests. */
+/** Creates a folder for the tests of one file, and its command. Both end with the tests. */
 export function commandsInFolder(main: string): {
 	folder: string;
 	command: (args: string[]) => RunningCommand;

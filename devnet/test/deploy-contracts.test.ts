@@ -160,7 +160,7 @@ test("nothing is recorded before the last transaction has its confirmations", as
 	});
 	await last;
 	await chain.testClient.mine({ blocks: 1 });
-	// Time enough to ask for the block many times over.
+	// This is long enough to ask for the block many times.
 	await sleep(100);
 	expect(isFinished).toBe(false);
 	await chain.testClient.mine({ blocks: 1 });

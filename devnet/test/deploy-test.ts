@@ -1,4 +1,4 @@
-// What the tests of deployments share. Each test finds the chain without anything of ours.
+// Set-up that the tests of deployments share. Each test starts on a chain without our contracts.
 import {
 	type DeployConfigInput,
 	parseDeployConfig,
@@ -26,14 +26,14 @@ export let chain: TestChain;
 export let config: DeployConfigInput;
 let snapshot: Hex;
 
-/** To be called once by each file of tests. */
+/** Must be called once by each test file. */
 export function onChainsOfItsOwn(): void {
 	beforeAll(async () => {
 		chains = await startTestChains();
 		chain = chains.origin;
 		config = deployConfigFor(chain.deployment, roles);
 		const { delegate, escrow } = chain.deployment.contracts;
-		// These two have one address for all deployers: taken away, the chain is one that has nothing of ours.
+		// These two have one address for all deployers: without them the chain has none of our contracts.
 		for (const address of [delegate, escrow]) {
 			await chain.testClient.setCode({ address, bytecode: "0x" });
 			await chain.testClient.setNonce({ address, nonce: 0 });

@@ -33,7 +33,7 @@ async function start(port: number) {
 	return { ...run, up, dataDir, port, upAfterMs: performance.now() - startedAt };
 }
 
-/** The chains on this port, and the readers beside them. */
+/** Returns the chains on this port, and their watchdog readers. */
 function processesOn(port: number): string[] {
 	const processes = execFileSync("ps", ["-axo", "pid=,args="], { encoding: "utf8" }).split("\n");
 	return processes.filter(
@@ -41,7 +41,7 @@ function processesOn(port: number): string[] {
 	);
 }
 
-/** A port that is free, and the next two as well. */
+/** Returns a free port whose next two are free as well. */
 async function freePort(): Promise<number> {
 	for (;;) {
 		const server = createServer().listen(0, "127.0.0.1");

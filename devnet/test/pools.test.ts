@@ -9,7 +9,7 @@ import { factoryAbi, poolAbi, quoterAbi, routerAbi } from "../src/uniswap-abi.ts
 
 const { market } = deriveDevnetKeys().actors;
 
-/** From a few cents to more than the depth around the price. */
+/** Sizes from a few cents to more than the depth around the price. */
 const sizesUsd = ["0.05", "1000", "2000000", "80000000"];
 
 const oneHop = devnetPools.flatMap(({ symbols: [a, b], fee }) => [
@@ -116,7 +116,7 @@ async function quote({ publicClient, deployment }: TestChain, path: Hex, amountI
 	return result[0];
 }
 
-/** What the market really got for it. */
+/** Swaps, and returns the amount that the market received. */
 async function swap(chain: TestChain, { symbols }: Route, path: Hex, amountIn: bigint): Promise<bigint> {
 	const token = addressOf(chain.deployment, symbols.at(-1));
 	const balance = () =>

@@ -6,7 +6,7 @@ import { genesisAccounts } from "../src/solana/genesis-accounts.ts";
 import { solanaChain } from "../src/solana/solana-chain.ts";
 import { readWireTransaction } from "../src/solana/wire-transaction.ts";
 
-/** A chain without a clock, and a transaction for the blockhash of its newest block. */
+/** Returns a chain without a clock, and a transaction for the blockhash of its newest block. */
 async function begin(skipEvery?: number) {
 	const chain = solanaChain({ confirmedSlots: 2, finalitySlots: 32, skipEvery, now: Date.now });
 	for (const account of await genesisAccounts()) chain.states.write(account.address, account);

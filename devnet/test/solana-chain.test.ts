@@ -40,7 +40,7 @@ async function balanceOf(owner: Address, commitment: "processed" | "confirmed" |
 	return (await client.rpc.getBalance(owner, { commitment }).send()).value;
 }
 
-/** Whether a send is refused before it is passed on, and for that reason. */
+/** Expects a send to be refused by its preflight, for this cause. */
 async function expectPreflightFailure(sent: Promise<unknown>, cause: SolanaErrorCode) {
 	const error = await sent.then(
 		() => undefined,
@@ -137,7 +137,7 @@ test("a transaction that fails lands with its error and pays fee and priority, n
 
 	const { signature, status } = await client.land(tooMuch, options);
 	expect(status.err).toEqual({ InstructionError: [2n, { Custom: 1n }] });
-	// One signature, and 123,457 units at 10,001 millionths, rounded up.
+	// The fee is one signature, and 123,457 units at 10,001 millionths, rounded up.
 	const fee = 5_000n + 1_235n;
 	expect(await balanceOf(stranger.address)).toBe(before - fee);
 	const landed = await client.rpc
@@ -219,7 +219,7 @@ test("within a slot the higher price runs first", async () => {
 	await solana.admin.airdrop({ address: poor.address, lamports: 2n * sol });
 	const to = await newAddress();
 	const lifetime = await client.latest();
-	// There is enough for one of them alone.
+	// The balance is enough for only one of them.
 	const low = await client.sign([transferSol(poor, to, (3n * sol) / 2n)], { lifetime, unitPrice: 1n });
 	const high = await client.sign([transferSol(poor, to, (3n * sol) / 2n)], { lifetime, unitPrice: 1_000n });
 	await fetch(solana.rpcUrl, {

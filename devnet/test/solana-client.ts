@@ -22,7 +22,7 @@ import type { TestSolana } from "../src/index.ts";
 
 type Lifetime = { blockhash: Blockhash; lastValidBlockHeight: bigint };
 
-/** The client that anyone would use, unmodified, and signers of the development keys. */
+/** Returns the standard client, unmodified, and signers of the development keys. */
 export async function solanaClient({ rpcUrl, wsUrl, keys }: TestSolana) {
 	const rpc = createSolanaRpc(rpcUrl);
 	const rpcSubscriptions = createSolanaRpcSubscriptions(wsUrl);
@@ -79,7 +79,7 @@ export async function solanaClient({ rpcUrl, wsUrl, keys }: TestSolana) {
 		send,
 		statusOf,
 		sendAndConfirm: sendAndConfirmTransactionFactory({ rpc, rpcSubscriptions }),
-		/** Sends without a check beforehand, and waits for its place in the chain. */
+		/** Sends without preflight, and waits until it is in the chain. */
 		land: async (...args: Parameters<typeof sign>) => {
 			const signed = await sign(...args);
 			await send(signed.wire);

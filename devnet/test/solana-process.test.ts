@@ -102,7 +102,7 @@ test("slots keep their time", async () => {
 		const slot = async () => Number(await rpc.getSlot({ commitment: "processed" }).send());
 		const startedAt = performance.now();
 		const first = await slot();
-		// Halted, it misses some, and makes up for them.
+		// While halted, the process misses some slots, and makes up for them afterwards.
 		process.kill(solana.pid, "SIGSTOP");
 		await sleep(1_000);
 		process.kill(solana.pid, "SIGCONT");

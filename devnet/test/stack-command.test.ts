@@ -9,10 +9,10 @@ import { commandsInFolder } from "./commands-in-folder.ts";
 
 const { folder, command } = commandsInFolder(join(import.meta.dirname, "../src/stack/main.ts"));
 
-/** What has the folder or one of the ports in its command line, the readers beside them included. */
+/** Returns the processes with the folder or one of the ports in their command line, watchdog readers included. */
 function processesOf({ dataDir, port }: { dataDir: string; port: number }): string[] {
 	const ports = Array.from({ length: 15 }, (_, i) => String(port + i));
-	// Without their ids, any of which could be such a number.
+	// Process ids are left out: any of them could equal a port.
 	const all = execFileSync("ps", ["-axo", "args="], { encoding: "utf8" }).split("\n");
 	return all.filter(
 		(line) => line.includes(dataDir) || ports.some((one) => line.split(/[\s:]/).includes(one)),
@@ -35,7 +35,7 @@ describe("a stack that runs", () => {
 		const running = readStackFile(dataDir);
 		expect(JSON.parse(stack.stdout())).toMatchObject({ baseUrl: running?.baseUrl, apiKey: running?.apiKey });
 		expect(await isAnswering(`${running?.baseUrl}/health`)).toBe(true);
-		// It has the key.
+		// The file contains the key.
 		expect(statSync(join(dataDir, "stack.json")).mode & 0o777).toBe(0o600);
 	});
 

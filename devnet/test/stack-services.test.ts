@@ -26,7 +26,7 @@ const restatePorts = async () => ({
 	node: await nextPort(),
 });
 
-/** Processes with one of these in their command line, the readers beside them included. */
+/** Returns the processes with one of these marks in their command line, watchdog readers included. */
 function processesWith(marks: (string | number)[]): string[] {
 	const all = execFileSync("ps", ["-axo", "pid=,args="], { encoding: "utf8" }).split("\n");
 	return all.filter((line) => marks.some((mark) => line.includes(String(mark))));

@@ -5,10 +5,10 @@ import { invalidParams } from "./rpc-error.ts";
 import type { Config } from "./rpc-params.ts";
 import { readMint, readTokenAccount, uiTokenAmount } from "./token-balance.ts";
 
-/** Accounts that hold enough to stay pay no rent in any epoch. */
+/** The rent epoch of rent-exempt accounts, which never pay rent. */
 const noRentEpoch = 18_446_744_073_709_551_615n;
 
-/** An account as a node tells it. `read` gives the mint of a token account. */
+/** Returns an account in a node's JSON form. `read` returns the mint of a token account. */
 export function accountJson(
 	account: AccountState,
 	{ encoding = "base58", dataSlice }: Config,
@@ -41,7 +41,7 @@ function encodedData(data: Uint8Array, encoding: unknown): [string, string] {
 				);
 			}
 			return [getBase58Decoder().decode(data), "base58"];
-		// What cannot be parsed is given as base64.
+		// Data that cannot be parsed is returned as base64.
 		case "base64":
 		case "jsonParsed":
 			return [getBase64Decoder().decode(data), "base64"];

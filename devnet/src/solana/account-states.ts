@@ -2,26 +2,26 @@ import type { Address, EncodedAccount } from "@solana/kit";
 import type { LiteSVM } from "litesvm";
 import { systemAccount } from "./new-account.ts";
 
-/** Undefined where there is none. */
+/** Undefined if the account does not exist. */
 export type AccountState = EncodedAccount | undefined;
 
 type Version = { slot: number; account: AccountState };
 
 /**
- * The accounts as they are, and as they were in each slot that is not final yet. The virtual machine knows the newest
- * state only.
+ * Keeps the current accounts, and their versions in each slot that is not final yet. The virtual machine knows the
+ * newest state only.
  */
 export function accountStates(svm: LiteSVM) {
 	// Reading from the machine is the slow part of running a transaction.
 	const newest = new Map<Address, AccountState>();
-	/** Oldest first. The first one says what was there before the others. */
+	/** Oldest first. The first version is the state before the others. */
 	const versions = new Map<Address, Version[]>();
-	/** What the machine had before, of all that is otherwise now. */
+	/** The machine's original state of every account that has changed. */
 	const originals = new Map<Address, AccountState>();
 
 	const load = (address: Address): AccountState => {
 		const account = svm.getAccount(address);
-		// An account without lamports is one that the chain removes.
+		// The chain removes accounts without lamports.
 		const state = account.exists && account.lamports > 0n ? account : undefined;
 		newest.set(address, state);
 		return state;
@@ -38,13 +38,13 @@ export function accountStates(svm: LiteSVM) {
 
 	return {
 		read,
-		/** As it was at the end of that slot. */
+		/** Returns the account at the end of that slot. */
 		readAt: (address: Address, slot: number): AccountState => {
 			const past = versions.get(address);
 			return past ? past.findLast((version) => version.slot <= slot)?.account : read(address);
 		},
 		write,
-		/** Takes over what a transaction has left. Says whether it is another account now. */
+		/** Takes over the account that a transaction left. Returns true if it changed. */
 		refresh: (address: Address, slot: number): boolean => {
 			const before = read(address);
 			const after = load(address);
@@ -57,12 +57,15 @@ export function accountStates(svm: LiteSVM) {
 			else past.push({ slot, account: after });
 			return true;
 		},
-		/** As if it had always been so: what is not of the chain's own history has no slot in it. */
+		/**
+		 * Changes the account in all slots, as if it had always been so: changes outside the chain's own history have no
+		 * slot.
+		 */
 		amend: (address: Address, change: (account: AccountState) => AccountState) => {
 			for (const version of versions.get(address) ?? []) version.account = change(version.account);
 			write(address, change(read(address)));
 		},
-		/** Nobody asks for what was before that slot any more. */
+		/** Drops the versions before that slot, which nobody asks for any more. */
 		forgetBefore: (address: Address, slot: number) => {
 			const past = versions.get(address);
 			if (!past) return;
@@ -70,7 +73,7 @@ export function accountStates(svm: LiteSVM) {
 			if (kept > 0) past.splice(0, kept);
 			if (past.length === 1) versions.delete(address);
 		},
-		/** Makes all that happened after that slot undone. */
+		/** Undoes everything that happened after that slot. */
 		restore: (slot: number) => {
 			for (const [address, past] of versions) {
 				const kept = past.findLastIndex((version) => version.slot <= slot);
@@ -79,14 +82,14 @@ export function accountStates(svm: LiteSVM) {
 				write(address, past[kept]?.account);
 			}
 		},
-		/** Leaves the machine as it was found. */
+		/** Restores the machine's original state. */
 		reset: () => {
 			for (const [address, account] of originals) set(address, account);
 			originals.clear();
 			newest.clear();
 			versions.clear();
 		},
-		/** Lets something look at these accounts as they were at the end of that slot. */
+		/** Runs `look` with these accounts as they were at the end of that slot. */
 		during: <T>(addresses: readonly Address[], slot: number, look: () => T): T => {
 			const past = addresses.flatMap((address) => {
 				const was = versions.get(address)?.findLast((version) => version.slot <= slot)?.account;
@@ -100,7 +103,7 @@ export function accountStates(svm: LiteSVM) {
 				for (const { address, is } of past) write(address, is);
 			}
 		},
-		/** Those of a program, and those that were while a slot was not final. */
+		/** Returns the program's addresses, and all that changed in a slot that was not final. */
 		addressesOf: (program: Address): Address[] => [
 			...new Set([...svm.getProgramAccounts(program).map(({ address }) => address), ...versions.keys()]),
 		],

@@ -7,7 +7,9 @@ import { asAddress, configAt, type Methods, signatureOf } from "./rpc-params.ts"
 import type { SolanaChain } from "./solana-chain.ts";
 import { readMint } from "./token-balance.ts";
 
-/** What only a chain of one's own can be asked for. Balances that it gives were always there: no slot has a change. */
+/**
+ * Returns the methods that only a devnet has. Balances that they give count as always there: no slot shows a change.
+ */
 export function adminMethods(chain: SolanaChain, faults: Faults): Methods {
 	return {
 		devnet_mintTo: async (params) => {

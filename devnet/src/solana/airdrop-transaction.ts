@@ -13,7 +13,7 @@ import {
 import { getTransferSolInstruction } from "@solana-program/system";
 import { deriveSolanaDevnetKeys } from "./development-solana-keys.ts";
 
-/** From the faucet, whose lamports do not end. */
+/** Makes a transfer from the faucet, whose lamports never run out. */
 export async function airdropTransaction({
 	to,
 	lamports,

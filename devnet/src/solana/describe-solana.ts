@@ -5,7 +5,10 @@ import { type SolanaDevnetSymbol, solanaDevnetAssets } from "./solana-devnet-ass
 
 export type SolanaFeeds = Partial<Record<SolanaDevnetSymbol, SolanaAssetDeployment["feed"]>>;
 
-/** What the service has on the devnet's Solana. An asset whose feed is not given has one where nothing answers. */
+/**
+ * Returns the service's deployment on the devnet's Solana. An asset without a given feed gets one where nothing
+ * answers.
+ */
 export function describeSolana({
 	genesisHash,
 	feeds = {},

@@ -9,11 +9,11 @@ export type SolanaDevnetKeys = {
 	vault: Uint8Array;
 	/** Wallets that hold tokens and not one lamport. */
 	wallets: Uint8Array[];
-	/** Nobody's: they hold SOL and are what a stranger to the service would use. */
+	/** Keys outside the service: they hold SOL, for tests that act as a stranger to it. */
 	strangers: Uint8Array[];
 };
 
-/** Who nobody signs as, but the chain itself. */
+/** Keys with which only the chain itself signs. */
 export type SolanaDevnetActors = {
 	usdc: Uint8Array;
 	usdt: Uint8Array;
@@ -21,7 +21,7 @@ export type SolanaDevnetActors = {
 	faucet: Uint8Array;
 };
 
-/** Public: whatever keys that come from it hold on a real cluster is anyone's. */
+/** The seed of all keys. It is public: anyone can take what they hold on a real cluster. */
 const developmentSeed = "geoswap devnet: public development keys, never use them on a cluster";
 
 const feePayerCount = 2;
@@ -47,7 +47,7 @@ export function deriveSolanaDevnetKeys(): SolanaDevnetKeys & { actors: SolanaDev
 	return derived;
 }
 
-/** All that these keys are: a server must refuse them on any cluster but the devnet's. */
+/** Returns the addresses of all these keys: a server must refuse them on any cluster but the devnet's. */
 export function developmentSolanaAddresses(): SolanaAddress[] {
 	const { feePayers, escrow, vault, wallets, strangers, actors } = deriveSolanaDevnetKeys();
 	return [...feePayers, escrow, vault, ...wallets, ...strangers, ...Object.values(actors)].map(
@@ -63,7 +63,7 @@ function several(name: string, count: number): Uint8Array[] {
 	return Array.from({ length: count }, (_, index) => keyPair(`${name} ${index}`));
 }
 
-/** What PKCS #8 puts before the 32 bytes of an Ed25519 key. */
+/** The bytes that PKCS #8 puts before the 32 bytes of an Ed25519 key. */
 const pkcs8Prefix = Buffer.from("302e020100300506032b657004220420", "hex");
 
 function keyPair(name: string): Uint8Array {

@@ -1,31 +1,31 @@
-/** Which calls a fault is for: all of them, unless it says less. */
+/** The calls that a fault affects: all of them, unless limited here. */
 type FaultLimits = {
 	methods?: readonly string[];
-	/** Only so many calls from now on. */
+	/** Number of calls, from now on, that are affected. */
 	next?: number;
 };
 
-/** What goes wrong on request. What is not named goes well again. */
+/** The faults to inject. A fault that is not named ends. */
 export type SolanaFaults = {
 	/** A transaction is accepted, answered with its signature, and never lands. */
 	dropSends?: boolean | FaultLimits;
-	/** A transaction is accepted, and goes to the next slot only after this long. */
+	/** A transaction is accepted, and waits this long before it goes to the next slot. */
 	delaySendMs?: number | (FaultLimits & { ms: number });
 	/** The call is executed; instead of an answer the connection breaks. */
 	dropAnswers?: boolean | FaultLimits;
 	delayAnswersMs?: number | (FaultLimits & { ms: number });
-	/** The finalized slot stands still. */
+	/** The finalized slot stops advancing. */
 	stallFinality?: boolean;
-	/** Transactions are said to be unknown by getSignatureStatuses and getTransaction. */
+	/** getSignatureStatuses and getTransaction report transactions as unknown. */
 	lieAboutStatus?: "unknown" | (FaultLimits & { signatures?: readonly string[] });
 };
 
-/** The faults of now, counting down those that are for so many calls. */
+/** Holds the current faults, and counts down those limited to a number of calls. */
 export function faultState({ onStall }: { onStall: (isStalled: boolean) => void }) {
 	let current: SolanaFaults = {};
 	let left: Partial<Record<keyof SolanaFaults, number>> = {};
 
-	/** The fault, if it is there and for this call. */
+	/** Returns the fault if it is set and affects this call. */
 	const take = <Name extends keyof SolanaFaults>(
 		name: Name,
 		method: string,
@@ -53,7 +53,7 @@ export function faultState({ onStall }: { onStall: (isStalled: boolean) => void 
 		sendDelayMs: () => msOf(take("delaySendMs", "sendTransaction")),
 		dropsAnswer: (method: string) => take("dropAnswers", method) !== undefined,
 		answerDelayMs: (method: string) => msOf(take("delayAnswersMs", method)),
-		/** Which of the signatures of a call are to be unknown. */
+		/** Returns those of a call's signatures to report as unknown. */
 		lies: (method: string, signatures: readonly string[]): ReadonlySet<string> => {
 			const fault = current.lieAboutStatus;
 			const named = typeof fault === "object" ? fault.signatures : undefined;

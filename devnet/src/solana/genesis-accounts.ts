@@ -7,7 +7,7 @@ const solLamports = 1_000_000_000n;
 
 let made: Promise<readonly EncodedAccount[]> | undefined;
 
-/** What every chain begins with, besides its programs and the mint of wrapped SOL. */
+/** Returns the accounts that every chain begins with, besides its programs and the mint of wrapped SOL. */
 export function genesisAccounts(): Promise<readonly EncodedAccount[]> {
 	made ??= makeGenesisAccounts();
 	return made;
@@ -30,7 +30,7 @@ async function makeGenesisAccounts(): Promise<EncodedAccount[]> {
 	const wholeSupply = holders.reduce((sum, { whole }) => sum + whole, 0n);
 	return [
 		systemAccount(solanaAddressOfKey(vault), 20_000n * solLamports),
-		// An account that holds anything must hold this much: whoever sends less to an empty one is refused.
+		// An account that holds anything must hold this much: a smaller transfer to an empty one is refused.
 		systemAccount(solanaAddressOfKey(escrow), emptyRentLamports),
 		...[...feePayers, ...strangers].map((key) =>
 			systemAccount(solanaAddressOfKey(key), 1_000n * solLamports),

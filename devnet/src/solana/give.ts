@@ -5,9 +5,9 @@ import { systemAccount } from "./new-account.ts";
 import type { SolanaChain } from "./solana-chain.ts";
 import { readMint, readTokenAccount } from "./token-balance.ts";
 
-// Balances that are given were always there: no slot has a change.
+// Balances that are given count as always there: no slot shows a change.
 
-/** Adds what a new account holds to the one at its address, or makes it. */
+/** Adds the balance of a new account to the one at its address, or creates it. */
 export function giveTokens(chain: SolanaChain, made: EncodedAccount): void {
 	const given = readTokenAccount(made);
 	if (!given) throw new Error(`${made.address} is no token account`);

@@ -9,7 +9,7 @@ import {
 
 export const systemProgram = "11111111111111111111111111111111" as Address;
 
-/** What accounts of these sizes must hold to stay. */
+/** Rent-exempt minimums of accounts of these sizes. */
 export const emptyRentLamports = 890_880n;
 const tokenRentLamports = 2_039_280n;
 const mintRentLamports = 1_461_600n;
@@ -20,7 +20,7 @@ export function systemAccount(address: Address, amount: bigint): EncodedAccount 
 
 type Holding = { token: Address; owner: Address; amount: bigint };
 
-/** The account in which an owner is expected to hold a token. */
+/** Returns the associated token account of the holding's owner. */
 export async function tokenAccount(holding: Holding): Promise<EncodedAccount> {
 	const { owner, token } = holding;
 	const [address] = await findAssociatedTokenPda({ owner, mint: token, tokenProgram: TOKEN_PROGRAM_ADDRESS });

@@ -1,4 +1,4 @@
-/** An answer that is an error, with the code a cluster gives it. */
+/** An error answer, with the code that a cluster uses for it. */
 export class RpcError extends Error {
 	override name = "RpcError";
 	readonly code: number;

@@ -22,7 +22,7 @@ export function commitmentOf(config: Config, key = "commitment"): Commitment {
 	return commitment;
 }
 
-/** The newest block that the caller wants to hear of. */
+/** Returns the newest block at the caller's commitment. Throws if it is before `minContextSlot`. */
 export function headFor(chain: SolanaChain, config: Config): Block {
 	const head = chain.head(commitmentOf(config));
 	if (typeof config.minContextSlot === "number" && config.minContextSlot > head.slot) {

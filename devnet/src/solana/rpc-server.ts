@@ -11,10 +11,10 @@ import { subscriptions } from "./subscriptions.ts";
 type Request = { id?: unknown; method: string; params: Params };
 type Call = (request: Request) => unknown;
 
-/** In place of an answer that is not given. */
+/** Stands for an answer that is not sent. */
 const dropped = Symbol("dropped");
 
-/** JSON-RPC over HTTP and, on the same port, over WebSocket with subscriptions. */
+/** Serves JSON-RPC over HTTP and, on the same port, over WebSocket with subscriptions. */
 export function rpcServer({
 	chain,
 	methods,
@@ -34,7 +34,7 @@ export function rpcServer({
 		const request = readRequest(body);
 		if (!request) return { jsonrpc: "2.0", error: { code: -32600, message: "Invalid request" }, id: null };
 		const result = await answerTo(request, run);
-		// What sets the faults must not be hit by them.
+		// Faults must not affect the calls that set them.
 		if (request.method.startsWith("devnet_")) return result;
 		const delayMs = faults.answerDelayMs(request.method);
 		if (delayMs > 0) await sleep(delayMs);
@@ -57,10 +57,10 @@ export function rpcServer({
 		else reply(response, Array.isArray(body) ? answers : answers[0]);
 	};
 	const server = createServer((request, response) => {
-		// A client that goes away while it speaks.
+		// The client may go away while it is sending.
 		handle(request, response).catch(() => request.socket.destroy());
 	});
-	// A connection that is closed for idleness in the moment that a busy client uses it is an error to the client.
+	// No idle timeout: closing a connection at the moment a busy client uses it is an error to the client.
 	server.keepAliveTimeout = 0;
 	server.headersTimeout = 0;
 	server.requestTimeout = 0;
@@ -78,7 +78,7 @@ export function rpcServer({
 		socket.on("error", () => socket.terminate());
 		const hear = async (text: string) => {
 			const body = parsed(text);
-			// A message without an id wants no answer: clients send such ones to keep the connection open.
+			// A message without an id wants no answer: clients send these to keep the connection open.
 			if (!readRequest(body) || (body as Request).id === undefined) return;
 			const result = await answer(
 				body,

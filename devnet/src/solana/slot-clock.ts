@@ -1,9 +1,9 @@
-/** A machine that slept does not make up for the whole night. */
+/** Most slots to catch up on: a machine that slept does not make up for the whole night. */
 const mostAtOnce = 1_000;
 
 /**
- * Slots at their time, for as long as the process lives. A busy machine makes them late, never fewer: how long a
- * blockhash is good in seconds must not depend on what else runs.
+ * Calls `tick` for each slot at its time, for as long as the process lives. A busy machine delays slots but never skips
+ * them: the lifetime of a blockhash in seconds must not depend on the machine's load.
  */
 export function slotClock({ slotMs, tick }: { slotMs: number; tick: () => void }): void {
 	const startedAt = performance.now();

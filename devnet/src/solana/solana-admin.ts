@@ -1,20 +1,20 @@
 import type { SolanaAddress } from "@geoswap/protocol";
 import type { SolanaFaults } from "./faults.ts";
 
-/** What a devnet's Solana can be asked for beyond a cluster's calls. */
+/** The calls of a devnet's Solana that a cluster does not have. */
 export type SolanaAdmin = {
-	/** Gives tokens, in an account that is made where it is missing. All commitments see them at once. */
+	/** Gives tokens, and creates the token account if it is missing. All commitments see them at once. */
 	mintTo: (gift: { owner: SolanaAddress; token: SolanaAddress; amount: bigint }) => Promise<SolanaAddress>;
 	airdrop: (gift: { address: SolanaAddress; lamports: bigint }) => Promise<void>;
-	/** Lets slots pass at once. The clock stays. */
+	/** Lets slots pass at once. The clock does not move. */
 	warp: (by: { slots: number }) => Promise<void>;
-	/** Takes the place of all faults there were. */
+	/** Replaces all faults. */
 	setFaults: (faults: SolanaFaults) => Promise<void>;
 	/** Takes back a transaction that is not final, as if another fork had won. */
 	dropTransaction: (dropped: { signature: string }) => Promise<void>;
 	/**
-	 * The newest blocks that are not final, at most so many, give way to empty ones. Transactions of theirs that are kept
-	 * wait for a slot again.
+	 * Replaces the newest blocks that are not final, at most `depth`, by empty ones. Their transactions in `keep` wait
+	 * for a slot again.
 	 */
 	fork: (fork: { depth: number; keep?: readonly string[] }) => Promise<void>;
 };

@@ -11,7 +11,7 @@ export type Commitment = "processed" | "confirmed" | "finalized";
 
 export type Block = {
 	slot: number;
-	/** Blocks before it: fewer than slots, since not every slot has one. */
+	/** Number of blocks before it: less than the slot, since not every slot has a block. */
 	height: number;
 	parentSlot: number;
 	blockhash: string;
@@ -25,7 +25,7 @@ export type LandedTransaction = {
 	block: Block;
 	error: TransactionErrorJson | null;
 	meta: TransactionMetadata;
-	/** By the place of the account in the message. */
+	/** Indexed by the account's position in the message. */
 	lamports: { before: bigint[]; after: bigint[] };
 	tokens: { before: TokenBalance[]; after: TokenBalance[] };
 };
@@ -40,23 +40,23 @@ export type SolanaChainOptions = {
 	/** Slots until a block is confirmed, and until it is final. */
 	confirmedSlots: number;
 	finalitySlots: number;
-	/** Every so many slots there is one without a block. */
+	/** Every `skipEvery`th slot has no block. */
 	skipEvery: number | undefined;
 	now: () => number;
-	/** Nobody else's as long as the chain is in use. */
+	/** A machine that nobody else uses while the chain does. */
 	svm?: LiteSVM;
-	/** What blockhashes follow from. Without it no two chains have the same. */
+	/** The seed of the blockhashes. Without it no two chains have the same. */
 	run?: Uint8Array;
 };
 
 type SlotOptions = {
-	/** Of transactions that wait, those that stay so. */
+	/** True for pending transactions that must keep waiting. */
 	isHeldBack?: (wire: WireTransaction) => boolean;
 };
 
-/** How many blocks back a transaction's blockhash may be. */
+/** The greatest age of a transaction's blockhash, in blocks. */
 const blockhashAge = 150;
-/** The chain is this old when it starts, so that nobody takes a height for a slot. */
+/** The chain starts at this slot, so that nobody mistakes a height for a slot. */
 const firstSlot = 1_000;
 
 const base58 = getBase58Decoder();
@@ -65,13 +65,15 @@ export const solanaDevnetGenesisHash: string = base58.decode(
 	createHash("sha256").update("geoswap devnet: Solana").digest(),
 );
 
-/** A chain of one node: a slot clock, blocks with their hashes, and finality by age, around a virtual machine. */
+/**
+ * Creates a chain of one node: a slot clock, blocks with their hashes, and finality by age, around a virtual machine.
+ */
 export function solanaChain({
 	confirmedSlots,
 	finalitySlots,
 	skipEvery,
 	now,
-	// Otherwise what was signed for a chain that ended would be good on the next one.
+	// A random seed: otherwise transactions signed for a chain that ended would be valid on the next one.
 	run = randomBytes(16),
 	svm = solanaMachine(),
 }: SolanaChainOptions) {
@@ -95,15 +97,15 @@ export function solanaChain({
 
 	let slot = firstSlot;
 	let forks = 0;
-	/** By signature. */
+	/** Keyed by signature. */
 	let pending = new Map<string, WireTransaction>();
-	/** Places in `blocks`. */
+	/** Indexes into `blocks`. */
 	const places: Record<Commitment, number> = { processed: 0, confirmed: 0, finalized: 0 };
 	let isFinalityStalled = false;
 
 	const head = (commitment: Commitment): Block => blocks[places[commitment]] ?? genesis;
 
-	/** As far as there are blocks of that age. */
+	/** Moves the commitment's head up to the newest block of at least that age. */
 	const advance = (commitment: Commitment, age: number) => {
 		while ((blocks[places[commitment] + 1]?.slot ?? Number.POSITIVE_INFINITY) <= slot - age) {
 			places[commitment] += 1;
@@ -113,7 +115,7 @@ export function solanaChain({
 		}
 	};
 
-	/** Whether one takes it whose newest blockhash is that of this height. A new block's newest is its parent's. */
+	/** Returns true if a node whose newest blockhash has this height accepts it. A new block's newest is its parent's. */
 	const isBlockhashKnown = (blockhash: string, newestHeight: number): boolean => {
 		const height = heightByBlockhash.get(blockhash);
 		return height !== undefined && height <= newestHeight && newestHeight - height <= blockhashAge;
@@ -131,14 +133,14 @@ export function solanaChain({
 		!bySignature.has(wire.signature) && isBlockhashKnown(wire.blockhash, block.height - 1);
 
 	const land = (wire: WireTransaction, block: Block) => {
-		// Nobody is told why a transaction that does not land does not.
+		// A transaction that does not land fails silently: nobody is told why.
 		if (!isLandable(wire, block)) return;
 		const before = snapshot(wire.keys);
 		const result = attempt(() => svm.sendTransaction(wire.transaction));
 		if (!result) return;
 		const isFailed = result instanceof FailedTransactionMetadata;
 		const error = isFailed ? transactionErrorJson(result.err()) : null;
-		// What fails before its fee is taken is in no block.
+		// A transaction that fails before its fee is taken is in no block.
 		const payer = wire.keys[0];
 		if (isFailed && payer && (svm.getBalance(payer) ?? 0n) === before.lamports[0]) return;
 		wire.keys.forEach((key, index) => {
@@ -162,7 +164,7 @@ export function solanaChain({
 		}
 	};
 
-	/** On top of the newest one, and still without transactions. */
+	/** Adds an empty block on top of the newest one. */
 	const addBlock = (at: number, unixSeconds: number): Block => {
 		const parent = blocks.at(-1) ?? genesis;
 		const hash = createHash("sha256").update(run).update(parent.blockhash).update(`${at}/${forks}`).digest();
@@ -196,7 +198,7 @@ export function solanaChain({
 		}
 	};
 
-	/** The next slot. */
+	/** Advances to the next slot. */
 	const tick = ({ isHeldBack }: SlotOptions = {}) => {
 		slot += 1;
 		if (!skipEvery || slot % skipEvery !== 0) produceBlock(isHeldBack);
@@ -234,7 +236,7 @@ export function solanaChain({
 		};
 	};
 
-	/** Takes what is in the block out of all lists. What it did must have been undone. */
+	/** Removes the block's transactions from all indexes. Their effects must have been undone. */
 	const forgetTransactions = (block: Block) => {
 		for (const { wire } of block.transactions) {
 			bySignature.delete(wire.signature);
@@ -246,9 +248,9 @@ export function solanaChain({
 	};
 
 	/**
-	 * Another fork wins: the newest blocks, as many as are not final at most, give way to others in the same slots that
-	 * are as old, and empty. So what was confirmed was so in vain, and their blockhashes are good for nothing. The
-	 * transactions that are kept wait for a slot, the others are gone.
+	 * Lets another fork win: the newest blocks, at most those that are not final, are replaced by empty ones in the same
+	 * slots and of the same age. So their confirmations were in vain, and their blockhashes are invalid. The transactions
+	 * that are kept wait for a slot, the others are gone.
 	 */
 	const fork = ({ depth, isKept }: { depth: number; isKept: (signature: string) => boolean }) => {
 		const gone = blocks.splice(Math.max(blocks.length - depth, places.finalized + 1));
@@ -268,8 +270,8 @@ export function solanaChain({
 	};
 
 	/**
-	 * As if another fork had won, on which all is the same but for this transaction. Its bytes are forgotten: who sends
-	 * them again has them land in a later slot.
+	 * Lets another fork win that lacks only this transaction. Its bytes are forgotten: if they are sent again, they land
+	 * in a later slot.
 	 */
 	const dropTransaction = (signature: string) => {
 		const dropped = bySignature.get(signature);
@@ -303,9 +305,9 @@ export function solanaChain({
 			pending.set(wire.signature, wire);
 		},
 		waiting: (): string[] => [...pending.keys()],
-		/** Takes it back from where it waits for a slot. */
+		/** Removes it from the transactions that wait for a slot. */
 		forget: (signature: string) => pending.delete(signature),
-		/** At the end of the newest slot of that commitment. */
+		/** Returns the account at the end of the newest slot of that commitment. */
 		accountAt: (address: Address, commitment: Commitment): AccountState =>
 			commitment === "processed" ? states.read(address) : states.readAt(address, head(commitment).slot),
 		lastValidBlockHeight: ({ height }: Block) => height + blockhashAge,
@@ -321,7 +323,7 @@ export function solanaChain({
 	};
 }
 
-/** Bytes that make no sense as a transaction are thrown back by the machine, and must not end the chain. */
+/** Returns undefined if the machine throws, as it does on malformed transactions, so that they do not end the chain. */
 function attempt<T>(run: () => T): T | undefined {
 	try {
 		return run();

@@ -12,7 +12,7 @@ export type SolanaDevnetAsset = Omit<SolanaAssetDeployment, "feed" | "symbol"> &
 const { usdc, usdt } = deriveSolanaDevnetKeys().actors;
 const hour = 3_600;
 
-/** The first is what settles. Heartbeats are as long as Chainlink's on Ethereum. */
+/** The first is the settlement token. Heartbeats are as long as Chainlink's on Ethereum. */
 export const solanaDevnetAssets: readonly SolanaDevnetAsset[] = [
 	{
 		symbol: "USDC",

@@ -1,7 +1,7 @@
 import { getBase58Decoder } from "@solana/kit";
 import type { SolanaDevnetKeys } from "./development-solana-keys.ts";
 
-/** The keys as the worker takes them from its environment, each role in a variable of its own. */
+/** Returns the keys as environment variables of the worker, one per role. */
 export function solanaKeyVariables({
 	feePayers,
 	escrow,

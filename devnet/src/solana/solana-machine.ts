@@ -1,6 +1,6 @@
 import { LiteSVM } from "litesvm";
 
-/** The virtual machine that a chain runs on, without what the chain does itself. */
+/** Creates the virtual machine of a chain, without the checks and the history that the chain does itself. */
 export function solanaMachine(): LiteSVM {
 	return new LiteSVM()
 		.withBlockhashCheck(false)

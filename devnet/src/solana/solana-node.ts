@@ -14,7 +14,7 @@ export type { Commitment, LandedTransaction } from "./solana-chain.ts";
 export { solanaMachine } from "./solana-machine.ts";
 export { readTokenAccount };
 
-/** A chain with what it begins with, and all that can be asked of it. Its slots pass when it is told so. */
+/** Creates a chain with its genesis accounts and all RPC methods. The caller advances its slots. */
 export async function solanaNode(options: SolanaChainOptions) {
 	const chain = solanaChain(options);
 	for (const account of await genesisAccounts()) chain.states.write(account.address, account);
@@ -31,7 +31,7 @@ export async function solanaNode(options: SolanaChainOptions) {
 		methods,
 		giveLamports: (address: Parameters<typeof giveLamports>[1], amount: bigint) =>
 			giveLamports(chain, address, amount),
-		/** In the account at the address, which is made where it is missing. */
+		/** Gives tokens in the account at the address, which is created if it is missing. */
 		giveTokens: (...holding: Parameters<typeof tokenAccountAt>) =>
 			giveTokens(chain, tokenAccountAt(...holding)),
 	};

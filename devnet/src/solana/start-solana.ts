@@ -2,18 +2,17 @@ import { fileURLToPath } from "node:url";
 import { type ChainProcess, startChainProcess } from "../chain-process.ts";
 
 export type SolanaOptions = {
-	/** How long a slot is. */
 	slotMs?: number;
 	/** Slots until a block is confirmed, and until it is final. */
 	confirmedSlots?: number;
 	finalitySlots?: number;
-	/** Every so many slots there is one without a block. */
+	/** Every `skipEvery`th slot has no block. */
 	skipEvery?: number;
 };
 
 export type SolanaProcess = Omit<ChainProcess, "address"> & { rpcUrl: string; wsUrl: string };
 
-/** Starts a Solana chain of its own process on 127.0.0.1; without a port, on a free one. */
+/** Starts a Solana chain in its own process on 127.0.0.1, on a free port if none is given. */
 export async function startSolana({
 	port = 0,
 	slotMs = 200,

@@ -8,20 +8,20 @@ import { type SolanaOptions, startSolana } from "./start-solana.ts";
 export type TestSolana = {
 	rpcUrl: string;
 	wsUrl: string;
-	/** Of the chain's process. */
+	/** Process id of the chain. */
 	pid: number;
 	deployment: SolanaDeployment;
 	/** Development private keys. */
 	keys: SolanaDevnetKeys;
 	admin: SolanaAdmin;
-	/** Settles when the chain's process is gone, whoever ended it. */
+	/** Settles when the chain's process is gone, no matter who ended it. */
 	exited: Promise<void>;
 	stop: () => Promise<void>;
 };
 
 /**
- * A Solana chain of the caller's own, without a port on a free one. It ends with `stop`, or with the process. Its assets' prices are
- * on an EVM chain: who wants them gives the feeds.
+ * Starts a Solana chain of the caller's own, on a free port if none is given. It ends with `stop`, or with the process.
+ * The prices of its assets are on an EVM chain: a caller that needs them passes the feeds.
  */
 export async function startTestSolana({
 	feeds = {},

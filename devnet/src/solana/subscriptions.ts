@@ -6,10 +6,10 @@ import type { Block, Commitment, LandedTransaction, SolanaChain } from "./solana
 
 type Notify = (result: unknown) => void;
 
-/** What one subscription looks at in a slot. Returns true where it has said all it ever will. */
+/** Checks one subscription in a slot. Returns true if it will never notify again. */
 type Watch = () => boolean;
 
-/** The subscriptions of one connection. */
+/** Manages the subscriptions of one connection. */
 export function subscriptions(chain: SolanaChain, send: (message: object) => void) {
 	const watches = new Map<number, Watch>();
 
@@ -60,7 +60,7 @@ export function subscriptions(chain: SolanaChain, send: (message: object) => voi
 	};
 
 	return {
-		/** The answer to a subscribing or unsubscribing call; undefined where the method is neither. */
+		/** Answers a subscribe or unsubscribe call. Returns undefined for other methods. */
 		call: (method: string, params: Params): number | true | undefined => {
 			if (/^(slot|signature|account|logs)Unsubscribe$/.test(method)) {
 				if (!watches.delete(Number(params[0]))) throw invalidParams("Invalid subscription id.");
@@ -75,7 +75,7 @@ export function subscriptions(chain: SolanaChain, send: (message: object) => voi
 				send({ jsonrpc: "2.0", method: name, params: { result, subscription: id } });
 			});
 			watches.set(id, watch);
-			// What is true already is told at once, but after the answer.
+			// A condition that already holds is notified at once, but after the answer.
 			setImmediate(() => watches.get(id) === watch && check(id, watch));
 			return id;
 		},
@@ -87,7 +87,7 @@ export function subscriptions(chain: SolanaChain, send: (message: object) => voi
 
 let nextId = 0;
 
-/** Each block once, when it reaches the commitment. */
+/** Calls `look` once for each block when it reaches the commitment. */
 function onBlocks(chain: SolanaChain, commitment: Commitment, look: (block: Block) => void): Watch {
 	let next = chain.blocks.indexOf(chain.head(commitment)) + 1;
 	return () => {

@@ -9,7 +9,7 @@ export type UiTokenAmount = {
 	uiAmountString: string;
 };
 
-/** What an account of the message holds of a token, as a transaction's metadata says it. */
+/** The token balance of an account in the message, in the form of a transaction's metadata. */
 export type TokenBalance = {
 	accountIndex: number;
 	mint: Address;

@@ -1,6 +1,6 @@
 import type { FailedTransactionMetadata } from "litesvm";
 
-/** A transaction's error in the form a cluster gives it, which clients decode. */
+/** A transaction's error in a cluster's JSON form, which clients decode. */
 export type TransactionErrorJson = string | Record<string, unknown>;
 
 type SvmError = ReturnType<FailedTransactionMetadata["err"]>;
@@ -19,7 +19,7 @@ function instructionErrorJson(error: number | object): TransactionErrorJson {
 	return "BorshIoError";
 }
 
-/** What a preflight says about an error, after "Transaction simulation failed: ". */
+/** Returns a preflight's description of an error, which follows "Transaction simulation failed: ". */
 export function describeTransactionError(error: TransactionErrorJson): string {
 	if (typeof error === "string") return sentences[error] ?? `Transaction failed: ${error}`;
 	if ("InstructionError" in error) {
@@ -46,7 +46,7 @@ const sentences: Record<string, string> = {
 	SanitizeFailure: "Transaction failed to sanitize accounts offsets correctly",
 };
 
-/** In the order of litesvm's enum. */
+/** Names in the order of litesvm's enum. */
 const transactionErrors = [
 	"AccountInUse",
 	"AccountLoadedTwice",
@@ -85,7 +85,7 @@ const transactionErrors = [
 	"CommitCancelled",
 ];
 
-/** In the order of litesvm's enum. */
+/** Names in the order of litesvm's enum. */
 const instructionErrors = [
 	"GenericError",
 	"InvalidArgument",

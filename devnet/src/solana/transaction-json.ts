@@ -6,7 +6,7 @@ import type { readMessage, WireTransaction } from "./wire-transaction.ts";
 
 const memoProgram = "MemoSq4gqABAXKb96qnH8TysNcWxMyWCqXgDLGmfcHr";
 
-/** A transaction and what it did, as a node tells it. */
+/** Returns a landed transaction and its effects in a node's JSON form. */
 export function transactionJson(
 	{ wire, block, error, meta, lamports, tokens }: LandedTransaction,
 	encoding: unknown,
@@ -89,7 +89,7 @@ export function innerInstructions(meta: TransactionMetadata) {
 	);
 }
 
-/** All memos of a transaction, each with its length, as a list of signatures shows them. */
+/** Returns all memos of a transaction, each with its length, in the form of getSignaturesForAddress. */
 export function memoOf({ message }: WireTransaction): string | null {
 	const memos = message.instructions
 		.filter(({ programAddressIndex }) => message.staticAccounts[programAddressIndex] === memoProgram)

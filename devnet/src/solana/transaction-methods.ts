@@ -22,7 +22,7 @@ import { isSigned, readMessage, readWireTransaction, type WireTransaction } from
 
 const maxStatuses = 256;
 const maxSignatures = 1_000;
-/** How long a node remembers statuses without looking into its history. */
+/** Number of slots for which a node remembers statuses without searching its history. */
 const statusSlots = 150;
 
 export function transactionMethods(chain: SolanaChain, faults: Faults): Methods {
@@ -66,7 +66,7 @@ export function transactionMethods(chain: SolanaChain, faults: Faults): Methods 
 					);
 				}
 			}
-			// A node that is to check nothing passes it on, and the next one throws it away.
+			// A node that skips preflight passes on an unsigned transaction, and the next node drops it.
 			if (signed) enqueue(wire);
 			return wire.signature;
 		},
@@ -195,7 +195,7 @@ function simulationJson({ error, meta }: Simulated) {
 	};
 }
 
-/** Those that were asked for, as they would be. */
+/** Returns the requested accounts as they would be after the transaction. */
 function simulatedAccounts(chain: SolanaChain, { accounts, error }: Simulated, config: Config) {
 	const asked = config.accounts as { addresses?: unknown[]; encoding?: string } | undefined;
 	if (!asked?.addresses) return null;

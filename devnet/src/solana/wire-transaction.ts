@@ -14,12 +14,12 @@ import { invalidParams } from "./rpc-error.ts";
 type Message = Extract<CompiledTransactionMessage, { version: 0 | "legacy" }> &
 	CompiledTransactionMessageWithLifetime;
 
-/** A transaction as it was sent, with what the chain must know of it before it runs. */
+/** A transaction as it was sent, with the fields that the chain needs before it runs. */
 export type WireTransaction = {
 	bytes: Uint8Array;
 	transaction: Transaction;
 	message: Message;
-	/** The fee payer's: what the transaction is known by. */
+	/** The fee payer's signature, which identifies the transaction. */
 	signature: string;
 	keys: Address[];
 	isWritable: (index: number) => boolean;
@@ -28,7 +28,7 @@ export type WireTransaction = {
 	fee: bigint;
 };
 
-/** What fits into one packet between nodes. */
+/** Size of one packet between nodes. */
 const maxBytes = 1232;
 
 export function readWireTransaction(bytes: Uint8Array): WireTransaction {
@@ -82,7 +82,7 @@ export function readMessage(bytes: Uint8Array): ReadMessage {
 const lamportsPerSignature = 5_000n;
 const computeBudgetProgram = "ComputeBudget111111111111111111111111111111";
 const maxUnits = 1_400_000n;
-/** What a transaction that sets no limit may use for each instruction: of a program built into the node, and of others. */
+/** Compute units per instruction if the transaction sets no limit: of a program built into the node, and of others. */
 const builtinUnits = 3_000n;
 const programUnits = 200_000n;
 const builtins = new Set([computeBudgetProgram, "11111111111111111111111111111111"]);
@@ -103,10 +103,10 @@ function computeBudget(message: Message): { unitLimit: bigint; microLamportsPerU
 	return { unitLimit: asked < maxUnits ? asked : maxUnits, microLamportsPerUnit };
 }
 
-/** What SubjectPublicKeyInfo puts before the 32 bytes of an Ed25519 key. */
+/** The bytes that SubjectPublicKeyInfo puts before the 32 bytes of an Ed25519 key. */
 const spkiPrefix = Buffer.from("302a300506032b6570032100", "hex");
 
-/** Whether all who must have signed did, this message. */
+/** Returns true if all required signers signed this message. */
 export function isSigned({ transaction }: WireTransaction): boolean {
 	const encoder = getAddressEncoder();
 	return Object.entries(transaction.signatures).every(([address, signature]) => {
@@ -116,7 +116,7 @@ export function isSigned({ transaction }: WireTransaction): boolean {
 			const publicKey = createPublicKey({ key, format: "der", type: "spki" });
 			return verify(null, transaction.messageBytes as unknown as Uint8Array, publicKey, signature);
 		} catch {
-			// Bytes that are no point of the curve.
+			// The address is not a point of the curve.
 			return false;
 		}
 	});

@@ -4,7 +4,7 @@ import { defaultDataDir, defaultPort } from "../devnet-files.ts";
 
 const marker = ".geoswap-stack";
 
-/** Makes a folder the stack's, whose files go with each start. Throws where someone else's could be in it. */
+/** Claims a folder for the stack, which removes its files on each start. Throws if it may hold someone else's files. */
 export function claimFolder(folder: string): void {
 	mkdirSync(folder, { recursive: true });
 	const isOurs = existsSync(join(folder, marker)) || isInDefaultFolder(folder);
@@ -16,7 +16,7 @@ export function claimFolder(folder: string): void {
 	writeFileSync(join(folder, marker), "Whatever is in this folder goes when a stack starts from it.\n");
 }
 
-/** A devnet alone leaves its files there too. */
+/** Returns true inside the default folder, where a devnet without a stack puts its files too. */
 function isInDefaultFolder(folder: string): boolean {
 	return !relative(defaultDataDir(defaultPort), folder).startsWith("..");
 }

@@ -1,14 +1,14 @@
 import { accessSync, constants, globSync } from "node:fs";
 import { delimiter, join } from "node:path";
 
-/** Where packages put binaries that they keep off the PATH. */
+/** Folders in which packages keep binaries off the PATH. */
 const folders = [
 	"/usr/lib/postgresql/*/bin",
 	"/opt/homebrew/opt/postgresql*/bin",
 	"/usr/local/opt/postgresql*/bin",
 ];
 
-/** The path of a program on this machine, the newest version where there are several; undefined if it has none. */
+/** Returns the path of a program on this machine, the newest version if there are several; undefined if it has none. */
 export function findBinary(name: string): string | undefined {
 	const onPath = (process.env.PATH ?? "").split(delimiter).filter(Boolean);
 	const elsewhere = folders

@@ -2,8 +2,8 @@ import { generateKeyPairSync, type KeyObject, randomUUID, sign } from "node:cryp
 import type { ClientHttp2Session } from "node:http2";
 
 /**
- * Sends a worker what only its engine should send: a call in Restate's protocol. Returns the
- * status it answers with, and all that it says before it ends the answer or the time is over.
+ * Sends a worker a call in Restate's protocol, which only its engine should send. Returns the status of the answer, and
+ * everything received before the answer ends or times out.
  */
 export function forgeEngineCall(
 	session: ClientHttp2Session,
@@ -40,7 +40,7 @@ export function forgeEngineCall(
 	});
 }
 
-/** A call of a handler for a key. */
+/** Makes the body that invokes a handler for a key. */
 export function forgedInvocation({ key }: { key: string }): Buffer {
 	const start = [
 		bytesField(1, Buffer.from(randomUUID())),
@@ -54,7 +54,7 @@ export function forgedInvocation({ key }: { key: string }): Buffer {
 	]);
 }
 
-/** The headers with which an engine proves itself, made by a stranger who knows the public key and not the private one. */
+/** Makes the headers that identify an engine, as a stranger would who knows the public key but not the private one. */
 export function forgedIdentity({
 	path,
 	identityKey,
@@ -62,7 +62,7 @@ export function forgedIdentity({
 	privateKey = generateKeyPairSync("ed25519").privateKey,
 }: {
 	path: string;
-	/** The key that it says it has. */
+	/** The key that the headers claim. */
 	identityKey: string;
 	algorithm?: string;
 	privateKey?: KeyObject;
@@ -77,7 +77,7 @@ export function forgedIdentity({
 	return { "x-restate-signature-scheme": "v1", "x-restate-jwt-v1": `${content}.${signature}` };
 }
 
-/** Of Restate's service protocol, version 5. */
+/** Message types of Restate's service protocol, version 5. */
 const messages = { start: 0x0000, input: 0x0400 };
 
 function frame(type: number, fields: readonly Uint8Array[]): Buffer {

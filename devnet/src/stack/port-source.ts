@@ -2,12 +2,15 @@ import { randomInt } from "node:crypto";
 import { connect, createServer, type Server } from "node:net";
 
 /**
- * Below what systems give to outgoing connections: a service that is down for a moment would lose its port to one.
+ * Below the range that systems use for outgoing connections, which could take the port of a service that is briefly
+ * down.
  */
 const anyPort = { from: 20_000, to: 32_000 };
 const blockSize = 40;
 
-/** The ports from a base on, in order, each checked; without a base, free ones that no other source gives. */
+/**
+ * Returns the ports from a base on, in order, each checked; without a base, free ports that no other source returns.
+ */
 export function portSource(base?: number): () => Promise<number> {
 	return base === undefined ? freePorts() : portsFrom(base);
 }
@@ -26,8 +29,9 @@ function portsFrom(base: number): () => Promise<number> {
 }
 
 /**
- * Between being given and being listened on a port is free for all. Many stacks start at once, in processes that do not
- * know of each other: each takes ports of a block of its own, which is its as long as it holds the block's first port.
+ * Returns free ports from blocks of its own. Anyone can take a port between its choice and its use, and many stacks
+ * start at once, in processes that do not know of each other: a source owns a block as long as it holds the block's
+ * first port.
  */
 function freePorts(): () => Promise<number> {
 	let left: number[] = [];
@@ -45,7 +49,7 @@ async function claimBlock(): Promise<number[]> {
 		const first = anyPort.from + blockSize * randomInt((anyPort.to - anyPort.from) / blockSize);
 		const claim = await listen(first);
 		if (!claim) continue;
-		// Until this process ends, which it does not put off.
+		// The claim lasts until this process ends, and does not keep it alive.
 		claim.unref();
 		return Array.from({ length: blockSize - 1 }, (_, i) => first + 1 + i);
 	}

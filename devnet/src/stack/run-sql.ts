@@ -1,6 +1,6 @@
 import pg from "pg";
 
-/** One statement on a connection of its own. Gives back its rows. */
+/** Runs one statement on its own connection. Returns its rows. */
 export async function runSql(databaseUrl: string, sql: string): Promise<unknown[]> {
 	const client = new pg.Client({ connectionString: databaseUrl });
 	await client.connect();

@@ -9,7 +9,7 @@ import { attesterConfig, type StackEndpoint, type StackSolanaEndpoint } from "./
 
 export type ServerProcesses = { api: ServiceProcess; worker: ServiceProcess; attesters: ServiceProcess[] };
 
-/** The service's own processes, not started yet. Each gets those secrets that are its, and no other. */
+/** Returns the service's own processes, not started yet. Each gets only its own secrets. */
 export function serverProcesses({
 	dataDir,
 	configFile,
@@ -30,7 +30,7 @@ export function serverProcesses({
 	solana?: StackSolanaEndpoint | undefined;
 	ports: { api: number; worker: number; attesters: number[] };
 	attesterKeys: readonly Hex[];
-	/** Of the attesters; the others read theirs in the configuration. */
+	/** Log level of the attesters; the other processes read theirs from the configuration. */
 	logLevel: unknown;
 	adminUrl: string;
 	logFile: (name: string) => string;
@@ -78,7 +78,7 @@ export function serverProcesses({
 				"GEOSWAP_SOLANA_VAULT_KEY",
 			]),
 			config: configFile,
-			// After a restart the engine lists what it knew before: that alone does not say that the worker is there.
+			// After a restart the engine lists the services it knew before, which does not prove that the worker is up.
 			isReady: async () => (await isListening(ports.worker)) && (await hasRoundService(adminUrl)),
 		}),
 		api: start("api", "api", {

@@ -6,15 +6,15 @@ import { waitUntil } from "./wait-until.ts";
 export type ServiceProcess = {
 	readonly name: string;
 	readonly logFile: string;
-	/** Undefined while it does not run. */
+	/** Undefined while the process does not run. */
 	readonly pid: number | undefined;
-	/** Returns once it answers. */
+	/** Resolves once the process is ready. */
 	start: () => Promise<void>;
-	/** Lets it finish, and returns once it is gone. */
+	/** Lets the process finish, and resolves once it is gone. */
 	stop: () => Promise<void>;
 	/** Only sends the signal: `exited` tells when it had its effect. */
 	kill: (signal: NodeJS.Signals) => void;
-	/** Settles when the process that runs now is gone, and says how it ended. */
+	/** Settles when the current process is gone, with how it ended. */
 	exited: () => Promise<string | undefined>;
 };
 
@@ -22,18 +22,18 @@ export type ServiceOptions = {
 	name: string;
 	command: string;
 	args: string[];
-	/** All that the process sees of the environment. */
+	/** The whole environment of the process. */
 	env: Record<string, string | undefined>;
 	logFile: string;
 	isReady: () => Promise<boolean>;
-	/** Whose process it is, where not ours. */
+	/** The user that the process runs as, if not ours. */
 	user?: { uid: number; gid: number } | undefined;
 	stopSignal?: NodeJS.Signals;
-	/** Told when the process ended and nobody here had asked for that. */
+	/** Called when the process ended without being stopped from here. */
 	onUnexpectedExit?: ((message: string) => void) | undefined;
 };
 
-/** One that ends is known at once: this is for one that hangs, and other work may have all of the machine meanwhile. */
+/** For a process that hangs while other work may take the whole machine: one that exits is noticed at once. */
 const readyTimeoutMs = 120_000;
 const graceMs = 5_000;
 
@@ -51,7 +51,7 @@ process.once("exit", () => {
 	for (const child of running) child.kill("SIGKILL");
 });
 
-/** A process that can be started, killed and started again, and that never outlives this one. */
+/** Manages a process that can be started, killed and started again, and that never outlives this one. */
 export function serviceProcess({
 	name,
 	command,
@@ -69,12 +69,12 @@ export function serviceProcess({
 		mkdirSync(dirname(logFile), { recursive: true });
 		const log = openSync(logFile, "a");
 		const child = spawn("/bin/sh", ["-c", guard(stopSignal), command, ...args], {
-			// A file takes whatever comes: nobody here has to read it for the service to go on.
+			// A file takes all output: the service does not depend on anybody here reading it.
 			stdio: ["ignore", log, log, "pipe"],
 			env,
-			// Out of the terminal's reach: a Ctrl-C there is ours to handle, in our order.
+			// Detached from the terminal: this process handles Ctrl-C and stops its children in its own order.
 			detached: true,
-			// Neither the clone nor our folder need be readable for another user.
+			// Another user may be unable to read the clone or our folder.
 			...(user ? { ...user, cwd: "/" } : {}),
 		});
 		closeSync(log);
@@ -85,7 +85,7 @@ export function serviceProcess({
 			exited: new Promise<string>((resolve) => {
 				const end = (how: string) => {
 					running.delete(child);
-					// Lets the reader end as well.
+					// Closing the pipe lets the reader end as well.
 					child.stdio[3]?.destroy();
 					if (current === launched) current = undefined;
 					if (!launched.isEndAskedFor) onUnexpectedExit?.(`${name} ended by itself (${how}): see ${logFile}`);
@@ -103,7 +103,7 @@ export function serviceProcess({
 		const { child, exited } = current;
 		current.isEndAskedFor = true;
 		child.kill(stopSignal);
-		// One that was halted cannot hear.
+		// A halted process cannot handle the signal.
 		child.kill("SIGCONT");
 		const kill = setTimeout(() => child.kill("SIGKILL"), graceMs);
 		await exited;
@@ -143,6 +143,6 @@ export function serviceProcess({
 
 function lastLine(path: string): string {
 	const lines = readFileSync(path, "utf8").trim().split("\n");
-	// A thrown error ends with its stack: the line that says what happened is further up.
+	// A thrown error ends with its stack: its message is further up.
 	return lines.findLast((line) => /error|fatal/i.test(line)) ?? lines.at(-1) ?? "";
 }

@@ -1,18 +1,18 @@
 import type { Hex } from "viem";
 import type { DevnetKeys } from "../devnet-keys.ts";
 
-/** Where a chain answers, and where a second provider of it does, if there is one. */
+/** The endpoint of a chain, and of a second provider if there is one. */
 export type StackEndpoint = { chainId: number; rpcUrl: string; secondRpcUrl?: string };
 export type StackSolanaEndpoint = { rpcUrl: string; secondRpcUrl?: string };
 
-/** What the server's configuration file says here; a caller may change any of it. */
+/** The server's configuration file. A caller may change any of it. */
 export type StackConfig = {
 	chains: Record<string, Record<string, unknown>>;
 	solana?: Record<string, unknown>;
 	[key: string]: unknown;
 };
 
-/** On chains with a block a second, what takes minutes on real ones takes seconds. */
+/** On chains with a block per second, steps that take minutes on real ones take seconds. */
 const chainPace = {
 	pollMs: 250,
 	depths: [{ upToUsd: 1_000_000, blocks: 1 }],
@@ -22,7 +22,7 @@ const chainPace = {
 	refundSeconds: 30,
 };
 
-/** Of slots of 200 ms, of which 32 make one final, and of blockhashes that live for 150. */
+/** For slots of 200 ms, finality after 32 slots, and blockhashes that live for 150. */
 const solanaPace = {
 	pollMs: 200,
 	depths: [{ upToUsd: 1_000_000, blocks: 0 }],
@@ -31,11 +31,13 @@ const solanaPace = {
 	fillSeconds: 60,
 	refundSeconds: 30,
 	blockhashSeconds: { least: 20, most: 35 },
-	// As for the other volatile assets, more than any story takes.
+	// As for the other volatile assets, this is more than any test takes.
 	outflowCaps: { SOL: "100000" },
 };
 
-/** Of the token that the devnet's wallets hold more and more of. Read again soon, so that a change shows. */
+/**
+ * Tiers of the token of which the devnet's wallets hold increasing amounts. The short cache makes changes show soon.
+ */
 const discountTiers = {
 	cacheSeconds: 5,
 	tiers: [
@@ -45,7 +47,7 @@ const discountTiers = {
 	],
 };
 
-/** Little enough that the larger swaps of a story need it. */
+/** Low enough that the larger swaps of the tests need the second provider. */
 const agreeAboveUsd = 50;
 
 function endpoint({ rpcUrl, secondRpcUrl }: StackSolanaEndpoint) {
@@ -81,7 +83,7 @@ export function stackConfig({
 			identityKeys: [restate.identityKey],
 		},
 		attesters: attesterUrls.map((url) => ({ url })),
-		// Longer than a busy machine stands still.
+		// Longer than a busy machine stalls.
 		heartbeatSeconds: 30,
 	};
 }
@@ -95,7 +97,7 @@ export function attesterConfig({
 	endpoints: readonly StackEndpoint[];
 	solana?: StackSolanaEndpoint | undefined;
 	port: number;
-	/** The usual one where undefined. */
+	/** Undefined for the default. */
 	logLevel?: unknown;
 }) {
 	return {
@@ -108,7 +110,7 @@ export function attesterConfig({
 	};
 }
 
-/** Two on each chain; the others of the devnet are left to whoever wants to act as a stranger with gas. */
+/** Returns two relayers on each chain; the devnet's others are left to tests that act as a stranger with gas. */
 export function relayerKeys(endpoints: readonly StackEndpoint[], keys: DevnetKeys): string {
 	const ours: Hex[] = keys.relayers.slice(0, 2);
 	return endpoints.flatMap(({ chainId }) => ours.map((key) => `${chainId}:${key}`)).join(",");

@@ -5,28 +5,28 @@ import { defaultDataDir, defaultPort, type SolanaEndpoint } from "../devnet-file
 import { isRunning } from "../is-running.ts";
 import type { StackEndpoint } from "./stack-config.ts";
 
-/** How to reach a stack that runs, for another terminal. */
+/** How another terminal reaches a running stack. */
 export type RunningStack = {
 	pid: number;
 	baseUrl: string;
 	apiKey: string;
 	chains: readonly StackEndpoint[];
 	solana?: SolanaEndpoint;
-	/** Relative to the file. */
+	/** Path relative to the file. */
 	deployment: string;
 	keys: string;
 };
 
 export const defaultStackPort = 8700;
 
-/** A stack on other ports gets a folder of its own, so that two side by side do not mix. */
+/** Returns the default folder. A stack on other ports gets its own, so that two side by side do not mix. */
 export function stackDataDir(port = defaultStackPort): string {
 	return defaultDataDir(port === defaultStackPort ? defaultPort : port);
 }
 
 export function writeStackFile(dataDir: string, running: RunningStack): string {
 	const path = stackFile(dataDir);
-	// A file that is there keeps its mode when it is written again.
+	// The old file is removed because an existing file would keep its mode.
 	rmSync(path, { force: true });
 	writeFileSync(path, `${JSON.stringify(running, null, "\t")}\n`, { mode: 0o600 });
 	return path;
@@ -36,7 +36,7 @@ export function removeStackFile(dataDir: string): void {
 	rmSync(stackFile(dataDir), { force: true });
 }
 
-/** The stack that runs from a folder, or undefined. */
+/** Returns the stack that runs from a folder, or undefined. */
 export function readStackFile(
 	dataDir: string,
 ): (Omit<RunningStack, "deployment"> & { deployment: Deployment }) | undefined {
@@ -46,7 +46,7 @@ export function readStackFile(
 	} catch {
 		return undefined;
 	}
-	// One that was killed leaves the file behind.
+	// A killed stack leaves the file behind.
 	if (!isRunning(running.pid)) return undefined;
 	const deployment = readFileSync(join(dataDir, running.deployment), "utf8");
 	return { ...running, deployment: deploymentSchema.parse(JSON.parse(deployment)) };

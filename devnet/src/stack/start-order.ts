@@ -1,6 +1,6 @@
 export type Stoppable = { stop: () => Promise<void> };
 
-/** Remembers what was started, so that all of it can be stopped, the last first. */
+/** Records everything that was started, so that it can be stopped in reverse order. */
 export function startOrder(): {
 	together: <T extends Record<string, Promise<Stoppable>>>(
 		starting: T,
@@ -9,7 +9,7 @@ export function startOrder(): {
 } {
 	const started: Stoppable[] = [];
 	return {
-		/** If one fails, the others are waited for: what is still starting cannot be stopped. */
+		/** If one fails, the others are awaited: a process that is still starting cannot be stopped. */
 		together: async (starting) => {
 			const names = Object.keys(starting);
 			const settled = await Promise.allSettled(Object.values(starting));
@@ -24,7 +24,7 @@ export function startOrder(): {
 		},
 		stop: async () => {
 			const problems: unknown[] = [];
-			// One that cannot be stopped must not keep the others running.
+			// A process that cannot be stopped must not keep the others running.
 			for (const one of started.splice(0).reverse()) await one.stop().catch((error) => problems.push(error));
 			if (problems.length > 0) throw problems[0];
 		},

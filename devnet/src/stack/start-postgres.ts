@@ -12,9 +12,9 @@ import { type ServiceProcess, serviceProcess } from "./service-process.ts";
 
 export type StackPostgres = {
 	url: string;
-	/** The roles' names: nobody else's on that server. */
+	/** The roles' names, unique on that server. */
 	roles: DatabaseRoles;
-	/** Absent where the server is not ours. */
+	/** Undefined if the server is not ours. */
 	process?: ServiceProcess;
 	stop: () => Promise<void>;
 };
@@ -23,7 +23,7 @@ type DatabaseRoles = { api: string; worker: string; auditor: string };
 
 const folderPrefix = "geoswap-postgres-";
 
-/** A database of its own on a server that runs already. It is dropped at the end. */
+/** Creates a new database on a running server. It is dropped at the end. */
 export async function createDatabase(serverUrl: string): Promise<StackPostgres> {
 	const name = `geoswap_${randomBytes(6).toString("hex")}`;
 	await runSql(serverUrl, `create database ${name}`);
@@ -35,13 +35,13 @@ export async function createDatabase(serverUrl: string): Promise<StackPostgres> 
 		roles,
 		stop: async () => {
 			await runSql(serverUrl, `drop database ${name} with (force)`);
-			// A stack that failed early has made none.
+			// A stack that failed early has created no roles.
 			await runSql(serverUrl, `drop role if exists ${Object.values(roles).join(", ")}`);
 		},
 	};
 }
 
-/** A login for each role, with a password of this run. The roles exist once the database is migrated. */
+/** Returns a login for each role, with a new password. The roles exist once the database is migrated. */
 export function databaseLogins({ url, roles }: Pick<StackPostgres, "url" | "roles">) {
 	const loginOf = (role: string) => {
 		const login = new URL(url);
@@ -55,7 +55,7 @@ function rolesOf(name: string): DatabaseRoles {
 	return { api: `${name}_api`, worker: `${name}_worker`, auditor: `${name}_auditor` };
 }
 
-/** A server of its own from the machine's binaries. Its data goes with it. */
+/** Starts a new server from the machine's binaries. Stopping it removes its data. */
 export async function startPostgres({
 	dataDir,
 	logFile,
@@ -66,7 +66,7 @@ export async function startPostgres({
 	dataDir: string;
 	logFile: string;
 	port: number;
-	/** Of the server, as `name=value`. */
+	/** Server settings, as `name=value`. */
 	settings?: readonly string[];
 	onUnexpectedExit?: ((message: string) => void) | undefined;
 }): Promise<StackPostgres> {
@@ -76,7 +76,7 @@ export async function startPostgres({
 			"PostgreSQL is not on this machine: `apt install postgresql`, `brew install postgresql@15`, or `docker compose up -d` and set DATABASE_URL as compose.yaml says",
 		);
 	}
-	// Beside its siblings: initdb looks for the server where it is itself.
+	// initdb looks for the server in its own folder.
 	const binaries = dirname(realpathSync(found));
 	const user = unprivilegedUser();
 	const folder = dataFolder(dataDir, user);
@@ -89,7 +89,8 @@ export async function startPostgres({
 			["-D", clusterFolder, "-U", "geoswap", "--auth=trust", "--encoding=UTF8", "--locale=C", "--no-sync"],
 			{ env, cwd: "/", ...user },
 		);
-		// Nobody is asked for the password: it is there to be looked for where passwords must not be.
+		// The server never asks for the password: it is there so that tests can search for it in places that must not have
+		// it.
 		const url = `postgres://geoswap:${randomBytes(18).toString("base64url")}@127.0.0.1:${port}/postgres`;
 		const server = serviceProcess({
 			name: "postgres",
@@ -100,14 +101,14 @@ export async function startPostgres({
 				["-p", String(port)],
 				["-c", "unix_socket_directories="],
 				["-c", "max_connections=200"],
-				// The data outlives a killed process without it, and is not meant to outlive a power cut.
+				// The data survives a killed process without fsync, and need not survive a power cut.
 				["-c", "fsync=off"],
 				...settings.map((setting) => ["-c", setting]),
 			].flat(),
 			env,
 			user,
 			logFile,
-			// Its SIGTERM waits for every client to leave.
+			// On SIGTERM the server would wait for every client to leave.
 			stopSignal: "SIGINT",
 			isReady: async () => {
 				await runSql(url, "select 1");
@@ -131,7 +132,7 @@ export async function startPostgres({
 	}
 }
 
-/** PostgreSQL refuses to run as root. */
+/** Returns a user to run as, because PostgreSQL refuses to run as root. */
 function unprivilegedUser(): { uid: number; gid: number } | undefined {
 	if (process.getuid?.() !== 0) return undefined;
 	for (const name of ["postgres", "nobody"]) {
@@ -139,7 +140,7 @@ function unprivilegedUser(): { uid: number; gid: number } | undefined {
 			const id = (flag: string) => Number(execFileSync("id", [flag, name], { stdio: "pipe" }));
 			return { uid: id("-u"), gid: id("-g") };
 		} catch {
-			// No such user on this machine.
+			// This machine has no such user.
 		}
 	}
 	throw new Error(
@@ -153,14 +154,14 @@ function dataFolder(dataDir: string, user: { uid: number; gid: number } | undefi
 		mkdirSync(folder, { recursive: true, mode: 0o700 });
 		return folder;
 	}
-	// What is root's may be closed to others all the way down. The name has our process id for whoever clears up.
+	// A folder of root's may be closed to others. The name has our process id, for `removeAbandoned`.
 	removeAbandoned();
 	const folder = mkdtempSync(join(tmpdir(), `${folderPrefix}${process.pid}-`));
 	chownSync(folder, user.uid, user.gid);
 	return folder;
 }
 
-/** Those of processes that were killed. */
+/** Removes the folders of processes that were killed. */
 function removeAbandoned(): void {
 	for (const name of readdirSync(tmpdir())) {
 		const owner = name.startsWith(folderPrefix)

@@ -4,12 +4,12 @@ import { type ServiceProcess, serviceProcess } from "./service-process.ts";
 
 export type StackRedis = {
 	url: string;
-	/** Absent where the server is not ours. */
+	/** Undefined if the server is not ours. */
 	process?: ServiceProcess;
 	stop: () => Promise<void>;
 };
 
-/** A Redis of its own that keeps nothing: it counts requests, and a count is worth seconds. */
+/** Starts a new Redis without persistence: it counts requests, and a count matters for seconds only. */
 export async function startRedis({
 	logFile,
 	port,
@@ -18,7 +18,7 @@ export async function startRedis({
 }: {
 	logFile: string;
 	port: number;
-	/** Without it nobody is asked for one. */
+	/** Undefined if clients need no password. */
 	password?: string;
 	onUnexpectedExit?: ((message: string) => void) | undefined;
 }): Promise<StackRedis> {

@@ -9,15 +9,15 @@ import { type ServiceProcess, serviceProcess } from "./service-process.ts";
 export type StackRestate = {
 	ingressUrl: string;
 	adminUrl: string;
-	/** What the engine counts of itself, in Prometheus' format. */
+	/** The engine's own metrics, in Prometheus' format. */
 	metricsUrl: string;
-	/** The public key of the one that the engine signs its requests with, as a worker's configuration names it. */
+	/** The public key of the engine's signing key, as a worker's configuration names it. */
 	identityKey: string;
 	process: ServiceProcess;
 	stop: () => Promise<void>;
 };
 
-/** The engine, with a journal that begins empty and lasts until the next start from this folder. */
+/** Starts the engine, with an empty journal that lasts until the next start from this folder. */
 export async function startRestate({
 	dataDir,
 	logFile,

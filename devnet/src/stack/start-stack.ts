@@ -26,10 +26,10 @@ import { type StackRedis, startRedis } from "./start-redis.ts";
 import { startRestate } from "./start-restate.ts";
 import { waitUntil } from "./wait-until.ts";
 
-/** Chains that run. The services are told these endpoints, which may be those of something in between. */
+/** Running chains. The services use these endpoints, which may be those of a proxy. */
 export type StackChains = {
 	endpoints: readonly StackEndpoint[];
-	/** Absent where Solana is not offered. */
+	/** Undefined if Solana is not offered. */
 	solana?: StackSolana;
 	deployment: Deployment;
 	keys: DevnetKeys;
@@ -51,18 +51,18 @@ export type Stack = {
 	ingressUrl: string;
 	adminUrl: string;
 	logDir: string;
-	/** Where the metrics of each process are read. */
+	/** The metrics endpoint of each process. */
 	metricsUrls: { api: string; worker: string; engine: string };
-	/** With which any command of the server can be run beside it. Holds this run's secrets. */
+	/** The environment for any of the server's commands. Holds this run's secrets. */
 	environment: Record<string, string>;
-	/** PostgreSQL and Redis only where they are the stack's own. */
+	/** PostgreSQL and Redis are set only if they are the stack's own. */
 	processes: ServerProcesses & { restate: ServiceProcess; postgres?: ServiceProcess; redis?: ServiceProcess };
 	stop: () => Promise<void>;
 };
 
 const firstBlocksTimeoutMs = 120_000;
 
-/** Chains, database, engine and every process of the service, all on 127.0.0.1, up and answering. */
+/** Starts chains, database, engine and every process of the service, all on 127.0.0.1, and waits until they answer. */
 export async function startStack({
 	dataDir,
 	port,
@@ -76,23 +76,23 @@ export async function startStack({
 	onUnexpectedExit,
 	signal,
 }: {
-	/** For configuration, logs and data: new, empty, or of an earlier run, which is removed. */
+	/** Folder for configuration, logs and data: new, empty, or of an earlier run, which is removed. */
 	dataDir: string;
-	/** The API's; the others are the next ones. Without it, free ones. */
+	/** Port of the API; the others are the next ones. Undefined for free ports. */
 	port?: number;
 	startChains: (nextPort: () => Promise<number>) => Promise<StackChains>;
-	/** A server on which the stack gets a database of its own; without it, a server of its own. */
+	/** A server on which the stack gets its own database; without it, the stack starts its own server. */
 	databaseUrl?: string | undefined;
 	redisUrl?: string | undefined;
-	/** Settings for a PostgreSQL server of its own, as `name=value`. */
+	/** Settings for the stack's own PostgreSQL server, as `name=value`. */
 	postgresSettings?: readonly string[];
 	attesterCount?: number;
-	/** Changes what the server is configured with. */
+	/** Changes the server's configuration. */
 	configure?: (config: StackConfig) => StackConfig;
 	onProgress?: (line: string) => void;
-	/** Told when a process ended and nobody here had asked for that. */
+	/** Called when a process ended without being stopped from here. */
 	onUnexpectedExit?: (message: string) => void;
-	/** Gives up at the next step, and leaves nothing running. */
+	/** Aborts the start at the next step, and leaves nothing running. */
 	signal?: AbortSignal;
 }): Promise<Stack> {
 	claimFolder(dataDir);
@@ -235,7 +235,7 @@ export async function startStack({
 	}
 }
 
-/** As after a rotation a minute ago: the first one seals, the other one is retired. */
+/** Returns keys as after a rotation a minute ago: the first one seals, the other one is retired. */
 function rotatedSealKeys(): string {
 	const [dev, before] = ["dev", "before"].map((kid) => `${kid}:${randomBytes(32).toString("base64url")}`);
 	const since = `${new Date(Date.now() - 60_000).toISOString().slice(0, 19)}Z`;

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 
 const pollMs = 50;
 
-/** Asks until the answer is yes. A question that throws is a no. */
+/** Polls until `isSo` returns true. A throw counts as false. */
 export async function waitUntil(
 	isSo: () => Promise<boolean>,
 	{
@@ -11,9 +11,9 @@ export async function waitUntil(
 		hopeless = () => false,
 	}: {
 		timeoutMs: number;
-		/** What to say when it never was. */
+		/** The error message if it never becomes true. */
 		problem: () => string;
-		/** It will never be: no need to wait on. */
+		/** Returns true if waiting on is pointless. */
 		hopeless?: () => boolean;
 	},
 ): Promise<void> {
