@@ -38,7 +38,7 @@ describe.concurrent("README's first page", () => {
 	test("a swap by the command, as it is written there, is settled", async () => {
 		const { env, evmAddress } = await newAgent();
 		const block = readmeBlocks().find(({ code }) => code.includes("pnpm geoswap swap"));
-		// The stack of the stories is there already, and so is a wallet.
+		// The tests' stack is already running, and the wallet exists.
 		const lines = block?.code.split("\n").filter((line) => !line.startsWith("eval ")) ?? [];
 		const { stdout } = await run("bash", ["-euc", lines.join("\n")], { cwd: root, env });
 		expect(stdout).toContain("settled");
@@ -83,7 +83,7 @@ describe.concurrent("examples", () => {
 		});
 		const { stdout } = await run("node", program, { cwd: root, env });
 		expect(stdout).toMatch(/^settled swp_/);
-		// Once more: it says what became of it, and swaps nothing.
+		// A second run reports the outcome, and swaps nothing.
 		expect((await run("node", program, { cwd: root, env })).stdout).toBe(stdout);
 		expect(await usdcOf(environment.origin, evmAddress)).toBe(parseUnits("90", 6));
 	});
@@ -116,7 +116,7 @@ describe.concurrent("the command", () => {
 		expect(code).toBe(0);
 		return agent;
 	};
-	/** Of those that change nothing. */
+	/** The agent of the tests that change nothing. */
 	let idle: Promise<Agent> | undefined;
 	const names = () => ({
 		one: String(environment.origin.chainId),

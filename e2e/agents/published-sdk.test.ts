@@ -24,11 +24,11 @@ import type { Environment } from "../environment/environment.ts";
 import { launchChromium } from "../environment/launch-chromium.ts";
 import { sharedEnvironment } from "../shared-environment.ts";
 
-// The package as npm would have it, in a project that knows nothing of this repository.
+// Tests the package as npm would publish it, in a project that knows nothing of this repository.
 
 const run = promisify(execFile);
 const sdk = join(import.meta.dirname, "../../packages/sdk");
-/** Of the oldest Node that the package is for. */
+/** The oldest version of Node that the package supports. */
 const oldestNode = join(import.meta.dirname, "../node_modules/node-22/bin/node");
 
 let environment: Environment;
@@ -49,7 +49,7 @@ beforeAll(async () => {
 	for (const peer of ["viem", "@solana/kit"])
 		symlinkSync(join(sdk, "node_modules", peer), join(project, "node_modules", peer));
 	writeFileSync(join(project, "package.json"), JSON.stringify({ type: "module" }));
-	// From its own place it would find this repository's.
+	// The program is copied: in its own folder it would find this repository's package.
 	copyFileSync(join(import.meta.dirname, "../caller/swap-from-both.ts"), join(project, "swap-from-both.ts"));
 });
 afterAll(() => rmSync(project, { recursive: true, force: true }));

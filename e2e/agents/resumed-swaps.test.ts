@@ -25,10 +25,10 @@ const isFull = process.env.GEOSWAP_FULL !== undefined;
 const size = isFull
 	? { intents: 1_000, perClient: 25, atOnce: 4 }
 	: { intents: 50, perClient: 25, atOnce: 2 };
-/** Every fifth is from Solana. */
+/** Every fifth swap is from Solana. */
 const solanaShare = 5;
 const amount = 10_000_000n;
-/** An op lives 45 seconds here. */
+/** Longer than an op lives here, which is 45 seconds. */
 const copyDelayMs = 50_000;
 const program = fileURLToPath(new URL("../caller/swap-client.ts", import.meta.url));
 
@@ -73,7 +73,7 @@ test(`${size.intents} intents, through a proxy that harms every tenth call, by c
 			}
 		}),
 	);
-	// What was doubled may come late: only then is it known that nothing is done twice.
+	// Doubled calls may arrive late: only after them is it certain that nothing is done twice.
 	await proxy.stop();
 
 	const statuses = [...reports.values()].map(({ status }) => status);
@@ -97,7 +97,7 @@ test(`${size.intents} intents, through a proxy that harms every tenth call, by c
 		else expect([report?.mayExecute, swaps]).toEqual([false, []]);
 	}
 
-	/** Kills and starts it again until it has said of each what became of it. Returns how often it was killed. */
+	/** Kills and restarts the client until it has reported how each intent ended. Returns the number of kills. */
 	async function runUntilKnown(file: string, group: readonly ClientIntent[]): Promise<number> {
 		const isKnown = () => group.every(({ id }) => isFinal(reports.get(id)));
 		for (let killed = 0; ; killed++) {
@@ -107,7 +107,7 @@ test(`${size.intents} intents, through a proxy that harms every tenth call, by c
 				const report = JSON.parse(line) as ClientReport;
 				reports.set(report.id, report);
 			});
-			// Sooner at first: most happens then.
+			// The first kills come sooner: most happens at the beginning.
 			const lives = 1_500 + random.between(0, killed < 6 ? 4_000 : 30_000);
 			const isOver = await Promise.race([ended.then(() => true), later(lives, child)]);
 			if (!isOver) {
@@ -117,7 +117,7 @@ test(`${size.intents} intents, through a proxy that harms every tenth call, by c
 		}
 	}
 
-	/** Each wallet could pay twice. */
+	/** Creates the intents. Each wallet could pay twice. */
 	async function fundedIntents(): Promise<ClientIntent[]> {
 		const { origin, destination, solana } = environment;
 		const made = await Promise.all(
@@ -153,12 +153,12 @@ test(`${size.intents} intents, through a proxy that harms every tenth call, by c
 	}
 });
 
-/** Whether nothing about it can change any more. */
+/** Returns true if the report can no longer change. */
 function isFinal(report: ClientReport | undefined): boolean {
 	return report !== undefined && (report.swapId !== undefined || report.mayExecute === false);
 }
 
-/** False, unless the process ends before. */
+/** Resolves to false after this time. Never resolves if the process ends first. */
 async function later(ms: number, child: ChildProcess): Promise<false> {
 	await new Promise<void>((resolve) => {
 		const timer = setTimeout(resolve, ms);

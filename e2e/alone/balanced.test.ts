@@ -16,14 +16,14 @@ import { holdBack } from "../trouble/hold-back.ts";
 const isFull = Boolean(process.env.GEOSWAP_FULL);
 const keyCount = 2_000;
 const apiCount = 4;
-/** Longer than the balancer takes to notice; at full size as its file has it. */
+/** Longer than the balancer takes to notice; at full size with the check interval of its published file. */
 const drain = isFull ? { seconds: 5 } : { seconds: 2, checkMs: 400 };
 
-/** Keys that ask for more than they may, and for how long. */
+/** Number of keys that exceed their rate, and for how long. */
 const flood = isFull
 	? { keysPerKind: 20, perSecond: 7, seconds: 40, crowdPerSecond: 100 }
 	: { keysPerKind: 5, perSecond: 7, seconds: 12, crowdPerSecond: 60 };
-/** Of those keys: a burst is twenty times that. */
+/** The rate of those keys: their burst is twenty times that. */
 const ratePerSecond = 3;
 const burst = 20 * ratePerSecond;
 const attempts = 3;
@@ -33,7 +33,7 @@ const restart = isFull
 	: { polls: 200, pollsPerKey: 50, swapsInFlight: 3, perSecond: 40 };
 
 const amount = 10_000_000n;
-/** Swaps of this file are held back for as long as a test takes. */
+/** Long enough for swaps of this file to be held back for a whole test. */
 const openSeconds = 400;
 
 const environmentOf = ownEnvironment({
@@ -50,9 +50,9 @@ type Key = { apiKey: string; keyId: string };
 
 let apis: (ServiceProcess & { baseUrl: string })[] = [];
 let balancer: ServiceProcess & { baseUrl: string };
-/** Whose accounts nobody else uses. */
+/** Keys of accounts that nobody else uses. */
 let crowd: Key[] = [];
-/** Swaps that were held back and go on; nobody waits for them while there is something to do. */
+/** Swaps that were held back and released; they are awaited only at the end. */
 const released: { client: Client; swapId: string }[] = [];
 beforeAll(async () => {
 	const environment = environmentOf();
@@ -94,7 +94,7 @@ test("over four processes a key gets what its rate allows, within 2 %, and nobod
 			);
 			for (const { answers } of results) expect(Object.keys(answers).sort()).toEqual(["200", "429"]);
 			expect(Object.keys(others)).toEqual(["200"]);
-			// On a machine that stands still a process counts alone for a moment, as it should: that is another measurement.
+			// On a machine that stalls a process counts alone for a moment, as it should: then the measurement is repeated.
 			if (silences > 0 && attempt < attempts) continue;
 			for (const deviation of deviations) expect(Math.abs(deviation)).toBeLessThanOrEqual(0.02);
 			break;
@@ -125,7 +125,7 @@ test("over four processes a key gets what its rate allows, within 2 %, and nobod
 
 type Flooded = {
 	answers: Tally;
-	/** What may have been allowed until the last of them. */
+	/** Number of requests that the rate allows until the last of them. */
 	expected: number;
 };
 
@@ -134,7 +134,7 @@ async function askTooOften(call: KeyedCall): Promise<Flooded> {
 	const ask = async () => countAnswer(answers, await askOnce(balancer.baseUrl, call));
 	const startedAt = performance.now();
 	const seconds = () => (performance.now() - startedAt) / 1_000;
-	// The burst, a few at a time: all of it at once would measure how long this machine stands still.
+	// The burst is sent a few at a time: all of it at once would measure the stalls of this machine.
 	const spend = async () => {
 		while (answers[429] === undefined && seconds() < flood.seconds) await ask();
 	};
@@ -147,7 +147,7 @@ async function askTooOften(call: KeyedCall): Promise<Flooded> {
 	return { answers, expected: burst + ratePerSecond * lastSeconds };
 }
 
-/** How often a process began to count alone. */
+/** Counts how often a process began to count alone. */
 function redisSilences(): number {
 	const logs = apis.map(({ logFile }) => readFileSync(logFile, "utf8"));
 	return logs.join("").split("Redis did not answer").length - 1;
@@ -227,7 +227,7 @@ test("each process is restarted in turn under load, and no request fails and no 
 				if (swap.swapId !== swapId) return "another swap";
 				if (isTerminal(swap.status)) return swap.status;
 				if (answer.answeredAtMs - answer.sentAtMs < 14_000) early++;
-				// As the SDK does: an answer that came early is no reason to ask at once.
+				// The SDK waits too: an answer that came early is no reason to ask again at once.
 				await sleep(200);
 			}
 		}),
@@ -273,7 +273,7 @@ test("each process is restarted in turn under load, and no request fails and no 
 	expect(Object.keys(answers)).toEqual(["200"]);
 	expect(new Set(ends)).toEqual(new Set(["settled"]));
 	expect(new Set(swaps)).toEqual(new Set(["settled"]));
-	// Held calls were there to be lost; how many of them a stop meets depends on when they began.
+	// Some held calls must have been at risk; how many a stop meets depends on when they began.
 	expect(early).toBeGreaterThanOrEqual(restart.polls / 4);
 });
 
@@ -290,7 +290,7 @@ test("without Redis nothing fails and each process counts for itself; when it is
 	await redis.stop();
 	const without = await burstOf(first);
 	await redis.start();
-	// Each process finds it again in its own time.
+	// Each process reconnects in its own time.
 	let withIt: Tally = {};
 	const queue = others.values();
 	await expect
@@ -353,7 +353,7 @@ function statusCall({ apiKey }: Key, swapId: string, { waitSeconds }: { waitSeco
 	return { apiKey, path: `/swap/status/${swapId}?wait=${waitSeconds}` };
 }
 
-/** A swap of a key's account that stays as it is until released. It has settled by the end of the file. */
+/** Submits a swap of a key's account that stays pending until released. It has settled by the end of the file. */
 async function pendingSwap(key: Key | undefined): Promise<{ swapId: string; release: () => Promise<void> }> {
 	const { databaseUrl, deployment: pins, origin, destination, newWallet } = environmentOf();
 	const client = createClient({ baseUrl: balancer.baseUrl, apiKey: key?.apiKey ?? "" });
@@ -376,7 +376,7 @@ async function pendingSwap(key: Key | undefined): Promise<{ swapId: string; rele
 	};
 }
 
-/** Counts what its calls are answered with, those that it sends again included. */
+/** Returns a client that counts the answers to its calls, retries included. */
 function countingClient({ apiKey }: Key, answers: Tally): Client {
 	return createClient({
 		baseUrl: balancer.baseUrl,

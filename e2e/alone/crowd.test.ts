@@ -13,7 +13,7 @@ import { sendTransaction, signDelegation } from "../wallet/send-bundle.ts";
 
 const walletCount = 100;
 const swapsPerWallet = 3;
-/** The others bring their authorization along. */
+/** The other wallets bring their authorization along. */
 const delegatedBefore = walletCount * 0.8;
 const idleBlocks = 5n;
 const decidedWithinMs = 180_000;
@@ -22,7 +22,7 @@ type Window = { blocks: number; calls: RpcCounts };
 
 const environmentOf = ownEnvironment({
 	countCalls: true,
-	// One account asks for all of them at once.
+	// One account sends all requests at once.
 	configure: (config) => ({
 		...config,
 		api: {
@@ -30,7 +30,7 @@ const environmentOf = ownEnvironment({
 			rates: { quote: 1_000, build: 1_000, submit: 1_000, delegation: 1_000, status: 1_000 },
 			heldStatusCalls: walletCount * swapsPerWallet,
 		},
-		// As where it is deployed: a wallet's discount is read once in all this time, so that each read can be counted.
+		// As in production, a wallet's discount is read once in this time, so that each read can be counted.
 		feeDiscount: { ...(config.feeDiscount as object), cacheSeconds: 3_600 },
 	}),
 });
@@ -88,12 +88,12 @@ test("a crowd's swaps all end exact, in bundles, and cost calls to the nodes by 
 			.filter((row) => row.chainId === chainId)
 			.reduce((sum, row) => sum + row.transactions, 0);
 		console.log({ chainId, swapsFrom, transactions, idle: idle[i], busy: busy[i] });
-		// What they hold of the token that lowers fees is on one chain, wherever they swap from.
+		// The wallets' balances of the discount token are read on one chain, wherever they swap from.
 		const discountReads = chainId === origin.chainId ? walletCount : 0;
 		expectFewCalls({ idle: idle[i], busy: busy[i], swapsFrom, transactions, discountReads });
 	}
 
-	/** The services' calls of each method while something is done, and how many blocks that took. */
+	/** Counts the services' calls of each method during `run`, and the blocks that it took. */
 	async function countCalls(chain: TestChain, run: () => Promise<unknown>): Promise<Window> {
 		const state = () => Promise.all([environment.rpcCounts(chain), chain.publicClient.getBlockNumber()]);
 		const [countsBefore, blockBefore] = await state();
@@ -107,7 +107,9 @@ test("a crowd's swaps all end exact, in bundles, and cost calls to the nodes by 
 	}
 });
 
-/** Following a chain costs the same however many swaps there are; each swap and each transaction costs a few calls. */
+/**
+ * Expects following a chain to cost the same however many swaps there are, and each swap and transaction a few calls.
+ */
 function expectFewCalls({
 	idle = { blocks: 0, calls: {} },
 	busy = { blocks: 0, calls: {} },
@@ -117,7 +119,7 @@ function expectFewCalls({
 }: {
 	idle: Window | undefined;
 	busy: Window | undefined;
-	/** Of which this is the origin chain. */
+	/** Number of swaps with this origin chain. */
 	swapsFrom: number;
 	transactions: number;
 	discountReads: number;
@@ -127,7 +129,7 @@ function expectFewCalls({
 	const inBusy = Object.entries(busy.calls);
 	const idlePerBlock = count(Object.entries(idle.calls)) / idle.blocks;
 	expect(count(inBusy.filter(follows))).toBeLessThanOrEqual(1.5 * idlePerBlock * busy.blocks);
-	// To build and to submit: code, nonces, balances and a simulation; to send: a simulation, and attesters' looks.
+	// Build and submit read code, nonces, balances and simulate; sending simulates, and attesters read.
 	expect(count(inBusy.filter((call) => !follows(call)))).toBeLessThanOrEqual(
 		idlePerBlock * busy.blocks + 12 * swapsFrom + 6 * transactions + discountReads,
 	);
@@ -149,7 +151,7 @@ async function readBundles(
 	}
 }
 
-/** Delegates all wallets in one transaction of somebody with gas. */
+/** Delegates all wallets in one transaction, paid by an account with gas. */
 async function delegateAll(
 	chain: TestChain,
 	account: PrivateKeyAccount,

@@ -9,9 +9,9 @@ import { ownEnvironment } from "../own-environment.ts";
 
 const floodPerSecond = 2_000;
 const measureMs = 8_000;
-/** Below a key's rate: none of them is refused for itself. */
+/** Below a key's rate, so that none of them is refused for its own sake. */
 const quotesPerSecond = 15;
-/** Each address soon has no request left. */
+/** Few addresses, so that each soon has no request left. */
 const addresses = Array.from({ length: 3 }, (_, i) => `127.0.7.${i + 1}`);
 
 const environmentOf = ownEnvironment();
@@ -34,7 +34,7 @@ test("a flood without keys is refused, and callers with keys hardly notice", asy
 			perSecond: floodPerSecond,
 			durationMs: measureMs + 1_000,
 		});
-	// The bursts of the addresses are used up, and everything is warm.
+	// Afterwards the bursts of the addresses are used up, and everything is warm.
 	await Promise.all([quotes(), sendFlood()]);
 	const calm = await quotes();
 	const pid = environment.stack.processes.api.pid ?? 0;

@@ -14,26 +14,26 @@ import { assetAddress } from "../wallet/make-order.ts";
 import { sendTransaction, signDelegation } from "../wallet/send-bundle.ts";
 
 const isFull = Boolean(process.env.GEOSWAP_FULL);
-/** The honest caller has so many swaps under way, one after the other in each row. */
+/** Number of swaps that the honest caller has in flight, one after the other in each row. */
 const rows = 3;
 const swapsPerRow = isFull ? 20 : 2;
-/** As fast as the limits of a key allow. */
+/** As fast as a key's limits allow. */
 const attacksPerSecond = 10;
 const wallets = isFull ? 1_500 : 250;
 const amount = parseUnits("100", 6);
 const budgetUsd = 50;
 /**
- * The promise is 1.5 times, and a long run holds it. A landing run has six samples on two cores that the
- * attacker's own signing shares, so it looks only for a caller that is kept waiting in a queue.
+ * The promise is 1.5 times, and a long run keeps it. A landing run has six samples on two cores that it shares with the
+ * attacker's own signing, so it only detects a caller that is kept waiting in a queue.
  */
 const slowerAtMost = isFull ? 1.5 : 3;
-/** The op's limit and the EntryPoint's work. */
+/** The op's gas limit and the EntryPoint's own work. */
 const worstOpGas = 600_000n;
 
 const environmentOf = ownEnvironment({
 	configure: (config) => ({
 		...config,
-		// Fees at which the budget is used up by some thirty swaps.
+		// At these fees some thirty swaps use up the budget.
 		chains: Object.fromEntries(
 			Object.entries(config.chains).map(([id, chain]) => [
 				id,
@@ -48,7 +48,7 @@ test("beside a caller who empties its wallet after each submit, another's swaps 
 	const environment = environmentOf();
 	const { origin, destination, deployment: pins } = environment;
 	const honest = await environment.newClient();
-	// All at the start: what the attack's transfers pay makes the node ask everyone for more.
+	// All wallets are funded at the start: the fees of the attack's transfers make the node ask everyone for more.
 	const spare = newAccounts(2 * rows * swapsPerRow);
 	const attackers = newAccounts(wallets);
 	await giveInput(origin, [...spare, ...attackers]);
@@ -78,7 +78,7 @@ test("beside a caller who empties its wallet after each submit, another's swaps 
 	const opUsd = Number(worstOpGas * parseGwei("1.1")) * (await usdPerWei());
 	expect(usd).toBeLessThanOrEqual(budgetUsd + opUsd);
 
-	/** How long each swap took from its submit until it was settled. */
+	/** Returns the time of each swap from its submit until it was settled. */
 	async function swapInRows(): Promise<number[]> {
 		const tookMs: number[] = [];
 		await Promise.all(
@@ -98,7 +98,7 @@ test("beside a caller who empties its wallet after each submit, another's swaps 
 		return tookMs;
 	}
 
-	/** A submit, and a transfer of all that the wallet holds before the op can be mined. */
+	/** Submits a swap, and transfers the wallet's whole balance away before the op can be mined. */
 	async function attack(account: PrivateKeyAccount | undefined): Promise<void> {
 		if (!account) return;
 		const { baseUrl } = environment;
@@ -128,7 +128,9 @@ test("beside a caller who empties its wallet after each submit, another's swaps 
 		});
 	}
 
-	/** What all transactions for swaps of the attacker's account cost, whoever else was in them. */
+	/**
+	 * Returns the cost of all transactions with swaps of the attacker's account, whichever other swaps they contained.
+	 */
 	async function attackersCost(): Promise<{ accepted: number; usd: number }> {
 		const database = await connectDatabase(environment.databaseUrl);
 		try {
@@ -169,7 +171,7 @@ function giveInput(chain: TestChain, accounts: readonly PrivateKeyAccount[]): Pr
 	);
 }
 
-/** Gives each wallet ether of its own. Half of them are delegated, and the others' are first swaps. */
+/** Gives each wallet its own ether. Half of them are delegated, the others make their first swap. */
 async function makeGreedy(chain: TestChain, accounts: readonly PrivateKeyAccount[]): Promise<void> {
 	const sender = privateKeyToAccount(generatePrivateKey());
 	const value = parseEther("10");

@@ -16,7 +16,9 @@ import { openFiles, processorMs, residentBytes } from "../measure/process-figure
 import { ownEnvironment } from "../own-environment.ts";
 import { assetAddress, makeOrder } from "../wallet/make-order.ts";
 
-/** A process may have 20,000 files open, the callers' as well: there are several of those, each with an address. */
+/**
+ * A process may have 20,000 open files, the callers' processes too: there are several of those, each with an address.
+ */
 const size = process.env.GEOSWAP_FULL
 	? { held: 15_000, callers: 4, perSecond: 500, measureMs: 30_000, woken: 2_000 }
 	: { held: 1_500, callers: 2, perSecond: 1_000, measureMs: 12_000, woken: 400 };
@@ -24,7 +26,7 @@ const quotes = { perSecond: 15, durationMs: size.measureMs };
 const holdMs = 15_000;
 
 const environmentOf = ownEnvironment({
-	// As it is deployed: writing and tracing everything is a cost of its own.
+	// As in production: logging and tracing everything is a cost of its own.
 	configure: (config) => ({ ...config, logLevel: "warn", telemetry: {} }),
 });
 
@@ -48,7 +50,7 @@ test(`one process holds ${size.held} status calls, wakes each when its swap ends
 	const { apiKey, accountId } = JSON.parse(
 		await serverCommand(serverEnvironment, [
 			...["keys", "create", "--account", "holder", "--json"],
-			// Not one more: a lease that is not given back makes a later call come back early.
+			// The limit is exact: a lease that is not given back makes a later call return early.
 			...["--held", String(size.held), "--rate", "status=100000"],
 		]),
 	);
@@ -91,7 +93,7 @@ test(`one process holds ${size.held} status calls, wakes each when its swap ends
 		endSome(database, uuids),
 	]);
 	const processors = (processorMs(pid) - usedBefore) / (performance.now() - measuredFrom);
-	// The last of them have yet to hear.
+	// The last callers have yet to receive their answer.
 	await sleep(1_000);
 	const results = await Promise.all(polling.map(({ end }) => end()));
 
@@ -121,11 +123,11 @@ test(`one process holds ${size.held} status calls, wakes each when its swap ends
 	expect(percentile(wokenMs, 99)).toBeLessThan(500);
 	expect(held.p99).toBeLessThan(calm.p99 + 500);
 	expect(bytesPerCall).toBeLessThan(80_000);
-	// Whoever left leaves nothing behind.
+	// Callers that left leave nothing behind.
 	await expect.poll(() => openFiles(pid), { timeout: 10_000 }).toBeLessThanOrEqual(before.files + 20);
 });
 
-/** Pending swaps of an account, on which the worker sees nothing to do. */
+/** Inserts pending swaps of an account for which the worker has nothing to do. */
 async function insertSwaps(
 	database: DatabaseConnection,
 	{ count, accountId }: { count: number; accountId: string },
@@ -149,7 +151,7 @@ async function insertSwaps(
 	return uuids;
 }
 
-/** Ends swaps evenly, each in a transaction of its own, and tells when each was about to be. */
+/** Ends swaps evenly, each in its own transaction. Returns the time just before each was ended. */
 async function endSome(
 	database: DatabaseConnection,
 	uuids: readonly SwapUuid[],
@@ -159,7 +161,7 @@ async function endSome(
 	for (let n = 0; n < size.woken; n++) {
 		const dueMs = (n * size.measureMs) / size.woken;
 		await sleep(Math.max(0, startedAt + dueMs - performance.now()));
-		// Of all callers, and of those who came first and last.
+		// The ended swaps are spread over all callers, from the first to the last.
 		const uuid = uuids[Math.floor((n * uuids.length) / size.woken)] ?? "";
 		endedAtMs.set(toSwapId(uuid), Date.now());
 		await database.query(

@@ -13,7 +13,7 @@ const amount = parseUnits("100", 6);
 const swaps = 20;
 const callsPerSwap = 10;
 const keys = 5;
-/** As many as a key may hold. */
+/** The number of calls that a key may hold. */
 const heldPerKey = 50;
 
 const environmentOf = ownEnvironment();
@@ -29,7 +29,7 @@ test("95 of 100 held calls are answered within 250 ms of the terminal write [I4-
 			}),
 		),
 	);
-	// In a few rows, one swap after the other: so the terminal writes are spread over many blocks.
+	// Each client makes one swap after the other, so that the terminal writes are spread over many blocks.
 	const ofEachSwap: Answered[][] = [];
 	const unheldMs: number[] = [];
 	await Promise.all(
@@ -45,7 +45,7 @@ test("95 of 100 held calls are answered within 250 ms of the terminal write [I4-
 	);
 
 	const delaysMs = ofEachSwap.flatMap((answers) => {
-		// A swap's row can be written again later. The first who saw it terminal saw the write that made it so.
+		// A swap's row can be written again later. The earliest answer shows the write that made it terminal.
 		const writtenAtMs = Math.min(...answers.map(({ swap }) => Date.parse(swap.updatedAt)));
 		return answers.map(({ answeredAtMs }) => answeredAtMs - writtenAtMs);
 	});
@@ -55,7 +55,7 @@ test("95 of 100 held calls are answered within 250 ms of the terminal write [I4-
 		`${delaysMs.length} held calls woken: p50 ${p50} ms, p95 ${p95} ms; an unheld call took ${Math.round(lagMs)} ms`,
 	);
 	expect(delaysMs).toHaveLength(swaps * callsPerSwap);
-	// At landing a machine that is slow to answer anything is not taken for a service that is slow to wake: the write's
+	// At landing a machine that is slow to answer anything must not count as a service that is slow to wake: the write's
 	// notification and the answer each wait for it.
 	expect(p95).toBeLessThanOrEqual(process.env.GEOSWAP_FULL ? 250 : 250 + 2 * lagMs);
 });
@@ -90,7 +90,7 @@ test("while a swap stays pending a call is held for 15 s, but for no time where 
 
 type Answered = { swap: StatusResponse; answeredAtMs: number };
 
-/** A swap of a new wallet, ready to be submitted. */
+/** Signs a swap of a new wallet, ready to be submitted. */
 async function sign(client: Client): Promise<[SwapCaller, SignedSwap]> {
 	const environment = environmentOf();
 	const { origin, destination, deployment: pins } = environment;
@@ -104,7 +104,7 @@ async function sign(client: Client): Promise<[SwapCaller, SignedSwap]> {
 	return [caller, await signSwap(caller, intent)];
 }
 
-/** The answer that says how the swap ended, and when it arrived. */
+/** Returns the answer that says how the swap ended, and when it arrived. */
 async function answeredStatus(client: Client, swapId: string): Promise<Answered> {
 	for (;;) {
 		const swap = await getStatus(client, swapId);

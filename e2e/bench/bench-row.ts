@@ -1,6 +1,6 @@
-/** A figure of the service, and its bare twin's where it has one, measured in the same run. */
+/** A figure of the service, and that of its bare twin if it has one, measured in the same run. */
 export type BenchRow = {
-	/** What was going on meanwhile. */
+	/** The load during the measurement. */
 	group: string;
 	what: string;
 	unit: string;
@@ -9,7 +9,7 @@ export type BenchRow = {
 	bareIs?: string;
 };
 
-/** Makes the rows of a group. `bareIs` says what the bare figures are of. */
+/** Makes the rows of a group. `bareIs` describes the bare twin. */
 export function benchRow(
 	group: string,
 	bareIs = "",

@@ -1,4 +1,4 @@
-// Measures what each step costs in gas, beside its bare twin, and writes docs/gas.md.
+// Measures the gas of each step, beside its bare twin, and writes docs/gas.md.
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
@@ -71,7 +71,7 @@ function tableRow({ what, gas, bare, bareGas }: GasRow): string {
 function differences(committed: string, measured: GasRow[]): string[] {
 	const remedy = "run `pnpm gas` and commit docs/gas.md";
 	const rows = committed.split("\n").flatMap((line) => readRow(line) ?? []);
-	// Written again from its own figures, the page must be the same: text, ratios and all.
+	// The page generated from its own figures must be the same: text, ratios and all.
 	if (page(rows) !== committed) return [`docs/gas.md is not what is written today; ${remedy}`];
 	const name = ({ what, bare }: GasRow) => `${what}, beside ${bare}`;
 	if (rows.map(name).join("\n") !== measured.map(name).join("\n")) {
@@ -92,7 +92,7 @@ function readRow(line: string): GasRow | undefined {
 	return { what, gas: ungrouped(gas), bare, bareGas: ungrouped(bareGas) };
 }
 
-/** Within one per cent: signatures and random keys have more or fewer zero bytes. */
+/** Returns true within one per cent: signatures and random keys have more or fewer zero bytes. */
 function isNear(one: bigint, other: bigint): boolean {
 	return (one > other ? one - other : other - one) * 100n <= other;
 }

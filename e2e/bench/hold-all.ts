@@ -2,7 +2,7 @@ import { once } from "node:events";
 import { request } from "node:http";
 import type { HoldLoad } from "./load.ts";
 
-/** Sends so many GETs, each on a connection of its own, and returns when all are on their way. */
+/** Sends `count` GETs, each on its own connection, and returns when all are sent. */
 export async function holdAll({ url, headers, count }: HoldLoad): Promise<"holding"> {
 	await Promise.all(
 		Array.from({ length: count }, async () => {

@@ -3,17 +3,17 @@ import { seededRandom } from "../trouble/seeded-random.ts";
 import type { Pace } from "./load.ts";
 
 export type SwapsResult = {
-	/** From each submit to the answer that says settled. */
+	/** Time from each submit to the answer that says settled. */
 	tookMs: number[];
-	/** When that was, from the first submit on. */
+	/** Time of that answer, from the start of the run. */
 	endedAtMs: number[];
-	/** Those that the service did not take: on a machine that is too busy ops expire, and chains do not answer in time. */
+	/** Swaps that the service refused: on a machine that is too busy ops expire, and chains do not answer in time. */
 	refused: number;
 };
 
 export type Run = () => Promise<"settled" | "refused">;
 
-/** Runs each of them at its pace, and returns when all have ended, with what they took and when they ended. */
+/** Runs each of them at the given pace. Returns their durations and end times when all have ended. */
 export async function keepPace(runs: readonly Run[], pace: Pace): Promise<SwapsResult> {
 	const result: SwapsResult = { tookMs: [], endedAtMs: [], refused: 0 };
 	const startedAt = performance.now();
@@ -35,7 +35,7 @@ export async function keepPace(runs: readonly Run[], pace: Pace): Promise<SwapsR
 		};
 		await Promise.all(Array.from({ length: pace.inFlight }, runner));
 	} else {
-		// At moments that are the same in every run, and that do not keep step with blocks.
+		// The moments are the same in every run, and not in step with blocks.
 		const { between } = seededRandom(1);
 		await Promise.all(
 			runs.map(async (run, i) => {

@@ -1,4 +1,4 @@
-// Makes one load, told by its parent, and answers with what it measured.
+// Makes the load that its parent sends, and answers with the measurements.
 import { once } from "node:events";
 import type { SwapsResult } from "./keep-pace.ts";
 import type { Load, Reach } from "./load.ts";
@@ -20,9 +20,9 @@ export type LoadResult = {
 process.once("disconnect", () => process.exit());
 process.once("message", (load: Load) => {
 	const ending = new AbortController();
-	// Whatever else the parent says, it has seen enough.
+	// Any further message of the parent ends the load.
 	process.once("message", () => ending.abort());
-	// The parent ends it: whoever holds requests goes on holding them until then.
+	// The parent kills this process: held requests stay open until then.
 	void run(load, ending.signal).then((result) => process.send?.(result));
 });
 
@@ -32,7 +32,7 @@ const reach: Reach = async (point) => {
 	await goingOn;
 };
 
-/** Each loads only what it needs: the least of them start in a tenth of the time. */
+/** Runs a load. Each kind imports only what it needs: the smallest start in a tenth of the time. */
 async function run(load: Load, ending: AbortSignal): Promise<LoadResult[Load["kind"]]> {
 	switch (load.kind) {
 		case "requests":

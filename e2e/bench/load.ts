@@ -2,7 +2,7 @@ import type { EnvironmentAddress } from "../environment/environment.ts";
 
 export type RequestsLoad = {
 	kind: "requests";
-	/** Each `{n}` in it becomes another number for each request. */
+	/** Each `{n}` in it is replaced by a different number for each request. */
 	url: string;
 	headers: Record<string, string>;
 	body: string;
@@ -16,26 +16,26 @@ export type SwapsLoad = {
 	kind: "swaps";
 	environment: EnvironmentAddress;
 	count: number;
-	/** Of USDC, in its smallest unit. */
+	/** Amount of USDC, in its smallest unit. */
 	amount: string;
 	pace: Pace;
 };
 
-/** The same for a service that does only what cannot be avoided. */
+/** The same load for a bare service that does only what cannot be avoided. */
 export type BareSwapsLoad = { kind: "bare-swaps"; url: string; count: number; pace: Pace };
 
 export type BuildsLoad = { kind: "builds"; environment: EnvironmentAddress; count: number; amount: string };
 
-/** So many under way at any moment, or so many that begin each second, at random moments. */
+/** The number in flight at any moment, or the number that begin each second, at random moments. */
 export type Pace = { inFlight: number } | { perSecond: number };
 
-/** Tells the parent how far a load is, and waits to be told to go on. */
+/** Reports the progress of a load to the parent, and waits until the parent continues it. */
 export type Reach = (point: "funded" | "prepared") => Promise<void>;
 
 export type FloodLoad = {
 	kind: "flood";
 	url: string;
-	/** Of this machine, to send from. */
+	/** Addresses of this machine to send from. */
 	addresses: string[];
 	perSecond: number;
 	durationMs: number;
@@ -46,9 +46,9 @@ export type PollLoad = {
 	baseUrl: string;
 	apiKey: string;
 	swapIds: string[];
-	/** Of this machine, to send from. */
+	/** Address of this machine to send from. */
 	address: string;
-	/** How many begin to poll a second. */
+	/** Number of swaps per second whose polling begins. */
 	perSecond: number;
 };
 

@@ -1,4 +1,5 @@
-// Measures the service beside bare twins of its parts, in one run on one machine. Prints figures and ratios; no bar.
+// Measures the service beside bare twins of its parts, in one run on one machine. Prints figures and ratios, sets no
+// limit.
 import { parseArgs } from "node:util";
 import type { BenchRow } from "./bench-row.ts";
 import { type BenchSize, benchParts, measureService } from "./measure-service.ts";

@@ -17,13 +17,13 @@ import { assetAddress, makeOrder } from "../wallet/make-order.ts";
 import { sendBundle, sendTransaction, signDelegation, signOrderOp } from "../wallet/send-bundle.ts";
 import { delegatedWallet, fundEther, fundedWallet, mintUsdc } from "../wallet/test-wallet.ts";
 
-/** Gas of what we do, beside what the same would cost with nothing of ours around it. */
+/** Gas of one of our steps, beside that of the same step without our contracts around it. */
 export type GasRow = { what: string; gas: bigint; bare: string; bareGas: bigint };
 
 const batch = 10;
 /**
  * Measures every step by the receipts of real transactions on one pair of chains. Both sides of a row start from the
- * same state: tokens left over on either side of a transfer, so that no slot is first written or cleared in one alone.
+ * same state: tokens remain on either side of a transfer, so that no slot is first written or cleared on one side only.
  */
 export async function measureGas(report: (row: GasRow) => void): Promise<void> {
 	const chains = await startTestChains({ automine: true });
@@ -43,7 +43,7 @@ type Bench = {
 	destination: TestChain;
 	relayer: PrivateKeyAccount;
 	usdc: Address;
-	/** Opened and undecided, all of one attester set. */
+	/** Opened orders that are not decided yet, all of one attester set. */
 	opened: Order[];
 };
 
@@ -87,7 +87,7 @@ async function measureOpens(bench: Bench): Promise<GasRow[]> {
 	});
 	expectEvents(bundle, "Opened", batch);
 
-	// The bare twin: a plain account with ether of its own.
+	// The bare twin is a plain account with its own ether.
 	const plain = await richWallet(bench, fundedWallet);
 	await fundEther(origin, plain.address);
 	const order = await orderOf(bench, plain);
@@ -154,7 +154,8 @@ async function measureFills(bench: Bench): Promise<GasRow[]> {
 			}),
 		});
 
-	// Once unmeasured: the recipient then holds the token, and the vault's and pool's slots are written.
+	// The first fills are not measured: afterwards the recipient holds the token, and the vault's and pool's slots are
+	// written.
 	await fill(usdc, false);
 	await fill(volatile.address, true);
 	const fromStock = await fill(usdc, false);
@@ -294,7 +295,7 @@ async function gasOf(
 
 type ExpectedEvents = ["Opened" | "Filled" | "Released" | "Refunded", number];
 
-/** Bundles and batches succeed with items that failed, and those are cheap. */
+/** Throws if items failed: bundles and batches succeed even then, and failed items are cheap. */
 function expectEvents({ logs, transactionHash }: TransactionReceipt, ...[name, count]: ExpectedEvents): void {
 	const seen = parseEventLogs({ abi: [...geoEscrowAbi, ...geoVaultAbi], logs }).filter(
 		({ eventName }) => eventName === name,

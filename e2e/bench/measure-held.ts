@@ -14,7 +14,7 @@ import { usdcIntent } from "./usdc-intent.ts";
 
 const amount = amountOfDepth[1];
 
-/** What a held status call takes of an API process, and of its bare twin. */
+/** Measures the memory that a held status call takes in an API process, and in its bare twin. */
 export async function measureHeld({ environment, bare }: Bench, count: number): Promise<BenchRow[]> {
 	const { origin, deployment: pins, baseUrl, apiKey, databaseUrl, logDir } = environment;
 	const account = await environment.newWallet({ chain: origin, token: "USDC", amount });
@@ -46,8 +46,8 @@ export async function measureHeld({ environment, bare }: Bench, count: number): 
 }
 
 /**
- * In two rounds: a collection leaves pages behind that the process keeps and fills again, so after one nothing can be said
- * of how much its resident memory grows.
+ * Measures in two rounds: a garbage collection leaves pages that the process keeps and fills again, so after one the
+ * growth of resident memory says nothing.
  */
 async function bytesPerHeld(
 	{ url, process, memoryFile }: { url: string; process: ServiceProcess; memoryFile: string },
@@ -56,7 +56,7 @@ async function bytesPerHeld(
 	const { pid = 0 } = process;
 	const port = Number(new URL(url).port);
 	const others = connectionsTo(port);
-	/** How much more there is while so many are held. Throws where they were not held all the while. */
+	/** Returns the growth while `many` calls are held. Throws if they were not held throughout. */
 	const grownBy = async (many: number, read: () => number | Promise<number>): Promise<number> => {
 		forgetPeak(pid);
 		const before = await read();
@@ -72,9 +72,9 @@ async function bytesPerHeld(
 		);
 		return after - before;
 	};
-	/** A process may shrink while calls are held, for what it did before: the peak does not. */
+	/** Reads the peak: resident memory may shrink while calls are held, because of earlier work. */
 	const resident = () => peakResidentBytes(pid);
-	// What a process takes at its first calls, it takes once.
+	// A warm-up: some memory is taken once, at the first calls.
 	await grownBy(Math.ceil(count / 5), resident);
 	return {
 		resident: (await grownBy(count, resident)) / count,
@@ -85,6 +85,6 @@ async function bytesPerHeld(
 async function until(isSo: () => boolean, problem: string): Promise<void> {
 	for (const deadline = performance.now() + 10_000; !isSo(); await sleep(50))
 		if (performance.now() > deadline) throw new Error(problem);
-	// Accepted or closed; the process has yet to deal with it.
+	// The connections are accepted or closed, but the process has yet to handle that.
 	await sleep(500);
 }

@@ -7,7 +7,7 @@ import type { Bench } from "./start-bench.ts";
 const quietMs = 10_000;
 const lookTimeoutMs = 300_000;
 
-/** What is used while nothing happens. */
+/** Measures the costs while nothing happens. */
 export async function measureIdle({ environment, database }: Bench, durationMs: number): Promise<Costs> {
 	const before = await readCosts(environment, database);
 	await sleep(durationMs);
@@ -27,9 +27,9 @@ export function idleRows(group: string, costs: Costs): BenchRow[] {
 }
 
 /**
- * Adds swaps that wait for something far in the future, until there are so many: copies of one that has ended, whose op was
- * refused and may yet be sent by somebody else. Returns when a round has looked at all of them, and each waits as one does
- * that nothing has happened to for an hour: it is looked at again within ten minutes, at one of the moments for that.
+ * Adds swaps that wait for a distant deadline, until there are `count`: copies of one that has ended, whose op was
+ * refused and may still be sent by somebody else. Returns when a round has looked at all of them, and each waits like a
+ * swap without events for an hour: it is looked at again within ten minutes, at one of the moments for that.
  */
 export async function addPending({ database }: Bench, count: number): Promise<void> {
 	const openDeadline = BigInt(Math.floor(Date.now() / 1_000) + 86_400);

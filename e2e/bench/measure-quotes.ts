@@ -6,10 +6,10 @@ import { runLoad } from "./run-load.ts";
 import type { Bench } from "./start-bench.ts";
 
 const turns = 8;
-/** Until the code that is measured has been compiled. */
+/** Long enough for the measured code to be compiled. */
 const warmUpMs = 2_000;
 
-/** Measures warm quotes and their bare twin by turns, so that both meet what else the machine does. */
+/** Measures warm quotes and their bare twin in turns, so that other load on the machine affects both. */
 export async function measureQuotes({ environment, bare }: Bench, durationMs: number): Promise<BenchRow[]> {
 	const { baseUrl, apiKey, origin, destination, stack } = environment;
 	const body = JSON.stringify({

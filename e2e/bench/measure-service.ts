@@ -13,18 +13,18 @@ export type BenchSize = {
 	held: number;
 	builds: number;
 	idleMs: number;
-	/** Their costs are counted, each time with so many under way. */
+	/** Runs whose costs are counted, with the number of swaps in flight in each. */
 	together: { inFlight: number; count: number }[];
-	/** Of how many arrivals a second, at which depth, for how long. */
+	/** Arrival rate, depth and duration of each run. */
 	arrivals: { perSecond: number; depth: 0 | 1; seconds: number }[];
-	/** How many swaps are pending while nothing happens. */
+	/** Numbers of pending swaps while nothing happens. */
 	pending: number[];
 };
 
-/** What can be measured without the rest; what is used while nothing happens is always measured. */
+/** The parts that can be measured alone; the idle costs are always measured. */
 export const benchParts = ["held", "quotes", "builds", "costs", "arrivals", "pending"] as const;
 
-/** Starts everything that is measured, and stops it. */
+/** Starts everything that is measured, measures it, and stops it. */
 export async function measureService(
 	size: BenchSize,
 	{ parts, say }: { parts: readonly string[]; say: (line: string) => void },

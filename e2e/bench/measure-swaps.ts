@@ -18,17 +18,17 @@ import { amountOfDepth, type Bench } from "./start-bench.ts";
 type Depth = keyof typeof amountOfDepth;
 export type SwapsPhase = { pace: Pace; count: number; depth: Depth };
 
-/** Where a statement comes from, and how often it is executed for each swap. */
+/** A statement, the role that executes it, and how often and how long per swap. */
 export type StatementRow = { role: string; text: string; perSwap: number; msPerSwap: number };
 
-/** After the last swap has ended, statistics of PostgreSQL are a second late. */
+/** PostgreSQL's statistics lag a second behind the end of the last swap. */
 const statisticsMs = 1_500;
 const bareIs = "only what cannot be avoided";
 const endTimeoutMs = 120_000;
 
 /**
- * What swaps cost, counted until nothing is left to do for any of them, beside the bare twin. In waves: an op can be
- * submitted for a minute after its quote.
+ * Measures the costs of swaps until no work is left for any of them, beside the bare twin. Swaps come in waves: an op
+ * can be submitted for only a minute after its quote.
  */
 export async function measureCosts(
 	bench: Bench,
@@ -75,7 +75,7 @@ export async function measureCosts(
 	const both = addCosts(preparing, settling);
 	const per = (all: Costs, part: Part) => all.processorMs[part] / (all === bare ? count : swapped);
 	const sum = (all: Costs, of: readonly Part[]) => of.reduce((total, part) => total + per(all, part), 0);
-	/** What would have been used in the same time without swaps, for each of them. */
+	/** Returns the idle costs of the same time, per swap. */
 	const without = (ofIdle: number) => ((ofIdle / idle.atMs) * both.atMs) / swapped;
 	const title = `${pace.inFlight} in flight, depth ${depth}`;
 	const row = benchRow(title, bareIs);
@@ -114,13 +114,13 @@ export async function measureCosts(
 	return { rows, statements };
 }
 
-/** From submit to settled, where swaps arrive at a steady rate. */
+/** Measures the time from submit to settled while swaps arrive at a steady rate. */
 export async function measureArrivals(
 	bench: Bench,
 	phase: SwapsPhase & { pace: { perSecond: number } },
 ): Promise<BenchRow[]> {
 	const { count, depth, pace } = phase;
-	// Before the service, whose releases come after its swaps are settled.
+	// The bare twin runs before the service, whose releases continue after its swaps are settled.
 	const bareResult = await runBare(bench, phase);
 	const swaps = await startSwaps({
 		kind: "swaps",
@@ -160,7 +160,7 @@ function latencyRows({
 	];
 }
 
-/** Over the middle of the run, in which as many were under way as asked for. */
+/** Returns the rate in the middle of the run, when the intended number was in flight. */
 function settledPerSecond({ endedAtMs }: SwapsResult): number {
 	const [from, to] = [percentile(endedAtMs, 20), percentile(endedAtMs, 80)];
 	const within = endedAtMs.filter((at) => at > from && at <= to).length;
@@ -195,7 +195,7 @@ async function runBare({ bare, database }: Bench, { count, depth, pace }: SwapsP
 	return result;
 }
 
-/** Waits until nothing is left to do for any swap. */
+/** Waits until no work is left for any swap. */
 async function allEnded({ database }: Bench): Promise<void> {
 	for (const deadline = performance.now() + endTimeoutMs; ; await sleep(500)) {
 		const [row] = await database.query<{ left: number }>(

@@ -4,14 +4,17 @@ import type { ServiceProcess } from "@geoswap/devnet";
 
 const answerWithinMs = 30_000;
 
-/** The options of Node.js with which a program tells its memory through that file. */
+/** Returns the Node.js options with which a program writes its memory use to that file. */
 export function tellingMemory(file: string): string[] {
 	const module = new URL("tell-memory.ts", import.meta.url);
 	module.searchParams.set("file", file);
 	return ["--import", module.href];
 }
 
-/** What a process that tells its memory still needs once its garbage is collected: its heap, and what objects there hold outside. */
+/**
+ * Returns the memory that such a process needs after a garbage collection: its heap, and what objects hold outside of
+ * it.
+ */
 export async function memoryInUse(service: ServiceProcess, file: string): Promise<number> {
 	rmSync(file, { force: true });
 	service.kill("SIGUSR2");

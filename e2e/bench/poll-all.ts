@@ -5,19 +5,19 @@ import type { StatusResponse } from "@geoswap/protocol";
 import type { PollLoad } from "./load.ts";
 
 export type PollResult = {
-	/** How often each status was answered, or what went wrong. */
+	/** Number of answers per HTTP status or error. */
 	answers: Record<string, number>;
-	/** How long each call took whose swap was still pending then. */
+	/** Duration of each call whose swap was still pending. */
 	pendingMs: number[];
-	/** When it was heard of each swap that it has ended. */
+	/** Time at which each swap was reported as ended. */
 	endedAtMs: Record<string, number>;
 };
 
 const tickMs = 10;
 
 /**
- * Polls swaps, each on a connection of its own and at once again, as callers do who wait for them to end. In the end all
- * leave, answered or not.
+ * Polls swaps without pause, each on its own connection, as callers do who wait for them to end. At the end all
+ * connections are closed, answered or not.
  */
 export async function pollAll(
 	{ baseUrl, apiKey, swapIds, address, perSecond }: PollLoad,

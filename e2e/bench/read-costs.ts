@@ -18,25 +18,25 @@ const parts = [
 ] as const;
 export type Part = (typeof parts)[number];
 
-/** What a change of this service can make cheaper. */
+/** The parts that a change of this service can make cheaper. */
 export const ownParts: readonly Part[] = ["API", "worker", "attesters", "engine", "PostgreSQL", "Redis"];
 
-/** What was used since the start, or between two moments. */
+/** The costs since the start, or between two moments. */
 export type Costs = {
 	atMs: number;
 	processorMs: Record<Part, number>;
-	/** By role and text; begin and commit are among them. */
+	/** Statements by role and text, begin and commit included. */
 	statements: { role: string; text: string; calls: number; ms: number }[];
 	transactions: number;
-	/** How often the engine called a worker: a run that was suspended and goes on counts again. */
+	/** Number of times the engine called a worker: a suspended run counts again when it resumes. */
 	engineRuns: number;
-	/** What the engine wrote to its log. */
+	/** Number of records that the engine wrote to its log. */
 	engineRecords: number;
-	/** Those that the services made of the first providers. A batch counts as what is in it. */
+	/** Calls of the services to the first providers. Each call of a batch counts. */
 	rpcCalls: number;
 };
 
-/** Reads what all processes below this one have used so far, and what PostgreSQL, the engine and the nodes have counted. */
+/** Reads the processor time of all child processes so far, and the counters of PostgreSQL, the engine and the nodes. */
 export async function readCosts(
 	environment: Pick<Environment, "origin" | "destination" | "solana" | "rpcCounts" | "metricsUrls">,
 	database: DatabaseConnection,
@@ -66,7 +66,7 @@ export async function readCosts(
 	};
 }
 
-/** What was used between two moments. */
+/** Returns the costs between two moments. */
 export function costsBetween(before: Costs, after: Costs): Costs {
 	return combineCosts(after, before, -1);
 }
@@ -99,7 +99,9 @@ function combineCosts(a: Costs, b: Costs, sign: 1 | -1): Costs {
 	};
 }
 
-/** Statements of clients that do something: not what begins and ends transactions, and not those of triggers. */
+/**
+ * Counts the clients' statements that do work: not those that begin and end transactions, and not those of triggers.
+ */
 export function countStatements({ statements }: Costs): number {
 	return statements
 		.filter(({ text }) => /^\s*(select|insert|update|delete|with|lock|notify|listen)\b/i.test(text))
@@ -110,7 +112,7 @@ function byPart(figure: (part: Part) => number): Record<Part, number> {
 	return Object.fromEntries(parts.map((part) => [part, figure(part)])) as Record<Part, number>;
 }
 
-/** Sums the processor time of this process and all below it. A process that has ended is in its parent's time. */
+/** Sums the processor time of this process and its descendants. A parent's time includes that of its ended children. */
 function readProcessors(): Record<Part, number> {
 	const running = readdirSync("/proc")
 		.filter((name) => /^\d+$/.test(name))
@@ -119,7 +121,7 @@ function readProcessors(): Record<Part, number> {
 				const stat = readFileSync(`/proc/${name}/stat`, "utf8");
 				return { pid: Number(name), ...parseProcess(stat) };
 			} catch {
-				// It has ended since the folder was read.
+				// The process has ended since the folder was read.
 				return [];
 			}
 		});
@@ -132,7 +134,7 @@ function readProcessors(): Record<Part, number> {
 			add(pid, part);
 		}
 	};
-	// Loads that have ended are in this process's time, and are no cost of what is measured now.
+	// This process's time includes ended loads, which are no cost of the current measurement.
 	sums.bench += running.find(({ pid }) => pid === process.pid)?.ownMs ?? 0;
 	add(process.pid, "bench");
 	return sums;

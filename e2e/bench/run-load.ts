@@ -6,7 +6,7 @@ import type { BareSwapsLoad, HoldLoad, Load, PollLoad, SwapsLoad } from "./load.
 import type { LoadResult } from "./load-process.ts";
 import type { PollResult } from "./poll-all.ts";
 
-/** Runs one load in a process of its own: what it costs to make is not what is measured. */
+/** Runs one load in its own process, so that the cost of making it is not measured. */
 export async function runLoad<Kind extends Exclude<Load["kind"], "hold" | "poll" | "swaps" | "bare-swaps">>(
 	load: Extract<Load, { kind: Kind }>,
 ): Promise<LoadResult[Kind]> {
@@ -16,15 +16,15 @@ export async function runLoad<Kind extends Exclude<Load["kind"], "hold" | "poll"
 	return result as LoadResult[Kind];
 }
 
-/** Swaps that are prepared, and then submitted, each part when it is told to. */
+/** Swaps that are prepared, and then submitted, each when the caller says so. */
 export type PreparedSwaps = {
 	prepare: () => Promise<void>;
 	submit: () => Promise<SwapsResult>;
-	/** Ends the process: what it used is known as long as it runs. */
+	/** Ends the process, whose costs can be read only while it runs. */
 	end: () => Promise<void>;
 };
 
-/** Starts to make a load of swaps, and returns when the wallets of it have their tokens. */
+/** Starts a load of swaps, and returns when its wallets have their tokens. */
 export async function startSwaps(load: SwapsLoad | BareSwapsLoad): Promise<PreparedSwaps> {
 	const { child, next, kill } = start(load);
 	await next();
@@ -50,7 +50,7 @@ export async function holdRequests(load: HoldLoad): Promise<{ release: () => Pro
 	return { release: kill };
 }
 
-/** Polls until ended. */
+/** Polls until `end` is called. */
 export function startPolling(load: PollLoad): { end: () => Promise<PollResult> } {
 	const { child, answer, kill } = start(load);
 	return {
@@ -65,7 +65,7 @@ export function startPolling(load: PollLoad): { end: () => Promise<PollResult> }
 
 function start(load: Load): {
 	child: ChildProcess;
-	/** What it says next. */
+	/** Resolves with the next message of the process. */
 	next: () => Promise<unknown>;
 	answer: Promise<unknown>;
 	kill: () => Promise<void>;
@@ -81,7 +81,7 @@ function start(load: Load): {
 			}),
 		]);
 	const answer = next();
-	// Whoever waits for it hears of it; nobody may wait yet.
+	// The caller gets the error when it awaits the answer, which may be later.
 	answer.catch(() => {});
 	return {
 		child,

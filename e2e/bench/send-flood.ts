@@ -2,14 +2,14 @@ import { Agent, request } from "node:http";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { FloodLoad } from "./load.ts";
 
-/** How often each status was answered; "error" where there was no answer. */
+/** Number of answers per HTTP status; "error" counts the calls without an answer. */
 export type FloodResult = { perSecond: number; statuses: Record<string, number> };
 
 const connectionsPerAddress = 10;
 const tickMs = 10;
 
 /**
- * Requests without a key, so many a second, from all the addresses in turn. With one under way on each connection none is
+ * Sends requests without a key at a fixed rate, from all the addresses in turn. While every connection is busy none is
  * added: a sender that only piles up requests has no time left to send them.
  */
 export async function sendFlood({ url, addresses, perSecond, durationMs }: FloodLoad): Promise<FloodResult> {

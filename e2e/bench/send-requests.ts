@@ -3,7 +3,7 @@ import type { RequestsLoad } from "./load.ts";
 
 export type RequestsResult = { perSecond: number; answered: number; refused: number };
 
-/** Sends the same POST over and over, so many at a time. */
+/** Sends the same POST over and over, with `inFlight` at a time. */
 export async function sendRequests({
 	url,
 	headers,

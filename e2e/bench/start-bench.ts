@@ -12,7 +12,7 @@ import { connectDatabase, type DatabaseConnection } from "../environment/connect
 import { type OwnEnvironment, startEnvironment } from "../environment/environment.ts";
 import { tellingMemory } from "./memory-in-use.ts";
 
-/** A service by itself on this machine, bare twins of its parts, and a way to look at its database. */
+/** A service alone on this machine, bare twins of its parts, and a connection to its database. */
 export type Bench = {
 	environment: OwnEnvironment;
 	database: DatabaseConnection;
@@ -22,21 +22,24 @@ export type Bench = {
 /** `memoryFile`: see `memoryInUse`. */
 type BareProcess = { url: string; process: ServiceProcess; memoryFile: string };
 
-/** About the bytes of a quote that are sealed. */
+/** Approximate size of a quote's sealed content. */
 const sealedBytes = 1_400;
 const unlimited = 1_000_000;
 
-/** The amounts of USDC whose deposits and deliveries wait for so many blocks; both are above what a second provider confirms. */
+/**
+ * Amounts of USDC by the number of blocks that their deposits and deliveries wait for; both are above the limit from
+ * which a second provider confirms.
+ */
 export const amountOfDepth = { 0: 60_000_000n, 1: 100_000_000n } as const;
 const depths = [
 	{ upToUsd: 80, blocks: 0 },
 	{ upToUsd: 1_000_000, blocks: 1 },
 ];
-/** On a busy machine an op that is submitted late is sent later still. */
+/** Long, because on a busy machine an op that is submitted late is sent later still. */
 const openSeconds = 300;
 
 export async function startBench(say: (line: string) => void): Promise<Bench> {
-	// All that is measured is on this machine, and PostgreSQL counts its statements.
+	// Everything that is measured must be on this machine, with a PostgreSQL that counts its statements.
 	for (const name of ["DATABASE_URL", "REDIS_URL"]) delete process.env[name];
 	const environment = await startEnvironment({
 		onProgress: say,
@@ -58,10 +61,10 @@ export async function startBench(say: (line: string) => void): Promise<Bench> {
 				),
 				heldStatusCalls: unlimited,
 			},
-			// Attesters are asked every 15 s, as by default: stories need it more often.
+			// Attesters are asked every 15 s, as by default: tests need it more often.
 			heartbeatSeconds: 75,
 			logLevel: "warn",
-			// As it is by default: a trace of each request is a cost of its own.
+			// Telemetry is off, as by default: tracing each request is a cost of its own.
 			telemetry: {},
 		}),
 	});

@@ -7,7 +7,9 @@ import { sendTransaction, signDelegation } from "../wallet/send-bundle.ts";
 
 const delegatedAtOnce = 50;
 
-/** New wallets with so much USDC each, all of them delegated: a wallet's first op travels in a transaction of its own. */
+/**
+ * Creates wallets with `amount` USDC each, all delegated: the first op of a new wallet needs a transaction of its own.
+ */
 export async function swapWallets(
 	chain: TestChain,
 	{ count, amount }: { count: number; amount: bigint },
@@ -23,7 +25,7 @@ export async function swapWallets(
 	return accounts;
 }
 
-/** Delegates wallets in one transaction of a stranger with gas. */
+/** Delegates wallets in one transaction that a stranger pays for. */
 async function delegateAll(chain: TestChain, wallets: readonly PrivateKeyAccount[]): Promise<void> {
 	const account = privateKeyToAccount(generatePrivateKey());
 	await chain.testClient.setBalance({ address: account.address, value: parseEther("1") });

@@ -1,5 +1,5 @@
-// Loaded before a program that the bench measures, by `--import`: at each SIGUSR2 it collects garbage, and writes what memory
-// is in use to the file that its own address names.
+// Loaded with `--import` before a program that the bench measures: at each SIGUSR2 it collects garbage, and writes the
+// memory in use to the file named in its own URL.
 import { renameSync, writeFileSync } from "node:fs";
 import { setImmediate as turn } from "node:timers/promises";
 import { setFlagsFromString } from "node:v8";
@@ -14,10 +14,10 @@ process.on("SIGUSR2", () => void tell());
 
 async function tell(): Promise<void> {
 	collect();
-	// What is outside the heap is given back a turn after its owner was collected.
+	// Memory outside the heap is freed one turn after its owner was collected.
 	await turn();
 	collect();
-	// Whoever waits for the file must find all of it.
+	// The rename makes sure that the reader finds the whole file.
 	writeFileSync(`${file}.part`, JSON.stringify(process.memoryUsage()));
 	renameSync(`${file}.part`, String(file));
 }

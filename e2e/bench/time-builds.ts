@@ -5,10 +5,10 @@ import type { BuildsLoad } from "./load.ts";
 import { swapWallets } from "./swap-wallets.ts";
 import { usdcIntent } from "./usdc-intent.ts";
 
-/** How often each status was answered, and how long each answer took. */
+/** Number of answers per status, and the duration of each. */
 export type BuildsResult = { statuses: Tally; tookMs: number[] };
 
-/** Builds of wallets of their own, each sent once and all in the same moment. Their quotes are got first. */
+/** Sends one build for each of `count` wallets, all at the same moment, with quotes fetched before. */
 export async function timeBuilds({ environment: address, count, amount }: BuildsLoad): Promise<BuildsResult> {
 	const environment = joinEnvironment(address);
 	const { origin, baseUrl, apiKey } = environment;

@@ -8,7 +8,7 @@ import { usdcIntent } from "./usdc-intent.ts";
 
 const preparedAtOnce = 8;
 
-/** Swaps that are quoted, built and signed first, and submitted when told to, each of a wallet of its own. */
+/** Quotes, builds and signs swaps, each with its own wallet, and submits them when the parent says so. */
 export async function timeSwaps(
 	{ environment: address, count, amount, pace }: SwapsLoad,
 	reach: Reach,

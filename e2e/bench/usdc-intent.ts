@@ -1,7 +1,7 @@
 import type { TestChain } from "@geoswap/devnet";
 import { swapIntent } from "../caller/do-swap.ts";
 
-/** USDC to USDC, from the origin to the destination: what the bench swaps. */
+/** Returns the bench's intent: USDC to USDC, from the origin to the destination. */
 export function usdcIntent(
 	{ origin, destination }: { origin: TestChain; destination: TestChain },
 	{ account, amount }: { account: { address: string }; amount: bigint },

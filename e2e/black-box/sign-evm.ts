@@ -1,12 +1,12 @@
 import type { Hex, PrivateKeyAccount } from "viem";
 import type { Authorization, Delegation, GeoOpBuild } from "./swap-api.ts";
 
-/** EIP-191 over the raw 32 bytes. */
+/** Signs with EIP-191 over the raw 32 bytes of the hash. */
 export function signGeoOp(account: PrivateKeyAccount, { geoOpHash }: GeoOpBuild): Promise<string> {
 	return account.signMessage({ message: { raw: geoOpHash as Hex } });
 }
 
-/** EIP-7702, over exactly the two fields that the service named. */
+/** Signs with EIP-7702, over exactly the two fields that the service named. */
 export async function signAuthorization(
 	account: PrivateKeyAccount,
 	{ chainId, delegation }: { chainId: number; delegation: Delegation },

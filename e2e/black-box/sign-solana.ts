@@ -7,7 +7,7 @@ import {
 } from "@solana/kit";
 import type { SolanaBuild } from "./swap-api.ts";
 
-/** The transaction as it came, with the wallet's signature in its place. */
+/** Returns the transaction unchanged, with the wallet's signature added. */
 export async function signUnsigned(
 	signer: KeyPairSigner,
 	{ unsignedTransaction }: SolanaBuild,

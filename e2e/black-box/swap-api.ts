@@ -46,7 +46,7 @@ class ApiError extends Error {
 
 export type SwapApi = ReturnType<typeof createSwapApi>;
 
-/** The seven calls. */
+/** Returns a client with the seven calls. */
 export function createSwapApi({ baseUrl, apiKey }: { baseUrl: string; apiKey: string }) {
 	async function call<T>(path: string, body?: object, { timeoutMs = 60_000 } = {}): Promise<T> {
 		const response = await fetch(`${baseUrl}${path}`, {

@@ -6,7 +6,7 @@ import type { Authorization, Quote, QuoteRequest, Submitted, Swap, SwapApi } fro
 
 export type Done = { quote: Quote; submitted: Submitted; seen: Swap[]; swap: Swap };
 
-/** A whole swap from an EVM chain, with a delegation where the wallet has none yet. */
+/** Does a whole swap from an EVM chain, with a delegation if the wallet has none yet. */
 export async function swapFromEvm(
 	api: SwapApi,
 	{ account, request }: { account: PrivateKeyAccount; request: QuoteRequest },
@@ -24,7 +24,7 @@ export async function swapFromEvm(
 	return { authorization, quote, submitted, ...(await pollUntilEnd(api, submitted.swapId)) };
 }
 
-/** A whole swap from Solana. */
+/** Does a whole swap from Solana. */
 export async function swapFromSolana(
 	api: SwapApi,
 	{ signer, request }: { signer: KeyPairSigner; request: QuoteRequest },
@@ -36,7 +36,7 @@ export async function swapFromSolana(
 	return { quote, submitted, ...(await pollUntilEnd(api, submitted.swapId)) };
 }
 
-/** Asks again and again until the swap is settled, failed or refunded. */
+/** Polls until the swap is settled, failed or refunded. */
 export async function pollUntilEnd(api: SwapApi, swapId: string): Promise<{ seen: Swap[]; swap: Swap }> {
 	const seen: Swap[] = [];
 	for (;;) {

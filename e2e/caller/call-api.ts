@@ -5,23 +5,23 @@ import { keepRefusal } from "../environment/refusals.ts";
 export type ApiAnswer = {
 	status: number;
 	headers: IncomingHttpHeaders;
-	/** Undefined where there is none. */
+	/** Undefined if there is none. */
 	body: Record<string, unknown> | undefined;
 };
 
 export type ApiCall = {
 	method?: string;
-	/** Sent as it is where it is text, else as JSON. Makes it a POST. */
+	/** Text is sent as it is, everything else as JSON. With a body, the call is a POST. */
 	body?: unknown;
-	/** Instead of the usual ones, where undefined without them. */
+	/** Replaces the usual headers; undefined removes one. */
 	headers?: Record<string, string | undefined>;
-	/** The address to call from. */
+	/** The local address to call from. */
 	localAddress?: string;
 };
 
 const agent = new Agent({ keepAlive: true, maxSockets: 64 });
 
-/** A call that can be wrong in every way: nothing of it is checked or put right before it is sent. */
+/** Sends a call that may be wrong in any way: nothing is checked or corrected before it is sent. */
 export async function callApi(
 	{ baseUrl, apiKey }: { baseUrl: string; apiKey?: string },
 	path: string,

@@ -25,7 +25,7 @@ export type SignedSolanaSwap = {
 	signedTransaction: string;
 };
 
-/** Everything up to the signature, as an agent does it. */
+/** Does everything up to the signature, as an agent does. */
 export async function signSolanaSwap(
 	{ client, pins, account }: SolanaCaller,
 	intent: QuoteRequestBody,
@@ -43,7 +43,7 @@ export function submitSignedSolana(
 	return submitSolana(client, { geoOpToken: build.geoOpToken, signedTransaction });
 }
 
-/** A whole swap from Solana, until it is decided. */
+/** Does a whole swap from Solana, until it is decided. */
 export async function doSolanaSwap(
 	caller: SolanaCaller,
 	intent: QuoteRequestBody,

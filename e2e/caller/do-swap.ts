@@ -21,7 +21,7 @@ import { assetAddress } from "../wallet/make-order.ts";
 
 export type SwapCaller = { client: Client; pins: Deployment; account: PrivateKeyAccount };
 
-/** A request by symbols, from one chain to another or on one. */
+/** Returns a quote request for assets by symbol, from one chain to another or on one. */
 export function swapIntent({
 	from,
 	to,
@@ -45,7 +45,7 @@ export function swapIntent({
 
 export type SignedSwap = { quote: QuoteResponse; build: BuildResponse; signature: Hex };
 
-/** Everything up to the signature, as an agent does it. */
+/** Does everything up to the signature, as an agent does. */
 export async function signSwap(
 	{ client, pins, account }: SwapCaller,
 	intent: QuoteRequestBody,
@@ -64,7 +64,7 @@ export function submitSigned(
 	return submitOp(client, { geoOpToken: build.geoOpToken, signature });
 }
 
-/** A whole swap, until it is decided. */
+/** Does a whole swap, until it is decided. */
 export async function doSwap(
 	caller: SwapCaller,
 	intent: QuoteRequestBody,

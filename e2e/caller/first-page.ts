@@ -3,7 +3,7 @@ import { join } from "node:path";
 
 const root = join(import.meta.dirname, "../..");
 
-/** The code blocks of README.md, in order. */
+/** Returns the code blocks of README.md, in order. */
 export function readmeBlocks(): { language: string; code: string }[] {
 	const text = readFileSync(join(root, "README.md"), "utf8");
 	return [...text.matchAll(/^```(\w*)\n([\s\S]*?)^```$/gm)].map(([, language = "", code = ""]) => ({

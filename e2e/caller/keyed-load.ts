@@ -3,11 +3,11 @@ import { text } from "node:stream/consumers";
 import { setTimeout as sleep } from "node:timers/promises";
 import { keepRefusal } from "../environment/refusals.ts";
 
-/** A keyed call. With a body it is a POST. */
+/** A call with an API key. With a body it is a POST. */
 export type KeyedCall = { apiKey: string; path: string; body?: unknown };
 
 export type KeyedAnswer = {
-	/** What HTTP said, or why it said nothing. */
+	/** The HTTP status, or the reason why there is none. */
 	status: number | string;
 	text: string;
 	sentAtMs: number;
@@ -16,7 +16,7 @@ export type KeyedAnswer = {
 
 const agent = new Agent({ keepAlive: true, maxSockets: Number.POSITIVE_INFINITY });
 
-/** Sends a call once over a connection that is kept. Never throws: whatever goes wrong is an answer to be counted. */
+/** Sends a call once over a kept-alive connection. Never throws: a failure is an answer to be counted. */
 export function askOnce(baseUrl: string, { apiKey, path, body }: KeyedCall): Promise<KeyedAnswer> {
 	const sentAtMs = Date.now();
 	const json = body === undefined ? undefined : JSON.stringify(body);
@@ -44,7 +44,7 @@ export function askOnce(baseUrl: string, { apiKey, path, body }: KeyedCall): Pro
 
 const tickMs = 20;
 
-/** Calls so often, evenly, whatever the answers take, for so long; returns when all are answered. */
+/** Calls at a steady rate, however long the answers take, until `isOver`. Returns when all are answered. */
 export async function callEvenly(
 	{ perSecond, isOver }: { perSecond: number; isOver: (elapsedMs: number) => boolean },
 	call: (n: number) => Promise<unknown>,
@@ -62,7 +62,7 @@ export async function callEvenly(
 	await Promise.all(underWay);
 }
 
-/** How often each status was answered. */
+/** Number of answers per status. */
 export type Tally = Record<string, number>;
 
 export function countAnswer(tally: Tally, { status }: Pick<KeyedAnswer, "status">): void {

@@ -10,7 +10,7 @@ import type { SignedSwap } from "./do-swap.ts";
 
 type Side<Chain extends AnyChain> = { chain: Chain; token: string };
 
-/** What is to be swapped. Each has a recipient of its own: what that holds in the end is what this swap paid. */
+/** A swap to be made. Each has its own recipient, whose final balance is what this swap paid. */
 export type PlannedSwap<Chain extends AnyChain = TestChain, Recipient extends string = Address> = {
 	from: Side<Chain> & { amount: bigint };
 	to: Side<Chain>;
@@ -19,7 +19,7 @@ export type PlannedSwap<Chain extends AnyChain = TestChain, Recipient extends st
 
 export type EndedPlan = PlannedSwap & { account: PrivateKeyAccount; signed: SignedSwap; swap: EndedSwap };
 
-/** From or to a chain of any kind. */
+/** A swap from or to a chain of any kind. */
 export type AnyPlan = PlannedSwap<AnyChain, string>;
 
 export type EndedAnyPlan = AnyPlan & {
@@ -30,7 +30,7 @@ export type EndedAnyPlan = AnyPlan & {
 
 type Kind = { from: string; amount: string; to: string; way: "there" | "back" | "here" };
 
-/** From stock and through the router, native and not, both ways and on one chain. */
+/** Kinds of swaps from stock and through the router, native and not, both ways and on one chain. */
 const kinds: readonly Kind[] = [
 	{ from: "USDC", amount: "100", to: "USDC", way: "there" },
 	{ from: "USDC", amount: "50", to: "ORB", way: "there" },
@@ -41,7 +41,7 @@ const kinds: readonly Kind[] = [
 	{ from: "USDC", amount: "80", to: "WETH", way: "here" },
 ];
 
-/** The n-th of a mix of all kinds. */
+/** Returns the n-th swap of a mix of all kinds. */
 export function planSwap({ origin, destination }: Environment, n: number): PlannedSwap {
 	const kind = kinds[n % kinds.length];
 	if (!kind) throw new RangeError("there are kinds of swaps");
@@ -56,7 +56,7 @@ export function planSwap({ origin, destination }: Environment, n: number): Plann
 	};
 }
 
-/** From and to Solana and on it, stable and native, recipients with and without an account. */
+/** Kinds of swaps from, to and on Solana, stable and native, to recipients with and without an account. */
 const solanaKinds: readonly { from: SolanaSide; amount: string; to: SolanaSide }[] = [
 	{ from: "origin USDC", amount: "100", to: "solana USDC" },
 	{ from: "solana USDC", amount: "60", to: "origin USDC" },
@@ -70,7 +70,7 @@ const solanaKinds: readonly { from: SolanaSide; amount: string; to: SolanaSide }
 
 type SolanaSide = `${"origin" | "destination" | "solana"} ${string}`;
 
-/** The n-th of a mix of swaps that all have Solana on one side or on both. */
+/** Returns the n-th of a mix of swaps that all have Solana on one side or on both. */
 export async function planSolanaSwap(environment: Environment, n: number): Promise<AnyPlan> {
 	const kind = solanaKinds[n % solanaKinds.length];
 	if (!kind) throw new RangeError("there are kinds of swaps");
@@ -92,7 +92,7 @@ export async function planSolanaSwap(environment: Environment, n: number): Promi
 	};
 }
 
-/** The n-th of a mix of all kinds on all chains: every other one has Solana on one side or on both. */
+/** Returns the n-th of a mix of all kinds on all chains: every other one has Solana on one side or on both. */
 export async function planMixedSwap(environment: Environment, n: number): Promise<AnyPlan> {
 	const half = Math.floor(n / 2);
 	return n % 2 === 0 ? planSwap(environment, half) : planSolanaSwap(environment, half);

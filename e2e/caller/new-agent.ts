@@ -10,11 +10,13 @@ import { newSolanaKey } from "../wallet/solana-key.ts";
 
 export type Agent = {
 	evmAddress: Hex;
-	/** What a program of its gets. */
+	/** The environment of the agent's programs. */
 	env: NodeJS.ProcessEnv & Record<`GEOSWAP_${string}`, string>;
 };
 
-/** What `pnpm wallet` gives: a wallet on the first chain and one on Solana, each with 100 USDC and nothing else. */
+/**
+ * Creates what `pnpm wallet` gives: a wallet on the first chain and one on Solana, each with 100 USDC and nothing else.
+ */
 export async function newAgent(
 	{ origin, solana, baseUrl, newKey }: Environment,
 	{ folder, deploymentFile }: { folder: string; deploymentFile: string },

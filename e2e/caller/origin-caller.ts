@@ -9,7 +9,7 @@ import { swapIntent } from "./do-swap.ts";
 
 const amount = 10_000_000n;
 
-/** The steps of a swap of 10 USDC one by one, with whatever a story wants to be wrong in them. */
+/** The steps of a swap of 10 USDC one by one, so that a test can put a mistake into any of them. */
 export type OriginCaller = {
 	funded: (also?: { ethWei?: bigint }) => Promise<PrivateKeyAccount>;
 	quoteToken: (account: PrivateKeyAccount) => Promise<string>;
@@ -18,7 +18,7 @@ export type OriginCaller = {
 		account: PrivateKeyAccount,
 		options?: Parameters<typeof signAuthorization>[2],
 	) => ReturnType<typeof signAuthorization>;
-	/** Submits what was built, signed as it should be. */
+	/** Submits the built op with a correct signature. */
 	submit: (account: PrivateKeyAccount, build: BuildResponse) => Promise<ApiAnswer>;
 };
 

@@ -17,7 +17,7 @@ type Terms = {
 	slippageBps?: number;
 };
 
-/** What a wallet signed, as it is ready to be submitted. */
+/** A wallet's signed swap, ready to be submitted. */
 export type SolanaScene = {
 	account: KeyPairSigner;
 	quote: QuoteResponse;
@@ -26,12 +26,12 @@ export type SolanaScene = {
 	signed: string;
 };
 
-/** The steps of a swap from Solana one by one, with whatever a story wants to be wrong in them. */
+/** The steps of a swap from Solana one by one, so that a test can put a mistake into any of them. */
 export type SolanaSteps = {
-	/** Of 10 USDC to USDC on an EVM chain, unless asked for others. */
+	/** Returns a request for 10 USDC to USDC on an EVM chain, unless the terms differ. */
 	intent: (account: { address: string }, terms?: Terms) => QuoteRequestBody;
 	quote: (account: { address: string }, terms?: Terms) => Promise<QuoteResponse>;
-	/** Quoted, built and signed. */
+	/** Quotes, builds and signs. */
 	scene: (account: KeyPairSigner, terms?: Terms) => Promise<SolanaScene>;
 	build: (quote: { geoQuoteToken: string }, authorization?: unknown) => Promise<ApiAnswer>;
 	submit: (built: { geoOpToken: string }, signedTransaction: unknown, as?: Client) => Promise<ApiAnswer>;
@@ -66,12 +66,12 @@ export function solanaSteps({ solana, destination }: Environment, client: Client
 
 const noSignature = new Uint8Array(64);
 
-/** A transaction as it is sent. Base64. */
+/** Encodes a transaction for sending, in base64. */
 export function wireTransaction(message: Uint8Array, signatures: readonly Uint8Array[]): string {
 	return Buffer.concat([new Uint8Array([signatures.length]), ...signatures, message]).toString("base64");
 }
 
-/** Signs what was built as it is, in the second place. What stands in the first is the fee payer's concern. */
+/** Signs the built message as it is, as second signer. The first signature is the fee payer's. */
 export async function signTransaction(
 	account: KeyPairSigner,
 	{ geoOp }: Pick<BuildSolanaResponse, "geoOp">,

@@ -6,7 +6,7 @@ import { solanaSigner } from "@geoswap/sdk/solana";
 import { type Hex, hexToBytes } from "viem";
 import { privateKeyToAccount } from "viem/accounts";
 
-/** What an agent wants, and with whose key. */
+/** An agent's intent, with the key that signs it. */
 export type ClientIntent = Pick<
 	SwapRequest,
 	"originChain" | "destinationChain" | "inputToken" | "outputToken" | "recipient"
@@ -18,11 +18,11 @@ export type ClientTask = {
 	storeDir: string;
 	intents: ClientIntent[];
 };
-/** A line on stdout for each intent that is known to the end. */
+/** A line on stdout for each intent whose `swap` call has ended. */
 export type ClientReport = { id: string; swapId?: string; status: string; mayExecute?: boolean };
 
-// An agent: it wants all of its intents at once, and says what became of them. It can be killed at any moment, and started
-// again with the same task.
+// An agent that starts all of its intents at once, and reports how each ended. It can be killed at any moment, and
+// started again with the same task.
 const task = JSON.parse(readFileSync(process.argv[2] ?? "", "utf8")) as ClientTask;
 const client = createClient(task);
 const store = fileStore(task.storeDir);

@@ -5,8 +5,8 @@ import { type Hex, parseUnits } from "viem";
 import { privateKeyToAccount } from "viem/accounts";
 
 /**
- * A stranger's program, which knows the published package alone and runs wherever that does: 10 USDC from the first EVM
- * chain to Solana and 10 back, at once.
+ * A third party's program, which uses only the published package and runs wherever that does. Swaps 10 USDC from the
+ * first EVM chain to Solana and 10 back, at once.
  */
 export async function swapFromBoth({
 	baseUrl,
@@ -29,7 +29,7 @@ export async function swapFromBoth({
 	if (!evm || !solana) throw new Error("an EVM chain and Solana are needed");
 	const usdc = (chain: { assets: readonly { symbol: string; address: string }[] }) =>
 		chain.assets.find(({ symbol }) => symbol === "USDC")?.address ?? "";
-	// A recipient on Solana has no account for it yet, which is paid out of the input.
+	// The recipient on Solana has no token account yet; its cost is paid out of the input.
 	const sizes = { amount: parseUnits("10", 6), minOutput: parseUnits("9", 6) };
 	const swaps = await Promise.all([
 		swap(client, {

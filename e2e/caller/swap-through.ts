@@ -8,20 +8,20 @@ import { type SignedSwap, type SwapCaller, signSwap, submitSigned, swapIntent } 
 import type { AnyPlan, EndedAnyPlan } from "./mixed-swaps.ts";
 
 const pauseMs = 500;
-/** Outages here do not add up to this, on a busy machine either: a request refused until then has another reason. */
+/** More than the sum of the outages here, even on a busy machine: a request still refused then has another reason. */
 const patienceMs = 180_000;
 
-/** From any chain. */
+/** A swap from any chain. */
 export type TimedSwap = EndedAnyPlan & Pick<Done<unknown>, "decidedMs">;
 
 type Done<Signed> = {
 	signed: Signed;
 	swap: EndedSwap;
-	/** From the submit to the answer that says how it ended. */
+	/** Time from the submit to the answer that says how the swap ended. */
 	decidedMs: number;
 };
 
-/** A whole swap through any outage, as an agent does it that wants it done. */
+/** Does a whole swap through any outage, as a persistent agent does. */
 export async function swapThrough<Plan extends AnyPlan>(
 	caller: SwapCaller,
 	plan: Plan,
@@ -36,7 +36,7 @@ export async function swapThrough<Plan extends AnyPlan>(
 	return { ...plan, account, ...done };
 }
 
-/** The same from Solana. */
+/** Does the same from Solana. */
 async function solanaSwapThrough(caller: SolanaCaller, plan: AnyPlan): Promise<TimedSwap> {
 	const { client, account } = caller;
 	const { from, to, recipient } = plan;
@@ -48,7 +48,7 @@ async function solanaSwapThrough(caller: SolanaCaller, plan: AnyPlan): Promise<T
 	return { ...plan, account, ...done };
 }
 
-/** The same from a chain of any kind, by a new wallet that holds the input and nothing else. */
+/** Does the same from a chain of any kind, with a new wallet that holds the input and nothing else. */
 export async function newWalletSwapsThrough(
 	environment: Environment,
 	client: Client,
@@ -65,7 +65,7 @@ export async function newWalletSwapsThrough(
 	return solanaSwapThrough({ client, pins, account }, plan);
 }
 
-/** Signs and submits until it is done: again where nothing can have been executed, and only there. */
+/** Signs and submits until the swap is done. Repeats only if nothing can have been executed. */
 async function throughOutages<Signed>(
 	client: Client,
 	{ sign, submit }: { sign: () => Promise<Signed>; submit: (signed: Signed) => Promise<SubmitResponse> },
@@ -75,7 +75,7 @@ async function throughOutages<Signed>(
 		try {
 			signed = await sign();
 		} catch (error) {
-			// Nothing is submitted yet: whoever gets no answer begins again.
+			// Nothing is submitted yet: without an answer the caller can begin again.
 			if (!isAskedAgain(error) && !isToRequote(error)) throw error;
 			if (performance.now() > deadline) throw error;
 			continue;
@@ -92,7 +92,7 @@ async function throughOutages<Signed>(
 	}
 }
 
-/** Sends the same again after the client's own patience: outages may follow each other, and only an answer decides. */
+/** Sends the same again after the client's own retries: outages may follow each other, and only an answer decides. */
 async function untilAnswered<Answer>(send: () => Promise<Answer>, deadline: number): Promise<Answer> {
 	for (;;) {
 		try {

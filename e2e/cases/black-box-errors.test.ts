@@ -16,7 +16,7 @@ import { sendTransaction } from "../wallet/send-bundle.ts";
 
 const ten = 10_000_000n;
 const otherProvider = getAddress(`0x${"5a".repeat(20)}`);
-/** Some before the request has left, some before it is answered. */
+/** Some time out before the request is sent, some before it is answered. */
 const timeoutsMs = [1, 3, 10, 20, 40];
 
 let environment: Environment;
@@ -31,7 +31,7 @@ function newWallet({ ethWei, amount = ten }: { ethWei?: bigint; amount?: bigint 
 	return environment.newWallet({ chain, token: "USDC", amount, ...(ethWei && { ethWei }) });
 }
 
-/** Of 10 USDC, to USDC on the other chain. */
+/** Returns a request for 10 USDC, to USDC on the other chain. */
 function evmRequest(account: PrivateKeyAccount): QuoteRequest {
 	const { origin, destination } = environment;
 	const from = { chain: origin, token: "USDC", amount: ten };
@@ -45,7 +45,7 @@ function solanaRequest(account: { address: string }): QuoteRequest {
 	return swapIntent({ from, to: { chain: destination, token: "USDC" }, account, recipient }) as QuoteRequest;
 }
 
-/** Another last character. */
+/** Changes the last character. */
 function altered(token: string): string {
 	return token.slice(0, -1) + (token.endsWith("A") ? "B" : "A");
 }
@@ -137,7 +137,7 @@ test.concurrent("a stranger who builds 31 seconds after a quote, of either kind,
 		expect(Date.parse(quote.expiresAt) - before).toBeGreaterThanOrEqual(30_000);
 		expect(untilMs(quote)).toBeLessThanOrEqual(30_000);
 	}
-	// Until it is over it is built.
+	// A quote can be built until it expires.
 	await sleep(untilMs(ofSolana) - 7_000);
 	await api.buildSolanaTx(ofSolana);
 	await sleep(Math.max(untilMs(evm), untilMs(ofSolana)) + 1_000);
@@ -190,7 +190,7 @@ test.concurrent("a stranger whose submits time out sends the same again until th
 	expect,
 }) => {
 	const { origin, solana } = environment;
-	// Both could pay twice.
+	// Both wallets could pay twice.
 	const [account, signer] = [
 		await newWallet({ amount: 2n * ten }),
 		await solana.newWallet({ usdc: 2n * ten }),
@@ -206,7 +206,7 @@ test.concurrent("a stranger whose submits time out sends the same again until th
 		const body = { geoOpToken: built.geoOpToken, signedTransaction: await signUnsigned(signer, built) };
 		return (options?: { timeoutMs: number }) => api.submitSolana(body, options);
 	};
-	// What is built does not live long: each is submitted right after.
+	// A build expires soon: each is submitted right after.
 	for (const build of [submitEvm, submitSolana]) {
 		const submit = await build();
 		for (const timeoutMs of timeoutsMs) await submit({ timeoutMs }).catch(() => undefined);

@@ -35,13 +35,13 @@ function requestOf(swap: {
 	return swapIntent({ from, to, account, ...(recipient && { recipient }) }) as QuoteRequest;
 }
 
-/** The place of one of the three chains, by what a story calls it. */
+/** Returns one of the three chains by the name that a test uses. */
 function chainAt(name: "EVM" | "other EVM" | "Solana"): AnyChain {
 	const { origin, destination, solana } = environment;
 	return { EVM: origin, "other EVM": destination, Solana: solana }[name];
 }
 
-/** Expects a pending swap to have become settled, with a hash of either chain on the way. */
+/** Expects a pending swap to have settled, with a hash of either chain on the way. */
 function expectSettled(
 	expect: ExpectStatic,
 	{ seen, swap }: { seen: Swap[]; swap: Swap },
@@ -222,7 +222,7 @@ test.concurrent("a stranger is warned of a high price impact, and the swap goes 
 	expect,
 }) => {
 	const { origin, destination, solana } = environment;
-	// So small that an account of the recipient on Solana costs a good part of it.
+	// The amount is so small that creating the recipient's account on Solana costs a good part of it.
 	const small = parseUnits("1.5", 6);
 	const account = await environment.newWallet({ chain: origin, token: "USDC", amount: small });
 	const walletAddress = account.address;

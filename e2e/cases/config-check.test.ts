@@ -22,7 +22,7 @@ test("of a service that runs, every part is found well", async () => {
 	for (const start of ["chain 31337 relayer", "Solana fee payer", "attester http://127.0.0.1"]) {
 		expect(parts.some((part) => part.startsWith(start))).toBe(true);
 	}
-	// The secrets that it was given are in nothing it says.
+	// Its output contains none of the secrets that it was given.
 	const said = JSON.stringify(findings);
 	for (const name of ["GEOSWAP_SEAL_KEYS", "GEOSWAP_API_KEY_PEPPER", "GEOSWAP_RELAYER_KEYS"]) {
 		for (const secret of (serverEnvironment[name] ?? "").split(/[,:@]/).filter(({ length }) => length > 20)) {

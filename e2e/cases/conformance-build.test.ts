@@ -90,7 +90,7 @@ test.concurrent("a build from Solana is an unsigned transaction of version 0 tha
 	expect(getCompiledTransactionMessageDecoder().decode(messageBytes).version).toBe(0);
 	expect(expiresAt).toMatch(time);
 	for (const token of [quote.geoQuoteToken, geoOpToken]) expect(token.length).toBeLessThanOrEqual(tokenBytes);
-	// Makes the transaction again from what is readable, and throws unless it is the same to the byte.
+	// This rebuilds the transaction from the readable fields, and throws unless it is the same to the byte.
 	const signed = await verifyAndSignSolana({ intent, quote: quoted.body as never, build, pins, signer });
 	expect(signed).not.toBe(unsignedTransaction);
 

@@ -55,7 +55,7 @@ test("a status is read from what is stored: fifty reads of a swap call no chain 
 	onTestFinished(async () => {
 		await Promise.all(counters.map((counter) => counter.stop()));
 	});
-	// Its own looks at the chains are far enough apart to leave a pause.
+	// The process polls the chains rarely enough to leave a pause.
 	const pollMs = 12_000;
 	const { baseUrl } = await startBeside(environment, {
 		name: "api-counted",
@@ -74,7 +74,7 @@ test("a status is read from what is stored: fifty reads of a swap call no chain 
 	const client = { ...shared, baseUrl };
 	await waitForSwap(client, swap.swapId);
 	const counts = () => Promise.all(counters.map(({ url }) => readRpcCounts(url)));
-	// A look of its own may come in between, but not each time.
+	// One of its polls may come in between, but not each time.
 	await expect
 		.poll(
 			async () => {
@@ -90,7 +90,7 @@ test("a status is read from what is stored: fifty reads of a swap call no chain 
 		.toBe(true);
 });
 
-/** An API process beside the shared one, until the test is over. */
+/** Starts an API process beside the shared one, until the test is over. */
 async function startBeside(
 	environment: Environment,
 	options: Omit<Parameters<typeof apiBeside>[1], "port">,

@@ -57,13 +57,13 @@ test.concurrent("of a request that is wrong in every way the route is said first
 	const large = "[".repeat(33_000);
 	const ask = (key: string | undefined, body: string, type = "application/json", at = path) =>
 		callApi(client, at, { body, headers: { "x-api-key": key, "content-type": type } });
-	// The one that this key has.
+	// This uses the only request that the key has.
 	expect((await ask(apiKey, "{}")).status).toBe(400);
 
 	expectRefusal(expect, await ask("x", large, "text/plain", "/swap/nowhere"), "NOT_FOUND");
 	expectRefusal(expect, await ask("x", large, "text/plain"), "UNAUTHORIZED");
 	expectRefusal(expect, await ask(`${apiKey}x`, large, "text/plain"), "UNAUTHORIZED");
-	// On a busy machine one more may be due by now.
+	// On a busy machine one more request may be allowed by now.
 	let above = await ask(apiKey, large, "text/plain");
 	for (let i = 0; i < 5 && above.status !== 429; i++) above = await ask(apiKey, large, "text/plain");
 	const retryAfterSeconds = Number(above.headers["retry-after"]);
@@ -116,7 +116,7 @@ test.concurrent("an op that the chain would refuse hears of that before its pric
 		quoteOf(account, { input: "USDT", output: "ORB", slippageBps: 1 }),
 	]);
 	const [ofWhale, built] = await Promise.all([buildOp(client, whaleQuote), buildOp(client, quote)]);
-	// This token refuses to change an allowance that stands, and the op was built when none did.
+	// This token refuses to change an existing allowance, and the op was built when there was none.
 	const allow = (amount: bigint) =>
 		sendTransaction({
 			chain: origin,

@@ -13,7 +13,7 @@ import { assetAddress } from "../wallet/make-order.ts";
 
 const ten = parseUnits("10", 6);
 const askEveryMs = 150;
-/** On a busy machine. */
+/** Tolerated delay on a busy machine. */
 const lateMs = 3_000;
 
 let environment: Environment;
@@ -53,7 +53,7 @@ async function ask(
 	return { ...swap, tookMs: performance.now() - startedMs };
 }
 
-/** All answers without waiting, until the end. */
+/** Returns all answers without waiting, until the end. */
 async function watch(expect: ExpectStatic, swapId: string): Promise<StatusResponse[]> {
 	const answers: StatusResponse[] = [];
 	for (;;) {
@@ -71,7 +71,7 @@ test.concurrent("a held call returns with the end and not with mere progress, wh
 	const [caller, swap] = await signed();
 	const { swapId } = await submitSigned(caller, swap);
 	const [answers, held] = await Promise.all([watch(expect, swapId), ask(expect, swapId)]);
-	// Either it was the end that it waited for, or its time was over.
+	// The call waited for the end of the swap, or its time was over.
 	if (held.status === "pending") expect(held.tookMs).toBeGreaterThan(14_000);
 	else expect(held.status).toBe("settled");
 	const stages = new Set(answers.map(({ stage }) => stage));

@@ -21,7 +21,7 @@ const keyed = [
 ] as const;
 const posts = keyed.filter(([method]) => method === "POST").map(([, path]) => path);
 
-/** How long a key may go on after its revocation. */
+/** Time for which a revoked key may still work. */
 const revokedWithinMs = 2_000;
 
 let environment: Environment;
@@ -33,7 +33,7 @@ beforeAll(async () => {
 
 const call = (path: string, options?: ApiCall) => callApi(client, path, options);
 
-/** Sends many at once, again and again, until some are not answered as usual, and returns those answers. */
+/** Sends many at once, repeatedly, until some answers differ from the usual status, and returns those. */
 async function untilRefused(
 	send: () => ReturnType<typeof callApi>,
 	{ usual }: { usual: number },
@@ -46,7 +46,7 @@ async function untilRefused(
 	throw new Error(`2,000 requests at once, and all were answered with ${usual}`);
 }
 
-/** A quote that is answered, as it is sent. */
+/** Returns the body of a quote that succeeds. */
 function goodQuote(): QuoteRequestBody {
 	const { origin, destination } = environment;
 	return swapIntent({
@@ -85,7 +85,7 @@ test.concurrent("a revoked key is refused within two seconds, and the account's 
 		callApi({ ...client, apiKey }, "/swap/quote", { body: goodQuote() });
 	const quoted = await ask(first);
 	expect(quoted.status).toBe(200);
-	// In use all the time: a key that is remembered must still be read again.
+	// The key is in use all the time: a cached key must still be read again.
 	const using = new AbortController();
 	const asked = (async () => {
 		while (!using.signal.aborted) await Promise.all([ask(first), sleep(100)]);
@@ -95,7 +95,7 @@ test.concurrent("a revoked key is refused within two seconds, and the account's 
 	expectRefusal(expect, await ask(first), "UNAUTHORIZED");
 	using.abort();
 	await asked;
-	// A token is the account's, not the key's.
+	// A token belongs to the account, not to the key.
 	const { geoQuoteToken } = quoted.body as { geoQuoteToken: string };
 	const built = await callApi({ ...client, apiKey: second.apiKey }, "/swap/build-geo-op", {
 		body: { geoQuoteToken },
@@ -155,7 +155,7 @@ test.concurrent.for(posts)(
 			"application/jsonp",
 			"application/x-www-form-urlencoded",
 		]) {
-			// The type is looked at before the size and the content.
+			// The type is checked before the size and the content.
 			for (const body of ["{}", "[", "x".repeat(40_000)]) {
 				const answer = await call(path, { body, headers: { "content-type": type } });
 				expectRefusal(expect, answer, "UNSUPPORTED_MEDIA_TYPE");
@@ -213,14 +213,14 @@ test.concurrent("a key's burst is twenty seconds' worth of one operation; beyond
 	expect,
 }) => {
 	const limited = await environment.newClient();
-	// Malformed on purpose: the rate is asked before the body.
+	// The body is malformed on purpose: the rate is checked before the body.
 	const build = () => callApi(limited, "/swap/build-geo-op", { body: "[" });
 	const burst = 200;
 	const answers = await Promise.all(Array.from({ length: burst }, build));
 	expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([400]));
 	expect(new Set(answers.map(({ headers }) => headers["ratelimit-limit"]))).toEqual(new Set(["200"]));
-	// Ten more are free each second, and where Redis is slow a process counts for itself and lets through what Redis had
-	// not counted: so there are many at once, until one is refused.
+	// Ten more are allowed each second, and if Redis is slow a process counts for itself and lets through what Redis had
+	// not counted: so many are sent at once, until one is refused.
 	const [refused] = await untilRefused(build, { usual: 400 });
 	if (!refused) throw new Error("one was refused");
 	const waitSeconds = Number(refused.headers["retry-after"]);
@@ -233,7 +233,7 @@ test.concurrent("a key's burst is twenty seconds' worth of one operation; beyond
 	expect(waitSeconds).toBeGreaterThanOrEqual(1);
 	expect(waitSeconds).toBeLessThanOrEqual(20);
 
-	// Neither another operation nor another key is touched, and a wrong path costs nothing.
+	// Neither another operation nor another key is affected, and a wrong path costs nothing.
 	const { status, headers } = await callApi(limited, "/swap/quote", { body: goodQuote() });
 	expect([status, headers["ratelimit-limit"], headers["ratelimit-remaining"]]).toEqual([200, "400", "399"]);
 	expect((await call("/swap/build-geo-op", { body: "[" })).status).toBe(400);
@@ -261,12 +261,12 @@ test.concurrent("an operator can give a key rates of its own [I4-33, D-limits-9]
 test.concurrent("a flood without a key is limited by its address, and callers with keys do not feel it [D-limits-10]", async ({
 	expect,
 }) => {
-	// An address of this machine that nobody else calls from.
+	// This address of the machine is used by no other test.
 	const localAddress = "127.0.0.77";
 	const flood = () => call("/swap/quote", { body: "[", headers: { "x-api-key": "none" }, localAddress });
 	const answers = await Promise.all(Array.from({ length: 400 }, flood));
 	expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([401]));
-	// Twenty more are free each second meanwhile.
+	// Twenty more are allowed each second meanwhile.
 	for (const answer of await untilRefused(flood, { usual: 401 })) {
 		expectRefusal(expect, answer, "RATE_LIMITED", {
 			reason: "rate",

@@ -5,7 +5,7 @@ import { promisify } from "node:util";
 import { beforeAll, expect, test } from "vitest";
 import { sharedEnvironment } from "../shared-environment.ts";
 
-/** What a command answers on a service that never saw the tokens and the swap of the example. */
+/** The error code of each command on a service that never saw the tokens and the swap of the example. */
 const elsewhere: Record<string, string> = {
 	"/swap/build-geo-op": "INVALID_TOKEN",
 	"/swap/build-solana-tx": "INVALID_TOKEN",
@@ -18,7 +18,7 @@ const environment = sharedEnvironment();
 let variables: Record<string, string>;
 beforeAll(async () => {
 	const { apiKey } = await environment.newClient();
-	// As `pnpm wallet` names them.
+	// The names are those of `pnpm wallet`.
 	variables = { GEOSWAP_URL: environment.baseUrl, GEOSWAP_API_KEY: apiKey };
 });
 

@@ -11,7 +11,7 @@ beforeAll(async () => {
 });
 afterAll(() => browser?.close());
 
-/** The page, and what went wrong while it was opened. */
+/** Opens the page, and returns it with the problems that occurred. */
 async function open(path: string, viewport: { width: number; height: number }) {
 	const page = await browser.newPage({ viewport });
 	const problems: string[] = [];
@@ -25,7 +25,7 @@ async function open(path: string, viewport: { width: number; height: number }) {
 	return { page, problems };
 }
 
-/** How far the page can be scrolled sideways. */
+/** Returns how far the page can be scrolled sideways. */
 const sidewaysPx = (page: Page) => page.evaluate<number>("document.documentElement.scrollWidth - innerWidth");
 
 describe.each([

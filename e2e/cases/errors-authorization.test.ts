@@ -19,7 +19,7 @@ function penniless(): PrivateKeyAccount {
 	return privateKeyToAccount(generatePrivateKey());
 }
 
-/** A transaction of the wallet itself, which moves its nonce. */
+/** Sends a transaction of the wallet itself, which increases its nonce. */
 function moveNonce(account: PrivateKeyAccount): Promise<unknown> {
 	return sendTransaction({ chain: environment.origin, account, to: account.address });
 }
@@ -51,7 +51,7 @@ test.concurrent("an authorization that would not take effect is 409 with the rea
 		[{ ...good, r: `0x${"f".repeat(64)}` }, signer],
 		[{ ...good, r: "0", s: "0" }, signer],
 		[await sign(account, { nonce: 1 }), { reason: "nonce", expected: 0 }],
-		// Several at once: the chain first, then the address, then the signer.
+		// With several mistakes, the chain is reported first, then the address, then the signer.
 		[
 			await sign(penniless(), { chainId: 0, address: otherProvider, nonce: 5 }),
 			{ reason: "chain", expected: chainId },
@@ -63,7 +63,7 @@ test.concurrent("an authorization that would not take effect is 409 with the rea
 		[await sign(penniless(), { nonce: 5 }), signer],
 	] as const;
 	const token = await quoteToken(account);
-	// At once: the quote does not live long.
+	// All are sent at once: the quote expires soon.
 	const answers = await Promise.all(wrong.map(([authorization]) => build(token, authorization)));
 	for (const [i, answer] of answers.entries()) {
 		expectRefusal(expect, answer, "INVALID_AUTHORIZATION", wrong[i]?.[1]);
@@ -147,7 +147,7 @@ test.concurrent("while a transaction of the wallet is under way an authorization
 	const token = await quoteToken(account);
 	expect((await build(token, await sign(account))).status).toBe(200);
 
-	// Now and then a block comes in between: then it is the nonce that is wrong, and the next one is tried.
+	// Now and then a block comes in between: then the nonce is wrong, and the next one is tried.
 	for (let nonce = 0; ; nonce++) {
 		const authorization = await sign(account, { nonce });
 		await broadcast(nonce);

@@ -23,7 +23,7 @@ let stranger: Environment["client"];
 beforeAll(async () => {
 	environment = sharedEnvironment();
 	[client, stranger] = await Promise.all([environment.newClient(), environment.newClient()]);
-	// Each signature has other bytes, even of the same hash.
+	// Signatures get random bytes, so that two over the same hash differ.
 	setSignEntropy(true);
 });
 
@@ -33,7 +33,7 @@ function intentOf(account: PrivateKeyAccount): ReturnType<typeof swapIntent> {
 	return swapIntent({ from, to: { chain: destination, token: "USDC" }, account });
 }
 
-/** An op of a new wallet, ready to be submitted. */
+/** Signs an op of a new wallet, ready to be submitted. */
 async function signedSwap(): Promise<SignedSwap & { account: PrivateKeyAccount }> {
 	const account = await environment.newWallet({ chain: environment.origin, token: "USDC", amount });
 	const caller = { client, pins: environment.deployment, account };
@@ -52,7 +52,7 @@ function build({ geoQuoteToken }: QuoteResponse, authorization?: unknown): Promi
 	return callApi(client, "/swap/build-geo-op", { body: { geoQuoteToken, authorization } });
 }
 
-/** Another last character. */
+/** Changes the last character. */
 function altered(token: string): string {
 	return token.slice(0, -1) + (token.endsWith("A") ? "B" : "A");
 }

@@ -22,7 +22,7 @@ beforeAll(async () => {
 	client = await environment.newClient();
 });
 
-/** A body that is quoted, but for what is changed. */
+/** Returns a body that can be quoted, except for the change. */
 function body(change: Record<string, unknown> = {}): Record<string, unknown> {
 	const { origin, destination } = environment;
 	const intent = swapIntent({
@@ -42,7 +42,7 @@ async function expectIssue(expect: ExpectStatic, field: string, values: unknown[
 	for (const answer of answers) expectRefusal(expect, answer, "INVALID_REQUEST", issuesAt(expect, field));
 }
 
-/** An address whose checksum is wrong in one letter. */
+/** Returns the address with one letter of its checksum wrong. */
 function misspelt(address: Address): string {
 	const at = address.slice(2).search(/[a-f]/i) + 2;
 	const letter = address.charAt(at);

@@ -22,7 +22,7 @@ import { assetAddress } from "../wallet/make-order.ts";
 import { sendTransaction } from "../wallet/send-bundle.ts";
 
 const ten = parseUnits("10", 6);
-/** How long a status call waits for a swap that is there. */
+/** Time for which a status call waits on an existing swap. */
 const heldMs = 15_000;
 const groupOrder = 0xfffffffffffffffffffffffffffffffebaaedce6af48a03bbfd25e8cd0364141n;
 
@@ -36,7 +36,7 @@ beforeAll(async () => {
 
 type Scene = { account: PrivateKeyAccount; quote: QuoteResponse; built: BuildResponse; signature: Hex };
 
-/** A delegated wallet. */
+/** Creates a delegated wallet. */
 async function newWallet({
 	token = "USDC",
 	amount = ten,
@@ -79,7 +79,7 @@ function build({ geoQuoteToken }: QuoteResponse, authorization?: unknown): Promi
 	return callApi(client, "/swap/build-geo-op", { body: { geoQuoteToken, authorization } });
 }
 
-/** The twin of a signature, with s in the upper half. */
+/** Returns the twin of a signature, with s in the upper half. */
 function highS(signature: Hex): string {
 	const { r, s, yParity } = parseSignature(signature);
 	const twin = (groupOrder - BigInt(s)).toString(16).padStart(64, "0");
@@ -140,7 +140,7 @@ test.concurrent.for([
 		expect(answer.status).toBe(200);
 		expect(answer.body).toEqual({ swapId: quote.swapId, status: "pending" });
 		expect((await waitForSwap(client, quote.swapId)).status).toBe("settled");
-		// The usual form of the same signature is the same swap.
+		// The usual form of the same signature gives the same swap.
 		expect((await submit(built, signature)).body).toEqual({ swapId: quote.swapId, status: "settled" });
 	},
 );
@@ -196,7 +196,7 @@ test.concurrent("an op that the chain would refuse is 422 and makes no swap; reb
 	const { origin } = environment;
 	const account = await newWallet({ token: "USDT", ethWei: parseEther("1") });
 	const { quote, built, signature } = await sceneOf(account, { token: "USDT" });
-	// This token refuses to change an allowance that stands, and the op was built when none did.
+	// This token refuses to change an existing allowance, and the op was built when there was none.
 	const data = encodeFunctionData({
 		abi: erc20Abi,
 		functionName: "approve",

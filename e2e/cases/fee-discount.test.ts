@@ -19,7 +19,7 @@ beforeAll(async () => {
 	client = await environment.newClient();
 });
 
-/** A wallet with USDC on the chain that it swaps from, and so much of the service's token on the first chain. */
+/** Creates a wallet with USDC on the chain that it swaps from, and `geo` of the service's token on the first chain. */
 async function newHolder(
 	chain: Environment["origin"],
 	geo: string,
@@ -37,7 +37,7 @@ async function newHolder(
 	return account;
 }
 
-/** Asks until the discount shows, which is soon after the first quote. */
+/** Polls until the discount shows, which is soon after the first quote. */
 async function quoteWithDiscount(
 	expect: typeof import("vitest").expect,
 	intent: QuoteRequestBody,
@@ -73,7 +73,7 @@ test.concurrent("a wallet that holds enough pays less: the quote says how much, 
 		feeDiscount: { tier: "gold", discountPercent: 50, baseFeeBps: 12.5 },
 	});
 
-	// At the same time, and of the same stables, the fee alone is what they differ in.
+	// At the same time, and for the same stables, only the fee differs.
 	const base = await getQuote(client, swapIntent({ ...sides, account: stranger }));
 	expect(base.feeBps).toBe(12.5);
 	expect(base).not.toHaveProperty("feeDiscount");
@@ -87,7 +87,7 @@ test.concurrent("a wallet that holds enough pays less: the quote says how much, 
 	const { swapId } = await submitOp(client, { geoOpToken: build.geoOpToken, signature });
 	expect(await waitForSwap(client, swapId)).toMatchObject({ status: "settled" });
 	const delivered = await tokenBalance(destination, assetAddress(destination, "USDC"), account.address);
-	// Priced again at submit with the base fee it would have been less than what anyone else was quoted, or as much.
+	// If submit had priced it again with the base fee, this would be at most what anyone else was quoted.
 	expect(delivered).toBeGreaterThan(BigInt(base.output));
 	expect(delivered).toBeLessThanOrEqual(BigInt(quote.output));
 	const database = await connectDatabase(environment.databaseUrl);

@@ -48,7 +48,7 @@ test.concurrent("a wallet's first swap needs no wei, delivers what was promised 
 		token: output,
 		amount: String(delivered),
 	});
-	// From stock it is what was quoted, or what the price was when it was submitted, whichever is less.
+	// From stock, the output is the quoted one or that of the price at submit, whichever is less.
 	expect(delivered).toBeGreaterThanOrEqual(BigInt(first.signed.quote.minOutput));
 	expect(delivered).toBeLessThanOrEqual(BigInt(first.signed.quote.output));
 
@@ -97,7 +97,7 @@ test.concurrent("two first swaps of one wallet at once, with the same authorizat
 	expect(await origin.publicClient.getTransactionCount({ address: account.address })).toBe(1);
 });
 
-/** What a wallet that swapped all its USDC still has, and still allows. */
+/** Returns the balance and the allowance of a wallet that swapped all its USDC. */
 async function remains({ origin }: Environment, wallet: Address) {
 	const token = assetAddress(origin, "USDC");
 	return {

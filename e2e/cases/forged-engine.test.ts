@@ -13,7 +13,7 @@ import { assetAddress } from "../wallet/make-order.ts";
 
 const callsToWorker = 700;
 const callsToOthers = 300;
-/** As many at once as one connection takes. */
+/** Number of concurrent calls that one connection takes. */
 const atOnce = 50;
 
 let environment: Environment;
@@ -48,7 +48,10 @@ const paths = [
 	"/serdes/round/decode/0",
 ];
 
-/** Ways to claim to be the engine: none, a word, signatures of a stranger, of nobody, for something else, and junk. */
+/**
+ * Returns ways to claim to be the engine: none, a word, signatures of a stranger, of nobody, for something else, and
+ * junk.
+ */
 function forgedHeaders(path: string): Record<string, string>[] {
 	const { identityKey } = ports;
 	const scheme = { "x-restate-signature-scheme": "v1" };
@@ -114,7 +117,7 @@ test("a thousand forged calls of the engine's protocol, to every port of the ser
 	expect(statuses).toHaveLength(callsToWorker);
 	expect(new Set(statuses)).toEqual(new Set([401]));
 
-	// With a key, since calls without one would use up what all stories on this address may make.
+	// The calls have a key: without one they would use up the rate of this address, which all tests share.
 	const apiKey = await environment.newKey();
 	const others = [baseUrl, ...ports.attesters, metricsUrls.api, metricsUrls.worker].map(
 		(url) => new URL(url).origin,
@@ -130,7 +133,7 @@ test("a thousand forged calls of the engine's protocol, to every port of the ser
 				headers: {
 					"content-type": "application/vnd.restate.invocation.v5",
 					"x-api-key": apiKey,
-					// A kept connection may be closed by the server just as the next call is sent on it.
+					// The server may close a kept-alive connection just as the next call is sent on it.
 					connection: "close",
 					...ways[Math.floor(i / paths.length) % ways.length],
 				},
@@ -144,7 +147,7 @@ test("a thousand forged calls of the engine's protocol, to every port of the ser
 	expect(answers).toHaveLength(callsToOthers);
 	expect(answers.filter((status) => status < 400 || status >= 500)).toEqual([]);
 
-	// The service goes on, and has done nothing but honest swaps.
+	// The service still works, and has done nothing but honest swaps.
 	const { swap: next } = await doSwap(caller, swapIntent({ ...way, account }));
 	expect(next.status).toBe("settled");
 	expect(await traces()).toEqual(before);

@@ -15,29 +15,29 @@ import { validRequest } from "../generated/valid-request.ts";
 import { percentile } from "../measure/percentile.ts";
 import { sharedEnvironment } from "../shared-environment.ts";
 
-/** `GEOSWAP_REQUESTS` and `GEOSWAP_SEED` send others, or the same ones again. */
+/** `GEOSWAP_REQUESTS` and `GEOSWAP_SEED` choose other requests, or repeat the same ones. */
 const requestCount = Number(process.env.GEOSWAP_REQUESTS ?? (process.env.GEOSWAP_FULL ? 100_000 : 1_500));
 const seed = Number(process.env.GEOSWAP_SEED ?? randomInt(2 ** 31));
 const inFlight = 8;
 const rates = ["quote", "build", "submit", "delegation", "status", "list"];
 
-/** How long an answer may take. What asks chains takes longer than what does not. */
+/** Time that an answer may take. Operations that ask chains take longer than the others. */
 const boundsMs: Record<string, number> = {
 	buildGeoOp: 3_000,
 	buildSolanaTx: 3_000,
 	submit: 3_000,
 	submitSolana: 3_000,
-	// A valid one asks to be held for a second at most.
+	// A valid request asks to be held for a second at most.
 	getStatus: 2_000,
 };
 const usualBoundMs = 1_000;
-/** Where the time to be held is not what it should be, it is the longest. */
+/** An invalid `wait` is treated as the longest. */
 const heldBoundMs = 16_000;
 function boundOf({ operation: { id }, class: kind }: Draft): number {
 	return id === "getStatus" && kind !== "valid" ? heldBoundMs : (boundsMs[id] ?? usualBoundMs);
 }
 
-/** A request that is slow for what is in it is slow each time; one that met a busy machine is not. */
+/** A request that is slow because of its content is slow each time; one that met a busy machine is not. */
 const tries = 3;
 const timeoutMs = 20_000;
 
@@ -62,7 +62,7 @@ function anyRequest(live: LiveValues): fc.Arbitrary<Draft> {
 	return fc.oneof(
 		...operations.map((operation) => ({
 			arbitrary: anyOf(operation, live),
-			// Those without parameters have little to be wrong.
+			// Operations without parameters have few possible mistakes.
 			weight: operation.needsKey ? 4 : 1,
 		})),
 	);
@@ -77,7 +77,7 @@ function anyOf(operation: DocumentedOperation, live: LiveValues): fc.Arbitrary<D
 	);
 }
 
-/** Who calls: what comes without a key is counted by address, and no other story is to feel it. */
+/** Returns the caller's address: calls without a key are counted by address, and must not affect other tests. */
 function addressOf(n: number): string {
 	return `127.0.9.${1 + (n % 250)}`;
 }
@@ -163,7 +163,7 @@ test(`${requestCount} requests, valid, nearly valid and hostile, are answered wi
 		),
 	);
 	expect(problems, `seed ${seed}:\n${problems.slice(0, 20).join("\n")}`).toEqual([]);
-	// Else the pool of live values was never used.
+	// Otherwise the pool of live values was never used.
 	for (const status of ["200 ", "422 INSUFFICIENT_BALANCE"]) {
 		expect(codes[`valid: ${status}`], status).toBeGreaterThan(0);
 	}
@@ -171,14 +171,14 @@ test(`${requestCount} requests, valid, nearly valid and hostile, are answered wi
 });
 
 test("a key above its rate is answered as the document says, by every operation", async () => {
-	// Two requests at once, and one more every ten seconds.
+	// The rate allows two requests at once, and one more every ten seconds.
 	const apiKey = await createKey(...rates.flatMap((rate) => ["--rate", `${rate}=0.1`]));
 	const live = await createLiveValues(environment);
 	const problems: string[] = [];
 	for (const operation of operations.filter(({ needsKey }) => needsKey)) {
 		const request = anyOf(operation, live);
 		let isRefused = false;
-		// Where Redis is slow a process counts for itself, and lets through what Redis had not counted.
+		// If Redis is slow a process counts for itself, and lets through what Redis had not counted.
 		for (let n = 0; n < 20 && !isRefused; n++) {
 			const [draft] = fc.sample(request, { seed: seed + n, numRuns: 1 });
 			if (!draft?.isReaching) continue;

@@ -13,7 +13,7 @@ beforeAll(async () => {
 	client = await environment.newClient();
 });
 
-/** What a connection answers to these lines and the body behind them, as often as told. */
+/** Sends these lines and the body, and returns `answerCount` answers of the connection. */
 async function ask(
 	lines: string[],
 	{
@@ -121,7 +121,7 @@ test.concurrent("JSON may begin with a byte order mark, and a field that is ther
 		const twice = await ask(`{"geoQuoteToken":${values}}`);
 		expectRefusal(expect, twice, "INVALID_REQUEST", issuesAt(expect, "geoQuoteToken"));
 	}
-	// A name that objects have by themselves is no field of this one.
+	// Names that every object inherits are not fields of this one.
 	for (const name of ["__proto__", "constructor"]) {
 		const answer = await ask(`{"${name}":{"geoQuoteToken":"x"}}`);
 		expect(answer.body).toMatchObject({ code: "INVALID_REQUEST" });

@@ -59,7 +59,7 @@ test.concurrent("every token that is listed as live can be quoted as it is writt
 	for (const token of tokens.filter((candidate) => candidate !== usdc)) {
 		expect(token.live, `${token.symbol} on ${token.chainId}`).toBe(true);
 		const isOnSolana = token.chainId === solanaChainId;
-		// About a hundred dollars of either.
+		// Each amount is worth about a hundred dollars.
 		const amountOf = ({ symbol, decimals }: { symbol: string; decimals: number }) =>
 			String(parseUnits({ ETH: "0.04", WETH: "0.04", ORB: "40", SOL: "1" }[symbol] ?? "100", decimals));
 		const quoted = await Promise.all([

@@ -20,7 +20,7 @@ async function scrape(process: "api" | "worker"): Promise<Metrics> {
 	return parseMetrics(await response.text());
 }
 
-/** The sum of the series that have these labels. */
+/** Returns the sum of the series that have these labels. */
 function total(metrics: Metrics, name: string, labels: Record<string, string> = {}): number {
 	const family = metrics.get(name) ?? [...metrics].find(([base]) => name === `${base}_count`)?.[1];
 	return (family?.samples ?? [])
@@ -73,7 +73,7 @@ test("counters move with a swap, and every metric is one that the documentation 
 		expect(done("geoswap_swap_moves_total", { to }), to).toBeGreaterThanOrEqual(1);
 	}
 	expect(done("geoswap_swap_duration_seconds_count", { status: "settled" })).toBeGreaterThanOrEqual(1);
-	// A reading that takes too long on a busy machine is left out of one scrape, and is there in another.
+	// A reading that takes too long on a busy machine is missing from one scrape, and present in another.
 	await vi.waitFor(
 		async () => expectEverything(environment, { api: await scrape("api"), worker: await scrape("worker") }),
 		{ timeout: 60_000, interval: 1_000 },
@@ -127,7 +127,7 @@ test("a call that is held is under way, and no label names a swap, a wallet or a
 				name,
 			).toEqual([]);
 			expect(values, name).not.toContain(account.address);
-			// A chain's methods are the longest list.
+			// The longest list is that of a chain's methods.
 			expect(samples.length, name).toBeLessThan(500);
 		}
 	}

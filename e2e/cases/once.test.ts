@@ -56,7 +56,7 @@ test("a thousand submits of one quote at once, with ten op tokens and two forms 
 	).then((ofEachBuild) => ofEachBuild.flat());
 	expect(new Set(bodies.map((body) => JSON.stringify(body))).size).toBe(2 * builds);
 
-	// Not by the SDK: it would send again what was refused.
+	// The SDK is not used here: it would retry refused submits.
 	const answers = await Promise.all(
 		Array.from({ length: submits }, async (_, i) => {
 			const response = await fetch(`${baseUrl}/swap/submit`, {
@@ -81,7 +81,8 @@ test("a thousand submits of one quote at once, with ten op tokens and two forms 
 	);
 	expect(swaps).toMatchObject([{ id: fromSwapId(quote.swapId), submits: 1 }]);
 	expect(swaps[0]?.reservations).toBeLessThanOrEqual(1);
-	// What each stock says is reserved is what the reservations say: none was counted twice. One statement, one moment.
+	// The reserved total of each stock must equal the sum of its reservations: none was counted twice. One statement
+	// reads both at the same moment.
 	const miscounted = await database.query(
 		`select chain_id, token, reserved from stock s where reserved <> (
 			select coalesce(sum(amount), 0) from reservations r where (r.chain_id, r.token) = (s.chain_id, s.token)

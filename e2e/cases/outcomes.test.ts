@@ -59,7 +59,7 @@ test.concurrent.for([
 		const { orderId, order } = signed.build.geoOp;
 		const uuid = fromSwapId(swapId);
 		const reservations = () => database.query("select from reservations where swap_id = $1", [uuid]);
-		// What was reserved is free long before it lapses: nobody could be kept from it by such swaps.
+		// The reservation is released long before it lapses: such swaps cannot keep others from the stock.
 		await expect.poll(reservations, { timeout: 40_000, interval: 500 }).toEqual([]);
 		expect(await getStatus(client, swapId, { waitSeconds: 0 })).toMatchObject({
 			status: "pending",
@@ -78,7 +78,7 @@ test.concurrent.for([
 		expect(await tokenBalance(origin, token, account.address)).toBe(amount - moved);
 		expect(await tokenBalance(destination, assetAddress(destination, "USDC"), account.address)).toBe(0n);
 
-		// Nothing can be taken later either, by whoever has the signature: the op is dead, funds or not.
+		// Nobody with the signature can take anything later either: the op is dead, funded or not.
 		await fundWallet(origin, {
 			deployment: origin.deployment,
 			wallet: account.address,
@@ -138,7 +138,7 @@ test.concurrent("a stranger who sends the op while the service does changes noth
 	const authorizations = [await signDelegation(origin, account)];
 	const [{ swapId }] = await Promise.all([
 		submitSigned(caller, signed),
-		// Whoever is second is refused by the EntryPoint.
+		// The EntryPoint refuses whichever is second.
 		sendOp(origin, { signed, stranger, authorizations }).catch(() => undefined),
 	]);
 	const swap = await waitForSwap(client, swapId);
@@ -153,7 +153,7 @@ test("after all of them the books agree with the chains to the unit", async ({ e
 	await expectBooksAgree(expect, environment);
 });
 
-/** Someone with gas, and with a nonce that nobody else uses. */
+/** Creates an account with gas, and with a nonce that nobody else uses. */
 function newStranger(chain: TestChain): Promise<PrivateKeyAccount> {
 	return environment.newWallet({ chain, token: "ETH", amount: parseEther("1") });
 }

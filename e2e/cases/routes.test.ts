@@ -56,7 +56,7 @@ test.concurrent.for<Route>([
 		const account = await environment.newWallet({ chain: origin, token: route.from, amount });
 		const { signed, swap } = await settleExactly(expect, { ...route, account, amount });
 		if (route.to === "USDC") {
-			// From stock it is what was quoted, or what the price was when it was submitted, whichever is less.
+			// From stock, the output is the quoted one or that of the price at submit, whichever is less.
 			expect(BigInt(swap.funds.amount)).toBeLessThanOrEqual(BigInt(signed.quote.output));
 		}
 	},
@@ -219,7 +219,7 @@ function chainsOf(way: Way = "there"): { origin: TestChain; destination: TestCha
 	return { origin: way === "back" ? destination : origin, destination: origin };
 }
 
-/** What the escrow may still take of the wallet's. */
+/** Returns the wallet's remaining allowance to the escrow. */
 async function allowanceLeft(
 	{ publicClient, deployment }: TestChain,
 	token: Address,

@@ -23,15 +23,15 @@ const builtIn = [
 	"SysvarC1ock11111111111111111111111111111111",
 	"Vote111111111111111111111111111111111111111",
 ];
-/** As the stack's configuration has it. */
+/** Same as in the stack's configuration. */
 const solanaFinalitySeconds = 8;
-/** Below which nothing is swapped, in USDC. */
+/** The minimum of a swap, in USDC. */
 const leastUsd = 1_000_000n;
 
 let environment: Environment;
 let client: Environment["client"];
 let solanaWallet: SolanaAddress;
-/** Of more than 32 bytes, however short the wallet's own happens to be. */
+/** An address of more than 32 bytes, however short the wallet's own happens to be. */
 let tooLong: string;
 const evmWallet = privateKeyToAddress(generatePrivateKey());
 
@@ -44,7 +44,7 @@ beforeAll(async () => {
 
 type Change = Record<string, unknown>;
 
-/** Of 10 USDC, from a wallet to a recipient that both are in order, but for what is changed. */
+/** Asks for a quote of 10 USDC, with a valid wallet and recipient, except for the change. */
 function quote([from, to]: readonly [AnyChain, AnyChain], change: Change = {}): Promise<ApiAnswer> {
 	const addressOn = (chain: AnyChain) => (isSolanaChain(chain) ? solanaWallet : evmWallet);
 	const intent = swapIntent({
@@ -56,7 +56,7 @@ function quote([from, to]: readonly [AnyChain, AnyChain], change: Change = {}): 
 	return callApi(client, "/swap/quote", { body: { ...intent, ...change } });
 }
 
-/** The three kinds of routes that have a side on Solana. */
+/** Returns the three kinds of routes that have a side on Solana. */
 function routes() {
 	const { origin, destination, solana } = environment;
 	return { toSolana: [origin, solana], fromSolana: [solana, destination], within: [solana, solana] } as const;
@@ -97,7 +97,7 @@ test.concurrent("a quote from Solana says so, in addresses of both forms, and la
 		});
 		expect(asText.status).toBe(200);
 	}
-	// On Solana alone a deposit must be final before it is paid out, and nobody is told that it takes less.
+	// On Solana alone a deposit must be final before it is paid out, and no quote promises less time.
 	const alone = await quote(within);
 	expect(alone.body?.etaSeconds).toBeGreaterThanOrEqual(solanaFinalitySeconds);
 });
@@ -204,7 +204,7 @@ test.concurrent.for<Pair>([
 		const small = await quote(route, { ...pair, amount: "1" });
 		expectRefusal(expect, small, "NEEDS_LARGER_SIZE", { minimumAmount: positive });
 		const largest = new Set<string>();
-		// An account on Solana holds less than 2^64 of anything.
+		// An account on Solana holds less than 2^64 units of any token.
 		for (const amount of [on === "toSolana" ? 10n ** 30n : 2n ** 64n, 2n ** 256n - 1n]) {
 			const large = await quote(route, { ...pair, amount: String(amount) });
 			expectRefusal(expect, large, "NO_ROUTE", { reason: "capacity", maximumAmount: positive });

@@ -16,7 +16,7 @@ const submitEvm: Endpoint = { path: "/swap/submit", field: "geoOpToken" };
 const submitSolana: Endpoint = { path: "/swap/submit-solana", field: "geoOpToken" };
 
 let environment: Environment;
-/** Hundreds of requests come at once here. */
+/** A client with high rates: hundreds of requests come at once here. */
 let client: Environment["client"];
 let tokens: Record<"quoteEvm" | "quoteSolana" | "opSolana", string>;
 beforeAll(async () => {
@@ -41,7 +41,7 @@ beforeAll(async () => {
 	};
 });
 
-/** All else in the body is malformed: a token that does not open is said first. */
+/** Sends a token in a body that is otherwise malformed: a token that does not open is reported first. */
 function send({ path, field }: Endpoint, token: unknown, caller = client): Promise<ApiAnswer> {
 	const body = { [field]: token, signature: "x", signedTransaction: "x", authorization: "x" };
 	return callApi(caller, path, { body });
@@ -104,7 +104,7 @@ test.concurrent("builds of both kinds share a key's rate, and so do submits", as
 		[buildEvm, buildSolana],
 		[submitEvm, submitSolana],
 	]) {
-		// Twenty seconds' worth are two calls, one of each kind.
+		// The burst, twenty seconds' worth, is two calls, one of each kind.
 		for (const endpoint of endpoints) {
 			expect((await send(endpoint, undefined, { ...client, apiKey })).status).toBe(400);
 		}

@@ -31,7 +31,7 @@ import { sendSolana } from "../solana/send-solana.ts";
 import { type MessageDraft, redraftMessage } from "../trouble/redraft-message.ts";
 import { assetAddress } from "../wallet/make-order.ts";
 
-/** By which browser wallets make sure that a transaction did what it showed. */
+/** The program with which browser wallets assert that a transaction did what it showed. */
 const lighthouse = "L2TExMFKdjpN9kozasaurPirfHy9P8sbXoAN1qA3S95" as SolanaAddress;
 const noSignature = new Uint8Array(64);
 const transactionBytes = 1_232;
@@ -53,10 +53,13 @@ function messageOf({ built }: Pick<SolanaScene, "built">): Uint8Array {
 	return new Uint8Array(Buffer.from(built.geoOp.message, "base64"));
 }
 
-/** Refused, and what the refusal says. */
+/** A transaction that is refused, and the details of the refusal. */
 type Refused = { signed: string; details: unknown };
 
-/** Expects each to be refused so. All at once: what was built lives for 20 seconds, and is needed after. */
+/**
+ * Expects each to be refused with this code. They are sent at once: the build lives for 20 seconds, and is needed
+ * after.
+ */
 async function expectRefused(
 	expect: ExpectStatic,
 	{ built }: Pick<SolanaScene, "built">,
@@ -71,7 +74,7 @@ async function expectRefused(
 	}
 }
 
-/** What was refused is no swap and took nothing; what was built still settles as if nothing had been. */
+/** Expects that the refusals created no swap and took nothing: the build still settles as if nothing had happened. */
 async function expectStillFresh(
 	expect: ExpectStatic,
 	{ account, quote, built, signed }: SolanaScene,
@@ -96,7 +99,7 @@ test.concurrent("what is not the base64 of a transaction is 400, and makes no sw
 	const message = messageOf(scene);
 	const malformed = [
 		...["", "x", "not base64!", "💥", "null", `${signed}=`, `=${signed}`, ` ${signed}`, `${signed}\n`],
-		// Other spellings of the same bytes: only one is the one.
+		// Other encodings of the same bytes: only one is accepted.
 		...[
 			`${signed.slice(0, 20)}\n${signed.slice(20)}`,
 			`data:base64,${signed}`,
@@ -106,7 +109,7 @@ test.concurrent("what is not the base64 of a transaction is 400, and makes no sw
 			(text) => text !== signed,
 		),
 		...[bytes.subarray(0, 64), bytes.subarray(0, 200), bytes.subarray(1), message].map(base64),
-		// Places for none or one signature, where the message asks for two.
+		// These have places for no or one signature, while the message asks for two.
 		...[wireTransaction(message, []), wireTransaction(message, [noSignature])],
 		wireTransaction(message, [noSignature, noSignature, noSignature]),
 		...[base64(Buffer.alloc(transactionBytes)), base64(padded(transactionBytes + 1)), base64(padded(4_000))],
@@ -165,13 +168,13 @@ test.concurrent("a transaction that a wallet changed in any way has an error of 
 		data: new Uint8Array([5, 1, 0, 0, 0, 0, 0, 0, 0, 0, 4]),
 	};
 	const changes: [changed: string, change: (draft: MessageDraft) => unknown][] = [
-		// What browser wallets do by themselves.
+		// Changes that browser wallets make by themselves.
 		["instructions", ({ instructions }) => instructions.push(assertion)],
 		["instructions", ({ instructions }) => instructions.unshift(assertion)],
 		["instructions", ({ instructions }) => instructions.splice(1, 1, setPrice({ microLamports: 1n }))],
 		["instructions", ({ instructions }) => instructions.splice(0, 1, setLimit({ units: 1_000_000 }))],
 		["fee payer", (draft) => Object.assign(draft, { feePayer: account.address })],
-		// What would take from someone else, give less, or leave the order out.
+		// Changes that would take from someone else, give less, or leave the order out.
 		["fee payer", (draft) => Object.assign(draft, { feePayer: otherFeePayer ?? thief.address })],
 		["instructions", ({ instructions }) => changeData(instructions, 2, 1)],
 		["instructions", ({ instructions }) => changeData(instructions, 2, 8)],
@@ -187,7 +190,7 @@ test.concurrent("a transaction that a wallet changed in any way has an error of 
 	];
 	const changed = [
 		...changes.map(([what, change]) => ({ what, message: redraftMessage(message, change) })),
-		// The last byte counts lookup tables: one that lends an account to nobody.
+		// The last byte counts lookup tables: this one lends an account to nobody.
 		{
 			what: "lookup tables",
 			message: new Uint8Array([...message.slice(0, -1), 1, ...new Uint8Array(32), 1, 0, 0]),
@@ -198,11 +201,11 @@ test.concurrent("a transaction that a wallet changed in any way has an error of 
 	const refused = changed.map(async ({ what, message: other }): Promise<Refused[]> => {
 		const signatures = [noSignature, await signMessage(account, other)].slice(-signerCount(other));
 		const unsigned = signatures.map(() => noSignature);
-		// It is said before anything about its signature.
+		// The change is reported before anything about the signature.
 		const both = [signatures, unsigned].map((given) => wireTransaction(other, given));
 		return both.map((signed) => ({ signed, details: { changed: what } }));
 	});
-	// Another transaction of the service's own for the same wallet, which differs by its memo at least.
+	// This is another transaction of the service for the same wallet, which differs at least by its memo.
 	const what = expect.stringMatching(/^(instructions|blockhash|fee payer)$/);
 	const ofOther = { signed: another.signed, details: { changed: what } };
 	const all = [...(await Promise.all(refused)).flat(), ofOther];
@@ -233,7 +236,7 @@ test.concurrent("a build says all that the transaction is made of, and any autho
 		const { unsignedTransaction, geoOp, expiresAt } = body as SolanaScene["built"];
 		const bytes = Buffer.from(unsignedTransaction, "base64");
 		expect(bytes.toString("base64")).toBe(unsignedTransaction);
-		// Two places without a signature, then a message of version 0.
+		// The bytes are two empty signatures, then a message of version 0.
 		expect(bytes.subarray(0, 129)).toEqual(Buffer.concat([Buffer.of(2), Buffer.alloc(128)]));
 		expect(bytes[129]).toBe(0x80);
 		expect(bytes.subarray(129).toString("base64")).toBe(geoOp.message);
@@ -288,7 +291,7 @@ test.concurrent("what is left of a wallet's SOL is nothing, or enough for the ch
 		const answer = await steps.build(await steps.quote(account, { token: "SOL", amount }));
 		const details = { balance: String(lamports), required: String(required) };
 		expectRefusal(expect, answer, "INSUFFICIENT_BALANCE", details);
-		// Enough but for what would be left: that must be said, for the wallet holds more than the input.
+		// Only the rest would be too small: the message must say so, because the wallet holds more than the input.
 		if (lamports > amount) expect(answer.body?.message).toContain(String(least));
 	}
 	for (const lamports of [amount, amount + least]) {
@@ -304,7 +307,7 @@ test.concurrent("what a submitted swap will take is not there for another", asyn
 		steps.scene(account, { amount: 2n * tenUsdc }),
 	]);
 	expect((await steps.submit(first.built, first.signed)).status).toBe(200);
-	// While it is being taken it may be counted twice, never not at all.
+	// While the input is being taken it may be counted twice, but never not at all.
 	const balance = expect.stringMatching(/^(0|10000000)$/);
 	const details = { balance, required: String(2n * tenUsdc) };
 	expectRefusal(expect, await steps.submit(second.built, second.signed), "INSUFFICIENT_BALANCE", details);
@@ -320,7 +323,7 @@ test.concurrent("a transaction that the chain would refuse is 422 with its reaso
 	const { solana } = environment;
 	const account = await solana.newWallet({ lamports: parseUnits("1", 9) });
 	const scene = await steps.scene(account, { token: "SOL", amount: parseUnits("0.1", 9) });
-	// From an address that holds data nothing can be transferred.
+	// Nothing can be transferred from an address that holds data.
 	const instructions = [getAllocateInstruction({ newAccount: account, space: 8n })];
 	await sendSolana(solana, { feePayer: account, instructions });
 	const reason = expect.stringMatching(/^instruction 2: /);
@@ -361,7 +364,7 @@ function base64(bytes: Uint8Array): string {
 	return Buffer.from(bytes).toString("base64");
 }
 
-/** The same bytes to a decoder that does not mind which bits are set where none count. */
+/** Sets unused bits of the last character: a lenient decoder reads the same bytes. */
 function nonCanonical(bytes: Uint8Array): string {
 	const alphabet = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
 	const text = base64(bytes);
@@ -370,7 +373,7 @@ function nonCanonical(bytes: Uint8Array): string {
 	return text.slice(0, at) + alphabet.charAt(alphabet.indexOf(text.charAt(at)) + 1) + text.slice(at + 1);
 }
 
-/** How many sign a message: the byte after its version, or the first of one that has none. */
+/** Returns the number of signers of a message: the byte after its version, or the first byte if it has none. */
 function signerCount(message: Uint8Array): number {
 	return message[message[0] === 0x80 ? 1 : 0] ?? 0;
 }

@@ -19,7 +19,7 @@ import { sharedEnvironment } from "../shared-environment.ts";
 import { assetAddress } from "../wallet/make-order.ts";
 
 const submits = 100;
-/** For 150 slots and until those are final, on a busy machine. */
+/** Time for 150 slots to pass and become final, on a busy machine. */
 const deadWithinMs = 90_000;
 
 let environment: Environment;
@@ -34,7 +34,7 @@ beforeAll(async () => {
 
 type Signed = Pick<SolanaScene, "built" | "signed">;
 
-/** Another build of a quote, with another blockhash. */
+/** Builds a quote again, with another blockhash. */
 async function rebuild(
 	account: KeyPairSigner,
 	{ quote, built }: Pick<SolanaScene, "quote" | "built">,
@@ -53,7 +53,7 @@ async function untilPast(time: string): Promise<void> {
 	await sleep(Math.max(0, Date.parse(time) - Date.now() + marginMs));
 }
 
-/** Expects that of all transactions of one quote one has landed, once none of the others can any more. */
+/** Expects that one of all transactions of one quote has landed, once none of the others can any more. */
 async function expectOneDeposit(
 	expect: ExpectStatic,
 	{
@@ -89,7 +89,7 @@ test.concurrent("a hundred submits of one quote at once, of two builds and with 
 	const { swapId } = first.quote;
 	const second = await rebuild(account, first);
 	const ops = [first, second];
-	// Each body has other bytes, but for the first ten of each build.
+	// Every body has different bytes, except for the first ten of each build.
 	const bodies = await Promise.all(
 		Array.from({ length: submits }, async (_, i) => {
 			const { built } = ops[i % 2] ?? first;
@@ -124,7 +124,7 @@ test.concurrent("a replay is the same swap with its current status: of this buil
 	expect((await steps.submit(built, signed)).body).toEqual({ swapId, status: "pending" });
 	expect((await steps.submit(built, signed)).body?.swapId).toBe(swapId);
 	expect((await steps.submit(before.built, before.signed)).body?.swapId).toBe(swapId);
-	// The quote can still be built, and the wallet could pay again: that too is the same swap.
+	// The quote can still be built, and the wallet could pay again: that too gives the same swap.
 	const after = await rebuild(account, { quote, built: before.built });
 	expect((await steps.submit(after.built, after.signed)).body?.swapId).toBe(swapId);
 
@@ -139,7 +139,7 @@ test.concurrent("a replay is the same swap with its current status: of this buil
 		expect([answer.status, answer.body]).toEqual([200, settled]);
 	}
 
-	// Neither another account nor another signature gets to see it.
+	// Neither another account nor another signature can see it.
 	const elsewhere = await steps.submit(built, signed, stranger);
 	expectRefusal(expect, elsewhere, "INVALID_TOKEN", { reason: "other_account" });
 	const someone = await generateKeyPairSigner();
@@ -186,7 +186,7 @@ test.concurrent("a transaction is submitted before its own time is over or never
 		swapId: quote.swapId,
 		status: "pending",
 	});
-	// What was refused is now a replay of the swap that there is.
+	// The submit that was refused is now a replay of the existing swap.
 	expect((await steps.submit(built, signed)).body?.swapId).toBe(quote.swapId);
 	expect((await waitForSwap(client, quote.swapId)).status).toBe("settled");
 	const { swapId } = quote;
@@ -213,7 +213,7 @@ test("after all of them the books agree with the chains to the unit", async ({ e
 	await expectBooksAgree(expect, environment);
 });
 
-/** Another last character. */
+/** Changes the last character. */
 function altered(token: string): string {
 	return token.slice(0, -1) + (token.endsWith("A") ? "B" : "A");
 }

@@ -29,7 +29,7 @@ const decidedWithinMs = 60_000;
 const evmHash = /^0x[0-9a-f]{64}$/;
 const solanaHash = /^[1-9A-HJ-NP-Za-km-z]{64,88}$/;
 
-/** What an account costs is 0.00203928 SOL, about 31 cents at the devnet's price. */
+/** An account costs 0.00203928 SOL, about 31 cents at the devnet's price. */
 const rentCents = { least: 25n, most: 32n };
 
 let environment: Environment;
@@ -59,7 +59,7 @@ test.concurrent("a stable from an EVM chain arrives on Solana at a wallet that h
 		recipient,
 	});
 	expect(BigInt(swap.funds.amount)).toBeLessThanOrEqual(BigInt(quote.output));
-	// The account is the recipient's, and its rent was in the price.
+	// The recipient owns the account, and its rent was part of the price.
 	const { value } = await solana.rpc.getBalance(await tokenAccountOf({ owner: recipient, token })).send();
 	expect(value).toBe(tokenAccountRentLamports);
 	expect(await holding(solana, "SOL", recipient)).toBe(0n);
@@ -75,7 +75,7 @@ test.concurrent("a recipient that has its token account is quoted what it gets, 
 	const to = { chain: solana, token: "USDC" };
 	const from = { chain: origin, token: "USDC", amount };
 	const quoteTo = (one: string) => getQuote(client, swapIntent({ from, to, account, recipient: one }));
-	// On a busy machine the first answer of the chain takes longer than a quote waits for it.
+	// On a busy machine the chain's first answer takes longer than a quote waits for it.
 	await expect
 		.poll(async () => (await quoteTo(recipient)).recipientAccountCost, { timeout: 10_000 })
 		.toBeUndefined();
@@ -252,7 +252,7 @@ async function swapFrom(
 	return { quote: signed.quote, swap };
 }
 
-/** Whether the vault has the input. On Solana alone the payout itself does that, and its marker says so. */
+/** Returns true if the vault has the input. On Solana alone the payout itself moves it, and its marker shows that. */
 async function isReleased({
 	from,
 	to,

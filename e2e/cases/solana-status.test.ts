@@ -29,7 +29,7 @@ beforeAll(async () => {
 
 type Side = { chain: AnyChain; token: string };
 
-/** Every answer until the end, each of which is in order by itself and follows the one before. */
+/** Polls until the end, and expects each answer to be consistent in itself and with the one before. */
 async function watch(
 	expect: ExpectStatic,
 	{ swapId, from, to }: { swapId: string; from: Side; to: Side },
@@ -46,7 +46,7 @@ async function watch(
 		expect(swap.swapId).toBe(swapId);
 		if (swap.originTxHash) expect(swap.originTxHash).toMatch(hashOn(from.chain));
 		if (swap.deliveryTxHash) expect(swap.deliveryTxHash).toMatch(hashOn(to.chain));
-		// The hash of what a chain shows, and where the money is, are said together.
+		// A transaction hash and the new holder of the funds are reported together.
 		const holder = swap.deliveryTxHash ? "recipient" : swap.originTxHash ? "escrow" : "wallet";
 		expect(swap.funds.holder).toBe(holder);
 		if (holder === "recipient") expect(swap.funds).toMatchObject(output);
@@ -64,7 +64,7 @@ function hashOn(chain: AnyChain): RegExp {
 	return isSolanaChain(chain) ? solanaHash : evmHash;
 }
 
-/** Whether the chain itself knows the transaction, and it succeeded. */
+/** Returns true if the chain itself knows the transaction, and it succeeded. */
 async function isKnown(chain: AnyChain, hash: string | undefined): Promise<boolean> {
 	if (!hash) return false;
 	if (!isSolanaChain(chain)) {
@@ -110,7 +110,7 @@ test.concurrent.for([
 		const swap = await watch(expect, { swapId: quote.swapId, from, to });
 		await expectSettled(expect, swap, { from, to, recipient });
 		expect(swap.orderId).toBe(built.geoOp.orderId);
-		// It is over: a call that would wait does not.
+		// The swap is over: a call that would wait returns at once.
 		const startedMs = performance.now();
 		expect((await callApi(client, `/swap/status/${quote.swapId}`)).body).toEqual(swap);
 		expect(performance.now() - startedMs).toBeLessThan(7_500);
@@ -129,7 +129,7 @@ test.concurrent("a swap to Solana shows the payout's signature in base58, and th
 	const account = await environment.newWallet({ chain: origin, token: "USDC", amount: tenUsdc });
 	const caller = { client, pins, account };
 	const intent = swapIntent({ from: { ...from, amount: tenUsdc }, to, account, recipient });
-	// The rent of the recipient's new account is more than three percent of so little.
+	// The rent of the recipient's new account is more than three percent of this small amount.
 	const signed = await signSwap(caller, intent, { minOutput: (tenUsdc * 95n) / 100n });
 	const { swapId } = await submitSigned(caller, signed);
 	await expectSettled(expect, await watch(expect, { swapId, from, to }), { from, to, recipient });

@@ -20,7 +20,7 @@ import {
 } from "../trouble/token-mutations.ts";
 import { signAuthorization } from "../wallet/sign-authorization.ts";
 
-/** Each n-th place of a token with so many other characters. */
+/** Every n-th character of a token is changed, to this many others. */
 const size = process.env.GEOSWAP_FULL ? { everyNth: 1, others: 5 } : { everyNth: 3, others: 1 };
 const inParallel = 32;
 
@@ -36,11 +36,11 @@ const purposes = Object.keys(endpoints) as Purpose[];
 type Tokens = Record<Purpose, string>;
 
 let environment: Environment;
-/** Of one account. Thousands of requests come at once: with the usual rates that would take minutes. */
+/** Client and colleague are of one account. Thousands of requests come at once: the usual rates would take minutes. */
 let client: Client;
 let colleague: Client;
 let stranger: Client;
-/** The account's, of two swaps of each kind. */
+/** The account's tokens of two swaps of each kind. */
 let tokens: Tokens;
 let otherTokens: Tokens;
 beforeAll(async () => {
@@ -79,13 +79,13 @@ function evmIntent(account: { address: string }) {
 	return swapIntent({ from, to: { chain: destination, token: "USDC" }, account });
 }
 
-/** All else in the body is malformed: a token that does not open is said first. */
+/** Sends a token in a body that is otherwise malformed: a token that does not open is reported first. */
 function send({ path, field }: Endpoint, token: string, caller: Client): Promise<ApiAnswer> {
 	const body = { [field]: token, signature: "x", signedTransaction: "x", authorization: "x" };
 	return callApi(caller, path, { body });
 }
 
-/** Expects that none of them opens, and gives back how many there were. */
+/** Expects that none of them opens, and returns their number. */
 async function expectUnreadable(
 	expect: ExpectStatic,
 	endpoint: Endpoint,
@@ -106,7 +106,10 @@ async function expectUnreadable(
 	return mutations.length;
 }
 
-/** Opened: what is wrong is what comes after the token, or its age; a Solana build needs nothing but the token. */
+/**
+ * Expects the token to have opened: the error is about its age or later fields; a Solana build needs nothing but the
+ * token.
+ */
 function expectOpened(expect: ExpectStatic, { status, body }: ApiAnswer): void {
 	expect(["built", "INVALID_REQUEST", "QUOTE_EXPIRED"]).toContain(status === 200 ? "built" : body?.code);
 }
@@ -196,7 +199,7 @@ test("a header that names an unknown key, another key or another algorithm opens
 				how: `${how}, sealed so`,
 				token: resealToken(token, { openWith: sealing.secret, sealWith: sealing.secret, header }),
 			},
-			// What was sealed under the usual header, under this one.
+			// The content sealed under the usual header, with this header instead.
 			{
 				how: `${how}, put before it`,
 				token: [Buffer.from(JSON.stringify(header)).toString("base64url"), ...sealed].join("."),
@@ -204,7 +207,7 @@ test("a header that names an unknown key, another key or another algorithm opens
 		]);
 		count += await expectUnreadable(expect, endpoints[purpose], mutations);
 
-		// Sealed now with a key that was retired before.
+		// This token is sealed now with a key that was retired before.
 		const before = resealToken(token, {
 			openWith: sealing.secret,
 			sealWith: earlier.secret,
@@ -252,7 +255,7 @@ test("the exact token works from quote to settled, by any key of its account and
 	await Promise.all([fromEvm(), fromSolana()]);
 });
 
-/** The same object to whoever reads JSON, with every character of every text escaped. */
+/** Returns equivalent JSON with every character of every string escaped. */
 function escaped(body: Record<string, string>): string {
 	const spell = (text: string) =>
 		Array.from(text, (letter) => `\\u${letter.charCodeAt(0).toString(16).padStart(4, "0")}`).join("");

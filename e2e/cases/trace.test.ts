@@ -11,7 +11,7 @@ beforeAll(() => {
 	environment = sharedEnvironment();
 });
 
-/** The spans of a swap's trace, once this one of them has arrived. */
+/** Returns the spans of a swap's trace, once the awaited span has arrived. */
 async function traceOf(swapId: string, isAwaited: (span: ExportedSpan) => boolean): Promise<ExportedSpan[]> {
 	return vi.waitFor(
 		() => {
@@ -27,13 +27,13 @@ async function traceOf(swapId: string, isAwaited: (span: ExportedSpan) => boolea
 	);
 }
 
-/** From a span up to the first of its trace, by parents. */
+/** Returns the ancestors of a span, from its parent up to the first span of its trace. */
 function ancestors(trace: ExportedSpan[], span: ExportedSpan | undefined): ExportedSpan[] {
 	const parent = trace.find(({ spanId }) => spanId === span?.parentSpanId);
 	return parent ? [parent, ...ancestors(trace, parent)] : [];
 }
 
-/** What every trace of a swap has in common, whatever chains it is between. */
+/** Expects what every trace of a swap has in common, between any chains. */
 function expectTrace(
 	trace: ExportedSpan[],
 	swap: { swapId: string; originTxHash?: string | undefined; deliveryTxHash?: string | undefined },
@@ -79,7 +79,7 @@ test.concurrent("a swap's trace leads from its submit to the transaction that de
 	expect(swap.status).toBe("settled");
 	const trace = await traceOf(swap.swapId, isReleased);
 	expectTrace(trace, swap);
-	// Each fact once, however often it was found to be so, and once more where the swap came further by it.
+	// Each fact is traced once, however often it was found, and again if it changed the swap's stage.
 	const facts = trace.flatMap(({ attributes: { fact, moved } }) => (fact ? [`${fact} ${moved}`] : []));
 	expect(facts).toEqual([...new Set(facts)]);
 	const release = trace.find(({ attributes }) => attributes.kind === "release");

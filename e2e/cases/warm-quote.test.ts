@@ -14,7 +14,9 @@ import { type RpcCounts, readRpcCounts, startRpcCounter } from "../measure/rpc-c
 import { sharedEnvironment } from "../shared-environment.ts";
 
 const quotes = 500;
-/** Within this, unless the machine is busy, and before prices are too old to quote from, all quotes are made. */
+/**
+ * Polling interval: long enough to make all quotes, unless the machine is busy, and too short for prices to be stale.
+ */
 const lookEveryMs = 12_000;
 
 test("five hundred warm quotes call no chain, and of the database only read the key's row and the pauses, once a second, and note its use", async () => {
@@ -48,13 +50,13 @@ test("five hundred warm quotes call no chain, and of the database only read the 
 	};
 	await quote(0);
 
-	// The process looks at its chains on its own, now and then. Right after it looked at all there is a time without.
+	// The process polls its chains on its own, now and then. Right after it has polled all there is a pause.
 	const looksAtFirst = Math.max(...(await looks()));
 	await expect
 		.poll(looks, { timeout: 2 * lookEveryMs, interval: 100 })
 		.toEqual(environment.chains.map(() => looksAtFirst + 1));
-	// Each look is a block and then its prices, in one call; the first took two, since sizes need the feeds. The wallet's
-	// balance for a discount was one more, on the first chain.
+	// Each poll is a block and then its prices, in one call; the first took two, since sizes need the feeds. Reading the
+	// wallet's balance for a discount was one more, on the first chain.
 	const unpriced = async () =>
 		(await rpcCounts()).map((counts, i) => {
 			const others = i === 0 ? 2 : 1;
@@ -63,7 +65,7 @@ test("five hundred warm quotes call no chain, and of the database only read the 
 	await expect
 		.poll(unpriced, { timeout: lookEveryMs / 2, interval: 100 })
 		.toEqual(environment.chains.map(() => 0));
-	// The first quote for a recipient on Solana looks its account up.
+	// The first quote for a recipient on Solana looks up its account.
 	await quote(2);
 	const rpcBefore = await rpcCounts();
 	const solanaBefore = await solanaCounts();
@@ -75,7 +77,7 @@ test("five hundred warm quotes call no chain, and of the database only read the 
 	const queries = increase(queriesBefore, queryCounts());
 
 	expect(new Set(answers.map(({ swapId }) => swapId)).size).toBe(quotes);
-	// On a busy machine the quotes take until the next look. It asks for a block and prices, whatever is quoted.
+	// On a busy machine the quotes take until the next poll, which reads a block and prices, whatever is quoted.
 	await expect.poll(unpriced, { timeout: lookEveryMs / 2, interval: 100 }).toEqual([0, 0]);
 	for (const [i, { eth_getBlockByNumber: blocks = 0, ...counts }] of (await rpcCounts()).entries()) {
 		const { eth_getBlockByNumber: blocksBefore = 0, ...before } = rpcBefore[i] ?? {};
@@ -97,8 +99,8 @@ test("five hundred warm quotes call no chain, and of the database only read the 
 });
 
 /**
- * An API process beside the shared one, so that what it calls is what these quotes cause: its own counters stand
- * before the chains and the database, and it looks at the chains rarely enough to leave a pause.
+ * Starts an API process beside the shared one, so that all its calls are caused by these quotes: it has its own
+ * counters in front of the chains and the database, and polls the chains rarely enough to leave a pause.
  */
 async function startQuietApi({ serverEnvironment, chains, solana }: Environment): Promise<{
 	baseUrl: string;

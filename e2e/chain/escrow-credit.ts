@@ -2,7 +2,7 @@ import type { TestChain } from "@geoswap/devnet";
 import { geoEscrowAbi } from "@geoswap/protocol";
 import type { Address } from "viem";
 
-/** What the escrow owes someone because it could not pay. */
+/** Returns the amount that the escrow owes a beneficiary because it could not pay. */
 export function escrowCredit(
 	{ publicClient, deployment }: TestChain,
 	token: Address,

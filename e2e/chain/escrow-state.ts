@@ -5,7 +5,7 @@ import type { Hex } from "viem";
 const escrowStates = ["None", "Opened", "Released", "Refunded"] as const;
 export type EscrowState = (typeof escrowStates)[number];
 
-/** What the escrow says of an order. */
+/** Returns the state of an order in the escrow. */
 export async function escrowState(
 	{ publicClient, deployment }: TestChain,
 	orderId: string,

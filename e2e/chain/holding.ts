@@ -12,7 +12,7 @@ export function isSolanaChain(chain: AnyChain): chain is SolanaTestChain {
 	return "wsUrl" in chain;
 }
 
-/** What someone holds of an asset, on a chain of either kind. */
+/** Returns an owner's balance of an asset, on a chain of either kind. */
 export function holding(chain: AnyChain, symbol: string, owner: string): Promise<bigint> {
 	return isSolanaChain(chain)
 		? solanaBalance(chain, assetAddress(chain, symbol), owner as SolanaAddress)

@@ -1,6 +1,6 @@
 import { type Abi, BaseError, type DecodeErrorResultReturnType, decodeErrorResult, type Hex } from "viem";
 
-/** The error with which a call or a send reverted. Throws if it did not. */
+/** Returns the error with which a call or a send reverted. Throws if it did not. */
 export async function revertOf<const abi extends Abi>(
 	abi: abi,
 	sending: Promise<unknown>,

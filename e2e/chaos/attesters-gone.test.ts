@@ -13,7 +13,7 @@ import { ownEnvironment } from "../own-environment.ts";
 const heartbeatSeconds = 5;
 const patience = { timeout: 150_000, interval: 250 };
 
-/** Of the mix, by what they need of attesters. */
+/** Indexes in the mix of swaps, grouped by what they need of attesters. */
 const there = [0, 1, 3];
 const back = [4];
 const onOneChain = [2];
@@ -22,8 +22,8 @@ const environmentOf = ownEnvironment({
 	configure: ({ chains, ...config }) => ({
 		...config,
 		heartbeatSeconds,
-		// Of what goes back the refund is due later: it is still to be made, with time to spare, when what went there had to
-		// be refunded without attesters.
+		// The refund of a swap in `back` is due later: it is still to be made, with time to spare, when those in `there`
+		// had to be refunded without attesters.
 		chains: Object.fromEntries(
 			Object.entries(chains).map(([chainId, chain], i) => [
 				chainId,
@@ -33,13 +33,13 @@ const environmentOf = ownEnvironment({
 	}),
 });
 
-/** All of them, since the environment is up. */
+/** All swaps since the environment is up. */
 const ended: EndedPlan[] = [];
 
 test("while too few attesters are heard of nothing is taken on or filled that needs them; once they are back, it is", async () => {
 	const environment = environmentOf();
 	const [, ...gone] = environment.stack.processes.attesters;
-	// Delivered, and not released yet.
+	// These are delivered, but not released yet.
 	const early = await swapAll([...there, ...back]);
 	const waiting = await openWithout(gone);
 	const filled = await countFilled();
@@ -83,7 +83,7 @@ test("what attesters are gone for too long for is refunded: without them when it
 	await expectExact(environment, ended);
 });
 
-/** Swaps that were submitted in good time, and whose deposits are made only when these attesters are not heard of. */
+/** Submits swaps while attesters are alive, and lets their deposits be made only when these attesters are silent. */
 async function openWithout(gone: readonly ServiceProcess[]): Promise<{ ended: Promise<EndedPlan[]> }> {
 	const { origin, destination, stack } = environmentOf();
 	const chains = [origin, destination];
@@ -131,7 +131,7 @@ function countSubmitted(): Promise<number> {
 	return readCount("select count(*)::int from swaps");
 }
 
-/** Attesters that the service heard of within the time that counts. */
+/** Counts the attesters with a heartbeat that is recent enough. */
 function countAlive(): Promise<number> {
 	return readCount(
 		"select count(distinct attester)::int from heartbeats where signed_at > now() - make_interval(secs => $1)",
@@ -139,7 +139,7 @@ function countAlive(): Promise<number> {
 	);
 }
 
-/** Swaps that wait for attesters. */
+/** Counts the swaps that wait for attesters. */
 function countSilent(): Promise<number> {
 	return readCount(
 		`select count(*)::int from swaps s where 'attesters-silent' =
@@ -191,7 +191,7 @@ async function countRefunded({ publicClient, deployment }: TestChain): Promise<n
 	return events.length;
 }
 
-/** When anyone may refund it, attesters or not. */
+/** Returns the time from which anyone may refund it, with or without attesters. */
 function refundAfter({ signed }: EndedPlan): bigint {
 	return unpackDeadlines(BigInt(signed.build.geoOp.order.deadlines ?? 0)).refundAfter;
 }

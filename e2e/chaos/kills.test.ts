@@ -15,7 +15,7 @@ const { swapCount, killsEach, streamCount } = process.env.GEOSWAP_FULL
 	? { swapCount: 600, killsEach: 20, streamCount: 20 }
 	: { swapCount: 30, killsEach: 2, streamCount: 15 };
 
-/** What a swap may take that nobody could work on: until its last deadline is final, with some time to say so. */
+/** Time for a swap that nobody could work on: until its last deadline is final, with some time to report it. */
 const decidedWithinMs = 240_000;
 
 const environmentOf = ownEnvironment();
@@ -28,7 +28,7 @@ test("kill -9 of API, worker, engine and attesters, again and again, loses no sw
 
 	let planned = 0;
 	let isKilling = true;
-	// Over all swaps, so that the last ones meet them too.
+	// The kills are spread over all swaps, so that the last ones meet them too.
 	const kills = { times: killsEach, isDue: (round: number) => planned >= (swapCount * round) / killsEach };
 	const killing = Promise.all([
 		killInTurn([worker, restate, api], kills),
@@ -42,7 +42,7 @@ test("kill -9 of API, worker, engine and attesters, again and again, loses no sw
 		while (isKilling || planned < swapCount) {
 			const plan = await planMixedSwap(environment, planned++);
 			const swapping = newWalletSwapsThrough(environment, client, plan);
-			// Nobody waits for the swaps of a stream that broke.
+			// Nobody awaits the swaps of a stream that broke.
 			swapping.catch(() => {
 				planned = swapCount;
 			});
@@ -68,7 +68,7 @@ test("kill -9 of API, worker, engine and attesters, again and again, loses no sw
 	expect(await payersMoney(environment)).toEqual(payersHad);
 });
 
-/** How long they took, from the submit to the answer that says how they ended, and why some did not settle. */
+/** Returns the times from submit to the final answer, and the failures, by route. */
 function byRoute(swaps: readonly TimedSwap[]) {
 	const routeOf = ({ from, to }: TimedSwap) =>
 		[from, to].map(({ chain }) => (isSolanaChain(chain) ? "Solana" : "EVM")).join(" to ");

@@ -15,7 +15,7 @@ import { sendTransaction, signDelegation } from "../wallet/send-bundle.ts";
 const patience = { timeout: 30_000, interval: 50 };
 
 const environmentOf = ownEnvironment({
-	// As short as an op can live and still be submitted: until then nobody can say that it failed.
+	// The shortest time with which an op can still be submitted: nobody can say that it failed before it expires.
 	configure: ({ chains, ...config }) => ({
 		...config,
 		chains: Object.fromEntries(
@@ -51,7 +51,7 @@ test("an op that was sent in good faith, is mined and opens nothing is no deposi
 	await expect
 		.poll(() => origin.publicClient.getTransaction({ hash }).catch(() => undefined), patience)
 		.toBeDefined();
-	// Now that the bundle waits for its block, something that pays more gets there before it.
+	// While the bundle waits for its block, a transaction that pays more gets in before it.
 	await origin.publicClient.sendRawTransaction({
 		serializedTransaction: await signUrgentTransfer(origin, account, { token, to: elsewhere, amount }),
 	});
@@ -64,7 +64,7 @@ test("an op that was sent in good faith, is mined and opens nothing is no deposi
 	expect(await escrowState(origin, swap.orderId)).toBe("None");
 	expect(await tokenBalance(origin, token, elsewhere)).toBe(amount);
 	expect(await tokenBalance(destination, assetAddress(destination, "USDC"), account.address)).toBe(0n);
-	// What it could never do was not tried again.
+	// The hopeless op was not retried.
 	expect(await bundles(database)).toHaveLength(1);
 	await database.end();
 	await expectBooksExact(environmentOf(), { withinMs: 60_000 });

@@ -22,7 +22,7 @@ import { sendTransaction } from "../wallet/send-bundle.ts";
 /** Time for a delivery to be final, attested and paid out of escrow, on a busy machine. */
 const decidedWithinMs = 60_000;
 
-/** More than a ladder pays for at once. */
+/** More swaps than a ladder pays for at once. */
 const crowd = process.env.GEOSWAP_FULL ? 50 : 24;
 
 const usdc = (text: string) => parseUnits(text, 6);
@@ -36,7 +36,7 @@ beforeAll(() => {
 	client = environment.client;
 });
 
-/** Prices, stock and the token itself are everybody's: these stories are about different ones. */
+/** Prices, stock and the token itself are shared: each of these tests changes a different one. */
 describe("what changes under a swap", () => {
 	test.concurrent("between submit and delivery costs the wallet nothing: within its minimum it settles, else its whole input is back [D-quote-response-5, D-status-20]", async ({
 		expect,
@@ -50,7 +50,7 @@ describe("what changes under a swap", () => {
 			sign(large),
 		]);
 
-		// No deposit is made, so nothing is delivered, until price and stock on the other chain are not what they were.
+		// No deposit is mined, so nothing is delivered, until price and stock on the other chain have changed.
 		await from.testClient.setIntervalMining({ interval: 0 });
 		try {
 			await Promise.all([narrow, wide, short].map((swap) => submitSigned(swap, swap.signed)));
@@ -257,7 +257,7 @@ type SwapTerms = {
 };
 type SwapToSubmit = SwapTerms & SwapCaller & { signed: SignedSwap };
 
-/** A wallet with so much of a token, and its signature to swap all of it. */
+/** Creates a wallet with `amount` of a token, and signs a swap of all of it. */
 async function sign(terms: SwapTerms): Promise<SwapToSubmit> {
 	const { from, to, input, amount, output, slippageBps, recipient } = terms;
 	const account = await environment.newWallet({ chain: from, token: input, amount });
@@ -308,7 +308,7 @@ async function expectRefunded(
 	expect(voided).toHaveLength(1);
 }
 
-/** Expects a submit that was refused, and all to be as if it had never been sent. */
+/** Expects the submit to have been refused, and everything to be as if it had never been sent. */
 async function expectRefused(
 	expect: ExpectStatic,
 	{
@@ -330,7 +330,7 @@ async function expectRefused(
 	expect(await from.publicClient.getTransactionCount({ address: account.address })).toBe(0);
 }
 
-/** An address that takes no ether. */
+/** Creates an address that takes no ether. */
 async function newRefuser({ testClient }: TestChain): Promise<Address> {
 	const address = privateKeyToAddress(generatePrivateKey());
 	const revertAlways = "0x5f5ffd";
@@ -338,7 +338,7 @@ async function newRefuser({ testClient }: TestChain): Promise<Address> {
 	return address;
 }
 
-/** A stranger has it paid to whom it is owed. */
+/** Claims a credit for its beneficiary, as a stranger. */
 async function claim(chain: TestChain, token: Address, beneficiary: Address): Promise<Hex> {
 	const account = await environment.newWallet({ chain, token: "ETH", amount: parseEther("1") });
 	const data = encodeFunctionData({ abi: geoEscrowAbi, functionName: "claim", args: [token, beneficiary] });
@@ -348,7 +348,7 @@ async function claim(chain: TestChain, token: Address, beneficiary: Address): Pr
 	return transactionHash;
 }
 
-/** The treasury takes stock elsewhere, as it may at any time. */
+/** Withdraws stock as the treasury, which may do so at any time. */
 async function withdrawAllBut(chain: TestChain, left: bigint): Promise<void> {
 	const { vault } = chain.deployment.contracts;
 	const token: Address = assetAddress(chain, "USDC");

@@ -17,7 +17,7 @@ import { ownEnvironment } from "../own-environment.ts";
 import { readOrderEvents, reorganize } from "../trouble/reorganize.ts";
 import { assetAddress } from "../wallet/make-order.ts";
 
-/** Final after 26 seconds. */
+/** With this block time a block is final after 26 seconds. */
 const blockMs = 400;
 const patience = { timeout: 120_000, interval: 300 };
 const amount = parseUnits("50", 6);
@@ -48,7 +48,7 @@ test("a chain that drops what was final is paused: nothing is sold or delivered 
 	await expect.poll(ended, patience).toEqual([]);
 	await expectBooksAgree(expect, environment);
 
-	// All since the deposit is gone, and by the clock of the new fork it is too late to make it again.
+	// Everything since the deposit is dropped, and by the clock of the new fork it is too late to make the deposit again.
 	const { openDeadline } = unpackDeadlines(orderSchema.parse(order).deadlines);
 	const opened = (await readOrderEvents(origin, 0)).find((event) => event.orderId === orderId);
 	const lost = await reorganize(origin, { firstDropped: () => opened?.blockNumber ?? 0 });

@@ -15,11 +15,11 @@ import { ownEnvironment } from "../own-environment.ts";
 import { type OrderEventLog, readOrderEvents, reorganize } from "../trouble/reorganize.ts";
 import { assetAddress } from "../wallet/make-order.ts";
 
-/** Final after 26 seconds. */
+/** With this block time a block is final after 26 seconds. */
 const blockMs = 400;
 const patience = { timeout: 120_000, interval: 200 };
 const capUsd = 1_000;
-/** Of 100 USD each: alone they are more than the cap. */
+/** Swaps of 100 USD each, which alone exceed the cap. */
 const crowdSize = 11;
 
 const environmentOf = ownEnvironment(
@@ -34,7 +34,7 @@ const environmentOf = ownEnvironment(
 					{ upToUsd: 320, blocks: 15 },
 				],
 			},
-			// From here no deposit has ever enough of its time left: to bring it back could take as long as all of it.
+			// A deposit on this chain never has enough time left: making it again after a reorg could take all of its time.
 			{ openSeconds: 61, finalitySeconds: 65, fillSeconds: 140, refundSeconds: 150 },
 		],
 	}),
@@ -72,7 +72,7 @@ test("a deposit is acted on at the depth that its value asks for, above all step
 		sign({ ...back, amount: "50" }),
 	]);
 	const all = [small, middle, large, largest, late, ...crowd];
-	// The cap has room for the first ones, whoever else comes.
+	// The cap has room for the first swaps, whichever others come.
 	await Promise.all([small, middle, large, largest, late].map(submit));
 	await expect.poll(() => fills.seen.has(idOf(large)), patience).toBe(true);
 	await Promise.all(crowd.map(submit));
@@ -159,7 +159,7 @@ test("nothing is delivered late in its window: the whole input goes back", async
 	const { origin, destination } = environment;
 	const swap = await sign({ from: origin, to: destination, amount: "50" });
 	const { fillDeadline } = unpackDeadlines(orderSchema.parse(swap.signed.build.geoOp.order).deadlines);
-	// No deposit is made until, by the clock of the other chain, too little of its window is left.
+	// No deposit is mined until, by the other chain's clock, too little of the fill window is left.
 	await withoutBlocks(origin, async () => {
 		await submit(swap);
 		const { testClient, publicClient } = destination;
@@ -191,7 +191,7 @@ test("after all of them nothing is reserved or in escrow, and the books agree wi
 type Terms = { from: TestChain; to: TestChain; amount: string };
 type Signed = SwapCaller & { from: TestChain; to: TestChain; amount: bigint; signed: SignedSwap };
 
-/** A wallet with so many USDC, and its signature to swap them for those of another chain. */
+/** Creates a wallet with `amount` USDC, and signs a swap of them to USDC on another chain. */
 async function sign({ from, to, amount: text }: Terms): Promise<Signed> {
 	const amount = parseUnits(text, 6);
 	const account = await environment.newWallet({ chain: from, token: "USDC", amount });
@@ -229,14 +229,14 @@ async function eventsOf(
 	return events.filter((event) => event.name === name && event.orderId === idOf(swap));
 }
 
-/** Waits for it. */
+/** Waits for the event and returns it. */
 async function eventOf(chain: TestChain, swap: Signed, name: OrderEventLog["name"]): Promise<OrderEventLog> {
 	await expect.poll(() => eventsOf(chain, swap, name), patience).toHaveLength(1);
 	const [event] = await eventsOf(chain, swap, name);
 	return event ?? (await eventOf(chain, swap, name));
 }
 
-/** Drops the block of an event with all after it, and every transaction in them. */
+/** Drops the block of an event and all later ones, with every transaction in them. */
 async function dropFrom(chain: TestChain, { blockNumber }: OrderEventLog): Promise<void> {
 	await reorganize(chain, { firstDropped: () => blockNumber });
 }

@@ -20,15 +20,15 @@ import { assetAddress } from "../wallet/make-order.ts";
 
 const swapCount = 500;
 const streamCount = 60;
-/** Long enough for most of what is under way to be final. */
+/** Long enough for most deposits and deliveries in flight to become final. */
 const calmMs = 45_000;
 const seed = Number(process.env.GEOSWAP_SEED ?? Date.now() % 1_000_000);
 const unfinalCapUsd = 2_000;
 
-/** Until the last deadline of a swap that was not worked on, and what decided it is final. */
+/** Time until the last deadline of a swap that nobody worked on has passed, and its outcome is final. */
 const decidedWithinMs = 420_000;
 
-/** Final after half a minute. */
+/** With this block time a block is final after half a minute. */
 const blockMs = 500;
 
 const environmentOf = ownEnvironment(
@@ -47,7 +47,7 @@ test("reorganizations of both chains within finality, again and again, cost no w
 		connectDatabase(environment.databaseUrl),
 	]);
 	const plans = await planAll(environment);
-	// What wallets had before is not in question.
+	// The funding of the wallets is never dropped.
 	const floors = new Map<number, number>();
 	for (const { chainId, publicClient } of chains)
 		floors.set(chainId, Number(await publicClient.getBlockNumber()));
@@ -62,7 +62,7 @@ test("reorganizations of both chains within finality, again and again, cost no w
 	let isDecided = false;
 	const waiting = [...plans];
 	const random = seededRandom(seed);
-	// It ends once all swaps are there or over, and what it is about has happened.
+	// The storm ends once all swaps are begun or decided, and a deposit and a settled delivery have been dropped.
 	const isOver = () =>
 		(isDecided || waiting.length === 0) && droppedDeposits(storm).size > 0 && droppedSettled(storm).size > 0;
 	const storming = stormChains(storm, { chains, floors, database, random, calmMs, isOver });
@@ -83,7 +83,7 @@ test("reorganizations of both chains within finality, again and again, cost no w
 
 	await allEnded(database);
 	const mostUnfinal = await watch.stop();
-	// A delivery that was dropped and made again is another transaction, and what callers are told names that one.
+	// A delivery that was dropped and made again is another transaction, which the status then names.
 	const swaps = await Promise.all(
 		first.map(async (plan) => ({
 			...plan,
@@ -115,7 +115,7 @@ test("reorganizations of both chains within finality, again and again, cost no w
 	await expectBooksExact(environment, { withinMs: decidedWithinMs });
 });
 
-/** Wallets with what they are to swap; every ninth recipient takes nothing, so that its input goes back. */
+/** Creates funded wallets for all swaps; every ninth recipient refuses payment, so that its input goes back. */
 async function planAll(environment: Environment): Promise<FundedPlan[]> {
 	const { origin, destination } = environment;
 	const plans = Array.from({ length: swapCount }, (_, n): FundedPlan => {
@@ -145,7 +145,7 @@ async function planAll(environment: Environment): Promise<FundedPlan[]> {
 	return plans;
 }
 
-/** Waits until nothing is left to do on any swap. */
+/** Waits until no work is left for any swap. */
 async function allEnded(database: Awaited<ReturnType<typeof connectDatabase>>): Promise<void> {
 	const unended = () =>
 		database.query(
@@ -160,7 +160,7 @@ async function allEnded(database: Awaited<ReturnType<typeof connectDatabase>>): 
 
 /**
  * Expects each wallet to have its input, or each recipient its output, exactly once. Returns the orders that were
- * delivered although their input never stayed with the service: wallets have both there.
+ * delivered although the service lost their input in the end: their wallets have both.
  */
 async function expectNoUserLoss(
 	{ origin, destination }: Environment,
@@ -206,7 +206,7 @@ async function expectNoUserLoss(
 	expect(outcomes.map(({ orderId, status, actual }) => ({ orderId, status, ...actual }))).toEqual(
 		outcomes.map(({ orderId, status, expected }) => ({ orderId, status, ...expected })),
 	);
-	// Nothing was delivered for anybody else.
+	// Nothing was delivered to anybody else.
 	expect(events.filter(({ name }) => name === "Filled")).toHaveLength(
 		swaps.filter(({ swap }) => swap.status === "settled").length,
 	);
@@ -236,7 +236,7 @@ function droppedSettled({ dropped }: Storm): Set<Hex> {
 	);
 }
 
-/** Orders whose deposit was dropped, and that were not said to have failed. */
+/** Counts the orders whose deposit was dropped, and that were not reported as failed. */
 function reincluded(storm: Storm, swaps: readonly EndedPlan[]): number {
 	const dropped = droppedDeposits(storm);
 	return swaps.filter(({ swap }) => swap.status !== "failed" && dropped.has(swap.orderId as Hex)).length;

@@ -15,16 +15,16 @@ import { expectBooksExact } from "../expect/expect-books-exact.ts";
 import { expectExact } from "../expect/expect-exact.ts";
 import { ownEnvironment } from "../own-environment.ts";
 
-/** All routes twice, or as often as it takes. */
+/** Enough swaps for all routes twice, or for as often as needed. */
 const swapCounts = { both: 50, database: 30, engine: 30 };
 const swapsBefore = 4;
-/** An order's last deadline, with its finality, and some rounds of what then is to be done. */
+/** Time for an order's last deadline, its finality, and the rounds of work that follow. */
 const decidedWithinMs = 300_000;
 
 const environmentOf = ownEnvironment();
 let client: Client;
 let planned = 0;
-/** All there ever were here: nothing may have been delivered beside them. */
+/** All swaps ever made here: nothing else may have been delivered. */
 const ended: EndedAnyPlan[] = [];
 
 beforeAll(async () => {
@@ -34,16 +34,16 @@ beforeAll(async () => {
 type Submitted = AnyPlan &
 	Pick<EndedAnyPlan, "account" | "signed"> & {
 		signed: { build: { geoOp: { orderId: string } } };
-		/** The same bytes again. */
+		/** Submits the same bytes again. */
 		submit: () => Promise<SubmitResponse>;
 		swapId: string;
-		/** How it had ended before anything was lost. */
+		/** The reported outcome before anything was lost. */
 		told?: EndedSwap["status"];
 	};
 
 const revertAlways = "0x5f5ffd";
 
-/** To a contract that takes no ether: the order is given up, and refunded. */
+/** Plans a swap to a contract that takes no ether: the order is given up, and refunded. */
 async function planRefusal({ origin, destination }: OwnEnvironment): Promise<AnyPlan> {
 	const recipient = privateKeyToAddress(generatePrivateKey());
 	await destination.testClient.setCode({ address: recipient, bytecode: revertAlways });
@@ -54,7 +54,7 @@ async function planRefusal({ origin, destination }: OwnEnvironment): Promise<Any
 	};
 }
 
-/** A new wallet that holds the input and nothing else submits one more swap, of the mix where none is given. */
+/** Submits one more swap with a new wallet that holds only the input. Without a plan, it is the next of the mix. */
 async function submitNext(given?: AnyPlan): Promise<Submitted> {
 	const environment = environmentOf();
 	const { deployment: pins } = environment;
@@ -78,7 +78,7 @@ function submitMany(count: number): Promise<Submitted[]> {
 	return Promise.all(Array.from({ length: count }, () => submitNext()));
 }
 
-/** Of a restored service nobody knows it until it is submitted again. */
+/** Submits a swap again, because a restored service does not know it before, and waits for its end. */
 async function askAgain(swap: Submitted): Promise<EndedAnyPlan> {
 	for (const deadline = Date.now() + decidedWithinMs; ; await sleep(2_000)) {
 		try {
@@ -87,7 +87,7 @@ async function askAgain(swap: Submitted): Promise<EndedAnyPlan> {
 			return { ...swap, swap: await waitForSwap(client, swapId) };
 		} catch (error) {
 			if (!(error instanceof GeoswapError)) throw error;
-			// Whoever is told so may sign another: then this one can never have been executed.
+			// A caller that gets this error may sign another op: so this one must never have been executed.
 			if (error.code === "OP_EXPIRED") return { ...swap, swap: neverOpened(swap) };
 			if (Date.now() > deadline) throw error;
 		}
@@ -111,7 +111,7 @@ async function runStory(what: "both" | "database" | "engine"): Promise<void> {
 	const underWay = await submitMany(swapsBefore / 2);
 	const backup = await backUp(environment);
 
-	// Some are decided, the others are anywhere on their way.
+	// Some swaps are decided, the others are anywhere in between.
 	const decided = await submitMany(Math.ceil(count / 2));
 	await Promise.all(
 		decided.map(async (swap) => {
@@ -144,8 +144,8 @@ async function runStory(what: "both" | "database" | "engine"): Promise<void> {
 }
 
 /**
- * What our keys did on Solana for orders that are forgotten looks as if somebody else had them: an audit that comes before
- * those are submitted again pauses the chain. Now that the books agree, an operator lifts that.
+ * Lifts the pauses. To an audit, the service's transactions on Solana for forgotten orders look like a stolen key: one
+ * that runs before the orders are submitted again pauses the chain. Once the books agree, an operator lifts that.
  */
 async function liftPauses({ databaseUrl, serverEnvironment, solana }: OwnEnvironment): Promise<void> {
 	const database = await connectDatabase(databaseUrl);
@@ -169,7 +169,7 @@ async function liftPauses({ databaseUrl, serverEnvironment, solana }: OwnEnviron
 		.toBe(true);
 }
 
-/** Until one of them has given its input, and nothing can have come of that yet. */
+/** Waits until one of them is opened, and nothing can have come of that yet. */
 async function someDeposit(swaps: readonly Submitted[]): Promise<void> {
 	const ids = swaps.map(({ swapId }) => fromSwapId(swapId));
 	const database = await connectDatabase(environmentOf().databaseUrl);
@@ -188,7 +188,7 @@ async function someDeposit(swaps: readonly Submitted[]): Promise<void> {
 	throw new Error("none of them was opened");
 }
 
-/** Each that is open on its chain has a row again, which is nobody's. */
+/** Expects each order that is open on its chain to have a row again, without an account. */
 async function expectRebuilt(swaps: readonly Submitted[]): Promise<void> {
 	const database = await connectDatabase(environmentOf().databaseUrl);
 	try {

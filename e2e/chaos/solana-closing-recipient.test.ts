@@ -20,10 +20,10 @@ const recipientCount = 50;
 const clientCount = 3;
 
 const decidedWithinMs = 120_000;
-/** The devnet's: 150 dollars for a SOL, a dollar for a USDC. */
+/** The devnet's prices: 150 dollars for a SOL, a dollar for a USDC. */
 const usdcPerSol = parseUnits("150", 6);
 const lamportsPerSol = 10n ** 9n;
-/** Of two signatures. */
+/** The fee for two signatures. */
 const closingFee = 10_000n;
 
 const environmentOf = ownEnvironment();
@@ -65,7 +65,7 @@ describe("an account that is made for a recipient", () => {
 			expect(await hasTokenAccount(solana, token, recipient.address)).toBe(false);
 			const gained = (await holding(solana, "USDC", hoard.address)) - 1n;
 			expect(gained).toBe(paid.delivered);
-			// Each account was made by us, and its rent came out of it. What closing costs is not counted.
+			// We created each account, and its rent came out of it when it was closed. The fees of closing are not counted.
 			const fees = closingFee * BigInt(paid.count);
 			expect((await holding(solana, "SOL", hoard.address)) - lamportsPerSol + fees).toBe(paid.rent);
 			expect(paid.rent).toBe(tokenAccountRentLamports * BigInt(paid.count));
@@ -84,7 +84,7 @@ describe("an account that is made for a recipient", () => {
 			for (;;) {
 				const isOpen = await hasTokenAccount(solana, token, recipient.address);
 				if (!isOpen && !isSwapping) return;
-				// It may be paid again meanwhile: then it is closed the next time.
+				// The recipient may be paid again meanwhile: then the account is closed the next time.
 				if (isOpen) await tryToCloseTokenAccount(solana, { owner: recipient, token, to: hoard });
 				await sleep(100);
 			}
@@ -93,7 +93,7 @@ describe("an account that is made for a recipient", () => {
 			isSwapping = false;
 		});
 		await closing;
-		// Whoever closes it under each payout has none, and the wallet its input.
+		// If the recipient closes it under every payout, it gets nothing, and the wallet gets its input back.
 		const paid = await paidTo(recipient.address);
 		const gained = (await holding(solana, "USDC", hoard.address)) - 1n;
 		expect(gained).toBe(paid.delivered);
@@ -117,7 +117,7 @@ test("after all of them the books agree with the chains to the unit", async () =
 	await expectBooksExact(environment, { withinMs: decidedWithinMs });
 });
 
-/** From a new wallet on Solana. */
+/** Swaps from a new wallet on Solana. */
 async function swapTo(client: Client, recipient: SolanaAddress): Promise<EndedSwap["status"]> {
 	const { solana, deployment: pins } = environment;
 	const amount = parseUnits("10", 6);
@@ -129,7 +129,10 @@ async function swapTo(client: Client, recipient: SolanaAddress): Promise<EndedSw
 	return swap.status;
 }
 
-/** What a recipient was paid, what it would have been paid in an account of its own, and what we gave away with new ones. */
+/**
+ * Returns a recipient's payouts, what it would have been paid with an existing account, and the rent of the accounts
+ * that we created.
+ */
 async function paidTo(
 	recipient: SolanaAddress,
 ): Promise<{ count: number; delivered: bigint; withoutClosing: bigint; rent: bigint }> {

@@ -33,12 +33,12 @@ import { holdBack } from "../trouble/hold-back.ts";
 import { assetAddress } from "../wallet/make-order.ts";
 
 const amount = parseUnits("100", 6);
-/** As many as a blockhash lives, with those that make it final that they have passed. */
+/** Slots until a blockhash expires, plus those until its expiry is final. */
 const slotsOfDeath = 200;
-/** Time for what a story waits for, on a busy machine. */
+/** Time limit of a test's waits, on a busy machine. */
 const withinMs = 60_000;
 const poll = { timeout: withinMs, interval: 100 };
-/** An account costs about a third of a dollar: two of them are more. */
+/** An account costs about a third of a dollar: two of them exceed this. */
 const gasBudgetUsd = 0.6;
 
 const environmentOf = ownEnvironment({
@@ -87,7 +87,7 @@ test("a blockhash that dies takes nothing: a deposit that never landed is failed
 	const [first, second] = await fills();
 	expect(settled).toMatchObject({ status: "settled", deliveryTxHash: second?.signature });
 	expect(await holding(solana, "USDC", to.recipient)).toBe(BigInt(settled.funds.amount));
-	// Whoever kept the dead ones can do nothing with them.
+	// The dead transactions are useless to anyone who kept them.
 	const dead = [(await opens())[0], first].flatMap((transaction) => transaction ?? []);
 	for (const { wire } of dead) {
 		await rpc.sendTransaction(wire, { encoding: "base64", skipPreflight: true }).send();
@@ -119,7 +119,7 @@ test("while nothing becomes final there is no release, no refund and no failed s
 		started(client, { from: solana, to: destination, output: "ETH", recipient: refuser }),
 		startedUnpayable(client),
 	]);
-	// What is delivered is settled: no minimum of finality was promised for that.
+	// A delivered swap is settled: no minimum of finality was promised for that.
 	for (const { swapId } of [toSolana, fromSolana]) {
 		expect(await waitForSwap(client, swapId)).toMatchObject({ status: "settled" });
 	}
@@ -139,7 +139,7 @@ test("while nothing becomes final there is no release, no refund and no failed s
 	await waitsFor(refused, "deposit-not-final");
 	await waitsFor(unpayable, "voided");
 	await waitsFor(late, "opening");
-	// They have all seen slots of after.
+	// The service must have seen slots after the warp before the swaps are checked.
 	const warped = Number(await solana.rpc.getSlot({ commitment: "confirmed" }).send());
 	await expect.poll(headOf, poll).toBeGreaterThan(warped + 10);
 	for (const [swap, stage] of [
@@ -178,7 +178,7 @@ describe("what someone gains by it", () => {
 		onTestFinished,
 	}) => {
 		const { origin, destination, solana } = environment;
-		// Its own: the other story asks at the same time.
+		// This test has its own connection: the other test queries at the same time.
 		const database = await connectDatabase(environment.databaseUrl);
 		onTestFinished(() => database.end());
 		const client = await environment.newClient();
@@ -206,7 +206,7 @@ describe("what someone gains by it", () => {
 			Promise.all(markers.map(async (marker) => (await solana.rpc.getBalance(marker).send()).value));
 		await expect.poll(held, poll).toEqual(gifts.map((gift) => tokenAccountRentLamports + gift));
 		const known = [to, from].map(({ orderId }) => hexToBytes(orderId));
-		// They are closed a month after both swaps have ended.
+		// Markers are closed a month after both swaps have ended.
 		const over = () =>
 			database.query(
 				"select from markers join swaps using (order_id) where order_id = any($1) and ended_at is not null",
@@ -270,7 +270,7 @@ async function started(...terms: Parameters<typeof signed>): Promise<Signed> {
 	return swap;
 }
 
-/** A new wallet that holds 100 USDC and nothing else, and its signature to swap all of it. */
+/** Creates a wallet that holds 100 USDC and nothing else, and signs a swap of all of it. */
 async function signed(
 	client: Client,
 	{
@@ -316,7 +316,7 @@ function described(
 	return { ...parties, swapId: quote.swapId, orderId: build.geoOp.orderId as Hex };
 }
 
-/** Where the swap's last round ended. */
+/** Returns the last fact recorded for the swap. */
 async function lastFact(swapId: string): Promise<string | undefined> {
 	const [last] = await database.query<{ fact: string }>(
 		"select fact from swap_events where swap_id = $1 order by seq desc limit 1",
@@ -333,7 +333,9 @@ async function headOf(): Promise<number> {
 	return Number(head?.number);
 }
 
-/** Expects that the account is charged for all that the refund cost: fees, and what is in the wallet's new account. */
+/**
+ * Expects the account to be charged for the full cost of the refund: fees, and the rent of the wallet's new account.
+ */
 async function expectCounted(expect: ExpectStatic, refunded: StatusResponse): Promise<void> {
 	const { solana } = environment;
 	const hashes = [refunded.originTxHash ?? "", refunded.refundTxHash ?? ""];
@@ -349,14 +351,14 @@ async function expectCounted(expect: ExpectStatic, refunded: StatusResponse): Pr
 	await expect.poll(counted, poll).toBeGreaterThanOrEqual(cost);
 }
 
-/** An address on the EVM chain that takes no ether. */
+/** Creates an address on the EVM chain that takes no ether. */
 async function newRefuser(): Promise<Address> {
 	const address = privateKeyToAddress(generatePrivateKey());
 	await environment.destination.testClient.setCode({ address, bytecode: "0x5f5ffd" });
 	return address;
 }
 
-/** To an address on Solana that cannot be paid any more: its account for USDC is another's since. */
+/** Starts a swap to an address on Solana that can no longer be paid: its USDC account now belongs to someone else. */
 async function startedUnpayable(client: Client): Promise<Signed> {
 	const { origin, solana, databaseUrl } = environment;
 	const stranger = await solana.newWallet({ lamports: 1_000_000_000n });

@@ -24,7 +24,7 @@ import { signRivalPayout } from "../trouble/sign-rival-payout.ts";
 
 const isFull = Boolean(process.env.GEOSWAP_FULL);
 
-/** Time for a deposit, and what follows from it, on a busy machine. */
+/** Time for a deposit and its consequences, on a busy machine. */
 const reachedWithinMs = 60_000;
 const decidedWithinMs = 120_000;
 
@@ -51,8 +51,8 @@ test("of two signed payouts of one order that are sent at once one lands, whiche
 	await worker.exited();
 	await solana.admin.setFaults({});
 
-	// The first comes after the service's own, the second before it. One that wins is paid for as the service would; of
-	// one that fails it knows nothing, nor of its fee.
+	// The first rival comes after the service's own payout, the second before it. The winner's fee is paid by a fee payer
+	// of the service, as usual; the service knows nothing of a rival that fails, nor of its fee.
 	const bids = [
 		{ feePayer: await solana.newWallet({ lamports: 1_000_000_000n }), computePrice: 0n },
 		{ feePayer: await ownFeePayer(), computePrice: 1_000_000n },
@@ -95,7 +95,7 @@ const untold = ["sendTransaction", "getSignatureStatuses"];
 type Kill = {
 	when: string;
 	faults: SolanaFaults;
-	/** Of the mix: one to Solana, whose payout is looked for, and one from it. */
+	/** Indexes in the mix: a swap to Solana, whose payout is looked for, and one from it. */
 	plans: number[];
 	isReached: (payout: JournalledTransaction) => Promise<boolean>;
 };
@@ -127,7 +127,7 @@ const kills: Kill[] = [
 	},
 ];
 
-// At landing the first and the worst; the simulator kills at every step.
+// At landing only the first and the worst run; the simulator kills at every step.
 const landingKills = kills.filter(({ when }) => /between sign and send|answers lost/.test(when));
 const toShow = isFull ? Array.from({ length: 10 }, () => kills).flat() : landingKills;
 
@@ -153,7 +153,7 @@ test.for(toShow)(
 		await worker.start();
 		const swaps = await Promise.all(swapping);
 		ended.push(...swaps);
-		// One that had no time to deposit has its tokens: see below.
+		// A swap that had no time to deposit keeps its tokens: see below.
 		expect(swaps[0]).toMatchObject({ swap: { status: "settled" } });
 		expect(countStatuses(swaps).refunded).toBe(0);
 	},
@@ -169,7 +169,7 @@ test("a node that denies a payout until its blockhash is dead has nobody paid ag
 		.poll(() => solanaMarker(solana, { side: "vault", orderId }), { timeout: reachedWithinMs })
 		.toBe("vault");
 	await solana.admin.warp({ slots: 200 });
-	// It is taken for lost.
+	// The service considers the payout lost.
 	const job = () =>
 		database.query("select state from jobs where swap_id = $1 and kind = 'fill'", [fromSwapId(swap.swapId)]);
 	await expect.poll(job, { timeout: reachedWithinMs, interval: 50 }).toEqual([{ state: "queued" }]);
@@ -184,7 +184,7 @@ test("after all of them each recipient has what it was promised once, and the bo
 	await expectExact(environment, ended);
 });
 
-/** From an EVM chain to an account on Solana that is not there yet. */
+/** Starts a swap from an EVM chain to a token account on Solana that does not exist yet. */
 async function startSwap() {
 	const { origin, solana, deployment: pins } = environment;
 	const amount = parseUnits("100", 6);
@@ -218,7 +218,7 @@ async function send(wire: Base64EncodedWireTransaction): Promise<void> {
 	await rpc.sendTransaction(wire, { encoding: "base64", skipPreflight: true, maxRetries: 0n }).send();
 }
 
-/** What became of transactions, once all of them are on the chain. */
+/** Returns the outcome of each transaction, once all of them are on the chain. */
 async function landed(signatures: Signature[]): Promise<string[]> {
 	const { rpc } = environment.solana;
 	for (const deadline = Date.now() + reachedWithinMs; ; ) {
