@@ -6,7 +6,7 @@ type Configure = NonNullable<Options["configure"]>;
 /** Two epochs of 32 blocks. */
 export const finalityBlocks = 64;
 
-/** In seconds that fit half a minute to finality. */
+/** Times that fit half a minute to finality. */
 const slowPace = {
 	depths: [
 		{ upToUsd: 60, blocks: 1 },
@@ -18,18 +18,18 @@ const slowPace = {
 	refundSeconds: 110,
 };
 
-/** An environment whose EVM chains can drop many blocks, as real ones. */
+/** Returns the options of an environment whose EVM chains can drop many blocks, as real ones can. */
 export function deepFinality({
 	blockMs,
 	perChain = [],
 }: {
 	blockMs: number;
-	/** What is configured otherwise for the first chain, and for the second. */
+	/** Settings that differ for the first chain, and for the second. */
 	perChain?: readonly Record<string, unknown>[];
 }): Options {
 	const configure: Configure = (config) => ({
 		...config,
-		// One account asks for all of them at once.
+		// One account sends all requests at once.
 		api: {
 			...(config.api as object),
 			rates: { quote: 1_000, build: 1_000, submit: 1_000, delegation: 1_000, status: 1_000 },

@@ -10,8 +10,8 @@ declare module "vitest" {
 }
 
 /**
- * One environment for all stories: starting it takes longer than most of them. When they are over nothing secret may be
- * in what its services wrote.
+ * Starts one environment for all tests: starting it takes longer than most of them. After the tests, the output of its
+ * services must contain no secret.
  */
 export default async function globalSetup(project: TestProject): Promise<() => Promise<void>> {
 	const { address, stop } = await startEnvironment({ configure: loggingAll(), countCalls: true });
@@ -23,7 +23,7 @@ export default async function globalSetup(project: TestProject): Promise<() => P
 		if (keepFiles) console.error(`The services' logs: ${address.logDir}`);
 		if (leaks.length === 0) return;
 		console.error(`Secrets that can be read by whoever reads logs or metrics:\n${leaks.join("\n")}`);
-		// No test failed: the run does.
+		// No test failed, but the run must.
 		process.exitCode = 1;
 	};
 }

@@ -4,8 +4,8 @@ import { loggingAll } from "./environment/logging-all.ts";
 import { findLeaks } from "./leak/find-leaks.ts";
 
 /**
- * An environment for the tests of one file. Its services' logs are kept where a test failed. In the end nothing secret
- * may be in them.
+ * Starts an environment for the tests of one file. Its services' logs are kept if a test failed. At the end they must
+ * contain no secret.
  */
 export function ownEnvironment(options: Parameters<typeof startEnvironment>[0] = {}): () => OwnEnvironment {
 	let environment: OwnEnvironment | undefined;

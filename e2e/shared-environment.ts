@@ -1,7 +1,7 @@
 import { inject } from "vitest";
 import { type Environment, joinEnvironment } from "./environment/environment.ts";
 
-/** The environment that all stories of a run share. A story that must be alone uses `newClient`. */
+/** Returns the environment that all tests of a run share. A test that needs its own account uses `newClient`. */
 export function sharedEnvironment(): Environment {
 	return joinEnvironment(inject("environment"));
 }

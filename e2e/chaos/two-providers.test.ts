@@ -23,7 +23,7 @@ beforeAll(async () => {
 });
 afterAll(() => Promise.all([second.evm?.stop(), second.solana?.stop()]));
 
-/** A second provider in front of the node that the first one has too: what it says of it is up to the story. */
+/** Adds a second provider in front of the first provider's node: its answers are up to the test. */
 function withSecond(
 	{ rpcUrl, ...chain }: Record<string, unknown>,
 	node: LyingNode | undefined,
@@ -49,7 +49,7 @@ test("a large deposit that one provider alone sees is not delivered, and a small
 	const { origin, destination, solana, client, databaseUrl, metricsUrls } = environment;
 	const pins = environment.deployment;
 	const database = await connectDatabase(databaseUrl);
-	// Neither says that there is a deposit. All else is true.
+	// Both second providers deny that there is a deposit. Everything else they say is true.
 	Object.assign(second.evm ?? {}, {
 		liar: ({ method }: { method: string }) => (method === "eth_getLogs" ? { result: [] } : undefined),
 	});
@@ -75,7 +75,10 @@ test("a large deposit that one provider alone sees is not delivered, and a small
 		const caller = { client, pins, account };
 		return (await submitSignedSolana(caller, await signSolanaSwap(caller, intent))).swapId;
 	}
-	/** How often it did not see what the first one did. On Solana that it has no such transaction can mean that it is late. */
+	/**
+	 * Counts the answers that did not confirm the first provider. On Solana, a missing transaction can mean that it is
+	 * late.
+	 */
 	async function doubts(chainId: number): Promise<number> {
 		const metrics = parseMetrics(await (await fetch(metricsUrls.worker)).text());
 		const { samples = [] } = metrics.get("geoswap_second_provider_answers_total") ?? {};

@@ -10,14 +10,14 @@ import { expectExact } from "../expect/expect-exact.ts";
 import { type Stalls, watchStalls } from "../measure/watch-stalls.ts";
 import { ownEnvironment } from "../own-environment.ts";
 
-/** How many swaps are submitted on each version before the next one comes, and at once. */
+/** Number of swaps submitted on each version before the next one, and number in flight. */
 const swapsEach = 100;
 const streamCount = 20;
 
 const decidedWithinMs = 120_000;
-/** How long work may be due while a new version takes over from one that is told to stop. */
+/** Time for which work may be due while a new version takes over from one that was told to stop. */
 const upgradeStallMs = 2_000;
-/** The same where the newest worker is killed, and another one runs. */
+/** The same if the newest worker is killed while another one runs. */
 const killStallMs = 4_000;
 
 const environmentOf = ownEnvironment();
@@ -43,7 +43,7 @@ test("a new version under load, then kill -9 of it while another worker runs: ev
 			return ended;
 		}),
 	);
-	// A stream that broke ends the wait for swaps that it would have made.
+	// A broken stream ends the wait for the swaps that it would have made.
 	const swapsPass = () => Promise.race([swapping, countTo(submitted + swapsEach)]);
 	const countTo = async (goal: number) => {
 		while (isDeploying && submitted < goal) await sleep(100);
@@ -60,7 +60,8 @@ test("a new version under load, then kill -9 of it while another worker runs: ev
 	await swapsPass();
 	const thirdAddress = await newestWorker(adminUrl);
 	const killing = await watchStalls(databaseUrl);
-	// In the middle of its pumps, and never to return. The engine tries them there until another worker starts.
+	// The worker dies in the middle of its pumps and never returns. The engine retries them there until another worker
+	// starts.
 	third.kill("SIGKILL");
 	await swapsPass();
 	const killStalls = await killing();
@@ -79,7 +80,7 @@ test("a new version under load, then kill -9 of it while another worker runs: ev
 	await expectBooksExact(environment, { withinMs: decidedWithinMs });
 	await expectExact(environment, swaps);
 
-	// The next worker that starts removes the one that is dead. An address that was left can be used again.
+	// The next worker that starts removes the dead one. An abandoned address can be used again.
 	await first.start();
 	await expect.poll(() => newestWorker(adminUrl), { timeout: 30_000 }).not.toBe(thirdAddress);
 	await expect.poll(() => knownWorkers(adminUrl), { timeout: 30_000 }).not.toContain(thirdAddress);
@@ -107,7 +108,7 @@ function linesOf({ logFile }: ServiceProcess, text: string): string[] {
 		.filter((line) => line.includes(text));
 }
 
-/** Tells a worker to stop, once. */
+/** Sends SIGTERM once, and waits for the worker to exit. */
 async function leave(worker: ServiceProcess): Promise<{ how: string | undefined; tookMs: number }> {
 	const toldAt = performance.now();
 	const exited = worker.exited();

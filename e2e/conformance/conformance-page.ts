@@ -4,7 +4,7 @@ import type { StatementSection } from "./statement-section.ts";
 export type TestFile = { path: string; tests: readonly NamedTest[] };
 export type Part = { title: string; about: string; sections: readonly StatementSection[] };
 
-/** What keeps the statements and the tests from being one: an id without a statement, a statement without a test. */
+/** Returns the mismatches of statements and tests: an id without a statement, a statement without a test. */
 export function conformanceProblems(parts: readonly Part[], files: readonly TestFile[]): string[] {
 	const statements = parts.flatMap(({ sections }) => sections.flatMap((section) => section.statements));
 	const known = statements.map(([id]) => id);
@@ -21,7 +21,7 @@ export function conformanceProblems(parts: readonly Part[], files: readonly Test
 	];
 }
 
-/** The page that shows every statement with its tests. Links are as from `docs/`. */
+/** Returns the page that shows every statement with its tests. Links are relative to `docs/`. */
 export function conformancePage(parts: readonly Part[], files: readonly TestFile[]): string {
 	const statements = parts.flatMap(({ sections }) => sections.flatMap((section) => section.statements));
 	const tests = files.flatMap(({ path, tests }) =>
@@ -60,7 +60,7 @@ function repeated(values: readonly string[]): string[] {
 	return [...new Set(values.filter((value, i) => values.indexOf(value) !== i))];
 }
 
-/** What a cell's text must not be read as: its end, a tag, a link's own brackets. */
+/** Escapes the characters that would end a cell, begin a tag, or act as a link's brackets. */
 function cell(text: string): string {
 	return text.replace(/[|[\]]/g, "\\$&").replaceAll("<", "&lt;");
 }

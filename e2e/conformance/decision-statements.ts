@@ -1,6 +1,6 @@
 import type { StatementSection } from "./statement-section.ts";
 
-/** What this service decided where the interface leaves it open, and what it adds. */
+/** Decisions of this service on points that the interface leaves open, and its additions. */
 export const decisionStatements: readonly StatementSection[] = [
 	{
 		title: "Conventions",

@@ -1,4 +1,4 @@
-// Puts every statement about the interface beside the tests that show it, and writes docs/conformance.md.
+// Lists every statement about the interface with the tests that show it, and writes docs/conformance.md.
 import { existsSync, globSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { parseArgs } from "node:util";

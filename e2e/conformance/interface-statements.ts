@@ -1,6 +1,6 @@
 import type { StatementSection } from "./statement-section.ts";
 
-/** What a client that was written for the interface relies on, section by section. */
+/** Guarantees that a client written for the interface relies on, section by section. */
 export const interfaceStatements: readonly StatementSection[] = [
 	{
 		title: "1 What the service does",

@@ -20,7 +20,7 @@ test("the document of the interface has neither errors nor warnings, by the reco
 
 type Place = { pointer: string; schema: object; value: unknown };
 
-/** Every example that stands beside a schema, and where. */
+/** Returns every example beside a schema, with its pointer. */
 function examplesIn(node: unknown, pointer = "#"): Place[] {
 	if (typeof node !== "object" || node === null) return [];
 	const { schema, example, examples } = node as Record<string, unknown>;

@@ -1,10 +1,10 @@
 import { parseSync } from "vite";
 
-/** A test as its source names it. */
+/** A test as named in its source. */
 export type NamedTest = {
-	/** After those of the blocks it stands in, without the ids of statements at its end. */
+	/** The titles of the enclosing blocks and of the test, without the statement ids at the end. */
 	title: string;
-	/** Of the statements that it shows. */
+	/** Ids of the statements that the test shows. */
 	ids: string[];
 };
 
@@ -16,8 +16,8 @@ const idPattern = /\b(?:I\d[\d.]*|D-[a-z]+(?:-[a-z]+)*)-\d+\b/g;
 const idsAtEnd = new RegExp(`^(.*\\S) \\[(${idPattern.source}(?:, ${idPattern.source})*)\\]$`, "s");
 
 /**
- * The tests of a source by their titles, read from its syntax: what stands in comments or other strings is no title.
- * Throws where a test is not run as it stands, since then it shows nothing.
+ * Returns the tests of a source by their titles, read from its syntax: text in comments or other strings is no title.
+ * Throws if a test is not run as written, since then it shows nothing.
  */
 export function readTests(source: string, { path }: { path: string }): NamedTest[] {
 	const { program, errors } = parseSync(path, source);
@@ -58,14 +58,14 @@ export function readTests(source: string, { path }: { path: string }): NamedTest
 
 	function refuseUnrun({ modifiers }: RunnerCall, { title, ids }: NamedTest): void {
 		const never = modifiers.filter((name) => ["skip", "todo", "only", "fails"].includes(name));
-		// A test that runs under a condition only may stay, but nothing may rest on it.
+		// A test that runs only under a condition may stay, but no statement may rely on it.
 		const sometimes = ids.length > 0 ? modifiers.filter((name) => ["skipIf", "runIf"].includes(name)) : [];
 		const [modifier] = [...never, ...sometimes];
 		if (modifier) throw new Error(`${path}: a test with .${modifier} shows nothing: "${title}"`);
 	}
 }
 
-/** Whether `skip()` of a test's context is called anywhere in here. */
+/** Returns true if `skip()` of a test's context is called anywhere in here. */
 function callsSkip(value: unknown): boolean {
 	if (Array.isArray(value)) return value.some(callsSkip);
 	if (!isNode(value)) return false;
@@ -79,7 +79,9 @@ function callsSkip(value: unknown): boolean {
 
 type RunnerCall = { runner: string; modifiers: string[] };
 
-/** Whether this is the call that gives a test its title: `test("…")`, `test.concurrent.for(rows)("…")`. */
+/**
+ * Returns the runner if this is the call that gives a test its title: `test("…")`, `test.concurrent.for(rows)("…")`.
+ */
 function runnerCall({ callee }: Node): RunnerCall | undefined {
 	if (!isNode(callee)) return undefined;
 	if (callee.type !== "CallExpression") return chainOf(callee);
@@ -98,7 +100,7 @@ function chainOf(node: Node): RunnerCall | undefined {
 	return chain && { ...chain, modifiers: [...chain.modifiers, String(node.property.name)] };
 }
 
-/** The text of a literal; a template only where nothing is put into it. */
+/** Returns the text of a literal, or of a template without substitutions. */
 function textOf(node: unknown): string | undefined {
 	if (!isNode(node)) return undefined;
 	if (node.type === "Literal" && typeof node.value === "string") return node.value;

@@ -1,4 +1,4 @@
-/** Statements that belong together. Each is small enough that one test can show it, and keeps its id for good. */
+/** Related statements. Each is small enough that one test can show it, and its id never changes. */
 export type StatementSection = {
 	title: string;
 	statements: readonly (readonly [id: string, text: string])[];

@@ -11,7 +11,7 @@ import { assetAddress, makeOrder } from "../wallet/make-order.ts";
 import { sendBundle, sendTransaction, signDelegation, signOrderOp } from "../wallet/send-bundle.ts";
 import { delegatedWallet, fundEther, fundedWallet, mintUsdc } from "../wallet/test-wallet.ts";
 
-/** ERC-7821: a batch that reverts as a whole; and no calls in it. */
+/** ERC-7821: the mode of a batch that reverts as a whole, and a batch without calls. */
 const batchMode = `0x01${"00".repeat(31)}` as const;
 const emptyBatch = `0x${"00".repeat(31)}20${"00".repeat(32)}` as const;
 
@@ -221,7 +221,7 @@ test("a delegated wallet executes for itself and for nobody else", async () => {
 	expect((await revertOf(geoAccountAbi, call(relayer))).errorName).toBe("AccountUnauthorized");
 });
 
-/** The EntryPoint's reason for refusing a bundle. */
+/** Returns the EntryPoint's reason for refusing a bundle. */
 async function refusal(sending: Promise<unknown>): Promise<string> {
 	const { errorName, args } = await revertOf(entryPoint09Abi, sending);
 	return errorName === "FailedOp" || errorName === "FailedOpWithRevert" ? String(args?.[1]) : errorName;

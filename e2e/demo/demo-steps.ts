@@ -1,6 +1,6 @@
 export type DemoStep = { elapsedMs: number; what: string };
 
-/** Keeps and passes on what happens, with the time since the start. */
+/** Records and reports each step, with the time since the start. */
 export function demoSteps(onStep: (step: DemoStep) => void): {
 	steps: DemoStep[];
 	say: (what: string) => void;

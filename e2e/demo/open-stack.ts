@@ -2,7 +2,7 @@ import { resolve } from "node:path";
 import { type ParseArgsOptionsConfig, parseArgs } from "node:util";
 import { readStackFile, stackDataDir } from "@geoswap/devnet";
 
-/** Of every command that uses a stack which runs. */
+/** Options of every command that uses a running stack. */
 export const stackOptions = {
 	port: { type: "string" },
 	"data-dir": { type: "string" },
@@ -10,7 +10,7 @@ export const stackOptions = {
 	help: { type: "boolean", short: "h" },
 } as const satisfies ParseArgsOptionsConfig;
 
-/** Says what is wrong, and exits 2, where it was called wrongly. */
+/** Parses the options. If they are wrong, prints why and exits with 2. */
 export function readOptions<Options extends ParseArgsOptionsConfig>(help: string, options: Options) {
 	try {
 		return parseArgs({ options }).values;
@@ -20,7 +20,7 @@ export function readOptions<Options extends ParseArgsOptionsConfig>(help: string
 	}
 }
 
-/** The stack that the options name, and its folder. Where help is asked for, or none runs, the command ends with that. */
+/** Returns the stack that the options name, and its folder. Exits if help is asked for, or if no such stack runs. */
 export function openStack(
 	help: string,
 	values: { port?: string; "data-dir"?: string; help?: boolean },

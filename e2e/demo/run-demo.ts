@@ -9,7 +9,7 @@ import { watchSwap } from "./watch-swap.ts";
 export type DemoResult = {
 	swap: StatusResponse;
 	wallet: Address;
-	/** In smallest units, once the swap is decided. */
+	/** Balances in smallest units, once the swap is decided. */
 	walletBalance: string;
 	recipientBalance: string;
 	steps: DemoStep[];
@@ -18,7 +18,7 @@ export type DemoResult = {
 const symbol = "USDC";
 const wholeAmount = 100n;
 
-/** A wallet that never existed before, without one wei, swaps on its first day. */
+/** Swaps with a new wallet that has not one wei. */
 export async function runDemo(
 	stack: {
 		baseUrl: string;

@@ -22,7 +22,7 @@ import { watchSwap } from "./watch-swap.ts";
 
 export type SolanaDemoResult = {
 	there: StatusResponse;
-	/** Absent where the first did not settle. */
+	/** Undefined if the first did not settle. */
 	back?: StatusResponse;
 	steps: DemoStep[];
 };
@@ -30,7 +30,7 @@ export type SolanaDemoResult = {
 const symbol = "USDC";
 const amount = 100_000_000n;
 
-/** To a Solana wallet that never existed before, and from there back, without a wei or a lamport of their own. */
+/** Swaps to a new Solana wallet, and from there back, with wallets that have no wei and no lamport. */
 export async function runSolanaDemo(
 	stack: {
 		baseUrl: string;

@@ -34,7 +34,7 @@ const variables: Record<string, string> = {
 	GEOSWAP_API_KEY: stack.apiKey,
 	GEOSWAP_DEPLOYMENT: resolve(dataDir, "deployment.json"),
 	GEOSWAP_EVM_KEY: evmKey,
-	// Of the devnet, as its chains are: what a person has of other services is left alone.
+	// The folder is the devnet's own, so that a person's files for other services stay untouched.
 	GEOSWAP_HOME: resolve(dataDir, "agent"),
 };
 const { solana } = stack.deployment;

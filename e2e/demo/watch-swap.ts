@@ -1,7 +1,7 @@
 import type { StatusResponse } from "@geoswap/protocol";
 import { type Client, getStatus } from "@geoswap/sdk";
 
-/** Tells each thing that happens to a swap, once, until it is decided. */
+/** Reports each event of a swap, once, until it is decided. */
 export async function watchSwap(
 	client: Client,
 	swapId: string,
@@ -13,7 +13,7 @@ export async function watchSwap(
 		told.add(what);
 	};
 	for (;;) {
-		// Held for a second at most, where an agent would hold it for fifteen: here someone watches.
+		// The call is held for a second at most, while an agent would hold it for fifteen: here someone watches.
 		const swap = await getStatus(client, swapId, { waitSeconds: 1 });
 		if (swap.originTxHash) tellOnce(`input in escrow: ${swap.originTxHash} on ${origin}`);
 		if (swap.deliveryTxHash) tellOnce(`output sent: ${swap.deliveryTxHash} on ${destination}`);

@@ -4,7 +4,7 @@ import { baseEnvironment, type ServiceProcess, serverMain, serviceProcess } from
 import type { Environment } from "./environment.ts";
 import { keepRefusals } from "./refusals.ts";
 
-/** As the server's configuration file has it. */
+/** The content of the server's configuration file. */
 type ConfigText = {
 	api: Record<string, unknown>;
 	chains: Record<string, Record<string, unknown>>;
@@ -13,8 +13,8 @@ type ConfigText = {
 };
 
 /**
- * Another API process of an environment, not started yet: the same configuration, but for what is changed in it, and
- * secrets, a port of its own.
+ * Returns another API process of an environment, not started yet: with the same secrets and configuration, except for
+ * the changes of `configure`, and its own port.
  */
 export function apiBeside(
 	{ logDir, serverEnvironment }: Environment,
@@ -33,7 +33,7 @@ export function apiBeside(
 	const configFile = serverEnvironment.GEOSWAP_CONFIG ?? "";
 	const { api, ...config } = JSON.parse(readFileSync(configFile, "utf8"));
 	const { metrics: _, ...ownApi } = { ...api, port };
-	// Beside the other, whose deployment file it names.
+	// The file is in the same folder as the other, whose deployment file it names.
 	const ownFile = join(dirname(configFile), `${name}.json`);
 	const ownConfig = { ...config, api: ownApi };
 	configure(ownConfig);

@@ -7,10 +7,13 @@ import type { OwnEnvironment } from "./environment.ts";
 
 const run = promisify(execFile);
 
-/** What a backup is kept in, and where what it is of lives. */
+/** The paths of a backup. */
 type Backup = { databaseDump: string; engineCopy: string };
 
-/** Of the database while all goes on; of the engine while it stands still, for its files belong together. */
+/**
+ * Backs up the database while everything runs, and the engine while it is stopped, because its files must be
+ * consistent.
+ */
 export async function backUp(environment: OwnEnvironment): Promise<Backup> {
 	const { databaseUrl, stack } = environment;
 	const folder = dataFolder(environment);
@@ -23,7 +26,7 @@ export async function backUp(environment: OwnEnvironment): Promise<Backup> {
 	return backup;
 }
 
-/** Stops everything, at once, as a machine does that is lost. */
+/** Kills everything at once, as if the machine were lost. */
 export async function stopAll({ stack }: OwnEnvironment): Promise<void> {
 	const { api, worker, restate, attesters } = stack.processes;
 	await Promise.all(
@@ -34,7 +37,7 @@ export async function stopAll({ stack }: OwnEnvironment): Promise<void> {
 	);
 }
 
-/** Puts back what was kept, as docs/operations.md has it, and starts everything again. */
+/** Restores a backup as docs/operations.md describes, and starts everything again. */
 export async function restore(
 	environment: OwnEnvironment,
 	{ databaseDump, engineCopy }: Backup,

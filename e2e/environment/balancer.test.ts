@@ -31,7 +31,7 @@ afterAll(async () => {
 	rmSync(folder, { recursive: true });
 });
 
-/** An answer, asked for from an address of this machine. */
+/** Sends a request from an address of this machine, and returns the answer. */
 async function askFrom(localAddress: string, headers: Record<string, string> = {}) {
 	const [response] = (await once(get(balancer.baseUrl, { localAddress, headers }), "response")) as [
 		IncomingMessage,
@@ -42,8 +42,8 @@ async function askFrom(localAddress: string, headers: Record<string, string> = {
 test("a flood without keys is refused by the balancer as the service would, and whoever shows a key goes on", async () => {
 	const source = "127.0.8.1";
 	let refusal: Awaited<ReturnType<typeof askFrom>> | undefined;
-	// On a busy machine it takes a while until there are that many within ten seconds, and a check of the API's health may
-	// fail meanwhile.
+	// On a busy machine it takes a while until that many come within ten seconds, and a health check of the API may fail
+	// meanwhile.
 	const deadline = performance.now() + 50_000;
 	while (!refusal && performance.now() < deadline) {
 		const answers = await Promise.all(Array.from({ length: 100 }, () => askFrom(source)));
@@ -73,7 +73,7 @@ test("one source has a thousand connections and no more, and others are served m
 		socket.on("connect", () => open.add(socket));
 		socket.on("error", () => open.delete(socket));
 		socket.on("close", () => open.delete(socket));
-		// Only what is read can tell that the other side has hung up.
+		// Only a socket that is read notices that the other side has hung up.
 		return socket.resume();
 	});
 	await expect.poll(() => sockets.filter(({ destroyed }) => destroyed).length).toBe(50);

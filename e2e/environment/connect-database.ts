@@ -1,6 +1,6 @@
 import pg from "pg";
 
-/** One connection to the service's database, for looking at what the interface does not show. */
+/** A connection to the service's database, for facts that the interface does not show. */
 export type DatabaseConnection = {
 	query: <Row>(sql: string, values?: unknown[]) => Promise<Row[]>;
 	end: () => Promise<void>;

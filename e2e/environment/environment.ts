@@ -25,63 +25,62 @@ import { solanaHoldings } from "../solana/solana-holdings.ts";
 import { assetAddress } from "../wallet/make-order.ts";
 import { keepRefusals } from "./refusals.ts";
 
-/** What another process needs to use an environment. */
+/** Everything that another process needs to use an environment. */
 export type EnvironmentAddress = {
 	baseUrl: string;
 	apiKey: string;
 	databaseUrl: string;
 	adminUrl: string;
 	logDir: string;
-	/** Where the services' spans arrive, each a line of JSON. */
+	/** The file that receives the services' spans, each a line of JSON. */
 	tracesFile: string;
-	/** Of the API, of the worker and of the engine. */
 	metricsUrls: { api: string; worker: string; engine: string };
 	deployment: Deployment;
 	keys: DevnetKeys;
-	/** The nodes themselves, and the counters that the services reach them through, where calls are counted. */
+	/** The nodes, and the counters through which the services reach them if calls are counted. */
 	chains: { chainId: number; rpcUrl: string; counterUrl?: string | undefined }[];
 	solana: {
 		rpcUrl: string;
 		wsUrl: string;
 		counterUrl?: string | undefined;
-		/** By symbol, before the first swap. */
+		/** Balances by symbol, before the first swap. */
 		heldAtStart: { vault: Record<string, string>; escrow: Record<string, string> };
 	};
-	/** With which the server's commands can be run. */
+	/** Environment variables for the server's commands. */
 	serverEnvironment: Record<string, string>;
 };
 
-/** The whole service on chains of its own, as its users see it. */
+/** The whole service on its own chains, as its users see it. */
 export type Environment = Omit<EnvironmentAddress, "solana"> & {
 	origin: TestChain;
 	destination: TestChain;
 	solana: SolanaTestChain & Pick<EnvironmentAddress["solana"], "heldAtStart">;
-	/** With the key that everyone shares. */
+	/** A client with the key that everyone shares. */
 	client: Client;
-	/** A client of an account that nobody else has. */
+	/** Creates a client of a new account. */
 	newClient: () => Promise<Client>;
-	/** A key of an account that nobody else has. */
+	/** Creates a key of a new account. */
 	newKey: () => Promise<string>;
-	/** A new wallet that holds this, and not one wei unless asked for. */
+	/** Creates a wallet with this holding, and not one wei unless asked for. */
 	newWallet: (holding: {
 		chain: TestChain;
 		token: string;
 		amount: bigint;
 		ethWei?: bigint;
 	}) => Promise<PrivateKeyAccount>;
-	/** How often the services called each method of a chain's node so far. */
+	/** Returns the number of the services' calls so far, by method of a chain's node. */
 	rpcCounts: (chain: { chainId: number }) => Promise<RpcCounts>;
 };
 
 export type OwnEnvironment = Environment & {
-	/** For `joinEnvironment` in another process. */
+	/** Input of `joinEnvironment` in another process. */
 	address: EnvironmentAddress;
 	stack: Stack;
-	/** Keeps the logs where asked to. */
+	/** Removes the files unless `keepFiles` is set. */
 	stop: (options?: { keepFiles?: boolean }) => Promise<void>;
 };
 
-/** An environment of the caller's own. */
+/** Starts an environment of the caller's own. */
 export async function startEnvironment({
 	rhythm = {},
 	countCalls = false,
@@ -90,9 +89,12 @@ export async function startEnvironment({
 	Parameters<typeof startStack>[0],
 	"attesterCount" | "configure" | "postgresSettings" | "onProgress"
 > & {
-	/** Of the EVM chains. */
+	/** Block time and finality of the EVM chains. */
 	rhythm?: ChainRhythm;
-	/** Counts the services' calls to nodes, for `rpcCounts`. All calls then pass through this process, which costs it time. */
+	/**
+	 * Counts the services' calls to nodes, for `rpcCounts`. All calls then pass through this process, which costs it
+	 * time.
+	 */
 	countCalls?: boolean;
 } = {}): Promise<OwnEnvironment> {
 	const dataDir = mkdtempSync(join(tmpdir(), "geoswap-e2e-"));
@@ -118,9 +120,9 @@ export async function startEnvironment({
 			const counters = await Promise.all(
 				[origin, destination, testSolana].map(({ rpcUrl }) => startRpcCounter(rpcUrl)),
 			);
-			// As at a provider's: whoever reads the address has the key. The nodes themselves take none.
+			// The URL contains a key, as a provider's does. The nodes themselves take none.
 			const keyed = counters.map(({ url }) => `${url}/${randomBytes(24).toString("base64url")}`);
-			// Two providers of the same node: one is the node itself, and the other one is reached through a counter.
+			// Both providers lead to the same node: one is the node itself, the other is a counter in front of it.
 			const providers = (i: number, { rpcUrl: node }: { rpcUrl: string }) => {
 				const counter = keyed[i] ?? "";
 				return countCalls ? { rpcUrl: counter, secondRpcUrl: node } : { rpcUrl: node, secondRpcUrl: counter };
@@ -177,7 +179,7 @@ export async function startEnvironment({
 	};
 }
 
-/** Uses an environment that runs already, in this process or in another. */
+/** Joins a running environment, started in this process or in another. */
 export function joinEnvironment(address: EnvironmentAddress): Environment {
 	const { baseUrl, apiKey, deployment, chains, solana, serverEnvironment } = address;
 	keepRefusals(address);

@@ -4,12 +4,12 @@ import { join } from "node:path";
 const files = new Map<string, string>();
 const kept = new Set<string>();
 
-/** From now on the bodies of what an API refuses are kept beside its logs, where they are searched for secrets. */
+/** From now on, keeps the bodies of an API's refusals beside its logs, where they are searched for secrets. */
 export function keepRefusals({ baseUrl, logDir }: { baseUrl: string; logDir: string }): void {
 	files.set(baseUrl, join(logDir, `refusals-${process.pid}.jsonl`));
 }
 
-/** Keeps one body; of those that differ in nothing but the request's id, the first. */
+/** Keeps one body, and only the first of those that differ in the request's id alone. */
 export function keepRefusal(baseUrl: string, body: string): void {
 	const file = files.get(baseUrl);
 	const content = body.replace(/"requestId":"[^"]*"/, "");

@@ -6,7 +6,7 @@ import { keepRefusals } from "./refusals.ts";
 
 const publishedFile = join(import.meta.dirname, "../../deploy/haproxy.cfg");
 
-/** HAProxy as it is to be deployed, in front of API processes of this machine. */
+/** Starts HAProxy with the published configuration, in front of API processes of this machine. */
 export async function startBalancer(
 	{ logDir, serverEnvironment }: Pick<Environment, "logDir" | "serverEnvironment">,
 	options: BalancerOptions,
@@ -30,11 +30,11 @@ export async function startBalancer(
 type BalancerOptions = {
 	port: number;
 	apiPorts: readonly number[];
-	/** How often each process is asked whether it is ready, where not as often as published. */
+	/** Interval of the readiness checks, if different from the published one. */
 	checkMs?: number | undefined;
 };
 
-/** The published file with other ports, and with as many servers. */
+/** Returns the published file with other ports, and with as many servers as there are ports. */
 function onThisMachine(text: string, { port, apiPorts, checkMs }: BalancerOptions): string {
 	const [first, ...others] = text.match(/^\s+server .*$/gm) ?? [];
 	if (first === undefined) throw new Error(`${publishedFile} names no server`);

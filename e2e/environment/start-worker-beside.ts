@@ -5,7 +5,7 @@ import type { Environment } from "./environment.ts";
 
 const freePort = portSource();
 
-/** Another version of the worker, at an address of its own: up, and the one on which pumps begin from now on. */
+/** Starts another version of the worker at its own address. Once it is up, new pumps begin on it. */
 export async function startWorkerBeside(
 	{ adminUrl, logDir, serverEnvironment }: Environment,
 	{ name }: { name: string },
@@ -13,7 +13,7 @@ export async function startWorkerBeside(
 	const port = await freePort();
 	const configFile = serverEnvironment.GEOSWAP_CONFIG ?? "";
 	const config = JSON.parse(readFileSync(configFile, "utf8"));
-	// Beside the other, whose deployment file it names.
+	// The file is in the same folder as the other, whose deployment file it names.
 	const ownFile = join(dirname(configFile), `${name}.json`);
 	writeFileSync(ownFile, JSON.stringify({ ...config, worker: { port } }));
 	const worker = serviceProcess({
@@ -30,12 +30,12 @@ export async function startWorkerBeside(
 
 type Deployment = { id: string; uri: string };
 
-/** The addresses of all workers that the engine knows. */
+/** Returns the addresses of all workers that the engine knows. */
 export async function knownWorkers(adminUrl: string): Promise<string[]> {
 	return (await readDeployments(adminUrl)).map(({ uri }) => uri);
 }
 
-/** The address of the worker on which pumps begin. */
+/** Returns the address of the worker on which pumps begin. */
 export async function newestWorker(adminUrl: string): Promise<string | undefined> {
 	const response = await fetch(new URL("/services/round", adminUrl));
 	const { deployment_id: newest } = (await response.json()) as { deployment_id?: string };

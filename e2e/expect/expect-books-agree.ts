@@ -6,10 +6,12 @@ type Reconciliation = {
 	chains: { chainId: number; block: number; tokens: { donated: string; unbooked: string }[] }[];
 };
 
-/** Books are of final blocks: those of the last blocks are still to come. */
+/** Only final blocks are booked, so the entries of the last blocks are still to come. */
 const bookedWithinMs = 60_000;
 
-/** Expects the books to agree with the chains to the unit, at every block until all that happened so far is booked. */
+/**
+ * Expects the books to agree with the chains to the unit, at every block until everything that has happened is booked.
+ */
 export async function expectBooksAgree(
 	expect: ExpectStatic,
 	{ origin, destination, solana, serverEnvironment }: Environment,

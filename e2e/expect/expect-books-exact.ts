@@ -7,8 +7,8 @@ import { solanaHoldings } from "../solana/solana-holdings.ts";
 import { expectBooksAgree } from "./expect-books-agree.ts";
 
 /**
- * Waits until nothing is left to do on any swap, then expects the books to agree with the chains to the unit, with
- * nothing in escrow and nothing reserved.
+ * Waits until no work is left for any swap, then expects the books to agree with the chains to the unit, with nothing
+ * in escrow and nothing reserved.
  */
 export async function expectBooksExact(
 	environment: Environment,

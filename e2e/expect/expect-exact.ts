@@ -9,8 +9,8 @@ import { solanaHoldings } from "../solana/solana-holdings.ts";
 import { solanaMarker } from "../solana/solana-marker.ts";
 
 /**
- * Expects each unit where the swap's status says it is: delivered once and exactly, or never taken, or given back. The
- * wallets held nothing but the inputs of these swaps.
+ * Expects every unit to be where the swap's status says: delivered once and exactly, or never taken, or given back. The
+ * wallets must have held nothing but the inputs of these swaps.
  */
 export async function expectExact(
 	{ origin, destination, solana }: Environment,
@@ -28,7 +28,7 @@ export async function expectExact(
 			const isSettled = status === "settled";
 			return {
 				swapId: swap.swapId,
-				// Of a wallet on Solana its balance says whether the input was taken; below.
+				// For a wallet on Solana the balance shows whether the input was taken; see below.
 				opened: isSolanaChain(from.chain) ? Number(status !== "failed") : (opened.get(orderId as Hex) ?? 0),
 				filled: isSolanaChain(to.chain)
 					? Number((await solanaMarker(to.chain, { side: "vault", orderId })) === "vault")
@@ -49,7 +49,7 @@ export async function expectExact(
 		Object.entries(expected).some(([field, value]) => actual[field as keyof typeof actual] !== value),
 	);
 	expect(wrong).toEqual([]);
-	// Nothing was delivered for anybody else, either.
+	// Nothing was delivered to anybody else either.
 	expect([...filled.values()].reduce((sum, count) => sum + count, 0)).toBe(
 		swaps.filter(({ to, swap }) => swap.status === "settled" && !isSolanaChain(to.chain)).length,
 	);
@@ -65,7 +65,10 @@ export async function expectExact(
 	expect(left.filter(({ missing }) => missing !== 0n)).toEqual([]);
 }
 
-/** On Solana the vault has to the unit what it had, with what these swaps brought and without what they took. */
+/**
+ * Expects the vault on Solana to hold, to the unit, its balance at the start plus the inputs minus the outputs of these
+ * swaps.
+ */
 async function expectVaultExact(
 	solana: Environment["solana"],
 	swaps: readonly EndedAnyPlan[],
@@ -80,7 +83,7 @@ async function expectVaultExact(
 	expect((await solanaHoldings(solana)).vault).toEqual(Object.fromEntries(expected));
 }
 
-/** How often each order has an event of this name. */
+/** Counts the events of this name per order. */
 async function countByOrder(
 	chains: readonly TestChain[],
 	eventName: "Opened" | "Filled",
@@ -100,7 +103,7 @@ async function countByOrder(
 	return counts;
 }
 
-/** By wallet, chain and token. */
+/** Groups swaps by wallet, chain and token. */
 function byWallet(swaps: readonly EndedAnyPlan[]): Map<string, [EndedAnyPlan, ...EndedAnyPlan[]]> {
 	const groups = new Map<string, [EndedAnyPlan, ...EndedAnyPlan[]]>();
 	for (const one of swaps) {

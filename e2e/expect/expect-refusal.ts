@@ -2,7 +2,10 @@ import { type ErrorCode, errorBodySchema } from "@geoswap/protocol";
 import type { ExpectStatic } from "vitest";
 import type { ApiAnswer } from "../caller/call-api.ts";
 
-/** What callers were promised about each error, apart from what the service believes: HTTP status, next, retryable. */
+/**
+ * HTTP status, next and retryable that callers were promised for each error, independent of the service's own
+ * catalogue.
+ */
 const promised: Partial<Record<ErrorCode, [status: number, next: string, retryable: boolean]>> = {
 	INVALID_REQUEST: [400, "fix_request", false],
 	INVALID_SIGNATURE: [400, "resign", false],
@@ -28,10 +31,10 @@ const promised: Partial<Record<ErrorCode, [status: number, next: string, retryab
 	RATE_LIMITED: [429, "retry", true],
 };
 
-/** What passes by itself: the same bytes may succeed later, whatever else the code promises. */
+/** Reasons that pass by themselves: the same bytes may succeed later, whatever else the code promises. */
 const passingReasons = ["paused", "pending_transactions"];
 
-/** Expects this error, in the form of every error, with exactly these details; without them, with none. */
+/** Expects this error, in the form that all errors have, with exactly these details, or with none if undefined. */
 export function expectRefusal(
 	expect: ExpectStatic,
 	{ status, headers, body }: ApiAnswer,
@@ -55,7 +58,7 @@ export function expectRefusal(
 	expect(headers["x-request-id"]).toMatch(/^[0-9a-f-]{36}$/);
 }
 
-/** The details of a request in which these fields are wrong. */
+/** Returns the details of a request in which these fields are wrong. */
 export function issuesAt(expect: ExpectStatic, ...paths: string[]): unknown {
 	return { issues: paths.map((path) => ({ path, message: expect.stringMatching(/.{5,}/) })) };
 }

@@ -3,12 +3,12 @@ import type { TestChain } from "@geoswap/devnet";
 import type { Hex } from "viem";
 import { readOrderEvents } from "../trouble/reorganize.ts";
 
-/** The origin chain when a delivery was first seen: how far it was, and in which block the deposit was. */
+/** State of the origin chain when a delivery was first seen: the deposit's block, the latest and the finalized one. */
 type FirstFill = { opened: number; latest: number; finalized: number };
 
 const lookEveryMs = 100;
 
-/** Watches deliveries from each of two chains to the other, and what they were made against. */
+/** Watches deliveries from each of two chains to the other, and the deposits they were made against. */
 export function watchFirstFills(chains: readonly [TestChain, TestChain]): {
 	seen: ReadonlyMap<Hex, FirstFill>;
 	stop: () => Promise<void>;
@@ -17,7 +17,7 @@ export function watchFirstFills(chains: readonly [TestChain, TestChain]): {
 	let isOver = false;
 	const watching = (async () => {
 		while (!isOver) {
-			// Deliveries first: what they were made against was there before.
+			// Deliveries are read first: the deposits behind them were there before.
 			const filled = (await Promise.all(chains.map((chain) => readOrderEvents(chain, 0)))).map((events) =>
 				events.filter(({ name }) => name === "Filled"),
 			);

@@ -5,8 +5,8 @@ import type { Environment } from "../environment/environment.ts";
 import { solanaBalance } from "../solana/solana-balance.ts";
 
 /**
- * By chain, in its native token: what relayers and fee payers hold, with what the books say that they spent. It stays
- * the same as long as the books know of all they spent, and of no more.
+ * Returns, by chain and in its native token, the balances of relayers and fee payers plus their spending according to
+ * the books. It stays constant if the books record exactly what was spent.
  */
 export async function payersMoney(environment: Environment): Promise<Map<number, bigint>> {
 	const { origin, destination, solana, keys, databaseUrl } = environment;

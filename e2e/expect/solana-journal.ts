@@ -21,7 +21,9 @@ type Row = {
 	jobs: { orderId: string }[];
 };
 
-/** What the service signed on Solana for a kind of job, oldest first: of one swap, or of all. */
+/**
+ * Returns the transactions that the service signed on Solana for a kind of job, oldest first: of one swap, or of all.
+ */
 export async function solanaJournal(
 	database: DatabaseConnection,
 	{ kind, swapId }: { kind: "open" | "fill" | "void" | "release" | "refund"; swapId?: string },

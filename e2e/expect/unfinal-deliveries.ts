@@ -4,8 +4,8 @@ import type { DatabaseConnection } from "../environment/connect-database.ts";
 const lookEveryMs = 150;
 
 /**
- * Watches what was delivered against deposits that are not final, or not there, by the events that the service has seen:
- * not by what it keeps count of itself. Says the most that it ever was per origin chain, in cents.
+ * Watches the deliveries against deposits that are not final, or not there, by the events that the service has seen:
+ * not by its own counter. Returns the maximum per origin chain, in cents.
  */
 export function watchUnfinalDeliveries(database: DatabaseConnection): {
 	stop: () => Promise<Map<number, bigint>>;

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { type JsonSchema, type OpenapiJson, resolveSchema } from "./interface-document.ts";
 
-/** Any value that a schema of the document allows. */
+/** Generates any value that a schema of the document allows. */
 export function arbitraryOf(document: OpenapiJson, reference: JsonSchema): fc.Arbitrary<unknown> {
 	const schema = resolveSchema(document, reference);
 	const options = schema.anyOf ?? schema.oneOf;

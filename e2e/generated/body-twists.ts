@@ -9,7 +9,7 @@ const bodyLimit = 32 * 1024;
 
 type Fields = Record<string, unknown>;
 
-/** What is wrong with a body: one of its fields, its JSON, its bytes or its type. */
+/** Returns mistakes in a body: in one of its fields, its JSON, its bytes or its type. */
 export function bodyTwists(document: OpenapiJson, draft: Draft): Twist[] {
 	const fields = fieldsOf(draft);
 	return [
@@ -65,7 +65,7 @@ function fieldTwists(document: OpenapiJson, draft: Draft, fields: Fields): Twist
 	];
 }
 
-/** Right by its form. */
+/** An authorization of the right form. */
 const othersAuthorization = fc.record({
 	chainId: fc.constantFrom(0, 1, "31337", "0x1"),
 	address: fc.constantFrom("0x1111111111111111111111111111111111111111"),

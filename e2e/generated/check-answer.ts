@@ -7,7 +7,7 @@ import type { DocumentedAnswer, OpenapiJson } from "./interface-document.ts";
 
 const documentId = "https://geoswap.example/openapi.json";
 
-/** Everything in an answer that the document does not allow. */
+/** Returns everything in an answer that the document does not allow. */
 export type CheckAnswer = (draft: Draft, answer: RawAnswer) => string[];
 
 export function createAnswerCheck(document: OpenapiJson): CheckAnswer {
@@ -31,7 +31,10 @@ export function createAnswerCheck(document: OpenapiJson): CheckAnswer {
 		return validate(body) ? [] : [ajv.errorsText(validate.errors)];
 	}
 
-	/** The default takes what a later version may answer as well; what this one answers is documented exactly. */
+	/**
+	 * Checks the exact schema: the default also allows answers of later versions, but this version's are documented
+	 * exactly.
+	 */
 	function checkError(answer: RawAnswer): string[] {
 		const schemaPointer = "#/components/schemas/KnownError";
 		return checkBody(answer, { schemaPointer, contentType: "application/json", headers: [] });
@@ -45,7 +48,7 @@ export function createAnswerCheck(document: OpenapiJson): CheckAnswer {
 		const documented = operation.answers[status];
 		if (isReaching && !documented) return [...problems, `${operation.id} documents no ${status}`];
 		if (isReaching && documented) {
-			// A success asks to wait only where it says that it was not held.
+			// A success has this header only if it says that the call was not held.
 			const needed = documented.headers.filter((name) => status !== 200 || name !== "retry-after");
 			problems.push(...needed.flatMap((name) => (name in headers ? [] : [`no header ${name}`])));
 			problems.push(...checkBody(answer, documented));
@@ -73,7 +76,7 @@ function headerProblems({ status, headers }: RawAnswer): string[] {
 	];
 }
 
-/** What is promised of each error beyond the document. */
+/** Checks the promises about errors that go beyond the document. */
 function errorProblems({ status, headers, body }: RawAnswer): string[] {
 	const error = parsed(body) as Record<string, unknown> | undefined;
 	if (error === undefined) return ["the error has no body"];

@@ -1,38 +1,37 @@
 import type { DocumentedOperation } from "./interface-document.ts";
 
-/** How valid a request is. */
 type DraftClass = "valid" | "nearly valid" | "hostile";
 
-/** A request before it is bytes. */
+/** A request before it is encoded. */
 export type Draft = {
 	operation: DocumentedOperation;
 	class: DraftClass;
-	/** What is wrong with it, for whoever reads of a failure. */
+	/** The mistake in it, for the report of a failure. */
 	twist: string;
 	/**
-	 * Whether it arrives at the operation, as far as the path, the method and HTTP itself go: then it is answered with what
-	 * the operation documents, and not with what anything may be answered with.
+	 * True if it reaches the operation, as far as the path, the method and HTTP itself go: then its answer is one that
+	 * the operation documents, not the default.
 	 */
 	isReaching: boolean;
 	method: string;
 	path: string;
-	/** As it stands in the address. */
+	/** Query parameters as they appear in the URL. */
 	query: string[];
 	version: string;
-	/** Without those that frame the body. */
+	/** Headers without those that frame the body. */
 	headers: [name: string, value: string][];
-	/** The bytes of the body, or the value that becomes JSON. */
+	/** The bytes of the body, or the value to encode as JSON. */
 	body: Buffer | { json: unknown } | undefined;
 	framing: "length" | "chunked";
-	/** Where set, these bytes come instead of everything else. */
+	/** If set, these bytes replace everything else. */
 	bytes?: Buffer;
-	/** Sent behind it, without waiting. */
+	/** Bytes sent after the request, without waiting for the answer. */
 	followedBy?: Buffer;
-	/** Whether the sending side is closed after the last byte. */
+	/** True if the sending side is closed after the last byte. */
 	isEnded?: boolean;
 };
 
-/** What a caller puts on the wire. */
+/** Encodes a draft as the bytes on the wire. */
 export function bytesOf(draft: Draft, { apiKey, host }: { apiKey: string; host: string }): Buffer {
 	return Buffer.concat([
 		draft.bytes ? withKey(draft.bytes, apiKey) : ownBytes(draft, { apiKey, host }),
@@ -40,7 +39,7 @@ export function bytesOf(draft: Draft, { apiKey, host }: { apiKey: string; host: 
 	]);
 }
 
-/** Stands for the key, so that a draft can be shown. */
+/** Placeholder of the key, so that a draft can be shown. */
 export const keyPlace = "{x-api-key}";
 
 function withKey(bytes: Buffer, apiKey: string): Buffer {
@@ -59,7 +58,7 @@ function ownBytes(draft: Draft, { apiKey, host }: { apiKey: string; host: string
 			: [draft.framing === "chunked" ? "transfer-encoding: chunked" : `content-length: ${body.length}`]),
 	];
 	return Buffer.concat([
-		// Whatever a header holds goes out byte by byte.
+		// latin1 sends each character of a header as one byte.
 		Buffer.from(`${lines.join("\r\n")}\r\n\r\n`, "latin1"),
 		...(body === undefined ? [] : draft.framing === "chunked" ? chunks(body) : [body]),
 	]);

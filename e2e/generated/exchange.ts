@@ -4,7 +4,7 @@ export type RawAnswer = { status: number; headers: Record<string, string>; body:
 
 type Read = Omit<RawAnswer, "tookMs"> & { length: number };
 
-/** Sends bytes over a connection of their own and reads so many answers. Throws where fewer come. */
+/** Sends bytes over a new connection and reads `answerCount` answers. Throws if fewer come. */
 export function exchange(
 	{ host, port, localAddress }: { host: string; port: number; localAddress: string },
 	bytes: Buffer,
@@ -36,7 +36,7 @@ export function exchange(
 				for (let read = readAnswer(received, isHead); read; read = readAnswer(received, isHead)) {
 					const { length, ...answer } = read;
 					received = received.subarray(length);
-					// An interim answer is not the answer.
+					// Interim answers do not count.
 					if (answer.status >= 200) answers.push({ ...answer, tookMs: performance.now() - startedAt });
 				}
 			} catch (error) {
@@ -47,7 +47,8 @@ export function exchange(
 			socket.destroy();
 			resolve(answers);
 		});
-		// Who is refused before all is sent may find the connection gone; what was answered until then counts.
+		// A refused sender may find the connection closed before it has sent everything; the answers received until then
+		// count.
 		socket.on("error", (error) => fail(error.message));
 		socket.on("end", () => fail("closed"));
 	});
@@ -57,7 +58,7 @@ function text(bytes: Buffer): string {
 	return bytes.toString("latin1").slice(0, 500);
 }
 
-/** The first answer in these bytes, where all of it has arrived. */
+/** Returns the first answer in these bytes, once all of it has arrived. */
 function readAnswer(bytes: Buffer, isHead: boolean): Read | undefined {
 	const headEnd = bytes.indexOf("\r\n\r\n");
 	if (headEnd === -1) return undefined;

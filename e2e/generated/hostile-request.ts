@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { type Draft, keyPlace } from "./draft-request.ts";
 import { hostileText, hostileValue, injections } from "./hostile-text.ts";
 
-/** A request that means harm: with something hostile in any place that holds a value. */
+/** Generates a malicious request: with something hostile in any place that holds a value. */
 export function hostile(valid: fc.Arbitrary<Draft>): fc.Arbitrary<Draft> {
 	return valid.chain((draft) =>
 		fc.oneof(...hostileTwists(draft)).map((twisted): Draft => ({ ...twisted, class: "hostile" })),
@@ -89,7 +89,7 @@ function hostileTwists(draft: Draft): fc.Arbitrary<Draft>[] {
 	];
 }
 
-/** Half of a pair of UTF-16 has no form in an address. */
+/** Encodes text for a URL, in which lone UTF-16 surrogates have no form. */
 function encoded(text: string): string {
 	return encodeURIComponent(text.toWellFormed()).slice(0, 6_000);
 }

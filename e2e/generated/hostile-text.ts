@@ -3,7 +3,7 @@ import fc from "fast-check";
 const json = (value: unknown) => Buffer.from(JSON.stringify(value)).toString("base64url");
 const jwe = (header: unknown, ...parts: string[]) => [json(header), ...parts].join(".");
 
-/** What breaks those who put text into a query, a script, a log or a page. */
+/** Text that breaks code which puts it into a query, a script, a log or a page. */
 export const injections = [
 	"' OR '1'='1' --",
 	"'; drop table swaps; --",
@@ -42,7 +42,7 @@ export const injections = [
 	"z".repeat(2_000),
 ];
 
-/** What is like a sealed token, under odd headers. */
+/** Strings that resemble a sealed token, with odd headers. */
 const tokens = [
 	"x".repeat(8 * 1024),
 	"x".repeat(8 * 1024 + 1),
@@ -71,14 +71,14 @@ const tokens = [
 	jwe({ __proto__: null, alg: ["dir"], enc: {} }, "", "AAAA", "AA", "AAAA"),
 ];
 
-/** Text that was never meant well. */
+/** Malicious text. */
 export const hostileText: fc.Arbitrary<string> = fc.oneof(
 	fc.constantFrom(...injections),
 	fc.constantFrom(...tokens),
 	fc.string({ unit: "binary", maxLength: 50 }),
 );
 
-/** Values in which a string or a number was expected. */
+/** Hostile values for fields that expect a string or a number. */
 export const hostileValue: fc.Arbitrary<unknown> = fc.oneof(
 	hostileText,
 	fc.constantFrom<unknown>(

@@ -1,4 +1,4 @@
-/** As much of JSON Schema as the document of the interface is written in. */
+/** The subset of JSON Schema that the interface's document uses. */
 export type JsonSchema = {
 	$ref?: string;
 	type?: string | string[];
@@ -18,10 +18,10 @@ export type JsonSchema = {
 
 type Parameter = { name: string; in: "query" | "path"; required: boolean; schema: JsonSchema };
 
-/** An answer as it is documented. */
+/** A documented answer. */
 export type DocumentedAnswer = {
 	headers: string[];
-	/** Where in the document the schema of the body stands, and the body's type. */
+	/** Pointer to the schema of the body in the document, and the body's type. */
 	schemaPointer: string;
 	contentType: string;
 };
@@ -33,11 +33,11 @@ export type DocumentedOperation = {
 	needsKey: boolean;
 	parameters: Parameter[];
 	body: JsonSchema | undefined;
-	/** By status, and by `default`. */
+	/** Answers by status, and by `default`. */
 	answers: Record<string, DocumentedAnswer>;
 };
 
-/** What GET /openapi.json answers, or the part of it that is read here. */
+/** The part of the answer of GET /openapi.json that is read here. */
 export type OpenapiJson = {
 	paths: Record<string, Record<string, OperationJson>>;
 	components: { schemas: Record<string, JsonSchema> };
@@ -88,7 +88,7 @@ function documentedAnswer(document: OpenapiJson, keys: string[]): DocumentedAnsw
 	};
 }
 
-/** The schema itself, where it stands elsewhere. */
+/** Follows the reference of a schema, if it is one. */
 export function resolveSchema(document: OpenapiJson, schema: JsonSchema): JsonSchema {
 	return schema.$ref ? (at(document, schema.$ref.split("/").slice(1)) as JsonSchema) : schema;
 }

@@ -11,34 +11,36 @@ import { assetAddress } from "../wallet/make-order.ts";
 import type { Draft } from "./draft-request.ts";
 
 type Asset = { chainId: number; address: string; decimals: number; kind: string };
-/** A wallet that can pay, and with what. */
+/** A wallet that can pay, and its token and amount. */
 type Payer = { chainId: number; address: string; token: string; amount: string };
 
 const strangers = {
 	evm: ["0x1111111111111111111111111111111111111111", "0xfB6916095ca1df60bB79Ce92cE3Ea74c37c5d359"],
 	solana: ["7EcDhSYGxXyscszYEp35KHN8vvw3svAuLKTzXwCFLtV"],
 };
-/** Of each kind; older ones have expired, which is an answer of its own. */
+/** Number of values kept of each kind; older ones have expired, which has an answer of its own. */
 const kept = 40;
-/** Each payer has as much as so many swaps take. */
+/** Each payer's balance is enough for this many swaps. */
 const swapsEach = 4n;
 const inputAmount = 5_000_000n;
 
-/** What exists, to make requests of: what the service lists, and what it answered to earlier requests. */
+/** Existing values for requests: what the service lists, and what it answered to earlier requests. */
 export type LiveValues = {
 	assets: Asset[];
 	payers: Payer[];
-	/** An address of that chain's form that is nobody's. */
+	/** Returns an unused address of that chain's form. */
 	stranger: (chainId: number, n: number) => string;
-	/** Where swaps are delivered: to nobody who is quoted, since that one could pay then. */
+	/**
+	 * Returns the recipient of swaps. It is never a wallet that is quoted, because the payout would let that wallet pay.
+	 */
 	recipient: (chainId: number) => string;
 	quoteTokens: Record<"evm" | "solana", string[]>;
-	/** Tokens with what their wallet signed, or with nothing where it cannot. */
+	/** Op tokens with the wallet's signature, or with none if it cannot sign. */
 	ops: Record<"evm" | "solana", { geoOpToken: string; signed: string }[]>;
-	/** Of submitted swaps, then of quotes alone. */
+	/** Ids of submitted swaps, and of swaps that were only quoted. */
 	swapIds: Record<"submitted" | "quoted", string[]>;
 	cursors: string[];
-	/** Keeps what an answer brought. */
+	/** Keeps the values of an answer. */
 	learn: (draft: Draft, body: Record<string, unknown>) => Promise<void>;
 };
 
@@ -52,7 +54,7 @@ export async function createLiveValues(environment: Environment): Promise<LiveVa
 		solana.newWallet({ usdc: amount }),
 		getTokens(client),
 	]);
-	// Another provider's: it can be quoted, and never built.
+	// This wallet is delegated to another provider: it can be quoted, but never built.
 	const elsewhere = privateKeyToAccount(generatePrivateKey());
 	await Promise.all([
 		delegateWallet(origin, evmPayer),
@@ -96,7 +98,7 @@ export async function createLiveValues(environment: Environment): Promise<LiveVa
 				case "submitSolana":
 					return keep(values.swapIds.submitted, (body as Pick<StatusResponse, "swapId">).swapId);
 				case "listSwaps":
-					// A page of one status goes on with that status only.
+					// The cursor of a list filtered by status works with that status only.
 					if (typeof body.nextCursor === "string" && !query.some((part) => part.startsWith("status")))
 						keep(values.cursors, body.nextCursor);
 			}

@@ -5,7 +5,7 @@ import type { OpenapiJson } from "./interface-document.ts";
 import { type Twist, withHeader } from "./twist.ts";
 import { wireTwists } from "./wire-twists.ts";
 
-/** A valid request in which one thing is wrong. */
+/** Generates a valid request with one mistake. */
 export function nearlyValid(document: OpenapiJson, valid: fc.Arbitrary<Draft>): fc.Arbitrary<Draft> {
 	return valid.chain((draft) =>
 		fc

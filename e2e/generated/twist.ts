@@ -1,10 +1,10 @@
 import type fc from "fast-check";
 import type { Draft } from "./draft-request.ts";
 
-/** Drafts with one thing wrong. Made when it is its turn: there are many, and each is a lot of values. */
+/** Drafts with one mistake. Made lazily: there are many, and each has a lot of values. */
 export type Twist = () => fc.Arbitrary<Draft>;
 
-/** The header with these values, or without it. */
+/** Returns the draft with these values of the header; with none, the header is removed. */
 export function withHeader(draft: Draft, name: string, values: string[]): Draft {
 	return {
 		...draft,

@@ -5,7 +5,7 @@ import { type Draft, keyPlace } from "./draft-request.ts";
 import type { DocumentedOperation, OpenapiJson } from "./interface-document.ts";
 import type { LiveValues } from "./live-values.ts";
 
-/** A request that the document allows, with values that exist. */
+/** Generates a request that the document allows, with values that exist. */
 export function validRequest(
 	document: OpenapiJson,
 	operation: DocumentedOperation,
@@ -43,7 +43,7 @@ export function validRequest(
 		});
 }
 
-/** Values for the fields in which the document allows more than there is. */
+/** Generates values for the fields for which the document allows more than exists. */
 function existingValues(id: string, live: LiveValues): fc.Arbitrary<Record<string, unknown>> {
 	const dice = fc.nat();
 	const pick = <T>(list: readonly T[], n: number): T | undefined => list[n % list.length];
@@ -68,7 +68,7 @@ function existingValues(id: string, live: LiveValues): fc.Arbitrary<Record<strin
 		case "buildGeoOp":
 		case "buildSolanaTx":
 			return dice.map((n) => ({
-				// What the schema allows seldom fits a wallet.
+				// An authorization that the schema allows seldom fits a wallet.
 				...(id === "buildGeoOp" && { authorization: undefined }),
 				geoQuoteToken: newest(live.quoteTokens[id === "buildGeoOp" ? "evm" : "solana"], n) ?? "none yet",
 			}));
@@ -82,7 +82,7 @@ function existingValues(id: string, live: LiveValues): fc.Arbitrary<Record<strin
 		case "getStatus":
 			return fc.tuple(dice, fc.boolean()).map(([n, isSubmitted]) => ({
 				swapId: pick(live.swapIds[isSubmitted ? "submitted" : "quoted"], n) ?? "swp_x",
-				// Seldom longer: who is held answers nothing else meanwhile.
+				// Waits are rare: a held call keeps its sender from anything else.
 				wait: isSubmitted && n % 20 === 0 ? "1" : "0",
 			}));
 		case "listSwaps":
@@ -97,12 +97,12 @@ function existingValues(id: string, live: LiveValues): fc.Arbitrary<Record<strin
 	}
 }
 
-/** Rather what still opens. */
+/** Prefers newer tokens, which still open. */
 function newest<T>(list: readonly T[], n: number): T | undefined {
 	return list.at(-1 - (n % Math.max(1, n % 4 === 0 ? list.length : Math.min(list.length, 5))));
 }
 
-/** Of a wallet that can pay: it can be built and submitted. */
+/** Returns the quote of a wallet that can pay: it can be built and submitted. */
 function payersQuote(live: LiveValues, a: number, b: number): Record<string, unknown> {
 	const payer = live.payers[a % live.payers.length];
 	const others = live.assets.filter(({ address }) => address !== payer?.token);
@@ -118,7 +118,7 @@ function payersQuote(live: LiveValues, a: number, b: number): Record<string, unk
 	};
 }
 
-/** Between any two assets: a wallet that has nothing is quoted too. */
+/** Returns a quote between any two assets: a wallet without a balance is quoted too. */
 function strangersQuote(
 	live: LiveValues,
 	{ from, to, wallet, whole }: { from: number; to: number; wallet: number; whole: number },

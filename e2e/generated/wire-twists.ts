@@ -2,12 +2,12 @@ import fc from "fast-check";
 import { type Draft, keyPlace } from "./draft-request.ts";
 import type { Twist } from "./twist.ts";
 
-/** What is wrong with a request's path, method or HTTP itself. */
+/** Returns mistakes in a request's path, method or HTTP itself. */
 export function wireTwists(draft: Draft): Twist[] {
 	return [pathTwist, methodTwist, headerTwist, httpTwist].map((twist) => () => twist(draft));
 }
 
-/** Those that are the same path in the end, then those that are another. */
+/** Generates paths that are equivalent after normalization, and paths that are not. */
 function pathTwist(draft: Draft): fc.Arbitrary<Draft> {
 	const { path } = draft;
 	const same = [

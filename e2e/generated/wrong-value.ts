@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { hostileValue } from "./hostile-text.ts";
 import type { JsonSchema } from "./interface-document.ts";
 
-// The library of types does not know it yet.
+// TypeScript's library does not have this type yet.
 const { rawJSON } = JSON as unknown as { rawJSON: (text: string) => unknown };
 
 const addresses = [
@@ -53,14 +53,14 @@ const numberTexts = [
 ];
 const beyond = [2n ** 53n, 2n ** 63n, 2n ** 64n, 2n ** 256n - 1n, 2n ** 256n, 10n ** 78n].map(String);
 
-/** Instead of a field's value: of another type, just outside of its bounds, or nearly the same. */
+/** Generates a wrong value for a field: of another type, just outside of its bounds, or nearly the same. */
 export function wrongValue(schema: JsonSchema, value: unknown): fc.Arbitrary<unknown> {
 	const bounds = (schema.anyOf ?? [schema]).flatMap(({ minimum, exclusiveMinimum, maximum }) => [
 		...(minimum === undefined ? [] : [minimum - 1, minimum]),
 		...(exclusiveMinimum === undefined ? [] : [exclusiveMinimum, exclusiveMinimum + 1]),
 		...(maximum === undefined ? [] : [maximum, maximum + 1]),
 	]);
-	// An object that is made up may lack all that makes a text of it.
+	// A generated object may lack everything that converts it to a string.
 	const text = typeof value === "object" ? JSON.stringify(value) : String(value);
 	return fc.oneof(
 		fc.constantFrom<unknown>(null, true, false, "", " ", [], {}, [value], { value }, 0, -1, 1.5),
@@ -80,7 +80,7 @@ export function wrongValue(schema: JsonSchema, value: unknown): fc.Arbitrary<unk
 			text + text,
 			text.normalize("NFKD").concat("\u0301"),
 			[...text].reverse().join(""),
-			// Still a signature, an address or a token by its looks.
+			// This still looks like a signature, an address or a token.
 			`${text.slice(0, 10)}${text[10] === "1" ? "2" : "1"}${text.slice(11)}`,
 		),
 		hostileValue,

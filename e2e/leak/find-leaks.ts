@@ -4,7 +4,7 @@ import type { EnvironmentAddress } from "../environment/environment.ts";
 import { processSecrets, signedSecrets } from "./known-secrets.ts";
 import { createSecretFinder, type Finding } from "./secret-finder.ts";
 
-/** Looks for everything secret of an environment that still runs in all that its services wrote and show. */
+/** Searches all output of a running environment's services for its secrets. */
 export async function findLeaks(address: EnvironmentAddress): Promise<string[]> {
 	const secrets = [...processSecrets(address), ...(await signedSecrets(address.databaseUrl))];
 	const find = createSecretFinder(secrets);
@@ -12,7 +12,7 @@ export async function findLeaks(address: EnvironmentAddress): Promise<string[]> 
 	return [...leaksIn(address.logDir, find), ...shown.flat()];
 }
 
-/** In every file of a folder. */
+/** Searches every file of a folder. */
 export function leaksIn(folder: string, find: (text: string) => Finding[]): string[] {
 	return readdirSync(folder, { recursive: true, withFileTypes: true })
 		.filter((entry) => entry.isFile())

@@ -6,7 +6,7 @@ import { connectDatabase } from "../environment/connect-database.ts";
 import type { EnvironmentAddress } from "../environment/environment.ts";
 import type { Secret } from "./secret-finder.ts";
 
-/** What an environment's processes were given to keep. */
+/** Returns the secrets that an environment's processes were given. */
 export function processSecrets({
 	serverEnvironment: variables,
 	keys,
@@ -27,7 +27,7 @@ export function processSecrets({
 			kind: "relayer's key",
 			value: hexToBytes(key as Hex),
 		})),
-		// The private half alone: the other is an address.
+		// Only the private half is secret: the other half is an address.
 		...solanaKeys(variables).flatMap((key): Secret[] => [
 			{ kind: "Solana key", value: key.slice(0, 40) },
 			{ kind: "Solana key", value: new Uint8Array(getBase58Encoder().encode(key)).subarray(0, 32) },
@@ -53,7 +53,7 @@ function solanaKeys(variables: Record<string, string | undefined>): string[] {
 	);
 }
 
-/** Providers of nodes put a key into the address. */
+/** Returns the keys that node providers put into their URLs. */
 function nodeKeys(configFile: string | undefined): string[] {
 	if (configFile === undefined) return [];
 	type Chain = { rpcUrl: string; secondProvider?: { rpcUrl: string } };
@@ -67,7 +67,10 @@ function nodeKeys(configFile: string | undefined): string[] {
 
 type SignedOpJson = { signature?: Hex; authorization?: { r: Hex; s: Hex } };
 
-/** What wallets, relayers and attesters signed: as public as a chain makes it, and no line of a log's concern. */
+/**
+ * Returns the signatures of wallets, relayers and attesters: a chain may make them public, but no log should contain
+ * them.
+ */
 export async function signedSecrets(databaseUrl: string): Promise<Secret[]> {
 	const database = await connectDatabase(databaseUrl);
 	try {
@@ -96,7 +99,7 @@ export async function signedSecrets(databaseUrl: string): Promise<Secret[]> {
 	}
 }
 
-/** The first 64 bytes in two: whoever spells r and s apart is found as well. */
+/** Splits the first 64 bytes in two, so that r and s are also found when printed apart. */
 function halves(kind: string, signature: Hex | undefined): Secret[] {
 	if (!signature) return [];
 	const bytes = hexToBytes(signature);
@@ -108,7 +111,7 @@ function evmSignature(raw: Buffer): Secret[] {
 	return [r, s].flatMap((half) => (half ? [{ kind: "signed transaction", value: hexToBytes(half) }] : []));
 }
 
-/** But for the first, which is the transaction's name. */
+/** Returns all signatures but the first, which is the transaction's id. */
 function solanaSignatures(raw: Buffer): Secret[] {
 	const count = raw[0] ?? 0;
 	return Array.from({ length: count - 1 }, (_, i) => ({

@@ -35,7 +35,7 @@ const serverEnvironment = {
 const find = createSecretFinder(processSecrets({ serverEnvironment, keys }));
 const kindsIn = (text: string) => [...new Set(find(text).map(({ kind }) => kind))];
 
-/** As a line of a log would have it. */
+/** Returns a log line with this value. */
 const logged = (value: unknown) => `${JSON.stringify({ level: 30, process: "api", value, msg: "done" })}\n`;
 const bytesOf = (key: Hex) => Buffer.from(hexToBytes(key));
 

@@ -1,43 +1,43 @@
 import { getBase58Decoder } from "@solana/kit";
 
-/** What must not be read by anyone who may read a log. */
+/** A value that no reader of a log may see. */
 export type Secret = { kind: string; value: string | Uint8Array };
 
 export type Finding = {
 	kind: string;
-	/** Its line, from 1 on. */
+	/** Line number, starting at 1. */
 	line: number;
-	/** Enough to look for it, too little to use it. */
+	/** Long enough to search for, too short to use. */
 	excerpt: string;
 };
 
-/** Secrets that are known by their looks. */
+/** Secrets that are recognized by their form. */
 const patterns: readonly { kind: string; pattern: RegExp }[] = [
 	{ kind: "API key", pattern: /geosk_[0-9a-z]{6,}_[0-9a-z]{20,}/gi },
-	// Its third part is random. The made-up tokens that hostile requests send have a short one, or nothing but A.
+	// The third part of a token is random. In the made-up tokens of hostile requests it is short, or nothing but A.
 	{ kind: "sealed token", pattern: /eyJ[\w-]{16,}\.[\w-]*\.(?!A+\b)[\w-]{16,}/g },
 	{ kind: "private key in PEM", pattern: /-----BEGIN [A-Z ]*PRIVATE KEY-----/g },
 	{ kind: "address with a password", pattern: /\b[a-z][a-z0-9+.-]*:\/\/[^\s:@/"']*:[^\s@/"']+@/gi },
 ];
 
 /**
- * Whoever prints a secret prints it whole or a good part of it: all of these long strings are looked for at every other
- * place of it. They are long enough that none of them turns up by chance.
+ * A leaked secret is printed whole or in large part: windows of this length are searched for, starting at every half
+ * window of it. They are long enough that none occurs by chance.
  */
 const windowLength = 20;
 const windowStep = windowLength / 2;
 const bytesInWindow = 12;
 
-/** Texts in which a secret of whatever spelling could be. */
+/** Text in which a secret could be, in any encoding. */
 const runs = /[A-Za-z0-9+/_=-]{20,}/g;
-/** `1,2,3`, as bytes are listed. */
+/** `1,2,3`, a list of bytes. */
 const byteLists = /(?:\d{1,3}[,\s]+){11,}\d{1,3}/g;
-/** `"0":1,"1":2`, as JSON has a Uint8Array. */
+/** `"0":1,"1":2`, a Uint8Array in JSON. */
 const byteObjects = /(?:"\d+":\s*\d{1,3}[,\s]+){11,}"\d+":\s*\d{1,3}/g;
-/** `1a 2b`, as Node shows a buffer. */
+/** `1a 2b`, a buffer as Node prints it. */
 const spacedHex = /(?:[0-9a-f]{2}[ :]){11,}[0-9a-f]{2}/gi;
 
-/** Finds secrets in texts, in whatever way their bytes are spelled. What it costs does not depend on how many there are. */
+/** Finds secrets in text, in any encoding of their bytes. The cost does not depend on the number of secrets. */
 export function createSecretFinder(secrets: readonly Secret[]): (text: string) => Finding[] {
 	const exact = new Map<string, string>();
 	const hex = new Map<string, string>();
@@ -123,13 +123,13 @@ function kindOfBytes(windows: ReadonlyMap<string, string>, list: string): string
 	return undefined;
 }
 
-/** How base64 spells these bytes in the middle of others: three ways, by where they begin. */
+/** Returns the base64 forms of these bytes in the middle of others: three, by the offset at which they begin. */
 function base64Anywhere(bytes: Buffer): string[] {
 	return [0, 1, 2].map((before) => {
 		const encoded = Buffer.concat([Buffer.alloc(before), bytes])
 			.toString("base64")
 			.replace(/=+$/, "");
-		// The first and the last character can be made of neighbours as well.
+		// The first and the last character may also encode bits of neighbouring bytes.
 		return encoded.slice(before === 0 ? 0 : before + 1, -1);
 	});
 }

@@ -5,13 +5,13 @@ import type { AddressInfo } from "node:net";
 import { dirname } from "node:path";
 import { text } from "node:stream/consumers";
 
-/** A span as a collector keeps it. */
+/** A span as the collector stores it. */
 export type ExportedSpan = {
 	service: string;
 	name: string;
 	traceId: string;
 	spanId: string;
-	/** Empty where it is the first of its trace. */
+	/** Empty for the first span of a trace. */
 	parentSpanId: string;
 	startMs: number;
 	endMs: number;
@@ -21,7 +21,7 @@ export type ExportedSpan = {
 
 export type OtlpCollector = { tracesUrl: string; stop: () => Promise<void> };
 
-/** Takes spans as OTLP in JSON over HTTP, and writes each to a file as it came, with who sent it. */
+/** Receives spans as OTLP in JSON over HTTP, and appends each unchanged to a file, with the sending service. */
 export async function startOtlpCollector(file: string): Promise<OtlpCollector> {
 	const server = createServer((request, response) => {
 		const answer = (status: number) =>
@@ -37,7 +37,7 @@ export async function startOtlpCollector(file: string): Promise<OtlpCollector> {
 	});
 	server.listen(0, "127.0.0.1");
 	await once(server, "listening");
-	// Whoever started it may end before it does.
+	// The process that started the collector may end first.
 	server.unref();
 	return {
 		tracesUrl: `http://127.0.0.1:${(server.address() as AddressInfo).port}/v1/traces`,
@@ -49,7 +49,7 @@ export async function startOtlpCollector(file: string): Promise<OtlpCollector> {
 	};
 }
 
-/** The spans that have arrived so far. */
+/** Returns the spans that have arrived so far. */
 export function readSpans(file: string): ExportedSpan[] {
 	let lines: string[];
 	try {
@@ -57,7 +57,7 @@ export function readSpans(file: string): ExportedSpan[] {
 	} catch {
 		return [];
 	}
-	// A line that is being written has no end yet.
+	// The last line may still be being written.
 	return lines.slice(0, -1).map((line) => toSpan(JSON.parse(line)));
 }
 

@@ -15,7 +15,7 @@ const sampleLine = new RegExp(
 );
 const labelPattern = /([a-zA-Z_][a-zA-Z0-9_]*)="((?:[^"\\]|\\["\\n])*)"/g;
 
-/** The families of a scrape, by name. Throws at the first line that is not of the exposition format. */
+/** Returns the families of a scrape, by name. Throws at the first line that violates the exposition format. */
 export function parseMetrics(text: string): Map<string, MetricFamily> {
 	if (!text.endsWith("\n")) throw new Error("the last line has no end");
 	const families = new Map<string, MetricFamily>();

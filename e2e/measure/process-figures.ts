@@ -8,13 +8,13 @@ export function residentBytes(pid: number): number {
 	return statusBytes(pid, "VmRSS");
 }
 
-/** The most that was resident since the process began, or since `forgetPeak`. */
+/** Returns the peak of resident memory since the process began, or since `forgetPeak`. */
 export function peakResidentBytes(pid: number): number {
 	return statusBytes(pid, "VmHWM");
 }
 
 export function forgetPeak(pid: number): void {
-	// Linux's word for it: see proc(5).
+	// Writing 5 resets the peak: see proc(5).
 	writeFileSync(`/proc/${pid}/clear_refs`, "5");
 }
 
@@ -24,27 +24,27 @@ function statusBytes(pid: number, name: "VmRSS" | "VmHWM"): number {
 	return Number(kib) * 1_024;
 }
 
-/** How many connections to a port of this machine are open, as its server sees them. */
+/** Returns the number of open connections to a port of this machine, as its server sees them. */
 export function connectionsTo(port: number): number {
 	const hexPort = port.toString(16).toUpperCase().padStart(4, "0");
-	// The second field is the server's own address, the fourth says whether it is established.
+	// The second field is the server's own address; 01 in the fourth means established.
 	const isOpen = new RegExp(`^\\s*\\d+: [0-9A-F]+:${hexPort} [0-9A-F]+:[0-9A-F]{4} 01 `);
 	return ["tcp", "tcp6"]
 		.flatMap((kind) => readFileSync(`/proc/net/${kind}`, "utf8").split("\n"))
 		.filter((line) => isOpen.test(line)).length;
 }
 
-/** What Linux counts a process's time in, on every machine. */
+/** The unit in which Linux counts a process's time, the same on every machine. */
 const ticksPerSecond = 100;
 
-/** The time of processors that a process has used, its kernel's share included. */
+/** Returns the processor time that a process has used, the kernel's share included. */
 export function processorMs(pid: number): number {
 	return parseProcess(readFileSync(`/proc/${pid}/stat`, "utf8")).ownMs;
 }
 
 /** Reads the text of `/proc/PID/stat`. */
 export function parseProcess(stat: string): { parentPid: number; ownMs: number; endedChildrenMs: number } {
-	// The name of the program may hold anything, spaces and brackets included.
+	// The program's name may contain anything, spaces and brackets included.
 	const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
 	const sumMs = (...at: number[]) =>
 		at.reduce((sum, i) => sum + (Number(fields[i]) * 1_000) / ticksPerSecond, 0);

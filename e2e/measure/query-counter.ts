@@ -2,17 +2,19 @@ import { once } from "node:events";
 import { type AddressInfo, connect, createServer, type Socket } from "node:net";
 import { pipeline } from "node:stream";
 
-/** How often each SQL statement was executed. */
+/** Number of executions of each SQL statement. */
 export type QueryCounts = Record<string, number>;
 
 export type QueryCounter = {
-	/** The database's address by way of the counter. */
+	/** The database's URL through the counter. */
 	url: string;
 	counts: () => QueryCounts;
 	stop: () => Promise<void>;
 };
 
-/** Passes PostgreSQL's protocol on to a server, byte by byte as it comes, and counts the statements that clients send. */
+/**
+ * Forwards PostgreSQL's protocol to a server, byte by byte as it comes, and counts the statements that clients send.
+ */
 export async function startQueryCounter(databaseUrl: string): Promise<QueryCounter> {
 	const target = new URL(databaseUrl);
 	const counts: QueryCounts = {};
@@ -46,11 +48,14 @@ export async function startQueryCounter(databaseUrl: string): Promise<QueryCount
 	};
 }
 
-/** Reads what one client sends: a simple query ("Q") has the statement, a bind ("B") names one that was parsed ("P"). */
+/**
+ * Reads the messages of one client: a simple query ("Q") has the statement, a bind ("B") names one that was parsed
+ * ("P").
+ */
 function statementReader(onStatement: (sql: string) => void): (chunk: Buffer) => void {
 	const parsed = new Map<string, string>();
 	let rest: Buffer = Buffer.alloc(0);
-	// The first message, which says who connects, has no type.
+	// The startup message, which comes first, has no type.
 	let typeBytes = 0;
 	return (chunk) => {
 		rest = Buffer.concat([rest, chunk]);

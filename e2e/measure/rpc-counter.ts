@@ -3,14 +3,14 @@ import { Agent, createServer, type IncomingMessage, request, type ServerResponse
 import type { AddressInfo } from "node:net";
 import { pipeline } from "node:stream";
 
-/** How often each JSON-RPC method was called. */
+/** Number of calls per JSON-RPC method. */
 export type RpcCounts = Record<string, number>;
 
 export type RpcCounter = { url: string; stop: () => Promise<void> };
 
 const countsPath = "/counts";
 
-/** Passes JSON-RPC on to a node, byte by byte as it comes, and counts the calls. A batch counts as what is in it. */
+/** Forwards JSON-RPC to a node, byte by byte as it comes, and counts the calls. Each call of a batch counts. */
 export async function startRpcCounter(targetUrl: string): Promise<RpcCounter> {
 	const counts: RpcCounts = {};
 	const agent = new Agent({ keepAlive: true });
@@ -31,7 +31,7 @@ export async function startRpcCounter(targetUrl: string): Promise<RpcCounter> {
 	};
 }
 
-/** What a counter counted since it was started. */
+/** Returns the counts since the counter was started. */
 export async function readRpcCounts(counterUrl: string): Promise<RpcCounts> {
 	const response = await fetch(new URL(countsPath, counterUrl));
 	return response.json() as Promise<RpcCounts>;
@@ -61,7 +61,7 @@ function passOn({
 		for (const name of methodsIn(Buffer.concat(chunks).toString())) counts[name] = (counts[name] ?? 0) + 1;
 	});
 	pipeline(incoming, upstream, () => {});
-	// The node is gone: whoever asked sees what it would see without us, a connection that breaks.
+	// The node is gone: the caller sees a broken connection, as it would without the counter.
 	upstream.on("error", () => outgoing.destroy());
 	outgoing.on("close", () => upstream.destroy());
 }

@@ -4,12 +4,12 @@ import { connectDatabase } from "../environment/connect-database.ts";
 const lookEveryMs = 100;
 
 /**
- * The longest time, in ms, that a swap was due and not looked at, or a job that a lane could take was not taken; and by
- * how much a look itself, which is a timer and a small query, came late: the measure of how busy the machine is.
+ * The longest time, in ms, that a due swap was not looked at, or that a job was ready and no lane took it; and the
+ * longest delay of a check itself, a timer and a small query, which shows how busy the machine is.
  */
 export type Stalls = { swapMs: number; jobMs: number; lateMs: number };
 
-/** Looks all the time for work that nobody does. What it returns ends that and says how long it was at worst. */
+/** Checks continuously for work that nobody does. The returned function stops that and returns the worst delays. */
 export async function watchStalls(databaseUrl: string): Promise<() => Promise<Stalls>> {
 	const database = await connectDatabase(databaseUrl);
 	const worst = { swapMs: 0, jobMs: 0, lateMs: 0 };

@@ -5,7 +5,7 @@ import type { SolanaTestChain } from "./solana-chain.ts";
 
 const landsWithinMs = 20_000;
 
-/** Sends what someone else than the service wants, at that one's cost, and waits until it is confirmed. */
+/** Sends a transaction of someone other than the service, who pays for it, and waits until it is confirmed. */
 export async function sendSolana(
 	{ rpc }: Pick<SolanaTestChain, "rpc">,
 	{ feePayer, instructions }: { feePayer: KeyPairSigner; instructions: readonly Instruction[] },

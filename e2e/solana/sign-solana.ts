@@ -14,7 +14,7 @@ import {
 } from "@solana/kit";
 import type { SolanaTestChain } from "./solana-chain.ts";
 
-/** A transaction with a new blockhash, signed by all that its instructions carry. */
+/** Returns a transaction with a new blockhash, signed by all signers of its instructions. */
 export async function signSolana(
 	{ rpc }: Pick<SolanaTestChain, "rpc">,
 	{ feePayer, instructions }: { feePayer: KeyPairSigner; instructions: readonly Instruction[] },

@@ -1,7 +1,7 @@
 import { type SolanaAddress, solanaNativeToken, tokenAccountOf } from "@geoswap/protocol";
 import type { SolanaTestChain } from "./solana-chain.ts";
 
-/** What someone holds of a token in the account that is meant for it; of the native one, the address itself. */
+/** Returns an owner's balance in its associated token account; for the native token, that of the address itself. */
 export async function solanaBalance(
 	{ rpc }: Pick<SolanaTestChain, "rpc">,
 	token: SolanaAddress,
@@ -14,11 +14,11 @@ export async function solanaBalance(
 	const address = await tokenAccountOf({ owner, token });
 	const { value } = await rpc.getAccountInfo(address, { commitment: "confirmed", encoding: "base64" }).send();
 	if (!value) return 0n;
-	// A token account is mint, owner, amount.
+	// A token account begins with mint, owner, amount.
 	return Buffer.from(value.data[0], "base64").readBigUInt64LE(64);
 }
 
-/** Whether an owner has an account for a token at all. */
+/** Returns true if the owner has an account for the token. */
 export async function hasTokenAccount(
 	{ rpc }: Pick<SolanaTestChain, "rpc">,
 	token: SolanaAddress,

@@ -9,7 +9,7 @@ import {
 } from "@solana/kit";
 import { assetAddress } from "../wallet/make-order.ts";
 
-/** The Solana of an environment, with what can be done to it that nobody could do to a real one. */
+/** The Solana of an environment, with admin calls that a real cluster does not have. */
 export type SolanaTestChain = {
 	chainId: number;
 	rpcUrl: string;
@@ -17,7 +17,7 @@ export type SolanaTestChain = {
 	rpc: Rpc<SolanaRpcApi>;
 	deployment: SolanaDeployment;
 	admin: SolanaAdmin;
-	/** A new wallet that holds this, and not one lamport unless asked for. */
+	/** Creates a wallet with this holding, and not one lamport unless asked for. */
 	newWallet: (holding?: SolanaHolding) => Promise<KeyPairSigner>;
 };
 

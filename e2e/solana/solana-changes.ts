@@ -3,12 +3,12 @@ import type { Signature } from "@solana/kit";
 import type { SolanaTestChain } from "./solana-chain.ts";
 
 export type SolanaChanges = {
-	/** By how much one transaction changed what an owner holds of a token, the native one included. */
+	/** Returns the change of an owner's balance of a token, the native one included, in one transaction. */
 	of: (owner: SolanaAddress, token: SolanaAddress) => bigint;
 	fee: bigint;
 };
 
-/** What a transaction did to balances, as the node tells. Throws unless it landed and succeeded. */
+/** Returns the balance changes of a transaction, as reported by the node. Throws unless it landed and succeeded. */
 export async function solanaChanges({ rpc }: SolanaTestChain, signature: string): Promise<SolanaChanges> {
 	const found = await rpc
 		.getTransaction(signature as Signature, {

@@ -2,7 +2,7 @@ import type { SolanaDeployment } from "@geoswap/protocol";
 import { createSolanaRpc } from "@solana/kit";
 import { solanaBalance } from "./solana-balance.ts";
 
-/** What vault and escrow hold of each asset, by symbol. */
+/** Returns the balances of vault and escrow of each asset, by symbol. */
 export async function solanaHoldings({
 	rpcUrl,
 	deployment,

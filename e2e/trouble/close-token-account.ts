@@ -12,12 +12,12 @@ import type { SolanaTestChain } from "../solana/solana-chain.ts";
 
 type Closing = { owner: KeyPairSigner; token: SolanaAddress; to: KeyPairSigner };
 
-/** Closes an owner's account for a token: all that is in it goes to another, who pays for that, and its rent as well. */
+/** Closes an owner's account for a token: its balance and its rent go to `to`, who pays the fee. */
 export async function closeTokenAccount(chain: SolanaTestChain, closing: Closing): Promise<void> {
 	await sendSolana(chain, { feePayer: closing.to, instructions: await closingInstructions(chain, closing) });
 }
 
-/** As closing is tried by one who does not care whether it works. */
+/** Tries to close it, without caring whether that works. */
 export async function tryToCloseTokenAccount(chain: SolanaTestChain, closing: Closing): Promise<void> {
 	const instructions = await closingInstructions(chain, closing);
 	const { wire } = await signSolana(chain, { feePayer: closing.to, instructions });

@@ -2,16 +2,16 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import type { SeededRandom } from "./seeded-random.ts";
 
-/** What befalls a call: nobody hears it; its answer is lost, late or cut off; it is made twice, the second time late. */
+/** Faults of a call: it is lost; its answer is lost, late or cut off; it is made twice, the second time late. */
 const faults = ["dropped", "unanswered", "late", "cut", "doubled"] as const;
 type ProxyFault = (typeof faults)[number];
 
 export type FlakyProxy = {
 	url: string;
-	/** How often each fault happened. */
+	/** Number of times each fault happened. */
 	counts: Record<ProxyFault, number>;
 	calls: () => number;
-	/** Once copies that were still on their way have arrived. */
+	/** Stops once copies that are still in flight have arrived. */
 	stop: () => Promise<void>;
 };
 
@@ -19,7 +19,7 @@ const mostDelayMs = 5_000;
 /** A copy may be as late as an op lives, and later. */
 const mostCopyDelayMs = 120_000;
 
-/** Stands between callers and the API, and does its worst to a share of what passes. */
+/** Proxies calls to the API, and injects faults into a share of them. */
 export async function startFlakyProxy({
 	target,
 	share,
@@ -27,7 +27,7 @@ export async function startFlakyProxy({
 	copyDelayMs = mostCopyDelayMs,
 }: {
 	target: string;
-	/** Of the calls, from 0 to 1. */
+	/** Share of the calls, from 0 to 1. */
 	share: number;
 	random: SeededRandom;
 	copyDelayMs?: number;

@@ -2,7 +2,7 @@ import type { TestChain } from "@geoswap/devnet";
 import { type Address, concat, type Hex, toFunctionSelector } from "viem";
 import { generatePrivateKey, privateKeyToAddress } from "viem/accounts";
 
-/** Makes a token refuse every transfer to someone, as its issuer can. Returns what ends it. */
+/** Makes a token refuse every transfer to a holder, as its issuer can. Returns a function that ends it. */
 export async function freezeInToken(
 	{ publicClient, testClient }: TestChain,
 	{ token, holder }: { token: Address; holder: Address },

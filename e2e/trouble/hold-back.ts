@@ -2,7 +2,7 @@ import { fromSwapId } from "@geoswap/protocol";
 import { connectDatabase } from "../environment/connect-database.ts";
 
 /**
- * Keeps a swap that is about to be submitted as it is: no lane takes its op. Only this swap waits, and goes on once
+ * Holds a swap back that is about to be submitted: no lane takes its op. Only this swap waits, and continues once
  * released.
  */
 export async function holdBack(

@@ -20,7 +20,7 @@ export type MessageDraft = {
 	instructions: Instruction[];
 };
 
-/** What a wallet makes of a message that does not leave it as it is. */
+/** Returns the message with a wallet's changes to it. */
 export function redraftMessage(message: Uint8Array, change: (draft: MessageDraft) => unknown): Uint8Array {
 	const built = decompileTransactionMessage(getCompiledTransactionMessageDecoder().decode(message));
 	const draft: MessageDraft = {

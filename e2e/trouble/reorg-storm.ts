@@ -7,7 +7,7 @@ import type { SeededRandom } from "./seeded-random.ts";
 
 type DroppedEvent = OrderEventLog & {
 	chainId: number;
-	/** What the caller had been told when it was dropped. */
+	/** The status that the caller had been told when the event was dropped. */
 	status: string;
 };
 
@@ -16,8 +16,8 @@ export type Storm = { reorgs: { chainId: number; depth: number }[]; dropped: Dro
 const reorgsInAStorm = 20;
 
 /**
- * Reorganizes the chains at random moments, to a random depth above what is final, until it is over. Of the transactions
- * that are dropped some are in the new fork, later than they were, and some are gone.
+ * Reorgs the chains at random moments, to a random depth above the final block, until it is over. Some of the dropped
+ * transactions are in the new fork, later than they were, and some are gone.
  */
 export async function stormChains(
 	storm: Storm,
@@ -30,13 +30,13 @@ export async function stormChains(
 		isOver,
 	}: {
 		chains: readonly TestChain[];
-		/** By chain id: blocks that are never dropped, final or not. */
+		/** Block numbers by chain id: blocks up to there are never dropped, final or not. */
 		floors: ReadonlyMap<number, number>;
 		database: DatabaseConnection;
 		random: SeededRandom;
-		/** Between two storms: under an endless one nothing would ever be final. */
+		/** Pause between two storms: in an endless one nothing would ever be final. */
 		calmMs: number;
-		/** Asked after each storm. */
+		/** Called after each storm. */
 		isOver: () => boolean;
 	},
 ): Promise<void> {
@@ -59,7 +59,7 @@ export async function stormChains(
 		const dropped = await reorganize(chain, {
 			firstDropped: (newest) => newest - depth + 1,
 			fate: () => {
-				// In the order of before: a nonce before the one below it would be thrown away.
+				// The order is kept: a transaction before the one with the next lower nonce would be dropped.
 				inForkBlock = random.between(inForkBlock, depth - 1);
 				return random.chance(share) ? { inForkBlock } : "gone";
 			},
@@ -75,7 +75,9 @@ export async function stormChains(
 	}
 }
 
-/** Half of them are aimed at something that happened to an order; of the others most are shallow, as in the wild. */
+/**
+ * Chooses a depth. Half of the reorgs aim at an event of an order; most of the others are shallow, as on real chains.
+ */
 async function chooseDepth({
 	chain,
 	latest,

@@ -12,7 +12,7 @@ export type OrderEventLog = {
 	transactionHash: Hex;
 };
 
-/** What a chain says about orders, from a block on. */
+/** Returns a chain's events about orders, from a block on. */
 export async function readOrderEvents(chain: TestChain, fromBlock: number): Promise<OrderEventLog[]> {
 	const { escrow, vault } = chain.deployment.contracts;
 	const logs = await chain.publicClient.getLogs({ address: [escrow, vault], fromBlock: BigInt(fromBlock) });
@@ -26,12 +26,12 @@ export async function readOrderEvents(chain: TestChain, fromBlock: number): Prom
 	);
 }
 
-/** What becomes of a transaction about orders whose block is dropped: it is in a block of the new fork, or in none. */
+/** The fate of a transaction about orders whose block is dropped: it is in a block of the new fork, or in none. */
 type Fate = { inForkBlock: number } | "gone";
 
 /**
- * Drops the newest blocks and puts as many others in their place at once, as whoever followed another fork sees it. The
- * chain's clock goes on. Returns what it unsaid of orders.
+ * Replaces the newest blocks by as many others at once, as a node sees it that followed another fork. The chain's clock
+ * goes on. Returns the order events that were dropped.
  */
 export function reorganize(
 	chain: TestChain,
@@ -39,7 +39,7 @@ export function reorganize(
 		firstDropped,
 		fate = () => "gone",
 	}: {
-		/** The number of the first block that is dropped, given the newest one's. */
+		/** Returns the number of the first block to drop, given the newest one's. */
 		firstDropped: (latest: number) => number;
 		fate?: (hash: Hex) => Fate;
 	},
@@ -73,7 +73,7 @@ async function drop(
 		Parameters: [number, [Hex, number][]];
 		ReturnType: null;
 	}>({ method: "anvil_reorg", params: [depth, kept] });
-	// It runs on from the last common block otherwise, ever further behind.
+	// Without this the clock would go on from the last common block, ever further behind.
 	await testClient.request<{ Method: "anvil_setTime"; Parameters: [number]; ReturnType: unknown }>({
 		method: "anvil_setTime",
 		params: [Math.floor(Date.now() / 1_000)],

@@ -2,7 +2,7 @@ import { createCipheriv, createDecipheriv, randomBytes } from "node:crypto";
 
 export type SealKey = { kid: string; secret: Buffer };
 
-/** The keys that an environment's API seals with, the first of them always. */
+/** Returns the keys that an environment's API seals with. It always seals with the first. */
 export function sealKeysOf(serverEnvironment: Record<string, string>): SealKey[] {
 	return (serverEnvironment.GEOSWAP_SEAL_KEYS ?? "").split(",").map((entry) => {
 		const [kid = "", secret = ""] = entry.split(/[:@]/);
@@ -10,7 +10,7 @@ export function sealKeysOf(serverEnvironment: Record<string, string>): SealKey[]
 	});
 }
 
-/** What a token holds, sealed once more with a key and under a header of the caller's own, as only we could. */
+/** Seals the content of a token again, with a key and a header of the caller's choice, as only we could. */
 export function resealToken(
 	token: string,
 	{ openWith, sealWith, header }: { openWith: Buffer; sealWith: Buffer; header: Record<string, unknown> },

@@ -1,12 +1,12 @@
-/** Numbers that look random and follow from a seed. */
+/** A pseudorandom generator that is determined by its seed. */
 export type SeededRandom = {
-	/** A whole number, both ends included. */
+	/** Returns an integer, both ends included. */
 	between: (least: number, most: number) => number;
 	chance: (probability: number) => boolean;
 	pick: <T>(of: readonly T[]) => T | undefined;
 };
 
-/** Mulberry32: short, and even enough to choose faults by. */
+/** Mulberry32: short, and uniform enough to choose faults. */
 export function seededRandom(seed: number): SeededRandom {
 	let state = seed | 0;
 	const next = () => {

@@ -33,8 +33,8 @@ import type { SolanaTestChain } from "../solana/solana-chain.ts";
 const nativeMint = "So11111111111111111111111111111111111111112" as Address;
 
 /**
- * Another payout of an order to a token on Solana than the service's own, signed with the vault's key, as by a worker
- * that has forgotten the first: nothing is wrong with it but that there are two.
+ * Signs a second payout of an order to a token on Solana with the vault's key, like a worker that has forgotten the
+ * first: nothing is wrong with it except that there are two.
  */
 export async function signRivalPayout(
 	chain: SolanaTestChain,
@@ -47,7 +47,7 @@ export async function signRivalPayout(
 		order: Order;
 		amount: bigint;
 		feePayer: KeyPairSigner;
-		/** Of those in one slot the one that offers more goes first. */
+		/** Within a slot, the transaction that offers more goes first. */
 		computePrice: bigint;
 	},
 ): Promise<{ signature: Signature; wire: Base64EncodedWireTransaction }> {

@@ -2,7 +2,7 @@ import type { TestChain } from "@geoswap/devnet";
 import { type Address, encodeFunctionData, erc20Abi, type Hex, parseGwei } from "viem";
 import type { PrivateKeyAccount } from "viem/accounts";
 
-/** A transfer of the wallet's own that comes before everything else in its block. */
+/** Signs a transfer by the wallet itself that comes before everything else in its block. */
 export async function signUrgentTransfer(
 	{ chainId, publicClient }: TestChain,
 	account: PrivateKeyAccount,

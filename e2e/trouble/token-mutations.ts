@@ -1,10 +1,10 @@
-/** A string that is not the token, and how it came about. */
+/** A string that differs from the token, and how it was made. */
 export type Mutation = { how: string; token: string };
 
 const alphabet = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
 const maxTokenBytes = 8 * 1024;
 
-/** The same but for one character: so many others at every n-th place, and all others at the end of each part. */
+/** Changes one character: to `others` different ones at every n-th place, and to all others at the end of each part. */
 export function changedCharacters(
 	token: string,
 	{ everyNth, others }: { everyNth: number; others: number },
@@ -13,7 +13,7 @@ export function changedCharacters(
 	for (let i = 0; i < token.length; i += everyNth) {
 		const at = alphabet.indexOf(token.charAt(i));
 		for (let step = 1; step <= others; step++) {
-			// Steps of an odd number meet each character of the alphabet before they meet one twice.
+			// Odd steps reach each character of the alphabet before they repeat one.
 			const other = alphabet.charAt((Math.max(at, 0) + step * 23) % alphabet.length);
 			changed.push({ how: `${other} at ${i}`, token: replaced(token, i, other) });
 		}
@@ -26,7 +26,7 @@ export function changedCharacters(
 	return withoutOriginal(changed, token);
 }
 
-/** Cut off after every n-th character, and without one. */
+/** Cuts the token off before every n-th character, and leaves that character out. */
 export function shortened(token: string, { everyNth }: { everyNth: number }): Mutation[] {
 	const places = Array.from({ length: Math.ceil(token.length / everyNth) }, (_, i) => i * everyNth);
 	return withoutOriginal(
@@ -38,7 +38,7 @@ export function shortened(token: string, { everyNth }: { everyNth: number }): Mu
 	);
 }
 
-/** What a lenient decoder takes for the same bytes, and what else an agent may make of a token on its way. */
+/** Strings that a lenient decoder takes for the same bytes, and other ways in which an agent may garble a token. */
 export function otherSpellings(token: string): Mutation[] {
 	const parts = token.split(".");
 	const middle = Math.floor(token.length / 2);
@@ -103,7 +103,7 @@ export function otherSpellings(token: string): Mutation[] {
 	);
 }
 
-/** Made of two tokens: the parts of one in the other, singly and in any number, and both in a row. */
+/** Combines two tokens: the parts of one in the other, singly and in any number, and both in a row. */
 export function mixtures(token: string, other: string): Mutation[] {
 	const [mine, theirs] = [token.split("."), other.split(".")];
 	const mixed = Array.from({ length: 2 ** mine.length }, (_, chosen) =>
@@ -126,7 +126,7 @@ function replaced(text: string, at: number, character: string): string {
 	return text.slice(0, at) + character + text.slice(at + 1);
 }
 
-/** Where each part that is not empty has its last character. */
+/** Returns the index of the last character of each part that is not empty. */
 function partEnds(token: string): number[] {
 	return [...token.matchAll(/[^.](?=\.|$)/g)].map(({ index }) => index);
 }

@@ -10,7 +10,7 @@ import { privateKeyToAccount } from "viem/accounts";
 
 export type Attestation = { threshold: bigint; attesters: readonly Address[]; signatures: Hex[] };
 
-/** What the devnet's attesters sign for orders of this chain: as many of them as the threshold asks for. */
+/** Returns the attesters' signatures for orders of this chain, as many as the threshold requires. */
 export async function attest({
 	chain,
 	keys,

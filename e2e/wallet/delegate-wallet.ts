@@ -9,7 +9,7 @@ export async function delegateWallet(
 	wallet: PrivateKeyAccount,
 	delegate: Address = chain.deployment.contracts.delegate,
 ): Promise<void> {
-	// Of its own for each: many do this at once, and none is to wait for another's nonce.
+	// Each call has its own sender: many run at once, and none should wait for another's nonce.
 	const account = privateKeyToAccount(generatePrivateKey());
 	await chain.testClient.setBalance({ address: account.address, value: parseEther("1") });
 	const authorizationList = [await signDelegation(chain, wallet, delegate)];

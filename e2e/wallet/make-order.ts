@@ -3,10 +3,10 @@ import type { TestChain, TestChains } from "@geoswap/devnet";
 import { type Order, packDeadlines, toWord } from "@geoswap/protocol";
 import { type Address, type Hex, toHex } from "viem";
 
-/** A minute of chain time to open, and as much again for each later step: short enough to warp past. */
+/** A minute of chain time to open, and a minute for each later step: short enough to warp past. */
 const stepSeconds = 60n;
 
-/** An order from one chain to the other, or on one, with terms that hold right now. */
+/** Makes an order from one chain to the other, or on one, with terms that are valid now. */
 export async function makeOrder({
 	chains,
 	wallet,
@@ -54,7 +54,7 @@ function randomSwapKey(): Hex {
 	return toHex(BigInt(toHex(randomBytes(16))), { size: 32 });
 }
 
-/** The address of an asset of the devnet by its symbol, as its chain writes it. */
+/** Returns the address of an asset of the devnet by its symbol, in its chain's form. */
 export function assetAddress<Address extends string>(
 	chain: { chainId: number; deployment: { assets: readonly { symbol: string; address: Address }[] } },
 	symbol: string,

@@ -18,7 +18,7 @@ import { entryPoint09Abi, entryPoint09Address, type PackedUserOperation } from "
 
 const opGas: UserOpGas = { verificationGasLimit: 60_000n, callGasLimit: 250_000n };
 
-/** The op that opens an order, signed as wallets sign it: `personal_sign` over the hash's 32 bytes. */
+/** Returns the op that opens an order, signed as wallets sign it: `personal_sign` over the hash's 32 bytes. */
 export async function signOrderOp({
 	chain,
 	order,
@@ -39,7 +39,7 @@ export async function signOrderOp({
 	return { ...userOp, signature: await wallet.signMessage({ message: { raw: hash } }) };
 }
 
-/** The wallet's authorization of our delegate on this chain, at its present nonce. */
+/** Signs the wallet's authorization of our delegate on this chain, at its current nonce. */
 export async function signDelegation(
 	chain: TestChain,
 	wallet: LocalAccount,
@@ -53,7 +53,7 @@ export async function signDelegation(
 	}) as Promise<SignedAuthorization>;
 }
 
-/** Sends ops in one `handleOps`, as type 4 where an authorization comes along, and waits for its receipt. */
+/** Sends ops in one `handleOps`, as type 4 if there is an authorization, and waits for its receipt. */
 export async function sendBundle({
 	chain,
 	relayer,
@@ -72,7 +72,7 @@ export async function sendBundle({
 		functionName: "handleOps",
 		args: [userOps, relayer.address],
 	});
-	// A call first: it shows the EntryPoint's own error, where a receipt would only say "reverted".
+	// The call shows the EntryPoint's own error, while a receipt would only say "reverted".
 	const list = authorizations.length > 0 ? { authorizationList: authorizations } : {};
 	await chain.publicClient.call({ account: relayer, to: entryPoint, data, ...list });
 	return sendTransaction({ chain, account: relayer, to: entryPoint, data, ...list });
@@ -86,7 +86,7 @@ export async function sendTransaction({
 }: {
 	chain: TestChain;
 	account: Account;
-	/** Absent to deploy `data`. */
+	/** Undefined to deploy `data`. */
 	to?: Address;
 	data?: Hex;
 	value?: bigint;
@@ -97,13 +97,13 @@ export async function sendTransaction({
 	const hash = await client.sendTransaction({
 		...rest,
 		...(authorizationList === undefined ? {} : { authorizationList }),
-		// Fixed, so that a gas report shows what was used, and no estimate stands between two sends.
+		// The limit is fixed, so that a gas report shows the gas used, and no estimate runs between two sends.
 		gas: 8_000_000n,
 	});
 	return receiptOf(chain, hash);
 }
 
-/** Asks again and again: viem's own waiting looks only when a block is new, and an automining chain makes none. */
+/** Polls for the receipt: viem looks only when there is a new block, and an automining chain makes none. */
 async function receiptOf({ publicClient }: TestChain, hash: Hash): Promise<TransactionReceipt> {
 	for (const deadline = Date.now() + 10_000; ; await sleep(10)) {
 		try {

@@ -4,14 +4,14 @@ import { generatePrivateKey, type PrivateKeyAccount, privateKeyToAccount } from 
 import { assetAddress } from "./make-order.ts";
 import { sendTransaction, signDelegation } from "./send-bundle.ts";
 
-/** A new wallet that holds 10 USDC and not one wei. */
+/** Creates a wallet that holds 10 USDC and not one wei. */
 export async function fundedWallet(chain: TestChain, relayer: PrivateKeyAccount): Promise<PrivateKeyAccount> {
 	const wallet = privateKeyToAccount(generatePrivateKey());
 	await mintUsdc({ chain, relayer, to: wallet.address, amount: 10_000_000n });
 	return wallet;
 }
 
-/** A new wallet that holds 10 USDC and is delegated already. */
+/** Creates a wallet that holds 10 USDC and is already delegated. */
 export async function delegatedWallet(
 	chain: TestChain,
 	relayer: PrivateKeyAccount,
@@ -22,7 +22,7 @@ export async function delegatedWallet(
 	return wallet;
 }
 
-/** Makes USDC of the devnet out of nothing. */
+/** Mints USDC of the devnet out of nothing. */
 export async function mintUsdc({
 	chain,
 	relayer,
@@ -38,7 +38,7 @@ export async function mintUsdc({
 	await sendTransaction({ chain, account: relayer, to: assetAddress(chain, "USDC"), data });
 }
 
-/** Ether for a wallet that is to send a transaction of its own. */
+/** Gives ether to a wallet that sends its own transaction. */
 export async function fundEther(chain: TestChain, address: Address): Promise<void> {
 	await chain.testClient.setBalance({ address, value: parseEther("1") });
 }
