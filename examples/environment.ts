@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { createClient, type Deployment } from "@geoswap/sdk";
 
-/** What every example needs, from the environment. On the devnet `pnpm --silent wallet` prints it. */
+/** Returns a variable that the examples need from the environment. On the devnet `pnpm --silent wallet` prints them. */
 export function variable(name: string): string {
 	const value = process.env[name];
 	if (!value) throw new Error(`${name} is not set: see examples/README.md`);
@@ -13,10 +13,10 @@ export const client = createClient({
 	apiKey: variable("GEOSWAP_API_KEY"),
 });
 
-/** The operator's deployment file. It must not come from the API: it is what the API's answers are compared with. */
+/** The operator's deployment file. It must not come from the API: the API's answers are checked against it. */
 export const pins = JSON.parse(readFileSync(variable("GEOSWAP_DEPLOYMENT"), "utf8")) as Deployment;
 
-/** A pinned chain's token by its symbol. */
+/** Returns a pinned chain's token by its symbol. */
 export function tokenOf(chainId: number, symbol: string): string {
 	const chains = [...pins.chains, ...(pins.solana ? [pins.solana] : [])];
 	const asset = chains

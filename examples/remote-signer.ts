@@ -3,7 +3,7 @@ import { type Hex, parseUnits } from "viem";
 import { privateKeyToAccount } from "viem/accounts";
 import { chains, client, pins, tokenOf, variable } from "./environment.ts";
 
-// The key is somewhere else: an HSM, an enclave, another service. What it is asked to sign was verified here before.
+// The key is somewhere else: an HSM, an enclave, another service. Whatever it is asked to sign was verified here first.
 const elsewhere = privateKeyToAccount(variable("GEOSWAP_EVM_KEY") as Hex);
 const signer: EvmAccount = {
 	address: elsewhere.address,

@@ -4,8 +4,8 @@ import { type Hex, parseUnits } from "viem";
 import { privateKeyToAccount } from "viem/accounts";
 import { chains, client, pins, tokenOf, variable } from "./environment.ts";
 
-// The intent has a name, and its record a place. However often this program dies and is started again with the same two,
-// there is one swap: it goes on where it was, and once it has ended it says what became of it.
+// The intent has a name, and its record a folder. However often this program dies and restarts with the same two, there
+// is only one swap: the program resumes it, and once the swap has ended, prints its outcome.
 //
 //   node examples/resume-after-a-crash.ts rent-for-june .swaps --die      dies once it is submitted
 //   node examples/resume-after-a-crash.ts rent-for-june .swaps            goes on with that swap, and waits for its end

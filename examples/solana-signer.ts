@@ -5,7 +5,7 @@ import { type Hex, parseUnits } from "viem";
 import { privateKeyToAddress } from "viem/accounts";
 import { chains, client, pins, tokenOf, variable } from "./environment.ts";
 
-// 10 USDC from Solana, by a wallet without a lamport, to an EVM wallet. A signer of @solana/kit would do as well.
+// Swaps 10 USDC from Solana, by a wallet without a lamport, to an EVM wallet. A signer of @solana/kit works as well.
 const key = new Uint8Array(getBase58Encoder().encode(variable("GEOSWAP_SOLANA_KEY")));
 const result = await swap(client, {
 	originChain: chains.solana,

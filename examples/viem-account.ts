@@ -3,7 +3,7 @@ import { type Hex, parseUnits } from "viem";
 import { privateKeyToAccount } from "viem/accounts";
 import { chains, client, pins, tokenOf, variable } from "./environment.ts";
 
-// 10 USDC from one EVM chain to another, by a wallet that needs no gas there. A first swap delegates it (EIP-7702).
+// Swaps 10 USDC from one EVM chain to another, by a wallet that needs no gas. The first swap delegates it (EIP-7702).
 const result = await swap(client, {
 	originChain: chains.one,
 	destinationChain: chains.two,
