@@ -12,7 +12,7 @@ function makeKeychain(secrets: Partial<Record<KeyName, string>>): Keychain {
 	};
 }
 
-/** Each question, and the answer that is given to it in turn. */
+/** Returns an `ask` that gives these answers in turn, and the questions that it got. */
 function answering(...answers: string[]) {
 	const questions: string[] = [];
 	return { questions, ask: async (question: string) => answers[questions.push(question) - 1] ?? "" };

@@ -8,7 +8,7 @@ const questions = [
 	["solana-key", "Key of your Solana wallet, base58 or JSON array", parseSolanaKey],
 ] as const satisfies [KeyName, string, (text: string) => unknown][];
 
-/** Those that the environment has not. Nothing is an answer: what the keychain has stays. */
+/** Asks for the keys that the environment does not have. An empty answer keeps what the keychain has. */
 export async function askKeys({
 	env,
 	keychain,

@@ -1,7 +1,7 @@
 import type { NextStep } from "@geoswap/protocol";
 import { type ExitCode, exitCode } from "./exit-code.ts";
 
-/** What goes wrong before the service is asked, or beside it. */
+/** The codes of errors that happen before the service is called, or apart from it. */
 export type CliErrorCode =
 	| "USAGE"
 	| "KEY_IN_ARGUMENTS"
@@ -39,7 +39,7 @@ type Context = {
 	mayExecute?: boolean;
 };
 
-/** A sentence that says what happened and one that says what to do. Unless told otherwise the caller asked wrongly. */
+/** An error whose message says what happened and what to do. By default it is the caller's: a usage error. */
 export class CliError extends Error {
 	override name = "CliError";
 	readonly code: CliErrorCode;

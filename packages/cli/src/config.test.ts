@@ -104,7 +104,7 @@ test("a deployment file that the service itself hands out is refused", async () 
 	expect((await runCli(capitals, { env })).stderr).toContain("comes from the service itself");
 	const otherPort = args.with(2, "http://127.0.0.1:1");
 	expect((await runCli(otherPort, { env })).stderr).toContain("comes from the service itself");
-	// By its hash somebody has vouched for it.
+	// The given hash means that somebody has vouched for the file.
 	const sha256 = hashOf(readFileSync(deployment, "utf8"));
 	expect(await runCli([...args, "--deployment-sha256", sha256], { env })).toMatchObject({ exit: 0 });
 	server.closeAllConnections();

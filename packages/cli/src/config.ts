@@ -10,22 +10,22 @@ import type { Io } from "./io.ts";
 const configSchema = z.strictObject({
 	baseUrl: z.url({ protocol: /^https?$/ }),
 	deployment: z.strictObject({
-		/** Where it came from, for a person. */
+		/** The file or address that it came from, for a person. */
 		source: z.string(),
 		sha256: z.string().regex(/^sha256:[0-9a-f]{64}$/),
 	}),
-	/** Endpoints of chains by their ids, of the caller's own choice: balances are not asked of the service. */
+	/** Endpoints by chain id, of the caller's own choice: balances are not asked of the service. */
 	rpc: z.record(z.string().regex(/^[1-9]\d*$/), z.url({ protocol: /^https?$/ })),
 });
 export type Config = z.infer<typeof configSchema>;
 export type LoadedConfig = Config & { home: string; pins: Deployment };
 
 export function homeOf({ env }: Pick<Io, "env">): string {
-	// Its path is part of the names in the keychain: it must not depend on where the program is called.
+	// The path is part of the names in the keychain: it must not depend on the working directory.
 	return env.GEOSWAP_HOME ? resolve(env.GEOSWAP_HOME) : join(homedir(), ".config", "geoswap");
 }
 
-/** The configuration with its pins, which must be those that were looked at when they were stored. */
+/** Reads the configuration with its pins, which must be those that were checked when they were stored. */
 export async function readConfig(io: Pick<Io, "env">): Promise<LoadedConfig> {
 	const home = homeOf(io);
 	const settings = await findSettings(home);
@@ -39,7 +39,7 @@ export async function readConfig(io: Pick<Io, "env">): Promise<LoadedConfig> {
 	return { ...settings, home, pins: parseDeployment(text, pinsPath(home)) };
 }
 
-/** What config.json says, whatever became of the pins. Undefined where there is none yet. */
+/** Reads config.json, whatever the state of the pins. Returns undefined if there is none yet. */
 export async function findSettings(home: string): Promise<Config | undefined> {
 	const path = join(home, "config.json");
 	const text = await readIfThere(path);
@@ -49,7 +49,7 @@ export async function findSettings(home: string): Promise<Config | undefined> {
 	throw broken(path, firstIssue(config.error));
 }
 
-/** The text of the pins, which must be the one that was stored. */
+/** Reads the text of the pins, which must be the one that was stored. */
 export async function readStoredPins(home: string, { deployment }: Config): Promise<string> {
 	const path = pinsPath(home);
 	const text = await readIfThere(path);
@@ -58,7 +58,7 @@ export async function readStoredPins(home: string, { deployment }: Config): Prom
 	throw broken(path, `it is not the file that was stored, whose hash is ${deployment.sha256}`);
 }
 
-/** Whole or not at all, and for nobody else to read. The pins come first: a configuration names them by their hash. */
+/** Writes each file atomically, readable by nobody else. The pins come first: the configuration has their hash. */
 export async function writeConfig(home: string, config: Config, deploymentText: string): Promise<void> {
 	await mkdir(home, { recursive: true, mode: 0o700 });
 	await replace(pinsPath(home), deploymentText);
@@ -85,7 +85,7 @@ function pinsPath(home: string): string {
 async function replace(path: string, text: string): Promise<void> {
 	const fresh = `${path}.${randomUUID()}.new`;
 	await writeFile(fresh, text, { mode: 0o600, flush: true });
-	// The mode above is cut by the umask, never widened; of a file that is replaced nothing is kept.
+	// The umask can only reduce the mode above, never widen it; nothing of a replaced file is kept.
 	await chmod(fresh, 0o600);
 	await rename(fresh, path);
 }

@@ -5,15 +5,15 @@ import { type Keychain, openKeychain } from "./keychain.ts";
 import type { Output } from "./output.ts";
 import { readApiKey } from "./read-keys.ts";
 
-/** What every command is given. */
+/** The context of every command. */
 export type Call = {
 	io: Io;
 	output: Output;
-	/** Aborted by Ctrl-C, or an end that the system asks for. */
+	/** Aborted by Ctrl-C, or when the system asks the program to end. */
 	signal: AbortSignal;
 };
 
-/** What a command that asks the service works with. */
+/** The context of a command that calls the service. */
 export type Context = Call & {
 	config: LoadedConfig;
 	client: Client;
@@ -26,7 +26,7 @@ export async function openContext(call: Call): Promise<Context> {
 	return { ...call, config, client, keys };
 }
 
-/** For a command that asks no service. */
+/** Opens the configuration and the keys, for a command that does not call the service. */
 export async function openConfig({ io }: Pick<Call, "io">): Promise<Pick<Context, "config" | "keys">> {
 	const config = await readConfig(io);
 	return { config, keys: { env: io.env, keychain: openKeychain(config.home) } };

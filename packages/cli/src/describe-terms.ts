@@ -4,12 +4,12 @@ import type { Line } from "./output.ts";
 import type { Asset } from "./pinned-assets.ts";
 import { reasonToAsk } from "./price-errors.ts";
 
-/** One side of a swap, for a machine. */
+/** Returns one side of a swap for JSON output. */
 export function assetJson({ chain, symbol, address, decimals }: Asset) {
 	return { chainId: chain.chainId, chain: chain.name, symbol, token: address, decimals };
 }
 
-/** What is given and by whom, for a person. The address is what counts: it is always shown. */
+/** Returns what is given and by whom, for a person. The address is what counts, so it is always shown. */
 export function giveLines({ from, amount, wallet }: { from: Asset; amount: bigint; wallet: string }): Line[] {
 	return [
 		["give", `${formatAmount(amount, from.decimals)} ${from.symbol} on ${from.chain.name}`],
@@ -40,7 +40,7 @@ export function costLines(quote: QuoteResponse): Line[] {
 	];
 }
 
-/** What a swap at this price needs, where its minimum is not signed for as it is. */
+/** Returns what a swap at this price needs, if its minimum is not signed without asking. */
 export function acceptanceLines({
 	to,
 	quote,
@@ -59,7 +59,7 @@ export function acceptanceLines({
 	];
 }
 
-/** A quote without its sealed token, which is of use to nobody here. */
+/** Returns a quote without its sealed token, which is of no use here. */
 export function quoteJson({ geoQuoteToken: _, ...quote }: QuoteResponse) {
 	return quote;
 }

@@ -9,7 +9,7 @@ import type { Line } from "./output.ts";
 import { belowMinOutput } from "./price-errors.ts";
 import type { Terms } from "./read-terms.ts";
 
-/** All of a swap but its signatures. What the service built is compared as it would be before one. */
+/** Does all of a swap but sign. The service's build is compared as it would be before signing. */
 export async function dryRun(
 	{ config, client, output }: Context,
 	{ from, to, minOutput, intent }: Pick<Terms, "from" | "to" | "minOutput"> & { intent: Intent },
@@ -30,7 +30,7 @@ export async function dryRun(
 	if (minOutput !== undefined && BigInt(quote.minOutput) < minOutput) {
 		throw belowMinOutput(to, { quoted: quote.minOutput, minOutput: String(minOutput) });
 	}
-	// Nothing is signed: whether anybody accepts a low minimum is asked by the swap.
+	// Nothing is signed: only the real swap asks whether a low minimum is accepted.
 	const limits = { minOutput: minOutput ?? BigInt(quote.minOutput) };
 	const terms = { intent: asked, quote, pins, limits, wallet };
 
@@ -50,7 +50,7 @@ export async function dryRun(
 			verified = { isVerified: true, what: `the op ${hash}` };
 		} catch (error) {
 			if (!(error instanceof GeoswapError) || error.next !== "reauthorize") throw error;
-			// The service builds only with an authorization, and one that is signed and sent can be used.
+			// The service builds only with an authorization. None is sent, because a signed one can be used.
 			const state = await getDelegation(client, { chainId: originChain, walletAddress: wallet });
 			const { delegate } = compareDelegation(pins, originChain, state);
 			verified = {

@@ -1,4 +1,4 @@
-/** What the program's end says. The texts stand in `--help` and in docs/cli.md. */
+/** The program's exit codes. Their texts are in `--help` and in docs/cli.md. */
 export const exitCode = {
 	done: 0,
 	unexpected: 1,

@@ -1,4 +1,4 @@
-/** Smallest units as whole tokens, exactly. */
+/** Formats smallest units as whole tokens, exactly. */
 export function formatAmount(units: bigint | string, decimals: number): string {
 	const digits = String(units).padStart(decimals + 1, "0");
 	const whole = digits.slice(0, digits.length - decimals);

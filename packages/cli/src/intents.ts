@@ -10,14 +10,14 @@ import { shellCommand } from "./shell-command.ts";
 
 const unitsSchema = z.string().regex(/^\d+$/);
 /**
- * What was asked for under an id, kept before anything is done. The SDK keeps how far it came; this is what it has to be
- * given again: `max` must not become another amount, nor a resumed swap lose its minimum.
+ * The request under an id, stored before anything is done. The SDK stores the progress; this is what it has to be given
+ * again: `max` must not become another amount, nor a resumed swap lose its minimum.
  */
 const intentSchema = z.object({
 	version: z.literal(1),
 	id: z.string(),
 	createdAt: z.string(),
-	/** A signed op is for the service that built it. */
+	/** The service's address: a signed op is for the service that built it. */
 	baseUrl: z.string(),
 	isMax: z.boolean(),
 	originChain: z.int(),
@@ -36,7 +36,7 @@ export type Intent = z.infer<typeof intentSchema>;
 
 const lockPausesMs = [20, 40, 80, 160];
 
-/** How far an intent has come: what the SDK's record says, or that a process works on one that is not signed yet. */
+/** The progress of an intent: the SDK's record, or `working` if a process works on it and it is not signed yet. */
 export type IntentState = SwapState | { state: "working" } | { state: "unreadable" };
 
 export type Intents = ReturnType<typeof openIntents>;
@@ -59,7 +59,7 @@ export function openIntents(home: string) {
 		if (await isMissing(recordDirectory)) return { state: "none" };
 		return getSwapState(records, id).catch(() => ({ state: "unreadable" as const }));
 	};
-	/** Undefined where another process works on it. Who only looks has the lock for a moment, which is waited for. */
+	/** Returns undefined if another process works on the intent. Waits for one that holds the lock only to look. */
 	const findLock = async (id: string): Promise<(() => Promise<void>) | undefined> => {
 		for (const pauseMs of lockPausesMs) {
 			const unlock = await store.lock(id);
@@ -68,7 +68,7 @@ export function openIntents(home: string) {
 		}
 		return store.lock(id);
 	};
-	/** Newest first; and the files that cannot be read. */
+	/** Returns the intents, newest first, and the files that cannot be read. */
 	const list = async (): Promise<{ intents: Intent[]; unreadable: string[] }> => {
 		const names = (await readdir(directory).catch(() => [])).filter((name) => name.endsWith(".json"));
 		const files = await Promise.all(
@@ -85,17 +85,17 @@ export function openIntents(home: string) {
 		};
 	};
 	return {
-		/** For `swap()`. */
+		/** The store for `swap()`. */
 		records,
 		find,
 		list,
-		/** From before it is looked at until its swap has ended: whoever asks meanwhile is told of it. */
+		/** Locks the intent, from before it is read until its swap has ended. Throws if another process has the lock. */
 		lock: async (id: string): Promise<() => Promise<void>> => {
 			const unlock = await findLock(id);
 			if (unlock) return unlock;
 			throw inProgress(id);
 		},
-		/** For whoever has the lock. Keeps what `make` gives where the id is new; what is there is given back as it is. */
+		/** Requires the lock. Returns the stored intent, or stores the one that `make` returns if the id is new. */
 		findOrKeep: async (id: string, make: () => Promise<Intent>): Promise<Intent> => {
 			const found = await find(id);
 			if (found) return found;
@@ -103,20 +103,20 @@ export function openIntents(home: string) {
 			await keep(made);
 			return made;
 		},
-		/** For whoever has the lock. */
+		/** Requires the lock. */
 		keep,
-		/** For whoever has the lock, or does not mind that another process may be about to sign. */
+		/** Requires the lock, unless the caller does not mind that another process may be about to sign. */
 		recordOf,
-		/** For whoever has no lock. */
+		/** Returns the state, for a caller without the lock. */
 		stateOf: async (id: string): Promise<IntentState> => {
 			const found = await recordOf(id);
 			if (found.state !== "none" && found.state !== "open") return found;
 			try {
-				// What is not kept is not worked on: nobody has to be asked, and no lock is left behind.
+				// No process works on an intent that is not stored: it needs no lock, and none is left behind.
 				if (!(await find(id))) return found;
 				const unlock = await findLock(id);
 				if (!unlock) return { state: "working" };
-				// What was signed before the lock was free is known by now.
+				// The record now has everything that was signed before the lock was free.
 				const last = await recordOf(id);
 				await unlock();
 				return last;
@@ -124,13 +124,13 @@ export function openIntents(home: string) {
 				return { state: "unreadable" };
 			}
 		},
-		/** How its swap ended, where the SDK has kept that. */
+		/** Returns how the swap ended, if the SDK has stored that. */
 		findEnd: async (id: string): Promise<EndedSwap | undefined> => {
 			if ((await recordOf(id)).state !== "ended") return undefined;
 			const { swap } = JSON.parse((await records.get(id)) ?? "{}") as { swap?: EndedSwap };
 			return swap;
 		},
-		/** The intents that became swaps, by the swaps' ids. */
+		/** Returns the ids of the intents that became swaps, by swap id. */
 		idsBySwap: async (): Promise<Map<string, string>> => {
 			const pairs = await Promise.all(
 				(await list()).intents.map(async ({ id }): Promise<[string, string][]> => {
@@ -143,7 +143,7 @@ export function openIntents(home: string) {
 	};
 }
 
-/** Whether something that was signed for it, or is about to be, can become a swap or be one that has not ended. */
+/** Returns true if what was signed, or is about to be, may become a swap or already is one that has not ended. */
 export function mayExecute({ state }: IntentState): boolean {
 	return state !== "none" && state !== "open" && state !== "ended";
 }
@@ -152,7 +152,7 @@ export function resumeCommand(id: string): string {
 	return shellCommand("geoswap", "swap", "--resume", id);
 }
 
-/** `swp_…` is a swap's own name: as the name of an intent nobody would know which is meant. */
+/** Throws if an intent cannot have this id. `swp_…` is a swap's own id: it would be ambiguous for an intent. */
 export function checkId(id: string): string {
 	if (id !== "" && id.length <= 200 && !id.startsWith("swp_") && !id.startsWith("-")) return id;
 	throw new CliError(
@@ -164,7 +164,7 @@ export function checkId(id: string): string {
 	);
 }
 
-/** Nothing was ever kept in it: who looks does not have to make it, which he may not be able to. */
+/** Returns true if nothing was ever stored in it. A reader need not create it, and may not be able to. */
 async function isMissing(directory: string): Promise<boolean> {
 	const isNone = ({ code }: NodeJS.ErrnoException) => code === "ENOENT" || code === "ENOTDIR";
 	return stat(directory).then(() => false, isNone);

@@ -1,19 +1,19 @@
-/** Where text goes: a stream of the process, or what a test collects. */
+/** A destination of text: a stream of the process, or a collector in a test. */
 export type Sink = {
 	write: (text: string) => Promise<void>;
 	isTerminal: boolean;
-	/** Undefined where lines may be of any length. */
+	/** Undefined if lines may be of any length. */
 	columns: () => number | undefined;
 };
 
-/** All that the program has of the world around it, but for network and files. */
+/** Everything that the program has of its environment, except for network and files. */
 export type Io = {
 	env: Record<string, string | undefined>;
 	stdout: Sink;
 	stderr: Sink;
-	/** Whether there is a person who can be asked. */
+	/** True if there is a person who can be asked. */
 	isInteractive: boolean;
-	/** Ctrl-C, or an end that the system asks for. Gives back what stops the listening. */
+	/** Listens for Ctrl-C and for the system's requests to end. Returns a function that stops listening. */
 	onInterrupt: (listener: () => void) => () => void;
 };
 
@@ -36,10 +36,10 @@ export function processIo(): Io {
 }
 
 function sinkOf(stream: NodeJS.WriteStream): Sink {
-	// Whoever reads may have gone, as `head` does. What happens to the swap does not depend on a reader.
+	// The reader may be gone, as with `head`. What happens to the swap does not depend on a reader.
 	stream.on("error", () => {});
 	return {
-		// The process exits as soon as it is done: what a pipe has not taken by then would be lost.
+		// The process exits as soon as it is done: text that a pipe has not taken by then would be lost.
 		write: (text) => new Promise((resolve) => stream.write(text, () => resolve())),
 		isTerminal: stream.isTTY === true,
 		columns: () => (stream.isTTY ? stream.columns || 80 : undefined),

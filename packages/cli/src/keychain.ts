@@ -6,16 +6,16 @@ export type KeyName = "api-key" | "evm-key" | "solana-key";
 
 /** Secrets in the keychain of the system, for one configuration. */
 export type Keychain = {
-	/** Undefined where it has none, or there is no keychain. */
+	/** Returns undefined if the keychain has no such key, or there is no keychain. */
 	get: (name: KeyName) => Promise<string | undefined>;
 	set: (name: KeyName, secret: string) => Promise<void>;
 };
 
 export function openKeychain(home: string): Keychain {
 	const entryOf = async (name: KeyName) => {
-		// Loads a native library, which few calls need.
+		// The import loads a native library, which few calls need.
 		const { AsyncEntry } = await import("@napi-rs/keyring");
-		// The kernel's store, which would be taken otherwise, forgets with the next start of the machine.
+		// The kernel's store, which would be used otherwise, loses its content when the machine restarts.
 		return new AsyncEntry(service, `${name} of ${home}`, { linux: { store: "secret-service" } });
 	};
 	return {

@@ -2,5 +2,5 @@
 import { processIo } from "./io.ts";
 import { run } from "./run.ts";
 
-// What is still open, such as a connection that is kept alive, is nobody's reason to wait.
+// The program does not wait for anything that is still open, such as a keep-alive connection.
 process.exit(await run(process.argv.slice(2), processIo()));

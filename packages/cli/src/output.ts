@@ -3,20 +3,20 @@ import type { Io, Sink } from "./io.ts";
 import { printable, printableJson } from "./printable.ts";
 
 type Style = Parameters<typeof styleText>[0];
-/** A line, a word before a text, or a word before a command to paste. */
+/** A line, a label before a text, or a label before a command to paste. */
 export type Line = string | [label: string, text: string] | { label: string; command: string };
 
-/** What the program says: progress beside the result, and the result once. */
+/** The program's output: progress apart from the result, and the result once. */
 export type Output = {
 	isJson: boolean;
-	/** For whoever watches, on stderr. */
+	/** Writes progress to stderr, for a person who watches. */
 	say: (line: Line, style?: Style) => void;
-	/** On stdout: the document with --json, else the lines. */
+	/** Writes to stdout: the document with --json, else the lines. */
 	result: (document: object, lines: Line[]) => Promise<void>;
 };
 
 const labelWidth = 11;
-/** On a narrower terminal lines are broken by it. */
+/** The least width to wrap lines to: a narrower terminal breaks them itself. */
 const leastColumns = 40;
 
 export function createOutput(
@@ -43,15 +43,15 @@ function toJson(document: object): string {
 	return printableJson(JSON.stringify(document, replace, 2));
 }
 
-/** A line that fits the terminal, or several. */
+/** Returns the line, wrapped into several if it does not fit the terminal. */
 function render(line: Line, { columns }: Sink): string {
-	// Each part of a command that is broken in two would be a command of its own where it is pasted.
+	// A command is not wrapped: each part would be a command of its own when it is pasted.
 	if (typeof line === "object" && "command" in line) {
 		return `${printable(line.label).padEnd(labelWidth - 1)} ${printable(line.command)}`;
 	}
 	const width = Math.max(leastColumns, columns() ?? Number.POSITIVE_INFINITY);
 	if (typeof line === "string") return wrap(printable(line), { width, indent: 0 });
-	// A long word before the text stays apart from it, and leaves it room.
+	// A long label stays apart from the text, and leaves it room.
 	const label = `${printable(line[0])} `.padEnd(labelWidth);
 	return wrap(`${label}${printable(line[1])}`, { width, indent: labelWidth });
 }
@@ -60,7 +60,7 @@ function wrap(text: string, { width, indent }: { width: number; indent: number }
 	const lines: string[] = [];
 	let rest = text;
 	while (rest.length > width) {
-		// At a space behind the label; what has none is cut: a long hash.
+		// Lines break at a space after the label; a text without one, such as a long hash, is cut.
 		const space = rest.lastIndexOf(" ", width);
 		const end = space > indent ? space : width;
 		lines.push(rest.slice(0, end).trimEnd());

@@ -8,7 +8,7 @@ test.each([
 	["1", 0, 1n],
 	["007", 2, 700n],
 	["0.1", 18, 100_000_000_000_000_000n],
-	// Past what a floating point number holds.
+	// More than a floating point number holds.
 	["9007199254740993.000000000000000001", 18, 9_007_199_254_740_993_000_000_000_000_000_001n],
 ])("%s with %i decimals is exact", (text, decimals, units) => {
 	expect(parseAmount("--amount", text, decimals)).toBe(units);

@@ -2,7 +2,7 @@ import { CliError } from "./cli-error.ts";
 
 const maxUint256 = (1n << 256n) - 1n;
 
-/** Whole tokens, as people write them, in smallest units. Exact, or refused: nothing is rounded. */
+/** Converts whole tokens, as people write them, to smallest units. Throws rather than round. */
 export function parseAmount(option: string, text: string, decimals: number): bigint {
 	const match = /^(\d+)(?:\.(\d+))?$/.exec(text);
 	if (!match) {

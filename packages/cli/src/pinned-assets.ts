@@ -12,8 +12,8 @@ export type PinnedChain = { chainId: number; name: string; kind: "evm" | "solana
 export type Asset = PinnedAsset & { chain: PinnedChain };
 
 /**
- * Chains and tokens as the deployment file has them. Which address a symbol names, and how many decimals it has, decides
- * what is paid: that is not asked of the service.
+ * Returns chains and tokens as the deployment file has them. The address and the decimals of a symbol decide what is
+ * paid, so the service is not asked for them.
  */
 export function pinnedChains({ chains, solana }: Deployment): PinnedChain[] {
 	return [...chains, ...(solana ? [solana] : [])].map(({ chainId, name, assets }) => ({
@@ -29,7 +29,7 @@ export function pinnedChains({ chains, solana }: Deployment): PinnedChain[] {
 	}));
 }
 
-/** By its id, or by its name in any case, with dashes for spaces. */
+/** Finds a chain by its id, or by its name in any case, with dashes for spaces. */
 export function findChain(pins: Deployment, text: string): PinnedChain {
 	const chains = pinnedChains(pins);
 	const found = chains.filter(
@@ -50,7 +50,7 @@ export function findChain(pins: Deployment, text: string): PinnedChain {
 	);
 }
 
-/** `<chain>:<token>`. The token by its symbol or address; never another one in its place. */
+/** Finds the asset of `<chain>:<token>`, a token by its symbol or address. Never returns another in its place. */
 export function findAsset(pins: Deployment, option: string, text: string): Asset {
 	// A chain's name may have a colon, a token's address has none.
 	const colon = text.lastIndexOf(":");
@@ -85,7 +85,7 @@ function findToken({ chainId, name, assets }: PinnedChain, text: string): Pinned
 	);
 }
 
-/** Hex is the same in any case; base58 is not. */
+/** Compares two addresses. Hex is the same in any case; base58 is not. */
 export function isSameAddress(chainId: number, a: string, b: string): boolean {
 	return isSolana(chainId) ? a === b : a.toLowerCase() === b.toLowerCase();
 }

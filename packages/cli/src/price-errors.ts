@@ -5,7 +5,7 @@ import type { Asset } from "./pinned-assets.ts";
 
 type Shown = Pick<Asset, "decimals" | "symbol">;
 
-/** Before anything is signed: the price is not what the caller accepts. */
+/** Returns the error for a price below what the caller accepts, before anything is signed. */
 export function belowMinOutput(
 	to: Shown,
 	{ quoted, minOutput }: { quoted: string; minOutput: string },
@@ -24,7 +24,7 @@ export function belowMinOutput(
 	);
 }
 
-/** Before anything is signed: no limit of the caller says that this minimum may be signed, and nobody accepted it. */
+/** Returns the error for a minimum that no limit of the caller allows and nobody accepted. Nothing is signed yet. */
 export function priceNotAccepted(
 	to: Shown,
 	{ quoted, floor, wasAsked }: { quoted: string; floor: string | undefined; wasAsked: boolean },
@@ -42,7 +42,7 @@ export function priceNotAccepted(
 	});
 }
 
-/** Returns why a minimum is signed for only once somebody accepts it. */
+/** Returns why a minimum is signed only once somebody accepts it. */
 export function reasonToAsk(to: Shown, floor: string | undefined): string {
 	return floor === undefined
 		? "no --min-out was given"

@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { expect, test } from "vitest";
 import { printable, printableJson } from "./printable.ts";
 
-/** Texts with what moves a cursor, colours, rings, hides or turns, among others. */
+/** Texts with characters that move the cursor, colour, ring, hide or reverse, among others. */
 const text = fc.string({
 	unit: fc.oneof(
 		fc.constantFrom(

@@ -11,7 +11,7 @@ export async function askText(message: string, placeholder: string): Promise<str
 	return answered<string>(await text({ message, placeholder, output, validate }));
 }
 
-/** Not shown while it is typed. */
+/** Asks for a text that is not shown while it is typed. */
 export async function askSecret(message: string): Promise<string> {
 	return answered<string | undefined>(await password({ message, output })) ?? "";
 }
@@ -20,7 +20,7 @@ export async function askConfirm(message: string): Promise<boolean> {
 	return answered<boolean>(await askYesOrNo(message));
 }
 
-/** Ctrl-C is a no, and so is the signal. */
+/** Returns true for a yes. Ctrl-C counts as a no, and so does the signal. */
 export async function askAccept(message: string, signal: AbortSignal): Promise<boolean> {
 	return (await askYesOrNo(message, signal)) === true;
 }

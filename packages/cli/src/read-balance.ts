@@ -7,7 +7,7 @@ import type { PinnedAsset, PinnedChain } from "./pinned-assets.ts";
 
 const timeoutMs = 15_000;
 
-/** What a wallet holds of each asset, asked of the chain at the configured endpoint. */
+/** Returns what a wallet holds of each asset, read from the chain at the configured endpoint. */
 export async function readBalances(
 	{ rpc, pins }: Pick<LoadedConfig, "rpc" | "pins">,
 	chain: PinnedChain,
@@ -26,7 +26,7 @@ export async function readBalances(
 			: readSolana(url, pins.solana?.genesisHash, { wallet, assets }));
 	} catch (error) {
 		if (error instanceof OtherChain) throw unavailable(chain, url, error.message, { next: "fix_request" });
-		// The library's words have the whole address in them, and with it the key that many endpoints carry.
+		// The library's message has the whole address in it, and with it the key that many endpoints carry.
 		throw unavailable(chain, url, "does not answer as a node does", { next: "retry" });
 	}
 }
@@ -75,7 +75,7 @@ async function readSolana(
 			const { value } = await rpc
 				.getAccountInfo(account, { commitment: "confirmed", encoding: "base64" })
 				.send({ abortSignal });
-			// A token account is mint, owner, amount.
+			// A token account begins with mint, owner and amount.
 			return value ? Buffer.from(value.data[0], "base64").readBigUInt64LE(64) : 0n;
 		}),
 	);

@@ -4,7 +4,7 @@ import { CliError } from "./cli-error.ts";
 const mostBytes = 4_000_000;
 const timeoutMs = 20_000;
 
-/** The text of a deployment file, from the disk or from an address that is encrypted or on this machine. */
+/** Reads a deployment file's text, from the disk or from an address that is encrypted or on this machine. */
 export async function readDeployment(source: string): Promise<string> {
 	const url = addressOf(source);
 	if (!url) {
@@ -20,7 +20,7 @@ export async function readDeployment(source: string): Promise<string> {
 	try {
 		const response = await fetch(url, {
 			signal: AbortSignal.timeout(timeoutMs),
-			// Who sent it must be who was named.
+			// The file must come from the host that was named.
 			redirect: "error",
 		});
 		if (!response.ok) throw new Error(`the answer is ${response.status}`);
@@ -32,7 +32,7 @@ export async function readDeployment(source: string): Promise<string> {
 	}
 }
 
-/** Where it is on the network; undefined of a file. */
+/** Returns the source's network address, or undefined if it is a file. */
 export function addressOf(source: string): URL | undefined {
 	return /^[a-z]+:\/\//i.test(source) && URL.canParse(source) ? new URL(source) : undefined;
 }

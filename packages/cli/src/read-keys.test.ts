@@ -30,7 +30,7 @@ test("a key that is nowhere is an error that names its variable", async () => {
 
 test("a machine without a keychain has no keys in it, and storing one says to use the environment", async () => {
 	const broken = openKeychain("/nowhere");
-	// Where there is no session bus there is no secret service.
+	// Without a session bus there is no secret service.
 	process.env.DBUS_SESSION_BUS_ADDRESS = "unix:path=/nonexistent";
 	expect(await broken.get("evm-key")).toBeUndefined();
 	await expect(broken.set("evm-key", "secret")).rejects.toThrow("environment");
@@ -55,7 +55,7 @@ test.each([
 	[parseSolanaKey, JSON.stringify(Array(31).fill(17))],
 	[parseSolanaKey, JSON.stringify(Array(32).fill(256))],
 	[parseSolanaKey, JSON.stringify(Array(32).fill("17"))],
-	// Halves that do not belong together.
+	// The two halves do not belong together.
 	[parseSolanaKey, JSON.stringify(Array(64).fill(17))],
 	[parseSolanaKey, "[17,"],
 	[parseSolanaKey, "0OIl"],

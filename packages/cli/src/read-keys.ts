@@ -10,7 +10,7 @@ export const keyVariables = {
 
 type Sources = { env: Record<string, string | undefined>; keychain: Keychain };
 
-/** The environment's where it has one, else the keychain's. */
+/** Returns the environment's key if it has one, else the keychain's. */
 export async function findKey(name: KeyName, { env, keychain }: Sources): Promise<string | undefined> {
 	return env[keyVariables[name]]?.trim() || (await keychain.get(name))?.trim() || undefined;
 }
@@ -20,7 +20,7 @@ export async function readApiKey(sources: Sources): Promise<string> {
 }
 
 export function parseApiKey(key: string): string {
-	// What a header cannot carry would be named in the error of whoever tries.
+	// If a header cannot carry the key, the library's error would show it.
 	if (!/^[\x21-\x7e]+$/.test(key)) throw invalid("api-key", "a key of the service");
 	return key;
 }
@@ -30,7 +30,7 @@ export async function findEvmAccount(sources: Sources): Promise<PrivateKeyAccoun
 	return text === undefined ? undefined : parseEvmKey(text);
 }
 
-/** What `solanaSigner()` takes: the 64 bytes of a key pair, or the 32 of its private key. */
+/** Returns the key as `solanaSigner()` takes it: the 64 bytes of a key pair, or the 32 of its private key. */
 export async function findSolanaKey(sources: Sources): Promise<Uint8Array | undefined> {
 	const text = await findKey("solana-key", sources);
 	return text === undefined ? undefined : parseSolanaKey(text);
@@ -50,7 +50,7 @@ export async function parseEvmKey(text: string): Promise<PrivateKeyAccount> {
 	try {
 		if (hex !== undefined) return privateKeyToAccount(`0x${hex}`);
 	} catch {
-		// Zero, or past the curve's order. The library's words may have the key in them.
+		// The key is zero, or past the curve's order. The library's message may have the key in it.
 	}
 	throw invalid("evm-key", "32 bytes of hex");
 }
@@ -61,7 +61,7 @@ export async function parseSolanaKey(text: string): Promise<Uint8Array> {
 	);
 	try {
 		const bytes = await bytesOf(text);
-		// Whether both halves belong together is looked at here, and not at the signature.
+		// This checks that both halves belong together, here and not at the signature.
 		await (bytes.length === 32 ? createKeyPairSignerFromPrivateKeyBytes : createKeyPairSignerFromBytes)(
 			bytes,
 		);

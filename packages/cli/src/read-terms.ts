@@ -18,11 +18,11 @@ export type TermOptions = {
 	maxSpend?: string;
 };
 
-/** What is asked for, with every name resolved by the pins. */
+/** The caller's request, with every name resolved by the pins. */
 export type Terms = {
 	from: Asset;
 	to: Asset;
-	/** In smallest units; or all that the wallet holds. */
+	/** In smallest units, or `max` for all that the wallet holds. */
 	amount: bigint | "max";
 	recipient: string | undefined;
 	slippageBps: number | undefined;
@@ -46,7 +46,7 @@ export function readTerms(pins: Deployment, options: TermOptions): Terms {
 	};
 }
 
-/** In smallest units. Gas comes out of the input, so nothing has to stay: not of a native token either. */
+/** Returns smallest units. Gas comes out of the input, so `max` leaves nothing, not even of a native token. */
 export async function readAmount(
 	config: Context["config"],
 	{ from, amount }: Pick<Terms, "from" | "amount">,
@@ -83,7 +83,7 @@ export function expectWithinMaxSpend(
 	);
 }
 
-/** Who gets the output, where it is not the wallet itself: the other kind of chain writes addresses in another form. */
+/** Returns the recipient if it is not the wallet itself: another kind of chain writes addresses in another form. */
 export async function readRecipient(
 	keys: Context["keys"],
 	{ from, to, recipient }: Pick<Terms, "from" | "to" | "recipient">,

@@ -1,20 +1,20 @@
 import { CliError } from "./cli-error.ts";
 
-/** Arguments stand in the shell's history and in the list of processes, where others read them. */
+/** Patterns of secrets. Arguments are in the shell's history and in the process list, where others read them. */
 const secrets = [
-	// 32 bytes of hex; the hash of a file is marked as such.
+	// 32 bytes of hex. A file's hash is marked as such, and allowed.
 	/(?<![0-9a-z]|sha256:)(0x)?[0-9a-f]{64}(?![0-9a-z])/i,
-	// 64 bytes of base58. The 32 of an address are the same length as those of a key.
+	// 64 bytes of base58. 32 bytes are allowed: an address has the same length as a private key.
 	/(?<![0-9a-z])[1-9a-hj-np-z]{86,88}(?![0-9a-z])/i,
 	/(\d{1,3}\s*,\s*){31}\d{1,3}/,
 	/geosk_[0-9a-z]/i,
-	// The words of a wallet.
+	// A wallet's mnemonic.
 	/(^|[\s=])([a-z]{3,8}\s+){11}[a-z]{3,8}($|\s)/,
 ];
 
-/** Refuses what looks like a private key, a wallet's words or an API key, without showing it again. */
+/** Throws if an argument looks like a private key, a mnemonic or an API key, without showing it again. */
 export function refuseKeys(args: readonly string[]): void {
-	// A list that was not quoted is many arguments.
+	// A list that was not quoted is split into many arguments.
 	const text = args.map(withoutEndpointKey).join(" ");
 	if (!secrets.some((pattern) => pattern.test(text))) return;
 	throw new CliError(
@@ -23,7 +23,7 @@ export function refuseKeys(args: readonly string[]): void {
 	);
 }
 
-/** Many endpoints carry a key of their provider in their address: that one belongs there. */
+/** Removes the provider's key that many endpoints carry in their address: that one belongs there. */
 function withoutEndpointKey(arg: string): string {
 	return arg.replace(
 		/^((?:--rpc=)?[^-=\s][^=\s]*=https?:\/\/)(\S*)$/i,

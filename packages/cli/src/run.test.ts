@@ -14,7 +14,7 @@ beforeEach(() => service.reset());
 const terms = ["--from", "31337:USDC", "--to", "31338:USDC", "--amount", "10", "--recipient", recipient];
 const usdc = pins.chains[0]?.settlementToken;
 
-/** The one document on stdout. */
+/** Runs with --json, and returns the one document on stdout. */
 async function json(
 	...args: string[]
 ): Promise<{ exit: number; body: Record<string, never>; stderr: string }> {

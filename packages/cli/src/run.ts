@@ -11,9 +11,9 @@ import { answerUnlessInterrupted, watchInterrupt } from "./watch-interrupt.ts";
 
 const helpColumns = 80;
 
-/** Runs what the arguments ask for, says what went wrong, and gives the code to exit with. */
+/** Runs the command that the arguments name, reports errors, and returns the exit code. */
 export async function run(args: readonly string[], io: Io): Promise<ExitCode> {
-	// Known before anything is parsed: what is wrong with the arguments is told in the form that was asked for, too.
+	// `--json` is read before anything is parsed: errors in the arguments are reported in that form too.
 	const output = createOutput(io, args.includes("--json"));
 	let exit: ExitCode = exitCode.done;
 	let written = "";
@@ -51,7 +51,7 @@ export async function run(args: readonly string[], io: Io): Promise<ExitCode> {
 		}
 		return described.exit;
 	} finally {
-		// What was said before it is out, too, once this is: the process exits then.
+		// Once this write is done, everything before it is out too: the process exits then.
 		await io.stderr.write("");
 	}
 }
@@ -90,10 +90,10 @@ Docs: docs/cli.md`,
 			.option("--max-spend <number>", "refuse to give more than this, in whole tokens");
 	const wallet = ["--wallet <address>", "this wallet, instead of that of the key"] as const;
 
-	// What signs, or follows what was signed, ends by itself once it is told to.
+	// Commands that sign, or follow what was signed, do not use this: they end by themselves on the signal.
 	const answer = (command: (call: Call) => Promise<void>) => answerUnlessInterrupted(call, command);
 
-	// Each command loads only what it needs: help is there at once.
+	// Each command loads only what it needs, so that help appears at once.
 	command("init", "write the configuration; asks for what is missing, on a terminal only")
 		.option("--base-url <url>", "where the service is")
 		.option("--deployment <file|url>", "the operator's deployment.json: a file, or an https address")
@@ -168,10 +168,10 @@ function usage({ code, message }: CommanderError): CliError {
 	return new CliError(`${said.replace(/\.?$/, ".")} See geoswap --help.`, { code: "USAGE" });
 }
 
-/** No option and no command is longer. */
+/** The length that no option and no command exceeds. */
 const longestName = 20;
 
-/** What is not known may be a key, or have one behind its equals sign. Not every key looks like one. */
+/** Removes a word that may be a key, or have one after its equals sign. Not every key looks like one. */
 function withoutSecret(message: string): string {
 	const [, kind, text = "", suggestion = ""] =
 		/^error: unknown (option|command) '(.*)'(\n\(Did you mean .*\))?$/s.exec(message) ?? [];

@@ -1,6 +1,6 @@
 import { printable } from "./printable.ts";
 
-/** Returns a command to paste into a shell, each of its words quoted where it has to be. */
+/** Returns a command to paste into a shell, with each word quoted if necessary. */
 export function shellCommand(...words: string[]): string {
 	return words.map(shellWord).join(" ");
 }

@@ -18,7 +18,7 @@ const hashes = [
 
 const silenceMs = 5_000;
 
-/** Says each thing that happens once, with the time since the start. */
+/** Reports each event once, with the time since the start. */
 export function createProgress(output: Output, nowMs: () => number = () => performance.now()) {
 	const startedMs = nowMs();
 	const told = new Set<string>();
@@ -32,7 +32,7 @@ export function createProgress(output: Output, nowMs: () => number = () => perfo
 	};
 	return {
 		say,
-		/** After each `heard`, and until `stop`: a service that tells nothing new is not waited for in silence. */
+		/** Says that it still waits if the service reports nothing new for a while, after each `heard` and until `stop`. */
 		watchSilence: (baseUrl: string): { heard: () => void; stop: () => void } => {
 			const timer = setTimeout(() => say(`still waiting for news from ${baseUrl}`), silenceMs);
 			return { heard: () => timer.refresh(), stop: () => clearTimeout(timer) };
@@ -45,7 +45,7 @@ export function createProgress(output: Output, nowMs: () => number = () => perfo
 	};
 }
 
-/** How it stands, for a person. */
+/** Returns the swap's state, for a person. */
 export function swapLines(pins: Deployment, swap: StatusResponse): Line[] {
 	const { status, stage, failure, decidedBy, funds } = swap;
 	return [
@@ -57,7 +57,7 @@ export function swapLines(pins: Deployment, swap: StatusResponse): Line[] {
 	];
 }
 
-/** Where the money is. What stands in between may answer in the service's place, and leave it out. */
+/** Returns where the money is. A proxy may answer in the service's place, and leave it out. */
 export function describeFunds(pins: Deployment, funds: StatusResponse["funds"] | undefined): string {
 	if (!funds) return "not told by the service";
 	const { chainId, token, amount, holder } = funds;

@@ -15,7 +15,7 @@ import { initArgs, makeHome, runCli } from "../test/run-cli.ts";
 import { hashOf, readConfig } from "./config.ts";
 import { shellCommand } from "./shell-command.ts";
 
-// The real program on a terminal of 80 columns, which `script` of util-linux makes.
+// Runs the real program on a terminal of 80 columns, which `script` of util-linux makes.
 
 const service = await startFakeService();
 afterAll(() => service.close());
@@ -127,7 +127,7 @@ test("Ctrl-C ends a question to the service at once: exit 3", async () => {
 	expect(lines.join("\n")).toContain('"code": "INTERRUPTED"');
 });
 
-/** A quote of less than 97 %, stable for stable. */
+/** Makes the service quote less than 97 %, stable for stable. */
 function quoteLow(): void {
 	const quote = service.handlers["/swap/quote"];
 	service.handlers["/swap/quote"] = (request) => {
@@ -158,7 +158,7 @@ test("a price that the person does not accept, by no or by Ctrl-C, is not signed
 	}
 });
 
-/** Types each answer once its question is there. */
+/** Types each answer once its question is shown. */
 function answering(...answers: [question: string, keys: string][]) {
 	const left = [...answers];
 	let from = 0;

@@ -7,7 +7,7 @@ import { findEvmAccount, findSolanaKey, readEvmAccount, readSolanaKey } from "./
 
 type Keys = Context["keys"];
 
-/** The wallet that signs on a chain of this kind. */
+/** Returns the wallet that signs on a chain of this kind. */
 export async function readSigner(keys: Keys, kind: PinnedChain["kind"]): Promise<OriginSigner> {
 	if (kind === "evm") {
 		const { evmSigner } = await import("@geoswap/sdk");
@@ -17,7 +17,7 @@ export async function readSigner(keys: Keys, kind: PinnedChain["kind"]): Promise
 	return solanaSigner(await readSolanaKey(keys));
 }
 
-/** The address that was given, else that of the key. */
+/** Returns the address that was given, else that of the key. */
 export async function readWallet(
 	keys: Keys,
 	chain: PinnedChain,
@@ -27,13 +27,13 @@ export async function readWallet(
 	return (await readSigner(keys, chain.kind)).address;
 }
 
-/** The address of the key for this kind of chain, where there is one. */
+/** Returns the address of the key for this kind of chain, if there is one. */
 export async function findOwnAddress(keys: Keys, kind: PinnedChain["kind"]): Promise<string | undefined> {
 	const has = kind === "evm" ? await findEvmAccount(keys) : await findSolanaKey(keys);
 	return has && (await readSigner(keys, kind)).address;
 }
 
-/** As it was written, where the chain writes addresses so and the checksum is right. */
+/** Returns the address as written. Throws unless it has the chain's form and its checksum is right. */
 export function checkAddress(option: string, { chainId, name }: PinnedChain, text: string): string {
 	if (parseAddress(chainId, text) !== undefined) return text;
 	throw new CliError(

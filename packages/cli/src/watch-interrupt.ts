@@ -2,10 +2,10 @@ import type { Call } from "./context.ts";
 import type { Io } from "./io.ts";
 import type { Output } from "./output.ts";
 
-/** Thrown where a person, or the system, ended the program. */
+/** Thrown if a person, or the system, ended the program. */
 export class Interrupted extends Error {}
 
-/** Runs with a signal that Ctrl-C aborts. */
+/** Runs the work with a signal that Ctrl-C aborts. */
 export async function watchInterrupt<T>(
 	io: Pick<Io, "onInterrupt">,
 	work: (signal: AbortSignal) => Promise<T>,
@@ -19,7 +19,7 @@ export async function watchInterrupt<T>(
 	}
 }
 
-/** For a command that signs nothing: it answers, or is told to have been interrupted, and never both. */
+/** Runs a command that signs nothing: it either answers or is reported as interrupted, never both. */
 export async function answerUnlessInterrupted<T>(
 	call: Call,
 	command: (call: Call) => Promise<T>,
@@ -40,7 +40,7 @@ export async function answerUnlessInterrupted<T>(
 	}
 }
 
-/** For work that knows of no signal, and signs nothing: it is left where it is. */
+/** Waits for work that takes no signal and signs nothing. If interrupted, the work is abandoned. */
 export async function unlessInterrupted<T>(signal: AbortSignal, work: Promise<T>): Promise<T> {
 	let stop = () => {};
 	const interrupted = new Promise<never>((_, reject) => {

@@ -4,7 +4,7 @@ import { type Order, packDeadlines, type StatusResponse } from "@geoswap/protoco
 import * as evm from "../../sdk/test/op-fixture.ts";
 import * as solana from "../../sdk/test/solana-op-fixture.ts";
 
-/** Of the fixtures' order. */
+/** The swap id of the fixtures' order. */
 export const { swapId } = evm.makeQuote();
 export const recipient = evm.makeQuote().recipient;
 export const pins = solana.makePins();
@@ -52,7 +52,7 @@ type Handler = (request: {
 	body: Record<string, unknown>;
 }) => Answer | "hold";
 
-/** A service that knows the fixtures' one order, and whose answers a test may replace by path. */
+/** Starts a service that knows the fixtures' one order, and whose answers a test may replace by path. */
 export async function startFakeService() {
 	const seen: { method: string; path: string; apiKey: string | undefined; body: string }[] = [];
 	const handlers: Record<string, Handler> = defaultHandlers();
@@ -169,12 +169,12 @@ function defaultHandlers(): Record<string, Handler> {
 	};
 }
 
-/** A node of the first chain, on which every wallet holds 10 USDC. */
+/** Answers as a node of the first chain, on which every wallet holds 10 USDC. */
 function nodeAnswer(method: string): string {
 	return method === "eth_chainId" ? "0x7a69" : `0x${(10_000_000).toString(16).padStart(64, "0")}`;
 }
 
-/** Deadlines that are ahead now. */
+/** Returns deadlines that are still ahead. */
 function fresh() {
 	const now = BigInt(Math.floor(Date.now() / 1000));
 	return {

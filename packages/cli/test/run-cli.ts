@@ -19,7 +19,7 @@ export async function runCli(
 	}: {
 		env: Record<string, string | undefined>;
 		interrupt?: AbortSignal;
-		/** Whoever reads the result, as slowly as he likes. */
+		/** The reader of the result, which may be slow. */
 		onStdout?: () => Promise<void>;
 	},
 ): Promise<Result> {
@@ -51,7 +51,7 @@ process.once("exit", () => {
 	for (const root of roots) rmSync(root, { recursive: true, force: true });
 });
 
-/** A home with nothing in it, the fixtures' deployment file beside it, and keys in the environment. */
+/** Makes an empty home, with the fixtures' deployment file beside it and keys in the environment. */
 export function makeHome(): { env: Record<string, string | undefined>; home: string; deployment: string } {
 	const root = mkdtempSync(join(tmpdir(), "geoswap-cli-"));
 	roots.push(root);
@@ -62,7 +62,7 @@ export function makeHome(): { env: Record<string, string | undefined>; home: str
 	return { home, deployment, env: { GEOSWAP_HOME: home, ...keys } };
 }
 
-/** `init` with the hash of the file, which somebody has compared. */
+/** Returns the arguments of `init` with the hash of the file, as if somebody has compared it. */
 export function initArgs(baseUrl: string, deployment: string, ...others: string[]): string[] {
 	const sha256 = createHash("sha256").update(readFileSync(deployment)).digest("hex");
 	return [

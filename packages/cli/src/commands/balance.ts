@@ -38,7 +38,7 @@ export async function balanceCommand(
 		const chain = findChain(config.pins, text);
 		answers = [await read(chain, await readWallet(keys, chain, option))];
 	} else {
-		// One chain that cannot be asked is no reason to be silent about the others.
+		// If one chain cannot be asked, the others are still shown.
 		answers = await Promise.all(
 			pinnedChains(config.pins).map(async (chain): Promise<Answer> => {
 				try {

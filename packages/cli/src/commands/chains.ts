@@ -24,7 +24,7 @@ export async function chainsCommand(call: Call): Promise<void> {
 	);
 }
 
-/** In what the service says something else than the file that is pinned. No swap is signed by what it says here. */
+/** Returns where the service's answer differs from the pinned file. No swap is signed by that answer. */
 function differences({ chains, solana }: Deployment, chain: ChainEntry): string[] {
 	if (chain.kind === "solana") {
 		return solana?.chainId === chain.chainId

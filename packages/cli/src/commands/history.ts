@@ -47,7 +47,7 @@ export async function historyCommand(
 						command: shellCommand(
 							...["geoswap", "history", "--limit", limit],
 							...(status === undefined ? [] : ["--status", status]),
-							// With its name in one word: a cursor that begins with a dash is no option.
+							// One word with its option's name: a cursor that begins with a dash must not be taken for an option.
 							`--cursor=${page.nextCursor}`,
 						),
 					} satisfies Line,
@@ -55,7 +55,7 @@ export async function historyCommand(
 	]);
 }
 
-/** What a crash may have left: signed on this machine, or about to be, and not known to have ended. */
+/** Lists what a crash may have left: intents signed on this machine, or about to be, and not known to have ended. */
 async function listUnfinished(call: Call): Promise<void> {
 	const { config, client } = await openContext(call);
 	const intents = openIntents(config.home);
@@ -80,11 +80,11 @@ async function listUnfinished(call: Call): Promise<void> {
 	]);
 }
 
-/** A swap that was followed to its end by its own id has no end in the record. */
+/** Asks the service: the record has no end of a swap that was followed to its end by the swap's own id. */
 async function hasEnded(client: Client, state: IntentState): Promise<boolean> {
 	if (!("swapId" in state)) return false;
 	const swap = await getStatus(client, state.swapId, { waitSeconds: 0 }).catch(() => undefined);
-	// What stands in between may answer in the service's place, with anything.
+	// A proxy may answer in the service's place, with anything.
 	return swap?.swapId === state.swapId && isStatus(swap.status) && isTerminal(swap.status);
 }
 

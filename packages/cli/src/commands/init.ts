@@ -26,13 +26,13 @@ type InitOptions = {
 	keys: boolean;
 };
 
-/** Writes the configuration; what is not named stays as it is. */
+/** Writes the configuration. Settings that are not named stay as they are. */
 export async function initCommand(call: Call, options: InitOptions): Promise<void> {
 	const { io, output } = call;
 	const canAsk = io.isInteractive && !output.isJson;
 	const home = homeOf(io);
 	const before = await findSettings(home).catch((error: unknown) => {
-		// What cannot be read is to be replaced here, and by nothing else.
+		// Only this command replaces a configuration that cannot be read.
 		if (!(error instanceof CliError)) throw error;
 		output.say(["warning", `${error.message} What it said is not kept.`], "yellow");
 		return undefined;
@@ -86,7 +86,7 @@ export async function initCommand(call: Call, options: InitOptions): Promise<voi
 	]);
 }
 
-/** The pins decide what a wallet signs: somebody has to have compared them. */
+/** Throws unless somebody has compared the pins: they decide what a wallet signs. */
 async function expectApproved(
 	{ output }: Call,
 	{
@@ -119,7 +119,7 @@ async function expectApproved(
 		);
 	}
 	output.say(["pins", source]);
-	// Without a label: it is to be compared, and must stay on one line.
+	// The hash has no label: it is to be compared, and must stay on one line.
 	output.say(`  ${sha256}`);
 	for (const { chainId, name } of pinnedChains(pins)) output.say(["", `${name} (${chainId})`]);
 	if (before) {
@@ -138,12 +138,12 @@ async function expectApproved(
 }
 
 function isSameHost(a: URL | undefined, b: URL): boolean {
-	// With a dot at its end a name means the same.
+	// A host's name means the same with a trailing dot.
 	const nameOf = ({ hostname }: URL) => hostname.replace(/\.$/, "");
 	return a !== undefined && nameOf(a) === nameOf(b);
 }
 
-/** Undefined where they are damaged: then they are to be given again. */
+/** Returns undefined if the pins are damaged: then they have to be given again. */
 async function findStoredPins(home: string, settings: Config): Promise<string | undefined> {
 	return readStoredPins(home, settings).catch((error: unknown) => {
 		if (error instanceof CliError) return undefined;
@@ -155,7 +155,7 @@ function readEndpoints(pins: LoadedConfig["pins"], entries: readonly string[]): 
 	return Object.fromEntries(
 		entries.map((entry) => {
 			const [, chain, url] = /^([^=]+)=(.+)$/.exec(entry) ?? [];
-			// The entry may have somebody's key in it.
+			// The message leaves out the entry, which may have somebody's key in it.
 			if (chain === undefined || url === undefined) {
 				throw new CliError("--rpc is <chain>=<url>, such as 8453=https://…", {
 					code: "USAGE",
@@ -176,7 +176,7 @@ function checkUrl(option: "--base-url" | "--rpc", text: string): string {
 		});
 	}
 	if (option === "--rpc") return text;
-	// Paths are put behind it.
+	// Paths are appended to the base URL.
 	if (url.search === "" && url.hash === "" && url.username === "" && url.password === "") {
 		return url.href.replace(/[/?#]+$/, "");
 	}

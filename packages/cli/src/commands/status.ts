@@ -15,7 +15,7 @@ export async function statusCommand(
 	{ id: text, wait }: { id: string; wait: boolean },
 ): Promise<ExitCode> {
 	const intents = openIntents(homeOf(call.io));
-	// Not to be interrupted: which swap it is decides what an interruption means.
+	// This call cannot be interrupted: which swap it is decides what an interruption means.
 	const { swapId, id } = await findSwap(intents, text);
 	const ended = id === undefined ? undefined : await intents.findEnd(id);
 	try {
@@ -26,7 +26,7 @@ export async function statusCommand(
 		return swap.status === "settled" ? exitCode.done : exitCode.notSettled;
 	} catch (error) {
 		if (ended) throw error;
-		// There is a swap of that id, or there may be: a service that does not know it may have been set back to a backup.
+		// There is a swap of that id, or there may be: a service that does not know it may have restored a backup.
 		throw new FailedSwap(error instanceof Interrupted ? interrupted() : error, {
 			id: id ?? swapId,
 			swapId,
@@ -59,7 +59,7 @@ async function askService(
 	}
 }
 
-/** The swap of that name, or the one that an intent of that name became. The intent, where it was begun here. */
+/** Returns the swap of that id, or the one that the intent of that id became; and the intent, if it was begun here. */
 async function findSwap(
 	intents: Intents,
 	text: string,

@@ -44,7 +44,7 @@ async function json(args: string[], interrupt?: AbortSignal) {
 	});
 	return { exit, stderr, body: JSON.parse(stdout) };
 }
-/** Leaves an intent that is signed, and of which nobody knows whether it was taken. */
+/** Leaves an intent that is signed, without knowing whether the service took it. */
 async function interruptSubmit(id: string, ...options: string[]): Promise<void> {
 	const controller = new AbortController();
 	service.handlers["/swap/submit"] = () => {
@@ -56,7 +56,7 @@ async function interruptSubmit(id: string, ...options: string[]): Promise<void> 
 	service.reset();
 }
 
-/** From then on no chain executes what was signed. */
+/** Sets the time from which no chain executes what was signed. */
 function setDeadAt(id: string, deadAt: Date): void {
 	const path = join(env.GEOSWAP_HOME ?? "", "swaps", `${id}.json`);
 	const record = JSON.parse(readFileSync(path, "utf8"));

@@ -57,12 +57,12 @@ export async function swapCommand(call: Call, options: SwapOptions): Promise<Exi
 		try {
 			return await execute(context, { intents, ...(await unlessInterrupted(signal, take())) });
 		} finally {
-			// What became of the swap matters more than a lock, which ends with its process.
+			// The swap's outcome matters more than the lock, which ends with its process.
 			await unlock().catch(() => {});
 		}
 	} catch (error) {
 		if (error instanceof FailedSwap) throw error;
-		// Whatever is wrong with this call, an earlier one may have signed, and another process may be about to.
+		// Even if this call failed, an earlier one may have signed, and another process may be about to.
 		const state = await intents.stateOf(id);
 		if (!mayExecute(state) && !(error instanceof CliError && error.mayExecute)) throw error;
 		const swapId = "swapId" in state ? state.swapId : undefined;
@@ -71,7 +71,7 @@ export async function swapCommand(call: Call, options: SwapOptions): Promise<Exi
 }
 
 type Job = { intent: Intent; signer: OriginSigner; acceptsAnyPrice: boolean };
-/** For whoever has the lock. */
+/** A function to call only with the lock. */
 type Take = () => Promise<Job>;
 type Asked = { intents: Intents; id: string; options: SwapOptions };
 
@@ -80,7 +80,7 @@ async function begin(context: Context, { intents, id, options }: Asked): Promise
 	return async () => withPrice(await findOrKeep(intents, id, draft), options);
 }
 
-/** Whoever begins or resumes an intent may accept any price for it; once said, it holds for every call. */
+/** Accepts any price if this call says so, or if the stored intent does: then it holds for every call. */
 function withPrice(job: Omit<Job, "acceptsAnyPrice">, { acceptAnyPrice = false }: SwapOptions): Job {
 	return { ...job, acceptsAnyPrice: acceptAnyPrice || job.intent.acceptsAnyPrice === true };
 }
@@ -92,20 +92,20 @@ async function findOrKeep(
 ): Promise<Omit<Job, "acceptsAnyPrice">> {
 	const found = await intents.findOrKeep(id, make);
 	const intent = await withMinOutput(intents, found, draft.minOutput);
-	// All of a wallet is another amount once the swap has begun: what counts is what it was then.
+	// All of a wallet is another amount once the swap has begun: the amount at its beginning counts.
 	const all = intent.isMax ? intent.amount : "max";
 	expectSame(
 		intent,
 		{ ...draft, amount: terms.amount === "max" ? all : String(terms.amount) },
 		comparedFields,
 	);
-	// What has ended spends nothing any more.
+	// An intent that has ended spends nothing any more.
 	if ((await intents.recordOf(id)).state !== "ended") expectWithinMaxSpend(terms, BigInt(intent.amount));
 	if (intent !== found) await intents.keep(intent);
 	return { intent, signer };
 }
 
-/** Returns the intent with this minimum if it has none of its own and nothing is signed for it, and else as it is. */
+/** Returns the intent with this minimum if it has none of its own and nothing is signed for it, else unchanged. */
 async function withMinOutput(
 	intents: Intents,
 	intent: Intent,
@@ -168,7 +168,7 @@ type Draft = {
 	signer: OriginSigner;
 };
 
-/** What the options ask for, and the intent that it is where the id is new. */
+/** Returns the terms that the options ask for, and a function that makes the intent if the id is new. */
 async function readDraft(
 	{ config, keys }: Context,
 	{ id, options }: Pick<Asked, "id" | "options">,
@@ -211,7 +211,10 @@ const comparedFields = [
 	"minOutput",
 ] as const satisfies (keyof Intent)[];
 
-/** The SDK compares with what was signed: nothing may have been yet, and of a minimum and the service it does not know. */
+/**
+ * Throws if a field differs. The SDK compares only with what was signed, which may be nothing yet, and does not know
+ * the minimum and the service.
+ */
 function expectSame(intent: Intent, asked: Partial<Intent>, fields: readonly (keyof Intent)[]): void {
 	const spelled = (value: unknown) => {
 		const text = String(value ?? "");
@@ -237,7 +240,7 @@ async function execute(
 	const from = assetOf(config, intent.originChain, intent.inputToken);
 	const to = assetOf(config, intent.destinationChain, intent.outputToken);
 	const amount = BigInt(intent.amount);
-	// Before anything is signed: whoever is killed must know how to go on.
+	// The id is shown before anything is signed: if the process is killed, the caller must know how to go on.
 	output.say(["id", id]);
 	for (const line of giveLines({ from, amount, wallet: intent.walletAddress })) output.say(line);
 
@@ -259,7 +262,7 @@ async function execute(
 			...((acceptsAnyPrice || canAsk) && {
 				acceptQuote: async (quote) => {
 					if (acceptsAnyPrice) return true;
-					// The person is busy with the question: nothing else is written into it.
+					// Nothing else is written into the question while the person answers it.
 					silence.stop();
 					const floor = stableFloor(config.pins, intent)?.toString();
 					const least = `${formatAmount(quote.minOutput, to.decimals)} ${to.symbol}`;
@@ -299,7 +302,7 @@ async function execute(
 	}
 }
 
-/** How far it came, for whoever is told that it ended early. */
+/** How far the swap came, for the error if it ends early. */
 type Reached = { swapId?: string; isAuthorizing?: boolean; isSubmitted?: boolean };
 
 function note(reached: Reached, step: SwapProgress): void {
@@ -334,7 +337,7 @@ function tell(
 			say("verified and signed");
 			break;
 		case "refused":
-			// Not its message, which has advice for who has sent nothing yet: to begin again.
+			// The error's message is not shown: its advice to begin again is for callers that have sent nothing yet.
 			say(`not taken yet (${step.error.code}), trying until ${step.expiresAt}`, "yellow");
 			break;
 		case "waiting":
@@ -354,7 +357,7 @@ function failed(
 	{ id, reached, record }: { id: string; reached: Reached; record: IntentState },
 ): FailedSwap {
 	const swapId = reached.swapId ?? ("swapId" in record ? record.swapId : undefined);
-	// What is not known counts as yes, once something was signed.
+	// Once something was signed, an unknown outcome counts as one that may execute.
 	const wasSigned = swapId !== undefined || mayExecute(record);
 	const isInterrupt = error instanceof Interrupted;
 	return new FailedSwap(isInterrupt ? interrupted({ ...reached, wasSigned }) : error, {
@@ -365,7 +368,7 @@ function failed(
 	});
 }
 
-/** The SDK knows no decimals. */
+/** Converts the SDK's price errors to whole tokens: the SDK knows no decimals. */
 function inWholeTokens(error: unknown, to: Asset, wasAsked: boolean): unknown {
 	if (!(error instanceof GeoswapError)) return error;
 	const { quoted, minOutput, floor } = error.details ?? {};
@@ -380,7 +383,7 @@ function inWholeTokens(error: unknown, to: Asset, wasAsked: boolean): unknown {
 	return belowMinOutput(to, { quoted: String(quoted), minOutput: String(minOutput) });
 }
 
-/** Whether it may execute, where the error says so. */
+/** Returns whether the swap may execute, if the error says so. */
 function knownOutcome(error: unknown): boolean | undefined {
 	if (error instanceof CliError) return error.mayExecute;
 	if (!(error instanceof GeoswapError)) return undefined;
