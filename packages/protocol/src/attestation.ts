@@ -3,7 +3,7 @@ import { toChainId } from "./chain-id.ts";
 import { type Order, orderId } from "./order.ts";
 import { fromWord } from "./word.ts";
 
-/** What attesters say of a list of orders: their outputs were delivered, or never can be. */
+/** The statement that attesters sign about a list of orders: their outputs were delivered, or never can be. */
 export type AttestationKind = "Release" | "Refund";
 
 export type AttestationMessage = {
@@ -18,7 +18,7 @@ const types = {
 	Refund: [{ name: "orderIds", type: "bytes32[]" }],
 } as const;
 
-/** What is said of these orders. All must be of one escrow: a message is bound to one. */
+/** Returns the message about these orders. All must be of one escrow, because a message is bound to one. */
 export function attestationMessage(kind: AttestationKind, orders: readonly Order[]): AttestationMessage {
 	const [first] = orders;
 	if (first === undefined) throw new RangeError("an attestation is of at least one order");
@@ -34,7 +34,7 @@ export function attestationMessage(kind: AttestationKind, orders: readonly Order
 	};
 }
 
-/** The EIP-712 message that an attester signs. The domain binds it to one escrow on one chain. */
+/** Returns the EIP-712 message that an attester signs. The domain binds it to one escrow on one chain. */
 export function attestationTypedData({
 	kind,
 	originChainId,
@@ -49,7 +49,7 @@ export function attestationTypedData({
 	};
 }
 
-/** The digest that the escrow recovers the signers from. */
+/** Returns the digest from which the escrow recovers the signers. */
 export function attestationDigest(message: AttestationMessage): Hex {
 	return hashTypedData(attestationTypedData(message));
 }

@@ -1,11 +1,11 @@
 import { type Address, encodeAbiParameters, type Hex, keccak256 } from "viem";
 
-/** Who may decide an order, and how many of them it takes. */
+/** The attesters that may decide an order, and how many of them must sign. */
 export type AttesterSet = { threshold: number; attesters: readonly Address[] };
 
-/** The hash that an order carries for its attesters. Throws for a set that could never decide anything. */
+/** Returns the hash that an order carries for its attesters. Throws for a set that could never decide anything. */
 export function attesterSetHash({ threshold, attesters }: AttesterSet): Hex {
-	// The first is compared with zero, which signs nothing.
+	// The first attester is compared with the zero address, which cannot sign.
 	const isAscending = attesters.every((attester, i) => BigInt(attester) > BigInt(attesters[i - 1] ?? 0));
 	if (!isAscending) throw new RangeError("attesters must be distinct, not zero, and in ascending order");
 	if (!Number.isInteger(threshold) || threshold < 1 || threshold > attesters.length) {

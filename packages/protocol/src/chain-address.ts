@@ -4,32 +4,32 @@ import { fromSolanaWord, isSolanaAddress, toSolanaWord } from "./solana/solana-a
 import { solanaChainId } from "./solana-chain-id.ts";
 import { fromWord, toWord } from "./word.ts";
 
-// Inside, an address is hex: 20 bytes with their checksum on an EVM chain, 32 bytes in lower case on Solana.
+// Internally, an address is hex: 20 bytes with their checksum on an EVM chain, 32 bytes in lower case on Solana.
 
-/** The address in a word of an order, as its chain writes it inside. */
+/** Returns the address in a word of an order, in the internal form of its chain. */
 export function addressOfWord(chainId: number | bigint, word: Hex): Hex {
 	return isSolana(chainId) ? (word.toLowerCase() as Hex) : fromWord(word);
 }
 
-/** The word in which an order holds an address. */
+/** Returns the word in which an order holds an address. */
 export function wordOfAddress(chainId: number | bigint, address: Hex): Hex {
 	if (!isSolana(chainId)) return toWord(address);
 	if (address.length !== 66) throw new RangeError(`${address} is not 32 bytes`);
 	return address.toLowerCase() as Hex;
 }
 
-/** As people write it: with its checksum, or in base58. */
+/** Formats an address as people write it: with its checksum, or in base58. */
 export function formatAddress(chainId: number | bigint, address: Hex): string {
 	return isSolana(chainId) ? fromSolanaWord(address) : getAddress(address);
 }
 
-/** What a person wrote, or undefined where it is no address of that chain. */
+/** Parses an address as a person wrote it. Returns undefined if it is not an address of that chain. */
 export function parseAddress(chainId: number | bigint, text: string): Hex | undefined {
 	if (!isSolana(chainId)) return isAddress(text) ? getAddress(text) : undefined;
 	return isSolanaAddress(text) ? toSolanaWord(text) : undefined;
 }
 
-/** A transaction's name as its chain's explorers know it. On Solana that is its first signature, in base58. */
+/** Formats a transaction's hash as its chain's explorers do. On Solana that is its first signature, in base58. */
 export function formatTransactionHash(chainId: number | bigint, hash: Hex): string {
 	return isSolana(chainId) ? base58.encode(hexToBytes(hash)) : hash;
 }

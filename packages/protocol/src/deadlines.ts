@@ -1,4 +1,4 @@
-/** An order's three times, in unix seconds of the chain that checks each. */
+/** An order's three deadlines, each in unix seconds of the chain that checks it. */
 export type Deadlines = {
 	/** The last second in which the order may be opened. */
 	openDeadline: bigint;
@@ -10,7 +10,7 @@ export type Deadlines = {
 
 const uint64 = (1n << 64n) - 1n;
 
-/** The one word in which an order carries its times. Throws where no escrow would open such an order. */
+/** Packs an order's deadlines into the word that it carries. Throws if no escrow would open such an order. */
 export function packDeadlines({ openDeadline, fillDeadline, refundAfter }: Deadlines): bigint {
 	for (const time of [openDeadline, fillDeadline, refundAfter]) {
 		if (time < 0n || time > uint64) throw new RangeError(`${time} is not a time in unix seconds`);
@@ -21,7 +21,7 @@ export function packDeadlines({ openDeadline, fillDeadline, refundAfter }: Deadl
 	return (openDeadline << 128n) | (fillDeadline << 64n) | refundAfter;
 }
 
-/** The times in an order's word. */
+/** Unpacks the deadlines from an order's word. */
 export function unpackDeadlines(word: bigint): Deadlines {
 	if (word < 0n || word >> 192n !== 0n) throw new RangeError("the word has bits above its three times");
 	return { openDeadline: word >> 128n, fillDeadline: (word >> 64n) & uint64, refundAfter: word & uint64 };

@@ -63,7 +63,7 @@ describe.each([
 	["escrow", "earlierEscrows"],
 	["vault", "earlierVaults"],
 ] as const)("a %s that is succeeded", (current, list) => {
-	/** The contract's address and its list after each of these was the current one in turn. */
+	/** Returns the contract's address and its list after each of these addresses was the current one in turn. */
 	function after(...addresses: Address[]) {
 		const { chains } = addresses.reduce(
 			(deployment, address) => withChainDeployment(deployment, chainWith({ [current]: address })),

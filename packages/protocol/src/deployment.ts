@@ -4,7 +4,7 @@ import { type AttesterSet, attesterSetHash } from "./attester-set.ts";
 import { contractAddressSchema, evmAddressSchema } from "./contract-address.ts";
 import { solanaDeploymentSchema } from "./solana/solana-deployment.ts";
 
-/** Which fees a transaction pays: the chain's alone, or also those of the chain below it. */
+/** The kind of fees that a transaction pays: the chain's own only, or also those of the chain below it. */
 export const chainKindSchema = z.enum(["eip1559", "op-stack", "arbitrum"]);
 export type ChainKind = z.infer<typeof chainKindSchema>;
 
@@ -19,14 +19,14 @@ export const assetDeploymentSchema = z.strictObject({
 		address: contractAddressSchema,
 		heartbeatSeconds: z.int().positive(),
 		/**
-		 * How far the market may move before the feed is written again (Chainlink's deviation threshold). Needed of a
-		 * settlement token where another chain settles in another token.
+		 * How far the market may move before the feed is updated (Chainlink's deviation threshold). Required for a
+		 * settlement token if another chain settles in another token.
 		 */
 		deviationBps: z.int().positive().max(10_000).exactOptional(),
 	}),
 	/**
-	 * The ways from the settlement token to this asset, as fee tiers of the pools: one pool, or two by way of the
-	 * wrapped native token. The native token has those of the wrapped one, the settlement token none.
+	 * The paths from the settlement token to this asset, as fee tiers of the pools: one pool, or two through the
+	 * wrapped native token. The native token has the paths of the wrapped one, the settlement token has none.
 	 */
 	paths: z.array(z.array(z.int().min(1).max(999_999)).min(1).max(2)),
 });
@@ -66,13 +66,13 @@ export const chainDeploymentSchema = z
 			entryPoint: contractAddressSchema,
 			/** The GeoAccount that wallets are asked to delegate to. */
 			delegate: contractAddressSchema,
-			/** Still accepted where a wallet delegated to one before. */
+			/** Retired delegates, still accepted for wallets that delegated to one of them. */
 			earlierDelegates: z.array(contractAddressSchema),
 			escrow: contractAddressSchema,
-			/** Orders opened in one before end there. */
+			/** Retired escrows. Orders that were opened in one of them end there. */
 			earlierEscrows: z.array(contractAddressSchema),
 			vault: contractAddressSchema,
-			/** Still named by orders of before, and may still hold stock. Each tells its own AccessManager. */
+			/** Retired vaults. Older orders name them, and they may hold stock. Each reports its own AccessManager. */
 			earlierVaults: z.array(contractAddressSchema),
 			accessManager: contractAddressSchema,
 			permit2: contractAddressSchema.optional(),
@@ -80,7 +80,7 @@ export const chainDeploymentSchema = z
 		attesterSet: z.strictObject({
 			threshold: z.int().positive(),
 			attesters: z.array(evmAddressSchema).min(1),
-			/** As orders carry it. Redundant on purpose: a reader can check what it computes itself. */
+			/** The hash that orders carry. Redundant on purpose: a reader can check the hash it computes itself. */
 			hash: hashSchema,
 		}),
 		uniswap: uniswapDeploymentSchema,
@@ -100,19 +100,19 @@ export const chainDeploymentSchema = z
 	});
 export type ChainDeployment = z.infer<typeof chainDeploymentSchema>;
 
-/** What is deployed where: a server is configured from it, an SDK pins it. It is published, so it holds no secret. */
+/** The deployment on all chains: it configures a server, and an SDK pins it. It is published, so it holds no secret. */
 export const deploymentSchema = z.strictObject({
 	chains: z.array(chainDeploymentSchema).superRefine((chains, context) => {
 		const ids = chains.map((chain) => chain.chainId);
 		for (const id of repeated(ids))
 			context.addIssue({ code: "custom", message: `chain ${id} is listed twice` });
 	}),
-	/** Absent where Solana is not offered. */
+	/** Absent if Solana is not offered. */
 	solana: solanaDeploymentSchema.exactOptional(),
 });
 export type Deployment = z.infer<typeof deploymentSchema>;
 
-/** Each contract that can be succeeded by another, and the list in which it stays known. */
+/** Each contract that can be replaced, and the list that keeps its retired addresses. */
 const earlierLists = [
 	["delegate", "earlierDelegates"],
 	["escrow", "earlierEscrows"],
@@ -120,8 +120,8 @@ const earlierLists = [
 ] as const;
 
 /**
- * The deployment with this chain's entry added or put in place of the old one. A contract that is no longer current
- * stays listed: wallets chose the delegate, orders name the escrow and the vault, and the vault holds stock.
+ * Returns the deployment with this chain's entry added or replaced. A contract that is no longer current stays
+ * listed: wallets chose the delegate, orders name the escrow and the vault, and the vault holds stock.
  */
 export function withChainDeployment(deployment: Deployment, chain: ChainDeployment): Deployment {
 	const before = deployment.chains.find((other) => other.chainId === chain.chainId);
@@ -142,12 +142,12 @@ export function withChainDeployment(deployment: Deployment, chain: ChainDeployme
 	};
 }
 
-/** The file's text. Parsing orders the keys as the schema names them, so equal deployments are equal bytes. */
+/** Returns the file's text. Parsing puts the keys in the schema's order, so equal deployments are equal bytes. */
 export function formatDeployment(deployment: Deployment): string {
 	return `${JSON.stringify(deploymentSchema.parse(deployment), null, "\t")}\n`;
 }
 
-/** What is wrong with a chain's list of assets, in words. */
+/** Returns a readable message for each problem in a chain's list of assets. */
 export function assetProblems({
 	assets,
 	settlementToken,
@@ -162,7 +162,7 @@ export function assetProblems({
 		...repeated(assets.map((asset) => asset.symbol)).map((symbol) => `the symbol ${symbol} is used twice`),
 		...repeated(assets.map((asset) => asset.address)).map((address) => `${address} is listed twice`),
 	];
-	// Uniswap's router would pay with whatever ether lies in it, and the vault's books would not add up.
+	// Uniswap's router would pay with any ether it holds, and the vault's books would not add up.
 	if (settlementToken === wrappedNative) problems.push("the settlement token is the wrapped native token");
 	if (!settlement) problems.push(`the settlement token ${settlementToken} is not among the assets`);
 	else if (settlement.kind !== "stable")

@@ -1,4 +1,4 @@
-/** What a machine should do about an error. */
+/** The next action for a program that gets an error. */
 export const nextSteps = [
 	"retry",
 	"fix_request",
@@ -15,7 +15,7 @@ export type NextStep = (typeof nextSteps)[number];
 
 type Entry = { http: number; next: NextStep; retryable: boolean; message: string };
 
-/** Every error of the interface. `message` says what happened and what to do; a thrower may say it more exactly. */
+/** Every error of the API. `message` says what happened and what to do; the code that throws may be more specific. */
 export const errorCatalogue = {
 	INVALID_REQUEST: {
 		http: 400,
@@ -175,7 +175,7 @@ export const errorCatalogue = {
 export type ErrorCode = keyof typeof errorCatalogue;
 export const errorCodes = Object.keys(errorCatalogue) as [ErrorCode, ...ErrorCode[]];
 
-/** What the details of an error hold, where they hold anything. */
+/** The type of `details` for each error that has any. */
 export type ErrorDetails = {
 	INVALID_REQUEST: {
 		issues: { path: string; message: string }[];
@@ -186,7 +186,7 @@ export type ErrorDetails = {
 	TRANSACTION_CHANGED: { changed: string };
 	INVALID_TOKEN: {
 		reason: "unreadable" | "wrong_endpoint" | "other_account";
-		/** With `wrong_endpoint`: the one that takes the token. */
+		/** The endpoint that takes the token, if the reason is `wrong_endpoint`. */
 		endpoint?: string;
 	};
 	METHOD_NOT_ALLOWED: { allow: readonly string[] };
@@ -200,9 +200,9 @@ export type ErrorDetails = {
 	UNSUPPORTED_DELEGATION: { delegatedTo?: string };
 	NO_ROUTE: {
 		reason: "chain" | "token" | "pair" | "paused" | "capacity";
-		/** Which side of the swap it is, where it is one. */
+		/** The side of the swap that the reason is about, if it is about one. */
 		side?: "origin" | "destination";
-		/** With `chain` and `token`: what that side's field takes, in the form that it takes it. */
+		/** If the reason is `chain` or `token`: the values that the field of that side takes, in the form it takes them. */
 		accepted?: readonly string[];
 		maximumAmount?: string;
 	};
@@ -216,20 +216,20 @@ export type ErrorDetails = {
 	};
 	UPSTREAM_UNAVAILABLE: {
 		upstream?: string;
-		/** Of /ready: all that the process waits for, of which `upstream` is the first. */
+		/** Only from /ready: everything that the process waits for. `upstream` is the first of them. */
 		notReady?: readonly { name: string; problem: string }[];
 	};
 };
 
 type DetailsOf<Code extends ErrorCode> = Code extends keyof ErrorDetails ? ErrorDetails[Code] : undefined;
 
-/** An error of the catalogue. Anything else that is thrown is a bug, and reads as INTERNAL. */
+/** An error of the catalogue. Anything else that is thrown is a bug, and is reported as INTERNAL. */
 export class SwapError<Code extends ErrorCode = ErrorCode> extends Error {
 	override name = "SwapError";
 	readonly code: Code;
 	readonly details: DetailsOf<Code>;
 	readonly next: NextStep;
-	/** Whether the same bytes may succeed later. */
+	/** True if the same bytes may succeed later. */
 	readonly retryable: boolean;
 
 	constructor(

@@ -9,10 +9,10 @@ export type Terms = ContractFunctionArgs<typeof geoEscrowAbi, "payable", "open">
 
 const fields = getAbiItem({ abi: geoEscrowAbi, name: "orderIdOf" }).inputs[0].components;
 
-/** Only of frozen orders: nobody can change what was hashed. */
+/** Ids of frozen orders only: those cannot change after they were hashed. */
 const knownIds = new WeakMap<Order, Hex>();
 
-/** The hash of the order's fourteen words, as the contracts compute it. */
+/** Returns the hash of the order's fourteen words, as the contracts compute it. */
 export function orderId(order: Order): Hex {
 	const known = knownIds.get(order);
 	if (known) return known;
@@ -27,7 +27,7 @@ function toWord(value: bigint | Hex): Hex {
 	return value;
 }
 
-/** What `open` is called with so that it opens exactly this order. */
+/** Returns the argument with which `open` opens exactly this order. */
 export function orderTerms(order: Order): Terms {
 	const { originChainId: _, escrow: __, wallet: ___, ...terms } = order;
 	return terms;

@@ -1,12 +1,12 @@
 import { TypeID } from "typeid-js";
 import { bytesToHex, type Hex, hexToBytes, pad } from "viem";
 
-/** A swap's UUIDv7 in lower case with dashes: its key in the database, the engine and the order. */
+/** A swap's UUIDv7 in lower case with dashes: its key in the database, in the engine and in the order. */
 export type SwapUuid = string;
 
 const prefix = "swp";
 
-/** A new UUIDv7. Ids made later sort later, to the millisecond. */
+/** Returns a new UUIDv7. Ids made later sort later, to the millisecond. */
 export function newSwapUuid({ nowMs, random }: { nowMs: number; random: Uint8Array }): SwapUuid {
 	if (random.length !== 10) throw new RangeError("a UUIDv7 has ten random bytes");
 	const bytes = new Uint8Array(16);
@@ -17,46 +17,46 @@ export function newSwapUuid({ nowMs, random }: { nowMs: number; random: Uint8Arr
 	return toDashed(bytesToHex(bytes));
 }
 
-/** The least UUID that a swap made at this moment can have: where a partition begins. */
+/** Returns the smallest UUID that a swap made at this moment can have, at which a partition begins. */
 export function firstSwapUuidAt(nowMs: number): SwapUuid {
 	return toDashed(`0x${BigInt(nowMs).toString(16).padStart(12, "0").padEnd(32, "0")}`);
 }
 
-/** When the id was made, in unix milliseconds. */
+/** Returns when the id was made, in unix milliseconds. */
 export function swapUuidTimeMs(uuid: SwapUuid): number {
 	return Number.parseInt(uuid.replaceAll("-", "").slice(0, 12), 16);
 }
 
-/** `swp_…`, as callers see it. */
+/** Returns the swap's id as callers see it, `swp_…`. */
 export function toSwapId(uuid: SwapUuid): string {
 	return TypeID.fromUUID(prefix, uuid).toString();
 }
 
-/** The UUID in a `swp_…`, or undefined where the text is anything else. */
+/** Returns the UUID in a `swp_…`, or undefined if the text is anything else. */
 export function fromSwapId(swapId: string): SwapUuid | undefined {
 	try {
 		const uuid = TypeID.fromString(swapId, prefix).toUUID();
-		// Only the one spelling: two texts for one swap would be two keys.
+		// Only one spelling is accepted: two texts for one swap would be two keys.
 		return toSwapId(uuid) === swapId ? uuid : undefined;
 	} catch {
 		return undefined;
 	}
 }
 
-/** The word in which an order carries its swap. */
+/** Returns the word in which an order carries its swap. */
 export function toSwapKey(uuid: SwapUuid): Hex {
 	return pad(`0x${uuid.replaceAll("-", "")}`, { size: 32 });
 }
 
-/** The swap that an order's word names. Anyone can open an order under any word: trust it only with its order id. */
+/** Returns the swap that an order's word names. Anyone can use any word: trust it only together with the order id. */
 export function fromSwapKey(swapKey: Hex): SwapUuid {
 	if (BigInt(swapKey) >> 128n !== 0n) throw new RangeError(`swapKey ${swapKey} is not a UUID`);
 	return toDashed(`0x${swapKey.slice(-32)}`);
 }
 
 /**
- * The id of an order's swap where another order's swap has the one that its word names: of the same time, and the same
- * whoever asks.
+ * Returns the id of an order's swap if the id that its word names is taken by another order's swap. It has the same
+ * time, and is the same for every caller.
  */
 export function spareSwapUuid({ swapKey, orderId }: { swapKey: Hex; orderId: Hex }): SwapUuid {
 	const nowMs = swapUuidTimeMs(fromSwapKey(swapKey));

@@ -10,10 +10,10 @@ import {
 
 const terminal = swapStatuses.filter(isTerminal);
 
-/** Every stage and status that a swap can come to from this stage. */
+/** Returns every stage and status that a swap can reach from this stage. */
 function reachableFrom(stage: SwapStage): Set<string> {
 	const reached = new Set<string>([stage]);
-	// A set gives its iterator what is added while it runs.
+	// Iterating over a Set also visits what the loop adds to it.
 	for (const from of reached) {
 		for (const transition of swapTransitions) if (transition.from === from) reached.add(transition.to);
 	}
@@ -28,7 +28,7 @@ test("no transition leaves a terminal status [D-status-21]", () => {
 
 test("a swap starts by opening, and every stage of a pending swap and every terminal status is reached from there", () => {
 	const reached = reachableFrom("opening");
-	// Delivered is where a settled swap stays.
+	// `delivered` is the stage that a settled swap keeps.
 	const expected = [...swapStages.filter((stage) => stage !== "delivered"), ...terminal];
 	expect(expected.filter((state) => !reached.has(state))).toEqual([]);
 });

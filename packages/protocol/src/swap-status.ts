@@ -1,22 +1,22 @@
-/** What a caller waits for. Only `pending` ever changes. */
+/** The result that a caller waits for. Only `pending` ever changes. */
 export const swapStatuses = ["pending", "settled", "failed", "refunded"] as const;
 export type SwapStatus = (typeof swapStatuses)[number];
 
-/** How far a pending swap is; the last one it reached stays with a terminal one. */
+/** The progress of a pending swap. A terminal swap keeps the last stage that it reached. */
 export const swapStages = ["opening", "deposited", "delivering", "delivered", "refunding"] as const;
 export type SwapStage = (typeof swapStages)[number];
 
-/** Why a swap did not settle. */
+/** The reasons why a swap did not settle. */
 export const failureCodes = [
 	/** The order was not opened before its deadline: nothing was taken. */
 	"NOT_OPENED",
 	/** The output fell below the minimum before it could be delivered. */
 	"PRICE_MOVED",
-	/** There was too little stock, or too little of it may leave at once. */
+	/** There was too little stock, or too little of it was allowed to leave at once. */
 	"NO_LIQUIDITY",
 	/** The recipient could not be paid. */
 	"RECIPIENT_REFUSED",
-	/** It could not be delivered in time. */
+	/** The output could not be delivered in time. */
 	"TOO_LATE",
 ] as const;
 export type FailureCode = (typeof failureCodes)[number];
@@ -44,12 +44,12 @@ export const swapTransitions = [
 	{ from: "opening", to: "failed", when: "the order was never opened, at a final block past its deadline" },
 ] as const satisfies readonly { from: SwapStage; to: SwapStage | SwapStatus; when: string }[];
 
-/** Whether a swap can no longer change. */
+/** Returns true if a swap with this status can no longer change. */
 export function isTerminal(status: SwapStatus): status is Exclude<SwapStatus, "pending"> {
 	return status !== "pending";
 }
 
-/** Whether the table has this step. */
+/** Returns true if the table has this transition. */
 export function canMove(from: SwapStage, to: SwapStage | Exclude<SwapStatus, "pending">): boolean {
 	return swapTransitions.some((transition) => transition.from === from && transition.to === to);
 }

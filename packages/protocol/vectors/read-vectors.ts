@@ -16,7 +16,7 @@ export type Vectors = {
 
 const numberFields = ["originChainId", "destinationChainId", "inputAmount", "minOutput", "deadlines"];
 
-/** The vectors that Solidity reads too. */
+/** Reads the vectors, which the Solidity tests read too. */
 export function readVectors(): Vectors {
 	const file = JSON.parse(readFileSync(new URL("orders.json", import.meta.url), "utf8"));
 	return {
@@ -33,7 +33,7 @@ export function readVectors(): Vectors {
 	};
 }
 
-/** An order to change one thing of. */
+/** Returns an order, for tests that change one thing of it. */
 export function anyOrder(): Order {
 	const [first] = readVectors().orders;
 	if (first === undefined) throw new Error("the vectors have orders");

@@ -12,13 +12,13 @@ import { fromWord } from "../word.ts";
 
 export type Call = { to: Address; value: bigint; data: Hex };
 
-// Their selectors are hashes of their signatures: computed once.
+// Selectors are hashes of the functions' signatures, so they are computed only once.
 const openCall = /*#__PURE__*/ prepareEncodeFunctionData({ abi: geoEscrowAbi, functionName: "open" });
 const approveCall = /*#__PURE__*/ prepareEncodeFunctionData({ abi: erc20Abi, functionName: "approve" });
 
 /**
- * The calls by which an order's wallet opens it: approve and open, or open alone for the native token.
- * Where an allowance stands it is cleared first, since some tokens refuse to change one that is not zero.
+ * Returns the calls by which an order's wallet opens it: approve and open, or open alone for the native token.
+ * An existing allowance is cleared first, since some tokens refuse to change an allowance that is not zero.
  */
 export function orderCalls({ order, allowance }: { order: Order; allowance: bigint }): Call[] {
 	const escrow = fromWord(order.escrow);

@@ -23,9 +23,9 @@ const batchMode = "0x01000000000000000000000000000000000000000000000000000000000
 
 export type UserOpGas = { verificationGasLimit: bigint; callGasLimit: bigint };
 
-/** What the wallet signs, and what the relayer sends with that signature. */
+/** The hash that the wallet signs, and the op that the relayer sends with that signature. */
 export type OrderUserOp = {
-	/** The EntryPoint's hash of the op, to be signed by `personal_sign` over its 32 bytes. Computed when it is read. */
+	/** The EntryPoint's hash of the op, to be signed by `personal_sign` over its 32 bytes. Computed on access. */
 	readonly hash: Hex;
 	/** The op for `handleOps`, still without its signature. */
 	userOp: PackedUserOperation;
@@ -40,8 +40,8 @@ export function orderExecution({ order, allowance }: { order: Order; allowance: 
 }
 
 /**
- * The user operation that opens an order. Everything in it follows from the order, the delegate, the standing
- * allowance and the gas limits, so that a caller can make it again and compare before signing.
+ * Returns the user operation that opens an order. Everything in it follows from the order, the delegate, the
+ * current allowance and the gas limits, so that a caller can rebuild it and compare before signing.
  */
 export function orderUserOp({
 	order,
@@ -54,7 +54,7 @@ export function orderUserOp({
 	delegate: Address;
 	allowance: bigint;
 	gas: UserOpGas;
-	/** Of this order and allowance, where it was made before. */
+	/** The execution of this order and allowance, if the caller has made it already. */
 	execution?: OrderExecution;
 }): OrderUserOp {
 	const chainId = toChainId(order.originChainId);
@@ -67,7 +67,7 @@ export function orderUserOp({
 			numberToHex(gas.verificationGasLimit, { size: 16 }),
 			numberToHex(gas.callGasLimit, { size: 16 }),
 		]),
-		// The relayer pays, and is repaid by the price.
+		// The relayer pays for gas, and the swap's price repays it.
 		preVerificationGas: 0n,
 		gasFees: zeroWord,
 		paymasterAndData: "0x",
@@ -81,7 +81,7 @@ export function orderUserOp({
 	};
 }
 
-/** With this marker the delegate's address is part of the hash: a wallet that is delegated anew leaves its old ops behind. */
+/** Marker that makes the delegate's address part of the hash: a new delegation invalidates the wallet's old ops. */
 const delegationMarker = "0x7702";
 const zeroWord = numberToHex(0, { size: 32 });
 const nothingHash = keccak256("0x");
@@ -91,7 +91,7 @@ const opTypeHash = keccak256(
 	),
 );
 
-/** The op's hash by EIP-712, as EntryPoint v0.9 computes it. viem's own hashes the types and the domain each time. */
+/** Returns the op's EIP-712 hash, as EntryPoint v0.9 computes it. viem's hashes the types and the domain each time. */
 function userOpHash(
 	{ sender, nonce, callData, accountGasLimits }: PackedUserOperation,
 	{ chainId, delegate }: { chainId: number; delegate: Address },
@@ -137,7 +137,7 @@ function domainHash(chainId: number): Hex {
 	return hash;
 }
 
-/** The swap's own nonce key, at sequence 0: ops of two swaps never wait for each other, and each runs once. */
+/** Returns the swap's own nonce key at sequence 0: ops of two swaps never wait for each other, and each runs once. */
 export function userOpNonce(order: Pick<Order, "swapKey">): bigint {
 	if (BigInt(order.swapKey) >> 128n !== 0n) throw new RangeError(`swapKey ${order.swapKey} is not a UUID`);
 	return BigInt(order.swapKey) << 64n;

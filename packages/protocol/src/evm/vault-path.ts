@@ -2,8 +2,8 @@ import { type Address, concat, type Hex, numberToHex, zeroAddress } from "viem";
 import type { ChainDeployment } from "../deployment.ts";
 
 /**
- * The path through Uniswap's pools that a chain's vault builds for an asset: from the settlement token by one pool, or
- * by two with the wrapped native token between them. The native token is reached as the wrapped one.
+ * Returns the path through Uniswap's pools that a chain's vault builds for an asset: from the settlement token through
+ * one pool, or two with the wrapped native token between them. For the native token it ends at the wrapped one.
  */
 export function vaultPath(
 	{ settlementToken, wrappedNative }: Pick<ChainDeployment, "settlementToken" | "wrappedNative">,

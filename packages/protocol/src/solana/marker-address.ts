@@ -4,14 +4,15 @@ import { bytesToHex, type Hex, hexToBytes } from "viem";
 import { base64UrlOf } from "./base64-url.ts";
 import type { SolanaAddress } from "./solana-address.ts";
 
-/** As many bytes of an order's id as a seed of 32 characters holds: two orders that share them cannot be found. */
+/** Bytes of an order's id that fit into a seed of 32 characters. Finding two orders that share them is infeasible. */
 const seedBytes = 24;
 
 /**
- * Where an order's marker is: a token account that exists once the order is decided on this side, and that can be made
- * only once. `base` signs for it, and is the vault (was the output paid, or the order closed?) or the escrow (was the
- * input released, or refunded?). The marker's owner says which: the vault where the vault got or gave its due, the
- * escrow where the input is the wallet's. An order within Solana has only the vault's marker, which its refund makes too.
+ * Returns the address of an order's marker: a token account that exists once the order is decided on this side, and
+ * that can be created only once. `base` signs for it, and is the vault (was the output paid, or the order closed?) or
+ * the escrow (was the input released, or refunded?). The marker's owner tells which: the vault if the vault got or gave
+ * its due, the escrow if the input is the wallet's. An order within Solana has only the vault's marker, which its
+ * refund creates too.
  */
 export async function markerAddress({
 	base,
@@ -33,8 +34,8 @@ export function markerSeed(orderId: Hex): string {
 	return base64UrlOf(bytes.slice(0, seedBytes));
 }
 
-/** The size of a token account, and what it must hold so that the chain keeps it. */
+/** The size of a token account in bytes, and the lamports it must hold so that the chain keeps it. */
 export const tokenAccountSize = 165;
 export const tokenAccountRentLamports = 2_039_280n;
-/** What an account without data must hold, or hold nothing at all. */
+/** The least that an account without data may hold, unless it holds nothing at all. */
 export const emptyAccountRentLamports = 890_880n;

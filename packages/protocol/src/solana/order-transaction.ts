@@ -19,28 +19,29 @@ import { fromSolanaWord, type SolanaAddress } from "./solana-address.ts";
 import type { SolanaDeployment } from "./solana-deployment.ts";
 import { transferInstruction } from "./transfer-instruction.ts";
 
-/** The memo program that clusters and wallets know; the package's default is another. */
+/** The memo program that clusters and wallets know; the package's default is a different one. */
 export const memoProgramAddress = "MemoSq4gqABAXKb96qnH8TysNcWxMyWCqXgDLGmfcHr" as SolanaAddress;
 
-/** What of the message the order does not fix. */
+/** The parts of the message that the order does not fix. */
 export type OrderMessageParts = {
-	/** One of the deployment's. */
+	/** One of the deployment's fee payers. */
 	feePayer: SolanaAddress;
-	/** The blockhash with which the message lives and dies. */
+	/** The blockhash that the message expires with. */
 	blockhash: string;
 	compute: { unitLimit: number; microLamportsPerUnit: bigint };
 };
 
 export type OrderTransaction = {
-	/** What is signed. */
+	/** The bytes that are signed. */
 	message: Uint8Array;
 	/** The whole transaction with no signature in it yet: the fee payer's place is first, the wallet's second. */
 	unsigned: Uint8Array;
 };
 
 /**
- * The one transaction by which a Solana wallet commits its input: the whole amount to the escrow, and the order's id in
- * a memo. Its bytes follow from the order and these parts alone, so both sides make them, and neither believes the other.
+ * Returns the one transaction by which a Solana wallet commits its input: the whole amount to the escrow, and the
+ * order's id in a memo. Its bytes follow from the order and these parts alone, so both sides build them and neither
+ * has to trust the other.
  */
 export async function orderTransaction(
 	deployment: SolanaDeployment,
@@ -61,7 +62,7 @@ export async function orderTransaction(
 	const message = pipe(
 		createTransactionMessage({ version: 0 }),
 		(empty) => setTransactionMessageFeePayer(feePayer, empty),
-		// Until which height it lives is not part of the bytes.
+		// The last valid block height is not part of the bytes.
 		(paid) =>
 			setTransactionMessageLifetimeUsingBlockhash(
 				{ blockhash: blockhash as Blockhash, lastValidBlockHeight: 0n },

@@ -2,8 +2,8 @@ import { base58 } from "@scure/base";
 import { bytesToHex, type Hex, hexToBytes } from "viem";
 
 /**
- * A Solana address in base58, as people and Solana's own programs write it. It is `@solana/kit`'s `Address`, spelled out:
- * who has nothing to do with Solana need not have its types.
+ * A Solana address in base58, as people and Solana's own programs write it. It is `@solana/kit`'s `Address`, spelled
+ * out so that code without Solana does not need the types of that package.
  */
 export type SolanaAddress = string & {
 	readonly "__brand:@solana/kit": "Address";
@@ -11,7 +11,7 @@ export type SolanaAddress = string & {
 };
 
 export function isSolanaAddress(text: string): text is SolanaAddress {
-	// Others cannot be 32 bytes, and cost more to read the longer they are.
+	// Texts of other lengths cannot be 32 bytes, and cost more to decode the longer they are.
 	if (text.length < 32 || text.length > 44) return false;
 	try {
 		return base58.decode(text).length === 32;
@@ -20,10 +20,10 @@ export function isSolanaAddress(text: string): text is SolanaAddress {
 	}
 }
 
-/** The native token's id. Its 32 bytes are zero, as the native token's on an EVM chain are. */
+/** The native token's id. Its 32 bytes are zero, as for the native token of an EVM chain. */
 export const solanaNativeToken = "11111111111111111111111111111111" as SolanaAddress;
 
-/** A Solana address as the 32-byte word that an order holds. */
+/** Returns a Solana address as the 32-byte word that an order holds. */
 export function toSolanaWord(address: SolanaAddress): Hex {
 	if (!isSolanaAddress(address)) throw new RangeError(`${address} is not a Solana address`);
 	return bytesToHex(base58.decode(address));

@@ -15,23 +15,23 @@ const solanaAssetSchema = z.strictObject({
 		chainId: z.int().positive(),
 		address: contractAddressSchema,
 		heartbeatSeconds: z.int().positive(),
-		/** How far the price moves before the feed says so ahead of its heartbeat: until then it may be that wrong. */
+		/** How far the price must move for an update before the heartbeat: until then the feed may be that wrong. */
 		deviationBps: z.int().positive().max(10_000),
 	}),
 });
 
-/** What the service has on Solana: no program of its own, but keys. Who holds which decides who can move what. */
+/** The service's deployment on Solana: no program of its own, only keys. A key's holder can move what the key owns. */
 export const solanaDeploymentSchema = z
 	.strictObject({
 		chainId: z.literal(solanaChainId),
 		name: z.string().min(1),
-		/** Which cluster: the first block's hash, which a node tells. */
+		/** The hash of the first block, which identifies the cluster. Nodes report it. */
 		genesisHash: z.string().min(32).max(44),
-		/** Pay for transactions, and for what they create; hold SOL for hours, never a user's token. */
+		/** Keys that pay for transactions and for what they create. They hold SOL for some hours, never a user's token. */
 		feePayers: z.array(solanaAddressSchema).min(1).max(16),
-		/** Owns the accounts that inputs are sent to. */
+		/** The key that owns the accounts to which inputs are sent. */
 		escrow: solanaAddressSchema,
-		/** Owns the stock, and the markers. */
+		/** The key that owns the stock and the markers. */
 		vault: solanaAddressSchema,
 		settlementToken: solanaAddressSchema,
 		assets: z.array(solanaAssetSchema).min(1),
@@ -47,7 +47,7 @@ export const solanaDeploymentSchema = z
 			if (new Set(assets.map((asset) => asset[key])).size < assets.length)
 				context.addIssue(`a ${key} is used twice`);
 		}
-		// A stolen fee payer must take neither stock nor inputs, and a stolen vault no inputs.
+		// The thief of a fee payer's key must get neither stock nor inputs, and the thief of the vault's key no inputs.
 		const keys = [...feePayers, escrow, vault];
 		if (new Set(keys).size < keys.length)
 			context.addIssue("fee payers, escrow and vault must all be different keys");

@@ -9,7 +9,7 @@ import type { Hex } from "viem";
 import { fromSolanaWord, type SolanaAddress, solanaNativeToken } from "./solana-address.ts";
 import type { SolanaDeployment } from "./solana-deployment.ts";
 
-/** Moves an asset of the deployment from one owner to another, between their associated accounts or as lamports. */
+/** Returns a transfer of a deployment's asset between two owners, by their associated accounts or as lamports. */
 export async function transferInstruction(
 	{ assets }: SolanaDeployment,
 	{
@@ -17,7 +17,7 @@ export async function transferInstruction(
 		to,
 		token,
 		amount,
-	}: { from: TransactionSigner; to: SolanaAddress /** As an order holds it. */; token: Hex; amount: bigint },
+	}: { from: TransactionSigner; to: SolanaAddress /** The order's word. */; token: Hex; amount: bigint },
 ): Promise<Instruction> {
 	const mint = fromSolanaWord(token);
 	if (mint === solanaNativeToken) return getTransferSolInstruction({ source: from, destination: to, amount });
@@ -33,7 +33,7 @@ export async function transferInstruction(
 	});
 }
 
-/** The one account in which an owner is expected to hold a token. */
+/** Returns the one account in which an owner is expected to hold a token. */
 export async function tokenAccountOf({
 	owner,
 	token,
@@ -50,6 +50,6 @@ export async function tokenAccountOf({
 	return address;
 }
 
-/** Found by trial, which takes a while, and of the service's own accounts again and again. */
+/** Cache of derived addresses: deriving one is slow trial and error, and the service's own are needed repeatedly. */
 const tokenAccounts = new Map<string, SolanaAddress>();
 const mostTokenAccounts = 1_000;

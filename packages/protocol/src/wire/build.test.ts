@@ -6,7 +6,7 @@ import { authorizationSchema, buildRequestSchema } from "./build.ts";
 const address = "0x00000000000000000000000000000000000D1e6A";
 const scalar = fc.bigInt({ min: 0n, max: 2n ** 256n - 1n });
 const nonce = fc.bigInt({ min: 0n, max: 2n ** 53n - 1n });
-/** A number in each form that callers have for it. */
+/** Returns a number in each form that callers have for it. */
 const forms = (value: bigint) => [Number(value), String(value), toHex(value)];
 
 test("an authorization is the same in each form that libraries give it, and other fields are ignored", () => {

@@ -14,7 +14,7 @@ const scalarSchema = z
 	.regex(/^(0x)?[0-9a-fA-F]{1,64}$/, "not 32 bytes of hex")
 	.transform((text): Hex => `0x${text.replace(/^0x/, "").padStart(64, "0").toLowerCase()}`);
 
-/** A signed EIP-7702 authorization. Its form only: whether it fits the wallet is asked later. */
+/** A signed EIP-7702 authorization. Only its form is checked here; whether it fits the wallet is checked later. */
 export const authorizationSchema = z.object({
 	chainId: integerSchema.describe("The origin chain. Zero, which would hold on every chain, is refused."),
 	address: z
@@ -45,7 +45,7 @@ export const buildRequestSchema = z.object({
 
 /**
  * Everything that geoOpHash is made of. `order` and `op` are enough to compute the hash again: `orderUserOp` of this
- * package does, and docs/signing.md says how.
+ * package does so, and docs/signing.md says how.
  */
 export const geoOpSchema = z.object({
 	entryPoint: z.string().describe("The contract that runs the op, of ERC-4337."),

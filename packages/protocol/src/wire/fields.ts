@@ -8,7 +8,7 @@ export const chainIdSchema = z
 		z
 			.string()
 			.regex(/^[1-9]\d{0,15}$/, "not a chain id")
-			// Above it two ids would become one number.
+			// Above this limit, two ids would become the same number.
 			.refine((text) => Number(text) <= Number.MAX_SAFE_INTEGER, "not a chain id"),
 	])
 	.transform((id) => Number(id));
@@ -26,18 +26,17 @@ export const amountSchema = z
 			.number()
 			.refine((n) => Number.isInteger(n) && n >= 1, "must be a whole number of smallest units, at least 1")
 			.refine((n) => n <= Number.MAX_SAFE_INTEGER, "is too large for a JSON number: send a string")
-			// What the refinements say, for a document of the interface.
+			// Repeats the refinements for the API's OpenAPI document.
 			.meta({ type: "integer", minimum: 1, maximum: Number.MAX_SAFE_INTEGER }),
 	])
 	.transform((amount) => BigInt(amount));
 
-/** An amount as it is answered, zero included. */
+/** An amount in a response. It may be zero. */
 export const amountTextSchema = z.string().regex(/^(0|[1-9]\d{0,77})$/);
 
-/** Indicative: a decimal string with at least two decimals. */
+/** An indicative value: a decimal string with at least two decimals. */
 export const usdSchema = z.string().regex(/^\d+\.\d{2,}$/);
 
-/** Of a chain. Absent where it is not. */
 export const pausedSchema = z
 	.string()
 	.describe("Only while the chain is paused, whatever its prices: why nothing from or to it is quoted.");
@@ -54,12 +53,12 @@ export const hexSchema = z.string().regex(/^0x[0-9a-fA-F]*$/);
 
 export const transactionHashSchema = z.string().regex(/^(0x[0-9a-f]{64}|[1-9A-HJ-NP-Za-km-z]{64,88})$/i);
 
-/** One of a list that may grow within a version: the document of the interface says so. */
+/** Returns an enum that may grow within a version, and is marked so in the OpenAPI document. */
 export function openEnum<const Values extends readonly [string, ...string[]]>(values: Values) {
 	return z.enum(values).meta({ "x-extensible-enum": true });
 }
 
-/** An optional null is absent. */
+/** Makes a field optional, and treats null as absent. */
 export function optional<Schema extends z.ZodType>(schema: Schema) {
 	return schema.nullish().transform((value) => value ?? undefined) as unknown as z.ZodType<
 		z.output<Schema> | undefined
