@@ -8,9 +8,9 @@ import { publint } from "publint";
 import { formatMessage } from "publint/utils";
 import { rolldown } from "rolldown";
 
-// Builds what would be published and looks at it as a stranger's tools do: exports, types, and what it costs a bundle.
+// Builds the package as published and checks it as a user's tools would: exports, types, and its cost in a bundle.
 
-/** Of `swap()` from EVM chains, minified and compressed, without viem. A few more are a decision, not an accident. */
+/** Limit for `swap()` from EVM chains, minified and compressed, without viem. Raising it must be a decision. */
 const budgetBytes = 17_250;
 
 const directory = import.meta.dirname;
@@ -21,7 +21,7 @@ try {
 		["run", "build"],
 		["pack", "--pack-destination", scratch],
 	]) {
-		// What it says is of interest where it fails, and is in the error then.
+		// The output matters only if the step fails, and is in the error then.
 		execFileSync("pnpm", step, { cwd: directory, stdio: ["ignore", "pipe", "pipe"] });
 	}
 	const [name] = readdirSync(scratch);
@@ -34,7 +34,7 @@ try {
 	const types = await checkPackage(createPackageFromTarballData(new Uint8Array(tarball)));
 	if (!types.types) problems.push("there are no types");
 	else {
-		// It is for import alone, by Node's rules or a bundler's.
+		// The package is for `import` alone, by Node's rules or a bundler's.
 		const isServed = (resolution: unknown) => resolution !== "node10" && resolution !== "node16-cjs";
 		const found = types.problems.filter(
 			(problem) => !("resolutionKind" in problem) || isServed(problem.resolutionKind),
@@ -65,7 +65,7 @@ try {
 for (const problem of problems) console.error(problem);
 process.exitCode = problems.length === 0 ? 0 : 1;
 
-/** Minified and compressed, as a browser would load it. */
+/** Returns the size of a bundle, minified and compressed as a browser would load it. */
 async function sizeOf(code: string, { external }: { external?: RegExp }): Promise<number> {
 	const entry = join(scratch, "entry.js");
 	writeFileSync(entry, code.replaceAll("@geoswap/sdk", join(directory, "dist/index.js")));
@@ -74,7 +74,7 @@ async function sizeOf(code: string, { external }: { external?: RegExp }): Promis
 		platform: "browser",
 		...(external && { external }),
 		resolve: { modules: ["node_modules", join(directory, "node_modules")] },
-		// What is not found is left out of the bundle, and would be left out of its size.
+		// An import that is not found is left out of the bundle, and would be left out of its size.
 		onLog: (_, { code, message }) => {
 			if (code === "UNRESOLVED_IMPORT") throw new Error(message);
 		},

@@ -1,12 +1,12 @@
-/** Where the service is, and who asks. */
+/** The service's address, and the caller's API key. */
 export type Client = {
-	/** Without a slash at its end. */
+	/** The service's address, without a trailing slash. */
 	baseUrl: string;
 	apiKey: string;
 	fetch: typeof fetch;
 };
 
-/** A client for the actions of this package. It holds no connection and needs no closing. */
+/** Returns a client for the actions of this package. It holds no connection and needs no closing. */
 export function createClient({
 	baseUrl,
 	apiKey,

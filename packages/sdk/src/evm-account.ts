@@ -1,6 +1,6 @@
 import type { Address, Hex } from "viem";
 
-/** What is asked of a wallet on an EVM chain. A viem local account has it, and any remote signer can. */
+/** The interface of a wallet on an EVM chain. A viem local account has it, and any remote signer can. */
 export type EvmAccount = {
 	address: Address;
 	/** `personal_sign` (EIP-191) over 32 raw bytes. */

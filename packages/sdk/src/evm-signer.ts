@@ -15,25 +15,25 @@ import { at, natural } from "./wire-value.ts";
 
 const attempts = 5;
 const pauseMs = 1_000;
-/** A block's time and a clock differ, and what is in the last block that may have it is seen a little later. */
+/** Covers the difference between block times and our clock, and the delay until the last possible block is seen. */
 const clockToleranceMs = 15_000;
 
-/** A wallet on an EVM chain: a viem local account, a viem wallet client with an account, or the same by hand. */
+/** Returns a signer for an EVM wallet: a viem local account, a viem wallet client with one, or your own object. */
 export function evmSigner(wallet: EvmAccount | WalletClient): OriginSigner {
 	const account = accountOf(wallet);
 	return {
 		origin: "evm",
 		address: account.address,
 		sign: async (client, { intent, quote, pins, limits, onAuthorizing, signal }) => {
-			// Before an authorization is signed for it.
+			// The terms are checked before an authorization is signed for them.
 			expectedTerms({ intent, quote, pins, limits, wallet: account.address, origin: "evm" });
 			const { geoQuoteToken } = quote;
 			let authorization: AuthorizationBody | undefined;
 			let refusedNonce: number | undefined;
 			for (let attempt = 1; ; attempt++) {
 				try {
-					// Most wallets are delegated: whether this one is the build says. Where there is no answer the same is sent
-					// again: whoever may have an authorization is given no other for it.
+					// Most wallets are delegated, and the build tells whether this one is. If no answer comes, the same is sent
+					// again: a service that may already have an authorization is given no second one.
 					const ask = () => buildOp(client, { geoQuoteToken, authorization, signal });
 					const build = await sendAgain(ask, { signal });
 					const hash = verifyOp({ intent, quote, build, pins, limits, wallet: account.address });
@@ -47,7 +47,7 @@ export function evmSigner(wallet: EvmAccount | WalletClient): OriginSigner {
 				} catch (error) {
 					if (!(error instanceof GeoswapError) || error.next !== "reauthorize" || attempt === attempts)
 						throw error;
-					// A transaction of the wallet's own is on its way, or its nonce has just moved.
+					// A transaction of the wallet's own is in flight, or its nonce has just moved.
 					if (authorization) await sleep(pauseMs, signal);
 				}
 				onAuthorizing();
@@ -67,7 +67,7 @@ function accountOf(wallet: EvmAccount | WalletClient): EvmAccount {
 	return {
 		address: account.address,
 		signMessage: ({ message }) => wallet.signMessage({ account, message }),
-		// What a browser's wallet would sign it does not say: EIP-7702 is for whoever holds his key.
+		// A browser's wallet does not say what it would sign: EIP-7702 is only for accounts that hold their own key.
 		signAuthorization: account.type === "local" ? account.signAuthorization : undefined,
 	};
 }

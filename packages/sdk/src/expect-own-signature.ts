@@ -12,7 +12,7 @@ import { notItsSignature } from "./sign-with.ts";
 
 const halfOfOrder = 0x7fffffffffffffffffffffffffffffff5d576e7357a4501ddfe92f46681b20a0n;
 
-/** Throws unless it is the wallet's over the hash, in a form that the service takes. */
+/** Throws unless the signature is the wallet's over the hash, in a form that the service takes. */
 export async function expectOwnSignature(
 	signature: Hex,
 	{ hash, wallet }: { hash: Hex; wallet: Address },
@@ -28,7 +28,7 @@ async function recover(hash: Hex, given: Hex): Promise<Address> {
 	const signature = isCompact
 		? serializeSignature(compactSignatureToSignature(parseCompactSignature(given)))
 		: given;
-	// Contracts refuse the other half: each signature would have a twin.
+	// Contracts refuse an s in the upper half: otherwise each signature would have a second form.
 	if (BigInt(slice(signature, 32, 64)) > halfOfOrder) throw new RangeError("its s is in the upper half");
 	return recoverMessageAddress({ message: { raw: hash }, signature });
 }

@@ -20,13 +20,16 @@ import { VerificationError } from "./verification-error.ts";
 import { at, isSame, natural, refuse } from "./wire-value.ts";
 
 export type Terms = {
-	/** What the caller asked for. */
+	/** The caller's request. */
 	intent: QuoteRequestBody;
 	quote: QuoteResponse;
-	/** What is deployed where, from a file that the caller trusts: not from the service. */
+	/** The deployment, from a file that the caller trusts and not from the service. */
 	pins: Deployment;
 	limits?: {
-		/** The least output that the caller will sign for, whatever was quoted. Between two stables it is 97 % of the input unless given. */
+		/**
+		 * The least output that the caller will sign for, whatever was quoted. If it is not given, it is 97 % of the input
+		 * between two stables.
+		 */
 		minOutput?: bigint;
 		nowMs?: number;
 	};
@@ -39,7 +42,7 @@ const maxSecondsToRefund = 3n * 24n * 60n * 60n;
 
 type OfWallet = Terms & { wallet: string; origin: QuoteResponse["origin"] };
 
-/** The order that the caller's request, the quote and the pins leave, with the build's deadlines. */
+/** Returns the order that follows from the caller's request, the quote and the pins, with the build's deadlines. */
 export function expectedOrder({ build, ...terms }: OfWallet & { build: unknown }): Order {
 	return {
 		...expectedTerms(terms),
@@ -47,7 +50,7 @@ export function expectedOrder({ build, ...terms }: OfWallet & { build: unknown }
 	};
 }
 
-/** All of it that is known before it is built. */
+/** Returns the part of the order that is known before the build. */
 export function expectedTerms({
 	intent,
 	quote,
@@ -83,7 +86,7 @@ export function expectedTerms({
 	};
 }
 
-/** What an order names of a chain. No attesters decide over what is in the service's custody anyway. */
+/** Returns a chain's part of an order. Solana has no attesters: funds there are in the service's custody anyway. */
 function pinnedWords(
 	pins: Deployment,
 	place: { field: string; chainId: number },
@@ -100,7 +103,7 @@ function pinnedWords(
 	};
 }
 
-/** The quoted minimum, where slippage explains it and the caller accepts it. */
+/** Returns the quoted minimum. Throws unless slippage explains it and the caller accepts it. */
 function expectedMinimum({ intent, quote, pins, limits }: Required<Terms>): bigint {
 	const { slippageBps } = quote;
 	const isDefault = intent.slippageBps === undefined;
@@ -124,7 +127,7 @@ function expectedMinimum({ intent, quote, pins, limits }: Required<Terms>): bigi
 	return minOutput;
 }
 
-/** The build's deadlines: open soon, and the input back within the escrow's limit if all else fails. */
+/** Checks and returns the build's deadlines: open soon, and a refund within the escrow's limit if all else fails. */
 function expectedDeadlines(build: unknown, nowMs: number): bigint {
 	const field = "geoOp.order.deadlines";
 	const word = natural(field, at(build, field));

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import { fileStore } from "./file-store.ts";
 
-/** Whether the disk has no room for another byte. A file without one has room. */
+/** True if the disk has no room for another byte. An empty file still has room. */
 const disk = vi.hoisted(() => ({ isFull: false }));
 vi.mock("node:fs/promises", async (importOriginal) => {
 	const fs = await importOriginal<typeof import("node:fs/promises")>();

@@ -43,7 +43,7 @@ test("what was written is there after any number of kills, whole, and never olde
 		const { lines, kill: end } = start("write");
 		for (let n = 0; n < 3 + 2 * kill; n++) told = Number((await lines.next()).value);
 		await end();
-		// What was on its way when it was killed may be there, or not.
+		// A write that was in flight when the process was killed may be there, or not.
 		for await (const line of { [Symbol.asyncIterator]: () => lines }) told = Number(line);
 		const { n, filling } = JSON.parse((await fileStore(directory).get("intent-1")) ?? "{}");
 		expect(n).toBeGreaterThanOrEqual(told);
@@ -85,7 +85,7 @@ test("any text is an id, and no two of them are one", async () => {
 	for (const id of ids) await store.set(id, `of ${id}`);
 	for (const id of ids) expect(await store.get(id)).toBe(`of ${id}`);
 	expect(new Set((await namesOf()).map((name) => name.toLowerCase())).size).toBe(ids.length);
-	// What another id is kept under is no name of its own.
+	// The name under which another id is stored is not an id itself.
 	const [hashed = ""] = (await namesOf()).filter((name) => /^[\da-f]{64}\.json$/.test(name));
 	expect(await store.get(hashed.replace(".json", ""))).toBeUndefined();
 	for (const id of ids) await (await store.lock(id))?.();
@@ -144,7 +144,7 @@ test.runIf(process.platform === "linux")(
 	"the lock of one that was killed is taken over though nobody has asked what became of it",
 	async () => {
 		const { execPath } = process;
-		// Whoever started it becomes a program that never asks.
+		// The parent becomes a program that never reaps it.
 		const command = `"${execPath}" "${program}" "${directory}" intent-1 hold & exec sleep 60`;
 		const parent = spawn("sh", ["-c", command], { stdio: ["ignore", "pipe", "inherit"] });
 		children.push(parent);
@@ -179,7 +179,7 @@ test("a number that another process has since is not taken for the lock's owner"
 	const lock = join(directory, "intent-1.lock", "1");
 	const owner = JSON.parse(await readFile(lock, "utf8"));
 	await writeFile(lock, JSON.stringify({ ...owner, pid: process.pid }));
-	// Only Linux tells when a process began.
+	// Only Linux tells when a process started.
 	expect((await fileStore(directory).lock("intent-1")) !== undefined).toBe(process.platform === "linux");
 });
 
@@ -197,7 +197,7 @@ test("where nobody tells when a process began, a lock does not outlive the machi
 		expect(await store.lock("intent-1")).toBeUndefined();
 		clock.mockRestore();
 	}
-	// It was taken earlier, or is counted in whole seconds, or is of a version that did not say it.
+	// The lock was taken earlier, or its uptime is in whole seconds, or its version did not write an uptime.
 	for (const uptimeSeconds of [0, owner.uptimeSeconds + 1, undefined]) {
 		await writeFile(path, JSON.stringify({ ...owner, uptimeSeconds }));
 		expect(await store.lock("intent-1")).toBeUndefined();

@@ -5,21 +5,21 @@ import { dirname, join, resolve } from "node:path";
 import type { SwapStore } from "./swap-store.ts";
 
 /**
- * A file for each intent in a directory that nobody else needs to read. It outlives a crash of the process and of the
- * machine. Several processes may share it that see each other, on one machine and in one container: whether the owner of
- * a lock lives is asked by his process number.
+ * Returns a store with a file for each intent, in a directory that nobody else needs to read. It survives a crash of
+ * the process and of the machine. Processes may share it if they see each other, on one machine and in one container:
+ * a lock's owner is looked up by its process id.
  */
 export function fileStore(directory: string): SwapStore {
 	const root = resolve(directory);
 	let made: Promise<void> | undefined;
 	const pathOf = async (id: string) => {
 		made ??= makeDirectory(root).catch((error: unknown) => {
-			// Once it can be made it is.
+			// The next call tries again.
 			made = undefined;
 			throw error;
 		});
 		await made;
-		// Any text may be an id; not any text may be a file's name, and some systems know no case.
+		// An id may be any text. A file's name may not, and some file systems ignore case.
 		const isName = /^[a-z\d_-]{1,63}$/.test(id);
 		return join(root, isName ? id : createHash("sha256").update(id).digest("hex"));
 	};
@@ -29,7 +29,7 @@ export function fileStore(directory: string): SwapStore {
 		set: async (id, text) => {
 			const path = await pathOf(id);
 			const fresh = `${path}.${randomUUID()}.new`;
-			// Whole or not at all: what is half written has no name that anybody reads.
+			// The write is atomic: a half-written file has a name that nobody reads.
 			try {
 				const file = await open(fresh, "wx", 0o600);
 				try {
@@ -49,7 +49,7 @@ export function fileStore(directory: string): SwapStore {
 	};
 }
 
-/** Itself and all above it that were not there, each on the disk before anything is kept in it. */
+/** Creates the directory and its missing parents, each synced to disk before anything is kept in it. */
 async function makeDirectory(path: string): Promise<void> {
 	const first = await mkdir(path, { recursive: true, mode: 0o700 });
 	if (first === undefined) return;
@@ -60,9 +60,10 @@ async function makeDirectory(path: string): Promise<void> {
 }
 
 /**
- * Numbered files: who makes the next number has the lock, and only one can. It says whose it is, for who was killed leaves
- * his behind; one that is empty is nobody's. The last number is only ever followed, never removed: of two that remove what a dead one left, the second
- * would remove what the first has made since.
+ * Takes the lock, which is a numbered file: the process that creates the next number has the lock, and only one can.
+ * The file names its owner, since a killed process leaves its file behind; an empty file has no owner. The last number
+ * is only ever followed, never removed: if two processes removed the file of a dead one, the second would remove the
+ * file that the first has created since.
  */
 async function lockIn(directory: string): Promise<(() => Promise<void>) | undefined> {
 	await mkdir(directory, { recursive: true, mode: 0o700 });
@@ -75,15 +76,15 @@ async function lockIn(directory: string): Promise<(() => Promise<void>) | undefi
 			if (owner !== undefined && (await isHeld(owner))) return undefined;
 			const mine = last + 1;
 			const path = join(directory, String(mine));
-			// Never seen without its owner's name in it.
+			// The file is linked when it is complete: nobody sees it without its owner.
 			const isMade = owner !== undefined && (await link(fresh, path).then(() => true, unless("EEXIST")));
 			if (!isMade) continue;
 			const numbers = await numbersIn(directory);
-			// Who is slow makes a number that was there before, and was removed since: others are ahead of him.
+			// A slow process may create a number that existed and was removed since: then others are ahead of it.
 			const isLast = numbers.at(-1) === mine;
 			const left = isLast ? numbers.slice(0, -1) : [mine];
 			await Promise.all(left.map((number) => rm(join(directory, String(number)), { force: true })));
-			// Nothing is written: a disk that is full must not keep it locked.
+			// Unlocking writes nothing: a full disk must not keep the intent locked.
 			if (isLast) return () => truncate(path);
 		}
 		return undefined;
@@ -92,7 +93,7 @@ async function lockIn(directory: string): Promise<(() => Promise<void>) | undefi
 	}
 }
 
-/** From the least to the greatest. */
+/** Returns the numbers in ascending order. */
 async function numbersIn(directory: string): Promise<number[]> {
 	const names = await readdir(directory);
 	return names
@@ -103,21 +104,21 @@ async function numbersIn(directory: string): Promise<number[]> {
 
 type Identity = { pid: number; startedAt?: string; uptimeSeconds?: number };
 
-/** Some systems count in whole seconds, from a start that moves with their clock. */
+/** Some systems count their uptime in whole seconds, from a start that moves with their clock. */
 const uptimeToleranceSeconds = 10;
 
-/** Numbers of processes come again, in a container after each start. */
+/** Identifies a process by more than its id: ids are reused, in a container after each start. */
 async function identify(pid: number): Promise<Identity> {
-	// Only Linux tells when a process began. Elsewhere it is known at least that it did not outlive its machine, by how long
-	// that has been running: a clock may be set while a process lives.
+	// Only Linux tells when a process started. Elsewhere the uptime shows at least whether the machine has restarted
+	// since. The clock cannot show that: it may be set while a process lives.
 	if (process.platform !== "linux") return { pid, uptimeSeconds: uptime() };
 	const [stat, bootId] = await Promise.all([
 		readIfThere(`/proc/${pid}/stat`),
 		readIfThere("/proc/sys/kernel/random/boot_id"),
 	]);
-	// Its name, in brackets, may have spaces.
+	// The process's name, in parentheses, may have spaces.
 	const [state, ...rest] = stat?.slice(stat.lastIndexOf(")") + 2).split(" ") ?? [];
-	// One that was killed has its number until somebody asks what became of it, which in a container may be nobody.
+	// A killed process keeps its id until its parent reaps it, which in a container may never happen.
 	const isDead = state === "Z" || state === "X";
 	return { pid, startedAt: `${bootId?.trim()} ${isDead ? "dead" : rest[18]}` };
 }
@@ -136,7 +137,7 @@ async function isHeld(owner: string): Promise<boolean> {
 	return found.startedAt === startedAt && !isRestarted;
 }
 
-/** None where it was released, or where the machine fell before it was on the disk. */
+/** Returns undefined if the lock was released, or the machine crashed before the owner was on disk. */
 function parseIdentity(owner: string): Identity | undefined {
 	try {
 		return JSON.parse(owner) as Identity;
@@ -149,7 +150,7 @@ async function readIfThere(path: string): Promise<string | undefined> {
 	return readFile(path, "utf8").catch(unless("ENOENT"));
 }
 
-/** A name in a directory is on the disk once the directory is. Not every system lets one ask for that. */
+/** Syncs a directory, so that the names in it are on disk. Not every system supports that. */
 async function syncDirectory(path: string): Promise<void> {
 	const directory = await open(path, "r").catch(unless("EISDIR", "EPERM", "EACCES"));
 	try {

@@ -1,6 +1,6 @@
 import type { ErrorCode, NextStep } from "@geoswap/protocol";
 
-/** The service's own codes, and what can go wrong on this side of it. */
+/** The service's own codes, and those of failures on the client's side. */
 export type GeoswapErrorCode =
 	| ErrorCode
 	| "UNREACHABLE"
@@ -12,7 +12,7 @@ export type GeoswapErrorCode =
 	| "SWAP_IN_PROGRESS"
 	| "INTENT_CHANGED"
 	| "RECORD_UNREADABLE"
-	/** Of `swap()`: the store, the wallet or a callback that it was given threw. */
+	/** Only from `swap()`: the store, the wallet or a callback that it was given threw. */
 	| "INTERRUPTED";
 
 type Context = {
@@ -27,28 +27,28 @@ type Context = {
 	cause?: unknown;
 };
 
-/** What every action of this package throws, but for the reason of an `AbortSignal`, which is thrown as it is. */
+/** The error that every action of this package throws. Only the reason of an `AbortSignal` is thrown as it is. */
 export class GeoswapError extends Error {
 	override name = "GeoswapError";
 	readonly code: GeoswapErrorCode;
-	/** What to do about it, for a machine. */
+	/** The next action, for a program. */
 	readonly next: NextStep;
-	/** Whether the same bytes may succeed later. */
+	/** True if the same bytes may succeed later. */
 	readonly retryable: boolean;
-	/** Where to read more. */
+	/** The address or file of the documentation. */
 	readonly docs: string;
-	/** The HTTP status, where there was an answer. */
+	/** The HTTP status, if there was an answer. */
 	readonly status: number | undefined;
-	/** What to name to the operator. */
+	/** The id to give to the operator. */
 	readonly requestId: string | undefined;
 	readonly details: Record<string, unknown> | undefined;
-	/** How long the service asked to be left alone. */
+	/** The pause that the service asked for. */
 	readonly retryAfterMs: number | undefined;
-	/** Of what `swap()` throws: whether the intent may still be executed. False: nothing was taken, and nothing will be. */
+	/** Only from `swap()`: true if the intent may still be executed. False if nothing was taken, and nothing will be. */
 	mayExecute: boolean | undefined;
-	/** Of what `swap()` throws: the intent's, where the caller gave it one. */
+	/** Only from `swap()`: the intent's id, if the caller gave it one. */
 	id: string | undefined;
-	/** Of what `swap()` throws: of what was signed for the intent last. */
+	/** Only from `swap()`: the swap id of what was signed last for the intent. */
 	swapId: string | undefined;
 
 	constructor(message: string, { cause, ...context }: Context) {

@@ -2,7 +2,7 @@ import type { ChainsResponse } from "@geoswap/protocol";
 import type { Client } from "./create-client.ts";
 import { request } from "./request.ts";
 
-/** The chains that swaps begin and end on. To be compared with pins, never to be pinned from. */
+/** Returns the chains on which swaps begin and end. Compare them with pins; never take pins from them. */
 export function getChains(
 	client: Client,
 	{ signal }: { signal?: AbortSignal | undefined } = {},

@@ -2,7 +2,7 @@ import type { DelegationResponse } from "@geoswap/protocol";
 import type { Client } from "./create-client.ts";
 import { request } from "./request.ts";
 
-/** Whether the wallet is ready to swap from this chain, and if not what it must sign. */
+/** Returns whether the wallet is ready to swap from this chain and, if not, what it must sign. */
 export function getDelegation(
 	client: Client,
 	{

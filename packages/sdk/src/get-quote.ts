@@ -2,7 +2,7 @@ import type { QuoteRequestBody, QuoteResponse } from "@geoswap/protocol";
 import type { Client } from "./create-client.ts";
 import { request } from "./request.ts";
 
-/** Prices a swap. The quote lives for 30 seconds; do not keep it. */
+/** Prices a swap. The quote expires after 30 seconds; do not keep it. */
 export function getQuote(
 	client: Client,
 	quoteRequest: QuoteRequestBody,

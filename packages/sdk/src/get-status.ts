@@ -2,7 +2,7 @@ import type { StatusResponse } from "@geoswap/protocol";
 import type { Client } from "./create-client.ts";
 import { requestWithPause } from "./request.ts";
 
-/** The swap's state, once it is terminal or after about 15 seconds; `waitSeconds` (0 to 15) shortens that. */
+/** Returns the swap's state once it is terminal, or after about 15 seconds; `waitSeconds` (0 to 15) shortens that. */
 export async function getStatus(
 	client: Client,
 	swapId: string,
@@ -11,7 +11,7 @@ export async function getStatus(
 	return (await getStatusWithPause(client, swapId, options)).answer;
 }
 
-/** The same, with how long the service asks to be left alone: the key may hold no further call now. */
+/** Like `getStatus`, with the pause that the service asks for if the key may hold no further call now. */
 export function getStatusWithPause(
 	client: Client,
 	swapId: string,

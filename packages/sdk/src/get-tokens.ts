@@ -2,7 +2,7 @@ import type { TokensResponse } from "@geoswap/protocol";
 import type { Client } from "./create-client.ts";
 import { request } from "./request.ts";
 
-/** What can be swapped, on one chain or on all. */
+/** Returns the tokens that can be swapped, on one chain or on all. */
 export function getTokens(
 	client: Client,
 	{ chainId, signal }: { chainId?: number; signal?: AbortSignal | undefined } = {},

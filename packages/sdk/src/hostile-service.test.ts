@@ -38,7 +38,7 @@ beforeEach(async () => {
 });
 afterEach(() => service.close());
 
-/** By which field it was refused, with a wallet that nobody may ask. */
+/** Returns the field by which it was refused, with a wallet that must not be asked. */
 async function refusedBy(
 	origin: Origin,
 	lie: (path: Path, answer: never) => unknown,
@@ -75,7 +75,7 @@ const later = ({ deadlines }: Order, by: bigint, field: "openDeadline" | "refund
 	};
 };
 
-/** Of an order with these changes, whose build agrees with itself: what the wallet would sign is what is shown. */
+/** Changes of an order whose build is consistent with them: what the wallet would sign is what is shown. */
 const orderChanges: [name: string, field: string, change: (order: Order) => Partial<Order>][] = [
 	["another recipient", "geoOp.order.recipient", () => ({ recipient: strangeWord })],
 	["a lower minimum", "geoOp.order.minOutput", ({ minOutput }) => ({ minOutput: minOutput - 1n })],
@@ -111,7 +111,7 @@ const quoteChanges: [name: string, field: string, change: Change<QuoteResponse>]
 
 describe.each(["evm", "solana"] as const)("a service that lies about a quote from %s", (origin) => {
 	test.each(quoteChanges)("with %s is refused by its name", async (_, field, change) => {
-		// Nor is an authorization signed for it.
+		// No authorization is signed for it either.
 		service.knobs.isDelegated = false;
 		expect(await refusedBy(origin, lieAt("/swap/quote", change))).toBe(field);
 	});
@@ -271,7 +271,7 @@ describe("a service that lies about a transaction on Solana", () => {
 	});
 });
 
-/** The transaction with its transfer, the last but one, once more. */
+/** Returns the transaction with its transfer, the last instruction but one, repeated. */
 function doubled({ unsignedTransaction }: BuildSolanaResponse): {
 	unsignedTransaction: string;
 	message: string;

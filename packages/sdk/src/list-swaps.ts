@@ -3,8 +3,8 @@ import type { Client } from "./create-client.ts";
 import { request } from "./request.ts";
 
 /**
- * A page of the account's swaps, newest first. `cursor` is `nextCursor` of the page before, with the same `status`. A page
- * may hold fewer than `limit`, or none; the last one has no `nextCursor`.
+ * Returns a page of the account's swaps, newest first. `cursor` is `nextCursor` of the page before, with the same
+ * `status`. A page may hold fewer than `limit`, or none; the last one has no `nextCursor`.
  */
 export function listSwaps(
 	client: Client,

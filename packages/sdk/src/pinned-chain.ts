@@ -2,7 +2,7 @@ import { attesterSetHash, type ChainDeployment, type Deployment } from "@geoswap
 import { entryPoint09Address } from "viem/account-abstraction";
 import { VerificationError } from "./verification-error.ts";
 
-/** What the caller has pinned of a chain. Refused where it is not pinned, or the pins contradict themselves. */
+/** Returns the caller's pins of a chain. Throws if it is not pinned, or if the pins contradict themselves. */
 export function pinnedChain(
 	pins: Deployment,
 	{ field, chainId }: { field: string; chainId: number },

@@ -1,7 +1,7 @@
 import type { Deployment, SolanaDeployment } from "@geoswap/protocol";
 import { VerificationError } from "./verification-error.ts";
 
-/** What the caller has pinned of Solana. Refused where it is not pinned. */
+/** Returns the caller's pins of Solana. Throws if it is not pinned. */
 export function pinnedSolana(
 	{ solana }: Deployment,
 	{ field, chainId }: { field: string; chainId: number },

@@ -3,23 +3,23 @@ import type { Client } from "./create-client.ts";
 import { docsUrl } from "./docs-url.ts";
 import { GeoswapError } from "./geoswap-error.ts";
 
-/** Longer than a status call is held. */
+/** Timeout of a call. It is longer than the service holds a status call. */
 const timeoutMs = 30_000;
 
 type Call = {
 	path: string;
 	query?: Record<string, string | number>;
-	/** Makes it a POST. */
+	/** Makes the call a POST. */
 	body?: object;
 	signal?: AbortSignal | undefined;
 };
 
-/** One call to the service. Its answer is taken at its word here: what matters is verified before a signature. */
+/** Makes one call to the service. The answer is not verified here: what matters is verified before signing. */
 export async function request<Answer>(client: Client, call: Call): Promise<Answer> {
 	return (await requestWithPause<Answer>(client, call)).answer;
 }
 
-/** The same, with how long the service asks to be left alone after it. */
+/** Like `request`, with the pause that the service asks for after the call. */
 export async function requestWithPause<Answer>(
 	client: Client,
 	{ path, query = {}, body, signal }: Call,
@@ -67,7 +67,7 @@ function errorOf(client: Client, response: Response, answer: object | undefined)
 	const code = textOf(body?.code) as ErrorBody["code"] | undefined;
 	const next = textOf(body?.next) as ErrorBody["next"] | undefined;
 	if (code === undefined || next === undefined) {
-		// A proxy in between answers in its own words.
+		// A proxy in between answers in its own form.
 		const mayPass = status === 429 || status >= 500;
 		return new GeoswapError(
 			`${client.baseUrl} answered ${status} in a form that is not Geoswap's. ${mayPass ? "Send the same request again" : "Check the address"}.`,
@@ -92,12 +92,12 @@ function errorOf(client: Client, response: Response, answer: object | undefined)
 }
 
 function retryAfterMsOf({ headers }: Response): number | undefined {
-	// An empty one is none, and not zero.
+	// An empty header counts as none, not as zero.
 	const seconds = Number(headers.get("retry-after")?.trim() || Number.NaN);
 	return seconds >= 0 ? seconds * 1000 : undefined;
 }
 
-/** Who reads an error takes its texts for texts: whatever else came is left out. */
+/** Returns undefined for anything but a string: readers of an error rely on its texts being strings. */
 function textOf(value: unknown): string | undefined {
 	return typeof value === "string" ? value : undefined;
 }
@@ -106,7 +106,7 @@ function isObject(value: unknown): value is Record<string, unknown> {
 	return typeof value === "object" && value !== null;
 }
 
-/** Accounts sign with bigints here and there, such as `v`, and JSON has none. */
+/** Writes bigints as strings: some accounts return them in signatures, such as `v`, and JSON has none. */
 function toJson(body: object): string {
 	return JSON.stringify(body, (_, value: unknown) => (typeof value === "bigint" ? String(value) : value));
 }

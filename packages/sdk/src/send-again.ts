@@ -1,12 +1,12 @@
 import { GeoswapError } from "./geoswap-error.ts";
 import { sleep } from "./sleep.ts";
 
-/** Before anything is signed nobody has to wait for a service that is away. */
+/** Default time limit of retries. Before anything is signed, nobody has to wait for a service that is down. */
 const usualPatienceMs = 60_000;
 
 const firstDelayMs = 500;
 const longestDelayMs = 10_000;
-/** Whatever the answer asks for: whoever waits for a swap should not sleep through its end. */
+/** Limit on the pause an answer asks for: a caller that waits for a swap should not sleep through its end. */
 export const longestPauseMs = 60_000;
 
 /**
@@ -21,7 +21,7 @@ export async function sendAgain<Answer>(
 		signal,
 	}: {
 		patienceMs?: number;
-		/** Why it is sent again. */
+		/** Called before each retry, with the reason for it. */
 		onRetry?: (error: GeoswapError) => void;
 		signal?: AbortSignal | undefined;
 	},
@@ -32,7 +32,7 @@ export async function sendAgain<Answer>(
 			return await send();
 		} catch (error) {
 			if (!(error instanceof GeoswapError) || error.next !== "retry") throw error;
-			// Never sooner than by our own measure: an answer that asks for no pause must not become a busy loop.
+			// The pause is never shorter than our own: an answer that asks for no pause must not cause a busy loop.
 			const pauseMs = Math.max(delayMs, Math.min(error.retryAfterMs ?? 0, longestPauseMs));
 			if (performance.now() - startedMs + pauseMs > patienceMs) throw error;
 			onRetry?.(error);

@@ -9,14 +9,14 @@ import { sendAgain } from "./send-again.ts";
 import { signWith } from "./sign-with.ts";
 import { VerificationError } from "./verification-error.ts";
 
-/** As many transactions of its own as a busy wallet may make between two attempts. */
+/** The most transactions of its own that a busy wallet may make between two attempts. */
 const mostNoncesAhead = 64;
-/** A node that is asked next may be some blocks behind. */
+/** The node that the service asks next may be some blocks behind. */
 const mostNoncesBehind = 3;
 
 /**
- * The authorization that a wallet's first build on a chain needs, or undefined where it needs none. Whoever is
- * delegated to can do anything with the wallet, so only the pinned delegate is ever signed for.
+ * Returns the authorization that a wallet's first build on a chain needs, or undefined if it needs none. A delegate
+ * can do anything with the wallet, so only the pinned one is ever signed for.
  */
 export async function signDelegation(
 	client: Client,
@@ -30,7 +30,7 @@ export async function signDelegation(
 		chainId: number;
 		account: Pick<EvmAccount, "address" | "signAuthorization">;
 		pins: Deployment;
-		/** Of an authorization that was signed a moment ago, and is not good any more. */
+		/** The nonce of an authorization that was signed a moment ago and is no longer valid. */
 		refusedNonce?: number | undefined;
 		signal?: AbortSignal | undefined;
 	},
@@ -59,7 +59,7 @@ export async function signDelegation(
 	if (nonce === undefined || !Number.isSafeInteger(nonce) || nonce < 0) {
 		throw new VerificationError({ field: "accountNonce", expected: "a nonce", actual: nonce });
 	}
-	// What is signed for a nonce ahead is good later: a service that asks for many would have a store of them.
+	// An authorization for a nonce ahead becomes valid later: a service could ask for many and store them.
 	const ahead = refusedNonce === undefined ? 0 : nonce - refusedNonce;
 	if (ahead > mostNoncesAhead || -ahead > mostNoncesBehind) {
 		throw new VerificationError({
@@ -68,7 +68,7 @@ export async function signDelegation(
 			actual: nonce,
 		});
 	}
-	// The pinned values, not the answer's. A chain id of zero would be good on every chain.
+	// The pinned values are signed, not the answer's. A chain id of zero would be valid on every chain.
 	const signed = await signWith(
 		async () => account.signAuthorization?.({ chainId, address: delegate, nonce }),
 		{ signal },

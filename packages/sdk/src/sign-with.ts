@@ -1,6 +1,6 @@
 import { GeoswapError } from "./geoswap-error.ts";
 
-/** The wallet's own answer, or why there is none. A person may take long: a signal ends the waiting for him too. */
+/** Returns the wallet's answer, or throws why there is none. A person may take long: the signal ends that wait too. */
 export async function signWith<Signed>(
 	sign: () => Promise<Signed>,
 	{ signal }: { signal?: AbortSignal | undefined } = {},
@@ -24,7 +24,7 @@ export async function signWith<Signed>(
 	}
 }
 
-/** Of an answer that is no signature of the wallet's: it is not sent, and so nobody has to wait until it expires. */
+/** Returns the error for an answer that is not the wallet's signature. It is not sent: nobody waits for its expiry. */
 export function notItsSignature(address: string, cause?: unknown): GeoswapError {
 	return new GeoswapError(
 		`Nothing was sent: what the wallet gave is not the signature of ${address} over what was built. Ask it again, or use another.`,

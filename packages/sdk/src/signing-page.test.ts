@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { expect, test } from "vitest";
 import { account, makeBuild } from "../test/op-fixture.ts";
 
-// A reader runs the example to check us: it must give what the SDK gives, and what the page says it prints.
+// A reader runs the example to check us: it must print what the SDK computes, and what the page says it prints.
 test("the example in docs/signing.md gives the SDK's own hash and signature, and prints what the page says", async () => {
 	const cwd = join(import.meta.dirname, "..");
 	const page = readFileSync(join(cwd, "../../docs/signing.md"), "utf8");

@@ -1,4 +1,4 @@
-/** Ends after this time, or fails with the signal's reason before it. */
+/** Resolves after this time, or rejects with the signal's reason if it is aborted before. */
 export function sleep(delayMs: number, signal?: AbortSignal): Promise<void> {
 	return new Promise((resolve, reject) => {
 		signal?.throwIfAborted();

@@ -5,10 +5,10 @@ import { sendAgain } from "./send-again.ts";
 import { type SolanaWallet, toRemoteWallet } from "./solana-wallet.ts";
 import { verifySolanaOp } from "./verify-solana-op.ts";
 
-/** A transaction can land for 150 blocks after its blockhash, which the build has taken: a minute, or somewhat more. */
+/** A transaction can land for 150 blocks after its blockhash, which the build has chosen: a minute or somewhat more. */
 const longestLifeMs = 120_000;
 
-/** A wallet on Solana, for `swap()`. */
+/** Returns a signer for a wallet on Solana, to pass to `swap()`. */
 export async function solanaSigner(wallet: SolanaWallet): Promise<OriginSigner> {
 	const { address, signTransaction } = await toRemoteWallet(wallet);
 	return {

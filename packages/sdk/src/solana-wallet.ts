@@ -13,13 +13,13 @@ import {
 import { GeoswapError } from "./geoswap-error.ts";
 import { notItsSignature, signWith } from "./sign-with.ts";
 
-/** A wallet elsewhere: it is given a transaction's bytes, and gives them back with its signature in them. */
+/** A remote wallet: it is given a transaction's bytes, and returns them with its signature in them. */
 export type RemoteSolanaWallet = {
 	address: string;
 	signTransaction: (transaction: Uint8Array) => Promise<Uint8Array>;
 };
 
-/** A signer of `@solana/kit`, the 64 bytes of a key pair or the 32 of its private key, or a wallet elsewhere. */
+/** A signer of `@solana/kit`, the 64 bytes of a key pair or the 32 of its private key, or a remote wallet. */
 export type SolanaWallet = TransactionPartialSigner | RemoteSolanaWallet | Uint8Array;
 
 type CheckedWallet = {
@@ -30,7 +30,7 @@ type CheckedWallet = {
 	) => Promise<Uint8Array>;
 };
 
-/** Whatever it is, as one that signs bytes. It must sign them as they are: what comes back is compared. */
+/** Converts any wallet to one that signs bytes. It must sign them as they are: its answer is compared with them. */
 export async function toRemoteWallet(wallet: SolanaWallet): Promise<CheckedWallet> {
 	if (wallet instanceof Uint8Array) {
 		const signerOf =
@@ -43,7 +43,7 @@ export async function toRemoteWallet(wallet: SolanaWallet): Promise<CheckedWalle
 	return {
 		address,
 		signTransaction: async (unsigned, { signal } = {}) => {
-			// A copy: what a wallet writes into is not what its answer is compared with.
+			// The wallet gets a copy: it must not write into the bytes that its answer is compared with.
 			const signed = await signWith(() => sign(unsigned.slice()), { signal });
 			await expectSigned(expectUnchanged(unsigned, signed), address);
 			return signed;
@@ -54,14 +54,14 @@ export async function toRemoteWallet(wallet: SolanaWallet): Promise<CheckedWalle
 async function signWithKit(signer: TransactionPartialSigner, bytes: Uint8Array): Promise<Uint8Array> {
 	const transaction = getTransactionDecoder().decode(bytes);
 	const [signatures] = await signer.signTransactions([
-		// Until when it lives is the service's concern: the signer gets the bytes.
+		// The type asks for a lifetime, which is the service's concern: the signer gets the bytes.
 		transaction as Parameters<TransactionPartialSigner["signTransactions"]>[0][number],
 	]);
 	const signed = { ...transaction, signatures: { ...transaction.signatures, ...signatures } };
 	return new Uint8Array(getTransactionEncoder().encode(signed));
 }
 
-/** A wallet that adds instructions of its own makes another transaction, which the service refuses. */
+/** Throws if the wallet added instructions of its own: that is another transaction, which the service refuses. */
 function expectUnchanged(unsigned: Uint8Array, signed: Uint8Array): Transaction {
 	const { messageBytes } = getTransactionDecoder().decode(unsigned);
 	const transaction = decodeIfOne(signed);

@@ -1,15 +1,15 @@
 import { type Deployment, isSolana, mulDivUp, type QuoteRequestBody, rescaleUp } from "@geoswap/protocol";
 import { refuse } from "./wire-value.ts";
 
-/** Of any asset in a deployment file. */
+/** The most decimals that an asset in a deployment file may have. */
 const mostDecimals = 36;
-/** Fee and spread between two stables cost a fraction of the rest. */
+/** The fee and spread between two stables cost a fraction of the remaining 3 %. */
 const leastStableBps = 9_700n;
 
 /**
- * Returns the least output of a swap between two stables that is signed without the caller's own word for it: 97 % of the
- * input, in the smallest unit of the output. Undefined if the pins do not list both tokens as stables: then no price is
- * known to be absurd.
+ * Returns the least output of a swap between two stables that is signed without asking the caller: 97 % of the input,
+ * in the smallest unit of the output. Undefined if the pins do not list both tokens as stables: then no price is known
+ * to be absurd.
  */
 export function stableFloor(
 	pins: Deployment,

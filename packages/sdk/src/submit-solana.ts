@@ -3,10 +3,10 @@ import type { Client } from "./create-client.ts";
 import { request } from "./request.ts";
 import { sendAgain } from "./send-again.ts";
 
-/** Not much longer than a blockhash lives. */
+/** Time limit of retries: not much longer than a blockhash lives. */
 const patienceMs = 60_000;
 
-/** Submits a signed transaction. Where no answer came, or one that may change, the same bytes are sent again. */
+/** Submits a signed transaction. If no answer came, or one that may change, the same bytes are sent again. */
 export function submitSolana(
 	client: Client,
 	{

@@ -10,20 +10,20 @@ import { sleep } from "./sleep.ts";
 
 export type SubmitOutcome =
 	| { outcome: "taken" }
-	/** Nothing was executed, and nothing of these bytes can be any more. */
+	/** Nothing was executed, and these bytes can no longer be executed. */
 	| { outcome: "dead"; error: GeoswapError }
 	/** Nothing was executed yet. */
 	| { outcome: "refused"; error: GeoswapError };
 
 export const againMs = 3_000;
-/** Whatever the answer asks for: the bytes may have been taken or have died long before. */
+/** Limit on the pause an answer asks for: the bytes may have been taken or have died long before its end. */
 export const longestPauseMs = 60_000;
 
 /**
- * Sends the same bytes until the service has made a swap of them, or says that it never will. A refusal is no such word
- * yet: until they expire the same bytes, late on their way or sent by whoever saw them, may be taken after all. Nor is its
- * word enough that they have expired, while the chain would still execute them. So nothing else may be signed for the same
- * intent before that, but what is of the same quote.
+ * Sends the same bytes until the service has made a swap of them, or says that it never will. A refusal is not final:
+ * until the bytes expire, a copy that is delayed or sent by anyone who saw them may be taken after all. The service's
+ * word that they have expired is not enough either while the chain would still execute them. Until then nothing else
+ * may be signed for the same intent, except from the same quote.
  */
 export async function submitUntilKnown(
 	client: Client,
@@ -36,15 +36,15 @@ export async function submitUntilKnown(
 		isEnough,
 		signal,
 	}: {
-		/** The quote's, which the swap has. */
+		/** The quote's swap id, which the swap has. */
 		swapId: string;
-		/** From then on no chain executes it. */
+		/** The time from which no chain executes the bytes. */
 		deadAtMs: number;
-		/** Said once for each code. */
+		/** Called once for each code. */
 		onRefused: (error: GeoswapError) => void;
-		/** The service says that they have expired, and until then it could still be otherwise. Said once. */
+		/** Called once, if the service says that the bytes have expired before the time at which that is certain. */
 		onWaiting: (until: string) => void;
-		/** Whether this refusal is to be told at once. */
+		/** Returns true if this refusal is to be returned at once. */
 		isEnough: (error: GeoswapError) => boolean;
 		signal?: AbortSignal | undefined;
 	},
@@ -65,7 +65,7 @@ export async function submitUntilKnown(
 				onRetry: (error) => {
 					if (!isServices(error)) return;
 					tell(error);
-					// What was said about the swap itself says more.
+					// A refusal of the swap itself says more, and is kept.
 					refusal ??= error;
 				},
 				signal,
@@ -85,7 +85,7 @@ export async function submitUntilKnown(
 				refusal = error;
 				pauseMs = Math.max(againMs, error.retryAfterMs ?? 0);
 			} else {
-				// Its key is gone after some time; what became of it is known by its id.
+				// The key that sealed the token is gone after some time; the swap can still be found by its id.
 				if (error.code === "INVALID_TOKEN" && (await isKnown(client, { swapId, signal })))
 					return { outcome: "taken" };
 				const told = goesOn.includes(error.next) ? error : unknownFate(error, { swapId, deadAtMs });
@@ -109,17 +109,17 @@ async function isKnown(
 	}
 }
 
-/** Where the service cannot tell any more whether they were executed it asks for a person. */
+/** Returns false if the service can no longer tell whether the bytes were executed, and refers to the operator. */
 function isExpired({ code, next }: GeoswapError): boolean {
 	return code === "OP_EXPIRED" && next !== "contact_operator";
 }
 
-/** About the caller, the address or the bytes themselves: said before the swap is looked at, and so never followed by 410. */
+/** Errors about the caller, the address or the bytes. They precede any look at the swap, so a 410 never follows. */
 const aboutTheRequest: readonly GeoswapErrorCode[] = [
 	"INVALID_REQUEST",
 	"UNAUTHORIZED",
 	"INVALID_TOKEN",
-	// The signers here have looked at what is sent: whoever says this sees something else, or does not see well.
+	// The signers here have checked what is sent: a service that says this got something else, or is mistaken.
 	"INVALID_SIGNATURE",
 	"TRANSACTION_CHANGED",
 	"NOT_FOUND",
@@ -128,22 +128,22 @@ const aboutTheRequest: readonly GeoswapErrorCode[] = [
 	"UNSUPPORTED_MEDIA_TYPE",
 ];
 
-/** The service's own word; not that of a proxy before it, or of nobody. */
+/** Returns true if the error came from the service itself: not from a proxy before it, nor from no answer at all. */
 function isServices({ code }: GeoswapError): boolean {
 	return code !== "UNREACHABLE" && code !== "UNEXPECTED_RESPONSE";
 }
 
-/** Of the swap, by the state of things. */
+/** Returns true if the swap itself was refused, because of the current state. */
 function isRefusal({ code, next, status = 0 }: GeoswapError): boolean {
 	return status >= 400 && status < 500 && !aboutTheRequest.includes(code) && next !== "contact_operator";
 }
 
-/** Steps that end in the same call, with the same id. Whoever took another would begin a second swap. */
+/** Steps that end in the same call, with the same id. Any other step would begin a second swap. */
 const goesOn: readonly NextStep[] = ["retry", "check_key", "contact_operator"];
 
 /**
- * The service's error, and what is left to do where it may have taken before what it does not take now. Its own advice,
- * such as another quote, is for who has sent nothing yet, and is left to the cause.
+ * Returns the service's error with what is left to do if it may have taken earlier what it does not take now. Its own
+ * advice, such as another quote, is for callers that have sent nothing yet, and stays in the cause.
  */
 function unknownFate(
 	cause: GeoswapError,

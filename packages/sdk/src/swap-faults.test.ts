@@ -20,26 +20,29 @@ vi.mock("./sleep.ts", async (original) => (await import("../test/quick-time.ts")
 
 const opMs = 45_000;
 const openMs = 60_000;
-/** They wait nearly all the time. Of more at once ops would expire while others are computed: a second is nearly a minute here. */
+/**
+ * Plans that run at once. They wait nearly all the time, but with more of them ops would expire while others are
+ * computed: a second is nearly a minute here.
+ */
 const atOnce = 10;
 
 type Crash = {
 	at: "request" | "write";
-	/** Of all that this intent makes, over all its calls. */
+	/** Counted among all requests or writes of this intent, over all its calls. */
 	nth: number;
-	/** Whether what it does has come to pass. */
+	/** The crash comes before or after the request or write has taken effect. */
 	when: "before" | "after";
 };
 type Plan = {
 	origin: Origin;
-	/** By the path's requests, in turn; the service does well once they are used up. */
+	/** Faults for the path's requests, in turn; the service works well once they are used up. */
 	faults: Record<"quote" | "build" | "submit" | "status", (Fault | null)[]>;
 	crashes: Crash[];
 	refusals: Refusal[];
 	isDelegated: boolean;
-	/** Whether a transaction of the wallet's own overtakes the authorization, once the first op is signed. */
+	/** True if a transaction of the wallet's own overtakes the authorization, once the first op is signed. */
 	isOvertaken: boolean;
-	/** What is asked for under the same id once it was told that nothing was executed. */
+	/** True if the same id is asked for again after an error that says that nothing was executed. */
 	goesOn: boolean;
 };
 
@@ -55,7 +58,7 @@ const fault: fc.Arbitrary<Fault> = fc.oneof(
 	}),
 	fc.constant({ kind: "restored" } as const),
 );
-/** Of a service that lies: it has what was signed, and may have it executed whenever the chain lets it. */
+/** Errors of a service that lies: it has what was signed, and may have it executed while the chain allows it. */
 const lies = ["OP_EXPIRED", "INVALID_SIGNATURE", "INVALID_AUTHORIZATION"] as const;
 const lie: fc.Arbitrary<Fault> = fc.record({
 	kind: fc.constant("kept" as const),
@@ -90,7 +93,7 @@ const plan: fc.Arbitrary<Plan> = fc.record({
 	goesOn: fc.boolean(),
 });
 
-/** Each lie to each wallet, whatever else is drawn. */
+/** Plans with each lie to each wallet, whatever other plans are drawn. */
 const everyLie = origins.flatMap((origin) =>
 	lies.map((says): Plan => {
 		const submit = [{ kind: "kept" as const, says, lateMs: 20_000 }];
@@ -108,7 +111,7 @@ const everyLie = origins.flatMap((origin) =>
 
 class Crashed extends Error {}
 
-/** What a process does until it dies. Of what it has begun the service may still get to know. */
+/** Returns what a process uses until it dies. The service may still receive the requests that it has begun. */
 function startProcess({ client, store, strike }: { client: Client; store: SwapStore; strike: Strike }) {
 	const death = new AbortController();
 	const die = () => {
@@ -118,7 +121,7 @@ function startProcess({ client, store, strike }: { client: Client; store: SwapSt
 	const dyingFetch: typeof fetch = async (url, init) => {
 		const when = strike("request");
 		if (when === "before") throw die();
-		// Not its own signal: what is sent is sent, though nobody waits for it any more.
+		// The process's own signal is not used: a request that was sent arrives, though nobody waits for it any more.
 		const sent = fetch(url, { ...init, signal: AbortSignal.timeout(10_000) });
 		if (when === "after") {
 			await sent.catch(() => {});

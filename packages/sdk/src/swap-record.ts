@@ -4,25 +4,25 @@ import type { Submission } from "./origin-signer.ts";
 import type { SwapStore } from "./swap-store.ts";
 import type { EndedSwap } from "./wait-for-swap.ts";
 
-/** How far an intent has come, as it is kept. What is not kept was never sent. */
+/** The stored progress of an intent. Nothing is sent that was not stored before. */
 export type SwapRecord = {
 	intent: QuoteRequestBody;
-	/** As it was asked for last: who resumes and leaves it out means that. */
+	/** The `minOutput` that was given last: a call that resumes and leaves it out means this one. */
 	minOutput?: string;
 } & (
 	| {
-			/** It was signed, and may have been sent: until the service says otherwise it may become a swap. */
+			/** The submission was signed and may have been sent: until the service says otherwise, it may become a swap. */
 			state: "signed";
 			swapId: string;
 			submission: Submission;
 	  }
 	/**
-	 * There is a swap. What was sent is kept: a service that was set back to a backup is sent it again, and until it is dead
-	 * no end but `settled` is believed.
+	 * There is a swap. The submission is kept: it is sent again to a service that was restored from a backup, and until
+	 * it is dead no end but `settled` is believed.
 	 */
 	| { state: "submitted"; swapId: string; submission: Submission }
 	| { state: "ended"; swap: EndedSwap }
-	/** What was signed is dead: nothing of it was executed, and nothing will be. */
+	/** Everything that was signed is dead: nothing of it was executed, and nothing will be. */
 	| { state: "open" }
 );
 
@@ -61,12 +61,12 @@ function unreadable(message: string, cause?: unknown): GeoswapError {
 	});
 }
 
-/** How far an intent has come: `none` was never signed for, `open` was, and nothing of that was or will be executed. */
+/** The progress of an intent. `none`: nothing was signed. `open`: what was signed was not and will not be executed. */
 export type SwapState =
 	| { state: "none" | "open" }
 	| { state: "signed" | "submitted" | "ended"; swapId: string };
 
-/** What a store knows of an intent, without a call to the service. */
+/** Returns what a store knows of an intent, without a call to the service. */
 export async function getSwapState(store: Pick<SwapStore, "get">, id: string): Promise<SwapState> {
 	const record = await readRecord(store, id);
 	if (!record) return { state: "none" };
@@ -78,7 +78,7 @@ export function writeRecord(store: SwapStore, id: string, record: SwapRecord): P
 	return store.set(id, JSON.stringify({ version, ...record }));
 }
 
-/** An id names one intent. What is asked for under it again is what was asked for before. */
+/** Throws if the two intents differ: an id names one intent, and a repeated call must ask for the same. */
 export function expectSameIntent(id: string, saved: QuoteRequestBody, asked: QuoteRequestBody): void {
 	for (const field of new Set([...Object.keys(saved), ...Object.keys(asked)]) as Set<
 		keyof QuoteRequestBody
@@ -97,7 +97,7 @@ export function expectSameIntent(id: string, saved: QuoteRequestBody, asked: Quo
 	}
 }
 
-/** Hex is the same in any case; base58 is not. */
+/** Normalizes a value for comparison. Hex is the same in any case; base58 is not. */
 function spelled(value: unknown): string {
 	const text = String(value ?? "");
 	return text.startsWith("0x") ? text.toLowerCase() : text;

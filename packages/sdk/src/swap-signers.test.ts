@@ -33,7 +33,7 @@ beforeEach(async () => {
 });
 afterEach(() => service.close());
 
-/** A signer as a class has it: what it is depends on whose method it is called as. */
+/** A signer that is a class: its methods work only if they are called on the instance. */
 class RemoteAccount {
 	readonly #account = account;
 	readonly address = account.address;
@@ -151,7 +151,7 @@ describe("a wallet on an EVM chain", () => {
 			address,
 			signMessage,
 			signAuthorization: async (args: Parameters<typeof signAuthorization>[0]) => {
-				// A transaction of the wallet's own, just after its nonce was read.
+				// The wallet makes a transaction of its own just after its nonce was read.
 				if (asked++ === 0) service.knobs.accountNonce++;
 				return signAuthorization(args);
 			},
@@ -161,7 +161,7 @@ describe("a wallet on an EVM chain", () => {
 		expect(service.countOf("/swap/quote")).toBe(1);
 	});
 
-	/** With an authorization that is overtaken once the op is signed. */
+	/** Returns an account whose authorization is overtaken once the op is signed. */
 	const overtaken = (sign: EvmAccount["signMessage"] = signMessage): EvmAccount => {
 		service.knobs.isDelegated = false;
 		let asked = 0;
@@ -261,7 +261,7 @@ describe("a wallet on an EVM chain", () => {
 	])("a wallet that %s the second time: what it signed first is sent until it is known", async (_, sign) => {
 		let refusals = 0;
 		const onProgress = ({ step }: SwapProgress) => {
-			// The first becomes good again: whoever had given it up would have made two swaps.
+			// The first authorization becomes valid again: a caller that had given it up would have made two swaps.
 			if (step === "refused" && refusals++ === 0) service.knobs.accountNonce--;
 		};
 		expect(await run({ signer: overtaken(sign), onProgress })).toMatchObject({ status: "settled" });
@@ -284,7 +284,7 @@ describe("a wallet on an EVM chain", () => {
 			code: "INVALID_AUTHORIZATION",
 			mayExecute: false,
 		});
-		// Whoever refuses each of them would have one for each of the wallet's next nonces.
+		// A service that refuses each authorization would have one for each of the wallet's next nonces.
 		expect(service.knobs.accountNonce).toBe(4);
 		expect(service.countOf("/swap/quote")).toBe(1);
 		expect(executions()).toBe(0);
@@ -369,7 +369,7 @@ async function otherTransaction(): Promise<Uint8Array> {
 	return new Uint8Array(Buffer.from(unsignedTransaction, "base64"));
 }
 
-/** The same signature's twin. */
+/** Returns the signature's second form, with s in the upper half. */
 function highS(signature: Hex): Hex {
 	const order = 0xfffffffffffffffffffffffffffffffebaaedce6af48a03bbfd25e8cd0364141n;
 	const { r, s, yParity } = parseSignature(signature);

@@ -1,16 +1,16 @@
 /**
- * Where `swap()` keeps what it must not forget: who loses it after a signature was sent cannot know whether there is a swap.
- * One text for each intent.
+ * The store in which `swap()` keeps what it must not forget, one text for each intent. A caller that loses it after a
+ * signature was sent cannot know whether there is a swap.
  */
 export type SwapStore = {
 	get: (id: string) => Promise<string | undefined>;
-	/** Once it is done the text outlives whatever the store is meant to outlive. */
+	/** Once this resolves, the text survives anything that the store is meant to survive. */
 	set: (id: string, text: string) => Promise<void>;
-	/** For one caller at a time; undefined where another one has it. */
+	/** Locks the id for one caller at a time, and returns its unlock function. Undefined if another caller has it. */
 	lock: (id: string) => Promise<(() => Promise<void>) | undefined>;
 };
 
-/** Lasts as long as the process. */
+/** Returns a store that lasts as long as the process. */
 export function memoryStore(): SwapStore {
 	const texts = new Map<string, string>();
 	const locked = new Set<string>();

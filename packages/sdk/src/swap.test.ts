@@ -22,21 +22,21 @@ import { memoryStore, type SwapStore } from "./swap-store.ts";
 
 vi.mock("./sleep.ts", async (original) => (await import("../test/quick-time.ts")).quickTime(original));
 
-/** Of an op that is to expire, and of the order that can be opened after it. */
+/** Lifetimes of an op that is to expire, and of the order that can be opened after it. */
 const shortLives = { opMs: 30_000, openMs: 40_000 };
-/** Of a swap whose first word is not to be its last. */
+/** Duration of a swap whose first status is not to be its last. */
 const longMs = 30_000;
-/** How long the chain would execute such an op. */
+/** Time for which the chain would execute such an op. */
 const livesMs = { evm: 39_000, solana: 100_000 };
 
-/** As records were that did not say how long what was signed lives. */
+/** Makes the record one of an older version, which did not say how long a submission lives. */
 async function forgetDeadAt(store: SwapStore): Promise<void> {
 	const { submission, ...record } = JSON.parse((await store.get("intent-1")) ?? "");
 	const { deadAt: _, ...older } = submission;
 	await store.set("intent-1", JSON.stringify({ ...record, submission: older }));
 }
 
-/** Pins by which no token is a stable. */
+/** Returns pins by which no token is a stable. */
 function volatilePins(): SwapRequest["pins"] {
 	const { chains, solana } = makePins();
 	const volatile = <A extends { kind: string }>(assets: A[]) =>
@@ -47,7 +47,7 @@ function volatilePins(): SwapRequest["pins"] {
 	};
 }
 
-/** A service of its own, so that each test can wait while others do. */
+/** Starts a service for one test, so that each test can wait while others do. */
 async function startWorld(origin: Origin) {
 	const service = await startModelService();
 	const bodiesOf = (path: Path) =>
@@ -55,7 +55,7 @@ async function startWorld(origin: Origin) {
 	return {
 		service,
 		bodiesOf,
-		/** How much was signed that was ever sent. */
+		/** The number of different submissions that were ever sent. */
 		signed: () => new Set(bodiesOf(submitPaths[origin])).size,
 		executions: () => service.openedBy(walletOf(origin)).length,
 		run: async (changes: Partial<SwapRequest> = {}) =>
@@ -245,7 +245,7 @@ describe.each(origins)("from %s", { concurrent: true }, (origin) => {
 			await service.allArrived();
 			expect(await run(request)).toMatchObject({ status: "settled" });
 			expect(executions()).toBe(1);
-			// On an EVM chain two ops of one quote have one nonce.
+			// On an EVM chain two ops of one quote have the same nonce, so a second one may be signed.
 			if (origin === "solana" || says !== "INVALID_AUTHORIZATION") expect(signed()).toBe(1);
 		},
 	);
@@ -543,7 +543,7 @@ describe.each(origins)("from %s", { concurrent: true }, (origin) => {
 		expect(Date.parse(String(deadAt))).toBeGreaterThan(Date.now());
 		expect(error.message).toContain(`${first.swapId}`);
 		expect(error.message).toContain(String(deadAt));
-		// What the service advises is for who has sent nothing yet; and a balance may hold an input twice.
+		// The service's advice is for callers that have sent nothing yet; and a balance may hold an input twice.
 		expect(error.message).not.toContain("new quote");
 		expect(error.message).toContain("nothing left the wallet");
 		expect(error.cause).toMatchObject({ message: expect.stringContaining("new quote") });

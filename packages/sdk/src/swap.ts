@@ -18,8 +18,8 @@ import { natural } from "./wire-value.ts";
 
 export type SwapRequest = {
 	/**
-	 * Names the intent. Whoever calls again with the same id and store, after a crash or an abort, goes on where it was:
-	 * one id becomes at most one swap. Without it nothing is resumed; with it a store is needed.
+	 * Names the intent. A call with the same id and store, after a crash or an abort, continues where the last one
+	 * stopped: one id becomes at most one swap. Without it nothing is resumed; with it a store is needed.
 	 */
 	id?: string;
 	originChain: number;
@@ -27,25 +27,25 @@ export type SwapRequest = {
 	/** Addresses, as their chains write them. */
 	inputToken: string;
 	outputToken: string;
-	/** Exact, in the smallest unit. */
+	/** The exact input, in the smallest unit. */
 	amount: bigint;
-	/** Needed where origin and destination write addresses differently. */
+	/** Required if origin and destination write addresses differently. */
 	recipient?: string;
 	slippageBps?: number;
 	/**
-	 * The least output to sign for, in the smallest unit, however often it is quoted again. Left out, it is 97 % of the input
-	 * where the pins list both tokens as stables; any other minimum is signed only if `acceptQuote` accepts it. A call that
-	 * resumes an intent and leaves it out means the one of before; what is signed already stays signed.
+	 * The least output to sign for, in the smallest unit, however often it is quoted again. Left out, it is 97 % of the
+	 * input if the pins list both tokens as stables; any other minimum is signed only if `acceptQuote` accepts it. A call
+	 * that resumes an intent and leaves it out means the earlier one; what is signed already stays signed.
 	 */
 	minOutput?: bigint;
 	/**
-	 * Asked before a quote is signed whose minimum neither `minOutput` nor the pins bound. Return true to accept that
-	 * minimum: it is asked again only about a lower one. Left out, such a quote is refused with `PRICE_NOT_ACCEPTED`.
+	 * Called before signing a quote whose minimum neither `minOutput` nor the pins bound. Return true to accept that
+	 * minimum: it is called again only for a lower one. Left out, such a quote is refused with `PRICE_NOT_ACCEPTED`.
 	 */
 	acceptQuote?: (quote: QuoteResponse) => boolean | Promise<boolean>;
-	/** An account or wallet client of viem, the same by hand, or what `solanaSigner()` gave. */
+	/** An account or wallet client of viem, an object of the same form, or the result of `solanaSigner()`. */
 	signer: EvmAccount | WalletClient | OriginSigner;
-	/** What is deployed where, from a file that you trust: not from the service. */
+	/** The deployment, from a file that you trust and not from the service. */
 	pins: Deployment;
 	store?: SwapStore;
 	onProgress?: (progress: SwapProgress) => void;
@@ -62,25 +62,25 @@ export type SwapProgress =
 	/** The service refuses it for now. It is sent again until it is taken, or cannot be any more. */
 	| { step: "refused"; error: GeoswapError; expiresAt: string }
 	/**
-	 * The service says that it has expired, failed or was refunded, which is not taken on its word: nothing else is signed, and
-	 * no such end told, until no chain executes it any more.
+	 * The service says that it has expired, failed or was refunded. That is not believed yet: nothing else is signed, and
+	 * no such end is reported, until no chain executes it any more.
 	 */
 	| { step: "waiting"; swapId: string; until: string }
 	| { step: "submitted"; swapId: string }
-	/** Whenever something about it has changed. */
+	/** Reported whenever something about the swap has changed. */
 	| { step: "status"; swap: StatusResponse };
 
-/** After so many something is wrong that another quote does not mend. */
+/** Limit on quotes: after this many, something is wrong that another quote does not fix. */
 const mostQuotes = 5;
-/** Of what is signed by nobody knows when. */
+/** Upper bound on the life of a submission that has no `deadAt`. */
 const longestLifeMs = Number(maxSecondsToOpen) * 1_000;
 
 /**
- * Swaps: quotes, verifies, signs, submits and waits. Gives what became of the swap: `settled`, or `refunded` or `failed`
- * with the whole input in the wallet.
+ * Swaps: quotes, verifies, signs, submits and waits. Returns the swap once it has ended: `settled`, or `refunded` or
+ * `failed` with the whole input in the wallet.
  *
- * What it throws says whether the intent may still be executed (`mayExecute`). Where it may, call again with the same id.
- * An aborted signal's reason is thrown as it is, and says nothing about that: call again likewise.
+ * A thrown error says whether the intent may still be executed (`mayExecute`). If it may, call again with the same id.
+ * An aborted signal's reason is thrown as it is, and says nothing about that: call again in the same way.
  */
 export async function swap(client: Client, request: SwapRequest): Promise<EndedSwap> {
 	if (request.id !== undefined && !request.store) {
@@ -91,7 +91,7 @@ export async function swap(client: Client, request: SwapRequest): Promise<EndedS
 	}
 	const { id = crypto.randomUUID(), store = memoryStore(), signal } = request;
 	const reached: Reached = { id: request.id };
-	// A viem account has a `sign` too.
+	// `sign` would not tell them apart: a viem account has one too.
 	const signer = "origin" in request.signer ? request.signer : evmSigner(request.signer);
 	let unlock: Awaited<ReturnType<SwapStore["lock"]>>;
 	try {
@@ -99,26 +99,26 @@ export async function swap(client: Client, request: SwapRequest): Promise<EndedS
 		if (!unlock) throw inProgress(id);
 		return await swapLocked(client, { ...request, id, store, signer, reached });
 	} catch (error) {
-		// Whatever was signed by an earlier call may live, unless this one knows better.
+		// An op that an earlier call signed may still be executed, unless this call knows better.
 		const told = outcome(error, { mayExecute: true, signal });
 		throw told instanceof GeoswapError ? Object.assign(told, reached) : told;
 	} finally {
 		try {
 			await unlock?.();
 		} catch {
-			// What became of the swap matters more than a lock, which ends with its process.
+			// The swap's outcome matters more than the lock, which ends with its process.
 		}
 	}
 }
 
-/** How to find again what an error is about. */
+/** The ids by which the caller can find what an error is about. */
 type Reached = { id: string | undefined; swapId?: string };
 
 type Context = SwapRequest & {
 	client: Client;
 	intent: QuoteRequestBody;
 	signer: OriginSigner;
-	/** Of what is signed now, where this very call has signed it. */
+	/** The quote of what is signed now, if this very call has signed it. */
 	quote?: QuoteResponse;
 	/** The lowest minimum that `acceptQuote` accepted. */
 	accepted?: bigint;
@@ -148,7 +148,7 @@ async function swapLocked(
 			case "signed": {
 				const deadAtMs = deadAtMsOf(record);
 				if (deadAtMs === undefined) {
-					// It is stored before it is sent: who is stopped and resumes does not wait from the beginning again.
+					// The time is stored before the bytes are sent: a caller that resumes does not wait from the start again.
 					const deadAt = new Date(Date.now() + longestLifeMs).toISOString();
 					record = { ...record, submission: { ...record.submission, deadAt } };
 					break;
@@ -163,7 +163,7 @@ async function swapLocked(
 				reached.swapId = record.swapId;
 				quotes++;
 		}
-		// What follows from it comes after: who dies in between must know of it.
+		// The record is written before anything follows from it: a call after a crash in between must know of it.
 		await writeRecord(store, id, {
 			...record,
 			...(minOutput !== undefined && { minOutput: String(minOutput) }),
@@ -188,7 +188,7 @@ function intentOf(request: SwapRequest, signer: OriginSigner): QuoteRequestBody 
 	};
 }
 
-/** Until something is signed that was compared with what was asked for. Nothing is sent. */
+/** Requests quotes until one is signed that was compared with the request. Submits nothing. */
 async function quoteAndSign(context: Context): Promise<Signed> {
 	const { client, intent, onProgress, signal } = context;
 	try {
@@ -205,7 +205,7 @@ async function quoteAndSign(context: Context): Promise<Signed> {
 				return await signQuote(context, quote);
 			} catch (error) {
 				if (!(error instanceof GeoswapError) || !isMendedByQuote(error) || quotes === mostQuotes) throw error;
-				// Whoever built it has asked for one authorization after the other already.
+				// The build has already asked for one authorization after the other.
 				if (error.next === "reauthorize") throw error;
 			}
 		}
@@ -241,8 +241,8 @@ async function signQuote(
 		onAuthorizing: () => onProgress?.({ step: "authorizing" }),
 		signal,
 	});
-	// Nobody has it: what the service would refuse by now is forgotten, and costs no waiting. What had expired before it was
-	// built says that the clock is ahead, and nothing about how long the wallet took: the service decides.
+	// Nobody has the submission yet: if the service would refuse it by now, it is dropped without any waiting. If it had
+	// expired before it was built, our clock is ahead, which does not tell how long the wallet took: the service decides.
 	const expiresAtMs = Date.parse(submission.expiresAt);
 	if (expiresAtMs > askedMs && expiresAtMs <= Date.now()) throw signedTooLate(submission.expiresAt);
 	const { swapId } = quote;
@@ -250,7 +250,7 @@ async function signQuote(
 	return { intent, state: "signed", swapId, submission };
 }
 
-/** Until there is a swap; or what was signed is dead, and why it was not taken. */
+/** Submits until there is a swap. If what was signed is dead, returns the error that says why it was not taken. */
 async function submit(
 	context: Context,
 	record: Signed,
@@ -264,7 +264,7 @@ async function submit(
 		deadAtMs,
 		onRefused: (error) => onProgress?.({ step: "refused", error, expiresAt: submission.expiresAt }),
 		onWaiting: (until) => onProgress?.({ step: "waiting", swapId, until }),
-		// On an EVM chain all that is built of one quote has one nonce: what has a newer authorization may be sent while the
+		// On an EVM chain all ops of one quote have the same nonce: one with a newer authorization may be sent while the
 		// other one lives. On Solana it would be a second transfer.
 		isEnough: (error) => isFresh && signer.origin === "evm" && error.next === "reauthorize",
 		signal,
@@ -274,7 +274,7 @@ async function submit(
 		return { ...record, state: "submitted" };
 	}
 	if (known.outcome === "dead") return known.error;
-	// Once: what is refused again for the same is sent until it is known.
+	// Only once: if it is refused again for the same reason, it is sent until its outcome is known.
 	delete context.quote;
 	if (!quote) return record;
 	try {
@@ -291,14 +291,17 @@ function deadAtMsOf({ submission }: { submission: Submission }): number | undefi
 	return Number.isNaN(deadAtMs) ? undefined : deadAtMs;
 }
 
-/** When the last of two is dead; not known where that of one is not. */
+/** Returns when the later of the two is dead; undefined if that is not known of both. */
 function laterOf(...two: [Submission, Submission]): Pick<Submission, "deadAt"> {
 	const [one, other] = two.map(({ deadAt }) => deadAt);
 	if (one === undefined || other === undefined) return { deadAt: undefined };
 	return { deadAt: Date.parse(one) > Date.parse(other) ? one : other };
 }
 
-/** A `failed` or `refunded` is believed once no chain executes it: whoever says it sooner may have it executed yet. */
+/**
+ * Waits until the swap has ended. `failed` or `refunded` is believed once no chain executes the submission: a service
+ * that says so sooner may still have it executed.
+ */
 async function waitForEnd(
 	{ client, intent, onProgress, signal }: Context,
 	record: Extract<SwapRecord, { state: "submitted" }>,
@@ -322,20 +325,20 @@ async function waitForEnd(
 			await sleep(Math.min(livesMs + 1, longestPauseMs), signal);
 		}
 	} catch (error) {
-		// A service that was set back to a backup has forgotten it, and finds it again by what was sent.
+		// A service that was restored from a backup has forgotten the swap, and finds it again by what was sent.
 		if (!(error instanceof GeoswapError) || error.code !== "SWAP_NOT_FOUND") throw error;
-		// Where it takes it each time and knows nothing of it afterwards, this must not become a busy loop.
+		// If the service takes it each time and then knows nothing of it, this must not become a busy loop.
 		await sleep(againMs, signal);
 		return { ...record, state: "signed" };
 	}
 }
 
-/** A fresh quote, and all that follows from it: a price, a deadline, an authorization. */
+/** Returns true if a fresh quote may help, with all that follows from it: a price, a deadline, an authorization. */
 function isMendedByQuote({ next }: GeoswapError): boolean {
 	return next === "requote" || next === "rebuild" || next === "reauthorize";
 }
 
-/** What is thrown. Who knew first whether it may execute knew best. */
+/** Returns the error to throw. The code that first set `mayExecute` knew best. */
 function outcome(
 	error: unknown,
 	{ mayExecute, signal }: { mayExecute: boolean; signal: AbortSignal | undefined },

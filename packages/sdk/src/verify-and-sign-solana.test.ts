@@ -31,7 +31,7 @@ const makeOp = async (changes: Partial<SolanaOpToVerify> = {}): Promise<SolanaOp
 	...changes,
 });
 
-/** The field for which nothing was signed; undefined where it was. */
+/** Returns the field for which nothing was signed, or undefined if it was signed. */
 async function refusedField(op: SolanaOpToVerify): Promise<string | undefined> {
 	let isAsked = false;
 	const watched: typeof signer = {
@@ -51,7 +51,7 @@ async function refusedField(op: SolanaOpToVerify): Promise<string | undefined> {
 	}
 }
 
-/** What a signature does not depend on. Everything else is refused when it changes. */
+/** The values that a signature does not depend on. Everything else is refused when it changes. */
 const inert = [
 	/^quote\.(geoQuoteToken|expiresAt|feeBps|inputUsd|outputUsd|priceImpactBps|warnings\..*|etaSeconds|summary)$/,
 	/^build\.(geoOpToken|expiresAt|geoOp\.lastValidBlockHeight)$/,
@@ -94,7 +94,7 @@ test("a build that lacks any one value is refused", async () => {
 test("a service that changes a term and makes all the rest to match is refused", async () => {
 	const order = makeOrder();
 	for (const field of Object.keys(order) as (keyof Order)[]) {
-		// The input must be a token that is listed for the transaction to be made at all.
+		// The transaction cannot be made at all unless the input token is listed.
 		if (field === "deadlines" || field === "inputToken") continue;
 		const value = order[field];
 		const other = typeof value === "bigint" ? value + 1n : toHex(BigInt(value) + 1n, { size: 32 });

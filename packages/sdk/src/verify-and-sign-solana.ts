@@ -3,8 +3,8 @@ import { type SolanaWallet, toRemoteWallet } from "./solana-wallet.ts";
 import { type SolanaOpToVerify, verifySolanaOp } from "./verify-solana-op.ts";
 
 /**
- * The transaction with the wallet's signature in it, in base64. Throws a VerificationError, and signs nothing, unless
- * it does exactly what the caller asked for, as it was quoted, with the accounts it has pinned.
+ * Returns the transaction with the wallet's signature in it, in base64. Throws a VerificationError, and signs nothing,
+ * unless it does exactly what the caller asked for, as it was quoted, with the accounts that the caller has pinned.
  */
 export async function verifyAndSignSolana({
 	signer,

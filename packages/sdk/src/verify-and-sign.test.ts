@@ -28,7 +28,7 @@ const makeOp = (changes: Partial<OpToVerify> = {}): OpToVerify => ({
 });
 const sign = (op: OpToVerify) => verifyAndSign({ ...op, account });
 
-/** The field for which nothing was signed; undefined where it was. */
+/** Returns the field for which nothing was signed, or undefined if it was signed. */
 async function refusedField(op: OpToVerify): Promise<string | undefined> {
 	let isAsked = false;
 	const watched: typeof account = {
@@ -57,12 +57,12 @@ test("a wallet that fails is told as an error of this package", async () => {
 	});
 });
 
-/** What a signature does not depend on. Everything else is refused when it changes. */
+/** The values that a signature does not depend on. Everything else is refused when it changes. */
 const inert = [
 	// The quote's preview, and the tokens, which only the service can read.
 	/^quote\.(geoQuoteToken|expiresAt|feeBps|inputUsd|outputUsd|priceImpactBps|warnings\..*|etaSeconds|summary)$/,
 	/^build\.(geoOpToken|expiresAt)$/,
-	// Only ever lower: the minimum stays.
+	// Only a lower output is signed: the minimum stays.
 	/^quote\.output$/,
 	// Parts of the deployment that an order does not name.
 	/^pins\.chains\.\d\.(name|kind|uniswap\..*|wrappedNative|settlementToken|assets\..*|deployedAtBlock)$/,
@@ -117,7 +117,7 @@ test("a call too many is refused, shown or not", async () => {
 	if (!call) throw new Error("an op has calls");
 	const shown = { ...build, geoOp: { ...geoOp, calls: [...geoOp.calls, call] } };
 	expect(await refusedField(makeOp({ build: shown }))).toBe("geoOp.calls.length");
-	// The op of another order in place of the one shown.
+	// The build has the op of another order in place of the one shown.
 	const { geoOpHash, geoOp: hidden } = makeBuild({ order: makeOrder({ inputAmount: 10_000_001n }) });
 	const swapped = { ...build, geoOpHash, geoOp: { ...geoOp, userOp: hidden.userOp } };
 	expect(await refusedField(makeOp({ build: swapped }))).toBe("geoOp.userOp.callData");

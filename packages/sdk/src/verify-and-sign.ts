@@ -3,8 +3,9 @@ import { signWith } from "./sign-with.ts";
 import { type OpToVerify, verifyOp } from "./verify-op.ts";
 
 /**
- * The wallet's signature of an op: `personal_sign` over the 32 bytes of its hash. Throws a VerificationError, and signs
- * nothing, unless the op does exactly what the caller asked for, as it was quoted, with the contracts it has pinned.
+ * Returns the wallet's signature of an op: `personal_sign` over the 32 bytes of its hash. Throws a VerificationError,
+ * and signs nothing, unless the op does exactly what the caller asked for, as it was quoted, with the contracts that
+ * the caller has pinned.
  */
 export async function verifyAndSign({
 	account,

@@ -11,9 +11,9 @@ const maxVerificationGas = 200_000n;
 const maxCallGas = 1_000_000n;
 
 /**
- * The hash to sign. The op is made here, from the caller's request, the pins and the quoted minimum; of the build only
- * deadlines, delegate, allowance and gas limits are taken, each within bounds. Then the build must say the very same:
- * whatever differs is refused by its name.
+ * Returns the hash to sign. The op is made here, from the caller's request, the pins and the quoted minimum; only
+ * deadlines, delegate, allowance and gas limits are taken from the build, each within bounds. Then the build must say
+ * exactly the same: any difference is refused with the name of its field.
  */
 export function verifyOp({ wallet, ...op }: OpToVerify & { wallet: Address }): Hex {
 	const { build, pins } = op;

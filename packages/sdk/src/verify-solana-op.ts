@@ -13,14 +13,14 @@ import { at, bounded, expectSame, isSame, natural, refuse } from "./wire-value.t
 
 export type SolanaOpToVerify = Terms & { build: BuildSolanaResponse };
 
-/** The service pays, so these cost the wallet nothing; a bound keeps the transaction one that lands. */
+/** The service pays for these, so they cost the wallet nothing; the bounds ensure that the transaction can land. */
 const maxComputeUnits = 200_000n;
 const maxMicroLamportsPerUnit = 5_000_000n;
 
 /**
- * The transaction to sign. It is made here, from the caller's request, the pins and the quoted minimum; of the build
- * only deadlines, fee payer, blockhash and the limits of computing are taken, each within bounds. Then the build must
- * be the very same bytes: another instruction, account or amount is refused.
+ * Returns the transaction to sign. It is made here, from the caller's request, the pins and the quoted minimum; only
+ * deadlines, fee payer, blockhash and compute limits are taken from the build, each within bounds. Then the build must
+ * be exactly the same bytes: another instruction, account or amount is refused.
  */
 export async function verifySolanaOp({
 	wallet,
@@ -58,13 +58,13 @@ export async function verifySolanaOp({
 	}
 
 	const transaction = await orderTransaction(pinned, order, { feePayer, blockhash, compute }).catch(
-		// An amount that no token holds, or pins that contradict themselves.
+		// The amount is one that no token holds, or the pins contradict themselves.
 		(error: Error) => refuse("intent.amount", "a transaction that can be made", error.message),
 	);
 	const base64 = getBase64Decoder();
 	expectSame(
 		{
-			// First what has a name of its own: of bytes it can only be said that they differ.
+			// Named fields come first: about bytes, an error can only say that they differ.
 			geoOp: {
 				order: orderToJson(order),
 				orderId: orderId(order),

@@ -35,7 +35,7 @@ test("it waits through outages until the swap is terminal, and tells each change
 	});
 	expect(ended.status).toBe("settled");
 	expect(updates).toEqual(["pending opening", "settled delivered"]);
-	// Three rounds, of which none but the last may end within its second.
+	// There are three rounds, and only the last may end within its second.
 	expect(performance.now() - startedMs).toBeGreaterThan(1_900);
 });
 
@@ -62,7 +62,7 @@ test("after a call that was not held it pauses as the service asks, and never fo
 	expect(ended).toEqual(swap({ status: "settled", stage: "delivered" }));
 	const pausesMs = arrivedMs.slice(1).map((atMs, i) => atMs - (arrivedMs[i] ?? 0));
 	for (const [i, leastMs] of [1_990, 990, 990].entries()) expect(pausesMs[i]).toBeGreaterThan(leastMs);
-	// Whether a call was held is no news of the swap.
+	// `held` is about the call, and no news of the swap.
 	expect(updates).toHaveLength(2);
 });
 

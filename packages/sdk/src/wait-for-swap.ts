@@ -11,14 +11,14 @@ export type EndedSwap = StatusResponse & { status: Exclude<SwapStatus, "pending"
 
 const endedStatuses = ["settled", "refunded", "failed"] satisfies EndedSwap["status"][];
 
-/** Who wants to hear of each stage is told of it about that late. */
+/** The hold of a status call for a caller that wants updates: each stage is reported about that late. */
 const updateSeconds = 2;
-/** A call that the service did not hold must not become a busy loop, whatever pause it asks for. */
+/** The least time between calls: one that the service did not hold must not cause a busy loop, whatever it asks for. */
 const shortestRoundMs = 1000;
 
 /**
  * Waits until the swap is settled, failed or refunded, through any outage of the service: the swap goes on without
- * us, and each has a time by which it is decided. Only the signal, or an error that waiting cannot mend, ends it
+ * us, and each has a time by which it is decided. Only the signal, or an error that waiting cannot fix, ends the wait
  * earlier.
  */
 export async function waitForSwap(
@@ -32,7 +32,7 @@ export async function waitForSwap(
 		const ask = async () => {
 			const { answer, retryAfterMs } = await getStatusWithPause(client, swapId, { ...hold, signal });
 			if (answer.swapId !== swapId) throw ofAnotherSwap(client, swapId);
-			// Whether this call was held is not about the swap.
+			// `held` is about this call, not about the swap.
 			const { held, ...state } = answer;
 			return { swap: state, pauseMs: held === false ? (retryAfterMs ?? 0) : undefined };
 		};
@@ -53,11 +53,11 @@ export async function waitForSwap(
 }
 
 function isEnded(swap: StatusResponse): swap is EndedSwap {
-	// By name: what stands in between may answer in the service's place, with anything.
+	// The statuses are compared by name: a proxy may answer in the service's place, with anything.
 	return endedStatuses.some((status) => status === swap.status);
 }
 
-/** What stands in between may answer with what it has kept. */
+/** Returns the error for an answer about another swap: a proxy may answer from its cache. */
 function ofAnotherSwap(client: Client, swapId: string): GeoswapError {
 	return new GeoswapError(
 		`${client.baseUrl} answered about something else than ${swapId}. Send the same request again; if it persists, check the address.`,

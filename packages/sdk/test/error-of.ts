@@ -1,7 +1,7 @@
 import { expect } from "vitest";
 import { GeoswapError } from "../src/geoswap-error.ts";
 
-/** What a call fails with, which is one of ours. */
+/** Returns the error that a call fails with, which must be one of ours. */
 export function errorOf(promise: Promise<unknown>): Promise<GeoswapError> {
 	return promise.then(
 		() => expect.unreachable("it should fail"),

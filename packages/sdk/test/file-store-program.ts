@@ -7,7 +7,7 @@ const say = (line: string) => process.stdout.write(`${line}\n`);
 
 switch (task) {
 	case "write":
-		// Each is longer than the one before, so that none is like a part of another.
+		// Each text is longer than the one before, so that none looks like a part of another.
 		for (let n = 1; ; n++) {
 			await store.set(id, JSON.stringify({ n, filling: "x".repeat(n * 1_000) }));
 			say(String(n));
@@ -21,7 +21,7 @@ switch (task) {
 			const unlock = await store.lock(id);
 			if (!unlock) continue;
 			taken++;
-			// Only with the lock may nobody else have written in between.
+			// The lock ensures that nobody else writes between the read and the write.
 			const before = Number((await store.get(id)) ?? 0);
 			await store.set(id, String(before + 1));
 			await unlock();

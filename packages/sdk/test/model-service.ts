@@ -48,16 +48,16 @@ export type Path =
 	| "/swap/build-solana-tx"
 	| "/swap/status";
 
-/** What becomes of one request. A copy that is late arrives after so many milliseconds, whatever its sender does. */
+/** The fault of one request. A late copy arrives after this many milliseconds, whatever its sender does. */
 export type Fault =
 	| { kind: "lost" | "answer lost" | "doubled" | "cut" | "error before" | "error after" | "proxy error" }
 	| { kind: "late" | "copied late"; lateMs: number }
 	/**
-	 * While the chain would execute it the service says that nothing comes of it, and has it executed so much later. Of what
-	 * was before it does not lie: who cannot ask the chain has no other witness.
+	 * While the chain would execute it, the service says that nothing comes of it, and has it executed this much later.
+	 * It does not lie about the past: a caller that cannot ask the chain has no other witness.
 	 */
 	| { kind: "kept"; says: ErrorCode; lateMs: number }
-	/** The database is set back to a backup of before all swaps. */
+	/** The database is restored from a backup that is older than all swaps. */
 	| { kind: "restored" };
 
 export type Refusal = { code: ErrorCode; next?: NextStep; retryAfterSeconds?: number; times?: number };
@@ -73,7 +73,7 @@ type Op = Quote & {
 type Swap = { swapId: string; order: Order; endsAtMs: number };
 type Answer = { status: number; headers?: Record<string, string>; body: unknown };
 
-/** A code of the catalogue, thrown. */
+/** Thrown to answer with a code of the catalogue. */
 class Refused extends Error {
 	readonly refusal: Refusal;
 
@@ -83,49 +83,49 @@ class Refused extends Error {
 	}
 }
 
-/** 150 blocks. */
+/** The life of a blockhash, 150 blocks. */
 const blockhashMs = 100_000;
 
-/** Said at the door, before anything is looked at. */
+/** Codes that are answered before anything is looked at. */
 const saidAtTheDoor: ErrorCode[] = ["RATE_LIMITED", "UPSTREAM_UNAVAILABLE", "UNAUTHORIZED", "INTERNAL"];
 
 export type ModelService = Awaited<ReturnType<typeof startModelService>>;
 
 /**
- * The service as its callers know it, in memory: builds that verify, signatures that are checked, one swap for a quote, a
- * database that can be set back and a chain that cannot.
+ * Starts the service as its callers know it, in memory: builds that verify, signatures that are checked, one swap for a
+ * quote, a database that can be restored from a backup and a chain that cannot.
  */
 export async function startModelService(lives: { quoteMs?: number; opMs?: number; openMs?: number } = {}) {
 	const quotes = new Map<string, Quote>();
 	const ops = new Map<string, Op>();
-	/** The database, by the order's id. */
+	/** The database: swaps by order id. */
 	const swaps = new Map<Hex, Swap>();
-	/** Every order that was ever opened, as often as it was: what a restore does not take back. */
+	/** Every order that was ever opened, once for each time. A restore does not remove them. */
 	const opened: Order[] = [];
-	/** What the chain has seen: of an EVM wallet a nonce, which is the order's own; on Solana the very bytes. */
+	/** Executions that the chain has seen: an order on an EVM chain, where it has its own nonce; the bytes on Solana. */
 	const executed = new Set<string>();
 	let blocks = 0;
 	const refusals = new Map<Path, Refusal[]>();
 	const requests: { path: Path; body: string; atMs: number }[] = [];
-	/** Copies that are still on their way. */
+	/** Copies that are still in flight. */
 	const late = new Set<Promise<unknown>>();
 	const knobs = {
-		// Long: most that is told with it is not about time, and time may go faster.
+		// The lives are long: most tests are not about time, and time may run faster.
 		quoteMs: lives.quoteMs ?? 600_000,
 		opMs: lives.opMs ?? 600_000,
-		/** Until an order's last moment to be opened. */
+		/** Time until an order's open deadline. */
 		openMs: lives.openMs ?? 800_000,
 		settleMs: 3_000,
-		/** Of a status call. */
+		/** Time for which a status call is held. */
 		holdMs: 1_500,
-		/** What is quoted. */
+		/** The quoted output. */
 		output: 9_980_000n,
 		endsAs: "settled" as Exclude<SwapStatus, "pending">,
-		/** Of the wallet on its EVM chain. */
+		/** State of the wallet on its EVM chain. */
 		isDelegated: true,
 		accountNonce: 0,
 		fault: undefined as ((path: Path) => Fault | undefined) | undefined,
-		/** What a service that lies makes of its answer. */
+		/** Changes the answer, for a service that lies. */
 		lie: undefined as ((path: Path, body: never) => unknown) | undefined,
 	};
 
@@ -187,7 +187,7 @@ export async function startModelService(lives: { quoteMs?: number; opMs?: number
 		return found;
 	}
 
-	/** A wallet that is delegated needs no authorization, stale or not. */
+	/** Refuses a missing or stale authorization. A wallet that is delegated needs none. */
 	function checkDelegation(nonce: number | undefined): void {
 		if (knobs.isDelegated) return;
 		if (nonce === undefined) throw new Refused({ code: "NEEDS_DELEGATION" });
@@ -261,7 +261,7 @@ export async function startModelService(lives: { quoteMs?: number; opMs?: number
 		opened.push(order);
 	}
 
-	/** What a service does that has what was signed, and tells nobody. False where it is dead. */
+	/** Executes what was signed later, as a service that has it and tells nobody. Returns false if it is dead. */
 	function executeLater(text: string, lateMs: number): boolean {
 		const op = ops.get((JSON.parse(text) as Record<string, string>).geoOpToken ?? "");
 		if (!op || Date.now() > op.livesUntilMs) return false;
@@ -282,7 +282,7 @@ export async function startModelService(lives: { quoteMs?: number; opMs?: number
 			throw new Refused({ code: "INVALID_TOKEN" });
 		}
 		if (!(await isSigned(op, body))) throw new Refused({ code: "INVALID_SIGNATURE" });
-		// Nothing is waited for from here on: two at once are one after the other.
+		// There is no await from here on: two concurrent calls run one after the other.
 		const { order, opExpiresAtMs, authorizationNonce } = op;
 		const id = orderId(order);
 		const swapId = toSwapId(fromSwapKey(order.swapKey));
@@ -407,7 +407,7 @@ export async function startModelService(lives: { quoteMs?: number; opMs?: number
 
 	const server = createServer((incoming, response) => {
 		handle(incoming, response).catch((error: unknown) => {
-			// Who went away while he was answered is nobody's failure.
+			// A caller that went away while it was answered is no failure.
 			if (!incoming.destroyed && !response.headersSent) send(response, { status: 599, body: String(error) });
 		});
 	});
@@ -419,22 +419,22 @@ export async function startModelService(lives: { quoteMs?: number; opMs?: number
 		client,
 		knobs,
 		requests,
-		/** The wallet's orders that were ever opened: how often its intent was executed. */
+		/** Returns the wallet's orders that were ever opened: how often its intent was executed. */
 		openedBy: (wallet: string) =>
 			opened.filter((order) => walletOf(order).toLowerCase() === wallet.toLowerCase()),
-		/** The next calls of this path are answered so. */
+		/** Answers the next calls of this path with these refusals. */
 		refuse: (path: Path, ...told: Refusal[]) => {
 			refusals.set(path, [...(refusals.get(path) ?? []), ...told]);
 		},
 		clearRefusals: () => refusals.clear(),
 		restore: () => swaps.clear(),
-		/** As when the keys that sealed them are gone. */
+		/** Forgets all tokens, as if the keys that sealed them were gone. */
 		forgetTokens: () => {
 			quotes.clear();
 			ops.clear();
 		},
 		countOf: (path: Path) => requests.filter((request) => request.path === path).length,
-		/** Once every copy that was late has arrived. */
+		/** Resolves once every late copy has arrived. */
 		allArrived: async () => {
 			while (late.size > 0) await Promise.all(late);
 		},

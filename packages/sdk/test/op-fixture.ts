@@ -83,7 +83,7 @@ export function makeIntent(changes: Partial<QuoteRequestBody> = {}): QuoteReques
 	};
 }
 
-/** The order of `makeIntent`. */
+/** Returns the order for `makeIntent`. */
 export function makeOrder(changes: Partial<Order> = {}): Order {
 	const [origin, destination] = makePins().chains;
 	if (!origin || !destination) throw new Error("two chains are pinned");
@@ -132,7 +132,7 @@ export function makeQuote(changes: Partial<QuoteResponse> = {}): QuoteResponse {
 	};
 }
 
-/** A build that agrees with itself, whatever its order says: all that a hostile service could show. */
+/** Returns a build that is consistent, whatever its order says: all that a hostile service could show. */
 export function makeBuild({
 	order = makeOrder(),
 	allowance = 0n,

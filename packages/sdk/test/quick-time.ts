@@ -1,9 +1,9 @@
-/** How much faster than in earnest time goes: a machine that stops for half a second stops for ten. */
+/** How much faster time runs than in reality: a machine that stalls for half a second stalls for ten. */
 export const quickness = 20;
 
 type Sleep = typeof import("../src/sleep.ts");
 
-/** For `vi.mock` of `sleep.ts`: waits are shorter and clocks faster alike, so that they agree. */
+/** Replaces `sleep.ts` in `vi.mock`: shortens waits and speeds up clocks alike, so that they agree. */
 export async function quickTime(importOriginal: () => Promise<unknown>): Promise<Sleep> {
 	const { sleep } = (await importOriginal()) as Sleep;
 	Date.now = quick(Date.now);

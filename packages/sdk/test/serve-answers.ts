@@ -2,7 +2,7 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { type Client, createClient } from "../src/create-client.ts";
 
-/** What the next call gets; `hang up` closes the connection without a word. */
+/** The answer to a call; `hang up` closes the connection without one. */
 export type Answer = { status?: number; headers?: Record<string, string>; body: unknown } | "hang up";
 export type SeenRequest = {
 	method: string;
@@ -11,7 +11,7 @@ export type SeenRequest = {
 	body: string;
 };
 
-/** A server on a free port that gives these answers in turn, and the last one from then on. */
+/** Starts a server on a free port that gives these answers in turn, and the last one from then on. */
 export async function serveAnswers(
 	...answers: Answer[]
 ): Promise<{ client: Client; requests: SeenRequest[]; close: () => Promise<void> }> {

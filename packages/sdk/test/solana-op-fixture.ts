@@ -18,7 +18,7 @@ import { getAddress, numberToHex, zeroHash } from "viem";
 import * as evm from "./op-fixture.ts";
 
 export const { nowMs } = evm;
-/** A key that everyone knows. */
+/** The signer of a publicly known key. */
 export const signer = await createKeyPairSignerFromPrivateKeyBytes(new Uint8Array(32).fill(0x11));
 
 const solanaAddress = (n: number): SolanaAddress => fromSolanaWord(numberToHex(n, { size: 32 }));
@@ -51,7 +51,7 @@ export function makePins(): Deployment {
 	};
 }
 
-/** From Solana to the EVM chain of the other fixture. */
+/** Returns an intent from Solana to the EVM chain of the other fixture. */
 export function makeIntent(changes: Partial<QuoteRequestBody> = {}): QuoteRequestBody {
 	return evm.makeIntent({
 		originChain: solanaChainId,
@@ -73,7 +73,7 @@ export function makeOrder(changes: Partial<Order> = {}): Order {
 	});
 }
 
-/** The order of the EVM fixture's wallet to Solana. */
+/** Returns the order of the EVM fixture's wallet to Solana. */
 export function makeOrderToSolana(): { intent: QuoteRequestBody; order: Order; quote: QuoteResponse } {
 	const recipient = signer.address;
 	return {
@@ -92,7 +92,7 @@ export function makeQuote(changes: Partial<QuoteResponse> = {}): QuoteResponse {
 	return evm.makeQuote({ origin: "solana", ...changes });
 }
 
-/** A build that agrees with itself, whatever its order says: all that a hostile service could show. */
+/** Returns a build that is consistent, whatever its order says: all that a hostile service could show. */
 export async function makeBuild({
 	order = makeOrder(),
 	payer = feePayer,
@@ -104,7 +104,7 @@ export async function makeBuild({
 	payer?: SolanaAddress;
 	unitLimit?: number;
 	microLamportsPerUnit?: bigint;
-	/** Whose hash it has. */
+	/** The block whose hash the transaction has. */
 	block?: number;
 } = {}): Promise<BuildSolanaResponse> {
 	const { solana } = makePins();

@@ -13,7 +13,7 @@ export const submitPaths = {
 } as const satisfies Record<Origin, SubmitPath>;
 export const buildPaths = { evm: "/swap/build-geo-op", solana: "/swap/build-solana-tx" } as const;
 
-/** The fixtures' intent, as it is asked for. */
+/** Returns the fixtures' intent as a request for `swap()`. */
 export async function makeSwapRequest(
 	origin: Origin,
 	changes: Partial<SwapRequest> = {},
@@ -34,6 +34,6 @@ export async function makeSwapRequest(
 	};
 }
 
-/** Whose intent it is. */
+/** Returns the wallet of the fixtures' intent. */
 export const walletOf = (origin: Origin): string =>
 	origin === "evm" ? evm.account.address : solana.signer.address;
