@@ -1,18 +1,21 @@
 import { defineConfig } from "vitest/config";
 
-/** All files load the same libraries, which once per worker is enough: so none may mock a module, or keep state in one. */
+/** All files load the same libraries, once per worker: so none may mock a module, or keep state in one. */
 const isolate = false;
 
-/** A condition that is waited for is met at once or after a busy machine's pause: the second must not fail a test. */
+/** A polled condition holds at once, or after a pause of a busy machine, which must not fail a test. */
 const expect = { poll: { timeout: 30_000 } };
 
-/** These mock modules: most of them that of their waits, which are minutes. */
+/** Tests that mock modules: most of them the module of their waits, which take minutes. */
 const mocking = [
 	"packages/sdk/src/{file-store,file-store-full-disk,send-again,swap,swap-faults,swap-signers}.test.ts",
 	"packages/cli/src/keychain.test.ts",
 ];
 
-/** These take minutes each, and run only at full size. At landing the simulator does most of the same to its chains. */
+/**
+ * Tests that take minutes each, and run only at full size. At landing the simulator does most of the same to its
+ * chains.
+ */
 const long = [
 	"e2e/alone/{crowd,flood}.test.ts",
 	"e2e/chaos/{attesters-gone,op-opens-nothing,reorg-past-finality,reorg-stories,reorgs,restore}.test.ts",
@@ -22,9 +25,9 @@ const isFull = Boolean(process.env.GEOSWAP_FULL);
 
 export default defineConfig({
 	test: {
-		// Files wait for chains and child processes more than they compute.
+		// Test files wait for chains and child processes more than they compute.
 		maxWorkers: 3,
-		// A test.only that was left in would pass for the whole file.
+		// A leftover test.only would pass for the whole file.
 		allowOnly: false,
 		projects: [
 			{
@@ -91,7 +94,7 @@ export default defineConfig({
 					isolate,
 					include: ["e2e/cases/*.test.ts"],
 					globalSetup: ["e2e/global-setup.ts"],
-					// Stories wait for blocks nearly all the time, and all of them on the same services.
+					// These tests wait for blocks nearly all the time, and all of them on the same services.
 					maxWorkers: 8,
 					maxConcurrency: 30,
 					sequence: { groupOrder: 1 },
@@ -106,7 +109,7 @@ export default defineConfig({
 					isolate,
 					include: ["e2e/agents/*.test.ts"],
 					globalSetup: ["e2e/global-setup.ts"],
-					// Each step of theirs is a process of its own, and beside the stories they would be too much for a small machine.
+					// Each step of these tests is a process, and beside the e2e cases they would be too much for a small machine.
 					maxConcurrency: 4,
 					testTimeout: 180_000,
 					hookTimeout: 120_000,
@@ -119,7 +122,7 @@ export default defineConfig({
 					isolate,
 					include: ["e2e/alone/*.test.ts"],
 					exclude: isFull ? [] : long,
-					// What is timed or counted: nothing else may run meanwhile.
+					// These tests time or count: nothing else may run meanwhile.
 					fileParallelism: false,
 					sequence: { groupOrder: 2 },
 					testTimeout: 300_000,
@@ -133,7 +136,7 @@ export default defineConfig({
 					isolate,
 					include: ["e2e/chaos/*.test.ts"],
 					exclude: isFull ? [] : long,
-					// Each has an environment of its own, of fifteen processes: more than two at once starve each other.
+					// Each file has its own environment of fifteen processes: more than two at once starve each other.
 					maxWorkers: 2,
 					testTimeout: isFull ? 1_800_000 : 600_000,
 					hookTimeout: 300_000,
