@@ -239,7 +239,7 @@ export const configSchema = z.strictObject({
 			settlementSpreadBps: z.int().nonnegative().max(1_000).default(0),
 			/** How far above the reference feed a price may be. */
 			feedMarginBps: z.int().nonnegative().default(10),
-			/** How far a pool may be from the feed before its asset stops. */
+			/** How far a pool's price may be from the feed. Beyond that the asset is not quoted. */
 			feedDeviationBps: z.int().positive().default(300),
 			highImpactBps: z.int().max(0).default(-300),
 			minimumUsd: z.number().positive().default(1),

@@ -15,7 +15,7 @@ export type EngineAdmin = {
 	readDeployments: () => Promise<{ id: string; url: string }[]>;
 	/** Returns the deployment on which new pumps start. */
 	newestDeployment: () => Promise<string | undefined>;
-	/** Makes the deployment at this address the newest, and looks at its code again. */
+	/** Makes the deployment at this address the newest. The engine asks it again which services it has. */
 	register: (url: string) => Promise<string>;
 	/** Returns the ids of a deployment's invocations that have not ended. The engine retries them there only. */
 	unfinishedOn: (deploymentId: string) => Promise<string[]>;
