@@ -93,7 +93,7 @@ function plant(source: string, { name, edits }: PlantedBug): string {
 	return source;
 }
 
-/** What is copied: the contracts, and the tests that must catch the bugs. */
+/** Paths that each trial copies: the contracts, and the tests that must catch the bugs. */
 const copied = [
 	...["interfaces", "Order.sol", "NativePayment.sol", "GeoEscrow.sol", "GeoVault.sol", "GeoAccount.sol"].map(
 		(name) => join("src", name),

@@ -163,7 +163,7 @@ test("after a restore a quote of later is executed as ever", async () => {
 test("where another build of the quote was executed nothing is made of this one, and whoever asks is told so", async () => {
 	const wallet = await solana.newWallet({ amount: 20_000_000n });
 	const { quote, ...executed } = await solana.signedTransaction(wallet);
-	// Of another fee payer or of the same.
+	// The build that was executed may have another fee payer than this one, or the same.
 	await landOnSolana(executed);
 	const other = await solana.signedTransaction(wallet, quote);
 	solana.clock.aheadMs = 3_600_000;
