@@ -260,8 +260,8 @@ test("a second provider is at another host, and has a value above which it is as
 	expect(() => read(agreeing("http://b", -1))).toThrow("agreeAboveUsd");
 });
 
-test("the example in docs/operations.md is a configuration", () => {
-	const page = readFileSync(join(import.meta.dirname, "../../../../docs/operations.md"), "utf8");
+test("the example in docs/configuration.md is a configuration", () => {
+	const page = readFileSync(join(import.meta.dirname, "../../../../docs/configuration.md"), "utf8");
 	const example = /```json\n([\s\S]*?)```/.exec(page)?.[1] ?? "";
 	expect(() => configSchema.parse(JSON.parse(example))).not.toThrow();
 });
