@@ -1,6 +1,6 @@
 import type { Hex } from "viem";
 
-/** The invariants of docs/operations.md. */
+/** The invariants of docs/audit.md. */
 export const invariants = [
 	...(["I1", "I2", "I3", "I4", "I5", "I6", "I7", "I8"] as const),
 	...(["I9", "I10", "I11", "I12", "I13", "I14", "I15"] as const),
