@@ -41,25 +41,28 @@ if (options.check) {
 function page(measured: GasRow[]): string {
 	return `# What each step costs in gas
 
-Made by \`pnpm gas\`, which sends real transactions on the devnet's chains and reads their receipts. Each step stands
-beside its bare twin, measured in the same run: what someone with ether of their own would pay to do as much without us.
-Both start from the same state, with no slot first written or cleared on one side only.
+\`pnpm gas\` writes this page. It sends real transactions on the devnet's chains and reads the gas from their receipts.
+\`pnpm gas --check\` measures again and fails if a figure is more than 1 % off; the CI step \`bench\` runs it.
+
+Each step is compared with a *bare twin*, measured in the same run: what somebody with ether of their own would pay to do
+the same without the service. Both start from the same state: no storage slot is first written or cleared on one side only.
 
 ${["| Step | Gas | Bare twin | Gas | Ratio |", "|---|---:|---|---:|---:|", ...measured.map(tableRow)].join("\n")}
 
-Aims: a later swap at most 1.25 × an account's own approve and open; in a bundle of ten, at most 0.95 × per op.
+The aims: a later swap costs at most 1.25 × an account's own approve and open; in a bundle of ten, an op costs at most 0.95 ×.
 
-Where it goes:
+Where the gas goes:
 
-- A swap pays for three slots: the order's state in the escrow, the EntryPoint's nonce (each swap has a key of its own,
-  so that no two ops wait for each other), and for an instant the allowance. An account's own open pays for the first and
-  the last, and for a second transaction.
-- A first swap pays for its authorization. The devnet's nodes refund 12,500 of that even for an address that never held
-  ether; a real chain refunds it only to addresses that exist, so a new wallet's first swap can cost that much more.
-- The deposit that stores nothing shows what being held safely costs: it forgets who paid, and could never refund.
-- A fill pays for its own slot, which is what makes it happen once, for the outflow cap, the access manager's answer and
-  two looks at the recipient's balance.
-- A release pays for one signature of each attester that the threshold asks for, and per order for the calldata of its
+- A swap pays for three storage slots: the order's state in the escrow, the EntryPoint's nonce, and for a moment the
+  allowance. Each swap has a nonce key of its own, so that no two ops wait for each other. An account's own open pays for
+  the first and the last slot, and for a second transaction.
+- A first swap also pays for its EIP-7702 authorization. The devnet's nodes refund 12,500 of that even for an address that
+  never held ether. A real chain refunds it only for addresses that exist, so a new wallet's first swap can cost that much
+  more.
+- The deposit that stores nothing shows what safe custody costs: it forgets who paid and could never refund.
+- A fill pays for its own storage slot, which makes sure that it happens once, for the outflow cap, for the question to the
+  access manager, and for reading the recipient's balance twice.
+- A release pays for one signature of each attester that the threshold requires, and for each order for the calldata of its
   fourteen words.
 `;
 }

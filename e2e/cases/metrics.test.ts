@@ -29,7 +29,7 @@ function total(metrics: Metrics, name: string, labels: Record<string, string> = 
 		.reduce((sum, { value }) => sum + value, 0);
 }
 
-const document = readFileSync(new URL("../../docs/observability.md", import.meta.url), "utf8");
+const document = readFileSync(new URL("../../docs/metrics.md", import.meta.url), "utf8");
 const alerts = readFileSync(new URL("../../deploy/alerts.yml", import.meta.url), "utf8");
 const namesIn = (text: string) =>
 	new Set([...text.matchAll(/\bgeoswap_[a-z_]+/g)].map(([name]) => name.replace(/_(bucket|count|sum)$/, "")));

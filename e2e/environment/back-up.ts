@@ -37,7 +37,7 @@ export async function stopAll({ stack }: OwnEnvironment): Promise<void> {
 	);
 }
 
-/** Restores a backup as docs/operations.md describes, and starts everything again. */
+/** Restores a backup as docs/restore.md describes, and starts everything again. */
 export async function restore(
 	environment: OwnEnvironment,
 	{ databaseDump, engineCopy }: Backup,
