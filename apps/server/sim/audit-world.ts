@@ -1,6 +1,7 @@
 import type { Address } from "viem";
 import type { Breach, ChainReport } from "../src/audit/read/report.ts";
 import { reconcile } from "../src/audit/reconcile.ts";
+import { evmChains, solanaChain } from "../src/config/chain-config.ts";
 import type { SimSwap } from "./sim-swap.ts";
 import type { World } from "./world.ts";
 
@@ -9,16 +10,14 @@ const secondLookMs = 30_000;
 
 /** Runs the auditor against the chains as they really are, and returns its findings. */
 export async function auditWorld(world: World): Promise<Breach[]> {
+	const solana = solanaChain(world.config);
 	const { breaches, chains } = await reconcile({
 		pool: world.database.pool,
-		chains: world.config.chains.map((chain) => ({
+		chains: evmChains(world.config).map((chain) => ({
 			...chain,
 			transport: world.truth(chain.chainId === world.evm.east.chainId ? "east" : "west").evm,
 		})),
-		solana: world.config.solana && {
-			...world.config.solana,
-			transport: world.truth("solana").solana,
-		},
+		solana: solana && { ...solana, transport: world.truth("solana").solana },
 		earlierAttesterSets: [],
 		nowMs: world.scheduler.nowMs(),
 	});

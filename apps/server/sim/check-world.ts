@@ -1,7 +1,7 @@
 import { type SolanaAddress, toSolanaWord, unpackDeadlines } from "@geoswap/protocol";
 import { type Address, bytesToHex, isAddress, zeroAddress } from "viem";
 import type { Breach } from "../src/audit/read/report.ts";
-import { allChains } from "../src/config/all-chains.ts";
+import { chainOf } from "../src/config/chain-config.ts";
 import { auditWorld } from "./audit-world.ts";
 import type { rpcReceipt } from "./evm/rpc-format.ts";
 import { attesterNames, type ChainName } from "./plan.ts";
@@ -166,9 +166,8 @@ function isKeptOutByChain(
 		return world.record.restoredAtMs.length > 0 && !isAuthorized;
 	}
 	if (!too_late_at) return false;
-	const { chains, solana } = world.config;
-	const chain = chains.find(({ chainId }) => BigInt(chainId) === order.destinationChainId);
-	const marginSeconds = chain?.finalitySeconds ?? solana?.blockhashSeconds.most ?? 0;
+	const { deadAfterSeconds = 0, finalitySeconds = 0 } = chainOf(world.config, order.destinationChainId) ?? {};
+	const marginSeconds = deadAfterSeconds || finalitySeconds;
 	const lastFillAt = Number(unpackDeadlines(order.deadlines).fillDeadline) - marginSeconds;
 	// The worker's clock may have been fast.
 	const isInTime = too_late_at.getTime() + mostSkewMs < lastFillAt * 1_000;
@@ -390,8 +389,7 @@ function usdCentsOf(
 	{ config }: Pick<World, "config">,
 	{ chainId, token, amount }: { chainId: number; token: string; amount: bigint },
 ): bigint {
-	const deployments = allChains(config);
-	const { assets } = deployments.find((chain) => chain.chainId === chainId)?.deployment ?? { assets: [] };
+	const { assets } = config.chains.find((chain) => chain.chainId === chainId)?.deployment ?? { assets: [] };
 	const asset = [...assets].find(({ address }) => wordOf(address) === token);
 	if (!asset) throw new Error(`what was lost on chain ${chainId} is no asset`);
 	return (amount * usdE18Of(asset.symbol, asset, 0)) / 10n ** BigInt(asset.decimals) / 10n ** 16n;
@@ -408,8 +406,7 @@ function checkLosses(
 ): string[] {
 	return [...losses].flatMap(([name, usdCents]) => {
 		const chainId = name === "unknown" ? undefined : chains[name].chainId;
-		const terms = allChains(config);
-		const capUsd = terms.find((chain) => chain.chainId === chainId)?.unfinalCapUsd ?? 0;
+		const capUsd = config.chains.find((chain) => chain.chainId === chainId)?.unfinalCapUsd ?? 0;
 		const most = faults.reorg ? BigInt(capUsd) * 100n : 0n;
 		return usdCents > most ? [`${usdCents} cents are lost by ${name}, and at most ${most} may be`] : [];
 	});

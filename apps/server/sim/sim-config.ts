@@ -1,6 +1,7 @@
 import type { ChainDeployment, SolanaDeployment } from "@geoswap/protocol";
 import { type Config, configSchema } from "../src/config/config.ts";
 import { configProblems } from "../src/config/config-problems.ts";
+import { joinDeployment } from "../src/config/join-deployment.ts";
 
 /** The speed of the world's chains. */
 export const pace = {
@@ -46,11 +47,7 @@ export function simConfig({
 	solana: SolanaDeployment;
 }): Config {
 	const rpcUrl = "http://node.invalid";
-	const {
-		chains,
-		solana: solanaTerms,
-		...rest
-	} = configSchema.parse({
+	const file = configSchema.parse({
 		deployment: "",
 		chains: Object.fromEntries(deployments.map(({ chainId }) => [chainId, { rpcUrl, ...evm }])),
 		solana: { rpcUrl, ...solana },
@@ -62,16 +59,7 @@ export function simConfig({
 		price: { maximumUsd: 50_000 },
 		limits: { unsettledGasUsdPerDay: 1_000_000_000, refusedRecipientsPerDay: 1_000_000_000 },
 	});
-	if (!solanaTerms) throw new Error("it was given");
-	const config: Config = {
-		...rest,
-		deployment: { chains: [...deployments], solana: onSolana },
-		chains: deployments.flatMap((deployment) => {
-			const chain = chains[deployment.chainId];
-			return chain ? [{ ...chain, chainId: deployment.chainId, deployment }] : [];
-		}),
-		solana: { ...solanaTerms, chainId: onSolana.chainId, deployment: onSolana },
-	};
+	const config = joinDeployment("the world", file, { chains: [...deployments], solana: onSolana });
 	const problems = configProblems(config);
 	if (problems.length > 0) throw new Error(problems.join("\n"));
 	return config;

@@ -17,6 +17,7 @@ import { readWasOpened } from "../src/chain/evm/read/read-was-opened.ts";
 import type { SolanaChain } from "../src/chain/solana/connect-solana.ts";
 import { findDeposit } from "../src/chain/solana/read/find-deposit.ts";
 import { readHeight } from "../src/chain/solana/read/read-height.ts";
+import { solanaChain } from "../src/config/chain-config.ts";
 import type { Config } from "../src/config/config.ts";
 import type { DatabasePool } from "../src/database/database.ts";
 import { solanaTransactions } from "../src/desk/network-cost.ts";
@@ -182,7 +183,7 @@ export function createSimWallets({
 		const op = await signOp(quote, walletName);
 		// Anyone may send a signed op: from now on this is the swap.
 		const { opExpiresAtMs, order, uuid } = quote;
-		const blockhashMs = (config.solana?.blockhashSeconds.least ?? 0) * 1_000;
+		const blockhashMs = (solanaChain(config)?.blockhashSeconds.least ?? 0) * 1_000;
 		const expiresAtMs =
 			plan.from === "solana" ? Math.min(scheduler.nowMs() + blockhashMs, opExpiresAtMs) : opExpiresAtMs;
 		Object.assign(swap, { uuid, orderId: orderId(order), order, op, quote, expiresAtMs });
@@ -313,7 +314,7 @@ export function createSimWallets({
 				blockhash: value.blockhash,
 				compute: {
 					unitLimit: Number(solanaTransactions.open.units),
-					microLamportsPerUnit: BigInt(config.solana?.computePriceMicroLamports ?? 0),
+					microLamportsPerUnit: BigInt(solanaChain(config)?.computePriceMicroLamports ?? 0),
 				},
 			};
 			const { message } = await orderTransaction(solana.deployment, order, parts);

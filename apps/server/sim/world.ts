@@ -3,12 +3,15 @@ import { bytesToHex } from "viem";
 import { privateKeyToAccount } from "viem/accounts";
 import { connectChain } from "../src/chain/evm/chain-client.ts";
 import { connectSolana } from "../src/chain/solana/connect-solana.ts";
+import { evmChains, solanaChain } from "../src/config/chain-config.ts";
 import { createDesk } from "../src/desk/desk.ts";
 import { deskChains } from "../src/desk/desk-chain.ts";
 import { createPriceBook } from "../src/desk/price/price-book.ts";
 import { refundWorth } from "../src/desk/refund-worth.ts";
 import { pokeAtOnce } from "../src/durable/poke-at-once.ts";
-import { createSecondProviders } from "../src/round/second-provider/second-providers.ts";
+import { evmWorkerChain } from "../src/process/evm-worker-chain.ts";
+import { solanaWorkerChain } from "../src/process/solana-worker-chain.ts";
+import type { WorkerChain } from "../src/process/worker-chain.ts";
 import type { Log } from "../src/telemetry/log.ts";
 import { createSimEvmChain, type SimEvmChain } from "./evm/create-sim-evm-chain.ts";
 import {
@@ -211,15 +214,16 @@ export async function createWorld({
 			},
 		});
 	const rpcUrl = "http://node.invalid";
+	const bothOf = <T>(make: (name: "east" | "west") => T) => ({ east: make("east"), west: make("west") });
 	const connectAll = (
 		process: SimProcess | undefined,
 		of: "workers" | "attesters",
 		provider?: ProviderName,
 	) => ({
-		chains: (["east", "west"] as const).map((name) => {
+		evm: bothOf((name) => {
 			const { chainId, deployment } = evm[name];
 			const transport = nodeOf(name, of, process, provider).evm;
-			return { name, chain: connectChain({ chainId, rpcUrl, deployment, transport }) };
+			return connectChain({ chainId, rpcUrl, deployment, transport });
 		}),
 		solana: connectSolana({
 			rpcUrl,
@@ -231,8 +235,8 @@ export async function createWorld({
 
 	const book = createPriceBook({
 		...config.price,
-		solana: config.solana,
-		chains: config.chains.map(({ deployment }) => deployment),
+		solana: solanaChain(config),
+		chains: evmChains(config).map(({ deployment }) => deployment),
 	});
 	const uuids = random.fork("uuids");
 	const desk = createDesk({ config, book, nowMs: scheduler.nowMs, random: (size) => uuids.bytes(size) });
@@ -261,12 +265,12 @@ export async function createWorld({
 	const attesters = attesterNames.map((name, i) => {
 		const process = createSimProcess({ name });
 		const account = attesterAccounts[i] as ReturnType<typeof newAccount>;
-		const { chains: seen, solana: seenSolana } = connectAll(process, "attesters");
+		const seen = connectAll(process, "attesters");
 		return createSimAttester({
 			process,
 			account,
-			chains: seen.map(({ chain }) => chain),
-			solana: seenSolana,
+			chains: Object.values(seen.evm),
+			solana: seen.solana,
 			scheduler,
 			random: random.fork(name),
 			nowMs: clockOf(name),
@@ -281,27 +285,32 @@ export async function createWorld({
 	const workers: World["workers"] = new Map();
 	const ids = random.fork("attestation ids");
 	let starts = 0;
+	type Connected = ReturnType<typeof connectAll>;
+	const workerChains = (first: Connected, second: Connected): WorkerChain[] =>
+		config.chains.map((terms) => {
+			if (terms.kind === "solana") {
+				const { keys } = solana;
+				return solanaWorkerChain({ config: terms, chain: first.solana, keys, second: second.solana });
+			}
+			const name = terms.chainId === evm.east.chainId ? "east" : "west";
+			return evmWorkerChain({
+				config: terms,
+				chain: first.evm[name],
+				accounts: relayers[name],
+				second: second.evm[name],
+			});
+		});
 	function startWorker(name: WorkerName): void {
 		const process = createSimProcess({ name });
 		workers.set(name, process);
 		tell(name, "starts");
-		const { chains: reached, solana: reachedSolana } = connectAll(process, "workers");
-		const second = connectAll(process, "workers", "second");
 		startSimWorker({
 			process,
 			config,
-			chains: reached.map(({ name: chain, chain: connected }) => ({
-				chain: connected,
-				accounts: relayers[chain],
-			})),
-			solana: { chain: reachedSolana, keys: solana.keys },
+			chains: workerChains(connectAll(process, "workers"), connectAll(process, "workers", "second")),
 			pool: worldDatabase.poolOf(process, "worker"),
 			engine,
 			attesters: attesters.map((attester) => attester(process)),
-			secondProviders: createSecondProviders({
-				evm: second.chains.map(({ chain }) => chain),
-				solana: second.solana,
-			}),
 			worthOf: (order) => refundWorth(order, { chains: pricedChains, book, nowMs: scheduler.nowMs() }),
 			desk,
 			scheduler,
@@ -317,7 +326,7 @@ export async function createWorld({
 	const wallets = createSimWallets({
 		evm,
 		solana,
-		reached: { chains: seen.chains.map(({ chain }) => chain), solana: seen.solana },
+		reached: { chains: Object.values(seen.evm), solana: seen.solana },
 		config,
 		desk,
 		pool: worldDatabase.poolOf(api, "api"),

@@ -1,7 +1,9 @@
 import type { AssetDeployment, ChainDeployment } from "@geoswap/protocol";
 import { type Address, numberToHex } from "viem";
 import type { BlockPrices, FeedAnswer, Ladder } from "../../src/chain/evm/read/read-block-prices.ts";
+import { solanaChain } from "../../src/config/chain-config.ts";
 import { type Config, configSchema } from "../../src/config/config.ts";
+import { joinDeployment } from "../../src/config/join-deployment.ts";
 import { createDesk } from "../../src/desk/desk.ts";
 import { createPriceBook } from "../../src/desk/price/price-book.ts";
 import type { Desk } from "../../src/desk/venue.ts";
@@ -47,7 +49,7 @@ export function createMovingDesk({
 		fillSeconds: 3_600,
 		refundSeconds: 7_200,
 	};
-	const { chains, solana, ...rest } = configSchema.parse({
+	const file = configSchema.parse({
 		deployment: "",
 		chains: { [east.chainId]: terms, [west.chainId]: terms },
 		solana: terms,
@@ -56,17 +58,8 @@ export function createMovingDesk({
 		restate: { ingressUrl: "http://engine.invalid", adminUrl: "http://engine.invalid" },
 		price: { ...(optionCentibps && { optionCentibps }), ...(volatilityPercent && { volatilityPercent }) },
 	});
-	if (!solana) throw new Error("it was given");
-	const config: Config = {
-		...rest,
-		deployment: { chains: [east, west], solana: deployment },
-		chains: [east, west].flatMap((chain) => {
-			const configured = chains[chain.chainId];
-			return configured ? [{ ...configured, chainId: chain.chainId, deployment: chain }] : [];
-		}),
-		solana: { ...solana, chainId: deployment.chainId, deployment },
-	};
-	const book = createPriceBook({ ...config.price, solana: config.solana, chains: [east, west] });
+	const config = joinDeployment("the desk", file, { chains: [east, west], solana: deployment });
+	const book = createPriceBook({ ...config.price, solana: solanaChain(config), chains: [east, west] });
 	const solFeed = deployment.assets.find(({ symbol }) => symbol === "SOL")?.feed.address;
 	if (!solFeed) throw new Error("Solana has a native token");
 	let nowMs = startMs;

@@ -5,11 +5,12 @@ const tables = ["swaps", "swap_events"] as const;
 
 /**
  * Creates a partition for each day from yesterday to `daysAhead` from now, if there is none. An id is made at quote
- * time, so a day's partition is needed from its first millisecond on.
+ * time, so a day's partition is needed from its first millisecond on. A week is enough for a worker that is down over a
+ * weekend.
  */
 export async function ensurePartitions(
 	db: Database,
-	{ nowMs, daysAhead }: { nowMs: number; daysAhead: number },
+	{ nowMs, daysAhead = 7 }: { nowMs: number; daysAhead?: number },
 ): Promise<void> {
 	const today = Math.floor(nowMs / dayMs);
 	for (let day = today - 1; day <= today + daysAhead; day++) {

@@ -34,7 +34,9 @@ async function pump({ relayer = 0 }: { relayer?: number } = {}): Promise<void> {
 	const { pool, destination: chain, relayers } = scene;
 	await followHead(pool, chain);
 	const run = createLane({
-		chains: [{ chain, policy, accounts: relayers }],
+		chain,
+		policy,
+		accounts: relayers,
 		pool,
 		engine: { poke: async () => {} },
 		freshMinimum: () => 0n,

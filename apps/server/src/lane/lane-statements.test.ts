@@ -24,29 +24,37 @@ import {
 import { plainPayments } from "../../test/lane/payment-facts.ts";
 import { countingPool } from "../../test/service/counting-pool.ts";
 import type { EvmChain } from "../chain/evm/chain-client.ts";
+import type { Pump } from "../durable/durable.ts";
 import type { JobKind } from "../swap/facts/job.ts";
 import { createLog } from "../telemetry/log.ts";
 import { createLane } from "./evm/create-lane.ts";
+import type { LaneDeps } from "./evm/lane.ts";
 import { laneKey } from "./lane-key.ts";
+import { lanesByChain } from "./lanes-by-chain.ts";
 
 const policy = { bundleSize: 20, replaceAfterBlocks: 5, priorityFeeWei: "1000000", finalitySeconds: 5 };
 
 let scene: LaneScene;
 let counted: ReturnType<typeof countingPool>;
-let run: ReturnType<typeof createLane>;
+let run: Pump;
 beforeAll(async () => {
 	scene = await createLaneScene();
 	counted = countingPool(scene.pool);
-	run = createLane({
-		chains: [scene.origin, scene.destination].map((chain) => ({ chain, policy, accounts: scene.relayers })),
+	const log = createLog({ level: "silent", process: "test" });
+	const deps: LaneDeps = {
 		pool: counted.pool,
 		engine: { poke: async () => {} },
 		freshMinimum: () => 0n,
 		deliveryNow: ({ delivery }) => delivery,
 		payments: plainPayments,
 		nowMs: Date.now,
-		log: createLog({ level: "silent", process: "test" }),
-	});
+		log,
+	};
+	const lanes = [scene.origin, scene.destination].map((chain): [number, Pump] => [
+		chain.chainId,
+		createLane({ ...deps, chain, policy, accounts: scene.relayers }),
+	]);
+	run = lanesByChain(new Map(lanes), { log });
 	// The first run of a process asks the chain for the nonce.
 	for (const chain of [scene.origin, scene.destination]) await pump(chain);
 });

@@ -1,17 +1,11 @@
-import { solanaChainId } from "@geoswap/protocol";
 import type { Pump } from "../durable/durable.ts";
+import type { Log } from "../telemetry/log.ts";
 
-/** Combines all lanes into the one object that the engine knows: a key begins with the chain's id. */
-export function lanesByChain({
-	evm,
-	solana,
-}: {
-	evm: Pump;
-	/** Absent if Solana is not offered. */
-	solana?: Pump | undefined;
-}): Pump {
-	return (key) => {
-		const lane = solana && key.startsWith(`${solanaChainId}:`) ? solana : evm;
-		return lane(key);
+/** Combines the lanes of all chains into the one object that the engine knows: a key begins with the chain's id. */
+export function lanesByChain(lanes: ReadonlyMap<number, Pump>, { log }: { log: Log }): Pump {
+	return async (key) => {
+		const run = lanes.get(Number(key.split(":", 1)[0]));
+		if (run) await run(key);
+		else log.warn({ lane: key }, "poked a lane of a chain that is not configured");
 	};
 }

@@ -54,19 +54,15 @@ function startLanes({ node, beforeSigning, statement }: Hooks = {}) {
 		return chain.client.simulateBlocks(...args);
 	}) as typeof chain.client.simulateBlocks;
 	const run = createLane({
-		chains: [
-			{
-				chain: { ...chain, client: { ...chain.client, request, simulateBlocks } as typeof chain.client },
-				policy,
-				accounts: scene.relayers.map((account) => ({
-					...account,
-					signTransaction: (async (...args: Parameters<typeof account.signTransaction>) => {
-						await beforeSigning?.();
-						return account.signTransaction(...args);
-					}) as typeof account.signTransaction,
-				})),
-			},
-		],
+		chain: { ...chain, client: { ...chain.client, request, simulateBlocks } as typeof chain.client },
+		policy,
+		accounts: scene.relayers.map((account) => ({
+			...account,
+			signTransaction: (async (...args: Parameters<typeof account.signTransaction>) => {
+				await beforeSigning?.();
+				return account.signTransaction(...args);
+			}) as typeof account.signTransaction,
+		})),
 		pool: new Proxy(scene.pool, {
 			get: (target, name) => {
 				const value: unknown = Reflect.get(target, name);

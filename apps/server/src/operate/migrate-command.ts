@@ -5,9 +5,6 @@ import { openDatabase } from "../database/database.ts";
 import { ensurePartitions } from "../database/ensure-partitions.ts";
 import { migrate, SchemaError } from "../database/migrate.ts";
 
-/** Days of partitions to create: enough for a worker that is down over a weekend. */
-const daysAhead = 7;
-
 export async function migrateCommand({ config, json }: { config: string; json?: boolean }): Promise<void> {
 	const { roles } = readConfig(config).database;
 	const pool = openDatabase({ url: readSecret("DATABASE_URL"), applicationName: "geoswapd migrate", max: 1 });
@@ -15,7 +12,7 @@ export async function migrateCommand({ config, json }: { config: string; json?: 
 		const applied = await migrate(pool, { roles }).catch((error: unknown) => {
 			throw error instanceof SchemaError ? new ConfigError("the database", error.message) : error;
 		});
-		await ensurePartitions(pool, { nowMs: Date.now(), daysAhead });
+		await ensurePartitions(pool, { nowMs: Date.now() });
 		if (json) console.log(JSON.stringify({ applied }));
 		else console.log(applied.length === 0 ? "the schema is up to date" : `applied ${applied.join(", ")}`);
 	} finally {

@@ -1,10 +1,10 @@
-import { toSolanaWord } from "@geoswap/protocol";
 import type { Hex } from "viem";
-import { connectChain } from "../chain/evm/chain-client.ts";
+import { connectChain, type EvmChain } from "../chain/evm/chain-client.ts";
 import { accountOfKey } from "../chain/evm/secp256k1.ts";
 import type { OnChainCall } from "../chain/on-chain-call.ts";
 import { connectSolana } from "../chain/solana/connect-solana.ts";
-import type { ChainConfig, Config, SolanaConfig } from "../config/config.ts";
+import type { EvmChainConfig, SolanaChainConfig } from "../config/chain-config.ts";
+import type { Config } from "../config/config.ts";
 import { ConfigError } from "../config/config-error.ts";
 import { readSolanaKeys } from "../config/secrets.ts";
 import { expectChainIds } from "../operate/preflight/expect-chain-ids.ts";
@@ -12,54 +12,75 @@ import { expectGenesisHash } from "../operate/preflight/expect-genesis-hash.ts";
 import { expectOwnAccounts } from "../operate/preflight/expect-own-accounts.ts";
 import { refuseDevelopmentKeys } from "../operate/preflight/refuse-development-keys.ts";
 import { refuseSolanaDevelopmentKeys } from "../operate/preflight/refuse-solana-development-keys.ts";
-import type { WorkerChain, WorkerSolana } from "./create-pumps.ts";
+import { evmWorkerChain } from "./evm-worker-chain.ts";
+import { solanaWorkerChain } from "./solana-worker-chain.ts";
+import type { WorkerChain } from "./worker-chain.ts";
+
+/** How long a second provider may take to answer. One that is down holds up only the calls to it. */
+const secondTimeoutMs = 3_000;
+
+type Connecting = { relayerKeys: ReadonlyMap<number, readonly Hex[]>; onCall: OnChainCall | undefined };
+/** A chain that is connected, and the checks that it must pass before a worker starts. */
+type Connected = { chain: WorkerChain; evm?: EvmChain; check: () => Promise<void> };
 
 /**
  * Connects all configured chains, with the keys to send there, and checks that they are what a worker needs. Throws a
- * message that a person can act on.
+ * message that a person can act on. `evm` has the connections from which prices are read.
  */
 export async function connectWorkerChains(
-	config: Pick<Config, "chains" | "solana">,
-	{
-		relayerKeys,
-		onCall,
-	}: { relayerKeys: ReadonlyMap<number, readonly Hex[]>; onCall: OnChainCall | undefined },
-): Promise<{ chains: WorkerChain[]; solana: WorkerSolana | undefined }> {
-	const chains = config.chains.map((chain) => ({
-		config: chain,
-		chain: connectChain({ ...chain, onCall }),
-		accounts: relayersOf(chain, relayerKeys),
-	}));
-	const solana = config.solana && (await solanaOf(config.solana, onCall));
-	await Promise.all([
-		expectChainIds(chains.map(({ chain }) => chain)),
-		solana && expectGenesisHash(solana.chain),
-	]);
-	if (solana) await expectOwnAccounts(solana.chain);
-	await Promise.all(chains.map(refuseDelegatedRelayers));
-	return { chains, solana };
+	config: Pick<Config, "chains">,
+	connecting: Connecting,
+): Promise<{ chains: WorkerChain[]; evm: EvmChain[] }> {
+	const connected = await Promise.all(
+		config.chains.map((chain) =>
+			chain.kind === "evm" ? connectEvm(chain, connecting) : connectToSolana(chain, connecting),
+		),
+	);
+	await Promise.all(connected.map(({ check }) => check()));
+	return { chains: connected.map(({ chain }) => chain), evm: connected.flatMap(({ evm }) => evm ?? []) };
 }
 
-function relayersOf({ chainId }: ChainConfig, relayerKeys: ReadonlyMap<number, readonly Hex[]>) {
+function connectEvm(config: EvmChainConfig, { relayerKeys, onCall }: Connecting): Connected {
+	const { chainId, secondProvider } = config;
 	const keys = relayerKeys.get(chainId) ?? [];
 	if (keys.length === 0) throw new ConfigError("GEOSWAP_RELAYER_KEYS", `has no key for chain ${chainId}`);
 	refuseDevelopmentKeys(keys, [chainId]);
-	return keys.map((key) => accountOfKey(key));
+	const evm = connectChain({ ...config, onCall });
+	const second =
+		secondProvider && connectChain({ ...config, rpcUrl: secondProvider.rpcUrl, timeoutMs: secondTimeoutMs });
+	const chain = evmWorkerChain({ config, chain: evm, accounts: keys.map(accountOfKey), second });
+	return {
+		chain,
+		evm,
+		check: async () => {
+			await expectChainIds([evm]);
+			await refuseDelegatedRelayers(evm, chain.relayers);
+		},
+	};
 }
 
-async function solanaOf(config: SolanaConfig, onCall: OnChainCall | undefined): Promise<WorkerSolana> {
-	const keys = await readSolanaKeys(config.deployment);
-	refuseSolanaDevelopmentKeys(config.deployment);
-	const relayers = keys.feePayers.map(({ address }) => toSolanaWord(address));
-	return { config, chain: connectSolana({ ...config, onCall }), keys, relayers };
+async function connectToSolana(config: SolanaChainConfig, { onCall }: Connecting): Promise<Connected> {
+	const { deployment, secondProvider } = config;
+	const keys = await readSolanaKeys(deployment);
+	refuseSolanaDevelopmentKeys(deployment);
+	const chain = connectSolana({ ...config, onCall });
+	const second =
+		secondProvider && connectSolana({ ...config, rpcUrl: secondProvider.rpcUrl, timeoutMs: secondTimeoutMs });
+	return {
+		chain: solanaWorkerChain({ config, chain, keys, second }),
+		check: async () => {
+			await expectGenesisHash(chain);
+			await expectOwnAccounts(chain);
+		},
+	};
 }
 
 /** Throws if a relayer has code: the EntryPoint takes bundles only from an account without. */
-async function refuseDelegatedRelayers({
-	chain: { chainId, client },
-	accounts,
-}: Pick<WorkerChain, "chain" | "accounts">): Promise<void> {
-	for (const { address } of accounts) {
+async function refuseDelegatedRelayers(
+	{ chainId, client }: EvmChain,
+	relayers: readonly Hex[],
+): Promise<void> {
+	for (const address of relayers) {
 		if (await client.getCode({ address })) {
 			throw new ConfigError(
 				"GEOSWAP_RELAYER_KEYS",

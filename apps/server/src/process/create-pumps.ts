@@ -1,10 +1,5 @@
 import type { Order } from "@geoswap/protocol";
-import type { Hex, LocalAccount } from "viem";
-import type { EvmChain } from "../chain/evm/chain-client.ts";
-import type { SolanaChain } from "../chain/solana/connect-solana.ts";
-import { readMarkers } from "../chain/solana/marker/read-markers.ts";
-import type { SolanaKeys } from "../chain/solana/send/solana-keys.ts";
-import type { ChainConfig, Config, SolanaConfig } from "../config/config.ts";
+import type { Config } from "../config/config.ts";
 import type { DatabasePool } from "../database/database.ts";
 import type { RefundWorth } from "../desk/refund-worth.ts";
 import type { Desk } from "../desk/venue.ts";
@@ -12,10 +7,9 @@ import type { Engine, PreparedPoke } from "../durable/durable.ts";
 import { pokeAtOnce } from "../durable/poke-at-once.ts";
 import { skipOverdue } from "../durable/skip-overdue.ts";
 import { type TrackedPumps, trackPumps } from "../durable/track-pumps.ts";
-import { createLane } from "../lane/evm/create-lane.ts";
+import type { LaneDeps } from "../lane/evm/lane.ts";
 import { lanePoke } from "../lane/lane-poke.ts";
 import { lanesByChain } from "../lane/lanes-by-chain.ts";
-import { createSolanaLane } from "../lane/solana/create-solana-lane.ts";
 import type { RoundPoke } from "../round/apply-plans.ts";
 import { createAttestation } from "../round/attestation/attestation-object.ts";
 import type { AttesterClient } from "../round/attestation/attester-client.ts";
@@ -25,7 +19,6 @@ import { rebuildOrders } from "../round/rebuild/rebuild-orders.ts";
 import { whyNotOurs } from "../round/rebuild/why-not-ours.ts";
 import { createRound } from "../round/run-round.ts";
 import { createSightings } from "../round/second-provider/ask-second-providers.ts";
-import type { SecondProviders } from "../round/second-provider/second-providers.ts";
 import { chainPolicy } from "../swap/decide/swap-policy.ts";
 import type { LaneMetrics } from "../telemetry/lane-metrics.ts";
 import type { Log } from "../telemetry/log.ts";
@@ -34,29 +27,18 @@ import type { TickMetrics } from "../telemetry/tick-metrics.ts";
 import type { Tracer } from "../telemetry/tracer.ts";
 import { createTick, overdueMs } from "./create-tick.ts";
 import { readDueWork } from "./due-work.ts";
+import type { WorkerChain } from "./worker-chain.ts";
 
 /** How long the first order of a list waits for others: one set of signatures serves them all. */
 const attestationWindowMs = 500;
 
-/** A chain, and the accounts that send transactions there. */
-export type WorkerChain = { chain: EvmChain; config: ChainConfig; accounts: readonly LocalAccount[] };
-/** Solana, all keys of the service there, and the names of its lanes. */
-export type WorkerSolana = {
-	chain: SolanaChain;
-	config: SolanaConfig;
-	keys: SolanaKeys;
-	relayers: readonly Hex[];
-};
-
 export type PumpsOptions = {
 	config: Config;
 	chains: readonly WorkerChain[];
-	solana: WorkerSolana | undefined;
 	pool: DatabasePool;
 	engine: Engine;
 	desk: Desk;
 	attesters: readonly AttesterClient[];
-	secondProviders: SecondProviders;
 	/** Undefined while there is no price. */
 	worthOf: (order: Order) => RefundWorth | undefined;
 	tracer?: Tracer | undefined;
@@ -80,24 +62,17 @@ export type WorkerPumps = {
 
 /** Creates all that a worker runs for swaps, beside followers. Starts nothing: clock and loops are the caller's. */
 export function createPumps(options: PumpsOptions): WorkerPumps {
-	const { config, chains, solana, pool, desk, attesters, tracer, metrics, nowMs, log } = options;
+	const { config, chains, pool, desk, attesters, tracer, metrics, nowMs, log } = options;
 	const engine = skipOverdue(pokeAtOnce(options.engine, log), { nowMs });
-	const laneChains = chains.map(({ chain: { chainId }, config: { bundleWindowMs }, accounts }) => ({
-		chainId,
-		bundleWindowMs,
-		relayers: accounts.map(({ address }) => address),
-	}));
+	const chainsById = new Map(chains.map((chain) => [chain.chainId, chain]));
 
 	const pokeLanes: ChainPoke = ({ chainId, nowMs: now }) => {
-		if (solana && chainId === solana.chain.chainId) {
-			const { bundleWindowMs } = solana.config;
-			// All lanes are poked: an op names who pays for it, and no other lane can send it.
-			return solana.relayers.flatMap((relayer) =>
-				lanePoke({ chainId, relayers: [relayer], bundleWindowMs, nowMs: now }),
-			);
-		}
-		const lanes = laneChains.find((one) => one.chainId === chainId);
-		return lanes ? lanePoke({ ...lanes, nowMs: now }) : [];
+		const chain = chainsById.get(chainId);
+		if (!chain) return [];
+		const { relayers, isAnyLaneGood } = chain;
+		const { bundleWindowMs } = chain.config;
+		const groups = isAnyLaneGood ? [relayers] : relayers.map((relayer) => [relayer]);
+		return groups.flatMap((group) => lanePoke({ chainId, relayers: group, bundleWindowMs, nowMs: now }));
 	};
 	const pokeAttestation: ChainPoke = ({ chainId, nowMs: now }) => {
 		const key = String(chainId);
@@ -111,13 +86,14 @@ export function createPumps(options: PumpsOptions): WorkerPumps {
 		return (who === "lanes" ? pokeLanes : pokeAttestation)({ chainId, nowMs: nowMs() });
 	};
 
-	const ofLanes = {
+	const ofLanes: LaneDeps = {
 		pool,
 		engine,
+		freshMinimum: desk.freshMinimum,
 		deliveryNow: desk.deliveryNow,
 		payments: {
-			depositPolicyOf: (chainId: bigint) => chainPolicy(config, chainId),
-			whyNotOurs: (job: Parameters<typeof whyNotOurs>[0]) => whyNotOurs(job, config),
+			depositPolicyOf: (chainId) => chainPolicy(config, chainId),
+			whyNotOurs: (job) => whyNotOurs(job, config),
 			worthE18: desk.worthE18,
 			fillMarginBps: config.limits.fillMarginBps,
 		},
@@ -146,22 +122,17 @@ export function createPumps(options: PumpsOptions): WorkerPumps {
 		}),
 		sighting: createSightings({
 			pool,
-			secondProviders: options.secondProviders,
+			secondProviders: async (chainId, deposit) => {
+				const ask = chainsById.get(chainId)?.askSecondProvider;
+				if (!ask) throw new Error(`chain ${chainId} has no second provider`);
+				return ask(deposit);
+			},
 			pokeRound: () => engine.poke({ object: "round", key: "0" }),
 			metrics: metrics?.swaps,
 			nowMs,
 			log,
 		}),
-		lane: lanesByChain({
-			evm: createLane({
-				...ofLanes,
-				chains: chains.map(({ chain, config: policy, accounts }) => ({ chain, policy, accounts })),
-				freshMinimum: desk.freshMinimum,
-			}),
-			solana:
-				solana &&
-				createSolanaLane({ ...ofLanes, chain: solana.chain, keys: solana.keys, policy: solana.config }),
-		}),
+		lane: lanesByChain(new Map(chains.map((chain) => [chain.chainId, chain.createLanes(ofLanes)])), { log }),
 		attestation: createAttestation({
 			config,
 			pool,
@@ -176,16 +147,18 @@ export function createPumps(options: PumpsOptions): WorkerPumps {
 
 	const tick = createTick({
 		readDue: () => readDueWork(pool, { overdueMs }),
-		lanes: [
-			...laneChains.map(({ chainId, relayers }) => ({ chainId, relayers, isAnyGood: true })),
-			...(solana ? [{ chainId: solana.chain.chainId, relayers: solana.relayers, isAnyGood: false }] : []),
-		],
+		lanes: chains.map(({ chainId, relayers, isAnyLaneGood }) => ({
+			chainId,
+			relayers,
+			isAnyGood: isAnyLaneGood,
+		})),
 		engine,
 		pumps,
 		onRunHere: metrics?.ticks.ranHere,
 		nowMs,
 		log,
 	});
+	const markersOf = chains.find(({ readMarkers }) => readMarkers)?.readMarkers;
 	return {
 		pumps,
 		engine,
@@ -204,14 +177,7 @@ export function createPumps(options: PumpsOptions): WorkerPumps {
 				pool,
 				engine,
 				worthOf: options.worthOf,
-				...(solana && {
-					markersOf: (orderIds) =>
-						readMarkers(solana.chain, {
-							base: solana.chain.deployment.vault,
-							orderIds,
-							commitment: "finalized",
-						}),
-				}),
+				...(markersOf && { markersOf }),
 				nowMs,
 				log,
 			}),

@@ -11,6 +11,7 @@ import { createRecipientAccounts } from "../api/route/recipient-accounts.ts";
 import { createSwapListener } from "../api/status/swap-listener.ts";
 import { connectChain } from "../chain/evm/chain-client.ts";
 import { connectSolana } from "../chain/solana/connect-solana.ts";
+import { evmChains, solanaChain } from "../config/chain-config.ts";
 import { ConfigError } from "../config/config-error.ts";
 import { readConfig } from "../config/read-config.ts";
 import { readPepper, readSealKeys, readSecret } from "../config/secrets.ts";
@@ -49,7 +50,8 @@ const recheckMs = 1_000;
 /** Runs the process that answers callers. It holds no key that can move anything. */
 export async function runApi(configPath: string): Promise<void> {
 	const config = readConfig(configPath);
-	if (config.solana) refuseSolanaDevelopmentKeys(config.solana.deployment);
+	const onSolana = solanaChain(config);
+	if (onSolana) refuseSolanaDevelopmentKeys(onSolana.deployment);
 	const nowMs = Date.now;
 	const databaseUrl = readSecret("API_DATABASE_URL");
 	const sealKeys = readSealKeys({ openMs: config.api.retiredSealKeyDays * 86_400_000, nowMs });
@@ -66,9 +68,9 @@ export async function runApi(configPath: string): Promise<void> {
 	const { tracer, meter } = telemetry;
 	const onCall = meter && rpcMetrics(meter);
 	const chains = new Map(
-		config.chains.map((chain) => [chain.chainId, connectChain({ ...chain, onCall, batchSize })]),
+		evmChains(config).map((chain) => [chain.chainId, connectChain({ ...chain, onCall, batchSize })]),
 	);
-	const solana = config.solana && connectSolana({ ...config.solana, onCall });
+	const solana = onSolana && connectSolana({ ...onSolana, onCall });
 	await Promise.all([expectChainIds([...chains.values()]), solana && expectGenesisHash(solana)]);
 	// When told to stop, the process first goes on to serve; then `stopping` ends its loops.
 	const told = new AbortController();

@@ -7,8 +7,11 @@ import { watchPauses } from "../operate/watch/watch-pauses.ts";
 import { watchPrices } from "../operate/watch/watch-prices.ts";
 import { watchRelayers } from "../operate/watch/watch-relayers.ts";
 import { readPauses } from "../swap/pause/pauses.ts";
+import { laneMetrics } from "../telemetry/lane-metrics.ts";
 import type { Meter } from "../telemetry/meter.ts";
-import type { WorkerChain, WorkerSolana } from "./create-pumps.ts";
+import { swapMetrics } from "../telemetry/swap-metrics.ts";
+import { tickMetrics } from "../telemetry/tick-metrics.ts";
+import type { WorkerChain } from "./worker-chain.ts";
 
 const pausesMaxAgeMs = 5_000;
 
@@ -17,7 +20,6 @@ export function watchWorker({
 	meter,
 	config,
 	chains,
-	solana,
 	book,
 	desk,
 	db,
@@ -26,7 +28,6 @@ export function watchWorker({
 	meter: Meter;
 	config: Config;
 	chains: readonly WorkerChain[];
-	solana: WorkerSolana | undefined;
 	book: PriceBook;
 	desk: Desk;
 	/** A pool apart from the one that swaps use. */
@@ -35,6 +36,16 @@ export function watchWorker({
 }): void {
 	watchPrices({ meter, config, book, desk, nowMs });
 	watchDatabase({ meter, config, db, nowMs });
-	watchRelayers({ meter, chains, solana });
+	watchRelayers({ meter, chains });
 	watchPauses({ meter, config, read: () => readPauses(db), maxAgeMs: pausesMaxAgeMs });
+}
+
+/** Creates the counters of what a worker does. */
+export function workerMetrics(meter: Meter, { chains }: Pick<Config, "chains">) {
+	const secondProvidersOf = chains.flatMap(({ chainId, secondProvider }) => (secondProvider ? chainId : []));
+	return {
+		swaps: swapMetrics(meter, { secondProvidersOf }),
+		lanes: laneMetrics(meter, { chainIds: chains.map(({ chainId }) => chainId) }),
+		ticks: tickMetrics(meter),
+	};
 }

@@ -79,12 +79,9 @@ function startLanes({
 	pool?: DatabasePool;
 	tracer?: Tracer;
 } = {}) {
-	const run = createLane({
-		chains: [origin, destination].map((chain) => ({
-			chain,
-			policy: { ...policy, bundleSize },
-			accounts: scene.relayers,
-		})),
+	const deps = {
+		policy: { ...policy, bundleSize },
+		accounts: scene.relayers,
 		pool,
 		tracer,
 		engine: { poke: async () => {} },
@@ -93,9 +90,12 @@ function startLanes({
 		payments: plainPayments,
 		nowMs,
 		log: createLog({ level: "silent", process: "test" }),
-	});
-	return (chain: EvmChain, relayer = 0) =>
-		run(laneKey({ chainId: chain.chainId, relayer: scene.relayers[relayer]?.address ?? "0x" }));
+	};
+	const lanes = new Map([origin, destination].map((chain) => [chain, createLane({ ...deps, chain })]));
+	return async (chain: EvmChain, relayer = 0) =>
+		lanes.get(chain)?.(
+			laneKey({ chainId: chain.chainId, relayer: scene.relayers[relayer]?.address ?? "0x" }),
+		);
 }
 
 /** Runs a lane as if it were poked after the follower has seen the newest block. */

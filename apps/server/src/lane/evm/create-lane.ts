@@ -17,17 +17,15 @@ const placesForReleases = 4;
 const mostUndone = 5;
 
 /**
- * Creates the lanes, each the only writer of its relayer's nonces. A run sends stuck transactions, then takes jobs
+ * Creates the lanes of a chain, each the only writer of its relayer's nonces. A run sends stuck transactions, then takes jobs
  * until none is left, and waits for nothing. All its state is in the store, so it can be repeated from any point.
  */
-export function createLane({ chains, ...deps }: LaneDeps & { chains: readonly LaneChain[] }): Pump {
-	const lanes = new Map<string, Lane>(
-		chains.flatMap(({ chain, policy, accounts }) =>
-			accounts.map((account): [string, Lane] => {
-				const id = { chainId: chain.chainId, relayer: account.address };
-				return [laneKey(id), { ...deps, id, chain, policy, account, leaseTime: createLeaseTime() }];
-			}),
-		),
+export function createLane({ chain, policy, accounts, ...deps }: LaneDeps & LaneChain): Pump {
+	const lanes = new Map(
+		accounts.map((account): [string, Lane] => {
+			const id = { chainId: chain.chainId, relayer: account.address };
+			return [laneKey(id), { ...deps, id, chain, policy, account, leaseTime: createLeaseTime() }];
+		}),
 	);
 	// The lanes whose nonce this process has read from the chain. It is read again when a nonce turns out to be spent.
 	const knowsNonce = new Set<string>();

@@ -52,7 +52,9 @@ function startLane(
 	{ nowMs = Date.now, bundleSize = 1 }: { nowMs?: () => number; bundleSize?: number } = {},
 ): () => Promise<void> {
 	const run = createLane({
-		chains: [{ chain, policy: { ...policy, bundleSize }, accounts: scene.relayers }],
+		chain,
+		policy: { ...policy, bundleSize },
+		accounts: scene.relayers,
 		pool: scene.pool,
 		engine: { poke: async () => {} },
 		freshMinimum: () => 0n,

@@ -1,7 +1,7 @@
 import type { Order } from "@geoswap/protocol";
 import type { LocalAccount } from "viem";
 import type { EvmChain } from "../../chain/evm/chain-client.ts";
-import type { ChainConfig } from "../../config/config.ts";
+import type { EvmChainConfig } from "../../config/chain-config.ts";
 import type { DatabasePool } from "../../database/database.ts";
 import type { Engine } from "../../durable/durable.ts";
 import type { LaneId } from "../../job/journal/lane-transactions.ts";
@@ -13,7 +13,7 @@ import type { LeaseTime } from "../lease-time.ts";
 import type { PaymentRules } from "../payment-problem.ts";
 
 type LanePolicy = Pick<
-	ChainConfig,
+	EvmChainConfig,
 	"bundleSize" | "replaceAfterBlocks" | "priorityFeeWei" | "finalitySeconds"
 >;
 

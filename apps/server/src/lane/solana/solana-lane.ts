@@ -1,13 +1,13 @@
 import type { KeyPairSigner } from "@solana/kit";
 import type { SolanaChain } from "../../chain/solana/connect-solana.ts";
 import type { SolanaKeys } from "../../chain/solana/send/solana-keys.ts";
-import type { SolanaConfig } from "../../config/config.ts";
+import type { SolanaChainConfig } from "../../config/chain-config.ts";
 import type { LaneId } from "../../job/journal/lane-transactions.ts";
 import type { LaneDeps } from "../evm/lane.ts";
 import type { LeaseTime } from "../lease-time.ts";
 
 type SolanaLanePolicy = Pick<
-	SolanaConfig,
+	SolanaChainConfig,
 	"bundleSize" | "blockhashSeconds" | "computePriceMicroLamports" | "markerSeconds" | "outflowCaps"
 >;
 

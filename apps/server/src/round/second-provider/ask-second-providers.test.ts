@@ -14,8 +14,7 @@ import type { DepositSight, ToldDeposit } from "../../chain/deposit-sight.ts";
 import { markOrders } from "../../swap/due/mark-swaps.ts";
 import { readSwap } from "../../swap/record/read-swap.ts";
 import { createRound } from "../run-round.ts";
-import { createSightings } from "./ask-second-providers.ts";
-import type { SecondProviders } from "./second-providers.ts";
+import { createSightings, type SecondProviders } from "./ask-second-providers.ts";
 
 let database: TestDatabase;
 beforeAll(async () => {

@@ -1,11 +1,13 @@
-import type { DepositSight } from "../../chain/deposit-sight.ts";
+import type { DepositSight, ToldDeposit } from "../../chain/deposit-sight.ts";
 import type { DatabasePool } from "../../database/database.ts";
 import type { DepositToSee } from "../../swap/decide/decision.ts";
 import type { SecondAnswer, SecondWord } from "../../swap/facts/facts.ts";
 import type { Log } from "../../telemetry/log.ts";
 import type { SwapMetrics } from "../../telemetry/swap-metrics.ts";
 import { answerQuestion, type Question, readQuestions } from "./deposit-questions.ts";
-import type { SecondProviders } from "./second-providers.ts";
+
+/** Asks a chain's second provider for a deposit. Throws if it does not answer. */
+export type SecondProviders = (chainId: number, deposit: ToldDeposit) => Promise<DepositSight>;
 
 export type SightingsOptions = {
 	pool: DatabasePool;

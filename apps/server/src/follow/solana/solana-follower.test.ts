@@ -1,4 +1,5 @@
 import { EventEmitter, once } from "node:events";
+import { setTimeout as sleep } from "node:timers/promises";
 import { toSolanaWord } from "@geoswap/protocol";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { solanaOrderActions } from "../../../test/follow/solana-order-actions.ts";
@@ -9,7 +10,8 @@ import {
 	type SolanaScene,
 } from "../../../test/lane/solana-lane-scene.ts";
 import { createLog } from "../../telemetry/log.ts";
-import { followSolana } from "./follow-solana.ts";
+import { keepFollowing } from "../keep-following.ts";
+import { solanaFollower } from "./solana-follower.ts";
 
 let scene: SolanaScene;
 beforeAll(async () => {
@@ -21,17 +23,26 @@ test("of several followers of Solana one follows, and when it ends another goes 
 	const looks = new EventEmitter();
 	const start = (name: string) => {
 		const stopping = new AbortController();
-		const ended = followSolana({
-			chain: scene.chain,
-			pool: scene.pool,
-			engine: { poke: async () => {} },
-			relayers: [],
-			outflowCaps: {},
-			markerSeconds: 1_000,
-			pollMs: 10,
-			onSlot: () => looks.emit("slot", name),
-			log: createLog({ level: "silent", process: "test" }),
-			signal: stopping.signal,
+		const { chain, pool } = scene;
+		const engine = { poke: async () => {} };
+		const log = createLog({ level: "silent", process: "test" });
+		const terms = { outflowCaps: {}, markerSeconds: 1_000 };
+		const follower = solanaFollower({ chain, pool, engine, relayers: [], ...terms, log });
+		const ended = keepFollowing({
+			chainId: chain.chainId,
+			pool,
+			follower: () => {
+				const advance = follower();
+				return async () => {
+					const hasMore = await advance();
+					looks.emit("slot", name);
+					return hasMore;
+				};
+			},
+			pause: () => sleep(10),
+			isStopped: () => stopping.signal.aborted,
+			nowMs: Date.now,
+			log,
 		});
 		return async () => {
 			stopping.abort();

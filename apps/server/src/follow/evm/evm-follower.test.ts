@@ -1,10 +1,12 @@
 import { EventEmitter, once } from "node:events";
+import { setTimeout as sleep } from "node:timers/promises";
 import { startTestChains, type TestChains } from "@geoswap/devnet";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { createTestDatabase, type TestDatabase } from "../../../test/service/test-database.ts";
 import { connectChain } from "../../chain/evm/chain-client.ts";
 import { createLog } from "../../telemetry/log.ts";
-import { followChain } from "./follow-chain.ts";
+import { keepFollowing } from "../keep-following.ts";
+import { evmFollower } from "./evm-follower.ts";
 
 let chains: TestChains;
 let database: TestDatabase;
@@ -21,15 +23,25 @@ test("of several followers of a chain one follows, and when it ends another goes
 	const blocks = new EventEmitter();
 	const start = (name: string) => {
 		const stopping = new AbortController();
-		const ended = followChain({
-			chain: connectChain(chains.origin),
-			pool: database.pool,
-			engine: { poke: async () => {} },
-			relayers: [],
-			pollMs: 10,
-			onBlock: () => blocks.emit("block", name),
-			log: createLog({ level: "silent", process: "test" }),
-			signal: stopping.signal,
+		const { pool } = database;
+		const chain = connectChain(chains.origin);
+		const log = createLog({ level: "silent", process: "test" });
+		const follower = evmFollower({ chain, pool, engine: { poke: async () => {} }, relayers: [], log });
+		const ended = keepFollowing({
+			chainId: chain.chainId,
+			pool,
+			follower: () => {
+				const advance = follower();
+				return async () => {
+					const isNew = await advance();
+					if (isNew) blocks.emit("block", name);
+					return isNew;
+				};
+			},
+			pause: () => sleep(10),
+			isStopped: () => stopping.signal.aborted,
+			nowMs: Date.now,
+			log,
 		});
 		return async () => {
 			stopping.abort();

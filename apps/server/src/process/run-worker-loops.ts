@@ -1,0 +1,106 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { evmChains, solanaChain } from "../config/chain-config.ts";
+import type { Config } from "../config/config.ts";
+import type { DatabasePool } from "../database/database.ts";
+import { ensurePartitions } from "../database/ensure-partitions.ts";
+import { keepFollowing } from "../follow/keep-following.ts";
+import { keepAudited } from "../operate/reconcile/keep-audited.ts";
+import { watchAudit } from "../operate/watch/watch-audit.ts";
+import type { AttesterClient } from "../round/attestation/attester-client.ts";
+import { pollHeartbeats } from "../round/attestation/poll-heartbeats.ts";
+import type { Log } from "../telemetry/log.ts";
+import type { Meter } from "../telemetry/meter.ts";
+import type { WorkerPumps } from "./create-pumps.ts";
+import type { WorkerChain } from "./worker-chain.ts";
+
+const tickEveryMs = 1_000;
+const rebuildEveryMs = 10_000;
+const partitionsEveryMs = 3_600_000;
+const ownAccountsEveryMs = 60_000;
+/** Number of polls within the time for which a heartbeat counts. */
+const heartbeatsPerLife = 5;
+/** Longest interval between polls, so that nobody waits long for attesters that are back. */
+const heartbeatEveryMs = 15_000;
+const registeredEveryMs = 5_000;
+
+/** Starts all that a worker does by itself, until the signal aborts. Returns a promise for the end of each. */
+export function runWorkerLoops({
+	config,
+	chains,
+	pool,
+	auditing,
+	worker: { engine, tick, rebuild },
+	attesters,
+	stay,
+	meter,
+	nowMs,
+	signal,
+	log,
+}: {
+	config: Config;
+	chains: readonly WorkerChain[];
+	pool: DatabasePool;
+	/** The auditor's own login. */
+	auditing: DatabasePool;
+	worker: Pick<WorkerPumps, "engine" | "tick" | "rebuild">;
+	attesters: readonly AttesterClient[];
+	/** Registers the worker again if the engine has forgotten it. */
+	stay: () => Promise<void>;
+	meter: Meter | undefined;
+	nowMs: () => number;
+	signal: AbortSignal;
+	log: Log;
+}): Promise<unknown>[] {
+	const wait = async (ms: number) => void (await sleep(ms, undefined, { signal }).catch(() => {}));
+
+	async function every(ms: number, name: string, run: () => Promise<unknown>): Promise<void> {
+		while (!signal.aborted) {
+			await run().catch((error: unknown) => {
+				if (!signal.aborted) log.warn({ err: error }, `${name} failed; it is tried again`);
+			});
+			await wait(ms);
+		}
+	}
+
+	const heartbeatMs = Math.min(heartbeatEveryMs, (config.heartbeatSeconds * 1_000) / heartbeatsPerLife);
+	return [
+		...chains.map(({ chainId, config: { pollMs }, createFollower }) =>
+			keepFollowing({
+				chainId,
+				pool,
+				follower: createFollower({ pool, engine, nowMs, log }),
+				pause: () => wait(pollMs),
+				isStopped: () => signal.aborted,
+				nowMs,
+				log,
+			}),
+		),
+		...chains.flatMap(({ chainId, findProblems }) =>
+			findProblems
+				? every(ownAccountsEveryMs, `a look at our accounts on chain ${chainId}`, async () => {
+						for (const problem of await findProblems()) log.error(problem);
+					})
+				: [],
+		),
+		keepAudited({
+			config,
+			books: {
+				chains: evmChains(config),
+				solana: solanaChain(config),
+				earlierAttesterSets: config.earlierAttesterSets.map(({ hash }) => hash),
+			},
+			pool: auditing,
+			...(meter && watchAudit({ meter, config, nowMs })),
+			nowMs,
+			signal,
+			log,
+		}),
+		every(registeredEveryMs, "staying registered", stay),
+		every(tickEveryMs, "tick", tick),
+		every(rebuildEveryMs, "rebuilding orders that have no swap", rebuild),
+		every(heartbeatMs, "heartbeats", () =>
+			pollHeartbeats({ config, attesters, db: pool, nowMs: nowMs(), log }),
+		),
+		every(partitionsEveryMs, "partitions", () => ensurePartitions(pool, { nowMs: nowMs() })),
+	];
+}

@@ -1,0 +1,48 @@
+import { toSolanaWord } from "@geoswap/protocol";
+import type { SolanaChain } from "../chain/solana/connect-solana.ts";
+import { readMarkers } from "../chain/solana/marker/read-markers.ts";
+import { checkOwnAccounts } from "../chain/solana/read/check-own-accounts.ts";
+import { seeSolanaDeposit } from "../chain/solana/read/see-solana-deposit.ts";
+import type { SolanaKeys } from "../chain/solana/send/solana-keys.ts";
+import type { SolanaChainConfig } from "../config/chain-config.ts";
+import { solanaFollower } from "../follow/solana/solana-follower.ts";
+import { createSolanaLane } from "../lane/solana/create-solana-lane.ts";
+import type { WorkerChain } from "./worker-chain.ts";
+
+/** Returns all that a worker runs for Solana. */
+export function solanaWorkerChain({
+	config,
+	chain,
+	keys,
+	second,
+}: {
+	config: SolanaChainConfig;
+	chain: SolanaChain;
+	/** All keys of the service there. */
+	keys: SolanaKeys;
+	/** The same chain at its second provider. */
+	second: SolanaChain | undefined;
+}): WorkerChain {
+	const { outflowCaps, markerSeconds } = config;
+	const { vault } = chain.deployment;
+	const feePayers = keys.feePayers.map(({ address }) => address);
+	const relayers = feePayers.map(toSolanaWord);
+	return {
+		chainId: chain.chainId,
+		config,
+		relayers,
+		isAnyLaneGood: false,
+		createLanes: (deps) => createSolanaLane({ ...deps, chain, keys, policy: config }),
+		createFollower: (deps) => solanaFollower({ ...deps, chain, relayers, outflowCaps, markerSeconds }),
+		askSecondProvider: second && ((deposit) => seeSolanaDeposit(second, deposit)),
+		readBalances: () =>
+			Promise.all(
+				feePayers.map(async (address) => {
+					const { value } = await chain.rpc.getBalance(address, { commitment: "confirmed" }).send();
+					return { relayer: address, balance: value };
+				}),
+			),
+		findProblems: () => checkOwnAccounts(chain),
+		readMarkers: (orderIds) => readMarkers(chain, { base: vault, orderIds, commitment: "finalized" }),
+	};
+}

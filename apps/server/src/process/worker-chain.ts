@@ -1,0 +1,29 @@
+import type { Hex } from "viem";
+import type { DepositSight, ToldDeposit } from "../chain/deposit-sight.ts";
+import type { MarkerOwner } from "../chain/solana/marker/read-markers.ts";
+import type { ChainConfig } from "../config/chain-config.ts";
+import type { DatabasePool } from "../database/database.ts";
+import type { Engine, Pump } from "../durable/durable.ts";
+import type { Follower } from "../follow/keep-following.ts";
+import type { LaneDeps } from "../lane/evm/lane.ts";
+import type { Log } from "../telemetry/log.ts";
+
+/** All that a worker runs for one chain. Lanes and followers differ by the kind of chain; whoever runs them need not ask. */
+export type WorkerChain = {
+	chainId: number;
+	config: ChainConfig;
+	/** The accounts that send transactions, in the form of the store. Each has a lane of its own. */
+	relayers: readonly Hex[];
+	/** True if every lane can do every job. On Solana an op names its fee payer, and no other lane can send it. */
+	isAnyLaneGood: boolean;
+	createLanes: (deps: LaneDeps) => Pump;
+	createFollower: (deps: { pool: DatabasePool; engine: Engine; nowMs: () => number; log: Log }) => Follower;
+	/** Asks the second provider for a deposit. Throws if it does not answer. Absent if the chain has none. */
+	askSecondProvider?: ((deposit: ToldDeposit) => Promise<DepositSight>) | undefined;
+	/** Reads the relayers' balances of the native token, by address as people write it. */
+	readBalances: () => Promise<{ relayer: string; balance: bigint }[]>;
+	/** Returns what is wrong with the service's own accounts, in sentences. Absent where nothing can be. */
+	findProblems?: () => Promise<string[]>;
+	/** Reads who owns the final markers of orders. Absent where payments leave no markers. */
+	readMarkers?: (orderIds: readonly Hex[]) => Promise<(MarkerOwner | undefined)[]>;
+};
