@@ -1,8 +1,8 @@
 import { isIP } from "node:net";
 import { entryPoint09Address } from "viem/account-abstraction";
 import { maximumMicroLamportsPerUnit } from "../chain/solana/wallet/co-sign-order.ts";
-import { allChains } from "./all-chains.ts";
-import type { ChainConfig, Config, SolanaConfig } from "./config.ts";
+import { type ChainConfig, type EvmChainConfig, evmChains, type SolanaChainConfig } from "./chain-config.ts";
+import type { Config } from "./config.ts";
 
 /** Lifetime of a quote: a build comes no later. */
 const quoteSeconds = 30;
@@ -16,21 +16,20 @@ const maxRefundSeconds = 3 * 24 * 3_600 - 600;
 
 /** Returns problems that no field shows alone: each sentence is one that would lose money or refuse every swap. */
 export function configProblems({
-	chains,
-	solana,
+	chains: all,
 	attesters,
 	price,
 	feeDiscount,
 	worker,
 	restate,
 }: Omit<Config, "deployment">): string[] {
-	const problems = chains.flatMap((chain) => chainProblems(chain));
-	if (solana) problems.push(...solanaProblems(solana, { chains, price }));
-	const all: AnyChain[] = allChains({ chains, solana });
+	const problems = all.flatMap((chain) =>
+		chain.kind === "evm" ? evmProblems(chain) : solanaProblems(chain, { chains: all, price }),
+	);
 	for (const from of all) for (const to of all) problems.push(...deadlineProblems(from, to));
 	problems.push(...settlementProblems(all, price), ...volatilityProblems(all, price));
 	// Nothing is attested if there is only one chain, or if the input is on Solana.
-	for (const { chainId, deployment } of all.length > 1 ? chains : []) {
+	for (const { chainId, deployment } of all.length > 1 ? evmChains({ chains: all }) : []) {
 		const { threshold } = deployment.attesterSet;
 		if (attesters.length < threshold) {
 			problems.push(`attesters: chain ${chainId} needs ${threshold}, and there are ${attesters.length}`);
@@ -55,11 +54,9 @@ export function configProblems({
 			"restate.identityKeys: is empty, and the worker can be reached from other machines: whoever reaches it could have the vault pay. Give Restate a key (request-identity-private-key-pem-file) and put the public key that it logs at its start here",
 		);
 	}
-	if (feeDiscount) problems.push(...discountProblems(feeDiscount, { chains }));
+	if (feeDiscount) problems.push(...discountProblems(feeDiscount, { chains: all }));
 	return problems;
 }
-
-type AnyChain = ChainConfig | SolanaConfig;
 
 function hostOf(url: string): string {
 	return new URL(url).hostname.replace(/^\[(.*)\]$/, "$1");
@@ -75,12 +72,8 @@ function isSameEndpoint(one: string, other: string): boolean {
 }
 
 /** Returns the path of the chain's fields in the file. */
-function nameOf(chain: AnyChain): string {
-	return isSolana(chain) ? "solana" : `chains.${chain.chainId}`;
-}
-
-function isSolana(chain: AnyChain): chain is SolanaConfig {
-	return "blockhashSeconds" in chain;
+function nameOf(chain: ChainConfig): string {
+	return chain.kind === "solana" ? "solana" : `chains.${chain.chainId}`;
 }
 
 /** Returns the conditions that are not true, as messages. */
@@ -88,7 +81,7 @@ function unmet(conditions: readonly (true | string | readonly (true | string)[])
 	return conditions.flat().filter((condition) => condition !== true);
 }
 
-function chainProblems(chain: ChainConfig): string[] {
+function evmProblems(chain: EvmChainConfig): string[] {
 	const { chainId, deployment } = chain;
 	const { entryPoint } = deployment.contracts;
 	return unmet([
@@ -100,7 +93,7 @@ function chainProblems(chain: ChainConfig): string[] {
 	]);
 }
 
-function openProblems(chain: AnyChain): string[] {
+function openProblems(chain: ChainConfig): string[] {
 	const { openSeconds } = chain;
 	return unmet([
 		openSeconds <= maxOpenSeconds ||
@@ -110,13 +103,16 @@ function openProblems(chain: AnyChain): string[] {
 	]);
 }
 
-function solanaProblems(solana: SolanaConfig, { chains, price }: Pick<Config, "chains" | "price">): string[] {
+function solanaProblems(
+	solana: SolanaChainConfig,
+	{ chains, price }: Pick<Config, "chains" | "price">,
+): string[] {
 	const { deployment, openSeconds, markerSeconds, blockhashSeconds } = solana;
 	const { least, most } = blockhashSeconds;
 	const computePrice = BigInt(solana.computePriceMicroLamports);
 	const symbols = deployment.assets.map(({ symbol }) => symbol);
 	// The slower chain decides how long an order takes.
-	const slowest = (seconds: (chain: AnyChain) => number) => Math.max(...[solana, ...chains].map(seconds));
+	const slowest = (seconds: (chain: ChainConfig) => number) => Math.max(...chains.map(seconds));
 	const orderSeconds =
 		slowest((chain) => chain.openSeconds) +
 		slowest((chain) => chain.fillSeconds) +
@@ -147,7 +143,7 @@ function solanaProblems(solana: SolanaConfig, { chains, price }: Pick<Config, "c
 			);
 		}),
 		deployment.assets
-			.filter(({ feed }) => !chains.some(({ chainId }) => chainId === feed.chainId))
+			.filter(({ feed }) => !evmChains({ chains }).some(({ chainId }) => chainId === feed.chainId))
 			.map(
 				({ symbol, feed }) =>
 					`solana: the feed of ${symbol} is on chain ${feed.chainId}, which is not configured`,
@@ -161,7 +157,7 @@ function solanaProblems(solana: SolanaConfig, { chains, price }: Pick<Config, "c
  * to gain.
  */
 function settlementProblems(
-	chains: readonly AnyChain[],
+	chains: readonly ChainConfig[],
 	{ settlementSpreadBps, optionCentibps }: Config["price"],
 ): string[] {
 	const settlements = chains.map((chain) => {
@@ -189,7 +185,10 @@ function settlementProblems(
 }
 
 /** A symbol that is misspelt would leave its asset at the volatility of its kind. */
-function volatilityProblems(chains: readonly AnyChain[], { volatilityPercent }: Config["price"]): string[] {
+function volatilityProblems(
+	chains: readonly ChainConfig[],
+	{ volatilityPercent }: Config["price"],
+): string[] {
 	const symbols = chains.flatMap(({ deployment }): string[] => deployment.assets.map(({ symbol }) => symbol));
 	return Object.keys(volatilityPercent.bySymbol)
 		.filter((symbol) => !symbols.includes(symbol))
@@ -198,9 +197,9 @@ function volatilityProblems(chains: readonly AnyChain[], { volatilityPercent }: 
 
 function discountProblems(
 	{ chainId, tiers }: NonNullable<Config["feeDiscount"]>,
-	{ chains }: Pick<Config, "chains">,
+	config: Pick<Config, "chains">,
 ): string[] {
-	const chain = chains.find((candidate) => candidate.chainId === chainId);
+	const chain = evmChains(config).find((candidate) => candidate.chainId === chainId);
 	const names = tiers.map(({ name }) => name);
 	return unmet([
 		chain !== undefined || `feeDiscount.chainId: chain ${chainId} is not configured, or not of the EVM kind`,
@@ -225,20 +224,20 @@ function discountProblems(
 }
 
 /** The deadlines of an order are those of the slower chain, as at the desk. */
-function deadlineProblems(from: AnyChain, to: AnyChain): string[] {
+function deadlineProblems(from: ChainConfig, to: ChainConfig): string[] {
 	const way = `from chain ${from.chainId} to chain ${to.chainId}`;
 	const fillSeconds = Math.max(from.fillSeconds, to.fillSeconds);
 	const refundSeconds = Math.max(from.refundSeconds, to.refundSeconds);
 	const bothFinal = from.finalitySeconds + to.finalitySeconds;
-	// On Solana nothing is signed that could land after the deadline.
-	const toFill = bothFinal + (isSolana(to) ? to.blockhashSeconds.most : 0);
+	// Nothing is signed that could land after the deadline.
+	const toFill = bothFinal + to.deadAfterSeconds;
 	const allSeconds = from.openSeconds + fillSeconds + refundSeconds;
 	return unmet([
 		fillSeconds > toFill ||
-			`fillSeconds: ${fillSeconds} ${way} is not above the ${toFill} in which ${isSolana(to) ? "both are final and a payment lands or dies" : "both are final"}`,
+			`fillSeconds: ${fillSeconds} ${way} is not above the ${toFill} in which ${to.deadAfterSeconds > 0 ? "both are final and a payment lands or dies" : "both are final"}`,
 		refundSeconds > bothFinal + sendSeconds ||
 			`refundSeconds: ${refundSeconds} ${way} leaves no time to release what was filled last: fill and release are final after ${bothFinal}`,
-		isSolana(from) ||
+		from.kind === "solana" ||
 			allSeconds <= maxRefundSeconds ||
 			`openSeconds, fillSeconds, refundSeconds: ${allSeconds} together ${way}, and an escrow takes ${maxRefundSeconds}`,
 	]);

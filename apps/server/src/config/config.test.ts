@@ -5,6 +5,7 @@ import { describeSolana, solanaFeeds, startTestChains, type TestChains } from "@
 import { formatDeployment } from "@geoswap/protocol";
 import { getAddress } from "viem";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { solanaChain } from "./chain-config.ts";
 import { type ConfigFile, configSchema } from "./config.ts";
 import { readConfig } from "./read-config.ts";
 
@@ -189,7 +190,7 @@ function readWithSolana(
 }
 
 test("Solana is taken where the deployment has it, with times that a transaction's life fits into", () => {
-	expect(readWithSolana().solana).toMatchObject({
+	expect(solanaChain(readWithSolana())).toMatchObject({
 		chainId: 792703809,
 		deployment: { name: "Devnet Solana" },
 	});

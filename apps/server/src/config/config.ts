@@ -1,12 +1,8 @@
 import { isIP } from "node:net";
-import {
-	attesterSetHash,
-	attesterSetSchema,
-	type ChainDeployment,
-	type Deployment,
-	type SolanaDeployment,
-} from "@geoswap/protocol";
+import { attesterSetHash, attesterSetSchema, type Deployment } from "@geoswap/protocol";
 import * as z from "zod";
+import type { ChainConfig } from "./chain-config.ts";
+import { evmTermsSchema, solanaTermsSchema } from "./chain-terms.ts";
 import { urlSchema } from "./url-schema.ts";
 
 const portSchema = z.int().min(0).max(65_535);
@@ -37,78 +33,6 @@ const identityKeySchema = z
 	.string()
 	.regex(/^publickeyv1_[1-9A-HJ-NP-Za-km-z]{32,44}$/, "a public key of Restate is publickeyv1_ and base58");
 const listenSchema = z.strictObject({ host: z.string().default("127.0.0.1"), port: portSchema });
-
-/** A deposit of at most this value is acted on this many blocks after its own; above the highest value, when final. */
-const depthSchema = z.strictObject({ upToUsd: z.number().positive(), blocks: z.int().nonnegative() });
-
-/** Another company's node of the same chain, or our own. A deposit above `agreeAboveUsd` counts once it has it too. */
-const secondProviderSchema = z.strictObject({ rpcUrl: urlSchema, agreeAboveUsd: z.number().nonnegative() });
-
-const chainSchema = z.strictObject({
-	rpcUrl: urlSchema,
-	/** Absent if one provider is trusted, whatever a deposit is worth. */
-	secondProvider: secondProviderSchema.exactOptional(),
-	/** How often to ask for a new block. */
-	pollMs: z.int().positive().default(1_000),
-	depths: z.array(depthSchema).default([]),
-	/** How long a block takes to be final, generously. */
-	finalitySeconds: z.int().positive(),
-	/** From the quote to the last moment an order can be opened. */
-	openSeconds: z.int().positive().default(300),
-	/** From the open deadline to the last moment it can be filled. */
-	fillSeconds: z.int().positive(),
-	/** From the fill deadline until anyone may refund. */
-	refundSeconds: z.int().positive(),
-	/** Blocks after which a transaction that was not mined is sent again with a higher fee. */
-	replaceAfterBlocks: z.int().positive().default(5),
-	/** Added to the base fee, in the chain's smallest unit. */
-	priorityFeeWei: z.string().regex(/^\d+$/).default("1000000"),
-	/** Most jobs in one transaction. */
-	bundleSize: z.int().min(1).max(100).default(20),
-	/** How long the first job of a bundle waits for others. */
-	bundleWindowMs: z.int().nonnegative().default(50),
-	/** Most value that may be delivered elsewhere against inputs from here that are not released yet, per attester set. */
-	unreleasedCapUsd: z.number().positive().default(1_000_000),
-	/** Most of that value whose deposits are not final: what a reorg of this chain could cost. */
-	unfinalCapUsd: z.number().positive().default(250_000),
-});
-
-const solanaSchema = z.strictObject({
-	rpcUrl: urlSchema,
-	secondProvider: secondProviderSchema.exactOptional(),
-	pollMs: z.int().positive().default(400),
-	/** Depths in slots. */
-	depths: z.array(depthSchema).default([]),
-	finalitySeconds: z.int().positive().default(20),
-	openSeconds: z.int().positive().default(180),
-	fillSeconds: z.int().positive(),
-	refundSeconds: z.int().positive(),
-	/** Shortest and longest lifetime of a new blockhash: 150 blocks, at the pace of this cluster. */
-	blockhashSeconds: z
-		.strictObject({ least: z.int().positive(), most: z.int().positive() })
-		.default({ least: 45, most: 120 }),
-	/** Price of a compute unit in micro-lamports, which puts our transactions before others'. */
-	computePriceMicroLamports: z
-		.string()
-		.regex(/^\d{1,9}$/)
-		.default("50000"),
-	/** Most transactions that one run of a lane signs. */
-	bundleSize: z.int().min(1).max(100).default(20),
-	bundleWindowMs: z.int().nonnegative().default(50),
-	/** Age at which a marker is closed: its lamports come back, and its guard against a second payment ends. */
-	markerSeconds: z
-		.int()
-		.positive()
-		.default(30 * 86_400),
-	/** The desk's charge on assets that it prices by their feed alone. */
-	spreadBps: z
-		.strictObject({ stable: z.int().nonnegative().default(5), volatile: z.int().nonnegative().default(30) })
-		.prefault({}),
-	/** Most whole tokens that leave the vault in an hour, by symbol. Enforced by this service alone, by no program. */
-	outflowCaps: z.record(z.string(), z.string().regex(/^\d+$/)).default({}),
-	unreleasedCapUsd: z.number().positive().default(1_000_000),
-	unfinalCapUsd: z.number().positive().default(250_000),
-});
 
 const rateSchema = z.strictObject({
 	quote: z.number().positive().default(20),
@@ -173,9 +97,9 @@ const databaseSchema = z.strictObject({
 export const configSchema = z.strictObject({
 	/** Path of the published deployment file, relative to this one. */
 	deployment: z.string(),
-	chains: z.record(z.string().regex(/^[1-9]\d*$/), chainSchema),
+	chains: z.record(z.string().regex(/^[1-9]\d*$/), evmTermsSchema),
 	/** Absent if Solana is not offered. */
-	solana: solanaSchema.exactOptional(),
+	solana: solanaTermsSchema.exactOptional(),
 	api: listenSchema.extend({
 		corsOrigins: z.array(originSchema).default([]),
 		/** Per second and key; the burst is twenty times that. */
@@ -297,11 +221,8 @@ export const configSchema = z.strictObject({
 });
 
 export type ConfigFile = z.input<typeof configSchema>;
-export type ChainConfig = z.output<typeof chainSchema> & { chainId: number; deployment: ChainDeployment };
-export type SolanaConfig = z.output<typeof solanaSchema> & { chainId: number; deployment: SolanaDeployment };
 export type Config = Omit<z.output<typeof configSchema>, "chains" | "deployment" | "solana"> & {
 	deployment: Deployment;
-	/** The EVM chains. */
+	/** The chains of both kinds, EVM chains first. */
 	chains: ChainConfig[];
-	solana?: SolanaConfig;
 };

@@ -14,27 +14,17 @@ type ConfiguredAsset = {
 };
 
 /** Returns every asset of every chain that the service is configured for. */
-export function configuredAssets({ chains, solana }: Pick<Config, "chains" | "solana">): ConfiguredAsset[] {
-	return [
-		...chains.flatMap(({ chainId, deployment }) =>
-			deployment.assets.map(({ symbol, decimals, kind, address }) => ({
-				chainId,
-				symbol,
-				decimals,
-				kind,
-				isNative: address === zeroAddress,
-				token: address,
-			})),
-		),
-		...[solana ?? []].flat().flatMap(({ chainId, deployment }) =>
-			deployment.assets.map(({ symbol, decimals, kind, address }) => ({
-				chainId,
-				symbol,
-				decimals,
-				kind,
-				isNative: address === solanaNativeToken,
-				token: toSolanaWord(address),
-			})),
-		),
-	];
+export function configuredAssets({ chains }: Pick<Config, "chains">): ConfiguredAsset[] {
+	return chains.flatMap((chain) => {
+		const { chainId } = chain;
+		if (chain.kind === "evm") {
+			return chain.deployment.assets.map(({ symbol, decimals, kind, address }) => {
+				return { chainId, symbol, decimals, kind, isNative: address === zeroAddress, token: address };
+			});
+		}
+		return chain.deployment.assets.map(({ symbol, decimals, kind, address }) => {
+			const token = toSolanaWord(address);
+			return { chainId, symbol, decimals, kind, isNative: address === solanaNativeToken, token };
+		});
+	});
 }

@@ -5,7 +5,8 @@ import {
 	toSolanaWord,
 } from "@geoswap/protocol";
 import { type Address, type Hex, zeroAddress, zeroHash } from "viem";
-import type { ChainConfig, Config, SolanaConfig } from "../config/config.ts";
+import type { ChainConfig, EvmChainConfig, SolanaChainConfig } from "../config/chain-config.ts";
+import type { Config } from "../config/config.ts";
 
 /** An asset as the desk sees it. The address is hex; on Solana it has 32 bytes. */
 export type DeskAsset = Pick<AssetDeployment, "symbol" | "decimals" | "kind" | "paths"> & { address: Hex };
@@ -13,7 +14,13 @@ export type DeskAsset = Pick<AssetDeployment, "symbol" | "decimals" | "kind" | "
 /** A chain as the desk sees it, with the fields that an order on it needs. */
 export type DeskChain = Pick<
 	ChainConfig,
-	"chainId" | "depths" | "finalitySeconds" | "openSeconds" | "fillSeconds" | "refundSeconds"
+	| "chainId"
+	| "depths"
+	| "finalitySeconds"
+	| "openSeconds"
+	| "fillSeconds"
+	| "refundSeconds"
+	| "nativeDecimals"
 > & {
 	name: string;
 	escrow: Hex;
@@ -22,9 +29,8 @@ export type DeskChain = Pick<
 	attesterSet: Hex;
 	settlementToken: Hex;
 	assets: DeskAsset[];
-	/** The asset whose feed prices the chain's fees, and how many decimals the fees have. */
+	/** The asset whose feed prices the chain's fees. */
 	native: DeskAsset;
-	nativeDecimals: number;
 } & (
 		| { kind: "evm"; wrappedNative: Address; priorityFeeWei: bigint }
 		| { kind: "solana"; computePriceMicroLamports: bigint }
@@ -34,9 +40,13 @@ export type DeskChain = Pick<
 export type Side = { chain: DeskChain; asset: DeskAsset };
 
 /** Returns all configured chains by id. Throws if one cannot be quoted. */
-export function deskChains({ chains, solana }: Pick<Config, "chains" | "solana">): Map<number, DeskChain> {
-	const all = [...chains.map(evmDeskChain), ...(solana ? [solanaDeskChain(solana)] : [])];
-	return new Map(all.map((chain) => [chain.chainId, chain]));
+export function deskChains({ chains }: Pick<Config, "chains">): Map<number, DeskChain> {
+	return new Map(
+		chains.map((chain) => [
+			chain.chainId,
+			chain.kind === "evm" ? evmDeskChain(chain) : solanaDeskChain(chain),
+		]),
+	);
 }
 
 export function isSettlement({ chain, asset }: Side): boolean {
@@ -56,7 +66,7 @@ export function isLamports({ chain, asset }: Side): boolean {
 	return chain.kind === "solana" && asset.address === zeroHash;
 }
 
-function evmDeskChain({ deployment, ...config }: ChainConfig): DeskChain {
+function evmDeskChain({ deployment, ...config }: EvmChainConfig): DeskChain {
 	const { name, contracts, attesterSet, settlementToken, assets, wrappedNative } = deployment;
 	const native =
 		assets.find(({ address }) => address === zeroAddress) ??
@@ -66,7 +76,6 @@ function evmDeskChain({ deployment, ...config }: ChainConfig): DeskChain {
 		throw new RangeError(`${name} lists neither its native token nor the wrapped one: no price of gas`);
 	return {
 		...config,
-		kind: "evm",
 		name,
 		escrow: contracts.escrow,
 		vault: contracts.vault,
@@ -74,20 +83,18 @@ function evmDeskChain({ deployment, ...config }: ChainConfig): DeskChain {
 		settlementToken,
 		assets,
 		native,
-		nativeDecimals: 18,
 		wrappedNative,
 		priorityFeeWei: BigInt(config.priorityFeeWei),
 	};
 }
 
-function solanaDeskChain({ deployment, ...config }: SolanaConfig): DeskChain {
+function solanaDeskChain({ deployment, ...config }: SolanaChainConfig): DeskChain {
 	const { name, escrow, vault, settlementToken } = deployment;
 	const assets = deployment.assets.map(solanaDeskAsset);
 	const native = assets.find(({ address }) => address === toSolanaWord(solanaNativeToken));
 	if (!native) throw new RangeError(`${name} does not list its native token: no price of fees`);
 	return {
 		...config,
-		kind: "solana",
 		name,
 		escrow: toSolanaWord(escrow),
 		vault: toSolanaWord(vault),
@@ -96,7 +103,6 @@ function solanaDeskChain({ deployment, ...config }: SolanaConfig): DeskChain {
 		settlementToken: toSolanaWord(settlementToken),
 		assets,
 		native,
-		nativeDecimals: native.decimals,
 		computePriceMicroLamports: BigInt(config.computePriceMicroLamports),
 	};
 }

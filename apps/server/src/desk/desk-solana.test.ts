@@ -113,7 +113,10 @@ describe("a quote fixes every term of its order", () => {
 		const { config } = scene;
 		const depths = [{ upToUsd: 1_000_000, blocks: 0 }];
 		const own = createDesk({
-			config: { ...config, ...(config.solana && { solana: { ...config.solana, depths } }) },
+			config: {
+				...config,
+				chains: config.chains.map((chain) => (chain.kind === "solana" ? { ...chain, depths } : chain)),
+			},
 			book,
 			nowMs: () => nowMs,
 			random: (size) => new Uint8Array(size),

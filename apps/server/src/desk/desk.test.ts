@@ -15,6 +15,7 @@ import { type Address, getAddress, parseUnits, zeroAddress } from "viem";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { readTestPrices, testBook, testConfig } from "../../test/desk/test-prices.ts";
 import type { BlockPrices } from "../chain/evm/read/read-block-prices.ts";
+import { evmChains } from "../config/chain-config.ts";
 import { createDesk } from "./desk.ts";
 import { deskChains, isSettlement } from "./desk-chain.ts";
 import { networkCost } from "./network-cost.ts";
@@ -423,7 +424,7 @@ function worth(chainId: number, symbol: string, usd: number): bigint {
 
 test("between chains that settle in different tokens the spread is taken, and between others it is not", () => {
 	const config = testConfig(chains);
-	const [from, to] = config.chains;
+	const [from, to] = evmChains(config);
 	if (!from || !to) throw new Error("there are two chains");
 	// Tokens with different symbols count as different tokens.
 	const assets = to.deployment.assets.map((asset) =>

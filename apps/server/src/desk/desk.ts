@@ -55,7 +55,7 @@ export function createDesk({
 	nowMs,
 	random,
 }: {
-	config: Pick<Config, "chains" | "solana" | "price" | "limits">;
+	config: Pick<Config, "chains" | "price" | "limits">;
 	book: PriceBook;
 	/** Absent if the process quotes no new swaps. */
 	pauses?: Pick<PauseList, "reasonOf">;

@@ -50,9 +50,10 @@ test("a dearer computing price, or SOL, is charged for on both sides", () => {
 	expect(networkCost(bookWith({ SOL: { usdE18: parseUnits("300", 18) } }), pair)).toBeGreaterThanOrEqual(
 		2n * cost - 2n,
 	);
-	if (!config.solana) throw new Error("no Solana");
-	const busy = { ...config, solana: { ...config.solana, computePriceMicroLamports: "1000000" } };
-	const chain = deskChains(busy).get(solana);
+	const busy = config.chains.map((terms) =>
+		terms.kind === "solana" ? { ...terms, computePriceMicroLamports: "1000000" } : terms,
+	);
+	const chain = deskChains({ chains: busy }).get(solana);
 	if (!chain) throw new Error("no Solana");
 	const dear = networkCost(book, {
 		origin: { ...pair.origin, chain },

@@ -1,7 +1,8 @@
 import { memoProgramAddress, type SolanaAddress, toSolanaWord } from "@geoswap/protocol";
 import { ASSOCIATED_TOKEN_PROGRAM_ADDRESS, TOKEN_PROGRAM_ADDRESS } from "@solana-program/token";
 import type { Hex } from "viem";
-import type { ChainConfig, Config, SolanaConfig } from "../config/config.ts";
+import type { EvmChainConfig, SolanaChainConfig } from "../config/chain-config.ts";
+import type { Config } from "../config/config.ts";
 
 const token2022 = "TokenzQdBNbLqP5VEhdkAS6EPFLC1PHnBqCXEpPxuEb" as SolanaAddress;
 const firstMemo = "Memo1UhkJRfHyvLMcVucJwxXeuD728EqVDDwQDxFMNo" as SolanaAddress;
@@ -11,11 +12,11 @@ const wrappedSol = "So11111111111111111111111111111111111111112" as SolanaAddres
  * Returns every contract, key and program involved in swaps on these chains; none may be a wallet or a recipient. Our
  * token accounts on Solana are left out: they have no key, and addresses without a key are refused anyway.
  */
-export function ownAddresses({ chains, solana }: Pick<Config, "chains" | "solana">): Set<Hex> {
-	return new Set([...chains.flatMap(onEvm), ...(solana ? onSolana(solana) : [])]);
+export function ownAddresses({ chains }: Pick<Config, "chains">): Set<Hex> {
+	return new Set(chains.flatMap((chain) => (chain.kind === "evm" ? onEvm(chain) : onSolana(chain))));
 }
 
-function onEvm({ deployment: { contracts, uniswap, assets, ...deployment } }: ChainConfig): Hex[] {
+function onEvm({ deployment: { contracts, uniswap, assets, ...deployment } }: EvmChainConfig): Hex[] {
 	return [
 		...Object.values(contracts)
 			.flat()
@@ -27,7 +28,7 @@ function onEvm({ deployment: { contracts, uniswap, assets, ...deployment } }: Ch
 	];
 }
 
-function onSolana({ deployment: { feePayers, escrow, vault, assets } }: SolanaConfig): Hex[] {
+function onSolana({ deployment: { feePayers, escrow, vault, assets } }: SolanaChainConfig): Hex[] {
 	const addresses = [
 		...feePayers,
 		escrow,

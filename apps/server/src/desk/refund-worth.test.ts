@@ -8,6 +8,7 @@ import {
 	startSolanaDeskScene,
 	two,
 } from "../../test/desk/solana-desk-scene.ts";
+import { evmChains } from "../config/chain-config.ts";
 import { deskChains } from "./desk-chain.ts";
 import { refundWorth } from "./refund-worth.ts";
 
@@ -52,7 +53,7 @@ function inMicroDollars(chainId: number, fees: bigint): bigint {
 
 test("an input is worth rebuilding above ten refunds, and to Solana above ten refunds and voids with their rent", () => {
 	const { book, config } = scene;
-	const gasPrice = 2n * book.baseFee(one) + BigInt(config.chains[0]?.priorityFeeWei ?? 0);
+	const gasPrice = 2n * book.baseFee(one) + BigInt(evmChains(config)[0]?.priorityFeeWei ?? 0);
 	const tenRefunds = inMicroDollars(one, 10n * 65_915n * gasPrice);
 	const least = leastInput(orderTo(two));
 	// The feed's price of the settlement token may be slightly above or below a dollar.

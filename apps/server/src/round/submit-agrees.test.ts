@@ -110,14 +110,15 @@ type Terms = { amount: bigint; reservationSeconds: number; openSeconds: number }
 function runRound(): Promise<unknown> {
 	const { config, ...options } = roundOptions(database.pool, { nowMs: Date.now() });
 	const solana = {
+		kind: "solana",
 		chainId: Number(solanaChainId),
 		depths: [{ upToUsd: 1_000, blocks: 1 }],
 		finalitySeconds: 5,
 		unreleasedCapUsd: 1_000,
 		unfinalCapUsd: 1_000,
-		blockhashSeconds: { most: 60 },
-	} as unknown as NonNullable<RoundOptions["config"]["solana"]>;
-	return createRound({ ...options, config: { ...config, solana } })();
+		deadAfterSeconds: 60,
+	} as unknown as RoundOptions["config"]["chains"][number];
+	return createRound({ ...options, config: { ...config, chains: [...config.chains, solana] } })();
 }
 
 async function stateOf(id: SwapUuid) {

@@ -6,7 +6,7 @@ import type { Config } from "../../src/config/config.ts";
 export function routesWithoutParts(): Route[] {
 	return apiRoutes({
 		...Object.fromEntries(partNames.map((name) => [name, absent(name)])),
-		config: absent("config", { chains: [], solana: undefined }) as Config,
+		config: absent("config", { chains: [] }) as Config,
 	} as unknown as ApiParts);
 }
 

@@ -27,7 +27,9 @@ import { readBlockhash } from "../../src/chain/solana/read/read-blockhash.ts";
 import { readStatuses } from "../../src/chain/solana/read/read-statuses.ts";
 import { sendRaw } from "../../src/chain/solana/send/send-raw.ts";
 import { signInstructions } from "../../src/chain/solana/send/sign-instructions.ts";
+import { solanaChain } from "../../src/config/chain-config.ts";
 import { configSchema } from "../../src/config/config.ts";
+import { joinDeployment } from "../../src/config/join-deployment.ts";
 import { parseSealKeys, type SealPurpose } from "../../src/config/seal-keys.ts";
 import type { SealedQuote } from "../../src/desk/sealed-quote.ts";
 import type { PokeTarget } from "../../src/durable/durable.ts";
@@ -55,7 +57,7 @@ export async function startSolanaSubmitScene() {
 	const accountId: string = randomUUID();
 	const clock = { aheadMs: 0 };
 	const nowMs = () => Date.now() + clock.aheadMs;
-	const { solana: policy, ...file } = configSchema.parse({
+	const file = configSchema.parse({
 		deployment: "",
 		chains: {},
 		solana: {
@@ -69,13 +71,9 @@ export async function startSolanaSubmitScene() {
 		worker: { port: 0 },
 		restate: { ingressUrl: "http://127.0.0.1:1", adminUrl: "http://127.0.0.1:1" },
 	});
-	if (!policy) throw new Error("it was given");
-	const config = {
-		...file,
-		chains: [],
-		deployment: { chains: [], solana: deployment },
-		solana: { ...policy, chainId: solanaChainId, deployment },
-	};
+	const config = joinDeployment("the scene", file, { chains: [], solana: deployment });
+	const policy = solanaChain(config);
+	if (!policy) throw new Error("the scene has Solana");
 
 	let poked: string[] = [];
 	const usual = () => ({

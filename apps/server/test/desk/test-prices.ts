@@ -2,16 +2,15 @@ import type { TestChain, TestChains } from "@geoswap/devnet";
 import type { SolanaDeployment } from "@geoswap/protocol";
 import { connectChain } from "../../src/chain/evm/chain-client.ts";
 import { type BlockPrices, readBlockPrices } from "../../src/chain/evm/read/read-block-prices.ts";
+import { evmChains, solanaChain, solanaChainConfig } from "../../src/config/chain-config.ts";
+import { solanaTermsSchema } from "../../src/config/chain-terms.ts";
 import { type Config, configSchema } from "../../src/config/config.ts";
+import { joinDeployment } from "../../src/config/join-deployment.ts";
 import { createPriceBook, type PriceBook } from "../../src/desk/price/price-book.ts";
 
 /** Returns the devnet's configuration, on the test's own chains. */
 export function testConfig({ origin, destination, deployment }: TestChains): Config {
-	const {
-		chains,
-		solana: _,
-		...config
-	} = configSchema.parse({
+	const file = configSchema.parse({
 		deployment: "",
 		chains: Object.fromEntries(
 			[origin, destination].map(({ chainId, rpcUrl }) => [
@@ -30,14 +29,7 @@ export function testConfig({ origin, destination, deployment }: TestChains): Con
 		worker: { port: 0 },
 		restate: { ingressUrl: "http://127.0.0.1:1", adminUrl: "http://127.0.0.1:1" },
 	});
-	return {
-		...config,
-		deployment,
-		chains: [origin, destination].flatMap(({ chainId, deployment }) => {
-			const chain = chains[chainId];
-			return chain ? [{ ...chain, chainId, deployment }] : [];
-		}),
-	};
+	return joinDeployment("the test", file, deployment);
 }
 
 /** Returns the configuration with Solana added, at the devnet's terms. */
@@ -45,14 +37,12 @@ export function withSolana(
 	config: Config,
 	{ rpcUrl = "http://127.0.0.1:1", deployment }: { rpcUrl?: string; deployment: SolanaDeployment },
 ): Config {
-	const { solana } = configSchema
-		.pick({ solana: true })
-		.parse({ solana: { rpcUrl, finalitySeconds: 10, openSeconds: 75, fillSeconds: 45, refundSeconds: 60 } });
-	if (!solana) throw new Error("it was given");
+	const pace = { finalitySeconds: 10, openSeconds: 75, fillSeconds: 45, refundSeconds: 60 };
+	const terms = solanaTermsSchema.parse({ rpcUrl, ...pace });
 	return {
 		...config,
 		deployment: { ...config.deployment, solana: deployment },
-		solana: { ...solana, chainId: deployment.chainId, deployment },
+		chains: [...config.chains, solanaChainConfig(terms, deployment)],
 	};
 }
 
@@ -69,11 +59,15 @@ export async function readTestPrices(
 
 /** Creates a book with these prices only. */
 export function testBook(
-	{ chains, solana, price }: Config,
+	config: Config,
 	prices: readonly BlockPrices[],
 	{ nowMs }: { nowMs: number },
 ): PriceBook {
-	const book = createPriceBook({ ...price, solana, chains: chains.map(({ deployment }) => deployment) });
+	const book = createPriceBook({
+		...config.price,
+		solana: solanaChain(config),
+		chains: evmChains(config).map(({ deployment }) => deployment),
+	});
 	for (const block of prices) book.update(block, { nowMs });
 	return book;
 }

@@ -11,7 +11,7 @@ import {
 import { pino } from "pino";
 import { type Address, type Hex, hexToBytes } from "viem";
 import { anyOrder } from "../../../../packages/protocol/vectors/read-vectors.ts";
-import type { ChainConfig } from "../../src/config/config.ts";
+import type { ChainConfig } from "../../src/config/chain-config.ts";
 import type { DatabasePool } from "../../src/database/database.ts";
 import type { DecisionDesk, RoundPoke } from "../../src/round/apply-plans.ts";
 import type { RoundOptions } from "../../src/round/run-round.ts";
@@ -148,7 +148,9 @@ export function roundOptions(
 	const pokes: RoundPoke[] = [];
 	const chain = (chainId: number) =>
 		({
+			kind: "evm",
 			chainId,
+			deadAfterSeconds: 0,
 			depths: [{ upToUsd: 1_000, blocks: 1 }],
 			finalitySeconds: 5,
 			unreleasedCapUsd: 1_000,

@@ -1,7 +1,8 @@
 import type { ChainEntry, ChainsResponse } from "@geoswap/protocol";
 import { solanaNativeToken } from "@geoswap/protocol";
 import { zeroAddress } from "viem";
-import type { ChainConfig, Config, SolanaConfig } from "../../config/config.ts";
+import type { EvmChainConfig, SolanaChainConfig } from "../../config/chain-config.ts";
+import type { Config } from "../../config/config.ts";
 import { configuredAssets } from "../../config/configured-assets.ts";
 import type { Desk } from "../../desk/venue.ts";
 import type { PauseList } from "../../swap/pause/pause-list.ts";
@@ -14,7 +15,7 @@ export function getChains({
 	desk,
 	pauses,
 }: {
-	config: Pick<Config, "chains" | "solana">;
+	config: Pick<Config, "chains">;
 	desk: Pick<Desk, "isLive">;
 	pauses: Pick<PauseList, "reasonOf">;
 }): Route {
@@ -25,17 +26,17 @@ export function getChains({
 		operation: "list",
 		doc: getChainsDoc,
 		handle: async (): Promise<ChainsResponse> => ({
-			chains: [...config.chains.map(evmChain), ...(config.solana ? [solanaChain(config.solana)] : [])],
+			chains: config.chains.map((chain) => (chain.kind === "evm" ? evmChain(chain) : solanaChain(chain))),
 		}),
 	};
 
-	function evmChain({ chainId, deployment, openSeconds, finalitySeconds }: ChainConfig): ChainEntry {
+	function evmChain({ kind, chainId, deployment, openSeconds, finalitySeconds }: EvmChainConfig): ChainEntry {
 		const { name, contracts, attesterSet, settlementToken } = deployment;
 		const { delegate, entryPoint, escrow, vault } = contracts;
 		return {
 			chainId,
 			name,
-			kind: "evm",
+			kind,
 			nativeToken: zeroAddress,
 			settlementToken,
 			contracts: { delegate, entryPoint, escrow, vault, attesterSet: attesterSet.hash },
@@ -45,12 +46,18 @@ export function getChains({
 		};
 	}
 
-	function solanaChain({ chainId, deployment, openSeconds, finalitySeconds }: SolanaConfig): ChainEntry {
+	function solanaChain({
+		kind,
+		chainId,
+		deployment,
+		openSeconds,
+		finalitySeconds,
+	}: SolanaChainConfig): ChainEntry {
 		const { name, escrow, vault, settlementToken } = deployment;
 		return {
 			chainId,
 			name,
-			kind: "solana",
+			kind,
 			nativeToken: solanaNativeToken,
 			settlementToken,
 			contracts: { escrow, vault },

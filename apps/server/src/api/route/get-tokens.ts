@@ -6,7 +6,6 @@ import {
 	tokensQuerySchema,
 } from "@geoswap/protocol";
 import type { Hex } from "viem";
-import { allChains } from "../../config/all-chains.ts";
 import type { Config } from "../../config/config.ts";
 import { configuredAssets } from "../../config/configured-assets.ts";
 import type { Desk } from "../../desk/venue.ts";
@@ -21,7 +20,7 @@ export function getTokens({
 	desk,
 	pauses,
 }: {
-	config: Pick<Config, "chains" | "solana" | "price">;
+	config: Pick<Config, "chains" | "price">;
 	desk: Pick<Desk, "isLive">;
 	pauses: Pick<PauseList, "reasonOf">;
 }): Route {
@@ -33,7 +32,7 @@ export function getTokens({
 		handle: async ({ query }): Promise<TokensResponse> => {
 			const { chainId } = parseRequest(tokensQuerySchema, query);
 			const { price } = config;
-			const known = allChains(config).map((chain) => chain.chainId);
+			const known = config.chains.map((chain) => chain.chainId);
 			if (chainId !== undefined && !known.includes(chainId)) {
 				const message = `not a chain of this service; these are: ${known.join(", ")}`;
 				throw new SwapError("INVALID_REQUEST", { issues: [{ path: "chainId", message }] });

@@ -17,7 +17,8 @@ import type { SolanaChain } from "../../chain/solana/connect-solana.ts";
 import { readBlockhash } from "../../chain/solana/read/read-blockhash.ts";
 import { readHeight } from "../../chain/solana/read/read-height.ts";
 import { simulateTransaction, toBase64 } from "../../chain/solana/send/simulate-transaction.ts";
-import type { SolanaConfig } from "../../config/config.ts";
+import { solanaChain } from "../../config/chain-config.ts";
+import type { Config } from "../../config/config.ts";
 import type { SealKeys } from "../../config/seal-keys.ts";
 import type { Database } from "../../database/database.ts";
 import { solanaTransactions } from "../../desk/network-cost.ts";
@@ -43,7 +44,7 @@ export function postBuildSolanaTx({
 	nowMs,
 }: {
 	solana: SolanaChain | undefined;
-	config: { solana?: Pick<SolanaConfig, "blockhashSeconds" | "computePriceMicroLamports"> };
+	config: Pick<Config, "chains">;
 	db: Database;
 	sealKeys: SealKeys;
 	nowMs: () => number;
@@ -66,7 +67,9 @@ export function postBuildSolanaTx({
 			}
 			const order = orderSchema.parse(quote.order);
 			const chain = servedSolana(solana, order.inputToken);
-			const { blockhashSeconds, computePriceMicroLamports } = servedConfig(config);
+			const terms = solanaChain(config);
+			if (!terms) throw new SwapError("NO_ROUTE", { reason: "chain" });
+			const { blockhashSeconds, computePriceMicroLamports } = terms;
 			const unopened = await walletUnopened(db, { order, nowMs: builtAtMs });
 			const [available, recent, height] = await Promise.all([
 				readSolanaAvailable({ chain, order, unopened }),
@@ -99,11 +102,6 @@ export function postBuildSolanaTx({
 			};
 		},
 	};
-}
-
-function servedConfig<Solana>({ solana }: { solana?: Solana }): Solana {
-	if (!solana) throw new SwapError("NO_ROUTE", { reason: "chain" });
-	return solana;
 }
 
 /** Blocks for which a blockhash is valid, counted from the one that made it. */

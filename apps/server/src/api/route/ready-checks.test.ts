@@ -52,15 +52,18 @@ beforeEach(async () => {
 async function problems({ db = database.pool, engineUrl = urlOf(engine.address()) } = {}) {
 	const asset = (symbol: string, address: string) => ({ symbol, address });
 	const config = {
-		chains: [{ chainId: 1, deployment: { name: "One", assets: [asset("USDC", usdc), asset("WETH", weth)] } }],
-		solana: {
-			chainId: solanaChainId,
-			deployment: {
-				chainId: solanaChainId,
-				name: "Solana",
-				assets: [asset("SOL", "11111111111111111111111111111111")],
+		chains: [
+			{
+				kind: "evm",
+				chainId: 1,
+				deployment: { name: "One", assets: [asset("USDC", usdc), asset("WETH", weth)] },
 			},
-		},
+			{
+				kind: "solana",
+				chainId: solanaChainId,
+				deployment: { name: "Solana", assets: [asset("SOL", "11111111111111111111111111111111")] },
+			},
+		],
 		restate: { ingressUrl: engineUrl, adminUrl: engineUrl },
 	} as unknown as Config;
 	const isDead = (token: Hex) => !state.isFresh || state.staleFeeds.has(token) || state.paused.has(token);

@@ -1,5 +1,4 @@
 import type { Hex } from "viem";
-import { allChains } from "../../config/all-chains.ts";
 import type { Config } from "../../config/config.ts";
 import { configuredAssets } from "../../config/configured-assets.ts";
 import type { Database } from "../../database/database.ts";
@@ -30,7 +29,7 @@ export function readyChecks({
 	pauses,
 	nowMs,
 }: {
-	config: Pick<Config, "chains" | "solana" | "restate">;
+	config: Pick<Config, "chains" | "restate">;
 	db: Database;
 	redis: Pick<PromptRedis, "run">;
 	book: Pick<PriceBook, "ageMs" | "isReady" | "isReferenceLive" | "blockSeconds">;
@@ -119,9 +118,9 @@ function symbolsText(text: string, assets: readonly { symbol: string }[]): strin
 	return assets.length > 0 ? [`${text} ${assets.map(({ symbol }) => symbol).join(", ")}`] : [];
 }
 
-function watchedChains(config: Pick<Config, "chains" | "solana">): WatchedChain[] {
+function watchedChains(config: Pick<Config, "chains">): WatchedChain[] {
 	const assets = configuredAssets(config);
-	return allChains(config).map(({ chainId, deployment: { name } }) => ({
+	return config.chains.map(({ chainId, deployment: { name } }) => ({
 		chainId,
 		name,
 		assets: assets.filter((asset) => asset.chainId === chainId),

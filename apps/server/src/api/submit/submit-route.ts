@@ -14,6 +14,7 @@ import {
 } from "@geoswap/protocol";
 import type { Hex } from "viem";
 import type { SolanaChain } from "../../chain/solana/connect-solana.ts";
+import { solanaChain } from "../../config/chain-config.ts";
 import type { SealKeys, SealPurpose } from "../../config/seal-keys.ts";
 import type { DatabasePool } from "../../database/database.ts";
 import { ensurePartitions } from "../../database/ensure-partitions.ts";
@@ -304,7 +305,7 @@ export function submitRoute<Op extends { quote: SealedQuote }, Signed extends { 
 		{ quote: { uuid } }: Op,
 		{ originChainId, destinationChainId }: Order,
 	): boolean {
-		const { solana: served } = config;
+		const served = solanaChain(config);
 		if (!served || ![originChainId, destinationChainId].some(isSolana)) return false;
 		return nowMs() - swapUuidTimeMs(uuid) > served.markerSeconds * 1_000 * markerShare;
 	}

@@ -38,5 +38,5 @@ export async function checkAttester(path: string, { isOffline }: { isOffline: bo
 				),
 				...(solana ? [check("Solana endpoint", () => checkSolanaEndpoint(solana))] : []),
 			];
-	return (await Promise.all([key, checkSolanaKeys(config), ...endpoints])).flat();
+	return (await Promise.all([key, checkSolanaKeys(solana?.deployment), ...endpoints])).flat();
 }

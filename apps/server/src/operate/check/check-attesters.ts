@@ -1,6 +1,6 @@
 import { heartbeatTypedData } from "@geoswap/protocol";
 import { type Address, recoverTypedDataAddress } from "viem";
-import { allChains } from "../../config/all-chains.ts";
+import { evmChains } from "../../config/chain-config.ts";
 import type { Config } from "../../config/config.ts";
 import { maskUrl } from "../../config/mask-url.ts";
 import { connectAttester } from "../../round/attestation/attester-client.ts";
@@ -9,9 +9,11 @@ import { check, type Finding, fail, ok, warn } from "./finding.ts";
 const timeoutMs = 4_000;
 
 /** Checks that the attesters answer, belong to the chains' sets, and are enough for each. */
-export async function checkAttesters({ attesters, chains, solana }: Config): Promise<Finding[]> {
+export async function checkAttesters(config: Config): Promise<Finding[]> {
+	const { attesters, chains } = config;
+	const evm = evmChains(config);
 	const heard = new Set<Address>();
-	const members = new Set(chains.flatMap(({ deployment }) => deployment.attesterSet.attesters));
+	const members = new Set(evm.flatMap(({ deployment }) => deployment.attesterSet.attesters));
 	const findings = await Promise.all(
 		attesters.map(({ url }) =>
 			check(`attester ${maskUrl(url)}`, async () => {
@@ -27,16 +29,16 @@ export async function checkAttesters({ attesters, chains, solana }: Config): Pro
 					return fail(`signs as ${stranger}, which is in no attester set: is its key the right one?`);
 				if (signers.length === 0) return warn("answers, but sees no chain yet");
 				const seen = new Set(heartbeats.map(({ chainId }) => chainId));
-				const unseen = allChains({ chains, solana }).filter(({ chainId }) => !seen.has(chainId));
+				const unseen = chains.filter(({ chainId }) => !seen.has(chainId));
 				return unseen.length > 0
 					? warn(`does not see chain ${unseen.map(({ chainId }) => chainId).join(", ")}`)
 					: ok(`answers as ${signers[0]}`);
 			}),
 		),
 	);
-	const isNeeded = chains.length + (solana ? 1 : 0) > 1;
+	// Nothing is attested if there is only one chain.
 	const quorums = await Promise.all(
-		(isNeeded ? chains : []).map(({ chainId, deployment: { attesterSet } }) =>
+		(chains.length > 1 ? evm : []).map(({ chainId, deployment: { attesterSet } }) =>
 			check(`attesters of chain ${chainId}`, async () => {
 				const { threshold } = attesterSet;
 				const alive = attesterSet.attesters.filter((member) => heard.has(member)).length;

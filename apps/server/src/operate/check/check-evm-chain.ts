@@ -4,7 +4,8 @@ import { connectChain, type EvmChain } from "../../chain/evm/chain-client.ts";
 import { readBlock } from "../../chain/evm/read/read-block.ts";
 import { readBlockPrices } from "../../chain/evm/read/read-block-prices.ts";
 import { maxTransactionGas } from "../../chain/evm/send/simulate-bundle.ts";
-import type { ChainConfig, Config } from "../../config/config.ts";
+import { assetsPricedOn, type EvmChainConfig } from "../../config/chain-config.ts";
+import type { Config } from "../../config/config.ts";
 import { isFeedFresh } from "../../desk/price/is-feed-fresh.ts";
 import { expectChainIds } from "../preflight/expect-chain-ids.ts";
 import { check, type Finding, type Found, fail, ok, warn } from "./finding.ts";
@@ -15,12 +16,10 @@ const managerAbi = parseAbi([
 	"function hasRole(uint64 roleId, address account) view returns (bool isMember, uint32 executionDelay)",
 ]);
 
-type Priced = Pick<Config, "price"> & { solana: Config["solana"] | undefined };
-
 /** Checks an endpoint, the contracts behind it, its feeds, and the relayers, if their keys are here. */
 export async function checkEvmChain(
-	config: ChainConfig,
-	{ price, solana, relayers }: Priced & { relayers: readonly Address[] },
+	config: EvmChainConfig,
+	{ service, relayers }: { service: Pick<Config, "chains" | "price">; relayers: readonly Address[] },
 ): Promise<Finding[]> {
 	const chain = connectChain(config);
 	const part = `chain ${chain.chainId}`;
@@ -35,7 +34,7 @@ export async function checkEvmChain(
 				)
 			: [],
 		check(`${part} contracts`, () => checkContracts(chain)),
-		check(`${part} feeds`, () => checkFeeds(chain, { price, solana })),
+		check(`${part} feeds`, () => checkFeeds(chain, service)),
 		...relayers.map((relayer) => check(`${part} relayer ${relayer}`, () => checkRelayer(chain, relayer))),
 	]);
 	return [...endpoint, ...findings.flat()];
@@ -90,12 +89,15 @@ function contractsOf({ contracts, uniswap, wrappedNative, assets, feeDiscountTok
 	return named.filter(([, address]) => address !== zeroAddress);
 }
 
-async function checkFeeds(chain: EvmChain, { price, solana }: Priced): Promise<Found | Found[]> {
-	const forOthers = (solana?.deployment.assets ?? []).filter(({ feed }) => feed.chainId === chain.chainId);
+async function checkFeeds(
+	chain: EvmChain,
+	config: Pick<Config, "chains" | "price">,
+): Promise<Found | Found[]> {
+	const forOthers = assetsPricedOn(chain.chainId, config);
 	const block = await chain.client.getBlock();
 	const { feeds } = await readBlockPrices(chain, {
 		block,
-		topUsd: price.ladderTopUsd,
+		topUsd: config.price.ladderTopUsd,
 		feedsForOthers: forOthers.map(({ feed }) => feed.address),
 	});
 	const atUnixSeconds = Number(block.timestamp);

@@ -1,5 +1,7 @@
+import type { SolanaDeployment } from "@geoswap/protocol";
 import { privateKeyToAddress } from "viem/accounts";
-import type { Config, SolanaConfig } from "../../config/config.ts";
+import { evmChains, solanaChain } from "../../config/chain-config.ts";
+import type { Config } from "../../config/config.ts";
 import { ConfigError } from "../../config/config-error.ts";
 import { parseKeysOf, solanaKeyNames } from "../../config/parse-solana-keys.ts";
 import {
@@ -30,7 +32,7 @@ export async function checkSecrets(
 		isSet("WORKER_DATABASE_URL");
 		isSet("AUDITOR_DATABASE_URL");
 		questions.set("GEOSWAP_RELAYER_KEYS", () => readRelayers(config));
-		const { solana } = config;
+		const solana = solanaChain(config);
 		if (solana) {
 			for (const name of solanaKeyNames) {
 				questions.set(name, () => parseKeysOf(name, readSecret(name), solana.deployment));
@@ -52,23 +54,19 @@ export async function checkSecrets(
 }
 
 /** Checks for publicly known keys, with which each process refuses to start. */
-export function checkSolanaKeys({
-	solana,
-}: {
-	solana?: Pick<SolanaConfig, "deployment">;
-}): Promise<Finding[]> {
-	if (!solana) return Promise.resolve([]);
+export async function checkSolanaKeys(deployment: SolanaDeployment | undefined): Promise<Finding[]> {
+	if (!deployment) return [];
 	return check("Solana keys", async () => {
-		refuseSolanaDevelopmentKeys(solana.deployment);
+		refuseSolanaDevelopmentKeys(deployment);
 		return ok("none of the deployment's is a development key");
 	});
 }
 
 /** Returns the relayers' addresses, by chain. Throws a message that a person can act on. */
-export function readRelayers({ chains }: Pick<Config, "chains">): Map<number, `0x${string}`[]> {
+export function readRelayers(config: Pick<Config, "chains">): Map<number, `0x${string}`[]> {
 	const keys = parseRelayerKeys(readSecret("GEOSWAP_RELAYER_KEYS"));
 	return new Map(
-		chains.map(({ chainId }) => {
+		evmChains(config).map(({ chainId }) => {
 			const own = keys.get(chainId) ?? [];
 			if (own.length === 0) throw new ConfigError("GEOSWAP_RELAYER_KEYS", `has no key for chain ${chainId}`);
 			refuseDevelopmentKeys(own, [chainId]);

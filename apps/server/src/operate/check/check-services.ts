@@ -1,5 +1,6 @@
 import type { SolanaDeployment } from "@geoswap/protocol";
 import { Redis } from "ioredis";
+import { solanaChain } from "../../config/chain-config.ts";
 import type { Config } from "../../config/config.ts";
 import { openDatabase } from "../../database/database.ts";
 import type { DatabaseRoles } from "../../database/roles/grant-roles.ts";
@@ -12,9 +13,10 @@ import { check, type Finding, ok, warn } from "./finding.ts";
 
 /** Checks the database, Redis and the engine. An address that is missing in the environment is already reported. */
 export async function checkServices(
-	{ restate, solana, database }: Pick<Config, "restate" | "solana" | "database">,
+	config: Pick<Config, "restate" | "chains" | "database">,
 	{ processes }: { processes: ReadonlySet<string> },
 ): Promise<Finding[]> {
+	const { restate, database } = config;
 	const { REDIS_URL: redisUrl } = process.env;
 	const logins: RoleName[] = [
 		...(processes.has("api") ? (["api"] as const) : []),
@@ -27,7 +29,7 @@ export async function checkServices(
 			const asked = {
 				role,
 				roles: database.roles,
-				solana: role === "worker" ? solana?.deployment : undefined,
+				solana: role === "worker" ? solanaChain(config)?.deployment : undefined,
 			};
 			return check(`PostgreSQL as ${role}`, () => askDatabase(url, asked));
 		}),

@@ -1,6 +1,6 @@
 import { connectSolana, type SolanaChain } from "../../chain/solana/connect-solana.ts";
 import { checkOwnAccounts } from "../../chain/solana/read/check-own-accounts.ts";
-import type { SolanaConfig } from "../../config/config.ts";
+import type { SolanaChainConfig } from "../../config/chain-config.ts";
 import { expectGenesisHash } from "../preflight/expect-genesis-hash.ts";
 import { check, type Finding, type Found, fail, ok, warn } from "./finding.ts";
 
@@ -8,7 +8,7 @@ import { check, type Finding, type Found, fail, ok, warn } from "./finding.ts";
 const enoughLamports = 100_000_000n;
 
 /** Checks the endpoint, and what escrow, vault and fee payers have there. */
-export async function checkSolana(config: SolanaConfig): Promise<Finding[]> {
+export async function checkSolana(config: SolanaChainConfig): Promise<Finding[]> {
 	const chain = connectSolana(config);
 	const endpoint = await check("Solana endpoint", () => checkSolanaEndpoint(chain));
 	if (endpoint.some(({ result }) => result === "fail")) return endpoint;

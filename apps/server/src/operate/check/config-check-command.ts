@@ -1,4 +1,5 @@
 import type { Address } from "viem";
+import { evmChains, solanaChain } from "../../config/chain-config.ts";
 import { ConfigError } from "../../config/config-error.ts";
 import { readConfig } from "../../config/read-config.ts";
 import { checkAttester } from "./check-attester.ts";
@@ -52,19 +53,15 @@ async function checkAll(
 ): Promise<Finding[]> {
 	const config = readConfig(path);
 	const isWorker = processes.has("worker");
-	const keys = [checkSecrets(config, { processes }), checkSolanaKeys(config)];
+	const solana = solanaChain(config);
+	const keys = [checkSecrets(config, { processes }), checkSolanaKeys(solana?.deployment)];
 	if (isOffline) return (await Promise.all(keys)).flat();
 	const relayers = isWorker ? knownRelayers(config) : new Map<number, Address[]>();
-	const { price, solana } = config;
 	const findings = await Promise.all([
 		...keys,
 		checkServices(config, { processes }),
-		...config.chains.map((chain) =>
-			checkEvmChain(chain, {
-				price,
-				solana,
-				relayers: relayers.get(chain.chainId) ?? [],
-			}),
+		...evmChains(config).map((chain) =>
+			checkEvmChain(chain, { service: config, relayers: relayers.get(chain.chainId) ?? [] }),
 		),
 		solana ? checkSolana(solana) : [],
 		// Only a worker asks attesters.

@@ -1,5 +1,4 @@
 import { invariants } from "../../audit/read/report.ts";
-import { allChains } from "../../config/all-chains.ts";
 import type { Config } from "../../config/config.ts";
 import { type Meter, type Sample, sample } from "../../telemetry/meter.ts";
 import type { AuditRun } from "../reconcile/keep-audited.ts";
@@ -11,10 +10,10 @@ export function watchAudit({
 	nowMs,
 }: {
 	meter: Meter;
-	config: Pick<Config, "chains" | "solana">;
+	config: Pick<Config, "chains">;
 	nowMs: () => number;
 }): { onRun: (run: AuditRun | undefined) => void; onFailure: (what: number | "all") => void } {
-	const chainIds = allChains(config).map(({ chainId }) => chainId);
+	const chainIds = config.chains.map(({ chainId }) => chainId);
 	let last: AuditRun | undefined;
 	/** The time of each chain's last audit. A chain without one counts from this worker's first audit. */
 	const checkedAtMs = new Map<number, number>();

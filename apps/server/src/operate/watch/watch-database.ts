@@ -45,7 +45,7 @@ export function watchDatabase({
 	nowMs,
 }: {
 	meter: Meter;
-	config: Pick<Config, "chains" | "solana">;
+	config: Pick<Config, "chains">;
 	/** A pool of its own: nothing that a swap waits for may wait for this. */
 	db: Database;
 	nowMs: () => number;
@@ -70,14 +70,10 @@ type WatchedChain = ChainPace & {
 	unfinalCapUsd: number;
 };
 
-function chainsOf(config: Pick<Config, "chains" | "solana">): WatchedChain[] {
-	const { chains, solana } = config;
+function chainsOf(config: Pick<Config, "chains">): WatchedChain[] {
 	const assets = configuredAssets(config);
 	const finality = finalitySecondsOf(config);
-	return [
-		...chains.map((chain) => ({ ...chain, nativeDecimals: 18 })),
-		...(solana ? [{ ...solana, nativeDecimals: 9 }] : []),
-	].map((chain) => ({
+	return config.chains.map((chain) => ({
 		...chain,
 		finalitySeconds: finality.get(chain.chainId) ?? chain.finalitySeconds,
 		assets: assets

@@ -1,4 +1,3 @@
-import { allChains } from "../../config/all-chains.ts";
 import type { Config } from "../../config/config.ts";
 import type { Pause, PauseCause } from "../../swap/pause/pauses.ts";
 import { type Meter, sample } from "../../telemetry/meter.ts";
@@ -13,12 +12,12 @@ export function watchPauses({
 	maxAgeMs = 0,
 }: {
 	meter: Meter;
-	config: Pick<Config, "chains" | "solana">;
+	config: Pick<Config, "chains">;
 	/** Returns the open pauses, or undefined if they are not known. */
 	read: () => readonly Pause[] | undefined | Promise<readonly Pause[]>;
 	maxAgeMs?: number;
 }): void {
-	const chainIds = allChains(config).map(({ chainId }) => chainId);
+	const chainIds = config.chains.map(({ chainId }) => chainId);
 	meter.reading({
 		name: "pauses",
 		gauges: { geoswap_chain_paused: "1 where nothing from or to the chain is quoted, by what caused it" },

@@ -14,7 +14,7 @@ test("an asset is live where the desk quotes it, whatever its own price feed say
 	const assets = [asset("USDC", usdc), asset("WETH", weth)];
 	watchPrices({
 		meter: { counter: unexpected, histogram: unexpected, reading: (reading) => readings.push(reading) },
-		config: { chains: [{ chainId: 1, deployment: { assets } }] } as unknown as Config,
+		config: { chains: [{ kind: "evm", chainId: 1, deployment: { assets } }] } as unknown as Config,
 		book: { ageMs: () => 400, feedUpdatedAtUnixSeconds: () => 990 },
 		desk: { isLive: ({ chainId, token }) => chainId === 1 && token === weth },
 		nowMs: () => 1_000_000,

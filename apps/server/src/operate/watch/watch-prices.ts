@@ -13,7 +13,7 @@ export function watchPrices({
 	nowMs,
 }: {
 	meter: Meter;
-	config: Pick<Config, "chains" | "solana">;
+	config: Pick<Config, "chains">;
 	book: Pick<PriceBook, "ageMs" | "feedUpdatedAtUnixSeconds">;
 	desk: Pick<Desk, "isLive">;
 	nowMs: () => number;

@@ -22,6 +22,7 @@ import { testSolanaDeployment } from "../../../test/order/test-solana-deployment
 import { createTestDatabase, type TestDatabase } from "../../../test/service/test-database.ts";
 import { connectChain } from "../../chain/evm/chain-client.ts";
 import type { MarkerOwner } from "../../chain/solana/marker/read-markers.ts";
+import { type EvmChainConfig, evmChains } from "../../config/chain-config.ts";
 import type { Config } from "../../config/config.ts";
 import { deskChains } from "../../desk/desk-chain.ts";
 import type { PriceBook } from "../../desk/price/price-book.ts";
@@ -229,7 +230,7 @@ test("orders that name a vault, a set, an asset, a chain or a key that is not ou
 	// The input or the escrow is no longer ours.
 	const order = await forget();
 	await passRefundAfter(order);
-	const [origin, ...others] = config.chains;
+	const [origin, ...others] = evmChains(config);
 	if (!origin) throw new Error("there are chains");
 	const { contracts, assets } = origin.deployment;
 	const before = config;
@@ -311,12 +312,12 @@ test("what was delivered is never left: where it cannot be released as configure
 	await actions.open(order);
 	await passRefundAfter(order);
 	const before = config;
-	const withoutUsdc = ({ deployment, ...chain }: Config["chains"][number]) => ({
+	const withoutUsdc = ({ deployment, ...chain }: EvmChainConfig) => ({
 		...chain,
 		deployment: { ...deployment, assets: deployment.assets.filter(({ symbol }) => symbol !== "USDC") },
 	});
 	try {
-		config = { ...config, chains: config.chains.map(withoutUsdc) };
+		config = { ...config, chains: evmChains(config).map(withoutUsdc) };
 		expect(await rebuild()).toBe(0);
 		expect(await outcomeOf(order)).toEqual({ outcome: null, reason: null });
 		expect(errors).toEqual(["an order was delivered and cannot be released as configured"]);

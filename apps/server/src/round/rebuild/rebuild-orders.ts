@@ -1,6 +1,7 @@
 import { isSolana, type Order, toSwapId, unpackDeadlines } from "@geoswap/protocol";
 import type { Hex } from "viem";
 import type { MarkerOwner } from "../../chain/solana/marker/read-markers.ts";
+import { chainOf } from "../../config/chain-config.ts";
 import type { Config } from "../../config/config.ts";
 import type { DatabasePool } from "../../database/database.ts";
 import type { RefundWorth } from "../../desk/refund-worth.ts";
@@ -24,7 +25,7 @@ const dayMs = 86_400_000;
 const toBeVoided = "it is to be closed on Solana";
 
 export type RebuildOptions = {
-	config: Pick<Config, "chains" | "solana" | "deployment" | "earlierAttesterSets" | "limits">;
+	config: Pick<Config, "chains" | "deployment" | "earlierAttesterSets" | "limits">;
 	pool: DatabasePool;
 	engine: Engine;
 	/** Returns undefined while there is no price. */
@@ -155,14 +156,11 @@ async function isEnoughVoided({ config, pool, nowMs }: RebuildOptions): Promise<
  */
 function deliveryOf(
 	{ order, isFilled, destinationFinalAt, marker }: UnknownOrder & { marker: Marker | undefined },
-	{ chains, solana }: RebuildOptions["config"],
+	config: RebuildOptions["config"],
 ): "made" | "none" | "unknown" {
 	if (isFilled || marker === "vault") return "made";
 	const isToSolana = isSolana(order.destinationChainId);
-	const isOurs = isToSolana
-		? solana !== undefined
-		: chains.some(({ chainId }) => BigInt(chainId) === order.destinationChainId);
-	if (!isOurs || marker === "escrow") return "none";
+	if (!chainOf(config, order.destinationChainId) || marker === "escrow") return "none";
 	if (destinationFinalAt === undefined || (isToSolana && !marker)) return "unknown";
 	return BigInt(destinationFinalAt) >= unpackDeadlines(order.deadlines).fillDeadline ? "none" : "unknown";
 }

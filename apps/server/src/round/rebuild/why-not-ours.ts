@@ -10,6 +10,7 @@ import {
 } from "@geoswap/protocol";
 import type { Hex } from "viem";
 import { ourContracts } from "../../chain/evm/our-contracts.ts";
+import { type ChainConfig, chainOf } from "../../config/chain-config.ts";
 import type { Config } from "../../config/config.ts";
 import { attesterSetOf } from "../../swap/decide/swap-policy.ts";
 
@@ -27,20 +28,21 @@ export type OpenedOrder = { orderId: Hex; order: Order };
  */
 export function whyNotOurs(
 	{ orderId: id, order }: OpenedOrder,
-	config: Pick<Config, "chains" | "solana" | "deployment" | "earlierAttesterSets">,
+	config: Pick<Config, "chains" | "deployment" | "earlierAttesterSets">,
 ): string | undefined {
 	if (orderId(order) !== id) return "its id is not its terms'";
-	const origin = termsOf(config, order.originChainId);
-	const destination = termsOf(config, order.destinationChainId);
+	const origin = chainOf(config, order.originChainId);
+	const destination = chainOf(config, order.destinationChainId);
 	if (!origin || !destination) return "a chain is not ours";
-	if (!isAmong(origin.escrows, order.escrow)) return "the escrow is not ours";
-	if (!isAmong(origin.vaults, order.originVault)) return "the origin vault is not ours";
-	if (!isAmong(destination.vaults, order.destinationVault)) return "the destination vault is not ours";
+	const [here, there] = [wordsOf(origin), wordsOf(destination)];
+	if (!isAmong(here.escrows, order.escrow)) return "the escrow is not ours";
+	if (!isAmong(here.vaults, order.originVault)) return "the origin vault is not ours";
+	if (!isAmong(there.vaults, order.destinationVault)) return "the destination vault is not ours";
 	// An input on Solana needs no attesters.
 	if (!isSolana(order.originChainId) && !attesterSetOf(config, order.attesterSet))
 		return "the attester set is not ours";
-	if (!isAmong(origin.assets, order.inputToken)) return "the input is no asset of ours";
-	if (!isAmong(destination.assets, order.outputToken)) return "the output is no asset of ours";
+	if (!isAmong(here.assets, order.inputToken)) return "the input is no asset of ours";
+	if (!isAmong(there.assets, order.outputToken)) return "the output is no asset of ours";
 	if (!isQuoted(order)) return "its key is not that of a quote";
 	const finalitySeconds = BigInt(origin.finalitySeconds + destination.finalitySeconds);
 	return hasTime(order, finalitySeconds) ? undefined : "its deadlines are not those of a quote";
@@ -61,36 +63,21 @@ function hasTime({ deadlines }: Order, finalitySeconds: bigint): boolean {
 	return fillDeadline - openDeadline > finalitySeconds && refundAfter - fillDeadline > finalitySeconds;
 }
 
-type OurTerms = {
-	escrows: readonly Hex[];
-	vaults: readonly Hex[];
-	assets: readonly Hex[];
-	finalitySeconds: number;
-};
-
 /** Returns the contracts and assets that an order of ours can name on a chain, each as its word. */
-function termsOf(
-	{ chains, solana }: Pick<Config, "chains" | "solana">,
-	chainId: bigint,
-): OurTerms | undefined {
-	if (isSolana(chainId)) {
-		return (
-			solana && {
-				escrows: [toSolanaWord(solana.deployment.escrow)],
-				vaults: [toSolanaWord(solana.deployment.vault)],
-				assets: solana.deployment.assets.map(({ address }) => toSolanaWord(address)),
-				finalitySeconds: solana.finalitySeconds,
-			}
-		);
+function wordsOf(chain: ChainConfig): Record<"escrows" | "vaults" | "assets", readonly Hex[]> {
+	if (chain.kind === "solana") {
+		const { escrow, vault, assets } = chain.deployment;
+		return {
+			escrows: [toSolanaWord(escrow)],
+			vaults: [toSolanaWord(vault)],
+			assets: assets.map(({ address }) => toSolanaWord(address)),
+		};
 	}
-	const chain = chains.find((candidate) => BigInt(candidate.chainId) === chainId);
-	if (!chain) return undefined;
 	const { escrows, vaults } = ourContracts(chain.deployment);
 	return {
 		escrows: escrows.map((address) => toWord(address)),
 		vaults: vaults.map((address) => toWord(address)),
 		assets: chain.deployment.assets.map(({ address }) => toWord(address)),
-		finalitySeconds: chain.finalitySeconds,
 	};
 }
 

@@ -1,6 +1,7 @@
 import { type AttesterSet, isSolana, type Order, toChainId, usdCents } from "@geoswap/protocol";
 import type { Hex } from "viem";
-import type { ChainConfig, Config } from "../../config/config.ts";
+import { type ChainConfig, chainOf } from "../../config/chain-config.ts";
+import type { Config } from "../../config/config.ts";
 import type { AttestersWanted } from "../facts/attesters-wanted.ts";
 import type { ExposureCaps } from "../facts/exposure-caps.ts";
 import type { UnopenedLimits } from "../facts/reservation.ts";
@@ -27,7 +28,7 @@ export type SwapPolicy = {
 
 export type PolicyConfig = Pick<
 	Config,
-	"chains" | "solana" | "deployment" | "earlierAttesterSets" | "limits" | "heartbeatSeconds"
+	"chains" | "deployment" | "earlierAttesterSets" | "limits" | "heartbeatSeconds"
 >;
 
 /** Returns the policy for an order; undefined if one of its chains is no longer ours. */
@@ -82,21 +83,14 @@ export function exposureCaps({ unreleasedCapUsd, unfinalCapUsd }: ChainPolicy): 
 	return { unreleasedUsdCents: usdCents(unreleasedCapUsd), unfinalUsdCents: usdCents(unfinalCapUsd) };
 }
 
-function chainsOf(config: Pick<Config, "chains" | "solana">, order: Order): (ChainPolicy | undefined)[] {
+function chainsOf(config: Pick<Config, "chains">, order: Order): (ChainPolicy | undefined)[] {
 	return [order.originChainId, order.destinationChainId].map((chainId) => chainPolicy(config, chainId));
 }
 
 /** Returns the policy for a chain; undefined if it is not configured. */
-export function chainPolicy(
-	{ chains, solana }: Pick<Config, "chains" | "solana">,
-	chainId: bigint,
-): ChainPolicy | undefined {
-	if (isSolana(chainId)) {
-		const deadAfterSeconds = solana?.blockhashSeconds.most ?? 0;
-		return solana && { kind: "solana", ...solana, deadAfterSeconds, ...agreement(solana) };
-	}
-	const chain = chains.find((candidate) => BigInt(candidate.chainId) === chainId);
-	return chain && { kind: "evm", ...chain, deadAfterSeconds: 0, ...agreement(chain) };
+export function chainPolicy(config: Pick<Config, "chains">, chainId: bigint): ChainPolicy | undefined {
+	const chain = chainOf(config, chainId);
+	return chain && { ...chain, ...agreement(chain) };
 }
 
 function agreement({

@@ -1,0 +1,50 @@
+import type { ChainDeployment, SolanaAssetDeployment, SolanaDeployment } from "@geoswap/protocol";
+import type { EvmTerms, SolanaTerms } from "./chain-terms.ts";
+
+/** What is known of every chain, of whichever kind it is. */
+type OfEveryChain = {
+	chainId: number;
+	nativeDecimals: number;
+	/** Seconds after signing within which a transaction must land, at most. 0 if transactions do not expire. */
+	deadAfterSeconds: number;
+};
+
+export type EvmChainConfig = EvmTerms & OfEveryChain & { kind: "evm"; deployment: ChainDeployment };
+export type SolanaChainConfig = SolanaTerms & OfEveryChain & { kind: "solana"; deployment: SolanaDeployment };
+/** A chain that the service is configured for. */
+export type ChainConfig = EvmChainConfig | SolanaChainConfig;
+
+type Chains = { chains: readonly ChainConfig[] };
+
+/** Returns the terms of an EVM chain together with its deployment. */
+export function evmChainConfig(terms: EvmTerms, deployment: ChainDeployment): EvmChainConfig {
+	const { chainId } = deployment;
+	return { ...terms, kind: "evm", chainId, deployment, nativeDecimals: 18, deadAfterSeconds: 0 };
+}
+
+/** Returns the terms of Solana together with its deployment. */
+export function solanaChainConfig(terms: SolanaTerms, deployment: SolanaDeployment): SolanaChainConfig {
+	const { chainId } = deployment;
+	const deadAfterSeconds = terms.blockhashSeconds.most;
+	return { ...terms, kind: "solana", chainId, deployment, nativeDecimals: 9, deadAfterSeconds };
+}
+
+/** Returns the chain with this id; undefined if it is not configured. Any integer may be asked for. */
+export function chainOf({ chains }: Chains, chainId: bigint): ChainConfig | undefined {
+	return chains.find((chain) => BigInt(chain.chainId) === chainId);
+}
+
+export function evmChains({ chains }: Chains): EvmChainConfig[] {
+	return chains.filter((chain) => chain.kind === "evm");
+}
+
+/** Returns Solana; undefined if it is not configured. */
+export function solanaChain({ chains }: Chains): SolanaChainConfig | undefined {
+	return chains.find((chain) => chain.kind === "solana");
+}
+
+/** Returns the assets of other chains whose price feeds are on this chain. */
+export function assetsPricedOn(chainId: number, config: Chains): readonly SolanaAssetDeployment[] {
+	const assets = solanaChain(config)?.deployment.assets ?? [];
+	return assets.filter(({ feed }) => feed.chainId === chainId);
+}

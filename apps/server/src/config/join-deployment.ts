@@ -1,0 +1,23 @@
+import type { Deployment } from "@geoswap/protocol";
+import type * as z from "zod";
+import { type ChainConfig, evmChainConfig, solanaChainConfig } from "./chain-config.ts";
+import type { Config, configSchema } from "./config.ts";
+import { ConfigError } from "./config-error.ts";
+
+/** Joins each chain's terms in the file with what is deployed there. Throws if the deployment lacks a chain. */
+export function joinDeployment(
+	path: string,
+	{ chains, solana, ...file }: z.output<typeof configSchema>,
+	deployment: Deployment,
+): Config {
+	const joined: ChainConfig[] = Object.entries(chains).map(([id, terms]) => {
+		const deployed = deployment.chains.find(({ chainId }) => chainId === Number(id));
+		if (!deployed) throw new ConfigError(path, `chains.${id}: the deployment file has no such chain`);
+		return evmChainConfig(terms, deployed);
+	});
+	if (solana) {
+		if (!deployment.solana) throw new ConfigError(path, "solana: the deployment file has no such chain");
+		joined.push(solanaChainConfig(solana, deployment.solana));
+	}
+	return { ...file, deployment, chains: joined };
+}
