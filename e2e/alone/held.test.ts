@@ -162,7 +162,7 @@ async function endSome(
 		const dueMs = (n * size.measureMs) / size.woken;
 		await sleep(Math.max(0, startedAt + dueMs - performance.now()));
 		// The ended swaps are spread over all callers, from the first to the last.
-		const uuid = uuids[Math.floor((n * uuids.length) / size.woken)] ?? "";
+		const uuid = uuids[Math.floor((n * uuids.length) / size.woken)] as SwapUuid;
 		endedAtMs.set(toSwapId(uuid), Date.now());
 		await database.query(
 			"update swaps set status = 'settled', stage = 'delivered', updated_at = now() where id = $1",

@@ -1,3 +1,5 @@
+import type { UsdCents } from "./units.ts";
+
 /** Returns `a * b / divisor`, rounded down: for amounts that are paid out. */
 export function mulDivDown(a: bigint, b: bigint, divisor: bigint): bigint {
 	assertNatural(a, b, divisor);
@@ -31,7 +33,7 @@ export function greater(a: bigint, b: bigint): bigint {
 }
 
 /** Converts a number of dollars from a config to cents, rounded down. */
-export function usdCents(usd: number): bigint {
+export function usdCents(usd: number): UsdCents {
 	return BigInt(Math.floor(usd * 100));
 }
 

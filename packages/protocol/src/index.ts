@@ -90,6 +90,7 @@ export {
 	fromSwapId,
 	fromSwapKey,
 	newSwapUuid,
+	type SwapId,
 	type SwapUuid,
 	spareSwapUuid,
 	swapUuidTimeMs,
@@ -107,6 +108,7 @@ export {
 	swapStatuses,
 	swapTransitions,
 } from "./swap-status.ts";
+export type { Amount, Milliseconds, Seconds, UsdCents, UsdE18, Wei } from "./units.ts";
 export {
 	type Authorization,
 	type AuthorizationBody,

@@ -2,7 +2,9 @@ import { TypeID } from "typeid-js";
 import { bytesToHex, type Hex, hexToBytes, pad } from "viem";
 
 /** A swap's UUIDv7 in lower case with dashes: its key in the database, in the engine and in the order. */
-export type SwapUuid = string;
+export type SwapUuid = `${string}-${string}-${string}-${string}-${string}`;
+/** A swap's id as callers see it. */
+export type SwapId = `swp_${string}`;
 
 const prefix = "swp";
 
@@ -28,14 +30,14 @@ export function swapUuidTimeMs(uuid: SwapUuid): number {
 }
 
 /** Returns the swap's id as callers see it, `swp_…`. */
-export function toSwapId(uuid: SwapUuid): string {
-	return TypeID.fromUUID(prefix, uuid).toString();
+export function toSwapId(uuid: SwapUuid): SwapId {
+	return TypeID.fromUUID(prefix, uuid).toString() as SwapId;
 }
 
 /** Returns the UUID in a `swp_…`, or undefined if the text is anything else. */
 export function fromSwapId(swapId: string): SwapUuid | undefined {
 	try {
-		const uuid = TypeID.fromString(swapId, prefix).toUUID();
+		const uuid = TypeID.fromString(swapId, prefix).toUUID() as SwapUuid;
 		// Only one spelling is accepted: two texts for one swap would be two keys.
 		return toSwapId(uuid) === swapId ? uuid : undefined;
 	} catch {
@@ -65,5 +67,5 @@ export function spareSwapUuid({ swapKey, orderId }: { swapKey: Hex; orderId: Hex
 
 function toDashed(hex: Hex): SwapUuid {
 	const h = hex.slice(2);
-	return [h.slice(0, 8), h.slice(8, 12), h.slice(12, 16), h.slice(16, 20), h.slice(20)].join("-");
+	return `${h.slice(0, 8)}-${h.slice(8, 12)}-${h.slice(12, 16)}-${h.slice(16, 20)}-${h.slice(20)}`;
 }
