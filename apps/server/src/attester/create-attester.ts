@@ -5,6 +5,7 @@ import {
 	type Heartbeat,
 	heartbeatTypedData,
 	isSolana,
+	type Milliseconds,
 	type Order,
 	orderId,
 } from "@geoswap/protocol";
@@ -49,7 +50,7 @@ export function createAttester({
 	config: Pick<AttesterConfig, "chains" | "solana" | "earlierAttesterSets">;
 	codeStateOf: CodeWatch["stateOf"];
 	account: LocalAccount;
-	nowMs: () => number;
+	nowMs: () => Milliseconds;
 	log: Log;
 }): Attester {
 	return {

@@ -1,3 +1,4 @@
+import type { Milliseconds } from "@geoswap/protocol";
 import type { EvmChain } from "../chain/evm/chain-client.ts";
 import { type EarlierImmutables, findCodeProblems } from "../chain/evm/read/find-code-problems.ts";
 import type { Log } from "../telemetry/log.ts";
@@ -25,10 +26,10 @@ export function createCodeWatch({
 	log,
 }: EarlierImmutables & {
 	chains: readonly EvmChain[];
-	nowMs: () => number;
+	nowMs: () => Milliseconds;
 	log: Log;
 }): CodeWatch {
-	type Seen = { code: CodeState; problems: readonly string[]; comparedAtMs?: number };
+	type Seen = { code: CodeState; problems: readonly string[]; comparedAtMs?: Milliseconds };
 	const seen = new Map<number, Seen>();
 	const seenOf = (chainId: number): Seen => seen.get(chainId) ?? { code: "unchecked", problems: [] };
 	const isDue = ({ code, comparedAtMs }: Seen) =>

@@ -1,4 +1,4 @@
-import { fromSolanaWord, type Order, orderId, type SolanaDeployment } from "@geoswap/protocol";
+import { type Amount, fromSolanaWord, type Order, orderId, type SolanaDeployment } from "@geoswap/protocol";
 import { createNoopSigner, type Instruction } from "@solana/kit";
 import {
 	COMPUTE_BUDGET_PROGRAM_ADDRESS,
@@ -17,7 +17,7 @@ import { transferInstructions } from "../chain/solana/send/transfer-instructions
  */
 export async function isPlainPayout(
 	{ message, lamports }: Landed,
-	{ deployment, order, amount }: { deployment: SolanaDeployment; order: Order; amount: bigint },
+	{ deployment, order, amount }: { deployment: SolanaDeployment; order: Order; amount: Amount },
 ): Promise<boolean> {
 	const to = fromSolanaWord(order.recipient);
 	if (amount <= 0n || message.signers.includes(to)) return false;

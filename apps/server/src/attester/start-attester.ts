@@ -1,4 +1,4 @@
-import { orderSchema } from "@geoswap/protocol";
+import { type Milliseconds, orderSchema } from "@geoswap/protocol";
 import { getBase58Encoder, isSignature } from "@solana/kit";
 import Fastify from "fastify";
 import { bytesToHex, type Hex, hexToBytes, isHex, type LocalAccount } from "viem";
@@ -48,7 +48,7 @@ export async function startAttester({
 }: {
 	config: AttesterConfig;
 	account: LocalAccount;
-	nowMs: () => number;
+	nowMs: () => Milliseconds;
 	log: Log;
 }): Promise<{ url: string; close: () => Promise<void> }> {
 	const { chains, earlierRouters, earlierSettlementTokens } = config;

@@ -1,4 +1,4 @@
-import { isSolana, type Order } from "@geoswap/protocol";
+import { isSolana, type Milliseconds, type Order } from "@geoswap/protocol";
 import type { Hex } from "viem";
 import type { OrderHistory } from "./read/order-history.ts";
 import { type ChainEvents, noEvents } from "./read/read-chain-events.ts";
@@ -17,7 +17,7 @@ export type AuditMemory = {
 	/** Final transactions. */
 	solana: SolanaHistory | undefined;
 	/** The history at two earlier times, oldest first. A full audit reads Solana from the first of them on. */
-	solanaCheckpoints: { atMs: number; history: SolanaHistory }[];
+	solanaCheckpoints: { atMs: Milliseconds; history: SolanaHistory }[];
 	/** The time at which a wallet was last seen to hold up its own refund, by order. */
 	heldUpAtMs: Map<Hex, number>;
 	/** Terms of orders from or to Solana: Solana does not record them, and swaps that ended are not read again. */
@@ -25,7 +25,7 @@ export type AuditMemory = {
 	/** Known findings. Those about records that are over are reported again: only a full audit examines these anew. */
 	found: Finding[];
 	/** The time at which books without breaches were read, and their newest posting. */
-	clean: { atMs: number; lastPosting: bigint } | undefined;
+	clean: { atMs: Milliseconds; lastPosting: bigint } | undefined;
 };
 
 /**
@@ -48,7 +48,7 @@ export function createAuditMemory(earlier?: AuditMemory): AuditMemory {
 const checkpointMs = 3_600_000;
 
 /** Stores the history of Solana. Keeps two checkpoints, so that after an hour the older one is at least an hour old. */
-export function rememberSolana(memory: AuditMemory, history: SolanaHistory, nowMs: number): void {
+export function rememberSolana(memory: AuditMemory, history: SolanaHistory, nowMs: Milliseconds): void {
 	memory.solana = history;
 	const newest = memory.solanaCheckpoints.at(-1);
 	if (newest && nowMs - newest.atMs < checkpointMs) return;

@@ -1,4 +1,4 @@
-import { isSolana, type Order, orderId } from "@geoswap/protocol";
+import { isSolana, type Milliseconds, type Order, orderId } from "@geoswap/protocol";
 import { getBase58Decoder } from "@solana/kit";
 import type pg from "pg";
 import { type Hex, hexToBytes } from "viem";
@@ -50,10 +50,10 @@ export type ReconcileOptions = {
 	/** Known findings do not stop the memory from being updated. */
 	isKnown?: ((finding: Finding) => boolean) | undefined;
 	/** The time since which the configured depths have applied to deliveries. */
-	policySinceMs?: number | undefined;
+	policySinceMs?: Milliseconds | undefined;
 	/** The time since which swaps have been worked on without a break. */
-	workingSinceMs?: number | undefined;
-	nowMs: number;
+	workingSinceMs?: Milliseconds | undefined;
+	nowMs: Milliseconds;
 };
 
 /**
@@ -336,7 +336,7 @@ async function readHistory(
 		books: Books;
 		memory: AuditMemory | undefined;
 		mostSolanaReads: number | undefined;
-		nowMs: number;
+		nowMs: Milliseconds;
 	},
 ): Promise<SolanaHistory> {
 	const history = await readSolanaTransactions(solana, {

@@ -1,5 +1,5 @@
 import { setTimeout } from "node:timers/promises";
-import { SwapError } from "@geoswap/protocol";
+import { type Milliseconds, type Seconds, SwapError } from "@geoswap/protocol";
 
 /** Values that are read elsewhere and kept in memory, by a key that a caller may choose. */
 export type BoundedReadings<Key extends string, Value> = {
@@ -46,14 +46,14 @@ export function createBoundedReadings<Key extends string, Value>({
 	onError = () => {},
 }: {
 	/** Age at which a value is read again. */
-	cacheSeconds: number;
-	timeoutMs: number;
+	cacheSeconds: Seconds;
+	timeoutMs: Milliseconds;
 	/** Rejects if the signal aborts. */
 	read: (key: Key, signal: AbortSignal) => Promise<Value | undefined>;
-	nowMs: () => number;
+	nowMs: () => Milliseconds;
 	onError?: (error: unknown) => void;
 }): BoundedReadings<Key, Value> {
-	type Reading = { value: Value | undefined; atMs: number };
+	type Reading = { value: Value | undefined; atMs: Milliseconds };
 	/** Longest unused first. */
 	const readings = new Map<Key, Reading>();
 	/** Reads in flight, each with a promise that resolves once it has ended or has taken too long to wait for. */
@@ -137,7 +137,7 @@ type Share = {
 	byAccount: Map<string, Budget>;
 };
 
-function createShare(nowMs: () => number): Share {
+function createShare(nowMs: () => Milliseconds): Share {
 	const { perSecond } = readsOfKind;
 	return {
 		underWay: 0,
@@ -158,7 +158,7 @@ function createBudget({
 }: {
 	perSecond: number;
 	atOnce: number;
-	nowMs: () => number;
+	nowMs: () => Milliseconds;
 }): Budget {
 	let left = atOnce;
 	let atMs = nowMs();

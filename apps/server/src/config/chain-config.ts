@@ -1,4 +1,4 @@
-import type { ChainDeployment, SolanaAssetDeployment, SolanaDeployment } from "@geoswap/protocol";
+import type { ChainDeployment, Seconds, SolanaAssetDeployment, SolanaDeployment } from "@geoswap/protocol";
 import type { EvmTerms, SolanaTerms } from "./chain-terms.ts";
 
 /** What is known of every chain, of whichever kind it is. */
@@ -6,7 +6,7 @@ type OfEveryChain = {
 	chainId: number;
 	nativeDecimals: number;
 	/** Seconds after signing within which a transaction must land, at most. 0 if transactions do not expire. */
-	deadAfterSeconds: number;
+	deadAfterSeconds: Seconds;
 };
 
 export type EvmChainConfig = EvmTerms & OfEveryChain & { kind: "evm"; deployment: ChainDeployment };

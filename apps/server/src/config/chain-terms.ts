@@ -1,4 +1,5 @@
 import * as z from "zod";
+import { millisecondsSchema, secondsSchema } from "./duration-schemas.ts";
 import { urlSchema } from "./url-schema.ts";
 
 /** A deposit of at most this value is acted on this many blocks after its own; above the highest value, when final. */
@@ -13,16 +14,16 @@ export const evmTermsSchema = z.strictObject({
 	/** Absent if one provider is trusted, whatever a deposit is worth. */
 	secondProvider: secondProviderSchema.exactOptional(),
 	/** How often to ask for a new block. */
-	pollMs: z.int().positive().default(1_000),
+	pollMs: millisecondsSchema.default(1_000),
 	depths: z.array(depthSchema).default([]),
 	/** How long a block takes to be final, generously. */
-	finalitySeconds: z.int().positive(),
+	finalitySeconds: secondsSchema,
 	/** From the quote to the last moment an order can be opened. */
-	openSeconds: z.int().positive().default(300),
+	openSeconds: secondsSchema.default(300),
 	/** From the open deadline to the last moment it can be filled. */
-	fillSeconds: z.int().positive(),
+	fillSeconds: secondsSchema,
 	/** From the fill deadline until anyone may refund. */
-	refundSeconds: z.int().positive(),
+	refundSeconds: secondsSchema,
 	/** Blocks after which a transaction that was not mined is sent again with a higher fee. */
 	replaceAfterBlocks: z.int().positive().default(5),
 	/** Added to the base fee, in the chain's smallest unit. */
@@ -41,13 +42,13 @@ export const evmTermsSchema = z.strictObject({
 export const solanaTermsSchema = z.strictObject({
 	rpcUrl: urlSchema,
 	secondProvider: secondProviderSchema.exactOptional(),
-	pollMs: z.int().positive().default(400),
+	pollMs: millisecondsSchema.default(400),
 	/** Depths in slots. */
 	depths: z.array(depthSchema).default([]),
-	finalitySeconds: z.int().positive().default(20),
-	openSeconds: z.int().positive().default(180),
-	fillSeconds: z.int().positive(),
-	refundSeconds: z.int().positive(),
+	finalitySeconds: secondsSchema.default(20),
+	openSeconds: secondsSchema.default(180),
+	fillSeconds: secondsSchema,
+	refundSeconds: secondsSchema,
 	/** Shortest and longest lifetime of a new blockhash: 150 blocks, at the pace of this cluster. */
 	blockhashSeconds: z
 		.strictObject({ least: z.int().positive(), most: z.int().positive() })

@@ -3,6 +3,7 @@ import { attesterSetHash, attesterSetSchema, type Deployment } from "@geoswap/pr
 import * as z from "zod";
 import type { ChainConfig } from "./chain-config.ts";
 import { evmTermsSchema, solanaTermsSchema } from "./chain-terms.ts";
+import { millisecondsSchema, secondsSchema } from "./duration-schemas.ts";
 import { urlSchema } from "./url-schema.ts";
 
 const portSchema = z.int().min(0).max(65_535);
@@ -59,9 +60,9 @@ const feeDiscountSchema = z.strictObject({
 		)
 		.min(1),
 	/** How long a tier counts after its balance was read. */
-	cacheSeconds: z.int().positive().default(300),
+	cacheSeconds: secondsSchema.default(300),
 	/** How long the chain may take to answer. No quote waits for it. */
-	timeoutMs: z.int().positive().default(1_000),
+	timeoutMs: millisecondsSchema.default(1_000),
 });
 
 const telemetrySchema = z.strictObject({
@@ -72,9 +73,9 @@ const telemetrySchema = z.strictObject({
 });
 
 const auditSchema = z.strictObject({
-	everySeconds: z.int().positive().default(300),
+	everySeconds: secondsSchema.default(300),
 	/** Interval of full audits. The others look only at what is undecided or new. */
-	wholeEverySeconds: z.int().positive().default(86_400),
+	wholeEverySeconds: secondsSchema.default(86_400),
 	/** Seconds after which a finding is checked again. Only a confirmed one pauses a chain. */
 	confirmSeconds: z.int().nonnegative().default(15),
 });
@@ -136,7 +137,7 @@ export const configSchema = z.strictObject({
 		.array(attesterSetSchema.transform((set) => ({ ...set, hash: attesterSetHash(set) })))
 		.default([]),
 	/** How long an attester counts as alive after a heartbeat. */
-	heartbeatSeconds: z.int().positive().default(600),
+	heartbeatSeconds: secondsSchema.default(600),
 	price: z
 		.strictObject({
 			/** At most three decimals: fees are kept in thousandths of a basis point. */
@@ -182,7 +183,7 @@ export const configSchema = z.strictObject({
 			unopenedShareOfStock: z.number().positive().max(1).default(0.2),
 			/** Most value that is reserved for such swaps, whatever the stock is. Absent if the share alone limits it. */
 			unopenedUsdPerAccount: z.number().positive().exactOptional(),
-			reservationSeconds: z.int().positive().default(60),
+			reservationSeconds: secondsSchema.default(60),
 			/** Swaps whose orders are not open yet: how many a wallet may have on a chain, and an account on all. */
 			unopenedSwaps: z
 				.strictObject({

@@ -1,4 +1,5 @@
 import { createSecretKey, type KeyObject } from "node:crypto";
+import type { Milliseconds } from "@geoswap/protocol";
 
 /** The endpoint family that a token is for, or the list that a cursor is for. */
 export type SealPurpose = "quote:evm" | "quote:solana" | "op:evm" | "op:solana" | "cursor:swaps";
@@ -10,17 +11,17 @@ export type SealKey = {
 	header: string;
 	secret: KeyObject;
 	/** The time from which it seals, until the next key does. */
-	sealsFromMs: number;
+	sealsFromMs: Milliseconds;
 	/** The time at which the next key begins to seal. Infinity for the newest. */
-	retiredAtMs: number;
+	retiredAtMs: Milliseconds;
 };
 
 /** The keys of a service, newest first. Each process knows a new key before the time from which it seals. */
 export type SealKeys = {
 	keys: readonly SealKey[];
 	/** How long a retired key opens what it sealed. */
-	openMs: number;
-	nowMs: () => number;
+	openMs: Milliseconds;
+	nowMs: () => Milliseconds;
 };
 
 /** Longer tokens are neither sealed nor opened. */
@@ -35,7 +36,7 @@ const defaultOpenMs = 30 * 86_400_000;
  */
 export function parseSealKeys(
 	text: string,
-	{ openMs = defaultOpenMs, nowMs = Date.now }: { openMs?: number; nowMs?: () => number } = {},
+	{ openMs = defaultOpenMs, nowMs = Date.now }: { openMs?: Milliseconds; nowMs?: () => Milliseconds } = {},
 ): SealKeys {
 	const entries = text
 		.split(",")

@@ -1,4 +1,4 @@
-import type { SolanaDeployment } from "@geoswap/protocol";
+import type { Milliseconds, SolanaDeployment } from "@geoswap/protocol";
 import type { Hex } from "viem";
 import type { SolanaKeys } from "../chain/solana/send/solana-keys.ts";
 import { ConfigError } from "./config-error.ts";
@@ -40,7 +40,7 @@ export function readPepper(environment: NodeJS.ProcessEnv = process.env): string
 	return pepper;
 }
 
-export function readSealKeys(options: { openMs?: number; nowMs?: () => number } = {}): SealKeys {
+export function readSealKeys(options: { openMs?: Milliseconds; nowMs?: () => Milliseconds } = {}): SealKeys {
 	const text = readSecret("GEOSWAP_SEAL_KEYS");
 	try {
 		return parseSealKeys(text, options);

@@ -1,3 +1,4 @@
+import type { Milliseconds } from "@geoswap/protocol";
 import pg from "pg";
 
 /** A pool, or one connection of it inside a transaction. */
@@ -20,11 +21,11 @@ export function openDatabase({
 	applicationName: string;
 	max?: number;
 	/** Time that a caller waits for a connection while others have all of them. */
-	waitMs?: number;
+	waitMs?: Milliseconds;
 	/** Time that a caller waits for an answer. */
-	queryTimeoutMs?: number;
+	queryTimeoutMs?: Milliseconds;
 	/** Time after which the database itself ends a statement. */
-	statementTimeoutMs?: number;
+	statementTimeoutMs?: Milliseconds;
 }): DatabasePool {
 	const { address, options } = withOptions(url);
 	const pool = new pg.Pool({

@@ -1,3 +1,4 @@
+import type { Milliseconds } from "@geoswap/protocol";
 import type { Database } from "./database.ts";
 
 const dayMs = 86_400_000;
@@ -10,7 +11,7 @@ const tables = ["swaps", "swap_events"] as const;
  */
 export async function ensurePartitions(
 	db: Database,
-	{ nowMs, daysAhead = 7 }: { nowMs: number; daysAhead?: number },
+	{ nowMs, daysAhead = 7 }: { nowMs: Milliseconds; daysAhead?: number },
 ): Promise<void> {
 	const today = Math.floor(nowMs / dayMs);
 	for (let day = today - 1; day <= today + daysAhead; day++) {

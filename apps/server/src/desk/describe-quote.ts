@@ -1,3 +1,4 @@
+import type { Amount, UsdE18 } from "@geoswap/protocol";
 import { formatUnits } from "viem";
 import type { Side } from "./desk-chain.ts";
 
@@ -14,8 +15,8 @@ export function describeQuote({
 }: {
 	origin: Side;
 	destination: Side;
-	amount: bigint;
-	output: bigint;
+	amount: Amount;
+	output: Amount;
 	/** The part of the output that pays for the recipient's token account. */
 	accountCost: bigint;
 }): string {
@@ -28,24 +29,24 @@ export function describeQuote({
 }
 
 /** Formats dollars and cents, rounded down. */
-export function formatUsd(valueE18: bigint): string {
+export function formatUsd(valueE18: UsdE18): string {
 	const cents = String(valueE18 / cent).padStart(3, "0");
 	return `${cents.slice(0, -2)}.${cents.slice(-2)}`;
 }
 
-export function usdCentsUp(valueE18: bigint): bigint {
+export function usdCentsUp(valueE18: UsdE18): bigint {
 	return (valueE18 + cent - 1n) / cent;
 }
 
 /** Returns the change in value from input to output in basis points, negative for a loss; rounded toward worse. */
-export function priceImpactBps({ inputE18, outputE18 }: { inputE18: bigint; outputE18: bigint }): number {
+export function priceImpactBps({ inputE18, outputE18 }: { inputE18: UsdE18; outputE18: UsdE18 }): number {
 	const change = (outputE18 - inputE18) * 10_000n;
 	const isExact = change % inputE18 === 0n;
 	return Number(change / inputE18 - (change < 0n && !isExact ? 1n : 0n));
 }
 
 /** Formats the first digits and rounds the rest down: "about" must not promise more. */
-function roughly(amount: bigint, decimals: number): string {
+function roughly(amount: Amount, decimals: number): string {
 	const surplus = BigInt(Math.max(0, Math.min(String(amount).length - significantDigits, decimals)));
 	return formatUnits((amount / 10n ** surplus) * 10n ** surplus, decimals);
 }

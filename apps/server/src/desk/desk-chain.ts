@@ -3,6 +3,7 @@ import {
 	type SolanaAssetDeployment,
 	solanaNativeToken,
 	toSolanaWord,
+	type Wei,
 } from "@geoswap/protocol";
 import { type Address, type Hex, zeroAddress, zeroHash } from "viem";
 import type { ChainConfig, EvmChainConfig, SolanaChainConfig } from "../config/chain-config.ts";
@@ -32,7 +33,7 @@ export type DeskChain = Pick<
 	/** The asset whose feed prices the chain's fees. */
 	native: DeskAsset;
 } & (
-		| { kind: "evm"; wrappedNative: Address; priorityFeeWei: bigint }
+		| { kind: "evm"; wrappedNative: Address; priorityFeeWei: Wei }
 		| { kind: "solana"; computePriceMicroLamports: bigint }
 	);
 

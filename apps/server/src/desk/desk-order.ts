@@ -1,10 +1,18 @@
-import { type Order, packDeadlines, type SwapUuid, toSwapKey, wordOfAddress } from "@geoswap/protocol";
+import {
+	type Amount,
+	type Milliseconds,
+	type Order,
+	packDeadlines,
+	type SwapUuid,
+	toSwapKey,
+	wordOfAddress,
+} from "@geoswap/protocol";
 import type { ResolvedRequest } from "./resolve-request.ts";
 
 /** Returns the order of a quote, with all its terms fixed. */
 export function deskOrder(
 	{ origin, destination, wallet, recipient, amount }: ResolvedRequest,
-	{ uuid, issuedAtMs, minOutput }: { uuid: SwapUuid; issuedAtMs: number; minOutput: bigint },
+	{ uuid, issuedAtMs, minOutput }: { uuid: SwapUuid; issuedAtMs: Milliseconds; minOutput: Amount },
 ): Order {
 	const [from, to] = [origin.chain, destination.chain];
 	const openDeadline = BigInt(Math.floor(issuedAtMs / 1_000) + from.openSeconds);

@@ -1,17 +1,21 @@
 import {
+	type Amount,
 	addressOfWord,
 	emptyAccountRentLamports,
 	formatAddress,
 	greater,
 	lesser,
+	type Milliseconds,
 	mulDivDown,
 	newSwapUuid,
 	type Order,
 	type QuoteRequest,
 	SwapError,
 	toChainId,
+	type UsdCents,
 	unpackDeadlines,
 	usdCents,
+	type Wei,
 } from "@geoswap/protocol";
 import { type Hex, zeroAddress } from "viem";
 import type { Config } from "../config/config.ts";
@@ -59,7 +63,7 @@ export function createDesk({
 	book: PriceBook;
 	/** Absent if the process quotes no new swaps. */
 	pauses?: Pick<PauseList, "reasonOf">;
-	nowMs: () => number;
+	nowMs: () => Milliseconds;
 	random: (size: number) => Uint8Array;
 }): Desk {
 	const chains = deskChains(config);
@@ -200,11 +204,11 @@ export function createDesk({
 		return sides !== undefined && isLive(sides, nowMs());
 	}
 
-	function inputUsdCents(origin: Side, amount: bigint): bigint {
+	function inputUsdCents(origin: Side, amount: Amount): bigint {
 		return usdCentsUp(usdValueUp(amount, book.reference(assetId(origin))));
 	}
 
-	function gasUsdCents({ chainId, wei }: { chainId: number; wei: bigint }): bigint {
+	function gasUsdCents({ chainId, wei }: { chainId: number; wei: Wei }): bigint {
 		const chain = chains.get(chainId);
 		if (!chain || book.ageMs(chainId, { nowMs: nowMs() }) === undefined) return 0n;
 		const { usdE18 } = book.reference({ chainId, asset: chain.native.address });
@@ -224,7 +228,7 @@ export function createDesk({
 	}: {
 		chainId: bigint;
 		token: Hex;
-		amount: bigint;
+		amount: Amount;
 	}): bigint | undefined {
 		const side = chainId <= BigInt(Number.MAX_SAFE_INTEGER) ? sideOf(Number(chainId), token) : undefined;
 		if (!side || book.feedUpdatedAtUnixSeconds(assetId(side)) === undefined) return undefined;
@@ -245,7 +249,7 @@ export function createDesk({
 		};
 	}
 
-	function freshMinimum({ order, delivery, inFlight = 0n }: PricedOrder & { inFlight?: bigint }): bigint {
+	function freshMinimum({ order, delivery, inFlight = 0n }: PricedOrder & { inFlight?: Amount }): bigint {
 		const destination = sidesOf(order)?.destination;
 		if (delivery.kind !== "router" || !destination) return order.minOutput;
 		if (!book.isLive(assetId(destination), { nowMs: nowMs() })) return order.minOutput;
@@ -322,8 +326,8 @@ export function createDesk({
 	 */
 	function isKept(
 		{ origin, destination, slippageBps }: ResolvedRequest,
-		input: bigint,
-		output: bigint,
+		input: Amount,
+		output: Amount,
 	): boolean {
 		const paid = [
 			...(isLamports(origin) ? [input] : []),
@@ -332,11 +336,14 @@ export function createDesk({
 		return paid.every((lamports) => lamports >= emptyAccountRentLamports);
 	}
 
-	function isLive({ origin, destination }: { origin: Side; destination: Side }, nowMs: number): boolean {
+	function isLive(
+		{ origin, destination }: { origin: Side; destination: Side },
+		nowMs: Milliseconds,
+	): boolean {
 		return [origin, destination].every((side) => isSideLive(side, nowMs));
 	}
 
-	function isSideLive({ chain: { chainId, native }, asset }: Side, nowMs: number): boolean {
+	function isSideLive({ chain: { chainId, native }, asset }: Side, nowMs: Milliseconds): boolean {
 		return (
 			book.isLive({ chainId, asset: asset.address }, { nowMs }) &&
 			book.isReferenceLive({ chainId, asset: native.address }, { nowMs })
@@ -360,7 +367,7 @@ export function createDesk({
 	 */
 	function secondsToDeposit(
 		{ origin: { chain }, destination }: Pick<ResolvedRequest, "origin" | "destination">,
-		valueUsdCents: bigint,
+		valueUsdCents: UsdCents,
 	): number {
 		const isOnSolanaAlone = chain.kind === "solana" && chain.chainId === destination.chain.chainId;
 		if (!isOnSolanaAlone) return secondsToDepth(chain, valueUsdCents);
@@ -368,7 +375,7 @@ export function createDesk({
 	}
 
 	/** Returns the seconds until a transaction sent now has the depth that its value requires. */
-	function secondsToDepth(chain: DeskChain, valueUsdCents: bigint): number {
+	function secondsToDepth(chain: DeskChain, valueUsdCents: UsdCents): number {
 		const blockSeconds = book.blockSeconds(chain.chainId);
 		const depth = chain.depths
 			.filter(({ upToUsd }) => valueUsdCents <= usdCents(upToUsd))

@@ -1,3 +1,4 @@
+import type { Seconds } from "@geoswap/protocol";
 import { zeroAddress } from "viem";
 import type { Config } from "../config/config.ts";
 import type { Side } from "./desk-chain.ts";
@@ -19,7 +20,7 @@ const leastSecondsToLand = 5;
  * pair, or more if the recipient can still refuse a signed fill.
  */
 export function optionPrice(
-	{ origin, destination, blockSeconds }: { origin: Side; destination: Side; blockSeconds: number },
+	{ origin, destination, blockSeconds }: { origin: Side; destination: Side; blockSeconds: Seconds },
 	{ optionCentibps, volatilityPercent }: Pick<Config["price"], "optionCentibps" | "volatilityPercent">,
 ): number {
 	const areStable = origin.asset.kind === "stable" && destination.asset.kind === "stable";

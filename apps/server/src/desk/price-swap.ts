@@ -1,4 +1,5 @@
 import {
+	type Amount,
 	greater,
 	lesser,
 	mulDivDown,
@@ -22,7 +23,7 @@ const mostOnSolana = 2n ** 64n - 1n;
 export type SwapPrice =
 	| {
 			delivery: Delivery;
-			output: bigint;
+			output: Amount;
 			/** The part of the output that pays for the recipient's token account. */
 			accountCost: bigint;
 	  }
@@ -49,7 +50,7 @@ export function priceSwap(
 	}: {
 		origin: Side;
 		destination: Side;
-		amount: bigint;
+		amount: Amount;
 		feeMillibps: number;
 		optionMillibps: number;
 		settlementSpreadBps: number;
@@ -78,7 +79,7 @@ export function priceDelivery(
 		budget,
 		hasAccount,
 		inFlight,
-	}: { destination: Side; budget: bigint; hasAccount: boolean; inFlight: bigint },
+	}: { destination: Side; budget: Amount; hasAccount: boolean; inFlight: Amount },
 ): SwapPrice {
 	if (budget <= 0n) return "too-small";
 	if (destination.chain.kind === "solana") return pricePayout(book, { destination, budget, hasAccount });
@@ -98,7 +99,7 @@ export function priceDelivery(
  */
 function pricePayout(
 	book: PriceBook,
-	{ destination, budget, hasAccount }: { destination: Side; budget: bigint; hasAccount: boolean },
+	{ destination, budget, hasAccount }: { destination: Side; budget: Amount; hasAccount: boolean },
 ): SwapPrice {
 	const { chain } = destination;
 	const bought = isSettlement(destination)
@@ -132,8 +133,8 @@ export function lesserDelivery(
 		now,
 		hasAccount,
 		inFlight,
-	}: { destination: Side; quoted: Delivery; now: Delivery; hasAccount: boolean; inFlight: bigint },
-): { delivery: Delivery; output: bigint; token: Hex; amount: bigint } | undefined {
+	}: { destination: Side; quoted: Delivery; now: Delivery; hasAccount: boolean; inFlight: Amount },
+): { delivery: Delivery; output: Amount; token: Hex; amount: Amount } | undefined {
 	const { chain, asset } = destination;
 	if (quoted.kind === "payout" || now.kind === "payout") {
 		if (quoted.kind !== "payout" || now.kind !== "payout") return undefined;
@@ -171,7 +172,7 @@ export function capDelivery(
 	}: {
 		origin: Side;
 		destination: Side;
-		amount: bigint;
+		amount: Amount;
 		delivery: Delivery;
 		optionMillibps: number;
 		settlementSpreadBps: number;
@@ -234,7 +235,7 @@ function acrossSettlement(
 }
 
 /** Returns the least output that the caller's slippage allows, at least one unit. */
-export function leastOutput(output: bigint, slippageBps: number): bigint {
+export function leastOutput(output: Amount, slippageBps: number): bigint {
 	const least = mulDivDown(output, BigInt(10_000 - slippageBps), 10_000n);
 	return greater(least, 1n);
 }

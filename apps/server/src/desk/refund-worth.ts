@@ -1,4 +1,4 @@
-import { addressOfWord, type Order, toChainId } from "@geoswap/protocol";
+import { addressOfWord, type Milliseconds, type Order, toChainId, type UsdCents } from "@geoswap/protocol";
 import { usdCentsUp } from "./describe-quote.ts";
 import type { DeskChain } from "./desk-chain.ts";
 import { refundCostE18 } from "./network-cost.ts";
@@ -10,7 +10,7 @@ const leastCosts = 10n;
 
 export type RefundWorth = {
 	/** The input's value, rounded up. It determines the confirmation depth. */
-	valueUsdCents: bigint;
+	valueUsdCents: UsdCents;
 	/** True if the value is more than ten times the cost of the refund. */
 	isWorth: boolean;
 };
@@ -18,7 +18,7 @@ export type RefundWorth = {
 /** Returns the worth of an order from an EVM chain. Undefined while its input or the fees have no price. */
 export function refundWorth(
 	order: Order,
-	{ chains, book, nowMs }: { chains: ReadonlyMap<number, DeskChain>; book: PriceBook; nowMs: number },
+	{ chains, book, nowMs }: { chains: ReadonlyMap<number, DeskChain>; book: PriceBook; nowMs: Milliseconds },
 ): RefundWorth | undefined {
 	const origin = chains.get(toChainId(order.originChainId));
 	const destination = chains.get(toChainId(order.destinationChainId));

@@ -1,4 +1,4 @@
-import { formatAddress, parseAddress, type QuoteRequest, SwapError } from "@geoswap/protocol";
+import { type Amount, formatAddress, parseAddress, type QuoteRequest, SwapError } from "@geoswap/protocol";
 import type { Hex } from "viem";
 import type { DeskAsset, DeskChain, Side } from "./desk-chain.ts";
 import { evmAddress } from "./evm-address.ts";
@@ -7,7 +7,7 @@ import { holderProblem } from "./holder-problem.ts";
 export type ResolvedRequest = {
 	origin: Side;
 	destination: Side;
-	amount: bigint;
+	amount: Amount;
 	wallet: Hex;
 	recipient: Hex;
 	slippageBps: number;

@@ -1,4 +1,4 @@
-import type { OrderJson, SwapUuid } from "@geoswap/protocol";
+import type { Amount, Milliseconds, OrderJson, SwapUuid, UsdCents } from "@geoswap/protocol";
 import { orderToJson } from "@geoswap/protocol";
 import type { Delivery } from "../swap/facts/swap-record.ts";
 import type { DeskQuote } from "./venue.ts";
@@ -7,15 +7,15 @@ import type { DeskQuote } from "./venue.ts";
 export type SealedQuote = {
 	uuid: SwapUuid;
 	order: OrderJson;
-	output: bigint;
+	output: Amount;
 	delivery: Delivery;
 	feeMillibps: number;
-	valueUsdCents: bigint;
-	issuedAtMs: number;
+	valueUsdCents: UsdCents;
+	issuedAtMs: Milliseconds;
 	/** The deadline for a build. */
-	expiresAtMs: number;
+	expiresAtMs: Milliseconds;
 	/** The deadline for a first submit, from whichever build. */
-	opExpiresAtMs: number;
+	opExpiresAtMs: Milliseconds;
 };
 
 export function sealedQuote(quote: DeskQuote): SealedQuote {

@@ -1,4 +1,13 @@
-import type { Order, QuoteRequest, SwapUuid } from "@geoswap/protocol";
+import type {
+	Amount,
+	Milliseconds,
+	Order,
+	QuoteRequest,
+	Seconds,
+	SwapUuid,
+	UsdCents,
+	Wei,
+} from "@geoswap/protocol";
 import type { Hex } from "viem";
 import type { ExposureLimit, Reservation } from "../swap/facts/reservation.ts";
 import type { Delivery } from "../swap/facts/swap-record.ts";
@@ -18,8 +27,8 @@ export type DeskQuote = {
 	/** The kind of the origin chain, which determines the next build call. */
 	originKind: DeskChain["kind"];
 	/** The output we expect to deliver; on Solana at least that, unless the recipient is known to have its account. */
-	output: bigint;
-	minOutput: bigint;
+	output: Amount;
+	minOutput: Amount;
 	/** The part of the output that pays for the recipient's account on Solana; zero if none has to be created. */
 	recipientAccountCost: bigint;
 	delivery: Delivery;
@@ -27,7 +36,7 @@ export type DeskQuote = {
 	feeMillibps: number;
 	feeBps: number;
 	/** The input's value, rounded up. It determines caps and confirmation depths. */
-	valueUsdCents: bigint;
+	valueUsdCents: UsdCents;
 	inputUsd: string;
 	outputUsd: string;
 	/** Negative if the output is worth less than the input. Rounded toward worse. */
@@ -36,17 +45,17 @@ export type DeskQuote = {
 	/** The recipient in its chain's own notation. */
 	recipient: string;
 	slippageBps: number;
-	etaSeconds: number;
+	etaSeconds: Seconds;
 	summary: string;
-	issuedAtMs: number;
-	expiresAtMs: number;
-	opExpiresAtMs: number;
+	issuedAtMs: Milliseconds;
+	expiresAtMs: Milliseconds;
+	opExpiresAtMs: Milliseconds;
 };
 
 /** The amounts a swap takes from the vault and the ladders. On a ladder the native token counts as the wrapped one. */
 export type Repriced = Reservation & {
 	/** The output we now expect to deliver. */
-	output: bigint;
+	output: Amount;
 };
 
 /** The priced part of a quote that later steps need. */
@@ -78,14 +87,14 @@ export type Desk = {
 	/** Returns the value of the order's input now, rounded up; undefined if it cannot be priced. */
 	valueUsdCents: (order: Order) => bigint | undefined;
 	/** Converts a cost of gas, in the chain's smallest unit, at the newest price, rounded up. */
-	gasUsdCents: (spent: { chainId: number; wei: bigint }) => bigint;
+	gasUsdCents: (spent: { chainId: number; wei: Wei }) => bigint;
 	/** Returns the price of a unit of gas on an EVM chain now, in its smallest unit; zero if no price is known. */
 	feePerGas: (chainId: number) => bigint;
 	/**
 	 * Returns the value of an amount in USD, with 18 decimals, at its feed's newest price, however old. Undefined if this
 	 * process has not seen a price since it started.
 	 */
-	worthE18: (asset: { chainId: bigint; token: Hex; amount: bigint }) => bigint | undefined;
+	worthE18: (asset: { chainId: bigint; token: Hex; amount: Amount }) => bigint | undefined;
 	/** Returns how much of the order's input token the vault may hold, if limited. The order must be priceable. */
 	exposureLimit: (order: Order) => ExposureLimit | undefined;
 	/**
@@ -98,7 +107,7 @@ export type Desk = {
 	 * Returns the least that a fill must deliver now: the order's minimum, or more if the fresh price less a tolerance is
 	 * higher. `inFlight` was spent on the same token just before.
 	 */
-	freshMinimum: (priced: PricedOrder & { inFlight?: bigint }) => bigint;
+	freshMinimum: (priced: PricedOrder & { inFlight?: Amount }) => bigint;
 	/**
 	 * Returns the delivery that may be signed now: never more than promised, nor more than the input's value now less the
 	 * option. So a recipient who can refuse a delivery until it is signed gains nothing by waiting for prices to move.

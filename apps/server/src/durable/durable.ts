@@ -1,3 +1,4 @@
+import type { Milliseconds } from "@geoswap/protocol";
 /**
  * Does all the work that there is for one key of an object, and ends. Everything it needs is in the store, so it may be
  * run at any moment, twice, or again after it died in the middle. The engine runs one at a time for each key; the
@@ -7,7 +8,7 @@ export type Pump = (key: string) => Promise<void>;
 
 export type PokeTarget = { object: "round" | "lane" | "attestation" | "sighting"; key: string };
 /** Pokes with one `dedupeKey` run once. */
-export type PokeOptions = { delayMs?: number; dedupeKey?: string };
+export type PokeOptions = { delayMs?: Milliseconds; dedupeKey?: string };
 export type PreparedPoke = { target: PokeTarget; options: PokeOptions };
 
 /** Asks an object's pump to run. A poke may be lost: the tick pokes again what is due. */

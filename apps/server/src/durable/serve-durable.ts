@@ -1,5 +1,6 @@
 import { createServer } from "node:http2";
 import type { AddressInfo } from "node:net";
+import type { Milliseconds } from "@geoswap/protocol";
 import {
 	createEndpointHandler,
 	handlers,
@@ -40,7 +41,7 @@ export async function serveDurable({
 	 */
 	identityKeys: readonly string[];
 	/** The longest pause between two tries of something that fails. */
-	retryMaxMs: number;
+	retryMaxMs: Milliseconds;
 	log: Log;
 }): Promise<DurableServer> {
 	const options = {
@@ -84,7 +85,7 @@ export async function serveDurable({
 }
 
 /** Retries without limit: by default the engine pauses an invocation after some failures, until a person resumes it. */
-function retryForever(maxMs: number): RetryPolicy {
+function retryForever(maxMs: Milliseconds): RetryPolicy {
 	return {
 		initialInterval: 50,
 		exponentiationFactor: 2,

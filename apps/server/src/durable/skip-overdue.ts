@@ -1,3 +1,4 @@
+import type { Milliseconds } from "@geoswap/protocol";
 import type { Engine, PokeTarget } from "./durable.ts";
 
 export type SkippingEngine = Engine & {
@@ -13,7 +14,7 @@ const believedMs = 2_000;
  * Returns an engine that skips pokes of pumps that the last tick found overdue. A pump that hangs holds back every
  * later one of its key, and each poke would add one more; the tick runs such a pump itself.
  */
-export function skipOverdue(engine: Engine, { nowMs }: { nowMs: () => number }): SkippingEngine {
+export function skipOverdue(engine: Engine, { nowMs }: { nowMs: () => Milliseconds }): SkippingEngine {
 	let overdue = new Set<string>();
 	let foundAtMs = 0;
 	const isOverdue = (target: PokeTarget) => overdue.has(nameOf(target)) && nowMs() - foundAtMs <= believedMs;

@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises";
+import type { Milliseconds } from "@geoswap/protocol";
 import type { PokeTarget, Pump } from "./durable.ts";
 
 export type Pumps = Record<PokeTarget["object"], Pump>;
@@ -8,7 +9,7 @@ export type TrackedPumps = {
 	/** Returns whether this process is running the pump of that key. */
 	isRunning: (target: PokeTarget) => boolean;
 	/** Refuses new pumps from now on, and waits for those that run, `patienceMs` at most. */
-	finish: (patienceMs: number) => Promise<void>;
+	finish: (patienceMs: Milliseconds) => Promise<void>;
 };
 
 /** Tracks which pumps this process runs, whoever asked for them. */

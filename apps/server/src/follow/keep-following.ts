@@ -1,3 +1,4 @@
+import type { Milliseconds } from "@geoswap/protocol";
 import type { DatabasePool } from "../database/database.ts";
 import { holdLeadership } from "../database/leadership.ts";
 import type { Log } from "../telemetry/log.ts";
@@ -26,7 +27,7 @@ export async function keepFollowing({
 	/** Waits until the chain may have something new. Must not throw. */
 	pause: () => Promise<void>;
 	isStopped: () => boolean;
-	nowMs: () => number;
+	nowMs: () => Milliseconds;
 	log: Log;
 }): Promise<void> {
 	while (!isStopped()) {

@@ -1,3 +1,4 @@
+import type { Milliseconds } from "@geoswap/protocol";
 import type { Database } from "../database/database.ts";
 import { pauseChain } from "../swap/pause/pauses.ts";
 import type { Log } from "../telemetry/log.ts";
@@ -15,7 +16,7 @@ export async function pauseOnBrokenFinality({
 	chainId: number;
 	error: FinalityBrokenError;
 	log: Log;
-	nowMs: number;
+	nowMs: Milliseconds;
 }): Promise<void> {
 	const reason = `${error.message}: nothing more of it is taken in until a person has looked`;
 	const isNew = await pauseChain(db, { chainId, cause: "finality", reason, nowMs });

@@ -1,4 +1,4 @@
-import type { Heartbeat } from "@geoswap/protocol";
+import type { Heartbeat, Milliseconds } from "@geoswap/protocol";
 import { type Address, hexToBytes } from "viem";
 import type { Database } from "../database/database.ts";
 import type { Part } from "../database/statement-part.ts";
@@ -48,7 +48,7 @@ export function attestersAlive({
 	heartbeatSeconds,
 	sightSeconds,
 	nowMs,
-}: AttestersWanted & { nowMs: number }): Part {
+}: AttestersWanted & { nowMs: Milliseconds }): Part {
 	return {
 		text: aliveText,
 		values: [

@@ -1,4 +1,4 @@
-import { orderId, packDeadlines, type SolanaAddress } from "@geoswap/protocol";
+import { orderId, packDeadlines, type SolanaAddress, type SwapUuid } from "@geoswap/protocol";
 import { bytesToHex, numberToHex, zeroHash } from "viem";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { queueJob } from "../../test/lane/queue-job.ts";
@@ -193,13 +193,14 @@ test("a lease that is over journals nothing, even if nobody else has taken the j
 
 test("a job that is withdrawn while a lane has it is gone at once, and what was signed for it is not journalled", async () => {
 	await database.owner.query("truncate jobs, lane_transactions");
-	const swapIds = [1, 2].map((i) => `019a0000-0000-7000-8000-00000000030${i}`);
-	for (const swapId of swapIds) await queueJob(database.pool, { ...job, swapId });
+	const swapId: SwapUuid = "019a0000-0000-7000-8000-000000000301";
+	const swapIds: SwapUuid[] = [swapId, "019a0000-0000-7000-8000-000000000302"];
+	for (const id of swapIds) await queueJob(database.pool, { ...job, swapId: id });
 	const leased = await takeNext();
 	expect(leased?.jobs).toHaveLength(2);
-	await withdrawJobs(database.pool, [{ swapId: swapIds[0] ?? "", kind: "fill" }]);
+	await withdrawJobs(database.pool, [{ swapId, kind: "fill" }]);
 	// It is not journalled either if the swap queues the same again: that is another job.
-	await queueJob(database.pool, { ...job, swapId: swapIds[0] ?? "" });
+	await queueJob(database.pool, { ...job, swapId });
 	expect(await send(leased, lane)).toBe("changed");
 	expect(await journal()).toEqual([]);
 	// Both can be taken again at once.

@@ -29,7 +29,7 @@ export async function unattestJobs(db: Database, attestationId: string): Promise
 }
 
 export type JobRow = {
-	swap_id: string;
+	swap_id: SwapUuid;
 	kind: JobKind;
 	chain_id: number;
 	order_id: Uint8Array;

@@ -1,4 +1,4 @@
-import type { SwapUuid } from "@geoswap/protocol";
+import type { Amount, SwapUuid, UsdCents } from "@geoswap/protocol";
 import { bytesToHex, type Hex, hexToBytes } from "viem";
 import type { Database } from "../database/database.ts";
 import type { Sighting } from "../swap/facts/facts.ts";
@@ -15,9 +15,9 @@ export type PaymentFacts = {
 	/** The follower's head and final block of the order's origin; absent if it does not follow that chain. */
 	origin?: { number: number; finalizedNumber: number };
 	/** The amount of a token that was reserved for the swap. */
-	reserved?: { chainId: number; token: Hex; amount: bigint };
+	reserved?: { chainId: number; token: Hex; amount: Amount };
 	/** Absent if there is no such swap. */
-	swap?: { valueUsdCents: bigint; isSettled: boolean };
+	swap?: { valueUsdCents: UsdCents; isSettled: boolean };
 	/** Whether a lane has signed a fill of this order before, when the facts allowed it. Only read for settled swaps. */
 	wasSigned: boolean;
 	/** The proof by which the facts are recognised later. Absent if they were not read from the store. */
@@ -102,7 +102,7 @@ type Row = {
 	origin_finalized: number | null;
 	reserved_chain: number | null;
 	token: Buffer | null;
-	amount: bigint | null;
+	amount: Amount | null;
 	value_usd_cents: number | null;
 	is_settled: boolean | null;
 	was_signed: boolean;

@@ -1,4 +1,4 @@
-import type { SolanaAddress, SwapUuid } from "@geoswap/protocol";
+import type { Milliseconds, SolanaAddress, SwapUuid } from "@geoswap/protocol";
 import { hexToBytes } from "viem";
 import type { Database } from "../database/database.ts";
 import { type Job, jobPriority } from "../swap/facts/job.ts";
@@ -28,7 +28,7 @@ type Lease = {
 	/** The chain's head. */
 	headNumber: number;
 	/** Time for which others leave the jobs to this lane. */
-	leaseMs: number;
+	leaseMs: Milliseconds;
 	/** Most jobs to take. */
 	limit: number;
 };

@@ -1,3 +1,4 @@
+import type { Milliseconds } from "@geoswap/protocol";
 import type { Address } from "viem";
 import type { PreparedPoke } from "../durable/durable.ts";
 import { laneKey } from "./lane-key.ts";
@@ -16,8 +17,8 @@ export function lanePoke({
 }: {
 	chainId: number;
 	relayers: readonly Address[];
-	bundleWindowMs: number;
-	nowMs: number;
+	bundleWindowMs: Milliseconds;
+	nowMs: Milliseconds;
 }): PreparedPoke[] {
 	const window = Math.floor(nowMs / Math.max(bundleWindowMs, 1));
 	const relayer = relayers[window % relayers.length];

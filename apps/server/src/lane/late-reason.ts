@@ -1,11 +1,11 @@
-import { unpackDeadlines } from "@geoswap/protocol";
+import { type Milliseconds, type Seconds, unpackDeadlines } from "@geoswap/protocol";
 import type { ChainHead } from "../swap/facts/facts.ts";
 import type { Job } from "../swap/facts/job.ts";
 
 /** Returns why it is too late to sign for a job, by the chain's clock or ours, whichever is ahead; else undefined. */
 export function lateReason(
 	{ kind, order }: Pick<Job, "kind" | "order">,
-	{ head, finalitySeconds, nowMs }: { head: ChainHead; finalitySeconds: number; nowMs: number },
+	{ head, finalitySeconds, nowMs }: { head: ChainHead; finalitySeconds: Seconds; nowMs: Milliseconds },
 ): "expired" | "too_late" | undefined {
 	const nowSeconds = BigInt(Math.max(head.timestamp, Math.floor(nowMs / 1_000)));
 	const { openDeadline, fillDeadline } = unpackDeadlines(order.deadlines);

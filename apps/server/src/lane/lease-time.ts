@@ -1,3 +1,4 @@
+import type { Milliseconds } from "@geoswap/protocol";
 /**
  * The length of a lane's leases. A worker that dies blocks its jobs for that long, so leases are short: another worker
  * takes the jobs at the next tick, within a second. A node may need longer, and the work of a lost lease is discarded:
@@ -5,7 +6,7 @@
  */
 export type LeaseTime = {
 	ms: () => number;
-	ended: (lease: { outcome: "journalled" | "changed" | "lost"; tookMs: number }) => void;
+	ended: (lease: { outcome: "journalled" | "changed" | "lost"; tookMs: Milliseconds }) => void;
 };
 
 const shortestMs = 2_000;

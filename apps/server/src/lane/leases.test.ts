@@ -1,4 +1,4 @@
-import { geoVaultAbi, type Order, orderId, toWord } from "@geoswap/protocol";
+import { geoVaultAbi, type Order, orderId, type SwapUuid, toWord } from "@geoswap/protocol";
 import fc from "fast-check";
 import { type Hex, hexToBytes } from "viem";
 import { generatePrivateKey, privateKeyToAddress } from "viem/accounts";
@@ -182,7 +182,7 @@ test.each(Object.keys(deaths))("a fill whose lane dies %s is paid once, by the n
 	expect(rows).toMatchObject([{ attempt: 0, state: "broadcast", jobs: [{ swapId }] }]);
 });
 
-const changes: Record<string, (fill: { order: Order; swapId: string }) => Promise<unknown>> = {
+const changes: Record<string, (fill: { order: Order; swapId: SwapUuid }) => Promise<unknown>> = {
 	"the chain dropped the deposit": ({ order }) =>
 		scene.owner.query("delete from chain_events where order_id = $1", [idOf(order)]),
 	"the deposit is in another block": ({ order }) =>
@@ -245,13 +245,13 @@ function journalled() {
 		nonce: number;
 		attempt: number;
 		state: string;
-		jobs: { swapId: string }[];
+		jobs: { swapId: SwapUuid }[];
 	}>("select * from lane_transactions where chain_id = $1 and state <> 'final' order by relayer, nonce", [
 		scene.destination.chainId,
 	]);
 }
 
-async function queueFill(): Promise<{ order: Order; swapId: string }> {
+async function queueFill(): Promise<{ order: Order; swapId: SwapUuid }> {
 	const wallet = toWord(privateKeyToAddress(generatePrivateKey()));
 	const order = await newOrder(scene, { wallet });
 	const delivery = { kind: "stock", amount } as const;

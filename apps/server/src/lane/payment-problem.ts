@@ -1,4 +1,13 @@
-import { addressOfWord, isSolana, mulDivDown, mulDivUp, type Order, orderId } from "@geoswap/protocol";
+import {
+	type Amount,
+	addressOfWord,
+	isSolana,
+	mulDivDown,
+	mulDivUp,
+	type Order,
+	orderId,
+	type UsdE18,
+} from "@geoswap/protocol";
 import type { Hex } from "viem";
 import { isWithinSolana } from "../chain/solana/send/order-sides.ts";
 import type { PaymentFacts } from "../job/read-payment-facts.ts";
@@ -42,7 +51,7 @@ export type PaymentRules = {
 	/** The token that a chain's vault buys outputs with; undefined on Solana, where it buys nothing. */
 	settlementToken?: Hex;
 	/** Returns an amount's value in USD, with 18 decimals, at the newest price, however old; undefined without one. */
-	worthE18: (asset: { chainId: bigint; token: Hex; amount: bigint }) => bigint | undefined;
+	worthE18: (asset: { chainId: bigint; token: Hex; amount: Amount }) => bigint | undefined;
 	/** How much more than the deposit a fill may be worth: prices move until it is signed. */
 	fillMarginBps: number;
 };
@@ -98,7 +107,7 @@ function refundProblem(
 function depositProblem(
 	order: Order,
 	{ opened, origin, sighting, swap }: PaymentFacts,
-	{ depositPolicyOf, inputE18, ...rules }: PaymentRules & { inputE18: bigint },
+	{ depositPolicyOf, inputE18, ...rules }: PaymentRules & { inputE18: UsdE18 },
 ): PaymentProblem | undefined {
 	const policy = depositPolicyOf(order.originChainId);
 	if (!opened || !origin || !swap || !policy) return "not-opened";
@@ -126,13 +135,13 @@ const bps = 10_000n;
  */
 function valueUsdCents(
 	written: bigint,
-	inputE18: bigint,
+	inputE18: UsdE18,
 	rules: Pick<PaymentRules, "fillMarginBps">,
 ): bigint {
 	return inputE18 > withMargin(written * e16, rules) ? mulDivUp(inputE18, 1n, e16) : written;
 }
 
-function withMargin(valueE18: bigint, { fillMarginBps }: Pick<PaymentRules, "fillMarginBps">): bigint {
+function withMargin(valueE18: UsdE18, { fillMarginBps }: Pick<PaymentRules, "fillMarginBps">): bigint {
 	return mulDivDown(valueE18, bps + BigInt(fillMarginBps), bps);
 }
 
@@ -140,7 +149,7 @@ function withMargin(valueE18: bigint, { fillMarginBps }: Pick<PaymentRules, "fil
 function paidBy(
 	{ order, payload: { delivery } }: Job<"fill">,
 	{ settlementToken }: PaymentRules,
-): { token: Hex; amount: bigint } | undefined {
+): { token: Hex; amount: Amount } | undefined {
 	const output = addressOfWord(order.destinationChainId, order.outputToken);
 	if ((delivery.kind === "payout") !== isSolana(order.destinationChainId)) return undefined;
 	switch (delivery.kind) {
@@ -166,7 +175,7 @@ function addressOfInput({ originChainId, inputToken }: Order): Hex {
 
 function isReserved(
 	{ reserved }: PaymentFacts,
-	{ chainId, token, amount }: { chainId: number; token: Hex; amount: bigint },
+	{ chainId, token, amount }: { chainId: number; token: Hex; amount: Amount },
 ): boolean {
 	if (!reserved || reserved.chainId !== chainId) return false;
 	return reserved.token.toLowerCase() === token.toLowerCase() && amount <= reserved.amount;

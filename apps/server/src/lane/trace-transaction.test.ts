@@ -1,4 +1,4 @@
-import { solanaChainId, toSolanaWord, toSwapId } from "@geoswap/protocol";
+import { type SwapUuid, solanaChainId, toSolanaWord, toSwapId } from "@geoswap/protocol";
 import { address } from "@solana/kit";
 import { pino } from "pino";
 import type { Hex } from "viem";
@@ -17,10 +17,11 @@ afterAll(() => database.drop());
 
 const log = pino({ level: "silent" });
 const relayer: Hex = "0x70997970c51812dc3a010c7d01b50e0d17dc79c8";
+const anySwapId: SwapUuid = "019a0000-0000-7000-8000-000000000001";
 const traceIds = ["0af7651916cd43dd8448eb211c80319c", "1af7651916cd43dd8448eb211c80319c"];
 const sent = { name: "transaction sent", startMs: Date.now(), outcome: "sent" } as const;
 
-function carrying(swapIds: string[], hash: Hex): LaneTransaction {
+function carrying(swapIds: SwapUuid[], hash: Hex): LaneTransaction {
 	return {
 		nonce: 7,
 		attempt: 1,
@@ -35,7 +36,7 @@ function carrying(swapIds: string[], hash: Hex): LaneTransaction {
 }
 
 test("a bundle is a span in the trace of each of its swaps, with the same hash; never its bytes", async () => {
-	const swapIds: string[] = [];
+	const swapIds: SwapUuid[] = [];
 	for (const trace of [...traceIds.map((id) => `00-${id}-b7ad6b7169203331-01`), null]) {
 		const { uuid } = await createSwapScene(database.pool, { isReserved: false });
 		await database.pool.query("update swaps set trace = $2 where id = $1", [uuid, trace]);
@@ -82,12 +83,12 @@ test("where the database does not answer, or nothing is traced, the lane goes on
 	const { tracer } = keepSpans();
 	const pool = { query: () => Promise.reject(new Error("no database")) } as unknown as TestDatabase["pool"];
 	const id = { chainId: originId, relayer };
-	await traceTransaction({ tracer, pool, log, id }, carrying(["a"], "0x01"), sent);
+	await traceTransaction({ tracer, pool, log, id }, carrying([anySwapId], "0x01"), sent);
 	const unasked = {
 		query: () => {
 			throw new Error("nobody asks");
 		},
 	} as unknown as TestDatabase["pool"];
-	await traceTransaction({ pool: unasked, log, id }, carrying(["a"], "0x01"), sent);
+	await traceTransaction({ pool: unasked, log, id }, carrying([anySwapId], "0x01"), sent);
 	await traceTransaction({ tracer, pool: unasked, log, id }, carrying([], "0x01"), sent);
 });

@@ -1,4 +1,4 @@
-import { formatAddress, formatTransactionHash, toSwapId } from "@geoswap/protocol";
+import { formatAddress, formatTransactionHash, type Milliseconds, toSwapId } from "@geoswap/protocol";
 import type { LaneId, LaneTransaction } from "../job/journal/lane-transactions.ts";
 import type { LaneDeps } from "./evm/lane.ts";
 import { readTraces } from "./read-traces.ts";
@@ -12,7 +12,7 @@ export async function traceTransaction(
 	{ hash, nonce, attempt, kind, jobs }: LaneTransaction,
 	what: {
 		name: "transaction signed" | "transaction sent";
-		startMs: number;
+		startMs: Milliseconds;
 		outcome?: string;
 		isError?: boolean;
 	},

@@ -1,4 +1,4 @@
-import { orderId, packDeadlines } from "@geoswap/protocol";
+import { orderId, packDeadlines, type SwapUuid } from "@geoswap/protocol";
 import { hexToBytes } from "viem";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import { anyOrder } from "../../../../packages/protocol/vectors/read-vectors.ts";
@@ -20,7 +20,7 @@ const plenty: ExposureCaps = { unreleasedUsdCents: 10_000n, unfinalUsdCents: 10_
 function swapOf(n: number, terms: Partial<ReturnType<typeof anyOrder>> = {}) {
 	const deadlines = packDeadlines({ openDeadline: BigInt(n), fillDeadline: 2_000n, refundAfter: 3_000n });
 	const order = { ...anyOrder(), originChainId: 1n, destinationChainId: 2n, deadlines, ...terms };
-	const id = `019a0000-0000-7000-8000-${String(n).padStart(12, "0")}`;
+	const id: SwapUuid = `019a0000-0000-7000-8000-${String(n).padStart(12, "0")}`;
 	return { id, orderId: orderId(order), order, valueUsdCents: 1_000n };
 }
 

@@ -1,4 +1,4 @@
-import { type Order, type SwapUuid, toChainId } from "@geoswap/protocol";
+import { type Order, type SwapUuid, toChainId, type UsdCents } from "@geoswap/protocol";
 import { bytesToHex, type Hex, hexToBytes } from "viem";
 import type { Database } from "../database/database.ts";
 import type { ExposureCaps } from "../swap/facts/exposure-caps.ts";
@@ -101,7 +101,7 @@ export function putAtRisk(
 		attesterSet,
 		usdCents,
 		isFinal,
-	}: { attesterSet: Hex; usdCents: bigint /** True if its deposit is. */; isFinal: boolean },
+	}: { attesterSet: Hex; usdCents: UsdCents /** True if its deposit is. */; isFinal: boolean },
 	caps?: ExposureCaps,
 ): boolean {
 	const unreleased = (sum.unreleased.get(attesterSet) ?? 0n) + usdCents;
@@ -137,7 +137,7 @@ export async function insertExposures(
 	});
 }
 
-type ExposedSwap = { id: SwapUuid; orderId: Hex; order: Order; valueUsdCents: bigint };
+type ExposedSwap = { id: SwapUuid; orderId: Hex; order: Order; valueUsdCents: UsdCents };
 
 /** Deletes the exposures of orders that no transaction can fill: nothing is at risk there any more. */
 export async function dropExposures(db: Database, swapIds: readonly SwapUuid[]): Promise<void> {

@@ -1,9 +1,12 @@
 import {
+	type Milliseconds,
+	type Seconds,
 	type SwapUuid,
 	solanaChainId,
 	solanaNativeToken,
 	tokenAccountRentLamports,
 	toSolanaWord,
+	type Wei,
 } from "@geoswap/protocol";
 import type { Database } from "../database/database.ts";
 import type { Part } from "../database/statement-part.ts";
@@ -52,7 +55,7 @@ const costs = `(
 /** Records once what swaps cost that ended without being settled. */
 export async function recordUnsettledGas(
 	db: Database,
-	{ swapIds, nowMs }: { swapIds: readonly SwapUuid[]; nowMs: number },
+	{ swapIds, nowMs }: { swapIds: readonly SwapUuid[]; nowMs: Milliseconds },
 ): Promise<void> {
 	if (swapIds.length === 0) return;
 	await db.query(
@@ -67,7 +70,7 @@ export async function recordUnsettledGas(
 }
 
 /** The cost of swaps, by chain in its smallest unit of fees, and when less of it will count. */
-type Spent = { spent: { chainId: number; wei: bigint }[]; retryAfterSeconds: number };
+type Spent = { spent: { chainId: number; wei: Wei }[]; retryAfterSeconds: Seconds };
 
 export type UnsettledGas = {
 	/** Swaps of the last day that ended without being settled. */
@@ -89,7 +92,7 @@ export type UnsettledGas = {
  */
 export async function readUnsettledGas(
 	db: Database,
-	{ accountId, nowMs }: { accountId: string; nowMs: number },
+	{ accountId, nowMs }: { accountId: string; nowMs: Milliseconds },
 ): Promise<UnsettledGas> {
 	const { rows } = await db.query<GasRow>({
 		name: "read-unsettled-gas",
@@ -124,7 +127,7 @@ const gasText = `with undecided as materialized (
 	from undecided where origin <> $3 and destination not in (origin, $3) group by destination`;
 
 /** Returns the query whose rows `gasFromRows` reads. */
-export function gasRows({ accountId, nowMs }: { accountId: string; nowMs: number }): Part {
+export function gasRows({ accountId, nowMs }: { accountId: string; nowMs: Milliseconds }): Part {
 	return {
 		text: gasText,
 		values: [
@@ -139,7 +142,7 @@ export function gasRows({ accountId, nowMs }: { accountId: string; nowMs: number
 	};
 }
 
-export function gasFromRows(rows: readonly GasRow[], { nowMs }: { nowMs: number }): UnsettledGas {
+export function gasFromRows(rows: readonly GasRow[], { nowMs }: { nowMs: Milliseconds }): UnsettledGas {
 	const ofKind = (kind: GasRow["kind"]) => rows.filter((row) => row.kind === kind);
 	const spent = (some: readonly GasRow[]) =>
 		some.map(({ chainId, amount }) => ({ chainId, wei: BigInt(amount) }));
@@ -159,5 +162,5 @@ export type GasRow = {
 	kind: "ended" | "spent" | "gas";
 	chainId: number;
 	amount: string;
-	firstAtMs: number | null;
+	firstAtMs: Milliseconds | null;
 };

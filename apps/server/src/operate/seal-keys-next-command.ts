@@ -1,4 +1,5 @@
 import { randomBytes } from "node:crypto";
+import type { Milliseconds } from "@geoswap/protocol";
 import { ConfigError } from "../config/config-error.ts";
 import { readConfig } from "../config/read-config.ts";
 import { parseSealKeys } from "../config/seal-keys.ts";
@@ -25,7 +26,7 @@ export function sealKeysNextCommand({ config, from }: { config: string; from?: s
 
 export function nextSealKeys(
 	text: string | undefined,
-	{ from, openMs, nowMs }: { from: string; openMs: number; nowMs: number },
+	{ from, openMs, nowMs }: { from: string; openMs: Milliseconds; nowMs: Milliseconds },
 ): string {
 	const secret = randomBytes(32).toString("base64url");
 	if (!text) return `first:${secret}`;

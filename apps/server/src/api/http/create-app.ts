@@ -1,5 +1,6 @@
 import { randomUUID } from "node:crypto";
 import type { IncomingMessage } from "node:http";
+import type { Milliseconds } from "@geoswap/protocol";
 import { type FastifyInstance, type FastifyReply, type FastifyRequest, fastify } from "fastify";
 import * as z from "zod";
 import type { Log } from "../../telemetry/log.ts";
@@ -58,9 +59,9 @@ export function createApp({
 	tracer?: Tracer | undefined;
 	/** Absent if requests are not counted. */
 	metrics?: RequestMetrics | undefined;
-	nowMs?: () => number;
+	nowMs?: () => Milliseconds;
 	/** Milliseconds that a body may take to arrive after its headers. */
-	bodyTimeoutMs?: number;
+	bodyTimeoutMs?: Milliseconds;
 }): FastifyInstance {
 	const app = fastify({
 		// Fastify's logger would make a child and two listeners per request. Our own log lines name the request.

@@ -1,4 +1,4 @@
-import type { ErrorBody } from "@geoswap/protocol";
+import type { ErrorBody, Milliseconds } from "@geoswap/protocol";
 import type { FastifyInstance, FastifyRequest } from "fastify";
 import type { RequestMetrics } from "../../telemetry/request-metrics.ts";
 import type { Span, Tracer } from "../../telemetry/tracer.ts";
@@ -12,7 +12,7 @@ export type RequestObserver = {
 	spanOf: (request: FastifyRequest) => Span | undefined;
 };
 
-type Seen = { startMs: number; startedAt: number; code: string; span: Span | undefined };
+type Seen = { startMs: Milliseconds; startedAt: number; code: string; span: Span | undefined };
 
 const unobserved: RequestObserver = { identified: () => {}, refused: () => {}, spanOf: () => undefined };
 
@@ -23,7 +23,7 @@ export function observeRequests(
 		tracer,
 		metrics,
 		nowMs,
-	}: { tracer: Tracer | undefined; metrics: RequestMetrics | undefined; nowMs: () => number },
+	}: { tracer: Tracer | undefined; metrics: RequestMetrics | undefined; nowMs: () => Milliseconds },
 ): RequestObserver {
 	if (!tracer && !metrics) return unobserved;
 	const requests = new WeakMap<FastifyRequest, Seen>();

@@ -1,5 +1,5 @@
 import type { IncomingMessage } from "node:http";
-import { SwapError } from "@geoswap/protocol";
+import { type Milliseconds, SwapError } from "@geoswap/protocol";
 
 /**
  * Reads the bytes of a request's body. Throws BODY_TOO_LARGE above the limit, REQUEST_TIMEOUT if it has not arrived
@@ -7,7 +7,7 @@ import { SwapError } from "@geoswap/protocol";
  */
 export function readBody(
 	request: IncomingMessage,
-	{ limitBytes, timeoutMs }: { limitBytes: number; timeoutMs: number },
+	{ limitBytes, timeoutMs }: { limitBytes: number; timeoutMs: Milliseconds },
 ): Promise<Buffer> {
 	const { "content-encoding": encoding = "identity", "content-length": length = 0 } = request.headers;
 	if (encoding.trim().toLowerCase() !== "identity") {

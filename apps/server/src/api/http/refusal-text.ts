@@ -1,4 +1,4 @@
-import { type ErrorBody, SwapError } from "@geoswap/protocol";
+import { type ErrorBody, type Seconds, SwapError } from "@geoswap/protocol";
 import type { RateState } from "../key/rate-limits.ts";
 import { errorAnswer } from "./error-answer.ts";
 
@@ -20,7 +20,7 @@ export function refusalText({ resetSeconds }: RateState, { requestId }: { reques
 	return { text: before + requestId + after, body };
 }
 
-function addTemplate(resetSeconds: number): Template {
+function addTemplate(resetSeconds: Seconds): Template {
 	const { body } = errorAnswer(aboveRate(resetSeconds), { requestId: placeholder });
 	const [before = "", after = ""] = JSON.stringify(body).split(placeholder);
 	const template = { before, after, body };
@@ -29,6 +29,6 @@ function addTemplate(resetSeconds: number): Template {
 }
 
 /** Returns the error for a caller above its rate. */
-export function aboveRate(retryAfterSeconds: number): SwapError {
+export function aboveRate(retryAfterSeconds: Seconds): SwapError {
 	return new SwapError("RATE_LIMITED", { reason: "rate", retryAfterSeconds });
 }

@@ -1,3 +1,4 @@
+import type { Milliseconds } from "@geoswap/protocol";
 import type { Database } from "../../database/database.ts";
 
 export type AccountRecord = {
@@ -37,7 +38,10 @@ export async function findAccountId(db: Database, name: string): Promise<string 
 }
 
 /** Returns all accounts, ordered by name. */
-export async function listAccounts(db: Database, { nowMs }: { nowMs: number }): Promise<AccountRecord[]> {
+export async function listAccounts(
+	db: Database,
+	{ nowMs }: { nowMs: Milliseconds },
+): Promise<AccountRecord[]> {
 	const { rows } = await db.query<AccountRecord>(
 		`select a.id, a.name, a.created_at as "createdAt", (
 			select count(*) from api_keys k

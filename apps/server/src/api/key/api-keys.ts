@@ -1,5 +1,5 @@
 import { hash } from "node:crypto";
-import { SwapError } from "@geoswap/protocol";
+import { type Milliseconds, SwapError } from "@geoswap/protocol";
 import type { Database } from "../../database/database.ts";
 import { idPartOf, isApiKey, readApiKeyId } from "./api-key.ts";
 import { type ApiKeyRecord, findApiKeys, touchApiKeys } from "./api-key-record.ts";
@@ -22,13 +22,13 @@ export type ApiKeys = {
 };
 
 type Entry = {
-	readAtMs: number;
+	readAtMs: Milliseconds;
 	record: ApiKeyRecord | undefined;
 	isUsed: boolean;
 	/** The caller, and the hash of the key that was verified against the record: that key is not verified again. */
 	proven?: { account: Account; digest: string };
 };
-type Read = { startedAtMs: number; entry: Promise<Entry> };
+type Read = { startedAtMs: Milliseconds; entry: Promise<Entry> };
 
 const rereadMs = 1_000;
 /** Milliseconds for which a revoked key may still be accepted. */
@@ -54,7 +54,7 @@ export function createApiKeys({
 	pepper: string;
 	/** The limits of keys that have none of their own. */
 	limits: KeyLimits;
-	nowMs?: () => number;
+	nowMs?: () => Milliseconds;
 	maxEntries?: number;
 	/** Called with errors of work that no caller waits for. */
 	onError?: (error: unknown) => void;
@@ -68,7 +68,7 @@ export function createApiKeys({
 	let nextRead: { ids: string[]; records: Promise<Map<string, ApiKeyRecord>> } | undefined;
 	let isRereading = false;
 
-	function isFresh(readAtMs: number): boolean {
+	function isFresh(readAtMs: Milliseconds): boolean {
 		const ageMs = nowMs() - readAtMs;
 		// A clock that was set back must not make a stale entry fresh.
 		return ageMs >= 0 && ageMs < staleMs;
@@ -225,7 +225,7 @@ async function readRecords(db: Database, ids: readonly string[]): Promise<Map<st
 	return new Map((await findApiKeys(db, ids)).map((record) => [record.id, record]));
 }
 
-function isOver({ revokedAt, expiresAt }: ApiKeyRecord, nowMs: number): boolean {
+function isOver({ revokedAt, expiresAt }: ApiKeyRecord, nowMs: Milliseconds): boolean {
 	return revokedAt !== undefined || (expiresAt !== undefined && expiresAt.getTime() <= nowMs);
 }
 

@@ -1,4 +1,5 @@
 import { randomUUID } from "node:crypto";
+import type { Milliseconds } from "@geoswap/protocol";
 import type { PromptRedis, Script } from "./prompt-redis.ts";
 
 /** Limits how many calls of a key are held open, over all processes. */
@@ -33,7 +34,7 @@ type Lease = {
 	id: string;
 	keyId: string;
 	/** The time at which Redis drops the lease by itself, or a moment before. */
-	endsAtMs: number;
+	endsAtMs: Milliseconds;
 };
 
 /** Seconds by which a lease outlives its call: reading the swap and answering take time too. */
@@ -52,7 +53,7 @@ export function createHeldCalls({
 	redis: Pick<PromptRedis, "run">;
 	prefix?: string;
 	newLeaseId?: () => string;
-	nowMs?: () => number;
+	nowMs?: () => Milliseconds;
 }): HeldCalls {
 	const heldHere = new Map<string, number>();
 	/** Leases that have ended but that Redis has not confirmed, in the order of the attempts to give them back. */

@@ -1,3 +1,4 @@
+import type { Milliseconds } from "@geoswap/protocol";
 import { Redis } from "ioredis";
 
 /** A Redis that answers at once or not at all. */
@@ -24,8 +25,8 @@ export function connectRedis({
 	onError = () => {},
 }: {
 	url: string;
-	timeoutMs?: number;
-	askAgainMs?: number;
+	timeoutMs?: Milliseconds;
+	askAgainMs?: Milliseconds;
 	onError?: (error: unknown) => void;
 }): PromptRedis {
 	const redis = new Redis(url, {

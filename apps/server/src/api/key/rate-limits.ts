@@ -1,3 +1,4 @@
+import type { Seconds } from "@geoswap/protocol";
 import type { Operation } from "./api-keys.ts";
 import { createMemoryBuckets } from "./memory-buckets.ts";
 import { networkOf } from "./network-of.ts";
@@ -13,7 +14,7 @@ export type RateState = {
 	/** The number of requests that may still come at once now. */
 	remaining: number;
 	/** Seconds until the next request is allowed if this one is refused; otherwise until `remaining` is `limit` again. */
-	resetSeconds: number;
+	resetSeconds: Seconds;
 };
 
 /** Requests counted by address: those that should have shown a key, those that need none, and browsers' preflights. */

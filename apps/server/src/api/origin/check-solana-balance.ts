@@ -1,4 +1,5 @@
 import {
+	type Amount,
 	emptyAccountRentLamports,
 	fromSolanaWord,
 	type Order,
@@ -8,7 +9,7 @@ import {
 import { checkBalance } from "./check-balance.ts";
 
 /** Throws if the wallet cannot pay the order's input. */
-export function checkSolanaBalance(order: Order, available: bigint): void {
+export function checkSolanaBalance(order: Order, available: Amount): void {
 	checkBalance(order, available);
 	const { inputToken, inputAmount } = order;
 	const left = available - inputAmount;

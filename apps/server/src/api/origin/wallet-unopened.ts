@@ -1,11 +1,11 @@
-import { addressOfWord, fromSwapKey, type Order } from "@geoswap/protocol";
+import { type Amount, addressOfWord, fromSwapKey, type Milliseconds, type Order } from "@geoswap/protocol";
 import type { Hex } from "viem";
 import type { Database } from "../../database/database.ts";
 import type { Part } from "../../database/statement-part.ts";
 import { recentSwapIds } from "../../swap/record/recent-swap-ids.ts";
 
 /** An order that will take this much of its input token once it is opened. */
-export type WalletUnopened = { orderId: Hex; escrow: Hex; amount: bigint };
+export type WalletUnopened = { orderId: Hex; escrow: Hex; amount: Amount };
 
 /**
  * Returns the wallet's other swaps that have not yet taken the same token on the same chain. Some may be open on chain
@@ -13,7 +13,7 @@ export type WalletUnopened = { orderId: Hex; escrow: Hex; amount: bigint };
  */
 export async function walletUnopened(
 	db: Database,
-	{ order, nowMs }: { order: Order; nowMs: number },
+	{ order, nowMs }: { order: Order; nowMs: Milliseconds },
 ): Promise<WalletUnopened[]> {
 	const { rows } = await db.query<UnopenedRow>({
 		name: "wallet-unopened",
@@ -25,7 +25,7 @@ export async function walletUnopened(
 export type UnopenedRow = { orderId: Hex; escrow: Hex; amount: string };
 
 /** Returns a query for the rows. The third parameter is the swap's id. */
-export function unopenedRows({ order, nowMs }: { order: Order; nowMs: number }): Part {
+export function unopenedRows({ order, nowMs }: { order: Order; nowMs: Milliseconds }): Part {
 	const [first, last] = recentSwapIds(nowMs);
 	return {
 		text: `select '0x' || encode(order_id, 'hex') as "orderId", order_terms->>'escrow' as escrow,

@@ -1,3 +1,4 @@
+import type { Milliseconds } from "@geoswap/protocol";
 import type { EvmChain } from "../../chain/evm/chain-client.ts";
 import type { SolanaChain } from "../../chain/solana/connect-solana.ts";
 import type { Config } from "../../config/config.ts";
@@ -51,7 +52,7 @@ export type ApiParts = {
 	rateLimits: Pick<RateLimits, "takeUnheld">;
 	engine: Engine;
 	sealKeys: SealKeys;
-	nowMs: () => number;
+	nowMs: () => Milliseconds;
 	/** Aborted when the process is told to stop. */
 	stopping: AbortSignal;
 };

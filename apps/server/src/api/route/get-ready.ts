@@ -1,4 +1,4 @@
-import { type ReadyResponse, SwapError } from "@geoswap/protocol";
+import { type Milliseconds, type ReadyResponse, SwapError } from "@geoswap/protocol";
 import type { Log } from "../../telemetry/log.ts";
 import { within } from "../../telemetry/within.ts";
 import type { Route } from "../http/route.ts";
@@ -36,13 +36,13 @@ export function getReady({
 	checks: readonly ReadyCheck[];
 	/** Aborted when the process is told to stop. */
 	stopping?: AbortSignal | undefined;
-	timeoutMs?: number;
-	keptMs?: number;
+	timeoutMs?: Milliseconds;
+	keptMs?: Milliseconds;
 	/** Milliseconds that a process which is already of use waits for the other checks needed at its start. */
-	othersMs?: number;
-	nowMs: () => number;
+	othersMs?: Milliseconds;
+	nowMs: () => Milliseconds;
 }): Route {
-	let round: { results: Promise<Result[]>; endedAtMs: number | undefined } | undefined;
+	let round: { results: Promise<Result[]>; endedAtMs: Milliseconds | undefined } | undefined;
 	let said = "";
 	const start = { passed: new Set<string>(), ofUseAtMs: undefined as number | undefined, isOver: false };
 	return {

@@ -1,4 +1,5 @@
 import {
+	type Milliseconds,
 	SwapError,
 	type SwapStatus,
 	type SwapsResponse,
@@ -33,7 +34,7 @@ export function getSwaps({
 	db: Database;
 	sealKeys: SealKeys;
 	finalitySeconds: FinalitySeconds;
-	nowMs: () => number;
+	nowMs: () => Milliseconds;
 }): Route {
 	// Each list reads months of partitions at worst: submits and status calls come first for the connections.
 	const inTurn = createTurns({ atOnce: 2, waitMs: 2_000, upstream: "database" });

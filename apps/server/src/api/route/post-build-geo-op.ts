@@ -3,6 +3,7 @@ import {
 	type BuildResponse,
 	buildRequestSchema,
 	type GeoOp,
+	type Milliseconds,
 	type Order,
 	type OrderExecution,
 	type OrderUserOp,
@@ -45,7 +46,7 @@ export function postBuildGeoOp({
 	chains: ReadonlyMap<number, EvmChain>;
 	db: Database;
 	sealKeys: SealKeys;
-	nowMs: () => number;
+	nowMs: () => Milliseconds;
 }): Route {
 	return {
 		method: "POST",

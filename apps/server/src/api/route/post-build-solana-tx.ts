@@ -2,6 +2,7 @@ import {
 	type BuildSolanaResponse,
 	buildRequestSchema,
 	fromSolanaWord,
+	type Milliseconds,
 	type Order,
 	orderId,
 	orderSchema,
@@ -47,7 +48,7 @@ export function postBuildSolanaTx({
 	config: Pick<Config, "chains">;
 	db: Database;
 	sealKeys: SealKeys;
-	nowMs: () => number;
+	nowMs: () => Milliseconds;
 }): Route {
 	return {
 		method: "POST",
@@ -119,7 +120,7 @@ function lifeMs({
 	lastValidBlockHeight: bigint;
 	height: bigint;
 	/** The least time that all its blocks take. */
-	leastMs: number;
+	leastMs: Milliseconds;
 }): number {
 	const blocks = lastValidBlockHeight - height;
 	if (blocks <= 0n) return 0;

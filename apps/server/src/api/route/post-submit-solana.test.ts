@@ -1,6 +1,7 @@
 import {
 	fromSwapId,
 	orderTransaction,
+	type SwapUuid,
 	solanaChainId,
 	solanaNativeToken,
 	toSolanaWord,
@@ -122,7 +123,7 @@ test("a replay, of this build or another, returns the swap as it is now, without
 	});
 	await scene.database.owner.query("update swaps set account_id = null");
 	await scene.submit(built, signed);
-	expect(await readSwap(scene.database.pool, fromSwapId(swapId) ?? "")).toMatchObject({
+	expect(await readSwap(scene.database.pool, fromSwapId(swapId) as SwapUuid)).toMatchObject({
 		accountId: scene.accountId,
 	});
 });

@@ -2,6 +2,7 @@ import { startTestSolana } from "@geoswap/devnet";
 import {
 	fromSwapId,
 	orderToJson,
+	type SwapUuid,
 	solanaChainId,
 	submitResponseSchema,
 	toSolanaWord,
@@ -136,7 +137,7 @@ test("a replay returns the swap as it is now, expired or not, without asking the
 	});
 	await scene.database.owner.query("update swaps set account_id = null");
 	await scene.submit(built, signature);
-	expect(await readSwap(scene.database.pool, fromSwapId(swapId) ?? "")).toMatchObject({
+	expect(await readSwap(scene.database.pool, fromSwapId(swapId) as SwapUuid)).toMatchObject({
 		accountId: scene.accountId,
 	});
 });

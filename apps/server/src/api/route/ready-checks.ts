@@ -1,3 +1,4 @@
+import type { Milliseconds } from "@geoswap/protocol";
 import type { Hex } from "viem";
 import type { Config } from "../../config/config.ts";
 import { configuredAssets } from "../../config/configured-assets.ts";
@@ -35,7 +36,7 @@ export function readyChecks({
 	book: Pick<PriceBook, "ageMs" | "isReady" | "isReferenceLive" | "blockSeconds">;
 	desk: Pick<Desk, "isLive">;
 	pauses: Pick<PauseList, "reasonOf">;
-	nowMs: () => number;
+	nowMs: () => Milliseconds;
 }): ReadyCheck[] {
 	return [
 		{

@@ -1,4 +1,4 @@
-import { fromSolanaWord, parseAddress, type QuoteRequest } from "@geoswap/protocol";
+import { fromSolanaWord, type Milliseconds, parseAddress, type QuoteRequest } from "@geoswap/protocol";
 import type { Hex } from "viem";
 import { createBoundedReadings } from "../../chain/bounded-readings.ts";
 import type { SolanaChain } from "../../chain/solana/connect-solana.ts";
@@ -29,7 +29,7 @@ export function createRecipientAccounts({
 	log,
 }: {
 	solana: SolanaChain;
-	nowMs: () => number;
+	nowMs: () => Milliseconds;
 	log: Log;
 }): RecipientAccounts {
 	const { chainId, deployment } = solana;

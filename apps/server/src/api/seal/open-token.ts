@@ -1,5 +1,5 @@
 import { createDecipheriv } from "node:crypto";
-import { SwapError } from "@geoswap/protocol";
+import { type Milliseconds, SwapError } from "@geoswap/protocol";
 import { maxTokenBytes, type SealKey, type SealKeys, type SealPurpose } from "../../config/seal-keys.ts";
 import { tokenFromJson } from "./token-json.ts";
 
@@ -30,7 +30,7 @@ export async function openTokenWithAge<Payload>(
 	return { payload: content.payload as Payload, isOld: keys.nowMs() - content.sealedAtMs > longestUseMs };
 }
 
-type Content = { purpose: SealPurpose; accountId: string; payload: unknown; sealedAtMs: number };
+type Content = { purpose: SealPurpose; accountId: string; payload: unknown; sealedAtMs: Milliseconds };
 
 /** The endpoint that takes a token of each purpose. */
 const endpointOf: Record<SealPurpose, string> = {
@@ -94,7 +94,11 @@ function decipher(
  * Returns true if an honest process may have sealed the token with this key. Once the key is retired none does, and a
  * thief of the key can only backdate tokens, which are then too old for a first use. A quote has no other use.
  */
-function mayHaveSealed({ retiredAtMs }: SealKey, { purpose, sealedAtMs }: Content, nowMs: number): boolean {
+function mayHaveSealed(
+	{ retiredAtMs }: SealKey,
+	{ purpose, sealedAtMs }: Content,
+	nowMs: Milliseconds,
+): boolean {
 	if (!(sealedAtMs < retiredAtMs)) return false;
 	return !purpose.startsWith("quote:") || nowMs <= retiredAtMs + longestUseMs;
 }

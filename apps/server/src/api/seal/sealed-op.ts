@@ -1,4 +1,4 @@
-import type { Authorization, OrderMessageParts, UserOpGas } from "@geoswap/protocol";
+import type { Authorization, Milliseconds, OrderMessageParts, UserOpGas } from "@geoswap/protocol";
 import type { Address } from "viem";
 import type { SealedQuote } from "../../desk/sealed-quote.ts";
 
@@ -18,5 +18,5 @@ export type SealedSolanaOp = OrderMessageParts & {
 	/** The last block height at which it can land. */
 	lastValidBlockHeight: bigint;
 	/** The deadline for a first submit: until then its blockhash is certainly valid. */
-	expiresAtMs: number;
+	expiresAtMs: Milliseconds;
 };

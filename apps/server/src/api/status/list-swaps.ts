@@ -1,4 +1,10 @@
-import { firstSwapUuidAt, type SwapStatus, type SwapUuid, swapUuidTimeMs } from "@geoswap/protocol";
+import {
+	firstSwapUuidAt,
+	type Milliseconds,
+	type SwapStatus,
+	type SwapUuid,
+	swapUuidTimeMs,
+} from "@geoswap/protocol";
 import type { Database } from "../../database/database.ts";
 import type { SwapRecord } from "../../swap/facts/swap-record.ts";
 import { type SwapRow, swapColumns, swapFromRow } from "../../swap/record/read-swap.ts";
@@ -15,12 +21,12 @@ const windowDays = [2, 30, 30, 30, 30, 30, 30];
 export type ListedSwaps = {
 	accountId: string;
 	/** The account's swaps are not older than this, except for clock differences. */
-	accountCreatedAtMs: number;
+	accountCreatedAtMs: Milliseconds;
 	/** If given, only swaps older than this id are listed. */
 	before?: SwapUuid | undefined;
 	status?: SwapStatus | undefined;
 	limit: number;
-	nowMs: number;
+	nowMs: Milliseconds;
 };
 
 export type SwapPage = {

@@ -1,4 +1,4 @@
-import type { SwapUuid } from "@geoswap/protocol";
+import type { Milliseconds, SwapUuid } from "@geoswap/protocol";
 import pg from "pg";
 import type { Database } from "../../database/database.ts";
 
@@ -7,7 +7,7 @@ export type SwapListener = {
 	 * Waits for the swap to become terminal, from the moment of the call: read the swap after it, or a change in between
 	 * is missed.
 	 */
-	waitForTerminal(uuid: SwapUuid, timeoutMs: number): TerminalWait;
+	waitForTerminal(uuid: SwapUuid, timeoutMs: Milliseconds): TerminalWait;
 	close(): Promise<void>;
 };
 
@@ -33,8 +33,8 @@ export function createSwapListener({
 }: {
 	url: string;
 	db: Database;
-	rereadMs?: number;
-	reconnectMs?: number;
+	rereadMs?: Milliseconds;
+	reconnectMs?: Milliseconds;
 	onError?: (error: unknown) => void;
 }): SwapListener {
 	const waits = new Map<SwapUuid, TerminalWait[]>();
@@ -91,7 +91,7 @@ export function createSwapListener({
 		};
 		next.on("error", lost);
 		next.on("end", () => lost());
-		next.on("notification", ({ payload }) => payload && wake(payload));
+		next.on("notification", ({ payload }) => payload && wake(payload as SwapUuid));
 		try {
 			await next.connect();
 			await next.query("listen swap_terminal");

@@ -1,3 +1,4 @@
+import type { SwapUuid } from "@geoswap/protocol";
 import { expect, test } from "vitest";
 import type { Database } from "../../database/database.ts";
 import { createSwapReader } from "./swap-reader.ts";
@@ -16,7 +17,7 @@ function slowDatabase() {
 test("many who ask at once cost a few queries, each swap once, and who asks later is told what is true later", async () => {
 	const { db, queries } = slowDatabase();
 	const reader = createSwapReader({ db, maxQueries: 2, maxInQuery: 3 });
-	const asked = ["a", "b", "c", "d", "d", "e", "f", "a"].map((uuid) => reader.read(uuid));
+	const asked = ["a", "b", "c", "d", "d", "e", "f", "a"].map((uuid) => reader.read(uuid as SwapUuid));
 	expect(queries.map(({ ids }) => ids)).toEqual([["a"], ["b"]]);
 	queries[0]?.answer.resolve({ rows: [] });
 	await asked[0];
@@ -34,7 +35,7 @@ test("many who ask at once cost a few queries, each swap once, and who asks late
 test("a query that fails fails those who asked for it, and nobody after them", async () => {
 	const { db, queries } = slowDatabase();
 	const reader = createSwapReader({ db, maxQueries: 1 });
-	const [first, second] = [reader.read("a"), reader.read("b")];
+	const [first, second] = [reader.read("a" as SwapUuid), reader.read("b" as SwapUuid)];
 	queries[0]?.answer.reject(new Error("gone"));
 	await expect(first).rejects.toThrow("gone");
 	await expect.poll(() => queries.length).toBe(2);
@@ -45,8 +46,8 @@ test("a query that fails fails those who asked for it, and nobody after them", a
 test("a row that cannot be read fails whoever asked for it, and nobody in the same query", async () => {
 	const { db, queries } = slowDatabase();
 	const reader = createSwapReader({ db, maxQueries: 1 });
-	const first = reader.read("a");
-	const [broken, missing] = [reader.read("b"), reader.read("c")];
+	const first = reader.read("a" as SwapUuid);
+	const [broken, missing] = [reader.read("b" as SwapUuid), reader.read("c" as SwapUuid)];
 	queries[0]?.answer.resolve({ rows: [] });
 	await first;
 	await expect.poll(() => queries.length).toBe(2);

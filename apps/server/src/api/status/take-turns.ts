@@ -1,4 +1,4 @@
-import { SwapError } from "@geoswap/protocol";
+import { type Milliseconds, SwapError } from "@geoswap/protocol";
 
 /** Runs work, a limited number of pieces at once, and one at a time for each `who`. */
 export type Turns = <T>(who: string, work: () => Promise<T>) => Promise<T>;
@@ -10,7 +10,7 @@ export function createTurns({
 	upstream,
 }: {
 	atOnce: number;
-	waitMs: number;
+	waitMs: Milliseconds;
 	/** The upstream that they wait for. */
 	upstream: string;
 }): Turns {

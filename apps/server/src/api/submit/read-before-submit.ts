@@ -1,4 +1,4 @@
-import type { Order } from "@geoswap/protocol";
+import type { Milliseconds, Order } from "@geoswap/protocol";
 import type { Database } from "../../database/database.ts";
 import { joinParts } from "../../database/statement-part.ts";
 import type { SwapRecord } from "../../swap/facts/swap-record.ts";
@@ -28,7 +28,7 @@ type BeforeRow = StrikesRow & { unopened: UnopenedRow[] | null } & (SwapRow | { 
 /** Reads what a submit needs to know before it asks the chain. */
 export async function readBeforeSubmit(
 	db: Database,
-	{ order, accountId, nowMs }: { order: Order; accountId: string; nowMs: number },
+	{ order, accountId, nowMs }: { order: Order; accountId: string; nowMs: Milliseconds },
 ): Promise<BeforeSubmit> {
 	const { texts, values } = joinParts([unopenedRows({ order, nowMs }), strikesRow({ accountId, nowMs })]);
 	const [unopened, struck] = texts;

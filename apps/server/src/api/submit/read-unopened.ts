@@ -1,4 +1,4 @@
-import { fromSwapKey, type Order } from "@geoswap/protocol";
+import { fromSwapKey, type Milliseconds, type Order } from "@geoswap/protocol";
 import { type Hex, hexToBytes } from "viem";
 import type { Part } from "../../database/statement-part.ts";
 import { jobPriority } from "../../swap/facts/job.ts";
@@ -47,7 +47,7 @@ export function unopenedBy({
 	order: Order;
 	accountId: string;
 	countedOrders: readonly Hex[];
-	nowMs: number;
+	nowMs: Milliseconds;
 }): Part {
 	const [first, last] = recentSwapIds(nowMs);
 	return {

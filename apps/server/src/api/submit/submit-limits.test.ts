@@ -1,4 +1,5 @@
 import { randomBytes } from "node:crypto";
+import type { SwapUuid } from "@geoswap/protocol";
 import { hexToBytes } from "viem";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import { refusalOf } from "../../../test/api/origin-scene.ts";
@@ -80,7 +81,7 @@ test("whatever becomes of a caller's swaps, those that are not settled cost at m
 		const budget = 2_500_000;
 		const unwinding = 130_000;
 		/** For each swap: the gas mined, the gas that may yet be, and whether anything is left to do. */
-		const swaps = new Map<string, { worst: number; mined: number; stage: "opening" | "open" | "over" }>();
+		const swaps = new Map<SwapUuid, { worst: number; mined: number; stage: "opening" | "open" | "over" }>();
 		let largest = 0;
 		for (let step = 0; step < 60; step++) {
 			const undecided = [...swaps].filter(([, { stage }]) => stage !== "over");
@@ -218,7 +219,7 @@ async function mine(swapId: string, gasCost: bigint): Promise<void> {
 	);
 }
 
-async function end(swapId: string, status: "failed" | "refunded"): Promise<void> {
+async function end(swapId: SwapUuid, status: "failed" | "refunded"): Promise<void> {
 	const { owner } = scene.database;
 	await owner.query("update swaps set status = $2 where id = $1", [swapId, status]);
 	await recordUnsettledGas(scene.database.pools.worker, { swapIds: [swapId], nowMs: Date.now() });

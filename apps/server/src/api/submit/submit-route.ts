@@ -1,9 +1,11 @@
 import {
 	greater,
 	isSolana,
+	type Milliseconds,
 	type Order,
 	orderId,
 	orderSchema,
+	type Seconds,
 	type SubmitResponse,
 	SwapError,
 	type SwapUuid,
@@ -11,6 +13,7 @@ import {
 	toChainId,
 	toSwapId,
 	usdCents,
+	type Wei,
 } from "@geoswap/protocol";
 import type { Hex } from "viem";
 import type { SolanaChain } from "../../chain/solana/connect-solana.ts";
@@ -53,7 +56,7 @@ export type SubmitDeps = {
 	engine: Engine;
 	pauses: Pick<PauseList, "reasonOf">;
 	config: PolicyConfig;
-	nowMs: () => number;
+	nowMs: () => Milliseconds;
 };
 
 /** The parts of a submit that differ by kind of origin. Each step runs once those before it have passed. */
@@ -328,7 +331,7 @@ export function submitRoute<Op extends { quote: SealedQuote }, Signed extends { 
 
 	/** Throws if the account's unsettled swaps have used up the day's budget, or may yet do so. */
 	function checkGasBudget(accountId: string, { ended, undecided }: Standing["gas"]): void {
-		const costOf = (spent: { chainId: number; wei: bigint }[]) =>
+		const costOf = (spent: { chainId: number; wei: Wei }[]) =>
 			spent.reduce((sum, gas) => sum + desk.gasUsdCents(gas), 0n);
 		const inFlight = undecided.inFlight.map(({ chainId, gas }) => ({
 			chainId,
@@ -388,7 +391,7 @@ const openedAfterStrikes =
 /** The share of a marker's lifetime in which an order may be submitted again: it is decided in the rest. */
 const markerShare = 0.9;
 
-function expired(expiresAtMs: number, found: "never" | "untold"): SwapError {
+function expired(expiresAtMs: Milliseconds, found: "never" | "untold"): SwapError {
 	const details = { expiredAt: new Date(expiresAtMs).toISOString() };
 	if (found === "never") return new SwapError("OP_EXPIRED", details);
 	return new SwapError("OP_EXPIRED", details, {
@@ -428,7 +431,7 @@ function answer({ id, status }: SwapRecord): SubmitResponse {
 /** Returns the caller's error for a submit that wrote nothing. */
 function refusal(
 	outcome: Exclude<SubmitOutcome["outcome"], "created" | "existing" | "expired">,
-	{ reservationSeconds }: { reservationSeconds: number },
+	{ reservationSeconds }: { reservationSeconds: Seconds },
 ): SwapError {
 	switch (outcome) {
 		case "price":

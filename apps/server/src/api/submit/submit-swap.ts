@@ -1,9 +1,13 @@
 import {
+	type Amount,
 	type FailureCode,
+	type Milliseconds,
 	type Order,
 	orderId,
 	orderToJson,
+	type Seconds,
 	type SwapUuid,
+	type UsdCents,
 	unpackDeadlines,
 } from "@geoswap/protocol";
 import pg from "pg";
@@ -37,8 +41,8 @@ export type NewSwap = {
 	accountId: string;
 	order: Order;
 	/** The quoted output. */
-	output: bigint;
-	valueUsdCents: bigint;
+	output: Amount;
+	valueUsdCents: UsdCents;
 	feeMillibps: number;
 	delivery: Delivery;
 	op: SignedOp | SignedSolanaOp;
@@ -74,12 +78,12 @@ type Submission = {
 	admit: (standing: Standing) => void;
 	/** Orders of the wallet that were already subtracted from its balance. */
 	countedOrders: readonly Hex[];
-	limits: UnopenedLimits & { reservationSeconds: number };
+	limits: UnopenedLimits & { reservationSeconds: Seconds };
 	/** Set if exposure to the input token is limited. */
 	exposure?: ExposureLimit | undefined;
 	/** Set if attesters decide the order. */
 	attesters?: (AttestersWanted & { threshold: number }) | undefined;
-	nowMs: number;
+	nowMs: Milliseconds;
 };
 
 /**
@@ -157,7 +161,7 @@ async function startSwap(
 		isOpened,
 		limits,
 		nowMs,
-	}: { swap: NewSwap; isOpened: boolean; limits: { reservationSeconds: number }; nowMs: number },
+	}: { swap: NewSwap; isOpened: boolean; limits: { reservationSeconds: Seconds }; nowMs: Milliseconds },
 ): Promise<void> {
 	const openMs = Number(unpackDeadlines(swap.order.deadlines).openDeadline) * 1_000 - nowMs;
 	// A round looks by the time the reservation lapses or the order can no longer be opened.

@@ -1,4 +1,4 @@
-import { toWord } from "@geoswap/protocol";
+import { type Amount, toWord } from "@geoswap/protocol";
 import { getAddress, type Hex } from "viem";
 import { type AuditedChain, balancesAt } from "../read/audited-chain.ts";
 import { type Books, stockKey } from "../read/read-books.ts";
@@ -61,7 +61,7 @@ function owedAt(
 	const isThen = ({ block }: { block: number }) => block <= upTo;
 	const decided = new Set([...released, ...refunded].filter(isThen).map(({ orderId }) => orderId));
 	const sums = new Map<string, bigint>();
-	const add = (key: string, amount: bigint) => sums.set(key, (sums.get(key) ?? 0n) + amount);
+	const add = (key: string, amount: Amount) => sums.set(key, (sums.get(key) ?? 0n) + amount);
 	for (const { orderId, order } of opened.filter(isThen)) {
 		if (!decided.has(orderId)) add(holdingKey(order.escrow, order.inputToken), order.inputAmount);
 	}

@@ -1,3 +1,4 @@
+import type { Milliseconds, UsdCents } from "@geoswap/protocol";
 import type { AuditedPolicy } from "../read/audited-chain.ts";
 import { type AuditedSwap, sightingKey } from "../read/read-books.ts";
 import type { Finding } from "../read/report.ts";
@@ -13,7 +14,7 @@ export function checkDepositDepth(
 		policy,
 		sightings,
 		policySinceMs,
-	}: { policy: AuditedPolicy; sightings: ReadonlySet<string>; policySinceMs: number | undefined },
+	}: { policy: AuditedPolicy; sightings: ReadonlySet<string>; policySinceMs: Milliseconds | undefined },
 ): Finding[] {
 	return decisions.flatMap((decidedOn) => {
 		const { blockNumber, headNumber, finalizedNumber, blocksNeeded, agreeAboveUsd, atMs } = decidedOn;
@@ -43,7 +44,7 @@ export function checkDepositDepth(
 }
 
 /** Returns undefined if a deposit of that value must be final. */
-function depthFor({ depths = [] }: AuditedPolicy, valueUsdCents: bigint): number | undefined {
+function depthFor({ depths = [] }: AuditedPolicy, valueUsdCents: UsdCents): number | undefined {
 	const enough = depths.filter(({ upToUsd }) => valueUsdCents <= BigInt(Math.floor(upToUsd * 100)));
 	const [least] = enough.toSorted((a, b) => a.upToUsd - b.upToUsd);
 	return least?.blocks;

@@ -1,4 +1,4 @@
-import { isSolana, unpackDeadlines } from "@geoswap/protocol";
+import { isSolana, type Milliseconds, unpackDeadlines } from "@geoswap/protocol";
 import type { Hex } from "viem";
 import type { AuditedPolicy } from "../read/audited-chain.ts";
 import type { OrderHistory } from "../read/order-history.ts";
@@ -24,7 +24,7 @@ export function checkExposure({
 	swaps: readonly AuditedSwap[];
 	events: Books["events"];
 	histories: ReadonlyMap<Hex, OrderHistory>;
-	nowMs: number;
+	nowMs: Milliseconds;
 }): { checked: { I10: number; I15: number }; breaches: Finding[] } {
 	const breaches: Finding[] = [];
 	const checked = { I10: 0, I15: 0 };
@@ -73,7 +73,7 @@ export function isDepositLost({
 }: Pick<AuditedSwap, "order"> & {
 	history: OrderHistory | undefined;
 	finalAt: bigint | undefined;
-	nowMs: number;
+	nowMs: Milliseconds;
 }): boolean {
 	if (history && history.opened.length > 0) return false;
 	const { openDeadline } = unpackDeadlines(order.deadlines);

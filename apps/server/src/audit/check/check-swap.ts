@@ -1,4 +1,4 @@
-import { orderId as orderIdOf, unpackDeadlines } from "@geoswap/protocol";
+import { type Milliseconds, orderId as orderIdOf, unpackDeadlines } from "@geoswap/protocol";
 import type { OrderHistory } from "../read/order-history.ts";
 import type { AuditedSwap } from "../read/read-books.ts";
 import type { Finding, Invariant } from "../read/report.ts";
@@ -26,10 +26,10 @@ export function checkSwap(
 		/** Time of the newest final block that the service has processed of each chain, likewise. */
 		bookedAt: { origin: bigint | undefined; destination: bigint | undefined };
 		/** Time since which the service has been able to work on the swap. */
-		workingSinceMs?: number | undefined;
+		workingSinceMs?: Milliseconds | undefined;
 		/** True if only the wallet or its token holds up the refund. */
 		isOwed?: boolean | undefined;
-		nowMs: number;
+		nowMs: Milliseconds;
 	},
 ): Finding[] {
 	const breaches: Finding[] = [];

@@ -1,3 +1,4 @@
+import type { Milliseconds } from "@geoswap/protocol";
 import type { AuditedChain } from "../read/audited-chain.ts";
 import { inTurns } from "../read/in-turns.ts";
 import type { OrderHistory } from "../read/order-history.ts";
@@ -15,7 +16,7 @@ export async function checkUnknownFills(
 	}: {
 		/** Histories of orders whose terms nobody knows. On Solana such an order is found by its marker. */
 		histories: readonly OrderHistory[];
-		nowMs: number;
+		nowMs: Milliseconds;
 	},
 ): Promise<Finding[]> {
 	const fills = histories.flatMap(({ orderId, filled }) =>

@@ -1,3 +1,4 @@
+import type { Seconds } from "@geoswap/protocol";
 import type { AuditedSwap } from "../read/read-books.ts";
 import type { Finding } from "../read/report.ts";
 
@@ -10,7 +11,7 @@ const patienceSeconds = 60;
  */
 export function checkWaits(
 	swaps: readonly AuditedSwap[],
-	{ workingSeconds }: { /** How long there has been a worker that could look. */ workingSeconds: number },
+	{ workingSeconds }: { /** How long there has been a worker that could look. */ workingSeconds: Seconds },
 ): Finding[] {
 	return swaps.flatMap(({ id, orderId, order, isEnded, dueSeconds }): Finding[] => {
 		if (isEnded) return [];

@@ -1,4 +1,4 @@
-import { addressOfWord, type Order, toChainId } from "@geoswap/protocol";
+import { addressOfWord, type Milliseconds, type Order, toChainId } from "@geoswap/protocol";
 import type { Hex } from "viem";
 import type { OrderHistory } from "../read/order-history.ts";
 import type { AuditedSwap } from "../read/read-books.ts";
@@ -15,7 +15,7 @@ export function findLosses({
 	chains: readonly ExposedChain[];
 	swaps: readonly AuditedSwap[];
 	histories: ReadonlyMap<Hex, OrderHistory>;
-	nowMs: number;
+	nowMs: Milliseconds;
 }): Pick<Report, "losses" | "lostUsdCents"> {
 	const byOrder = new Map(swaps.map((swap) => [swap.orderId, swap]));
 	const losses: Loss[] = [];

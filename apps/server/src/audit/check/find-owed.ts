@@ -3,6 +3,7 @@ import {
 	formatAddress,
 	fromSolanaWord,
 	isSolana,
+	type Milliseconds,
 	solanaNativeToken,
 	toChainId,
 	unpackDeadlines,
@@ -36,7 +37,7 @@ export async function findOwed(
 		histories: ReadonlyMap<Hex, OrderHistory>;
 		/** Time at which each order's refund was last seen held up. Updated by this call. */
 		heldUpAtMs: Map<Hex, number>;
-		nowMs: number;
+		nowMs: Milliseconds;
 	},
 ): Promise<Owed[]> {
 	const late = swaps.filter(

@@ -1,10 +1,14 @@
 import {
+	type Amount,
 	fromSolanaWord,
+	type Milliseconds,
 	type Order,
 	orderSchema,
+	type Seconds,
 	type SolanaAddress,
 	type SwapStatus,
 	solanaChainId,
+	type UsdCents,
 } from "@geoswap/protocol";
 import type pg from "pg";
 import type { Address, Hex } from "viem";
@@ -15,7 +19,7 @@ export type Books = {
 	/** The time of the newest final block that the service has processed of each chain, by that chain's clock. */
 	bookedAt: Map<number, bigint>;
 	/** The time at which the database was last restored from a backup. */
-	restoredAtMs: number | undefined;
+	restoredAtMs: Milliseconds | undefined;
 	/** Keyed by `${chainId}:${token}`, the token in lower case. */
 	stock: Map<string, bigint>;
 	/** On Solana every account of the ledger has a counterpart on the chain. Undefined if the books lack it. */
@@ -44,7 +48,7 @@ export type SolanaBooks = {
 	/** Signatures of the transactions that lanes have recorded. */
 	written: Set<Hex>;
 	/** Sums by account, token (in hex) and kind of posting. */
-	sums: { account: string; token: Hex; posting: string; amount: bigint }[];
+	sums: { account: string; token: Hex; posting: string; amount: Amount }[];
 };
 
 export type AuditedSwap = {
@@ -55,10 +59,10 @@ export type AuditedSwap = {
 	/** True if the swap's outcome is final. */
 	isEnded: boolean;
 	/** Seconds for which it has been due; negative if it is not due yet, undefined if it has no due time. */
-	dueSeconds: number | undefined;
-	endedAtMs: number | undefined;
-	deliveredAmount: bigint | undefined;
-	valueUsdCents: bigint;
+	dueSeconds: Seconds | undefined;
+	endedAtMs: Milliseconds | undefined;
+	deliveredAmount: Amount | undefined;
+	valueUsdCents: UsdCents;
 	stage: string;
 	/** Every stage that it was in, and the status that ended them. */
 	moves: string[];
@@ -74,7 +78,7 @@ type DecidedOn = {
 	blocksNeeded: number | undefined;
 	/** The value above which a second provider had to have the deposit. */
 	agreeAboveUsd: number | undefined;
-	atMs: number;
+	atMs: Milliseconds;
 };
 
 /** The most postings that can be written at once. So many before the newest are read again. */

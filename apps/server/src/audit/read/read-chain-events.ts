@@ -1,4 +1,4 @@
-import { geoEscrowAbi, geoVaultAbi, type Order, toWord } from "@geoswap/protocol";
+import { type Amount, geoEscrowAbi, geoVaultAbi, type Order, toWord } from "@geoswap/protocol";
 import { type Address, BaseError, type Hex, type Log, parseEventLogs, RpcRequestError } from "viem";
 import type { AuditedChain } from "./audited-chain.ts";
 
@@ -7,8 +7,8 @@ export type ChainEvents = {
 	opened: At<{ orderId: Hex; order: Order }>[];
 	released: At<{ orderId: Hex; paid: boolean }>[];
 	refunded: At<{ orderId: Hex; paid: boolean }>[];
-	credited: At<{ escrow: Address; token: Address; amount: bigint }>[];
-	claimed: At<{ escrow: Address; beneficiary: Address; token: Address; amount: bigint }>[];
+	credited: At<{ escrow: Address; token: Address; amount: Amount }>[];
+	claimed: At<{ escrow: Address; beneficiary: Address; token: Address; amount: Amount }>[];
 	filled: At<{ orderId: Hex; delivered: bigint }>[];
 	voided: At<{ orderId: Hex }>[];
 };

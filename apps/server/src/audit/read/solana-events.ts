@@ -1,4 +1,5 @@
 import {
+	type Amount,
 	isSolana,
 	markerSeed,
 	type Order,
@@ -27,7 +28,7 @@ export type SolanaEvents = {
 		holder: Holder;
 		token: SolanaAddress;
 		slot: number;
-		amount: bigint;
+		amount: Amount;
 		/** True if it was paid back to its source, with the order's marker or memo. */
 		isRefund?: true;
 	}[];
@@ -41,7 +42,7 @@ type UnknownDeposit = PaymentSource & {
 	signature: Hex;
 	slot: number;
 	token: SolanaAddress;
-	amount: bigint;
+	amount: Amount;
 	isRefunded: boolean;
 };
 
@@ -170,7 +171,7 @@ function refundUnknown(
 
 type Account = { address: SolanaAddress; token: SolanaAddress };
 /** The change of each account that an order's terms demand, by address. */
-type Due = Map<SolanaAddress, Account & { amount: bigint }>;
+type Due = Map<SolanaAddress, Account & { amount: Amount }>;
 type Step = {
 	transaction: SolanaTransaction;
 	orderId: Hex;
@@ -215,7 +216,7 @@ async function addDecision(
 	found.events[isReleased ? "released" : "refunded"].push({ ...at, paid: true });
 }
 
-function add(due: Due, account: Account, amount: bigint): void {
+function add(due: Due, account: Account, amount: Amount): void {
 	due.set(account.address, { ...account, amount: (due.get(account.address)?.amount ?? 0n) + amount });
 }
 

@@ -1,4 +1,4 @@
-import type { SolanaAddress } from "@geoswap/protocol";
+import type { Amount, SolanaAddress } from "@geoswap/protocol";
 import type { Signature } from "@solana/kit";
 import type { SolanaTransaction } from "./read-solana-transaction.ts";
 
@@ -26,7 +26,7 @@ export type SolanaHistory = {
 };
 
 /** The amount that strangers gave to one of our accounts in a slot. */
-export type SolanaGift = { slot: number; amount: bigint };
+export type SolanaGift = { slot: number; amount: Amount };
 
 /** Transactions older than `before` and newer than `until`. */
 type UnreadPart = { before: Signature; until: Signature | undefined };

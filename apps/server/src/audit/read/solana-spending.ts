@@ -1,4 +1,4 @@
-import { type SolanaAddress, solanaNativeToken } from "@geoswap/protocol";
+import { type SolanaAddress, solanaNativeToken, type Wei } from "@geoswap/protocol";
 import type { AuditedSolana } from "./audited-solana.ts";
 import type { SolanaTransaction } from "./read-solana-transaction.ts";
 import { changeOf } from "./solana-events.ts";
@@ -9,7 +9,7 @@ export type SolanaSpending = {
 	/** Comes back when the markers are closed. */
 	inMarkers: bigint;
 	/** Lamports in accounts that were made for others. */
-	rent: bigint;
+	rent: Wei;
 	/** Lamports that came back with markers and were not ours. */
 	found: bigint;
 };
@@ -18,7 +18,7 @@ export type SolanaSpending = {
 export type ForgottenSpending = {
 	transactions: number;
 	/** Their cost: fees, and the lamports in the accounts that they made. */
-	lamports: bigint;
+	lamports: Wei;
 	/** Any other lamports that left fee payers by them. */
 	taken: bigint;
 };

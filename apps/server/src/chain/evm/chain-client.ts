@@ -1,4 +1,4 @@
-import type { ChainDeployment } from "@geoswap/protocol";
+import type { ChainDeployment, Milliseconds } from "@geoswap/protocol";
 import {
 	type Address,
 	BaseError,
@@ -38,7 +38,7 @@ export function connectChain({
 }: {
 	chainId: number;
 	rpcUrl: string;
-	timeoutMs?: number;
+	timeoutMs?: Milliseconds;
 	/** The most calls of the same moment that go to the node in one request; undefined if each goes alone. */
 	batchSize?: number;
 	/** The transport to the node, if not HTTP to `rpcUrl`. */

@@ -1,4 +1,4 @@
-import type { SolanaDeployment } from "@geoswap/protocol";
+import type { Milliseconds, SolanaDeployment } from "@geoswap/protocol";
 import {
 	createDefaultRpcTransport,
 	createSolanaRpcFromTransport,
@@ -23,7 +23,7 @@ export function connectSolana({
 }: {
 	rpcUrl: string;
 	deployment: SolanaDeployment;
-	timeoutMs?: number;
+	timeoutMs?: Milliseconds;
 	/** The transport to the node, if not HTTP to `rpcUrl`. */
 	transport?: RpcTransport;
 	/** Called after every call to the node. */
@@ -39,7 +39,7 @@ export function connectSolana({
 }
 
 /** Adds a timeout and one retry for a broken connection. Beyond that the caller retries, as on an EVM chain. */
-function withTimeoutAndRetry(transport: RpcTransport, timeoutMs: number): RpcTransport {
+function withTimeoutAndRetry(transport: RpcTransport, timeoutMs: Milliseconds): RpcTransport {
 	return async <TResponse>(request: Parameters<RpcTransport>[0]) => {
 		const attempt = () => {
 			const timeout = AbortSignal.timeout(timeoutMs);

@@ -1,3 +1,4 @@
+import type { Milliseconds } from "@geoswap/protocol";
 import type { EvmChain } from "../../chain/evm/chain-client.ts";
 import { readTokenBalance } from "../../chain/evm/read/read-token-balance.ts";
 import type { Config } from "../../config/config.ts";
@@ -13,7 +14,7 @@ export function chainFeeDiscounts({
 }: {
 	config: Pick<Config, "feeDiscount">;
 	chains: ReadonlyMap<number, EvmChain>;
-	nowMs: () => number;
+	nowMs: () => Milliseconds;
 	log: Log;
 }): FeeDiscounts | undefined {
 	if (!feeDiscount) return undefined;

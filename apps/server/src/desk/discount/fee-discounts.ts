@@ -1,4 +1,4 @@
-import { isSolana } from "@geoswap/protocol";
+import { isSolana, type Milliseconds, type Seconds } from "@geoswap/protocol";
 import type { Address } from "viem";
 import { createBoundedReadings } from "../../chain/bounded-readings.ts";
 import { earnedTier, type FeeTier } from "./fee-tier.ts";
@@ -29,11 +29,11 @@ export function createFeeDiscounts({
 	tiers: readonly FeeTier[];
 	/** The token's decimals. */
 	decimals: number;
-	cacheSeconds: number;
-	timeoutMs: number;
+	cacheSeconds: Seconds;
+	timeoutMs: Milliseconds;
 	/** Rejects if the signal aborts. */
 	readBalance: (wallet: Address, signal: AbortSignal) => Promise<bigint>;
-	nowMs: () => number;
+	nowMs: () => Milliseconds;
 	onError?: (error: unknown) => void;
 }): FeeDiscounts {
 	const readings = createBoundedReadings<Address, FeeTier>({

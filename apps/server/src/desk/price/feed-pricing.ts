@@ -1,5 +1,7 @@
 import {
+	type Amount,
 	greater,
+	type Milliseconds,
 	mulDivDown,
 	type SolanaAssetDeployment,
 	type SolanaDeployment,
@@ -71,7 +73,7 @@ export function createFeedPricing({
 		return source;
 	}
 
-	function isReferenceLive(address: Address, nowMs: number): boolean {
+	function isReferenceLive(address: Address, nowMs: Milliseconds): boolean {
 		const asset = assets.get(address);
 		if (!asset) return false;
 		const source = sourceOf(asset);
@@ -94,7 +96,7 @@ export function createFeedPricing({
 
 	function lessSpread(
 		asset: Address,
-		{ amount, from, to }: { amount: bigint; from: Address; to: Address },
+		{ amount, from, to }: { amount: Amount; from: Address; to: Address },
 	): bigint {
 		const spread = BigInt(spreadBps[assets.get(asset)?.kind ?? "volatile"]);
 		const fair = convertDown(amount, reference(from), reference(to));

@@ -1,3 +1,4 @@
+import type { Seconds } from "@geoswap/protocol";
 import type { FeedAnswer } from "../../chain/evm/read/read-block-prices.ts";
 
 /** Extra seconds for a feed's round to be mined: it is sent only at the heartbeat. */
@@ -6,7 +7,7 @@ const feedGraceSeconds = 120;
 /** Returns true if the feed was updated within its heartbeat, by the clock of its own chain. */
 export function isFeedFresh(
 	feed: FeedAnswer | undefined,
-	{ heartbeatSeconds, atUnixSeconds }: { heartbeatSeconds: number; atUnixSeconds: number },
+	{ heartbeatSeconds, atUnixSeconds }: { heartbeatSeconds: Seconds; atUnixSeconds: Seconds },
 ): boolean {
 	if (!feed || feed.usdE18 === 0n) return false;
 	return atUnixSeconds - feed.updatedAtUnixSeconds <= heartbeatSeconds + feedGraceSeconds;

@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises";
+import type { Milliseconds } from "@geoswap/protocol";
 import type { Address } from "viem";
 import type { EvmChain } from "../../chain/evm/chain-client.ts";
 import { type BlockPrices, readBlockPrices } from "../../chain/evm/read/read-block-prices.ts";
@@ -21,8 +22,8 @@ export async function keepBook({
 	/** The size of the top rung. */
 	topUsd: number;
 	feedsForOthers?: readonly Address[];
-	pollMs: number;
-	nowMs: () => number;
+	pollMs: Milliseconds;
+	nowMs: () => Milliseconds;
 	signal: AbortSignal;
 	log: Log;
 }): Promise<void> {

@@ -1,3 +1,4 @@
+import type { Milliseconds } from "@geoswap/protocol";
 import type { EvmChain } from "../../chain/evm/chain-client.ts";
 import { assetsPricedOn, evmChains, solanaChain } from "../../config/chain-config.ts";
 import type { Config } from "../../config/config.ts";
@@ -15,7 +16,7 @@ export function keepPrices({
 }: {
 	config: Pick<Config, "chains" | "price">;
 	chains: readonly EvmChain[];
-	nowMs: () => number;
+	nowMs: () => Milliseconds;
 	signal: AbortSignal;
 	log: Log;
 }): { book: PriceBook; kept: Promise<unknown> } {

@@ -1,4 +1,12 @@
-import { type AssetDeployment, type ChainDeployment, greater, lesser, mulDivDown } from "@geoswap/protocol";
+import {
+	type Amount,
+	type AssetDeployment,
+	type ChainDeployment,
+	greater,
+	lesser,
+	type Milliseconds,
+	mulDivDown,
+} from "@geoswap/protocol";
 import type { Address } from "viem";
 import type { AssetPrices, BlockPrices, Ladder } from "../../chain/evm/read/read-block-prices.ts";
 import { isFeedFresh } from "./is-feed-fresh.ts";
@@ -17,7 +25,7 @@ const staleAtLatestMs = 60_000;
 const bps = 10_000n;
 
 export type LadderPricing = Pricing & {
-	update: (prices: BlockPrices, options: { nowMs: number }) => void;
+	update: (prices: BlockPrices, options: { nowMs: Milliseconds }) => void;
 	/** Returns the block whose prices are used; undefined before the first. */
 	newest: () => BlockPrices | undefined;
 };
@@ -27,7 +35,7 @@ type Page = {
 	assets: Map<Address, AssetDeployment>;
 	/** Newest first. */
 	blocks: BlockPrices[];
-	updatedAtMs: number;
+	updatedAtMs: Milliseconds;
 	/** The assets whose pools agree with their feeds in the newest block. */
 	agreeing: Set<Address>;
 };
@@ -116,7 +124,7 @@ export function createLadderPricing({
 		return (apart < 0n ? -apart : apart) <= 2n * BigInt(feedDeviationBps);
 	}
 
-	function bestByFeeds({ amount, from, to }: { amount: bigint; from: Address; to: Address }): bigint {
+	function bestByFeeds({ amount, from, to }: { amount: Amount; from: Address; to: Address }): bigint {
 		const fair = convertDown(amount, referenceOf(page, from), referenceOf(page, to));
 		return mulDivDown(fair, bps + BigInt(feedMarginBps), bps);
 	}
@@ -126,10 +134,10 @@ export function createLadderPricing({
 function worst(
 	page: Page,
 	laddersIn: (block: BlockPrices) => Ladder[] | undefined,
-	input: bigint,
-	inFlight: bigint,
-): { output: bigint; fees: number[] } | undefined {
-	let result: { output: bigint; fees: number[] } | undefined;
+	input: Amount,
+	inFlight: Amount,
+): { output: Amount; fees: number[] } | undefined {
+	let result: { output: Amount; fees: number[] } | undefined;
 	for (const block of page.blocks) {
 		const paid = interpolateBest(laddersIn(block) ?? [], input, inFlight);
 		if (!paid) return undefined;
@@ -155,7 +163,7 @@ function hasReference(page: Page, asset: Address): boolean {
 	return referenceOf(page, asset).usdE18 > 0n;
 }
 
-function smallest(ladders: Ladder[]): { input: bigint; output: bigint } | undefined {
+function smallest(ladders: Ladder[]): { input: Amount; output: Amount } | undefined {
 	const first = ladders.flatMap(({ rungs }) => rungs.slice(0, 1));
 	return first.reduce<(typeof first)[number] | undefined>(
 		(best, rung) => (best && best.output >= rung.output ? best : rung),
@@ -163,14 +171,14 @@ function smallest(ladders: Ladder[]): { input: bigint; output: bigint } | undefi
 	);
 }
 
-function ageMs(page: Page, nowMs: number): number | undefined {
+function ageMs(page: Page, nowMs: Milliseconds): number | undefined {
 	const newest = page.blocks[0];
 	if (!newest) return undefined;
 	// A lagging node delivers new blocks all the time, but with old prices.
 	return nowMs - Math.min(page.updatedAtMs, newest.timestampUnixSeconds * 1_000);
 }
 
-function isFresh(page: Page, nowMs: number): boolean {
+function isFresh(page: Page, nowMs: Milliseconds): boolean {
 	const age = ageMs(page, nowMs);
 	if (age === undefined) return false;
 	const paceMs = staleAfterBlocks * blockSeconds(page) * 1_000;

@@ -1,4 +1,4 @@
-import { greater, lesser, mulDivDown, mulDivUp } from "@geoswap/protocol";
+import { type Amount, greater, lesser, mulDivDown, mulDivUp } from "@geoswap/protocol";
 import type { Ladder, Rung } from "../../chain/evm/read/read-block-prices.ts";
 
 // Pools round against the swapper once per pool and stretch of liquidity: by a unit of the input and a unit of the
@@ -9,7 +9,7 @@ const roundingUnits = 4n;
  * Returns what the pools pay at least for `input` after `before` was swapped ahead of it; undefined above the top rung.
  * A pool's output is concave in its input, so the chord between two rungs never promises more than the pool pays.
  */
-export function interpolate(rungs: readonly Rung[], input: bigint, before = 0n): bigint | undefined {
+export function interpolate(rungs: readonly Rung[], input: Amount, before = 0n): bigint | undefined {
 	if (input < 0n || before < 0n) throw new RangeError(`cannot price ${input} after ${before}`);
 	const end = before + input;
 	const i = rungs.findIndex((rung) => rung.input >= end);
@@ -26,10 +26,10 @@ export function interpolate(rungs: readonly Rung[], input: bigint, before = 0n):
 /** Returns the most that one ladder pays, and its fee tiers; undefined if no ladder reaches that far. */
 export function interpolateBest(
 	ladders: readonly Ladder[],
-	input: bigint,
+	input: Amount,
 	before = 0n,
-): { output: bigint; fees: number[] } | undefined {
-	let best: { output: bigint; fees: number[] } | undefined;
+): { output: Amount; fees: number[] } | undefined {
+	let best: { output: Amount; fees: number[] } | undefined;
 	for (const { rungs, fees } of ladders) {
 		const output = interpolate(rungs, input, before);
 		if (output !== undefined && (!best || output > best.output)) best = { output, fees };
@@ -68,7 +68,7 @@ function ceiling(rungs: readonly Rung[], x: bigint): bigint {
  * Returns a lower bound for a small size far up the ladder: each unit pays at least as much as a unit beyond the rung
  * above.
  */
-function atNextSlope(rungs: readonly Rung[], i: number, input: bigint): bigint {
+function atNextSlope(rungs: readonly Rung[], i: number, input: Amount): bigint {
 	const [a, b] = [rungs[i], rungs[i + 1]];
 	return a && b ? mulDivDown(input, b.output - a.output, b.input - a.input) : 0n;
 }

@@ -1,4 +1,4 @@
-import type { ChainDeployment, SolanaDeployment } from "@geoswap/protocol";
+import type { Amount, ChainDeployment, Milliseconds, SolanaDeployment } from "@geoswap/protocol";
 import type { Address } from "viem";
 import type { BlockPrices } from "../../chain/evm/read/read-block-prices.ts";
 import { createFeedPricing, type SpreadBps } from "./feed-pricing.ts";
@@ -11,24 +11,24 @@ type AssetId = { chainId: number; asset: Address };
 /** Prices of all chains, in memory, as of the last few blocks. Chains differ in how they are priced. */
 export type PriceBook = {
 	/** Adds a block of an EVM chain. Prices of other chains follow from its feeds. */
-	update: (prices: BlockPrices, options: { nowMs: number }) => void;
+	update: (prices: BlockPrices, options: { nowMs: Milliseconds }) => void;
 	/** True if the chain has fresh prices. */
-	isReady: (chainId: number, options: { nowMs: number }) => boolean;
+	isReady: (chainId: number, options: { nowMs: Milliseconds }) => boolean;
 	/** Returns the age of the newest prices; undefined before the first. */
-	ageMs: (chainId: number, options: { nowMs: number }) => number | undefined;
+	ageMs: (chainId: number, options: { nowMs: Milliseconds }) => number | undefined;
 	/** True if the asset may be priced: its chain's prices and its feed are fresh, and its pools, if any, agree. */
-	isLive: (id: AssetId, options: { nowMs: number }) => boolean;
+	isLive: (id: AssetId, options: { nowMs: Milliseconds }) => boolean;
 	/** True if the chain's prices and the asset's feed are fresh, whatever the pools say. */
-	isReferenceLive: (id: AssetId, options: { nowMs: number }) => boolean;
+	isReferenceLive: (id: AssetId, options: { nowMs: Milliseconds }) => boolean;
 	/** Returns the proceeds in the settlement token. Undefined beyond the ladder. */
-	sell: (id: AssetId & { amount: bigint; inFlight?: bigint }) => bigint | undefined;
+	sell: (id: AssetId & { amount: Amount; inFlight?: Amount }) => bigint | undefined;
 	/**
 	 * Returns what the budget, in the settlement token, buys, with the pools' fee tiers if it uses pools. Undefined
 	 * beyond the ladder.
 	 */
 	buy: (
-		id: AssetId & { budget: bigint; inFlight?: bigint },
-	) => { output: bigint; fees: number[] } | undefined;
+		id: AssetId & { budget: Amount; inFlight?: Amount },
+	) => { output: Amount; fees: number[] } | undefined;
 	/** Returns the asset at its feed's price. Requires that the feed is live. */
 	reference: (id: AssetId) => PricedToken;
 	/** Returns when the asset's feed was last updated; undefined before the first price. */

@@ -1,3 +1,4 @@
+import type { Amount, Milliseconds } from "@geoswap/protocol";
 import type { Address } from "viem";
 import type { PricedToken } from "./usd-value.ts";
 
@@ -7,21 +8,21 @@ import type { PricedToken } from "./usd-value.ts";
  */
 export type Pricing = {
 	/** True if there are fresh prices. */
-	isReady: (options: { nowMs: number }) => boolean;
+	isReady: (options: { nowMs: Milliseconds }) => boolean;
 	/** Returns the age of the newest prices; undefined before the first. */
-	ageMs: (options: { nowMs: number }) => number | undefined;
+	ageMs: (options: { nowMs: Milliseconds }) => number | undefined;
 	/** True if the asset may be priced. */
-	isLive: (asset: Address, options: { nowMs: number }) => boolean;
+	isLive: (asset: Address, options: { nowMs: Milliseconds }) => boolean;
 	/** True if the asset's reference price is fresh. */
-	isReferenceLive: (asset: Address, options: { nowMs: number }) => boolean;
+	isReferenceLive: (asset: Address, options: { nowMs: Milliseconds }) => boolean;
 	/** Returns the proceeds in the chain's settlement token. Undefined if an amount this large cannot be priced. */
-	sell: (sale: { asset: Address; amount: bigint; inFlight: bigint }) => bigint | undefined;
+	sell: (sale: { asset: Address; amount: Amount; inFlight: Amount }) => bigint | undefined;
 	/** Returns what the budget, in the settlement token, buys, with the pools' fee tiers if it uses pools. */
 	buy: (purchase: {
 		asset: Address;
-		budget: bigint;
-		inFlight: bigint;
-	}) => { output: bigint; fees: number[] } | undefined;
+		budget: Amount;
+		inFlight: Amount;
+	}) => { output: Amount; fees: number[] } | undefined;
 	reference: (asset: Address) => PricedToken;
 	/** Returns when the asset's feed was last updated; undefined before the first price. */
 	feedUpdatedAtUnixSeconds: (asset: Address) => number | undefined;

@@ -1,3 +1,4 @@
+import type { Milliseconds } from "@geoswap/protocol";
 import type { Address, Hex } from "viem";
 import type { EvmChain } from "../../chain/evm/chain-client.ts";
 import { ourContracts } from "../../chain/evm/our-contracts.ts";
@@ -29,7 +30,7 @@ export type Following = {
 	/** The relayers of this chain's lanes. */
 	relayers: readonly Address[];
 	log: Log;
-	nowMs?: () => number;
+	nowMs?: () => Milliseconds;
 	/** The newest block when the follower last reached it. Kept by a caller that is sure nobody else moves the head. */
 	taken?: { hash?: Hex };
 };

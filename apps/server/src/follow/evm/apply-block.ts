@@ -1,3 +1,4 @@
+import type { Wei } from "@geoswap/protocol";
 import { type Address, type Hash, type Hex, hexToBytes } from "viem";
 import type { Database } from "../../database/database.ts";
 import { doneJobs } from "../../job/finish-jobs.ts";
@@ -25,7 +26,7 @@ export type AppliedBlock = {
 	block: BlockHeader & { parentHash: Hash };
 	events: readonly BlockEvent[];
 	/** Our lanes' transactions that are in the block. */
-	mined: readonly { hash: Hash; gasCost: bigint }[];
+	mined: readonly { hash: Hash; gasCost: Wei }[];
 	finalized: { number: number; timestamp: number };
 	/** All our vaults on the chain. */
 	vaults: readonly Address[];

@@ -1,4 +1,4 @@
-import { toSolanaWord } from "@geoswap/protocol";
+import { type Seconds, toSolanaWord } from "@geoswap/protocol";
 import { type Hex, parseUnits } from "viem";
 import type { SolanaChain } from "../../chain/solana/connect-solana.ts";
 import { readHoldings } from "../../chain/solana/read/read-holdings.ts";
@@ -31,7 +31,7 @@ export type FollowingSolana = {
 	/** The most whole tokens that may leave the vault in an hour, by symbol. */
 	outflowCaps: Readonly<Record<string, string>>;
 	/** Age at which markers are closed. */
-	markerSeconds: number;
+	markerSeconds: Seconds;
 	log: Log;
 };
 

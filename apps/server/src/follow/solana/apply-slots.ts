@@ -1,4 +1,5 @@
 import {
+	type Amount,
 	emptyAccountRentLamports,
 	greater,
 	lesser,
@@ -47,7 +48,7 @@ export type AppliedSlots = {
 	/** Holdings at a slot up to which all our transactions are known. */
 	holdings?: SlotHoldings;
 	/** The vault's current balances, and the most that may leave it in an hour. */
-	stock: readonly { token: Hex; balance: bigint; outflowCap?: bigint }[];
+	stock: readonly { token: Hex; balance: bigint; outflowCap?: Amount }[];
 	vault: Hex;
 };
 
@@ -233,7 +234,7 @@ async function bookedBefore(
 	return Math.max(earliest, await readOpeningNumber(db, chainId));
 }
 
-function spentIn(events: readonly SlotEvent[]): { token: Hex; amount: bigint }[] {
+function spentIn(events: readonly SlotEvent[]): { token: Hex; amount: Amount }[] {
 	return events.flatMap(({ name, data }) => {
 		if (name !== "Filled") return [];
 		const { spentToken, spent } = data as { spentToken: Hex; spent: string };

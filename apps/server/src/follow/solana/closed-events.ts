@@ -1,4 +1,4 @@
-import { type SolanaDeployment, toSolanaWord } from "@geoswap/protocol";
+import { type SolanaDeployment, toSolanaWord, type Wei } from "@geoswap/protocol";
 import type { Hex } from "viem";
 import type { Landed } from "../../chain/solana/read/read-landed.ts";
 import type { SlotEvent } from "./apply-slots.ts";
@@ -22,7 +22,7 @@ export function closedEvents({
 	}));
 }
 
-export function closedAccounts({ isFailed, lamports }: Landed): { address: Hex; lamports: bigint }[] {
+export function closedAccounts({ isFailed, lamports }: Landed): { address: Hex; lamports: Wei }[] {
 	if (isFailed) return [];
 	return [...lamports].flatMap(([address, { before, after }]) =>
 		before > 0n && after === 0n ? [{ address: toSolanaWord(address), lamports: before }] : [],

@@ -1,3 +1,4 @@
+import type { Wei } from "@geoswap/protocol";
 import { bytesToHex, type Hex, hexToBytes } from "viem";
 import type { Database } from "../../database/database.ts";
 
@@ -7,7 +8,7 @@ export async function readMarkerLamports(
 	{ chainId, addresses }: { chainId: number; addresses: readonly Hex[] },
 ): Promise<Map<Hex, bigint>> {
 	if (addresses.length === 0) return new Map();
-	const { rows } = await db.query<{ address: Buffer; lamports: bigint }>(
+	const { rows } = await db.query<{ address: Buffer; lamports: Wei }>(
 		"select address, lamports from markers where chain_id = $1 and address = any($2)",
 		[chainId, addresses.map((address) => hexToBytes(address))],
 	);

@@ -1,4 +1,4 @@
-import type { SwapUuid } from "@geoswap/protocol";
+import type { SwapUuid, Wei } from "@geoswap/protocol";
 import { type Address, bytesToHex, type Hex, hexToBytes } from "viem";
 import type { Database } from "../../database/database.ts";
 import { markListed } from "../../swap/due/mark-swaps.ts";
@@ -19,7 +19,7 @@ export type LaneTransaction = {
 	jobs: LaneTransactionJob[];
 	/** Addresses of the markers that a close closes. */
 	markers?: Hex[];
-	maxFeePerGas: bigint;
+	maxFeePerGas: Wei;
 	/** Solana: the last height at which it can land. */
 	lastValidHeight?: number;
 	state: "signed" | "broadcast";

@@ -1,4 +1,4 @@
-import type { Order } from "@geoswap/protocol";
+import type { Amount, Milliseconds, Order } from "@geoswap/protocol";
 import type { LocalAccount } from "viem";
 import type { EvmChain } from "../../chain/evm/chain-client.ts";
 import type { EvmChainConfig } from "../../config/chain-config.ts";
@@ -25,12 +25,12 @@ export type LaneDeps = {
 	/** Used to poke a round that looks at the swaps of refused jobs. */
 	engine: Engine;
 	/** The least that a router fill must deliver at current prices, after `inFlight` was spent on the same token. */
-	freshMinimum: (fill: { order: Order; delivery: Delivery; inFlight: bigint }) => bigint;
+	freshMinimum: (fill: { order: Order; delivery: Delivery; inFlight: Amount }) => bigint;
 	/** Returns a fill as it may be signed now: see the desk's function of this name. */
 	deliveryNow: (fill: { order: Order; delivery: Delivery }) => Delivery | "below-minimum" | "no-price";
 	/** Rules that a payment must keep, beside the facts in the store. */
 	payments: Omit<PaymentRules, "settlementToken">;
-	nowMs: () => number;
+	nowMs: () => Milliseconds;
 	/** Absent if nothing is traced. */
 	tracer?: Tracer | undefined;
 	/** Absent if nothing is counted. */

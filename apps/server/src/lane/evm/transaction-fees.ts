@@ -1,8 +1,8 @@
-import { greater } from "@geoswap/protocol";
-export type Fees = { maxFeePerGas: bigint; maxPriorityFeePerGas: bigint };
+import { greater, type Wei } from "@geoswap/protocol";
+export type Fees = { maxFeePerGas: Wei; maxPriorityFeePerGas: Wei };
 
 /** Returns fees that are enough for six full blocks in a row, each of which raises the base fee by an eighth. */
-export function freshFees({ baseFee, priorityFee }: { baseFee: bigint; priorityFee: bigint }): Fees {
+export function freshFees({ baseFee, priorityFee }: { baseFee: Wei; priorityFee: bigint }): Fees {
 	return { maxFeePerGas: 2n * baseFee + priorityFee, maxPriorityFeePerGas: priorityFee };
 }
 

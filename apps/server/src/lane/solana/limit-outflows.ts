@@ -1,4 +1,4 @@
-import { addressOfWord, toSolanaWord } from "@geoswap/protocol";
+import { type Amount, addressOfWord, toSolanaWord } from "@geoswap/protocol";
 import { type Hex, parseUnits } from "viem";
 import type { Database } from "../../database/database.ts";
 import { lockOutflows, readOutflows, readPaymentsUnderWay } from "../../money/stock/outflows.ts";
@@ -6,7 +6,7 @@ import type { ChainHead } from "../../swap/facts/facts.ts";
 import type { Job } from "../../swap/facts/job.ts";
 import type { SolanaLane } from "./solana-lane.ts";
 
-export type Payout = { job: Job<"fill">; amount: bigint };
+export type Payout = { job: Job<"fill">; amount: Amount };
 
 /** Returns whether any of the payouts is of a token with a cap on what may leave the vault in an hour. */
 export function isAnyCapped(lane: SolanaLane, payouts: readonly Payout[]): boolean {

@@ -1,10 +1,12 @@
 import {
+	type Amount,
 	addressOfWord,
 	emptyAccountRentLamports,
 	fromSolanaWord,
 	type Order,
 	solanaNativeToken,
 	toSolanaWord,
+	type Wei,
 } from "@geoswap/protocol";
 import type { Hex } from "viem";
 import type { SolanaChain } from "../../chain/solana/connect-solana.ts";
@@ -27,7 +29,7 @@ import type { SolanaLane } from "./solana-lane.ts";
 /** The parameters of a job's transaction, beside its order. */
 export type SolanaDraft =
 	| { kind: "open"; job: Job<"open"> }
-	| { kind: "fill"; job: Job<"fill">; amount: bigint; createsAccount: boolean }
+	| { kind: "fill"; job: Job<"fill">; amount: Amount; createsAccount: boolean }
 	| { kind: "void"; job: Job<"void"> }
 	| { kind: "release"; job: Job<"release"> }
 	| { kind: "refund"; job: Job<"refund">; createsAccount: boolean; isVoided: boolean };
@@ -56,7 +58,7 @@ export async function planSolanaJobs(
 		/** Payments that must not be signed now, unless the chain has decided their orders already. */
 		stopped: ReadonlyMap<Job, SolanaPlan>;
 		head: ChainHead;
-		lamports: bigint;
+		lamports: Wei;
 	},
 ): Promise<SolanaPlan[]> {
 	const [{ decided, voided }, accounts, stock] = await Promise.all([

@@ -1,4 +1,4 @@
-import { emptyAccountRentLamports, type SwapUuid } from "@geoswap/protocol";
+import { emptyAccountRentLamports, type SwapUuid, type Wei } from "@geoswap/protocol";
 import type { Hex } from "viem";
 import { readBlockhash } from "../../chain/solana/read/read-blockhash.ts";
 import { readLanded } from "../../chain/solana/read/read-landed.ts";
@@ -128,7 +128,7 @@ async function attemptAll(
 		head,
 		lamports,
 		isPayerPoor,
-	}: { jobs: readonly Job[]; head: ChainHead; lamports: bigint; isPayerPoor: boolean },
+	}: { jobs: readonly Job[]; head: ChainHead; lamports: Wei; isPayerPoor: boolean },
 ): Promise<Attempted[]> {
 	const { id, chain, pool, payments: rules, deliveryNow, log, metrics } = lane;
 	const [{ jobs, stopped, proofs }, lost] = await Promise.all([

@@ -1,4 +1,4 @@
-import { solanaNativeToken, toSolanaWord } from "@geoswap/protocol";
+import { solanaNativeToken, toSolanaWord, type Wei } from "@geoswap/protocol";
 import { readSolanaWallet } from "../../chain/solana/read/read-solana-wallet.ts";
 import type { SolanaLane } from "./solana-lane.ts";
 
@@ -6,7 +6,7 @@ import type { SolanaLane } from "./solana-lane.ts";
 const enoughLamports = 100_000_000n;
 const remindAfterMs = 60_000;
 
-export type FeePayerFunds = { lamports: bigint; isPoor: boolean };
+export type FeePayerFunds = { lamports: Wei; isPoor: boolean };
 
 /** Returns a function that reads the fee payer's lamports, and tells the operator once a minute if it needs more. */
 export function watchFeePayer({ chain, feePayer, id, nowMs, log }: SolanaLane): () => Promise<FeePayerFunds> {

@@ -1,4 +1,4 @@
-import { isSolana, type Order, orderSchema } from "@geoswap/protocol";
+import { isSolana, type Order, orderSchema, type Wei } from "@geoswap/protocol";
 import { bytesToHex, type Hex, zeroAddress, zeroHash } from "viem";
 import type { Database } from "../../database/database.ts";
 import { bookKnownFills } from "./book-known-fills.ts";
@@ -6,7 +6,7 @@ import { bookLoss } from "./book-loss.ts";
 import { type BookedEvent, bookedEventNames, eventEntries } from "./event-entries.ts";
 import { type Posting, post } from "./post.ts";
 
-export type GasSpent = { hash: Hex; blockNumber: number; gasCost: bigint };
+export type GasSpent = { hash: Hex; blockNumber: number; gasCost: Wei };
 
 /**
  * Books the events, and the gas of our transactions, in blocks that became final. Returns what was booked, and what could

@@ -1,8 +1,8 @@
-import { addressOfWord, type Order } from "@geoswap/protocol";
+import { type Amount, addressOfWord, type Order } from "@geoswap/protocol";
 import { type Address, type Hex, zeroHash } from "viem";
 
 /** Debit above zero, credit below. */
-export type Entry = { account: Account; token: Hex; amount: bigint };
+export type Entry = { account: Account; token: Hex; amount: Amount };
 
 type Account =
 	| "escrow"
@@ -121,7 +121,7 @@ function movements(
 	}
 }
 
-function move(token: Hex, amount: bigint, { from, to }: { from: Account; to: Account }): Entry[] {
+function move(token: Hex, amount: Amount, { from, to }: { from: Account; to: Account }): Entry[] {
 	if (amount === 0n) return [];
 	return [
 		{ account: to, token, amount },

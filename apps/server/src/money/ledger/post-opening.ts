@@ -1,3 +1,4 @@
+import type { Amount } from "@geoswap/protocol";
 import type { Hex } from "viem";
 import type { Database } from "../../database/database.ts";
 import { type Posting, post } from "./post.ts";
@@ -12,7 +13,7 @@ export function postOpening(
 	}: {
 		chainId: number;
 		blockNumber: number;
-		balances: readonly { account: "stock" | "escrow"; token: Hex; amount: bigint }[];
+		balances: readonly { account: "stock" | "escrow"; token: Hex; amount: Amount }[];
 	},
 ): Promise<Posting[]> {
 	return post(db, [

@@ -1,3 +1,4 @@
+import type { Amount } from "@geoswap/protocol";
 import { bytesToHex, type Hex, hexToBytes } from "viem";
 import type { Database } from "../../database/database.ts";
 
@@ -10,7 +11,7 @@ export async function addOutflows(
 		chainId,
 		timestamp,
 		outflows,
-	}: { chainId: number; timestamp: number; outflows: readonly { token: Hex; amount: bigint }[] },
+	}: { chainId: number; timestamp: number; outflows: readonly { token: Hex; amount: Amount }[] },
 ): Promise<void> {
 	if (outflows.length === 0) return;
 	const minute = minuteOf(timestamp);
@@ -31,7 +32,7 @@ export async function readOutflows(
 	db: Database,
 	{ chainId, timestamp }: { chainId: number; timestamp: number },
 ): Promise<Map<Hex, bigint>> {
-	const { rows } = await db.query<{ token: Buffer; amount: bigint }>(
+	const { rows } = await db.query<{ token: Buffer; amount: Amount }>(
 		"select token, sum(amount) as amount from outflows where chain_id = $1 and minute >= $2 group by token",
 		[chainId, minuteOf(timestamp) - minutesPerHour],
 	);
@@ -40,7 +41,7 @@ export async function readOutflows(
 
 /** Returns, by token, what is reserved for fills that were signed and have not been seen on the chain. */
 export async function readPaymentsUnderWay(db: Database, chainId: number): Promise<Map<Hex, bigint>> {
-	const { rows } = await db.query<{ token: Buffer; amount: bigint }>(
+	const { rows } = await db.query<{ token: Buffer; amount: Amount }>(
 		`select token, sum(amount) as amount from jobs join reservations using (swap_id, chain_id)
 		where chain_id = $1 and kind = 'fill' and state = 'sent' group by token`,
 		[chainId],

@@ -1,4 +1,4 @@
-import type { SwapUuid } from "@geoswap/protocol";
+import type { Amount, SwapUuid } from "@geoswap/protocol";
 import { type Hex, hexToBytes } from "viem";
 import type { Database } from "../../database/database.ts";
 import type { Pair, Reservation } from "../../swap/facts/reservation.ts";
@@ -74,9 +74,9 @@ export async function unreserveAll(db: Database, swapIds: readonly SwapUuid[]): 
 
 /** Adds up the amounts of each key: an update would apply only one of two rows for the same. */
 function summed<Of>(
-	amounts: readonly { key: string; of: Of; amount: bigint }[],
-): { of: Of; amount: bigint }[] {
-	const sums = new Map<string, { of: Of; amount: bigint }>();
+	amounts: readonly { key: string; of: Of; amount: Amount }[],
+): { of: Of; amount: Amount }[] {
+	const sums = new Map<string, { of: Of; amount: Amount }>();
 	for (const { key, of, amount } of amounts) {
 		sums.set(key, { of, amount: (sums.get(key)?.amount ?? 0n) + amount });
 	}
@@ -150,4 +150,4 @@ export async function reserveAgain(
 }
 
 type ReservedVolume = { chainId: number; token: Hex; direction: "sell" | "buy"; amount: string };
-type ReservationRow = { chain_id: number; token: Buffer; amount: bigint; volumes: ReservedVolume[] };
+type ReservationRow = { chain_id: number; token: Buffer; amount: Amount; volumes: ReservedVolume[] };

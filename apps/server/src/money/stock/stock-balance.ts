@@ -1,8 +1,9 @@
+import type { Amount } from "@geoswap/protocol";
 import { type Address, hexToBytes } from "viem";
 import type { Database } from "../../database/database.ts";
 
 /** The vault's balance of a token, and how much of it may leave. */
-export type StockBalance = { token: Address; balance: bigint; outflowAvailable: bigint };
+export type StockBalance = { token: Address; balance: bigint; outflowAvailable: Amount };
 
 /** Writes the vault's balances. The reserved amounts stay as they are. */
 export async function saveStock(

@@ -1,3 +1,4 @@
+import type { Milliseconds } from "@geoswap/protocol";
 import type { ApiKeyRecord } from "../../api/key/api-key-record.ts";
 
 export type KeyState = "valid" | "expiring" | "expired" | "revoked";
@@ -8,7 +9,7 @@ const expiringMs = 7 * 86_400_000;
 /** An `expiring` key is still valid, for a week at most. */
 export function keyState(
 	{ revokedAt, expiresAt }: Pick<ApiKeyRecord, "revokedAt" | "expiresAt">,
-	nowMs: number,
+	nowMs: Milliseconds,
 ): KeyState {
 	if (revokedAt) return "revoked";
 	if (!expiresAt) return "valid";

@@ -1,5 +1,6 @@
 import { createReadStream } from "node:fs";
 import type { Readable } from "node:stream";
+import type { Milliseconds } from "@geoswap/protocol";
 import { isApiKey } from "../../api/key/api-key.ts";
 import { type ApiKeyRecord, findApiKeys } from "../../api/key/api-key-record.ts";
 import { readPepper } from "../../config/secrets.ts";
@@ -65,7 +66,11 @@ export async function scanKeysCommand({
 
 function judge(
 	{ file, line, id, key, isRightChecksum }: LocatedKey & { file: string },
-	{ record, pepper, nowMs }: { record: ApiKeyRecord | undefined; pepper: string | undefined; nowMs: number },
+	{
+		record,
+		pepper,
+		nowMs,
+	}: { record: ApiKeyRecord | undefined; pepper: string | undefined; nowMs: Milliseconds },
 ): Finding {
 	const finding = { file, line, keyId: id };
 	if (!isRightChecksum) return { ...finding, verdict: "not a key" };

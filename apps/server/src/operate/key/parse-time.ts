@@ -1,3 +1,4 @@
+import type { Milliseconds } from "@geoswap/protocol";
 import * as z from "zod";
 import { ConfigError } from "../../config/config-error.ts";
 
@@ -19,7 +20,7 @@ export function parseDuration(option: string, text: string): number {
 }
 
 /** Parses a time in the future: `2027-01-31`, `2027-01-31T12:00:00Z`. */
-export function parseTime(option: string, text: string, { nowMs }: { nowMs: number }): Date {
+export function parseTime(option: string, text: string, { nowMs }: { nowMs: Milliseconds }): Date {
 	if (!timeSchema.safeParse(text).success) {
 		throw new ConfigError(option, `"${text}" is not a time: write 2027-01-31 or 2027-01-31T12:00:00Z`);
 	}
@@ -31,7 +32,7 @@ export function parseTime(option: string, text: string, { nowMs }: { nowMs: numb
 }
 
 /** Parses a duration, `90d`, into the time at its end. */
-export function parseTimeIn(option: string, text: string, { nowMs }: { nowMs: number }): Date {
+export function parseTimeIn(option: string, text: string, { nowMs }: { nowMs: Milliseconds }): Date {
 	const durationMs = parseDuration(option, text);
 	if (durationMs === 0) {
 		throw new ConfigError(option, `${text} is no time at all: to end a key now use geoswapd keys revoke`);
@@ -40,7 +41,11 @@ export function parseTimeIn(option: string, text: string, { nowMs }: { nowMs: nu
 }
 
 /** Parses a duration, a time, or `never`, which is undefined. */
-export function parseExpiry(option: string, text: string, { nowMs }: { nowMs: number }): Date | undefined {
+export function parseExpiry(
+	option: string,
+	text: string,
+	{ nowMs }: { nowMs: Milliseconds },
+): Date | undefined {
 	if (text === "never") return undefined;
 	if (text.includes("-")) return parseTime(option, text, { nowMs });
 	return parseTimeIn(option, text, { nowMs });

@@ -1,9 +1,10 @@
 import { setTimeout as sleep } from "node:timers/promises";
+import type { Milliseconds } from "@geoswap/protocol";
 
 const pauseMs = 500;
 
 /** Returns the first answer, or undefined if there is none until the deadline, by `performance.now()`. */
-export async function askUntil<T>(ask: () => Promise<T>, deadlineMs: number): Promise<T | undefined> {
+export async function askUntil<T>(ask: () => Promise<T>, deadlineMs: Milliseconds): Promise<T | undefined> {
 	for (;;) {
 		try {
 			return await ask();

@@ -1,3 +1,4 @@
+import type { Milliseconds } from "@geoswap/protocol";
 import type { EvmChain } from "../../chain/evm/chain-client.ts";
 import { ConfigError } from "../../config/config-error.ts";
 import { askUntil } from "./ask-until.ts";
@@ -8,7 +9,7 @@ import { askUntil } from "./ask-until.ts";
  */
 export async function expectChainIds(
 	chains: readonly EvmChain[],
-	{ patienceMs = 10_000 }: { patienceMs?: number } = {},
+	{ patienceMs = 10_000 }: { patienceMs?: Milliseconds } = {},
 ): Promise<void> {
 	const deadlineMs = performance.now() + patienceMs;
 	await Promise.all(

@@ -1,3 +1,4 @@
+import type { Milliseconds } from "@geoswap/protocol";
 import type { SolanaChain } from "../../chain/solana/connect-solana.ts";
 import { checkOwnAccounts } from "../../chain/solana/read/check-own-accounts.ts";
 import { ConfigError } from "../../config/config-error.ts";
@@ -6,7 +7,7 @@ import { askUntil } from "./ask-until.ts";
 /** Throws if escrow or vault lack what every swap on Solana needs. Retries if there is no answer. */
 export async function expectOwnAccounts(
 	chain: SolanaChain,
-	{ patienceMs = 10_000 }: { patienceMs?: number } = {},
+	{ patienceMs = 10_000 }: { patienceMs?: Milliseconds } = {},
 ): Promise<void> {
 	const lacking = await askUntil(() => checkOwnAccounts(chain), performance.now() + patienceMs);
 	if (!lacking) throw new ConfigError("solana.rpcUrl", "does not answer");

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { isSolana } from "@geoswap/protocol";
+import { isSolana, type Milliseconds, type Seconds } from "@geoswap/protocol";
 import { createAuditMemory } from "../../audit/audit-memory.ts";
 import type { Breach, Finding, Report } from "../../audit/read/report.ts";
 import { type ReconcileOptions, reconcile } from "../../audit/reconcile.ts";
@@ -23,7 +23,12 @@ const defaultMostSolanaReads = 20_000;
 /** Time within which a person or a supervisor starts a new version and then stops the one before. */
 const defaultEarlierWorkersSeconds = 300;
 
-export type AuditRun = { report: Report; endedAtMs: number; durationMs: number; isWhole: boolean };
+export type AuditRun = {
+	report: Report;
+	endedAtMs: Milliseconds;
+	durationMs: Milliseconds;
+	isWhole: boolean;
+};
 
 /**
  * Audits the books on a timer, in one worker at a time. A second, full audit must confirm a finding before a chain is
@@ -48,12 +53,12 @@ export async function keepAudited({
 	/** How many transactions on Solana an audit reads at most. */
 	mostSolanaReads?: number;
 	/** How long workers of an earlier version may still decide by their own configuration. */
-	earlierWorkersSeconds?: number;
+	earlierWorkersSeconds?: Seconds;
 	/** Called with undefined once another worker audits. */
 	onRun?: (run: AuditRun | undefined) => void;
 	/** Called for each chain that could not be audited, or with `all` if nothing could be. */
 	onFailure?: (what: number | "all") => void;
-	nowMs: () => number;
+	nowMs: () => Milliseconds;
 	signal: AbortSignal;
 	log: Log;
 }): Promise<void> {
@@ -62,7 +67,7 @@ export async function keepAudited({
 	// Workers with another configuration decide by theirs until they are stopped.
 	const policySinceMs = workingSinceMs + (everySeconds + earlierWorkersSeconds) * 1_000;
 	let memory = createAuditMemory();
-	let wholeAtMs: number | undefined;
+	let wholeAtMs: Milliseconds | undefined;
 
 	while (!signal.aborted) {
 		await holdLeadership(pool, { name: "audit" }, async (isHeld) => {

@@ -1,8 +1,8 @@
-import { firstSwapUuidAt } from "@geoswap/protocol";
+import { firstSwapUuidAt, type Milliseconds, type Seconds } from "@geoswap/protocol";
 import type { Database } from "../../database/database.ts";
 
 /** How long a chain takes, by its configuration. */
-export type ChainPace = { chainId: number; openSeconds: number; finalitySeconds: number };
+export type ChainPace = { chainId: number; openSeconds: Seconds; finalitySeconds: Seconds };
 
 /** Swaps that have not ended, by stage; `unreleased` if the caller's side is decided and ours is not. */
 export type UnendedCount = {
@@ -25,9 +25,9 @@ const olderEveryMs = 600_000;
  * only the newest are counted each time, and the older ones now and then.
  */
 export function createUnendedCounts({ db, paces }: { db: Database; paces: readonly ChainPace[] }): {
-	read: (options: { nowMs: number }) => Promise<UnendedCount[]>;
+	read: (options: { nowMs: Milliseconds }) => Promise<UnendedCount[]>;
 } {
-	let older: { counts: UnendedCount[]; beforeMs: number; readAtMs: number } | undefined;
+	let older: { counts: UnendedCount[]; beforeMs: Milliseconds; readAtMs: Milliseconds } | undefined;
 	return {
 		read: async ({ nowMs }) => {
 			if (!older || nowMs - older.readAtMs >= olderEveryMs) {
@@ -63,7 +63,10 @@ async function countUnended(
 		paces,
 		nowMs,
 		...range
-	}: { paces: readonly ChainPace[]; nowMs: number } & ({ fromMs: number } | { beforeMs: number }),
+	}: { paces: readonly ChainPace[]; nowMs: Milliseconds } & (
+		| { fromMs: Milliseconds }
+		| { beforeMs: Milliseconds }
+	),
 ): Promise<UnendedCount[]> {
 	const [comparison, edgeMs] = "fromMs" in range ? [">=", range.fromMs] : ["<", range.beforeMs];
 	// Not a named statement: a plan that is kept for any range would be one over all partitions.

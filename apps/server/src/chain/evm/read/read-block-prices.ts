@@ -1,4 +1,13 @@
-import { type AssetDeployment, type ChainDeployment, rescaleDown, vaultPath } from "@geoswap/protocol";
+import {
+	type Amount,
+	type AssetDeployment,
+	type ChainDeployment,
+	rescaleDown,
+	type Seconds,
+	type UsdE18,
+	vaultPath,
+	type Wei,
+} from "@geoswap/protocol";
 import {
 	type Address,
 	concat,
@@ -16,13 +25,13 @@ import type { EvmChain } from "../chain-client.ts";
 import { callMulticall, encodeViews } from "./call-multicall.ts";
 
 /** The output that a path of pools pays for one size of input. */
-export type Rung = { input: bigint; output: bigint };
+export type Rung = { input: Amount; output: Amount };
 
 /** A path's outputs, by ascending size. The fee tiers are in the direction away from the settlement token. */
 export type Ladder = { fees: number[]; rungs: Rung[] };
 
 /** A feed's answer with 18 decimals, and when it was given, by the chain's clock. Zero if it gave no price. */
-export type FeedAnswer = { usdE18: bigint; updatedAtUnixSeconds: number };
+export type FeedAnswer = { usdE18: UsdE18; updatedAtUnixSeconds: Seconds };
 
 export type AssetPrices = {
 	feed: FeedAnswer;
@@ -36,8 +45,8 @@ export type BlockPrices = {
 	chainId: number;
 	blockHash: Hex;
 	blockNumber: number;
-	timestampUnixSeconds: number;
-	baseFee: bigint;
+	timestampUnixSeconds: Seconds;
+	baseFee: Wei;
 	assets: Map<Address, AssetPrices>;
 	/** Every feed that was read, by its address: those of the assets, and those that price assets of other chains. */
 	feeds: Map<Address, FeedAnswer>;
@@ -246,7 +255,7 @@ function answeredRungs(rungs: Rung[]): Rung[] {
 	return dry === -1 ? rungs : rungs.slice(0, dry);
 }
 
-function quoteKey(path: Hex, input: bigint): string {
+function quoteKey(path: Hex, input: Amount): string {
 	return `${path}:${input}`;
 }
 

@@ -1,3 +1,4 @@
+import type { Wei } from "@geoswap/protocol";
 import type { Hash } from "viem";
 import type { EvmChain } from "../chain-client.ts";
 
@@ -6,7 +7,7 @@ export type Block = {
 	hash: Hash;
 	parentHash: Hash;
 	timestamp: number;
-	baseFee: bigint;
+	baseFee: Wei;
 	transactionHashes: readonly Hash[];
 };
 

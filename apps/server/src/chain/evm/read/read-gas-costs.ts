@@ -1,3 +1,4 @@
+import type { Wei } from "@geoswap/protocol";
 import { type Hash, hexToBigInt, type RpcTransactionReceipt } from "viem";
 import type { EvmChain } from "../chain-client.ts";
 
@@ -5,7 +6,7 @@ import type { EvmChain } from "../chain-client.ts";
 export async function readGasCosts(
 	{ client }: EvmChain,
 	{ blockHash, hashes }: { blockHash: Hash; hashes: readonly Hash[] },
-): Promise<{ hash: Hash; gasCost: bigint }[]> {
+): Promise<{ hash: Hash; gasCost: Wei }[]> {
 	const receipts = await client.request({ method: "eth_getBlockReceipts", params: [blockHash] });
 	const ours = (receipts ?? []).filter((receipt) => hashes.includes(receipt.transactionHash));
 	if (ours.length !== hashes.length) throw new Error(`block ${blockHash} lacks receipts of its transactions`);

@@ -1,9 +1,9 @@
-import { geoVaultAbi } from "@geoswap/protocol";
+import { type Amount, geoVaultAbi } from "@geoswap/protocol";
 import type { Address } from "viem";
 import type { EvmChain } from "../chain-client.ts";
 import { balanceCall } from "./read-balances.ts";
 
-export type StockReading = { token: Address; balance: bigint; outflowAvailable: bigint };
+export type StockReading = { token: Address; balance: bigint; outflowAvailable: Amount };
 
 /** Reads the current vault's balance and available outflow of each asset, at one block, with one call. */
 export async function readStock(

@@ -1,4 +1,4 @@
-import { fromWord, geoEscrowAbi, type Order, orderId } from "@geoswap/protocol";
+import { type Amount, fromWord, geoEscrowAbi, type Order, orderId } from "@geoswap/protocol";
 import {
 	type Address,
 	encodeFunctionData,
@@ -18,12 +18,12 @@ const allowanceOf = prepareEncodeFunctionData({ abi: erc20Abi, functionName: "al
 const stateOf = prepareEncodeFunctionData({ abi: geoEscrowAbi, functionName: "orderState" });
 
 /** An order of the wallet that will take this much of the same token once it is opened. */
-export type UnopenedOrder = { orderId: Hex; escrow: Address; amount: bigint };
+export type UnopenedOrder = { orderId: Hex; escrow: Address; amount: Amount };
 
 export type WalletReading = {
 	delegation: WalletDelegation;
 	/** The wallet's balance of the input token, less what its other orders have yet to take. */
-	available: bigint;
+	available: Amount;
 	/** The amount of the input token that the escrow may already take. */
 	allowance: bigint;
 	/** True if the order was opened, by anyone. */

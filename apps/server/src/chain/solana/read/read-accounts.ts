@@ -1,4 +1,4 @@
-import type { SolanaAddress } from "@geoswap/protocol";
+import type { SolanaAddress, Wei } from "@geoswap/protocol";
 import { getBase64Encoder } from "@solana/kit";
 import { AccountState, getTokenDecoder, TOKEN_PROGRAM_ADDRESS, type Token } from "@solana-program/token";
 import { askChain } from "../../ask-chain.ts";
@@ -11,7 +11,7 @@ const accountsPerRequest = 100;
  * An account that exists. `program` owns it: the System Program if it is a wallet. `token` is its content as an account
  * of the Token program, if it is one.
  */
-export type Account = { lamports: bigint; program: SolanaAddress; token: Token | undefined };
+export type Account = { lamports: Wei; program: SolanaAddress; token: Token | undefined };
 
 /** Reads the accounts at these addresses. Up to a hundred are of one slot. */
 export async function readAccounts(

@@ -1,4 +1,4 @@
-import { fromSolanaWord, type SolanaAddress, solanaNativeToken } from "@geoswap/protocol";
+import { fromSolanaWord, type SolanaAddress, solanaNativeToken, type Wei } from "@geoswap/protocol";
 import { SYSTEM_PROGRAM_ADDRESS } from "@solana-program/system";
 import { AccountState, type Token } from "@solana-program/token";
 import type { Hex } from "viem";
@@ -9,7 +9,7 @@ import { heldIn, holdingAddress } from "./read-holdings.ts";
 export type SolanaWalletReading = {
 	/** The wallet's balance of the token. */
 	balance: bigint;
-	lamports: bigint;
+	lamports: Wei;
 	/** True if the wallet can be paid the token without an account being made: always so for lamports. */
 	hasAccount: boolean;
 	/** The reason why the wallet cannot be paid the token; undefined if it can be. */

@@ -1,4 +1,4 @@
-import { fromSolanaWord, orderId } from "@geoswap/protocol";
+import { type Amount, fromSolanaWord, orderId } from "@geoswap/protocol";
 import { markerInstructions } from "../marker/marker-instructions.ts";
 import { expectDestination, isWithinSolana } from "./order-sides.ts";
 import { releaseInstructions } from "./release-instructions.ts";
@@ -20,7 +20,7 @@ export async function signPayout({
 	...parts
 }: OrderParts & {
 	/** Amount of the output token that is paid to the recipient. */
-	amount: bigint;
+	amount: Amount;
 	/** True if the fee payer makes the recipient's token account. Otherwise it must exist. */
 	createsAccount: boolean;
 }): Promise<SignedTransaction> {

@@ -1,4 +1,5 @@
 import {
+	type Amount,
 	fromSolanaWord,
 	type SolanaAddress,
 	type SolanaDeployment,
@@ -20,7 +21,7 @@ export async function transferInstructions({
 	from: TransactionSigner;
 	to: SolanaAddress;
 	token: Hex;
-	amount: bigint;
+	amount: Amount;
 	accountPaidBy?: TransactionSigner | undefined;
 }): Promise<Instruction[]> {
 	const { from, to, token } = transfer;
