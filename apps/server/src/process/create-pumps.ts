@@ -1,4 +1,4 @@
-import type { Order } from "@geoswap/protocol";
+import type { Milliseconds, Order } from "@geoswap/protocol";
 import type { Config } from "../config/config.ts";
 import type { DatabasePool } from "../database/database.ts";
 import type { RefundWorth } from "../desk/refund-worth.ts";
@@ -44,7 +44,7 @@ export type PumpsOptions = {
 	tracer?: Tracer | undefined;
 	/** Undefined if nothing is counted. */
 	metrics?: { swaps: SwapMetrics; lanes: LaneMetrics; ticks: TickMetrics } | undefined;
-	nowMs: () => number;
+	nowMs: () => Milliseconds;
 	/** A UUID for a list of signatures. */
 	newId: () => string;
 	log: Log;

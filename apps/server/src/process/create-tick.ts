@@ -1,3 +1,4 @@
+import type { Milliseconds } from "@geoswap/protocol";
 import type { Hex } from "viem";
 import type { PokeTarget } from "../durable/durable.ts";
 import type { SkippingEngine } from "../durable/skip-overdue.ts";
@@ -35,7 +36,7 @@ export function createTick({
 	engine: SkippingEngine;
 	pumps: Pick<TrackedPumps, "pumps" | "isRunning">;
 	onRunHere?: ((object: PokeTarget["object"]) => void) | undefined;
-	nowMs: () => number;
+	nowMs: () => Milliseconds;
 	log: Log;
 }): () => Promise<void> {
 	let turn = 0;

@@ -1,4 +1,4 @@
-import { solanaChainId } from "@geoswap/protocol";
+import { type Milliseconds, solanaChainId } from "@geoswap/protocol";
 import type { Hex } from "viem";
 import type { Database } from "../database/database.ts";
 import { isFree } from "../job/take-jobs.ts";
@@ -33,7 +33,10 @@ const mineMs = 5_000;
  * Nothing records since when a swap is due by a chain's height: here such a swap is made due by time, and is found to
  * be overdue later.
  */
-export async function readDueWork(db: Database, { overdueMs }: { overdueMs: number }): Promise<DueWork> {
+export async function readDueWork(
+	db: Database,
+	{ overdueMs }: { overdueMs: Milliseconds },
+): Promise<DueWork> {
 	const { rows } = await db.query<DueWork>({
 		name: "read-due-work",
 		text: `with reached as materialized (
@@ -73,7 +76,7 @@ const isRipe = `j.chain_id = h.chain_id and j.state = 'queued' and (j.not_before
 	or (j.strikes = 0 or h.chain_id <> ${solanaChainId}) and j.updated_at < now() - interval '30 seconds')
 	and ${isFree}`;
 
-function dueOf(rows: string, since: string, afterMs: number): string {
+function dueOf(rows: string, since: string, afterMs: Milliseconds): string {
 	const isOlder = (ms: string) => `exists (${rows} and ${since} <= now() - ${interval(ms)})`;
 	return `case when ${isOlder(`(${afterMs} + $1)`)} then 'overdue' when ${isOlder(String(afterMs))} then 'due' else 'no' end`;
 }

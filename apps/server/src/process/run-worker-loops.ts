@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises";
+import type { Milliseconds } from "@geoswap/protocol";
 import { evmChains, solanaChain } from "../config/chain-config.ts";
 import type { Config } from "../config/config.ts";
 import type { DatabasePool } from "../database/database.ts";
@@ -47,7 +48,7 @@ export function runWorkerLoops({
 	/** Registers the worker again if the engine has forgotten it. */
 	stay: () => Promise<void>;
 	meter: Meter | undefined;
-	nowMs: () => number;
+	nowMs: () => Milliseconds;
 	signal: AbortSignal;
 	log: Log;
 }): Promise<unknown>[] {

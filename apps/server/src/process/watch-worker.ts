@@ -1,3 +1,4 @@
+import type { Milliseconds } from "@geoswap/protocol";
 import type { Config } from "../config/config.ts";
 import type { DatabasePool } from "../database/database.ts";
 import type { PriceBook } from "../desk/price/price-book.ts";
@@ -32,7 +33,7 @@ export function watchWorker({
 	desk: Desk;
 	/** A pool apart from the one that swaps use. */
 	db: DatabasePool;
-	nowMs: () => number;
+	nowMs: () => Milliseconds;
 }): void {
 	watchPrices({ meter, config, book, desk, nowMs });
 	watchDatabase({ meter, config, db, nowMs });

@@ -1,3 +1,4 @@
+import type { Milliseconds } from "@geoswap/protocol";
 import type { Hex } from "viem";
 import type { DepositSight, ToldDeposit } from "../chain/deposit-sight.ts";
 import type { MarkerOwner } from "../chain/solana/marker/read-markers.ts";
@@ -17,7 +18,12 @@ export type WorkerChain = {
 	/** True if every lane can do every job. On Solana an op names its fee payer, and no other lane can send it. */
 	isAnyLaneGood: boolean;
 	createLanes: (deps: LaneDeps) => Pump;
-	createFollower: (deps: { pool: DatabasePool; engine: Engine; nowMs: () => number; log: Log }) => Follower;
+	createFollower: (deps: {
+		pool: DatabasePool;
+		engine: Engine;
+		nowMs: () => Milliseconds;
+		log: Log;
+	}) => Follower;
 	/** Asks the second provider for a deposit. Throws if it does not answer. Absent if the chain has none. */
 	askSecondProvider?: ((deposit: ToldDeposit) => Promise<DepositSight>) | undefined;
 	/** Reads the relayers' balances of the native token, by address as people write it. */

@@ -1,4 +1,4 @@
-import { type FailureCode, toChainId } from "@geoswap/protocol";
+import { type FailureCode, type Milliseconds, toChainId } from "@geoswap/protocol";
 import type { Database } from "../database/database.ts";
 import type { Desk } from "../desk/venue.ts";
 import { dropEnded, lockJobsAndWaits, queueJobs, withdrawJobs } from "../job/queue-jobs.ts";
@@ -50,7 +50,7 @@ export type Applied = {
 export async function applyPlans(
 	db: Database,
 	plans: readonly Plan[],
-	{ desk, nowMs }: { desk: DecisionDesk; nowMs: number },
+	{ desk, nowMs }: { desk: DecisionDesk; nowMs: Milliseconds },
 ): Promise<Applied[]> {
 	const idsOf = (which: (plan: Plan) => boolean) =>
 		plans.filter(which).map(({ decided: { swap } }) => swap.id);
@@ -206,7 +206,7 @@ function isNowFinal(plan: Plan): boolean {
 async function applySeldom(
 	db: Database,
 	plans: readonly Plan[],
-	{ nowMs }: { nowMs: number },
+	{ nowMs }: { nowMs: Milliseconds },
 ): Promise<void> {
 	for (const plan of plans) {
 		const { swap } = plan.decided;

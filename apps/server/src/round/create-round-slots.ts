@@ -1,3 +1,4 @@
+import type { Milliseconds } from "@geoswap/protocol";
 import type { Engine, Pump } from "../durable/durable.ts";
 import type { RoundRun } from "./run-round.ts";
 
@@ -18,7 +19,7 @@ export function createRoundSlots({
 	runRound: () => Promise<RoundRun>;
 	slots: number;
 	engine: Engine;
-	nowMs: () => number;
+	nowMs: () => Milliseconds;
 }): Pump {
 	return async (key) => {
 		const endsAtMs = nowMs() + longestMs;

@@ -1,4 +1,4 @@
-import { addressOfWord, type Order, type SwapUuid, toChainId } from "@geoswap/protocol";
+import { addressOfWord, type Milliseconds, type Order, type SwapUuid, toChainId } from "@geoswap/protocol";
 import { bytesToHex, type Hex } from "viem";
 import type { Database } from "../database/database.ts";
 import { type HeadJson, headFromJson, headJson } from "../swap/due/chain-head.ts";
@@ -42,7 +42,7 @@ export type WaitBefore = {
 	idleRounds: number;
 	/** The deposit that the second provider was asked for, and whether it has yet to answer. */
 	ask: { deposit: unknown; isOpen: boolean } | undefined;
-	second: (SecondAnswer & { ageMs: number }) | undefined;
+	second: (SecondAnswer & { ageMs: Milliseconds }) | undefined;
 };
 
 /**
@@ -57,7 +57,7 @@ const statementTimeoutMs = 10_000;
  */
 export async function lockSwaps(
 	db: Database,
-	{ swapIds, lockTimeoutMs }: { swapIds: readonly SwapUuid[]; lockTimeoutMs: number },
+	{ swapIds, lockTimeoutMs }: { swapIds: readonly SwapUuid[]; lockTimeoutMs: Milliseconds },
 ): Promise<SwapUuid[]> {
 	const { rows } = await db.query<{ id: SwapUuid }>({
 		name: "lock-swaps",
@@ -91,7 +91,7 @@ export async function lookAtSwaps(
 		swapIds: readonly SwapUuid[];
 		/** Returns the attesters that decide an order. */
 		attestersOf: (order: Order) => AttestersWanted;
-		nowMs: number;
+		nowMs: Milliseconds;
 	},
 ): Promise<Look[]> {
 	const { rows } = await db.query<LookRow>({
@@ -245,7 +245,7 @@ function attesterCounter({
 }: {
 	beats: readonly BeatTuple[];
 	heads: ReadonlyMap<number, ChainHead>;
-	nowMs: number;
+	nowMs: Milliseconds;
 }): (wanted: AttestersWanted) => number {
 	const byAttester = Map.groupBy(beats, ([attester]) => attester);
 	const counts = new Map<string, number>();

@@ -1,6 +1,6 @@
 import { randomBytes } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
-import { newSwapUuid, type Order, packDeadlines, toSwapKey, toWord } from "@geoswap/protocol";
+import { newSwapUuid, type Order, packDeadlines, type SwapUuid, toSwapKey, toWord } from "@geoswap/protocol";
 import { pino } from "pino";
 import { bytesToHex, type Hex, hexToBytes, zeroAddress } from "viem";
 import { afterAll, beforeAll, expect, test } from "vitest";
@@ -141,7 +141,7 @@ async function runLane(): Promise<void> {
 			`update jobs set state = 'queued', updated_at = now() where (swap_id, kind) in (
 				select swap_id, kind from jobs where state = 'unattested' order by random() limit 20 for update skip locked)`,
 		);
-		const { rows } = await db.query<{ swap_id: string; kind: string }>(
+		const { rows } = await db.query<{ swap_id: SwapUuid; kind: string }>(
 			"select swap_id, kind from jobs where state = 'queued' order by random() limit 20 for update skip locked",
 		);
 		await db.query(

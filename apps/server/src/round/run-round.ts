@@ -1,4 +1,4 @@
-import type { SwapUuid } from "@geoswap/protocol";
+import type { Milliseconds, SwapUuid } from "@geoswap/protocol";
 import { type Database, type DatabasePool, inTransaction } from "../database/database.ts";
 import { decide } from "../swap/decide/decide.ts";
 import type { Decision, Fact } from "../swap/decide/decision.ts";
@@ -19,7 +19,7 @@ export type RoundOptions = SwapObserver & {
 	poke: (pokes: readonly RoundPoke[]) => Promise<void>;
 	/** Most swaps that are looked at in one transaction. */
 	batchSize?: number;
-	nowMs: () => number;
+	nowMs: () => Milliseconds;
 	log: Log;
 };
 
@@ -91,7 +91,7 @@ async function runSwaps(
 	const done = new Set<SwapUuid>();
 	let ran = 0;
 	const marks = new Map<SwapUuid, number>();
-	const run = async (ids: readonly SwapUuid[], lockTimeoutMs: number) => {
+	const run = async (ids: readonly SwapUuid[], lockTimeoutMs: Milliseconds) => {
 		const batch = await runBatch(options, { swapIds: ids, lockTimeoutMs, marks, note });
 		for (const id of batch.done) done.add(id);
 		ran += batch.ran;
@@ -146,7 +146,7 @@ function areAllAlike(failures: readonly { error: unknown }[]): boolean {
 type Batch = { done: SwapUuid[]; ran: number; alone: SwapUuid[] };
 type BatchOptions = {
 	swapIds: readonly SwapUuid[];
-	lockTimeoutMs: number;
+	lockTimeoutMs: Milliseconds;
 	/** Receives the marks that are read, even if the batch fails after that. */
 	marks: Map<SwapUuid, number>;
 };
@@ -211,7 +211,7 @@ async function applyBatch(
 function planAll(
 	options: RoundOptions,
 	looks: readonly Look[],
-	nowMs: number,
+	nowMs: Milliseconds,
 ): { plans: Plan[]; failed: SeenSwap[] } {
 	const plans: Plan[] = [];
 	const failed: SeenSwap[] = [];
@@ -236,7 +236,11 @@ function blind(fact: "chain-unfollowed" | "chain-unconfigured"): Decision {
 	return { fact, actions: [], wait: {}, timeoutMs: blindMs, pauseMs: 0, isEnd: false };
 }
 
-function tell(options: RoundOptions, applied: Applied, times: { startMs: number; nowMs: number }): void {
+function tell(
+	options: RoundOptions,
+	applied: Applied,
+	times: { startMs: Milliseconds; nowMs: Milliseconds },
+): void {
 	const { log } = options;
 	const {
 		swap: { id: swapId },

@@ -1,4 +1,4 @@
-import { toSwapId } from "@geoswap/protocol";
+import { type Milliseconds, toSwapId } from "@geoswap/protocol";
 import type { Decision } from "../swap/decide/decision.ts";
 import type { Log } from "../telemetry/log.ts";
 import type { SwapMetrics } from "../telemetry/swap-metrics.ts";
@@ -23,7 +23,7 @@ export function tellApplied({ log, ...observer }: SwapObserver & { log: Log }, t
 	}
 }
 
-type Told = { applied: Applied; startMs: number; nowMs: number };
+type Told = { applied: Applied; startMs: Milliseconds; nowMs: Milliseconds };
 
 function tell(
 	{ tracer, metrics }: SwapObserver,

@@ -1,4 +1,4 @@
-import type { FailureCode, SwapStage, SwapStatus, SwapUuid } from "@geoswap/protocol";
+import type { FailureCode, Milliseconds, SwapStage, SwapStatus, SwapUuid } from "@geoswap/protocol";
 import { type Hex, hexToBytes } from "viem";
 import type { Database } from "../database/database.ts";
 import type { Move, Notes } from "../swap/facts/swap-notes.ts";
@@ -25,7 +25,7 @@ export type SwapChange = {
 export async function writeSwaps(
 	db: Database,
 	changes: readonly SwapChange[],
-	{ nowMs }: { nowMs: number },
+	{ nowMs }: { nowMs: Milliseconds },
 ): Promise<void> {
 	if (changes.length === 0) return;
 	const hash = (value: Hex | null | undefined) => (value ? Buffer.from(hexToBytes(value)) : null);

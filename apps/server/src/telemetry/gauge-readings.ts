@@ -1,3 +1,4 @@
+import type { Milliseconds } from "@geoswap/protocol";
 import { emptyResource } from "@opentelemetry/resources";
 import {
 	AggregationTemporality,
@@ -20,7 +21,7 @@ export function gaugeReadings({
 	nowMs,
 	onFailure,
 }: {
-	nowMs: () => number;
+	nowMs: () => Milliseconds;
 	onFailure: (failed: { name: string; error: unknown }) => void;
 }): { add: (reading: Reading) => void; producer: MetricProducer } {
 	const readings: (() => Promise<GaugeMetricData[]>)[] = [];
@@ -54,8 +55,8 @@ export function gaugeReadings({
 }
 
 /** Runs one read at a time for all scrapes. One that failed is tried again at the next scrape. */
-function rememberFor({ read, maxAgeMs = 0 }: Reading, nowMs: () => number): () => Promise<Sample[]> {
-	let last: { samples: Promise<Sample[]>; atMs: number; isUnderWay: boolean } | undefined;
+function rememberFor({ read, maxAgeMs = 0 }: Reading, nowMs: () => Milliseconds): () => Promise<Sample[]> {
+	let last: { samples: Promise<Sample[]>; atMs: Milliseconds; isUnderWay: boolean } | undefined;
 	return () => {
 		if (last && (last.isUnderWay || nowMs() - last.atMs < maxAgeMs)) return last.samples;
 		const samples = Promise.resolve().then(read);
@@ -73,7 +74,7 @@ function rememberFor({ read, maxAgeMs = 0 }: Reading, nowMs: () => number): () =
 	};
 }
 
-function gaugesOf({ gauges }: Reading, samples: readonly Sample[], nowMs: number): GaugeMetricData[] {
+function gaugesOf({ gauges }: Reading, samples: readonly Sample[], nowMs: Milliseconds): GaugeMetricData[] {
 	const time: [number, number] = [Math.floor(nowMs / 1_000), (nowMs % 1_000) * 1_000_000];
 	return Object.entries(gauges).map(([name, description]) => ({
 		descriptor: {

@@ -1,4 +1,4 @@
-import { toSwapId } from "@geoswap/protocol";
+import { type SwapUuid, toSwapId } from "@geoswap/protocol";
 import { type Logger, type LoggerOptions, pino } from "pino";
 
 export type Log = Logger;
@@ -52,7 +52,7 @@ export function createLog({
 
 /** Returns the id as callers know it: people search for a swap by that spelling. */
 function spellSwapId(id: unknown): unknown {
-	return typeof id === "string" && /^[0-9a-f]{8}-/.test(id) ? toSwapId(id) : id;
+	return typeof id === "string" && /^[0-9a-f]{8}-/.test(id) ? toSwapId(id as SwapUuid) : id;
 }
 
 /**

@@ -1,3 +1,5 @@
+import type { Milliseconds } from "@geoswap/protocol";
+
 type Labels = Readonly<Record<string, string>>;
 
 /** One value of a gauge. */
@@ -18,7 +20,7 @@ export type Reading = {
 	/** The description of each gauge, by name. */
 	gauges: Readonly<Record<string, string>>;
 	/** Milliseconds for which the last reading is returned again. */
-	maxAgeMs?: number;
+	maxAgeMs?: Milliseconds;
 	read: () => Sample[] | Promise<Sample[]>;
 };
 

@@ -1,3 +1,4 @@
+import type { Milliseconds } from "@geoswap/protocol";
 import type { SpanExporter } from "@opentelemetry/sdk-trace";
 import type { Log } from "./log.ts";
 
@@ -12,7 +13,7 @@ const succeeded = { code: 0 };
  */
 export function quietExporter(
 	exporter: SpanExporter,
-	{ nowMs, log }: { nowMs: () => number; log: Log },
+	{ nowMs, log }: { nowMs: () => Milliseconds; log: Log },
 ): SpanExporter {
 	let lost = 0;
 	let toldAtMs = Number.NEGATIVE_INFINITY;

@@ -1,5 +1,6 @@
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
+import type { Milliseconds } from "@geoswap/protocol";
 import { PrometheusExporter, PrometheusSerializer } from "@opentelemetry/exporter-prometheus";
 import { MeterProvider } from "@opentelemetry/sdk-metrics";
 import { gaugeReadings } from "./gauge-readings.ts";
@@ -17,7 +18,7 @@ export async function startMetrics({
 }: {
 	host: string;
 	port: number;
-	nowMs: () => number;
+	nowMs: () => Milliseconds;
 	log: Log;
 }): Promise<Metrics> {
 	const readings = gaugeReadings({

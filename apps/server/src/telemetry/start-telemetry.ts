@@ -1,3 +1,4 @@
+import type { Milliseconds } from "@geoswap/protocol";
 import type { Config } from "../config/config.ts";
 import type { Log } from "./log.ts";
 import type { Meter } from "./meter.ts";
@@ -24,7 +25,7 @@ export async function startTelemetry({
 	config: Config["telemetry"];
 	metrics: { host: string; port: number } | undefined;
 	service: string;
-	nowMs: () => number;
+	nowMs: () => Milliseconds;
 	log: Log;
 }): Promise<Telemetry> {
 	const metrics = listen && (await startMetrics({ ...listen, nowMs, log }));

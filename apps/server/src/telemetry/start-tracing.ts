@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises";
+import type { Milliseconds } from "@geoswap/protocol";
 import {
 	type Attributes as OtelAttributes,
 	ROOT_CONTEXT,
@@ -49,7 +50,7 @@ export function startTracing({
 	/** The share of traces that are kept. We decide at the start of each: a caller cannot ask to be traced. */
 	sampleRatio: number;
 	service: string;
-	nowMs: () => number;
+	nowMs: () => Milliseconds;
 	random: () => number;
 	log: Log;
 	exporter?: SpanExporter;

@@ -1,3 +1,4 @@
+import type { Milliseconds } from "@geoswap/protocol";
 /** All attributes that a span may have. Others are not sent, so no key, token or signature can get out. */
 export const attributeNames = [
 	"http.request.method",
@@ -46,7 +47,7 @@ export type Tracer = {
 	begin: (
 		name: string,
 		options: {
-			startMs: number;
+			startMs: Milliseconds;
 			attributes: Attributes;
 			/** The caller's own traceparent. It is linked to if it is well-formed, and never continued. */
 			callersTrace?: unknown;
@@ -58,7 +59,7 @@ export type Tracer = {
 		options: {
 			/** A traceparent. */
 			parent: string | undefined;
-			startMs: number;
+			startMs: Milliseconds;
 			attributes: Attributes;
 			isError?: boolean;
 		},

@@ -1,5 +1,6 @@
+import type { Milliseconds } from "@geoswap/protocol";
 /** Throws if the promise takes longer than `timeoutMs`. */
-export async function within<T>(timeoutMs: number, promise: Promise<T>): Promise<T> {
+export async function within<T>(timeoutMs: Milliseconds, promise: Promise<T>): Promise<T> {
 	const { promise: late, reject } = Promise.withResolvers<never>();
 	const timer = setTimeout(() => reject(new Error(`no answer within ${timeoutMs} ms`)), timeoutMs);
 	try {

@@ -7,6 +7,7 @@ import {
 	orderId,
 	orderUserOp,
 	packDeadlines,
+	type SwapUuid,
 	toSwapKey,
 	toWord,
 } from "@geoswap/protocol";
@@ -182,7 +183,7 @@ export async function queueWork(
 	order: Order,
 	work: Work,
 	{ spends, isJustified = true }: { spends?: Address; isJustified?: boolean } = {},
-): Promise<string> {
+): Promise<SwapUuid> {
 	const isOnDestination = work.kind === "fill" || work.kind === "void";
 	const swapId = fromSwapKey(order.swapKey);
 	if (isJustified && (work.kind === "fill" || work.kind === "refund")) {

@@ -104,7 +104,7 @@ export class ModelWorld {
 		const at = new Date(startsAt * 1_000);
 		this.facts = {
 			swap: {
-				id: "swap",
+				id: "019a0000-0000-7000-8000-000000000001",
 				accountId: "account",
 				orderId: "0x01",
 				order,

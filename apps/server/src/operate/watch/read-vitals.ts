@@ -1,25 +1,26 @@
+import type { Amount, Milliseconds, Seconds, UsdCents, Wei } from "@geoswap/protocol";
 import type { Hex } from "viem";
 import type { Database } from "../../database/database.ts";
 import type { JobKind } from "../../swap/facts/job.ts";
 
 /** The figures that an operator asks for first, as the database has them. */
 export type Vitals = {
-	stock: { chainId: number; token: Hex; balance: bigint; outflowAvailable: bigint; reserved: bigint }[];
+	stock: { chainId: number; token: Hex; balance: bigint; outflowAvailable: Amount; reserved: Amount }[];
 	/** Value delivered, or about to be, against inputs from a chain that are not ours yet. */
-	exposure: { chainId: number; unreleasedUsdCents: bigint; unfinalUsdCents: bigint }[];
+	exposure: { chainId: number; unreleasedUsdCents: UsdCents; unfinalUsdCents: UsdCents }[];
 	heads: { chainId: number; updatedSecondsAgo: number; blockSecondsAgo: number; unfinalBlocks: number }[];
 	heartbeats: { attester: Hex; chainId: number; secondsAgo: number }[];
-	jobs: { chainId: number; kind: JobKind; state: string; count: number; oldestSeconds: number }[];
+	jobs: { chainId: number; kind: JobKind; state: string; count: number; oldestSeconds: Seconds }[];
 	/** Transactions that are signed, and in no final block yet. */
-	transactions: { chainId: number; count: number; oldestSeconds: number }[];
+	transactions: { chainId: number; count: number; oldestSeconds: Seconds }[];
 	/** Seconds for which the longest-due swap has been due, by the database's clock. */
-	overdueSeconds: number;
+	overdueSeconds: Seconds;
 	/** Gas of the last day, in the chain's smallest unit. */
-	unsettledGas: { chainId: number; wei: bigint }[];
+	unsettledGas: { chainId: number; wei: Wei }[];
 };
 
 /** Reads all of it in a few queries, each by itself: nothing is locked from one to the next. */
-export async function readVitals(db: Database, { nowMs }: { nowMs: number }): Promise<Vitals> {
+export async function readVitals(db: Database, { nowMs }: { nowMs: Milliseconds }): Promise<Vitals> {
 	const { rows: stock } = await db.query<Vitals["stock"][number]>(
 		`select chain_id as "chainId", '0x' || encode(token, 'hex') as token, balance,
 			outflow_available as "outflowAvailable", reserved from stock`,

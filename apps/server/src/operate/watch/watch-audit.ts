@@ -1,3 +1,4 @@
+import type { Milliseconds } from "@geoswap/protocol";
 import { invariants } from "../../audit/read/report.ts";
 import type { Config } from "../../config/config.ts";
 import { type Meter, type Sample, sample } from "../../telemetry/meter.ts";
@@ -11,7 +12,7 @@ export function watchAudit({
 }: {
 	meter: Meter;
 	config: Pick<Config, "chains">;
-	nowMs: () => number;
+	nowMs: () => Milliseconds;
 }): { onRun: (run: AuditRun | undefined) => void; onFailure: (what: number | "all") => void } {
 	const chainIds = config.chains.map(({ chainId }) => chainId);
 	let last: AuditRun | undefined;

@@ -1,4 +1,4 @@
-import { formatAddress, swapStages } from "@geoswap/protocol";
+import { formatAddress, type Milliseconds, swapStages } from "@geoswap/protocol";
 import { formatUnits, type Hex } from "viem";
 import type { Config } from "../../config/config.ts";
 import { configuredAssets } from "../../config/configured-assets.ts";
@@ -48,7 +48,7 @@ export function watchDatabase({
 	config: Pick<Config, "chains">;
 	/** A pool of its own: nothing that a swap waits for may wait for this. */
 	db: Database;
-	nowMs: () => number;
+	nowMs: () => Milliseconds;
 }): void {
 	const chains = chainsOf(config);
 	const unended = createUnendedCounts({ db, paces: chains });

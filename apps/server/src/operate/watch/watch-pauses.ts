@@ -1,3 +1,4 @@
+import type { Milliseconds } from "@geoswap/protocol";
 import type { Config } from "../../config/config.ts";
 import type { Pause, PauseCause } from "../../swap/pause/pauses.ts";
 import { type Meter, sample } from "../../telemetry/meter.ts";
@@ -15,7 +16,7 @@ export function watchPauses({
 	config: Pick<Config, "chains">;
 	/** Returns the open pauses, or undefined if they are not known. */
 	read: () => readonly Pause[] | undefined | Promise<readonly Pause[]>;
-	maxAgeMs?: number;
+	maxAgeMs?: Milliseconds;
 }): void {
 	const chainIds = config.chains.map(({ chainId }) => chainId);
 	meter.reading({

@@ -1,3 +1,4 @@
+import type { Milliseconds } from "@geoswap/protocol";
 import type { Config } from "../../config/config.ts";
 import { configuredAssets } from "../../config/configured-assets.ts";
 import type { PriceBook } from "../../desk/price/price-book.ts";
@@ -16,7 +17,7 @@ export function watchPrices({
 	config: Pick<Config, "chains">;
 	book: Pick<PriceBook, "ageMs" | "feedUpdatedAtUnixSeconds">;
 	desk: Pick<Desk, "isLive">;
-	nowMs: () => number;
+	nowMs: () => Milliseconds;
 }): void {
 	const assets = configuredAssets(config);
 	const chainIds = new Set(assets.map(({ chainId }) => chainId));

@@ -1,4 +1,4 @@
-import { type AttestationKind, isSolana, toChainId } from "@geoswap/protocol";
+import { type AttestationKind, isSolana, type Milliseconds, toChainId } from "@geoswap/protocol";
 import type { Hex } from "viem";
 import type { Config } from "../../config/config.ts";
 import type { DatabasePool } from "../../database/database.ts";
@@ -22,7 +22,7 @@ export type AttestationOptions = {
 	attesters: readonly AttesterClient[];
 	engine: Engine;
 	lanePoke: ChainPoke;
-	nowMs: () => number;
+	nowMs: () => Milliseconds;
 	/** A UUID for a list of signatures. */
 	newId: () => string;
 	log: Log;

@@ -1,4 +1,10 @@
-import { type AttestationKind, type Heartbeat, type Order, orderToJson } from "@geoswap/protocol";
+import {
+	type AttestationKind,
+	type Heartbeat,
+	type Milliseconds,
+	type Order,
+	orderToJson,
+} from "@geoswap/protocol";
 import { type Hex, isHex } from "viem";
 import * as z from "zod";
 
@@ -31,7 +37,13 @@ export type AttesterClient = {
 	heartbeats: () => Promise<(Heartbeat & { signature: Hex })[]>;
 };
 
-export function connectAttester({ url, timeoutMs }: { url: string; timeoutMs: number }): AttesterClient {
+export function connectAttester({
+	url,
+	timeoutMs,
+}: {
+	url: string;
+	timeoutMs: Milliseconds;
+}): AttesterClient {
 	const ask = (path: string, init: RequestInit = {}) =>
 		fetch(`${url.replace(/\/$/, "")}${path}`, { ...init, signal: AbortSignal.timeout(timeoutMs) });
 	return {

@@ -1,4 +1,4 @@
-import { heartbeatTypedData } from "@geoswap/protocol";
+import { heartbeatTypedData, type Milliseconds } from "@geoswap/protocol";
 import { type Address, hashTypedData } from "viem";
 import { recoverAddress } from "../../chain/evm/secp256k1.ts";
 import type { Config } from "../../config/config.ts";
@@ -21,7 +21,7 @@ export async function pollHeartbeats({
 	config: Pick<Config, "deployment" | "earlierAttesterSets">;
 	attesters: readonly AttesterClient[];
 	db: Database;
-	nowMs: number;
+	nowMs: Milliseconds;
 	log: Log;
 }): Promise<void> {
 	const current = config.deployment.chains.map((chain) => chain.attesterSet);

@@ -1,4 +1,4 @@
-import { isSolana, type Order, toSwapId, unpackDeadlines } from "@geoswap/protocol";
+import { isSolana, type Milliseconds, type Order, toSwapId, unpackDeadlines } from "@geoswap/protocol";
 import type { Hex } from "viem";
 import type { MarkerOwner } from "../../chain/solana/marker/read-markers.ts";
 import { chainOf } from "../../config/chain-config.ts";
@@ -32,7 +32,7 @@ export type RebuildOptions = {
 	worthOf: (order: Order) => RefundWorth | undefined;
 	/** Returns the owners of the vault's final markers of these orders. If absent, no order to Solana is decided. */
 	markersOf?: (orderIds: readonly Hex[]) => Promise<(MarkerOwner | undefined)[]>;
-	nowMs: () => number;
+	nowMs: () => Milliseconds;
 	log: Log;
 };
 

@@ -1,10 +1,12 @@
 import {
 	fromSwapKey,
+	type Milliseconds,
 	type Order,
 	orderToJson,
 	type SwapUuid,
 	spareSwapUuid,
 	swapUuidTimeMs,
+	type UsdCents,
 } from "@geoswap/protocol";
 import { type Hex, hexToBytes } from "viem";
 import { type Database, type DatabasePool, inTransaction } from "../../database/database.ts";
@@ -30,7 +32,7 @@ export async function rebuildSwap(
 		valueUsdCents,
 		reason,
 		nowMs,
-	}: { orderId: Hex; order: Order; valueUsdCents: bigint; reason?: string; nowMs: number },
+	}: { orderId: Hex; order: Order; valueUsdCents: UsdCents; reason?: string; nowMs: Milliseconds },
 ): Promise<RebuildOutcome> {
 	const quotedAtMs = swapUuidTimeMs(fromSwapKey(order.swapKey));
 	// The forgotten order may be older than any partition of a database that was just restored.

@@ -1,3 +1,4 @@
+import type { Milliseconds } from "@geoswap/protocol";
 import type { DepositSight, ToldDeposit } from "../../chain/deposit-sight.ts";
 import type { DatabasePool } from "../../database/database.ts";
 import type { DepositToSee } from "../../swap/decide/decision.ts";
@@ -16,7 +17,7 @@ export type SightingsOptions = {
 	/** Called once answers are stored: a round has something to do. */
 	pokeRound: () => Promise<void>;
 	metrics?: SwapMetrics | undefined;
-	nowMs: () => number;
+	nowMs: () => Milliseconds;
 	log: Log;
 };
 
@@ -83,7 +84,13 @@ function tell(
 		word,
 		nowMs,
 		...more
-	}: { question: Question<DepositToSee>; word: SecondWord; nowMs: number; err?: unknown; how?: unknown },
+	}: {
+		question: Question<DepositToSee>;
+		word: SecondWord;
+		nowMs: Milliseconds;
+		err?: unknown;
+		how?: unknown;
+	},
 ): SecondAnswer {
 	const { chainId, blockNumber, blockHash, transactionHash } = deposit;
 	metrics?.secondAsked(chainId, word);

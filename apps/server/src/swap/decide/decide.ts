@@ -1,4 +1,4 @@
-import { canMove, type FailureCode, type SwapStage } from "@geoswap/protocol";
+import { canMove, type FailureCode, type Milliseconds, type SwapStage } from "@geoswap/protocol";
 import type { ChainHead, FactJob, Facts, OrderEvent } from "../facts/facts.ts";
 import type { JobReason } from "../facts/job.ts";
 import type { StrikeReason } from "../facts/strike-reason.ts";
@@ -32,7 +32,7 @@ const secondSightMs = 2_000;
 const claimMs = 60_000;
 
 /** Decides what to do about a swap, from the facts alone. */
-export function decide(facts: KnownFacts, policy: SwapPolicy, nowMs: number): Decision {
+export function decide(facts: KnownFacts, policy: SwapPolicy, nowMs: Milliseconds): Decision {
 	const view = swapView(facts, policy, nowMs);
 	const { Filled, Refunded, Released, Opened } = facts.events;
 	// A follower that is catching up has not yet seen all final blocks.
@@ -336,7 +336,7 @@ function queueOnce(
 	view: SwapView,
 	job: FactJob | undefined,
 	action: QueueAction,
-): { actions: Action[]; pauseMs: number } {
+): { actions: Action[]; pauseMs: Milliseconds } {
 	if (!job) return { actions: [action], pauseMs: 0 };
 	// The job waits for attesters that it no longer needs.
 	if (job.state === "unattested" && "attested" in action && !action.attested) {
@@ -406,7 +406,7 @@ function decision(
 		timeoutMs,
 		pauseMs = 0,
 		isEnd = false,
-	}: Partial<Decision> & { /** Times at which to look again, if sooner. */ momentsMs?: number[] },
+	}: Partial<Decision> & { /** Times at which to look again, if sooner. */ momentsMs?: Milliseconds[] },
 ): Decision {
 	const untilMoments = momentsMs.map((at) => Math.ceil(at - view.nowMs)).filter((ms) => ms > 0);
 	return {

@@ -1,4 +1,4 @@
-import type { FailureCode } from "@geoswap/protocol";
+import type { FailureCode, Milliseconds } from "@geoswap/protocol";
 import type { DepositPlace } from "../facts/deposit-place.ts";
 import type { ExposureCaps } from "../facts/exposure-caps.ts";
 import type { StrikeReason } from "../facts/strike-reason.ts";
@@ -105,10 +105,10 @@ export type Decision = {
 	depositToSee?: DepositToSee;
 	wait: WaitFor;
 	/** Time until the next look: at a known moment, and after `timeoutMs` if a fact may change without marking a swap. */
-	momentMs?: number;
-	timeoutMs?: number;
+	momentMs?: Milliseconds;
+	timeoutMs?: Milliseconds;
 	/** Time to wait before acting: a refused job is not retried at once. */
-	pauseMs: number;
+	pauseMs: Milliseconds;
 	/** True if nothing is left to do, for good. */
 	isEnd: boolean;
 };

@@ -1,4 +1,4 @@
-import { usdCents } from "@geoswap/protocol";
+import { type UsdCents, usdCents } from "@geoswap/protocol";
 /** The checks that a deposit on a chain must pass. */
 export type DepositPolicy = {
 	/** Number of blocks that must follow a deposit's own, by its value. Above all of the values it must be final. */
@@ -13,7 +13,7 @@ type Progress = { number: number; finalizedNumber: number };
 /** Returns how many blocks must follow the block of an event of this value; undefined if it must be final. */
 export function blocksNeeded(
 	{ depths }: Pick<DepositPolicy, "depths">,
-	valueUsdCents: bigint,
+	valueUsdCents: UsdCents,
 ): number | undefined {
 	return depths
 		.toSorted((a, b) => a.upToUsd - b.upToUsd)
@@ -23,7 +23,7 @@ export function blocksNeeded(
 /** Returns whether a deposit of this value needs a second provider's word. */
 export function needsSecondProvider(
 	{ agreeAboveUsd }: Pick<DepositPolicy, "agreeAboveUsd">,
-	valueUsdCents: bigint,
+	valueUsdCents: UsdCents,
 ): boolean {
 	return agreeAboveUsd !== undefined && valueUsdCents > usdCents(agreeAboveUsd);
 }

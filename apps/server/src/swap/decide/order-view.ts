@@ -1,4 +1,4 @@
-import { unpackDeadlines } from "@geoswap/protocol";
+import { type Milliseconds, unpackDeadlines } from "@geoswap/protocol";
 import type { Facts, SecondWord } from "../facts/facts.ts";
 import type { SwapPolicy } from "./swap-policy.ts";
 
@@ -8,14 +8,14 @@ export type KnownFacts = Facts & { secondWord?: SecondWord | undefined };
 /** The facts, the deadlines of the order in Unix seconds, and the time. */
 export type OrderView = KnownFacts & {
 	policy: SwapPolicy;
-	nowMs: number;
+	nowMs: Milliseconds;
 	isCrossChain: boolean;
 	openDeadline: number;
 	fillDeadline: number;
 	refundAfter: number;
 };
 
-export function orderView(facts: KnownFacts, policy: SwapPolicy, nowMs: number): OrderView {
+export function orderView(facts: KnownFacts, policy: SwapPolicy, nowMs: Milliseconds): OrderView {
 	const { order } = facts.swap;
 	const { openDeadline, fillDeadline, refundAfter } = unpackDeadlines(order.deadlines);
 	return {

@@ -1,4 +1,4 @@
-import { type AttesterSet, isSolana, type Order, toChainId, usdCents } from "@geoswap/protocol";
+import { type AttesterSet, isSolana, type Order, type Seconds, toChainId, usdCents } from "@geoswap/protocol";
 import type { Hex } from "viem";
 import { type ChainConfig, chainOf } from "../../config/chain-config.ts";
 import type { Config } from "../../config/config.ts";
@@ -9,9 +9,9 @@ import type { DepositPolicy } from "./deposit-depth.ts";
 
 export type ChainPolicy = DepositPolicy & {
 	kind: "evm" | "solana";
-	finalitySeconds: number;
+	finalitySeconds: Seconds;
 	/** Seconds after signing within which a transaction must land, at most. 0 if transactions do not expire. */
-	deadAfterSeconds: number;
+	deadAfterSeconds: Seconds;
 	/** Caps for inputs from this chain: delivered but not released, and delivered against deposits that are not final. */
 	unreleasedCapUsd: number;
 	unfinalCapUsd: number;
@@ -23,7 +23,7 @@ export type SwapPolicy = {
 	destination: ChainPolicy;
 	/** Number of attesters that decide it. 0 if the origin is Solana, where the input is in the service's custody. */
 	attesterThreshold: number;
-	reservationSeconds: number;
+	reservationSeconds: Seconds;
 };
 
 export type PolicyConfig = Pick<

@@ -1,3 +1,4 @@
+import type { Milliseconds } from "@geoswap/protocol";
 import type { ChainHead, OrderEvent, Sighting } from "../facts/facts.ts";
 import type { ChainRules, DestinationRules, OriginRules } from "./chain-rules.ts";
 import { blocksNeeded, isDeepAt, isFinalAt, needsSecondProvider } from "./deposit-depth.ts";
@@ -21,7 +22,7 @@ export type SwapView = OrderView & {
 
 const rulesOf: Record<ChainPolicy["kind"], ChainRules> = { evm: evmRules, solana: solanaRules };
 
-export function swapView(facts: KnownFacts, policy: SwapPolicy, nowMs: number): SwapView {
+export function swapView(facts: KnownFacts, policy: SwapPolicy, nowMs: Milliseconds): SwapView {
 	const view = orderView(facts, policy, nowMs);
 	const originRules = rulesOf[policy.origin.kind].origin;
 	const destinationRules = rulesOf[policy.destination.kind].destination;

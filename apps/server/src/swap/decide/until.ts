@@ -1,3 +1,4 @@
+import type { Milliseconds } from "@geoswap/protocol";
 import type { ChainHead } from "../facts/facts.ts";
 import type { WaitFor } from "../facts/wait-for.ts";
 
@@ -7,13 +8,21 @@ export function untilFinalEvent(event: { blockNumber: number }, head: ChainHead)
 }
 
 /** Waits until a final block is past a time. Its number is unknown, so from then on each final block wakes the swap. */
-export function untilFinal({ nowMs }: { nowMs: number }, head: ChainHead, time: number): { wait: WaitFor } {
+export function untilFinal(
+	{ nowMs }: { nowMs: Milliseconds },
+	head: ChainHead,
+	time: number,
+): { wait: WaitFor } {
 	const isNear = nowMs / 1_000 >= time;
 	return { wait: isNear ? { finalized: { chainId: head.chainId, number: head.finalizedNumber + 1 } } : {} };
 }
 
 /** Waits until a block has this timestamp: our clock may be there already, but the chain goes by its own. */
-export function untilHeadIs({ nowMs }: { nowMs: number }, head: ChainHead, time: number): { wait: WaitFor } {
+export function untilHeadIs(
+	{ nowMs }: { nowMs: Milliseconds },
+	head: ChainHead,
+	time: number,
+): { wait: WaitFor } {
 	const isNear = nowMs / 1_000 >= time && head.timestamp < time;
 	return { wait: isNear ? { head: { chainId: head.chainId, number: head.number + 1 } } : {} };
 }

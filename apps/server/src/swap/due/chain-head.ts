@@ -1,3 +1,4 @@
+import type { Wei } from "@geoswap/protocol";
 import { concat, type Hash, hexToBytes, numberToHex, slice } from "viem";
 import type { Database } from "../../database/database.ts";
 import type { ChainHead } from "../facts/facts.ts";
@@ -13,7 +14,7 @@ export type FollowedHead = {
 	bookedNumber: number;
 };
 
-export type BlockHeader = { number: number; hash: Hash; timestamp: number; baseFee: bigint };
+export type BlockHeader = { number: number; hash: Hash; timestamp: number; baseFee: Wei };
 
 const selectHead = `select number, '0x' || encode(hash, 'hex') as hash, finalized_number as "finalizedNumber",
 	finalized_height as "finalizedHeight", booked_number as "bookedNumber" from chain_heads where chain_id = $1`;

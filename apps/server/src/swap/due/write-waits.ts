@@ -1,4 +1,4 @@
-import type { SwapUuid } from "@geoswap/protocol";
+import type { Milliseconds, SwapUuid } from "@geoswap/protocol";
 import type { Database } from "../../database/database.ts";
 import type { WaitFor } from "../facts/wait-for.ts";
 
@@ -9,7 +9,7 @@ export type NextWait = {
 	mark: number;
 	wait: WaitFor;
 	/** Time after which the swap is due, whatever else happens. */
-	dueMs: number;
+	dueMs: Milliseconds;
 	/** True if nothing is known to happen then: the swap may be looked at somewhat later, together with others. */
 	isInCase: boolean;
 	fact: string;

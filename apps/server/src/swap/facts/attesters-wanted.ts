@@ -1,3 +1,4 @@
+import type { Seconds } from "@geoswap/protocol";
 import type { Address } from "viem";
 
 export type AttestersWanted = {
@@ -5,7 +6,7 @@ export type AttestersWanted = {
 	/** The chains that they must see. */
 	chainIds: readonly number[];
 	/** Maximum age of a heartbeat. */
-	heartbeatSeconds: number;
+	heartbeatSeconds: Seconds;
 	/** Seconds that the final block they see may be behind ours. */
-	sightSeconds: number;
+	sightSeconds: Seconds;
 };

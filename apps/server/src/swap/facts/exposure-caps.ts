@@ -1,2 +1,3 @@
+import type { UsdCents } from "@geoswap/protocol";
 /** The most that may be at risk in flight for inputs from one chain. */
-export type ExposureCaps = { unreleasedUsdCents: bigint; unfinalUsdCents: bigint };
+export type ExposureCaps = { unreleasedUsdCents: UsdCents; unfinalUsdCents: UsdCents };

@@ -1,3 +1,4 @@
+import type { Milliseconds, Wei } from "@geoswap/protocol";
 import type { Hex } from "viem";
 import type { Job, JobKind } from "./job.ts";
 import type { SwapRecord } from "./swap-record.ts";
@@ -7,7 +8,7 @@ export type ChainHead = {
 	chainId: number;
 	number: number;
 	timestamp: number;
-	baseFee: bigint;
+	baseFee: Wei;
 	finalizedNumber: number;
 	finalizedTimestamp: number;
 	/** Solana: number of blocks up to the final one, since some slots have none. 0 on other chains. */
@@ -43,12 +44,12 @@ export type Sighting = { headNumber: number; finalizedNumber: number };
 export type SecondWord = "agrees" | "behind" | "differs" | "silent";
 
 /** The provider's last answer, since when it has given it, and whether a person was told that it differs. */
-export type SecondAnswer = { word: SecondWord; sinceMs: number; isAlarmed: boolean };
+export type SecondAnswer = { word: SecondWord; sinceMs: Milliseconds; isAlarmed: boolean };
 
 /** The fields of a job that decisions depend on. */
 export type FactJob = Pick<Job, "chainId" | "state" | "reason"> & {
 	/** Milliseconds since the job's row was last updated. */
-	ageMs?: number;
+	ageMs?: Milliseconds;
 };
 
 /** Everything that the next decision about a swap depends on. Read in one statement. */

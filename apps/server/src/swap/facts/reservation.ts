@@ -1,3 +1,4 @@
+import type { Amount, UsdCents } from "@geoswap/protocol";
 import type { Address, Hex } from "viem";
 import type { Delivery } from "./swap-record.ts";
 
@@ -9,17 +10,17 @@ export type Reservation = {
 	delivery: Delivery;
 	chainId: number;
 	token: Hex;
-	amount: bigint;
-	volumes: (Pair & { amount: bigint })[];
+	amount: Amount;
+	volumes: (Pair & { amount: Amount })[];
 };
 
 /** The most of a token that the vault takes in. */
-export type ExposureLimit = { chainId: number; token: Hex; amount: bigint };
+export type ExposureLimit = { chainId: number; token: Hex; amount: Amount };
 
 /** Limits on what may be reserved for an account's swaps that are not open yet. */
 export type UnopenedLimits = {
 	/** Share of the vault's stock of the token that leaves, 0 to 1. */
 	shareOfStock: number;
 	/** Value of all tokens together; undefined if only the share counts. */
-	unopenedUsdCents: bigint | undefined;
+	unopenedUsdCents: UsdCents | undefined;
 };

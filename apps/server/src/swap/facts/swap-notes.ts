@@ -1,4 +1,4 @@
-import type { SwapStage, SwapStatus } from "@geoswap/protocol";
+import type { Amount, SwapStage, SwapStatus } from "@geoswap/protocol";
 import type { Hex } from "viem";
 
 /** A stage, or a status that ends them. */
@@ -9,5 +9,5 @@ export type Notes = {
 	originTxHash?: Hex | null;
 	deliveryTxHash?: Hex | null;
 	refundTxHash?: Hex | null;
-	deliveredAmount?: bigint | null;
+	deliveredAmount?: Amount | null;
 };

@@ -1,4 +1,14 @@
-import type { FailureCode, Order, SolanaAddress, SwapStage, SwapStatus, SwapUuid } from "@geoswap/protocol";
+import type {
+	Amount,
+	FailureCode,
+	Order,
+	SolanaAddress,
+	SwapStage,
+	SwapStatus,
+	SwapUuid,
+	UsdCents,
+	Wei,
+} from "@geoswap/protocol";
 import type { Address, Hex } from "viem";
 
 /**
@@ -7,14 +17,14 @@ import type { Address, Hex } from "viem";
  */
 export type Delivery =
 	/** Exactly this much of the output token, from stock. */
-	| { kind: "stock"; amount: bigint }
+	| { kind: "stock"; amount: Amount }
 	/** The output that this much of the settlement token buys on these pools (fee tiers: one, or two). */
-	| { kind: "router"; budget: bigint; fees: number[] }
+	| { kind: "router"; budget: Amount; fees: number[] }
 	/**
 	 * On Solana: this much of the output token from stock. `unusedRent` is added if the recipient has a token account:
 	 * its rent was charged in case we must create it.
 	 */
-	| { kind: "payout"; amount: bigint; unusedRent: bigint };
+	| { kind: "payout"; amount: Amount; unusedRent: Wei };
 
 /** The op as the wallet signed it: with the order, everything that a relayer needs to send it. */
 export type SignedOp = {
@@ -54,8 +64,8 @@ export type SwapRecord = {
 	accountId: string | undefined;
 	orderId: Hex;
 	order: Order;
-	output: bigint;
-	valueUsdCents: bigint;
+	output: Amount;
+	valueUsdCents: UsdCents;
 	/** The quoted fee, in thousandths of a basis point. */
 	feeMillibps: number;
 	delivery: Delivery;
@@ -67,7 +77,7 @@ export type SwapRecord = {
 	originTxHash: Hex | undefined;
 	deliveryTxHash: Hex | undefined;
 	refundTxHash: Hex | undefined;
-	deliveredAmount: bigint | undefined;
+	deliveredAmount: Amount | undefined;
 	createdAt: Date;
 	updatedAt: Date;
 	endedAt: Date | undefined;

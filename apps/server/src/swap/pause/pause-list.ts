@@ -1,3 +1,4 @@
+import type { Milliseconds } from "@geoswap/protocol";
 import type { Database } from "../../database/database.ts";
 import { type Pause, readPauses } from "./pauses.ts";
 
@@ -22,7 +23,7 @@ export async function createPauseList({
 	onError = () => {},
 }: {
 	db: Database;
-	everyMs?: number;
+	everyMs?: Milliseconds;
 	onError?: (error: unknown) => void;
 }): Promise<PauseList> {
 	let pauses: Pause[] | undefined;

@@ -1,3 +1,4 @@
+import type { Milliseconds } from "@geoswap/protocol";
 import type { Database } from "../../database/database.ts";
 
 /** `breach`: an invariant does not hold. `finality`: a chain dropped final blocks. `operator`: a person said so. */
@@ -29,7 +30,7 @@ export async function pauseChain(
 		reason,
 		setBy = "geoswapd worker",
 		nowMs,
-	}: { chainId: number; cause: PauseCause; reason: string; setBy?: string; nowMs: number },
+	}: { chainId: number; cause: PauseCause; reason: string; setBy?: string; nowMs: Milliseconds },
 ): Promise<boolean> {
 	const { rowCount } = await db.query(
 		`insert into pauses (chain_id, cause, reason, set_by, since)
@@ -48,7 +49,7 @@ export async function pauseForBreaches(
 		reason,
 		breaches,
 		nowMs,
-	}: { chainId: number; reason: string; breaches: readonly string[]; nowMs: number },
+	}: { chainId: number; reason: string; breaches: readonly string[]; nowMs: Milliseconds },
 ): Promise<boolean> {
 	const { rows } = await db.query<{ is_new: boolean }>(
 		`insert into pauses (chain_id, cause, reason, set_by, since, breaches)
@@ -101,7 +102,7 @@ export async function liftPauses(
 		breaches?: readonly string[];
 		/** The findings that the person who lifts it knows of; all there are if absent. */
 		seen?: readonly string[] | undefined;
-		nowMs: number;
+		nowMs: Milliseconds;
 	},
 ): Promise<Pause[]> {
 	const { rows } = await db.query<Pause>(

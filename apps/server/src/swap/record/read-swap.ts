@@ -1,4 +1,5 @@
 import {
+	type Amount,
 	type FailureCode,
 	orderSchema,
 	type SwapStage,
@@ -12,11 +13,11 @@ import { deliveryFromJson, signedOpFromJson } from "./swap-json.ts";
 
 /** A row of `swaps` as the driver gives it. */
 export type SwapRow = {
-	id: string;
+	id: SwapUuid;
 	account_id: string | null;
 	order_id: Buffer;
 	order_terms: unknown;
-	output: bigint;
+	output: Amount;
 	value_usd_cents: number;
 	fee_millibps: number;
 	delivery: unknown;

@@ -1,4 +1,4 @@
-import { firstSwapUuidAt, type SwapUuid } from "@geoswap/protocol";
+import { firstSwapUuidAt, type Milliseconds, type SwapUuid } from "@geoswap/protocol";
 
 const dayMs = 86_400_000;
 /** Time that an id may be ahead: ids are made by the clocks of other processes too. */
@@ -9,6 +9,6 @@ const aheadMs = 3_600_000;
  * partitions of two days. With the first alone it is planned for the empty ones of future days too, which takes longer
  * than to run it.
  */
-export function recentSwapIds(nowMs: number): [first: SwapUuid, last: SwapUuid] {
+export function recentSwapIds(nowMs: Milliseconds): [first: SwapUuid, last: SwapUuid] {
 	return [firstSwapUuidAt(nowMs - dayMs), firstSwapUuidAt(nowMs + aheadMs)];
 }

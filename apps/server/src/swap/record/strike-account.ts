@@ -1,4 +1,4 @@
-import type { SwapUuid } from "@geoswap/protocol";
+import type { Milliseconds, Seconds, SwapUuid } from "@geoswap/protocol";
 import type { Database } from "../../database/database.ts";
 import type { Part } from "../../database/statement-part.ts";
 import type { StrikeReason } from "../facts/strike-reason.ts";
@@ -12,7 +12,7 @@ const strikeLifeMs = 86_400_000;
  */
 export async function strikeAccount(
 	db: Database,
-	{ swapId, reason, nowMs }: { swapId: SwapUuid; reason: StrikeReason; nowMs: number },
+	{ swapId, reason, nowMs }: { swapId: SwapUuid; reason: StrikeReason; nowMs: Milliseconds },
 ): Promise<void> {
 	await db.query(
 		`with struck as (
@@ -27,12 +27,12 @@ export async function strikeAccount(
 }
 
 /** An account's strikes that count now, and when the oldest of them expires. */
-export type AccountStrikes = { count: number; retryAfterSeconds: number };
+export type AccountStrikes = { count: number; retryAfterSeconds: Seconds };
 
 export type StrikesRow = { strikes: number; struck_at: Date | null };
 
 /** Returns the query for an account's strikes, which has one row. */
-export function strikesRow({ accountId, nowMs }: { accountId: string; nowMs: number }): Part {
+export function strikesRow({ accountId, nowMs }: { accountId: string; nowMs: Milliseconds }): Part {
 	return {
 		text: `select count(*)::int as strikes, min(at) as struck_at from account_strikes
 			where account_id = $1 and at > $2`,
@@ -42,7 +42,7 @@ export function strikesRow({ accountId, nowMs }: { accountId: string; nowMs: num
 
 export function strikesFromRow(
 	{ strikes, struck_at }: StrikesRow,
-	{ nowMs }: { nowMs: number },
+	{ nowMs }: { nowMs: Milliseconds },
 ): AccountStrikes {
 	const expiresAtMs = (struck_at?.getTime() ?? nowMs) + strikeLifeMs;
 	return { count: strikes, retryAfterSeconds: Math.max(1, Math.ceil((expiresAtMs - nowMs) / 1_000)) };

@@ -1,4 +1,4 @@
-import { type Order, orderSchema } from "@geoswap/protocol";
+import { type Milliseconds, type Order, orderSchema } from "@geoswap/protocol";
 import { type Hex, hexToBytes } from "viem";
 import type { Database } from "../../database/database.ts";
 import { definedRow } from "../../database/defined-row.ts";
@@ -56,7 +56,7 @@ export async function readUnknownOrders(db: Database, { limit }: { limit: number
 export async function postponeUnknownOrder(
 	db: Database,
 	orderId: Hex,
-	{ nowMs }: { nowMs: number },
+	{ nowMs }: { nowMs: Milliseconds },
 ): Promise<void> {
 	await db.query(
 		`update unknown_orders set looked_at = to_timestamp($2::double precision / 1000)
@@ -69,7 +69,11 @@ export async function postponeUnknownOrder(
 export async function decideUnknownOrder(
 	db: Database,
 	orderId: Hex,
-	{ outcome, reason, nowMs }: { outcome: "rebuilt" | "submitted" | "left"; reason?: string; nowMs: number },
+	{
+		outcome,
+		reason,
+		nowMs,
+	}: { outcome: "rebuilt" | "submitted" | "left"; reason?: string; nowMs: Milliseconds },
 ): Promise<void> {
 	await db.query(
 		`update unknown_orders set outcome = $2, reason = $3, looked_at = to_timestamp($4::double precision / 1000)
@@ -103,7 +107,7 @@ export function takeUpStatement(orderIds: `$${number}`, condition: string): stri
 /** Returns how many orders were rebuilt since then for this reason. */
 export async function countRebuilt(
 	db: Database,
-	{ reason, sinceMs }: { reason: string; sinceMs: number },
+	{ reason, sinceMs }: { reason: string; sinceMs: Milliseconds },
 ): Promise<number> {
 	const { rows } = await db.query<{ count: number }>(
 		`select count(*)::int as count from unknown_orders
