@@ -30,7 +30,7 @@ export const plantedBugs: readonly PlantedBug[] = [
 		why: "An order that nothing was signed to fill is refunded at once: it is still open to be filled.",
 		edits: [
 			{
-				file: "apps/server/src/swap/decide/decide.ts",
+				file: "apps/server/src/swap/decide/close-order.ts",
 				find: "if (view.isFillExpired || (Voided && isFinal(Voided, destination))) {",
 				replace: "if (view.isFillExpired || Voided || !view.isFillOut) {",
 			},
@@ -41,7 +41,7 @@ export const plantedBugs: readonly PlantedBug[] = [
 		why: "An op that the lane gave up is taken for dead: whoever has it can still open the order with it.",
 		edits: [
 			{
-				file: "apps/server/src/swap/decide/decide.ts",
+				file: "apps/server/src/swap/decide/before-deposit.ts",
 				find: "if (view.isOpenExpired && !isFillOut) {",
 				replace: 'if ((view.isOpenExpired || jobs.open?.state === "refused") && !isFillOut) {',
 			},
@@ -75,7 +75,7 @@ export const plantedBugs: readonly PlantedBug[] = [
 		why: "A delivery counts as final once it is deep enough for its value, and attesters look at the newest block.",
 		edits: [
 			{
-				file: "apps/server/src/swap/decide/decide.ts",
+				file: "apps/server/src/swap/decide/after-fill.ts",
 				find: "const isFillFinal = isFinal(filled, destination);",
 				replace: "const isFillFinal = isDelivered(view, filled);",
 			},
@@ -124,7 +124,7 @@ export const plantedBugs: readonly PlantedBug[] = [
 		why: "What was reserved at submit is reserved once more when the deposit is seen, in case it lapsed.",
 		edits: [
 			{
-				file: "apps/server/src/swap/decide/decide.ts",
+				file: "apps/server/src/swap/decide/deliver.ts",
 				find: "if (isPending && !view.isReserved) {",
 				replace: 'if (isPending && (!view.isReserved || swap.stage === "opening")) {',
 			},

@@ -1,0 +1,32 @@
+import type { OrderEvent } from "../facts/facts.ts";
+import { advance, note, noteHashes } from "./actions.ts";
+import type { Action, Decision } from "./decision.ts";
+import { isDeep, isFinal, untilDeep } from "./depth.ts";
+import { makeDecision } from "./make-decision.ts";
+import type { SwapView } from "./swap-view.ts";
+
+/** Milliseconds until the next look at a credit: a claim names no order, so it wakes no swap. */
+const claimMs = 60_000;
+
+/** Decides once the wallet has its input back, or a credit for it. */
+export function afterRefund(view: SwapView, refunded: OrderEvent<"Refunded">): Decision {
+	const { swap, origin, jobs, isPending } = view;
+	const actions: Action[] = noteHashes(view);
+	if (!swap.givingUp) actions.push({ do: "give-up", code: "TOO_LATE" });
+	if (jobs.fill?.state === "queued") actions.push({ do: "withdraw", kind: "fill" });
+	if (view.isReserved) actions.push({ do: "unreserve" });
+	if (isPending) advance(view, actions, "refunding");
+	// A credit is not in the wallet until someone claims it.
+	const payment = refunded.data.paid ? refunded : view.claimed;
+	if (!payment) return makeDecision(view, "refund-credited", { actions, timeoutMs: claimMs });
+	// If no deadline of the order stops a signed fill, that fill must be dead before the swap ends.
+	const mayBeFilled = !view.destinationRules.closesByTime && view.isFillOut;
+	const isEnd = isFinal(payment, origin) && !mayBeFilled;
+	// On one chain, the void that allowed the refund could be dropped together with it.
+	if (isPending && (isEnd || (view.isCrossChain && isDeep(view, payment, origin)))) {
+		note(actions, swap, { refundTxHash: payment.transactionHash });
+		advance(view, actions, "refunded");
+	}
+	const fact = isEnd ? "refund-final" : "refunded";
+	return makeDecision(view, fact, { actions, isEnd, ...untilDeep(view, payment, origin) });
+}

@@ -1,0 +1,40 @@
+import type { OrderEvent, Sighting } from "../facts/facts.ts";
+import type { Decision } from "./decision.ts";
+import { needsSecondProvider } from "./deposit-depth.ts";
+import { depthBlocks, isDeepInTime } from "./depth.ts";
+import type { SwapView } from "./swap-view.ts";
+
+/** Milliseconds until the next look at a swap that waits for a second provider: nothing wakes it when that has caught up. */
+export const secondSightMs = 2_000;
+
+/** Returns whether the swap's value requires a second provider's word. */
+export function needsAgreement({ swap, policy: { origin } }: SwapView): boolean {
+	return needsSecondProvider(origin, swap.valueUsdCents);
+}
+
+/** Returns whether the second provider, by its own head, has the deposit as deep as the first one must. */
+export function isAgreed(view: SwapView, opened: OrderEvent<"Opened">): boolean {
+	const { sighting } = view;
+	if (!sighting) return false;
+	const { headNumber, finalizedNumber } = sightToAskFor(view, opened);
+	const isFarEnough = headNumber !== undefined && sighting.headNumber >= headNumber;
+	return isFarEnough || sighting.finalizedNumber >= finalizedNumber;
+}
+
+/** Returns how far the second provider must be: with its final block, or, if that is enough, with its head. */
+function sightToAskFor(
+	view: SwapView,
+	opened: OrderEvent<"Opened">,
+): Partial<Sighting> & Pick<Sighting, "finalizedNumber"> {
+	const { blockNumber } = opened;
+	const blocks = isDeepInTime(view, opened) ? depthBlocks(view, view.origin) : undefined;
+	return { finalizedNumber: blockNumber, ...(blocks !== undefined && { headNumber: blockNumber + blocks }) };
+}
+
+/** Returns the deposit to ask a second provider for, if its value requires that and it was not found there yet. */
+export function depositToSee(view: SwapView, opened: OrderEvent<"Opened">): Pick<Decision, "depositToSee"> {
+	if (!needsAgreement(view) || isAgreed(view, opened)) return {};
+	const { blockNumber, blockHash, transactionHash } = opened;
+	const where = { chainId: view.origin.chainId, blockNumber, blockHash, transactionHash };
+	return { depositToSee: { ...where, ...sightToAskFor(view, opened) } };
+}

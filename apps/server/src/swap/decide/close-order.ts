@@ -1,0 +1,112 @@
+import type { FailureCode } from "@geoswap/protocol";
+import type { JobReason } from "../facts/job.ts";
+import type { StrikeReason } from "../facts/strike-reason.ts";
+import { advance, noteHashes, queueOnce } from "./actions.ts";
+import { depositToSee, secondSightMs } from "./agreement.ts";
+import type { Action, Decision, QueueAction } from "./decision.ts";
+import { depositToWaitFor, isFinal } from "./depth.ts";
+import { makeDecision } from "./make-decision.ts";
+import { isTooLateToFill, type SwapView } from "./swap-view.ts";
+import { untilFinalEvent, untilHeadIs } from "./until.ts";
+
+const failureOfReason: Record<JobReason, FailureCode> = {
+	expired: "TOO_LATE",
+	too_late: "TOO_LATE",
+	price: "PRICE_MOVED",
+	liquidity: "NO_LIQUIDITY",
+	recipient: "RECIPIENT_REFUSED",
+	account_gone: "RECIPIENT_REFUSED",
+	reverted: "RECIPIENT_REFUSED",
+};
+
+/**
+ * Reasons that only a recipient can cause. A fill can also be `reverted` through no fault of the caller: a token that
+ * its issuer has paused refuses everybody.
+ */
+const strikeOfReason: Partial<Record<JobReason, StrikeReason>> = {
+	recipient: "recipient_refused",
+	account_gone: "recipient_account_gone",
+};
+
+export function reasonToGiveUp(view: SwapView): FailureCode | undefined {
+	const { swap, jobs } = view;
+	if (swap.givingUp) return swap.givingUp;
+	// Without an op, nobody asked us to deliver the output.
+	if (!swap.op) return "TOO_LATE";
+	if (view.isPending && jobs.fill?.state === "refused") {
+		return failureOfReason[jobs.fill.reason ?? "reverted"];
+	}
+	return isTooLateToFill(view) && !view.isFillOut ? "TOO_LATE" : undefined;
+}
+
+/** Decides once the output will not be delivered: closes the order on the destination, then refunds on the origin. */
+export function closeOrder(view: SwapView, code: FailureCode): Decision {
+	const { swap, jobs, destination, isPending, destinationRules } = view;
+	const { Opened, Voided } = view.events;
+	const actions: Action[] = noteHashes(view);
+	const strike = jobs.fill?.state === "refused" && jobs.fill.reason && strikeOfReason[jobs.fill.reason];
+	if (!swap.givingUp) actions.push({ do: "give-up", code, ...(strike && { strike }) });
+	if (isPending) advance(view, actions, "refunding");
+	if (jobs.fill?.state === "queued") {
+		actions.push({ do: "withdraw", kind: "fill" });
+		return makeDecision(view, "fill-withdrawn", { actions, timeoutMs: 0 });
+	}
+	if (view.isReserved && !view.isFillOut) actions.push({ do: "unreserve" });
+
+	if (view.isFillExpired || (Voided && isFinal(Voided, destination))) {
+		if (Opened) return refund(view, actions);
+		const isEnd = view.isOpenExpired;
+		const momentsMs = [view.openDeadline * 1_000];
+		return makeDecision(view, "closed-unopened", {
+			actions,
+			isEnd,
+			...view.originRules.untilOpenExpired(view),
+			momentsMs,
+		});
+	}
+	if (Voided) return makeDecision(view, "voided", { actions, ...untilFinalEvent(Voided, destination) });
+
+	const wait = view.destinationRules.untilFillExpired(view);
+	const momentsMs = [view.fillDeadline * 1_000];
+	if (view.isFillOut) return makeDecision(view, "fill-undecided", { actions, ...wait, momentsMs });
+	if (destinationRules.refundCloses && !view.isCrossChain) return refund(view, actions);
+	// An order that nobody submitted is not worth a void if it closes by itself.
+	if (destinationRules.closesByTime && (!swap.op || destination.timestamp >= view.fillDeadline)) {
+		return makeDecision(view, "expiring", { actions, ...wait, momentsMs });
+	}
+	const queued = queueOnce(view, jobs.void, { do: "queue", kind: "void", again: false });
+	actions.push(...queued.actions);
+	return makeDecision(view, "voiding", { actions, pauseMs: queued.pauseMs, ...wait, momentsMs });
+}
+
+function refund(view: SwapView, actions: Action[]): Decision {
+	const { jobs, origin, refundAfter } = view;
+	const unfinal = depositToWaitFor(view);
+	if (unfinal)
+		return makeDecision(view, "deposit-not-final", { actions, ...untilFinalEvent(unfinal, origin) });
+	const unseen =
+		view.originRules.isCustodial && view.events.Opened ? depositToSee(view, view.events.Opened) : {};
+	if (unseen.depositToSee && !isOneEnough(view)) {
+		const momentsMs = [refundAfter * 1_000];
+		const pace = { timeoutMs: secondSightMs, momentsMs, ...untilHeadIs(view, origin, refundAfter) };
+		return makeDecision(view, "deposit-unseen", { actions, ...unseen, ...pace });
+	}
+	// Attesters may be gone for good; from `refundAfter` on a refund does not need them.
+	const isAttestable = view.isCrossChain && !view.originRules.isCustodial;
+	const attested = isAttestable && origin.timestamp < refundAfter;
+	const action: QueueAction = { do: "queue", kind: "refund", attested, again: false };
+	const queued = queueOnce(view, jobs.refund, action);
+	actions.push(...queued.actions);
+	const momentsMs = [refundAfter * 1_000];
+	const fact = unseen.depositToSee ? "refunding-unseen" : "refunding";
+	const wait = untilHeadIs(view, origin, refundAfter);
+	return makeDecision(view, fact, { actions, pauseMs: queued.pauseMs, ...wait, momentsMs });
+}
+
+/**
+ * Returns whether the first provider's word is enough: from `refundAfter` on, if the second was asked and does not
+ * contradict it. A wallet does not wait forever for a silent provider.
+ */
+function isOneEnough({ origin, refundAfter, secondWord }: SwapView): boolean {
+	return origin.timestamp >= refundAfter && (secondWord === "silent" || secondWord === "behind");
+}
