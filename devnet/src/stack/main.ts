@@ -1,18 +1,25 @@
-import { relative, resolve } from "node:path";
+import { join, relative, resolve } from "node:path";
 import { Command, InvalidArgumentError } from "commander";
 import { privateKeyToAddress } from "viem/accounts";
 import { readRunningDevnet } from "../devnet-files.ts";
 import { startDevnet } from "../start-devnet.ts";
+import { restartOnChange } from "./restart-on-change.ts";
 import {
 	defaultStackPort,
 	readStackFile,
-	removeStackFile,
+	removeStackFiles,
 	stackDataDir,
+	writeServerEnvironment,
 	writeStackFile,
 } from "./stack-file.ts";
 import { type Stack, type StackChains, startStack } from "./start-stack.ts";
 
-type Options = { port: number; dataDir?: string; json?: boolean };
+type Options = { port: number; dataDir?: string; watch?: boolean; json?: boolean };
+
+/** The folders that the service's processes load their code from. */
+const sourceFolders = ["apps/server/src", "packages/protocol/src"].map((folder) =>
+	join(import.meta.dirname, "../../..", folder),
+);
 
 const program = new Command("start")
 	.description(
@@ -28,6 +35,7 @@ const program = new Command("start")
 		"--data-dir <path>",
 		"where its files are: a new or empty folder, or that of an earlier start (default: .devnet, or .devnet/port-<number>)",
 	)
+	.option("--watch", "restart API, worker and attesters when their source changes; all else goes on")
 	.option("--json", "print the result as JSON on stdout, progress on stderr")
 	.addHelpText(
 		"after",
@@ -70,7 +78,8 @@ async function start(options: Options): Promise<void> {
 			port: options.port,
 			startChains: (nextPort) => startChains(dataDir, nextPort),
 			onProgress: say,
-			onUnexpectedExit: failure.resolve,
+			// Code that is being changed may crash; the next change starts it again.
+			onUnexpectedExit: options.watch ? say : failure.resolve,
 			signal: ending.signal,
 		});
 	} catch (error) {
@@ -91,10 +100,15 @@ async function start(options: Options): Promise<void> {
 		keys: "keys.json",
 	};
 	const file = writeStackFile(dataDir, running);
+	writeServerEnvironment(dataDir, stack.environment);
 	console.log(options.json ? JSON.stringify({ ...running, file }) : describe(stack, dataDir));
 
+	const { api, worker, attesters } = stack.processes;
+	const processes = [...attesters, worker, api];
+	const watching = options.watch && restartOnChange({ folders: sourceFolders, processes, say });
 	const problem = await Promise.race([askedToEnd, failure.promise]);
-	removeStackFile(dataDir);
+	if (watching) watching.close();
+	removeStackFiles(dataDir);
 	await stack.stop();
 	if (problem) throw new Error(problem);
 	process.exit(0);

@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { type Deployment, deploymentSchema } from "@geoswap/protocol";
 import { defaultDataDir, defaultPort, type SolanaEndpoint } from "../devnet-files.ts";
 import { isRunning } from "../is-running.ts";
+import { baseEnvironment } from "./server-command.ts";
 import type { StackEndpoint } from "./stack-config.ts";
 
 /** How another terminal reaches a running stack. */
@@ -18,6 +19,7 @@ export type RunningStack = {
 };
 
 export const defaultStackPort = 8700;
+const environmentFile = "server.env";
 
 /** Returns the default folder. A stack on other ports gets its own, so that two side by side do not mix. */
 export function stackDataDir(port = defaultStackPort): string {
@@ -32,8 +34,21 @@ export function writeStackFile(dataDir: string, running: RunningStack): string {
 	return path;
 }
 
-export function removeStackFile(dataDir: string): void {
+/**
+ * Writes the secrets of a running stack for the server's commands, as `node --env-file` and a shell read them. Only its
+ * owner can read the file.
+ */
+export function writeServerEnvironment(dataDir: string, environment: Record<string, string>): void {
+	const names = Object.keys(environment).filter((name) => !(name in baseEnvironment()));
+	const path = join(dataDir, environmentFile);
+	rmSync(path, { force: true });
+	writeFileSync(path, names.map((name) => `${name}='${environment[name]}'\n`).join(""), { mode: 0o600 });
+}
+
+/** Removes the files that say how to reach a stack: it ends. */
+export function removeStackFiles(dataDir: string): void {
 	rmSync(stackFile(dataDir), { force: true });
+	rmSync(join(dataDir, environmentFile), { force: true });
 }
 
 /** Returns the stack that runs from a folder, or undefined. */
