@@ -76,6 +76,12 @@ const eventNames: readonly OrderEventName[] = ["Opened", "Released", "Refunded",
 /** The column is qualified, since the waits have an order id too. */
 const columns = swapColumns.replace("order_id", "s.order_id");
 
+type LookOptions = {
+	/** Returns the attesters that decide an order. */
+	attestersOf: (order: Order) => AttestersWanted;
+	nowMs: number;
+};
+
 /**
  * Reads all that the next decisions about these swaps depend on, in one statement: two would see two moments, and a job
  * that is done without its event would be done twice. The swaps must be held, so that each round reads what the
@@ -83,20 +89,36 @@ const columns = swapColumns.replace("order_id", "s.order_id");
  */
 export async function lookAtSwaps(
 	db: Database,
-	{
-		swapIds,
-		attestersOf,
-		nowMs,
-	}: {
-		swapIds: readonly SwapUuid[];
-		/** Returns the attesters that decide an order. */
-		attestersOf: (order: Order) => AttestersWanted;
-		nowMs: Milliseconds;
-	},
+	{ swapIds, ...options }: LookOptions & { swapIds: readonly SwapUuid[] },
 ): Promise<Look[]> {
 	const { rows } = await db.query<LookRow>({
 		name: "look-at-swaps",
-		text: `select ${columns}, s.turn, w.mark, w.fact, w.idle_rounds, w.ask, w.ask_chain_id, w.second_word,
+		text: selectLooks(isDue),
+		values: [swapIds, eventNames],
+	});
+	return looksOf(db, rows, options);
+}
+
+/**
+ * Reads the same about one swap, due or not, and locks nothing: for a person who wants to know what a round would do.
+ * Returns undefined if no round looks at the swap any more.
+ */
+export async function lookAtSwap(
+	db: Database,
+	{ swapId, ...options }: LookOptions & { swapId: SwapUuid },
+): Promise<Look | undefined> {
+	const { rows } = await db.query<LookRow>(selectLooks("true"), [[swapId], eventNames]);
+	const [look] = await looksOf(db, rows, options);
+	return look;
+}
+
+const isDue = `(w.due_at <= now() or exists (
+				select from chain_heads h where h.chain_id = w.head_chain_id and h.number >= w.head_number
+					or h.chain_id = w.finalized_chain_id and h.finalized_number >= w.finalized_number
+			))`;
+
+function selectLooks(condition: string): string {
+	return `select ${columns}, s.turn, w.mark, w.fact, w.idle_rounds, w.ask, w.ask_chain_id, w.second_word,
 				w.second_since, w.second_alarmed,
 				(extract(epoch from now() - w.second_at) * 1000)::float8 as second_age_ms,
 				exists (select from reservations r where r.swap_id = s.id) as is_reserved,
@@ -113,12 +135,14 @@ export async function lookAtSwaps(
 				case when row_number() over (order by s.id) = 1 then (select json_agg(json_build_array(encode(attester, 'hex'), chain_id,
 						finalized_number, extract(epoch from signed_at))) from heartbeats) end as heartbeats
 			from swaps s join waits w on w.swap_id = s.id
-			where s.id = any($1::uuid[]) and w.swap_id = any($1) and (w.due_at <= now() or exists (
-				select from chain_heads h where h.chain_id = w.head_chain_id and h.number >= w.head_number
-					or h.chain_id = w.finalized_chain_id and h.finalized_number >= w.finalized_number
-			)) order by s.id`,
-		values: [swapIds, eventNames],
-	});
+			where s.id = any($1::uuid[]) and w.swap_id = any($1) and ${condition} order by s.id`;
+}
+
+async function looksOf(
+	db: Database,
+	rows: readonly LookRow[],
+	{ attestersOf, nowMs }: LookOptions,
+): Promise<Look[]> {
 	const [shared] = rows;
 	const heads = new Map(shared?.heads?.map((json) => [json.chainId, headFromJson(json)]));
 	const countAlive = attesterCounter({ beats: shared?.heartbeats ?? [], heads, nowMs });

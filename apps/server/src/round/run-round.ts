@@ -1,14 +1,14 @@
 import type { Milliseconds, SwapUuid } from "@geoswap/protocol";
 import { type Database, type DatabasePool, inTransaction } from "../database/database.ts";
-import { decide } from "../swap/decide/decide.ts";
 import type { Decision, Fact } from "../swap/decide/decision.ts";
-import { attestersWanted, type PolicyConfig, swapPolicy } from "../swap/decide/swap-policy.ts";
+import { attestersWanted, type PolicyConfig } from "../swap/decide/swap-policy.ts";
 import { readDueSwaps } from "../swap/due/due-swaps.ts";
 import { dropStrayWaits, putOffBlameless, putOffFailed, type SeenSwap } from "../swap/due/write-waits.ts";
 import type { Log } from "../telemetry/log.ts";
 import { type Applied, applyPlans, type DecisionDesk, type RoundPoke } from "./apply-plans.ts";
 import { type Look, lockSwaps, lookAtSwaps } from "./look-at-swaps.ts";
 import { type Plan, planChanges } from "./plan-changes.ts";
+import { planSwap } from "./plan-swap.ts";
 import { type SwapObserver, tellApplied } from "./tell-applied.ts";
 
 export type RoundOptions = SwapObserver & {
@@ -40,8 +40,6 @@ const aloneLockMs = 100;
 const mostDeadlocks = 5;
 /** Number of slow swaps in a row after which the rest are not tried one by one: the next run begins with others. */
 const mostTimeouts = 2;
-/** Time until the next look if it cannot be decided yet what to do. */
-const blindMs = 10_000;
 
 /**
  * Looks at the swaps that are due, decides and writes, until a look that began after the last write finds none. All it
@@ -215,16 +213,11 @@ function planAll(
 ): { plans: Plan[]; failed: SeenSwap[] } {
 	const plans: Plan[] = [];
 	const failed: SeenSwap[] = [];
-	for (const { swapId, wait, read } of looks) {
+	for (const look of looks) {
 		try {
-			const looked = read();
-			const { facts } = looked;
-			const policy = facts && swapPolicy(options.config, facts.swap.order);
-			const decision = policy
-				? decide({ ...facts, secondWord: wait.second?.word }, policy, nowMs)
-				: blind(facts ? "chain-unconfigured" : "chain-unfollowed");
-			plans.push(planChanges({ ...looked, wait, decision }));
+			plans.push(planSwap(options.config, look, nowMs));
 		} catch (err) {
+			const { swapId, wait } = look;
 			options.log.error({ swapId, err }, "a swap cannot go on; it is tried again later");
 			failed.push({ swapId, mark: wait.mark });
 		}
@@ -232,15 +225,7 @@ function planAll(
 	return { plans, failed };
 }
 
-function blind(fact: "chain-unfollowed" | "chain-unconfigured"): Decision {
-	return { fact, actions: [], wait: {}, timeoutMs: blindMs, pauseMs: 0, isEnd: false };
-}
-
-function tell(
-	options: RoundOptions,
-	applied: Applied,
-	times: { startMs: Milliseconds; nowMs: Milliseconds },
-): void {
+function tell(options: RoundOptions, applied: Applied, times: { startMs: Milliseconds; nowMs: Milliseconds }): void {
 	const { log } = options;
 	const {
 		swap: { id: swapId },
@@ -250,9 +235,10 @@ function tell(
 	} = applied;
 	tellApplied(options, { applied, ...times });
 	const actions = decision.actions.map((action) => action.do);
+	const givingUp = decision.actions.find((action) => action.do === "give-up")?.code;
 	if (!isNews && !decision.isEnd && actions.length === 0) return;
 	if (heldBy) log.warn({ swapId, fact: decision.fact }, heldBy);
-	else log[isForPerson(decision) ? "error" : "info"]({ swapId, actions }, decision.fact);
+	else log[isForPerson(decision) ? "error" : "info"]({ swapId, actions, givingUp }, decision.fact);
 }
 
 /**

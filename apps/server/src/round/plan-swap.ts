@@ -1,0 +1,23 @@
+import { decide } from "../swap/decide/decide.ts";
+import type { Decision } from "../swap/decide/decision.ts";
+import { type PolicyConfig, swapPolicy } from "../swap/decide/swap-policy.ts";
+import type { Look } from "./look-at-swaps.ts";
+import { type Plan, planChanges } from "./plan-changes.ts";
+
+/** Time until the next look if it cannot be decided yet what to do. */
+const blindMs = 10_000;
+
+/** Decides what to do about a swap, and returns what to write for it. Throws if the swap's facts cannot be read. */
+export function planSwap(config: PolicyConfig, { wait, read }: Look, nowMs: number): Plan {
+	const looked = read();
+	const { facts } = looked;
+	const policy = facts && swapPolicy(config, facts.swap.order);
+	const decision = policy
+		? decide({ ...facts, secondWord: wait.second?.word }, policy, nowMs)
+		: blind(facts ? "chain-unconfigured" : "chain-unfollowed");
+	return planChanges({ ...looked, wait, decision });
+}
+
+function blind(fact: "chain-unfollowed" | "chain-unconfigured"): Decision {
+	return { fact, actions: [], wait: {}, timeoutMs: blindMs, pauseMs: 0, isEnd: false };
+}
