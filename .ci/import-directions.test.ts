@@ -61,7 +61,7 @@ const roomsOf: Record<string, string[]> = {
 	process: words(
 		"api attester audit chain config database desk durable follow job lane operate round swap telemetry",
 	),
-	operate: words("api attester audit chain config database desk durable round swap telemetry"),
+	operate: words("api attester audit chain config database desk durable job round swap telemetry"),
 	api: words("chain config database desk durable job money swap telemetry"),
 	round: words("chain config database desk durable job money swap telemetry"),
 	lane: words("chain config database durable job money swap telemetry"),

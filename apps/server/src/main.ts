@@ -4,6 +4,7 @@ import { defineConfigCommands } from "./operate/check/define-config-commands.ts"
 import { defineAccountsCommands, defineKeysCommands } from "./operate/key/define-keys-commands.ts";
 import { definePausesCommands } from "./operate/pause/define-pauses-commands.ts";
 import { runProgram } from "./operate/run-program.ts";
+import { defineSwapsCommands } from "./operate/swaps/define-swaps-commands.ts";
 
 // Each command loads only what it needs: an attester has no database driver in its process.
 const program = new Command("geoswapd")
@@ -15,6 +16,7 @@ const program = new Command("geoswapd")
 Exit codes: 0 done, 1 failed, 2 wrong input: an option, the configuration, a variable of the environment.
 reconcile: 1 where books and chains differ, 3 where that could not be checked.
 pauses list: 1 where a chain is paused. pauses lift: 1 where the chain is not, 3 where the books could not be checked.
+swaps show, swaps explain: 1 where no swap is found.
 keys scan: 1 where a key is found that could be used, 3 where that could not be checked.`,
 	)
 	.exitOverride();
@@ -77,6 +79,7 @@ withConfig(
 		const { reconcileCommand } = await import("./operate/reconcile/reconcile-command.ts");
 		process.exitCode = await reconcileCommand({ config, json });
 	});
+defineSwapsCommands(program);
 definePausesCommands(program);
 defineConfigCommands(program);
 

@@ -1,0 +1,293 @@
+import { toChainId } from "@geoswap/protocol";
+import type { Database } from "../../database/database.ts";
+import { type Look, lookAtSwap } from "../../round/look-at-swaps.ts";
+import { type Plan, planChanges } from "../../round/plan-changes.ts";
+import { planSwap } from "../../round/plan-swap.ts";
+import type { Action, Fact, Hold } from "../../swap/decide/decision.ts";
+import { attestersWanted, type PolicyConfig } from "../../swap/decide/swap-policy.ts";
+import type { ChainHead } from "../../swap/facts/facts.ts";
+import type { SwapRecord } from "../../swap/facts/swap-record.ts";
+import type { WaitFor } from "../../swap/facts/wait-for.ts";
+import { type Pause, readPauses } from "../../swap/pause/pauses.ts";
+import { describeFacts, secondsAgo, secondsUntil } from "./describe-facts.ts";
+import { factWords, type Todo } from "./fact-words.ts";
+import { type HistoryJob, readHistory, type SwapHistory } from "./read-history.ts";
+import { type SwapView, viewSwap } from "./swap-view.ts";
+
+export type Explanation = {
+	swap: SwapView;
+	/** The step that a round finds the swap at now; `ended` if none looks any more, `stuck` if one would fail. */
+	fact: Fact | "ended" | "stuck";
+	means: string;
+	/** What the decision depends on, in plain words. */
+	facts: string[];
+	/** What a round would do now; empty if it would only wait. */
+	actions: string[];
+	/** What has to happen until something changes, and when somebody looks at the latest. */
+	waitsFor: string[];
+	/** The last round's step; null if none has looked yet. */
+	lastFact: string | null;
+	/** How many rounds in a row failed over this swap. */
+	failures: number;
+	jobs: HistoryJob[];
+	/** Pauses of its chains. Only those that hold it up keep it from going on. */
+	pauses: (Pause & { holdsUp: boolean })[];
+	/** What a person can do; empty if nothing is needed. */
+	todo: Todo[];
+};
+
+type Context = { config: PolicyConfig; nowMs: number };
+
+/** Times after which something is wrong: a round or a lane that runs has looked, and a block has taken what was sent. */
+const roundLateMs = 15_000;
+const laneLateMs = 15_000;
+const blockLateMs = 60_000;
+/** The age of a head at which the API calls a chain's worker missing too. */
+const headLateMs = 30_000;
+
+/**
+ * Reads a swap's facts as a round does and says what a round would do now, and why nothing happens until then. Writes
+ * and locks nothing.
+ */
+export async function explainSwap(
+	db: Database,
+	swap: SwapRecord,
+	{ config, nowMs }: Context,
+): Promise<Explanation> {
+	const history = await readHistory(db, swap);
+	const chainIds = [swap.order.originChainId, swap.order.destinationChainId].map(toChainId);
+	const pauses = (await readPauses(db)).filter(({ chainId }) => chainIds.includes(chainId));
+	const attestersOf = (order: SwapRecord["order"]) => attestersWanted(config, order);
+	const look = await lookAtSwap(db, { swapId: swap.id, attestersOf, nowMs });
+	const wait = await readWait(db, swap.id);
+	const common = {
+		swap: viewSwap(swap, config),
+		lastFact: look?.wait.fact ?? history.facts.at(-1)?.fact ?? null,
+		failures: wait?.failures ?? 0,
+		jobs: history.jobs,
+		pauses: pauses.map((pause) => ({ ...pause, holdsUp: false })),
+		facts: [],
+		actions: [],
+		waitsFor: [],
+	};
+	if (swap.endedAt) {
+		return { ...common, fact: "ended", means: endOf(swap), todo: [] };
+	}
+	if (!look || !wait) {
+		return {
+			...common,
+			fact: "stuck",
+			means: "The swap has not ended, and the database has no time at which a round looks at it.",
+			todo: [{ what: "Make every unfinished swap due.", command: "geoswapd restored" }],
+		};
+	}
+	let plan: Plan;
+	try {
+		plan = planWithHolds(config, look, { pauses, nowMs });
+	} catch (error) {
+		return {
+			...common,
+			fact: "stuck",
+			means: `A round cannot decide about this swap: ${(error as Error).message}`,
+			todo: [{ what: `Search the worker's log for ${swap.id}.` }],
+		};
+	}
+	const { fact } = plan.decision;
+	const { means, todo } = factWords[fact];
+	const held = pauses.map((pause) => ({
+		...pause,
+		holdsUp: pause.cause === "finality" && fact === "finality-broken",
+	}));
+	return {
+		...common,
+		fact,
+		means,
+		facts: describeFacts(plan.decided, { config, nowMs }),
+		actions: plan.decision.actions.map(describeAction),
+		waitsFor: describeWait(wait, plan, nowMs),
+		pauses: held,
+		todo: [
+			...lateRound(wait, swap, nowMs),
+			...lateHeads(plan, nowMs),
+			...(todo ? [todo] : []),
+			...held.filter(({ holdsUp }) => holdsUp).map(liftTodo),
+			...history.jobs.flatMap((job) => lateJob(job, history, plan, { config, nowMs })),
+		],
+	};
+}
+
+/**
+ * Plans as a round does. A round finds what holds a fill back only while it holds locks, or has prices in memory: what
+ * the last round was held by is taken to hold still.
+ */
+function planWithHolds(
+	config: PolicyConfig,
+	look: Look,
+	{ pauses, nowMs }: { pauses: readonly Pause[]; nowMs: number },
+): Plan {
+	const plan = planSwap(config, look, nowMs);
+	const last = look.wait.fact;
+	let hold: Hold | undefined;
+	if (plan.isFilling && pauses.some(({ cause }) => cause === "finality")) hold = "finality-broken";
+	else if (plan.caps && last === "exposure-cap") hold = "exposure-cap";
+	else if (plan.reserves && last === "price-unknown") hold = "price-unknown";
+	return hold ? planChanges(plan.decided, hold) : plan;
+}
+
+type WaitRow = { dueAt: Date; wait: WaitFor; failures: number };
+
+/** Reads when a round looks at the swap next. */
+async function readWait(db: Database, swapId: string): Promise<WaitRow | undefined> {
+	const { rows } = await db.query<{
+		due_at: Date;
+		head_chain_id: number | null;
+		head_number: number;
+		finalized_chain_id: number | null;
+		finalized_number: number;
+		failures: number;
+	}>(
+		`select due_at, head_chain_id, head_number, finalized_chain_id, finalized_number, failures
+		from waits where swap_id = $1`,
+		[swapId],
+	);
+	const [row] = rows;
+	if (!row) return undefined;
+	const { head_chain_id: head, finalized_chain_id: finalized } = row;
+	return {
+		dueAt: row.due_at,
+		failures: row.failures,
+		wait: {
+			...(head !== null && { head: { chainId: head, number: row.head_number } }),
+			...(finalized !== null && { finalized: { chainId: finalized, number: row.finalized_number } }),
+		},
+	};
+}
+
+function describeWait({ dueAt, wait: { head, finalized } }: WaitRow, plan: Plan, nowMs: number): string[] {
+	const headNow = head && headOf(plan, head.chainId)?.number;
+	const finalNow = finalized && headOf(plan, finalized.chainId)?.finalizedNumber;
+	const isReached =
+		(head && headNow !== undefined && headNow >= head.number) ||
+		(finalized && finalNow !== undefined && finalNow >= finalized.number);
+	if (isReached) return ["the next round: a block that it waited for is here"];
+	if (dueAt.getTime() <= nowMs) return [`the next round, which was due ${secondsAgo(dueAt, nowMs)}`];
+	return [
+		...(head ? [`block ${head.number} of chain ${head.chainId}, which is at ${headNow}`] : []),
+		...(finalized
+			? [`block ${finalized.number} of chain ${finalized.chainId} to be final; ${finalNow} is`]
+			: []),
+		...jobWaits(plan),
+		`at the latest a round looks again at ${dueAt.toISOString()}, ${secondsUntil(dueAt, nowMs)}`,
+	];
+}
+
+/** Returns the head of one of the swap's chains. */
+function headOf({ decided: { facts } }: Plan, chainId: number): ChainHead | undefined {
+	return [facts?.origin, facts?.destination].find((head) => head?.chainId === chainId);
+}
+
+/** Says which jobs are in flight: their end wakes the swap. */
+function jobWaits({ decided: { facts } }: Plan): string[] {
+	return Object.entries(facts?.jobs ?? {})
+		.filter(([, job]) => job.state === "queued" || job.state === "sent" || job.state === "unattested")
+		.map(([kind, { state, chainId }]) => `its job ${kind} on chain ${chainId}, which is ${state}`);
+}
+
+function lateRound({ dueAt, failures }: WaitRow, { id }: SwapRecord, nowMs: number): Todo[] {
+	if (failures > 0) {
+		return [{ what: `Rounds fail over this swap, ${failures} in a row: search the worker's log for ${id}.` }];
+	}
+	if (nowMs - dueAt.getTime() < roundLateMs) return [];
+	return [
+		{
+			what: `A round should have looked at this swap ${secondsAgo(dueAt, nowMs)}: see that a worker runs, and what its log says.`,
+			command: "geoswapd worker",
+		},
+	];
+}
+
+function lateHeads({ decided: { facts } }: Plan, nowMs: number): Todo[] {
+	const heads = facts ? [facts.origin, facts.destination] : [];
+	const late = heads.filter(({ timestamp }) => nowMs - timestamp * 1_000 >= headLateMs);
+	if (late.length === 0) return [];
+	const chains = [...new Set(late.map(({ chainId }) => chainId))].join(" and ");
+	const what = `No new block of chain ${chains} was read for ${headLateMs / 1_000} s: see that a worker runs, and that the endpoint answers.`;
+	return [{ what, command: "geoswapd config check" }];
+}
+
+function liftTodo({ chainId, reason }: Pause): Todo {
+	return {
+		what: `Find out what chain ${chainId} dropped (${reason}); then lift its pause.`,
+		command: `geoswapd pauses lift ${chainId} --cause finality --by NAME --reason TEXT`,
+	};
+}
+
+/** Says what keeps a job from being done, if it takes longer than it should. */
+function lateJob(
+	job: HistoryJob,
+	{ transactions }: SwapHistory,
+	plan: Plan,
+	{ config, nowMs }: Context,
+): Todo[] {
+	const { kind, chainId, state, relayer, nonce, notBeforeBlock } = job;
+	const { facts, swap } = plan.decided;
+	const name = `The job ${kind} on chain ${chainId}`;
+	const command = "geoswapd config check";
+	const { threshold } = attestersWanted(config, swap.order);
+	if (state === "unattested" && facts && facts.attestersAlive < threshold) {
+		const what = `${name} needs the signatures of ${threshold} attesters, and ${facts.attestersAlive} are alive: start the others; this command names them.`;
+		return [{ what, command }];
+	}
+	// Attesters that decline a job put it behind the others, which changes when it was updated.
+	const since = state === "unattested" ? job.createdAt : job.updatedAt;
+	if (nowMs - since.getTime() < (state === "queued" ? laneLateMs : blockLateMs)) return [];
+	const ago = secondsAgo(since, nowMs);
+	switch (state) {
+		case "unattested": {
+			const what = `${name} was handed to the attesters ${ago}, and enough of them are alive: see in their logs why they do not sign.`;
+			return [{ what }];
+		}
+		case "queued": {
+			const head = headOf(plan, chainId);
+			if (head && notBeforeBlock > head.number) {
+				return [
+					{ what: `${name} was put back until block ${notBeforeBlock}; the chain is at ${head.number}.` },
+				];
+			}
+			const what = `${name} was queued ${ago}, and no lane has taken it: see that a worker runs, and that its relayers can pay for gas.`;
+			return [{ what, command }];
+		}
+		case "sent": {
+			const last = transactions.findLast((one) => one.chainId === chainId && one.nonce === nonce);
+			const what = `${name} was sent ${ago}, and no block has taken its transaction ${last?.hash ?? ""}: see whether relayer ${relayer} can pay for gas.`;
+			return [{ what, command }];
+		}
+		case "done":
+		case "refused":
+			return [];
+	}
+}
+
+function endOf({ status, failure }: SwapRecord): string {
+	const why = failure ? ` ${failure.message}` : "";
+	return `The swap has ended as ${status}, and that is final.${why}`;
+}
+
+function describeAction(action: Action): string {
+	switch (action.do) {
+		case "advance":
+			return `moves the swap to ${action.path.join(", then ")}`;
+		case "note":
+			return `notes ${Object.keys(action.notes).join(", ")}`;
+		case "give-up":
+			return `gives up on the delivery: ${action.code}`;
+		case "queue":
+			return `queues the job ${action.kind}${"attested" in action && action.attested ? ", to be signed for by attesters" : ""}`;
+		case "withdraw":
+			return `withdraws the job ${action.kind}`;
+		case "reserve":
+			return "reserves stock at the current price, or gives up";
+		case "unreserve":
+			return "gives back the reserved stock";
+	}
+}

@@ -1,0 +1,84 @@
+import {
+	firstSwapUuidAt,
+	fromSwapId,
+	parseAddress,
+	type SwapUuid,
+	solanaChainId,
+	toWord,
+} from "@geoswap/protocol";
+import { getBase58Encoder } from "@solana/kit";
+import { type Hex, hexToBytes, isAddress, isHex, size } from "viem";
+import { ConfigError } from "../../config/config-error.ts";
+import type { Database } from "../../database/database.ts";
+
+export type SwapKey =
+	| { kind: "swap"; uuid: SwapUuid }
+	/** The bytes of an order id or of a transaction's hash: both have 32 on an EVM chain. */
+	| { kind: "hash"; bytes: Uint8Array }
+	/** The word in which an order holds the address. */
+	| { kind: "address"; word: Hex };
+
+const dayMs = 86_400_000;
+
+/** Parses what a person copied from an answer, a log or an explorer. Throws if it is nothing that names a swap. */
+export function parseSwapKey(text: string): SwapKey {
+	const uuid = fromSwapId(text);
+	if (uuid) return { kind: "swap", uuid };
+	if (/^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i.test(text)) {
+		return { kind: "swap", uuid: text.toLowerCase() };
+	}
+	// A typo in the case of an address is no reason to find nothing.
+	if (isAddress(text, { strict: false })) return { kind: "address", word: toWord(text) };
+	if (isHex(text) && size(text) === 32) return { kind: "hash", bytes: hexToBytes(text) };
+	const solanaWord = parseAddress(solanaChainId, text);
+	if (solanaWord) return { kind: "address", word: solanaWord };
+	if (/^[1-9A-HJ-NP-Za-km-z]{64,88}$/.test(text)) {
+		return { kind: "hash", bytes: Uint8Array.from(getBase58Encoder().encode(text)) };
+	}
+	throw new ConfigError(
+		"<key>",
+		`${text} is neither the id of a swap (swp_…, or its UUID), an order id, a transaction nor an address`,
+	);
+}
+
+/** Returns the swaps that a key names, newest first. `days`: how far back the swaps of an address are looked for. */
+export async function findSwaps(
+	db: Database,
+	key: SwapKey,
+	{ limit, days, nowMs }: { limit: number; days: number; nowMs: number },
+): Promise<SwapUuid[]> {
+	const { rows } = await db.query<{ id: SwapUuid }>(statementFor(key, { days, nowMs, limit }));
+	return rows.map(({ id }) => id);
+}
+
+function statementFor(
+	key: SwapKey,
+	{ limit, days, nowMs }: { limit: number; days: number; nowMs: number },
+): { text: string; values: unknown[] } {
+	switch (key.kind) {
+		case "swap":
+			return { text: "select id from swaps where id = $1", values: [key.uuid] };
+		case "hash":
+			// A transaction that somebody else sent is known by its events only, which have no index by transaction.
+			return {
+				text: `select distinct id from (
+						select id from swaps where order_id = $1
+						union all
+						select s.id from chain_events e join swaps s using (order_id) where e.transaction_hash = $1
+						union all
+						select (job->>'swapId')::uuid from chain_heads h join lane_transactions t using (chain_id)
+							cross join jsonb_array_elements(t.jobs) job
+						where t.hash = $1 and job ? 'swapId'
+					) found order by id desc limit $2`,
+				values: [key.bytes, limit],
+			};
+		case "address":
+			// No index has all wallets: a bound in time keeps this from reading, and locking, every partition there is.
+			return {
+				text: `select id from swaps
+					where (order_terms->>'wallet' = $1 or order_terms->>'recipient' = $1) and id >= $2
+					order by id desc limit $3`,
+				values: [key.word, firstSwapUuidAt(Math.max(0, nowMs - days * dayMs)), limit],
+			};
+	}
+}

@@ -1,0 +1,100 @@
+import {
+	addressOfWord,
+	type Deployment,
+	formatAddress,
+	isSolana,
+	type StatusResponse,
+	unpackDeadlines,
+} from "@geoswap/protocol";
+import { formatUnits, type Hex } from "viem";
+import { swapAnswer } from "../../api/status/swap-answer.ts";
+import type { Config } from "../../config/config.ts";
+import { finalitySecondsOf } from "../../config/finality-seconds.ts";
+import type { SwapRecord } from "../../swap/facts/swap-record.ts";
+
+export type ViewConfig = Pick<Config, "chains" | "solana" | "deployment">;
+
+/** A swap for an operator: what its account sees, and the terms that it agreed to. Amounts are in smallest units. */
+export type SwapView = StatusResponse & {
+	uuid: string;
+	accountId: string | null;
+	createdAt: string;
+	/** When nothing was left to do. */
+	endedAt: string | null;
+	/** Why the output will not be delivered. */
+	givingUp: string | null;
+	terms: SwapTerms;
+};
+
+type SwapTerms = {
+	input: Amount;
+	wallet: string;
+	/** As quoted. */
+	output: Amount;
+	minOutput: Amount;
+	recipient: string;
+	valueUsd: string;
+	feeBps: number;
+	openDeadline: string;
+	fillDeadline: string;
+	refundAfter: string;
+};
+
+/** `shown`: the same for a person, in whole tokens where the deployment lists the token. */
+type Amount = { chainId: number; token: string; amount: string; shown: string };
+
+export function viewSwap(swap: SwapRecord, config: ViewConfig): SwapView {
+	const { order } = swap;
+	const { openDeadline, fillDeadline, refundAfter } = unpackDeadlines(order.deadlines);
+	const addressOn = (chainId: bigint, word: Hex) => formatAddress(chainId, addressOfWord(chainId, word));
+	const amountOn = (chainId: bigint, word: Hex, amount: bigint): Amount => {
+		const token = addressOn(chainId, word);
+		return {
+			chainId: Number(chainId),
+			token,
+			amount: String(amount),
+			shown: showAmount(config.deployment, { chainId: Number(chainId), token, amount: String(amount) }),
+		};
+	};
+	const output = (amount: bigint) => amountOn(order.destinationChainId, order.outputToken, amount);
+	return {
+		...swapAnswer(swap, { finalitySeconds: finalitySecondsOf(config) }),
+		uuid: swap.id,
+		accountId: swap.accountId ?? null,
+		createdAt: swap.createdAt.toISOString(),
+		endedAt: swap.endedAt?.toISOString() ?? null,
+		givingUp: swap.givingUp ?? null,
+		terms: {
+			input: amountOn(order.originChainId, order.inputToken, order.inputAmount),
+			wallet: addressOn(order.originChainId, order.wallet),
+			output: output(swap.output),
+			minOutput: output(order.minOutput),
+			recipient: addressOn(order.destinationChainId, order.recipient),
+			valueUsd: formatUnits(swap.valueUsdCents, 2),
+			feeBps: swap.feeMillibps / 1_000,
+			openDeadline: isoTime(openDeadline),
+			fillDeadline: isoTime(fillDeadline),
+			refundAfter: isoTime(refundAfter),
+		},
+	};
+}
+
+/** Formats an amount in whole tokens, with its symbol and chain; in smallest units if the token is not listed. */
+export function showAmount(
+	{ chains, solana }: Deployment,
+	{ chainId, token, amount }: { chainId: number; token: string; amount: string },
+): string {
+	const assets: readonly { address: string; symbol: string; decimals: number }[] =
+		(isSolana(chainId) ? solana?.assets : chains.find((chain) => chain.chainId === chainId)?.assets) ?? [];
+	const asset = assets.find(({ address }) => address === token);
+	const shown = asset
+		? `${formatUnits(BigInt(amount), asset.decimals)} ${asset.symbol}`
+		: `${amount} units of ${token}`;
+	return `${shown} on chain ${chainId}`;
+}
+
+/** Formats a time in Unix seconds. Anyone can make an order whose deadline is no time. */
+function isoTime(seconds: number | bigint): string {
+	const time = new Date(Number(seconds) * 1_000);
+	return Number.isNaN(time.getTime()) ? String(seconds) : time.toISOString();
+}
