@@ -20,6 +20,7 @@ Usage: pnpm sim [options]
   --faults <n>       faults in each (default 3, and one more for every two swaps)
   --jobs <n>         processes at once (default 2)
   --trace            print every event; with --seed
+  --swap <k>         print what happened to swap #k, with the faults; with --seed
   --bug <name>       with a mistake planted in the code: ${plantedBugs.map(({ name }) => name).join(", ")}
   --no-shrink        do not look for the smallest plan that fails
   --shrink-for <s>   for how many seconds to look for it (default 60)
@@ -63,7 +64,7 @@ type Options = Exclude<ReturnType<typeof readOptions>, "help">;
 
 async function simulate(options: Options & { databaseUrl: string }): Promise<number> {
 	const { databaseUrl, bug, sizes, seeds, isTraced, isJson } = options;
-	if (isTraced) return traceSeed(options);
+	if (isTraced || options.swap !== undefined) return traceSeed(options);
 	const startMs = Date.now();
 	let toldMs = startMs;
 	const { progress, failures } = await runSeeds({
@@ -127,13 +128,19 @@ async function traceSeed({
 	bug,
 	sizes,
 	seeds,
+	swap,
 }: Options & { databaseUrl: string }): Promise<number> {
 	const [seed] = seeds;
 	if (seed === undefined) throw new UsageError("--trace needs --seed");
 	const simulation = startSimulationProcess({ databaseUrl, bug });
 	try {
-		const { trace, violations, stats } = await simulation.run(planOfSeed(seed, sizes), { keepTrace: true });
-		console.log([...trace, ...violations.map((violation) => `✗ ${violation}`)].join("\n"));
+		const plan = planOfSeed(seed, sizes);
+		const { trace, violations, stats } = await simulation.run(plan, { keepTrace: true });
+		const lines =
+			swap === undefined
+				? [...trace, ...violations.map((violation) => `✗ ${violation}`)]
+				: timeline(plan, { trace, violations }, { about: swap });
+		console.log(lines.join("\n"));
 		console.error(JSON.stringify(stats, undefined, "\t"));
 		return violations.length > 0 ? 1 : 0;
 	} finally {
@@ -160,15 +167,23 @@ function readOptions(args: string[]) {
 	if (bug !== undefined && !plantedBugs.some(({ name }) => name === bug)) {
 		throw new UsageError(`There is no planted bug "${bug}".`);
 	}
-	if (values.trace && values.seed === undefined) throw new UsageError("--trace needs --seed.");
+	if ((values.trace || values.swap !== undefined) && values.seed === undefined) {
+		throw new UsageError("--trace and --swap need --seed.");
+	}
+	const swaps = readNatural("--swaps", values.swaps, 1);
+	const swap = values.swap === undefined ? undefined : readNatural("--swap", values.swap);
+	if (swap !== undefined && swap >= swaps) {
+		throw new UsageError(`--swap ${swap}: the ${swaps} swaps of this world are #0 to #${swaps - 1}.`);
+	}
 	return {
 		seeds: values.seed === undefined ? readRange(values.seeds) : [readNatural("--seed", values.seed)],
 		sizes: {
-			swaps: readNatural("--swaps", values.swaps, 1),
+			swaps,
 			faults: values.faults === undefined ? undefined : readNatural("--faults", values.faults),
 		},
 		jobs: readNatural("--jobs", values.jobs, 1),
 		isTraced: values.trace,
+		swap,
 		isJson: values.json,
 		keepsGoing: values["keep-going"],
 		shrinkForMs: values.shrink ? readNatural("--shrink-for", values["shrink-for"]) * 1_000 : 0,
@@ -189,6 +204,7 @@ function parse(args: string[]) {
 				faults: { type: "string" },
 				jobs: { type: "string", default: "2" },
 				trace: { type: "boolean", default: false },
+				swap: { type: "string" },
 				bug: { type: "string" },
 				shrink: { type: "boolean", default: true },
 				"shrink-for": { type: "string", default: "60" },

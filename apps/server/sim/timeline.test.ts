@@ -33,3 +33,12 @@ test("of a long run a page is told: the faults, and the swap that the violation 
 	expect(lines.join("\n")).toContain("crash worker-1");
 	expect(lines.join("\n")).toContain("#0 opening");
 });
+
+test("about one swap all of its way is told, with the faults and nothing of the others", () => {
+	const trace = Array.from({ length: 100 }, (_, i) => `${i} worker-1: #1 round ${i}`);
+	trace.splice(50, 0, "50 worker-2: #0 opening", "50 !: crash worker-1");
+	const lines = timeline(plan, { trace, violations: [] }, { about: 1 });
+	expect(lines.filter((line) => line.includes("#1 round"))).toHaveLength(100);
+	expect(lines.join("\n")).toContain("crash worker-1");
+	expect(lines.join("\n")).not.toContain("#0");
+});

@@ -11,33 +11,45 @@ const tracePattern = /^(\d+) ([^: ]+): (.*)$/;
 
 type Moment = { atMs: number; who: string; what: string; weight: number };
 
-/** Tells a run for a person: what was planned, what happened, and what is wrong at the end. */
+/**
+ * Tells a run for a person: what was planned, what happened, and what is wrong at the end. With `about`, the place of a
+ * swap in the plan, only that swap's way is told, all of it, with the faults.
+ */
 export function timeline(
 	plan: Plan,
 	{ trace, violations }: Pick<RunResult, "trace" | "violations">,
+	{ about }: { about?: number } = {},
 ): string[] {
-	const blamed = swapsNamedIn(violations);
+	const blamed = about === undefined ? swapsNamedIn(violations) : new Set([`#${about}`]);
 	const head = [
 		`seed ${plan.seed}: ${plan.swaps.length} swaps, ${plan.faults.length} faults`,
-		...plan.swaps.flatMap((swap, i) => (isTold(i, plan, blamed) ? [`  #${i} ${tellSwap(swap)}`] : [])),
+		...plan.swaps.flatMap((swap, i) =>
+			blamed.has(`#${i}`) || areAllTold(plan, about) ? [`  #${i} ${tellSwap(swap)}`] : [],
+		),
 		"",
 	];
 	const tail = ["", ...violations.slice(0, 8).map((violation) => `✗ ${violation}`)];
 	if (violations.length > 8) tail.push(`✗ and ${violations.length - 8} more`);
 
 	const moments = mergeRepeated(trace.flatMap((line) => readMoment(line, blamed)));
-	const told = heaviest(moments, Math.max(10, mostLines - head.length - tail.length));
+	const told =
+		about === undefined
+			? heaviest(moments, Math.max(10, mostLines - head.length - tail.length))
+			: moments.filter(({ weight }) => weight >= aboutWeight);
 	return [...head, ...told.map(tellMoment), ...tail];
 }
 
-/** Returns true if the swap is listed: in a large plan, only if a violation names it. */
-function isTold(index: number, { swaps }: Plan, blamed: ReadonlySet<string>): boolean {
-	return swaps.length <= 10 || blamed.has(`#${index}`);
+/** Returns true if all swaps are listed, and not only those that a violation names. */
+function areAllTold({ swaps }: Plan, about: number | undefined): boolean {
+	return about === undefined && swaps.length <= 10;
 }
 
 function swapsNamedIn(violations: readonly string[]): Set<string> {
 	return new Set(violations.flatMap((violation) => violation.match(/#\d+/g) ?? []));
 }
+
+/** The weight of a line that names a swap in question. */
+const aboutWeight = 2;
 
 /** Weighs a line: faults count most, then the swaps that the violations name, then other swaps, then the rest. */
 function readMoment(line: string, blamed: ReadonlySet<string>): Moment[] {
@@ -45,7 +57,13 @@ function readMoment(line: string, blamed: ReadonlySet<string>): Moment[] {
 	if (atMs === undefined || who === undefined || what === undefined) return [];
 	const isFault = who === "!" || what.startsWith("! ");
 	const named = what.match(/#\d+/g) ?? [];
-	const weight = isFault ? 3 : named.some((name) => blamed.has(name)) ? 2 : named.length > 0 ? 1 : 0;
+	const weight = isFault
+		? 3
+		: named.some((name) => blamed.has(name))
+			? aboutWeight
+			: named.length > 0
+				? 1
+				: 0;
 	return [{ atMs: Number(atMs), who, what, weight }];
 }
 

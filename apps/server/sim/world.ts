@@ -393,11 +393,12 @@ export async function createWorld({
 /** Returns a log that writes into the trace. */
 function logOf(name: string, tell: World["tell"], nameOf: (uuid: unknown) => unknown): Log {
 	const write = (level: string) => (told: unknown, text?: string) => {
-		const { swapId, err, problem } = (typeof told === "object" && told ? told : {}) as Record<
+		const { swapId, err, problem, givingUp } = (typeof told === "object" && told ? told : {}) as Record<
 			string,
 			unknown
 		>;
-		const why = err instanceof Error ? err.message.split("\n")[0] : problem;
+		const reason = givingUp ? `(gives up: ${givingUp})` : problem;
+		const why = err instanceof Error ? err.message.split("\n")[0] : reason;
 		tell(
 			name,
 			[level, swapId && nameOf(swapId), text ?? (typeof told === "string" ? told : ""), why]
