@@ -12,6 +12,8 @@ import {
 } from "@geoswap/protocol";
 import { hexToBytes, zeroAddress, zeroHash } from "viem";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { readStatements } from "../../test/database/read-statements.ts";
+import { createRowErrors } from "../../test/database/row-errors.ts";
 import { createTestDatabase, type TestDatabase } from "../../test/service/test-database.ts";
 import { ensureAccount } from "../api/key/accounts.ts";
 import { findApiKeys, insertApiKeys } from "../api/key/api-key-record.ts";
@@ -44,15 +46,22 @@ import { wasRestoredSince } from "./restores.ts";
 import { grants } from "./roles/grants.ts";
 
 let database: TestDatabase;
-beforeAll(async () => {
-	database = await createTestDatabase({ as: "owner" });
+/** A pool of one connection. */
+let one: DatabasePool;
+/** Calls every function that sends a named statement. */
+let runAll: () => Promise<void>;
+/** The named statements that were sent, by name. */
+let statements: Map<string, string>;
+afterAll(async () => {
+	await one.end();
+	await database.drop();
 });
-afterAll(() => database.drop());
 
 const token = toWord("0x00000000000000000000000000000000000000a1");
 const [originId, destinationId] = [31337, 31338];
 
-test("columns that a later version adds break no statement that is prepared on an open connection", async () => {
+beforeAll(async () => {
+	database = await createTestDatabase({ as: "owner" });
 	const { owner } = database;
 	const order = newOrder();
 	const uuid = newSwapUuid({ nowMs: Date.now(), random: randomBytes(10) });
@@ -81,9 +90,9 @@ test("columns that a later version adds break no statement that is prepared on a
 	const accountId = await ensureAccount(owner, { id: randomUUID(), name: "test" });
 	await insertApiKeys(owner, { keys: [{ id: "key", hash: randomBytes(32) }], accountId });
 
-	const one = openDatabase({ url: database.url, applicationName: "test", max: 1 });
-	const statements = recordNamed(one);
-	const runAll = async () => {
+	one = openDatabase({ url: database.url, applicationName: "test", max: 1 });
+	statements = recordNamed(one);
+	runAll = async () => {
 		const nowMs = Date.now();
 		expect(await readSwap(one, uuid)).toMatchObject({ id: uuid });
 		expect(await createSwapReader({ db: one }).read(uuid)).toMatchObject({ id: uuid });
@@ -134,16 +143,59 @@ test("columns that a later version adds break no statement that is prepared on a
 		await readUnsettledGas(one, { accountId, nowMs });
 		await lockPairs(one, [{ chainId: originId, token: zeroAddress, direction: "sell" }]);
 	};
+	await runAll();
+});
+
+test("every statement can be prepared, and its row type has what it returns", async () => {
+	const root = join(import.meta.dirname, "../../../..");
+	const source = await readStatements({ root, folder: join(import.meta.dirname, "..") });
+	const client = await database.owner.connect();
 	try {
-		await runAll();
-		// A new named statement needs a call above.
-		expect([...statements.keys()].toSorted()).toEqual(namesInSource());
-		for (const table of Object.keys(grants)) await owner.query(`alter table ${table} add column later text`);
-		await runAll();
-		for (const [name, text] of statements) expect(text, name).not.toMatch(/(select|returning)\s+\*|\.\*/);
+		const rowErrors = await createRowErrors(client, source);
+		const errors: string[] = [];
+		for (const statement of source.statements) {
+			const { place, name = "" } = statement;
+			if (isOfSchema.test(place)) continue;
+			const named = statements.get(name);
+			const texts = named === undefined ? statement.texts : [named];
+			if (!texts)
+				errors.push(`${place}: its text is not understood: write it simpler, or name it and call it above`);
+			for (const text of texts ?? []) {
+				const wrong = await rowErrors(statement, text).catch((error: Error) => [error.message]);
+				errors.push(...wrong.map((error) => `${place.replace(/:.*/, "")}: ${error}`));
+			}
+		}
+		expect([...new Set(errors)].toSorted()).toEqual(narrowed);
 	} finally {
-		await one.end();
+		client.release();
+		source.close();
 	}
+});
+
+/** Statements that make the schema and its roles. */
+const isOfSchema = /^database\/(roles|migrate\.ts)/;
+
+/** Columns whose statements leave out some values of the table, by their conditions. */
+const narrowed = [
+	"job/attestations.ts: order_id is Buffer<ArrayBufferLike> | null, not Buffer<ArrayBufferLike>",
+	'job/journal/lane-transactions.ts: state is "broadcast" | "final" | "mined" | "signed", not "broadcast" | "signed"',
+	'lane/look-at-lane.ts: state is "broadcast" | "final" | "mined" | "signed", not "broadcast" | "signed"',
+	"lane/read-traces.ts: trace is string | null, not string",
+	"money/ledger/book-known-fills.ts: order_id is Buffer<ArrayBufferLike> | null, not Buffer<ArrayBufferLike>",
+	"swap/pause/pauses.ts: liftedAt is Date | null, not Date",
+	"swap/pause/pauses.ts: liftedBy is string | null, not string",
+	"swap/pause/pauses.ts: liftedReason is string | null, not string",
+	"swap/record/note-unknown-orders.ts: order_id is Buffer<ArrayBufferLike> | null, not Buffer<ArrayBufferLike>",
+];
+
+test("columns that a later version adds break no statement that is prepared on an open connection", async () => {
+	// A new named statement needs a call above.
+	expect([...statements.keys()].toSorted()).toEqual(namesInSource());
+	for (const table of Object.keys(grants)) {
+		await database.owner.query(`alter table ${table} add column later text`);
+	}
+	await runAll();
+	for (const [name, text] of statements) expect(text, name).not.toMatch(/(select|returning)\s+\*|\.\*/);
 });
 
 /** Writes all that a round may write for a swap. */

@@ -28,7 +28,7 @@ export async function readDeliveryTransactions(
 	db: Database,
 	{ chainId, orderIds }: { chainId: number; orderIds: readonly Hex[] },
 ): Promise<Map<Hex, Hex>> {
-	const { rows } = await db.query<{ order_id: Uint8Array; transaction_hash: Uint8Array }>(
+	const { rows } = await db.query<{ order_id: Buffer; transaction_hash: Buffer }>(
 		`select order_id, transaction_hash from chain_events
 		where chain_id = $1 and name = 'Filled' and order_id = any($2)`,
 		[chainId, orderIds.map((orderId) => hexToBytes(orderId))],

@@ -71,7 +71,7 @@ const leasePicked = `leased as (
 	update jobs set relayer = $2, lease = (select lease from lane),
 		leased_until = now() + $4 * interval '1 millisecond'
 	where (swap_id, kind) in (select swap_id, kind from picked) and exists (select from lane)
-	returning ${jobColumns}, turn, created_at
+	returning ${jobColumns}, priority, turn, created_at
 )`;
 
 /** SQL for whether other jobs wait. They are found by the index, like the picked jobs, which come first in it. */
@@ -162,16 +162,12 @@ export async function takeSingleJobs(
 				and (kind <> 'open' and not $6 or payload->'op'->>'feePayer' = $5)
 			order by kind <> 'release', strikes, priority, turn, created_at limit $7 for update skip locked
 		), ${leasePicked}
-		select leased.*, lane.*, false as has_more, null as claimed from leased cross join lane
-		order by kind <> 'release', strikes, ${priorityOfKind}, turn, created_at`,
+		select leased.*, lane.*, false as has_more, null::numeric as claimed from leased cross join lane
+		order by kind <> 'release', strikes, priority, turn, created_at`,
 		lane,
 		[headNumber, leaseMs, feePayer, isOpensOnly, limit],
 	);
 }
-
-const priorityOfKind = `case kind ${Object.entries(jobPriority)
-	.map(([kind, priority]) => `when '${kind}' then ${priority}`)
-	.join(" ")} end`;
 
 async function take(
 	db: Database,

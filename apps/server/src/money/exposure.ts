@@ -92,7 +92,7 @@ export async function lockExposures(
 
 type Sum = { origin_chain_id: number; attester_set: Buffer; unreleased: bigint; unfinal: bigint };
 /** There is a row even if nothing is at risk. */
-type SumRow = { broken: number[] } & (Sum | { origin_chain_id: null });
+type SumRow = { broken: string[] } & (Sum | { origin_chain_id: null });
 
 /** Adds a value to what is at risk. Returns false and adds nothing if that would be more than the caps allow. */
 export function putAtRisk(

@@ -1,5 +1,6 @@
 import type { Database } from "../../database/database.ts";
 import { definedRow } from "../../database/defined-row.ts";
+import type { Row } from "../../database/rows.ts";
 
 /** A key's own limits, which replace the configured ones. */
 export type StoredLimits = {
@@ -107,7 +108,7 @@ export async function replaceApiKey(
 	db: Database,
 	{ id, replacedBy, expiresAt }: { id: string; replacedBy: string; expiresAt: Date },
 ): Promise<Date> {
-	const { rows } = await db.query<{ expires_at: Date }>(
+	const { rows } = await db.query<Row<"api_keys", "expires_at">>(
 		`update api_keys set replaced_by = $2, expires_at = least(expires_at, $3::timestamptz) where id = $1
 		returning expires_at`,
 		[id, replacedBy, expiresAt],

@@ -68,7 +68,7 @@ async function countUnended(
 		| { beforeMs: Milliseconds }
 	),
 ): Promise<UnendedCount[]> {
-	const [comparison, edgeMs] = "fromMs" in range ? [">=", range.fromMs] : ["<", range.beforeMs];
+	const edgeMs = "fromMs" in range ? range.fromMs : range.beforeMs;
 	// Not a named statement: a plan that is kept for any range would be one over all partitions.
 	const { rows } = await db.query<UnendedCount>(
 		`with pace as (select * from unnest($1::text[], $2::int[], $3::int[]) as p (chain_id, open, finality))
@@ -84,7 +84,7 @@ async function countUnended(
 		from swaps s
 			left join pace o on o.chain_id = s.order_terms->>'originChainId'
 			left join pace d on d.chain_id = s.order_terms->>'destinationChainId'
-		where s.ended_at is null and s.id ${comparison} $6
+		where s.ended_at is null and s.id ${"fromMs" in range ? ">=" : "<"} $6
 		group by 1, 2, 3`,
 		[
 			paces.map(({ chainId }) => String(chainId)),

@@ -14,7 +14,7 @@ export async function readDueSwaps(
 	db: Database,
 	{ limit, except }: { limit: number /** Swaps that somebody else holds. */; except: readonly SwapUuid[] },
 ): Promise<{ swapIds: SwapUuid[]; openChainIds: number[] }> {
-	const { rows } = await db.query<{ swap_ids: SwapUuid[]; open_chain_ids: number[] }>({
+	const { rows } = await db.query<{ swap_ids: SwapUuid[]; open_chain_ids: string[] }>({
 		name: "read-due-swaps",
 		text: `select array(
 				select swap_id from (

@@ -1,0 +1,304 @@
+// Written by `pnpm generate` from the migrated schema.
+import type { SwapUuid } from "@geoswap/protocol";
+
+/** The columns of each table, as node-postgres returns them. */
+type Tables = {
+	account_strikes: {
+		swap_id: SwapUuid;
+		account_id: string;
+		at: Date;
+		reason: "recipient_refused" | "recipient_account_gone";
+	};
+	accounts: {
+		id: string;
+		name: string;
+		created_at: Date;
+	};
+	api_keys: {
+		id: string;
+		account_id: string;
+		hash: Buffer;
+		limits: unknown;
+		created_at: Date;
+		expires_at: Date | null;
+		revoked_at: Date | null;
+		replaced_by: string | null;
+		last_used_at: Date | null;
+	};
+	attestations: {
+		id: string;
+		chain_id: number;
+		kind: "Release" | "Refund";
+		threshold: number;
+		attesters: unknown;
+		signatures: unknown;
+		order_ids: unknown;
+		created_at: Date;
+	};
+	chain_blocks: {
+		chain_id: number;
+		number: number;
+		hash: Buffer;
+		timestamp: number;
+	};
+	chain_events: {
+		chain_id: number;
+		block_number: number;
+		log_index: number;
+		block_hash: Buffer;
+		transaction_hash: Buffer;
+		contract: Buffer;
+		order_id: Buffer | null;
+		name: string;
+		data: unknown;
+	};
+	chain_heads: {
+		chain_id: number;
+		number: number;
+		hash: Buffer;
+		timestamp: number;
+		base_fee: bigint;
+		finalized_number: number;
+		finalized_timestamp: number;
+		finalized_height: number;
+		booked_number: number;
+		updated_at: Date;
+	};
+	entries: {
+		posting_id: number;
+		account: string;
+		chain_id: number;
+		token: Buffer;
+		amount: bigint;
+	};
+	exposures: {
+		swap_id: SwapUuid;
+		order_id: Buffer;
+		origin_chain_id: number;
+		attester_set: Buffer;
+		value_usd_cents: number;
+		is_final: boolean;
+	};
+	heartbeats: {
+		attester: Buffer;
+		chain_id: number;
+		finalized_number: number;
+		signed_at: Date;
+	};
+	jobs: {
+		swap_id: SwapUuid;
+		kind: "open" | "fill" | "void" | "release" | "refund";
+		chain_id: number;
+		order_id: Buffer;
+		order_terms: unknown;
+		payload: unknown;
+		state: "unattested" | "queued" | "sent" | "done" | "refused";
+		priority: number;
+		alone: boolean;
+		strikes: number;
+		not_before_block: number;
+		reason: string | null;
+		attestation_id: string | null;
+		relayer: Buffer | null;
+		nonce: number | null;
+		created_at: Date;
+		updated_at: Date;
+		turn: number;
+		marker_search_before: Buffer | null;
+		lease: number | null;
+		leased_until: Date | null;
+	};
+	key_changes: {
+		id: number;
+		at: Date;
+		actor: string;
+		database_user: string;
+		account_id: string;
+		key_id: string | null;
+		change: string;
+		before: unknown;
+		after: unknown;
+	};
+	lane_transactions: {
+		chain_id: number;
+		relayer: Buffer;
+		nonce: number;
+		attempt: number;
+		hash: Buffer;
+		raw: Buffer;
+		kind: string;
+		jobs: unknown;
+		max_fee_per_gas: bigint;
+		last_valid_height: number | null;
+		state: "signed" | "broadcast" | "mined" | "final";
+		sent_at_block: number;
+		block_number: number | null;
+		gas_cost: bigint | null;
+		created_at: Date;
+	};
+	lanes: {
+		chain_id: number;
+		relayer: Buffer;
+		next_nonce: number;
+		lease: number;
+	};
+	ledger_balances: {
+		chain_id: number;
+		account: "escrow" | "stock";
+		token: Buffer;
+		balance: bigint;
+	};
+	markers: {
+		chain_id: number;
+		address: Buffer;
+		order_id: Buffer;
+		base: "vault" | "escrow";
+		owner: "vault" | "escrow";
+		lamports: bigint;
+		made_at: Date;
+		closed_at: Date | null;
+	};
+	migrations: {
+		name: string;
+		applied_at: Date;
+		hash: string | null;
+	};
+	outflows: {
+		chain_id: number;
+		token: Buffer;
+		minute: number;
+		amount: bigint;
+	};
+	pair_volume: {
+		chain_id: number;
+		token: Buffer;
+		direction: "sell" | "buy";
+		in_flight: bigint;
+	};
+	pauses: {
+		id: number;
+		chain_id: number;
+		cause: "breach" | "finality" | "operator";
+		reason: string;
+		set_by: string;
+		breaches: string[];
+		since: Date;
+		lifted_at: Date | null;
+		lifted_by: string | null;
+		lifted_reason: string | null;
+	};
+	postings: {
+		id: number;
+		key: string;
+		chain_id: number;
+		block_number: number;
+		name: string;
+		order_id: Buffer | null;
+		at: Date;
+	};
+	reservations: {
+		swap_id: SwapUuid;
+		account_id: string | null;
+		chain_id: number;
+		token: Buffer;
+		amount: bigint;
+		value_usd_cents: number;
+		volumes: unknown;
+		opened: boolean;
+		lapses_at: Date;
+	};
+	restores: {
+		at: Date;
+	};
+	sightings: {
+		chain_id: number;
+		order_id: Buffer;
+		block_number: number;
+		block_hash: Buffer;
+		transaction_hash: Buffer;
+		head_number: number;
+		finalized_number: number;
+		seen_at: Date;
+	};
+	stock: {
+		chain_id: number;
+		token: Buffer;
+		balance: bigint;
+		outflow_available: bigint;
+		reserved: bigint;
+		block_number: number;
+	};
+	swap_events: {
+		swap_id: SwapUuid;
+		seq: number;
+		at: Date;
+		fact: string;
+		data: unknown;
+	};
+	swaps: {
+		id: SwapUuid;
+		account_id: string | null;
+		order_id: Buffer;
+		order_terms: unknown;
+		output: bigint;
+		value_usd_cents: number;
+		fee_centibps: number;
+		delivery: unknown;
+		op: unknown;
+		status: "pending" | "settled" | "failed" | "refunded";
+		stage: "opening" | "deposited" | "delivering" | "delivered" | "refunding";
+		moves: string[];
+		failure: unknown;
+		giving_up: string | null;
+		origin_tx_hash: Buffer | null;
+		delivery_tx_hash: Buffer | null;
+		refund_tx_hash: Buffer | null;
+		delivered_amount: bigint | null;
+		created_at: Date;
+		updated_at: Date;
+		ended_at: Date | null;
+		trace: string | null;
+		turn: number;
+		fee_millibps: number | null;
+	};
+	unknown_orders: {
+		order_id: Buffer;
+		chain_id: number;
+		order_terms: unknown;
+		open_deadline: number;
+		seen_at: Date;
+		looked_at: Date | null;
+		outcome: "rebuilt" | "submitted" | "left" | null;
+		reason: string | null;
+		is_filled: boolean;
+	};
+	unsettled_gas: {
+		swap_id: SwapUuid;
+		chain_id: number;
+		account_id: string;
+		at: Date;
+		wei: bigint;
+	};
+	waits: {
+		swap_id: SwapUuid;
+		order_id: Buffer;
+		mark: number;
+		due_at: Date;
+		head_chain_id: number | null;
+		head_number: number | null;
+		finalized_chain_id: number | null;
+		finalized_number: number | null;
+		fact: string | null;
+		idle_rounds: number;
+		failures: number;
+		ask_chain_id: number | null;
+		ask: unknown;
+		second_word: "agrees" | "behind" | "differs" | "silent" | null;
+		second_at: Date | null;
+		second_since: Date | null;
+		second_alarmed: boolean;
+	};
+};
+
+/** A row with some columns of a table. */
+export type Row<Table extends keyof Tables, Column extends keyof Tables[Table]> = Pick<Tables[Table], Column>;

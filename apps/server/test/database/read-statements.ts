@@ -1,0 +1,216 @@
+import { relative } from "node:path";
+import * as ast from "typescript/unstable/ast";
+import { API, type Checker, type Type, TypeFlags } from "typescript/unstable/sync";
+
+/** A call of `query` in the source. */
+export type Statement = {
+	/** Its file and line. */
+	place: string;
+	/** The name by which it is prepared, if any. */
+	name: string | undefined;
+	/** The texts that it can have, or undefined if the source is not understood. */
+	texts: string[] | undefined;
+	/** The columns of the row type that the call names. Undefined if it names none. */
+	columns: Map<string, Type> | undefined;
+};
+
+/** The values of parameters, by the ids of their symbols. */
+type Scope = ReadonlyMap<number, unknown[]>;
+type Callable = ast.FunctionDeclaration | ast.ArrowFunction;
+
+/** Returns the statements of the source files in a folder, and the checker that knows their types. */
+export async function readStatements({ root, folder }: { root: string; folder: string }) {
+	const api = new API({ cwd: root });
+	const [project] = api.updateSnapshot({ openProjects: [`${root}/tsconfig.json`] }).getProjects();
+	if (!project) throw new Error(`there is no project in ${root}`);
+	const { checker, program } = project;
+	const statements: Statement[] = [];
+	for (const path of program.getSourceFileNames()) {
+		if (!path.startsWith(`${folder}/`) || path.endsWith(".test.ts")) continue;
+		const file = program.getSourceFile(path);
+		for (const call of file ? callsIn(file) : []) {
+			const [argument] = call.arguments;
+			const isQuery =
+				ast.isPropertyAccessExpression(call.expression) && call.expression.name.text === "query";
+			if (!isQuery || !argument) continue;
+			const [row] = call.typeArguments ?? [];
+			const configs = (await evaluate(argument)).map((value) => (isObject(value) ? value : { text: value }));
+			const texts = configs.map(({ text }) => text);
+			statements.push({
+				place: `${relative(folder, path)}:${file?.getLineAndCharacterOfPosition(call.getStart()).line}`,
+				name: configs[0]?.name as string | undefined,
+				texts: texts.every((text) => typeof text === "string") ? texts : undefined,
+				columns: row && columnsOf(checker, checker.getTypeFromTypeNode(row)),
+			});
+		}
+	}
+	return { statements, program, checker, close: () => api.close() };
+
+	/** Returns the values that an expression can have. Undefined stands for one that is not understood. */
+	async function evaluate(node: ast.Node, scope: Scope = new Map()): Promise<unknown[]> {
+		if (ast.isStringLiteral(node) || ast.isNoSubstitutionTemplateLiteral(node)) return [node.text];
+		if (ast.isNumericLiteral(node)) return [Number(node.text)];
+		if (ast.isConditionalExpression(node)) {
+			return [...(await evaluate(node.whenTrue, scope)), ...(await evaluate(node.whenFalse, scope))];
+		}
+		if (ast.isTemplateExpression(node)) {
+			const parts = await Promise.all(
+				node.templateSpans.map(({ expression }) => evaluatePart(expression, scope)),
+			);
+			return combinations(parts).map((values) =>
+				values.includes(undefined)
+					? undefined
+					: values.reduce(
+							(text, value, i) => `${text}${value}${node.templateSpans[i]?.literal.text}`,
+							node.head.text,
+						),
+			);
+		}
+		if (ast.isObjectLiteralExpression(node)) {
+			const parts = await Promise.all(
+				node.properties.map(async (property) => {
+					if (ast.isSpreadAssignment(property)) return evaluate(property.expression, scope);
+					const value = ast.isPropertyAssignment(property) ? property.initializer : property.name;
+					const values = value ? await evaluate(value, scope) : [];
+					return values.map((one) => ({ [property.name?.getText() ?? ""]: one }));
+				}),
+			);
+			return combinations(parts).map((objects) => Object.assign({}, ...objects));
+		}
+		if (ast.isCallExpression(node)) return valuesOfCall(node, scope);
+		if (ast.isIdentifier(node)) return valuesOfName(node, scope);
+		return [undefined];
+	}
+
+	/** Returns the values that a part of a template can have. A number is any: the statement is the same. */
+	async function evaluatePart(node: ast.Node, scope: Scope): Promise<unknown[]> {
+		const values = await evaluate(node, scope);
+		if (!values.includes(undefined)) return values;
+		const isNumber =
+			(checker.getTypeAtLocation(node)?.flags ?? 0) & (TypeFlags.NumberLike | TypeFlags.BigIntLike);
+		return isNumber ? [1] : values;
+	}
+
+	async function valuesOfName(node: ast.Node, scope: Scope): Promise<unknown[]> {
+		const { id, declaration } = declarationOf(node);
+		const bound = scope.get(id);
+		if (bound) return bound;
+		if (!declaration) return [undefined];
+		if (
+			ast.isVariableDeclaration(declaration) &&
+			declaration.initializer &&
+			ast.isIdentifier(declaration.name)
+		) {
+			const values = await evaluate(declaration.initializer, scope);
+			return values.includes(undefined) ? [await exportOf(declaration, declaration.name.text)] : values;
+		}
+		// A parameter has the values that its function is called with in the same file.
+		const owner = parameterOf(declaration)?.parent;
+		if (!owner || !ast.isFunctionDeclaration(owner) || !owner.name) return [undefined];
+		const callers = callsIn(owner.getSourceFile()).filter(
+			(call) => ast.isIdentifier(call.expression) && call.expression.text === owner.name?.text,
+		);
+		const scopes = await Promise.all(callers.map((call) => bind(owner, call, new Map())));
+		return scopes.flatMap((each) => each.get(id) ?? [undefined]);
+	}
+
+	async function valuesOfCall(node: ast.CallExpression, scope: Scope): Promise<unknown[]> {
+		if (node.expression.getText() === "String" && node.arguments[0])
+			return evaluate(node.arguments[0], scope);
+		const { declaration } = declarationOf(node.expression);
+		const callable =
+			declaration && ast.isVariableDeclaration(declaration) ? declaration.initializer : declaration;
+		if (!callable || !(ast.isFunctionDeclaration(callable) || ast.isArrowFunction(callable)))
+			return [undefined];
+		const given = combinations(
+			await Promise.all(node.arguments.map((argument) => evaluate(argument, scope))),
+		);
+		const exported = await exportOf(callable, node.expression.getText());
+		if (typeof exported === "function" && given.flat().every(isKnown))
+			return given.map((args) => exported(...args));
+		const inner = await bind(callable, node, scope);
+		const results = ast.isBlock(callable.body as ast.Node)
+			? returned(callable.body as ast.Node)
+			: [callable.body];
+		return (await Promise.all(results.map((result) => (result ? evaluate(result, inner) : [])))).flat();
+	}
+
+	/** Returns the values of a function's parameters in a call. */
+	async function bind(callable: Callable, call: ast.CallExpression, scope: Scope): Promise<Scope> {
+		const inner = new Map(scope);
+		for (const [i, { name }] of callable.parameters.entries()) {
+			const argument = call.arguments[i];
+			const values = argument ? await evaluate(argument, scope) : [undefined];
+			if (ast.isIdentifier(name)) inner.set(declarationOf(name).id, values);
+			for (const element of ast.isObjectBindingPattern(name) ? name.elements : []) {
+				const field = element.name?.getText() ?? "";
+				if (element.name)
+					inner.set(
+						declarationOf(element.name).id,
+						values.map((value) => (isObject(value) ? value[field] : undefined)),
+					);
+			}
+		}
+		return inner;
+	}
+
+	function declarationOf(name: ast.Node): { id: number; declaration: ast.Node | undefined } {
+		const symbol = checker.getSymbolAtLocation(name);
+		const isImport = symbol?.declarations.some(({ kind }) => kind === ast.SyntaxKind.ImportSpecifier);
+		const target = symbol && isImport ? checker.getAliasedSymbol(symbol) : symbol;
+		return { id: target?.id ?? -1, declaration: target?.valueDeclaration?.resolve() };
+	}
+}
+
+/** Returns the columns of a row type. A column that only some of a union's rows have is among them. */
+function columnsOf(checker: Checker, type: Type | undefined): Map<string, Type> {
+	const columns = new Map<string, Type>();
+	for (const member of type?.isUnionType() ? type.getTypes() : type ? [type] : []) {
+		for (const property of checker.getPropertiesOfType(member)) {
+			const its = checker.getTypeOfSymbol(property);
+			if (its && !columns.has(property.name)) columns.set(property.name, its);
+		}
+	}
+	return columns;
+}
+
+/** Returns what the module of a declaration exports by a name. */
+async function exportOf(declaration: ast.Node, name: string): Promise<unknown> {
+	const { fileName } = declaration.getSourceFile();
+	return (await import(fileName))[name];
+}
+
+function callsIn(node: ast.Node): ast.CallExpression[] {
+	const calls: ast.CallExpression[] = ast.isCallExpression(node) ? [node] : [];
+	node.forEachChild((child) => void calls.push(...callsIn(child)));
+	return calls;
+}
+
+function returned(node: ast.Node): ast.Node[] {
+	if (ast.isReturnStatement(node)) return node.expression ? [node.expression] : [];
+	const found: ast.Node[] = [];
+	node.forEachChild((child) => void found.push(...returned(child)));
+	return found;
+}
+
+function parameterOf(node: ast.Node): ast.ParameterDeclaration | undefined {
+	if (ast.isParameterDeclaration(node)) return node;
+	return ast.isBindingElement(node) || ast.isObjectBindingPattern(node)
+		? parameterOf(node.parent)
+		: undefined;
+}
+
+function combinations(parts: readonly unknown[][]): unknown[][] {
+	return parts.reduce<unknown[][]>(
+		(all, part) => all.flatMap((one) => part.map((value) => [...one, value])),
+		[[]],
+	);
+}
+
+function isKnown(value: unknown): boolean {
+	return isObject(value) ? Object.values(value).every(isKnown) : value !== undefined;
+}
+
+function isObject(value: unknown): value is Record<string, unknown> {
+	return typeof value === "object" && value !== null;
+}
