@@ -1,4 +1,4 @@
-import { relative } from "node:path";
+import { join, relative } from "node:path";
 import * as ast from "typescript/unstable/ast";
 import { API, type Checker, type Type, TypeFlags } from "typescript/unstable/sync";
 
@@ -18,15 +18,18 @@ export type Statement = {
 type Scope = ReadonlyMap<number, unknown[]>;
 type Callable = ast.FunctionDeclaration | ast.ArrowFunction;
 
-/** Returns the statements of the source files in a folder, and the checker that knows their types. */
-export async function readStatements({ root, folder }: { root: string; folder: string }) {
-	const api = new API({ cwd: root });
-	const [project] = api.updateSnapshot({ openProjects: [`${root}/tsconfig.json`] }).getProjects();
-	if (!project) throw new Error(`there is no project in ${root}`);
+const folder = join(import.meta.dirname, "../../src");
+
+/** Returns the statements in the server's source, and the checker that knows their types. */
+export async function readStatements() {
+	const api = new API({ cwd: folder });
+	const openProjects = [join(import.meta.dirname, "statements.tsconfig.json")];
+	const [project] = api.updateSnapshot({ openProjects }).getProjects();
+	if (!project) throw new Error("TypeScript has opened no project");
 	const { checker, program } = project;
 	const statements: Statement[] = [];
 	for (const path of program.getSourceFileNames()) {
-		if (!path.startsWith(`${folder}/`) || path.endsWith(".test.ts")) continue;
+		if (!path.startsWith(`${folder}/`)) continue;
 		const file = program.getSourceFile(path);
 		for (const call of file ? callsIn(file) : []) {
 			const [argument] = call.arguments;
