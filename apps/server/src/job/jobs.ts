@@ -1,6 +1,7 @@
 import { orderSchema, type SwapUuid } from "@geoswap/protocol";
 import { bytesToHex } from "viem";
 import type { Database } from "../database/database.ts";
+import type { Named, Row } from "../database/rows.ts";
 import type { Job, JobKind, JobReason } from "../swap/facts/job.ts";
 import {
 	deliveryFromJson,
@@ -28,18 +29,9 @@ export async function unattestJobs(db: Database, attestationId: string): Promise
 	);
 }
 
-export type JobRow = {
-	swap_id: SwapUuid;
-	kind: JobKind;
-	chain_id: number;
-	order_id: Uint8Array;
-	order_terms: Parameters<typeof orderSchema.parse>[0];
+export type JobRow = Row<"jobs", Named<typeof jobColumns>> & {
 	payload: PayloadJson;
-	state: Job["state"];
-	alone: boolean;
-	strikes: number;
 	reason: JobReason | null;
-	attestation_id: string | null;
 };
 
 /** The columns of a JobRow, for prepared statements: with `*` they fail once a later version has added a column. */

@@ -1,5 +1,6 @@
 import { bytesToHex, type Hex } from "viem";
 import type { Database } from "../database/database.ts";
+import type { Row } from "../database/rows.ts";
 import { type JobReason, maxStrikes } from "../swap/facts/job.ts";
 import { skipCause } from "./skip-cause.ts";
 
@@ -56,10 +57,7 @@ export async function strikeJobs(
 	return rows.map((row) => bytesToHex(row.order_id));
 }
 
-type Struck = {
-	swap_id: string;
-	kind: string;
-	order_id: Buffer;
+type Struck = Row<"jobs", "swap_id" | "kind" | "order_id"> & {
 	delivery: string | null;
 	cancelled: boolean;
 	was_alone: boolean;

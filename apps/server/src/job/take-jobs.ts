@@ -1,6 +1,7 @@
 import type { Milliseconds, SolanaAddress, SwapUuid } from "@geoswap/protocol";
 import { hexToBytes } from "viem";
 import type { Database } from "../database/database.ts";
+import type { Row } from "../database/rows.ts";
 import { type Job, jobPriority } from "../swap/facts/job.ts";
 import { type JobKey, type JobRow, jobColumns, jobFromRow } from "./jobs.ts";
 import { journalLease, type LeasedOutcome } from "./journal/journal-lease.ts";
@@ -228,4 +229,4 @@ async function setAside(
 	await journalLease(db, lane, { lease, nonce, outcomes, transactions: [] });
 }
 
-type TakenRow = JobRow & { lease: number; next_nonce: number; has_more: boolean; claimed: bigint | null };
+type TakenRow = JobRow & Row<"lanes", "lease" | "next_nonce"> & { has_more: boolean; claimed: bigint | null };

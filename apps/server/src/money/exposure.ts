@@ -1,6 +1,7 @@
 import { type Order, type SwapUuid, toChainId, type UsdCents } from "@geoswap/protocol";
 import { bytesToHex, type Hex, hexToBytes } from "viem";
 import type { Database } from "../database/database.ts";
+import type { Row } from "../database/rows.ts";
 import type { ExposureCaps } from "../swap/facts/exposure-caps.ts";
 
 /**
@@ -90,7 +91,7 @@ export async function lockExposures(
 	return { atRisk, broken: new Set(rows[0]?.broken.map(Number)) };
 }
 
-type Sum = { origin_chain_id: number; attester_set: Buffer; unreleased: bigint; unfinal: bigint };
+type Sum = Row<"exposures", "origin_chain_id" | "attester_set"> & { unreleased: bigint; unfinal: bigint };
 /** There is a row even if nothing is at risk. */
 type SumRow = { broken: string[] } & (Sum | { origin_chain_id: null });
 

@@ -1,6 +1,7 @@
 import { addressOfWord, type Milliseconds, type Order, type SwapUuid, toChainId } from "@geoswap/protocol";
 import { bytesToHex, type Hex } from "viem";
 import type { Database } from "../database/database.ts";
+import type { Named, Row } from "../database/rows.ts";
 import { type HeadJson, headFromJson, headJson } from "../swap/due/chain-head.ts";
 import type { AttestersWanted } from "../swap/facts/attesters-wanted.ts";
 import type {
@@ -10,7 +11,6 @@ import type {
 	OrderEventData,
 	OrderEventName,
 	SecondAnswer,
-	SecondWord,
 	Sighting,
 } from "../swap/facts/facts.ts";
 import type { SwapRecord } from "../swap/facts/swap-record.ts";
@@ -75,11 +75,12 @@ const eventNames: readonly OrderEventName[] = ["Opened", "Released", "Refunded",
 
 /** The column is qualified, since the waits have an order id too. */
 const columns = swapColumns.replace("order_id", "s.order_id");
+const waitColumns = "mark, fact, idle_rounds, ask, ask_chain_id, second_word, second_since, second_alarmed";
 
 type LookOptions = {
 	/** Returns the attesters that decide an order. */
 	attestersOf: (order: Order) => AttestersWanted;
-	nowMs: number;
+	nowMs: Milliseconds;
 };
 
 /**
@@ -118,8 +119,7 @@ const isDue = `(w.due_at <= now() or exists (
 			))`;
 
 function selectLooks(condition: string): string {
-	return `select ${columns}, s.turn, w.mark, w.fact, w.idle_rounds, w.ask, w.ask_chain_id, w.second_word,
-				w.second_since, w.second_alarmed,
+	return `select ${columns}, s.turn, ${waitColumns},
 				(extract(epoch from now() - w.second_at) * 1000)::float8 as second_age_ms,
 				exists (select from reservations r where r.swap_id = s.id) as is_reserved,
 				(select x.is_final from exposures x where x.swap_id = s.id) as is_exposure_final,
@@ -198,25 +198,18 @@ type EventTuple = [
 	finalizedNumber: number | null,
 ];
 
-type LookRow = SwapRow & {
-	turn: number;
-	mark: number;
-	fact: string | null;
-	idle_rounds: number;
-	ask: unknown;
-	ask_chain_id: number | null;
-	second_word: SecondWord | null;
-	second_since: Date | null;
-	second_alarmed: boolean;
-	second_age_ms: number | null;
-	is_reserved: boolean;
-	/** Null if nothing is at risk. */
-	is_exposure_final: boolean | null;
-	events: EventTuple[] | null;
-	jobs: Facts["jobs"] | null;
-	heads: HeadJson[] | null;
-	heartbeats: BeatTuple[] | null;
-};
+type LookRow = SwapRow &
+	Row<"swaps", "turn"> &
+	Row<"waits", Named<typeof waitColumns>> & {
+		second_age_ms: number | null;
+		is_reserved: boolean;
+		/** Null if nothing is at risk. */
+		is_exposure_final: boolean | null;
+		events: EventTuple[] | null;
+		jobs: Facts["jobs"] | null;
+		heads: HeadJson[] | null;
+		heartbeats: BeatTuple[] | null;
+	};
 
 function waitOf(row: LookRow): WaitBefore {
 	const { second_word: word, second_since: since, second_age_ms: ageMs } = row;

@@ -225,7 +225,11 @@ function planAll(
 	return { plans, failed };
 }
 
-function tell(options: RoundOptions, applied: Applied, times: { startMs: Milliseconds; nowMs: Milliseconds }): void {
+function tell(
+	options: RoundOptions,
+	applied: Applied,
+	times: { startMs: Milliseconds; nowMs: Milliseconds },
+): void {
 	const { log } = options;
 	const {
 		swap: { id: swapId },

@@ -10,8 +10,8 @@ export type Statement = {
 	name: string | undefined;
 	/** The texts that it can have, or undefined if the source is not understood. */
 	texts: string[] | undefined;
-	/** The columns of the row type that the call names. Undefined if it names none. */
-	columns: Map<string, Type> | undefined;
+	/** The columns of the row type that the call names, each with its types. Undefined if it names none. */
+	columns: Map<string, Type[]> | undefined;
 };
 
 /** The values of parameters, by the ids of their symbols. */
@@ -165,13 +165,13 @@ export async function readStatements() {
 	}
 }
 
-/** Returns the columns of a row type. A column that only some of a union's rows have is among them. */
-function columnsOf(checker: Checker, type: Type | undefined): Map<string, Type> {
-	const columns = new Map<string, Type>();
+/** Returns the columns of a row type, each with the types that it has in the members of a union. */
+function columnsOf(checker: Checker, type: Type | undefined): Map<string, Type[]> {
+	const columns = new Map<string, Type[]>();
 	for (const member of type?.isUnionType() ? type.getTypes() : type ? [type] : []) {
 		for (const property of checker.getPropertiesOfType(member)) {
 			const its = checker.getTypeOfSymbol(property);
-			if (its && !columns.has(property.name)) columns.set(property.name, its);
+			if (its) columns.set(property.name, [...(columns.get(property.name) ?? []), its]);
 		}
 	}
 	return columns;

@@ -24,23 +24,22 @@ export async function createRowErrors(client: pg.ClientBase, { program, checker 
 		from pg_attribute join pg_class on pg_class.oid = attrelid where relnamespace = 'public'::regnamespace`,
 	);
 	const columnById = new Map(attributes.map((attribute) => [attribute.id, attribute]));
-	const { rows: types } = await client.query<{ oid: number; name: string }>(
+	const { rows: typeNames } = await client.query<{ oid: number; name: string }>(
 		"select oid::int, typname as name from pg_type",
 	);
-	const typeNameById = new Map(types.map(({ oid, name }) => [oid, name]));
+	const typeNameById = new Map(typeNames.map(({ oid, name }) => [oid, name]));
 	return async ({ columns }: Statement, text: string): Promise<string[]> => {
 		const fields = await describeStatement(client, text);
-		return [...(columns ?? [])].flatMap(([name, type]) => {
+		return [...(columns ?? [])].flatMap(([name, types]) => {
 			const field = fields.find((one) => one.name === name);
 			if (!field) return [`${name} is not returned`];
 			const typeName = typeNameById.get(field.dataTypeID) ?? "";
 			const source = columnById.get(`${field.tableID}.${field.columnID}`);
 			const expected = source && propertyOf(propertyOf(tables, source.table), source.column);
-			const isRight = expected
-				? allows(type, expected)
-				: fits(checker.getNonNullableType(type) ?? type, typeOf[typeName] ?? "never");
+			if (types.some((type) => (expected ? allows(type, expected) : fits(type, typeOf[typeName] ?? ""))))
+				return [];
 			const real = expected ? checker.typeToString(expected) : typeName;
-			return isRight ? [] : [`${name} is ${real}, not ${checker.typeToString(type)}`];
+			return [`${name} is ${real}, not ${types.map((type) => checker.typeToString(type)).join(" | ")}`];
 		});
 	};
 
@@ -62,8 +61,9 @@ export async function createRowErrors(client: pg.ClientBase, { program, checker 
 		return isIn(value, bare) || (isIn(checker.getStringType(), value) && isIn(bare, value));
 	}
 
-	/** Returns whether a type is the named one, or narrower. */
-	function fits(type: Type, name: string): boolean {
+	/** Returns whether a type is the named one, or narrower, apart from null. */
+	function fits(nullable: Type, name: string): boolean {
+		const type = checker.getNonNullableType(nullable) ?? nullable;
 		const simple = {
 			boolean: checker.getBooleanType(),
 			bigint: checker.getBigIntType(),

@@ -45,6 +45,9 @@ ${[...tables].map(([table, columns]) => `\t${table}: {\n${columns.map(property).
 
 /** A row with some columns of a table. */
 export type Row<Table extends keyof Tables, Column extends keyof Tables[Table]> = Pick<Tables[Table], Column>;
+
+/** The names in a list like "id, status". */
+export type Named<List extends string> = List extends \`\${infer A}, \${infer B}\` ? A | Named<B> : List;
 `;
 }
 

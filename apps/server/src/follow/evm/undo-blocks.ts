@@ -1,5 +1,6 @@
 import type { Hex } from "viem";
 import type { Database } from "../../database/database.ts";
+import type { Row } from "../../database/rows.ts";
 import { undoJobs } from "../../job/undo-jobs.ts";
 import { lockHead } from "../../swap/due/chain-head.ts";
 import { markOrders } from "../../swap/due/mark-swaps.ts";
@@ -24,7 +25,7 @@ export async function undoBlocks(
 		where chain_id = $1 and state = 'mined' and block_number > $2`,
 		[chainId, number],
 	);
-	const { rows } = await db.query<{ order_id: Buffer | null; name: string }>(
+	const { rows } = await db.query<Row<"chain_events", "order_id" | "name">>(
 		"delete from chain_events where chain_id = $1 and block_number > $2 returning order_id, name",
 		[chainId, number],
 	);

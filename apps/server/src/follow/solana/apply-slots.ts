@@ -8,6 +8,7 @@ import {
 } from "@geoswap/protocol";
 import { type Hash, type Hex, hexToBytes, zeroHash } from "viem";
 import type { Database } from "../../database/database.ts";
+import type { Row } from "../../database/rows.ts";
 import { finishJobs } from "../../job/finish-jobs.ts";
 import { saveMarkers } from "../../job/journal/save-markers.ts";
 import { settleNonces } from "../../job/journal/settle-nonces.ts";
@@ -141,7 +142,7 @@ async function undoVanished(db: Database, { chainId, vanished }: AppliedSlots): 
 		where chain_id = $1 and state = 'mined' and (hash, block_number) ${isListed}`,
 		[...columns],
 	);
-	const { rows } = await db.query<{ order_id: Buffer | null; name: string }>(
+	const { rows } = await db.query<Row<"chain_events", "order_id" | "name">>(
 		`delete from chain_events where chain_id = $1 and (transaction_hash, block_number) ${isListed}
 			and block_number = any($3)
 		returning order_id, name`,

@@ -1,6 +1,7 @@
 import type { Wei } from "@geoswap/protocol";
 import { bytesToHex, type Hex, hexToBytes } from "viem";
 import type { Database } from "../../database/database.ts";
+import type { Row } from "../../database/rows.ts";
 
 /** Reads the lamports that we put into these markers, by address. */
 export async function readMarkerLamports(
@@ -8,7 +9,7 @@ export async function readMarkerLamports(
 	{ chainId, addresses }: { chainId: number; addresses: readonly Hex[] },
 ): Promise<Map<Hex, bigint>> {
 	if (addresses.length === 0) return new Map();
-	const { rows } = await db.query<{ address: Buffer; lamports: Wei }>(
+	const { rows } = await db.query<Row<"markers", "address" | "lamports">>(
 		"select address, lamports from markers where chain_id = $1 and address = any($2)",
 		[chainId, addresses.map((address) => hexToBytes(address))],
 	);

@@ -1,6 +1,7 @@
 import type { SwapUuid, Wei } from "@geoswap/protocol";
 import { type Address, bytesToHex, type Hex, hexToBytes } from "viem";
 import type { Database } from "../../database/database.ts";
+import type { Row } from "../../database/rows.ts";
 import { markListed } from "../../swap/due/mark-swaps.ts";
 import type { Job, JobKind } from "../../swap/facts/job.ts";
 import { type JobRow, jobFromRow } from "../jobs.ts";
@@ -71,18 +72,11 @@ export function laneTransactionFromRow(row: LaneTransactionRow): LaneTransaction
 	};
 }
 
-export type LaneTransactionRow = {
-	nonce: number;
-	attempt: number;
-	hash: Uint8Array;
-	raw: Uint8Array;
-	kind: LaneTransaction["kind"];
-	jobs: (LaneTransactionJob | LaneTransactionMarker)[];
-	max_fee_per_gas: bigint;
-	last_valid_height: number | null;
-	state: LaneTransaction["state"];
-	sent_at_block: number;
-};
+export type LaneTransactionRow = Row<
+	"lane_transactions",
+	"nonce" | "attempt" | "hash" | "raw" | "max_fee_per_gas" | "last_valid_height" | "sent_at_block"
+> &
+	Pick<LaneTransaction, "kind" | "state"> & { jobs: (LaneTransactionJob | LaneTransactionMarker)[] };
 
 /**
  * Journals attempts for nonces below the lane's next one, before any is sent: only bytes that are stored are ever sent.

@@ -1,5 +1,6 @@
 import { bytesToHex } from "viem";
 import type { Database } from "../../database/database.ts";
+import type { Row } from "../../database/rows.ts";
 import type { GasSpent } from "../../money/ledger/book-final.ts";
 
 /** Ends all attempts of a nonce whose transaction is final: no other can be mined. Returns what the mined ones cost. */
@@ -7,7 +8,7 @@ export async function settleNonces(
 	db: Database,
 	{ chainId, finalizedNumber }: { chainId: number; finalizedNumber: number },
 ): Promise<GasSpent[]> {
-	const { rows } = await db.query<{ hash: Buffer; block_number: number | null; gas_cost: bigint | null }>(
+	const { rows } = await db.query<Row<"lane_transactions", "hash" | "block_number" | "gas_cost">>(
 		`update lane_transactions t set state = 'final' from lane_transactions m
 		where m.chain_id = $1 and m.state = 'mined' and m.block_number <= $2
 			and t.chain_id = m.chain_id and t.relayer = m.relayer and t.nonce = m.nonce

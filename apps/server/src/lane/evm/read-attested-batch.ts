@@ -1,6 +1,7 @@
 import { type Order, orderSchema } from "@geoswap/protocol";
 import type { Address, Hex } from "viem";
 import type { Database } from "../../database/database.ts";
+import type { Row } from "../../database/rows.ts";
 import type { JobKind } from "../../swap/facts/job.ts";
 
 export type AttestedBatch = {
@@ -30,8 +31,7 @@ export async function readAttestedBatch(
 	return { orders, attestation: { threshold: BigInt(threshold), attesters, signatures } };
 }
 
-type AttestationRow = {
-	threshold: number;
+type AttestationRow = Row<"attestations", "threshold"> & {
 	attesters: Address[];
 	signatures: Hex[];
 	order_ids: Hex[];

@@ -1,6 +1,7 @@
 import { isSolana, type Order, orderSchema, type Wei } from "@geoswap/protocol";
 import { bytesToHex, type Hex, zeroAddress, zeroHash } from "viem";
 import type { Database } from "../../database/database.ts";
+import type { Row } from "../../database/rows.ts";
 import { bookKnownFills } from "./book-known-fills.ts";
 import { bookLoss } from "./book-loss.ts";
 import { type BookedEvent, bookedEventNames, eventEntries } from "./event-entries.ts";
@@ -77,7 +78,7 @@ async function bookForgottenFills(db: Database, events: readonly EventRow[]): Pr
 		name === "Filled" && order_id && !order_terms ? [order_id] : [],
 	);
 	if (filled.length === 0) return;
-	const { rows } = await db.query<{ order_terms: unknown }>(
+	const { rows } = await db.query<Row<"swaps", "order_terms">>(
 		"select order_terms from swaps where order_id = any($1) and status = 'failed' order by order_id",
 		[filled],
 	);
@@ -91,17 +92,10 @@ function eventKey(chainId: number, row: EventRow): string {
 	return row.name === "MarkerClosed" ? `${key}:${row.data.address}` : key;
 }
 
-type EventRow = {
-	block_number: number;
-	block_hash: Buffer;
-	log_index: number;
-	transaction_hash: Buffer;
-	order_id: Buffer | null;
-	name: string;
-	data: { address?: Hex };
-	order_terms: unknown;
-	is_delivered: boolean;
-};
+type EventRow = Row<
+	"chain_events",
+	"block_number" | "block_hash" | "log_index" | "transaction_hash" | "order_id" | "name"
+> & { data: { address?: Hex }; order_terms: unknown; is_delivered: boolean };
 
 /** Reads each order from the event that opened it, or from the swap if following began later than that. */
 async function readOrders(db: Database, rows: readonly EventRow[]): Promise<Map<Hex, Order>> {
@@ -113,7 +107,7 @@ async function readOrders(db: Database, rows: readonly EventRow[]): Promise<Map<
 		else missing.push(order_id);
 	}
 	if (missing.length > 0) {
-		const { rows: swaps } = await db.query<{ order_id: Buffer; order_terms: unknown }>(
+		const { rows: swaps } = await db.query<Row<"swaps", "order_id" | "order_terms">>(
 			"select order_id, order_terms from swaps where order_id = any($1)",
 			[missing],
 		);

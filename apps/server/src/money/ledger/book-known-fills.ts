@@ -1,16 +1,11 @@
 import { type Order, orderId } from "@geoswap/protocol";
 import { bytesToHex, type Hex, hexToBytes } from "viem";
 import type { Database } from "../../database/database.ts";
+import type { Row } from "../../database/rows.ts";
 import { type BookedEvent, type Entry, eventEntries } from "./event-entries.ts";
 import { type Posting, post } from "./post.ts";
 
-type FillRow = {
-	key: string;
-	chain_id: number;
-	block_number: number;
-	order_id: Buffer;
-	data: object;
-};
+type FillRow = Row<"postings", "key" | "chain_id" | "block_number"> & { order_id: Buffer; data: object };
 
 /**
  * Books the rest of deliveries that were booked while their order was unknown: a follower that catches up, as after a

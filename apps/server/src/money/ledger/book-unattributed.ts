@@ -1,5 +1,6 @@
 import { bytesToHex, type Hex, hexToBytes } from "viem";
 import type { Database } from "../../database/database.ts";
+import type { Row } from "../../database/rows.ts";
 import type { Entry } from "./event-entries.ts";
 import { type Posting, post } from "./post.ts";
 
@@ -75,7 +76,7 @@ export async function addToLedgerBalances(
 }
 
 async function readLedgerBalances(db: Database, chainId: number): Promise<Map<string, bigint>> {
-	const { rows } = await db.query<{ account: string; token: Buffer; balance: bigint }>(
+	const { rows } = await db.query<Row<"ledger_balances", "account" | "token" | "balance">>(
 		"select account, token, balance from ledger_balances where chain_id = $1",
 		[chainId],
 	);

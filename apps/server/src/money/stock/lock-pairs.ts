@@ -1,12 +1,13 @@
 import { hexToBytes } from "viem";
 import type { Database } from "../../database/database.ts";
+import type { Row } from "../../database/rows.ts";
 import type { Part } from "../../database/statement-part.ts";
 import type { Pair } from "../../swap/facts/reservation.ts";
 
 /** The volume in flight. If a route leads over two ladders, the busier one counts. */
 export type InFlight = { sell: bigint; buy: bigint };
 
-export type VolumeRow = { direction: "sell" | "buy"; in_flight: string };
+export type VolumeRow = Row<"pair_volume", "direction"> & { in_flight: string };
 
 /** Returns the statement that locks ladders and returns their volumes, as rows for `inFlightOf`. */
 export function lockedPairs(pairs: readonly Pair[]): Part {

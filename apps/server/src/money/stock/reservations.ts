@@ -1,6 +1,7 @@
 import type { Amount, SwapUuid } from "@geoswap/protocol";
 import { type Hex, hexToBytes } from "viem";
 import type { Database } from "../../database/database.ts";
+import type { Row } from "../../database/rows.ts";
 import type { Pair, Reservation } from "../../swap/facts/reservation.ts";
 import type { SwapRecord } from "../../swap/facts/swap-record.ts";
 import { deliveryToJson } from "../../swap/record/swap-json.ts";
@@ -150,4 +151,4 @@ export async function reserveAgain(
 }
 
 type ReservedVolume = { chainId: number; token: Hex; direction: "sell" | "buy"; amount: string };
-type ReservationRow = { chain_id: number; token: Buffer; amount: Amount; volumes: ReservedVolume[] };
+type ReservationRow = Row<"reservations", "chain_id" | "token" | "amount"> & { volumes: ReservedVolume[] };

@@ -1,9 +1,10 @@
 import { type Order, orderSchema, type SwapUuid } from "@geoswap/protocol";
 import { bytesToHex, type Hex } from "viem";
 import { type Database, type DatabasePool, inTransaction } from "../../database/database.ts";
+import type { Row } from "../../database/rows.ts";
 import { markSwaps } from "../../swap/due/mark-swaps.ts";
 import type { DepositPlace } from "../../swap/facts/deposit-place.ts";
-import type { SecondAnswer, SecondWord, Sighting } from "../../swap/facts/facts.ts";
+import type { SecondAnswer, Sighting } from "../../swap/facts/facts.ts";
 import { saveSighting } from "./save-sighting.ts";
 
 /** A deposit that a chain's second provider is to be asked for. */
@@ -17,24 +18,19 @@ export type Question<Deposit extends DepositPlace = DepositPlace> = {
 	before: SecondAnswer | undefined;
 };
 
+type QuestionRow = Row<"waits", "swap_id" | "order_id" | `second_${"word" | "since" | "alarmed"}`>;
+
 /** Returns the questions to a chain's second provider that have no answer yet. */
 export async function readQuestions<Deposit extends DepositPlace>(
 	db: Database,
 	{ chainId, limit }: { chainId: number; limit: number },
 ): Promise<Question<Deposit>[]> {
-	const { rows } = await db.query<{
-		swap_id: SwapUuid;
-		order_id: Buffer;
-		ask: Deposit;
-		second_word: SecondWord | null;
-		second_since: Date | null;
-		second_alarmed: boolean;
-	}>(
+	const { rows } = await db.query<QuestionRow & { ask: Deposit }>(
 		`select swap_id, order_id, ask, second_word, second_since, second_alarmed from waits
 		where ask_chain_id = $1 order by second_at nulls first limit $2`,
 		[chainId, limit],
 	);
-	const { rows: swaps } = await db.query<{ id: SwapUuid; order_terms: unknown }>(
+	const { rows: swaps } = await db.query<Row<"swaps", "id" | "order_terms">>(
 		"select id, order_terms from swaps where id = any($1::uuid[])",
 		[rows.map((row) => row.swap_id)],
 	);

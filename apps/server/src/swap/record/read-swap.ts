@@ -1,39 +1,15 @@
-import {
-	type Amount,
-	type FailureCode,
-	orderSchema,
-	type SwapStage,
-	type SwapStatus,
-	type SwapUuid,
-} from "@geoswap/protocol";
+import { type FailureCode, orderSchema, type SwapUuid } from "@geoswap/protocol";
 import { bytesToHex, type Hex } from "viem";
 import type { Database } from "../../database/database.ts";
+import type { Named, Row } from "../../database/rows.ts";
 import type { SwapRecord } from "../facts/swap-record.ts";
 import { deliveryFromJson, signedOpFromJson } from "./swap-json.ts";
 
 /** A row of `swaps` as the driver gives it. */
-export type SwapRow = {
-	id: SwapUuid;
-	account_id: string | null;
-	order_id: Buffer;
-	order_terms: unknown;
-	output: Amount;
-	value_usd_cents: number;
+export type SwapRow = Row<"swaps", Named<typeof swapColumnNames>> & {
 	fee_millibps: number;
-	delivery: unknown;
-	op: unknown;
-	status: SwapStatus;
-	stage: SwapStage;
 	failure: { code: FailureCode; message: string } | null;
 	giving_up: FailureCode | null;
-	origin_tx_hash: Buffer | null;
-	delivery_tx_hash: Buffer | null;
-	refund_tx_hash: Buffer | null;
-	delivered_amount: bigint | null;
-	created_at: Date;
-	updated_at: Date;
-	ended_at: Date | null;
-	trace: string | null;
 };
 
 /**
