@@ -1,4 +1,3 @@
-import type { Wei } from "@geoswap/protocol";
 import { bytesToHex, type Hex, hexToBytes } from "viem";
 import type { Database } from "../../database/database.ts";
 import type { Row } from "../../database/rows.ts";

@@ -1,7 +1,9 @@
 import { unpackDeadlines } from "@geoswap/protocol";
 import type { Decided } from "../../round/plan-changes.ts";
+import { needsAgreement } from "../../swap/decide/agreement.ts";
+import { depthBlocks, isFinal } from "../../swap/decide/depth.ts";
 import { type PolicyConfig, swapPolicy } from "../../swap/decide/swap-policy.ts";
-import { depthBlocks, isFinal, needsAgreement, swapView } from "../../swap/decide/swap-view.ts";
+import { swapView } from "../../swap/decide/swap-view.ts";
 import type { ChainHead } from "../../swap/facts/facts.ts";
 
 /** Describes the facts that a decision depends on, in plain words, one a line. */

@@ -25,7 +25,7 @@ export function parseSwapKey(text: string): SwapKey {
 	const uuid = fromSwapId(text);
 	if (uuid) return { kind: "swap", uuid };
 	if (/^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i.test(text)) {
-		return { kind: "swap", uuid: text.toLowerCase() };
+		return { kind: "swap", uuid: text.toLowerCase() as SwapUuid };
 	}
 	// A typo in the case of an address is no reason to find nothing.
 	if (isAddress(text, { strict: false })) return { kind: "address", word: toWord(text) };

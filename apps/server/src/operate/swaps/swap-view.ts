@@ -12,7 +12,7 @@ import type { Config } from "../../config/config.ts";
 import { finalitySecondsOf } from "../../config/finality-seconds.ts";
 import type { SwapRecord } from "../../swap/facts/swap-record.ts";
 
-export type ViewConfig = Pick<Config, "chains" | "solana" | "deployment">;
+export type ViewConfig = Pick<Config, "chains" | "deployment">;
 
 /** A swap for an operator: what its account sees, and the terms that it agreed to. Amounts are in smallest units. */
 export type SwapView = StatusResponse & {
