@@ -2,14 +2,14 @@ import fc from "fast-check";
 import { expect, test } from "vitest";
 import { type Fault, planArbitrary, planOfSeed } from "./plan.ts";
 
-test("a seed stands for one plan of the size that was asked for", () => {
+test("a seed always gives the same plan, of the requested size", () => {
 	const plan = planOfSeed(7, { swaps: 50 });
 	expect(plan).toEqual(planOfSeed(7, { swaps: 50 }));
 	expect(plan).not.toEqual({ ...planOfSeed(8, { swaps: 50 }), seed: 7 });
 	expect([plan.swaps.length, plan.faults.length]).toEqual([50, 28]);
 });
 
-test("every kind of fault, route and wallet is among the plans of a few hundred seeds", () => {
+test("the plans of 300 seeds contain every kind of fault, route and wallet", () => {
 	const plans = Array.from({ length: 300 }, (_, seed) => planOfSeed(seed, { swaps: 6 }));
 	const kinds = new Set(plans.flatMap(({ faults }) => faults.map(({ kind }) => kind)));
 	expect([...kinds].toSorted()).toEqual([
@@ -30,7 +30,7 @@ test("every kind of fault, route and wallet is among the plans of a few hundred 
 	expect(new Set(swaps.map(({ from, to }) => `${from} ${to}`)).size).toBe(6);
 });
 
-test("what goes wrong is over when the hostile time is", () => {
+test("every fault ends by the end of the hostile period", () => {
 	for (let seed = 0; seed < 200; seed++) {
 		const { faults, hostileMs } = planOfSeed(seed, { swaps: 6 });
 		expect(Math.max(...faults.map(endOf))).toBeLessThanOrEqual(hostileMs);

@@ -29,14 +29,14 @@ function planOf(swaps: Partial<SwapPlan>[], faults: Fault[] = []): Plan {
 	return { seed: 7, swaps: swaps.map((change) => ({ ...swap, ...change })), faults, hostileMs: 20_000 };
 }
 
-test("where nothing goes wrong, a swap of each route is settled, and the books hold", async () => {
+test("without faults a swap of each route settles, and no rule is violated", async () => {
 	const plan = planOf(routes.map(([from, to, input], wallet) => ({ from, to, input, wallet })));
 	const { violations, stats } = await runPlan(plan, { databaseUrl, keepTrace: false });
 	expect(violations).toEqual([]);
 	expect(stats.byStatus).toEqual({ settled: routes.length });
 });
 
-test("under faults the same plan has the same trace, and what ends ends well", async () => {
+test("with faults, a plan has no violations and gives the same trace each time", async () => {
 	const plan = planOf(
 		[{}, { wallet: 1, atMs: 3_000 }, { from: "solana", atMs: 1_000 }],
 		[

@@ -8,7 +8,7 @@ beforeAll(async () => {
 });
 afterAll(() => connection.end());
 
-test("what goes with the next statement was done before it, in order", async () => {
+test("deferred statements run in order before the next statement", async () => {
 	connection.later("begin");
 	connection.later("set transaction isolation level repeatable read");
 	connection.later("insert into things values (1, 'one')");
@@ -19,7 +19,7 @@ test("what goes with the next statement was done before it, in order", async () 
 	expect((await connection.run("select n, what from things where what = $1", ["one"])).rows).toEqual([]);
 });
 
-test("a statement that fails says so, and can be run again", async () => {
+test("a statement that fails throws its error and can be run again", async () => {
 	const insert = () => connection.run("insert into things values ($1, null)", [2]);
 	await insert();
 	await expect(insert()).rejects.toMatchObject({ code: "23505" });
@@ -29,7 +29,7 @@ test("a statement that fails says so, and can be run again", async () => {
 	expect((await connection.run("select n, what from things")).rows).toEqual([{ n: 2, what: null }]);
 });
 
-test("nothing that waits is lost", async () => {
+test("a flush runs the deferred statements", async () => {
 	connection.later("delete from things");
 	await connection.flush();
 	expect((await connection.script("select n from things")).rows).toEqual([]);

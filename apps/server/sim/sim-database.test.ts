@@ -33,7 +33,7 @@ function scene() {
 }
 const insert = (n: number) => `insert into lanes values (${n}, '', 0)`;
 
-test("now is the world's time, in defaults too", async () => {
+test("now() is the simulated time, also in column defaults", async () => {
 	const { world, scheduler, pass, write } = scene();
 	await pass(3_600_000);
 	const before = scheduler.nowMs();
@@ -47,7 +47,7 @@ test("now is the world's time, in defaults too", async () => {
 	expect(rows[0].at.getTime()).toBeLessThanOrEqual(now.getTime());
 });
 
-test("a statement that goes with a transaction's beginning is part of it, and its row is heard of", async () => {
+test("the row of a statement sent along with begin is passed to the transaction", async () => {
 	const { pools, pass, count } = scene();
 	const given: unknown[] = [];
 	const done = inTransaction(
@@ -64,7 +64,7 @@ test("a statement that goes with a transaction's beginning is part of it, and it
 	expect(await count()).toBe(1);
 });
 
-test("a transaction has the database for itself until it ends", async () => {
+test("a statement of another process waits until the open transaction ends", async () => {
 	const { scheduler, pools, pass, world } = scene();
 	const seen: number[] = [];
 	void inTransaction(pools[0], async (db) => {
@@ -82,7 +82,7 @@ test("a transaction has the database for itself until it ends", async () => {
 	expect(world).toBeDefined();
 });
 
-test("the open transaction of a process that dies is undone, and others go on", async () => {
+test("the open transaction of a process that dies is rolled back, and other processes go on", async () => {
 	const { scheduler, one, pools, pass, count } = scene();
 	let isOver = false;
 	void inTransaction(pools[0], async (db) => {
@@ -96,7 +96,7 @@ test("the open transaction of a process that dies is undone, and others go on", 
 	expect([isOver, await count()]).toEqual([true, 1]);
 });
 
-test("a process that dies as it has its answer keeps nobody waiting", async () => {
+test("a process that dies when its answer arrives blocks no other process", async () => {
 	const { one, pools, pass, count } = scene();
 	// The first touch is the question, the second the answer.
 	one.dieAt(2);
@@ -110,7 +110,7 @@ test.each([
 	["lost", 0],
 	["answer-lost", 1],
 ] as const)(
-	"where the connection is %s at the commit, %i rows are there, and an error is told",
+	"if the connection is %s at the commit, %i rows are stored and the caller gets an error",
 	async (how, rows) => {
 		const { fault, pools, pass, count } = scene();
 		let problem = "";
@@ -126,7 +126,7 @@ test.each([
 	},
 );
 
-test("set back, all tables are as they were", async () => {
+test("a restore puts all tables back as they were at the backup", async () => {
 	const { world, write, count } = scene();
 	await write(insert(1));
 	await write("insert into postings (key, chain_id, block_number, name) values ('k', 1, 1, 'n')");
@@ -142,7 +142,7 @@ test("set back, all tables are as they were", async () => {
 	expect(rows).toEqual([{ id: 2 }]);
 });
 
-test("who leads does so until his connection ends", async () => {
+test("an advisory lock is held until the connection that took it ends", async () => {
 	const { pools, one } = scene();
 	const lock = (pool: (typeof pools)[number]) =>
 		pool

@@ -21,7 +21,7 @@ function scene(pump: Pump, options: { isDown?: () => boolean } = {}) {
 	return { scheduler, engine, start, client, pass };
 }
 
-test("a pump whose worker dies holds up all others of its key until the next worker starts", async () => {
+test("after a worker dies no pump runs until the next worker starts, and then all of them do", async () => {
 	const began: string[] = [];
 	const { start, client, pass, engine } = scene(async (key) => {
 		began.push(key);
@@ -42,7 +42,7 @@ test("a pump whose worker dies holds up all others of its key until the next wor
 	expect(engine.unfinished()).toEqual([]);
 });
 
-test("a pump that throws is tried again, later and later, until it works", async () => {
+test("a pump that throws is retried with growing delays until it works", async () => {
 	const at: number[] = [];
 	const { start, client, pass, scheduler } = scene(async () => {
 		at.push(scheduler.nowMs());
@@ -56,7 +56,7 @@ test("a pump that throws is tried again, later and later, until it works", async
 	expect((at[11] ?? 0) - (at[10] ?? 0)).toBe(5_000);
 });
 
-test("pumps of one key run one at a time, those of one dedupe key once, and none is forgotten", async () => {
+test("pumps of one key run one at a time, and a dedupe key runs once until it expires", async () => {
 	let running = 0;
 	const ran: string[] = [];
 	const { start, client, pass, scheduler } = scene(async (key) => {
@@ -81,7 +81,7 @@ test("pumps of one key run one at a time, those of one dedupe key once, and none
 	expect(ran).toHaveLength(4);
 });
 
-test("an engine that is down refuses pokes and runs nothing, and goes on afterwards", async () => {
+test("an engine that is down refuses pokes and runs nothing, and resumes afterwards", async () => {
 	let isDown = false;
 	const ran: string[] = [];
 	const { start, client, pass } = scene(async (key) => void ran.push(key), { isDown: () => isDown });
@@ -98,7 +98,7 @@ test("an engine that is down refuses pokes and runs nothing, and goes on afterwa
 	expect(ran).toEqual(["a"]);
 });
 
-test("an engine that lost its data runs nothing of before", async () => {
+test("an engine that lost its data runs no earlier poke", async () => {
 	const ran: string[] = [];
 	const { start, client, pass, engine } = scene(async (key) => void ran.push(key));
 	void client.poke(lane, { delayMs: 1_000 });

@@ -54,7 +54,7 @@ test("a plan with every kind of fault has the same trace, byte for byte, in anot
 	expect(one.get(2)).not.toBe(one.get(3));
 });
 
-test(`${seedCount * size.swaps} swaps of ${seedCount} seeds: nothing is violated`, {
+test(`${seedCount * size.swaps} swaps of ${seedCount} seeds violate no rule`, {
 	timeout: 6 * 3_600_000,
 }, async () => {
 	const seeds = `${firstSeed}..${lastSeed}`;
@@ -77,7 +77,7 @@ test(`${seedCount * size.swaps} swaps of ${seedCount} seeds: nothing is violated
 	expect(result.byStatus.settled ?? 0).toBeGreaterThan(result.swaps / 3);
 });
 
-test("where nothing goes wrong all that can be delivered is delivered", async () => {
+test("without faults more than half of the swaps settle", async () => {
 	const seeds = process.env.GEOSWAP_FULL ? "1..50" : "1..3";
 	const { stdout } = await run("--seeds", seeds, "--swaps", "20", "--faults", "0", "--jobs", "2", "--json");
 	const result = JSON.parse(stdout) as { byStatus: { settled: number }; swaps: number };
@@ -85,7 +85,7 @@ test("where nothing goes wrong all that can be delivered is delivered", async ()
 	expect(result.byStatus.settled).toBeGreaterThan(result.swaps / 2);
 });
 
-test("of a violation the command tells a short story: the swap and the faults that matter", async () => {
+test("the command shrinks a violation to one swap and prints a short timeline", async () => {
 	const failed: { code: number; stdout: string } = await run(
 		...["--bug", "rounding-up", "--seeds", "1..10", "--swaps", "6", "--jobs", "1"],
 		// Shrinking ends when nothing shorter is found, within seconds on an idle machine.
@@ -105,7 +105,7 @@ test("of a violation the command tells a short story: the swap and the faults th
 	expect(timeline.at(-1)).toContain("more than its slippage allows");
 });
 
-test("the command says how it is used, and refuses what it does not know", async () => {
+test("the command prints its usage, and refuses unknown and invalid options", async () => {
 	const { stdout } = await run("--help");
 	expect(stdout).toContain("--seeds");
 	await expect(run("--seeds", "9..1")).rejects.toMatchObject({ code: 2 });

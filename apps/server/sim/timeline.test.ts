@@ -4,7 +4,7 @@ import { timeline } from "./timeline.ts";
 
 const plan = planOfSeed(3, { swaps: 2, faults: 1 });
 
-test("a story has the plan, what went wrong, the swap's way, and the violation at its end", () => {
+test("a timeline has the plan, the faults, the swap's steps, and the violation at its end", () => {
 	const trace = [
 		"5 worker-1 eth_call",
 		"10 api: #0 is submitted",
@@ -25,7 +25,7 @@ test("a story has the plan, what went wrong, the swap's way, and the violation a
 	]);
 });
 
-test("of a long run a page is told: the faults, and the swap that the violation names", () => {
+test("the timeline of a long run is one page with the faults and the swap that the violation names", () => {
 	const trace = Array.from({ length: 1_000 }, (_, i) => `${i} worker-1: #1 round ${i}`);
 	trace.splice(500, 0, "500 !: crash worker-1", "501 worker-2: #0 opening");
 	const lines = timeline(plan, { trace, violations: ["#0 is not terminal"] });

@@ -27,7 +27,7 @@ const foundAt: Record<string, number> = process.env.GEOSWAP_FULL
 			"tick-missing": 457,
 		};
 
-test("every planted bug still fits its file", () => {
+test("every planted bug can still be applied to its file", () => {
 	for (const { name, edits } of plantedBugs) {
 		for (const file of new Set(edits.map((edit) => edit.file))) {
 			const source = readFileSync(sourcePath(file), "utf8");
@@ -40,14 +40,14 @@ test("every planted bug still fits its file", () => {
 	}
 });
 
-test("a bug that does not fit its file is not planted in silence", () => {
+test("a planted bug whose text is not found exactly once in its file throws", () => {
 	const edit = { file: "a.ts", find: "one", replace: "two" };
 	expect(() => plantIn("none", [{ ...edit, find: "three" }])).toThrow("0 times");
 	expect(() => plantIn("one one", [edit])).toThrow("2 times");
 	expect(plantIn("one", [edit])).toBe("two");
 });
 
-test("each planted bug is found, and the code as it is holds on the same seeds", {
+test("the simulator finds each planted bug, and the unchanged code has no violation on the same seeds", {
 	timeout: 1_200_000,
 }, async () => {
 	const databaseUrl = inject("postgresUrl");

@@ -40,7 +40,7 @@ function start() {
 	return { chain, produce, pay, received };
 }
 
-test("what is held back waits, and what is behind it with it", async () => {
+test("a transaction that is held back waits, and so do later nonces of its sender", async () => {
 	const { chain, produce, pay, received } = start();
 	const first = await pay(0);
 	await pay(1);
@@ -54,7 +54,7 @@ test("what is held back waits, and what is behind it with it", async () => {
 	expect(received()).toBe(3n);
 });
 
-test("what is dropped is gone until it is sent again", async () => {
+test("a dropped transaction is gone until it is sent again", async () => {
 	const { chain, produce, pay, received } = start();
 	const hash = await pay(0);
 	chain.drop((dropped) => dropped === hash);
@@ -65,7 +65,7 @@ test("what is dropped is gone until it is sent again", async () => {
 	expect(received()).toBe(1n);
 });
 
-test("what offers less than a block costs waits until it costs less", async () => {
+test("a transaction whose fee is too low waits until the gas price falls", async () => {
 	const { chain, produce, pay, received } = start();
 	await pay(0);
 	chain.setGasPrice(5);
@@ -76,7 +76,7 @@ test("what offers less than a block costs waits until it costs less", async () =
 	expect(received()).toBe(1n);
 });
 
-test("nothing becomes final while finality stands, and all of it after", () => {
+test("no block becomes final while finality is stalled, and finality catches up afterwards", () => {
 	const { chain, produce } = start();
 	const before = chain.heights();
 	chain.stallFinality(true);
@@ -87,7 +87,7 @@ test("nothing becomes final while finality stands, and all of it after", () => {
 	expect(chain.heights().finalized).toBe(before.finalized + 6);
 });
 
-test("a reorganization keeps what it is told to, and no final block is dropped", async () => {
+test("a reorg keeps the chosen transactions and drops no final block", async () => {
 	const { chain, produce, pay, received } = start();
 	await pay(0);
 	produce();
@@ -109,7 +109,7 @@ test("a reorganization keeps what it is told to, and no final block is dropped",
 	expect(chain.minedOf(sender.address).map(({ nonce }) => nonce)).toEqual([0, 1]);
 });
 
-test("a delegated account has one transaction on its way at a time", async () => {
+test("a delegated account has at most one pending transaction", async () => {
 	const { chain, pay } = start();
 	chain.placeCode(other.address, `0xef0100${chain.deployment.contracts.delegate.slice(2)}`);
 	await pay(0, { from: other });

@@ -89,7 +89,7 @@ const said: Record<"anvil" | "sim", Map<string, unknown>> = { anvil: new Map(), 
 describe("a real node", () => evmChainContract(startAnvilSubject, said.anvil));
 describe("the simulated chain", () => evmChainContract(startSimSubject, said.sim));
 
-test("both chains say the same to every story, byte for byte where it is not gas or a hash", () => {
+test("the simulated chain gives the same answers as the real node, except for gas and hashes", () => {
 	expect([...said.sim.keys()]).toEqual([...said.anvil.keys()]);
 	for (const [story, answers] of said.anvil) expect.soft(said.sim.get(story), story).toEqual(answers);
 });

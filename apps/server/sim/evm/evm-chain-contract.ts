@@ -73,7 +73,7 @@ export function evmChainContract(startSubject: () => Promise<EvmSubject>, said: 
 	);
 
 	story(
-		"a stale authorization is passed over and the op of a delegated wallet still opens",
+		"a stale authorization is skipped, and the op of a delegated wallet still opens its order",
 		async (scene, note) => {
 			const { wallet, relayer, land, authorize, handleOps, signedOp } = scene;
 			await delegated(scene);
@@ -90,7 +90,7 @@ export function evmChainContract(startSubject: () => Promise<EvmSubject>, said: 
 		},
 	);
 
-	story("an authorization stands though its transaction reverts", async (scene, note) => {
+	story("an authorization takes effect even if its transaction reverts", async (scene, note) => {
 		const { wallet, relayer, land, authorize, handleOps, signedOp } = scene;
 		const stranger = scene.walletOf("stranger");
 		const order = await scene.makeOrder();
@@ -131,7 +131,7 @@ export function evmChainContract(startSubject: () => Promise<EvmSubject>, said: 
 	);
 
 	story(
-		"an op whose calls revert burns its nonce, says why and leaves the bundle whole",
+		"an op whose calls revert uses up its nonce, names the reason and does not fail the bundle",
 		async (scene, note) => {
 			const { wallet, relayer, land, handleOps, signedOp } = scene;
 			await delegated(scene);
@@ -215,7 +215,7 @@ export function evmChainContract(startSubject: () => Promise<EvmSubject>, said: 
 	});
 
 	story(
-		"a list of fills delivers what it can and says which items it passed over and why",
+		"a list of fills delivers what it can and reports which items it skipped and why",
 		async (scene, note) => {
 			const { relayer, wallet, fillMany, land, asset, vault } = scene;
 			const refusing = scene.walletOf("refusing").address;
@@ -277,7 +277,7 @@ export function evmChainContract(startSubject: () => Promise<EvmSubject>, said: 
 	);
 
 	story(
-		"on one chain a fill releases the order, and a void or the fill's end lets anyone refund it",
+		"on one chain a fill releases the order, and a void or the fill deadline lets anyone refund it",
 		async (scene, note) => {
 			const { relayer, land, fillMany, vault } = scene;
 			const here = { destinationChainId: BigInt(scene.chainId), destinationVault: toWord(vault) };
@@ -315,7 +315,7 @@ export function evmChainContract(startSubject: () => Promise<EvmSubject>, said: 
 	);
 
 	story(
-		"attesters release and refund lists, once, and only with enough of the right signatures",
+		"lists are released and refunded once, and only with enough signatures of the right attesters",
 		async (scene, note) => {
 			const { relayer, land, decideMany, call, keys } = scene;
 			const [one, other] = [await scene.makeOrder(), await scene.makeOrder()];
@@ -362,7 +362,7 @@ export function evmChainContract(startSubject: () => Promise<EvmSubject>, said: 
 		},
 	);
 
-	story("anyone refunds after refundAfter and nobody before", async (scene, note) => {
+	story("anyone can refund after refundAfter, and nobody before", async (scene, note) => {
 		const { relayer, land, call, refund } = scene;
 		const order = await scene.makeOrder();
 		await scene.openOrder(order);
@@ -372,7 +372,7 @@ export function evmChainContract(startSubject: () => Promise<EvmSubject>, said: 
 		note("again", await call(relayer.address, refund(order)));
 	});
 
-	story("what cannot be paid out is credited and can be claimed later", async (scene, note) => {
+	story("a payout that fails is credited to its beneficiary", async (scene, note) => {
 		const { relayer, land, escrow, wallet } = scene;
 		const nowhere = await scene.makeOrder({ originVault: toWord(zeroAddress) });
 		await scene.openOrder(nowhere);
@@ -404,7 +404,7 @@ export function evmChainContract(startSubject: () => Promise<EvmSubject>, said: 
 	});
 
 	story(
-		"no more leaves the vault in an hour than its cap, and nothing while it is paused",
+		"the vault pays out at most its cap per hour, and nothing while it is paused",
 		async (scene, note) => {
 			const { relayer, land, call, fillMany, vault, keys, asset, account } = scene;
 			const vaultCall = (functionName: "pause" | "unpause") => ({
@@ -515,38 +515,41 @@ export function evmChainContract(startSubject: () => Promise<EvmSubject>, said: 
 		note("shape of a revert", await shape(wallet.address));
 	});
 
-	story("a node refuses spent nonces and cheap replacements, and keeps gaps waiting", async (scene, note) => {
-		const { subject, relayer, request, nonceOf, sign, offer } = scene;
-		const sender = scene.walletOf("sender");
-		await subject.giveNative(sender.address, parseEther("1"));
-		const nothing = { to: relayer.address, gas: 21_000n };
-		note("gap", await offer(sender, { ...nothing, nonce: 2 }));
-		note("pending with a gap", await nonceOf(sender.address, "pending"));
-		note("first", await offer(sender, { ...nothing, nonce: 0 }));
-		note("known", await offer(sender, { ...nothing, nonce: 0 }));
-		note("cheaper", await offer(sender, { ...nothing, nonce: 0, feeGwei: "19" }));
-		note("replaced", await offer(sender, { ...nothing, nonce: 0, feeGwei: "40", value: 1n }));
-		note("pending", await nonceOf(sender.address, "pending"));
-		await subject.mine(1);
-		expect(await nonceOf(sender.address)).toBe(1);
-		const replacement = await sign(sender, { ...nothing, nonce: 0, feeGwei: "40", value: 1n });
-		note("mined", Boolean(await scene.receiptOf(keccak256(replacement))));
-		note("was replaced", await scene.receiptOf(keccak256(await sign(sender, { ...nothing, nonce: 0 }))));
-		note("spent", await offer(sender, { ...nothing, nonce: 0 }));
-		note("sent again", await offer(sender, { ...nothing, nonce: 0, feeGwei: "40", value: 1n }));
-		note("fills the gap", await offer(sender, { ...nothing, nonce: 1 }));
-		await subject.mine(1);
-		note("both", await nonceOf(sender.address));
-		const before = numberOfBlock(await request("eth_blockNumber", [])) - 1;
-		note("earlier", await request("eth_getTransactionCount", [sender.address, `0x${before.toString(16)}`]));
-		const poor = scene.walletOf("poor");
-		note("unfunded", await offer(poor, { ...nothing, nonce: 0 }));
-		note("little gas", await offer(sender, { ...nothing, gas: 20_000n, nonce: 3 }));
-		await expect(request("eth_sendRawTransaction", ["0x1234"])).rejects.toThrow(RpcFailure);
-	});
+	story(
+		"a node refuses spent nonces and cheap replacements, and holds back what is behind a nonce gap",
+		async (scene, note) => {
+			const { subject, relayer, request, nonceOf, sign, offer } = scene;
+			const sender = scene.walletOf("sender");
+			await subject.giveNative(sender.address, parseEther("1"));
+			const nothing = { to: relayer.address, gas: 21_000n };
+			note("gap", await offer(sender, { ...nothing, nonce: 2 }));
+			note("pending with a gap", await nonceOf(sender.address, "pending"));
+			note("first", await offer(sender, { ...nothing, nonce: 0 }));
+			note("known", await offer(sender, { ...nothing, nonce: 0 }));
+			note("cheaper", await offer(sender, { ...nothing, nonce: 0, feeGwei: "19" }));
+			note("replaced", await offer(sender, { ...nothing, nonce: 0, feeGwei: "40", value: 1n }));
+			note("pending", await nonceOf(sender.address, "pending"));
+			await subject.mine(1);
+			expect(await nonceOf(sender.address)).toBe(1);
+			const replacement = await sign(sender, { ...nothing, nonce: 0, feeGwei: "40", value: 1n });
+			note("mined", Boolean(await scene.receiptOf(keccak256(replacement))));
+			note("was replaced", await scene.receiptOf(keccak256(await sign(sender, { ...nothing, nonce: 0 }))));
+			note("spent", await offer(sender, { ...nothing, nonce: 0 }));
+			note("sent again", await offer(sender, { ...nothing, nonce: 0, feeGwei: "40", value: 1n }));
+			note("fills the gap", await offer(sender, { ...nothing, nonce: 1 }));
+			await subject.mine(1);
+			note("both", await nonceOf(sender.address));
+			const before = numberOfBlock(await request("eth_blockNumber", [])) - 1;
+			note("earlier", await request("eth_getTransactionCount", [sender.address, `0x${before.toString(16)}`]));
+			const poor = scene.walletOf("poor");
+			note("unfunded", await offer(poor, { ...nothing, nonce: 0 }));
+			note("little gas", await offer(sender, { ...nothing, gas: 20_000n, nonce: 3 }));
+			await expect(request("eth_sendRawTransaction", ["0x1234"])).rejects.toThrow(RpcFailure);
+		},
+	);
 
 	story(
-		"balances and states of earlier blocks can be read, and final ones stay behind",
+		"balances of earlier blocks can be read, and the final block is behind the latest",
 		async (scene, note) => {
 			const { chain, wallet, mint, subject } = scene;
 			await mint("USDC", wallet.address, 7n);
@@ -569,7 +572,7 @@ export function evmChainContract(startSubject: () => Promise<EvmSubject>, said: 
 		},
 	);
 
-	story("what a reorganization drops is gone, and can be sent again", async (scene, note) => {
+	story("a transaction that a reorg drops is gone, and can be sent again", async (scene, note) => {
 		const { chain, subject, relayer, request, receiptOf, nonceOf } = scene;
 		await subject.mine(1);
 		const order = await scene.makeFillable();

@@ -51,7 +51,7 @@ async function sentPayout() {
 	return { order, recipient, signature: toSignature(signed.signature), paid };
 }
 
-test("what is held back waits, and lands in the first slot that takes it", async () => {
+test("a transaction that is held back waits, and lands in the first slot that takes it", async () => {
 	const [held, other] = [await sentPayout(), await sentPayout()];
 	produce({ holdBack: (signature) => signature === held.signature });
 	expect([held.paid(), other.paid()]).toEqual([false, true]);
@@ -61,7 +61,7 @@ test("what is held back waits, and lands in the first slot that takes it", async
 	expect(chain.waiting()).toEqual([]);
 });
 
-test("what is held back until its blockhash is too old is gone", async () => {
+test("a transaction that is held back until its blockhash expires never lands", async () => {
 	const held = await sentPayout();
 	for (let i = 0; i < 160; i++) produce({ holdBack: () => true });
 	expect(chain.waiting()).toEqual([]);
@@ -69,7 +69,7 @@ test("what is held back until its blockhash is too old is gone", async () => {
 	expect(held.paid()).toBe(false);
 });
 
-test("a slot that is to be empty takes nothing", async () => {
+test("a slot that is made empty includes no transaction", async () => {
 	const waiting = await sentPayout();
 	const { latest } = chain.heights();
 	produce({ isEmpty: true });
@@ -79,14 +79,14 @@ test("a slot that is to be empty takes nothing", async () => {
 	expect(waiting.paid()).toBe(true);
 });
 
-test("a transaction that is dropped never lands, until it is sent again", async () => {
+test("a dropped transaction does not land", async () => {
 	const [dropped, other] = [await sentPayout(), await sentPayout()];
 	chain.drop((signature) => signature === dropped.signature);
 	produce();
 	expect([dropped.paid(), other.paid()]).toEqual([false, true]);
 });
 
-test("while blocks are dear, what offers less than they cost waits", async () => {
+test("a transaction whose fee is too low waits until the price falls", async () => {
 	const payout = await sentPayout();
 	chain.setGasPrice(2);
 	produce();
@@ -96,7 +96,7 @@ test("while blocks are dear, what offers less than they cost waits", async () =>
 	expect(payout.paid()).toBe(true);
 });
 
-test("what is final cannot be reorganized, and is left out where that was not asked for", () => {
+test("a reorg stops at the final slot, and throws if it is told to go past it", () => {
 	const { finalized } = chain.heights();
 	const keep = () => true;
 	expect(() => chain.reorg({ depth: 100, keep, pastFinality: true })).toThrow("is final");
@@ -104,13 +104,13 @@ test("what is final cannot be reorganized, and is left out where that was not as
 	expect(chain.heights().finalized).toBe(finalized);
 });
 
-test("what only a chain of one's own does is no answer of a node", () => {
+test("devnet-only and unknown methods fail with an RPC error", () => {
 	for (const method of ["devnet_warp", "requestAirdrop", "toString"]) {
 		expect(() => chain.request(method, [])).toThrow(RpcFailure);
 	}
 });
 
-test("accounts are where the service looks for them", async () => {
+test("the chain computes the same token and marker addresses as the service", async () => {
 	const { order, recipient } = await scene.orderTo();
 	const holding = { owner: recipient, mint: scene.usdc, tokenProgram: TOKEN_PROGRAM_ADDRESS };
 	expect(tokenAddressOf({ owner: recipient, token: scene.usdc })).toBe(
@@ -120,7 +120,7 @@ test("accounts are where the service looks for them", async () => {
 	expect(markerAddressOf(marker)).toBe(await markerAddress(marker));
 });
 
-test("what the chain is known to hold is what a node tells of it", async () => {
+test("balances, markers and transactions are visible from the commitment that they have reached", async () => {
 	const payout = await sentPayout();
 	produce();
 	expect(chain.balanceOf(scene.usdc, payout.recipient, "confirmed")).toBe(0n);
@@ -186,7 +186,7 @@ async function story(seed: number): Promise<{ hash: string; answers: number }> {
 	return { hash: createHash("sha256").update(answers.join("\n")).digest("hex"), answers: answers.length };
 }
 
-test("of one seed all answers are the same, on a machine that was used before too", async () => {
+test("one seed always gives the same answers, also after another seed ran", async () => {
 	const first = await story(7);
 	expect(first.answers).toBeGreaterThan(200);
 	expect(await story(8)).not.toEqual(first);

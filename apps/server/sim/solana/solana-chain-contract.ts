@@ -20,7 +20,7 @@ export function solanaChainContract(name: string, startSubject: () => Promise<So
 		afterEach(() => subject.stallFinality(false));
 		afterAll(() => subject?.stop());
 
-		test("the order's one transaction brings its input into the escrow, and the fee payer pays", async () => {
+		test("a deposit moves the order's input into the escrow, and the fee payer pays for it", async () => {
 			const { order, wallet } = await scene.orderFrom();
 			const [escrowed, paid] = [
 				await scene.balance(subject.deployment.escrow),
@@ -66,7 +66,7 @@ export function solanaChainContract(name: string, startSubject: () => Promise<So
 			expect(await scene.balance(recipient)).toBe(order.minOutput);
 		});
 
-		test("an order that was voided is not paid any more", async () => {
+		test("a voided order is not paid", async () => {
 			const { order, recipient } = await scene.orderTo();
 			await scene.land(await scene.signVoid(order));
 			expect(await scene.marker("vault", order)).toBe("escrow");
@@ -95,7 +95,7 @@ export function solanaChainContract(name: string, startSubject: () => Promise<So
 			expect(await scene.balance(subject.deployment.escrow)).toBe(escrowed);
 		});
 
-		test("a transaction lands on top of the last height of its blockhash, and not one block later", async () => {
+		test("a transaction lands on top of the last valid height of its blockhash, and not one block later", async () => {
 			const { lastValidBlockHeight, blockhash } = await readBlockhash(scene.chain);
 			const processedHeight = async () => scene.chain.rpc.getBlockHeight({ commitment: "processed" }).send();
 			const [early, late] = [await scene.orderTo(), await scene.orderTo()];
@@ -117,7 +117,7 @@ export function solanaChainContract(name: string, startSubject: () => Promise<So
 			expect(await scene.balance(late.recipient)).toBe(0n);
 		});
 
-		test("a transaction is processed, then confirmed, then final, and is told only from then on", async () => {
+		test("a transaction is processed, then confirmed, then final, and is visible from each commitment on", async () => {
 			const { order } = await scene.orderTo();
 			const signed = await scene.send(await scene.signPayout(order));
 			expect(await scene.rawStatus(signed)).toBeNull();
@@ -138,7 +138,7 @@ export function solanaChainContract(name: string, startSubject: () => Promise<So
 			expect(await scene.marker("vault", order, "finalized")).toBe("vault");
 		});
 
-		test("heights count blocks and are behind slots, some of which have none", async () => {
+		test("heights count blocks and are below slots, since some slots have no block", async () => {
 			const { finalized, confirmed } = await readSlots(scene.chain);
 			expect(finalized.slot).toBeLessThan(confirmed.slot);
 			expect(confirmed.height).toBeLessThan(confirmed.slot);
@@ -155,7 +155,7 @@ export function solanaChainContract(name: string, startSubject: () => Promise<So
 			});
 		});
 
-		test("an address's transactions are listed newest first, failed ones too, from page to page", async () => {
+		test("an address's transactions are listed newest first, failed ones too, page by page", async () => {
 			const { order, recipient } = await scene.orderTo();
 			const landed = [
 				await scene.land(await scene.signPayout(order)),
@@ -190,7 +190,7 @@ export function solanaChainContract(name: string, startSubject: () => Promise<So
 			expect(await scene.balance(wallet.address)).toBe(deposit.inputAmount);
 		});
 
-		test("what was confirmed is undone by a fork, and lands again when it is sent again", async () => {
+		test("a confirmed transaction is undone by a fork, and lands again when it is sent again", async () => {
 			const { order, recipient } = await scene.orderTo();
 			const { order: deposit, wallet } = await scene.orderFrom();
 			const signed = [await scene.signPayout(order), await scene.signDeposit(deposit, wallet)] as const;
@@ -223,7 +223,7 @@ export function solanaChainContract(name: string, startSubject: () => Promise<So
 			expect(await scene.balance(wallet.address)).toBe(0n);
 		});
 
-		test("what a fork keeps lands again by itself, without what it leaves out", async () => {
+		test("transactions that a fork keeps land again by themselves, and the others do not", async () => {
 			const [kept, gone] = [await scene.orderTo(), await scene.orderTo()];
 			const [keptPayout, gonePayout] = [
 				await scene.signPayout(kept.order),
@@ -240,7 +240,7 @@ export function solanaChainContract(name: string, startSubject: () => Promise<So
 			expect(await scene.balance(gone.recipient)).toBe(0n);
 		});
 
-		test("a blockhash of a block that a fork dropped is good for nothing", async () => {
+		test("a blockhash of a block that a fork dropped is invalid", async () => {
 			await subject.slots(4);
 			const { order, recipient } = await scene.orderTo();
 			const payout = await scene.signPayout(order);
@@ -254,7 +254,7 @@ export function solanaChainContract(name: string, startSubject: () => Promise<So
 			expect(await scene.balance(recipient)).toBe(order.minOutput);
 		});
 
-		test("a fork never reaches what is final", async () => {
+		test("a fork never reaches final slots", async () => {
 			const { order, recipient } = await scene.orderTo();
 			const payout = await scene.land(await scene.signPayout(order));
 			await subject.slots(36);
@@ -265,7 +265,7 @@ export function solanaChainContract(name: string, startSubject: () => Promise<So
 			expect(await scene.balance(recipient)).toBe(order.minOutput);
 		});
 
-		test("while finality stands still blocks go on, and it catches up", async () => {
+		test("while finality is stalled blocks go on, and finality catches up afterwards", async () => {
 			await subject.stallFinality(true);
 			const before = await readSlots(scene.chain);
 			const { order } = await scene.orderTo();
@@ -280,7 +280,7 @@ export function solanaChainContract(name: string, startSubject: () => Promise<So
 			expect(await scene.status(payout)).toMatchObject({ isFinal: true });
 		});
 
-		test("what cannot be answered is an error with a node's code", async () => {
+		test("a request that cannot be answered fails with a node's error code", async () => {
 			const { order } = await scene.orderTo();
 			const payout = await scene.signPayout(order);
 			await scene.land(payout);
@@ -308,7 +308,7 @@ export function solanaChainContract(name: string, startSubject: () => Promise<So
 			}
 		});
 
-		test("bytes that are not signed are answered with their name, and never land", async () => {
+		test("a transaction with a forged signature never lands", async () => {
 			const { order, recipient } = await scene.orderTo();
 			const payout = await scene.signPayout(order);
 			const raw: `0x${string}` = `0x01${"11".repeat(64)}${payout.raw.slice(2 + 2 * 65)}`;

@@ -25,7 +25,7 @@ async function atOnce<T>(work: Promise<T>): Promise<T> {
 
 const data = Uint8Array.of(1, 2, 3);
 
-test("hashes and signatures are those of WebCrypto, and are there in a microtask", async () => {
+test("hashes and signatures equal those of WebCrypto and need only microtasks", async () => {
 	const { publicKey, privateKey } = (await atOnce(
 		crypto.subtle.generateKey("Ed25519", true, ["sign", "verify"]),
 	)) as webcrypto.CryptoKeyPair;
@@ -41,7 +41,7 @@ test("hashes and signatures are those of WebCrypto, and are there in a microtask
 	expect(await crypto.subtle.verify("Ed25519", publicKey, signature, data)).toBe(true);
 });
 
-test("what Solana's client does with keys and addresses takes microtasks only", async () => {
+test("key and address functions of the Solana client need only microtasks", async () => {
 	const signer = await atOnce(createKeyPairSignerFromPrivateKeyBytes(new Uint8Array(32).fill(7)));
 	const holding = { owner: signer.address, mint: TOKEN_PROGRAM_ADDRESS, tokenProgram: TOKEN_PROGRAM_ADDRESS };
 	const [address] = await atOnce(findAssociatedTokenPda(holding));
@@ -51,7 +51,7 @@ test("what Solana's client does with keys and addresses takes microtasks only", 
 	expect((await signer.signMessages([{ content: data, signatures: {} }]))[0]).toEqual(signatures);
 });
 
-test("new keys follow from the random bytes", async () => {
+test("new keys are derived from the given random bytes", async () => {
 	const first = await atOnce(generateKeyPairSigner());
 	undo();
 	undo = await steadyCrypto({ randomBytes: seededRandom(1).bytes });
@@ -59,7 +59,7 @@ test("new keys follow from the random bytes", async () => {
 	expect((await generateKeyPairSigner()).address).not.toBe(first.address);
 });
 
-test("a key that may not be used so is refused, and other algorithms go the usual way", async () => {
+test("a key without the needed usage is refused, and other algorithms still work", async () => {
 	const { publicKey } = (await crypto.subtle.generateKey("Ed25519", true, [
 		"sign",
 		"verify",

@@ -21,7 +21,7 @@ function read(deployment: Deployment, config: object) {
 	return readAttesterConfig(path);
 }
 
-test("an attester sees Solana where its file says where, and its deployment has it", () => {
+test("an attester reads Solana only if its file has an endpoint for it", () => {
 	const config = read({ chains: [], solana }, { solana: { rpcUrl: "http://127.0.0.1:9" } });
 	expect(config.solana).toMatchObject({ chainId: solanaChainId, deployment: solana });
 	expect(read({ chains: [], solana }, {}).solana).toBeUndefined();

@@ -126,7 +126,7 @@ const vaultTo = (recipient: KeyPairSigner, amount = payout, symbol = "USDC") =>
 	on.transfer(symbol, amount, { from: on.keys.vault, to: recipient.address });
 const walletOf = (i: number) => on.wallets[i] as KeyPairSigner;
 
-test("a release is signed once its payout is final, and not before; it is then never refunded", async () => {
+test("a release is signed only once its payout is final, and then no refund is signed", async () => {
 	const order = await makeOrder();
 	const signature = await on.land(await on.signPayout(order, payout));
 	const delivery = formatTransactionHash(solana.deployment.chainId, signature);
@@ -143,7 +143,7 @@ test("a release is signed once its payout is final, and not before; it is then n
 	expect(await reasonOf("Refund", order)).toBe("filled");
 });
 
-test("an account that the payout makes held nothing before, and SOL needs none", async () => {
+test("a payout counts if it creates the recipient's account, and if it pays SOL", async () => {
 	const { address: recipient } = await generateKeyPairSigner();
 	const order = await makeOrder({ recipient });
 	const made = await on.land(await on.signPayout(order, payout, { createsAccount: true }));
@@ -153,7 +153,7 @@ test("an account that the payout makes held nothing before, and SOL needs none",
 	expect(await reasonOf("Release", native, paid)).toBeUndefined();
 });
 
-test("a payout that stays when its marker is closed is still a payout", async () => {
+test("a payout still counts after its marker was closed", async () => {
 	const order = await makeOrder();
 	const signature = await on.land(await on.signPayout(order, payout));
 	const marker = (await on.marker(order))[1]?.accounts?.[0]?.address;
@@ -167,7 +167,7 @@ test("a payout that stays when its marker is closed is still a payout", async ()
 	expect(await reasonOf("Release", order, signature)).toBeUndefined();
 });
 
-test("no release without a payout: failed, too little, to another, in another token, of another order, unmarked", async () => {
+test("no release is signed for a payout that failed, is too small or unmarked, or has another recipient, token or order", async () => {
 	const order = await makeOrder();
 	const other = await makeOrder({ recipient: walletOf(1).address });
 	const marker = await on.marker(order);
@@ -204,7 +204,7 @@ async function closeMarker(order: Order): Promise<void> {
 	await on.land(await on.sign([close]));
 }
 
-test("one payment never passes for two", async () => {
+test("one payment does not count for two orders, nor two payments for one", async () => {
 	const [first, second] = [await makeOrder(), await makeOrder()];
 	const both = await landed([
 		...(await vaultTo(walletOf(0), payout)),
@@ -227,7 +227,7 @@ test("one payment never passes for two", async () => {
 	expect(await reasonOf("Release", order, paysTwice)).toBe("not_filled");
 });
 
-test("what others pay the recipient, or the recipient sells, or gives back, is no payout", async () => {
+test("a transfer by others, or one with a return transfer, memo or reference, does not count as a payout", async () => {
 	const recipient = walletOf(2);
 	const makeLie = async (instructions: (order: Order) => Promise<readonly Instruction[]>) => {
 		const order = await makeOrder({ recipient: recipient.address });
@@ -272,7 +272,7 @@ test("what others pay the recipient, or the recipient sells, or gives back, is n
 	expect(await makeLie(() => vaultTo(recipient))).toBeUndefined();
 });
 
-test("a payout with anything about it that it does not need is no payout", async () => {
+test("a payout with any instruction, account or data that it does not need does not count", async () => {
 	const { feePayer, stranger, keys } = on;
 	const reference = { address: stranger.address, role: AccountRole.READONLY };
 	const named = (instruction: Instruction): Instruction => ({
@@ -385,7 +385,7 @@ async function namingAside({ raw }: SignedTransaction, address: SolanaAddress): 
 	};
 }
 
-test("what goes from one key of ours to another has paid nobody", async () => {
+test("a transfer between our own keys does not count as a payout", async () => {
 	for (const recipient of [on.keys.escrow.address, on.feePayer.address]) {
 		const order = await makeOrder({ recipient, symbol: "SOL", minOutput: 1_000_000n });
 		const moved = await landed([
@@ -396,7 +396,7 @@ test("what goes from one key of ours to another has paid nobody", async () => {
 	}
 });
 
-test("a refund is signed once the void is final, and not before; it is then never released", async () => {
+test("a refund is signed only once the void is final, and then no release is signed", async () => {
 	const order = await makeOrder();
 	const signature = await on.land(await on.signVoid(order));
 	expect((await ask("Refund", [{ order }])).reasons).toEqual(["not_voided"]);
@@ -405,7 +405,7 @@ test("a refund is signed once the void is final, and not before; it is then neve
 	expect((await ask("Release", [{ order, delivery: signature }])).reasons).toEqual(["voided"]);
 });
 
-test("no time closes an order on Solana, and lamports at its marker's address are no marker", async () => {
+test("an order to Solana does not expire, and lamports at its marker's address do not void it", async () => {
 	const order = on.toSolana(await actions.makeOrder({ stepSeconds: 10n }));
 	await chains.origin.testClient.increaseTime({ seconds: 1_000_000 });
 	await chains.origin.testClient.mine({ blocks: 10 });
@@ -415,7 +415,7 @@ test("no time closes an order on Solana, and lamports at its marker's address ar
 	expect(await reasonOf("Refund", order)).toBe("not_voided");
 });
 
-test("of a Solana that is not in its configuration, or does not answer, an attester says so", async () => {
+test("an attester that does not know Solana, or cannot reach it, refuses with that reason", async () => {
 	const order = await makeOrder();
 	const [blind, deaf] = [
 		await start({}),
@@ -431,7 +431,7 @@ test("of a Solana that is not in its configuration, or does not answer, an attes
 	}
 });
 
-test("nothing is signed for keys and assets that are not in its configuration, nor for an input on Solana", async () => {
+test("nothing is signed for keys and assets outside the configuration, nor for an input on Solana", async () => {
 	const order = await makeOrder();
 	await on.land(await on.signVoid(order));
 	const stranger = toSolanaWord(on.stranger.address);
@@ -444,7 +444,7 @@ test("nothing is signed for keys and assets that are not in its configuration, n
 	expect(await reasonOf("Release", on.fromSolana(order))).toBe("custodial_origin");
 });
 
-test("a heartbeat says how far Solana is final too, in slots", async () => {
+test("a heartbeat contains the final slot of Solana, signed", async () => {
 	const response = await fetch(`${attester.url}/heartbeat`);
 	const beats = (await response.json()) as (Heartbeat & { signature: Hex })[];
 	const { signature, ...beat } = beats.find(

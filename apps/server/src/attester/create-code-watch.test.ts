@@ -105,14 +105,14 @@ const flipByte = (at: number) => (code: Hex) => {
 	return `${code.slice(0, 2 + 2 * at)}${byte}${code.slice(4 + 2 * at)}` as Hex;
 };
 
-test("vaults and escrows with the published code and the deployment file's immutables are signed for", async () => {
+test("an attester signs for contracts with the published code and the deployment file's immutables", async () => {
 	const attester = await attesterOf([seen(chains.origin), seen(chains.destination)]);
 	expect(await attester.problems()).toEqual({ 31337: ["checked"], 31338: ["checked"] });
 	expect(await attester.ask(filled)).toBe("signed");
 	expect(await attester.heard()).toEqual([31337, 31338]);
 });
 
-test("a vault with another router fills orders, and no attester signs for its chain or says that it sees it", async () => {
+test("an attester neither signs for nor reports a chain whose vault has another router", async () => {
 	const { destination, origin } = chains;
 	const { vault } = destination.deployment.contracts;
 	await changeCode(destination, vault, (code) => withImmutable(code, "ROUTER", stranger));
@@ -121,7 +121,7 @@ test("a vault with another router fills orders, and no attester signs for its ch
 	expect(await attester.heard()).toEqual([31337]);
 	const [, problem] = (await attester.problems())[31338] ?? [];
 	expect(problem).toBe(
-		`vault ${vault} on chain 31338: its immutable ROUTER is ${stranger}, and by the deployment file it should be ${destination.deployment.uniswap.router.toLowerCase()}`,
+		`vault ${vault} on chain 31338: its immutable ROUTER is ${stranger}, but by the deployment file it should be ${destination.deployment.uniswap.router.toLowerCase()}`,
 	);
 });
 
@@ -129,7 +129,7 @@ test.each([
 	["the vault of the destination", "destination", "vault"],
 	["the escrow of the origin", "origin", "escrow"],
 	["the vault of the origin, to which inputs are released", "origin", "vault"],
-] as const)("nothing is signed where one byte of the code of %s is another", async (_, which, name) => {
+] as const)("nothing is signed if one byte of the code of %s differs", async (_, which, name) => {
 	const chain = chains[which];
 	const address = chain.deployment.contracts[name];
 	await changeCode(chain, address, flipByte(100));
@@ -141,7 +141,7 @@ test.each([
 	]);
 });
 
-test("nothing is signed where an address of the deployment file has no code, also an earlier vault's", async () => {
+test("nothing is signed if an address in the deployment file has no code, even an earlier vault's", async () => {
 	const { origin, destination } = chains;
 	for (const changes of [
 		{ vault: stranger },
@@ -161,7 +161,7 @@ test.each([
 	["router", "ROUTER", "earlierRouters"],
 	["settlement token", "SETTLEMENT_TOKEN", "earlierSettlementTokens"],
 ] as const)(
-	"an earlier vault may have an earlier %s if the attester's own file names it, and the current one may not",
+	"an earlier vault may have an earlier %s if the attester's own file names it, and the current vault may not",
 	async (_, immutable, setting) => {
 		const { destination } = chains;
 		const { vault } = destination.deployment.contracts;
@@ -183,7 +183,7 @@ test.each([
 	},
 );
 
-test("a chain that does not answer is signed for once it was compared; what was right is compared again after a day", async () => {
+test("a chain is signed for only once its code was checked, and checked code is checked again after a day", async () => {
 	const { origin, destination } = chains;
 	const unanswered = connectChain({ ...destination, rpcUrl: "http://127.0.0.1:9" });
 	const blind = await attesterOf([seen(origin), unanswered]);

@@ -57,7 +57,7 @@ async function ask(kind: "Release" | "Refund", orders: Order[], url = attester.u
 	return { status: response.status, body };
 }
 
-test("a release is signed once its fill is final, and not before; it is then never refunded", async () => {
+test("a release is signed only once its fill is final, and then no refund is signed", async () => {
 	const order = await actions.makeOrder();
 	expect(await ask("Release", [order])).toEqual({
 		status: 409,
@@ -76,7 +76,7 @@ test("a release is signed once its fill is final, and not before; it is then nev
 	]);
 });
 
-test("a refund is signed once its void is final, or its deadline at a final block, and not before", async () => {
+test("a refund is signed only once its void, or a block after its deadline, is final", async () => {
 	const voided = await actions.makeOrder();
 	const expired = await actions.makeOrder({ stepSeconds: 10n });
 	await actions.voidOrder(voided);
@@ -94,7 +94,7 @@ test("a refund is signed once its void is final, or its deadline at a final bloc
 	expect((await ask("Refund", [voided, expired])).status).toBe(200);
 });
 
-test("nothing is signed for contracts, chains and assets that are not in the attester's own configuration", async () => {
+test("nothing is signed for contracts, chains and assets outside the attester's own configuration", async () => {
 	const order = await actions.makeOrder();
 	await actions.fill(order, 9_000_000n);
 	await actions.finalize();
@@ -112,7 +112,7 @@ test("nothing is signed for contracts, chains and assets that are not in the att
 	expect((await ask("Release", [])).status).toBe(400);
 });
 
-test("all that cannot be signed for is told at once, and of a chain that does not answer so", async () => {
+test("all orders that cannot be signed for are refused at once, each with its reason, also if a chain does not answer", async () => {
 	const [filled, unfilled, foreign] = [
 		await actions.makeOrder(),
 		await actions.makeOrder(),
@@ -160,7 +160,7 @@ test("all that cannot be signed for is told at once, and of a chain that does no
 	}
 });
 
-test("a heartbeat says how far each chain is final, signed", async () => {
+test("the heartbeat of each chain is signed and has a time", async () => {
 	const response = await fetch(`${attester.url}/heartbeat`);
 	const beats = (await response.json()) as (Heartbeat & { signature: Hex })[];
 	expect(beats.map((beat) => beat.chainId)).toEqual([31337, 31338]);

@@ -68,7 +68,7 @@ async function insertSwap(
 
 const settledMoves = ["opening", "deposited", "delivering", "settled"];
 
-test("I6: a delivery on a deposit that was not deep enough, or that no second provider had, is found", async () => {
+test("I6: a delivery on a deposit that was not deep enough, or that no second provider confirmed, is found", async () => {
 	const deposit = { blockNumber: 100, headNumber: 102, finalizedNumber: 90, blocksNeeded: 2 };
 	const decided = async (...decisions: object[]) => {
 		const order = await actions.makeOrder();
@@ -108,7 +108,7 @@ test("I6: a delivery on a deposit that was not deep enough, or that no second pr
 	expect(foundIn(await audit({ chains: strict, policySinceMs: 0 }), deep)).toEqual(["I6"]);
 });
 
-test("I2: a posting that does not add up stops its chain, whatever it was written for", async () => {
+test("I2: a posting that does not balance is found for its chain, whatever it was written for", async () => {
 	const { chainId } = chains.destination;
 	await database.owner.query("alter table entries disable trigger entries_balance");
 	await database.owner.query(
@@ -126,7 +126,7 @@ test("I2: a posting that does not add up stops its chain, whatever it was writte
 	expect(await found()).toEqual([]);
 });
 
-test("I7: a step that is not in the picture, or a row that nobody moved there, is found", async () => {
+test("I7: a transition that the state diagram does not allow, or a stage without a transition, is found", async () => {
 	const leaps = await actions.makeOrder();
 	await insertSwap(leaps, { moves: ["opening", "deposited", "refunding", "delivering", "opening"] });
 	const changed = await actions.makeOrder({ stepSeconds: 1n, agoSeconds: 60n });
@@ -146,7 +146,7 @@ test("I7: a step that is not in the picture, or a row that nobody moved there, i
 	expect(report.checked.I7).toBe(report.swaps);
 });
 
-test("I10 and I15: what is delivered and not final, or not released, beyond its cap is found", async () => {
+test("I10 and I15: deliveries that are not final, or not released, beyond their cap are found", async () => {
 	const unfinal = await actions.makeOrder();
 	await actions.fill(unfinal, 9_000_000n);
 	await insertSwap(unfinal, { usdCents: 1_100n });
@@ -197,7 +197,7 @@ test("I11: two swaps of one order, and two sets of jobs for one nonce, are found
 	await database.owner.query("delete from lane_transactions");
 });
 
-test("with a memory only what is new is read, what is over is forgotten, and what is found is the same", async () => {
+test("an audit with a memory reads only new data, forgets finished orders, and finds the same", async () => {
 	const memory = createAuditMemory();
 	const isKnown = () => true;
 	const order = await actions.makeOrder();
@@ -223,7 +223,7 @@ test("with a memory only what is new is read, what is over is forgotten, and wha
 	expect(late.chains.map(({ tokens }) => tokens)).toEqual(whole.chains.map(({ tokens }) => tokens));
 });
 
-test("what was found of a swap that ended, and is known, is told until all is read anew", async () => {
+test("a known finding about a swap that ended is reported until everything is read again", async () => {
 	const memory = createAuditMemory();
 	const isKnown = () => true;
 	const order = await actions.makeOrder({ stepSeconds: 1n, agoSeconds: 60n });
@@ -239,7 +239,7 @@ test("what was found of a swap that ended, and is known, is told until all is re
 	expect(foundIn(await audit({ memory: createAuditMemory(), isKnown }), order)).toEqual([]);
 });
 
-test("I6: with a memory too, a delivery for an order that nobody knows is found, and one for a swap of before is none", async () => {
+test("I6: an audit with a memory finds a delivery for an unknown order, and not one for an ended swap", async () => {
 	const memory = createAuditMemory();
 	const isKnown = () => true;
 	await audit({ memory, isKnown });
@@ -255,7 +255,7 @@ test("I6: with a memory too, a delivery for an order that nobody knows is found,
 	}
 });
 
-test("I12: an order that anyone could refund by now, and cannot, is found; what is lost is told with its value", async () => {
+test("I12: an order that anyone should be able to refund, and nobody can, is found; a loss is reported with its value", async () => {
 	const open = await actions.makeOrder({ stepSeconds: 30n });
 	await actions.open(open);
 	const gone = await actions.makeOrder({ stepSeconds: 30n });
@@ -279,7 +279,7 @@ test("I12: an order that anyone could refund by now, and cannot, is found; what 
 	await testClient.setCode({ address: escrow, bytecode: code ?? "0x" });
 });
 
-test("a chain that does not answer, or lags behind the books, is named and not judged, and the others are", async () => {
+test("a chain that does not answer, or lags behind the books, is reported as unchecked, and the others are audited", async () => {
 	const found = await audit();
 	const { origin, destination } = chains;
 	const gone = { ...destination, rpcUrl: "http://127.0.0.1:1" };
@@ -287,7 +287,7 @@ test("a chain that does not answer, or lags behind the books, is named and not j
 	expect(report.unchecked).toEqual([
 		{
 			chainId: destination.chainId,
-			why: expect.stringContaining(`chain ${destination.chainId} cannot be asked`),
+			why: expect.stringContaining(`chain ${destination.chainId} could not be read`),
 		},
 	]);
 	const audited = (one: Report) => one.chains.map(({ chainId }) => chainId);
@@ -302,7 +302,7 @@ test("a chain that does not answer, or lags behind the books, is named and not j
 	]);
 	const behind = await audit();
 	expect(behind.unchecked).toEqual([
-		{ chainId: origin.chainId, why: expect.stringMatching(/cannot be asked: its node is at block/) },
+		{ chainId: origin.chainId, why: expect.stringMatching(/could not be read: its node is at block/) },
 	]);
 	expect(audited(behind)).toEqual([destination.chainId]);
 });

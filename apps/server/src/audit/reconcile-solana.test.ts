@@ -179,7 +179,7 @@ async function closeMarker(order: Order, base: "vault" | "escrow", owner: "vault
 	await send("close", undefined, await signClose({ ...parts, markers: [{ address, owner }] }));
 }
 
-test("a service that kept its promises reconciles, to the lamport", async () => {
+test("the books of correctly handled swaps reconcile with the chains, to the lamport", async () => {
 	const { address: newcomer } = await generateKeyPairSigner();
 	const delivered = await toSolana({ recipient: newcomer });
 	const refunded = await toSolana();
@@ -233,7 +233,7 @@ test("a service that kept its promises reconciles, to the lamport", async () => 
 	);
 });
 
-test("an order within Solana that an earlier version voided and then refunded is no breach; voided and told as refunded it is", async () => {
+test("an order within Solana that an earlier version voided and then refunded is no breach; without the refund it is", async () => {
 	const { vault, escrow } = on.keys;
 	const [refunded, unpaid] = [on.toSolana(await fromSolana()), on.toSolana(await fromSolana())];
 	for (const order of [refunded, unpaid]) {
@@ -253,7 +253,7 @@ test("an order within Solana that an earlier version voided and then refunded is
 	expect(await findings()).toEqual([]);
 });
 
-test("with a memory nothing is found of orders that ended long ago, and what is found is the same", async () => {
+test("an audit with a memory no longer reads swaps that ended long ago, and finds the same", async () => {
 	await follow();
 	const memory = createAuditMemory();
 	const nowMs = Date.now();
@@ -267,7 +267,7 @@ test("with a memory nothing is found of orders that ended long ago, and what is 
 	expect(later.chains).toEqual(first.chains);
 });
 
-test("a history of many pages is read as a whole", async () => {
+test("a history of many pages is read completely", async () => {
 	const chain = await connectAuditedSolana(solana);
 	const [whole, inPages] = [
 		await readSolanaTransactions(chain),
@@ -277,7 +277,7 @@ test("a history of many pages is read as a whole", async () => {
 	expect(inPages).toEqual(whole);
 });
 
-test("of a history that is known only what is newer is listed and read, and it comes to the same", async () => {
+test("only the new part of a known history is listed and read, with the same result", async () => {
 	const asked: { method: string; listed: number }[] = [];
 	const real = createDefaultRpcTransport({ url: solana.rpcUrl });
 	const transport: typeof real = async (request) => {
@@ -312,7 +312,7 @@ test("of a history that is known only what is newer is listed and read, and it c
 	expect(second).toEqual(await readSolanaTransactions(chain));
 });
 
-test("what strangers send is in the books as theirs, and at every slot what is there is what is booked", async () => {
+test("gifts by strangers cause no breach, before and after they are booked", async () => {
 	const to = solana.deployment;
 	const gifts = [
 		...(await on.transfer("USDC", 11n, { from: on.wallets[5] as KeyPairSigner, to: to.vault })),
@@ -336,7 +336,7 @@ test("what strangers send is in the books as theirs, and at every slot what is t
 	expect(new Set(extra.flat())).toEqual(new Set(["0"]));
 });
 
-test("lamports that are paid to a token account are an output and no rent", async () => {
+test("lamports that are paid to a token account count as an output, not as rent", async () => {
 	const account = await generateKeyPairSigner();
 	const made = [
 		getCreateAccountInstruction({
@@ -362,7 +362,7 @@ test("lamports that are paid to a token account are an output and no rent", asyn
 	expect(await findings()).toEqual([]);
 });
 
-test("an input that its wallet cannot be paid back is owed while that is the wallet's doing, and late when it is not", async () => {
+test("an input that cannot be refunded is owed while the wallet is at fault, and late once it is not", async () => {
 	const wallet = on.wallets[2] as KeyPairSigner;
 	const made = await actions.makeOrder({ stepSeconds: 600n, agoSeconds: 1_860n });
 	const order = on.fromSolana(made, { wallet });
@@ -413,7 +413,7 @@ test("an input that its wallet cannot be paid back is owed while that is the wal
 	expect(await findings()).toEqual([]);
 });
 
-test("a transaction of a version that is not known here is skipped and counted, and what it gave pauses nothing", async () => {
+test("a transaction of an unknown version is skipped and counted, and its amounts pause nothing", async () => {
 	const giver = on.wallets[5] as KeyPairSigner;
 	const gift = await on.sign(await on.transfer("USDC", 1n, { from: giver, to: solana.deployment.vault }), {
 		payer: on.stranger,
@@ -447,7 +447,7 @@ test("a transaction of a version that is not known here is skipped and counted, 
 	expect(later.breaches.filter(isNew)).toMatchObject([{ invariant: "I2", pauses: false }]);
 });
 
-test("a flood of strangers' transactions is read in parts, and of it only what it gave us is kept", async () => {
+test("many transactions of strangers are read in parts, and only their gifts are kept", async () => {
 	const { vault } = solana.deployment;
 	const giver = on.wallets[5] as KeyPairSigner;
 	const before = await readSolanaTransactions(await connectAuditedSolana(solana));
@@ -476,7 +476,7 @@ test("a flood of strangers' transactions is read in parts, and of it only what i
 	expect((await check()).unchecked).toEqual([]);
 });
 
-test("a node that fails again and again is read to the end all the same, since what it told is kept", async () => {
+test("a history is read to the end even if the node keeps failing, since finished parts are kept", async () => {
 	const real = createDefaultRpcTransport({ url: solana.rpcUrl });
 	const failing = (method: string, every: number) => {
 		let asked = 0;
@@ -504,7 +504,7 @@ test("a node that fails again and again is read to the end all the same, since w
 	expect(memory.solana?.newest.size).toBe(1);
 });
 
-test("a book that says something else than the chain is found", async () => {
+test("books that differ from the chain are found", async () => {
 	const { chainId } = solana.deployment;
 	/** Books a transfer from one account to another that never happened. */
 	const misbook = (from: string, to: string, symbol: string, amount: bigint) =>
@@ -556,7 +556,7 @@ test("a book that says something else than the chain is found", async () => {
 	expect(await findings()).toEqual([]);
 });
 
-test("money that left escrow or vault for no order is found, however it is booked", async () => {
+test("money that left escrow or vault for no order is found", async () => {
 	const { vault, escrow } = on.keys;
 	const thief = on.stranger;
 	const { address: to } = on.wallets[4] as KeyPairSigner;
@@ -571,7 +571,7 @@ test("money that left escrow or vault for no order is found, however it is booke
 	]);
 });
 
-test("an input that was taken twice is found, before and after one of them went back", async () => {
+test("an input that was taken twice is found, before and after one of them was refunded", async () => {
 	const twice = await fromSolana({ symbol: "USDT" });
 	await insertSwap(twice, "pending");
 	await deposit(twice);
@@ -584,7 +584,7 @@ test("an input that was taken twice is found, before and after one of them went 
 	]);
 });
 
-test("what was told to callers and is not so is found", async () => {
+test("a reported outcome that is not true is found", async () => {
 	const opened = await fromSolana();
 	await deposit(opened);
 	await insertSwap(opened, "failed");
@@ -604,7 +604,7 @@ test("what was told to callers and is not so is found", async () => {
 	]);
 });
 
-test("a payout to another, of another token, too small, or made twice, is found", async () => {
+test("a payout to another recipient, in another token, too small or made twice is found", async () => {
 	const wallets = on.wallets as [KeyPairSigner, KeyPairSigner];
 	const misled = await toSolana();
 	const mistaken = await toSolana();
@@ -654,7 +654,7 @@ test("a payout to another, of another token, too small, or made twice, is found"
 	expect(found.filter((line) => line === "I3 delivered 0, less than 9000000")).toHaveLength(2);
 });
 
-test("an input that went back in part, to another, or both ways, is found", async () => {
+test("an input that was refunded in part, to another wallet, or both refunded and released is found", async () => {
 	const part = await fromSolana();
 	const elsewhere = await fromSolana();
 	const both = await fromSolana();
@@ -724,7 +724,7 @@ test("an input on another chain that was released before its payout, or refunded
 	);
 });
 
-test("an input on Solana that was released before its delivery is found, and a marker for an order of nobody's", async () => {
+test("an input on Solana that was released before its delivery, and a marker for an unknown order, are found", async () => {
 	const released = await fromSolana();
 	await deposit(released);
 	await insertSwap(released, "pending");
@@ -736,7 +736,7 @@ test("an input on Solana that was released before its delivery is found, and a m
 	expect(found).toContainEqual(expect.stringMatching(/^I3 an order that nobody knows was voided in slot/));
 });
 
-test("an account of ours that another owns, may take from or may close is found, whatever it holds", async () => {
+test("an account of ours that another key owns, may take from or may close is found", async () => {
 	const { vault, escrow } = on.keys;
 	const { address: thief } = on.stranger;
 	const accountOf = (owner: KeyPairSigner, symbol: string) =>

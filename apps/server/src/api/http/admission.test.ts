@@ -3,7 +3,7 @@ import { expect, test } from "vitest";
 import type { Account } from "../key/api-keys.ts";
 import { createAdmission } from "./admission.ts";
 
-test("a key above its rate is not traced: a flood of refusals fills no collector", async () => {
+test("requests above a key's rate are not traced", async () => {
 	let remaining = 2;
 	const traced: string[] = [];
 	const admission = createAdmission({

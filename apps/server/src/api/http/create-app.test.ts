@@ -175,7 +175,7 @@ test("a path that does not exist is 404 and a wrong method 405 with Allow, befor
 	expect(answer.headers.allow).toBe("GET, HEAD");
 });
 
-test("the key is asked before the rate, the rate before the body [D-order-2, D-order-3]", async () => {
+test("the key is checked before the rate, and the rate before the body [D-order-2, D-order-3]", async () => {
 	const wrong = { method: "POST", url: "/swap/quote", body: "[" } as const;
 	const app = start({ left: 1 });
 	expectError(await app.inject({ ...wrong, headers: { "content-type": "x" } }), 401, "UNAUTHORIZED");
@@ -193,7 +193,7 @@ test("the key is asked before the rate, the rate before the body [D-order-2, D-o
 	expect((await app.inject("/health")).statusCode).toBe(200);
 });
 
-test("only JSON objects of at most 32 KiB are bodies", async () => {
+test("a body must be a JSON object of at most 32 KiB", async () => {
 	const app = start();
 	const post = (body: string | Buffer, contentType?: string) =>
 		app.inject({
@@ -239,7 +239,7 @@ test("only JSON objects of at most 32 KiB are bodies", async () => {
 	expectError(await post(large, "text/plain"), 415, "UNSUPPORTED_MEDIA_TYPE");
 });
 
-test("a key that stands twice in one object is refused, however it is escaped, and the same key in two objects is not [D-conventions-35]", async () => {
+test("a body with a duplicate key in one object is refused, however it is escaped; the same key in two objects is accepted [D-conventions-35]", async () => {
 	const app = start();
 	const post = (body: string) =>
 		app.inject({
@@ -279,7 +279,7 @@ test("a body that nests as deep as its size allows is parsed", () => {
 	expect(() => parseBody(Buffer.from(body.replace("{", '{"a":1,')))).toThrow(SwapError);
 });
 
-test("a compressed body is 415, whatever it holds, and one that says it is not compressed is taken [D-conventions-37]", async () => {
+test("a compressed body is 415, whatever it holds, and one with the encoding identity is accepted [D-conventions-37]", async () => {
 	const app = start();
 	const post = (body: Buffer, encoding: string) =>
 		app.inject({
@@ -314,7 +314,7 @@ test("a body that stalls is 408 within ten seconds, and the connection ends [D-e
 	}
 });
 
-test("trailing and doubled slashes make no difference, and any parameter is just text", async () => {
+test("trailing and doubled slashes are ignored, and any text is accepted as a path parameter", async () => {
 	const app = start();
 	for (const url of [
 		"/swap/status/x",
@@ -347,7 +347,7 @@ test("trailing and doubled slashes make no difference, and any parameter is just
 	);
 });
 
-test("a request id is ours alone, and a new one each time", async () => {
+test("each request gets a new id from the server, whatever id the caller sends", async () => {
 	const app = start();
 	const ids = await Promise.all(
 		["/health", "/health", "/nowhere"].map(
@@ -374,7 +374,7 @@ test("a public page needs no key and may be text", async () => {
 	expect([answer.body, answer.headers["content-type"]]).toEqual(["<p>", "text/html; charset=utf-8"]);
 });
 
-test("a preflight of a configured origin needs no key; other origins get nothing [D-conventions-32]", async () => {
+test("a preflight of a configured origin needs no key; other origins get no CORS headers [D-conventions-32]", async () => {
 	const preflight = (origin: string) => ({
 		method: "OPTIONS" as const,
 		url: "/swap/quote",
@@ -414,7 +414,7 @@ function detailsOf(schema: z.ZodType, value: unknown) {
 	return undefined;
 }
 
-test("a misspelt field is named, with those that exist and the one that was meant", () => {
+test("an unknown field is named, with the accepted fields and the one that was probably meant", () => {
 	const strict = z.strictObject({
 		amount: z.string(),
 		slippageBps: z.int().optional(),
@@ -444,7 +444,7 @@ test("a misspelt field is named, with those that exist and the one that was mean
 	});
 });
 
-test("a name that is longer than any is shown by its beginning, and nothing is taken for it", () => {
+test("an overlong field name is shown shortened and gets no suggestion", () => {
 	const long = "amount".repeat(40);
 	const details = detailsOf(z.strictObject({ amount: z.string() }), { amount: "1", [long]: 1 });
 	expect(details).toEqual({
@@ -453,7 +453,7 @@ test("a name that is longer than any is shown by its beginning, and nothing is t
 	});
 });
 
-test("a body full of wrong names is refused quickly, by the first of them", () => {
+test("a body with thousands of unknown fields is refused quickly, naming the first 20", () => {
 	const strict = z.strictObject({ amount: z.string(), slippageBps: z.int().optional() });
 	const full = Object.fromEntries(Array.from({ length: 4_000 }, (_, i) => [`amount${i}`, 1]));
 	const startedMs = performance.now();
@@ -477,7 +477,7 @@ async function answerTo(app: FastifyInstance, bytes: string): Promise<string> {
 	return text;
 }
 
-test("bytes that are no HTTP request are answered in our form too [D-conventions-33]", async () => {
+test("malformed HTTP and CONNECT requests are answered with our error body [D-conventions-33]", async () => {
 	const app = start();
 	for (const bytes of [
 		"nonsense\r\n\r\n",
@@ -509,7 +509,7 @@ test("bytes that are no HTTP request are answered in our form too [D-conventions
 	}
 });
 
-test("whoever sends no HTTP and never closes does not keep the connection", async () => {
+test("a caller that sends malformed HTTP and never closes is disconnected", async () => {
 	const app = start();
 	await app.listen({ host: "127.0.0.1", port: 0 });
 	const { port } = app.server.address() as AddressInfo;
@@ -525,7 +525,7 @@ test("whoever sends no HTTP and never closes does not keep the connection", asyn
 	}
 });
 
-test("an address that sends too many CONNECTs is hung up on, and its preflights are still answered", async () => {
+test("an address that sends too many CONNECTs is disconnected, and its preflights are still answered", async () => {
 	const app = start({
 		corsOrigins: ["https://ours.example"],
 		rateLimits: {
@@ -548,7 +548,7 @@ test("an address that sends too many CONNECTs is hung up on, and its preflights 
 	expect(preflight.statusCode).toBe(200);
 });
 
-test("a stop answers held calls with what is known, and accepts no new ones", async () => {
+test("on shutdown held calls are answered with the current state, and new connections are refused", async () => {
 	const app = start();
 	await app.listen({ host: "127.0.0.1", port: 0 });
 	const { port } = app.server.address() as AddressInfo;
@@ -560,7 +560,7 @@ test("a stop answers held calls with what is known, and accepts no new ones", as
 	await expect(fetch(`http://127.0.0.1:${port}/health`)).rejects.toThrow("fetch failed");
 });
 
-test("a caller who leaves while its key is looked up holds nothing", async () => {
+test("a handler learns of a caller who left while its key was looked up", async () => {
 	const asked = Promise.withResolvers<void>();
 	const lookedUp = Promise.withResolvers<typeof account>();
 	const app = start({

@@ -94,7 +94,7 @@ function start({
 const quote = { method: "POST", url: "/swap/quote", body: {} } as const;
 const keyed = { ...quote, headers: { "x-api-key": key } };
 
-test("an address above its limit is refused before its key is looked at, unless it shows one that may be right", async () => {
+test("an address above its limit is refused before its key is looked up, unless the key has a valid form", async () => {
 	const apiKeys = countedKeys();
 	const app = start({ apiKeys });
 	const statuses = [];
@@ -126,7 +126,7 @@ test("an address above its limit is refused before its key is looked at, unless 
 	expect((await app.inject({ ...quote, remoteAddress: "10.9.9.9" })).statusCode).toBe(401);
 });
 
-test("pages and paths that do not exist are limited by address too, and what a balancer asks never is", async () => {
+test("pages and unknown paths are limited by address too, and health checks never are", async () => {
 	const app = start();
 	const statuses = [];
 	for (let i = 0; i < 21; i++) {
@@ -137,7 +137,7 @@ test("pages and paths that do not exist are limited by address too, and what a b
 	expect((await app.inject(keyed)).statusCode).toBe(200);
 });
 
-test("every endpoint is limited, by key or by address, but those that balancers ask", () => {
+test("every endpoint is limited by key or by address, except /health and /ready", () => {
 	const all = routesWithoutParts();
 	const paths = (routes: Route[]) => routes.map(({ path }) => path).toSorted();
 	expect(paths(all.filter(({ operation }) => operation === undefined))).toEqual(
@@ -149,7 +149,7 @@ test("every endpoint is limited, by key or by address, but those that balancers 
 	]);
 });
 
-test("who calls is what a trusted proxy says, and nobody else's word counts", async () => {
+test("the caller's address is taken from X-Forwarded-For only if a trusted proxy sent it", async () => {
 	const sent = async (app: FastifyInstance, forwarded: string, remoteAddress: string) =>
 		(await app.inject({ ...quote, remoteAddress, headers: { "x-forwarded-for": forwarded } })).statusCode;
 	const app = start({ trustedProxies: ["10.0.0.0/8", "fd00::/8"] });
@@ -195,7 +195,7 @@ function send(port: number, path: string, agent: Agent): Promise<Answer> {
 	return promise;
 }
 
-test("a stop fails nobody: not who asks over kept connections, not who is held, not who comes meanwhile", async () => {
+test("a stop fails no request: not on kept-alive connections, not held calls, not new requests", async () => {
 	const stopping = new AbortController();
 	const app = start({ stopping: stopping.signal });
 	await app.listen({ host: "127.0.0.1", port: 0 });
@@ -240,7 +240,7 @@ test("a stop fails nobody: not who asks over kept connections, not who is held, 
 	agent.destroy();
 });
 
-test("connections that say nothing, or are idle between two requests, keep no process from its end", async () => {
+test("silent and idle connections do not keep the server from closing", async () => {
 	const app = start();
 	await app.listen({ host: "127.0.0.1", port: 0 });
 	const { port } = app.server.address() as AddressInfo;

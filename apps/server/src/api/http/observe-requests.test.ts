@@ -65,7 +65,7 @@ async function listen(): Promise<string> {
 	return `http://127.0.0.1:${(app.server.address() as AddressInfo).port}`;
 }
 
-test("every request is counted by its route and code, and none is left under way", async () => {
+test("every request is counted by its route and code, and none stays in flight", async () => {
 	const { answered, limited, underWay } = start();
 	await call("/swap/status/swp_42?key=a", key);
 	await call("/swap/status/swp_42");
@@ -82,7 +82,7 @@ test("every request is counted by its route and code, and none is left under way
 	expect(limited).toEqual(["gas_budget"]);
 });
 
-test("a request that shows a key is a span; a stranger makes none, and nobody's key is in one", async () => {
+test("a request with a key gets a span, one without a key gets none, and no span contains a key", async () => {
 	const { tracer, spans } = keepSpans();
 	const { answered } = start({ tracer });
 	const trace = "0af7651916cd43dd8448eb211c80319c";
@@ -103,7 +103,7 @@ test("a request that shows a key is a span; a stranger makes none, and nobody's 
 	expect(JSON.stringify(kept)).not.toContain("secret");
 });
 
-test("where nobody counts or traces, nothing is kept of a request", async () => {
+test("without metrics and tracing a request gets no span and no listener", async () => {
 	const listeners = async (tracer?: Tracer) => {
 		app = fastify();
 		const observer = observeRequests(app, { tracer, metrics: undefined, nowMs: Date.now });
@@ -119,7 +119,7 @@ test("where nobody counts or traces, nothing is kept of a request", async () => 
 	expect(off).toEqual({ span: "none", listeners: on.listeners - 1 });
 });
 
-test("a caller who leaves before the answer is gone, and no success", async () => {
+test("a caller who leaves before the answer is counted as gone and not as a success", async () => {
 	const { tracer, spans } = keepSpans();
 	const { answered, underWay } = start({ tracer });
 	const { port } = new URL(await listen());

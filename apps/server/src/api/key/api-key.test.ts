@@ -15,7 +15,7 @@ function seeded(seed: Uint8Array) {
 }
 const anyKey = fc.uint8Array({ minLength: 44, maxLength: 44 }).map(seeded);
 
-test("every key has the form that is published, and the example there is a key", () => {
+test("every key has the published form, and the published example is a key", () => {
 	const page = readFileSync(join(import.meta.dirname, "../../../../../docs/keys.md"), "utf8");
 	const { key, id } = seeded(Uint8Array.from({ length: 44 }, (_, i) => i));
 	expect(key).toBe("geosk_0123456789ab_cdefghjkmnpqrstvwxyz0123456789ab44b6q5hq342m9va");
@@ -31,7 +31,7 @@ test("every key has the form that is published, and the example there is a key",
 	);
 });
 
-test("a key with any one character changed is none: the checksum or the tag tells", () => {
+test("a key with any one character changed is refused by its checksum or its tag", () => {
 	fc.assert(
 		fc.property(
 			anyKey,
@@ -47,7 +47,7 @@ test("a key with any one character changed is none: the checksum or the tag tell
 	);
 });
 
-test("a key that was made up is none, right checksum or not, and neither is one of another pepper", () => {
+test("a key with a right checksum is refused if it was made with another pepper", () => {
 	fc.assert(
 		fc.property(anyKey, fc.string({ minLength: 1 }), ({ key, id, hash }, other) => {
 			fc.pre(other !== pepper);
@@ -59,14 +59,14 @@ test("a key that was made up is none, right checksum or not, and neither is one 
 	);
 });
 
-test("no two keys are alike in any part that must differ", () => {
+test("keys differ in id, secret and hash", () => {
 	const keys = Array.from({ length: 2_000 }, newKey);
 	expect(new Set(keys.map(({ id }) => id)).size).toBe(keys.length);
 	expect(new Set(keys.map(({ key }) => key.slice(19, 51))).size).toBe(keys.length);
 	expect(new Set(keys.map(({ hash }) => Buffer.from(hash).toString("hex"))).size).toBe(keys.length);
 });
 
-test("keys are found in any text, each where it stands", () => {
+test("keys are found in a text, each with its offset", () => {
 	// None of these characters can be part of a key.
 	const filler = fc.stringMatching(/^[ .,:;"'\n=ILOU-]*$/);
 	fc.assert(

@@ -85,7 +85,7 @@ function startApiKeys(own: { maxEntries?: number } = {}) {
 
 const unauthorized = { code: "UNAUTHORIZED" };
 
-test("a key speaks for its account with its own limits, and the database holds nothing that opens", async () => {
+test("a key authenticates its account with its own limits, and the database does not store its secret", async () => {
 	const { key, id, accountId } = await insertKey({ limits: { rates: { quote: 5 }, heldStatusCalls: 3 } });
 	const { rows } = await database.owner.query("select created_at from accounts where id = $1", [accountId]);
 	expect(await startApiKeys().authenticate(key)).toEqual({
@@ -99,7 +99,7 @@ test("a key speaks for its account with its own limits, and the database holds n
 	expect(stored).not.toContain(key.slice(-47));
 });
 
-test("a key that was just let through is refused with any character changed, and itself from its expiry on", async () => {
+test("a cached key is refused with any character changed, and is itself refused from its expiry on", async () => {
 	const { key } = await insertKey({ expiresAt: new Date(1_000_500) });
 	const { authenticate, state, reads } = startApiKeys();
 	const first = await authenticate(key);
@@ -113,7 +113,7 @@ test("a key that was just let through is refused with any character changed, and
 	expect(reads()).toBe(1);
 });
 
-test("a key we never made is refused without a query, with any character of it changed too", async () => {
+test("a key that we never issued, or with any character changed, is refused without a query", async () => {
 	const { key } = await insertKey();
 	const { authenticate, queries } = startApiKeys();
 	const changed = Array.from(key, (c, i) => key.slice(0, i) + (c === "0" ? "1" : "0") + key.slice(i + 1));
@@ -125,7 +125,7 @@ test("a key we never made is refused without a query, with any character of it c
 	expect(queries).toEqual([]);
 });
 
-test("a warm key costs no query, and a revoked one stops within two seconds where nothing was read meanwhile", async () => {
+test("a cached key costs no query, and a revoked key is refused after two seconds even without a background refresh", async () => {
 	const { key, id } = await insertKey();
 	const { authenticate, state, reads } = startApiKeys();
 	await Promise.all(Array.from({ length: 20 }, () => authenticate(key)));
@@ -140,7 +140,7 @@ test("a warm key costs no query, and a revoked one stops within two seconds wher
 	expect(reads()).toBe(2);
 });
 
-test("two thousand keys in use cost one query a second, and none once they rest", async () => {
+test("two thousand keys in use cost one query a second, and none while unused", async () => {
 	const keys = await insertKeys(2_000);
 	const { authenticate, pass, reads, state, queries } = startApiKeys();
 	await Promise.all(keys.map(({ key }) => authenticate(key)));
@@ -161,7 +161,7 @@ test("two thousand keys in use cost one query a second, and none once they rest"
 	expect(queries.every((sql) => /^select k\.id|set last_used_at/.test(sql))).toBe(true);
 });
 
-test("what changes of a key in use is seen within two seconds by every process: limits, expiry, revocation", async () => {
+test("every process sees changed limits, expiry and revocation of a key in use at its next refresh", async () => {
 	const { key, id } = await insertKey();
 	const processes = [startApiKeys(), startApiKeys()];
 	for (const { authenticate } of processes) await authenticate(key);
@@ -182,7 +182,7 @@ test("what changes of a key in use is seen within two seconds by every process: 
 	await expectSeen("UNAUTHORIZED");
 });
 
-test("a key ends with the millisecond in which it expires, without a query", async () => {
+test("a key is refused from the millisecond of its expiry on, without a query", async () => {
 	const { key } = await insertKey({ expiresAt: new Date(1_000_500) });
 	const { authenticate, state, reads } = startApiKeys();
 	state.nowMs = 1_000_499;
@@ -192,7 +192,7 @@ test("a key ends with the millisecond in which it expires, without a query", asy
 	expect(reads()).toBe(1);
 });
 
-test("a clock that is set back makes no old answer young", async () => {
+test("a clock that is set back does not prolong a cached answer", async () => {
 	const { key, id } = await insertKey();
 	const { authenticate, state } = startApiKeys();
 	await authenticate(key);
@@ -201,7 +201,7 @@ test("a clock that is set back makes no old answer young", async () => {
 	await expect(authenticate(key)).rejects.toMatchObject(unauthorized);
 });
 
-test("without a database a key in use goes on for two seconds; then it is neither right nor wrong until there is one", async () => {
+test("without a database a key in use works for two seconds; then calls fail as unavailable until the database is back", async () => {
 	const { key } = await insertKey();
 	const { authenticate, state, pass, errors } = startApiKeys();
 	state.isDown = true;
@@ -218,7 +218,7 @@ test("without a database a key in use goes on for two seconds; then it is neithe
 	await expect(authenticate(key)).resolves.toMatchObject({ limits });
 });
 
-test("an answer that comes late brings no key back that was refused meanwhile", async () => {
+test("a late answer does not bring back a key that was refused meanwhile", async () => {
 	const { key, id } = await insertKey();
 	const asked = Promise.withResolvers<void>();
 	const held = Promise.withResolvers<void>();
@@ -250,7 +250,7 @@ test("an answer that comes late brings no key back that was refused meanwhile", 
 	await expect(apiKeys.authenticate(key)).rejects.toMatchObject(unauthorized);
 });
 
-test("what the database said more than two seconds ago lets nobody in, however late it arrives", async () => {
+test("an answer that is two seconds old when it arrives authenticates nobody", async () => {
 	const { key, id } = await insertKey();
 	const asked = Promise.withResolvers<void>();
 	const held = Promise.withResolvers<void>();
@@ -274,7 +274,7 @@ test("what the database said more than two seconds ago lets nobody in, however l
 	for (const late of [first, joined]) await expect(late).rejects.toMatchObject(unauthorized);
 });
 
-test("a key that the database is slow to name is asked for again, and refused only once that has taken too long", async () => {
+test("a key lookup that is too slow is repeated, and fails as unavailable after several tries", async () => {
 	const { key, accountId } = await insertKey();
 	let now = 0;
 	let slowAnswers = 3;
@@ -295,7 +295,7 @@ test("a key that the database is slow to name is asked for again, and refused on
 	});
 });
 
-test("ids that nobody has are forgotten, are not read again by themselves, and push out no key in use", async () => {
+test("unknown key ids are evicted, are not refreshed in the background, and evict no key in use", async () => {
 	const { key } = await insertKey();
 	const { authenticate, reads, pass, state } = startApiKeys({ maxEntries: 10 });
 	const unknown = () => createApiKey({ pepper, random: randomBytes }).key;
@@ -317,7 +317,7 @@ test("ids that nobody has are forgotten, are not read again by themselves, and p
 	expect(reads()).toBe(21);
 });
 
-test("when a key was last used is written every ten seconds in one statement, and at the end; a refused one is not", async () => {
+test("last uses are written every ten seconds in one statement and on close, and not for refused keys", async () => {
 	const [used, usedLate, refused, unused] = await insertKeys(4);
 	if (!used || !usedLate || !refused || !unused) throw new Error("no keys were made");
 	await revokeApiKey(database.owner, refused.id);
@@ -347,7 +347,7 @@ test("when a key was last used is written every ten seconds in one statement, an
 	expect((await lastUsed())[usedLate.id]).toBe(state.nowMs);
 });
 
-test("a last use that could not be written is written the next time, and fails no call", async () => {
+test("a last use that could not be written is written the next time, and no call fails because of it", async () => {
 	const { key, id } = await insertKey();
 	const other = await insertKey();
 	const { authenticate, state, pass, errors } = startApiKeys();

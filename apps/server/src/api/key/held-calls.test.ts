@@ -21,7 +21,7 @@ function heldCallsOf(process: number): HeldCalls {
 
 const allowance = { limit: 3, seconds: 15 };
 
-test("a key holds so many calls over all processes, and one that ends makes room for another", async () => {
+test("a key can hold a limited number of calls over all processes, and a call that ends makes room", async () => {
 	const key = randomUUID();
 	const held = await Promise.all([
 		one.take(key, allowance),
@@ -38,7 +38,7 @@ test("a key holds so many calls over all processes, and one that ends makes room
 	expect(await one.take(key, allowance)).toBeUndefined();
 });
 
-test("leases of a process that died end by themselves, and leave nothing", async () => {
+test("leases of a process that died expire, and their entry in Redis has a TTL", async () => {
 	const key = randomUUID();
 	const dead = heldCallsOf(0);
 	// The calls have already ended, as far as Redis knows.
@@ -49,7 +49,7 @@ test("leases of a process that died end by themselves, and leave nothing", async
 	expect(livesMs).toBeLessThanOrEqual(20_000);
 });
 
-test("a call that ends while Redis is silent makes room as soon as Redis answers again", async () => {
+test("a call that ends while Redis does not answer makes room once Redis answers again", async () => {
 	const [redis] = shared.connections;
 	let isSilent = false;
 	let calls = 0;
@@ -77,7 +77,7 @@ test("a call that ends while Redis is silent makes room as soon as Redis answers
 	expect(calls).toBe(1);
 });
 
-test("without Redis each process counts its own calls, and answers at once", async () => {
+test("without Redis each process counts its own calls, without waiting", async () => {
 	const gone = connectRedis({ url: "redis://127.0.0.1:1" });
 	const alone = createHeldCalls({ redis: gone });
 	const started = performance.now();

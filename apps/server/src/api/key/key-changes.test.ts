@@ -31,7 +31,7 @@ async function insertKey() {
 const changesOf = async (accountName: string) =>
 	(await listKeyChanges(database.pool, { accountName, limit: 100 })).map(({ change }) => change);
 
-test("every change that the commands make is recorded, with who made it, before and after, and never a hash", async () => {
+test("every change by a command is recorded with its actor, before and after, and without the hash", async () => {
 	const { pool } = database;
 	const accountId = randomUUID();
 	const [id, next] = ["aaaaaaaaaaaa", "bbbbbbbbbbbb"];
@@ -69,7 +69,7 @@ test("every change that the commands make is recorded, with who made it, before 
 	expect(await listKeyChanges(pool, { keyId: id, limit: 2 })).toEqual(changes.slice(5));
 });
 
-test("a change by hand is recorded as well, under the name of the database's user", async () => {
+test("a manual change in the database is recorded too, under the name of the database user", async () => {
 	const { pool } = database;
 	const { id, accountId } = await insertKey();
 	const other = await insertKey();
@@ -110,7 +110,7 @@ test("a change by hand is recorded as well, under the name of the database's use
 	expect(await changesOf(other.accountId)).toEqual(["account-created", "created", "moved"]);
 });
 
-test("the actor of one transaction is not the next one's", async () => {
+test("the actor of one transaction does not carry over to the next", async () => {
 	const client = await database.pool.connect();
 	const name = randomUUID();
 	try {
@@ -125,7 +125,7 @@ test("the actor of one transaction is not the next one's", async () => {
 	expect(change?.actor).toBe(change?.databaseUser);
 });
 
-test("neither a use nor what changes nothing is a change", async () => {
+test("a use of a key, or an update that changes nothing, is not recorded as a change", async () => {
 	const { pool } = database;
 	const { id, accountId } = await insertKey();
 	await touchApiKeys(pool, new Map([[id, Date.now()]]));
@@ -135,7 +135,7 @@ test("neither a use nor what changes nothing is a change", async () => {
 	expect(await changesOf(accountId)).toEqual(["account-created", "created"]);
 });
 
-test("a use that is older than what is written does not replace it", async () => {
+test("an older use does not overwrite a newer one", async () => {
 	const { id } = await insertKey();
 	await touchApiKeys(database.pool, new Map([[id, 2_000]]));
 	await touchApiKeys(
@@ -148,7 +148,7 @@ test("a use that is older than what is written does not replace it", async () =>
 	expect((await findApiKeys(database.pool, [id]))[0]?.lastUsedAt?.getTime()).toBe(2_000);
 });
 
-test("processes that write uses of the same keys at once do not lock each other out", async () => {
+test("processes that write uses of the same keys concurrently do not deadlock", async () => {
 	const { pool } = database;
 	const accountId = await ensureAccount(pool, { id: randomUUID(), name: "busy" });
 	const ids = Array.from({ length: 500 }, () => randomBytes(6).toString("hex"));
@@ -174,13 +174,13 @@ test.each([
 	"insert into key_changes (actor, account_id, change) values ('nobody', gen_random_uuid(), 'created')",
 	"truncate api_keys",
 	"truncate accounts cascade",
-])("the history stays as it was written: %s is refused", async (sql) => {
+])("the history cannot be changed: %s is refused", async (sql) => {
 	const { accountId } = await insertKey();
 	await expect(database.pool.query(sql)).rejects.toThrow("is refused");
 	expect(await changesOf(accountId)).toEqual(["account-created", "created"]);
 });
 
-test("a user who owns nothing changes keys under its own name, and cannot make the database forget it", async () => {
+test("a database user who owns nothing changes keys under its own name, and cannot tamper with the history", async () => {
 	const { id, accountId } = await insertKey();
 	const user = `user_${id}`;
 	await database.pool.query(`create role ${user}`);
@@ -247,14 +247,14 @@ test.each([
 	'{"rate": {}}',
 	"5",
 	"null",
-])("limits that are none are refused by the database: %s", async (limits) => {
+])("the database refuses invalid limits: %s", async (limits) => {
 	const { id } = await insertKey();
 	await expect(
 		database.pool.query("update api_keys set limits = $2 where id = $1", [id, limits]),
 	).rejects.toThrow(/api_keys_limits_check|cannot delete from scalar/);
 });
 
-test("limits of every operation, and of none, are taken by the database", async () => {
+test("the database accepts limits for every operation and for none", async () => {
 	const { id } = await insertKey();
 	const rates = Object.fromEntries(operations.map((operation, i) => [operation, i + 0.5]));
 	for (const limits of [
@@ -269,7 +269,7 @@ test("limits of every operation, and of none, are taken by the database", async 
 	}
 });
 
-test("an account's name is taken once, and its valid keys are counted", async () => {
+test("an account's name can be taken only once, and its valid keys are counted", async () => {
 	const { pool } = database;
 	const id = randomUUID();
 	expect(await insertAccount(pool, { id, name: "counted" })).toBe(true);
@@ -288,7 +288,7 @@ test("an account's name is taken once, and its valid keys are counted", async ()
 	expect(await counted()).toMatchObject({ id, validKeys: 1 });
 });
 
-test("a key is found by the id that it has and by the one that it had, an account by every name", async () => {
+test("the history finds a key by its current and its earlier id, and an account by every name it had", async () => {
 	const { pool } = database;
 	const { id, accountId } = await insertKey();
 	const [newId, newName] = [randomBytes(6).toString("hex"), randomUUID()];
@@ -304,7 +304,7 @@ test("a key is found by the id that it has and by the one that it had, an accoun
 	expect(await found({ accountName: randomUUID() })).toEqual([]);
 });
 
-test("in a long history what is asked for is read from indices", async () => {
+test("queries of a long history use indexes", async () => {
 	const { pool } = database;
 	await pool.query(
 		`insert into accounts (id, name) select gen_random_uuid(), 'crowd ' || i from generate_series(1, 5000) i`,

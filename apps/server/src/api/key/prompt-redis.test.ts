@@ -16,7 +16,7 @@ function beBusy(ms: number): void {
 	for (const until = performance.now() + ms; performance.now() < until; );
 }
 
-test("what Redis answered while the process was busy is heard, though its time is over", async () => {
+test("an answer that arrived while the process was busy is used, even after the timeout", async () => {
 	const timeoutMs = 300;
 	const { connections, close } = await connectTestRedis({ processes: 1, timeoutMs });
 	const [redis] = connections;
@@ -30,7 +30,7 @@ test("what Redis answered while the process was busy is heard, though its time i
 	await close();
 });
 
-test("the time that Redis has begins when it is asked, however busy the process was until then", async () => {
+test("the timeout starts when Redis is asked, however busy the process was before", async () => {
 	// The proxy runs in this process too: an answer takes some turns of its event loop.
 	const proxy = await startTcpProxy(Number(new URL(inject("redisUrl")).port || 6379));
 	const timeoutMs = 300;
@@ -44,7 +44,7 @@ test("the time that Redis has begins when it is asked, however busy the process 
 	proxy.close();
 });
 
-test("a Redis that was late once is asked again as soon as it answers", async () => {
+test("a Redis that timed out once is used again as soon as it answers", async () => {
 	const proxy = await startTcpProxy(Number(new URL(inject("redisUrl")).port || 6379));
 	const timeoutMs = 700;
 	const url = `redis://127.0.0.1:${proxy.port}`;
@@ -61,7 +61,7 @@ test("a Redis that was late once is asked again as soon as it answers", async ()
 	await vi.waitUntil(isHeard, { timeout: 10_000 });
 });
 
-test("a connection that is closed while Redis is silent leaves nothing that keeps the process", async () => {
+test("a connection closed while Redis is silent sends no more pings", async () => {
 	const proxy = await startTcpProxy(Number(new URL(inject("redisUrl")).port || 6379));
 	onTestFinished(proxy.close);
 	const askAgainMs = 10;
@@ -80,7 +80,7 @@ test("a connection that is closed while Redis is silent leaves nothing that keep
 	expect(ping).toHaveBeenCalledTimes(asked);
 });
 
-test("where the primary becomes a replica, its address is asked anew who is the primary", async () => {
+test("a client whose primary becomes a replica reconnects to the same address", async () => {
 	const folder = mkdtempSync(join(tmpdir(), "geoswap-replica-"));
 	const freePort = portSource();
 	const first = await startRedis({ logFile: join(folder, "redis.log"), port: await freePort() });

@@ -39,7 +39,7 @@ test("processes count a key's requests together, per operation", async () => {
 	}
 });
 
-test("a caller above its limit costs Redis one call for each time that it may send again", async () => {
+test("a caller above its limit costs Redis one call per waiting time, not one per request", async () => {
 	const [redis] = shared.connections;
 	let calls = 0;
 	let now = 0;
@@ -61,14 +61,14 @@ test("a caller above its limit costs Redis one call for each time that it may se
 	expect(calls).toBe(2);
 });
 
-test("a limit that is raised holds at once, though the key is refused from memory under the old one", async () => {
+test("a raised limit takes effect at once, though the key was just refused under the old one", async () => {
 	const limits = limitsWith(shared.connections[0]);
 	const take = (perSecond: number) => limits.takeForKey({ keyId: "raised", operation: "quote", perSecond });
 	expect([await take(0.001), await take(0.001)].map(({ isAllowed }) => isAllowed)).toEqual([true, false]);
 	expect(await take(1)).toMatchObject({ isAllowed: true, limit: 20 });
 });
 
-test("a Redis that blinks gives nobody another burst: a process goes on from what it last said", async () => {
+test("a short outage of Redis gives no key another burst: the process continues from the last known count", async () => {
 	const [redis] = shared.connections;
 	let isSilent = false;
 	const blinking: PromptRedis = {
@@ -97,13 +97,13 @@ async function expectLimited(limits: RateLimits, { withinMs }: { withinMs: numbe
 	expect(performance.now() - started).toBeLessThan(withinMs);
 }
 
-test("without Redis limits go on and nothing fails", async () => {
+test("without Redis limits are still enforced and no request fails", async () => {
 	const redis = connectRedis({ url: "redis://127.0.0.1:1" });
 	await expectLimited(limitsWith(redis), { withinMs: 1_000 });
 	redis.close();
 });
 
-test("a Redis that stops answering costs one wait, not one each, and is used again once it answers", async () => {
+test("a Redis that stops answering costs one timeout, not one per request, and is used again once it answers", async () => {
 	const proxy = await startTcpProxy(Number(new URL(inject("redisUrl")).port || 6379));
 	const proxied = await connectTestRedis({
 		processes: 1,
@@ -131,7 +131,7 @@ test("a Redis that stops answering costs one wait, not one each, and is used aga
 	}
 });
 
-test("an address counts alone, and all of an IPv6 network as one", () => {
+test("each IPv4 address is counted alone, and each IPv6 /64 network as one", () => {
 	const limits = limitsWith(noRedis);
 	const allowed = (address: string) => limits.takeForAddress(address, "unauthenticated").isAllowed;
 	expect(["10.0.0.1", "10.0.0.1", "10.0.0.1"].map(allowed)).toEqual([true, true, false]);
@@ -155,7 +155,7 @@ test("an address counts alone, and all of an IPv6 network as one", () => {
 	expect(["unknown", "x".repeat(10_000), ""].map(allowed)).toEqual([true, true, false]);
 });
 
-test("an address that is refused without a key stays so until its time; its public pages and its preflights are counted apart", () => {
+test("an address that is refused without a key stays refused until its time; public pages and preflights are counted separately", () => {
 	let now = 0;
 	const limits = limitsWith(noRedis, { nowUs: () => now });
 	expect(limits.refusalOf("10.0.0.1")).toBeUndefined();

@@ -105,7 +105,7 @@ describe.each([
 	{ where: "in memory", world: memoryWorld, numRuns: 300 },
 	{ where: "in Redis, asked by two processes", world: redisWorld, numRuns: 12 },
 ])("$where", ({ world, numRuns }) => {
-	test("any window lets through no more than the burst and the rate, and nobody gets less than that", async () => {
+	test("any window lets through at most the burst plus the rate, and no request within that is refused", async () => {
 		const buckets = fc.record({
 			capacity: fc.integer({ min: 1, max: 10 }),
 			intervalUs: fc.integer({ min: 3_000, max: 20_000 }),
@@ -120,7 +120,7 @@ describe.each([
 		);
 	});
 
-	test("a full bucket is emptied at once, says how many are left, and when there is one again", async () => {
+	test("a full bucket can be emptied at once, and tells how many tokens are left and when the next one comes", async () => {
 		const { processes, pass } = world();
 		const bucket = { capacity: 3, intervalUs: 10_000_000 };
 		const name = randomUUID();
@@ -141,14 +141,14 @@ describe.each([
 	});
 });
 
-test("a rate of R a second is a bucket of twenty R", () => {
+test("a rate of R per second is a bucket of 20 R tokens", () => {
 	expect(bucketOf(20)).toEqual({ capacity: 400, intervalUs: 50_000 });
 	expect(bucketOf(0.5)).toEqual({ capacity: 10, intervalUs: 2_000_000 });
 	expect(bucketOf(0.01)).toEqual({ capacity: 1, intervalUs: 100_000_000 });
 	expect(bucketOf(3)).toEqual({ capacity: 60, intervalUs: 333_334 });
 });
 
-test("what is asked for in one turn is one call to Redis, and is given as if it came one by one", async () => {
+test("requests of one event-loop turn are one call to Redis, with the same outcome as one by one", async () => {
 	const [redis] = shared.connections;
 	let calls = 0;
 	let isSilent = false;
@@ -178,7 +178,7 @@ test("what is asked for in one turn is one call to Redis, and is given as if it 
 	expect(await takeTogether()).toEqual(Array(7).fill(undefined));
 });
 
-test("Redis forgets a bucket once it is full", async () => {
+test("a bucket in Redis expires when it would be full", async () => {
 	const [buckets] = redisBuckets();
 	for (const requests of [1, 2]) {
 		const name = randomUUID();
@@ -189,7 +189,7 @@ test("Redis forgets a bucket once it is full", async () => {
 	}
 });
 
-test("a clock that is set back keeps nobody out", async () => {
+test("a clock that is set back refuses nobody", async () => {
 	let now = 1e15;
 	const memory = createMemoryBuckets({ nowUs: () => now });
 	const bucket = { capacity: 2, intervalUs: 1_000_000 };
@@ -203,7 +203,7 @@ test("a clock that is set back keeps nobody out", async () => {
 	expect(taken?.isAllowed).toBe(true);
 });
 
-test("memory holds no more buckets than it may, and forgets full ones", () => {
+test("memory holds at most the configured number of buckets, and drops full ones", () => {
 	let now = 0;
 	const bucket = { capacity: 2, intervalUs: 1_000 };
 	const memory = createMemoryBuckets({ maxEntries: 100, nowUs: () => now });

@@ -37,7 +37,7 @@ const operations = Object.entries(document.paths).flatMap(([path, methods]) =>
 );
 const named = routes.map((route) => [`${route.method} ${route.path}`, route] as const);
 
-test("every route is in the document, under an id of its own", () => {
+test("every route is in the document, with a unique operation id", () => {
 	expect(operations.map(([name]) => name.replaceAll(/\{(\w+)\}/g, ":$1")).sort()).toEqual(
 		named.map(([name]) => name.replace(/^\w+/, (method) => method.toLowerCase())).sort(),
 	);
@@ -45,7 +45,7 @@ test("every route is in the document, under an id of its own", () => {
 	expect(new Set(ids).size).toBe(ids.length);
 });
 
-test.each(named)("the examples of %s are what its own schemas take", (_, { doc, path }) => {
+test.each(named)("the examples of %s match its own schemas", (_, { doc, path }) => {
 	const { query, params = {}, body, response } = doc.example;
 	if (doc.query) doc.query.parse(query);
 	if (doc.body) doc.body.parse(body);
@@ -74,7 +74,7 @@ test("every property, parameter and header of the document has a description", (
 	expect(without.map(([path]) => path)).toEqual([]);
 });
 
-test("lists that may grow are marked so, and those that are closed are these", () => {
+test("enums that may grow are marked as extensible, and exactly these are closed", () => {
 	const fieldsWith = (keyword: string) =>
 		objectsIn(document)
 			.filter(([, object]) => Array.isArray(object[keyword]))
@@ -86,7 +86,7 @@ test("lists that may grow are marked so, and those that are closed are these", (
 	expect(new Set(fieldsWith("x-extensible-enum"))).toEqual(new Set(["stage", "code", "kind", "reason"]));
 });
 
-test("numbers in a query are integers", () => {
+test("the query parameters wait and limit are integers", () => {
 	const parameters = operations.flatMap(([, operation]) => operation.parameters ?? []);
 	for (const name of ["wait", "limit"]) {
 		expect(parameters.find((parameter) => parameter.name === name)).toMatchObject({
@@ -96,7 +96,7 @@ test("numbers in a query are integers", () => {
 	}
 });
 
-test("the swap of the examples is a real one: its hash, its signatures and its transaction can be made again", async () => {
+test("the example swap is real: its hash, its signatures and its transaction can be reproduced", async () => {
 	const order = orderSchema.parse(exampleGeoOp.order);
 	const gas = {
 		verificationGasLimit: BigInt(exampleGeoOp.gas.verificationGasLimit),
@@ -126,7 +126,7 @@ test("the swap of the examples is a real one: its hash, its signatures and its t
 	expect(hexToBytes(exampleSolanaOp.order.wallet as Hex)).toHaveLength(32);
 });
 
-test.each(errorCodes)("the example of %s is exactly that error", (code) => {
+test.each(errorCodes)("the example of %s matches its entry in the catalogue", (code) => {
 	const example = errorExample(code);
 	expect(errorBodySchema.parse(example)).toEqual(example);
 	expect(errorSchema(code).parse(example)).toEqual(example);
@@ -140,23 +140,26 @@ function errorsOf({ responses }: Operation): string[] {
 	);
 }
 
-test.each(operations)("%s says all that every endpoint of its kind can answer", (name, operation) => {
-	const hasKey = operation.security.length > 0;
-	expect(errorsOf(operation)).toEqual(expect.arrayContaining(["INVALID_REQUEST", "INTERNAL"]));
-	expect(errorsOf(operation).includes("UNAUTHORIZED")).toBe(hasKey);
-	const isUnlimited = routes.some(
-		(route) => route.operation === undefined && route.isUnlimited && route.doc.id === operation.operationId,
-	);
-	expect(errorsOf(operation).includes("RATE_LIMITED")).toBe(!isUnlimited);
-	expect(errorsOf(operation).includes("BODY_TOO_LARGE")).toBe(name.startsWith("post"));
-	expect(operation.description.length).toBeGreaterThan(20);
-	expect(Object.values((operation.responses["200"] as Answer).content)[0]?.example).toBeDefined();
-	if (operation.requestBody) {
-		expect(operation.requestBody.content["application/json"]?.example).toBeDefined();
-	}
-});
+test.each(operations)(
+	"%s documents the errors that every endpoint of its kind can answer",
+	(name, operation) => {
+		const hasKey = operation.security.length > 0;
+		expect(errorsOf(operation)).toEqual(expect.arrayContaining(["INVALID_REQUEST", "INTERNAL"]));
+		expect(errorsOf(operation).includes("UNAUTHORIZED")).toBe(hasKey);
+		const isUnlimited = routes.some(
+			(route) => route.operation === undefined && route.isUnlimited && route.doc.id === operation.operationId,
+		);
+		expect(errorsOf(operation).includes("RATE_LIMITED")).toBe(!isUnlimited);
+		expect(errorsOf(operation).includes("BODY_TOO_LARGE")).toBe(name.startsWith("post"));
+		expect(operation.description.length).toBeGreaterThan(20);
+		expect(Object.values((operation.responses["200"] as Answer).content)[0]?.example).toBeDefined();
+		if (operation.requestBody) {
+			expect(operation.requestBody.content["application/json"]?.example).toBeDefined();
+		}
+	},
+);
 
-test("every error stands under its own status, and all but those of no endpoint are answered by one", () => {
+test("every error is documented under its own status, and all but METHOD_NOT_ALLOWED by some endpoint", () => {
 	const statuses = new Map(
 		operations.flatMap(([, { responses }]) =>
 			Object.entries(responses).flatMap(([status, response]) =>
@@ -173,7 +176,7 @@ test("every error stands under its own status, and all but those of no endpoint 
 	}
 });
 
-test("answers are open to new fields, and a quote's request is closed to unknown ones", () => {
+test("answers allow new fields, and a quote's request allows no unknown ones", () => {
 	const { schemas } = document.components;
 	const closed = Object.entries(schemas).filter(([, schema]) =>
 		JSON.stringify(schema).includes('"additionalProperties":false'),
@@ -181,7 +184,7 @@ test("answers are open to new fields, and a quote's request is closed to unknown
 	expect(closed.map(([name]) => name)).toEqual(["QuoteRequest"]);
 });
 
-test("an amount is a string of digits or a whole number that JSON carries, and what is optional may be null", () => {
+test("an amount is a string of digits or a safe integer, and an optional field may be null", () => {
 	type Properties = Record<string, { anyOf: unknown[] }>;
 	const { amount, recipient } = (document.components.schemas.QuoteRequest?.properties ?? {}) as Properties;
 	expect(amount?.anyOf).toEqual([

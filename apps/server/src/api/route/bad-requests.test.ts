@@ -47,7 +47,7 @@ const isPage = ({ contentType = "" }: Route) => contentType.startsWith("text/htm
 const gets = routes.filter((route) => route.method === "GET" && !isPage(route));
 
 test.each(gets.map((route) => [route.path, route] as const))(
-	"GET %s refuses a name in its query that it does not know, and lists those that it does [D-conventions-36]",
+	"GET %s refuses an unknown query parameter and lists the accepted ones [D-conventions-36]",
 	async (path, { doc }) => {
 		const { params = {}, query = {} } = doc.example;
 		const filled = path.replaceAll(/:(\w+)/g, (_, name) => params[name] ?? "");
@@ -63,7 +63,7 @@ test.each(gets.map((route) => [route.path, route] as const))(
 	},
 );
 
-test("a page may be linked to with any query", async () => {
+test("a docs page accepts any query parameter", async () => {
 	expect((await app.inject({ url: "/docs?utm_source=somewhere" })).statusCode).toBe(200);
 });
 
@@ -76,7 +76,7 @@ const schemas = routes.flatMap(({ method, path, doc }) =>
 	[doc.body, doc.query].flatMap((schema) => (schema ? [[`${method} ${path}`, schema] as const] : [])),
 );
 
-test.each(schemas)("no text of the schema library is in an answer to a bad request of %s", (_, schema) => {
+test.each(schemas)("an answer to a bad request of %s contains no text of the schema library", (_, schema) => {
 	const names = Object.keys(schema.shape);
 	const authorization = fc.record(
 		Object.fromEntries(

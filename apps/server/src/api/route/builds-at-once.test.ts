@@ -18,7 +18,7 @@ const limits = {
 };
 const unlimited = { limit: rate, remaining: rate, resetSeconds: 1, isAllowed: true };
 
-test("200 builds at once wait for the database's connections, and each is answered", async () => {
+test("200 concurrent builds wait for database connections, and all of them succeed", async () => {
 	const scene = await startOriginScene();
 	onTestFinished(() => scene.stop());
 	const { owner, url } = scene.database;

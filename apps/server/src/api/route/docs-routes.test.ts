@@ -27,7 +27,7 @@ const app = createApp({
 	log: pino({ level: "silent" }),
 });
 
-test("the document that is served without a key is the committed one, byte for byte", async () => {
+test("the OpenAPI document is served without a key and equals the committed one, byte for byte", async () => {
 	const answer = await app.inject("/openapi.json");
 	expect(answer.headers["content-type"]).toBe("application/json; charset=utf-8");
 	expect(answer.body).toBe(
@@ -35,7 +35,7 @@ test("the document that is served without a key is the committed one, byte for b
 	);
 });
 
-test("a page has every endpoint, and neither scripts nor anything from elsewhere", async () => {
+test("the docs page has every endpoint, no scripts, and loads nothing from other hosts", async () => {
 	const answer = await app.inject("/docs");
 	expect(answer.headers["content-type"]).toBe("text/html; charset=utf-8");
 	for (const { doc, path } of routes) {
@@ -45,7 +45,7 @@ test("a page has every endpoint, and neither scripts nor anything from elsewhere
 	expect(answer.body).not.toMatch(/<script|<img|<iframe|javascript:|\son\w+=|(src|href)="https?:/i);
 });
 
-test("GET / leads to the docs, and every page of docs/ that the guide or an error names is served", async () => {
+test("GET / redirects to the docs, and every docs page that the guide or an error links to is served", async () => {
 	const root = await app.inject("/");
 	expect([root.statusCode, root.headers["content-type"]]).toEqual([200, "text/html; charset=utf-8"]);
 	expect(root.body).toContain('http-equiv="refresh" content="0; url=/docs"');
@@ -67,7 +67,7 @@ test("GET / leads to the docs, and every page of docs/ that the guide or an erro
 	expect((await app.inject("/docs/trust")).statusCode).toBe(404);
 });
 
-test("the policy of a page allows its own style by its hash, and nothing to run", async () => {
+test("the content security policy of a page allows only its own style, by its hash", async () => {
 	for (const url of ["/docs", "/docs/errors/NO_ROUTE"]) {
 		const { body, headers } = await app.inject(url);
 		const styles = [...body.matchAll(/<style>(.*?)<\/style>/gs)].map(([, style = ""]) => style);
@@ -88,14 +88,17 @@ test.each(errorCodes)("%s has a page of its own", async (code) => {
 	expect(body).toContain(`<h1><code>${code}</code></h1>`);
 });
 
-test.each(["NOPE", "no_route", "..%2f..%2fpackage", "README"])("%s is no error's page", async (code) => {
-	const answer = await app.inject(`/docs/errors/${code}`);
-	expect([answer.statusCode, errorBodySchema.parse(answer.json()).code]).toEqual([404, "NOT_FOUND"]);
-	expect(answer.headers["content-type"]).toBe("application/json; charset=utf-8");
-	expect(answer.headers).not.toHaveProperty("content-security-policy");
-});
+test.each(["NOPE", "no_route", "..%2f..%2fpackage", "README"])(
+	"%s has no error page and is answered with 404",
+	async (code) => {
+		const answer = await app.inject(`/docs/errors/${code}`);
+		expect([answer.statusCode, errorBodySchema.parse(answer.json()).code]).toEqual([404, "NOT_FOUND"]);
+		expect(answer.headers["content-type"]).toBe("application/json; charset=utf-8");
+		expect(answer.headers).not.toHaveProperty("content-security-policy");
+	},
+);
 
-test("every link of the pages leads to what is there", async () => {
+test("every link on the pages leads to an existing page and section", async () => {
 	const ids = new Map<string, Set<string>>();
 	const pages = [
 		"/",

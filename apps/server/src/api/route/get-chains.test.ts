@@ -50,7 +50,7 @@ async function tokens(query: Record<string, unknown> = {}) {
 	return tokensResponseSchema.strict().parse(await callRoute(routes.tokens, { accountId, query })).tokens;
 }
 
-test("every chain is listed with what is deployed there, without asking it", async () => {
+test("every chain is listed with its contracts, without a call to the chain", async () => {
 	const { origin, destination } = testChains;
 	const { delegate, entryPoint, escrow, vault } = origin.deployment.contracts;
 	const listed = await chains();
@@ -79,7 +79,7 @@ test("every chain is listed with what is deployed there, without asking it", asy
 	});
 });
 
-test("every asset of every chain is listed as a quote takes it; one whose feed stopped is not live", async () => {
+test("every asset of every chain is listed with an address that a quote accepts; one whose feed stopped is not live", async () => {
 	const { origin, destination } = testChains;
 	const listed = await tokens();
 	const offered = [origin.deployment, destination.deployment, solana].flatMap(({ chainId, assets }) =>
@@ -112,7 +112,7 @@ test("a paused chain and its tokens are listed as paused, with the reason, and a
 	}
 });
 
-test("a chain's tokens alone are listed by its id, and an unknown one is answered with those there are", async () => {
+test("tokens can be filtered by chain id, and an unknown id is answered with the known ones", async () => {
 	const { origin, destination } = testChains;
 	const of = async (chainId: string) => (await tokens({ chainId })).map((token) => token.chainId);
 	expect(new Set(await of(String(destination.chainId)))).toEqual(new Set([destination.chainId]));
@@ -123,7 +123,7 @@ test("a chain's tokens alone are listed by its id, and an unknown one is answere
 			issues: [
 				{
 					path: "chainId",
-					message: `not a chain of this service; these are: ${origin.chainId}, ${destination.chainId}, ${solanaChainId}`,
+					message: `not a chain of this service; its chains are: ${origin.chainId}, ${destination.chainId}, ${solanaChainId}`,
 				},
 			],
 		},
@@ -133,7 +133,7 @@ test("a chain's tokens alone are listed by its id, and an unknown one is answere
 	}
 });
 
-test("once prices are old nothing is live", async () => {
+test("no chain or token is live once prices are stale", async () => {
 	clock.nowMs += 120_000;
 	try {
 		expect((await chains()).map(({ live }) => live)).toEqual([false, false, false]);

@@ -29,7 +29,7 @@ async function ask(query: Record<string, unknown>) {
 	return delegationResponseSchema.strict().parse(answer);
 }
 
-test("a new wallet is told what to sign, and is ready once it was sent", async () => {
+test("a new wallet is told what to sign, and is ready once its authorization was sent", async () => {
 	const wallet = await scene.newWallet();
 	const always = { chainId: Number(chainId), walletAddress: wallet.address };
 	const query = { chainId, walletAddress: wallet.address.toLowerCase() };
@@ -71,7 +71,7 @@ test("a wallet that delegated to an earlier delegate of ours is ready", async ()
 	});
 });
 
-test("a contract is blocked, is not called delegated, and is told to use a wallet with a key", async () => {
+test("a contract is blocked, is not reported as delegated, and is told to use a wallet with a key", async () => {
 	const { escrow } = scene.origin.deployment.contracts;
 	expect(await ask({ chainId, walletAddress: escrow })).toEqual({
 		chainId: Number(chainId),
@@ -83,7 +83,7 @@ test("a contract is blocked, is not called delegated, and is told to use a walle
 	});
 });
 
-test("a Solana wallet needs no delegation, and is told so with the build call that comes next", async () => {
+test("a Solana wallet needs no delegation, and the answer names the build call that comes next", async () => {
 	const walletAddress = "7EcDhSYGxXyscszYEp35KHN8vvw3svAuLKTzXwCFLtV";
 	expect(await ask({ chainId: String(solanaChainId), walletAddress })).toEqual({
 		chainId: solanaChainId,
@@ -94,7 +94,7 @@ test("a Solana wallet needs no delegation, and is told so with the build call th
 	});
 });
 
-test("where Solana is not offered it is a chain like any other that is not, and elsewhere it is in the list", async () => {
+test("Solana is refused as an unknown chain if it is not offered, and is among the known chains if it is", async () => {
 	const query = {
 		chainId: String(solanaChainId),
 		walletAddress: "7EcDhSYGxXyscszYEp35KHN8vvw3svAuLKTzXwCFLtV",
@@ -105,7 +105,7 @@ test("where Solana is not offered it is a chain like any other that is not, and 
 		code: "INVALID_REQUEST",
 		details: {
 			issues: [
-				{ path: "chainId", message: `not a chain of this service; these are: ${chainIds.join(", ")}` },
+				{ path: "chainId", message: `not a chain of this service; its chains are: ${chainIds.join(", ")}` },
 			],
 		},
 	});
@@ -115,7 +115,7 @@ test("where Solana is not offered it is a chain like any other that is not, and 
 	);
 });
 
-test("wrong names are answered with the right ones, and wrong values with what is wrong", async () => {
+test("wrong parameter names are answered with the right ones, and invalid values with the field that is wrong", async () => {
 	expect(await refusalOf(ask({ chain: chainId, wallet: "0x" }))).toMatchObject({
 		code: "INVALID_REQUEST",
 		details: { accepted: ["chainId", "walletAddress"] },
@@ -139,7 +139,7 @@ test("wrong names are answered with the right ones, and wrong values with what i
 	await ask({ chainId, walletAddress: `0x${wallet.slice(2).toUpperCase()}` });
 });
 
-test("a chain that does not answer is said to be unavailable [D-errors-28]", async () => {
+test("a chain that does not answer is reported as unavailable [D-errors-28]", async () => {
 	const dead = getDelegation({ chains: scene.deadChains, solana });
 	expect(await refusalOf(scene.query(dead, { chainId, walletAddress: scene.relayer.address }))).toMatchObject(
 		{

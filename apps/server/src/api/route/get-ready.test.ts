@@ -22,7 +22,7 @@ const broken: ReadyCheck = {
 };
 const silent: ReadyCheck = { name: "silent", check: () => new Promise(() => {}) };
 
-test("where every check passes it is ready, and lists them", async () => {
+test("if every check passes the process is ready, and the answer lists the checks", async () => {
 	expect(await ready(good, { ...good, name: "other" })).toEqual({
 		status: "ready",
 		checks: [
@@ -32,7 +32,7 @@ test("where every check passes it is ready, and lists them", async () => {
 	});
 });
 
-test("all that does not work is named and requests come all the same, in no error's own words", async () => {
+test("failed checks are named without the error's own text, and the process still takes requests", async () => {
 	const answer = await ready(good, broken, wrong, silent);
 	expect(answer).toEqual({
 		status: "degraded",
@@ -78,7 +78,7 @@ function startingProcess() {
 	return { gone, answer };
 }
 
-test("a process gets no requests before the database has answered once and a chain could be quoted", async () => {
+test("a starting process is not ready until the database and the prices of a chain are available", async () => {
 	const { gone, answer } = startingProcess();
 	expect(await answer()).toEqual({ down: ["database", "one", "two", "three"] });
 	gone.delete("database");
@@ -87,7 +87,7 @@ test("a process gets no requests before the database has answered once and a cha
 	expect(await answer()).toEqual({ up: [] });
 });
 
-test("a process that starts waits ten seconds for the other chains: a dead one keeps it away no longer", async () => {
+test("a starting process waits at most ten seconds for a chain that does not answer while the others do", async () => {
 	const { gone, answer } = startingProcess();
 	gone.clear();
 	gone.add("two");
@@ -95,7 +95,7 @@ test("a process that starts waits ten seconds for the other chains: a dead one k
 	expect(await answer()).toEqual({ up: ["two"] });
 });
 
-test("once it has come up it gets requests whatever is gone, the database and every chain", async () => {
+test("once ready, a process stays up whatever fails, even the database and every chain", async () => {
 	const { gone, answer } = startingProcess();
 	gone.clear();
 	expect(await answer()).toEqual({ up: [] });
@@ -105,7 +105,7 @@ test("once it has come up it gets requests whatever is gone, the database and ev
 	for (let i = 0; i < 30; i++) expect(await answer()).toEqual({ up: ["database", "one", "two", "three"] });
 });
 
-test("a flood of calls shares one round of checks, and its results for a quarter of a second", async () => {
+test("concurrent calls share one round of checks, and its results are reused for a quarter of a second", async () => {
 	let rounds = 0;
 	let now = 0;
 	const check = async () => {
@@ -124,7 +124,7 @@ test("a flood of calls shares one round of checks, and its results for a quarter
 	expect(rounds).toBe(2);
 });
 
-test("a process that is told to stop says so at once, even where a round was just ready or does not end", async () => {
+test("a stopping process reports it at once, even after a ready round or while a check hangs", async () => {
 	for (const checks of [[good], [silent]]) {
 		const stopping = new AbortController();
 		const route = getReady({ checks, stopping: stopping.signal, timeoutMs: 20, nowMs: () => 0 });
@@ -136,7 +136,7 @@ test("a process that is told to stop says so at once, even where a round was jus
 	}
 });
 
-test("what is wrong is logged when it changes, not with every round", async () => {
+test("problems are logged when they begin and end, not in every round", async () => {
 	const lines: string[] = [];
 	const changing = { name: "changing", problem: undefined as string | undefined };
 	let now = 0;

@@ -160,7 +160,7 @@ async function ask(
 const update = (uuid: string, set: string) =>
 	database.owner.query(`update swaps set ${set} where id = $1`, [uuid]);
 
-test("a row is read as it was written", async () => {
+test("a swap is read from the database as it was written", async () => {
 	const { uuid, order } = await insertSwap({
 		delivery: { kind: "router", budget: 2n ** 130n, fees: [500, 3000] },
 	});
@@ -181,7 +181,7 @@ test("a row is read as it was written", async () => {
 	expect(await readSwap(database.pool, randomUUID())).toBeUndefined();
 });
 
-test("a new swap has no hashes, its money is in the wallet, and it says by when it is decided", async () => {
+test("a new swap has no transaction hashes, its funds are in the wallet, and it says by when it is decided", async () => {
 	const { uuid, order } = await insertSwap();
 	const answer = await ask(toSwapId(uuid), { wait: "0" });
 	expect(answer).toEqual({
@@ -195,7 +195,7 @@ test("a new swap has no hashes, its money is in the wallet, and it says by when 
 	});
 });
 
-test("funds follow the swap from wallet to escrow to recipient, or back", async () => {
+test("the reported funds follow the swap from wallet to escrow to recipient, or back", async () => {
 	const { uuid } = await insertSwap();
 	const { uuid: other } = await insertSwap();
 	const stages = ["deposited", "delivering", "refunding"];
@@ -237,7 +237,7 @@ test("funds follow the swap from wallet to escrow to recipient, or back", async 
 	});
 });
 
-test("what is on Solana is told as Solana writes it, and what is not as before", async () => {
+test("Solana addresses and transactions are written in base58, and those of EVM chains in hex", async () => {
 	const address = "7EcDhSYGxXyscszYEp35KHN8vvw3svAuLKTzXwCFLtV" as SolanaAddress;
 	const signature = `0x${"5a".repeat(64)}` as const;
 	const spelt = getBase58Decoder().decode(hexToBytes(signature));
@@ -284,7 +284,7 @@ test("what is on Solana is told as Solana writes it, and what is not as before",
 	});
 });
 
-test("anything but the id of one of the account's swaps is 404 at once", async () => {
+test("any id that is not one of the account's swaps is 404 at once", async () => {
 	const { uuid } = await insertSwap();
 	const { uuid: ownerless } = await insertSwap();
 	await update(ownerless, "account_id = null");
@@ -311,7 +311,7 @@ test("anything but the id of one of the account's swaps is 404 at once", async (
 	}
 });
 
-test("a held call returns when the swap is terminal and not on mere progress [D-status-2]", async () => {
+test("a held call returns when the swap is terminal, and not on earlier progress [D-status-2]", async () => {
 	const { uuid } = await insertSwap();
 	let isAnswered = false;
 	const calls = Promise.all(Array.from({ length: 5 }, () => ask(toSwapId(uuid)))).finally(() => {
@@ -328,7 +328,7 @@ test("a held call returns when the swap is terminal and not on mere progress [D-
 	expect((await calls).map((answer) => answer.status)).toEqual(Array(5).fill("settled"));
 });
 
-test("a held call returns the latest state when its time is over, or the caller or the process goes", async () => {
+test("a held call returns the latest state when its time is over or the caller leaves", async () => {
 	const { uuid } = await insertSwap();
 	const started = performance.now();
 	expect((await ask(toSwapId(uuid), { wait: "1" })).status).toBe("pending");
@@ -341,7 +341,7 @@ test("a held call returns the latest state when its time is over, or the caller 
 	expect(performance.now() - started).toBeLessThan(5_000);
 });
 
-test("a call beyond the key's allowance is answered at once, and the allowance comes back", async () => {
+test("a held call beyond the key's allowance is answered at once, and calls that end free the allowance", async () => {
 	const { uuid } = await insertSwap();
 	const id = toSwapId(uuid);
 	const stop = new AbortController();
@@ -359,7 +359,7 @@ test("a call beyond the key's allowance is answered at once, and the allowance c
 	expect((await again).status).toBe("settled");
 });
 
-test("pollers beyond the key's allowance, who ask again at once, are told to wait and leave the key its rate", async () => {
+test("pollers beyond the key's allowance that ask again at once are told to wait, and do not use up the key's rate", async () => {
 	const { uuid } = await insertSwap();
 	// The rate covers three calls held for three seconds each, and two calls a second that are not to be held.
 	const perSecond = 4;
@@ -430,7 +430,7 @@ test("pollers beyond the key's allowance, who ask again at once, are told to wai
 	}
 });
 
-test("over all processes a key holds so many, and what is terminal is answered without asking for leave", async () => {
+test("all processes share a key's allowance of held calls, and a terminal swap is answered without using it", async () => {
 	const shared = await connectTestRedis({ processes: 2 });
 	const takes: string[] = [];
 	const processes = shared.connections.map((redis) => {
@@ -471,7 +471,7 @@ test("over all processes a key holds so many, and what is terminal is answered w
 	}
 });
 
-test("a waiter outlives the loss of the listening connection, and hears what was said meanwhile", async () => {
+test("a waiter survives the loss of the listening connection and learns of changes made meanwhile", async () => {
 	const { uuid } = await insertSwap();
 	const call = ask(toSwapId(uuid));
 	await isListening();
@@ -483,7 +483,7 @@ test("a waiter outlives the loss of the listening connection, and hears what was
 	expect(await listenerPid()).not.toBe(pid);
 });
 
-test("a notification that never came is made up for by reading again", async () => {
+test("a lost notification is made up for by reading the swap again", async () => {
 	const { uuid } = await insertSwap();
 	const deaf = createSwapListener({ url: "postgres://127.0.0.1:1/x", db: database.pool, rereadMs: 50 });
 	const heard = deaf.waitForTerminal(uuid, 60_000);

@@ -102,7 +102,7 @@ async function list(
 }
 const idsOf = ({ swaps }: SwapsResponse) => swaps.map(({ swapId }) => swapId);
 
-test("an account's swaps come newest first, each as its status says it, and nobody else's", async () => {
+test("an account's own swaps are listed newest first, each with the same fields as its status", async () => {
 	const [mine, other] = [randomUUID(), randomUUID()];
 	const old = await insertSwap(mine, { agoMs: 60_000, status: "settled" });
 	await insertSwap(other);
@@ -121,7 +121,7 @@ test("an account's swaps come newest first, each as its status says it, and nobo
 	expect(await list(randomUUID())).toEqual({ swaps: [] });
 });
 
-test("while others are submitted, older and newer, each swap that was there comes once, in order", async () => {
+test("while swaps are added, older and newer, paging lists each existing swap once and in order", async () => {
 	const account = randomUUID();
 	const existing: string[] = [];
 	for (let i = 0; i < 25; i++) existing.unshift(await insertSwap(account, { agoMs: (25 - i) * 1_000 }));
@@ -144,7 +144,7 @@ test("while others are submitted, older and newer, each swap that was there come
 	expect(seen).toEqual(seen.toSorted().toReversed());
 });
 
-test("a page has 20 swaps unless told otherwise, and at most 100", async () => {
+test("a page has 20 swaps by default, and at most 100", async () => {
 	const account = randomUUID();
 	await Promise.all(Array.from({ length: 101 }, () => insertSwap(account)));
 	expect((await list(account)).swaps).toHaveLength(20);
@@ -157,7 +157,7 @@ test("a page has 20 swaps unless told otherwise, and at most 100", async () => {
 	}
 });
 
-test("the last page has no cursor, however exactly it is filled", async () => {
+test("the last page has no cursor, even if it is full", async () => {
 	const account = randomUUID();
 	for (let i = 0; i < 4; i++) await insertSwap(account);
 	const { nextCursor: cursor } = await list(account, { limit: "2" });
@@ -165,7 +165,7 @@ test("the last page has no cursor, however exactly it is filled", async () => {
 	expect(await list(account, { limit: "4" })).not.toHaveProperty("nextCursor");
 });
 
-test("of an account that is old a page may have fewer swaps, and the last one is the one without a cursor", async () => {
+test("a page of an old account may have fewer swaps, and only the last page has no cursor", async () => {
 	const account = randomUUID();
 	const ids = [await insertSwap(account, { agoMs: 60_000 }), await insertSwap(account)];
 	const own = { accountCreatedAt: new Date(Date.now() - 400 * 86_400_000) };
@@ -176,7 +176,7 @@ test("of an account that is old a page may have fewer swaps, and the last one is
 	expect(await list(account, { limit: "5", cursor: second.nextCursor }, own)).toEqual({ swaps: [] });
 });
 
-test("two lists are read at once; others wait for two seconds, and then are told to come again", async () => {
+test("two lists are read at once; others wait for two seconds and are then refused as unavailable", async () => {
 	const held = Promise.withResolvers<{ rows: [] }>();
 	let queries = 0;
 	const query = () => {
@@ -197,7 +197,7 @@ test("two lists are read at once; others wait for two seconds, and then are told
 	expect(await Promise.all(calls.slice(0, 2))).toEqual([{ swaps: [] }, { swaps: [] }]);
 });
 
-test("by status only swaps that have it come", async () => {
+test("a list by status contains only swaps with that status", async () => {
 	const account = randomUUID();
 	const statuses = ["pending", "settled", "failed", "refunded"];
 	const ids: string[] = [];
@@ -208,7 +208,7 @@ test("by status only swaps that have it come", async () => {
 	await expect(list(account, { status: "opening" })).rejects.toMatchObject({ code: "INVALID_REQUEST" });
 });
 
-test("a cursor that was altered, is of another account, another list or another purpose, is refused", async () => {
+test("a cursor that was altered, or is for another account, list or purpose, is refused", async () => {
 	const [mine, other] = [randomUUID(), randomUUID()];
 	for (let i = 0; i < 3; i++) {
 		await insertSwap(mine, { status: "settled" });

@@ -40,7 +40,7 @@ async function build(quote: unknown, authorization?: unknown): Promise<BuildResp
 }
 
 test.each(["ETH", "USDC", "USDT", "WETH", "ORB"])(
-	"an op in %s, made from what the caller can read, opens the quoted order within its gas limits",
+	"an op in %s, rebuilt from the readable answer, opens the quoted order within its gas limits",
 	async (symbol) => {
 		const amount = 10n ** 15n;
 		const isMintable = symbol !== "WETH";
@@ -55,7 +55,7 @@ test.each(["ETH", "USDC", "USDT", "WETH", "ORB"])(
 	},
 );
 
-test("a standing allowance is cleared in the op, for a token that would refuse to change it", async () => {
+test("an existing allowance is reset in the op, for a token that refuses to change a nonzero one", async () => {
 	const inputToken = scene.assetOf("USDT");
 	const wallet = await scene.newWallet({ symbol: "USDT", isDelegated: true });
 	await fundEther(scene, wallet.address);
@@ -76,7 +76,7 @@ test("two builds of one quote open the same order", async () => {
 	expect(first.geoOp.orderId).toBe(orderId(quote.terms));
 });
 
-test("only a quote token of this account and of an EVM origin is taken, and that is said before all else", async () => {
+test("only a quote token of this account and of an EVM origin is accepted, and this is checked first", async () => {
 	const wallet = await scene.newWallet();
 	const expired = { ...scene.newQuote(wallet.address), expiresAtMs: 0 };
 	const at = (endpoint: string) => ({ reason: "wrong_endpoint", endpoint });
@@ -97,7 +97,7 @@ test("only a quote token of this account and of an EVM origin is taken, and that
 	expect(await refusalOf(build(expired))).toMatchObject({ code: "QUOTE_EXPIRED" });
 });
 
-test("a quote can be built until it or its op expires, by our clock", async () => {
+test("a quote can be built until it or its op expires, by the server's clock", async () => {
 	const wallet = await scene.newWallet({ isDelegated: true });
 	const quote = scene.newQuote(wallet.address);
 	scene.clock.aheadMs = 29_000;
@@ -119,7 +119,7 @@ test("a quote can be built until it or its op expires, by our clock", async () =
 	}
 });
 
-test("a wallet of another provider, or with code of its own, is refused with or without an authorization", async () => {
+test("a wallet delegated to another provider, or with its own code, is refused with or without an authorization", async () => {
 	const other = getAddress(`0x${"5".repeat(40)}`);
 	const delegated = await scene.newWallet();
 	const authorizationList = [await scene.authorize(delegated, { address: other })];
@@ -184,7 +184,7 @@ test("an authorization that would not take effect is refused, and the answer say
 	await build(quote, spelled);
 });
 
-test("an authorization is refused while the wallet has a transaction under way", async () => {
+test("an authorization is refused while the wallet has a pending transaction", async () => {
 	const wallet = await scene.newWallet();
 	await fundEther(scene, wallet.address);
 	const authorization = await scene.authorize(wallet);
@@ -204,7 +204,7 @@ test("an authorization is refused while the wallet has a transaction under way",
 	}
 });
 
-test("an authorization of a wallet that is ours already is ignored, whatever it says", async () => {
+test("an authorization of a wallet that is already delegated to us is ignored, whatever it says", async () => {
 	const wallet = await scene.newWallet({ isDelegated: true });
 	const stale = await scene.authorize(wallet, { chainId: 0, nonce: 7 });
 	const quote = scene.newQuote(wallet.address);
@@ -229,7 +229,7 @@ test("an order that the escrow would not open is refused with the escrow's reaso
 	});
 });
 
-test("a chain that does not answer is said to be unavailable [D-errors-28]", async () => {
+test("a chain that does not answer is reported as unavailable [D-errors-28]", async () => {
 	const { deadChains: chains, sealKeys, nowMs } = scene;
 	const dead = postBuildGeoOp({ chains, db: scene.database.pool, sealKeys, nowMs });
 	const geoQuoteToken = scene.seal(scene.newQuote(scene.relayer.address));

@@ -32,7 +32,7 @@ beforeEach(() => scene.reset());
 afterAll(() => scene.stop());
 
 test.each(["USDC", "USDT", "SOL"])(
-	"a transaction in %s, made from what the caller can read, gives the escrow exactly the input",
+	"a transaction in %s, rebuilt from the readable answer, moves exactly the input to the escrow",
 	async (symbol) => {
 		const { chain, solana } = scene;
 		const token = addressOf(symbol);
@@ -76,7 +76,7 @@ test.each(["USDC", "USDT", "SOL"])(
 	},
 );
 
-test("what may be submitted for how long is said: while the blockhash surely lives, and the quote's op", async () => {
+test("a build expires when its blockhash may die or the quote's op expires, whichever comes first", async () => {
 	const wallet = await scene.newWallet();
 	const quote = scene.newQuote(wallet.address);
 	const leastMs = scene.policy.blockhashSeconds.least * 1_000;
@@ -90,7 +90,7 @@ test("what may be submitted for how long is said: while the blockhash surely liv
 	expect(late.expiresAt).toBe(new Date(quote.opExpiresAtMs).toISOString());
 });
 
-test("a blockhash that a node behind the others named is submitted with for as much less long", async () => {
+test("a build whose blockhash comes from a lagging node expires correspondingly earlier", async () => {
 	const { chain } = scene;
 	const wallet = await scene.newWallet();
 	const behind = await chain.rpc.getLatestBlockhash({ commitment: "confirmed" }).send();
@@ -109,7 +109,7 @@ test("a blockhash that a node behind the others named is submitted with for as m
 	expect(lifeMs).toBeGreaterThan(leastMs / 4);
 });
 
-test("every build of a quote has the same fee payer, and quotes have several", async () => {
+test("every build of a quote has the same fee payer, and all fee payers are used across quotes", async () => {
 	const wallet = await scene.newWallet();
 	const quote = scene.newQuote(wallet.address);
 	const [first, again] = [await scene.build(quote), await scene.build(quote)];
@@ -129,7 +129,7 @@ test.each([[{ chainId: "never" }], ["text"], [[1]], [null]])(
 	},
 );
 
-test("a token is taken only where it belongs, and from whom it was given to", async () => {
+test("a token is accepted only at its own endpoint and from its own account", async () => {
 	const wallet = await scene.newWallet();
 	const quote = scene.newQuote(wallet.address);
 	for (const purpose of ["quote:evm", "op:evm", "op:solana"] as const) {
@@ -146,7 +146,7 @@ test("a token is taken only where it belongs, and from whom it was given to", as
 	expect(await refusalOf(scene.call(scene.buildRoute(), {}))).toMatchObject({ code: "INVALID_REQUEST" });
 });
 
-test("a quote that has expired is not built any more", async () => {
+test("an expired quote cannot be built", async () => {
 	const wallet = await scene.newWallet();
 	const quote = scene.newQuote(wallet.address);
 	scene.clock.aheadMs = 30_001;
@@ -156,7 +156,7 @@ test("a quote that has expired is not built any more", async () => {
 	});
 });
 
-test("a wallet that holds less than the input, or nothing at all, is told so", async () => {
+test("a wallet that holds less than the input, or nothing, is refused with its balance", async () => {
 	const [poor, stranger] = [await scene.newWallet({ amount: 9_999_999n }), await generateKeyPairSigner()];
 	expect(await refusalOf(scene.build(scene.newQuote(poor.address)))).toEqual({
 		code: "INSUFFICIENT_BALANCE",
@@ -168,7 +168,7 @@ test("a wallet that holds less than the input, or nothing at all, is told so", a
 	});
 });
 
-test("what is left of a wallet's SOL is nothing, or enough for Solana to keep the account", async () => {
+test("a build leaves a wallet's account with no SOL or with at least its rent", async () => {
 	const lamports = 5_000_000n;
 	const wallet = await scene.newWallet({ token: solanaNativeToken, amount: lamports });
 	const build = (inputAmount: bigint) =>
@@ -189,7 +189,7 @@ test("what is left of a wallet's SOL is nothing, or enough for Solana to keep th
 	expect(await refusalOf(build(lamports + 1n))).toMatchObject({ code: "INSUFFICIENT_BALANCE" });
 });
 
-test("a transaction that would fail is not given out to be signed", async () => {
+test("a transaction that would fail is not handed out for signing", async () => {
 	const wallet = await scene.newWallet();
 	const nobody = await generateKeyPairSigner();
 	const quote = scene.newQuote(wallet.address, { change: { escrow: toSolanaWord(nobody.address) } });
@@ -199,7 +199,7 @@ test("a transaction that would fail is not given out to be signed", async () => 
 	});
 });
 
-test("a chain that does not answer, or is not offered any more, is told apart", async () => {
+test("a chain that does not answer is unavailable, and one that is no longer offered has no route", async () => {
 	const wallet = await scene.newWallet();
 	const quote = scene.newQuote(wallet.address);
 	const dead = scene.build(quote, { route: scene.buildRoute(scene.deadChain) });

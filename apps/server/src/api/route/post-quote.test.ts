@@ -75,7 +75,7 @@ function body(change: Record<string, unknown> = {}): Record<string, unknown> {
 	};
 }
 
-test("without a chain or a database, a quote is answered, and its token holds all that was said", async () => {
+test("a quote needs neither a chain nor a database, and its token holds the quoted terms", async () => {
 	const response = quoteResponseSchema.strict().parse(await quote(body()));
 	expect(response.geoQuoteToken.length).toBeLessThan(4_096);
 	const sealed = await openToken<SealedQuote>(sealKeys, response.geoQuoteToken, {
@@ -93,7 +93,7 @@ test("without a chain or a database, a quote is answered, and its token holds al
 	expect(response).toMatchObject({ origin: "evm", feeBps: 12.5, recipient: wallet, slippageBps: 50 });
 });
 
-test("a quote from Solana is sealed for Solana's build, and says so", async () => {
+test("a quote from Solana names its origin and is sealed for Solana's build endpoint only", async () => {
 	const request = body({
 		originChain: solanaChainId,
 		inputToken: solana.settlementToken,
@@ -109,12 +109,12 @@ test("a quote from Solana is sealed for Solana's build, and says so", async () =
 	expect(order).toMatchObject({ originChainId: BigInt(solanaChainId), attesterSet: zeroHash });
 });
 
-test("two quotes of one request are two swaps", async () => {
+test("two quotes of one request have different swap ids", async () => {
 	const [a, b] = await Promise.all([quote(body()), quote(body())]);
 	expect(quoteResponseSchema.parse(a).swapId).not.toBe(quoteResponseSchema.parse(b).swapId);
 });
 
-test("a misspelt field is refused, with the one that was meant", async () => {
+test("a misspelt field is refused with a suggestion", async () => {
 	await expect(quote(body({ slippageBbs: 10 }))).rejects.toMatchObject({
 		code: "INVALID_REQUEST",
 		details: { didYouMean: { slippageBbs: "slippageBps" } },
@@ -125,7 +125,7 @@ const silver = { name: "silver", minimum: "1000", discountPercent: 33 };
 const openQuote = (geoQuoteToken: string) =>
 	openToken<SealedQuote>(sealKeys, geoQuoteToken, { purpose: "quote:evm", accountId: account.accountId });
 
-test("a wallet with a tier is charged the fee that it is shown, in the output, the token and the price at submit", async () => {
+test("a wallet with a tier is charged the discounted fee that it is shown, in the output, in the token and at submit", async () => {
 	const asked: unknown[] = [];
 	const discounts: FeeDiscounts = {
 		tierOf: async (...wallet) => {
@@ -160,7 +160,7 @@ test("a fee can be discounted to nothing", async () => {
 	expect((await openQuote(response.geoQuoteToken)).feeMillibps).toBe(0);
 });
 
-test("a holder's very first quote has the discount, to a thousandth of a basis point", async () => {
+test("a holder's first quote already has the discount, exact to a thousandth of a basis point", async () => {
 	const discounts = createFeeDiscounts({
 		tiers: [{ ...silver, discountPercent: 25 }],
 		decimals: 0,
@@ -173,7 +173,7 @@ test("a holder's very first quote has the discount, to a thousandth of a basis p
 	expect(response).toMatchObject({ feeBps: 9.375, feeDiscount: { tier: "silver", discountPercent: 25 } });
 });
 
-test("where the chain of the discount fails, or never answers, quotes go on at the base fee", async () => {
+test("if the chain of the discount fails or never answers, quotes continue at the base fee", async () => {
 	for (const readBalance of [() => Promise.reject(new Error("down")), () => new Promise<bigint>(() => {})]) {
 		const discounts = createFeeDiscounts({
 			tiers: [silver],

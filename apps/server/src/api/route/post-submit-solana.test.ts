@@ -31,7 +31,7 @@ beforeAll(async () => {
 beforeEach(() => scene.reset());
 afterAll(() => scene.stop());
 
-test("what the wallet signed becomes a pending swap with its reservation, and nothing is sent", async () => {
+test("a signed transaction becomes a pending swap with its reservation, and nothing is sent", async () => {
 	const wallet = await scene.newWallet();
 	const before = await readHoldings(scene.chain, { commitment: "confirmed" });
 	const { quote, built, signed } = await scene.signedTransaction(wallet);
@@ -58,7 +58,7 @@ test("what the wallet signed becomes a pending swap with its reservation, and no
 	expect((await readHoldings(scene.chain, { commitment: "confirmed" })).escrow).toEqual(before.escrow);
 });
 
-test("a transaction that is malformed, changed or not signed by the wallet makes nothing", async () => {
+test("a transaction that is malformed, changed or not signed by the wallet creates no swap", async () => {
 	const wallet = await scene.newWallet();
 	const { quote, built, signed } = await scene.signedTransaction(wallet);
 	const malformed = { code: "INVALID_REQUEST" };
@@ -86,7 +86,7 @@ test("a transaction that is malformed, changed or not signed by the wallet makes
 	expect(await scene.swapCount()).toBe(0);
 });
 
-test("20 concurrent submits of one quote, by two builds of it, are one swap, and a round is asked for once", async () => {
+test("20 concurrent submits of one quote, from two builds, create one swap and poke one round", async () => {
 	const wallet = await scene.newWallet();
 	const { quote, ...first } = await scene.signedTransaction(wallet);
 	const second = await scene.signedTransaction(wallet, quote);
@@ -103,7 +103,7 @@ test("20 concurrent submits of one quote, by two builds of it, are one swap, and
 	expect(await scene.swapCount()).toBe(1);
 });
 
-test("a replay, of this build or another, returns the swap as it is now, without asking the chain", async () => {
+test("a replay, of this build or another, returns the swap's current status without asking the chain", async () => {
 	const wallet = await scene.newWallet();
 	const { quote, built, signed } = await scene.signedTransaction(wallet);
 	const other = await scene.signedTransaction(wallet, quote);
@@ -128,7 +128,7 @@ test("a replay, of this build or another, returns the swap as it is now, without
 	});
 });
 
-test("a first submit is refused once the blockhash may be dead, and another build of the quote is not", async () => {
+test("a first submit is refused once its blockhash may be dead, and another build of the quote is accepted", async () => {
 	const wallet = await scene.newWallet();
 	const { quote, built, signed } = await scene.signedTransaction(wallet);
 	scene.clock.aheadMs = scene.policy.blockhashSeconds.least * 1_000 + 1_000;
@@ -140,7 +140,7 @@ test("a first submit is refused once the blockhash may be dead, and another buil
 	await scene.submit(later.built, later.signed);
 });
 
-test("tokens of other endpoints are not op tokens of this one", async () => {
+test("tokens of other endpoints are refused as op tokens", async () => {
 	const wallet = await scene.newWallet();
 	const { quote, signed } = await scene.signedTransaction(wallet);
 	for (const purpose of ["quote:solana", "quote:evm", "op:evm"] as const) {
@@ -156,7 +156,7 @@ test("tokens of other endpoints are not op tokens of this one", async () => {
 	});
 });
 
-test("the wallet's other swaps are subtracted from what it holds, at submit and at build", async () => {
+test("a wallet's other unopened swaps are subtracted from its balance, at submit and at build", async () => {
 	const wallet = await scene.newWallet({ amount: 15_000_000n });
 	const [first, second] = [await scene.signedTransaction(wallet), await scene.signedTransaction(wallet)];
 	await scene.submit(first.built, first.signed);
@@ -168,7 +168,7 @@ test("the wallet's other swaps are subtracted from what it holds, at submit and 
 	await scene.submit(second.built, second.signed);
 });
 
-test("of four submits at once, each of 60 % of what the wallet holds, one is taken", async () => {
+test("of four concurrent submits, each of 60 % of the wallet's balance, one is accepted", async () => {
 	const wallet = await scene.newWallet({ amount: 16_666_666n });
 	const all = await Promise.all(Array.from({ length: 4 }, () => scene.signedTransaction(wallet)));
 	const answers = await Promise.allSettled(all.map(({ built, signed }) => scene.submit(built, signed)));
@@ -180,7 +180,7 @@ test("of four submits at once, each of 60 % of what the wallet holds, one is tak
 	expect(await scene.swapCount()).toBe(1);
 });
 
-test("a transaction that would fail by now is refused with the reason, and nothing is made of it", async () => {
+test("a transaction that would fail by now is refused with the reason, and no swap is created", async () => {
 	const lamports = 10_000_000n;
 	const wallet = await scene.newWallet({ token: solanaNativeToken, amount: lamports });
 	const { built, signed } = await scene.signedTransaction(
@@ -196,7 +196,7 @@ test("a transaction that would fail by now is refused with the reason, and nothi
 	expect(await scene.swapCount()).toBe(0);
 });
 
-test("what a node that is behind, or a fee payer without SOL, stands against may be sent again as it is", async () => {
+test("if a lagging node or an unfunded fee payer fails the simulation, the same transaction can be sent again", async () => {
 	const unavailable = { code: "UPSTREAM_UNAVAILABLE", details: { upstream: `chain ${solanaChainId}` } };
 	const wallet = await scene.newWallet();
 	const { built, signed } = await scene.signedTransaction(wallet);
@@ -224,7 +224,7 @@ test("what a node that is behind, or a fee payer without SOL, stands against may
 	expect(await scene.submit(built, signed)).toMatchObject({ status: "pending" });
 });
 
-test("a recipient whose token account is another's is refused before anything is taken, and paid once it is its own", async () => {
+test("a recipient whose token account belongs to another owner is refused before anything is taken, and accepted once it owns it again", async () => {
 	const { settlementToken: token, vault } = scene.solana.deployment;
 	const [wallet, recipient] = [await scene.newWallet(), await scene.newWallet()];
 	const quote = scene.newQuote(wallet.address, {
@@ -247,7 +247,7 @@ test("a recipient whose token account is another's is refused before anything is
 	expect(await scene.submit(built, signed)).toMatchObject({ status: "pending" });
 });
 
-test("a recipient of SOL that is an account of a program is refused by name, though its address has a key", async () => {
+test("a recipient of SOL that a program owns is refused with the program's address, even if it has a key", async () => {
 	const { settlementToken: token, vault } = scene.solana.deployment;
 	const wallet = await scene.newWallet();
 	const recipient = await makeKeyedAccount(scene.solana, { token });
@@ -269,7 +269,7 @@ test("a recipient of SOL that is an account of a program is refused by name, tho
 	expect(await scene.swapCount()).toBe(0);
 });
 
-test("swaps of the account that may have to be refunded use up its budget of gas before they are", async () => {
+test("swaps that may have to be refunded use up the account's gas budget before they are refunded", async () => {
 	const { owner } = scene.database;
 	const [first, second] = [
 		await scene.signedTransaction(await scene.newWallet()),
@@ -287,7 +287,7 @@ test("swaps of the account that may have to be refunded use up its budget of gas
 	await scene.submit(second.built, second.signed);
 });
 
-test("a swap that can no longer be delivered as quoted is refused, and nothing is made of it", async () => {
+test("a swap that can no longer be delivered as quoted, or exceeds a limit, is refused and not created", async () => {
 	const wallet = await scene.newWallet();
 	const { built, signed } = await scene.signedTransaction(wallet);
 	await scene.setStock(9_949_999n);
@@ -320,13 +320,13 @@ test("a swap that can no longer be delivered as quoted is refused, and nothing i
 	expect(scene.poked()).toEqual([]);
 });
 
-test("a swap counts as submitted though the engine does not answer", async () => {
+test("a submit succeeds even if the engine does not answer", async () => {
 	scene.knobs.poke = () => Promise.reject(new Error("no engine"));
 	const { built, signed } = await scene.signedTransaction(await scene.newWallet());
 	expect(await scene.submit(built, signed)).toMatchObject({ status: "pending" });
 });
 
-test("a chain that does not answer, or is not offered any more, leaves no swap behind", async () => {
+test("a submit creates no swap if the chain does not answer or is no longer offered", async () => {
 	const { built, signed } = await scene.signedTransaction(await scene.newWallet());
 	const dead = { route: scene.submitRoute(scene.deadChain) };
 	expect(await refusalOf(scene.submit(built, signed, dead))).toMatchObject({ code: "UPSTREAM_UNAVAILABLE" });
@@ -338,7 +338,7 @@ test("a chain that does not answer, or is not offered any more, leaves no swap b
 	expect(await scene.swapCount()).toBe(0);
 });
 
-test("where Solana or the token is not offered any more, form and signature are checked and a replay has its answer", async () => {
+test("if Solana or the token is no longer offered, form and signature are still checked and a replay is still answered", async () => {
 	const { deployment } = scene.chain;
 	const assets = deployment.assets.filter(({ address }) => address !== deployment.settlementToken);
 	const delisted: SolanaChain = { ...scene.chain, deployment: { ...deployment, assets } };
@@ -364,7 +364,7 @@ test("where Solana or the token is not offered any more, form and signature are 
 	}
 });
 
-test("what a stranger puts into the fee payer's place is not what counts", async () => {
+test("a signature that a stranger puts in the fee payer's place is ignored", async () => {
 	const wallet = await scene.newWallet();
 	const { quote, built, signed } = await scene.signedTransaction(wallet);
 	const bytes = Buffer.from(signed, "base64");

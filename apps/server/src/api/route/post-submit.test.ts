@@ -35,7 +35,7 @@ beforeAll(async () => {
 afterAll(() => scene.stop());
 beforeEach(() => scene.reset());
 
-test("a swap that was quoted with a discount is priced again with that fee, and keeps it", async () => {
+test("a swap quoted with a discount is repriced with that fee and keeps it", async () => {
 	const wallet = await scene.newWallet();
 	const discounted = { ...scene.newQuote(wallet.address), feeMillibps: 11_250 };
 	const { quote, built, signature } = await scene.signedOp(wallet, await scene.authorize(wallet), discounted);
@@ -44,7 +44,7 @@ test("a swap that was quoted with a discount is priced again with that fee, and 
 	expect(await readSwap(scene.database.pool, quote.uuid)).toMatchObject({ feeMillibps: 11_250 });
 });
 
-test("tokens that the version before sealed are built and submitted, with their fee", async () => {
+test("tokens sealed by the previous version can be built and submitted, with their fee", async () => {
 	const signedOldOp = async () => {
 		const wallet = await scene.newWallet({ isDelegated: true });
 		const { feeMillibps, ...quote } = scene.newQuote(wallet.address);
@@ -68,7 +68,7 @@ test("tokens that the version before sealed are built and submitted, with their 
 	}
 });
 
-test("a signed op becomes a pending swap with its reservation, its open is queued, and a round is asked for", async () => {
+test("a signed op becomes a pending swap with its reservation, and a round is poked", async () => {
 	const wallet = await scene.newWallet();
 	const { quote, built, signature } = await scene.signedOp(wallet, await scene.authorize(wallet));
 	const answer = submitResponseSchema.parse(await scene.submit(built, signature));
@@ -87,7 +87,7 @@ test("a signed op becomes a pending swap with its reservation, its open is queue
 	expect(rows).toEqual([{ amount: 9_950_000n }]);
 });
 
-test("a signature counts in each of its spellings, and is stored in the one that contracts take", async () => {
+test("a compact signature without 0x is accepted, and stored in the form that contracts take", async () => {
 	const wallet = await scene.newWallet({ isDelegated: true });
 	const { quote, built, signature } = await scene.signedOp(wallet);
 	const { r, s, yParity } = parseSignature(signature);
@@ -96,7 +96,7 @@ test("a signature counts in each of its spellings, and is stored in the one that
 	expect((await readSwap(scene.database.pool, quote.uuid))?.op?.signature).toBe(signature);
 });
 
-test("a signature that is malformed or not the wallet's over the hash makes nothing", async () => {
+test("a signature that is malformed or not the wallet's over the hash creates no swap", async () => {
 	const wallet = await scene.newWallet({ isDelegated: true });
 	const { built } = await scene.signedOp(wallet);
 	expect(await refusalOf(scene.submit(built, "0x12"))).toMatchObject({ code: "INVALID_REQUEST" });
@@ -108,7 +108,7 @@ test("a signature that is malformed or not the wallet's over the hash makes noth
 	expect(await scene.swapCount()).toBe(0);
 });
 
-test("40 concurrent submits of one quote, by two builds of it, are one swap, and a round is asked for once", async () => {
+test("40 concurrent submits of one quote, from two builds, create one swap and poke one round", async () => {
 	const wallet = await scene.newWallet({ isDelegated: true });
 	const { quote, built, signature } = await scene.signedOp(wallet);
 	const again = await scene.build(quote);
@@ -122,7 +122,7 @@ test("40 concurrent submits of one quote, by two builds of it, are one swap, and
 	expect(await scene.swapCount()).toBe(1);
 });
 
-test("a replay returns the swap as it is now, expired or not, without asking the chain", async () => {
+test("a replay returns the swap's current status, even after expiry, without asking the chain", async () => {
 	const wallet = await scene.newWallet({ isDelegated: true });
 	const { built, signature } = await scene.signedOp(wallet);
 	const { swapId } = await scene.submit(built, signature);
@@ -142,7 +142,7 @@ test("a replay returns the swap as it is now, expired or not, without asking the
 	});
 });
 
-test("a submit that is sent again after its seal key was retired returns the swap, until the key opens nothing", async () => {
+test("a replay after its seal key was retired returns the swap, until the key no longer opens tokens", async () => {
 	const wallet = await scene.newWallet({ isDelegated: true });
 	const { built, signature } = await scene.signedOp(wallet);
 	const { swapId } = await scene.submit(built, signature);
@@ -152,7 +152,7 @@ test("a submit that is sent again after its seal key was retired returns the swa
 	expect(await refusalOf(scene.submit(built, signature))).toMatchObject({ code: "INVALID_TOKEN" });
 });
 
-test("a first submit is refused once the op has expired, and only then", async () => {
+test("a first submit is refused once the op has expired, and not when only the quote has", async () => {
 	const wallet = await scene.newWallet({ isDelegated: true });
 	const { quote, built, signature } = await scene.signedOp(wallet);
 	scene.clock.aheadMs = 50_000;
@@ -165,7 +165,7 @@ test("a first submit is refused once the op has expired, and only then", async (
 	await scene.submit(built, signature);
 });
 
-test("a quote token is no op token", async () => {
+test("a quote token is refused as an op token", async () => {
 	const wallet = await scene.newWallet();
 	const geoOpToken = scene.seal(scene.newQuote(wallet.address));
 	expect(await refusalOf(scene.call(scene.submitRoute(), { geoOpToken, signature: "malformed" }))).toEqual({
@@ -174,7 +174,7 @@ test("a quote token is no op token", async () => {
 	});
 });
 
-test("an authorization that became stale since the build is refused and nothing is made of it", async () => {
+test("an authorization that became stale since the build is refused, and no swap is created", async () => {
 	const wallet = await scene.newWallet();
 	await fundEther(scene, wallet.address);
 	const { built, signature } = await scene.signedOp(wallet, await scene.authorize(wallet));
@@ -186,7 +186,7 @@ test("an authorization that became stale since the build is refused and nothing 
 	expect(await scene.swapCount()).toBe(0);
 });
 
-test("a wallet that withdrew its delegation, or gave it to another, since the build is refused", async () => {
+test("a wallet that withdrew or changed its delegation since the build is refused", async () => {
 	const wallet = await scene.newWallet({ isDelegated: true });
 	const { built, signature } = await scene.signedOp(wallet);
 	const delegateTo = async (address: Hex) => {
@@ -219,7 +219,7 @@ test("two first swaps of one wallet both work, though the first makes the second
 	});
 });
 
-test("the wallet's other swaps are subtracted until they are open on chain, by the chain's own word", async () => {
+test("a wallet's other swaps are subtracted from its balance until they are open on chain", async () => {
 	const wallet = await scene.newWallet({ isDelegated: true, amount: 25_000_000n });
 	const ops = [await scene.signedOp(wallet), await scene.signedOp(wallet), await scene.signedOp(wallet)];
 	const [first, second, third] = ops;
@@ -234,7 +234,7 @@ test("the wallet's other swaps are subtracted until they are open on chain, by t
 	expect(await refusalOf(scene.submit(third.built, third.signature))).toEqual(short);
 });
 
-test("an op that would fail is refused with the reason, and nothing is made of it", async () => {
+test("an op that would fail is refused, and no swap is created", async () => {
 	const inputToken = scene.assetOf("USDT");
 	const wallet = await scene.newWallet({ symbol: "USDT", isDelegated: true });
 	await fundEther(scene, wallet.address);
@@ -250,7 +250,7 @@ test("an op that would fail is refused with the reason, and nothing is made of i
 	expect(await scene.swapCount()).toBe(0);
 });
 
-test("a quote of before its chain was paused makes no swap, and one that made one keeps it", async () => {
+test("a quote from before its chain was paused creates no swap, and a swap that was already submitted stays", async () => {
 	const wallet = await scene.newWallet({ isDelegated: true });
 	const before = await scene.signedOp(wallet);
 	await scene.submit(before.built, before.signature);
@@ -269,7 +269,7 @@ test("a quote of before its chain was paused makes no swap, and one that made on
 	expect(await scene.swapCount()).toBe(2);
 });
 
-test("a swap that can no longer be delivered as quoted is refused, and nothing is made of it", async () => {
+test("a swap that can no longer be delivered as quoted, or exceeds a limit, is refused and not created", async () => {
 	const wallet = await scene.newWallet({ isDelegated: true });
 	const { built, signature } = await scene.signedOp(wallet);
 	await scene.setStock(10n ** 12n);
@@ -301,7 +301,7 @@ test("a swap that can no longer be delivered as quoted is refused, and nothing i
 	expect(scene.poked()).toEqual([]);
 });
 
-test("an account whose unsettled swaps used up its day's gas is told when to come back, and only then", async () => {
+test("an account whose unsettled swaps used up its daily gas budget is refused, and told when to retry", async () => {
 	const wallet = await scene.newWallet({ isDelegated: true });
 	const { built, signature } = await scene.signedOp(wallet);
 	const hourAgo = new Date(Date.now() - 3_600_000);
@@ -327,7 +327,7 @@ test("an account whose unsettled swaps used up its day's gas is told when to com
 	await scene.submit(built, signature);
 });
 
-test("an account whose recipients refused too often is told when to come back, and only then", async () => {
+test("an account with ten recipients that refused within a day is refused, and told when to retry", async () => {
 	const wallet = await scene.newWallet({ isDelegated: true });
 	const { built, signature } = await scene.signedOp(wallet);
 	const hourAgo = new Date(Date.now() - 3_600_000);
@@ -351,7 +351,7 @@ test("an account whose recipients refused too often is told when to come back, a
 	await scene.submit(built, signature);
 });
 
-test("no more of an input is taken in than its limit, with what the vault holds and others sell", async () => {
+test("an input is accepted up to its exposure limit, which includes what the vault holds", async () => {
 	const wallet = await scene.newWallet({ isDelegated: true });
 	const { built, signature } = await scene.signedOp(wallet);
 	await scene.database.owner.query("insert into stock values (31337, $1, 5000000, 0, 0, 1)", [
@@ -367,7 +367,7 @@ test("no more of an input is taken in than its limit, with what the vault holds 
 	await scene.submit(built, signature);
 });
 
-test("while too few attesters are alive, or see the chains, nothing is taken, and the same bytes succeed later", async () => {
+test("while too few attesters are alive or up to date a submit is refused, and the same bytes succeed later", async () => {
 	const wallet = await scene.newWallet({ isDelegated: true });
 	const { built, signature } = await scene.signedOp(wallet);
 	const silent = { code: "UPSTREAM_UNAVAILABLE", details: { upstream: "attesters" } };
@@ -381,7 +381,7 @@ test("while too few attesters are alive, or see the chains, nothing is taken, an
 	await scene.submit(built, signature);
 });
 
-test("an op that someone else sent first is taken up, and is to be refunded where nothing is left to deliver", async () => {
+test("an op that someone else sent first becomes a swap, which is to be refunded if there is no stock", async () => {
 	for (const [stock, givingUp] of [
 		[10n ** 12n, undefined],
 		[0n, "NO_LIQUIDITY"],
@@ -396,14 +396,14 @@ test("an op that someone else sent first is taken up, and is to be refunded wher
 	expect(scene.poked()).toHaveLength(2);
 });
 
-test("a swap counts as submitted though the engine does not answer", async () => {
+test("a submit succeeds even if the engine does not answer", async () => {
 	scene.knobs.poke = () => Promise.reject(new Error("no engine"));
 	const wallet = await scene.newWallet({ isDelegated: true });
 	const { built, signature } = await scene.signedOp(wallet);
 	expect(await scene.submit(built, signature)).toMatchObject({ status: "pending" });
 });
 
-test("a chain that does not answer leaves no swap behind", async () => {
+test("a submit creates no swap if the chain does not answer", async () => {
 	const wallet = await scene.newWallet({ isDelegated: true });
 	const { built, signature } = await scene.signedOp(wallet);
 	const dead = { route: scene.submitRoute(scene.deadChains) };
@@ -413,7 +413,7 @@ test("a chain that does not answer leaves no swap behind", async () => {
 	expect(await scene.swapCount()).toBe(0);
 });
 
-test("a recipient on Solana is looked at before anything is taken, and not where the input is given already", async () => {
+test("a recipient on Solana is checked before the input is taken, and not if the order is already open", async () => {
 	const solana = await startTestSolana();
 	onTestFinished(() => solana.stop());
 	const chain = connectSolana(solana);

@@ -93,16 +93,16 @@ function urlOf(address: AddressInfo | string | null): string {
 	return `http://127.0.0.1:${(address as AddressInfo).port}`;
 }
 
-test("where all of it works nothing is said", async () => {
+test("no problem is reported if everything works", async () => {
 	expect(await problems()).toEqual({});
 });
 
-test("a chain that is paused is named with the reason, and keeps no process from starting", async () => {
+test("a paused chain is reported with the reason", async () => {
 	state.pausedChains.set(1, "the books and the chain differ (I2)");
 	expect(await problems()).toEqual({ "pause of One (1)": "paused: the books and the chain differ (I2)" });
 });
 
-test("a database that is gone, an engine that is ill or gone, are named", async () => {
+test("a database that is gone, and an engine that fails or is gone, are reported", async () => {
 	const gone = openDatabase({ url: "postgres://127.0.0.1:1/none", applicationName: "test" });
 	expect(await problems({ db: gone })).toEqual({
 		database: "threw",
@@ -115,32 +115,32 @@ test("a database that is gone, an engine that is ill or gone, are named", async 
 	expect(await problems({ engineUrl: "http://127.0.0.1:1" })).toEqual({ engine: "threw" });
 });
 
-test("without Redis each process counts its own limits, and says so", async () => {
+test("a missing Redis is reported, with the note that each process counts its own limits", async () => {
 	state.redis = undefined;
 	expect(await problems()).toEqual({
-		redis: "it does not answer: each process counts its own limits",
+		redis: "it does not answer; each process counts its own requests for the rate limits",
 	});
 });
 
-test("prices that are missing or old name their chain; a feed alone names its asset, and the others are quoted", async () => {
+test("missing or stale prices are reported for their chain, and a stale feed or a paused asset for the asset", async () => {
 	state.isFresh = false;
 	state.ageMs = 61_400;
-	expect((await problems())["prices of One (1)"]).toBe("the newest are 61 s old");
+	expect((await problems())["prices of One (1)"]).toBe("the newest prices are 61 s old");
 	state.ageMs = undefined;
-	expect((await problems())["prices of One (1)"]).toBe("none were read yet");
+	expect((await problems())["prices of One (1)"]).toBe("no prices were read yet");
 	state = { ...usual(), staleFeeds: new Set([weth]) };
-	expect(await problems()).toEqual({ "assets of One (1)": "the feed is stale of WETH" });
+	expect(await problems()).toEqual({ "assets of One (1)": "the feed is stale: WETH" });
 	state = { ...usual(), paused: new Set([weth]) };
 	expect(await problems()).toEqual({
-		"assets of One (1)": "paused, by another feed or by pools that disagree: WETH",
+		"assets of One (1)": "not quoted, because another feed is stale or pools disagree: WETH",
 	});
 	state = { ...usual(), staleFeeds: new Set([usdc]), paused: new Set([weth]) };
 	expect((await problems())["prices of One (1)"]).toBe(
-		"nothing is quoted: the feed is stale of USDC; paused, by another feed or by pools that disagree: WETH",
+		"nothing is quoted: the feed is stale: USDC; not quoted, because another feed is stale or pools disagree: WETH",
 	);
 });
 
-test("a chain that no worker follows, or whose vault none has seen, is named", async () => {
+test("a chain that no worker follows, or whose vault no worker has seen, is reported", async () => {
 	await database.owner.query(
 		"update chain_heads set updated_at = now() - interval '31 s' where chain_id = 1",
 	);

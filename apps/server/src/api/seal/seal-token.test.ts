@@ -28,7 +28,7 @@ async function reasonOf(
 	}
 }
 
-test("what is sealed opens as it was, bigints included", async () => {
+test("a sealed payload opens unchanged, bigints included", async () => {
 	await fc.assert(
 		fc.asyncProperty(
 			fc.record({
@@ -47,7 +47,7 @@ test("what is sealed opens as it was, bigints included", async () => {
 	);
 });
 
-test("a token is a JWE that others open, and what others sealed under our header opens", async () => {
+test("a token is a standard JWE: another library opens it, and we open what that library sealed", async () => {
 	const payload = { text: "\u{1f980}", amount: 5n };
 	const token = sealToken(keys, { ...mine, payload });
 	const secret = Buffer.from(newKey.split(":")[1] ?? "", "base64url");
@@ -59,12 +59,12 @@ test("a token is a JWE that others open, and what others sealed under our header
 	expect(await openToken(keys, again, mine)).toEqual(payload);
 });
 
-test("no two tokens have one initialization vector", () => {
+test("no two tokens share an initialization vector", () => {
 	const ivs = Array.from({ length: 1_000 }, () => sealToken(keys, { ...mine, payload: 1 }).split(".")[2]);
 	expect(new Set(ivs).size).toBe(1_000);
 });
 
-test("a tag that is cut short does not open, though its bytes are right", async () => {
+test("a truncated tag does not open, though its bytes are right", async () => {
 	const [header, , iv, sealed, tag = ""] = sealToken(keys, { ...mine, payload: 1 }).split(".");
 	for (const bytes of [4, 8, 12, 13, 14, 15]) {
 		const short = Buffer.from(tag, "base64url").subarray(0, bytes).toString("base64url");
@@ -84,11 +84,11 @@ test("a token with any one character changed, at every position, does not open",
 	}
 });
 
-test("a token at another endpoint is named the one that takes it, and a new quote is not asked for", async () => {
+test("a token at the wrong endpoint is answered with the right one, and not with a request for a new quote", async () => {
 	const token = sealToken(keys, { ...mine, payload: {} });
 	for (const purpose of purposes.filter((other) => other !== mine.purpose)) {
 		await expect(openToken(keys, token, { ...mine, purpose })).rejects.toMatchObject({
-			message: "This token is for POST /swap/build-geo-op. Send it there as it is.",
+			message: "This token is for POST /swap/build-geo-op. Send it there unchanged.",
 			details: { reason: "wrong_endpoint", endpoint: "POST /swap/build-geo-op" },
 			next: "fix_request",
 			retryable: false,
@@ -97,7 +97,7 @@ test("a token at another endpoint is named the one that takes it, and a new quot
 	await expect(openToken(keys, "x", mine)).rejects.toMatchObject({ next: "requote" });
 });
 
-test("a token has one spelling of its last character, of each length", async () => {
+test("the last character of each part of a token has only one valid spelling", async () => {
 	for (const text of ["", "x", "xx"]) {
 		const token = sealToken(keys, { ...mine, payload: text });
 		const parts = token.split(".");
@@ -110,7 +110,7 @@ test("a token has one spelling of its last character, of each length", async () 
 	}
 });
 
-test("a token with anything put in, cut out or around it does not open", async () => {
+test("a token with characters inserted, removed or added around it does not open", async () => {
 	const token = sealToken(keys, { ...mine, payload: { amount: 5n } });
 	const around = ["=", "==", " ", "\n", "\t", ".", "A", "AAAA", "\0", "%3D", '"'];
 	for (const more of around) {
@@ -131,7 +131,7 @@ test("a token with anything put in, cut out or around it does not open", async (
 	expect(await reasonOf("A".repeat(1_000_000))).toBe("unreadable");
 });
 
-test("a token opens for its own endpoint and account only, and says which of them was wrong", async () => {
+test("a token opens only for its own endpoint and account, and the error says which of them is wrong", async () => {
 	for (const sealedFor of purposes) {
 		const token = sealToken(keys, { purpose: sealedFor, accountId: "a", payload: 1 });
 		for (const purpose of purposes) {
@@ -162,7 +162,7 @@ const kidOf = (token: string) =>
 	JSON.parse(Buffer.from(token.split(".")[0] ?? "", "base64url").toString()).kid as string;
 const op = { purpose: "op:evm", accountId: "a" } as const;
 
-test("each key seals from its own time on, and what the one before sealed opens for as long as it may be sent again", async () => {
+test("each key seals from its own time on, and the key before it opens its tokens for as long as they may be resent", async () => {
 	const { clock, keys: both } = rotating();
 	const quote = sealToken(both, { ...mine, payload: 1 });
 	const submitted = sealToken(both, { ...op, payload: 1 });
@@ -182,13 +182,13 @@ test("each key seals from its own time on, and what the one before sealed opens 
 	expect(await reasonOf(after, both, op)).toBe("opened");
 });
 
-test("a token under an unknown key id, or under another key of the same id, opens nothing", async () => {
+test("a token under an unknown key id, or under another key with the same id, does not open", async () => {
 	const token = sealToken(keys, { ...mine, payload: 1 });
 	expect(await reasonOf(token, parseSealKeys(oldKey))).toBe("unreadable");
 	expect(await reasonOf(token, parseSealKeys(keyText("new")))).toBe("unreadable");
 });
 
-test("a retired key opens no token that was sealed after it was retired, and one from before is too old to be new", async () => {
+test("a retired key opens no token that was sealed after its retirement, and earlier ones are marked as old", async () => {
 	const { clock, keys: both } = rotating({ atMs: rotatesMs });
 	// A thief who has only the old key goes on sealing with it.
 	const stolen = (nowMs: number) => parseSealKeys(oldKey, { nowMs: () => nowMs });
@@ -200,7 +200,7 @@ test("a retired key opens no token that was sealed after it was retired, and one
 	expect(await openTokenWithAge(both, backdated, op)).toMatchObject({ isOld: true });
 });
 
-test("processes that learn of a new key one after the other, with clocks that differ, lose no token", async () => {
+test("processes that get a new key one after another, with skewed clocks, refuse no token", async () => {
 	const times = { skewsMs: [-2_000, 0, 1_500], learnMs: [-60_000, -30_000, -5_000] };
 	let nowMs = rotatesMs - 90_000;
 	const processes = times.skewsMs.map((skewMs, i) => {
@@ -220,7 +220,7 @@ test("processes that learn of a new key one after the other, with clocks that di
 	expect(kids).toEqual(new Set(["old", "new"]));
 });
 
-test("times that leave no key to seal with, or two at once, are refused", () => {
+test("key times that leave no key to seal with, or two at once, are refused", () => {
 	for (const text of [
 		`${newKey}@2026-12-01T00:00:00Z`,
 		`${newKey},${oldKey}`,
@@ -234,11 +234,11 @@ test("times that leave no key to seal with, or two at once, are refused", () => 
 	}
 });
 
-test("what no token could carry is not sealed [D-conventions-19]", () => {
+test("a payload that is too long for a token is not sealed [D-conventions-19]", () => {
 	expect(() => sealToken(keys, { ...mine, payload: "x".repeat(8_000) })).toThrow("too long");
 });
 
-test("keys that cannot be read are refused without repeating them", () => {
+test("invalid keys are refused without being repeated in the error", () => {
 	for (const text of ["", "a", "a:short", `${newKey},${newKey}`, `${newKey},`, "a:b:c"]) {
 		expect(() => parseSealKeys(text)).toThrow(RangeError);
 	}

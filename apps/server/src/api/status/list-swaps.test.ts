@@ -107,7 +107,7 @@ test.each<[string, FirstQuery]>([
 	["a page in the middle of an account with many", { accountId: large, limit: 21, before: middle }],
 	["a page by a rare status of an account with many", { accountId: large, limit: 21, status: "failed" }],
 ])(
-	"%s, in many rows and partitions, is read from an index in its order, and little else with it",
+	"%s, among many rows and partitions, is read in the order of an index with few extra rows",
 	async (_, page) => {
 		const plan = await planOf(page);
 		expect(plan.map((node) => node["Node Type"])).not.toContain("Sort");
@@ -147,10 +147,10 @@ async function listAll(
 }
 
 test.each([
-	["few", small, 400],
-	["seldom and for long", old, oldDays.length],
+	["few swaps", small, 400],
+	["rare swaps over a long time", old, oldDays.length],
 ])(
-	"pages of any size, one after another, are all of an account's swaps once, newest first: %s",
+	"paging with any page size lists each of an account's swaps once, newest first: %s",
 	async (_, accountId, count) => {
 		const { rows } = await database.owner.query<{ id: string }>(
 			"select id from swaps where account_id = $1 order by id desc",
@@ -162,13 +162,13 @@ test.each([
 	},
 );
 
-test("of an account that is two years old and has never swapped, all is seen in five calls", async () => {
+test("an account that is two years old and has never swapped is listed completely in five calls", async () => {
 	expect(await listAll({ accountId: randomUUID(), limit: 20 })).toEqual({ ids: [], calls: 5 });
 	const young = { accountCreatedAtMs: nowMs };
 	expect(await listAll({ accountId: randomUUID(), limit: 20 }, young)).toEqual({ ids: [], calls: 1 });
 });
 
-test("however many partitions there are, a query locks those of a month at most, and the usual one those of two days", async () => {
+test("a query locks the partitions of at most a month, and the usual query those of at most three days", async () => {
 	const client = await database.pool.connect();
 	const locks: number[] = [];
 	/** Runs each query in a transaction of its own, as on a pool, and counts locks before it ends. */

@@ -14,7 +14,7 @@ function slowDatabase() {
 	return { db: { query } as unknown as Database, queries };
 }
 
-test("many who ask at once cost a few queries, each swap once, and who asks later is told what is true later", async () => {
+test("concurrent reads share a few queries, each swap once, and a later read sees later data", async () => {
 	const { db, queries } = slowDatabase();
 	const reader = createSwapReader({ db, maxQueries: 2, maxInQuery: 3 });
 	const asked = ["a", "b", "c", "d", "d", "e", "f", "a"].map((uuid) => reader.read(uuid as SwapUuid));
@@ -32,7 +32,7 @@ test("many who ask at once cost a few queries, each swap once, and who asks late
 	expect(queries).toHaveLength(4);
 });
 
-test("a query that fails fails those who asked for it, and nobody after them", async () => {
+test("a failed query fails only the reads that are in it", async () => {
 	const { db, queries } = slowDatabase();
 	const reader = createSwapReader({ db, maxQueries: 1 });
 	const [first, second] = [reader.read("a" as SwapUuid), reader.read("b" as SwapUuid)];
@@ -43,7 +43,7 @@ test("a query that fails fails those who asked for it, and nobody after them", a
 	expect(await second).toBeUndefined();
 });
 
-test("a row that cannot be read fails whoever asked for it, and nobody in the same query", async () => {
+test("a row that cannot be parsed fails only its own reader, and not the others of the query", async () => {
 	const { db, queries } = slowDatabase();
 	const reader = createSwapReader({ db, maxQueries: 1 });
 	const first = reader.read("a" as SwapUuid);

@@ -3,7 +3,7 @@ import { createTurns } from "./take-turns.ts";
 
 const settle = () => new Promise(setImmediate);
 
-test("so many run at once, the others in the order in which they came, and a failure passes its turn on", async () => {
+test("a limited number run at once, the others follow in order of arrival, and a failure passes its turn on", async () => {
 	const inTurn = createTurns({ atOnce: 2, waitMs: 10_000, upstream: "database" });
 	const begun: number[] = [];
 	const works = Array.from({ length: 5 }, () => Promise.withResolvers<number>());
@@ -24,7 +24,7 @@ test("so many run at once, the others in the order in which they came, and a fai
 	expect(begun).toEqual([0, 1, 2, 3, 4]);
 });
 
-test("who waits too long is refused and takes no turn, and those after it get theirs", async () => {
+test("a caller who waits too long is refused without running, and later callers get their turn", async () => {
 	const inTurn = createTurns({ atOnce: 1, waitMs: 20, upstream: "database" });
 	const slow = Promise.withResolvers<string>();
 	const first = inTurn("first", () => slow.promise);
@@ -39,7 +39,7 @@ test("who waits too long is refused and takes no turn, and those after it get th
 	expect(await inTurn("last", async () => "last")).toBe("last");
 });
 
-test("whoever asks for much at once waits for itself, and holds up nobody else", async () => {
+test("a caller with many requests waits for its own, and delays nobody else", async () => {
 	const inTurn = createTurns({ atOnce: 2, waitMs: 10_000, upstream: "database" });
 	const slow = Promise.withResolvers<string>();
 	const many = Array.from({ length: 5 }, () => inTurn("one", () => slow.promise));

@@ -49,7 +49,7 @@ async function landOnSolana({ built, signed }: SolanaSubmission): Promise<void> 
 		.toMatchObject({ isFailed: false });
 }
 
-test("a rebuilt swap is its account's again once its op token is submitted again, and nobody else's", async () => {
+test("a rebuilt swap is assigned to its account when its op token is submitted again, and to no other account", async () => {
 	const wallet = await evm.newWallet({ isDelegated: true });
 	const { quote, built, signature } = await evm.signedOp(wallet);
 	await insertRebuilt(quote);
@@ -66,7 +66,7 @@ test("a rebuilt swap is its account's again once its op token is submitted again
 	expect(evm.poked()).toEqual([]);
 });
 
-test("a swap that was rebuilt of other terms under the same id is not given away", async () => {
+test("a rebuilt swap with other terms under the same id is not assigned to the account", async () => {
 	const wallet = await evm.newWallet({ isDelegated: true });
 	const { quote, built, signature } = await evm.signedOp(wallet);
 	await insertRebuilt({ ...quote, terms: { ...quote.terms, minOutput: 7n } });
@@ -75,7 +75,7 @@ test("a swap that was rebuilt of other terms under the same id is not given away
 	expect((await readSwap(evm.database.pool, quote.uuid))?.accountId).toBeUndefined();
 });
 
-test("of an op that expired nobody is told that nothing was executed where its order is open", async () => {
+test("an expired op whose order is open is not reported as expired, and becomes a swap", async () => {
 	const wallet = await evm.newWallet({ isDelegated: true });
 	const { quote, built, signature } = await evm.signedOp(wallet);
 	await evm.land(built, signature, { quote });
@@ -98,20 +98,20 @@ test("of an op that expired nobody is told that nothing was executed where its o
 	expect(evm.poked()).toEqual(["round 0"]);
 });
 
-test("after a restore an op is called expired only once no bundle of before can open its order any more", async () => {
+test("after a restore an op is not reported as expired while an earlier bundle may still open its order", async () => {
 	const { owner } = evm.database;
 	const { built, signature } = await evm.signedOp(await evm.newWallet({ isDelegated: true }));
 	await noteRestore(owner, { nowMs: Date.now() });
 	evm.clock.aheadMs = 3_600_000;
 	await expect(evm.submit(built, signature)).rejects.toMatchObject({
 		code: "UPSTREAM_UNAVAILABLE",
-		message: expect.stringContaining("it cannot be told yet"),
+		message: expect.stringContaining("it is not known yet"),
 	});
 	await owner.query("delete from restores");
 	expect(await refusalOf(evm.submit(built, signature))).toMatchObject({ code: "OP_EXPIRED" });
 });
 
-test("a deposit on Solana whose row was lost goes on when its transaction is submitted again", async () => {
+test("a Solana deposit whose row was lost becomes a swap again when its transaction is resubmitted", async () => {
 	const wallet = await solana.newWallet();
 	const { quote, built, signed } = await solana.signedTransaction(wallet);
 	solana.clock.aheadMs = 3_600_000;
@@ -125,7 +125,7 @@ test("a deposit on Solana whose row was lost goes on when its transaction is sub
 	});
 });
 
-test("after a restore nothing of an earlier quote is executed a second time, nor called expired while it may still land", async () => {
+test("after a restore an earlier quote is not executed twice, and not reported as expired while it may still land", async () => {
 	const { owner } = solana.database;
 	const wallet = await solana.newWallet({ amount: 20_000_000n });
 	const { quote, ...executed } = await solana.signedTransaction(wallet);
@@ -134,7 +134,7 @@ test("after a restore nothing of an earlier quote is executed a second time, nor
 	await expect(solana.submit(executed.built, executed.signed)).rejects.toMatchObject({
 		code: "UPSTREAM_UNAVAILABLE",
 		next: "retry",
-		message: expect.stringContaining("it cannot be told yet"),
+		message: expect.stringContaining("it is not known yet"),
 	});
 	solana.clock.aheadMs = 3_600_000;
 	expect(await refusalOf(solana.submit(executed.built, executed.signed))).toMatchObject({
@@ -152,7 +152,7 @@ test("after a restore nothing of an earlier quote is executed a second time, nor
 	await owner.query("delete from restores");
 });
 
-test("after a restore a quote of later is executed as ever", async () => {
+test("after a restore a newer quote is executed as usual", async () => {
 	const { owner } = solana.database;
 	await noteRestore(owner, { nowMs: Date.now() });
 	const { built, signed } = await solana.signedTransaction(await solana.newWallet());
@@ -160,7 +160,7 @@ test("after a restore a quote of later is executed as ever", async () => {
 	await owner.query("delete from restores");
 });
 
-test("where another build of the quote was executed nothing is made of this one, and whoever asks is told so", async () => {
+test("if another build of the quote was executed, this build creates no swap and the caller is told so", async () => {
 	const wallet = await solana.newWallet({ amount: 20_000_000n });
 	const { quote, ...executed } = await solana.signedTransaction(wallet);
 	// The build that was executed may have another fee payer than this one, or the same.
@@ -178,7 +178,7 @@ test("where another build of the quote was executed nothing is made of this one,
 	expect(await solana.submit(executed.built, executed.signed)).toMatchObject({ status: "pending" });
 });
 
-test("what expired on Solana so long ago that its markers may be gone is left to a person, and no chain is asked", async () => {
+test("an op that expired on Solana too long ago to look it up is left to the operator, without asking the chain", async () => {
 	const { built, signed } = await solana.signedTransaction(await solana.newWallet());
 	const submit = () => solana.submit(built, signed, { route: solana.submitRoute(solana.deadChain) });
 	const dayMs = 86_400_000;
@@ -188,11 +188,11 @@ test("what expired on Solana so long ago that its markers may be gone is left to
 	await expect(submit()).rejects.toMatchObject({
 		code: "OP_EXPIRED",
 		next: "contact_operator",
-		message: expect.stringContaining("cannot be asked any more"),
+		message: expect.stringContaining("can no longer tell"),
 	});
 });
 
-test("a forgotten order of a day that the database has no partition for has its row all the same", async () => {
+test("a lost order is recorded again even if the partition of its day is missing", async () => {
 	const wallet = await evm.newWallet({ isDelegated: true });
 	const { quote, built, signature } = await evm.signedOp(wallet);
 	await evm.land(built, signature, { quote });
@@ -202,7 +202,7 @@ test("a forgotten order of a day that the database has no partition for has its 
 	expect(await evm.submit(built, signature)).toMatchObject({ status: "pending" });
 });
 
-test("a swap of another order that has the quote's id is never the answer, nor given away", async () => {
+test("a swap of another order with the quote's id is neither returned nor assigned to the account", async () => {
 	const wallet = await evm.newWallet({ isDelegated: true });
 	const { quote, built, signature } = await evm.signedOp(wallet);
 	await insertRebuilt({ ...quote, terms: { ...quote.terms, minOutput: 7n } });
@@ -211,11 +211,11 @@ test("a swap of another order that has the quote's id is never the answer, nor g
 		details: { reason: "another order has the quote's id" },
 	});
 	await evm.land(built, signature, { quote });
-	await expect(evm.submit(built, signature)).rejects.toThrow("the one that was submitted is open");
+	await expect(evm.submit(built, signature)).rejects.toThrow("the submitted order is open");
 	expect((await readSwap(evm.database.pool, quote.uuid))?.accountId).toBeUndefined();
 });
 
-test("whoever opens an order himself while its chain is paused has his input back, and takes nothing of the stock", async () => {
+test("an order that its wallet opens while a chain is paused is to be refunded, and reserves no stock", async () => {
 	for (const { chainId } of [evm.testChains.origin, evm.testChains.destination]) {
 		const wallet = await evm.newWallet({ isDelegated: true });
 		const { quote, built, signature } = await evm.signedOp(wallet);

@@ -19,7 +19,7 @@ beforeEach(async () => {
 
 const overBudget = { code: "RATE_LIMITED", details: { reason: "gas_budget", retryAfterSeconds: 60 } };
 
-test("ops that are in flight use up their account's budget of gas before they cost anything", async () => {
+test("ops in flight count against their account's gas budget before they cost anything", async () => {
 	const [first, second] = [await newOp(), await newOp()];
 	scene.knobs.gasUsdCents = 1n;
 	scene.knobs.feePerGas = 1n;
@@ -30,7 +30,7 @@ test("ops that are in flight use up their account's budget of gas before they co
 	expect(await scene.submit(second.built, second.signature)).toMatchObject({ status: "pending" });
 });
 
-test("gas of swaps that have not ended counts as soon as it is mined", async () => {
+test("gas of unfinished swaps counts as soon as it is mined", async () => {
 	scene.knobs.gasUsdCents = 100n;
 	const [first, second] = [await newOp(), await newOp()];
 	await scene.submit(first.built, first.signature);
@@ -38,7 +38,7 @@ test("gas of swaps that have not ended counts as soon as it is mined", async () 
 	expect(await refusalOf(scene.submit(second.built, second.signature))).toEqual(overBudget);
 });
 
-test("ops that are submitted at once stay within the budget of gas together", async () => {
+test("concurrent submits stay within the gas budget together", async () => {
 	const ops: Awaited<ReturnType<typeof newOp>>[] = [];
 	while (ops.length < 6) ops.push(await newOp());
 	scene.knobs.gasUsdCents = 1n;
@@ -50,7 +50,7 @@ test("ops that are submitted at once stay within the budget of gas together", as
 	expect(await scene.swapCount()).toBe(2);
 });
 
-test("an order that is open already gets no row while its account is over its budget of gas", async () => {
+test("an order that is already open gets no row while its account is over its gas budget", async () => {
 	const { quote, built, signature } = await newOp();
 	scene.knobs.gasUsdCents = 100n;
 	await scene.database.owner.query(
@@ -67,7 +67,7 @@ test("an order that is open already gets no row while its account is over its bu
 	expect(await scene.submit(built, signature)).toMatchObject({ status: "pending" });
 });
 
-test("whatever becomes of a caller's swaps, those that are not settled cost at most its budget and one op more, mined and in flight together", async () => {
+test("whatever happens to a caller's swaps, its unsettled ones cost at most its gas budget plus one op", async () => {
 	const { owner } = scene.database;
 	const seeds = process.env.GEOSWAP_FULL ? 20 : 1;
 	for (let seed = 1; seed <= seeds; seed++) {
@@ -128,7 +128,7 @@ test("whatever becomes of a caller's swaps, those that are not settled cost at m
 	}
 });
 
-test("submits that wait for another one of their account leave the database's connections to others", async () => {
+test("submits that wait for another submit of their account do not use up the database connections", async () => {
 	const { pool } = scene.database;
 	const wallet = await scene.newWallet({ isDelegated: true, amount: 500_000_000n });
 	const ops: Awaited<ReturnType<typeof newOp>>[] = [];
@@ -152,7 +152,7 @@ test("submits that wait for another one of their account leave the database's co
 	expect(await scene.swapCount()).toBe(15);
 });
 
-test("of four submits at once, each of 60 % of what the wallet holds, one is taken", async () => {
+test("of four concurrent submits, each of 60 % of the wallet's balance, one is accepted", async () => {
 	const wallet = await scene.newWallet({ isDelegated: true, amount: 16_666_666n });
 	const ops = await Promise.all(Array.from({ length: 4 }, () => scene.signedOp(wallet)));
 	const answers = await Promise.allSettled(ops.map(({ built, signature }) => scene.submit(built, signature)));
@@ -165,7 +165,7 @@ test("of four submits at once, each of 60 % of what the wallet holds, one is tak
 	expect(rows).toEqual([{ count: 1 }]);
 });
 
-test("a wallet and an account have at most so many swaps that are not open yet, and more once one is", async () => {
+test("a wallet and an account can have a limited number of unopened swaps, and submit more once they are open", async () => {
 	const wallet = await scene.newWallet({ isDelegated: true, amount: 100_000_000n });
 	const ops = await Promise.all(Array.from({ length: 6 }, () => scene.signedOp(wallet)));
 	const submitAll = async () => {
@@ -186,7 +186,7 @@ test("a wallet and an account have at most so many swaps that are not open yet, 
 	expect(await submitAll()).toBe(6);
 });
 
-test("a swap is worth what it was quoted at, or what it is worth when it is submitted if that is more", async () => {
+test("a swap's value is the quoted one, or the value at submit if that is higher", async () => {
 	for (const [now, value] of [
 		[undefined, 1_000n],
 		[999n, 1_000n],

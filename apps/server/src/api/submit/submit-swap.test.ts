@@ -28,7 +28,7 @@ beforeEach(async () => {
 	await setStock(1_000n);
 });
 
-test("1,000 concurrent submits of one quote make one row and one reservation, and each is told of it", async () => {
+test("1,000 concurrent submits of one quote create one row and one reservation, and the others get the existing swap", async () => {
 	const swap = newSwap();
 	// Two pools, like two API processes, each with its own connections.
 	const pools = [database.pool, openDatabase({ url: database.url, applicationName: "test" })];
@@ -46,7 +46,7 @@ test("1,000 concurrent submits of one quote make one row and one reservation, an
 	expect(await books()).toEqual({ swaps: 1, events: 2, reservations: 1, reserved: 600n });
 });
 
-test("of 50 concurrent swaps for a stock that fits 10, exactly 10 are made", async () => {
+test("of 50 concurrent swaps for a stock that fits 10, exactly 10 are created", async () => {
 	const outcomes = await Promise.all(
 		Array.from({ length: 50 }, () => submit(newSwap({ accountId: randomUUID() }), { amount: 100n })),
 	);
@@ -55,13 +55,13 @@ test("of 50 concurrent swaps for a stock that fits 10, exactly 10 are made", asy
 	expect(await books()).toEqual({ swaps: 10, events: 20, reservations: 10, reserved: 1_000n });
 });
 
-test("no more is promised than the vault may let out, however much it holds", async () => {
+test("no more is reserved than the vault's outflow limit allows, however much it holds", async () => {
 	await setStock(1_000n, 99n);
 	expect(await submit(newSwap(), { amount: 100n })).toEqual({ outcome: "stock" });
 	expect(await submit(newSwap(), { amount: 99n })).toMatchObject({ outcome: "created" });
 });
 
-test("a fee is kept to a thousandth of a basis point, and a row that has hundredths only reads as the same fee", async () => {
+test("a fee is stored to a thousandth of a basis point, and an old row in hundredths reads as the same fee", async () => {
 	const swap = { ...newSwap(), feeMillibps: 9_375 };
 	const { pool, owner } = database;
 	expect(await submit(swap, { amount: 1n })).toMatchObject({ swap: { feeMillibps: 9_375 } });
@@ -72,7 +72,7 @@ test("a fee is kept to a thousandth of a basis point, and a row that has hundred
 	expect(await readSwap(pool, swap.id)).toMatchObject({ feeMillibps: 12_500 });
 });
 
-test("concurrent swaps over one ladder are each priced behind the others", async () => {
+test("concurrent swaps over one ladder are each priced after the volume of the others", async () => {
 	const pairs = [
 		{ chainId: 2, token: weth, direction: "buy" },
 		{ chainId: 1, token: weth, direction: "sell" },
@@ -109,7 +109,7 @@ test("concurrent swaps over one ladder are each priced behind the others", async
 	]);
 });
 
-test("a swap whose order was open before it was submitted is looked at at once", async () => {
+test("a swap whose order was open before its submit is due at once", async () => {
 	const openDeadline = BigInt(Math.floor(Date.now() / 1_000) + 600);
 	const fillDeadline = openDeadline + 1n;
 	const deadlines = packDeadlines({ openDeadline, fillDeadline, refundAfter: fillDeadline + 1n });
@@ -140,7 +140,7 @@ test("concurrent swaps of one account stay under its cap of unopened value", asy
 	expect(await submit(newSwap({ accountId }), { amount: 1n })).toMatchObject({ outcome: "created" });
 });
 
-test("an account has at most its share of the stock reserved unopened, and no swap is larger than that", async () => {
+test("an account can reserve at most its share of the stock unopened, and no swap can be larger than that", async () => {
 	const accountId = randomUUID();
 	const within = { ...limits, shareOfStock: 0.2, unopenedUsdCents: undefined };
 	const take = (amount: bigint, as = accountId) =>
@@ -155,7 +155,7 @@ test("an account has at most its share of the stock reserved unopened, and no sw
 	expect(await take(10n)).toMatchObject({ outcome: "created" });
 });
 
-test("a swap whose order is open is recorded to be refunded where nothing can be reserved for it", async () => {
+test("a swap whose order is open is marked for refund if nothing can be reserved for it", async () => {
 	expect(await submit(newSwap(), { amount: 1_001n, isOpened: true })).toMatchObject({
 		outcome: "created",
 		swap: { givingUp: "NO_LIQUIDITY", status: "pending" },
@@ -171,7 +171,7 @@ test("a swap whose order is open is recorded to be refunded where nothing can be
 	expect(await books()).toEqual({ swaps: 3, events: 3, reservations: 1, reserved: 5n });
 });
 
-test("a submitted swap reads back as it was given, with the delivery that was priced", async () => {
+test("a submit returns the swap as it was given, with the delivery that was priced", async () => {
 	const swap = newSwap();
 	const result = await submit(swap, { amount: 5n });
 	expect(result).toMatchObject({
@@ -180,7 +180,7 @@ test("a submitted swap reads back as it was given, with the delivery that was pr
 	});
 });
 
-test("a wallet's unopened swaps of a token are those of that token and chain, without the one asked for", async () => {
+test("a wallet's unopened swaps are those of the same wallet, token and chain, without the given order", async () => {
 	const [first, second] = [newSwap(), newSwap()];
 	const otherToken = newSwap({ order: { inputToken: toWord(weth) } });
 	const otherChain = newSwap({ order: { originChainId: 3n } });
@@ -195,7 +195,7 @@ test("a wallet's unopened swaps of a token are those of that token and chain, wi
 	]);
 });
 
-test("once somebody may have been told that it expired no swap is made of it, and whoever tells that has waited for the others", async () => {
+test("an expired op creates no swap, and reporting the expiry waits for submits that are in progress", async () => {
 	await setStock(100n);
 	const { accountId } = newSwap();
 	// This submit is in time, and has not written yet.

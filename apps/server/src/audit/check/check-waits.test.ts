@@ -10,7 +10,7 @@ function found(swap: Pick<AuditedSwap, "isEnded" | "dueSeconds">, workingSeconds
 	);
 }
 
-test("I14: a swap that has not ended has a time at which it is looked at, and is looked at then", () => {
+test("I14: a swap that has not ended and has no due time, or is overdue, is found", () => {
 	expect(found({ isEnded: false, dueSeconds: undefined })).toEqual([
 		"I14 false swap a has not ended, and no time at which it is looked at",
 	]);
@@ -20,7 +20,7 @@ test("I14: a swap that has not ended has a time at which it is looked at, and is
 	expect(found({ isEnded: true, dueSeconds: undefined })).toEqual([]);
 });
 
-test("I14: while no worker ran nobody could look", () => {
+test("I14: time in which no worker ran does not count", () => {
 	expect(found({ isEnded: false, dueSeconds: 7_200 }, 60)).toEqual([]);
 	expect(found({ isEnded: false, dueSeconds: 7_200 }, 61)).toHaveLength(1);
 });

@@ -9,7 +9,7 @@ beforeAll(async () => {
 });
 afterAll(() => database.drop());
 
-test("a connection that breaks is an error of this reading, and not the end of the process", async () => {
+test("a broken connection is an error of this read, and does not end the process", async () => {
 	const holder = await database.owner.connect();
 	await holder.query("begin");
 	await holder.query("lock table postings");
@@ -25,7 +25,7 @@ test("a connection that breaks is an error of this reading, and not the end of t
 	expect((await readBooks(database.pool)).swaps).toEqual([]);
 });
 
-test("with what is new of a nonce all that was ever signed for it is read", async () => {
+test("if a nonce has a new transaction, all transactions of that nonce are read", async () => {
 	const sign = (nonce: number, attempt: number, age: string, jobs: object[]) =>
 		database.owner.query(
 			`insert into lane_transactions (chain_id, relayer, nonce, attempt, hash, raw, kind, jobs, max_fee_per_gas, state,
