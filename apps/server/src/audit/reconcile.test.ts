@@ -107,7 +107,7 @@ async function steal(chain: TestChain, { from, amount }: { from: Address; amount
 	await publicClient.waitForTransactionReceipt({ hash, pollingInterval: 20 });
 }
 
-test("a service that kept its promises reconciles", async () => {
+test("the books of correctly handled swaps reconcile with the chains", async () => {
 	const delivered = await actions.makeOrder();
 	const refunded = await actions.makeOrder({ input: "USDT" });
 	const open = await actions.makeOrder({ input: "ORB" });
@@ -142,7 +142,7 @@ const hollowToken: Hex = `0x${[
 	...["5b60015f5260205ff3", "5b600435545f5260205ff3", "5b602435805460443501905560185600"],
 ].join("")}`;
 
-test("a stranger's token that is released to our vault, and is not there, is no stock and breaches nothing", async () => {
+test("a fake token that is released to our vault but never arrives is not booked as stock, and is no breach", async () => {
 	const { origin } = chains;
 	const token: Address = "0x00000000000000000000000000000000000bad01";
 	await origin.testClient.setCode({ address: token, bytecode: hollowToken });
@@ -169,7 +169,7 @@ test("a stranger's token that is released to our vault, and is not there, is no 
 	]);
 });
 
-test("what was told to callers and is not so is found", async () => {
+test("a reported outcome that is not true is found", async () => {
 	const opened = await actions.makeOrder();
 	await actions.open(opened);
 	await insertSwap(opened, "failed");
@@ -239,7 +239,7 @@ test("an input that was released before its delivery, or refunded after it, is f
 	expect(later.breaches).toEqual(breaches);
 });
 
-test("money that is missing in escrow or vault, a book that does not add up and an allowance left are found", async () => {
+test("money that is missing in escrow or vault, an unbalanced posting and a leftover allowance are found", async () => {
 	const before = await audit();
 	const { origin, destination } = chains;
 	await steal(origin, { from: origin.deployment.contracts.escrow, amount: 7n });
@@ -261,7 +261,7 @@ test("money that is missing in escrow or vault, a book that does not add up and 
 	expect(formatReport(report)).toContain("BREACH I1 ");
 });
 
-test("when strangers had their refunds is nobody's business, and a node is asked a few things at a time", async () => {
+test("blocks of refunds for foreign vaults are not read, and a node gets a few requests at a time", async () => {
 	const { origin, destination } = chains;
 	const foreign = toWord("0x00000000000000000000000000000000000000ff");
 	const made = await Promise.all(Array.from({ length: 12 }, () => actions.makeOrder()));

@@ -78,7 +78,7 @@ const newOrder = (): Order =>
 		deadlines: packDeadlines({ openDeadline: 1n, fillDeadline: 2n, refundAfter: 3n }),
 	});
 
-test("a deposit that no book knows is named, and paying it back to where it came from is no breach", async () => {
+test("a deposit that is not in the books is named, and refunding it to its wallet is no breach", async () => {
 	const [paidBack, halfBack, released] = [newOrder(), newOrder(), newOrder()];
 	const within = on.toSolana(newOrder());
 	for (const order of [paidBack, halfBack, released, within]) await on.land(await on.signDeposit(order));
@@ -118,7 +118,7 @@ test("a deposit that no book knows is named, and paying it back to where it came
 	).toEqual(["I3"]);
 });
 
-test("a deposit that is paid back by hand, as a whole and once, with the order's id as memo, is no breach", async () => {
+test("a deposit that is refunded by hand, whole and once, with the order's id as memo, is no breach", async () => {
 	const [first, other] = [newOrder(), newOrder()];
 	for (const order of [first, other]) await on.land(await on.signDeposit(order));
 	const payBack = async (order: Order, to = fromSolanaWord(order.wallet)) => {
@@ -139,7 +139,7 @@ test("a deposit that is paid back by hand, as a whole and once, with the order's
 	);
 });
 
-test("what a fee payer spent on transactions that a store forgot stops nothing; what else left it does", async () => {
+test("fees of forgotten transactions do not pause the chain, and other spending of a fee payer is found", async () => {
 	const forgotten = newOrder();
 	await on.land(await on.signDeposit(forgotten));
 	const spent = (await audit()).breaches;

@@ -43,7 +43,7 @@ const withPace = (change: Partial<typeof pace>, other: Partial<typeof pace> = ch
 	chains: { 31337: { ...pace, ...change }, 31338: { ...pace, ...other } },
 });
 
-test("deadlines that leave time for both chains to be final are taken, the slower chain's for each way", () => {
+test("deadlines that leave both chains time to become final are accepted, by the slower chain", () => {
 	expect(read().chains).toMatchObject([{ chainId: 31337 }, { chainId: 31338 }]);
 	read(withPace({ finalitySeconds: 900, fillSeconds: 2_400, refundSeconds: 90_000 }, {}));
 });
@@ -54,11 +54,11 @@ test.each<[string, Partial<typeof pace>, Partial<typeof pace>?]>([
 	["fillSeconds", { finalitySeconds: 40 }, {}],
 	["refundSeconds", { refundSeconds: 10 }],
 	["openSeconds, fillSeconds, refundSeconds", { refundSeconds: 259_000 }, {}],
-])("a deadline too near or too far is refused: %s", (field, change, other) => {
+])("a deadline that is too short or too long is refused: %s", (field, change, other) => {
 	expect(() => read(withPace(change, other))).toThrow(`${field}: `);
 });
 
-test("swaps between chains need as many attesters as an order's set asks for; on one chain none", () => {
+test("swaps between chains need as many attesters as the set's threshold; swaps on one chain need none", () => {
 	expect(() => read({ attesters: [{ url: "http://a" }] })).toThrow("attesters: chain 31337 needs 2");
 	read({ attesters: [], chains: { 31337: pace } });
 });
@@ -66,12 +66,12 @@ test("swaps between chains need as many attesters as an order's set asks for; on
 const tier = (name: string, minimum: string, discountPercent: number) => ({ name, minimum, discountPercent });
 const discount = (tiers = [tier("a", "10", 5)], chainId = 31337) => ({ feeDiscount: { chainId, tiers } });
 
-test("discounts ascend, each tier with a name of its own, on a chain whose deployment has the token", () => {
+test("discount tiers must ascend, have unique names, and be on a chain whose deployment has the token", () => {
 	read(discount([tier("a", "9", 5), tier("b", "10", 7.5), tier("c", "100", 100)]));
-	expect(() => read(discount([tier("a", "10", 5), tier("a", "20", 6)]))).toThrow("two are named a");
+	expect(() => read(discount([tier("a", "10", 5), tier("a", "20", 6)]))).toThrow("two tiers have the name a");
 	for (const second of [tier("b", "9", 6), tier("b", "10", 6), tier("b", "20", 5), tier("b", "20", 4)]) {
 		expect(() => read(discount([tier("a", "10", 5), second]))).toThrow(
-			"feeDiscount.tiers: b must ask for more, and take more off, than a",
+			"feeDiscount.tiers: b must have a higher minimum and a higher discountPercent than a",
 		);
 	}
 	expect(() => read(discount(undefined, 1))).toThrow("feeDiscount.chainId: chain 1 is not configured");
@@ -88,7 +88,7 @@ test("discounts ascend, each tier with a name of its own, on a chain whose deplo
 	}
 });
 
-test("proxies that are believed are addresses and networks, and not everyone", () => {
+test("trusted proxies are addresses and networks, and never everyone", () => {
 	const withProxies = (...trustedProxies: string[]) => read({ api: { port: 0, trustedProxies } });
 	const proxies = ["127.0.0.1", "10.0.0.0/8", "192.0.2.7/32", "::1", "fd00::/8", "2001:db8::/128"];
 	expect(withProxies(...proxies).api.trustedProxies).toEqual(proxies);
@@ -103,10 +103,10 @@ test("proxies that are believed are addresses and networks, and not everyone", (
 	]) {
 		expect(() => withProxies(wrong), wrong).toThrow("at api.trustedProxies[0]");
 	}
-	expect(() => withProxies("0.0.0.0/0")).toThrow("would believe everyone");
+	expect(() => withProxies("0.0.0.0/0")).toThrow("would trust every caller");
 });
 
-test("a worker that other machines reach needs the engine's public keys; on loopback it may go without", () => {
+test("a worker that other machines can reach needs the engine's public keys; on loopback it does not", () => {
 	const withKeys = (worker: ConfigFile["worker"], ...identityKeys: string[]) =>
 		read({ worker, restate: { ingressUrl: "http://a", adminUrl: "http://a", identityKeys } });
 	const key = "publickeyv1_US517G5965aydkZ46HS38QLi7UQiSojurfbQfKCELFx";
@@ -119,13 +119,15 @@ test("a worker that other machines reach needs the engine's public keys; on loop
 		{ port: 0, host: "127.attacker.example" },
 		{ port: 0, publicUrl: "http://worker.internal:9080" },
 	]) {
-		expect(() => withKeys(worker), JSON.stringify(worker)).toThrow("restate.identityKeys: is empty");
+		expect(() => withKeys(worker), JSON.stringify(worker)).toThrow("restate.identityKeys: must not be empty");
 		expect(withKeys(worker, key).restate.identityKeys).toEqual([key]);
 	}
-	expect(() => withKeys({ port: 0 }, "US517G5965")).toThrow("a public key of Restate is publickeyv1_");
+	expect(() => withKeys({ port: 0 }, "US517G5965")).toThrow(
+		"a public key of Restate has the form publickeyv1_",
+	);
 });
 
-describe("where two chains settle in different tokens", () => {
+describe("if two chains settle in different tokens", () => {
 	/** Reads the configuration with the second chain's settlement token under another name. */
 	function readRenamed(price: ConfigFile["price"], deviationBps: number | undefined) {
 		const [first, second] = chains.deployment.chains;
@@ -143,21 +145,21 @@ describe("where two chains settle in different tokens", () => {
 		}
 	}
 
-	test("spread and option together cover what both feeds may be wrong by", () => {
-		const problem = "price.settlementSpreadBps: with price.optionCentibps.stable it takes 29, and";
+	test("spread and option together must cover the deviation of both feeds", () => {
+		const problem = "price.settlementSpreadBps: with price.optionCentibps.stable it charges 29 bps, but";
 		expect(() => readRenamed({ settlementSpreadBps: 28 }, 25)).toThrow(problem);
 		readRenamed({ settlementSpreadBps: 29 }, 25);
 		read({ price: { settlementSpreadBps: 0 } });
 	});
 
-	test("the deployment says what each feed may be wrong by", () => {
+	test("the deployment must state the deviation of each feed", () => {
 		expect(() => readRenamed({ settlementSpreadBps: 1_000 }, undefined)).toThrow(
-			"chains.31338: the deployment does not say the deviationBps of the feed of USDX",
+			"chains.31338: the deployment must give the deviationBps of the feed of USDX",
 		);
 	});
 });
 
-test("a volatility of a symbol that no chain has is refused", () => {
+test("a volatility for a symbol that no chain has is refused", () => {
 	const volatilityPercent = { bySymbol: { WETH: 90, WBTC: 50 } };
 	expect(() => read({ price: { volatilityPercent } })).toThrow(
 		"price.volatilityPercent.bySymbol.WBTC: no chain's deployment has such an asset",
@@ -189,7 +191,7 @@ function readWithSolana(
 	}
 }
 
-test("Solana is taken where the deployment has it, with times that a transaction's life fits into", () => {
+test("Solana is accepted if the deployment has it", () => {
 	expect(solanaChain(readWithSolana())).toMatchObject({
 		chainId: 792703809,
 		deployment: { name: "Devnet Solana" },
@@ -205,25 +207,28 @@ test.each<[string, Partial<NonNullable<ConfigFile["solana"]>>, Partial<ConfigFil
 	["solana.openSeconds: must be above 60", { openSeconds: 60, blockhashSeconds: { least: 10, most: 20 } }],
 	["fillSeconds: 48 from chain 31337 to chain 792703809", { fillSeconds: 48 }],
 	["refundSeconds: ", { finalitySeconds: 20, refundSeconds: 30, fillSeconds: 100 }],
-	["solana.computePriceMicroLamports: is above", { computePriceMicroLamports: "5000001" }],
+	["solana.computePriceMicroLamports: must be at most", { computePriceMicroLamports: "5000001" }],
 	["solana.markerSeconds: must be above 165", { markerSeconds: 165 }],
 	["solana.outflowCaps.ETH: ", { outflowCaps: { SOL: "5", ETH: "5" } }],
-	["solana.outflowCaps: has no cap for SOL", { outflowCaps: { USDC: "5" } }],
-	["solana.spreadBps.stable: with price.optionCentibps.stable it takes 4", { spreadBps: { stable: 3 } }],
+	["solana.outflowCaps: needs a cap for SOL", { outflowCaps: { USDC: "5" } }],
+	[
+		"solana.spreadBps.stable: with price.optionCentibps.stable it charges 4 bps",
+		{ spreadBps: { stable: 3 } },
+	],
 	["solana.spreadBps.volatile: with price", { spreadBps: { volatile: 14 } }],
 	[
-		"it takes 29.99, and the feed of SOL may be wrong by 30",
+		"it charges 29.99 bps, but the feed of SOL may be wrong by 30 bps",
 		{ spreadBps: { volatile: 25 } },
 		{ price: { optionCentibps: { stable: 100, volatile: 499 } } },
 	],
 	["solana.unreleasedCapUsd: ", { unreleasedCapUsd: 1 }],
 	["the feed of USDC is on chain 31337", {}, { chains: { 31338: pace } }],
 	["attesters: chain 31337 needs 2", {}, { attesters: [], chains: { 31337: pace } }],
-])("what would lose money or refuse every swap on Solana is refused: %s", (message, change, other) => {
+])("a Solana setting that would lose money or refuse every swap is refused: %s", (message, change, other) => {
 	expect(() => readWithSolana(change, other)).toThrow(message);
 });
 
-test("an EntryPoint that ops are not made for is refused", () => {
+test("an EntryPoint other than the supported one is refused", () => {
 	const [first, ...others] = chains.deployment.chains;
 	if (!first) throw new Error("no chain");
 	const contracts = { ...first.contracts, entryPoint: getAddress(`0x${"1".repeat(40)}`) };
@@ -233,15 +238,15 @@ test("an EntryPoint that ops are not made for is refused", () => {
 });
 
 test.each<[string, Partial<ConfigFile>]>([
-	["name each origin", { api: { port: 0, corsOrigins: ["*"] } }],
-	["an origin is", { api: { port: 0, corsOrigins: ["https://a.example/"] } }],
+	["list each origin", { api: { port: 0, corsOrigins: ["*"] } }],
+	["an origin has", { api: { port: 0, corsOrigins: ["https://a.example/"] } }],
 	["minimumUsd", { price: { minimumUsd: 5, maximumUsd: 5 } }],
 	["unreleasedCapUsd", { price: { maximumUsd: 1_000_001 } }],
 	["threshold", { earlierAttesterSets: [{ threshold: 0, attesters: [getAddress(`0x${"1".repeat(40)}`)] }] }],
 	["feeBps", { price: { feeBps: 9.3755 } }],
 	["highImpactBps", { price: { highImpactBps: 1 } }],
 	["publicUrl", { worker: { port: 0, publicUrl: "here" } }],
-])("a value that cannot be meant is refused, and named: %s", (message, change) => {
+])("an invalid value is refused by name: %s", (message, change) => {
 	expect(() => read(change)).toThrow(message);
 });
 
@@ -249,19 +254,19 @@ const agreeing = (rpcUrl: string, agreeAboveUsd = 100) => ({
 	chains: { 31337: { ...pace, secondProvider: { rpcUrl, agreeAboveUsd } }, 31338: pace },
 });
 
-test("a second provider is at another host, and has a value above which it is asked", () => {
+test("a second provider must be at another host and have a value above which it is asked", () => {
 	expect(read(agreeing("http://b/key")).chains[0]?.secondProvider).toEqual({
 		rpcUrl: "http://b/key",
 		agreeAboveUsd: 100,
 	});
 	read(agreeing("http://b", 0));
 	expect(() => read(agreeing("http://a/other-key"))).toThrow(
-		"chains.31337.secondProvider.rpcUrl: is the endpoint",
+		"chains.31337.secondProvider.rpcUrl: must be another endpoint",
 	);
 	expect(() => read(agreeing("http://b", -1))).toThrow("agreeAboveUsd");
 });
 
-test("the example in docs/configuration.md is a configuration", () => {
+test("the example in docs/configuration.md is a valid configuration", () => {
 	const page = readFileSync(join(import.meta.dirname, "../../../../docs/configuration.md"), "utf8");
 	const example = /```json\n([\s\S]*?)```/.exec(page)?.[1] ?? "";
 	expect(() => configSchema.parse(JSON.parse(example))).not.toThrow();

@@ -10,7 +10,7 @@ const variables = solanaKeyVariables(keys);
 const feePayers = variables.GEOSWAP_SOLANA_FEE_PAYER_KEYS.split(",");
 const { GEOSWAP_SOLANA_ESCROW_KEY: escrow, GEOSWAP_SOLANA_VAULT_KEY: vault } = variables;
 
-test("the deployment's keys are read, fee payers in the deployment's order", async () => {
+test("the deployment's keys are read, with fee payers in the deployment's order", async () => {
 	for (const payers of [feePayers.join(","), feePayers.toReversed().join(" , ")]) {
 		const parsed = await parseSolanaKeys({ ...variables, GEOSWAP_SOLANA_FEE_PAYER_KEYS: payers }, deployment);
 		expect(parsed.feePayers.map(({ address }) => address)).toEqual(deployment.feePayers);
@@ -19,7 +19,7 @@ test("the deployment's keys are read, fee payers in the deployment's order", asy
 	}
 });
 
-test("keys that are missing, too many, in another role's variable or no keys are refused by its name, and none is told", async () => {
+test("keys that are missing, extra, of another role or invalid are refused by variable name, without showing a key", async () => {
 	const stranger = getBase58Decoder().decode(keys.strangers[0] ?? new Uint8Array());
 	const broken = getBase58Decoder().decode((keys.strangers[0] ?? new Uint8Array()).slice(0, 63));
 	const mixed = getBase58Decoder().decode(

@@ -11,7 +11,7 @@ beforeAll(async () => {
 });
 afterAll(() => database.drop());
 
-test("a connection that is lost in a transaction fails that one and not the process", async () => {
+test("a connection lost in a transaction fails only that transaction, not the process", async () => {
 	const lost = inTransaction(database.pool, async (db) => {
 		const { rows } = await db.query<{ pid: number }>("select pg_backend_pid() as pid");
 		await database.pool.query("select pg_terminate_backend($1)", [rows[0]?.pid]);
@@ -21,7 +21,7 @@ test("a connection that is lost in a transaction fails that one and not the proc
 	expect(await inTransaction(database.pool, async () => "works")).toBe("works");
 });
 
-test("a statement that is run often locks the partition of its id, not all of them", async () => {
+test("a statement that is run often locks only the partition of its id", async () => {
 	await ensurePartitions(database.pool, { nowMs: Date.now(), daysAhead: 60 });
 	const most = await inTransaction(database.pool, async (db) => {
 		const read = { name: "read-one", text: "select id from swaps where id = $1", values: [randomUUID()] };
@@ -35,7 +35,7 @@ test("a statement that is run often locks the partition of its id, not all of th
 	expect(most).toBeLessThan(40);
 });
 
-test("options in the database's address stand beside ours", async () => {
+test("options in the database's URL are kept beside ours", async () => {
 	const url = new URL(database.url);
 	url.searchParams.set("options", "-c statement_timeout=12345");
 	const pool = openDatabase({ url: url.href, applicationName: "test", max: 1 });
@@ -49,7 +49,7 @@ test("options in the database's address stand beside ours", async () => {
 	}
 });
 
-test("the server ends what a host that is gone has left open", async () => {
+test("connections have a timeout for idle transactions and keepalives, for hosts that are gone", async () => {
 	const { rows } = await database.pool.query(
 		`select current_setting('idle_in_transaction_session_timeout') as transaction,
 			current_setting('tcp_keepalives_idle') as idle, current_setting('tcp_keepalives_interval') as interval,
@@ -58,7 +58,7 @@ test("the server ends what a host that is gone has left open", async () => {
 	expect(rows).toEqual([{ transaction: "15s", idle: "10", interval: "5", count: "3" }]);
 });
 
-test("a transaction whose statement is not answered is given up at once, with its connection", async () => {
+test("a transaction whose statement times out is abandoned together with its connection", async () => {
 	const pool = openDatabase({ url: database.url, applicationName: "test", max: 1, queryTimeoutMs: 200 });
 	const { pool: counting, statements } = countingPool(pool);
 	try {

@@ -8,7 +8,7 @@ beforeAll(async () => {
 });
 afterAll(() => database.drop());
 
-test("workers that start at once make each partition once, and none of them fails", async () => {
+test("workers that start concurrently create each partition once, and none fails", async () => {
 	const days = { nowMs: Date.now() + 100 * 86_400_000, daysAhead: 10 };
 	await Promise.all(Array.from({ length: 6 }, () => ensurePartitions(database.pool, days)));
 	const { rows } = await database.pool.query<{ count: number }>(

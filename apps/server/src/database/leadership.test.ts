@@ -10,7 +10,7 @@ beforeAll(async () => {
 });
 afterAll(() => database.drop());
 
-test("a leader that is cut off knows it, and another one leads", async () => {
+test("a leader whose connection is cut notices it, and another one can lead", async () => {
 	const { pool } = database;
 	let leader: pg.PoolClient | undefined;
 	pool.once("acquire", (client) => {

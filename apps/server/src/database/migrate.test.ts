@@ -28,13 +28,13 @@ async function said(sql: string) {
 	}
 }
 
-test("a second migration finds nothing to do, and a process starts", async () => {
+test("a second migration has nothing to do, and a process can start", async () => {
 	expect(await said("select 1")).toEqual({ start: undefined, migrate: [] });
 });
 
-test("a migration that was changed after it was applied stops the next one, and every start", async () => {
+test("a migration that was changed after it was applied blocks further migrations and every start", async () => {
 	const problem = expect.stringMatching(
-		/^was made with another 0001-first.sql .* put the file back as it was applied/,
+		/^has another version of the migration 0001-first.sql .* restore the file as it was applied/,
 	);
 	expect(await said("update migrations set hash = 'other' where name = '0001-first.sql'")).toEqual({
 		start: problem,
@@ -42,25 +42,25 @@ test("a migration that was changed after it was applied stops the next one, and 
 	});
 });
 
-test("a database that is newer than the program stops migrating, and every start", async () => {
-	const problem = "has 9999-later.sql, which this program does not know: run a version that has it";
+test("a database that is newer than the program blocks migrations and every start", async () => {
+	const problem = "has the migration 9999-later.sql, which this version does not know: run a newer version";
 	expect(await said("insert into migrations (name) values ('9999-later.sql')")).toEqual({
 		start: problem,
 		migrate: problem,
 	});
 });
 
-test("no process starts while a migration is pending, and one that kept no hashes gets them", async () => {
+test("no process starts while a migration is pending, and migrations without a hash get one", async () => {
 	const { owner, pools, roles } = database;
 	const { start } = await said("delete from migrations where name like '0002%'");
-	expect(start).toBe("lacks 0002-partitions.sql: run geoswapd migrate");
+	expect(start).toBe("lacks the migrations 0002-partitions.sql: run geoswapd migrate");
 	await owner.query("update migrations set hash = null");
 	await expectSchema(pools.worker);
 	expect(await migrate(owner, { roles })).toEqual([]);
 	expect((await owner.query("select from migrations where hash is null")).rowCount).toBe(0);
 });
 
-test("a posting that does not balance is refused as a whole", async () => {
+test("a posting that does not balance is refused", async () => {
 	const { rows } = await database.pool.query(
 		"insert into postings (key, chain_id, block_number, name) values ('k', 1, 1, 'n') returning id",
 	);

@@ -82,7 +82,7 @@ describe("a quote fixes every term of its order", () => {
 		);
 	});
 
-	test("from Solana: its own keys hold and get the input, and nobody attests", () => {
+	test("from Solana, where our own keys hold and get the input and nobody attests", () => {
 		const quote = desk.quote(request(inward));
 		expect(quote).toMatchObject({
 			originKind: "solana",
@@ -109,7 +109,7 @@ describe("a quote fixes every term of its order", () => {
 		});
 	});
 
-	test("within Solana, where a deposit must be final, it takes no less than finality at whatever depth counts elsewhere", () => {
+	test("within Solana, where the estimated time is at least that of finality, whatever depth is configured", () => {
 		const { config } = scene;
 		const depths = [{ upToUsd: 1_000_000, blocks: 0 }];
 		const own = createDesk({
@@ -125,7 +125,7 @@ describe("a quote fixes every term of its order", () => {
 		expect(own.quote(request(inward)).etaSeconds).toBe(3);
 	});
 
-	test("within Solana, to the wallet where no other is named", () => {
+	test("within Solana, with the wallet as the default recipient", () => {
 		const quote = desk.quote(request(within));
 		expect(quote).toMatchObject({ originKind: "solana", recipient: wallet });
 		expect(payout(quote).unusedRent).toBe(0n);
@@ -148,7 +148,7 @@ const ways = sides.flatMap((from) =>
 		.map((to): Way => ({ from, to })),
 );
 
-test("for every pair and size, all that is paid is worth at most the input less fee and spreads, but for the EVM feeds' margin", () => {
+test("for every pair and size, the payout is worth at most the input less fee and spreads, within the EVM feeds' margin", () => {
 	fc.assert(
 		fc.property(fc.constantFrom(...ways), fc.integer({ min: 4, max: 249_000 }), (way, usd) => {
 			const quote = desk.quote(request({ ...way, amount: worth(way.from, usd) }));
@@ -173,7 +173,7 @@ test("for every pair and size, all that is paid is worth at most the input less 
 	);
 });
 
-test("there and back, whoever swaps loses both spreads and both fees at least", () => {
+test("a swap there and back loses at least both spreads and both fees", () => {
 	fc.assert(
 		fc.property(fc.integer({ min: 10, max: 249_000 }), (usd) => {
 			const amount = worth([one, "USDC"], usd);
@@ -188,7 +188,7 @@ test("there and back, whoever swaps loses both spreads and both fees at least", 
 	);
 });
 
-test("between settlement tokens every unit is accounted for: fee, option, network cost and rent, each rounded up", () => {
+test("between settlement tokens, output, fee, option, network cost and rent add up to the input", () => {
 	const network = {
 		outward: networkCost(book, { origin: side(one, "USDC"), destination: side(solana, "USDC") }),
 		inward: networkCost(book, { origin: side(solana, "USDC"), destination: side(two, "USDC") }),
@@ -207,7 +207,7 @@ test("between settlement tokens every unit is accounted for: fee, option, networ
 describe("the rent of a recipient's account", () => {
 	const usdE18 = fc.bigInt(10n ** 15n, 10n ** 22n);
 
-	test("is charged at its whole worth at any price, so that closing the account gains nothing", () => {
+	test("is charged at its full value at any price, so that closing the account gains nothing", () => {
 		fc.assert(
 			fc.property(usdE18, usdE18, fc.bigInt(10n ** 12n, 10n ** 15n), (sol, usdt, budget) => {
 				const own = bookWith({ SOL: { usdE18: sol }, USDT: { usdE18: usdt } });
@@ -231,7 +231,7 @@ describe("the rent of a recipient's account", () => {
 
 	const hasAccount = { recipient: { hasAccount: true, payProblem: undefined } };
 
-	test("is not charged where the recipient is known to have one: output and minimum rise by it, and no cost is named", () => {
+	test("is not charged if the recipient is known to have an account: output and minimum are higher by it, and no cost is named", () => {
 		for (const symbol of ["USDC", "USDT"]) {
 			const way: Way = { from: [one, "USDC"], to: [solana, symbol] };
 			const without = desk.quote(request(way));
@@ -247,7 +247,7 @@ describe("the rent of a recipient's account", () => {
 		}
 	});
 
-	test("makes no small swap look bad to a recipient that has one, nor refuses it as too small", () => {
+	test("makes no small swap look bad or too small if the recipient has an account", () => {
 		const small = request({ ...outward, amount: 1_300_000n });
 		expect(desk.quote(small).warnings).toMatchObject([{ code: "HIGH_PRICE_IMPACT" }]);
 		expect(desk.quote(small, hasAccount)).toMatchObject({ warnings: [] });
@@ -268,7 +268,7 @@ describe("the rent of a recipient's account", () => {
 		expect(payout(quote)).toMatchObject({ amount: 0n, unusedRent: quote.output });
 	});
 
-	test("counts at the submit by what the recipient has then, and later by what the quote counted on", () => {
+	test("is charged at submit by what the recipient has then, and later by what the quote assumed", () => {
 		const none = { sell: 0n, buy: 0n };
 		const small = request({ ...outward, amount: 5_000_000n });
 		const counted = desk.quote(small, hasAccount);
@@ -289,7 +289,7 @@ describe("the rent of a recipient's account", () => {
 		});
 	});
 
-	test("is charged for tokens alone", () => {
+	test("is charged only for tokens, not for SOL", () => {
 		for (const symbol of ["USDC", "USDT"]) {
 			const quote = desk.quote(request({ from: [one, "USDC"], to: [solana, symbol] }));
 			expect(payout(quote).unusedRent).toBe(mulDivDown(tokenAccountRentLamports * 150n, 1n, 1_000n));
@@ -299,7 +299,7 @@ describe("the rent of a recipient's account", () => {
 });
 
 describe("sizes", () => {
-	test.each(ways)("$from to $to: a refused size names one that is not refused", (way) => {
+	test.each(ways)("$from to $to: a refused size comes with one that is accepted", (way) => {
 		const small = refusal(() => desk.quote(request({ ...way, amount: 1n })));
 		expect(small.code).toBe("NEEDS_LARGER_SIZE");
 		const minimum = BigInt((small.details as { minimumAmount: string }).minimumAmount);
@@ -320,7 +320,7 @@ describe("sizes", () => {
 	];
 
 	test.each(natives)(
-		"$from to $to: no SOL is paid, or paid back, that an empty wallet could not keep",
+		"$from to $to: no SOL amount below an empty account's rent is paid or refunded",
 		(way) => {
 			const own = bookWith(dear);
 			const dearDesk = deskWith(own);
@@ -336,7 +336,7 @@ describe("sizes", () => {
 		},
 	);
 
-	test("more than an account can hold is too much, whatever it is worth", () => {
+	test("an amount above what a token account can hold is refused, whatever it is worth", () => {
 		// A dollar is 10^18 of the token's smallest units.
 		const cheap = bookWith({ USDT: { usdE18: 10n ** 6n } });
 		const most = 2n ** 64n - 1n;
@@ -356,7 +356,7 @@ describe("a pair is paused", () => {
 	const old = () => ({ updatedAtUnixSeconds: Math.floor(nowMs / 1_000) - 26 * 3_600 });
 	const evmOnly: Way = { from: [one, "USDC"], to: [two, "USDC"] };
 
-	test.each(["SOL", "USDC", "USDT"])("while the feed of %s that it needs is old", (symbol) => {
+	test.each(["SOL", "USDC", "USDT"])("while the feed of %s that it needs is stale", (symbol) => {
 		const late = deskWith(bookWith({ [symbol]: old() }));
 		// Fees are paid in SOL, and every price goes through the settlement token.
 		const way: Way = symbol === "USDT" ? { from: [solana, "USDT"], to: [one, "USDC"] } : outward;
@@ -373,7 +373,7 @@ describe("a pair is paused", () => {
 });
 
 describe("after the quote", () => {
-	test("stock of the output itself is taken, with what is paid where no account is made", () => {
+	test("stock of the output token is reserved, including the rent in case no account is created", () => {
 		const quote = desk.quote(request({ from: [one, "ETH"], to: [solana, "USDT"] }));
 		const { amount, unusedRent } = payout(quote);
 		expect(desk.reprice(quote, none)).toEqual({
@@ -387,7 +387,7 @@ describe("after the quote", () => {
 		expect(desk.freshMinimum(quote)).toBe(quote.minOutput);
 	});
 
-	test("the price at submit is never above the quoted one, with the account or without it", () => {
+	test("the price at submit is never above the quoted one, with or without an account", () => {
 		const quote = desk.quote(request({ ...outward, slippageBps: 5_000 }));
 		const before = payout(quote);
 		fc.assert(
@@ -410,7 +410,7 @@ describe("after the quote", () => {
 		expect(deskWith(bookWith({ SOL: { usdE18: 160n * 10n ** 18n } })).reprice(tight, none)).toBeUndefined();
 	});
 
-	test("what Solana sells counts toward what the vault takes in; what it delivers moves no ladder", () => {
+	test("tokens sold to the vault on Solana count toward its exposure; deliveries on Solana move no ladder", () => {
 		const [sol, usdt] = ["SOL", "USDT"].map((symbol) => side(solana, symbol).asset.address) as [Hex, Hex];
 		const amount = worth([solana, "SOL"], 100);
 		const quote = desk.quote(request({ from: [solana, "SOL"], to: [one, "ORB"], amount }));
@@ -435,12 +435,12 @@ describe("after the quote", () => {
 		expect(desk.exposureLimit(desk.quote(request(inward)).order)).toMatchObject({ chainId: solana });
 	});
 
-	test("fees are worth what SOL is", () => {
+	test("fees are valued at the price of SOL", () => {
 		expect(desk.gasUsdCents({ chainId: solana, wei: 10n ** 9n })).toBe(15_000n);
 		expect(desk.gasUsdCents({ chainId: solana, wei: 1n })).toBe(1n);
 	});
 
-	test("a delivery of another kind than was quoted is none", () => {
+	test("a delivery of another kind than quoted has no price", () => {
 		const quote = desk.quote(request(outward));
 		expect(desk.reprice({ ...quote, delivery: { kind: "stock", amount: 1n } }, none)).toBeUndefined();
 	});

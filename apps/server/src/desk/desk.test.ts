@@ -116,7 +116,7 @@ test("a quote fixes every term of its order", () => {
 	expect(quote.summary).toMatch(/^10 USDC on Devnet One -> about 9\.\d{1,5} USDC on Devnet Two$/);
 });
 
-test("for every pair and size, the output is worth at most the input less the fee, but for the feeds' margin", () => {
+test("for every pair and size, the output is worth at most the input less the fee, within the feeds' margin", () => {
 	const swap = fc.record({
 		from: fc.constantFrom(...symbols),
 		to: fc.constantFrom(...symbols),
@@ -157,7 +157,7 @@ test("for every pair and size, the output is worth at most the input less the fe
 	}
 });
 
-test("between settlement tokens every unit is accounted for: fee, option and network cost, each rounded up", () => {
+test("between settlement tokens, output, fee, option and network cost add up to the input", () => {
 	const [origin, destination] = [assetOf(one, "USDC"), assetOf(two, "USDC")];
 	const network = networkCost(book, { origin, destination });
 	fc.assert(
@@ -192,7 +192,7 @@ test("a depegged origin stable is taken at its feed's price, a depegged destinat
 describe("sizes", () => {
 	const pairs = symbols.flatMap((from) => symbols.map((to) => ({ from, to })));
 
-	test.each(pairs)("$from to $to: a refused size names one that is not refused", ({ from, to }) => {
+	test.each(pairs)("$from to $to: a refused size comes with one that is accepted", ({ from, to }) => {
 		const small = refusal(() => desk.quote(request({ from, to, amount: 1n })));
 		expect(small.code).toBe("NEEDS_LARGER_SIZE");
 		const minimum = BigInt((small.details as { minimumAmount: string }).minimumAmount);
@@ -205,7 +205,7 @@ describe("sizes", () => {
 		expect(maximum).toBeGreaterThan(worth(one, from, 200_000));
 	});
 
-	test("the smallest size that is named is quoted, and nothing smaller is but for half a percent where gas decides", () => {
+	test("the named minimum size is accepted and nothing smaller is, within half a percent if gas decides", () => {
 		const configured = new Map(symbols.map((symbol) => [symbol, worth(one, symbol, 1)]));
 		fc.assert(
 			fc.property(
@@ -240,7 +240,7 @@ describe("sizes", () => {
 		);
 	});
 
-	test("a pair whose only sizes are near the most that is swapped still names the least of them", () => {
+	test("a pair that works only near the maximum size still names its minimum", () => {
 		// Network costs are near the maximum size: twice the floor is too large.
 		const blocks = prices.map((block) => ({ ...block, baseFee: parseUnits("80000", 9) }));
 		const own = deskAt(nowMs, testBook(testConfig(chains), blocks, { nowMs }));
@@ -251,7 +251,7 @@ describe("sizes", () => {
 		expect(own.quote(request({ amount: minimum })).output).toBeGreaterThan(0n);
 	});
 
-	test("dear gas raises the minimum above what it costs", () => {
+	test("high gas prices raise the minimum above the gas cost", () => {
 		const dear = prices.map((block) => ({ ...block, baseFee: parseUnits("50", 9) }));
 		const dearDesk = deskAt(nowMs, testBook(testConfig(chains), dear, { nowMs }));
 		const error = refusal(() => dearDesk.quote(request()));
@@ -264,13 +264,13 @@ describe("sizes", () => {
 	});
 });
 
-describe("what is not offered", () => {
+describe("a request that is not offered", () => {
 	test.each([
 		["chain", { originChain: 1, inputToken: zeroAddress }],
 		["chain", { destinationChain: solanaChainId }],
 		["token", { inputToken: "0x2222222222222222222222222222222222222222" }],
 		["pair", { destinationChain: one }],
-	])("%s", (reason, change) => {
+	])("is refused: %s", (reason, change) => {
 		const base = request();
 		const error = refusal(() =>
 			desk.quote({ ...base, ...change, ...(reason === "pair" && { outputToken: base.inputToken }) }),
@@ -278,7 +278,7 @@ describe("what is not offered", () => {
 		expect(error).toMatchObject({ code: "NO_ROUTE", details: { reason } });
 	});
 
-	test("names the side, and what its field takes in the form that it takes it", () => {
+	test("is refused with its side and the values that its field accepts", () => {
 		const stranger = "0x2222222222222222222222222222222222222222";
 		for (const [change, side, field] of [
 			[{ originChain: 1 }, "origin", "originChain"],
@@ -309,7 +309,7 @@ describe("what is not offered", () => {
 		}
 	});
 
-	test("paused: prices that are old", () => {
+	test("is refused as paused while prices are stale", () => {
 		expect(refusal(() => deskAt(nowMs + 20_000).quote(request()))).toMatchObject({
 			code: "NO_ROUTE",
 			details: { reason: "paused", side: "origin" },
@@ -318,7 +318,7 @@ describe("what is not offered", () => {
 		});
 	});
 
-	test("an address that nobody holds, or that is misspelt, names its field", () => {
+	test("an address that nobody holds, or that is misspelt, is refused by its field", () => {
 		const { contracts, uniswap, wrappedNative } = chains.destination.deployment;
 		const mixed = getAddress("0xabcdefabcdefabcdefabcdefabcdefabcdefabcd");
 		const misspelt = mixed.replace("b", "B") === mixed ? mixed.replace("B", "b") : mixed.replace("b", "B");
@@ -346,7 +346,7 @@ describe("what is not offered", () => {
 });
 
 describe("after the quote", () => {
-	test("a swap puts volume on the ladders it uses, native and wrapped on one", () => {
+	test("a swap adds volume to the ladders it uses, and native and wrapped tokens share one", () => {
 		const { wrappedNative, settlementToken } = chains.origin.deployment;
 		const quote = desk.quote(request({ from: "ETH", to: "ORB", amount: 10n ** 18n }));
 		if (quote.delivery.kind !== "router") throw new Error("not through the router");
@@ -374,7 +374,7 @@ describe("after the quote", () => {
 		expect(settlementToken).toBe(request().inputToken);
 	});
 
-	test("a price that fell below the minimum, or cannot be told, is none", () => {
+	test("no price is given if it fell below the minimum or is unknown", () => {
 		const quote = desk.quote(request({ from: "ORB", slippageBps: 1, amount: parseUnits("1000", 18) }));
 		expect(desk.reprice(quote, none)?.output).toBe(quote.output);
 		expect(desk.reprice(quote, { sell: parseUnits("100000", 18), buy: 0n })).toBeUndefined();
@@ -382,7 +382,7 @@ describe("after the quote", () => {
 		expect(deskAt(nowMs + 20_000).reprice(quote, none)).toBeUndefined();
 	});
 
-	test("as much of an input is taken in as its limit is worth, of the settlement token too", () => {
+	test("the exposure limit of an input is the configured value in that token, also for the settlement token", () => {
 		const { order } = desk.quote(request({ from: "WETH", amount: 10n ** 18n }));
 		expect(desk.exposureLimit(order)).toEqual({
 			chainId: one,
@@ -396,13 +396,13 @@ describe("after the quote", () => {
 		});
 	});
 
-	test("gas is worth what the chain's native token is", () => {
+	test("gas is valued at the price of the chain's native token", () => {
 		const wei = worth(one, "ETH", 50);
 		expect(desk.gasUsdCents({ chainId: one, wei })).toBe(5_000n);
 		expect(desk.gasUsdCents({ chainId: 1, wei })).toBe(0n);
 	});
 
-	test("a fill through the router asks for the fresh price less 30 bps; without one, for the minimum", () => {
+	test("a fill through the router requires the fresh price less 30 bps, or the minimum if there is no fresh price", () => {
 		const quote = desk.quote(request({ to: "ORB", amount: 1_000_000_000n }));
 		expect(desk.freshMinimum(quote)).toBe(mulDivDown(quote.output, 9_970n, 10_000n));
 		// An amount spent on the token just before moves the pool.
@@ -422,7 +422,7 @@ function worth(chainId: number, symbol: string, usd: number): bigint {
 	return (BigInt(usd) * 10n ** BigInt(18 + decimals)) / usdE18;
 }
 
-test("between chains that settle in different tokens the spread is taken, and between others it is not", () => {
+test("the settlement spread is charged only between chains that settle in different tokens", () => {
 	const config = testConfig(chains);
 	const [from, to] = evmChains(config);
 	if (!from || !to) throw new Error("there are two chains");
@@ -446,8 +446,8 @@ test("between chains that settle in different tokens the spread is taken, and be
 	expect(Number(taken)).toBeLessThanOrEqual(3_000_000);
 });
 
-describe("a delivery as it may be signed", () => {
-	test("is what was promised while the input is worth it, and no more than that once it fell", () => {
+describe("a delivery at signing", () => {
+	test("is the promised one while the input is worth it, and less once the input fell", () => {
 		const quote = desk.quote(request({ from: "WETH", amount: 10n ** 18n }));
 		expect(desk.deliveryNow(quote)).toEqual(quote.delivery);
 		const half = { ...quote, order: { ...quote.order, inputAmount: 10n ** 18n / 2n, minOutput: 1n } };
@@ -460,7 +460,7 @@ describe("a delivery as it may be signed", () => {
 		expect(deskAt(nowMs + 20_000).deliveryNow(quote)).toBe("no-price");
 	});
 
-	test("costs more where the recipient can refuse it after that, by how much its input moves", () => {
+	test("costs more if the recipient can still refuse it, by the volatility of the input", () => {
 		const config = testConfig(chains);
 		const optionAt = (volatile: number, to: string) => {
 			const volatilityPercent = { stable: 0, volatile, bySymbol: {} };
@@ -478,7 +478,7 @@ describe("a delivery as it may be signed", () => {
 	});
 });
 
-test("nothing from or to a paused chain is quoted, whatever its prices; the rest is", () => {
+test("swaps from or to a paused chain are not quoted, and other swaps are", () => {
 	const paused = createDesk({
 		config: testConfig(chains),
 		book,

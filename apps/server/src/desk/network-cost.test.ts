@@ -22,7 +22,7 @@ beforeAll(async () => {
 });
 afterAll(() => scene.stop());
 
-test("every signature, unit of computing and marker is charged for, and a share of refunds", () => {
+test("the network cost includes every signature, compute unit and marker, and a share of refunds", () => {
 	const cost = (from: [number, string], to: [number, string]) =>
 		networkCost(book, { origin: side(...from), destination: side(...to) });
 	const inMicroUsd = (lamports: bigint) => mulDivUp(lamports, 150n, 1_000n);
@@ -44,7 +44,7 @@ test("every signature, unit of computing and marker is charged for, and a share 
 	).toBe(inMicroUsd(open + release + marker + refunds) + inMicroUsd(fill + marker + voids));
 });
 
-test("a dearer computing price, or SOL, is charged for on both sides", () => {
+test("a higher compute price or SOL price raises the cost on both sides", () => {
 	const pair = { origin: side(solana, "USDC"), destination: side(solana, "USDT") };
 	const cost = networkCost(book, pair);
 	expect(networkCost(bookWith({ SOL: { usdE18: parseUnits("300", 18) } }), pair)).toBeGreaterThanOrEqual(

@@ -51,7 +51,7 @@ function inMicroDollars(chainId: number, fees: bigint): bigint {
 	return (fees * usdE18) / 10n ** BigInt(chain.nativeDecimals) / 10n ** 12n;
 }
 
-test("an input is worth rebuilding above ten refunds, and to Solana above ten refunds and voids with their rent", () => {
+test("an order is worth rebuilding above the cost of ten refunds, and to Solana of ten refunds and voids with rent", () => {
 	const { book, config } = scene;
 	const gasPrice = 2n * book.baseFee(one) + BigInt(evmChains(config)[0]?.priorityFeeWei ?? 0);
 	const tenRefunds = inMicroDollars(one, 10n * 65_915n * gasPrice);
@@ -66,14 +66,14 @@ test("an input is worth rebuilding above ten refunds, and to Solana above ten re
 	expect(Number(leastToSolana)).toBeLessThan(Number(tenRefunds + tenRents) * 1.05);
 });
 
-test("what has no price has no worth yet, and what starts on Solana never has", () => {
+test("an order without a price has no worth yet, and one from Solana never has", () => {
 	const order = orderTo(two);
 	expect(worthOf(order)?.valueUsdCents).toBeGreaterThanOrEqual(0n);
 	expect(worthOf(order, scene.nowMs + 86_400_000)).toBeUndefined();
 	expect(worthOf({ ...order, originChainId: BigInt(solana) })).toBeUndefined();
 });
 
-test("an order to an EVM chain has a worth without a price of that chain's own token, to Solana it has none", () => {
+test("an order to an EVM chain needs no price of that chain's token, and an order to Solana does", () => {
 	const worthWithout = (chainId: number, order: Order) => {
 		const isLive: typeof scene.book.isReferenceLive = (asset, at) =>
 			asset.chainId !== chainId && scene.book.isReferenceLive(asset, at);

@@ -31,15 +31,15 @@ describe("addresses", () => {
 		return error.details;
 	}
 
-	test("a recipient is needed where the wallet's address is none on the destination", () => {
+	test("a recipient is required if the wallet's address is not valid on the destination", () => {
 		for (const way of [outward, inward]) {
 			expect(issuesOf({ ...way, recipient: undefined })).toMatchObject({
-				issues: [{ path: "recipient", message: expect.stringMatching(/^is needed: /) }],
+				issues: [{ path: "recipient", message: expect.stringMatching(/^is required: /) }],
 			});
 		}
 	});
 
-	test("each is read as its own chain writes it", () => {
+	test("each address must be in the format of its own chain", () => {
 		const message = "is not a Solana address";
 		const malformed = ["0OIl", `${wallet}1`, wallet.slice(4), evmWallet, zeroHash];
 		for (const recipient of malformed) {
@@ -57,7 +57,7 @@ describe("addresses", () => {
 		});
 	});
 
-	test("none is taken that nobody holds, or that is ours", async () => {
+	test("an address that nobody holds, or that is ours, is refused", async () => {
 		const { feePayers, escrow, vault, settlementToken } = deployment;
 		const named = [
 			solanaNativeToken,
@@ -89,7 +89,7 @@ describe("addresses", () => {
 		});
 	});
 
-	test("a token that is not offered is named as people write it", () => {
+	test("a token that is not offered is refused with its address and the offered symbols", () => {
 		const error = refusal(() => desk.quote(request({ ...outward, outputToken: wallet })));
 		expect(error).toMatchObject({ code: "NO_ROUTE", details: { reason: "token" } });
 		expect(error.message).toContain(wallet);

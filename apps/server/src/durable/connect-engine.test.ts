@@ -14,7 +14,7 @@ function scene() {
 	return { sent, poke };
 }
 
-test("all pokes that are asked for while one is in flight become one more after it", async () => {
+test("all pokes made while one is in flight become a single poke after it", async () => {
 	const { sent, poke } = scene();
 	const pokes = [poke(round), poke(round), poke(round), poke({ object: "round", key: "1" })];
 	expect(sent.map(({ name }) => name)).toEqual(["round/0", "round/1"]);
@@ -28,7 +28,7 @@ test("all pokes that are asked for while one is in flight become one more after 
 	expect(sent).toHaveLength(4);
 });
 
-test("a poke that fails tells those who asked for it, and the one more is sent all the same", async () => {
+test("a failed poke rejects for its callers, and the poke after it is still sent", async () => {
 	const { sent, poke } = scene();
 	const first = poke(round);
 	const second = poke(round);
@@ -39,7 +39,7 @@ test("a poke that fails tells those who asked for it, and the one more is sent a
 	await second;
 });
 
-test("a poke with a delay or a dedupe key is sent as it is", () => {
+test("a poke with a delay or a dedupe key is never merged with others", () => {
 	const { sent, poke } = scene();
 	void poke(round);
 	void poke(round, { delayMs: 50 });

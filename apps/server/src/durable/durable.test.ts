@@ -56,7 +56,7 @@ async function register(url: string) {
 	return { ...deployment, removed };
 }
 
-test("pokes with one dedupe key run once, and those of one object one after another", async () => {
+test("pokes with one dedupe key run once, and pokes of one key run one after another", async () => {
 	const key = randomUUID();
 	const keys: string[] = [];
 	let running = 0;
@@ -82,7 +82,7 @@ test("pokes with one dedupe key run once, and those of one object one after anot
 	expect(most).toBe(1);
 });
 
-test("each object has its pump, and a pump that fails is run until it works", async () => {
+test("each object runs its pump, and a failing pump is retried until it works", async () => {
 	const key = randomUUID();
 	let tries = 0;
 	const done: string[] = [];
@@ -98,7 +98,7 @@ test("each object has its pump, and a pump that fails is run until it works", as
 	expect(tries).toBe(12);
 });
 
-test("kill -9 of the engine and a restart of ours lose no poke that was accepted", async () => {
+test("no accepted poke is lost by a kill -9 of the engine and a restart of the worker", async () => {
 	const keys = Array.from({ length: 20 }, () => randomUUID());
 	const ran = new Set<string>();
 	for (const key of keys) {
@@ -115,7 +115,7 @@ test("kill -9 of the engine and a restart of ours lose no poke that was accepted
 	await expect.poll(() => ran.size, { timeout: 20_000 }).toBe(keys.length);
 }, 60_000);
 
-test("the next worker that starts removes a deployment where nobody answers, and the pumps that waited there run", async () => {
+test("a starting worker removes a deployment that does not answer, and the pumps stuck there run", async () => {
 	const key = randomUUID();
 	const began = Promise.withResolvers<void>();
 	const dead = await serve(0, async () => {
@@ -146,7 +146,7 @@ test("the next worker that starts removes a deployment where nobody answers, and
 	});
 }, 30_000);
 
-test("a worker that the engine has forgotten registers again, unless it had a successor", async () => {
+test("a worker that the engine forgot registers again, unless it has a successor", async () => {
 	const { id } = await register(server.url);
 	await restate.wipe();
 	const deployment = { id, isSuperseded: false };
@@ -167,7 +167,7 @@ async function inOrder(): Promise<void> {
 	await passed.promise;
 }
 
-test("workflows of a version before rounds are ended by the first worker that starts, at another address or at theirs", async () => {
+test("workflows of the version before rounds are ended by the first worker that starts, at another or the same address", async () => {
 	for (const isSameAddress of [false, true]) {
 		await restate.wipe();
 		const earlier = createServer(

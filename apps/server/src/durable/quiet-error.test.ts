@@ -7,11 +7,11 @@ const body = { method: "eth_sendRawTransaction", params: ["0xsigned"] };
 
 test.each([
 	["a request that fails", new HttpRequestError({ url, body, details: "503" })],
-	["one that takes too long", new TimeoutError({ url, body })],
+	["a request that times out", new TimeoutError({ url, body })],
 	["a message of several lines", new Error(`it failed\nURL: ${url}\nRequest body: 0xsigned`)],
 	["an address in its first line", new Error(`connect ECONNREFUSED ${url}`)],
-	["what is no error", `${url} 0xsigned`],
-])("of %s the engine is told neither the endpoint nor what was signed", (_, error) => {
+	["a value that is not an error", `${url} 0xsigned`],
+])("an error for the engine contains neither the endpoint nor signed bytes: %s", (_, error) => {
 	const quiet = quietError(error);
 	for (const text of [quiet.message, quiet.stack ?? "", String(quiet.cause ?? "")]) {
 		expect(text).not.toMatch(/secret-key|0xsigned/);

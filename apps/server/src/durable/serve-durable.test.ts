@@ -57,14 +57,14 @@ test.each<[string, string, Record<string, string>]>([
 	["an attestation, unsigned", "/invoke/attestation/pump", {}],
 	["a discovery, unsigned", "/discover", {}],
 	["a serializer's preview, unsigned", "/serdes/round/decode/any", {}],
-])("a call that the engine did not sign is refused, and nothing runs: %s", async (_, path, headers) => {
+])("a call that the engine did not sign is refused and runs nothing: %s", async (_, path, headers) => {
 	const { done, session } = await serve([identityKey]);
 	const { status, said } = await forgeEngineCall(session, { path, headers, body: asked });
 	expect({ status, said }).toEqual({ status: 401, said: JSON.stringify({ message: "Unauthorized" }) });
 	expect(done).toEqual([]);
 });
 
-test("the same call runs when the engine's key has signed it, or when no key is configured", async () => {
+test("the same call runs if the engine's key signed it, or if no key is configured", async () => {
 	const signed = forgedIdentity({ path: invocation, identityKey, privateKey });
 	for (const [identityKeys, headers] of [
 		[[identityKey], signed],
@@ -77,7 +77,7 @@ test("the same call runs when the engine's key has signed it, or when no key is 
 	}
 });
 
-test("without a signature the port says nothing but that it is alive", async () => {
+test("without a signature only the health check answers", async () => {
 	const { session } = await serve([identityKey]);
 	const { status, said } = await forgeEngineCall(session, { path: "/health" });
 	expect({ status, said }).toEqual({ status: 200, said: "OK" });

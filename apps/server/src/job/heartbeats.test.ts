@@ -47,7 +47,7 @@ const alive = async () => {
 	return rows[0].alive;
 };
 
-test("an attester counts for an order to Solana once it tells of Solana too", async () => {
+test("an attester counts for an order to Solana only once it reports Solana too", async () => {
 	expect(await alive()).toBe(0);
 	await beat(first, solanaChainId, 50_000);
 	expect(await alive()).toBe(1);
@@ -55,7 +55,7 @@ test("an attester counts for an order to Solana once it tells of Solana too", as
 	expect(await alive()).toBe(2);
 });
 
-test("how far an attester is behind is counted in each chain's own pace", async () => {
+test("an attester's lag is measured in each chain's own block time", async () => {
 	// Two hundred slots are forty seconds.
 	await beat(first, solanaChainId, 49_800);
 	expect(await alive()).toBe(1);

@@ -60,7 +60,7 @@ test.each<[JobState, boolean]>([
 	["done", true],
 	["refused", true],
 ])(
-	"one that is %s is queued again: %s, only where that is asked for, and without its strikes",
+	"a job that is %s is queued again: %s, only on request, and with its strikes reset",
 	async (state, moves) => {
 		await database.pool.query("update jobs set state = $1, strikes = 2, nonce = 7, reason = 'price'", [
 			state,
@@ -73,7 +73,7 @@ test.each<[JobState, boolean]>([
 	},
 );
 
-test("a list that another lane holds is left to it, every job of it", async () => {
+test("an attested list that one lane holds is left to it, with every job in it", async () => {
 	const id = "019a0000-0000-7000-8000-000000000001";
 	await database.pool.query(
 		"update jobs set state = 'queued', kind = 'release', priority = 0, attestation_id = $1",
@@ -97,7 +97,7 @@ test("a list that another lane holds is left to it, every job of it", async () =
 	expect((await takeNext({ of: other }))?.jobs).toHaveLength(2);
 });
 
-test("a job that was put back is not taken before its block, unless none comes for half a minute", async () => {
+test("a postponed job is not taken before its block, unless no block comes for half a minute", async () => {
 	await database.owner.query("truncate jobs");
 	await queueJob(database.pool, job);
 	await putBack(await takeNext(), { notBeforeBlock: 2, alone: true, strikes: 0 });
@@ -106,7 +106,7 @@ test("a job that was put back is not taken before its block, unless none comes f
 	expect((await takeNext())?.jobs).toMatchObject([{ swapId: job.swapId, alone: true }]);
 });
 
-test("refunds that Solana refuses keep nobody from anything: what was refused least often goes first", async () => {
+test("refunds that Solana refuses block no other job: the least refused jobs go first", async () => {
 	await database.owner.query("truncate jobs");
 	const refund = { ...job, kind: "refund", payload: { attested: false } } as const;
 	const queue = (i: number, change: Partial<NewJob>) =>
@@ -130,7 +130,7 @@ test("refunds that Solana refuses keep nobody from anything: what was refused le
 	expect((await takeSolanaJobs()).map(({ swapId }) => swapId)).toEqual(stuck.map(({ swapId }) => swapId));
 });
 
-test("on Solana too releases go before all other work, even one that was refused", async () => {
+test("on Solana too releases go before all other jobs, even a release that was refused", async () => {
 	await database.owner.query("truncate jobs");
 	const queue = (i: number, change: Partial<NewJob>) =>
 		queueJob(database.pool, {
@@ -150,7 +150,7 @@ test("on Solana too releases go before all other work, even one that was refused
 	]);
 });
 
-test("a job that Solana refused waits for its slot, however long; one that was put back for less does not", async () => {
+test("a job that Solana refused waits for its slot however long, and a merely postponed job does not", async () => {
 	await database.owner.query("truncate jobs");
 	await queueJob(database.pool, job);
 	await takeSolanaJobs({ change: { notBeforeBlock: 2 } });
@@ -163,7 +163,7 @@ test("a job that Solana refused waits for its slot, however long; one that was p
 	expect(await takeSolanaJobs({ headNumber: 2 })).toHaveLength(1);
 });
 
-test("a job that a lane has leased is no other lane's, until the lease ends or is over", async () => {
+test("a leased job is not taken by another lane until the lease expires", async () => {
 	await database.owner.query("truncate jobs");
 	await queueJob(database.pool, job);
 	const first = await takeNext();
@@ -181,7 +181,7 @@ test("a job that a lane has leased is no other lane's, until the lease ends or i
 	expect(await read()).toMatchObject({ state: "sent", relayer: other.relayer, nonce: 7 });
 });
 
-test("a lease that is over journals nothing, even if nobody else has taken the job", async () => {
+test("an expired lease journals nothing, even if no other lane has taken the job", async () => {
 	await database.owner.query("truncate jobs, lane_transactions");
 	await queueJob(database.pool, job);
 	const leased = await takeNext();
@@ -191,7 +191,7 @@ test("a lease that is over journals nothing, even if nobody else has taken the j
 	expect(await send(await takeNext(), lane)).toBe("journalled");
 });
 
-test("a job that is withdrawn while a lane has it is gone at once, and what was signed for it is not journalled", async () => {
+test("a job that is withdrawn while leased is gone at once, and its signed transaction is not journalled", async () => {
 	await database.owner.query("truncate jobs, lane_transactions");
 	const swapId: SwapUuid = "019a0000-0000-7000-8000-000000000301";
 	const swapIds: SwapUuid[] = [swapId, "019a0000-0000-7000-8000-000000000302"];
@@ -207,7 +207,7 @@ test("a job that is withdrawn while a lane has it is gone at once, and what was 
 	expect((await takeNext({ of: other }))?.jobs.map(({ swapId }) => swapId).toSorted()).toEqual(swapIds);
 });
 
-test("a job that is sent is not withdrawn", async () => {
+test("a sent job cannot be withdrawn", async () => {
 	await database.owner.query("truncate jobs, lane_transactions");
 	await queueJob(database.pool, job);
 	expect(await send(await takeNext(), lane)).toBe("journalled");

@@ -116,20 +116,20 @@ async function stateOf(swapId: string) {
 const malformedOps: [string, { op?: unknown; order_terms?: unknown }][] = [
 	["unknown fields", { op: { junk: 1 } }],
 	["no op", { op: null }],
-	["an op that is no object", { op: "x" }],
-	["a height that is no number", { op: { ...solanaOp, lastValidBlockHeight: "x" } }],
-	["an authorization that is none", { op: { ...evmOp, authorization: null } }],
+	["an op that is not an object", { op: "x" }],
+	["a height that is not a number", { op: { ...solanaOp, lastValidBlockHeight: "x" } }],
+	["an authorization that is null", { op: { ...evmOp, authorization: null } }],
 	[
 		"an authorization with a negative nonce",
 		{ op: { ...evmOp, authorization: { ...authorization, nonce: -1 } } },
 	],
-	["an amount that is no number", { order_terms: { ...terms, inputAmount: "x" } }],
+	["an amount that is not a number", { order_terms: { ...terms, inputAmount: "x" } }],
 	["an amount that is not whole", { order_terms: { ...terms, inputAmount: "1.5" } }],
 	["no terms", { order_terms: [] }],
 ];
 
 test.each(malformedOps)(
-	"an open with %s is refused by the lane that takes it, and the next one goes",
+	"an open with %s is refused by the lane that takes it, and the next one is leased",
 	async (_, change) => {
 		const bad = await queue({ ...change, turn: -5 });
 		const good = await queue();
@@ -146,7 +146,7 @@ test.each(malformedOps)(
 	},
 );
 
-test("an op for this fee payer that cannot be read is refused, and the others are leased", async () => {
+test("an unreadable op for this fee payer is refused, and the others are leased", async () => {
 	const bad = await queue({ op: { ...solanaOp, lastValidBlockHeight: "x" }, turn: -5 });
 	const good = await queue({ op: solanaOp });
 	const leased = await takeSingleJobs(database.pool, lane, { ...lease, feePayer, isOpensOnly: false });
@@ -154,7 +154,7 @@ test("an op for this fee payer that cannot be read is refused, and the others ar
 	expect(await stateOf(bad)).toMatchObject({ state: "refused", reason: "reverted", mark: 1, is_due: true });
 });
 
-test("a payment that cannot be read is not refused: it waits, and keeps no other from being leased", async () => {
+test("an unreadable payment is not refused but waits, and blocks no other job", async () => {
 	const bad = await queue({ kind: "release", order_terms: {} });
 	const good = await queue();
 	const taken: string[] = [];
@@ -166,7 +166,7 @@ test("a payment that cannot be read is not refused: it waits, and keeps no other
 	expect(await stateOf(bad)).toMatchObject({ state: "queued", strikes: 1, is_leased: false });
 });
 
-test("an op of an unknown fee payer is refused once it can land no more, or if nobody can tell, and its swap is due", async () => {
+test("an op of an unknown fee payer is refused once it is expired or unreadable, and its swap is due", async () => {
 	const gone = { ...solanaOp, feePayer: "gone" };
 	const place = { chainId: 1, feePayers: [feePayer], finalizedHeight: 50 };
 	const alive = [await queue({ op: solanaOp }), await queue({ op: gone })];
@@ -191,7 +191,7 @@ test("an op of an unknown fee payer is refused once it can land no more, or if n
 	for (const swapId of alive) expect(await stateOf(swapId)).toMatchObject({ state: "queued", mark: 0 });
 });
 
-test("the swap of a job that a lane refuses is due as soon as that is written, and no other", async () => {
+test("the swap of a refused job is due as soon as the refusal is written, and no other swap is", async () => {
 	const [bad, good] = [await queue(), await queue()];
 	await database.owner.query(
 		"update jobs set payload = payload #- '{op,authorization}', order_terms = order_terms || jsonb_build_object('wallet', '0x' || encode(sha256(swap_id::text::bytea), 'hex'))",

@@ -60,7 +60,7 @@ async function strike(
 	return rows[0];
 }
 
-test("a job that was signed for in a list needs signatures of its own before it is sent again", async () => {
+test("a struck job of an attested list needs its own signatures before it is sent again", async () => {
 	expect(await strike({ kind: "release", attestationId: randomUUID() })).toEqual({
 		state: "unattested",
 		reason: null,
@@ -71,7 +71,7 @@ test("a job that was signed for in a list needs signatures of its own before it 
 	});
 });
 
-test("a job stays with its nonce until a block lies on the one that spent it", async () => {
+test("a job stays with its nonce until there is a block on top of the one that spent it", async () => {
 	const early = await strike({ kind: "fill", headNumber: 10 }, "cancel");
 	expect(early).toMatchObject({ state: "sent", relayer: expect.anything() });
 	expect(await strike({ kind: "fill", headNumber: 11 }, "cancel")).toMatchObject({
@@ -80,7 +80,7 @@ test("a job stays with its nonce until a block lies on the one that spent it", a
 	});
 });
 
-test("a job whose transaction was cancelled is queued again and is not to blame", async () => {
+test("a job whose transaction was cancelled is queued again without a strike", async () => {
 	expect(await strike({ kind: "fill" }, "cancel")).toMatchObject({
 		state: "queued",
 		strikes: 0,
@@ -88,12 +88,12 @@ test("a job whose transaction was cancelled is queued again and is not to blame"
 	});
 });
 
-test("an op that was struck out while its transaction was cancelled is refused", async () => {
+test("an op that reached its last strike while its transaction was cancelled is refused", async () => {
 	expect(await strike({ kind: "open", strikes: 2 }, "cancel")).toMatchObject({ state: "queued", strikes: 2 });
 	expect(await strike({ kind: "open", strikes: 3 }, "cancel")).toMatchObject({ state: "refused" });
 });
 
-test("a Solana payout that fails again and again is not called its recipient's fault", async () => {
+test("a Solana payout that keeps failing is not blamed on its recipient", async () => {
 	const refused = { state: "refused", strikes: 3 };
 	const payout = { delivery: { kind: "payout" } };
 	expect(await strike({ kind: "fill", strikes: 2, payload: payout })).toMatchObject({
@@ -107,7 +107,7 @@ test("a Solana payout that fails again and again is not called its recipient's f
 	});
 });
 
-test("a recipient that refuses a fill on the chain gets no second try, and one that got too little does", async () => {
+test("a fill that its recipient refuses on chain is not retried, and one that delivered too little is", async () => {
 	const payload = { delivery: { kind: "stock" } };
 	const fill = { kind: "fill", payload };
 	expect(await strike({ ...fill, skippedFor: "NativeTransferFailed(address)" })).toMatchObject({
@@ -119,7 +119,7 @@ test("a recipient that refuses a fill on the chain gets no second try, and one t
 	});
 });
 
-test("a fill that the chain refuses is called what its simulation would have called it", async () => {
+test("a fill that the chain skips gets the same reason as its simulation would give", async () => {
 	const refusedFor = async (skippedFor: string, delivery = "stock") => {
 		const fill = { kind: "fill", strikes: 2, payload: { delivery: { kind: delivery } } };
 		return (await strike({ ...fill, skippedFor })).reason;
@@ -132,7 +132,7 @@ test("a fill that the chain refuses is called what its simulation would have cal
 	expect(await refusedFor("EnforcedPause()")).toBe("reverted");
 });
 
-test("a Solana wallet's message is not sent a second time: its first strike is its last", async () => {
+test("a Solana op is refused at its first strike, since its message is not sent again", async () => {
 	const payload = { op: { kind: "solana" } };
 	expect(await strike({ kind: "open", payload })).toMatchObject({ state: "refused", strikes: 1 });
 	expect(await strike({ kind: "open", payload: { op: {} } })).toMatchObject({ state: "queued", strikes: 1 });

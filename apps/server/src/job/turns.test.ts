@@ -36,7 +36,7 @@ beforeEach(async () => {
 	);
 });
 
-test("an account that has 40 opens queued keeps nobody waiting: the next place is another account's", async () => {
+test("an account with 40 queued opens does not delay others: the next turn goes to another account", async () => {
 	const [greedy, other, third] = [randomUUID(), randomUUID(), randomUUID()];
 	for (let i = 0; i < 40; i++) await submit(greedy);
 	expect(await serve()).toBe(greedy);
@@ -47,14 +47,14 @@ test("an account that has 40 opens queued keeps nobody waiting: the next place i
 	expect(served).toEqual([greedy, other, third, greedy, other, greedy]);
 });
 
-test("submits at once of one account have different turns", async () => {
+test("concurrent submits of one account get different turns", async () => {
 	const accountId = randomUUID();
 	await Promise.all(Array.from({ length: 20 }, () => submit(accountId)));
 	const { rows } = await database.owner.query("select turn from jobs order by turn");
 	expect(rows.map(({ turn }) => turn)).toEqual(Array.from({ length: 20 }, (_, i) => i));
 });
 
-test("an open that the chain refused goes behind those that it did not refuse", async () => {
+test("an open that the chain refused goes behind opens that it did not refuse", async () => {
 	const [first, second] = [randomUUID(), randomUUID()];
 	const struck = await submit(first);
 	await database.owner.query("update jobs set strikes = 1 where swap_id = $1", [struck]);
@@ -63,7 +63,7 @@ test("an open that the chain refused goes behind those that it did not refuse", 
 	expect(await serve()).toBe(first);
 });
 
-test("the next jobs of 10,000 that are queued are found by the index, without sorting them", async () => {
+test("the next jobs of 10,000 queued ones are found by an index, without sorting them", async () => {
 	const { owner } = database;
 	const order = newOrder(newSwapUuid({ nowMs: Date.now(), random: randomBytes(10) }), randomBytes(20));
 	// A hundred accounts with a hundred each, half of them first swaps, which share no bundle.

@@ -122,7 +122,7 @@ function usdcOf(holder: `0x${string}`): Promise<bigint> {
 	});
 }
 
-test("whatever was done to jobs, reservations and events, a fill is signed only where all of them agree", async () => {
+test("whatever happens to jobs, reservations and events, a fill is signed only if all of them agree", async () => {
 	const { vault } = scene.destination.deployment.contracts;
 	await fc.assert(
 		fc.asyncProperty(
@@ -157,7 +157,7 @@ test("whatever was done to jobs, reservations and events, a fill is signed only 
 	);
 });
 
-test("what is held for want of a deposit is filled once the follower has seen it", async () => {
+test("a fill without a deposit is held, and is signed once the follower has seen the deposit", async () => {
 	const { pool, owner } = scene;
 	await owner.query("truncate jobs");
 	const order = await newOrder(scene, { wallet: toWord(privateKeyToAddress(generatePrivateKey())) });
@@ -182,7 +182,7 @@ test("what is held for want of a deposit is filled once the follower has seen it
 	expect(await readJob(pool, swapId, "fill")).toMatchObject({ state: "sent" });
 });
 
-test("a fill is delivered again where the chain drops what was settled, though its deposit is gone too", async () => {
+test("a settled fill that a reorg dropped is delivered again, even if its deposit is gone too", async () => {
 	const { owner, chains, destination } = scene;
 	const { testClient } = chains.destination;
 	await owner.query("truncate jobs");

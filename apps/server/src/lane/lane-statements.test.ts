@@ -60,11 +60,11 @@ beforeAll(async () => {
 });
 afterAll(() => scene.stop());
 
-test("a run that finds nothing to do is one statement", async () => {
+test("a run without work is one statement", async () => {
 	expect(await pump(scene.origin)).toHaveLength(1);
 });
 
-test("a run that opens five orders is four statements, and one that releases them five, none in a transaction", async () => {
+test("a run that opens five orders takes four statements, and one that releases them five without a transaction", async () => {
 	const { pool, origin } = scene;
 	const swapIds: string[] = [];
 	const orders: Order[] = [];
@@ -89,7 +89,7 @@ test("a run that opens five orders is four statements, and one that releases the
 	expect(await statesOf(swapIds, "release")).toEqual(["sent", "sent", "sent", "sent", "sent"]);
 });
 
-test("a run that fills five orders is five statements, one of them for what justifies the payments", async () => {
+test("a run that fills five orders takes five statements, without a transaction", async () => {
 	const swapIds = [];
 	for (let i = 0; i < 5; i++) {
 		const { address } = await newWallet(scene);

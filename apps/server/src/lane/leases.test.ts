@@ -86,7 +86,7 @@ function startLanes({ node, beforeSigning, statement }: Hooks = {}) {
 		run(laneKey({ chainId: chain.chainId, relayer: scene.relayers[relayer]?.address ?? "0x" }));
 }
 
-test("however the runs of lanes mix, even where leases end under them, no nonce and no job is signed for twice", async () => {
+test("however the runs of lanes interleave, even if leases expire, no nonce and no job is signed twice", async () => {
 	await fc.assert(
 		fc.asyncProperty(
 			fc.array(fc.nat({ max: 60 }), { minLength: 20, maxLength: 40 }),
@@ -151,7 +151,7 @@ const deaths: Record<string, (die: () => Promise<never>) => Hooks> = {
 			if (method === "eth_sendRawTransaction") await die();
 		},
 	}),
-	"before it says that it sent": (die) => ({
+	"before it records the send": (die) => ({
 		statement: async (text) => {
 			if (text.includes("set state = 'broadcast'")) await die();
 		},

@@ -134,7 +134,7 @@ function spentBy(order: Order, delivery: Delivery): { token: Hex; amount: bigint
 	return { token: output, amount: delivery.amount + (delivery.kind === "payout" ? delivery.unusedRent : 0n) };
 }
 
-test("whatever a job and the store say, a fill is justified only by a deep deposit, a reservation and its worth", () => {
+test("whatever a job and the store say, a fill is allowed only with a deep deposit, a reservation and enough value", () => {
 	let allowed = 0;
 	fc.assert(
 		fc.property(orders, deliveries, facts, fc.nat({ max: 9 }), (order, delivery, given, dice) => {
@@ -233,20 +233,24 @@ test.each<[string, string | undefined, PaymentFacts, Delivery?]>([
 		},
 	],
 	["settled, signed before, its deposit dropped", undefined, { ...unopened, swap: settled, wasSigned: true }],
-	["settled by a word alone, its deposit dropped", "not-opened", { ...unopened, swap: settled }],
+	["settled but never signed, its deposit dropped", "not-opened", { ...unopened, swap: settled }],
 	[
 		"settled, and more than is reserved",
 		"not-reserved",
 		{ ...honest, swap: settled, wasSigned: true },
 		{ kind: "stock", amount: 99_000_001n },
 	],
-	["settled, final, dropped all the same", undefined, { ...unreserved, swap: settled, wasSigned: true }],
-])("a fill: %s", (_title, problem, given, delivery = stock) => {
+	[
+		"settled and final, and dropped nevertheless",
+		undefined,
+		{ ...unreserved, swap: settled, wasSigned: true },
+	],
+])("a fill has the expected verdict: %s", (_title, problem, given, delivery = stock) => {
 	const inputAmount = _title.startsWith("a value far below") ? 101_000_000n : 100_000_000n;
 	expect(paymentProblem(fillOf(orderOf({ inputAmount }), delivery), given, rules)).toBe(problem);
 });
 
-test("a deposit that needs a second provider's word waits for it, in the same block and as deep", () => {
+test("a deposit that needs a second provider waits until that has it equally deep", () => {
 	const order = orderOf({ inputAmount: 600_000_000n });
 	const deep = {
 		...honest,
@@ -264,7 +268,7 @@ test("a deposit that needs a second provider's word waits for it, in the same bl
 	expect(paymentProblem(fillOf(order, stock), final, rules)).toBeUndefined();
 });
 
-test("without any price a fill waits; terms of another order or chain are refused", () => {
+test("a fill without any price waits, and terms of another order or chain are refused", () => {
 	const job = fillOf(orderOf({}), stock);
 	expect(paymentProblem(job, honest, { ...rules, worthE18: () => undefined })).toBe("no-price");
 	expect(paymentProblem({ ...job, order: { ...job.order, minOutput: 2n } }, honest, rules)).toBe(
@@ -277,7 +281,7 @@ test("without any price a fill waits; terms of another order or chain are refuse
 	expect(paymentProblem(job, owed, notOurs)).toBeUndefined();
 });
 
-test("within Solana a deposit must be final; a refund there needs one, and no delivery", () => {
+test("within Solana a fill needs a final deposit, and a refund needs one and no delivery", () => {
 	const within = { originChainId: BigInt(solanaChainId), destinationChainId: BigInt(solanaChainId) };
 	const solana: PaymentRules = {
 		...rules,

@@ -19,7 +19,7 @@ const fine: StubAnswer = {
 	result: { context: { slot: 1 }, value: { blockhash, lastValidBlockHeight: 2 ** 52 } },
 };
 
-test("one broken connection is not seen, two are a chain that does not answer", async () => {
+test("one broken connection is retried, and two in a row make the chain unavailable", async () => {
 	const chain = await connected((count) => (count === 1 ? "hang up" : fine));
 	expect(await readBlockhash(chain)).toEqual({ blockhash, lastValidBlockHeight: 2n ** 52n });
 	expect(stub.calls.length).toBe(2);
@@ -28,7 +28,7 @@ test("one broken connection is not seen, two are a chain that does not answer", 
 	expect(stub.calls.length).toBe(2);
 });
 
-test("a chain that says nothing, or refuses, does not answer", async () => {
+test("a chain that answers with an HTTP error, or not at all, is unavailable", async () => {
 	for (const answer of [{ status: 500 }, { status: 429 }] as const) {
 		await expectNoAnswer(await connected(() => answer));
 		await stub.stop();
@@ -36,12 +36,12 @@ test("a chain that says nothing, or refuses, does not answer", async () => {
 	await expectNoAnswer(await connected(() => "say nothing", { timeoutMs: 100 }));
 });
 
-test("an error of the node is its answer, and is not asked for twice", async () => {
+test("an error of the node makes the chain unavailable, without a retry", async () => {
 	await expectNoAnswer(await connected(() => ({ error: { code: -32005, message: "node is behind" } })));
 	expect(stub.calls.length).toBe(1);
 });
 
-test("a transaction goes to the node as it is, without a simulation or retries", async () => {
+test("a transaction is sent as it is, without preflight or retries", async () => {
 	const chain = await connected(() => ({ result: "any" }));
 	await sendRaw(chain, "0x0102ff");
 	expect(stub.calls).toMatchObject([
@@ -52,7 +52,7 @@ test("a transaction goes to the node as it is, without a simulation or retries",
 	]);
 });
 
-test("why a transaction could not be offered is told without the endpoint's address", async () => {
+test("the error of a failed send does not contain the endpoint's address", async () => {
 	const answers: StubAnswer[] = [
 		"hang up",
 		{ status: 500 },
@@ -69,7 +69,7 @@ test("why a transaction could not be offered is told without the endpoint's addr
 	}
 });
 
-test("each call is told of once, with what became of it", async () => {
+test("each call is reported once, with its outcome", async () => {
 	const calls: string[] = [];
 	const onCall: OnChainCall = ({ method, outcome }) => calls.push(`${method} ${outcome}`);
 	await readBlockhash(await connected((count) => (count === 1 ? "hang up" : fine), { onCall }));

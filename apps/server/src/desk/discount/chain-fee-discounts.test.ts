@@ -48,7 +48,7 @@ async function holder(amount: string) {
 	return wallet;
 }
 
-test("a wallet's tier is what it holds on the chain with the token, wherever it swaps from", async () => {
+test("a wallet's tier depends on what it holds on the token's chain, wherever it swaps from", async () => {
 	const tierOf = discounts();
 	const [poor, rich] = await Promise.all([holder("999.9"), holder("10000")]);
 	await expect.poll(() => tierOf(rich, chains.destination.chainId)).toBe("silver");
@@ -60,7 +60,7 @@ test("a wallet's tier is what it holds on the chain with the token, wherever it 
 	expect(await tierOf(poor)).toBeUndefined();
 });
 
-test("a chain that is not there is warned of, and nobody pays less", async () => {
+test("a chain that cannot be reached is logged as a warning, and gives no discount", async () => {
 	let warnings = 0;
 	const tierOf = discounts({ rpcUrl: "http://127.0.0.1:1", onWarn: () => void warnings++ });
 	const wallet = await holder("10000");
@@ -69,6 +69,6 @@ test("a chain that is not there is warned of, and nobody pays less", async () =>
 	expect(await tierOf(wallet)).toBeUndefined();
 });
 
-test("without a configuration there are none", () => {
+test("without a configuration there are no discounts", () => {
 	expect(chainFeeDiscounts({ config: {}, chains: new Map(), nowMs: Date.now, log })).toBeUndefined();
 });

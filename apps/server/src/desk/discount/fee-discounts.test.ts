@@ -48,14 +48,14 @@ const settle = () => new Promise(setImmediate);
 /** Resolves to the call's result if it waits for no timer and no I/O, otherwise to "waits". */
 const atOnce = <Result>(call: Promise<Result>) => Promise.race([call, settle().then(() => "waits")]);
 
-test("a wallet's first calls have its tier already, from one read that all of them wait for", async () => {
+test("a wallet's first calls already get its tier, from one shared read", async () => {
 	const { reads, nameOf } = scene();
 	expect(await Promise.all([nameOf(), nameOf(), nameOf()])).toEqual(["bronze", "bronze", "bronze"]);
 	expect(await nameOf(wallet.toUpperCase().replace("0X", "0x"), { chainId: 2 })).toBe("bronze");
 	expect(reads).toEqual([wallet]);
 });
 
-test("a first call waits at most 100 ms from the start of the read, and a later one has what was read", async () => {
+test("a first call waits about 100 ms for the read, and a later call gets the result", async () => {
 	const { state, nameOf } = scene();
 	let answer = (_balance: bigint) => {};
 	state.read = () => new Promise((resolve) => (answer = resolve));
@@ -71,7 +71,7 @@ test("a first call waits at most 100 ms from the start of the read, and a later 
 	expect(await nameOf()).toBe("gold");
 });
 
-test("a call whose wallet may not be read now does not wait", async () => {
+test("a call whose wallet cannot be read now does not wait", async () => {
 	const { state, reads, nameOf } = scene();
 	state.read = () => new Promise(() => {});
 	const hanging = Array.from({ length: 4 }, (_, i) => nameOf(nth(i), { accountId: `account ${i}` }));
@@ -80,7 +80,7 @@ test("a call whose wallet may not be read now does not wait", async () => {
 	await Promise.all(hanging);
 });
 
-test("a wallet of Solana, and whatever is no address, has no tier and costs no read", async () => {
+test("a Solana wallet, and any text that is not an address, has no tier and costs no read", async () => {
 	const { reads, nameOf } = scene();
 	for (const text of ["", "0x", `${wallet}0`, "x".repeat(40_000), "0xzz", "__proto__"]) {
 		expect(await nameOf(text)).toBeUndefined();
@@ -90,7 +90,7 @@ test("a wallet of Solana, and whatever is no address, has no tier and costs no r
 	expect(reads).toEqual([]);
 });
 
-test("an old tier goes on to count while it is read again, once, and then the new one does", async () => {
+test("a stale tier counts while it is read again once, and then the new one counts", async () => {
 	const { state, reads, nameOf } = scene();
 	void nameOf();
 	await settle();
@@ -110,7 +110,7 @@ test("an old tier goes on to count while it is read again, once, and then the ne
 	expect(reads).toHaveLength(3);
 });
 
-test("where the chain is down a tier counts for ten times as long, and not one second more", async () => {
+test("if the chain is down a tier counts for ten times as long, and no longer", async () => {
 	const { state, nameOf } = scene();
 	void nameOf();
 	await settle();
@@ -126,7 +126,7 @@ test("where the chain is down a tier counts for ten times as long, and not one s
 	expect(await nameOf()).toBeUndefined();
 });
 
-test("a chain that is down is asked again after five seconds, however many quotes there are meanwhile", async () => {
+test("a chain that is down is asked again only after five seconds, however many quotes there are", async () => {
 	const { state, reads, errors, nameOf } = scene();
 	state.read = () => Promise.reject(wrapped(down()));
 	void nameOf();
@@ -142,7 +142,7 @@ test("a chain that is down is asked again after five seconds, however many quote
 	expect(await nameOf()).toBe("bronze");
 });
 
-test("a chain that does not answer is waited for as long as the deadline, and no call notices", async () => {
+test("a read that the chain does not answer is aborted at its deadline, and no call fails", async () => {
 	const { state, errors, nameOf } = scene();
 	state.read = (_, signal) =>
 		new Promise((_, reject) => signal.addEventListener("abort", () => reject(signal.reason)));
@@ -152,7 +152,7 @@ test("a chain that does not answer is waited for as long as the deadline, and no
 	expect(await nameOf()).toBeUndefined();
 });
 
-test("a wallet that the chain refuses is asked for again after five seconds, and nobody else waits for it", async () => {
+test("a wallet whose read is refused is read again after five seconds, and does not delay other wallets", async () => {
 	const { state, reads, errors, nameOf } = scene();
 	state.read = (asked) => (asked === wallet ? Promise.reject(reverted()) : Promise.resolve(10n));
 	for (let i = 0; i < 3; i++) {
@@ -171,7 +171,7 @@ test("a wallet that the chain refuses is asked for again after five seconds, and
 	expect(await nameOf()).toBe("gold");
 });
 
-test("of a flood of wallets four are read at once and twenty in a second, from however many accounts", async () => {
+test("of many wallets four are read at once and twenty per second, from however many accounts", async () => {
 	const { state, reads, nameOf } = scene();
 	let underWay = 0;
 	let most = 0;
@@ -202,7 +202,7 @@ test("of a flood of wallets four are read at once and twenty in a second, from h
 	expect(reads.length - first).toBeGreaterThan(10 * 19);
 });
 
-test("an account that names ever new wallets has four of them read in a second, and others have theirs", async () => {
+test("an account that keeps naming new wallets gets four reads per second, and other accounts get theirs", async () => {
 	const { state, reads, nameOf } = scene();
 	const flood = async (from: number) => {
 		for (let i = 0; i < 100; i++) {
@@ -222,7 +222,7 @@ test("an account that names ever new wallets has four of them read in a second, 
 	expect(reads.length - first - 10).toBeLessThanOrEqual(10 * 4 + 1);
 });
 
-test("an account that keeps asking for wallets with a tier takes no first read and no repeated read from others", async () => {
+test("an account that keeps asking for known wallets takes no first or repeated read from others", async () => {
 	const { state, reads, nameOf } = scene({ cacheSeconds: 30 });
 	const ask = async (i: number, accountId: string) => {
 		void nameOf(nth(i), { accountId });
@@ -249,7 +249,7 @@ test("an account that keeps asking for wallets with a tier takes no first read a
 	expect(await nameOf(nth(99_999), { accountId: "other" })).toBe("gold");
 });
 
-test("while repeated reads of many accounts hang, a wallet that was never read is read all the same", async () => {
+test("a new wallet is read even while repeated reads of many accounts hang", async () => {
 	const { state, nameOf } = scene();
 	for (let i = 0; i < 20; i++) {
 		void nameOf(nth(i), { accountId: `account ${i}` });
@@ -262,7 +262,7 @@ test("while repeated reads of many accounts hang, a wallet that was never read i
 	expect(await nameOf()).toBe("bronze");
 });
 
-test("while reads of other wallets hang, one with a tier is read again all the same", async () => {
+test("a wallet with a tier is read again even while reads of other wallets hang", async () => {
 	const { state, nameOf } = scene();
 	void nameOf();
 	await settle();
@@ -274,7 +274,7 @@ test("while reads of other wallets hang, one with a tier is read again all the s
 	expect(await nameOf()).toBe("gold");
 });
 
-test("in a flood of others a wallet with a tier is read again all the same", async () => {
+test("a wallet with a tier is read again even during a flood of other wallets", async () => {
 	const { state, reads, nameOf } = scene();
 	void nameOf();
 	await settle();
@@ -290,7 +290,7 @@ test("in a flood of others a wallet with a tier is read again all the same", asy
 	expect(await nameOf()).toBe("gold");
 });
 
-test("ten thousand wallets are kept, and the one that was not asked for the longest goes first", async () => {
+test("ten thousand wallets are cached, and the least recently used one is evicted first", async () => {
 	// With this cache time no tier is stale when it is asked for again.
 	const { state, reads, nameOf } = scene({ cacheSeconds: 1_000_000 });
 	const ask = async (asked: Address) => {

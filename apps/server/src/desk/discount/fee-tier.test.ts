@@ -7,7 +7,7 @@ const tiers = [
 ];
 const of = (discountPercent: number) => ({ name: "one", minimum: "1", discountPercent });
 
-test("a tier is earned by its minimum, and not by one unit less", () => {
+test("a tier is earned at exactly its minimum, and not one unit below", () => {
 	const unit = 10n ** 18n;
 	const tierOf = (balance: bigint) => earnedTier(tiers, { balance, decimals: 18 })?.name;
 	expect(tierOf(0n)).toBeUndefined();
@@ -18,7 +18,7 @@ test("a tier is earned by its minimum, and not by one unit less", () => {
 	expect(earnedTier(tiers, { balance: 1_000n, decimals: 0 })?.name).toBe("bronze");
 });
 
-test("what is left of a fee is exact to a thousandth of a basis point, and rounded up beyond that", () => {
+test("a discounted fee is exact to a thousandth of a basis point, and rounded up beyond that", () => {
 	expect(discountedFee(12_500, of(10))).toBe(11_250);
 	expect(discountedFee(12_500, of(25))).toBe(9_375);
 	expect(discountedFee(12_500, of(33.333))).toBe(8_334);

@@ -89,7 +89,7 @@ test("no price is better than the feeds less the spread, both ways, at any price
 	);
 });
 
-test("whoever goes there and back loses both spreads at least", () => {
+test("a trade there and back loses at least both spreads", () => {
 	fc.assert(
 		fc.property(usdE18, usdE18, amounts, (settlement, own, amount) => {
 			const { sell, buy } = pricing({ usdc: { usdE18: settlement }, sol: { usdE18: own } });
@@ -104,7 +104,7 @@ test("whoever goes there and back loses both spreads at least", () => {
 	);
 });
 
-test("the settlement token is taken as it is; others' volume moves no price", () => {
+test("the settlement token is priced one to one, and volume in flight moves no price", () => {
 	const { sell, buy } = pricing();
 	expect(sell({ asset: usdc, amount: 123n, inFlight: 0n })).toBe(123n);
 	const budget = 150_000_000n;
@@ -135,7 +135,7 @@ describe("an asset is stopped", () => {
 		}
 	});
 
-	test("once the chain that its feed is on gives no new prices, or the settlement token's does not", () => {
+	test("once the chain of its feed, or of the settlement token's feed, gives no new prices", () => {
 		expect(live(sol, {}, { stale: [2] })).toBe(false);
 		expect(live(coin, {}, { stale: [2] })).toBe(true);
 		expect(live(sol, {}, { stale: [1] })).toBe(false);
@@ -144,13 +144,13 @@ describe("an asset is stopped", () => {
 	});
 });
 
-test("prices are as old as the oldest of the chains that they come from", () => {
+test("the age of prices is that of the oldest chain that they come from", () => {
 	expect(pricing().ageMs({ nowMs: 0 })).toBe(2_000);
 });
 
-test("a feed on a chain that is not read is refused at the start", () => {
+test("a feed on a chain without prices is refused at the start", () => {
 	expect(() => createFeedPricing({ deployment: deploymentOf(), spreadBps, feedChains: new Map() })).toThrow(
-		"the feed of USDC is on chain 1, of which there are no prices",
+		"the feed of USDC is on chain 1, which has no prices",
 	);
 });
 

@@ -50,7 +50,7 @@ test("between rungs, alone or after other volume, no price is above what the poo
 	expect(violations).toEqual([]);
 });
 
-test("a price is near what the pools pay", async () => {
+test("a price is close to what the pools pay", async () => {
 	for (const [asset, { buy, sell }] of prices.assets) {
 		for (const [direction, ladders] of [["buy", buy] as const, ["sell", sell] as const]) {
 			for (const { fees, rungs } of ladders) {
@@ -63,7 +63,7 @@ test("a price is near what the pools pay", async () => {
 	}
 });
 
-test("nothing is priced above the top rung, and the best ladder that reaches so far wins", () => {
+test("no amount above the top rung is priced, and the best ladder that reaches far enough is used", () => {
 	const short = { fees: [1], rungs: [{ input: 100n, output: 1_000n }] };
 	const long = { fees: [2], rungs: [{ input: 1_000n, output: 9_000n }] };
 	expect(interpolate(short.rungs, 100n)).toBeGreaterThan(0n);
@@ -74,7 +74,7 @@ test("nothing is priced above the top rung, and the best ladder that reaches so 
 	expect(interpolateBest([long, short], 1_001n)).toBeUndefined();
 });
 
-test("more in never brings less out", () => {
+test("a larger input never gives a smaller output", () => {
 	for (const { rungs } of [...prices.assets.values()].flatMap(({ buy, sell }) => [...buy, ...sell])) {
 		const top = rungs.at(-1)?.input ?? 0n;
 		fc.assert(

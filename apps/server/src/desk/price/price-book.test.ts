@@ -55,7 +55,7 @@ describe("an asset is stopped", () => {
 	const isLive = (block: BlockPrices, symbol = "WETH", atMs = nowMs) =>
 		bookOf(block).isLive({ chainId, asset: assetOf(symbol) }, { nowMs: atMs });
 
-	test("not while all is fresh and agrees", () => {
+	test("not while feeds and pools are fresh and agree", () => {
 		for (const { symbol } of chains.origin.deployment.assets) expect(isLive(prices, symbol)).toBe(true);
 	});
 
@@ -91,7 +91,7 @@ describe("an asset is stopped", () => {
 		expect(bookOf().isReady(chainId, { nowMs })).toBe(false);
 	});
 
-	test("a minute after its chain's last block, however long it stood still before that", () => {
+	test("a minute after its chain's last block, however long the block before it took", () => {
 		const before = { ...prices, blockNumber: prices.blockNumber - 1, timestampUnixSeconds: 1_000_000_000 };
 		const book = bookOf(before, prices);
 		expect(book.isReady(chainId, { nowMs: nowMs + 59_000 })).toBe(true);
@@ -134,7 +134,7 @@ test("a price is the worst of the last three blocks", () => {
 	expect(bookOf(pushed, prices, prices, prices).sell({ chainId, asset, amount })).toBe(normal);
 });
 
-test("volume in flight lowers a price, and takes from the ladder's end", () => {
+test("volume in flight lowers a price and uses up the end of the ladder", () => {
 	const asset = assetOf("ORB");
 	const book = bookOf(prices);
 	const budget = 10_000_000_000n;
@@ -180,7 +180,7 @@ test("the book follows the chain block by block", async () => {
 	await kept;
 });
 
-test("a block at which nothing has changed has the prices of the one before, and one with a trade has others", async () => {
+test("a block without changes reuses the prices of the block before, and a block with a trade does not", async () => {
 	const { origin } = chains;
 	const chain = connectChain({ chainId, rpcUrl: origin.rpcUrl, deployment: origin.deployment });
 	const read = async (previous?: BlockPrices) => {
@@ -199,7 +199,7 @@ test("a block at which nothing has changed has the prices of the one before, and
 	expect((await read(moved)).assets).toEqual((await read()).assets);
 });
 
-test("feeds that price another chain's assets are read in the same call, and only where they are", async () => {
+test("feeds for another chain's assets are read in the same call, and only on the chain that has them", async () => {
 	const { origin, destination } = chains;
 	const solana = testSolanaDeployment(origin.deployment);
 	const feeds = solana.assets.map(({ feed }) => feed.address);
@@ -229,7 +229,7 @@ test("feeds that price another chain's assets are read in the same call, and onl
 	expect(() => without.reference(sol)).toThrow("no price");
 });
 
-test("a node that does not answer gives no prices, rather than empty ones", async () => {
+test("a node that does not answer is an error, and not empty prices", async () => {
 	const { origin } = chains;
 	const block = await origin.publicClient.getBlock();
 	const chain = connectChain({ chainId, rpcUrl: "http://127.0.0.1:1", deployment: origin.deployment });

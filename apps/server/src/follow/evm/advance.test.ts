@@ -112,7 +112,7 @@ async function eventNames(order: Order): Promise<string[]> {
 	return rows.map((row) => row.name);
 }
 
-test("an event finishes its job, wakes who waits for its order, and is unsaid when the chain drops its block", async () => {
+test("an event finishes its job and wakes its waiting swap, and is deleted when a reorg drops its block", async () => {
 	const { origin } = chains;
 	const order = await actions.makeOrder();
 	await queueJob(order, { kind: "open", chain: origin });
@@ -145,7 +145,7 @@ test("an event finishes its job, wakes who waits for its order, and is unsaid wh
 	expect(await readHead(database.pool, origin.chainId)).toMatchObject({ number: Number(number), hash });
 });
 
-test("who waits for a block, or for a final one, is woken once when it is there", async () => {
+test("a swap that waits for a block, or for a final block, is woken once it is there", async () => {
 	const { origin } = chains;
 	await follow(origin);
 	const head = await readHead(database.pool, origin.chainId);
@@ -170,7 +170,7 @@ test("who waits for a block, or for a final one, is woken once when it is there"
 	expect((await takeDue(database.pool)).orderIds).toEqual([orderId(orders.finalized)]);
 });
 
-test("a wake that failed is made up for at the next block", async () => {
+test("a poke that failed is made up for at the next block", async () => {
 	const { origin } = chains;
 	const order = await actions.makeOrder();
 	await waitForOrder(database.pool, order);
@@ -185,7 +185,7 @@ test("a wake that failed is made up for at the next block", async () => {
 	expect((await takeDue(database.pool)).orderIds).toEqual([orderId(order)]);
 });
 
-test("a mined transaction that did not do a job is a strike, once a block lies on it; after three it is refused", async () => {
+test("a mined transaction that did not do its job is a strike one block later, and after three strikes the job is refused", async () => {
 	const { destination } = chains;
 	const order = await actions.makeOrder();
 	await queueJob(order, { kind: "fill", chain: destination });
@@ -206,7 +206,7 @@ test("a mined transaction that did not do a job is a strike, once a block lies o
 	}
 });
 
-test("a transaction that is final by the time it is seen strikes all the same", async () => {
+test("a transaction that is already final when it is first seen counts as a strike too", async () => {
 	const { destination } = chains;
 	await follow(destination);
 	const order = await actions.makeOrder();
@@ -218,7 +218,7 @@ test("a transaction that is final by the time it is seen strikes all the same", 
 	expect(await jobOf(order)).toMatchObject({ state: "queued", strikes: 1 });
 });
 
-test("nobody who waits for a swap keeps the follower on the stock that all submits want", async () => {
+test("a follower that waits for a locked swap does not hold the lock on the stock", async () => {
 	const { origin } = chains;
 	const order = await actions.makeOrder();
 	await waitForOrder(database.pool, order);
@@ -236,7 +236,7 @@ test("nobody who waits for a swap keeps the follower on the stock that all submi
 	await following;
 });
 
-test("a job goes back to its own transaction while that can be mined again; when one attempt is final, all are", async () => {
+test("after a reorg a job returns to its own transaction, and when one attempt is final all attempts are", async () => {
 	const { destination } = chains;
 	const order = await actions.makeOrder();
 	await queueJob(order, { kind: "fill", chain: destination });
@@ -278,7 +278,7 @@ test("a job goes back to its own transaction while that can be mined again; when
 	expect(rows).toEqual([{ amount: receipt.gasUsed * receipt.effectiveGasPrice }]);
 });
 
-test("at a final block the ledger says to the unit what vaults and escrow hold", async () => {
+test("at a final block the ledger equals the holdings of vaults and escrow, to the unit", async () => {
 	const { origin, destination } = chains;
 	await followBoth();
 	const delivered = await actions.makeOrder();
@@ -354,7 +354,7 @@ async function booked(chain: TestChain, account: string): Promise<Record<string,
 	return Object.fromEntries(rows.map(({ token, sum }) => [bytesToHex(token), sum]));
 }
 
-test("a block in which nothing of ours happened is taken in with one statement", async () => {
+test("a block without events of ours is applied with one statement", async () => {
 	await followBoth();
 	// Everything done on the chain before must be final and in the books.
 	await chains.origin.testClient.mine({ blocks: 10 });
@@ -366,7 +366,7 @@ test("a block in which nothing of ours happened is taken in with one statement",
 	]);
 });
 
-test("while the newest block stays, a follower that nobody else can overtake asks the database nothing", async () => {
+test("while there is no new block, a follower that nobody else can overtake sends no statement", async () => {
 	await follow(chains.origin);
 	const following = {
 		chain: connectChain(chains.origin),

@@ -19,7 +19,7 @@ afterAll(async () => {
 	await chains?.stop();
 });
 
-test("of several followers of a chain one follows, and when it ends another goes on", async () => {
+test("of several followers of a chain only one is active, and when it ends another takes over", async () => {
 	const blocks = new EventEmitter();
 	const start = (name: string) => {
 		const stopping = new AbortController();

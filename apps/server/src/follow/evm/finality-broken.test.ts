@@ -77,7 +77,7 @@ async function expectBooksAsHeld(chain: TestChain): Promise<void> {
 	}
 }
 
-test("a chain that drops a final block is paused, once and loudly, and followed no further; when a person lifts that, what it dropped is taken back and the books are right", async () => {
+test("a chain that drops a final block is paused once and no longer followed; once the pause is lifted, dropped blocks are undone and the books are right", async () => {
 	const { origin } = chains;
 	await follow(origin);
 	const stays = await actions.makeOrder();
@@ -104,7 +104,7 @@ test("a chain that drops a final block is paused, once and loudly, and followed 
 	const { chainId } = origin;
 	expect(await readPauses(database.pool)).toMatchObject([{ chainId, cause: "finality" }]);
 	expect(logged.filter(({ level }) => level === 50)).toMatchObject([
-		{ chainId, msg: "the chain dropped what was final: it is paused" },
+		{ chainId, msg: "the chain dropped a final block and is paused" },
 	]);
 
 	await liftPauses(database.owner, {
@@ -134,7 +134,7 @@ test("a chain that drops a final block is paused, once and loudly, and followed 
 	expect(await readPauses(database.pool)).toEqual([]);
 });
 
-test("what was lifted was one break: the next one is another", async () => {
+test("a lifted pause covers one break of finality, and the next break pauses the chain again", async () => {
 	const { origin } = chains;
 	const { chainId } = origin;
 	await follow(origin);
@@ -148,7 +148,7 @@ test("what was lifted was one break: the next one is another", async () => {
 	expect(await readPauses(database.pool)).toMatchObject([{ chainId, cause: "finality" }]);
 });
 
-test("what is taken back and then happens in the very same blocks again is booked again, all of it", async () => {
+test("events that are undone and then happen again in the same blocks are booked again", async () => {
 	const { origin } = chains;
 	const { chainId } = origin;
 	const { pool } = database;
@@ -190,7 +190,7 @@ async function postingsOf(order: Order): Promise<string[]> {
 	return rows.map(({ name }) => name);
 }
 
-test("a follower that another one has overtaken pauses nothing", async () => {
+test("a follower that was overtaken by another one pauses nothing", async () => {
 	const { origin } = chains;
 	const { chainId } = origin;
 	const { pool } = database;
@@ -207,7 +207,7 @@ test("a follower that another one has overtaken pauses nothing", async () => {
 	const head = await readHead(pool, chainId);
 	if (!head) throw new Error("it is followed");
 	await expect(undoFork({ chain, pool, head, latestNumber: head.finalizedNumber - 1 })).rejects.toThrow(
-		"is behind what was final",
+		"is behind a final block",
 	);
 
 	// The finality that it has seen is broken, and while it looks another follower moves on.
@@ -233,7 +233,7 @@ test("a follower that another one has overtaken pauses nothing", async () => {
 	expect(await readPauses(pool)).toEqual([]);
 });
 
-test("to take back what was final waits for whoever works on one of its swaps, and not the other way round", async () => {
+test("undoing final blocks waits for a transaction that holds one of their swaps, without a deadlock", async () => {
 	const { origin } = chains;
 	const { chainId } = origin;
 	const { pool } = database;

@@ -26,7 +26,7 @@ beforeEach(() => {
 });
 afterEach(() => scene.admin.setFaults({}));
 
-test("each transaction becomes what a contract would have said, finishes its job and wakes who waits", async () => {
+test("each transaction becomes the event that a contract would emit, finishes its job and wakes its waiting swap", async () => {
 	const opened = scene.deposit();
 	await scene.wait(opened);
 	await scene.actions.landed(await scene.actions.open(opened, scene.wallet));
@@ -95,7 +95,7 @@ test("each transaction becomes what a contract would have said, finishes its job
 	}
 });
 
-test("a transaction that failed costs its fee and a strike; a deposit that failed is refused for good", async () => {
+test("a failed transaction costs its fee and a strike, and a failed deposit is refused at once", async () => {
 	await scene.admin.setFaults({ stallFinality: true });
 	const order = scene.payout();
 	await scene.actions.landed(await scene.actions.fill(order, 9_950_000n));
@@ -125,7 +125,7 @@ test("a transaction that failed costs its fee and a strike; a deposit that faile
 	expect(scene.poked.map(({ key }) => key)).toContain(`${scene.chain.chainId}:${scene.actions.relayer}`);
 });
 
-test("a deposit counts by what the escrow got: with less than the order's input there is none", async () => {
+test("a deposit of less than the order's input does not count", async () => {
 	const order = scene.deposit();
 	const transaction = await scene.actions.openBytes(order, scene.wallet);
 	await scene.pool.query(
@@ -141,7 +141,7 @@ test("a deposit counts by what the escrow got: with less than the order's input 
 	await scene.expectBooksToMatch();
 });
 
-test("of two followers at once one is late, and what it saw is not written twice", async () => {
+test("concurrent followers write each event once", async () => {
 	const order = scene.deposit();
 	await scene.actions.landed(await scene.actions.open(order, scene.wallet));
 	const results = await Promise.allSettled([scene.follow(), scene.follow(), scene.follow()]);
@@ -153,7 +153,7 @@ test("of two followers at once one is late, and what it saw is not written twice
 	expect(await scene.namesOf(order)).toEqual(["Opened"]);
 });
 
-test("what the chain drops is unsaid, and said again where its bytes land again", async () => {
+test("events of a dropped transaction are deleted, and written again when it lands again", async () => {
 	await scene.admin.setFaults({ stallFinality: true });
 	const order = scene.deposit();
 	const transaction = await scene.actions.open(order, scene.wallet);
@@ -186,7 +186,7 @@ test("what the chain drops is unsaid, and said again where its bytes land again"
 	await scene.expectBooksToMatch();
 });
 
-test("one that lands in another slot between two looks has one event, in that slot", async () => {
+test("a transaction that moves to another slot between two reads has one event, in the new slot", async () => {
 	await scene.admin.setFaults({ stallFinality: true });
 	const order = scene.deposit();
 	const transaction = await scene.actions.open(order, scene.wallet);
@@ -200,7 +200,7 @@ test("one that lands in another slot between two looks has one event, in that sl
 	expect(await scene.jobOf(order, "open")).toMatchObject({ state: "done" });
 });
 
-test("an unknown status alone undoes nothing", async () => {
+test("an unknown status alone does not undo an event", async () => {
 	const order = scene.deposit();
 	const transaction = await scene.actions.open(order, scene.wallet);
 	await scene.actions.landed(transaction);
@@ -212,7 +212,7 @@ test("an unknown status alone undoes nothing", async () => {
 	expect(await scene.namesOf(order)).toEqual(["Opened"]);
 });
 
-test("while the node cannot tell of a landed transaction, nothing of after it is final", async () => {
+test("while the node cannot return a landed transaction, no later slot is taken as final", async () => {
 	const order = scene.deposit();
 	const transaction = await scene.actions.open(order, scene.wallet);
 	await scene.actions.landed(transaction);
@@ -235,7 +235,7 @@ test("while the node cannot tell of a landed transaction, nothing of after it is
 	expect(await scene.transactionOf(transaction)).toMatchObject({ state: "final" });
 });
 
-test("while finality stands still heads move, and nothing is final or booked", async () => {
+test("while finality is stalled, no transaction becomes final or is booked", async () => {
 	await scene.followToEnd();
 	await scene.admin.setFaults({ stallFinality: true });
 	const order = scene.deposit();
@@ -254,7 +254,7 @@ test("while finality stands still heads move, and nothing is final or booked", a
 	expect((await postings()).rowCount).toBe(1);
 });
 
-test("a final transaction that is gone stops all following", async () => {
+test("a final transaction that is gone stops the follower", async () => {
 	const order = scene.deposit();
 	const transaction = await scene.actions.open(order, scene.wallet);
 	await scene.actions.landed(transaction);
@@ -267,11 +267,11 @@ test("a final transaction that is gone stops all following", async () => {
 	expect(await scene.head()).toEqual(before);
 });
 
-test("a node that is behind what was seen is not believed; one that is far behind is an error", async () => {
+test("a node that lags behind the stored head is ignored, and one that is far behind is an error", async () => {
 	await scene.follow();
 	const before = await scene.head();
 	await scene.pool.query("update chain_heads set finalized_number = finalized_number + 100000");
-	await expect(scene.follow()).rejects.toThrow("behind what was final");
+	await expect(scene.follow()).rejects.toThrow("behind a final block");
 	await scene.pool.query("update chain_heads set finalized_number = finalized_number - 99500");
 	expect(await scene.follow()).toBe(false);
 	await scene.pool.query("update chain_heads set finalized_number = $1, number = number + 100000", [
@@ -281,7 +281,7 @@ test("a node that is behind what was seen is not believed; one that is far behin
 	await scene.pool.query("update chain_heads set number = $1", [before?.number]);
 });
 
-test("whoever waits for a transaction that can land no more is told, once the last height is final", async () => {
+test("a swap whose transaction can no longer land is woken once the last valid height is final", async () => {
 	const order = scene.deposit();
 	await scene.admin.setFaults({ dropSends: true });
 	const { lastValidHeight } = await scene.actions.open(order, scene.wallet);
@@ -296,7 +296,7 @@ test("whoever waits for a transaction that can land no more is told, once the la
 	expect(await scene.namesOf(order)).toEqual([]);
 });
 
-test("one that landed just before it could land no more is seen before its last height is final", async () => {
+test("a transaction that landed shortly before it expired is seen before its last height is final", async () => {
 	const order = scene.deposit();
 	const transaction = await scene.actions.openBytes(order, scene.wallet);
 	await scene.admin.warp({ slots: 100 });
@@ -311,7 +311,7 @@ test("one that landed just before it could land no more is seen before its last 
 	expect(await scene.namesOf(order)).toEqual(["Opened"]);
 });
 
-test("who waits for a slot, or a final one, is woken when it is there; an idle chain's head is written once a second", async () => {
+test("a swap that waits for a slot, or for a final slot, is woken when it is there, and an idle chain's head is not written each time", async () => {
 	await scene.admin.setFaults({ stallFinality: true });
 	await scene.forgetLook();
 	await scene.follow();
@@ -336,7 +336,7 @@ test("who waits for a slot, or a final one, is woken when it is there; an idle c
 	expect(await scene.takeDue()).toEqual([orderId(orders.finalized)]);
 });
 
-test("a lane that has work is poked once a second and not at every look", async () => {
+test("a lane that has work is poked under one dedupe key per second", async () => {
 	await scene.admin.setFaults({ dropSends: true });
 	await scene.actions.open(scene.deposit(), scene.wallet);
 	const startedMs = Date.now();
@@ -352,7 +352,7 @@ test("a lane that has work is poked once a second and not at every look", async 
 	expect(new Set(lanePokes.map(({ dedupeKey }) => dedupeKey)).size).toBeLessThanOrEqual(seconds);
 });
 
-test("what leaves the vault in an hour is what the cap leaves less", async () => {
+test("payouts of the last hour are subtracted from the vault's outflow cap", async () => {
 	const token = toSolanaWord(mintOf(scene.chain, "USDT"));
 	const outflowCaps = { USDT: "1000" };
 	const available = async () => {
@@ -377,7 +377,7 @@ test("what leaves the vault in an hour is what the cap leaves less", async () =>
 	expect((await available())?.outflow_available).toBe(parseUnits("1000", 6));
 });
 
-test("of the vault's SOL only that can be promised which can be paid: its own address must stay alive", async () => {
+test("the vault's SOL is available only above the rent of its own account", async () => {
 	await scene.forgetLook();
 	await scene.follow();
 	const { rows } = await scene.pool.query<{ balance: bigint; outflow_available: bigint }>(
@@ -389,7 +389,7 @@ test("of the vault's SOL only that can be promised which can be paid: its own ad
 	expect(stock?.outflow_available).toBe((stock?.balance ?? 0n) - emptyAccountRentLamports);
 });
 
-test("a lane is poked where there are markers old enough to close", async () => {
+test("a lane is poked if there are markers old enough to close", async () => {
 	await scene.followToEnd();
 	scene.poked.length = 0;
 	await scene.forgetLook();

@@ -20,7 +20,7 @@ const forgetful = (slot: number) => laggingSolana(scene.chain, { first: slot + 1
 test.each([
 	["is behind", behind],
 	["has forgotten its block", forgetful],
-] as const)("a deposit that is there is not undone by the word of a node that %s", async (_, through) => {
+] as const)("a landed deposit is not undone by a node that %s", async (_, through) => {
 	await scene.followToEnd();
 	const order = scene.deposit();
 	const transaction = await scene.actions.open(order, scene.wallet);
@@ -44,7 +44,7 @@ test.each([
 	await scene.expectBooksToMatch();
 });
 
-test("what a node that is behind does not know yet is nobody's gift", async () => {
+test("a deposit that a lagging node does not know yet is not booked as a gift", async () => {
 	await scene.followToEnd();
 	const count = await scene.unattributedCount();
 	const order = scene.deposit();
@@ -58,7 +58,7 @@ test("what a node that is behind does not know yet is nobody's gift", async () =
 	expect(await scene.unattributedCount()).toBe(count);
 });
 
-test("a node that is behind does not show that what was final is gone", async () => {
+test("a lagging node does not make a final transaction count as gone", async () => {
 	const order = scene.deposit();
 	const slot = await scene.actions.landed(await scene.actions.open(order, scene.wallet));
 	await scene.followToEnd();
@@ -68,7 +68,7 @@ test("a node that is behind does not show that what was final is gone", async ()
 	expect((await scene.head())?.finalizedNumber).toBe(before?.finalizedNumber);
 });
 
-test("a deposit that was given up and is there after all is told of, and is in the books", async () => {
+test("a deposit that was given up and landed after all is logged as an error, and is booked", async () => {
 	await scene.followToEnd();
 	const alarms: object[] = [];
 	const log = createLog({ level: "silent", process: "test" });
@@ -88,7 +88,7 @@ test("a deposit that was given up and is there after all is told of, and is in t
 	await scene.expectBooksToMatch();
 });
 
-test("a lane is poked for what a fee payer left behind that is gone", async () => {
+test("a lane is poked for a transaction that a removed fee payer left behind", async () => {
 	await scene.followToEnd();
 	scene.poked.length = 0;
 	await scene.admin.setFaults({ dropSends: true });

@@ -12,7 +12,7 @@ beforeAll(async () => {
 });
 afterAll(() => scene?.stop());
 
-test("what is sent to escrow or vault by others is booked as nobody's, once", async () => {
+test("transfers by strangers to escrow or vault are booked as unattributed, once", async () => {
 	await scene.followToEnd();
 	const count = await scene.unattributedCount();
 	const before = await scene.booked("unattributed");
@@ -31,7 +31,7 @@ test("what is sent to escrow or vault by others is booked as nobody's, once", as
 	expect(changes).toEqual([-7n, -11n, -13n]);
 });
 
-test("a look that is repeated changes nothing", async () => {
+test("a repeated read changes nothing", async () => {
 	await scene.followToEnd();
 	const all = async () => {
 		const tables = [
@@ -51,7 +51,7 @@ test("a look that is repeated changes nothing", async () => {
 	expect(await all()).toEqual(before);
 });
 
-test("at a final slot the ledger says to the unit what escrow and vault hold, and where lamports are", async () => {
+test("at a final slot the ledger equals the holdings of escrow and vault and accounts for all lamports", async () => {
 	await scene.followToEnd();
 	const count = await scene.unattributedCount();
 	const markersBefore = (await scene.booked("marker")).get(zeroHash) ?? 0n;
@@ -138,7 +138,7 @@ test("at a final slot the ledger says to the unit what escrow and vault hold, an
 	expect(((await scene.booked("relayer")).get(zeroHash) ?? 0n) - lamportsBefore).toBe(heldAfter - heldBefore);
 });
 
-test("a follower that was away for long has lost nothing when it is back", async () => {
+test("a follower that was away for long misses nothing", async () => {
 	await scene.followToEnd();
 	const count = await scene.unattributedCount();
 	const orders = [scene.deposit(), scene.deposit({ symbol: "USDT" }), scene.onOneChain()];
@@ -156,7 +156,7 @@ test("a follower that was away for long has lost nothing when it is back", async
 	expect(await scene.unattributedCount()).toBe(count);
 });
 
-test("a transaction that was believed lost is booked when it is found, and nothing is nobody's then", async () => {
+test("a transaction that was believed lost is booked when it is found, and is then no longer unattributed", async () => {
 	await scene.followToEnd();
 	const before = await scene.booked("unattributed");
 	const order = scene.deposit();
@@ -177,7 +177,7 @@ test("a transaction that was believed lost is booked when it is found, and nothi
 	expect(await scene.booked("unattributed")).toEqual(before);
 });
 
-test("one that is found late by a look that is not told all that is final is booked by the next that is", async () => {
+test("a transaction that is found late, while another one cannot be read, is booked by the next complete read", async () => {
 	await scene.followToEnd();
 	const before = await scene.booked("unattributed");
 	const [late, other] = [scene.deposit(), scene.deposit()];
@@ -205,7 +205,7 @@ test("one that is found late by a look that is not told all that is final is boo
 	expect(await scene.booked("unattributed")).toEqual(before);
 });
 
-test("under load nothing of ours is taken for a stranger's, at any moment", async () => {
+test("under load no transaction of ours is ever booked as a stranger's", async () => {
 	await scene.followToEnd();
 	const count = await scene.unattributedCount();
 	let isOver = false;
@@ -234,7 +234,7 @@ test("under load nothing of ours is taken for a stranger's, at any moment", asyn
 	await scene.expectBooksToMatch();
 }, 60_000);
 
-test("whatever lands and is long final while the chain is asked: what is said to be over was seen, and is ours", async () => {
+test("a transaction that lands and becomes final during a read is seen before it counts as expired", async () => {
 	await scene.followToEnd();
 	const count = await scene.unattributedCount();
 	let calls = 0;

@@ -19,7 +19,7 @@ beforeAll(async () => {
 });
 afterAll(() => scene?.stop());
 
-test("of several followers of Solana one follows, and when it ends another goes on where it was", async () => {
+test("of several followers of Solana only one is active, and when it ends another takes over", async () => {
 	const looks = new EventEmitter();
 	const start = (name: string) => {
 		const stopping = new AbortController();

@@ -3,7 +3,7 @@ import { entryPointGas } from "../../money/entry-point-gas.ts";
 import type { Job } from "../../swap/facts/job.ts";
 import { opsGas } from "./bundle-gas.ts";
 
-test("a bundle's gas limit is what the EntryPoint wants to find, for the bundle and for each op", () => {
+test("a bundle's gas limit covers what the EntryPoint needs for the bundle and for each op", () => {
 	const gas = { verificationGasLimit: 80_000n, callGasLimit: 235_000n };
 	const open = { kind: "open", payload: { op: { gas } } } as Job;
 	const { perBundle, perOp } = entryPointGas;

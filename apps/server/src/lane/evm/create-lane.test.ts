@@ -104,7 +104,7 @@ async function pump(chain: EvmChain, options: Parameters<typeof startLanes>[0] =
 	await startLanes(options)(chain);
 }
 
-test("ops travel in one transaction; one with an authorization travels alone, and only while it is needed", async () => {
+test("ops share one transaction; one with an authorization is sent alone, and the authorization only while it is needed", async () => {
 	const [first, second] = await Promise.all([newWallet(scene), newWallet(scene)]);
 	// Two first swaps of one wallet at once: the second's authorization is stale by then.
 	const opens: [typeof first, boolean][] = [
@@ -142,7 +142,7 @@ test("ops travel in one transaction; one with an authorization travels alone, an
 	expect(type).toBe(2);
 });
 
-test("an op of a wallet that has another in flight, or holds less than all its ops will take, shares no bundle", async () => {
+test("an op of a wallet that has another op in flight, or too little for all its ops, shares no bundle", async () => {
 	const names = ["honest", "also", "busy", "poor"] as const;
 	const wallets = await Promise.all(names.map(() => newWallet(scene)));
 	for (const { address } of wallets) {
@@ -177,7 +177,7 @@ test("an op of a wallet that has another in flight, or holds less than all its o
 		.toEqual([1, 1, 1, 1, 1]);
 });
 
-test("an op that the chain refuses spoils no other, gets three tries, and its swap is woken", async () => {
+test("an op that the chain refuses fails no other op, gets three tries, and wakes its swap", async () => {
 	const [honest, other] = await Promise.all([newWallet(scene), newWallet(scene)]);
 	await Promise.all([open(honest, true), open(other, true)]);
 	await pump(scene.origin);
@@ -207,7 +207,7 @@ test("an op that the chain refuses spoils no other, gets three tries, and its sw
 	expect(swapIds).toEqual(expect.arrayContaining([poor.swapId, forged.swapId]));
 });
 
-test("an open of which no transaction can be made is refused, its swap is due, and the others are signed for", async () => {
+test("an open that gives no valid transaction is refused and its swap is due, and the others are signed", async () => {
 	const { pool } = scene;
 	const wallet = await newWallet(scene);
 	const changes = [
@@ -244,7 +244,7 @@ test("an open of which no transaction can be made is refused, its swap is due, a
 	expect((await takeDue(pool)).swapIds.toSorted()).toEqual(unfit.toSorted());
 });
 
-test("fills travel in one transaction without those that would fail, which are refused for it or tried alone", async () => {
+test("fills share one transaction without those that would fail, which are refused or retried alone", async () => {
 	const { chains, pool, destination } = scene;
 	const orb = toWord(assetOf(chains.destination, "ORB"));
 	const eth = toWord(assetOf(chains.destination, "ETH"));
@@ -289,7 +289,7 @@ test("fills travel in one transaction without those that would fail, which are r
 	expect(await Promise.all(sent.map(({ orderId: id }) => vaultState(id)))).toEqual([1, 1, 1, 1]);
 });
 
-test("a fill of the native token that travels alone finds the gas that its payment asks for", async () => {
+test("a fill of the native token that is sent alone has enough gas for its payment", async () => {
 	const outputToken = toWord(assetOf(scene.chains.destination, "ETH"));
 	const order = await newOrder(scene, { wallet: randomWord(), outputToken, minOutput: 1n });
 	const delivery: Delivery = { kind: "stock", amount: 10n ** 15n };
@@ -298,7 +298,7 @@ test("a fill of the native token that travels alone finds the gas that its payme
 	await expect.poll(() => vaultState(orderId(order))).toBe(1);
 });
 
-test("a fill through the router delivers at least what a fresh price asks for", async () => {
+test("a fill through the router is refused if it would deliver less than the fresh minimum", async () => {
 	const outputToken = toWord(assetOf(scene.chains.destination, "ORB"));
 	const order = await newOrder(scene, { wallet: randomWord(), outputToken, minOutput: 1n });
 	const delivery: Delivery = { kind: "router", budget: 10_000_000n, fees: [3000] };
@@ -312,7 +312,7 @@ test("a fill through the router delivers at least what a fresh price asks for", 
 	expect(await vaultState(orderId(order))).toBe(0);
 });
 
-test("a fill pays what may be delivered when it is signed, and waits while there is no price", async () => {
+test("a fill pays the amount that may be delivered at signing, and waits while there is no price", async () => {
 	const { pool, chains, destination } = scene;
 	const order = await newOrder(scene, { wallet: randomWord() });
 	const swapId = await queueWork(pool, order, { kind: "fill", payload: { delivery: stock } });
@@ -349,7 +349,7 @@ test("a fill is refused once its input is worth less than the minimum, unless it
 	await expect.poll(() => Promise.all(orders.map((order) => vaultState(orderId(order))))).toEqual([1, 0]);
 });
 
-test("a fill that others of its bundle left too little is tried alone in the next block", async () => {
+test("a fill whose bundle leaves it too little is retried alone in the next block", async () => {
 	const { pool, chains, destination } = scene;
 	const outputToken = toWord(assetOf(chains.destination, "ORB"));
 	const delivery: Delivery = { kind: "router", budget: 10_000_000n, fees: [3000] };
@@ -367,7 +367,7 @@ test("a fill that others of its bundle left too little is tried alone in the nex
 	expect(await read()).toMatchObject([{ state: "sent" }, { state: "sent" }]);
 });
 
-test("nothing is signed for an order that is too late, by the chain's clock or ours", async () => {
+test("nothing is signed for an order that is past its deadline", async () => {
 	const wallet = await newWallet(scene);
 	const expired = await open(wallet, true);
 	const order = await newOrder(scene, { wallet: randomWord() });
@@ -381,7 +381,7 @@ test("nothing is signed for an order that is too late, by the chain's clock or o
 	expect(await readJob(scene.pool, late, "fill")).toMatchObject({ state: "refused", reason: "too_late" });
 });
 
-test("releases go before all other work, as the whole list that was signed for", async () => {
+test("releases go before all other jobs, and are sent as the whole attested list", async () => {
 	const { pool, origin, chains } = scene;
 	const wallet = await newWallet(scene);
 	const opened = [await open(wallet, true), await open(wallet, true), await open(wallet, true)];
@@ -415,7 +415,7 @@ test("voids close orders, and a refund without attesters waits until the escrow 
 	expect(await readJob(pool, swapId, "refund")).toMatchObject({ state: "queued", strikes: 1 });
 });
 
-test("what was journalled and not sent is sent later, byte for byte, and nothing is signed behind it", async () => {
+test("a journalled transaction that was not sent is sent later, byte for byte, and nothing is signed until then", async () => {
 	const { pool, destination } = scene;
 	const [first, second] = [await queueFill(), await queueFill()];
 	await pump(destination, { destination: unableToSend(destination), bundleSize: 1 });
@@ -430,7 +430,7 @@ test("what was journalled and not sent is sent later, byte for byte, and nothing
 	expect(after[0]).toMatchObject({ state: "broadcast", raw: before[0]?.raw });
 });
 
-test("a stuck transaction is replaced for a quarter more with the same call; a fill that is late by then, by nothing", async () => {
+test("a stuck transaction is replaced by the same call at a 25 % higher fee, and a late fill by a cancel", async () => {
 	const { pool, chains, destination } = scene;
 	const { testClient } = chains.destination;
 	await testClient.setAutomine(false);
@@ -460,7 +460,7 @@ test("a stuck transaction is replaced for a quarter more with the same call; a f
 	}
 });
 
-test("a transaction whose fee the chain refuses is signed again for more, with the same jobs", async () => {
+test("a transaction whose fee the chain refuses is signed again with a higher fee and the same jobs", async () => {
 	const { pool, chains, destination } = scene;
 	const { order } = await queueFill();
 	await followHead(pool, destination);
@@ -482,7 +482,7 @@ test("a transaction whose fee the chain refuses is signed again for more, with t
 	await expect.poll(() => vaultState(orderId(order))).toBe(1);
 });
 
-test("a transaction that was not sent in time is cancelled instead where its fill is late by then", async () => {
+test("a transaction that was not sent is cancelled if its fill is too late by then", async () => {
 	const { pool, destination } = scene;
 	const { order } = await queueFill();
 	await pump(destination, { destination: unableToSend(destination) });
@@ -492,7 +492,7 @@ test("a transaction that was not sent in time is cancelled instead where its fil
 	expect(await journal(destination)).toEqual(["fill signed", "cancel broadcast"]);
 });
 
-test("an op whose authorization the chain does not take makes room for others at once, and counts as a strike", async () => {
+test("an op whose authorization the chain refuses is cancelled at once and gets a strike, and the others go on", async () => {
 	const { pool, origin } = scene;
 	const other = await newWallet(scene);
 	await open(other, true);
@@ -511,7 +511,7 @@ test("an op whose authorization the chain does not take makes room for others at
 	});
 });
 
-test("an op is not given up because a provider has had enough, or because its fee is too low", async () => {
+test("an op is not cancelled because of a rate limit or a fee that is too low", async () => {
 	const { pool, origin } = scene;
 	const { order, swapId } = await open(await newWallet(scene), true);
 	await pump(origin, { origin: refusing(origin, { message: "max fee per gas less than block base fee" }) });
@@ -530,7 +530,7 @@ test("an op is not given up because a provider has had enough, or because its fe
 	await expect.poll(() => states([order])).toEqual([1]);
 });
 
-test("a refused call whose fee is high enough is cancelled, and a refused cancel likewise stays as it is", async () => {
+test("a refused call with a high enough fee is cancelled, and a refused cancel stays as it is", async () => {
 	const { pool, destination } = scene;
 	const refuseAll = { destination: refusing(destination, { message: "exceeds block gas limit" }) };
 	const { swapId } = await queueFill();
@@ -547,7 +547,7 @@ test("a refused call whose fee is high enough is cancelled, and a refused cancel
 	expect(await journal(destination)).toEqual(["fill signed", "cancel broadcast"]);
 });
 
-test("nothing is sent later because nobody says which swaps are traced", async () => {
+test("a fill is sent even if the lookup of traces never answers", async () => {
 	const { pool, destination } = scene;
 	const { order } = await queueFill();
 	const never = answeringTraces(pool, () => new Promise(() => {}));
@@ -555,7 +555,7 @@ test("nothing is sent later because nobody says which swaps are traced", async (
 	await expect.poll(() => vaultState(orderId(order))).toBe(1);
 });
 
-test("what the chain does not take is told once, however often it is offered, and then that it was sent", async () => {
+test("a transaction that cannot be sent is traced once, however often it is tried, and then as sent", async () => {
 	const { destination } = scene;
 	await queueFill();
 	const told: string[] = [];
@@ -576,7 +576,7 @@ test("what the chain does not take is told once, however often it is offered, an
 	);
 });
 
-test("a relayer without funds signs nothing more, gives its jobs to others, and fills the gap once it has some", async () => {
+test("a relayer without funds signs nothing more, gives its jobs to others, and fills its nonce gap once it is funded", async () => {
 	const { pool, chains, destination, relayers } = scene;
 	const address = relayers[0]?.address ?? "0x";
 	const value = await destination.client.getBalance({ address });
@@ -609,7 +609,7 @@ test("a relayer without funds signs nothing more, gives its jobs to others, and 
 	]);
 });
 
-test("a stuck transaction is replaced by a node that knows no old state", async () => {
+test("a stuck transaction is replaced even if the node has no old state", async () => {
 	const { pool, chains, destination } = scene;
 	await chains.destination.testClient.setAutomine(false);
 	try {
@@ -624,7 +624,7 @@ test("a stuck transaction is replaced by a node that knows no old state", async 
 	}
 });
 
-test("a transaction in a block that the follower has yet to see is not replaced, however far behind that is", async () => {
+test("a transaction in a block that the follower has not seen yet is not replaced, however far behind it is", async () => {
 	const { pool, destination } = scene;
 	const { order } = await queueFill();
 	await pump(destination);
@@ -653,7 +653,7 @@ test("a replacement keeps the authorization that its op needs", async () => {
 	}
 });
 
-test("jobs whose nonce was spent by something else are queued again, once that is final", async () => {
+test("jobs whose nonce was spent by another transaction are queued again once that is final", async () => {
 	const { pool, chains, destination, relayers } = scene;
 	const { order, swapId } = await queueFill();
 	const run = startLanes({ destination: unableToSend(destination) });
@@ -674,7 +674,7 @@ test("jobs whose nonce was spent by something else are queued again, once that i
 	await expect.poll(() => vaultState(orderId(order))).toBe(1);
 });
 
-test("lanes that run at once, each even twice, take each job once and leave no gap in their nonces", async () => {
+test("lanes that run concurrently, each even twice, take each job once and leave no gap in their nonces", async () => {
 	const { pool, destination } = scene;
 	const queued: Awaited<ReturnType<typeof queueFill>>[] = [];
 	for (let i = 0; i < 24; i++) queued.push(await queueFill());

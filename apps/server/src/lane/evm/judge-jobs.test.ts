@@ -42,7 +42,7 @@ const scenes = fc
 		return { kind, items, jobs, simulation };
 	});
 
-test("a job is sent if and only if its event would be there, and what is owed is never refused", () => {
+test("a job is sent if and only if its event would occur, and a void, release or refund is never refused", () => {
 	fc.assert(
 		fc.property(scenes, ({ kind, items, jobs, simulation }) => {
 			const verdicts = judgeJobs(jobs, simulation);
@@ -56,7 +56,7 @@ test("a job is sent if and only if its event would be there, and what is owed is
 	);
 });
 
-test("each round changes something, so that a lane never takes the same jobs again at once for ever", () => {
+test("each round makes progress, so that a lane never retries the same jobs forever", () => {
 	fc.assert(
 		fc.property(scenes, ({ jobs, simulation }) => {
 			const isProgress = judgeJobs(jobs, simulation).some(
@@ -72,7 +72,7 @@ test("each round changes something, so that a lane never takes the same jobs aga
 	);
 });
 
-test("the EntryPoint's refusal of one op is held against that op alone", () => {
+test("an op that the EntryPoint refuses is the only one that gets a strike", () => {
 	const jobs = [0, 1, 2].map((i) => jobOf("open", i, { strikes: 0, alone: false, routed: false }));
 	expect(judgeJobs(jobs, { succeeds: false, reason: "AA24 signature error", opIndex: 1 })).toEqual([
 		{ do: "leave" },
@@ -81,7 +81,7 @@ test("the EntryPoint's refusal of one op is held against that op alone", () => {
 	]);
 });
 
-test("a fill below its minimum is refused only where it is alone, and for the third time", () => {
+test("a fill below its minimum is refused only if it is alone and at its third try", () => {
 	const skip = (count: number, strikes: number) => {
 		const jobs = Array.from({ length: count }, (_, i) =>
 			jobOf("fill", i, { strikes, alone: false, routed: true }),

@@ -120,7 +120,7 @@ function vaultState(order: Order): Promise<number> {
 	});
 }
 
-test("a replacement has the nonce and the jobs of what it replaces; a cancel has the nonce and does nothing", async () => {
+test("a replacement has the nonce and the jobs of the original; a cancel has its nonce and no call", async () => {
 	const { pool, chains, destination, relayers } = scene;
 	const { testClient } = chains.destination;
 	await testClient.setAutomine(false);
@@ -156,7 +156,7 @@ test("a replacement has the nonce and the jobs of what it replaces; a cancel has
 	}
 });
 
-test("a fill whose cancel was mined is signed again; should a reorganization bring the first one back, it is paid once", async () => {
+test("a fill whose cancel was mined is signed again, and is paid once even if a reorg brings the first one back", async () => {
 	const { pool, chains, destination } = scene;
 	const { testClient } = chains.destination;
 	await testClient.setAutomine(false);
@@ -195,7 +195,7 @@ test("a fill whose cancel was mined is signed again; should a reorganization bri
 	}
 });
 
-test("a store that is older than the chain begins at the chain's nonce, and what was done is not done again", async () => {
+test("a lane with an outdated store starts at the chain's nonce, and does not repeat a fill that was made", async () => {
 	const { pool, destination, relayers } = scene;
 	const address = relayers[0]?.address ?? "0x";
 	const { order, swapId } = await queueFill();
@@ -226,7 +226,7 @@ test("a store that is older than the chain begins at the chain's nonce, and what
 	expect(await readJob(pool, fresh.swapId, "fill")).toMatchObject({ state: "sent", nonce });
 });
 
-test("a store that is set back while a lane runs costs it one spent nonce, and what that was for is done later", async () => {
+test("a store that is set back while a lane runs costs one spent nonce, whose job is done later", async () => {
 	const { pool, owner, chains, destination, relayers } = scene;
 	const address = relayers[0]?.address ?? "0x";
 	const columns = [destination.chainId, hexToBytes(address)];
@@ -264,7 +264,7 @@ test("a store that is set back while a lane runs costs it one spent nonce, and w
 		.toEqual([amount, amount, amount]);
 });
 
-test("nonces that a restored store forgot and the chain dropped are spent on nothing, and what waits behind them lands", async () => {
+test("nonces that a restored store forgot and the chain dropped are filled with cancels, and later transactions land", async () => {
 	const { pool, destination, relayers } = scene;
 	const columns = [destination.chainId, hexToBytes(relayers[0]?.address ?? "0x")];
 	await followHead(pool, destination);
@@ -287,7 +287,7 @@ test("nonces that a restored store forgot and the chain dropped are spent on not
 	await expect.poll(() => received(order)).toBe(amount);
 });
 
-test("where nodes take none of ours, as they hold better paid ones that a restored store forgot, what those wait for is filled", async () => {
+test("a fill whose nonce is taken by a better paid transaction that a restored store forgot is made with another nonce", async () => {
 	const { pool, chains, destination, relayers } = scene;
 	const { testClient } = chains.destination;
 	const [relayer] = relayers;
@@ -331,7 +331,7 @@ test("where nodes take none of ours, as they hold better paid ones that a restor
 	}
 });
 
-test("a fill that was journalled and never sent is not sent late in its window, though no block came since", async () => {
+test("a fill that was journalled and never sent is cancelled late in its window, even without a new block", async () => {
 	const { pool, destination } = scene;
 	const { order, swapId } = await queueFill();
 	await followHead(pool, destination);
@@ -349,7 +349,7 @@ test("a fill that was journalled and never sent is not sent late in its window, 
 	]);
 });
 
-test("a lane that is full of other work has room for a release", async () => {
+test("a lane that is full of other work still has room for a release", async () => {
 	const { pool, chains, origin } = scene;
 	const wallet = await newWallet(scene);
 	const released = await newOrder(scene, { wallet: toWord(wallet.address) });

@@ -22,7 +22,7 @@ afterAll(() => lanes.stop());
 
 const old = new Date(Date.now() - (markerSeconds + 60) * 1_000);
 
-test("what old markers hold comes back, and none is closed before its time", async () => {
+test("old markers are closed and their lamports returned, and none is closed too early", async () => {
 	const [paid, voided, young, unended] = [
 		await queuePayout(),
 		await queueVoid(),
@@ -71,7 +71,7 @@ test("what old markers hold comes back, and none is closed before its time", asy
 	expect(await due()).toEqual([]);
 });
 
-test("nothing is closed while there is work, or while a job of its order is not done", async () => {
+test("no marker is closed while there is work, or while a job of its order is not done", async () => {
 	const { order } = await queuePayout();
 	await pump();
 	await slots(40);
@@ -89,7 +89,7 @@ test("nothing is closed while there is work, or while a job of its order is not 
 	expect((await transactions()).map(({ kind }) => kind)).toEqual(["fill", "fill", "close"]);
 });
 
-test("a close that was lost is signed for again, by any lane", async () => {
+test("a close that was lost is signed again once its own lane finds that it expired", async () => {
 	const order = await oldPaidOrder();
 	await setFaults({ dropSends: true });
 	await pump();
@@ -107,7 +107,7 @@ test("a close that was lost is signed for again, by any lane", async () => {
 	]);
 });
 
-test("a close that a restored store has forgotten is named for the follower, and others go on", async () => {
+test("a close that a restored store forgot is journalled again for the follower, and other markers are closed", async () => {
 	const [forgotten, other] = [await oldPaidOrder(), await oldPaidOrder()] as const;
 	await pool.query("update markers set closed_at = now() where order_id = $1", [hexToBytes(orderId(other))]);
 	await pump();
@@ -127,7 +127,7 @@ test("a close that a restored store has forgotten is named for the follower, and
 	expect(await due()).toEqual([]);
 });
 
-test("markers that are gone in no way that can be found are told of, and the others are closed", async () => {
+test("markers that are gone without a trace are reported once, and the others are closed", async () => {
 	const alarms: object[] = [];
 	const log = createLog({ level: "silent", process: "test" });
 	log.error = ((about: object) => {

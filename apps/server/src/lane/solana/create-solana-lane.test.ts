@@ -31,7 +31,7 @@ const {
 beforeEach(() => clear());
 afterAll(() => lanes.stop());
 
-test("runs at the same time, of one lane and of two, pay once each", async () => {
+test("concurrent runs, of one lane and of two, pay each order once", async () => {
 	const payouts = await Promise.all(Array.from({ length: 6 }, () => queuePayout()));
 	await followLanes(scene);
 	await Promise.all([0, 0, 1, 1, 0, 1].map((lane) => start({ bundleSize: 2 })(lane)));
@@ -46,14 +46,14 @@ test("runs at the same time, of one lane and of two, pay once each", async () =>
 	expect(await transactions()).toHaveLength(6);
 });
 
-test("a run that finds nothing to do is three statements", async () => {
+test("a run without work is three statements", async () => {
 	await pump();
 	const counted = countingPool(scene.pool);
 	await pump({ pool: counted.pool });
 	expect(counted.statements).toHaveLength(3);
 });
 
-test("nothing is sent later because nobody says which swaps are traced", async () => {
+test("a payout is sent even if the lookup of traces never answers", async () => {
 	const { recipient } = await queuePayout();
 	const unexpected = () => {
 		throw new Error("unexpected");
@@ -66,7 +66,7 @@ test("nothing is sent later because nobody says which swaps are traced", async (
 	expect(await balance(recipient)).toBe(9_950_000n);
 });
 
-test("a second payout that is on its way fails at the marker, and the job is done once", async () => {
+test("a second payout in flight fails at the marker, and the job is done once", async () => {
 	const { order, swapId, recipient } = await queuePayout();
 	await pump();
 	// An older backup is restored while the payout is in flight.
@@ -85,7 +85,7 @@ test("a second payout that is on its way fails at the marker, and the job is don
 });
 
 test.each(["fill", "void", "release", "refund"] as const)(
-	"a restored backup that has forgotten a %s does it no second time",
+	"a restored backup that has forgotten a %s does not repeat it",
 	async (kind) => {
 		const queue = {
 			fill: queuePayout,
@@ -111,7 +111,7 @@ test.each(["fill", "void", "release", "refund"] as const)(
 	},
 );
 
-test("an order that is void is never paid, and one that is paid is never void", async () => {
+test("a voided order is never paid, and a paid order is never voided", async () => {
 	const voided = await queuePayout();
 	await scene.pool.query("delete from jobs");
 	await queueWork(scene.pool, voided.order, { kind: "void", payload: {} });
@@ -137,7 +137,7 @@ test("an order that is void is never paid, and one that is paid is never void", 
 	expect(await balance(paid.recipient)).toBe(9_950_000n);
 });
 
-test("a payout is what may be delivered when it is signed; it waits for a price, and is refused below its minimum", async () => {
+test("a payout pays the amount that may be delivered at signing, waits without a price, and is refused below its minimum", async () => {
 	const waiting = await queuePayout();
 	await pump({ deliveryNow: () => "no-price" });
 	expect(await readJob(scene.pool, waiting.swapId, "fill")).toMatchObject({ state: "queued", strikes: 0 });
@@ -155,7 +155,7 @@ test("a payout is what may be delivered when it is signed; it waits for a price,
 	expect(await balance(fallen.recipient)).toBe(0n);
 });
 
-test("a fee payer that runs out is reported once a minute, and pays as long as it can", async () => {
+test("a fee payer that runs low is reported once a minute, and pays as long as it can", async () => {
 	const told: unknown[] = [];
 	const log = createLog({ level: "silent", process: "test" });
 	log.error = ((about: object) => {
@@ -175,7 +175,7 @@ test("a fee payer that runs out is reported once a minute, and pays as long as i
 	expect(told).toMatchObject([{ lamports: 99_999_999n }, { lamports: 99_999_999n }]);
 });
 
-test("a key that is nobody's here is passed over", async () => {
+test("a key of an unknown fee payer is ignored", async () => {
 	const run = createSolanaLane({
 		chain: scene.chain,
 		keys: { ...scene.keys, feePayers: [] },

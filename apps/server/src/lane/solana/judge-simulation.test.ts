@@ -20,17 +20,17 @@ test.each([
 	"AccountNotFound",
 	"InsufficientFundsForFee",
 	"WouldExceedMaxBlockCostLimit",
-])("what passes by itself costs a job nothing: %s", (reason) => {
+])("a temporary failure costs a job no strike: %s", (reason) => {
 	expect(judgeSimulation(job("fill", 2), failing(reason), rich)).toEqual(later);
 	expect(judgeSimulation(job("open", 2), failing(reason), rich)).toEqual(later);
 });
 
-test("an order that was decided a moment ago is looked at again", () => {
+test("an order that was just decided is checked again later", () => {
 	const told = failing("instruction 5: Custom 0", "Allocate: account Address { .. } already in use");
 	expect(judgeSimulation(job("fill", 2), told, rich)).toEqual(later);
 });
 
-test("a payout says what stands against it", () => {
+test("a payout that our own account cannot make is refused for liquidity", () => {
 	const frozen = failing("instruction 2: Custom 17", "Program log: Error: Account is frozen");
 	// The frozen account is ours: a recipient with a frozen account is refused before.
 	expect(judgeSimulation(job("fill"), frozen, rich)).toEqual({ do: "refuse", reason: "liquidity" });
@@ -38,13 +38,13 @@ test("a payout says what stands against it", () => {
 	expect(judgeSimulation(job("fill"), empty, rich)).toEqual({ do: "refuse", reason: "liquidity" });
 });
 
-test("a job is not blamed for a fee payer that has too little: another lane may do it", () => {
+test("a job is not blamed for a fee payer that has too little, and is left to another lane", () => {
 	const told = failing("instruction 3: Custom 1", "Transfer: insufficient lamports 1, need 2039280");
 	expect(judgeSimulation(job("fill"), told, poor)).toEqual({ do: "leave" });
 	expect(judgeSimulation(job("release"), told, poor)).toEqual({ do: "leave" });
 });
 
-test("who would be left with less than rent is to blame for it, and nobody else", () => {
+test("only the account that would be left with less than its rent is blamed for it", () => {
 	const rent = (poorAccount: SolanaAddress) => ({ ...failing("InsufficientFundsForRent"), poorAccount });
 	for (const payer of [poor, rich]) {
 		for (const kind of ["open", "fill", "void", "release", "refund"] as const) {
@@ -59,7 +59,7 @@ test("who would be left with less than rent is to blame for it, and nobody else"
 	}
 });
 
-test("what is refused again and again is given up, unless it is owed", () => {
+test("a job that is refused repeatedly is given up, unless it is a void, release or refund", () => {
 	const told = failing("instruction 2: InvalidAccountData");
 	for (const kind of ["open", "fill"] as const) {
 		expect(judgeSimulation(job(kind, 1), told, rich)).toMatchObject({ do: "postpone", strikes: 1 });

@@ -16,7 +16,7 @@ const { pump, slots, clear, forget, queuePayout, states, scene } = lanes;
 beforeEach(() => clear());
 afterAll(() => lanes.stop());
 
-test("a job whose recipient the chain does not tell of waits, and keeps no other from being done", async () => {
+test("a job whose recipient cannot be read waits, and blocks no other job", async () => {
 	const bad = await queuePayout();
 	const good = await queuePayout();
 	await pump({ chain: silentAbout("getMultipleAccounts", bad.recipient) });
@@ -24,7 +24,7 @@ test("a job whose recipient the chain does not tell of waits, and keeps no other
 	expect(await readJob(scene.pool, bad.swapId, "fill")).toMatchObject({ state: "queued", strikes: 0 });
 });
 
-test("a job whose decision cannot be looked for waits, and keeps no other from being done", async () => {
+test("a job whose marker's transactions cannot be searched waits, and blocks no other job", async () => {
 	const bad = await queuePayout();
 	await pump();
 	await slots(3);
@@ -36,7 +36,7 @@ test("a job whose decision cannot be looked for waits, and keeps no other from b
 	expect(await readJob(scene.pool, bad.swapId, "fill")).toMatchObject({ state: "queued", strikes: 0 });
 });
 
-test("what decided an order is found however many transactions strangers send to its marker, before and after", async () => {
+test("the transaction that decided an order is found, however many transactions strangers send to its marker", async () => {
 	const { order } = await queuePayout();
 	const marker = await markerOf(scene, order, "vault");
 	const [stranger] = await Promise.all(

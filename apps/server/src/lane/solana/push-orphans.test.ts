@@ -39,7 +39,7 @@ async function runAlone(): Promise<void> {
 	await run(keyOf(0));
 }
 
-test("what a fee payer signed that was taken out is sent as it is, and paid once", async () => {
+test("a transaction of a removed fee payer is sent as it is, and paid once", async () => {
 	const { order, recipient } = await queuePayout();
 	await setFaults({ dropSends: true });
 	await pump({ lane: 1 });
@@ -54,7 +54,7 @@ test("what a fee payer signed that was taken out is sent as it is, and paid once
 	expect(await transactions()).toHaveLength(1);
 });
 
-test("what it signed and never landed is given up by another lane: a payout is signed again, a deposit refused", async () => {
+test("a transaction of a removed fee payer that never landed is given up: a payout is signed again, a deposit refused", async () => {
 	const { order, recipient } = await queuePayout();
 	const { swapId } = await queueOpen({ feePayer: 1 });
 	await setFaults({ dropSends: true });
@@ -70,7 +70,7 @@ test("what it signed and never landed is given up by another lane: a payout is s
 	expect(await balance(recipient)).toBe(9_950_000n);
 });
 
-test("an op that waits for it is refused once it is dead at finality, and someone is told", async () => {
+test("a queued op of a removed fee payer is refused once it is expired at finality, and this is reported", async () => {
 	const { swapId } = await queueOpen({ feePayer: 1 });
 	await followSlots(scene);
 	await runAlone();

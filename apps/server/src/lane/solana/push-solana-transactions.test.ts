@@ -31,7 +31,7 @@ const {
 beforeEach(() => clear());
 afterAll(() => lanes.stop());
 
-test("what was journalled and never sent is sent as it is, once, by the next run", async () => {
+test("a journalled transaction that was never sent is sent as it is, once, by the next run", async () => {
 	const { order, recipient } = await queuePayout();
 	const dying: SolanaChain = {
 		...scene.chain,
@@ -59,7 +59,7 @@ test("what was journalled and never sent is sent as it is, once, by the next run
 	expect(sent?.raw).toEqual(journalled?.raw);
 });
 
-test("a transaction that a node swallowed is offered again after some slots, and only then", async () => {
+test("a transaction that a node dropped is sent again after some slots, and only then", async () => {
 	const { recipient } = await queuePayout();
 	await setFaults({ dropSends: true });
 	await pump();
@@ -74,7 +74,7 @@ test("a transaction that a node swallowed is offered again after some slots, and
 	expect(await transactions()).toHaveLength(1);
 });
 
-test("answers that are lost change nothing", async () => {
+test("lost answers of the node cause no second payout", async () => {
 	const { order, recipient } = await queuePayout();
 	await setFaults({ dropAnswers: { methods: ["sendTransaction"] } });
 	await pump();
@@ -96,7 +96,7 @@ test("answers that are lost change nothing", async () => {
 	expect(await balance(second.recipient)).toBe(9_950_000n);
 });
 
-test("a payout is signed again only once its blockhash is dead at finality and nobody knows it", async () => {
+test("a payout is signed again only once its blockhash is expired at finality and the transaction is unknown", async () => {
 	const { order, swapId, recipient } = await queuePayout();
 	await waitFor(order);
 	await setFaults({ dropSends: true, stallFinality: true });
@@ -118,7 +118,7 @@ test("a payout is signed again only once its blockhash is dead at finality and n
 	expect(await balance(recipient)).toBe(9_950_000n);
 });
 
-test("one whose fate the chain does not tell is not given up", async () => {
+test("a transaction whose status cannot be read is not given up", async () => {
 	const { order } = await queuePayout();
 	await setFaults({ dropSends: true });
 	await pump();
@@ -129,7 +129,7 @@ test("one whose fate the chain does not tell is not given up", async () => {
 	expect(await transactions()).toMatchObject([{ state: "broadcast" }]);
 });
 
-test("a node that denies a payout which landed causes no second one", async () => {
+test("a node that denies a landed payout causes no second payout", async () => {
 	const { order, recipient } = await queuePayout();
 	await pump();
 	await setFaults({ lieAboutStatus: "unknown" });
@@ -149,7 +149,7 @@ test("a node that denies a payout which landed causes no second one", async () =
 	expect(await successesOf(scene, await markerOf(scene, order, "vault"))).toHaveLength(1);
 });
 
-test("an op that never landed is refused once it is dead at finality, and not signed for again", async () => {
+test("an op that never landed is refused once it is expired at finality, and is not signed again", async () => {
 	const { order, swapId } = await queueOpen();
 	await waitFor(order);
 	await setFaults({ dropSends: true, stallFinality: true });
@@ -168,7 +168,7 @@ test("an op that never landed is refused once it is dead at finality, and not si
 test.each([
 	{ node: "is behind", passing: 200, hides: (slot: number) => ({ asOf: slot }) },
 	{ node: "has forgotten its blocks", passing: 600, hides: (slot: number) => ({ first: slot + 100 }) },
-])("a deposit that landed is not lost by the word of a node that $node", async ({ passing, hides }) => {
+])("a landed deposit is not given up because of a node that $node", async ({ passing, hides }) => {
 	const { order } = await queueOpen();
 	await pump();
 	const { slot } = await followSlots(scene);
@@ -180,7 +180,7 @@ test.each([
 	expect(await states([order], "open")).toEqual(["done"]);
 });
 
-test("a deposit that the chain dropped is sent again as it was", async () => {
+test("a deposit that the chain dropped is sent again unchanged", async () => {
 	const { order } = await queueOpen();
 	const before = await balance(scene.chain.deployment.escrow);
 	await pump();

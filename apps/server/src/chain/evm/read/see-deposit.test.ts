@@ -38,7 +38,7 @@ async function deposit(order: Order): Promise<ToldDeposit> {
 const second = ({ timeoutMs = 2_000 } = {}) =>
 	connectChain({ ...chains.origin, rpcUrl: node.url, timeoutMs });
 
-test("one that has the same deposit says so, and how far it is itself, in four calls", async () => {
+test("a provider with the same deposit agrees and reports its own head, in four calls", async () => {
 	const chain = second();
 	const [latest, finalized] = await Promise.all([readBlock(chain, "latest"), readBlock(chain, "finalized")]);
 	node.calls.length = 0;
@@ -123,14 +123,14 @@ test.each<[string, Liar, object]>([
 		logsThat((log) => withTerms(log, { minOutput: 1n, destinationChainId: 5n })),
 		{ how: "the order has another destinationChainId, minOutput" },
 	],
-])("one that has %s does not agree", async (_, liar, said) => {
+])("a provider that has %s does not agree", async (_, liar, said) => {
 	node.liar = liar;
 	expect(await seeDeposit(second(), told)).toMatchObject({ verdict: "differs", ...said });
 	node.liar = undefined;
 	expect(await seeDeposit(second(), told)).toMatchObject({ verdict: "agrees" });
 });
 
-test("another wallet in the event is another order's deposit", async () => {
+test("an event with another wallet is not the same deposit", async () => {
 	const wallet = `0x${"0".repeat(24)}${"ee".repeat(20)}` as Hex;
 	node.liar = logsThat((log) => ({
 		...log,
@@ -142,7 +142,7 @@ test("another wallet in the event is another order's deposit", async () => {
 	});
 });
 
-test("one whose head is before the deposit is behind, and so is one that lacks the block it should have", async () => {
+test("a provider whose head is before the deposit, or that lacks its block, is behind", async () => {
 	const number = numberToHex(told.blockNumber - 1);
 	node.liar = blockThat((block, which) => (which === "latest" ? { ...block, number } : block));
 	expect(await seeDeposit(second(), told)).toEqual({ verdict: "behind" });
@@ -150,14 +150,14 @@ test("one whose head is before the deposit is behind, and so is one that lacks t
 	expect(await seeDeposit(second(), told)).toEqual({ verdict: "behind" });
 });
 
-test("one that answers with an error, or not in time, says nothing", async () => {
+test("a provider that answers with an error, or too late, gives no verdict", async () => {
 	node.liar = () => ({ error: { code: -32000, message: "no" } });
 	await expect(seeDeposit(second(), told)).rejects.toThrow();
 	node.liar = ({ method }) => (method === "eth_getLogs" ? "nothing" : undefined);
 	await expect(seeDeposit(second({ timeoutMs: 100 }), told)).rejects.toThrow("took too long");
 });
 
-test("a deposit that the chain dropped, and has again in another block, is not the one that was told of", async () => {
+test("a deposit that a reorg moved to another block does not match the reported one", async () => {
 	const snapshot = await chains.origin.testClient.snapshot();
 	const order = await actions.makeOrder();
 	const before = await deposit(order);

@@ -15,7 +15,7 @@ beforeAll(async () => {
 });
 afterAll(() => scene.stop());
 
-test("a wallet that became ours between the reading of its code and of its nonce is ours", async () => {
+test("a wallet that is delegated between reading its code and reading its nonce counts as delegated", async () => {
 	const account = await scene.newWallet();
 	const wallet = account.address;
 	const signed = await scene.authorize(account);

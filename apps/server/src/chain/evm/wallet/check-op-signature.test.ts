@@ -8,12 +8,12 @@ const stranger = privateKeyToAccount(generatePrivateKey());
 const wallet = account.address;
 const opHash = keccak256(toHex("an op"));
 
-test("the wallet's personal_sign over the 32 bytes is its signature", async () => {
+test("a personal_sign of the wallet over the 32 bytes is accepted", async () => {
 	const signature = await account.signMessage({ message: { raw: opHash } });
 	checkOpSignature({ opHash, signature, wallet });
 });
 
-test("any other signature is refused, with who signed, and what looks like the mistake", async () => {
+test("any other signature is refused, with the recovered signer and the likely mistake", async () => {
 	for (const [signature, details] of [
 		[await stranger.signMessage({ message: { raw: opHash } }), { recovered: stranger.address }],
 		[await account.signMessage({ message: opHash }), { looksLike: "hex_text" }],

@@ -16,7 +16,7 @@ const signatures = fc.record({
 	yParity: fc.constantFrom(0, 1),
 });
 
-test("each spelling of a signature has the same normal form, which is its own", () => {
+test("all spellings of a signature have the same normal form", () => {
 	fc.assert(
 		fc.property(signatures, fc.boolean(), fc.boolean(), ({ r, s, yParity }, isUpper, hasPrefix) => {
 			const normal: Hex = `0x${word(r)}${word(s)}${yParity ? "1c" : "1b"}`;
@@ -29,7 +29,7 @@ test("each spelling of a signature has the same normal form, which is its own", 
 	);
 });
 
-test("the twin in the upper half is refused, in each spelling that can hold it", () => {
+test("a signature with a high s is refused in each spelling that can hold it", () => {
 	fc.assert(
 		fc.property(signatures, ({ r, s, yParity }) => {
 			const twin = `${word(r)}${word(order - s)}`;
@@ -42,7 +42,7 @@ test("the twin in the upper half is refused, in each spelling that can hold it",
 	);
 });
 
-test("anything else is malformed", () => {
+test("any other text is malformed", () => {
 	const whole = "11".repeat(64);
 	for (const text of [
 		"",

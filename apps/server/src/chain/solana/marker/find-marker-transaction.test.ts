@@ -12,7 +12,7 @@ afterEach(() => stub?.stop());
 
 const orderId = pad("0x01", { size: 32 });
 
-test("one search looks at a page of what strangers sent, skips what cannot be decoded, and says where to go on", async () => {
+test("a search reads one page of strangers' transactions, skips undecodable ones, and returns where to continue", async () => {
 	const listed = Array.from({ length: 2 * looksPerSearch + 1 }, (_, i) =>
 		getBase58Decoder().decode(toBytes(i + 1, { size: 64 })),
 	);
@@ -42,7 +42,7 @@ test("one search looks at a page of what strangers sent, skips what cannot be de
 	expect(count("getTransaction")).toBe(listed.length);
 });
 
-test("a transaction of a version that is not known here does not end the search", async () => {
+test("a transaction of an unknown version does not end the search", async () => {
 	const listed = getBase58Decoder().decode(toBytes(1, { size: 64 }));
 	const message = "Transaction version (9) is not supported by the requesting client.";
 	stub = await startStubSolanaRpc(({ method }) =>
@@ -56,7 +56,7 @@ test("a transaction of a version that is not known here does not end the search"
 	expect(await findMarkerTransaction(chain, asked)).toEqual({ before: undefined });
 });
 
-test("a node that does not answer for one of them ends the search with an error, and passes over nothing", async () => {
+test("a search fails if the node does not answer for one of the transactions", async () => {
 	stub = await startStubSolanaRpc(({ method }) =>
 		method === "getSignaturesForAddress"
 			? { result: [{ signature: getBase58Decoder().decode(toBytes(1, { size: 64 })), err: null, slot: 1 }] }

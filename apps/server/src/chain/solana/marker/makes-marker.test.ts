@@ -31,7 +31,7 @@ beforeAll(async () => {
 	).map(asLanded);
 });
 
-test("a marker was made where its account was allocated and initialized, for this order and this owner", () => {
+test("a transaction makes a marker if it allocates and initializes its account, for this order and owner", () => {
 	expect(makesMarker(landed({}), wanted)).toBe(true);
 	expect(makesMarker(landed({}), { ...wanted, owner: scene.escrow.address })).toBe(false);
 	expect(makesMarker(landed({}), { ...wanted, base: scene.escrow.address })).toBe(false);
@@ -39,12 +39,12 @@ test("a marker was made where its account was allocated and initialized, for thi
 	expect(makesMarker(landed({}), { ...wanted, orderId: otherId })).toBe(false);
 });
 
-test("a transaction that failed, or that the base did not sign, made none", () => {
+test("a transaction that failed, or that the base did not sign, makes no marker", () => {
 	expect(makesMarker(landed({ isFailed: true }), wanted)).toBe(false);
 	expect(makesMarker(landed({ signers: [scene.feePayers[0].address] }), wanted)).toBe(false);
 });
 
-test("half a marker is none, nor is one twice, of another size, mint or program", async () => {
+test("a partial or repeated marker, or one of another size, mint or program, does not count", async () => {
 	const [transfer, allocate, initialize] = instructions;
 	if (!transfer || !allocate || !initialize) throw new Error("a marker is made by three instructions");
 	const with_ = (changed: LandedInstruction[]) => makesMarker(landed({ instructions: changed }), wanted);
@@ -75,7 +75,7 @@ test("half a marker is none, nor is one twice, of another size, mint or program"
 	}
 });
 
-test("a marker that was closed in the same transaction guards nothing, and is none", () => {
+test("a marker that is closed in the same transaction does not count", () => {
 	const close = asLanded(
 		getCloseAccountInstruction({
 			account: marker,

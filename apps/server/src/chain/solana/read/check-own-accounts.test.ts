@@ -10,7 +10,7 @@ beforeAll(async () => {
 });
 afterAll(() => solana?.stop());
 
-test("escrow and vault need their rent and an account for each token, and what one lacks is said", async () => {
+test("escrow and vault need their rent and an account for each token, and what is missing is named", async () => {
 	const { deployment, rpcUrl, admin } = solana;
 	expect(await checkOwnAccounts(connectSolana({ rpcUrl, deployment }))).toEqual([]);
 

@@ -26,7 +26,7 @@ function crowded({ signature, memo }: { signature: string; memo: string }, block
 	return { chain, count: (method: string) => asked.filter((name) => name === method).length };
 }
 
-test("memos that strangers wrote cost a few requests, and then nobody says that there is no deposit", async () => {
+test("memos by strangers cost a few requests, and then the result is unknown rather than none", async () => {
 	const wallet = await scene.newWallet();
 	const { terms: order } = scene.newQuote(wallet.address);
 	const memo = orderId(order);
@@ -46,7 +46,7 @@ test("memos that strangers wrote cost a few requests, and then nobody says that 
 	expect(count("getTransaction")).toBe(5);
 });
 
-test("nothing is looked for among what is older than the quote", async () => {
+test("transactions older than the quote are not searched", async () => {
 	const wallet = await scene.newWallet();
 	const { terms: order } = scene.newQuote(wallet.address);
 	const longAgo = Math.floor(Date.now() / 1_000) - 86_400;

@@ -26,7 +26,7 @@ const program = "Stake11111111111111111111111111111111111111" as SolanaAddress;
 const table = "AddressLookupTab1e1111111111111111111111111" as SolanaAddress;
 const native = toSolanaWord(solanaNativeToken);
 
-test("accounts from a lookup table are resolved, and what they hold is theirs", async () => {
+test("accounts from a lookup table are resolved, with their balances", async () => {
 	const scene = await solanaOrderScene();
 	const owner = scene.stranger.address;
 	const account = await tokenAccountOf({ owner, token: mintsOfScene.usdc });
@@ -54,7 +54,7 @@ test("accounts from a lookup table are resolved, and what they hold is theirs", 
 	expect(await receivedBy(landed, { owner: feePayer, token: native })).toBe(-1_000n);
 });
 
-test("an account that was emptied and closed gave all that it held", async () => {
+test("an account that was emptied and closed counts as having given all that it held", async () => {
 	const scene = await solanaOrderScene();
 	const owner = scene.escrow.address;
 	const account = await tokenAccountOf({ owner, token: mintsOfScene.usdc });
@@ -72,7 +72,7 @@ test("an account that was emptied and closed gave all that it held", async () =>
 	expect(await receivedBy(landed, { owner, token: toSolanaWord(mintsOfScene.usdc) })).toBe(-(2n ** 63n));
 });
 
-test("a transaction that the chain does not know is none", async () => {
+test("an unknown transaction is read as undefined", async () => {
 	stub = await startStubSolanaRpc(() => ({ result: null }));
 	expect(await readLanded(await connected(), signature, "finalized")).toBeUndefined();
 	expect(stub.calls[0]).toMatchObject({
@@ -81,7 +81,7 @@ test("a transaction that the chain does not know is none", async () => {
 	});
 });
 
-test("a transaction without its record, or with half of it, is never taken for one that changed nothing", async () => {
+test("a transaction with missing or incomplete metadata is an error, and not one that changed nothing", async () => {
 	const { wallet, stranger } = await solanaOrderScene();
 	const wire = lookingUp({ feePayer: wallet.address, addresses: [stranger.address, stranger.address] });
 	await expect(read({ wire, meta: null })).rejects.toThrow("no record");

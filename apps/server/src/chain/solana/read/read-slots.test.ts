@@ -7,7 +7,7 @@ import { readSlots } from "./read-slots.ts";
 let stub: StubSolanaRpc;
 afterEach(() => stub?.stop());
 
-test("what is final is read first", async () => {
+test("the final slot is read before the confirmed one", async () => {
 	const chain = await connected({ finalized: 90, confirmed: 120 });
 	expect(await readSlots(chain)).toEqual({
 		finalized: { slot: 90, height: 80, timestamp: 1_090 },
@@ -21,12 +21,12 @@ test("what is final is read first", async () => {
 	]);
 });
 
-test("a node that lags does not put what is confirmed behind what is final", async () => {
+test("a lagging node never puts the confirmed slot behind the final one", async () => {
 	const { finalized, confirmed } = await readSlots(await connected({ finalized: 90, confirmed: 70 }));
 	expect(confirmed).toEqual(finalized);
 });
 
-test("a slot without a time is no answer", async () => {
+test("a slot without a time is an error", async () => {
 	const chain = await connected({ finalized: 90, confirmed: 120, time: () => null });
 	await expect(readSlots(chain)).rejects.toThrow("no time");
 });

@@ -13,7 +13,7 @@ beforeAll(async () => {
 });
 afterAll(() => scene?.stop());
 
-test("a wallet that the chain has never seen has nothing", async () => {
+test("a new wallet reads as empty, and later with its balance, lamports and token account", async () => {
 	const wallet = (await scene.newWallet()).address;
 	const nothing = { balance: 0n, lamports: 0n };
 	const token = toSolanaWord(scene.tokens.usdc);
@@ -41,7 +41,7 @@ test("a wallet that the chain has never seen has nothing", async () => {
 	});
 });
 
-test("an account that a wallet gave away is not its own, and no payout goes into it", async () => {
+test("a token account that a wallet gave away does not count as its own, and a payout to it fails", async () => {
 	const wallet = await scene.newWallet();
 	const token = toSolanaWord(scene.tokens.usdc);
 	await scene.solana.admin.mintTo({ owner: wallet.address, token: scene.tokens.usdc, amount: 12n });
@@ -71,7 +71,7 @@ test("an account that a wallet gave away is not its own, and no payout goes into
 	});
 });
 
-test("vault and escrow are read for every asset, at either commitment", async () => {
+test("holdings of vault and escrow are read for every asset, at either commitment", async () => {
 	const assets = scene.chain.deployment.assets.map(({ address }) => toSolanaWord(address));
 	for (const commitment of ["confirmed", "finalized"] as const) {
 		const holdings = await readHoldings(scene.chain, { commitment });

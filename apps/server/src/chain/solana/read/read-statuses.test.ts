@@ -10,7 +10,7 @@ afterEach(() => stub?.stop());
 
 const hashes = (count: number) => Array.from({ length: count }, (_, i) => toHex(i + 1, { size: 64 }));
 
-test("a transaction counts once it is confirmed, and never by the word of one node", async () => {
+test("a transaction counts only once it is confirmed", async () => {
 	const status = (confirmationStatus: string | null, err: unknown = null) => ({
 		slot: 7,
 		confirmations: 1,
@@ -37,14 +37,14 @@ test("a transaction counts once it is confirmed, and never by the word of one no
 	expect(stub.calls[0]?.params[1]).toMatchObject({ searchTransactionHistory: true });
 });
 
-test("any number of transactions is asked for, as many at once as a node takes", async () => {
+test("any number of transactions can be read, in batches of the size that a node takes", async () => {
 	const chain = await connected((signatures) => signatures.map(() => null));
 	expect(await readStatuses(chain, hashes(600))).toHaveLength(600);
 	expect(stub.calls.map(({ params }) => (params[0] as unknown[]).length)).toEqual([256, 256, 88]);
 	expect(await readStatuses(chain, [])).toEqual([]);
 });
 
-test("an answer for other transactions than asked is none", async () => {
+test("an answer for other signatures than asked is an error", async () => {
 	const chain = await connected(() => [null]);
 	await expect(readStatuses(chain, hashes(2))).rejects.toThrow("other signatures");
 });

@@ -27,7 +27,7 @@ test.each([
 	{ node: "that has forgotten the block it was in", first: 1_901, at: 1_900, isUnknown: false },
 	{ node: "that has the block it was in", first: 1_900, at: 1_900, isUnknown: true },
 ])(
-	"by the word of a node $node: $isUnknown",
+	"a transaction is unknown according to a node $node: $isUnknown",
 	async ({ slot = 2_000, status = null, first = 0, at, isUnknown }) => {
 		const chain = await connected({
 			getSignatureStatuses: { result: { context: { slot }, value: [status] } },
@@ -39,7 +39,7 @@ test.each([
 	},
 );
 
-test("a node that does not answer one of the questions says nothing", async () => {
+test("a node that fails one of the requests gives no verdict", async () => {
 	const chain = await connected({
 		getSignatureStatuses: { result: { context: { slot: 2_000 }, value: [null] } },
 		getFirstAvailableBlock: { result: 0 },
@@ -50,7 +50,7 @@ test("a node that does not answer one of the questions says nothing", async () =
 	await expect(readUnknown(chain, [sought], asOf)).rejects.toThrow();
 });
 
-test("for nothing nobody is asked", async () => {
+test("nothing is requested for an empty list", async () => {
 	expect(await readUnknown(await connected({}), [], asOf)).toEqual(new Set());
 	expect(stub.calls).toEqual([]);
 });

@@ -39,7 +39,7 @@ beforeEach(() => {
 	node.liar = undefined;
 });
 
-test("one that has the same transaction in the same slot agrees, and says how far it is itself", async () => {
+test("a provider with the same transaction in the same slot agrees and reports its own head", async () => {
 	const sight = await seeSolanaDeposit(second, told);
 	expect(sight).toEqual({
 		verdict: "agrees",
@@ -81,7 +81,7 @@ function gone({ method }: Parameters<Liar>[0], result: unknown): ReturnType<Liar
 
 test.each<[string, Liar]>([
 	[
-		"is not final up to there yet",
+		"is not final up to the slot yet",
 		(call, result) => {
 			const isFinal = !JSON.stringify(call.params).includes("confirmed");
 			if (call.method !== "getEpochInfo" || !isFinal) return gone(call, result);
@@ -89,21 +89,21 @@ test.each<[string, Liar]>([
 		},
 	],
 	[
-		"knows what became of it",
+		"knows its status",
 		(call, result) => (call.method === "getSignatureStatuses" ? undefined : gone(call, result)),
 	],
 	[
-		"has forgotten the blocks of then",
+		"has pruned the blocks of that time",
 		(call, result) =>
 			call.method === "getFirstAvailableBlock" ? { result: told.blockNumber + 1 } : gone(call, result),
 	],
-])("one that does not have it, but %s, is behind", async (_, liar) => {
+])("a provider that does not have the transaction, but %s, is behind", async (_, liar) => {
 	node.liar = liar;
 	expect(await seeSolanaDeposit(second, told)).toEqual({ verdict: "behind" });
 });
 
 test.each<[string, Liar, string]>([
-	["is final past the place and has no such transaction", gone, "it knows no such transaction"],
+	["is final past the slot and has no such transaction", gone, "it knows no such transaction"],
 	["has it in another slot", transactionThat((landed) => ({ ...landed, slot: 3 })), "is in slot 3"],
 	[
 		"has it as one that failed",
@@ -111,7 +111,7 @@ test.each<[string, Liar, string]>([
 		"the transaction failed",
 	],
 	["saw less come into the escrow", transactionThat(oneLess), "received 9999999 of 10000000"],
-])("one that %s does not agree", async (_, liar, how) => {
+])("a provider that %s does not agree", async (_, liar, how) => {
 	node.liar = liar;
 	expect(await seeSolanaDeposit(second, told)).toEqual({
 		verdict: "differs",
@@ -121,14 +121,14 @@ test.each<[string, Liar, string]>([
 	expect(await seeSolanaDeposit(second, told)).toMatchObject({ verdict: "agrees" });
 });
 
-test("one that is not at the slot yet is behind", async () => {
+test("a provider that has not reached the slot is behind", async () => {
 	const absoluteSlot = told.blockNumber - 1;
 	node.liar = ({ method }, result) =>
 		method === "getEpochInfo" ? { result: { ...(result as object), absoluteSlot } } : undefined;
 	expect(await seeSolanaDeposit(second, told)).toEqual({ verdict: "behind" });
 });
 
-test("one that answers with an error, or not in time, says nothing", async () => {
+test("a provider that answers with an error, or too late, gives no verdict", async () => {
 	node.liar = () => ({ error: { code: -32_000, message: "no" } });
 	await expect(seeSolanaDeposit(second, told)).rejects.toThrow();
 	node.liar = () => "nothing";

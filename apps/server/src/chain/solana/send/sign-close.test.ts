@@ -22,7 +22,7 @@ beforeAll(async () => {
 });
 afterAll(() => scene?.stop());
 
-test("closing markers brings their lamports back to the fee payer, with what others sent there", async () => {
+test("closing markers returns their lamports to the fee payer, including gifts", async () => {
 	const base = scene.keys.vault.address;
 	const recipient = (await scene.newWallet()).address;
 	const [voided, paid] = [scene.orderTo(recipient), scene.orderTo(recipient)];
@@ -59,7 +59,7 @@ test("closing markers brings their lamports back to the fee payer, with what oth
 	expect(await findCloseTransaction(scene.chain, (await scene.newWallet()).address)).toBeUndefined();
 });
 
-test("as many markers as may be closed at once fit into a transaction", async () => {
+test("the maximum number of markers to close fits into one transaction", async () => {
 	const parts = await scene.parts();
 	const markers = await Promise.all(
 		Array.from({ length: maximumClosedMarkers }, async (_, i) => ({

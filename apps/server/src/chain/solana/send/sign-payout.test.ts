@@ -29,7 +29,7 @@ afterAll(() => scene?.stop());
 const native = toSolanaWord(solanaNativeToken);
 const amount = 5_000_000n;
 
-test("a payout gives exactly its amount, makes the recipient's account, and marks the order as paid", async () => {
+test("a payout transfers exactly its amount, creates the recipient's account, and marks the order as paid", async () => {
 	const { vault } = scene.keys;
 	const recipient = (await scene.newWallet()).address;
 	const order = scene.orderTo(recipient);
@@ -60,7 +60,7 @@ test("a payout gives exactly its amount, makes the recipient's account, and mark
 	expect(held(before, order.outputToken) - held(after, order.outputToken)).toBe(amount);
 });
 
-test("a payout without an account being made lands only where there is one", async () => {
+test("a payout that creates no account lands only if the recipient has one", async () => {
 	const owner = (await scene.newWallet()).address;
 	const order = scene.orderTo(owner);
 	const unmade = await scene.land(
@@ -81,7 +81,7 @@ test("a payout without an account being made lands only where there is one", asy
 	);
 });
 
-test("of two payouts of one order, sent at once with blockhashes of their own, one lands", async () => {
+test("of two concurrent payouts of one order with different blockhashes, one lands", async () => {
 	const recipient = (await scene.newWallet()).address;
 	const order = scene.orderTo(recipient);
 	const first = await scene.parts();
@@ -124,7 +124,7 @@ test("after a void no payout lands, and after a payout no void", async () => {
 	expect(balance).toBe(amount);
 });
 
-test("lamports that wait at a marker's address neither mark the order nor stop its payout", async () => {
+test("lamports at a marker's address neither mark the order nor block its payout", async () => {
 	const { vault } = scene.keys;
 	const recipient = (await scene.newWallet()).address;
 	const order = scene.orderTo(recipient);
@@ -136,7 +136,7 @@ test("lamports that wait at a marker's address neither mark the order nor stop i
 	expect(await markerOf(order)).toBe("vault");
 });
 
-test("lamports are paid to a wallet that has never been seen", async () => {
+test("lamports can be paid to a new wallet", async () => {
 	const recipient = (await scene.newWallet()).address;
 	const lamports = emptyAccountRentLamports;
 	const order = scene.orderTo(recipient, { outputToken: native, minOutput: lamports });
@@ -154,7 +154,7 @@ test("lamports are paid to a wallet that has never been seen", async () => {
 	});
 });
 
-test("on one chain the same transaction pays the output and takes the input, and both or neither", async () => {
+test("within Solana one transaction pays the output and takes the input, both or neither", async () => {
 	const recipient = (await scene.newWallet()).address;
 	const order = scene.order({
 		destinationChainId: BigInt(solanaChainId),
@@ -191,7 +191,7 @@ test("on one chain the same transaction pays the output and takes the input, and
 	);
 });
 
-test("no key signs a payout of less than the order's, or of an order of others", async () => {
+test("no payout is signed below the order's minimum, or for an order of others", async () => {
 	const recipient = (await scene.newWallet()).address;
 	const order = scene.orderTo(recipient);
 	const pay = async (changed: Partial<typeof order>, paid = amount) =>
@@ -204,11 +204,11 @@ test("no key signs a payout of less than the order's, or of an order of others",
 	await expect(pay({}, order.minOutput - 1n)).rejects.toThrow("less than the order's");
 	await expect(pay({ destinationVault: toSolanaWord(recipient) })).rejects.toThrow("destination vault");
 	await expect(pay({ destinationChainId: 31337n })).rejects.toThrow("not on Solana");
-	await expect(pay({ outputToken: toSolanaWord(recipient) })).rejects.toThrow("no asset");
+	await expect(pay({ outputToken: toSolanaWord(recipient) })).rejects.toThrow("not an asset");
 	await expect(pay({ recipient: toSolanaWord(scene.keys.vault.address) })).rejects.toThrow("our own keys");
 });
 
-test("a token counts in the owner's one account for it, and nowhere else", async () => {
+test("a received token counts only for its owner and its mint", async () => {
 	const recipient = (await scene.newWallet()).address;
 	const landed = await tryPayout(scene.orderTo(recipient));
 	const account = await tokenAccountOf({ owner: recipient, token: scene.tokens.usdc });

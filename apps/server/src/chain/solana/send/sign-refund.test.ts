@@ -46,7 +46,7 @@ test("a deposit moves exactly the order's input from the wallet to the escrow, a
 	expect(holdings.escrow.get(token)).toBeGreaterThanOrEqual(order.inputAmount);
 });
 
-test("a release brings the whole input to the vault, once, and no refund follows", async () => {
+test("a release moves the whole input to the vault once, and no refund lands after it", async () => {
 	const order = scene.order();
 	await scene.deposit(order);
 	await scene.deposit(scene.order());
@@ -66,7 +66,7 @@ test("a release brings the whole input to the vault, once, and no refund follows
 	expect(await markerOf(order)).toBe("vault");
 });
 
-test("a refund brings the whole input to the wallet, once, and no release follows", async () => {
+test("a refund moves the whole input to the wallet once, and no release lands after it", async () => {
 	const order = scene.order();
 	await scene.deposit(order);
 	await scene.deposit(scene.order());
@@ -89,35 +89,32 @@ test("a refund brings the whole input to the wallet, once, and no release follow
 test.each([
 	["payout", "refund"],
 	["refund", "payout"],
-] as const)(
-	"within Solana, of a %s and a %s that are both signed only the first one lands",
-	async (...kinds) => {
-		const { vault, escrow } = scene.keys;
-		const recipient = toSolanaWord((await scene.newWallet()).address);
-		const order = withinSolana({ recipient });
-		await scene.deposit(order);
-		// The escrow has enough for both.
-		await scene.deposit(scene.order({ inputToken: order.inputToken }));
-		const parts = await scene.parts();
-		const signed = {
-			payout: await signPayout({ ...parts, order, amount: order.minOutput, createsAccount: true }),
-			refund: await signRefund({ ...parts, order, createsAccount: false }),
-		};
-		const [first, second] = kinds;
-		const landed = await scene.land(signed[first]);
-		expect(landed.isFailed).toBe(false);
-		expect(await scene.land(signed[second])).toMatchObject({ isFailed: true });
-		expect(await markerOf(order, vault.address)).toBe(first === "payout" ? "vault" : "escrow");
-		expect(await markerOf(order)).toBeUndefined();
-		const token = order.inputToken;
-		expect(await receivedBy(landed, { owner: escrow.address, token })).toBe(-order.inputAmount);
-		expect(
-			await receivedBy(landed, { owner: first === "payout" ? vault.address : scene.wallet.address, token }),
-		).toBe(order.inputAmount);
-	},
-);
+] as const)("within Solana, of a signed %s and a signed %s only the first one lands", async (...kinds) => {
+	const { vault, escrow } = scene.keys;
+	const recipient = toSolanaWord((await scene.newWallet()).address);
+	const order = withinSolana({ recipient });
+	await scene.deposit(order);
+	// The escrow has enough for both.
+	await scene.deposit(scene.order({ inputToken: order.inputToken }));
+	const parts = await scene.parts();
+	const signed = {
+		payout: await signPayout({ ...parts, order, amount: order.minOutput, createsAccount: true }),
+		refund: await signRefund({ ...parts, order, createsAccount: false }),
+	};
+	const [first, second] = kinds;
+	const landed = await scene.land(signed[first]);
+	expect(landed.isFailed).toBe(false);
+	expect(await scene.land(signed[second])).toMatchObject({ isFailed: true });
+	expect(await markerOf(order, vault.address)).toBe(first === "payout" ? "vault" : "escrow");
+	expect(await markerOf(order)).toBeUndefined();
+	const token = order.inputToken;
+	expect(await receivedBy(landed, { owner: escrow.address, token })).toBe(-order.inputAmount);
+	expect(
+		await receivedBy(landed, { owner: first === "payout" ? vault.address : scene.wallet.address, token }),
+	).toBe(order.inputAmount);
+});
 
-test("within Solana no key signs a void or a release, which would be a second end of the order", async () => {
+test("within Solana no void and no release is signed, since each would end the order a second time", async () => {
 	const order = withinSolana();
 	const parts = await scene.parts();
 	await expect(signVoid({ ...parts, order })).rejects.toThrow("only paid or refunded");
@@ -141,7 +138,7 @@ test("a refund of lamports goes back to the wallet", async () => {
 	expect(await receivedBy(landed, { owner: scene.wallet.address, token: native })).toBe(order.inputAmount);
 });
 
-test("a refund makes the wallet's account again where it was closed, at the fee payer's cost", async () => {
+test("a refund creates the wallet's account again if it was closed, at the fee payer's cost", async () => {
 	const order = scene.order({ inputToken: toSolanaWord(scene.tokens.usdt) });
 	await scene.deposit(order);
 	const token = order.inputToken;
@@ -187,13 +184,13 @@ test("a refund makes the wallet's account again where it was closed, at the fee 
 	});
 });
 
-test("no key signs for an input that is not in this escrow", async () => {
+test("nothing is signed for an input that is not in this escrow", async () => {
 	const parts = await scene.parts();
 	const stranger = toSolanaWord((await scene.newWallet()).address);
 	const others = [
 		[{ originChainId: 31337n }, "not on Solana"],
 		[{ escrow: stranger }, "escrow"],
-		[{ inputToken: stranger }, "no asset"],
+		[{ inputToken: stranger }, "not an asset"],
 		[{ inputAmount: 0n }, "no input"],
 		[{ wallet: toSolanaWord(scene.keys.escrow.address) }, "our own keys"],
 	] as const;

@@ -19,13 +19,13 @@ beforeAll(async () => {
 });
 afterAll(() => scene?.stop());
 
-test("a transaction that would land says so, before anyone signed it", async () => {
+test("an unsigned transaction that would land simulates as ok", async () => {
 	const unsigned = await unsignedOrder(25_000_000n);
 	expect(await simulateTransaction(scene.chain, unsigned)).toEqual({ ok: true });
 	expect(await simulateTransaction(scene.chain, bytesToHex(unsigned))).toEqual({ ok: true });
 });
 
-test("a transaction that would fail says why", async () => {
+test("a transaction that would fail simulates with the reason", async () => {
 	const reading = { wallet: scene.wallet.address, token: toSolanaWord(scene.tokens.usdc) };
 	const { balance } = await readSolanaWallet(scene.chain, reading);
 	const tooMuch = await simulateTransaction(scene.chain, await unsignedOrder(balance + 1n));
@@ -40,7 +40,7 @@ test("a transaction that would fail says why", async () => {
 	});
 });
 
-test("whose account would be left with less than its rent is named", async () => {
+test("an account that would be left with less than its rent is named", async () => {
 	const payer = await scene.newWallet();
 	const lamports = tokenAccountRentLamports + 100_000n;
 	await scene.solana.admin.airdrop({ address: payer.address, lamports });
@@ -55,7 +55,7 @@ test("whose account would be left with less than its rent is named", async () =>
 	expect(await simulateTransaction(scene.chain, paid.raw)).toMatchObject({ ...poor, poorAccount: recipient });
 });
 
-test("a transaction whose blockhash is past its time would not land", async () => {
+test("a transaction with an expired blockhash would not land", async () => {
 	const unsigned = await unsignedOrder(1_000_000n);
 	await scene.solana.admin.warp({ slots: 200 });
 	expect(await simulateTransaction(scene.chain, unsigned)).toMatchObject({
@@ -64,7 +64,7 @@ test("a transaction whose blockhash is past its time would not land", async () =
 	});
 });
 
-test("the final slot is behind the confirmed one, with its height and time", async () => {
+test("the final slot is behind the confirmed one, and both have a height and a time", async () => {
 	const before = await readSlots(scene.chain);
 	for (const { slot, height, timestamp } of [before.finalized, before.confirmed]) {
 		expect(slot).toBeGreaterThan(height);

@@ -17,14 +17,14 @@ beforeAll(async () => {
 
 const none = new Uint8Array(64);
 
-test("the wallet's signature is taken, whatever stands in the fee payer's place", async () => {
+test("the wallet's signature is accepted, whatever is in the fee payer's place", async () => {
 	const filled = new Uint8Array(64).fill(7);
 	for (const first of [none, filled, signature]) {
 		expect(await check(base64(wire([first, signature])))).toBe(bytesToHex(signature));
 	}
 });
 
-test("what is no transaction is a malformed request", async () => {
+test("text that is not a transaction is a malformed request", async () => {
 	const fine = base64(wire([none, signature]));
 	const texts = [
 		"",
@@ -48,7 +48,7 @@ test("what is no transaction is a malformed request", async () => {
 	}
 });
 
-test("a transaction other than the one that was built says what is changed", async () => {
+test("a transaction that differs from the built one is refused with what was changed", async () => {
 	const dice = (below: number) => below >> 1;
 	const expected: [mutation: string, changed: string][] = [
 		["the legacy version", "version"],
@@ -70,7 +70,7 @@ test("a transaction other than the one that was built says what is changed", asy
 	}
 });
 
-test("another signature than the wallet's is told apart from none", async () => {
+test("a missing signature and another signer's signature are refused with different messages", async () => {
 	const { wallet, stranger } = scene;
 	const others = new Uint8Array(await signBytes(stranger.keyPair.privateKey, message));
 	const expected = { expected: wallet.address };

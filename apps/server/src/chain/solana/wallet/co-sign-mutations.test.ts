@@ -147,7 +147,7 @@ const kinds = [
 	...Object.keys(storedMutations),
 ];
 
-test("the message as built is co-signed, of a token and of lamports", async () => {
+test("a message as it was built is co-signed, for a token and for lamports", async () => {
 	const scene = await solanaOrderScene();
 	for (const one of await cases(scene)) {
 		const wire = wireOf([new Uint8Array(64), one.signature], one.message);
@@ -159,7 +159,7 @@ test("the message as built is co-signed, of a token and of lamports", async () =
 	}
 });
 
-test(`of ${runs.toLocaleString("en")} mutated messages that are offered for co-signing none is signed`, {
+test(`none of ${runs.toLocaleString("en")} mutated messages is co-signed`, {
 	timeout: isFull ? 3_600_000 : 300_000,
 }, async () => {
 	const scene = await solanaOrderScene();

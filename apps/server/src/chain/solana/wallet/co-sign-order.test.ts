@@ -10,14 +10,14 @@ beforeAll(async () => {
 	scene = await solanaOrderScene();
 });
 
-test("the same op gives the same bytes each time", async () => {
+test("co-signing the same op gives the same bytes each time", async () => {
 	const op = await signedOp();
 	const [first, second] = await Promise.all([coSign(op), coSign(op)]);
 	expect(first).toEqual(second);
 	expect(first.raw.slice(4, 4 + 128)).toBe(first.signature.slice(2));
 });
 
-test("a fee payer signs with its own key only, and only as the op names it", async () => {
+test("a fee payer signs only with its own key, and only ops that name it", async () => {
 	const op = await signedOp();
 	const { deployment, order, stranger, vault } = scene;
 	for (const feePayerKey of [scene.feePayers[1], stranger, vault]) {
@@ -25,11 +25,11 @@ test("a fee payer signs with its own key only, and only as the op names it", asy
 	}
 	const strangers = await signedOp({ feePayer: stranger.address });
 	await expect(coSignOrder({ deployment, order, op: strangers, feePayerKey: stranger })).rejects.toThrow(
-		"not the fee payer",
+		"not the signing fee payer",
 	);
 });
 
-test("what a deposit may cost has a limit", async () => {
+test("an op whose compute cost exceeds the limit is not co-signed", async () => {
 	const allowed = { unitLimit: 200_000, microLamportsPerUnit: 5_000_000n };
 	await coSign(await signedOp({ compute: allowed }));
 	for (const excess of [
@@ -47,7 +47,7 @@ test("what a deposit may cost has a limit", async () => {
 	await expect(coSign(negative)).rejects.toThrow("cost too much");
 });
 
-test("an order that no transaction can open is refused as such", async () => {
+test("an order or op that gives no valid transaction is refused", async () => {
 	const op = await signedOp();
 	const orders: Partial<Order>[] = [
 		{ inputAmount: 2n ** 64n },
@@ -65,7 +65,7 @@ test("an order that no transaction can open is refused as such", async () => {
 	}
 });
 
-test("a wallet that is no key, or one for which anyone signs, gets nothing that could land", async () => {
+test("a forged signature for a wallet of small order is refused", async () => {
 	// The points of small order: with them a signature of nothing may pass a lenient check.
 	const smallOrder = [
 		"0100000000000000000000000000000000000000000000000000000000000000",
