@@ -59,15 +59,15 @@ test.concurrent.each<[string[], string]>([
 	[["keys", "create", "--account", "a", "--rate", "quote"], '--rate: "quote" is not a rate'],
 	[["keys", "create", "--account", "a"], "GEOSWAP_API_KEY_PEPPER: has fewer than 32 characters"],
 	[["api", "--config", "nowhere.json"], "nowhere.json: ENOENT"],
-	[["api", "--config", config], "GEOSWAP_SEAL_KEYS: a seal key is"],
-])("what a person can mend is a sentence and exit code 2: geoswapd %s", async (args, sentence) => {
+	[["api", "--config", config], "GEOSWAP_SEAL_KEYS: a seal key must be"],
+])("an error that the user can fix is a sentence and exit code 2: geoswapd %s", async (args, sentence) => {
 	const { code, stdout, stderr } = await run(...args);
 	expect({ code, stdout }).toEqual({ code: 2, stdout: "" });
 	expect(stderr).toContain(sentence);
 	expect(stderr).not.toContain("    at ");
 });
 
-test.concurrent("neither what is configured nor what failed shows a key", async () => {
+test.concurrent("neither the printed configuration nor errors contain a key", async () => {
 	const [printed, failed, unchecked] = await Promise.all([
 		run("config", "print", "--config", config),
 		run("keys", "list"),
@@ -79,7 +79,7 @@ test.concurrent("neither what is configured nor what failed shows a key", async 
 		worker: { publicUrl: "http://worker:9080" },
 	});
 	expect([failed.code, unchecked.code]).toEqual([1, 3]);
-	expect(unchecked.stderr).toContain("could not be checked");
+	expect(unchecked.stderr).toContain("could not be audited");
 	for (const { stdout, stderr } of [printed, failed, unchecked]) {
 		expect(stdout + stderr).not.toMatch(/a-key|password/);
 	}

@@ -188,7 +188,7 @@ const narrowed = [
 	"swap/record/note-unknown-orders.ts: order_id is Buffer<ArrayBufferLike> | null, not Buffer<ArrayBufferLike>",
 ];
 
-test("columns that a later version adds break no statement that is prepared on an open connection", async () => {
+test("columns added by a later version break no prepared statement on an open connection", async () => {
 	// A new named statement needs a call above.
 	expect([...statements.keys()].toSorted()).toEqual(namesInSource());
 	for (const table of Object.keys(grants)) {

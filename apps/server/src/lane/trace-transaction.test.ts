@@ -35,7 +35,7 @@ function carrying(swapIds: SwapUuid[], hash: Hex): LaneTransaction {
 	};
 }
 
-test("a bundle is a span in the trace of each of its swaps, with the same hash; never its bytes", async () => {
+test("a bundle is a span in the trace of each of its swaps, with the same hash and without its bytes", async () => {
 	const swapIds: SwapUuid[] = [];
 	for (const trace of [...traceIds.map((id) => `00-${id}-b7ad6b7169203331-01`), null]) {
 		const { uuid } = await createSwapScene(database.pool, { isReserved: false });
@@ -63,7 +63,7 @@ test("a bundle is a span in the trace of each of its swaps, with the same hash; 
 	expect(JSON.stringify(kept)).not.toContain("c0ffee");
 });
 
-test("on Solana a transaction and who pays for it have the names that explorers know", async () => {
+test("on Solana a span has the transaction and the fee payer in base58", async () => {
 	const { uuid } = await createSwapScene(database.pool, { isReserved: false });
 	await database.pool.query("update swaps set trace = $2 where id = $1", [
 		uuid,
@@ -79,7 +79,7 @@ test("on Solana a transaction and who pays for it have the names that explorers 
 	]);
 });
 
-test("where the database does not answer, or nothing is traced, the lane goes on", async () => {
+test("a lane goes on if the database does not answer or nothing is traced", async () => {
 	const { tracer } = keepSpans();
 	const pool = { query: () => Promise.reject(new Error("no database")) } as unknown as TestDatabase["pool"];
 	const id = { chainId: originId, relayer };

@@ -62,7 +62,7 @@ function finalizeAt(number: number) {
 	);
 }
 
-test("of fills that are queued at once, as many are as the cap has room for", async () => {
+test("of fills that are queued at once, only as many are accepted as the cap allows", async () => {
 	const taken = await Promise.all(
 		Array.from({ length: 12 }, (_, n) => take(swapOf(n), { unreleasedUsdCents: 4_999n })),
 	);
@@ -71,7 +71,7 @@ test("of fills that are queued at once, as many are as the cap has room for", as
 	expect(await take(swapOf(taken.indexOf(true)), { unreleasedUsdCents: 4_999n })).toBe(true);
 });
 
-test("what is at risk stays so while a fill is out, and makes room once none is", async () => {
+test("a swap's value stays at risk while its fill may be out, and is freed once the fill is refused", async () => {
 	const caps = { unreleasedUsdCents: 1_000n };
 	const { id: swapId, order } = swapOf(1);
 	await queueJob(database.pool, {
@@ -94,7 +94,7 @@ test("what is at risk stays so while a fill is out, and makes room once none is"
 	expect(await take(swapOf(2), caps)).toBe(true);
 });
 
-test("a cap is of one origin chain and one set of attesters", async () => {
+test("a cap applies to one origin chain and one attester set", async () => {
 	const caps = { unreleasedUsdCents: 1_000n };
 	expect(await take(swapOf(0), caps)).toBe(true);
 	expect(await take(swapOf(1), caps)).toBe(false);
@@ -102,7 +102,7 @@ test("a cap is of one origin chain and one set of attesters", async () => {
 	expect(await take(swapOf(3, { attesterSet: `0x${"77".repeat(32)}` }), caps)).toBe(true);
 });
 
-test("against deposits that are not final less is delivered, and against a final one as if there were no others", async () => {
+test("deposits that are not final have a cap of their own, and a final deposit does not count against it", async () => {
 	const caps = { unfinalUsdCents: 2_500n };
 	await finalizeAt(9);
 	for (const n of [0, 1, 2]) await openAt(n, 10);

@@ -12,7 +12,7 @@ beforeAll(async () => {
 });
 afterAll(() => database.drop());
 
-test("a swap that is not settled costs its account its share of each transaction, once", async () => {
+test("an unsettled swap costs its account its share of each transaction, once", async () => {
 	const { pool } = database;
 	const [scene, other] = [await createSwapScene(pool), await createSwapScene(pool)];
 	let nonce = 0;
@@ -44,7 +44,7 @@ test("a swap that is not settled costs its account its share of each transaction
 	expect((await read(24 * 3_600_000)).ended.spent).toEqual([]);
 });
 
-test("a swap that is refunded into an account that we had to make costs its account what that holds, beside the fees and a tenth of what a marker holds", async () => {
+test("a refund into an account that we created costs the account its rent, the fees and a tenth of the marker's rent", async () => {
 	const { pool } = database;
 	const scene = await createSwapScene(pool);
 	await pool.query(
@@ -71,7 +71,7 @@ test("a swap that is refunded into an account that we had to make costs its acco
 	expect(read.undecided.spent).toEqual([]);
 });
 
-test("what has not ended from Solana counts as if it were refunded at the worst, and a tenth of it while nothing says so", async () => {
+test("an unfinished swap from Solana counts as the most expensive refund, or a tenth of it while nothing indicates one", async () => {
 	const { pool } = database;
 	const scenes = await Promise.all(Array.from({ length: 6 }, () => createSwapScene(pool)));
 	const [deposited, refunding, stuck, settled, native, fromEvm] = scenes.map(({ uuid }) => uuid);
@@ -109,7 +109,7 @@ test("what has not ended from Solana counts as if it were refunded at the worst,
 	expect(tomorrow.undecided.spent).toEqual([]);
 });
 
-test("a swap from an EVM chain counts before it ends: what was mined, the whole limit of its op until it is open, a void and a refund", async () => {
+test("an unfinished swap from an EVM chain counts its mined gas, its op's limit until it is open, a void and a refund", async () => {
 	const { pool } = database;
 	const { uuid } = await createSwapScene(pool);
 	const { rows } = await pool.query(
@@ -140,7 +140,7 @@ test("a swap from an EVM chain counts before it ends: what was mined, the whole 
 	expect((await read()).spent).toEqual([{ chainId: originId, wei: 900n }]);
 });
 
-test("a bundle that opened nothing counts whole for a swap of it that was never opened, and a share where others were", async () => {
+test("a bundle that opened nothing counts fully for each swap in it, and by share once another swap of it was opened", async () => {
 	const { pool } = database;
 	const [spoiler, other] = [await createSwapScene(pool), await createSwapScene(pool)];
 	const { rows } = await pool.query("select account_id from swaps where id = $1", [spoiler.uuid]);
@@ -155,7 +155,7 @@ test("a bundle that opened nothing counts whole for a swap of it that was never 
 	expect(await read()).toEqual([{ chainId: originId, wei: 500n }]);
 });
 
-test("what 300 undecided swaps cost is found among 5,000 transactions within 100 ms", async () => {
+test("the cost of 300 undecided swaps is read among 5,000 transactions within 100 ms", async () => {
 	const { owner, pool } = database;
 	const accountId = randomUUID();
 	const ids = Array.from({ length: 5_000 }, () =>

@@ -6,7 +6,7 @@ const nowMs = Date.parse("2026-12-01T00:00:00Z");
 const openMs = 30 * 86_400_000;
 const kidsOf = (text: string) => parseSealKeys(text, { nowMs: () => nowMs }).keys.map(({ kid }) => kid);
 
-test("a rotation adds a key that seals later, keeps those that still open, and drops the others", () => {
+test("a rotation adds a key that seals later, keeps keys that still open tokens, and drops the others", () => {
 	const first = nextSealKeys(undefined, { from: "", openMs, nowMs });
 	expect(kidsOf(first)).toEqual(["first"]);
 	const second = nextSealKeys(first, { from: "2026-12-01T01:00:00Z", openMs, nowMs });
@@ -19,7 +19,7 @@ test("a rotation adds a key that seals later, keeps those that still open, and d
 	expect(third.split(",")[1]).toBe(second.split(",")[0]);
 });
 
-test("a key that would seal before every process knows it is refused, and so is a value that cannot be read", () => {
+test("a key that would seal too early is refused, and so is an unreadable value", () => {
 	const first = nextSealKeys(undefined, { from: "", openMs, nowMs });
 	for (const from of ["2026-12-01T00:00:00Z", "2026-11-01T00:00:00Z", "soon"]) {
 		expect(() => nextSealKeys(first, { from, openMs, nowMs })).toThrow("--from");

@@ -67,7 +67,7 @@ function scene({ pump }: { pump?: () => Promise<void> } = {}) {
 	};
 }
 
-test("what is due is poked, and what has been due for two seconds is done here", async () => {
+test("due work is poked, and work that has been due for two seconds is run here", async () => {
 	const { tick } = scene();
 	expect(await tick({})).toEqual({ poked: [], ran: [] });
 	expect(await tick({ round: "due", chains: [chain(1, { attestations: "overdue" })] })).toEqual({
@@ -81,7 +81,7 @@ test("what is due is poked, and what has been due for two seconds is done here",
 	});
 });
 
-test("nobody pokes what the last tick found overdue: this worker runs it until a tick finds it in time", async () => {
+test("work that the last tick found overdue is not poked, and runs here until a tick finds it in time", async () => {
 	const { tick, engine, poked } = scene();
 	const pokeAll = async () => {
 		await engine.poke({ object: "round", key: "0" });
@@ -95,7 +95,7 @@ test("nobody pokes what the last tick found overdue: this worker runs it until a
 	expect(await tick({ round: "due" })).toEqual({ poked: ["round/0"], ran: [] });
 });
 
-test("what the last tick found overdue is poked again where the next ticks fail", async () => {
+test("work that the last tick found overdue is poked again if the next ticks fail", async () => {
 	const { tick, failTick, engine, poked } = scene();
 	await tick({ round: "overdue" });
 	await failTick();
@@ -107,14 +107,14 @@ test("what the last tick found overdue is poked again where the next ticks fail"
 	expect(poked).toEqual(["round/0"]);
 });
 
-test("a lane that is looked at because its transaction is not mined is poked as before", async () => {
+test("a lane that runs because of an unmined transaction is still poked", async () => {
 	const { tick, engine, poked } = scene();
 	for (let i = 0; i < 5; i++) await tick({ chains: [chain(1, { stuckRelayers: ["0x0a"] })] });
 	await engine.poke({ object: "lane", key: "1:0x0a" });
 	expect(poked).toEqual(["lane/1:0x0a"]);
 });
 
-test("a pump that runs here for long is poked as before: it does not hang in the engine", async () => {
+test("a pump that runs here for long is still poked, since it does not hang in the engine", async () => {
 	const { tick, engine, poked } = scene({ pump: () => new Promise<void>(() => {}) });
 	await tick({ round: "overdue" });
 	await tick({ round: "overdue" });
@@ -122,7 +122,7 @@ test("a pump that runs here for long is poked as before: it does not hang in the
 	expect(poked).toEqual(["round/0"]);
 });
 
-test("jobs that any lane can take go to one after the other, and those that name a lane to all", async () => {
+test("jobs for any lane go to one lane after another, and jobs that name a lane go to all", async () => {
 	const { tick } = scene();
 	const chains = [chain(1, { jobs: "due" })];
 	expect((await tick({ chains })).poked).toEqual(["lane/1:0x0a"]);
@@ -140,7 +140,7 @@ test("a lane whose transaction is not mined is run every few seconds", async () 
 	expect(ran).toEqual(["lane/1:0x0a", "lane/1:0x0a"]);
 });
 
-test("a second provider that nobody has asked for two seconds is asked here", async () => {
+test("a second provider that has not been asked for two seconds is asked here", async () => {
 	const { tick } = scene();
 	const chains = [chain(1, { hasQuestions: true })];
 	expect(await tick({ chains })).toEqual({ poked: ["sighting/1"], ran: [] });
@@ -150,14 +150,14 @@ test("a second provider that nobody has asked for two seconds is asked here", as
 	expect(await tick({ chains })).toEqual({ poked: ["sighting/1"], ran: [] });
 });
 
-test("a pump that runs in this process is not run beside itself, and one that hangs keeps no other back", async () => {
+test("a pump never runs twice at a time in this process, and one that hangs delays no other", async () => {
 	const { tick } = scene({ pump: () => new Promise<void>(() => {}) });
 	const chains = [chain(1, { attestations: "overdue" })];
 	expect((await tick({ chains })).ran).toEqual(["attestation/1"]);
 	expect((await tick({ round: "overdue", chains })).ran).toEqual(["round/0"]);
 });
 
-test("a pump that fails here is tried at the next tick", async () => {
+test("a pump that fails here is retried at the next tick", async () => {
 	const { tick } = scene({ pump: () => Promise.reject(new Error("no node")) });
 	expect((await tick({ round: "overdue" })).ran).toEqual(["round/0"]);
 	expect((await tick({ round: "overdue" })).ran).toEqual(["round/0"]);

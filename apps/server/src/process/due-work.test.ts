@@ -92,7 +92,7 @@ test("without work nothing is due", async () => {
 	expect(await due()).toEqual(nothing);
 });
 
-test("a swap is due by its time, and overdue two seconds later", async () => {
+test("a swap is due at its time, and overdue two seconds later", async () => {
 	await insertWait({ due_at: secondsAgo(1) });
 	expect((await due()).round).toBe("due");
 	await insertWait({ due_at: secondsAgo(2.1) });
@@ -103,7 +103,7 @@ test.each([
 	["its head", { head_chain_id: 1, head_number: 100 }],
 	["its finalized block", { finalized_chain_id: 1, finalized_number: 90 }],
 ])(
-	"a swap that waits for %s is due once the chain is there, and overdue two seconds after that was seen",
+	"a swap that waits for %s is due once the chain has reached it, and overdue two seconds later",
 	async (_, wait) => {
 		await insertWait(wait);
 		expect((await due()).round).toBe("due");
@@ -112,7 +112,7 @@ test.each([
 	},
 );
 
-test("a job that no lane took, and one that no attester signed for, are due after a moment and overdue later", async () => {
+test("a job that no lane took, or no attester signed, is due after a moment and overdue later", async () => {
 	await insertJob({ updated_at: secondsAgo(0.2) });
 	await insertJob({ state: "unattested", updated_at: secondsAgo(1) });
 	expect(await due()).toEqual(nothing);
@@ -125,7 +125,7 @@ test("a job that no lane took, and one that no attester signed for, are due afte
 	expect(await due()).toEqual({ ...nothing, jobs: "overdue", attestations: "overdue" });
 });
 
-test("a job that waits for a block is due by time where the chain stands still, unless Solana refused it", async () => {
+test("a job that waits for a block is due by time if the chain stalls, unless Solana refused it", async () => {
 	const jobs = async () => {
 		const { chains } = await readDueWork(database.pool, { overdueMs: 2_000 });
 		return chains.filter((chain) => chain.jobs === "overdue").map(({ chainId }) => chainId);
@@ -139,7 +139,7 @@ test("a job that waits for a block is due by time where the chain stands still, 
 	expect((await jobs()).toSorted()).toEqual([1, solanaChainId]);
 });
 
-test("a transaction that was not offered, or is not mined for a while, makes its relayer stuck", async () => {
+test("a transaction that was not sent, or is not mined for a while, makes its relayer stuck", async () => {
 	await insertTransaction({ state: "signed", created_at: secondsAgo(1) });
 	await insertTransaction({ nonce: 2, created_at: secondsAgo(60), sent_at_block: 99 });
 	await insertTransaction({ nonce: 3, created_at: secondsAgo(3), sent_at_block: 90 });
@@ -149,7 +149,7 @@ test("a transaction that was not offered, or is not mined for a while, makes its
 	expect((await due()).stuckRelayers).toEqual([`0x${"0a".repeat(20)}`]);
 });
 
-test("a chain whose second provider is to be asked has questions", async () => {
+test("a chain whose second provider must be asked has questions", async () => {
 	await insertWait({ ask_chain_id: 1 });
 	expect(await due()).toEqual({ ...nothing, hasQuestions: true });
 });

@@ -40,7 +40,7 @@ async function startStubborn({ drain }: { drain: string }) {
 	};
 }
 
-test("a second signal ends at once with 1, but with what the drain said once that is over", async () => {
+test("a second signal exits at once with code 1, or with the drain's exit code once that is done", async () => {
 	const plain = await startStubborn({ drain: "" });
 	expect(await plain.stopTwice("closing")).toBe(1);
 	const draining = await startStubborn({ drain: 'console.log("draining"); await new Promise(() => {});' });

@@ -38,7 +38,7 @@ test("neither the API nor an attester starts with the devnet's keys or mints on 
 		restate: { ingressUrl: "http://a", adminUrl: "http://a" },
 		attesters: [{ url: "http://a" }, { url: "http://b" }],
 	});
-	await expect(runApi(api)).rejects.toThrow("is of a development key, which everyone knows");
+	await expect(runApi(api)).rejects.toThrow("belongs to a development key, which is public");
 	const attester = write({ chains: { 31337: nowhere }, solana: nowhere, port: 0 });
-	await expect(runAttester(attester)).rejects.toThrow("is of a development key, which everyone knows");
+	await expect(runAttester(attester)).rejects.toThrow("belongs to a development key, which is public");
 });

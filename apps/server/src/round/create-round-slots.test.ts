@@ -17,19 +17,19 @@ function scene({ slots, backlog, roundMs = 0 }: { slots: number; backlog: number
 	return { pump, poked, rounds: () => rounds };
 }
 
-test("a slot runs rounds until nothing is due, and asks the next slot to help meanwhile", async () => {
+test("a slot runs rounds until nothing is due, and pokes the next slot meanwhile", async () => {
 	const { pump, poked, rounds } = scene({ slots: 2, backlog: 3 });
 	await pump("0");
 	expect({ poked, rounds: rounds() }).toEqual({ poked: ["round/1", "round/1"], rounds: 3 });
 });
 
-test("the last slot asks nobody", async () => {
+test("the last slot pokes nobody", async () => {
 	const { pump, poked, rounds } = scene({ slots: 2, backlog: 3 });
 	await pump("1");
 	expect({ poked, rounds: rounds() }).toEqual({ poked: [], rounds: 3 });
 });
 
-test("a slot that cannot come to an end ends in time, and asks for itself again", async () => {
+test("a slot that never finishes stops in time and pokes itself again", async () => {
 	const { pump, poked, rounds } = scene({ slots: 1, backlog: 1_000, roundMs: 5_000 });
 	await pump("0");
 	expect({ poked, rounds: rounds() }).toEqual({ poked: ["round/0"], rounds: 4 });

@@ -105,7 +105,7 @@ const undeposited = (world: ModelWorld) => {
 
 /** Worlds, each with what it does every second and the fact that its swap ends with. */
 const worlds: Record<string, { act: (world: ModelWorld) => void; comesTo: string }> = {
-	"nothing disturbs": { act: () => {}, comesTo: "released" },
+	"that nothing disturbs": { act: () => {}, comesTo: "released" },
 	"whose order is never opened": { act: (world) => never(world, "open"), comesTo: "not-opened" },
 	"whose fill is refused": { act: (world) => never(world, "fill"), comesTo: "refund-final" },
 	"whose attesters are gone for good": { act: silent, comesTo: "refund-final" },
@@ -116,7 +116,7 @@ const worlds: Record<string, { act: (world: ModelWorld) => void; comesTo: string
 };
 
 test.each(Object.entries(worlds))(
-	"there is no second in which a swap could go on and is not due: one %s",
+	"a swap is due in every second in which it could make progress: one %s",
 	(_, { act, comesTo }) => {
 		for (const isCrossChain of [true, false]) {
 			if (!isCrossChain && (act === undeposited || act === silent)) continue;

@@ -11,7 +11,7 @@ beforeAll(async () => {
 });
 afterAll(() => database.drop());
 
-test("what was delivered stays at risk when its reservation goes, though no job tells of a fill", async () => {
+test("a delivered swap stays at risk when its reservation ends, even if no job records the fill", async () => {
 	const { pool } = database;
 	const scene = await createSwapScene(pool);
 	await scene.emit("Opened", originId);
@@ -26,7 +26,7 @@ test("what was delivered stays at risk when its reservation goes, though no job 
 });
 
 test.each(["that was submitted again", "that was rebuilt without an op"])(
-	"what was delivered since a backup counts as at risk until its input is ours: a swap %s",
+	"a delivery since the backup counts as at risk until its input is released: a swap %s",
 	async (kind) => {
 		const { pool } = database;
 		const scene = await createSwapScene(pool, { isReserved: false });

@@ -160,7 +160,7 @@ async function runLane(): Promise<void> {
 	});
 }
 
-test("rounds, submits, followers and lanes at once: no deadlock, no swap is lost, and all of them end", async () => {
+test("rounds, submits, followers and lanes run concurrently without a deadlock, and every swap ends", async () => {
 	await insertRandomWorld(database.owner, { nowMs: Date.now() });
 	await database.owner.query("insert into stock values ($1, $2, 1000000000, 1000000000, 0, 1)", [
 		destinationId,
@@ -231,5 +231,5 @@ test("rounds, submits, followers and lanes at once: no deadlock, no swap is lost
 	expect(rows).toEqual([{ swaps: submitted, ...nothing }]);
 	const { rows: outcomes } = await database.pool.query("select distinct status from swaps order by status");
 	expect(outcomes.map(({ status }) => status)).toEqual(["refunded", "settled"]);
-	expect(lines.filter(({ msg }) => /deadlock|cannot go on|one swap at a time/.test(msg))).toEqual([]);
+	expect(lines.filter(({ msg }) => /deadlock|could not be processed|one at a time/.test(msg))).toEqual([]);
 }, 60_000);

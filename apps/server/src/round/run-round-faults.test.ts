@@ -71,7 +71,7 @@ function once(name: string, run: () => Promise<unknown>) {
 	});
 }
 
-test("an event that comes between looking and writing leaves the swap due", async () => {
+test("a swap whose event arrives between reading and writing stays due", async () => {
 	const scene = await createSwapScene(database.pool);
 	const pool = once("look-at-swaps", async () => {
 		await scene.emit("Opened", originId);
@@ -81,7 +81,7 @@ test("an event that comes between looking and writing leaves the swap due", asyn
 	expect(await factsOf(scene)).toEqual(["opening", "deposited"]);
 });
 
-test("a mark that is not committed when the swap is looked at is not lost", async () => {
+test("a mark that is uncommitted when the swap is read is not lost", async () => {
 	const scene = await createSwapScene(database.pool);
 	const follower = await database.pool.connect();
 	let marking: Promise<unknown> | undefined;
@@ -104,7 +104,7 @@ test("a mark that is not committed when the swap is looked at is not lost", asyn
 	expect(await factsOf(scene)).toEqual(["opening", "deposited"]);
 });
 
-test("a block that a swap begins to wait for while it comes is not slept through", async () => {
+test("a block that arrives while a swap starts to wait for it is not missed", async () => {
 	const scene = await createSwapScene(database.pool);
 	await round(scene)();
 	await scene.emit("Opened", originId);
@@ -114,7 +114,7 @@ test("a block that a swap begins to wait for while it comes is not slept through
 	expect(await factsOf(scene)).toEqual(["opening", "deposited", "delivering"]);
 });
 
-test("a swap is held before its facts are read, and they are read in one statement", async () => {
+test("a swap is locked before its facts are read, and these are read in one statement", async () => {
 	const scene = await createSwapScene(database.pool);
 	const names: string[] = [];
 	const pool = interceptPool(database.pool, { before: async (name) => void names.push(name) });
@@ -123,7 +123,7 @@ test("a swap is held before its facts are read, and they are read in one stateme
 	expect(names.filter((name) => name.startsWith("look"))).toHaveLength(1);
 });
 
-test("a swap that one round holds is passed over by another, and done once", async () => {
+test("a swap that one round has locked is skipped by another, and done once", async () => {
 	const scene = await createSwapScene(database.pool);
 	let other: unknown;
 	const pool = once("look-at-swaps", async () => {
@@ -148,7 +148,7 @@ test("a round whose process dies before it commits has done nothing", async () =
 	expect(await scene.jobs()).toEqual({ open: "queued" });
 });
 
-test("rounds at once do each swap once, and all of them", async () => {
+test("concurrent rounds process each swap once, and all of them", async () => {
 	const scenes: SwapScene[] = [];
 	for (let i = 0; i < 12; i++) scenes.push(await createSwapScene(database.pool));
 	const [scene] = scenes as [SwapScene];
@@ -157,7 +157,7 @@ test("rounds at once do each swap once, and all of them", async () => {
 	for (const one of scenes) expect(await factsOf(one)).toEqual(["opening"]);
 });
 
-test("a swap that cannot be read keeps no other from going on, and is tried less and less often", async () => {
+test("a swap that cannot be read blocks no other, and is retried less and less often", async () => {
 	const scenes = [
 		await createSwapScene(database.pool),
 		await createSwapScene(database.pool),
@@ -185,7 +185,7 @@ test("a swap that cannot be read keeps no other from going on, and is tried less
 	expect(await waitOf(poison)).toMatchObject({ failures: 0 });
 });
 
-test("where the database refuses what is written for one swap, the others of the batch go on one by one", async () => {
+test("if the database refuses the writes for one swap, the others of the batch are done one by one", async () => {
 	const scenes = [
 		await createSwapScene(database.pool),
 		await createSwapScene(database.pool),
@@ -210,7 +210,7 @@ test("where the database refuses what is written for one swap, the others of the
 	expect(await waitOf(poison)).toMatchObject({ failures: 1, fact: null });
 });
 
-test("a swap over which the database takes too long is put off, and keeps no other of its batch from going on", async () => {
+test("a swap whose statements time out is postponed, and blocks no other of its batch", async () => {
 	const scenes: SwapScene[] = [];
 	for (let i = 0; i < 4; i++) scenes.push(await createSwapScene(database.pool));
 	const [first, slow, ...others] = scenes as [SwapScene, SwapScene, ...SwapScene[]];
@@ -239,7 +239,7 @@ test("a swap over which the database takes too long is put off, and keeps no oth
 	expect(await waitOf(slow)).toMatchObject({ failures: 1, due_in: 10 });
 });
 
-test("where nothing is fast enough a run ends soon, and the next one begins with other swaps", async () => {
+test("if every swap times out a run ends soon, and the next run starts with other swaps", async () => {
 	const scenes: SwapScene[] = [];
 	for (let i = 0; i < 5; i++) scenes.push(await createSwapScene(database.pool));
 	const [first] = scenes as [SwapScene];
@@ -258,7 +258,7 @@ test("where nothing is fast enough a run ends soon, and the next one begins with
 	expect(await round(first)()).toMatchObject({ ran: 3 });
 });
 
-test("a deadlock is repeated and counts against no swap", async () => {
+test("a deadlock is retried and counts against no swap", async () => {
 	const scene = await createSwapScene(database.pool);
 	let deadlocks = 0;
 	const pool = interceptPool(database.pool, {
@@ -272,7 +272,7 @@ test("a deadlock is repeated and counts against no swap", async () => {
 	expect(await waitOf(scene)).toMatchObject({ failures: 0, fact: "opening" });
 });
 
-test("what fills of one batch put at risk is counted together, and with what is at risk already", async () => {
+test("the exposure of all fills of a batch is counted together, with what is already at risk", async () => {
 	const scenes: SwapScene[] = [];
 	// The cap is 1,000 USD.
 	for (let i = 0; i < 4; i++) scenes.push(await createSwapScene(database.pool, { valueUsdCents: 30_000 }));
@@ -319,7 +319,7 @@ test("a deposit that becomes final while its fill is queued counts as final from
 	expect(await isFinal()).toEqual([{ is_final: true }]);
 });
 
-test("nothing is filled once a chain is paused that dropped what was final, also while others were waited for", async () => {
+test("nothing is filled on a chain that is paused for broken finality, even if the pause comes while a round waits for a lock", async () => {
 	const cross = await createSwapScene(database.pool);
 	const within = await createSwapScene(database.pool, { isCrossChain: false });
 	await round(cross)();
@@ -356,7 +356,7 @@ test("nothing is filled once a chain is paused that dropped what was final, also
 	for (const one of [cross, within]) expect(await one.jobs()).toMatchObject({ fill: "queued" });
 });
 
-test("stock that two late opens of one batch want is given to one of them", async () => {
+test("stock that two late opens of one batch need is given to only one of them", async () => {
 	const scenes = [
 		await createSwapScene(database.pool, { isReserved: false }),
 		await createSwapScene(database.pool, { isReserved: false }),
@@ -372,7 +372,7 @@ test("stock that two late opens of one batch want is given to one of them", asyn
 	await database.pool.query("update stock set balance = 100000");
 });
 
-test("late opens that nobody can price are held in one transaction, however many there are", async () => {
+test("late opens without a price are held in one transaction, however many there are", async () => {
 	const scenes: SwapScene[] = [];
 	for (let i = 0; i < 60; i++) scenes.push(await createSwapScene(database.pool, { isReserved: false }));
 	const [scene] = scenes as [SwapScene];
@@ -387,7 +387,7 @@ test("late opens that nobody can price are held in one transaction, however many
 	expect(rows).toEqual([{ fact: "price-unknown" }]);
 });
 
-test("a wait without a swap, or of one that has ended, goes, and keeps no other waiting", async () => {
+test("a wait without a swap, or of an ended swap, is deleted and delays no other", async () => {
 	const scene = await createSwapScene(database.pool);
 	const ended = await createSwapScene(database.pool);
 	await database.pool.query("update swaps set ended_at = now() where id = $1", [ended.uuid]);
@@ -398,7 +398,7 @@ test("a wait without a swap, or of one that has ended, goes, and keeps no other 
 	expect((await database.pool.query("select swap_id from waits")).rows).toEqual([{ swap_id: scene.uuid }]);
 });
 
-test("after a restore every swap that has not ended is due, also one without a wait", async () => {
+test("after a restore every unfinished swap is due, even one without a wait", async () => {
 	const scenes = [await createSwapScene(database.pool), await createSwapScene(database.pool)] as const;
 	const [scene, forgotten] = scenes;
 	await round(scene)();
@@ -411,7 +411,7 @@ test("after a restore every swap that has not ended is due, also one without a w
 	expect(await round(scene)()).toMatchObject({ ran: 2 });
 });
 
-test("a swap on a chain that is not followed or not configured waits, and is told of", async () => {
+test("a swap on a chain that is not followed or not configured waits, with that fact recorded", async () => {
 	const scene = await createSwapScene(database.pool);
 	const { config } = roundOptions(database.pool, scene.clock);
 	await round(scene, { config: { ...config, chains: [] } })();

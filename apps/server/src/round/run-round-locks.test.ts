@@ -68,7 +68,7 @@ async function refusing(
 	}
 }
 
-test("a row that somebody else holds keeps only the swaps from going on that want it, and no follower", async () => {
+test("a locked row delays only the swaps that need it, and no follower", async () => {
 	const [held, free] = [await createSwapScene(database.pool), await createSwapScene(database.pool)];
 	// The delivery is final, so its reservation goes back to the stock.
 	await held.emit("Opened", originId);
@@ -97,7 +97,7 @@ test("a row that somebody else holds keeps only the swaps from going on that wan
 	expect(await waitOf(held)).toMatchObject({ failures: 0, fact: "delivery-final" });
 }, 20_000);
 
-test("a wait is not dropped while its swap is begun again", async () => {
+test("a wait is not deleted while its swap is being reopened", async () => {
 	const scene = await createSwapScene(database.pool);
 	const { pool } = database;
 	await pool.query("update swaps set ended_at = now() where id = $1", [scene.uuid]);
@@ -117,7 +117,7 @@ test("a wait is not dropped while its swap is begun again", async () => {
 });
 
 test.each(["25P03", "42501", "42P01", "EPIPE"])(
-	"%s says nothing about a swap, and puts none off",
+	"error %s is blamed on no swap, and postpones none",
 	async (code) => {
 		const scenes = [await createSwapScene(database.pool), await createSwapScene(database.pool)] as const;
 		const pool = interceptPool(database.pool, {
@@ -134,7 +134,7 @@ test.each(["25P03", "42501", "42P01", "EPIPE"])(
 	},
 );
 
-test("where the database refuses every swap for the same reason, it counts against none of them", async () => {
+test("an error with which the database refuses every swap counts against none of them", async () => {
 	const scenes = [await createSwapScene(database.pool), await createSwapScene(database.pool)] as const;
 	await refusing({ code: "23514" }, async () => {
 		await expect(round(scenes[0])()).rejects.toMatchObject({ code: "23514" });
@@ -149,7 +149,7 @@ test("where the database refuses every swap for the same reason, it counts again
 });
 
 test.each(["cannot be read", "is refused"])(
-	"a swap that %s stays due where it was marked meanwhile",
+	"a swap that %s is read once more if it was marked meanwhile",
 	async (how) => {
 		const scene = await createSwapScene(database.pool);
 		if (how === "cannot be read") {
@@ -173,7 +173,7 @@ test.each(["cannot be read", "is refused"])(
 	},
 );
 
-test("what a round has committed is told to lanes, also where it fails after that", async () => {
+test("lanes are poked for what a round has committed, even if it fails afterwards", async () => {
 	const [good, poison] = [await createSwapScene(database.pool), await createSwapScene(database.pool)];
 	await database.pool.query("update swaps set order_terms = '{}' where id = $1", [poison.uuid]);
 	const pool = new Proxy(database.pool, {
@@ -193,7 +193,7 @@ test("what a round has committed is told to lanes, also where it fails after tha
 	expect(options.pokes).toContainEqual({ who: "lanes", chainId: originId });
 });
 
-test("a loss is booked before waits are held, as a follower books", async () => {
+test("a loss is booked before waits are locked, in the same order as by a follower", async () => {
 	const scene = await createSwapScene(database.pool);
 	await scene.emit("Filled", destinationId, filled);
 	await scene.moveHeads(85);

@@ -75,7 +75,7 @@ async function atRisk(swapId: string): Promise<number | null> {
 
 const pass = async (): Promise<void> => {};
 
-test("a swap is settled at depth, and ends with its release final and nothing reserved", async () => {
+test("a swap is settled at depth, and ends once its release is final, with nothing reserved", async () => {
 	const scene = await createSwapScene(database.pool);
 	const filled = { delivered: "400", spentToken: token, spent: "400" };
 	const steps = await run(scene, [
@@ -115,7 +115,7 @@ test("a swap is settled at depth, and ends with its release final and nothing re
 	expect((await database.pool.query("select from waits where swap_id = $1", [scene.uuid])).rowCount).toBe(0);
 });
 
-test("a fill that is refused is voided, then refunded, and the reason is told", async () => {
+test("a refused fill is voided and then refunded, and the reason is recorded", async () => {
 	const scene = await createSwapScene(database.pool);
 	await run(scene, [
 		({ emit }) => emit("Opened", originId),
@@ -146,7 +146,7 @@ test("a fill that is refused is voided, then refunded, and the reason is told", 
 	expect((await readSwap(database.pool, scene.uuid))?.endedAt).toBeDefined();
 });
 
-test("an order that is never opened fails, but only once that is final, and its reservation lapses before", async () => {
+test("an order that is never opened fails only once that is final, and its reservation lapses before", async () => {
 	const scene = await createSwapScene(database.pool);
 	await run(scene, [
 		({ moveHeads }) => moveHeads(60),
@@ -166,7 +166,7 @@ test("an order that is never opened fails, but only once that is final, and its 
 	});
 });
 
-test("a late open reserves again, or is given up where nothing is left", async () => {
+test("a late open reserves again, or is given up if there is no stock", async () => {
 	const scene = await createSwapScene(database.pool, { isReserved: false });
 	const poor = await createSwapScene(database.pool, { isReserved: false });
 	const stop = () => Promise.reject(new Error("seen enough"));
@@ -183,7 +183,7 @@ test("a late open reserves again, or is given up where nothing is left", async (
 	await clear();
 });
 
-test("a late open is priced again: for the lesser of both prices, or not at all where that is below the minimum", async () => {
+test("a late open is repriced: it gets the lower of both prices, or is given up below the minimum", async () => {
 	const stop = () => Promise.reject(new Error("seen enough"));
 	const open = ({ emit }: SwapScene) => emit("Opened", originId);
 	const volumes = [{ chainId: destinationId, token, direction: "buy" as const, amount: 9n }];
@@ -227,7 +227,7 @@ test("a late open is priced again: for the lesser of both prices, or not at all 
 	await clear();
 });
 
-test("at the cap a fill waits for room", async () => {
+test("a fill waits while its exposure would exceed the cap", async () => {
 	const scene = await createSwapScene(database.pool);
 	const other = await createSwapScene(database.pool);
 	await database.pool.query(
@@ -258,7 +258,7 @@ test("at the cap a fill waits for room", async () => {
 });
 
 test.each([originId, destinationId])(
-	"while a chain is paused because it dropped what was final, nothing is filled from or to it: chain %i",
+	"while a chain is paused for broken finality, nothing is filled from or to it: chain %i",
 	async (chainId) => {
 		const scene = await createSwapScene(database.pool);
 		const pause = { chainId, cause: "finality", reason: "a test", nowMs: 0 } as const;
@@ -281,7 +281,7 @@ test.each([originId, destinationId])(
 	},
 );
 
-test("an input that was refunded although its output was delivered is an alarm", async () => {
+test("an input that was refunded although its output was delivered is logged as an error", async () => {
 	const scene = await createSwapScene(database.pool);
 	const lines: { level: number; msg: string }[] = [];
 	const log = pino({}, { write: (line) => lines.push(JSON.parse(line)) });
@@ -302,7 +302,7 @@ test("an input that was refunded although its output was delivered is an alarm",
 	expect(new Set(errors.map(({ msg }) => msg))).toEqual(new Set(["delivered-and-refunded"]));
 });
 
-test("lanes and attesters are poked once per chain, after what they are poked for is committed", async () => {
+test("lanes are poked once per chain, after their jobs are committed", async () => {
 	const scenes = [await createSwapScene(database.pool), await createSwapScene(database.pool)];
 	const [scene] = scenes as [SwapScene, SwapScene];
 	const queued: Record<string, string>[] = [];
@@ -317,7 +317,7 @@ test("lanes and attesters are poked once per chain, after what they are poked fo
 	await clear();
 });
 
-test("a round that only finds an op that was just submitted pokes its lanes", async () => {
+test("a round that finds only a newly submitted op pokes its lanes", async () => {
 	const scene = await createSwapScene(database.pool);
 	const options = roundOptions(database.pool, scene.clock);
 	const runRound = createRound(options);
@@ -327,7 +327,7 @@ test("a round that only finds an op that was just submitted pokes its lanes", as
 	await clear();
 });
 
-test("a job that was refused is tried again after a pause, which its row tells", async () => {
+test("a refused job is retried after a pause, measured from the last update of its row", async () => {
 	const scene = await createSwapScene(database.pool);
 	const refuse = async ({ setJob, jobs }: SwapScene) => {
 		expect(await jobs()).toMatchObject({ void: "queued" });
@@ -350,7 +350,7 @@ test("a job that was refused is tried again after a pause, which its row tells",
 	await clear();
 });
 
-test("a swap that nothing wakes is looked at less and less often, after ten minutes at the latest, at the next moment that all such swaps share", async () => {
+test("an idle swap is read less and less often, at least every ten minutes, at times that all idle swaps share", async () => {
 	const scene = await createSwapScene(database.pool);
 	await run(scene, [({ emit, setJob }) => setJob("open", "done").then(() => emit("Opened", originId))]);
 	const dueIn = async () => {

@@ -138,7 +138,7 @@ async function stateOf(id: SwapUuid) {
 	return { jobs, waits, facts: facts.map(({ fact }) => fact) };
 }
 
-test("submit writes what the first round would: the open, the fact, and a time that is no later", async () => {
+test("a submit writes the same job and fact as the first round would, and a due time that is no later", async () => {
 	await fc.assert(
 		fc.asyncProperty(
 			routes,
@@ -181,7 +181,7 @@ test("submit writes what the first round would: the open, the fact, and a time t
 	);
 });
 
-test("a swap whose order is open is looked at at once, and no op is queued for it", async () => {
+test("a swap whose order is open is due at once, and no op is queued for it", async () => {
 	const terms = { amount: 1n, reservationSeconds: 60, openSeconds: 60, isOpened: true };
 	const id = await submit([originId, destinationId], terms);
 	const { jobs, facts } = await stateOf(id);
@@ -193,7 +193,7 @@ test("a swap whose order is open is looked at at once, and no op is queued for i
 	expect(rows).toEqual([{ is_due: true }]);
 });
 
-test("however late the API says that a new swap is due, a round looks at it within a minute", async () => {
+test("however late the API sets a new swap's due time, a round reads it within a minute", async () => {
 	const terms = { amount: 1n, reservationSeconds: 60, openSeconds: 60, isOpened: true };
 	const id = await submit([originId, destinationId], terms);
 	const client = await database.owner.connect();
@@ -217,7 +217,7 @@ test("however late the API says that a new swap is due, a round looks at it with
 	}
 });
 
-test("the API starts a swap once, in the transaction that inserts it, and no other", async () => {
+test("the API can start a swap only once, and only in the transaction that inserts it", async () => {
 	const { api } = database.pools;
 	const terms = { amount: 1n, reservationSeconds: 60, openSeconds: 60, isOpened: true };
 	const id = await submit([originId, destinationId], terms);

@@ -88,7 +88,7 @@ test("each fact of a swap is one span of the trace that its submit began", async
 	expect(spans[2]?.attributes).toMatchObject({ moved: "settled" });
 });
 
-test("each move is counted once, and the time to the final status is the swap's own", async () => {
+test("each transition is counted once, with the swap's own time to its final status", async () => {
 	const { moves, decided } = await settle();
 	const route = `${originId}-${destinationId}`;
 	expect(moves).toEqual([`${route} deposited`, `${route} delivering`, `${route} settled`]);
@@ -97,7 +97,7 @@ test("each move is counted once, and the time to the final status is the swap's 
 	expect(decided[0]?.seconds).toBeLessThan(10);
 });
 
-test("a round that finds nothing new tells nothing", async () => {
+test("a round that finds nothing new reports nothing", async () => {
 	const twice = await settle({ times: 2 });
 	expect(twice.spans.map(({ name }) => name)).toEqual(facts);
 	expect(twice.moves).toHaveLength(3);
@@ -109,7 +109,7 @@ test("a swap that is not traced makes no spans", async () => {
 	expect(moves).toHaveLength(3);
 });
 
-test("a swap goes on where telling of it throws", async () => {
+test("a swap continues if telemetry throws", async () => {
 	const fail = () => {
 		throw new Error("telemetry is broken");
 	};

@@ -5,7 +5,7 @@ import { createLog } from "./log.ts";
 
 const endpoint = "http://127.0.0.1:1/v2/a-key-of-the-endpoint";
 
-test("a swap has one spelling in every line", () => {
+test("a swap id has the same form in every log line", () => {
 	const lines: string[] = [];
 	const log = createLog({ level: "info", process: "test", write: (line) => lines.push(line) });
 	const uuid = "01a1dd3d-d1fe-7a4e-8b60-4003c9744a5b";
@@ -16,7 +16,7 @@ test("a swap has one spelling in every line", () => {
 	expect(lines.join("")).not.toContain(uuid);
 });
 
-test("neither keys, signatures and tokens nor an endpoint in a chain's error are logged", async () => {
+test("keys, signatures, tokens and the endpoint in a chain's error are not logged", async () => {
 	const lines: string[] = [];
 	const log = createLog({ level: "info", process: "test", write: (line) => lines.push(line) });
 	const client = createPublicClient({ transport: http(endpoint, { retryCount: 0 }) });

@@ -28,7 +28,7 @@ async function scrape(): Promise<string[]> {
 
 const samplesOf = (lines: string[], name: string) => lines.filter((line) => line.startsWith(name));
 
-test("what is counted is read in the exposition format, and nothing else is served", async () => {
+test("counters and histograms are served in the exposition format, and nothing else is served", async () => {
 	await start();
 	const count = metrics.meter.counter("geoswap_things_total", "Things", [{ kind: "a" }]);
 	count({ kind: 'b"\\' });
@@ -45,7 +45,7 @@ test("what is counted is read in the exposition format, and nothing else is serv
 	expect((await fetch(metrics.url, { method: "POST" })).status).toBe(404);
 });
 
-test("a gauge shows what is so now: a series that was not read this time is gone", async () => {
+test("a gauge shows only current series: one that was not read this time is gone", async () => {
 	await start();
 	let chains = ["1", "2"];
 	metrics.meter.reading({
@@ -61,7 +61,7 @@ test("a gauge shows what is so now: a series that was not read this time is gone
 	expect(samplesOf(await scrape(), "geoswap_g{")).toEqual(['geoswap_g{chain="2"} 2']);
 });
 
-test("a reading that fails or takes too long is counted, and the others are there all the same", async () => {
+test("a reading that fails or times out is counted, and the others are still served", async () => {
 	await start();
 	let isBroken = true;
 	metrics.meter.reading({
@@ -94,7 +94,7 @@ test("a reading that fails or takes too long is counted, and the others are ther
 	expect(samplesOf(await scrape(), "geoswap_db ")).toEqual(["geoswap_db 1"]);
 });
 
-test("however many look, it is read once in a while", async () => {
+test("a reading is reused until its maximum age, however many scrape", async () => {
 	await start();
 	let reads = 0;
 	metrics.meter.reading({
@@ -119,7 +119,7 @@ test.each<[string, RegExp]>([
 	["CONNECT a:1 HTTP/1.1\r\nhost: a", /^$/],
 	["GET /metrics HTTP/1.1\r\nhost: a\r\nupgrade: x", /^HTTP\/1.1 200 /],
 	["nonsense", /^HTTP\/1.1 400 /],
-])("whatever is asked, the process lives: %j", async (head, answer) => {
+])("the process survives any request: %j", async (head, answer) => {
 	await start();
 	const { hostname, port } = new URL(metrics.url);
 	const socket = connect(Number(port), hostname);

@@ -11,7 +11,7 @@ const theirs = { traceId: "0af7651916cd43dd8448eb211c80319c", spanId: "b7ad6b716
 const callersTrace = `00-${theirs.traceId}-${theirs.spanId}-01`;
 const now = () => Date.now();
 
-test("whoever has a trace's name adds to it, in whichever order things end", async () => {
+test("spans can be added to a trace by its traceparent, in any order", async () => {
 	const { tracer, spans } = keepSpans();
 	const submit = tracer.begin("POST /swap/submit", { startMs: now(), attributes: { requestId: "r" } });
 	tracer.record("opening", { parent: submit?.traceparent, startMs: now(), attributes: { fact: "opening" } });
@@ -27,7 +27,7 @@ test("whoever has a trace's name adds to it, in whichever order things end", asy
 	expect(submit?.traceparent).toBe(`00-${first?.traceId}-${first?.spanId}-01`);
 });
 
-test("a caller's trace is pointed at and not continued; one that is none is passed over", async () => {
+test("a caller's trace is linked and not continued, and an invalid one is ignored", async () => {
 	const { tracer, spans } = keepSpans();
 	for (const trace of [callersTrace, "nonsense", undefined]) {
 		tracer.begin("GET /x", { startMs: now(), attributes: {}, callersTrace: trace })?.end();
@@ -37,7 +37,7 @@ test("a caller's trace is pointed at and not continued; one that is none is pass
 	expect(kept.every(({ traceId, parentId }) => traceId !== theirs.traceId && !parentId)).toBe(true);
 });
 
-test("a share of traces is kept, whole, whatever the caller asks for; of the others there is nothing", async () => {
+test("a share of traces is kept completely, whatever the caller asks for, and nothing of the others", async () => {
 	let drawn = 0;
 	const { tracer, spans } = keepSpans({ sampleRatio: 0.25, random: () => (drawn++ % 100) / 100 });
 	for (let i = 0; i < 200; i++) {
@@ -50,7 +50,7 @@ test("a share of traces is kept, whole, whatever the caller asks for; of the oth
 	expect(kept.filter(({ name }) => name === "opening")).toHaveLength(50);
 });
 
-test("what is not listed is not sent, whoever sets it, nor is anything long", async () => {
+test("attributes that are not listed are not sent, and long values are cut", async () => {
 	const { tracer, spans } = keepSpans();
 	const secrets = {
 		signature: "0xsecret",
@@ -70,7 +70,7 @@ test("what is not listed is not sent, whoever sets it, nor is anything long", as
 	expect(JSON.stringify(kept)).not.toContain("secret");
 });
 
-test("a collector gets OTLP in JSON, and what is left when the process stops", async () => {
+test("a collector gets spans as OTLP in JSON, including the last ones at shutdown", async () => {
 	const bodies: string[] = [];
 	const server = createServer((request, response) => {
 		let body = "";
@@ -92,7 +92,7 @@ test("a collector gets OTLP in JSON, and what is left when the process stops", a
 	expect(bodies.join("")).toContain("geoswapd test");
 });
 
-test("a collector that is down costs a line in the log, and nobody waits for it", async () => {
+test("a collector that is down costs one log line, and nothing waits for it", async () => {
 	const server = createServer().listen(0, "127.0.0.1");
 	await once(server, "listening");
 	const { port } = server.address() as AddressInfo;

@@ -4,7 +4,7 @@ import { formatTraceparent, parseTraceparent } from "./traceparent.ts";
 const traceId = "0af7651916cd43dd8448eb211c80319c";
 const spanId = "b7ad6b7169203331";
 
-test("a traceparent names a span and its trace, of this version and of those to come", () => {
+test("a traceparent of this or a later version names a trace and a span", () => {
 	expect(formatTraceparent({ traceId, spanId })).toBe(`00-${traceId}-${spanId}-01`);
 	for (const text of [
 		`00-${traceId}-${spanId}-01`,
@@ -26,6 +26,6 @@ test.each([
 	`00-${traceId}-${"0".repeat(16)}-01`,
 	`00-${traceId}-${spanId}-01, 00-${traceId}-${spanId}-01`,
 	`00-${traceId}-${spanId}-01-${"x".repeat(300)}`,
-])("what is none names nothing: %s", (text) => {
+])("an invalid traceparent is ignored: %s", (text) => {
 	expect(parseTraceparent(text)).toBeUndefined();
 });

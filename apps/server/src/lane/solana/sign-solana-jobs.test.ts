@@ -47,7 +47,7 @@ const {
 beforeEach(() => clear());
 afterAll(() => lanes.stop());
 
-test("a payout makes the account that the recipient lacks, or gives what that would have cost", async () => {
+test("a payout creates the recipient's account if it is missing, or pays out the rent that this would cost", async () => {
 	const poor = await newSolanaWallet(scene);
 	const rich = await newSolanaWallet(scene, [{ symbol: "USDC", amount: 1n }]);
 	const orders = [poor, rich].map(({ address }) => payoutOrder(scene, { recipient: toSolanaWord(address) }));
@@ -68,7 +68,7 @@ test("a payout makes the account that the recipient lacks, or gives what that wo
 	expect(await transactions()).toHaveLength(3);
 });
 
-test("a payout whose minimum counted on an account that is gone is refused by name; one above its minimum is paid, less the rent", async () => {
+test("a payout that needs a closed account to reach its minimum is refused as account_gone; one above its minimum is paid less the rent", async () => {
 	const [poor, modest] = [await newSolanaWallet(scene), await newSolanaWallet(scene)];
 	const counted = payoutOrder(scene, { recipient: toSolanaWord(poor.address), minOutput: 10_000_000n });
 	const above = payoutOrder(scene, { recipient: toSolanaWord(modest.address), minOutput: 9_950_000n });
@@ -86,7 +86,7 @@ test("a payout whose minimum counted on an account that is gone is refused by na
 	expect(await balance(modest.address)).toBe(9_950_000n);
 });
 
-test("a recipient that gave its token account away is to blame, at the first try", async () => {
+test("a recipient that gave its token account away is blamed at the first try", async () => {
 	const recipient = await newSolanaWallet(scene, [{ symbol: "USDC", amount: 1n }]);
 	const token = mintOf(scene.chain, "USDC");
 	await giveAccountAway(scene.solana, { token, from: recipient, slots: () => slots(3) });
@@ -96,7 +96,7 @@ test("a recipient that gave its token account away is to blame, at the first try
 	expect(await readJob(scene.pool, swapId, "fill")).toMatchObject({ state: "refused", reason: "recipient" });
 });
 
-test("a refund gives the whole input back, in an account that is made where the wallet closed its own", async () => {
+test("a refund pays back the whole input, into a new account if the wallet has none", async () => {
 	const wallet = await newSolanaWallet(scene);
 	await scene.solana.admin.mintTo({
 		owner: scene.chain.deployment.escrow,
@@ -113,7 +113,7 @@ test("a refund gives the whole input back, in an account that is made where the 
 	expect(await decided([order], "escrow")).toEqual(["escrow"]);
 });
 
-test("a release takes the input to the vault, and what a chain refuses is owed for ever", async () => {
+test("a release moves the input to the vault, and is retried for as long as the chain refuses it", async () => {
 	const { escrow, vault } = scene.chain.deployment;
 	const wallet = await newSolanaWallet(scene);
 	const amount = (await balance(escrow)) + 5_000_000n;
@@ -133,7 +133,7 @@ test("a release takes the input to the vault, and what a chain refuses is owed f
 	expect(await decided([order], "escrow")).toEqual(["vault"]);
 });
 
-test("from Solana to Solana the payout takes the input in the same transaction", async () => {
+test("within Solana the payout takes the input in the same transaction", async () => {
 	const { escrow, vault } = scene.chain.deployment;
 	const recipient = await newSolanaWallet(scene);
 	await scene.solana.admin.mintTo({ owner: escrow, token: mintOf(scene.chain, "USDT"), amount: 10_000_000n });
@@ -154,7 +154,7 @@ test("from Solana to Solana the payout takes the input in the same transaction",
 	expect(await balance(vault, "USDT")).toBe(before.vault + 10_000_000n);
 });
 
-test("lamports are not paid to an account that a program got after the submit: the swap is refunded", async () => {
+test("a payout of lamports to an account that a program owns is refused as the recipient's fault", async () => {
 	const token = mintOf(scene.chain, "USDC");
 	const { address } = await makeKeyedAccount(scene.solana, { token, slots: () => slots(3) });
 	const order = payoutOrder(scene, { recipient: toSolanaWord(address), symbol: "SOL" });
@@ -168,7 +168,7 @@ test.each([
 	["fill", "refund"],
 	["refund", "fill"],
 ] as const)(
-	"within Solana a %s and a %s of lanes that know nothing of each other have one end",
+	"within Solana, of a %s and a %s by lanes that do not know each other only the first takes effect",
 	async (...kinds) => {
 		const { escrow, vault } = scene.chain.deployment;
 		const [wallet, recipient] = [await newSolanaWallet(scene), await newSolanaWallet(scene)];
@@ -266,7 +266,7 @@ test("an order within Solana that an earlier version voided is refunded once, wh
 	expect(await balance(wallet.address, "USDT")).toBe(10_000_000n);
 });
 
-test("a payout that cannot be is refused, says why, and holds up no other", async () => {
+test("a payout that cannot be made is refused with the reason, and blocks no other", async () => {
 	const nowSeconds = BigInt(Math.floor(Date.now() / 1_000));
 	const deadlines = packDeadlines({
 		openDeadline: nowSeconds,
@@ -318,7 +318,7 @@ test("several payouts in one run share the stock", async () => {
 	expect((await states(orders, "fill")).sort()).toEqual(["refused", "sent"]);
 });
 
-test("an order of somebody else's vault is never signed for, and holds up no other", async () => {
+test("an order of a foreign vault is never signed, and blocks no other", async () => {
 	const recipient = toSolanaWord((await newSolanaWallet(scene)).address);
 	const order = payoutOrder(scene, { recipient, destinationVault: recipient });
 	const swapId = await queueWork(scene.pool, order, { kind: "fill", payload: { delivery: payout } });
@@ -331,7 +331,7 @@ test("an order of somebody else's vault is never signed for, and holds up no oth
 	expect(await balance(good.recipient)).toBe(9_950_000n);
 });
 
-test("an op is co-signed by the fee payer that it names, once, and the escrow has the input", async () => {
+test("an op is co-signed once, by the fee payer that it names, and the escrow gets the input", async () => {
 	const { order } = await queueOpen({ feePayer: 1 });
 	const before = await balance(scene.chain.deployment.escrow);
 	await pump({ lane: 0 });
@@ -358,7 +358,7 @@ test("an op is co-signed by the fee payer that it names, once, and the escrow ha
 	expect(await balance(scene.chain.deployment.escrow)).toBe(before + order.inputAmount);
 });
 
-test("an op that is dead before a lane saw it is refused, and so is one that is not its wallet's", async () => {
+test("an op that expired before a lane saw it, or that its wallet did not sign, is refused", async () => {
 	const dead = await queueOpen();
 	await slots(200);
 	const forged = await queueOpen({ wallet: 1 });
@@ -383,7 +383,7 @@ test("an op that is dead before a lane saw it is refused, and so is one that is 
 	expect(await transactions()).toEqual([]);
 });
 
-test("an op that was sent before the store was restored is not refused by the word of a node that is behind", async () => {
+test("an op that was sent before the store was restored is not refused because of a lagging node", async () => {
 	const { order } = await queueOpen();
 	await pump();
 	const { slot } = await followSlots(scene);
@@ -397,7 +397,7 @@ test("an op that was sent before the store was restored is not refused by the wo
 	expect(await states([order], "open")).toEqual(["done"]);
 });
 
-test("an op that its wallet cannot pay for gets three tries, and nothing is sent", async () => {
+test("an op that its wallet cannot pay for is refused after three tries, and nothing is sent", async () => {
 	const { swapId } = await queueOpen({ inputAmount: 10n ** 15n });
 	for (let strike = 0; strike < 3; strike++) {
 		await pump();
@@ -407,7 +407,7 @@ test("an op that its wallet cannot pay for gets three tries, and nothing is sent
 	expect(await transactions()).toEqual([]);
 });
 
-test("no more leaves the vault in an hour than its cap: landed, signed by any lane, and planned", async () => {
+test("payouts that landed, are signed by any lane or are planned stay within the vault's hourly cap", async () => {
 	const outflowCaps = { USDC: "30" };
 	const payouts = [];
 	for (let i = 0; i < 4; i++) payouts.push(await queuePayout());
@@ -438,7 +438,7 @@ test("no more leaves the vault in an hour than its cap: landed, signed by any la
 	expect(await transactions()).toHaveLength(1);
 });
 
-test("a payout that the follower sees land while a lane counts still counts against the cap", async () => {
+test("a payout that lands while a lane counts still counts against the cap", async () => {
 	const outflowCaps = { USDC: "20" };
 	await scene.owner.query("truncate outflows");
 	const first = await queuePayout();
@@ -461,7 +461,7 @@ test("a payout that the follower sees land while a lane counts still counts agai
 	});
 });
 
-test("a refund of a deposit that was never seen is not signed, nor a payout", async () => {
+test("neither a refund nor a payout is signed for a deposit that was never seen", async () => {
 	const { order, swapId } = await queueSettlement("refund");
 	const paid = await queuePayout();
 	await scene.pool.query("delete from chain_events where order_id = any($1)", [

@@ -17,7 +17,7 @@ const { scene, feePayerOf } = lanes;
 beforeEach(() => clear());
 afterAll(() => lanes.stop());
 
-test("what is signed at once, and what is on its way, takes no more than the fee payer has", async () => {
+test("transactions that are signed or in flight never cost more than the fee payer has", async () => {
 	const orders = [];
 	for (let i = 0; i < 3; i++) orders.push((await queuePayout()).order);
 	const lamports = emptyAccountRentLamports + 2n * mostLamports("fill");
@@ -32,7 +32,7 @@ test("what is signed at once, and what is on its way, takes no more than the fee
 	expect(await states(orders, "fill")).toEqual(["sent", "sent", "sent"]);
 });
 
-test("a fee payer that can pay for nothing else takes the ops that only it can send", async () => {
+test("a fee payer that can afford nothing else still sends the ops that only it can send", async () => {
 	const others = [];
 	for (let i = 0; i < 2; i++) others.push((await queuePayout()).order);
 	const { order } = await queueOpen();
@@ -43,7 +43,7 @@ test("a fee payer that can pay for nothing else takes the ops that only it can s
 	expect(await states(others, "fill")).toEqual(["queued", "queued"]);
 });
 
-test("a fee payer that a payout would leave with less than its rent is not the recipient's fault", async () => {
+test("a payout that would leave the fee payer below its rent is not blamed on the recipient", async () => {
 	const feePayer = await newSolanaWallet(scene);
 	await scene.solana.admin.airdrop({
 		address: feePayer.address,
@@ -73,7 +73,7 @@ test("a fee payer that a payout would leave with less than its rent is not the r
 	expect(await transactions()).toEqual([]);
 });
 
-test("what is lost again and again is worth more to whoever makes blocks, up to a limit", async () => {
+test("a transaction that keeps getting lost is signed with a higher compute price, up to a limit", async () => {
 	await queuePayout();
 	await setFaults({ dropSends: true });
 	for (let lost = 0; lost < 9; lost++) {

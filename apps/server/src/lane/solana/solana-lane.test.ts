@@ -27,7 +27,7 @@ beforeEach(async () => {
 });
 afterAll(() => lanes.stop());
 
-test("every kind of job is done, and told of by its event", async () => {
+test("every kind of job is done and recorded by its event", async () => {
 	const jobs = [
 		["fill", "Filled", await queuePayout()],
 		["void", "Voided", await queueVoid()],
@@ -44,7 +44,7 @@ test("every kind of job is done, and told of by its event", async () => {
 	}
 });
 
-test("a restored store takes in what it has forgotten, whatever job asks", async () => {
+test("a restored store records transactions that it forgot, whatever its jobs ask for", async () => {
 	const [paid, voided] = [await queuePayout(), await queueVoid()];
 	await pump();
 	await slots(40);
@@ -65,7 +65,7 @@ test("a restored store takes in what it has forgotten, whatever job asks", async
 	});
 });
 
-test("an op that landed unseen is taken in, however late the lane looks", async () => {
+test("an op that landed unseen is recorded, however late the lane looks", async () => {
 	const { order } = await queueOpen();
 	await pump();
 	await slots(3);

@@ -13,7 +13,7 @@ test.each([
 	["failed", "400"],
 	["pending", undefined],
 ])(
-	"what is delivered late for an order that was never opened is lost once its swap has %s",
+	"a late delivery for an order that was never opened is booked as a loss only if its swap has failed: %s",
 	async (status, lost) => {
 		const { pool } = database;
 		const scene = await createSwapScene(pool, { isReserved: false });

@@ -69,7 +69,7 @@ const eventArbitrary: fc.Arbitrary<BookedEvent> = fc.oneof(
 	}),
 );
 
-test("whatever happens, nothing is made or lost: each token's entries add up to zero", () => {
+test("the entries of every event add up to zero for each token", () => {
 	fc.assert(
 		fc.property(
 			eventArbitrary,
@@ -86,7 +86,7 @@ test("whatever happens, nothing is made or lost: each token's entries add up to 
 	);
 });
 
-test("what an order put into escrow leaves it whole, wherever it goes, and its loss is called so", () => {
+test("an order's input leaves the escrow completely wherever it goes, and a refund after delivery is booked as a loss", () => {
 	fc.assert(
 		fc.property(
 			orderArbitrary,
@@ -115,7 +115,7 @@ test("what an order put into escrow leaves it whole, wherever it goes, and its l
 	);
 });
 
-test("on Solana a token is all 32 bytes of its word, and a vault is ours by all of them", () => {
+test("on Solana tokens and vaults are compared by all 32 bytes", () => {
 	const word = pad("0x5e", { size: 32, dir: "right" });
 	const solanaVault = pad("0x7a", { size: 32, dir: "right" });
 	fc.assert(
@@ -143,7 +143,7 @@ test("on Solana a token is all 32 bytes of its word, and a vault is ours by all 
 	);
 });
 
-test("a marker's lamports come back whole, and what strangers sent it is nobody's", () => {
+test("a closed marker's lamports are booked back whole, and strangers' gifts to it as unattributed", () => {
 	const context = { order: undefined, vaults: [], assets: [], isDelivered: false };
 	expect(eventEntries({ name: "MarkerClosed", data: { lamports: "12", booked: "10" } }, context)).toEqual([
 		{ account: "relayer", token: zeroHash, amount: 10n },

@@ -87,12 +87,12 @@ function expectNoCanary({ stdout, stderr }: Outcome): void {
 	for (const canary of canaries) expect(stdout + stderr).not.toContain(canary);
 }
 
-test.concurrent("config alone shows how it is used", async () => {
+test.concurrent("config without a subcommand shows its usage", async () => {
 	const { stdout, stderr } = await run([]);
 	expect(stdout + stderr).toMatch(/check \[options\].*print \[options\]/s);
 });
 
-test.concurrent("print shows every default as JSON, of addresses only the hosts, and which secrets are set", async () => {
+test.concurrent("print shows every default as JSON, only the hosts of URLs, and which secrets are set", async () => {
 	const config = configFile("print.json", {
 		rpcUrl: secretUrl("https"),
 		worker: { port: 0, publicUrl: "http://worker:9080" },
@@ -114,7 +114,7 @@ test.concurrent.each([
 	["in words", []],
 	["as JSON", ["--json"]],
 ])(
-	"check shows no secret of a file or of the environment, nor of what does not answer: %s",
+	"check shows no secret of the file, of the environment or of an endpoint that does not answer: %s",
 	async (_, args) => {
 		const config = configFile(`check${args.join("")}.json`, {
 			rpcUrl: secretUrl("http"),
@@ -138,14 +138,14 @@ test.concurrent.each([
 test.concurrent.each<[string, string, string]>([
 	["no JSON", `{ "chains": { "31337": { "rpcUrl": "${secretUrl("https")}" "pollMs": 1 } } }`, "JSON"],
 	["no JSON at all", secretUrl("https"), "JSON"],
-	["a field that is not known", `{ "${secretUrl("https")}": 1 }`, "Unrecognized key"],
-	["a chain that is none", `{ "chains": { "${secretUrl("https")}": {} } }`, "Invalid"],
+	["an unknown field", `{ "${secretUrl("https")}": 1 }`, "Unrecognized key"],
+	["an invalid chain id", `{ "chains": { "${secretUrl("https")}": {} } }`, "Invalid"],
 	[
 		"an address without slashes",
 		`{ "chains": { "31337": { "rpcUrl": "https:rpc.example/canary-path" } } }`,
-		"an address has //",
+		"a URL must have //",
 	],
-])("a file with %s is exit code 2, said in sentences without a secret", async (name, text, sentence) => {
+])("a file with %s gives exit code 2 and a sentence without a secret", async (name, text, sentence) => {
 	const config = write(`${name}.json`, text);
 	const [asJson, printed] = await Promise.all([
 		run(["check", "--json", "--config", config]),
@@ -159,7 +159,7 @@ test.concurrent.each<[string, string, string]>([
 	expect(JSON.parse(asJson.stdout)[0]).toMatchObject({ part: config, result: "fail" });
 });
 
-test.concurrent("check names each secret that is missing or wrong, for the process it is asked for", async () => {
+test.concurrent("check names each secret that is missing or wrong for the given process", async () => {
 	const config = configFile("secrets.json", { rpcUrl: "http://127.0.0.1:9" });
 	const environment = {
 		API_DATABASE_URL: "postgres://127.0.0.1:9/x",
@@ -187,7 +187,7 @@ test.concurrent("check names each secret that is missing or wrong, for the proce
 	});
 });
 
-test.concurrent("check finds a second provider that is another chain's, or has other blocks, and takes one that agrees", async ({
+test.concurrent("check refuses a second provider of another chain or with other blocks, and accepts one that agrees", async ({
 	onTestFinished,
 }) => {
 	const { origin, destination } = chains;
@@ -234,7 +234,7 @@ function solanaConfigFile(name: string, solana: SolanaDeployment, more: object =
 	});
 }
 
-test.concurrent("keys with which no process starts fail: everyone knows them", async () => {
+test.concurrent("check refuses well-known development keys", async () => {
 	const [first] = chains.deployment.chains;
 	if (!first) throw new Error("no chain");
 	/** The genesis hash of the main cluster. */
@@ -256,11 +256,11 @@ test.concurrent("keys with which no process starts fail: everyone knows them", a
 	]);
 	for (const { code, stdout } of outcomes) {
 		expect(code).toBe(1);
-		expect(stdout).toMatch(/FAIL {2}Solana keys: .* is of a development key/);
+		expect(stdout).toMatch(/FAIL {2}Solana keys: .* belongs to a development key/);
 	}
 });
 
-test.concurrent("a worker's check fails where orders under way name another escrow; an API's asks neither that nor the attesters", async ({
+test.concurrent("a worker's check fails if orders in flight name another escrow; an API's check does not look at that or at attesters", async ({
 	onTestFinished,
 }) => {
 	const [database, { deployment, order: scene, stranger }] = await Promise.all([
@@ -301,7 +301,7 @@ test.concurrent("a worker's check fails where orders under way name another escr
 	expect(api.filter(({ part }) => part.startsWith("attester"))).toEqual([]);
 });
 
-test.concurrent("check tells what is well from what is not: a chain, its contracts, feeds, relayers and the services", async () => {
+test.concurrent("check reports the state of a chain, its contracts, feeds, relayers and the services", async () => {
 	const [relayer] = chains.keys.relayers;
 	const [stranger] = chains.keys.wallets;
 	const config = configFile("online.json", { rpcUrl: chains.origin.rpcUrl });
@@ -335,7 +335,7 @@ test.concurrent("check tells what is well from what is not: a chain, its contrac
 	expect(of("Restate")).toMatchObject([{ result: "fail" }, { result: "fail" }]);
 });
 
-test.concurrent("an endpoint that is another chain's fails, and nothing else is asked of it", async () => {
+test.concurrent("an endpoint of another chain fails the check, and nothing else is checked on it", async () => {
 	const config = configFile("other.json", { rpcUrl: chains.destination.rpcUrl });
 	const { stdout } = await run(["check", "--json", "--config", config]);
 	const findings: Finding[] = JSON.parse(stdout);
@@ -344,7 +344,7 @@ test.concurrent("an endpoint that is another chain's fails, and nothing else is 
 	]);
 });
 
-test.concurrent("an attester's file, key and endpoints are checked by themselves", async () => {
+test.concurrent("an attester's file, key and endpoints have a check of their own", async () => {
 	const file = {
 		deployment: "deployment.json",
 		chains: { 31337: { rpcUrl: chains.origin.rpcUrl } },
@@ -358,5 +358,5 @@ test.concurrent("an attester's file, key and endpoints are checked by themselves
 		),
 	);
 	expect(member).toMatchObject({ code: 0, stderr: "" });
-	expect(stranger).toMatchObject({ code: 1, stdout: expect.stringContaining("is not of the attester set") });
+	expect(stranger).toMatchObject({ code: 1, stdout: expect.stringContaining("is not in the attester set") });
 });

@@ -82,7 +82,7 @@ async function authenticate(key: string, { aheadMs = 0 } = {}) {
 	}
 }
 
-test("a key is shown once, works with the limits it was given until it expires, and is listed without its secret", async () => {
+test("a key is shown once, works with its limits until it expires, and is listed without its secret", async () => {
 	const made = await runProcess([
 		...["keys", "create", "--account", "an agent", "--rate", "quote=100", "build=0.5"],
 		...["--held", "7", "--expires", "3d"],
@@ -99,14 +99,14 @@ test("a key is shown once, works with the limits it was given until it expires, 
 	expect(listed).toMatchObject([{ accountName: "an agent", state: "expiring", id: key.slice(6, 18) }]);
 	expect(new Date(listed[0].lastUsedAt).getTime()).toBeGreaterThan(Date.now() - 60_000);
 	const { stdout } = await run(["keys", "list"]);
-	expect(stdout).toMatch(/an agent +expiring {2}made .*, used .*, expires /);
+	expect(stdout).toMatch(/an agent +expiring {2}created .*, used .*, expires /);
 	for (const shown of [stdout, JSON.stringify(listed)]) {
 		expect(shown).not.toContain(key.slice(19));
 		expect(shown).not.toContain("hash");
 	}
 });
 
-test("many keys of one account are made by one command", async () => {
+test("one command can create many keys of one account", async () => {
 	const keys = await ask("keys", "create", "--account", "many", "--count", "50");
 	expect(new Set(keys.map(({ apiKey }: { apiKey: string }) => apiKey)).size).toBe(50);
 	expect(new Set(keys.map(({ accountId }: { accountId: string }) => accountId)).size).toBe(1);
@@ -115,16 +115,16 @@ test("many keys of one account are made by one command", async () => {
 	expect(accounts.find(({ name }: { name: string }) => name === "many")).toMatchObject({ validKeys: 50 });
 });
 
-test("an account is made once, and the next key of its name is its own", async () => {
+test("an account can be created only once, and later keys under its name belong to it", async () => {
 	const { accountId } = await ask("accounts", "create", "once only");
 	const again = await run(["accounts", "create", "once only"]);
 	expect(again).toMatchObject({ code: 2, stdout: "" });
-	expect(again.stderr).toContain('there is an account "once only" already: give it a key with');
+	expect(again.stderr).toContain('the account "once only" already exists: give it a key with');
 	expect(await ask("keys", "create", "--account", "once only")).toMatchObject({ accountId });
-	expect((await run(["accounts", "list"])).stdout).toMatch(/once only +made .* 1 valid key\n/);
+	expect((await run(["accounts", "list"])).stdout).toMatch(/once only +created .* 1 valid key\n/);
 });
 
-test("a rotated key and its successor both work in the overlap, with the same limits, and then only the new one", async () => {
+test("a rotated key and its successor both work during the overlap with the same limits, and then only the new one", async () => {
 	const old = await ask("keys", "create", "--account", "rotating", "--rate", "quote=3");
 	const next = await ask("keys", "rotate", old.keyId, "--overlap", "1h");
 	expect(next).toMatchObject({ accountId: old.accountId, replaced: { keyId: old.keyId } });
@@ -136,38 +136,38 @@ test("a rotated key and its successor both work in the overlap, with the same li
 
 	const twice = await run(["keys", "rotate", old.keyId]);
 	expect(twice).toMatchObject({ code: 2, stdout: "" });
-	expect(twice.stderr).toContain(`was replaced by ${next.keyId} already`);
+	expect(twice.stderr).toContain(`was already replaced by ${next.keyId}`);
 	expect((await run(["keys", "list", "--account", "rotating"])).stdout).toContain(
 		`replaced by ${next.keyId}`,
 	);
 });
 
-test("a key that ends is replaced only with word of when the new one does, and never lives longer for it", async () => {
+test("rotating a key that expires requires the new key's expiry, and never extends the old key", async () => {
 	const old = await ask("keys", "create", "--account", "ending", "--expires", "1h");
 	const asked = await run(["keys", "rotate", old.keyId, "--overlap", "2h"]);
 	expect(asked).toMatchObject({ code: 2, stdout: "" });
-	expect(asked.stderr).toContain("say when the new one does, as 90d, or never");
+	expect(asked.stderr).toContain("say when the new key expires, as 90d, or never");
 	const next = await ask("keys", "rotate", old.keyId, "--overlap", "2h", "--expires", "never");
 	expect(next.replaced.expiresAt).toBe(old.expiresAt);
 	expect(next.expiresAt).toBeUndefined();
 });
 
-test("a key is revoked for good, by its id or by itself, and a second time changes nothing", async () => {
+test("a key is revoked for good, by its id or by the key itself, and a second revocation changes nothing", async () => {
 	const { apiKey, keyId } = await ask("keys", "create", "--account", "revoking");
 	const revoked = await run(["keys", "revoke", apiKey]);
 	expect(revoked).toMatchObject({ code: 0, stdout: expect.stringContaining(`${keyId} is revoked`) });
 	expect(await authenticate(apiKey)).toBe("UNAUTHORIZED");
 	const again = await run(["keys", "revoke", keyId]);
-	expect(again).toMatchObject({ code: 0, stdout: expect.stringContaining("was revoked already") });
+	expect(again).toMatchObject({ code: 0, stdout: expect.stringContaining("was already revoked") });
 	for (const [verb, ...options] of [["limits", "--held", "1"], ["expire", "--never"], ["rotate"]]) {
 		const { code, stderr } = await run(["keys", verb ?? "", keyId, ...options]);
 		expect(code).toBe(2);
-		expect(stderr).toContain("make a key with geoswapd keys create");
+		expect(stderr).toContain("create a key with geoswapd keys create");
 	}
 	expect(await ask("keys", "history", "--key", keyId)).toHaveLength(2);
 });
 
-test("limits are changed one by one, and given back", async () => {
+test("limits can be changed one by one and reset to the defaults", async () => {
 	const { apiKey, keyId } = await ask("keys", "create", "--account", "limited", "--rate", "quote=5");
 	const change = (...args: string[]) => ask("keys", "limits", keyId, ...args);
 	expect(await change("--rate", "status=1", "--held", "2")).toEqual({
@@ -182,7 +182,7 @@ test("limits are changed one by one, and given back", async () => {
 	expect(await authenticate(apiKey)).toMatchObject({ limits });
 });
 
-test("an expiry is set, moved and taken away", async () => {
+test("an expiry can be set, moved and removed", async () => {
 	const { apiKey, keyId } = await ask("keys", "create", "--account", "expiring");
 	await ask("keys", "expire", keyId, "--at", "2099-01-31");
 	expect(await ask("keys", "list", "--account", "expiring")).toMatchObject([
@@ -196,7 +196,7 @@ test("an expiry is set, moved and taken away", async () => {
 	expect(await authenticate(apiKey)).toMatchObject({ keyId });
 });
 
-test("the history names who did what, by hand too", async () => {
+test("the history names the actor of each change, also of manual ones", async () => {
 	const { keyId } = await ask("keys", "create", "--account", "watched", "--actor", "Ada");
 	await ask("keys", "limits", keyId, "--rate", "quote=9");
 	await database.pool.query("update api_keys set revoked_at = now() where id = $1", [keyId]);
@@ -216,7 +216,7 @@ test("the history names who did what, by hand too", async () => {
 	]);
 });
 
-test("a scan tells keys from what only looks like them, which are valid and whose, and shows no secret", async () => {
+test("a scan tells keys from lookalikes, reports their state and account, and shows no secret", async () => {
 	const [valid, revoked] = await ask("keys", "create", "--account", "leaky", "--count", "2");
 	await ask("keys", "revoke", revoked.keyId);
 	const looksLike = `${valid.apiKey.slice(0, -1)}${valid.apiKey.endsWith("0") ? "1" : "0"}`;
@@ -250,7 +250,7 @@ test("a scan tells keys from what only looks like them, which are valid and whos
 	]);
 	expect(none).toMatchObject({ code: 0, stdout: "nothing looks like a key\n" });
 	// Without a database to ask, a key could be valid.
-	expect(unchecked).toMatchObject({ code: 1, stderr: expect.stringContaining("to learn which") });
+	expect(unchecked).toMatchObject({ code: 1, stderr: expect.stringContaining("to find out which") });
 	expect(unchecked.stdout).toContain(`${revoked.keyId}  unchecked`);
 	expect(unasked).toMatchObject({ code: 3, stdout: "" });
 	// A file that cannot be read hides nothing of the rest, and does not count as clean.
@@ -268,23 +268,23 @@ test("a scan tells keys from what only looks like them, which are valid and whos
 	}
 });
 
-test("what is wrong with an option is said with what to write, and changes nothing", async () => {
+test("an invalid option is answered with what to write, and changes nothing", async () => {
 	const id = "0123456789ab";
 	const wrong: [string[], string][] = [
 		[["keys", "create", "--account", " a"], "--account: must be 1 to 64 printable characters"],
 		[["keys", "create", "--account", "a", "--held", "0"], '--held: "0" is not a number of held calls'],
 		[["keys", "create", "--account", "a", "--expires", "90"], '"90" is not a duration: write a number and'],
-		[["keys", "create", "--account", "a", "--expires", "2020-01-01"], "2020-01-01 is over"],
-		[["keys", "create", "--account", "a", "--expires", "0s"], "to end a key now use geoswapd keys revoke"],
+		[["keys", "create", "--account", "a", "--expires", "2020-01-01"], "2020-01-01 is in the past"],
+		[["keys", "create", "--account", "a", "--expires", "0s"], "to end a key now, use geoswapd keys revoke"],
 		[["keys", "create", "--account", "a", "--count", "0"], "write 1 to 10000"],
 		[["keys", "create", "--account", "a", "--actor", "\n"], "--actor: must be"],
 		[["keys", "list", "--account", "nobody"], 'no account is named "nobody": see geoswapd accounts list'],
 		[["keys", "rotate", id, "--overlap", "soon"], '"soon" is not a duration'],
-		[["keys", "revoke", "x"], "is the 12 letters and digits between the underscores"],
+		[["keys", "revoke", "x"], "must be the 12 letters and digits between the underscores"],
 		[["keys", "revoke", id], `no key has the id ${id}: see geoswapd keys list`],
-		[["keys", "limits", id], "give what is to change"],
-		[["keys", "expire", id, "--in", "1d", "--never"], "give one of --at 2027-01-31, --in 90d, --never"],
-		[["keys", "expire", id, "--in", "0d"], "to end a key now use geoswapd keys revoke"],
+		[["keys", "limits", id], "name a limit to change"],
+		[["keys", "expire", id, "--in", "1d", "--never"], "pass one of --at 2027-01-31, --in 90d or --never"],
+		[["keys", "expire", id, "--in", "0d"], "to end a key now, use geoswapd keys revoke"],
 		[["keys", "history", "--limit", "all"], "write 1 to 999999"],
 	];
 	const before = await database.pool.query("select count(*) from key_changes");
@@ -300,7 +300,7 @@ test("what is wrong with an option is said with what to write, and changes nothi
 	expect(after.rows).toEqual(before.rows);
 });
 
-test("every command says how it is used", async () => {
+test("every command shows its usage", async () => {
 	const verbs = ["create", "list", "rotate", "revoke", "limits", "expire", "history", "scan"];
 	const asked = [...verbs.map((verb) => ["keys", verb]), ["accounts", "create"], ["accounts", "list"]];
 	for (const args of asked) {
@@ -314,7 +314,7 @@ test("every command says how it is used", async () => {
 	for (const verb of verbs) expect(stdout).toContain(`\n  ${verb} `);
 });
 
-test("a key is refused within two seconds by a process that has it in use when a command revokes it", async () => {
+test("a process that has a key in use refuses it within two seconds after a command revokes it", async () => {
 	const { apiKey, keyId } = await ask("keys", "create", "--account", "in use");
 	const apiKeys = createApiKeys({ db: database.pool, pepper, limits });
 	onTestFinished(() => apiKeys.close());

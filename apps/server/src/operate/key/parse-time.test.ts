@@ -33,12 +33,12 @@ test.each([
 	expect(() => parseExpiry("--expires", text, { nowMs })).toThrow("--expires: ");
 });
 
-test("a duration is no time, and a time no duration", () => {
+test("a duration is refused as a time, and a time as a duration", () => {
 	expect(() => parseTime("--at", "90d", { nowMs })).toThrow("is not a time");
 	expect(() => parseDuration("--in", "2027-01-31")).toThrow("is not a duration");
 });
 
-test("a key is not made to end in no time; only an overlap can be none", () => {
-	expect(() => parseTimeIn("--in", "0h", { nowMs })).toThrow("--in: 0h is no time at all");
+test("a duration of zero is refused, except for an overlap", () => {
+	expect(() => parseTimeIn("--in", "0h", { nowMs })).toThrow("--in: 0h is zero");
 	expect(parseDuration("--overlap", "0s")).toBe(0);
 });

@@ -43,7 +43,7 @@ function audited(breaches: Pick<Breach, "invariant" | "message">[], meanwhile = 
 	});
 }
 
-test("what the auditor adds while the books are read is shown and not accepted, and the next lift accepts it", async () => {
+test("a breach that the auditor adds during a lift is shown and not accepted, and the next lift accepts it", async () => {
 	await pause("I2 the vault is short");
 	audited([{ invariant: "I2", message: "the vault is short" }], async () => {
 		await pause("I3 delivered twice");
@@ -58,7 +58,7 @@ test("what the auditor adds while the books are read is shown and not accepted, 
 	expect(await openBreaches()).toEqual([]);
 });
 
-test("what the audit of the lifting itself found is accepted, though the auditor adds it too", async () => {
+test("a breach that the lift's own audit found is accepted, even if the auditor adds it too", async () => {
 	await pause("I2 the vault is shorter");
 	audited([{ invariant: "I3", message: "delivered again" }], async () => {
 		await pause("I3 delivered again");
@@ -68,7 +68,7 @@ test("what the audit of the lifting itself found is accepted, though the auditor
 	expect(said.join("\n")).toContain("STILL BREACHED I3 delivered again");
 });
 
-test("as JSON, what was not lifted has its whole list", async () => {
+test("the JSON of a lift that was refused has the whole list of breaches", async () => {
 	await pause("I2 a");
 	audited([], async () => {
 		await pause("I3 b");

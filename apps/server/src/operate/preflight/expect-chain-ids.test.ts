@@ -9,7 +9,7 @@ beforeAll(async () => {
 });
 afterAll(() => chains.stop());
 
-test("an endpoint of another chain, or of none, is refused without what may be its key", async () => {
+test("an endpoint of another chain, or one that does not answer, is refused without showing its key", async () => {
 	const { origin, destination } = chains;
 	await expectChainIds([connectChain(origin), connectChain(destination)]);
 	const swapped = connectChain({ ...origin, rpcUrl: `${destination.rpcUrl}/?key=a-key` });

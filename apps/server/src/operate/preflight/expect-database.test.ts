@@ -10,7 +10,7 @@ beforeAll(async () => {
 });
 afterAll(() => database.drop());
 
-test("each process takes a login of its own role, and no other process's", async () => {
+test("each process accepts a login of its own role, and of no other", async () => {
 	const { pools, roles } = database;
 	for (const role of roleNames) {
 		for (const login of roleNames) {
@@ -21,7 +21,7 @@ test("each process takes a login of its own role, and no other process's", async
 	}
 });
 
-test("a login that may do more than its process needs is refused, and a login that was granted the role is taken", async () => {
+test("a login with more rights than its process needs is refused, and a login that was granted the role is accepted", async () => {
 	const { owner, pools, roles, urls } = database;
 	await expect(expectDatabase(owner, "api", roles)).rejects.toThrow(
 		/^API_DATABASE_URL: logs in as \w+, which may change every table/,

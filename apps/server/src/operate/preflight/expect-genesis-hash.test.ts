@@ -9,7 +9,7 @@ beforeAll(async () => {
 });
 afterAll(() => solana.stop());
 
-test("an endpoint of another cluster, or of none, is refused without what may be its key", async () => {
+test("an endpoint of another cluster, or one that does not answer, is refused without showing its key", async () => {
 	const { deployment, rpcUrl } = solana;
 	await expectGenesisHash(connectSolana({ rpcUrl, deployment }));
 	const other = { ...deployment, genesisHash: "1".repeat(32) };
@@ -17,7 +17,7 @@ test("an endpoint of another cluster, or of none, is refused without what may be
 		expectGenesisHash(connectSolana({ rpcUrl: `${rpcUrl}/?key=a-key`, deployment: other })),
 	).rejects.toMatchObject({
 		name: "ConfigError",
-		message: `solana.rpcUrl: is another cluster: its first block is ${deployment.genesisHash}, the deployment's ${other.genesisHash}`,
+		message: `solana.rpcUrl: is another cluster: its genesis hash is ${deployment.genesisHash}, but the deployment has ${other.genesisHash}`,
 	});
 	const dead = connectSolana({ rpcUrl: "http://user:password@127.0.0.1:9/a-key", deployment });
 	await expect(expectGenesisHash(dead, { patienceMs: 0 })).rejects.toMatchObject({

@@ -52,7 +52,7 @@ const toSolana = (): Partial<Order> => {
 	};
 };
 
-test("the keys that orders under way name are kept until the last of them has ended", async () => {
+test("keys that orders in flight name must be kept until the last of them has ended", async () => {
 	const other = scene.stranger.address;
 	const { escrow, vault } = scene.deployment;
 	expect(await startWith({ escrow: other, vault: other })).toBe("started");
@@ -61,14 +61,14 @@ test("the keys that orders under way name are kept until the last of them has en
 	await insertSwap();
 	expect(await startWith()).toBe("started");
 	expect(await startWith({ escrow: other })).toBe(
-		`the deployment's solana: its escrow is ${other}, and 2 orders under way name ${escrow}: keep that key until they have ended`,
+		`the deployment's solana: its escrow is ${other}, but 2 orders under way name ${escrow}: keep that key until they have ended`,
 	);
 	expect(await startWith({ vault: other })).toContain(`2 orders under way name ${vault}`);
 	await database.pool.query("update swaps set ended_at = now()");
 	expect(await startWith({ escrow: other, vault: other })).toBe("started");
 });
 
-test("an order to Solana names the vault, and no escrow there; what is on other chains is no key", async () => {
+test("an order to Solana names the vault there, and no escrow", async () => {
 	const other = scene.stranger.address;
 	await insertSwap(toSolana());
 	expect(await startWith()).toBe("started");

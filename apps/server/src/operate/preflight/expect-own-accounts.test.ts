@@ -10,13 +10,13 @@ beforeAll(async () => {
 });
 afterAll(() => solana.stop());
 
-test("a node that loses an answer does not keep the worker from starting", async () => {
+test("a worker starts even if the node loses one answer", async () => {
 	await solana.admin.setFaults({ dropAnswers: { next: 1 } });
 	await expectOwnAccounts(connectSolana(solana));
 	await solana.admin.setFaults({});
 });
 
-test("a node that does not answer at all is said to be it, in time", async () => {
+test("a node that does not answer at all is reported as such", async () => {
 	const chain = connectSolana({ ...solana, rpcUrl: "http://127.0.0.1:9" });
 	const starting = expectOwnAccounts(chain, { patienceMs: 600 });
 	await expect(starting).rejects.toThrow(new ConfigError("solana.rpcUrl", "does not answer"));

@@ -19,7 +19,7 @@ beforeAll(async () => {
 	await solana.stop();
 });
 
-test("a key that everyone knows is for the cluster of one machine only", async () => {
+test("a well-known key is accepted only on the local cluster", async () => {
 	expect(() => refuseSolanaDevelopmentKeys(solana.deployment)).not.toThrow();
 	expect(deriveSolanaDevnetKeys().feePayers.length).toBeLessThan(16);
 	expect(() => refuseSolanaDevelopmentKeys(describeSolana({ genesisHash, feeds: {} }))).toThrow(

@@ -11,7 +11,7 @@ const breach = (message: string, of: Partial<Breach> = {}): Breach => ({
 });
 const isNew = ({ pauses }: Breach) => pauses !== false;
 
-test("a breach is found twice whatever its amounts, and neither by one of another token nor by what stops nothing", () => {
+test("a breach is confirmed by one of the same token with any amount, and not by another token or a notice", () => {
 	const short = breach("8 less", { token: "a" });
 	expect(foundTwice([short], [breach("9 less", { token: "a" })], isNew)).toMatchObject([
 		{ message: "9 less" },

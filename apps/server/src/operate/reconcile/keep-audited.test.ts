@@ -63,7 +63,7 @@ async function steal(amount: bigint): Promise<void> {
 	await follow();
 }
 
-test("what is found twice pauses its chain alone; once lifted it pauses nothing again, and one that grew does", async () => {
+test("a breach that is found twice pauses only its chain; once lifted it does not pause again unless it grows", async () => {
 	const { pool } = database;
 	const runs: AuditRun[] = [];
 	const stopping = new AbortController();
@@ -119,7 +119,7 @@ test("what is found twice pauses its chain alone; once lifted it pauses nothing 
 	await Promise.all(audited);
 }, 240_000);
 
-test("a breach on an EVM chain pauses it, however many transactions strangers send to our addresses on Solana", async () => {
+test("a breach on an EVM chain pauses it, however many transactions strangers send to our Solana addresses", async () => {
 	const solana = await startTestSolana({ slotMs: 3_600_000 });
 	const real = createDefaultRpcTransport({ url: solana.rpcUrl });
 	const stopping = new AbortController();
@@ -171,7 +171,7 @@ test("a breach on an EVM chain pauses it, however many transactions strangers se
 	}
 }, 120_000);
 
-test("a chain that does not answer pauses nothing and is counted, and the others are audited", async () => {
+test("a chain that does not answer pauses nothing and is counted as a failure, and the others are audited", async () => {
 	const stopping = new AbortController();
 	const failures: (number | "all")[] = [];
 	const runs: AuditRun[] = [];
@@ -202,7 +202,7 @@ test("a chain that does not answer pauses nothing and is counted, and the others
 	expect(await readPauses(database.pool)).toEqual(before);
 }, 120_000);
 
-test("what a worker that leaves decides by depths of before is no breach, and what is decided later is", async () => {
+test("a decision by a departing worker's old depths is no breach, and a later one is", async () => {
 	const { origin, destination } = chains;
 	const audited = async (earlierWorkersSeconds: number, atMs: number) => {
 		const order = await orderActions(chains).makeOrder();

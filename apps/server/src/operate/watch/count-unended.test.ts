@@ -30,7 +30,7 @@ async function stuckAfter(seconds: number): Promise<Record<string, number>> {
 	return Object.fromEntries(swaps.map(({ stage, stuck }) => [stage, stuck]));
 }
 
-test("a swap is stuck when nothing was heard of it for longer than its chains should take, and not before", async () => {
+test("a swap is stuck once nothing happened to it for longer than its chains should take, and not before", async () => {
 	const [opening, delivering, unreleased, ended] = [
 		await createSwapScene(database.pool, { isReserved: false }),
 		await createSwapScene(database.pool, { isReserved: false }),
@@ -64,7 +64,7 @@ test("a swap is stuck when nothing was heard of it for longer than its chains sh
 	expect(opening.uuid).toBeDefined();
 });
 
-test("one that has not ended is counted at any age, an old one with the next look at all of them", async () => {
+test("an unfinished swap is counted at any age, and old ones are counted again every ten minutes", async () => {
 	const nowMs = Date.now();
 	const { read } = createUnendedCounts({ db: database.pool, paces });
 	const countAt = async (atMs: number) =>
@@ -89,7 +89,7 @@ test("one that has not ended is counted at any age, an old one with the next loo
 	expect(await countAt(nowMs + 600_000)).toEqual([[2, 2]]);
 });
 
-test("a look locks the partitions of a few days", async () => {
+test("a read locks only the partitions of a few days", async () => {
 	const nowMs = Date.now();
 	const client = await database.pool.connect();
 	try {
@@ -114,7 +114,7 @@ test("a look locks the partitions of a few days", async () => {
 	}
 });
 
-test("among many that have ended, only those that have not are read", async () => {
+test("only unfinished swaps are read, by a partial index", async () => {
 	const { pool } = database;
 	const nowMs = Date.now();
 	await createSwapScene(pool, { isReserved: false });

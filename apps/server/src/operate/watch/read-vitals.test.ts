@@ -11,7 +11,7 @@ beforeAll(async () => {
 });
 afterAll(() => database.drop());
 
-test("stock, value at risk, heads, heartbeats, jobs and gas are as they were written", async () => {
+test("stock, value at risk, heads, heartbeats, jobs and gas are read as they were written", async () => {
 	const { pool } = database;
 	const { uuid, orderId, clock } = await createSwapScene(pool, { isReserved: false });
 	const nowMs = Date.now();
@@ -50,7 +50,7 @@ test("stock, value at risk, heads, heartbeats, jobs and gas are as they were wri
 	expect(vitals.unsettledGas).toEqual([{ chainId: originId, wei: 7n }]);
 });
 
-test("a database that is held up is an error soon", async () => {
+test("a blocked database is an error after the statement timeout", async () => {
 	const blocker = await database.owner.connect();
 	const impatient = openDatabase({ url: database.url, applicationName: "test", statementTimeoutMs: 300 });
 	try {

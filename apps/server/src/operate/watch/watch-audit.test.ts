@@ -4,7 +4,7 @@ import type { Config } from "../../config/config.ts";
 import type { Reading } from "../../telemetry/meter.ts";
 import { watchAudit } from "./watch-audit.ts";
 
-test("what stops nothing is counted apart from breaches, which are all worth an alarm", async () => {
+test("notices are counted separately from breaches", async () => {
 	const readings: Reading[] = [];
 	const { onRun } = watchAudit({
 		meter: {
@@ -45,7 +45,7 @@ test("what stops nothing is counted apart from breaches, which are all worth an 
 	]);
 });
 
-test("a chain that could not be checked gets older while the others do not, and what is owed is counted by chain", async () => {
+test("the age of an unchecked chain grows while that of the others does not, and owed inputs are counted by chain", async () => {
 	const readings: Reading[] = [];
 	const { onRun } = watchAudit({
 		meter: {

@@ -166,7 +166,7 @@ async function jobStates(): Promise<Record<Hex, string>> {
 	return Object.fromEntries(rows.map((row) => [`0x${row.order_id.toString("hex")}`, row.state]));
 }
 
-test("one set of signatures serves all orders of a kind, ascending and no more than needed", async () => {
+test("one set of signatures covers all orders of a kind, in ascending order and no more than needed", async () => {
 	const orders = [...(await queueOrders(3)), ...(await queueOrders(2, "refund"))];
 	const { attestations, pokes } = await attest();
 	expect(pokes).toEqual(["lane"]);
@@ -182,7 +182,7 @@ test("one set of signatures serves all orders of a kind, ascending and no more t
 	}
 });
 
-test("an order that is refused holds up no other, and is asked for again", async () => {
+test("an order that is refused blocks no other, and is requested again", async () => {
 	const [bad, ...good] = (await queueOrders(3)).map(orderId);
 	for (const attester of attesters) attester.refused.add(bad as Hex);
 	const { attestations, pokes } = await attest();
@@ -191,7 +191,7 @@ test("an order that is refused holds up no other, and is asked for again", async
 	expect(pokes).toEqual(["lane", "attestation"]);
 });
 
-test("one attester that refuses all, or is gone, changes nothing; two leave everything as it was", async () => {
+test("one attester that refuses changes nothing, and with two attesters down nothing is attested", async () => {
 	const ids = (await queueOrders(2)).map(orderId);
 	const [first, second] = attesters as [TestAttester, TestAttester];
 	for (const id of ids) first.refused.add(id);
@@ -205,7 +205,7 @@ test("one attester that refuses all, or is gone, changes nothing; two leave ever
 	expect(pokes).toEqual(["attestation"]);
 });
 
-test("one attester that refuses another order each time holds up none that two others sign for", async () => {
+test("an attester that refuses a different order each time blocks no order that two others sign", async () => {
 	const ids = (await queueOrders(6)).map(orderId);
 	const [fickle, , picky] = attesters as [TestAttester, TestAttester, TestAttester];
 	fickle.isFickle = true;
@@ -214,7 +214,7 @@ test("one attester that refuses another order each time holds up none that two o
 	expect(attestations.flatMap((row) => row.order_ids)).toEqual(expect.arrayContaining([ids[2], ids[5]]));
 });
 
-test("orders to a chain that no attester sees hold up none to another", async () => {
+test("orders to a chain that no attester sees block no orders to another chain", async () => {
 	const [seen] = await queueOrders(1);
 	const unseen = await queueOrders(2, "release", { destinationChainId: 99n });
 	for (const attester of attesters) for (const order of unseen) attester.refused.add(orderId(order));
@@ -231,7 +231,7 @@ test("orders to a chain that no attester sees hold up none to another", async ()
 	for (const orders of asked) expect(new Set(orders.map((order) => order.destinationChainId)).size).toBe(1);
 });
 
-test("where an order was paid on Solana, attesters are told by which transaction, and of no other order", async () => {
+test("attesters get the payout transaction of an order that was paid on Solana, and of no other order", async () => {
 	const destinationChainId = BigInt(solanaChainId);
 	const [paid, , refused] = await queueOrders(3, "release", { destinationChainId });
 	await queueOrders(1, "refund", { destinationChainId });
@@ -265,14 +265,14 @@ test("where an order was paid on Solana, attesters are told by which transaction
 	for (const body of asked) expect(body.deliveries !== undefined).toBe(isHinted(body));
 });
 
-test("however many orders nobody signs for, the others of both kinds are signed for at once", async () => {
+test("however many orders nobody signs, the others of both kinds are signed at once", async () => {
 	for (const order of await queueOrders(60)) for (const { refused } of attesters) refused.add(orderId(order));
 	const good = [...(await queueOrders(1)), ...(await queueOrders(1, "refund"))].map(orderId);
 	const { attestations } = await attest();
 	expect(attestations.flatMap((row) => row.order_ids).toSorted()).toEqual(good.toSorted());
 });
 
-test("a signature is stored in the one form that the escrow takes, or does not count", async () => {
+test("a signature is stored in the form that the escrow accepts, or is ignored", async () => {
 	const [highS, compact, short] = attesters as [TestAttester, TestAttester, TestAttester];
 	highS.deform = (signature) => {
 		const { r, s, yParity } = parseSignature(signature);
@@ -293,7 +293,7 @@ test("a signature is stored in the one form that the escrow takes, or does not c
 	expect(row.signatures).toEqual(expected);
 });
 
-test("orders of an earlier set are signed for by that set, and its attesters' heartbeats count", async () => {
+test("orders of an earlier set are signed by that set, and its heartbeats count", async () => {
 	const known = { deployment: { chains: [] } as unknown as Deployment, earlierAttesterSets: [] as never[] };
 	const earlier = { ...known, earlierAttesterSets: [{ ...set, hash: attesterSetHash(set) }] };
 	await queueOrders(1);
@@ -304,7 +304,7 @@ test("orders of an earlier set are signed for by that set, and its attesters' he
 	expect((await database.pool.query("select from heartbeats")).rowCount).toBe(3);
 });
 
-test("more orders than one list holds are signed for in several", async () => {
+test("more orders than fit into one list are signed in several", async () => {
 	await queueOrders(60);
 	const { attestations } = await attest();
 	expect(attestations.map((row) => row.order_ids.length)).toEqual([50, 10]);
@@ -323,7 +323,7 @@ test("only signatures of the set count, for attestations and heartbeats", async 
 	expect((await database.pool.query("select from heartbeats")).rowCount).toBe(0);
 });
 
-test("a heartbeat is remembered once it is verified, and not one from the future", async () => {
+test("a verified heartbeat is stored, and one from the future is not", async () => {
 	const clients = attesters.map((attester) => attester.client);
 	await pollHeartbeats({ config, attesters: clients, db: database.pool, nowMs: nowMs - 120_000, log });
 	expect((await database.pool.query("select from heartbeats")).rowCount).toBe(0);

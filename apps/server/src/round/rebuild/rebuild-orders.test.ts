@@ -146,7 +146,7 @@ async function outcomeOf(
 
 const swapOf = (order: Order) => readSwap(database.pool, fromSwapKey(order.swapKey));
 
-test("an order of ours that has no row gets one, without account, op, reservation or job, and is looked at at once", async () => {
+test("an order of ours without a row gets one, without account, op, reservation or job, and is due at once", async () => {
 	const order = await forget();
 	expect(await rebuild()).toBe(1);
 	const swap = await swapOf(order);
@@ -177,7 +177,7 @@ test("an order is not rebuilt while somebody may still submit it", async () => {
 	expect(await rebuild()).toBe(1);
 });
 
-test("an order that has a row is not noted, and one that was submitted since stays as it is", async () => {
+test("an order with a row is not recorded as unknown, and one submitted since then stays as it is", async () => {
 	const known = await makeOrder();
 	const insert = (order: Order) =>
 		database.pool.query(
@@ -197,22 +197,22 @@ test("an order that has a row is not noted, and one that was submitted since sta
 	expect((await swapOf(late))?.accountId).toBeDefined();
 });
 
-test("orders that name a vault, a set, an asset, a chain or a key that is not ours are left to their wallets", async () => {
+test("orders with a vault, set, asset, chain or key that is not ours are left to their wallets", async () => {
 	const cases: [Partial<Order>, string][] = [
 		[{ originVault: toWord(stranger) }, "the origin vault is not ours"],
 		[{ destinationVault: toWord(stranger) }, "the destination vault is not ours"],
 		[{ attesterSet: pad("0x5e") }, "the attester set is not ours"],
-		[{ outputToken: toWord(stranger) }, "the output is no asset of ours"],
-		[{ destinationChainId: 5n }, "a chain is not ours"],
+		[{ outputToken: toWord(stranger) }, "the output is not an asset of ours"],
+		[{ destinationChainId: 5n }, "one of its chains is not ours"],
 		// Values that are no address, and no chain id that fits a number.
 		[{ destinationVault: pad("0x01", { dir: "right" }) }, "the destination vault is not ours"],
-		[{ outputToken: pad("0x01", { dir: "right" }) }, "the output is no asset of ours"],
-		[{ destinationChainId: 0n }, "a chain is not ours"],
-		[{ destinationChainId: 2n ** 255n }, "a chain is not ours"],
-		[{ swapKey: pad("0x01", { dir: "right" }) }, "its key is not that of a quote"],
+		[{ outputToken: pad("0x01", { dir: "right" }) }, "the output is not an asset of ours"],
+		[{ destinationChainId: 0n }, "one of its chains is not ours"],
+		[{ destinationChainId: 2n ** 255n }, "one of its chains is not ours"],
+		[{ swapKey: pad("0x01", { dir: "right" }) }, "its swap key is not one of a quote"],
 		[
 			{ swapKey: toSwapKey(newSwapUuid({ nowMs: Date.now() - 3 * 86_400_000, random: randomBytes(10) })) },
-			"its key is not that of a quote",
+			"its swap key is not one of a quote",
 		],
 	];
 	const orders: Order[] = [];
@@ -247,13 +247,13 @@ test("orders that name a vault, a set, an asset, a chain or a key that is not ou
 		]);
 		config = swapDeployment({ assets: assets.filter(({ symbol }) => symbol !== "USDC") });
 		expect(await rebuild()).toBe(0);
-		expect(await outcomeOf(order)).toEqual({ outcome: "left", reason: "the input is no asset of ours" });
+		expect(await outcomeOf(order)).toEqual({ outcome: "left", reason: "the input is not an asset of ours" });
 	} finally {
 		config = before;
 	}
 });
 
-test("dust is left once its wallet can refund it; what has no price waits, and keeps no other from being looked at", async () => {
+test("dust is left once its wallet can refund it; an order without a price waits, and a delivered one is rebuilt without a price", async () => {
 	const dust = await forget({ inputAmount: 1n });
 	expect(await rebuild()).toBe(0);
 	// Fees may come down until then.
@@ -279,7 +279,7 @@ test("dust is left once its wallet can refund it; what has no price waits, and k
 	expect(await rebuild()).toBe(1);
 });
 
-test("a small order is not left while a delivery of it may not be known yet, and is released once it is", async () => {
+test("a small order is not left while its delivery may still be unknown, and is rebuilt once it is known", async () => {
 	const order = { ...(await makeOrder()), inputAmount: 1n };
 	await actions.open(order);
 	await actions.fill(order, 9_000_000n);
@@ -295,7 +295,7 @@ test("a small order is not left while a delivery of it may not be known yet, and
 	expect((await swapOf(order))?.orderId).toBe(orderId(order));
 });
 
-test("an order that was left and turns out delivered is taken up again", async () => {
+test("an order that was left and turns out to be delivered is rebuilt", async () => {
 	const order = await forget({ inputAmount: 1n });
 	const leave = "update unknown_orders set outcome = 'left', reason = 'any' where order_id = $1";
 	await database.pool.query(leave, [hexToBytes(orderId(order))]);
@@ -306,7 +306,7 @@ test("an order that was left and turns out delivered is taken up again", async (
 	expect(await outcomeOf(order)).toMatchObject({ outcome: "rebuilt" });
 });
 
-test("what was delivered is never left: where it cannot be released as configured that is an error, until it can", async () => {
+test("a delivered order is never left: if it cannot be released as configured, an error is logged until it can", async () => {
 	const order = await makeOrder();
 	await actions.fill(order, 9_000_000n);
 	await actions.open(order);
@@ -320,14 +320,14 @@ test("what was delivered is never left: where it cannot be released as configure
 		config = { ...config, chains: evmChains(config).map(withoutUsdc) };
 		expect(await rebuild()).toBe(0);
 		expect(await outcomeOf(order)).toEqual({ outcome: null, reason: null });
-		expect(errors).toEqual(["an order was delivered and cannot be released as configured"]);
+		expect(errors).toEqual(["a delivered order cannot be released with this configuration"]);
 	} finally {
 		config = before;
 	}
 	expect(await rebuild()).toBe(1);
 });
 
-test("an order that cannot be looked at waits, and the others are rebuilt", async () => {
+test("an order that cannot be read waits, and the others are rebuilt", async () => {
 	const [bad, good] = [await makeOrder(), await makeOrder()];
 	await actions.open(bad);
 	await actions.open(good);
@@ -342,7 +342,7 @@ test("an order that cannot be looked at waits, and the others are rebuilt", asyn
 	await database.pool.query("delete from unknown_orders where order_id = $1", [hexToBytes(orderId(bad))]);
 });
 
-test("an order under another one's id takes nothing from it: the one that comes later has an id of its own", async () => {
+test("of two orders with the same id, the one that is rebuilt later gets an id of its own", async () => {
 	// The delivered one of the two comes first, though it could be opened for longer.
 	const delivered = await makeOrder();
 	const { openDeadline, fillDeadline, refundAfter } = unpackDeadlines(delivered.deadlines);
@@ -372,7 +372,7 @@ test("an order under another one's id takes nothing from it: the one that comes 
 	expect(await rebuild()).toBe(0);
 });
 
-test("orders to Solana that a void must close are so many in a day; delivered and refunded ones are not counted", async () => {
+test("orders to Solana that need a void are limited per day; delivered and refunded ones are not counted", async () => {
 	const before = config;
 	const deployment = testSolanaDeployment(chains.origin.deployment);
 	const asset = deployment.assets.find(({ symbol }) => symbol === "USDC");
@@ -427,7 +427,7 @@ test("orders to Solana that a void must close are so many in a day; delivered an
 	}
 });
 
-test("orders whose deadlines or key no desk makes are left", async () => {
+test("orders with deadlines or a key that no quote has are left", async () => {
 	const order = await makeOrder();
 	const { openDeadline, fillDeadline, refundAfter } = unpackDeadlines(order.deadlines);
 	const hasty = {
@@ -442,11 +442,11 @@ test("orders whose deadlines or key no desk makes are left", async () => {
 			{ ...order, deadlines: packDeadlines({ openDeadline, fillDeadline, refundAfter: fillDeadline + 1n }) },
 			"its deadlines are not those of a quote",
 		],
-		[{ ...order, swapKey: key(1_000n) }, "its key is not that of a quote"],
-		[{ ...order, swapKey: key(10n) }, "its key is not that of a quote"],
+		[{ ...order, swapKey: key(1_000n) }, "its swap key is not one of a quote"],
+		[{ ...order, swapKey: key(10n) }, "its swap key is not one of a quote"],
 		[
 			{ ...order, swapKey: `0x${order.swapKey.slice(2, 46)}0${order.swapKey.slice(47)}` },
-			"its key is not that of a quote",
+			"its swap key is not one of a quote",
 		],
 	];
 	for (const [one] of cases) await actions.open(one);
@@ -456,7 +456,7 @@ test("orders whose deadlines or key no desk makes are left", async () => {
 	expect(outcomes).toEqual(cases.map(([, reason]) => ({ outcome: "left", reason })));
 });
 
-test("what was decided stays as it is, and what was left is forgotten days later", async () => {
+test("a decision is not changed, and an order that was left is forgotten days later", async () => {
 	const order = await forget();
 	expect(await rebuild()).toBe(1);
 	const decide = { outcome: "left", reason: "another worker was slow", nowMs: Date.now() } as const;

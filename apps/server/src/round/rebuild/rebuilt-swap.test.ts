@@ -80,7 +80,7 @@ function runToEnd(world: ModelWorld): string[] {
 	return [...queued];
 }
 
-test("a rebuilt swap that was not filled is never filled or voided: it is refunded after its fill deadline", () => {
+test("a rebuilt swap that was not filled is never filled or voided, and is refunded after its fill deadline", () => {
 	fc.assert(
 		fc.property(fc.integer({ min: 1 }), fc.boolean(), (seed, isCrossChain) => {
 			const world = rebuiltAfter("Opened", { seed, isCrossChain });
@@ -90,7 +90,7 @@ test("a rebuilt swap that was not filled is never filled or voided: it is refund
 	);
 });
 
-test("the refund of a rebuilt swap is attested, so that one list of signatures serves many", () => {
+test("the refund of a rebuilt swap is queued as attested", () => {
 	const world = rebuiltAfter("Opened", {});
 	const refunds: Decision["actions"] = [];
 	while (refunds.length === 0) {
@@ -111,13 +111,13 @@ test("a rebuilt swap that was filled is settled, and its input released", () => 
 	expect(onOneChain.facts.swap.status).toBe("settled");
 });
 
-test("a rebuilt swap that was released or refunded before says so, and nothing more is done", () => {
+test("a rebuilt swap that was released before is settled, and nothing more is done", () => {
 	const released = rebuiltAfter("Released", {});
 	expect(runToEnd(released)).toEqual([]);
 	expect(released.facts.swap.status).toBe("settled");
 });
 
-test("a rebuilt swap to Solana is closed by a marker before it is refunded, for no time closes it there", () => {
+test("a rebuilt swap to Solana is voided before it is refunded, since no deadline closes it there", () => {
 	const world = rebuiltAfter("Opened", { destination: "solana" });
 	expect(runToEnd(world)).toEqual(["void", "refund"]);
 	expect(world.facts.swap.status).toBe("refunded");

@@ -120,7 +120,7 @@ async function sightings(scene: SwapScene): Promise<number | null> {
 	return rowCount;
 }
 
-test("a large deposit that one provider alone has is held, and delivered once the second has it too", async () => {
+test("a large deposit that only one provider has is held, and delivered once the second has it too", async () => {
 	const scene = await createSwapScene(database.pool);
 	let answer: Answer = () => ({ verdict: "differs", how: "the block has no such deposit" });
 	const steps = await run(scene, { answer: (now) => answer(now) }, [
@@ -145,7 +145,7 @@ test("a large deposit that one provider alone has is held, and delivered once th
 	expect(rows[0].data).toMatchObject({ agreeAboveUsd: 10 });
 });
 
-test("providers that still differ after half a minute are an error, told once, with all that is needed to look for oneself", async () => {
+test("providers that differ for half a minute are logged as an error once, with the details of the deposit", async () => {
 	const scene = await createSwapScene(database.pool);
 	const answer: Answer = () => ({ verdict: "differs", how: "the block has no such deposit" });
 	const wait = ({ moveHeads }: SwapScene) => moveHeads(14);
@@ -155,15 +155,15 @@ test("providers that still differ after half a minute are an error, told once, w
 		chainId: originId,
 		orderId: scene.orderId,
 		how: "the block has no such deposit",
-		msg: expect.stringContaining("the providers differ"),
+		msg: expect.stringContaining("the providers disagree"),
 	};
-	expect(lines.filter(({ msg }) => msg.includes("the providers differ"))).toEqual([
+	expect(lines.filter(({ msg }) => msg.includes("the providers disagree"))).toEqual([
 		expect.objectContaining({ ...told, level: pino.levels.values.warn }),
 		expect.objectContaining({ ...told, level: pino.levels.values.error }),
 	]);
 });
 
-test("it is asked for the deposit that was told of: its order, its block, its transaction", async () => {
+test("the second provider is asked for the reported deposit: its order, block and transaction", async () => {
 	const scene = await createSwapScene(database.pool);
 	await run(scene, { answer: far }, [opened]);
 	const swap = await readSwap(database.pool, scene.uuid);
@@ -178,7 +178,7 @@ test("it is asked for the deposit that was told of: its order, its block, its tr
 	]);
 });
 
-test("a small deposit is not held up, and nobody is asked", async () => {
+test("a small deposit is not held, and the second provider is not asked", async () => {
 	const scene = await createSwapScene(database.pool);
 	const steps = await run(scene, { answer: () => new Error("must not be asked"), agreeAboveUsd: 40 }, [
 		opened,
@@ -188,7 +188,7 @@ test("a small deposit is not held up, and nobody is asked", async () => {
 	expect(await scene.jobs()).toMatchObject({ fill: "queued" });
 });
 
-test("what was agreed is not asked for again", async () => {
+test("an agreed deposit is not asked for again", async () => {
 	const scene = await createSwapScene(database.pool);
 	await run(scene, { answer: far }, [opened]);
 	expect(await sightings(scene)).toBe(1);
@@ -198,7 +198,7 @@ test("what was agreed is not asked for again", async () => {
 	expect(await scene.jobs()).toMatchObject({ fill: "queued" });
 });
 
-test("what was seen of a block that the chain dropped counts for nothing, and stays to be read", async () => {
+test("an answer about a dropped block no longer counts, and stays on record", async () => {
 	const scene = await createSwapScene(database.pool);
 	await run(scene, { answer: far }, [opened]);
 	await database.owner.query("delete from chain_events where order_id = $1", [hexToBytes(scene.orderId)]);
@@ -219,7 +219,7 @@ test.each<[string, Answer, string]>([
 		"as deep yet",
 	],
 	["does not answer", () => new Error("took too long"), "does not answer"],
-])("while the second provider %s nothing is delivered, and it is said once", async (_, answer, said) => {
+])("while the second provider %s nothing is delivered, and this is logged once", async (_, answer, said) => {
 	const scene = await createSwapScene(database.pool);
 	await run(scene, { answer }, [opened, pass, pass]);
 	expect(await scene.jobs()).toEqual({ open: "queued" });
@@ -230,7 +230,7 @@ test.each<[string, Answer, string]>([
 	expect(await sightings(scene)).toBe(0);
 });
 
-test("a second provider that stays away until it is too late costs the swap its delivery, and not its refund", async () => {
+test("a second provider that is down until the deadline costs the swap its delivery, and not its refund", async () => {
 	const scene = await createSwapScene(database.pool);
 	const steps = await run(scene, { answer: () => new Error("down") }, [
 		opened,
@@ -251,7 +251,7 @@ test("a second provider that stays away until it is too late costs the swap its 
 	});
 });
 
-test("an order that cannot be read keeps no other deposit from being asked for", async () => {
+test("an order that cannot be read does not stop other deposits from being asked for", async () => {
 	const scenes = [await createSwapScene(database.pool), await createSwapScene(database.pool)] as const;
 	const [poison, good] = scenes;
 	const place = {

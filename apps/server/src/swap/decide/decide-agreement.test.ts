@@ -97,7 +97,7 @@ const mustNotBeAsked: Second = () => {
 	throw new Error("nobody needs to be asked");
 };
 
-test("a large deposit is delivered once the second provider has it, asked once and where it is", () => {
+test("a large deposit is delivered once the second provider has it, asked once and for its exact place", () => {
 	const two = new TwoProviders(agrees);
 	expect(two.run()).toEqual([
 		"opening",
@@ -121,15 +121,15 @@ test("a large deposit is delivered once the second provider has it, asked once a
 });
 
 test.each([
-	["of the value itself", { cents: 10_000n }],
-	["below the value", { cents: 9_999n }],
-])("a deposit %s waits for nobody", (_, options) => {
+	["of exactly the threshold", { cents: 10_000n }],
+	["below the threshold", { cents: 9_999n }],
+])("a deposit %s does not wait for the second provider", (_, options) => {
 	const two = new TwoProviders(mustNotBeAsked, options);
 	two.run();
 	expect(two.world.facts.swap.status).toBe("settled");
 });
 
-test("where no second provider is configured nobody is asked, whatever it is worth", () => {
+test("without a configured second provider nobody is asked, whatever the deposit is worth", () => {
 	const two = new TwoProviders(mustNotBeAsked, { cents: 90_000n });
 	const { agreeAboveUsd: _, ...origin } = two.world.policy.origin;
 	two.world.policy.origin = origin as typeof two.world.policy.origin;
@@ -137,7 +137,7 @@ test("where no second provider is configured nobody is asked, whatever it is wor
 	expect(two.world.facts.swap.status).toBe("settled");
 });
 
-test("a large deposit that the second provider never has is never delivered: it is held until it is too late, and refunded", () => {
+test("a large deposit that the second provider never has is held until it is too late, and then refunded", () => {
 	const two = new TwoProviders(never);
 	const facts = two.run(({ actions }) => {
 		expect(actions).not.toContainEqual(expect.objectContaining({ do: "queue", kind: "fill" }));
@@ -148,7 +148,7 @@ test("a large deposit that the second provider never has is never delivered: it 
 	expect(two.world.nowSeconds).toBeLessThan(modelDeadlines.refund + 60);
 });
 
-test("what holds it is looked at again soon, and at the last moment for a fill", () => {
+test("a held deposit is checked again soon, and at the last moment for a fill", () => {
 	const two = new TwoProviders(never);
 	while (two.settle().fact !== "deposit-unseen") two.world.tick();
 	const { timeoutMs, momentMs = 0, wait } = two.decide();
@@ -157,7 +157,7 @@ test("what holds it is looked at again soon, and at the last moment for a fill",
 	expect(two.world.nowSeconds + momentMs / 1_000).toBe(modelDeadlines.fill - destination.finalitySeconds);
 });
 
-test("it counts by the second provider's own depth: its head, or where the value asks for it, what it has final", () => {
+test("a deposit must be deep enough at the second provider too, or final there if its value requires that", () => {
 	const shallow = new TwoProviders((_, { blockNumber }) => ({ headNumber: blockNumber, finalizedNumber: 0 }));
 	expect(() => shallow.run()).toThrow("never comes to rest");
 	expect(shallow.world.has("Filled")).toBe(false);
@@ -177,7 +177,7 @@ test("it counts by the second provider's own depth: its head, or where the value
 	expect(final.run()).toContain("delivering");
 });
 
-test("a deposit that moved to another block is asked for again, and a fill that was queued for the old one is withdrawn", () => {
+test("a deposit that moved to another block is asked for again, and the fill queued for the old one is withdrawn", () => {
 	const two = new TwoProviders(agrees);
 	two.runUntilQueued();
 	const [opened] = two.world.events;
@@ -192,7 +192,7 @@ test("a deposit that moved to another block is asked for again, and a fill that 
 	expect(two.world.facts.jobs.fill?.state).toBe("queued");
 });
 
-test("a fill that was queued is withdrawn where the chain has the deposit again, but not as deep", () => {
+test("a queued fill is withdrawn if the deposit is on the chain again, but not as deep", () => {
 	const two = new TwoProviders(mustNotBeAsked, { cents: 5_000n });
 	two.runUntilQueued();
 	const [opened] = two.world.events;
@@ -204,7 +204,7 @@ test("a fill that was queued is withdrawn where the chain has the deposit again,
 	});
 });
 
-test("what was settled is owed, whatever the second provider says of its deposit now", () => {
+test("a settled delivery is made again, whatever the second provider says about its deposit now", () => {
 	const two = new TwoProviders(agrees);
 	while (two.world.facts.swap.status !== "settled") {
 		two.settle();
@@ -218,7 +218,7 @@ test("what was settled is owed, whatever the second provider says of its deposit
 	expect(two.decide().actions).toContainEqual(expect.objectContaining({ do: "queue", kind: "fill" }));
 });
 
-test("a large Solana deposit is not paid back by one provider's word either: the escrow holds everybody's inputs", () => {
+test("a large Solana deposit is not refunded either while the second provider does not have it", () => {
 	let isBack = false;
 	const second: Second = (world, deposit) => (isBack ? agrees(world, deposit) : undefined);
 	const two = new TwoProviders(second, { origin: "solana" });
@@ -233,7 +233,7 @@ test("a large Solana deposit is not paid back by one provider's word either: the
 });
 
 test.each(["silent", "behind"] as const)(
-	"a large Solana deposit that the second provider, %s, never speaks of is paid back from refundAfter on, and not before",
+	"a large Solana deposit that a %s second provider never confirms is refunded from refundAfter on, and not before",
 	(word) => {
 		const two = new TwoProviders(never, { origin: "solana" });
 		two.word = word;
@@ -247,7 +247,7 @@ test.each(["silent", "behind"] as const)(
 	},
 );
 
-test("a Solana deposit that the second provider contradicts is a person's to decide, however long that takes", () => {
+test("a Solana deposit that the second provider contradicts is never refunded automatically", () => {
 	const two = new TwoProviders(never, { origin: "solana" });
 	two.word = "differs";
 	expect(() => two.run(({ actions }) => expect(JSON.stringify(actions)).not.toContain('"refund"'))).toThrow(
@@ -263,7 +263,7 @@ const ways = {
 } as const;
 
 test.each(Object.entries(ways))(
-	"whatever chains and providers do, no large swap %s has a fill queued that the second provider has not confirmed, and each ends",
+	"whatever chains and providers do, a large swap %s is filled only once the second provider confirmed it, and ends",
 	(_, way) => {
 		fc.assert(
 			fc.property(

@@ -71,7 +71,7 @@ test.each([
 	{ what: "two blocks deep, as its value asks for", cents: 5_000n, blocks: 2 },
 	{ what: "final, where its value is above all depths", cents: 500_000n, blocks: 4 },
 ])(
-	"a delivery is called settled once it is $what, and no block sooner [D-status-15]",
+	"a delivery is reported as settled once it is $what, and no block sooner [D-status-15]",
 	({ cents, blocks }) => {
 		const world = newWorld({});
 		world.facts.swap.valueUsdCents = cents;
@@ -87,13 +87,13 @@ test.each([
 	},
 );
 
-test("on one chain it ends once the fill is final", () => {
+test("a swap on one chain ends once its fill is final", () => {
 	const world = newWorld({ isCrossChain: false });
 	expect(runToEnd(world).at(-1)).toBe("delivery-final");
 	expect(world.facts.swap.status).toBe("settled");
 });
 
-test("nothing is filled while too few attesters are alive, and then it is refunded", () => {
+test("nothing is filled while too few attesters are alive, and the swap is then refunded", () => {
 	const world = newWorld({});
 	Object.defineProperty(world.facts, "attestersAlive", { get: () => 1, set: () => {} });
 	const facts: string[] = [];
@@ -108,7 +108,7 @@ test("nothing is filled while too few attesters are alive, and then it is refund
 	expect(world.nowSeconds).toBeGreaterThan(modelDeadlines.refund);
 });
 
-test("a refund that is only a credit is not called refunded until it is claimed", () => {
+test("a refund that is only credited is not reported as refunded until it is claimed", () => {
 	const world = newWorld({});
 	for (let seconds = 0; seconds < 300; seconds++) {
 		if (world.has("Opened")) world.facts.swap.givingUp = "NO_LIQUIDITY";
@@ -130,7 +130,7 @@ test.each([
 	// A token that is paused refuses everybody.
 	{ reason: "reverted", strike: {} },
 ])(
-	"a swap that could not be paid strikes its account only where the recipient is to blame: $reason",
+	"a swap that could not be paid strikes its account only if the recipient is to blame: $reason",
 	({ reason, strike }) => {
 		const world = newWorld({ destination: "solana" });
 		while (!world.facts.jobs.fill) {
@@ -156,7 +156,7 @@ test("no void is queued while a fill that was signed may still land", () => {
 	expect(world.facts.swap.status).toBe("settled");
 });
 
-test("a payment on Solana counts as out, whatever the time, until its lane says that it is dead", () => {
+test("a Solana payment counts as in flight, whatever the time, until its lane gives it up", () => {
 	const world = newWorld({ destination: "solana" });
 	while (world.facts.jobs.fill?.state !== "sent") {
 		settleRounds(world);
@@ -192,7 +192,7 @@ test("a payment on Solana counts as out, whatever the time, until its lane says 
 	expect(actions).toContainEqual({ do: "queue", kind: "void", again: false });
 });
 
-test("a payment on Solana settles before it is final only while there is time to see it die and pay again", () => {
+test("a Solana payment is settled before it is final only while there is time to see it expire and pay again", () => {
 	const world = newWorld({ destination: "solana" });
 	while (!world.has("Filled")) {
 		settleRounds(world);
@@ -210,7 +210,7 @@ test("a payment on Solana settles before it is final only while there is time to
 	expect(settlesAt(lastMoment + 1)).toBe(false);
 });
 
-test("what could not be delivered again is settled only once its delivery is final", () => {
+test("a delivery that could not be repeated is settled only once it is final", () => {
 	for (const lacks of [{ isReserved: false }, { givingUp: "NO_LIQUIDITY" as const }]) {
 		const world = newWorld({});
 		while (!world.has("Filled")) {
@@ -231,7 +231,7 @@ test("what could not be delivered again is settled only once its delivery is fin
 	}
 });
 
-test("an order to Solana that nobody submitted is closed by a void too: no time closes it", () => {
+test("an order to Solana that nobody submitted is voided too, since no deadline closes it", () => {
 	const world = newWorld({ destination: "solana" });
 	while (!world.has("Opened")) {
 		settleRounds(world);
@@ -241,7 +241,7 @@ test("an order to Solana that nobody submitted is closed by a void too: no time 
 	expect(decide(world.facts, world.policy, world.nowSeconds * 1_000).fact).toBe("voiding");
 });
 
-test("a deposit on Solana that was co-signed is given up only once its lane says that it is dead", () => {
+test("a co-signed Solana deposit is given up only once its lane reports it as expired", () => {
 	const world = newWorld({ origin: "solana" });
 	settleRounds(world);
 	Object.assign(world.facts.jobs.open ?? {}, { state: "sent" });
@@ -259,7 +259,7 @@ test("a deposit on Solana that was co-signed is given up only once its lane says
 	expect(decideNow()).toMatchObject({ fact: "not-opened", isEnd: true });
 });
 
-test("a store that was restored and knows of no deposit asks the lane before it says failed, however late", () => {
+test("a restored store that knows of no deposit asks the lane before it reports failure, however late", () => {
 	const world = newWorld({ origin: "solana" });
 	settleRounds(world);
 	Object.assign(world.facts.origin, { finalizedHeight: 1_000, finalizedNumber: 2_000, number: 2_004 });
@@ -275,7 +275,7 @@ test("a store that was restored and knows of no deposit asks the lane before it 
 	}
 });
 
-test("what waits for attesters whom it does not need is queued for a lane", () => {
+test("a job that waits for attesters it does not need is queued for a lane", () => {
 	const world = newWorld({ origin: "solana" });
 	while (!world.facts.jobs.release) {
 		settleRounds(world);
@@ -287,7 +287,7 @@ test("what waits for attesters whom it does not need is queued for a lane", () =
 	expect(actions).toContainEqual({ do: "queue", kind: "release", attested: false, again: true });
 });
 
-test("an output that was delivered is settled, even where the input was refunded too", () => {
+test("a delivered output is settled, even if the input was refunded too", () => {
 	const world = newWorld({});
 	while (!world.has("Filled")) {
 		settleRounds(world);
@@ -300,7 +300,7 @@ test("an output that was delivered is settled, even where the input was refunded
 	expect(world.facts.swap.status).toBe("settled");
 });
 
-test("a settled delivery that its chain dropped is made again as it was made before [D-status-16]", () => {
+test("a settled delivery that a reorg dropped is made again unchanged [D-status-16]", () => {
 	const world = newWorld({});
 	const delivery = { kind: "router", budget: 90n, fees: [500] } as const;
 	world.facts.swap.delivery = { ...delivery, fees: [500] };
@@ -319,7 +319,7 @@ test("a settled delivery that its chain dropped is made again as it was made bef
 });
 
 test.each(["origin", "destination"] as const)(
-	"nothing is delivered while the %s chain stands still",
+	"nothing is delivered while the %s chain has no new blocks",
 	(chain) => {
 		const world = newWorld({});
 		while (!world.has("Opened")) {
@@ -337,7 +337,7 @@ test.each(["origin", "destination"] as const)(
 	},
 );
 
-test("a follower that is behind decides nothing", () => {
+test("nothing is decided while a follower is behind", () => {
 	const world = newWorld({});
 	world.facts.origin.finalizedNumber = world.facts.origin.number + 1;
 	world.facts.origin.finalizedTimestamp = modelDeadlines.open + 1;
@@ -351,7 +351,7 @@ test("a follower that is behind decides nothing", () => {
 const ways = { "between EVM chains": {}, "on an EVM chain": { isCrossChain: false }, ...solanaWays };
 
 test.each(Object.entries(ways))(
-	"whatever the chains, lanes and attesters do, a swap %s ends, and no rule of money is broken [D-status-18, D-status-19, D-status-22]",
+	"whatever chains, lanes and attesters do, a swap %s ends, and no rule about money is broken [D-status-18, D-status-19, D-status-22]",
 	(_, way) => {
 		const outcomes: Record<string, number> = {};
 		fc.assert(
@@ -376,7 +376,7 @@ test.each(Object.entries(ways))(
 	},
 );
 
-test("within Solana an order has one end, whatever a forgotten lane signs and whenever it lands", () => {
+test("within Solana an order ends in only one way, whatever a forgotten lane signs and whenever it lands", () => {
 	fc.assert(
 		fc.property(
 			fc.integer({ min: 1, max: 2 ** 31 - 1 }),

@@ -12,7 +12,7 @@ afterAll(() => database.drop());
 
 const nowMs = 1_800_000_000_000;
 
-test("a pause is known within moments, stands while the database is gone, and goes when it is lifted", async () => {
+test("a pause is seen soon, holds while the database is gone, and ends when it is lifted", async () => {
 	let isGone = false;
 	let failures = 0;
 	const db = {
@@ -39,7 +39,7 @@ test("a pause is known within moments, stands while the database is gone, and go
 	await list.close();
 });
 
-test("until it was read once, every chain counts as paused", async () => {
+test("until the list was read once, every chain counts as paused", async () => {
 	const db = { query: () => Promise.reject(new Error("gone")) } as unknown as Database;
 	const list = await createPauseList({ db, everyMs: 10 });
 	expect(list.reasonOf(1)).toMatch(/not known/);

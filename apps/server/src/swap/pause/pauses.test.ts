@@ -18,7 +18,7 @@ afterAll(() => database.drop());
 
 const nowMs = 1_800_000_000_000;
 
-test("a chain is paused once per cause while that is open, and again after it was lifted", async () => {
+test("a chain is paused once per cause until that is lifted, and can be paused again afterwards", async () => {
 	const { pool } = database;
 	const breach = { chainId: 1, cause: "breach", reason: "I2: the vault is short" } as const;
 	const all = await Promise.all(Array.from({ length: 8 }, () => pauseChain(pool, { ...breach, nowMs })));
@@ -45,7 +45,7 @@ test("a chain is paused once per cause while that is open, and again after it wa
 	});
 });
 
-test("what was paused, and who lifted it, stays", async () => {
+test("the record of a pause, and of who lifted it, cannot be changed", async () => {
 	const { pool } = database;
 	await pauseChain(pool, { chainId: 2, cause: "operator", reason: "a test", setBy: "ada", nowMs });
 	await liftPauses(pool, { chainId: 2, by: "ada", reason: "done", nowMs });
@@ -56,7 +56,7 @@ test("what was paused, and who lifted it, stays", async () => {
 	await expect(change).rejects.toThrow("kept for good");
 });
 
-test("what a breach is paused for grows while it is open, and is accepted once that is lifted", async () => {
+test("breaches are added to an open pause, and count as accepted once it is lifted", async () => {
 	const { pool } = database;
 	const pause = { chainId: 9, reason: "short", nowMs };
 	expect(await pauseForBreaches(pool, { ...pause, breaches: ["I2 a"] })).toBe(true);
@@ -67,7 +67,7 @@ test("what a breach is paused for grows while it is open, and is accepted once t
 	expect(await readAcceptedBreaches(pool)).toEqual(new Set(["I2 a", "I3 b"]));
 });
 
-test("whoever lifts a breach accepts what he has seen: what an audit adds meanwhile keeps it open", async () => {
+test("a lift accepts only the breaches that were seen, and one added meanwhile keeps the pause open", async () => {
 	const { pool } = database;
 	const pause = { chainId: 10, reason: "short", nowMs };
 	const lift = { chainId: 10, by: "ada", reason: "known", nowMs };
@@ -80,7 +80,7 @@ test("whoever lifts a breach accepts what he has seen: what an audit adds meanwh
 	expect(lifted).toMatchObject([{ cause: "breach", breaches: ["I2 a", "I3 b", "I4 c"] }]);
 });
 
-test("whether a broken finality was accepted for the head of now does not depend on a worker's clock", async () => {
+test("whether broken finality was accepted for the current head does not depend on a worker's clock", async () => {
 	const { pool } = database;
 	await pool.query("insert into chain_heads values (7, 100, '', 0, 1, 90, 0, 0, 0)");
 	const broken = { chainId: 7, cause: "finality", reason: "gone back" } as const;

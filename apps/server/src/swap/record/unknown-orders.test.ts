@@ -31,7 +31,7 @@ beforeAll(async () => {
 });
 afterAll(() => database?.drop());
 
-test("however many orders strangers open, a look at the next ones reads a few, delivered ones first", async () => {
+test("however many orders strangers open, only the next few are read, delivered ones first", async () => {
 	const { owner } = database;
 	const first = await readUnknownOrders(owner, { limit: 100 });
 	expect(first).toHaveLength(100);
@@ -58,7 +58,7 @@ test("however many orders strangers open, a look at the next ones reads a few, d
 	expect(next).toMatchObject({ orderId: delivered, isFilled: true });
 });
 
-test("the look goes by indexes: it sorts no more than it was asked for", async () => {
+test("unknown orders are read by indexes, and few rows are fetched", async () => {
 	const { owner } = database;
 	const client = await owner.connect();
 	try {
