@@ -18,7 +18,7 @@ function answering(...answers: string[]) {
 	return { questions, ask: async (question: string) => answers[questions.push(question) - 1] ?? "" };
 }
 
-test("a key that is stored is kept by an empty answer, and replaced by another key", async () => {
+test("an empty answer keeps the stored key, and another key replaces it", async () => {
 	const secrets: Partial<Record<KeyName, string>> = { "api-key": "old", "evm-key": "old" };
 	const { ask, questions } = answering("", ` ${evmKey}\n`, "");
 	const stored = await askKeys({ env: {}, keychain: makeKeychain(secrets), ask, say: () => {} });
@@ -35,7 +35,7 @@ test.each([
 	["api-key", ["a key"]],
 	["evm-key", ["", "11"]],
 	["solana-key", ["", "", "11"]],
-])("what is no %s does not take the place of one", async (name, answers) => {
+])("an invalid %s does not replace the stored one", async (name, answers) => {
 	const secrets = { [name]: "old" };
 	const asked = askKeys({
 		env: {},
@@ -47,7 +47,7 @@ test.each([
 	expect(secrets).toEqual({ [name]: "old" });
 });
 
-test("what the environment has is not asked for", async () => {
+test("a key that is in the environment is not asked for", async () => {
 	const { ask, questions } = answering();
 	const env = { GEOSWAP_API_KEY: "key-1", GEOSWAP_SOLANA_KEY: "any" };
 	expect(await askKeys({ env, keychain: makeKeychain({}), ask, say: () => {} })).toEqual([]);

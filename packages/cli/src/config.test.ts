@@ -9,7 +9,7 @@ import { hashOf, homeOf, readConfig } from "./config.ts";
 
 const baseUrl = "https://swaps.example";
 
-test("init writes a configuration for its owner alone, with no secret in it", async () => {
+test("init writes files that only their owner can read, with no secret in them", async () => {
 	const { env, home, deployment } = makeHome();
 	const { exit, stdout } = await runCli(
 		initArgs(`${baseUrl}/`, deployment, "--rpc", "31337=http://127.0.0.1:1", "--json"),
@@ -26,7 +26,7 @@ test("init writes a configuration for its owner alone, with no secret in it", as
 	expect(await readConfig({ env })).toMatchObject({ baseUrl, rpc: { 31337: "http://127.0.0.1:1" }, pins });
 });
 
-test("init again changes only what it is told", async () => {
+test("a second init changes only the options that it is given", async () => {
 	const { env, deployment } = makeHome();
 	await runCli(initArgs(baseUrl, deployment, "--rpc", "31337=http://a.example"), { env });
 	const { exit } = await runCli(
@@ -40,7 +40,7 @@ test("init again changes only what it is told", async () => {
 	});
 });
 
-test("the first pins too need somebody who compared their hash: without one nothing is written", async () => {
+test("init without the hash of the first pins writes nothing, and the error names the hash", async () => {
 	const { env, home, deployment } = makeHome();
 	const args = ["init", "--base-url", baseUrl, "--deployment", deployment];
 	const { exit, stdout } = await runCli([...args, "--json"], { env });
@@ -52,7 +52,7 @@ test("the first pins too need somebody who compared their hash: without one noth
 });
 
 test.each(["damaged", "missing"])(
-	"pins that are %s are replaced by the same ones alone, and endpoints stay",
+	"pins that are %s can be replaced only by the same pins, and endpoints stay",
 	async (how) => {
 		const { env, home, deployment } = makeHome();
 		await runCli(initArgs(baseUrl, deployment, "--rpc", "31337=http://a.example"), { env });
@@ -71,7 +71,7 @@ test.each(["damaged", "missing"])(
 	},
 );
 
-test("pins are not replaced by others without somebody who compared their hash", async () => {
+test("pins are replaced by other pins only if the hash of those is given", async () => {
 	const { env, deployment } = makeHome();
 	await runCli(initArgs(baseUrl, deployment), { env });
 	const before = await readConfig({ env });
@@ -91,7 +91,7 @@ test("pins are not replaced by others without somebody who compared their hash",
 	expect((await readConfig({ env })).deployment.sha256).toBe(sha256);
 });
 
-test("a deployment file that the service itself hands out is refused", async () => {
+test("a deployment file that the service itself serves is refused unless its hash is given", async () => {
 	const { env, deployment } = makeHome();
 	const server = createServer((_, response) => response.end(readFileSync(deployment)));
 	await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
@@ -99,11 +99,15 @@ test("a deployment file that the service itself hands out is refused", async () 
 	const args = ["init", "--base-url", own, "--deployment", `${own}/deployment.json`];
 	const refused = await runCli(args, { env });
 	expect(refused).toMatchObject({ exit: 3 });
-	expect(refused.stderr).toContain("comes from the service itself");
+	expect(refused.stderr).toContain("comes from the service that it is meant to check");
 	const capitals = args.with(4, `${own.replace("http", "HTTP")}/deployment.json`);
-	expect((await runCli(capitals, { env })).stderr).toContain("comes from the service itself");
+	expect((await runCli(capitals, { env })).stderr).toContain(
+		"comes from the service that it is meant to check",
+	);
 	const otherPort = args.with(2, "http://127.0.0.1:1");
-	expect((await runCli(otherPort, { env })).stderr).toContain("comes from the service itself");
+	expect((await runCli(otherPort, { env })).stderr).toContain(
+		"comes from the service that it is meant to check",
+	);
 	// The given hash means that somebody has vouched for the file.
 	const sha256 = hashOf(readFileSync(deployment, "utf8"));
 	expect(await runCli([...args, "--deployment-sha256", sha256], { env })).toMatchObject({ exit: 0 });
@@ -111,7 +115,7 @@ test("a deployment file that the service itself hands out is refused", async () 
 	server.close();
 });
 
-test("an address that sends on to another one is not followed: who sent the pins must be who was named", async () => {
+test("a redirect to the deployment file is not followed", async () => {
 	const { env, deployment } = makeHome();
 	const server = createServer(({ url }, response) => {
 		if (url === "/moved") response.writeHead(302, { location: "/deployment.json" }).end();
@@ -136,7 +140,7 @@ test("pins that were changed on the disk are not used", async () => {
 	await expect(readConfig({ env })).rejects.toMatchObject({ code: "INVALID_CONFIG" });
 });
 
-test("an unknown key in the configuration is an error, and so is a file that is none", async () => {
+test("a configuration with an unknown key, or that is not JSON, is an error", async () => {
 	const { env, home, deployment } = makeHome();
 	await runCli(initArgs(baseUrl, deployment), { env });
 	const path = join(home, "config.json");
@@ -155,12 +159,12 @@ test.each([
 	[["--base-url", "https://swaps.example#f"], "--base-url"],
 	[["--base-url", "https://u:p@swaps.example"], "--base-url"],
 	[["--deployment", "/nowhere/deployment.json"], "no such file"],
-	[["--deployment", "http://files.example/deployment.json"], "only https"],
+	[["--deployment", "http://files.example/deployment.json"], "an https address"],
 	[["--rpc", "31337"], "--rpc"],
 	[["--rpc", "1=http://a.example"], "no chain"],
 	[["--rpc", "31337=a.example"], "--rpc"],
 	[["--rpc", "31337=http:foo"], "--rpc"],
-])("init %j is told what is wrong, and writes nothing", async (args, why) => {
+])("init with %j says what is wrong, and writes nothing", async (args, why) => {
 	const { env, deployment, home } = makeHome();
 	const all = [...initArgs(baseUrl, deployment), ...args, "--json"];
 	const { exit, stdout } = await runCli(all, { env });
@@ -169,14 +173,14 @@ test.each([
 	expect(() => statSync(home)).toThrow();
 });
 
-test("without a terminal nothing is asked: what is missing is an error", async () => {
+test("without a terminal init does not ask: a missing option is an error", async () => {
 	const { env } = makeHome();
 	const { exit, stdout } = await runCli(["init", "--json"], { env });
 	expect(exit).toBe(2);
 	expect(JSON.parse(stdout).error.message).toContain("--base-url is missing");
 });
 
-test("a relative home is the same one wherever the program is called", () => {
+test("a relative GEOSWAP_HOME is made absolute", () => {
 	const { home } = makeHome();
 	expect(homeOf({ env: { GEOSWAP_HOME: relative(process.cwd(), home) } })).toBe(home);
 });

@@ -41,7 +41,7 @@ test.each<[string, string[], string, string[]]>([
 	["a status", ["status", swapId, "--no-wait"], "/swap/status", [swapId, "settled"]],
 	["a quote", ["quote", ...terms], "/swap/quote", ["9980000", "9930100"]],
 	["a swap", ["swap", ...terms, "--slippage-bps", "50"], "/swap/quote", ["9980000", "9930100"]],
-])("nothing that a terminal obeys in the texts of %s is printed", async (_, args, path, kept) => {
+])("control characters in the service's texts are not printed: %s", async (_, args, path, kept) => {
 	poison(path, ...kept);
 	for (const form of [[], ["--json"]]) {
 		const { stdout, stderr } = await runCli([...args, ...form], { env });
@@ -50,7 +50,7 @@ test.each<[string, string[], string, string[]]>([
 	}
 });
 
-test("nor in those of an error", async () => {
+test("control characters in the service's errors are not printed", async () => {
 	const body = { code: hostile, message: hostile, next: hostile, requestId: hostile, retryable: false };
 	service.handlers["/chains"] = () => ({ status: 422, body });
 	for (const form of [[], ["--json"]]) {
@@ -59,7 +59,7 @@ test("nor in those of an error", async () => {
 	}
 });
 
-test("the command of the next page, pasted into a shell, is that command and nothing else", async () => {
+test("the printed command for the next page can be pasted into a shell safely", async () => {
 	const nextCursor = `--unfinished'; touch hacked; $(touch hacked) '${"x".repeat(200)}; touch hacked`;
 	service.handlers["/swaps"] = () => ({ body: { swaps: [], nextCursor } });
 	const { stdout } = await runCli(["history", "--limit", "5", "--status", "settled"], { env });

@@ -26,7 +26,7 @@ test.each([
 	["GEOSWAP_API_KEY", ["status", swapId], 5],
 	["GEOSWAP_API_KEY", ["history"], 3],
 ])(
-	"Ctrl-C while the keychain waits for its owner, for want of %s, ends %j",
+	"without %s, Ctrl-C while the keychain is locked ends %j",
 	async (name, args, exit) => {
 		const controller = new AbortController();
 		owner.onAsked = () => setTimeout(() => controller.abort(), 20);

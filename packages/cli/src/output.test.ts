@@ -15,19 +15,26 @@ async function written(lines: Line[], columns?: number): Promise<string> {
 	return text;
 }
 
-test.each([1, 8, 11, 12, 39])("a terminal of %i columns gets lines of 40", async (columns) => {
-	const lines: Line[] = [["swap", `word ${"x".repeat(100)}`], "y".repeat(50), [`${"z".repeat(60)}`, "text"]];
-	const text = await written(lines, columns);
-	for (const line of text.split("\n")) expect(line.length).toBeLessThanOrEqual(40);
-	expect(text.replace(/\s/g, "")).toBe(`swapword${"x".repeat(100)}${"y".repeat(50)}${"z".repeat(60)}text`);
-});
+test.each([1, 8, 11, 12, 39])(
+	"on a terminal of %i columns, lines are 40 columns or shorter",
+	async (columns) => {
+		const lines: Line[] = [
+			["swap", `word ${"x".repeat(100)}`],
+			"y".repeat(50),
+			[`${"z".repeat(60)}`, "text"],
+		];
+		const text = await written(lines, columns);
+		for (const line of text.split("\n")) expect(line.length).toBeLessThanOrEqual(40);
+		expect(text.replace(/\s/g, "")).toBe(`swapword${"x".repeat(100)}${"y".repeat(50)}${"z".repeat(60)}text`);
+	},
+);
 
-test("a command is on one line, however narrow the terminal: each half of it would be a command", async () => {
+test("a command is printed on one line, however narrow the terminal is", async () => {
 	const command = `geoswap history --cursor=${"x".repeat(100)} reboot`;
 	expect(await written([{ label: "more", command }], 40)).toBe(`more       ${command}\n`);
 });
 
-test("a long word before a text stays apart from it", async () => {
+test("a long label is separated from its text", async () => {
 	const lines: Line[] = [
 		["  USDC", "5"],
 		["  wstETH-LP2", "898.47"],
@@ -36,7 +43,7 @@ test("a long word before a text stays apart from it", async () => {
 	expect(await written(lines)).toBe("  USDC     5\n  wstETH-LP2 898.47\n  sUSDe1234 12\n");
 });
 
-test("what the service sent in the place of a text is shown, and ends nothing", async () => {
+test("a value from the service that is not text is printed", async () => {
 	const answer = JSON.parse('{ "requestId": 5 }');
 	expect(await written([["request", answer.requestId]])).toBe("request    5\n");
 });

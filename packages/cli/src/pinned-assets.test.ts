@@ -12,27 +12,27 @@ test("a chain is found by its id, and by its name in any case with dashes for sp
 	expect(findChain(pins, "solana").kind).toBe("solana");
 });
 
-test("a chain that is not pinned is an error that lists those that are", () => {
+test("a chain that is not pinned is an error that lists the pinned chains", () => {
 	expect(() => findChain(pins, "base")).toThrow(
 		"chain-31337 (31337), chain-31338 (31338), solana (792703809)",
 	);
 	expect(() => findChain(pins, "313")).toThrow('no chain "313"');
 });
 
-test("a name that two chains have is refused", () => {
+test("a name that two chains share is refused", () => {
 	const twins = { ...pins, chains: pins.chains.map((chain) => ({ ...chain, name: "Twin" })) };
 	expect(() => findChain(twins, "twin")).toThrow("several chains");
 	expect(findChain(twins, "31338").chainId).toBe(31338);
 });
 
-test("a token is found by its symbol or its address, and its address is what the pins say", () => {
+test("a token is found by its symbol or its address, and its address comes from the pins", () => {
 	for (const text of ["USDC", "usdc", usdc, usdc.toLowerCase()]) {
 		expect(findAsset(pins, "--from", `31337:${text}`)).toMatchObject({ address: usdc, decimals: 6 });
 	}
 	expect(findAsset(pins, "--to", "solana:SOL")).toMatchObject({ isNative: true, decimals: 9 });
 });
 
-test("a symbol that the chain has not is an error that lists what it has: nothing takes its place", () => {
+test("an unknown symbol is an error that lists the tokens of the chain", () => {
 	for (const text of ["USDT", "USD", "USDCC", "US DC", "ETH"]) {
 		expect(() => findAsset(pins, "--from", `31337:${text}`)).toThrow(`It has: USDC (${usdc})`);
 	}
@@ -42,7 +42,7 @@ test("a symbol that the chain has not is an error that lists what it has: nothin
 	expect(() => findAsset(pins, "--from", `solana:${mint.toUpperCase()}`)).toThrow("has no token");
 });
 
-test("of two symbols that differ in case only the exact one is taken, or none", () => {
+test("if two symbols differ only in case, only an exact match is accepted", () => {
 	const [asset] = one?.assets ?? [];
 	if (!one || !asset) throw new Error("one asset is pinned");
 	const other = { ...asset, symbol: "uSDC", address: one.wrappedNative };
@@ -51,6 +51,6 @@ test("of two symbols that differ in case only the exact one is taken, or none", 
 	expect(() => findAsset(alike, "--from", "31337:usdc")).toThrow("several tokens");
 });
 
-test.each(["USDC", ":USDC", "31337:", ""])("%s is no <chain>:<token>", (text) => {
+test.each(["USDC", ":USDC", "31337:", ""])("%s is not <chain>:<token>", (text) => {
 	expect(() => findAsset(pins, "--from", text)).toThrow("<chain>:<token>");
 });

@@ -22,7 +22,7 @@ const text = fc.string({
 });
 const unseen = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/u;
 
-test("no text reaches a terminal with a character that is not seen", () => {
+test("printable text has no invisible characters", () => {
 	fc.assert(
 		fc.property(text, (told) => {
 			expect(printable(told)).not.toMatch(unseen);
@@ -32,7 +32,7 @@ test("no text reaches a terminal with a character that is not seen", () => {
 	expect(printable("no\u001b[2J\u202eway\r\nhome")).toBe("no\\u001b[2J\\u202eway  home");
 });
 
-test("a JSON document has no such character, and says the same", () => {
+test("printable JSON has no invisible characters and parses to the same value", () => {
 	fc.assert(
 		fc.property(fc.dictionary(text, text), (told) => {
 			const shown = printableJson(JSON.stringify(told, null, 2));

@@ -8,7 +8,7 @@ import { findKey, parseEvmKey, parseSolanaKey, readApiKey, readEvmAccount } from
 const empty: Keychain = { get: async () => undefined, set: async () => {} };
 const filled: Keychain = { ...empty, get: async (name) => `${name} of the keychain` };
 
-test("the environment's key comes before the keychain's, which is not asked then", async () => {
+test("a key in the environment is used first, and the keychain is not asked", async () => {
 	const untouched: Keychain = {
 		...empty,
 		get: () => {
@@ -23,12 +23,12 @@ test("the environment's key comes before the keychain's, which is not asked then
 	);
 });
 
-test("a key that is nowhere is an error that names its variable", async () => {
+test("a missing key is an error that names its variable", async () => {
 	await expect(readApiKey({ env: {}, keychain: empty })).rejects.toThrow("GEOSWAP_API_KEY");
 	await expect(readEvmAccount({ env: {}, keychain: empty })).rejects.toThrow("GEOSWAP_EVM_KEY");
 });
 
-test("a machine without a keychain has no keys in it, and storing one says to use the environment", async () => {
+test("without a keychain no key is found, and storing one fails with the advice to use the environment", async () => {
 	const broken = openKeychain("/nowhere");
 	// Without a session bus there is no secret service.
 	process.env.DBUS_SESSION_BUS_ADDRESS = "unix:path=/nonexistent";
@@ -36,12 +36,12 @@ test("a machine without a keychain has no keys in it, and storing one says to us
 	await expect(broken.set("evm-key", "secret")).rejects.toThrow("environment");
 });
 
-test("an EVM key is 32 bytes of hex, with or without 0x", async () => {
+test("an EVM key is accepted with and without 0x", async () => {
 	const { address } = await parseEvmKey(evmKey);
 	expect((await parseEvmKey(evmKey.slice(2))).address).toBe(address);
 });
 
-test("a Solana key is base58 or a JSON array, of 32 bytes or of a whole pair", async () => {
+test("a Solana key is accepted as a JSON array and as base58", async () => {
 	const bytes = Uint8Array.from(JSON.parse(solanaKey));
 	expect(await parseSolanaKey(solanaKey)).toEqual(bytes);
 	expect(await parseSolanaKey(getBase58Decoder().decode(bytes))).toEqual(bytes);
@@ -59,7 +59,7 @@ test.each([
 	[parseSolanaKey, JSON.stringify(Array(64).fill(17))],
 	[parseSolanaKey, "[17,"],
 	[parseSolanaKey, "0OIl"],
-] as const)("%o refuses what is no key, without showing it", async (parse, text) => {
+] as const)("%o refuses an invalid key without showing it", async (parse, text) => {
 	const error: Error = await parse(text).then(
 		() => expect.unreachable(),
 		(thrown: Error) => thrown,

@@ -14,18 +14,18 @@ test.each([
 	["hex behind an equals sign", [`--private-key=${hex}`]],
 	["a key pair in base58", ["--key", base58]],
 	["a JSON array", [JSON.stringify(bytes)]],
-	["a JSON array that the shell took apart", ["--key", ...JSON.stringify(bytes, null, 1).split(/\s+/)]],
-	["the words of a wallet", ["--id", words]],
-	["the words of a wallet, without quotes", words.split(" ")],
+	["a JSON array that the shell split", ["--key", ...JSON.stringify(bytes, null, 1).split(/\s+/)]],
+	["a mnemonic", ["--id", words]],
+	["a mnemonic without quotes", words.split(" ")],
 	["an API key", ["--api-key", `geosk_0123456789ab_${"0".repeat(47)}`]],
-])("a secret in the arguments is refused and not shown again: %s", async (_, args) => {
+])("a secret in the arguments is refused and not printed: %s", async (_, args) => {
 	const { exit, stdout, stderr } = await runCli([...args, "--json"], { env: {} });
 	expect(exit).toBe(2);
 	expect(JSON.parse(stdout).error.code).toBe("KEY_IN_ARGUMENTS");
 	for (const secret of args.filter((arg) => arg.length > 20)) expect(stdout + stderr).not.toContain(secret);
 });
 
-test("addresses, swaps' ids and hashes that are marked as such are no secrets", () => {
+test("addresses, swap ids, hashes with their prefix and keys in RPC URLs are accepted", () => {
 	refuseKeys([
 		...["swap", "--from", "8453:0x833589fCD6eDb6E08f4c7C32D4f71b54bdA02913", "--recipient"],
 		...["EST2WdwfFcfd6aiFX9nHa2ogD25sCBnLjiK9PCRuzbNs", "swp_01m7g1sa2be008j9r4pw0rzatg"],
@@ -47,7 +47,7 @@ test.each([
 	[[`--base-url=https://a.example/${hex}`]],
 	[["--rpc", `1=${hex}`]],
 	[["--rpc", `1=https://a.example ${hex}`]],
-])("a key in another place than an endpoint's address is refused: %j", (args) => {
+])("a key outside the URL of --rpc is refused: %j", (args) => {
 	expect(() => refuseKeys(args)).toThrow("looks like a private key");
 });
 
@@ -57,7 +57,7 @@ test.each([
 	[["swap", "--x=it's 4wBqpZM9xaSheZzJSMawUKKwhdpChKbZ5eu5ky4Vigw'"], "unknown option '--x'"],
 	[["4wBqpZM9xaSheZzJSMawUKKwhdpChKbZ5eu5ky4Vigw"], "unknown command."],
 	[["swop"], "unknown command 'swop' (Did you mean swap?)"],
-])("what is not known is named, and what may be a key is not: %j", async (args, message) => {
+])("an unknown option or command is named unless it may be a key: %j", async (args, message) => {
 	const { exit, stdout, stderr } = await runCli(args, { env: {} });
 	expect(exit).toBe(2);
 	expect(stdout + stderr).toContain(message);

@@ -22,7 +22,7 @@ async function json(
 	return { exit, stderr, body: JSON.parse(stdout) };
 }
 
-test("quote: the price, with every address that was resolved and without the sealed token", async () => {
+test("quote prints the price and every resolved address, and not the sealed token", async () => {
 	const { exit, body } = await json("quote", ...terms, "--slippage-bps", "50");
 	expect(exit).toBe(0);
 	expect(body).toMatchObject({
@@ -34,14 +34,14 @@ test("quote: the price, with every address that was resolved and without the sea
 	expect(service.seen.map(({ path, apiKey }) => [path, apiKey])).toEqual([["/swap/quote", "key-1"]]);
 });
 
-test("quote max: all that the chain says the wallet holds", async () => {
+test("quote with max asks for the whole balance of the wallet", async () => {
 	const { exit } = await json("quote", ...terms.with(5, "max"));
 	expect(exit).toBe(0);
 	const asked = service.seen.find(({ path }) => path === "/swap/quote");
 	expect(JSON.parse(asked?.body ?? "")).toMatchObject({ amount: "10000000" });
 });
 
-test("chains, tokens, delegation, history and balance answer with one document", async () => {
+test("chains, tokens, delegation, history and balance each answer with one JSON document", async () => {
 	expect(await json("chains")).toMatchObject({
 		exit: 0,
 		body: {
@@ -68,7 +68,7 @@ test("chains, tokens, delegation, history and balance answer with one document",
 	});
 });
 
-test("balance tells of each chain without an endpoint, and of the others what they hold", async () => {
+test("balance reports each chain without an endpoint, and the balances on the others", async () => {
 	expect((await json("balance")).body).toMatchObject({
 		chains: [
 			{ balances: [{ shown: "10" }] },
@@ -79,7 +79,7 @@ test("balance tells of each chain without an endpoint, and of the others what th
 	expect(await json("balance", "31338")).toMatchObject({ exit: 2, body: { error: { code: "NO_RPC" } } });
 });
 
-test("an endpoint of another chain is not believed, and one that fails is named by its host alone", async () => {
+test("an endpoint of another chain is refused, and errors do not show the key in its URL", async () => {
 	const withKey = `${service.baseUrl}/rpc?key=hidden`;
 	await runCli(["init", "--rpc", `31338=${withKey}`], { env });
 	const other = await json("balance", "31338");
@@ -90,7 +90,7 @@ test("an endpoint of another chain is not believed, and one that fails is named 
 	expect(JSON.stringify([other, broken])).not.toContain("hidden");
 });
 
-test("status: 0 settled, 4 refunded or failed, 5 pending", async () => {
+test("status is exit 0 for settled, 4 for refunded or failed, and 5 for pending", async () => {
 	expect(await json("status", swapId)).toMatchObject({ exit: 0, body: { swap: { status: "settled" } } });
 	for (const status of ["refunded", "failed"] as const) {
 		service.handlers["/swap/status"] = () => ({ body: { ...pending, status } });
@@ -103,7 +103,7 @@ test("status: 0 settled, 4 refunded or failed, 5 pending", async () => {
 	});
 });
 
-test("what the service tells otherwise than the deployment file is said", async () => {
+test("differences between the service and the deployment file are reported", async () => {
 	const original = service.handlers["/tokens"];
 	service.handlers["/tokens"] = (request) => {
 		const answer = original?.(request) as { body: { tokens: object[] } };
@@ -149,7 +149,7 @@ test.each([
 	[["quote", ...terms.with(1, "31337:USDT")], "UNKNOWN_TOKEN"],
 	[["quote", ...terms.with(5, "1.0000001")], "INVALID_AMOUNT"],
 	[["quote", ...terms.with(7, "0xabc")], "INVALID_ADDRESS"],
-])("%j is wrong input: exit 2, and nothing is asked of the service", async (args, code) => {
+])("%j is wrong input: exit 2, and the service is not called", async (args, code) => {
 	const { exit, body } = await json(...args);
 	expect({ exit, body }).toMatchObject({
 		exit: 2,
@@ -159,7 +159,7 @@ test.each([
 	expect(service.seen).toEqual([]);
 });
 
-test("what the service refuses is exit 3, with all that it said", async () => {
+test("a refusal of the service is exit 3, with the fields of its error", async () => {
 	service.handlers["/swap/quote"] = () => refusal(422, "NEEDS_LARGER_SIZE", "fix_request");
 	expect(await json("quote", ...terms)).toMatchObject({
 		exit: 3,
@@ -175,7 +175,7 @@ test("what the service refuses is exit 3, with all that it said", async () => {
 	});
 });
 
-test("limits of the caller are kept before anything is signed: exit 3", async () => {
+test("--max-spend and --min-out are enforced before anything is built: exit 3", async () => {
 	for (const command of [["quote"], ["swap"], ["swap", "--dry-run"]]) {
 		expect(await json(...command, ...terms, "--max-spend", "9.999999")).toMatchObject({
 			exit: 3,
@@ -199,12 +199,12 @@ test("a missing configuration and a missing key are exit 2", async () => {
 	expect(JSON.parse(noKey.stdout).error).toMatchObject({ code: "NO_KEY", next: "check_key" });
 });
 
-test("what nobody expected is exit 1, as a document too", async () => {
+test("an unexpected error is exit 1 with a JSON document", async () => {
 	service.handlers["/chains"] = () => ({ body: { chains: "none" } });
 	expect(await json("chains")).toMatchObject({ exit: 1, body: { error: { code: "UNEXPECTED" } } });
 });
 
-test("help is exit 0 and has the exit codes, no line of it longer than 80 columns", async () => {
+test("help is exit 0, lists the exit codes and fits 80 columns", async () => {
 	for (const args of [["--help"], ["swap", "--help"], ["init", "--help"], ["status", "--help"]]) {
 		const { exit, stdout, stderr } = await runCli(args, { env: {} });
 		expect({ exit, stderr }).toEqual({ exit: 0, stderr: "" });
@@ -214,7 +214,7 @@ test("help is exit 0 and has the exit codes, no line of it longer than 80 column
 	expect(JSON.parse((await runCli(["--help", "--json"], { env: {} })).stdout).help).toContain(exitCodeHelp);
 });
 
-test("control characters in what the service says do not reach the terminal", async () => {
+test("control characters in a message of the service do not reach the terminal", async () => {
 	service.handlers["/swap/quote"] = () => ({
 		status: 422,
 		body: { code: "NO_ROUTE", message: "no\u001b[2J\u202eway", next: "fix_request", requestId: "r" },
@@ -223,7 +223,7 @@ test("control characters in what the service says do not reach the terminal", as
 	expect(stderr).toContain("no\\u001b[2J\\u202eway");
 });
 
-test("GEOSWAP_DEBUG lets no control characters through either", async () => {
+test("GEOSWAP_DEBUG prints no control characters either", async () => {
 	service.handlers["/chains"] = () => ({
 		status: 422,
 		body: { code: "NO_ROUTE", message: "no\u001b[2J\u0007way", next: "fix_request", requestId: "r" },
@@ -234,7 +234,7 @@ test("GEOSWAP_DEBUG lets no control characters through either", async () => {
 	expect(stderr).not.toContain("\u0007");
 });
 
-test("an answer whose fields are not texts, or name what every object has, changes no exit code", async () => {
+test("an error of the service with unusual fields does not change the exit code", async () => {
 	service.handlers["/chains"] = () => ({
 		status: 401,
 		body: { code: "UNAUTHORIZED", message: "no", next: "constructor", requestId: 5 },
@@ -253,7 +253,7 @@ test.each([
 	[["history"], "/swaps"],
 	[["delegation", "31337"], "/swap/delegation"],
 	[["balance", "31337"], "/rpc"],
-])("Ctrl-C ends %j with one document: exit 3, nothing was signed", async (args, path) => {
+])("Ctrl-C ends %j with exit 3 and one JSON document", async (args, path) => {
 	const controller = new AbortController();
 	service.handlers[path] = () => {
 		setTimeout(() => controller.abort(), 20);
@@ -264,7 +264,7 @@ test.each([
 	expect(JSON.parse(stdout)).toMatchObject({ error: { code: "INTERRUPTED", retryable: true } });
 });
 
-test("Ctrl-C while the result is being read adds no second document, and changes no exit code", async () => {
+test("Ctrl-C while the result is printed adds no second document and does not change the exit code", async () => {
 	for (const args of [["history"], ["swap", ...terms, "--dry-run"]]) {
 		const controller = new AbortController();
 		const onStdout = async () => {
@@ -281,7 +281,7 @@ test("Ctrl-C while the result is being read adds no second document, and changes
 	}
 });
 
-test("an answer that comes after Ctrl-C is not told: the error is the one document", async () => {
+test("an answer that arrives after Ctrl-C is not printed: the error is the only document", async () => {
 	const controller = new AbortController();
 	service.handlers["/chains"] = () => {
 		controller.abort();
@@ -296,7 +296,7 @@ test("an answer that comes after Ctrl-C is not told: the error is the one docume
 	expect(JSON.parse(stdout)).toMatchObject({ error: { code: "INTERRUPTED" } });
 });
 
-test("one damaged file among the intents is named, and hides nothing else", async () => {
+test("a damaged intent file is reported, and history still works", async () => {
 	const path = join(home, "intents", "damaged.json");
 	for (const text of ["", "{}", '{"version":1}']) {
 		writeFileSync(path, text);

@@ -12,10 +12,13 @@ const word = fc.string({
 	),
 });
 
-test.each(["sh", "bash"])("%s reads back the very words, whatever syntax they have, on one line", (shell) => {
-	const words = fc.sample(word, 500);
-	const command = shellCommand("printf", "%s\\0", ...words);
-	expect(command).not.toContain("\n");
-	const read = execFileSync(shell, ["-c", command], { encoding: "utf8" }).split("\0").slice(0, -1);
-	expect(read).toEqual(words.map(printable));
-});
+test.each(["sh", "bash"])(
+	"%s reads the same words back from the printed command, which is one line",
+	(shell) => {
+		const words = fc.sample(word, 500);
+		const command = shellCommand("printf", "%s\\0", ...words);
+		expect(command).not.toContain("\n");
+		const read = execFileSync(shell, ["-c", command], { encoding: "utf8" }).split("\0").slice(0, -1);
+		expect(read).toEqual(words.map(printable));
+	},
+);

@@ -65,7 +65,7 @@ function expectFits(lines: string[]): void {
 	expect(lines.filter((line) => line.length > 80)).toEqual([]);
 }
 
-test("a swap fits 80 columns and is in colour, and its hashes are whole", async () => {
+test("the output of a swap fits 80 columns, is in colour and has complete hashes", async () => {
 	const hash = "5".repeat(88);
 	service.handlers["/swap/status"] = () => ({ body: makeStatus({ deliveryTxHash: hash }) });
 	const { exit, raw, lines } = await onTerminal(swapArgs);
@@ -91,12 +91,12 @@ test("lists and help fit 80 columns", async () => {
 	}
 });
 
-test("NO_COLOR is heeded", async () => {
+test("NO_COLOR turns colours off", async () => {
 	const { raw } = await onTerminal(swapArgs, { variables: { NO_COLOR: "1" } });
 	expect(raw).not.toContain("\u001b[");
 });
 
-test("Ctrl-C leaves the swap running, says so, and names the command that follows it", async () => {
+test("Ctrl-C leaves the swap running, says so, and prints the command to resume it", async () => {
 	let asked = 0;
 	service.handlers["/swap/status"] = () => (asked++ === 0 ? { body: pending } : "hold");
 	let isTyped = false;
@@ -114,7 +114,7 @@ test("Ctrl-C leaves the swap running, says so, and names the command that follow
 	expect(text).toContain("next       geoswap swap --resume left\n");
 });
 
-test("Ctrl-C ends a question to the service at once: exit 3", async () => {
+test("Ctrl-C ends a request to the service with exit 3", async () => {
 	const { exit, lines } = await onTerminal(["chains", "--json"], {
 		onStart: (type) => {
 			service.handlers["/chains"] = () => {
@@ -137,7 +137,7 @@ function quoteLow(): void {
 	service.handlers["/swap/build-geo-op"] = () => ({ body: makeEvmBuild({ minOutput: 9_600_000n }) });
 }
 
-test("a price that is low by the pins is shown and signed once the person accepts it", async () => {
+test("a price below 97 % between stables is signed once the user accepts it", async () => {
 	quoteLow();
 	const { exit, lines } = await onTerminal(swapArgs, {
 		onText: answering(["Sign for at least 9.6 USDC?", "y"]),
@@ -146,14 +146,14 @@ test("a price that is low by the pins is shown and signed once the person accept
 	expect(lines.join("\n")).toMatch(/^status {5}settled$/m);
 });
 
-test("a price that the person does not accept, by no or by Ctrl-C, is not signed: exit 3", async () => {
+test("a price that the user rejects by Enter or Ctrl-C is not signed: exit 3", async () => {
 	for (const answer of [enter, "\u0003"]) {
 		quoteLow();
 		const { exit, lines } = await onTerminal(swapArgs, {
 			onText: answering(["Sign for at least 9.6 USDC?", answer]),
 		});
 		expect(exit).toBe(3);
-		expect(lines.join(" ")).toMatch(/you did\s+not accept that/);
+		expect(lines.join(" ")).toMatch(/you did\s+not accept it/);
 		expect(service.seen.filter(({ path }) => path.startsWith("/swap/build"))).toEqual([]);
 	}
 });
@@ -175,12 +175,12 @@ function answering(...answers: [question: string, keys: string][]) {
 const enter = "\r";
 const noKeychain = { DBUS_SESSION_BUS_ADDRESS: "unix:path=/nonexistent" };
 
-test("init asks for what is missing, and writes pins that a person has compared", async () => {
+test("init asks for missing options, and writes pins after the user has confirmed their hash", async () => {
 	const fresh = makeHome();
 	const { exit, lines } = await onTerminal(["init"], {
 		variables: { GEOSWAP_HOME: fresh.home },
 		onText: answering(
-			["Where is the service?", `${service.baseUrl}${enter}`],
+			["What is the address of the service?", `${service.baseUrl}${enter}`],
 			["deployment.json: a file", `${fresh.deployment}${enter}`],
 			["that the operator published?", "y"],
 		),
@@ -191,7 +191,7 @@ test("init asks for what is missing, and writes pins that a person has compared"
 	expect(await readConfig({ env: fresh.env })).toMatchObject({ baseUrl: service.baseUrl });
 });
 
-test("init writes nothing where the person does not know the hash", async () => {
+test("init writes nothing if the user does not confirm the hash", async () => {
 	const fresh = makeHome();
 	const { exit } = await onTerminal(
 		["init", "--base-url", service.baseUrl, "--deployment", fresh.deployment],
@@ -204,12 +204,12 @@ test("init writes nothing where the person does not know the hash", async () => 
 	await expect(readConfig({ env: fresh.env })).rejects.toMatchObject({ code: "NOT_CONFIGURED" });
 });
 
-test("init does not show the key that is typed, and a machine without a keychain is told so", async () => {
+test("init does not show a typed key, and says if there is no keychain", async () => {
 	const { exit, raw } = await onTerminal(["init"], {
 		variables: { ...noKeychain, GEOSWAP_API_KEY: "" },
 		onText: answering(["API key of the service (Enter: not now)", `typed-secret${enter}`]),
 	});
 	expect(exit).toBe(2);
 	expect(raw).not.toContain("typed-secret");
-	expect(stripVTControlCharacters(raw)).toContain("no keychain");
+	expect(stripVTControlCharacters(raw)).toContain("no usable keychain");
 });

@@ -6,7 +6,7 @@ const amount = fc.bigInt({ min: 0n, max: 2n ** 256n - 1n });
 const divisor = fc.bigInt({ min: 1n, max: 2n ** 256n - 1n });
 const decimals = fc.integer({ min: 0, max: 36 });
 
-test("down and up enclose the exact quotient, and differ by one unit only where it is not whole", () => {
+test("mulDivDown and mulDivUp round the exact quotient down and up, and differ by one only if it is not whole", () => {
 	fc.assert(
 		fc.property(amount, amount, divisor, (a, b, d) => {
 			const [down, up] = [mulDivDown(a, b, d), mulDivUp(a, b, d)];
@@ -16,7 +16,7 @@ test("down and up enclose the exact quotient, and differ by one unit only where 
 	);
 });
 
-test("what is charged and what is left of it never add up to more than there was", () => {
+test("a fee that is rounded up and a remainder that is rounded down add up to the amount", () => {
 	fc.assert(
 		fc.property(amount, fc.bigInt({ min: 0n, max: 10_000n }), (a, bps) => {
 			expect(mulDivUp(a, bps, 10_000n) + mulDivDown(a, 10_000n - bps, 10_000n)).toBe(a);
@@ -24,7 +24,7 @@ test("what is charged and what is left of it never add up to more than there was
 	);
 });
 
-test("a rescaled amount never grows on its way back, and is exact where decimals are added", () => {
+test("adding decimals is exact; removing them and adding them again gains nothing with rescaleDown and loses nothing with rescaleUp", () => {
 	fc.assert(
 		fc.property(amount, decimals, decimals, (a, from, to) => {
 			const there = rescaleDown(a, from, to);
@@ -37,7 +37,7 @@ test("a rescaled amount never grows on its way back, and is exact where decimals
 	expect(rescaleUp(1_000_001n, 6, 0)).toBe(2n);
 });
 
-test("nothing is scaled below zero or by nothing", () => {
+test("mulDivDown and mulDivUp refuse a negative factor and a divisor that is not positive", () => {
 	for (const [a, b, d] of [
 		[-1n, 1n, 1n],
 		[1n, -1n, 1n],

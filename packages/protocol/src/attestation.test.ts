@@ -4,13 +4,13 @@ import { attestationDigest, attestationMessage } from "./attestation.ts";
 import { orderId } from "./order.ts";
 import { fromWord } from "./word.ts";
 
-test("digests are the ones in the vectors", () => {
+test("the digests match the test vectors", () => {
 	const { releaseDigest, refundDigest, ...message } = readVectors().attestation;
 	expect(attestationDigest({ ...message, kind: "Release" })).toBe(releaseDigest);
 	expect(attestationDigest({ ...message, kind: "Refund" })).toBe(refundDigest);
 });
 
-test("an attestation is of orders of one escrow on one chain", () => {
+test("an attestation covers orders of one escrow on one chain; a mix of orders, or none, is refused", () => {
 	const order = anyOrder();
 	const other = { ...order, minOutput: 1n };
 	expect(attestationMessage("Release", [order, other])).toEqual({

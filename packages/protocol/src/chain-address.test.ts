@@ -15,7 +15,7 @@ import { solanaChainId } from "./solana-chain-id.ts";
 const bytes = (length: number) =>
 	fc.uint8Array({ minLength: length, maxLength: length }).map((array) => toHex(array));
 
-test("an address survives its word and its text, on a chain of either kind", () => {
+test("an address round-trips through its 32-byte word and through its text, on an EVM chain and on Solana", () => {
 	for (const [chainId, length] of [
 		[1, 20],
 		[solanaChainId, 32],
@@ -30,7 +30,7 @@ test("an address survives its word and its text, on a chain of either kind", () 
 	}
 });
 
-test("an address of the one kind is none of the other", () => {
+test("an EVM address is invalid on Solana, and a Solana address is invalid on an EVM chain", () => {
 	fc.assert(
 		fc.property(bytes(20), bytes(32), (evm, solana) => {
 			expect(parseAddress(solanaChainId, formatAddress(1, evm))).toBeUndefined();
@@ -41,7 +41,7 @@ test("an address of the one kind is none of the other", () => {
 	);
 });
 
-test("Solana's native token is the zero word, and a transaction there is named in base58", () => {
+test("Solana's native token is the zero word, and a Solana transaction hash is written in base58", () => {
 	expect(parseAddress(solanaChainId, solanaNativeToken)).toBe(toHex(0, { size: 32 }));
 	expect(formatTransactionHash(solanaChainId, toHex(0, { size: 64 }))).toBe("1".repeat(64));
 	expect(formatTransactionHash(1, "0xab")).toBe("0xab");

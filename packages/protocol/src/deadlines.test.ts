@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { expect, test } from "vitest";
 import { packDeadlines, unpackDeadlines } from "./deadlines.ts";
 
-test("deadlines survive packing; those that do not follow one another are refused", () => {
+test("deadlines round-trip through packing, and two equal deadlines are refused", () => {
 	const time = fc.bigInt({ min: 0n, max: 2n ** 64n - 1n });
 	fc.assert(
 		fc.property(fc.uniqueArray(time, { minLength: 3, maxLength: 3 }), (times) => {
@@ -17,7 +17,7 @@ test("deadlines survive packing; those that do not follow one another are refuse
 	);
 });
 
-test("times that are not 64 bits are refused", () => {
+test("deadlines that do not fit into 64 bits are refused", () => {
 	expect(() => packDeadlines({ openDeadline: -1n, fillDeadline: 1n, refundAfter: 2n })).toThrow(RangeError);
 	expect(() => packDeadlines({ openDeadline: 0n, fillDeadline: 1n, refundAfter: 2n ** 64n })).toThrow(
 		RangeError,

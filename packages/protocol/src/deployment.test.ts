@@ -62,7 +62,7 @@ describe.each([
 	["delegate", "earlierDelegates"],
 	["escrow", "earlierEscrows"],
 	["vault", "earlierVaults"],
-] as const)("a %s that is succeeded", (current, list) => {
+] as const)("a replaced %s", (current, list) => {
 	/** Returns the contract's address and its list after each of these addresses was the current one in turn. */
 	function after(...addresses: Address[]) {
 		const { chains } = addresses.reduce(
@@ -73,13 +73,13 @@ describe.each([
 		return [chains[0]?.contracts[current], chains[0]?.contracts[list]];
 	}
 
-	test("stays listed, and what came before it too", () => {
+	test("stays listed as an earlier one, together with those before it", () => {
 		expect(after(at(11))).toEqual([at(11), []]);
 		expect(after(at(11), at(12))).toEqual([at(12), [at(11)]]);
 		expect(after(at(11), at(12), at(13))).toEqual([at(13), [at(11), at(12)]]);
 	});
 
-	test("is listed once, and not while it is current", () => {
+	test("is listed once, and not while it is the current one", () => {
 		expect(after(at(11), at(11))).toEqual([at(11), []]);
 		expect(after(at(11), at(12), at(11))).toEqual([at(11), [at(12)]]);
 		expect(after(at(11), at(12), at(11), at(12))).toEqual([at(12), [at(11)]]);
@@ -91,7 +91,7 @@ describe.each([
 	});
 });
 
-test("while an earlier vault is listed, the first block stays that of the oldest", () => {
+test("while an earlier vault is listed, deployedAtBlock stays that of the oldest vault", () => {
 	const firstBlock = (vault: Address) => {
 		const chain = chainWith({ vault }, { deployedAtBlock: 200 });
 		return withChainDeployment({ chains: [chainWith()] }, chain).chains[0]?.deployedAtBlock;
@@ -100,7 +100,7 @@ test("while an earlier vault is listed, the first block stays that of the oldest
 	expect(firstBlock(chainWith().contracts.vault)).toBe(200);
 });
 
-test("a chain's entry leaves those of other chains as they are", () => {
+test("writing the entry of one chain leaves the entries of other chains unchanged", () => {
 	const two = chainWith({ vault: at(44) }, { chainId: 2 });
 	const { chains } = withChainDeployment({ chains: [two] }, chainWith());
 	expect(chains).toEqual([chainWith(), two]);
@@ -117,7 +117,7 @@ test.each(Object.keys(chainWith({ permit2: at(9) }).contracts))(
 	},
 );
 
-test("an attester set's hash that is not its own is refused", () => {
+test("an attester set with a wrong hash is refused", () => {
 	const wrong = chainWith(
 		{},
 		{ attesterSet: { ...attesterSet, threshold: 2, hash: attesterSetHash(attesterSet) } },
@@ -130,7 +130,7 @@ test("a chain listed twice is refused", () => {
 	expect(error?.issues[0]?.message).toBe("chain 1 is listed twice");
 });
 
-test("equal deployments are equal bytes, in whatever order their keys and chains come", () => {
+test("equal deployments are written as the same bytes, whatever the order of their keys and chains", () => {
 	const [one, two] = [chainWith({ permit2: at(9) }), chainWith({}, { chainId: 2 })];
 	const reversed = (chain: ChainDeployment) =>
 		Object.fromEntries(
@@ -148,17 +148,23 @@ test("equal deployments are equal bytes, in whatever order their keys and chains
 test.each<[string, Partial<Parameters<typeof assetProblems>[0]>]>([
 	["the symbol ORB is used twice", { assets: [...assets, asset("ORB", at(0xd), [[500]])] }],
 	[`${orb} is listed twice`, { assets: [...assets, asset("ORB2", orb, [[500]])] }],
-	["the settlement token is the wrapped native token", { wrappedNative: usdc }],
+	["the settlement token must not be the wrapped native token", { wrappedNative: usdc }],
 	[`the settlement token ${at(0xd)} is not among the assets`, { settlementToken: at(0xd) }],
 	["the settlement token USDC is not a stable", { assets: [asset("USDC", usdc, []), ...assets.slice(1)] }],
-	["USDC is the settlement token: no paths", { assets: [asset("USDC", usdc, [[500]], "stable")] }],
+	[
+		"USDC is the settlement token and must have no paths",
+		{ assets: [asset("USDC", usdc, [[500]], "stable")] },
+	],
 	["ORB has no path", { assets: [...assets.slice(0, 2), asset("ORB", orb, [])] }],
 	[
-		"ETH cannot be reached by way of itself",
+		"ETH is the native token, and a path to it must have one pool",
 		{ assets: [...assets.slice(0, 1), asset("ETH", zeroAddress, [[1, 2]])] },
 	],
-	["WETH cannot be reached by way of itself", { assets: [...assets, asset("WETH", weth, [[500], [1, 2]])] }],
-])("a problem of the assets: %s", (problem, changes) => {
+	[
+		"WETH is the native token, and a path to it must have one pool",
+		{ assets: [...assets, asset("WETH", weth, [[500], [1, 2]])] },
+	],
+])("a deployment is refused if it has this problem with its assets: %s", (problem, changes) => {
 	const chain = { assets, settlementToken: usdc, wrappedNative: weth };
 	expect(assetProblems(chain)).toEqual([]);
 	expect(assetProblems({ ...chain, ...changes })).toContain(problem);

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { errorCatalogue, errorCodes, nextSteps, SwapError } from "./error-code.ts";
 
-test("codes, statuses and next steps are what callers were told [D-errors-4]", () => {
+test("error codes, HTTP statuses and next steps match the published table [D-errors-4]", () => {
 	const table = errorCodes.map((code) => {
 		const { http, next, retryable } = errorCatalogue[code];
 		return `${http} ${code} ${next}${retryable ? " retryable" : ""}`;
@@ -36,22 +36,25 @@ test("codes, statuses and next steps are what callers were told [D-errors-4]", (
 	`);
 });
 
-test.each(errorCodes)("%s says what happened and then what to do [D-errors-2]", (code) => {
-	const { message, next } = errorCatalogue[code];
-	const sentences = message.split(/(?<=\.) /);
-	expect(sentences.length).toBeGreaterThanOrEqual(2);
-	for (const sentence of sentences) expect(sentence).toMatch(/^[A-Z].+\.$/);
-	expect(nextSteps).toContain(next);
-});
+test.each(errorCodes)(
+	"the message of %s has two or more full sentences, and its next step is a known one [D-errors-2]",
+	(code) => {
+		const { message, next } = errorCatalogue[code];
+		const sentences = message.split(/(?<=\.) /);
+		expect(sentences.length).toBeGreaterThanOrEqual(2);
+		for (const sentence of sentences) expect(sentence).toMatch(/^[A-Z].+\.$/);
+		expect(nextSteps).toContain(next);
+	},
+);
 
-test("the same bytes are worth a retry exactly where the next step keeps them [D-errors-3]", () => {
+test("an error is retryable exactly if its next step is retry or fund_wallet [D-errors-3]", () => {
 	for (const code of errorCodes) {
 		const { next, retryable } = errorCatalogue[code];
 		expect(retryable, code).toBe(next === "retry" || next === "fund_wallet");
 	}
 });
 
-test("an error says its catalogue's message, or a more exact one, and keeps its cause", () => {
+test("an error has the message of its catalogue entry unless it is given another, and keeps its cause", () => {
 	const cause = new Error("why");
 	const error = new SwapError("SIMULATION_FAILED", { reason: "AA23" }, { cause });
 	expect(error).toMatchObject({ code: "SIMULATION_FAILED", details: { reason: "AA23" }, cause });
@@ -59,7 +62,7 @@ test("an error says its catalogue's message, or a more exact one, and keeps its 
 	expect(new SwapError("NOT_FOUND", undefined, { message: "No /x." }).message).toBe("No /x.");
 });
 
-test("an error's next step is its catalogue's, unless the thrower knows a better one", () => {
+test("an error has the next step of its catalogue entry unless it is given another", () => {
 	expect(new SwapError("NO_ROUTE", { reason: "pair" })).toMatchObject({
 		next: "fix_request",
 		retryable: false,

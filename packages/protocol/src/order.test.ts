@@ -5,7 +5,7 @@ import { type Order, orderId, orderTerms } from "./order.ts";
 import { orderSchema } from "./wire/order.ts";
 import { orderToJson } from "./wire/order-json.ts";
 
-test.each(readVectors().orders)("the id of an order is the one in the vectors: $name", (vector) => {
+test.each(readVectors().orders)("the id of an order matches the test vector: $name", (vector) => {
 	expect(orderId(vector.order)).toBe(vector.orderId);
 });
 
@@ -18,7 +18,7 @@ test("a change of any field changes the order's id", () => {
 	}
 });
 
-test("the id of an order that can still change is computed anew", () => {
+test("a changed order gets a new id, and a parsed order cannot be changed", () => {
 	const order: { -readonly [Field in keyof Order]: Order[Field] } = { ...anyOrder() };
 	const before = orderId(order);
 	order.inputAmount += 1n;
@@ -28,13 +28,13 @@ test("the id of an order that can still change is computed anew", () => {
 	expect(() => Object.assign(parsed, { inputAmount: 1n })).toThrow(TypeError);
 });
 
-test("an order with a word of another size has no id", () => {
+test("an order with a value of the wrong size gets no id", () => {
 	expect(() => orderId({ ...anyOrder(), wallet: "0x01" })).toThrow(RangeError);
 	expect(() => orderId({ ...anyOrder(), inputAmount: 2n ** 256n })).toThrow();
 	expect(() => orderId({ ...anyOrder(), inputAmount: -1n })).toThrow();
 });
 
-test("terms are the order less what the escrow derives", () => {
+test("the terms of an order leave out the fields that the escrow derives", () => {
 	expect(Object.keys(orderTerms(anyOrder()))).toEqual([
 		...["destinationChainId", "originVault", "destinationVault", "attesterSet", "inputToken", "inputAmount"],
 		...["outputToken", "minOutput", "recipient", "swapKey", "deadlines"],

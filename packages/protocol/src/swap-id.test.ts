@@ -16,7 +16,7 @@ const time = fc.integer({ min: 0, max: 2 ** 48 - 1 });
 const random = fc.uint8Array({ minLength: 10, maxLength: 10 });
 const uuids = fc.record({ nowMs: time, random }).map(newSwapUuid);
 
-test("an id, a key and a UUID of a swap name each other", () => {
+test("the UUID of a swap round-trips through its id and through its key", () => {
 	fc.assert(
 		fc.property(uuids, (uuid) => {
 			expect(uuid).toMatch(/^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/);
@@ -28,7 +28,7 @@ test("an id, a key and a UUID of a swap name each other", () => {
 	);
 });
 
-test("ids sort by the time they were made, and a partition's bound comes before all of its time", () => {
+test("ids sort by creation time, and the bound of a partition sorts before every id of its time", () => {
 	fc.assert(
 		fc.property(time, time, random, random, (a, b, one, two) => {
 			const [first, second] = [
@@ -47,7 +47,7 @@ test("ids sort by the time they were made, and a partition's bound comes before 
 	);
 });
 
-test("an order's spare id is of the same time, and another for every order", () => {
+test("a spare id keeps the time of the original id, and differs between orders", () => {
 	const orderIds = fc.uint8Array({ minLength: 32, maxLength: 32 }).map((bytes) => toHex(bytes));
 	fc.assert(
 		fc.property(uuids, orderIds, (uuid, orderId) => {
@@ -60,7 +60,7 @@ test("an order's spare id is of the same time, and another for every order", () 
 	);
 });
 
-test("a swap's id has one spelling", () => {
+test("a swap id has only one valid spelling", () => {
 	const id = toSwapId(newSwapUuid({ nowMs: 1_800_000_000_000, random: new Uint8Array(10).fill(0xab) }));
 	for (const other of [
 		id.toUpperCase(),
@@ -91,7 +91,7 @@ test("a swap's id has one spelling", () => {
 	);
 });
 
-test("a word that is more than a UUID names no swap", () => {
+test("a swap key larger than a UUID is refused, and so are too few random bytes", () => {
 	expect(() => fromSwapKey(toHex(2n ** 128n, { size: 32 }))).toThrow(RangeError);
 	expect(() => newSwapUuid({ nowMs: 0, random: new Uint8Array(9) })).toThrow(RangeError);
 });

@@ -26,14 +26,14 @@ test("no transition leaves a terminal status [D-status-21]", () => {
 	expect(terminal.filter((status) => from.includes(status))).toEqual([]);
 });
 
-test("a swap starts by opening, and every stage of a pending swap and every terminal status is reached from there", () => {
+test("every stage of a pending swap and every terminal status can be reached from opening", () => {
 	const reached = reachableFrom("opening");
 	// `delivered` is the stage that a settled swap keeps.
 	const expected = [...swapStages.filter((stage) => stage !== "delivered"), ...terminal];
 	expect(expected.filter((state) => !reached.has(state))).toEqual([]);
 });
 
-test("every stage that a pending swap has leads to an end", () => {
+test("every stage of a pending swap can reach a terminal status", () => {
 	for (const { from } of swapTransitions) {
 		expect(
 			terminal.some((status) => reachableFrom(from).has(status)),
@@ -42,7 +42,7 @@ test("every stage that a pending swap has leads to an end", () => {
 	}
 });
 
-test("a swap fails only while nothing was taken, and is refunded only from refunding [D-status-22]", () => {
+test("a swap can fail only from opening, and can be refunded only from refunding [D-status-22]", () => {
 	const comingTo = (to: string) => swapTransitions.filter((one) => one.to === to).map((one) => one.from);
 	expect(comingTo("failed")).toEqual(["opening"]);
 	expect(comingTo("refunded")).toEqual(["refunding"]);

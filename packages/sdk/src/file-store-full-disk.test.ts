@@ -30,7 +30,7 @@ afterEach(async () => {
 	await rm(directory, { recursive: true, force: true });
 });
 
-test("a lock is given back though the disk is full", async () => {
+test("a lock is released even if the disk is full", async () => {
 	const store = fileStore(directory);
 	const unlock = await store.lock("intent-1");
 	disk.isFull = true;
@@ -39,7 +39,7 @@ test("a lock is given back though the disk is full", async () => {
 	expect(await store.lock("intent-1")).toBeDefined();
 });
 
-test("what cannot be written leaves the text of before, and nothing else", async () => {
+test("a failed write keeps the earlier text and leaves no other file behind", async () => {
 	const store = fileStore(directory);
 	await store.set("intent-1", "before");
 	disk.isFull = true;

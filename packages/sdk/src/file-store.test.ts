@@ -37,7 +37,7 @@ function start(task: "write" | "hold" | "try", id = "intent-1") {
 }
 const namesOf = async () => (await readdir(directory)).filter((name) => name.endsWith(".json"));
 
-test("what was written is there after any number of kills, whole, and never older than what was told", async () => {
+test("after any number of kills the stored text is complete, and at least as new as the last acknowledged write", async () => {
 	let told = 0;
 	for (let kill = 0; kill < 5; kill++) {
 		const { lines, kill: end } = start("write");
@@ -52,7 +52,7 @@ test("what was written is there after any number of kills, whole, and never olde
 	}
 });
 
-test("while it is written again what is read is the old text or the new one, never a part", async () => {
+test("a read during a write returns the old text or the new one, never a part", async () => {
 	const store = fileStore(directory);
 	const texts = Array.from({ length: 30 }, (_, n) => `${n}:${"x".repeat(100_000 * (n % 3))}`);
 	let isDone = false;
@@ -68,7 +68,7 @@ test("while it is written again what is read is the old text or the new one, nev
 	expect(await readdir(directory)).toEqual(["intent-1.json"]);
 });
 
-test("a text that was half written when its process died is not read", async () => {
+test("a file that was half written when its process died is not read", async () => {
 	const store = fileStore(directory);
 	await store.set("intent-1", "whole");
 	await writeFile(join(directory, "intent-1.0.new"), "ha");
@@ -76,7 +76,7 @@ test("a text that was half written when its process died is not read", async () 
 	expect(await store.get("intent-2")).toBeUndefined();
 });
 
-test("any text is an id, and no two of them are one", async () => {
+test("any text is a valid id, and no two ids share a file", async () => {
 	const store = fileStore(directory);
 	const ids = [
 		...["", ".", "..", "a/b", "../a", "a\\b", "a b", "a\n", "a\0b", "A", "a", "é", "e\u0301", "ａ", "con"],
@@ -92,7 +92,7 @@ test("any text is an id, and no two of them are one", async () => {
 	expect(await readdir(join(directory, ".."))).not.toContain("a.json");
 });
 
-test("nobody else may read it", async () => {
+test("only the owner can read the directory and its files", async () => {
 	const store = fileStore(join(directory, "deep", "er"));
 	await store.set("intent-1", "text");
 	const modeOf = async (...path: string[]) => (await stat(join(directory, ...path))).mode & 0o777;
@@ -100,14 +100,14 @@ test("nobody else may read it", async () => {
 	expect(await modeOf("deep", "er", "intent-1.json")).toBe(0o600);
 });
 
-test("a directory that cannot be made is told when it is used", async () => {
+test("a directory that cannot be created is reported at the first use", async () => {
 	await writeFile(join(directory, "file"), "");
 	const store = fileStore(join(directory, "file", "store"));
 	await expect(store.get("intent-1")).rejects.toThrow();
 	await expect(store.lock("intent-1")).rejects.toThrow();
 });
 
-test("a directory that could not be made is made once it can be", async () => {
+test("the store tries again to create a directory that it could not create before", async () => {
 	await writeFile(join(directory, "file"), "");
 	const store = fileStore(join(directory, "file", "store"));
 	await expect(store.get("intent-1")).rejects.toThrow();
@@ -116,7 +116,7 @@ test("a directory that could not be made is made once it can be", async () => {
 	expect(await store.get("intent-1")).toBe("text");
 });
 
-test("in one process an intent is one caller's at a time, whichever store of the directory he has", async () => {
+test("within one process only one caller at a time has the lock of an intent, across all stores of the directory", async () => {
 	const [store, other] = [fileStore(directory), fileStore(directory)];
 	const unlock = await store.lock("intent-1");
 	expect(await other.lock("intent-1")).toBeUndefined();
@@ -126,7 +126,7 @@ test("in one process an intent is one caller's at a time, whichever store of the
 	expect(await other.lock("intent-1")).toBeDefined();
 });
 
-test("the lock of a process that lives is not taken over; once it was killed it is", async () => {
+test("a running process keeps its lock, and a killed process loses it", async () => {
 	const { lines, kill } = start("hold");
 	expect((await lines.next()).value).toBe("held");
 	const store = fileStore(directory);
@@ -141,7 +141,7 @@ test("the lock of a process that lives is not taken over; once it was killed it 
 });
 
 test.runIf(process.platform === "linux")(
-	"the lock of one that was killed is taken over though nobody has asked what became of it",
+	"a killed process loses its lock even if its parent has not reaped it",
 	async () => {
 		const { execPath } = process;
 		// The parent becomes a program that never reaps it.
@@ -157,13 +157,13 @@ test.runIf(process.platform === "linux")(
 	},
 );
 
-test("processes that take turns never write over each other", async () => {
+test("processes that take turns never overwrite each other", async () => {
 	const turns = ["try", "try", "try"] as const;
 	await Promise.all(turns.map((task) => start(task).ended));
 	expect(await fileStore(directory).get("intent-1")).toBe("60");
 });
 
-test("of many that find a dead one's lock at once, one has it", async () => {
+test("only one of many concurrent callers takes over the lock of a dead process", async () => {
 	for (let round = 0; round < 60; round++) {
 		const id = `intent-${round}`;
 		await mkdir(join(directory, `${id}.lock`));
@@ -173,7 +173,7 @@ test("of many that find a dead one's lock at once, one has it", async () => {
 	}
 });
 
-test("a number that another process has since is not taken for the lock's owner", async () => {
+test("on Linux a reused process id is not mistaken for the owner of the lock", async () => {
 	const { lines } = start("hold");
 	await lines.next();
 	const lock = join(directory, "intent-1.lock", "1");
@@ -183,7 +183,7 @@ test("a number that another process has since is not taken for the lock's owner"
 	expect((await fileStore(directory).lock("intent-1")) !== undefined).toBe(process.platform === "linux");
 });
 
-test("where nobody tells when a process began, a lock does not outlive the machine's start, and is not lost to a clock that is set", async () => {
+test("where process start times are unknown, a lock is abandoned after a reboot and survives changes of the clock", async () => {
 	const { platform } = process;
 	Object.defineProperty(process, "platform", { value: "darwin" });
 	onTestFinished(() => void Object.defineProperty(process, "platform", { value: platform }));
@@ -208,7 +208,7 @@ test("where nobody tells when a process began, a lock does not outlive the machi
 });
 
 test.each(["", "{", "\0\0\0"])(
-	"a lock that fell with its machine, and reads %j, is nobody's",
+	"a lock that a crash left reading %j is considered abandoned",
 	async (text) => {
 		await mkdir(join(directory, "intent-1.lock"));
 		await writeFile(join(directory, "intent-1.lock", "1"), text);

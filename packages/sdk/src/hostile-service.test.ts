@@ -81,18 +81,18 @@ const orderChanges: [name: string, field: string, change: (order: Order) => Part
 	["a lower minimum", "geoOp.order.minOutput", ({ minOutput }) => ({ minOutput: minOutput - 1n })],
 	["a larger amount", "geoOp.order.inputAmount", ({ inputAmount }) => ({ inputAmount: inputAmount + 1n })],
 	["another output token", "geoOp.order.outputToken", () => ({ outputToken: strangeWord })],
-	["another destination", "geoOp.order.destinationChainId", () => ({ destinationChainId: 1n })],
-	["another vault to deliver", "geoOp.order.destinationVault", () => ({ destinationVault: strangeWord })],
-	["another vault to be paid", "geoOp.order.originVault", () => ({ originVault: strangeWord })],
+	["another destination chain", "geoOp.order.destinationChainId", () => ({ destinationChainId: 1n })],
+	["another destination vault", "geoOp.order.destinationVault", () => ({ destinationVault: strangeWord })],
+	["another origin vault", "geoOp.order.originVault", () => ({ originVault: strangeWord })],
 	["other attesters", "geoOp.order.attesterSet", () => ({ attesterSet: toHex(1, { size: 32 }) })],
-	["another quote's key", "geoOp.order.swapKey", () => ({ swapKey: toHex(1, { size: 32 }) })],
+	["the swap key of another quote", "geoOp.order.swapKey", () => ({ swapKey: toHex(1, { size: 32 }) })],
 	[
-		"a deadline that is longer",
+		"a later open deadline",
 		"geoOp.order.deadlines (openDeadline)",
 		(order) => later(order, 86_400n, "openDeadline"),
 	],
 	[
-		"a refund that comes later",
+		"a later refund time",
 		"geoOp.order.deadlines (refundAfter)",
 		(order) => later(order, 259_200n, "refundAfter"),
 	],
@@ -101,28 +101,31 @@ const orderChanges: [name: string, field: string, change: (order: Order) => Part
 const quoteChanges: [name: string, field: string, change: Change<QuoteResponse>][] = [
 	["another recipient", "quote.recipient", (quote) => ({ ...quote, recipient: stranger })],
 	[
-		"a minimum below what slippage explains",
+		"a minimum below the requested slippage",
 		"quote.minOutput",
 		(quote) => ({ ...quote, minOutput: String(BigInt(quote.minOutput) - 1n) }),
 	],
 	["more slippage than was asked for", "quote.slippageBps", (quote) => ({ ...quote, slippageBps: 51 })],
-	["an id that is none", "quote.swapId", (quote) => ({ ...quote, swapId: "swp_1" })],
+	["an invalid swap id", "quote.swapId", (quote) => ({ ...quote, swapId: "swp_1" })],
 ];
 
 describe.each(["evm", "solana"] as const)("a service that lies about a quote from %s", (origin) => {
-	test.each(quoteChanges)("with %s is refused by its name", async (_, field, change) => {
-		// No authorization is signed for it either.
-		service.knobs.isDelegated = false;
-		expect(await refusedBy(origin, lieAt("/swap/quote", change))).toBe(field);
-	});
+	test.each(quoteChanges)(
+		"a quote with %s is refused, and the error names the field",
+		async (_, field, change) => {
+			// No authorization is signed for it either.
+			service.knobs.isDelegated = false;
+			expect(await refusedBy(origin, lieAt("/swap/quote", change))).toBe(field);
+		},
+	);
 
-	test("with a quote of another kind of origin is refused by its name", async () => {
+	test("a quote for another kind of origin is refused, and the error names the field", async () => {
 		const other = origin === "evm" ? "solana" : "evm";
 		const lie = lieAt<QuoteResponse>("/swap/quote", (quote) => ({ ...quote, origin: other }));
 		expect(await refusedBy(origin, lie)).toBe("quote.origin");
 	});
 
-	test("with a quoted minimum that its build does not keep is refused by its name", async () => {
+	test("a build below the quoted minimum is refused, and the error names the field", async () => {
 		const lie = lieAt<QuoteResponse>("/swap/quote", (quote) => ({ ...quote, minOutput: quote.output }));
 		expect(await refusedBy(origin, lie, 9_950_000n)).toBe("geoOp.order.minOutput");
 	});
@@ -137,13 +140,16 @@ describe("a service that lies about an op", () => {
 
 	test.each([
 		...orderChanges,
-		["another origin", "geoOp.order.originChainId", () => ({ originChainId: 31338n })],
+		["another origin chain", "geoOp.order.originChainId", () => ({ originChainId: 31338n })],
 		["another escrow", "geoOp.order.escrow", () => ({ escrow: strangeWord })],
 		["another input token", "geoOp.order.inputToken", () => ({ inputToken: strangeWord })],
 		["another wallet", "geoOp.order.wallet", () => ({ wallet: strangeWord })],
-	] satisfies typeof orderChanges)("with %s is refused by its name", async (_, field, change) => {
-		expect(await refusedBy("evm", lieAt(path, rebuild(change)))).toBe(field);
-	});
+	] satisfies typeof orderChanges)(
+		"an order with %s is refused, and the error names the field",
+		async (_, field, change) => {
+			expect(await refusedBy("evm", lieAt(path, rebuild(change)))).toBe(field);
+		},
+	);
 
 	type UserOp = BuildResponse["geoOp"]["userOp"];
 	const withUserOp =
@@ -152,14 +158,18 @@ describe("a service that lies about an op", () => {
 	test.each<[string, string, Change<BuildResponse>]>([
 		["a paymaster", "geoOp.userOp.paymasterAndData", withUserOp({ paymasterAndData: `${stranger}00` })],
 		["a fee", "geoOp.userOp.gasFees", withUserOp({ gasFees: toHex(1, { size: 32 }) })],
-		["gas before the op", "geoOp.userOp.preVerificationGas", withUserOp({ preVerificationGas: "1" })],
-		["more gas than it shows", "geoOp.userOp.accountGasLimits", withUserOp({ accountGasLimits: zeroHash })],
+		["pre-verification gas", "geoOp.userOp.preVerificationGas", withUserOp({ preVerificationGas: "1" })],
+		[
+			"gas limits other than those shown",
+			"geoOp.userOp.accountGasLimits",
+			withUserOp({ accountGasLimits: zeroHash }),
+		],
 		["a factory", "geoOp.userOp.initCode", withUserOp({ initCode: stranger })],
 		["another sender", "geoOp.userOp.sender", withUserOp({ sender: stranger })],
 		["another nonce", "geoOp.userOp.nonce", withUserOp({ nonce: "1" })],
-		["other calls than it shows", "geoOp.userOp.callData", withUserOp({ callData: "0x" })],
+		["calls other than those shown", "geoOp.userOp.callData", withUserOp({ callData: "0x" })],
 		[
-			"a call too many",
+			"an extra call",
 			"geoOp.calls.length",
 			(build) => ({
 				...build,
@@ -167,7 +177,7 @@ describe("a service that lies about an op", () => {
 			}),
 		],
 		[
-			"gas without a bound",
+			"a call gas limit that is too high",
 			"geoOp.gas.callGasLimit",
 			(build) => ({
 				...build,
@@ -186,18 +196,18 @@ describe("a service that lies about an op", () => {
 		],
 		["another chain", "geoOp.chainId", (build) => ({ ...build, geoOp: { ...build.geoOp, chainId: 1 } })],
 		["another hash", "geoOpHash", (build) => ({ ...build, geoOpHash: zeroHash })],
-		["nothing in it", "geoOp.order.deadlines", () => ({})],
-	])("with %s is refused by its name", async (_, field, change) => {
+		["no fields", "geoOp.order.deadlines", () => ({})],
+	])("an op with %s is refused, and the error names the field", async (_, field, change) => {
 		expect(await refusedBy("evm", lieAt(path, change))).toBe(field);
 	});
 
 	const earlier = evm.makePins().chains[0]?.contracts.earlierDelegates[0];
 	test.each<[string, string, Partial<DelegationResponse>]>([
-		["another delegate to sign for", "delegationTarget", { delegationTarget: stranger }],
-		["an earlier delegate to sign for", "delegationTarget", { delegationTarget: String(earlier) }],
-		["no nonce", "accountNonce", { accountNonce: -1 }],
-		["a wallet that is a stranger's already", "delegatedTo", { originReady: true, delegatedTo: stranger }],
-	])("with %s is refused by its name", async (_, field, changes) => {
+		["another delegate", "delegationTarget", { delegationTarget: stranger }],
+		["an earlier delegate", "delegationTarget", { delegationTarget: String(earlier) }],
+		["an invalid nonce", "accountNonce", { accountNonce: -1 }],
+		["a wallet that is delegated to a stranger", "delegatedTo", { originReady: true, delegatedTo: stranger }],
+	])("a delegation with %s is refused, and the error names the field", async (_, field, changes) => {
 		service.knobs.isDelegated = false;
 		const lie = lieAt<DelegationResponse>("/swap/delegation", (state) => ({ ...state, ...changes }));
 		expect(await refusedBy("evm", lie)).toBe(field);
@@ -217,39 +227,46 @@ describe("a service that lies about a transaction on Solana", () => {
 	test.each([
 		...orderChanges,
 		["another escrow", "geoOp.order.escrow", () => ({ escrow: toSolanaWord(solana.otherPayer) })],
-		["SOL for the input", "geoOp.order.inputToken", () => ({ inputToken: toSolanaWord(solanaNativeToken) })],
+		["SOL as the input", "geoOp.order.inputToken", () => ({ inputToken: toSolanaWord(solanaNativeToken) })],
 		["another wallet", "geoOp.order.wallet", () => ({ wallet: toSolanaWord(solana.otherPayer) })],
-		["another origin", "geoOp.order.originChainId", () => ({ originChainId: 1n })],
-	] satisfies typeof orderChanges)("with %s is refused by its name", async (_, field, change) => {
-		const lie = rebuild((order) => ({ order: { ...order, ...change(order) } }));
-		expect(await refusedBy("solana", lieAt(path, lie))).toBe(field);
-	});
+		["another origin chain", "geoOp.order.originChainId", () => ({ originChainId: 1n })],
+	] satisfies typeof orderChanges)(
+		"an order with %s is refused, and the error names the field",
+		async (_, field, change) => {
+			const lie = rebuild((order) => ({ order: { ...order, ...change(order) } }));
+			expect(await refusedBy("solana", lieAt(path, lie))).toBe(field);
+		},
+	);
 
 	test.each<[string, string, Change<BuildSolanaResponse>]>([
 		["another fee payer", "geoOp.feePayer", rebuild(() => ({ payer: solana.signer.address }))],
-		["more computing", "geoOp.compute.unitLimit", rebuild(() => ({ unitLimit: 200_001 }))],
 		[
-			"a dearer price of computing",
+			"a compute unit limit that is too high",
+			"geoOp.compute.unitLimit",
+			rebuild(() => ({ unitLimit: 200_001 })),
+		],
+		[
+			"a compute unit price that is too high",
 			"geoOp.compute.microLamportsPerUnit",
 			rebuild(() => ({ microLamportsPerUnit: 5_000_001n })),
 		],
 		[
-			"another escrow to pay than the order's",
+			"an escrow other than that of the order",
 			"geoOp.escrow",
 			(build) => ({ ...build, geoOp: { ...build.geoOp, escrow: solana.otherPayer } }),
 		],
 		[
-			"a blockhash that is none",
+			"an invalid blockhash",
 			"geoOp.blockhash",
 			(build) => ({ ...build, geoOp: { ...build.geoOp, blockhash: "x" } }),
 		],
 		[
-			"an instruction that it does not show",
+			"an extra instruction that is not shown",
 			"unsignedTransaction",
 			(build) => ({ ...build, ...doubled(build) }),
 		],
 		[
-			"an instruction that it shows",
+			"an extra instruction that is shown",
 			"geoOp.message",
 			(build) => {
 				const { unsignedTransaction, message } = doubled(build);
@@ -257,7 +274,7 @@ describe("a service that lies about a transaction on Solana", () => {
 			},
 		],
 		[
-			"a transfer to somebody else that it does not show",
+			"a transfer to someone else that is not shown",
 			"unsignedTransaction",
 			async (build) => {
 				const order = { ...orderOf(build), escrow: toSolanaWord(solana.otherPayer) };
@@ -265,8 +282,8 @@ describe("a service that lies about a transaction on Solana", () => {
 				return { ...build, unsignedTransaction };
 			},
 		],
-		["nothing in it", "geoOp.order.deadlines", () => ({})],
-	])("with %s is refused by its name", async (_, field, change) => {
+		["no fields", "geoOp.order.deadlines", () => ({})],
+	])("a transaction with %s is refused, and the error names the field", async (_, field, change) => {
 		expect(await refusedBy("solana", lieAt(path, change))).toBe(field);
 	});
 });

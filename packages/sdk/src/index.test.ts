@@ -3,7 +3,7 @@ import * as fileStore from "./file-store.ts";
 import * as sdk from "./index.ts";
 import * as solana from "./solana.ts";
 
-test("what the package offers changes only on purpose", () => {
+test("the exports of the package match the recorded lists", () => {
 	expect(Object.keys(sdk)).toMatchInlineSnapshot(`
 		[
 		  "buildOp",

@@ -17,7 +17,7 @@ async function serve(...answers: Answer[]): Promise<Served> {
 	open.push(served);
 	return served;
 }
-test("each action calls its own endpoint with the key", async () => {
+test("quote, delegation, build, submit and status each call their own endpoint with the key", async () => {
 	const { client, requests } = await serve({ body: {} });
 	const intent = {
 		originChain: 1,
@@ -42,14 +42,14 @@ test("each action calls its own endpoint with the key", async () => {
 	for (const { headers } of requests) expect(headers["x-api-key"]).toBe("key-1");
 });
 
-test("an authorization may be as an account signed it, with a bigint that JSON has no word for", async () => {
+test("an authorization may contain a bigint, which is sent as a string", async () => {
 	const { client, requests } = await serve({ body: {} });
 	const authorization = { chainId: 1, address: "0x1", nonce: 0, yParity: 0, r: "0x2", s: "0x3", v: 27n };
 	await buildOp(client, { geoQuoteToken: "q", authorization });
 	expect(JSON.parse(requests[0]?.body ?? "")).toMatchObject({ authorization: { nonce: 0, v: "27" } });
 });
 
-test("an error says what the service said, and never the key", async () => {
+test("an error carries the service's answer and never the key", async () => {
 	const details = { expiredAt: "2026-01-01T00:00:00.000Z" };
 	const body = {
 		code: "QUOTE_EXPIRED",
@@ -66,7 +66,7 @@ test("an error says what the service said, and never the key", async () => {
 	expect(JSON.stringify(error) + error.stack).not.toContain("key-1");
 });
 
-test("an error leads to the service's page about it, and what has none to the service's pages", async () => {
+test("an error links to the service's page about its code, or else to the service's docs", async () => {
 	const body = { code: "NO_ROUTE", message: "No.", next: "fix_request", retryable: false, requestId: "r1" };
 	const { client } = await serve({ status: 422, body }, { status: 502, body: "<html>" }, "hang up");
 	const docs = async () => (await errorOf(getStatus(client, "swp_1"))).docs;
@@ -75,7 +75,7 @@ test("an error leads to the service's page about it, and what has none to the se
 	expect(await docs()).toBe(`${client.baseUrl}/docs`);
 });
 
-test("an answer that is not the service's own is an error, worth a retry only where it may pass", async () => {
+test("an answer that is not the service's own is an error, and only a 5xx is retryable", async () => {
 	const { client } = await serve(
 		{ status: 502, body: "<html>" },
 		{ status: 403, body: "<html>" },
@@ -89,7 +89,7 @@ test("an answer that is not the service's own is an error, worth a retry only wh
 	expect(await call()).toMatchObject({ code: "UNEXPECTED_RESPONSE", status: 500, retryable: true });
 });
 
-test("a Retry-After that is empty, or no number of seconds, is none", async () => {
+test("a Retry-After that is empty or not a number of seconds is ignored", async () => {
 	const headers = ["", " ", "-1", "Wed, 21 Oct 2026 07:28:00 GMT", "0", " 7 "];
 	const { client } = await serve(
 		...headers.map((retryAfter) => ({ status: 503, headers: { "retry-after": retryAfter }, body: "" })),
@@ -99,7 +99,7 @@ test("a Retry-After that is empty, or no number of seconds, is none", async () =
 	expect(found).toEqual([undefined, undefined, undefined, undefined, 0, 7_000]);
 });
 
-test("what an error says in another form than text is left out", async () => {
+test("error fields of the wrong type are left out, and an error whose code is not text is UNEXPECTED_RESPONSE", async () => {
 	const body = { code: "NO_ROUTE", next: "fix_request", message: 5, requestId: { a: 1 }, details: "x" };
 	const { client } = await serve({ status: 422, body }, { status: 422, body: { ...body, code: 5 } });
 	expect(await errorOf(getStatus(client, "swp_1"))).toMatchObject({
@@ -148,7 +148,7 @@ test("a submit that was refused, or would have to wait too long, is not sent aga
 	expect(requests).toHaveLength(2);
 });
 
-test("a client is not made without an address or a key", () => {
+test("creating a client without an HTTP address or without a key throws", () => {
 	expect(() => createClient({ baseUrl: "ftp://a", apiKey: "k" })).toThrow(TypeError);
 	expect(() => createClient({ baseUrl: "a", apiKey: "k" })).toThrow(TypeError);
 	expect(() => createClient({ baseUrl: "http://a", apiKey: "" })).toThrow(TypeError);

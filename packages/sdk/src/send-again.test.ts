@@ -9,7 +9,7 @@ afterEach(() => {
 const busy = (retryAfterMs: number) =>
 	new GeoswapError("Wait.", { code: "RATE_LIMITED", next: "retry", retryable: true, docs: "", retryAfterMs });
 
-test("a service that asks for no pause is not asked without one", async () => {
+test("a Retry-After of zero still leaves a pause between attempts", async () => {
 	vi.useFakeTimers();
 	const send = vi.fn(async () => Promise.reject(busy(0)));
 	const answer = sendAgain(send, { patienceMs: 10_000 }).catch((error: unknown) => error);
@@ -18,7 +18,7 @@ test("a service that asks for no pause is not asked without one", async () => {
 	expect(send.mock.calls.length).toBeLessThan(7);
 });
 
-test("however long the service asks to be left alone, it is asked again after a minute", async () => {
+test("a retry comes after a minute at the latest, even if the service asks for a longer pause", async () => {
 	vi.useFakeTimers();
 	const send = vi.fn(async () => "answer").mockRejectedValueOnce(busy(3_600_000_000));
 	const answer = sendAgain(send, { patienceMs: Number.POSITIVE_INFINITY });

@@ -19,7 +19,7 @@ async function signWhen(state: Partial<DelegationResponse>, { chainId = 31337, r
 	return signDelegation(served.client, { chainId, account, pins, refusedNonce });
 }
 
-test("a wallet without a delegation signs for the pinned delegate, on this chain alone, at its nonce", async () => {
+test("a wallet without a delegation signs one for the pinned delegate, this chain only and its current nonce", async () => {
 	const authorization = await signWhen(undelegated);
 	expect(authorization).toMatchObject({ chainId: 31337, address: delegate, nonce: 3 });
 	const { yParity, r, s } = authorization as { yParity: number; r: `0x${string}`; s: `0x${string}` };
@@ -38,9 +38,9 @@ test.each<[string, string, Partial<DelegationResponse>]>([
 	["another target", "delegationTarget", { ...undelegated, delegationTarget: zeroAddress }],
 	["an earlier delegate as target", "delegationTarget", { ...undelegated, delegationTarget: earlier }],
 	["no target", "delegationTarget", { delegated: false, originReady: false, accountNonce: 3 }],
-	["a nonce that is none", "accountNonce", { ...undelegated, accountNonce: -1 }],
+	["an invalid nonce", "accountNonce", { ...undelegated, accountNonce: -1 }],
 	[
-		"ready by another's code",
+		"a wallet delegated to another's code",
 		"delegatedTo",
 		{ delegated: true, originReady: true, delegatedTo: zeroAddress },
 	],
@@ -48,7 +48,7 @@ test.each<[string, string, Partial<DelegationResponse>]>([
 	await expect(signWhen(state)).rejects.toMatchObject({ code: "VERIFICATION_FAILED", field });
 });
 
-test("a nonce that is further from the one of a moment ago than a busy wallet's is refused, ahead or behind", async () => {
+test("a nonce too far ahead of or behind the last refused one is refused", async () => {
 	const signAt = (accountNonce: number) => signWhen({ ...undelegated, accountNonce }, { refusedNonce: 10 });
 	for (const near of [7, 10, 14, 74]) {
 		expect(await signAt(near)).toMatchObject({ nonce: near });
@@ -60,7 +60,7 @@ test("a nonce that is further from the one of a moment ago than a busy wallet's 
 	}
 });
 
-test("a wallet that belongs to another provider is told to use another wallet", async () => {
+test("a wallet delegated to another provider gets the error that tells it to use another wallet", async () => {
 	const state = { delegated: true, originReady: false, delegatedTo: zeroAddress } as const;
 	await expect(signWhen({ ...state, blocked: "UNSUPPORTED_DELEGATION" })).rejects.toMatchObject({
 		code: "UNSUPPORTED_DELEGATION",

@@ -4,7 +4,7 @@ import { stableFloor } from "./stable-floor.ts";
 
 const pins = makePins();
 
-test("it is 97 % of the input, in the decimals of the output, and rounds up", () => {
+test("the floor is 97 % of the input in the decimals of the output, rounded up", () => {
 	expect(stableFloor(pins, makeIntent({ amount: "10000000" }))).toBe(9_700_000n);
 	expect(stableFloor(pins, makeIntent({ amount: "1" }))).toBe(1n);
 	expect(stableFloor(pins, makeOrderToSolana().intent)).toBe(9_700_000n);
@@ -15,7 +15,7 @@ test("it is 97 % of the input, in the decimals of the output, and rounds up", ()
 	expect(stableFloor(wide, makeIntent({ amount: "10000000" }))).toBe(9_700_000_000_000_000_000n);
 });
 
-test("a token is found however its hex is written, and only where the pins list it", () => {
+test("a token is found in any hex case, and a token that the pins do not list has no floor", () => {
 	const { outputToken } = makeIntent();
 	expect(stableFloor(pins, makeIntent({ outputToken: outputToken.toLowerCase() }))).toBe(9_700_000n);
 	const unknown = "0x00000000000000000000000000000000000000ff";
@@ -23,7 +23,7 @@ test("a token is found however its hex is written, and only where the pins list 
 	expect(stableFloor(pins, makeIntent({ destinationChain: 1 }))).toBeUndefined();
 });
 
-test("a pair with a token that is no stable has none", () => {
+test("a pair whose input is not a stable of its chain has no floor", () => {
 	const sol = pins.solana?.assets.find(({ kind }) => kind === "volatile")?.address ?? "";
 	expect(stableFloor(pins, makeIntent({ inputToken: sol }))).toBeUndefined();
 });

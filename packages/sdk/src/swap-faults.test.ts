@@ -207,7 +207,7 @@ async function carryOut({ origin, faults, crashes, refusals, ...state }: Plan): 
 	}
 }
 
-test("an intent ends in one swap, or in the word that there is none and will be none, whatever is lost, late, doubled, lied about or dies", async () => {
+test("under random faults, lies and crashes, an intent ends in one swap or in an error that nothing was or will be executed", async () => {
 	const batches = process.env.GEOSWAP_FULL ? 40 : 1;
 	await fc.assert(
 		fc.asyncProperty(fc.array(plan, { minLength: 50, maxLength: 50 }), async (plans) => {

@@ -68,8 +68,8 @@ describe("a wallet on an EVM chain", () => {
 		],
 		["a plain object", { address, signMessage, signAuthorization }],
 		["a remote signer with a class of its own", new RemoteAccount()],
-		["what evmSigner() gave", evmSigner(account)],
-	])("%s swaps, and on a chain that it is new to it is authorized", async (_, signer) => {
+		["a signer from evmSigner()", evmSigner(account)],
+	])("%s signs the authorization of an undelegated wallet, and the swap settles", async (_, signer) => {
 		service.knobs.isDelegated = false;
 		const steps: string[] = [];
 		const onProgress = ({ step }: SwapProgress) => steps.push(step);
@@ -78,7 +78,7 @@ describe("a wallet on an EVM chain", () => {
 		expect(executions()).toBe(1);
 	});
 
-	test("a browser's wallet swaps where it is delegated; else it is told that it cannot be, and nothing is sent", async () => {
+	test("a browser wallet swaps if it is delegated; if not, the error tells it to use another wallet", async () => {
 		const signer = createWalletClient({ account: account.address, transport: browser });
 		expect(await run({ signer })).toMatchObject({ status: "settled" });
 		service.knobs.isDelegated = false;
@@ -90,7 +90,7 @@ describe("a wallet on an EVM chain", () => {
 		expect(executions()).toBe(1);
 	});
 
-	test("a wallet client without an account is told so before anything is asked for", async () => {
+	test("a wallet client without an account is refused before any request", async () => {
 		const signer = createWalletClient({ transport: browser });
 		await expect(run({ signer })).rejects.toThrow(TypeError);
 		expect(service.requests).toEqual([]);
@@ -100,14 +100,14 @@ describe("a wallet on an EVM chain", () => {
 		["the op", { signMessage: async () => Promise.reject(new Error("denied")) }],
 		["the authorization", { signAuthorization: async () => Promise.reject(new Error("denied")) }],
 		[
-			"the op, by a throw of its own",
+			"the op by throwing synchronously",
 			{
 				signMessage: () => {
 					throw new Error("denied");
 				},
 			},
 		],
-	])("a wallet that refuses %s ends it, and nothing was sent", async (_, refusing) => {
+	])("a wallet that refuses %s ends the call before anything is submitted", async (_, refusing) => {
 		service.knobs.isDelegated = false;
 		const signer = { address, signMessage, signAuthorization, ...refusing };
 		expect(await errorOf(run({ signer }))).toMatchObject({
@@ -122,18 +122,18 @@ describe("a wallet on an EVM chain", () => {
 
 	test.each<[string, (args: { message: { raw: Hex } }) => Promise<Hex>]>([
 		["by another key", privateKeyToAccount(generatePrivateKey()).signMessage],
-		["of the text", ({ message }) => account.signMessage({ message: message.raw })],
-		["without the prefix", ({ message }) => account.sign({ hash: message.raw })],
-		["that is none", async () => "0x1234"],
+		["over the hash as text", ({ message }) => account.signMessage({ message: message.raw })],
+		["over the hash without the prefix", ({ message }) => account.sign({ hash: message.raw })],
+		["of the wrong length", async () => "0x1234"],
 		["that is empty", async () => "0x"],
-		["in the upper half", async (args) => highS(await account.signMessage(args))],
-	])("a signature %s is not sent", async (_, sign) => {
+		["with a high s", async (args) => highS(await account.signMessage(args))],
+	])("a signature %s is refused and not submitted", async (_, sign) => {
 		const error = await errorOf(run({ signer: { address, signMessage: sign } }));
 		expect(error).toMatchObject({ code: "INVALID_SIGNATURE", next: "resign", mayExecute: false });
 		expect(service.countOf("/swap/submit")).toBe(0);
 	});
 
-	test("a signature in each form that the service takes is the wallet's", async () => {
+	test("every form of signature that the service accepts is recognized as the wallet's", async () => {
 		const hash = makeBuild().geoOpHash as Hex;
 		const signature = await account.signMessage({ message: { raw: hash } });
 		const { r, s, yParity } = parseSignature(signature);
@@ -144,7 +144,7 @@ describe("a wallet on an EVM chain", () => {
 		}
 	});
 
-	test("an authorization that was overtaken before the build is signed anew", async () => {
+	test("an authorization that became stale before the build is signed again", async () => {
 		service.knobs.isDelegated = false;
 		let asked = 0;
 		const signer = {
@@ -176,14 +176,14 @@ describe("a wallet on an EVM chain", () => {
 		};
 	};
 
-	test("an authorization that was overtaken before the submit is signed anew for the same quote, at once", async () => {
+	test("an authorization that became stale before the submit is signed again for the same quote", async () => {
 		expect(await run({ signer: overtaken() })).toMatchObject({ status: "settled" });
 		expect(service.countOf("/swap/quote")).toBe(1);
 		expect(service.countOf("/swap/submit")).toBe(2);
 		expect(executions()).toBe(1);
 	});
 
-	test("a service that asks for one nonce after another, and says in between that none is needed, gets one of them", async () => {
+	test("a service that asks for one nonce after another gets only one authorization", async () => {
 		const nonces: number[] = [];
 		const signer: EvmAccount = {
 			address,
@@ -205,7 +205,7 @@ describe("a wallet on an EVM chain", () => {
 		expect(nonces).toEqual([0]);
 	});
 
-	test("a service that takes an authorization and does not answer is not given another", async () => {
+	test("a service that takes an authorization and does not answer gets no second one", async () => {
 		service.knobs.isDelegated = false;
 		let asked = 0;
 		const signer: EvmAccount = {
@@ -221,7 +221,7 @@ describe("a wallet on an EVM chain", () => {
 		expect(asked).toBe(1);
 	});
 
-	test("of two ops of one quote the one that lives longer is waited for", async () => {
+	test("with two signed ops of one quote, the call waits for the one that expires later", async () => {
 		const [soonMs, laterMs] = [50_000, 120_000];
 		service.knobs.openMs = laterMs;
 		let builds = 0;
@@ -258,19 +258,22 @@ describe("a wallet on an EVM chain", () => {
 	test.each<[string, EvmAccount["signMessage"]]>([
 		["refuses", async () => Promise.reject(new Error("denied"))],
 		["signs something else", async () => signMessage({ message: { raw: toHex("something else") } })],
-	])("a wallet that %s the second time: what it signed first is sent until it is known", async (_, sign) => {
-		let refusals = 0;
-		const onProgress = ({ step }: SwapProgress) => {
-			// The first authorization becomes valid again: a caller that had given it up would have made two swaps.
-			if (step === "refused" && refusals++ === 0) service.knobs.accountNonce--;
-		};
-		expect(await run({ signer: overtaken(sign), onProgress })).toMatchObject({ status: "settled" });
-		expect(refusals).toBe(1);
-		expect(service.countOf("/swap/quote")).toBe(1);
-		expect(executions()).toBe(1);
-	});
+	])(
+		"if the wallet %s the second time, its first op is submitted until the swap settles",
+		async (_, sign) => {
+			let refusals = 0;
+			const onProgress = ({ step }: SwapProgress) => {
+				// The first authorization becomes valid again: a caller that had given it up would have made two swaps.
+				if (step === "refused" && refusals++ === 0) service.knobs.accountNonce--;
+			};
+			expect(await run({ signer: overtaken(sign), onProgress })).toMatchObject({ status: "settled" });
+			expect(refusals).toBe(1);
+			expect(service.countOf("/swap/quote")).toBe(1);
+			expect(executions()).toBe(1);
+		},
+	);
 
-	test("an authorization that is never good comes to an end, with nothing executed", async () => {
+	test("an authorization that is stale every time ends in an error, with nothing executed", async () => {
 		service.knobs.isDelegated = false;
 		const signer: EvmAccount = {
 			address,
@@ -316,12 +319,15 @@ describe("a wallet on Solana", async () => {
 
 	test.each<[string, SolanaWallet]>([
 		["a signer of @solana/kit", kitSigner],
-		["the 64 bytes of a key pair", new Uint8Array([...privateBytes, ...publicBytes])],
-		["the 32 bytes of a private key", privateBytes],
-		["a plain signTransaction", { address: kitSigner.address, signTransaction: (bytes) => signBytes(bytes) }],
+		["a key pair of 64 bytes", new Uint8Array([...privateBytes, ...publicBytes])],
+		["a private key of 32 bytes", privateBytes],
+		[
+			"an object with signTransaction",
+			{ address: kitSigner.address, signTransaction: (bytes) => signBytes(bytes) },
+		],
 		["a remote signer with a class of its own", new RemoteSolanaAccount()],
 		[
-			"a wallet that writes into what it is given",
+			"a wallet that signs in place",
 			{
 				address: kitSigner.address,
 				signTransaction: async (bytes) => {
@@ -330,22 +336,22 @@ describe("a wallet on Solana", async () => {
 				},
 			},
 		],
-	])("%s swaps", async (_, wallet) => {
+	])("%s signs, and the swap settles", async (_, wallet) => {
 		expect(await run(wallet)).toMatchObject({ status: "settled" });
 		expect(executions()).toBe(1);
 	});
 
 	test.each<[string, string, (bytes: Uint8Array) => Promise<Uint8Array>]>([
-		["changes the transaction", "TRANSACTION_CHANGED", async () => signBytes(await otherTransaction())],
+		["signs another transaction", "TRANSACTION_CHANGED", async () => signBytes(await otherTransaction())],
 		[
-			"changes what it was given in place",
+			"changes the bytes in place",
 			"TRANSACTION_CHANGED",
 			async (bytes) => {
 				bytes.set([bytes.at(-1) === 1 ? 2 : 1], bytes.length - 5);
 				return signBytes(bytes);
 			},
 		],
-		["gives back something else", "TRANSACTION_CHANGED", async () => new Uint8Array([1, 2, 3])],
+		["returns something else", "TRANSACTION_CHANGED", async () => new Uint8Array([1, 2, 3])],
 		["does not sign it", "INVALID_SIGNATURE", async (bytes) => bytes],
 		[
 			"signs something else",
@@ -357,7 +363,7 @@ describe("a wallet on Solana", async () => {
 			},
 		],
 		["throws", "SIGNER_FAILED", async () => Promise.reject(new Error("denied"))],
-	])("of a wallet that %s nothing is sent", async (_, code, signTransaction) => {
+	])("a wallet that %s ends the call before anything is submitted", async (_, code, signTransaction) => {
 		const error = await errorOf(run({ address: kitSigner.address, signTransaction }));
 		expect(error).toMatchObject({ code, mayExecute: false });
 		expect(service.countOf("/swap/submit-solana")).toBe(0);

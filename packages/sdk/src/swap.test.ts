@@ -81,7 +81,9 @@ describe.each(origins)("from %s", { concurrent: true }, (origin) => {
 		...changes,
 	});
 
-	test("one call does all of it, and tells each step once", async ({ world: { executions, run } }) => {
+	test("one call quotes, signs and submits, and returns the settled swap", async ({
+		world: { executions, run },
+	}) => {
 		const steps: string[] = [];
 		const ended = await run({ onProgress: ({ step }) => steps.push(step) });
 		expect(ended).toMatchObject({ status: "settled", funds: { holder: "recipient" } });
@@ -90,7 +92,7 @@ describe.each(origins)("from %s", { concurrent: true }, (origin) => {
 	});
 
 	test.for(["refunded", "failed"] as const)(
-		"a swap that has %s is an answer, not an error",
+		"a swap that ends as %s is returned, not thrown",
 		async (endsAs, { world: { service, run } }) => {
 			Object.assign(service.knobs, shortLives, { endsAs });
 			expect(await run()).toMatchObject({ status: endsAs, funds: { holder: "wallet" } });
@@ -98,7 +100,7 @@ describe.each(origins)("from %s", { concurrent: true }, (origin) => {
 	);
 
 	test.for(["refunded", "failed"] as const)(
-		"a service that says %s while a chain would still execute it is asked until none would, and each is told once",
+		"if the service says %s while a chain could still execute the op, the call asks on and reports each status once",
 		async (said, { world: { service, executions, run } }) => {
 			Object.assign(service.knobs, shortLives, { settleMs: 0 });
 			const waits: string[] = [];
@@ -118,7 +120,7 @@ describe.each(origins)("from %s", { concurrent: true }, (origin) => {
 		},
 	);
 
-	test("of an older record, which does not say how long it lives, the end is taken as it is told", async ({
+	test("with a record of an older version, which has no expiry, a terminal status is accepted at once", async ({
 		world: { service, run },
 	}) => {
 		const request = named();
@@ -134,7 +136,7 @@ describe.each(origins)("from %s", { concurrent: true }, (origin) => {
 		expect(steps).not.toContain("waiting");
 	});
 
-	test("an intent that has ended is answered from its record, without a call", async ({
+	test("a finished intent is answered from its record without a request", async ({
 		world: { service, run },
 	}) => {
 		const request = named();
@@ -145,7 +147,7 @@ describe.each(origins)("from %s", { concurrent: true }, (origin) => {
 	});
 
 	test.for(["quoted", "signed", "submitted", "status"] as const)(
-		"who is stopped once it is %s goes on where he was, and makes one swap",
+		"a call that was stopped at the step %s is continued by the next call, and there is one swap",
 		async (step, { world: { service, signed, executions, run } }) => {
 			const request = named();
 			service.knobs.settleMs = longMs;
@@ -164,7 +166,7 @@ describe.each(origins)("from %s", { concurrent: true }, (origin) => {
 		},
 	);
 
-	test("a signal ends the waiting and not the swap", async ({ world: { service, run } }) => {
+	test("the signal ends the waiting, not the swap", async ({ world: { service, run } }) => {
 		const request = named();
 		service.knobs.settleMs = longMs;
 		const stop = new AbortController();
@@ -176,7 +178,9 @@ describe.each(origins)("from %s", { concurrent: true }, (origin) => {
 		expect(service.countOf(submitPath)).toBe(1);
 	});
 
-	test("a signal ends the waiting for a wallet that does not answer", async ({ world: { service, run } }) => {
+	test("the signal ends the waiting for a wallet that does not answer", async ({
+		world: { service, run },
+	}) => {
 		const stop = new AbortController();
 		const reason = new Error("enough");
 		const hang = () => {
@@ -191,7 +195,7 @@ describe.each(origins)("from %s", { concurrent: true }, (origin) => {
 		expect(service.countOf(submitPath)).toBe(0);
 	});
 
-	test("what is refused for now is sent again, the same bytes, until it is taken", async ({
+	test("a submit that is refused for now is sent again with the same bytes until it is accepted", async ({
 		world: { service, bodiesOf, signed, run },
 	}) => {
 		service.refuse(submitPath, { code: "INSUFFICIENT_BALANCE", times: 3 });
@@ -204,7 +208,7 @@ describe.each(origins)("from %s", { concurrent: true }, (origin) => {
 		expect(signed()).toBe(1);
 	});
 
-	test("nothing else is signed before no chain executes the first op any more; then it is quoted again", async ({
+	test("nothing else is signed until no chain can execute the first op; then the call asks for a new quote", async ({
 		world: { service, signed, executions, run },
 	}) => {
 		Object.assign(service.knobs, shortLives);
@@ -229,7 +233,7 @@ describe.each(origins)("from %s", { concurrent: true }, (origin) => {
 	});
 
 	test.for(["OP_EXPIRED", "INVALID_SIGNATURE", "INVALID_AUTHORIZATION"] as const)(
-		"a service that keeps what was signed, says %s early and executes it later gets one swap of one intent",
+		"a service that keeps a signed op, answers %s and executes it later executes one swap per intent",
 		async (says, { world: { service, run, signed, executions } }) => {
 			const request = named();
 			const lateMs = 20_000;
@@ -250,7 +254,7 @@ describe.each(origins)("from %s", { concurrent: true }, (origin) => {
 		},
 	);
 
-	test("what is signed too late to be sent is forgotten: another quote is signed at once, and nobody waits", async ({
+	test("an op that was signed too late to be submitted is dropped, and a new quote is signed without waiting", async ({
 		world: { service, run, signed },
 	}) => {
 		Object.assign(service.knobs, shortLives);
@@ -272,7 +276,7 @@ describe.each(origins)("from %s", { concurrent: true }, (origin) => {
 		expect(signed()).toBe(1);
 	});
 
-	test("a clock that is ahead costs no signature: what had expired by it before it was signed is sent", async ({
+	test("an op that has already expired by a fast local clock is still signed and submitted", async ({
 		world: { service, run, signed },
 	}) => {
 		service.knobs.lie = (path, body: object) =>
@@ -282,7 +286,7 @@ describe.each(origins)("from %s", { concurrent: true }, (origin) => {
 		expect(signed()).toBe(1);
 	});
 
-	test("a signal ends the waiting for an op to die; who resumes an older record waits as long as any op may live, however often he does", async ({
+	test("the signal ends the waiting for an op to expire; an older record waits 15 minutes from when it is first resumed", async ({
 		world: { service, run },
 	}) => {
 		const request = named();
@@ -309,7 +313,7 @@ describe.each(origins)("from %s", { concurrent: true }, (origin) => {
 		expect(await waitUntil({})).toBe(latest);
 	});
 
-	test("what quoting cannot mend is told once the op has expired, and that nothing was executed; a later call begins anew", async ({
+	test("an error that a new quote cannot fix is thrown once the op has expired, with nothing executed; a later call starts again", async ({
 		world: { service, executions, run },
 	}) => {
 		const request = named();
@@ -327,7 +331,7 @@ describe.each(origins)("from %s", { concurrent: true }, (origin) => {
 		expect(executions()).toBe(1);
 	});
 
-	test("what is too much for the service until the op has expired is told once, and is what the call ends with", async ({
+	test("if the service is too busy until the op expires, each error is reported once and the call ends with RATE_LIMITED", async ({
 		world: { service, executions, run },
 	}) => {
 		Object.assign(service.knobs, shortLives);
@@ -349,7 +353,7 @@ describe.each(origins)("from %s", { concurrent: true }, (origin) => {
 		expect(executions()).toBe(0);
 	});
 
-	test("a refusal of the swap says more than that the service was busy, before or after", async ({
+	test("the call ends with a refusal of the swap rather than with rate limiting before or after it", async ({
 		world: { service, run },
 	}) => {
 		Object.assign(service.knobs, shortLives);
@@ -358,7 +362,7 @@ describe.each(origins)("from %s", { concurrent: true }, (origin) => {
 		expect(await errorOf(run())).toMatchObject({ code: "INSUFFICIENT_BALANCE", mayExecute: false });
 	});
 
-	test("after five quotes that came to nothing it gives up, and nothing was executed", async ({
+	test("the call gives up after five quotes that failed, with nothing executed", async ({
 		world: { service, run },
 	}) => {
 		service.refuse(buildPath, { code: "SIMULATION_FAILED", times: 1_000 });
@@ -366,7 +370,7 @@ describe.each(origins)("from %s", { concurrent: true }, (origin) => {
 		expect(service.countOf("/swap/quote")).toBe(5);
 	});
 
-	test("however often it is quoted, nothing is signed for less than the caller's minimum", async ({
+	test("nothing is signed for less than the caller's minimum, even after another quote", async ({
 		world: { service, executions, run },
 	}) => {
 		const request = named({ minOutput: 9_900_000n });
@@ -384,7 +388,7 @@ describe.each(origins)("from %s", { concurrent: true }, (origin) => {
 		expect(executions()).toBe(0);
 	});
 
-	test("between two stables nothing is signed for less than 97 %, unless the caller names a minimum", async ({
+	test("between two stables nothing is signed for less than 97 % unless the caller gives a minimum", async ({
 		world: { service, executions, run },
 	}) => {
 		service.knobs.output = 9_740_000n;
@@ -401,7 +405,7 @@ describe.each(origins)("from %s", { concurrent: true }, (origin) => {
 		expect(await run({ minOutput: 9_600_000n })).toMatchObject({ status: "settled" });
 	});
 
-	test("where a token is no stable by the pins, only a minimum that was named or accepted is signed for", async ({
+	test("for a token that the pins do not call a stable, only a minimum that was given or accepted is signed", async ({
 		world: { service, executions, run },
 	}) => {
 		const pins = volatilePins();
@@ -414,7 +418,7 @@ describe.each(origins)("from %s", { concurrent: true }, (origin) => {
 		expect(await run({ pins, acceptQuote: async () => true })).toMatchObject({ status: "settled" });
 	});
 
-	test("a caller who accepted a minimum is asked again about a lower one only", async ({
+	test("a caller who accepted a minimum is asked again only about a lower one", async ({
 		world: { service, run },
 	}) => {
 		service.refuse(buildPath, { code: "SIMULATION_FAILED", times: 3 });
@@ -429,16 +433,14 @@ describe.each(origins)("from %s", { concurrent: true }, (origin) => {
 		expect(asked).toEqual(["9980000", "9970000"]);
 	});
 
-	test("a quote that has expired before it is built is asked for again", async ({
-		world: { service, run },
-	}) => {
+	test("a quote that expires before it is built is requested again", async ({ world: { service, run } }) => {
 		service.refuse(buildPath, { code: "QUOTE_EXPIRED" });
 		expect(await run()).toMatchObject({ status: "settled" });
 		expect(service.countOf("/swap/quote")).toBe(2);
 	});
 
 	test.for(["quote", "build", "submit", "status"] as const)(
-		"it leaves the service alone for as long as it asks at %s",
+		"the call waits for the Retry-After of the step %s",
 		async (step, { world: { service, executions, run } }) => {
 			const paths = {
 				quote: "/swap/quote",
@@ -455,7 +457,7 @@ describe.each(origins)("from %s", { concurrent: true }, (origin) => {
 		},
 	);
 
-	test("through an outage the same bytes are sent until they are taken", async ({
+	test("during an outage the same bytes are submitted until they are accepted", async ({
 		world: { service, signed, run },
 	}) => {
 		service.refuse(submitPath, { code: "UPSTREAM_UNAVAILABLE", times: 4 });
@@ -464,7 +466,7 @@ describe.each(origins)("from %s", { concurrent: true }, (origin) => {
 		expect(signed()).toBe(1);
 	});
 
-	test("a service that has forgotten the swap is sent the same bytes again", async ({
+	test("a service that lost the swap is sent the same bytes again", async ({
 		world: { service, bodiesOf, signed, executions, run },
 	}) => {
 		const request = named();
@@ -480,7 +482,7 @@ describe.each(origins)("from %s", { concurrent: true }, (origin) => {
 		expect(executions()).toBe(1);
 	});
 
-	test("a service that takes it and never knows of it is not asked without a pause", async ({
+	test("a service that accepts the submit and never finds the swap is not asked without a pause", async ({
 		world: { service, executions, run },
 	}) => {
 		service.refuse("/swap/status", { code: "SWAP_NOT_FOUND", times: 1_000 });
@@ -498,7 +500,7 @@ describe.each(origins)("from %s", { concurrent: true }, (origin) => {
 		{ code: "INVALID_REQUEST" },
 		{ code: "NOT_FOUND" },
 	] as const)(
-		"after $code ($next) at submit it may still be executed, and nothing else is signed",
+		"after $code ($next) at submit the error says that the op may still execute, and nothing else is signed",
 		async (refusal, { world: { service, signed, executions, run } }) => {
 			const request = named();
 			service.refuse(submitPath, refusal);
@@ -513,7 +515,7 @@ describe.each(origins)("from %s", { concurrent: true }, (origin) => {
 		},
 	);
 
-	test("what was taken is found by its id where its token cannot be read any more", async ({
+	test("an accepted swap is found by its id when its token can no longer be read", async ({
 		world: { service, executions, run },
 	}) => {
 		const request = named();
@@ -529,7 +531,7 @@ describe.each(origins)("from %s", { concurrent: true }, (origin) => {
 		expect(executions()).toBe(1);
 	});
 
-	test("where its token cannot be read and it is not found, the error leads to no second swap", async ({
+	test("if the token cannot be read and the swap is not found, the error says to contact the operator and not to quote again", async ({
 		world: { service, run, executions },
 	}) => {
 		const request = named();
@@ -545,20 +547,18 @@ describe.each(origins)("from %s", { concurrent: true }, (origin) => {
 		expect(error.message).toContain(String(deadAt));
 		// The service's advice is for callers that have sent nothing yet; and a balance may hold an input twice.
 		expect(error.message).not.toContain("new quote");
-		expect(error.message).toContain("nothing left the wallet");
+		expect(error.message).toContain("nothing has left the wallet");
 		expect(error.cause).toMatchObject({ message: expect.stringContaining("new quote") });
 		expect(executions()).toBe(0);
 	});
 
-	test("a refusal that asks for no pause is not answered without one", async ({
-		world: { service, run },
-	}) => {
+	test("a refusal with a Retry-After of zero is followed by a pause", async ({ world: { service, run } }) => {
 		service.refuse(submitPath, { code: "INSUFFICIENT_BALANCE", retryAfterSeconds: 0, times: 1_000 });
 		await expect(run({ signal: AbortSignal.timeout(1_000) })).rejects.toMatchObject({ name: "TimeoutError" });
 		expect(service.countOf(submitPath)).toBeLessThan(25);
 	});
 
-	test("before anything is signed a refusal of the caller says that nothing was executed", async ({
+	test("before anything is signed, an UNAUTHORIZED error says that nothing was executed", async ({
 		world: { service, run },
 	}) => {
 		for (const path of ["/swap/quote", buildPath] as const) {
@@ -568,7 +568,7 @@ describe.each(origins)("from %s", { concurrent: true }, (origin) => {
 		expect(service.countOf(submitPath)).toBe(0);
 	});
 
-	test("an answer that does not name the swap is not taken for one that does", async ({
+	test("a submit or status response that does not name the swap is not accepted", async ({
 		world: { service, executions, run },
 	}) => {
 		const request = named();
@@ -580,7 +580,7 @@ describe.each(origins)("from %s", { concurrent: true }, (origin) => {
 		expect(executions()).toBe(1);
 	});
 
-	test("an id names one intent: whatever else is asked for under it is refused by its name", async ({
+	test("an id stands for one intent: a call with another value is refused, and the error names the field", async ({
 		world: { service, run },
 	}) => {
 		const request = named();
@@ -605,7 +605,7 @@ describe.each(origins)("from %s", { concurrent: true }, (origin) => {
 		expect(service.requests).toHaveLength(calls);
 	});
 
-	test("two calls at once for one intent make one swap: the second is told, and may ask again", async ({
+	test("two concurrent calls for one intent make one swap, and the second fails with SWAP_IN_PROGRESS", async ({
 		world: { executions, run },
 	}) => {
 		const request = named();
@@ -617,7 +617,7 @@ describe.each(origins)("from %s", { concurrent: true }, (origin) => {
 	});
 
 	test.for(["lock", "get", "set"] as const)(
-		"where the store cannot %s nothing is sent, and it is told as an error of this package",
+		"if the store cannot %s, nothing is submitted and the call fails with INTERRUPTED",
 		async (method, { world: { service, run } }) => {
 			const broken = { ...memoryStore(), [method]: async () => Promise.reject(new Error("disk is full")) };
 			expect(await errorOf(run({ id: "intent-1", store: broken }))).toMatchObject({
@@ -629,7 +629,7 @@ describe.each(origins)("from %s", { concurrent: true }, (origin) => {
 		},
 	);
 
-	test("a store that cannot write any more once it was sent leaves a record to go on from", async ({
+	test("if the store fails after the submit, the next call continues from the record", async ({
 		world: { executions, run },
 	}) => {
 		const store = memoryStore();
@@ -646,9 +646,7 @@ describe.each(origins)("from %s", { concurrent: true }, (origin) => {
 		expect(executions()).toBe(1);
 	});
 
-	test("a lock that cannot be given back does not hide what became of the swap", async ({
-		world: { run },
-	}) => {
+	test("a lock that cannot be released does not hide the result of the swap", async ({ world: { run } }) => {
 		const store: SwapStore = {
 			...memoryStore(),
 			lock: async () => async () => Promise.reject(new Error("gone")),
@@ -656,13 +654,13 @@ describe.each(origins)("from %s", { concurrent: true }, (origin) => {
 		expect(await run({ id: "intent-1", store })).toMatchObject({ status: "settled" });
 	});
 
-	test("a lock that is given back at once, without a promise, is as good", async ({ world: { run } }) => {
+	test("a lock whose release returns no promise works too", async ({ world: { run } }) => {
 		const unlock = (() => {}) as unknown as () => Promise<void>;
 		const store: SwapStore = { ...memoryStore(), lock: async () => unlock };
 		expect(await run({ id: "intent-1", store })).toMatchObject({ status: "settled" });
 	});
 
-	test("a callback that throws interrupts it, and the next call goes on", async ({
+	test("a callback that throws interrupts the call, and the next call continues", async ({
 		world: { executions, run },
 	}) => {
 		const request = named();
@@ -680,7 +678,7 @@ describe.each(origins)("from %s", { concurrent: true }, (origin) => {
 		expect(executions()).toBe(1);
 	});
 
-	test("who has a damaged record is told to wait before he looks: what was sent may still arrive", async ({
+	test("the error about a damaged record says to wait 15 minutes before looking", async ({
 		world: { run },
 	}) => {
 		const request = named();
@@ -689,7 +687,7 @@ describe.each(origins)("from %s", { concurrent: true }, (origin) => {
 	});
 
 	test.for(["{", '{"version":2}', "null"])(
-		"a record that reads %s is not taken for no record",
+		"a record that reads %s is an error, and no request is made",
 		async (text, { world: { service, run } }) => {
 			const request = named();
 			await request.store.set("intent-1", text);
@@ -698,15 +696,13 @@ describe.each(origins)("from %s", { concurrent: true }, (origin) => {
 		},
 	);
 
-	test("an id without a store is refused: it would be forgotten at once", async ({
-		world: { service, run },
-	}) => {
+	test("an id without a store is refused before any request", async ({ world: { service, run } }) => {
 		await expect(run({ id: "intent-1" })).rejects.toThrow(TypeError);
 		expect(service.requests).toEqual([]);
 	});
 
 	test.for([{}, undefined, "deployment.json", { chains: {} }])(
-		"%j for pins is refused before anything is asked for",
+		"%j for pins is refused before any request",
 		async (pins, { world: { service, run } }) => {
 			const error = await run({ pins: pins as never }).catch((thrown: unknown) => thrown);
 			expect(error).toBeInstanceOf(TypeError);
@@ -715,7 +711,7 @@ describe.each(origins)("from %s", { concurrent: true }, (origin) => {
 		},
 	);
 
-	test("a quote in any form is refused before it is built", async ({ world: { service, run } }) => {
+	test("a malformed quote is refused, and nothing is submitted", async ({ world: { service, run } }) => {
 		for (const quote of [{}, { minOutput: "x" }, { minOutput: 5 }, { swapId: 5, minOutput: "5" }]) {
 			service.knobs.lie = () => quote;
 			expect(await errorOf(run({ minOutput: 1n }))).toMatchObject({ mayExecute: false });

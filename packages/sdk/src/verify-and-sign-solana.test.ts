@@ -63,7 +63,7 @@ const inert = [
 	/^pins\.solana\.assets\.(0\.(symbol|kind|feed\..*)|1\..*)$/,
 ];
 
-test("a change of any one value of request, quote, transaction or pins is refused before the key is asked", async () => {
+test("a change of any one value of request, quote, transaction or pins is refused before signing, or does not change what is signed", async () => {
 	const { limits: _, ...op } = await makeOp();
 	const paths = leafPaths(op);
 	const signed = await verifyAndSignSolana({ ...op, limits, signer });
@@ -82,7 +82,7 @@ test("a change of any one value of request, quote, transaction or pins is refuse
 	expect(touched.size).toBe(paths.length);
 });
 
-test("a build that lacks any one value is refused", async () => {
+test("a build is refused if it lacks any value that the signature depends on", async () => {
 	const build = await makeBuild();
 	const inertOfBuild = /^(geoOpToken|expiresAt|geoOp\.lastValidBlockHeight)$/;
 	for (const path of leafPaths(build).filter((text) => !inertOfBuild.test(text))) {
@@ -91,7 +91,7 @@ test("a build that lacks any one value is refused", async () => {
 	}
 });
 
-test("a service that changes a term and makes all the rest to match is refused", async () => {
+test("a build that is consistent with a changed order is refused", async () => {
 	const order = makeOrder();
 	for (const field of Object.keys(order) as (keyof Order)[]) {
 		// The transaction cannot be made at all unless the input token is listed.
@@ -105,7 +105,7 @@ test("a service that changes a term and makes all the rest to match is refused",
 	expect(await refusedField(await makeOp({ build: await makeBuild({ order: native }) }))).toBeDefined();
 });
 
-test("the transaction of another order in place of the one shown is refused", async () => {
+test("a transaction for another order than the one shown is refused", async () => {
 	const build = await makeBuild();
 	const more = makeOrder({ inputAmount: 10_000_001n });
 	const { unsignedTransaction } = await makeBuild({ order: more });
@@ -113,7 +113,7 @@ test("the transaction of another order in place of the one shown is refused", as
 	expect(await refusedField(await makeOp({ build: swapped }))).toBe("unsignedTransaction");
 });
 
-test("limits of computing beyond what the transaction needs are refused", async () => {
+test("compute limits beyond what the transaction needs are refused, and so is the wallet as fee payer", async () => {
 	const refused = async (changes: Parameters<typeof makeBuild>[0]) =>
 		refusedField(await makeOp({ build: await makeBuild(changes) }));
 	expect(await refused({ unitLimit: 200_001 })).toBe("geoOp.compute.unitLimit");
@@ -122,7 +122,7 @@ test("limits of computing beyond what the transaction needs are refused", async 
 	expect(await refused({ payer: signer.address })).toBe("geoOp.feePayer");
 });
 
-test("what is signed is the message, in the wallet's place, and the fee payer's place stays empty", async () => {
+test("the wallet signs the message that is shown, and the fee payer's signature stays empty", async () => {
 	for (const inputToken of [makeIntent().inputToken, solanaNativeToken]) {
 		const build = await makeBuild({ order: makeOrder({ inputToken: toSolanaWord(inputToken as never) }) });
 		const op = await makeOp({ build, intent: makeIntent({ inputToken }) });
@@ -135,7 +135,7 @@ test("what is signed is the message, in the wallet's place, and the fee payer's 
 	}
 });
 
-test("without pins of Solana nothing to or from it is signed", async () => {
+test("without pins for Solana, nothing to or from it is signed", async () => {
 	const { solana: _, ...pins } = makePins();
 	expect(await refusedField(await makeOp({ pins }))).toBe("intent.originChain");
 	const { intent, order, quote } = makeOrderToSolana();

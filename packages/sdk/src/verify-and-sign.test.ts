@@ -48,7 +48,7 @@ async function refusedField(op: OpToVerify): Promise<string | undefined> {
 	}
 }
 
-test("a wallet that fails is told as an error of this package", async () => {
+test("a wallet that fails is reported as SIGNER_FAILED", async () => {
 	const signMessage = async () => Promise.reject(new Error("the HSM is away"));
 	const failing = { address: account.address, signMessage };
 	await expect(verifyAndSign({ ...makeOp(), account: failing })).rejects.toMatchObject({
@@ -70,7 +70,7 @@ const inert = [
 	/^pins\.chains\.1\.contracts\.(delegate|escrow)$/,
 ];
 
-test("a change of any one value of request, quote, op or pins is refused before the account is asked", async () => {
+test("a change of any one value of request, quote, op or pins is refused before signing, or does not change what is signed", async () => {
 	const { limits: _, ...op } = makeOp();
 	const paths = leafPaths(op);
 	expect(paths.length).toBeGreaterThan(100);
@@ -90,7 +90,7 @@ test("a change of any one value of request, quote, op or pins is refused before 
 	expect(touched.size).toBe(paths.length);
 });
 
-test("a build that lacks any one value is refused", async () => {
+test("a build is refused if it lacks any value that the signature depends on", async () => {
 	const build = makeBuild();
 	for (const path of leafPaths(build).filter((text) => !/^(geoOpToken|expiresAt)$/.test(text))) {
 		const lacking = setAt(structuredClone(build), path, undefined);
@@ -99,7 +99,7 @@ test("a build that lacks any one value is refused", async () => {
 	expect(await refusedField(makeOp({ build: {} as never }))).toBe("geoOp.order.deadlines");
 });
 
-test("a service that changes a term and encodes all the rest to match is refused by that term's name", async () => {
+test("a build that is consistent with a changed order is refused, and the error names the changed term", async () => {
 	const order = makeOrder();
 	for (const field of Object.keys(order) as (keyof Order)[]) {
 		if (field === "deadlines") continue;
@@ -110,7 +110,7 @@ test("a service that changes a term and encodes all the rest to match is refused
 	}
 });
 
-test("a call too many is refused, shown or not", async () => {
+test("an extra call that is shown, and a hidden op of another order, are refused", async () => {
 	const build = makeBuild();
 	const { geoOp } = build;
 	const [call] = geoOp.calls;
@@ -130,7 +130,7 @@ test("an unchanged op is signed by personal_sign over the hash's 32 bytes", asyn
 	expect(await recoverMessageAddress({ message: { raw }, signature })).toBe(account.address);
 });
 
-test("it is signed whichever allowance stands, for an earlier delegate, in any case of hex, and natively", async () => {
+test("an op is signed with any allowance, with an earlier delegate, in any hex case and with a native input", async () => {
 	const earlier = makePins().chains[0]?.contracts.earlierDelegates[0] ?? zeroAddress;
 	const lower = JSON.parse(
 		JSON.stringify(makeBuild()).replace(/0x[0-9a-fA-F]+/g, (hex) => hex.toLowerCase()),
@@ -143,7 +143,7 @@ test("it is signed whichever allowance stands, for an earlier delegate, in any c
 	expect(await refusedField(makeOp({ intent, build: native }))).toBeUndefined();
 });
 
-test("without a recipient the wallet is the recipient, and nobody else", async () => {
+test("without a recipient, only the wallet is accepted as the recipient", async () => {
 	const { recipient: _, ...intent } = makeIntent();
 	const order = makeOrder({ recipient: toWord(account.address) });
 	const op = { intent, quote: makeQuote({ recipient: account.address }), build: makeBuild({ order }) };
@@ -151,7 +151,7 @@ test("without a recipient the wallet is the recipient, and nobody else", async (
 	expect(await refusedField(makeOp({ intent }))).toBe("quote.recipient");
 });
 
-test("a delegate, a set or contracts that were current once open no new order", async () => {
+test("an earlier escrow, an earlier vault and an unknown delegate are refused for a new order", async () => {
 	const [chain] = makePins().chains;
 	if (!chain) throw new Error("two chains are pinned");
 	const { earlierEscrows, earlierVaults, escrow } = chain.contracts;
@@ -165,10 +165,16 @@ test("a delegate, a set or contracts that were current once open no new order", 
 
 const now = BigInt(nowMs / 1000);
 test.each([
-	["opens in the past", { openDeadline: now, fillDeadline: now + 10n, refundAfter: now + 20n }],
-	["opens too late", { openDeadline: now + 901n, fillDeadline: now + 910n, refundAfter: now + 920n }],
 	[
-		"keeps the input too long",
+		"has an open deadline in the past",
+		{ openDeadline: now, fillDeadline: now + 10n, refundAfter: now + 20n },
+	],
+	[
+		"has an open deadline that is too late",
+		{ openDeadline: now + 901n, fillDeadline: now + 910n, refundAfter: now + 920n },
+	],
+	[
+		"has a refund time that is too late",
 		{ openDeadline: now + 60n, fillDeadline: now + 70n, refundAfter: now + 60n + 259_201n },
 	],
 ])("an order that %s is refused", async (_, deadlines) => {
@@ -176,7 +182,7 @@ test.each([
 	expect(await refusedField(makeOp({ build: makeBuild({ order }) }))).toMatch(/^geoOp\.order\.deadlines/);
 });
 
-test("deadlines out of order, or with bits above them, are refused", async () => {
+test("deadlines that are equal, or have bits above them, are refused", async () => {
 	const times = (open: bigint, fill: bigint, refund: bigint) => (open << 128n) | (fill << 64n) | refund;
 	for (const deadlines of [
 		times(now + 60n, now + 60n, now + 90n),
@@ -188,7 +194,7 @@ test("deadlines out of order, or with bits above them, are refused", async () =>
 	}
 });
 
-test("a minimum that slippage does not explain, or below the caller's own, is refused", async () => {
+test("a minimum that the slippage does not explain, or that is below the caller's own, is refused", async () => {
 	const refused = (minOutput: bigint, changes: Partial<OpToVerify> = {}) => {
 		const build = makeBuild({ order: makeOrder({ minOutput }) });
 		return refusedField(makeOp({ build, quote: makeQuote({ minOutput: String(minOutput) }), ...changes }));
@@ -202,7 +208,7 @@ test("a minimum that slippage does not explain, or below the caller's own, is re
 	expect(await refused(9_930_100n, atLeast(9_930_101n))).toBe("quote.minOutput");
 });
 
-test("an op between two stables for less than 97 % is signed only if the caller names its minimum", async () => {
+test("an op between two stables for less than 97 % is signed only if the caller gives a minimum", async () => {
 	const refused = (output: bigint, changes: Partial<OpToVerify> = {}) => {
 		const quote = makeQuote({ output: String(output), minOutput: String(output) });
 		const build = makeBuild({ order: makeOrder({ minOutput: output }) });

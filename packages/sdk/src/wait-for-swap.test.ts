@@ -20,7 +20,7 @@ function swap(changes: Partial<StatusResponse>): StatusResponse {
 }
 const answer = (changes: Partial<StatusResponse>): Answer => ({ body: swap(changes) });
 
-test("it waits through outages until the swap is terminal, and tells each change once", async () => {
+test("waitForSwap waits through outages until the swap is terminal, and reports each change once", async () => {
 	served = await serveAnswers(
 		answer({}),
 		"hang up",
@@ -39,7 +39,7 @@ test("it waits through outages until the swap is terminal, and tells each change
 	expect(performance.now() - startedMs).toBeGreaterThan(1_900);
 });
 
-test("after a call that was not held it pauses as the service asks, and never for less than a second", async () => {
+test("after a call that was not held, waitForSwap pauses for as long as the service asks and for a second at least", async () => {
 	const notHeld = (retryAfter: Record<string, string>): Answer => ({
 		headers: retryAfter,
 		body: { ...swap({}), held: false },
@@ -66,7 +66,7 @@ test("after a call that was not held it pauses as the service asks, and never fo
 	expect(updates).toHaveLength(2);
 });
 
-test("what is said of another swap is not taken for this one's end", async () => {
+test("a status that names another swap, or none, is ignored", async () => {
 	served = await serveAnswers(
 		answer({ swapId: "swp_2", status: "failed" }),
 		{ body: { status: "settled" } },
@@ -78,7 +78,7 @@ test("what is said of another swap is not taken for this one's end", async () =>
 	expect(updates).toEqual(["settled"]);
 });
 
-test("it ends with the signal's reason, at once", async () => {
+test("waitForSwap ends at once with the reason of the signal", async () => {
 	served = await serveAnswers(answer({}));
 	const abort = new AbortController();
 	const reason = new Error("enough");
@@ -90,7 +90,7 @@ test("it ends with the signal's reason, at once", async () => {
 	expect(served.requests).toHaveLength(1);
 });
 
-test("an error that waiting cannot mend ends it", async () => {
+test("an error that waiting cannot fix ends waitForSwap", async () => {
 	const body = {
 		code: "SWAP_NOT_FOUND",
 		message: "No.",

@@ -36,16 +36,16 @@ async function holdSwap(path: string, id: string, meanwhile = async () => {}): P
 }
 
 const answers = {
-	"a key that is refused": () => refusal(401, "UNAUTHORIZED", "check_key"),
-	"a swap that it does not know": () => refusal(404, "SWAP_NOT_FOUND", "fix_request"),
-	"a proxy's words": () => ({ status: 502, body: "away" }),
+	"a refused API key": () => refusal(401, "UNAUTHORIZED", "check_key"),
+	"a swap unknown to the service": () => refusal(404, "SWAP_NOT_FOUND", "fix_request"),
+	"an answer of a proxy": () => ({ status: 502, body: "away" }),
 	"a list": () => ({ body: [] }),
-	"another swap": () => ({ body: makeStatus({ swapId: "swp_01m7g1sa2be008j9r4pw0rzatg" }) }),
-	"no status that there is": () => ({ body: { ...makeStatus(), status: "lost" } }),
+	"the status of another swap": () => ({ body: makeStatus({ swapId: "swp_01m7g1sa2be008j9r4pw0rzatg" }) }),
+	"an invalid status": () => ({ body: { ...makeStatus(), status: "lost" } }),
 };
 
 test.each(Object.keys(answers) as (keyof typeof answers)[])(
-	"of a swap that was signed here %s is exit 5, by either id, with the command that goes on",
+	"for a swap signed here, %s is exit 5 by either id, and the error has the command to resume it",
 	async (answer) => {
 		await holdSwap("/swap/submit", "a");
 		service.handlers["/swap/status"] = answers[answer];
@@ -58,7 +58,7 @@ test.each(Object.keys(answers) as (keyof typeof answers)[])(
 	},
 );
 
-test.each(["a key that is refused", "a swap that it does not know"] as const)(
+test.each(["a refused API key", "a swap unknown to the service"] as const)(
 	"%s ends the waiting with exit 5",
 	async (answer) => {
 		await holdSwap("/swap/submit", "a");
@@ -72,17 +72,17 @@ test.each(["a key that is refused", "a swap that it does not know"] as const)(
 	},
 );
 
-test("a swap that was begun elsewhere and cannot be asked for is exit 5 too, and is followed by its own id", async () => {
-	service.handlers["/swap/status"] = answers["a key that is refused"];
+test("for a swap signed elsewhere, a refused API key is exit 5, and the error has the command that follows the swap", async () => {
+	service.handlers["/swap/status"] = answers["a refused API key"];
 	expect(await json(["status", swapId])).toMatchObject({
 		exit: 5,
 		body: { error: { mayExecute: true, swapId, resume: `geoswap status ${swapId}` } },
 	});
 });
 
-test("a service that was set back forgets a swap: the command that is named sends it again", async () => {
+test("if the service lost a swap, the command in the error submits it again", async () => {
 	await holdSwap("/swap/status", "a");
-	service.handlers["/swap/status"] = answers["a swap that it does not know"];
+	service.handlers["/swap/status"] = answers["a swap unknown to the service"];
 	const { body } = await json(["status", swapId]);
 	expect(body.error.resume).toBe("geoswap swap --resume a");
 	let isSent = false;
@@ -91,14 +91,14 @@ test("a service that was set back forgets a swap: the command that is named send
 		return { body: { swapId, status: "pending" } };
 	};
 	service.handlers["/swap/status"] = () =>
-		isSent ? { body: makeStatus() } : answers["a swap that it does not know"]();
+		isSent ? { body: makeStatus() } : answers["a swap unknown to the service"]();
 	expect(await json(["swap", "--resume", "a"])).toMatchObject({ exit: 0, body: { swap: { swapId } } });
 });
 
-test("a swap whose end is kept here is told from there, whatever the service and the keys have become", async () => {
+test("a finished swap is read from its record, even without a key and if the service does not know it", async () => {
 	await json([...terms, "--id", "a"]);
 	env = { ...env, GEOSWAP_API_KEY: "" };
-	service.handlers["/swap/status"] = answers["a swap that it does not know"];
+	service.handlers["/swap/status"] = answers["a swap unknown to the service"];
 	for (const args of [
 		["status", "a"],
 		["status", swapId, "--no-wait"],
@@ -110,7 +110,7 @@ test("a swap whose end is kept here is told from there, whatever the service and
 	}
 });
 
-test("Ctrl-C before anything was asked is exit 5 for what may execute, by either id", async () => {
+test("Ctrl-C before the first answer is exit 5 for a swap that may execute, by either id", async () => {
 	await holdSwap("/swap/submit", "a");
 	for (const [name, resume] of [
 		["a", "geoswap swap --resume a"],
@@ -127,7 +127,7 @@ test("Ctrl-C before anything was asked is exit 5 for what may execute, by either
 	}
 });
 
-test("who looks at an intent is taken for nobody who signs it", async () => {
+test("status commands do not make a swap of the same intent fail as in progress", async () => {
 	service.handlers["/swap/quote"] = () => refusal(422, "NO_ROUTE", "fix_request");
 	await json([...terms, "--id", "u"]);
 	const looks = Array.from({ length: 4 }, () => json(["status", "u"]));
@@ -138,14 +138,14 @@ test("who looks at an intent is taken for nobody who signs it", async () => {
 	expect(await swap).toMatchObject({ exit: 3, body: { error: { code: "NO_ROUTE" } } });
 });
 
-test("a settled swap is exit 0 though the answer does not say where the money is", async () => {
+test("a settled swap is exit 0 even if the answer has no funds", async () => {
 	const { funds: _, ...swap } = makeStatus();
 	service.handlers["/swap/status"] = () => ({ body: swap });
 	expect(await json(["status", swapId])).toMatchObject({ exit: 0, body: { swap: { status: "settled" } } });
 	expect(await json([...terms, "--id", "a"])).toMatchObject({ exit: 0 });
 });
 
-test("while another process is about to sign, nothing says that nothing will happen", async () => {
+test("while another process works on an intent, status and swap are exit 5 with SWAP_IN_PROGRESS", async () => {
 	await holdSwap("/swap/build-geo-op", "w", async () => {
 		const inProgress = {
 			exit: 5,
@@ -168,7 +168,7 @@ test("while another process is about to sign, nothing says that nothing will hap
 	expect(await json(["history", "--unfinished"])).toMatchObject({ body: { unfinished: [] } });
 });
 
-test("a service that is away is not waited for in silence", async () => {
+test("status says that it is still waiting while the service is unavailable", async () => {
 	service.handlers["/swap/status"] = () => refusal(503, "UNAVAILABLE", "retry", true);
 	const { exit, stderr } = await runCli(["status", swapId], { env, interrupt: AbortSignal.timeout(5_500) });
 	expect(exit).toBe(5);

@@ -64,7 +64,7 @@ function setDeadAt(id: string, deadAt: Date): void {
 }
 const paths = (part: string) => service.seen.filter(({ path }) => path.includes(part));
 
-test("a swap is quoted, verified, signed, submitted and waited for: exit 0, its id on stderr before all else", async () => {
+test("a swap that settles is exit 0, and its id is the first line on stderr", async () => {
 	const { exit, body, stderr } = await json([...terms, "--amount", "10", "--id", "order-17"]);
 	expect({ exit, body }).toMatchObject({
 		exit: 0,
@@ -75,7 +75,7 @@ test("a swap is quoted, verified, signed, submitted and waited for: exit 0, its 
 	expect(stderr).toContain(pins.chains[1]?.settlementToken);
 });
 
-test("from Solana too", async () => {
+test("a swap from Solana that settles is exit 0", async () => {
 	const build = await makeSolanaBuild();
 	service.handlers["/swap/build-solana-tx"] = () => ({ body: build });
 	const { exit, body } = await json([...terms.with(2, "solana:USDC"), "--amount", "10"]);
@@ -83,7 +83,7 @@ test("from Solana too", async () => {
 	expect(paths("/swap/submit-solana")).toHaveLength(1);
 });
 
-test("the same id again is the same swap, whatever the wallet holds by then", async () => {
+test("the same id gives the same swap, and the balance of the wallet is not read again", async () => {
 	const max = [...terms, "--amount", "max", "--id", "all"];
 	expect(await json(max)).toMatchObject({ exit: 0, body: { from: { amount: "10000000" } } });
 	service.handlers["/rpc"] = () => {
@@ -103,7 +103,7 @@ test.each([
 	["--slippage-bps", "51"],
 	["--recipient", "0x00000000000000000000000000000000000000ff"],
 	["--to", "31337:USDC"],
-])("an id with another %s is refused and sends nothing", async (option, value) => {
+])("a known id with another %s is refused, and nothing is sent", async (option, value) => {
 	const first = [...terms, "--amount", "10", "--id", "one"];
 	await json(first);
 	service.seen.length = 0;
@@ -114,7 +114,7 @@ test.each([
 	expect(service.seen).toEqual([]);
 });
 
-test("max under the id of an amount, and another amount under the id of max, are refused", async () => {
+test("max is refused for an id with an amount, and another amount is refused for an id with max", async () => {
 	await json([...terms, "--amount", "9", "--id", "nine"]);
 	expect(await json([...terms, "--amount", "max", "--id", "nine"])).toMatchObject({
 		exit: 2,
@@ -132,7 +132,7 @@ const quoteOf = (output: string, minOutput: string) => {
 	};
 };
 
-test("stable to stable for less than 97 % is not signed, and the refusal names the minimum and what to pass", async () => {
+test("a swap between stables for less than 97 % is not signed, and the error names the minimum and the options to pass", async () => {
 	quoteOf("2", "1");
 	const { exit, body } = await json([...terms, "--amount", "10"]);
 	expect({ exit, body }).toMatchObject({
@@ -148,7 +148,7 @@ test("stable to stable for less than 97 % is not signed, and the refusal names t
 	expect(shown.stdout).toContain("elsewhere it needs --min-out or --accept-any-price");
 });
 
-test("less than 97 % that is accepted beforehand is signed, under the id that was refused too", async () => {
+test("a swap for less than 97 % is signed if an option accepts it, even for an id that was refused before", async () => {
 	const order = { minOutput: 9_600_000n };
 	quoteOf("9600000", "9600000");
 	service.handlers["/swap/build-geo-op"] = () => ({ body: makeEvmBuild(order) });
@@ -170,7 +170,7 @@ test.each([
 	["the same --id", (...options: string[]) => [...terms, "--amount", "10", "--id", "low", ...options]],
 	["--resume", (...options: string[]) => ["swap", "--resume", "low", ...options]],
 ])(
-	"while nothing is signed, an intent without a minimum takes --min-out with %s, and keeps it",
+	"an intent that is not signed and has no minimum accepts --min-out with %s, and keeps it",
 	async (_, again) => {
 		quoteOf("9600000", "9600000");
 		service.handlers["/swap/build-geo-op"] = () => ({ body: makeEvmBuild({ minOutput: 9_600_000n }) });
@@ -191,7 +191,7 @@ test.each([
 	},
 );
 
-test("an intent without a minimum that is refused for another term takes no minimum either", async () => {
+test("a call that is refused for its amount does not set the minimum of the intent", async () => {
 	quoteOf("9600000", "9600000");
 	service.handlers["/swap/build-geo-op"] = () => ({ body: makeEvmBuild({ minOutput: 9_600_000n }) });
 	await json([...terms, "--amount", "10", "--id", "low"]);
@@ -202,7 +202,7 @@ test("an intent without a minimum that is refused for another term takes no mini
 	expect(await json(["swap", "--resume", "low", "--min-out", "9.6"])).toMatchObject({ exit: 0 });
 });
 
-test("once something is signed no minimum is added to it, and what goes on is said", async () => {
+test("a signed intent accepts no minimum, and the error has the command to resume it", async () => {
 	await interruptSubmit("a");
 	const record = { code: "INTENT_CHANGED", mayExecute: true, resume: "geoswap swap --resume a" };
 	for (const args of [
@@ -214,7 +214,7 @@ test("once something is signed no minimum is added to it, and what goes on is sa
 	expect(await json(["swap", "--resume", "a"])).toMatchObject({ exit: 0 });
 });
 
-test("from a token that is no stable nothing is signed without a minimum, where there is nobody to ask", async () => {
+test("without a terminal, a swap from a volatile token is not signed without a minimum", async () => {
 	const sol = [...terms.with(2, "solana:SOL"), "--amount", "1"];
 	const { exit, body } = await json(sol);
 	expect({ exit, body }).toMatchObject({
@@ -224,7 +224,7 @@ test("from a token that is no stable nothing is signed without a minimum, where 
 	expect(paths("/swap/build")).toEqual([]);
 });
 
-test("an intent is not resumed from another wallet than its own", async () => {
+test("an intent cannot be resumed with another wallet", async () => {
 	service.handlers["/swap/quote"] = () => refusal(422, "INSUFFICIENT_BALANCE", "fund_wallet");
 	expect(await json([...terms, "--amount", "10", "--id", "mine"])).toMatchObject({ exit: 3 });
 	service.reset();
@@ -251,10 +251,15 @@ test.each<[string, string, string[], Record<string, string>]>([
 		{ GEOSWAP_EVM_KEY: `0x${"22".repeat(32)}` },
 	],
 	["NO_KEY", "no API key", ["swap", "--resume", "a"], { GEOSWAP_API_KEY: "" }],
-	["INVALID_KEY", "no wallet's key", [...terms, "--amount", "10", "--id", "a"], { GEOSWAP_EVM_KEY: "no" }],
-	["USAGE", "an option too many", ["swap", "--resume", "a", "--amount", "1"], {}],
+	[
+		"INVALID_KEY",
+		"an invalid wallet key",
+		[...terms, "--amount", "10", "--id", "a"],
+		{ GEOSWAP_EVM_KEY: "no" },
+	],
+	["USAGE", "an extra option", ["swap", "--resume", "a", "--amount", "1"], {}],
 ])(
-	"%s for %s, where the id is signed already, is exit 5 with what goes on",
+	"for a signed id, %s for %s is exit 5, and the error has the command to resume it",
 	async (code, _, args, variables) => {
 		await interruptSubmit("a");
 		env = { ...env, ...variables };
@@ -276,7 +281,7 @@ test.each<[string, string, string[], Record<string, string>]>([
 );
 
 test.each(["config.json", "deployment.json"])(
-	"a damaged %s, where the id is signed already, is exit 5 with what goes on",
+	"for a signed id, a damaged %s is exit 5, and the error has the command to resume it",
 	async (file) => {
 		await interruptSubmit("a");
 		writeFileSync(join(env.GEOSWAP_HOME ?? "", file), "{}");
@@ -303,7 +308,7 @@ test.each(["config.json", "deployment.json"])(
 	},
 );
 
-test("without a configuration nothing was begun: exit 2, and no folder is made by looking", async () => {
+test("without a configuration, swap and status are exit 2 and create no folder", async () => {
 	const { env: bare, home, deployment } = makeHome();
 	for (const GEOSWAP_HOME of [home, join(deployment, "no-folder")]) {
 		env = { ...bare, GEOSWAP_HOME };
@@ -318,7 +323,7 @@ test("without a configuration nothing was begun: exit 2, and no folder is made b
 	}
 });
 
-test("a lower --max-spend under the id of a swap that has ended says how: nothing is spent any more", async () => {
+test("a lower --max-spend for the id of a settled swap returns that swap", async () => {
 	const args = [...terms, "--amount", "10", "--id", "done"];
 	await json(args);
 	expect(await json([...args, "--max-spend", "5"])).toMatchObject({
@@ -327,7 +332,7 @@ test("a lower --max-spend under the id of a swap that has ended says how: nothin
 	});
 });
 
-test("a resumed swap keeps its minimum: what was signed is dead, and the new quote is too low", async () => {
+test("a resumed swap whose op has expired keeps its minimum and refuses a lower quote", async () => {
 	await interruptSubmit("low", "--min-out", "9.9");
 	setDeadAt("low", new Date(Date.now() - 1_000));
 	const quote = service.handlers["/swap/quote"];
@@ -344,7 +349,7 @@ test("a resumed swap keeps its minimum: what was signed is dead, and the new quo
 	}
 });
 
-test("while what was signed is left to die it is said until when, and Ctrl-C is exit 5", async () => {
+test("while a signed op expires, swap prints until when, and Ctrl-C is exit 5", async () => {
 	await interruptSubmit("dying");
 	const until = new Date(Date.now() + 60_000);
 	setDeadAt("dying", until);
@@ -361,7 +366,7 @@ test("while what was signed is left to die it is said until when, and Ctrl-C is 
 	expect(stderr).toContain(`at ${until.toISOString()}\n`);
 });
 
-test("a refusal that is not the last word is told by its code, without the advice to begin again", async () => {
+test("a temporary refusal is printed with its code, without the advice to quote again", async () => {
 	const controller = new AbortController();
 	service.handlers["/swap/submit"] = () => {
 		setTimeout(() => controller.abort(), 200);
@@ -369,18 +374,18 @@ test("a refusal that is not the last word is told by its code, without the advic
 	};
 	const { exit, stderr } = await json([...terms, "--amount", "10"], controller.signal);
 	expect(exit).toBe(5);
-	expect(stderr).toMatch(/not taken yet \(QUOTE_EXPIRED\), trying until /);
+	expect(stderr).toMatch(/not accepted yet \(QUOTE_EXPIRED\), retrying until /);
 	expect(stderr).not.toContain("Do requote");
 });
 
-test("a service that falls silent after the first step is not waited for in silence", async () => {
+test("swap says that it is still waiting when the service stops answering", async () => {
 	service.handlers["/swap/submit"] = () => "hold";
 	const { exit, stderr } = await json([...terms, "--amount", "10"], AbortSignal.timeout(6_500));
 	expect(exit).toBe(5);
 	expect(stderr).toContain(`still waiting for news from ${service.baseUrl}`);
 }, 15_000);
 
-test("refunded or failed is exit 4 with its reason, once no chain can execute it: until then it is exit 5", async () => {
+test("refunded or failed is exit 4 with its reason once no chain can execute the op; Ctrl-C before that is exit 5", async () => {
 	const failure = { code: "PRICE_MOVED", message: "The price moved." } as const;
 	for (const status of ["refunded", "failed"] as const) {
 		await interruptSubmit(status);
@@ -402,7 +407,7 @@ test("refunded or failed is exit 4 with its reason, once no chain can execute it
 	}
 });
 
-test("Ctrl-C while it waits leaves the swap: exit 5, and the command that follows it, which works", async () => {
+test("Ctrl-C while the swap is pending is exit 5 with the command to resume it, and status still finds the swap", async () => {
 	const controller = new AbortController();
 	service.handlers["/swap/status"] = () => {
 		setTimeout(() => controller.abort(), 50);
@@ -435,7 +440,7 @@ test("Ctrl-C while it waits leaves the swap: exit 5, and the command that follow
 	expect(await json(["history", "--unfinished"])).toMatchObject({ body: { unfinished: [] } });
 });
 
-test("Ctrl-C before anything is signed is exit 3: nothing happened", async () => {
+test("Ctrl-C before anything is signed is exit 3, and the swap is not submitted", async () => {
 	const controller = new AbortController();
 	service.handlers["/swap/quote"] = () => {
 		setTimeout(() => controller.abort(), 50);
@@ -451,7 +456,7 @@ test("Ctrl-C before anything is signed is exit 3: nothing happened", async () =>
 	});
 });
 
-test("Ctrl-C after a delegation was signed does not say that nothing was", async () => {
+test("Ctrl-C after a delegation was signed is exit 3, and the error mentions the delegation", async () => {
 	const controller = new AbortController();
 	const [chain] = pins.chains;
 	service.handlers["/swap/delegation"] = () => ({
@@ -473,13 +478,13 @@ test("Ctrl-C after a delegation was signed does not say that nothing was", async
 			error: {
 				code: "INTERRUPTED",
 				mayExecute: false,
-				message: expect.stringContaining("delegation to the pinned delegate"),
+				message: expect.stringContaining("delegation to the pinned contract"),
 			},
 		},
 	});
 });
 
-test("whatever the service's error has in its fields, after a signature it is exit 5", async () => {
+test("after a signature, an error with malformed fields is exit 5", async () => {
 	service.handlers["/swap/submit"] = () => ({
 		status: 401,
 		body: { code: "UNAUTHORIZED", message: { a: 1 }, next: "toString", retryable: false, requestId: 5 },
@@ -490,7 +495,7 @@ test("whatever the service's error has in its fields, after a signature it is ex
 	});
 });
 
-test("Ctrl-C while it is submitted is exit 5: it was signed, and is resumed by its id", async () => {
+test("Ctrl-C during the submit is exit 5, and the swap can be resumed by its id", async () => {
 	const controller = new AbortController();
 	service.handlers["/swap/submit"] = () => {
 		setTimeout(() => controller.abort(), 50);
@@ -509,7 +514,7 @@ test("Ctrl-C while it is submitted is exit 5: it was signed, and is resumed by i
 	expect(await json(["swap", "--resume", "half way"])).toMatchObject({ exit: 0, body: { swap: { swapId } } });
 });
 
-test("a dry run verifies what was built, and neither signs nor sends", async () => {
+test("a dry run verifies the build and submits nothing", async () => {
 	expect(await json([...terms, "--amount", "10", "--dry-run"])).toMatchObject({
 		exit: 0,
 		body: { dryRun: true, verified: true, quote: { swapId } },
@@ -526,7 +531,7 @@ test("a dry run verifies what was built, and neither signs nor sends", async () 
 	});
 });
 
-test("a dry run of a wallet's first swap says so instead of signing a delegation", async () => {
+test("a dry run of a wallet's first swap names the delegation and does not send one", async () => {
 	const [chain] = pins.chains;
 	service.handlers["/swap/build-geo-op"] = () => refusal(409, "NEEDS_DELEGATION", "reauthorize");
 	service.handlers["/swap/delegation"] = () => ({
@@ -553,7 +558,7 @@ test("a dry run of a wallet's first swap says so instead of signing a delegation
 	expect(service.seen.some(({ body }) => body.includes("authorization"))).toBe(false);
 });
 
-test("a service that is not the one of the intent is not sent what was signed for the other", async () => {
+test("an intent cannot be resumed at another service", async () => {
 	await json([...terms, "--amount", "10", "--id", "moved"]);
 	await runCli(["init", "--base-url", "https://other.example"], { env });
 	expect(await json(["swap", "--resume", "moved"])).toMatchObject({
@@ -562,7 +567,7 @@ test("a service that is not the one of the intent is not sent what was signed fo
 	});
 });
 
-test("no key is in any output", async () => {
+test("the output of a swap contains no key", async () => {
 	const { stdout, stderr } = await runCli([...terms, "--amount", "10", "--json"], {
 		env: { ...env, GEOSWAP_DEBUG: "1" },
 	});

@@ -12,7 +12,7 @@ const token = fromWord(order.inputToken);
 
 const approval = ({ to, data }: Call) => ({ to, args: decodeFunctionData({ abi: erc20Abi, data }).args });
 
-test("calls are an approval of exactly the input, and the opening of exactly the order", () => {
+test("the calls approve exactly the input and open exactly the order", () => {
 	const [approve, open, ...rest] = orderCalls({ order, allowance: 0n }) as [Call, Call];
 	expect(approval(approve)).toEqual({ to: token, args: [escrow, order.inputAmount] });
 	expect(open).toMatchObject({ to: escrow, value: 0n });
@@ -23,14 +23,14 @@ test("calls are an approval of exactly the input, and the opening of exactly the
 	expect(rest).toEqual([]);
 });
 
-test("an allowance that stands is cleared first", () => {
+test("an existing allowance is cleared first", () => {
 	const [clear, approve, open] = orderCalls({ order, allowance: 1n }) as [Call, Call, Call];
 	expect(approval(clear)).toEqual({ to: token, args: [escrow, 0n] });
 	expect(approval(approve)).toEqual({ to: token, args: [escrow, order.inputAmount] });
 	expect(open.to).toBe(escrow);
 });
 
-test("the native token is sent with the opening alone", () => {
+test("a native input is sent with the call to open, without an approval", () => {
 	const native = { ...order, inputToken: toHex(0, { size: 32 }) };
 	expect(orderCalls({ order: native, allowance: 1n })).toMatchObject([
 		{ to: escrow, value: order.inputAmount },

@@ -43,13 +43,13 @@ test("the op pays no fee, has no paymaster, carries the delegation marker and th
 	});
 });
 
-test("no op is made for a chain id that is none, or a swap key that is no UUID", () => {
+test("an invalid chain id, or a swap key that is not a UUID, is refused", () => {
 	expect(() => make({ originChainId: 2n ** 53n })).toThrow(RangeError);
 	expect(() => make({ originChainId: 0n })).toThrow(RangeError);
 	expect(() => make({ swapKey: toHex(2n ** 128n, { size: 32 }) })).toThrow(RangeError);
 });
 
-test("the hash is the one that viem computes for EntryPoint v0.9", () => {
+test("the hash of the op equals the one that viem computes for EntryPoint v0.9", () => {
 	const word = fc.uint8Array({ minLength: 32, maxLength: 32 }).map((bytes) => toHex(bytes));
 	const uint = (bits: number) => fc.bigInt({ min: 0n, max: 2n ** BigInt(bits) - 1n });
 	const terms = fc.record({

@@ -7,12 +7,12 @@ import { fromSolanaWord } from "./solana-address.ts";
 const [vault, escrow] = [1, 2].map((n) => fromSolanaWord(toHex(n, { size: 32 })));
 const orderIds = fc.uint8Array({ minLength: 32, maxLength: 32 }).map((bytes) => toHex(bytes));
 
-test("a seed fits the 32 bytes that the chain takes, whatever the order", () => {
+test("the seed of a marker has 32 characters for every order id", () => {
 	fc.assert(fc.property(orderIds, (id) => /^[A-Za-z0-9_-]{32}$/.test(markerSeed(id))));
 	expect(() => markerSeed("0x00")).toThrow(RangeError);
 });
 
-test("each order has a marker of its own on either side", async () => {
+test("each order has its own marker address for the vault and for the escrow", async () => {
 	if (!vault || !escrow) throw new Error("there are two keys");
 	await fc.assert(
 		fc.asyncProperty(orderIds, orderIds, async (one, two) => {

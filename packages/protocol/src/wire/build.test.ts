@@ -9,7 +9,7 @@ const nonce = fc.bigInt({ min: 0n, max: 2n ** 53n - 1n });
 /** Returns a number in each form that callers have for it. */
 const forms = (value: bigint) => [Number(value), String(value), toHex(value)];
 
-test("an authorization is the same in each form that libraries give it, and other fields are ignored", () => {
+test("all forms in which libraries write an authorization are parsed to the same value, and other fields are ignored", () => {
 	fc.assert(
 		fc.property(
 			nonce,
@@ -72,7 +72,7 @@ test.each<[string, Record<string, unknown>]>([
 	expect(error?.issues.map((issue) => issue.path[0])).toEqual([field]);
 });
 
-test("an authorization that is null is absent, and its form is not looked at before the token is opened", () => {
+test("a null authorization counts as absent, and the schema of the build accepts any other value", () => {
 	expect(buildRequestSchema.parse({ geoQuoteToken: "q" }).authorization).toBeUndefined();
 	expect(buildRequestSchema.parse({ geoQuoteToken: "q", authorization: null }).authorization).toBeUndefined();
 	expect(buildRequestSchema.parse({ geoQuoteToken: "q", authorization: "?" }).authorization).toBe("?");

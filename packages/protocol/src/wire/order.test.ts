@@ -16,7 +16,7 @@ const order = fc.record(
 	),
 ) as unknown as fc.Arbitrary<Order>;
 
-test("any order is the same after a way through JSON", () => {
+test("an order round-trips through JSON", () => {
 	fc.assert(
 		fc.property(order, (original) => {
 			const parsed = orderSchema.parse(JSON.parse(JSON.stringify(orderToJson(original))));
@@ -26,7 +26,7 @@ test("any order is the same after a way through JSON", () => {
 	);
 });
 
-test("an order with a field too many, too few or out of range is refused", () => {
+test("an order with an extra field, a missing field or a field out of range is refused", () => {
 	const json = orderToJson(anyOrder());
 	const isOrder = (value: unknown) => orderSchema.safeParse(value).success;
 	expect(isOrder(json)).toBe(true);

@@ -14,19 +14,19 @@ test("a request is parsed into chain ids as numbers and its amount as a bigint",
 	expect(quoteRequestSchema.parse(body)).toMatchObject({ originChain: 1, destinationChain: 10, amount: 5n });
 });
 
-test("an optional null is absent", () => {
+test("null in an optional field counts as absent", () => {
 	const parsed = quoteRequestSchema.parse({ ...body, recipient: null, slippageBps: null });
 	expect(parsed.recipient).toBeUndefined();
 	expect(parsed.slippageBps).toBeUndefined();
 	expect(quoteRequestSchema.parse(body)).toEqual(parsed);
 });
 
-test.each(Object.keys(body))("%s is required, and null does not stand for it", (field) => {
+test.each(Object.keys(body))("%s is required, and null is refused", (field) => {
 	expect(quoteRequestSchema.safeParse({ ...body, [field]: undefined }).success).toBe(false);
 	expect(quoteRequestSchema.safeParse({ ...body, [field]: null }).success).toBe(false);
 });
 
-test("a field that is not known is refused by name", () => {
+test("an unknown field is refused, and the error names it", () => {
 	const { error } = quoteRequestSchema.safeParse({ ...body, slippage: 50 });
 	expect(error?.issues[0]).toMatchObject({ code: "unrecognized_keys", keys: ["slippage"] });
 });
@@ -35,6 +35,6 @@ test.each([0, 5001, 1.5, "50", -1])("a slippage of %j is refused", (slippageBps)
 	expect(quoteRequestSchema.safeParse({ ...body, slippageBps }).success).toBe(false);
 });
 
-test.each([[], null, "{}", 1])("%j is no request", (value) => {
+test.each([[], null, "{}", 1])("%j is not a request", (value) => {
 	expect(quoteRequestSchema.safeParse(value).success).toBe(false);
 });

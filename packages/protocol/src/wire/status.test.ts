@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { statusQuerySchema } from "./status.ts";
 
-test("wait is whole seconds from 0 to 15, and need not be given", () => {
+test("wait is an optional whole number of seconds from 0 to 15", () => {
 	expect(statusQuerySchema.parse({})).toEqual({});
 	for (let seconds = 0; seconds <= 15; seconds++) {
 		expect(statusQuerySchema.parse({ wait: String(seconds) })).toEqual({ wait: seconds });
