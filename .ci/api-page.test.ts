@@ -13,21 +13,21 @@ type Operation = { requestBody?: Content; responses: { 200: Content } };
 const operations = Object.values<Record<string, Operation>>(paths).flatMap((path) => Object.values(path));
 const exampleOf = ({ content }: Content = {}) => content?.["application/json"]?.example;
 
-test("every body in the guide is the document's own example", () => {
+test("every request body in docs/api.md is an example of the OpenAPI document", () => {
 	const bodies = [...page.matchAll(/-d '(\{.*?\})'\n/gs)].map(([, json = ""]) => JSON.parse(json));
 	expect(bodies).toHaveLength(3);
 	const examples = operations.map(({ requestBody }) => exampleOf(requestBody));
 	for (const body of bodies) expect(examples).toContainEqual(body);
 });
 
-test("every answer in the guide is part of the document's own example", () => {
+test("every answer in docs/api.md is part of an example of the OpenAPI document", () => {
 	const answers = [...page.matchAll(/```json\n(.*?)```/gs)].map(([, json = ""]) => JSON.parse(json));
 	expect(answers).toHaveLength(5);
 	const examples = operations.map(({ responses }) => exampleOf(responses[200]));
 	for (const answer of answers) expect(examples).toContainEqual(expect.objectContaining(answer));
 });
 
-test("every endpoint that the guide names exists", () => {
+test("every endpoint that docs/api.md names is in the OpenAPI document", () => {
 	const named = [...page.matchAll(/`(GET|POST) (\/[^`]+)`/g)];
 	expect(named.length).toBeGreaterThan(8);
 	for (const [text, method = "", path = ""] of named) {
@@ -35,6 +35,6 @@ test("every endpoint that the guide names exists", () => {
 	}
 });
 
-test("the guide speaks of the major version that the document has", () => {
+test("docs/api.md names the major version of the OpenAPI document", () => {
 	expect(page).toContain(`is version ${String(info.version).split(".")[0]}.`);
 });

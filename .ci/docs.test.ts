@@ -17,7 +17,7 @@ test.each(pages)("every link in %s leads to a file", (page) => {
 	expect(broken).toEqual([]);
 });
 
-test("every test that docs/contracts.md names exists, and every line of code in it stands in the contracts", () => {
+test("every test that docs/contracts.md names exists, and every line of code that it quotes is in the contracts", () => {
 	const page = read("docs/contracts.md");
 	const tests = globSync("{contracts/test,e2e/contracts}/**/*.{sol,ts}", { cwd: root }).map(read).join("\n");
 	const sources = globSync("{contracts/src,packages/protocol/src/evm}/**/*.{sol,ts}", { cwd: root })
@@ -43,7 +43,7 @@ test("every test that docs/contracts.md names exists, and every line of code in 
 	expect(quoted.filter((code) => !sources.includes(code.replace(/\s+/g, " ")))).toEqual([]);
 });
 
-test("the picture of a swap's states in docs/flow.md is the table of transitions", () => {
+test("the state diagram in docs/flow.md matches the table of transitions", () => {
 	const arrows = swapTransitions.map(({ from, to, when }) => `\t${from} --> ${to}: ${when}`);
 	const ends = ["settled", "failed", "refunded"].map((status) => `\t${status} --> [*]`);
 	const picture = ["stateDiagram-v2", "\t[*] --> opening: submitted", ...arrows, ...ends].join("\n");

@@ -9,11 +9,11 @@ import { errorBodySchema, errorCatalogue, errorCodes } from "../packages/protoco
 const folder = join(import.meta.dirname, "../docs/errors");
 const read = (name: string) => readFileSync(join(folder, name), "utf8");
 
-test("there is a page for every error, and no other", () => {
+test("every error has a page, and there are no other pages", () => {
 	expect(readdirSync(folder).sort()).toEqual([...errorCodes.map((code) => `${code}.md`), "README.md"].sort());
 });
 
-test.each(errorCodes)("the page of %s says what the catalogue says", (code) => {
+test.each(errorCodes)("the page of %s matches the catalogue of errors", (code) => {
 	const page = read(`${code}.md`);
 	const { http, next, retryable, message } = errorCatalogue[code];
 	expect(page.split("\n")[0]).toBe(`# \`${code}\``);
@@ -24,7 +24,7 @@ test.each(errorCodes)("the page of %s says what the catalogue says", (code) => {
 	}
 });
 
-test.each(errorCodes)("the example of %s is an error that the service could answer", (code) => {
+test.each(errorCodes)("the example of %s is a valid answer of the service", (code) => {
 	const blocks = [...read(`${code}.md`).matchAll(/```json\n(.*?)```/gs)].map(([, json = ""]) => json);
 	expect(blocks).toHaveLength(1);
 	const body = errorBodySchema.parse(JSON.parse(blocks[0] ?? ""));
@@ -34,7 +34,7 @@ test.each(errorCodes)("the example of %s is an error that the service could answ
 	else expect(body.details).toBeUndefined();
 });
 
-test.each(errorCodes)("the page of %s explains every reason that it can have", (code) => {
+test.each(errorCodes)("the page of %s explains every reason and names every field of details", (code) => {
 	const schema = JSON.stringify(errorDetailsSchema(code)?.toJSONSchema({ io: "input" }) ?? {});
 	const { properties = {} } = JSON.parse(schema);
 	const reasons: string[] = properties.reason?.enum ?? [];

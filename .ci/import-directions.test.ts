@@ -146,7 +146,7 @@ function lint(imports: readonly Import[]): Import[] {
 	];
 }
 
-test("each import goes the one way that its folder may, and no other", () => {
+test("lint refuses every import that a folder may not make, and accepts the others", () => {
 	// Each import gets its own file, if the rules do not name the file.
 	const named = (imports: readonly Import[], mark: string) =>
 		imports.map(([file, imported], i): Import => [file.replace(/x\.ts$/, `${mark}${i}.ts`), imported]);

@@ -12,7 +12,7 @@ import { chain, chains, config, deployer, deployerKey, onChainsOfItsOwn, roles }
 
 onChainsOfItsOwn();
 
-describe("the command", () => {
+describe("deploy-contracts", () => {
 	const folder = mkdtempSync(join(tmpdir(), "geoswap-deploy-"));
 	const configFile = join(folder, "config.json");
 	const out = join(folder, "deployment.json");
@@ -34,7 +34,7 @@ describe("the command", () => {
 		return { child, output, finished };
 	}
 
-	test("killed half way and run again, deploys and records; a second chain joins the first in the file", async () => {
+	test("deploys and records when it is run again after a kill, and adds a second chain to the file", async () => {
 		const interrupted = command(["--config", configFile, "--out", out]);
 		interrupted.child.stdout.on("data", () => {
 			if (interrupted.output.text.includes("done          GeoEscrow")) interrupted.child.kill("SIGKILL");
@@ -59,14 +59,14 @@ describe("the command", () => {
 		expect(both[0]).toEqual(JSON.parse(first).chains[0]);
 	});
 
-	test("shows in a dry run what each feed calls itself, so that a wrong one is seen", async () => {
+	test("prints in a dry run what each feed calls itself", async () => {
 		const { text, code } = await command(["--config", configFile, "--dry-run"]).finished;
 		expect(code).toBe(0);
 		expect(text).toContain('the feed of ETH is "ETH / USD" and says 3000\n');
 		expect(text).toContain('the feed of ORB is "ORB / USD" and says 2.5\n');
 	});
 
-	test("replaces contracts of the file only with --replace, and keeps them there as earlier ones", async () => {
+	test("replaces recorded contracts only with --replace, and keeps them in the file as earlier ones", async () => {
 		const otherKey = generatePrivateKey();
 		const env = { DEPLOYER_PRIVATE_KEY: otherKey };
 		await chain.testClient.setBalance({ address: privateKeyToAddress(otherKey), value: parseEther("100") });
@@ -89,7 +89,7 @@ describe("the command", () => {
 		expect(replaced.text).toContain(`"earlierVaults":["${first?.vault}"]`);
 	});
 
-	test("refuses a file that it could not write before it sends anything", async () => {
+	test("refuses an output file that it cannot write before it sends anything", async () => {
 		const missing = join(folder, "missing/deployment.json");
 		const inAFile = join(configFile, "deployment.json");
 		for (const [path, problem] of [
@@ -105,7 +105,7 @@ describe("the command", () => {
 		expect(readdirSync(folder)).toEqual(["config.json"]);
 	});
 
-	test("refuses what is not a private key and does not show it", async () => {
+	test("refuses an invalid private key and does not show it", async () => {
 		const keys = [
 			deployerKey.slice(0, -1),
 			`${deployerKey}0`,
@@ -124,7 +124,7 @@ describe("the command", () => {
 		}
 	});
 
-	test("says what to do, with exit code 2 for wrong input, and never shows the key", async () => {
+	test("exits with 2 for wrong input and says what to do, and never shows the key", async () => {
 		const badKey = `${deployerKey}00`;
 		const toOut = ["--config", configFile, "--out", out];
 		const [unreachable, ...wrong] = await Promise.all([

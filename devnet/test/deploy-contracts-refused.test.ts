@@ -36,7 +36,7 @@ onChainsOfItsOwn();
 
 const { market } = deriveDevnetKeys().actors;
 
-describe("before anything is sent, a deployment is refused", () => {
+describe("a deployment is refused before anything is sent", () => {
 	const mustNotBeCalled = custom({
 		request: async ({ method }) => {
 			throw new Error(`${method} was called`);
@@ -46,7 +46,7 @@ describe("before anything is sent, a deployment is refused", () => {
 	test.each([
 		["anvil's", mnemonicToAccount("test test test test test test test test test test test junk").address],
 		["the devnet's", privateKeyToAddress(devnetKeys([7])[0] ?? "0x")],
-	])("to a real chain with %s keys", async (_, known) => {
+	])("if it is for a real chain and has %s keys", async (_, known) => {
 		const real = { ...options(), transport: mustNotBeCalled };
 		const asDeployer = parseDeployConfig({ ...config, chainId: 8453 });
 		const asOperator = parseDeployConfig({
@@ -59,12 +59,12 @@ describe("before anything is sent, a deployment is refused", () => {
 		await expect(deployContracts({ ...real, account, config: asDeployer })).rejects.toThrow(known);
 	});
 
-	test("with an unknown key in its config, at any depth", () => {
+	test("if its config has an unknown key at any depth", () => {
 		expect(() => parseDeployConfig({ ...config, vualt: 1 })).toThrow(/vualt/);
 		expect(() => parseDeployConfig({ ...config, roles: { ...roles, operator: [] } })).toThrow(/"operator"/);
 	});
 
-	test("with attesters out of order, a cap missing, or the settlement token not among the assets", () => {
+	test("if its attesters are out of order, a cap is missing, or the settlement token is not an asset", () => {
 		const attesters = config.attesterSet.attesters.toReversed();
 		expect(() => parseDeployConfig({ ...config, attesterSet: { threshold: 2, attesters } })).toThrow(
 			/ascending/,
@@ -81,7 +81,7 @@ describe("before anything is sent, a deployment is refused", () => {
 		["guardians", (someone) => ({ roles: { ...roles, guardians: [someone] } })],
 		["treasuries", (someone) => ({ roles: { ...roles, treasuries: [someone] } })],
 		["attesters", (someone) => ({ attesterSet: { threshold: 1, attesters: [someone] } })],
-	])("with no checksum in its %s, which would not tell a wrong digit", (_, change) => {
+	])("if an address of its %s is zero or has no checksum", (_, change) => {
 		const someone = newAddress();
 		expect(parseDeployConfig({ ...config, ...change(someone) })).toBeDefined();
 		const lower = someone.toLowerCase() as Address;
@@ -96,7 +96,7 @@ describe("before anything is sent, a deployment is refused", () => {
 		["the admin and an attester", (someone) => ({ admin: someone, attesters: [someone] })],
 		["a treasury and an operator", (someone) => ({ treasuries: [someone], operators: [someone] })],
 		["an attester and an operator", (someone) => ({ attesters: [someone], operators: [someone] })],
-	])("with one key for %s", (powers, change) => {
+	])("if it has one key for %s", (powers, change) => {
 		const someone = newAddress();
 		const { attesters = config.attesterSet.attesters, ...changed } = change(someone);
 		const overlapping = {
@@ -107,12 +107,12 @@ describe("before anything is sent, a deployment is refused", () => {
 		expect(() => parseDeployConfig(overlapping)).toThrow(`${someone} is ${powers}`);
 	});
 
-	test("through a node of another chain", async () => {
+	test("if the node is on another chain", async () => {
 		const other = { ...options(), transport: http(chains.destination.rpcUrl) };
 		await expect(deployContracts(other)).rejects.toThrow("the node is on chain 31338");
 	});
 
-	test("where there is no EntryPoint or no deterministic deployer", async () => {
+	test("if the chain has no EntryPoint or no deterministic deployer", async () => {
 		const bytecode = await chain.publicClient.getCode({ address: entryPoint09Address });
 		await chain.testClient.setCode({ address: entryPoint09Address, bytecode: "0x" });
 		await expect(deployContracts(options())).rejects.toThrow("EntryPoint v0.9");
@@ -135,7 +135,7 @@ describe("before anything is sent, a deployment is refused", () => {
 		assets: config.assets.map((asset) => (asset.symbol === symbol ? { ...asset, ...changes } : asset)),
 	});
 
-	test("with a router that is not Uniswap's SwapRouter02", async () => {
+	test("if the router is not Uniswap's SwapRouter02", async () => {
 		const { quoterV2, factory } = chain.deployment.uniswap;
 		const asRouter = (router: Address) => refusal({ uniswap: { factory, quoterV2, router } });
 		const firstRouter = await deployCode(
@@ -153,19 +153,19 @@ describe("before anything is sent, a deployment is refused", () => {
 		}
 	});
 
-	test("with the router as quoter", async () => {
+	test("if the quoter is the router", async () => {
 		const { router, factory } = chain.deployment.uniswap;
 		expect(await refusal({ uniswap: { factory, router, quoterV2: router } })).toContain("cannot be quoted");
 	});
 
-	test("with a path through a pool that does not exist", async () => {
+	test("if a path goes through a pool that does not exist", async () => {
 		expect(await refusal(withAsset("USDT", { paths: [[100], [3000]] }))).toContain("the path [3000] to USDT");
 		expect(await refusal(withAsset("ORB", { paths: [[500, 10_000]] }))).toContain(
 			"the path [500, 10000] to ORB",
 		);
 	});
 
-	test("with the addresses of two tokens exchanged", async () => {
+	test("if the addresses of two tokens are exchanged", async () => {
 		const [usdc, usdt] = ["USDC", "USDT"].map(
 			(name) => config.assets.find(({ symbol }) => symbol === name)?.address,
 		);
@@ -178,11 +178,11 @@ describe("before anything is sent, a deployment is refused", () => {
 		);
 	});
 
-	test("with decimals that are not the token's", async () => {
+	test("if the decimals are not those of the token", async () => {
 		expect(await refusal(withAsset("USDT", { decimals: 18 }))).toContain("6 decimals");
 	});
 
-	test("with a feed that is none, or that has no price", async () => {
+	test("if a feed is not a price feed or has no price", async () => {
 		const notAFeed = { address: chain.deployment.wrappedNative, heartbeatSeconds: 3600 };
 		expect(await refusal(withAsset("ORB", { feed: notAFeed }))).toContain("as the feed of ORB");
 		const { feed } = config.assets.find(({ symbol }) => symbol === "ORB") as { feed: { address: Address } };
@@ -194,6 +194,6 @@ describe("before anything is sent, a deployment is refused", () => {
 				args: [0n],
 			}),
 		});
-		expect(await refusal({})).toContain("which is no price");
+		expect(await refusal({})).toContain("which is not a price");
 	});
 });

@@ -29,7 +29,7 @@ const accessManagerAbi = parseAbi([
 	"function canCall(address caller, address target, bytes4 selector) view returns (bool immediate, uint32 delay)",
 ]);
 
-test("a deployment gives each role its functions and members, and leaves the deployer nothing", async () => {
+test("a deployment gives each role its functions and members, and leaves the deployer no function", async () => {
 	const { contracts } = await deployContracts(options());
 	const { accessManager, vault } = contracts;
 	const mayCall = async (caller: Address, name: string) => {
@@ -68,7 +68,7 @@ test("a deployment gives each role its functions and members, and leaves the dep
 	}
 });
 
-test("a dry run sends nothing and names every step", async () => {
+test("a dry run sends nothing and reports the steps that a run would do", async () => {
 	const blockBefore = await chain.publicClient.getBlockNumber();
 	const reports = await plan();
 	expect(await chain.publicClient.getBlockNumber()).toBe(blockBefore);
@@ -105,7 +105,7 @@ test("a run stopped after any step and run again gives the same result", async (
 	}
 });
 
-test("a run after the hand-over sends nothing, and says what the admin has to do if something is missing", async () => {
+test("a run after the hand-over sends nothing, and tells what the admin must call if something is missing", async () => {
 	await deployContracts(options());
 	const nonce = await chain.publicClient.getTransactionCount({ address: deployer.address });
 	await deployContracts(options());
@@ -118,7 +118,7 @@ test("a run after the hand-over sends nothing, and says what the admin has to do
 	expect(await chain.publicClient.getTransactionCount({ address: deployer.address })).toBe(nonce);
 });
 
-test("account and escrow have one address on all chains, tokens and vaults one on each", async () => {
+test("delegate and escrow have the same address on both chains; vault and settlement token do not", async () => {
 	const [one, two] = chains.deployment.chains as [ChainDeployment, ChainDeployment];
 	expect(one.contracts.delegate).toBe(two.contracts.delegate);
 	expect(one.contracts.escrow).toBe(two.contracts.escrow);
@@ -126,7 +126,7 @@ test("account and escrow have one address on all chains, tokens and vaults one o
 	expect(one.settlementToken).not.toBe(two.settlementToken);
 });
 
-test("a step that the chain drops again is not recorded, and the next run does it", async () => {
+test("a run fails if the chain drops a step, and the next run does that step", async () => {
 	const steps = (await plan()).length;
 	let beforeLast: Hex | undefined;
 	let seen = 0;
@@ -145,7 +145,7 @@ test("a step that the chain drops again is not recorded, and the next run does i
 	expect((await plan()).every(({ outcome }) => outcome === "already done")).toBe(true);
 });
 
-test("nothing is recorded before the last transaction has its confirmations", async () => {
+test("a run does not finish before its last transaction has its confirmations", async () => {
 	const confirmed = parseDeployConfig({ ...config, confirmations: 3 });
 	let isFinished = false;
 	let tellLast = () => {};
@@ -167,11 +167,11 @@ test("nothing is recorded before the last transaction has its confirmations", as
 	await finished;
 });
 
-describe("another deployer than that of the file's entry", () => {
+describe("a deployer other than that of the recorded entry", () => {
 	const other = privateKeyToAccount(generatePrivateKey());
 	beforeEach(() => chain.testClient.setBalance({ address: other.address, value: parseEther("100") }));
 
-	test("is refused before anything is sent, in a dry run too", async () => {
+	test("is refused before anything is sent, also in a dry run", async () => {
 		const earlier = await deployContracts(options());
 		const { vault, accessManager } = earlier.contracts;
 		const again = { ...options(), account: other, earlier };
@@ -186,7 +186,7 @@ describe("another deployer than that of the file's entry", () => {
 		expect(await chain.publicClient.getTransactionCount({ address: other.address })).toBe(0);
 	});
 
-	test("may replace it if told to, and the old vault stays listed with the block it began in", async () => {
+	test("may replace the entry if told to, and the entry keeps the old vault and its first block", async () => {
 		const earlier = await deployContracts(options());
 		const later = await deployContracts({ ...options(), account: other, earlier, replace: true });
 		expect(later.contracts.vault).not.toBe(earlier.contracts.vault);
@@ -198,7 +198,7 @@ describe("another deployer than that of the file's entry", () => {
 		expect(entry?.deployedAtBlock).toBe(earlier.deployedAtBlock);
 	});
 
-	test("or another escrow is refused as well", async () => {
+	test("cannot be the only reason: an entry with another escrow is refused as well", async () => {
 		const { contracts, ...rest } = await deployContracts(options());
 		const earlier = { ...rest, contracts: { ...contracts, escrow: newAddress() } };
 		await expect(deployContracts({ ...options(), earlier })).rejects.toThrow(

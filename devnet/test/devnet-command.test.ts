@@ -57,7 +57,7 @@ async function freePort(): Promise<number> {
 	}
 }
 
-describe("a devnet that runs", () => {
+describe("a running devnet", () => {
 	let devnet: Awaited<ReturnType<typeof start>>;
 	let second: Awaited<ReturnType<typeof start>>;
 	beforeAll(async () => {
@@ -69,7 +69,7 @@ describe("a devnet that runs", () => {
 		expect(devnet.upAfterMs).toBeLessThan(10_000);
 	});
 
-	test("has another beside it on other ports, with chains of its own", async () => {
+	test("shares no chain with a second devnet on other ports", async () => {
 		const [one, two] = [devnet, second].map(({ up }) =>
 			connectDevnetChain(up.chains[0] ?? { chainId: 0, rpcUrl: "" }),
 		);
@@ -93,7 +93,7 @@ describe("a devnet that runs", () => {
 		}
 	});
 
-	test("has wallets that hold tokens and exactly 0 wei, relayers with gas, a vault with stock of every asset", async () => {
+	test("has wallets with tokens and 0 wei, relayers with gas, and a vault with stock of every asset", async () => {
 		const { deployment, keys } = files(devnet.up);
 		for (const chain of deployment.chains) {
 			const { publicClient } = connectDevnetChain(endpoint(devnet.up, chain.chainId));
@@ -119,7 +119,7 @@ describe("a devnet that runs", () => {
 		}
 	});
 
-	test("has a Solana whose wallets hold tokens and not one lamport, whose fee payers have SOL, whose vault has stock of every asset", async () => {
+	test("has a Solana with wallets that hold tokens and no lamport, fee payers with SOL, and a vault with stock of every asset", async () => {
 		const { deployment, keys } = files(devnet.up);
 		const { solana } = deployment;
 		if (!solana) throw new Error("no Solana");
@@ -142,7 +142,7 @@ describe("a devnet that runs", () => {
 		for (const { address } of solana.assets) expect(await balance(address, solana.vault)).toBeGreaterThan(0n);
 	});
 
-	test("prices Solana's assets by fresh feeds of the first chain", async () => {
+	test("prices Solana's assets with fresh feeds on the first chain", async () => {
 		const { deployment } = files(devnet.up);
 		const [chain] = deployment.chains;
 		if (!chain) throw new Error("no chain");
@@ -160,7 +160,7 @@ describe("a devnet that runs", () => {
 		]);
 	});
 
-	test("has feeds that are fresh again right after an hour of the chain's time", async () => {
+	test("refreshes its feeds after the chain's time jumps by an hour", async () => {
 		const { deployment } = files(devnet.up);
 		const chain = deployment.chains[0];
 		if (!chain) throw new Error("no chain");
@@ -175,7 +175,7 @@ describe("a devnet that runs", () => {
 		await expect.poll(isFresh, { timeout: 10_000, interval: 200 }).toBe(true);
 	});
 
-	test("takes a price change from another terminal, up and down", async () => {
+	test("accepts price changes from another terminal, up and down", async () => {
 		const at = ["--data-dir", devnet.dataDir];
 		const up = await command(["price", "ETH", "+5", "--json", ...at]).finished;
 		expect(JSON.parse(up.stdout)).toMatchObject([
@@ -195,7 +195,7 @@ describe("a devnet that runs", () => {
 		expect(unknown).toMatchObject({ code: 1, stderr: expect.stringContaining("choose one of ETH, USDC") });
 	});
 
-	test("refuses its port to another, in one line that names the way out", async () => {
+	test("makes a second devnet on its port fail with one line that says what to do", async () => {
 		const { code, stdout, stderr } = await command(["--port", String(devnet.port)]).finished;
 		expect(code).toBe(1);
 		expect(stdout).toBe("");
@@ -222,7 +222,7 @@ describe("a devnet that runs", () => {
 	});
 });
 
-test("ended while it starts, it leaves no process behind either", async () => {
+test("a devnet that is ended while it starts leaves no process behind", async () => {
 	const port = await freePort();
 	const run = command(["--port", String(port), "--data-dir", join(folder, "early")]);
 	await once(run.child.stdout, "data");

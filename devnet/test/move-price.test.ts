@@ -38,7 +38,7 @@ test.each([
 	["ETH", "+900", 10, ["USDC", "ORB"]],
 	["ETH", "-90", 0.1, ["USDC", "ORB"]],
 ])(
-	"%s by %s (a factor of %d) moves its feed and all its pools by that much",
+	"moving %s by %s changes its feed and all its pools by a factor of %d",
 	async (symbol, percent, factor, against) => {
 		for (const chain of [chains.origin, chains.destination]) {
 			const move = await movePrice(chain, chain.deployment, { symbol, percent });
@@ -48,7 +48,7 @@ test.each([
 	},
 );
 
-test("moved again and again, a price still arrives, and back where it was", async () => {
+test("after several moves that cancel out, the pools are back at their first price", async () => {
 	const { origin } = chains;
 	const first = await movePrice(origin, origin.deployment, { symbol: "ORB", percent: "+25" });
 	for (const percent of ["-20", "+100", "-50", "+25"]) {
@@ -69,7 +69,7 @@ test("a refreshed feed keeps a moved price", async () => {
 	expect(Number(eth?.answer) / 1e8).toBe(Number(moved.feed.after));
 });
 
-test("a price moved between a refresh's reading and its posting is the one that stays", async () => {
+test("a price that is set while a refresh is in flight is kept", async () => {
 	const { origin } = chains;
 	const { testClient, deployment } = origin;
 	const [target] = await readFeeds(origin, deployment);
@@ -90,6 +90,6 @@ test("a price moved between a refresh's reading and its posting is the one that 
 	expect(feeds.find(({ feed }) => feed === target.feed)?.answer).toBe(target.answer * 2n);
 });
 
-test.each(["", "5x", "-100", "1e3", "--5", "-101"])("%j is no percentage", (text) => {
+test.each(["", "5x", "-100", "1e3", "--5", "-101"])("%j is not a percentage", (text) => {
 	expect(() => parsePercent(text)).toThrow(RangeError);
 });

@@ -29,7 +29,7 @@ beforeAll(async () => {
 });
 afterAll(() => chains.stop());
 
-test("every pool starts at its feeds' prices, to a millionth", async () => {
+test("every pool starts at the prices of its feeds, to a millionth", async () => {
 	for (const { publicClient, deployment, ...chain } of [chains.origin, chains.destination]) {
 		const feeds = await readFeeds({ publicClient, ...chain }, deployment);
 		const assetOf = (symbol: string) => {
@@ -62,7 +62,7 @@ test("every pool starts at its feeds' prices, to a millionth", async () => {
 
 describe.each(["origin", "destination"] as const)("on the %s chain", (side) => {
 	test.each([...oneHop, ...twoHops])(
-		"a quote of $symbols is what the router pays, to the unit",
+		"the router pays exactly what was quoted for $symbols",
 		async (route) => {
 			const chain = chains[side];
 			const [tokenIn] = route.symbols;
@@ -77,7 +77,7 @@ describe.each(["origin", "destination"] as const)("on the %s chain", (side) => {
 	);
 });
 
-test("after an hour of the chain's time every pool still quotes", async () => {
+test("every pool still quotes after an hour of chain time", async () => {
 	const { origin } = chains;
 	const before = await origin.publicClient.getBlock();
 	await origin.testClient.increaseTime({ seconds: 3_600 });

@@ -25,7 +25,7 @@ function makeBlocks(chain: Awaited<ReturnType<typeof begin>>["chain"], count: nu
 }
 
 test.each([undefined, 3])(
-	"the block after the last valid height is the last to take a blockhash",
+	"a blockhash is accepted until the block after its last valid height, and not later (skipEvery: %s)",
 	async (skipEvery) => {
 		const inTime = await begin(skipEvery);
 		makeBlocks(inTime.chain, 150);
@@ -42,7 +42,7 @@ test.each([undefined, 3])(
 	},
 );
 
-test("a send that came too early for its blockhash is gone, not kept", async () => {
+test("a transaction with an unknown blockhash is dropped, not kept", async () => {
 	const { chain } = await begin();
 	const other = await begin();
 	chain.send(other.wire);
@@ -50,7 +50,7 @@ test("a send that came too early for its blockhash is gone, not kept", async () 
 	expect(chain.transaction(other.wire.signature)).toBeUndefined();
 });
 
-test("what is read as of a slot stays what it was, until that slot is behind the finalized one", async () => {
+test("a change is read at processed, confirmed and finalized only once its block has that commitment", async () => {
 	const { chain, wire } = await begin();
 	const vault = solanaAddressOfKey(deriveSolanaDevnetKeys().vault);
 	const lamports = (commitment: "processed" | "confirmed" | "finalized") =>

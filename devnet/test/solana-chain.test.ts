@@ -53,7 +53,7 @@ async function expectPreflightFailure(sent: Promise<unknown>, cause: SolanaError
 	return error;
 }
 
-test("kit's own sendAndConfirm works, to confirmed and to finalized", async () => {
+test("kit's sendAndConfirm works for confirmed and for finalized", async () => {
 	for (const commitment of ["confirmed", "finalized"] as const) {
 		const to = await newAddress();
 		const { transaction } = await client.sign([transferSol(client.payer, to, sol)]);
@@ -83,7 +83,7 @@ test("the same signed bytes land once, however often they are sent", async () =>
 	expect(await client.rpc.getSignaturesForAddress(to, { commitment: "confirmed" }).send()).toHaveLength(1);
 });
 
-test("a blockhash ends with its height, before a check and without one", async () => {
+test("a transaction with an expired blockhash fails the preflight, and never lands without one", async () => {
 	const to = await newAddress();
 	const lifetime = await client.latest();
 	const early = await client.sign([transferSol(client.payer, to, sol)], { lifetime });
@@ -105,7 +105,7 @@ test("a blockhash ends with its height, before a check and without one", async (
 	expect(await balanceOf(to, "finalized")).toBe(sol);
 });
 
-test("a check against the finalized state does not know a blockhash that is newer", async () => {
+test("a preflight against the finalized state does not know a newer blockhash", async () => {
 	await solana.admin.setFaults({ stallFinality: true });
 	const { blockhash, lastValidBlockHeight } = (
 		await client.rpc.getLatestBlockhash({ commitment: "processed" }).send()
@@ -120,7 +120,7 @@ test("a check against the finalized state does not know a blockhash that is newe
 	await solana.admin.setFaults({});
 });
 
-test("a transaction that fails lands with its error and pays fee and priority, nothing else", async () => {
+test("a failed transaction lands with its error, and pays its fee and priority fee and nothing else", async () => {
 	const { stranger } = client;
 	const to = await newAddress();
 	const before = await balanceOf(stranger.address);
@@ -153,7 +153,7 @@ test("a transaction that fails lands with its error and pays fee and priority, n
 	expect(await balanceOf(to)).toBe(0n);
 });
 
-test("an account that would keep too little for its rent is refused by name", async () => {
+test("a transfer that leaves an account below its rent is refused with that error", async () => {
 	const signed = await client.sign([
 		transferSol(client.payer, await newAddress(), emptyAccountRentLamports - 1n),
 	]);
@@ -164,7 +164,7 @@ test("an account that would keep too little for its rent is refused by name", as
 	expect(error.cause.context).toMatchObject({ accountIndex: 1 });
 });
 
-test("a payer that cannot pay the fee has its transaction in no block", async () => {
+test("a transaction whose payer cannot pay the fee never lands", async () => {
 	const poor = await generateKeyPairSigner();
 	const signed = await client.sign([transferSol(poor, await newAddress(), 1n)], { payer: poor });
 	await client.send(signed.wire);
@@ -172,7 +172,7 @@ test("a payer that cannot pay the fee has its transaction in no block", async ()
 	expect(await client.statusOf(signed.signature)).toBeNull();
 });
 
-test("a wrong signature is refused, and without a check lands never", async () => {
+test("a wrong signature is refused by the preflight, and never lands without one", async () => {
 	const to = await newAddress();
 	const signed = await client.sign([transferSol(client.payer, to, sol)]);
 	const bytes = Buffer.from(signed.wire, "base64");
@@ -186,7 +186,7 @@ test("a wrong signature is refused, and without a check lands never", async () =
 	expect(await balanceOf(to, "processed")).toBe(0n);
 });
 
-test("a simulation says what would be, and changes nothing", async () => {
+test("a simulation returns the result of a transaction and changes nothing", async () => {
 	const to = await newAddress();
 	const { wire } = await client.sign([transferSol(client.payer, to, sol)]);
 	const { value } = await client.rpc
@@ -214,7 +214,7 @@ test("a simulation says what would be, and changes nothing", async () => {
 	expect((await simulate(true)).value.err).toBeNull();
 });
 
-test("within a slot the higher price runs first", async () => {
+test("within a slot the transaction with the higher price runs first", async () => {
 	const poor = await generateKeyPairSigner();
 	await solana.admin.airdrop({ address: poor.address, lamports: 2n * sol });
 	const to = await newAddress();
@@ -238,7 +238,7 @@ test("within a slot the higher price runs first", async () => {
 	expect((await client.statusOf(low.signature))?.err).toEqual({ InstructionError: [2n, { Custom: 1n }] });
 });
 
-test("bytes that are no transaction do not end the chain", async () => {
+test("malformed transactions do not stop the chain", async () => {
 	const { wire } = await client.sign([transferSol(client.payer, await newAddress(), sol)]);
 	const good = Buffer.from(wire, "base64");
 	for (let i = 0; i < good.length; i++) {

@@ -27,7 +27,7 @@ async function balanceOf(owner: Address) {
 	return (await client.rpc.getBalance(owner, { commitment: "processed" }).send()).value;
 }
 
-test("a dropped send is answered with its signature, never lands, and lands when sent again", async () => {
+test("a dropped send returns its signature, and lands only when it is sent again", async () => {
 	const signed = await transferTo(await newAddress());
 	await solana.admin.setFaults({ dropSends: true });
 	expect(await client.send(signed.wire)).toBe(signed.signature);
@@ -39,7 +39,7 @@ test("a dropped send is answered with its signature, never lands, and lands when
 	expect((await client.statusOf(signed.signature))?.err).toBeNull();
 });
 
-test("a fault for the next calls is over after them", async () => {
+test("a fault for the next call ends after that call", async () => {
 	const [first, second] = await Promise.all([transferTo(await newAddress()), transferTo(await newAddress())]);
 	await solana.admin.setFaults({ dropSends: { next: 1 } });
 	await client.send(first.wire);
@@ -49,7 +49,7 @@ test("a fault for the next calls is over after them", async () => {
 	expect(await client.statusOf(second.signature)).not.toBeNull();
 });
 
-test("a delayed send lands later, in the slot of then", async () => {
+test("a delayed send lands in a later slot", async () => {
 	const signed = await transferTo(await newAddress());
 	await solana.admin.setFaults({ delaySendMs: 300 });
 	const sentAt = await client.rpc.getSlot({ commitment: "processed" }).send();
@@ -59,7 +59,7 @@ test("a delayed send lands later, in the slot of then", async () => {
 	expect(status?.slot).toBeGreaterThanOrEqual(sentAt + 4n);
 });
 
-test("a dropped answer is one of a call that was executed", async () => {
+test("a call whose answer is dropped was still executed", async () => {
 	const to = await newAddress();
 	const signed = await transferTo(to);
 	await solana.admin.setFaults({ dropAnswers: { methods: ["sendTransaction"] } });
@@ -70,7 +70,7 @@ test("a dropped answer is one of a call that was executed", async () => {
 	await expect(client.rpc.getSlot().send()).rejects.toThrow();
 });
 
-test("a delayed answer comes late, others do not wait for it", async () => {
+test("a delayed answer does not delay other answers", async () => {
 	await solana.admin.setFaults({ delayAnswersMs: { ms: 500, methods: ["getSlot"] } });
 	const startedAt = performance.now();
 	const answered: string[] = [];
@@ -88,7 +88,7 @@ test("a delayed answer comes late, others do not wait for it", async () => {
 	expect(answered).toEqual(["getBlockHeight", "getSlot"]);
 });
 
-test("a stalled finality stands still while blocks go on, and catches up", async () => {
+test("stalled finality stands still while blocks go on, and catches up afterwards", async () => {
 	await solana.admin.setFaults({ stallFinality: true });
 	const finalized = () => client.rpc.getSlot({ commitment: "finalized" }).send();
 	const before = await finalized();
@@ -100,7 +100,7 @@ test("a stalled finality stands still while blocks go on, and catches up", async
 	expect(await finalized()).toBeGreaterThan(before + 100n);
 });
 
-test("a lie about a status says unknown of what has landed, of all or of named ones", async () => {
+test("a lie about the status reports a landed transaction as unknown, for all signatures or for those given", async () => {
 	const to = await newAddress();
 	const [lied, other] = await Promise.all([transferTo(to), transferTo(to, 2n * sol)]);
 	await Promise.all([lied, other].map(({ wire }) => client.send(wire)));
@@ -119,7 +119,7 @@ test("a lie about a status says unknown of what has landed, of all or of named o
 	expect(await client.statusOf(lied.signature)).not.toBeNull();
 });
 
-test("a transaction that its fork lost is gone with its effects, and others stay", async () => {
+test("a transaction dropped by a fork is gone with its effects, other transactions stay, and a final one cannot be dropped", async () => {
 	const to = await newAddress();
 	const other = await newAddress();
 	await solana.admin.setFaults({ stallFinality: true });

@@ -43,7 +43,7 @@ async function markerInstructions(orderId: Hex, owner: Address, rent = tokenAcco
 	];
 }
 
-test("a marker is made once: a second one for the same order fails, whoever shall own it", async () => {
+test("a second marker for the same order fails, whoever its owner would be", async () => {
 	const { vault, escrow, stranger } = client;
 	const orderId = newOrderId();
 	const marker = await markerAddress({ base: vault.address, orderId });
@@ -65,7 +65,7 @@ test("a marker is made once: a second one for the same order fails, whoever shal
 	expect((await fetchToken(client.rpc, marker)).data.owner).toBe(vault.address);
 });
 
-test("two that race for one marker in one slot: one wins", async () => {
+test("if two transactions race for one marker in one slot, only one succeeds", async () => {
 	const orderId = newOrderId();
 	const lifetime = await client.latest();
 	const both = await Promise.all(
@@ -80,7 +80,7 @@ test("two that race for one marker in one slot: one wins", async () => {
 	expect(statuses.filter((status) => status && status.err !== null)).toHaveLength(1);
 });
 
-test("lamports that someone sends to a marker's address beforehand do not prevent it", async () => {
+test("lamports that were sent to a marker's address beforehand do not prevent its creation", async () => {
 	const { stranger, vault } = client;
 	for (const rent of [0n, tokenAccountRentLamports]) {
 		const orderId = newOrderId();
@@ -97,7 +97,7 @@ test("lamports that someone sends to a marker's address beforehand do not preven
 	}
 });
 
-test("closing a marker gives its rent back, and then it could be made again", async () => {
+test("closing a marker returns its rent, after which the marker could be created again", async () => {
 	const { vault } = client;
 	const orderId = newOrderId();
 	const marker = await markerAddress({ base: vault.address, orderId });

@@ -9,7 +9,7 @@ import { developmentSolanaAddresses, solanaKeyVariables, startTestSolana } from 
 import { isRunning } from "../src/is-running.ts";
 import { solanaClient } from "./solana-client.ts";
 
-test("a test has its own chain, with a deployment that is one and keys that everyone knows to be for development", async () => {
+test("a test gets its own chain with a valid deployment and known development keys", async () => {
 	const solana = await startTestSolana();
 	try {
 		expect(solanaDeploymentSchema.parse(solana.deployment)).toEqual(solana.deployment);
@@ -27,7 +27,7 @@ test("a test has its own chain, with a deployment that is one and keys that ever
 	expect(isRunning(solana.pid)).toBe(false);
 });
 
-test("chains started at once do not see each other, nor does one take what was signed for the other", async () => {
+test("chains started at the same time are separate, and each ignores transactions signed for the other", async () => {
 	const [one, two] = await Promise.all([startTestSolana(), startTestSolana()]);
 	try {
 		const [here, there] = await Promise.all([solanaClient(one), solanaClient(two)]);
@@ -44,7 +44,7 @@ test("chains started at once do not see each other, nor does one take what was s
 	}
 });
 
-test("the chain ends with the process that started it, even when that one is killed", async () => {
+test("the chain ends when the process that started it is killed", async () => {
 	const source = `
 		const { startTestSolana } = await import(${JSON.stringify(new URL("../src/index.ts", import.meta.url).href)});
 		const { pid, rpcUrl } = await startTestSolana();
@@ -62,7 +62,7 @@ test("the chain ends with the process that started it, even when that one is kil
 	await expect(createSolanaRpc(rpcUrl).getHealth().send()).rejects.toThrow();
 });
 
-test("a burst of transactions is all in the chain before its blockhash ends", async () => {
+test("a burst of 500 transactions lands before its blockhash expires", async () => {
 	const solana = await startTestSolana({ slotMs: 400 });
 	try {
 		const client = await solanaClient(solana);
@@ -95,7 +95,7 @@ test("a burst of transactions is all in the chain before its blockhash ends", as
 	}
 });
 
-test("slots keep their time", async () => {
+test("slots that are missed while the process is halted are made up for, and no more than those", async () => {
 	const solana = await startTestSolana({ slotMs: 40 });
 	try {
 		const rpc = createSolanaRpc(solana.rpcUrl);

@@ -35,7 +35,7 @@ async function balanceOf(owner: Address, commitment: "processed" | "confirmed" |
 	return (await client.rpc.getBalance(owner, { commitment }).send()).value;
 }
 
-test("tokens move between the accounts that the chain begins with", async () => {
+test("a token transfer between two genesis accounts shows in their balances", async () => {
 	const [usdc] = solana.deployment.assets;
 	if (!usdc) throw new Error("there are assets");
 	const [source, destination] = await Promise.all(
@@ -84,7 +84,7 @@ test("tokens move between the accounts that the chain begins with", async () => 
 	]);
 });
 
-test("what is confirmed is not final yet: each commitment reads its own slot", async () => {
+test("a confirmed transaction is not final yet, and each commitment reads its own slot", async () => {
 	const to = await newAddress();
 	await solana.admin.setFaults({ stallFinality: true });
 	const { signature, status } = await client.land([transferSol(client.payer, to, sol)]);
@@ -115,7 +115,7 @@ test("what is confirmed is not final yet: each commitment reads its own slot", a
 	});
 });
 
-test("signatures of an address come newest first, between those that are named", async () => {
+test("signatures of an address are listed newest first, within before, until and limit", async () => {
 	const to = await newAddress();
 	const made: Signature[] = [];
 	for (let i = 0; i < 4; i++)
@@ -129,7 +129,7 @@ test("signatures of an address come newest first, between those that are named",
 	expect(await list({ until: made[2] })).toEqual(made.slice(0, 2));
 });
 
-test("a status that is old is found only by who searches the history", async () => {
+test("an old status is found only by a search of the history", async () => {
 	const { signature } = await client.land([transferSol(client.payer, await newAddress(), sol)]);
 	await solana.admin.warp({ slots: 160 });
 	expect((await client.rpc.getSignatureStatuses([signature]).send()).value).toEqual([null]);
@@ -137,7 +137,7 @@ test("a status that is old is found only by who searches the history", async () 
 	await expect(client.rpc.getSignatureStatuses(Array(257).fill(signature)).send()).rejects.toThrow();
 });
 
-test("amounts that no double can hold come through as they are", async () => {
+test("amounts above 2^53 are returned exactly", async () => {
 	const owner = await newAddress();
 	const [usdc] = solana.deployment.assets;
 	if (!usdc) throw new Error("there are assets");
@@ -152,7 +152,7 @@ test("amounts that no double can hold come through as they are", async () => {
 	}
 });
 
-test("what a wallet asks a cluster has its answer here", async () => {
+test("the RPC methods that wallets call are answered, and an unknown method is an error", async () => {
 	const { rpc } = client;
 	const to = await newAddress();
 	const airdrop = await rpc.requestAirdrop(to, lamports(sol)).send();
@@ -177,7 +177,7 @@ test("what a wallet asks a cluster has its answer here", async () => {
 	expect(await response.json()).toMatchObject({ error: { code: -32601 } });
 });
 
-test("accounts, logs and slots are told to who subscribes", async () => {
+test("subscribers are notified of accounts, logs and slots", async () => {
 	const to = await newAddress();
 	const abortSignal = AbortSignal.timeout(10_000);
 	const [accounts, logs, slots] = await Promise.all([
@@ -204,7 +204,7 @@ test("accounts, logs and slots are told to who subscribes", async () => {
 	expect(slot.slot).toBeGreaterThan(slot.root);
 });
 
-test("heights fall behind slots where slots have no block", async () => {
+test("block heights fall behind slots if slots are skipped", async () => {
 	const skipping = await startTestSolana({ slotMs: 20, skipEvery: 3 });
 	try {
 		const rpc = createSolanaRpc(skipping.rpcUrl);

@@ -19,7 +19,7 @@ function processesOf({ dataDir, port }: { dataDir: string; port: number }): stri
 	);
 }
 
-describe("a stack that runs", () => {
+describe("a running stack", () => {
 	let port = 0;
 	let dataDir = "";
 	let stack: ReturnType<typeof command>;
@@ -31,7 +31,7 @@ describe("a stack that runs", () => {
 		if (stack.child.exitCode !== null) throw new Error((await stack.finished).stderr);
 	});
 
-	test("one command brings up a service that answers, and tells another terminal how to use it", async () => {
+	test("answers requests, and writes its address and key to a file that only its owner can read", async () => {
 		const running = readStackFile(dataDir);
 		expect(JSON.parse(stack.stdout())).toMatchObject({ baseUrl: running?.baseUrl, apiKey: running?.apiKey });
 		expect(await isAnswering(`${running?.baseUrl}/health`)).toBe(true);
@@ -39,14 +39,14 @@ describe("a stack that runs", () => {
 		expect(statSync(join(dataDir, "stack.json")).mode & 0o777).toBe(0o600);
 	});
 
-	test("a second one in the same folder, or on the same port, is refused with the way out", async () => {
+	test("makes a second stack in the same folder or on the same port fail with the reason", async () => {
 		const sameFolder = await command(["--port", String(port + 50), "--data-dir", dataDir]).finished;
 		expect(sameFolder).toMatchObject({ code: 1, stderr: expect.stringContaining("runs from") });
 		const samePort = await command(["--port", String(port), "--data-dir", join(folder, "second")]).finished;
 		expect(samePort).toMatchObject({ code: 1, stderr: expect.stringContaining(`port ${port} is taken`) });
 	});
 
-	test("Ctrl-C leaves neither a process nor the key behind", async () => {
+	test("leaves no process and no key behind after Ctrl-C", async () => {
 		expect(processesOf({ dataDir, port }).length).toBeGreaterThan(8);
 		stack.child.kill("SIGINT");
 		expect((await stack.finished).code).toBe(0);
@@ -55,7 +55,7 @@ describe("a stack that runs", () => {
 	});
 });
 
-test("a folder with files of someone else is left as it is", async () => {
+test("a folder that has other files is refused and left unchanged", async () => {
 	const dataDir = join(folder, "project");
 	mkdirSync(join(dataDir, "logs"), { recursive: true });
 	writeFileSync(join(dataDir, "logs/mine"), "kept");
@@ -66,7 +66,7 @@ test("a folder with files of someone else is left as it is", async () => {
 });
 
 test.each(["SIGTERM", "SIGKILL"] as const)(
-	"ended by %s while it starts, it leaves no process behind",
+	"a stack that is ended by %s while it starts leaves no process behind",
 	async (signal) => {
 		const early = { dataDir: join(folder, signal), port: await portSource()() };
 		const run = command(["--port", String(early.port), "--data-dir", early.dataDir]);

@@ -32,7 +32,7 @@ function processesWith(marks: (string | number)[]): string[] {
 	return all.filter((line) => marks.some((mark) => line.includes(String(mark))));
 }
 
-test("no two sources of free ports give the same one, though nobody listens on it yet", async () => {
+test("two port sources never give the same port, even if nothing listens on it yet", async () => {
 	const sources = Array.from({ length: 20 }, () => portSource());
 	const given = await Promise.all(sources.map(async (next) => [await next(), await next(), await next()]));
 	expect(new Set(given.flat()).size).toBe(60);
@@ -42,7 +42,7 @@ test("no two sources of free ports give the same one, though nobody listens on i
 	expect(others.filter((port) => given.flat().includes(port))).toEqual([]);
 });
 
-test("PostgreSQL, Redis and Restate come up on their own and leave neither process nor data behind", async () => {
+test("PostgreSQL, Redis and Restate start on their own and leave no process or database behind", async () => {
 	const dataDir = join(folder, "plain");
 	const [postgresPort, redisPort] = [await nextPort(), await nextPort()];
 	mkdirSync(dataDir);
@@ -65,7 +65,7 @@ test("PostgreSQL, Redis and Restate come up on their own and leave neither proce
 	expect(existsSync(join(dataDir, "postgres"))).toBe(false);
 });
 
-test("a service that is killed here can be started again; one that a stranger kills is reported", async () => {
+test("a service killed through its handle can be started again, and one killed from outside is reported", async () => {
 	const dataDir = join(folder, "killed");
 	mkdirSync(dataDir);
 	const unexpected: string[] = [];
@@ -87,7 +87,7 @@ test("a service that is killed here can be started again; one that a stranger ki
 		expect(unexpected).toEqual([]);
 
 		process.kill(restate.process.pid ?? 0, "SIGKILL");
-		await expect.poll(() => unexpected).toEqual([expect.stringContaining("restate ended by itself")]);
+		await expect.poll(() => unexpected).toEqual([expect.stringContaining("restate ended unexpectedly")]);
 	} finally {
 		await restate.stop();
 	}
@@ -109,7 +109,7 @@ test("a service that cannot start says why", async () => {
 	}
 });
 
-test("services do not outlive a process that is killed", async () => {
+test("a service ends when the process that started it is killed", async () => {
 	const port = await nextPort();
 	const script = `
 		import { startRedis } from ${JSON.stringify(join(import.meta.dirname, "../src/stack/start-redis.ts"))};

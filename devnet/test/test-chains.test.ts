@@ -14,7 +14,7 @@ async function start(options: { automine: boolean }): Promise<TestChains> {
 	return chains;
 }
 
-test("a test has its own pair of chains in under two seconds, once any test has had one", async () => {
+test("a test gets its own pair of chains in under two seconds once another test has had one", async () => {
 	await start({ automine: true });
 	const startedAt = performance.now();
 	const { origin, destination } = await start({ automine: true });
@@ -23,7 +23,7 @@ test("a test has its own pair of chains in under two seconds, once any test has 
 	expect(await destination.publicClient.getChainId()).toBe(31338);
 });
 
-test("pairs started at once do not see each other", async () => {
+test("pairs of chains started at the same time are separate", async () => {
 	const [one, two] = await Promise.all([start({ automine: true }), start({ automine: true })]);
 	const address = one.deployment.chains[0]?.contracts.vault ?? "0x";
 	await one.origin.testClient.setBalance({ address, value: 1n });
@@ -31,7 +31,7 @@ test("pairs started at once do not see each other", async () => {
 	expect(await two.origin.publicClient.getBalance({ address })).toBeGreaterThan(1n);
 });
 
-test("the chains' clock is today's, their feeds are fresh, their finalized state can be read", async () => {
+test("the chains have the current time, fresh feeds and a readable finalized state", async () => {
 	const { origin, destination } = await start({ automine: true });
 	for (const { publicClient, deployment, ...chain } of [origin, destination]) {
 		const { timestamp } = await publicClient.getBlock();
@@ -44,7 +44,7 @@ test("the chains' clock is today's, their feeds are fresh, their finalized state
 	}
 });
 
-test("without automine there is a block each second, and the feeds stay fresh through a jump of an hour", async () => {
+test("without automine there are new blocks all the time, and feeds are fresh again after a jump of an hour", async () => {
 	const { origin } = await start({ automine: false });
 	const first = await origin.publicClient.getBlockNumber();
 	await expect
@@ -64,7 +64,7 @@ test("without automine there is a block each second, and the feeds stay fresh th
 	await expect.poll(isFresh, { timeout: 10_000, interval: 200 }).toBe(true);
 });
 
-test("the deployment passes its schema and comes back from its text unchanged", async () => {
+test("the deployment passes its schema and round-trips through its text", async () => {
 	const { deployment } = await start({ automine: true });
 	const text = formatDeployment(deployment);
 	expect(deploymentSchema.parse(JSON.parse(text))).toEqual(deployment);
@@ -74,7 +74,7 @@ test("the deployment passes its schema and comes back from its text unchanged", 
 	expect(formatDeployment(deploymentSchema.parse(reordered))).toBe(text);
 });
 
-test("the keys are those of the roles, the attesters in their set's order", async () => {
+test("the attester keys are in the order of the attester set", async () => {
 	const { deployment, keys } = await start({ automine: true });
 	for (const { attesterSet } of deployment.chains) {
 		expect(keys.attesters.map((key) => privateKeyToAddress(key))).toEqual(attesterSet.attesters);

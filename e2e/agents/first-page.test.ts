@@ -34,8 +34,8 @@ function usdcOf(chain: Environment["origin"], owner: Hex): Promise<bigint> {
 	return tokenBalance(chain, assetAddress(chain, "USDC"), owner);
 }
 
-describe.concurrent("README's first page", () => {
-	test("a swap by the command, as it is written there, is settled", async () => {
+describe.concurrent("the README's first page", () => {
+	test("has a command that swaps as it is written", async () => {
 		const { env, evmAddress } = await newAgent();
 		const block = readmeBlocks().find(({ code }) => code.includes("pnpm geoswap swap"));
 		// The tests' stack is already running, and the wallet exists.
@@ -46,7 +46,7 @@ describe.concurrent("README's first page", () => {
 		expect(await usdcOf(environment.destination, evmAddress)).toBeGreaterThan(parseUnits("39", 6));
 	});
 
-	test("a swap by ten lines of the SDK, as they are written there, is settled", async () => {
+	test("has ten lines of the SDK or less that swap as they are written", async () => {
 		const { env, evmAddress } = await newAgent();
 		const block = readmeBlocks().find(({ language }) => language === "ts");
 		const code = block?.code ?? "";
@@ -68,13 +68,13 @@ describe.concurrent("examples", () => {
 		(name) => /^[a-z].*\.ts$/.test(name) && name !== "environment.ts" && name !== "resume-after-a-crash.ts",
 	);
 
-	test.each(programs)("%s runs as it is, and its swap is settled", async (name) => {
+	test.each(programs)("%s runs unchanged, and its swap settles", async (name) => {
 		const { env } = await newAgent();
 		const { stdout } = await run("node", [join("examples", name)], { cwd: root, env });
 		expect(stdout).toMatch(/^settled 0x/);
 	});
 
-	test("resume-after-a-crash.ts dies in the middle, goes on, and makes one swap", async () => {
+	test("resume-after-a-crash.ts is killed in the middle, resumes, and makes one swap", async () => {
 		const { env, evmAddress } = await newAgent();
 		const store = join(folder, "crash");
 		const program = ["examples/resume-after-a-crash.ts", "rent", store];
@@ -89,7 +89,7 @@ describe.concurrent("examples", () => {
 	});
 });
 
-describe.concurrent("the command", () => {
+describe.concurrent("the geoswap command", () => {
 	type Outcome = { code: number; json: Record<string, unknown>; stderr: string };
 	const geoswap = async ({ env }: Agent, ...args: string[]): Promise<Outcome> => {
 		const { stdout, stderr, code } = await run("node", ["packages/cli/src/main.ts", ...args, "--json"], {
@@ -124,7 +124,7 @@ describe.concurrent("the command", () => {
 		solana: String(solanaChainId),
 	});
 
-	test("swaps from an EVM chain and from Solana, each id once, and tells of both afterwards", async () => {
+	test("swaps from an EVM chain and from Solana, makes one swap per id, and lists them afterwards", async () => {
 		const agent = await ready();
 		const { one, two, solana } = names();
 		const there = ["swap", "--from", `${one}:USDC`, "--to", `${two}:USDC`, "--amount", "25", "--id", "there"];
@@ -146,7 +146,7 @@ describe.concurrent("the command", () => {
 		for (const list of ["chains", "tokens"]) expect((await geoswap(agent, list)).code).toBe(0);
 	});
 
-	test("a dry run from Solana verifies what would be signed, and nothing is sent", async () => {
+	test("verifies in a dry run from Solana what it would sign, and makes no swap", async () => {
 		idle ??= ready();
 		const agent = await idle;
 		const { two, solana } = names();
@@ -159,12 +159,12 @@ describe.concurrent("the command", () => {
 	test.each([
 		["more than the wallet holds", 3, "INSUFFICIENT_BALANCE", ["--from", "ONE:USDC", "--amount", "500"]],
 		[
-			"less than is accepted",
+			"an output below the minimum",
 			3,
 			"BELOW_MIN_OUTPUT",
 			["--from", "ONE:USDC", "--amount", "5", "--min-out", "6"],
 		],
-	])("refuses %s, says so in one JSON document, and nothing happens", async (_, exit, error, args) => {
+	])("refuses %s with one JSON document, and takes nothing", async (_, exit, error, args) => {
 		idle ??= ready();
 		const agent = await idle;
 		const { one, two } = names();

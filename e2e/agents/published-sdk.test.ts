@@ -78,7 +78,7 @@ async function bundle(code: string, platform: "node" | "browser"): Promise<strin
 	return output[0].code;
 }
 
-test("on the oldest Node that it is for, it swaps from both origins", async () => {
+test("the published SDK swaps from both origins on the oldest Node that it supports", async () => {
 	expect(existsSync(oldestNode)).toBe(true);
 	const agent = await newAgent(environment, { folder: project, deploymentFile });
 	const input = JSON.stringify(settings(agent, environment.baseUrl));
@@ -97,7 +97,7 @@ test("on the oldest Node that it is for, it swaps from both origins", async () =
 	expect(JSON.parse(stdout)).toEqual(["settled", "settled"]);
 });
 
-test("in a browser, on a page of another origin, it swaps from both origins", async () => {
+test("the published SDK swaps from both origins in a browser, on a page of another origin", async () => {
 	const code = await bundle(
 		`import { swapFromBoth } from "./swap-from-both.ts"; globalThis.swapFromBoth = swapFromBoth;`,
 		"browser",

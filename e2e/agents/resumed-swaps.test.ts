@@ -45,7 +45,7 @@ afterAll(async () => {
 	rmSync(folder, { recursive: true, force: true });
 });
 
-test(`${size.intents} intents, through a proxy that harms every tenth call, by clients that are killed again and again: each is one swap or nothing`, {
+test(`each of ${size.intents} intents ends as one swap or none, though clients are killed and a proxy harms every tenth call`, {
 	timeout: isFull ? 3_600_000 : 900_000,
 }, async () => {
 	const { deployment: pins, baseUrl } = environment;

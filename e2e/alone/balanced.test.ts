@@ -76,7 +76,7 @@ afterAll(async () => {
 	await Promise.all(apis.slice(1).map((api) => api.stop()));
 });
 
-test("over four processes a key gets what its rate allows, within 2 %, and nobody else is refused for it", async () => {
+test("over four processes a key gets its rate within 2 %, and other keys are not refused", async () => {
 	const count = flood.keysPerKind * attempts;
 	const quoting = await createKeys("flood", { count, rates: [`quote=${ratePerSecond}`] });
 	const polling = await createKeys("flood", { count: count + 1, rates: [`status=${ratePerSecond}`] });
@@ -153,7 +153,7 @@ function redisSilences(): number {
 	return logs.join("").split("Redis did not answer").length - 1;
 }
 
-test.concurrent("over four processes a key holds as many status calls as it may, and not one more", async () => {
+test.concurrent("over four processes a key can hold as many status calls as its limit, and no more", async () => {
 	const held = 8;
 	const waitSeconds = 4;
 	const [key] = await createKeys("holder", { count: 1, held });
@@ -210,7 +210,7 @@ test.concurrent("a revoked key is refused by every process within two seconds", 
 	expect(Math.max(...delaysMs)).toBeLessThanOrEqual(2_000);
 });
 
-test("each process is restarted in turn under load, and no request fails and no held call is lost", async () => {
+test("no request fails and no held call is lost when each process is restarted in turn under load", async () => {
 	const answers: Tally = {};
 	let isOver = false;
 	const count = restart.polls / restart.pollsPerKey;
@@ -277,7 +277,7 @@ test("each process is restarted in turn under load, and no request fails and no 
 	expect(early).toBeGreaterThanOrEqual(restart.polls / 4);
 });
 
-test("without Redis nothing fails and each process counts for itself; when it is back they count together", async ({
+test("without Redis no request fails and each process counts alone; once Redis is back they count together", async ({
 	skip,
 }) => {
 	const { redis } = environmentOf().stack.processes;
@@ -323,7 +323,7 @@ test("without Redis nothing fails and each process counts for itself; when it is
 	}
 });
 
-test("every swap that was held back meanwhile has settled", async () => {
+test("every swap that the tests before held back has settled", async () => {
 	const ends = await Promise.all(released.map(({ client, swapId }) => waitForSwap(client, swapId)));
 	expect(ends.map(({ status }) => status)).toEqual(released.map(() => "settled"));
 });

@@ -35,7 +35,7 @@ const environmentOf = ownEnvironment({
 	}),
 });
 
-test("a crowd's swaps all end exact, in bundles, and cost calls to the nodes by block and transaction", async () => {
+test("300 swaps at once all settle with exact balances, are sent in bundles, and need few calls to the nodes", async () => {
 	const environment = environmentOf();
 	const { origin, destination, deployment: pins, keys, client, databaseUrl } = environment;
 	const chains = [origin, destination];

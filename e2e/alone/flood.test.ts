@@ -16,7 +16,7 @@ const addresses = Array.from({ length: 3 }, (_, i) => `127.0.7.${i + 1}`);
 
 const environmentOf = ownEnvironment();
 
-test("a flood without keys is refused, and callers with keys hardly notice", async () => {
+test("a flood without keys is refused, and slows the quotes of callers with keys only a little", async () => {
 	const environment = environmentOf();
 	const { origin, destination, baseUrl } = environment;
 	const client = await environment.newClient();

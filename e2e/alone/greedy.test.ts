@@ -44,7 +44,7 @@ const environmentOf = ownEnvironment({
 	}),
 });
 
-test("beside a caller who empties its wallet after each submit, another's swaps are not kept waiting, and the greedy one's gas stays within its budget", async () => {
+test("a caller who empties its wallet after each submit does not delay the swaps of another, and its gas stays within its budget", async () => {
 	const environment = environmentOf();
 	const { origin, destination, deployment: pins } = environment;
 	const honest = await environment.newClient();

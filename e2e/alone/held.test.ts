@@ -30,7 +30,7 @@ const environmentOf = ownEnvironment({
 	configure: (config) => ({ ...config, logLevel: "warn", telemetry: {} }),
 });
 
-test("1,500 callers who connect while the process is busy need not try again", async () => {
+test("1,500 callers who connect while the process is halted need no second attempt", async () => {
 	const { baseUrl, stack } = environmentOf();
 	const { hostname: host, port } = new URL(baseUrl);
 	const { api } = stack.processes;
@@ -45,7 +45,7 @@ test("1,500 callers who connect while the process is busy need not try again", a
 	expect((await fetch(`${baseUrl}/ready`)).status).toBe(200);
 });
 
-test(`one process holds ${size.held} status calls, wakes each when its swap ends, and goes on to quote`, async () => {
+test(`one process holds ${size.held} status calls, answers each when its swap ends, and keeps quoting`, async () => {
 	const { baseUrl, databaseUrl, serverEnvironment, stack, origin, destination } = environmentOf();
 	const { apiKey, accountId } = JSON.parse(
 		await serverCommand(serverEnvironment, [

@@ -50,7 +50,7 @@ function altered(token: string): string {
 	return token.slice(0, -1) + (token.endsWith("A") ? "B" : "A");
 }
 
-test.concurrent("a stranger who is told NEEDS_DELEGATION attaches an authorization to the same build, and the swap settles [I4-8, I4-35, I7-1, I7-2, D-errors-14]", async ({
+test.concurrent("a client that gets NEEDS_DELEGATION builds the same quote with an authorization, and the swap settles [I4-8, I4-35, I7-1, I7-2, D-errors-14]", async ({
 	expect,
 }) => {
 	const { chainId } = environment.origin;
@@ -68,7 +68,7 @@ test.concurrent("a stranger who is told NEEDS_DELEGATION attaches an authorizati
 	expect((await pollUntilEnd(api, swapId)).swap.status).toBe("settled");
 });
 
-test.concurrent("a stranger whose nonce moved is told INVALID_AUTHORIZATION, signs at the new nonce, builds again, and the swap settles [I4-9, I7-3, I7-4, I7-5, D-errors-15]", async ({
+test.concurrent("a client that gets INVALID_AUTHORIZATION signs at the new nonce and builds again, and the swap settles [I4-9, I7-3, I7-4, I7-5, D-errors-15]", async ({
 	expect,
 }) => {
 	const { origin } = environment;
@@ -96,7 +96,7 @@ test.concurrent("a stranger whose nonce moved is told INVALID_AUTHORIZATION, sig
 	expect((await pollUntilEnd(api, swapId)).swap.status).toBe("settled");
 });
 
-test.concurrent("a stranger whose wallet is another provider's is told UNSUPPORTED_DELEGATION for good, and swaps with another wallet [I4-10, I5-6, I7-6, I7-7, I7-8, D-errors-21]", async ({
+test.concurrent("a wallet delegated to another provider always gets UNSUPPORTED_DELEGATION, and another wallet swaps [I4-10, I5-6, I7-6, I7-7, I7-8, D-errors-21]", async ({
 	expect,
 }) => {
 	const { origin } = environment;
@@ -122,7 +122,7 @@ test.concurrent("a stranger whose wallet is another provider's is told UNSUPPORT
 	expect(await holding(origin, "USDC", account.address)).toBe(ten);
 });
 
-test.concurrent("a stranger who builds 31 seconds after a quote, of either kind, is told 410; a fresh quote is built and settles [I2.1-8, I2.1-9, I2.1-10, I2.1-11, I4-11, I7-9, I7-10, I8-1]", async ({
+test.concurrent("a build 31 seconds after its quote gets 410, from either kind of origin, and a fresh quote settles [I2.1-8, I2.1-9, I2.1-10, I2.1-11, I4-11, I7-9, I7-10, I8-1]", async ({
 	expect,
 }) => {
 	const { solana } = environment;
@@ -150,7 +150,7 @@ test.concurrent("a stranger who builds 31 seconds after a quote, of either kind,
 	expect(again.map(({ swap }) => swap.status)).toEqual(["settled", "settled"]);
 });
 
-test.concurrent("a stranger's token that was changed, or is at the wrong endpoint, is 401; that of the proper step is taken [I2.1-1, I2.1-2, I2.1-3, I2.1-6, I2.1-7, I4-12, I5-7, I7-11, I7-12]", async ({
+test.concurrent("a token that was changed or is sent to the wrong endpoint gets 401, and the right token is accepted [I2.1-1, I2.1-2, I2.1-3, I2.1-6, I2.1-7, I4-12, I5-7, I7-11, I7-12]", async ({
 	expect,
 }) => {
 	const { solana, origin } = environment;
@@ -186,7 +186,7 @@ test.concurrent("a stranger's token that was changed, or is at the wrong endpoin
 	}
 });
 
-test.concurrent("a stranger whose submits time out sends the same again until there is an answer: it is one swap, executed once [I4-21, I4-26, I8-6, I8-7, I8-8, I8-9, D-submit-11, D-submit-14]", async ({
+test.concurrent("a client whose submits time out sends them again, and there is one swap, executed once [I4-21, I4-26, I8-6, I8-7, I8-8, I8-9, D-submit-11, D-submit-14]", async ({
 	expect,
 }) => {
 	const { origin, solana } = environment;
@@ -218,7 +218,9 @@ test.concurrent("a stranger whose submits time out sends the same again until th
 	expect(await holding(solana, "USDC", signer.address)).toBe(ten);
 });
 
-test.concurrent("a stranger without a key gets nothing at any endpoint [I4-1, I5-1]", async ({ expect }) => {
+test.concurrent("without a valid key every endpoint of a swap answers 401 [I4-1, I5-1]", async ({
+	expect,
+}) => {
 	const { baseUrl } = environment;
 	const { address } = await generateKeyPairSigner();
 	const unknown = createSwapApi({ baseUrl, apiKey: "none" });

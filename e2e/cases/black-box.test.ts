@@ -59,7 +59,7 @@ function expectSettled(
 	for (const earlier of seen.slice(0, -1)) expect(earlier.status).toBe("pending");
 }
 
-test.concurrent("a stranger's first swap from a new wallet without gas delegates it there, and its second needs no authorization [I1-2, I1-3, I1-4, I1-5, I1-7, I1-9, I1-10, I1-11, I1-12, I2.1-1, I2.1-4, I2.1-5, I2.4-1, I2.4-2, I2.4-3, I2.5-1, I2.5-2, I3-1, I3-8, I4-7, I4-19, I4-20, I4-27, I4-28, I4-31, I4-34, I4-35, I4-36, I4-37, I4-38, I5-2, I5-4, I5-5, I6-1, I8-10, D-build-1]", async ({
+test.concurrent("the first swap of a new wallet without gas delegates it, and its second swap needs no authorization [I1-2, I1-3, I1-4, I1-5, I1-7, I1-9, I1-10, I1-11, I1-12, I2.1-1, I2.1-4, I2.1-5, I2.4-1, I2.4-2, I2.4-3, I2.5-1, I2.5-2, I3-1, I3-8, I4-7, I4-19, I4-20, I4-27, I4-28, I4-31, I4-34, I4-35, I4-36, I4-37, I4-38, I5-2, I5-4, I5-5, I6-1, I8-10, D-build-1]", async ({
 	expect,
 }) => {
 	const { origin, destination } = environment;
@@ -114,7 +114,7 @@ test.concurrent.for([
 	{ from: "EVM", input: "USDC", amount: "10", to: "Solana", output: "USDC", what: "to Solana" },
 	{ from: "EVM", input: "USDC", amount: "10", to: "Solana", output: "SOL", what: "to Solana's native token" },
 ] as const)(
-	"a stranger swaps $amount $input from an EVM chain to $output, $what, for another recipient [I1-3, I1-9, I2.1-3, I3-4, I3-7, D-conventions-6, D-conventions-7, D-quote-request-2]",
+	"a client swaps $amount $input from an EVM chain to $output, $what, for another recipient [I1-3, I1-9, I2.1-3, I3-4, I3-7, D-conventions-6, D-conventions-7, D-quote-request-2]",
 	async (route, { expect }) => {
 		const [from, to] = [chainAt(route.from), chainAt(route.to)];
 		const amount = parseUnits(route.amount, route.input === "USDC" ? 6 : 18);
@@ -140,7 +140,7 @@ test.concurrent.for([
 	{ input: "USDC", amount: "10", to: "Solana", output: "SOL", what: "on Solana alone" },
 	{ input: "SOL", amount: "0.1", to: "Solana", output: "USDT", what: "on Solana alone, the native token" },
 ] as const)(
-	"a stranger swaps $amount $input from Solana to $output, $what, without a lamport for fees [I1-3, I1-6, I1-8, I1-10, I2.1-2, I2.1-3, I3-2, I3-4, I3-8, I4-15, I4-24, I4-25, I5-3, D-conventions-6, D-conventions-7]",
+	"a client swaps $amount $input from Solana to $output, $what, without a lamport for fees [I1-3, I1-6, I1-8, I1-10, I2.1-2, I2.1-3, I3-2, I3-4, I3-8, I4-15, I4-24, I4-25, I5-3, D-conventions-6, D-conventions-7]",
 	async (route, { expect }) => {
 		const { solana } = environment;
 		const to = chainAt(route.to);
@@ -162,7 +162,7 @@ test.concurrent.for([
 	},
 );
 
-test.concurrent("a stranger's swap that cannot be delivered is polled until it is refunded, and the input is back [I1-10, I3-6, I3-8, I6-1, D-status-20]", async ({
+test.concurrent("a swap that cannot be delivered ends as refunded, and the wallet has its input back [I1-10, I3-6, I3-8, I6-1, D-status-20]", async ({
 	expect,
 }) => {
 	const { origin, destination } = environment;
@@ -185,7 +185,7 @@ test.concurrent("a stranger's swap that cannot be delivered is polled until it i
 	expect(await holding(origin, "USDC", account.address)).toBe(ten);
 });
 
-test.concurrent("a stranger's swap whose wallet was emptied before it opened is polled until it is failed, and nothing was taken [I1-10, I3-5, I3-8, I6-1, D-status-1, D-status-17]", async ({
+test.concurrent("a swap whose wallet is emptied before it opens ends as failed, and takes nothing [I1-10, I3-5, I3-8, I6-1, D-status-1, D-status-17]", async ({
 	expect,
 }) => {
 	const { origin, destination } = environment;
@@ -218,7 +218,7 @@ test.concurrent("a stranger's swap whose wallet was emptied before it opened is 
 	expect(await holding(origin, "USDC", elsewhere)).toBe(amount);
 });
 
-test.concurrent("a stranger is warned of a high price impact, and the swap goes on regardless [I2.2-9, I2.2-11, I2.2-12, I2.2-13, I7-13]", async ({
+test.concurrent("a quote warns of a high price impact, and the swap settles regardless [I2.2-9, I2.2-11, I2.2-12, I2.2-13, I7-13]", async ({
 	expect,
 }) => {
 	const { origin, destination, solana } = environment;

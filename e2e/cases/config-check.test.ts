@@ -4,7 +4,7 @@ import { sharedEnvironment } from "../shared-environment.ts";
 
 type Finding = { part: string; result: "ok" | "warn" | "fail"; message: string };
 
-test("of a service that runs, every part is found well", async () => {
+test("config check finds no failure in a running service, and prints none of its secrets", async () => {
 	const { serverEnvironment, deployment } = sharedEnvironment();
 	const findings: Finding[] = JSON.parse(
 		await serverCommand(serverEnvironment, ["config", "check", "--json"]),

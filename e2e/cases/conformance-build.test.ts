@@ -27,7 +27,7 @@ beforeAll(async () => {
 	client = await environment.newClient();
 });
 
-test.concurrent("a build from an EVM chain is a hash of 32 bytes that its readable op gives again, to submit until 30 s before the open deadline [I1-5, I2.1-4, I2.3-1, I2.3-2, I3-10, I4-2, I4-7, I8-4, D-build-17, D-build-19, D-conventions-17, D-conventions-19]", async ({
+test.concurrent("a build from an EVM chain has a 32-byte hash that follows from its readable op, and expires 30 s before the open deadline or earlier [I1-5, I2.1-4, I2.3-1, I2.3-2, I3-10, I4-2, I4-7, I8-4, D-build-17, D-build-19, D-conventions-17, D-conventions-19]", async ({
 	expect,
 }) => {
 	const { origin, destination } = environment;
@@ -68,7 +68,7 @@ test.concurrent("a build from an EVM chain is a hash of 32 bytes that its readab
 		expect(String(token).length).toBeLessThanOrEqual(tokenBytes);
 });
 
-test.concurrent("a build from Solana is an unsigned transaction of version 0 that its readable op gives again, to submit while its blockhash surely lives [I1-6, I2.3-3, I2.3-4, I3-10, I4-2, D-build-18, D-build-20, D-conventions-17, D-conventions-19]", async ({
+test.concurrent("a build from Solana is an unsigned version 0 transaction that follows from its readable op, and expires while its blockhash is valid [I1-6, I2.3-3, I2.3-4, I3-10, I4-2, D-build-18, D-build-20, D-conventions-17, D-conventions-19]", async ({
 	expect,
 }) => {
 	const { solana, deployment: pins } = environment;

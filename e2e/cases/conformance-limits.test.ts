@@ -25,7 +25,7 @@ beforeAll(() => {
 	environment = sharedEnvironment();
 });
 
-test.concurrent("every operation has its rate, with a burst of twenty seconds' worth, and beyond a key's own it is 429 [I4-33, I8-11, D-errors-26, D-limits-1, D-limits-2, D-limits-3, D-limits-4, D-limits-5, D-limits-6, D-limits-9]", async ({
+test.concurrent("every operation has a rate with a burst of twenty seconds' worth, and a call above the key's rate is 429 [I4-33, I8-11, D-errors-26, D-limits-1, D-limits-2, D-limits-3, D-limits-4, D-limits-5, D-limits-6, D-limits-9]", async ({
 	expect,
 }) => {
 	const client = await environment.newClient();
@@ -56,7 +56,7 @@ test.concurrent("every operation has its rate, with a burst of twenty seconds' w
 	}
 });
 
-test.concurrent("health and readiness are answered without a key, in JSON [D-beyond-4, D-beyond-5]", async ({
+test.concurrent("/health and /ready answer without a key, in JSON [D-beyond-4, D-beyond-5]", async ({
 	expect,
 }) => {
 	for (const path of ["/health", "/ready"]) {
@@ -67,7 +67,7 @@ test.concurrent("health and readiness are answered without a key, in JSON [D-bey
 	}
 });
 
-test.concurrent("bytes that are no request are answered with the body of every error, and a request's id [D-conventions-33]", async ({
+test.concurrent("bytes that are not an HTTP request get the usual error body, with a request id [D-conventions-33]", async ({
 	expect,
 }) => {
 	const { hostname, port } = new URL(environment.baseUrl);

@@ -47,7 +47,7 @@ async function submit(account: PrivateKeyAccount, { geoOpHash, geoOpToken }: Bui
 	return callApi(client, "/swap/submit", { body: { geoOpToken, signature } });
 }
 
-test.concurrent("of a request that is wrong in every way the route is said first, then key, rate, type, size, JSON, fields, token [D-conventions-22, D-order-1, D-order-2, D-order-3, D-order-4, D-order-5, D-order-6]", async ({
+test.concurrent("a request with every mistake is refused for its route first, then key, rate, type, size, JSON, fields and token [D-conventions-22, D-order-1, D-order-2, D-order-3, D-order-4, D-order-5, D-order-6]", async ({
 	expect,
 }) => {
 	const args = ["keys", "create", "--account", `order-${generatePrivateKey().slice(2, 14)}`, "--json"];
@@ -83,7 +83,7 @@ test.concurrent("of a request that is wrong in every way the route is said first
 	}
 });
 
-test.concurrent("a form that is wrong is said before expiry, and expiry before whose delegation the wallet has or lacks [D-order-7, D-order-10]", async ({
+test.concurrent("a malformed authorization is reported before expiry, and expiry before the delegation of the wallet [D-order-7, D-order-10]", async ({
 	expect,
 }) => {
 	const wallets = [0, 1].map(() => privateKeyToAccount(generatePrivateKey()));
@@ -100,7 +100,7 @@ test.concurrent("a form that is wrong is said before expiry, and expiry before w
 	}
 });
 
-test.concurrent("an op that the chain would refuse hears of that before its price: once mended, of the price [D-order-14]", async ({
+test.concurrent("an op that would revert is refused for that before its price, and for its price once that is fixed [D-order-14]", async ({
 	expect,
 }) => {
 	const { origin } = environment;

@@ -42,7 +42,7 @@ function quote({
 	return getQuote(client, swapIntent({ from, to, account: wallet, ...rest }));
 }
 
-test.concurrent("a quote has each of its fields in its form, in JSON with status 200 [I1-1, I1-4, I2.2-1, I2.2-2, I2.2-3, I2.2-5, I2.2-8, I4-2, I4-3, D-conventions-2, D-conventions-17, D-conventions-18, D-conventions-25, D-quote-response-1, D-quote-response-3, D-quote-response-4, D-quote-response-6, D-quote-response-14, D-quote-response-15, D-quote-response-17, D-quote-response-18]", async ({
+test.concurrent("a quote has each of its fields in the documented form, in JSON with status 200 [I1-1, I1-4, I2.2-1, I2.2-2, I2.2-3, I2.2-5, I2.2-8, I4-2, I4-3, D-conventions-2, D-conventions-17, D-conventions-18, D-conventions-25, D-quote-response-1, D-quote-response-3, D-quote-response-4, D-quote-response-6, D-quote-response-14, D-quote-response-15, D-quote-response-17, D-quote-response-18]", async ({
 	expect,
 }) => {
 	const { origin, destination } = environment;
@@ -81,7 +81,7 @@ test.concurrent("a quote has each of its fields in its form, in JSON with status
 	expect([status404.status, status404.body?.code]).toEqual([404, "SWAP_NOT_FOUND"]);
 });
 
-test.concurrent("the least output is the expected one less the slippage, 50 bps by default between stables and 300 else [D-quote-request-11, D-quote-request-12, D-quote-response-4, D-quote-response-16]", async ({
+test.concurrent("the minimum output is the output less the slippage, by default 50 bps between stables and 300 bps otherwise [D-quote-request-11, D-quote-request-12, D-quote-response-4, D-quote-response-16]", async ({
 	expect,
 }) => {
 	const { destination } = environment;
@@ -99,7 +99,7 @@ test.concurrent("the least output is the expected one less the slippage, 50 bps 
 	expect(own.slippageBps).toBe(123);
 });
 
-test.concurrent("the price impact is what both values in USD say, rounded to the worse side, and values and impact come together [I2.2-8, I2.2-9, I2.2-10, D-quote-response-9, D-quote-response-10]", async ({
+test.concurrent("the price impact follows from both values in USD, rounded to the worse side, and all three come together [I2.2-8, I2.2-9, I2.2-10, D-quote-response-9, D-quote-response-10]", async ({
 	expect,
 }) => {
 	const { destination } = environment;
@@ -120,7 +120,7 @@ test.concurrent("the price impact is what both values in USD say, rounded to the
 	}
 });
 
-test.concurrent("HIGH_PRICE_IMPACT is said at 300 basis points below zero and worse, and not above [I2.2-11, I2.2-12, I7-13, D-quote-response-11, D-quote-response-12]", async ({
+test.concurrent("HIGH_PRICE_IMPACT is given at -300 basis points and below, and not above [I2.2-11, I2.2-12, I7-13, D-quote-response-11, D-quote-response-12]", async ({
 	expect,
 }) => {
 	const { solana } = environment;
@@ -143,7 +143,7 @@ test.concurrent("HIGH_PRICE_IMPACT is said at 300 basis points below zero and wo
 	expect([warned > 0, warned < answers.length]).toEqual([true, true]);
 });
 
-test.concurrent("a wallet is quoted whatever it is: without a delegation, another provider's, a contract [D-quote-response-25, D-quote-response-26]", async ({
+test.concurrent("a wallet is quoted without a delegation, with another provider's, and if it is a contract [D-quote-response-25, D-quote-response-26]", async ({
 	expect,
 }) => {
 	const { origin } = environment;
@@ -158,7 +158,7 @@ test.concurrent("a wallet is quoted whatever it is: without a delegation, anothe
 	}
 });
 
-test.concurrent("the same request twice is two quotes of two swaps [I8-10]", async ({ expect }) => {
+test.concurrent("the same request twice gives two quotes with two swap ids [I8-10]", async ({ expect }) => {
 	const [one, other] = await Promise.all([quote(), quote()]);
 	expect(one.geoQuoteToken).not.toBe(other.geoQuoteToken);
 	expect(one.swapId).not.toBe(other.swapId);

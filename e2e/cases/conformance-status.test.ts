@@ -65,7 +65,7 @@ async function watch(expect: ExpectStatic, swapId: string): Promise<StatusRespon
 	}
 }
 
-test.concurrent("a held call returns with the end and not with mere progress, which calls that do not wait see stage by stage [I3-1, I4-28, I4-29, D-status-2, D-status-3, D-status-6, D-status-7, D-status-10, D-status-11, D-status-21]", async ({
+test.concurrent("a held call returns when the swap ends and not on progress, and calls that do not wait see the stages [I3-1, I4-28, I4-29, D-status-2, D-status-3, D-status-6, D-status-7, D-status-10, D-status-11, D-status-21]", async ({
 	expect,
 }) => {
 	const [caller, swap] = await signed();
@@ -92,7 +92,7 @@ test.concurrent("a held call returns with the end and not with mere progress, wh
 	expect(again).toMatchObject({ status: "settled", funds: end?.funds });
 });
 
-test.concurrent("while a swap stays pending a call is held for 15 s, or for as long as it asks [I4-30, I8-2, D-status-3, D-status-13]", async ({
+test.concurrent("a call about a pending swap is held for 15 s, or for as long as it asks [I4-30, I8-2, D-status-3, D-status-13]", async ({
 	expect,
 }) => {
 	const [caller, swap] = await signed();
@@ -115,7 +115,7 @@ test.concurrent("while a swap stays pending a call is held for 15 s, or for as l
 	expect((await watch(expect, swapId)).at(-1)?.status).toBe("settled");
 });
 
-test.concurrent("a refunded swap says why and by which transaction, its money is where it came from, and so it stays [I3-6, D-status-6, D-status-8, D-status-9, D-status-12, D-status-20, D-status-21]", async ({
+test.concurrent("a refunded swap has its reason and transaction, its input is back in the wallet, and its status does not change again [I3-6, D-status-6, D-status-8, D-status-9, D-status-12, D-status-20, D-status-21]", async ({
 	expect,
 }) => {
 	const { origin, destination } = environment;

@@ -57,7 +57,7 @@ function goodQuote(): QuoteRequestBody {
 }
 
 test.concurrent.for(keyed)(
-	"%s %s without a key, with an unknown or an altered one is 401 before all else [I4-1, I5-1, D-errors-8]",
+	"%s %s without a valid key is 401, whatever else is wrong [I4-1, I5-1, D-errors-8]",
 	async ([method, path], { expect }) => {
 		const { apiKey } = client;
 		const other = apiKey.endsWith("0") ? "1" : "0";
@@ -72,7 +72,7 @@ test.concurrent.for(keyed)(
 	},
 );
 
-test.concurrent("a revoked key is refused within two seconds, and the account's other key goes on with its tokens [D-conventions-21, D-errors-9]", async ({
+test.concurrent("a revoked key is refused within two seconds, and another key of the account can use its tokens [D-conventions-21, D-errors-9]", async ({
 	expect,
 }) => {
 	const account = `revoking-${Date.now()}`;
@@ -113,7 +113,7 @@ test.concurrent("a path that does not exist is 404, with or without a key [D-err
 	}
 });
 
-test.concurrent("a wrong method is 405 and names the right one, with or without a key [D-conventions-30, D-errors-13, D-order-1]", async ({
+test.concurrent("a wrong method is 405 and names the right one, even without a key [D-conventions-30, D-errors-13, D-order-1]", async ({
 	expect,
 }) => {
 	for (const [right, path] of keyed) {
@@ -137,7 +137,7 @@ test.concurrent("trailing and doubled slashes make no difference [D-conventions-
 	expect((await call("//health/")).status).toBe(200);
 });
 
-test.concurrent("any text in place of a swap's id is one that names no swap [D-errors-11, D-status-4]", async ({
+test.concurrent("any text in place of a swap id is SWAP_NOT_FOUND [D-errors-11, D-status-4]", async ({
 	expect,
 }) => {
 	for (const text of ["%zz", "%", "%ff", "a%2Fb", "%00", "'--", "x".repeat(5_000)]) {
@@ -146,7 +146,7 @@ test.concurrent("any text in place of a swap's id is one that names no swap [D-e
 });
 
 test.concurrent.for(posts)(
-	"%s takes JSON of any parameters, and another or no type is 415 [I1-1, D-conventions-26, D-conventions-27, D-errors-20, D-order-4]",
+	"%s accepts JSON with any parameters of the type, and another type or none is 415 [I1-1, D-conventions-26, D-conventions-27, D-errors-20, D-order-4]",
 	async (path, { expect }) => {
 		for (const type of [
 			undefined,
@@ -173,7 +173,7 @@ test.concurrent.for(posts)(
 );
 
 test.concurrent.for(posts)(
-	"%s takes nothing but a JSON object of at most 32 KiB [D-conventions-28, D-errors-5, D-errors-19, D-limits-8]",
+	"%s accepts only a JSON object of at most 32 KiB [D-conventions-28, D-errors-5, D-errors-19, D-limits-8]",
 	async (path, { expect }) => {
 		for (const body of ["", "null", "[]", "[{}]", "1", '"{}"', "{", "{}x", "\u0000", "true"]) {
 			expectRefusal(expect, await call(path, { body }), "INVALID_REQUEST", issuesAt(expect, ""));
@@ -187,7 +187,7 @@ test.concurrent.for(posts)(
 	},
 );
 
-test.concurrent("no page of another origin is let in, and a preflight is a wrong method [D-conventions-31]", async ({
+test.concurrent("a page of another origin gets no CORS header, and a preflight is 405 [D-conventions-31]", async ({
 	expect,
 }) => {
 	const headers = { origin: "https://other.example", "access-control-request-method": "POST" };
@@ -199,7 +199,7 @@ test.concurrent("no page of another origin is let in, and a preflight is a wrong
 	}
 });
 
-test.concurrent("a request's id is the service's own, and a new one each time [D-conventions-34]", async ({
+test.concurrent("each request gets a new id from the service, and the caller's own is ignored [D-conventions-34]", async ({
 	expect,
 }) => {
 	const answers = await Promise.all(
@@ -209,7 +209,7 @@ test.concurrent("a request's id is the service's own, and a new one each time [D
 	expect(new Set([...ids, "theirs"]).size).toBe(4);
 });
 
-test.concurrent("a key's burst is twenty seconds' worth of one operation; beyond it is 429 until the time that is named [D-errors-26, D-limits-2, D-limits-6]", async ({
+test.concurrent("a key's burst is twenty seconds' worth of one operation, and more is 429 until the time that is named [D-errors-26, D-limits-2, D-limits-6]", async ({
 	expect,
 }) => {
 	const limited = await environment.newClient();
@@ -258,7 +258,7 @@ test.concurrent("an operator can give a key rates of its own [I4-33, D-limits-9]
 	).rejects.toThrow("is not a rate");
 });
 
-test.concurrent("a flood without a key is limited by its address, and callers with keys do not feel it [D-limits-10]", async ({
+test.concurrent("a flood without a valid key is limited by its address, and callers with keys are not affected [D-limits-10]", async ({
 	expect,
 }) => {
 	// This address of the machine is used by no other test.
@@ -278,7 +278,7 @@ test.concurrent("a flood without a key is limited by its address, and callers wi
 	expectRefusal(expect, elsewhere, "UNAUTHORIZED");
 });
 
-test.concurrent("outside of a quote, fields that nobody knows are ignored [D-conventions-15, D-conventions-16]", async ({
+test.concurrent("unknown fields are ignored in a build [D-conventions-15, D-conventions-16]", async ({
 	expect,
 }) => {
 	const { geoQuoteToken } = await getQuote(client, goodQuote());

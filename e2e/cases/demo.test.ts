@@ -3,7 +3,7 @@ import { runDemo } from "../demo/run-demo.ts";
 import { runSolanaDemo } from "../demo/run-solana-demo.ts";
 import { sharedEnvironment } from "../shared-environment.ts";
 
-test("the demo's new wallet, without one wei, has its tokens on the other chain", async () => {
+test("the demo swaps the tokens of a new wallet without one wei to the other chain", async () => {
 	const { swap, walletBalance, recipientBalance, steps } = await runDemo(sharedEnvironment(), () => {});
 	expect(swap).toMatchObject({
 		status: "settled",
@@ -15,7 +15,7 @@ test("the demo's new wallet, without one wei, has its tokens on the other chain"
 	expect(steps.map(({ what }) => what).join("\n")).toContain("100 USDC and 0 wei");
 });
 
-test("the demo of Solana goes there and back with wallets that have neither a wei nor a lamport", async () => {
+test("the Solana demo swaps there and back with wallets that have no wei and no lamport", async () => {
 	const { there, back, steps } = await runSolanaDemo(sharedEnvironment(), () => {});
 	const onSolana = expect.stringMatching(/^[1-9A-HJ-NP-Za-km-z]{64,88}$/);
 	const onEvm = expect.stringMatching(/^0x[0-9a-f]{64}$/);

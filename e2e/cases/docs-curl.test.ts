@@ -35,7 +35,7 @@ async function commandsOf(path: string): Promise<string[]> {
 	);
 }
 
-test("every curl of the docs runs as it stands, with what `pnpm wallet` exports [D-beyond-8]", async () => {
+test("every curl command of the docs runs unchanged with what `pnpm wallet` exports [D-beyond-8]", async () => {
 	const commands = await commandsOf("/docs");
 	expect(commands.length).toBeGreaterThan(15);
 	const wallet = readFileSync(join(import.meta.dirname, "../demo/wallet.ts"), "utf8");

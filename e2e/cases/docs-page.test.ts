@@ -33,7 +33,7 @@ describe.each([
 	{ width: 390, height: 844 },
 ])("at $width px", (viewport) => {
 	test.each(["/docs", "/docs/errors/NO_ROUTE"])(
-		"%s opens without an error and nothing sticks out of it",
+		"%s opens without an error and does not scroll sideways",
 		async (path) => {
 			const { page, problems } = await open(path, viewport);
 			expect(problems).toEqual([]);
@@ -42,7 +42,7 @@ describe.each([
 		},
 	);
 
-	test("the contents can be reached, and every endpoint has its heading [D-beyond-6, D-beyond-7]", async () => {
+	test("the contents link to an endpoint, and every endpoint has its heading [D-beyond-6, D-beyond-7]", async () => {
 		const { paths } = (await (await fetch(`${baseUrl}/openapi.json`)).json()) as {
 			paths: Record<string, Record<string, { operationId: string; summary: string }>>;
 		};

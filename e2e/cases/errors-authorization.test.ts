@@ -24,7 +24,7 @@ function moveNonce(account: PrivateKeyAccount): Promise<unknown> {
 	return sendTransaction({ chain: environment.origin, account, to: account.address });
 }
 
-test.concurrent("an authorization that would not take effect is 409 with the reason, and the right one is taken in any spelling [I4-9, D-build-1, D-build-2, D-build-3, D-build-4, D-build-6, D-build-7, D-build-8, D-build-9, D-build-11, D-errors-15]", async ({
+test.concurrent("an authorization that would not take effect is 409 with the reason, and a valid one is accepted in any spelling [I4-9, D-build-1, D-build-2, D-build-3, D-build-4, D-build-6, D-build-7, D-build-8, D-build-9, D-build-11, D-errors-15]", async ({
 	expect,
 }) => {
 	const { chainId, deployment } = environment.origin;
@@ -79,9 +79,7 @@ test.concurrent("an authorization that would not take effect is 409 with the rea
 	}
 });
 
-test.concurrent("an authorization that is malformed is 400 and names the field [D-build-5]", async ({
-	expect,
-}) => {
+test.concurrent("a malformed authorization is 400 and names the field [D-build-5]", async ({ expect }) => {
 	const account = penniless();
 	const [token, good] = [await quoteToken(account), await sign(account)];
 	const wrong: [path: string, authorization: unknown][] = [
@@ -107,7 +105,7 @@ test.concurrent("an authorization that is malformed is 400 and names the field [
 	}
 });
 
-test.concurrent("a nonce that moved between signing and build is 409, and a fresh authorization is taken [I7-3, D-build-7]", async ({
+test.concurrent("a nonce that changed between signing and build is 409, and a fresh authorization is accepted [I7-3, D-build-7]", async ({
 	expect,
 }) => {
 	const account = await funded({ ethWei: parseEther("1") });
@@ -122,7 +120,7 @@ test.concurrent("a nonce that moved between signing and build is 409, and a fres
 	expect((await build(token, await sign(account, { nonce: 1 }))).status).toBe(200);
 });
 
-test.concurrent("a nonce that moved between build and submit is 409, nothing is executed, and rebuilt the same quote settles [I7-3, I7-4, I7-5]", async ({
+test.concurrent("a nonce that changed between build and submit is 409, and the same quote settles once it is built again [I7-3, I7-4, I7-5]", async ({
 	expect,
 }) => {
 	const account = await funded({ ethWei: parseEther("1") });
@@ -136,7 +134,7 @@ test.concurrent("a nonce that moved between build and submit is 409, nothing is 
 	expect((await waitForSwap(client, swapId)).status).toBe("settled");
 });
 
-test.concurrent("while a transaction of the wallet is under way an authorization is 409; one that cannot run yet does not matter [D-build-10]", async ({
+test.concurrent("an authorization is 409 while a transaction of the wallet is pending, unless that transaction cannot run yet [D-build-10]", async ({
 	expect,
 }) => {
 	const { origin } = environment;
@@ -162,7 +160,7 @@ test.concurrent("while a transaction of the wallet is under way an authorization
 	}
 });
 
-test.concurrent("a delegation is asked for before the balance: a wallet with nothing and a wrong authorization hears of that first [D-order-12]", async ({
+test.concurrent("a wrong authorization is reported before an insufficient balance [D-order-12]", async ({
 	expect,
 }) => {
 	const account = penniless();

@@ -19,7 +19,7 @@ function penniless(): PrivateKeyAccount {
 	return privateKeyToAccount(generatePrivateKey());
 }
 
-test.concurrent("GET /swap/delegation tells a wallet without delegation from ours, another provider's and a contract [I4-4, I4-5, D-conventions-3, D-delegation-1, D-delegation-3, D-delegation-4, D-delegation-5, D-delegation-6, D-delegation-7]", async ({
+test.concurrent("GET /swap/delegation distinguishes wallets without delegation, with ours, with another provider's, and contracts [I4-4, I4-5, D-conventions-3, D-delegation-1, D-delegation-3, D-delegation-4, D-delegation-5, D-delegation-6, D-delegation-7]", async ({
 	expect,
 }) => {
 	const { origin } = environment;
@@ -54,7 +54,7 @@ test.concurrent("GET /swap/delegation tells a wallet without delegation from our
 	expect(answer.body).toEqual({ ...solana, delegated: false, originReady: true, note });
 });
 
-test.concurrent("a delegation query that is wrong is 400, and one with wrong names lists the right ones [D-delegation-8]", async ({
+test.concurrent("a wrong delegation query is 400, and unknown names are answered with the accepted ones [D-delegation-8]", async ({
 	expect,
 }) => {
 	const { chainId } = environment.origin;
@@ -83,7 +83,7 @@ test.concurrent("a delegation query that is wrong is 400, and one with wrong nam
 	}
 });
 
-test.concurrent("a wallet without a delegation is told what to sign, whatever it holds [I4-8, I7-1, D-conventions-16, D-errors-14, D-order-12]", async ({
+test.concurrent("a wallet without a delegation is told what to sign, whatever its balance [I4-8, I7-1, D-conventions-16, D-errors-14, D-order-12]", async ({
 	expect,
 }) => {
 	const details = {
@@ -98,7 +98,7 @@ test.concurrent("a wallet without a delegation is told what to sign, whatever it
 	}
 });
 
-test.concurrent("a wallet of another provider, or with code of its own, is 422 with or without an authorization [I4-10, I7-6, I7-7, D-build-14, D-errors-21, D-order-11]", async ({
+test.concurrent("a wallet with another provider's delegation or with its own code is 422, with or without an authorization [I4-10, I7-6, I7-7, D-build-14, D-errors-21, D-order-11]", async ({
 	expect,
 }) => {
 	const { origin } = environment;
@@ -123,7 +123,7 @@ test.concurrent("a wallet of another provider, or with code of its own, is 422 w
 	}
 });
 
-test.concurrent("a wallet that goes to another provider between build and submit is 422, one that leaves us 409", async ({
+test.concurrent("a wallet that changes to another provider between build and submit is 422, and one that removes its delegation is 409", async ({
 	expect,
 }) => {
 	const { origin } = environment;
@@ -145,7 +145,7 @@ test.concurrent("a wallet that goes to another provider between build and submit
 	});
 });
 
-test.concurrent("a wallet that is ours already may carry any authorization, and its swap settles [D-build-12]", async ({
+test.concurrent("a wallet that is delegated to us already may send any authorization, and its swap settles [D-build-12]", async ({
 	expect,
 }) => {
 	const account = await funded();

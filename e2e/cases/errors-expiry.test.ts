@@ -62,7 +62,7 @@ async function untilPast(time: string): Promise<void> {
 	await sleep(Math.max(0, Date.parse(time) - Date.now() + marginMs));
 }
 
-test.concurrent("a quote can be built for 30 seconds and no longer; what is wrong with the request is said first, what is wrong with the wallet after [I2.1-10, I4-11, I7-9, D-errors-17, D-order-6, D-order-7, D-order-10]", async ({
+test.concurrent("an expired quote is 410; a malformed request is reported before that, and the state of the wallet after that [I2.1-10, I4-11, I7-9, D-errors-17, D-order-6, D-order-7, D-order-10]", async ({
 	expect,
 }) => {
 	const account = privateKeyToAccount(generatePrivateKey());
@@ -86,7 +86,7 @@ test.concurrent("an op can be submitted after its quote expired, and the swap se
 	expect((await waitForSwap(client, quote.swapId)).status).toBe("settled");
 });
 
-test.concurrent("an op is submitted before its own time is over or never; token and signature are looked at first [D-build-15, D-errors-18, D-order-6, D-order-7, D-order-8, D-submit-13]", async ({
+test.concurrent("an expired op cannot be submitted, and its token and signature are checked before its expiry [D-build-15, D-errors-18, D-order-6, D-order-7, D-order-8, D-submit-13]", async ({
 	expect,
 }) => {
 	const { quote, build: built, signature } = await signedSwap();
@@ -100,7 +100,7 @@ test.concurrent("an op is submitted before its own time is over or never; token 
 	expectRefusal(expect, await callApi(client, `/swap/status/${quote.swapId}`), "SWAP_NOT_FOUND");
 });
 
-test.concurrent("a replay is the same swap: by the same or another valid signature, by another build, before and after expiry, whatever became of the wallet [I4-21, I8-5, I8-6, D-order-8, D-order-9, D-submit-8, D-submit-9, D-submit-10, D-submit-11, D-submit-12]", async ({
+test.concurrent("submitting again returns the same swap: with any valid signature, another build, an empty wallet, or after expiry [I4-21, I8-5, I8-6, D-order-8, D-order-9, D-submit-8, D-submit-9, D-submit-10, D-submit-11, D-submit-12]", async ({
 	expect,
 }) => {
 	const { account, quote, build: built, signature } = await signedSwap();

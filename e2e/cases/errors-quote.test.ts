@@ -50,7 +50,7 @@ function misspelt(address: Address): string {
 	return address.slice(0, at) + other + address.slice(at + 1);
 }
 
-test.concurrent("each required field is asked for by name, and null does not stand for it [D-errors-5, D-quote-request-1, D-quote-request-3, D-quote-request-5, D-quote-request-6]", async ({
+test.concurrent("each required field that is missing or null is refused by name [D-errors-5, D-quote-request-1, D-quote-request-3, D-quote-request-5, D-quote-request-6]", async ({
 	expect,
 }) => {
 	for (const field of required) {
@@ -68,7 +68,7 @@ test.concurrent("each required field is asked for by name, and null does not sta
 	});
 });
 
-test.concurrent("a field that is not known is refused, with those that are and the one that was meant [D-conventions-13, D-conventions-14]", async ({
+test.concurrent("an unknown field is refused with the known fields and the likely one [D-conventions-13, D-conventions-14]", async ({
 	expect,
 }) => {
 	for (const [name, meant] of [
@@ -90,7 +90,7 @@ test.concurrent("a field that is not known is refused, with those that are and t
 	});
 });
 
-test.concurrent("an amount is whole, positive and at most 2^256 - 1, and a number only where JSON carries it [I1-13, D-conventions-8, D-conventions-9, D-conventions-10]", async ({
+test.concurrent("an amount is a positive integer of at most 2^256 - 1, and a JSON number only up to 2^53 - 1 [I1-13, D-conventions-8, D-conventions-9, D-conventions-10]", async ({
 	expect,
 }) => {
 	await expectIssue(expect, "amount", [
@@ -107,7 +107,9 @@ test.concurrent("an amount is whole, positive and at most 2^256 - 1, and a numbe
 	}
 });
 
-test.concurrent("a chain is an integer or its decimal string [D-conventions-1]", async ({ expect }) => {
+test.concurrent("a chain is given as an integer or as its decimal string [D-conventions-1]", async ({
+	expect,
+}) => {
 	for (const field of ["originChain", "destinationChain"]) {
 		await expectIssue(expect, field, [
 			"",
@@ -130,7 +132,7 @@ test.concurrent("a chain is an integer or its decimal string [D-conventions-1]",
 	}
 });
 
-test.concurrent("an address may be in any case; mixed with a wrong checksum it is refused [D-conventions-11, D-conventions-12]", async ({
+test.concurrent("an address is accepted in any case, and refused with a wrong checksum [D-conventions-11, D-conventions-12]", async ({
 	expect,
 }) => {
 	const { origin, destination } = environment;
@@ -151,7 +153,7 @@ test.concurrent("an address may be in any case; mixed with a wrong checksum it i
 	}
 });
 
-test.concurrent("nothing can be sent to an address that nobody holds: zero, precompiles, tokens, our contracts [D-quote-request-9]", async ({
+test.concurrent("an address that nobody holds is refused: zero, precompiles, tokens, our contracts [D-quote-request-9]", async ({
 	expect,
 }) => {
 	const { origin, destination } = environment;
@@ -169,7 +171,7 @@ test.concurrent("nothing can be sent to an address that nobody holds: zero, prec
 	expect((await quote({ recipient })).body).toMatchObject({ recipient });
 });
 
-test.concurrent("a slippage is a whole number of basis points from 1 to 5000; an optional null is absent [D-conventions-16, D-quote-request-8, D-quote-request-10, D-quote-response-16]", async ({
+test.concurrent("slippage is a whole number of basis points from 1 to 5000, and null in an optional field counts as absent [D-conventions-16, D-quote-request-8, D-quote-request-10, D-quote-response-16]", async ({
 	expect,
 }) => {
 	await expectIssue(expect, "slippageBps", [0, 5_001, -1, 1.5, "50", [], true]);
@@ -181,7 +183,7 @@ test.concurrent("a slippage is a whole number of basis points from 1 to 5000; an
 	expect(absent.body).toMatchObject({ slippageBps: 50, recipient: walletAddress });
 });
 
-test.concurrent("several wrong fields are all named at once, and before anything about the route [D-errors-1, D-errors-2, D-errors-5]", async ({
+test.concurrent("several wrong fields are all named at once, before anything about the route [D-errors-1, D-errors-2, D-errors-5]", async ({
 	expect,
 }) => {
 	const answer = await quote({ originChain: 1, amount: "0", slippageBps: 0 });
@@ -190,7 +192,7 @@ test.concurrent("several wrong fields are all named at once, and before anything
 	expectRefusal(expect, addresses, "INVALID_REQUEST", issuesAt(expect, "inputToken", "recipient"));
 });
 
-test.concurrent("what is not offered is NO_ROUTE with the reason [D-errors-22, D-quote-request-4, D-quote-response-19, D-quote-response-20, D-quote-response-21]", async ({
+test.concurrent("a swap that is not offered is NO_ROUTE with the reason [D-errors-22, D-quote-request-4, D-quote-response-19, D-quote-response-20, D-quote-response-21]", async ({
 	expect,
 }) => {
 	const { origin } = environment;
@@ -226,7 +228,7 @@ test.concurrent.for(
 		["ETH", "USDC", "ORB"].map((to) => ({ from, to })),
 	),
 )(
-	"$from to $to: a size that is refused names one that is quoted [D-errors-23, D-quote-response-23, D-quote-response-24]",
+	"$from to $to: a refusal for the amount names an amount that can be quoted [D-errors-23, D-quote-response-23, D-quote-response-24]",
 	async ({ from, to }, { expect }) => {
 		const { origin, destination } = environment;
 		const pair = { inputToken: assetAddress(origin, from), outputToken: assetAddress(destination, to) };
@@ -254,9 +256,7 @@ test.concurrent.for(
 	},
 );
 
-test.concurrent("a quote asks nothing of the wallet: one that holds nothing is quoted [D-quote-response-26]", async ({
-	expect,
-}) => {
+test.concurrent("a wallet that holds nothing gets a quote [D-quote-response-26]", async ({ expect }) => {
 	const answer = await getQuote(client, body() as never).catch((error: unknown) => error);
 	expect(answer).not.toBeInstanceOf(GeoswapError);
 });

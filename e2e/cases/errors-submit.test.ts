@@ -86,7 +86,7 @@ function highS(signature: Hex): string {
 	return `${r}${twin}${yParity === 0 ? "1c" : "1b"}`;
 }
 
-test.concurrent("a signature that is not the wallet's over the hash is 400, says what it looks like, and makes no swap [I3-3, I4-18, D-errors-6, D-submit-5, D-submit-6, D-submit-7, D-submit-13]", async ({
+test.concurrent("a signature that is not the wallet's over the hash is 400 with a hint at the mistake, and makes no swap [I3-3, I4-18, D-errors-6, D-submit-5, D-submit-6, D-submit-7, D-submit-13]", async ({
 	expect,
 }) => {
 	const { account, quote, built, signature } = await sceneOf(await newWallet());
@@ -145,7 +145,7 @@ test.concurrent.for([
 	},
 );
 
-test.concurrent("a wallet that holds too little is told so at build and at submit, and once funded the same bytes succeed [D-errors-3, D-errors-24, D-order-13, D-submit-13]", async ({
+test.concurrent("an insufficient balance is reported at build and at submit, and the same bytes succeed once the wallet is funded [D-errors-3, D-errors-24, D-order-13, D-submit-13]", async ({
 	expect,
 }) => {
 	const { origin } = environment;
@@ -176,9 +176,7 @@ test.concurrent("a wallet that holds too little is told so at build and at submi
 	}
 });
 
-test.concurrent("what a submitted swap will take is not there for another, opened or not", async ({
-	expect,
-}) => {
+test.concurrent("the input of a submitted swap is not available to another swap", async ({ expect }) => {
 	const account = await newWallet({ amount: 3n * ten });
 	const [first, second] = await Promise.all([
 		sceneOf(account, { amount: 2n * ten }),
@@ -190,7 +188,7 @@ test.concurrent("what a submitted swap will take is not there for another, opene
 	expectRefusal(expect, await build(second.quote), "INSUFFICIENT_BALANCE", details);
 });
 
-test.concurrent("an op that the chain would refuse is 422 and makes no swap; rebuilt it settles [D-errors-25, D-submit-13]", async ({
+test.concurrent("an op that would revert is 422 and makes no swap, and settles once it is built again [D-errors-25, D-submit-13]", async ({
 	expect,
 }) => {
 	const { origin } = environment;
@@ -211,7 +209,7 @@ test.concurrent("an op that the chain would refuse is 422 and makes no swap; reb
 	expect((await waitForSwap(client, quote.swapId)).status).toBe("settled");
 });
 
-test.concurrent("a quote whose order is open already is not built again", async ({ expect }) => {
+test.concurrent("a quote whose order is already open cannot be built again", async ({ expect }) => {
 	const account = await newWallet({ amount: 2n * ten });
 	const { quote, built, signature } = await sceneOf(account);
 	expect((await submit(built, signature)).status).toBe(200);
@@ -221,7 +219,7 @@ test.concurrent("a quote whose order is open already is not built again", async 
 	expectRefusal(expect, await build(quote), "SIMULATION_FAILED", { reason: "AlreadyOpened" });
 });
 
-test.concurrent("a price that others' swaps moved below the minimum since the quote is 409, and a fresh quote settles [D-errors-16, D-submit-13]", async ({
+test.concurrent("a price that other swaps moved below the minimum is 409, and a fresh quote settles [D-errors-16, D-submit-13]", async ({
 	expect,
 }) => {
 	const large = parseUnits("20000", 18);
@@ -243,7 +241,7 @@ test.concurrent("a price that others' swaps moved below the minimum since the qu
 	expect((await Promise.all(swaps)).map(({ status }) => status)).toEqual(["settled", "settled"]);
 });
 
-test.concurrent("status knows the account's own submitted swaps and nothing else, and says so at once [I3-9, D-errors-11, D-quote-response-15, D-status-3, D-status-4]", async ({
+test.concurrent("status finds only the account's own submitted swaps, and answers at once if there is none [I3-9, D-errors-11, D-quote-response-15, D-status-3, D-status-4]", async ({
 	expect,
 }) => {
 	const { quote, built, signature } = await sceneOf(await newWallet());

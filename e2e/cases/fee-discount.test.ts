@@ -55,7 +55,7 @@ async function quoteWithDiscount(
 	return quote;
 }
 
-test.concurrent("a wallet that holds enough pays less: the quote says how much, the output is larger by it, and the swap delivers that [I2.2-4, I2.2-6, I2.2-7, D-quote-response-7, D-quote-response-8]", async ({
+test.concurrent("a wallet that holds enough of the discount token pays a lower fee, by the quote and by the delivered output [I2.2-4, I2.2-6, I2.2-7, D-quote-response-7, D-quote-response-8]", async ({
 	expect,
 }) => {
 	const { origin, destination, deployment: pins } = environment;
@@ -100,7 +100,7 @@ test.concurrent("a wallet that holds enough pays less: the quote says how much, 
 	}
 });
 
-test.concurrent("what a wallet holds on the token's chain counts wherever on the EVM chains it swaps from", async ({
+test.concurrent("a balance on the discount token's chain counts for a swap from another EVM chain", async ({
 	expect,
 }) => {
 	const { origin, destination } = environment;
@@ -116,7 +116,7 @@ test.concurrent("what a wallet holds on the token's chain counts wherever on the
 	});
 });
 
-test.concurrent("a wallet that gets enough later gets the discount later, without doing anything [I2.2-6, D-quote-response-8]", async ({
+test.concurrent("a wallet that receives enough later gets the discount later [I2.2-6, D-quote-response-8]", async ({
 	expect,
 }) => {
 	const { origin, destination } = environment;

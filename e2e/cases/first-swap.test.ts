@@ -17,7 +17,7 @@ beforeAll(async () => {
 	client = await environment.newClient();
 });
 
-test.concurrent("a wallet's first swap needs no wei, delivers what was promised and delegates the wallet; its second needs no authorization [I1-2, I1-12, I4-34, I4-36, I4-37, D-delegation-2, D-delegation-3, D-delegation-4, D-quote-response-14, D-status-14]", async ({
+test.concurrent("a first swap needs no wei, delivers at least the minimum and delegates the wallet; the second needs no authorization [I1-2, I1-12, I4-34, I4-36, I4-37, D-delegation-2, D-delegation-3, D-delegation-4, D-quote-response-14, D-status-14]", async ({
 	expect,
 }) => {
 	const { origin, destination, deployment: pins } = environment;
@@ -74,7 +74,7 @@ test.concurrent("a wallet's first swap needs no wei, delivers what was promised 
 	expect(await remains(environment, wallet)).toEqual({ input: 0n, allowance: 0n, wei: 0n });
 });
 
-test.concurrent("two first swaps of one wallet at once, with the same authorization, both settle [I8-10]", async ({
+test.concurrent("two concurrent first swaps of one wallet with the same authorization both settle [I8-10]", async ({
 	expect,
 }) => {
 	const { origin, destination, deployment: pins } = environment;

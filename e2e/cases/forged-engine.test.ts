@@ -66,7 +66,7 @@ function forgedHeaders(path: string): Record<string, string>[] {
 	];
 }
 
-test("a thousand forged calls of the engine's protocol, to every port of the service, are refused and move nothing", async () => {
+test("a thousand forged engine calls to all ports of the service are refused and have no effect", async () => {
 	const { origin, destination, client, deployment: pins, baseUrl, metricsUrls } = environment;
 	const recipient = privateKeyToAddress(generatePrivateKey());
 	const amount = parseUnits("10", 6);

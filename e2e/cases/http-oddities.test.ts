@@ -43,7 +43,7 @@ const build = (...headers: string[]) => [
 	...headers,
 ];
 
-test.concurrent("what is not HTTP is 400 with the body of every error, and ends the connection", async () => {
+test.concurrent("malformed HTTP is 400 with the usual error body, and closes the connection", async () => {
 	for (const lines of [
 		["nonsense"],
 		["get /health HTTP/1.1"],
@@ -63,7 +63,7 @@ test.concurrent("what is not HTTP is 400 with the body of every error, and ends 
 	expectRefusal(expect, cutOff, "INVALID_REQUEST", issuesAt(expect, ""));
 });
 
-test.concurrent("any method that HTTP knows is 405 where another is right, CONNECT too", async () => {
+test.concurrent("a method that a path does not allow is 405, CONNECT included", async () => {
 	for (const method of ["CONNECT", "TRACE", "PROPFIND", "QUERY"]) {
 		const answer = await refusal([`${method} /swap/quote HTTP/1.1`, "host: a"]);
 		expectRefusal(expect, answer, "METHOD_NOT_ALLOWED", { allow: ["POST"] });
@@ -72,7 +72,7 @@ test.concurrent("any method that HTTP knows is 405 where another is right, CONNE
 	expectRefusal(expect, await refusal(["CONNECT other.example:443 HTTP/1.1", "host: a"]), "NOT_FOUND");
 });
 
-test.concurrent("HEAD is answered as GET is, without the body", async () => {
+test.concurrent("HEAD has the status and the content headers of GET", async () => {
 	for (const [path, status] of [
 		["/health", 200],
 		["/chains", 401],
@@ -88,7 +88,7 @@ test.concurrent("HEAD is answered as GET is, without the body", async () => {
 	}
 });
 
-test.concurrent("HTTP/1.0, a missing host, chunks, an expectation and a proxy's form of the address change nothing", async () => {
+test.concurrent("HTTP/1.0, a missing host, chunks, an expectation, an absolute URL and an upgrade change nothing", async () => {
 	const token = { body: '{"geoQuoteToken":"x"}' };
 	for (const answer of [
 		await refusal(build("content-length: 21").with(0, "POST /swap/build-geo-op HTTP/1.0"), token),
@@ -103,7 +103,7 @@ test.concurrent("HTTP/1.0, a missing host, chunks, an expectation and a proxy's 
 	}
 });
 
-test.concurrent("requests that do not wait for answers are answered in their order", async () => {
+test.concurrent("pipelined requests are answered in their order", async () => {
 	const answers = await ask(
 		[
 			...["GET /health HTTP/1.1", "", "GET /nowhere HTTP/1.1", ""],
@@ -114,7 +114,7 @@ test.concurrent("requests that do not wait for answers are answered in their ord
 	expect(answers.map(({ status }) => status)).toEqual([200, 404, 400, 200]);
 });
 
-test.concurrent("JSON may begin with a byte order mark, and a field that is there twice is refused [D-conventions-35]", async () => {
+test.concurrent("JSON may begin with a byte order mark, and a duplicate field is refused [D-conventions-35]", async () => {
 	const ask = (body: string) => callApi(client, "/swap/build-geo-op", { body });
 	expectRefusal(expect, await ask('\ufeff{"geoQuoteToken":"x"}'), "INVALID_TOKEN", { reason: "unreadable" });
 	for (const values of ['1,"geoQuoteToken":"x"', '"x","geoQuoteToken":1', '"x","geoQuoteToken":"x"']) {
@@ -128,7 +128,7 @@ test.concurrent("JSON may begin with a byte order mark, and a field that is ther
 	}
 });
 
-test.concurrent("the lists need a key, take GET alone, and refuse a parameter that is there twice", async () => {
+test.concurrent("the lists need a key and refuse POST, and a duplicate parameter is refused", async () => {
 	for (const path of ["/chains", "/tokens", "/swaps"]) {
 		const without = await callApi(client, path, { headers: { "x-api-key": undefined } });
 		expectRefusal(expect, without, "UNAUTHORIZED");

@@ -15,7 +15,7 @@ beforeAll(() => {
 	environment = sharedEnvironment();
 });
 
-test.concurrent("the chains are those of the deployment file, all of them live, and name what a caller pins [D-beyond-1]", async ({
+test.concurrent("the chains are those of the deployment file, are all live, and have the addresses that a caller pins [D-beyond-1]", async ({
 	expect,
 }) => {
 	const { client, deployment } = environment;
@@ -46,7 +46,7 @@ test.concurrent("the chains are those of the deployment file, all of them live, 
 	]);
 });
 
-test.concurrent("every token that is listed as live can be quoted as it is written, from and to [D-beyond-2]", async ({
+test.concurrent("every listed token is live and can be quoted by its listed address, as input and as output [D-beyond-2]", async ({
 	expect,
 }) => {
 	const { client, origin, deployment } = environment;
@@ -92,7 +92,7 @@ test.concurrent("every token that is listed as live can be quoted as it is writt
 	expect(JSON.stringify(refused.body)).toContain(String(origin.chainId));
 });
 
-test.concurrent("an account's history is its own, newest first, whole while swaps are submitted, and the same as each status [D-beyond-3]", async ({
+test.concurrent("an account's history has its own swaps only, newest first, complete while swaps are submitted, and equal to each status [D-beyond-3]", async ({
 	expect,
 }) => {
 	const { origin, destination, deployment: pins } = environment;
@@ -162,7 +162,7 @@ test.concurrent("an account's history is its own, newest first, whole while swap
 	);
 });
 
-test.concurrent("the lists need a key; whether the service is ready anyone may ask, and every part is named [D-beyond-1, D-beyond-2, D-beyond-3, D-beyond-5]", async ({
+test.concurrent("the lists need a key; /ready answers without a key and names every part [D-beyond-1, D-beyond-2, D-beyond-3, D-beyond-5]", async ({
 	expect,
 }) => {
 	const { baseUrl, origin, destination } = environment;

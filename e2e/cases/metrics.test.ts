@@ -34,7 +34,7 @@ const alerts = readFileSync(new URL("../../deploy/alerts.yml", import.meta.url),
 const namesIn = (text: string) =>
 	new Set([...text.matchAll(/\bgeoswap_[a-z_]+/g)].map(([name]) => name.replace(/_(bucket|count|sum)$/, "")));
 
-test("counters move with a swap, and every metric is one that the documentation names, and the other way round", async () => {
+test("counters grow with a swap, and the metrics are exactly those that the documentation names", async () => {
 	const { origin, destination, client, deployment: pins } = environment;
 	const [apiBefore, workerBefore] = [await scrape("api"), await scrape("worker")];
 
@@ -96,7 +96,7 @@ function expectEverything(
 	for (const name of namesIn(alerts)) expect(shown, name).toContain(name);
 }
 
-test("a call that is held is under way, and no label names a swap, a wallet or a key", async () => {
+test("a held call counts as in flight, and no label contains a swap id, a UUID or the wallet", async () => {
 	const { origin, destination, deployment: pins } = environment;
 	const client = await environment.newClient();
 	const amount = parseUnits("10", 6);

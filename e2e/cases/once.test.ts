@@ -29,7 +29,7 @@ beforeAll(async () => {
 });
 afterAll(() => database.end());
 
-test("a thousand submits of one quote at once, with ten op tokens and two forms of each signature, are one swap [I4-21, I8-5, I8-8, D-submit-8, D-submit-9]", async () => {
+test("a thousand concurrent submits of one quote, with ten op tokens and two forms of each signature, make one swap [I4-21, I8-5, I8-8, D-submit-8, D-submit-9]", async () => {
 	const { origin, destination, deployment: pins, baseUrl, serverEnvironment } = environment;
 	const accountName = `once-${generatePrivateKey().slice(2, 14)}`;
 	const [keys, account] = await Promise.all([

@@ -30,9 +30,9 @@ afterAll(() => database.end());
 
 test.concurrent.for([
 	{ what: "whose tokens are gone", isDelegated: true, moved: amount },
-	{ what: "whose nonce moved on under its authorization", isDelegated: false, moved: 1n },
+	{ what: "whose nonce passed its authorization", isDelegated: false, moved: 1n },
 ])(
-	"a swap of a wallet $what before its op is mined fails once it can never be opened, and takes nothing [I3-5, D-status-9, D-status-17, D-status-18]",
+	"a swap of a wallet $what before its op is mined ends as failed once it can never open, and takes nothing [I3-5, D-status-9, D-status-17, D-status-18]",
 	async ({ isDelegated, moved }, { expect }) => {
 		const { origin, destination, deployment: pins } = environment;
 		const token = assetAddress(origin, "USDC");
@@ -92,7 +92,7 @@ test.concurrent.for([
 	},
 );
 
-test.concurrent("a swap whose op a stranger sent before it was submitted goes on from there and settles", async ({
+test.concurrent("a swap whose op a stranger sent before the submit continues from there and settles", async ({
 	expect,
 }) => {
 	const { origin, destination, deployment: pins } = environment;
@@ -120,7 +120,7 @@ test.concurrent("a swap whose op a stranger sent before it was submitted goes on
 	expect(delivered).toBeGreaterThanOrEqual(BigInt(signed.quote.minOutput));
 });
 
-test.concurrent("a stranger who sends the op while the service does changes nothing: it is opened once and settles", async ({
+test.concurrent("an op that a stranger sends at the same time as the service opens once, and the swap settles", async ({
 	expect,
 }) => {
 	const { origin, destination, deployment: pins } = environment;
@@ -149,7 +149,7 @@ test.concurrent("a stranger who sends the op while the service does changes noth
 	);
 });
 
-test("after all of them the books agree with the chains to the unit", async ({ expect }) => {
+test("after all these swaps the books match the chains to the unit", async ({ expect }) => {
 	await expectBooksAgree(expect, environment);
 });
 

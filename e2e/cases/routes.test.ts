@@ -75,7 +75,7 @@ test.concurrent("another recipient gets all of the output, and the wallet none o
 	expect(await tokenBalance(destination, output, account.address)).toBe(0n);
 });
 
-test.concurrent("an allowance that stood before a swap is gone after it", async ({ expect }) => {
+test.concurrent("an existing allowance is gone after a swap", async ({ expect }) => {
 	const { origin: chain } = environment;
 	const amount = parseUnits("100", 6);
 	const ethWei = parseEther("1");
@@ -87,7 +87,7 @@ test.concurrent("an allowance that stood before a swap is gone after it", async 
 	await settleExactly(expect, { from: "USDT", to: "USDC", account, amount });
 });
 
-test.concurrent("what is left after a swap stays in the wallet", async ({ expect }) => {
+test.concurrent("the rest of the balance stays in the wallet", async ({ expect }) => {
 	const amount = parseUnits("100", 6);
 	const chain = environment.origin;
 	const account = await environment.newWallet({ chain, token: "USDT", amount: amount + 1n });
@@ -122,7 +122,7 @@ test.concurrent.for<{ where: string; way: Way }>([
 	{ where: "on another chain", way: "there" },
 	{ where: "on the same chain", way: "on one chain" },
 ])(
-	"a recipient $where that refuses ether costs the wallet nothing: its whole input is refunded [I3-6, D-status-8, D-status-20]",
+	"if a recipient $where refuses ether, the wallet gets its whole input back [I3-6, D-status-8, D-status-20]",
 	async ({ way }, { expect }) => {
 		const { origin, destination } = chainsOf(way);
 		const amount = parseUnits("100", 6);
@@ -152,7 +152,7 @@ test.concurrent.for<{ where: string; way: Way }>([
 	},
 );
 
-test("after all of them the books agree with the chains to the unit", async ({ expect }) => {
+test("after all these swaps the books match the chains to the unit", async ({ expect }) => {
 	await expectBooksAgree(expect, environment);
 });
 

@@ -75,7 +75,7 @@ async function expectIssue(
 	}
 }
 
-test.concurrent("a quote from Solana says so, in addresses of both forms, and lasts 30 seconds [D-conventions-1, D-quote-response-1, D-quote-response-2]", async ({
+test.concurrent("a quote with a side on Solana has its kind of origin and its recipient, and lasts 30 seconds [D-conventions-1, D-quote-response-1, D-quote-response-2]", async ({
 	expect,
 }) => {
 	const { toSolana, fromSolana, within } = routes();
@@ -102,7 +102,7 @@ test.concurrent("a quote from Solana says so, in addresses of both forms, and la
 	expect(alone.body?.etaSeconds).toBeGreaterThanOrEqual(solanaFinalitySeconds);
 });
 
-test.concurrent("a recipient is needed where the wallet's address is none on the destination, and there only [D-quote-request-7, D-quote-request-8]", async ({
+test.concurrent("a recipient is required only if the wallet's address is not one of the destination chain [D-quote-request-7, D-quote-request-8]", async ({
 	expect,
 }) => {
 	const { toSolana, fromSolana, within } = routes();
@@ -115,7 +115,9 @@ test.concurrent("a recipient is needed where the wallet's address is none on the
 	}
 });
 
-test.concurrent("each address is in the form of its own chain [D-quote-request-6]", async ({ expect }) => {
+test.concurrent("each address must have the form of its own chain [D-quote-request-6]", async ({
+	expect,
+}) => {
 	const { toSolana, fromSolana, within } = routes();
 	const { origin, solana } = environment;
 	const misspelt = [
@@ -136,7 +138,7 @@ test.concurrent("each address is in the form of its own chain [D-quote-request-6
 	expectRefusal(expect, several, "INVALID_REQUEST", issuesAt(expect, "outputToken", "recipient"));
 });
 
-test.concurrent("nothing is sent to, or taken from, an address on Solana that no one's key signs for, or that is ours [D-quote-request-9]", async ({
+test.concurrent("an address on Solana that has no key, or is ours, is refused as recipient and as wallet [D-quote-request-9]", async ({
 	expect,
 }) => {
 	const { toSolana, fromSolana, within } = routes();
@@ -158,7 +160,7 @@ test.concurrent("nothing is sent to, or taken from, an address on Solana that no
 	await expectIssue(expect, fromSolana, "recipient", [contracts.vault, contracts.escrow]);
 });
 
-test.concurrent("a token of Solana that is not offered is NO_ROUTE, and so is a token for itself [D-quote-request-4, D-quote-response-20, D-quote-response-21]", async ({
+test.concurrent("a Solana token that is not offered is NO_ROUTE, and so is a token for itself [D-quote-request-4, D-quote-response-20, D-quote-response-21]", async ({
 	expect,
 }) => {
 	const { toSolana, fromSolana, within } = routes();
@@ -192,7 +194,7 @@ test.concurrent.for<Pair>([
 	{ from: "SOL", to: "USDT", on: "within" },
 	{ from: "USDT", to: "USDC", on: "within" },
 ])(
-	"$on, $from to $to: a size that is refused names one that is quoted [D-quote-response-23, D-quote-response-24]",
+	"$on, $from to $to: a refusal for the amount names an amount that can be quoted [D-quote-response-23, D-quote-response-24]",
 	async ({ from, to, on }, { expect }) => {
 		const route: readonly [AnyChain, AnyChain] = routes()[on];
 		const [inputToken, outputToken] = [
@@ -217,7 +219,7 @@ test.concurrent.for<Pair>([
 	},
 );
 
-test.concurrent("the smallest size that is named is the least but for a hundredth, and asked for less it is named again", async ({
+test.concurrent("the minimum amount of a refusal is within 1 % of the real minimum, and is the same for an amount just below it", async ({
 	expect,
 }) => {
 	const { within } = routes();
@@ -228,7 +230,7 @@ test.concurrent("the smallest size that is named is the least but for a hundredt
 	expectRefusal(expect, less, "NEEDS_LARGER_SIZE", { minimumAmount });
 });
 
-test.concurrent("SOL is never promised in an amount that an empty wallet cannot take, whatever slippage is allowed [D-conventions-5]", async ({
+test.concurrent("the minimum output in SOL is enough for an empty account, at any slippage [D-conventions-5]", async ({
 	expect,
 }) => {
 	const { toSolana, within } = routes();
@@ -242,7 +244,7 @@ test.concurrent("SOL is never promised in an amount that an empty wallet cannot 
 	}
 });
 
-test.concurrent("a wallet on Solana needs no delegation, and an address that is none there is 400 [D-delegation-7, D-delegation-8]", async ({
+test.concurrent("a wallet on Solana needs no delegation, and an invalid address is 400 [D-delegation-7, D-delegation-8]", async ({
 	expect,
 }) => {
 	const { chainId } = environment.solana;

@@ -47,9 +47,7 @@ function send({ path, field }: Endpoint, token: unknown, caller = client): Promi
 	return callApi(caller, path, { body });
 }
 
-test.concurrent("without a key, or with one that is not known, nothing of Solana is answered", async ({
-	expect,
-}) => {
+test.concurrent("without a known key the Solana endpoints answer 401", async ({ expect }) => {
 	for (const apiKey of ["", "x", `${client.apiKey}x`]) {
 		for (const [endpoint, token] of [
 			[buildSolana, tokens.quoteSolana],
@@ -62,7 +60,7 @@ test.concurrent("without a key, or with one that is not known, nothing of Solana
 	}
 });
 
-test.concurrent("a token and a transaction must be strings, the token not an empty one, and both are asked for by name [I4-13, I4-22, I4-23, I8-3, D-order-5]", async ({
+test.concurrent("token and transaction must be strings, the token not empty, and a wrong one is named [I4-13, I4-22, I4-23, I8-3, D-order-5]", async ({
 	expect,
 }) => {
 	const expectAsked = (answer: ApiAnswer, ...paths: string[]) => {
@@ -81,7 +79,7 @@ test.concurrent("a token and a transaction must be strings, the token not an emp
 	expectAsked(await callApi(client, submitSolana.path, { body: {} }), "geoOpToken", "signedTransaction");
 });
 
-test.concurrent("fields that nobody knows are ignored in a build and in a submit [D-conventions-15]", async ({
+test.concurrent("unknown fields are ignored in a Solana build and submit [D-conventions-15]", async ({
 	expect,
 }) => {
 	const unknown = { slipage: 1, signature: null, nested: { a: [null] } };
@@ -96,7 +94,9 @@ test.concurrent("fields that nobody knows are ignored in a build and in a submit
 	expectRefusal(expect, submitted, "INVALID_REQUEST", issuesAt(expect, "signedTransaction"));
 });
 
-test.concurrent("builds of both kinds share a key's rate, and so do submits", async ({ expect }) => {
+test.concurrent("builds of both kinds share a key's rate, and so do submits of both kinds", async ({
+	expect,
+}) => {
 	const name = `solana-slow-${generatePrivateKey().slice(2, 14)}`;
 	const args = ["keys", "create", "--account", name, "--json", "--rate", "build=0.1", "submit=0.1"];
 	const { apiKey } = JSON.parse(await serverCommand(environment.serverEnvironment, args));

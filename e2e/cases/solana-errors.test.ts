@@ -89,7 +89,7 @@ async function expectNothing(expect: ExpectStatic, { account, quote }: SolanaSce
 	expect(await holding(environment.solana, "USDC", account.address)).toBe(tenUsdc);
 }
 
-test.concurrent("what is not the base64 of a transaction is 400, and makes no swap [I4-23, D-submit-13]", async ({
+test.concurrent("a text that is not the base64 of a transaction is 400, and makes no swap [I4-23, D-submit-13]", async ({
 	expect,
 }) => {
 	const scene = await sceneOf();
@@ -150,7 +150,7 @@ test.concurrent("a transaction without the wallet's signature over it is 400, an
 	await expectStillFresh(expect, scene);
 });
 
-test.concurrent("a transaction that a wallet changed in any way has an error of its own that says what, and makes no swap [D-errors-7, D-submit-13]", async ({
+test.concurrent("a transaction that the wallet changed is refused with what was changed, and makes no swap [D-errors-7, D-submit-13]", async ({
 	expect,
 }) => {
 	const { solana } = environment;
@@ -215,7 +215,7 @@ test.concurrent("a transaction that a wallet changed in any way has an error of 
 	await expectStillFresh(expect, scene);
 });
 
-test.concurrent("a build says all that the transaction is made of, and any authorization is ignored [I2.3-3, I4-14, D-build-13, D-build-20]", async ({
+test.concurrent("a build has every part of its transaction, and any authorization is ignored [I2.3-3, I4-14, D-build-13, D-build-20]", async ({
 	expect,
 }) => {
 	const { solana } = environment;
@@ -248,7 +248,7 @@ test.concurrent("a build says all that the transaction is made of, and any autho
 	}
 });
 
-test.concurrent("a wallet that holds too little is told so at build and at submit, and once funded the same bytes succeed [D-errors-3, D-errors-24, D-order-13]", async ({
+test.concurrent("an insufficient balance is reported at build and at submit, and the same bytes succeed once the wallet is funded [D-errors-3, D-errors-24, D-order-13]", async ({
 	expect,
 }) => {
 	const { solana } = environment;
@@ -275,9 +275,7 @@ test.concurrent("a wallet that holds too little is told so at build and at submi
 	await expectStillFresh(expect, scene);
 });
 
-test.concurrent("what is left of a wallet's SOL is nothing, or enough for the chain to keep it", async ({
-	expect,
-}) => {
+test.concurrent("a swap must leave no SOL in the wallet, or enough for its rent", async ({ expect }) => {
 	const { solana } = environment;
 	const amount = parseUnits("0.1", 9);
 	const least = emptyAccountRentLamports;
@@ -300,7 +298,7 @@ test.concurrent("what is left of a wallet's SOL is nothing, or enough for the ch
 	}
 });
 
-test.concurrent("what a submitted swap will take is not there for another", async ({ expect }) => {
+test.concurrent("the input of a submitted swap is not available to another swap", async ({ expect }) => {
 	const account = await environment.solana.newWallet({ usdc: 3n * tenUsdc });
 	const [first, second] = await Promise.all([
 		steps.scene(account, { amount: 2n * tenUsdc }),
@@ -317,7 +315,7 @@ test.concurrent("what a submitted swap will take is not there for another", asyn
 	expect(await holding(environment.solana, "USDC", account.address)).toBe(tenUsdc);
 });
 
-test.concurrent("a transaction that the chain would refuse is 422 with its reason, and makes no swap [D-errors-25]", async ({
+test.concurrent("a transaction that would fail is 422 with its reason, and makes no swap [D-errors-25]", async ({
 	expect,
 }) => {
 	const { solana } = environment;
@@ -332,7 +330,7 @@ test.concurrent("a transaction that the chain would refuse is 422 with its reaso
 	expectRefusal(expect, await steps.status(scene.quote), "SWAP_NOT_FOUND");
 });
 
-test.concurrent("a price that others' swaps moved below the minimum since the quote is 409, and a fresh quote settles [D-errors-16]", async ({
+test.concurrent("a price that other swaps moved below the minimum is 409, and a fresh quote settles [D-errors-16]", async ({
 	expect,
 }) => {
 	const { destination, solana } = environment;
@@ -356,7 +354,7 @@ test.concurrent("a price that others' swaps moved below the minimum since the qu
 	expect((await Promise.all(swaps)).map(({ status }) => status)).toEqual(["settled", "settled"]);
 });
 
-test("after all of them the books agree with the chains to the unit", async ({ expect }) => {
+test("after all these swaps the books match the chains to the unit", async ({ expect }) => {
 	await expectBooksAgree(expect, environment);
 });
 

@@ -80,7 +80,7 @@ async function expectOneDeposit(
 	expect(await holding(environment.solana, "USDC", account.address)).toBe(left);
 }
 
-test.concurrent("a hundred submits of one quote at once, of two builds and with anything in the fee payer's place, are one swap and one deposit [I8-5, I8-8, D-submit-8]", async ({
+test.concurrent("a hundred concurrent submits of one quote, with two builds and anything as the fee payer's signature, make one swap and one deposit [I8-5, I8-8, D-submit-8]", async ({
 	expect,
 }) => {
 	const { destination, solana } = environment;
@@ -113,7 +113,7 @@ test.concurrent("a hundred submits of one quote at once, of two builds and with 
 	expect(filled).toHaveLength(1);
 });
 
-test.concurrent("a replay is the same swap with its current status: of this build or another, before and after settling and expiry [I4-26, I8-7, D-order-8, D-order-9, D-submit-9, D-submit-10, D-submit-11, D-submit-12]", async ({
+test.concurrent("submitting again returns the same swap with its current status: with any build, before and after settling and expiry [I4-26, I8-7, D-order-8, D-order-9, D-submit-9, D-submit-10, D-submit-11, D-submit-12]", async ({
 	expect,
 }) => {
 	const account = await environment.solana.newWallet({ usdc: 3n * tenUsdc });
@@ -150,7 +150,7 @@ test.concurrent("a replay is the same swap with its current status: of this buil
 	await expectOneDeposit(expect, { account, swapId, others: [before, after], left: 2n * tenUsdc });
 });
 
-test.concurrent("a quote can be built for 30 seconds and no longer; what is wrong with the request is said first, what is wrong with the wallet after [I2.1-10, D-errors-17, D-order-10]", async ({
+test.concurrent("an expired quote is 410; an unreadable token is reported before that, and the balance of the wallet after that [I2.1-10, D-errors-17, D-order-10]", async ({
 	expect,
 }) => {
 	const quote = await steps.quote(await generateKeyPairSigner());
@@ -162,7 +162,7 @@ test.concurrent("a quote can be built for 30 seconds and no longer; what is wron
 	expectRefusal(expect, await steps.build(unreadable), "INVALID_TOKEN", { reason: "unreadable" });
 });
 
-test.concurrent("a transaction is submitted before its own time is over or never; token, form, bytes and signature are looked at first; another build takes its place [D-build-15, D-errors-18, D-order-6, D-order-7, D-order-8]", async ({
+test.concurrent("an expired transaction cannot be submitted, its token, form, bytes and signature are checked first, and another build replaces it [D-build-15, D-errors-18, D-order-6, D-order-7, D-order-8]", async ({
 	expect,
 }) => {
 	const account = await environment.solana.newWallet({ usdc: 2n * tenUsdc });
@@ -209,7 +209,7 @@ test.concurrent("a transaction can be submitted after its quote expired, and the
 	expect(await holding(environment.solana, "USDC", account.address)).toBe(0n);
 });
 
-test("after all of them the books agree with the chains to the unit", async ({ expect }) => {
+test("after all these swaps the books match the chains to the unit", async ({ expect }) => {
 	await expectBooksAgree(expect, environment);
 });
 

@@ -65,7 +65,7 @@ test.concurrent("a stable from an EVM chain arrives on Solana at a wallet that h
 	expect(await holding(solana, "SOL", recipient)).toBe(0n);
 });
 
-test.concurrent("a recipient that has its token account is quoted what it gets, and not what an account would leave", async ({
+test.concurrent("a recipient that has a token account is quoted without the cost of one", async ({
 	expect,
 }) => {
 	const { origin, solana } = environment;
@@ -152,7 +152,7 @@ test.concurrent.for<Route>([
 	},
 );
 
-test.concurrent("without another recipient a wallet on Solana gets the output itself [D-quote-request-8]", async ({
+test.concurrent("without another recipient, a wallet on Solana gets the output itself [D-quote-request-8]", async ({
 	expect,
 }) => {
 	const { solana } = environment;
@@ -165,7 +165,9 @@ test.concurrent("without another recipient a wallet on Solana gets the output it
 	});
 });
 
-test.concurrent("what is left after a swap from Solana stays in the wallet", async ({ expect }) => {
+test.concurrent("the rest of the balance stays in the wallet after a swap from Solana", async ({
+	expect,
+}) => {
 	const { destination, solana } = environment;
 	const amount = parseUnits("0.5", 9);
 	const left = 890_880n;
@@ -179,7 +181,7 @@ test.concurrent("what is left after a swap from Solana stays in the wallet", asy
 	expect(await holding(solana, "SOL", account.address)).toBe(left);
 });
 
-test("after all of them the books agree with the chains to the unit", async ({ expect }) => {
+test("after all these swaps the books match the chains to the unit", async ({ expect }) => {
 	await expectBooksAgree(expect, environment);
 });
 

@@ -64,7 +64,7 @@ function expectTrace(
 
 const isReleased = ({ name }: ExportedSpan) => name === "released";
 
-test.concurrent("a swap's trace leads from its submit to the transaction that delivers it", async () => {
+test.concurrent("the trace of a swap leads from its submit to the transaction that delivers it", async () => {
 	const { origin, destination, client, deployment: pins } = environment;
 	const amount = parseUnits("10", 6);
 	const account = await environment.newWallet({ chain: origin, token: "USDC", amount });
@@ -86,7 +86,7 @@ test.concurrent("a swap's trace leads from its submit to the transaction that de
 	expect(release?.attributes.chainId).toBe(origin.chainId);
 });
 
-test.concurrent("so does that of a swap from Solana, whose transactions have the names that explorers know", async () => {
+test.concurrent("the trace of a swap from Solana leads from its submit to its delivery, with hashes as explorers write them", async () => {
 	const { solana, destination, client, deployment: pins } = environment;
 	const amount = parseUnits("10", 6);
 	const account = await solana.newWallet({ usdc: amount });

@@ -19,7 +19,7 @@ const quotes = 500;
  */
 const lookEveryMs = 12_000;
 
-test("five hundred warm quotes call no chain, and of the database only read the key's row and the pauses, once a second, and note its use", async () => {
+test("five hundred warm quotes call no chain, and in the database only read the key and the pauses once a second and record the key's use", async () => {
 	const environment = sharedEnvironment();
 	const { baseUrl, rpcCounts, solanaCounts, queryCounts } = await startQuietApi(environment);
 	const { origin, destination, solana } = environment;

@@ -36,7 +36,7 @@ const environmentOf = ownEnvironment({
 /** All swaps since the environment is up. */
 const ended: EndedPlan[] = [];
 
-test("while too few attesters are heard of nothing is taken on or filled that needs them; once they are back, it is", async () => {
+test("while too few attesters are heard from, no swap that needs them is accepted or filled; once they are back, all settle", async () => {
 	const environment = environmentOf();
 	const [, ...gone] = environment.stack.processes.attesters;
 	// These are delivered, but not released yet.
@@ -58,7 +58,7 @@ test("while too few attesters are heard of nothing is taken on or filled that ne
 	await expectExact(environment, ended);
 });
 
-test("what attesters are gone for too long for is refunded: without them when it is due, before that once they are back", async () => {
+test("if attesters are gone for too long, swaps are refunded: without them once that is due, and before that once they are back", async () => {
 	const environment = environmentOf();
 	const { origin, destination, stack } = environment;
 	const { attesters } = stack.processes;

@@ -34,7 +34,7 @@ async function move(chain: TestChain, { from, to }: { from: Address; to: Address
 	await publicClient.waitForTransactionReceipt({ hash, pollingInterval: 100 });
 }
 
-test("tokens that leave a vault behind the service pause that chain alone, swaps under way go on, and a person lifts it", async () => {
+test("tokens that leave a vault without the service pause that chain only, swaps in flight settle, and an operator lifts the pause", async () => {
 	const environment = environmentOf();
 	const { origin, destination, client, deployment: pins, serverEnvironment, metricsUrls } = environment;
 	const account = await environment.newWallet({ chain: origin, token: "USDC", amount: 2n * amount });

@@ -20,7 +20,7 @@ const decidedWithinMs = 240_000;
 
 const environmentOf = ownEnvironment();
 
-test("kill -9 of API, worker, engine and attesters, again and again, loses no swap on any chain and pays none twice [I8-9, D-submit-14]", async () => {
+test("repeated kill -9 of API, worker, engine and attesters loses no swap on any chain and pays none twice [I8-9, D-submit-14]", async () => {
 	const environment = environmentOf();
 	const client = await environment.newClient();
 	const payersHad = await payersMoney(environment);

@@ -37,8 +37,8 @@ beforeAll(() => {
 });
 
 /** Prices, stock and the token itself are shared: each of these tests changes a different one. */
-describe("what changes under a swap", () => {
-	test.concurrent("between submit and delivery costs the wallet nothing: within its minimum it settles, else its whole input is back [D-quote-response-5, D-status-20]", async ({
+describe("changes during a swap", () => {
+	test.concurrent("if price or stock changes before delivery, a swap settles within its minimum or the wallet gets its whole input back [D-quote-response-5, D-status-20]", async ({
 		expect,
 	}) => {
 		const { destination: from, origin: to } = environment;
@@ -76,7 +76,7 @@ describe("what changes under a swap", () => {
 		await expectRefused(expect, { ...later, answer, reason: "stock" });
 	});
 
-	test.concurrent("while many are submitted at once on one ladder: those that its depth pays for settle, the others are refused untouched", async ({
+	test.concurrent("if many swaps are submitted at once on one ladder, those that its depth covers settle, and the others are refused untouched", async ({
 		expect,
 	}) => {
 		const { origin: from, destination: to } = environment;
@@ -105,7 +105,7 @@ describe("what changes under a swap", () => {
 		);
 	});
 
-	test.concurrent("when its token freezes our vault: it settles, what we are owed is a credit that nobody else can have, and is paid once it can be", async ({
+	test.concurrent("if the token freezes our vault, the swap settles, and our credit stays ours and is paid once it can be", async ({
 		expect,
 	}) => {
 		const { origin: from, destination: to } = environment;
@@ -152,7 +152,7 @@ describe("what changes under a swap", () => {
 		expect(await tokenBalance(from, token, vault)).toBe(stockBefore + amount);
 	});
 
-	test.concurrent("when its token freezes the wallet: a refund that is only a credit is not called refunded until it is claimed [D-status-20]", async ({
+	test.concurrent("if the token freezes the wallet, a refund that is only a credit is not reported as refunded until it is claimed [D-status-20]", async ({
 		expect,
 	}) => {
 		const { origin: from, destination: to } = environment;
@@ -183,9 +183,7 @@ describe("what changes under a swap", () => {
 	});
 });
 
-test("a swap on one chain that cannot be delivered is refunded without a single attester", async ({
-	expect,
-}) => {
+test("a swap on one chain that cannot be delivered is refunded without any attester", async ({ expect }) => {
 	const { origin: chain, stack } = environment;
 	const { attesters } = stack.processes;
 	const recipient = await newRefuser(chain);
@@ -201,7 +199,7 @@ test("a swap on one chain that cannot be delivered is refunded without a single 
 	}
 });
 
-test("an asset whose feed and pools disagree is not quoted, others are, and it is again once they agree [D-quote-response-22]", async ({
+test("an asset whose feed and pools disagree is not quoted until they agree again, and other assets are [D-quote-response-22]", async ({
 	expect,
 }) => {
 	const { origin, destination } = environment;
@@ -242,7 +240,7 @@ test("an asset whose feed and pools disagree is not quoted, others are, and it i
 	}
 });
 
-test("after all of them nothing is reserved or in escrow, and the books agree with the chains to the unit", async () => {
+test("after all these swaps nothing is reserved or in escrow, and the books match the chains to the unit", async () => {
 	await expectBooksExact(environment, { withinMs: decidedWithinMs });
 });
 

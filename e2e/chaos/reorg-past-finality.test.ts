@@ -24,7 +24,7 @@ const amount = parseUnits("50", 6);
 
 const environmentOf = ownEnvironment(deepFinality({ blockMs }));
 
-test("a chain that drops what was final is paused: nothing is sold or delivered against it, the loss is printed; once a person lifts that, it is followed from where it is now and the loss is in the books", async () => {
+test("a chain that drops final blocks is paused and the loss is reported; once the pause is lifted, the chain is followed again and the loss is booked", async () => {
 	const environment = environmentOf();
 	const {
 		origin,
@@ -75,7 +75,7 @@ test("a chain that drops what was final is paused: nothing is sold or delivered 
 	await expect.poll(reconciled, { ...patience, interval: 2_000 }).toContain("LOSS delivered without deposit");
 	console.log(await reconciled());
 	const said = readFileSync(join(logDir, "worker.log"), "utf8").split(
-		"the chain dropped what was final: it is paused",
+		"the chain dropped a final block and is paused",
 	);
 	expect(said).toHaveLength(2);
 

@@ -51,7 +51,7 @@ beforeAll(async () => {
 });
 afterAll(() => database?.end());
 
-test("a deposit is acted on at the depth that its value asks for, above all steps or late in its time when final; at the cap the next waits for finality", async () => {
+test("a deposit is filled at the depth for its value, and only once final if it is large, late in its time or above the cap", async () => {
 	const { origin, destination } = environment;
 	const fills = watchFirstFills([origin, destination]);
 	const watched = await connectDatabase(environment.databaseUrl);
@@ -110,7 +110,7 @@ test("a deposit is acted on at the depth that its value asks for, above all step
 	expect(most).toBeLessThanOrEqual(BigInt(capUsd * 100));
 });
 
-test("a deposit that its chain drops is made again by the same op, delivered or not", async () => {
+test("a deposit that a reorg drops is made again by the same op, before and after delivery", async () => {
 	const { origin, destination } = environment;
 	const swap = await sign({ from: origin, to: destination, amount: "120" });
 	await submit(swap);
@@ -131,7 +131,7 @@ test("a deposit that its chain drops is made again by the same op, delivered or 
 	expect(await holds(swap, swap.from)).toBe(0n);
 });
 
-test("a settled delivery that its chain drops is made again: the status stays, and names the new transaction", async () => {
+test("a settled delivery that a reorg drops is made again, and the status stays settled and names the new transaction", async () => {
 	const { origin, destination } = environment;
 	const swap = await sign({ from: origin, to: destination, amount: "50" });
 	await submit(swap);
@@ -155,7 +155,7 @@ test("a settled delivery that its chain drops is made again: the status stays, a
 	expect(await holds(swap, destination)).toBe(BigInt(before.funds.amount));
 });
 
-test("nothing is delivered late in its window: the whole input goes back", async () => {
+test("nothing is delivered late in the fill window, and the whole input is refunded", async () => {
 	const { origin, destination } = environment;
 	const swap = await sign({ from: origin, to: destination, amount: "50" });
 	const { fillDeadline } = unpackDeadlines(orderSchema.parse(swap.signed.build.geoOp.order).deadlines);
@@ -184,7 +184,7 @@ test("nothing is delivered late in its window: the whole input goes back", async
 	expect(await holds(swap, destination)).toBe(0n);
 });
 
-test("after all of them nothing is reserved or in escrow, and the books agree with the chains to the unit", async () => {
+test("after all these swaps nothing is reserved or in escrow, and the books match the chains to the unit", async () => {
 	await expectBooksExact(environment, { withinMs: patience.timeout });
 });
 

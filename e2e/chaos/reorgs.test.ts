@@ -37,7 +37,7 @@ const environmentOf = ownEnvironment(
 
 type FundedPlan = PlannedSwap & { account: PrivateKeyAccount };
 
-test("reorganizations of both chains within finality, again and again, cost no wallet anything and the service no more than its cap", async () => {
+test("repeated reorgs of both chains within finality cost no wallet anything, and the service no more than its cap", async () => {
 	const environment = environmentOf();
 	const { origin, destination, deployment: pins } = environment;
 	const chains = [origin, destination];

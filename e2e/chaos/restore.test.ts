@@ -225,11 +225,11 @@ async function expectRebuilt(swaps: readonly Submitted[]): Promise<void> {
 	expect(new Set(answers)).toEqual(new Set(["SWAP_NOT_FOUND"]));
 }
 
-test("database and engine go back to an old backup: each order is found on its chain, and nothing is lost or paid twice [I8-9]", () =>
+test("after a restore of database and engine from an old backup, each order is found on its chain, and nothing is lost or paid twice [I8-9]", () =>
 	runStory("both"));
 
-test("the database alone goes back to an old backup: nothing is lost, paid twice or left standing", () =>
+test("after a restore of the database alone from an old backup, nothing is lost, paid twice or stuck", () =>
 	runStory("database"));
 
-test("the engine alone goes back to an old backup: nothing is lost, paid twice or left standing", () =>
+test("after a restore of the engine alone from an old backup, nothing is lost, paid twice or stuck", () =>
 	runStory("engine"));

@@ -34,8 +34,8 @@ beforeAll(() => {
 	token = assetAddress(environment.solana, "USDC");
 });
 
-describe("an account that is made for a recipient", () => {
-	test.concurrent(`closed by it, gains it nothing, ${repetitions} times over`, async () => {
+describe("a token account that the service creates for a recipient", () => {
+	test.concurrent(`gains the recipient nothing if the recipient closes it, ${repetitions} times over`, async () => {
 		const { solana } = environment;
 		const startedAt = performance.now();
 		const clients = await Promise.all(Array.from({ length: clientCount }, environment.newClient));
@@ -74,7 +74,7 @@ describe("an account that is made for a recipient", () => {
 		}
 	});
 
-	test.concurrent("closed in the moment that it is paid into, again and again, gains it nothing", async () => {
+	test.concurrent("gains the recipient nothing if the recipient closes it while it is paid into", async () => {
 		const { solana } = environment;
 		const client = await environment.newClient();
 		const hoard = await solana.newWallet({ lamports: lamportsPerSol, usdc: 1n });
@@ -101,7 +101,7 @@ describe("an account that is made for a recipient", () => {
 		expect(gained + rentValue).toBeLessThanOrEqual(paid.withoutClosing);
 	});
 
-	test.concurrent("is paid for by it: one that had its own gets so much more", async () => {
+	test.concurrent("is paid for by the recipient: a recipient with its own account gets that much more", async () => {
 		const { solana } = environment;
 		const client = await environment.newClient();
 		const recipient = await solana.newWallet({ usdc: 1n });
@@ -113,7 +113,7 @@ describe("an account that is made for a recipient", () => {
 	});
 });
 
-test("after all of them the books agree with the chains to the unit", async () => {
+test("after all these swaps the books match the chains to the unit", async () => {
 	await expectBooksExact(environment, { withinMs: decidedWithinMs });
 });
 

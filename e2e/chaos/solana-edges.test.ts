@@ -57,7 +57,7 @@ beforeAll(async () => {
 afterEach(() => environment.solana.admin.setFaults({}));
 afterAll(() => database.end());
 
-test("a blockhash that dies takes nothing: a deposit that never landed is failed, a payout is signed again and paid once [D-status-17, D-status-19]", async ({
+test("when a blockhash expires, a swap whose deposit never landed fails, and a payout is signed again and paid once [D-status-17, D-status-19]", async ({
 	expect,
 }) => {
 	const { origin, destination, solana } = environment;
@@ -104,7 +104,7 @@ test("a blockhash that dies takes nothing: a deposit that never landed is failed
 	expect(await holding(solana, "USDC", to.recipient)).toBe(BigInt(settled.funds.amount));
 });
 
-test("while nothing becomes final there is no release, no refund and no failed swap, and all go on after [D-status-19, D-status-22]", async ({
+test("while nothing becomes final there is no release, no refund and no failed swap, and all swaps continue afterwards [D-status-19, D-status-22]", async ({
 	expect,
 }) => {
 	const { origin, destination, solana } = environment;
@@ -172,8 +172,8 @@ test("while nothing becomes final there is no release, no refund and no failed s
 	}
 });
 
-describe("what someone gains by it", () => {
-	test.concurrent("nothing by lamports at the addresses of an order's markers: it is paid once, and they close", async ({
+describe("tricks with accounts on Solana", () => {
+	test.concurrent("lamports sent to the marker addresses of an order do no harm: it is paid once, and the markers close", async ({
 		expect,
 		onTestFinished,
 	}) => {
@@ -220,7 +220,7 @@ describe("what someone gains by it", () => {
 		await expect.poll(held, poll).toEqual([0n, 0n]);
 	});
 
-	test.concurrent("a wallet that gave all and closed its account gets its whole input back, in a new one, until its account's budget of gas is used up", async ({
+	test.concurrent("a wallet that closed its token account is refunded into a new one, until the gas budget of its account is used up", async ({
 		expect,
 	}) => {
 		const { destination, solana } = environment;
@@ -258,7 +258,7 @@ describe("what someone gains by it", () => {
 	});
 });
 
-test("after all of them nothing is reserved or in escrow, and the books agree with the chains to the unit", async () => {
+test("after all these swaps nothing is reserved or in escrow, and the books match the chains to the unit", async () => {
 	await expectBooksExact(environment, { withinMs });
 });
 

@@ -41,7 +41,7 @@ beforeAll(async () => {
 afterEach(() => environment.solana.admin.setFaults({}));
 afterAll(() => database.end());
 
-test("of two signed payouts of one order that are sent at once one lands, whichever comes first, and the swap settles by it", async () => {
+test("if two signed payouts of one order are sent at once, only one lands, and the swap settles by it", async () => {
 	const { solana, stack } = environment;
 	const { worker } = stack.processes;
 	await solana.admin.setFaults({ dropSends: true });
@@ -159,7 +159,7 @@ test.for(toShow)(
 	},
 );
 
-test("a node that denies a payout until its blockhash is dead has nobody paid again", async () => {
+test("a payout that the node denies until its blockhash has expired is not paid again", async () => {
 	const { solana } = environment;
 	await solana.admin.setFaults({ dropSends: true });
 	const { swap, ...started } = await startSwap();
@@ -179,7 +179,7 @@ test("a node that denies a payout until its blockhash is dead has nobody paid ag
 	ended.push({ ...started.plan, ...started, swap: settled });
 });
 
-test("after all of them each recipient has what it was promised once, and the books agree with the chains to the unit", async () => {
+test("after all these swaps each recipient was paid once as promised, and the books match the chains to the unit", async () => {
 	await expectBooksExact(environment, { withinMs: decidedWithinMs });
 	await expectExact(environment, ended);
 });

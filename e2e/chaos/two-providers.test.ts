@@ -44,7 +44,7 @@ const environmentOf = ownEnvironment({
 	},
 });
 
-test("a large deposit that one provider alone sees is not delivered, and a small one is not held up; once both see it, it is", async () => {
+test("a large deposit that only one provider sees is not delivered until both see it, and a small one does not wait", async () => {
 	const environment = environmentOf();
 	const { origin, destination, solana, client, databaseUrl, metricsUrls } = environment;
 	const pins = environment.deployment;

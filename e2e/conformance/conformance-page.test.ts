@@ -27,7 +27,7 @@ const files: TestFile[] = [
 	{ path: "e2e/b.test.ts", tests: [{ title: "<it> too", ids: ["I1-2"] }] },
 ];
 
-test("each statement stands in a row with its tests, and what would break the table is escaped", () => {
+test("each statement has a row with its tests, and characters that would break the table are escaped", () => {
 	expect(conformanceProblems(parts, files)).toEqual([]);
 	const page = conformancePage(parts, files);
 	expect(page).toContain("2 statements, 2 tests");

@@ -9,7 +9,7 @@ const path = join(import.meta.dirname, "../../docs/openapi.json");
 const source = readFileSync(path, "utf8");
 const document = JSON.parse(source);
 
-test("the document of the interface has neither errors nor warnings, by the recommended rules", async () => {
+test("the OpenAPI document has no errors or warnings by the recommended rules", async () => {
 	const config = await createConfig({ extends: ["recommended"] });
 	const problems = await lintFromString({ source, absoluteRef: path, config });
 	const said = problems.map(
@@ -50,7 +50,7 @@ function resolve($ref: string): { value: unknown } {
 		.reduce((node, key) => node[key], document);
 }
 
-test("every example of the document is valid by its schema", () => {
+test("every example in the OpenAPI document is valid by its schema", () => {
 	const ajv = new Ajv2020({ strict: false, allErrors: true });
 	formats.default(ajv);
 	ajv.addSchema({ $id: "https://geoswap/openapi.json", ...document });
@@ -65,7 +65,7 @@ test("every example of the document is valid by its schema", () => {
 	expect(invalid).toEqual([]);
 });
 
-test("an error that a later version adds is an ErrorBody, and none of those that this version answers; lists that may grow take a new value", () => {
+test("an error of a later version is a valid ErrorBody and none of this version's errors, and a new reason is valid", () => {
 	const ajv = new Ajv2020({ strict: false });
 	formats.default(ajv);
 	ajv.addSchema({ $id: "https://geoswap/openapi.json", ...document });

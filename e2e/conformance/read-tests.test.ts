@@ -29,7 +29,7 @@ test("a test is found by its title however it is run, with the ids at its end", 
 	]);
 });
 
-test("what looks like a test in a comment, a string, or is another function's, is none", () => {
+test("a test in a comment or a string is not found, and neither is a call of another function", () => {
 	const source = `
 		// test("in a comment [I1-1]", () => {});
 		/* it("in a longer one [I1-2]", () => {}); */
@@ -57,11 +57,11 @@ test.each([
 	`test.skipIf(true)("a [I1-1]", () => {});`,
 	`test("a [I1-1]", ({ skip }) => { skip(); });`,
 	`test("a [I1-1]", (context) => { if (x) { context.skip("now"); } });`,
-])("a test that is not run as it stands is refused: %s", (source) => {
-	expect(() => read(source)).toThrow("shows nothing");
+])("a test that is skipped, exclusive or conditional is refused: %s", (source) => {
+	expect(() => read(source)).toThrow("does not always run");
 });
 
-test("a test that runs only where it is asked for may stay, as long as nothing rests on it", () => {
+test("a conditional test is accepted if it names no statement", () => {
 	for (const source of [
 		`test.runIf(process.env.FULL)("a", () => {});`,
 		`test("a", ({ skip }) => { if (!process.env.FULL) skip(); });`,
@@ -76,11 +76,11 @@ test.each([
 	`test("no comma [I1-1 I1-2]", () => {});`,
 	`test("too close[I1-1]", () => {});`,
 	`test("among others [I1-1, x]", () => {});`,
-])("ids that stand elsewhere than in brackets at the end are refused: %s", (source) => {
-	expect(() => read(source)).toThrow("ids stand at the end");
+])("ids anywhere but in brackets at the end are refused: %s", (source) => {
+	expect(() => read(source)).toThrow("ids must be at the end");
 });
 
-test("a block cannot show a statement, and a source that cannot be parsed is refused", () => {
-	expect(() => read(`describe("a block [I1-1]", () => {});`)).toThrow("shows nothing by itself");
+test("a block with ids is refused, and so is a source that cannot be parsed", () => {
+	expect(() => read(`describe("a block [I1-1]", () => {});`)).toThrow("ids belong to tests");
 	expect(() => read("test(")).toThrow("x.test.ts cannot be parsed");
 });

@@ -89,7 +89,7 @@ test("a later swap of a wallet that holds an allowance clears it first", async (
 	expect(await allowanceOf(wallet.address)).toBe(0n);
 });
 
-test("an op fails on another chain, though the wallet is delegated there alike", async () => {
+test("an op fails on another chain, even if the wallet is delegated there too", async () => {
 	const { destination } = chains;
 	const wallet = await fundedWallet(origin, relayer);
 	const order = await orderOf(wallet);
@@ -188,7 +188,7 @@ test("a delegation outlives the bundle that carried it, even one that reverts", 
 	expect(await stateOf(order)).toBe(escrowState.none);
 });
 
-test("a stranger who submits the op produces the same escrow, and gains nothing", async () => {
+test("a stranger who submits the op opens the same order and gains nothing", async () => {
 	const stranger = privateKeyToAccount(generatePrivateKey());
 	await fundEther(origin, stranger.address);
 	const wallet = await delegatedWallet(origin, relayer);

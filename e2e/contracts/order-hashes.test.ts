@@ -33,7 +33,7 @@ const anyOrder: fc.Arbitrary<Order> = fc.record({
 	deadlines: uint256,
 });
 
-test("contracts and protocol give any order the same id", async () => {
+test("the contracts and the protocol package compute the same id for any order", async () => {
 	await fc.assert(
 		fc.asyncProperty(anyOrder, async (order) => {
 			const onChain = await origin.publicClient.readContract({
@@ -48,7 +48,7 @@ test("contracts and protocol give any order the same id", async () => {
 	);
 });
 
-test("contracts and protocol give any list of orders the same digests, on each chain its own", async () => {
+test("the contracts and the protocol package compute the same digests for any list of orders on either chain", async () => {
 	await fc.assert(
 		fc.asyncProperty(
 			fc.array(word, { maxLength: 20 }),

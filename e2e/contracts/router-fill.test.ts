@@ -25,7 +25,7 @@ const routes = [
 ] as const;
 
 test.each(routes)(
-	"through $what the recipient gets what QuoterV2 says, to the unit",
+	"through $what the recipient gets exactly what QuoterV2 quotes",
 	async ({ symbol, fees }) => {
 		const order = await routedOrder(symbol, 1n);
 		const quoted = await quote(symbol, fees);
@@ -41,7 +41,7 @@ test.each(routes)(
 	},
 );
 
-test("a fill whose price moved past its minimum leaves nothing behind, alone and in a batch", async () => {
+test("a fill whose price moved below its minimum moves no tokens, alone or in a batch", async () => {
 	const quoted = await quote("ORB", [3000]);
 	const order = await routedOrder("ORB", quoted);
 	await movePrice(destination, destination.deployment, { symbol: "ORB", percent: "+3" });

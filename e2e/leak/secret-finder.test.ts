@@ -39,7 +39,7 @@ const kindsIn = (text: string) => [...new Set(find(text).map(({ kind }) => kind)
 const logged = (value: unknown) => `${JSON.stringify({ level: 30, process: "api", value, msg: "done" })}\n`;
 const bytesOf = (key: Hex) => Buffer.from(hexToBytes(key));
 
-test("each kind of secret is found in a folder of logs, with the line it is in and without repeating it", () => {
+test("each kind of secret is found in a folder of logs, and reported with its line and without its text", () => {
 	const folder = mkdtempSync(join(tmpdir(), "geoswap-leaks-"));
 	const sealed = `eyJhbGciOiJkaXIiLCJlbmMiOiJBMjU2R0NNIn0..${randomBytes(12).toString("base64url")}.${randomBytes(90).toString("base64url")}.${randomBytes(16).toString("base64url")}`;
 	const planted: Record<string, string> = {
@@ -67,7 +67,7 @@ test("each kind of secret is found in a folder of logs, with the line it is in a
 	}
 });
 
-test("a secret is found in whatever way its bytes are spelled", () => {
+test("a secret is found in every usual encoding of its bytes", () => {
 	const bytes = bytesOf(relayer);
 	const spellings = {
 		"without 0x": relayer.slice(2),
@@ -98,7 +98,7 @@ test("a secret is found in whatever way its bytes are spelled", () => {
 	}
 });
 
-test("what is public is no finding: addresses, hashes, ids, addresses of services", () => {
+test("public values are not reported: addresses, hashes, ids, URLs of services", () => {
 	const lines = [
 		privateKeyToAccount(relayer).address,
 		randomBytes(32).toString("hex"),
