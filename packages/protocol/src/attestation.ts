@@ -21,10 +21,10 @@ const types = {
 /** Returns the message about these orders. All must be of one escrow, because a message is bound to one. */
 export function attestationMessage(kind: AttestationKind, orders: readonly Order[]): AttestationMessage {
 	const [first] = orders;
-	if (first === undefined) throw new RangeError("an attestation is of at least one order");
+	if (first === undefined) throw new RangeError("an attestation needs at least one order");
 	const { originChainId, escrow } = first;
 	if (orders.some((order) => order.originChainId !== originChainId || order.escrow !== escrow)) {
-		throw new RangeError("the orders of one attestation must be of one escrow");
+		throw new RangeError("the orders of an attestation must belong to one escrow");
 	}
 	return {
 		kind,

@@ -9,7 +9,7 @@ export function attesterSetHash({ threshold, attesters }: AttesterSet): Hex {
 	const isAscending = attesters.every((attester, i) => BigInt(attester) > BigInt(attesters[i - 1] ?? 0));
 	if (!isAscending) throw new RangeError("attesters must be distinct, not zero, and in ascending order");
 	if (!Number.isInteger(threshold) || threshold < 1 || threshold > attesters.length) {
-		throw new RangeError(`a threshold of ${threshold} does not fit ${attesters.length} attesters`);
+		throw new RangeError(`the threshold must be 1 to ${attesters.length}, not ${threshold}`);
 	}
 	return keccak256(
 		encodeAbiParameters([{ type: "uint256" }, { type: "address[]" }], [BigInt(threshold), attesters]),

@@ -10,5 +10,5 @@ export const evmAddressSchema = z
 /** A contract's address. The zero address means that it was left out: anything sent there is lost. */
 export const contractAddressSchema = evmAddressSchema.refine(
 	(address) => address !== zeroAddress,
-	"is the zero address, where no contract can be",
+	"must not be the zero address",
 );

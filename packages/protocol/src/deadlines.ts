@@ -16,13 +16,15 @@ export function packDeadlines({ openDeadline, fillDeadline, refundAfter }: Deadl
 		if (time < 0n || time > uint64) throw new RangeError(`${time} is not a time in unix seconds`);
 	}
 	if (openDeadline >= fillDeadline || fillDeadline >= refundAfter) {
-		throw new RangeError(`times must follow one another: ${openDeadline}, ${fillDeadline}, ${refundAfter}`);
+		throw new RangeError(
+			`deadlines must be in ascending order: ${openDeadline}, ${fillDeadline}, ${refundAfter}`,
+		);
 	}
 	return (openDeadline << 128n) | (fillDeadline << 64n) | refundAfter;
 }
 
 /** Unpacks the deadlines from an order's word. */
 export function unpackDeadlines(word: bigint): Deadlines {
-	if (word < 0n || word >> 192n !== 0n) throw new RangeError("the word has bits above its three times");
+	if (word < 0n || word >> 192n !== 0n) throw new RangeError("the word has bits above its three deadlines");
 	return { openDeadline: word >> 128n, fillDeadline: (word >> 64n) & uint64, refundAfter: word & uint64 };
 }

@@ -163,18 +163,19 @@ export function assetProblems({
 		...repeated(assets.map((asset) => asset.address)).map((address) => `${address} is listed twice`),
 	];
 	// Uniswap's router would pay with any ether it holds, and the vault's books would not add up.
-	if (settlementToken === wrappedNative) problems.push("the settlement token is the wrapped native token");
+	if (settlementToken === wrappedNative)
+		problems.push("the settlement token must not be the wrapped native token");
 	if (!settlement) problems.push(`the settlement token ${settlementToken} is not among the assets`);
 	else if (settlement.kind !== "stable")
 		problems.push(`the settlement token ${settlement.symbol} is not a stable`);
 	for (const asset of assets) {
 		const isSettlement = asset === settlement;
 		if (isSettlement && asset.paths.length > 0)
-			problems.push(`${asset.symbol} is the settlement token: no paths`);
+			problems.push(`${asset.symbol} is the settlement token and must have no paths`);
 		if (!isSettlement && asset.paths.length === 0) problems.push(`${asset.symbol} has no path`);
 		const isNative = asset.address === zeroAddress || asset.address === wrappedNative;
 		if (isNative && asset.paths.some((fees) => fees.length > 1)) {
-			problems.push(`${asset.symbol} cannot be reached by way of itself`);
+			problems.push(`${asset.symbol} is the native token, and a path to it must have one pool`);
 		}
 	}
 	return problems;

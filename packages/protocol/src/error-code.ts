@@ -28,14 +28,14 @@ export const errorCatalogue = {
 		next: "resign",
 		retryable: false,
 		message:
-			"The signature is not the wallet's over geoOpHash. Sign the raw 32 bytes with personal_sign (EIP-191) and submit again.",
+			"The signature is not the wallet's signature over geoOpHash. Sign the raw 32 bytes with personal_sign (EIP-191) and submit again.",
 	},
 	TRANSACTION_CHANGED: {
 		http: 400,
 		next: "resign",
 		retryable: false,
 		message:
-			"The transaction is not the one that was built: a wallet may have added to it. Sign the bytes of unsignedTransaction as they are, with a key that changes nothing.",
+			"The signed transaction is not the one that was built; some wallets change what they sign. Sign the bytes of unsignedTransaction unchanged, with the wallet's key.",
 	},
 	UNAUTHORIZED: {
 		http: 401,
@@ -60,19 +60,19 @@ export const errorCatalogue = {
 		http: 404,
 		next: "fix_request",
 		retryable: false,
-		message: "There is no such path. GET /docs shows those that exist.",
+		message: "There is no such path. GET /docs lists the paths that exist.",
 	},
 	METHOD_NOT_ALLOWED: {
 		http: 405,
 		next: "fix_request",
 		retryable: false,
-		message: "This path does not take that method. Use one that the Allow header names.",
+		message: "This path does not support that method. Use a method that the Allow header lists.",
 	},
 	REQUEST_TIMEOUT: {
 		http: 408,
 		next: "retry",
 		retryable: true,
-		message: "The request did not arrive whole in time and was not looked at. Send it again.",
+		message: "The request did not arrive completely in time and was not processed. Send it again.",
 	},
 	NEEDS_DELEGATION: {
 		http: 409,
@@ -86,7 +86,7 @@ export const errorCatalogue = {
 		next: "reauthorize",
 		retryable: false,
 		message:
-			"The authorization does not fit the wallet's state. Read GET /swap/delegation again, sign a fresh authorization and rebuild.",
+			"The authorization does not match the wallet's state. Read GET /swap/delegation again, sign a fresh authorization and rebuild.",
 	},
 	LIQUIDITY_CHANGED: {
 		http: 409,
@@ -168,7 +168,8 @@ export const errorCatalogue = {
 		http: 503,
 		next: "retry",
 		retryable: true,
-		message: "A chain or service that this needs does not answer. Send the same request again in a moment.",
+		message:
+			"A chain or service that this request needs does not answer. Send the same request again in a moment.",
 	},
 } as const satisfies Record<string, Entry>;
 

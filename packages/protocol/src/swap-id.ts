@@ -10,7 +10,7 @@ const prefix = "swp";
 
 /** Returns a new UUIDv7. Ids made later sort later, to the millisecond. */
 export function newSwapUuid({ nowMs, random }: { nowMs: number; random: Uint8Array }): SwapUuid {
-	if (random.length !== 10) throw new RangeError("a UUIDv7 has ten random bytes");
+	if (random.length !== 10) throw new RangeError("a UUIDv7 needs ten random bytes");
 	const bytes = new Uint8Array(16);
 	new DataView(bytes.buffer).setBigUint64(0, BigInt(nowMs) << 16n);
 	bytes.set(random, 6);

@@ -11,7 +11,7 @@ export function vaultPath(
 ): Hex {
 	const last = asset === zeroAddress ? wrappedNative : asset;
 	const stops = fees.length > 1 ? [wrappedNative, last] : [last];
-	if (fees.length !== stops.length) throw new RangeError(`a path is of one pool or two, not ${fees.length}`);
+	if (fees.length !== stops.length) throw new RangeError(`a path has one or two pools, not ${fees.length}`);
 	return concat([
 		settlementToken,
 		...stops.flatMap((stop, i) => [numberToHex(fees[i] ?? 0, { size: 3 }), stop]),

@@ -31,6 +31,6 @@ export function toSolanaWord(address: SolanaAddress): Hex {
 
 export function fromSolanaWord(word: Hex): SolanaAddress {
 	const bytes = hexToBytes(word);
-	if (bytes.length !== 32) throw new RangeError(`${word} is not a word`);
+	if (bytes.length !== 32) throw new RangeError(`${word} is not a word of 32 bytes`);
 	return base58.encode(bytes) as SolanaAddress;
 }

@@ -39,7 +39,7 @@ export const solanaDeploymentSchema = z
 	.superRefine(({ assets, settlementToken, feePayers, escrow, vault }, context) => {
 		const settlement = assets.find((asset) => asset.address === settlementToken);
 		if (settlement?.kind !== "stable")
-			context.addIssue("the settlement token is not a stable among the assets");
+			context.addIssue("the settlement token must be among the assets, with the kind stable");
 		const native = assets.find((asset) => asset.address === solanaNativeToken);
 		if (native?.decimals !== 9)
 			context.addIssue("the native token must be among the assets, with 9 decimals");

@@ -22,7 +22,7 @@ export async function transferInstruction(
 	const mint = fromSolanaWord(token);
 	if (mint === solanaNativeToken) return getTransferSolInstruction({ source: from, destination: to, amount });
 	const asset = assets.find(({ address }) => address === mint);
-	if (!asset) throw new RangeError(`${mint} is no asset of this deployment`);
+	if (!asset) throw new RangeError(`${mint} is not an asset of this deployment`);
 	return getTransferCheckedInstruction({
 		source: await tokenAccountOf({ owner: from.address, token: mint }),
 		mint,

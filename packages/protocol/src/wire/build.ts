@@ -16,7 +16,7 @@ const scalarSchema = z
 
 /** A signed EIP-7702 authorization. Only its form is checked here; whether it fits the wallet is checked later. */
 export const authorizationSchema = z.object({
-	chainId: integerSchema.describe("The origin chain. Zero, which would hold on every chain, is refused."),
+	chainId: integerSchema.describe("The origin chain. Zero, which would be valid on every chain, is refused."),
 	address: z
 		.string()
 		.regex(/^0x[0-9a-fA-F]{40}$/, "not an address")
@@ -39,7 +39,7 @@ export type AuthorizationBody = {
 
 /** POST /swap/build-geo-op. The authorization's form is checked after the token is opened. */
 export const buildRequestSchema = z.object({
-	geoQuoteToken: sealedTokenSchema.describe("As the quote has it."),
+	geoQuoteToken: sealedTokenSchema.describe("`geoQuoteToken` of the quote, unchanged."),
 	authorization: optional(z.unknown()),
 });
 
@@ -48,39 +48,43 @@ export const buildRequestSchema = z.object({
  * package does so, and docs/signing.md says how.
  */
 export const geoOpSchema = z.object({
-	entryPoint: z.string().describe("The contract that runs the op, of ERC-4337."),
+	entryPoint: z.string().describe("The ERC-4337 EntryPoint that executes the op."),
 	chainId: z.int().describe("The origin chain."),
 	orderId: hexSchema.describe("The hash of the order."),
-	order: z.record(z.string(), z.string()).describe("The terms: what is given, what is owed, by when."),
+	order: z.record(z.string(), z.string()).describe("The order's terms: input, output and deadlines."),
 	delegate: z.string().describe("The contract that the wallet is, or will be, delegated to."),
-	allowance: z.string().describe("What the wallet allows the escrow to take already."),
+	allowance: z.string().describe("The allowance that the wallet has already given the escrow."),
 	gas: z
 		.object({
-			verificationGasLimit: z.string().describe("For checking the signature."),
-			callGasLimit: z.string().describe("For what the wallet does."),
+			verificationGasLimit: z.string().describe("Gas limit for checking the signature."),
+			callGasLimit: z.string().describe("Gas limit for the wallet's calls."),
 		})
-		.describe("How much gas the op may use. The service pays for it."),
+		.describe("The op's gas limits. The service pays for the gas."),
 	calls: z
 		.array(
 			z.object({
 				to: z.string().describe("The contract that is called."),
-				value: z.string().describe("How much of the native token goes with the call, in wei."),
-				data: hexSchema.describe("The call, ABI-encoded."),
+				value: z.string().describe("The amount of the native token sent with the call, in wei."),
+				data: hexSchema.describe("The ABI-encoded call."),
 			}),
 		)
-		.describe("What the wallet does, in order: all of it or nothing."),
+		.describe("The calls that the wallet makes, in order. All of them succeed, or none has an effect."),
 	userOp: z
 		.object({
 			sender: z.string().describe("The wallet."),
-			nonce: z.string().describe("The swap's id as the nonce key, with sequence 0: each swap has its own."),
-			initCode: hexSchema.describe("The mark of a wallet by EIP-7702."),
-			callData: hexSchema.describe("`calls`, encoded for the delegate."),
+			nonce: z
+				.string()
+				.describe("The swap's id as the nonce key, with sequence 0. Each swap has its own key."),
+			initCode: hexSchema.describe(
+				"The EIP-7702 marker of ERC-4337, since the sender is a delegated wallet.",
+			),
+			callData: hexSchema.describe("`calls`, encoded for the contract that the wallet is delegated to."),
 			accountGasLimits: hexSchema.describe("The two limits of `gas`, packed."),
 			preVerificationGas: z.string().describe("Zero: the service bundles the op itself."),
 			gasFees: hexSchema.describe("Zero: the wallet pays no gas."),
 			paymasterAndData: hexSchema.describe("`0x`: there is no paymaster."),
 		})
-		.describe("The op that `geoOpHash` is the hash of."),
+		.describe("The user operation that `geoOpHash` is the hash of."),
 });
 export type GeoOp = z.infer<typeof geoOpSchema>;
 
@@ -88,9 +92,11 @@ export const buildResponseSchema = z.object({
 	geoOpHash: z
 		.string()
 		.regex(/^0x[0-9a-f]{64}$/)
-		.describe("The 32 bytes to sign, with `personal_sign` over the bytes and not over their text."),
-	geoOpToken: sealedTokenSchema.describe("The sealed op: pass it on to submit as it is."),
-	expiresAt: timeSchema.describe("The last moment for a first submit."),
-	geoOp: geoOpSchema.describe("Everything that the hash is made of, to be checked before signing."),
+		.describe("The 32 bytes to sign with `personal_sign`. Sign the bytes, not their hex text."),
+	geoOpToken: sealedTokenSchema.describe("The sealed op. Pass it to submit unchanged."),
+	expiresAt: timeSchema.describe(
+		"When the op expires. Submit it before then; the same submit may be repeated later.",
+	),
+	geoOp: geoOpSchema.describe("Everything that the hash is computed from. Check it before signing."),
 });
 export type BuildResponse = z.infer<typeof buildResponseSchema>;

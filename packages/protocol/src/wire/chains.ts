@@ -2,49 +2,63 @@ import * as z from "zod";
 import { hexSchema, pausedSchema } from "./fields.ts";
 
 const chainFields = z.object({
-	chainId: z.int().describe("What a quote takes as `originChain` and `destinationChain`."),
-	name: z.string().describe("For a person."),
+	chainId: z.int().describe("The chain's id. Send it as `originChain` or `destinationChain` of a quote."),
+	name: z.string().describe("The chain's name, for display."),
 	nativeToken: z
 		.string()
-		.describe("The native token's id in quotes. It is offered where GET /tokens lists it."),
-	settlementToken: z.string().describe("What every price goes by way of."),
+		.describe("The native token's id in quotes. The token is offered if GET /tokens lists it."),
+	settlementToken: z.string().describe("The token that every price on this chain is computed through."),
 	openSeconds: z
 		.int()
-		.describe("From a quote to the last moment its order can be opened, where it begins here."),
-	finalitySeconds: z.int().describe("How long a block takes to be final, generously."),
+		.describe("Seconds from a quote to its order's open deadline, for swaps from this chain."),
+	finalitySeconds: z.int().describe("Upper estimate of the seconds until a block is final."),
 	live: z
 		.boolean()
-		.describe("Whether at least one token from and to here is quoted now; GET /tokens says which."),
+		.describe(
+			"Whether swaps from and to at least one token of this chain are quoted now. GET /tokens says which tokens.",
+		),
 	paused: pausedSchema.exactOptional(),
 });
 
 const chainSchema = z.discriminatedUnion("kind", [
 	chainFields.extend({
-		kind: z.literal("evm").describe("How it works, and which build call begins a swap from here."),
+		kind: z
+			.literal("evm")
+			.describe("The kind of chain. It decides which build call starts a swap from here."),
 		contracts: z
 			.object({
-				delegate: z.string().describe("What wallets delegate to."),
-				entryPoint: z.string().describe("What runs ops, of ERC-4337."),
-				escrow: z.string().describe("What holds inputs until their orders are decided."),
-				vault: z.string().describe("What outputs are paid from."),
-				attesterSet: hexSchema.describe("Who decides orders that begin here, as orders carry it."),
+				delegate: z.string().describe("The contract that wallets delegate to."),
+				entryPoint: z.string().describe("The ERC-4337 EntryPoint that executes ops."),
+				escrow: z
+					.string()
+					.describe("The contract that holds inputs until their orders are released or refunded."),
+				vault: z.string().describe("The contract that pays outputs."),
+				attesterSet: hexSchema.describe(
+					"Hash of the attester set that decides orders from this chain. Each order carries it.",
+				),
 			})
-			.describe("To be compared with the published deployment file: whoever pins pins that."),
+			.describe(
+				"The deployed contracts. Compare them with the published deployment file; pin that file, not this answer.",
+			),
 	}),
 	chainFields.extend({
-		kind: z.literal("solana").describe("How it works, and which build call begins a swap from here."),
+		kind: z
+			.literal("solana")
+			.describe("The kind of chain. It decides which build call starts a swap from here."),
 		contracts: z
 			.object({
-				escrow: z.string().describe("Who holds inputs until their orders are decided."),
-				vault: z.string().describe("Who pays outputs."),
+				escrow: z.string().describe("The key that holds inputs until their orders are released or refunded."),
+				vault: z.string().describe("The key that pays outputs."),
 			})
-			.describe("Keys, not programs. To be compared with the published deployment file."),
+			.describe(
+				"The service's keys; there are no programs. Compare them with the published deployment file.",
+			),
 	}),
 ]);
 export type ChainEntry = z.infer<typeof chainSchema>;
 
 /** GET /chains. */
 export const chainsResponseSchema = z.object({
-	chains: z.array(chainSchema).describe("Every chain that is offered."),
+	chains: z.array(chainSchema).describe("Every chain that the service offers."),
 });
 export type ChainsResponse = z.infer<typeof chainsResponseSchema>;

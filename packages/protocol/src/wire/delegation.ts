@@ -4,31 +4,31 @@ import { chainIdSchema } from "./fields.ts";
 /** GET /swap/delegation. */
 export const delegationQuerySchema = z.strictObject({
 	chainId: chainIdSchema.describe("The origin chain."),
-	walletAddress: z.string().min(1).describe("The wallet, in the chain's own form."),
+	walletAddress: z.string().min(1).describe("The wallet's address, in the chain's own format."),
 });
 export type DelegationQuery = z.output<typeof delegationQuerySchema>;
 
 export const delegationResponseSchema = z.object({
-	chainId: z.int().describe("As asked."),
-	walletAddress: z.string().describe("As asked, in the form that its chain writes it."),
-	delegated: z.boolean().describe("Whether the wallet is delegated on this chain, to whomever."),
-	originReady: z.boolean().describe("Whether a build needs no authorization. Branch on this one."),
-	delegatedTo: z.string().optional().describe("To which contract it is delegated."),
+	chainId: z.int().describe("The origin chain."),
+	walletAddress: z.string().describe("The wallet's address, in the chain's own format."),
+	delegated: z.boolean().describe("Whether the wallet is delegated on this chain, to any contract."),
+	originReady: z.boolean().describe("Whether a build needs no authorization. Branch on this field."),
+	delegatedTo: z.string().optional().describe("The contract that the wallet is delegated to."),
 	delegationTarget: z
 		.string()
 		.optional()
-		.describe("To be signed as the authorization's `address`, where the wallet is not delegated."),
+		.describe("Sign it as the authorization's `address`. Present if the wallet is not delegated."),
 	accountNonce: z
 		.int()
 		.optional()
-		.describe("To be signed as the authorization's `nonce`, where the wallet is not delegated."),
+		.describe("Sign it as the authorization's `nonce`. Present if the wallet is not delegated."),
 	blocked: z
 		.literal("UNSUPPORTED_DELEGATION")
 		.optional()
-		.describe("Why this wallet can never swap from this chain: use another one."),
+		.describe("Why this wallet can never swap from this chain. Use another wallet."),
 	note: z
 		.string()
 		.optional()
-		.describe("What to do where there is nothing to sign: on Solana, and where the wallet is blocked."),
+		.describe("What to do if there is nothing to sign: on Solana, or if the wallet is blocked."),
 });
 export type DelegationResponse = z.infer<typeof delegationResponseSchema>;

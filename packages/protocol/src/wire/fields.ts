@@ -39,7 +39,7 @@ export const usdSchema = z.string().regex(/^\d+\.\d{2,}$/);
 
 export const pausedSchema = z
 	.string()
-	.describe("Only while the chain is paused, whatever its prices: why nothing from or to it is quoted.");
+	.describe("Why nothing from or to the chain is quoted. Present only while the chain is paused.");
 
 export const swapIdSchema = z.string().regex(/^swp_[0-7][0-9a-hjkmnp-tv-z]{25}$/);
 
