@@ -19,10 +19,10 @@ export const quoteRequestSchema = z.strictObject({
 	amount: amountSchema.describe("How much of the input token to give, in its smallest unit."),
 	walletAddress: z.string().min(1).describe("The wallet that gives the input and signs."),
 	recipient: optional(z.string().min(1)).describe(
-		"Who gets the output. The wallet, unless given; required where the destination writes addresses in another form than the origin.",
+		"Who gets the output. The default is the wallet. Required if the destination chain has another address format than the origin chain.",
 	),
 	slippageBps: optional(z.int().min(1).max(5000)).describe(
-		"How far below `output` the delivery may be, in basis points. 50 where both tokens are stable, else 300.",
+		"How far below `output` the delivery may be, in basis points. The default is 50 if both tokens are stable, otherwise 300.",
 	),
 });
 export type QuoteRequest = z.output<typeof quoteRequestSchema>;
@@ -38,46 +38,52 @@ export type QuoteRequestBody = {
 };
 
 export const quoteResponseSchema = z.object({
-	geoQuoteToken: sealedTokenSchema.describe("The sealed quote: pass it on to the build call as it is."),
-	expiresAt: timeSchema.describe("Until when the quote can be built: 30 seconds after it was issued."),
+	geoQuoteToken: sealedTokenSchema.describe("The sealed quote. Pass it to the build call unchanged."),
+	expiresAt: timeSchema.describe(
+		"When the quote expires, 30 seconds after it was issued. Build before then.",
+	),
 	origin: z
 		.enum(["evm", "solana"])
 		.describe("Which build call comes next: `build-geo-op` for `evm`, `build-solana-tx` for `solana`."),
-	output: amountTextSchema.describe("What is expected to be delivered, in the output token's smallest unit."),
-	minOutput: amountTextSchema.describe("The least that is delivered: below it the swap is refunded."),
+	output: amountTextSchema.describe("The expected delivery, in the output token's smallest unit."),
+	minOutput: amountTextSchema.describe(
+		"The minimum delivery. If less could be delivered, the swap is refunded.",
+	),
 	recipientAccountCost: amountTextSchema
 		.optional()
 		.describe(
-			"On Solana, how much of the output token is charged for a token account of the recipient's, in its smallest unit. Absent where the recipient is known to have one. It is already taken off `output`, and delivered too where no account has to be made.",
+			"On Solana, the cost of a token account for the recipient, in the output token's smallest unit. Absent if the recipient is known to have one. It is already deducted from `output`. If no account has to be created, it is delivered as well.",
 		),
 	feeBps: z.number().describe("The fee in basis points, after any discount."),
 	feeDiscount: z
 		.object({
 			tier: z.string().describe("The tier that the wallet has earned."),
-			discountPercent: z.number().describe("How much of the base fee is taken off."),
-			baseFeeBps: z.number().describe("The fee without the discount."),
+			discountPercent: z.number().describe("The percentage that is taken off the base fee."),
+			baseFeeBps: z.number().describe("The fee without the discount, in basis points."),
 		})
 		.optional()
-		.describe("Where the wallet holds enough of the service's token."),
-	inputUsd: usdSchema.optional().describe("What the input is worth in USD, as an indication."),
-	outputUsd: usdSchema.optional().describe("What the output is worth in USD, as an indication."),
+		.describe("The fee discount. Present if the wallet holds enough of the service's token."),
+	inputUsd: usdSchema.optional().describe("Indicative value of the input in USD."),
+	outputUsd: usdSchema.optional().describe("Indicative value of the output in USD."),
 	priceImpactBps: z
 		.number()
 		.optional()
-		.describe("From inputUsd to outputUsd, all costs included. Negative where the output is worth less."),
+		.describe(
+			"Change in value from `inputUsd` to `outputUsd`, in basis points, all costs included. Negative if the output is worth less.",
+		),
 	warnings: z
 		.array(
 			z.object({
-				code: z.string().describe("Which warning it is, for a machine. There may be more codes later."),
-				message: z.string().describe("What it means, for a person."),
+				code: z.string().describe("The warning's code, for programs. More codes may be added."),
+				message: z.string().describe("What the warning means, for people."),
 			}),
 		)
 		.optional()
-		.describe("What to look at before going on, such as `HIGH_PRICE_IMPACT`. Never fatal."),
-	swapId: swapIdSchema.describe("The id the swap will have once it is submitted."),
+		.describe("Warnings to consider before the build, such as `HIGH_PRICE_IMPACT`. They are never fatal."),
+	swapId: swapIdSchema.describe("The id that the swap will have once it is submitted."),
 	recipient: z.string().describe("Who gets the output."),
-	slippageBps: z.int().describe("How far below `output` the delivery may be."),
-	etaSeconds: z.number().describe("How long it takes from submit to settled, usually."),
-	summary: z.string().describe("The swap in one line, in whole tokens, for a person."),
+	slippageBps: z.int().describe("How far below `output` the delivery may be, in basis points."),
+	etaSeconds: z.number().describe("Usual number of seconds from submit to settled."),
+	summary: z.string().describe("The swap in one line, in whole tokens, for display."),
 });
 export type QuoteResponse = z.infer<typeof quoteResponseSchema>;

@@ -2,13 +2,13 @@ import * as z from "zod";
 
 /** GET /ready of a process that should get requests. */
 export const readyResponseSchema = z.object({
-	status: z.enum(["ready", "degraded"]).describe("`ready` where every check passes."),
+	status: z.enum(["ready", "degraded"]).describe("`ready` if every check passes, otherwise `degraded`."),
 	checks: z
 		.array(
 			z.object({
-				name: z.string().describe("The part that was looked at."),
-				ready: z.boolean().describe("Whether it works."),
-				problem: z.string().optional().describe("What is wrong, where it is not ready."),
+				name: z.string().describe("The part that was checked."),
+				ready: z.boolean().describe("Whether the part works."),
+				problem: z.string().optional().describe("What is wrong. Present if the part does not work."),
 			}),
 		)
 		.describe("Every part that this process needs."),

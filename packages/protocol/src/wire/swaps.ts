@@ -11,25 +11,25 @@ export const swapsQuerySchema = z.strictObject({
 		.meta({ type: "integer", minimum: 1, maximum: 100 })
 		.transform(Number)
 		.optional()
-		.describe("How many swaps a page has at most, 1 to 100. 20 unless given. It may have fewer."),
+		.describe("Maximum number of swaps on a page, 1 to 100. The default is 20. A page may have fewer."),
 	cursor: z
 		.string()
 		.min(1)
 		.optional()
-		.describe("`nextCursor` of the page before. Only with the same `status`."),
-	status: z.enum(swapStatuses).optional().describe("Only swaps that have this status now."),
+		.describe("`nextCursor` of the previous page. Send it with the same `status`."),
+	status: z.enum(swapStatuses).optional().describe("Returns only swaps that have this status now."),
 });
 
 const listedSwapSchema = statusResponseSchema.omit({ held: true }).extend({
-	createdAt: timeSchema.describe("When it was submitted."),
+	createdAt: timeSchema.describe("When the swap was submitted."),
 });
 
 export const swapsResponseSchema = z.object({
 	swaps: z
 		.array(listedSwapSchema)
 		.describe(
-			"Newest first, by when they were quoted. A page may hold fewer than `limit`, or none, and not be the last one.",
+			"The swaps, most recently quoted first. A page may have fewer than `limit` swaps, or none, without being the last one.",
 		),
-	nextCursor: z.string().optional().describe("For the next page. The last one has none."),
+	nextCursor: z.string().optional().describe("Cursor of the next page. Absent on the last page."),
 });
 export type SwapsResponse = z.infer<typeof swapsResponseSchema>;

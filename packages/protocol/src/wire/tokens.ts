@@ -3,24 +3,30 @@ import { chainIdSchema, openEnum, pausedSchema, usdSchema } from "./fields.ts";
 
 /** GET /tokens?chainId=. */
 export const tokensQuerySchema = z.strictObject({
-	chainId: chainIdSchema.optional().describe("Only this chain's. All chains' unless given."),
+	chainId: chainIdSchema
+		.optional()
+		.describe("Returns only the tokens of this chain. By default, all chains' tokens are returned."),
 });
 
 const tokenSchema = z.object({
-	chainId: z.int().describe("The chain that it is on."),
-	address: z.string().describe("As its chain writes it, and as a quote takes it."),
-	symbol: z.string().describe("For a person. Quotes take the address."),
-	decimals: z.int().describe("How many decimals a whole token has: amounts are in its smallest unit."),
-	kind: openEnum(["stable", "volatile"]).describe("What the default of `slippageBps` goes by."),
-	native: z.boolean().describe("Whether it is the chain's own."),
-	live: z.boolean().describe("Whether it is quoted now."),
+	chainId: z.int().describe("The chain that the token is on."),
+	address: z
+		.string()
+		.describe("The token's address, in the chain's own format. Send it like this in a quote."),
+	symbol: z.string().describe("The token's symbol, for display. Quotes take the address."),
+	decimals: z.int().describe("The token's number of decimals. Amounts are in the token's smallest unit."),
+	kind: openEnum(["stable", "volatile"]).describe(
+		"The kind of token. It decides the default of `slippageBps`.",
+	),
+	native: z.boolean().describe("Whether it is the chain's native token."),
+	live: z.boolean().describe("Whether the token is quoted now."),
 	paused: pausedSchema.exactOptional(),
-	minimumUsd: usdSchema.describe("What an input is worth at least. Network costs may ask for more."),
-	maximumUsd: usdSchema.describe("What an input is worth at most. A pair may have room for less."),
+	minimumUsd: usdSchema.describe("Minimum value of an input. Network costs may require more."),
+	maximumUsd: usdSchema.describe("Maximum value of an input. A pair may have capacity for less."),
 });
 export type TokenEntry = z.infer<typeof tokenSchema>;
 
 export const tokensResponseSchema = z.object({
-	tokens: z.array(tokenSchema).describe("Every token that is offered."),
+	tokens: z.array(tokenSchema).describe("Every token that the service offers."),
 });
 export type TokensResponse = z.infer<typeof tokensResponseSchema>;
