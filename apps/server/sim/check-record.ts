@@ -84,7 +84,7 @@ function checkNonces({ plan, record: { sent, restoredAtMs } }: Recorded): string
 		// has the same jobs or none, and the chain refuses it.
 		const isRetry = attempt !== undefined && attempt > 0;
 		if (!known.has(hash) && nonce < spentNonce && !isToldLate && !isRetry)
-			violations.add(`I11: ${about} was spent, and is signed again`);
+			violations.add(`I11: ${about} was spent, but is signed again`);
 		known.add(hash);
 		// A transaction to itself is a cancel.
 		if (to === from) continue;
@@ -151,7 +151,7 @@ async function checkRefunds({ swaps, pool }: Recorded): Promise<string[]> {
 		if (!swap?.order || swap.plan.from === swap.plan.to) return [];
 		const { fillDeadline } = unpackDeadlines(swap.order.deadlines);
 		const isOpenToFill = swap.plan.to === "solana" || at.getTime() < Number(fillDeadline) * 1_000;
-		return isOpenToFill ? [`I5: #${swap.index} is refunded, and could still be filled`] : [];
+		return isOpenToFill ? [`I5: #${swap.index} is refunded, although it could still be filled`] : [];
 	});
 }
 
@@ -211,7 +211,7 @@ async function checkLosses({ plan, swaps, pool }: Recorded): Promise<string[]> {
 		const orderId = order_id && bytesToHex(order_id);
 		const swap = swaps.find((candidate) => candidate.orderId === orderId);
 		const isDropped = plan.faults.some((fault) => fault.kind === "reorg" && fault.chain === swap?.plan.from);
-		return isDropped ? [] : [`#${swap?.index} is lost, and its chain dropped nothing`];
+		return isDropped ? [] : [`#${swap?.index} is lost, although its chain dropped nothing`];
 	});
 }
 
@@ -253,7 +253,7 @@ async function checkPromptness(
 		if (!isExpected || !orderId || submittedAtMs === undefined) continue;
 		const sentMs = firstSent.get(`open ${orderId}`) ?? Number.POSITIVE_INFINITY;
 		if (!isPrompt(swap.from, submittedAtMs - planStartMs, sentMs))
-			violations.add(`#${index} was submitted, and its op was not sent within ${promptMs / 1_000} s`);
+			violations.add(`#${index} was submitted, but its op was not sent within ${promptMs / 1_000} s`);
 	}
 	for (const { swap_id, kind, created_at } of await readJobs(pool)) {
 		const swap = swaps.find(({ uuid }) => uuid === swap_id);
@@ -261,7 +261,7 @@ async function checkPromptness(
 		if (!swap || sentMs === undefined) continue;
 		const chain = kind === "open" ? swap.plan.from : swap.plan.to;
 		if (!isPrompt(chain, created_at.getTime() - planStartMs, sentMs))
-			violations.add(`#${swap.index}: its ${kind} was queued, and not sent within ${promptMs / 1_000} s`);
+			violations.add(`#${swap.index}: its ${kind} was queued, but not sent within ${promptMs / 1_000} s`);
 	}
 	return [...violations];
 }

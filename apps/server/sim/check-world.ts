@@ -84,14 +84,16 @@ export async function checkWorld(
 	}
 	violations.push(...checkWallets(world, { rows, lost, keptOut }));
 	const uuids = new Set<string | undefined>(world.wallets.swaps.map(({ uuid }) => uuid));
-	violations.push(...[...rows.keys()].filter((id) => !uuids.has(id)).map((id) => `${id} is nobody's swap`));
+	violations.push(
+		...[...rows.keys()].filter((id) => !uuids.has(id)).map((id) => `${id} belongs to no caller`),
+	);
 	violations.push(...checkCalm(world, rows, faultsApplied));
 	violations.push(...(await checkRest(world)));
 	violations.push(...checkSignatures(world));
 	const breaches = withoutForgotten(world, await auditWorld(world), forgotten);
 	const isBrokenByChain = ({ invariant, swapId = "" }: Breach) => invariant === "I8" && keptOut.has(swapId);
 	const told = breaches.filter(isBrokenByChain);
-	if (told.length < keptOut.size) violations.push("a promise is broken, and the auditor does not say so");
+	if (told.length < keptOut.size) violations.push("a promise is broken, but the audit does not report it");
 	violations.push(
 		...breaches
 			.filter((breach) => !told.includes(breach))
@@ -116,7 +118,7 @@ function checkSwap(
 	const violations: string[] = [];
 	if (outcome === "not-yet") violations.push("was never submitted");
 	if (!row || !order) {
-		if (received > 0n && !isLoss) violations.push(`has no row, and ${received} were delivered`);
+		if (received > 0n && !isLoss) violations.push(`has no row, although ${received} were delivered`);
 		if (outcome !== "submitted") return violations;
 		// A restore may erase a swap that was submitted and not opened: nothing was taken. An opened one is rebuilt; on
 		// Solana its caller asked again until it had a row, or was told that it expired.
@@ -135,10 +137,10 @@ function checkSwap(
 	if (status === "settled" && !isKeptOut) {
 		if (received < order.minOutput) violations.push(`is settled with ${received} of ${order.minOutput}`);
 		if (received !== delivered_amount) {
-			violations.push(`is settled: ${received} received, and ${delivered_amount} by the books`);
+			violations.push(`is settled: ${received} were received, but the books say ${delivered_amount}`);
 		}
 	} else if (received > 0n && status !== "pending" && !isLoss) {
-		violations.push(`is ${status}, and ${received} were delivered (last ${last_fact})`);
+		violations.push(`is ${status}, although ${received} were delivered (last ${last_fact})`);
 	}
 	return violations;
 }
@@ -274,7 +276,7 @@ function checkWallets(
 		const has = balanceOf(world, swap.plan.from, swap.inputToken, swap.wallet);
 		if (has === amount) return [];
 		const names = indexes.map((index) => `#${index}`).join(" ");
-		return [`the wallet of ${names} has ${has} of ${swap.inputToken}, and should have ${amount}`];
+		return [`the wallet of ${names} has ${has} of ${swap.inputToken}, but should have ${amount}`];
 	});
 }
 
@@ -312,7 +314,7 @@ function checkCalm(
 		(plan.from === "solana" || !["moves-tokens", "opens-unsubmitted"].includes(plan.behaviour));
 	return world.wallets.swaps.filter(isDeliverable).flatMap(({ index, uuid = "", outcome }) => {
 		const status = rows.get(uuid)?.status ?? outcome;
-		return status === "settled" ? [] : [`#${index} is ${status}, and nothing went wrong`];
+		return status === "settled" ? [] : [`#${index} is ${status}, although nothing went wrong`];
 	});
 }
 
@@ -351,7 +353,9 @@ function checkSignatures({ signed }: World): string[] {
 		const refunding = by("Refund");
 		return by("Release")
 			.filter((name) => refunding.some((other) => other === name || (name !== liedTo && other !== liedTo)))
-			.map((name) => `order ${orderId}: ${name} signed its release, and ${refunding.join()} its refund`);
+			.map(
+				(name) => `order ${orderId}: ${name} signed its release, but ${refunding.join()} signed its refund`,
+			);
 	});
 }
 
@@ -391,7 +395,7 @@ function usdCentsOf(
 ): bigint {
 	const { assets } = config.chains.find((chain) => chain.chainId === chainId)?.deployment ?? { assets: [] };
 	const asset = [...assets].find(({ address }) => wordOf(address) === token);
-	if (!asset) throw new Error(`what was lost on chain ${chainId} is no asset`);
+	if (!asset) throw new Error(`the token that was lost on chain ${chainId} is not an asset`);
 	return (amount * usdE18Of(asset.symbol, asset, 0)) / 10n ** BigInt(asset.decimals) / 10n ** 16n;
 }
 
@@ -408,7 +412,7 @@ function checkLosses(
 		const chainId = name === "unknown" ? undefined : chains[name].chainId;
 		const capUsd = config.chains.find((chain) => chain.chainId === chainId)?.unfinalCapUsd ?? 0;
 		const most = faults.reorg ? BigInt(capUsd) * 100n : 0n;
-		return usdCents > most ? [`${usdCents} cents are lost by ${name}, and at most ${most} may be`] : [];
+		return usdCents > most ? [`${usdCents} cents were lost by ${name}, but at most ${most} are allowed`] : [];
 	});
 }
 

@@ -14,22 +14,22 @@ const help = `Runs the service's real code in simulated worlds, under faults tha
 
 Usage: pnpm sim [options]
 
-  --seeds <a..b>     which seeds, both ends included (default 1..20)
-  --seed <n>         one seed alone
+  --seeds <a..b>     seeds to run, both ends included (default 1..20)
+  --seed <n>         run one seed
   --swaps <n>        swaps in each world (default 50)
-  --faults <n>       faults in each (default 3, and one more for every two swaps)
-  --jobs <n>         processes at once (default 2)
-  --trace            print every event; with --seed
-  --swap <k>         print what happened to swap #k, with the faults; with --seed
-  --bug <name>       with a mistake planted in the code: ${plantedBugs.map(({ name }) => name).join(", ")}
+  --faults <n>       faults in each world (default 3, plus one for every two swaps)
+  --jobs <n>         processes to run at once (default 2)
+  --trace            print every event; needs --seed
+  --swap <k>         print what happened to swap #k, with the faults; needs --seed
+  --bug <name>       plant a bug in the code: ${plantedBugs.map(({ name }) => name).join(", ")}
   --no-shrink        do not look for the smallest plan that fails
-  --shrink-for <s>   for how many seconds to look for it (default 60)
-  --keep-going       go on after a violation, and name all seeds that have one
-  --database <url>   a PostgreSQL server to use; else one is started, and stopped at the end
-  --json             print the result as JSON, on standard output
+  --shrink-for <s>   seconds to look for the smallest plan (default 60)
+  --keep-going       continue after a violation, and list all seeds that have one
+  --database <url>   PostgreSQL server to use; by default one is started, and stopped at the end
+  --json             print the result as JSON on standard output
   --help             print this and exit
 
-Exit status: 0 where everything holds, 1 on a violation, 2 where it was called wrongly.`;
+Exit status: 0 if everything holds, 1 on a violation, 2 on wrong usage.`;
 
 class UsageError extends Error {
 	override name = "UsageError";

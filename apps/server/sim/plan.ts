@@ -134,7 +134,7 @@ export type PlanSizes = { swaps: number; faults?: number | undefined };
 /** Returns the plan of a seed, which is always the same. */
 export function planOfSeed(seed: number, sizes: PlanSizes): Plan {
 	const [plan] = fc.sample(planArbitrary(seed, sizes), { seed, numRuns: 1, unbiased: true });
-	if (!plan) throw new Error("one plan was asked for");
+	if (!plan) throw new Error("one plan was requested");
 	return plan;
 }
 

@@ -93,8 +93,7 @@ registerHooks({
 		const change = changes.find(({ module }) => module.test(url));
 		if (!change) return loaded;
 		const source = String(loaded.source);
-		if (source.split(change.find).length !== 2)
-			throw new Error(`${url} is not as it was: see ${import.meta.url}`);
+		if (source.split(change.find).length !== 2) throw new Error(`${url} has changed: see ${import.meta.url}`);
 		return { ...loaded, source: source.replace(change.find, () => change.replace) };
 	},
 });

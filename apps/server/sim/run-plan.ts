@@ -197,7 +197,7 @@ async function inWorld<T>({ scheduler }: World, work: Promise<T>): Promise<T> {
 	// The rejection is handled by the return below.
 	done.catch(() => {});
 	if (!(await scheduler.runUntil(() => isDone, scheduler.nowMs() + patienceMs))) {
-		throw new Error("the database is not given back");
+		throw new Error("the database was not given back");
 	}
 	return done;
 }

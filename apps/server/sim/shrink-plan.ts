@@ -29,7 +29,6 @@ export async function shrinkPlan({
 		}),
 		{ seed, numRuns: 1, unbiased: true, interruptAfterTimeLimit: forMs },
 	);
-	if (!smallest)
-		throw new Error(`seed ${seed} has no violation any more: its run is not the same every time`);
+	if (!smallest) throw new Error(`seed ${seed} has no violation any more: its runs differ`);
 	return { plan: smallest, tried };
 }

@@ -80,7 +80,7 @@ export function startSimWorker(options: SimWorkerOptions): void {
 
 	async function every(ms: number, name: string, run: () => Promise<unknown>): Promise<void> {
 		while (process.isAlive()) {
-			await run().catch((error: unknown) => log.warn({ err: error }, `${name} failed; it is tried again`));
+			await run().catch((error: unknown) => log.warn({ err: error }, `${name} failed; retrying`));
 			await process.hear(scheduler.sleep(ms, `${process.name} ${name}`));
 		}
 	}

@@ -3,7 +3,7 @@ import { dropRunDatabases, runPlan } from "./run-plan.ts";
 import type { SimulationAnswer, SimulationRequest } from "./simulation-process.ts";
 
 const [databaseUrl] = process.argv.slice(2);
-if (!databaseUrl || !process.send) throw new Error("it is started by the simulator");
+if (!databaseUrl || !process.send) throw new Error("this program must be started by the simulator");
 
 process.on("message", ({ plan, keepTrace }: SimulationRequest) => {
 	runPlan(plan, { databaseUrl, keepTrace }).then(

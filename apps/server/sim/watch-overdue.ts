@@ -34,7 +34,7 @@ export function watchOverdue(world: World, plan: Plan, startsInMs: number): stri
 		const nowMs = scheduler.nowMs() - startMs - startsInMs;
 		if (overdue && violations.length === 0 && !isExcused(nowMs)) {
 			violations.push(
-				`${overdue.swap_id} was due for ${Math.round(overdue.ms / 1_000)} s, and nobody looked`,
+				`${overdue.swap_id} was due for ${Math.round(overdue.ms / 1_000)} s, but no worker looked at it`,
 			);
 		}
 		scheduler.in(lookEveryMs, "look for what is overdue", look);

@@ -8,16 +8,16 @@ import { defineSwapsCommands } from "./operate/swaps/define-swaps-commands.ts";
 
 // Each command loads only what it needs: an attester has no database driver in its process.
 const program = new Command("geoswapd")
-	.description("The Geoswap service: its processes and its operator's commands.")
+	.description("The Geoswap service: its processes and the operator's commands.")
 	.showHelpAfterError("(see --help)")
 	.addHelpText(
 		"after",
 		`
-Exit codes: 0 done, 1 failed, 2 wrong input: an option, the configuration, a variable of the environment.
-reconcile: 1 where books and chains differ, 3 where that could not be checked.
-pauses list: 1 where a chain is paused. pauses lift: 1 where the chain is not, 3 where the books could not be checked.
-swaps show, swaps explain: 1 where no swap is found.
-keys scan: 1 where a key is found that could be used, 3 where that could not be checked.`,
+Exit codes: 0 done, 1 failed, 2 wrong input: an option, the configuration, an environment variable.
+reconcile: 1 if books and chains differ, 3 if that could not be checked.
+pauses list: 1 if a chain is paused. pauses lift: 1 if the chain is not, 3 if the books could not be checked, 4 if they differ.
+swaps show, swaps explain: 1 if no swap is found.
+keys scan: 1 if a usable key is found, 3 if that could not be checked.`,
 	)
 	.exitOverride();
 
@@ -31,17 +31,18 @@ withConfig("api", "serve the HTTP interface").action(async ({ config }) => {
 	const { runApi } = await import("./process/run-api.ts");
 	await runApi(config);
 });
-withConfig("worker", "run swaps: rounds, lanes, followers").action(async ({ config }) => {
+withConfig("worker", "run swaps: rounds, lanes and followers").action(async ({ config }) => {
 	const { runWorker } = await import("./process/run-worker.ts");
 	await runWorker(config);
 });
-withConfig("attester", "sign what was seen final; needs only its key and endpoints of its own").action(
-	async ({ config }) => {
-		const { runAttester } = await import("./process/run-attester.ts");
-		await runAttester(config);
-	},
-);
-withConfig("migrate", "bring the database's schema, and its roles and their rights, up to date")
+withConfig(
+	"attester",
+	"sign what it has seen final on the chains; needs only its own key and endpoints",
+).action(async ({ config }) => {
+	const { runAttester } = await import("./process/run-attester.ts");
+	await runAttester(config);
+});
+withConfig("migrate", "bring the database's schema, roles and their rights up to date")
 	.option("--json", "print the result as JSON")
 	.action(async ({ config, json }) => {
 		const { migrateCommand } = await import("./operate/migrate-command.ts");
@@ -50,7 +51,9 @@ withConfig("migrate", "bring the database's schema, and its roles and their righ
 
 program
 	.command("restored")
-	.description("after a database or an engine was restored from a backup: start every unfinished swap anew")
+	.description(
+		"after the database or the engine was restored from a backup: have every unfinished swap looked at again",
+	)
 	.option("--json", "print the result as JSON")
 	.action(async ({ json }) => {
 		const { restoredCommand } = await import("./operate/restored-command.ts");
@@ -59,9 +62,9 @@ program
 
 withConfig(
 	"seal-keys",
-	"print the next value of GEOSWAP_SEAL_KEYS, with a new key: a secret, for your secret store",
+	"print the next value of GEOSWAP_SEAL_KEYS, with a new key; it is a secret for your secret store",
 )
-	.option("--from <time>", "when the new key begins to seal, as 2026-12-01T00:00:00Z; in an hour unless told")
+	.option("--from <time>", "when the new key begins to seal, as 2026-12-01T00:00:00Z; in an hour by default")
 	.action(async (options) => {
 		const { sealKeysNextCommand } = await import("./operate/seal-keys-next-command.ts");
 		sealKeysNextCommand(options);
@@ -72,7 +75,7 @@ defineKeysCommands(program);
 
 withConfig(
 	"reconcile",
-	"check the books against the chains; exits 1 where they differ, 3 where it cannot tell",
+	"check the books against the chains; exits 1 if they differ, 3 if that could not be checked",
 )
 	.option("--json", "print the report as JSON")
 	.action(async ({ config, json }) => {

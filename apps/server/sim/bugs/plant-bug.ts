@@ -20,5 +20,6 @@ registerHooks({
 
 // A bug in a file that is never loaded is not planted.
 process.once("message", () => {
-	if (missing.size > 0) throw new Error(`never loaded: ${[...missing].join(", ")}`);
+	if (missing.size > 0)
+		throw new Error(`files with planted bugs were never loaded: ${[...missing].join(", ")}`);
 });

@@ -19,7 +19,7 @@ export function plantIn(source: string, edits: readonly Edit[]): string {
 	for (const { file, find, replace } of edits) {
 		const count = source.split(find).length - 1;
 		if (count !== 1)
-			throw new Error(`${file}: the text to replace is there ${count} times, not once:\n${find}`);
+			throw new Error(`${file}: the text to replace occurs ${count} times, not once:\n${find}`);
 		source = source.replace(find, () => replace);
 	}
 	return source;

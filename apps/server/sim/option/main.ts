@@ -11,7 +11,7 @@ Usage: pnpm option [options]
 
   --seed <n>       the seed of all price paths (default 1)
   --paths <n>      price paths per row (default 200)
-  --assumed <%>    the volatility that the desk is configured for (default: the real one of each row)
+  --assumed <%>    the volatility that the desk is configured for (default: each row's real volatility)
   --json           print the rows as JSON
   --help           print this and exit`;
 

@@ -70,7 +70,7 @@ export async function startAttester({
 		if (
 			orders.some((order) => order.escrow !== first?.escrow || order.originChainId !== first.originChainId)
 		) {
-			return reply.code(400).send({ message: "the orders of one attestation must be of one escrow" });
+			return reply.code(400).send({ message: "the orders of an attestation must belong to one escrow" });
 		}
 		const answer = await attester.attest({ kind, orders, deliveries });
 		if ("refused" in answer) return reply.code(409).send(answer);

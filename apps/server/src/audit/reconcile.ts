@@ -171,7 +171,7 @@ export async function reconcile({
 		const events = await solanaEvents(solana, { ...reading, orders });
 		const slot = books.bookedBlocks.get(solana.chainId);
 		if (events.unknownDecisions > 0 && unchecked.size > 0) {
-			const why = "it decided orders whose terms only a chain that does not answer may tell";
+			const why = "it decided orders whose terms can only be read from a chain that does not answer";
 			unchecked.set(solana.chainId, why);
 		} else if (slot === undefined || !books.solana) {
 			const message = `chain ${solana.chainId} is not in the books`;
@@ -348,7 +348,7 @@ async function readHistory(
 	if (memory) rememberSolana(memory, history, nowMs);
 	if (history.failure !== undefined) throw history.failure;
 	if (history.unread.size > 0) {
-		throw new Error(`${history.strangers} transactions of others were read so far, and there are more`);
+		throw new Error(`${history.strangers} transactions of others were read so far, but there are more`);
 	}
 	const bookedSlot = books.bookedBlocks.get(solana.chainId);
 	if (bookedSlot !== undefined && bookedSlot < history.giftsMergedAt) {
@@ -368,7 +368,7 @@ async function finalBlock(
 	const { number, timestamp } = await client.getBlock({ blockTag: "finalized" });
 	const booked = bookedBlocks.get(chainId) ?? 0;
 	// Events after the node's block would seem not to have happened.
-	if (number < booked) throw new Error(`its node is at block ${number}, and the books at ${booked}`);
+	if (number < booked) throw new Error(`its node is at block ${number}, behind the books at ${booked}`);
 	return { number, timestamp };
 }
 

@@ -32,26 +32,28 @@ export function configProblems({
 	for (const { chainId, deployment } of all.length > 1 ? evmChains({ chains: all }) : []) {
 		const { threshold } = deployment.attesterSet;
 		if (attesters.length < threshold) {
-			problems.push(`attesters: chain ${chainId} needs ${threshold}, and there are ${attesters.length}`);
+			problems.push(
+				`attesters: chain ${chainId} needs ${threshold}, but only ${attesters.length} are listed`,
+			);
 		}
 	}
 	for (const chain of all) {
 		if (chain.secondProvider && isSameEndpoint(chain.rpcUrl, chain.secondProvider.rpcUrl)) {
 			problems.push(
-				`${nameOf(chain)}.secondProvider.rpcUrl: is the endpoint of rpcUrl, which would only agree with itself`,
+				`${nameOf(chain)}.secondProvider.rpcUrl: must be another endpoint than rpcUrl; one endpoint would only agree with itself`,
 			);
 		}
 		if (chain.unreleasedCapUsd < price.maximumUsd) {
 			problems.push(
-				`${nameOf(chain)}.unreleasedCapUsd: is below price.maximumUsd, and such a swap is never filled`,
+				`${nameOf(chain)}.unreleasedCapUsd: must be at least price.maximumUsd, or the largest swaps are never filled`,
 			);
 		}
 	}
-	if (price.minimumUsd >= price.maximumUsd) problems.push("price.minimumUsd: is not below price.maximumUsd");
+	if (price.minimumUsd >= price.maximumUsd) problems.push("price.minimumUsd: must be below price.maximumUsd");
 	const isReachable = !isLoopback(worker.host) || (worker.publicUrl && !isLoopback(hostOf(worker.publicUrl)));
 	if (isReachable && restate.identityKeys.length === 0) {
 		problems.push(
-			"restate.identityKeys: is empty, and the worker can be reached from other machines: whoever reaches it could have the vault pay. Give Restate a key (request-identity-private-key-pem-file) and put the public key that it logs at its start here",
+			"restate.identityKeys: must not be empty, since the worker can be reached from other machines, and any caller could make the vault pay. Give Restate a key (request-identity-private-key-pem-file) and put the public key that it logs at its start here",
 		);
 	}
 	if (feeDiscount) problems.push(...discountProblems(feeDiscount, { chains: all }));
@@ -86,10 +88,10 @@ function evmProblems(chain: EvmChainConfig): string[] {
 	const { entryPoint } = deployment.contracts;
 	return unmet([
 		deployment.kind === "eip1559" ||
-			`chains.${chainId}: is of kind ${deployment.kind}, and the fees of the chain below it cannot be priced yet`,
+			`chains.${chainId}: the kind ${deployment.kind} is not supported yet, since its fees on the chain below it cannot be priced`,
 		openProblems(chain),
 		entryPoint === entryPoint09Address ||
-			`chains.${chainId}: its deployment names the EntryPoint ${entryPoint}; ops are made for ${entryPoint09Address}`,
+			`chains.${chainId}: the deployment has the EntryPoint ${entryPoint}, but only ${entryPoint09Address} is supported`,
 	]);
 }
 
@@ -97,9 +99,9 @@ function openProblems(chain: ChainConfig): string[] {
 	const { openSeconds } = chain;
 	return unmet([
 		openSeconds <= maxOpenSeconds ||
-			`${nameOf(chain)}.openSeconds: must be at most ${maxOpenSeconds}: no wallet should sign for longer, and the SDK refuses`,
+			`${nameOf(chain)}.openSeconds: must be at most ${maxOpenSeconds}: the SDK refuses to sign for longer`,
 		openSeconds > minOpenSeconds ||
-			`${nameOf(chain)}.openSeconds: must be above ${minOpenSeconds}, for a quote to be built and submitted`,
+			`${nameOf(chain)}.openSeconds: must be above ${minOpenSeconds}, so that there is time to build and submit a quote`,
 	]);
 }
 
@@ -119,13 +121,13 @@ function solanaProblems(
 		slowest((chain) => chain.refundSeconds);
 	return unmet([
 		openProblems(solana),
-		least < most || `solana.blockhashSeconds: least, ${least}, is not below most, ${most}`,
+		least < most || `solana.blockhashSeconds: least, ${least}, must be below most, ${most}`,
 		openSeconds >= quoteSeconds + most ||
-			`solana.openSeconds: must be at least ${quoteSeconds + most}: what is built when a quote ends can land for ${most} more`,
+			`solana.openSeconds: must be at least ${quoteSeconds + most}: a transaction that is built when its quote expires can land for ${most} seconds more`,
 		computePrice <= maximumMicroLamportsPerUnit ||
-			`solana.computePriceMicroLamports: is above ${maximumMicroLamportsPerUnit}, and no fee payer signs for that`,
+			`solana.computePriceMicroLamports: must be at most ${maximumMicroLamportsPerUnit}: fee payers refuse to sign for more`,
 		markerSeconds > orderSeconds ||
-			`solana.markerSeconds: must be above ${orderSeconds}, in which an order is decided: what comes after could be paid twice`,
+			`solana.markerSeconds: must be above ${orderSeconds}, the longest that an order can take: without its marker an order could be paid twice`,
 		Object.keys(solana.outflowCaps)
 			.filter((symbol) => !symbols.includes(symbol))
 			.map((symbol) => `solana.outflowCaps.${symbol}: the deployment has no such asset`),
@@ -133,13 +135,13 @@ function solanaProblems(
 			.filter(({ kind, symbol }) => kind === "volatile" && solana.outflowCaps[symbol] === undefined)
 			.map(
 				({ symbol }) =>
-					`solana.outflowCaps: has no cap for ${symbol}, and a feed that is wrong would cost all of it`,
+					`solana.outflowCaps: needs a cap for ${symbol}: with a wrong feed, all of it could be lost`,
 			),
 		deployment.assets.map(({ symbol, kind, feed: { deviationBps } }) => {
 			const takenBps = (100 * solana.spreadBps[kind] + price.optionCentibps[kind]) / 100;
 			return (
 				takenBps >= deviationBps ||
-				`solana.spreadBps.${kind}: with price.optionCentibps.${kind} it takes ${takenBps}, and the feed of ${symbol} may be wrong by ${deviationBps}: each swap could take the rest`
+				`solana.spreadBps.${kind}: with price.optionCentibps.${kind} it charges ${takenBps} bps, but the feed of ${symbol} may be wrong by ${deviationBps} bps: each swap could gain the difference`
 			);
 		}),
 		deployment.assets
@@ -173,13 +175,13 @@ function settlementProblems(
 			if (unknown.length > 0) {
 				return unknown.map(
 					({ name, symbol }) =>
-						`${name}: the deployment does not say the deviationBps of the feed of ${symbol}, and another chain settles in another token`,
+						`${name}: the deployment must give the deviationBps of the feed of ${symbol}, since another chain settles in another token`,
 				);
 			}
 			const wrongBps = (one.deviationBps ?? 0) + (other.deviationBps ?? 0);
 			return takenBps >= wrongBps
 				? []
-				: `price.settlementSpreadBps: with price.optionCentibps.stable it takes ${takenBps}, and the feeds of ${one.symbol} and ${other.symbol} may be wrong by ${wrongBps}: each swap between them could take the rest`;
+				: `price.settlementSpreadBps: with price.optionCentibps.stable it charges ${takenBps} bps, but the feeds of ${one.symbol} and ${other.symbol} may be wrong by ${wrongBps} bps: each swap between them could gain the difference`;
 		}),
 	);
 }
@@ -202,13 +204,13 @@ function discountProblems(
 	const chain = evmChains(config).find((candidate) => candidate.chainId === chainId);
 	const names = tiers.map(({ name }) => name);
 	return unmet([
-		chain !== undefined || `feeDiscount.chainId: chain ${chainId} is not configured, or not of the EVM kind`,
+		chain !== undefined || `feeDiscount.chainId: chain ${chainId} is not configured, or is not an EVM chain`,
 		!chain ||
 			chain.deployment.feeDiscountToken !== undefined ||
 			`feeDiscount.chainId: the deployment of chain ${chainId} has no feeDiscountToken`,
 		names
 			.filter((name, i) => names.indexOf(name) !== i)
-			.map((name) => `feeDiscount.tiers: two are named ${name}`),
+			.map((name) => `feeDiscount.tiers: two tiers have the name ${name}`),
 		tiers.slice(1).map((tier, i) => {
 			const before = tiers[i];
 			const isAbove =
@@ -217,7 +219,7 @@ function discountProblems(
 				tier.discountPercent > before.discountPercent;
 			return (
 				isAbove ||
-				`feeDiscount.tiers: ${tier.name} must ask for more, and take more off, than ${before?.name}, which is before it`
+				`feeDiscount.tiers: ${tier.name} must have a higher minimum and a higher discountPercent than ${before?.name} before it`
 			);
 		}),
 	]);
@@ -234,11 +236,11 @@ function deadlineProblems(from: ChainConfig, to: ChainConfig): string[] {
 	const allSeconds = from.openSeconds + fillSeconds + refundSeconds;
 	return unmet([
 		fillSeconds > toFill ||
-			`fillSeconds: ${fillSeconds} ${way} is not above the ${toFill} in which ${to.deadAfterSeconds > 0 ? "both are final and a payment lands or dies" : "both are final"}`,
+			`fillSeconds: ${fillSeconds} ${way} must be above ${toFill}, the seconds until ${to.deadAfterSeconds > 0 ? "both chains are final and a payment has landed or expired" : "both chains are final"}`,
 		refundSeconds > bothFinal + sendSeconds ||
-			`refundSeconds: ${refundSeconds} ${way} leaves no time to release what was filled last: fill and release are final after ${bothFinal}`,
+			`refundSeconds: ${refundSeconds} ${way} leaves no time to release an order that is filled late: fill and release are final after ${bothFinal}`,
 		from.kind === "solana" ||
 			allSeconds <= maxRefundSeconds ||
-			`openSeconds, fillSeconds, refundSeconds: ${allSeconds} together ${way}, and an escrow takes ${maxRefundSeconds}`,
+			`openSeconds, fillSeconds, refundSeconds: are ${allSeconds} together ${way}, but the escrow allows at most ${maxRefundSeconds}`,
 	]);
 }

@@ -10,9 +10,9 @@ const portSchema = z.int().min(0).max(65_535);
 /** A web origin, as a browser sends it. */
 const originSchema = z.string().superRefine((text, context) => {
 	if (text === "*") {
-		context.addIssue("* would let every page use a key that it finds: name each origin");
+		context.addIssue("* would let any page use a leaked key: list each origin");
 	} else if (!URL.canParse(text) || new URL(text).origin !== text) {
-		context.addIssue("an origin is scheme, host and port alone, as in https://app.example");
+		context.addIssue("an origin has only a scheme, a host and a port, as in https://app.example");
 	}
 });
 /** An address, or a network as address/bits. */
@@ -24,15 +24,18 @@ const networkSchema = z.string().superRefine((text, context) => {
 	} else if (bits !== undefined && !(/^[1-9]\d{0,2}$/.test(bits) && Number(bits) <= longest)) {
 		context.addIssue(
 			bits === "0"
-				? "/0 would believe everyone who they are: name the proxies' own addresses"
-				: `a network of ${address} has 1 to ${longest} bits`,
+				? "/0 would trust every caller's claimed address: list the addresses of your proxies"
+				: `the prefix of ${address} must have 1 to ${longest} bits`,
 		);
 	}
 });
 /** A public key, as Restate logs it at its start. */
 const identityKeySchema = z
 	.string()
-	.regex(/^publickeyv1_[1-9A-HJ-NP-Za-km-z]{32,44}$/, "a public key of Restate is publickeyv1_ and base58");
+	.regex(
+		/^publickeyv1_[1-9A-HJ-NP-Za-km-z]{32,44}$/,
+		"a public key of Restate has the form publickeyv1_ and base58",
+	);
 const listenSchema = z.strictObject({ host: z.string().default("127.0.0.1"), port: portSchema });
 
 const rateSchema = z.strictObject({
@@ -91,7 +94,7 @@ const databaseSchema = z.strictObject({
 			worker: roleSchema.default("geoswap_worker"),
 			auditor: roleSchema.default("geoswap_auditor"),
 		})
-		.refine((roles) => new Set(Object.values(roles)).size === 3, "each process has a role of its own")
+		.refine((roles) => new Set(Object.values(roles)).size === 3, "each process must have its own role")
 		.prefault({}),
 });
 

@@ -46,7 +46,7 @@ export async function parseKeysOf(
 		return signer;
 	});
 	if (signers.length !== keys.length) {
-		throw new ConfigError(name, "has a key twice, or one that the deployment does not name");
+		throw new ConfigError(name, "has a key twice, or a key that the deployment does not name");
 	}
 	return keys;
 }

@@ -43,18 +43,19 @@ export function parseSealKeys(
 		.map(parseEntry)
 		.toSorted((a, b) => b.sealsFromMs - a.sealsFromMs);
 	if (new Set(entries.map(({ kid }) => kid)).size !== entries.length) {
-		throw new RangeError("two seal keys have one id");
+		throw new RangeError("two seal keys have the same id");
 	}
 	if (new Set(entries.map(({ sealsFromMs }) => sealsFromMs)).size !== entries.length) {
 		throw new RangeError(
-			"two seal keys begin to seal at one time: give every key but the first one a time of its own",
+			"two seal keys start to seal at the same time: give every key but the first its own time",
 		);
 	}
 	const keys = entries.map((entry, i) => ({
 		...entry,
 		retiredAtMs: entries[i - 1]?.sealsFromMs ?? Number.POSITIVE_INFINITY,
 	}));
-	if (!keys.some(({ sealsFromMs }) => sealsFromMs <= nowMs())) throw new RangeError("no seal key seals yet");
+	if (!keys.some(({ sealsFromMs }) => sealsFromMs <= nowMs()))
+		throw new RangeError("no seal key is active yet");
 	return { keys, openMs, nowMs };
 }
 
@@ -62,7 +63,7 @@ export function parseSealKeys(
 export function sealingKey({ keys, nowMs }: SealKeys): SealKey {
 	const now = nowMs();
 	const key = keys.find(({ sealsFromMs }) => sealsFromMs <= now);
-	if (!key) throw new RangeError("no seal key seals yet");
+	if (!key) throw new RangeError("no seal key is active yet");
 	return key;
 }
 
@@ -74,13 +75,13 @@ function parseEntry(entry: string): Omit<SealKey, "retiredAtMs"> {
 	const isExact = secret.length === 32 && secret.toString("base64url") === encoded;
 	// The message must not repeat the refused text, which may be most of a secret.
 	if (!/^[A-Za-z0-9_-]{1,32}$/.test(kid) || rest.length > 0 || more.length > 0 || !isExact) {
-		throw new RangeError("a seal key is an id, a colon, and 32 bytes of base64url");
+		throw new RangeError("a seal key must be an id, a colon and 32 bytes in base64url");
 	}
 	const key = { kid, header: headerOf(kid), secret: createSecretKey(secret) };
 	if (time === undefined) return { ...key, sealsFromMs: Number.NEGATIVE_INFINITY };
 	const sealsFromMs = /^\d{4}-\d\d-\d\dT\d\d:\d\d(:\d\d)?Z$/.test(time) ? Date.parse(time) : Number.NaN;
 	if (Number.isNaN(sealsFromMs)) {
-		throw new RangeError(`the time of the seal key ${kid} is not of the form 2026-12-01T00:00:00Z`);
+		throw new RangeError(`the time of the seal key ${kid} must have the form 2026-12-01T00:00:00Z`);
 	}
 	return { ...key, sealsFromMs };
 }

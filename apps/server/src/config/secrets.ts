@@ -13,7 +13,7 @@ const variables = {
 	AUDITOR_DATABASE_URL: "postgres://user:password@host:5432/geoswap, a login of the auditor's role",
 	REDIS_URL: "redis://host:6379",
 	GEOSWAP_SEAL_KEYS:
-		"kid:32 bytes in base64url, comma-separated; each but the first one with @ and when it begins to seal",
+		"kid:32 bytes in base64url, comma-separated; each but the first is followed by @ and the time from which it seals",
 	GEOSWAP_API_KEY_PEPPER: "at least 32 random characters",
 	GEOSWAP_RELAYER_KEYS: "chainId:0xprivatekey, comma-separated",
 	GEOSWAP_SOLANA_FEE_PAYER_KEYS:
@@ -29,7 +29,7 @@ export const secretNames = Object.keys(variables) as SecretName[];
 /** Returns a secret that this process cannot do without. */
 export function readSecret(name: SecretName, environment: NodeJS.ProcessEnv = process.env): string {
 	const value = environment[name];
-	if (!value) throw new ConfigError(name, `is not set in the environment; it is ${variables[name]}`);
+	if (!value) throw new ConfigError(name, `is not set in the environment. Set it to ${variables[name]}`);
 	return value;
 }
 

@@ -74,7 +74,7 @@ function evmDeskChain({ deployment, ...config }: EvmChainConfig): DeskChain {
 		assets.find(({ address }) => address === wrappedNative);
 	// Gas is paid in the native token: without its price the chain cannot be quoted.
 	if (!native)
-		throw new RangeError(`${name} lists neither its native token nor the wrapped one: no price of gas`);
+		throw new RangeError(`${name} lists neither its native token nor the wrapped one: gas has no price`);
 	return {
 		...config,
 		name,
@@ -93,7 +93,7 @@ function solanaDeskChain({ deployment, ...config }: SolanaChainConfig): DeskChai
 	const { name, escrow, vault, settlementToken } = deployment;
 	const assets = deployment.assets.map(solanaDeskAsset);
 	const native = assets.find(({ address }) => address === toSolanaWord(solanaNativeToken));
-	if (!native) throw new RangeError(`${name} does not list its native token: no price of fees`);
+	if (!native) throw new RangeError(`${name} does not list its native token: fees have no price`);
 	return {
 		...config,
 		name,

@@ -110,7 +110,7 @@ export function createDesk({
 				throw noRoute("paused", message, { side });
 			}
 			if (!isSideLive(resolved[side], issuedAtMs)) {
-				const message = `The price of ${asset.symbol} on ${chain.name} is not certain at the moment. Try again in a minute.`;
+				const message = `The price of ${asset.symbol} on ${chain.name} is uncertain at the moment. Try again in a minute.`;
 				throw noRoute("paused", message, { side });
 			}
 		}

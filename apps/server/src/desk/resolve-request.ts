@@ -90,7 +90,10 @@ export function resolveRequest(
 	function sameAsWallet(): Hex | undefined {
 		if (originChain.kind === destinationChain.kind) return wallet;
 		const { name } = destinationChain;
-		issues.push({ path: "recipient", message: `is needed: the wallet's address is none on ${name}` });
+		issues.push({
+			path: "recipient",
+			message: `is required: the wallet's address is not an address on ${name}`,
+		});
 		return undefined;
 	}
 }

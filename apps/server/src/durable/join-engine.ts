@@ -33,16 +33,18 @@ export function joinEngine({
 				admin,
 				url,
 				isAlive,
-				onRemoved: (dead) => log.warn(dead, "removed a deployment where nobody answers"),
+				onRemoved: (dead) => log.warn(dead, "removed the deployment of a worker that does not answer"),
 				signal,
 			});
 			const { id: deploymentId, isSuperseded: isOlder } = deployment;
 			log.info(
 				{ deploymentId },
-				isOlder ? "a newer version serves: this worker stands by" : "the engine knows this worker",
+				isOlder
+					? "this worker is on standby: a newer version is registered"
+					: "this worker is registered with the engine",
 			);
 		} catch (error) {
-			if (!signal.aborted) log.error({ err: error }, "the engine does not know this worker");
+			if (!signal.aborted) log.error({ err: error }, "this worker could not be registered with the engine");
 		}
 	}
 
@@ -53,7 +55,7 @@ export function joinEngine({
 			const { id } = deployment;
 			deployment = await keepRegistered({ admin, url, deployment });
 			if (deployment.id !== id) {
-				log.warn({ deploymentId: deployment.id }, "the engine had forgotten this worker, and knows it again");
+				log.warn({ deploymentId: deployment.id }, "the engine had lost this worker; it is registered again");
 			}
 		},
 		leave: async () => {
@@ -61,7 +63,7 @@ export function joinEngine({
 			const { id: deploymentId } = deployment;
 			if (!(await isSuperseded(admin, deploymentId))) return;
 			await forgetDeployment(admin, deploymentId);
-			log.info({ deploymentId }, "the engine has forgotten this worker");
+			log.info({ deploymentId }, "this worker is no longer registered with the engine");
 		},
 	};
 }

@@ -11,12 +11,12 @@ export function pokeAtOnce(engine: Engine, log: Log): Engine {
 		poke: async (target, options) => {
 			engine.poke(target, options).then(
 				() => {
-					if (isGone) log.info("the engine takes pokes again");
+					if (isGone) log.info("the engine accepts pokes again");
 					isGone = false;
 				},
 				(error: unknown) => {
 					// Logged once, not for every poke while the engine is down.
-					if (!isGone) log.warn({ err: error }, "the engine takes no pokes: ticks do what is due");
+					if (!isGone) log.warn({ err: error }, "the engine does not accept pokes; ticks do the due work");
 					isGone = true;
 				},
 			);

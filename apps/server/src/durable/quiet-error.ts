@@ -3,7 +3,7 @@
  * name the endpoint, whose address may hold a key, and the whole request, with what wallets signed.
  */
 export function quietError(error: unknown): Error {
-	if (!(error instanceof Error)) return new Error("something was thrown that is no error");
+	if (!(error instanceof Error)) return new Error("something that is not an error was thrown");
 	const { shortMessage = error.message } = error as { shortMessage?: string };
 	const [firstLine = ""] = shortMessage.split("\n");
 	const quiet = new Error(firstLine.replace(/\b[a-z]+:\/\/\S+/gi, "(an address)"));

@@ -19,7 +19,7 @@ export function trackPumps(pumps: Pumps): TrackedPumps {
 
 	function tracked(object: PokeTarget["object"]): Pump {
 		return async (key) => {
-			if (isFinishing) throw new Error("this worker stops");
+			if (isFinishing) throw new Error("this worker is stopping");
 			const name = `${object}/${key}`;
 			const run = pumps[object](key);
 			const ofKey = running.get(name) ?? new Set();

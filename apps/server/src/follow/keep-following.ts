@@ -49,7 +49,7 @@ export async function keepFollowing({
 		if (error instanceof FinalityBrokenError) {
 			await pauseOnBrokenFinality({ db: pool, chainId, error, log, nowMs: nowMs() });
 		} else {
-			log.error({ chainId, err: error }, "following the chain failed; it is tried again");
+			log.error({ chainId, err: error }, "following the chain failed; retrying");
 		}
 	}
 }

@@ -45,6 +45,6 @@ function selectorOf(errorName: string): Hex {
 	const item = [...geoVaultAbi, ...geoEscrowAbi].find(
 		(candidate) => candidate.type === "error" && candidate.name === errorName,
 	);
-	if (item?.type !== "error") throw new Error(`no contract of ours has the error ${errorName}`);
+	if (item?.type !== "error") throw new Error(`none of our contracts has the error ${errorName}`);
 	return toFunctionSelector(formatAbiItem(item));
 }

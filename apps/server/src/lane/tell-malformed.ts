@@ -7,6 +7,9 @@ export function tellMalformed(
 	malformed: readonly MalformedJob[],
 ): void {
 	for (const { swapId, kind, err } of malformed) {
-		log.error({ ...id, swapId, kind, err }, "the job cannot be read: an open is refused, any other waits");
+		log.error(
+			{ ...id, swapId, kind, err },
+			"the job cannot be read; an open is refused, any other job waits",
+		);
 	}
 }

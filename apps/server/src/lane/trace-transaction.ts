@@ -43,6 +43,6 @@ export async function traceTransaction(
 			});
 		}
 	} catch (err) {
-		log.warn({ chainId, hash, err }, "a transaction is missing in traces");
+		log.warn({ chainId, hash, err }, "a transaction could not be traced");
 	}
 }

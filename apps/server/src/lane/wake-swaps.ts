@@ -9,6 +9,6 @@ export async function wakeSwaps(
 	if (swapIds.length === 0) return;
 	// If the poke fails, the tick finds the swaps.
 	await engine.poke({ object: "round", key: "0" }).catch((err: unknown) => {
-		log.warn({ swapIds, err }, "no round was asked for");
+		log.warn({ swapIds, err }, "the round could not be poked");
 	});
 }

@@ -8,7 +8,7 @@ export function checkName(option: string, name: string): string {
 	if (!isPrintable || name.length > maxLength || name !== name.normalize("NFC")) {
 		throw new ConfigError(
 			option,
-			`must be 1 to ${maxLength} printable characters, with single spaces and only inside`,
+			`must be 1 to ${maxLength} printable characters, with spaces only between words and one at a time`,
 		);
 	}
 	return name;

@@ -84,7 +84,7 @@ async function refuseDelegatedRelayers(
 		if (await client.getCode({ address })) {
 			throw new ConfigError(
 				"GEOSWAP_RELAYER_KEYS",
-				`${address} has code on chain ${chainId} and cannot bundle`,
+				`${address} has code on chain ${chainId} and cannot send bundles: use an account without code`,
 			);
 		}
 	}

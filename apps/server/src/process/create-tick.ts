@@ -47,9 +47,9 @@ export function createTick({
 		onRunHere?.(target.object);
 		try {
 			await pumps[target.object](target.key);
-			log.info(target, "overdue: done by this worker's tick");
+			log.info(target, "overdue work was done by this worker's tick");
 		} catch (error) {
-			log.warn({ ...target, err: error }, "overdue, and it failed here too; it is tried again");
+			log.warn({ ...target, err: error }, "overdue work failed in this worker's tick; retrying");
 		}
 	}
 

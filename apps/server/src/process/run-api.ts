@@ -82,20 +82,20 @@ export async function runApi(configPath: string): Promise<void> {
 		() => true,
 		(error: unknown) => {
 			if (error instanceof ConfigError) throw error;
-			log.warn({ err: error }, "the database does not answer yet: it is checked once it does");
+			log.warn({ err: error }, "the database does not answer; it is checked as soon as it does");
 			return false;
 		},
 	);
 	const listener = createSwapListener({
 		url: databaseUrl,
 		db: pool,
-		onError: (error) => log.warn({ err: error }, "the listener lost its connection"),
+		onError: (error) => log.warn({ err: error }, "the swap listener lost its connection; reconnecting"),
 	});
 	const prices = { config, chains: [...chains.values()], nowMs, signal: stopping.signal, log };
 	const { book, kept } = keepPrices(prices);
 	const pauses = await createPauseList({
 		db: pool,
-		onError: (error) => log.warn({ err: error }, "the database did not answer for pauses"),
+		onError: (error) => log.warn({ err: error }, "the database did not answer when pauses were read"),
 	});
 	const desk = createDesk({ config, book, pauses, nowMs, random: randomBytes });
 	if (meter) {
@@ -117,7 +117,7 @@ export async function runApi(configPath: string): Promise<void> {
 		pepper,
 		limits: { rates: config.api.rates, heldStatusCalls: config.api.heldStatusCalls },
 		nowMs,
-		onError: (error) => log.warn({ err: error }, "the database did not answer for API keys"),
+		onError: (error) => log.warn({ err: error }, "the database did not answer when API keys were read"),
 	});
 
 	const rateLimits = createRateLimits({ redis, unauthenticatedPerSecond });
@@ -185,7 +185,7 @@ async function keepChecking(
 			return await check();
 		} catch (error) {
 			if (!(error instanceof ConfigError)) continue;
-			log.error({ err: error }, "the database is not the one that this process needs: it stops");
+			log.error({ err: error }, "the database is not usable by this process; stopping");
 			process.exitCode = 2;
 			process.kill(process.pid, "SIGTERM");
 			return;

@@ -39,7 +39,7 @@ export async function runUntilStopped({
 		try {
 			await one();
 		} catch (error) {
-			log.error({ err: error }, "not all could be closed");
+			log.error({ err: error }, "a part could not be closed");
 			process.exitCode ??= 1;
 		}
 	}

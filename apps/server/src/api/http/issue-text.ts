@@ -31,7 +31,7 @@ export function issueText(issue: z.core.$ZodRawIssue): string {
 		case "unrecognized_keys":
 			return "unknown field";
 		default:
-			return "does not have the form that this field takes";
+			return "does not have the format of this field";
 	}
 }
 

@@ -22,7 +22,7 @@ export function parseBody(bytes: unknown): Record<string, unknown> {
 	const duplicate = findDuplicateKey(text, value);
 	if (duplicate !== undefined) {
 		throw new SwapError("INVALID_REQUEST", {
-			issues: [{ path: shortened(duplicate), message: "stands twice in one object: send it once" }],
+			issues: [{ path: shortened(duplicate), message: "appears twice in one object: send it once" }],
 		});
 	}
 	return value as Record<string, unknown>;

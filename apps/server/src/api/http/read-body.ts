@@ -36,7 +36,7 @@ export function readBody(
 		}
 
 		function onGone(): void {
-			const issue = { path: "", message: "the body did not arrive whole" };
+			const issue = { path: "", message: "the body did not arrive completely" };
 			end(new SwapError("INVALID_REQUEST", { issues: [issue] }));
 		}
 

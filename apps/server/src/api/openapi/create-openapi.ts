@@ -15,17 +15,17 @@ import type { DocumentedRoute } from "./route-doc.ts";
 const description = `Geoswap swaps a token on one chain into a token on another, for a wallet that holds no gas token, with one
 signature. Gas comes out of the input. The swap either delivers or gives the whole input back.
 
-Quote, build, sign, submit, poll: the way of a swap, and what all endpoints have in common, is told on the service's
-\`/docs\`. Every error has a page at \`/docs/errors/{code}\`.
+A swap has five steps: quote, build, sign, submit, poll. The service's \`/docs\` explains them, and what all endpoints have
+in common. Every error has a page at \`/docs/errors/{code}\`.
 
-Success is always 200. Every error has the same body, \`ErrorBody\`: \`code\` and \`next\` are for a machine, \`message\` is for
-a person. A path that does not exist is 404 \`NOT_FOUND\`, and a method that a path does not take 405 \`METHOD_NOT_ALLOWED\`
-with \`Allow\`; both come before the key is looked at. Objects may get more fields, and lists that are marked
-\`x-extensible-enum\` more values: clients tolerate what they do not know.`;
+Success is always 200. Every error has the same body, \`ErrorBody\`: \`code\` and \`next\` are for programs, \`message\` is for
+people. A path that does not exist is 404 \`NOT_FOUND\`; a method that a path does not support is 405 \`METHOD_NOT_ALLOWED\`,
+with \`Allow\`. Both are checked before the key. Later versions may add fields to objects, and values to lists that are marked
+\`x-extensible-enum\`: clients must tolerate those they do not know.`;
 
 const tags = [
-	{ name: "Swap", description: "The way of a swap." },
-	{ name: "Lists", description: "What is offered, and what an account has swapped." },
+	{ name: "Swap", description: "The steps of a swap." },
+	{ name: "Lists", description: "The chains and tokens that are offered, and the account's swaps." },
 	{ name: "Service", description: "The service itself. No key is needed." },
 ];
 
@@ -41,7 +41,7 @@ export function createOpenapi(routes: readonly DocumentedRoute[]): OpenapiDocume
 		openapi: "3.1.0",
 		info: {
 			title: "Geoswap",
-			summary: "Swaps across chains, gasless, with one signature.",
+			summary: "Gasless swaps across chains, with one signature.",
 			description,
 			version: interfaceVersion,
 			license: { name: "MIT", identifier: "MIT" },
@@ -55,19 +55,22 @@ export function createOpenapi(routes: readonly DocumentedRoute[]): OpenapiDocume
 					type: "apiKey",
 					in: "header",
 					name: "x-api-key",
-					description: "A key that the operator has made. It names the account, and what it may ask.",
+					description: "An API key that the operator has created. It identifies the account and its limits.",
 				},
 			},
 			headers: {
 				"x-request-id": {
-					description: "Of this request: what to name to the operator.",
+					description: "The request's id, to give to the operator.",
 					schema: { type: "string" },
 					example: "7b0d2a4e-6f0c-4a53-9d0e-2f5b1c3a8e64",
 				},
-				"ratelimit-limit": integerHeader("How many requests of this kind the key can make at once.", 400),
-				"ratelimit-remaining": integerHeader("How many of them are left.", 399),
-				"ratelimit-reset": integerHeader("In how many seconds there are more again.", 1),
-				"retry-after": integerHeader("How many seconds to wait.", 1),
+				"ratelimit-limit": integerHeader(
+					"The number of requests of this kind that the key can make at once.",
+					400,
+				),
+				"ratelimit-remaining": integerHeader("The number of these requests that are left.", 399),
+				"ratelimit-reset": integerHeader("The number of seconds until more requests are available.", 1),
+				"retry-after": integerHeader("The number of seconds to wait.", 1),
 			},
 			examples: errorExamples(),
 			responses: { AnyError: anyErrorResponse() },

@@ -17,7 +17,9 @@ type ErrorDoc<Code extends ErrorCode> = (Code extends keyof ErrorDetails
 
 const wallet = "0x19E7E376E7C213B7E7e7e46cc70A5dD086DAff2A";
 const delegate = "0xdaf95cec9F422D8d9CA7c0Fe2a449890b36D0Fd8";
-const expired = z.object({ expiredAt: z.iso.datetime({ precision: 3 }).describe("When it expired.") });
+const expired = z.object({
+	expiredAt: z.iso.datetime({ precision: 3 }).describe("When the quote or op expired."),
+});
 
 /** The schemas of each error's details, with plausible examples. */
 const errorDocs: { [Code in ErrorCode]: ErrorDoc<Code> } = {
@@ -26,16 +28,16 @@ const errorDocs: { [Code in ErrorCode]: ErrorDoc<Code> } = {
 			issues: z
 				.array(
 					z.object({
-						path: z.string().describe("The field, with dots between an object and its fields."),
+						path: z.string().describe("The path of the field, with dots between an object and its fields."),
 						message: z.string().describe("What is wrong with it."),
 					}),
 				)
 				.describe("What is wrong, field by field. An empty path is the request itself."),
-			accepted: z.array(z.string()).exactOptional().describe("The fields that there are."),
+			accepted: z.array(z.string()).exactOptional().describe("The known fields."),
 			didYouMean: z
 				.record(z.string(), z.string())
 				.exactOptional()
-				.describe("For a field that is unknown, the one that may have been meant."),
+				.describe("For an unknown field, the known field that was probably meant."),
 		}),
 		example: {
 			issues: [{ path: "slippage", message: "unknown field" }],
@@ -49,11 +51,14 @@ const errorDocs: { [Code in ErrorCode]: ErrorDoc<Code> } = {
 	INVALID_SIGNATURE: {
 		details: z.object({
 			expected: z.string().describe("The wallet that must sign."),
-			recovered: z.string().exactOptional().describe("Who signed, if these were the right bytes."),
+			recovered: z
+				.string()
+				.exactOptional()
+				.describe("The address that signed, assuming that it signed the right bytes."),
 			looksLike: z
 				.string()
 				.exactOptional()
-				.describe("The usual mistake it looks like: `hex_text` or `no_prefix`."),
+				.describe("The common mistake that the signature looks like: `hex_text` or `no_prefix`."),
 		}),
 		example: {
 			expected: wallet,
@@ -62,7 +67,7 @@ const errorDocs: { [Code in ErrorCode]: ErrorDoc<Code> } = {
 		},
 	},
 	TRANSACTION_CHANGED: {
-		details: z.object({ changed: z.string().describe("The first part that is not as it was built.") }),
+		details: z.object({ changed: z.string().describe("The first part that differs from what was built.") }),
 		example: { changed: "instructions" },
 		alsoNext: "contact_operator",
 	},
@@ -70,12 +75,12 @@ const errorDocs: { [Code in ErrorCode]: ErrorDoc<Code> } = {
 	INVALID_TOKEN: {
 		details: z.object({
 			reason: openEnum(["unreadable", "wrong_endpoint", "other_account"]).describe(
-				"Why it does not open here.",
+				"Why the token is not accepted.",
 			),
 			endpoint: z
 				.string()
 				.exactOptional()
-				.describe("With `wrong_endpoint`: the one that takes it, as method and path."),
+				.describe("With `wrong_endpoint`: the endpoint that takes the token, as method and path."),
 		}),
 		example: { reason: "unreadable" },
 		alsoNext: "fix_request",
@@ -83,30 +88,32 @@ const errorDocs: { [Code in ErrorCode]: ErrorDoc<Code> } = {
 	SWAP_NOT_FOUND: {},
 	NOT_FOUND: {},
 	METHOD_NOT_ALLOWED: {
-		details: z.object({ allow: z.array(z.string()).describe("The methods that it takes.") }),
+		details: z.object({ allow: z.array(z.string()).describe("The methods that the path supports.") }),
 		example: { allow: ["POST"] },
 	},
 	REQUEST_TIMEOUT: {},
 	NEEDS_DELEGATION: {
 		details: z.object({
-			delegationTarget: z.string().describe("To be signed as the authorization's `address`."),
-			accountNonce: z.int().describe("To be signed as the authorization's `nonce`."),
+			delegationTarget: z.string().describe("Sign it as the authorization's `address`."),
+			accountNonce: z.int().describe("Sign it as the authorization's `nonce`."),
 		}),
 		example: { delegationTarget: delegate, accountNonce: 0 },
 	},
 	INVALID_AUTHORIZATION: {
 		details: z.object({
 			reason: openEnum(["nonce", "signer", "address", "chain", "pending_transactions"]).describe(
-				"What does not fit.",
+				"What does not match the wallet's state.",
 			),
-			expected: z.union([z.string(), z.int()]).exactOptional().describe("What it should be."),
+			expected: z.union([z.string(), z.int()]).exactOptional().describe("The expected value."),
 		}),
 		example: { reason: "nonce", expected: 4 },
 		alsoNext: "retry",
 	},
 	LIQUIDITY_CHANGED: {
 		details: z.object({
-			reason: openEnum(["price", "stock", "paused"]).describe("Why what was quoted cannot be kept."),
+			reason: openEnum(["price", "stock", "paused"]).describe(
+				"Why the quoted output is no longer available.",
+			),
 		}),
 		example: { reason: "price" },
 		alsoNext: "fix_request",
@@ -124,22 +131,24 @@ const errorDocs: { [Code in ErrorCode]: ErrorDoc<Code> } = {
 			delegatedTo: z
 				.string()
 				.exactOptional()
-				.describe("The other provider's contract. Absent where the wallet is itself a contract."),
+				.describe("The other provider's contract. Absent if the wallet is itself a contract."),
 		}),
 		example: { delegatedTo: "0x63c0c19a282a1B52b07dD5a65b58948A07DAE32B" },
 	},
 	NO_ROUTE: {
 		details: z.object({
-			reason: openEnum(["chain", "token", "pair", "paused", "capacity"]).describe("Why it is not offered."),
+			reason: openEnum(["chain", "token", "pair", "paused", "capacity"]).describe(
+				"Why the swap is not offered.",
+			),
 			side: z
 				.enum(["origin", "destination"])
 				.exactOptional()
-				.describe("Which side of the swap it is, where it is one of them."),
+				.describe("The side of the swap that is not offered, if only one is."),
 			accepted: z
 				.array(z.string())
 				.exactOptional()
 				.describe(
-					"With `chain` the chain ids, with `token` the addresses of that chain's tokens: each can be sent in the field of that side as it stands here.",
+					"The values that are offered: chain ids with the reason `chain`, token addresses of the chain with `token`. Send one of them in the field of that side.",
 				),
 			maximumAmount: z.string().exactOptional().describe("The most that can be swapped now."),
 		}),
@@ -155,13 +164,13 @@ const errorDocs: { [Code in ErrorCode]: ErrorDoc<Code> } = {
 	INSUFFICIENT_BALANCE: {
 		details: z.object({
 			balance: z.string().describe("What the wallet can give now."),
-			required: z.string().describe("What the swap takes."),
+			required: z.string().describe("What the swap needs."),
 		}),
 		example: { balance: "7500000", required: "10000000" },
 	},
 	SIMULATION_FAILED: {
 		details: z.object({
-			reason: z.string().describe("What the chain said, in its words, or why the recipient cannot be paid."),
+			reason: z.string().describe("The chain's own error message, or why the recipient cannot be paid."),
 		}),
 		example: { reason: "ERC20: transfer amount exceeds balance" },
 	},
@@ -169,15 +178,18 @@ const errorDocs: { [Code in ErrorCode]: ErrorDoc<Code> } = {
 		details: z.object({
 			reason: openEnum(["rate", "gas_budget", "reserved_value", "recipients_refused", "unopened_swaps"])
 				.exactOptional()
-				.describe("Which limit it is."),
-			retryAfterSeconds: z.number().exactOptional().describe("How long to wait, as `Retry-After` says."),
+				.describe("The limit that was reached."),
+			retryAfterSeconds: z
+				.number()
+				.exactOptional()
+				.describe("How many seconds to wait, as in `Retry-After`."),
 		}),
 		example: { reason: "rate", retryAfterSeconds: 1 },
 	},
 	INTERNAL: {},
 	UPSTREAM_UNAVAILABLE: {
 		details: z.object({
-			upstream: z.string().exactOptional().describe("What does not answer."),
+			upstream: z.string().exactOptional().describe("The chain or service that does not answer."),
 			notReady: z
 				.array(
 					z.object({
@@ -186,7 +198,7 @@ const errorDocs: { [Code in ErrorCode]: ErrorDoc<Code> } = {
 					}),
 				)
 				.exactOptional()
-				.describe("Of GET /ready: all that this process waits for, or that it is stopping."),
+				.describe("Only from GET /ready: everything that this process waits for, or that it is stopping."),
 		}),
 		example: { upstream: "chain 8453" },
 	},
@@ -217,15 +229,15 @@ export function errorSchema(code: ErrorCode): z.ZodType {
 	const { details, alsoNext } = errorDocs[code];
 	return z
 		.object({
-			code: z.literal(code).describe("Which error it is, for a machine."),
-			message: z.string().describe("What happened and what to do, for a person."),
-			next: (alsoNext ? z.enum([next, alsoNext]) : z.literal(next)).describe("What to do, for a machine."),
+			code: z.literal(code).describe("The error's code, for programs."),
+			message: z.string().describe("What happened and what to do, for people."),
+			next: (alsoNext ? z.enum([next, alsoNext]) : z.literal(next)).describe("What to do, for programs."),
 			retryable:
 				alsoNext === "retry"
 					? z.boolean().describe("True with `next: retry`: the same bytes may succeed later.")
 					: z.literal(retryable).describe("Whether the same bytes may succeed later."),
-			requestId: z.string().describe("What to name to the operator."),
-			...(details && { details: details.describe("More of it, for a machine.") }),
+			requestId: z.string().describe("The request's id, to give to the operator."),
+			...(details && { details: details.describe("More about the error, for programs.") }),
 		})
 		.describe(`HTTP ${http}. ${message}`);
 }
@@ -233,15 +245,18 @@ export function errorSchema(code: ErrorCode): z.ZodType {
 /** The errors that a client must be ready for: codes, next steps and details may be added. */
 export const otherErrorSchema = z
 	.object({
-		code: z.string().describe("Which error it is, for a machine."),
-		message: z.string().describe("What happened and what to do, for a person."),
-		next: z.string().describe("One that is unknown is `contact_operator`."),
+		code: z.string().describe("The error's code, for programs."),
+		message: z.string().describe("What happened and what to do, for people."),
+		next: z.string().describe("What to do, for programs. Treat an unknown value as `contact_operator`."),
 		retryable: z.boolean().describe("Whether the same bytes may succeed later."),
-		requestId: z.string().describe("What to name to the operator."),
-		details: z.record(z.string(), z.unknown()).exactOptional().describe("More of it, for a machine."),
+		requestId: z.string().describe("The request's id, to give to the operator."),
+		details: z
+			.record(z.string(), z.unknown())
+			.exactOptional()
+			.describe("More about the error, for programs."),
 	})
 	.describe(
-		"An error with a code, a next step or details that this version does not have. Treat it by its `next` and its HTTP status.",
+		"An error with a code, a next step or details that this version does not have. Handle it by its `next` and its HTTP status.",
 	);
 
 /** Converts a code such as `NO_ROUTE` to `NoRouteError`. */

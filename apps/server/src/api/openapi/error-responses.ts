@@ -43,7 +43,7 @@ export function errorResponses(
 export function anyErrorResponse(): Answer {
 	return {
 		description:
-			"Any other error. A path that does not exist is 404 `NOT_FOUND`; a method that a path does not take is 405 `METHOD_NOT_ALLOWED`, with `Allow`. Both come before the key is looked at.",
+			"Any other error. A path that does not exist is 404 `NOT_FOUND`; a method that a path does not support is 405 `METHOD_NOT_ALLOWED`, with `Allow`. Both are checked before the key.",
 		headers: requestIdHeader,
 		content: {
 			"application/json": {
@@ -73,7 +73,8 @@ function errorAnswer(codes: ErrorCode[], { description, headers }: Omit<Answer, 
 export function errorSchemas(): Record<string, JsonSchema> {
 	return {
 		ErrorBody: {
-			description: "The body of every error: one of this version's, or what a later one may answer.",
+			description:
+				"The body of every error: one of this version's errors, or one that a later version may add.",
 			anyOf: [{ $ref: "#/components/schemas/KnownError" }, { $ref: "#/components/schemas/OtherError" }],
 		},
 		KnownError: {

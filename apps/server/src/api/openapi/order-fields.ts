@@ -12,14 +12,14 @@ export const orderFieldsSchema = z
 		escrow: word.describe("Who holds the input until the order is decided."),
 		originVault: word.describe("Who gets the input once the output is delivered."),
 		destinationVault: word.describe("Who pays the output."),
-		attesterSet: word.describe("Those who attest the delivery, by their hash."),
-		wallet: word.describe("Who gives the input, and gets it back where the order is refunded."),
+		attesterSet: word.describe("The hash of the attester set that attests the delivery."),
+		wallet: word.describe("Who gives the input, and gets it back if the order is refunded."),
 		inputToken: word.describe("The token that is given."),
 		inputAmount: number.describe("How much of it, in its smallest unit."),
 		outputToken: word.describe("The token that is delivered."),
-		minOutput: number.describe("The least that is delivered: below it the input goes back."),
+		minOutput: number.describe("The minimum delivery. If less could be delivered, the input is refunded."),
 		recipient: word.describe("Who gets the output."),
 		swapKey: word.describe("The swap's id, as a number."),
 		deadlines: number.describe("Open deadline, fill deadline and refund time, packed."),
 	} satisfies { [Field in keyof OrderJson]: z.ZodType<string> })
-	.describe("The terms: what is given, what is owed, by when. An address is 32 bytes here.");
+	.describe("The order's terms: input, output and deadlines. An address is 32 bytes here.");

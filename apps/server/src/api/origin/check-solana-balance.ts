@@ -19,7 +19,7 @@ export function checkSolanaBalance(order: Order, available: Amount): void {
 			"INSUFFICIENT_BALANCE",
 			{ balance: String(available), required: String(inputAmount + emptyAccountRentLamports) },
 			{
-				message: `What is left in the wallet must be nothing, or at least ${emptyAccountRentLamports} lamports: Solana keeps no account with less. Fund it, or request a quote for another amount.`,
+				message: `The swap must leave nothing in the wallet, or at least ${emptyAccountRentLamports} lamports: Solana keeps no account with less. Fund it, or request a quote for another amount.`,
 			},
 		);
 	}

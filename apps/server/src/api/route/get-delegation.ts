@@ -48,7 +48,7 @@ export function getDelegation({
 			const chain = chains.get(chainId);
 			if (!chain) {
 				const known = [...chains.keys(), ...(solana ? [solana.chainId] : [])];
-				const message = `not a chain of this service; these are: ${known.join(", ")}`;
+				const message = `not a chain of this service; its chains are: ${known.join(", ")}`;
 				throw new SwapError("INVALID_REQUEST", { issues: [{ path: "chainId", message }] });
 			}
 			const { walletAddress } = parseRequest(evmWalletSchema, query);

@@ -84,7 +84,7 @@ export function getReady({
 		try {
 			return { ...of, problem: await within(timeoutMs, check()) };
 		} catch (err) {
-			log.debug({ check: of.name, err }, "the check failed");
+			log.debug({ check: of.name, err }, "a readiness check failed");
 			return { ...of, problem: "it does not answer" };
 		}
 	}
@@ -122,6 +122,9 @@ function notReadyError(notReady: Problem[]): SwapError<"UPSTREAM_UNAVAILABLE"> {
 	return new SwapError(
 		"UPSTREAM_UNAVAILABLE",
 		{ ...(notReady[0] && { upstream: notReady[0].name }), notReady },
-		{ message: "This process should get no requests now. See details.notReady, and ask another one." },
+		{
+			message:
+				"This process is not ready for requests. See details.notReady, and send the request to another process.",
+		},
 	);
 }

@@ -79,14 +79,14 @@ export function getSwaps({
 		const opened = await openToken<Cursor>(sealKeys, cursor, { purpose, accountId }).catch((error) => {
 			if (error instanceof SwapError && error.code === "INVALID_TOKEN") {
 				throw wrongCursor(
-					"is none of this account's: send nextCursor as it was answered, or begin anew without",
+					"is not a cursor of this account: send nextCursor unchanged, or start again without a cursor",
 				);
 			}
 			throw error;
 		});
 		if (opened.status !== status) {
 			throw wrongCursor(
-				`is of a list with ${statusText(opened.status)}, and this one is with ${statusText(status)}`,
+				`belongs to a list with ${statusText(opened.status)}, but this request has ${statusText(status)}`,
 			);
 		}
 		return opened.before;

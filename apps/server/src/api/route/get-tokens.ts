@@ -34,7 +34,7 @@ export function getTokens({
 			const { price } = config;
 			const known = config.chains.map((chain) => chain.chainId);
 			if (chainId !== undefined && !known.includes(chainId)) {
-				const message = `not a chain of this service; these are: ${known.join(", ")}`;
+				const message = `not a chain of this service; its chains are: ${known.join(", ")}`;
 				throw new SwapError("INVALID_REQUEST", { issues: [{ path: "chainId", message }] });
 			}
 			return {

@@ -81,7 +81,7 @@ function anotherExecuted(): SwapError {
 		{
 			next: "contact_operator",
 			message:
-				"Another transaction of the same quote was executed, and the input was taken by that one. Submit that one again, with its geoOpToken; without it, give the operator the wallet and the requestId.",
+				"Another transaction of the same quote was executed and took the input. Submit that transaction again, with its geoOpToken; if you do not have it, give the operator the wallet and the requestId.",
 		},
 	);
 }

@@ -51,7 +51,9 @@ export function readyChecks({
 			name: "redis",
 			check: async () => {
 				const answer = await redis.run({ name: "geoswapReady", lua: "return 1" }, [], []);
-				return answer === undefined ? "it does not answer: each process counts its own limits" : undefined;
+				return answer === undefined
+					? "it does not answer; each process counts its own requests for the rate limits"
+					: undefined;
 			},
 		},
 		{
@@ -77,9 +79,9 @@ export function readyChecks({
 	function priceProblem(chain: WatchedChain): string | undefined {
 		const { chainId, assets } = chain;
 		const ageMs = book.ageMs(chainId, { nowMs: nowMs() });
-		if (ageMs === undefined) return "none were read yet";
+		if (ageMs === undefined) return "no prices were read yet";
 		if (!book.isReady(chainId, { nowMs: nowMs() })) {
-			return `the newest are ${Math.round(ageMs / 1_000)} s old`;
+			return `the newest prices are ${Math.round(ageMs / 1_000)} s old`;
 		}
 		const isAnyLive = assets.some(({ token }) => desk.isLive({ chainId, token }));
 		return isAnyLive ? undefined : `nothing is quoted: ${assetProblem(chain)}`;
@@ -91,10 +93,10 @@ export function readyChecks({
 		const dead = assets.filter(({ token }) => !desk.isLive({ chainId, token }));
 		const problems = [
 			symbolsText(
-				"the feed is stale of",
+				"the feed is stale:",
 				dead.filter((asset) => !isFeedLive(asset)),
 			),
-			symbolsText("paused, by another feed or by pools that disagree:", dead.filter(isFeedLive)),
+			symbolsText("not quoted, because another feed is stale or pools disagree:", dead.filter(isFeedLive)),
 		].flat();
 		return problems.length > 0 ? problems.join("; ") : undefined;
 	}

@@ -37,7 +37,7 @@ export function createRecipientAccounts({
 		cacheSeconds,
 		timeoutMs,
 		nowMs,
-		onError: (err) => log.warn({ chainId, err }, "a recipient's token account was not read"),
+		onError: (err) => log.warn({ chainId, err }, "a recipient's token account could not be read"),
 		read: async (key, signal) => {
 			const [wallet, token] = key.split(" ") as [Hex, Hex];
 			const { hasAccount, payProblem } = await readSolanaWallet(solana, {

@@ -46,7 +46,7 @@ function wrongEndpoint(endpoint: string): SwapError<"INVALID_TOKEN"> {
 	return new SwapError(
 		"INVALID_TOKEN",
 		{ reason: "wrong_endpoint", endpoint },
-		{ message: `This token is for ${endpoint}. Send it there as it is.`, next: "fix_request" },
+		{ message: `This token is for ${endpoint}. Send it there unchanged.`, next: "fix_request" },
 	);
 }
 

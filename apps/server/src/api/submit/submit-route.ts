@@ -194,7 +194,7 @@ export function submitRoute<Op extends { quote: SealedQuote }, Signed extends { 
 			// The round tells the lanes about an op that was just submitted.
 			engine
 				.poke({ object: "round", key: "0" })
-				.catch((err: unknown) => log.warn({ swapId, err }, "no round was asked for"));
+				.catch((err: unknown) => log.warn({ swapId, err }, "the round could not be poked"));
 		}
 	}
 
@@ -348,7 +348,7 @@ export function submitRoute<Op extends { quote: SealedQuote }, Signed extends { 
 			{ reason: "gas_budget", retryAfterSeconds },
 			{
 				message:
-					"Swaps of this account that are not settled have used up the day's budget of gas, or may use it up. Send it again later. An order that is open already and that nobody submits in time is refunded after its deadline.",
+					"Swaps of this account that did not settle have used up its daily gas budget, or may use it up. Send the request again later. An order that is already open and is not submitted in time is refunded after its deadline.",
 			},
 		);
 	}
@@ -362,7 +362,7 @@ export function submitRoute<Op extends { quote: SealedQuote }, Signed extends { 
 			"RATE_LIMITED",
 			{ reason: "unopened_swaps", retryAfterSeconds: openedSeconds },
 			{
-				message: `This ${whose} has ${most} swaps whose orders are not open yet, which is as many as it may have. Send it again once one of them is open.`,
+				message: `This ${whose} has ${most} swaps whose orders are not open yet, which is the maximum. Send the request again once one of them is open.`,
 			},
 		);
 	}
@@ -384,9 +384,9 @@ export function submitRoute<Op extends { quote: SealedQuote }, Signed extends { 
 const openedSeconds = 15;
 
 const struckOut =
-	"Too many swaps of this account were refunded in the last day because their recipients could not be paid. Send it again later, to a recipient that accepts the output token.";
+	"Too many swaps of this account were refunded in the last day because their recipients could not be paid. Send the request again later, for a recipient that accepts the output token.";
 const openedAfterStrikes =
-	"The order is open on its chain, but too many swaps of this account were refunded in the last day because their recipients could not be paid. Send it again later. An order that nobody submits in time is refunded after its deadline.";
+	"The order is open on its chain, but too many swaps of this account were refunded in the last day because their recipients could not be paid. Send the request again later. An order that is not submitted in time is refunded after its deadline.";
 
 /** The share of a marker's lifetime in which an order may be submitted again: it is decided in the rest. */
 const markerShare = 0.9;
@@ -397,7 +397,7 @@ function expired(expiresAtMs: Milliseconds, found: "never" | "untold"): SwapErro
 	return new SwapError("OP_EXPIRED", details, {
 		next: "contact_operator",
 		message:
-			"The operation has expired, and the chain cannot be asked any more whether it was executed. Give the operator the wallet and the requestId.",
+			"The operation has expired, and the chain can no longer tell whether it was executed. Give the operator the wallet and the requestId.",
 	});
 }
 
@@ -407,7 +407,7 @@ function notToldYet({ originChainId }: Order): SwapError {
 		{ upstream: `chain ${originChainId}` },
 		{
 			message:
-				"The service was set back to a backup, and it cannot be told yet whether the transaction was executed before. Send the same request again in a moment; sign nothing else for this swap until then.",
+				"The service was restored from a backup, and it is not known yet whether the transaction was executed before. Send the same request again in a moment; sign nothing else for this swap until then.",
 		},
 	);
 }
@@ -420,7 +420,7 @@ const alreadyOpened: OriginLook = {
 
 function idTaken({ swap: { id }, isOpened }: FirstSubmit): Error {
 	// The input has been taken, so a person has to look into it.
-	if (isOpened) return new Error(`swap ${id} is of another order, and the one that was submitted is open`);
+	if (isOpened) return new Error(`swap ${id} has another order, and the submitted order is open`);
 	return new SwapError("SIMULATION_FAILED", { reason: "another order has the quote's id" });
 }
 
@@ -445,7 +445,7 @@ function refusal(
 					// A quote does not know the stock: it would offer the same amount again.
 					next: "fix_request",
 					message:
-						"The swap needs a larger share of what the vault holds than one swap may take. Nothing was executed, and the same amount would be refused again. Request a quote for a smaller amount, or ask the operator for more stock.",
+						"The swap needs a larger share of the vault's stock than one swap may take. Nothing was executed, and the same amount would be refused again. Request a quote for a smaller amount, or ask the operator for more stock.",
 				},
 			);
 		case "attesters":
@@ -454,7 +454,7 @@ function refusal(
 				{ upstream: "attesters" },
 				{
 					message:
-						"Too few of those who would attest this swap answer now, and nothing was executed. Send the same request again in a moment.",
+						"Too few attesters of this swap answer now, and nothing was executed. Send the same request again in a moment.",
 				},
 			);
 		case "unopened":
@@ -463,7 +463,7 @@ function refusal(
 				{ reason: "reserved_value", retryAfterSeconds: reservationSeconds },
 				{
 					message:
-						"Too much is reserved for swaps of this account that are not open yet. Send it again later.",
+						"Too much is reserved for swaps of this account that are not open yet. Send the request again later.",
 				},
 			);
 	}

@@ -129,11 +129,11 @@ export async function finalHoldings(
 		}
 		// Anyone can send lamports to an account that does not exist yet.
 		if (account.owner === SYSTEM_PROGRAM_ADDRESS) return [address, 0n];
-		if (account.owner !== TOKEN_PROGRAM_ADDRESS) throw new Error(`${address} is no token account`);
+		if (account.owner !== TOKEN_PROGRAM_ADDRESS) throw new Error(`${address} is not a token account`);
 		const { mint, amount, owner, delegate, closeAuthority } = getTokenDecoder().decode(
 			Buffer.from(account.data[0], "base64"),
 		);
-		if (mint !== token) throw new Error(`${address} is of another token`);
+		if (mint !== token) throw new Error(`${address} is an account of another token`);
 		const whose = `the ${holder}'s account ${address} on Solana`;
 		if (owner !== deployment[holder]) breach(`${whose} belongs to ${owner}`);
 		if (isSome(delegate)) breach(`${delegate.value} may take from ${whose}`);

@@ -6,7 +6,7 @@ export class CouldNotCheckError extends Error {
 
 	constructor(what: string, cause: unknown) {
 		const why = cause instanceof Error ? cause.message.split("\n")[0] : String(cause);
-		super(`${what} cannot be asked: ${why}`, { cause });
+		super(`${what} could not be read: ${why}`, { cause });
 		this.what = what;
 	}
 

@@ -44,7 +44,7 @@ export async function readSolanaTransaction(
 	const found = await askTransaction(chain, signature);
 	if (found === "undecodable") return found;
 	const meta = found?.meta;
-	if (!meta) throw new Error(`the chain lists transaction ${signature} and does not show it`);
+	if (!meta) throw new Error(`the chain lists transaction ${signature}, but does not return it`);
 	const decoded = decodeOrUndefined(found);
 	if (!decoded) return "undecodable";
 	const { addresses, instructions } = decoded;
@@ -132,7 +132,7 @@ function tokenBalances(
 	return new Map(
 		balances.map(({ accountIndex, uiTokenAmount }) => {
 			const address = addresses[accountIndex];
-			if (!address) throw new Error(`a transaction names no account ${accountIndex}`);
+			if (!address) throw new Error(`a transaction has no account ${accountIndex}`);
 			return [address, BigInt(uiTokenAmount.amount)];
 		}),
 	);

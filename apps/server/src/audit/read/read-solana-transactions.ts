@@ -123,7 +123,7 @@ export async function readSolanaTransactions(
 	async function readOne(signature: Signature): Promise<SolanaTransaction | "undecodable"> {
 		const read = await readSolanaTransaction(chain, signature);
 		if (read === "undecodable" && isWritten(hexOfSignature(signature))) {
-			throw new Error(`transaction ${signature} is ours and cannot be decoded`);
+			throw new Error(`our transaction ${signature} cannot be decoded`);
 		}
 		return read;
 	}

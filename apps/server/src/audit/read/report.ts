@@ -26,20 +26,20 @@ export type Finding = {
 export type Breach = Finding & { next: string };
 
 const nextSteps: Record<Invariant, string> = {
-	I1: "find the transfer that took the escrow's tokens; stop releases by the guardian until it is known",
+	I1: "find the transfer that took tokens from the escrow; stop releases through the guardian until the cause is known",
 	I2: "compare the vault's transfers with the postings since the last clean audit; move stock only through the books",
-	I3: "read the fills of the order on its destination; revoke the filler role if a key was used behind the service",
-	I4: "read what the escrow paid for the order; on Solana look at who signed",
-	I5: "a decision of attesters, or a late refund: compare what each attester signed, and book the loss",
+	I3: "read the fills of the order on its destination; revoke the filler role if a key was used outside of the service",
+	I4: "read what the escrow paid for the order; on Solana, look at who signed",
+	I5: "attesters decided it, or it was refunded late: compare what each attester signed, and book the loss",
 	I6: "look at the swap's history and the providers' answers: the output was sent on a deposit that was not certain",
-	I7: "look at the swap's moves and at who wrote its row: no step of the service leads there",
-	I8: "the caller was told what is not so: look at the order on both chains, then deliver or refund by hand",
+	I7: "look at the swap's history and at who wrote its row: the service makes no such step",
+	I8: "the caller was told a wrong status: look at the order on both chains, then deliver or refund by hand",
 	I9: "the wallet lacks its input: look at the refund, and at the credit in the escrow",
-	I10: "let no more be delivered from the chain until its deposits are final; look at why the cap did not hold",
+	I10: "deliver nothing more for inputs from the chain until its deposits are final; find out why the cap was exceeded",
 	I11: "stop the workers that share a relayer; look at which of them signed what",
 	I12: "the wallet cannot get its input back by itself: simulate refund() of the order, and look at the token",
 	I13: "harmless while only the wallet can open orders: tell the wallet to set the allowance to zero",
-	I14: "look at the swap's history and jobs, and at what its chain or the attesters lack; where it is due and nobody looks, at the workers' logs",
+	I14: "look at the swap's history and jobs, at its chains and at the attesters; if it is due and no worker takes it, look at the workers' logs",
 	I15: "look at why releases wait: attesters, their endpoints, the origin's gas",
 };
 

@@ -47,7 +47,7 @@ export function recoverAddress({ hash, signature }: { hash: Hex; signature: Hex 
 export function accountOfKey(privateKey: Hex): LocalAccount {
 	const key = hexToBytes(privateKey);
 	const publicKey = tiny.pointFromScalar(key, false);
-	if (!publicKey) throw new Error("the private key is not of the curve");
+	if (!publicKey) throw new Error("the private key is not valid for the curve");
 	const sign = (hash: Hex): Hex => {
 		const { r, s, yParity } = curve.sign(hash, key);
 		return `${r}${s.slice(2)}${yParity === 0 ? "1b" : "1c"}`;

@@ -21,12 +21,12 @@ export function chainFeeDiscounts({
 	const { chainId, ...discount } = feeDiscount;
 	const chain = chains.get(chainId);
 	const token = chain?.deployment.feeDiscountToken;
-	if (!token) throw new RangeError(`chain ${chainId} has no token that lowers fees`);
+	if (!token) throw new RangeError(`chain ${chainId} has no fee discount token`);
 	return createFeeDiscounts({
 		...discount,
 		decimals: token.decimals,
 		readBalance: (holder, signal) => readTokenBalance(chain, { token: token.address, holder, signal }),
 		nowMs,
-		onError: (err) => log.warn({ chainId, err }, "a balance for a fee discount was not read"),
+		onError: (err) => log.warn({ chainId, err }, "a balance for a fee discount could not be read"),
 	});
 }

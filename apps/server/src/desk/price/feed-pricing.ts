@@ -68,8 +68,7 @@ export function createFeedPricing({
 
 	function sourceOf({ symbol, feed: { chainId } }: SolanaAssetDeployment) {
 		const source = feedChains.get(chainId);
-		if (!source)
-			throw new RangeError(`the feed of ${symbol} is on chain ${chainId}, of which there are no prices`);
+		if (!source) throw new RangeError(`the feed of ${symbol} is on chain ${chainId}, which has no prices`);
 		return source;
 	}
 

@@ -36,7 +36,7 @@ export async function keepBook({
 				book.update(previous, { nowMs: nowMs() });
 			}
 		} catch (error) {
-			if (!signal.aborted) log.warn({ chainId: chain.chainId, err: error }, "prices not read");
+			if (!signal.aborted) log.warn({ chainId: chain.chainId, err: error }, "prices could not be read");
 		}
 		await sleep(pollMs, undefined, { signal }).catch(() => {});
 	}

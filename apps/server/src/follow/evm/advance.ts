@@ -51,7 +51,8 @@ export async function advance(following: Following): Promise<boolean> {
 		taken.hash = latest.hash;
 		return false;
 	}
-	if (latest.number < head.finalizedNumber) throw new Error(`chain ${chainId} is behind what was final`);
+	if (latest.number < head.finalizedNumber)
+		throw new Error(`the node of chain ${chainId} is behind a final block`);
 	const finalized = await readBlock(chain, "finalized");
 	if (await isForked({ pool, chainId, head, latest, finalized })) return undo();
 	if (latest.number <= head.number) return false;
@@ -114,7 +115,7 @@ export async function advance(following: Following): Promise<boolean> {
 		});
 		log.error(
 			{ chainId, from: seen.finalizedNumber, to: number, orderIds, reversed, restarted },
-			"what was final is taken back, as a person has allowed",
+			"final blocks are undone, as an operator allowed",
 		);
 		return { number, orderIds };
 	}
@@ -164,6 +165,6 @@ async function take({
 	if (await applyQuietBlock(pool, applied)) return;
 	const { unbooked } = await inTransaction(pool, (db) => applyBlock(db, applied));
 	if (unbooked.length > 0) {
-		log.error({ chainId, events: unbooked }, "the ledger cannot book events of orders that are not known");
+		log.error({ chainId, events: unbooked }, "the ledger cannot book events of unknown orders");
 	}
 }

@@ -13,7 +13,7 @@ export async function undoBlocks(
 	{ chainId, number }: { chainId: number; number: number },
 ): Promise<Hex[]> {
 	const head = await lockHead(db, chainId);
-	if (!head || number < head.finalizedNumber) throw new Error(`block ${number} is below what is final`);
+	if (!head || number < head.finalizedNumber) throw new Error(`block ${number} is below the final block`);
 	await db.query("delete from chain_blocks where chain_id = $1 and number > $2", [chainId, number]);
 	await db.query(
 		`update chain_heads h set number = b.number, hash = b.hash, timestamp = b.timestamp, updated_at = now()

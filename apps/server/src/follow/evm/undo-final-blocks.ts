@@ -16,7 +16,7 @@ export async function undoFinalBlocks(
 ): Promise<{ orderIds: Hex[]; reversed: number; restarted: number }> {
 	const head = await lockHead(db, chainId);
 	if (!head || block.number >= head.finalizedNumber)
-		throw new Error(`block ${block.number} is not below what is final`);
+		throw new Error(`block ${block.number} is not below the final block`);
 	if (block.number < (await readOpeningNumber(db, chainId))) {
 		throw new Error(
 			`the books of chain ${chainId} begin after block ${block.number}: they cannot go back to it`,

@@ -27,7 +27,8 @@ export async function undoFork({
 	latestNumber: number;
 }): Promise<{ number: number; orderIds: Hex[] }> {
 	const { chainId } = chain;
-	if (latestNumber < head.finalizedNumber) throw new Error(`chain ${chainId} is behind what was final`);
+	if (latestNumber < head.finalizedNumber)
+		throw new Error(`the node of chain ${chainId} is behind a final block`);
 	for (let number = Math.min(head.number, latestNumber); number >= head.finalizedNumber; number--) {
 		const [seen, { hash }] = await Promise.all([
 			readBlockHash(pool, { chainId, number }),

@@ -50,14 +50,14 @@ export async function advanceSolana(following: FollowingSolana): Promise<boolean
 	const holdings = await readHoldings(chain, { commitment: "finalized" });
 	const { finalized, confirmed } = await readSlots(chain);
 	if (finalized.slot < head.finalizedNumber - rememberedSlots) {
-		throw new Error(`chain ${chainId} is behind what was final`);
+		throw new Error(`the node of chain ${chainId} is behind a final block`);
 	}
 	if (finalized.slot < head.finalizedNumber || confirmed.slot < head.number) {
-		log.debug({ chainId, finalized, confirmed }, "the node is behind what was seen");
+		log.debug({ chainId, finalized, confirmed }, "the node is behind the blocks seen before");
 		return false;
 	}
 	if (!finalized.timestamp || !confirmed.timestamp)
-		throw new Error(`chain ${chainId} does not tell the time`);
+		throw new Error(`chain ${chainId} returned no block time`);
 	const [held, watched, witness] = await Promise.all([
 		readHoldings(chain, { commitment: "confirmed" }),
 		readWatched(pool, chainId),
@@ -69,14 +69,15 @@ export async function advanceSolana(following: FollowingSolana): Promise<boolean
 	]);
 	const seen = await seeTransactions({ chain, watched, witness, finalized, confirmed });
 	const { vanished, isComplete } = seen;
-	if (!isComplete) log.warn({ chainId, slot: finalized.slot }, "the node does not tell all that is final");
+	if (!isComplete)
+		log.warn({ chainId, slot: finalized.slot }, "the node does not return all final transactions");
 	const givenUp = new Set(watched.flatMap(({ hash, isGivenUp }) => (isGivenUp ? [hash] : [])));
 	const found = seen.landed.flatMap(({ signature }) => (givenUp.has(signature) ? [signature] : []));
 	if (found.length > 0) {
 		const orderIds = await readWatchedOrders(pool, { chainId, hashes: found });
 		log.error(
 			{ chainId, hashes: found, orderIds },
-			"deposits are there that were given up: see to their swaps",
+			"deposits landed that had been given up: check their swaps",
 		);
 	}
 
@@ -113,7 +114,7 @@ export async function advanceSolana(following: FollowingSolana): Promise<boolean
 	};
 	const { hasRequeued, hash, unbooked } = await inTransaction(pool, (db) => applySlots(db, applied));
 	if (unbooked.length > 0) {
-		log.error({ chainId, events: unbooked }, "the ledger cannot book events of orders that are not known");
+		log.error({ chainId, events: unbooked }, "the ledger cannot book events of unknown orders");
 	}
 	// Lanes send their transactions again about once a second; they get requeued jobs at once.
 	const occasion = hasRequeued ? hash : `second ${confirmed.timestamp}`;

@@ -39,6 +39,6 @@ export async function fillNonceGap(
 	}
 	if (cancels.length === 0) return [];
 	const inserted = await insertAttempts(pool, id, cancels);
-	log.warn({ ...id, nonces: inserted.map(({ nonce }) => nonce) }, "nonces that nothing spends are cancelled");
+	log.warn({ ...id, nonces: inserted.map(({ nonce }) => nonce) }, "unused nonces are cancelled");
 	return inserted;
 }

@@ -18,7 +18,7 @@ export async function makeBundle(
 	attested: AttestedOrders | undefined,
 ): Promise<Draft> {
 	const [first] = jobs;
-	if (!first) throw new RangeError("a bundle is of at least one job");
+	if (!first) throw new RangeError("a bundle needs at least one job");
 	// Read only for jobs of that side: the chain on the order's other side may not be an EVM chain.
 	const escrow = () => fromWord(first.order.escrow);
 	const vault = () => fromWord(first.order.destinationVault);

@@ -134,7 +134,7 @@ async function offerUntraced(lane: Lane, { transaction, head }: Offer): Promise<
 			return "unfunded";
 		}
 		if (sent.outcome === "refused") {
-			log.error({ ...about, problem: sent.problem }, "the chain does not take the transaction");
+			log.error({ ...about, problem: sent.problem }, "the chain does not accept the transaction");
 			return sent.isForContent ? "unacceptable" : "refused";
 		}
 		log.info({ ...about, outcome: sent.outcome }, "transaction sent");

@@ -73,7 +73,8 @@ export async function signNextBundle(
 	leaseTime.ended({ outcome, tookMs: nowMs() - startMs });
 	if (spentList !== undefined) await unattestJobs(pool, spentList);
 	const isUndone = outcome === "lost" || (outcome === "changed" && transaction !== undefined);
-	if (isUndone) log.warn({ ...id, lease, outcome, swapIds: swapIdsOf(jobs) }, "what was signed is not sent");
+	if (isUndone)
+		log.warn({ ...id, lease, outcome, swapIds: swapIdsOf(jobs) }, "signed transactions are not sent");
 	const isAllSent = !isUndone && transaction?.jobs.length === jobs.length;
 	return {
 		hasMore: leased.hasMore || !isAllSent,
@@ -104,7 +105,10 @@ function refuseUnmakable({ id, chain, account, log }: Lane, jobs: readonly Job[]
 		try {
 			encodeBundle({ kind: "open", entryPoint, userOps: [signedUserOp(job)], beneficiary: account.address });
 		} catch (err) {
-			log.error({ ...id, swapId: job.swapId, err }, "no transaction can be made of the op: it is refused");
+			log.error(
+				{ ...id, swapId: job.swapId, err },
+				"the op cannot be encoded in a transaction; it is refused",
+			);
 			verdicts.set(job.swapId, { do: "refuse", reason: "reverted" });
 		}
 	}

@@ -65,7 +65,7 @@ export async function closeMarkers(
 	if (lost.length > 0) {
 		log.error(
 			{ ...id, addresses: lost },
-			"markers are gone, and nobody knows how: see what became of their rent",
+			"markers are gone, and no transaction of ours closed them: find out what became of their rent",
 		);
 		await markMarkersClosed(pool, { chainId: id.chainId, addresses: lost, closedAt: new Date(nowMs()) });
 	}

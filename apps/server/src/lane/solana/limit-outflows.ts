@@ -47,7 +47,7 @@ export async function payoutsAboveCap(
 		lane.metrics?.paymentStopped(chainId, "above-cap");
 		lane.log.error(
 			{ swapId, chainId, orderId, kind, problem: "above-cap" },
-			"more would leave the vault in an hour than its cap: the payment is not sent",
+			"the payment is not sent: it would exceed the vault's hourly cap",
 		);
 	}
 	return new Set(above.map(({ job }) => job));

@@ -208,7 +208,10 @@ async function readDecisions(
 				log.warn(told, "the transaction that decided the order was not found yet");
 				decided.set(job, later);
 			} catch (err) {
-				log.error({ ...id, swapId, kind, err }, "what decided the order cannot be looked for");
+				log.error(
+					{ ...id, swapId, kind, err },
+					"the transaction that decided the order could not be searched for",
+				);
 				decided.set(job, later);
 			}
 		};
@@ -234,7 +237,7 @@ async function kindOfMarker(
 	if (!isWithinSolana(order)) return "void";
 	// Within Solana such a marker is a refund's. In earlier versions it was a void's, which paid nothing.
 	const landed = await readLanded(chain, hash);
-	if (!landed) throw new Error(`the chain does not show ${hash} any more`);
+	if (!landed) throw new Error(`the chain no longer returns ${hash}`);
 	const wallet = { owner: fromSolanaWord(order.wallet), token: order.inputToken };
 	return (await receivedBy(landed, wallet)) >= order.inputAmount ? "refund" : "void";
 }

@@ -49,7 +49,7 @@ export async function offerAll(
 			try {
 				await sendRaw(chain, raw);
 			} catch (err) {
-				log.warn({ ...about, err }, "the chain does not take the transaction; it is offered again");
+				log.warn({ ...about, err }, "the chain does not accept the transaction; it will be sent again");
 				return [];
 			}
 			log.info(about, "transaction sent");
@@ -78,14 +78,14 @@ async function giveUpLost(lane: SolanaLane, past: readonly LaneTransaction[]): P
 			const hashes = dead.flatMap(({ hash }) => (unknown.has(hash) ? [] : [hash]));
 			log.warn(
 				{ ...id, hashes },
-				"these landed, or the node is behind or has forgotten: they are not given up",
+				"expired transactions are not given up: they landed, or the node is behind or lacks history",
 			);
 		}
 		const ended = await Promise.all(lost.map((transaction) => giveUp(lane, transaction)));
 		return ended.flat();
 	} catch (err) {
 		// Nothing is known about them, so nothing is done: the rest of the run does not depend on it.
-		log.warn({ ...id, err }, "the chain does not tell what became of transactions");
+		log.warn({ ...id, err }, "the chain could not be asked about expired transactions");
 		return [];
 	}
 }

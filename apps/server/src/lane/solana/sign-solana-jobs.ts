@@ -114,7 +114,7 @@ export async function signSolanaJobs(
 	const isUndone = outcome !== "journalled";
 	if (isUndone) {
 		const swapIds = leased.jobs.map(({ swapId }) => swapId);
-		log.warn({ ...id, lease: leased.lease, outcome, swapIds }, "what was signed is not sent");
+		log.warn({ ...id, lease: leased.lease, outcome, swapIds }, "signed transactions are not sent");
 	}
 	return { found: true, transactions, refused: [...malformed, ...refused], isUndone };
 }
@@ -168,7 +168,7 @@ async function carryOut(lane: SolanaLane, attempt: Attempt): Promise<Done | Verd
 		return await tryOut(lane, attempt);
 	} catch (err) {
 		const { swapId, kind } = attempt.job;
-		lane.log.error({ ...lane.id, swapId, kind, err }, "the job is not signed for");
+		lane.log.error({ ...lane.id, swapId, kind, err }, "the job could not be signed");
 		// Signing throws a RangeError for orders that are not ours. Any other error is the chain's, and may pass.
 		return err instanceof RangeError ? strikeInSlots(attempt.job) : later;
 	}
@@ -198,7 +198,10 @@ async function open(lane: SolanaLane, attempt: Attempt, job: Job<"open">): Promi
 		signed = await coSignOrder({ deployment, order: job.order, op, feePayerKey: feePayer });
 	} catch (err) {
 		if (!(err instanceof CoSignError)) throw err;
-		log.error({ ...id, swapId: job.swapId, err }, "what the wallet signed is not what its order says");
+		log.error(
+			{ ...id, swapId: job.swapId, err },
+			"the transaction that the wallet signed does not match its order",
+		);
 		return { do: "refuse", reason: "reverted" };
 	}
 	const done: Done = {

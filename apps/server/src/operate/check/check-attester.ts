@@ -21,8 +21,8 @@ export async function checkAttester(path: string, { isOffline }: { isOffline: bo
 		const address = privateKeyToAddress(secret);
 		const others = chains.filter(({ deployment }) => !deployment.attesterSet.attesters.includes(address));
 		return others.length > 0
-			? others.map(({ chainId }) => fail(`${address} is not of the attester set of chain ${chainId}`))
-			: ok(`is set; ${address} is of every chain's attester set`);
+			? others.map(({ chainId }) => fail(`${address} is not in the attester set of chain ${chainId}`))
+			: ok(`is set; ${address} is in every chain's attester set`);
 	});
 	const endpoints = isOffline
 		? []

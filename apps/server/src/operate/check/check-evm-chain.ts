@@ -50,13 +50,13 @@ export async function checkEndpoint(chain: EvmChain): Promise<Found> {
 async function checkSecondProvider(chain: EvmChain, second: EvmChain): Promise<Found> {
 	const actual = await second.client.getChainId();
 	if (actual !== chain.chainId)
-		return fail(`is chain ${actual}: no deposit above agreeAboveUsd would be delivered`);
+		return fail(`is chain ${actual}: no swap above agreeAboveUsd would be delivered`);
 	const heads = await Promise.all([readBlock(chain, "finalized"), readBlock(second, "finalized")]);
 	const number = Math.min(...heads.map((head) => head.number));
 	const [one, other] = await Promise.all([readBlock(chain, number), readBlock(second, number)]);
 	return one.hash === other.hash
 		? ok(`answers as chain ${actual}, with the same block ${number}`)
-		: fail(`has another block ${number} than the first: it is not the same chain`);
+		: fail(`has another block ${number} than the first provider: it is not the same chain`);
 }
 
 async function checkContracts({ client, deployment }: EvmChain): Promise<Found | Found[]> {
@@ -106,10 +106,10 @@ async function checkFeeds(
 		const answer = feeds.get(feed.address);
 		if (isFeedFresh(answer, { heartbeatSeconds, atUnixSeconds })) return [];
 		if (!answer || answer.usdE18 === 0n)
-			return fail(`the feed of ${symbol} gives no price: is ${feed.address} one?`);
+			return fail(`the feed of ${symbol} gives no price: is ${feed.address} a feed?`);
 		const age = atUnixSeconds - answer.updatedAtUnixSeconds;
 		return warn(
-			`the feed of ${symbol} is ${age} s old, above its heartbeat of ${heartbeatSeconds}: it is not offered`,
+			`the feed of ${symbol} is ${age} s old, above its heartbeat of ${heartbeatSeconds} s: the asset is not offered`,
 		);
 	});
 	return stale.length > 0 ? stale : ok(`all ${feeds.size} are fresh`);
@@ -129,9 +129,9 @@ async function checkRelayer({ client, deployment }: EvmChain, address: Address):
 	]);
 	const largest = maxTransactionGas * gasPrice;
 	const problems: Found[] = [];
-	if (code) problems.push(fail("has code and cannot bundle: use an account without"));
-	if (!isOperator) problems.push(fail("lacks the role OPERATOR on the vault: grant it"));
-	if (balance === 0n) problems.push(fail("has nothing for gas: send it some"));
+	if (code) problems.push(fail("has code and cannot send bundles: use an account without code"));
+	if (!isOperator) problems.push(fail("lacks the role OPERATOR on the vault: grant that role"));
+	if (balance === 0n) problems.push(fail("has no funds for gas: send it some"));
 	else if (balance < largest) {
 		problems.push(warn(`has ${formatEther(balance)}, less than the largest transaction: send it more`));
 	}

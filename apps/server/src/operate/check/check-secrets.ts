@@ -45,7 +45,7 @@ export async function checkSecrets(
 				await read();
 			} catch (error) {
 				// The message of any other error may quote the secret.
-				throw error instanceof ConfigError ? error : new ConfigError(name, "is not what it should be");
+				throw error instanceof ConfigError ? error : new ConfigError(name, "is not valid");
 			}
 			return ok("is set and valid");
 		}),
@@ -58,7 +58,7 @@ export async function checkSolanaKeys(deployment: SolanaDeployment | undefined):
 	if (!deployment) return [];
 	return check("Solana keys", async () => {
 		refuseSolanaDevelopmentKeys(deployment);
-		return ok("none of the deployment's is a development key");
+		return ok("none of the deployment's keys is a development key");
 	});
 }
 

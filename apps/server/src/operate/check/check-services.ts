@@ -41,8 +41,8 @@ export async function checkServices(
 		check("Restate admin", async () => {
 			const newest = await connectEngineAdmin(restate).newestDeployment();
 			return newest === undefined
-				? warn("answers; no worker has registered yet: swaps wait until one does")
-				: ok(`answers; swaps begin on ${newest}`);
+				? warn("answers, but no worker has registered yet: swaps wait until one does")
+				: ok(`answers; new swaps run on ${newest}`);
 		}),
 	]);
 	return findings.flat();

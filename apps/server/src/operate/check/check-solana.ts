@@ -21,7 +21,9 @@ export async function checkSolana(config: SolanaChainConfig): Promise<Finding[]>
 			: [],
 		check("Solana accounts", async () => {
 			const lacking = await checkOwnAccounts(chain);
-			return lacking.length > 0 ? lacking.map(fail) : ok("escrow and vault have all that they need");
+			return lacking.length > 0
+				? lacking.map(fail)
+				: ok("escrow and vault have the accounts and lamports that they need");
 		}),
 		...chain.deployment.feePayers.map((feePayer) =>
 			check(`Solana fee payer ${feePayer}`, async () => {

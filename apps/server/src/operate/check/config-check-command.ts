@@ -27,14 +27,14 @@ export async function configCheckCommand({
 	const processes = new Set<ProcessName>(names);
 	const isAttester = processes.has("attester");
 	if (isAttester && processes.size > 1) {
-		throw new ConfigError("--for", "an attester has a file of its own: check it by itself");
+		throw new ConfigError("--for", "an attester has its own file: check it in a separate call");
 	}
 	let findings: Finding[];
 	try {
 		const found = await (isAttester
 			? checkAttester(path, { isOffline })
 			: checkAll(path, { processes, isOffline }));
-		findings = [...(await check(path, async () => ok("is a configuration"))), ...found];
+		findings = [...(await check(path, async () => ok("is valid"))), ...found];
 	} catch (error) {
 		if (!(error instanceof ConfigError)) throw error;
 		findings = sayWhy(error)

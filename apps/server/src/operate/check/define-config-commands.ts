@@ -4,21 +4,21 @@ import { type Command, Option } from "commander";
 const defaultConfig = process.env.GEOSWAP_CONFIG ?? "geoswap.json";
 
 export function defineConfigCommands(program: Command): void {
-	const config = program.command("config").description("the configuration: check it, print it");
+	const config = program.command("config").description("check or print the configuration");
 	config
 		.command("check")
-		.description("check the file, the secrets of the environment, and every part that they name")
+		.description("check the file, the secrets in the environment, and every service that they name")
 		.option("--config <file>", "the configuration file", defaultConfig)
 		.addOption(
-			new Option("--for <process...>", "whose secrets and parts; an attester's file is its own")
+			new Option("--for <process...>", "the processes to check; an attester has its own file")
 				.choices(["api", "worker", "attester"])
 				.default(["api", "worker"]),
 		)
-		.option("--offline", "ask nothing of the network")
+		.option("--offline", "make no network calls")
 		.option("--json", "print an array of { part, result, message }")
 		.addHelpText(
 			"after",
-			"\nExit codes: 0 nothing failed (warnings may be there), 1 something failed, 2 the file is wrong.",
+			"\nExit codes: 0 nothing failed (there may be warnings), 1 something failed, 2 the file is wrong.",
 		)
 		.action(async (options) => {
 			const { configCheckCommand } = await import("./config-check-command.ts");
@@ -27,10 +27,10 @@ export function defineConfigCommands(program: Command): void {
 		});
 	config
 		.command("print")
-		.description("print what the file comes to, with every default, as JSON; of addresses only the hosts")
+		.description("print the configuration with every default as JSON; of URLs only the hosts")
 		.option("--config <file>", "the configuration file", defaultConfig)
-		.option("--env", "also say which secrets are set in the environment, and never what they are")
-		.option("--json", "as it always does")
+		.option("--env", "also print which secrets are set in the environment, never their values")
+		.option("--json", "print JSON, which is the default")
 		.action(async (options) => {
 			const { configPrintCommand } = await import("./config-print-command.ts");
 			configPrintCommand(options);

@@ -29,7 +29,7 @@ export async function check(part: string, ask: () => Promise<Found | Found[]>): 
 
 async function tooLate(signal: AbortSignal): Promise<never> {
 	await sleep(timeoutMs, undefined, { signal });
-	throw new Error(`does not answer within ${timeoutMs / 1_000} s`);
+	throw new Error(`did not answer within ${timeoutMs / 1_000} s`);
 }
 
 /** Returns why something failed, without possible secrets: drivers and endpoints quote addresses and requests. */

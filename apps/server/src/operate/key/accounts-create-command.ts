@@ -20,7 +20,7 @@ export async function createAccountCommand({
 	if (!isNew) {
 		throw new ConfigError(
 			"accounts create",
-			`there is an account "${name}" already: give it a key with geoswapd keys create --account`,
+			`the account "${name}" already exists: give it a key with geoswapd keys create --account`,
 		);
 	}
 	if (json) console.log(JSON.stringify({ accountId, name }));

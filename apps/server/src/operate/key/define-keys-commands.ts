@@ -1,16 +1,19 @@
 import type { Command } from "commander";
 
-const actor = ["--actor <name>", "who changes it, for the history; otherwise this machine's user"] as const;
+const actor = [
+	"--actor <name>",
+	"who makes the change, for the history; this machine's user by default",
+] as const;
 const json = ["--json", "print the result as JSON"] as const;
-const id = ["<id>", "the key's id, the part between the underscores"] as const;
-const rate = "requests per second instead of the configured ones: quote=100";
-const held = "status calls that may wait at once, instead of the configured number";
+const id = ["<id>", "the key's id: the part between its underscores"] as const;
+const rate = "requests per second, instead of the configured limit: quote=100";
+const held = "status calls held at once, instead of the configured limit";
 
 export function defineAccountsCommands(program: Command): void {
-	const accounts = program.command("accounts").description("who keys belong to");
+	const accounts = program.command("accounts").description("the accounts that API keys belong to");
 	accounts
 		.command("create")
-		.description("make an account; its keys share its swaps")
+		.description("create an account; all its keys see its swaps")
 		.argument("<name>", "its name, at most 64 printable characters")
 		.option(...actor)
 		.option(...json)
@@ -20,7 +23,7 @@ export function defineAccountsCommands(program: Command): void {
 		});
 	accounts
 		.command("list")
-		.description("all accounts, and how many valid keys each has")
+		.description("list all accounts, and how many valid keys each has")
 		.option(...json)
 		.action(async (options) => {
 			const { listAccountsCommand } = await import("./accounts-list-command.ts");
@@ -32,12 +35,12 @@ export function defineKeysCommands(program: Command): void {
 	const keys = program.command("keys").description("API keys of accounts");
 	keys
 		.command("create")
-		.description("make a key; it is shown once")
-		.requiredOption("--account <name>", "the account's name; made where there is none")
+		.description("create a key; it is shown once")
+		.requiredOption("--account <name>", "the account's name; the account is created if it does not exist")
 		.option("--rate <operation=number...>", rate)
 		.option("--held <number>", held)
-		.option("--expires <when>", "after which time, 90d, or when, 2027-01-31; otherwise never")
-		.option("--count <number>", "make several with the same limits; as JSON they are an array")
+		.option("--expires <when>", "when the key expires: after 90d, or on 2027-01-31; never by default")
+		.option("--count <number>", "create several keys with the same limits; in JSON they are an array")
 		.option(...actor)
 		.option(...json)
 		.action(async (options) => {
@@ -46,8 +49,8 @@ export function defineKeysCommands(program: Command): void {
 		});
 	keys
 		.command("list")
-		.description("keys without their secrets: state, last use, expiry")
-		.option("--account <name>", "of this account only")
+		.description("list keys without their secrets: state, last use, expiry")
+		.option("--account <name>", "only keys of this account")
 		.option(...json)
 		.action(async (options) => {
 			const { listKeysCommand } = await import("./keys-list-command.ts");
@@ -55,10 +58,13 @@ export function defineKeysCommands(program: Command): void {
 		});
 	keys
 		.command("rotate")
-		.description("make a key in the place of another, which goes on for a while; the new one is shown once")
+		.description("replace a key by a new one, which is shown once; the old key stays valid for a while")
 		.argument(...id)
-		.option("--overlap <duration>", "how long the old key goes on: 0s, 30m, 24h, 7d", "24h")
-		.option("--expires <when>", "of the new key: 90d, 2027-01-31 or never; needed where the old one expires")
+		.option("--overlap <duration>", "how long the old key stays valid: 0s, 30m, 24h, 7d", "24h")
+		.option(
+			"--expires <when>",
+			"when the new key expires: 90d, 2027-01-31 or never; required if the old key expires",
+		)
 		.option(...actor)
 		.option(...json)
 		.action(async (id, options) => {
@@ -67,7 +73,7 @@ export function defineKeysCommands(program: Command): void {
 		});
 	keys
 		.command("revoke")
-		.description("end a key for good; every API process sees it within two seconds")
+		.description("revoke a key for good; every API process follows within two seconds")
 		.argument(...id)
 		.option(...actor)
 		.option(...json)
@@ -77,10 +83,10 @@ export function defineKeysCommands(program: Command): void {
 		});
 	keys
 		.command("limits")
-		.description("change limits of a key; those that are not named stay")
+		.description("change limits of a key; limits that are not named stay as they are")
 		.argument(...id)
-		.option("--rate <operation=number...>", `${rate}; quote=default takes the configured one`)
-		.option("--held <number>", `${held}; or default`)
+		.option("--rate <operation=number...>", `${rate}; quote=default restores the configured limit`)
+		.option("--held <number>", `${held}; default restores it`)
 		.option(...actor)
 		.option(...json)
 		.action(async (id, options) => {
@@ -91,9 +97,9 @@ export function defineKeysCommands(program: Command): void {
 		.command("expire")
 		.description("change when a key expires")
 		.argument(...id)
-		.option("--at <time>", "2027-01-31 or 2027-01-31T12:00:00Z")
-		.option("--in <duration>", "24h, 90d")
-		.option("--never", "it does not")
+		.option("--at <time>", "expires at this time: 2027-01-31 or 2027-01-31T12:00:00Z")
+		.option("--in <duration>", "expires after this time: 24h, 90d")
+		.option("--never", "does not expire")
 		.option(...actor)
 		.option(...json)
 		.action(async (id, options) => {
@@ -102,10 +108,12 @@ export function defineKeysCommands(program: Command): void {
 		});
 	keys
 		.command("history")
-		.description("who changed which account or key, when, and how; changes by hand too")
-		.option("--account <name>", "of this account and its keys only")
-		.option("--key <id>", "of this key only")
-		.option("--limit <number>", "only so many, the newest", "100")
+		.description(
+			"list who changed which account or key, when and how; changes made by hand in the database too",
+		)
+		.option("--account <name>", "only changes of this account and its keys")
+		.option("--key <id>", "only changes of this key")
+		.option("--limit <number>", "maximum number of changes, newest first", "100")
 		.option(...json)
 		.action(async (options) => {
 			const { keyHistoryCommand } = await import("./keys-history-command.ts");
@@ -113,14 +121,14 @@ export function defineKeysCommands(program: Command): void {
 		});
 	keys
 		.command("scan")
-		.description("look for keys in files, or in what comes from a pipe")
-		.argument("[files...]", "where to look; - or none is standard input")
+		.description("look for API keys in files or in standard input")
+		.argument("[files...]", "files to search; - or no file is standard input")
 		.option(...json)
 		.addHelpText(
 			"after",
 			`
-By its checksum each finding is a key or none. With DATABASE_URL and GEOSWAP_API_KEY_PEPPER it is also said which are valid.
-Exit codes: 0 none that could be used, 1 at least one, 2 wrong input, 3 could not be checked.`,
+The checksum of each finding tells whether it is a key. With DATABASE_URL and GEOSWAP_API_KEY_PEPPER set, the output also says which keys are valid.
+Exit codes: 0 no usable key was found, 1 at least one was, 2 wrong input, 3 the keys could not be checked.`,
 		)
 		.action(async (files, options) => {
 			const { scanKeysCommand } = await import("./keys-scan-command.ts");

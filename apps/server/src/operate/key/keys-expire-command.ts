@@ -23,7 +23,7 @@ export async function expireKeyCommand({
 }): Promise<void> {
 	const id = parseKeyId(text);
 	if ([at, duration, never].filter((given) => given !== undefined).length !== 1) {
-		throw new ConfigError("keys expire", "give one of --at 2027-01-31, --in 90d, --never");
+		throw new ConfigError("keys expire", "pass one of --at 2027-01-31, --in 90d or --never");
 	}
 	const nowMs = Date.now();
 	const expiresAt =

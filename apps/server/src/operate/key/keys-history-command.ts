@@ -22,7 +22,7 @@ export async function keyHistoryCommand({
 		listKeyChanges(db, { accountName: account, keyId, limit: Number(limit) }),
 	);
 	if (json) return console.log(JSON.stringify(changes));
-	if (changes.length === 0) console.log("nothing was changed");
+	if (changes.length === 0) console.log("there are no changes");
 	for (const entry of changes) {
 		const { at, change, keyId, accountId, actor, databaseUser } = entry;
 		const who = actor === databaseUser ? actor : `${actor} (as ${databaseUser})`;

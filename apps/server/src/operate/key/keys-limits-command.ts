@@ -19,7 +19,7 @@ export async function limitKeyCommand({
 }): Promise<void> {
 	const id = parseKeyId(text);
 	if (!rate && held === undefined) {
-		throw new ConfigError("keys limits", "give what is to change: --rate quote=100, --held 10");
+		throw new ConfigError("keys limits", "name a limit to change: --rate quote=100 or --held 10");
 	}
 	// Invalid options are reported before anything is asked of the database.
 	changeLimits({}, { rate, held });

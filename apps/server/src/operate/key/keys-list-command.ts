@@ -21,10 +21,10 @@ export async function listKeysCommand({
 		return records.map(({ hash: _, ...key }) => ({ ...key, state: keyState(key, nowMs) }));
 	});
 	if (json) return console.log(JSON.stringify(keys));
-	if (keys.length === 0) console.log("there are no keys: make one with geoswapd keys create");
+	if (keys.length === 0) console.log("there are no keys: create one with geoswapd keys create");
 	for (const { id, accountName, state, createdAt, expiresAt, lastUsedAt, revokedAt, replacedBy } of keys) {
 		const facts = [
-			`made ${createdAt.toISOString()}`,
+			`created ${createdAt.toISOString()}`,
 			lastUsedAt ? `used ${lastUsedAt.toISOString()}` : "never used",
 			revokedAt
 				? `revoked ${revokedAt.toISOString()}`

@@ -21,6 +21,6 @@ export async function revokeKeyCommand({
 		return key.revokedAt;
 	});
 	if (json) console.log(JSON.stringify({ keyId: id, revoked: true }));
-	else if (revokedAt) console.log(`${id} was revoked already, ${revokedAt.toISOString()}`);
+	else if (revokedAt) console.log(`${id} was already revoked, ${revokedAt.toISOString()}`);
 	else console.log(`${id} is revoked; every API process refuses it within two seconds`);
 }

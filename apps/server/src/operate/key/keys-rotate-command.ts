@@ -35,17 +35,17 @@ export async function rotateKeyCommand({
 		if (old.replacedBy) {
 			throw new ConfigError(
 				"keys rotate",
-				`${id} was replaced by ${old.replacedBy} already: rotate that one, or make a key with geoswapd keys create`,
+				`${id} was already replaced by ${old.replacedBy}: rotate that key, or create one with geoswapd keys create`,
 			);
 		}
 		if (state === "revoked" || state === "expired") {
-			throw new ConfigError("keys rotate", `${id} is ${state}: make a key with geoswapd keys create`);
+			throw new ConfigError("keys rotate", `${id} is ${state}: create a key with geoswapd keys create`);
 		}
 		// A key that was meant to expire must not become a permanent one because nobody thought of it.
 		if (old.expiresAt && expires === undefined) {
 			throw new ConfigError(
 				"--expires",
-				`${id} expires ${old.expiresAt.toISOString()}: say when the new one does, as 90d, or never`,
+				`${id} expires ${old.expiresAt.toISOString()}: say when the new key expires, as 90d, or never`,
 			);
 		}
 		await insertApiKeys(db, { keys: [made], accountId: old.accountId, limits: old.limits, expiresAt });
@@ -66,5 +66,5 @@ export async function rotateKeyCommand({
 		return;
 	}
 	console.log(made.key);
-	console.error(`It is not shown again. ${id} goes on until ${oldExpiresAt.toISOString()}.`);
+	console.error(`It is not shown again. ${id} stays valid until ${oldExpiresAt.toISOString()}.`);
 }

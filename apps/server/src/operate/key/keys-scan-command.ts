@@ -58,7 +58,7 @@ export async function scanKeysCommand({
 	else for (const finding of findings) console.log(describeFinding(finding));
 	if (!json && findings.length === 0 && isAllRead) console.log("nothing looks like a key");
 	if (!hasDatabase && ids.length > 0) {
-		console.error("Set DATABASE_URL and GEOSWAP_API_KEY_PEPPER to learn which of them are valid.");
+		console.error("Set DATABASE_URL and GEOSWAP_API_KEY_PEPPER to find out which of them are valid.");
 	}
 	if (findings.some(({ verdict }) => ["valid", "expiring", "unchecked"].includes(verdict))) return 1;
 	return isAllRead ? 0 : 3;

@@ -15,7 +15,7 @@ export async function lockUnrevokedKey(db: Database, id: string): Promise<ApiKey
 	if (key.revokedAt) {
 		throw new ConfigError(
 			"the key's id",
-			`${id} was revoked ${key.revokedAt.toISOString()}, for good: make a key with geoswapd keys create`,
+			`${id} was revoked ${key.revokedAt.toISOString()}, for good: create a key with geoswapd keys create`,
 		);
 	}
 	return key;

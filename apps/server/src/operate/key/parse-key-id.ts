@@ -8,7 +8,7 @@ export function parseKeyId(text: string): string {
 	if (!/^[0-9a-hjkmnp-tv-z]{12}$/.test(id)) {
 		throw new ConfigError(
 			"the key's id",
-			"is the 12 letters and digits between the underscores of a key: see geoswapd keys list",
+			"must be the 12 letters and digits between the underscores of a key: see geoswapd keys list",
 		);
 	}
 	return id;

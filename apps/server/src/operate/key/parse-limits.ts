@@ -29,7 +29,7 @@ function parseRate(text: string): [Operation, number | undefined] {
 	if (!operation || !(perSecond === "default" || Number(perSecond) > 0)) {
 		throw new ConfigError(
 			"--rate",
-			`"${text}" is not a rate: write one of ${operations.join(", ")}, = and a number or "default"`,
+			`"${text}" is not a rate: write one of ${operations.join(", ")}, then = and a number or "default"`,
 		);
 	}
 	return [operation, perSecond === "default" ? undefined : Number(perSecond)];

@@ -26,7 +26,7 @@ export function parseTime(option: string, text: string, { nowMs }: { nowMs: Mill
 	}
 	const time = new Date(text);
 	if (time.getTime() <= nowMs) {
-		throw new ConfigError(option, `${text} is over: to end a key now use geoswapd keys revoke`);
+		throw new ConfigError(option, `${text} is in the past: to end a key now, use geoswapd keys revoke`);
 	}
 	return time;
 }
@@ -35,7 +35,7 @@ export function parseTime(option: string, text: string, { nowMs }: { nowMs: Mill
 export function parseTimeIn(option: string, text: string, { nowMs }: { nowMs: Milliseconds }): Date {
 	const durationMs = parseDuration(option, text);
 	if (durationMs === 0) {
-		throw new ConfigError(option, `${text} is no time at all: to end a key now use geoswapd keys revoke`);
+		throw new ConfigError(option, `${text} is zero: to end a key now, use geoswapd keys revoke`);
 	}
 	return new Date(nowMs + durationMs);
 }

@@ -2,15 +2,15 @@ import { type Command, Option } from "commander";
 
 const json = ["--json", "print the result as JSON"] as const;
 const chain = ["<chainId>", "the chain's id, as in GET /chains"] as const;
-const by = ["--by <name>", "the person who decides it, for the record"] as const;
+const by = ["--by <name>", "the person who decides, for the record"] as const;
 
 export function definePausesCommands(program: Command): void {
 	const pauses = program
 		.command("pauses")
-		.description("chains for which nothing new is sold; swaps under way go on");
+		.description("pauses of chains: a paused chain gets no new swaps; swaps under way go on");
 	pauses
 		.command("list")
-		.description("those that are open, and the last ones that were lifted; exits 1 where a chain is paused")
+		.description("list open pauses and the most recently lifted ones; exits 1 if a chain is paused")
 		.option(...json)
 		.action(async (options) => {
 			const { listPausesCommand } = await import("./pauses-list-command.ts");
@@ -21,7 +21,7 @@ export function definePausesCommands(program: Command): void {
 		.description("pause a chain; every API process follows within two seconds")
 		.argument(...chain)
 		.requiredOption(...by)
-		.requiredOption("--reason <text>", "why; callers read it")
+		.requiredOption("--reason <text>", "why; callers see this text")
 		.option(...json)
 		.action(async (chainId, options) => {
 			const { setPauseCommand } = await import("./pauses-set-command.ts");
@@ -30,7 +30,7 @@ export function definePausesCommands(program: Command): void {
 	pauses
 		.command("lift")
 		.description(
-			"sell again; audits the books first and says what is still breached, which is accepted by it",
+			"resume sales; audits the books first, reports what is still breached, and accepts those breaches",
 		)
 		.argument(...chain)
 		.requiredOption(...by)
@@ -38,10 +38,10 @@ export function definePausesCommands(program: Command): void {
 		.addOption(
 			new Option(
 				"--cause <cause>",
-				"only what has this cause; without it all but finality, which takes back what was final",
+				"lift only pauses with this cause; by default all but finality, which undoes blocks that were final",
 			).choices(["breach", "finality", "operator"]),
 		)
-		.option("--unchecked", "without an audit, where a chain does not answer")
+		.option("--unchecked", "lift without an audit, for when a chain does not answer")
 		.option("--config <file>", "the configuration file", process.env.GEOSWAP_CONFIG ?? "geoswap.json")
 		.option(...json)
 		.action(async (chainId, options) => {

@@ -41,11 +41,11 @@ export async function liftPauseCommand(
 		const open = ofChainNow.filter((pause) => (cause ? pause.cause === cause : pause.cause !== "finality"));
 		if (!cause && ofChainNow.length > open.length) {
 			console.error(
-				`chain ${chainId} stays paused for what was final: lifting that takes back what it dropped. To do so, say --cause finality`,
+				`chain ${chainId} stays paused with the cause finality: lifting that undoes the final blocks that the chain dropped. To do so, pass --cause finality`,
 			);
 		}
 		if (open.length === 0) {
-			console.error(`error: chain ${chainId} is not paused${cause ? ` for the cause ${cause}` : ""}`);
+			console.error(`error: chain ${chainId} is not paused${cause ? ` with the cause ${cause}` : ""}`);
 			return 1;
 		}
 		let still: Breach[] | undefined;
@@ -57,8 +57,8 @@ export async function liftPauseCommand(
 				still = report.breaches;
 			}
 		} catch (error) {
-			console.error("error: what is still breached could not be checked:", describeError(error));
-			console.error("Nothing was lifted. With --unchecked it is, whatever the books say.");
+			console.error("error: the books could not be audited:", describeError(error));
+			console.error("Nothing was lifted. To lift the pause without an audit, pass --unchecked.");
 			return 3;
 		}
 		const ofChain = still?.filter((breach) => breach.chainIds.includes(chainId));
@@ -83,12 +83,12 @@ export async function liftPauseCommand(
 				console.log(`STILL BREACHED ${invariant} ${message}. Next: ${next}`);
 			}
 			if (ofChain?.length === 0) console.log(`all invariants hold on chain ${chainId}`);
-			if (!ofChain) console.log("whether the books hold was not checked");
+			if (!ofChain) console.log("the books were not audited");
 		}
 		for (const pause of notLifted) {
 			const more = pause.breaches.filter((breach) => !seen.includes(breach));
 			console.error(
-				"error: the pause was not lifted, an audit found more meanwhile. To accept that too, lift again:",
+				"error: the pause was not lifted, because an audit found more meanwhile. To accept that too, lift again:",
 			);
 			for (const breach of more) console.error(`  ${breach}`);
 		}

@@ -21,6 +21,7 @@ export async function setPauseCommand({
 		pauseChain(pool, { chainId, cause: "operator", reason, setBy, nowMs: Date.now() }),
 	);
 	if (json) console.log(JSON.stringify({ chainId, paused: true, isNew }));
-	else if (isNew) console.log(`chain ${chainId} is paused: no process quotes it after two seconds`);
-	else console.log(`chain ${chainId} was paused by an operator already, and stays so`);
+	else if (isNew)
+		console.log(`chain ${chainId} is paused: every API process stops quoting it within two seconds`);
+	else console.log(`chain ${chainId} was already paused by an operator and stays paused`);
 }

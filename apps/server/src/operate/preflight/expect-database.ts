@@ -43,9 +43,9 @@ async function expectRole(db: Database, role: RoleName, roles: DatabaseRoles): P
 		throw new ConfigError(urlVariables[role], `logs in as ${login}, ${problem}`);
 	};
 	// A superuser has every role, whatever was granted.
-	if (isOwner) refuse(`which may change every table: use a login that has the role ${roles[role]} alone`);
+	if (isOwner) refuse(`which may change every table: use a login that has only the role ${roles[role]}`);
 	if (!has.includes(role))
 		refuse(`which does not have the role ${roles[role]}: run geoswapd migrate, then grant it`);
 	const other = has.find((name) => name !== role);
-	if (other) refuse(`which also has the role ${roles[other]}: use a login that has ${roles[role]} alone`);
+	if (other) refuse(`which also has the role ${roles[other]}: use a login that has only ${roles[role]}`);
 }

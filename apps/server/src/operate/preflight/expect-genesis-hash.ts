@@ -14,6 +14,6 @@ export async function expectGenesisHash(
 		"solana.rpcUrl",
 		actual === undefined
 			? "does not answer"
-			: `is another cluster: its first block is ${actual}, the deployment's ${deployment.genesisHash}`,
+			: `is another cluster: its genesis hash is ${actual}, but the deployment has ${deployment.genesisHash}`,
 	);
 }

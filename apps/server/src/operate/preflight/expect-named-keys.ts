@@ -17,6 +17,6 @@ export async function expectNamedKeys(
 	const { role, swaps, address } = other;
 	throw new ConfigError(
 		"the deployment's solana",
-		`its ${role} is ${deployment[role]}, and ${swaps} ${swaps === 1 ? "order" : "orders"} under way ${swaps === 1 ? "names" : "name"} ${address}: keep that key until they have ended`,
+		`its ${role} is ${deployment[role]}, but ${swaps} ${swaps === 1 ? "order" : "orders"} under way ${swaps === 1 ? "names" : "name"} ${address}: keep that key until they have ended`,
 	);
 }

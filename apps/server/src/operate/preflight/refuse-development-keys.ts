@@ -20,7 +20,7 @@ export function refuseDevelopmentKeys(keys: readonly Hex[], chainIds: readonly n
 	if (keys.some((key) => known.has(key.toLowerCase()))) {
 		throw new ConfigError(
 			"a private key",
-			`is a development key, which everyone knows: chain ${realChainId} needs one of its own`,
+			`is a development key, which is public: use a key of your own on chain ${realChainId}`,
 		);
 	}
 }

@@ -31,7 +31,7 @@ export function refuseSolanaDevelopmentKeys({
 	if (used) {
 		throw new ConfigError(
 			"the deployment's solana",
-			`${used} is of a development key, which everyone knows: this cluster needs one of its own`,
+			`${used} belongs to a development key, which is public: use a key of your own on this cluster`,
 		);
 	}
 }

@@ -78,12 +78,12 @@ export async function keepAudited({
 				await auditOnce().catch((error: unknown) => {
 					if (signal.aborted) return;
 					onFailure("all");
-					log.error({ err: error }, "the books could not be audited; it is tried again");
+					log.error({ err: error }, "the audit failed; retrying");
 				});
 				await pause(everySeconds * 1_000);
 			}
 		}).catch((error: unknown) => {
-			if (!signal.aborted) log.warn({ err: error }, "no turn to audit; it is tried again");
+			if (!signal.aborted) log.warn({ err: error }, "could not take the lead of the audit; retrying");
 		});
 		onRun(undefined);
 		await pause(Math.min(takeOverMs, everySeconds * 1_000));
@@ -129,7 +129,7 @@ export async function keepAudited({
 			const names = [...new Set(ofChain.map(({ invariant }) => invariant))].join(", ");
 			const isPaused = await pauseForBreaches(pool, {
 				chainId,
-				reason: `an audit found that its books do not hold (${names})`,
+				reason: `the audit found a breach (${names})`,
 				breaches: ofChain.map(breachKey),
 				nowMs: nowMs(),
 			});
@@ -160,7 +160,7 @@ export async function keepAudited({
 		});
 		for (const { chainId, why } of report.unchecked) {
 			onFailure(chainId);
-			log.error({ chainId, why }, "the chain could not be audited; the others were, and it is tried again");
+			log.error({ chainId, why }, "the chain could not be audited, only the others were; retrying");
 		}
 		const endedAtMs = nowMs();
 		const { orders, swaps, breaches, losses, owed } = report;

@@ -23,7 +23,7 @@ export async function reconcileCommand({
 		report = await auditBooks(pool, { config });
 	} catch (error) {
 		if (error instanceof ConfigError) throw error;
-		console.error("error: the books could not be checked:", describeError(error));
+		console.error("error: the books could not be audited:", describeError(error));
 		return 3;
 	} finally {
 		await pool.end();

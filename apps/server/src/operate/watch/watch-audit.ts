@@ -20,19 +20,21 @@ export function watchAudit({
 	const checkedAtMs = new Map<number, number>();
 	const countFailure = meter.counter(
 		"geoswap_audit_failures_total",
-		"Audits that could not be made, by the chain that did not answer; all where the database did not",
+		"Failed audits, by the chain that did not answer; `all` if the database did not answer",
 		[...chainIds.map(String), "all"].map((chain) => ({ chain })),
 	);
 	meter.reading({
 		name: "audit",
 		gauges: {
-			geoswap_audit_age_seconds: "How long ago the last audit ended in which the chain could be checked",
-			geoswap_audit_duration_seconds: "How long it took",
-			geoswap_audit_breaches: "What it found that must not be so, by invariant and chain",
-			geoswap_audit_notices: "What it found that stops nothing, by invariant and chain",
-			geoswap_audit_owed: "Refunds that a wallet, or the issuer of its token, holds up, by chain",
-			geoswap_audit_undecodable: "Transactions of others on Solana that cannot be decoded, and were skipped",
-			geoswap_audit_lost_usd: "What was delivered and is not paid for, of what it looked at, by origin chain",
+			geoswap_audit_age_seconds: "Time since the end of the last audit that could check the chain",
+			geoswap_audit_duration_seconds: "Duration of the last audit",
+			geoswap_audit_breaches: "Breaches that the last audit found, by invariant and chain",
+			geoswap_audit_notices: "Findings of the last audit that pause no chain, by invariant and chain",
+			geoswap_audit_owed: "Refunds that are blocked by the wallet or by the issuer of its token, by chain",
+			geoswap_audit_undecodable:
+				"Other parties' transactions on Solana that could not be decoded and were skipped",
+			geoswap_audit_lost_usd:
+				"Value that was delivered and never paid for, in the orders that the last audit checked, by origin chain",
 		},
 		read: () => {
 			if (!last) return [];

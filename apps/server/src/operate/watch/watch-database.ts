@@ -14,23 +14,24 @@ const maxAgeMs = 5_000;
 const gauges = {
 	geoswap_swaps_pending: "Swaps that have not ended, by stage and route",
 	geoswap_swaps_stuck:
-		"Of those, the ones of which nothing was heard for longer than their chains should take",
-	geoswap_swap_overdue_seconds: "For how long the swap that has been due longest has been so",
-	geoswap_stock_tokens: "What the vault holds, in whole tokens",
-	geoswap_stock_reserved_tokens: "What of it is promised to swaps",
-	geoswap_stock_outflow_tokens: "What may leave the vault now, by its cap for an hour",
-	geoswap_exposure_usd: "Value that is delivered or about to be while its input is not ours yet",
-	geoswap_exposure_cap_usd: "The most that it may be: nothing more is delivered then",
-	geoswap_follower_update_age_seconds: "How long ago a new block of the chain was taken in",
-	geoswap_follower_block_age_seconds: "How long ago the newest block that was taken in was made",
+		"Swaps that have not ended and have made no progress for longer than their chains should take",
+	geoswap_swap_overdue_seconds: "How long the most overdue swap has been due",
+	geoswap_stock_tokens: "Stock of the vault, in whole tokens",
+	geoswap_stock_reserved_tokens: "Part of the stock that is reserved for swaps, in whole tokens",
+	geoswap_stock_outflow_tokens: "Amount that may leave the vault now under its hourly cap, in whole tokens",
+	geoswap_exposure_usd:
+		"Value that is delivered, or about to be, while its input has not been released to us",
+	geoswap_exposure_cap_usd: "Limit of the exposure. Nothing more is delivered above it",
+	geoswap_follower_update_age_seconds: "Time since the follower last processed a new block of the chain",
+	geoswap_follower_block_age_seconds: "Age of the newest block that the follower has processed",
 	geoswap_follower_unfinal_blocks: "Blocks between the newest one and the newest final one",
 	geoswap_attester_heartbeat_age_seconds: "How long ago an attester signed that it sees the chain",
-	geoswap_jobs: "Work for lanes and attesters that is not done",
-	geoswap_job_oldest_seconds: "How long the oldest of it has been where it is",
-	geoswap_transactions_unfinal: "Transactions that are signed and in no final block",
+	geoswap_jobs: "Jobs of lanes and attesters that are not done",
+	geoswap_job_oldest_seconds: "How long the oldest of these jobs has been in its state",
+	geoswap_transactions_unfinal: "Transactions that are signed and not in a final block yet",
 	geoswap_transaction_oldest_seconds: "How long ago the oldest of them was signed",
 	geoswap_unsettled_gas_native:
-		"Gas of the last day for swaps that were not settled, in the chain's native token",
+		"Gas spent in the last day on swaps that were not settled, in the chain's native token",
 } as const;
 
 const stages = [...swapStages, "unreleased"];

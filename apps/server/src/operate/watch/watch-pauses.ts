@@ -21,7 +21,9 @@ export function watchPauses({
 	const chainIds = config.chains.map(({ chainId }) => chainId);
 	meter.reading({
 		name: "pauses",
-		gauges: { geoswap_chain_paused: "1 where nothing from or to the chain is quoted, by what caused it" },
+		gauges: {
+			geoswap_chain_paused: "1 if the chain is paused, so that nothing from or to it is quoted, by cause",
+		},
 		maxAgeMs,
 		read: async () => {
 			const pauses = await read();

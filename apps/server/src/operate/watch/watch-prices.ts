@@ -24,9 +24,9 @@ export function watchPrices({
 	meter.reading({
 		name: "prices",
 		gauges: {
-			geoswap_price_age_seconds: "How old the newest prices of a chain are",
-			geoswap_feed_age_seconds: "How long ago an asset's price feed was written",
-			geoswap_asset_live: "1 where the asset is quoted now, 0 where quotes of it are refused",
+			geoswap_price_age_seconds: "Age of a chain's newest prices",
+			geoswap_feed_age_seconds: "Time since an asset's price feed was last updated",
+			geoswap_asset_live: "1 if the asset is quoted now, 0 if its quotes are refused",
 		},
 		read: () => [
 			...[...chainIds].flatMap((chainId) => {

@@ -5,7 +5,7 @@ import type { Meter } from "../../telemetry/meter.ts";
 export function watchRedis(redis: PromptRedis, { meter }: { meter: Meter }): PromptRedis {
 	const count = meter.counter(
 		"geoswap_redis_unanswered_total",
-		"Questions about limits that Redis did not answer in time: this process counted for itself",
+		"Rate limit calls that Redis did not answer in time. The process counted its own requests instead",
 		[{}],
 	);
 	return {

@@ -20,7 +20,7 @@ export function watchRelayers({
 		meter.reading({
 			name: `relayers of chain ${chainId}`,
 			gauges: {
-				geoswap_relayer_balance_native: "What a relayer or fee payer has, in the chain's native token",
+				geoswap_relayer_balance_native: "Balance of a relayer or fee payer, in the chain's native token",
 			},
 			maxAgeMs,
 			read: async () =>

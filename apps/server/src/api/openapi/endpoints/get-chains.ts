@@ -4,9 +4,9 @@ import { exampleGeoOp, exampleIntent } from "./example-swap.ts";
 
 export const getChainsDoc: RouteDoc = {
 	id: "getChains",
-	summary: "The chains",
+	summary: "List chains",
 	description:
-		"Every chain that swaps begin or end on. `live` is false while its prices are missing or not certain: a quote would say `NO_ROUTE` with the reason `paused`. What is deployed there is told to be compared with the published deployment file; a caller that pins what a server says of itself has pinned nothing.",
+		"Every chain that swaps can start or end on. `live` is false while the chain's prices are missing or uncertain; a quote is then refused with `NO_ROUTE` and the reason `paused`. Compare the contracts with the published deployment file, and pin that file. Pinning this answer would protect you from nothing, since it comes from the server itself.",
 	response: chainsResponseSchema,
 	errors: [],
 	example: {

@@ -5,8 +5,8 @@ import { exampleAuthorization, exampleWallet } from "./example-swap.ts";
 export const getDelegationDoc: RouteDoc = {
 	id: "getDelegation",
 	summary: "Read a wallet's delegation",
-	description: `Whether the wallet can swap from this chain as it is. Ask before the first swap of a wallet on a chain;
-afterwards it stays delegated.
+	description: `Says whether the wallet is ready to swap from this chain. Ask before the first swap of a wallet from a
+chain; after that swap it stays delegated.
 
 Branch on \`originReady\`, not on \`delegated\`: a wallet on Solana is never delegated and always ready.
 
@@ -16,9 +16,9 @@ Branch on \`originReady\`, not on \`delegated\`: a wallet on Solana is never del
 | \`false\`, with \`delegationTarget\` and \`accountNonce\` | sign an EIP-7702 authorization over exactly these two and the chain's id, and attach it to the build |
 | \`false\`, with \`blocked\` | the wallet is delegated to another provider or is a contract: use a different one |
 
-\`note\` says the same in a sentence wherever there is nothing to sign.
+If there is nothing to sign, \`note\` says in a sentence what to do.
 
-The wallet pays nothing for it: the authorization travels with its first swap.`,
+The delegation costs the wallet nothing: the authorization is sent with its first swap.`,
 	query: delegationQuerySchema,
 	response: delegationResponseSchema,
 	errors: [],

@@ -3,8 +3,8 @@ import type { RouteDoc } from "../route-doc.ts";
 export const getDocsPageDoc: RouteDoc = {
 	id: "getDocsPage",
 	summary: "More about this interface",
-	description: `A page of HTML: \`signing\` says how hashes and transactions are made, so that nobody signs blind;
-\`conformance\` has every rule of this interface with the tests that show it.`,
+	description: `An HTML page. \`signing\` explains how to compute what a wallet signs, so that nobody signs blindly;
+\`conformance\` lists every rule of this interface with the tests that prove it.`,
 	params: { page: "`signing` or `conformance`." },
 	response: { contentType: "text/html", description: "The page." },
 	errors: ["NOT_FOUND"],

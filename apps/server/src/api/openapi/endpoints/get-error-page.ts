@@ -3,7 +3,7 @@ import type { RouteDoc } from "../route-doc.ts";
 export const getErrorPageDoc: RouteDoc = {
 	id: "getErrorPage",
 	summary: "What an error means",
-	description: "A page of HTML: what happened, why it happens, what to do about it.",
+	description: "An HTML page: what happened, why it happens, and what to do.",
 	params: { code: "The `code` of an error." },
 	response: { contentType: "text/html", description: "The page." },
 	errors: ["NOT_FOUND"],

@@ -4,8 +4,8 @@ import type { RouteDoc } from "../route-doc.ts";
 
 export const getOpenapiDoc: RouteDoc = {
 	id: "getOpenapi",
-	summary: "This interface, for a machine",
-	description: "The OpenAPI 3.1 document that clients and tests can be generated from.",
+	summary: "This interface, for programs",
+	description: "The OpenAPI 3.1 document, from which clients and tests can be generated.",
 	response: z.looseObject({
 		openapi: z.string().describe("The version of OpenAPI."),
 		info: z

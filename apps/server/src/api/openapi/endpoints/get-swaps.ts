@@ -4,9 +4,9 @@ import { exampleStatus } from "./example-swap.ts";
 
 export const getSwapsDoc: RouteDoc = {
 	id: "listSwaps",
-	summary: "The account's own swaps",
+	summary: "List the account's swaps",
 	description:
-		"All swaps of the key's account, newest first by when they were quoted. Ask again with `nextCursor` until there is none: a page may hold fewer than `limit`, or none at all, where there is little in the half year or so that one call looks back over; the last one has no `nextCursor`. However many swaps are submitted meanwhile, each one that existed when the first page was asked for comes once; a newer one may come or not. With `status` a page has the swaps that have it when that page is asked for. A cursor that was altered, or is of another account or another `status`, is `INVALID_REQUEST`. This call is never held: wait for a swap with `GET /swap/status/{swapId}`.",
+		"All swaps of the key's account, most recently quoted first. Ask again with `nextCursor` until a page has none. A page may have fewer than `limit` swaps, or none, because one call looks back over about half a year; only the last page has no `nextCursor`. Every swap that existed when the first page was requested is listed exactly once, even if others are submitted meanwhile; a newer swap may or may not be listed. With `status`, a page has the swaps that have this status when the page is requested. A cursor that was altered, or that belongs to another account or another `status`, is `INVALID_REQUEST`. This call is never held: wait for a swap with `GET /swap/status/{swapId}`.",
 	query: swapsQuerySchema,
 	response: swapsResponseSchema,
 	errors: ["INVALID_REQUEST"],

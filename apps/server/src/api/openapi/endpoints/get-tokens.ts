@@ -4,9 +4,9 @@ import { exampleIntent } from "./example-swap.ts";
 
 export const getTokensDoc: RouteDoc = {
 	id: "getTokens",
-	summary: "The tokens of a chain, or of all",
+	summary: "List tokens",
 	description:
-		"What can be swapped: each token can be an input or an output, to and from every other that is `live`. `address` is what `POST /swap/quote` takes as `inputToken` and `outputToken`. A `chainId` that is not offered is `INVALID_REQUEST`, which lists those that are.",
+		"The tokens of one chain or of all chains. Each token that is `live` can be swapped into every other one that is. `POST /swap/quote` takes `address` as `inputToken` and `outputToken`. A `chainId` that is not offered is `INVALID_REQUEST`, which lists the chains that are.",
 	query: tokensQuerySchema,
 	response: tokensResponseSchema,
 	errors: ["INVALID_REQUEST"],

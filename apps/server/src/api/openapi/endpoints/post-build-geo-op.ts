@@ -12,25 +12,25 @@ import {
 export const postBuildGeoOpDoc: RouteDoc = {
 	id: "buildGeoOp",
 	summary: "Build a swap from an EVM chain",
-	description: `Turns a quote into the 32 bytes to sign. The wallet is read and the operation simulated: what would fail
+	description: `Turns a quote into the 32 bytes to sign. The service reads the wallet and simulates the op. An op that would fail
 is refused here, before anything is signed.
 
-\`geoOp\` holds everything that the hash is made of, so that nobody signs blind. The SDK's \`verifyAndSign\` makes the hash
-again and compares it with what you asked for.
+\`geoOp\` holds everything that the hash is computed from. The SDK's \`verifyAndSign\` computes the hash
+again, and compares the op with what you asked for.
 
 **Next:** sign \`geoOpHash\` with \`personal_sign\` over its raw 32 bytes, and [submit](#submit) it before \`expiresAt\`.
-After \`NEEDS_DELEGATION\` or \`INVALID_AUTHORIZATION\` the same quote can be built again, as long as it lives.`,
+After \`NEEDS_DELEGATION\` or \`INVALID_AUTHORIZATION\` the same quote can be built again until it expires.`,
 	body: buildRequestSchema.extend({
 		authorization: authorizationSchema
 			.nullish()
 			.describe(
-				"A signed EIP-7702 authorization, for a wallet that is not delegated yet. Ignored where it is. Numbers may be numbers, decimal or `0x` strings; other fields, such as `v`, are ignored.",
+				"A signed EIP-7702 authorization, for a wallet that is not delegated yet. Ignored if the wallet is delegated. Numbers may be JSON numbers, or decimal or `0x` strings. Other fields, such as `v`, are ignored.",
 			),
 	}),
 	response: buildResponseSchema.extend({
 		geoOp: geoOpSchema
 			.extend({ order: orderFieldsSchema })
-			.describe("Everything that the hash is made of, to be checked before signing."),
+			.describe("Everything that the hash is computed from. Check it before signing."),
 	}),
 	errors: [
 		...(["INVALID_TOKEN", "QUOTE_EXPIRED", "UNSUPPORTED_DELEGATION", "NEEDS_DELEGATION"] as const),

@@ -15,18 +15,18 @@ export const postBuildSolanaTxDoc: RouteDoc = {
 	description: `Turns a quote into an unsigned v0 transaction. The service pays its fee and signs it first; the wallet is its
 second signer. There is nothing to delegate on Solana.
 
-\`geoOp\` holds everything that the transaction is made of; the SDK's \`verifyAndSignSolana\` makes its bytes again before it
+\`geoOp\` holds everything that the transaction is built from. The SDK's \`verifyAndSignSolana\` rebuilds its bytes before it
 signs.
 
-**Next:** sign the bytes as they are, with a key that changes nothing, and [submit-solana](#submitSolana) the transaction
+**Next:** sign the bytes unchanged with the wallet's key, and [submit-solana](#submitSolana) the transaction
 before \`expiresAt\`: a blockhash lives about a minute.`,
 	body: buildRequestSchema.extend({
-		authorization: z.unknown().optional().describe("Ignored, whatever it is."),
+		authorization: z.unknown().optional().describe("Ignored."),
 	}),
 	response: buildSolanaResponseSchema.extend({
 		geoOp: solanaOpSchema
 			.extend({ order: orderFieldsSchema })
-			.describe("Everything that the transaction is made of, to be checked before signing."),
+			.describe("Everything that the transaction is built from. Check it before signing."),
 	}),
 	errors: ["INVALID_TOKEN", "QUOTE_EXPIRED", "INSUFFICIENT_BALANCE", "SIMULATION_FAILED", "NO_ROUTE"],
 	example: {

@@ -6,12 +6,12 @@ export const postQuoteDoc: RouteDoc = {
 	id: "quote",
 	summary: "Price a swap",
 	description: `Prices a swap and seals all of its terms into \`geoQuoteToken\`. Nothing is reserved and no chain is asked: the
-wallet's balance is first looked at by the build call.
+build call is the first to read the wallet's balance.
 
-A quote lives 30 seconds. Build it at once, and do not keep quotes: ask for a new one. A field that is not known is
-refused, since a misspelt one would cost money.
+A quote expires after 30 seconds. Build it at once, and do not cache quotes: request a new one. Unknown fields are refused,
+since a misspelt field could cost money.
 
-**Next:** \`origin\` says which build call: [build-geo-op](#buildGeoOp) or [build-solana-tx](#buildSolanaTx).`,
+**Next:** the build call that \`origin\` names: [build-geo-op](#buildGeoOp) or [build-solana-tx](#buildSolanaTx).`,
 	body: quoteRequestSchema,
 	response: quoteResponseSchema,
 	errors: ["NO_ROUTE", "NEEDS_LARGER_SIZE"],

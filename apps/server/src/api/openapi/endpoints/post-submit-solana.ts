@@ -9,10 +9,10 @@ import {
 export const postSubmitSolanaDoc: RouteDoc = {
 	id: "submitSolana",
 	summary: "Submit a swap from Solana",
-	description: `Takes the transaction that the wallet signed, adds the fee payer's signature, and sends it. It must be the one that
-was built, byte for byte: a wallet that adds to what it signs cannot be used.
+	description: `Takes the transaction that the wallet signed, adds the fee payer's signature, and sends it. It must be the
+transaction that was built, byte for byte: a wallet that changes what it signs cannot be used.
 
-**Once per quote**, as with [submit](#submit): sending the same again returns the swap that there is.
+**Once per quote**, as with [submit](#submit): sending the same request again returns the existing swap.
 
 **Next:** [poll the status](#getStatus) until it is terminal.`,
 	body: submitSolanaRequestSchema,

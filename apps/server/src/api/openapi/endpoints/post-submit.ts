@@ -7,11 +7,11 @@ export const postSubmitDoc: RouteDoc = {
 	summary: "Submit a swap from an EVM chain",
 	description: `Takes the signature and starts the swap. The price is checked once more and the output reserved.
 
-**Once per quote.** All op tokens of one quote lead to one swap. Sending the same again, at any time, returns that swap with
-its current status, so a retry is always safe. After a timeout or a 5xx send the **same body** again; a new quote would be
-a second swap. A 4xx means that this call made no swap.
+**Once per quote.** All op tokens of one quote lead to one swap. Sending the same request again, at any time, returns that swap
+with its current status, so a retry is always safe. After a timeout or a 5xx, send the **same body** again; a new quote would
+start a second swap. A 4xx means that this call started no swap.
 
-Only the op's \`expiresAt\` counts: it does not matter that the quote has expired meanwhile.
+Only the op's \`expiresAt\` counts: the quote may have expired meanwhile.
 
 **Next:** [poll the status](#getStatus) until it is terminal.`,
 	body: submitRequestSchema,

@@ -110,7 +110,7 @@ function codeProblem(
 		for (const start of starts) {
 			const word = slice(code, start, start + 32);
 			if (!allowed.includes(word)) {
-				return `its immutable ${name} is ${shown(word)}, and by the deployment file it should be ${allowed.map(shown).join(" or ")}`;
+				return `its immutable ${name} is ${shown(word)}, but by the deployment file it should be ${allowed.map(shown).join(" or ")}`;
 			}
 		}
 	}

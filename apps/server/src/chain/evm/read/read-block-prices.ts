@@ -153,7 +153,9 @@ async function readAsked(
 	const { chainId, deployment } = chain;
 	const answer = await callMulticall(chain, asked.callData, { blockNumber: block.number });
 	if (answer === "0x")
-		throw new Error(`chain ${chainId} has no Multicall3 at its usual address, by which prices are read`);
+		throw new Error(
+			`chain ${chainId} has no Multicall3 at its usual address, which is needed to read prices`,
+		);
 	const ofBlock = {
 		blockHash: block.hash,
 		blockNumber: Number(block.number),

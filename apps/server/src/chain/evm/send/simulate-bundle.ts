@@ -30,7 +30,7 @@ export async function simulateBundle(
 		blocks: [{ calls: [authorizationList ? { ...call, authorizationList } : call] }],
 	});
 	const result = block?.calls[0];
-	if (!result) throw new Error("the chain simulated nothing");
+	if (!result) throw new Error("the chain returned no simulation");
 	if (result.status !== "success") return { succeeds: false, ...refusal(result.data) };
 	const logs = (result.logs ?? []) as Log<bigint, number, false>[];
 	return { succeeds: true, gasUsed: result.gasUsed, events: decodeEvents(deployment, logs) };

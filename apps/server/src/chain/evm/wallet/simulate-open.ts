@@ -93,7 +93,7 @@ async function simulate({
 		client.simulateBlocks({ blocks: [{ calls: [call], stateOverrides }] }),
 	);
 	const result = block?.calls[0];
-	if (!result) return { opens: false, reason: "the chain simulated nothing" };
+	if (!result) return { opens: false, reason: "the chain returned no simulation" };
 	if (result.status !== "success") return { opens: false, reason: revertReason(result.data) };
 	const logs = result.logs ?? [];
 	return isOpenedIn(logs, order)

@@ -29,7 +29,7 @@ export async function readAccounts(
 				.getMultipleAccounts(some, { commitment, encoding: "base64" })
 				.send(signal && { abortSignal: signal }),
 		);
-		if (value.length !== some.length) throw new Error("the chain answered for other accounts than asked");
+		if (value.length !== some.length) throw new Error("the chain answered for other accounts than requested");
 		if (start === 0) slot = Number(context.slot);
 		for (const account of value) {
 			accounts.push(

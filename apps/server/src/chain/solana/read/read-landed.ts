@@ -62,7 +62,7 @@ export async function readLanded(
 		meta.preBalances.length !== addresses.length ||
 		meta.postBalances.length !== addresses.length
 	) {
-		throw new Error(`the chain tells ${toSignature(signature)} in part only`);
+		throw new Error(`the chain returned only a part of ${toSignature(signature)}`);
 	}
 	return {
 		signature,

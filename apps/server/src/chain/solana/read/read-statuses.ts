@@ -38,7 +38,8 @@ export async function askStatuses(
 			chainId,
 			rpc.getSignatureStatuses(some, { searchTransactionHistory: true }).send(),
 		);
-		if (value.length !== some.length) throw new Error("the chain answered for other signatures than asked");
+		if (value.length !== some.length)
+			throw new Error("the chain answered for other signatures than requested");
 		for (const status of value) {
 			const level = status?.confirmationStatus;
 			const slot = status ? Number(status.slot) : undefined;

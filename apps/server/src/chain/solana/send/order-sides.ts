@@ -53,7 +53,7 @@ function expectSame(name: string, given: string, expected: string): void {
 function expectAsset({ assets }: SolanaDeployment, token: Order["inputToken"]): void {
 	const address = fromSolanaWord(token);
 	if (!assets.some((asset) => asset.address === address)) {
-		throw new RangeError(`${address} is no asset of this deployment`);
+		throw new RangeError(`${address} is not an asset of this deployment`);
 	}
 }
 

@@ -52,7 +52,7 @@ export async function checkSignedTransaction({
 			{
 				message: isMissing
 					? "The wallet's signature is missing. Sign unsignedTransaction with the wallet's key, as its second signer, and submit it again."
-					: "The signature is not the wallet's over this transaction. Sign unsignedTransaction with the wallet's key and submit it again.",
+					: "The signature is not the wallet's signature over this transaction. Sign unsignedTransaction with the wallet's key and submit it again.",
 			},
 		);
 	}

@@ -45,7 +45,7 @@ export async function coSignOrder({
 	feePayerKey: KeyPairSigner;
 }): Promise<SignedTransaction> {
 	if (op.feePayer !== feePayerKey.address || !deployment.feePayers.includes(op.feePayer)) {
-		throw new CoSignError(`${op.feePayer} is not the fee payer that signs`);
+		throw new CoSignError(`${op.feePayer} is not the signing fee payer`);
 	}
 	expectAffordable(op.compute);
 	const message = await orderMessage(deployment, order, op);
@@ -55,7 +55,8 @@ export async function coSignOrder({
 		message,
 		signature: walletSignature,
 	});
-	if (!isWallets) throw new CoSignError("the signature is not the wallet's over the order's transaction");
+	if (!isWallets)
+		throw new CoSignError("the signature is not the wallet's signature over the order's transaction");
 	const signature = bytesToHex(await signBytes(feePayerKey.keyPair.privateKey, message));
 	return { signature, raw: concat(["0x02", signature, bytesToHex(walletSignature), bytesToHex(message)]) };
 }
