@@ -57,7 +57,7 @@ export function runWorkerLoops({
 	async function every(ms: number, name: string, run: () => Promise<unknown>): Promise<void> {
 		while (!signal.aborted) {
 			await run().catch((error: unknown) => {
-				if (!signal.aborted) log.warn({ err: error }, `${name} failed; it is tried again`);
+				if (!signal.aborted) log.warn({ err: error }, `${name} failed; retrying`);
 			});
 			await wait(ms);
 		}
@@ -78,7 +78,7 @@ export function runWorkerLoops({
 		),
 		...chains.flatMap(({ chainId, findProblems }) =>
 			findProblems
-				? every(ownAccountsEveryMs, `a look at our accounts on chain ${chainId}`, async () => {
+				? every(ownAccountsEveryMs, `checking our accounts on chain ${chainId}`, async () => {
 						for (const problem of await findProblems()) log.error(problem);
 					})
 				: [],
@@ -96,12 +96,12 @@ export function runWorkerLoops({
 			signal,
 			log,
 		}),
-		every(registeredEveryMs, "staying registered", stay),
+		every(registeredEveryMs, "keeping this worker registered", stay),
 		every(tickEveryMs, "tick", tick),
 		every(rebuildEveryMs, "rebuilding orders that have no swap", rebuild),
-		every(heartbeatMs, "heartbeats", () =>
+		every(heartbeatMs, "polling heartbeats", () =>
 			pollHeartbeats({ config, attesters, db: pool, nowMs: nowMs(), log }),
 		),
-		every(partitionsEveryMs, "partitions", () => ensurePartitions(pool, { nowMs: nowMs() })),
+		every(partitionsEveryMs, "creating partitions", () => ensurePartitions(pool, { nowMs: nowMs() })),
 	];
 }

@@ -34,6 +34,6 @@ class IllegalMoveError extends Error {
 	override name = "IllegalMoveError";
 
 	constructor({ id, status, stage }: SwapRecord, path: readonly Move[]) {
-		super(`swap ${id} is ${status}, ${stage} and cannot go by way of ${path.join(", ")}`);
+		super(`swap ${id} is ${status}, ${stage} and cannot go through ${path.join(", ")}`);
 	}
 }

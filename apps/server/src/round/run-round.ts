@@ -101,7 +101,7 @@ async function runSwaps(
 		({ alone } = await run(swapIds, lockTimeoutMs));
 	} catch (error) {
 		if (!isOfOneSwap(error)) throw error;
-		log.warn({ err: error, swaps: swapIds.length }, "a round failed; it goes on one swap at a time");
+		log.warn({ err: error, swaps: swapIds.length }, "a round failed; retrying its swaps one at a time");
 		lockTimeoutMs = aloneLockMs;
 	}
 	const ranTogether = ran;
@@ -118,7 +118,7 @@ async function runSwaps(
 	const locked = failures.filter(({ error }) => isLockTimeout(error));
 	const faulty = failures.filter(({ error }) => !isLockTimeout(error));
 	for (const { swapId, error } of locked) {
-		log.warn({ swapId, err: error }, "somebody holds what a swap wants; it is tried again soon");
+		log.warn({ swapId, err: error }, "a swap's rows are locked; retrying soon");
 	}
 	await putOffBlameless(pool, locked);
 	const [first] = faulty;
@@ -128,7 +128,7 @@ async function runSwaps(
 		throw first.error;
 	}
 	for (const { swapId, error } of faulty) {
-		log.error({ swapId, err: error }, "a swap cannot go on; it is tried again later");
+		log.error({ swapId, err: error }, "a swap could not be processed; retrying later");
 		done.add(swapId);
 	}
 	await putOffFailed(pool, faulty);
@@ -171,7 +171,7 @@ async function runBatch(
 			};
 		} catch (error) {
 			if (!isDeadlock(error) || deadlocks >= mostDeadlocks) throw error;
-			options.log.info({ err: error }, "a round was undone to end a deadlock; it is repeated");
+			options.log.info({ err: error }, "a round was rolled back by a deadlock; retrying");
 		}
 	}
 }
@@ -218,7 +218,7 @@ function planAll(
 			plans.push(planSwap(options.config, look, nowMs));
 		} catch (err) {
 			const { swapId, wait } = look;
-			options.log.error({ swapId, err }, "a swap cannot go on; it is tried again later");
+			options.log.error({ swapId, err }, "a swap could not be processed; retrying later");
 			failed.push({ swapId, mark: wait.mark });
 		}
 	}

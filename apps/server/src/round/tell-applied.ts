@@ -18,7 +18,7 @@ export function tellApplied({ log, ...observer }: SwapObserver & { log: Log }, t
 	} catch (err) {
 		log.warn(
 			{ swapId: told.applied.swap.id, fact: told.applied.decision.fact, err },
-			"a fact is missing in telemetry",
+			"a fact could not be recorded in telemetry",
 		);
 	}
 }

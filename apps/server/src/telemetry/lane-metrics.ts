@@ -21,7 +21,7 @@ const problems = [
 export function laneMetrics(meter: Meter, { chainIds }: { chainIds: readonly number[] }): LaneMetrics {
 	const count = meter.counter(
 		"geoswap_payments_stopped_total",
-		"Payments that a lane did not sign, since deposit, reservation or prices do not justify them, by problem",
+		"Payments that a lane refused to sign because the deposit, the reservation or the prices do not justify them, by problem",
 		chainIds.flatMap((chainId) => problems.map((problem) => ({ chain: String(chainId), problem }))),
 	);
 	return { paymentStopped: (chainId, problem) => count({ chain: String(chainId), problem }) };

@@ -27,7 +27,7 @@ export function quietExporter(
 						// Logged without its message, which may hold the collector's address, with a key in it.
 						log.warn(
 							{ spans: lost, problem },
-							"traces were not delivered: telemetry.tracesUrl does not take them",
+							"traces were not delivered: telemetry.tracesUrl does not accept them",
 						);
 						lost = 0;
 						toldAtMs = nowMs();

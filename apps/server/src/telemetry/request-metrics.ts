@@ -25,24 +25,23 @@ export type RequestMetrics = {
 export function requestMetrics(meter: Meter): RequestMetrics {
 	const countRequest = meter.counter(
 		"geoswap_http_requests_total",
-		"Requests answered, by route, status and code of the error catalogue",
+		"Answered requests, by route, HTTP status and error code",
 	);
 	const observe = meter.histogram(
 		"geoswap_http_request_duration_seconds",
-		"From a request's headers to the end of its answer",
+		"Time from a request's headers to the end of its answer",
 		secondsBounds,
 	);
 	const countLimited = meter.counter(
 		"geoswap_rate_limited_total",
-		"Requests refused with RATE_LIMITED, by which limit",
+		"Requests refused with RATE_LIMITED, by limit",
 		rateReasons.map((reason) => ({ reason })),
 	);
 	const underWay = new Map<string, number>();
 	meter.reading({
 		name: "requests",
 		gauges: {
-			geoswap_http_requests_in_flight:
-				"Requests that are being answered; of the status route, mostly held calls",
+			geoswap_http_requests_in_flight: "Requests in flight. On the status route most of them are held calls",
 		},
 		read: () =>
 			[...underWay].map(([route, value]) => sample("geoswap_http_requests_in_flight", value, { route })),

@@ -15,11 +15,11 @@ type ChainCall = {
 export function rpcMetrics(meter: Meter): (call: ChainCall) => void {
 	const count = meter.counter(
 		"geoswap_rpc_calls_total",
-		"Calls to a chain's node, each with its one retry: ok, refused (it answered with an error), failed (no answer)",
+		"Calls to a chain's node, by result: ok, refused (the node answered with an error) or failed (no answer). A call and its one retry count as one",
 	);
 	const observe = meter.histogram(
 		"geoswap_rpc_call_duration_seconds",
-		"How long a chain's node took, or was waited for",
+		"Time until a chain's node answered, or until the call timed out",
 		secondsBounds,
 	);
 	return ({ chainId, method, seconds, outcome }) => {

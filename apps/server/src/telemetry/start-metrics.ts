@@ -25,7 +25,7 @@ export async function startMetrics({
 		nowMs,
 		onFailure: ({ name, error }) => {
 			countFailure({ reading: name });
-			log.warn({ reading: name, err: error }, "metrics were not read");
+			log.warn({ reading: name, err: error }, "metrics could not be read");
 		},
 	});
 	const reader = new PrometheusExporter({ preventServerStart: true, metricProducers: [readings.producer] });
@@ -49,7 +49,7 @@ export async function startMetrics({
 	};
 	const countFailure = meter.counter(
 		"geoswap_metrics_read_failures_total",
-		"Readings of gauges that failed; their series are absent meanwhile",
+		"Failed readings of gauges. Their series are absent until a reading succeeds",
 	);
 
 	const serializer = new PrometheusSerializer("", false, undefined, true, true);
@@ -67,7 +67,7 @@ export async function startMetrics({
 				response.end(`${text}\n`);
 			})
 			.catch((err: unknown) => {
-				log.error({ err }, "metrics were not collected");
+				log.error({ err }, "metrics could not be collected");
 				response.writeHead(500).end();
 			});
 	});

@@ -23,16 +23,16 @@ export function swapMetrics(
 ): SwapMetrics {
 	const countMove = meter.counter(
 		"geoswap_swap_moves_total",
-		"Swaps that came to a stage or a final status, by route",
+		"Swaps that reached a stage or a final status, by route",
 	);
 	const observe = meter.histogram(
 		"geoswap_swap_duration_seconds",
-		"From a swap's submit to its final status",
+		"Time from a swap's submit to its final status",
 		secondsBounds,
 	);
 	const countSecond = meter.counter(
 		"geoswap_second_provider_answers_total",
-		"What second providers said of deposits: agrees, behind, differs (a person must look), silent",
+		"Answers of second providers about deposits: agrees, behind, differs (a person must look) or silent",
 		secondProvidersOf.flatMap((chainId) => secondWords.map((word) => ({ chain: String(chainId), word }))),
 	);
 	return {

@@ -10,13 +10,13 @@ export type TickMetrics = {
 };
 
 export function tickMetrics(meter: Meter): TickMetrics {
-	const countTick = meter.counter("geoswap_ticks_total", "Looks for work that is due", [
+	const countTick = meter.counter("geoswap_ticks_total", "Ticks: how often a worker looked for due work", [
 		{ outcome: "done" },
 		{ outcome: "failed" },
 	]);
 	const countRun = meter.counter(
 		"geoswap_tick_runs_total",
-		"Pumps that a tick ran because the engine had not run them for two seconds",
+		"Runs that a tick made itself because the engine had not made them for two seconds",
 		objects.map((object) => ({ object })),
 	);
 	return {

@@ -84,7 +84,7 @@ async function attestBatch(
 	if (!first) return 0;
 	const kind: AttestationKind = first.kind === "release" ? "Release" : "Refund";
 	const set = attesterSetOf(config, first.order.attesterSet);
-	if (!set) log.error({ chainId, attesterSet: first.order.attesterSet }, "the attester set is not known");
+	if (!set) log.error({ chainId, attesterSet: first.order.attesterSet }, "the attester set is unknown");
 	const orders = batch.map((job) => job.order);
 	const { destinationChainId } = first.order;
 	// On Solana an order does not lead to the transaction that paid it, once that is done.

@@ -72,7 +72,7 @@ async function askAll({ attesters, set, kind, orders, deliveries, log }: Questio
 					log.info({ attester: url, kind, refused: answer.refused }, "attester refused");
 					const refused = new Set(answer.refused.map((refusal) => refusal.orderId.toLowerCase() as Hex));
 					if (!orders.some((order) => refused.has(orderId(order))))
-						throw new Error("it neither signs nor refuses");
+						throw new Error("it neither signed nor refused");
 					refusals.set(attester, refused);
 					return;
 				}
@@ -80,7 +80,7 @@ async function askAll({ attesters, set, kind, orders, deliveries, log }: Questio
 				const signature = normalizeSignature(answer.signature, { wallet: zeroAddress });
 				const signer = recoverAddress({ hash: hashTypedData(typedData), signature });
 				if (!signer || !set.attesters.includes(signer)) {
-					log.error({ attester: url, signer }, "the signature is of no attester of the set");
+					log.error({ attester: url, signer }, "the signature is not from an attester of the set");
 					return;
 				}
 				signed.set(signer, signature);

@@ -55,14 +55,14 @@ export async function rebuildOrders(options: RebuildOptions): Promise<number> {
 			if (done) count[done]++;
 		} catch (err) {
 			// An order with arbitrary contents from a stranger must not keep the others waiting.
-			log.warn({ orderId, err }, "an order that nobody submitted could not be looked at; it is tried again");
+			log.warn({ orderId, err }, "an order without a swap could not be handled; retrying");
 			await postponeUnknownOrder(pool, orderId, { nowMs: nowMs() });
 		}
 	}
 	if (count.held > 0) {
 		log.warn(
 			{ orders: count.held },
-			"orders to Solana that nobody submitted wait: as many as may be were closed in a day",
+			"orders to Solana without a swap wait: the daily limit of closed orders is reached",
 		);
 	}
 	await forgetLeftOrders(pool);
@@ -84,7 +84,7 @@ async function readSolana(
 		const owners = await markersOf(orderIds);
 		return new Map(orderIds.map((orderId, i) => [orderId, owners[i] ?? "none"]));
 	} catch (err) {
-		log.warn({ err }, "orders to Solana that nobody submitted wait until their markers can be read");
+		log.warn({ err }, "orders to Solana without a swap wait until their markers can be read");
 		return new Map();
 	}
 }
@@ -102,14 +102,14 @@ async function rebuild(
 	};
 	const leave = async (reason: string) => {
 		await decideUnknownOrder(pool, orderId, { outcome: "left", reason, nowMs: nowMs() });
-		log.info({ ...told, reason }, "an order that nobody submitted is left to its wallet");
+		log.info({ ...told, reason }, "an order without a swap is left to its wallet");
 		return undefined;
 	};
 	const delivery = deliveryOf(unknown, config);
 	const isDelivered = delivery === "made";
 	const notOurs = whyNotOurs(unknown, config);
 	if (notOurs && isDelivered) {
-		log.error({ ...told, reason: notOurs }, "an order was delivered and cannot be released as configured");
+		log.error({ ...told, reason: notOurs }, "a delivered order cannot be released with this configuration");
 		return postpone();
 	}
 	if (notOurs) return delivery === "none" ? leave(notOurs) : postpone();
@@ -141,7 +141,7 @@ async function rebuild(
 	// The swap is due: at worst the tick finds it.
 	await engine
 		.poke({ object: "round", key: "0" })
-		.catch((err: unknown) => log.warn({ swapId, err }, "no round was asked for"));
+		.catch((err: unknown) => log.warn({ swapId, err }, "the round could not be poked"));
 	return "rebuilt";
 }
 

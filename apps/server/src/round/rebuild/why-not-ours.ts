@@ -30,10 +30,10 @@ export function whyNotOurs(
 	{ orderId: id, order }: OpenedOrder,
 	config: Pick<Config, "chains" | "deployment" | "earlierAttesterSets">,
 ): string | undefined {
-	if (orderId(order) !== id) return "its id is not its terms'";
+	if (orderId(order) !== id) return "its id does not match its terms";
 	const origin = chainOf(config, order.originChainId);
 	const destination = chainOf(config, order.destinationChainId);
-	if (!origin || !destination) return "a chain is not ours";
+	if (!origin || !destination) return "one of its chains is not ours";
 	const [here, there] = [wordsOf(origin), wordsOf(destination)];
 	if (!isAmong(here.escrows, order.escrow)) return "the escrow is not ours";
 	if (!isAmong(here.vaults, order.originVault)) return "the origin vault is not ours";
@@ -41,9 +41,9 @@ export function whyNotOurs(
 	// An input on Solana needs no attesters.
 	if (!isSolana(order.originChainId) && !attesterSetOf(config, order.attesterSet))
 		return "the attester set is not ours";
-	if (!isAmong(here.assets, order.inputToken)) return "the input is no asset of ours";
-	if (!isAmong(there.assets, order.outputToken)) return "the output is no asset of ours";
-	if (!isQuoted(order)) return "its key is not that of a quote";
+	if (!isAmong(here.assets, order.inputToken)) return "the input is not an asset of ours";
+	if (!isAmong(there.assets, order.outputToken)) return "the output is not an asset of ours";
+	if (!isQuoted(order)) return "its swap key is not one of a quote";
 	const finalitySeconds = BigInt(origin.finalitySeconds + destination.finalitySeconds);
 	return hasTime(order, finalitySeconds) ? undefined : "its deadlines are not those of a quote";
 }

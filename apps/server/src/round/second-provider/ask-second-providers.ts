@@ -105,8 +105,8 @@ function tell(
 
 const told: Record<SecondWord, string> = {
 	agrees: "the second provider has the deposit too",
-	behind: "the second provider does not have the deposit as deep yet",
+	behind: "the second provider does not see the deposit as deep yet",
 	differs:
-		"the providers differ over a deposit: nothing is delivered for it. One of them lies, or is on a fork",
+		"the providers disagree about a deposit: nothing is delivered for it. One of them is wrong or on a fork",
 	silent: "the second provider does not answer",
 };

@@ -46,7 +46,7 @@ export async function createPauseList({
 		reasonOf: (chainId) =>
 			pauses
 				? pauses.find((pause) => pause.chainId === chainId)?.reason
-				: "it is not known yet whether it may be sold",
+				: "it is not known yet whether the chain is paused",
 		open: () => pauses,
 		async close() {
 			clearInterval(timer);
