@@ -31,7 +31,7 @@ export async function readConfig(io: Pick<Io, "env">): Promise<LoadedConfig> {
 	const settings = await findSettings(home);
 	if (!settings) {
 		throw new CliError(
-			`There is no configuration in ${home}. Make one: geoswap init --base-url <url> --deployment <file>`,
+			`There is no configuration in ${home}. Create one: geoswap init --base-url <url> --deployment <file>`,
 			{ code: "NOT_CONFIGURED", section: "init" },
 		);
 	}
@@ -69,7 +69,7 @@ export function parseDeployment(text: string, source: string): Deployment {
 	const parsed = deploymentSchema.safeParse(parseJson(text));
 	if (parsed.success) return parsed.data;
 	throw new CliError(
-		`${source} is no deployment file: ${firstIssue(parsed.error)}. Get the operator's deployment.json.`,
+		`${source} is not a deployment file: ${firstIssue(parsed.error)}. Get the operator's deployment.json.`,
 		{ code: "INVALID_DEPLOYMENT", section: "init" },
 	);
 }
@@ -91,7 +91,7 @@ async function replace(path: string, text: string): Promise<void> {
 }
 
 function broken(path: string, why: string): CliError {
-	return new CliError(`${path} cannot be used: ${why}. Mend it, or run geoswap init again.`, {
+	return new CliError(`${path} cannot be used: ${why}. Fix it, or run geoswap init again.`, {
 		code: "INVALID_CONFIG",
 		section: "init",
 	});

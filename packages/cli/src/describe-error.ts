@@ -19,7 +19,7 @@ export class FailedSwap extends Error {
 			resume,
 		}: { id: string; swapId: string | undefined; mayExecute: boolean; resume: string },
 	) {
-		super("the swap did not come to its end", { cause });
+		super("the swap did not end", { cause });
 		this.id = id;
 		this.swapId = swapId;
 		this.mayExecute = mayExecute;
@@ -86,7 +86,7 @@ async function describePlain(error: unknown): Promise<{ exit: ExitCode; body: Er
 		exit: exitCode.unexpected,
 		body: {
 			code: "UNEXPECTED",
-			message: `Something went wrong that should not: ${message}. Try again; if it persists, report it with GEOSWAP_DEBUG=1.`,
+			message: `Something unexpected went wrong: ${message}. Try again; if it persists, run it with GEOSWAP_DEBUG=1 and report it.`,
 			next: "retry",
 			retryable: false,
 			docs: "docs/cli.md#exit-codes",
@@ -100,16 +100,16 @@ function exitOf({ code, mayExecute }: { code: string; mayExecute: boolean | unde
 }
 
 const advice = new Map([
-	["retry", "try the same again"],
-	["fix_request", "correct what was asked for"],
-	["requote", "begin again"],
-	["rebuild", "begin again"],
-	["resign", "begin again"],
-	["reauthorize", "begin again"],
+	["retry", "run the same command again"],
+	["fix_request", "correct the request"],
+	["requote", "start again"],
+	["rebuild", "start again"],
+	["resign", "start again"],
+	["reauthorize", "start again"],
 	["fund_wallet", "send the wallet more of the input token"],
 	["use_other_wallet", "use another wallet on this chain"],
-	["check_key", "check the key"],
-	["contact_operator", "tell the operator, with the request's id where there is one"],
+	["check_key", "check the API key"],
+	["contact_operator", "contact the operator, with the request's id if there is one"],
 ]);
 
 export function errorLines({ message, next, requestId, docs, mayExecute, resume }: ErrorJson): Line[] {
@@ -122,7 +122,7 @@ export function errorLines({ message, next, requestId, docs, mayExecute, resume 
 					[
 						"swap",
 						mayExecute
-							? "it may still execute: do not begin another one for the same purpose"
+							? "it may still execute: do not start another one for the same purpose"
 							: "nothing was taken, and nothing will be",
 					] satisfies Line,
 				]),

@@ -55,7 +55,7 @@ export async function dryRun(
 			const { delegate } = compareDelegation(pins, originChain, state);
 			verified = {
 				isVerified: false,
-				why: `the wallet's first swap from ${from.chain.name}: an op can be built, and compared, only once a delegation is signed`,
+				why: `this is the wallet's first swap from ${from.chain.name}: the op can be built and verified only after a delegation is signed`,
 				delegation: { chainId: originChain, delegate },
 			};
 		}
@@ -63,11 +63,11 @@ export async function dryRun(
 
 	const { isVerified, ...rest } = verified;
 	const verdict: Line[] = verified.isVerified
-		? [["verified", `${verified.what}: the very one that was asked for`]]
+		? [["verified", `${verified.what} is what was asked for`]]
 		: [
 				["not built", verified.why],
 				["would sign", `first a delegation to ${verified.delegation.delegate}, as pinned`],
-				["", "then the op, compared with what is above"],
+				["", "then the op, after comparing it with the terms above"],
 			];
 	await output.result(
 		{
@@ -84,7 +84,7 @@ export async function dryRun(
 			...costLines(quote),
 			...acceptanceLines({ to, quote, floor: stableFloor(pins, asked), minOutput }),
 			...verdict,
-			"Nothing was signed, and nothing sent.",
+			"Nothing was signed or sent.",
 		],
 	);
 	return exitCode.done;

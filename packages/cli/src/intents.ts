@@ -155,13 +155,10 @@ export function resumeCommand(id: string): string {
 /** Throws if an intent cannot have this id. `swp_…` is a swap's own id: it would be ambiguous for an intent. */
 export function checkId(id: string): string {
 	if (id !== "" && id.length <= 200 && !id.startsWith("swp_") && !id.startsWith("-")) return id;
-	throw new CliError(
-		`--id is a text of at most 200 characters that begins neither with swp_ nor with a dash.`,
-		{
-			code: "USAGE",
-			section: "resuming",
-		},
-	);
+	throw new CliError(`--id must have 1 to 200 characters, and must not begin with swp_ or a dash.`, {
+		code: "USAGE",
+		section: "resuming",
+	});
 }
 
 /** Returns true if nothing was ever stored in it. A reader need not create it, and may not be able to. */
@@ -179,7 +176,7 @@ function parse(text: string): Intent | undefined {
 }
 
 function unreadable(id: string): CliError {
-	return new CliError(`What was kept of ${id} cannot be read. Use the version of geoswap that wrote it.`, {
+	return new CliError(`The record of ${id} cannot be read. Use the version of geoswap that wrote it.`, {
 		code: "INTENT_CHANGED",
 		exit: exitCode.mayExecute,
 		next: "contact_operator",
@@ -190,7 +187,7 @@ function unreadable(id: string): CliError {
 
 export function inProgress(id: string): CliError {
 	return new CliError(
-		`Another geoswap works on ${id}, and may sign it at any moment. Wait for that one, or ask again: ${shellCommand("geoswap", "status", id)}`,
+		`Another geoswap process is working on ${id}, and may sign it at any moment. Wait for it, or check it: ${shellCommand("geoswap", "status", id)}`,
 		{
 			code: "SWAP_IN_PROGRESS",
 			exit: exitCode.mayExecute,

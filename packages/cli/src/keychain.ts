@@ -31,7 +31,7 @@ export function openKeychain(home: string): Keychain {
 				await (await entryOf(name)).setPassword(secret);
 			} catch {
 				throw new CliError(
-					"This machine has no keychain that can be used. Set the key in the environment instead: GEOSWAP_API_KEY, GEOSWAP_EVM_KEY, GEOSWAP_SOLANA_KEY.",
+					"This machine has no usable keychain. Set the key in the environment instead: GEOSWAP_API_KEY, GEOSWAP_EVM_KEY, GEOSWAP_SOLANA_KEY.",
 					{ code: "NO_KEYCHAIN", section: "keys" },
 				);
 			}

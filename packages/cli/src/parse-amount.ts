@@ -6,13 +6,13 @@ const maxUint256 = (1n << 256n) - 1n;
 export function parseAmount(option: string, text: string, decimals: number): bigint {
 	const match = /^(\d+)(?:\.(\d+))?$/.exec(text);
 	if (!match) {
-		throw invalid(option, `"${text}" is no amount. Write digits with at most one point, such as 12.5`);
+		throw invalid(option, `"${text}" is not an amount. Write digits with at most one point, such as 12.5`);
 	}
 	const [, whole = "", fraction = ""] = match;
 	if (fraction.length > decimals) {
 		throw invalid(
 			option,
-			`${text} has ${fraction.length} decimals, and the token has ${decimals}. Nothing is rounded: write at most ${decimals}`,
+			`${text} has ${fraction.length} decimals, but the token has ${decimals}. Amounts are not rounded: write at most ${decimals}`,
 		);
 	}
 	const units = BigInt(whole + fraction.padEnd(decimals, "0"));

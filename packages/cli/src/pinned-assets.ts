@@ -55,10 +55,13 @@ export function findAsset(pins: Deployment, option: string, text: string): Asset
 	// A chain's name may have a colon, a token's address has none.
 	const colon = text.lastIndexOf(":");
 	if (colon <= 0 || colon === text.length - 1) {
-		throw new CliError(`${option} is <chain>:<token>, such as base:USDC or 8453:0x8335…, not "${text}".`, {
-			code: "USAGE",
-			section: "chains-and-tokens",
-		});
+		throw new CliError(
+			`${option} must be <chain>:<token>, such as base:USDC or 8453:0x8335…, not "${text}".`,
+			{
+				code: "USAGE",
+				section: "chains-and-tokens",
+			},
+		);
 	}
 	const chain = findChain(pins, text.slice(0, colon));
 	return { ...findToken(chain, text.slice(colon + 1)), chain };

@@ -12,7 +12,7 @@ export function belowMinOutput(
 ): CliError {
 	const shown = shownIn(to);
 	return new CliError(
-		`The quote was not signed: it promises at least ${shown(quoted)}, and --min-out is ${shown(minOutput)}. Ask again later, or accept less.`,
+		`The quote was not signed: it promises at least ${shown(quoted)}, but --min-out is ${shown(minOutput)}. Try again later, or accept less.`,
 		{
 			code: "BELOW_MIN_OUTPUT",
 			exit: exitCode.refused,
@@ -30,9 +30,9 @@ export function priceNotAccepted(
 	{ quoted, floor, wasAsked }: { quoted: string; floor: string | undefined; wasAsked: boolean },
 ): CliError {
 	const why = wasAsked
-		? "you did not accept that"
-		: `${reasonToAsk(to, floor)}, and there is nobody to ask. Pass --min-out with the least that you accept, or --accept-any-price`;
-	return new CliError(`The quote was not signed: it promises at least ${shownIn(to)(quoted)}, and ${why}.`, {
+		? "you did not accept it"
+		: `${reasonToAsk(to, floor)}, and there is no terminal to ask on. Pass --min-out with the minimum you accept, or --accept-any-price`;
+	return new CliError(`The quote was not signed: it promises at least ${shownIn(to)(quoted)}, but ${why}.`, {
 		code: "PRICE_NOT_ACCEPTED",
 		exit: exitCode.refused,
 		retryable: true,
@@ -46,7 +46,7 @@ export function priceNotAccepted(
 export function reasonToAsk(to: Shown, floor: string | undefined): string {
 	return floor === undefined
 		? "no --min-out was given"
-		: `97 % of what you give, stable for stable, is ${shownIn(to)(floor)} (network costs can take more than 3 % of a small amount)`;
+		: `97 % of what you give is ${shownIn(to)(floor)}, and both tokens are stable (network costs can take more than 3 % of a small amount)`;
 }
 
 function shownIn({ decimals, symbol }: Shown): (units: string) => string {

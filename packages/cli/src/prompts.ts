@@ -36,7 +36,7 @@ function askYesOrNo(message: string, signal?: AbortSignal): Promise<boolean | sy
 
 function answered<T>(answer: T | symbol): T {
 	if (!isCancel(answer)) return answer as T;
-	throw new CliError("Ended by you. What was written before stays.", {
+	throw new CliError("Cancelled. What was written before is kept.", {
 		code: "INTERRUPTED",
 		exit: exitCode.refused,
 		next: "retry",

@@ -16,7 +16,7 @@ export async function readBalances(
 	const url = rpc[chain.chainId];
 	if (url === undefined) {
 		throw new CliError(
-			`There is no endpoint for ${chain.name}. Name one: geoswap init --rpc ${chain.chainId}=<url>`,
+			`There is no endpoint for ${chain.name}. Add one: geoswap init --rpc ${chain.chainId}=<url>`,
 			{ code: "NO_RPC", section: "balances", details: { chainId: chain.chainId } },
 		);
 	}
@@ -27,7 +27,7 @@ export async function readBalances(
 	} catch (error) {
 		if (error instanceof OtherChain) throw unavailable(chain, url, error.message, { next: "fix_request" });
 		// The library's message has the whole address in it, and with it the key that many endpoints carry.
-		throw unavailable(chain, url, "does not answer as a node does", { next: "retry" });
+		throw unavailable(chain, url, "does not answer like a node", { next: "retry" });
 	}
 }
 
@@ -89,7 +89,7 @@ function unavailable(
 ): CliError {
 	const isRetryable = next === "retry";
 	return new CliError(
-		`The endpoint of ${name} at ${new URL(url).host} ${what}. ${isRetryable ? "Try again, or name" : "Name"} another one: geoswap init --rpc ${chainId}=<url>`,
+		`The endpoint of ${name} at ${new URL(url).host} ${what}. ${isRetryable ? "Try again, or set" : "Set"} another one: geoswap init --rpc ${chainId}=<url>`,
 		{
 			code: "RPC_UNAVAILABLE",
 			exit: isRetryable ? exitCode.refused : exitCode.usage,

@@ -15,7 +15,7 @@ export async function readDeployment(source: string): Promise<string> {
 	const { protocol, hostname } = url;
 	const isLocal = /^(localhost|127\.[\d.]+|\[::1\])$/.test(hostname);
 	if (protocol !== "https:" && !(protocol === "http:" && isLocal)) {
-		throw unreadable(source, "only https says who sent it");
+		throw unreadable(source, "it must be an https address");
 	}
 	try {
 		const response = await fetch(url, {
@@ -23,7 +23,7 @@ export async function readDeployment(source: string): Promise<string> {
 			// The file must come from the host that was named.
 			redirect: "error",
 		});
-		if (!response.ok) throw new Error(`the answer is ${response.status}`);
+		if (!response.ok) throw new Error(`the server answered ${response.status}`);
 		const text = await response.text();
 		if (text.length > mostBytes) throw new Error("it is too large");
 		return text;
@@ -38,8 +38,11 @@ export function addressOf(source: string): URL | undefined {
 }
 
 function unreadable(source: string, why: string): CliError {
-	return new CliError(`${source} cannot be read: ${why}. Name the operator's deployment.json.`, {
-		code: "INVALID_DEPLOYMENT",
-		section: "init",
-	});
+	return new CliError(
+		`${source} cannot be read: ${why}. Pass the file or address of the operator's deployment.json.`,
+		{
+			code: "INVALID_DEPLOYMENT",
+			section: "init",
+		},
+	);
 }

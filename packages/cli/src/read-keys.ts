@@ -21,7 +21,7 @@ export async function readApiKey(sources: Sources): Promise<string> {
 
 export function parseApiKey(key: string): string {
 	// If a header cannot carry the key, the library's error would show it.
-	if (!/^[\x21-\x7e]+$/.test(key)) throw invalid("api-key", "a key of the service");
+	if (!/^[\x21-\x7e]+$/.test(key)) throw invalid("api-key", "an API key of the service");
 	return key;
 }
 
@@ -94,7 +94,7 @@ function missing(name: KeyName, what: string): never {
 }
 
 function invalid(name: KeyName, form: string): CliError {
-	return new CliError(`The ${name} is not ${form}. Set ${keyVariables[name]} anew, or run geoswap init.`, {
+	return new CliError(`The ${name} is not ${form}. Set ${keyVariables[name]} again, or run geoswap init.`, {
 		code: "INVALID_KEY",
 		next: "check_key",
 		section: "keys",

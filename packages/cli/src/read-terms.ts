@@ -72,7 +72,7 @@ export function expectWithinMaxSpend(
 	if (maxSpend === undefined || amount <= maxSpend) return;
 	const shown = (units: bigint) => `${formatAmount(units, from.decimals)} ${from.symbol}`;
 	throw new CliError(
-		`Nothing was signed by this call: the amount is ${shown(amount)}, and --max-spend is ${shown(maxSpend)}. Swap less, or allow more.`,
+		`Nothing was signed by this call: the amount is ${shown(amount)}, but --max-spend is ${shown(maxSpend)}. Swap less, or raise --max-spend.`,
 		{
 			code: "ABOVE_MAX_SPEND",
 			exit: exitCode.refused,
@@ -92,7 +92,7 @@ export async function readRecipient(
 	const own = await findOwnAddress(keys, to.chain.kind);
 	if (own !== undefined) return own;
 	throw new CliError(
-		`Who gets the output on ${to.chain.name}? Name an address with --recipient, or set the key of your wallet there.`,
+		`There is no recipient on ${to.chain.name}. Pass an address with --recipient, or set the key of your wallet there.`,
 		{ code: "USAGE", section: "swap" },
 	);
 }
@@ -105,7 +105,7 @@ function required(option: string, value: string | undefined): string {
 function parseBps(text: string): number {
 	const bps = Number(text);
 	if (/^\d{1,4}$/.test(text) && bps >= 1 && bps <= 5000) return bps;
-	throw new CliError(`--slippage-bps is a whole number from 1 to 5000, not "${text}".`, {
+	throw new CliError(`--slippage-bps must be a whole number from 1 to 5000, not "${text}".`, {
 		code: "USAGE",
 		section: "swap",
 	});

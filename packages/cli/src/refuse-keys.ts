@@ -18,7 +18,7 @@ export function refuseKeys(args: readonly string[]): void {
 	const text = args.map(withoutEndpointKey).join(" ");
 	if (!secrets.some((pattern) => pattern.test(text))) return;
 	throw new CliError(
-		"An argument looks like a private key or an API key, and was not read. Keys come from the keychain (geoswap init) or the environment. If it was a key, others may have seen it: replace it.",
+		"An argument looks like a private key or an API key, and was not read. Keys come from the keychain (geoswap init) or the environment. If it was a key, others may have seen it, so replace it.",
 		{ code: "KEY_IN_ARGUMENTS", section: "keys" },
 	);
 }

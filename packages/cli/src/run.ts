@@ -59,7 +59,7 @@ export async function run(args: readonly string[], io: Io): Promise<ExitCode> {
 function defineProgram(call: Call, setExit: (code: ExitCode) => void): Command {
 	const program = new Command("geoswap")
 		.description("Swaps a token on one chain into a token on another, with one signature and no gas token.")
-		.option("--json", "one JSON document on stdout, for errors too")
+		.option("--json", "print one JSON document on stdout, for errors too")
 		.version("0.0.0")
 		.helpCommand(false)
 		.addHelpText(
@@ -77,85 +77,85 @@ Docs: docs/cli.md`,
 		program
 			.command(name)
 			.description(description)
-			.option("--json", "one JSON document on stdout, for errors too")
+			.option("--json", "print one JSON document on stdout, for errors too")
 			.allowExcessArguments(false);
 	const withTerms = (defined: Command) =>
 		defined
-			.option("--from <chain:token>", "what to give: base:USDC, 8453:0x8335…")
-			.option("--to <chain:token>", "what to get: optimism:USDC, solana:SOL")
-			.option("--amount <number|max>", "how much to give, in whole tokens: 12.5; max is all")
-			.option("--recipient <address>", "who gets it, if not your own wallet")
-			.option("--slippage-bps <number>", "how far below the quote it may be, 1 to 5000")
+			.option("--from <chain:token>", "token to give, as base:USDC or 8453:0x8335…")
+			.option("--to <chain:token>", "token to get, as optimism:USDC or solana:SOL")
+			.option("--amount <number|max>", "amount to give in whole tokens, as 12.5; max is the whole balance")
+			.option("--recipient <address>", "who gets the output; your own wallet by default")
+			.option("--slippage-bps <number>", "how far below the quote the delivery may be, 1 to 5000")
 			.option("--min-out <number>", "refuse to sign for less than this, in whole tokens")
 			.option("--max-spend <number>", "refuse to give more than this, in whole tokens");
-	const wallet = ["--wallet <address>", "this wallet, instead of that of the key"] as const;
+	const wallet = ["--wallet <address>", "use this wallet instead of the one of the stored key"] as const;
 
 	// Commands that sign, or follow what was signed, do not use this: they end by themselves on the signal.
 	const answer = (command: (call: Call) => Promise<void>) => answerUnlessInterrupted(call, command);
 
 	// Each command loads only what it needs, so that help appears at once.
-	command("init", "write the configuration; asks for what is missing, on a terminal only")
-		.option("--base-url <url>", "where the service is")
+	command("init", "write the configuration; on a terminal, ask for what is missing")
+		.option("--base-url <url>", "address of the service")
 		.option("--deployment <file|url>", "the operator's deployment.json: a file, or an https address")
-		.option("--deployment-sha256 <hash>", "refuse another file than this: sha256:…")
-		.option("--rpc <chain=url...>", "an endpoint of a chain, for balances: 8453=https://…")
+		.option("--deployment-sha256 <hash>", "refuse a deployment file with another hash than this: sha256:…")
+		.option("--rpc <chain=url...>", "RPC endpoint of a chain, for reading balances: 8453=https://…")
 		.option("--no-keys", "do not ask for keys")
 		.action(async (options) => {
 			const { initCommand } = await import("./commands/init.ts");
 			await answer((asked) => initCommand(asked, options));
 		});
-	withTerms(command("quote", "what a swap would give now; nothing is signed"))
+	withTerms(command("quote", "show what a swap would give now; nothing is signed"))
 		.option(...wallet)
 		.action(async (options) => {
 			const { quoteCommand } = await import("./commands/quote.ts");
 			await answer((asked) => quoteCommand(asked, options));
 		});
-	withTerms(command("swap", "swap, and wait until it is settled or the input is back"))
-		.option("--id <text>", "names the intent: the same id again goes on, and never swaps twice")
-		.option("--resume <id>", "go on with an intent that was begun here, as it was asked for")
-		.option("--accept-any-price", "sign for whatever minimum is quoted, and do not ask")
+	withTerms(command("swap", "swap, and wait until the output is delivered or the input is back"))
+		.option("--id <text>", "id of the intent; the same id again resumes it and never swaps twice")
+		.option("--resume <id>", "resume an intent that was started on this machine, with its original terms")
+		.option("--accept-any-price", "sign for any quoted minimum, without asking")
 		.option("--dry-run", "quote, build and verify; sign and send nothing")
 		.addHelpText("after", `\n${exitCodeHelp}`)
 		.action(async (options) => {
 			const { swapCommand } = await import("./commands/swap.ts");
 			setExit(await swapCommand(call, options));
 		});
-	command("status", "follow a swap to its end; exits as swap does")
-		.argument("<id>", "a swap's id, swp_…, or the id of an intent that was begun here")
-		.option("--no-wait", "only say what it is now: 0 settled, 4 refunded or failed, 5 pending")
+	command("status", "follow a swap to its end; the exit codes are those of swap")
+		.argument("<id>", "id of a swap, swp_…, or of an intent that was started on this machine")
+		.option("--no-wait", "print the current status and exit: 0 settled, 4 refunded or failed, 5 pending")
 		.action(async (id, options) => {
 			const { statusCommand } = await import("./commands/status.ts");
 			setExit(await statusCommand(call, { id, ...options }));
 		});
-	command("history", "the account's swaps, newest first")
-		.option("--limit <number>", "how many at most, 1 to 100", "20")
-		.option("--cursor <text>", "the next page: nextCursor of the one before")
-		.option("--status <status>", "only pending, settled, failed or refunded ones")
-		.option("--unfinished", "what was begun on this machine and may still execute")
+	command("history", "list the account's swaps, newest first")
+		.option("--limit <number>", "maximum number of swaps, 1 to 100", "20")
+		.option("--cursor <text>", "nextCursor of the previous page")
+		.option("--status <status>", "only swaps with this status: pending, settled, failed or refunded")
+		.option("--unfinished", "only intents that were started on this machine and may still execute")
 		.action(async (options) => {
 			const { historyCommand } = await import("./commands/history.ts");
 			await answer((asked) => historyCommand(asked, options));
 		});
-	command("balance", "what your wallets hold, asked of the chains themselves")
-		.argument("[chain]", "only this one, by id or name")
+	command("balance", "show what your wallets hold, as read from the chains")
+		.argument("[chain]", "only this chain, by id or name")
 		.option(...wallet)
 		.action(async (chain, options) => {
 			const { balanceCommand } = await import("./commands/balance.ts");
 			await answer((asked) => balanceCommand(asked, { chain, ...options }));
 		});
-	command("delegation", "whether a wallet is ready to swap from a chain")
-		.argument("<chain>", "by id or name")
+	command("delegation", "show whether a wallet is ready to swap from a chain")
+		.argument("<chain>", "the chain, by id or name")
 		.option(...wallet)
 		.action(async (chain, options) => {
 			const { delegationCommand } = await import("./commands/delegation.ts");
 			await answer((asked) => delegationCommand(asked, { chain, ...options }));
 		});
-	command("chains", "the service's chains, compared with the deployment file").action(async () => {
+	command("chains", "list the service's chains, compared with the deployment file").action(async () => {
 		const { chainsCommand } = await import("./commands/chains.ts");
 		await answer(chainsCommand);
 	});
-	command("tokens", "the service's tokens, compared with the deployment file")
-		.argument("[chain]", "only this one, by id or name")
+	command("tokens", "list the service's tokens, compared with the deployment file")
+		.argument("[chain]", "only this chain, by id or name")
 		.action(async (chain) => {
 			const { tokensCommand } = await import("./commands/tokens.ts");
 			await answer((asked) => tokensCommand(asked, { chain }));

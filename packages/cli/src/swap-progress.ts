@@ -59,7 +59,7 @@ export function swapLines(pins: Deployment, swap: StatusResponse): Line[] {
 
 /** Returns where the money is. A proxy may answer in the service's place, and leave it out. */
 export function describeFunds(pins: Deployment, funds: StatusResponse["funds"] | undefined): string {
-	if (!funds) return "not told by the service";
+	if (!funds) return "the service did not say";
 	const { chainId, token, amount, holder } = funds;
 	const chain = pinnedChains(pins).find((candidate) => candidate.chainId === chainId);
 	const asset = chain?.assets.find(({ address }) => isSameAddress(chainId, address, String(token)));

@@ -37,7 +37,7 @@ export async function findOwnAddress(keys: Keys, kind: PinnedChain["kind"]): Pro
 export function checkAddress(option: string, { chainId, name }: PinnedChain, text: string): string {
 	if (parseAddress(chainId, text) !== undefined) return text;
 	throw new CliError(
-		`${option}: ${text} is no address on ${name}. Write it as the chain does; capitals in hex are a checksum.`,
+		`${option}: ${text} is not an address on ${name}. Write it in the chain's format; in hex, upper and lower case are a checksum.`,
 		{ code: "INVALID_ADDRESS", section: "chains-and-tokens" },
 	);
 }

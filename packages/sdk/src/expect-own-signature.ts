@@ -29,6 +29,6 @@ async function recover(hash: Hex, given: Hex): Promise<Address> {
 		? serializeSignature(compactSignatureToSignature(parseCompactSignature(given)))
 		: given;
 	// Contracts refuse an s in the upper half: otherwise each signature would have a second form.
-	if (BigInt(slice(signature, 32, 64)) > halfOfOrder) throw new RangeError("its s is in the upper half");
+	if (BigInt(slice(signature, 32, 64)) > halfOfOrder) throw new RangeError("s is in the upper half");
 	return recoverMessageAddress({ message: { raw: hash }, signature });
 }

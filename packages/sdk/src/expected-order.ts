@@ -144,7 +144,7 @@ function expectedDeadlines(build: unknown, nowMs: number): bigint {
 		return packDeadlines(deadlines);
 	} catch (error) {
 		if (error instanceof VerificationError) throw error;
-		return refuse(field, "three times in order", (error as Error).message);
+		return refuse(field, "three ascending times", (error as Error).message);
 	}
 }
 

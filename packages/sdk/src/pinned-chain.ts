@@ -37,7 +37,7 @@ function hashOf({ chainId, attesterSet }: ChainDeployment): string {
 	} catch (error) {
 		throw new VerificationError({
 			field: `pins.${chainId}.attesterSet`,
-			expected: "a set that can decide",
+			expected: "a valid attester set",
 			actual: (error as Error).message,
 		});
 	}

@@ -70,7 +70,7 @@ function errorOf(client: Client, response: Response, answer: object | undefined)
 		// A proxy in between answers in its own form.
 		const mayPass = status === 429 || status >= 500;
 		return new GeoswapError(
-			`${client.baseUrl} answered ${status} in a form that is not Geoswap's. ${mayPass ? "Send the same request again" : "Check the address"}.`,
+			`${client.baseUrl} answered ${status}, but not as Geoswap does. ${mayPass ? "Send the same request again" : "Check the address"}.`,
 			{
 				...context,
 				docs: docsUrl(client),

@@ -80,7 +80,7 @@ export async function signDelegation(
 
 function cannotAuthorize(address: string): GeoswapError {
 	return new GeoswapError(
-		`Nothing was sent: the account of ${address} does not sign authorizations (EIP-7702), which its first swap from a chain needs. Use one that holds its own key.`,
+		`Nothing was sent: the account ${address} cannot sign EIP-7702 authorizations, which its first swap from a chain needs. Use an account that holds its own key.`,
 		{ code: "SIGNER_FAILED", next: "use_other_wallet", retryable: false, docs: "docs/signing.md" },
 	);
 }

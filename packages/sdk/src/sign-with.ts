@@ -27,7 +27,7 @@ export async function signWith<Signed>(
 /** Returns the error for an answer that is not the wallet's signature. It is not sent: nobody waits for its expiry. */
 export function notItsSignature(address: string, cause?: unknown): GeoswapError {
 	return new GeoswapError(
-		`Nothing was sent: what the wallet gave is not the signature of ${address} over what was built. Ask it again, or use another.`,
+		`Nothing was sent: the wallet did not return the signature of ${address} over what was built. Ask it again, or use another wallet.`,
 		{ code: "INVALID_SIGNATURE", next: "resign", retryable: false, docs: "docs/signing.md", cause },
 	);
 }

@@ -152,7 +152,7 @@ function unknownFate(
 	const { code, status, requestId, details, docs } = cause;
 	const deadAt = new Date(deadAtMs).toISOString();
 	return new GeoswapError(
-		`What was signed for ${swapId} is not taken now (${code}), and may have been before. After ${deadAt} no chain executes it any more: if nothing left the wallet for it since it was signed, nothing happened, and it may be asked for under a new id. Until then begin no other swap for it.`,
+		`The service does not accept what was signed for ${swapId} now (${code}), but may have accepted it before. No chain executes it after ${deadAt}. Start no other swap for it until then. If nothing has left the wallet by then, nothing happened, and you may start it again with a new id.`,
 		{
 			code,
 			status,
@@ -168,7 +168,7 @@ function unknownFate(
 
 function notItsAnswer(client: Client, swapId: string): GeoswapError {
 	return new GeoswapError(
-		`${client.baseUrl} took what was submitted, but does not name ${swapId}: something else may answer in its place. Check the address.`,
+		`${client.baseUrl} accepted the submit, but did not answer with ${swapId}. Another server may be answering: check the address.`,
 		{ code: "UNEXPECTED_RESPONSE", next: "contact_operator", retryable: false, docs: docsUrl(client) },
 	);
 }

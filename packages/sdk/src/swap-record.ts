@@ -34,7 +34,7 @@ export async function readRecord(store: Pick<SwapStore, "get">, id: string): Pro
 	const { version: found, ...record } = parse(id, text);
 	if (found !== version) {
 		throw unreadable(
-			`The record of ${id} is of version ${found}, and this is ${version}. Resume it with the version of @geoswap/sdk that wrote it.`,
+			`The record of ${id} has version ${found}, but this SDK reads version ${version}. Resume it with the version of @geoswap/sdk that wrote it.`,
 		);
 	}
 	return record as SwapRecord;
@@ -45,7 +45,7 @@ function parse(id: string, text: string): SwapRecord & { version: number } {
 		return { ...JSON.parse(text) };
 	} catch (cause) {
 		throw unreadable(
-			`The record of ${id} is damaged, and what was signed for it may have been sent, and may still arrive. Wait 15 minutes, then look for its swap in GET /swaps, before it is asked for again under another id.`,
+			`The record of ${id} is damaged. What was signed for it may have been sent, and may still execute. Wait 15 minutes, then look for the swap in GET /swaps, before you start it again with another id.`,
 			cause,
 		);
 	}
@@ -85,7 +85,7 @@ export function expectSameIntent(id: string, saved: QuoteRequestBody, asked: Quo
 	>) {
 		if (spelled(saved[field]) === spelled(asked[field])) continue;
 		throw new GeoswapError(
-			`${id} names another intent: its ${field} is ${saved[field]}, not ${asked[field]}. Give a new intent a new id.`,
+			`${id} belongs to another intent: its ${field} is ${saved[field]}, not ${asked[field]}. Give a new intent a new id.`,
 			{
 				code: "INTENT_CHANGED",
 				next: "fix_request",

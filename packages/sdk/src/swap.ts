@@ -84,10 +84,10 @@ const longestLifeMs = Number(maxSecondsToOpen) * 1_000;
  */
 export async function swap(client: Client, request: SwapRequest): Promise<EndedSwap> {
 	if (request.id !== undefined && !request.store) {
-		throw new TypeError("an id is of no use without the store that remembers it: pass both");
+		throw new TypeError("an id needs a store that remembers it: pass both");
 	}
 	if (!Array.isArray(request.pins?.chains)) {
-		throw new TypeError("pins is no deployment: pass the operator's deployment.json, parsed");
+		throw new TypeError("pins is not a deployment: pass the operator's deployment.json, parsed");
 	}
 	const { id = crypto.randomUUID(), store = memoryStore(), signal } = request;
 	const reached: Reached = { id: request.id };
@@ -351,14 +351,14 @@ function outcome(
 
 function interrupted(cause: unknown): GeoswapError {
 	return new GeoswapError(
-		`The store, the wallet or a callback failed (${cause instanceof Error ? cause.message : String(cause)}). Mend that, and call again with the same id.`,
+		`The store, the wallet or a callback failed (${cause instanceof Error ? cause.message : String(cause)}). Fix that, and call again with the same id.`,
 		{ code: "INTERRUPTED", next: "retry", retryable: true, docs: "docs/sdk.md", cause },
 	);
 }
 
 function signedTooLate(expiresAt: string): GeoswapError {
 	return new GeoswapError(
-		`Nothing was sent: what was signed had expired at ${expiresAt} already. Sign sooner, and see whether the clock of this machine is right.`,
+		`Nothing was sent: what was signed had already expired at ${expiresAt}. Sign sooner, and check the clock of this machine.`,
 		{ code: "OP_EXPIRED", next: "requote", retryable: false, docs: "docs/sdk.md" },
 	);
 }
@@ -368,12 +368,12 @@ function notAccepted(
 	{ floor, wasAsked }: { floor: bigint | undefined; wasAsked: boolean },
 ): GeoswapError {
 	const why = wasAsked
-		? "acceptQuote did not accept that"
+		? "acceptQuote did not accept it"
 		: floor === undefined
 			? "no minOutput was given"
-			: `97 % of the input, which the pins list as a stable like the output, is ${floor}`;
+			: `97 % of the input is ${floor} (both tokens are stable)`;
 	return new GeoswapError(
-		`It was not signed: the quote promises at least ${quoted}, and ${why} (${summary}). Pass the least that you accept as minOutput, or acceptQuote; network costs can take more than 3 % of a small amount.`,
+		`The quote was not signed: it promises at least ${quoted}, but ${why} (${summary}). Pass the minimum you accept as minOutput, or pass acceptQuote; network costs can take more than 3 % of a small amount.`,
 		{
 			code: "PRICE_NOT_ACCEPTED",
 			next: "fix_request",
@@ -389,7 +389,7 @@ function tooLittle(
 	minOutput: bigint | undefined,
 ): GeoswapError {
 	return new GeoswapError(
-		`It was not signed: the quote promises at least ${quoted}, and minOutput is ${minOutput} (${summary}). Ask again later, or accept less.`,
+		`The quote was not signed: it promises at least ${quoted}, but minOutput is ${minOutput} (${summary}). Try again later, or accept less.`,
 		{
 			code: "BELOW_MIN_OUTPUT",
 			next: "fix_request",
@@ -402,7 +402,7 @@ function tooLittle(
 
 function inProgress(id: string): GeoswapError {
 	return new GeoswapError(
-		`Another call works on ${id}. Wait for that one; if its process is gone this one may be made again.`,
+		`Another call is working on ${id}. Wait for it; if its process is gone, call again.`,
 		{ code: "SWAP_IN_PROGRESS", next: "retry", retryable: true, docs: "docs/sdk.md" },
 	);
 }

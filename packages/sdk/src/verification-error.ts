@@ -9,7 +9,7 @@ export class VerificationError extends GeoswapError {
 
 	constructor({ field, expected, actual }: { field: string; expected: unknown; actual: unknown }) {
 		super(
-			`It was not signed: ${field} should be ${expected}, but is ${actual}. Do not sign this; ask the operator why it differs.`,
+			`Refused to sign: ${field} should be ${expected}, but is ${actual}. Do not sign it; ask the operator why it differs.`,
 			{
 				code: "VERIFICATION_FAILED",
 				next: "contact_operator",

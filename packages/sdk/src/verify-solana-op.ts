@@ -59,7 +59,7 @@ export async function verifySolanaOp({
 
 	const transaction = await orderTransaction(pinned, order, { feePayer, blockhash, compute }).catch(
 		// The amount is one that no token holds, or the pins contradict themselves.
-		(error: Error) => refuse("intent.amount", "a transaction that can be made", error.message),
+		(error: Error) => refuse("intent.amount", "a valid transaction", error.message),
 	);
 	const base64 = getBase64Decoder();
 	expectSame(

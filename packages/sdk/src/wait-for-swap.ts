@@ -60,7 +60,7 @@ function isEnded(swap: StatusResponse): swap is EndedSwap {
 /** Returns the error for an answer about another swap: a proxy may answer from its cache. */
 function ofAnotherSwap(client: Client, swapId: string): GeoswapError {
 	return new GeoswapError(
-		`${client.baseUrl} answered about something else than ${swapId}. Send the same request again; if it persists, check the address.`,
+		`${client.baseUrl} did not answer about ${swapId}. Send the same request again; if it persists, check the address.`,
 		{ code: "UNEXPECTED_RESPONSE", next: "retry", retryable: true, docs: docsUrl(client) },
 	);
 }

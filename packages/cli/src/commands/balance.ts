@@ -59,7 +59,7 @@ export async function balanceCommand(
 		const own = await findOwnAddress(keys, chain.kind);
 		if (own !== undefined) return own;
 		throw new CliError(
-			`There is no key of a wallet on ${chain.name}. Set it, or name a wallet with --wallet.`,
+			`There is no key of a wallet on ${chain.name}. Set it, or pass a wallet with --wallet.`,
 			{
 				code: "NO_KEY",
 				section: "keys",
@@ -70,7 +70,7 @@ export async function balanceCommand(
 
 function describe(answer: Answer): Line[] {
 	const title = `${answer.chain} (${answer.chainId})`;
-	if ("problem" in answer) return [title, ["  not asked", answer.problem.message]];
+	if ("problem" in answer) return [title, ["  not read", answer.problem.message]];
 	return [
 		`${title}  ${answer.wallet}`,
 		...answer.balances.map(({ symbol, shown }): Line => [`  ${symbol}`, shown]),

@@ -19,7 +19,7 @@ export async function chainsCommand(call: Call): Promise<void> {
 			...chain.differs.map((what): Line => ["", `DIFFERS from the deployment file: ${what}`]),
 			...(chain.hasRpc
 				? []
-				: [["", "no endpoint: name one with geoswap init --rpc <chain>=<url>"] satisfies Line]),
+				: [["", "no endpoint: add one with geoswap init --rpc <chain>=<url>"] satisfies Line]),
 		]),
 	);
 }
@@ -29,10 +29,10 @@ function differences({ chains, solana }: Deployment, chain: ChainEntry): string[
 	if (chain.kind === "solana") {
 		return solana?.chainId === chain.chainId
 			? differing(chain.chainId, chain.contracts, { escrow: solana.escrow, vault: solana.vault })
-			: ["it is not in it"];
+			: ["the file does not have this chain"];
 	}
 	const pinned = chains.find(({ chainId }) => chainId === chain.chainId);
-	if (!pinned) return ["it is not in it"];
+	if (!pinned) return ["the file does not have this chain"];
 	const { delegate, entryPoint, escrow, vault } = pinned.contracts;
 	return differing(chain.chainId, chain.contracts, {
 		delegate,

@@ -18,9 +18,9 @@ export async function historyCommand(
 ): Promise<void> {
 	if (unfinished) return listUnfinished(call);
 	if (!/^([1-9]\d?|100)$/.test(limit))
-		throw wrong(`--limit is a whole number from 1 to 100, not "${limit}".`);
+		throw wrong(`--limit must be a whole number from 1 to 100, not "${limit}".`);
 	if (status !== undefined && !isStatus(status))
-		throw wrong(`--status is one of ${swapStatuses.join(", ")}, not "${status}".`);
+		throw wrong(`--status must be one of ${swapStatuses.join(", ")}, not "${status}".`);
 	const { config, client, output } = await openContext(call);
 	const page = await listSwaps(client, {
 		limit: Number(limit),
@@ -71,12 +71,12 @@ async function listUnfinished(call: Call): Promise<void> {
 	const { unreadable } = listed;
 	const isNothing = unfinished.length === 0 && unreadable.length === 0;
 	await call.output.result({ unfinished, unreadable }, [
-		...(isNothing ? ["nothing that was begun here may still execute"] : []),
+		...(isNothing ? ["no intent that was started on this machine may still execute"] : []),
 		...unfinished.flatMap((one): Line[] => [
 			`${one.createdAt.slice(0, 16).replace("T", " ")}  ${one.state}`,
 			{ label: "", command: one.resume },
 		]),
-		...unreadable.map((path): Line => ["unreadable", `${path}: what it was may still execute`]),
+		...unreadable.map((path): Line => ["unreadable", `${path}: its intent may still execute`]),
 	]);
 }
 

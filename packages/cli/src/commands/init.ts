@@ -34,7 +34,7 @@ export async function initCommand(call: Call, options: InitOptions): Promise<voi
 	const before = await findSettings(home).catch((error: unknown) => {
 		// Only this command replaces a configuration that cannot be read.
 		if (!(error instanceof CliError)) throw error;
-		output.say(["warning", `${error.message} What it said is not kept.`], "yellow");
+		output.say(["warning", `${error.message} Its content is replaced.`], "yellow");
 		return undefined;
 	});
 
@@ -42,7 +42,7 @@ export async function initCommand(call: Call, options: InitOptions): Promise<voi
 		"--base-url",
 		options.baseUrl ??
 			before?.baseUrl ??
-			(canAsk ? await askText("Where is the service?", "https://…") : missing("--base-url")),
+			(canAsk ? await askText("What is the address of the service?", "https://…") : missing("--base-url")),
 	);
 	const kept = before && options.deployment === undefined ? await findStoredPins(home, before) : undefined;
 	const source =
@@ -60,7 +60,7 @@ export async function initCommand(call: Call, options: InitOptions): Promise<voi
 	await writeConfig(home, config, text);
 	if (isPlainHttp(baseUrl)) {
 		output.say(
-			["warning", `${baseUrl} is not encrypted: whoever is on the way reads your API key`],
+			["warning", `${baseUrl} is not encrypted: others on the network can read your API key`],
 			"yellow",
 		);
 	}
@@ -115,7 +115,7 @@ async function expectApproved(
 	if (before?.deployment.sha256 === sha256) return;
 	if (isSameHost(addressOf(source), new URL(baseUrl))) {
 		throw refused(
-			"The deployment file comes from the service itself, which it is there to check. Get it from elsewhere, or give its hash with --deployment-sha256.",
+			"The deployment file comes from the service that it is meant to check. Get it from elsewhere, or give its hash with --deployment-sha256.",
 		);
 	}
 	output.say(["pins", source]);
@@ -133,7 +133,7 @@ async function expectApproved(
 	throw refused(
 		before
 			? `The pins would change, from ${before.deployment.sha256} to ${sha256}. Compare the new hash with the operator's and give it with --deployment-sha256.`
-			: `There is nobody to compare the hash of the pins, ${sha256}. Compare it with the operator's and give it with --deployment-sha256.`,
+			: `Nobody has confirmed the hash of the deployment file, ${sha256}. Compare it with the operator's and give it with --deployment-sha256.`,
 	);
 }
 
@@ -157,7 +157,7 @@ function readEndpoints(pins: LoadedConfig["pins"], entries: readonly string[]): 
 			const [, chain, url] = /^([^=]+)=(.+)$/.exec(entry) ?? [];
 			// The message leaves out the entry, which may have somebody's key in it.
 			if (chain === undefined || url === undefined) {
-				throw new CliError("--rpc is <chain>=<url>, such as 8453=https://…", {
+				throw new CliError("--rpc must be <chain>=<url>, such as 8453=https://…", {
 					code: "USAGE",
 					section: "init",
 				});
@@ -170,10 +170,13 @@ function readEndpoints(pins: LoadedConfig["pins"], entries: readonly string[]): 
 function checkUrl(option: "--base-url" | "--rpc", text: string): string {
 	const url = /^https?:\/\//i.test(text) && URL.canParse(text) ? new URL(text) : undefined;
 	if (!url) {
-		throw new CliError(`${option}: that is no http address. Write it whole, such as https://swaps.example.`, {
-			code: "USAGE",
-			section: "init",
-		});
+		throw new CliError(
+			`${option}: that is not an http address. Write it in full, such as https://swaps.example.`,
+			{
+				code: "USAGE",
+				section: "init",
+			},
+		);
 	}
 	if (option === "--rpc") return text;
 	// Paths are appended to the base URL.
@@ -192,7 +195,7 @@ function isPlainHttp(baseUrl: string): boolean {
 }
 
 function missing(option: string): never {
-	throw new CliError(`${option} is missing, and there is nobody to ask. See geoswap init --help.`, {
+	throw new CliError(`${option} is missing, and there is no terminal to ask on. See geoswap init --help.`, {
 		code: "USAGE",
 		section: "init",
 	});

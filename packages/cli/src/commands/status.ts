@@ -67,7 +67,7 @@ async function findSwap(
 	if (fromSwapId(text) !== undefined) return { swapId: text, id: (await intents.idsBySwap()).get(text) };
 	if (!(await intents.find(text))) {
 		throw new CliError(
-			`${text} is neither a swap's id (swp_…) nor an intent that was begun here. See geoswap history, or geoswap history --unfinished`,
+			`${text} is neither a swap's id (swp_…) nor an intent that was started on this machine. See geoswap history, or geoswap history --unfinished`,
 			{ code: "UNKNOWN_ID", section: "resuming" },
 		);
 	}
@@ -87,7 +87,7 @@ function notSubmitted(id: string, isUnreadable: boolean): CliError {
 	return new CliError(
 		isUnreadable
 			? `The record of ${id} cannot be read. Resume it with the version of geoswap that wrote it.`
-			: `${id} has not become a swap: nothing that was signed for it can be used. Begin it again, or leave it.`,
+			: `${id} did not become a swap, and nothing that was signed for it can be executed. Start it again, or leave it.`,
 		{
 			code: "NOT_SUBMITTED",
 			exit: exitCode.refused,
@@ -108,7 +108,7 @@ function interrupted(): CliError {
 
 function notItsAnswer(baseUrl: string): GeoswapError {
 	return new GeoswapError(
-		`${baseUrl} answered, but not with the status of that swap: something else may answer in its place. Check the address.`,
+		`${baseUrl} did not answer with the status of that swap. Another server may be answering: check the address.`,
 		{ code: "UNEXPECTED_RESPONSE", next: "contact_operator", retryable: false, docs: "docs/cli.md#resuming" },
 	);
 }

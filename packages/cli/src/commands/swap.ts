@@ -126,16 +126,19 @@ async function findBegun({ config, keys }: Context, { intents, id, options }: As
 	} = options as SwapOptions & { json?: boolean };
 	if (Object.keys(others).length > 0) {
 		throw new CliError(
-			"--resume takes an intent as it was asked for: no other options but --min-out and --accept-any-price go with it.",
+			"--resume continues an intent with its original terms. Of the other options, only --min-out and --accept-any-price may be used with it.",
 			{ code: "USAGE", section: "resuming" },
 		);
 	}
 	const intent = await intents.find(id);
 	if (!intent) {
-		throw new CliError(`No intent ${id} was begun here. See those that were: geoswap history --unfinished`, {
-			code: "UNKNOWN_ID",
-			section: "resuming",
-		});
+		throw new CliError(
+			`No intent ${id} was started on this machine. See the unfinished ones: geoswap history --unfinished`,
+			{
+				code: "UNKNOWN_ID",
+				section: "resuming",
+			},
+		);
 	}
 	const signer = await readSigner(keys, isSolana(intent.originChain) ? "solana" : "evm");
 	expectSame(intent, { baseUrl: config.baseUrl, walletAddress: signer.address }, [
@@ -223,7 +226,7 @@ function expectSame(intent: Intent, asked: Partial<Intent>, fields: readonly (ke
 	const field = fields.find((candidate) => spelled(intent[candidate]) !== spelled(asked[candidate]));
 	if (field === undefined) return;
 	throw new CliError(
-		`${intent.id} names another intent: its ${field} is ${intent[field] ?? "not given"}, not ${asked[field] ?? "left out"}. Give a new intent a new id, or go on with this one: ${resumeCommand(intent.id)}`,
+		`${intent.id} belongs to another intent: its ${field} is ${intent[field] ?? "not given"}, not ${asked[field] ?? "left out"}. Give a new intent a new id, or resume this one: ${resumeCommand(intent.id)}`,
 		{
 			code: "INTENT_CHANGED",
 			section: "resuming",
@@ -319,7 +322,7 @@ function tell(
 ): void {
 	switch (step.step) {
 		case "resumed":
-			say(`going on with ${step.swapId}`);
+			say(`resuming ${step.swapId}`);
 			break;
 		case "quoted": {
 			const { output: expected, minOutput, recipient, warnings = [] } = step.quote;
@@ -338,10 +341,10 @@ function tell(
 			break;
 		case "refused":
 			// The error's message is not shown: its advice to begin again is for callers that have sent nothing yet.
-			say(`not taken yet (${step.error.code}), trying until ${step.expiresAt}`, "yellow");
+			say(`not accepted yet (${step.error.code}), retrying until ${step.expiresAt}`, "yellow");
 			break;
 		case "waiting":
-			say(`over, says the service: believed once no chain can execute it any more, at ${step.until}`);
+			say(`the service says that it is over; waiting until no chain can execute it, at ${step.until}`);
 			break;
 		case "submitted":
 			say(`submitted ${step.swapId}`);
@@ -398,9 +401,9 @@ function interrupted({
 	const message = isSubmitted
 		? "Interrupted. The swap goes on without this program."
 		: wasSigned
-			? "Interrupted while it was being submitted. It was signed, and may become a swap."
+			? "Interrupted while the swap was being submitted. It was signed, and may still execute."
 			: isAuthorizing
-				? "Interrupted before the swap was signed. Only the wallet's delegation to the pinned delegate was, which takes nothing."
+				? "Interrupted before the swap was signed. Only the wallet's delegation to the pinned contract was signed, which moves no funds."
 				: "Interrupted before anything was signed. Nothing happened.";
 	return new CliError(message, {
 		code: "INTERRUPTED",
