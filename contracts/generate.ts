@@ -116,7 +116,8 @@ function codeModule(
 	}
 	const places = immutables.map((immutable, i) => {
 		const references = immutableReferences[ids[i] ?? ""] ?? [];
-		if (references.some(({ length }) => length !== 32)) throw new Error(`${immutable} is not of 32 bytes`);
+		if (references.some(({ length }) => length !== 32))
+			throw new Error(`${immutable} does not have 32 bytes`);
 		return [immutable, references.map(({ start }) => start)];
 	});
 	return generatedModule(`${name}Code`, { runtimeCode: object, immutables: Object.fromEntries(places) });

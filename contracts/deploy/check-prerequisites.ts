@@ -27,7 +27,7 @@ export async function checkPrerequisites({
 
 	const chainId = await getChainId(client).catch((cause) => {
 		throw new DeployError("the node does not answer", {
-			next: "see that RPC_URL is right and reachable",
+			next: "check that RPC_URL is right and reachable",
 			cause,
 		});
 	});
@@ -72,7 +72,7 @@ function refuseDevelopmentKeys({ deployer, config }: { deployer: Address; config
 	]);
 	if (known.length === 0) return;
 	throw new DeployError(
-		`chain ${config.chainId} is not a devnet, and everyone knows the private key of ${[...new Set(known)].join(", ")}`,
-		{ next: "make keys of your own for the deployer, the roles and the attesters" },
+		`chain ${config.chainId} is not a devnet, and these addresses have public private keys: ${[...new Set(known)].join(", ")}`,
+		{ next: "generate your own keys for the deployer, the roles and the attesters" },
 	);
 }

@@ -40,12 +40,12 @@ export async function checkUniswap(client: Client, { uniswap, wrappedNative }: D
 			throw doesNotAnswer(name, address, cause);
 		});
 		if (!isAddressEqual(actualFactory, uniswap.factory)) {
-			throw new DeployError(`${name} at ${address} is of the factory ${actualFactory}`, {
+			throw new DeployError(`${name} at ${address} belongs to the factory ${actualFactory}`, {
 				next: `correct uniswap in the config, which names the factory ${uniswap.factory}`,
 			});
 		}
 		if (!isAddressEqual(actualWrappedNative, wrappedNative)) {
-			throw new DeployError(`${name} at ${address} wraps into ${actualWrappedNative}`, {
+			throw new DeployError(`${name} at ${address} has the wrapped native token ${actualWrappedNative}`, {
 				next: `correct wrappedNative in the config, which is ${wrappedNative}`,
 			});
 		}
@@ -56,7 +56,7 @@ export async function checkUniswap(client: Client, { uniswap, wrappedNative }: D
 export async function checkPaths(client: Client, config: DeployConfig): Promise<void> {
 	const { assets, settlementToken, uniswap } = config;
 	const settlement = assets.find(({ address }) => address === settlementToken);
-	if (!settlement) throw new Error("a parsed config has its settlement token among its assets");
+	if (!settlement) throw new Error("the settlement token is not among the assets");
 	const amountIn = 10n ** BigInt(settlement.decimals);
 	await Promise.all(
 		assets.flatMap(({ symbol, address, paths }) =>
@@ -83,7 +83,7 @@ export async function checkPaths(client: Client, config: DeployConfig): Promise<
 
 function pathProblem(what: string, symbol: string, fees: number[], cause?: unknown): DeployError {
 	return new DeployError(`the path [${fees.join(", ")}] to ${symbol} ${what}`, {
-		next: `correct the paths of ${symbol} in the config: each is of fee tiers of pools that exist and have liquidity. If they are right, correct uniswap.quoterV2`,
+		next: `correct the paths of ${symbol} in the config: each must be a list of fee tiers of pools that exist and have liquidity. If they are right, correct uniswap.quoterV2`,
 		cause,
 	});
 }

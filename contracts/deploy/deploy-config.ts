@@ -29,7 +29,7 @@ const checksummedSchema = z
 	.string()
 	.refine(
 		(text): boolean => isAddress(text) && getAddress(text) === text,
-		"not an address with its checksum: copy it from the wallet, in upper and lower case as it is there",
+		"not an address with its checksum: copy it from the wallet with its upper and lower case letters",
 	)
 	.refine((text) => text !== zeroAddress, "is the zero address");
 const memberSchema = checksummedSchema.pipe(evmAddressSchema);
@@ -82,7 +82,7 @@ const deployConfigSchema = z
 				context.addIssue({
 					code: "custom",
 					path: ["outflowCaps", symbol],
-					message: "is no asset of this chain",
+					message: "is not an asset of this chain",
 				});
 			}
 		}
@@ -91,7 +91,7 @@ const deployConfigSchema = z
 				context.addIssue({
 					code: "custom",
 					path: ["outflowCaps", symbol],
-					message: "missing: nothing could leave",
+					message: "missing: without a cap nothing could leave",
 				});
 			}
 		}
@@ -118,6 +118,6 @@ export function parseDeployConfig(json: unknown, source = "the config"): DeployC
 	const parsed = deployConfigSchema.safeParse(json);
 	if (parsed.success) return parsed.data;
 	throw new DeployError(`${source} is not a deployment config:\n${z.prettifyError(parsed.error)}`, {
-		next: "mend the entries above; contracts/deploy/README.md describes each",
+		next: "fix the entries above; contracts/deploy/README.md describes each",
 	});
 }

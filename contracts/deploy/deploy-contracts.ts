@@ -125,7 +125,7 @@ async function expectAdmin(
 	});
 	if (isAdmin) return;
 	throw new DeployError(
-		`not so yet: ${step.name}. The deployer ${client.account.address} is no longer an admin of ${contracts.accessManager}`,
+		`not done yet: ${step.name}. The deployer ${client.account.address} is no longer an admin of ${contracts.accessManager}`,
 		{ next: `have the admin call ${step.to} with ${step.data}, then run again` },
 	);
 }
@@ -137,7 +137,7 @@ async function send(client: DeployClient, step: DeployStep): Promise<{ hash: Has
 	} catch (error) {
 		const reason = (error as { shortMessage?: string }).shortMessage ?? (error as Error).message;
 		throw new DeployError(`could not be sent: ${step.name}. ${reason}`, {
-			next: `see that the deployer ${client.account.address} has native tokens for gas, then run again`,
+			next: `check that the deployer ${client.account.address} has native tokens for gas, then run again`,
 			cause: error,
 		});
 	}
@@ -191,8 +191,8 @@ async function waitForBlock(client: DeployClient, number: bigint, timeoutMs = 60
 	const deadline = Date.now() + timeoutMs;
 	while ((await client.getBlockNumber()) < number) {
 		if (Date.now() > deadline) {
-			throw new DeployError(`all steps are done, but the chain has not come to block ${number}`, {
-				next: "see that the chain makes blocks, then run again: only then is the result recorded",
+			throw new DeployError(`all steps are done, but the chain has not reached block ${number}`, {
+				next: "check that the chain produces blocks, then run again; the result is recorded only then",
 			});
 		}
 		await sleep(client.pollingInterval);
@@ -203,8 +203,8 @@ async function waitForBlock(client: DeployClient, number: bigint, timeoutMs = 60
 async function expectStillDone(client: DeployClient, steps: DeployStep[]): Promise<void> {
 	for (const step of steps) {
 		if (await isDoneSoon(client, step)) continue;
-		throw new DeployError(`the chain dropped the block in which it was done: ${step.name}`, {
-			next: "run again; what is done stays done. If it happens again, raise confirmations in the config",
+		throw new DeployError(`the chain dropped the block of this step: ${step.name}`, {
+			next: "run again; steps that are done are not repeated. If it happens again, raise confirmations in the config",
 		});
 	}
 }

@@ -17,11 +17,11 @@ export function readDeploymentFile(path: string): Deployment {
 	try {
 		json = JSON.parse(readFileSync(path, "utf8"));
 	} catch (cause) {
-		throw new DeployError(`${path} is there but is not JSON`, { next: notOurs, cause });
+		throw new DeployError(`${path} exists but is not JSON`, { next: notOurs, cause });
 	}
 	const parsed = deploymentSchema.safeParse(json);
 	if (parsed.success) return parsed.data;
-	throw new DeployError(`${path} is there but is not a deployment file:\n${z.prettifyError(parsed.error)}`, {
+	throw new DeployError(`${path} exists but is not a deployment file:\n${z.prettifyError(parsed.error)}`, {
 		next: notOurs,
 	});
 }
@@ -48,7 +48,7 @@ export function expectWritable(path: string): void {
 		rmSync(unfinished(path));
 	} catch (cause) {
 		throw new DeployError(`${path} cannot be written: ${(cause as Error).message}`, {
-			next: "make its folder one you can write to, or name another file with --out",
+			next: "make its folder writable, or name another file with --out",
 			cause,
 		});
 	}
@@ -58,4 +58,4 @@ function unfinished(path: string): string {
 	return `${path}.${process.pid}.unfinished`;
 }
 
-const notOurs = "mend it, or name another file with --out";
+const notOurs = "fix it, or name another file with --out";

@@ -14,21 +14,24 @@ type Options = { config: string; out?: string; dryRun?: boolean; replace?: boole
 
 const program = new Command("deploy-contracts")
 	.description("Deploys Geoswap's contracts to one chain, wires their roles and records the result.")
-	.requiredOption("--config <file>", "what to deploy and for whom, see contracts/deploy/README.md")
+	.requiredOption(
+		"--config <file>",
+		"config file: contracts, roles and assets; see contracts/deploy/README.md",
+	)
 	.option("--out <file>", "deployment file; this chain's entry is added or updated")
-	.option("--dry-run", "read the chain, say what would be done, send nothing")
-	.option("--replace", "deploy anew where the file names other contracts; those are kept as earlier ones")
+	.option("--dry-run", "read the chain and print what would be done; send nothing")
+	.option("--replace", "replace contracts that the file lists; they stay listed as earlier ones")
 	.option("--json", "print the result as JSON on stdout, progress on stderr")
 	.addHelpText(
 		"after",
 		`
 Environment:
   RPC_URL               a node of the chain
-  DEPLOYER_PRIVATE_KEY  pays the gas; is admin until the last step hands over
+  DEPLOYER_PRIVATE_KEY  the deployer's key: pays for gas, and is admin until the last step
 
-A run that was interrupted is simply run again: what is done is read from the chain and left alone.
+After an interruption, run it again: it reads from the chain which steps are done, and skips them.
 
-Exit codes: 0 all is as the config says, 1 it could not be made so, 2 wrong options, environment or config`,
+Exit codes: 0 the chain matches the config, 1 a check or a step failed, 2 wrong options, environment or config`,
 	)
 	.allowExcessArguments(false)
 	.exitOverride();
@@ -100,7 +103,7 @@ async function deploy({
 	}
 	const result = await deployContracts(common);
 	const deployment = options.out ? updateDeploymentFile(options.out, result) : result;
-	say(`all is as the config says; recorded in ${options.out}`);
+	say(`the chain matches the config; recorded in ${options.out}`);
 	if (options.json) console.log(JSON.stringify({ deployment, steps: reports.map(summary) }));
 }
 
@@ -132,7 +135,7 @@ function report(error: unknown, exitCode: number): number {
 	} else {
 		// viem's long message names the endpoint, which may hold a key.
 		console.error(`error: ${(error as { shortMessage?: string }).shortMessage ?? (error as Error).message}`);
-		console.error("next: run again; what is done stays done");
+		console.error("next: run again; steps that are done are not repeated");
 	}
 	return exitCode;
 }

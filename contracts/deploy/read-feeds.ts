@@ -32,7 +32,7 @@ async function readFeed(
 	});
 	if (answer <= 0n) {
 		throw new DeployError(
-			`the feed "${description}" of ${symbol} at ${address} says ${answer}, which is no price`,
+			`the feed "${description}" of ${symbol} at ${address} says ${answer}, which is not a price`,
 			{
 				next: "correct its address in the config, or wait until it has a price",
 			},

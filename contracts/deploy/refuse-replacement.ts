@@ -13,9 +13,9 @@ export function refuseReplacement(earlier: ChainDeployment, contracts: DeployedC
 	if (replaced.length === 0) return;
 	const changes = replaced.map((name) => `${name} ${earlier.contracts[name]} by ${contracts[name]}`);
 	throw new DeployError(
-		`on chain ${earlier.chainId} this run would replace what the deployment file names: ${changes.join(", ")}`,
+		`this run would replace contracts of chain ${earlier.chainId} that the deployment file lists: ${changes.join(", ")}`,
 		{
-			next: "use the deployer, the code and the addresses in the config with which those were deployed; if they are to be replaced, pass --replace, which keeps them in the file as earlier ones",
+			next: "use the deployer, the code and the config addresses with which those were deployed; to replace them, pass --replace, which keeps them in the file as earlier ones",
 		},
 	);
 }

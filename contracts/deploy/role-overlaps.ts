@@ -24,5 +24,5 @@ export function roleOverlaps({
 function overlap(one: string, ones: readonly Address[], other: string, others: readonly Address[]): string[] {
 	return ones
 		.filter((address) => others.includes(address))
-		.map((address) => `${address} is ${one} and ${other}: use a key for each`);
+		.map((address) => `${address} is ${one} and ${other}: use a separate key for each`);
 }

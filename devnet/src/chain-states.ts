@@ -46,7 +46,8 @@ export async function chainStates(): Promise<ChainState[]> {
 				await rm(lock, { force: true });
 			}
 		} else {
-			if (Date.now() > deadline) throw new Error(`another process holds ${lock}: delete it and run again`);
+			if (Date.now() > deadline)
+				throw new Error(`another process still holds ${lock}: if none is running, delete it and run again`);
 			await sleep(50);
 		}
 	}

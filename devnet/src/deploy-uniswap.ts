@@ -86,7 +86,7 @@ function poolCreation(pool: DevnetPool, provider: Address, addressOf: (symbol: s
 	const [token0, token1] = pool.symbols
 		.map((symbol) => ({ ...devnetToken(symbol), address: addressOf(symbol) }))
 		.sort((a, b) => (BigInt(a.address) < BigInt(b.address) ? -1 : 1));
-	if (!token0 || !token1) throw new Error("a pool has two tokens");
+	if (!token0 || !token1) throw new Error("a pool must have two tokens");
 	const sqrtPriceX96 = integerSqrt((unitsForUsd(token1, "1000000") << 192n) / unitsForUsd(token0, "1000000"));
 	const tick = Math.log((Number(sqrtPriceX96) / 2 ** 96) ** 2) / Math.log(1.0001);
 	const onSpacing = (tick: number) => Math.trunc(tick / pool.tickSpacing) * pool.tickSpacing;

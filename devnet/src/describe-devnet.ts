@@ -48,7 +48,7 @@ export function describeDevnet({ running, deployment, keys, solanaKeys, files }:
 		(chain) => chain.feeDiscountToken?.address ?? "",
 	);
 
-	lines.push("", "Wallets, with tokens and not one wei (development keys, in the keys file)");
+	lines.push("", "Wallets with tokens and 0 wei (development keys, see the keys file)");
 	for (const key of keys.wallets) lines.push(`  ${privateKeyToAddress(key)}`);
 	lines.push("", "Relayers");
 	for (const key of keys.relayers) lines.push(`  ${privateKeyToAddress(key)}`);

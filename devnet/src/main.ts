@@ -13,28 +13,32 @@ type Options = { port: number; dataDir?: string; json?: boolean };
 
 const program = new Command("devnet")
 	.description(
-		"Two EVM chains and a Solana on this machine with everything a swap needs. Runs until Ctrl-C, and leaves nothing running.",
+		"Starts two EVM chains and a Solana on this machine, with everything that a swap needs. Runs until Ctrl-C, which stops everything.",
 	)
 	.enablePositionalOptions()
 	.allowExcessArguments(false)
 	.action(start);
 const price = program
 	.command("price")
-	.description("Move an asset's price in all its pools and its feed, on a devnet that runs")
+	.description("Changes the price of an asset in its feed and in all its pools, on a running devnet")
 	.argument("<asset>", "symbol, such as ETH or SOL")
-	.argument("<percent>", "how far, such as +5 or -2.5")
-	.option("--chain <id>", "on this chain only (default: wherever it has a price)", parseWholeNumber)
+	.argument("<percent>", "change in percent, such as +5 or -2.5")
+	.option(
+		"--chain <id>",
+		"on this chain only (default: every chain on which it has a price)",
+		parseWholeNumber,
+	)
 	.addHelpText("after", "\nExample: pnpm devnet price ETH -2.5")
 	.action(changePrice);
 for (const command of [program, price]) {
 	command
 		.option(
 			"--port <number>",
-			"port of the first chain; the others are on the next ones",
+			"port of the first chain; the other chains use the next ports",
 			parsePort,
 			defaultPort,
 		)
-		.option("--data-dir <path>", "where its files are (default: .devnet, or .devnet/port-<number>)")
+		.option("--data-dir <path>", "folder of its files (default: .devnet, or .devnet/port-<number>)")
 		.option("--json", "print the result as JSON on stdout, progress on stderr");
 }
 
@@ -69,7 +73,7 @@ async function start(options: Options): Promise<void> {
 	} else {
 		console.log(`\n${describeDevnet(devnet)}\n`);
 	}
-	say(`up after ${((performance.now() - startedAt) / 1000).toFixed(1)} s; Ctrl-C ends it`);
+	say(`up after ${((performance.now() - startedAt) / 1000).toFixed(1)} s; press Ctrl-C to stop`);
 	await devnet.failed.catch(async (error) => {
 		await devnet.stop();
 		throw error;
@@ -124,11 +128,11 @@ function withNegativePercent(argv: string[]): string[] {
 
 function parsePort(text: string): number {
 	const port = parseWholeNumber(text);
-	if (port < 1 || port > 65_533) throw new InvalidArgumentError("a port is from 1 to 65533.");
+	if (port < 1 || port > 65_533) throw new InvalidArgumentError("must be a port from 1 to 65533.");
 	return port;
 }
 
 function parseWholeNumber(text: string): number {
-	if (!/^\d+$/.test(text)) throw new InvalidArgumentError("not a whole number.");
+	if (!/^\d+$/.test(text)) throw new InvalidArgumentError("must be a whole number.");
 	return Number(text);
 }

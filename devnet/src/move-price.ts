@@ -52,7 +52,8 @@ export async function movePrice(
 
 	const answer = await readAnswer(chain, asset);
 	const newAnswer = (answer * factor.numerator) / factor.denominator;
-	if (newAnswer <= 0n) throw new RangeError(`a move of ${percent} % would leave ${symbol} worth nothing`);
+	if (newAnswer <= 0n)
+		throw new RangeError(`a move of ${percent} % would reduce the price of ${symbol} to zero`);
 	const prices = await Promise.all(pools.map((pool) => readSqrtPrice(chain, pool)));
 	const targets = pools.map((pool, i) => targetSqrtPrice(prices[i] ?? 0n, pool.isToken0, factor));
 
@@ -135,7 +136,7 @@ async function poolsOf(
 
 	async function find(otherToken: Address, fee: number): Promise<Pool> {
 		const other = assets.find(({ address }) => isAddressEqual(address, otherToken));
-		if (!other) throw new Error(`a path leads through ${otherToken}, which is no asset`);
+		if (!other) throw new Error(`a path goes through ${otherToken}, which is not an asset`);
 		const address = await publicClient.readContract({
 			address: uniswap.factory,
 			abi: factoryAbi,

@@ -19,7 +19,7 @@ export async function moveSolPrice(chain: DevnetChain, { percent }: { percent: s
 	const factor = parsePercent(percent);
 	const before = await read();
 	const moved = (before * factor.numerator) / factor.denominator;
-	if (moved <= 0n) throw new RangeError(`a move of ${percent} % would leave ${symbol} worth nothing`);
+	if (moved <= 0n) throw new RangeError(`a move of ${percent} % would reduce the price of ${symbol} to zero`);
 	await sendAs(chain, deriveDevnetKeys().actors.market, {
 		to: feed.address,
 		data: encodeFunctionData({ abi: devFeedAbi, functionName: "setAnswer", args: [moved] }),

@@ -22,7 +22,8 @@ export async function placePredeploys(chain: DevnetChain, from: Address): Promis
 
 	// Unlike the others, this file is creation code: placed as it is, Permit2 would accept any signature.
 	const permit2 = await deployCode(chain, from, readPredeploy(permit2Address), permit2Salt);
-	if (permit2 !== permit2Address) throw new Error(`Permit2 came out at ${permit2}`);
+	if (permit2 !== permit2Address)
+		throw new Error(`Permit2 was deployed to the unexpected address ${permit2}`);
 
 	const nonce = await publicClient.getTransactionCount({ address: from });
 	await sendAs(chain, from, { data: await readMulticall3() });
@@ -40,6 +41,6 @@ function readPredeploy(address: Address): Hex {
 async function readMulticall3(): Promise<Hex> {
 	const folder = dirname(require.resolve("viem/package.json"));
 	const { multicall3Bytecode } = await import(join(folder, "_esm/constants/contracts.js"));
-	if (!multicall3Bytecode) throw new Error("this version of viem carries no Multicall3");
+	if (!multicall3Bytecode) throw new Error("this version of viem has no Multicall3");
 	return multicall3Bytecode;
 }

@@ -70,7 +70,7 @@ export async function setUpChain(
 		].map((address) => testClient.setBalance({ address, value: relayerEther })),
 	]);
 	const { permit2 } = await placePredeploys(chain, market);
-	onProgress("EntryPoint, Permit2 and Multicall3 are there");
+	onProgress("deployed EntryPoint, Permit2 and Multicall3");
 
 	const tokens = new Map<string, Address>();
 	const feeds = new Map<string, Address>();
@@ -87,7 +87,7 @@ export async function setUpChain(
 	);
 	const tokenAddress = (symbol: string) => known(tokens, symbol);
 	const wrappedNative = tokenAddress(wrappedNativeSymbol);
-	onProgress(`${devnetTokens.length + 1} tokens and their feeds are there`);
+	onProgress(`deployed ${devnetTokens.length + 1} tokens and their feeds`);
 
 	const uniswap = await deployUniswap(chain, market, wrappedNative);
 	await sendAs(chain, market, {
@@ -110,7 +110,7 @@ export async function setUpChain(
 		}
 	}
 	await createPools(chain, market, uniswap.positionManager, tokenAddress);
-	onProgress("Uniswap is there and its pools are full");
+	onProgress("deployed Uniswap and filled its pools");
 
 	const wrapped = devnetTokens.find((token) => token.symbol === wrappedNativeSymbol);
 	if (!wrapped) throw new Error("the devnet has no wrapped native token");
@@ -162,7 +162,7 @@ export async function setUpChain(
 			]),
 		}),
 	});
-	onProgress("our contracts are deployed");
+	onProgress("deployed Geoswap's contracts");
 
 	const { vault } = deployment.contracts;
 	await callMany(chain, market, [
@@ -191,7 +191,7 @@ export async function setUpChain(
 			}),
 		});
 	}
-	onProgress("the vault has stock, the wallets have tokens");
+	onProgress("funded the vault and the wallets");
 	return deployment;
 }
 

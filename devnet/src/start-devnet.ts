@@ -59,7 +59,7 @@ export async function startDevnet({
 			return one.value;
 		});
 		const [first] = chains;
-		if (!first) throw new Error("the devnet has chains");
+		if (!first) throw new Error("the devnet must have chains");
 		// Solana starts last: its deployment names the feeds of a chain that is set up.
 		const started = await startTestSolana({ port: solanaPort, feeds: solanaFeeds(first.deployment) });
 		solana = started;
@@ -76,7 +76,7 @@ export async function startDevnet({
 		const files = writeDevnetFiles(dataDir, { deployment, keys, solanaKeys: started.keys, running });
 		const stopKeeping = chains.map(({ chain, deployment }) => keepFeedsFresh(chain, deployment));
 		const failed = Promise.race([...anvils, started].map(({ exited }) => exited)).then(() =>
-			isStopping ? new Promise<never>(() => {}) : Promise.reject(new Error("a chain ended by itself")),
+			isStopping ? new Promise<never>(() => {}) : Promise.reject(new Error("a chain ended unexpectedly")),
 		);
 		// A caller may ignore this promise.
 		failed.catch(() => {});

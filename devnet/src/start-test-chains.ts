@@ -43,7 +43,7 @@ export async function startTestChains({
 		throw error;
 	});
 	const [origin, destination] = started.map(({ chain }) => chain);
-	if (!origin || !destination) throw new Error("the devnet has two chains");
+	if (!origin || !destination) throw new Error("the devnet must have two chains");
 	const { actors: _, ...keys } = deriveDevnetKeys();
 	return {
 		origin,

@@ -6,7 +6,7 @@ import { type GasRow, measureGas } from "./measure-gas.ts";
 
 const usage = `Usage: pnpm gas [--check] [--json]
 
-Starts two chains, measures each step and its bare twin by real transactions, and writes docs/gas.md.
+Starts two chains, measures each step and its bare twin with real transactions, and writes docs/gas.md.
 
   --check  write nothing; exit 1 if a figure is more than 1 % off the committed one, or an aim is missed
   --json   print the figures as JSON`;
@@ -75,10 +75,10 @@ function differences(committed: string, measured: GasRow[]): string[] {
 	const remedy = "run `pnpm gas` and commit docs/gas.md";
 	const rows = committed.split("\n").flatMap((line) => readRow(line) ?? []);
 	// The page generated from its own figures must be the same: text, ratios and all.
-	if (page(rows) !== committed) return [`docs/gas.md is not what is written today; ${remedy}`];
+	if (page(rows) !== committed) return [`the text of docs/gas.md is stale; ${remedy}`];
 	const name = ({ what, bare }: GasRow) => `${what}, beside ${bare}`;
 	if (rows.map(name).join("\n") !== measured.map(name).join("\n")) {
-		return [`docs/gas.md has other rows than were measured; ${remedy}`];
+		return [`the rows of docs/gas.md are not the measured ones; ${remedy}`];
 	}
 	return measured.flatMap((row, i) => {
 		const { gas = 0n, bareGas = 0n } = rows[i] ?? {};
@@ -108,7 +108,7 @@ function missedAims(measured: GasRow[]): string[] {
 	return aims.flatMap(([what, most]) => {
 		const row = measured.find((candidate) => candidate.what === what);
 		if (row !== undefined && Number(row.gas) <= most * Number(row.bareGas)) return [];
-		return [`${what}: ${row && ratio(row.gas, row.bareGas)} of its bare twin, the aim is ${most}`];
+		return [`${what}: ${row && ratio(row.gas, row.bareGas)} of its bare twin, but the aim is ${most}`];
 	});
 }
 

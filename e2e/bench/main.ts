@@ -6,24 +6,25 @@ import { type BenchSize, benchParts, measureService } from "./measure-service.ts
 
 const usage = `Usage: pnpm bench [--short | --full] [--only PARTS] [--json] [--statements]
 
-Starts a whole service of its own (chains, PostgreSQL, Redis, engine, API, worker, attesters, each a process), measures
-it beside bare twins, and prints figures and their ratios. About three minutes on two cores that do nothing else.
+Starts a complete service (chains, PostgreSQL, Redis, engine, API, worker and attesters, each in its own process), measures
+it beside bare twins, and prints the figures and their ratios. Takes about three minutes on two idle cores.
 
-  --short       less of everything, in a minute: to see that it runs, not for figures
-  --full        more of everything, and 100 and 10,000 pending swaps: up to 25 minutes
+  --short       a smaller run of about a minute: shows that the benchmark works, not for figures
+  --full        a larger run of up to 25 minutes, with 100 and 10,000 pending swaps
   --only PARTS  some of ${benchParts.join(",")}; pending needs costs or arrivals before it
   --json        print the rows, and all statements by role, as JSON
-  --statements  print the statements that are executed most often, by swap
+  --statements  print the statements that are executed most often per swap
 
-From submit to settled only that is measured: quotes are got, ops built and signed before. What that costs is in rows of
-its own. Processor time is all that a process and its children used, from the first quote until the last release is final,
-divided by the swaps; work that goes on without swaps is in it, and said. A statement is one that PostgreSQL executed,
-without begin and commit. The bare twin recovers one signature, writes one row and reads it, calls the engine once, and
-sends transactions of the same sizes to the same depth. What a held call has in use after a collection is much the same
-in every run; by how much resident memory grows for it is not, and with few calls one run may say thrice what another does.
+Swaps are timed from submit to settled. They are quoted, built and signed before that, and the cost of those steps is in
+rows of its own. Processor time is the time that a process and its children used from the first quote until the last
+release is final, divided by the number of swaps. It includes the work that goes on without swaps, which is printed too. A
+statement is one that PostgreSQL executed, without begin and commit. The bare twin recovers one signature, writes and reads
+one row, calls the engine once, and sends transactions of the same sizes to the same depth. The memory that a held call has
+in use after a garbage collection is about the same in every run. The growth of resident memory is not: with few calls, one
+run may show three times as much as another.
 
-A machine that is busy makes times worse, the service's and the bare twin's: then only the ratio says something, and that
-only roughly. Processor time per swap is less moved by it.`;
+On a busy machine all times are longer, those of the service and those of the bare twin. Then only the ratio means
+something, and only roughly. Processor time per swap is affected less.`;
 
 const sizes: Record<"short" | "usual" | "full", BenchSize> = {
 	short: {

@@ -62,13 +62,13 @@ async function bytesPerHeld(
 		const before = await read();
 		const { release } = await holdRequests({ kind: "hold", url: url + path, headers, count: many });
 		const areHeld = () => connectionsTo(port) >= many;
-		await until(areHeld, `${process.name} does not hold ${many} calls`);
+		await until(areHeld, `${process.name} could not hold ${many} calls`);
 		const after = await read();
 		if (!areHeld()) throw new Error(`${process.name} ended calls while its memory was read`);
 		await release();
 		await until(
 			() => connectionsTo(port) <= others,
-			`${process.name} does not let go of calls that are gone`,
+			`${process.name} does not release calls that have ended`,
 		);
 		return after - before;
 	};

@@ -66,7 +66,7 @@ export async function addPending({ database }: Bench, count: number): Promise<vo
 		);
 		if (row?.due === 0) break;
 		if (performance.now() > deadline)
-			throw new Error(`${row?.due} of ${count} swaps were not looked at in time`);
+			throw new Error(`${row?.due} of ${count} swaps were not processed in time`);
 	}
 	await database.query(
 		`update waits set idle_rounds = 10,

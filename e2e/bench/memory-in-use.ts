@@ -24,7 +24,7 @@ export async function memoryInUse(service: ServiceProcess, file: string): Promis
 		const { heapUsed, external }: NodeJS.MemoryUsage = JSON.parse(text);
 		return heapUsed + external;
 	}
-	throw new Error(`${service.name} did not tell its memory`);
+	throw new Error(`${service.name} did not report its memory`);
 }
 
 function readIfThere(file: string): string | undefined {

@@ -8,7 +8,7 @@ import { runInNewContext } from "node:vm";
 setFlagsFromString("--expose-gc");
 const collect: () => void = runInNewContext("gc");
 const file = new URL(import.meta.url).searchParams.get("file");
-if (!file) throw new Error("the file to write to is not named");
+if (!file) throw new Error("no file to write to was given");
 
 process.on("SIGUSR2", () => void tell());
 

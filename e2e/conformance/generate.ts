@@ -9,10 +9,10 @@ import { readTests } from "./read-tests.ts";
 
 const usage = `Usage: node e2e/conformance/generate.ts [--check] [--json]
 
-Reads the titles of all tests, and writes docs/conformance.md. Exits 1 where a statement has no test, or a title names
-a statement that there is not.
+Reads the titles of all tests, and writes docs/conformance.md. Exits 1 if a statement has no test, or a title names
+a statement that does not exist.
 
-  --check  write nothing; exit 1 if the committed page is stale too
+  --check  write nothing; also exit 1 if the committed page is stale
   --json   print the statements with their tests as JSON`;
 
 const { values: options } = parseArgs({

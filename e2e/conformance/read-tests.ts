@@ -38,12 +38,13 @@ export function readTests(source: string, { path }: { path: string }): NamedTest
 			const { ids } = split(title);
 			refuseUnrun(call, { title, ids });
 			if (call.runner === "describe") {
-				if (title.match(idPattern)) throw new Error(`${path}: a block shows nothing by itself: "${title}"`);
+				if (title.match(idPattern))
+					throw new Error(`${path}: ids belong to tests, not to blocks: "${title}"`);
 				for (const argument of value.arguments as unknown[]) visit(argument, [...blocks, title]);
 				return;
 			}
 			if (ids.length > 0 && callsSkip(value.arguments)) {
-				throw new Error(`${path}: a test that calls skip() shows nothing: "${title}"`);
+				throw new Error(`${path}: a test that calls skip() does not always run: "${title}"`);
 			}
 			found.push({ title: [...blocks, split(title).title].join(" › "), ids });
 		}
@@ -52,7 +53,8 @@ export function readTests(source: string, { path }: { path: string }): NamedTest
 
 	function split(title: string): NamedTest {
 		const [, bare = title, list] = title.match(idsAtEnd) ?? [];
-		if (bare.match(idPattern)) throw new Error(`${path}: ids stand at the end, [so, so]: "${title}"`);
+		if (bare.match(idPattern))
+			throw new Error(`${path}: ids must be at the end of the title, as [I1-1, I1-2]: "${title}"`);
 		return { title: bare, ids: list?.split(", ") ?? [] };
 	}
 
@@ -61,7 +63,7 @@ export function readTests(source: string, { path }: { path: string }): NamedTest
 		// A test that runs only under a condition may stay, but no statement may rely on it.
 		const sometimes = ids.length > 0 ? modifiers.filter((name) => ["skipIf", "runIf"].includes(name)) : [];
 		const [modifier] = [...never, ...sometimes];
-		if (modifier) throw new Error(`${path}: a test with .${modifier} shows nothing: "${title}"`);
+		if (modifier) throw new Error(`${path}: a test with .${modifier} does not always run: "${title}"`);
 	}
 }
 

@@ -9,12 +9,12 @@ const help = `Usage: pnpm demo [options]
 A new wallet without one wei swaps 100 USDC to another chain, on the stack that \`pnpm start\` started.
 
   --port <number>    the stack's port (default: ${defaultStackPort})
-  --data-dir <path>  the stack's folder, where it was started with one
+  --data-dir <path>  the stack's folder, if it was started with --data-dir
   --solana           to a new wallet on Solana, and from there back
   --json             print the result as JSON on stdout, the steps on stderr
-  --help             this
+  --help             show this help
 
-Exits 0 when the swap settled (with --solana, both), 1 when it did not, 2 when no stack runs.`;
+Exit codes: 0 the swap settled (with --solana, both swaps), 1 it did not, 2 no stack is running.`;
 
 const values = readOptions(help, { ...stackOptions, solana: { type: "boolean" } });
 const { stack } = openStack(help, values);

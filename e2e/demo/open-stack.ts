@@ -34,7 +34,7 @@ export function openStack(
 		: stackDataDir(values.port ? Number(values.port) : undefined);
 	const stack = readStackFile(dataDir);
 	if (!stack) {
-		console.error("error: no stack runs: start one with `pnpm start` in another terminal");
+		console.error("error: no stack is running: start one with `pnpm start` in another terminal");
 		process.exit(2);
 	}
 	return { stack, dataDir };

@@ -35,7 +35,7 @@ export async function runDemo(
 		if (!deployment) throw new Error(`the deployment file has no chain ${endpoint.chainId}`);
 		return { ...connectDevnetChain(endpoint), deployment, asset: assetOf(deployment) };
 	});
-	if (!origin || !destination) throw new Error("the stack has two chains");
+	if (!origin || !destination) throw new Error("the stack must have two chains");
 	type Side = typeof origin;
 	const balance = ({ publicClient, asset }: Side, owner: Address) =>
 		publicClient.readContract({
@@ -65,10 +65,14 @@ export async function runDemo(
 	const quote = await getQuote(client, intent);
 	say(`quoted: ${quote.summary}`);
 	const authorization = await signDelegation(client, { chainId: origin.chainId, account, pins });
-	say(authorization ? "signed the delegation, which this wallet never did before" : "delegated already");
+	say(
+		authorization
+			? "signed the delegation, since this is the wallet's first swap"
+			: "the wallet is already delegated",
+	);
 	const build = await buildOp(client, { geoQuoteToken: quote.geoQuoteToken, authorization });
 	const signature = await verifyAndSign({ intent, quote, build, pins, account });
-	say("built, compared with the deployment file, signed");
+	say("built the op, verified it with the deployment file, signed it");
 	const { swapId } = await submitOp(client, { geoOpToken: build.geoOpToken, signature });
 	say(`submitted: ${swapId}`);
 

@@ -84,7 +84,7 @@ export async function runSolanaDemo(
 	const authorization = await signDelegation(client, { chainId: evm.chainId, account, pins });
 	const op = await buildOp(client, { geoQuoteToken: thereQuote.geoQuoteToken, authorization });
 	const signature = await verifyAndSign({ intent: thereIntent, quote: thereQuote, build: op, pins, account });
-	say("built, compared with the deployment file, signed");
+	say("built the op, verified it with the deployment file, signed it");
 	const sent = await submitOp(client, { geoOpToken: op.geoOpToken, signature });
 	say(`submitted: ${sent.swapId}`);
 	const there = await watchSwap(client, sent.swapId, {
@@ -108,7 +108,7 @@ export async function runSolanaDemo(
 		pins,
 		signer,
 	});
-	say("built, made again from the deployment file byte for byte, signed");
+	say("built the transaction, rebuilt it from the deployment file byte for byte, signed it");
 	const returned = await submitSolana(client, { geoOpToken: build.geoOpToken, signedTransaction });
 	say(`submitted: ${returned.swapId}`);
 	const back = await watchSwap(client, returned.swapId, {

@@ -8,15 +8,15 @@ import { openStack, readOptions, stackOptions } from "./open-stack.ts";
 
 const help = `Usage: eval "$(pnpm --silent wallet)"
 
-New wallets with 100 USDC each, on the first chain and on Solana of the stack that \`pnpm start\` started, and where that stack
-is: as variables for a shell. Not one wei or lamport for gas.
+Creates a wallet with 100 USDC and no gas token on the first chain, and one on Solana, of the stack that \`pnpm start\` started.
+Prints their keys and the address of the stack as shell variables.
 
   --port <number>    the stack's port (default: ${defaultStackPort})
-  --data-dir <path>  the stack's folder, where it was started with one
-  --json             as JSON
-  --help             this
+  --data-dir <path>  the stack's folder, if it was started with --data-dir
+  --json             print JSON instead
+  --help             show this help
 
-Exits 2 when no stack runs.`;
+Exits 2 if no stack is running.`;
 
 const values = readOptions(help, stackOptions);
 const { stack, dataDir } = openStack(help, values);

@@ -17,7 +17,7 @@ const labelPattern = /([a-zA-Z_][a-zA-Z0-9_]*)="((?:[^"\\]|\\["\\n])*)"/g;
 
 /** Returns the families of a scrape, by name. Throws at the first line that violates the exposition format. */
 export function parseMetrics(text: string): Map<string, MetricFamily> {
-	if (!text.endsWith("\n")) throw new Error("the last line has no end");
+	if (!text.endsWith("\n")) throw new Error("the last line has no newline");
 	const families = new Map<string, MetricFamily>();
 	const seen = new Set<string>();
 	let current: { name: string; help: string } | undefined;
@@ -25,7 +25,7 @@ export function parseMetrics(text: string): Map<string, MetricFamily> {
 		if (line === "") continue;
 		const [, helpName, help] = helpLine.exec(line) ?? [];
 		if (helpName && help) {
-			if (families.has(helpName)) throw new Error(`${helpName} is there twice`);
+			if (families.has(helpName)) throw new Error(`${helpName} appears twice`);
 			current = { name: helpName, help };
 			continue;
 		}
@@ -38,9 +38,9 @@ export function parseMetrics(text: string): Map<string, MetricFamily> {
 		const sample = parseSample(line);
 		const family = current && families.get(current.name);
 		const base = family?.type === "histogram" ? sample.name.replace(/_(bucket|sum|count)$/, "") : sample.name;
-		if (!family || base !== current?.name) throw new Error(`${line} stands in no family of its own`);
+		if (!family || base !== current?.name) throw new Error(`${line} is not in its own family`);
 		const series = `${sample.name} ${JSON.stringify(Object.entries(sample.labels).toSorted())}`;
-		if (seen.has(series)) throw new Error(`${line} is there twice`);
+		if (seen.has(series)) throw new Error(`${line} appears twice`);
 		seen.add(series);
 		family.samples.push(sample);
 	}
@@ -51,7 +51,7 @@ export function parseMetrics(text: string): Map<string, MetricFamily> {
 function parseSample(line: string): MetricSample {
 	const [, name, labels = "", text = ""] = sampleLine.exec(line) ?? [];
 	const value = text === "+Inf" ? Number.POSITIVE_INFINITY : Number(text);
-	if (!name || Number.isNaN(value)) throw new Error(`this is no sample: ${line}`);
+	if (!name || Number.isNaN(value)) throw new Error(`this is not a sample: ${line}`);
 	return {
 		name,
 		labels: Object.fromEntries([...labels.matchAll(labelPattern)].map(([, key, quoted]) => [key, quoted])),
@@ -60,7 +60,8 @@ function parseSample(line: string): MetricSample {
 }
 
 function checkFamily(name: string, { type, samples }: MetricFamily): void {
-	if ((type === "counter") !== name.endsWith("_total")) throw new Error(`${name} is not named as a ${type}`);
+	if ((type === "counter") !== name.endsWith("_total"))
+		throw new Error(`${name} does not have the name of a ${type}`);
 	if (type === "counter" && samples.some(({ value }) => value < 0)) throw new Error(`${name} counts down`);
 	if (type !== "histogram") return;
 	const counts = samples.filter((sample) => sample.name === `${name}_count`);
@@ -75,6 +76,6 @@ function checkFamily(name: string, { type, samples }: MetricFamily): void {
 			throw new Error(`${name} has falling buckets`);
 		const last = buckets.at(-1);
 		if (last?.labels.le !== "+Inf" || last.value !== value)
-			throw new Error(`${name} has no whole last bucket`);
+			throw new Error(`${name} has no complete last bucket`);
 	}
 }

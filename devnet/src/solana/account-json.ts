@@ -46,7 +46,7 @@ function encodedData(data: Uint8Array, encoding: unknown): [string, string] {
 		case "jsonParsed":
 			return [getBase64Decoder().decode(data), "base64"];
 		default:
-			throw invalidParams(`Invalid params: encoding ${String(encoding)} is not served here`);
+			throw invalidParams(`Invalid params: encoding ${String(encoding)} is not supported here`);
 	}
 }
 

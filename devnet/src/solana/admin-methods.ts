@@ -14,7 +14,7 @@ export function adminMethods(chain: SolanaChain, faults: Faults): Methods {
 	return {
 		devnet_mintTo: async (params) => {
 			const { owner, token, amount } = mintRequest(configAt(params, 0));
-			if (!readMint(chain.states.read(token))) throw invalidParams(`${token} is no mint`);
+			if (!readMint(chain.states.read(token))) throw invalidParams(`${token} is not a mint`);
 			const made = await tokenAccount({ owner, token, amount });
 			giveTokens(chain, made);
 			return made.address;

@@ -10,7 +10,7 @@ import { readMint, readTokenAccount } from "./token-balance.ts";
 /** Adds the balance of a new account to the one at its address, or creates it. */
 export function giveTokens(chain: SolanaChain, made: EncodedAccount): void {
 	const given = readTokenAccount(made);
-	if (!given) throw new Error(`${made.address} is no token account`);
+	if (!given) throw new Error(`${made.address} is not a token account`);
 	const { amount, mint: token } = given;
 	chain.states.amend(made.address, (account) => {
 		const held = readTokenAccount(account);

@@ -47,7 +47,7 @@ function encodedTransaction(wire: WireTransaction, encoding: unknown) {
 				message: messageJson(wire.message),
 			};
 		default:
-			throw invalidParams(`Invalid params: encoding ${String(encoding)} is not served here`);
+			throw invalidParams(`Invalid params: encoding ${String(encoding)} is not supported here`);
 	}
 }
 

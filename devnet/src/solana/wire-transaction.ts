@@ -56,10 +56,10 @@ type ReadMessage = Omit<WireTransaction, "bytes" | "transaction" | "signature">;
 export function readMessage(bytes: Uint8Array): ReadMessage {
 	const message = getCompiledTransactionMessageDecoder().decode(bytes);
 	if (message.version !== 0 && message.version !== "legacy") {
-		throw invalidParams("only legacy messages and those of version 0 are known here");
+		throw invalidParams("only legacy and version 0 messages are supported here");
 	}
 	if ("addressTableLookups" in message && message.addressTableLookups?.length) {
-		throw invalidParams("address lookup tables are not served here");
+		throw invalidParams("address lookup tables are not supported here");
 	}
 	const { numSignerAccounts, numReadonlySignerAccounts, numReadonlyNonSignerAccounts } = message.header;
 	const keys = message.staticAccounts;

@@ -10,10 +10,10 @@ export function claimFolder(folder: string): void {
 	const isOurs = existsSync(join(folder, marker)) || isInDefaultFolder(folder);
 	if (!isOurs && readdirSync(folder).length > 0) {
 		throw new Error(
-			`${folder} has files that are not of a stack, and a stack removes what it finds: name an empty folder with --data-dir`,
+			`${folder} has files that do not belong to a stack, and starting a stack would delete them: name an empty folder with --data-dir`,
 		);
 	}
-	writeFileSync(join(folder, marker), "Whatever is in this folder goes when a stack starts from it.\n");
+	writeFileSync(join(folder, marker), "All files in this folder are deleted when a stack starts from it.\n");
 }
 
 /** Returns true inside the default folder, where a devnet without a stack puts its files too. */

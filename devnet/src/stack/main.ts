@@ -23,23 +23,23 @@ const sourceFolders = ["apps/server/src", "packages/protocol/src"].map((folder) 
 
 const program = new Command("start")
 	.description(
-		"Geoswap on this machine: chains, services, an API key. Runs until Ctrl-C, and leaves nothing running.",
+		"Starts Geoswap on this machine: chains, services and an API key. Runs until Ctrl-C, which stops everything.",
 	)
 	.option(
 		"--port <number>",
-		"the API's port; everything else is on the next ones",
+		"port of the API; everything else uses the next ports",
 		parsePort,
 		defaultStackPort,
 	)
 	.option(
 		"--data-dir <path>",
-		"where its files are: a new or empty folder, or that of an earlier start (default: .devnet, or .devnet/port-<number>)",
+		"folder of its files: new, empty, or of an earlier stack (default: .devnet, or .devnet/port-<number>)",
 	)
 	.option("--watch", "restart API, worker and attesters when their source changes; all else goes on")
 	.option("--json", "print the result as JSON on stdout, progress on stderr")
 	.addHelpText(
 		"after",
-		"\nDATABASE_URL and REDIS_URL, where set, name servers to use in place of own ones.\nThen: pnpm demo, or pnpm demo --solana",
+		"\nIf DATABASE_URL or REDIS_URL is set, that server is used and none is started.\nThen: pnpm demo, or pnpm demo --solana",
 	)
 	.allowExcessArguments(false)
 	.action(start);
@@ -56,7 +56,7 @@ async function start(options: Options): Promise<void> {
 	const dataDir = options.dataDir ? resolve(options.dataDir) : stackDataDir(options.port);
 	if (readStackFile(dataDir)) {
 		throw new Error(
-			`a stack runs from ${dataDir} already: stop it, or start another with \`pnpm start --port ${options.port + 100}\``,
+			`a stack already runs from ${dataDir}: stop it, or start another with \`pnpm start --port ${options.port + 100}\``,
 		);
 	}
 	if (hasDevnet(dataDir)) {
@@ -141,7 +141,7 @@ function describe(
 		["API key", apiKey],
 		[
 			"Demo wallet",
-			`${wallet ? privateKeyToAddress(wallet) : ""}  (tokens, not one wei; its key is in the files)`,
+			`${wallet ? privateKeyToAddress(wallet) : ""}  (has tokens and 0 wei; its key is in the keys file)`,
 		],
 		...chains.map(({ chainId, rpcUrl }) => [`Chain ${chainId}`, rpcUrl]),
 		...(solana ? [["Solana", solana.rpcUrl]] : []),
@@ -151,12 +151,12 @@ function describe(
 		["Logs", here(logDir)],
 	];
 	const table = rows.map(([title = "", value]) => `  ${title.padEnd(14)}${value}`).join("\n");
-	return `\n${table}\n\nTry: pnpm demo, or pnpm demo --solana\nCtrl-C ends it.\n`;
+	return `\n${table}\n\nTry: pnpm demo, or pnpm demo --solana\nPress Ctrl-C to stop.\n`;
 }
 
 function parsePort(text: string): number {
 	const port = Number(text);
 	if (!/^\d+$/.test(text) || port < 1 || port > 65_000)
-		throw new InvalidArgumentError("a port is from 1 to 65000.");
+		throw new InvalidArgumentError("must be a port from 1 to 65000.");
 	return port;
 }

@@ -88,7 +88,8 @@ export function serviceProcess({
 					// Closing the pipe lets the reader end as well.
 					child.stdio[3]?.destroy();
 					if (current === launched) current = undefined;
-					if (!launched.isEndAskedFor) onUnexpectedExit?.(`${name} ended by itself (${how}): see ${logFile}`);
+					if (!launched.isEndAskedFor)
+						onUnexpectedExit?.(`${name} ended unexpectedly (${how}): see ${logFile}`);
 					resolve(how);
 				};
 				child.once("error", (error) => end(error.message));
@@ -117,13 +118,13 @@ export function serviceProcess({
 			return current?.child.pid;
 		},
 		start: async () => {
-			if (current) throw new Error(`${name} runs already`);
+			if (current) throw new Error(`${name} is already running`);
 			const launched = launch();
 			current = launched;
 			try {
 				await waitUntil(isReady, {
 					timeoutMs: readyTimeoutMs,
-					problem: () => `${name} did not start: ${lastLine(logFile)} (all of it: ${logFile})`,
+					problem: () => `${name} did not start: ${lastLine(logFile)} (full log: ${logFile})`,
 					hopeless: () => current !== launched,
 				});
 			} catch (error) {
@@ -133,7 +134,7 @@ export function serviceProcess({
 		},
 		stop,
 		kill: (signal) => {
-			if (!current) throw new Error(`${name} does not run`);
+			if (!current) throw new Error(`${name} is not running`);
 			current.isEndAskedFor = true;
 			current.child.kill(signal);
 		},

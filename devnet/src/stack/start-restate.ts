@@ -69,15 +69,15 @@ function restateConfig({
 	keyFile: string;
 	ports: { ingress: number; admin: number; node: number };
 }): string {
-	return `# By default it listens on every interface and reports home.
+	return `# By default it listens on every interface and sends telemetry.
 bind-ip = "127.0.0.1"
 bind-port = ${ports.node}
 listen-mode = "tcp"
 disable-telemetry = true
 base-dir = ${JSON.stringify(folder)}
-# One that had another name would not find its journal again.
+# The node finds its journal by this name.
 node-name = "devnet"
-# Each takes memory, and a laptop needs no more.
+# Each partition takes memory, and a laptop needs no more of them.
 default-num-partitions = 4
 rocksdb-total-memory-size = "256 MiB"
 log-format = "json"
@@ -92,7 +92,7 @@ bind-port = ${ports.ingress}
 bind-port = ${ports.admin}
 
 [worker.invoker]
-# In the system's own folder they would stay after a kill.
+# In the system's temporary folder, files would stay after a kill.
 tmp-dir = ${JSON.stringify(join(folder, "tmp"))}
 `;
 }
