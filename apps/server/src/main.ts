@@ -15,7 +15,7 @@ const program = new Command("geoswapd")
 		`
 Exit codes: 0 done, 1 failed, 2 wrong input: an option, the configuration, an environment variable.
 reconcile: 1 if books and chains differ, 3 if that could not be checked.
-pauses list: 1 if a chain is paused. pauses lift: 1 if the chain is not, 3 if the books could not be checked, 4 if they differ.
+pauses list: 1 if a chain is paused. pauses lift: 1 if the chain is not, 3 if the books could not be checked, 4 if an audit found more meanwhile.
 swaps show, swaps explain: 1 if no swap is found.
 keys scan: 1 if a usable key is found, 3 if that could not be checked.`,
 	)
