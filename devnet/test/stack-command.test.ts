@@ -1,8 +1,9 @@
-import { execFileSync } from "node:child_process";
+import { execFileSync, spawnSync } from "node:child_process";
 import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { zeroAddress } from "viem";
 import { beforeAll, describe, expect, test, vi } from "vitest";
-import { readStackFile } from "../src/index.ts";
+import { readStackFile, serverMain } from "../src/index.ts";
 import { isAnswering } from "../src/stack/is-answering.ts";
 import { portSource } from "../src/stack/port-source.ts";
 import { commandsInFolder } from "./commands-in-folder.ts";
@@ -35,8 +36,17 @@ describe("a running stack", () => {
 		const running = readStackFile(dataDir);
 		expect(JSON.parse(stack.stdout())).toMatchObject({ baseUrl: running?.baseUrl, apiKey: running?.apiKey });
 		expect(await isAnswering(`${running?.baseUrl}/health`)).toBe(true);
-		// The file contains the key.
-		expect(statSync(join(dataDir, "stack.json")).mode & 0o777).toBe(0o600);
+		// The files contain the key, and the secrets.
+		for (const file of ["stack.json", "server.env"]) {
+			expect(statSync(join(dataDir, file)).mode & 0o777).toBe(0o600);
+		}
+	});
+
+	test("with its environment the server's commands work on it", () => {
+		const args = [`--env-file=${join(dataDir, "server.env")}`, serverMain, "swaps", "show", zeroAddress];
+		const { PATH } = process.env;
+		const { status, stderr } = spawnSync(process.execPath, args, { encoding: "utf8", env: { PATH } });
+		expect({ status, stderr }).toEqual({ status: 1, stderr: expect.stringContaining("no swap is known") });
 	});
 
 	test("makes a second stack in the same folder or on the same port fail with the reason", async () => {
@@ -52,6 +62,7 @@ describe("a running stack", () => {
 		expect((await stack.finished).code).toBe(0);
 		await expect.poll(() => processesOf({ dataDir, port }), { timeout: 5_000 }).toEqual([]);
 		expect(existsSync(join(dataDir, "stack.json"))).toBe(false);
+		expect(existsSync(join(dataDir, "server.env"))).toBe(false);
 	});
 });
 

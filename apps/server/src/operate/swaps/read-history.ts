@@ -35,7 +35,7 @@ export type HistoryJob = {
 	updatedAt: Date;
 };
 
-export type HistoryTransaction = {
+type HistoryTransaction = {
 	kind: string;
 	chainId: number;
 	hash: string;
@@ -48,7 +48,7 @@ export type HistoryTransaction = {
 	signedAt: Date;
 };
 
-export type HistoryEvent = {
+type HistoryEvent = {
 	name: string;
 	chainId: number;
 	blockNumber: number;
