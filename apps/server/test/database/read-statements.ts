@@ -40,7 +40,7 @@ export async function readStatements() {
 			const configs = (await evaluate(argument)).map((value) => (isObject(value) ? value : { text: value }));
 			const texts = configs.map(({ text }) => text);
 			statements.push({
-				place: `${relative(folder, path)}:${file?.getLineAndCharacterOfPosition(call.getStart()).line}`,
+				place: `${relative(folder, path)}:${(file?.getLineAndCharacterOfPosition(call.getStart()).line ?? 0) + 1}`,
 				name: configs[0]?.name as string | undefined,
 				texts: texts.every((text) => typeof text === "string") ? texts : undefined,
 				columns: row && columnsOf(checker, checker.getTypeFromTypeNode(row)),
@@ -99,12 +99,8 @@ export async function readStatements() {
 		const bound = scope.get(id);
 		if (bound) return bound;
 		if (!declaration) return [undefined];
-		if (
-			ast.isVariableDeclaration(declaration) &&
-			declaration.initializer &&
-			ast.isIdentifier(declaration.name)
-		) {
-			const values = await evaluate(declaration.initializer, scope);
+		if (ast.isVariableDeclaration(declaration) && ast.isIdentifier(declaration.name)) {
+			const values = declaration.initializer ? await evaluate(declaration.initializer, scope) : [undefined];
 			return values.includes(undefined) ? [await exportOf(declaration, declaration.name.text)] : values;
 		}
 		// A parameter has the values that its function is called with in the same file.
@@ -118,24 +114,22 @@ export async function readStatements() {
 	}
 
 	async function valuesOfCall(node: ast.CallExpression, scope: Scope): Promise<unknown[]> {
-		if (node.expression.getText() === "String" && node.arguments[0])
-			return evaluate(node.arguments[0], scope);
+		const name = node.expression.getText();
+		const given = await Promise.all(node.arguments.map((argument) => evaluate(argument, scope)));
+		if (name === "String") return given[0] ?? [];
 		const { declaration } = declarationOf(node.expression);
-		const callable =
-			declaration && ast.isVariableDeclaration(declaration) ? declaration.initializer : declaration;
-		if (!callable || !(ast.isFunctionDeclaration(callable) || ast.isArrowFunction(callable)))
+		const isConst = declaration && ast.isVariableDeclaration(declaration);
+		const callable = isConst ? declaration.initializer : declaration;
+		if (!callable || !(ast.isFunctionDeclaration(callable) || ast.isArrowFunction(callable))) {
 			return [undefined];
-		const given = combinations(
-			await Promise.all(node.arguments.map((argument) => evaluate(argument, scope))),
-		);
-		const exported = await exportOf(callable, node.expression.getText());
-		if (typeof exported === "function" && given.flat().every(isKnown))
-			return given.map((args) => exported(...args));
+		}
+		const exported = await exportOf(callable, name);
+		if (typeof exported === "function" && given.flat().every(isKnown)) {
+			return combinations(given).map((args) => exported(...args));
+		}
 		const inner = await bind(callable, node, scope);
-		const results = ast.isBlock(callable.body as ast.Node)
-			? returned(callable.body as ast.Node)
-			: [callable.body];
-		return (await Promise.all(results.map((result) => (result ? evaluate(result, inner) : [])))).flat();
+		const results = returned(callable.body as ast.Node);
+		return (await Promise.all(results.map((result) => evaluate(result, inner)))).flat();
 	}
 
 	/** Returns the values of a function's parameters in a call. */
@@ -147,11 +141,8 @@ export async function readStatements() {
 			if (ast.isIdentifier(name)) inner.set(declarationOf(name).id, values);
 			for (const element of ast.isObjectBindingPattern(name) ? name.elements : []) {
 				const field = element.name?.getText() ?? "";
-				if (element.name)
-					inner.set(
-						declarationOf(element.name).id,
-						values.map((value) => (isObject(value) ? value[field] : undefined)),
-					);
+				const its = values.map((value) => (isObject(value) ? value[field] : undefined));
+				if (element.name) inner.set(declarationOf(element.name).id, its);
 			}
 		}
 		return inner;
@@ -189,11 +180,11 @@ function callsIn(node: ast.Node): ast.CallExpression[] {
 	return calls;
 }
 
-function returned(node: ast.Node): ast.Node[] {
-	if (ast.isReturnStatement(node)) return node.expression ? [node.expression] : [];
-	const found: ast.Node[] = [];
-	node.forEachChild((child) => void found.push(...returned(child)));
-	return found;
+/** Returns the expressions that the body of a function returns. */
+function returned(body: ast.Node): ast.Node[] {
+	if (!ast.isBlock(body)) return [body];
+	const returns = body.statements.filter(ast.isReturnStatement);
+	return returns.flatMap(({ expression }) => (expression ? [expression] : []));
 }
 
 function parameterOf(node: ast.Node): ast.ParameterDeclaration | undefined {

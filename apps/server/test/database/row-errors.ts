@@ -36,8 +36,9 @@ export async function createRowErrors(client: pg.ClientBase, { program, checker 
 			const typeName = typeNameById.get(field.dataTypeID) ?? "";
 			const source = columnById.get(`${field.tableID}.${field.columnID}`);
 			const expected = source && propertyOf(propertyOf(tables, source.table), source.column);
-			if (types.some((type) => (expected ? allows(type, expected) : fits(type, typeOf[typeName] ?? ""))))
-				return [];
+			const isRight = (type: Type) =>
+				expected ? allows(type, expected) : fits(type, typeOf[typeName] ?? "");
+			if (types.some(isRight)) return [];
 			const real = expected ? checker.typeToString(expected) : typeName;
 			return [`${name} is ${real}, not ${types.map((type) => checker.typeToString(type)).join(" | ")}`];
 		});
@@ -51,10 +52,8 @@ export async function createRowErrors(client: pg.ClientBase, { program, checker 
 	/** Returns whether a type allows the values of a column. Undefined may stand for null: see `definedRow`. */
 	function allows(type: Type, column: Type): boolean {
 		const isIn = (value: Type, other: Type) => checker.isTypeAssignableTo(value, other);
-		const [value, bare] = [
-			checker.getNonNullableType(column) ?? column,
-			checker.getNonNullableType(type) ?? type,
-		];
+		const value = checker.getNonNullableType(column) ?? column;
+		const bare = checker.getNonNullableType(type) ?? type;
 		const mayBeMissing = isIn(checker.getNullType(), type) || isIn(checker.getUndefinedType(), type);
 		if (checker.typeToString(column) === "unknown") return true;
 		if (isIn(checker.getNullType(), column) && !mayBeMissing) return false;
