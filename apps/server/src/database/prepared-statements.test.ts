@@ -34,7 +34,7 @@ import { lockPairs } from "../money/stock/lock-pairs.ts";
 import { markReservationsOpened, unreserveAll } from "../money/stock/reservations.ts";
 import { readUnsettledGas } from "../money/unsettled-gas.ts";
 import { readDueWork } from "../process/due-work.ts";
-import { lockSwaps, lookAtSwaps } from "../round/look-at-swaps.ts";
+import { lockSwaps, lookAtSwap, lookAtSwaps } from "../round/look-at-swaps.ts";
 import { recordFacts, writeSwaps } from "../round/write-swaps.ts";
 import { readDueSwaps } from "../swap/due/due-swaps.ts";
 import { markOrders, markSwaps } from "../swap/due/mark-swaps.ts";
@@ -104,6 +104,7 @@ beforeAll(async () => {
 		await readDueWork(one, { overdueMs: 0 });
 		expect(await lockSwaps(one, { swapIds: [uuid], lockTimeoutMs: 1_000 })).toEqual([uuid]);
 		const [seen] = await lookAtSwaps(one, { swapIds: [uuid], nowMs, attestersOf: () => nobody });
+		await lookAtSwap(one, { swapId: uuid, nowMs, attestersOf: () => nobody });
 		expect(seen?.read()).toMatchObject({ swap: { id: uuid }, facts: { jobs: {} } });
 		const submitted = await submit(one, { accountId, nowMs });
 		if (submitted.outcome !== "created") throw new Error(submitted.outcome);

@@ -94,7 +94,7 @@ export async function lookAtSwaps(
 ): Promise<Look[]> {
 	const { rows } = await db.query<LookRow>({
 		name: "look-at-swaps",
-		text: selectLooks(isDue),
+		text: `${selectLooks} and ${isDue} order by s.id`,
 		values: [swapIds, eventNames],
 	});
 	return looksOf(db, rows, options);
@@ -108,7 +108,11 @@ export async function lookAtSwap(
 	db: Database,
 	{ swapId, ...options }: LookOptions & { swapId: SwapUuid },
 ): Promise<Look | undefined> {
-	const { rows } = await db.query<LookRow>(selectLooks("true"), [[swapId], eventNames]);
+	const { rows } = await db.query<LookRow>({
+		name: "look-at-swap",
+		text: selectLooks,
+		values: [[swapId], eventNames],
+	});
 	const [look] = await looksOf(db, rows, options);
 	return look;
 }
@@ -118,8 +122,7 @@ const isDue = `(w.due_at <= now() or exists (
 					or h.chain_id = w.finalized_chain_id and h.finalized_number >= w.finalized_number
 			))`;
 
-function selectLooks(condition: string): string {
-	return `select ${columns}, s.turn, ${waitColumns},
+const selectLooks = `select ${columns}, s.turn, ${waitColumns},
 				(extract(epoch from now() - w.second_at) * 1000)::float8 as second_age_ms,
 				exists (select from reservations r where r.swap_id = s.id) as is_reserved,
 				(select x.is_final from exposures x where x.swap_id = s.id) as is_exposure_final,
@@ -135,8 +138,7 @@ function selectLooks(condition: string): string {
 				case when row_number() over (order by s.id) = 1 then (select json_agg(json_build_array(encode(attester, 'hex'), chain_id,
 						finalized_number, extract(epoch from signed_at))) from heartbeats) end as heartbeats
 			from swaps s join waits w on w.swap_id = s.id
-			where s.id = any($1::uuid[]) and w.swap_id = any($1) and ${condition} order by s.id`;
-}
+			where s.id = any($1::uuid[]) and w.swap_id = any($1)`;
 
 async function looksOf(
 	db: Database,

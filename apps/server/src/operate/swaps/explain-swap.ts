@@ -1,5 +1,6 @@
 import { toChainId } from "@geoswap/protocol";
 import type { Database } from "../../database/database.ts";
+import type { Named, Row } from "../../database/rows.ts";
 import { type Look, lookAtSwap } from "../../round/look-at-swaps.ts";
 import { type Plan, planChanges } from "../../round/plan-changes.ts";
 import { planSwap } from "../../round/plan-swap.ts";
@@ -136,29 +137,26 @@ function planWithHolds(
 
 type WaitRow = { dueAt: Date; wait: WaitFor; failures: number };
 
+const nextLookColumns = "due_at, head_chain_id, head_number, finalized_chain_id, finalized_number, failures";
+
+function blockOf(name: "head" | "finalized", chainId: number | null, number: number | null): WaitFor {
+	return chainId === null || number === null ? {} : { [name]: { chainId, number } };
+}
+
 /** Reads when a round looks at the swap next. */
 async function readWait(db: Database, swapId: string): Promise<WaitRow | undefined> {
-	const { rows } = await db.query<{
-		due_at: Date;
-		head_chain_id: number | null;
-		head_number: number;
-		finalized_chain_id: number | null;
-		finalized_number: number;
-		failures: number;
-	}>(
-		`select due_at, head_chain_id, head_number, finalized_chain_id, finalized_number, failures
-		from waits where swap_id = $1`,
+	const { rows } = await db.query<Row<"waits", Named<typeof nextLookColumns>>>(
+		`select ${nextLookColumns} from waits where swap_id = $1`,
 		[swapId],
 	);
 	const [row] = rows;
 	if (!row) return undefined;
-	const { head_chain_id: head, finalized_chain_id: finalized } = row;
 	return {
 		dueAt: row.due_at,
 		failures: row.failures,
 		wait: {
-			...(head !== null && { head: { chainId: head, number: row.head_number } }),
-			...(finalized !== null && { finalized: { chainId: finalized, number: row.finalized_number } }),
+			...blockOf("head", row.head_chain_id, row.head_number),
+			...blockOf("finalized", row.finalized_chain_id, row.finalized_number),
 		},
 	};
 }
