@@ -1,23 +1,17 @@
-import { readFileSync } from "node:fs";
-import { createRequire } from "node:module";
-import { dirname, join } from "node:path";
-import { type Address, bytesToHex, getContractAddress, type Hex } from "viem";
-import { entryPoint09Address } from "viem/account-abstraction";
+import { type Address, getContractAddress, type Hex } from "viem";
+import { entryPointCode, readMulticall3, readPredeploy } from "./contract-code.ts";
 import { deployCode } from "./deploy-code.ts";
 import { type DevnetChain, multicall3Address } from "./devnet-chain.ts";
 import { sendAs } from "./send-as.ts";
 
-const require = createRequire(import.meta.url);
-
-const senderCreatorAddress: Address = "0x0A630a99Df908A81115A3022927Be82f9299987e";
 const permit2Address: Address = "0x000000000022D473030F116dDEE9F6B43aC78BA3";
 const permit2Salt: Hex = "0x0000000000000000000000000000000000000000d3af2663da51c10215000000";
 
 /** Places the contracts that every real chain has at a known address: EntryPoint v0.9, Permit2, Multicall3. */
 export async function placePredeploys(chain: DevnetChain, from: Address): Promise<{ permit2: Address }> {
 	const { testClient, publicClient } = chain;
-	for (const address of [entryPoint09Address, senderCreatorAddress]) {
-		await testClient.setCode({ address, bytecode: readPredeploy(address) });
+	for (const { address, code } of entryPointCode()) {
+		await testClient.setCode({ address, bytecode: code });
 	}
 
 	// Unlike the others, this file is creation code: placed as it is, Permit2 would accept any signature.
@@ -30,17 +24,4 @@ export async function placePredeploys(chain: DevnetChain, from: Address): Promis
 	const built = await publicClient.getCode({ address: getContractAddress({ from, nonce: BigInt(nonce) }) });
 	await testClient.setCode({ address: multicall3Address, bytecode: built ?? "0x" });
 	return { permit2 };
-}
-
-function readPredeploy(address: Address): Hex {
-	const folder = dirname(require.resolve("hardhat-predeploy/package.json"));
-	return bytesToHex(readFileSync(join(folder, "bin", `${address}.bytecode`)));
-}
-
-/** Reads the build of Multicall3 that viem carries for calls without one on the chain, but does not export. */
-async function readMulticall3(): Promise<Hex> {
-	const folder = dirname(require.resolve("viem/package.json"));
-	const { multicall3Bytecode } = await import(join(folder, "_esm/constants/contracts.js"));
-	if (!multicall3Bytecode) throw new Error("this version of viem has no Multicall3");
-	return multicall3Bytecode;
 }

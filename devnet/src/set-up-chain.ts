@@ -1,9 +1,7 @@
-import { createRequire } from "node:module";
-import { deployContracts, parseDeployConfig, readArtifact } from "@geoswap/contracts";
+import { deployContracts, parseDeployConfig } from "@geoswap/contracts";
 import type { ChainDeployment } from "@geoswap/protocol";
 import {
 	type Address,
-	encodeDeployData,
 	encodeFunctionData,
 	type Hex,
 	http,
@@ -15,6 +13,7 @@ import {
 } from "viem";
 import { privateKeyToAccount, privateKeyToAddress } from "viem/accounts";
 import { callMany } from "./call-many.ts";
+import { tokenInitCode } from "./contract-code.ts";
 import { deployCode } from "./deploy-code.ts";
 import { createPools, deployUniswap } from "./deploy-uniswap.ts";
 import { devTokenAbi, wrappedNativeAbi } from "./dev-contract-abi.ts";
@@ -33,8 +32,6 @@ import { feedInitCode } from "./feed-init-code.ts";
 import { placePredeploys } from "./place-predeploys.ts";
 import { sendAs } from "./send-as.ts";
 import { hasSolFeed, solFeedInitCode } from "./solana-feeds.ts";
-
-const require = createRequire(import.meta.url);
 
 /** Ether for the market maker: practically endless. */
 const marketEther = parseEther("1000000000");
@@ -205,16 +202,6 @@ function mint(token: Address, to: Address, amount: bigint): { to: Address; data:
 /** Returns a salt that differs per chain, so that using one chain's address on the other fails at once. */
 function assetSalt({ chainId }: DevnetChain): Hex {
 	return numberToHex(chainId, { size: 32 });
-}
-
-function tokenInitCode(token: Pick<DevnetToken, "contract" | "name" | "symbol" | "decimals">): Hex {
-	if (token.contract === "WETH9") {
-		return require("canonical-weth/build/contracts/WETH9.json").bytecode;
-	}
-	return encodeDeployData({
-		...readArtifact(token.contract),
-		args: [token.name, token.symbol, token.decimals],
-	});
 }
 
 function tokenFeedInitCode({ symbol, usd }: DevnetToken): Hex {
