@@ -50,6 +50,8 @@ const contracts: Contract[] = [
 	{ name: "DevTokenWithoutReturn", source: "DevTokenWithoutReturn.sol", isPublic: false },
 	{ name: "DevFeed", source: "DevFeed.sol", isPublic: false },
 	{ name: "DevDeposit", source: "DevDeposit.sol", isPublic: false },
+	{ name: "DevBlocklist", source: "DevBlocklist.sol", isPublic: false },
+	{ name: "DevHollowToken", source: "DevHollowToken.sol", isPublic: false },
 ];
 
 const { values: options } = parseArgs({

@@ -17,7 +17,9 @@ export function readArtifact(
 		| "DevToken"
 		| "DevTokenWithoutReturn"
 		| "DevFeed"
-		| "DevDeposit",
+		| "DevDeposit"
+		| "DevBlocklist"
+		| "DevHollowToken",
 ): Artifact {
 	return read(join(import.meta.dirname, "../artifacts", `${name}.json`));
 }
