@@ -28,7 +28,7 @@ export function readPredeploy(address: Address): Hex {
 export async function readMulticall3(): Promise<Hex> {
 	const folder = dirname(require.resolve("viem/package.json"));
 	const { multicall3Bytecode } = await import(join(folder, "_esm/constants/contracts.js"));
-	if (!multicall3Bytecode) throw new Error("this version of viem carries no Multicall3");
+	if (!multicall3Bytecode) throw new Error("this version of viem has no Multicall3");
 	return multicall3Bytecode;
 }
 

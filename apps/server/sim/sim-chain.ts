@@ -7,7 +7,7 @@ export type SimChain = {
 	chainId: number;
 	/**
 	 * Answers a JSON-RPC call as a complete node would, or as a stale one if `isBehind`. Throws a `RpcFailure` for an
-	 * error that a node answers with.
+	 * error that a node answers with. An EVM chain answers with a promise where code has to run: a call, a simulation.
 	 */
 	request: (method: string, params: readonly unknown[], options?: { isBehind?: boolean }) => unknown;
 	/**
@@ -18,7 +18,7 @@ export type SimChain = {
 		atMs: number;
 		holdBack?: (transactionHash: string) => boolean;
 		isEmpty?: boolean;
-	}) => void;
+	}) => void | Promise<void>;
 	/**
 	 * Drops the newest blocks, only unfinal ones unless `pastFinality`, and puts as many others in their place.
 	 * Transactions that are kept are pending again or in the new blocks; the others are gone from every node until
@@ -28,7 +28,7 @@ export type SimChain = {
 		depth: number;
 		keep: (transactionHash: string) => boolean;
 		pastFinality?: boolean;
-	}) => void;
+	}) => void | Promise<void>;
 	/** Forgets pending transactions. */
 	drop: (isDropped: (transactionHash: string) => boolean) => void;
 	/** Stops or resumes finality. While it is stalled, no further block becomes final. */

@@ -64,7 +64,7 @@ export function scheduleFaults(world: World, plan: Plan, startsInMs: number): Re
 		});
 	}
 
-	function befall(fault: Fault): unknown {
+	async function befall(fault: Fault): Promise<unknown> {
 		if ("forMs" in fault) {
 			lasting.add(fault);
 			scheduler.in(fault.forMs, `! over: ${describe(fault)}`, () => {
@@ -78,7 +78,7 @@ export function scheduleFaults(world: World, plan: Plan, startsInMs: number): Re
 			case "crash":
 				return crash(fault);
 			case "reorg":
-				chains[fault.chain].reorg({
+				await chains[fault.chain].reorg({
 					depth: fault.depth,
 					keep: () => dice.chance(fault.keepPercent / 100),
 				});

@@ -40,10 +40,10 @@ export function createSimNode({
 	onBroadcast?: (params: readonly unknown[]) => void;
 	figures?: { calls: number; wallMs: number };
 }): SimNode {
-	const answer = (method: string, params: readonly unknown[], isBehind = false): unknown => {
+	const answer = async (method: string, params: readonly unknown[], isBehind = false): Promise<unknown> => {
 		const startedAt = performance.now();
 		try {
-			return chain.request(method, params, { isBehind });
+			return await chain.request(method, params, { isBehind });
 		} finally {
 			if (figures) {
 				figures.calls++;
@@ -62,11 +62,11 @@ export function createSimNode({
 		await process.hear(scheduler.sleep(takesMs, `${process.name} ${method}`));
 		if (fault === "down") {
 			// The transaction may have arrived all the same.
-			if (isUnheard && isBroadcast(method) && random.chance(0.5)) attempt(() => answer(method, params));
+			if (isUnheard && isBroadcast(method) && random.chance(0.5)) await attempt(() => answer(method, params));
 			throw new Unreachable();
 		}
-		const result = attempt(() => {
-			const answered = answer(method, params, fault === "stale");
+		const result = await attempt(async () => {
+			const answered = await answer(method, params, fault === "stale");
 			return fault === "lies" ? lie(method, params, answered) : answered;
 		});
 		if (isBroadcast(method)) onBroadcast?.(params);
@@ -124,9 +124,9 @@ function isBroadcast(method: string): boolean {
 	return method === "eth_sendRawTransaction" || method === "sendTransaction";
 }
 
-function attempt(run: () => unknown): { value: unknown } | { error: unknown } {
+async function attempt(run: () => Promise<unknown>): Promise<{ value: unknown } | { error: unknown }> {
 	try {
-		return { value: run() };
+		return { value: await run() };
 	} catch (error) {
 		return { error };
 	}

@@ -27,7 +27,7 @@ import { attestersWanted, unopenedLimits } from "../src/swap/decide/swap-policy.
 import type { SignedOp, SignedSolanaOp } from "../src/swap/facts/swap-record.ts";
 import { readSwap } from "../src/swap/record/read-swap.ts";
 import type { SimEvmChain } from "./evm/create-sim-evm-chain.ts";
-import { blockedCode } from "./evm/sim-token.ts";
+import { blockedCode } from "./evm/place-contracts.ts";
 import type { AssetName, ChainName, SwapPlan } from "./plan.ts";
 import type { Scheduler } from "./scheduler.ts";
 import type { SeededRandom } from "./seeded-random.ts";

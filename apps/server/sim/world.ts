@@ -150,7 +150,7 @@ export async function createWorld({
 			attesterSet,
 			relayers: relayers[name].map(({ address }) => address),
 		});
-	const evm = { east: evmChain("east", 31_337), west: evmChain("west", 31_338) };
+	const evm = { east: await evmChain("east", 31_337), west: await evmChain("west", 31_338) };
 	const solana = await scheduler.during(
 		createSimSolanaChain({
 			startMs: worldStartMs,
@@ -336,9 +336,9 @@ export async function createWorld({
 		tell: (line) => tell("api", line),
 	});
 
-	const every = (ms: number, name: string, run: () => void) => {
-		const again = () => {
-			run();
+	const every = (ms: number, name: string, run: () => void | Promise<void>) => {
+		const again = async () => {
+			await run();
 			for (const chain of chainNames) noteBlock(chain, chains[chain]);
 			scheduler.in(ms, name, again);
 		};

@@ -1,13 +1,14 @@
 import { type Address, type Hex, numberToHex, zeroAddress } from "viem";
 import { RpcFailure } from "../sim-chain.ts";
-import type { ContractPlace } from "./create-evm-context.ts";
+import { blockGasLimit } from "./block-gas-limit.ts";
+import type { BlockTerms, SimEvm } from "./create-evm.ts";
 import type { EvmBlock } from "./evm-blocks.ts";
-import { lower } from "./evm-call.ts";
+import { lower } from "./lower.ts";
 import { parseAuthorization, type RpcAuthorization } from "./parse-raw-transaction.ts";
 import { rpcBlock, rpcLogs, rpcReceipt, rpcTransaction } from "./rpc-format.ts";
-import { type BlockTerms, type RunnableCall, runCall } from "./run-transaction.ts";
+import { type RunnableCall, runCall, type TransactionOutcome } from "./run-transaction.ts";
 import { createStateOverlay, type StateOverlay, stateKey } from "./state-overlay.ts";
-import { blockGasLimit, type TransactionPool } from "./transaction-pool.ts";
+import type { TransactionPool } from "./transaction-pool.ts";
 import type { VersionedState } from "./versioned-state.ts";
 
 export type RpcWorld = {
@@ -18,7 +19,7 @@ export type RpcWorld = {
 	baseFee: bigint;
 	state: VersionedState;
 	pool: TransactionPool;
-	contracts: ReadonlyMap<string, ContractPlace>;
+	evm: SimEvm;
 	send: (raw: Hex) => Hex;
 };
 
@@ -47,11 +48,9 @@ type LogFilter = {
 	blockHash?: Hex;
 };
 
-/** Code of a contract, of which callers only read whether there is any. */
-const someCode = "0xfe";
 const simulatedGas = 50_000_000n;
 
-/** Answers one JSON-RPC call as a complete node would. */
+/** Answers one JSON-RPC call as a complete node would. What runs code is answered with a promise. */
 export function answerRpc(
 	world: RpcWorld,
 	{ method, params }: { method: string; params: readonly unknown[] },
@@ -99,21 +98,18 @@ export function answerRpc(
 			if (params[1] === "pending") return numberToHex(pool.pendingNonce(account()));
 			return numberToHex(numberAt(stateKey.nonce(account()), params[1]));
 		case "eth_getBalance":
-			return numberToHex(numberAt(stateKey.balance(zeroAddress, account()), params[1]));
+			return numberToHex(numberAt(stateKey.native(account()), params[1]));
 		case "eth_getCode": {
-			if (world.contracts.has(account())) return someCode;
 			const code = state.read(stateKey.code(account()), heightOf(world, params[1]));
 			return code === undefined || code === "" ? "0x" : code;
 		}
 		case "eth_call": {
-			const { outcome } = call(world, params[0] as CallObject, params[1]);
-			if (!outcome.isSuccess) throw new RpcFailure(3, "execution reverted", outcome.data);
-			return outcome.data;
+			return call(world, params[0] as CallObject, params[1]).then(({ data }) => data);
 		}
 		case "eth_estimateGas": {
-			const { outcome } = call(world, params[0] as CallObject, params[1] ?? "latest");
-			if (!outcome.isSuccess) throw new RpcFailure(3, "execution reverted", outcome.data);
-			return numberToHex((outcome.gasUsed * 5n) / 4n);
+			return call(world, params[0] as CallObject, params[1]).then(({ gasUsed }) =>
+				numberToHex((gasUsed * 5n) / 4n),
+			);
 		}
 		case "eth_simulateV1":
 			return simulate(world, params[0] as SimulatedBlocks, params[1]);
@@ -202,26 +198,33 @@ function overlayAt({ state }: RpcWorld, height: number): StateOverlay {
 	return createStateOverlay((key) => state.read(key, height));
 }
 
-function call(world: RpcWorld, given: CallObject, tag: unknown) {
-	const { chainId, contracts } = world;
+/** Throws an `RpcFailure` with the revert data if the call fails. */
+async function call(world: RpcWorld, given: CallObject, tag: unknown): Promise<TransactionOutcome> {
 	const height = heightOf(world, tag);
 	const { timestamp, baseFee } = world.blocks[height] as EvmBlock;
 	const block: BlockTerms = { number: BigInt(height), timestamp: BigInt(timestamp), baseFee };
 	const overlay = overlayAt(world, height);
-	return { outcome: runCall({ call: runnable(given), block, state: overlay, chainId, contracts }) };
+	const outcome = await runCall({ call: runnable(given), block, state: overlay, evm: world.evm });
+	if (!outcome.isSuccess) throw new RpcFailure(3, "execution reverted", outcome.data);
+	return outcome;
 }
 
 /** Simulates blocks that could follow, without fees, nonces or signatures of their senders. */
-function simulate(world: RpcWorld, { blockStateCalls }: SimulatedBlocks, tag: unknown): unknown[] {
-	const { chainId, contracts } = world;
+async function simulate(
+	world: RpcWorld,
+	{ blockStateCalls }: SimulatedBlocks,
+	tag: unknown,
+): Promise<unknown[]> {
+	const { chainId, evm } = world;
 	const height = heightOf(world, tag);
 	const overlay = overlayAt(world, height);
 	let parent = world.blocks[height] as EvmBlock;
-	return blockStateCalls.map(({ calls = [], stateOverrides = {}, blockOverrides = {} }) => {
+	const simulated: unknown[] = [];
+	for (const { calls = [], stateOverrides = {}, blockOverrides = {} } of blockStateCalls) {
 		for (const [address, { code, balance, nonce }] of Object.entries(stateOverrides)) {
 			const at = lower(address);
 			if (code !== undefined) overlay.set(stateKey.code(at), code === "0x" ? "" : code.toLowerCase());
-			if (balance !== undefined) overlay.set(stateKey.balance(zeroAddress, at), BigInt(balance));
+			if (balance !== undefined) overlay.set(stateKey.native(at), BigInt(balance));
 			if (nonce !== undefined) overlay.set(stateKey.nonce(at), BigInt(nonce));
 		}
 		const block: EvmBlock = {
@@ -239,8 +242,9 @@ function simulate(world: RpcWorld, { blockStateCalls }: SimulatedBlocks, tag: un
 			baseFee: 0n,
 		};
 		let logs = 0;
-		const results = calls.map((given, i) => {
-			const outcome = runCall({ call: runnable(given), block: terms, state: overlay, chainId, contracts });
+		const results: unknown[] = [];
+		for (const [i, given] of calls.entries()) {
+			const outcome = await runCall({ call: runnable(given), block: terms, state: overlay, evm });
 			const place = {
 				blockHash: block.hash,
 				blockNumber: numberToHex(block.number),
@@ -251,19 +255,21 @@ function simulate(world: RpcWorld, { blockStateCalls }: SimulatedBlocks, tag: un
 			const gasUsed = numberToHex(outcome.gasUsed);
 			if (!outcome.isSuccess) {
 				const error = { code: 3, message: "execution reverted", data: outcome.data };
-				return { returnData: outcome.data, logs: [], gasUsed, status: "0x0", error };
+				results.push({ returnData: outcome.data, logs: [], gasUsed, status: "0x0", error });
+				continue;
 			}
-			return {
+			results.push({
 				returnData: outcome.data,
 				logs: outcome.logs.map((log) => ({ ...log, ...place, logIndex: numberToHex(logs++) })),
 				gasUsed,
 				status: "0x1",
-			};
-		});
-		return {
+			});
+		}
+		simulated.push({
 			...rpcBlock(block, { chainId, isFull: false }),
 			gasLimit: numberToHex(blockGasLimit),
 			calls: results,
-		};
-	});
+		});
+	}
+	return simulated;
 }

@@ -7,8 +7,8 @@ const accountOf = (number: number) => privateKeyToAccount(numberToHex(number, { 
 const [sender, other, attester] = [accountOf(1), accountOf(2), accountOf(3)];
 const startMs = 1_700_000_000_000;
 
-function start() {
-	const chain = createSimEvmChain({
+async function start() {
+	const chain = await createSimEvmChain({
 		chainId: 31_337,
 		name: "sim",
 		startMs,
@@ -18,9 +18,9 @@ function start() {
 	});
 	chain.give(zeroAddress, other.address, parseEther("1"));
 	let atMs = startMs;
-	const produce = (options: Omit<Parameters<typeof chain.produce>[0], "atMs"> = {}) => {
+	const produce = async (options: Omit<Parameters<typeof chain.produce>[0], "atMs"> = {}) => {
 		atMs += 1_000;
-		chain.produce({ atMs, ...options });
+		await chain.produce({ atMs, ...options });
 	};
 	const pay = async (nonce: number, { from = sender, feeGwei = "3", tipGwei = "1" } = {}): Promise<Hex> => {
 		const raw = await from.signTransaction({
@@ -41,66 +41,66 @@ function start() {
 }
 
 test("a transaction that is held back waits, and so do later nonces of its sender", async () => {
-	const { chain, produce, pay, received } = start();
+	const { chain, produce, pay, received } = await start();
 	const first = await pay(0);
 	await pay(1);
 	await pay(0, { from: other });
-	produce({ holdBack: (hash) => hash === first });
+	await produce({ holdBack: (hash) => hash === first });
 	expect(received()).toBe(1n);
 	expect(chain.waiting()).toHaveLength(2);
-	produce({ isEmpty: true });
+	await produce({ isEmpty: true });
 	expect(received()).toBe(1n);
-	produce();
+	await produce();
 	expect(received()).toBe(3n);
 });
 
 test("a dropped transaction is gone until it is sent again", async () => {
-	const { chain, produce, pay, received } = start();
+	const { chain, produce, pay, received } = await start();
 	const hash = await pay(0);
 	chain.drop((dropped) => dropped === hash);
-	produce();
+	await produce();
 	expect(received()).toBe(0n);
 	expect(await pay(0)).toBe(hash);
-	produce();
+	await produce();
 	expect(received()).toBe(1n);
 });
 
 test("a transaction whose fee is too low waits until the gas price falls", async () => {
-	const { chain, produce, pay, received } = start();
+	const { chain, produce, pay, received } = await start();
 	await pay(0);
 	chain.setGasPrice(5);
-	produce();
+	await produce();
 	expect(received()).toBe(0n);
 	chain.setGasPrice(1);
-	produce();
+	await produce();
 	expect(received()).toBe(1n);
 });
 
-test("no block becomes final while finality is stalled, and finality catches up afterwards", () => {
-	const { chain, produce } = start();
+test("no block becomes final while finality is stalled, and finality catches up afterwards", async () => {
+	const { chain, produce } = await start();
 	const before = chain.heights();
 	chain.stallFinality(true);
-	for (let i = 0; i < 5; i++) produce();
+	for (let i = 0; i < 5; i++) await produce();
 	expect(chain.heights()).toEqual({ latest: before.latest + 5, finalized: before.finalized });
 	chain.stallFinality(false);
-	produce();
+	await produce();
 	expect(chain.heights().finalized).toBe(before.finalized + 6);
 });
 
 test("a reorg keeps the chosen transactions and drops no final block", async () => {
-	const { chain, produce, pay, received } = start();
+	const { chain, produce, pay, received } = await start();
 	await pay(0);
-	produce();
-	for (let i = 0; i < 3; i++) produce();
+	await produce();
+	for (let i = 0; i < 3; i++) await produce();
 	const kept = await pay(1);
 	await pay(0, { from: other });
-	produce();
-	produce();
+	await produce();
+	await produce();
 	const { latest, finalized } = chain.heights();
 	const finalBlock = chain.request("eth_getBlockByNumber", [numberToHex(finalized), false]);
 	const newest = chain.request("eth_getBlockByNumber", ["latest", false]) as { hash: Hex };
 	expect(received()).toBe(3n);
-	chain.reorg({ depth: 99, keep: (hash) => hash === kept });
+	await chain.reorg({ depth: 99, keep: (hash) => hash === kept });
 	expect(chain.heights()).toEqual({ latest, finalized });
 	expect(received()).toBe(2n);
 	expect(chain.nonceOf(other.address)).toBe(0);
@@ -110,7 +110,7 @@ test("a reorg keeps the chosen transactions and drops no final block", async () 
 });
 
 test("a delegated account has at most one pending transaction", async () => {
-	const { chain, pay } = start();
+	const { chain, pay } = await start();
 	chain.placeCode(other.address, `0xef0100${chain.deployment.contracts.delegate.slice(2)}`);
 	await pay(0, { from: other });
 	await expect(pay(1, { from: other })).rejects.toThrow("in-flight transaction limit");

@@ -2,13 +2,14 @@ import type { AttesterSet, ChainDeployment } from "@geoswap/protocol";
 import { type Address, type Hex, parseEther, zeroAddress } from "viem";
 import { RpcFailure, type SimChain } from "../sim-chain.ts";
 import { answerRpc } from "./answer-rpc.ts";
+import { evmOf } from "./create-evm.ts";
 import { type EvmBlock, mineBlock } from "./evm-blocks.ts";
-import { lower } from "./evm-call.ts";
+import { lower } from "./lower.ts";
 import { parseRawTransaction } from "./parse-raw-transaction.ts";
-import { placeContracts } from "./place-contracts.ts";
+import { placeContracts, type VaultRoles } from "./place-contracts.ts";
 import { firstStockOf, simEvmDeployment } from "./sim-evm-deployment.ts";
-import type { VaultRoles } from "./sim-vault.ts";
 import { stateKey } from "./state-overlay.ts";
+import { storageKeys } from "./storage-slots.ts";
 import { createTransactionPool } from "./transaction-pool.ts";
 import { createVersionedState } from "./versioned-state.ts";
 
@@ -19,7 +20,7 @@ export type SimEvmChain = SimChain & {
 	deployment: ChainDeployment;
 	/** Gives tokens as if they had always been there: no reorg takes them away. The zero address is the native token. */
 	give: (token: Address, holder: Address, amount: bigint) => void;
-	/** Places code as if it had always been there. Code that is not a delegation refuses every call and payment. */
+	/** Places code as if it had always been there. */
 	placeCode: (address: Address, code: Hex) => void;
 	balanceOf: (token: Address, holder: Address, at?: At) => bigint;
 	allowanceOf: (token: Address, owner: Address, spender: Address, at?: At) => bigint;
@@ -38,11 +39,13 @@ export type SimEvmChain = SimChain & {
 	timestamp: (at?: At) => number;
 };
 
+/** The admin of the vault, if no other is named. */
+const usualAdmin: Address = "0x00000000000000000000000000000000000ad3e1";
 const usualBaseFee = 1_000_000_000n;
 /** Blocks by which a stale node is behind. */
 const blocksBehind = 3;
 
-export function createSimEvmChain({
+export async function createSimEvmChain({
 	chainId,
 	name,
 	startMs,
@@ -67,12 +70,18 @@ export function createSimEvmChain({
 	deployment?: ChainDeployment;
 	/** Milliseconds between the initial blocks. */
 	blockMs?: number;
-}): SimEvmChain {
+}): Promise<SimEvmChain> {
 	const state = createVersionedState();
-	const contracts = placeContracts({
+	const keys = storageKeys(deployment);
+	const evm = await evmOf(chainId);
+	const firstBlocks = finalityBlocks + deployment.deployedAtBlock + 1;
+	const firstMs = startMs - (firstBlocks - 1) * blockMs;
+	const contracts = await placeContracts({
 		deployment,
-		roles: { admin: zeroAddress, guardians: [], treasuries: [], ...roles, operators: relayers },
+		roles: { admin: usualAdmin, guardians: [], treasuries: [], ...roles, operators: relayers },
+		timestamp: Math.floor(firstMs / 1_000),
 	});
+	state.write(0, contracts);
 	const blocks: EvmBlock[] = [];
 	let finalized = 0;
 	let isStalled = false;
@@ -87,18 +96,18 @@ export function createSimEvmChain({
 		chainId,
 		accounts: {
 			nonce: (account) => Number(number(stateKey.nonce(account))),
-			balance: (account) => number(stateKey.balance(zeroAddress, account)),
+			balance: (account) => number(stateKey.native(account)),
 			isDelegated: (account) => (read(stateKey.code(account)) ?? "") !== "",
 		},
 	});
 
-	const mine = (options: {
+	const mine = async (options: {
 		timestamp: number;
 		baseFee: bigint;
 		isHeldBack: (transactionHash: string) => boolean;
 	}) => {
 		const parent = blocks.at(-1);
-		blocks.push(mineBlock({ ...options, parent, salt: forks, pool, state, chainId, contracts }));
+		blocks.push(await mineBlock({ ...options, parent, salt: forks, pool, state, evm }));
 		pool.purge();
 		if (!isStalled) finalized = Math.max(finalized, latest() - finalityBlocks);
 	};
@@ -107,7 +116,7 @@ export function createSimEvmChain({
 		chainId,
 		deployment,
 		request: (method, params, { isBehind = false } = {}) => {
-			const world = { chainId, blocks, finalized, baseFee, state, pool, contracts, send };
+			const world = { chainId, blocks, finalized, baseFee, state, pool, evm, send };
 			const seen = isBehind
 				? {
 						...world,
@@ -117,11 +126,11 @@ export function createSimEvmChain({
 				: world;
 			return answerRpc(seen, { method, params });
 		},
-		produce: ({ atMs, holdBack = () => false, isEmpty = false }) => {
+		produce: async ({ atMs, holdBack = () => false, isEmpty = false }) => {
 			const timestamp = Math.max(Math.floor(atMs / 1_000), blocks.at(-1)?.timestamp ?? 0);
-			mine({ timestamp, baseFee, isHeldBack: isEmpty ? () => true : holdBack });
+			await mine({ timestamp, baseFee, isHeldBack: isEmpty ? () => true : holdBack });
 		},
-		reorg: ({ depth, keep, pastFinality = false }) => {
+		reorg: async ({ depth, keep, pastFinality = false }) => {
 			const deepest = latest() - (pastFinality ? 0 : finalized);
 			const dropped = blocks.splice(blocks.length - Math.min(depth, deepest));
 			if (dropped.length === 0) return;
@@ -130,9 +139,9 @@ export function createSimEvmChain({
 			const transactions = dropped.flatMap(({ mined }) => mined.map(({ transaction }) => transaction));
 			pool.takeBack(transactions.filter(({ hash }) => keep(hash)));
 			// Transactions that are kept land one block later than before, or are pending again.
-			dropped.forEach(({ timestamp, baseFee: fee }, i) => {
-				mine({ timestamp, baseFee: fee, isHeldBack: () => i === 0 });
-			});
+			for (const [i, { timestamp, baseFee: fee }] of dropped.entries()) {
+				await mine({ timestamp, baseFee: fee, isHeldBack: () => i === 0 });
+			}
 		},
 		drop: pool.drop,
 		stallFinality: (stalled) => {
@@ -145,26 +154,18 @@ export function createSimEvmChain({
 		waiting: pool.hashes,
 
 		give: (token, holder, amount) =>
-			state.rewrite(
-				stateKey.balance(lower(token), lower(holder)),
-				(value) => ((value ?? 0n) as bigint) + amount,
-			),
+			state.rewrite(keys.balance(token, holder), (value) => ((value ?? 0n) as bigint) + amount),
 		placeCode: (address, code) => state.rewrite(stateKey.code(lower(address)), () => code.toLowerCase()),
-		balanceOf: (token, holder, at) => number(stateKey.balance(lower(token), lower(holder)), at),
-		allowanceOf: (token, owner, spender, at) =>
-			number(stateKey.allowance(lower(token), lower(owner), lower(spender)), at),
+		balanceOf: (token, holder, at) => number(keys.balance(token, holder), at),
+		allowanceOf: (token, owner, spender, at) => number(keys.allowance(token, owner, spender), at),
 		nonceOf: (account, at) => Number(number(stateKey.nonce(lower(account)), at)),
 		codeOf: (account, at) => (read(stateKey.code(lower(account)), at) ?? "") as string,
 		escrowStateOf: (orderId, at) =>
-			(["none", "opened", "released", "refunded"] as const)[
-				Number(number(stateKey.escrowOrder(lower(deployment.contracts.escrow), orderId), at))
-			] ?? "none",
+			(["none", "opened", "released", "refunded"] as const)[Number(number(keys.escrowOrder(orderId), at))] ??
+			"none",
 		vaultStateOf: (orderId, at) =>
-			(["none", "filled", "voided"] as const)[
-				Number(number(stateKey.vaultOrder(lower(deployment.contracts.vault), orderId), at))
-			] ?? "none",
-		creditOf: (token, beneficiary, at) =>
-			number(stateKey.credit(lower(deployment.contracts.escrow), lower(token), lower(beneficiary)), at),
+			(["none", "filled", "voided"] as const)[Number(number(keys.vaultOrder(orderId), at))] ?? "none",
+		creditOf: (token, beneficiary, at) => number(keys.credit(token, beneficiary), at),
 		minedOf: (sender, at = "latest") =>
 			blocks.slice(0, heightOf(at) + 1).flatMap(({ number: blockNumber, mined }) =>
 				mined
@@ -189,13 +190,11 @@ export function createSimEvmChain({
 
 	const { vault } = deployment.contracts;
 	for (const { address, symbol } of deployment.assets) {
-		const { stock, outflowPerHour } = firstStockOf(symbol);
+		const { stock } = firstStockOf(symbol);
 		chain.give(address, vault, stock);
 		if (symbol === "WETH") chain.give(zeroAddress, address, stock);
-		state.rewrite(stateKey.outflow(lower(vault), lower(address), "perHour"), () => outflowPerHour);
 	}
 	for (const relayer of relayers) chain.give(zeroAddress, relayer, parseEther("100"));
-	const firstBlocks = finalityBlocks + deployment.deployedAtBlock + 1;
-	for (let i = firstBlocks - 1; i >= 0; i--) chain.produce({ atMs: startMs - i * blockMs, isEmpty: true });
+	for (let i = 0; i < firstBlocks; i++) await chain.produce({ atMs: firstMs + i * blockMs, isEmpty: true });
 	return chain;
 }

@@ -1,14 +1,10 @@
-import { type Address, type Hex, keccak256, stringToHex, zeroAddress, zeroHash } from "viem";
-import type { ContractPlace } from "./create-evm-context.ts";
+import { type Address, type Hex, keccak256, stringToHex, zeroHash } from "viem";
+import { blockGasLimit } from "./block-gas-limit.ts";
+import type { BlockTerms, SimEvm } from "./create-evm.ts";
 import type { EvmTransaction } from "./parse-raw-transaction.ts";
-import {
-	type BlockTerms,
-	effectiveGasPrice,
-	runTransaction,
-	type TransactionOutcome,
-} from "./run-transaction.ts";
+import { effectiveGasPrice, runTransaction, type TransactionOutcome } from "./run-transaction.ts";
 import { createStateOverlay, type StateOverlay, stateKey } from "./state-overlay.ts";
-import { blockGasLimit, type TransactionPool } from "./transaction-pool.ts";
+import type { TransactionPool } from "./transaction-pool.ts";
 import type { VersionedState } from "./versioned-state.ts";
 
 export type MinedTransaction = TransactionOutcome & {
@@ -32,15 +28,14 @@ export type EvmBlock = {
 /**
  * Mines the next block from the pending transactions that can pay, the highest bid first, and writes its state changes.
  */
-export function mineBlock({
+export async function mineBlock({
 	parent,
 	timestamp,
 	baseFee,
 	salt,
 	pool,
 	state,
-	chainId,
-	contracts,
+	evm,
 	isHeldBack,
 }: {
 	parent: EvmBlock | undefined;
@@ -50,10 +45,9 @@ export function mineBlock({
 	salt: number;
 	pool: TransactionPool;
 	state: VersionedState;
-	chainId: number;
-	contracts: ReadonlyMap<string, ContractPlace>;
+	evm: SimEvm;
 	isHeldBack: (hash: string) => boolean;
-}): EvmBlock {
+}): Promise<EvmBlock> {
 	const number = parent ? parent.number + 1 : 0;
 	const overlay = createStateOverlay((key) => state.read(key, number));
 	const terms: BlockTerms = { number: BigInt(number), timestamp: BigInt(timestamp), baseFee };
@@ -70,7 +64,7 @@ export function mineBlock({
 		);
 		if (!transaction) break;
 		pool.remove(transaction);
-		const outcome = runTransaction({ transaction, block: terms, state: overlay, chainId, contracts });
+		const outcome = await runTransaction({ transaction, block: terms, state: overlay, evm });
 		const gasPrice = effectiveGasPrice(transaction, terms);
 		mined.push({ ...outcome, transaction, gasPrice, firstLogIndex: logs });
 		gasUsed += outcome.gasUsed;
@@ -78,7 +72,7 @@ export function mineBlock({
 	}
 	state.write(number, overlay.changes());
 	const parentHash = parent?.hash ?? zeroHash;
-	const content = [chainId, number, parentHash, timestamp, baseFee, salt];
+	const content = [evm.chainId, number, parentHash, timestamp, baseFee, salt];
 	const hashes = mined.map(({ transaction }) => transaction.hash);
 	const hash = keccak256(stringToHex([...content, ...hashes].join()));
 	return { number, hash, parentHash, timestamp, baseFee, gasUsed, mined };
@@ -93,9 +87,7 @@ function canGoIn(
 	{ overlay, baseFee, gasLeft }: { overlay: StateOverlay; baseFee: bigint; gasLeft: bigint },
 ): boolean {
 	const cost = gas * maxFeePerGas + value;
-	return (
-		maxFeePerGas >= baseFee && gas <= gasLeft && overlay.number(stateKey.balance(zeroAddress, from)) >= cost
-	);
+	return maxFeePerGas >= baseFee && gas <= gasLeft && overlay.number(stateKey.native(from)) >= cost;
 }
 
 /** Returns the transaction with the highest bid; of equal bids, the one that came first. */

@@ -41,7 +41,7 @@ async function startAnvilSubject(): Promise<EvmSubject> {
 
 async function startSimSubject(): Promise<EvmSubject> {
 	const { origin, keys } = await starting;
-	const chain = createSimEvmChain({
+	const chain = await createSimEvmChain({
 		chainId: origin.chainId,
 		name: "sim",
 		startMs: beganAtMs,

@@ -13,7 +13,7 @@ import { readWallet } from "../../src/chain/evm/wallet/read-wallet.ts";
 import { simulateCalls, simulateOp } from "../../src/chain/evm/wallet/simulate-open.ts";
 import { RpcFailure } from "../sim-chain.ts";
 import { createEvmScene, type EvmScene, type EvmSubject, type RawLog } from "./evm-contract-scene.ts";
-import { tokenAbi } from "./sim-token.ts";
+import { tokenAbi } from "./token-abi.ts";
 
 /** Records an answer, to be compared with another chain's. */
 type Note = (what: string, answer: unknown) => void;

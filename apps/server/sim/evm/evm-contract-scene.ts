@@ -29,7 +29,7 @@ import { type PrivateKeyAccount, privateKeyToAccount } from "viem/accounts";
 import { connectChain, type EvmChain } from "../../src/chain/evm/chain-client.ts";
 import { type SendOutcome, sendRaw } from "../../src/chain/evm/send/send-raw.ts";
 import { RpcFailure } from "../sim-chain.ts";
-import { tokenAbi } from "./sim-token.ts";
+import { tokenAbi } from "./token-abi.ts";
 
 /** A chain with our contracts on it, which mines only when asked to. */
 export type EvmSubject = {

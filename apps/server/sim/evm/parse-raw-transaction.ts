@@ -1,6 +1,6 @@
 import { type Address, type Hex, keccak256, parseTransaction, serializeTransaction } from "viem";
 import { hashAuthorization } from "viem/utils";
-import { lower } from "./evm-call.ts";
+import { lower } from "./lower.ts";
 import { recoverSigner } from "./recover-signer.ts";
 
 export type SignedAuthorization = {

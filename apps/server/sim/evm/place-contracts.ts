@@ -1,49 +1,129 @@
-import type { ChainDeployment } from "@geoswap/protocol";
-import { zeroAddress } from "viem";
-import { type ContractPlace, refusesAll } from "./create-evm-context.ts";
-import { lower } from "./evm-call.ts";
-import { createSimAccount } from "./sim-account.ts";
-import { createSimEntryPoint } from "./sim-entry-point.ts";
-import { createSimEscrow } from "./sim-escrow.ts";
-import { tokenKindOf } from "./sim-evm-deployment.ts";
-import { simMulticall } from "./sim-multicall.ts";
-import { createSimToken, hollowToken } from "./sim-token.ts";
-import { createSimVault, type VaultRoles } from "./sim-vault.ts";
+import {
+	accessManagerAbi,
+	guardianRole,
+	operatorRole,
+	readAccessManagerArtifact,
+	readArtifact,
+	selectorsOf,
+	treasuryRole,
+} from "@geoswap/contracts";
+import { entryPointCode, readMulticall3, tokenInitCode } from "@geoswap/devnet/contract-code";
+import { type ChainDeployment, geoVaultAbi } from "@geoswap/protocol";
+import { type Address, encodeDeployData, encodeFunctionData, type Hex, keccak256, zeroAddress } from "viem";
+import { type BlockTerms, evmOf } from "./create-evm.ts";
+import { lower } from "./lower.ts";
+import { firstStockOf, tokenContractOf } from "./sim-evm-deployment.ts";
+import { createStateOverlay, stateKey } from "./state-overlay.ts";
+import type { Value } from "./versioned-state.ts";
 
-const multicall3Address = "0xca11bde05977b3631167028862be2a173976ca11";
+export type VaultRoles = {
+	admin: Address;
+	operators: readonly Address[];
+	guardians: readonly Address[];
+	treasuries: readonly Address[];
+};
 
-/** Returns the contracts of a deployment, by address in lower case. */
-export function placeContracts({
+type Changes = ReadonlyMap<string, Value>;
+
+/** The address at which a stranger has deployed a token that takes from nobody and pays nobody. */
+export const hollowToken: Address = "0x00000000000000000000000000000000000bad01";
+
+/** The code of an account on the tokens' blocklist, which receives nothing: it reverts, and costs no more than that. */
+export const blockedCode: Hex = "0x5f5ffd";
+
+const multicall3Address: Address = "0xca11bde05977b3631167028862be2a173976ca11";
+const gasPerCall = 10_000_000n;
+
+const placed = new Map<string, Promise<Changes>>();
+
+/** Returns the state of a chain on which a deployment's contracts have been deployed and set up. */
+export function placeContracts(options: {
+	deployment: ChainDeployment;
+	roles: VaultRoles;
+	/** Unix seconds of the block in which this happens. */
+	timestamp: number;
+}): Promise<Changes> {
+	// Worlds that follow one another begin on the same chains.
+	const name = JSON.stringify(options);
+	let changes = placed.get(name);
+	if (!changes) {
+		changes = place(options);
+		placed.set(name, changes);
+	}
+	return changes;
+}
+
+async function place({
 	deployment,
 	roles,
+	timestamp,
 }: {
 	deployment: ChainDeployment;
 	roles: VaultRoles;
-}): Map<string, ContractPlace> {
-	const { chainId, contracts, assets, feeDiscountToken } = deployment;
-	const { entryPoint, delegate, earlierDelegates, escrow, vault } = contracts;
-	const delegates = [delegate, ...earlierDelegates];
-	const tokens = [...assets, ...(feeDiscountToken ? [feeDiscountToken] : [])];
-	const places: [string, ContractPlace][] = [
-		...tokens
-			.filter(({ address }) => address !== zeroAddress)
-			.map(({ address, symbol, decimals }): [string, ContractPlace] => {
-				const run = createSimToken({ kind: tokenKindOf(symbol), symbol, decimals });
-				return [address, { kind: "token", run }];
-			}),
-		...delegates.map((address): [string, ContractPlace] => [
-			address,
-			{ kind: "delegate", run: createSimAccount({ entryPoint }) },
-		]),
-		[
-			entryPoint,
-			{ kind: "entry-point", run: createSimEntryPoint({ chainId, address: entryPoint, delegates }) },
-		],
-		[escrow, { kind: "escrow", run: createSimEscrow({ chainId, address: escrow }) }],
-		[vault, { kind: "vault", run: createSimVault({ chainId, address: vault, escrow, roles }) }],
-		[hollowToken, { kind: "token", run: createSimToken({ kind: "hollow", symbol: "HOLLOW", decimals: 18 }) }],
-		[multicall3Address, { kind: "multicall", run: simMulticall }],
-		[contracts.accessManager, { kind: "other", run: refusesAll }],
-	];
-	return new Map(places.map(([address, place]) => [lower(address), place]));
+	timestamp: number;
+}): Promise<Changes> {
+	const { chainId, contracts, assets, feeDiscountToken, uniswap, settlementToken, wrappedNative } =
+		deployment;
+	const { accessManager, vault, escrow } = contracts;
+	const evm = await evmOf(chainId);
+	const block: BlockTerms = { number: 0n, timestamp: BigInt(timestamp), baseFee: 0n };
+	const state = createStateOverlay(() => undefined);
+	const put = (address: Address, code: Hex) => {
+		state.set(stateKey.nonce(lower(address)), 1n);
+		state.set(stateKey.code(lower(address)), code);
+	};
+	const construct = async (at: Address, initCode: Hex, codeAt = at) => {
+		state.set(stateKey.nonce(lower(at)), 1n);
+		put(codeAt, await evm.construct({ address: lower(at), initCode }, block, state));
+	};
+	const ask = async (to: Address, data: Hex) => {
+		const message = { from: lower(roles.admin), to: lower(to), value: 0n, data, gas: gasPerCall };
+		const { isSuccess, data: answer } = await evm.run({ ...message, gasPrice: 0n, warm: [] }, block, state);
+		if (!isSuccess) throw new Error(`${to} cannot be set up: ${answer}`);
+	};
+
+	for (const { address, code } of entryPointCode()) put(address, code);
+	await construct(multicall3Address, await readMulticall3());
+	for (const { address, symbol, decimals } of [...assets, ...(feeDiscountToken ? [feeDiscountToken] : [])]) {
+		if (address === zeroAddress) continue;
+		const token: Address = `0x${keccak256(address).slice(-40)}`;
+		const contract = tokenContractOf(symbol);
+		await construct(address, tokenInitCode({ contract, name: symbol, symbol, decimals }), token);
+		await construct(address, encodeDeployData({ ...readArtifact("DevBlocklist"), args: [token] }));
+	}
+	await construct(hollowToken, readArtifact("DevHollowToken").bytecode);
+	for (const address of [contracts.delegate, ...contracts.earlierDelegates]) {
+		await construct(address, readArtifact("GeoAccount").bytecode);
+	}
+	await construct(escrow, readArtifact("GeoEscrow").bytecode);
+	const { bytecode: managerBytecode } = readAccessManagerArtifact();
+	await construct(
+		accessManager,
+		encodeDeployData({ abi: accessManagerAbi, bytecode: managerBytecode, args: [roles.admin] }),
+	);
+	await construct(
+		vault,
+		encodeDeployData({
+			abi: geoVaultAbi,
+			bytecode: readArtifact("GeoVault").bytecode,
+			args: [accessManager, escrow, uniswap.router, settlementToken, wrappedNative],
+		}),
+	);
+	for (const [{ id, functions }, members] of [
+		[operatorRole, roles.operators],
+		[guardianRole, roles.guardians],
+		[treasuryRole, roles.treasuries],
+	] as const) {
+		const rule = { abi: accessManagerAbi, functionName: "setTargetFunctionRole" } as const;
+		await ask(accessManager, encodeFunctionData({ ...rule, args: [vault, selectorsOf(functions), id] }));
+		for (const member of members) {
+			const grant = { abi: accessManagerAbi, functionName: "grantRole" } as const;
+			await ask(accessManager, encodeFunctionData({ ...grant, args: [id, member, 0] }));
+		}
+	}
+	for (const { address, symbol } of assets) {
+		const cap = { abi: geoVaultAbi, functionName: "setOutflowCap" } as const;
+		await ask(vault, encodeFunctionData({ ...cap, args: [address, firstStockOf(symbol).outflowPerHour] }));
+	}
+	return state.changes();
 }

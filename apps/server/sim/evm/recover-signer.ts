@@ -39,14 +39,20 @@ function recover(
 ): Address | undefined {
 	if (s > halfOfOrder) return undefined;
 	try {
-		const publicKey = new secp256k1.Signature(r, s)
-			.addRecoveryBit(yParity)
-			.recoverPublicKey(hash.slice(2))
-			.toHex(false);
-		return `0x${keccak256(`0x${publicKey.slice(2)}`).slice(-40)}`;
+		const publicKey = recoverPublicKey(hash, { r, s, yParity });
+		return `0x${keccak256(`0x${publicKey.slice(4)}`).slice(-40)}`;
 	} catch {
 		return undefined;
 	}
+}
+
+/** Returns the signer's public key, uncompressed. Throws if the signature is of nobody. */
+export function recoverPublicKey(
+	hash: Hex,
+	{ r, s, yParity }: { r: bigint; s: bigint; yParity: number },
+): Hex {
+	const signature = new secp256k1.Signature(r, s).addRecoveryBit(yParity);
+	return `0x${signature.recoverPublicKey(hash.slice(2)).toHex(false)}`;
 }
 
 /** Recovers the signer of a signature in the form that contracts take: 65 bytes with v 27 or 28. */

@@ -1,7 +1,7 @@
 import { type Address, type Hex, numberToHex, zeroAddress, zeroHash } from "viem";
+import { blockGasLimit } from "./block-gas-limit.ts";
 import type { EvmBlock, MinedTransaction } from "./evm-blocks.ts";
 import type { EvmTransaction } from "./parse-raw-transaction.ts";
-import { blockGasLimit } from "./transaction-pool.ts";
 
 const typeNumber = { legacy: "0x0", eip2930: "0x1", eip1559: "0x2", eip7702: "0x4" } as const;
 const noBloom: Hex = `0x${"00".repeat(256)}`;

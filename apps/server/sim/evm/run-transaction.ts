@@ -1,6 +1,5 @@
 import { type Address, type Hex, zeroAddress } from "viem";
-import { type ContractPlace, createEvmContext } from "./create-evm-context.ts";
-import { type EvmLog, Revert } from "./evm-call.ts";
+import type { BlockTerms, EvmLog, SimEvm } from "./create-evm.ts";
 import type { EvmTransaction, SignedAuthorization } from "./parse-raw-transaction.ts";
 import { type StateOverlay, stateKey } from "./state-overlay.ts";
 
@@ -12,86 +11,81 @@ export type TransactionOutcome = {
 	data: Hex;
 };
 
-/** Fields of a block that its transactions depend on. */
-export type BlockTerms = { number: bigint; timestamp: bigint; baseFee: bigint };
-
 export type RunnableCall = Pick<EvmTransaction, "from" | "to" | "value" | "data" | "gas" | "authorizations">;
 
 const delegationPrefix = "0xef0100";
 const gasPerAuthorization = 25_000n;
+/** What is given back for an authorization of an account that is already there. */
+const refundPerAuthorization = 12_500n;
 
 /** Applies one transaction to the state of its block. Its sender can pay, and its nonce is the next one. */
-export function runTransaction({
+export async function runTransaction({
 	transaction,
 	block,
 	state,
-	...chain
+	evm,
 }: {
 	transaction: EvmTransaction;
 	block: BlockTerms;
 	state: StateOverlay;
-	chainId: number;
-	contracts: ReadonlyMap<string, ContractPlace>;
-}): TransactionOutcome {
-	const { from } = transaction;
-	state.set(stateKey.nonce(from), BigInt(transaction.nonce) + 1n);
-	const outcome = runCall({ call: transaction, block, state, ...chain });
-	const key = stateKey.balance(zeroAddress, from);
-	state.set(key, state.number(key) - outcome.gasUsed * effectiveGasPrice(transaction, block));
+	evm: SimEvm;
+}): Promise<TransactionOutcome> {
+	const { from, gas, nonce } = transaction;
+	const gasPrice = effectiveGasPrice(transaction, block);
+	const balance = stateKey.native(from);
+	state.set(stateKey.nonce(from), BigInt(nonce) + 1n);
+	state.set(balance, state.number(balance) - gas * gasPrice);
+	const outcome = await runCall({ call: transaction, gasPrice, block, state, evm });
+	state.set(balance, state.number(balance) + (gas - outcome.gasUsed) * gasPrice);
 	return outcome;
 }
 
 /** Runs a call without nonce and fee, as a simulation does. */
-export function runCall({
+export async function runCall({
 	call,
+	gasPrice = 0n,
 	block,
 	state,
-	chainId,
-	contracts,
+	evm,
 }: {
 	call: RunnableCall;
+	gasPrice?: bigint;
 	block: BlockTerms;
 	state: StateOverlay;
-	chainId: number;
-	contracts: ReadonlyMap<string, ContractPlace>;
-}): TransactionOutcome {
+	evm: SimEvm;
+}): Promise<TransactionOutcome> {
+	const { from, to, value, data, gas, authorizations } = call;
 	// Authorizations hold even if the call reverts.
-	for (const authorization of call.authorizations) delegate(state, chainId, authorization);
-	const context = createEvmContext({
-		contracts,
-		chainId,
-		blockNumber: block.number,
-		timestamp: block.timestamp,
-		origin: call.from,
-		state,
-	});
-	context.gas.used = intrinsicGas(call);
-	const mark = state.mark();
-	try {
-		if (!call.to) throw new Error("the simulated chain makes no contracts");
-		const data = context.call({ from: call.from, to: call.to, value: call.value, data: call.data });
-		if (context.gas.used <= call.gas) {
-			return { isSuccess: true, gasUsed: context.gas.used, logs: context.logs, data };
-		}
-		state.undoTo(mark);
-		return { isSuccess: false, gasUsed: call.gas, logs: [], data: "0x" };
-	} catch (error) {
-		if (!(error instanceof Revert)) throw error;
-		const isOver = context.gas.used > call.gas;
-		return { isSuccess: false, gasUsed: isOver ? call.gas : context.gas.used, logs: [], data: error.data };
-	}
+	let refund = 0n;
+	for (const authorization of authorizations) refund += delegate(state, evm.chainId, authorization);
+	const intrinsic = intrinsicGas(call);
+	if (gas < intrinsic) return { isSuccess: false, gasUsed: gas, logs: [], data: "0x" };
+	const warm = authorizations.flatMap(({ authority }) => authority ?? []);
+	const run = await evm.run({ from, to, value, data, gas: gas - intrinsic, gasPrice, warm }, block, state);
+	const used = intrinsic + run.gasUsed;
+	const paid = used - least(refund + run.refund, used / 5n);
+	const floor = floorGas(data);
+	const gasUsed = least(paid, floor) === paid ? floor : paid;
+	return { isSuccess: run.isSuccess, gasUsed, logs: run.logs, data: run.data };
 }
 
-/** Applies an authorization (EIP-7702). An invalid one is skipped. */
-function delegate(state: StateOverlay, chainId: number, authorization: SignedAuthorization): void {
+function least(one: bigint, other: bigint): bigint {
+	return one < other ? one : other;
+}
+
+/** Applies an authorization (EIP-7702) and returns its gas refund. An invalid one is skipped. */
+function delegate(state: StateOverlay, chainId: number, authorization: SignedAuthorization): bigint {
 	const { authority, nonce } = authorization;
-	if (authorization.chainId !== 0 && authorization.chainId !== chainId) return;
-	if (!authority) return;
+	if (authorization.chainId !== 0 && authorization.chainId !== chainId) return 0n;
+	if (!authority) return 0n;
 	const code = state.text(stateKey.code(authority));
-	if (code !== "" && !code.startsWith(delegationPrefix)) return;
-	if (state.number(stateKey.nonce(authority)) !== BigInt(nonce)) return;
+	if (code !== "" && !code.startsWith(delegationPrefix)) return 0n;
+	const used = state.number(stateKey.nonce(authority));
+	if (used !== BigInt(nonce)) return 0n;
+	const isThere = code !== "" || used > 0n || state.number(stateKey.native(authority)) > 0n;
 	state.set(stateKey.code(authority), designator(authorization.delegate));
-	state.set(stateKey.nonce(authority), BigInt(nonce) + 1n);
+	state.set(stateKey.nonce(authority), used + 1n);
+	return isThere ? refundPerAuthorization : 0n;
 }
 
 function designator(address: Address): string {
@@ -111,7 +105,16 @@ export function intrinsicGas({
 	data,
 	authorizations,
 }: Pick<EvmTransaction, "data" | "authorizations">): bigint {
-	let bytes = 0;
-	for (let i = 2; i < data.length; i += 2) bytes += data[i] === "0" && data[i + 1] === "0" ? 4 : 16;
-	return 21_000n + BigInt(bytes) + gasPerAuthorization * BigInt(authorizations.length);
+	return 21_000n + 4n * dataTokens(data) + gasPerAuthorization * BigInt(authorizations.length);
+}
+
+/** Returns the least that a transaction with this data costs (EIP-7623). */
+function floorGas(data: Hex): bigint {
+	return 21_000n + 10n * dataTokens(data);
+}
+
+function dataTokens(data: Hex): bigint {
+	let tokens = 0;
+	for (let i = 2; i < data.length; i += 2) tokens += data[i] === "0" && data[i + 1] === "0" ? 1 : 4;
+	return BigInt(tokens);
 }

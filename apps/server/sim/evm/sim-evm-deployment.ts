@@ -1,7 +1,6 @@
 import { type AttesterSet, attesterSetHash, type ChainDeployment } from "@geoswap/protocol";
 import { type Address, getAddress, keccak256, parseUnits, stringToHex, zeroAddress } from "viem";
 import { entryPoint09Address } from "viem/account-abstraction";
-import type { TokenKind } from "./sim-token.ts";
 
 type SimAsset = {
 	symbol: string;
@@ -98,10 +97,10 @@ export function simEvmDeployment({
 	};
 }
 
-/** Returns the behaviour of a token with this symbol, on the devnet and here. */
-export function tokenKindOf(symbol: string): TokenKind {
-	if (symbol === "USDT") return "without-return";
-	return symbol === "WETH" ? "wrapped-native" : "standard";
+/** Returns the contract of a token with this symbol, on the devnet and here. */
+export function tokenContractOf(symbol: string): "DevToken" | "DevTokenWithoutReturn" | "WETH9" {
+	if (symbol === "USDT") return "DevTokenWithoutReturn";
+	return symbol === "WETH" ? "WETH9" : "DevToken";
 }
 
 /** Returns a vault's initial stock and its outflow limit per hour, by the asset's symbol. */

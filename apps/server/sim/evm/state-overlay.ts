@@ -36,6 +36,9 @@ export function createStateOverlay(below: (key: string) => Value | undefined): S
 
 /** The key of each value. Addresses are in lower case, the zero address is the native token. */
 export const stateKey = {
+	/** What the account has of the native token. */
+	native: (account: string) => `native:${account}`,
+	slot: (account: string, slot: string) => `slot:${account}:${slot}`,
 	nonce: (account: string) => `nonce:${account}`,
 	code: (account: string) => `code:${account}`,
 	balance: (token: string, holder: string) => `balance:${token}:${holder}`,

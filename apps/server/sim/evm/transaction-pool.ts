@@ -1,5 +1,6 @@
 import type { Address } from "viem";
 import { RpcFailure } from "../sim-chain.ts";
+import { blockGasLimit } from "./block-gas-limit.ts";
 import type { EvmTransaction } from "./parse-raw-transaction.ts";
 import { intrinsicGas } from "./run-transaction.ts";
 
@@ -29,7 +30,6 @@ export type TransactionPool = {
 	hashes: () => string[];
 };
 
-export const blockGasLimit = 60_000_000n;
 /** Percentage of the replaced transaction's fees, both of them, that a replacement must offer. */
 const bumpPercent = 110n;
 const refusal = -32_000;

@@ -16,7 +16,9 @@ import type { SeededRandom } from "../seeded-random.ts";
 import { RpcFailure, type SimChain } from "../sim-chain.ts";
 import { markerAddressOf, tokenAddressOf } from "./account-address.ts";
 
-export type SimSolanaChain = SimChain & {
+export type SimSolanaChain = Omit<SimChain, "produce" | "reorg"> & {
+	produce: (options: Parameters<SimChain["produce"]>[0]) => void;
+	reorg: (options: Parameters<SimChain["reorg"]>[0]) => void;
 	deployment: SolanaDeployment;
 	genesisHash: string;
 	/** The service's keys. */

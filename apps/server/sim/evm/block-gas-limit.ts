@@ -1,0 +1,1 @@
+export const blockGasLimit = 60_000_000n;

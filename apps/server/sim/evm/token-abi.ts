@@ -1,0 +1,13 @@
+import { parseAbi } from "viem";
+
+/** What the tests and the simulated wallets call of the tokens. */
+export const tokenAbi = parseAbi([
+	"function balanceOf(address) view returns (uint256)",
+	"function allowance(address, address) view returns (uint256)",
+	"function approve(address, uint256) returns (bool)",
+	"function transfer(address, uint256) returns (bool)",
+	"function transferFrom(address, address, uint256) returns (bool)",
+	"function mint(address, uint256)",
+	"function deposit() payable",
+	"function withdraw(uint256)",
+]);
