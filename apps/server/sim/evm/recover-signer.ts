@@ -54,15 +54,3 @@ export function recoverPublicKey(
 	const signature = new secp256k1.Signature(r, s).addRecoveryBit(yParity);
 	return `0x${signature.recoverPublicKey(hash.slice(2)).toHex(false)}`;
 }
-
-/** Recovers the signer of a signature in the form that contracts take: 65 bytes with v 27 or 28. */
-export function recoverPackedSigner(hash: Hex, signature: Hex): Address | undefined {
-	if (signature.length !== 132) return undefined;
-	const v = Number.parseInt(signature.slice(130), 16);
-	if (v !== 27 && v !== 28) return undefined;
-	return recoverSigner(hash, {
-		r: BigInt(signature.slice(0, 66)),
-		s: BigInt(`0x${signature.slice(66, 130)}`),
-		yParity: v - 27,
-	});
-}

@@ -34,20 +34,12 @@ export function createStateOverlay(below: (key: string) => Value | undefined): S
 	};
 }
 
-/** The key of each value. Addresses are in lower case, the zero address is the native token. */
+/** The key of each value. Addresses and slots are in lower case. */
 export const stateKey = {
+	nonce: (account: string) => `nonce:${account}`,
+	/** The account's code in hex, empty if it has none. */
+	code: (account: string) => `code:${account}`,
 	/** What the account has of the native token. */
 	native: (account: string) => `native:${account}`,
 	slot: (account: string, slot: string) => `slot:${account}:${slot}`,
-	nonce: (account: string) => `nonce:${account}`,
-	code: (account: string) => `code:${account}`,
-	balance: (token: string, holder: string) => `balance:${token}:${holder}`,
-	allowance: (token: string, owner: string, spender: string) => `allowance:${token}:${owner}:${spender}`,
-	opNonce: (sender: string, key: bigint) => `op-nonce:${sender}:${key}`,
-	escrowOrder: (escrow: string, orderId: string) => `escrow-order:${escrow}:${orderId}`,
-	credit: (escrow: string, token: string, beneficiary: string) => `credit:${escrow}:${token}:${beneficiary}`,
-	vaultOrder: (vault: string, orderId: string) => `vault-order:${vault}:${orderId}`,
-	outflow: (vault: string, token: string, field: "perHour" | "used" | "updatedAt") =>
-		`outflow:${vault}:${token}:${field}`,
-	paused: (vault: string) => `paused:${vault}`,
 } as const;
