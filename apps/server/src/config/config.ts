@@ -64,7 +64,7 @@ const feeDiscountSchema = z.strictObject({
 		.min(1),
 	/** How long a tier counts after its balance was read. */
 	cacheSeconds: secondsSchema.default(300),
-	/** How long the chain may take to answer. No quote waits for it. */
+	/** How long the chain may take to answer. A wallet's first quote waits a tenth of a second for it at most. */
 	timeoutMs: millisecondsSchema.default(1_000),
 });
 

@@ -40,7 +40,7 @@ export async function connectWorkerChains(
 	return { chains: connected.map(({ chain }) => chain), evm: connected.flatMap(({ evm }) => evm ?? []) };
 }
 
-function connectEvm(config: EvmChainConfig, { relayerKeys, onCall }: Connecting): Connected {
+async function connectEvm(config: EvmChainConfig, { relayerKeys, onCall }: Connecting): Promise<Connected> {
 	const { chainId, secondProvider } = config;
 	const keys = relayerKeys.get(chainId) ?? [];
 	if (keys.length === 0) throw new ConfigError("GEOSWAP_RELAYER_KEYS", `has no key for chain ${chainId}`);

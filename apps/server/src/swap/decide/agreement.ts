@@ -13,7 +13,7 @@ export function needsAgreement({ swap, policy: { origin } }: SwapView): boolean 
 }
 
 /** Returns whether the second provider, by its own head, has the deposit as deep as the first one must. */
-export function isAgreed(view: SwapView, opened: OrderEvent<"Opened">): boolean {
+function isAgreed(view: SwapView, opened: OrderEvent<"Opened">): boolean {
 	const { sighting } = view;
 	if (!sighting) return false;
 	const { headNumber, finalizedNumber } = sightToAskFor(view, opened);
