@@ -43,6 +43,7 @@ import type { Delivery } from "../../swap/facts/swap-record.ts";
 import { createLog } from "../../telemetry/log.ts";
 import type { Tracer } from "../../telemetry/tracer.ts";
 import { laneKey } from "../lane-key.ts";
+import { lanesByChain } from "../lanes-by-chain.ts";
 import { createLane } from "./create-lane.ts";
 
 const policy = { bundleSize: 20, replaceAfterBlocks: 5, priorityFeeWei: "1000000", finalitySeconds: 5 };
@@ -91,11 +92,12 @@ function startLanes({
 		nowMs,
 		log: createLog({ level: "silent", process: "test" }),
 	};
-	const lanes = new Map([origin, destination].map((chain) => [chain, createLane({ ...deps, chain })]));
-	return async (chain: EvmChain, relayer = 0) =>
-		lanes.get(chain)?.(
-			laneKey({ chainId: chain.chainId, relayer: scene.relayers[relayer]?.address ?? "0x" }),
-		);
+	const lanes = [origin, destination].map(
+		(chain) => [chain.chainId, createLane({ ...deps, chain })] as const,
+	);
+	const run = lanesByChain(new Map(lanes), deps);
+	return ({ chainId }: EvmChain, relayer = 0) =>
+		run(laneKey({ chainId, relayer: scene.relayers[relayer]?.address ?? "0x" }));
 }
 
 /** Runs a lane as if it were poked after the follower has seen the newest block. */
