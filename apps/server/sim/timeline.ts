@@ -8,6 +8,8 @@ const mostLines = 60;
  * events.
  */
 const tracePattern = /^(\d+) ([^: ]+): (.*)$/;
+/** A line in which a wallet does something: `<ms> #<swap> <what>`. */
+const walletPattern = /^(\d+) (#\d+ .*)$/;
 
 type Moment = { atMs: number; who: string; what: string; weight: number };
 
@@ -53,7 +55,10 @@ const aboutWeight = 2;
 
 /** Weighs a line: faults count most, then the swaps that the violations name, then other swaps, then the rest. */
 function readMoment(line: string, blamed: ReadonlySet<string>): Moment[] {
-	const [, atMs, who, what] = tracePattern.exec(line) ?? [];
+	const [, walletAtMs, ofWallet] = walletPattern.exec(line) ?? [];
+	const [, atMs, who, what] = ofWallet
+		? [line, walletAtMs, "wallet", ofWallet]
+		: (tracePattern.exec(line) ?? []);
 	if (atMs === undefined || who === undefined || what === undefined) return [];
 	const isFault = who === "!" || what.startsWith("! ");
 	const named = what.match(/#\d+/g) ?? [];

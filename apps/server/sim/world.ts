@@ -393,11 +393,14 @@ export async function createWorld({
 /** Returns a log that writes into the trace. */
 function logOf(name: string, tell: World["tell"], nameOf: (uuid: unknown) => unknown): Log {
 	const write = (level: string) => (told: unknown, text?: string) => {
-		const { swapId, err, problem, givingUp } = (typeof told === "object" && told ? told : {}) as Record<
-			string,
-			unknown
-		>;
-		const reason = givingUp ? `(gives up: ${givingUp})` : problem;
+		const { swapId, err, problem, givingUp, refused } = (
+			typeof told === "object" && told ? told : {}
+		) as Record<string, unknown>;
+		const reasons = [
+			...(givingUp ? [`gives up: ${givingUp}`] : []),
+			...(Array.isArray(refused) ? [`refused ${refused.join(", ")}`] : []),
+		];
+		const reason = reasons.length > 0 ? `(${reasons.join("; ")})` : problem;
 		const why = err instanceof Error ? err.message.split("\n")[0] : reason;
 		tell(
 			name,

@@ -36,6 +36,8 @@ export type Applied = {
 	isNews: boolean;
 	/** The stages, or the status that ends them, that the swap newly reached. */
 	moves: readonly Move[];
+	/** The jobs that lanes have refused, with their reasons, as in "fill: price". */
+	refused: string[];
 	pokes: RoundPoke[];
 };
 
@@ -218,7 +220,7 @@ async function applySeldom(
 
 function appliedOf(plan: Plan): Applied {
 	const {
-		decided: { swap, decision },
+		decided: { swap, facts, decision },
 		change,
 		heldBy,
 		queue,
@@ -230,6 +232,9 @@ function appliedOf(plan: Plan): Applied {
 		...(heldBy && { heldBy }),
 		isNews: isNews(plan),
 		moves: change?.steps ?? [],
+		refused: Object.entries(facts?.jobs ?? {}).flatMap(([kind, job]) =>
+			job?.state === "refused" ? `${kind}: ${job.reason ?? "reverted"}` : [],
+		),
 		pokes: [
 			...queue.map(({ job }): RoundPoke => {
 				return { who: job.state === "unattested" ? "attesters" : "lanes", chainId: job.chainId };

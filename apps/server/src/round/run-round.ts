@@ -236,13 +236,17 @@ function tell(
 		decision,
 		heldBy,
 		isNews,
+		refused,
 	} = applied;
 	tellApplied(options, { applied, ...times });
 	const actions = decision.actions.map((action) => action.do);
 	const givingUp = decision.actions.find((action) => action.do === "give-up")?.code;
 	if (!isNews && !decision.isEnd && actions.length === 0) return;
 	if (heldBy) log.warn({ swapId, fact: decision.fact }, heldBy);
-	else log[isForPerson(decision) ? "error" : "info"]({ swapId, actions, givingUp }, decision.fact);
+	else {
+		const why = refused.length > 0 ? { givingUp, refused } : { givingUp };
+		log[isForPerson(decision) ? "error" : "info"]({ swapId, actions, ...why }, decision.fact);
+	}
 }
 
 /**
