@@ -15,12 +15,12 @@ import { createVersionedState } from "./versioned-state.ts";
 
 type At = "latest" | "finalized" | number;
 
-/** An EVM chain in memory, with readers of its true state, whatever a node may say. */
+/** An EVM chain in memory. Its readers return the true state, while a node in front of it may answer wrongly. */
 export type SimEvmChain = SimChain & {
 	deployment: ChainDeployment;
-	/** Gives tokens as if they had always been there: no reorg takes them away. The zero address is the native token. */
+	/** Adds to a balance in all blocks, so that no reorg removes it. The zero address is the native token. */
 	give: (token: Address, holder: Address, amount: bigint) => void;
-	/** Places code as if it had always been there. */
+	/** Sets an account's code in all blocks. */
 	placeCode: (address: Address, code: Hex) => void;
 	balanceOf: (token: Address, holder: Address, at?: At) => bigint;
 	allowanceOf: (token: Address, owner: Address, spender: Address, at?: At) => bigint;
@@ -35,12 +35,12 @@ export type SimEvmChain = SimChain & {
 		sender: Address,
 		at?: At,
 	) => { hash: Hex; raw: Hex; nonce: number; blockNumber: number; isSuccess: boolean }[];
-	/** The newest block's time, in unix seconds. */
+	/** Returns a block's time in unix seconds; of the newest block by default. */
 	timestamp: (at?: At) => number;
 };
 
-/** The admin of the vault, if no other is named. */
-const usualAdmin: Address = "0x00000000000000000000000000000000000ad3e1";
+/** The admin of the vault, unless `roles` names another. */
+const defaultAdmin: Address = "0x00000000000000000000000000000000000ad3e1";
 const usualBaseFee = 1_000_000_000n;
 /** Blocks by which a stale node is behind. */
 const blocksBehind = 3;
@@ -58,15 +58,15 @@ export async function createSimEvmChain({
 }: {
 	chainId: number;
 	name: string;
-	/** The time of the last of the initial blocks, which are enough to make the contracts final. */
+	/** The time of the newest initial block. There are as many initial blocks as it takes to make the contracts final. */
 	startMs: number;
 	/** Number of blocks behind the newest one at which a block is final. */
 	finalityBlocks: number;
 	attesterSet: AttesterSet;
-	/** Accounts that may fill and void. Each is given 100 of the native token. */
+	/** The vault's operators, who may fill and void. Each is given 100 of the native token. */
 	relayers: readonly Address[];
 	roles?: Partial<Omit<VaultRoles, "operators">>;
-	/** The deployment, if the contracts are not at addresses of the chain's own. */
+	/** Pass one to put the contracts at given addresses. By default they follow from the chain id. */
 	deployment?: ChainDeployment;
 	/** Milliseconds between the initial blocks. */
 	blockMs?: number;
@@ -78,7 +78,7 @@ export async function createSimEvmChain({
 	const firstMs = startMs - (firstBlocks - 1) * blockMs;
 	const contracts = await placeContracts({
 		deployment,
-		roles: { admin: usualAdmin, guardians: [], treasuries: [], ...roles, operators: relayers },
+		roles: { admin: defaultAdmin, guardians: [], treasuries: [], ...roles, operators: relayers },
 		timestamp: Math.floor(firstMs / 1_000),
 	});
 	state.write(0, contracts);
@@ -97,6 +97,7 @@ export async function createSimEvmChain({
 		accounts: {
 			nonce: (account) => Number(number(stateKey.nonce(account))),
 			balance: (account) => number(stateKey.native(account)),
+			// On a real chain, the code of an account that has a key can only be a delegation.
 			isDelegated: (account) => (read(stateKey.code(account)) ?? "") !== "",
 		},
 	});
@@ -138,7 +139,8 @@ export async function createSimEvmChain({
 			state.dropAbove(latest());
 			const transactions = dropped.flatMap(({ mined }) => mined.map(({ transaction }) => transaction));
 			pool.takeBack(transactions.filter(({ hash }) => keep(hash)));
-			// Transactions that are kept land one block later than before, or are pending again.
+			// The first new block is empty. The others include kept and pending transactions by their usual rules, so a kept
+			// one can be mined in another block than before, or stay pending.
 			for (const [i, { timestamp, baseFee: fee }] of dropped.entries()) {
 				await mine({ timestamp, baseFee: fee, isHeldBack: () => i === 0 });
 			}

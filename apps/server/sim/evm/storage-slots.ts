@@ -4,7 +4,10 @@ import { lower } from "./lower.ts";
 import { tokenContractOf } from "./sim-evm-deployment.ts";
 import { stateKey } from "./state-overlay.ts";
 
-/** The slots in which the compilers keep the mappings that are read past the contracts' own functions. */
+/**
+ * Storage slots of the mappings that the simulator accesses directly, not through contract calls. They follow from the
+ * compiled contracts; `storage-slots.test.ts` compares them with what the contracts do.
+ */
 const slots = {
 	escrow: { orderState: 2n, credit: 3n },
 	vault: { orderState: 1n },
@@ -13,24 +16,30 @@ const slots = {
 	WETH9: { balance: 3n, allowance: 4n },
 } as const;
 
-const known = new Map<string, Hex>();
+/** Computed slots: hashing is slow, and the same ones are needed again and again. */
+const cache = new Map<string, Hex>();
 
+/** Returns the slot of a mapping's entry. */
 function inMapping(slot: Hex, key: Hex): Hex {
-	const name = `${slot}${key}`;
-	let found = known.get(name);
+	const cacheKey = `${slot}${key}`;
+	let found = cache.get(cacheKey);
 	if (!found) {
-		if (known.size > 50_000) known.clear();
+		if (cache.size > 50_000) cache.clear();
 		found = keccak256(concat([pad(lower(key)), slot]));
-		known.set(name, found);
+		cache.set(cacheKey, found);
 	}
 	return found;
 }
 
+/** Returns the slot of an entry of the mapping at `slot`; with several keys, of nested mappings. */
 function slotOf(slot: bigint, ...keys: Hex[]): Hex {
 	return keys.reduce(inMapping, numberToHex(slot, { size: 32 }));
 }
 
-/** Returns the keys of what a chain's contracts store. The zero address is the native token. */
+/**
+ * Returns functions that give the state key of each stored value. For `balance` and `credit`, the zero address is the
+ * native token; it has no allowances.
+ */
 export function storageKeys({ contracts, assets, feeDiscountToken }: ChainDeployment) {
 	const [escrow, vault] = [lower(contracts.escrow), lower(contracts.vault)];
 	const tokens = new Map(
@@ -39,6 +48,7 @@ export function storageKeys({ contracts, assets, feeDiscountToken }: ChainDeploy
 			slots[tokenContractOf(symbol)],
 		]),
 	);
+	// Tokens outside the deployment, such as the hollow token, keep their balances in DevToken's slot.
 	const layoutOf = (token: Address) => tokens.get(lower(token)) ?? slots.DevToken;
 	return {
 		balance: (token: Address, holder: Address) =>

@@ -17,9 +17,10 @@ import {
 } from "@solana/kit";
 import { getTransferSolInstruction } from "@solana-program/system";
 
-/** Returns a number below a limit, as often as a mutation asks. */
+/** Returns an integer from 0 up to, but not including, `below`. A mutation calls it for each of its choices. */
 export type Dice = (below: number) => number;
 
+/** The message in a form that can be changed and compiled again. */
 type Draft = {
 	version: 0 | 1 | "legacy";
 	feePayer: SolanaAddress;
@@ -27,40 +28,53 @@ type Draft = {
 	instructions: Instruction[];
 };
 
-/** Makes another message of the one that was built. */
+/** Returns a changed copy of a message. It can equal the message if the choices happen to change nothing. */
 export type MessageMutation = (message: Uint8Array, dice: Dice) => Uint8Array;
 
+/**
+ * Mutations of the message that `orderTransaction` builds and a Solana wallet signs to deposit its input.
+ * `checkSignedTransaction` and `coSignOrder` must refuse every result, even if the wallet signed it.
+ *
+ * The message has version 0, no lookup tables and four instructions:
+ *
+ * 0. the compute unit limit: one byte, then four bytes of limit
+ * 1. the compute unit price: one byte, then eight bytes of price
+ * 2. the transfer of the input to the escrow. For a token it is the Token program's `TransferChecked`: the byte 12, then
+ *    eight bytes of amount; accounts are source, mint, destination, wallet. For lamports it is the System program's
+ *    transfer: four bytes, then eight bytes of amount; accounts are wallet and escrow.
+ * 3. the memo: the order's id as 66 characters of hex
+ */
 export const messageMutations: Record<string, MessageMutation> = {
-	"a bit": (message, dice) => {
+	"a flipped bit": (message, dice) => {
 		const bytes = new Uint8Array(message);
 		const at = dice(bytes.length);
 		bytes[at] = (bytes[at] ?? 0) ^ (1 << dice(8));
 		return bytes;
 	},
-	"a byte": (message, dice) => {
+	"another byte": (message, dice) => {
 		const bytes = new Uint8Array(message);
 		const at = dice(bytes.length);
 		bytes[at] = ((bytes[at] ?? 0) + 1 + dice(255)) % 256;
 		return bytes;
 	},
-	"bytes cut off": (message, dice) => message.slice(0, dice(message.length)),
+	"bytes removed from the end": (message, dice) => message.slice(0, dice(message.length)),
 	"bytes added": (message, dice) =>
 		new Uint8Array([...message, ...Array.from({ length: 1 + dice(40) }, () => dice(256))]),
-	"bytes put in": (message, dice) => {
+	"a byte inserted": (message, dice) => {
 		const at = dice(message.length);
 		return new Uint8Array([...message.slice(0, at), dice(256), ...message.slice(at)]);
 	},
 	"an instruction added": redrafted((draft, dice) => {
 		draft.instructions.splice(dice(draft.instructions.length + 1), 0, anyInstruction(draft, dice));
 	}),
-	"an instruction left out": redrafted((draft, dice) => {
+	"an instruction removed": redrafted((draft, dice) => {
 		draft.instructions.splice(dice(draft.instructions.length), 1);
 	}),
-	"an instruction twice": redrafted((draft, dice) => {
+	"an instruction repeated": redrafted((draft, dice) => {
 		const instruction = pick(draft.instructions, dice);
 		draft.instructions.splice(dice(draft.instructions.length + 1), 0, instruction);
 	}),
-	"an instruction for another": redrafted((draft, dice) => {
+	"an instruction replaced": redrafted((draft, dice) => {
 		draft.instructions[dice(draft.instructions.length)] = anyInstruction(draft, dice);
 	}),
 	"instructions in another order": redrafted((draft, dice) => {
@@ -75,7 +89,6 @@ export const messageMutations: Record<string, MessageMutation> = {
 	"another unit limit": redrafted((draft, dice) => changeData(draft, 0, 1 + dice(4), dice)),
 	"another unit price": redrafted((draft, dice) => changeData(draft, 1, 1 + dice(8), dice)),
 	"another amount": redrafted((draft, dice) =>
-		// The amount follows the one byte of a token transfer, or the four bytes of a lamport transfer.
 		changeData(draft, 2, (draft.instructions[2]?.data?.[0] === 12 ? 1 : 4) + dice(8), dice),
 	),
 	"another memo": redrafted((draft, dice) => changeData(draft, 3, dice(66), dice)),
@@ -92,14 +105,14 @@ export const messageMutations: Record<string, MessageMutation> = {
 		if (one && other) [accounts[at], accounts[(at + 1) % accounts.length]] = [other, one];
 		change(draft, 2, { accounts });
 	}),
-	"an account more": redrafted((draft, dice) => {
+	"an additional account": redrafted((draft, dice) => {
 		const at = dice(draft.instructions.length);
 		const role = pick([AccountRole.READONLY, AccountRole.WRITABLE], dice);
 		change(draft, at, {
 			accounts: [...(draft.instructions[at]?.accounts ?? []), { address: anyAddress(dice), role }],
 		});
 	}),
-	"another role": redrafted((draft, dice) => {
+	"another account role": redrafted((draft, dice) => {
 		const accounts = [...(draft.instructions[2]?.accounts ?? [])] as AccountMeta[];
 		const at = dice(accounts.length);
 		const was = accounts[at];
@@ -112,7 +125,7 @@ export const messageMutations: Record<string, MessageMutation> = {
 		if (was) accounts[at] = { ...was, role: pick(roles, dice) };
 		change(draft, 2, { accounts });
 	}),
-	"another signer": redrafted((draft, dice) => {
+	"an additional signer": redrafted((draft, dice) => {
 		const memo = draft.instructions[3];
 		change(draft, 3, {
 			accounts: [...(memo?.accounts ?? []), { address: anyAddress(dice), role: AccountRole.READONLY_SIGNER }],
@@ -121,9 +134,10 @@ export const messageMutations: Record<string, MessageMutation> = {
 	"another fee payer": redrafted((draft, dice) => {
 		draft.feePayer = anyAddress(dice);
 	}),
-	"the wallet as fee payer": redrafted((draft) => {
-		const wallet = draft.instructions[2]?.accounts?.at(-1)?.address;
-		if (wallet) draft.feePayer = wallet;
+	// For a token the last account is the wallet, for lamports the escrow.
+	"the transfer's last account as fee payer": redrafted((draft) => {
+		const last = draft.instructions[2]?.accounts?.at(-1)?.address;
+		if (last) draft.feePayer = last;
 	}),
 	"another blockhash": redrafted((draft, dice) => {
 		draft.blockhash = anyAddress(dice);
@@ -131,12 +145,13 @@ export const messageMutations: Record<string, MessageMutation> = {
 	"the legacy version": redrafted((draft) => {
 		draft.version = "legacy";
 	}),
-	"a newer version": redrafted((draft) => {
+	"version 1": redrafted((draft) => {
 		draft.version = 1;
 	}),
-	"a version that is none": (message, dice) => new Uint8Array([0x81 + dice(127), ...message.slice(1)]),
+	// The first byte is 0x80 plus the version.
+	"a version from 1 to 127": (message, dice) => new Uint8Array([0x81 + dice(127), ...message.slice(1)]),
 	"a lookup table": (message, dice) => {
-		// The last byte counts the tables: this one lends an account to no instruction, or to the last one.
+		// The last byte is the number of lookup tables. The table added here loads one account, which no instruction uses.
 		const table = new Uint8Array(32).map(() => dice(256));
 		const [writable, readonly] = dice(2) ? [[1, dice(256)], [0]] : [[0], [1, dice(256)]];
 		return new Uint8Array([...message.slice(0, -1), 1, ...table, ...writable, ...readonly]);
@@ -146,7 +161,6 @@ export const messageMutations: Record<string, MessageMutation> = {
 		const writable = accounts.findIndex(({ role }) => role === AccountRole.WRITABLE);
 		const was = accounts[writable];
 		if (!was) return;
-		// Other places that name the account keep it.
 		accounts[writable] = {
 			address: was.address,
 			addressIndex: dice(256),
@@ -157,6 +171,7 @@ export const messageMutations: Record<string, MessageMutation> = {
 	}),
 };
 
+/** Returns a mutation that decompiles the message, changes the draft and compiles it again. */
 function redrafted(mutate: (draft: Draft, dice: Dice) => void): MessageMutation {
 	return (message, dice) => {
 		const decompiled = decompileTransactionMessage(getCompiledTransactionMessageDecoder().decode(message));
@@ -175,22 +190,22 @@ function compile({ version, feePayer, blockhash, instructions }: Draft): Uint8Ar
 	const message = pipe(
 		createTransactionMessage({ version: version as 0 }),
 		(empty) => setTransactionMessageFeePayer(feePayer, empty),
-		(paid) =>
+		(withFeePayer) =>
 			setTransactionMessageLifetimeUsingBlockhash(
 				{ blockhash: blockhash as Blockhash, lastValidBlockHeight: 0n },
-				paid,
+				withFeePayer,
 			),
-		(living) => appendTransactionMessageInstructions(instructions, living),
+		(withLifetime) => appendTransactionMessageInstructions(instructions, withLifetime),
 	);
 	return new Uint8Array(getCompiledTransactionMessageEncoder().encode(compileTransactionMessage(message)));
 }
 
-/** Returns an instruction that would cost the fee payer or the wallet something, or one of an unknown program. */
+/** Returns a transfer of lamports from the fee payer or the wallet, or an instruction of an unknown program. */
 function anyInstruction({ feePayer, instructions }: Draft, dice: Dice): Instruction {
 	const wallet = instructions[2]?.accounts?.find(({ role }) => role >= AccountRole.READONLY_SIGNER);
-	const payer = dice(2) ? feePayer : (wallet?.address ?? feePayer);
+	const source = dice(2) ? feePayer : (wallet?.address ?? feePayer);
 	const transfer = getTransferSolInstruction({
-		source: { address: payer } as never,
+		source: { address: source } as never,
 		destination: anyAddress(dice),
 		amount: BigInt(1 + dice(1_000_000)),
 	});
@@ -208,6 +223,7 @@ function change(draft: Draft, at: number, changes: Partial<Instruction>): void {
 	if (instruction) draft.instructions[at] = { ...instruction, ...changes };
 }
 
+/** Changes one byte of an instruction's data to another value. */
 function changeData(draft: Draft, at: number, byte: number, dice: Dice): void {
 	const data = new Uint8Array(draft.instructions[at]?.data ?? []);
 	data[byte] = ((data[byte] ?? 0) + 1 + dice(255)) % 256;
