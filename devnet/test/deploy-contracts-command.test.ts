@@ -79,7 +79,7 @@ describe("deploy-contracts", () => {
 		for (const args of [toOut, [...toOut, "--dry-run"]]) {
 			const refused = await command(args, env).finished;
 			expect(refused.code).toBe(1);
-			expect(refused.text).toContain(`vault ${first?.vault} by 0x`);
+			expect(refused.text).toContain(`vault (${first?.vault} → 0x`);
 			expect(contractsInFile()).toEqual(first);
 		}
 		const replaced = await command([...toOut, "--replace", "--json"], env).finished;

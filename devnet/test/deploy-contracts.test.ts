@@ -178,8 +178,8 @@ describe("a deployer other than that of the recorded entry", () => {
 		for (const run of [deployContracts, planContracts]) {
 			const error = await run(again).catch((error) => error);
 			expect(error).toBeInstanceOf(DeployError);
-			expect(error.message).toContain(`vault ${vault} by 0x`);
-			expect(error.message).toContain(`accessManager ${accessManager} by 0x`);
+			expect(error.message).toContain(`vault (${vault} → 0x`);
+			expect(error.message).toContain(`accessManager (${accessManager} → 0x`);
 			expect(error.message).not.toContain("escrow");
 			expect(error.next).toContain("--replace");
 		}
@@ -202,7 +202,7 @@ describe("a deployer other than that of the recorded entry", () => {
 		const { contracts, ...rest } = await deployContracts(options());
 		const earlier = { ...rest, contracts: { ...contracts, escrow: newAddress() } };
 		await expect(deployContracts({ ...options(), earlier })).rejects.toThrow(
-			`escrow ${earlier.contracts.escrow} by ${contracts.escrow}`,
+			`escrow (${earlier.contracts.escrow} → ${contracts.escrow})`,
 		);
 	});
 });

@@ -1,24 +1,29 @@
 import type { SolanaAddress } from "@geoswap/protocol";
 import type { SolanaFaults } from "./faults.ts";
 
-/** The calls of a devnet's Solana that a cluster does not have. */
+/** The calls that only our local Solana test chain has, not a real cluster such as Solana's public devnet. */
 export type SolanaAdmin = {
-	/** Gives tokens, and creates the token account if it is missing. All commitments see them at once. */
+	/**
+	 * Adds tokens to the owner's token account, and creates the account if it is missing. Returns its address. Visible at
+	 * processed, confirmed and finalized immediately.
+	 */
 	mintTo: (gift: { owner: SolanaAddress; token: SolanaAddress; amount: bigint }) => Promise<SolanaAddress>;
+	/** Adds lamports. Visible at processed, confirmed and finalized immediately. */
 	airdrop: (gift: { address: SolanaAddress; lamports: bigint }) => Promise<void>;
-	/** Lets slots pass at once. The clock does not move. */
+	/** Produces this many slots at once, with pending transactions, without advancing the clock. */
 	warp: (by: { slots: number }) => Promise<void>;
-	/** Replaces all faults. */
+	/** Replaces all faults: a fault that is not named ends. */
 	setFaults: (faults: SolanaFaults) => Promise<void>;
-	/** Takes back a transaction that is not final, as if another fork had won. */
+	/** Removes a transaction that is not final, as if a fork without it had won. */
 	dropTransaction: (dropped: { signature: string }) => Promise<void>;
 	/**
-	 * Replaces the newest blocks that are not final, at most `depth`, by empty ones. Their transactions in `keep` wait
-	 * for a slot again.
+	 * Replaces the newest blocks, at most `depth` and none that is final, with empty ones. Of their transactions, those in
+	 * `keep` are pending again, and the others are lost.
 	 */
 	fork: (fork: { depth: number; keep?: readonly string[] }) => Promise<void>;
 };
 
+/** Returns the admin calls of the test chain at this URL. */
 export function connectSolanaAdmin(rpcUrl: string): SolanaAdmin {
 	const call = async (method: string, params: object): Promise<unknown> => {
 		const response = await fetch(rpcUrl, {
