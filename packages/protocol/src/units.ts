@@ -9,7 +9,7 @@ export type Amount = WithUnit<bigint, "token units" | "wei">;
 /** A value in US dollars with 18 decimals. */
 export type UsdE18 = WithUnit<bigint, "USD e18">;
 export type UsdCents = WithUnit<bigint, "USD cents">;
-/** The smallest unit of a chain's native token: wei, or lamports on Solana. */
+/** An amount of a chain's native token, in its smallest unit: wei on an EVM chain, lamports on Solana. */
 export type Wei = WithUnit<bigint, "wei">;
 export type Milliseconds = WithUnit<number, "milliseconds">;
 export type Seconds = WithUnit<number, "seconds">;

@@ -2,7 +2,7 @@ import type { TokensResponse } from "@geoswap/protocol";
 import type { Client } from "./create-client.ts";
 import { request } from "./request.ts";
 
-/** Returns the tokens that can be swapped, on one chain or on all. */
+/** Returns the swappable tokens of one chain, or of all chains. */
 export function getTokens(
 	client: Client,
 	{ chainId, signal }: { chainId?: number; signal?: AbortSignal | undefined } = {},

@@ -2,10 +2,21 @@ import { attesterSetHash, type ChainDeployment, type Deployment } from "@geoswap
 import { entryPoint09Address } from "viem/account-abstraction";
 import { VerificationError } from "./verification-error.ts";
 
-/** Returns the caller's pins of a chain. Throws if it is not pinned, or if the pins contradict themselves. */
+/**
+ * Returns the caller's pins of a chain. Pins are the caller's own copy of the operator's deployment file: contracts and
+ * attesters that are trusted, whatever the service says. Throws if the chain is not pinned, or if its pins are
+ * inconsistent or name another EntryPoint than v0.9.
+ */
 export function pinnedChain(
 	pins: Deployment,
-	{ field, chainId }: { field: string; chainId: number },
+	{
+		field,
+		chainId,
+	}: {
+		/** The field that the chain id comes from, for the error. */
+		field: string;
+		chainId: number;
+	},
 ): ChainDeployment {
 	const chain = pins.chains.find((candidate) => candidate.chainId === chainId);
 	if (chain === undefined) {
@@ -20,6 +31,7 @@ export function pinnedChain(
 			actual: contracts.entryPoint,
 		});
 	}
+	// Orders name the hash alone, so it must be that of the attesters that the caller trusts.
 	const hash = hashOf(chain);
 	if (hash !== attesterSet.hash.toLowerCase()) {
 		throw new VerificationError({

@@ -9,14 +9,15 @@ import { sendAgain } from "./send-again.ts";
 import { signWith } from "./sign-with.ts";
 import { VerificationError } from "./verification-error.ts";
 
-/** The most transactions of its own that a busy wallet may make between two attempts. */
-const mostNoncesAhead = 64;
-/** The node that the service asks next may be some blocks behind. */
-const mostNoncesBehind = 3;
+/** Most transactions that a busy wallet is expected to send by itself between two attempts. */
+const maxNoncesAhead = 64;
+/** Most of the wallet's latest transactions that the service's node may not have seen yet, if it is behind. */
+const maxNoncesBehind = 3;
 
 /**
- * Returns the authorization that a wallet's first build on a chain needs, or undefined if it needs none. A delegate
- * can do anything with the wallet, so only the pinned one is ever signed for.
+ * Returns the EIP-7702 authorization that `buildOp` needs for a wallet's first swap from a chain, or undefined if the
+ * wallet is delegated already. A delegate's code can do anything with the wallet. So chain id and delegate come from
+ * the caller, never from the answer; the nonce is the answer's.
  */
 export async function signDelegation(
 	client: Client,
@@ -30,7 +31,7 @@ export async function signDelegation(
 		chainId: number;
 		account: Pick<EvmAccount, "address" | "signAuthorization">;
 		pins: Deployment;
-		/** The nonce of an authorization that was signed a moment ago and is no longer valid. */
+		/** The nonce of the authorization that was signed a moment ago, if the service refused it as out of date. */
 		refusedNonce?: number | undefined;
 		signal?: AbortSignal | undefined;
 	},
@@ -38,6 +39,7 @@ export async function signDelegation(
 	const { delegate, earlierDelegates } = pinnedChain(pins, { field: "chainId", chainId }).contracts;
 	const ask = () => getDelegation(client, { chainId, walletAddress: account.address, signal });
 	const state = await sendAgain(ask, { signal });
+	// The wallet needs no authorization to swap from this chain.
 	if (state.originReady) {
 		expectOneOf("delegatedTo", [delegate, ...earlierDelegates], state.delegatedTo);
 		return undefined;
@@ -59,16 +61,19 @@ export async function signDelegation(
 	if (nonce === undefined || !Number.isSafeInteger(nonce) || nonce < 0) {
 		throw new VerificationError({ field: "accountNonce", expected: "a nonce", actual: nonce });
 	}
-	// An authorization for a nonce ahead becomes valid later: a service could ask for many and store them.
+	// An authorization for a nonce that the wallet has not reached becomes valid later, even if the wallet has revoked its
+	// delegation by then. The first nonce cannot be checked without a node. It is harmless as long as the pinned delegate
+	// is: the authorization is for that delegate and this chain only. Further ones must be near the refused nonce, so that
+	// a service cannot collect authorizations for many later nonces by refusing each.
 	const ahead = refusedNonce === undefined ? 0 : nonce - refusedNonce;
-	if (ahead > mostNoncesAhead || -ahead > mostNoncesBehind) {
+	if (ahead > maxNoncesAhead || -ahead > maxNoncesBehind) {
 		throw new VerificationError({
 			field: "accountNonce",
-			expected: `about ${refusedNonce}, as a moment ago`,
+			expected: `close to ${refusedNonce}`,
 			actual: nonce,
 		});
 	}
-	// The pinned values are signed, not the answer's. A chain id of zero would be valid on every chain.
+	// The caller's chain id is signed: an authorization for chain id 0 would be valid on every chain.
 	const signed = await signWith(
 		async () => account.signAuthorization?.({ chainId, address: delegate, nonce }),
 		{ signal },
