@@ -9,16 +9,18 @@ import { swapIntent } from "./do-swap.ts";
 
 const amount = 10_000_000n;
 
-/** The steps of a swap of 10 USDC one by one, so that a test can put a mistake into any of them. */
+/** The steps of a swap of 10 USDC as single calls, so that a test can insert mistakes between them. */
 export type OriginCaller = {
+	/** Returns a new wallet that has the 10 USDC. */
 	funded: (also?: { ethWei?: bigint }) => Promise<PrivateKeyAccount>;
 	quoteToken: (account: PrivateKeyAccount) => Promise<string>;
 	build: (geoQuoteToken: string, authorization?: unknown) => Promise<ApiAnswer>;
-	sign: (
+	/** Signs the wallet's delegation on the origin chain, correctly unless the options say otherwise. */
+	signAuthorization: (
 		account: PrivateKeyAccount,
 		options?: Parameters<typeof signAuthorization>[2],
 	) => ReturnType<typeof signAuthorization>;
-	/** Submits the built op with a correct signature. */
+	/** Signs the built op, the user operation that deposits the input, correctly and submits it. */
 	submit: (account: PrivateKeyAccount, build: BuildResponse) => Promise<ApiAnswer>;
 };
 
@@ -32,7 +34,7 @@ export function originCaller({ origin, destination, newWallet }: Environment, cl
 		},
 		build: (geoQuoteToken, authorization) =>
 			callApi(client, "/swap/build-geo-op", { body: { geoQuoteToken, authorization } }),
-		sign: (account, options) => signAuthorization(origin, account, options),
+		signAuthorization: (account, options) => signAuthorization(origin, account, options),
 		submit: async (account, { geoOpHash, geoOpToken }) => {
 			const signature = await account.signMessage({ message: { raw: geoOpHash as Hex } });
 			return callApi(client, "/swap/submit", { body: { geoOpToken, signature } });

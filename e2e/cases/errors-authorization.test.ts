@@ -13,7 +13,7 @@ const groupOrder = 0xfffffffffffffffffffffffffffffffebaaedce6af48a03bbfd25e8cd03
 
 const environment = sharedEnvironment();
 const client = await environment.newClient();
-const { funded, quoteToken, build, sign, submit } = originCaller(environment, client);
+const { funded, quoteToken, build, signAuthorization, submit } = originCaller(environment, client);
 
 function penniless(): PrivateKeyAccount {
 	return privateKeyToAccount(generatePrivateKey());
@@ -29,7 +29,7 @@ test.concurrent("an authorization that would not take effect is 409 with the rea
 }) => {
 	const { chainId, deployment } = environment.origin;
 	const account = await funded();
-	const good = await sign(account);
+	const good = await signAuthorization(account);
 	const twin = {
 		s: `0x${(groupOrder - BigInt(good.s)).toString(16).padStart(64, "0")}`,
 		yParity: 1 - good.yParity,
@@ -37,30 +37,30 @@ test.concurrent("an authorization that would not take effect is 409 with the rea
 	const { delegate } = deployment.contracts;
 	const signer = { reason: "signer", expected: account.address };
 	const wrong = [
-		[await sign(account, { chainId: 0 }), { reason: "chain", expected: chainId }],
+		[await signAuthorization(account, { chainId: 0 }), { reason: "chain", expected: chainId }],
 		[
-			await sign(account, { chainId: environment.destination.chainId }),
+			await signAuthorization(account, { chainId: environment.destination.chainId }),
 			{ reason: "chain", expected: chainId },
 		],
-		[await sign(account, { address: zeroAddress }), { reason: "address", expected: delegate }],
-		[await sign(account, { address: otherProvider }), { reason: "address", expected: delegate }],
-		[await sign(penniless()), signer],
+		[await signAuthorization(account, { address: zeroAddress }), { reason: "address", expected: delegate }],
+		[await signAuthorization(account, { address: otherProvider }), { reason: "address", expected: delegate }],
+		[await signAuthorization(penniless()), signer],
 		[{ ...good, ...twin }, signer],
 		[{ ...good, nonce: 1 }, signer],
 		[{ ...good, yParity: twin.yParity }, signer],
 		[{ ...good, r: `0x${"f".repeat(64)}` }, signer],
 		[{ ...good, r: "0", s: "0" }, signer],
-		[await sign(account, { nonce: 1 }), { reason: "nonce", expected: 0 }],
+		[await signAuthorization(account, { nonce: 1 }), { reason: "nonce", expected: 0 }],
 		// With several mistakes, the chain is reported first, then the address, then the signer.
 		[
-			await sign(penniless(), { chainId: 0, address: otherProvider, nonce: 5 }),
+			await signAuthorization(penniless(), { chainId: 0, address: otherProvider, nonce: 5 }),
 			{ reason: "chain", expected: chainId },
 		],
 		[
-			await sign(penniless(), { address: otherProvider, nonce: 5 }),
+			await signAuthorization(penniless(), { address: otherProvider, nonce: 5 }),
 			{ reason: "address", expected: delegate },
 		],
-		[await sign(penniless(), { nonce: 5 }), signer],
+		[await signAuthorization(penniless(), { nonce: 5 }), signer],
 	] as const;
 	const token = await quoteToken(account);
 	// All are sent at once: the quote expires soon.
@@ -81,7 +81,7 @@ test.concurrent("an authorization that would not take effect is 409 with the rea
 
 test.concurrent("a malformed authorization is 400 and names the field [D-build-5]", async ({ expect }) => {
 	const account = penniless();
-	const [token, good] = [await quoteToken(account), await sign(account)];
+	const [token, good] = [await quoteToken(account), await signAuthorization(account)];
 	const wrong: [path: string, authorization: unknown][] = [
 		...["x", 1, true, []].map((value): [string, unknown] => ["authorization", value]),
 		...(["chainId", "address", "nonce", "yParity", "r", "s"] as const).flatMap(
@@ -109,7 +109,7 @@ test.concurrent("a nonce that changed between signing and build is 409, and a fr
 	expect,
 }) => {
 	const account = await funded({ ethWei: parseEther("1") });
-	const stale = await sign(account);
+	const stale = await signAuthorization(account);
 	await moveNonce(account);
 	const token = await quoteToken(account);
 	expectRefusal(expect, await build(token, stale), "INVALID_AUTHORIZATION", { reason: "nonce", expected: 1 });
@@ -117,7 +117,7 @@ test.concurrent("a nonce that changed between signing and build is 409, and a fr
 		delegationTarget: environment.origin.deployment.contracts.delegate,
 		accountNonce: 1,
 	});
-	expect((await build(token, await sign(account, { nonce: 1 }))).status).toBe(200);
+	expect((await build(token, await signAuthorization(account, { nonce: 1 }))).status).toBe(200);
 });
 
 test.concurrent("a nonce that changed between build and submit is 409, and the same quote settles once it is built again [I7-3, I7-4, I7-5]", async ({
@@ -125,11 +125,14 @@ test.concurrent("a nonce that changed between build and submit is 409, and the s
 }) => {
 	const account = await funded({ ethWei: parseEther("1") });
 	const geoQuoteToken = await quoteToken(account);
-	const built = await buildOp(client, { geoQuoteToken, authorization: await sign(account) });
+	const built = await buildOp(client, { geoQuoteToken, authorization: await signAuthorization(account) });
 	await moveNonce(account);
 	const moved = { reason: "nonce", expected: 1 };
 	expectRefusal(expect, await submit(account, built), "INVALID_AUTHORIZATION", moved);
-	const again = await buildOp(client, { geoQuoteToken, authorization: await sign(account, { nonce: 1 }) });
+	const again = await buildOp(client, {
+		geoQuoteToken,
+		authorization: await signAuthorization(account, { nonce: 1 }),
+	});
 	const { swapId } = (await submit(account, again)).body as { swapId: string };
 	expect((await waitForSwap(client, swapId)).status).toBe("settled");
 });
@@ -143,11 +146,11 @@ test.concurrent("an authorization is 409 while a transaction of the wallet is pe
 	const broadcast = (nonce: number) => wallet.sendTransaction({ to: account.address, nonce, gas: 50_000n });
 	await broadcast(1_000);
 	const token = await quoteToken(account);
-	expect((await build(token, await sign(account))).status).toBe(200);
+	expect((await build(token, await signAuthorization(account))).status).toBe(200);
 
 	// Now and then a block comes in between: then the nonce is wrong, and the next one is tried.
 	for (let nonce = 0; ; nonce++) {
-		const authorization = await sign(account, { nonce });
+		const authorization = await signAuthorization(account, { nonce });
 		await broadcast(nonce);
 		const answer = await build(token, authorization);
 		const details = answer.body?.details as { reason?: string } | undefined;
@@ -165,9 +168,9 @@ test.concurrent("a wrong authorization is reported before an insufficient balanc
 }) => {
 	const account = penniless();
 	const token = await quoteToken(account);
-	const stale = await build(token, await sign(account, { nonce: 3 }));
+	const stale = await build(token, await signAuthorization(account, { nonce: 3 }));
 	expectRefusal(expect, stale, "INVALID_AUTHORIZATION", { reason: "nonce", expected: 0 });
-	expectRefusal(expect, await build(token, await sign(account)), "INSUFFICIENT_BALANCE", {
+	expectRefusal(expect, await build(token, await signAuthorization(account)), "INSUFFICIENT_BALANCE", {
 		balance: "0",
 		required: String(amount),
 	});

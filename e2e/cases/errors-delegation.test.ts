@@ -13,7 +13,7 @@ const otherProvider = getAddress(`0x${"5a".repeat(20)}`);
 
 const environment = sharedEnvironment();
 const client = await environment.newClient();
-const { funded, quoteToken, build, sign, submit } = originCaller(environment, client);
+const { funded, quoteToken, build, signAuthorization, submit } = originCaller(environment, client);
 
 function penniless(): PrivateKeyAccount {
 	return privateKeyToAccount(generatePrivateKey());
@@ -114,8 +114,8 @@ test.concurrent("a wallet with another provider's delegation or with its own cod
 		const token = await quoteToken(account);
 		const authorizations = [
 			undefined,
-			await sign(account, { nonce: 1 }),
-			await sign(account, { chainId: 0 }),
+			await signAuthorization(account, { nonce: 1 }),
+			await signAuthorization(account, { chainId: 0 }),
 		];
 		for (const authorization of authorizations) {
 			expectRefusal(expect, await build(token, authorization), "UNSUPPORTED_DELEGATION", details);
@@ -130,7 +130,10 @@ test.concurrent("a wallet that changes to another provider between build and sub
 	const [leaving, left] = await Promise.all([funded(), funded()]);
 	await delegateWallet(origin, left);
 	const [first, second] = await Promise.all([
-		buildOp(client, { geoQuoteToken: await quoteToken(leaving), authorization: await sign(leaving) }),
+		buildOp(client, {
+			geoQuoteToken: await quoteToken(leaving),
+			authorization: await signAuthorization(leaving),
+		}),
 		buildOp(client, { geoQuoteToken: await quoteToken(left) }),
 	]);
 	await Promise.all([
@@ -153,13 +156,13 @@ test.concurrent("a wallet that is delegated to us already may send any authoriza
 	const geoQuoteToken = await quoteToken(account);
 	const plain = await buildOp(client, { geoQuoteToken });
 	for (const stale of [
-		await sign(account),
-		await sign(account, { chainId: 0, nonce: 9 }),
-		await sign(penniless()),
+		await signAuthorization(account),
+		await signAuthorization(account, { chainId: 0, nonce: 9 }),
+		await signAuthorization(penniless()),
 	]) {
 		expect((await build(geoQuoteToken, stale)).body).toMatchObject({ geoOpHash: plain.geoOpHash });
 	}
-	const stale = (await build(geoQuoteToken, await sign(account))).body as BuildResponse;
+	const stale = (await build(geoQuoteToken, await signAuthorization(account))).body as BuildResponse;
 	const { swapId } = (await submit(account, stale)).body as { swapId: string };
 	expect((await waitForSwap(client, swapId)).status).toBe("settled");
 });

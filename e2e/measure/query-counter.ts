@@ -2,18 +2,19 @@ import { once } from "node:events";
 import { type AddressInfo, connect, createServer, type Socket } from "node:net";
 import { pipeline } from "node:stream";
 
-/** Number of executions of each SQL statement. */
+/** Number of executions, by the text of the SQL statement. */
 export type QueryCounts = Record<string, number>;
 
 export type QueryCounter = {
-	/** The database's URL through the counter. */
+	/** The database's URL, with the counter's host and port. */
 	url: string;
 	counts: () => QueryCounts;
 	stop: () => Promise<void>;
 };
 
 /**
- * Forwards PostgreSQL's protocol to a server, byte by byte as it comes, and counts the statements that clients send.
+ * Starts a proxy in front of a PostgreSQL server. It forwards all bytes unchanged and counts the statements that clients
+ * execute. It reads the protocol in plain text, so clients must not use TLS.
  */
 export async function startQueryCounter(databaseUrl: string): Promise<QueryCounter> {
 	const target = new URL(databaseUrl);
@@ -49,13 +50,13 @@ export async function startQueryCounter(databaseUrl: string): Promise<QueryCount
 }
 
 /**
- * Reads the messages of one client: a simple query ("Q") has the statement, a bind ("B") names one that was parsed
- * ("P").
+ * Returns a function that reads the bytes of one client, and calls `onStatement` for each execution. A simple query
+ * ("Q") contains the statement. A parse ("P") gives a statement a name, and a bind ("B") executes it by that name.
  */
 function statementReader(onStatement: (sql: string) => void): (chunk: Buffer) => void {
 	const parsed = new Map<string, string>();
 	let rest: Buffer = Buffer.alloc(0);
-	// The startup message, which comes first, has no type.
+	// Each message begins with a byte for its type, except the first, the startup message.
 	let typeBytes = 0;
 	return (chunk) => {
 		rest = Buffer.concat([rest, chunk]);
@@ -65,6 +66,7 @@ function statementReader(onStatement: (sql: string) => void): (chunk: Buffer) =>
 			const [first = "", second = ""] = rest.toString("utf8", typeBytes + 4, end).split("\0", 2);
 			if (type === "Q") onStatement(first);
 			else if (type === "P") parsed.set(first, second);
+			// A name that was never parsed is counted as it is; the server answers it with an error.
 			else if (type === "B") onStatement(parsed.get(second) ?? second);
 			rest = rest.subarray(end);
 			typeBytes = 1;
