@@ -8,37 +8,42 @@ import { type Meter, type Sample, sample } from "../../telemetry/meter.ts";
 import { type ChainPace, createUnendedCounts, type UnendedCount } from "./count-unended.ts";
 import { readVitals, type Vitals } from "./read-vitals.ts";
 
-/** The database is asked once in this time at most, however often and by however many metrics are read. */
+/** Scrapes within this time after a reading share its result, so that frequent scrapes do not load the database. */
 const maxAgeMs = 5_000;
 
+/** The help text of each metric, as a scrape shows it. */
 const gauges = {
 	geoswap_swaps_pending: "Swaps that have not ended, by stage and route",
 	geoswap_swaps_stuck:
 		"Swaps that have not ended and have made no progress for longer than their chains should take",
-	geoswap_swap_overdue_seconds: "How long the most overdue swap has been due",
-	geoswap_stock_tokens: "Stock of the vault, in whole tokens",
-	geoswap_stock_reserved_tokens: "Part of the stock that is reserved for swaps, in whole tokens",
+	geoswap_swap_overdue_seconds: "How long the swap that has been due longest has been due",
+	geoswap_stock_tokens: "Balance of the vault, from which swaps are paid out, in whole tokens",
+	geoswap_stock_reserved_tokens: "Part of the vault's balance that is reserved for swaps, in whole tokens",
 	geoswap_stock_outflow_tokens: "Amount that may leave the vault now under its hourly cap, in whole tokens",
 	geoswap_exposure_usd:
-		"Value that is delivered, or about to be, while its input has not been released to us",
-	geoswap_exposure_cap_usd: "Limit of the exposure. Nothing more is delivered above it",
-	geoswap_follower_update_age_seconds: "Time since the follower last processed a new block of the chain",
-	geoswap_follower_block_age_seconds: "Age of the newest block that the follower has processed",
-	geoswap_follower_unfinal_blocks: "Blocks between the newest one and the newest final one",
-	geoswap_attester_heartbeat_age_seconds: "How long ago an attester signed that it sees the chain",
-	geoswap_jobs: "Jobs of lanes and attesters that are not done",
-	geoswap_job_oldest_seconds: "How long the oldest of these jobs has been in its state",
-	geoswap_transactions_unfinal: "Transactions that are signed and not in a final block yet",
-	geoswap_transaction_oldest_seconds: "How long ago the oldest of them was signed",
+		"Value of inputs from the chain whose outputs are delivered or about to be, and that are not released to the vault (unreleased); the part whose deposit is not final (unfinal)",
+	geoswap_exposure_cap_usd:
+		"Configured cap of geoswap_exposure_usd; for unreleased, per attester set. Deliveries that would exceed it wait",
+	geoswap_follower_update_age_seconds: "Time since a new block of the chain was last processed",
+	geoswap_follower_block_age_seconds: "Age of the newest block of the chain that was processed",
+	geoswap_follower_unfinal_blocks: "Blocks from the newest final one to the newest one that was processed",
+	geoswap_attester_heartbeat_age_seconds: "Time since an attester last signed that it sees the chain",
+	geoswap_jobs:
+		"Jobs that are not done: unattested waits for attesters, queued for a lane to sign its transaction, sent for a block",
+	geoswap_job_oldest_seconds: "How long the oldest job that is not done has been in its state",
+	geoswap_transactions_unfinal: "Signed transactions that are in no final block",
+	geoswap_transaction_oldest_seconds:
+		"Time since the oldest transaction that is in no final block was signed",
 	geoswap_unsettled_gas_native:
-		"Gas spent in the last day on swaps that were not settled, in the chain's native token",
+		"Network costs of the last day for swaps that were refunded or failed, in the chain's native token",
 } as const;
 
+/** `unreleased`: the caller has a final status, and the input is not finally released or refunded. */
 const stages = [...swapStages, "unreleased"];
 
 type NamedSample = Sample<keyof typeof gauges>;
 
-/** Publishes what the database knows of swaps, money, chains and attesters. */
+/** Publishes metrics about swaps, money, chains and attesters that are read from the database. */
 export function watchDatabase({
 	meter,
 	config,
@@ -47,7 +52,7 @@ export function watchDatabase({
 }: {
 	meter: Meter;
 	config: Pick<Config, "chains">;
-	/** A pool of its own: nothing that a swap waits for may wait for this. */
+	/** A pool of its own, so that these queries never delay a swap. */
 	db: Database;
 	nowMs: () => Milliseconds;
 }): void {
@@ -97,7 +102,7 @@ function samplesOf(vitals: Vitals, chains: readonly WatchedChain[]): NamedSample
 			];
 		}),
 		...vitals.heartbeats.map(({ attester, chainId, secondsAgo }) => {
-			// An attester's address is an EVM one, whichever chain it sees.
+			// Attesters have EVM addresses, also those that watch Solana.
 			const labels = { attester: formatAddress(1, attester), chain: String(chainId) };
 			return sample("geoswap_attester_heartbeat_age_seconds", secondsAgo, labels);
 		}),
@@ -127,7 +132,7 @@ function swapSamples(swaps: readonly UnendedCount[]): NamedSample[] {
 		...swaps.map(({ count, stage, origin, destination }) =>
 			sample("geoswap_swaps_pending", count, { stage, origin, destination }),
 		),
-		// Every stage is always there: to an alert, an absent series looks like a healthy one.
+		// Every stage has a series, even at 0: an alert cannot tell an absent series from a healthy one.
 		...stages.map((stage) => {
 			const stuck = swaps.filter((swap) => swap.stage === stage).reduce((sum, swap) => sum + swap.stuck, 0);
 			return sample("geoswap_swaps_stuck", stuck, { stage });
@@ -139,7 +144,7 @@ function stockSamples({ stock }: Vitals, chains: readonly WatchedChain[]): Named
 	return stock.flatMap(({ chainId, token, balance, reserved, outflowAvailable }) => {
 		const assets = chains.find((chain) => chain.chainId === chainId)?.assets ?? [];
 		const asset = assets.find((candidate) => candidate.token === token);
-		// The token is no asset of the deployment any more: it is not sold.
+		// The token is no longer an asset of the deployment, so no swap is paid out in it.
 		if (!asset) return [];
 		const labels = { chain: String(chainId), token: asset.symbol };
 		return [
@@ -165,7 +170,7 @@ function exposureSamples(
 	];
 }
 
-/** Precise enough for a graph, not for a ledger. */
+/** Returns whole tokens as a number: precise enough for a graph, not for a ledger. */
 function whole(amount: bigint, decimals: number): number {
 	return Number(formatUnits(amount, decimals));
 }
