@@ -2,7 +2,7 @@ import { type Hex, hexToBytes } from "viem";
 import type { Database } from "../database/database.ts";
 import type { JobKind } from "../swap/facts/job.ts";
 
-/** The event that shows that a job is done. */
+/** The event that a job of each kind is for: the job is done once the chain has emitted it. */
 export const doneEvent: Record<JobKind, string> = {
 	open: "Opened",
 	fill: "Filled",
@@ -13,7 +13,7 @@ export const doneEvent: Record<JobKind, string> = {
 
 type OrderEvent = { name: string; orderId: Hex | undefined };
 
-/** Returns the jobs that these events show to be done, whoever sent the transactions. */
+/** Returns the jobs that these events complete, also if someone else sent the transaction. */
 export function doneJobs(events: readonly OrderEvent[]): { kind: string; orderId: Hex }[] {
 	return Object.entries(doneEvent).flatMap(([kind, name]) =>
 		events.flatMap((event) =>
@@ -22,7 +22,11 @@ export function doneJobs(events: readonly OrderEvent[]): { kind: string; orderId
 	);
 }
 
-/** Marks the jobs of these events as done, whoever sent the transactions. */
+/**
+ * Marks the jobs that these events complete as done, also if someone else sent the transaction. The events need not be
+ * final: if a reorg drops one, `undoJobs` reopens its job. Rows are locked in one order, so that two transactions that
+ * lock the same jobs cannot deadlock.
+ */
 export async function finishJobs(
 	db: Database,
 	{ chainId, events }: { chainId: number; events: readonly OrderEvent[] },

@@ -1,6 +1,10 @@
 import type { FastifyReply, FastifyRequest } from "fastify";
 
-/** Lets pages of the configured origins read the answer. Returns true if the request was only a preflight. */
+/**
+ * Sets the CORS headers that let web pages of the configured origins read the answer. Returns true if the request is a
+ * preflight of such a page, which asks only for these headers: the caller then sends the reply without a body, and no
+ * route runs.
+ */
 export function answerCors(
 	request: FastifyRequest,
 	reply: FastifyReply,

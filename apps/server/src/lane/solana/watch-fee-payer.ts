@@ -2,27 +2,32 @@ import { solanaNativeToken, toSolanaWord, type Wei } from "@geoswap/protocol";
 import { readSolanaWallet } from "../../chain/solana/read/read-solana-wallet.ts";
 import type { SolanaLane } from "./solana-lane.ts";
 
-/** Enough for some fifty transactions that make a marker each. */
+/**
+ * 0.1 SOL. A fill, void, release or refund creates a marker, an account that keeps its order from being decided twice.
+ * The fee payer deposits about 0.002 SOL of rent for each, so this is enough for nearly fifty markers.
+ */
 const enoughLamports = 100_000_000n;
-const remindAfterMs = 60_000;
+const logEveryMs = 60_000;
 
-export type FeePayerFunds = { lamports: Wei; isPoor: boolean };
+export type FeePayerFunds = {
+	/** The fee payer's balance. `Wei` is the smallest unit of a chain's native token, on Solana the lamport. */
+	lamports: Wei;
+	/** True if the balance is below 0.1 SOL. */
+	isPoor: boolean;
+};
 
-/** Returns a function that reads the fee payer's lamports, and tells the operator once a minute if it needs more. */
+/** Returns a function that reads the fee payer's balance. If it is low, an error is logged, at most once a minute. */
 export function watchFeePayer({ chain, feePayer, id, nowMs, log }: SolanaLane): () => Promise<FeePayerFunds> {
-	let toldAtMs = Number.NEGATIVE_INFINITY;
+	let loggedAtMs = Number.NEGATIVE_INFINITY;
 	return async () => {
 		const { lamports } = await readSolanaWallet(chain, {
 			wallet: feePayer.address,
 			token: toSolanaWord(solanaNativeToken),
 		});
 		if (lamports >= enoughLamports) return { lamports, isPoor: false };
-		if (nowMs() - toldAtMs >= remindAfterMs) {
-			toldAtMs = nowMs();
-			log.error(
-				{ ...id, feePayer: feePayer.address, lamports },
-				"the fee payer runs out of SOL: send it more",
-			);
+		if (nowMs() - loggedAtMs >= logEveryMs) {
+			loggedAtMs = nowMs();
+			log.error({ ...id, feePayer: feePayer.address, lamports }, "the fee payer is low on SOL: send it more");
 		}
 		return { lamports, isPoor: true };
 	};
