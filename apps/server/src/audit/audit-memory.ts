@@ -24,7 +24,7 @@ export type AuditMemory = {
 	solanaOrders: Map<Hex, Order>;
 	/** Known findings. Those about records that are over are reported again: only a full audit examines these anew. */
 	found: Finding[];
-	/** The time at which books without breaches were read, and their newest posting. */
+	/** The time of the last audit that checked every chain and found no new breach, and the newest posting then. */
 	clean: { atMs: Milliseconds; lastPosting: bigint } | undefined;
 };
 

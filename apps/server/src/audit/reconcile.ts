@@ -38,7 +38,7 @@ export type ReconcileOptions = {
 	chains: readonly Parameters<typeof connectAuditedChain>[0][];
 	/** Undefined if Solana is not offered. */
 	solana?: Omit<Parameters<typeof connectAuditedSolana>[0], "earlierFeePayers"> | undefined;
-	/** Hashes of retired attester sets that orders still name. */
+	/** Hashes of retired attester sets. Orders may still reference them. */
 	earlierAttesterSets: readonly Hex[];
 	/** An earlier audit's memory: only what is undecided, or was decided since, is then audited. Updated by this call. */
 	memory?: AuditMemory | undefined;

@@ -34,7 +34,7 @@ export const evmTermsSchema = z.strictObject({
 	bundleWindowMs: z.int().nonnegative().default(50),
 	/** Most value that may be delivered elsewhere against inputs from here that are not released yet, per attester set. */
 	unreleasedCapUsd: z.number().positive().default(1_000_000),
-	/** Most of that value whose deposits are not final: what a reorg of this chain could cost. */
+	/** Most of that value with deposits that are not final. A reorg of this chain could cost that much. */
 	unfinalCapUsd: z.number().positive().default(250_000),
 });
 

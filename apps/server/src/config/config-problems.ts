@@ -9,7 +9,7 @@ const quoteSeconds = 30;
 /** Half of it is the lifetime of a quote; an op expires the other half before the open deadline. */
 const minOpenSeconds = 60;
 const maxOpenSeconds = 900;
-/** Seconds to send a transaction that the deadline still allows. */
+/** Time to send a transaction before its deadline. */
 const sendSeconds = 5;
 /** The escrow's limit, by the time of the opening block, less a margin: a chain's clock may be behind ours. */
 const maxRefundSeconds = 3 * 24 * 3_600 - 600;

@@ -86,7 +86,7 @@ export async function readPaymentFacts(db: Database, jobs: readonly Job[]): Prom
 		values: [
 			jobs.map(({ swapId }): SwapUuid => swapId),
 			jobs.map(({ orderId }) => hexToBytes(orderId)),
-			// Chain ids are passed as text: terms that somebody made up may name a chain that no column can hold.
+			// Chain ids are passed as text: forged terms may contain a number that is too large for a column.
 			jobs.map(({ order }) => String(order.originChainId)),
 		],
 	});

@@ -16,9 +16,9 @@ const isOut = `(s.kind in ('open', 'fill') and j.strikes + s.strikes >= ${maxStr
 	or j.payload->'op'->>'kind' = 'solana')`;
 
 /**
- * Strikes the jobs of a mined transaction that did not do them, once a block lies on top of it: each goes back to
- * travel alone, and an open or a fill is refused after some strikes. A job that was attested in a list needs signatures
- * for a list of its own. Returns their orders.
+ * Counts a failure (strike) for each job of a mined transaction without the job's event, once a block is on
+ * top of it. The job is queued again for a transaction of its own; an open or a fill is refused after some strikes.
+ * A job that was attested in a list needs new signatures for itself. Returns their orders.
  */
 export async function strikeJobs(
 	db: Database,

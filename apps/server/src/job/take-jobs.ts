@@ -11,15 +11,15 @@ import type { LaneId } from "./journal/lane-transactions.ts";
 export type LeasedJobs = {
 	/** The number of the lease, one of the lane's own. */
 	lease: number;
-	/** The jobs in the order in which they go. Empty if none of those that were taken can be read. */
+	/** The jobs, in the order of the queue. Empty if every leased job is malformed. */
 	jobs: Job[];
-	/** Jobs that were taken and cannot be read. They are no longer leased: see `setAside`. */
+	/** Jobs whose rows cannot be parsed. They are no longer leased: see `setAside`. */
 	malformed: MalformedJob[];
 	/** The lane's next nonce. */
 	nonce: number;
 	/** True if other jobs wait that can be tried now. */
 	hasMore: boolean;
-	/** The amount of its token that each open's wallet has yet to give, for all its orders that are not opened yet. */
+	/** For each open: the sum of the inputs of all unopened orders of its wallet in the same token. */
 	claims: Map<SwapUuid, bigint>;
 };
 
@@ -86,7 +86,8 @@ const hasMore = `coalesce((
  * as a whole come first, releases before refunds. If there is none, takes the job that goes first and those that can be
  * in one transaction with it: of its kind, for the same contract, one open per wallet, and none that travels alone.
  *
- * Skips jobs that another lane has, and a list of which another lane has any, since both would send all of it.
+ * Skips jobs that another lane has leased. Skips a whole list if another lane has leased any of its jobs, since both
+ * would send the complete list.
  */
 export async function takeBundle(
 	db: Database,

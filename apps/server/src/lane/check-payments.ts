@@ -33,8 +33,8 @@ const outcomes: Record<PaymentProblem, "hold" | JobReason> = {
 };
 
 /**
- * Lowers each fill to what its input is worth now, and returns a verdict on each payment that the facts in the store do
- * not justify. A job's own row proves nothing: otherwise, anyone who can write one, or forge the engine's messages,
+ * Lowers each fill to the current value of its input. Returns a verdict on each payment without sufficient facts in the
+ * store. A job's own row proves nothing: otherwise, anyone who can write one, or forge the engine's messages,
  * could make the vault pay.
  */
 export async function checkPayments(

@@ -14,7 +14,7 @@ import { recentSwapIds } from "../swap/record/recent-swap-ids.ts";
 import { entryPointGas } from "./entry-point-gas.ts";
 
 const dayMs = 86_400_000;
-/** Divisor for what a marker holds. It comes back after a month; until then the account that pays fees lacks it. */
+/** Divisor for a marker's rent. It is returned after a month; until then it is missing from the fee payer's balance. */
 const markerShare = 10n;
 /** Divisor for the cost of a refund: few of the swaps that nothing speaks against are refunded. */
 const undecidedShare = 10n;

@@ -2,7 +2,7 @@ import { type Command, CommanderError } from "commander";
 import { ConfigError } from "../config/config-error.ts";
 
 /**
- * Runs the command that the arguments name, of a program that throws instead of exiting, and prints what went wrong.
+ * Runs the command given by the arguments, and prints errors. The program must throw instead of exiting.
  * Returns the exit code; undefined if the command is done, or still runs, and has set its own code if it has one.
  */
 export async function runProgram(program: Command, args: readonly string[]): Promise<number | undefined> {

@@ -101,7 +101,7 @@ export async function lookAtSwaps(
 }
 
 /**
- * Reads the same about one swap, due or not, and locks nothing: for a person who wants to know what a round would do.
+ * Reads the same facts about one swap, due or not, without locks, so that a person can see what a round would do.
  * Returns undefined if no round looks at the swap any more.
  */
 export async function lookAtSwap(

@@ -14,7 +14,7 @@ import type { SwapChange } from "./write-swaps.ts";
 /** A swap, the facts about it, and the decision. */
 export type Decided = LookedAt & { wait: WaitBefore; decision: Decision };
 
-/** The changes to each table that a decision makes. */
+/** A decision's changes, by table. */
 export type Plan = {
 	decided: Decided;
 	heldBy: Hold | undefined;
@@ -184,7 +184,7 @@ function stateOf({ attested }: { attested: boolean }): "unattested" | "queued" {
 	return attested ? "unattested" : "queued";
 }
 
-/** Returns when to look again, and what the next round has to know. */
+/** Returns the time of the next round for the swap, and the state to keep for it. */
 function nextWait({ swap, facts, wait: before, decision }: Decided): NextWait {
 	const { fact, depositToSee, momentMs = Number.POSITIVE_INFINITY } = decision;
 	const isIdle = fact === before.fact;
@@ -225,7 +225,7 @@ function patienceOf({ timeoutMs }: Decision, idleRounds: number): number {
 	return Math.min(longestWaitMs, ms);
 }
 
-/** Removes heights that were reached when the facts were read: the decision already includes what follows from them. */
+/** Removes heights that were already reached when the facts were read: the decision has taken them into account. */
 function stillToCome({ head, finalized }: WaitFor, facts: Decided["facts"]): WaitFor {
 	const headOf = (chainId: number) =>
 		[facts?.origin, facts?.destination].find((known) => known?.chainId === chainId);

@@ -4,7 +4,7 @@ import { type PolicyConfig, swapPolicy } from "../swap/decide/swap-policy.ts";
 import type { Look } from "./look-at-swaps.ts";
 import { type Plan, planChanges } from "./plan-changes.ts";
 
-/** Time until the next look if it cannot be decided yet what to do. */
+/** Time until the next round if one of the swap's chains is not followed yet, or not configured. */
 const blindMs = 10_000;
 
 /** Decides what to do about a swap, and returns what to write for it. Throws if the swap's facts cannot be read. */

@@ -6,8 +6,8 @@ import type { ChainEvents } from "../read/read-chain-events.ts";
 import type { Finding, TokenReport } from "../read/report.ts";
 
 /**
- * I1 and I2: escrows and vaults hold at a block what orders and books account for. Only tokens that the service offers
- * are checked: anyone may open an order with a token of their own, whose answers are arbitrary.
+ * I1 and I2: at a given block, the balances of escrows and vaults match the orders and the books. Checks only tokens of
+ * the deployment: anyone may open an order with a token of their own, which can report any balance.
  */
 export async function checkBalances(
 	chain: AuditedChain,

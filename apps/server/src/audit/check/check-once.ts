@@ -2,7 +2,10 @@ import { fromSwapKey, isSolana, spareSwapUuid } from "@geoswap/protocol";
 import type { AuditedSwap, Books } from "../read/read-books.ts";
 import type { Finding } from "../read/report.ts";
 
-/** I11: an order has one swap, whose id is the one that the order names; a nonce has one set of jobs, and one lands. */
+/**
+ * I11: each order has one swap, and the order contains that swap's id. All transactions with the same nonce are for the
+ * same jobs, and only one of them lands.
+ */
 export function checkOnce(
 	swaps: readonly AuditedSwap[],
 	{ doubled, nonces }: Pick<Books, "doubled" | "nonces">,

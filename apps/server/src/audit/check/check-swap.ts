@@ -9,7 +9,7 @@ import type { Finding, Invariant } from "../read/report.ts";
  */
 const graceSeconds = 3_600;
 
-/** I8, I9 and I14: callers were told what the chains say. Outcomes that are not final yet are not judged. */
+/** I8, I9 and I14: the status that callers see matches the chains. Outcomes that are not final yet are not judged. */
 export function checkSwap(
 	{ id, orderId, order, status, isEnded, deliveredAmount }: AuditedSwap,
 	{
@@ -73,8 +73,7 @@ export function checkSwap(
 	const isPendingLate =
 		nowMs / 1_000 > Math.max(Number(refundAfter), workingSinceMs / 1_000) + graceSeconds &&
 		[bookedAt.origin, bookedAt.destination].every((at) => at === undefined || at > refundAfter);
-	// A refund that is a credit is pending until somebody claims it, and so is one that the wallet itself holds up, however
-	// long that takes.
+	// A refund may stay pending for any time if it is a credit that nobody has claimed, or if the wallet itself blocks it.
 	const isCredited = history?.refunded[0]?.paid === false;
 	expect(
 		status !== "pending" || !isPendingLate || isCredited || isOwed,

@@ -97,8 +97,8 @@ export async function holdingOf(
 }
 
 /**
- * Returns the balance of each of our accounts at one final slot, `minSlot` or later. Reports a breach for accounts that
- * somebody else can take from, which a balance does not show.
+ * Returns the balance of each of our accounts at one final slot, `minSlot` or later. Reports a breach if
+ * somebody else can withdraw from an account: its balance does not show that.
  */
 export async function finalHoldings(
 	{ rpc, deployment, accounts }: AuditedSolana,

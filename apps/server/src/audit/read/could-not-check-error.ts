@@ -10,7 +10,7 @@ export class CouldNotCheckError extends Error {
 		this.what = what;
 	}
 
-	/** Returns the answer, or throws an error that names who did not give it. */
+	/** Returns the result of `asking`. If it fails, throws an error that names the database or chain. */
 	static async unless<T>(what: string, asking: Promise<T>): Promise<T> {
 		try {
 			return await asking;

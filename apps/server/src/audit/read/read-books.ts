@@ -30,9 +30,9 @@ export type Books = {
 	swaps: AuditedSwap[];
 	/** Orders of swaps that have not ended: those that are delivered, and those that are decided, in any block. */
 	events: { filled: Set<Hex>; decided: Set<Hex> };
-	/** Deposits that a second provider has, by order and block. */
+	/** Deposits that a second provider has confirmed, by order and block. */
 	sightings: Set<string>;
-	/** Orders that several swaps have. */
+	/** Orders with more than one swap. */
 	doubled: { orderId: Hex; swapIds: string[] }[];
 	nonces: { checked: number; wrong: WrongNonce[] };
 };
@@ -43,7 +43,7 @@ type WrongNonce = { chainId: number; relayer: string; nonce: string; sets: numbe
 export type SolanaBooks = {
 	/** Everything up to this slot is in the balances with which the books began. */
 	openingSlot: number;
-	/** All fee payers that there ever were. */
+	/** All current and former fee payers. */
 	feePayers: SolanaAddress[];
 	/** Signatures of the transactions that lanes have recorded. */
 	written: Set<Hex>;
@@ -321,7 +321,7 @@ export function stockKey(chainId: number, token: Address): string {
 	return `${chainId}:${token.toLowerCase()}`;
 }
 
-/** Names a deposit that a second provider was found to have. */
+/** Returns the key of a deposit in `sightings`. */
 export function sightingKey({ orderId, blockNumber }: { orderId: string; blockNumber: number }): string {
 	return `${orderId}:${blockNumber}`;
 }

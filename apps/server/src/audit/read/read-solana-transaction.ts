@@ -21,12 +21,12 @@ export type SolanaTransaction = {
 	isFailed: boolean;
 	fee: bigint;
 	feePayer: SolanaAddress;
-	/** Markers of our keys that it made, and accounts that it closed. */
+	/** Markers of our keys created by the transaction, and accounts closed by it. */
 	made: MadeMarker[];
 	closed: SolanaAddress[];
-	/** Token accounts that it made, markers included. */
+	/** Token accounts created by the transaction, markers included. */
 	madeAccounts: SolanaAddress[];
-	/** The order that it names. */
+	/** The order id in its memo. */
 	memo: Hex | undefined;
 	/** Per escrow account: the wallet that paid in, and from which of its accounts. */
 	sources: Map<SolanaAddress, PaymentSource>;

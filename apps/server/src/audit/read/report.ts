@@ -75,7 +75,7 @@ export type ChainReport = {
 
 /** A delivery whose input the service does not get: it was refunded, or its chain dropped it for good. */
 export type Loss = {
-	/** The chain that the input was to come from. */
+	/** The origin chain. */
 	chainId: number;
 	orderId: Hex;
 	kind: "delivered-and-refunded" | "delivered-without-deposit";

@@ -19,9 +19,9 @@ import type { MadeMarker } from "./solana-markers.ts";
 export type SolanaEvents = {
 	/** The events, in the form in which contracts of other chains emit them. */
 	events: ChainEvents;
-	/** Transactions that did something else with our money than their order says. */
+	/** Transactions whose payments differ from the terms of their order. */
 	breaches: Finding[];
-	/** The number of decided orders whose terms neither the books nor any chain that was read has. */
+	/** The number of decided orders with unknown terms: they are neither in the books nor on any audited chain. */
 	unknownDecisions: number;
 	/** Transfers into or out of escrow and vault that belong to no known order. */
 	unattributed: {

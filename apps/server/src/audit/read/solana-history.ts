@@ -13,7 +13,7 @@ export type SolanaHistory = {
 	gifts: ReadonlyMap<SolanaAddress, readonly SolanaGift[]>;
 	/** Gifts up to this slot are added up, and dated at it. */
 	giftsMergedAt: number;
-	/** How many transactions of others were read, once for each of our addresses that they name. */
+	/** How many transactions of others were read. One that names several of our addresses counts once for each. */
 	strangers: number;
 	/** How many of those cannot be decoded. */
 	undecodable: number;

@@ -17,7 +17,7 @@ export type SolanaSpending = {
 /** Transactions of fee payers that are not in the books, because a restored database has forgotten them. */
 export type ForgottenSpending = {
 	transactions: number;
-	/** Their cost: fees, and the lamports in the accounts that they made. */
+	/** Their cost: fees, and the lamports that they put into new accounts. */
 	lamports: Wei;
 	/** Any other lamports that left fee payers by them. */
 	taken: bigint;

@@ -120,7 +120,10 @@ const left: Record<Exclude<keyof BlockRow, "finalized" | "finalizedBefore" | "bo
 		where (s.balance, s.outflow_available) is distinct from (n.balance, n.available))`,
 };
 
-/** Returns SQL that moves the head and writes the block, its events, the jobs that these finish, and what was mined. */
+/**
+ * Returns SQL that moves the head and writes the block and its events. It also marks the jobs that the events complete
+ * as done, and our transactions in the block as mined.
+ */
 function blockStatement(condition: string): string {
 	const names = new RegExp(Object.keys(left).join("|"), "g");
 	const written = condition.replace(names, (name) => left[name as keyof typeof left]);

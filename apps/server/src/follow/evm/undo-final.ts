@@ -8,8 +8,8 @@ import { undoFinalBlocks } from "./undo-final-blocks.ts";
 const blocksAtOnce = 20;
 
 /**
- * Goes back below the final block, to the last block with events of ours that the chain still has, and takes back what
- * followed from all blocks above it.
+ * Goes back below the final block, to the last block with events of ours that is still on the chain. Undoes the effects
+ * of all blocks above it.
  */
 export async function undoFinal({
 	chain,

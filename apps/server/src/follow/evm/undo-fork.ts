@@ -14,7 +14,7 @@ export class FinalityBrokenError extends Error {
 	}
 }
 
-/** Goes back to the last block that the chain still has. Returns the orders that lost an event. */
+/** Goes back to the last followed block that is still on the chain. Returns the orders that lost an event. */
 export async function undoFork({
 	chain,
 	pool,

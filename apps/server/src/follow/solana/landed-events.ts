@@ -21,8 +21,8 @@ type OrderWork = Exclude<WatchedWork, { kind: "close" }>;
 type Side = "vault" | "escrow";
 
 /**
- * Returns what a transaction of ours did, from what it changed and not from what it was meant to do: the events that
- * contracts would have emitted on an EVM chain, and what it cost in lamports beside its fee. Empty if it failed.
+ * Returns the events that contracts would have emitted for this transaction on an EVM chain, and its cost in lamports
+ * beside the fee. They are derived from its balance changes, not from its purpose. Empty if the transaction failed.
  */
 export async function landedEvents({
 	deployment,

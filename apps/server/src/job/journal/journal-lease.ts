@@ -13,7 +13,7 @@ import {
 	unnestTransactions,
 } from "./lane-transactions.ts";
 
-/** A change to a leased job that is not sent. If it is empty, the job waits as it did before. */
+/** A change to a leased job that is in no transaction. If it is empty, the job is queued again as it was. */
 export type JobChange = {
 	refuse?: JobReason;
 	/** The block before which it is not tried again. */
@@ -23,14 +23,14 @@ export type JobChange = {
 	strikes?: 0 | 1;
 };
 
-/** A leased job, and the transaction that does it, or otherwise the change to it. */
+/** A leased job with its signed transaction, or with a change if it has none. */
 export type LeasedOutcome = {
-	/** The change to the job if no transaction does it. */
+	/** Applied if the job is in no transaction. */
 	change: JobChange;
 } & (
 	| {
 			job: Job;
-			/** The transaction that does it; absent if none does. */
+			/** The job's signed transaction; absent if it has none. */
 			hash?: Hex | undefined;
 			/** The proof of the facts that justified the payment when it was checked. */
 			proof?: PaymentProof | undefined;
@@ -51,8 +51,8 @@ export type Journalled =
  * changes the other jobs. Makes the swaps of refused jobs due.
  *
  * Journals all transactions or none. It does so if the lease has neither ended nor been taken over, each of its jobs is
- * as it was taken, the facts that justified each payment still hold, and the lane's next nonce is the one that was
- * signed with. The row of the lane is locked for that, so two runs of one lane never journal the same nonce.
+ * unchanged, the facts that justified each payment still hold, and the transactions were signed with the lane's next
+ * nonce. The row of the lane is locked for that, so two runs of one lane never journal the same nonce.
  */
 export async function journalLease(
 	db: Database,

@@ -15,7 +15,7 @@ export type LaneTransaction = {
 	attempt: number;
 	hash: Hex;
 	raw: Hex;
-	/** A cancel uses up the nonce and does nothing. A close gives back what old markers hold. */
+	/** A cancel uses up the nonce and does nothing. A close returns the rent of old markers. */
 	kind: JobKind | "cancel" | "close";
 	jobs: LaneTransactionJob[];
 	/** Addresses of the markers that a close closes. */
@@ -198,7 +198,7 @@ export async function endLaneTransaction(db: Database, lane: LaneId, nonce: numb
 	return (rowCount ?? 0) > 0;
 }
 
-/** Requeues the jobs of a transaction of which the chain took no attempt, so that other lanes can do them. */
+/** Requeues the jobs of a transaction if the chain accepted none of its attempts, so that other lanes can do them. */
 export async function giveBackUnsent(db: Database, lane: LaneId, nonce: number): Promise<void> {
 	await db.query(
 		`${requeueSentJobs} and not exists (select from lane_transactions

@@ -13,7 +13,10 @@ const headroomGas: Record<Exclude<JobKind, "open">, bigint> = {
 	refund: 200_000n,
 };
 
-/** Returns a transaction's gas limit, from what its simulation used. Refunds hide up to a fifth of what it needs. */
+/**
+ * Returns a transaction's gas limit, from the gas used in its simulation. That is after gas refunds, which are up to a
+ * fifth of the gas that the transaction needs.
+ */
 export function bundleGas(jobs: readonly Job[], { gasUsed }: { gasUsed: bigint }): bigint {
 	const [first] = jobs;
 	if (first && first.kind !== "open") return (gasUsed * 13n) / 10n + headroomGas[first.kind];

@@ -4,8 +4,8 @@ import type { Job } from "../../swap/facts/job.ts";
 import type { Lane } from "./lane.ts";
 
 /**
- * Returns the opens whose wallets do not hold all that their unopened orders will take: any of these may fail, and for
- * a bundle that fails we pay, and the others in it are delayed. Makes one call to the chain for all of them.
+ * Returns the opens whose wallets hold less than the inputs of all their unopened orders. Any of these opens may fail.
+ * A failed bundle costs us gas and delays the other opens in it. Makes one call to the chain for all wallets.
  */
 export async function findUnproven(
 	{ chain }: Pick<Lane, "chain">,

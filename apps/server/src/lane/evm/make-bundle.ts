@@ -9,7 +9,7 @@ import type { Lane } from "./lane.ts";
 /** The parts of a transaction for some jobs, which are all of one kind and for one contract. */
 export type Draft = { bundle: Bundle; authorizationList?: SignedAuthorization[] };
 
-/** The list that attesters signed. It may name more orders than there are jobs left to do. */
+/** A list of orders with the attesters' signatures over all of them. Some of the orders may be done already. */
 export type AttestedOrders = { orders: Order[]; attestation: Attestation };
 
 export async function makeBundle(

@@ -171,7 +171,7 @@ async function replace(
 	{ transaction, head, why }: Offer & { why: "stuck" | "unsent" | "refused" | "unacceptable" },
 ): Promise<LaneTransaction> {
 	const { id, account, policy, pool, nowMs } = lane;
-	// The old signature is left out: otherwise it would be part of what is signed.
+	// The old signature is left out, so that it does not become part of the signed bytes.
 	const { r: _, s: __, v: ___, yParity: ____, ...before } = parseTransaction(transaction.raw);
 	const { maxFeePerGas } = transaction;
 	const feesBefore = { maxFeePerGas, maxPriorityFeePerGas: before.maxPriorityFeePerGas ?? 0n };
@@ -206,7 +206,8 @@ async function replace(
 		sentAtBlock: head.number,
 	};
 	const [signed] = await insertAttempts(pool, id, [replacement], { strikesJobs: isHopeless });
-	// The nonce was settled meanwhile, or another run replaced it: these bytes must not be sent, and the old do no harm.
+	// The nonce was settled meanwhile, or another run replaced the transaction. The replacement must not be sent; sending
+	// the old transaction again does no harm.
 	if (!signed) return transaction;
 	void traceTransaction(lane, signed, { name: "transaction signed", startMs });
 	return signed;

@@ -5,12 +5,12 @@ import type { Row } from "../../database/rows.ts";
 import type { JobKind } from "../../swap/facts/job.ts";
 
 export type AttestedBatch = {
-	/** In the order in which the attesters signed them. */
+	/** In the order of the signed list. */
 	orders: Order[];
 	attestation: { threshold: bigint; attesters: Address[]; signatures: Hex[] };
 };
 
-/** Reads the whole list that attesters signed. Returns undefined if one of its orders is no longer known. */
+/** Reads a list of orders with the attesters' signatures. Returns undefined if one of its orders is no longer known. */
 export async function readAttestedBatch(
 	db: Database,
 	{ attestationId, kind }: { attestationId: string; kind: JobKind },

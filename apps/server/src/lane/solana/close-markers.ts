@@ -90,7 +90,7 @@ async function sign(
 	return undefined;
 }
 
-/** Returns the markers that the chain has as the store says. A missing one would make the transaction fail for all. */
+/** Returns the markers that still exist, with the owner in the store. A missing one would make the transaction fail. */
 async function standing(lane: SolanaLane, due: readonly Marker[]): Promise<Marker[]> {
 	const sides = await Promise.all(
 		(["vault", "escrow"] as const).map(async (base) => {

@@ -16,8 +16,8 @@ export function isAnyCapped(lane: SolanaLane, payouts: readonly Payout[]): boole
 
 /**
  * Returns the payouts beyond the cap on what may leave the vault in an hour; a vault on an EVM chain refuses them
- * itself. Counts what has left, payouts that were signed and not seen to land, and the payouts before it in the list.
- * Lanes count one at a time, until the end of the database transaction that journals what they signed.
+ * itself. Counts earlier payouts of the last hour, signed payouts that have not landed yet, and the payouts before it
+ * in the list. Only one lane counts at a time: it holds a lock until its signed transactions are in the journal.
  */
 export async function payoutsAboveCap(
 	db: Database,

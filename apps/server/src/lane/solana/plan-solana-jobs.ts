@@ -141,7 +141,7 @@ function planPayout(
 	return { do: "sign", draft: { kind: "fill", job, amount, createsAccount } };
 }
 
-/** Reads what the vault can pay. Its own address must keep its rent. */
+/** Reads the vault's payable balances. Its own address must keep its rent. */
 async function readStock({ chain }: SolanaLane): Promise<Map<Hex, bigint>> {
 	const { vault } = await readHoldings(chain, { commitment: "confirmed" });
 	const stock = new Map(vault);
@@ -149,7 +149,7 @@ async function readStock({ chain }: SolanaLane): Promise<Map<Hex, bigint>> {
 	return stock;
 }
 
-/** Reads the wallet that the job pays; undefined if it pays nobody but ourselves. */
+/** Reads the recipient of a fill or refund; undefined for other jobs, which pay only the service. */
 async function readReceiver({ chain }: SolanaLane, job: Job): Promise<Receiver | undefined> {
 	if (job.kind !== "fill" && job.kind !== "refund") return undefined;
 	const wallet = fromSolanaWord(job.kind === "fill" ? job.order.recipient : job.order.wallet);
@@ -163,8 +163,8 @@ function tokenOf({ kind, chainId, order }: Job): Hex {
 type Side = "vault" | "escrow";
 
 /**
- * Returns the keys whose markers decide what the job is for. Within Solana the vault's marker decides everything,
- * except that earlier versions voided an order with it and then made the escrow's marker for the refund.
+ * Returns the keys whose markers show that the job's order is decided. Within Solana that is the vault's marker; but
+ * earlier versions created it to void an order, and then the escrow's marker for the refund.
  */
 function sidesOf({ kind, order }: Job): Side[] {
 	if (kind === "open") return [];
@@ -172,7 +172,7 @@ function sidesOf({ kind, order }: Job): Side[] {
 	return isWithinSolana(order) ? ["escrow", "vault"] : ["escrow"];
 }
 
-/** Reads which of the jobs have an order that is decided, by its markers and by the transactions that made them. */
+/** Finds the jobs whose orders are decided already, from the orders' markers and the transactions that created them. */
 async function readDecisions(
 	{ chain, log, id, pool }: SolanaLane,
 	jobs: readonly Job[],

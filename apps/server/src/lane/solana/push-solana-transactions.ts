@@ -14,7 +14,7 @@ import type { SolanaLane } from "./solana-lane.ts";
 /** About two seconds. Nodes silently drop transactions that they could not forward. */
 const offerAgainAfterSlots = 5;
 
-/** Sends transactions again that were not seen to land, and gives up those that never can. Returns the latter. */
+/** Sends transactions that have not landed again. Gives up and returns those that can no longer land. */
 export async function pushSolanaTransactions(
 	lane: SolanaLane,
 	{ open, head }: Pick<LaneView, "open" | "head">,

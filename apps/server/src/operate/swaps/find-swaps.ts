@@ -20,7 +20,7 @@ export type SwapKey =
 
 const dayMs = 86_400_000;
 
-/** Parses what a person copied from an answer, a log or an explorer. Throws if it is nothing that names a swap. */
+/** Parses an id, hash or address that a person copied from somewhere. Throws if it cannot identify a swap. */
 export function parseSwapKey(text: string): SwapKey {
 	const uuid = fromSwapId(text);
 	if (uuid) return { kind: "swap", uuid };
@@ -41,7 +41,7 @@ export function parseSwapKey(text: string): SwapKey {
 	);
 }
 
-/** Returns the swaps that a key names, newest first. `days`: how far back the swaps of an address are looked for. */
+/** Returns the swaps with this key, newest first. For an address, only those of the last `days` days. */
 export async function findSwaps(
 	db: Database,
 	key: SwapKey,

@@ -4,7 +4,10 @@ import type { Database } from "../../database/database.ts";
 /** How long a chain takes, by its configuration. */
 export type ChainPace = { chainId: number; openSeconds: Seconds; finalitySeconds: Seconds };
 
-/** Swaps that have not ended, by stage; `unreleased` if the caller's side is decided and ours is not. */
+/**
+ * Swaps that have not ended, by stage. `unreleased`: the caller has a final status, and the input is not finally
+ * released or refunded.
+ */
 export type UnendedCount = {
 	stage: string;
 	origin: string;

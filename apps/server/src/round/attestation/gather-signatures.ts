@@ -27,8 +27,8 @@ type Question = {
 type Answers = { signatures: Hex[]; refusals: Map<AttesterClient, ReadonlySet<Hex>> };
 
 /**
- * Returns signatures of enough attesters over one list of orders, in the order in which the escrow wants them;
- * undefined if too few sign. Orders that they refuse are left out of the list.
+ * Returns signatures of enough attesters over one list of orders, in the order that the escrow requires; undefined if
+ * too few sign. If attesters refuse an order, it is left out of the list.
  */
 export async function gatherSignatures(question: Question): Promise<Gathered | undefined> {
 	const { set } = question;

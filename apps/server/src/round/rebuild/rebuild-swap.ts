@@ -21,8 +21,8 @@ type RebuildOutcome =
 
 /**
  * Creates a swap for an order that is open on its chain and has none: without an account, and without an op, so that it
- * is never filled. Nothing is reserved for it. If another order's swap has the id that it names, it gets an id of its
- * own.
+ * is never filled. Nothing is reserved for it. If the swap id in the order is already another order's, it gets a
+ * new one.
  */
 export async function rebuildSwap(
 	pool: DatabasePool,

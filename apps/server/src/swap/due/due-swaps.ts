@@ -7,8 +7,8 @@ const newOpen = "10 seconds";
 
 /**
  * Returns the swaps that are due, the longest due first, and the chains with an op that was just submitted. A swap is
- * due from its time on, and once a chain has reached a height that it waits for. Heights are compared here, so that
- * nobody has to mark the swap.
+ * due once its time has come, or once a chain has reached the height for which it waits. This query compares the
+ * heights, so no process has to mark the swap.
  */
 export async function readDueSwaps(
 	db: Database,

@@ -3,7 +3,7 @@ import type { Address } from "viem";
 
 export type AttestersWanted = {
 	attesters: readonly Address[];
-	/** The chains that they must see. */
+	/** The chains of which each attester must have recent heartbeats. */
 	chainIds: readonly number[];
 	/** Maximum age of a heartbeat. */
 	heartbeatSeconds: Seconds;

@@ -10,7 +10,7 @@ export type JobState =
 	| "unattested"
 	/** Waits for a lane. */
 	| "queued"
-	/** Is in a transaction that was signed. */
+	/** Is in a signed transaction. */
 	| "sent"
 	/** Its event is on the chain. */
 	| "done"

@@ -251,7 +251,7 @@ function reversePath(path: Hex): Hex {
 	return concat([token(pools), ...backward.flatMap((i) => [fee(i), token(i)])]);
 }
 
-/** Returns the rungs below the first size that the pools could not answer: above it nothing is known. */
+/** Returns the rungs before the first size without a quote: from that size on, nothing is known. */
 function answeredRungs(rungs: Rung[]): Rung[] {
 	const dry = rungs.findIndex(({ output }) => output === 0n);
 	return dry === -1 ? rungs : rungs.slice(0, dry);

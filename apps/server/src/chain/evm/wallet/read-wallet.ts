@@ -22,7 +22,7 @@ export type UnopenedOrder = { orderId: Hex; escrow: Address; amount: Amount };
 
 export type WalletReading = {
 	delegation: WalletDelegation;
-	/** The wallet's balance of the input token, less what its other orders have yet to take. */
+	/** The wallet's balance of the input token, less the inputs of its other unopened orders. */
 	available: Amount;
 	/** The amount of the input token that the escrow may already take. */
 	allowance: bigint;

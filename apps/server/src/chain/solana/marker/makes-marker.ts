@@ -25,7 +25,7 @@ export function makesMarker(landed: Landed, marker: Marker & { owner: SolanaAddr
 	return madeMarkerOwner(landed, marker) === marker.owner;
 }
 
-/** Returns the owner of the order's marker of this base that the transaction made; undefined if it made none. */
+/** Returns the owner of the marker that the transaction created for this order and base; undefined if there is none. */
 export function madeMarkerOwner(landed: Landed, { base, orderId }: Marker): SolanaAddress | undefined {
 	if (landed.isFailed || !landed.message.signers.includes(base)) return undefined;
 	const seed = markerSeed(orderId);

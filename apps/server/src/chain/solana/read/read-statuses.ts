@@ -12,13 +12,13 @@ export type SignatureStatus = { slot: number; isFinal: boolean; isFailed: boolea
 export type StatusAnswer = {
 	/** Undefined if it is not confirmed. */
 	status: SignatureStatus | undefined;
-	/** The slot in which the node has it, confirmed or not. */
+	/** The transaction's slot, confirmed or not; undefined if the node does not know it. */
 	slot: number | undefined;
 	/** The node's newest slot. It cannot know what is in later ones. */
 	asOf: number;
 };
 
-/** Reads the statuses of transactions, in order. Undefined for one that the node does not know, or not as confirmed. */
+/** Reads the statuses of transactions, in order; undefined for an unknown or unconfirmed one. */
 export async function readStatuses(
 	chain: SolanaChain,
 	signatures: readonly Hex[],

@@ -4,8 +4,8 @@ import type { Landed } from "./read-landed.ts";
 
 /**
  * Returns how much more an owner holds after the transaction, from balances and not from instructions; negative if it
- * holds less. A token counts in the owner's one account for it, whoever that account belongs to. The fee that the owner
- * paid for the transaction is not counted.
+ * holds less. A token is counted in the owner's associated account, even if that account was given away. The
+ * transaction's fee is not counted.
  */
 export async function receivedBy(
 	landed: Landed,

@@ -9,7 +9,7 @@ export function expectOrigin(deployment: SolanaDeployment, order: Order): void {
 	expectSame("origin vault", order.originVault, toSolanaWord(deployment.vault));
 }
 
-/** Throws unless the order's input comes to this deployment's escrow: what a refund needs. */
+/** Throws unless the order's input is in this deployment's escrow. A refund requires that. */
 export function expectEscrow(deployment: SolanaDeployment, order: Order): void {
 	if (!isSolana(order.originChainId)) throw new RangeError("the order's input is not on Solana");
 	expectSame("escrow", order.escrow, toSolanaWord(deployment.escrow));
@@ -18,13 +18,13 @@ export function expectEscrow(deployment: SolanaDeployment, order: Order): void {
 	if (order.inputAmount <= 0n) throw new RangeError("the order has no input");
 }
 
-/** Throws unless the order's output comes from this deployment's vault: what a void needs. */
+/** Throws unless the order's output comes from this deployment's vault. A void requires that. */
 export function expectVault(deployment: SolanaDeployment, order: Order): void {
 	if (!isSolana(order.destinationChainId)) throw new RangeError("the order's output is not on Solana");
 	expectSame("destination vault", order.destinationVault, toSolanaWord(deployment.vault));
 }
 
-/** Throws unless the order's output comes from this deployment's vault, and is one that it can pay. */
+/** Throws unless this deployment's vault can pay the order's output: in a listed asset, to an address of others. */
 export function expectDestination(deployment: SolanaDeployment, order: Order): void {
 	expectVault(deployment, order);
 	expectAsset(deployment, order.outputToken);
