@@ -17,6 +17,35 @@ test.each(pages)("every link in %s leads to a file", (page) => {
 	expect(broken).toEqual([]);
 });
 
+test.each(pages)("every heading that %s links to exists", (page) => {
+	const links = [...read(page).matchAll(/\]\((?!https?:)([^)#]*\.md)?#([^)]+)\)/g)];
+	const missing = links.filter(([, target, heading]) => {
+		const linked = target ? join(dirname(page), target) : page;
+		const headings = read(linked).matchAll(/^#+ (.*)$/gm);
+		return ![...headings].some(([, text = ""]) => anchorOf(text) === heading);
+	});
+	expect(missing.map(([link]) => link)).toEqual([]);
+});
+
+/** Returns a heading's anchor as GitHub makes it. */
+function anchorOf(heading: string): string {
+	const text = heading.replace(/\[([^\]]*)\]\([^)]*\)/g, "$1").toLowerCase();
+	return text.replace(/[^\p{L}\p{N}_\- ]/gu, "").replaceAll(" ", "-");
+}
+
+test("every message in docs/log-messages.md is one that the service logs", () => {
+	const sources = globSync("apps/server/src/**/*.ts", { cwd: root, exclude: ["**/*.test.ts"] })
+		.map(read)
+		.join("\n");
+	const rows = read("docs/log-messages.md").matchAll(/^\| ([^|]*) \|/gm);
+	const messages = [...rows].flatMap(([, cell = ""]) =>
+		[...cell.matchAll(/`([^`]+)`/g)].map(([, text = ""]) => text),
+	);
+	expect(messages.length).toBeGreaterThan(50);
+	const isLogged = (message: string) => message.split("…").every((part) => sources.includes(part.trim()));
+	expect(messages.filter((message) => !isLogged(message))).toEqual([]);
+});
+
 test("every test that docs/contracts.md names exists, and every line of code that it quotes is in the contracts", () => {
 	const page = read("docs/contracts.md");
 	const tests = globSync("{contracts/test,e2e/contracts}/**/*.{sol,ts}", { cwd: root }).map(read).join("\n");
