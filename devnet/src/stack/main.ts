@@ -78,7 +78,7 @@ async function start(options: Options): Promise<void> {
 			port: options.port,
 			startChains: (nextPort) => startChains(dataDir, nextPort),
 			onProgress: say,
-			// Code that is being changed may crash; the next change starts it again.
+			// Code that is being changed may crash; the next change starts it again. Nothing restarts a database that ends.
 			onUnexpectedExit: options.watch ? say : failure.resolve,
 			signal: ending.signal,
 		});

@@ -1,5 +1,6 @@
 import { readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { parseEnv } from "node:util";
 import { type Deployment, deploymentSchema } from "@geoswap/protocol";
 import { defaultDataDir, defaultPort, type SolanaEndpoint } from "../devnet-files.ts";
 import { isRunning } from "../is-running.ts";
@@ -42,7 +43,15 @@ export function writeServerEnvironment(dataDir: string, environment: Record<stri
 	const names = Object.keys(environment).filter((name) => !(name in baseEnvironment()));
 	const path = join(dataDir, environmentFile);
 	rmSync(path, { force: true });
-	writeFileSync(path, names.map((name) => `${name}='${environment[name]}'\n`).join(""), { mode: 0o600 });
+	// Only a URL can have a quote in it, and there this means the same.
+	const lines = names.map((name) => `${name}='${environment[name]?.replaceAll("'", "%27")}'\n`);
+	writeFileSync(path, lines.join(""), { mode: 0o600 });
+}
+
+/** Returns the secrets of the stack that runs from a folder, or undefined. */
+export function readServerEnvironment(dataDir: string): NodeJS.Dict<string> | undefined {
+	if (!readStackFile(dataDir)) return undefined;
+	return parseEnv(readFileSync(join(dataDir, environmentFile), "utf8"));
 }
 
 /** Removes the files that say how to reach a stack: it ends. */

@@ -21,7 +21,13 @@ const secondTimeoutMs = 3_000;
 
 type Connecting = { relayerKeys: ReadonlyMap<number, readonly Hex[]>; onCall: OnChainCall | undefined };
 /** A chain that is connected, and the checks that it must pass before a worker starts. */
-type Connected = { chain: WorkerChain; evm?: EvmChain; check: () => Promise<void> };
+type Connected = {
+	chain: WorkerChain;
+	evm?: EvmChain;
+	/** Throws if the endpoint is another chain's or does not answer. */
+	identify: () => Promise<void>;
+	check: () => Promise<void>;
+};
 
 /**
  * Connects all configured chains, with the keys to send there, and checks that they are what a worker needs. Throws a
@@ -36,6 +42,7 @@ export async function connectWorkerChains(
 			chain.kind === "evm" ? connectEvm(chain, connecting) : connectToSolana(chain, connecting),
 		),
 	);
+	await Promise.all(connected.map(({ identify }) => identify()));
 	await Promise.all(connected.map(({ check }) => check()));
 	return { chains: connected.map(({ chain }) => chain), evm: connected.flatMap(({ evm }) => evm ?? []) };
 }
@@ -52,10 +59,8 @@ async function connectEvm(config: EvmChainConfig, { relayerKeys, onCall }: Conne
 	return {
 		chain,
 		evm,
-		check: async () => {
-			await expectChainIds([evm]);
-			await refuseDelegatedRelayers(evm, chain.relayers);
-		},
+		identify: () => expectChainIds([evm]),
+		check: () => refuseDelegatedRelayers(evm, chain.relayers),
 	};
 }
 
@@ -68,10 +73,8 @@ async function connectToSolana(config: SolanaChainConfig, { onCall }: Connecting
 		secondProvider && connectSolana({ ...config, rpcUrl: secondProvider.rpcUrl, timeoutMs: secondTimeoutMs });
 	return {
 		chain: solanaWorkerChain({ config, chain, keys, second }),
-		check: async () => {
-			await expectGenesisHash(chain);
-			await expectOwnAccounts(chain);
-		},
+		identify: () => expectGenesisHash(chain),
+		check: () => expectOwnAccounts(chain),
 	};
 }
 

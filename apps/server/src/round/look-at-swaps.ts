@@ -76,6 +76,8 @@ const eventNames: readonly OrderEventName[] = ["Opened", "Released", "Refunded",
 /** The column is qualified, since the waits have an order id too. */
 const columns = swapColumns.replace("order_id", "s.order_id");
 const waitColumns = "mark, fact, idle_rounds, ask, ask_chain_id, second_word, second_since, second_alarmed";
+/** Qualified too: a later version may add a column of the same name to `swaps`. */
+const qualifiedWaitColumns = waitColumns.replaceAll(/\w+/g, "w.$&");
 
 type LookOptions = {
 	/** Returns the attesters that decide an order. */
@@ -122,7 +124,7 @@ const isDue = `(w.due_at <= now() or exists (
 					or h.chain_id = w.finalized_chain_id and h.finalized_number >= w.finalized_number
 			))`;
 
-const selectLooks = `select ${columns}, s.turn, ${waitColumns},
+const selectLooks = `select ${columns}, s.turn, ${qualifiedWaitColumns},
 				(extract(epoch from now() - w.second_at) * 1000)::float8 as second_age_ms,
 				exists (select from reservations r where r.swap_id = s.id) as is_reserved,
 				(select x.is_final from exposures x where x.swap_id = s.id) as is_exposure_final,

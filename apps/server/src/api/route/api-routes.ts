@@ -1,6 +1,7 @@
 import type { Milliseconds } from "@geoswap/protocol";
 import type { EvmChain } from "../../chain/evm/chain-client.ts";
 import type { SolanaChain } from "../../chain/solana/connect-solana.ts";
+import { evmChains } from "../../config/chain-config.ts";
 import type { Config } from "../../config/config.ts";
 import { finalitySecondsOf } from "../../config/finality-seconds.ts";
 import type { SealKeys } from "../../config/seal-keys.ts";
@@ -84,8 +85,9 @@ export function apiRoutes(parts: ApiParts): Route[] {
 	return [...routes, ...docsRoutes(routes, exampleOf(config))];
 }
 
-/** Returns an example from the first chain to the second, with their settlement tokens. */
-function exampleOf({ chains: [from, to] }: Config): OwnExample | undefined {
+/** Returns an example from the first EVM chain to the second, with their settlement tokens. */
+function exampleOf(config: Config): OwnExample | undefined {
+	const [from, to] = evmChains(config);
 	if (!from || !to) return undefined;
 	return {
 		origin: { chainId: from.chainId, token: from.deployment.settlementToken },

@@ -260,6 +260,16 @@ test.concurrent("check refuses well-known development keys", async () => {
 	}
 });
 
+test.concurrent("print shows Solana apart from the EVM chains, as the file has it", async () => {
+	const [first] = chains.deployment.chains;
+	if (!first) throw new Error("no chain");
+	const deployment = describeSolana({ genesisHash: "1".repeat(32), feeds: solanaFeeds(first) });
+	const { stdout } = await run(["print", "--config", solanaConfigFile("printed.json", deployment)]);
+	const printed = JSON.parse(stdout);
+	expect(printed.chains).toHaveLength(1);
+	expect(printed).toMatchObject({ chains: [{ chainId: 31337 }], solana: { chainId: 792703809 } });
+});
+
 test.concurrent("a worker's check fails if orders in flight name another escrow; an API's check does not look at that or at attesters", async ({
 	onTestFinished,
 }) => {

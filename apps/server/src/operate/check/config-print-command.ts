@@ -1,3 +1,5 @@
+import { evmChains, solanaChain } from "../../config/chain-config.ts";
+import type { Config } from "../../config/config.ts";
 import { maskUrl } from "../../config/mask-url.ts";
 import { readConfig } from "../../config/read-config.ts";
 import { secretNames } from "../../config/secrets.ts";
@@ -9,11 +11,16 @@ export function configPrintCommand({ config, env = false }: { config: string; en
 	);
 	console.log(
 		JSON.stringify(
-			{ ...readConfig(config), ...(env && { environment }) },
+			{ ...asInFile(readConfig(config)), ...(env && { environment }) },
 			(_, value: unknown) => (isUrl(value) ? maskUrl(value) : value),
 			"\t",
 		),
 	);
+}
+
+/** Returns the configuration with Solana apart from the EVM chains, as in the file. */
+function asInFile(config: Config) {
+	return { ...config, chains: evmChains(config), solana: solanaChain(config) };
 }
 
 function isUrl(value: unknown): value is string {

@@ -48,7 +48,14 @@ export async function findSwaps(
 	{ limit, days, nowMs }: { limit: number; days: number; nowMs: number },
 ): Promise<SwapUuid[]> {
 	const { rows } = await db.query<{ id: SwapUuid }>(statementFor(key, { days, nowMs, limit }));
-	return rows.map(({ id }) => id);
+	if (rows.length > 0 || key.kind !== "hash") return rows.map(({ id }) => id);
+	// A transaction that somebody else sent is known by its events only, which have no index by transaction.
+	const { rows: foreign } = await db.query<{ id: SwapUuid }>(
+		`select distinct s.id from chain_events e join swaps s using (order_id) where e.transaction_hash = $1
+		order by s.id desc limit $2`,
+		[key.bytes, limit],
+	);
+	return foreign.map(({ id }) => id);
 }
 
 function statementFor(
@@ -59,12 +66,9 @@ function statementFor(
 		case "swap":
 			return { text: "select id from swaps where id = $1", values: [key.uuid] };
 		case "hash":
-			// A transaction that somebody else sent is known by its events only, which have no index by transaction.
 			return {
 				text: `select distinct id from (
 						select id from swaps where order_id = $1
-						union all
-						select s.id from chain_events e join swaps s using (order_id) where e.transaction_hash = $1
 						union all
 						select (job->>'swapId')::uuid from chain_heads h join lane_transactions t using (chain_id)
 							cross join jsonb_array_elements(t.jobs) job
