@@ -123,7 +123,7 @@ test("a held call counts as in flight, and no label contains a swap id, a UUID o
 		for (const [name, { samples }] of await scrape(process)) {
 			const values = samples.flatMap(({ labels }) => Object.values(labels));
 			expect(
-				values.filter((value) => /swp_|geo_|[0-9a-f]{8}-[0-9a-f]{4}-/.test(value)),
+				values.filter((value) => /swp_|geosk_|geo_|[0-9a-f]{8}-[0-9a-f]{4}-/.test(value)),
 				name,
 			).toEqual([]);
 			expect(values, name).not.toContain(account.address);
