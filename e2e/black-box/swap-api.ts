@@ -44,11 +44,13 @@ class ApiError extends Error {
 	}
 }
 
+type CallOptions = { timeoutMs?: number; retries?: number };
 export type SwapApi = ReturnType<typeof createSwapApi>;
 
 /** Returns a client with the seven calls. */
 export function createSwapApi({ baseUrl, apiKey }: { baseUrl: string; apiKey: string }) {
-	async function call<T>(path: string, body?: object, { timeoutMs = 60_000 } = {}): Promise<T> {
+	async function call<T>(path: string, body?: object, options: CallOptions = {}): Promise<T> {
+		const { timeoutMs = 60_000, retries = 10 } = options;
 		const response = await fetch(`${baseUrl}${path}`, {
 			method: body ? "POST" : "GET",
 			headers: { "x-api-key": apiKey, ...(body && { "content-type": "application/json" }) },
@@ -56,6 +58,11 @@ export function createSwapApi({ baseUrl, apiKey }: { baseUrl: string; apiKey: st
 			signal: AbortSignal.timeout(timeoutMs),
 		});
 		const answer = await response.json();
+		// A part of the service does not answer now. The same request may be sent again.
+		if (response.status === 503 && retries > 0) {
+			await new Promise((resolve) => setTimeout(resolve, 1_000));
+			return call<T>(path, body, { timeoutMs, retries: retries - 1 });
+		}
 		if (response.status !== 200) throw new ApiError(response.status, answer as { code?: string });
 		return answer as T;
 	}
