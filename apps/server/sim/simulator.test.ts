@@ -6,7 +6,7 @@ import { expect, inject, test } from "vitest";
 import { type Fault, type Plan, planOfSeed } from "./plan.ts";
 import { startSimulationProcess } from "./simulation-process.ts";
 
-const size = process.env.GEOSWAP_FULL ? { seeds: 2_000, swaps: 50 } : { seeds: 8, swaps: 50 };
+const size = process.env.GEOSWAP_FULL ? { seeds: 2_000, swaps: 50 } : { seeds: 6, swaps: 50 };
 /** The part of the seeds that this run covers: "2/4" is the second quarter. All seeds take too long for one run. */
 const [part = 1, parts = 1] = process.env.GEOSWAP_PART?.split("/").map(Number) ?? [];
 const [firstSeed, lastSeed] = [

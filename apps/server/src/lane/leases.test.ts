@@ -116,6 +116,10 @@ test("however the runs of lanes interleave, even if leases expire, no nonce and 
 				await expire();
 				// The next runs do what the earlier ones gave up.
 				for (const relayer of [0, 1]) await startLanes()(relayer);
+				const { rows: unsigned } = await scene.owner.query(
+					"select swap_id, state, reason, strikes, alone, not_before_block, lease from jobs where state = 'queued'",
+				);
+				expect(unsigned).toEqual([]);
 				const { rows } = await journalled();
 				const places = rows.map(
 					({ relayer, nonce, attempt }) => `${relayer.toString("hex")}:${nonce}:${attempt}`,
