@@ -18,7 +18,7 @@ type EvmMessage = {
 	to: Address | undefined;
 	value: bigint;
 	data: Hex;
-	/** What is left of the gas limit after the intrinsic gas. */
+	/** The gas limit less the intrinsic gas. */
 	gas: bigint;
 	gasPrice: bigint;
 	/** Accounts that are warm beside the sender, the recipient and the precompiles. */

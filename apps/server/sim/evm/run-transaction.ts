@@ -15,7 +15,7 @@ export type RunnableCall = Pick<EvmTransaction, "from" | "to" | "value" | "data"
 
 const delegationPrefix = "0xef0100";
 const gasPerAuthorization = 25_000n;
-/** What is given back for an authorization of an account that is already there. */
+/** The refund for an authorization of an account that already exists. */
 const refundPerAuthorization = 12_500n;
 
 /** Applies one transaction to the state of its block. Its sender can pay, and its nonce is the next one. */

@@ -39,7 +39,7 @@ export const stateKey = {
 	nonce: (account: string) => `nonce:${account}`,
 	/** The account's code in hex, empty if it has none. */
 	code: (account: string) => `code:${account}`,
-	/** What the account has of the native token. */
+	/** The account's balance of the native token. */
 	native: (account: string) => `native:${account}`,
 	slot: (account: string, slot: string) => `slot:${account}:${slot}`,
 } as const;

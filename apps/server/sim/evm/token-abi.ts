@@ -1,6 +1,6 @@
 import { parseAbi } from "viem";
 
-/** What the tests and the simulated wallets call of the tokens. */
+/** The token functions that the tests and the simulated wallets call. */
 export const tokenAbi = parseAbi([
 	"function balanceOf(address) view returns (uint256)",
 	"function allowance(address, address) view returns (uint256)",

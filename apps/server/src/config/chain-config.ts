@@ -1,7 +1,7 @@
 import type { ChainDeployment, Seconds, SolanaAssetDeployment, SolanaDeployment } from "@geoswap/protocol";
 import type { EvmTerms, SolanaTerms } from "./chain-terms.ts";
 
-/** What is known of every chain, of whichever kind it is. */
+/** The fields that chains of both kinds have. */
 type OfEveryChain = {
 	chainId: number;
 	nativeDecimals: number;

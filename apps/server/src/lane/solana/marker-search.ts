@@ -9,8 +9,8 @@ import type { Job } from "../../swap/facts/job.ts";
 const signatureLimit = 20;
 
 /**
- * Where to search for the transaction that created an order's marker. The marker is an account on Solana that exists
- * once the order is decided, for example filled or refunded, so that it cannot be decided twice.
+ * The state of a search for the transaction that created an order's marker. The marker is an account on Solana that
+ * exists once the order is decided, for example filled or refunded, so that it cannot be decided twice.
  */
 export type MarkerSearch = {
 	/**

@@ -20,11 +20,11 @@ export type Explanation = {
 	/** The step that a round finds the swap at now; `ended` if none looks any more, `stuck` if one would fail. */
 	fact: Fact | "ended" | "stuck";
 	means: string;
-	/** What the decision depends on, in plain words. */
+	/** The facts that the decision depends on, in sentences. */
 	facts: string[];
-	/** What a round would do now; empty if it would only wait. */
+	/** The actions that a round would take now; empty if it would only wait. */
 	actions: string[];
-	/** What has to happen until something changes, and when somebody looks at the latest. */
+	/** The events that the swap waits for, and the time of the next look at the latest. */
 	waitsFor: string[];
 	/** The last round's step; null if none has looked yet. */
 	lastFact: string | null;
@@ -33,7 +33,7 @@ export type Explanation = {
 	jobs: HistoryJob[];
 	/** Pauses of its chains. Only those that hold it up keep it from going on. */
 	pauses: (Pause & { holdsUp: boolean })[];
-	/** What a person can do; empty if nothing is needed. */
+	/** Advice for a person; empty if nothing is needed. */
 	todo: Todo[];
 };
 

@@ -7,7 +7,7 @@ type Words = { means: string; todo?: Todo };
 
 const check = "geoswapd config check";
 
-/** What each step means, and what a person can do about a swap that stays at it. */
+/** The meaning of each step, and advice for a swap that stays at it. */
 export const factWords: Record<Fact, Words> = {
 	// The chains cannot be judged.
 	"chain-behind": {

@@ -54,7 +54,7 @@ type HistoryEvent = {
 	blockNumber: number;
 	isFinal: boolean;
 	transactionHash: string;
-	/** Of `Skipped`: why the vault did not fill the order. */
+	/** The reason why the vault did not fill the order, if the event is `Skipped`. */
 	cause?: string;
 };
 

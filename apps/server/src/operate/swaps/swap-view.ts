@@ -19,7 +19,7 @@ export type SwapView = StatusResponse & {
 	uuid: string;
 	accountId: string | null;
 	createdAt: string;
-	/** When nothing was left to do. */
+	/** The time since which nothing is left to do. */
 	endedAt: string | null;
 	/** Why the output will not be delivered. */
 	givingUp: string | null;
