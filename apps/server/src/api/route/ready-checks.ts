@@ -12,7 +12,7 @@ import type { ReadyCheck } from "./get-ready.ts";
 import { readFollowing } from "./read-following.ts";
 
 /** A live worker processes a block about as soon as there is one. */
-const followedWithinSeconds = 30;
+export const followedWithinSeconds = 30;
 const followedWithinBlocks = 10;
 
 type WatchedChain = { chainId: number; name: string; assets: { symbol: string; token: Hex }[] };

@@ -1,4 +1,5 @@
 import { toChainId } from "@geoswap/protocol";
+import { followedWithinSeconds } from "../../api/route/ready-checks.ts";
 import type { Database } from "../../database/database.ts";
 import type { Named, Row } from "../../database/rows.ts";
 import { type Look, lookAtSwap } from "../../round/look-at-swaps.ts";
@@ -43,8 +44,6 @@ type Context = { config: PolicyConfig; nowMs: number };
 const roundLateMs = 15_000;
 const laneLateMs = 15_000;
 const blockLateMs = 60_000;
-/** The age of a head at which the API calls a chain's worker missing too. */
-const headLateMs = 30_000;
 
 /**
  * Reads a swap's facts as a round does and says what a round would do now, and why nothing happens until then. Writes
@@ -206,10 +205,10 @@ function lateRound({ dueAt, failures }: WaitRow, { id }: SwapRecord, nowMs: numb
 
 function lateHeads({ decided: { facts } }: Plan, nowMs: number): Todo[] {
 	const heads = facts ? [facts.origin, facts.destination] : [];
-	const late = heads.filter(({ timestamp }) => nowMs - timestamp * 1_000 >= headLateMs);
+	const late = heads.filter(({ timestamp }) => nowMs / 1_000 - timestamp >= followedWithinSeconds);
 	if (late.length === 0) return [];
 	const chains = [...new Set(late.map(({ chainId }) => chainId))].join(" and ");
-	const what = `No new block of chain ${chains} was read for ${headLateMs / 1_000} s: see that a worker runs, and that the endpoint answers.`;
+	const what = `No new block of chain ${chains} was read for ${followedWithinSeconds} s: see that a worker runs, and that the endpoint answers.`;
 	return [{ what, command: "geoswapd config check" }];
 }
 

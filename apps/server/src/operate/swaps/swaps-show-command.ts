@@ -59,7 +59,7 @@ export function notFound(text: string, key: SwapKey): string {
 	const hints: Record<SwapKey["kind"], string> = {
 		swap: "Is AUDITOR_DATABASE_URL the database of the API that gave out this id?",
 		hash: "A transaction is known once a worker has signed it, or has followed the chain up to its block.",
-		address: "Only some days are searched: --days 365 looks further back.",
+		address: `Only some days are searched: \`geoswapd swaps show ${text} --days 365\` looks further back.`,
 	};
 	return `no swap is known by ${text}. ${hints[key.kind]}`;
 }
